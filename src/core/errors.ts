@@ -57,6 +57,11 @@ export const writeError = (action: string, error: unknown): ToolkitError => {
   const reason = error instanceof Error ? error.message : String(error)
   const full = systemCode(error) === 'ENOSPC' || /no space left on device|not enough disk space/i.test(reason)
   return full
-    ? new ToolkitError('DISK_FULL', `${action}: the disk is full, make room and run the command again`, {}, error)
+    ? new ToolkitError(
+        'DISK_FULL',
+        `${action}: the disk is full, make room and run the command again`,
+        {},
+        error,
+      )
     : new ToolkitError('WRITE_FAILED', `${action}: ${reason}`, {}, error)
 }

@@ -1,0 +1,33 @@
+/**
+ * Where rows go. A sink's life: `open` once; `write` once for each table of each partition, several
+ * partitions side by side; then `commit` with the receipts of all finished partitions, or `abort`.
+ *
+ * - Nothing that `write` does may be visible to readers before `commit`.
+ * - When `write` resolves, its rows are on disk (synced): a run that is killed afterwards may resume with
+ *   the receipts alone, in another process, on a sink opened anew for the same run.
+ * - Writing a partition's table again replaces what was written before: a resumed run repeats what was cut off.
+ * - `commit` may be called again after a crash in its midst and then completes what is missing.
+ * - `abort` removes what this run wrote and is safe at any time before `commit`.
+ */
+
+import type { FileEntry } from './partition.ts'
+import type { CopyReceipt, Relation } from './relation.ts'
+
+/** What a sink says of a table's part of one partition. `files` is empty where it keeps no files. */
+export interface Receipt {
+  readonly table: string
+  readonly rows: number
+  readonly files: readonly FileEntry[]
+  readonly statistics: CopyReceipt['statistics']
+}
+
+export interface Sink {
+  readonly name: string
+  /** Prepares for a run; a run id seen before is a resumed run. */
+  open(run: string): Promise<void>
+  /** Writes all rows of `table` that belong to `partition`. @throws {ToolkitError} DISK_FULL, WRITE_FAILED */
+  write(partition: string, table: string, rows: Relation): Promise<Receipt>
+  /** Shows the given partitions' rows to readers, all or nothing as far as the target allows it. */
+  commit(receipts: readonly Receipt[]): Promise<void>
+  abort(): Promise<void>
+}

@@ -1,0 +1,134 @@
+/**
+ * Checks the lines of a block: which may be loaded, which are set aside and why. Parts the block where a
+ * company occurs twice, so that within what is loaded at once an InternalId is unique.
+ */
+
+import { isUtf8 } from 'node:buffer'
+import type { Block } from '../core/block.ts'
+import type { Drift } from '../core/partition.ts'
+import type { RejectCode, RejectedLine } from '../core/reject.ts'
+import type { RecordChecker } from './check-record.ts'
+import { Rejection } from './json-scan.ts'
+
+/** Lines to load together: no InternalId twice among them. */
+export interface CheckedPart {
+  /** Stretches of whole lines in the block's bytes: from (inclusive), to (exclusive), in order. */
+  readonly stretches: (readonly [from: number, to: number])[]
+  records: number
+  /** Bytes of the longest line. */
+  longestLine: number
+  /** `extra` column by InternalId, for the records that have one. */
+  readonly extras: { readonly id: string; readonly extra: string }[]
+}
+
+export interface CheckedBlock {
+  /** First occurrences of each company, then second ones, and so on; mostly there is one part. */
+  readonly parts: CheckedPart[]
+  readonly rejected: RejectedLine[]
+  /** Lines that are not blank: the records of all parts and the rejected. */
+  readonly lines: number
+  readonly drift: readonly Drift[]
+}
+
+const NEWLINE = 0x0a
+const BOM = Buffer.from([0xef, 0xbb, 0xbf])
+
+const emptyPart = (): CheckedPart => ({ stretches: [], records: 0, longestLine: 0, extras: [] })
+
+/** Checks every line of `block`. Blank lines count for nothing. */
+export const checkBlock = (block: Block, checker: RecordChecker): CheckedBlock => {
+  const { bytes } = block
+  const parts: CheckedPart[] = []
+  const rejected: RejectedLine[] = []
+  const occurrences = new Map<string, number>()
+  const wellFormed = isUtf8(bytes)
+  let line = block.firstLine
+  let lines = 0
+  for (let from = 0; from < bytes.length; line++) {
+    const newline = bytes.indexOf(NEWLINE, from)
+    const next = newline < 0 ? bytes.length : newline + 1
+    const [start, end] = trimLine(bytes, from, newline < 0 ? bytes.length : newline)
+    if (start < end) {
+      lines++
+      const verdict = checkLine(checker, bytes, start, end, wellFormed)
+      if (verdict instanceof Rejection) {
+        const { code, reason } = verdict
+        rejected.push(rejectedLine(block, line, start, end, code, reason))
+      } else {
+        const occurrence = occurrences.get(verdict.id) ?? 0
+        occurrences.set(verdict.id, occurrence + 1)
+        parts[occurrence] ??= emptyPart()
+        take(parts[occurrence], start, next, verdict.id, verdict.extra)
+      }
+    }
+    from = next
+  }
+  for (const { line: at, offset, sizeBytes, head } of block.overlong) {
+    lines++
+    const reason = `Line has ${sizeBytes} bytes, more than the limit`
+    rejected.push({ line: at, offset, sizeBytes, code: 'LINE_TOO_LONG', reason, raw: head })
+  }
+  return { parts, rejected, lines, drift: checker.takeDrift() }
+}
+
+export const rejectedLine = (
+  block: Block,
+  line: number,
+  start: number,
+  end: number,
+  code: RejectCode,
+  reason: string,
+): RejectedLine => ({
+  line,
+  offset: block.offset + start,
+  sizeBytes: end - start,
+  code,
+  reason,
+  raw: Buffer.from(block.bytes.subarray(start, end)),
+})
+
+const checkLine = (
+  checker: RecordChecker,
+  bytes: Buffer,
+  start: number,
+  end: number,
+  wellFormed: boolean,
+) => {
+  try {
+    if (!wellFormed && !isUtf8(bytes.subarray(start, end))) {
+      return new Rejection('NOT_UTF8', 'Line holds bytes that are no UTF-8')
+    }
+    return checker.check(bytes, start, end)
+  } catch (error) {
+    if (error instanceof Rejection) return error
+    throw error
+  }
+}
+
+/** Without a byte order mark in front and white space at both ends. */
+const trimLine = (bytes: Buffer, from: number, to: number): readonly [number, number] => {
+  let start = from
+  let end = to
+  if (bytes[start] === BOM[0] && bytes[start + 1] === BOM[1] && bytes[start + 2] === BOM[2])
+    start += BOM.length
+  while (end > start && isSpace(bytes[end - 1])) end--
+  while (start < end && isSpace(bytes[start])) start++
+  return [start, end]
+}
+const isSpace = (byte: number | undefined): boolean =>
+  byte === 0x20 || byte === 0x0d || byte === 0x09 || byte === NEWLINE
+
+const take = (
+  part: CheckedPart,
+  start: number,
+  next: number,
+  id: string,
+  extra: string | undefined,
+): void => {
+  const last = part.stretches.at(-1)
+  if (last !== undefined && last[1] === start) part.stretches[part.stretches.length - 1] = [last[0], next]
+  else part.stretches.push([start, next])
+  part.records++
+  if (next - start > part.longestLine) part.longestLine = next - start
+  if (extra !== undefined) part.extras.push({ id, extra })
+}

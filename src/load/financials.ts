@@ -1,0 +1,101 @@
+/** The three levels of a company's figures as long rows with the scale applied, and back as reported. */
+
+import { CONSOLIDATIONS, FIGURE_SCALE } from '../contract/dictionaries.ts'
+import { CATEGORIES, LINE_ITEMS } from '../contract/line-items.ts'
+import { COMPANY } from '../contract/objects.ts'
+import { readType } from '../lake/columns.ts'
+import { numberText } from '../lake/json-text.ts'
+import { literal } from '../lake/sql.ts'
+import type { Scan } from './companies.ts'
+
+const STATEMENTS = readType(COMPANY.fields.Financials)
+
+/** The factor of a scale's text; a record without one is absolute (`None` is the default). */
+const factorOf = (scale: string): string =>
+  `CASE ${scale} ${Object.entries(FIGURE_SCALE)
+    .filter(([, factor]) => factor !== 1)
+    .map(([name, factor]) => `WHEN ${literal(name)} THEN ${factor}::DOUBLE`)
+    .join(' ')} ELSE 1 END`
+
+/**
+ * For each line item of the ENUM, in its order, the position of the category in which the scale applies to
+ * it, -1 where it never does. An item outside the contract, or in another category, stays unscaled.
+ */
+const scaledHome = (lineItems: readonly string[], categories: readonly string[]): string => {
+  const home = new Map<string, number>(
+    LINE_ITEMS.filter(({ scaled }) => scaled).map(({ category, lineItem }) => [
+      lineItem,
+      categories.indexOf(category),
+    ]),
+  )
+  return `[${lineItems.map((name) => home.get(name) ?? -1).join(',')}]`
+}
+
+/**
+ * Rows of `financials`: one a reported figure; an absent figure is no row, 0 is one. `reported` is NULL but
+ * where the scaled value divided by the scale does not give the reported figure back.
+ *
+ * Units: `value` in whole units of `currency` for amounts, as reported for all other line items.
+ * Source: service interface, "Financial data structure"; open points, "Scale".
+ */
+export const financialsOf = (
+  scan: Scan,
+  lineItems: readonly string[],
+  categories: readonly string[],
+): string => `
+WITH statement AS (
+  SELECT BasicDetails.InternalId AS internal_id, BasicDetails.CountryCode AS country_code,
+    MetaData.CurrentCurrencyCode AS currency, ${factorOf('MetaData.FinancialFigureScale')} AS factor,
+    unnest([${CONSOLIDATIONS.map(({ name }) => literal(name)).join(', ')}]::consolidation[]) AS consolidation,
+    unnest([Financials, UnconsolidatedFinancials]) AS categories
+  FROM ${scan({
+    BasicDetails: 'STRUCT("InternalId" BIGINT, "CountryCode" country)',
+    MetaData: 'STRUCT("CurrentCurrencyCode" currency, "FinancialFigureScale" VARCHAR)',
+    Financials: STATEMENTS,
+    UnconsolidatedFinancials: STATEMENTS,
+  })}
+), by_category AS (
+  SELECT * EXCLUDE categories, unnest(map_keys(categories)) AS category, unnest(map_values(categories)) AS items
+  FROM statement
+), by_line_item AS (
+  SELECT * EXCLUDE items, unnest(map_keys(items)) AS line_item, unnest(map_values(items)) AS years
+  FROM by_category
+), by_scale AS (
+  SELECT * REPLACE (CASE WHEN ${scaledHome(lineItems, categories)}[enum_code(line_item)::INTEGER + 1] = enum_code(category)
+    THEN factor ELSE 1 END AS factor)
+  FROM by_line_item
+), figure AS (
+  SELECT * EXCLUDE years, unnest(map_keys(years)) AS fiscal_year, unnest(map_values(years)) AS figure
+  FROM by_scale
+)
+SELECT internal_id, country_code, consolidation, category, line_item, fiscal_year, figure * factor AS value, currency,
+  CASE WHEN figure * factor / factor <> figure THEN figure END AS reported
+FROM figure WHERE figure IS NOT NULL`
+
+/**
+ * Figures as reported, nested again: `internal_id`, `consolidation`, `figures` (JSON text of the categories).
+ * @param lineItems the dictionary that the rows were loaded with: it says which items were scaled
+ */
+export const figuresOf = (financials: string, companies: string, lineItems: string): string => {
+  const factor = factorOf('c.financial_figure_scale')
+  const joined = (key: string, value: string): string =>
+    `'{' || string_agg(to_json(${key}::VARCHAR)::VARCHAR || ':' || ${value}, ',' ORDER BY ${key}) || '}'`
+  return `(
+  SELECT internal_id, consolidation, ${joined('category', 'items')} AS figures FROM (
+    SELECT internal_id, consolidation, category, ${joined('line_item', 'years')} AS items FROM (
+      SELECT internal_id, consolidation, category, line_item,
+        '{' || string_agg('"' || fiscal_year || '":' || ${numberText('figure')}, ',' ORDER BY fiscal_year) || '}' AS years
+      FROM (
+        SELECT f.internal_id, consolidation, category, line_item, fiscal_year,
+          coalesce(reported, CASE WHEN d.scaled THEN value / ${factor} ELSE value END) AS figure
+        FROM ${financials} AS f
+        JOIN ${companies} AS c USING (internal_id)
+        LEFT JOIN ${lineItems} AS d USING (category, line_item)
+      ) GROUP BY ALL
+    ) GROUP BY ALL
+  ) GROUP BY ALL
+)`
+}
+
+/** Categories and line items of the contract in the order of their ENUM types. */
+export const CONTRACT_CATEGORIES: readonly string[] = CATEGORIES

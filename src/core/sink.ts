@@ -1,6 +1,6 @@
 /**
  * Where rows go. A sink's life: `open` once; `write` once for each table of each partition, several
- * partitions side by side; then `commit` with the receipts of all finished partitions, or `abort`.
+ * partitions side by side; then `commit` with the files of all finished partitions, or `abort`.
  *
  * - Nothing that `write` does may be visible to readers before `commit`.
  * - When `write` resolves, its rows are on disk (synced): a run that is killed afterwards may resume with
@@ -27,7 +27,7 @@ export interface Sink {
   open(run: string): Promise<void>
   /** Writes all rows of `table` that belong to `partition`. @throws {ToolkitError} DISK_FULL, WRITE_FAILED */
   write(partition: string, table: string, rows: Relation): Promise<Receipt>
-  /** Shows the given partitions' rows to readers, all or nothing as far as the target allows it. */
-  commit(receipts: readonly Receipt[]): Promise<void>
+  /** Shows what the given files (of earlier receipts) hold; all or nothing as far as the target allows it. */
+  commit(files: readonly FileEntry[]): Promise<void>
   abort(): Promise<void>
 }

@@ -63,7 +63,7 @@ export class Session {
   async copy(sql: string, path: string, format: CopyFormat): Promise<CopyReceipt> {
     const options =
       format.kind === 'parquet'
-        ? `FORMAT parquet, COMPRESSION zstd, DICTIONARY_SIZE_LIMIT ${format.dictionaryLimit ?? DICTIONARY_LIMIT}, RETURN_STATS`
+        ? `FORMAT parquet, COMPRESSION zstd, RETURN_STATS${format.dictionaryLimit === undefined ? '' : `, DICTIONARY_SIZE_LIMIT ${format.dictionaryLimit}`}`
         : 'FORMAT json, RETURN_STATS'
     try {
       const [row] = await this.rows(`COPY (${sql}) TO ${literal(path)} (${options})`)
@@ -82,23 +82,17 @@ export class Session {
     }
   }
 
-  /** Creates or replaces an ENUM type of the given values; with more than `limit` of them, plain text. */
+  /** Sets this session's ENUM type of the given values; with more than `limit` of them it is plain text. */
   async setEnum(name: string, values: readonly string[], limit = 10_000): Promise<void> {
     const type =
       values.length === 0 || values.length > limit ? 'VARCHAR' : `ENUM (${values.map(literal).join(', ')})`
-    await this.run(`CREATE OR REPLACE TYPE ${ident(name)} AS ${type}`)
+    await this.run(`CREATE OR REPLACE TEMP TYPE ${ident(name)} AS ${type}`)
   }
 
   close(): void {
     this.#connection.closeSync()
   }
 }
-
-/**
- * Distinct values up to which a Parquet column is written as a dictionary. Far below DuckDB's default of a
- * fifth of the row group: figures hardly repeat, and giving up early saves a fifth of the writer's time.
- */
-const DICTIONARY_LIMIT = 2000
 
 const statisticsOf = (row: Row | undefined): CopyReceipt['statistics'] => {
   const statistics = new Map<string, { least?: string; greatest?: string }>()

@@ -10,10 +10,13 @@ import type { RejectCode, RejectedLine } from '../core/reject.ts'
 import type { RecordChecker } from './check-record.ts'
 import { Rejection } from './json-scan.ts'
 
+/** From (inclusive), to (exclusive) in a block's bytes. */
+export type Stretch = readonly [from: number, to: number]
+
 /** Lines to load together: no InternalId twice among them. */
 export interface CheckedPart {
-  /** Stretches of whole lines in the block's bytes: from (inclusive), to (exclusive), in order. */
-  readonly stretches: (readonly [from: number, to: number])[]
+  /** Stretches of whole lines in the block's bytes, in order. */
+  readonly stretches: Stretch[]
   records: number
   /** Bytes of the longest line. */
   longestLine: number

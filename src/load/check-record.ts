@@ -8,11 +8,12 @@
 import { DICTIONARIES } from '../contract/dictionaries.ts'
 import type { Field, ObjectType } from '../contract/fields.ts'
 import { LINE_ITEMS } from '../contract/line-items.ts'
-import { CONTENT, type Content, PROTECTED_IDENTITY } from '../contract/objects.ts'
+import { COMPANY, CONTENT, type Content, PROTECTED_IDENTITY } from '../contract/objects.ts'
 import type { Drift } from '../core/partition.ts'
 import { hasOwnTable } from '../lake/row-objects.ts'
 import { JsonScan, notFinite, Rejection, tooDeep } from './json-scan.ts'
 import { KeyTable } from './key-table.ts'
+import type { ForeignItem } from './line-items.ts'
 
 /** Members of a record that the contract does not know. */
 interface Unknown {
@@ -71,6 +72,8 @@ export interface SeenSets {
   readonly currencies: KeyTable
   readonly categories: KeyTable
   readonly lineItems: KeyTable
+  /** Line items outside the contract, by `Category.LineItem`. */
+  readonly foreign: Map<string, ForeignItem>
 }
 
 export const newSeenSets = (): SeenSets => ({
@@ -78,6 +81,7 @@ export const newSeenSets = (): SeenSets => ({
   currencies: new KeyTable([]),
   categories: new KeyTable(LINE_ITEMS.map(({ category }) => category)),
   lineItems: new KeyTable(LINE_ITEMS.map(({ lineItem }) => lineItem)),
+  foreign: new Map(),
 })
 
 /** Nesting allowed by default: a `History` 40 deep is 85 levels of JSON. */
@@ -234,9 +238,7 @@ export class RecordChecker {
         return
       case 'object':
         if (token !== 'object') throw wrongShape(this.#where(known.name), 'an object', token)
-        this.#path.push(known.name)
-        this.#object(known.of!, depth + 1)
-        this.#path.pop()
+        this.#part(known, depth)
         return
       case 'series':
         if (token !== 'object') throw wrongShape(this.#where(known.name), 'an object', token)
@@ -253,6 +255,15 @@ export class RecordChecker {
       default:
         this.#list(known, depth + 1)
     }
+  }
+
+  #part(known: CompiledField, depth: number): void {
+    const start = this.#scan.at
+    this.#path.push(known.name)
+    this.#object(known.of!, depth + 1)
+    this.#path.pop()
+    // A full profile has no MinifiedInfo, so no column holds it; where it comes all the same it is kept whole.
+    if (known.field === COMPANY.fields.MinifiedInfo) this.#keepUnknown(known.name, start)
   }
 
   #text(known: CompiledField): void {
@@ -489,6 +500,10 @@ export class RecordChecker {
         return
       }
       this.#foreignPairs.set(pair, name)
+      this.#seen.foreign.set(name, {
+        category: this.#seen.categories.names[category] ?? '',
+        lineItem: this.#seen.lineItems.names[item] ?? '',
+      })
     }
     this.#sawDrift('line-item', name)
   }

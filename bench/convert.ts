@@ -1,0 +1,100 @@
+/** Command: `npm run bench`. The same conversion by us and by two others, in turn, as whole processes. */
+
+import { mkdir, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { CONTENDERS, type Contender } from './contenders.ts'
+import { checkRows } from './count-rows.ts'
+import { cachedDataset } from './dataset.ts'
+import { measureNode, median, type Usage } from './measure.ts'
+
+const HELP = `Converts two Brotli files of company lines to Parquet, by ours and by two other ways.
+
+  npm run bench -- [options]
+
+  --mb N       decoded size in MB (400)
+  --runs N     rounds; in each every contender runs once, in turn (5)
+  --only A,B   contenders: ours, straightforward, hand-tuned (all)
+  --out DIR    folder for the data, the lakes and result.json (in the temporary folder)
+`
+const { values } = parseArgs({
+  options: {
+    mb: { type: 'string', default: '400' },
+    runs: { type: 'string', default: '5' },
+    only: { type: 'string' },
+    out: { type: 'string', default: join(tmpdir(), 'firmlake-bench') },
+    help: { type: 'boolean', default: false },
+  },
+})
+
+type Name = Contender['name']
+type Round = Readonly<Partial<Record<Name, Usage>>>
+
+/** Ratio of wall times in each round that has both. */
+const ratios = (rounds: readonly Round[], above: Name, below: Name): number[] =>
+  rounds.flatMap((round) => {
+    const [a, b] = [round[above], round[below]]
+    return a === undefined || b === undefined ? [] : [a.wallSeconds / b.wallSeconds]
+  })
+const fixed = (value: number, digits = 2): string => value.toFixed(digits)
+
+const printRatios = (rounds: readonly Round[], above: Name, below: Name): void => {
+  const found = ratios(rounds, above, below)
+  if (found.length === 0) return
+  const each = found.map((ratio) => fixed(ratio)).join(' ')
+  console.log(`${above} / ${below}, wall: median ${fixed(median(found))} (rounds: ${each})`)
+}
+
+const main = async (): Promise<void> => {
+  const only = values.only?.split(',')
+  const chosen = CONTENDERS.filter(({ name }) => only === undefined || only.includes(name))
+  if (chosen.length === 0)
+    throw new TypeError(`Cannot run: --only is "${values.only}", expected names of contenders`)
+  const dataset = await cachedDataset(values.out, { megabytes: Number(values.mb), files: 2, quality: 5 })
+  const { files, decodedBytes, rows } = dataset
+  const megabytes = decodedBytes / 1e6
+  const allRows = rows.companies + rows.financials + rows.employees
+  console.log(`${fixed(megabytes, 0)} MB decoded, ${rows.companies} companies, ${rows.financials} figures`)
+
+  const rounds: Round[] = []
+  for (let round = 0; round < Number(values.runs); round++) {
+    const usages: Partial<Record<Name, Usage>> = {}
+    // Each round starts with another contender, so that none always runs on a warm or a tired machine.
+    const shift = round % chosen.length
+    for (const { name, args } of [...chosen.slice(shift), ...chosen.slice(0, shift)]) {
+      const lake = join(values.out, `lake-${name}`)
+      await rm(lake, { recursive: true, force: true })
+      usages[name] = await measureNode(args(files, lake))
+      await checkRows(lake, rows)
+      await rm(lake, { recursive: true })
+    }
+    rounds.push(usages)
+  }
+
+  for (const { name } of chosen) {
+    const usages = rounds.flatMap((round) => round[name] ?? [])
+    const walls = usages.map(({ wallSeconds }) => wallSeconds)
+    const wall = median(walls)
+    const cpu = median(usages.map(({ cpuSeconds }) => cpuSeconds))
+    const peak = Math.max(...usages.map(({ peakMegabytes }) => peakMegabytes))
+    console.log(
+      `${name.padEnd(16)} wall ${fixed(wall)} s (${fixed(Math.min(...walls))}-${fixed(Math.max(...walls))})` +
+        `  CPU ${fixed(cpu)} s  peak ${fixed(peak, 0)} MB  ${fixed(allRows / wall / 1e6)} M rows/s` +
+        `  ${fixed(megabytes / wall, 0)} MB/s`,
+    )
+  }
+  printRatios(rounds, 'ours', 'hand-tuned')
+  printRatios(rounds, 'straightforward', 'ours')
+  await mkdir(values.out, { recursive: true })
+  await writeFile(
+    join(values.out, 'result.json'),
+    `${JSON.stringify({ megabytes, rows, rounds }, null, 1)}\n`,
+  )
+}
+
+if (values.help) {
+  console.log(HELP)
+} else {
+  await main()
+}

@@ -1,0 +1,104 @@
+/** Puts the parts of a batch run together: local files → decode → load → the Parquet lake. */
+
+import { randomBytes } from 'node:crypto'
+import { CONTENT, type Content } from '../contract/objects.ts'
+import type { Source } from '../core/source.ts'
+import { decodeBlocks } from '../decode/decode-blocks.ts'
+import { DECODE_LIMITS } from '../decode/decode-limits.ts'
+import { Engine } from '../lake/duckdb.ts'
+import { inLake, runPath } from '../lake/layout.ts'
+import { DEFAULT_MAX_DEPTH, newSeenSets, RecordChecker } from '../load/check-record.ts'
+import { openLoader } from '../load/loader.ts'
+import type { RunClaim } from '../manifest/run-claims.ts'
+import { DEFAULT_MEMORY_BYTES, divideMemory } from '../pipeline/divide-memory.ts'
+import { type BatchSummary, loadBatches } from '../pipeline/load-batches.ts'
+import type { RunEvent } from '../pipeline/progress.ts'
+import type { QuarantineLimit } from '../pipeline/quarantine-limit.ts'
+import { type RunPlan, startRun } from '../pipeline/start-run.ts'
+import { parquetLake } from '../sink/parquet-lake.ts'
+import { localSources } from '../source/local-sources.ts'
+import { TOOL } from '../support/tool-version.ts'
+
+export interface ConvertOptions {
+  readonly lake: string
+  readonly memoryBytes?: number | undefined
+  readonly threads?: number | undefined
+  readonly limit: QuarantineLimit
+  readonly signal?: AbortSignal | undefined
+  readonly onEvent?: ((event: RunEvent) => void) | undefined
+}
+
+/** Default limits of a plan; what `--help` shows. */
+export const DEFAULT_LIMITS = {
+  maxLineBytes: DECODE_LIMITS.maxLineBytes,
+  maxRatio: DECODE_LIMITS.maxRatio,
+  maxDepth: DEFAULT_MAX_DEPTH,
+} as const
+
+/** Starts or takes up the run of a plan over local files, and works on it. */
+export const convert = async (
+  plan: Omit<RunPlan, 'pipeline'>,
+  options: ConvertOptions,
+): Promise<BatchSummary> => {
+  const sources = await localSources(plan.inputs, plan.cwd)
+  const { blockBytes } = divideMemory(options.memoryBytes ?? DEFAULT_MEMORY_BYTES)
+  const whole = { pipeline: 'convert', ...plan, limits: { ...DEFAULT_LIMITS, blockBytes, ...plan.limits } }
+  const claim = await startRun({ lake: options.lake, plan: whole, now: new Date(), random: randomBytes })
+  return workOn(claim, whole, sources, options)
+}
+
+/** Works on a run that is already claimed. */
+export const workOn = async (
+  claim: RunClaim,
+  plan: RunPlan,
+  sources: readonly Source[],
+  options: ConvertOptions,
+): Promise<BatchSummary> => {
+  const { lake, limit, signal, onEvent } = options
+  const { engineBytes, sideBySide } = divideMemory(options.memoryBytes ?? DEFAULT_MEMORY_BYTES)
+  const { maxLineBytes, maxRatio, maxDepth, blockBytes } = plan.limits
+  const engine = await Engine.open({
+    memoryBytes: engineBytes,
+    threads: options.threads ?? 2,
+    spillFolder: inLake(lake, `${runPath(claim.run)}/spill`),
+  })
+  try {
+    const seen = newSeenSets()
+    const loader = await openLoader(engine, { spoolFolder: inLake(lake, `${runPath(claim.run)}/spool`), seen })
+    return await loadBatches(
+      {
+        sources,
+        decode: (source, onInput) =>
+          decodeBlocks(() => source.open(signal), {
+            name: source.name,
+            blockBytes,
+            maxLineBytes,
+            maxRatio,
+            onInput,
+            signal,
+          }),
+        checker: (content) => new RecordChecker(content, seen, maxDepth === undefined ? {} : { maxDepth }),
+        loader,
+        sink: parquetLake({ lake }),
+      },
+      {
+        claim,
+        pipeline: plan.pipeline,
+        tool: TOOL,
+        content: contentNamed(plan.content),
+        limit,
+        again: plan.again,
+        sideBySide,
+        now: () => new Date(),
+        random: randomBytes,
+        signal,
+        onEvent,
+      },
+    )
+  } finally {
+    engine.close()
+  }
+}
+
+const contentNamed = (name: string | undefined): Content | undefined =>
+  (Object.keys(CONTENT) as Content[]).find((content) => content === name)

@@ -1,0 +1,148 @@
+/** The financial categories and their line items, in the interface's order and spelling, with the unit of each. */
+
+/** What a figure measures ("Scale" of the open points); `unknown` is for items that the contract does not list. */
+export const UNITS = ['amount', 'per share', 'ratio', 'count', 'month', 'months', 'class', 'unknown'] as const
+export type Unit = (typeof UNITS)[number]
+
+const ITEMS_BY_CATEGORY = {
+  BalanceSheet: {
+    AccountsPayable: 'amount',
+    AccountReceivables: 'amount',
+    CashEquivalents: 'amount',
+    CurrentFinancialAssets: 'amount',
+    CurrentFinancialLiabilities: 'amount',
+    GoodwillAndIntangibleAssets: 'amount',
+    Inventories: 'amount',
+    MinorityInterest: 'amount',
+    NonCurrentFinancialLiabilities: 'amount',
+    NonCurrentFinancialReceivables: 'amount',
+    OtherCurrentOperatingAssets: 'amount',
+    OtherCurrentOperatingLiabilities: 'amount',
+    OtherNonCurrentOperatingAssets: 'amount',
+    OtherNonCurrentOperatingLiabilities: 'amount',
+    PostEmployeeLiabilities: 'amount',
+    ProfitAndLossAccount: 'amount',
+    PropertyPlantAndEquipment: 'amount',
+    ShareCapital: 'amount',
+    ShareholderEquity: 'amount',
+    TotalAssets: 'amount',
+    TotalCurrentAssets: 'amount',
+    TotalCurrentLiabilities: 'amount',
+    TotalEquity: 'amount',
+    TotalNonCurrentAssets: 'amount',
+  },
+  ProfitAndLoss: {
+    AdministrativeExpenses: 'amount',
+    Amortisation: 'amount',
+    CostOfSales: 'amount',
+    Depreciation: 'amount',
+    DepreciationAmortisation: 'amount',
+    EBIT: 'amount',
+    EBITA: 'amount',
+    EBITD: 'amount',
+    EBITDA: 'amount',
+    FinancialExpenses: 'amount',
+    FinancialIncome: 'amount',
+    GrossProfit: 'amount',
+    NetFinancialIncomeOrExpenses: 'amount',
+    NetProfit: 'amount',
+    NetSales: 'amount',
+    OtherExternalExpenses: 'amount',
+    PersonelExpenses: 'amount', // sic
+    PreTaxProfit: 'amount',
+    RawMaterialsAndConsumables: 'amount',
+    SellingExpenses: 'amount',
+    TotalRevenue: 'amount',
+  },
+  CashFlow: {
+    CashFlowBeforeFinancialActivites: 'amount', // sic
+    CashflowOperating: 'amount', // sic
+    NetChangeInCash: 'amount',
+  },
+  KeyFinancialRatio: {
+    Cagr3YearsNetSales: 'ratio',
+    Cagr5YearsNetSales: 'ratio',
+    Cagr3YearsEBIT: 'ratio',
+    Cagr5YearsEBIT: 'ratio',
+    Cagr3YearsGrossProfit: 'ratio',
+    Cagr5YearsGrossProfit: 'ratio',
+    Cagr3YearsEBITDA: 'ratio',
+    Cagr5YearsEBITDA: 'ratio',
+    Cagr3YearsNumberOfEmployees: 'ratio',
+    Cagr5YearsNumberOfEmployees: 'ratio',
+    Cagr3YearsTotalAssets: 'ratio',
+    Cagr5YearsTotalAssets: 'ratio',
+    Cagr3YearsTotalCurrentAssets: 'ratio',
+    Cagr5YearsTotalCurrentAssets: 'ratio',
+    Dividends: 'amount',
+    DPS: 'per share',
+    EV: 'amount',
+    EBITDAGrowth: 'ratio',
+    EBITDAMargin: 'ratio',
+    EBITGrowth: 'ratio',
+    EBITMargin: 'ratio',
+    EmployeeGrowth: 'ratio',
+    EPS: 'per share',
+    EVToEBIT: 'ratio',
+    EVToEBITDA: 'ratio',
+    EVToNetSales: 'ratio',
+    EquityRatio: 'ratio',
+    GrossProfitGrowth: 'ratio',
+    GrossProfitMargin: 'ratio',
+    MarketCap: 'amount',
+    NetCapex: 'amount',
+    NetDebt: 'amount',
+    NetDebtToEquity: 'ratio',
+    NetDebtToEBIT: 'ratio',
+    NetDebtToEBITDA: 'ratio',
+    NetProfitGrowth: 'ratio',
+    NetProfitMargin: 'ratio',
+    NetSalesGrowth: 'ratio',
+    PE: 'ratio',
+    PreTaxProfitMargin: 'ratio',
+    PriceToBookValue: 'ratio',
+    RetainedEarnings: 'amount',
+    ReturnOnEquity: 'ratio',
+    RRK: 'class',
+  },
+  UltimateParent: {
+    UltimateParentDeprAmo: 'amount',
+    UltimateParentEBIT: 'amount',
+    UltimateParentEBITDA: 'amount',
+    UltimateParentNetSales: 'amount', // the interface's row says `…NetSalesNet`, its note corrects it
+  },
+  OtherFinancialItems: {
+    ChargesOutstanding: 'count',
+    FiscalYearEndMonth: 'month',
+    FiscalYearLength: 'months',
+    ShareIssuePriceEarnings: 'ratio',
+    ShareIssuePriceEquity: 'ratio',
+    ShareIssuePriceSales: 'ratio',
+    TotalCharges: 'count',
+    TotalShareIssueAmount: 'amount',
+  },
+} as const satisfies Readonly<Record<string, Readonly<Record<string, Unit>>>>
+
+type Declared = typeof ITEMS_BY_CATEGORY
+export type Category = keyof Declared
+export type LineItemName = { [C in Category]: keyof Declared[C] }[Category] & string
+
+export interface LineItem {
+  readonly category: Category
+  readonly lineItem: LineItemName
+  readonly unit: Unit
+  /** Whether `FinancialFigureScale` applies: to amounts only. */
+  readonly scaled: boolean
+}
+
+export const CATEGORIES = Object.keys(ITEMS_BY_CATEGORY) as readonly Category[]
+
+/** All line items, category by category. A name occurs in one category only. */
+export const LINE_ITEMS: readonly LineItem[] = CATEGORIES.flatMap((category) =>
+  Object.entries<Unit>(ITEMS_BY_CATEGORY[category]).map(([lineItem, unit]) => ({
+    category,
+    lineItem: lineItem as LineItemName,
+    unit,
+    scaled: unit === 'amount',
+  })),
+)

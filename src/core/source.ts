@@ -1,0 +1,22 @@
+/** Where raw bytes come from: a file of a batch, standard input, later a download. */
+
+export interface Source {
+  readonly kind: 'file' | 'stdin'
+  /** Name as the person gave it. */
+  readonly name: string
+  /** Length in bytes as stored, where it is known before reading; for the remaining time. */
+  readonly sizeBytes?: number
+  /**
+   * Length and hash of the stored bytes, where they can be read twice. A source without it cannot be resumed,
+   * and is compared with the manifest only when it has been read.
+   */
+  readonly fingerprint?: (signal?: AbortSignal) => Promise<Fingerprint>
+  /** The stored bytes, once. @throws {ToolkitError} SOURCE_UNREADABLE, SOURCE_CHANGED */
+  readonly open: (signal?: AbortSignal) => AsyncIterable<Buffer>
+}
+
+export interface Fingerprint {
+  readonly bytes: number
+  /** Lower-case hexadecimal. */
+  readonly sha256: string
+}

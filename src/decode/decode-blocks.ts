@@ -1,0 +1,48 @@
+/** From a source's raw bytes to blocks of whole lines: detect, decompress, cut. */
+
+import type { Block } from '../core/block.ts'
+import { byteFeed } from './byte-feed.ts'
+import { cutBlocks } from './cut-blocks.ts'
+import { checkLimit, DECODE_LIMITS, DETECT_HEAD_BYTES } from './decode-limits.ts'
+import { decompress } from './decompress.ts'
+import { type Compression, detectCompression } from './detect-compression.ts'
+
+export interface DecodeOptions {
+  /** Name of the source: for messages, and its ending tells the compression where the content does not. */
+  readonly name: string
+  /** @default told from the first bytes and the name, see `detectCompression` */
+  readonly compression?: Compression | undefined
+  /** Largest block in bytes. @default 32 MiB - 64 KiB, DECODE_LIMITS.blockBytes */
+  readonly blockBytes?: number | undefined
+  /** Longest line in bytes that is held. @default 16 MiB, DECODE_LIMITS.maxLineBytes */
+  readonly maxLineBytes?: number | undefined
+  /** Most decoded bytes for one compressed byte, past the first 16 MiB. @default 250, DECODE_LIMITS.maxRatio */
+  readonly maxRatio?: number | undefined
+  /** Receives the size of each raw chunk as it is taken in, in bytes; the sum is the progress in the file. */
+  readonly onInput?: ((bytes: number) => void) | undefined
+  /** Stops between chunks with the signal's reason. A source that can wait for long needs it too. */
+  readonly signal?: AbortSignal | undefined
+}
+
+/**
+ * Decodes a source to blocks. `open` is called once, when the first block is asked for; on every way out,
+ * also when the consumer stops early, the decoder is freed and the source is closed.
+ *
+ * @throws {RangeError} when a limit is not a whole number above 0
+ * @throws {ToolkitError} `DECODE_TRUNCATED`, `DECODE_DAMAGED`, `DECODE_TRAILING`, `DECODE_LIMIT`, and what
+ * the source throws
+ */
+export async function* decodeBlocks(
+  open: () => AsyncIterable<Buffer>,
+  options: DecodeOptions,
+): AsyncGenerator<Block, void> {
+  const { name, signal, onInput } = options
+  const maxRatio = checkLimit('maxRatio', options.maxRatio ?? DECODE_LIMITS.maxRatio)
+  const feed = byteFeed(open(), { onInput, signal })
+  try {
+    const compression = options.compression ?? detectCompression(await feed.peek(DETECT_HEAD_BYTES), name)
+    yield* cutBlocks(decompress(feed, { name, compression, maxRatio, signal }), options)
+  } finally {
+    await feed.close()
+  }
+}

@@ -1,0 +1,54 @@
+/** Tells how a source is compressed, from its first bytes and its name. */
+
+import { brotliDecompressSync, constants } from 'node:zlib'
+import { systemCode } from '../core/errors.ts'
+import { isGzipMagic } from './gzip-members.ts'
+import { isZstdMagic } from './zstd-frames.ts'
+
+export type Compression = 'brotli' | 'gzip' | 'zstd' | 'none'
+
+const SUFFIXES: Readonly<Record<string, Compression>> = {
+  br: 'brotli',
+  gz: 'gzip',
+  gzip: 'gzip',
+  zst: 'zstd',
+  zstd: 'zstd',
+}
+
+/** A JSON object at the start of a text: a BOM and blanks may stand before it. No Brotli stream begins so. */
+const JSON_START = /^(?:\xef\xbb\xbf)?[ \t\r\n]*\{[ \t\r\n]*(?:["}]|$)/
+
+/** Bytes of a text that are looked at; whoever begins with more blanks gives the compression by name. */
+const TEXT_BYTES = 4096
+
+const startsAsJson = (head: Buffer): boolean => JSON_START.test(head.toString('latin1', 0, TEXT_BYTES))
+
+/** Most bytes the head may give, 16 MiB. What gives more is no text either, and meets the ratio's limit. */
+const MAX_SAMPLE_BYTES = 16 * 1024 * 1024
+
+/** Whether the head decodes as Brotli, as far as it goes, to the start of a JSON object. */
+const isBrotliOfJson = (head: Buffer): boolean => {
+  try {
+    const finishFlush = constants.BROTLI_OPERATION_FLUSH
+    return startsAsJson(brotliDecompressSync(head, { finishFlush, maxOutputLength: MAX_SAMPLE_BYTES }))
+  } catch (error) {
+    return systemCode(error) === 'ERR_BUFFER_TOO_LARGE'
+  }
+}
+
+/**
+ * Tells the compression of a source. Content goes before the name where it is certain: a magic number, or
+ * text that begins as a JSON object. Brotli has neither magic nor checksum: the name says so, or the head
+ * decodes to JSON. A name ending in `.gz` or `.zst` is believed too, so that a file cut to nothing is an error.
+ *
+ * @param head first bytes of the source; `DETECT_HEAD_BYTES` are enough, fewer only if the source ends there
+ * @param name file name or other label; only its ending counts
+ */
+export const detectCompression = (head: Buffer, name: string): Compression => {
+  const named = SUFFIXES[/\.(\w+)$/.exec(name.toLowerCase())?.[1] ?? '']
+  if (isZstdMagic(head)) return 'zstd'
+  // A Brotli stream of 2,188 bytes with the largest window begins with the magic of gzip.
+  if (isGzipMagic(head)) return isBrotliOfJson(head) ? 'brotli' : 'gzip'
+  if (startsAsJson(head)) return 'none'
+  return named ?? (isBrotliOfJson(head) ? 'brotli' : 'none')
+}

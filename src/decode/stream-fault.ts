@@ -1,0 +1,24 @@
+/** What is wrong with compressed bytes, and where. `decompress` adds the source's name and a code. */
+
+export type FaultKind = 'truncated' | 'damaged' | 'trailing' | 'window'
+
+/** A fault of one compressed stream; never leaves this room. */
+export class StreamFault extends Error {
+  override readonly name = 'StreamFault'
+  readonly kind: FaultKind
+  /** Offset in the compressed source, in bytes. Of damage: where the decoder stood, not the damaged byte. */
+  readonly offset: number
+  constructor(kind: FaultKind, offset: number, reason: string, cause?: unknown) {
+    super(reason, { cause })
+    this.kind = kind
+    this.offset = offset
+  }
+}
+
+/** The fault of bytes after a whole stream that are no further one. */
+export const trailingAt = (offset: number, cause?: unknown): StreamFault =>
+  new StreamFault('trailing', offset, 'the data goes on with bytes that are no further stream', cause)
+
+/** The fault of a source that ends at `offset`, inside a stream. */
+export const truncatedAt = (offset: number, cause?: unknown): StreamFault =>
+  new StreamFault('truncated', offset, 'the data ends too early', cause)

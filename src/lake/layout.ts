@@ -1,0 +1,49 @@
+/** Where things stand in a lake. Paths are below the lake's folder, with `/`; `inLake` makes them absolute. */
+
+import { join } from 'node:path'
+
+export const MANIFEST_FOLDER = '_manifest'
+export const RUNS_FOLDER = '_runs'
+
+const numbered = (number: number): string => String(number).padStart(8, '0')
+
+/** `00000012.json`: an immutable snapshot; the highest number is the lake. */
+export const snapshotName = (number: number): string => `${numbered(number)}.json`
+export const snapshotPath = (number: number): string => `${MANIFEST_FOLDER}/${snapshotName(number)}`
+
+/** The second record of a commit: the hash of the snapshot's file. `sha256sum -c *.sha256` checks them all. */
+export const recordPath = (number: number): string => `${MANIFEST_FOLDER}/${numbered(number)}.sha256`
+
+/** Says that gc removed the snapshots below this number. The highest one counts. */
+export const oldestPath = (number: number): string => `${MANIFEST_FOLDER}/${numbered(number)}.oldest`
+
+export const runPath = (run: string): string => `${RUNS_FOLDER}/${run}`
+export const stagingPath = (run: string): string => `${runPath(run)}/staging`
+
+/** Folder of a run's files of one table. */
+export const loadPath = (table: string, run: string): string => `${table}/load=${run}`
+
+/** Absolute path of a path in a lake. */
+export const inLake = (lake: string, path: string): string => join(lake, ...path.split('/'))
+
+export interface ManifestName {
+  readonly kind: 'snapshot' | 'record' | 'oldest'
+  readonly number: number
+}
+
+const KINDS = { json: 'snapshot', sha256: 'record', oldest: 'oldest' } as const
+const NAME = /^(\d{8,})\.(json|sha256|oldest)$/
+
+/** What a file in `_manifest` is by its name; `null` for any other file. */
+export const parseManifestName = (name: string): ManifestName | null => {
+  const match = NAME.exec(name)
+  if (!match) return null
+  const number = Number(match[1])
+  const ending = match[2] as keyof typeof KINDS
+  return number > 0 && name.startsWith(`${numbered(number)}.`) ? { kind: KINDS[ending], number } : null
+}
+
+/** Whether a path stays inside the lake and names a table's file: nothing like `..`, no hidden folder first. */
+export const isDataPath = (path: string): boolean =>
+  /^[^._/\\\0][^/\\\0]*(\/[^/\\\0]+)+$/.test(path) &&
+  !path.split('/').some((part) => part === '.' || part === '..')

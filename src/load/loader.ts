@@ -1,0 +1,227 @@
+/** From the checked lines of a part to every table of its content, through DuckDB into a sink. */
+
+import { mkdir } from 'node:fs/promises'
+import { CONSOLIDATIONS } from '../contract/dictionaries.ts'
+import type { Content } from '../contract/objects.ts'
+import { ToolkitError } from '../core/errors.ts'
+import type { DateRange } from '../core/partition.ts'
+import type { RejectCode, RejectedLine } from '../core/reject.ts'
+import type { Receipt, Sink } from '../core/sink.ts'
+import type { Engine, Session } from '../lake/duckdb.ts'
+import { QUARANTINE } from '../lake/tables.ts'
+import type { CheckedPart, Stretch } from './check-block.ts'
+import type { SeenSets } from './check-record.ts'
+import { companiesOf, employeesOf } from './companies.ts'
+import { financialsOf } from './financials.ts'
+import { lineItemsOf } from './line-items.ts'
+import { entitiesOf, ownershipsOf, relationEntitiesOf, relationsOf, rolesOf } from './relations.ts'
+import { sortOutRefused } from './sort-out-refused.ts'
+import { type Spooled, spoolPart, spoolRejected } from './spool.ts'
+
+export interface PartToLoad {
+  readonly partition: string
+  readonly content: Content
+  /** The block's bytes; the part says which stretches of them are its lines. */
+  readonly bytes: Buffer
+  readonly part: CheckedPart
+  readonly rejected: readonly RejectedLine[]
+  /** Name of the source, for the quarantine. */
+  readonly source: string
+  /** Makes a rejected line of a stretch of `bytes`, should DuckDB refuse it. */
+  readonly reject: (stretch: Stretch, code: RejectCode, reason: string) => RejectedLine
+}
+
+export interface LoadedPart {
+  readonly receipts: readonly Receipt[]
+  /** Records of the part that DuckDB refused; they are in the quarantine. */
+  readonly refused: number
+  readonly observed: DateRange['observed']
+}
+
+export interface Loader {
+  /** Loads one part. Parts may be loaded side by side. @throws {ToolkitError} ENGINE_FAILED, DISK_FULL */
+  readonly load: (request: PartToLoad, sink: Sink) => Promise<LoadedPart>
+  /** Writes the run's dictionary of line items: those of the contract and those seen beyond it. */
+  readonly loadLineItems: (partition: string, sink: Sink) => Promise<Receipt>
+  readonly close: () => Promise<void>
+}
+
+export interface LoaderOptions {
+  /** Folder for blocks on their way; emptied as they are loaded. */
+  readonly spoolFolder: string
+  /** Names that DuckDB's ENUM types are made of; shared with the checker that fills them. */
+  readonly seen: SeenSets
+}
+
+/** A loader on an engine; it opens a session for each part that is loaded side by side. */
+export const openLoader = async (engine: Engine, { spoolFolder, seen }: LoaderOptions): Promise<Loader> => {
+  await mkdir(spoolFolder, { recursive: true })
+  const idle: PartSession[] = []
+  const withSession = async <T>(use: (session: PartSession) => Promise<T>): Promise<T> => {
+    const session = idle.pop() ?? new PartSession(await engine.connect())
+    const result = await use(session)
+    idle.push(session) // a session whose statement failed is not used again
+    return result
+  }
+  return {
+    load: (request, sink) => withSession((session) => loadPart(session, request, sink, spoolFolder, seen)),
+    loadLineItems: (partition, sink) =>
+      withSession(({ session }) =>
+        sink.write(partition, 'line_items', session.relation(lineItemsOf(seen.foreign.values()))),
+      ),
+    close: async () => {
+      for (const { session } of idle) session.close()
+    },
+  }
+}
+
+/** A session and the sizes of the sets when its ENUM types were last made. */
+class PartSession {
+  readonly session: Session
+  readonly #sizes = new Map<string, number>()
+  constructor(session: Session) {
+    this.session = session
+  }
+
+  async setEnums(seen: SeenSets): Promise<void> {
+    const enums = {
+      consolidation: CONSOLIDATIONS.map(({ name }) => name),
+      country: seen.countries.names,
+      currency: seen.currencies.names,
+      category: seen.categories.names,
+      line_item: seen.lineItems.names,
+    }
+    for (const [name, values] of Object.entries(enums)) {
+      if (this.#sizes.get(name) === values.length) continue
+      await this.session.setEnum(name, values)
+      this.#sizes.set(name, values.length)
+    }
+  }
+}
+
+const loadPart = async (
+  working: PartSession,
+  request: PartToLoad,
+  sink: Sink,
+  spoolFolder: string,
+  seen: SeenSets,
+): Promise<LoadedPart> => {
+  const { partition, content, bytes, part, rejected, source } = request
+  const { session } = working
+  const refused: RejectedLine[] = []
+  const write = async (lines: CheckedPart): Promise<Receipt[]> => {
+    if (lines.records === 0) return []
+    const spooled = await spoolPart(spoolFolder, partition, bytes, lines)
+    try {
+      if (content === 'companies') await working.setEnums(seen)
+      const tables = await tablesOf(session, content, spooled, seen)
+      const receipts: Receipt[] = []
+      for (const [table, sql] of tables)
+        receipts.push(await sink.write(partition, table, session.relation(sql)))
+      return receipts
+    } finally {
+      await spooled.remove()
+    }
+  }
+  const accepts = async (lines: CheckedPart): Promise<boolean> => {
+    const spooled = await spoolPart(spoolFolder, partition, bytes, lines)
+    try {
+      const tables = await tablesOf(session, content, spooled, seen)
+      for (const [, sql] of tables) await session.run(`CREATE OR REPLACE TEMP TABLE trial AS ${sql}`)
+      await session.run('DROP TABLE trial')
+      return true
+    } catch (error) {
+      if (!isAboutData(error)) throw error
+      return false
+    } finally {
+      await spooled.remove()
+    }
+  }
+  try {
+    let receipts: Receipt[]
+    try {
+      receipts = await write(part)
+    } catch (error) {
+      if (!isAboutData(error)) throw error
+      // The checks should have seen it. Find the lines, set them aside, load the rest.
+      const sorted = await sortOutRefused(part, bytes, accepts)
+      if (sorted.refused.length === 0) throw error
+      receipts = await write(sorted.accepted)
+      refused.push(
+        ...sorted.refused.map((stretch) => request.reject(stretch, 'REFUSED_BY_ENGINE', reasonOf(error))),
+      )
+    }
+    const setAside = [...rejected, ...refused]
+    if (setAside.length > 0) {
+      const quarantine = await spoolRejected(spoolFolder, partition, setAside, { source, content })
+      receipts.push(await sink.write(partition, QUARANTINE.name, session.relation(quarantine.sql)))
+      await quarantine.remove()
+    }
+    return { receipts, refused: refused.length, observed: observedOf(content, receipts) }
+  } catch (error) {
+    if (error instanceof ToolkitError) throw error
+    throw new ToolkitError(
+      'ENGINE_FAILED',
+      `Cannot load partition "${partition}" of "${source}": ${reasonOf(error)}`,
+      { partition, source },
+      error,
+    )
+  }
+}
+
+/** DuckDB's message without the part that quotes the data. */
+const reasonOf = (error: unknown): string => {
+  const [first = ''] = (error instanceof Error ? error.message : String(error)).split('\n')
+  return first.replace(/"[^"]*"|\{.*|'[^']*'/g, '…').slice(0, 300)
+}
+
+/** Errors of DuckDB that a line can cause; all others (memory, disk, its own state) are not the data's. */
+const isAboutData = (error: unknown): boolean =>
+  !(error instanceof ToolkitError) &&
+  error instanceof Error &&
+  /^(Invalid Input|Conversion|Out of Range|Constraint) Error/.test(error.message)
+
+const tablesOf = async (
+  session: Session,
+  content: Content,
+  spooled: Spooled,
+  seen: SeenSets,
+): Promise<readonly (readonly [table: string, sql: string])[]> =>
+  Object.entries(
+    content === 'companies' ? companyTables(spooled, seen) : await relationTables(session, spooled),
+  )
+
+const companyTables = ({ scan, extras }: Spooled, seen: SeenSets): Readonly<Record<string, string>> => ({
+  companies: companiesOf(scan, extras),
+  financials: financialsOf(scan, seen.lineItems.names, seen.categories.names),
+  employees: employeesOf(scan),
+})
+
+const relationTables = async (
+  session: Session,
+  { scan, extras }: Spooled,
+): Promise<Readonly<Record<string, string>>> => {
+  await session.run(`CREATE OR REPLACE TEMP TABLE entity AS ${entitiesOf(scan)}`)
+  return {
+    relations: relationsOf(scan, extras),
+    relation_entities: relationEntitiesOf('entity'),
+    ownerships: ownershipsOf('entity'),
+    roles: rolesOf('entity'),
+  }
+}
+
+/** Which column tells how fresh a record is. */
+export const FRESHNESS = {
+  companies: { field: 'ContentUpdatedAt', table: 'companies', column: 'content_updated_at' },
+  relations: { field: 'UpdatedAt', table: 'relation_entities', column: 'updated_at' },
+} as const satisfies Readonly<Record<Content, { field: DateRange['field']; table: string; column: string }>>
+
+const observedOf = (content: Content, receipts: readonly Receipt[]): DateRange['observed'] => {
+  const { table, column } = FRESHNESS[content]
+  const found = receipts.find((receipt) => receipt.table === table)?.statistics.get(column)
+  if (found?.least === undefined || found.greatest === undefined) return null
+  return { least: isoOf(found.least), greatest: isoOf(found.greatest) }
+}
+
+/** `2020-01-02 03:04:05.12+00` → `2020-01-02T03:04:05.12Z`. */
+const isoOf = (instant: string): string => instant.replace(' ', 'T').replace(/\+00(:00)?$/, 'Z')

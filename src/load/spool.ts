@@ -1,0 +1,107 @@
+/** Blocks on their way to DuckDB: files that it reads, gone once their rows are written. */
+
+import { open, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { writeError } from '../core/errors.ts'
+import type { RejectedLine } from '../core/reject.ts'
+import { ident, literal } from '../lake/sql.ts'
+import { QUARANTINE } from '../lake/tables.ts'
+import type { CheckedPart } from './check-block.ts'
+import type { Scan } from './companies.ts'
+
+export interface Spooled {
+  /** Reads the lines with the given columns. */
+  readonly scan: Scan
+  /** A relation of `id`, `extra`; absent where no record has unknown fields. */
+  readonly extras: string | undefined
+  readonly remove: () => Promise<void>
+}
+
+/** Writes the lines of a part, and what its records have beyond the contract. @throws {ToolkitError} DISK_FULL */
+export const spoolPart = async (
+  folder: string,
+  name: string,
+  bytes: Buffer,
+  part: CheckedPart,
+): Promise<Spooled> => {
+  const lines = join(folder, `${name}.jsonl`)
+  const extras = join(folder, `${name}.extras.jsonl`)
+  try {
+    const file = await open(lines, 'w')
+    try {
+      await file.writev(part.stretches.map(([from, to]) => bytes.subarray(from, to)))
+    } finally {
+      await file.close()
+    }
+    if (part.extras.length > 0) await writeFile(extras, part.extras.map(extraLine).join(''))
+  } catch (error) {
+    throw writeError(`Cannot spool block "${name}"`, error)
+  }
+  // DuckDB's buffers are twice the largest object it must expect: small ones keep memory low and threads busy.
+  const largest = Math.max(LEAST_OBJECT_BYTES, part.longestLine)
+  return {
+    scan: (columns) => readLines(lines, columns, largest),
+    extras:
+      part.extras.length > 0
+        ? readLines(extras, { id: 'BIGINT', extra: 'VARCHAR' }, LEAST_OBJECT_BYTES * 64)
+        : undefined,
+    remove: async () => {
+      await rm(lines, { force: true })
+      await rm(extras, { force: true })
+    },
+  }
+}
+
+const LEAST_OBJECT_BYTES = 1024 * 1024
+
+const extraLine = ({ id, extra }: { readonly id: string; readonly extra: string }): string =>
+  `{"id":${id},"extra":${JSON.stringify(extra)}}\n`
+
+const readLines = (path: string, columns: Readonly<Record<string, string>>, largestBytes: number): string =>
+  `read_ndjson(${literal(path)}, columns = {${Object.entries(columns)
+    .map(([name, type]) => `${ident(name)}: ${literal(type)}`)
+    .join(', ')}}, auto_detect = false, records = true, maximum_object_size = ${largestBytes})`
+
+/** Writes rejected lines as rows of `quarantine`; returns the relation of them. */
+export const spoolRejected = async (
+  folder: string,
+  name: string,
+  rejected: readonly RejectedLine[],
+  origin: { readonly source: string; readonly content: string },
+): Promise<{ readonly sql: string; readonly remove: () => Promise<void> }> => {
+  const path = join(folder, `${name}.quarantine.jsonl`)
+  try {
+    const file = await open(path, 'w')
+    try {
+      for (const line of rejected) await file.write(`${JSON.stringify(quarantineRow(line, origin))}\n`)
+    } finally {
+      await file.close()
+    }
+  } catch (error) {
+    throw writeError(`Cannot spool quarantined lines of block "${name}"`, error)
+  }
+  const columns = Object.fromEntries(QUARANTINE.columns.map(({ name: column, type }) => [column, type]))
+  const largest = Math.max(LEAST_OBJECT_BYTES, 64 + 8 * Math.max(0, ...rejected.map(({ raw }) => raw.length)))
+  return {
+    sql: `SELECT * FROM ${readLines(path, columns, largest)} ORDER BY line`,
+    remove: () => rm(path, { force: true }),
+  }
+}
+
+const quarantineRow = (
+  { line, offset, sizeBytes, code, reason, raw }: RejectedLine,
+  origin: { readonly source: string; readonly content: string },
+): Readonly<Record<string, string | number | null>> => {
+  const text = raw.toString('utf8')
+  const exact = Buffer.from(text, 'utf8').equals(raw)
+  return {
+    ...origin,
+    line,
+    byte_offset: offset,
+    size_bytes: sizeBytes,
+    code,
+    reason,
+    raw: exact ? text : null,
+    raw_base64: exact ? null : raw.toString('base64'),
+  }
+}

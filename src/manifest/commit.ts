@@ -1,0 +1,130 @@
+/** Shows a run to readers: all of it at once, in the next snapshot. */
+
+import { setTimeout as pause } from 'node:timers/promises'
+import { ToolkitError, writeError } from '../core/errors.ts'
+import type { FileEntry, PartitionEntry, Snapshot } from '../core/partition.ts'
+import type { RandomBytes } from '../support/run-ids.ts'
+import { arithmeticProblems } from './arithmetic.ts'
+import { findCommit } from './find-commit.ts'
+import type { Move } from './journal.ts'
+import { splitLoaded } from './loaded-sources.ts'
+import { discardFiles, publishFiles } from './publish.ts'
+import { assertOwner, type RunClaim } from './run-claims.ts'
+import { createSnapshot, ensureRecord, newestSnapshot } from './snapshots.ts'
+
+export interface CommitRequest {
+  /** The run, owned by the caller; its folder stays until `removeRun`. */
+  readonly claim: RunClaim
+  readonly pipeline: string
+  /** Name and version of the tool. */
+  readonly tool: string
+  readonly partitions: readonly PartitionEntry[]
+  /** Files that belong to the run, not to one partition. They go in only together with a partition. */
+  readonly runFiles: readonly FileEntry[]
+  /** Where the listed files are staged; one without a move must be in its place. */
+  readonly moves: readonly Move[]
+  /** Commits sources that the lake holds already once more. @default false */
+  readonly again?: boolean
+  readonly now: () => Date
+  readonly random: RandomBytes
+  /** Tries when other runs commit first. @default 100 (each lost try is another run's commit) */
+  readonly maxTries?: number
+  readonly signal?: AbortSignal | undefined
+}
+
+/** `dropped`: partitions left out because the lake holds their source, or an earlier one of the run is equal. */
+export type CommitOutcome =
+  | { readonly kind: 'committed'; readonly snapshot: Snapshot; readonly dropped: readonly PartitionEntry[] }
+  /** An earlier try had committed the run and then stopped. */
+  | { readonly kind: 'already'; readonly snapshot: Snapshot; readonly dropped: readonly PartitionEntry[] }
+  /** Every partition was dropped: no snapshot is made. */
+  | { readonly kind: 'nothing'; readonly dropped: readonly PartitionEntry[] }
+
+const LONGEST_PAUSE_MS = 25
+
+const filesOf = (partitions: readonly PartitionEntry[]): FileEntry[] =>
+  partitions.flatMap(({ files }) => files)
+
+const checkRequest = ({ claim, partitions }: CommitRequest): void => {
+  for (const partition of partitions) {
+    const [problem] = arithmeticProblems(partition)
+    if (problem !== undefined) throw new RangeError(`Cannot commit partition "${partition.id}": ${problem}`)
+    if (partition.run !== claim.run)
+      throw new RangeError(`Cannot commit partition "${partition.id}": it is of run "${partition.run}"`)
+  }
+}
+
+const nextSnapshot = (
+  { claim: { run }, pipeline, tool, runFiles, now }: CommitRequest,
+  newest: Snapshot | null,
+  kept: readonly PartitionEntry[],
+): Snapshot => ({
+  format: 1,
+  snapshot: (newest?.snapshot ?? 0) + 1,
+  parent: newest?.snapshot ?? null,
+  run,
+  pipeline,
+  tool,
+  time: now().toISOString(),
+  partitions: [...(newest?.partitions ?? []), ...kept],
+  files: [...(newest?.files ?? []), ...runFiles.map((file) => ({ ...file, run }))],
+})
+
+const droppedOf = (snapshot: Snapshot, { claim, partitions }: CommitRequest): readonly PartitionEntry[] => {
+  const shown = new Set(snapshot.partitions.filter(({ run }) => run === claim.run).map(({ id }) => id))
+  return partitions.filter(({ id }) => !shown.has(id))
+}
+
+/** One try on the newest snapshot; gives that one's number when another run was first. */
+const tryCommit = async (request: CommitRequest, base: number): Promise<CommitOutcome | number> => {
+  const { claim, partitions, runFiles, moves, again = false } = request
+  const { lake, run } = claim
+  await assertOwner(claim)
+  const newest = await newestSnapshot(lake)
+  const earlier = await findCommit(lake, run, base, newest)
+  if (earlier) {
+    await ensureRecord(lake, earlier.snapshot)
+    return { kind: 'already', snapshot: earlier, dropped: droppedOf(earlier, request) }
+  }
+  const { kept, dropped } = again ? { kept: partitions, dropped: [] } : splitLoaded(newest, partitions)
+  if (kept.length === 0) {
+    await discardFiles(lake, [...filesOf(dropped), ...runFiles], moves)
+    return { kind: 'nothing', dropped }
+  }
+  await publishFiles(lake, [...filesOf(kept), ...runFiles], moves)
+  // The record of every snapshot below the newest is there: a missing one is damage, not a commit on its way.
+  if (newest) await ensureRecord(lake, newest.snapshot)
+  const snapshot = nextSnapshot(request, newest, kept)
+  if (!(await createSnapshot(lake, snapshot))) return newest?.snapshot ?? 0
+  await ensureRecord(lake, snapshot.snapshot)
+  await discardFiles(lake, filesOf(dropped), moves)
+  return { kind: 'committed', snapshot, dropped }
+}
+
+/**
+ * Publishes the files of a run and lists them in a new snapshot. Can be called again after a crash at any
+ * point, and by several runs of one lake at once: a run that finds another was first goes on from there.
+ *
+ * @throws {ToolkitError} `COMMIT_CONFLICT`, `RUN_NOT_FOUND`, `RUN_LIVE`, `RUN_NOT_RESUMABLE`,
+ *   `SNAPSHOT_DAMAGED`, `DISK_FULL`, `WRITE_FAILED`
+ * @throws {RangeError} when the counts of a partition do not add up or it is another run's
+ */
+export const commitRun = async (request: CommitRequest): Promise<CommitOutcome> => {
+  checkRequest(request)
+  const { claim, maxTries = 100, random, signal } = request
+  let base = claim.base
+  for (let attempt = 0; attempt < maxTries; attempt += 1) {
+    signal?.throwIfAborted()
+    const outcome = await tryCommit(request, base).catch((error: unknown) => {
+      throw writeError(`Cannot commit run "${claim.run}"`, error)
+    })
+    if (typeof outcome !== 'number') return outcome
+    base = outcome
+    await pause((LONGEST_PAUSE_MS * (random(1)[0] ?? 0)) / 255, undefined, signal && { signal })
+  }
+  throw new ToolkitError(
+    'COMMIT_CONFLICT',
+    `Cannot commit run "${claim.run}": other runs were first ${maxTries} times`,
+    { run: claim.run, tries: maxTries },
+  )
+}

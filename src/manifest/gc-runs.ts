@@ -1,0 +1,82 @@
+/** The part of gc that deals with unfinished runs: takes over the dead ones, then removes them. */
+
+import { rm } from 'node:fs/promises'
+import { ToolkitError } from '../core/errors.ts'
+import type { Snapshot } from '../core/partition.ts'
+import { listTree } from '../support/list-files.ts'
+import { inLake, runPath, stagingPath } from './layout.ts'
+import { claimRun, type Judge, type RunClaim, releaseRun, runState } from './run-claims.ts'
+import { listRunIds, removeRunFolder } from './runs.ts'
+import { ensureRecord } from './snapshots.ts'
+
+/** A dead run that this gc owns. No claim: the disk is too full to write one, or nothing is to be changed. */
+export interface DeadRun {
+  readonly run: string
+  readonly owner: number
+  readonly claim: RunClaim | null
+}
+
+export interface SortedRuns {
+  readonly dead: readonly DeadRun[]
+  /** At work, perhaps at work, or just taken over by another process. */
+  readonly working: readonly string[]
+}
+
+const codeOf = (error: unknown): string => (error instanceof ToolkitError ? error.code : '')
+
+const takeOver = async (lake: string, run: string, owner: number, judge: Judge): Promise<DeadRun | null> => {
+  try {
+    const claim = await claimRun(lake, run, judge)
+    return { run, owner: claim.number, claim }
+  } catch (error) {
+    if (codeOf(error) === 'DISK_FULL') return { run, owner, claim: null }
+    if (codeOf(error) === 'RUN_LIVE' || codeOf(error) === 'RUN_NOT_FOUND') return null
+    throw error
+  }
+}
+
+/** Sorts the runs of a lake, and takes over the dead ones so that nobody can resume them any more. */
+export const sortRuns = async (lake: string, judge: Judge, dryRun: boolean): Promise<SortedRuns> => {
+  const dead: DeadRun[] = []
+  const working: string[] = []
+  for (const run of await listRunIds(lake)) {
+    const found = await runState(lake, run, judge)
+    const owner = found?.owner.number ?? 0
+    const gone = found?.state === 'gone'
+    const taken =
+      gone && dryRun ? { run, owner, claim: null } : gone ? await takeOver(lake, run, owner, judge) : null
+    if (taken) dead.push(taken)
+    else working.push(run)
+  }
+  return { dead, working }
+}
+
+/** Gives dead runs back when gc cannot go on. */
+export const giveBack = async (runs: readonly DeadRun[]): Promise<void> => {
+  for (const { claim } of runs) if (claim) await releaseRun(claim).catch(() => undefined)
+}
+
+/** Bytes that a run's folder holds. */
+export const sizeOfRun = async (lake: string, run: string): Promise<number> =>
+  (await listTree(inLake(lake, runPath(run)))).reduce((sum, { bytes }) => sum + bytes, 0)
+
+/** Removes a dead run's folder; writes the record of its commit first where a crash left it out. */
+export const removeDeadRun = async (
+  lake: string,
+  { run, owner, claim }: DeadRun,
+  commit: Snapshot | undefined,
+  judge: Judge,
+): Promise<boolean> => {
+  if (!claim) {
+    // Nobody can claim a run on a full disk, this one included: look again, then remove it in one step.
+    const found = await runState(lake, run, judge)
+    if (found?.state !== 'gone' || found.owner.number !== owner) return false
+  }
+  if (commit) {
+    // What it staged is of no use any more, and a full disk needs room for the record.
+    await rm(inLake(lake, stagingPath(run)), { recursive: true, force: true })
+    await ensureRecord(lake, commit.snapshot)
+  }
+  await removeRunFolder(lake, run)
+  return true
+}

@@ -1,0 +1,162 @@
+/**
+ * Removes what nobody needs: dead runs, unfinished writes, files that no kept snapshot lists. Never a live
+ * run's, never a file of a kept snapshot. Can be stopped at any point and run again, also twice at once.
+ */
+
+import { rm, rmdir } from 'node:fs/promises'
+import { writeError } from '../core/errors.ts'
+import type { Snapshot } from '../core/partition.ts'
+import { createIfAbsent } from '../support/durable-files.ts'
+import { listFolder } from '../support/list-files.ts'
+import { type DeadRun, giveBack, removeDeadRun, type SortedRuns, sizeOfRun, sortRuns } from './gc-runs.ts'
+import { type LoadFolder, listLeftovers, listLoadFolders, type StoredFile } from './lake-files.ts'
+import { inLake, MANIFEST_FOLDER, oldestPath, parseManifestName } from './layout.ts'
+import type { Judge } from './run-claims.ts'
+import { oldestText } from './snapshot-text.ts'
+import { listManifest, newestNumber, readKnownSnapshot } from './snapshots.ts'
+
+export interface GarbageRequest extends Judge {
+  readonly lake: string
+  /** Newest snapshots to keep; older ones and what only they list is removed. @default all */
+  readonly keep?: number | undefined
+  /** Changes nothing and tells what would be removed. @default false */
+  readonly dryRun?: boolean
+}
+
+/** What was removed; paths are below the lake's folder. */
+export interface Garbage {
+  readonly runs: readonly string[]
+  readonly snapshots: readonly number[]
+  readonly files: readonly string[]
+  /** Unfinished writes of processes that are gone. */
+  readonly leftovers: readonly string[]
+  readonly freedBytes: number
+  /** Runs that were left alone: at work, or perhaps at work on another host. */
+  readonly working: readonly string[]
+}
+
+/** What the kept snapshots list, and which run made each of them. Holds no whole snapshot. */
+interface Kept {
+  readonly first: number
+  readonly newest: number
+  readonly paths: ReadonlySet<string>
+  readonly commits: ReadonlyMap<string, Snapshot>
+}
+
+const readKept = async (lake: string, keep: number | undefined): Promise<Kept> => {
+  const newest = await newestNumber(lake)
+  const { oldest } = await listManifest(lake)
+  const first = keep === undefined ? oldest : Math.max(oldest, newest - keep + 1)
+  const paths = new Set<string>()
+  const commits = new Map<string, Snapshot>()
+  for (let number = first; number <= newest; number += 1) {
+    // Also a missing one stops gc here: what only it lists must not be taken for garbage.
+    const snapshot = await readKnownSnapshot(lake, number)
+    const files = [...snapshot.partitions.flatMap((partition) => partition.files), ...snapshot.files]
+    for (const { path } of files) paths.add(path)
+    commits.set(snapshot.run, { ...snapshot, partitions: [], files: [] })
+  }
+  return { first, newest, paths, commits }
+}
+
+const garbageFiles = (
+  loads: readonly LoadFolder[],
+  { dead, working }: SortedRuns,
+  kept: Kept,
+): StoredFile[] => {
+  const dying = new Set(dead.map(({ run }) => run))
+  // Without any snapshot a file may be the last trace of a lake whose manifest was lost: only runs that
+  // are known to have failed are cleared away.
+  const isGarbage = ({ run }: LoadFolder): boolean =>
+    !working.includes(run) && (kept.newest > 0 || dying.has(run))
+  return loads.filter(isGarbage).flatMap(({ files }) => files.filter(({ path }) => !kept.paths.has(path)))
+}
+
+const removeEmptyFolders = async (lake: string, loads: readonly LoadFolder[], working: readonly string[]) => {
+  const done = loads.filter(({ run }) => !working.includes(run))
+  const folders = [
+    ...done.flatMap((one) => one.folders.toReversed()),
+    ...new Set(done.map(({ table }) => table)),
+  ]
+  // `rmdir` takes no folder that holds anything.
+  for (const folder of folders) await rmdir(inLake(lake, folder)).catch(() => undefined)
+}
+
+const oldSnapshots = async (lake: string, first: number): Promise<{ names: string[]; numbers: number[] }> => {
+  const entries = (await listFolder(inLake(lake, MANIFEST_FOLDER))).map(({ name }) => name)
+  const names = entries.filter((name) => (parseManifestName(name)?.number ?? first) < first)
+  const numbers = names.flatMap((name) => {
+    const known = parseManifestName(name)
+    return known?.kind === 'snapshot' ? [known.number] : []
+  })
+  return { names, numbers }
+}
+
+const removeOldSnapshots = async (lake: string, first: number, names: readonly string[]): Promise<void> => {
+  if (names.length === 0) return
+  // First what says that they are gone on purpose, so that at no moment anything looks lost.
+  await createIfAbsent(inLake(lake, oldestPath(first)), oldestText(first))
+  for (const name of names) await rm(inLake(lake, `${MANIFEST_FOLDER}/${name}`), { force: true })
+}
+
+interface Work {
+  readonly loads: readonly LoadFolder[]
+  readonly leftovers: readonly StoredFile[]
+  readonly runs: SortedRuns
+}
+
+const sweep = async (request: GarbageRequest, { loads, leftovers, runs }: Work): Promise<Garbage> => {
+  const { lake, keep, dryRun = false } = request
+  const kept = await readKept(lake, keep)
+  const removed: string[] = []
+  let freedBytes = 0
+  const removeRuns = async (dead: DeadRun): Promise<void> => {
+    const bytes = await sizeOfRun(lake, dead.run)
+    if (!dryRun && !(await removeDeadRun(lake, dead, kept.commits.get(dead.run), request))) return
+    removed.push(dead.run)
+    freedBytes += bytes
+  }
+  for (const dead of runs.dead) await removeRuns(dead)
+  const left = runs.dead.map(({ run }) => run).filter((run) => !removed.includes(run))
+  const working = [...runs.working, ...left]
+  const old = await oldSnapshots(lake, kept.first)
+  const files = garbageFiles(loads, { dead: runs.dead, working }, kept)
+  if (!dryRun) {
+    await removeOldSnapshots(lake, kept.first, old.names)
+    for (const { path } of files) await rm(inLake(lake, path), { force: true })
+    for (const { path } of leftovers) await rm(inLake(lake, path), { recursive: true, force: true })
+    await removeEmptyFolders(lake, loads, working)
+  }
+  for (const { bytes } of [...files, ...leftovers]) freedBytes += bytes
+  return {
+    runs: removed,
+    snapshots: old.numbers,
+    files: files.map(({ path }) => path),
+    leftovers: leftovers.map(({ path }) => path),
+    freedBytes,
+    working,
+  }
+}
+
+/**
+ * @throws {ToolkitError} `LAKE_NOT_FOUND`; `SNAPSHOT_DAMAGED` when a snapshot that is to be kept is damaged or
+ *   missing (nothing is removed then); `WRITE_FAILED`, `DISK_FULL`
+ * @throws {RangeError} when `keep` is not a whole number from 1
+ */
+export const collectGarbage = async (request: GarbageRequest): Promise<Garbage> => {
+  const { lake, keep, dryRun = false } = request
+  if (keep !== undefined && !(Number.isSafeInteger(keep) && keep >= 1))
+    throw new RangeError(`Cannot keep ${keep} snapshots: expected a whole number from 1`)
+  await listManifest(lake)
+  // The order matters. A run that starts after the first look has no file in it. A run that commits meanwhile
+  // is at work at the second look, or in a snapshot at the third.
+  const loads = await listLoadFolders(lake)
+  const leftovers = await listLeftovers(lake, request)
+  const runs = await sortRuns(lake, request, dryRun)
+  try {
+    return await sweep(request, { loads, leftovers, runs })
+  } catch (error) {
+    await giveBack(runs.dead)
+    throw writeError(`Cannot collect garbage in lake "${lake}"`, error)
+  }
+}

@@ -1,0 +1,41 @@
+/** Which sources a lake holds already, so that the same file is not loaded twice. Pure. */
+
+import type { Content } from '../contract/objects.ts'
+import type { PartitionEntry, Snapshot } from '../core/partition.ts'
+
+/** A source by its bytes: the same file under another name has the same key. */
+export const sourceKey = (content: Content, sha256: string): string => `${content} ${sha256}`
+
+const keyOf = ({ content, source }: PartitionEntry): string => sourceKey(content, source.sha256)
+
+/** Keys of the sources that one run has loaded whole: block 0 and all after it to the last. */
+export const loadedSources = (snapshot: Pick<Snapshot, 'partitions'> | null): ReadonlySet<string> => {
+  const blocks = new Map<string, { seen: Set<number>; last: number | undefined; key: string }>()
+  for (const partition of snapshot?.partitions ?? []) {
+    const id = `${keyOf(partition)} ${partition.run}`
+    const one = blocks.get(id) ?? { seen: new Set(), last: undefined, key: keyOf(partition) }
+    one.seen.add(partition.source.block)
+    if (partition.source.last) one.last = partition.source.block
+    blocks.set(id, one)
+  }
+  const whole = [...blocks.values()].filter(({ seen, last }) => last !== undefined && seen.size === last + 1)
+  return new Set(whole.map(({ key }) => key))
+}
+
+/** Partitions still to be committed, and those whose source stands whole in the snapshot or earlier in the list. */
+export const splitLoaded = (
+  snapshot: Pick<Snapshot, 'partitions'> | null,
+  partitions: readonly PartitionEntry[],
+): { readonly kept: readonly PartitionEntry[]; readonly dropped: readonly PartitionEntry[] } => {
+  const loaded = loadedSources(snapshot)
+  const seen = new Set<string>()
+  const kept: PartitionEntry[] = []
+  const dropped: PartitionEntry[] = []
+  for (const partition of partitions) {
+    const block = `${keyOf(partition)} ${partition.source.block} ${partition.source.offset}`
+    const double = loaded.has(keyOf(partition)) || seen.has(block)
+    seen.add(block)
+    ;(double ? dropped : kept).push(partition)
+  }
+  return { kept, dropped }
+}

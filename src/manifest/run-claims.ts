@@ -1,0 +1,173 @@
+/**
+ * Who owns an unfinished run: `owner-1.json`, `owner-2.json`, … in its folder, each created exclusively; the
+ * highest counts. Taking over is creating the next, so of two takers exactly one wins.
+ */
+
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { systemCode, ToolkitError, writeError } from '../core/errors.ts'
+import { createIfAbsent } from '../support/durable-files.ts'
+import { listFolder, listTree } from '../support/list-files.ts'
+import { type Liveness, livenessOf, type ProcessIdentity, thisProcess } from '../support/process-identity.ts'
+import { inLake, runPath } from './layout.ts'
+
+/** The right to work on a run. Whoever holds it may write its journal, commit and remove it. */
+export interface RunClaim {
+  readonly lake: string
+  readonly run: string
+  readonly number: number
+  /** Newest snapshot when the run began, 0 for none: its commit can only be a later one. */
+  readonly base: number
+}
+
+/** `unknown`: its process cannot be seen from here (another host) and its folder was touched lately. */
+export type RunState = 'live' | 'gone' | 'unknown'
+
+/** How to judge a process that cannot be seen from here. */
+export interface Judge {
+  readonly now: Date
+  /**
+   * A run of another host counts as gone when nothing in its folder was touched for so long, in milliseconds.
+   * @default 86_400_000 (a day: far above the time of any partition)
+   */
+  readonly foreignIdleMs?: number | undefined
+}
+
+/** @default of `foreignIdleMs` */
+export const DAY_MS = 86_400_000
+
+interface Owner {
+  readonly number: number
+  readonly base: number
+  /** `null`: released, or its file cannot be read. */
+  readonly process: ProcessIdentity | null
+  readonly released: boolean
+}
+
+const OWNER = /^owner-([1-9]\d*)\.json$/
+const TEXTS = ['host', 'boot', 'namespace', 'started'] as const
+
+const isIdentity = (value: unknown): value is ProcessIdentity => {
+  if (typeof value !== 'object' || value === null) return false
+  const fields: Readonly<Record<string, unknown>> = { ...value }
+  return Number.isSafeInteger(fields.pid) && TEXTS.every((name) => typeof fields[name] === 'string')
+}
+
+const parseOwner = (number: number, text: string): Owner => {
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch {
+    value = null
+  }
+  const fields: object = typeof value === 'object' && value !== null ? value : {}
+  const process = 'process' in fields && isIdentity(fields.process) ? fields.process : null
+  const base = 'base' in fields && typeof fields.base === 'number' ? fields.base : 0
+  return { number, base, process, released: 'process' in fields && fields.process === null }
+}
+
+/** The text of an owner's file; without a process it says that the run is released. */
+export const ownerText = (base: number, process: ProcessIdentity | null): string =>
+  `${JSON.stringify({ base, process })}\n`
+export const ownerName = (number: number): string => `owner-${number}.json`
+
+/** The owner of a run; `null` when there is no such run, number 0 when its folder has lost its owners. */
+const readOwner = async (lake: string, run: string): Promise<Owner | null> => {
+  const folder = inLake(lake, runPath(run))
+  const entries = await listFolder(folder)
+  if (entries.length === 0) return null
+  const number = Math.max(0, ...entries.map(({ name }) => Number(OWNER.exec(name)?.[1] ?? 0)))
+  if (number === 0) return { number, base: 0, process: null, released: false }
+  try {
+    return parseOwner(number, await readFile(join(folder, ownerName(number)), 'utf8'))
+  } catch {
+    return { number, base: 0, process: null, released: false }
+  }
+}
+
+const isIdle = async (
+  lake: string,
+  run: string,
+  { now, foreignIdleMs = DAY_MS }: Judge,
+): Promise<boolean> => {
+  const changed = (await listTree(inLake(lake, runPath(run)))).map(({ changedMs }) => changedMs)
+  return changed.every((one) => now.getTime() - one > foreignIdleMs)
+}
+
+const STATES: Record<Liveness, RunState> = { alive: 'live', gone: 'gone', unknown: 'unknown' }
+
+const stateOf = async (lake: string, run: string, owner: Owner, judge: Judge): Promise<RunState> => {
+  if (owner.released) return 'gone'
+  const state = owner.process ? STATES[livenessOf(owner.process)] : 'unknown'
+  return state === 'unknown' && (await isIdle(lake, run, judge)) ? 'gone' : state
+}
+
+/** Whether a run is at work; `null` when there is no such run. */
+export const runState = async (
+  lake: string,
+  run: string,
+  judge: Judge,
+): Promise<{ readonly state: RunState; readonly owner: Owner } | null> => {
+  const owner = await readOwner(lake, run)
+  return owner && { state: await stateOf(lake, run, owner, judge), owner }
+}
+
+const notFound = (run: string): ToolkitError =>
+  new ToolkitError('RUN_NOT_FOUND', `Cannot take over run "${run}": the lake has no such unfinished run`, {
+    run,
+  })
+
+const nextOwner = async (
+  { lake, run, number, base }: RunClaim,
+  process: ProcessIdentity | null,
+): Promise<RunClaim | null> => {
+  try {
+    const path = join(inLake(lake, runPath(run)), ownerName(number + 1))
+    return (await createIfAbsent(path, ownerText(base, process)))
+      ? { lake, run, number: number + 1, base }
+      : null
+  } catch (error) {
+    if (systemCode(error) === 'ENOENT') throw notFound(run)
+    throw writeError(`Cannot write the owner of run "${run}"`, error)
+  }
+}
+
+/**
+ * Takes over a run whose process is gone.
+ *
+ * @throws {ToolkitError} `RUN_NOT_FOUND`; `RUN_LIVE` when its process works, may work, or another taker was first
+ */
+export const claimRun = async (
+  lake: string,
+  run: string,
+  judge: Judge,
+  process: ProcessIdentity = thisProcess(),
+): Promise<RunClaim> => {
+  const found = await runState(lake, run, judge)
+  if (!found) throw notFound(run)
+  const { state, owner } = found
+  const live = (why: string): ToolkitError =>
+    new ToolkitError('RUN_LIVE', `Cannot take over run "${run}": ${why}`, { run })
+  const who = owner.process ? `process ${owner.process.pid} on "${owner.process.host}"` : 'its owner'
+  if (state === 'live') throw live(`${who} is at work on it`)
+  if (state === 'unknown') throw live(`${who} cannot be seen from here and may be at work on it`)
+  const claim = await nextOwner({ lake, run, number: owner.number, base: owner.base }, process)
+  if (!claim) throw live('another process was first')
+  return claim
+}
+
+/** Gives a run up so that any process may take it over at once. Does nothing when the run is gone or another's. */
+export const releaseRun = async (claim: RunClaim): Promise<void> => {
+  const owner = await readOwner(claim.lake, claim.run)
+  if (owner?.number === claim.number) await nextOwner(claim, null)
+}
+
+/** @throws {ToolkitError} `RUN_NOT_FOUND` when the run is gone, `RUN_LIVE` when another process took it over */
+export const assertOwner = async (claim: RunClaim): Promise<void> => {
+  const owner = await readOwner(claim.lake, claim.run)
+  if (!owner) throw notFound(claim.run)
+  if (owner.number !== claim.number)
+    throw new ToolkitError('RUN_LIVE', `Cannot go on with run "${claim.run}": another process took it over`, {
+      run: claim.run,
+    })
+}

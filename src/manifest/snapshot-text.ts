@@ -1,0 +1,58 @@
+/**
+ * A snapshot as text and back. It carries its own hash: the SHA-256 of all bytes before its last two lines,
+ * so `head -n -2 00000012.json | sha256sum` gives what its last field says. One partition is one line.
+ */
+
+import type { Snapshot } from '../core/partition.ts'
+import { sha256Of } from '../support/hash.ts'
+import { snapshotName } from './layout.ts'
+import { isSnapshot, snapshotMisfit } from './snapshot-form.ts'
+
+const ending = (sha256: string): string => `  "sha256": "${sha256}"\n}\n`
+const ENDING_BYTES = ending('0'.repeat(64)).length
+
+const lines = (entries: readonly unknown[]): string =>
+  entries.length === 0 ? '[]' : `[\n${entries.map((one) => `    ${JSON.stringify(one)}`).join(',\n')}\n  ]`
+
+/** The whole text of a snapshot's file. */
+export const snapshotToText = (snapshot: Snapshot): string => {
+  const { format, snapshot: number, parent, run, pipeline, tool, time, partitions, files } = snapshot
+  const head = Object.entries({ format, snapshot: number, parent, run, pipeline, tool, time })
+    .map(([name, value]) => `  "${name}": ${JSON.stringify(value)},\n`)
+    .join('')
+  const body = `{\n${head}  "partitions": ${lines(partitions)},\n  "files": ${lines(files)},\n`
+  return body + ending(sha256Of(body))
+}
+
+export type SnapshotRead =
+  | { readonly kind: 'snapshot'; readonly snapshot: Snapshot }
+  | { readonly kind: 'damaged'; readonly cut: boolean; readonly reason: string }
+
+const parse = (bytes: Uint8Array): unknown => {
+  try {
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
+  } catch {
+    return undefined
+  }
+}
+
+/** Reads a snapshot's file. Every byte counts: one that is changed anywhere is found. */
+export const bytesToSnapshot = (bytes: Buffer): SnapshotRead => {
+  const body = bytes.subarray(0, Math.max(0, bytes.length - ENDING_BYTES))
+  if (bytes.subarray(body.length).toString('latin1') !== ending(sha256Of(body))) {
+    // One changed byte leaves at least one of the last two as it was.
+    const cut = bytes.at(-1) !== 0x0a && bytes.at(-2) !== 0x7d
+    return { kind: 'damaged', cut, reason: cut ? 'it ends too early' : 'it does not match its own hash' }
+  }
+  const value = parse(bytes)
+  return isSnapshot(value)
+    ? { kind: 'snapshot', snapshot: value }
+    : { kind: 'damaged', cut: false, reason: `its form does not fit at "${snapshotMisfit(value)}"` }
+}
+
+/** The text of a commit's second record: a line as `sha256sum` writes it. */
+export const recordText = (number: number, snapshotBytes: Uint8Array | string): string =>
+  `${sha256Of(snapshotBytes)}  ${snapshotName(number)}\n`
+
+/** The text of the file that says where the kept snapshots begin. */
+export const oldestText = (number: number): string => `snapshots below ${number} were removed by gc\n`

@@ -1,0 +1,174 @@
+/** Checks the snapshots of a lake and the records of their commits, every byte of them. */
+
+import { readFile } from 'node:fs/promises'
+import { systemCode, ToolkitError } from '../core/errors.ts'
+import type { Snapshot } from '../core/partition.ts'
+import { look } from '../support/list-files.ts'
+import { arithmeticProblems } from './arithmetic.ts'
+import { inLake, oldestPath, recordPath, runPath, snapshotName, snapshotPath } from './layout.ts'
+import { bytesToSnapshot, oldestText, recordText } from './snapshot-text.ts'
+import { type ManifestListing, readSnapshot } from './snapshots.ts'
+
+/**
+ * `counts`: what is counted differs from what the manifest says. `listing`: two places of the manifest say
+ * different things.
+ */
+export type ProblemKind = 'missing' | 'cut' | 'changed' | 'unreadable' | 'counts' | 'listing'
+
+/** One file that is not as it should be; `path` is below the lake's folder, with `/`. */
+export interface Problem {
+  readonly path: string
+  readonly problem: ProblemKind
+  readonly detail: string
+}
+
+interface Findings {
+  readonly problems: Problem[]
+  readonly notes: string[]
+}
+
+type FileRead =
+  | { readonly kind: 'bytes'; readonly bytes: Buffer }
+  | { readonly kind: 'missing' | 'unreadable' }
+
+const readOrNot = async (lake: string, path: string): Promise<FileRead> => {
+  try {
+    return { kind: 'bytes', bytes: await readFile(inLake(lake, path)) }
+  } catch (error) {
+    return { kind: systemCode(error) === 'ENOENT' ? 'missing' : 'unreadable' }
+  }
+}
+
+/** A small file whose whole text is known. */
+const textProblem = (path: string, bytes: Buffer, expected: string, detail: string): Problem | null => {
+  if (bytes.toString('latin1') === expected) return null
+  const cut = bytes.length < expected.length
+  return {
+    path,
+    problem: cut ? 'cut' : 'changed',
+    detail: cut ? `${bytes.length} bytes, expected ${expected.length}` : detail,
+  }
+}
+
+const chainProblem = (snapshot: Snapshot, number: number): string | null => {
+  if (snapshot.snapshot !== number) return `it says it is snapshot ${snapshot.snapshot}`
+  const parent = number === 1 ? null : number - 1
+  return snapshot.parent === parent ? null : `its parent is ${snapshot.parent}, expected ${parent}`
+}
+
+const checkSnapshot = async (
+  lake: string,
+  number: number,
+  { problems }: Findings,
+): Promise<{ readonly bytes: Buffer; readonly snapshot: Snapshot } | null> => {
+  const path = snapshotPath(number)
+  const read = await readOrNot(lake, path)
+  if (read.kind !== 'bytes') {
+    problems.push({ path, problem: read.kind, detail: `snapshot ${number} is ${read.kind}` })
+    return null
+  }
+  const result = bytesToSnapshot(read.bytes)
+  if (result.kind === 'damaged') {
+    problems.push({
+      path,
+      problem: result.cut ? 'cut' : 'changed',
+      detail: `snapshot ${number}: ${result.reason}`,
+    })
+    return null
+  }
+  const detail = chainProblem(result.snapshot, number)
+  if (detail !== null) problems.push({ path, problem: 'listing', detail })
+  return { bytes: read.bytes, snapshot: result.snapshot }
+}
+
+const checkRecord = async (
+  lake: string,
+  number: number,
+  newest: boolean,
+  found: { readonly bytes: Buffer; readonly snapshot: Snapshot } | null,
+  { problems, notes }: Findings,
+): Promise<void> => {
+  const path = recordPath(number)
+  let read = await readOrNot(lake, path)
+  if (read.kind === 'missing') {
+    // A commit writes it after the snapshot and before its run's folder is removed.
+    if (newest && found && (await look(inLake(lake, runPath(found.snapshot.run))))) {
+      notes.push(`the commit of snapshot ${number} by run "${found.snapshot.run}" is not finished`)
+      return
+    }
+    read = await readOrNot(lake, path)
+  }
+  if (read.kind !== 'bytes') {
+    problems.push({ path, problem: read.kind, detail: `the record of commit ${number} is ${read.kind}` })
+    return
+  }
+  const text = read.bytes.toString('latin1')
+  const said = /^[0-9a-f]{64} /.test(text) ? text.slice(0, 64) : ''
+  const expected = found ? recordText(number, found.bytes) : `${said}  ${snapshotName(number)}\n`
+  const detail = `it does not fit "${snapshotPath(number)}": one of the two was changed`
+  const problem = textProblem(path, read.bytes, expected, found ? detail : 'it is not a line of sha256sum')
+  if (problem) problems.push(problem)
+}
+
+const checkOldest = async (lake: string, listing: ManifestListing, { problems }: Findings): Promise<void> => {
+  const { oldest, snapshots, records } = listing
+  const first = Math.min(snapshots[0] ?? 1, records[0] ?? 1)
+  if (oldest === 1 && first > 1)
+    problems.push({
+      path: oldestPath(first),
+      problem: 'missing',
+      detail: `snapshots below ${first} and their records are missing, and no such file says that gc removed them`,
+    })
+  if (oldest === 1) return
+  const path = oldestPath(oldest)
+  const read = await readOrNot(lake, path)
+  if (read.kind !== 'bytes') problems.push({ path, problem: read.kind, detail: `it is ${read.kind}` })
+  const problem =
+    read.kind === 'bytes' && textProblem(path, read.bytes, oldestText(oldest), 'its text is not ours')
+  if (problem) problems.push(problem)
+}
+
+const checkCounts = (snapshot: Snapshot, checked: Set<string>, { problems }: Findings): void => {
+  for (const partition of snapshot.partitions) {
+    const name = `${partition.run} ${partition.id}`
+    if (checked.has(name)) continue
+    checked.add(name)
+    for (const detail of arithmeticProblems(partition))
+      problems.push({
+        path: snapshotPath(snapshot.snapshot),
+        problem: 'counts',
+        detail: `partition "${partition.id}": ${detail}`,
+      })
+  }
+}
+
+/**
+ * Checks all snapshots, or one, and hands each readable one to `use`, oldest first.
+ *
+ * @returns how many were checked
+ * @throws {ToolkitError} `SNAPSHOT_NOT_FOUND` when there never was the wanted one
+ */
+export const checkManifest = async (
+  lake: string,
+  listing: ManifestListing,
+  only: number | undefined,
+  use: (snapshot: Snapshot) => void,
+  findings: Findings,
+): Promise<number> => {
+  const newest = Math.max(listing.snapshots.at(-1) ?? 0, listing.records.at(-1) ?? 0)
+  if (only !== undefined && (only < listing.oldest || only > newest)) {
+    await readSnapshot(lake, only)
+    throw new ToolkitError('SNAPSHOT_NOT_FOUND', `Cannot verify snapshot ${only}: it came only now`, { lake })
+  }
+  if (only === undefined) await checkOldest(lake, listing, findings)
+  const partitions = new Set<string>()
+  const [first, last] = only === undefined ? [listing.oldest, newest] : [only, only]
+  for (let number = first; number <= last; number += 1) {
+    const found = await checkSnapshot(lake, number, findings)
+    await checkRecord(lake, number, number === newest, found, findings)
+    if (!found) continue
+    checkCounts(found.snapshot, partitions, findings)
+    use(found.snapshot)
+  }
+  return last - first + 1
+}

@@ -1,0 +1,128 @@
+/** Proves that a lake is what its manifest says: recomputes every hash and count and names what differs. */
+
+import type { FileEntry, Snapshot } from '../core/partition.ts'
+import { sideBySide } from '../support/side-by-side.ts'
+import { listLoadFolders } from './lake-files.ts'
+import { MANIFEST_FOLDER, snapshotPath } from './layout.ts'
+import { listRunIds } from './runs.ts'
+import { listManifest } from './snapshots.ts'
+import { type CountRows, checkFile } from './verify-files.ts'
+import { checkManifest, type Problem } from './verify-manifest.ts'
+
+export interface VerifyProgress {
+  readonly files: number
+  readonly filesTotal: number
+  readonly bytes: number
+  readonly bytesTotal: number
+}
+
+export interface VerifyRequest {
+  readonly lake: string
+  /** Checks this snapshot and its files only. @default every snapshot that gc has kept */
+  readonly snapshot?: number | undefined
+  readonly countRows: CountRows
+  /** Files read at once. @default 4 */
+  readonly concurrency?: number
+  readonly onProgress?: (progress: VerifyProgress) => void
+  readonly signal?: AbortSignal | undefined
+}
+
+/** The lake is whole when there is no problem. Notes are worth knowing and no failure. */
+export interface Verification {
+  readonly snapshots: number
+  readonly files: number
+  readonly bytes: number
+  readonly rows: number
+  /** By path. */
+  readonly problems: readonly Problem[]
+  readonly notes: readonly string[]
+}
+
+const sameFile = (a: FileEntry, b: FileEntry): boolean =>
+  a.table === b.table && a.rows === b.rows && a.bytes === b.bytes && a.sha256 === b.sha256
+
+/** Every file once, however many snapshots list it. */
+const collectFiles = (files: Map<string, FileEntry>, problems: Problem[]) => (snapshot: Snapshot) => {
+  const path = snapshotPath(snapshot.snapshot)
+  const here = new Set<string>()
+  for (const file of [...snapshot.partitions.flatMap((one) => one.files), ...snapshot.files]) {
+    const known = files.get(file.path)
+    if (!known) files.set(file.path, file)
+    else if (!sameFile(known, file))
+      problems.push({ path, problem: 'listing', detail: `other snapshots say otherwise of "${file.path}"` })
+    if (here.has(file.path))
+      problems.push({ path, problem: 'listing', detail: `it lists "${file.path}" twice` })
+    here.add(file.path)
+  }
+}
+
+const strayNotes = async (lake: string, listed: ReadonlyMap<string, FileEntry>): Promise<string[]> => {
+  const loads = await listLoadFolders(lake)
+  const runs = new Set(await listRunIds(lake))
+  const stray = loads.filter(({ run }) => !runs.has(run)).flatMap(({ files }) => files)
+  return [
+    ...[...runs].map((run) => `run "${run}" is not finished: it is at work, or waits for resume or gc`),
+    ...stray
+      .filter(({ path }) => !listed.has(path))
+      .map(({ path }) => `"${path}" is in no snapshot: a dead run left it, gc removes it`),
+  ]
+}
+
+const checkFiles = async (
+  { lake, countRows, concurrency = 4, onProgress, signal }: VerifyRequest,
+  files: readonly FileEntry[],
+): Promise<Problem[]> => {
+  const bytesTotal = files.reduce((sum, one) => sum + one.bytes, 0)
+  let [done, bytes] = [0, 0]
+  const found = await sideBySide(
+    files,
+    concurrency,
+    async (file) => {
+      const problem = await checkFile(lake, file, countRows, signal)
+      done += 1
+      bytes += file.bytes
+      onProgress?.({ files: done, filesTotal: files.length, bytes, bytesTotal })
+      return problem
+    },
+    signal,
+  )
+  return found.filter((one) => one !== null)
+}
+
+/**
+ * Checks every snapshot (own hash, form, number, parent, record of its commit, sums) and every file that one
+ * lists (there, readable, length, SHA-256, rows). Reads only; may run beside loads and gc.
+ *
+ * @throws {ToolkitError} `LAKE_NOT_FOUND`, `SNAPSHOT_NOT_FOUND`; damage is never thrown but returned
+ */
+export const verifyLake = async (request: VerifyRequest): Promise<Verification> => {
+  const { lake, snapshot, signal } = request
+  const listing = await listManifest(lake)
+  const findings = { problems: [] as Problem[], notes: [] as string[] }
+  const listed = new Map<string, FileEntry>()
+  const snapshots = await checkManifest(
+    lake,
+    listing,
+    snapshot,
+    collectFiles(listed, findings.problems),
+    findings,
+  )
+  const files = [...listed.values()]
+  findings.problems.push(...(await checkFiles(request, files)))
+  // Old snapshots may have been removed meanwhile, and files with them: what is kept now counts.
+  if ((await listManifest(lake)).oldest !== listing.oldest) return verifyLake(request)
+  signal?.throwIfAborted()
+  if (snapshot === undefined) {
+    findings.notes.push(...(await strayNotes(lake, listed)))
+    for (const name of listing.others)
+      findings.notes.push(`"${MANIFEST_FOLDER}/${name}" is not a file of the manifest`)
+  }
+  return {
+    snapshots,
+    files: files.length,
+    bytes: files.reduce((sum, one) => sum + one.bytes, 0),
+    rows: files.reduce((sum, one) => sum + one.rows, 0),
+    problems: findings.problems.sort((a, b) => (a.path < b.path ? -1 : a.path > b.path ? 1 : 0)),
+    notes: findings.notes,
+  }
+}

@@ -1,0 +1,371 @@
+/**
+ * The main job: sources → blocks → tables → one commit. Receives its parts ready made and knows none of them
+ * by name. A run that is stopped at any point goes on at its last finished partition.
+ */
+
+import type { Content } from '../contract/objects.ts'
+import type { Block } from '../core/block.ts'
+import { ToolkitError } from '../core/errors.ts'
+import type { PartitionEntry, Snapshot } from '../core/partition.ts'
+import type { Sink } from '../core/sink.ts'
+import type { Fingerprint, Source } from '../core/source.ts'
+import { type CheckedPart, checkBlock, rejectedLine } from '../load/check-block.ts'
+import type { RecordChecker } from '../load/check-record.ts'
+import { detectContent } from '../load/detect-content.ts'
+import type { Loader } from '../load/loader.ts'
+import { commitRun } from '../manifest/commit.ts'
+import { openJournal, readJournal } from '../manifest/journal.ts'
+import { loadedSources, sourceKey } from '../manifest/loaded-sources.ts'
+import { type RunClaim, releaseRun } from '../manifest/run-claims.ts'
+import { removeRun } from '../manifest/runs.ts'
+import { newestSnapshot } from '../manifest/snapshots.ts'
+import type { RandomBytes } from '../support/run-ids.ts'
+import { hashWhileReading } from './hashed-source.ts'
+import {
+  byPlace,
+  type Finished,
+  lineAt,
+  type PartOrigin,
+  partitionEntry,
+  partitionId,
+  withFingerprint,
+} from './partition-entry.ts'
+import type { Progress, RunEvent } from './progress.ts'
+import { type QuarantineLimit, withinLimit } from './quarantine-limit.ts'
+
+export interface BatchParts {
+  readonly sources: readonly Source[]
+  /** Stored bytes of a source as blocks; `onRead` is told how many stored bytes were taken. */
+  readonly decode: (source: Source, onRead: (bytes: number) => void) => AsyncIterable<Block>
+  readonly checker: (content: Content) => RecordChecker
+  readonly loader: Loader
+  readonly sink: Sink
+}
+
+export interface BatchOptions {
+  /** The run to work on, made or taken over by the caller. Released here when it cannot finish. */
+  readonly claim: RunClaim
+  readonly pipeline: string
+  readonly tool: string
+  /** Content of all sources; detected for each when absent. */
+  readonly content?: Content | undefined
+  readonly limit: QuarantineLimit
+  /** Loads sources that the lake holds already. @default false */
+  readonly again?: boolean | undefined
+  /** Partitions loaded side by side. @default 2 */
+  readonly sideBySide?: number | undefined
+  readonly now: () => Date
+  readonly random: RandomBytes
+  readonly signal?: AbortSignal | undefined
+  readonly onEvent?: ((event: RunEvent) => void) | undefined
+}
+
+export interface BatchSummary {
+  readonly run: string
+  /** The snapshot that shows the run; absent when there was nothing to commit. */
+  readonly snapshot: Snapshot | undefined
+  readonly partitions: readonly PartitionEntry[]
+  readonly skipped: readonly { readonly source: string; readonly reason: string }[]
+}
+
+/** Records a finished partition so that a resumed run need not repeat it. */
+type Keep = (partition: PartitionEntry) => Promise<void>
+
+const ALREADY_LOADED = 'the lake holds it already (--again loads it once more)'
+
+/**
+ * Loads all sources and commits them at once.
+ *
+ * @throws {ToolkitError} QUARANTINE_LIMIT (the run stays and can be resumed with a higher limit), INTERRUPTED,
+ *   and whatever the parts throw; nothing of the run is then visible
+ */
+export const loadBatches = async (parts: BatchParts, options: BatchOptions): Promise<BatchSummary> => {
+  const run = new BatchRun(parts, options)
+  try {
+    const summary = await run.work()
+    await removeRun(options.claim)
+    return summary
+  } catch (error) {
+    await releaseRun(options.claim).catch(() => undefined)
+    throw options.signal?.aborted && !(error instanceof ToolkitError) ? interrupted(options.claim.run) : error
+  }
+}
+
+const interrupted = (run: string): ToolkitError =>
+  new ToolkitError('INTERRUPTED', `Run "${run}" was stopped, "firmlake resume" goes on with it`, { run })
+
+class BatchRun {
+  readonly #parts: BatchParts
+  readonly #options: BatchOptions
+  readonly #finished: Finished[] = []
+  readonly #skipped: { source: string; reason: string }[] = []
+  readonly #working = new Set<Promise<void>>()
+  readonly #failures: unknown[] = []
+  #progress: Progress
+
+  constructor(parts: BatchParts, options: BatchOptions) {
+    this.#parts = parts
+    this.#options = options
+    const sizes = parts.sources.map(({ sizeBytes }) => sizeBytes)
+    this.#progress = {
+      sourcesDone: 0,
+      sources: parts.sources.length,
+      bytesRead: 0,
+      bytesTotal: sizes.every((size) => size !== undefined) ? sizes.reduce((a, b) => a + b, 0) : undefined,
+      decodedBytes: 0,
+      records: 0,
+      quarantined: 0,
+      rows: 0,
+    }
+  }
+
+  async work(): Promise<BatchSummary> {
+    const { claim, onEvent } = this.#options
+    const { sources, sink } = this.#parts
+    const done = new Map(
+      (await readJournal(claim.lake, claim.run)).map((entry) => [entry.partition.id, entry.partition]),
+    )
+    onEvent?.({ kind: 'started', run: claim.run, resumed: claim.number > 1, finished: done.size })
+    await sink.open(claim.run)
+    const newest = await newestSnapshot(claim.lake)
+    const loaded = this.#options.again ? new Set<string>() : new Set(loadedSources(newest))
+    await using journal = await openJournal(claim)
+    for (const [index, source] of sources.entries()) {
+      await this.#source(source, index, loaded, done, (partition) => journal.append({ partition, moves: [] }))
+      this.#tell({ sourcesDone: index + 1 })
+    }
+    return this.#commit()
+  }
+
+  async #source(
+    source: Source,
+    index: number,
+    loaded: Set<string>,
+    done: ReadonlyMap<string, PartitionEntry>,
+    keep: Keep,
+  ): Promise<void> {
+    const { signal, content: wanted, onEvent } = this.#options
+    const fingerprint = await source.fingerprint?.(signal)
+    const skip = (): void => {
+      this.#skipped.push({ source: source.name, reason: ALREADY_LOADED })
+      onEvent?.({ kind: 'skipped', source: source.name, reason: ALREADY_LOADED })
+      this.#tell({ bytesRead: this.#progress.bytesRead + (source.sizeBytes ?? 0) })
+    }
+    const holds = (sha256: string, contents: readonly Content[]): boolean =>
+      contents.some((content) => loaded.has(sourceKey(content, sha256)))
+    if (fingerprint && holds(fingerprint.sha256, wanted ? [wanted] : ['companies', 'relations']))
+      return skip()
+
+    const before = this.#finished.length
+    const read = await this.#blocks(source, index, fingerprint, done, keep)
+    if (fingerprint === undefined) {
+      if (holds(read.fingerprint.sha256, [read.content])) {
+        this.#finished.length = before
+        return skip()
+      }
+      for (const [at, finished] of this.#finished.entries()) {
+        if (at < before) continue
+        const partition = withFingerprint(finished.partition, read.fingerprint)
+        this.#finished[at] = { ...finished, partition }
+        await keep(partition)
+      }
+    }
+    if (!this.#options.again) loaded.add(sourceKey(read.content, read.fingerprint.sha256))
+  }
+
+  /** Loads a source block by block: the next is decoded while DuckDB works on those before. */
+  async #blocks(
+    source: Source,
+    index: number,
+    known: Fingerprint | undefined,
+    done: ReadonlyMap<string, PartitionEntry>,
+    keep: Keep,
+  ): Promise<{ content: Content; fingerprint: Fingerprint }> {
+    const { onEvent } = this.#options
+    const hashed = hashWhileReading(source)
+    const blocks = this.#parts.decode(known ? source : hashed.source, (bytes) =>
+      this.#tell({ bytesRead: this.#progress.bytesRead + bytes }),
+    )
+    const iterator = blocks[Symbol.asyncIterator]()
+    try {
+      let next = settled(iterator.next())
+      let content = this.#options.content
+      let checker: RecordChecker | undefined
+      for (let number = 0; ; number++) {
+        const step = (await next)()
+        if (step.done && number > 0) break
+        const block = step.done ? NO_LINES : step.value
+        next = step.done ? next : settled(iterator.next())
+        if (content === undefined || checker === undefined) {
+          content ??= detectContent(block, source.name) ?? this.#contentOfNothing(source, block)
+          checker = this.#parts.checker(content)
+          onEvent?.({ kind: 'source', source: source.name, content })
+        }
+        const checked = checkBlock(block, checker)
+        const upcoming = next
+        const isLast = async (): Promise<boolean> => step.done === true || (await upcoming)().done === true
+        await this.#room()
+        const origin = { run: this.#options.claim.run, source, fingerprint: known, content, block, checked }
+        this.#start(this.#block(origin, [index, number], isLast, done, known ? keep : undefined))
+        if (step.done) break
+      }
+      await this.#idle()
+      return {
+        content: content ?? 'companies',
+        fingerprint: known ?? hashed.fingerprint(),
+      }
+    } catch (error) {
+      this.#failures.push(error)
+      await this.#idle()
+      throw error
+    } finally {
+      await iterator.return?.()
+    }
+  }
+
+  /** An empty source has no content to tell; its name may, and otherwise it does not matter. */
+  #contentOfNothing(source: Source, block: Block): Content {
+    if (block.bytes.length === 0 && block.overlong.length === 0) return 'companies'
+    throw new ToolkitError(
+      'CONTENT_UNKNOWN',
+      `Cannot tell whether "${source.name}" holds companies or relations: its first lines are neither, give --content`,
+      { source: source.name },
+    )
+  }
+
+  async #block(
+    origin: Omit<PartOrigin, 'last'>,
+    [index, number]: readonly [source: number, block: number],
+    isLast: () => Promise<boolean>,
+    done: ReadonlyMap<string, PartitionEntry>,
+    keep: Keep | undefined,
+  ): Promise<void> {
+    const { loader, sink } = this.#parts
+    const { source, fingerprint, content, block, checked } = origin
+    const parts = checked.parts.length > 0 ? checked.parts : [NO_RECORDS]
+    for (const [layer, part] of parts.entries()) {
+      const place = [index, number, layer] as const
+      const partition = partitionId(fingerprint, place)
+      const before = done.get(partition)
+      if (before) {
+        this.#finish({ place, partition: before }, block)
+        continue
+      }
+      const loaded = await loader.load(
+        {
+          partition,
+          content,
+          bytes: block.bytes,
+          part,
+          rejected: layer === 0 ? checked.rejected : [],
+          source: source.name,
+          reject: ([from, to], code, reason) =>
+            rejectedLine(block, lineAt(block, from), from, to - 1, code, reason),
+        },
+        sink,
+      )
+      const finished = {
+        place,
+        partition: partitionEntry({ ...origin, last: await isLast() }, place, part, loaded),
+      }
+      await keep?.(finished.partition)
+      this.#finish(finished, block)
+    }
+  }
+
+  #finish(finished: Finished, block: Block): void {
+    this.#finished.push(finished)
+    const { counts } = finished.partition
+    this.#tell({
+      decodedBytes: this.#progress.decodedBytes + (finished.place[2] === 0 ? block.bytes.length : 0),
+      records: this.#progress.records + counts.records,
+      quarantined: this.#progress.quarantined + counts.quarantined,
+      rows: this.#progress.rows + Object.values(counts.rows).reduce((a, b) => a + b, 0),
+    })
+  }
+
+  #start(work: Promise<void>): void {
+    const tracked: Promise<void> = work
+      .catch((error: unknown) => {
+        this.#failures.push(error)
+      })
+      .finally(() => this.#working.delete(tracked))
+    this.#working.add(tracked)
+  }
+
+  /** Waits until another partition may start. @throws the first failure, or INTERRUPTED */
+  async #room(): Promise<void> {
+    while (this.#working.size >= (this.#options.sideBySide ?? 2)) await Promise.race(this.#working)
+    this.#throwIfStopped()
+  }
+
+  async #idle(): Promise<void> {
+    await Promise.all(this.#working)
+    this.#throwIfStopped()
+  }
+
+  #throwIfStopped(): void {
+    if (this.#failures.length > 0) throw this.#failures[0]
+    if (this.#options.signal?.aborted) throw interrupted(this.#options.claim.run)
+  }
+
+  #tell(change: Partial<Progress>): void {
+    this.#progress = { ...this.#progress, ...change }
+    this.#options.onEvent?.({ kind: 'progress', progress: this.#progress })
+  }
+
+  async #commit(): Promise<BatchSummary> {
+    const { claim, limit, onEvent, pipeline, tool, now, random, signal } = this.#options
+    const { sink, loader } = this.#parts
+    const partitions = this.#finished.sort(byPlace).map(({ partition }) => partition)
+    const lines = partitions.reduce((sum, { counts }) => sum + counts.lines, 0)
+    const quarantined = partitions.reduce((sum, { counts }) => sum + counts.quarantined, 0)
+    if (!withinLimit(limit, quarantined, lines)) {
+      throw new ToolkitError(
+        'QUARANTINE_LIMIT',
+        `Cannot commit run "${claim.run}": ${quarantined} of ${lines} lines are bad, more than --max-quarantined allows; ` +
+          `see "firmlake quarantine list --run ${claim.run}"`,
+        { run: claim.run, quarantined, lines },
+      )
+    }
+    if (partitions.length === 0)
+      return { run: claim.run, snapshot: undefined, partitions, skipped: this.#skipped }
+    onEvent?.({ kind: 'committing', partitions: partitions.length })
+    const dictionary = await loader.loadLineItems('line_items', sink)
+    await sink.commit([...partitions.flatMap(({ files }) => files), ...dictionary.files])
+    const outcome = await commitRun({
+      claim,
+      pipeline,
+      tool,
+      partitions,
+      runFiles: dictionary.files,
+      moves: [],
+      again: this.#options.again ?? false,
+      now,
+      random,
+      signal,
+    })
+    const dropped = new Set(outcome.dropped.map(({ id }) => id))
+    for (const name of new Set(outcome.dropped.map(({ source }) => source.name))) {
+      this.#skipped.push({ source: name, reason: 'another run loaded it meanwhile' })
+    }
+    return {
+      run: claim.run,
+      snapshot: outcome.kind === 'nothing' ? undefined : outcome.snapshot,
+      partitions: partitions.filter(({ id }) => !dropped.has(id)),
+      skipped: this.#skipped,
+    }
+  }
+}
+
+const NO_LINES: Block = { bytes: Buffer.alloc(0), firstLine: 1, offset: 0, overlong: [] }
+const NO_RECORDS: CheckedPart = { stretches: [], records: 0, longestLine: 0, extras: [] }
+
+/** A promise whose failure waits until it is asked for, so that a read ahead never fails unheard. */
+const settled = <T>(promise: Promise<T>): Promise<() => T> =>
+  promise.then(
+    (value) => () => value,
+    (error: unknown) => () => {
+      throw error
+    },
+  )

@@ -1,0 +1,89 @@
+/** The manifest's entry of a loaded part, and its place among all parts of a run. */
+
+import type { Content } from '../contract/objects.ts'
+import type { Block } from '../core/block.ts'
+import type { PartitionEntry } from '../core/partition.ts'
+import type { Fingerprint, Source } from '../core/source.ts'
+import type { CheckedBlock, CheckedPart } from '../load/check-block.ts'
+import { FRESHNESS, type LoadedPart } from '../load/loader.ts'
+
+/** Where a part stands: which source, which block of it, which layer of records of that block. */
+export type Place = readonly [source: number, block: number, layer: number]
+
+/** A finished partition and its place in the order of the sources. */
+export interface Finished {
+  readonly place: Place
+  readonly partition: PartitionEntry
+}
+
+export const byPlace = (a: Finished, b: Finished): number =>
+  a.place[0] - b.place[0] || a.place[1] - b.place[1] || a.place[2] - b.place[2]
+
+/** The same in each try of a run, so that a finished partition is known again. */
+export const partitionId = (fingerprint: Fingerprint | undefined, [source, block, layer]: Place): string => {
+  const origin = fingerprint ? fingerprint.sha256.slice(0, 16) : `stdin${source}`
+  return `${origin}-${String(block).padStart(5, '0')}${layer > 0 ? `-${layer}` : ''}`
+}
+
+/** Stands for a fingerprint that is known only when the source has been read to its end. */
+const NOT_YET: Fingerprint = { bytes: 0, sha256: '0'.repeat(64) }
+
+export interface PartOrigin {
+  readonly run: string
+  readonly source: Source
+  readonly fingerprint: Fingerprint | undefined
+  readonly content: Content
+  readonly block: Block
+  readonly checked: CheckedBlock
+  readonly last: boolean
+}
+
+export const partitionEntry = (
+  origin: PartOrigin,
+  place: Place,
+  part: CheckedPart,
+  loaded: LoadedPart,
+): PartitionEntry => {
+  const { run, source, fingerprint, content, block, checked, last } = origin
+  const [, number, layer] = place
+  const { receipts, refused, observed } = loaded
+  // The bad lines and the drift of a block belong to its first layer.
+  const rejected = layer === 0 ? checked.rejected.length : 0
+  const start = layer === 0 ? 0 : (part.stretches[0]?.[0] ?? 0)
+  return {
+    id: partitionId(fingerprint, place),
+    run,
+    content,
+    source: {
+      kind: source.kind,
+      name: source.name,
+      ...(fingerprint ?? NOT_YET),
+      block: number,
+      firstLine: lineAt(block, start),
+      offset: block.offset + start,
+      last,
+    },
+    range: { field: FRESHNESS[content].field, requested: null, observed },
+    counts: {
+      lines: part.records + rejected,
+      records: part.records - refused,
+      quarantined: rejected + refused,
+      rows: Object.fromEntries(receipts.map(({ table, rows }) => [table, rows])),
+    },
+    files: receipts.flatMap(({ files }) => files),
+    drift: layer === 0 ? checked.drift : [],
+  }
+}
+
+/** The entry of a source whose fingerprint is known by now. */
+export const withFingerprint = (partition: PartitionEntry, fingerprint: Fingerprint): PartitionEntry => ({
+  ...partition,
+  source: { ...partition.source, ...fingerprint },
+})
+
+/** Line number in the source of the line that begins at `start` in a block's bytes. */
+export const lineAt = ({ bytes, firstLine }: Block, start: number): number => {
+  let line = firstLine
+  for (let at = bytes.indexOf(0x0a); at >= 0 && at < start; at = bytes.indexOf(0x0a, at + 1)) line++
+  return line
+}

@@ -1,0 +1,23 @@
+/** What a run tells while it works; the command line shows it, a program may log it. */
+
+export interface Progress {
+  /** Sources finished and in all. */
+  readonly sourcesDone: number
+  readonly sources: number
+  /** Stored bytes read, and in all where every source knows its length. */
+  readonly bytesRead: number
+  readonly bytesTotal: number | undefined
+  /** Decoded bytes handed to DuckDB. */
+  readonly decodedBytes: number
+  readonly records: number
+  readonly quarantined: number
+  /** Rows written to all tables. */
+  readonly rows: number
+}
+
+export type RunEvent =
+  | { readonly kind: 'started'; readonly run: string; readonly resumed: boolean; readonly finished: number }
+  | { readonly kind: 'skipped'; readonly source: string; readonly reason: string }
+  | { readonly kind: 'source'; readonly source: string; readonly content: string }
+  | { readonly kind: 'progress'; readonly progress: Progress }
+  | { readonly kind: 'committing'; readonly partitions: number }

@@ -1,0 +1,189 @@
+/** Local sources: finds the files that a person names, and reads them and standard input in large chunks. */
+
+import { fstatSync, type Stats } from 'node:fs'
+import { access, constants, glob, open, readdir, realpath, stat } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import type { Readable } from 'node:stream'
+import { systemCode, ToolkitError } from '../core/errors.ts'
+
+/** Bytes read from a file at once. 1 MiB: at Node's 64 KiB a read costs more than it brings. */
+const READ_BYTES = 1024 * 1024
+
+/** What a person writes for standard input. */
+const STDIN = '-'
+
+interface LocalFile {
+  readonly kind: 'file'
+  /** As the person gave it, or below the folder or pattern given. */
+  readonly name: string
+  /** Absolute. */
+  readonly path: string
+  /** Length in bytes; absent where only reading tells it (a pipe). */
+  readonly bytes?: number
+}
+
+export type LocalSource = LocalFile | { readonly kind: 'stdin'; readonly name: 'stdin' }
+
+/** An error of the file system as one of ours. */
+export const sourceError = (action: string, name: string, error: unknown): ToolkitError => {
+  if (error instanceof ToolkitError) return error
+  const reason = error instanceof Error ? error.message : String(error)
+  const code = systemCode(error) === 'ENOENT' ? 'SOURCE_NOT_FOUND' : 'SOURCE_UNREADABLE'
+  return new ToolkitError(code, `Cannot ${action} "${name}": ${reason}`, { source: name }, error)
+}
+
+const notFound = (input: string, state: string) =>
+  new ToolkitError('SOURCE_NOT_FOUND', `Cannot find "${input}": ${state}`, { source: input })
+
+const byName = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0)
+
+/** `undefined` when there is nothing of that name. */
+const statOf = async (path: string): Promise<Stats | undefined> => {
+  try {
+    return await stat(path)
+  } catch (error) {
+    const code = systemCode(error)
+    // A pattern may be longer than a name can be.
+    if (code === 'ENOENT' || code === 'ENOTDIR' || code === 'ENAMETOOLONG') return undefined
+    throw sourceError('open', path, error)
+  }
+}
+
+/** Regular files below a folder, without hidden files and folders. Links to files count, links to folders do not. */
+const filesBelow = async (folder: string): Promise<string[]> => {
+  const names: string[] = []
+  const entries = await readdir(folder, { withFileTypes: true }).catch((error: unknown) => {
+    throw sourceError('list', folder, error)
+  })
+  for (const entry of entries) {
+    if (entry.name.startsWith('.')) continue
+    const name = join(folder, entry.name)
+    if (entry.isDirectory()) names.push(...(await filesBelow(name)))
+    else if (entry.isFile()) names.push(name)
+    else if (entry.isSymbolicLink() && (await linkedStat(name)).isFile()) names.push(name)
+  }
+  return names
+}
+
+/** A link to nowhere is an error: a file that was meant must not be missing without a word. */
+const linkedStat = async (name: string): Promise<Stats> => {
+  const stats = await statOf(name)
+  if (stats) return stats
+  throw new ToolkitError('SOURCE_UNREADABLE', `Cannot open "${name}": it is a link to nowhere`, {
+    source: name,
+  })
+}
+
+const filesMatching = async (pattern: string): Promise<string[]> => {
+  const names: string[] = []
+  for await (const name of glob(pattern)) if ((await linkedStat(name)).isFile()) names.push(name)
+  return names
+}
+
+const namesOf = async (input: string): Promise<string[]> => {
+  const stats = await statOf(input)
+  if (stats?.isDirectory()) {
+    const names = await filesBelow(input)
+    if (names.length === 0) throw notFound(input, 'the folder holds no file')
+    return names.sort(byName)
+  }
+  if (stats) return [input]
+  if (!/[*?[{]/.test(input)) throw notFound(input, 'there is no such file or folder')
+  const names = await filesMatching(input)
+  if (names.length === 0) throw notFound(input, 'no file matches the pattern')
+  return names.sort(byName)
+}
+
+const fileOf = async (name: string): Promise<LocalFile> => {
+  try {
+    const stats = await stat(name)
+    await access(name, constants.R_OK)
+    return { kind: 'file', name, path: resolve(name), ...(stats.isFile() ? { bytes: stats.size } : {}) }
+  } catch (error) {
+    throw sourceError('open', name, error)
+  }
+}
+
+/**
+ * Finds the sources that a person names, in the order given.
+ *
+ * Each input is a file, a folder (all regular files below it that are not hidden), a pattern such as
+ * `batches/*.br` (the files it matches), or `-` for standard input. Files of a folder or pattern are sorted by
+ * name, by code units. A name with pattern characters that exists is that file. A file found twice comes once.
+ *
+ * @throws {ToolkitError} `SOURCE_NOT_FOUND` naming the input that gives nothing; `SOURCE_UNREADABLE`
+ */
+export const findLocalSources = async (inputs: readonly string[]): Promise<LocalSource[]> => {
+  const found = new Map<string, LocalSource>()
+  for (const input of inputs) {
+    if (input === STDIN) found.set(STDIN, { kind: 'stdin', name: 'stdin' })
+    else {
+      for (const name of await namesOf(input)) {
+        const source = await fileOf(name)
+        // Only a regular file has a real path: that of a pipe (`<(...)` in a shell) does not exist.
+        const identity = source.bytes === undefined ? source.path : await realpath(name)
+        if (!found.has(identity)) found.set(identity, source)
+      }
+    }
+  }
+  return [...found.values()]
+}
+
+export interface OpenOptions {
+  /** Stops reading with the signal's reason. */
+  readonly signal?: AbortSignal | undefined
+}
+
+/**
+ * Reads a file in chunks of 1 MiB. Opens it when the first chunk is asked for, closes it on every way out.
+ *
+ * @throws {ToolkitError} `SOURCE_NOT_FOUND`, or `SOURCE_UNREADABLE` (a folder, no permission, a bad disk)
+ */
+export async function* openFile(path: string, options: OpenOptions = {}): AsyncGenerator<Buffer, void> {
+  const failed = (error: unknown): never => {
+    throw sourceError('read', path, error)
+  }
+  options.signal?.throwIfAborted()
+  const file = await open(path).catch(failed)
+  try {
+    for (;;) {
+      options.signal?.throwIfAborted()
+      const chunk = Buffer.allocUnsafe(READ_BYTES)
+      const { bytesRead } = await file.read(chunk).catch(failed)
+      if (bytesRead === 0) return
+      yield chunk.subarray(0, bytesRead)
+    }
+  } finally {
+    await file.close()
+  }
+}
+
+/** Node reads a folder given as standard input as nothing, without a word. */
+const standardInput = (): Readable => {
+  if (!fstatSync(0).isDirectory()) return process.stdin
+  throw new ToolkitError('SOURCE_UNREADABLE', 'Cannot read "stdin": it is a folder', { source: 'stdin' })
+}
+
+/**
+ * Reads standard input to its end; it can be read once.
+ *
+ * @param options `stream` stands for standard input, for whoever holds another readable. @default process.stdin
+ * @throws {ToolkitError} `SOURCE_UNREADABLE`
+ */
+export async function* openStdin(
+  options: OpenOptions & { readonly stream?: Readable } = {},
+): AsyncGenerator<Buffer, void> {
+  const { signal, stream = standardInput() } = options
+  signal?.throwIfAborted()
+  const stop = () => stream.destroy()
+  signal?.addEventListener('abort', stop, { once: true })
+  try {
+    yield* stream
+  } catch (error) {
+    signal?.throwIfAborted()
+    throw sourceError('read', 'stdin', error)
+  } finally {
+    signal?.removeEventListener('abort', stop)
+    stream.destroy()
+  }
+}

@@ -1,0 +1,45 @@
+/** Local files and standard input as sources of a pipeline. */
+
+import { isAbsolute, relative, resolve } from 'node:path'
+import type { Source } from '../core/source.ts'
+import { assertUnchanged, fingerprintFile, identityOf } from './fingerprint.ts'
+import { findLocalSources, openFile, openStdin } from './local-files.ts'
+
+/**
+ * Sources for what a person names: files, folders, patterns, `-` for standard input. Names are kept relative
+ * to `cwd` where they stand below it.
+ *
+ * @throws {ToolkitError} SOURCE_NOT_FOUND, SOURCE_UNREADABLE
+ */
+export const localSources = async (inputs: readonly string[], cwd: string = process.cwd()): Promise<Source[]> => {
+  const found = await findLocalSources(inputs.map((input) => (input === '-' ? input : resolve(cwd, input))))
+  return found.map((source) =>
+    source.kind === 'stdin'
+      ? { kind: 'stdin', name: 'stdin', open: (signal) => openStdin({ signal }) }
+      : fileSource(source, cwd),
+  )
+}
+
+type LocalFile = Extract<Awaited<ReturnType<typeof findLocalSources>>[number], { kind: 'file' }>
+
+const fileSource = ({ path, bytes }: LocalFile, cwd: string): Source => {
+  const below = relative(cwd, path)
+  const name = below.startsWith('..') || isAbsolute(below) ? path : below
+  // A pipe has no length and cannot be read twice.
+  if (bytes === undefined) return { kind: 'stdin', name, open: (signal) => openFile(path, { signal }) }
+  let identity: string | undefined
+  return {
+    kind: 'file',
+    name,
+    sizeBytes: bytes,
+    fingerprint: async (signal) => {
+      identity = await identityOf(path)
+      return fingerprintFile(path, { signal })
+    },
+    open: async function* (signal) {
+      const before = identity ?? (await identityOf(path))
+      yield* openFile(path, { signal })
+      assertUnchanged(name, before, await identityOf(path))
+    },
+  }
+}

@@ -1,0 +1,158 @@
+/**
+ * Files that are on the disk when a function returns, also after the power fails. Knows nothing of lakes.
+ * Errors are the system's own (`ENOENT`, `ENOSPC`, …).
+ */
+
+import { link, mkdir, open, rename, rm } from 'node:fs/promises'
+import { dirname, join, resolve } from 'node:path'
+import { temporaryName } from './process-identity.ts'
+import { sideBySide } from './side-by-side.ts'
+
+const FOLDERS_AT_ONCE = 16
+
+const hasCode = (error: unknown, ...codes: string[]): boolean =>
+  error instanceof Error && 'code' in error && codes.includes(String(error.code))
+
+const sync = async (path: string): Promise<void> => {
+  const handle = await open(path, 'r')
+  try {
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
+}
+
+/** Brings a file's bytes to the disk. Its name is the folder's matter. */
+export const fsyncFile = sync
+
+/** Brings a folder's names to the disk; where a system cannot (Windows), it does nothing. */
+export const fsyncFolder = async (path: string): Promise<void> => {
+  try {
+    await sync(path)
+  } catch (error) {
+    if (!hasCode(error, 'EISDIR', 'EPERM', 'EINVAL')) throw error
+  }
+}
+
+/** Each folder once, several at a time. */
+export const fsyncFolders = async (paths: Iterable<string>): Promise<void> => {
+  await sideBySide(new Set(paths), FOLDERS_AT_ONCE, fsyncFolder)
+}
+
+/** Makes a folder with those above it, and brings their names to the disk. An existing one is fine. */
+export const makeFolder = async (path: string): Promise<void> => {
+  const whole = resolve(path)
+  const first = await mkdir(whole, { recursive: true })
+  if (first === undefined) return
+  const above: string[] = []
+  for (let at = whole; at.length >= first.length; at = dirname(at)) above.push(dirname(at))
+  await fsyncFolders(above)
+}
+
+const writeTemporary = async (folder: string, data: string | Uint8Array): Promise<string> => {
+  const path = join(folder, temporaryName())
+  const handle = await open(path, 'wx')
+  try {
+    await handle.writeFile(data)
+    await handle.sync()
+  } catch (error) {
+    await rm(path, { force: true })
+    throw error
+  } finally {
+    await handle.close()
+  }
+  return path
+}
+
+/**
+ * Creates a whole file, or leaves the one that is there as it is. A reader sees all of it or none.
+ *
+ * @returns whether it was created by this call
+ */
+export const createIfAbsent = async (path: string, data: string | Uint8Array): Promise<boolean> => {
+  const temporary = await writeTemporary(dirname(path), data)
+  try {
+    // `link` and never `rename`: of two at once exactly one wins, and nothing is overwritten.
+    await link(temporary, path)
+  } catch (error) {
+    if (hasCode(error, 'EEXIST')) return false
+    throw error
+  } finally {
+    await rm(temporary, { force: true })
+  }
+  await fsyncFolder(dirname(path))
+  return true
+}
+
+/** Writes a small file whole, over an older one where there is one. */
+export const replaceDurably = async (path: string, data: string | Uint8Array): Promise<void> => {
+  const temporary = await writeTemporary(dirname(path), data)
+  try {
+    await rename(temporary, path)
+  } catch (error) {
+    await rm(temporary, { force: true })
+    throw error
+  }
+  await fsyncFolder(dirname(path))
+}
+
+/**
+ * Moves a file of the same file system, making the folders above it. Nothing is fsynced: batch that.
+ *
+ * @returns whether there was something to move
+ */
+export const moveIntoPlace = async (from: string, to: string): Promise<boolean> => {
+  for (let attempt = 0; ; attempt += 1) {
+    try {
+      await rename(from, to)
+      return true
+    } catch (error) {
+      if (!hasCode(error, 'ENOENT')) throw error
+      // The folder may be missing: not made yet, or just removed for being empty. Or `from` is gone.
+      if (attempt > 1) return false
+      await mkdir(dirname(to), { recursive: true })
+    }
+  }
+}
+
+/** Appends lines to a file; each is on the disk before its promise is fulfilled. One writer at a time. */
+export class LineAppender implements AsyncDisposable {
+  #handle: Awaited<ReturnType<typeof open>>
+  #last: Promise<void> = Promise.resolve()
+
+  private constructor(handle: Awaited<ReturnType<typeof open>>) {
+    this.#handle = handle
+  }
+
+  /** Opens an existing file and cuts it to `sizeBytes`, its whole lines. */
+  static async open(path: string, sizeBytes: number): Promise<LineAppender> {
+    const handle = await open(path, 'r+')
+    try {
+      if ((await handle.stat()).size > sizeBytes) {
+        await handle.truncate(sizeBytes)
+        await handle.sync()
+      }
+    } finally {
+      await handle.close()
+    }
+    return new LineAppender(await open(path, 'a'))
+  }
+
+  /** Appends one line in the order of calls. After a failure every later call fails too: the file may be torn. */
+  append(line: string): Promise<void> {
+    this.#last = this.#last.then(async () => {
+      await this.#handle.appendFile(`${line}\n`)
+      await this.#handle.datasync()
+    })
+    return this.#last
+  }
+
+  async close(): Promise<void> {
+    await this.#last.catch(() => undefined)
+    await this.#handle.close()
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close()
+  }
+}

@@ -1,0 +1,50 @@
+/** SHA-256 of data and of files. Several files side by side are the caller's. */
+
+import { createHash } from 'node:crypto'
+import { createReadStream } from 'node:fs'
+
+/** What one pass over a file tells. */
+export interface FileHash {
+  readonly bytes: number
+  /** In hex, lower case. */
+  readonly sha256: string
+  /** Line ends (`\n`), and one more where the last line has none. */
+  readonly lines: number
+}
+
+/** SHA-256 in hex; text counts as UTF-8. */
+export const sha256Of = (data: string | Uint8Array): string => createHash('sha256').update(data).digest('hex')
+
+const NEWLINE = 10
+const CHUNK_BYTES = 1 << 20
+
+const newlinesIn = (chunk: Buffer): number => {
+  let count = 0
+  for (let at = chunk.indexOf(NEWLINE); at !== -1; at = chunk.indexOf(NEWLINE, at + 1)) count += 1
+  return count
+}
+
+/**
+ * Reads a file once. Lines are counted only when `countLines` is set, else 0.
+ *
+ * @throws the system's error when the file cannot be read, the signal's reason when it is aborted
+ */
+export const hashFile = async (
+  path: string,
+  { countLines = false, signal }: { countLines?: boolean; signal?: AbortSignal | undefined } = {},
+): Promise<FileHash> => {
+  signal?.throwIfAborted()
+  const hash = createHash('sha256')
+  let bytes = 0
+  let lines = 0
+  let last = NEWLINE
+  const chunks: AsyncIterable<Buffer> = createReadStream(path, { highWaterMark: CHUNK_BYTES })
+  for await (const chunk of chunks) {
+    signal?.throwIfAborted()
+    hash.update(chunk)
+    bytes += chunk.length
+    if (countLines) lines += newlinesIn(chunk)
+    last = chunk.at(-1) ?? last
+  }
+  return { bytes, sha256: hash.digest('hex'), lines: countLines && last !== NEWLINE ? lines + 1 : lines }
+}

@@ -1,0 +1,49 @@
+/** What stands in a folder, where things may vanish while one looks. */
+
+import type { Dirent } from 'node:fs'
+import { lstat, readdir } from 'node:fs/promises'
+import { join } from 'node:path'
+
+const isAbsent = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR')
+
+/** The entries of a folder by name; none when there is no such folder. */
+export const listFolder = async (path: string): Promise<Dirent[]> => {
+  try {
+    const entries = await readdir(path, { withFileTypes: true })
+    return entries.sort((a, b) => (a.name < b.name ? -1 : 1))
+  } catch (error) {
+    if (isAbsent(error)) return []
+    throw error
+  }
+}
+
+/** A file or folder: size, and when it was last written. */
+export interface Found {
+  readonly path: string
+  readonly kind: 'file' | 'folder'
+  readonly bytes: number
+  readonly changedMs: number
+}
+
+/** Size and time of one path; `null` when there is none. Symbolic links are not followed. */
+export const look = async (path: string): Promise<Found | null> => {
+  try {
+    const stat = await lstat(path)
+    const kind = stat.isDirectory() ? 'folder' : 'file'
+    return { path, kind, bytes: kind === 'folder' ? 0 : stat.size, changedMs: stat.mtimeMs }
+  } catch (error) {
+    if (isAbsent(error)) return null
+    throw error
+  }
+}
+
+/** Everything below a path and the path itself, a folder before what is in it; none when it is absent. */
+export const listTree = async (path: string): Promise<Found[]> => {
+  const self = await look(path)
+  if (!self) return []
+  if (self.kind === 'file') return [self]
+  const below: Found[] = [self]
+  for (const entry of await listFolder(path)) below.push(...(await listTree(join(path, entry.name))))
+  return below
+}

@@ -1,0 +1,17 @@
+/** Ids of runs: they sort by time and stand in paths as they are. */
+
+/** Gives so many random bytes; `randomBytes` of `node:crypto` is one. */
+export type RandomBytes = (sizeBytes: number) => Uint8Array
+
+const RUN_ID = /^\d{8}T\d{9}Z-[0-9a-f]{6}$/
+
+/**
+ * A new id: the time in UTC to the millisecond, then 24 random bits.
+ *
+ * @example newRunId(new Date('2026-11-21T09:45:00.123Z'), randomBytes) // '20261121T094500123Z-1f9a2c'
+ */
+export const newRunId = (now: Date, random: RandomBytes): string =>
+  `${now.toISOString().replaceAll(/[-:.]/g, '')}-${Buffer.from(random(3)).toString('hex')}`
+
+/** Whether a text is a run id, and so safe in a path. */
+export const isRunId = (text: string): boolean => RUN_ID.test(text)

@@ -1,0 +1,28 @@
+/** Many small jobs, a few at a time. The only importer of p-limit. */
+
+import pLimit from 'p-limit'
+
+/**
+ * Runs `work` on every item, at most `atOnce` at a time; results in the order of the items. After the first
+ * failure no further item is begun; those under way are waited for, then the failure is thrown.
+ */
+export const sideBySide = async <Item, Result>(
+  items: Iterable<Item>,
+  atOnce: number,
+  work: (item: Item, index: number) => Promise<Result>,
+  signal?: AbortSignal,
+): Promise<Result[]> => {
+  const results: Result[] = []
+  const failures: unknown[] = []
+  await pLimit(atOnce).map(items, async (item, index) => {
+    if (failures.length > 0) return
+    try {
+      signal?.throwIfAborted()
+      results[index] = await work(item, index)
+    } catch (error) {
+      failures.push(error)
+    }
+  })
+  if (failures.length > 0) throw failures[0]
+  return results
+}

@@ -1,0 +1,228 @@
+import { mkdir, readdir, rm, utimes, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { setImmediate } from 'node:timers/promises'
+import { expect, test } from 'vitest'
+import { collectGarbage } from '../../src/manifest/gc.ts'
+import { inLake, loadPath, MANIFEST_FOLDER, RUNS_FOLDER, snapshotPath } from '../../src/manifest/layout.ts'
+import { publishFiles } from '../../src/manifest/publish.ts'
+import { claimRun, type RunClaim } from '../../src/manifest/run-claims.ts'
+import { makeLake, removeRun } from '../../src/manifest/runs.ts'
+import { listSnapshots, readSnapshot } from '../../src/manifest/snapshots.ts'
+import { verifyLake } from '../../src/manifest/verify.ts'
+import { temporaryName, thisProcess } from '../../src/support/process-identity.ts'
+import { startChild } from '../support/children.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+import { filesOf, flipBit } from './damage.ts'
+import {
+  commitStaged,
+  countLines,
+  DEAD,
+  deadRun,
+  loadSources,
+  NOW,
+  releasedRun,
+  requestOf,
+  type Staged,
+  stageRun,
+} from './small-lake.ts'
+
+const HOLDS = new URL('child-holds.ts', import.meta.url)
+const NOTHING = { runs: [], snapshots: [], files: [], leftovers: [], freedBytes: 0, working: [] }
+
+const publish = (lake: string, staged: Staged): Promise<void> => {
+  const { partitions, moves } = requestOf(staged)
+  return publishFiles(
+    lake,
+    partitions.flatMap(({ files }) => files),
+    moves,
+  )
+}
+
+test('collectGarbage leaves a whole lake as it is', async () => {
+  const lake = await temporaryFolder()
+  for (const source of ['a', 'b']) await loadSources(lake, [source])
+  const before = await filesOf(lake)
+  expect(await collectGarbage({ lake, now: NOW })).toEqual(NOTHING)
+  expect(await filesOf(lake)).toEqual(before)
+})
+
+test('collectGarbage removes dead and released runs with all they published', async () => {
+  const lake = await temporaryFolder()
+  await loadSources(lake, ['a'])
+  const before = await filesOf(lake)
+  const dead = await deadRun(lake, ['b'])
+  await publish(lake, dead)
+  const released = await releasedRun(lake, ['c'])
+  const { runs, files, freedBytes } = await collectGarbage({ lake, now: NOW })
+  expect(runs).toEqual([dead.claim.run, released.claim.run].sort())
+  expect(files).toHaveLength(2)
+  expect(freedBytes).toBeGreaterThan(100)
+  expect(await filesOf(lake)).toEqual(before)
+  expect(await readdir(join(lake, 'companies'))).toHaveLength(1)
+  expect(await collectGarbage({ lake, now: NOW })).toEqual(NOTHING)
+})
+
+test('collectGarbage changes nothing in a dry run and tells the same', async () => {
+  const lake = await temporaryFolder()
+  await loadSources(lake, ['a'])
+  await publish(lake, await deadRun(lake, ['b']))
+  const before = await filesOf(lake)
+  const told = await collectGarbage({ lake, now: NOW, dryRun: true })
+  expect(await filesOf(lake)).toEqual(before)
+  const { freedBytes, ...done } = await collectGarbage({ lake, now: NOW })
+  expect(told).toMatchObject(done)
+  expect(freedBytes - told.freedBytes).toBeLessThan(300) // the owner that gc itself wrote
+})
+
+test('collectGarbage never touches a run of a live process, and removes it once that is killed', async () => {
+  const lake = await temporaryFolder()
+  const child = startChild(HOLDS, lake, 'a')
+  const run = (await child.nextLine()) ?? ''
+  const before = await filesOf(lake)
+  expect(before.filter((path) => path.startsWith('companies/'))).toHaveLength(1)
+  expect(await collectGarbage({ lake, now: NOW })).toEqual({ ...NOTHING, working: [run] })
+  expect(await filesOf(lake)).toEqual(before)
+  await child.kill()
+  expect(await collectGarbage({ lake, now: NOW })).toMatchObject({ runs: [run], working: [] })
+  expect(await readdir(lake)).toEqual(expect.arrayContaining([MANIFEST_FOLDER, RUNS_FOLDER]))
+  expect(await filesOf(lake)).toEqual([])
+})
+
+test('collectGarbage leaves a run of another host alone until a day without a touch', async () => {
+  const lake = await temporaryFolder()
+  const { claim } = await stageRun(lake, ['a'], { ...thisProcess(), host: 'elsewhere' })
+  expect(await collectGarbage({ lake, now: new Date() })).toMatchObject({ runs: [], working: [claim.run] })
+  const now = new Date(Date.now() + 25 * 3_600_000)
+  expect(await collectGarbage({ lake, now })).toMatchObject({ runs: [claim.run], working: [] })
+})
+
+test('collectGarbage removes unfinished writes of dead processes only', async () => {
+  const lake = await temporaryFolder()
+  await makeLake(lake)
+  const elsewhere = temporaryName({ ...thisProcess(), host: 'elsewhere' })
+  const [dead, live] = [temporaryName(DEAD), temporaryName()]
+  for (const folder of [MANIFEST_FOLDER, RUNS_FOLDER]) {
+    await mkdir(inLake(lake, `${folder}/${dead}/staging`), { recursive: true })
+    for (const name of [elsewhere, live]) await writeFile(inLake(lake, `${folder}/${name}`), 'x')
+  }
+  await utimes(inLake(lake, `${RUNS_FOLDER}/${elsewhere}`), 0, 0)
+  const { leftovers } = await collectGarbage({ lake, now: new Date() })
+  expect(leftovers).toEqual([
+    `${MANIFEST_FOLDER}/${dead}`,
+    ...[`${RUNS_FOLDER}/${dead}`, `${RUNS_FOLDER}/${elsewhere}`].sort(),
+  ])
+  expect(await readdir(inLake(lake, RUNS_FOLDER))).toEqual([live])
+})
+
+test('collectGarbage leaves files alone that no run made', async () => {
+  const lake = await temporaryFolder()
+  await loadSources(lake, ['a'])
+  const own = ['notes.txt', 'companies/notes.txt', 'companies/load=mine/notes.txt', '_views/a.sql']
+  for (const path of own) {
+    await mkdir(join(lake, path, '..'), { recursive: true })
+    await writeFile(join(lake, path), 'x')
+  }
+  expect(await collectGarbage({ lake, now: NOW })).toEqual(NOTHING)
+})
+
+test('collectGarbage removes files of a run without a folder, but not where the manifest may be lost', async () => {
+  const lake = await temporaryFolder()
+  await loadSources(lake, ['a'])
+  const [stray = ''] = [`${loadPath('companies', '20200101T000000000Z-000000')}/a.parquet`]
+  await mkdir(join(lake, stray, '..'), { recursive: true })
+  await writeFile(join(lake, stray), 'x')
+  expect(await collectGarbage({ lake, now: NOW })).toEqual({ ...NOTHING, files: [stray], freedBytes: 1 })
+  await rm(join(lake, MANIFEST_FOLDER), { recursive: true })
+  await mkdir(join(lake, MANIFEST_FOLDER))
+  expect(await collectGarbage({ lake, now: NOW })).toEqual(NOTHING)
+})
+
+test.each([1, 2])('collectGarbage refuses a lake whose snapshot %i is damaged or missing', async (number) => {
+  const lake = await temporaryFolder()
+  for (const source of ['a', 'b']) await loadSources(lake, [source])
+  const dead = await deadRun(lake, ['c'])
+  await publish(lake, dead)
+  const before = await filesOf(lake)
+  const path = inLake(lake, snapshotPath(number))
+  for (const damage of [() => flipBit(path, 50, 1), () => rm(path)]) {
+    await damage()
+    await expect(collectGarbage({ lake, now: NOW })).rejects.toMatchObject({ code: 'SNAPSHOT_DAMAGED' })
+  }
+  const left = (await filesOf(lake)).filter((file) => !/owner-\d\.json$/.test(file))
+  expect(left).toEqual(before.filter((file) => !/owner-1\.json$/.test(file) && !path.endsWith(file)))
+  // The run it had taken over is given back.
+  expect(await claimRun(lake, dead.claim.run, { now: NOW })).toMatchObject({ run: dead.claim.run })
+})
+
+test('collectGarbage keeps as many snapshots as asked and the lake verifies', async () => {
+  const lake = await temporaryFolder()
+  for (const source of ['a', 'b', 'c', 'd']) await loadSources(lake, [source])
+  expect(await collectGarbage({ lake, now: NOW, keep: 9 })).toEqual(NOTHING)
+  expect(await collectGarbage({ lake, now: NOW, keep: 2 })).toMatchObject({ snapshots: [1, 2], files: [] })
+  expect(await listSnapshots(lake)).toEqual([3, 4])
+  await expect(readSnapshot(lake, 2)).rejects.toMatchObject({ code: 'SNAPSHOT_NOT_FOUND' })
+  expect(await collectGarbage({ lake, now: NOW })).toEqual(NOTHING)
+  expect(await collectGarbage({ lake, now: NOW, keep: 1 })).toMatchObject({ snapshots: [3] })
+  await loadSources(lake, ['e'])
+  expect(await filesOf(join(lake, MANIFEST_FOLDER))).toEqual([
+    '00000004.json',
+    '00000004.oldest',
+    '00000004.sha256',
+    '00000005.json',
+    '00000005.sha256',
+  ])
+  expect(await verifyLake({ lake, countRows: countLines })).toMatchObject({
+    problems: [],
+    notes: [],
+    snapshots: 2,
+  })
+  await expect(collectGarbage({ lake, now: NOW, keep: 0 })).rejects.toThrow(RangeError)
+})
+
+test('collectGarbage twice at once is harmless, also beside runs that commit', async () => {
+  const lake = await temporaryFolder()
+  await loadSources(lake, ['a'])
+  for (let round = 0; round < 5; round += 1) {
+    await publish(lake, await deadRun(lake, [`dead${round}`]))
+    await Promise.all([
+      collectGarbage({ lake, now: NOW }),
+      loadSources(lake, [`live${round}`]),
+      collectGarbage({ lake, now: NOW }),
+      loadSources(lake, [`more${round}`]),
+    ])
+  }
+  await collectGarbage({ lake, now: NOW })
+  expect((await readSnapshot(lake)).partitions).toHaveLength(11)
+  expect(await readdir(join(lake, RUNS_FOLDER))).toEqual([])
+  expect(await verifyLake({ lake, countRows: countLines })).toMatchObject({ problems: [], notes: [] })
+})
+
+test('collectGarbage and a resume at once never both have a run', async () => {
+  const lake = await temporaryFolder()
+  await loadSources(lake, ['a'])
+  for (let round = 0; round < 10; round += 1) {
+    const staged = await deadRun(lake, [`b${round}`])
+    await publish(lake, staged)
+    const claimLater = async (): Promise<RunClaim> => {
+      for (let turn = 0; turn < round * 3; turn += 1) await setImmediate()
+      return claimRun(lake, staged.claim.run, { now: NOW })
+    }
+    const [claimed, garbage] = await Promise.allSettled([claimLater(), collectGarbage({ lake, now: NOW })])
+    expect(garbage).toMatchObject({ status: 'fulfilled' })
+    if (claimed.status === 'rejected') {
+      expect(claimed.reason.code).toMatch(/^RUN_(LIVE|NOT_FOUND)$/)
+      expect(garbage).toMatchObject({ value: { runs: [staged.claim.run] } })
+    } else {
+      expect(garbage).toMatchObject({ value: { runs: [], working: [staged.claim.run] } })
+      expect(await commitStaged({ ...staged, claim: claimed.value })).toMatchObject({ kind: 'committed' })
+      await removeRun(claimed.value)
+    }
+    await collectGarbage({ lake, now: NOW })
+    expect(await verifyLake({ lake, countRows: countLines })).toMatchObject({ problems: [] })
+  }
+})
+
+test('collectGarbage throws LAKE_NOT_FOUND where there is no manifest', async () => {
+  const lake = await temporaryFolder()
+  await expect(collectGarbage({ lake, now: NOW })).rejects.toMatchObject({ code: 'LAKE_NOT_FOUND' })
+})

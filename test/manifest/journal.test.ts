@@ -1,0 +1,62 @@
+import { appendFile, readFile, rm, writeFile } from 'node:fs/promises'
+import { expect, test } from 'vitest'
+import { journalPath, openJournal, readJournal } from '../../src/manifest/journal.ts'
+import { inLake } from '../../src/manifest/layout.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+import { stageRun } from './small-lake.ts'
+
+test('readJournal gives what was appended', async () => {
+  const lake = await temporaryFolder()
+  const { claim, entries } = await stageRun(lake, ['a', 'b'])
+  expect(await readJournal(lake, claim.run)).toEqual(entries)
+})
+
+test('readJournal leaves out a last line cut at any byte, and openJournal goes on before it', async () => {
+  const lake = await temporaryFolder()
+  const { claim, entries } = await stageRun(lake, ['a', 'b'])
+  const path = inLake(lake, journalPath(claim.run))
+  const whole = await readFile(path)
+  const firstBytes = whole.indexOf(10) + 1
+  for (let size = firstBytes; size < whole.length; size += 37) {
+    await writeFile(path, whole.subarray(0, size))
+    expect(await readJournal(lake, claim.run)).toEqual(entries.slice(0, 1))
+    const journal = await openJournal(claim)
+    const [, second] = entries
+    if (second) await journal.append(second)
+    await journal.close()
+    expect(await readFile(path)).toEqual(whole)
+  }
+})
+
+test('readJournal leaves out a last line of zeros', async () => {
+  const lake = await temporaryFolder()
+  const { claim, entries } = await stageRun(lake, ['a'])
+  await appendFile(inLake(lake, journalPath(claim.run)), `${'\0'.repeat(50)}\n`)
+  expect(await readJournal(lake, claim.run)).toEqual(entries)
+})
+
+test('readJournal refuses damage before the last line', async () => {
+  const lake = await temporaryFolder()
+  const { claim } = await stageRun(lake, ['a', 'b'])
+  const path = inLake(lake, journalPath(claim.run))
+  await writeFile(path, `x${await readFile(path, 'utf8')}`)
+  await expect(readJournal(lake, claim.run)).rejects.toMatchObject({
+    code: 'RUN_NOT_RESUMABLE',
+    context: { line: 1 },
+  })
+})
+
+test('readJournal throws RUN_NOT_FOUND where there is none', async () => {
+  await expect(readJournal(await temporaryFolder(), 'none')).rejects.toMatchObject({ code: 'RUN_NOT_FOUND' })
+})
+
+test('append writes no line for a staged file that is not there', async () => {
+  const lake = await temporaryFolder()
+  const { claim, entries } = await stageRun(lake, ['a'])
+  const [entry] = entries
+  await rm(inLake(lake, entry?.moves[0]?.staged ?? ''))
+  const journal = await openJournal(claim)
+  if (entry) await expect(journal.append(entry)).rejects.toMatchObject({ code: 'WRITE_FAILED' })
+  await journal.close()
+  expect(await readJournal(lake, claim.run)).toHaveLength(1)
+})

@@ -1,0 +1,161 @@
+import { randomBytes } from 'node:crypto'
+import { readdir, utimes, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { inLake, RUNS_FOLDER, runPath } from '../../src/manifest/layout.ts'
+import { assertOwner, claimRun, releaseRun } from '../../src/manifest/run-claims.ts'
+import { createRun, listRuns, readPlan, removeRun } from '../../src/manifest/runs.ts'
+import { listTree } from '../../src/support/list-files.ts'
+import { thisProcess } from '../../src/support/process-identity.ts'
+import { startChild } from '../support/children.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+import { commitStaged, DEAD, deadRun, NOW, releasedRun, stageRun } from './small-lake.ts'
+
+const CLAIMS = new URL('child-claims.ts', import.meta.url)
+const HOUR_MS = 3_600_000
+
+test('createRun makes the lake and a folder that has its owner and plan from the first', async () => {
+  const lake = join(await temporaryFolder(), 'new', 'lake')
+  const claim = await createRun({ lake, plan: { command: 'convert' }, now: NOW, random: randomBytes })
+  expect(claim).toMatchObject({
+    lake,
+    number: 1,
+    base: 0,
+    run: expect.stringMatching(/^20261121T094500000Z-/),
+  })
+  expect(await readPlan(lake, claim.run)).toEqual({ command: 'convert' })
+  expect(await readdir(join(lake, RUNS_FOLDER))).toEqual([claim.run])
+  expect((await readdir(inLake(lake, runPath(claim.run)))).sort()).toEqual([
+    'journal.jsonl',
+    'owner-1.json',
+    'plan.json',
+    'staging',
+  ])
+  await assertOwner(claim)
+})
+
+test('createRun refuses an id that is taken and leaves the run there alone', async () => {
+  const lake = await temporaryFolder()
+  const random = () => Uint8Array.of(1, 2, 3)
+  const claim = await createRun({ lake, plan: 1, now: NOW, random })
+  await expect(createRun({ lake, plan: 2, now: NOW, random })).rejects.toMatchObject({ code: 'WRITE_FAILED' })
+  expect(await readdir(join(lake, RUNS_FOLDER))).toEqual([claim.run])
+  expect(await readPlan(lake, claim.run)).toBe(1)
+})
+
+test('readPlan throws RUN_NOT_FOUND without a plan and RUN_NOT_RESUMABLE for a damaged one', async () => {
+  const lake = await temporaryFolder()
+  const { claim } = await stageRun(lake, [])
+  await writeFile(inLake(lake, `${runPath(claim.run)}/plan.json`), '{')
+  await expect(readPlan(lake, claim.run)).rejects.toMatchObject({ code: 'RUN_NOT_RESUMABLE' })
+  await expect(readPlan(lake, 'none')).rejects.toMatchObject({ code: 'RUN_NOT_FOUND' })
+})
+
+test('listRuns tells state, progress and commit of each run', async () => {
+  const lake = await temporaryFolder()
+  const live = await stageRun(lake, ['a', 'b'])
+  const dead = await deadRun(lake, ['c'])
+  const done = await deadRun(lake, ['d'])
+  await commitStaged(done)
+  const released = await releasedRun(lake, [])
+  const host = thisProcess().host
+  const runs = await listRuns(lake, { now: NOW })
+  const byRun = new Map(runs.map(({ run, ...rest }) => [run, rest]))
+  const gone = { state: 'gone', process: { host, pid: DEAD.pid } }
+  expect(byRun.get(live.claim.run)).toEqual({
+    state: 'live',
+    process: { host, pid: process.pid },
+    committed: null,
+    partitions: 2,
+  })
+  expect(byRun.get(dead.claim.run)).toEqual({ ...gone, committed: null, partitions: 1 })
+  expect(byRun.get(done.claim.run)).toEqual({ ...gone, committed: 1, partitions: 1 })
+  expect(byRun.get(released.claim.run)).toEqual({ state: 'gone', committed: null, partitions: 0 })
+  await expect(listRuns(await temporaryFolder(), { now: NOW })).rejects.toMatchObject({
+    code: 'LAKE_NOT_FOUND',
+  })
+})
+
+test('claimRun refuses a live run and one that is not there', async () => {
+  const lake = await temporaryFolder()
+  const { claim } = await stageRun(lake, [])
+  await expect(claimRun(lake, claim.run, { now: NOW })).rejects.toMatchObject({ code: 'RUN_LIVE' })
+  await expect(claimRun(lake, 'none', { now: NOW })).rejects.toMatchObject({ code: 'RUN_NOT_FOUND' })
+})
+
+test('claimRun takes over a dead run, and its old owner can go on no more', async () => {
+  const lake = await temporaryFolder()
+  const { claim } = await deadRun(lake, [])
+  const own = await claimRun(lake, claim.run, { now: NOW })
+  expect(own).toEqual({ ...claim, number: 2 })
+  await assertOwner(own)
+  await expect(assertOwner(claim)).rejects.toMatchObject({ code: 'RUN_LIVE' })
+  await expect(removeRun(claim)).rejects.toMatchObject({ code: 'RUN_LIVE' })
+})
+
+test('claimRun goes by the start of a process, so a reused pid is no owner', async () => {
+  const lake = await temporaryFolder()
+  const { claim } = await stageRun(lake, [], { ...thisProcess(), started: '1' })
+  expect(await claimRun(lake, claim.run, { now: NOW })).toMatchObject({ number: 2 })
+})
+
+test('claimRun lets exactly one of many takers win', async () => {
+  const lake = await temporaryFolder()
+  const { claim } = await deadRun(lake, [])
+  const takers = Array.from({ length: 20 }, () => claimRun(lake, claim.run, { now: NOW }))
+  const outcomes = await Promise.allSettled(takers)
+  expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
+  for (const one of outcomes) if (one.status === 'rejected') expect(one.reason.code).toBe('RUN_LIVE')
+})
+
+test('claimRun lets exactly one of several processes win', async () => {
+  const lake = await temporaryFolder()
+  const { claim } = await deadRun(lake, [])
+  const children = Array.from({ length: 4 }, () => startChild(CLAIMS, lake, claim.run))
+  const lines = await Promise.all(children.map((child) => child.nextLine()))
+  expect(lines.sort()).toEqual(['RUN_LIVE', 'RUN_LIVE', 'RUN_LIVE', 'mine'])
+})
+
+test('claimRun takes a released run at once, also in the same process', async () => {
+  const lake = await temporaryFolder()
+  const { claim } = await releasedRun(lake, ['a'])
+  const own = await claimRun(lake, claim.run, { now: NOW })
+  expect(own.number).toBe(3)
+  await releaseRun(claim)
+  await assertOwner(own)
+})
+
+test('claimRun leaves a run of another host alone until a day without a touch', async () => {
+  const lake = await temporaryFolder()
+  const { claim } = await stageRun(lake, ['a'], { ...thisProcess(), host: 'elsewhere' })
+  const at = (hours: number) => ({ now: new Date(Date.now() + hours * HOUR_MS) })
+  await expect(claimRun(lake, claim.run, at(23))).rejects.toMatchObject({ code: 'RUN_LIVE' })
+  expect(await listRuns(lake, at(23))).toMatchObject([{ state: 'unknown' }])
+  await expect(claimRun(lake, claim.run, { ...at(25), foreignIdleMs: 26 * HOUR_MS })).rejects.toThrow()
+  expect(await claimRun(lake, claim.run, at(25))).toMatchObject({ number: 2 })
+})
+
+test('claimRun counts a touch of any file in the folder of a run of another host', async () => {
+  const lake = await temporaryFolder()
+  const { claim } = await stageRun(lake, ['a'], { ...thisProcess(), host: 'elsewhere' })
+  const later = new Date(Date.now() + 20 * HOUR_MS)
+  const staged = (await listTree(inLake(lake, runPath(claim.run)))).at(-1)
+  await utimes(staged?.path ?? '', later, later)
+  const now = new Date(Date.now() + 25 * HOUR_MS)
+  await expect(claimRun(lake, claim.run, { now })).rejects.toMatchObject({ code: 'RUN_LIVE' })
+})
+
+test('claimRun takes a damaged owner for one that may be at work', async () => {
+  const lake = await temporaryFolder()
+  const { claim } = await deadRun(lake, [])
+  await writeFile(inLake(lake, `${runPath(claim.run)}/owner-1.json`), '{"base":0,"process":{"pid":')
+  await expect(claimRun(lake, claim.run, { now: new Date() })).rejects.toMatchObject({ code: 'RUN_LIVE' })
+})
+
+test('removeRun can be called again', async () => {
+  const lake = await temporaryFolder()
+  const { claim } = await stageRun(lake, ['a'])
+  await removeRun(claim)
+  await removeRun(claim)
+  expect(await readdir(join(lake, RUNS_FOLDER))).toEqual([])
+})

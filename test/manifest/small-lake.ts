@@ -1,0 +1,124 @@
+/** Runs of invented partitions, staged as a pipeline stages them. Knows nothing of vitest: children use it too. */
+
+import { randomBytes } from 'node:crypto'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import type { Content } from '../../src/contract/objects.ts'
+import type { FileEntry, PartitionEntry } from '../../src/core/partition.ts'
+import { type CommitOutcome, type CommitRequest, commitRun } from '../../src/manifest/commit.ts'
+import { type JournalEntry, type Move, openJournal } from '../../src/manifest/journal.ts'
+import { inLake, loadPath, stagingPath } from '../../src/manifest/layout.ts'
+import { type RunClaim, releaseRun } from '../../src/manifest/run-claims.ts'
+import { createRun, removeRun } from '../../src/manifest/runs.ts'
+import { sha256Of } from '../../src/support/hash.ts'
+import { type ProcessIdentity, thisProcess } from '../../src/support/process-identity.ts'
+
+/** A process that cannot be alive: pids end far below. */
+export const DEAD: ProcessIdentity = { ...thisProcess(), pid: 2 ** 30, started: '1' }
+
+export const NOW = new Date('2026-11-21T09:45:00.000Z')
+
+/** What `countRows` is for these tests: rows are lines. */
+export const countLines = async (_table: string, path: string): Promise<number> =>
+  (await readFile(path, 'latin1')).split('\n').length - 1
+
+export interface Staged {
+  readonly claim: RunClaim
+  readonly entries: readonly JournalEntry[]
+  readonly runFiles: readonly FileEntry[]
+  readonly runMoves: readonly Move[]
+}
+
+const stageFile = async (
+  { lake, run }: RunClaim,
+  table: string,
+  name: string,
+  rows: readonly string[],
+): Promise<{ file: FileEntry; move: Move }> => {
+  const text = rows.map((row) => `${row}\n`).join('')
+  const path = `${loadPath(table, run)}/${name}`
+  const staged = `${stagingPath(run)}/${table}/${name}`
+  await mkdir(dirname(inLake(lake, staged)), { recursive: true })
+  await writeFile(inLake(lake, staged), text)
+  const file = { table, path, rows: rows.length, bytes: text.length, sha256: sha256Of(text) }
+  return { file, move: { staged, path } }
+}
+
+/** One partition: the whole of a source, two good lines and a bad one. */
+const stagePartition = async (claim: RunClaim, source: string, content: Content): Promise<JournalEntry> => {
+  const id = `${source}-0`
+  const good = await stageFile(claim, content, `${id}.parquet`, [`${source} one`, `${source} two`])
+  const bad = await stageFile(claim, 'quarantine', `${id}.jsonl`, [JSON.stringify({ source })])
+  const partition: PartitionEntry = {
+    id,
+    run: claim.run,
+    content,
+    source: {
+      kind: 'file',
+      name: `${source}.jsonl`,
+      bytes: 100,
+      sha256: sha256Of(source),
+      block: 0,
+      firstLine: 1,
+      offset: 0,
+      last: true,
+    },
+    range: { field: 'ContentUpdatedAt', requested: null, observed: null },
+    counts: { lines: 3, records: 2, quarantined: 1, rows: { [content]: 2 } },
+    files: [good.file, bad.file],
+    drift: [],
+  }
+  return { partition, moves: [good.move, bad.move] }
+}
+
+/** Begins a run that stages and journals a partition for each source. */
+export const stageRun = async (
+  lake: string,
+  sources: readonly string[],
+  process: ProcessIdentity = thisProcess(),
+): Promise<Staged> => {
+  const claim = await createRun({ lake, plan: { sources }, now: new Date(), random: randomBytes, process })
+  const entries: JournalEntry[] = []
+  const journal = await openJournal(claim)
+  for (const source of sources) {
+    const entry = await stagePartition(claim, source, 'companies')
+    await journal.append(entry)
+    entries.push(entry)
+  }
+  await journal.close()
+  const items = await stageFile(claim, 'line_items', 'line_items.parquet', ['NetSales', 'EBITDA'])
+  return { claim, entries, runFiles: [items.file], runMoves: [items.move] }
+}
+
+export const requestOf = ({ claim, entries, runFiles, runMoves }: Staged): CommitRequest => ({
+  claim,
+  pipeline: 'convert',
+  tool: 'firmlake 0.1.0',
+  partitions: entries.map(({ partition }) => partition),
+  runFiles,
+  moves: [...entries.flatMap(({ moves }) => moves), ...runMoves],
+  now: () => NOW,
+  random: randomBytes,
+})
+
+export const commitStaged = (staged: Staged, more: Partial<CommitRequest> = {}): Promise<CommitOutcome> =>
+  commitRun({ ...requestOf(staged), ...more })
+
+/** A whole run: stages, commits and ends it. */
+export const loadSources = async (lake: string, sources: readonly string[]): Promise<CommitOutcome> => {
+  const staged = await stageRun(lake, sources)
+  const outcome = await commitStaged(staged)
+  await removeRun(staged.claim)
+  return outcome
+}
+
+/** A run whose process has died before its commit. */
+export const deadRun = (lake: string, sources: readonly string[]): Promise<Staged> =>
+  stageRun(lake, sources, DEAD)
+
+/** A run that its process has given up. */
+export const releasedRun = async (lake: string, sources: readonly string[]): Promise<Staged> => {
+  const staged = await stageRun(lake, sources)
+  await releaseRun(staged.claim)
+  return staged
+}

@@ -1,0 +1,128 @@
+import { execFileSync } from 'node:child_process'
+import { mkdir, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { inLake, MANIFEST_FOLDER, recordPath, snapshotPath } from '../../src/manifest/layout.ts'
+import { makeLake } from '../../src/manifest/runs.ts'
+import { bytesToSnapshot, snapshotToText } from '../../src/manifest/snapshot-text.ts'
+import {
+  listSnapshots,
+  newestSnapshot,
+  readSnapshot,
+  readSnapshotText,
+} from '../../src/manifest/snapshots.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+import { flipBit } from './damage.ts'
+import { loadSources } from './small-lake.ts'
+
+const lakeOf = async (...sources: string[]): Promise<string> => {
+  const lake = await temporaryFolder()
+  for (const source of sources) await loadSources(lake, [source])
+  return lake
+}
+
+test('readSnapshot gives the newest or the one of a number', async () => {
+  const lake = await lakeOf('a', 'b')
+  expect(await readSnapshot(lake)).toMatchObject({ snapshot: 2, parent: 1 })
+  expect(await readSnapshot(lake, 1)).toMatchObject({ snapshot: 1, parent: null })
+  expect(await listSnapshots(lake)).toEqual([1, 2])
+})
+
+test('readSnapshot throws LAKE_NOT_FOUND where there is no manifest', async () => {
+  const folder = await temporaryFolder()
+  for (const lake of [folder, join(folder, 'no')])
+    await expect(readSnapshot(lake)).rejects.toMatchObject({ code: 'LAKE_NOT_FOUND' })
+})
+
+test('readSnapshot throws SNAPSHOT_NOT_FOUND for a number that never was', async () => {
+  const lake = await lakeOf('a')
+  for (const number of [0, 2])
+    await expect(readSnapshot(lake, number)).rejects.toMatchObject({
+      code: 'SNAPSHOT_NOT_FOUND',
+      context: { snapshot: number },
+    })
+})
+
+test('newestSnapshot gives null for a lake without a commit', async () => {
+  const lake = await temporaryFolder()
+  await makeLake(lake)
+  expect(await newestSnapshot(lake)).toBeNull()
+  await expect(readSnapshot(lake)).rejects.toMatchObject({ code: 'SNAPSHOT_NOT_FOUND' })
+})
+
+test('readSnapshot throws SNAPSHOT_DAMAGED when a byte is changed', async () => {
+  const lake = await lakeOf('a')
+  await flipBit(inLake(lake, snapshotPath(1)), 100, 0)
+  await expect(readSnapshot(lake)).rejects.toMatchObject({
+    code: 'SNAPSHOT_DAMAGED',
+    context: { snapshot: 1 },
+  })
+})
+
+test('readSnapshot does not pass over a missing newest snapshot', async () => {
+  const lake = await lakeOf('a', 'b')
+  await rm(inLake(lake, snapshotPath(2)))
+  await expect(readSnapshot(lake)).rejects.toMatchObject({ code: 'SNAPSHOT_DAMAGED' })
+  await expect(loadSources(lake, ['c'])).rejects.toMatchObject({ code: 'SNAPSHOT_DAMAGED' })
+})
+
+test('readSnapshot refuses a number that the file does not say', async () => {
+  const lake = await lakeOf('a')
+  await writeFile(inLake(lake, snapshotPath(2)), await readSnapshotText(lake, 1))
+  await expect(readSnapshot(lake)).rejects.toMatchObject({ code: 'SNAPSHOT_DAMAGED' })
+})
+
+test.runIf(process.platform === 'linux')(
+  'a snapshot and its record can be checked with common tools',
+  async () => {
+    const lake = await lakeOf('a')
+    const text = await readSnapshotText(lake)
+    const folder = join(lake, MANIFEST_FOLDER)
+    const hash = execFileSync('sh', ['-c', 'head -n -2 00000001.json | sha256sum'], { cwd: folder })
+    expect(JSON.parse(text)).toMatchObject({ sha256: hash.toString().slice(0, 64) })
+    const checked = execFileSync('sh', ['-c', 'sha256sum -c *.sha256'], { cwd: folder }).toString()
+    expect(checked).toBe('00000001.json: OK\n')
+  },
+)
+
+test('snapshotToText writes a partition on a line, and bytesToSnapshot reads it back', async () => {
+  const lake = await lakeOf('a')
+  await loadSources(lake, ['b', 'c'])
+  const snapshot = await readSnapshot(lake)
+  const text = snapshotToText(snapshot)
+  expect(text).toBe(await readSnapshotText(lake))
+  expect(text.split('\n').filter((line) => line.startsWith('    {"id":'))).toHaveLength(3)
+  expect(bytesToSnapshot(Buffer.from(text))).toEqual({ kind: 'snapshot', snapshot: JSON.parse(text) })
+})
+
+test('bytesToSnapshot finds a change of any byte and a cut at any place', async () => {
+  const bytes = Buffer.from(await readSnapshotText(await lakeOf('a')))
+  for (let offset = 0; offset < bytes.length; offset += 1) {
+    const changed = Buffer.from(bytes)
+    changed[offset] = (changed[offset] ?? 0) ^ 4
+    expect(bytesToSnapshot(changed)).toMatchObject({ kind: 'damaged', cut: false })
+    expect(bytesToSnapshot(bytes.subarray(0, offset)).kind).toBe('damaged')
+  }
+  expect(bytesToSnapshot(Buffer.concat([bytes, Buffer.from('\n')])).kind).toBe('damaged')
+})
+
+test.each([
+  ['partitions.0.counts.lines', { counts: { lines: -1, records: 0, quarantined: 0, rows: {} } }],
+  ['partitions.0.files.0.path', { files: [{ table: 'a', path: '../a', rows: 0, bytes: 0, sha256: '' }] }],
+  ['partitions.0.content', { content: 'people' }],
+])('bytesToSnapshot names the field %s where the form does not fit', async (field, part) => {
+  const snapshot = await readSnapshot(await lakeOf('a'))
+  const [first] = snapshot.partitions
+  const text = snapshotToText(Object.assign({}, snapshot, { partitions: [Object.assign({}, first, part)] }))
+  expect(bytesToSnapshot(Buffer.from(text))).toEqual({
+    kind: 'damaged',
+    cut: false,
+    reason: `its form does not fit at "snapshot.${field}"`,
+  })
+})
+
+test('listSnapshots goes by number, and leaves other files alone', async () => {
+  const lake = await lakeOf('a')
+  await mkdir(inLake(lake, recordPath(1).replace('1.sha256', '9.json.bak')))
+  expect(await listSnapshots(lake)).toEqual([1])
+})

@@ -1,0 +1,132 @@
+import { mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { PassThrough, Readable } from 'node:stream'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { findLocalSources, openFile, openStdin } from '../../src/source/local-files.ts'
+
+let folder = ''
+const at = (...names: string[]) => join(folder, ...names)
+const make = async (...names: string[]) => {
+  for (const name of names) {
+    await mkdir(join(at(name), '..'), { recursive: true })
+    await writeFile(at(name), name)
+  }
+}
+/** What was found, as paths below the test's folder. */
+const found = async (...inputs: string[]) =>
+  (await findLocalSources(inputs)).map((source) => source.name.replace(`${folder}/`, ''))
+
+const read = async (chunks: AsyncIterable<Buffer>) => {
+  const all: Buffer[] = []
+  for await (const chunk of chunks) all.push(chunk)
+  return all
+}
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'firmlake-local-'))
+})
+afterEach(() => rm(folder, { recursive: true, force: true }))
+
+test('findLocalSources gives a file with its name, path and length', async () => {
+  await make('a.br')
+  expect(await findLocalSources([at('a.br')])).toEqual([
+    { kind: 'file', name: at('a.br'), path: at('a.br'), bytes: 4 },
+  ])
+})
+
+test('findLocalSources gives all files below a folder sorted by name, without hidden ones', async () => {
+  await make('b.br', 'a.br', 'sub/c.br', 'Z.br', '.hidden.br', '.git/d.br', 'sub/.e.br')
+  expect(await found(folder)).toEqual(['Z.br', 'a.br', 'b.br', 'sub/c.br'])
+})
+
+test('findLocalSources gives the files that match a pattern sorted by name', async () => {
+  await make('b.br', 'a.br', 'a.gz', 'sub/c.br', '.d.br', 'dir.br/e.txt')
+  expect(await found(at('*.br'))).toEqual(['a.br', 'b.br'])
+  expect(await found(at('**/*.{br,gz}'))).toEqual(['a.br', 'a.gz', 'b.br', 'sub/c.br'])
+})
+
+test('findLocalSources takes a name with pattern characters that exists as that file', async () => {
+  await make('[ab].br', 'a.br')
+  expect(await found(at('[ab].br'))).toEqual(['[ab].br'])
+})
+
+test('findLocalSources keeps the order of its inputs and gives each file once', async () => {
+  await make('a.br', 'b.br')
+  await symlink(at('a.br'), at('c.br'))
+  expect(await found(at('b.br'), '-', folder, '-', at('*'))).toEqual(['b.br', 'stdin', 'a.br'])
+})
+
+test('findLocalSources does not walk in circles through links', async () => {
+  await make('sub/a.br')
+  await symlink(folder, at('sub', 'up'))
+  expect(await found(folder)).toEqual(['sub/a.br'])
+})
+
+test('findLocalSources reports a link to nowhere', async () => {
+  await make('a.br')
+  await symlink(at('gone'), at('b.br'))
+  await expect(findLocalSources([folder])).rejects.toMatchObject({ code: 'SOURCE_UNREADABLE' })
+})
+
+test('findLocalSources names the input that gives nothing', async () => {
+  await mkdir(at('empty'))
+  for (const input of [at('no.br'), at('*.br'), at('empty'), at('a.br', 'below'), '']) {
+    const failure = { code: 'SOURCE_NOT_FOUND', context: { source: input } }
+    await make('a.txt')
+    await expect(findLocalSources([input])).rejects.toMatchObject(failure)
+  }
+})
+
+test('findLocalSources takes what is no regular file as a file of unknown length', async () => {
+  const device = { kind: 'file', name: '/dev/null', path: '/dev/null' }
+  expect(await findLocalSources(['/dev/null'])).toEqual([device])
+})
+
+test('openFile gives the bytes of a file in large chunks', async () => {
+  const bytes = Buffer.alloc(2_500_000, 'abc')
+  await writeFile(at('a'), bytes)
+  const chunks = await read(openFile(at('a')))
+  expect(chunks.map((chunk) => chunk.length)).toEqual([1 << 20, 1 << 20, 2_500_000 - (2 << 20)])
+  expect(Buffer.concat(chunks).equals(bytes)).toBe(true)
+})
+
+test('openFile reports a folder as unreadable and a missing file as not found', async () => {
+  await expect(read(openFile(folder))).rejects.toMatchObject({ code: 'SOURCE_UNREADABLE' })
+  await expect(read(openFile(at('no')))).rejects.toMatchObject({ code: 'SOURCE_NOT_FOUND' })
+})
+
+test.runIf(process.platform === 'linux')(
+  'openFile closes its file when the consumer stops early',
+  async () => {
+    await writeFile(at('a'), Buffer.alloc(3_000_000))
+    const before = (await readdir('/proc/self/fd')).length
+    for (let i = 0; i < 20; i++) for await (const _ of openFile(at('a'))) break
+    expect((await readdir('/proc/self/fd')).length).toBe(before)
+  },
+)
+
+test('openFile stops with the reason of its signal', async () => {
+  await make('a')
+  const reason = new Error('enough')
+  await expect(read(openFile(at('a'), { signal: AbortSignal.abort(reason) }))).rejects.toBe(reason)
+})
+
+test('openStdin gives the bytes of its stream', async () => {
+  const stream = Readable.from([Buffer.from('a'), Buffer.from('b')])
+  expect(Buffer.concat(await read(openStdin({ stream }))).toString()).toBe('ab')
+})
+
+test('openStdin stops waiting when its signal aborts', async () => {
+  const stop = new AbortController()
+  const reason = new Error('enough')
+  const reading = read(openStdin({ stream: new PassThrough(), signal: stop.signal }))
+  stop.abort(reason)
+  await expect(reading).rejects.toBe(reason)
+})
+
+test('openStdin reports a stream that fails', async () => {
+  const stream = new PassThrough()
+  stream.destroy(new Error('EIO'))
+  await expect(read(openStdin({ stream }))).rejects.toMatchObject({ code: 'SOURCE_UNREADABLE' })
+})

@@ -1,0 +1,73 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, readFileSync } from 'node:fs'
+import { expect, test } from 'vitest'
+import {
+  livenessOf,
+  temporaryLiveness,
+  temporaryName,
+  thisProcess,
+} from '../../src/support/process-identity.ts'
+
+const hasProc = existsSync('/proc/self/stat')
+
+test('livenessOf knows its own process', () => {
+  expect(livenessOf(thisProcess())).toBe('alive')
+})
+
+test.runIf(hasProc)('livenessOf takes a reused pid for another process', () => {
+  expect(livenessOf({ ...thisProcess(), started: '1' })).toBe('gone')
+})
+
+test.runIf(hasProc)('livenessOf knows that no process outlives a boot', () => {
+  expect(livenessOf({ ...thisProcess(), boot: 'an earlier one' })).toBe('gone')
+})
+
+test('livenessOf cannot see processes of another host or container', () => {
+  expect(livenessOf({ ...thisProcess(), host: 'elsewhere' })).toBe('unknown')
+  expect(livenessOf({ ...thisProcess(), namespace: 'pid:[1]' })).toBe('unknown')
+})
+
+test('livenessOf goes by the pid alone where there is no /proc', async () => {
+  const here = { ...thisProcess(), boot: '', namespace: '', started: '' }
+  expect(livenessOf(here, here)).toBe('alive')
+  const child = spawn(process.execPath, ['-e', ''])
+  await once(child, 'exit')
+  expect(livenessOf({ ...here, pid: child.pid ?? 0 }, here)).toBe('gone')
+})
+
+test.runIf(hasProc)('livenessOf takes a killed child that nobody waited for as gone', async () => {
+  // The shell becomes another program, which never waits for the child it was given.
+  const shell = spawn('sh', ['-c', 'sleep 30 & echo $!; exec sleep 30'])
+  const [line] = (await once(shell.stdout, 'data')) as [Buffer]
+  const pid = Number(line.toString())
+  await expect.poll(() => readFileSync(`/proc/${shell.pid}/comm`, 'utf8'), { timeout: 5000 }).toBe('sleep\n')
+  const seen = () => livenessOf({ ...thisProcess(), pid, started: '' })
+  expect(seen()).toBe('alive')
+  process.kill(pid, 'SIGKILL')
+  await expect.poll(seen, { timeout: 5000 }).toBe('gone')
+  expect(existsSync(`/proc/${pid}`)).toBe(true)
+  shell.kill('SIGKILL')
+  await once(shell, 'exit')
+})
+
+test('temporaryName gives another name at every call', () => {
+  expect(temporaryName()).not.toBe(temporaryName())
+})
+
+test('temporaryLiveness tells the maker of a name', () => {
+  const here = thisProcess()
+  expect(temporaryLiveness(temporaryName())).toBe('alive')
+  expect(temporaryLiveness(temporaryName({ ...here, pid: 2 ** 22 + 1 }))).toBe('gone')
+  expect(temporaryLiveness(temporaryName({ ...here, host: 'elsewhere' }))).toBe('unknown')
+  expect(temporaryLiveness('.tmp-of-somebody')).toBeNull()
+})
+
+test.runIf(hasProc)(
+  'temporaryLiveness takes a name of an earlier boot or of a reused pid as left behind',
+  () => {
+    const here = thisProcess()
+    expect(temporaryLiveness(temporaryName({ ...here, boot: 'an earlier one' }))).toBe('gone')
+    expect(temporaryLiveness(temporaryName({ ...here, started: '1' }))).toBe('gone')
+  },
+)

@@ -228,7 +228,7 @@ export const companyOf = (index: number, { seed, small }: CompanyOptions): Draft
     turn: full ? Math.floor(index / FULL_EVERY) : index,
     maybe: (share) => full || random.chance(share),
   }
-  const { currency: local, perDollar } = draft.identity.country
+  const { currency: local, perDollar, ebitdaShare } = draft.identity.country
   const inDollars = random.chance(0.8)
   const scale = scaleOf(draft)
   const present = statementsPresent(draft)
@@ -239,6 +239,7 @@ export const companyOf = (index: number, { seed, small }: CompanyOptions): Draft
   const reporting = {
     scale,
     digits: random.chance(0.06) ? undefined : DIGITS_OF_SCALE[scale] + (random.chance(0.1) ? 2 : 0),
+    ebitdaShare,
     coverage: full ? 1 : small ? random.between(0, 0.08) : random.between(0.12, 0.55),
   }
   const consolidated = present.consolidated ? statementsOf(random, business) : []

@@ -17,17 +17,22 @@ export interface Reporting {
   readonly digits: number | undefined
   /** Share of the line items reported besides the core ones; 1 is all. */
   readonly coverage: number
+  /** Share of companies that report an EBITDA, which differs by country. */
+  readonly ebitdaShare: number
 }
 
 const CORE_ITEMS: ReadonlySet<LineItemName> = new Set([
   'NetSales',
-  'EBITDA',
   'EBIT',
   'NetProfit',
   'TotalAssets',
   'TotalEquity',
 ])
 const CORE_SHARE = 0.93
+const shareOf = (item: LineItemName, { coverage, ebitdaShare }: Reporting): number => {
+  if (item === 'EBITDA') return coverage === 1 ? 1 : ebitdaShare
+  return CORE_ITEMS.has(item) ? Math.max(CORE_SHARE, coverage) : coverage
+}
 const MISSING_YEARS = 0.03
 
 /** Invents the digits that a service gives for its units: four for ratios, two for money per share. */

@@ -7,6 +7,8 @@ export interface Country {
   readonly perDollar: number
   readonly suffix: string
   readonly orgNoDigits: number
+  /** Share of companies with statements that report an EBITDA. */
+  readonly ebitdaShare: number
 }
 const country = (
   code: string,
@@ -14,22 +16,23 @@ const country = (
   perDollar: number,
   suffix: string,
   orgNoDigits: number,
-): Country => ({ code, currency, perDollar, suffix, orgNoDigits })
+  ebitdaShare: number,
+): Country => ({ code, currency, perDollar, suffix, orgNoDigits, ebitdaShare })
 
 /** Listed as often as their companies shall occur. */
 export const COUNTRIES: readonly Country[] = [
-  ...Array.from({ length: 5 }, () => country('SE', 'SEK', 10.5, 'AB', 10)),
-  ...Array.from({ length: 4 }, () => country('NO', 'NOK', 10.7, 'AS', 9)),
-  ...Array.from({ length: 3 }, () => country('DK', 'DKK', 6.9, 'A/S', 8)),
-  ...Array.from({ length: 3 }, () => country('FI', 'EUR', 0.92, 'Oy', 8)),
-  ...Array.from({ length: 3 }, () => country('DE', 'EUR', 0.92, 'GmbH', 9)),
-  ...Array.from({ length: 2 }, () => country('GB', 'GBP', 0.79, 'Ltd', 8)),
-  ...Array.from({ length: 2 }, () => country('FR', 'EUR', 0.92, 'SAS', 9)),
-  country('NL', 'EUR', 0.92, 'B.V.', 8),
-  country('PL', 'PLN', 4.0, 'Sp. z o.o.', 10),
-  country('CH', 'CHF', 0.88, 'AG', 9),
-  country('US', 'USD', 1, 'Inc.', 9),
-  country('JP', 'JPY', 150, 'K.K.', 13),
+  ...Array.from({ length: 5 }, () => country('SE', 'SEK', 10.5, 'AB', 10, 0.97)),
+  ...Array.from({ length: 4 }, () => country('NO', 'NOK', 10.7, 'AS', 9, 0.95)),
+  ...Array.from({ length: 3 }, () => country('DK', 'DKK', 6.9, 'A/S', 8, 0.9)),
+  ...Array.from({ length: 3 }, () => country('FI', 'EUR', 0.92, 'Oy', 8, 0.92)),
+  ...Array.from({ length: 3 }, () => country('DE', 'EUR', 0.92, 'GmbH', 9, 0.7)),
+  ...Array.from({ length: 2 }, () => country('GB', 'GBP', 0.79, 'Ltd', 8, 0.62)),
+  ...Array.from({ length: 2 }, () => country('FR', 'EUR', 0.92, 'SAS', 9, 0.85)),
+  country('NL', 'EUR', 0.92, 'B.V.', 8, 0.58),
+  country('PL', 'PLN', 4.0, 'Sp. z o.o.', 10, 0.8),
+  country('CH', 'CHF', 0.88, 'AG', 9, 0.4),
+  country('US', 'USD', 1, 'Inc.', 9, 0.5),
+  country('JP', 'JPY', 150, 'K.K.', 13, 0.75),
 ]
 
 const HEADS = ['Vel', 'Tar', 'Bren', 'Os', 'Kal', 'Mir', 'Lun', 'Dro', 'Fen', 'Gry', 'Ska', 'Ul', 'Zet', 'Åm']

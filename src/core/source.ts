@@ -4,6 +4,8 @@ export interface Source {
   readonly kind: 'file' | 'stdin'
   /** Name as the person gave it. */
   readonly name: string
+  /** Found in a folder, not named itself: left out, and said so, where it holds no records. */
+  readonly found?: true
   /** Length in bytes as stored, where it is known before reading; for the remaining time. */
   readonly sizeBytes?: number
   /**

@@ -31,16 +31,19 @@ export interface ManifestName {
   readonly number: number
 }
 
-const KINDS = { json: 'snapshot', sha256: 'record', oldest: 'oldest' } as const
+const KINDS = new Map<string, ManifestName['kind']>([
+  ['json', 'snapshot'],
+  ['sha256', 'record'],
+  ['oldest', 'oldest'],
+])
 const NAME = /^(\d{8,})\.(json|sha256|oldest)$/
 
 /** What a file in `_manifest` is by its name; `null` for any other file. */
 export const parseManifestName = (name: string): ManifestName | null => {
   const match = NAME.exec(name)
-  if (!match) return null
-  const number = Number(match[1])
-  const ending = match[2] as keyof typeof KINDS
-  return number > 0 && name.startsWith(`${numbered(number)}.`) ? { kind: KINDS[ending], number } : null
+  const number = Number(match?.[1])
+  const kind = KINDS.get(match?.[2] ?? '')
+  return kind && number > 0 && name.startsWith(`${numbered(number)}.`) ? { kind, number } : null
 }
 
 /** Whether a path stays inside the lake and names a table's file: nothing like `..`, no hidden folder first. */

@@ -4,7 +4,7 @@ import { relative, sep } from 'node:path'
 import { listFolder, listTree } from '../support/list-files.ts'
 import { temporaryLiveness } from '../support/process-identity.ts'
 import { isRunId } from '../support/run-ids.ts'
-import { inLake, loadPath, MANIFEST_FOLDER, RUNS_FOLDER } from './layout.ts'
+import { inLake, loadPath, MANIFEST_FOLDER, RUNS_FOLDER } from '../lake/layout.ts'
 import { DAY_MS, type Judge } from './run-claims.ts'
 
 export interface StoredFile {

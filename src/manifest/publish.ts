@@ -8,7 +8,7 @@ import { fsyncFile, fsyncFolders, moveIntoPlace } from '../support/durable-files
 import { look } from '../support/list-files.ts'
 import { sideBySide } from '../support/side-by-side.ts'
 import type { Move } from './journal.ts'
-import { inLake } from './layout.ts'
+import { inLake } from '../lake/layout.ts'
 
 const FILES_AT_ONCE = 8
 

@@ -13,7 +13,7 @@ import { type ProcessIdentity, temporaryName, thisProcess } from '../support/pro
 import { isRunId, newRunId, type RandomBytes } from '../support/run-ids.ts'
 import { findCommit } from './find-commit.ts'
 import { readJournal } from './journal.ts'
-import { inLake, MANIFEST_FOLDER, RUNS_FOLDER, runPath } from './layout.ts'
+import { inLake, MANIFEST_FOLDER, RUNS_FOLDER, runPath } from '../lake/layout.ts'
 import {
   assertOwner,
   type Judge,

@@ -10,7 +10,7 @@ import type {
   Snapshot,
   SourceEntry,
 } from '../core/partition.ts'
-import { isDataPath } from './layout.ts'
+import { isDataPath } from '../lake/layout.ts'
 
 /** Gives the place of the first misfit, or `null`. */
 type Check = (value: unknown, at: string) => string | null

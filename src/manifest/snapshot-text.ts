@@ -5,7 +5,7 @@
 
 import type { Snapshot } from '../core/partition.ts'
 import { sha256Of } from '../support/hash.ts'
-import { snapshotName } from './layout.ts'
+import { snapshotName } from '../lake/layout.ts'
 import { isSnapshot, snapshotMisfit } from './snapshot-form.ts'
 
 const ending = (sha256: string): string => `  "sha256": "${sha256}"\n}\n`

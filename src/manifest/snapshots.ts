@@ -12,7 +12,7 @@ import {
   parseManifestName,
   recordPath,
   snapshotPath,
-} from './layout.ts'
+} from '../lake/layout.ts'
 import { bytesToSnapshot, recordText, snapshotToText } from './snapshot-text.ts'
 
 /** What stands in `_manifest`; numbers ascend. */

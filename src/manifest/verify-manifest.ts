@@ -5,7 +5,7 @@ import { systemCode, ToolkitError } from '../core/errors.ts'
 import type { Snapshot } from '../core/partition.ts'
 import { look } from '../support/list-files.ts'
 import { arithmeticProblems } from './arithmetic.ts'
-import { inLake, oldestPath, recordPath, runPath, snapshotName, snapshotPath } from './layout.ts'
+import { inLake, oldestPath, recordPath, runPath, snapshotName, snapshotPath } from '../lake/layout.ts'
 import { bytesToSnapshot, oldestText, recordText } from './snapshot-text.ts'
 import { type ManifestListing, readSnapshot } from './snapshots.ts'
 

@@ -3,7 +3,7 @@
 import type { FileEntry, Snapshot } from '../core/partition.ts'
 import { sideBySide } from '../support/side-by-side.ts'
 import { listLoadFolders } from './lake-files.ts'
-import { MANIFEST_FOLDER, snapshotPath } from './layout.ts'
+import { MANIFEST_FOLDER, snapshotPath } from '../lake/layout.ts'
 import { listRunIds } from './runs.ts'
 import { listManifest } from './snapshots.ts'
 import { type CountRows, checkFile } from './verify-files.ts'

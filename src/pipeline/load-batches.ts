@@ -71,6 +71,7 @@ export interface BatchSummary {
 /** Records a finished partition so that a resumed run need not repeat it. */
 type Keep = (partition: PartitionEntry) => Promise<void>
 
+const NO_RECORDS_FOUND = 'it lies in the folder but holds neither companies nor relations'
 const ALREADY_LOADED = 'the lake holds it already (--again loads it once more)'
 
 /**
@@ -93,6 +94,20 @@ export const loadBatches = async (parts: BatchParts, options: BatchOptions): Pro
 
 const interrupted = (run: string): ToolkitError =>
   new ToolkitError('INTERRUPTED', `Run "${run}" was stopped, "firmlake resume" goes on with it`, { run })
+
+/**
+ * An empty source has no content to tell, and it does not matter; a file that only lies in the folder named is
+ * left out. @throws {ToolkitError} CONTENT_UNKNOWN for a source that was named itself
+ */
+const contentOfNothing = (source: Source, block: Block): Content | undefined => {
+  if (block.bytes.length === 0 && block.overlong.length === 0) return 'companies'
+  if (source.found) return undefined
+  throw new ToolkitError(
+    'CONTENT_UNKNOWN',
+    `Cannot tell whether "${source.name}" holds companies or relations: its first lines are neither, give --content`,
+    { source: source.name },
+  )
+}
 
 class BatchRun {
   readonly #parts: BatchParts
@@ -146,10 +161,9 @@ class BatchRun {
   ): Promise<void> {
     const { signal, content: wanted, onEvent } = this.#options
     const fingerprint = await source.fingerprint?.(signal)
-    const skip = (): void => {
-      this.#skipped.push({ source: source.name, reason: ALREADY_LOADED })
-      onEvent?.({ kind: 'skipped', source: source.name, reason: ALREADY_LOADED })
-      this.#tell({ bytesRead: this.#progress.bytesRead + (source.sizeBytes ?? 0) })
+    const skip = (reason = ALREADY_LOADED): void => {
+      this.#skipped.push({ source: source.name, reason })
+      onEvent?.({ kind: 'skipped', source: source.name, reason })
     }
     const holds = (sha256: string, contents: readonly Content[]): boolean =>
       contents.some((content) => loaded.has(sourceKey(content, sha256)))
@@ -158,6 +172,7 @@ class BatchRun {
 
     const before = this.#finished.length
     const read = await this.#blocks(source, index, fingerprint, done, keep)
+    if (read === undefined) return skip(NO_RECORDS_FOUND)
     if (fingerprint === undefined) {
       if (holds(read.fingerprint.sha256, [read.content])) {
         this.#finished.length = before
@@ -180,7 +195,7 @@ class BatchRun {
     known: Fingerprint | undefined,
     done: ReadonlyMap<string, PartitionEntry>,
     keep: Keep,
-  ): Promise<{ content: Content; fingerprint: Fingerprint }> {
+  ): Promise<{ content: Content; fingerprint: Fingerprint } | undefined> {
     const { onEvent } = this.#options
     const hashed = hashWhileReading(source)
     const blocks = this.#parts.decode(known ? source : hashed.source, (bytes) =>
@@ -197,7 +212,8 @@ class BatchRun {
         const block = step.done ? NO_LINES : step.value
         next = step.done ? next : settled(iterator.next())
         if (content === undefined || checker === undefined) {
-          content ??= detectContent(block, source.name) ?? this.#contentOfNothing(source, block)
+          content ??= detectContent(block, source.name) ?? contentOfNothing(source, block)
+          if (content === undefined) return undefined
           checker = this.#parts.checker(content)
           onEvent?.({ kind: 'source', source: source.name, content })
         }
@@ -221,16 +237,6 @@ class BatchRun {
     } finally {
       await iterator.return?.()
     }
-  }
-
-  /** An empty source has no content to tell; its name may, and otherwise it does not matter. */
-  #contentOfNothing(source: Source, block: Block): Content {
-    if (block.bytes.length === 0 && block.overlong.length === 0) return 'companies'
-    throw new ToolkitError(
-      'CONTENT_UNKNOWN',
-      `Cannot tell whether "${source.name}" holds companies or relations: its first lines are neither, give --content`,
-      { source: source.name },
-    )
   }
 
   async #block(

@@ -29,7 +29,8 @@ export interface StartRequest {
 export const startRun = async ({ lake, plan, now, random }: StartRequest): Promise<RunClaim> => {
   const wanted: unknown = JSON.parse(JSON.stringify(plan))
   for (const { run, state, committed } of await listRuns(lake, { now }).catch(noLake)) {
-    if (state !== 'gone' || !isDeepStrictEqual(await readPlan(lake, run).catch(() => undefined), wanted)) continue
+    if (state !== 'gone' || !isDeepStrictEqual(await readPlan(lake, run).catch(() => undefined), wanted))
+      continue
     const claim = await claimRun(lake, run, { now }).catch(takenByAnother)
     if (claim === undefined) continue
     if (committed === null) return claim
@@ -44,7 +45,8 @@ const noLake = (error: unknown): [] => {
 }
 
 const takenByAnother = (error: unknown): undefined => {
-  if (error instanceof ToolkitError && (error.code === 'RUN_LIVE' || error.code === 'RUN_NOT_FOUND')) return undefined
+  if (error instanceof ToolkitError && (error.code === 'RUN_LIVE' || error.code === 'RUN_NOT_FOUND'))
+    return undefined
   throw error
 }
 
@@ -69,5 +71,7 @@ const isPlan = (value: unknown): value is RunPlan =>
 export const planOf = async (lake: string, run: string): Promise<RunPlan> => {
   const plan = await readPlan(lake, run)
   if (isPlan(plan)) return plan
-  throw new ToolkitError('RUN_NOT_RESUMABLE', `Cannot resume run "${run}": its plan is of another version`, { run })
+  throw new ToolkitError('RUN_NOT_RESUMABLE', `Cannot resume run "${run}": its plan is of another version`, {
+    run,
+  })
 }

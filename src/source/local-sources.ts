@@ -1,6 +1,6 @@
 /** Local files and standard input as sources of a pipeline. */
 
-import { isAbsolute, relative, resolve } from 'node:path'
+import { isAbsolute, relative, resolve, sep } from 'node:path'
 import type { Source } from '../core/source.ts'
 import { assertUnchanged, fingerprintFile, identityOf } from './fingerprint.ts'
 import { findLocalSources, openFile, openStdin } from './local-files.ts'
@@ -11,13 +11,18 @@ import { findLocalSources, openFile, openStdin } from './local-files.ts'
  *
  * @throws {ToolkitError} SOURCE_NOT_FOUND, SOURCE_UNREADABLE
  */
-export const localSources = async (inputs: readonly string[], cwd: string = process.cwd()): Promise<Source[]> => {
-  const found = await findLocalSources(inputs.map((input) => (input === '-' ? input : resolve(cwd, input))))
-  return found.map((source) =>
-    source.kind === 'stdin'
-      ? { kind: 'stdin', name: 'stdin', open: (signal) => openStdin({ signal }) }
-      : fileSource(source, cwd),
-  )
+export const localSources = async (
+  inputs: readonly string[],
+  cwd: string = process.cwd(),
+): Promise<Source[]> => {
+  const named = inputs.map((input) => (input === '-' ? input : resolve(cwd, input)))
+  const found = await findLocalSources(named)
+  return found.map((source): Source => {
+    if (source.kind === 'stdin')
+      return { kind: 'stdin', name: 'stdin', open: (signal) => openStdin({ signal }) }
+    const below = named.some((input) => source.path.startsWith(input + sep))
+    return { ...fileSource(source, cwd), ...(below && { found: true }) }
+  })
 }
 
 type LocalFile = Extract<Awaited<ReturnType<typeof findLocalSources>>[number], { kind: 'file' }>

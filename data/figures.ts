@@ -90,11 +90,7 @@ export const financialsOf = (
   ITEMS_OF.map(({ category, items }) => ({
     category,
     series: items
-      .filter(({ lineItem }) =>
-        random.chance(
-          CORE_ITEMS.has(lineItem) ? Math.max(CORE_SHARE, reporting.coverage) : reporting.coverage,
-        ),
-      )
+      .filter(({ lineItem }) => random.chance(shareOf(lineItem, reporting)))
       .map((item) => seriesOf(random, fiscalYears, item, reporting))
       .filter(({ years }) => years.length > 0),
   })).filter(({ series }) => series.length > 0)

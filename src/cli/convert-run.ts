@@ -3,6 +3,7 @@
 import { randomBytes } from 'node:crypto'
 import { CONTENT, type Content } from '../contract/objects.ts'
 import type { Source } from '../core/source.ts'
+import { BlockMemory } from '../decode/block-memory.ts'
 import { decodeBlocks } from '../decode/decode-blocks.ts'
 import { DECODE_LIMITS } from '../decode/decode-limits.ts'
 import { Engine } from '../lake/duckdb.ts'
@@ -10,6 +11,7 @@ import { inLake, runPath } from '../lake/layout.ts'
 import { DEFAULT_MAX_DEPTH, newSeenSets, RecordChecker } from '../load/check-record.ts'
 import { openLoader } from '../load/loader.ts'
 import type { RunClaim } from '../manifest/run-claims.ts'
+import { createRun } from '../manifest/runs.ts'
 import { DEFAULT_MEMORY_BYTES, divideMemory } from '../pipeline/divide-memory.ts'
 import { type BatchSummary, loadBatches } from '../pipeline/load-batches.ts'
 import type { RunEvent } from '../pipeline/progress.ts'
@@ -43,7 +45,10 @@ export const convert = async (
   const sources = await localSources(plan.inputs, plan.cwd)
   const { blockBytes } = divideMemory(options.memoryBytes ?? DEFAULT_MEMORY_BYTES)
   const whole = { pipeline: 'convert', ...plan, limits: { ...DEFAULT_LIMITS, blockBytes, ...plan.limits } }
-  const claim = await startRun({ lake: options.lake, plan: whole, now: new Date(), random: randomBytes })
+  const request = { lake: options.lake, plan: whole, now: new Date(), random: randomBytes }
+  // What can be read only once has other bytes each time: what an earlier run made of it says nothing.
+  const readsOnce = sources.some(({ fingerprint }) => fingerprint === undefined)
+  const claim = await (readsOnce ? createRun(request) : startRun(request))
   return workOn(claim, whole, sources, options)
 }
 
@@ -64,7 +69,11 @@ export const workOn = async (
   })
   try {
     const seen = newSeenSets()
-    const loader = await openLoader(engine, { spoolFolder: inLake(lake, `${runPath(claim.run)}/spool`), seen })
+    const memory = new BlockMemory()
+    const loader = await openLoader(engine, {
+      spoolFolder: inLake(lake, `${runPath(claim.run)}/spool`),
+      seen,
+    })
     return await loadBatches(
       {
         sources,
@@ -74,6 +83,7 @@ export const workOn = async (
             blockBytes,
             maxLineBytes,
             maxRatio,
+            memory,
             onInput,
             signal,
           }),

@@ -10,6 +10,8 @@ export interface Block {
   readonly offset: number
   /** Lines of this stretch that are longer than the limit, in order; they are not in `bytes`. */
   readonly overlong: readonly OverlongLine[]
+  /** Gives the memory of `bytes` back for later blocks; afterwards nothing may read them. */
+  readonly release?: () => void
 }
 
 export interface OverlongLine {

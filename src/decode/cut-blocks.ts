@@ -4,6 +4,7 @@
  */
 
 import type { Block } from '../core/block.ts'
+import type { BlockMemory } from './block-memory.ts'
 import { checkLimit, DECODE_LIMITS, OVERLONG_HEAD_BYTES } from './decode-limits.ts'
 
 const NEWLINE = 0x0a
@@ -17,6 +18,8 @@ export interface CutOptions {
   readonly blockBytes?: number | undefined
   /** Longest line in bytes, without its `\n` (a `\r` counts). @default DECODE_LIMITS.maxLineBytes */
   readonly maxLineBytes?: number | undefined
+  /** Where blocks get their memory; whoever is done with a block then calls its `release`. @default fresh memory */
+  readonly memory?: BlockMemory | undefined
 }
 
 /** A line above the limit, as far as it was seen. */
@@ -34,11 +37,16 @@ const extendLongLine = (line: LongLine, parts: readonly Buffer[]): LongLine => {
 }
 
 /** The cutting itself, chunk by chunk. Each byte is copied once, into its block. */
-const blockCutter = (blockBytes: number, maxLineBytes: number, startOffset: number) => {
+const blockCutter = (
+  blockBytes: number,
+  maxLineBytes: number,
+  startOffset: number,
+  memory: BlockMemory | undefined,
+) => {
   let offset = startOffset
   let firstLine = 1
   // Whole lines are copied out of their chunks at once: kept slices would keep all chunks of a block alive.
-  let block = Buffer.alloc(0)
+  let block: Buffer = Buffer.alloc(0)
   let full = false
   let copiedBytes = 0
   let wholeBytes = 0
@@ -50,8 +58,10 @@ const blockCutter = (blockBytes: number, maxLineBytes: number, startOffset: numb
   const reserve = (size: number) => {
     if (size <= block.length) return
     const wanted = full || size > FIRST_BYTES ? blockBytes : Math.min(FIRST_BYTES, blockBytes)
-    const grown = Buffer.allocUnsafe(Math.max(size, wanted))
+    const bytes = Math.max(size, wanted)
+    const grown = memory?.take(bytes) ?? Buffer.allocUnsafe(bytes)
     block.copy(grown, 0, 0, copiedBytes)
+    if (block.length > 0) memory?.give(block)
     block = grown
   }
 
@@ -61,21 +71,22 @@ const blockCutter = (blockBytes: number, maxLineBytes: number, startOffset: numb
     copiedBytes += part.length
   }
 
-  const takeBytes = (): Buffer => {
+  const takeBytes = (): Pick<Block, 'bytes' | 'release'> => {
     const bytes = block.subarray(0, copiedBytes)
     copiedBytes = 0
     // A block that fills little of its memory, as the last one may, is given as a copy of the right size.
-    if (2 * bytes.length < block.length) return Buffer.from(bytes)
+    if (2 * bytes.length < block.length) return { bytes: Buffer.from(bytes) }
     full ||= block.length >= blockBytes
+    const taken = block
     block = Buffer.alloc(0)
-    return bytes
+    return memory ? { bytes, release: () => memory.give(taken) } : { bytes }
   }
 
   const close = (overlong?: LongLine): Block => {
     const line = firstLine + lines
     const end = offset + wholeBytes
     const closed: Block = {
-      bytes: takeBytes(),
+      ...takeBytes(),
       firstLine,
       offset,
       overlong: overlong ? [{ line, offset: end, ...overlong }] : [],
@@ -188,7 +199,7 @@ export async function* cutBlocks(
     if (cutter !== undefined) yield* cutter.push(chunk)
     else {
       const start = chunk.subarray(0, BOM.length).equals(BOM) ? BOM.length : 0
-      cutter = blockCutter(blockBytes, maxLineBytes, start)
+      cutter = blockCutter(blockBytes, maxLineBytes, start, options.memory)
       yield* cutter.push(chunk.subarray(start))
     }
   }

@@ -1,6 +1,7 @@
 /** From a source's raw bytes to blocks of whole lines: detect, decompress, cut. */
 
 import type { Block } from '../core/block.ts'
+import type { BlockMemory } from './block-memory.ts'
 import { byteFeed } from './byte-feed.ts'
 import { cutBlocks } from './cut-blocks.ts'
 import { checkLimit, DECODE_LIMITS, DETECT_HEAD_BYTES } from './decode-limits.ts'
@@ -16,6 +17,8 @@ export interface DecodeOptions {
   readonly blockBytes?: number | undefined
   /** Longest line in bytes that is held. @default 16 MiB, DECODE_LIMITS.maxLineBytes */
   readonly maxLineBytes?: number | undefined
+  /** Where blocks get their memory; the consumer then calls `release` of each. @default fresh memory */
+  readonly memory?: BlockMemory | undefined
   /** Most decoded bytes for one compressed byte, past the first 16 MiB. @default 250, DECODE_LIMITS.maxRatio */
   readonly maxRatio?: number | undefined
   /** Receives the size of each raw chunk as it is taken in, in bytes; the sum is the progress in the file. */

@@ -4,12 +4,14 @@
  * date at all — is kept beside it.
  */
 
+import { literal } from './sql.ts'
+
 /** The service's default date-time, which counts as absent. */
 const isDefault = (text: string): string =>
   `(starts_with(${text}, '0001-01-01T00:00:00') AND regexp_full_match(${text}, '.{19}(\\.0+)?(Z|[+-]00:00)?'))`
 
 /** The instant of a text; NULL for the default date-time and for what is none. */
-export const instantOf = (text: string): string =>
+const instantOf = (text: string): string =>
   // Most have no offset: a cast to TIMESTAMP costs a fifth of one that asks for the zone.
   `CASE WHEN ${isDefault(text)} THEN NULL
     WHEN regexp_full_match(${text}, ${NO_ZONE}) THEN make_timestamptz(epoch_us(try_cast(${text} AS TIMESTAMP)))
@@ -23,6 +25,21 @@ export const textOfInstant = (instant: string): string =>
 /** What the instant gives back: date and time without offset, at most six digits, none of them a last zero. */
 const PLAIN = "'\\d{4}-\\d\\d-\\d\\dT([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d{0,5}[1-9])?'"
 
-/** The text where its instant does not give it back, else NULL. @param instant `instantOf(text)` as a column */
-export const unlikeInstant = (text: string, instant: string): string =>
-  `CASE WHEN NOT ${isDefault(text)} AND (NOT regexp_full_match(${text}, ${PLAIN}) OR ${instant} IS NULL) THEN ${text} END`
+/** Whether an instant does not give its text back. */
+const isUnlike = (text: string, instant: string): string =>
+  `(NOT regexp_full_match(${text}, ${PLAIN}) OR ${instant} IS NULL) AND NOT ${isDefault(text)}`
+
+/** A list of texts as a list of instants. One lambda for all: planning eleven long expressions takes longer. */
+export const instantsOf = (texts: string): string => `list_transform(${texts}, lambda t : ${instantOf('t')})`
+
+/**
+ * JSON object of the texts that their instants do not give back, NULL where all do.
+ *
+ * @param names of the members, in the order of the lists `texts` and `instants`
+ */
+export const unlikeInstants = (names: readonly string[], texts: string, instants: string): string => {
+  const zipped = `list_zip([${names.map(literal).join(', ')}], ${texts}, ${instants})`
+  const unlike = `list_filter(${zipped}, lambda d : ${isUnlike('d[2]', 'd[3]')})`
+  const members = `list_transform(${unlike}, lambda d : to_json(d[1])::VARCHAR || ':' || to_json(d[2])::VARCHAR)`
+  return `'{' || nullif(array_to_string(${members}, ','), '') || '}'`
+}

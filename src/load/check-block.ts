@@ -7,7 +7,7 @@ import { isUtf8 } from 'node:buffer'
 import type { Block } from '../core/block.ts'
 import type { Drift } from '../core/partition.ts'
 import type { RejectCode, RejectedLine } from '../core/reject.ts'
-import type { RecordChecker } from './check-record.ts'
+import type { CheckedRecord, RecordChecker } from './check-record.ts'
 import { Rejection } from './json-scan.ts'
 
 /** From (inclusive), to (exclusive) in a block's bytes. */
@@ -20,6 +20,8 @@ export interface CheckedPart {
   records: number
   /** Bytes of the longest line. */
   longestLine: number
+  /** Where the figures of the records stand in the block's bytes, in order. */
+  readonly figures: Stretch[]
   /** `extra` column by InternalId, for the records that have one. */
   readonly extras: { readonly id: string; readonly extra: string }[]
 }
@@ -36,7 +38,14 @@ export interface CheckedBlock {
 const NEWLINE = 0x0a
 const BOM = Buffer.from([0xef, 0xbb, 0xbf])
 
-const emptyPart = (): CheckedPart => ({ stretches: [], records: 0, longestLine: 0, extras: [] })
+/** A part without lines. */
+export const emptyPart = (): CheckedPart => ({
+  stretches: [],
+  records: 0,
+  longestLine: 0,
+  figures: [],
+  extras: [],
+})
 
 /** Checks every line of `block`. Blank lines count for nothing. */
 export const checkBlock = (block: Block, checker: RecordChecker): CheckedBlock => {
@@ -61,7 +70,7 @@ export const checkBlock = (block: Block, checker: RecordChecker): CheckedBlock =
         const occurrence = occurrences.get(verdict.id) ?? 0
         occurrences.set(verdict.id, occurrence + 1)
         parts[occurrence] ??= emptyPart()
-        take(parts[occurrence], start, next, verdict.id, verdict.extra)
+        take(parts[occurrence], start, next, verdict)
       }
     }
     from = next
@@ -125,13 +134,13 @@ const take = (
   part: CheckedPart,
   start: number,
   next: number,
-  id: string,
-  extra: string | undefined,
+  { id, extra, figures }: CheckedRecord,
 ): void => {
   const last = part.stretches.at(-1)
   if (last !== undefined && last[1] === start) part.stretches[part.stretches.length - 1] = [last[0], next]
   else part.stretches.push([start, next])
   part.records++
   if (next - start > part.longestLine) part.longestLine = next - start
+  for (let at = 0; at < figures.length; at += 2) part.figures.push([figures[at] ?? 0, figures[at + 1] ?? 0])
   if (extra !== undefined) part.extras.push({ id, extra })
 }

@@ -97,6 +97,8 @@ export interface CheckedRecord {
   readonly id: string
   /** The `extra` column as JSON text; absent where the contract knows every field. */
   readonly extra: string | undefined
+  /** Where its figures stand in the buffer: from, to, from, to; of `Financials` and `UnconsolidatedFinancials`. */
+  readonly figures: readonly number[]
 }
 
 const CONTRACT_ITEMS = new Set(LINE_ITEMS.map(({ category, lineItem }) => `${category}.${lineItem}`))
@@ -117,6 +119,7 @@ export class RecordChecker {
   #path: (string | number)[] = []
   #row = 0
   #id = ''
+  #figures: number[] = []
   /** `category index * 65536 + item index` of pairs outside the contract, to count them without a text. */
   readonly #foreignPairs = new Map<number, string>()
   readonly #contractPairs = new Set<number>()
@@ -140,6 +143,7 @@ export class RecordChecker {
     this.#path = []
     this.#row = 0
     this.#id = ''
+    this.#figures = []
     if (this.#unknown.length > 0) this.#unknown = []
     if (this.#lineDrift.size > 0) this.#lineDrift = new Map()
     if (scan.token() !== 'object') throw wrongShape('The record', 'an object', scan.token())
@@ -151,7 +155,11 @@ export class RecordChecker {
       if (counted) counted.records++
       else this.#drift.set(key, { kind, name, records: 1 })
     }
-    return { id: this.#id, extra: this.#unknown.length > 0 ? extraOf(this.#unknown) : undefined }
+    return {
+      id: this.#id,
+      extra: this.#unknown.length > 0 ? extraOf(this.#unknown) : undefined,
+      figures: this.#figures,
+    }
   }
 
   /** What was seen outside the contract since the last call, most frequent first. */
@@ -181,19 +189,9 @@ export class RecordChecker {
     if (!scan.openObject()) return
     let seen = 0 // one bit a field: no object has more than 30
     let names: Set<string> | undefined
-    let next = 0
     do {
-      if (scan.peek() !== QUOTE) scan.notJson('No key')
-      const start = scan.at + 1
-      let index: number
-      const guess = start + keys.length(next)
-      if (scan.buffer[guess] === QUOTE && keys.stands(next, scan.buffer, start)) {
-        index = next
-        scan.at = guess + 1
-        scan.colon()
-      } else {
-        index = scan.skipKey() ? this.#findEscaped(keys, start) : keys.find(scan.buffer, start, scan.keyEnd)
-      }
+      const index = this.#key(keys)
+      const start = this.#keyStart
       if (index < 0) {
         const name = this.#textOf(start, scan.keyEnd)
         names ??= new Set()
@@ -205,7 +203,6 @@ export class RecordChecker {
       const field = fields[index]!
       if ((seen & (1 << index)) !== 0) throw duplicateKey(`Object with "${this.#where(field.name)}"`)
       seen |= 1 << index
-      next = index + 1
       this.#value(field, depth)
     } while (scan.moreMembers())
   }
@@ -249,7 +246,9 @@ export class RecordChecker {
       case 'financials':
         if (token !== 'object') throw wrongShape(this.#where(known.name), 'an object', token)
         this.#path.push(known.name)
+        this.#figures.push(scan.at)
         this.#financials(depth + 1)
+        this.#figures.push(scan.at)
         this.#path.pop()
         return
       default:
@@ -435,13 +434,8 @@ export class RecordChecker {
     if (!scan.openObject()) return
     const seen = new Set<number>()
     do {
-      if (scan.peek() !== QUOTE) scan.notJson('No key')
-      const start = scan.at + 1
-      const escaped = scan.skipKey()
-      let category = escaped
-        ? this.#findEscaped(categories, start)
-        : categories.find(scan.buffer, start, scan.keyEnd)
-      if (category < 0) category = categories.add(this.#textOf(start, scan.keyEnd))
+      let category = this.#key(categories)
+      if (category < 0) category = categories.add(this.#textOf(this.#keyStart, scan.keyEnd))
       if (seen.has(category)) throw duplicateKey(this.#where(categories.names[category]!))
       seen.add(category)
       const token = scan.token()
@@ -457,26 +451,13 @@ export class RecordChecker {
     const { lineItems } = this.#seen
     if (!scan.openObject()) return
     const stamp = ++this.#stamp
-    let next = -1
     do {
-      if (scan.peek() !== QUOTE) scan.notJson('No key')
-      const start = scan.at + 1
-      let item: number
-      const guess = start + lineItems.length(next)
-      if (next >= 0 && scan.buffer[guess] === QUOTE && lineItems.stands(next, scan.buffer, start)) {
-        item = next
-        scan.at = guess + 1
-        scan.colon()
-      } else {
-        const escaped = scan.skipKey()
-        item = escaped ? this.#findEscaped(lineItems, start) : lineItems.find(scan.buffer, start, scan.keyEnd)
-        if (item < 0) item = lineItems.add(this.#textOf(start, scan.keyEnd))
-      }
+      let item = this.#key(lineItems)
+      if (item < 0) item = lineItems.add(this.#textOf(this.#keyStart, scan.keyEnd))
       if (this.#stamps[item] === stamp) {
         throw duplicateKey(this.#where(`${this.#seen.categories.names[category]}.${lineItems.names[item]}`))
       }
       this.#stamps[item] = stamp
-      next = item + 1
       const pair = category * 65536 + item
       if (!this.#contractPairs.has(pair)) this.#foreignPair(pair, category, item)
       const token = scan.token()
@@ -512,7 +493,7 @@ export class RecordChecker {
   #series(depth: number): void {
     if (depth > this.#maxDepth) throw tooDeep(this.#maxDepth)
     const scan = this.#scan
-    const plain = plainSeriesEnd(scan.buffer, scan.at)
+    const plain = plainSeriesEnd(scan.buffer, scan.view, scan.at)
     if (plain > 0) {
       scan.at = plain
       return
@@ -534,6 +515,17 @@ export class RecordChecker {
     } while (scan.moreMembers())
   }
 
+  /** Steps over the next key and its colon; index of its name in `keys`, or -1. */
+  #key(keys: KeyTable): number {
+    const scan = this.#scan
+    scan.peek()
+    this.#keyStart = scan.at + 1
+    return scan.skipKey()
+      ? this.#findEscaped(keys, this.#keyStart)
+      : keys.find(scan.buffer, this.#keyStart, scan.keyEnd)
+  }
+  #keyStart = 0
+
   #findEscaped(keys: KeyTable, start: number): number {
     const name = Buffer.from(this.#textOf(start, this.#scan.keyEnd))
     return keys.find(name, 0, name.length)
@@ -551,24 +543,22 @@ export class RecordChecker {
  * exponent. 0 where it has another form, which is for the careful way to judge. Nine of ten bytes of a company
  * pass through here.
  */
-const plainSeriesEnd = (buffer: Buffer, open: number): number => {
+const plainSeriesEnd = (buffer: Buffer, view: DataView, open: number): number => {
+  const last = buffer.length - 8
   let at = open + 1
-  let last = 999
-  for (;;) {
+  let yearBefore = YEAR_1000 - 1
+  while (at < last) {
     if (buffer[at] !== QUOTE || buffer[at + 5] !== QUOTE || buffer[at + 6] !== 0x3a) return 0
-    const a = buffer[at + 1]! - 0x30
-    const b = buffer[at + 2]! - 0x30
-    const c = buffer[at + 3]! - 0x30
-    const d = buffer[at + 4]! - 0x30
-    if (a < 0 || a > 9 || b < 0 || b > 9 || c < 0 || c > 9 || d < 0 || d > 9) return 0
-    const year = a * 1000 + b * 100 + c * 10 + d
-    if (year <= last) return 0
-    last = year
+    // Four digits as one number sort like the year they spell.
+    const year = view.getInt32(at + 1)
+    if (year <= yearBefore || !isFourDigits(year)) return 0
+    yearBefore = year
     at += 7
-    let byte = buffer[at]!
     const first = at
-    if (byte === 0x2d) byte = buffer[++at]!
+    if (buffer[at] === 0x2d) at++
     const whole = at
+    while (at < last && isFourDigits(view.getInt32(at))) at += 4
+    let byte = buffer[at]!
     while (byte >= 0x30 && byte <= 0x39) byte = buffer[++at]!
     if (at === whole || (buffer[whole] === 0x30 && at > whole + 1)) return 0
     if (byte === 0x2e) {
@@ -577,12 +567,16 @@ const plainSeriesEnd = (buffer: Buffer, open: number): number => {
       while (byte >= 0x30 && byte <= 0x39) byte = buffer[++at]!
       if (at === fraction) return 0
     }
-    if (at - first > 300) return 0
+    if (at - first > 290) return 0
     at++
     if (byte === CLOSE_BRACE) return at
     if (byte !== COMMA) return 0
   }
+  return 0
 }
+const YEAR_1000 = 0x31303030
+const isFourDigits = (bytes: number): boolean =>
+  ((bytes & 0xf0f0f0f0) | 0) === 0x30303030 && (((bytes + 0x06060606) & 0xf0f0f0f0) | 0) === 0x30303030
 
 const wrongShape = (where: string, wanted: string, found: string): Rejection =>
   found === 'not-finite'

@@ -6,11 +6,10 @@
 import { CONSOLIDATIONS } from '../contract/dictionaries.ts'
 import { BASIC_DETAILS, ENHANCED_DETAILS, LINKED_IN, META_DATA } from '../contract/objects.ts'
 import { type FieldColumn, readType, snakeCase, structOf } from '../lake/columns.ts'
-import { unlikeInstant } from '../lake/date-times.ts'
 import { member, merged, nested, numberText, objectText, valueText } from '../lake/json-text.ts'
 import { COMPANY_COLUMNS } from '../lake/record-columns.ts'
 import { ident, literal } from '../lake/sql.ts'
-import { columnsOf } from './field-values.ts'
+import { objectRows } from './field-values.ts'
 
 /** How a block is read: builds `read_ndjson(…)` with the given columns. */
 export type Scan = (columns: Readonly<Record<string, string>>) => string
@@ -34,28 +33,10 @@ const READ_COLUMNS = {
 const wire = (path: readonly string[]): string => path.map(ident).join('.')
 
 /** Rows of `companies`. @param extras a relation of `id`, `extra`, where a record has fields unknown to us */
-export const companiesOf = (scan: Scan, extras: string | undefined): string => {
-  const columns = COMPANY_COLUMNS.flatMap((column) => columnsOf(column, wire(column.path)))
-  const texts = DATE_TIMES.map(({ name, path }) => `${wire(path)} AS ${ident(`${name} as text`)}`)
-  return `SELECT * EXCLUDE (${DATE_TIMES.map(({ name }) => ident(`${name} as text`)).join(', ')}${extras ? ', id, extra' : ''}),
-  ${AS_REPORTED} AS as_reported, ${extras ? 'extra' : 'NULL::VARCHAR AS extra'}
-FROM (SELECT ${[...columns, ...texts].join(', ')} FROM ${scan(READ_COLUMNS)}) AS company
+export const companiesOf = (scan: Scan, extras: string | undefined): string => `
+SELECT company.* REPLACE ('{"MetaData":' || as_reported || '}' AS as_reported), ${extras ? 'extra' : 'NULL::VARCHAR AS extra'}
+FROM (${objectRows(COMPANY_COLUMNS, wire, `${scan(READ_COLUMNS)} AS block`)}) AS company
 ${extras ? `LEFT JOIN ${extras} AS extras ON extras.id = company.internal_id` : ''}`
-}
-
-const DATE_TIMES = COMPANY_COLUMNS.filter(({ field }) => field.kind === 'date-time')
-
-/** Date-times whose text the instant does not give back, as JSON in the record's shape; mostly NULL. */
-const AS_REPORTED = objectText([
-  member(
-    'MetaData',
-    objectText(
-      DATE_TIMES.map(({ name, path }) =>
-        member(path[1] ?? '', `to_json(${unlikeInstant(ident(`${name} as text`), ident(name))})::VARCHAR`),
-      ),
-    ),
-  ),
-])
 
 /** Rows of `employees`: one a company, consolidation and year. */
 export const employeesOf = (scan: Scan): string => {

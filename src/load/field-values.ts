@@ -3,16 +3,14 @@
 import type { ObjectType } from '../contract/fields.ts'
 import { PROTECTED_IDENTITY } from '../contract/objects.ts'
 import { codeName, type FieldColumn, isNumericCode, snakeCase, structureOf } from '../lake/columns.ts'
-import { instantOf } from '../lake/date-times.ts'
+import { instantsOf, unlikeInstants } from '../lake/date-times.ts'
 import { ident, literal } from '../lake/sql.ts'
 
-/** Select items of one field: its column, and the name of a numeric code behind it. */
+/** Select items of one field that is no date-time: its column, and the name of a numeric code behind it. */
 export const columnsOf = ({ name, field }: FieldColumn, value: string): string[] => {
   const as = (sql: string, column = name): string => `${sql} AS ${ident(column)}`
   if ('masked' in field && field.masked === true) return [as(unmasked(field, value))]
   switch (field.kind) {
-    case 'date-time':
-      return [as(instantOf(value))]
     case 'object':
       return [as(`CASE WHEN ${value} IS NOT NULL THEN ${renamed(value, field.of)} END`)]
     case 'objects':
@@ -43,4 +41,29 @@ const unmasked = (field: FieldColumn['field'], json: string): string => {
         ? `list_transform(from_json(${json}, ${literal(`[${structureOf(field.of)}]`)}), lambda item : ${renamed('item', field.of)})`
         : `${json} ->> '$'`
   return `CASE WHEN NOT ${isMasked(json)} THEN ${typed} END`
+}
+
+/**
+ * Rows of an object's columns, in their order, and `as_reported`: the date-times whose text the instant does
+ * not give back, as JSON.
+ *
+ * @param struct how a field is reached, from its path
+ * @param others further select items, taken as they are
+ */
+export const objectRows = (
+  columns: readonly FieldColumn[],
+  struct: (path: readonly string[]) => string,
+  from: string,
+  others: readonly string[] = [],
+): string => {
+  const dateTimes = columns.filter(({ field }) => field.kind === 'date-time')
+  const plain = columns.filter(({ field }) => field.kind !== 'date-time')
+  const names = dateTimes.map(({ path }) => path.at(-1) ?? '')
+  const items = [...others, ...plain.flatMap((column) => columnsOf(column, struct(column.path)))]
+  if (dateTimes.length === 0) return `SELECT ${items.join(', ')} FROM ${from}`
+  const instants = dateTimes.map(({ name }, index) => `instants[${index + 1}] AS ${ident(name)}`)
+  return `SELECT * EXCLUDE (texts, instants), ${instants.join(', ')},
+  ${unlikeInstants(names, 'texts', 'instants')} AS as_reported
+FROM (SELECT *, ${instantsOf('texts')} AS instants
+  FROM (SELECT ${items.join(', ')}, [${dateTimes.map(({ path }) => struct(path)).join(', ')}] AS texts FROM ${from}))`
 }

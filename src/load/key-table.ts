@@ -5,7 +5,7 @@ const SLOTS = 1024
 export class KeyTable {
   readonly names: string[] = []
   readonly #bytes: Buffer[] = []
-  readonly #slots = new Map<number, number[]>()
+  readonly #slots: (number[] | undefined)[] = new Array(SLOTS).fill(undefined)
 
   constructor(names: Iterable<string>) {
     for (const name of names) this.add(name)
@@ -19,41 +19,34 @@ export class KeyTable {
     const index = this.names.push(name) - 1
     this.#bytes.push(bytes)
     const slot = hash(bytes, 0, bytes.length)
-    const chain = this.#slots.get(slot)
+    const chain = this.#slots[slot]
     if (chain) chain.push(index)
-    else this.#slots.set(slot, [index])
+    else this.#slots[slot] = [index]
     return index
   }
 
   /** Index of the name that stands in `buffer` from `start` to `end`, or -1. */
   find(buffer: Buffer, start: number, end: number): number {
-    const chain = this.#slots.get(hash(buffer, start, end))
+    const chain = this.#slots[hash(buffer, start, end)]
     if (chain === undefined) return -1
     for (let i = 0; i < chain.length; i++) {
       const index = chain[i]!
-      if (this.#bytes[index]!.length === end - start && this.stands(index, buffer, start)) return index
+      if (equal(this.#bytes[index]!, buffer, start, end)) return index
     }
     return -1
   }
+}
 
-  /** Whether name number `index` stands in `buffer` at `start`; used to guess the next key of an object. */
-  stands(index: number, buffer: Buffer, start: number): boolean {
-    const bytes = this.#bytes[index]
-    if (bytes === undefined) return false
-    const length = bytes.length
-    for (let i = 0; i < length; i++) if (buffer[start + i] !== bytes[i]) return false
-    return true
-  }
-
-  /** Length in bytes of name number `index`; 0 where there is none. */
-  length(index: number): number {
-    return this.#bytes[index]?.length ?? 0
-  }
+const equal = (name: Buffer, buffer: Buffer, start: number, end: number): boolean => {
+  const { length } = name
+  if (length !== end - start) return false
+  for (let i = 0; i < length; i++) if (buffer[start + i] !== name[i]) return false
+  return true
 }
 
 const hash = (buffer: Buffer, start: number, end: number): number => {
   const length = end - start
   if (length === 0) return 0
   const middle = buffer[start + (length >> 1)]!
-  return (length * 37 + buffer[start]! * 5 + buffer[end - 1]! * 131 + middle * 17) % SLOTS
+  return (length * 37 + buffer[start]! * 5 + buffer[end - 1]! * 131 + middle * 17) & (SLOTS - 1)
 }

@@ -191,10 +191,13 @@ const tablesOf = async (
     content === 'companies' ? companyTables(spooled, seen) : await relationTables(session, spooled),
   )
 
-const companyTables = ({ scan, extras }: Spooled, seen: SeenSets): Readonly<Record<string, string>> => ({
-  companies: companiesOf(scan, extras),
+const companyTables = (
+  { scan, profiles, extras }: Spooled,
+  seen: SeenSets,
+): Readonly<Record<string, string>> => ({
+  companies: companiesOf(profiles, extras),
   financials: financialsOf(scan, seen.lineItems.names, seen.categories.names),
-  employees: employeesOf(scan),
+  employees: employeesOf(profiles),
 })
 
 const relationTables = async (

@@ -7,7 +7,6 @@ import type { ObjectType } from '../contract/fields.ts'
 import { BENEFICIAL_OWNERSHIP, RELATION, RELATIONS_COMPANY, ROLE } from '../contract/objects.ts'
 import type { FieldColumn } from '../lake/columns.ts'
 import { readType, structureOf } from '../lake/columns.ts'
-import { unlikeInstant } from '../lake/date-times.ts'
 import { member, merged, nested, objectText } from '../lake/json-text.ts'
 import {
   ENTITY_COLUMNS,
@@ -18,7 +17,7 @@ import {
 } from '../lake/record-columns.ts'
 import { ident, literal } from '../lake/sql.ts'
 import type { Scan } from './companies.ts'
-import { columnsOf, isMasked } from './field-values.ts'
+import { columnsOf, isMasked, objectRows } from './field-values.ts'
 
 /** The two lists of a record, and the `direction` of their entities. In document order. */
 const DIRECTIONS = { Parents: 'parent', Children: 'child' } as const
@@ -27,16 +26,7 @@ const RELATION_FIELDS = Object.keys(RELATION.fields).filter(
   (name) => !ROW_LISTS.some((list) => list === name),
 )
 const wire = (path: readonly string[]): string => path.map(ident).join('.')
-
-/** Date-times of a row whose text the instant does not give back, as JSON. @param struct the row as read */
-const asReported = (columns: readonly FieldColumn[], struct: string): string =>
-  objectText(
-    columns
-      .filter(({ field }) => field.kind === 'date-time')
-      .map(({ name, path }) =>
-        member(path[0] ?? '', `to_json(${unlikeInstant(`${struct}${wire(path)}`, ident(name))})::VARCHAR`),
-      ),
-  )
+const inRow = (path: readonly string[]): string => `r.${wire(path)}`
 
 /** Rows of `relations`. @param extras a relation of `id`, `extra` */
 export const relationsOf = (scan: Scan, extras: string | undefined): string => {
@@ -105,14 +95,17 @@ export const relationEntitiesOf = (entities: string): string => {
       `CASE WHEN r."IsProtected" IS DISTINCT FROM true AND (${anyMasked}) THEN coalesce(r."IsProtected"::VARCHAR, 'null') END`,
     ),
   ])
-  const columns = ENTITY_COLUMNS.flatMap((column) => columnsOf(column, `r.${wire(column.path)}`))
-  return `SELECT * EXCLUDE (r) REPLACE (CASE WHEN masked IS NULL THEN is_protected ELSE true END AS is_protected),
-  ${asReported(ENTITY_COLUMNS, 'r.')} AS as_reported
-FROM (
-  SELECT ${KEYS}, parent_no, direction, r."InternalId" AS entity_id, depth > 0 AS is_history, depth, ${columns.join(', ')},
-    ${masked} AS masked, ${emptyLists(ROW_LISTS, (name) => `json_array_length(entity, '$.${name}')`)} AS empty_lists, r
-  FROM (SELECT *, from_json(entity, ${ENTITY_READ}) AS r FROM ${entities})
-)`
+  const rows = objectRows(
+    ENTITY_COLUMNS,
+    inRow,
+    `(SELECT *, from_json(entity, ${ENTITY_READ}) AS r FROM ${entities})`,
+    [
+      `${KEYS}, parent_no, direction, r."InternalId" AS entity_id, depth > 0 AS is_history, depth`,
+      `${masked} AS masked`,
+      `${emptyLists(ROW_LISTS, (name) => `json_array_length(entity, '$.${name}')`)} AS empty_lists`,
+    ],
+  )
+  return `SELECT * REPLACE (CASE WHEN masked IS NULL THEN is_protected ELSE true END AS is_protected) FROM (${rows})`
 }
 
 /** Rows of `ownerships`, one a record of any of the four kinds; `no` counts within the entity. */
@@ -138,13 +131,16 @@ const rowsOf = (
       unnest(from_json(entity -> '$.${list}', '["JSON"]')) AS item, generate_subscripts(from_json(entity -> '$.${list}', '["JSON"]'), 1) AS nth
     FROM ${entities}`,
   )
-  return `SELECT * EXCLUDE (r), ${asReported(columns, 'r.')} AS as_reported
-FROM (
-  SELECT ${KEYS}, row_number() OVER (PARTITION BY ${KEYS} ORDER BY rank, nth) AS no, direction,
-    CAST(entity ->> '$.InternalId' AS BIGINT) AS entity_id, depth > 0 AS is_history,
-    ${[...kindColumn, ...columns.flatMap((column) => columnsOf(column, `r.${wire(column.path)}`))].join(', ')}, r
-  FROM (SELECT *, from_json(item, ${literal(structureOf(object))}) AS r FROM (${items.join(' UNION ALL ')}))
-)`
+  return objectRows(
+    columns,
+    inRow,
+    `(SELECT *, from_json(item, ${literal(structureOf(object))}) AS r FROM (${items.join(' UNION ALL ')}))`,
+    [
+      `${KEYS}, row_number() OVER (PARTITION BY ${KEYS} ORDER BY rank, nth) AS no, direction`,
+      `CAST(entity ->> '$.InternalId' AS BIGINT) AS entity_id, depth > 0 AS is_history`,
+      ...kindColumn,
+    ],
+  )
 }
 
 /** The four tables of relations, each as something to select from. */

@@ -18,6 +18,7 @@ export const sortOutRefused = async (
     ...part,
     stretches: [...lines],
     records: lines.length,
+    figures: part.figures.filter(([from]) => lines.some((line) => line[0] <= from && from < line[1])),
   })
   const refused: Stretch[] = []
   const accepted: Stretch[] = []

@@ -6,12 +6,14 @@ import { writeError } from '../core/errors.ts'
 import type { RejectedLine } from '../core/reject.ts'
 import { ident, literal } from '../lake/sql.ts'
 import { QUARANTINE } from '../lake/tables.ts'
-import type { CheckedPart } from './check-block.ts'
+import type { CheckedPart, Stretch } from './check-block.ts'
 import type { Scan } from './companies.ts'
 
 export interface Spooled {
   /** Reads the lines with the given columns. */
   readonly scan: Scan
+  /** Reads the lines without their figures: of a company a fifth of the bytes, so a fifth of the time. */
+  readonly profiles: Scan
   /** A relation of `id`, `extra`; absent where no record has unknown fields. */
   readonly extras: string | undefined
   readonly remove: () => Promise<void>
@@ -25,14 +27,11 @@ export const spoolPart = async (
   part: CheckedPart,
 ): Promise<Spooled> => {
   const lines = join(folder, `${name}.jsonl`)
+  const profiles = join(folder, `${name}.profiles.jsonl`)
   const extras = join(folder, `${name}.extras.jsonl`)
   try {
-    const file = await open(lines, 'w')
-    try {
-      await file.writev(part.stretches.map(([from, to]) => bytes.subarray(from, to)))
-    } finally {
-      await file.close()
-    }
+    await writeStretches(lines, bytes, part.stretches)
+    if (part.figures.length > 0) await writeFile(profiles, withoutFigures(bytes, part))
     if (part.extras.length > 0) await writeFile(extras, part.extras.map(extraLine).join(''))
   } catch (error) {
     throw writeError(`Cannot spool block "${name}"`, error)
@@ -41,16 +40,55 @@ export const spoolPart = async (
   const largest = Math.max(LEAST_OBJECT_BYTES, part.longestLine)
   return {
     scan: (columns) => readLines(lines, columns, largest),
+    profiles: (columns) => readLines(part.figures.length > 0 ? profiles : lines, columns, largest),
     extras:
       part.extras.length > 0
         ? readLines(extras, { id: 'BIGINT', extra: 'VARCHAR' }, LEAST_OBJECT_BYTES * 64)
         : undefined,
     remove: async () => {
       await rm(lines, { force: true })
+      await rm(profiles, { force: true })
       await rm(extras, { force: true })
     },
   }
 }
+
+const writeStretches = async (path: string, bytes: Buffer, stretches: readonly Stretch[]): Promise<void> => {
+  const file = await open(path, 'w')
+  try {
+    for (let at = 0; at < stretches.length; at += WRITES_AT_ONCE) {
+      const some = stretches.slice(at, at + WRITES_AT_ONCE)
+      const { bytesWritten } = await file.writev(some.map(([from, to]) => bytes.subarray(from, to)))
+      // A disk that fills up takes part of the bytes without an error.
+      if (bytesWritten < sizeOf(some)) throw new Error('no space left on device')
+    }
+  } finally {
+    await file.close()
+  }
+}
+/** A system takes no more than 1024 pieces in one call. */
+const WRITES_AT_ONCE = 1024
+
+/** The lines with an empty object in place of each record's figures. */
+const withoutFigures = (bytes: Buffer, { stretches, figures }: CheckedPart): Buffer => {
+  const size = sizeOf(stretches) - sizeOf(figures) + NO_FIGURES.length * figures.length
+  const result = Buffer.allocUnsafe(size)
+  let at = 0
+  let next = 0
+  for (const [from, to] of stretches) {
+    let kept = from
+    for (let cut = figures[next]; cut !== undefined && cut[0] < to; cut = figures[++next]) {
+      at += bytes.copy(result, at, kept, cut[0])
+      at += NO_FIGURES.copy(result, at)
+      kept = cut[1]
+    }
+    at += bytes.copy(result, at, kept, to)
+  }
+  return result
+}
+const NO_FIGURES = Buffer.from('{}')
+const sizeOf = (stretches: readonly Stretch[]): number =>
+  stretches.reduce((sum, [from, to]) => sum + to - from, 0)
 
 const LEAST_OBJECT_BYTES = 1024 * 1024
 

@@ -9,7 +9,7 @@ import { ToolkitError } from '../core/errors.ts'
 import type { PartitionEntry, Snapshot } from '../core/partition.ts'
 import type { Sink } from '../core/sink.ts'
 import type { Fingerprint, Source } from '../core/source.ts'
-import { type CheckedPart, checkBlock, rejectedLine } from '../load/check-block.ts'
+import { checkBlock, emptyPart, rejectedLine } from '../load/check-block.ts'
 import type { RecordChecker } from '../load/check-record.ts'
 import { detectContent } from '../load/detect-content.ts'
 import type { Loader } from '../load/loader.ts'
@@ -248,7 +248,7 @@ class BatchRun {
   ): Promise<void> {
     const { loader, sink } = this.#parts
     const { source, fingerprint, content, block, checked } = origin
-    const parts = checked.parts.length > 0 ? checked.parts : [NO_RECORDS]
+    const parts = checked.parts.length > 0 ? checked.parts : [emptyPart()]
     for (const [layer, part] of parts.entries()) {
       const place = [index, number, layer] as const
       const partition = partitionId(fingerprint, place)
@@ -277,6 +277,7 @@ class BatchRun {
       await keep?.(finished.partition)
       this.#finish(finished, block)
     }
+    block.release?.()
   }
 
   #finish(finished: Finished, block: Block): void {
@@ -365,7 +366,6 @@ class BatchRun {
 }
 
 const NO_LINES: Block = { bytes: Buffer.alloc(0), firstLine: 1, offset: 0, overlong: [] }
-const NO_RECORDS: CheckedPart = { stretches: [], records: 0, longestLine: 0, extras: [] }
 
 /** A promise whose failure waits until it is asked for, so that a read ahead never fails unheard. */
 const settled = <T>(promise: Promise<T>): Promise<() => T> =>

@@ -1,0 +1,97 @@
+/** `convert`: batch files into the lake. */
+
+import type { Command } from 'commander'
+import { DECODE_LIMITS } from '../../decode/decode-limits.ts'
+import { DEFAULT_MAX_DEPTH } from '../../load/check-record.ts'
+import { interruptible } from '../interrupt.ts'
+import {
+  contentOption,
+  type JsonOption,
+  jsonOption,
+  type LakeOption,
+  lakeOption,
+  wholeNumber,
+  withExamples,
+} from '../options.ts'
+import { printJson, printLines } from '../output.ts'
+import { ProgressLine } from '../progress-line.ts'
+import { bytesOption, type WorkOptions, workOptions } from '../run-options.ts'
+import { watchRun } from '../run-progress.ts'
+import { type RunReport, reportLines, reportOf, warnOf } from '../run-report.ts'
+
+interface ConvertCommandOptions extends LakeOption, JsonOption, WorkOptions {
+  readonly content?: string
+  readonly again?: true
+  readonly maxLineBytes: number
+  readonly maxRatio: number
+  readonly maxDepth: number
+}
+
+export const addConvert = (program: Command): void => {
+  const command = program
+    .command('convert')
+    .summary('load batch files of companies or relations into a lake')
+    .description(
+      'Loads JSON Lines files of companies or relations (Brotli, gzip, zstd or plain) into a lake, all in one ' +
+        'commit. Files that the lake holds already are left out. A run that was cut off goes on when the same ' +
+        'command is given again.',
+    )
+    .argument('<path...>', 'files, folders, patterns; - for standard input')
+    .addOption(lakeOption())
+    .addOption(contentOption('what the files hold (default: detected for each)'))
+    .option('--again', 'load files that the lake holds already once more')
+  for (const option of workOptions()) command.addOption(option)
+  command
+    .addOption(bytesOption('--max-line-bytes <bytes>', 'longest line', DECODE_LIMITS.maxLineBytes, '16MiB'))
+    .option(
+      '--max-ratio <n>',
+      'most decoded bytes for one compressed byte',
+      wholeNumber('--max-ratio'),
+      DECODE_LIMITS.maxRatio,
+    )
+    .option('--max-depth <n>', 'deepest nesting of a record', wholeNumber('--max-depth'), DEFAULT_MAX_DEPTH)
+    .addOption(jsonOption())
+    .action(runConvert)
+  withExamples(command, [
+    ['convert data/sample --lake ./lake', 'all files of a folder'],
+    ["convert 'batches/*.jsonl.br' --lake ./lake --max-quarantined 5%", 'a pattern, less strict'],
+    ['convert - --lake ./lake --content companies < companies.jsonl', 'standard input'],
+  ])
+}
+
+/** Loads the paths, shows how far it is, and returns the report. */
+export const convertPaths = async (
+  paths: readonly string[],
+  options: Omit<ConvertCommandOptions, 'json'>,
+  line: ProgressLine,
+): Promise<RunReport> => {
+  const { lake, content, again = false, maxLineBytes, maxRatio, maxDepth } = options
+  const { convert } = await import('../convert-run.ts')
+  const watch = watchRun(line)
+  try {
+    const summary = await interruptible((signal) =>
+      convert(
+        { inputs: paths, cwd: process.cwd(), content, again, limits: { maxLineBytes, maxRatio, maxDepth } },
+        {
+          lake,
+          memoryBytes: options.memory,
+          threads: options.threads,
+          limit: options.maxQuarantined,
+          signal,
+          onEvent: watch.onEvent,
+        },
+      ),
+    )
+    return reportOf(summary, { seconds: watch.seconds(), decodedBytes: watch.decodedBytes() })
+  } finally {
+    line.clear()
+  }
+}
+
+const runConvert = async (paths: string[], options: ConvertCommandOptions): Promise<void> => {
+  const line = new ProgressLine({ terminalOnly: options.json === true })
+  const report = await convertPaths(paths, options, line)
+  if (options.json) return printJson({ lake: options.lake, ...report })
+  await printLines(reportLines(report))
+  warnOf(report, options.lake)
+}

@@ -1,0 +1,63 @@
+/** `gc`: removes dead runs, unfinished writes and files that no kept snapshot lists. */
+
+import type { Command } from 'commander'
+import type { Garbage } from '../../manifest/gc.ts'
+import { formatBytes, formatCounted } from '../format.ts'
+import {
+  type JsonOption,
+  jsonOption,
+  type LakeOption,
+  lakeOption,
+  wholeNumber,
+  withExamples,
+} from '../options.ts'
+import { printJson, printLines } from '../output.ts'
+
+interface GcOptions extends LakeOption, JsonOption {
+  readonly keep?: number
+  readonly dryRun?: boolean
+}
+
+export const addGc = (program: Command): void => {
+  const command = program
+    .command('gc')
+    .summary('remove what nobody needs')
+    .description(
+      'Removes runs whose process is gone, unfinished writes, and files that no kept snapshot lists. Never ' +
+        'touches a run at work or a file of a kept snapshot.',
+    )
+    .addOption(lakeOption())
+    .option('--keep <n>', 'newest snapshots to keep (default: all)', wholeNumber('--keep'))
+    .option('--dry-run', 'change nothing, tell what would be removed')
+    .addOption(jsonOption())
+    .action(runGc)
+  withExamples(command, [
+    ['gc --lake ./lake --dry-run', 'what would be removed'],
+    ['gc --lake ./lake --keep 10', 'remove also all but the ten newest snapshots'],
+  ])
+}
+
+const runGc = async ({ lake, keep, dryRun = false, json }: GcOptions): Promise<void> => {
+  const { collectGarbage } = await import('../../manifest/gc.ts')
+  const garbage = await collectGarbage({ lake, keep, dryRun, now: new Date() })
+  await (json ? printJson({ lake, dryRun, ...garbage }) : printLines(garbageLines(garbage, dryRun)))
+}
+
+const garbageLines = (garbage: Garbage, dryRun: boolean): string[] => {
+  const { runs, snapshots, files, leftovers, freedBytes, working } = garbage
+  const counts = [
+    runs.length > 0 ? [formatCounted(runs.length, 'run')] : [],
+    snapshots.length > 0 ? [formatCounted(snapshots.length, 'snapshot')] : [],
+    files.length > 0 ? [formatCounted(files.length, 'file')] : [],
+    leftovers.length > 0 ? [formatCounted(leftovers.length, 'unfinished write')] : [],
+  ].flat()
+  const [would, freed] = dryRun ? ['Would remove', 'would be free'] : ['Removed', 'are free again']
+  const names = [...runs.map((run) => `run ${run}`), ...(dryRun ? [...files, ...leftovers] : [])]
+  return [
+    counts.length === 0
+      ? 'Nothing to remove.'
+      : `${would} ${counts.join(', ')}; ${formatBytes(freedBytes)} ${freed}.`,
+    ...names.map((name) => `  ${name}`),
+    ...working.map((run) => `Run ${run} is left alone: it is at work, or may be.`),
+  ]
+}

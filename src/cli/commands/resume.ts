@@ -1,0 +1,114 @@
+/** `resume`: goes on with runs whose process is gone. */
+
+import type { Command } from 'commander'
+import type { RunSummary } from '../../manifest/runs.ts'
+import { interruptible } from '../interrupt.ts'
+import { type JsonOption, jsonOption, type LakeOption, lakeOption, withExamples } from '../options.ts'
+import { note, printJson, printLines } from '../output.ts'
+import { ProgressLine } from '../progress-line.ts'
+import { errorText } from '../report-error.ts'
+import { type WorkOptions, workOptions } from '../run-options.ts'
+import { watchRun } from '../run-progress.ts'
+import { type RunReport, reportLines, reportOf, warnOf } from '../run-report.ts'
+
+interface ResumeOptions extends LakeOption, JsonOption, WorkOptions {}
+
+export const addResume = (program: Command): void => {
+  const command = program
+    .command('resume')
+    .summary('go on with runs that were cut off')
+    .description(
+      'Goes on with a run whose process is gone, at its last finished partition; without RUN with all of them. ' +
+        'Runs that are at work are left alone.',
+    )
+    .argument('[run]', 'id of the run, see "firmlake status"')
+    .addOption(lakeOption())
+  for (const option of workOptions()) command.addOption(option)
+  command.addOption(jsonOption()).action(runResume)
+  withExamples(command, [
+    ['resume --lake ./lake', 'every run that was cut off'],
+    ['resume 20261121T094920744Z-54d23e --lake ./lake --max-quarantined 5%', 'one run, less strict'],
+  ])
+}
+
+type Outcome =
+  | { readonly kind: 'report'; readonly report: RunReport }
+  | { readonly kind: 'committed'; readonly run: string; readonly snapshot: number }
+  | { readonly kind: 'failed'; readonly run: string; readonly error: unknown }
+
+const runResume = async (run: string | undefined, options: ResumeOptions): Promise<void> => {
+  const { lake, json } = options
+  const { listRuns } = await import('../../manifest/runs.ts')
+  const runs = await listRuns(lake, { now: new Date() })
+  const working = runs.filter(({ state }) => state !== 'gone')
+  const gone = runs.filter(({ state }) => state === 'gone').map((one) => one.run)
+  if (!json && run === undefined) for (const one of working) note(aloneText(one))
+  const outcomes = await resumeAll(run === undefined ? gone : [run], options)
+  await show(outcomes, working, options)
+  const failures = outcomes.flatMap((one) => (one.kind === 'failed' ? [one.error] : []))
+  if (failures.length === 0) return
+  for (const error of failures.slice(0, -1)) note(errorText(error, { json }).trimEnd())
+  throw failures.at(-1)
+}
+
+/** One run that cannot go on does not keep the others from it; a signal does. */
+const resumeAll = async (runs: readonly string[], options: ResumeOptions): Promise<Outcome[]> => {
+  const { resumeRun } = await import('../resume-run.ts')
+  const outcomes: Outcome[] = []
+  await interruptible(async (signal) => {
+    for (const run of runs) {
+      const line = new ProgressLine({ terminalOnly: options.json === true })
+      const watch = watchRun(line)
+      try {
+        const resumed = await resumeRun(run, {
+          lake: options.lake,
+          memoryBytes: options.memory,
+          threads: options.threads,
+          limit: options.maxQuarantined,
+          signal,
+          onEvent: watch.onEvent,
+        })
+        const measured = { seconds: watch.seconds(), decodedBytes: watch.decodedBytes() }
+        outcomes.push(
+          resumed.kind === 'worked'
+            ? { kind: 'report', report: reportOf(resumed.summary, measured) }
+            : resumed,
+        )
+      } catch (error) {
+        if (signal.aborted) throw error
+        outcomes.push({ kind: 'failed', run, error })
+      } finally {
+        line.clear()
+      }
+    }
+  })
+  return outcomes
+}
+
+const show = async (
+  outcomes: readonly Outcome[],
+  working: readonly RunSummary[],
+  { lake, json }: ResumeOptions,
+): Promise<void> => {
+  const reports = outcomes.flatMap((one) => (one.kind === 'report' ? [one.report] : []))
+  const committed = outcomes.filter((one) => one.kind === 'committed')
+  if (json) {
+    const failed = outcomes.flatMap((one) => (one.kind === 'failed' ? [one.run] : []))
+    const others = { committed: committed.map(({ run, snapshot }) => ({ run, snapshot })), failed }
+    return printJson({ lake, resumed: reports, ...others, working: working.map(({ run }) => run) })
+  }
+  if (outcomes.length === 0) await printLines(['Nothing to resume: no run was cut off.'])
+  for (const { run, snapshot } of committed)
+    await printLines([`Run ${run} was complete: snapshot ${snapshot} shows it. Its folder is removed.`])
+  for (const report of reports) {
+    await printLines(reportLines(report))
+    warnOf(report, lake)
+  }
+}
+
+const aloneText = ({ run, state, process }: RunSummary): string => {
+  const who = process ? `process ${process.pid} on ${process.host}` : 'its process'
+  return state === 'live'
+    ? `Run ${run} is left alone: ${who} is at work on it`
+    : `Run ${run} is left alone: ${who} cannot be seen from here`
+}

@@ -1,0 +1,53 @@
+/** `status`: what a lake holds, and which runs are not finished. */
+
+import type { Command } from 'commander'
+import {
+  type JsonOption,
+  jsonOption,
+  type LakeOption,
+  lakeOption,
+  type SnapshotOption,
+  snapshotOption,
+  withExamples,
+} from '../options.ts'
+import { printJson, printLines } from '../output.ts'
+
+interface StatusOptions extends LakeOption, JsonOption, SnapshotOption {
+  readonly partitions?: true
+}
+
+export const addStatus = (program: Command): void => {
+  const command = program
+    .command('status')
+    .summary('show what a lake holds')
+    .description(
+      'Shows partitions, date ranges, counts and sizes of a lake, and the runs that are not finished.',
+    )
+    .addOption(lakeOption())
+    .addOption(snapshotOption())
+    .option('--partitions', 'each partition too')
+    .addOption(jsonOption())
+    .action(runStatus)
+  withExamples(command, [
+    ['status --lake ./lake', 'the newest snapshot'],
+    ['status --lake ./lake --snapshot 3 --partitions', 'an older one, with its partitions'],
+  ])
+}
+
+const runStatus = async ({ lake, snapshot, partitions, json }: StatusOptions): Promise<void> => {
+  const { readStatus } = await import('../lake-status.ts')
+  const status = await readStatus(lake, snapshot)
+  if (!json) {
+    const { statusLines } = await import('../status-text.ts')
+    return printLines(statusLines(status, partitions === true))
+  }
+  const { summary, made, drift, unfinished } = status
+  await printJson({
+    lake,
+    ...(summary ?? { snapshot: null }),
+    ...made,
+    drift,
+    unfinished,
+    ...(partitions && { partitionList: status.partitions }),
+  })
+}

@@ -1,0 +1,84 @@
+/** `verify`: recomputes every hash and count of a lake and names what differs. */
+
+import type { Command } from 'commander'
+import { ToolkitError } from '../../core/errors.ts'
+import type { Verification, VerifyProgress } from '../../manifest/verify.ts'
+import { EXIT } from '../exit-codes.ts'
+import { formatBytes, formatCounted, formatShare } from '../format.ts'
+import {
+  type JsonOption,
+  jsonOption,
+  type LakeOption,
+  lakeOption,
+  type SnapshotOption,
+  snapshotOption,
+  withExamples,
+} from '../options.ts'
+import { note, printJson, printLines } from '../output.ts'
+import { ProgressLine } from '../progress-line.ts'
+import { textTable } from '../text-table.ts'
+
+interface VerifyOptions extends LakeOption, JsonOption, SnapshotOption {}
+
+export const addVerify = (program: Command): void => {
+  const command = program
+    .command('verify')
+    .summary('prove that a lake is what its manifest says')
+    .description(
+      'Reads every file that a kept snapshot lists, recomputes hashes and counts, and names each file that is ' +
+        'changed, cut, missing or unreadable. Ends with 1 when there is one. Changes nothing.',
+    )
+    .addOption(lakeOption())
+    .addOption(snapshotOption('check this snapshot only (default: all)'))
+    .addOption(jsonOption())
+    .action(runVerify)
+  withExamples(command, [
+    ['verify --lake ./lake', 'the whole lake'],
+    ["verify --lake ./lake --json | jq -r '.problems[].path'", 'the paths of bad files'],
+  ])
+}
+
+const runVerify = async ({ lake, snapshot, json }: VerifyOptions): Promise<void> => {
+  const line = new ProgressLine({ terminalOnly: json === true })
+  const { verifyLake } = await import('../../manifest/verify.ts')
+  const { openRowCounter } = await import('../count-rows.ts')
+  const counter = await openRowCounter()
+  try {
+    const onProgress = (progress: VerifyProgress): void => line.show(() => stateText(progress))
+    const found = await verifyLake({ lake, snapshot, countRows: counter.countRows, onProgress })
+    line.clear()
+    await report(lake, found, json === true)
+  } finally {
+    line.clear()
+    counter.close()
+  }
+}
+
+const report = async (lake: string, found: Verification, json: boolean): Promise<void> => {
+  const { snapshots, files, bytes, rows, problems, notes } = found
+  // Said before anything is printed: a reader that goes away must not turn a bad lake into a good one.
+  if (problems.length > 0) process.exitCode = EXIT.failed
+  if (json) await printJson({ lake, ok: problems.length === 0, ...found })
+  else {
+    for (const one of notes) note(`note: ${one}`)
+    await printLines(
+      problems.length > 0
+        ? textTable(
+            [{ title: 'problem' }, { title: 'file' }, { title: 'what is wrong' }],
+            problems.map(({ path, problem, detail }) => [problem, path, detail]),
+          )
+        : [
+            `The lake is what its manifest says: ${formatCounted(snapshots, 'snapshot')}, ` +
+              `${formatCounted(files, 'file')}, ${formatBytes(bytes)}, ${formatCounted(rows, 'row')}.`,
+          ],
+    )
+  }
+  if (problems.length > 0) {
+    const bad = new Set(problems.map(({ path }) => path)).size
+    const text = `Lake "${lake}" is damaged: ${formatCounted(bad, 'bad file')}`
+    throw new ToolkitError('LAKE_DAMAGED', text, { lake, problems: problems.length })
+  }
+}
+
+const stateText = ({ files, filesTotal, bytes, bytesTotal }: VerifyProgress): string =>
+  `${files}/${formatCounted(filesTotal, 'file')}  ${formatShare(bytes, bytesTotal)}  ${formatBytes(bytes)}`

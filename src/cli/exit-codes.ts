@@ -1,0 +1,36 @@
+/**
+ * What the process answers with. A query that is refused or fails is 1, not 2: the command was used rightly,
+ * its statement was not.
+ */
+
+import { ToolkitError } from '../core/errors.ts'
+
+export const EXIT = {
+  done: 0,
+  failed: 1,
+  usage: 2,
+  quarantine: 3,
+  /** 128 + SIGINT, as shells say it. */
+  interrupted: 130,
+  /** 128 + SIGTERM. */
+  terminated: 143,
+} as const
+
+export type ExitCode = (typeof EXIT)[keyof typeof EXIT]
+
+/** The exit code of a failure; `signal` is the one that stopped the command, if one did. */
+export const exitCodeOf = (error: unknown, signal?: NodeJS.Signals): ExitCode => {
+  const code = error instanceof ToolkitError ? error.code : undefined
+  if (code === 'USAGE') return EXIT.usage
+  if (code === 'QUARANTINE_LIMIT') return EXIT.quarantine
+  if (code === 'INTERRUPTED') return signal === 'SIGTERM' ? EXIT.terminated : EXIT.interrupted
+  return EXIT.failed
+}
+
+/** The last lines of the general help. */
+export const EXIT_HELP = `Exit codes:
+  0    done
+  1    failed
+  2    wrong usage
+  3    refused because too many lines are bad (--max-quarantined)
+  130  stopped by Ctrl-C (143: by SIGTERM); "firmlake resume" goes on`

@@ -1,0 +1,39 @@
+/** Numbers as people read them. */
+
+const GROUPED = new Intl.NumberFormat('en-US')
+const UNITS = ['B', 'kB', 'MB', 'GB', 'TB'] as const
+
+/** `12,345`. */
+export const formatCount = (count: number): string => GROUPED.format(count)
+
+/** `1 file`, `3 files`. */
+export const formatCounted = (count: number, thing: string, things = `${thing}s`): string =>
+  `${formatCount(count)} ${count === 1 ? thing : things}`
+
+/** Decimal units with three digits: `512 B`, `1.23 MB`, `45.6 GB`. */
+export const formatBytes = (bytes: number): string => {
+  let [value, unit] = [bytes, 0]
+  while (value >= 999.5 && unit < UNITS.length - 1) {
+    value /= 1000
+    unit += 1
+  }
+  const digits = unit === 0 || value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2
+  return `${value.toFixed(digits)} ${UNITS[unit]}`
+}
+
+/** `85.3 MB/s`; nothing to tell without time. */
+export const formatRate = (bytes: number, seconds: number): string =>
+  seconds > 0 ? `${formatBytes(bytes / seconds)}/s` : '–'
+
+/** `0.4 s`, `12 s`, `3 min 5 s`, `2 h 15 min`. */
+export const formatDuration = (seconds: number): string => {
+  if (seconds < 9.95) return `${seconds.toFixed(1)} s`
+  const whole = Math.round(seconds)
+  if (whole < 60) return `${whole} s`
+  if (whole < 3600) return `${Math.floor(whole / 60)} min ${whole % 60} s`
+  return `${Math.floor(whole / 3600)} h ${Math.floor((whole % 3600) / 60)} min`
+}
+
+/** `34 %`; 100 only when all is done. */
+export const formatShare = (part: number, whole: number): string =>
+  `${whole > 0 ? Math.min(part < whole ? 99 : 100, Math.floor((100 * part) / whole)) : 0} %`

@@ -1,0 +1,44 @@
+/** Ctrl-C and SIGTERM: the first stops the work cleanly, so that it can be resumed; a second ends at once. */
+
+import { ToolkitError } from '../core/errors.ts'
+import { EXIT } from './exit-codes.ts'
+import { note } from './output.ts'
+
+const SIGNALS = ['SIGINT', 'SIGTERM'] as const
+
+/** npm passes on a Ctrl-C that the terminal sends to all of the group: two signals, one keystroke. */
+const SAME_KEYSTROKE_MS = 300
+
+let stoppedBy: NodeJS.Signals | undefined
+
+/** The signal that stopped the command, if one did. */
+export const stoppingSignal = (): NodeJS.Signals | undefined => stoppedBy
+
+/**
+ * Does work that can be stopped. Work that finishes in spite of a signal counts as done.
+ *
+ * @throws {ToolkitError} `INTERRUPTED` when the work fails with another error after a signal
+ */
+export const interruptible = async <T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> => {
+  const controller = new AbortController()
+  let firstMs = 0
+  const stop = (signal: NodeJS.Signals): void => {
+    if (controller.signal.aborted) {
+      if (performance.now() - firstMs < SAME_KEYSTROKE_MS) return
+      process.exit(signal === 'SIGTERM' ? EXIT.terminated : EXIT.interrupted)
+    }
+    firstMs = performance.now()
+    stoppedBy = signal
+    note('Stopping: what is finished is kept. Once more ends at once.')
+    controller.abort()
+  }
+  for (const signal of SIGNALS) process.on(signal, stop)
+  try {
+    return await work(controller.signal)
+  } catch (error) {
+    if (!controller.signal.aborted || error instanceof ToolkitError) throw error
+    throw new ToolkitError('INTERRUPTED', 'The command was stopped', {}, error)
+  } finally {
+    for (const signal of SIGNALS) process.off(signal, stop)
+  }
+}

@@ -1,0 +1,68 @@
+/** What `status` tells of a lake: its newest snapshot in numbers and the runs that are not finished. */
+
+import type { DateRange, Drift, PartitionEntry, Snapshot } from '../core/partition.ts'
+import { listRuns, type RunSummary } from '../manifest/runs.ts'
+import { newestSnapshot, readSnapshot } from '../manifest/snapshots.ts'
+import { type SnapshotSummary, summariseSnapshot } from '../manifest/summary.ts'
+import { mergeDrift } from './run-report.ts'
+
+export interface PartitionStatus {
+  readonly id: string
+  readonly run: string
+  readonly content: string
+  readonly source: string
+  readonly block: number
+  readonly lines: number
+  readonly records: number
+  readonly quarantined: number
+  readonly requested: DateRange['requested']
+  readonly observed: DateRange['observed']
+  readonly files: number
+  readonly bytes: number
+}
+
+export interface LakeStatus {
+  readonly lake: string
+  /** `null` before the first commit. */
+  readonly summary: SnapshotSummary | null
+  readonly made: Pick<Snapshot, 'pipeline' | 'tool'> | null
+  readonly drift: readonly Drift[]
+  readonly unfinished: readonly RunSummary[]
+  readonly partitions: readonly PartitionStatus[]
+}
+
+const partitionStatus = ({
+  id,
+  run,
+  content,
+  source,
+  counts,
+  range,
+  files,
+}: PartitionEntry): PartitionStatus => ({
+  id,
+  run,
+  content,
+  source: source.name,
+  block: source.block,
+  lines: counts.lines,
+  records: counts.records,
+  quarantined: counts.quarantined,
+  requested: range.requested,
+  observed: range.observed,
+  files: files.length,
+  bytes: files.reduce((sum, { bytes }) => sum + bytes, 0),
+})
+
+/** @throws {ToolkitError} LAKE_NOT_FOUND, SNAPSHOT_NOT_FOUND, SNAPSHOT_DAMAGED */
+export const readStatus = async (lake: string, number?: number): Promise<LakeStatus> => {
+  const snapshot = number === undefined ? await newestSnapshot(lake) : await readSnapshot(lake, number)
+  return {
+    lake,
+    summary: snapshot && summariseSnapshot(snapshot),
+    made: snapshot && { pipeline: snapshot.pipeline, tool: snapshot.tool },
+    drift: mergeDrift(snapshot?.partitions ?? []),
+    unfinished: await listRuns(lake, { now: new Date() }),
+    partitions: (snapshot?.partitions ?? []).map(partitionStatus),
+  }
+}

@@ -1,0 +1,37 @@
+#!/usr/bin/env node
+/** The entry of the command line: runs one command, reports its error, sets the exit code. */
+
+import { CommanderError } from 'commander'
+import { EXIT, exitCodeOf } from './exit-codes.ts'
+import { stoppingSignal } from './interrupt.ts'
+import { endWhenNobodyReads } from './output.ts'
+import { newProgram } from './program.ts'
+import { asToolkitError, errorText } from './report-error.ts'
+
+const runCommand = async (args: readonly string[]): Promise<void> => {
+  try {
+    await newProgram().parseAsync(args, { from: 'user' })
+  } catch (caught) {
+    if (caught instanceof CommanderError && caught.exitCode === EXIT.done) return
+    const error = asToolkitError(caught)
+    process.exitCode = exitCodeOf(error, stoppingSignal())
+    // Called without a command: commander has printed the help to standard error.
+    if (caught instanceof CommanderError && caught.code === 'commander.help') return
+    report(error)
+  }
+}
+
+const ARGS = process.argv.slice(2)
+
+const report = (error: unknown): void => {
+  const options = { json: ARGS.includes('--json'), debug: Boolean(process.env.FIRMLAKE_DEBUG) }
+  process.stderr.write(errorText(error, options))
+}
+
+endWhenNobodyReads()
+// Node would print the stack, and with it whatever the message quotes.
+process.on('uncaughtException', (error) => {
+  report(error)
+  process.exit(exitCodeOf(error, stoppingSignal()))
+})
+await runCommand(ARGS)

@@ -1,0 +1,50 @@
+/** Options that several commands share, and readers of option values. */
+
+import { type Command, Option } from 'commander'
+import { ToolkitError } from '../core/errors.ts'
+
+export interface LakeOption {
+  readonly lake: string
+}
+export interface JsonOption {
+  readonly json?: true
+}
+export interface SnapshotOption {
+  readonly snapshot?: number
+}
+
+/** Reads a whole number. @throws {ToolkitError} USAGE naming the option */
+export const wholeNumber =
+  (option: string, least = 1) =>
+  (text: string): number => {
+    const number = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN
+    if (number >= least) return number
+    throw new ToolkitError('USAGE', `Cannot read ${option} "${text}": expected a whole number from ${least}`)
+  }
+
+/** An option in its place means that the folder was forgotten, and a lake must not be made in `--json`. */
+const folder = (text: string): string => {
+  if (text !== '' && !text.startsWith('-')) return text
+  throw new ToolkitError('USAGE', `Cannot read --lake "${text}": expected a folder, such as ./lake`)
+}
+
+export const lakeOption = (): Option =>
+  new Option('-l, --lake <dir>', 'folder of the lake').argParser(folder).makeOptionMandatory()
+
+export const jsonOption = (about = 'the result as one JSON document, errors as one line of JSON'): Option =>
+  new Option('--json', about)
+
+export const snapshotOption = (about = 'the lake as of this snapshot (default: the newest)'): Option =>
+  new Option('--snapshot <n>', about).argParser(wholeNumber('--snapshot'))
+
+export const contentOption = (about: string): Option =>
+  new Option('--content <content>', about).choices(['companies', 'relations'])
+
+/** Adds examples below a command's help; each is a command line and what it does. */
+export const withExamples = (
+  command: Command,
+  examples: readonly (readonly [line: string, about: string])[],
+): Command => {
+  const lines = examples.map(([line, about]) => `  # ${about}\n  $ firmlake ${line}`)
+  return command.addHelpText('after', `\nExamples:\n${lines.join('\n')}`)
+}

@@ -1,0 +1,30 @@
+/** The command line as a whole: every command with its options. Loads none of what the commands work with. */
+
+import { Command } from 'commander'
+import { VERSION } from '../support/tool-version.ts'
+import { addConvert } from './commands/convert.ts'
+import { addGc } from './commands/gc.ts'
+import { addManifest } from './commands/manifest.ts'
+import { addResume } from './commands/resume.ts'
+import { addStatus } from './commands/status.ts'
+import { addVerify } from './commands/verify.ts'
+import { EXIT_HELP } from './exit-codes.ts'
+import { withExamples } from './options.ts'
+
+/** Errors are thrown, not printed; `main.ts` reports them. */
+export const newProgram = (): Command => {
+  const program = new Command('firmlake')
+    .description('Company data from batch files to a Parquet lake with a manifest, and questions to it.')
+    .version(VERSION, '-V, --version', 'print the version')
+    .helpOption('-h, --help', 'print this help')
+    .helpCommand('help [command]', 'print the help of a command')
+    .configureOutput({ outputError: () => undefined })
+    .exitOverride()
+  for (const add of [addConvert, addResume, addStatus, addManifest, addVerify, addGc]) add(program)
+  withExamples(program, [
+    ['demo', 'convert the sample, ask two questions'],
+    ['convert batches/ --lake ./lake', 'load a folder of batch files'],
+    ['query --lake ./lake "SELECT count(*) FROM companies"', 'ask the lake'],
+  ])
+  return program.addHelpText('after', `\n${EXIT_HELP}`)
+}

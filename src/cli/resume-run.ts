@@ -1,0 +1,55 @@
+/** Takes over one run whose process is gone and brings it to its end. */
+
+import { ToolkitError } from '../core/errors.ts'
+import { claimRun, type RunClaim, releaseRun } from '../manifest/run-claims.ts'
+import { listRuns, removeRun } from '../manifest/runs.ts'
+import type { BatchSummary } from '../pipeline/load-batches.ts'
+import { planOf } from '../pipeline/start-run.ts'
+import { localSources } from '../source/local-sources.ts'
+import { isRunId } from '../support/run-ids.ts'
+import { type ConvertOptions, workOn } from './convert-run.ts'
+
+export type Resumed =
+  | { readonly kind: 'worked'; readonly summary: BatchSummary }
+  /** It had committed before its process went; only its folder was left. */
+  | { readonly kind: 'committed'; readonly run: string; readonly snapshot: number }
+
+/**
+ * @throws {ToolkitError} RUN_NOT_FOUND, RUN_LIVE, RUN_NOT_RESUMABLE (standard input cannot be read again), and
+ *   whatever stops a run
+ */
+export const resumeRun = async (run: string, options: ConvertOptions): Promise<Resumed> => {
+  const { lake } = options
+  if (!isRunId(run))
+    throw new ToolkitError('RUN_NOT_FOUND', `Cannot resume run "${run}": it is not the id of a run`, { run })
+  const known = (await listRuns(lake, { now: new Date() })).find((one) => one.run === run)
+  const claim = await claimRun(lake, run, { now: new Date() })
+  try {
+    if (known?.committed != null) {
+      await removeRun(claim)
+      return { kind: 'committed', run, snapshot: known.committed }
+    }
+    return { kind: 'worked', summary: await goOn(claim, options) }
+  } catch (error) {
+    await releaseRun(claim).catch(() => undefined)
+    throw error
+  }
+}
+
+const goOn = async (claim: RunClaim, options: ConvertOptions): Promise<BatchSummary> => {
+  const { lake, run } = claim
+  const plan = await planOf(lake, run)
+  if (plan.pipeline !== 'convert') throw notResumable(run, `it is a run of "${plan.pipeline}"`)
+  if (plan.inputs.includes('-')) throw notResumable(run, 'standard input cannot be read again')
+  const sources = await localSources(plan.inputs, plan.cwd)
+  const once = sources.find(({ fingerprint }) => fingerprint === undefined)
+  if (once) throw notResumable(run, `"${once.name}" cannot be read again`)
+  return workOn(claim, plan, sources, options)
+}
+
+const notResumable = (run: string, state: string): ToolkitError =>
+  new ToolkitError(
+    'RUN_NOT_RESUMABLE',
+    `Cannot resume run "${run}": ${state}; "firmlake gc" removes what it left`,
+    { run },
+  )

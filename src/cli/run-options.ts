@@ -1,0 +1,42 @@
+/** Options of the commands that load: how strict, and with how much of the machine. */
+
+import { Option } from 'commander'
+import { DEFAULT_MEMORY_BYTES, parseBytes } from '../pipeline/divide-memory.ts'
+import {
+  DEFAULT_MAX_QUARANTINED,
+  parseQuarantineLimit,
+  type QuarantineLimit,
+} from '../pipeline/quarantine-limit.ts'
+import { wholeNumber } from './options.ts'
+
+export interface WorkOptions {
+  readonly maxQuarantined: QuarantineLimit
+  readonly memory: number
+  readonly threads: number
+}
+
+/** More threads than any machine has are a slip of the hand. */
+const MOST_THREADS = 1024
+
+const threadCount = (text: string): number => Math.min(wholeNumber('--threads')(text), MOST_THREADS)
+
+/** Bytes with a unit, such as 16MiB. */
+export const bytesOption = (flags: string, about: string, bytes: number, text: string): Option =>
+  new Option(flags, about)
+    .argParser((value: string) => parseBytes(value, flags.split(' ')[0] ?? flags))
+    .default(bytes, text)
+
+export const memoryOption = (): Option =>
+  bytesOption('--memory <bytes>', 'most memory to use in all', DEFAULT_MEMORY_BYTES, '1GiB')
+
+export const threadsOption = (): Option =>
+  new Option('--threads <n>', 'worker threads of DuckDB').argParser(threadCount).default(2)
+
+/** What a run may be given anew when it is resumed. */
+export const workOptions = (): Option[] => [
+  new Option('--max-quarantined <limit>', 'most bad lines to commit with: a count, or a share such as 5%')
+    .argParser(parseQuarantineLimit)
+    .default(parseQuarantineLimit(DEFAULT_MAX_QUARANTINED), DEFAULT_MAX_QUARANTINED),
+  memoryOption(),
+  threadsOption(),
+]

@@ -1,0 +1,123 @@
+/** What a run did, as an object for programs and as text for people. */
+
+import type { Drift, PartitionEntry } from '../core/partition.ts'
+import type { BatchSummary } from '../pipeline/load-batches.ts'
+import { formatBytes, formatCount, formatCounted, formatDuration, formatRate } from './format.ts'
+import { note } from './output.ts'
+import { textTable } from './text-table.ts'
+
+export interface RunReport {
+  readonly run: string
+  /** Number of the snapshot that shows the run; `null` when there was nothing to load. */
+  readonly snapshot: number | null
+  readonly partitions: number
+  readonly sources: number
+  readonly lines: number
+  readonly records: number
+  readonly quarantined: number
+  /** Rows by table. */
+  readonly rows: Readonly<Record<string, number>>
+  readonly drift: readonly Drift[]
+  readonly skipped: BatchSummary['skipped']
+  readonly sourceBytes: number
+  readonly decodedBytes: number
+  readonly seconds: number
+}
+
+/** Skipped sources and drifted names shown to people; programs get all. */
+const MOST_SHOWN = 12
+
+const sumOf = <T>(items: readonly T[], value: (item: T) => number): number =>
+  items.reduce((sum, item) => sum + value(item), 0)
+
+/** Drift of several partitions as one list, the most frequent first. */
+export const mergeDrift = (partitions: readonly PartitionEntry[]): Drift[] => {
+  const merged = new Map<string, Drift>()
+  for (const one of partitions.flatMap(({ drift }) => drift)) {
+    const key = `${one.kind} ${one.name}`
+    merged.set(key, { ...one, records: one.records + (merged.get(key)?.records ?? 0) })
+  }
+  return [...merged.values()].sort((a, b) => b.records - a.records || (a.name < b.name ? -1 : 1))
+}
+
+const rowsByTable = (partitions: readonly PartitionEntry[]): Record<string, number> => {
+  const rows = new Map<string, number>()
+  for (const [table, count] of partitions.flatMap(({ counts }) => Object.entries(counts.rows)))
+    rows.set(table, (rows.get(table) ?? 0) + count)
+  return Object.fromEntries([...rows].sort(([a], [b]) => (a < b ? -1 : 1)))
+}
+
+export const reportOf = (
+  { run, snapshot, partitions, skipped }: BatchSummary,
+  measured: { readonly seconds: number; readonly decodedBytes: number },
+): RunReport => {
+  const sources = new Map(partitions.map(({ source }) => [source.sha256, source.bytes]))
+  return {
+    run,
+    snapshot: snapshot?.snapshot ?? null,
+    partitions: partitions.length,
+    sources: sources.size,
+    lines: sumOf(partitions, ({ counts }) => counts.lines),
+    records: sumOf(partitions, ({ counts }) => counts.records),
+    quarantined: sumOf(partitions, ({ counts }) => counts.quarantined),
+    rows: rowsByTable(partitions),
+    drift: mergeDrift(partitions),
+    skipped,
+    sourceBytes: sumOf([...sources.values()], (bytes) => bytes),
+    decodedBytes: measured.decodedBytes,
+    seconds: Math.round(measured.seconds * 1000) / 1000,
+  }
+}
+
+const shown = <T>(items: readonly T[], text: (item: T) => string): string[] => [
+  ...items.slice(0, MOST_SHOWN).map(text),
+  ...(items.length > MOST_SHOWN ? [`  … and ${formatCount(items.length - MOST_SHOWN)} more`] : []),
+]
+
+export const driftLines = (drift: readonly Drift[]): string[] =>
+  drift.length === 0
+    ? []
+    : [
+        '',
+        'Not in the contract, kept:',
+        ...shown(
+          drift,
+          ({ kind, name, records }) => `  ${kind} ${name}: ${formatCounted(records, 'record')}`,
+        ),
+      ]
+
+const skippedLines = (skipped: BatchSummary['skipped']): string[] =>
+  skipped.length === 0
+    ? []
+    : ['', 'Skipped:', ...shown(skipped, ({ source, reason }) => `  ${source}: ${reason}`)]
+
+export const reportLines = (report: RunReport): string[] => {
+  const { run, snapshot, partitions, sources, lines, records, quarantined, rows, seconds } = report
+  if (snapshot === null)
+    return ['Nothing new to load: the lake stays as it is.', ...skippedLines(report.skipped)]
+  const table = textTable(
+    [{ title: 'table' }, { title: 'rows', right: true }],
+    Object.entries(rows).map(([name, count]) => [name, formatCount(count)]),
+  )
+  return [
+    `Snapshot ${snapshot} by run ${run}`,
+    `${formatCounted(lines, 'line')}: ${formatCounted(records, 'record')}, ${formatCount(quarantined)} quarantined; ` +
+      `${formatCounted(sources, 'source')} (${formatBytes(report.sourceBytes)}) in ${formatCounted(partitions, 'partition')}`,
+    `${formatDuration(seconds)}, ${formatBytes(report.decodedBytes)} decoded, ${formatRate(report.decodedBytes, seconds)}`,
+    '',
+    ...table,
+    ...driftLines(report.drift),
+    ...skippedLines(report.skipped),
+  ]
+}
+
+/** Says on standard error what a person must not overlook. */
+export const warnOf = ({ quarantined, lines, drift, run }: RunReport, lake: string): void => {
+  if (quarantined > 0)
+    note(
+      `warning: ${formatCount(quarantined)} of ${formatCounted(lines, 'line')} went to the quarantine; ` +
+        `see: firmlake quarantine list --lake ${lake} --run ${run}`,
+    )
+  if (drift.length > 0)
+    note(`warning: ${formatCounted(drift.length, 'name')} that the contract does not know, kept as they came`)
+}

@@ -1,0 +1,106 @@
+/** The status of a lake as text for people. */
+
+import type { DateRange } from '../core/partition.ts'
+import type { RunSummary } from '../manifest/runs.ts'
+import type { SnapshotSummary } from '../manifest/summary.ts'
+import { formatBytes, formatCount, formatCounted } from './format.ts'
+import type { LakeStatus, PartitionStatus } from './lake-status.ts'
+import { driftLines } from './run-report.ts'
+import { textTable } from './text-table.ts'
+
+const right = (title: string): { title: string; right: true } => ({ title, right: true })
+
+const requestedText = (requested: DateRange['requested']): string =>
+  requested === null ? '–' : `${requested.from ?? '…'} to ${requested.to ?? '…'}`
+
+const observedText = (observed: DateRange['observed']): string =>
+  observed === null ? '–' : `${observed.least.slice(0, 10)} to ${observed.greatest.slice(0, 10)}`
+
+const contentTable = ({ contents }: SnapshotSummary): string[] =>
+  textTable(
+    [
+      { title: 'content' },
+      ...['partitions', 'sources', 'source size', 'lines', 'records', 'quarantined'].map(right),
+      { title: 'requested' },
+      { title: 'updated' },
+    ],
+    contents.map((one) => [
+      one.content,
+      formatCount(one.partitions),
+      formatCount(one.sources),
+      formatBytes(one.sourceBytes),
+      formatCount(one.lines),
+      formatCount(one.records),
+      formatCount(one.quarantined),
+      requestedText(one.requested),
+      observedText(one.observed),
+    ]),
+  )
+
+const tableTable = ({ tables }: SnapshotSummary): string[] =>
+  textTable(
+    [{ title: 'table' }, right('files'), right('rows'), right('size')],
+    tables.map(({ table, files, rows, bytes }) => [
+      table,
+      formatCount(files),
+      formatCount(rows),
+      formatBytes(bytes),
+    ]),
+  )
+
+const partitionTable = (partitions: readonly PartitionStatus[]): string[] =>
+  textTable(
+    [
+      { title: 'partition' },
+      { title: 'content' },
+      ...['lines', 'records', 'quarantined', 'size'].map(right),
+      { title: 'updated' },
+      { title: 'source' },
+    ],
+    partitions.map((one) => [
+      one.id,
+      one.content,
+      formatCount(one.lines),
+      formatCount(one.records),
+      formatCount(one.quarantined),
+      formatBytes(one.bytes),
+      observedText(one.observed),
+      one.source,
+    ]),
+  )
+
+const fateOf = ({ state, process, committed }: RunSummary): string => {
+  if (state === 'live') return `at work: process ${process?.pid ?? '?'}`
+  if (state === 'unknown') return `perhaps at work on ${process?.host ?? 'another host'}`
+  return committed === null
+    ? 'cut off: "firmlake resume" goes on, "firmlake gc" removes it'
+    : `committed as snapshot ${committed}: "firmlake gc" removes its folder`
+}
+
+const unfinishedTable = (runs: readonly RunSummary[]): string[] =>
+  textTable(
+    [{ title: 'unfinished run' }, { title: 'state' }, right('partitions done'), { title: 'what next' }],
+    runs.map((one) => [one.run, one.state, formatCount(one.partitions), fateOf(one)]),
+  )
+
+/** Lines of the status; `withPartitions` adds one for each partition. */
+export const statusLines = (status: LakeStatus, withPartitions: boolean): string[] => {
+  const { lake, summary, made, drift, unfinished, partitions } = status
+  const head = summary
+    ? [
+        `Lake ${lake}, snapshot ${summary.snapshot} of ${summary.time}`,
+        `run ${summary.run} (${made?.pipeline}, ${made?.tool}); in all ${formatCounted(summary.runs, 'run')}, ` +
+          `${formatCounted(summary.partitions, 'partition')}, ${formatBytes(summary.bytes)}`,
+        '',
+        ...contentTable(summary),
+        '',
+        ...tableTable(summary),
+        ...driftLines(drift),
+      ]
+    : [`Lake ${lake} has no snapshot yet`]
+  return [
+    ...head,
+    ...(withPartitions ? ['', ...partitionTable(partitions)] : []),
+    ...(unfinished.length > 0 ? ['', ...unfinishedTable(unfinished)] : []),
+  ]
+}

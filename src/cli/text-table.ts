@@ -1,0 +1,65 @@
+/** Aligned columns for people: widths as a terminal shows them, nothing that could steer the terminal. */
+
+export interface TextColumn {
+  readonly title: string
+  /** Numbers stand to the right. @default false */
+  readonly right?: boolean
+}
+
+const GRAPHEMES = new Intl.Segmenter('en', { granularity: 'grapheme' })
+const WIDE =
+  /^[\p{Emoji_Presentation}\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\u3000-\u303e\uff01-\uff60\uffe0-\uffe6]/u
+const INVISIBLE = /^[\p{Mn}\p{Me}\p{Cf}]/u
+// Control characters, and those that turn the direction of text.
+const UNPRINTABLE = /[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu
+const PLAIN = /^[\x20-\x7e]*$/
+
+/** Text that cannot steer a terminal: control characters as `\n`, `\u001b`, …. */
+export const printable = (text: string): string =>
+  PLAIN.test(text)
+    ? text
+    : text.replace(UNPRINTABLE, (character) =>
+        character === '\n' ? '\\n' : `\\u${(character.codePointAt(0) ?? 0).toString(16).padStart(4, '0')}`,
+      )
+
+/** Columns of a terminal that a text takes. */
+export const displayWidth = (text: string): number => {
+  if (PLAIN.test(text)) return text.length
+  let width = 0
+  for (const { segment } of GRAPHEMES.segment(text))
+    width += INVISIBLE.test(segment) ? 0 : WIDE.test(segment) ? 2 : 1
+  return width
+}
+
+/** Cuts a text to a width and says so with `…`. */
+export const cutToWidth = (text: string, width: number): string => {
+  if (displayWidth(text) <= width) return text
+  let cut = ''
+  let left = width - 1
+  for (const { segment } of GRAPHEMES.segment(text)) {
+    left -= displayWidth(segment)
+    if (left < 0) break
+    cut += segment
+  }
+  return `${cut}…`
+}
+
+const pad = (text: string, width: number, right: boolean): string => {
+  const space = ' '.repeat(Math.max(0, width - displayWidth(text)))
+  return right ? space + text : text + space
+}
+
+/** Lines of a table: titles, a rule, rows; no space at the end of a line. */
+export const textTable = (columns: readonly TextColumn[], rows: readonly (readonly string[])[]): string[] => {
+  const cells = rows.map((row) => columns.map((_, column) => printable(row[column] ?? '')))
+  const titles = columns.map(({ title }) => printable(title))
+  const widths = titles.map((title, column) =>
+    cells.reduce((most, row) => Math.max(most, displayWidth(row[column] ?? '')), displayWidth(title)),
+  )
+  const line = (texts: readonly string[]): string =>
+    texts
+      .map((text, column) => pad(text, widths[column] ?? 0, columns[column]?.right ?? false))
+      .join('  ')
+      .trimEnd()
+  return [line(titles), widths.map((width) => '─'.repeat(width)).join('  '), ...cells.map(line)]
+}

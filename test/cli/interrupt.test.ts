@@ -1,0 +1,59 @@
+import type { ChildProcess } from 'node:child_process'
+import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+import { writeBatches } from './batches.ts'
+import { cli, cliJson } from './run-cli.ts'
+
+interface UnfinishedRun {
+  readonly run: string
+  readonly state: string
+  readonly partitions: number
+}
+
+const FILES = 60
+
+const batchFolder = async (): Promise<{ batches: string; lake: string }> => {
+  const folder = await temporaryFolder()
+  const batches = join(folder, 'batches')
+  await mkdir(batches)
+  await writeBatches(batches, FILES)
+  return { batches, lake: join(folder, 'lake') }
+}
+
+/** Sends a signal when the run has begun. */
+const signalWhenBegun = (signal: NodeJS.Signals) => (child: ChildProcess) => {
+  child.stderr?.once('data', () => setTimeout(() => child.kill(signal), 700))
+}
+
+const unfinished = async (lake: string): Promise<readonly UnfinishedRun[]> =>
+  (await cliJson<{ unfinished: readonly UnfinishedRun[] }>(['status', '--lake', lake])).unfinished
+
+test('Ctrl-C stops a run cleanly, and resume brings it to its end', async () => {
+  const { batches, lake } = await batchFolder()
+  const stopped = await cli(['convert', batches, '--lake', lake], { onStart: signalWhenBegun('SIGINT') })
+  expect(stopped.code).toBe(130)
+  expect(stopped.stderr).toContain('Stopping: what is finished is kept.')
+  expect(stopped.stderr).toContain('error INTERRUPTED: ')
+  const [run, ...others] = await unfinished(lake)
+  expect(others).toEqual([])
+  expect(run).toMatchObject({ state: 'gone', partitions: expect.any(Number) })
+  expect(run?.partitions).toBeGreaterThan(0)
+  expect(run?.partitions).toBeLessThan(FILES)
+
+  const resumed = await cliJson(['resume', '--lake', lake])
+  expect(resumed).toMatchObject({ resumed: [{ run: run?.run, snapshot: 1, partitions: FILES }], failed: [] })
+  expect(await unfinished(lake)).toEqual([])
+})
+
+test('SIGKILL leaves a run that the same command takes up', async () => {
+  const { batches, lake } = await batchFolder()
+  const killed = await cli(['convert', batches, '--lake', lake], { onStart: signalWhenBegun('SIGKILL') })
+  expect(killed.code).toBe(null)
+  const [run] = await unfinished(lake)
+  expect(run?.state).toBe('gone')
+  const again = await cli(['convert', batches, '--lake', lake])
+  expect(again.code).toBe(0)
+  expect(again.stderr).toContain(`Run ${run?.run} goes on`)
+})

@@ -1,0 +1,62 @@
+import { expect, test } from 'vitest'
+import { ProgressLine } from '../../src/cli/progress-line.ts'
+import { watchRun } from '../../src/cli/run-progress.ts'
+
+const watched = (target: { isTTY?: boolean; columns?: number }, terminalOnly = false) => {
+  const written: string[] = []
+  const clock = { ms: 0 }
+  const line = new ProgressLine({
+    target: { ...target, write: (text) => written.push(text) },
+    nowMs: () => clock.ms,
+    terminalOnly,
+  })
+  return { line, written, clock }
+}
+
+test('ProgressLine writes a state at most every 5 seconds where there is no terminal', () => {
+  const { line, written, clock } = watched({})
+  line.log('begins')
+  for (clock.ms = 0; clock.ms <= 12_000; clock.ms += 100) line.show(() => `at ${clock.ms}`)
+  expect(written).toEqual(['begins\n', 'at 5000\n', 'at 10000\n'])
+})
+
+test('ProgressLine rewrites one line on a terminal, cut to its width, and clears it', () => {
+  const { line, written, clock } = watched({ isTTY: true, columns: 8 })
+  clock.ms = 100
+  line.show(() => 'a long state')
+  line.show(() => 'too soon')
+  line.log('done')
+  line.clear()
+  expect(written).toEqual(['\r\u001b[2Ka long…', '\r\u001b[2K', 'done\n'])
+})
+
+test('ProgressLine for programs says nothing without a terminal', () => {
+  const { line, written, clock } = watched({}, true)
+  clock.ms = 60_000
+  line.log('begins')
+  line.show(() => 'state')
+  expect(written).toEqual([])
+})
+
+test('watchRun tells share, rate and remaining time', () => {
+  const { line, written, clock } = watched({ isTTY: true, columns: 200 })
+  const watch = watchRun(line, () => clock.ms)
+  clock.ms = 10_000
+  watch.onEvent({
+    kind: 'progress',
+    progress: {
+      sourcesDone: 1,
+      sources: 4,
+      bytesRead: 25e6,
+      bytesTotal: 100e6,
+      decodedBytes: 500e6,
+      records: 4321,
+      quarantined: 2,
+      rows: 9,
+    },
+  })
+  expect(written).toEqual([
+    '\r\u001b[2K1/4 sources  25 %  50.0 MB/s  4,321 records  2 quarantined  30 s left',
+  ])
+  expect([watch.seconds(), watch.decodedBytes()]).toEqual([10, 500e6])
+})

@@ -1,0 +1,76 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+import { companyLines } from './batches.ts'
+import { cli, cliJson, errorCode } from './run-cli.ts'
+
+const SECRET = 'Ada-Secret-1815'
+
+/** Ten good lines and two bad ones that name a person. */
+const badBatch = async (): Promise<{ file: string; lake: string }> => {
+  const folder = await temporaryFolder()
+  const bad = [
+    `{"BasicDetails": {"CompanyName": "${SECRET}"`,
+    `{"BasicDetails": {"InternalId": "${SECRET}"}}`,
+  ]
+  const file = join(folder, 'bad.jsonl')
+  await writeFile(file, [...(await companyLines(10)), ...bad].join('\n'))
+  return { file, lake: join(folder, 'lake') }
+}
+
+test('convert ends with 3 over the limit, quotes no line, and resumes with a higher limit', async () => {
+  const { file, lake } = await badBatch()
+  const refused = await cli(['convert', file, '--lake', lake])
+  expect(refused.code).toBe(3)
+  expect(refused.stderr).toContain('error QUARANTINE_LIMIT: ')
+  expect(refused.stdout + refused.stderr).not.toContain(SECRET)
+  expect(errorCode(await cli(['resume', '--lake', lake, '--json']).then(lastLine))).toBe('QUARANTINE_LIMIT')
+
+  const accepted = await cli(['resume', '--lake', lake, '--max-quarantined', '2'])
+  expect(accepted.code).toBe(0)
+  expect(accepted.stdout).toContain('12 lines: 10 records, 2 quarantined')
+  expect(accepted.stderr).toContain('warning: 2 of 12 lines went to the quarantine')
+  expect(accepted.stdout + accepted.stderr).not.toContain(SECRET)
+})
+
+/** A report on standard output comes before the error. */
+const lastLine = <T extends { readonly stderr: string }>(result: T): T => ({
+  ...result,
+  stderr: result.stderr.trimEnd().split('\n').at(-1) ?? '',
+})
+
+test('convert reports names that the contract does not know', async () => {
+  const folder = await temporaryFolder()
+  const file = join(folder, 'drift.jsonl')
+  const [line = ''] = await companyLines(1)
+  await writeFile(file, line.replace('{', '{"NewThing": 1, '))
+  const report = await cliJson<{ drift: unknown[] }>(['convert', file, '--lake', join(folder, 'lake')])
+  expect(report.drift).toEqual([{ kind: 'field', name: 'NewThing', records: 1 }])
+  const people = await cli(['convert', file, '--lake', join(folder, 'lake'), '--again'])
+  expect(people.stdout).toContain('Not in the contract, kept:\n  field NewThing: 1 record\n')
+  expect(people.stderr).toContain('warning: 1 name that the contract does not know')
+})
+
+test('standard input is loaded, and its run cannot be resumed', async () => {
+  const { lake } = await badBatch()
+  const lines = await companyLines(3)
+  const refused = await cli(['convert', '-', '--lake', lake, '--content', 'companies'], {
+    input: [...lines, '{'].join('\n'),
+  })
+  expect(refused.code).toBe(3)
+  const result = await cli(['resume', '--lake', lake])
+  expect(result.code).toBe(1)
+  expect(result.stderr).toContain('error RUN_NOT_RESUMABLE: ')
+  expect(await cliJson(['gc', '--lake', lake])).toMatchObject({ runs: [expect.any(String)] })
+  const piped = ['convert', '-', '--lake', lake, '--content', 'companies']
+  expect(await cliJson(piped, { input: lines.join('\n') })).toMatchObject({ records: 3, snapshot: 1 })
+})
+
+test('standard input after a refused run is read anew', async () => {
+  const { lake } = await badBatch()
+  const [line = ''] = await companyLines(1)
+  const piped = ['convert', '-', '--lake', lake, '--content', 'companies']
+  expect(await cli(piped, { input: `${line}\n{\n` })).toMatchObject({ code: 3 })
+  expect(await cliJson(piped, { input: line })).toMatchObject({ lines: 1, records: 1, quarantined: 0 })
+})

@@ -1,0 +1,68 @@
+import { describe, expect, test } from 'vitest'
+import { newProgram } from '../../src/cli/program.ts'
+import { cli, errorCode } from './run-cli.ts'
+
+const COMMANDS = newProgram().commands.flatMap((command) =>
+  command.commands.length > 0
+    ? command.commands.map((inner) => [command.name(), inner.name()])
+    : [[command.name()]],
+)
+
+test.each(COMMANDS.map((words) => [words.join(' '), words] as const))(
+  '%s --help prints usage and examples to standard output',
+  async (_, words) => {
+    const { code, stdout, stderr } = await cli([...words, '--help'])
+    expect([code, stderr]).toEqual([0, ''])
+    expect(stdout).toContain(`Usage: firmlake ${words.join(' ')}`)
+    expect(stdout).toContain('Examples:\n  # ')
+  },
+)
+
+test('--version prints the version', async () => {
+  expect(await cli(['--version'])).toMatchObject({
+    code: 0,
+    stdout: expect.stringMatching(/^\d+\.\d+\.\d+\n$/),
+  })
+})
+
+test('without a command the help goes to standard error and the exit code is 2', async () => {
+  const { code, stdout, stderr } = await cli([])
+  expect([code, stdout]).toEqual([2, ''])
+  expect(stderr).toContain('Exit codes:')
+})
+
+describe('wrong usage ends with 2', () => {
+  test.each([
+    [['nope']],
+    [['convert']],
+    [['convert', 'x']],
+    [['convert', 'x', '--lake', '']],
+    [['convert', 'x', '--lake', 'l', '--content', 'people']],
+    [['convert', 'x', '--lake', 'l', '--max-quarantined', '101%']],
+    [['convert', 'x', '--lake', 'l', '--memory', '-5']],
+    [['convert', 'x', '--lake', 'l', '--threads', '0']],
+    [['convert', 'x', '--lake', 'l', '--max-ratio', '1.5']],
+    [['status']],
+    [['status', '--lake', 'l', 'surplus']],
+    [['status', '--lake', 'l', '--snapshot', '0']],
+    [['gc', '--lake', 'l', '--keep', 'all']],
+    [['verify', '--lake']],
+    [['manifest', '--lake', 'l', '--raw']],
+  ])('%j', async (args) => {
+    const result = await cli([...args, '--json'])
+    expect(result).toMatchObject({ code: 2, stdout: '' })
+    expect(errorCode(result)).toBe('USAGE')
+  })
+})
+
+test('wrong usage is one block for people, without a stack', async () => {
+  const { stderr } = await cli(['stats'])
+  expect(stderr).toBe(
+    'error USAGE: Unknown command "stats" (Did you mean status?)\n  a command or option is used wrongly; see --help\n',
+  )
+})
+
+test('--help starts without DuckDB', async () => {
+  const { stderr } = await cli(['--help'], { env: { NODE_DEBUG: 'module' } })
+  expect(stderr).not.toContain('node-bindings')
+})

@@ -2,6 +2,7 @@
 
 import { once } from 'node:events'
 import { EXIT } from './exit-codes.ts'
+import { printable } from './text-table.ts'
 
 /** Writes text to standard output, waiting while its reader is slow. */
 export const print = async (text: string): Promise<void> => {
@@ -14,9 +15,12 @@ export const printLines = (lines: readonly string[]): Promise<void> =>
 /** One JSON document, laid out for people too. */
 export const printJson = (value: unknown): Promise<void> => print(`${JSON.stringify(value, null, 2)}\n`)
 
-/** A remark beside the result. */
+/** Empties the line of a terminal. */
+export const CLEAR_LINE = '\r\u001b[2K'
+
+/** A remark beside the result; on a terminal in place of a progress line that may stand there. */
 export const note = (text: string): void => {
-  process.stderr.write(`${text}\n`)
+  process.stderr.write(`${process.stderr.isTTY ? CLEAR_LINE : ''}${printable(text)}\n`)
 }
 
 /**

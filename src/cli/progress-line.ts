@@ -3,6 +3,7 @@
  * plain lines, seldom.
  */
 
+import { CLEAR_LINE } from './output.ts'
 import { cutToWidth, printable } from './text-table.ts'
 
 export interface ProgressTarget {
@@ -14,8 +15,6 @@ export interface ProgressTarget {
 /** Least time between two states shown, in milliseconds: a terminal is read, a log is kept. */
 const TERMINAL_EVERY_MS = 100
 const LOG_EVERY_MS = 5000
-
-const CLEAR_LINE = '\r\u001b[2K'
 
 export interface ProgressLineOptions {
   readonly target?: ProgressTarget
@@ -56,7 +55,9 @@ export class ProgressLine {
       this.log(text())
       return
     }
-    this.#target.write(CLEAR_LINE + cutToWidth(printable(text()), (this.#target.columns ?? 80) - 1))
+    // A terminal that does not know its width says 0.
+    const width = this.#target.columns || 80
+    this.#target.write(CLEAR_LINE + cutToWidth(printable(text()), width - 1))
     this.#standing = true
   }
 

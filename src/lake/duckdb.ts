@@ -1,6 +1,6 @@
 /** The only file that knows DuckDB's package: an engine with fixed limits, statements, COPY with its receipt. */
 
-import { type DuckDBConnection, DuckDBInstance, type DuckDBValue } from '@duckdb/node-api'
+import { type DuckDBConnection, DuckDBInstance, type DuckDBValue, StatementType } from '@duckdb/node-api'
 import { ToolkitError, writeError } from '../core/errors.ts'
 import type { CopyFormat, CopyReceipt, Relation } from '../core/relation.ts'
 import { ident, literal } from './sql.ts'
@@ -12,6 +12,13 @@ export interface EngineOptions {
   readonly threads?: number
   /** Folder where DuckDB may put what does not fit into memory; without it nothing is put aside. */
   readonly spillFolder?: string
+}
+
+export type StatementKind = 'select' | 'explain' | 'other'
+
+export interface ResultColumn {
+  readonly name: string
+  readonly type: string
 }
 
 export type Row = Readonly<Record<string, unknown>>
@@ -33,27 +40,48 @@ export class Session {
     return reader.getRowObjectsJson()
   }
 
-  /** The rows of a query, chunk by chunk, in bounded memory. */
+  /** The rows of a query as objects of JSON values, chunk by chunk, in bounded memory. */
   async *stream(sql: string): AsyncGenerator<Row[]> {
     const result = await this.#connection.stream(sql)
-    const names = result.deduplicatedColumnNames()
-    for (;;) {
-      const chunk = await result.fetchChunk()
-      if (chunk === null || chunk.rowCount === 0) return
-      yield chunk
-        .getRows()
-        .map((values) => Object.fromEntries(names.map((name, column) => [name, values[column]])))
+    yield* result.yieldRowObjectJson()
+  }
+
+  /** A query's columns, and its rows as lists of JSON values, chunk by chunk. */
+  async streamRows(sql: string): Promise<{
+    readonly columns: readonly ResultColumn[]
+    readonly rows: AsyncIterable<readonly (readonly unknown[])[]>
+  }> {
+    const result = await this.#connection.stream(sql)
+    const types = result.columnTypes()
+    return {
+      columns: result.columnNames().map((name, at) => ({ name, type: String(types[at]) })),
+      rows: result.yieldRowsJson(),
     }
   }
 
-  /** One text column of a query, chunk by chunk. */
-  async *streamTexts(sql: string): AsyncGenerator<string[]> {
+  /** The texts of a query's first column. */
+  async *streamTexts(sql: string): AsyncGenerator<string> {
     const result = await this.#connection.stream(sql)
-    for (;;) {
-      const chunk = await result.fetchChunk()
-      if (chunk === null || chunk.rowCount === 0) return
-      yield chunk.getColumnValues(0).map(String)
+    for await (const rows of result.yieldRows()) for (const [text] of rows) yield String(text)
+  }
+
+  /** What each statement of a text is; the text is parsed, nothing is run. */
+  async statementKinds(sql: string): Promise<readonly StatementKind[]> {
+    const statements = await this.#connection.extractStatements(sql)
+    const kinds: StatementKind[] = []
+    for (let at = 0; at < statements.count; at++) {
+      const statement = await statements.prepare(at)
+      const { statementType } = statement
+      kinds.push(
+        statementType === StatementType.SELECT
+          ? 'select'
+          : statementType === StatementType.EXPLAIN
+            ? 'explain'
+            : 'other',
+      )
+      statement.destroySync()
     }
+    return kinds
   }
 
   /**

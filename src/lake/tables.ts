@@ -180,3 +180,7 @@ export const QUARANTINE: Table = {
 
 export const tablesOf = (content: Content): readonly Table[] =>
   TABLES.filter((table) => table.content === content)
+
+/** The table of each content that has one row a record, named like the content. */
+export const mainTables = (): readonly (Table & { readonly content: Content })[] =>
+  TABLES.flatMap((table) => (table.name === table.content ? [{ ...table, content: table.content }] : []))

@@ -47,7 +47,7 @@ const runResume = async (run: string | undefined, options: ResumeOptions): Promi
   await show(outcomes, working, options)
   const failures = outcomes.flatMap((one) => (one.kind === 'failed' ? [one.error] : []))
   if (failures.length === 0) return
-  for (const error of failures.slice(0, -1)) note(errorText(error, { json }).trimEnd())
+  for (const error of failures.slice(0, -1)) process.stderr.write(errorText(error, { json }))
   throw failures.at(-1)
 }
 

@@ -1,0 +1,159 @@
+/** Read-only queries over one snapshot of a lake, locked down so that a statement can only read the lake. */
+
+import { tmpdir } from 'node:os'
+import { ToolkitError } from '../core/errors.ts'
+import type { Snapshot } from '../core/partition.ts'
+import { currentRows, filesOf, HIDDEN_SCHEMA, makeSuperseded, readTable } from './current-versions.ts'
+import { Engine, type ResultColumn, type Session } from './duckdb.ts'
+import { readQuarantine } from './read-quarantine.ts'
+import { ident, literal } from './sql.ts'
+import { mainTables, QUARANTINE, TABLES, type Table } from './tables.ts'
+
+export interface LakeQueryOptions {
+  /** Folder of the lake. */
+  readonly lake: string
+  readonly snapshot: Snapshot
+  /** DuckDB's memory in bytes. */
+  readonly memoryBytes: number
+  readonly threads?: number | undefined
+}
+
+export interface QueryResult {
+  readonly columns: readonly ResultColumn[]
+  /** Rows as lists of JSON values, chunk by chunk; 64-bit integers as numbers where those are exact. */
+  readonly rows: AsyncIterable<readonly (readonly unknown[])[]>
+}
+
+/** A table with its views and the rows of each. */
+export interface TableListing {
+  readonly table: Table
+  /** Rows of the current versions, and of all versions. */
+  readonly rows: number
+  readonly historyRows: number
+}
+
+/**
+ * Views of a snapshot: each table's current versions under its name, all versions as `<table>_history`.
+ * Nothing outside the lake's folder can be read, nothing can be written, and no setting can be changed.
+ */
+export class LakeQuery {
+  readonly #engine: Engine
+  readonly #session: Session
+  private constructor(engine: Engine, session: Session) {
+    this.#engine = engine
+    this.#session = session
+  }
+
+  static async open(options: LakeQueryOptions): Promise<LakeQuery> {
+    const { lake, snapshot, memoryBytes, threads } = options
+    const engine = await Engine.open({
+      memoryBytes,
+      ...(threads !== undefined && { threads }),
+      spillFolder: `${tmpdir()}/firmlake-${process.pid}`,
+    })
+    const session = await engine.connect()
+    await makeViews(session, lake, snapshot)
+    await session.run(`SET allowed_directories = [${literal(lake)}]`)
+    await session.run('SET enable_external_access = false')
+    await session.run('SET lock_configuration = true')
+    return new LakeQuery(engine, session)
+  }
+
+  /**
+   * Runs one statement that reads: SELECT (also WITH, FROM, VALUES, DESCRIBE, SUMMARIZE, SHOW) or EXPLAIN of one.
+   * @throws {ToolkitError} QUERY_REFUSED, QUERY_FAILED
+   */
+  async run(sql: string): Promise<QueryResult> {
+    await this.#refuseAllButReading(sql)
+    try {
+      const { columns, rows } = await this.#session.streamRows(sql)
+      return { columns, rows: withNumbers(columns, rows) }
+    } catch (error) {
+      throw queryFailed(error)
+    }
+  }
+
+  /** All tables with their row counts. */
+  async tables(): Promise<TableListing[]> {
+    const listings: TableListing[] = []
+    for (const table of TABLES) {
+      const [row] = await this.#session.rows(
+        `SELECT (SELECT count(*) FROM ${ident(table.name)}) AS current, (SELECT count(*) FROM ${ident(`${table.name}_history`)}) AS history`,
+      )
+      listings.push({ table, rows: Number(row?.current), historyRows: Number(row?.history) })
+    }
+    return listings
+  }
+
+  close(): void {
+    this.#session.close()
+    this.#engine.close()
+  }
+
+  async #refuseAllButReading(sql: string): Promise<void> {
+    let kinds: readonly string[]
+    if (sql.trim() === '')
+      throw new ToolkitError('QUERY_REFUSED', 'Cannot run an empty statement: expected a SELECT')
+    try {
+      kinds = await this.#session.statementKinds(sql)
+    } catch (error) {
+      throw queryFailed(error)
+    }
+    if (kinds.length !== 1) {
+      throw new ToolkitError(
+        'QUERY_REFUSED',
+        `Cannot run ${kinds.length} statements: expected exactly one SELECT`,
+      )
+    }
+    // EXPLAIN ANALYZE runs what it explains, and that may be a COPY.
+    const explained =
+      kinds[0] === 'explain' && /^(\s|--.*\n)*explain\s+(select|with|from|values)\b/i.test(sql)
+    if (kinds[0] !== 'select' && !explained) {
+      throw new ToolkitError(
+        'QUERY_REFUSED',
+        'Cannot run the statement: only a SELECT (or EXPLAIN, DESCRIBE, SUMMARIZE of one) is allowed',
+      )
+    }
+  }
+}
+
+export const openLakeQuery = (options: LakeQueryOptions): Promise<LakeQuery> => LakeQuery.open(options)
+
+const makeViews = async (session: Session, lake: string, snapshot: Snapshot): Promise<void> => {
+  await session.run(`CREATE SCHEMA ${HIDDEN_SCHEMA}`)
+  for (const table of mainTables()) await session.run(makeSuperseded(snapshot, lake, table))
+  for (const table of TABLES) {
+    const files = filesOf(snapshot, lake, table.name)
+    await session.run(`CREATE VIEW ${ident(`${table.name}_history`)} AS ${readTable(table, files)}`)
+    await session.run(
+      `CREATE VIEW ${ident(table.name)} AS ${currentRows(table, readTable(table, files, 'with-version'))}`,
+    )
+  }
+  const quarantined = filesOf(snapshot, lake, QUARANTINE.name)
+  await session.run(
+    `CREATE VIEW ${QUARANTINE.name} AS ${readQuarantine(quarantined.map(({ path }) => path))}`,
+  )
+}
+
+const queryFailed = (error: unknown): ToolkitError =>
+  new ToolkitError('QUERY_FAILED', error instanceof Error ? error.message : String(error), {}, error)
+
+/** DuckDB's JSON values give 64-bit integers as text: as numbers where JavaScript holds them exactly. */
+async function* withNumbers(
+  columns: readonly ResultColumn[],
+  rows: QueryResult['rows'],
+): AsyncGenerator<readonly (readonly unknown[])[]> {
+  const integers = new Set(columns.flatMap(({ type }, at) => (/^U?(BIG|HUGE)INT$/.test(type) ? [at] : [])))
+  try {
+    for await (const chunk of rows) {
+      yield integers.size === 0
+        ? chunk
+        : chunk.map((row) => row.map((value, at) => (integers.has(at) ? numberOf(value) : value)))
+    }
+  } catch (error) {
+    throw queryFailed(error)
+  }
+}
+
+const numberOf = (value: unknown): unknown =>
+  typeof value === 'string' && Number.isSafeInteger(Number(value)) ? Number(value) : value

@@ -2,6 +2,7 @@
 
 import { randomBytes } from 'node:crypto'
 import { CONTENT, type Content } from '../contract/objects.ts'
+import type { Block } from '../core/block.ts'
 import type { Source } from '../core/source.ts'
 import { BlockMemory } from '../decode/block-memory.ts'
 import { decodeBlocks } from '../decode/decode-blocks.ts'
@@ -15,6 +16,7 @@ import { createRun } from '../manifest/runs.ts'
 import { DEFAULT_MEMORY_BYTES, divideMemory } from '../pipeline/divide-memory.ts'
 import { type BatchSummary, loadBatches } from '../pipeline/load-batches.ts'
 import type { RunEvent } from '../pipeline/progress.ts'
+import { type QuarantineFile, quarantineBlocks, quarantineSources } from '../pipeline/quarantine.ts'
 import type { QuarantineLimit } from '../pipeline/quarantine-limit.ts'
 import { type RunPlan, startRun } from '../pipeline/start-run.ts'
 import { parquetLake } from '../sink/parquet-lake.ts'
@@ -52,14 +54,49 @@ export const convert = async (
   return workOn(claim, whole, sources, options)
 }
 
+/**
+ * Loads quarantined lines again, after a fix of the tool, the contract or the limits. A file of which no line
+ * loads stays as it is; of the others what is still bad is set aside anew.
+ */
+export const replay = async (
+  files: readonly QuarantineFile[],
+  limits: Readonly<Record<string, number>>,
+  options: Omit<ConvertOptions, 'limit'>,
+): Promise<BatchSummary> => {
+  const { blockBytes } = divideMemory(options.memoryBytes ?? DEFAULT_MEMORY_BYTES)
+  const plan = {
+    pipeline: 'replay',
+    inputs: files.map(({ sha256 }) => sha256),
+    cwd: '',
+    again: false,
+    limits: { ...DEFAULT_LIMITS, blockBytes, ...limits },
+  }
+  const claim = await startRun({ lake: options.lake, plan, now: new Date(), random: randomBytes })
+  const sources = new Map(quarantineSources(files).map(({ source, file }) => [source, file]))
+  return workOn(claim, plan, [...sources.keys()], {
+    ...options,
+    limit: { kind: 'share', share: 1 },
+    blocks: (source) => {
+      const file = sources.get(source)
+      if (file === undefined) throw new TypeError(`Cannot replay "${source.name}": it is no quarantine`)
+      return quarantineBlocks(file, plan.limits.blockBytes)
+    },
+  })
+}
+
+export interface WorkOptions extends ConvertOptions {
+  /** Blocks of a source that are not decoded from its bytes. */
+  readonly blocks?: ((source: Source) => AsyncIterable<Block>) | undefined
+}
+
 /** Works on a run that is already claimed. */
 export const workOn = async (
   claim: RunClaim,
   plan: RunPlan,
   sources: readonly Source[],
-  options: ConvertOptions,
+  options: WorkOptions,
 ): Promise<BatchSummary> => {
-  const { lake, limit, signal, onEvent } = options
+  const { lake, limit, signal, onEvent, blocks } = options
   const { engineBytes, sideBySide } = divideMemory(options.memoryBytes ?? DEFAULT_MEMORY_BYTES)
   const { maxLineBytes, maxRatio, maxDepth, blockBytes } = plan.limits
   const engine = await Engine.open({
@@ -78,6 +115,7 @@ export const workOn = async (
       {
         sources,
         decode: (source, onInput) =>
+          blocks?.(source) ??
           decodeBlocks(() => source.open(signal), {
             name: source.name,
             blockBytes,
@@ -98,6 +136,7 @@ export const workOn = async (
         content: contentNamed(plan.content),
         limit,
         again: plan.again,
+        dropEmpty: blocks !== undefined,
         sideBySide,
         now: () => new Date(),
         random: randomBytes,

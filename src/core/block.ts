@@ -10,6 +10,11 @@ export interface Block {
   readonly offset: number
   /** Lines of this stretch that are longer than the limit, in order; they are not in `bytes`. */
   readonly overlong: readonly OverlongLine[]
+  /**
+   * Where each line that is not blank stood in its source; absent where lines and offsets follow from the first
+   * (all sources but a quarantine, whose lines have gaps between them).
+   */
+  readonly places?: readonly { readonly line: number; readonly offset: number }[]
   /** Gives the memory of `bytes` back for later blocks; afterwards nothing may read them. */
   readonly release?: () => void
 }

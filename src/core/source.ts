@@ -1,9 +1,13 @@
 /** Where raw bytes come from: a file of a batch, standard input, later a download. */
 
+import type { Content } from '../contract/objects.ts'
+
 export interface Source {
-  readonly kind: 'file' | 'stdin'
+  readonly kind: 'file' | 'stdin' | 'quarantine'
   /** Name as the person gave it. */
   readonly name: string
+  /** What its lines are, where that is known before reading. */
+  readonly content?: Content
   /** Found in a folder, not named itself: left out, and said so, where it holds no records. */
   readonly found?: true
   /** Length in bytes as stored, where it is known before reading; for the remaining time. */

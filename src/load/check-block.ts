@@ -65,7 +65,10 @@ export const checkBlock = (block: Block, checker: RecordChecker): CheckedBlock =
       const verdict = checkLine(checker, bytes, start, end, wellFormed)
       if (verdict instanceof Rejection) {
         const { code, reason } = verdict
-        rejected.push(rejectedLine(block, line, start, end, code, reason))
+        rejected.push({
+          ...rejectedLine(block, line, start, end, code, reason),
+          ...block.places?.[lines - 1],
+        })
       } else {
         const occurrence = occurrences.get(verdict.id) ?? 0
         occurrences.set(verdict.id, occurrence + 1)

@@ -52,6 +52,8 @@ export interface BatchOptions {
   readonly limit: QuarantineLimit
   /** Loads sources that the lake holds already. @default false */
   readonly again?: boolean | undefined
+  /** Leaves a source out of the commit when none of its lines could be loaded. @default false */
+  readonly dropEmpty?: boolean | undefined
   /** Partitions loaded side by side. @default 2 */
   readonly sideBySide?: number | undefined
   readonly now: () => Date
@@ -159,7 +161,8 @@ class BatchRun {
     done: ReadonlyMap<string, PartitionEntry>,
     keep: Keep,
   ): Promise<void> {
-    const { signal, content: wanted, onEvent } = this.#options
+    const { signal, onEvent } = this.#options
+    const wanted = this.#options.content ?? source.content
     const fingerprint = await source.fingerprint?.(signal)
     const skip = (reason = ALREADY_LOADED): void => {
       this.#skipped.push({ source: source.name, reason })
@@ -204,7 +207,7 @@ class BatchRun {
     const iterator = blocks[Symbol.asyncIterator]()
     try {
       let next = settled(iterator.next())
-      let content = this.#options.content
+      let content = this.#options.content ?? source.content
       let checker: RecordChecker | undefined
       for (let number = 0; ; number++) {
         const step = (await next)()
@@ -321,10 +324,18 @@ class BatchRun {
     this.#options.onEvent?.({ kind: 'progress', progress: this.#progress })
   }
 
+  #worthKeeping(partitions: readonly PartitionEntry[]): readonly PartitionEntry[] {
+    if (!this.#options.dropEmpty) return partitions
+    const loaded = new Set(
+      partitions.flatMap(({ source, counts }) => (counts.records > 0 ? [source.sha256] : [])),
+    )
+    return partitions.filter(({ source }) => loaded.has(source.sha256))
+  }
+
   async #commit(): Promise<BatchSummary> {
     const { claim, limit, onEvent, pipeline, tool, now, random, signal } = this.#options
     const { sink, loader } = this.#parts
-    const partitions = this.#finished.sort(byPlace).map(({ partition }) => partition)
+    const partitions = this.#worthKeeping(this.#finished.sort(byPlace).map(({ partition }) => partition))
     const lines = partitions.reduce((sum, { counts }) => sum + counts.lines, 0)
     const quarantined = partitions.reduce((sum, { counts }) => sum + counts.quarantined, 0)
     if (!withinLimit(limit, quarantined, lines)) {

@@ -1,0 +1,152 @@
+/** The lines that were set aside: listed, and loaded again after a fix. */
+
+import type { Content } from '../contract/objects.ts'
+import type { Block, OverlongLine } from '../core/block.ts'
+import type { PartitionEntry, Snapshot } from '../core/partition.ts'
+import type { Source } from '../core/source.ts'
+import { Engine } from '../lake/duckdb.ts'
+import { inLake, stagingPath } from '../lake/layout.ts'
+import { readQuarantine } from '../lake/read-quarantine.ts'
+import { QUARANTINE } from '../lake/tables.ts'
+import { readJournal } from '../manifest/journal.ts'
+
+/** A quarantined line as it is listed. */
+export interface QuarantinedLine {
+  readonly partition: string
+  readonly source: string
+  readonly content: Content
+  readonly line: number
+  readonly byte_offset: number
+  readonly size_bytes: number
+  readonly code: string
+  readonly reason: string
+  /** The line as it came; `null` where it is no UTF-8, then `raw_base64` has it. */
+  readonly raw: string | null
+  readonly raw_base64: string | null
+}
+
+/** A quarantine file and the partition whose lines it holds. */
+export interface QuarantineFile {
+  readonly path: string
+  readonly bytes: number
+  readonly sha256: string
+  readonly partition: PartitionEntry
+}
+
+/** The quarantine files of a snapshot whose lines still wait: a replay that loaded some replaces the file. */
+export const waitingFiles = (snapshot: Snapshot, lake: string): readonly QuarantineFile[] => {
+  const replayed = new Set(
+    snapshot.partitions.flatMap(({ source }) => (source.kind === 'quarantine' ? [source.sha256] : [])),
+  )
+  return snapshot.partitions.flatMap((partition) =>
+    partition.files
+      .filter(({ table, sha256 }) => table === QUARANTINE.name && !replayed.has(sha256))
+      .map(({ path, bytes, sha256 }) => ({ path: inLake(lake, path), bytes, sha256, partition })),
+  )
+}
+
+/** The quarantine files of a run that is not committed, for one that was refused. @throws {ToolkitError} RUN_NOT_FOUND */
+export const waitingFilesOfRun = async (lake: string, run: string): Promise<readonly QuarantineFile[]> => {
+  const entries = await readJournal(lake, run)
+  return entries.flatMap(({ partition }) =>
+    partition.files
+      .filter(({ table }) => table === QUARANTINE.name)
+      .map(({ path, bytes, sha256 }) => {
+        const name = path.slice(path.lastIndexOf('/') + 1)
+        return {
+          path: inLake(lake, `${stagingPath(run)}/${QUARANTINE.name}/${name}`),
+          bytes,
+          sha256,
+          partition,
+        }
+      }),
+  )
+}
+
+/** Lines of quarantine files in the order of sources and lines, chunk by chunk. */
+export async function* listQuarantine(
+  files: readonly QuarantineFile[],
+): AsyncGenerator<readonly QuarantinedLine[]> {
+  if (files.length === 0) return
+  const engine = await Engine.open({ memoryBytes: LIST_MEMORY_BYTES })
+  try {
+    const session = await engine.connect()
+    for (const { path } of files) {
+      for await (const rows of session.stream(`SELECT * FROM (${readQuarantine([path])}) ORDER BY line`)) {
+        yield rows.map(asLine)
+      }
+    }
+  } finally {
+    engine.close()
+  }
+}
+const LIST_MEMORY_BYTES = 512 * 1024 * 1024
+
+const textOrNull = (value: unknown): string | null => (typeof value === 'string' ? value : null)
+const asLine = (row: Readonly<Record<string, unknown>>): QuarantinedLine => ({
+  partition: String(row.partition),
+  source: String(row.source),
+  content: row.content === 'relations' ? 'relations' : 'companies',
+  line: Number(row.line),
+  byte_offset: Number(row.byte_offset),
+  size_bytes: Number(row.size_bytes),
+  code: String(row.code),
+  reason: String(row.reason),
+  raw: textOrNull(row.raw),
+  raw_base64: textOrNull(row.raw_base64),
+})
+
+/** Quarantine files as sources of a run. Their lines keep the name, number and offset of where they came from. */
+export const quarantineSources = (
+  files: readonly QuarantineFile[],
+): readonly { readonly source: Source; readonly file: QuarantineFile }[] =>
+  files.map((file) => ({
+    file,
+    source: {
+      kind: 'quarantine',
+      name: file.partition.source.name,
+      content: file.partition.content,
+      sizeBytes: file.bytes,
+      fingerprint: async () => ({ bytes: file.bytes, sha256: file.sha256 }),
+      open: async function* () {
+        // Its lines are read as rows, by `quarantineBlocks`.
+      },
+    },
+  }))
+
+/** The lines of a quarantine file as blocks. A line that was too long to be kept whole stays too long. */
+export async function* quarantineBlocks(file: QuarantineFile, blockBytes: number): AsyncGenerator<Block> {
+  let pieces: Buffer[] = []
+  let places: { line: number; offset: number }[] = []
+  let overlong: OverlongLine[] = []
+  let size = 0
+  const close = (): Block => {
+    const [first] = places.length > 0 ? places : overlong
+    const block: Block = {
+      bytes: Buffer.concat(pieces),
+      firstLine: first?.line ?? 1,
+      offset: first?.offset ?? 0,
+      places,
+      overlong,
+    }
+    pieces = []
+    places = []
+    overlong = []
+    size = 0
+    return block
+  }
+  for await (const lines of listQuarantine([file])) {
+    for (const { line, byte_offset: offset, size_bytes: sizeBytes, raw, raw_base64 } of lines) {
+      const bytes = raw === null ? Buffer.from(raw_base64 ?? '', 'base64') : Buffer.from(raw)
+      if (bytes.length < sizeBytes) overlong.push({ line, offset, sizeBytes, head: bytes })
+      else {
+        pieces.push(bytes, NEWLINE)
+        places.push({ line, offset })
+        size += bytes.length + 1
+      }
+      if (size >= blockBytes) yield close()
+    }
+  }
+  if (places.length > 0 || overlong.length > 0) yield close()
+}
+const NEWLINE = Buffer.from('\n')

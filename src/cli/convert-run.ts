@@ -13,7 +13,7 @@ import { DEFAULT_MAX_DEPTH, newSeenSets, RecordChecker } from '../load/check-rec
 import { openLoader } from '../load/loader.ts'
 import type { RunClaim } from '../manifest/run-claims.ts'
 import { createRun } from '../manifest/runs.ts'
-import { DEFAULT_MEMORY_BYTES, divideMemory } from '../pipeline/divide-memory.ts'
+import { DEFAULT_MEMORY_BYTES, DEFAULT_THREADS, divideMemory } from '../pipeline/divide-memory.ts'
 import { type BatchSummary, loadBatches } from '../pipeline/load-batches.ts'
 import type { RunEvent } from '../pipeline/progress.ts'
 import { type QuarantineFile, quarantineBlocks, quarantineSources } from '../pipeline/quarantine.ts'
@@ -26,6 +26,7 @@ import { TOOL } from '../support/tool-version.ts'
 export interface ConvertOptions {
   readonly lake: string
   readonly memoryBytes?: number | undefined
+  /** Partitions loaded side by side, each on one thread. @default 2 */
   readonly threads?: number | undefined
   readonly limit: QuarantineLimit
   readonly signal?: AbortSignal | undefined
@@ -97,11 +98,12 @@ export const workOn = async (
   options: WorkOptions,
 ): Promise<BatchSummary> => {
   const { lake, limit, signal, onEvent, blocks } = options
-  const { engineBytes, sideBySide } = divideMemory(options.memoryBytes ?? DEFAULT_MEMORY_BYTES)
+  const { engineBytes } = divideMemory(options.memoryBytes ?? DEFAULT_MEMORY_BYTES, options.threads)
   const { maxLineBytes, maxRatio, maxDepth, blockBytes } = plan.limits
   const engine = await Engine.open({
     memoryBytes: engineBytes,
-    threads: options.threads ?? 2,
+    // One thread a partition and partitions side by side: a tenth less work than two threads in one query.
+    threads: 1,
     spillFolder: inLake(lake, `${runPath(claim.run)}/spill`),
   })
   try {
@@ -137,7 +139,7 @@ export const workOn = async (
         limit,
         again: plan.again,
         dropEmpty: blocks !== undefined,
-        sideBySide,
+        sideBySide: options.threads ?? DEFAULT_THREADS,
         now: () => new Date(),
         random: randomBytes,
         signal,

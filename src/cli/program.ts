@@ -3,8 +3,12 @@
 import { Command } from 'commander'
 import { VERSION } from '../support/tool-version.ts'
 import { addConvert } from './commands/convert.ts'
+import { addDemo } from './commands/demo.ts'
 import { addGc } from './commands/gc.ts'
 import { addManifest } from './commands/manifest.ts'
+import { addQuarantine } from './commands/quarantine.ts'
+import { addQuery } from './commands/query.ts'
+import { addRecords } from './commands/records.ts'
 import { addResume } from './commands/resume.ts'
 import { addStatus } from './commands/status.ts'
 import { addVerify } from './commands/verify.ts'
@@ -20,7 +24,19 @@ export const newProgram = (): Command => {
     .helpCommand('help [command]', 'print the help of a command')
     .configureOutput({ outputError: () => undefined })
     .exitOverride()
-  for (const add of [addConvert, addResume, addStatus, addManifest, addVerify, addGc]) add(program)
+  for (const add of [
+    addConvert,
+    addResume,
+    addQuery,
+    addRecords,
+    addQuarantine,
+    addDemo,
+    addStatus,
+    addManifest,
+    addVerify,
+    addGc,
+  ])
+    add(program)
   withExamples(program, [
     ['demo', 'convert the sample, ask two questions'],
     ['convert batches/ --lake ./lake', 'load a folder of batch files'],

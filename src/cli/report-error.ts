@@ -15,7 +15,7 @@ interface ErrorReport {
 const UNEXPECTED_REMEDY = 'this is a fault of firmlake; report it with what FIRMLAKE_DEBUG=1 prints'
 
 /** DuckDB's messages quote the data they stumble over. */
-const ENGINE_MESSAGE = /^((?:[A-Z][A-Za-z-]+ )+Error): /
+const ENGINE_MESSAGE = /^([A-Z][A-Za-z-]*(?: [A-Za-z-]+)* Error): /
 
 /** Wrong usage as commander reports it, as one of ours. */
 export const asToolkitError = (error: unknown): unknown =>
@@ -34,7 +34,9 @@ const describe = (error: unknown): ErrorReport => {
   const message = error instanceof Error ? error.message : String(error)
   const engine = ENGINE_MESSAGE.exec(message)?.[1]
   if (engine !== undefined) {
-    const text = `DuckDB gave up with "${engine}"; FIRMLAKE_DEBUG=1 shows its words, which may quote data`
+    const text = engine.startsWith('Out of Memory')
+      ? 'DuckDB ran out of memory; raise --memory where the command has it'
+      : `DuckDB gave up with "${engine}"; FIRMLAKE_DEBUG=1 shows its words, which may quote data`
     return { code: 'ENGINE_FAILED', message: text, context: {}, remedy: ERROR_CODES.ENGINE_FAILED }
   }
   const system = systemCode(error)

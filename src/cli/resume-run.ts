@@ -4,10 +4,11 @@ import { ToolkitError } from '../core/errors.ts'
 import { claimRun, type RunClaim, releaseRun } from '../manifest/run-claims.ts'
 import { listRuns, removeRun } from '../manifest/runs.ts'
 import type { BatchSummary } from '../pipeline/load-batches.ts'
-import { planOf } from '../pipeline/start-run.ts'
+import { planOf, type RunPlan } from '../pipeline/start-run.ts'
 import { localSources } from '../source/local-sources.ts'
 import { isRunId } from '../support/run-ids.ts'
-import { type ConvertOptions, workOn } from './convert-run.ts'
+import { type ConvertOptions, replay, workOn } from './convert-run.ts'
+import { quarantineFiles } from './quarantine-files.ts'
 
 export type Resumed =
   | { readonly kind: 'worked'; readonly summary: BatchSummary }
@@ -39,12 +40,27 @@ export const resumeRun = async (run: string, options: ConvertOptions): Promise<R
 const goOn = async (claim: RunClaim, options: ConvertOptions): Promise<BatchSummary> => {
   const { lake, run } = claim
   const plan = await planOf(lake, run)
+  if (plan.pipeline === 'replay') return replayAgain(claim, plan, options)
   if (plan.pipeline !== 'convert') throw notResumable(run, `it is a run of "${plan.pipeline}"`)
   if (plan.inputs.includes('-')) throw notResumable(run, 'standard input cannot be read again')
   const sources = await localSources(plan.inputs, plan.cwd)
   const once = sources.find(({ fingerprint }) => fingerprint === undefined)
   if (once) throw notResumable(run, `"${once.name}" cannot be read again`)
   return workOn(claim, plan, sources, options)
+}
+
+/** The same replay once more takes over the run, as soon as it is given up here. */
+const replayAgain = async (
+  claim: RunClaim,
+  plan: RunPlan,
+  options: ConvertOptions,
+): Promise<BatchSummary> => {
+  const { lake, run } = claim
+  const waiting = new Map((await quarantineFiles({ lake })).map((file) => [file.sha256, file]))
+  const files = plan.inputs.flatMap((sha256) => waiting.get(sha256) ?? [])
+  if (files.length < plan.inputs.length) throw notResumable(run, 'others replayed its lines meanwhile')
+  await releaseRun(claim)
+  return replay(files, plan.limits, options)
 }
 
 const notResumable = (run: string, state: string): ToolkitError =>

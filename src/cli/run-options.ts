@@ -1,6 +1,7 @@
 /** Options of the commands that load: how strict, and with how much of the machine. */
 
 import { Option } from 'commander'
+import { ToolkitError } from '../core/errors.ts'
 import { DEFAULT_MEMORY_BYTES, parseBytes } from '../pipeline/divide-memory.ts'
 import {
   DEFAULT_MAX_QUARANTINED,
@@ -14,6 +15,9 @@ export interface WorkOptions {
   readonly memory: number
   readonly threads: number
 }
+
+const NODE_BYTES = 160 * 1024 ** 2
+const LEAST_QUERY_BYTES = 96 * 1024 ** 2
 
 /** More threads than any machine has are a slip of the hand. */
 const MOST_THREADS = 1024
@@ -31,6 +35,13 @@ export const memoryOption = (): Option =>
 
 export const threadsOption = (): Option =>
   new Option('--threads <n>', 'worker threads of DuckDB').argParser(threadCount).default(2)
+
+/** DuckDB's part of the memory when Node only prints: the rest is Node with its modules. */
+export const queryMemory = (totalBytes: number): number => {
+  const bytes = totalBytes - NODE_BYTES
+  if (bytes >= LEAST_QUERY_BYTES) return bytes
+  throw new ToolkitError('USAGE', `Cannot work in ${totalBytes} bytes of memory: expected at least 256MiB`)
+}
 
 /** What a run may be given anew when it is resumed. */
 export const workOptions = (): Option[] => [

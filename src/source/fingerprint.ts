@@ -1,9 +1,9 @@
 /** What a file is, by content and by identity, so that a change under the reader's hands is noticed. */
 
-import { createHash } from 'node:crypto'
 import { stat } from 'node:fs/promises'
 import { ToolkitError } from '../core/errors.ts'
-import { type OpenOptions, openFile, sourceError } from './local-files.ts'
+import { hashFile } from '../support/hash.ts'
+import { type OpenOptions, sourceError } from './local-files.ts'
 
 export interface Fingerprint {
   /** Length of the file as it stands on disk, in bytes. */
@@ -18,13 +18,13 @@ export interface Fingerprint {
  * @throws {ToolkitError} `SOURCE_NOT_FOUND` or `SOURCE_UNREADABLE`
  */
 export const fingerprintFile = async (path: string, options: OpenOptions = {}): Promise<Fingerprint> => {
-  const hash = createHash('sha256')
-  let bytes = 0
-  for await (const chunk of openFile(path, options)) {
-    hash.update(chunk)
-    bytes += chunk.length
+  try {
+    const { bytes, sha256 } = await hashFile(path, options)
+    return { bytes, sha256 }
+  } catch (error) {
+    options.signal?.throwIfAborted()
+    throw sourceError('read', path, error)
   }
-  return { bytes, sha256: hash.digest('hex') }
 }
 
 /**

@@ -1,7 +1,7 @@
 /** SHA-256 of data and of files. Several files side by side are the caller's. */
 
 import { createHash } from 'node:crypto'
-import { createReadStream } from 'node:fs'
+import { open } from 'node:fs/promises'
 
 /** What one pass over a file tells. */
 export interface FileHash {
@@ -38,13 +38,22 @@ export const hashFile = async (
   let bytes = 0
   let lines = 0
   let last = NEWLINE
-  const chunks: AsyncIterable<Buffer> = createReadStream(path, { highWaterMark: CHUNK_BYTES })
-  for await (const chunk of chunks) {
-    signal?.throwIfAborted()
-    hash.update(chunk)
-    bytes += chunk.length
-    if (countLines) lines += newlinesIn(chunk)
-    last = chunk.at(-1) ?? last
+  const file = await open(path)
+  try {
+    // One buffer for all reads: fresh ones would bring the garbage collector to work every few files.
+    const buffer = Buffer.allocUnsafeSlow(CHUNK_BYTES)
+    for (;;) {
+      signal?.throwIfAborted()
+      const { bytesRead } = await file.read(buffer, 0, CHUNK_BYTES)
+      if (bytesRead === 0) break
+      const chunk = buffer.subarray(0, bytesRead)
+      hash.update(chunk)
+      bytes += bytesRead
+      if (countLines) lines += newlinesIn(chunk)
+      last = chunk.at(-1) ?? last
+    }
+  } finally {
+    await file.close()
   }
   return { bytes, sha256: hash.digest('hex'), lines: countLines && last !== NEWLINE ? lines + 1 : lines }
 }

@@ -1,4 +1,5 @@
 import type { ChildProcess } from 'node:child_process'
+import { existsSync, readdirSync, statSync } from 'node:fs'
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
@@ -12,7 +13,7 @@ interface UnfinishedRun {
   readonly partitions: number
 }
 
-const FILES = 60
+const FILES = 25
 
 const batchFolder = async (): Promise<{ batches: string; lake: string }> => {
   const folder = await temporaryFolder()
@@ -22,9 +23,17 @@ const batchFolder = async (): Promise<{ batches: string; lake: string }> => {
   return { batches, lake: join(folder, 'lake') }
 }
 
-/** Sends a signal when the run has begun. */
-const signalWhenBegun = (signal: NodeJS.Signals) => (child: ChildProcess) => {
-  child.stderr?.once('data', () => setTimeout(() => child.kill(signal), 700))
+/** Sends a signal as soon as the first partition stands in the run's journal. */
+const signalWhenBegun = (signal: NodeJS.Signals, lake: string) => (child: ChildProcess) => {
+  const runs = join(lake, '_runs')
+  const journal = (run: string): string => join(runs, run, 'journal.jsonl')
+  const look = setInterval(() => {
+    const names = existsSync(runs) ? readdirSync(runs).filter((name) => existsSync(journal(name))) : []
+    if (names.every((name) => statSync(journal(name)).size === 0)) return
+    clearInterval(look)
+    child.kill(signal)
+  }, 10)
+  child.once('exit', () => clearInterval(look))
 }
 
 const unfinished = async (lake: string): Promise<readonly UnfinishedRun[]> =>
@@ -32,7 +41,9 @@ const unfinished = async (lake: string): Promise<readonly UnfinishedRun[]> =>
 
 test('Ctrl-C stops a run cleanly, and resume brings it to its end', async () => {
   const { batches, lake } = await batchFolder()
-  const stopped = await cli(['convert', batches, '--lake', lake], { onStart: signalWhenBegun('SIGINT') })
+  const stopped = await cli(['convert', batches, '--lake', lake], {
+    onStart: signalWhenBegun('SIGINT', lake),
+  })
   expect(stopped.code).toBe(130)
   expect(stopped.stderr).toContain('Stopping: what is finished is kept.')
   expect(stopped.stderr).toContain('error INTERRUPTED: ')
@@ -49,7 +60,9 @@ test('Ctrl-C stops a run cleanly, and resume brings it to its end', async () => 
 
 test('SIGKILL leaves a run that the same command takes up', async () => {
   const { batches, lake } = await batchFolder()
-  const killed = await cli(['convert', batches, '--lake', lake], { onStart: signalWhenBegun('SIGKILL') })
+  const killed = await cli(['convert', batches, '--lake', lake], {
+    onStart: signalWhenBegun('SIGKILL', lake),
+  })
   expect(killed.code).toBe(null)
   const [run] = await unfinished(lake)
   expect(run?.state).toBe('gone')

@@ -1,0 +1,89 @@
+/** `demo`: the committed sample becomes a lake, which answers two questions. */
+
+import { fileURLToPath } from 'node:url'
+import type { Command } from 'commander'
+import { DECODE_LIMITS } from '../../decode/decode-limits.ts'
+import { DEFAULT_MAX_DEPTH } from '../../load/check-record.ts'
+import { DEFAULT_MEMORY_BYTES } from '../../pipeline/divide-memory.ts'
+import { DEFAULT_MAX_QUARANTINED, parseQuarantineLimit } from '../../pipeline/quarantine-limit.ts'
+import { type LakeOption, lakeOption, withExamples } from '../options.ts'
+import { printLines } from '../output.ts'
+import { ProgressLine } from '../progress-line.ts'
+import { queryMemory } from '../run-options.ts'
+import { reportLines, warnOf } from '../run-report.ts'
+import { convertPaths } from './convert.ts'
+
+const SAMPLE = fileURLToPath(new URL('../../../data/sample', import.meta.url))
+const THREADS = 2
+
+export const addDemo = (program: Command): void => {
+  const command = program
+    .command('demo')
+    .summary('convert the sample into a lake and ask it two questions')
+    .description(
+      'Converts the sample of invented companies into a lake, shows what the lake holds, asks it two questions ' +
+        'and tells where to look next. May be run again.',
+    )
+    .addOption(lakeOption().makeOptionMandatory(false).default('./lake'))
+    .action(runDemo)
+  withExamples(command, [['demo', 'into ./lake']])
+}
+
+const runDemo = async ({ lake }: LakeOption): Promise<void> => {
+  await heading('Converting data/sample')
+  const report = await convertPaths(
+    [SAMPLE],
+    {
+      lake,
+      maxQuarantined: parseQuarantineLimit(DEFAULT_MAX_QUARANTINED),
+      memory: DEFAULT_MEMORY_BYTES,
+      threads: THREADS,
+      maxLineBytes: DECODE_LIMITS.maxLineBytes,
+      maxRatio: DECODE_LIMITS.maxRatio,
+      maxDepth: DEFAULT_MAX_DEPTH,
+    },
+    new ProgressLine(),
+  )
+  await printLines(reportLines(report))
+  warnOf(report, lake)
+
+  await heading('What the lake holds')
+  const { readStatus } = await import('../lake-status.ts')
+  const { statusLines } = await import('../status-text.ts')
+  await printLines(statusLines(await readStatus(lake), false))
+  await askQuestions(lake)
+
+  await heading('Where to look next')
+  await printLines(nextLines(lake))
+}
+
+const heading = (title: string): Promise<void> => printLines(['', `== ${title}`, ''])
+
+const askQuestions = async (lake: string): Promise<void> => {
+  const { askLake } = await import('../lake-query.ts')
+  const { QUESTIONS } = await import('../demo-questions.ts')
+  const { printResult } = await import('../query-output.ts')
+  await askLake({ lake, memoryBytes: queryMemory(DEFAULT_MEMORY_BYTES), threads: THREADS }, async (query) => {
+    for (const { title, sql } of QUESTIONS) {
+      await heading(title)
+      await printLines([sql, ''])
+      await printResult(await query.run(sql), 'table')
+    }
+  })
+}
+
+const nextLines = (lake: string): string[] => {
+  const call = (command: string): string => `  npm run -s firmlake -- ${command} --lake ${lake}`
+  return [
+    'Tables, columns, units:',
+    call('query'),
+    'The lake in numbers:',
+    call('status --partitions'),
+    'The records as they came:',
+    call('records --content companies'),
+    'Is every byte as written?',
+    call('verify'),
+    'All commands:',
+    '  npm run -s firmlake -- --help',
+  ]
+}

@@ -1,0 +1,89 @@
+/** `quarantine replay`: loads lines that were set aside again, after a fix. */
+
+import type { Command } from 'commander'
+import { DECODE_LIMITS } from '../../decode/decode-limits.ts'
+import { DEFAULT_MAX_DEPTH } from '../../load/check-record.ts'
+import type { QuarantineFile } from '../../pipeline/quarantine.ts'
+import { interruptible } from '../interrupt.ts'
+import {
+  type JsonOption,
+  jsonOption,
+  type LakeOption,
+  lakeOption,
+  wholeNumber,
+  withExamples,
+} from '../options.ts'
+import { printJson, printLines } from '../output.ts'
+import { ProgressLine } from '../progress-line.ts'
+import { bytesOption, memoryOption, threadsOption } from '../run-options.ts'
+import { watchRun } from '../run-progress.ts'
+import { type RunReport, reportLines, reportOf, warnOf } from '../run-report.ts'
+
+interface ReplayOptions extends LakeOption, JsonOption {
+  readonly source?: readonly string[]
+  readonly maxLineBytes: number
+  readonly maxDepth: number
+  readonly memory: number
+  readonly threads: number
+}
+
+export const addReplay = (group: Command): void => {
+  const command = group
+    .command('replay')
+    .summary('load lines that were set aside again')
+    .description(
+      'Loads the lines of the quarantine again, after a newer firmlake or with other limits, all in one commit. ' +
+        'What is still bad stays in the quarantine.',
+    )
+    .addOption(lakeOption())
+    .option('--source <pattern...>', 'only lines of these sources; * stands for any text')
+    .addOption(bytesOption('--max-line-bytes <bytes>', 'longest line', DECODE_LIMITS.maxLineBytes, '16MiB'))
+    .option('--max-depth <n>', 'deepest nesting of a record', wholeNumber('--max-depth'), DEFAULT_MAX_DEPTH)
+    .addOption(memoryOption())
+    .addOption(threadsOption())
+    .addOption(jsonOption())
+    .action(runReplay)
+  withExamples(command, [
+    ['quarantine replay --lake ./lake', 'after an update of firmlake'],
+    ["quarantine replay --lake ./lake --source '*-0007.jsonl.br' --max-depth 512", 'with another limit'],
+  ])
+}
+
+/** Whether a source's name fits a pattern. */
+const fits = (name: string, pattern: string): boolean => {
+  const parts = pattern.split('*').map((part) => part.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&'))
+  return new RegExp(`^${parts.join('.*')}$`, 's').test(name)
+}
+
+const runReplay = async (options: ReplayOptions): Promise<void> => {
+  const { lake, source: patterns, json } = options
+  const { quarantineFiles } = await import('../quarantine-files.ts')
+  const files = (await quarantineFiles({ lake })).filter(
+    ({ partition }) => patterns?.some((pattern) => fits(partition.source.name, pattern)) ?? true,
+  )
+  const report = files.length === 0 ? undefined : await replayFiles(files, options)
+  if (json) return printJson({ lake, snapshot: null, ...report })
+  if (report === undefined) return printLines(['Nothing to replay: no such line is in the quarantine.'])
+  if (report.snapshot === null) return printLines(['No line could be loaded: the quarantine stays as it is.'])
+  await printLines(reportLines(report))
+  warnOf(report, lake)
+}
+
+const replayFiles = async (files: readonly QuarantineFile[], options: ReplayOptions): Promise<RunReport> => {
+  const { lake, maxLineBytes, maxDepth, memory, threads, json } = options
+  const { replay } = await import('../convert-run.ts')
+  const line = new ProgressLine({ terminalOnly: json === true })
+  const watch = watchRun(line)
+  try {
+    const summary = await interruptible((signal) =>
+      replay(
+        files,
+        { maxLineBytes, maxDepth },
+        { lake, memoryBytes: memory, threads, signal, onEvent: watch.onEvent },
+      ),
+    )
+    return reportOf(summary, { seconds: watch.seconds(), decodedBytes: watch.decodedBytes() })
+  } finally {
+    line.clear()
+  }
+}

@@ -1,0 +1,81 @@
+/** `query`: one SELECT over the lake; without SQL the tables that there are. */
+
+import { text } from 'node:stream/consumers'
+import { type Command, Option } from 'commander'
+import { ToolkitError } from '../../core/errors.ts'
+import {
+  type JsonOption,
+  jsonOption,
+  type LakeOption,
+  lakeOption,
+  type SnapshotOption,
+  snapshotOption,
+  wholeNumber,
+  withExamples,
+} from '../options.ts'
+import { printJson, printLines } from '../output.ts'
+import { MOST_TABLE_ROWS, RESULT_FORMATS, type ResultFormat } from '../query-output.ts'
+import { memoryOption, queryMemory, threadsOption } from '../run-options.ts'
+
+interface QueryOptions extends LakeOption, JsonOption, SnapshotOption {
+  readonly format?: ResultFormat
+  readonly limit?: number
+  readonly memory: number
+  readonly threads: number
+}
+
+export const addQuery = (program: Command): void => {
+  const command = program
+    .command('query')
+    .summary('ask a lake in SQL; without SQL list its tables')
+    .description(
+      'Runs one SELECT in DuckDB over the lake, read-only. Views such as "companies" and "financials" show the ' +
+        'current version of each company, "companies_history" and so on show all. Without SQL it lists the ' +
+        'tables with their columns, units and row counts.',
+    )
+    .argument('[sql]', 'the statement; - reads it from standard input')
+    .addOption(lakeOption())
+    .addOption(
+      new Option('--format <format>', 'how rows are printed').choices(RESULT_FORMATS).default('table'),
+    )
+    .option(
+      '--limit <n>',
+      `most rows to print (default: ${MOST_TABLE_ROWS} in a table, else all)`,
+      wholeNumber('--limit'),
+    )
+    .addOption(snapshotOption())
+    .addOption(memoryOption())
+    .addOption(threadsOption())
+    .addOption(
+      jsonOption('the same as --format json; errors as one line of JSON').implies({ format: 'json' }),
+    )
+    .action(runQuery)
+  withExamples(command, [
+    ['query --lake ./lake', 'tables, columns, units, row counts'],
+    ['query --lake ./lake "SELECT country_code, count(*) FROM companies GROUP BY ALL"', 'a question'],
+    ['query --lake ./lake --format csv - < question.sql > answer.csv', 'a long one, for a spreadsheet'],
+    ['query --lake ./lake --snapshot 3 "SELECT count(*) FROM companies"', 'as it was then'],
+  ])
+}
+
+const statementOf = async (sql: string | undefined): Promise<string | undefined> => {
+  const statement = sql === '-' ? await text(process.stdin) : sql
+  if (statement === undefined || statement.trim() !== '') return statement
+  throw new ToolkitError('USAGE', 'Cannot run an empty statement: expected a SELECT')
+}
+
+const runQuery = async (sql: string | undefined, options: QueryOptions): Promise<void> => {
+  const { lake, snapshot, format = 'table', limit, memory, threads } = options
+  const statement = await statementOf(sql)
+  const { askLake } = await import('../lake-query.ts')
+  await askLake({ lake, snapshot, memoryBytes: queryMemory(memory), threads }, async (query) => {
+    if (statement !== undefined) {
+      const { printResult } = await import('../query-output.ts')
+      return printResult(await query.run(statement), format, limit)
+    }
+    const tables = await query.tables()
+    const { tableLines, tableObjects } = await import('../table-list.ts')
+    if (format === 'json') return printJson(tableObjects(tables))
+    await printLines(tableLines(tables))
+  })
+}

@@ -1,0 +1,86 @@
+/** `records`: gives back the current records as JSON Lines. */
+
+import type { Command } from 'commander'
+import type { Content } from '../../contract/objects.ts'
+import { ToolkitError } from '../../core/errors.ts'
+import {
+  contentOption,
+  jsonOption,
+  type LakeOption,
+  lakeOption,
+  type SnapshotOption,
+  snapshotOption,
+  withExamples,
+} from '../options.ts'
+import { print } from '../output.ts'
+import { memoryOption, queryMemory, threadsOption } from '../run-options.ts'
+
+interface RecordsOptions extends LakeOption, SnapshotOption {
+  readonly content?: Content
+  readonly id?: readonly bigint[]
+  readonly memory: number
+  readonly threads: number
+}
+
+/** Lines are written together: each write of its own would cost more than making the line. */
+const WRITE_CHARACTERS = 65_536
+
+export const addRecords = (program: Command): void => {
+  const command = program
+    .command('records')
+    .summary('give the current records back as JSON Lines')
+    .description(
+      'Prints the current version of every record, equal as JSON data to what came in. What the contract says ' +
+        'is omitted (null, an empty object, a default date) is left out.',
+    )
+    .addOption(lakeOption())
+    .addOption(contentOption('only these (default: companies, then relations)'))
+    .option('--id <n,...>', 'only the records of these companies', parseIds)
+    .addOption(snapshotOption())
+    .addOption(memoryOption())
+    .addOption(threadsOption())
+    .addOption(jsonOption('errors as one line of JSON; records are JSON in any case'))
+    .action(runRecords)
+  withExamples(command, [
+    ['records --lake ./lake --content companies > companies.jsonl', 'all companies'],
+    ['records --lake ./lake --id 100023,100045', 'companies and relations of two ids'],
+  ])
+}
+
+/** Ids have up to 64 bits, more than a number holds. */
+const parseIds = (list: string): readonly bigint[] =>
+  list.split(',').map((id) => {
+    if (/^-?\d{1,19}$/.test(id.trim())) return BigInt(id)
+    throw new ToolkitError(
+      'USAGE',
+      `Cannot read --id "${list}": expected whole numbers such as 100023,100045`,
+    )
+  })
+
+const runRecords = async ({
+  lake,
+  content,
+  id: ids,
+  snapshot: number,
+  ...engine
+}: RecordsOptions): Promise<void> => {
+  const { readSnapshot } = await import('../../manifest/snapshots.ts')
+  const { giveBack } = await import('../../pipeline/give-back.ts')
+  const snapshot = await readSnapshot(lake, number)
+  const { threads, memory } = engine
+  let text = ''
+  for await (const record of giveBack({
+    lake,
+    snapshot,
+    content,
+    ids,
+    threads,
+    memoryBytes: queryMemory(memory),
+  })) {
+    text += `${record}\n`
+    if (text.length < WRITE_CHARACTERS) continue
+    await print(text)
+    text = ''
+  }
+  await print(text)
+}

@@ -1,0 +1,47 @@
+/** What firmlake offers to programs, name by name. Everything else may change without notice. */
+
+export { CONSOLIDATIONS, DICTIONARIES, FIGURE_SCALE, type FigureScale } from './contract/dictionaries.ts'
+export { CATEGORIES, LINE_ITEMS, type LineItem, type Unit } from './contract/line-items.ts'
+export {
+  COMPANY,
+  CONTENT,
+  type Company,
+  type Content,
+  RELATIONS_COMPANY,
+  type Relation,
+  type RelationsCompany,
+} from './contract/objects.ts'
+export type { Block, OverlongLine } from './core/block.ts'
+export { ERROR_CODES, type ErrorCode, ToolkitError } from './core/errors.ts'
+export type { Counts, DateRange, Drift, FileEntry, PartitionEntry, Snapshot } from './core/partition.ts'
+export { REJECT_CODES, type RejectCode } from './core/reject.ts'
+export type { CopyFormat, CopyReceipt, Relation as RowRelation } from './core/relation.ts'
+export type { Receipt, Sink } from './core/sink.ts'
+export type { Fingerprint, Source } from './core/source.ts'
+export { BlockMemory } from './decode/block-memory.ts'
+export { type DecodeOptions, decodeBlocks } from './decode/decode-blocks.ts'
+export { DECODE_LIMITS } from './decode/decode-limits.ts'
+export { Engine, type EngineOptions } from './lake/duckdb.ts'
+export { type LakeQuery, openLakeQuery, type QueryResult } from './lake/query.ts'
+export { QUARANTINE, TABLES, type Table } from './lake/tables.ts'
+export { newSeenSets, RecordChecker, type SeenSets } from './load/check-record.ts'
+export { type Loader, openLoader } from './load/loader.ts'
+export { collectGarbage, type Garbage } from './manifest/gc.ts'
+export type { RunClaim } from './manifest/run-claims.ts'
+export { readSnapshot } from './manifest/snapshots.ts'
+export { type SnapshotSummary, summariseSnapshot } from './manifest/summary.ts'
+export { type Verification, verifyLake } from './manifest/verify.ts'
+export { DEFAULT_MEMORY_BYTES, divideMemory } from './pipeline/divide-memory.ts'
+export { type GiveBackRequest, giveBack } from './pipeline/give-back.ts'
+export {
+  type BatchOptions,
+  type BatchParts,
+  type BatchSummary,
+  loadBatches,
+} from './pipeline/load-batches.ts'
+export type { Progress, RunEvent } from './pipeline/progress.ts'
+export { parseQuarantineLimit, type QuarantineLimit } from './pipeline/quarantine-limit.ts'
+export { type RunPlan, startRun } from './pipeline/start-run.ts'
+export { type JsonLinesOptions, jsonLines } from './sink/json-lines.ts'
+export { type ParquetLakeOptions, parquetLake } from './sink/parquet-lake.ts'
+export { localSources } from './source/local-sources.ts'

@@ -1,0 +1,262 @@
+/** Walks the imports of `src/` and `pipelines/`: directions between rooms, circles, one importer for each package. */
+
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
+import { builtinModules } from 'node:module'
+import { dirname, join, posix } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { expect, test } from 'vitest'
+import { temporaryFolder } from './support/temporary-folder.ts'
+
+const PROJECT = fileURLToPath(new URL('..', import.meta.url))
+
+const GROUND = ['contract', 'support'] as const
+const MIDDLE = [...GROUND, 'core', 'lake'] as const
+const STAGES = ['source', 'decode', 'load', 'sink', 'manifest'] as const
+
+/** What each room may import besides itself. A folder that is not named here is an error. */
+const ROOMS: Readonly<Record<string, readonly string[]>> = {
+  contract: [],
+  support: [],
+  core: GROUND,
+  lake: [...GROUND, 'core'],
+  source: MIDDLE,
+  decode: MIDDLE,
+  load: MIDDLE,
+  sink: MIDDLE,
+  manifest: MIDDLE,
+  pipeline: [...MIDDLE, ...STAGES],
+  // From below it takes what reads and gives back a lake, and nothing that brings data in.
+  server: [...MIDDLE, 'load', 'manifest'],
+  web: ['contract'],
+  cli: [...MIDDLE, ...STAGES, 'pipeline', 'server'],
+  'index.ts': [...MIDDLE, ...STAGES, 'pipeline', 'server'],
+  pipelines: ['index.ts'],
+}
+
+/** Where each package may be imported: below these paths. A package that is not named here is an error. */
+const PACKAGES: Readonly<Record<string, string>> = {
+  '@duckdb/node-api': 'src/lake/duckdb.ts',
+  undici: 'src/source/',
+  'p-limit': 'src/support/side-by-side.ts',
+  commander: 'src/cli/',
+}
+
+/** Rooms that a browser loads. */
+const NO_NODE = ['contract', 'web']
+
+interface Import {
+  readonly from: string
+  /** Path below the project, or the name of a package or of a part of Node. */
+  readonly to: string
+  readonly kind: 'file' | 'node' | 'package'
+}
+
+const COMMENTS = /^\s*(?:\/\*[\s\S]*?\*\/|\/\/.*$)/gm
+const FORMS = [
+  /^\s*(?:import|export)\b[^;'"`]*?\bfrom\s*['"]([^'"]+)['"]/gm,
+  /^\s*import\s*['"]([^'"]+)['"]/gm,
+  /\b(?:import|require|resolve)\(\s*['"]([^'"]+)['"]/g,
+  /\bnew\s+URL\(\s*['"](\.[^'"]+\.[cm]?[jt]sx?)['"]/g,
+]
+
+const specifiersOf = (text: string): string[] => {
+  const code = text.replaceAll(COMMENTS, '')
+  return FORMS.flatMap((form) => [...code.matchAll(form)].map((match) => match[1] ?? ''))
+}
+
+const packageOf = (specifier: string): string =>
+  specifier
+    .split('/')
+    .slice(0, specifier.startsWith('@') ? 2 : 1)
+    .join('/')
+
+const importOf = (from: string, specifier: string): Import => {
+  if (specifier.startsWith('.')) return { from, to: posix.join(posix.dirname(from), specifier), kind: 'file' }
+  const isNode = specifier.startsWith('node:') || builtinModules.includes(specifier)
+  return isNode ? { from, to: specifier, kind: 'node' } : { from, to: packageOf(specifier), kind: 'package' }
+}
+
+/** Every import of the code below a project's `src/` and `pipelines/`, those of types included. */
+const importsOf = async (project: string): Promise<Import[]> => {
+  const imports: Import[] = []
+  for (const folder of ['src', 'pipelines']) {
+    const entries = await readdir(join(project, folder), { recursive: true }).catch(() => [])
+    const files = entries.map((name) => `${folder}/${name.replaceAll('\\', '/')}`)
+    for (const file of files.filter((name) => /\.[cm]?[jt]sx?$/.test(name)).sort())
+      for (const specifier of specifiersOf(await readFile(join(project, file), 'utf8')))
+        imports.push(importOf(file, specifier))
+  }
+  return imports
+}
+
+/** `src/load/loader.ts` → `load`; `src/index.ts` → `index.ts`; `pipelines/…` → `pipelines`. */
+const roomOf = (path: string): string => {
+  const [first = '', second = ''] = path.split('/')
+  return first === 'src' ? second : first
+}
+
+const directionProblem = ({ from, to, kind }: Import): string | undefined => {
+  const [room, other] = [roomOf(from), roomOf(to)]
+  const allowed = ROOMS[room]
+  if (allowed === undefined) return `"${from}" stands in no room`
+  if (kind === 'file') {
+    if (room === other || allowed.includes(other)) return undefined
+    return `"${from}" imports "${to}": ${room} may not import ${other}`
+  }
+  if (kind === 'node') return NO_NODE.includes(room) ? `"${from}" imports "${to}" of Node` : undefined
+  const place = PACKAGES[to]
+  if (place === undefined) return `"${from}" imports package "${to}", which no place may`
+  return from.startsWith(place) ? undefined : `"${from}" imports package "${to}", only "${place}" may`
+}
+
+/** Circles of files, each as its path from a file back to itself. */
+const circlesOf = (imports: readonly Import[]): string[] => {
+  const next = Map.groupBy(
+    imports.filter(({ kind }) => kind === 'file'),
+    ({ from }) => from,
+  )
+  const finished = new Set<string>()
+  const circles: string[] = []
+  const visit = (file: string, path: readonly string[]): void => {
+    const at = path.indexOf(file)
+    if (at >= 0) {
+      circles.push(`circle: ${[...path.slice(at), file].join(' → ')}`)
+      return
+    }
+    if (finished.has(file)) return
+    for (const { to } of next.get(file) ?? []) visit(to, [...path, file])
+    finished.add(file)
+  }
+  for (const file of next.keys()) visit(file, [])
+  return circles
+}
+
+const problemsOf = async (project: string): Promise<string[]> => {
+  const imports = await importsOf(project)
+  return [...imports.flatMap((one) => directionProblem(one) ?? []), ...circlesOf(imports)]
+}
+
+/** Writes a small project. */
+const tree = async (files: Readonly<Record<string, string>>): Promise<string> => {
+  const project = await temporaryFolder()
+  for (const [path, text] of Object.entries(files)) {
+    await mkdir(dirname(join(project, path)), { recursive: true })
+    await writeFile(join(project, path), text)
+  }
+  return project
+}
+
+test('the imports of this project go down, in no circle, and each package has its one place', async () => {
+  const imports = await importsOf(PROJECT)
+  expect(imports.length).toBeGreaterThan(300)
+  expect(await problemsOf(PROJECT)).toEqual([])
+})
+
+test('the rooms themselves stand in no circle', () => {
+  const between = Object.entries(ROOMS).flatMap(([from, rooms]) =>
+    rooms.map((to): Import => ({ from, to, kind: 'file' })),
+  )
+  expect(circlesOf(between)).toEqual([])
+})
+
+test('problemsOf takes imports that go down', async () => {
+  const project = await tree({
+    'src/pipeline/a.ts': `import { b } from '../load/b.ts'\nimport { readFile } from 'node:fs'`,
+    'src/load/b.ts': `import type { C } from '../contract/c.ts'`,
+    'src/contract/c.ts': `import { D } from './d.ts'`,
+    'src/contract/d.ts': 'export const D = 1',
+    'src/lake/duckdb.ts': `import { DuckDBInstance } from '@duckdb/node-api'`,
+    'src/index.ts': `export { a } from './pipeline/a.ts'`,
+    'pipelines/convert.ts': `import { a } from '../src/index.ts'`,
+  })
+  expect(await problemsOf(project)).toEqual([])
+})
+
+test.each([
+  ['an import of a stage by another', 'src/load/a.ts', '../decode/b.ts', 'load may not import decode'],
+  ['an import of the glue by a stage', 'src/sink/a.ts', '../pipeline/b.ts', 'sink may not import pipeline'],
+  ['an import that goes up', 'src/core/a.ts', '../manifest/b.ts', 'core may not import manifest'],
+  [
+    'an import out of the contract',
+    'src/contract/a.ts',
+    '../support/b.ts',
+    'contract may not import support',
+  ],
+  ['an import out of support', 'src/support/a.ts', '../contract/b.ts', 'support may not import contract'],
+  [
+    'an import of the server by the glue',
+    'src/pipeline/a.ts',
+    '../server/b.ts',
+    'pipeline may not import server',
+  ],
+  [
+    'an import of a source by the server',
+    'src/server/a.ts',
+    '../source/b.ts',
+    'server may not import source',
+  ],
+  ['an import of the lake by a page', 'src/web/a.ts', '../lake/b.ts', 'web may not import lake'],
+  ['an import of the public names', 'src/cli/a.ts', '../index.ts', 'cli may not import index.ts'],
+  [
+    'a pipeline behind the public names',
+    'pipelines/a.ts',
+    '../src/core/b.ts',
+    'pipelines may not import core',
+  ],
+  ['an import from the tests', 'src/cli/a.ts', '../../test/b.ts', 'cli may not import test'],
+  ['a room that is not in the table', 'src/utils/a.ts', './b.ts', 'stands in no room'],
+  ['a part of Node in the contract', 'src/contract/a.ts', 'node:fs', 'of Node'],
+  ['a part of Node without its prefix', 'src/contract/a.ts', 'fs', 'of Node'],
+  ['DuckDB outside its file', 'src/lake/query.ts', '@duckdb/node-api', 'only "src/lake/duckdb.ts" may'],
+  [
+    'a part of the DuckDB package',
+    'src/load/a.ts',
+    '@duckdb/node-api/lib/x.js',
+    'only "src/lake/duckdb.ts" may',
+  ],
+  ['undici outside the sources', 'src/server/a.ts', 'undici', 'only "src/source/" may'],
+  ['p-limit outside its file', 'src/manifest/a.ts', 'p-limit', 'only "src/support/side-by-side.ts" may'],
+  ['a new package', 'src/cli/a.ts', 'lodash', 'which no place may'],
+])('problemsOf names %s', async (_what, file, specifier, problem) => {
+  const project = await tree({ [file]: `import { x } from '${specifier}'\n` })
+  expect(await problemsOf(project)).toEqual([expect.stringContaining(problem)])
+})
+
+test.each([
+  ['of types', `import type { x } from '../decode/b.ts'`],
+  ['over several lines', `import {\n  x,\n  type y,\n} from '../decode/b.ts'`],
+  ['for its effects', `import '../decode/b.ts'`],
+  ['that passes a name on', `export { x } from '../decode/b.ts'`],
+  ['that passes all names on', `export * from '../decode/b.ts'`],
+  ['while the program runs', `const b = await import('../decode/b.ts')`],
+  ['of a type in its place', `type B = import('../decode/b.ts').B`],
+  ['in double quotes', `import { x } from "../decode/b.ts"`],
+  ['as an address', `new Worker(new URL('../decode/b.ts', import.meta.url))`],
+])('problemsOf sees an import %s', async (_how, code) => {
+  const project = await tree({ 'src/load/a.ts': `/** A file. */\n\n${code}\n` })
+  expect(await problemsOf(project)).toEqual([expect.stringContaining('load may not import decode')])
+})
+
+test('problemsOf takes no comment for an import', async () => {
+  const project = await tree({
+    'src/load/a.ts': `/**\n * import { x } from '../decode/b.ts'\n */\n// import '../decode/b.ts'\nexport {}\n`,
+  })
+  expect(await problemsOf(project)).toEqual([])
+})
+
+test('problemsOf names a circle, also one of types, and its files', async () => {
+  const project = await tree({
+    'src/load/a.ts': `import { b } from './b.ts'`,
+    'src/load/b.ts': `import type { C } from './c.ts'`,
+    'src/load/c.ts': `import type { A } from './a.ts'\nimport { d } from './d.ts'`,
+    'src/load/d.ts': 'export const d = 1',
+  })
+  expect(await problemsOf(project)).toEqual([
+    'circle: src/load/a.ts → src/load/b.ts → src/load/c.ts → src/load/a.ts',
+  ])
+})
+
+test('problemsOf names a file that imports itself', async () => {
+  const project = await tree({ 'src/load/a.ts': `import type { A } from './a.ts'` })
+  expect(await problemsOf(project)).toEqual(['circle: src/load/a.ts → src/load/a.ts'])
+})

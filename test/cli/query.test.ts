@@ -1,0 +1,117 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import {
+  type CliOptions,
+  type CliResult,
+  cli,
+  cliJson,
+  errorCode,
+  MAIN,
+  SAMPLE_COMPANIES,
+} from './run-cli.ts'
+
+let folder = ''
+let lake = ''
+
+/** A lake that holds one file of the sample twice. */
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'firmlake-'))
+  lake = join(folder, 'lake')
+  await cliJson(['convert', SAMPLE_COMPANIES, '--lake', lake])
+  await cliJson(['convert', SAMPLE_COMPANIES, '--lake', lake, '--again'])
+})
+afterAll(() => rm(folder, { recursive: true, force: true }))
+
+const query = (args: readonly string[], options?: CliOptions): Promise<CliResult> =>
+  cli(['query', '--lake', lake, ...args], options)
+
+describe('query', () => {
+  test('prints an aligned table; NULL is empty', async () => {
+    const sql = "SELECT 'a' AS name, 1 AS n UNION ALL SELECT NULL, 20 ORDER BY n"
+    expect(await query([sql])).toEqual({
+      code: 0,
+      stdout: 'name   n\n────  ──\na      1\n      20\n',
+      stderr: '',
+    })
+  })
+
+  test('--format json is one array of row objects, and --json the same', async () => {
+    const sql = 'SELECT 1 AS a, NULL AS b, [1, 2] AS c UNION ALL SELECT 2, NULL, [] ORDER BY a'
+    const { stdout } = await query([sql, '--format', 'json'])
+    expect(JSON.parse(stdout)).toEqual([
+      { a: 1, b: null, c: [1, 2] },
+      { a: 2, b: null, c: [] },
+    ])
+    expect((await query([sql, '--json'])).stdout).toBe(stdout)
+  })
+
+  test('--format json of no rows is an empty array', async () => {
+    expect((await query(['SELECT 1 AS a WHERE false', '--json'])).stdout).toBe('[]\n')
+  })
+
+  test('--format csv quotes as RFC 4180 does, and tells NULL from an empty text', async () => {
+    const sql = `SELECT 'x,y' AS a, 'say "hi"' AS b, '' AS c, NULL AS d, 'two' || chr(10) || 'lines' AS e`
+    const { stdout } = await query([sql, '--format', 'csv'])
+    expect(stdout).toBe('a,b,c,d,e\r\n"x,y","say ""hi""","",,"two\nlines"\r\n')
+  })
+
+  test('reads the statement from standard input', async () => {
+    const { stdout } = await query(['-', '--format', 'csv'], { input: 'SELECT count(*) AS n FROM companies' })
+    expect(stdout).toBe('n\r\n300\r\n')
+  })
+
+  test('shows current versions, all versions in the history, and earlier snapshots', async () => {
+    const sql =
+      'SELECT (SELECT count(*) FROM companies) AS now, (SELECT count(*) FROM companies_history) AS "all"'
+    expect((await query([sql, '--format', 'csv'])).stdout).toBe('now,all\r\n300,600\r\n')
+    expect((await query([sql, '--format', 'csv', '--snapshot', '1'])).stdout).toBe('now,all\r\n300,300\r\n')
+  })
+
+  test('prints 1000 rows of a table at most, or as many as --limit says', async () => {
+    const whole = await query(['SELECT * FROM financials'])
+    expect(whole.stdout.split('\n')).toHaveLength(1003)
+    expect(whole.stderr).toContain('There are more than 1,000 rows')
+    const two = await query(['SELECT internal_id FROM companies', '--format', 'csv', '--limit', '2'])
+    expect(two.stdout.split('\r\n')).toHaveLength(4)
+  })
+
+  test('without SQL lists tables with columns, units and row counts', async () => {
+    const { code, stdout } = await query([])
+    expect(code).toBe(0)
+    expect(stdout).toMatch(/companies.*300 rows/)
+    expect(stdout).toMatch(/employees +DOUBLE +persons +Headcount\./)
+    const tables: { name: string }[] = JSON.parse((await query(['--json'])).stdout)
+    expect(tables.map(({ name }) => name)).toContain('financials')
+  })
+
+  test.each([
+    ['SELECT 1; SELECT 2', 'QUERY_REFUSED'],
+    ['CREATE TABLE x AS SELECT 1', 'QUERY_REFUSED'],
+    ['SELECT nothing FROM companies', 'QUERY_FAILED'],
+  ])('%s ends with 1 and %s', async (sql, code) => {
+    const result = await query([sql, '--json'])
+    expect([result.code, errorCode(result)]).toEqual([1, code])
+  })
+
+  test('an empty statement and an unknown format are wrong usage', async () => {
+    expect((await query([' '])).code).toBe(2)
+    expect((await query(['SELECT 1', '--format', 'xml'])).code).toBe(2)
+  })
+
+  test.each(['csv', 'json'])('ends quietly with 0 when nobody reads its %s any more', async (format) => {
+    const sql = 'SELECT * FROM financials'
+    const args = [MAIN, 'query', '--lake', lake, sql, '--format', format]
+    const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] })
+    let stderr = ''
+    child.stderr.on('data', (text: Buffer) => {
+      stderr += text
+    })
+    child.stdout.once('data', () => child.stdout.destroy())
+    const [code] = await once(child, 'exit')
+    expect([code, stderr]).toEqual([0, ''])
+  })
+})

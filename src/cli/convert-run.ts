@@ -33,8 +33,8 @@ export interface ConvertOptions {
   readonly onEvent?: ((event: RunEvent) => void) | undefined
 }
 
-/** Default limits of a plan; what `--help` shows. */
-export const DEFAULT_LIMITS = {
+/** Default limits of a plan. */
+const DEFAULT_LIMITS = {
   maxLineBytes: DECODE_LIMITS.maxLineBytes,
   maxRatio: DECODE_LIMITS.maxRatio,
   maxDepth: DEFAULT_MAX_DEPTH,

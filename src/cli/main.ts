@@ -1,12 +1,18 @@
 #!/usr/bin/env node
 /** The entry of the command line: runs one command, reports its error, sets the exit code. */
 
+import { enableCompileCache } from 'node:module'
 import { CommanderError } from 'commander'
 import { EXIT, exitCodeOf } from './exit-codes.ts'
 import { stoppingSignal } from './interrupt.ts'
 import { endWhenNobodyReads } from './output.ts'
 import { newProgram } from './program.ts'
 import { asToolkitError, errorText } from './report-error.ts'
+
+// Modules stripped of their types and compiled once are read from there at the next start.
+enableCompileCache()
+// DuckDB keeps a thread of the pool busy for each statement; reading and decoding need theirs beside it.
+process.env.UV_THREADPOOL_SIZE ??= '16'
 
 const runCommand = async (args: readonly string[]): Promise<void> => {
   try {

@@ -56,6 +56,6 @@ export const errorText = (error: unknown, { json = false, debug = false } = {}):
   const { code, message, context, remedy } = describe(error)
   const text = json
     ? JSON.stringify({ error: { code, message, context } })
-    : `error ${code}: ${printable(message)}\n  ${remedy}`
+    : `error ${code}: ${message.split('\n').map(printable).join('\n  ')}\n  ${remedy}`
   return `${text}\n${debug ? `${inspect(error, { depth: 5 })}\n` : ''}`
 }

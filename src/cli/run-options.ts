@@ -2,7 +2,7 @@
 
 import { Option } from 'commander'
 import { ToolkitError } from '../core/errors.ts'
-import { DEFAULT_MEMORY_BYTES, parseBytes } from '../pipeline/divide-memory.ts'
+import { DEFAULT_MEMORY_BYTES, DEFAULT_THREADS, parseBytes } from '../pipeline/divide-memory.ts'
 import {
   DEFAULT_MAX_QUARANTINED,
   parseQuarantineLimit,
@@ -34,7 +34,7 @@ export const memoryOption = (): Option =>
   bytesOption('--memory <bytes>', 'most memory to use in all', DEFAULT_MEMORY_BYTES, '1GiB')
 
 export const threadsOption = (): Option =>
-  new Option('--threads <n>', 'worker threads of DuckDB').argParser(threadCount).default(2)
+  new Option('--threads <n>', 'worker threads').argParser(threadCount).default(DEFAULT_THREADS)
 
 /** DuckDB's part of the memory when Node only prints: the rest is Node with its modules. */
 export const queryMemory = (totalBytes: number): number => {

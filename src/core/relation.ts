@@ -6,7 +6,6 @@ export type CopyFormat =
 
 export interface CopyReceipt {
   readonly rows: number
-  readonly bytes: number
   /** Least and greatest value by column, as text; only for Parquet, and not for ENUM columns. */
   readonly statistics: ReadonlyMap<string, { readonly least?: string; readonly greatest?: string }>
 }

@@ -51,10 +51,33 @@ export const fieldColumns = (
       if (field.kind === 'object') {
         return fieldColumns(field.of, prefixes, prefix + (prefixes[name] ?? `${snakeCase(name)}_`), way)
       }
+      const unit = unitOf(name, field)
       return [
-        { name: prefix + snakeCase(name), type: columnType(field), about: field.about, field, path: way },
+        {
+          name: prefix + snakeCase(name),
+          type: columnType(field),
+          about: field.about,
+          ...(unit !== undefined && { unit }),
+          field,
+          path: way,
+        },
       ]
     })
+
+/** What a number measures, by its name; instants are in UTC. */
+const unitOf = (name: string, field: Field): string | undefined => {
+  if (field.kind === 'date-time') return 'instant, UTC'
+  if (field.kind !== 'number' && field.kind !== 'integer') return undefined
+  return UNITS.find(([pattern]) => pattern.test(name))?.[1]
+}
+const UNITS: readonly (readonly [RegExp, string])[] = [
+  [/OwnershipStake$/, 'percent'],
+  [/Shares$/, 'shares'],
+  [/Votes$/, 'votes'],
+  [/^FiscalYearLength$/, 'months'],
+  [/Employees$/, 'persons'],
+  [/^Followers$/, 'persons'],
+]
 
 /** The type of a field as a column of the lake. */
 export const columnType = (field: Field): string => {

@@ -12,6 +12,7 @@ import type { Table } from './tables.ts'
 /** A file of a table and the version of its rows. */
 export interface VersionedFile {
   readonly path: string
+  readonly bytes: number
   readonly version: number
   readonly partition: PartitionEntry | undefined
 }
@@ -21,11 +22,11 @@ export const filesOf = (snapshot: Snapshot, lake: string, table: string): readon
   ...snapshot.partitions.flatMap((partition, version) =>
     partition.files
       .filter((file) => file.table === table)
-      .map(({ path }) => ({ path: inLake(lake, path), version, partition })),
+      .map(({ path, bytes }) => ({ path: inLake(lake, path), bytes, version, partition })),
   ),
   ...snapshot.files
     .filter((file) => file.table === table)
-    .map(({ path }, at) => ({ path: inLake(lake, path), version: at, partition: undefined })),
+    .map(({ path, bytes }, at) => ({ path: inLake(lake, path), bytes, version: at, partition: undefined })),
 ]
 
 /** Rows of a table's files with the columns as declared; `version` besides when asked for. */

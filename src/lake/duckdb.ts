@@ -92,10 +92,10 @@ export class Session {
     const options =
       format.kind === 'parquet'
         ? `FORMAT parquet, COMPRESSION zstd, RETURN_STATS${format.dictionaryLimit === undefined ? '' : `, DICTIONARY_SIZE_LIMIT ${format.dictionaryLimit}`}`
-        : 'FORMAT json, RETURN_STATS'
+        : 'FORMAT json' // has no statistics to return
     try {
       const [row] = await this.rows(`COPY (${sql}) TO ${literal(path)} (${options})`)
-      return { rows: Number(row?.count), bytes: Number(row?.file_size_bytes), statistics: statisticsOf(row) }
+      return { rows: Number(row?.count ?? row?.Count), statistics: statisticsOf(row) }
     } catch (error) {
       throw /IO Error/.test(error instanceof Error ? error.message : '')
         ? writeError(`Cannot write "${path}"`, error)

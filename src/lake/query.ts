@@ -1,5 +1,6 @@
 /** Read-only queries over one snapshot of a lake, locked down so that a statement can only read the lake. */
 
+import { rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { ToolkitError } from '../core/errors.ts'
 import type { Snapshot } from '../core/partition.ts'
@@ -8,6 +9,9 @@ import { Engine, type ResultColumn, type Session } from './duckdb.ts'
 import { readQuarantine } from './read-quarantine.ts'
 import { ident, literal } from './sql.ts'
 import { mainTables, QUARANTINE, TABLES, type Table } from './tables.ts'
+
+/** Where results that do not fit into memory are put aside while the process runs. */
+const SPILL_FOLDER = `${tmpdir()}/firmlake-${process.pid}`
 
 export interface LakeQueryOptions {
   /** Folder of the lake. */
@@ -49,7 +53,7 @@ export class LakeQuery {
     const engine = await Engine.open({
       memoryBytes,
       ...(threads !== undefined && { threads }),
-      spillFolder: `${tmpdir()}/firmlake-${process.pid}`,
+      spillFolder: SPILL_FOLDER,
     })
     const session = await engine.connect()
     await makeViews(session, lake, snapshot)
@@ -88,16 +92,22 @@ export class LakeQuery {
   close(): void {
     this.#session.close()
     this.#engine.close()
+    rmSync(SPILL_FOLDER, { recursive: true, force: true })
   }
 
   async #refuseAllButReading(sql: string): Promise<void> {
+    const refused = new ToolkitError(
+      'QUERY_REFUSED',
+      'Cannot run the statement: only a SELECT (or EXPLAIN, DESCRIBE, SUMMARIZE of one) is allowed',
+    )
     let kinds: readonly string[]
     if (sql.trim() === '')
       throw new ToolkitError('QUERY_REFUSED', 'Cannot run an empty statement: expected a SELECT')
     try {
       kinds = await this.#session.statementKinds(sql)
     } catch (error) {
-      throw queryFailed(error)
+      // Statements are bound to learn their kind: one that writes may fail before it is known for what it is.
+      throw READS.test(sql) ? queryFailed(error) : refused
     }
     if (kinds.length !== 1) {
       throw new ToolkitError(
@@ -108,12 +118,7 @@ export class LakeQuery {
     // EXPLAIN ANALYZE runs what it explains, and that may be a COPY.
     const explained =
       kinds[0] === 'explain' && /^(\s|--.*\n)*explain\s+(select|with|from|values)\b/i.test(sql)
-    if (kinds[0] !== 'select' && !explained) {
-      throw new ToolkitError(
-        'QUERY_REFUSED',
-        'Cannot run the statement: only a SELECT (or EXPLAIN, DESCRIBE, SUMMARIZE of one) is allowed',
-      )
-    }
+    if (kinds[0] !== 'select' && !explained) throw refused
   }
 }
 
@@ -130,10 +135,12 @@ const makeViews = async (session: Session, lake: string, snapshot: Snapshot): Pr
     )
   }
   const quarantined = filesOf(snapshot, lake, QUARANTINE.name)
-  await session.run(
-    `CREATE VIEW ${QUARANTINE.name} AS ${readQuarantine(quarantined.map(({ path }) => path))}`,
-  )
+  await session.run(`CREATE VIEW ${QUARANTINE.name} AS ${readQuarantine(quarantined)}`)
 }
+
+/** How a statement that reads begins. */
+const READS =
+  /^(\s|\(|--.*\n|\/\*[\s\S]*?\*\/)*(select|with|from|values|describe|desc|summarize|show|explain|pivot|unpivot)\b/i
 
 const queryFailed = (error: unknown): ToolkitError =>
   new ToolkitError('QUERY_FAILED', error instanceof Error ? error.message : String(error), {}, error)

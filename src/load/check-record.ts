@@ -11,7 +11,7 @@ import { LINE_ITEMS } from '../contract/line-items.ts'
 import { COMPANY, CONTENT, type Content, PROTECTED_IDENTITY } from '../contract/objects.ts'
 import type { Drift } from '../core/partition.ts'
 import { hasOwnTable } from '../lake/row-objects.ts'
-import { JsonScan, notFinite, Rejection, tooDeep } from './json-scan.ts'
+import { duplicateKey, JsonScan, notFinite, Rejection, tooDeep } from './json-scan.ts'
 import { KeyTable } from './key-table.ts'
 import type { ForeignItem } from './line-items.ts'
 
@@ -182,6 +182,10 @@ export class RecordChecker {
       .replaceAll('.[', '[')
   }
 
+  #here(): string {
+    return this.#where('').replace(/\.$/, '')
+  }
+
   #object(object: CompiledObject, depth: number): void {
     if (depth > this.#maxDepth) throw tooDeep(this.#maxDepth)
     const scan = this.#scan
@@ -195,7 +199,7 @@ export class RecordChecker {
       if (index < 0) {
         const name = this.#textOf(start, scan.keyEnd)
         names ??= new Set()
-        if (names.has(name)) throw duplicateKey(this.#path.length > 0 ? this.#where('') : 'The record')
+        if (names.has(name)) throw duplicateKey(this.#path.length > 0 ? this.#here() : 'The record')
         names.add(name)
         this.#unknownMember(name, depth)
         continue
@@ -350,12 +354,7 @@ export class RecordChecker {
       )
     }
     if (token !== 'number') throw wrongShape(this.#where(name), 'a number', token)
-    const start = scan.at
-    const form = scan.skipNumber()
-    if (form === 'check' && !Number.isFinite(Number(scan.buffer.toString('latin1', start, scan.at)))) {
-      throw notFinite(this.#where(name))
-    }
-    return form
+    return scan.skipFinite(name)
   }
 
   #list(known: CompiledField, depth: number): void {
@@ -506,7 +505,7 @@ export class RecordChecker {
       scan.skipKey()
       const year = this.#textOf(start, scan.keyEnd)
       if (!/^[1-9]\d{3}$/.test(year)) {
-        throw new Rejection('YEAR_INVALID', `${this.#where('')} has a fiscal year that is no year`)
+        throw new Rejection('YEAR_INVALID', `${this.#here()} has a fiscal year that is no year`)
       }
       if (years.has(year)) throw duplicateKey(this.#where(year))
       years.add(year)
@@ -529,12 +528,6 @@ export class RecordChecker {
   #findEscaped(keys: KeyTable, start: number): number {
     const name = Buffer.from(this.#textOf(start, this.#scan.keyEnd))
     return keys.find(name, 0, name.length)
-  }
-
-  /** The text between two quotes, escapes resolved. */
-  #textOf(start: number, end: number): string {
-    const written = this.#scan.buffer.toString('utf8', start, end)
-    return written.includes('\\') ? String(JSON.parse(`"${written}"`)) : written
   }
 }
 
@@ -588,9 +581,6 @@ const ARTICLE: Readonly<Record<string, string>> = {
   number: 'a number',
   boolean: 'a boolean',
 }
-
-const duplicateKey = (where: string): Rejection =>
-  new Rejection('DUPLICATE_KEY', `${where.replace(/\.$/, '')} has the same key twice`)
 
 /** The `extra` column: unknown members where they stood; those of rows below a JSON pointer. */
 const extraOf = (unknown: readonly Unknown[]): string => {

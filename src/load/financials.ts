@@ -79,12 +79,12 @@ FROM figure WHERE figure IS NOT NULL`
 export const figuresOf = (financials: string, companies: string, lineItems: string): string => {
   const factor = factorOf('c.financial_figure_scale')
   const joined = (key: string, value: string): string =>
-    `'{' || string_agg(to_json(${key}::VARCHAR)::VARCHAR || ':' || ${value}, ',' ORDER BY ${key}) || '}'`
+    `'{' || string_agg(to_json(${key}::VARCHAR)::VARCHAR || ':' || ${value}, ',') || '}'`
   return `(
   SELECT internal_id, consolidation, ${joined('category', 'items')} AS figures FROM (
     SELECT internal_id, consolidation, category, ${joined('line_item', 'years')} AS items FROM (
       SELECT internal_id, consolidation, category, line_item,
-        '{' || string_agg('"' || fiscal_year || '":' || ${numberText('figure')}, ',' ORDER BY fiscal_year) || '}' AS years
+        '{' || string_agg('"' || fiscal_year || '":' || ${numberText('figure')}, ',') || '}' AS years
       FROM (
         SELECT f.internal_id, consolidation, category, line_item, fiscal_year,
           coalesce(reported, CASE WHEN d.scaled THEN value / ${factor} ELSE value END) AS figure

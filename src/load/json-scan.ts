@@ -182,6 +182,16 @@ export class JsonScan {
     return at - start > 300 ? 'check' : form
   }
 
+  /** Steps over a number and says what `skipNumber` does. @throws {Rejection} NOT_FINITE */
+  skipFinite(where?: string): 'whole' | 'decimal' | 'check' {
+    const start = this.at
+    const form = this.skipNumber()
+    if (form === 'check' && !Number.isFinite(Number(this.buffer.toString('latin1', start, this.at)))) {
+      throw notFinite(where)
+    }
+    return form
+  }
+
   /** Steps over the opening brace or bracket; false where the object or list is empty and now behind us. */
   open(close: number): boolean {
     this.at++
@@ -243,29 +253,47 @@ export class JsonScan {
 
   /** Steps over any value. @param depth levels already open @throws {Rejection} TOO_DEEP past `maxDepth` */
   skipValue(depth: number, maxDepth: number): void {
-    const open: ('object' | 'list')[] = []
+    const open: (Set<string> | 'list')[] = []
     for (;;) {
       const token = this.token()
       let within = false
       if (token === 'object' || token === 'list') {
         if (depth + open.length + 1 > maxDepth) throw tooDeep(maxDepth)
         within = token === 'object' ? this.openObject() : this.openList()
-        if (within) open.push(token)
+        if (within) open.push(token === 'object' ? new Set() : token)
       } else if (token === 'text') this.skipText()
-      else if (token === 'number') this.skipNumber()
+      else if (token === 'number') this.skipFinite()
       else if (token === 'not-finite') throw notFinite()
       else this.skipWord()
       while (!within && open.length > 0) {
-        within = open.at(-1) === 'object' ? this.moreMembers() : this.moreItems()
+        within = open.at(-1) === 'list' ? this.moreItems() : this.moreMembers()
         if (!within) open.pop()
       }
-      if (open.length === 0) return
-      if (open.at(-1) === 'object') this.skipKey()
+      const names = open.at(-1)
+      if (names === undefined) return
+      if (names !== 'list') this.#skipNewKey(names)
     }
+  }
+
+  #skipNewKey(names: Set<string>): void {
+    this.peek()
+    const start = this.at + 1
+    this.skipKey()
+    const name = this.textOf(start, this.keyEnd)
+    if (names.has(name)) throw duplicateKey('An object outside the contract')
+    names.add(name)
+  }
+
+  /** The text between two quotes, escapes resolved. */
+  textOf(start: number, end: number): string {
+    const written = this.buffer.toString('utf8', start, end)
+    return written.includes('\\') ? String(JSON.parse(`"${written}"`)) : written
   }
 }
 
 export const tooDeep = (maxDepth: number): Rejection =>
   new Rejection('TOO_DEEP', `Record is nested deeper than ${maxDepth} levels`)
+export const duplicateKey = (where: string): Rejection =>
+  new Rejection('DUPLICATE_KEY', `${where} has the same key twice`)
 export const notFinite = (where = 'A value'): Rejection =>
   new Rejection('NOT_FINITE', `${where} is not a finite number`)

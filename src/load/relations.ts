@@ -177,10 +177,11 @@ export const relationRecords = (
      FROM walk`,
     listsStep('nest_ownerships', tables.ownerships, OWNERSHIP_LISTS, OWNERSHIP_COLUMNS, 'kind'),
     listsStep('nest_roles', tables.roles, { KeyPersonRoles: 'Role' }, ROLE_COLUMNS, `'Role'`),
+    bodiesStep(tables.relation_entities),
     `CREATE OR REPLACE TEMP TABLE nest_level AS SELECT NULL::BIGINT AS company_id, NULL::BIGINT AS entity_no,
        NULL::BIGINT AS parent_no, NULL::VARCHAR AS direction, NULL::VARCHAR AS record WHERE false`,
   ]
-  for (let level = depth; level >= 0; level--) steps.push(levelStep(tables.relation_entities, level))
+  for (let level = depth; level >= 0; level--) steps.push(levelStep(level))
   const lists = Object.entries(DIRECTIONS).map(
     ([name, direction]) =>
       `(SELECT company_id AS internal_id, '[' || string_agg(record, ',' ORDER BY entity_no) || ']' AS ${ident(name)} FROM nest_level WHERE direction = ${literal(direction)} GROUP BY ALL)`,
@@ -234,23 +235,31 @@ FROM (
 ) GROUP BY ALL`
 }
 
-/** Entities of one depth as JSON text, with the histories that the step before has made. */
-const levelStep = (entities: string, level: number): string => {
+/** Every entity as JSON text, but for its history. */
+const bodiesStep = (entities: string): string => {
+  const lists = ROW_LISTS.filter((list) => list !== 'History')
   const id = member('InternalId', 'entity_id::VARCHAR')
-  const record = objectText([id, ...nested(ENTITY_COLUMNS, 0), ...ROW_LISTS.map(listMember)])
-  return `CREATE OR REPLACE TEMP TABLE nest_level AS
-SELECT e.company_id, e.entity_no, e.parent_no, e.direction,
+  const record = objectText([id, ...nested(ENTITY_COLUMNS, 0), ...lists.map(listMember)])
+  return `CREATE OR REPLACE TEMP TABLE nest_body AS
+SELECT e.company_id, e.entity_no, e.parent_no, e.direction, e.depth, list_contains(e.empty_lists, 'History') AS no_history,
   ${merged(merged(merged('e.record', 'e.as_reported'), 'e.masked'), 'x.patch')} AS record
 FROM (
-  SELECT company_id, entity_no, e.parent_no, direction, as_reported, masked, ${record} AS record
-  FROM (FROM ${entities} WHERE depth = ${level}) AS e
+  SELECT ${KEYS}, parent_no, direction, depth, as_reported, masked, empty_lists, ${record} AS record
+  FROM (FROM ${entities}) AS e
   LEFT JOIN nest_ownerships USING (${KEYS})
   LEFT JOIN nest_roles USING (${KEYS})
-  LEFT JOIN (
-    SELECT company_id, parent_no AS entity_no, '[' || string_agg(record, ',' ORDER BY entity_no) || ']' AS "History"
-    FROM nest_level GROUP BY ALL
-  ) USING (${KEYS})
 ) AS e
 JOIN nest_place AS p ON p.company_id = e.company_id AND p.entity_no = e.entity_no
 LEFT JOIN nest_extra AS x ON x.company_id = e.company_id AND x.pointer = p.pointer`
 }
+
+/** Entities of one depth with the histories that the step before has made. */
+const levelStep = (level: number): string => `CREATE OR REPLACE TEMP TABLE nest_level AS
+SELECT ${KEYS}, e.parent_no, direction,
+  CASE WHEN history IS NULL AND NOT coalesce(no_history, false) THEN record
+    ELSE record[:-2] || ',"History":' || coalesce(history, '[]') || '}' END AS record
+FROM (FROM nest_body WHERE depth = ${level}) AS e
+LEFT JOIN (
+  SELECT company_id, parent_no AS entity_no, '[' || string_agg(record, ',' ORDER BY entity_no) || ']' AS history
+  FROM nest_level GROUP BY ALL
+) USING (${KEYS})`

@@ -3,9 +3,9 @@
 import { readFile } from 'node:fs/promises'
 import { systemCode, ToolkitError, writeError } from '../core/errors.ts'
 import type { PartitionEntry } from '../core/partition.ts'
+import { inLake, runPath } from '../lake/layout.ts'
 import { fsyncFile, fsyncFolders, LineAppender } from '../support/durable-files.ts'
 import { sideBySide } from '../support/side-by-side.ts'
-import { inLake, runPath } from '../lake/layout.ts'
 import type { RunClaim } from './run-claims.ts'
 import { isPartitionEntry } from './snapshot-form.ts'
 

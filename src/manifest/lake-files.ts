@@ -1,10 +1,10 @@
 /** What stands in a lake's tables, listed in a snapshot or not, and what crashes left unfinished. */
 
 import { relative, sep } from 'node:path'
+import { inLake, loadPath, MANIFEST_FOLDER, RUNS_FOLDER } from '../lake/layout.ts'
 import { listFolder, listTree } from '../support/list-files.ts'
 import { temporaryLiveness } from '../support/process-identity.ts'
 import { isRunId } from '../support/run-ids.ts'
-import { inLake, loadPath, MANIFEST_FOLDER, RUNS_FOLDER } from '../lake/layout.ts'
 import { DAY_MS, type Judge } from './run-claims.ts'
 
 export interface StoredFile {

@@ -4,11 +4,11 @@ import { rm, rmdir } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { ToolkitError, writeError } from '../core/errors.ts'
 import type { FileEntry } from '../core/partition.ts'
+import { inLake } from '../lake/layout.ts'
 import { fsyncFile, fsyncFolders, moveIntoPlace } from '../support/durable-files.ts'
 import { look } from '../support/list-files.ts'
 import { sideBySide } from '../support/side-by-side.ts'
 import type { Move } from './journal.ts'
-import { inLake } from '../lake/layout.ts'
 
 const FILES_AT_ONCE = 8
 

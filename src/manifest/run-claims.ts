@@ -6,10 +6,10 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { systemCode, ToolkitError, writeError } from '../core/errors.ts'
+import { inLake, runPath } from '../lake/layout.ts'
 import { createIfAbsent } from '../support/durable-files.ts'
 import { listFolder, listTree } from '../support/list-files.ts'
 import { type Liveness, livenessOf, type ProcessIdentity, thisProcess } from '../support/process-identity.ts'
-import { inLake, runPath } from '../lake/layout.ts'
 
 /** The right to work on a run. Whoever holds it may write its journal, commit and remove it. */
 export interface RunClaim {

@@ -7,13 +7,13 @@ import { readFile, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { systemCode, ToolkitError, writeError } from '../core/errors.ts'
 import type { Snapshot } from '../core/partition.ts'
+import { inLake, MANIFEST_FOLDER, RUNS_FOLDER, runPath } from '../lake/layout.ts'
 import { createIfAbsent, fsyncFolder, makeFolder } from '../support/durable-files.ts'
 import { listFolder, listTree, look } from '../support/list-files.ts'
 import { type ProcessIdentity, temporaryName, thisProcess } from '../support/process-identity.ts'
 import { isRunId, newRunId, type RandomBytes } from '../support/run-ids.ts'
 import { findCommit } from './find-commit.ts'
 import { readJournal } from './journal.ts'
-import { inLake, MANIFEST_FOLDER, RUNS_FOLDER, runPath } from '../lake/layout.ts'
 import {
   assertOwner,
   type Judge,

@@ -4,8 +4,8 @@
  */
 
 import type { Snapshot } from '../core/partition.ts'
-import { sha256Of } from '../support/hash.ts'
 import { snapshotName } from '../lake/layout.ts'
+import { sha256Of } from '../support/hash.ts'
 import { isSnapshot, snapshotMisfit } from './snapshot-form.ts'
 
 const ending = (sha256: string): string => `  "sha256": "${sha256}"\n}\n`

@@ -3,8 +3,6 @@
 import { readFile } from 'node:fs/promises'
 import { systemCode, ToolkitError } from '../core/errors.ts'
 import type { Snapshot } from '../core/partition.ts'
-import { createIfAbsent } from '../support/durable-files.ts'
-import { listFolder, look } from '../support/list-files.ts'
 import {
   inLake,
   MANIFEST_FOLDER,
@@ -13,6 +11,8 @@ import {
   recordPath,
   snapshotPath,
 } from '../lake/layout.ts'
+import { createIfAbsent } from '../support/durable-files.ts'
+import { listFolder, look } from '../support/list-files.ts'
 import { bytesToSnapshot, recordText, snapshotToText } from './snapshot-text.ts'
 
 /** What stands in `_manifest`; numbers ascend. */

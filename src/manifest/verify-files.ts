@@ -2,9 +2,9 @@
 
 import { systemCode } from '../core/errors.ts'
 import type { FileEntry } from '../core/partition.ts'
+import { inLake } from '../lake/layout.ts'
 import { type FileHash, hashFile } from '../support/hash.ts'
 import { look } from '../support/list-files.ts'
-import { inLake } from '../lake/layout.ts'
 import type { Problem, ProblemKind } from './verify-manifest.ts'
 
 /** Counts the rows of a file that is not JSON Lines. Throws when it cannot be read. */

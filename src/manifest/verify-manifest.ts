@@ -3,9 +3,9 @@
 import { readFile } from 'node:fs/promises'
 import { systemCode, ToolkitError } from '../core/errors.ts'
 import type { Snapshot } from '../core/partition.ts'
+import { inLake, oldestPath, recordPath, runPath, snapshotName, snapshotPath } from '../lake/layout.ts'
 import { look } from '../support/list-files.ts'
 import { arithmeticProblems } from './arithmetic.ts'
-import { inLake, oldestPath, recordPath, runPath, snapshotName, snapshotPath } from '../lake/layout.ts'
 import { bytesToSnapshot, oldestText, recordText } from './snapshot-text.ts'
 import { type ManifestListing, readSnapshot } from './snapshots.ts'
 

@@ -1,9 +1,9 @@
 /** Proves that a lake is what its manifest says: recomputes every hash and count and names what differs. */
 
 import type { FileEntry, Snapshot } from '../core/partition.ts'
+import { MANIFEST_FOLDER, snapshotPath } from '../lake/layout.ts'
 import { sideBySide } from '../support/side-by-side.ts'
 import { listLoadFolders } from './lake-files.ts'
-import { MANIFEST_FOLDER, snapshotPath } from '../lake/layout.ts'
 import { listRunIds } from './runs.ts'
 import { listManifest } from './snapshots.ts'
 import { type CountRows, checkFile } from './verify-files.ts'

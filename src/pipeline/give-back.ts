@@ -26,7 +26,7 @@ export interface GiveBackRequest {
 }
 
 /** Rows of one partition that are nested at once: their texts have to fit into memory. */
-const ROWS_AT_ONCE = 200_000
+const ROWS_AT_ONCE = 400_000
 
 /** JSON texts of the records, one document each; equal as data to what came in. */
 export async function* giveBack(request: GiveBackRequest): AsyncGenerator<string> {

@@ -147,11 +147,13 @@ class BatchRun {
     const newest = await newestSnapshot(claim.lake)
     const loaded = this.#options.again ? new Set<string>() : new Set(loadedSources(newest))
     await using journal = await openJournal(claim)
+    let storedBytes = 0
     for (const [index, source] of sources.entries()) {
       await this.#source(source, index, loaded, done, (partition) => journal.append({ partition, moves: [] }))
-      this.#tell({ sourcesDone: index + 1 })
+      storedBytes += source.sizeBytes ?? 0
+      this.#tell({ sourcesDone: index + 1, bytesRead: Math.max(this.#progress.bytesRead, storedBytes) })
     }
-    return this.#commit()
+    return await this.#commit()
   }
 
   async #source(
@@ -342,7 +344,7 @@ class BatchRun {
       throw new ToolkitError(
         'QUARANTINE_LIMIT',
         `Cannot commit run "${claim.run}": ${quarantined} of ${lines} lines are bad, more than --max-quarantined allows; ` +
-          `see "firmlake quarantine list --run ${claim.run}"`,
+          `see "firmlake quarantine list --lake ${claim.lake} --run ${claim.run}"`,
         { run: claim.run, quarantined, lines },
       )
     }

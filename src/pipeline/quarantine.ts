@@ -68,11 +68,11 @@ export async function* listQuarantine(
   files: readonly QuarantineFile[],
 ): AsyncGenerator<readonly QuarantinedLine[]> {
   if (files.length === 0) return
-  const engine = await Engine.open({ memoryBytes: LIST_MEMORY_BYTES })
+  const engine = await Engine.open({ memoryBytes: LIST_MEMORY_BYTES, threads: 1 })
   try {
     const session = await engine.connect()
-    for (const { path } of files) {
-      for await (const rows of session.stream(`SELECT * FROM (${readQuarantine([path])}) ORDER BY line`)) {
+    for (const file of files) {
+      for await (const rows of session.stream(`SELECT * FROM (${readQuarantine([file])}) ORDER BY line`)) {
         yield rows.map(asLine)
       }
     }
@@ -80,7 +80,7 @@ export async function* listQuarantine(
     engine.close()
   }
 }
-const LIST_MEMORY_BYTES = 512 * 1024 * 1024
+const LIST_MEMORY_BYTES = 768 * 1024 * 1024
 
 const textOrNull = (value: unknown): string | null => (typeof value === 'string' ? value : null)
 const asLine = (row: Readonly<Record<string, unknown>>): QuarantinedLine => ({

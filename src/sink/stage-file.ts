@@ -12,7 +12,7 @@ export const stageFile = async (
   path: string,
   rows: Relation,
   format: CopyFormat,
-): Promise<CopyReceipt & { readonly sha256: string }> => {
+): Promise<CopyReceipt & { readonly bytes: number; readonly sha256: string }> => {
   try {
     await mkdir(dirname(path), { recursive: true })
     await rm(path, { force: true })

@@ -29,6 +29,13 @@ test('errorText shows control characters instead of obeying them', () => {
   expect(errorText(new Error('a\u001b[2Jb'))).toContain('error UNEXPECTED: a\\u001b[2Jb\n')
 })
 
+test('errorText keeps the lines of a message, which point into a statement', () => {
+  const error = new ToolkitError('QUERY_FAILED', 'Parser Error\n\nLINE 1: SELEC 1\n        ^')
+  expect(errorText(error)).toContain(
+    'error QUERY_FAILED: Parser Error\n  \n  LINE 1: SELEC 1\n          ^\n  DuckDB',
+  )
+})
+
 test('exitCodeOf follows the code', () => {
   const codes = (['USAGE', 'QUARANTINE_LIMIT', 'INTERRUPTED', 'QUERY_REFUSED'] as const).map((code) =>
     exitCodeOf(new ToolkitError(code, 'x')),

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import type { Command } from 'commander'
 import { DECODE_LIMITS } from '../../decode/decode-limits.ts'
 import { DEFAULT_MAX_DEPTH } from '../../load/check-record.ts'
-import { DEFAULT_MEMORY_BYTES } from '../../pipeline/divide-memory.ts'
+import { DEFAULT_MEMORY_BYTES, DEFAULT_THREADS } from '../../pipeline/divide-memory.ts'
 import { DEFAULT_MAX_QUARANTINED, parseQuarantineLimit } from '../../pipeline/quarantine-limit.ts'
 import { type LakeOption, lakeOption, withExamples } from '../options.ts'
 import { printLines } from '../output.ts'
@@ -14,7 +14,6 @@ import { reportLines, warnOf } from '../run-report.ts'
 import { convertPaths } from './convert.ts'
 
 const SAMPLE = fileURLToPath(new URL('../../../data/sample', import.meta.url))
-const THREADS = 2
 
 export const addDemo = (program: Command): void => {
   const command = program
@@ -37,7 +36,7 @@ const runDemo = async ({ lake }: LakeOption): Promise<void> => {
       lake,
       maxQuarantined: parseQuarantineLimit(DEFAULT_MAX_QUARANTINED),
       memory: DEFAULT_MEMORY_BYTES,
-      threads: THREADS,
+      threads: DEFAULT_THREADS,
       maxLineBytes: DECODE_LIMITS.maxLineBytes,
       maxRatio: DECODE_LIMITS.maxRatio,
       maxDepth: DEFAULT_MAX_DEPTH,
@@ -63,13 +62,16 @@ const askQuestions = async (lake: string): Promise<void> => {
   const { askLake } = await import('../lake-query.ts')
   const { QUESTIONS } = await import('../demo-questions.ts')
   const { printResult } = await import('../query-output.ts')
-  await askLake({ lake, memoryBytes: queryMemory(DEFAULT_MEMORY_BYTES), threads: THREADS }, async (query) => {
-    for (const { title, sql } of QUESTIONS) {
-      await heading(title)
-      await printLines([sql, ''])
-      await printResult(await query.run(sql), 'table')
-    }
-  })
+  await askLake(
+    { lake, memoryBytes: queryMemory(DEFAULT_MEMORY_BYTES), threads: DEFAULT_THREADS },
+    async (query) => {
+      for (const { title, sql } of QUESTIONS) {
+        await heading(title)
+        await printLines([sql, ''])
+        await printResult(await query.run(sql), 'table')
+      }
+    },
+  )
 }
 
 const nextLines = (lake: string): string[] => {

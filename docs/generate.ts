@@ -1,0 +1,86 @@
+/** Writes `docs/tables.md` and `docs/codes.md` from the declarations: `npm run docs`. A test compares them. */
+
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { DICTIONARIES } from '../src/contract/dictionaries.ts'
+import { CATEGORIES, LINE_ITEMS } from '../src/contract/line-items.ts'
+import { ERROR_CODES } from '../src/core/errors.ts'
+import { REJECT_CODES } from '../src/core/reject.ts'
+import { QUARANTINE, TABLES, type Table } from '../src/lake/tables.ts'
+
+const cell = (text: string): string => text.replaceAll('|', '\\|')
+const rows = (header: readonly string[], body: readonly (readonly string[])[]): string =>
+  [header, header.map(() => '---'), ...body].map((row) => `| ${row.map(cell).join(' | ')} |`).join('\n')
+
+const tableText = ({ name, row, key, columns }: Table): string => `## ${name}
+
+A row is ${row}. Key: ${key.map((column) => `\`${column}\``).join(', ')}.
+
+${rows(
+  ['column', 'type', 'unit', 'meaning'],
+  columns.map(({ name: column, type, unit = '', about }) => [`\`${column}\``, shortType(type), unit, about]),
+)}
+`
+const shortType = (type: string): string => (type.startsWith('STRUCT') ? type.replace(/\(.*\)/, '(…)') : type)
+
+const codeText = (codes: Readonly<Record<string, string>>): string =>
+  rows(
+    ['code', 'meaning'],
+    Object.entries(codes).map(([code, meaning]) => [`\`${code}\``, meaning]),
+  )
+
+export const DOCUMENTS: Readonly<Record<string, string>> = {
+  'tables.md': `# The tables of a lake
+
+Made by \`npm run docs\` from the declarations in \`src/\`; do not edit.
+
+Each table has a view of its name with the current version of each record, and a view \`<table>_history\` with all
+versions. Date-times are instants in UTC.
+
+${[...TABLES, QUARANTINE].map(tableText).join('\n')}
+## Line items
+
+${rows(
+  ['category', 'line items by unit'],
+  CATEGORIES.map((category) => {
+    const units = Map.groupBy(
+      LINE_ITEMS.filter((item) => item.category === category),
+      ({ unit }) => unit,
+    )
+    return [
+      category,
+      [...units]
+        .map(([unit, items]) => `${unit}: ${items.map(({ lineItem }) => lineItem).join(', ')}`)
+        .join('; '),
+    ]
+  }),
+)}
+
+## Codes
+
+${Object.values(DICTIONARIES)
+  .map(
+    ({ name, values }) =>
+      `**${name}**: ${values.map(({ value, name: text }) => (String(value) === text ? text : `${value} ${text}`)).join(', ')}.`,
+  )
+  .join('\n\n')}
+`,
+  'codes.md': `# Codes
+
+Made by \`npm run docs\` from the declarations in \`src/\`; do not edit.
+
+## Errors
+
+An error is one line \`error CODE: what could not be done: why\`, and what to do about it.
+
+${codeText(ERROR_CODES)}
+
+## Why a line is in the quarantine
+
+${codeText(REJECT_CODES)}
+`,
+}
+
+if (process.argv[1] === import.meta.filename) {
+  for (const [name, text] of Object.entries(DOCUMENTS)) writeFileSync(join(import.meta.dirname, name), text)
+}

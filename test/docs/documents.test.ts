@@ -1,0 +1,21 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { DOCUMENTS } from '../../docs/generate.ts'
+
+const DOCS = join(import.meta.dirname, '../../docs')
+
+test.each(Object.keys(DOCUMENTS))('docs/%s is what the declarations say', (name) => {
+  expect(readFileSync(join(DOCS, name), 'utf8')).toBe(DOCUMENTS[name])
+})
+
+test('docs/dependencies.md names every package and its exact version', () => {
+  const text = readFileSync(join(DOCS, 'dependencies.md'), 'utf8')
+  const { dependencies, devDependencies } = JSON.parse(
+    readFileSync(join(DOCS, '../package.json'), 'utf8'),
+  ) as Record<'dependencies' | 'devDependencies', Record<string, string>>
+  for (const [name, version] of Object.entries({ ...dependencies, ...devDependencies })) {
+    expect(version, name).toMatch(/^\d/)
+    expect(text, name).toContain(`| ${name} | ${version} |`)
+  }
+})

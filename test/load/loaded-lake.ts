@@ -1,0 +1,196 @@
+/** Loads lines into a small lake through the real stages, and reads its tables, its quarantine and its records. */
+
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Content } from '../../src/contract/objects.ts'
+import type { Block } from '../../src/core/block.ts'
+import type { Drift, FileEntry, PartitionEntry, Snapshot } from '../../src/core/partition.ts'
+import type { RejectedLine } from '../../src/core/reject.ts'
+import { filesOf, readTable } from '../../src/lake/current-versions.ts'
+import { Engine, type Row, type Session } from '../../src/lake/duckdb.ts'
+import { inLake } from '../../src/lake/layout.ts'
+import { TABLES, type TableName } from '../../src/lake/tables.ts'
+import { checkBlock, rejectedLine } from '../../src/load/check-block.ts'
+import { newSeenSets, RecordChecker } from '../../src/load/check-record.ts'
+import { type Loader, openLoader } from '../../src/load/loader.ts'
+import { giveBack } from '../../src/pipeline/give-back.ts'
+import { parquetLake } from '../../src/sink/parquet-lake.ts'
+
+const MEMORY_BYTES = 512 * 1024 * 1024
+
+/** Lines of one source; each item is a line without its end, a record, or bytes with their line ends. */
+export interface Batch {
+  readonly content: Content
+  readonly lines: readonly (string | object)[] | Buffer
+}
+
+export const linesText = (lines: readonly (string | object)[]): string =>
+  lines.map((line) => `${typeof line === 'string' ? line : JSON.stringify(line)}\n`).join('')
+
+export const blockOf = (bytes: Buffer): Block => ({ bytes, firstLine: 1, offset: 0, overlong: [] })
+
+export interface LoadedLake {
+  readonly lake: string
+  readonly snapshot: Snapshot
+  readonly rejected: readonly RejectedLine[]
+  readonly drift: readonly Drift[]
+  /** Rows of the quarantine, those included that DuckDB refused. */
+  readonly quarantine: () => Promise<Row[]>
+  /** Rows of all versions, in the order of the table's key. */
+  readonly rows: (table: TableName, columns?: string) => Promise<Row[]>
+  /** Texts of the current records. */
+  readonly givenBack: (content?: Content) => Promise<string[]>
+}
+
+/** An engine that the tests of a file share, and a folder in which each lake has its own. */
+export class Workbench {
+  readonly #engine: Engine
+  readonly #session: Session
+  readonly folder: string
+  #lakes = 0
+
+  private constructor(engine: Engine, session: Session, folder: string) {
+    this.#engine = engine
+    this.#session = session
+    this.folder = folder
+  }
+
+  static async open(): Promise<Workbench> {
+    const engine = await Engine.open({ memoryBytes: MEMORY_BYTES })
+    return new Workbench(engine, await engine.connect(), await mkdtemp(join(tmpdir(), 'firmlake-load-')))
+  }
+
+  async close(): Promise<void> {
+    this.#engine.close()
+    await rm(this.folder, { recursive: true, force: true })
+  }
+
+  /** Loads batches one after the other, each as a block of its own, all in one run. */
+  async load(...batches: readonly Batch[]): Promise<LoadedLake> {
+    const lake = join(this.folder, `lake${this.#lakes++}`)
+    const seen = newSeenSets()
+    const loader = await openLoader(this.#engine, { spoolFolder: join(lake, '_runs/run/spool'), seen })
+    const sink = parquetLake({ lake })
+    await sink.open('run')
+    const partitions: PartitionEntry[] = []
+    const rejected: RejectedLine[] = []
+    const drift: Drift[] = []
+    for (const [at, { content, lines }] of batches.entries()) {
+      const block = blockOf(Buffer.isBuffer(lines) ? lines : Buffer.from(linesText(lines)))
+      const checked = checkBlock(block, new RecordChecker(content, seen))
+      rejected.push(...checked.rejected)
+      drift.push(...checked.drift)
+      for (const [layer, part] of checked.parts.entries()) {
+        const id = `${at}-${layer}`
+        const set = layer === 0 ? checked.rejected : []
+        const loaded = await loadPart(loader, id, content, block, part, set, sink)
+        partitions.push(loaded)
+      }
+    }
+    const dictionary = await loader.loadLineItems('line_items', sink)
+    await sink.commit([...partitions.flatMap(({ files }) => files), ...dictionary.files])
+    await loader.close()
+    const snapshot = snapshotOf(partitions, dictionary.files)
+    return {
+      lake,
+      snapshot,
+      rejected,
+      drift,
+      quarantine: () => quarantineOf(lake, snapshot),
+      rows: (table, columns) => this.#rows(lake, snapshot, table, columns),
+      givenBack: (content) => givenBackOf(lake, snapshot, content),
+    }
+  }
+
+  async #rows(lake: string, snapshot: Snapshot, name: TableName, columns = '*'): Promise<Row[]> {
+    const table = TABLES.find((one) => one.name === name)
+    if (table === undefined) throw new TypeError(`No table "${name}"`)
+    return this.#session.rows(
+      `SELECT ${columns} FROM (${readTable(table, filesOf(snapshot, lake, name))}) ORDER BY ${table.key.join(', ')}`,
+    )
+  }
+}
+
+const loadPart = async (
+  loader: Loader,
+  id: string,
+  content: Content,
+  block: Block,
+  part: Parameters<Loader['load']>[0]['part'],
+  rejected: readonly RejectedLine[],
+  sink: Parameters<Loader['load']>[1],
+): Promise<PartitionEntry> => {
+  const loaded = await loader.load(
+    {
+      partition: id,
+      content,
+      bytes: block.bytes,
+      part,
+      rejected,
+      source: 'test.jsonl',
+      reject: ([from, to], code, reason) => rejectedLine(block, 0, from, to - 1, code, reason),
+    },
+    sink,
+  )
+  return partitionOf(id, content, {
+    files: loaded.receipts.flatMap(({ files }) => files),
+    records: part.records - loaded.refused,
+    quarantined: rejected.length + loaded.refused,
+    rows: Object.fromEntries(loaded.receipts.map(({ table, rows }) => [table, rows])),
+    observed: loaded.observed,
+  })
+}
+
+const partitionOf = (
+  id: string,
+  content: Content,
+  { files, records, quarantined, rows, observed }: Pick<PartitionEntry, 'files'> &
+    Pick<PartitionEntry['counts'], 'records' | 'quarantined' | 'rows'> &
+    Pick<PartitionEntry['range'], 'observed'>,
+): PartitionEntry => ({
+  id,
+  run: 'run',
+  content,
+  source: {
+    kind: 'file',
+    name: 'test.jsonl',
+    bytes: 0,
+    sha256: '',
+    block: 0,
+    firstLine: 1,
+    offset: 0,
+    last: true,
+  },
+  range: { field: content === 'companies' ? 'ContentUpdatedAt' : 'UpdatedAt', requested: null, observed },
+  counts: { lines: records + quarantined, records, quarantined, rows },
+  files,
+  drift: [],
+})
+
+const snapshotOf = (partitions: readonly PartitionEntry[], files: readonly FileEntry[]): Snapshot => ({
+  format: 1,
+  snapshot: 1,
+  parent: null,
+  run: 'run',
+  pipeline: 'test',
+  tool: 'test',
+  time: '2025-01-01T00:00:00Z',
+  partitions,
+  files: files.map((file) => ({ ...file, run: 'run' })),
+})
+
+const quarantineOf = async (lake: string, snapshot: Snapshot): Promise<Row[]> => {
+  const rows: Row[] = []
+  for (const { path } of filesOf(snapshot, lake, 'quarantine')) {
+    const text = await readFile(inLake(lake, path.slice(lake.length + 1)), 'utf8')
+    rows.push(...text.split('\n').flatMap((line): Row[] => (line === '' ? [] : [JSON.parse(line)])))
+  }
+  return rows
+}
+
+const givenBackOf = async (lake: string, snapshot: Snapshot, content?: Content): Promise<string[]> => {
+  const texts: string[] = []
+  for await (const text of giveBack({ lake, snapshot, content, memoryBytes: MEMORY_BYTES })) texts.push(text)
+  return texts
+}

@@ -22,8 +22,9 @@ const NO_ZONE = "'\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d(\\.\\d+)?'"
 export const textOfInstant = (instant: string): string =>
   `replace(CAST(CAST(${instant} AS TIMESTAMP) AS VARCHAR), ' ', 'T')`
 
-/** What the instant gives back: date and time without offset, at most six digits, none of them a last zero. */
-const PLAIN = "'\\d{4}-\\d\\d-\\d\\dT([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d{0,5}[1-9])?'"
+/** What the instant gives back: a year from 1, no offset, at most six digits, none of them a last zero. */
+const PLAIN =
+  "'(\\d{3}[1-9]|\\d{2}[1-9]0|\\d[1-9]00|[1-9]000)-\\d\\d-\\d\\dT([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d{0,5}[1-9])?'"
 
 /** Whether an instant does not give its text back. */
 const isUnlike = (text: string, instant: string): string =>

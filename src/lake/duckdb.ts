@@ -110,10 +110,9 @@ export class Session {
     }
   }
 
-  /** Sets this session's ENUM type of the given values; with more than `limit` of them it is plain text. */
-  async setEnum(name: string, values: readonly string[], limit = 10_000): Promise<void> {
-    const type =
-      values.length === 0 || values.length > limit ? 'VARCHAR' : `ENUM (${values.map(literal).join(', ')})`
+  /** Sets this session's ENUM type of the given values; plain text where they are none for an ENUM. */
+  async setEnum(name: string, values: readonly string[]): Promise<void> {
+    const type = isEnumerable(values) ? `ENUM (${values.map(literal).join(', ')})` : 'VARCHAR'
     await this.run(`CREATE OR REPLACE TEMP TYPE ${ident(name)} AS ${type}`)
   }
 
@@ -121,6 +120,11 @@ export class Session {
     this.#connection.closeSync()
   }
 }
+
+/** Whether values can be an ENUM: it takes no NUL, and beyond some thousands it helps no more. */
+export const isEnumerable = (values: readonly string[]): boolean =>
+  values.length > 0 && values.length <= LARGEST_ENUM && !values.some((value) => value.includes('\0'))
+const LARGEST_ENUM = 10_000
 
 const statisticsOf = (row: Row | undefined): CopyReceipt['statistics'] => {
   const statistics = new Map<string, { least?: string; greatest?: string }>()

@@ -10,7 +10,7 @@ import type { Field, ObjectType } from '../contract/fields.ts'
 import { LINE_ITEMS } from '../contract/line-items.ts'
 import { COMPANY, CONTENT, type Content, PROTECTED_IDENTITY } from '../contract/objects.ts'
 import type { Drift } from '../core/partition.ts'
-import { hasOwnTable } from '../lake/row-objects.ts'
+import { hasOwnTable, POINTER_LIKE } from '../lake/row-objects.ts'
 import { duplicateKey, JsonScan, notFinite, Rejection, tooDeep } from './json-scan.ts'
 import { KeyTable } from './key-table.ts'
 import type { ForeignItem } from './line-items.ts'
@@ -72,8 +72,8 @@ export interface SeenSets {
   readonly currencies: KeyTable
   readonly categories: KeyTable
   readonly lineItems: KeyTable
-  /** Line items outside the contract, by `Category.LineItem`. */
-  readonly foreign: Map<string, ForeignItem>
+  /** Line items outside the contract, by their two indexes. */
+  readonly foreign: Map<number, ForeignItem>
 }
 
 export const newSeenSets = (): SeenSets => ({
@@ -115,13 +115,14 @@ export class RecordChecker {
   readonly #maxDepth: number
   readonly #drift = new Map<string, { kind: Drift['kind']; name: string; records: number }>()
   #lineDrift = new Map<string, { kind: Drift['kind']; name: string }>()
+  #lineForeign = new Map<number, ForeignItem>()
   #unknown: Unknown[] = []
   #path: (string | number)[] = []
   #row = 0
   #id = ''
   #figures: number[] = []
-  /** `category index * 65536 + item index` of pairs outside the contract, to count them without a text. */
-  readonly #foreignPairs = new Map<number, string>()
+  /** `category index * 2^20 + item index` of pairs outside the contract, to count them without a text. */
+  readonly #foreignPairs = new Map<number, { readonly name: string; readonly item: ForeignItem }>()
   readonly #contractPairs = new Set<number>()
   #stamp = 0
   readonly #stamps: number[] = []
@@ -146,10 +147,12 @@ export class RecordChecker {
     this.#figures = []
     if (this.#unknown.length > 0) this.#unknown = []
     if (this.#lineDrift.size > 0) this.#lineDrift = new Map()
+    if (this.#lineForeign.size > 0) this.#lineForeign = new Map()
     if (scan.token() !== 'object') throw wrongShape('The record', 'an object', scan.token())
     this.#object(this.#root, 1)
     if (scan.peek() !== -1) scan.notJson('A second document')
     if (this.#id === '') throw new Rejection('ID_MISSING', `Record has no ${this.#idPath()}`)
+    for (const [pair, item] of this.#lineForeign) this.#seen.foreign.set(pair, item)
     for (const [key, { kind, name }] of this.#lineDrift) {
       const counted = this.#drift.get(key)
       if (counted) counted.records++
@@ -197,7 +200,7 @@ export class RecordChecker {
       const index = this.#key(keys)
       const start = this.#keyStart
       if (index < 0) {
-        const name = this.#textOf(start, scan.keyEnd)
+        const name = this.#scan.textOf(start, scan.keyEnd)
         names ??= new Set()
         if (names.has(name)) throw duplicateKey(this.#path.length > 0 ? this.#here() : 'The record')
         names.add(name)
@@ -275,7 +278,7 @@ export class RecordChecker {
     scan.skipText()
     const end = scan.at - 1
     if (known.codes !== undefined) {
-      const value = this.#textOf(start, end)
+      const value = this.#scan.textOf(start, end)
       if (!known.codes.has(value)) {
         if (known.name === 'FinancialFigureScale') {
           throw new Rejection('SCALE_UNKNOWN', 'MetaData.FinancialFigureScale is not in the contract')
@@ -291,21 +294,22 @@ export class RecordChecker {
 
   #grow(set: KeyTable, start: number, end: number): number {
     const index = set.find(this.#scan.buffer, start, end)
-    return index >= 0 ? index : set.add(this.#textOf(start, end))
+    return index >= 0 ? index : set.add(this.#scan.textOf(start, end))
   }
 
   /** A whole number of 64 bits; in quotes it is read as the number. */
   #integer(known: CompiledField): void {
     const scan = this.#scan
     const isId = known.name === 'InternalId'
-    const start = scan.token() === 'text' ? scan.at + 1 : scan.at
+    const quoted = scan.token() === 'text'
+    const start = quoted ? scan.at + 1 : scan.at
     const form = this.#number(known.name)
-    const end = start > scan.at || scan.buffer[start - 1] === QUOTE ? scan.at - 1 : scan.at
-    const written = scan.buffer.toString('latin1', start, end)
+    const written = scan.buffer.toString('latin1', start, quoted ? scan.at - 1 : scan.at)
     let digits = written
     if (form !== 'whole') {
       const value = Number(written)
-      if (!Number.isSafeInteger(value)) {
+      // DuckDB takes 1E2 for a whole number, but in quotes only digits.
+      if (quoted || !Number.isSafeInteger(value)) {
         throw new Rejection(
           isId ? 'ID_NOT_WHOLE' : 'NOT_WHOLE',
           `${this.#where(known.name)} is no whole number`,
@@ -354,7 +358,10 @@ export class RecordChecker {
       )
     }
     if (token !== 'number') throw wrongShape(this.#where(name), 'a number', token)
-    return scan.skipFinite(name)
+    const start = scan.at
+    const form = scan.skipNumber()
+    if (form === 'check' && !scan.isFinite(start)) throw notFinite(this.#where(name))
+    return form
   }
 
   #list(known: CompiledField, depth: number): void {
@@ -363,11 +370,7 @@ export class RecordChecker {
     const token = scan.token()
     const masked = 'masked' in field && field.masked === true
     if (masked && token === 'text') {
-      const start = scan.at + 1
-      scan.skipText()
-      if (this.#textOf(start, scan.at - 1) !== PROTECTED_IDENTITY) {
-        throw wrongShape(this.#where(known.name), 'a list', token)
-      }
+      this.#mask(known.name, 'a list')
       return
     }
     if (token !== 'list') throw wrongShape(this.#where(known.name), 'a list', token)
@@ -384,7 +387,7 @@ export class RecordChecker {
         else if (item === 'text') scan.skipText()
         else throw wrongShape(this.#where(index), 'text', item)
       } else if (masked && item === 'text') {
-        scan.skipText()
+        this.#mask(index, 'an object')
       } else {
         if (item !== 'object') throw wrongShape(this.#where(index), 'an object', item)
         this.#path.push(index)
@@ -404,6 +407,16 @@ export class RecordChecker {
     }
   }
 
+  /** The text that stands for personal data in place of what is `wanted`. */
+  #mask(name: string | number, wanted: string): void {
+    const scan = this.#scan
+    const start = scan.at + 1
+    scan.skipText()
+    if (scan.textOf(start, scan.at - 1) !== PROTECTED_IDENTITY) {
+      throw wrongShape(this.#where(name), wanted, 'text')
+    }
+  }
+
   #unknownMember(name: string, depth: number): void {
     const scan = this.#scan
     const isNull = scan.token() === 'null'
@@ -417,7 +430,8 @@ export class RecordChecker {
   #keepUnknown(name: string, start: number): void {
     const parts = this.#path.map(String)
     this.#unknown.push({
-      row: this.#row === 0 ? '' : `/${parts.slice(0, this.#row).join('/')}`,
+      row:
+        this.#row === 0 ? ownRow(this.#content, parts[0] ?? name) : `/${parts.slice(0, this.#row).join('/')}`,
       path: [...parts.slice(this.#row), name],
       raw: this.#scan.buffer.toString('utf8', start, this.#scan.at),
     })
@@ -428,13 +442,14 @@ export class RecordChecker {
   }
 
   #financials(depth: number): void {
+    if (depth > this.#maxDepth) throw tooDeep(this.#maxDepth)
     const scan = this.#scan
     const { categories } = this.#seen
     if (!scan.openObject()) return
     const seen = new Set<number>()
     do {
       let category = this.#key(categories)
-      if (category < 0) category = categories.add(this.#textOf(this.#keyStart, scan.keyEnd))
+      if (category < 0) category = categories.add(this.#scan.textOf(this.#keyStart, scan.keyEnd))
       if (seen.has(category)) throw duplicateKey(this.#where(categories.names[category]!))
       seen.add(category)
       const token = scan.token()
@@ -446,18 +461,19 @@ export class RecordChecker {
   }
 
   #lineItems(category: number, depth: number): void {
+    if (depth > this.#maxDepth) throw tooDeep(this.#maxDepth)
     const scan = this.#scan
     const { lineItems } = this.#seen
     if (!scan.openObject()) return
     const stamp = ++this.#stamp
     do {
       let item = this.#key(lineItems)
-      if (item < 0) item = lineItems.add(this.#textOf(this.#keyStart, scan.keyEnd))
+      if (item < 0) item = lineItems.add(this.#scan.textOf(this.#keyStart, scan.keyEnd))
       if (this.#stamps[item] === stamp) {
         throw duplicateKey(this.#where(`${this.#seen.categories.names[category]}.${lineItems.names[item]}`))
       }
       this.#stamps[item] = stamp
-      const pair = category * 65536 + item
+      const pair = category * 0x100000 + item
       if (!this.#contractPairs.has(pair)) this.#foreignPair(pair, category, item)
       const token = scan.token()
       if (token === 'null') scan.skipWord()
@@ -472,20 +488,20 @@ export class RecordChecker {
   }
 
   #foreignPair(pair: number, category: number, item: number): void {
-    let name = this.#foreignPairs.get(pair)
-    if (name === undefined) {
-      name = `${this.#seen.categories.names[category]}.${this.#seen.lineItems.names[item]}`
+    let foreign = this.#foreignPairs.get(pair)
+    if (foreign === undefined) {
+      const categoryName = this.#seen.categories.names[category] ?? ''
+      const lineItem = this.#seen.lineItems.names[item] ?? ''
+      const name = `${categoryName}.${lineItem}`
       if (CONTRACT_ITEMS.has(name)) {
         this.#contractPairs.add(pair)
         return
       }
-      this.#foreignPairs.set(pair, name)
-      this.#seen.foreign.set(name, {
-        category: this.#seen.categories.names[category] ?? '',
-        lineItem: this.#seen.lineItems.names[item] ?? '',
-      })
+      foreign = { name, item: { category: categoryName, lineItem } }
+      this.#foreignPairs.set(pair, foreign)
     }
-    this.#sawDrift('line-item', name)
+    this.#lineForeign.set(pair, foreign.item)
+    this.#sawDrift('line-item', foreign.name)
   }
 
   /** Fiscal year → number. */
@@ -503,7 +519,7 @@ export class RecordChecker {
       if (scan.peek() !== QUOTE) scan.notJson('No key')
       const start = scan.at + 1
       scan.skipKey()
-      const year = this.#textOf(start, scan.keyEnd)
+      const year = this.#scan.textOf(start, scan.keyEnd)
       if (!/^[1-9]\d{3}$/.test(year)) {
         throw new Rejection('YEAR_INVALID', `${this.#here()} has a fiscal year that is no year`)
       }
@@ -526,7 +542,7 @@ export class RecordChecker {
   #keyStart = 0
 
   #findEscaped(keys: KeyTable, start: number): number {
-    const name = Buffer.from(this.#textOf(start, this.#scan.keyEnd))
+    const name = Buffer.from(this.#scan.textOf(start, this.#scan.keyEnd))
     return keys.find(name, 0, name.length)
   }
 }
@@ -581,6 +597,10 @@ const ARTICLE: Readonly<Record<string, string>> = {
   number: 'a number',
   boolean: 'a boolean',
 }
+
+/** Row of a record's own members. Of relations those that look like a pointer to a row have one to themselves. */
+const ownRow = (content: Content, name: string): string =>
+  content === 'relations' && name.startsWith('/') ? POINTER_LIKE : ''
 
 /** The `extra` column: unknown members where they stood; those of rows below a JSON pointer. */
 const extraOf = (unknown: readonly Unknown[]): string => {

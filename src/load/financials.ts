@@ -4,6 +4,7 @@ import { CONSOLIDATIONS, FIGURE_SCALE } from '../contract/dictionaries.ts'
 import { CATEGORIES, LINE_ITEMS } from '../contract/line-items.ts'
 import { COMPANY } from '../contract/objects.ts'
 import { readType } from '../lake/columns.ts'
+import { isEnumerable } from '../lake/duckdb.ts'
 import { numberText } from '../lake/json-text.ts'
 import { literal } from '../lake/sql.ts'
 import type { Scan } from './companies.ts'
@@ -29,6 +30,15 @@ const scaledHome = (lineItems: readonly string[], categories: readonly string[])
     ]),
   )
   return `[${lineItems.map((name) => home.get(name) ?? -1).join(',')}]`
+}
+
+/** Whether the scale applies to a row's line item; without ENUM types by the names themselves. */
+const isScaled = (lineItems: readonly string[], categories: readonly string[]): string => {
+  if (isEnumerable(lineItems) && isEnumerable(categories)) {
+    return `${scaledHome(lineItems, categories)}[enum_code(line_item)::INTEGER + 1] = enum_code(category)`
+  }
+  const scaled = LINE_ITEMS.filter((item) => item.scaled)
+  return `(category::VARCHAR, line_item::VARCHAR) IN (${scaled.map(({ category, lineItem }) => `(${literal(category)}, ${literal(lineItem)})`).join(', ')})`
 }
 
 /**
@@ -61,8 +71,7 @@ WITH statement AS (
   SELECT * EXCLUDE items, unnest(map_keys(items)) AS line_item, unnest(map_values(items)) AS years
   FROM by_category
 ), by_scale AS (
-  SELECT * REPLACE (CASE WHEN ${scaledHome(lineItems, categories)}[enum_code(line_item)::INTEGER + 1] = enum_code(category)
-    THEN factor ELSE 1 END AS factor)
+  SELECT * REPLACE (CASE WHEN ${isScaled(lineItems, categories)} THEN factor ELSE 1 END AS factor)
   FROM by_line_item
 ), figure AS (
   SELECT * EXCLUDE years, unnest(map_keys(years)) AS fiscal_year, unnest(map_values(years)) AS figure

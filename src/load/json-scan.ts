@@ -182,14 +182,9 @@ export class JsonScan {
     return at - start > 300 ? 'check' : form
   }
 
-  /** Steps over a number and says what `skipNumber` does. @throws {Rejection} NOT_FINITE */
-  skipFinite(where?: string): 'whole' | 'decimal' | 'check' {
-    const start = this.at
-    const form = this.skipNumber()
-    if (form === 'check' && !Number.isFinite(Number(this.buffer.toString('latin1', start, this.at)))) {
-      throw notFinite(where)
-    }
-    return form
+  /** Whether the number from `start` to the cursor is finite. */
+  isFinite(start: number): boolean {
+    return Number.isFinite(Number(this.buffer.toString('latin1', start, this.at)))
   }
 
   /** Steps over the opening brace or bracket; false where the object or list is empty and now behind us. */
@@ -262,8 +257,10 @@ export class JsonScan {
         within = token === 'object' ? this.openObject() : this.openList()
         if (within) open.push(token === 'object' ? new Set() : token)
       } else if (token === 'text') this.skipText()
-      else if (token === 'number') this.skipFinite()
-      else if (token === 'not-finite') throw notFinite()
+      else if (token === 'number') {
+        const start = this.at
+        if (this.skipNumber() === 'check' && !this.isFinite(start)) throw notFinite()
+      } else if (token === 'not-finite') throw notFinite()
       else this.skipWord()
       while (!within && open.length > 0) {
         within = open.at(-1) === 'list' ? this.moreItems() : this.moreMembers()

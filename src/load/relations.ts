@@ -15,6 +15,7 @@ import {
   RELATIONS_COLUMNS,
   ROLE_COLUMNS,
 } from '../lake/record-columns.ts'
+import { POINTER_LIKE } from '../lake/row-objects.ts'
 import { ident, literal } from '../lake/sql.ts'
 import type { Scan } from './companies.ts'
 import { columnsOf, isMasked, objectRows } from './field-values.ts'
@@ -34,14 +35,14 @@ export const relationsOf = (scan: Scan, extras: string | undefined): string => {
     Object.entries(RELATIONS_COMPANY.fields).map(([name, field]) => [name, readType(field)]),
   )
   return `SELECT ${RELATIONS_COLUMNS.flatMap((column) => columnsOf(column, wire(column.path))).join(', ')},
-  ${emptyLists(Object.keys(DIRECTIONS), (name) => `len(${ident(name)})`)} AS empty_lists,
+  ${emptyLists(Object.keys(DIRECTIONS), (name) => `len(${ident(name)}) = 0`)} AS empty_lists,
   ${extras ? 'extra' : 'NULL::VARCHAR AS extra'}
 FROM ${scan(read)} AS record ${extras ? `LEFT JOIN ${extras} AS extras ON extras.id = record."InternalId"` : ''}`
 }
 
 /** Names of the lists that came empty: an empty list stays, but has no rows to show it. NULL where none is. */
-const emptyLists = (names: readonly string[], length: (name: string) => string): string =>
-  `nullif(list_filter([${names.map((name) => `CASE WHEN ${length(name)} = 0 THEN ${literal(name)} END`).join(', ')}], lambda name : name IS NOT NULL), [])`
+const emptyLists = (names: readonly string[], isEmpty: (name: string) => string): string =>
+  `nullif(list_filter([${names.map((name) => `CASE WHEN ${isEmpty(name)} THEN ${literal(name)} END`).join(', ')}], lambda name : name IS NOT NULL), [])`
 
 /**
  * All entities of a block, histories at every depth, each with its number in its record:
@@ -75,6 +76,10 @@ SELECT e.company_id, e.entity_no, above.entity_no AS parent_no, e.direction, e.d
 FROM numbered AS e
 LEFT JOIN numbered AS above ON above.company_id = e.company_id AND above.place = e.place[:-2] AND e.depth > 0`
 
+/** Whether a list of an entity is empty: null has the length 0 too. */
+const isEmptyIn = (name: string): string =>
+  `json_array_length(entity, '$.${name}') = 0 AND json_type(entity, '$.${name}') = 'ARRAY'`
+
 const KEYS = 'company_id, entity_no'
 const ENTITY_READ = literal(structureOf(RELATION, RELATION_FIELDS))
 
@@ -102,7 +107,7 @@ export const relationEntitiesOf = (entities: string): string => {
     [
       `${KEYS}, parent_no, direction, r."InternalId" AS entity_id, depth > 0 AS is_history, depth`,
       `${masked} AS masked`,
-      `${emptyLists(ROW_LISTS, (name) => `json_array_length(entity, '$.${name}')`)} AS empty_lists`,
+      `${emptyLists(ROW_LISTS, isEmptyIn)} AS empty_lists`,
     ],
   )
   return `SELECT * REPLACE (CASE WHEN masked IS NULL THEN is_protected ELSE true END AS is_protected) FROM (${rows})`
@@ -188,12 +193,14 @@ export const relationRecords = (
   )
   const ownExtra = `(SELECT internal_id, '{' || string_agg(to_json(extra.key)::VARCHAR || ':' || extra.value::VARCHAR, ',') || '}' AS own_extra
     FROM ${tables.relations} AS r, json_each(r.extra) AS extra WHERE NOT starts_with(extra.key, '/') GROUP BY ALL)`
+  const pointerLike = `(SELECT company_id AS internal_id, patch AS pointer_like FROM nest_extra WHERE pointer = ${literal(POINTER_LIKE)})`
   const whole = objectText([...nested(RELATIONS_COLUMNS, 0), ...Object.keys(DIRECTIONS).map(listMember)])
-  const records = `SELECT internal_id, ${merged('record', 'own_extra')} AS record
+  const records = `SELECT internal_id, ${merged(merged('record', 'own_extra'), 'pointer_like')} AS record
 FROM (
-  SELECT internal_id, own_extra, ${whole} AS record FROM ${tables.relations}
+  SELECT internal_id, own_extra, pointer_like, ${whole} AS record FROM ${tables.relations}
   ${lists.map((list) => `LEFT JOIN ${list} USING (internal_id)`).join('\n  ')}
   LEFT JOIN ${ownExtra} USING (internal_id)
+  LEFT JOIN ${pointerLike} USING (internal_id)
 )`
   return { steps, records }
 }

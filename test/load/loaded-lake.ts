@@ -145,7 +145,13 @@ const loadPart = async (
 const partitionOf = (
   id: string,
   content: Content,
-  { files, records, quarantined, rows, observed }: Pick<PartitionEntry, 'files'> &
+  {
+    files,
+    records,
+    quarantined,
+    rows,
+    observed,
+  }: Pick<PartitionEntry, 'files'> &
     Pick<PartitionEntry['counts'], 'records' | 'quarantined' | 'rows'> &
     Pick<PartitionEntry['range'], 'observed'>,
 ): PartitionEntry => ({

@@ -4,23 +4,23 @@ const c = (s: string) => ({ content: 'companies' as const, lines: [s] })
 const r = (s: string) => ({ content: 'relations' as const, lines: [s] })
 const B = '"BasicDetails":{"InternalId":1}'
 const cases: [string, ReturnType<typeof c> | ReturnType<typeof r>][] = [
-  ['id "12"', c(`{"BasicDetails":{"InternalId":"12"}}`)],
-  ['id "1.0"', c(`{"BasicDetails":{"InternalId":"1.0"}}`)],
-  ['id "1E1"', c(`{"BasicDetails":{"InternalId":"1E1"}}`)],
-  ['id 1E1', c(`{"BasicDetails":{"InternalId":1E1},"X":1}`)],
-  ['id -0', c(`{"BasicDetails":{"InternalId":-0},"X":1}`)],
-  ['id "-0"', c(`{"BasicDetails":{"InternalId":"-0"},"X":1}`)],
-  ['id "12" X', c(`{"BasicDetails":{"InternalId":"12"},"X":1}`)],
-  ['id max', c(`{"BasicDetails":{"InternalId":9223372036854775807},"X":1}`)],
-  ['id 1.00000000000000000001', c(`{"BasicDetails":{"InternalId":1.00000000000000000001},"X":1}`)],
-  ['id 1000000000000000000000e-21', c(`{"BasicDetails":{"InternalId":1000000000000000000000e-21},"X":1}`)],
-  ['score', c(`{${B},"Score":"1.5"}`)],
-  ['scoree', c(`{${B},"Score":"-15E-1"}`)],
-  ['emp', c(`{${B},"EnhancedDetails":{"Employees":{"2020":"7","2021":"1e1"}}}`)],
-  ['fin', c(`{${B},"Financials":{"A":{"B":{"2020":"1.5","2021":"1e1"}}}}`)],
-  ['followers', c(`{${B},"LinkedIn":{"Followers":"5","NumberOfEmployees":1.0}}`)],
-  ['rel id "1E1"', r(`{"InternalId":1,"LegalForm":"1E1","Parents":[{"InternalId":"1E1","KeyPersonRoles":[{"Id":"1E1"}]}]}`)],
-  ['rel nums', r(`{"InternalId":1,"Parents":[{"InternalId":1E1,"KeyPersonRoles":[{"Id":1.0}],"Ownerships":[{"OwnershipStake":"1E1","MinVotes":123456789012345678901234567890}]}]}`)],
+  ['1e400 unknown nested', c(`{${B},"X":[1e400]}`)],
+  ['slash unknown rel', r(`{"InternalId":1,"/x":{"y":5},"/":6,"":6}`)],
+  ['slash unknown comp', c(`{${B},"/x":{"y":5},"/":6,"":6}`)],
+  ['nulls in entity', r(`{"InternalId":1,"Parents":[{"InternalId":2,"History":null,"Ownerships":null,"Name":null,"Citizenships":null,"Addresses":null,"BirthDate":null,"KeyPersonRoles":null,"IsProtected":null,"UpdatedAt":null}]}`)],
+  ['addr text', r(`{"InternalId":1,"Parents":[{"InternalId":2,"Addresses":["foo"]}]}`)],
+  ['year 0000', c(`{"BasicDetails":{"InternalId":1},"MetaData":{"GeneratedAt":"0000-05-05T00:00:00","RelationsUpdatedAt":"0010-05-05T00:00:00","LastReportQuarter":"2300-05-05T00:00:00"}}`)],
+  ['nul country', c(`{"BasicDetails":{"InternalId":1,"CountryCode":"a\\u0000b"},"MetaData":{"CurrentCurrencyCode":"\\u0000"},"Financials":{"A":{"B":{"2020":1}}}}`)],
+  ['nul item', c(`{"BasicDetails":{"InternalId":1},"MetaData":{"FinancialFigureScale":"Thousands"},"Financials":{"\\u0000A":{"B\\u0000":{"2020":1}},"BalanceSheet":{"TotalAssets":{"2020":3}}}}`)],
+  ['many items', c(`{"BasicDetails":{"InternalId":1},"MetaData":{"FinancialFigureScale":"Thousands"},"Financials":{"BalanceSheet":{"TotalAssets":{"2020":3}},"A":{${Array.from({length:10001},(_,i)=>`"i${i}":{"2020":1}`).join(',')}}}}`)],
+  ['many cats', c(`{"BasicDetails":{"InternalId":1},"MetaData":{"FinancialFigureScale":"Thousands"},"Financials":{"BalanceSheet":{"TotalAssets":{"2020":3}},${Array.from({length:10001},(_,i)=>`"i${i}":{"A":{"2020":1}}`).join(',')}}}`)],
+  ['quoted', c(`{"BasicDetails":{"InternalId":"12","LegalForm":"1E1"},"Score":"1.5","EnhancedDetails":{"Employees":{"2020":"7"}},"Financials":{"A":{"B":{"2020":"1.5"}}}}`)],
+  ['dup in unknown', c(`{${B},"X":[{"a":1,"\\u0061":2}]}`)],
+  ['long line', c(`{"BasicDetails":{"InternalId":1,"CompanyName":"${'x'.repeat(1024*1024*3)}"}}`)],
+  ['long line exact', c(`{"BasicDetails":{"InternalId":1,"CompanyName":"${'x'.repeat(1024*1024*2-54)}"}}`)],
+  ['deep', r(`{"InternalId":1,"Parents":[${'{"InternalId":2,"Name":"a","History":['.repeat(120)}${']}'.repeat(120)}]}`)],
+  ['deep unknown', r(`{"InternalId":1,"X":${'['.repeat(255)}${']'.repeat(255)}}`)],
+  ['deep unknown obj', r(`{"InternalId":1,"X":${'{"a":'.repeat(254)}[1]${'}'.repeat(254)}}`)],
 ]
 test('x', async () => {
   const bench = await Workbench.open()
@@ -30,7 +30,10 @@ test('x', async () => {
       const l = await bench.load(batch)
       const t2 = performance.now()
       const b = await l.givenBack()
-      console.log(name, '|', b.map(x=>x.slice(0,600)).join('\n'), '|', l.rejected.map(x=>x.code+x.reason), (await l.quarantine()).map(q=>[q.code,q.reason]), Math.round(t2-t), Math.round(performance.now()-t2))
+      console.log(name, '|', b.map(x=>x.slice(0,400)).join('\n'), '|', l.rejected.map(x=>x.code+x.reason), (await l.quarantine()).map(q=>[q.code,q.reason]), Math.round(t2-t), Math.round(performance.now()-t2))
+      if (name.startsWith('many')) console.log(await l.rows('financials', "category, line_item, value")
+        .then(x=>x.filter(y=>y.value!==1)))
+      if (name.startsWith('deep')) console.log(b[0]?.length)
     } catch (e) { console.log(name, '| FAILED', String(e).slice(0,400)) }
   }
   await bench.close()

@@ -61,4 +61,3 @@ export const OWNERSHIP_LISTS = {
   UltimateOwnerships: 'Ultimate',
   CompanyStructureOwners: 'Structure',
 } as const
-export type OwnershipKind = (typeof OWNERSHIP_LISTS)[keyof typeof OWNERSHIP_LISTS]

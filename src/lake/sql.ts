@@ -9,5 +9,3 @@ export const literal = (text: string): string => {
   // SQL text ends at NUL, so a NUL in it is written as an expression.
   return quoted.includes('\0') ? `(${quoted.replaceAll('\0', "' || chr(0) || '")})` : quoted
 }
-
-export const commaList = (parts: readonly string[]): string => parts.join(', ')

@@ -100,7 +100,7 @@ export const companyRecords = (companies: string, employees: string, financials:
     member('Score', numberText('score')),
   ])
   return `WITH series AS (
-  SELECT internal_id, consolidation, '{' || string_agg('"' || fiscal_year || '":' || ${numberText('employees')}, ',') || '}' AS years
+  SELECT internal_id, consolidation, '{' || string_agg('"' || fiscal_year || '":' || ${numberText('employees')}, ',' ORDER BY fiscal_year) || '}' AS years
   FROM ${employees} GROUP BY ALL
 )
 SELECT internal_id, ${merged(merged('record', 'as_reported'), 'extra')} AS record FROM (

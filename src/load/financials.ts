@@ -1,7 +1,7 @@
 /** The three levels of a company's figures as long rows with the scale applied, and back as reported. */
 
 import { CONSOLIDATIONS, FIGURE_SCALE } from '../contract/dictionaries.ts'
-import { CATEGORIES, LINE_ITEMS } from '../contract/line-items.ts'
+import { LINE_ITEMS } from '../contract/line-items.ts'
 import { COMPANY } from '../contract/objects.ts'
 import { readType } from '../lake/columns.ts'
 import { isEnumerable } from '../lake/duckdb.ts'
@@ -88,12 +88,12 @@ FROM figure WHERE figure IS NOT NULL`
 export const figuresOf = (financials: string, companies: string, lineItems: string): string => {
   const factor = factorOf('c.financial_figure_scale')
   const joined = (key: string, value: string): string =>
-    `'{' || string_agg(to_json(${key}::VARCHAR)::VARCHAR || ':' || ${value}, ',') || '}'`
+    `'{' || string_agg(to_json(${key}::VARCHAR)::VARCHAR || ':' || ${value}, ',' ORDER BY ${key}) || '}'`
   return `(
   SELECT internal_id, consolidation, ${joined('category', 'items')} AS figures FROM (
     SELECT internal_id, consolidation, category, ${joined('line_item', 'years')} AS items FROM (
       SELECT internal_id, consolidation, category, line_item,
-        '{' || string_agg('"' || fiscal_year || '":' || ${numberText('figure')}, ',') || '}' AS years
+        '{' || string_agg('"' || fiscal_year || '":' || ${numberText('figure')}, ',' ORDER BY fiscal_year) || '}' AS years
       FROM (
         SELECT f.internal_id, consolidation, category, line_item, fiscal_year,
           coalesce(reported, CASE WHEN d.scaled THEN value / ${factor} ELSE value END) AS figure
@@ -105,6 +105,3 @@ export const figuresOf = (financials: string, companies: string, lineItems: stri
   ) GROUP BY ALL
 )`
 }
-
-/** Categories and line items of the contract in the order of their ENUM types. */
-export const CONTRACT_CATEGORIES: readonly string[] = CATEGORIES

@@ -1,7 +1,7 @@
 import { appendFile, readFile, rm, writeFile } from 'node:fs/promises'
 import { expect, test } from 'vitest'
-import { journalPath, openJournal, readJournal } from '../../src/manifest/journal.ts'
 import { inLake } from '../../src/lake/layout.ts'
+import { journalPath, openJournal, readJournal } from '../../src/manifest/journal.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { stageRun } from './small-lake.ts'
 

@@ -1,0 +1,88 @@
+/** The suite of sinks, for each sink of the project and for a third one that knows only the interface. */
+
+import { readdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Sink } from '../../src/core/sink.ts'
+import type { Row, Session } from '../../src/lake/duckdb.ts'
+import { inLake } from '../../src/lake/layout.ts'
+import { literal } from '../../src/lake/sql.ts'
+import { jsonLines } from '../../src/sink/json-lines.ts'
+import { parquetLake } from '../../src/sink/parquet-lake.ts'
+import { belowAFile, describeSink, type Target } from './describe-sink.ts'
+import { columnList } from './sink-rows.ts'
+
+const filesBelow = async (folder: string): Promise<string[]> => {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => [])
+  return entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name))
+}
+
+/** A sink that keeps files below a folder, in a folder for each table. */
+const fileTarget =
+  (makeSink: (directory: string) => Sink, read: (paths: readonly string[]) => string) =>
+  (directory: string, session: Session): Target => ({
+    sink: () => makeSink(directory),
+    rows: async (table) => {
+      const paths = await filesBelow(join(directory, table))
+      return paths.length === 0 ? [] : session.rows(read(paths))
+    },
+    files: {
+      place: ({ path }) => inLake(directory, path),
+      all: async () => (await filesBelow(directory)).sort(),
+      unwritable: async () => makeSink(await belowAFile(directory)),
+    },
+  })
+
+const listOf = (paths: readonly string[]): string => `[${paths.map(literal).join(', ')}]`
+
+describeSink('parquetLake', {
+  keepsFiles: true,
+  make: fileTarget(
+    (lake) => parquetLake({ lake }),
+    (paths) => `SELECT * FROM read_parquet(${listOf(paths)}, hive_partitioning = false)`,
+  ),
+})
+
+describeSink('jsonLines', {
+  keepsFiles: true,
+  make: fileTarget(
+    (directory) => jsonLines({ directory }),
+    (paths) =>
+      `SELECT * FROM read_ndjson(${listOf(paths)}, columns = ${columnList()}, auto_detect = false, records = true)`,
+  ),
+})
+
+/** All that a third sink needs: rows chunk by chunk, kept by run, partition and table until commit. */
+const memorySink = (staged: Map<string, Map<string, Row[]>>, shown: Map<string, readonly Row[]>): Sink => {
+  let run = ''
+  return {
+    name: 'memory',
+    async open(id) {
+      run = id
+      if (!staged.has(id)) staged.set(id, new Map())
+    },
+    async write(partition, table, relation) {
+      const rows: Row[] = []
+      for await (const chunk of relation.rows()) rows.push(...chunk)
+      staged.get(run)?.set(`${table}/${run}/${partition}`, rows)
+      return { table, rows: rows.length, files: [], statistics: new Map() }
+    },
+    async commit() {
+      for (const [name, rows] of staged.get(run) ?? []) shown.set(name, rows)
+    },
+    async abort() {
+      staged.get(run)?.clear()
+    },
+  }
+}
+
+describeSink('a sink in memory', {
+  keepsFiles: false,
+  make: () => {
+    const staged = new Map<string, Map<string, Row[]>>()
+    const shown = new Map<string, readonly Row[]>()
+    return {
+      sink: () => memorySink(staged, shown),
+      rows: async (table) => [...shown].flatMap(([name, rows]) => (name.startsWith(`${table}/`) ? rows : [])),
+    }
+  },
+})

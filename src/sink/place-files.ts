@@ -2,7 +2,7 @@
 
 import { dirname } from 'node:path'
 import { writeError } from '../core/errors.ts'
-import { fsyncFolders, moveIntoPlace } from '../support/durable-files.ts'
+import { fsyncFolders, makeFolder, moveIntoPlace } from '../support/durable-files.ts'
 
 export interface Placement {
   readonly from: string
@@ -11,11 +11,11 @@ export interface Placement {
 
 /** @throws {ToolkitError} DISK_FULL, WRITE_FAILED */
 export const placeFiles = async (placements: readonly Placement[]): Promise<void> => {
+  const folders = new Set(placements.map(({ to }) => dirname(to)))
   try {
+    for (const folder of folders) await makeFolder(folder)
     for (const { from, to } of placements) await moveIntoPlace(from, to)
-    const folders = new Set(placements.map(({ to }) => dirname(to)))
     await fsyncFolders(folders)
-    await fsyncFolders(new Set([...folders].map(dirname)))
   } catch (error) {
     throw writeError('Cannot put staged files into place', error)
   }

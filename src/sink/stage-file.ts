@@ -1,10 +1,10 @@
 /** One staged file of a sink: written by the engine, on the disk, hashed. */
 
-import { mkdir, rm } from 'node:fs/promises'
+import { rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { writeError } from '../core/errors.ts'
+import { systemCode, writeError } from '../core/errors.ts'
 import type { CopyFormat, CopyReceipt, Relation } from '../core/relation.ts'
-import { fsyncFile, fsyncFolder } from '../support/durable-files.ts'
+import { fsyncFile, fsyncFolder, makeFolder } from '../support/durable-files.ts'
 import { hashFile } from '../support/hash.ts'
 
 /** @throws {ToolkitError} DISK_FULL, WRITE_FAILED; the engine's own errors of the rows pass through */
@@ -14,7 +14,7 @@ export const stageFile = async (
   format: CopyFormat,
 ): Promise<CopyReceipt & { readonly bytes: number; readonly sha256: string }> => {
   try {
-    await mkdir(dirname(path), { recursive: true })
+    await makeFolder(dirname(path))
     await rm(path, { force: true })
   } catch (error) {
     throw writeError(`Cannot write "${path}"`, error)
@@ -27,5 +27,15 @@ export const stageFile = async (
     return { rows: count, bytes, sha256, statistics }
   } catch (error) {
     throw writeError(`Cannot write "${path}"`, error)
+  }
+}
+
+/** Removes a folder of staged files, where there is one. @throws {ToolkitError} WRITE_FAILED */
+export const removeStaged = async (folder: string): Promise<void> => {
+  try {
+    await rm(folder, { recursive: true, force: true })
+  } catch (error) {
+    // A file stands where a folder above would: nothing was ever staged.
+    if (systemCode(error) !== 'ENOTDIR') throw writeError(`Cannot remove "${folder}"`, error)
   }
 }

@@ -47,7 +47,8 @@ describeSink('jsonLines', {
   make: fileTarget(
     (directory) => jsonLines({ directory }),
     (paths) =>
-      `SELECT * FROM read_ndjson(${listOf(paths)}, columns = ${columnList()}, auto_detect = false, records = true)`,
+      `SELECT * FROM read_ndjson(${listOf(paths)}, columns = ${columnList()}, auto_detect = false, records = true,
+        hive_partitioning = false)`,
   ),
 })
 

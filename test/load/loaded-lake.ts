@@ -11,7 +11,7 @@ import { filesOf, readTable } from '../../src/lake/current-versions.ts'
 import { Engine, type Row, type Session } from '../../src/lake/duckdb.ts'
 import { inLake } from '../../src/lake/layout.ts'
 import { TABLES, type TableName } from '../../src/lake/tables.ts'
-import { checkBlock, rejectedLine } from '../../src/load/check-block.ts'
+import { checkBlock, emptyPart, rejectedLine } from '../../src/load/check-block.ts'
 import { newSeenSets, RecordChecker } from '../../src/load/check-record.ts'
 import { type Loader, openLoader } from '../../src/load/loader.ts'
 import { giveBack } from '../../src/pipeline/give-back.ts'
@@ -81,7 +81,8 @@ export class Workbench {
       const checked = checkBlock(block, new RecordChecker(content, seen))
       rejected.push(...checked.rejected)
       drift.push(...checked.drift)
-      for (const [layer, part] of checked.parts.entries()) {
+      const parts = checked.parts.length > 0 ? checked.parts : [emptyPart()]
+      for (const [layer, part] of parts.entries()) {
         const id = `${at}-${layer}`
         const set = layer === 0 ? checked.rejected : []
         const loaded = await loadPart(loader, id, content, block, part, set, sink)

@@ -100,3 +100,11 @@ const written = (value: Json): string => {
 /** Canonical texts in an order of their own, to compare what came with what came back. */
 export const canonicalAll = (texts: Iterable<string>, content: Content): string[] =>
   [...texts].map((text) => canonical(text, content)).sort()
+
+/** The InternalId of a record, in digits. */
+export const idOf = (text: string, content: Content): string => {
+  const record = parse(text)
+  const owner = record instanceof Map && content === 'companies' ? record.get('BasicDetails') : record
+  const id = owner instanceof Map ? owner.get('InternalId') : undefined
+  return typeof id === 'object' || id === undefined ? '' : String(BigInt(id))
+}

@@ -46,7 +46,7 @@ export const convert = async (
   options: ConvertOptions,
 ): Promise<BatchSummary> => {
   const sources = await localSources(plan.inputs, plan.cwd)
-  const { blockBytes } = divideMemory(options.memoryBytes ?? DEFAULT_MEMORY_BYTES)
+  const { blockBytes } = divideMemory(options.memoryBytes ?? DEFAULT_MEMORY_BYTES, options.threads)
   const whole = { pipeline: 'convert', ...plan, limits: { ...DEFAULT_LIMITS, blockBytes, ...plan.limits } }
   const request = { lake: options.lake, plan: whole, now: new Date(), random: randomBytes }
   // What can be read only once has other bytes each time: what an earlier run made of it says nothing.
@@ -64,7 +64,7 @@ export const replay = async (
   limits: Readonly<Record<string, number>>,
   options: Omit<ConvertOptions, 'limit'>,
 ): Promise<BatchSummary> => {
-  const { blockBytes } = divideMemory(options.memoryBytes ?? DEFAULT_MEMORY_BYTES)
+  const { blockBytes } = divideMemory(options.memoryBytes ?? DEFAULT_MEMORY_BYTES, options.threads)
   const plan = {
     pipeline: 'replay',
     inputs: files.map(({ sha256 }) => sha256),

@@ -11,9 +11,6 @@ import { asToolkitError, errorText } from './report-error.ts'
 
 // Modules stripped of their types and compiled once are read from there at the next start.
 enableCompileCache()
-// DuckDB keeps a thread of the pool busy for each statement; reading and decoding need theirs beside it.
-process.env.UV_THREADPOOL_SIZE ??= '16'
-
 const runCommand = async (args: readonly string[]): Promise<void> => {
   try {
     await newProgram().parseAsync(args, { from: 'user' })

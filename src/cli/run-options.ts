@@ -22,7 +22,12 @@ const LEAST_QUERY_BYTES = 96 * 1024 ** 2
 /** More threads than any machine has are a slip of the hand. */
 const MOST_THREADS = 1024
 
-const threadCount = (text: string): number => Math.min(wholeNumber('--threads')(text), MOST_THREADS)
+const threadCount = (text: string): number => {
+  const threads = Math.min(wholeNumber('--threads')(text), MOST_THREADS)
+  // DuckDB keeps a thread of Node's pool busy for each partition; reading and decoding need theirs beside it.
+  if (threads > DEFAULT_THREADS) process.env.UV_THREADPOOL_SIZE ??= String(threads + 2)
+  return threads
+}
 
 /** Bytes with a unit, such as 16MiB. */
 export const bytesOption = (flags: string, about: string, bytes: number, text: string): Option =>
@@ -34,7 +39,7 @@ export const memoryOption = (): Option =>
   bytesOption('--memory <bytes>', 'most memory to use in all', DEFAULT_MEMORY_BYTES, '1GiB')
 
 export const threadsOption = (): Option =>
-  new Option('--threads <n>', 'worker threads').argParser(threadCount).default(DEFAULT_THREADS)
+  new Option('--threads <n>', 'threads: partitions loaded side by side').argParser(threadCount).default(DEFAULT_THREADS)
 
 /** DuckDB's part of the memory when Node only prints: the rest is Node with its modules. */
 export const queryMemory = (totalBytes: number): number => {

@@ -1,6 +1,6 @@
 /** The only file that knows DuckDB's package: an engine with fixed limits, statements, COPY with its receipt. */
 
-import { type DuckDBConnection, DuckDBInstance, type DuckDBValue, StatementType } from '@duckdb/node-api'
+import { type DuckDBConnection, DuckDBInstance, type DuckDBValue } from '@duckdb/node-api'
 import { ToolkitError, writeError } from '../core/errors.ts'
 import type { CopyFormat, CopyReceipt, Relation } from '../core/relation.ts'
 import { ident, literal } from './sql.ts'
@@ -14,7 +14,21 @@ export interface EngineOptions {
   readonly spillFolder?: string
 }
 
-export type StatementKind = 'select' | 'explain' | 'other'
+/** Statements that select (also DESCRIBE, SUMMARIZE, SHOW), a statement of another kind, or text that is none. */
+export type Parsed =
+  | { readonly kind: 'selects'; readonly statements: number }
+  | { readonly kind: 'other' }
+  | { readonly kind: 'wrong'; readonly reason: string }
+
+/** What `json_serialize_sql` answers. */
+interface Serialized {
+  readonly error: boolean
+  readonly error_type?: string
+  readonly error_message?: string
+  readonly statements?: readonly unknown[]
+}
+const isSerialized = (value: unknown): value is Serialized =>
+  typeof value === 'object' && value !== null && 'error' in value && typeof value.error === 'boolean'
 
 export interface ResultColumn {
   readonly name: string
@@ -65,23 +79,18 @@ export class Session {
     for await (const rows of result.yieldRows()) for (const [text] of rows) yield String(text)
   }
 
-  /** What each statement of a text is; the text is parsed, nothing is run. */
-  async statementKinds(sql: string): Promise<readonly StatementKind[]> {
-    const statements = await this.#connection.extractStatements(sql)
-    const kinds: StatementKind[] = []
-    for (let at = 0; at < statements.count; at++) {
-      const statement = await statements.prepare(at)
-      const { statementType } = statement
-      kinds.push(
-        statementType === StatementType.SELECT
-          ? 'select'
-          : statementType === StatementType.EXPLAIN
-            ? 'explain'
-            : 'other',
-      )
-      statement.destroySync()
-    }
-    return kinds
+  /**
+   * What a text is. It is parsed and nothing else: preparing it is too much, because preparing
+   * `EXPORT DATABASE` makes the folder.
+   */
+  async parse(sql: string): Promise<Parsed> {
+    const [row] = await this.rows('SELECT json_serialize_sql($1::VARCHAR) AS parsed', [sql])
+    const parsed: unknown = JSON.parse(String(row?.parsed))
+    if (!isSerialized(parsed)) throw new TypeError('Cannot understand what DuckDB says of a statement')
+    if (!parsed.error) return { kind: 'selects', statements: parsed.statements?.length ?? 0 }
+    return parsed.error_type === 'not implemented'
+      ? { kind: 'other' }
+      : { kind: 'wrong', reason: parsed.error_message ?? '' }
   }
 
   /**

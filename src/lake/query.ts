@@ -96,31 +96,29 @@ export class LakeQuery {
   }
 
   async #refuseAllButReading(sql: string): Promise<void> {
-    const refused = new ToolkitError(
-      'QUERY_REFUSED',
-      'Cannot run the statement: only a SELECT (or EXPLAIN, DESCRIBE, SUMMARIZE of one) is allowed',
-    )
-    let kinds: readonly string[]
-    if (sql.trim() === '')
-      throw new ToolkitError('QUERY_REFUSED', 'Cannot run an empty statement: expected a SELECT')
-    try {
-      kinds = await this.#session.statementKinds(sql)
-    } catch (error) {
-      // Statements are bound to learn their kind: one that writes may fail before it is known for what it is.
-      throw READS.test(sql) ? queryFailed(error) : refused
-    }
-    if (kinds.length !== 1) {
+    // EXPLAIN ANALYZE runs what it explains, and that may be a COPY.
+    const parsed = await this.#session.parse(sql.replace(EXPLAIN, ''))
+    if (parsed.kind === 'wrong') throw new ToolkitError('QUERY_FAILED', parsed.reason)
+    if (parsed.kind === 'other') {
       throw new ToolkitError(
         'QUERY_REFUSED',
-        `Cannot run ${kinds.length} statements: expected exactly one SELECT`,
+        'Cannot run the statement: only a SELECT (or EXPLAIN, DESCRIBE, SUMMARIZE of one) is allowed',
       )
     }
-    // EXPLAIN ANALYZE runs what it explains, and that may be a COPY.
-    const explained =
-      kinds[0] === 'explain' && /^(\s|--.*\n)*explain\s+(select|with|from|values)\b/i.test(sql)
-    if (kinds[0] !== 'select' && !explained) throw refused
+    if (parsed.statements === 0) {
+      throw new ToolkitError('QUERY_REFUSED', 'Cannot run an empty statement: expected a SELECT')
+    }
+    if (parsed.statements > 1) {
+      throw new ToolkitError(
+        'QUERY_REFUSED',
+        `Cannot run ${parsed.statements} statements: expected exactly one SELECT`,
+      )
+    }
   }
 }
+
+/** The word EXPLAIN before a query; behind it the text has to be a query by itself. */
+const EXPLAIN = /^(\s|--.*\n)*explain\s+(?=select|with|from|values)/i
 
 export const openLakeQuery = (options: LakeQueryOptions): Promise<LakeQuery> => LakeQuery.open(options)
 
@@ -137,10 +135,6 @@ const makeViews = async (session: Session, lake: string, snapshot: Snapshot): Pr
   const quarantined = filesOf(snapshot, lake, QUARANTINE.name)
   await session.run(`CREATE VIEW ${QUARANTINE.name} AS ${readQuarantine(quarantined)}`)
 }
-
-/** How a statement that reads begins. */
-const READS =
-  /^(\s|\(|--.*\n|\/\*[\s\S]*?\*\/)*(select|with|from|values|describe|desc|summarize|show|explain|pivot|unpivot)\b/i
 
 const queryFailed = (error: unknown): ToolkitError =>
   new ToolkitError('QUERY_FAILED', error instanceof Error ? error.message : String(error), {}, error)

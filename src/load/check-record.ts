@@ -483,7 +483,7 @@ export class RecordChecker {
           'an object',
           token,
         )
-      } else this.#series(depth + 1)
+      } else this.#series(depth + 1, category, item)
     } while (scan.moreMembers())
   }
 
@@ -504,8 +504,8 @@ export class RecordChecker {
     this.#sawDrift('line-item', foreign.name)
   }
 
-  /** Fiscal year → number. */
-  #series(depth: number): void {
+  /** Fiscal year → number; of figures the category and line item, to say where. */
+  #series(depth: number, category = -1, item = -1): void {
     if (depth > this.#maxDepth) throw tooDeep(this.#maxDepth)
     const scan = this.#scan
     const plain = plainSeriesEnd(scan.buffer, scan.view, scan.at)
@@ -514,6 +514,11 @@ export class RecordChecker {
       return
     }
     if (!scan.openObject()) return
+    const path = this.#path
+    if (category >= 0) {
+      const { categories, lineItems } = this.#seen
+      this.#path = [...path, categories.names[category] ?? '', lineItems.names[item] ?? '']
+    }
     const years = new Set<string>()
     do {
       if (scan.peek() !== QUOTE) scan.notJson('No key')
@@ -528,6 +533,7 @@ export class RecordChecker {
       if (scan.token() === 'null') scan.skipWord()
       else this.#number(year)
     } while (scan.moreMembers())
+    this.#path = path
   }
 
   /** Steps over the next key and its colon; index of its name in `keys`, or -1. */

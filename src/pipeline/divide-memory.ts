@@ -9,9 +9,6 @@ export const DEFAULT_MEMORY_BYTES = 1024 ** 3
 /** Partitions loaded side by side by default, each on one thread. */
 export const DEFAULT_THREADS = 2
 
-/** Least memory a run can do with, in bytes: below it DuckDB has no room for two blocks. */
-export const LEAST_MEMORY_BYTES = 384 * 1024 ** 2
-
 export interface MemoryShares {
   /** DuckDB's limit, in bytes. */
   readonly engineBytes: number
@@ -20,19 +17,30 @@ export interface MemoryShares {
 }
 
 const MEBIBYTE = 1024 ** 2
+/** Node with its modules (130 MiB), what is freed but not given back, and what DuckDB takes beside its limit. */
+const NODE_BYTES = 320 * MEBIBYTE
+/** Least memory in which DuckDB loads a partition. */
+const PARTITION_BYTES = 150 * MEBIBYTE
 
 /**
- * Node with its modules takes about 130 MiB; of the blocks one stands decoded, one is being decoded, and one for
- * each partition is being loaded, with what is written of it; the rest is DuckDB's.
+ * Beside Node, of the blocks one stands decoded, one is being decoded, and one for each partition is being
+ * loaded, with what is written of it; the rest is DuckDB's.
  *
- * @throws {ToolkitError} USAGE below `LEAST_MEMORY_BYTES`
+ * @param threads partitions loaded side by side
+ * @throws {ToolkitError} USAGE when so many partitions do not fit
  */
 export const divideMemory = (totalBytes: number, threads = DEFAULT_THREADS): MemoryShares => {
-  if (totalBytes < LEAST_MEMORY_BYTES) {
-    throw new ToolkitError('USAGE', `Cannot work in ${totalBytes} bytes of memory: expected at least 384 MiB`)
-  }
   const blockBytes = Math.min(DECODE_LIMITS.blockBytes, Math.floor(totalBytes / 32))
-  return { engineBytes: totalBytes - 200 * MEBIBYTE - (threads + 4) * blockBytes, blockBytes }
+  const engineBytes = totalBytes - NODE_BYTES - (threads + 4) * blockBytes
+  if (engineBytes < threads * PARTITION_BYTES) {
+    const least = Math.ceil((NODE_BYTES + threads * PARTITION_BYTES) / (1 - (threads + 4) / 32) / MEBIBYTE)
+    throw new ToolkitError(
+      'USAGE',
+      `Cannot load ${threads} partitions side by side in ${Math.floor(totalBytes / MEBIBYTE)} MiB: ` +
+        `expected at least ${least} MiB, or fewer --threads`,
+    )
+  }
+  return { engineBytes, blockBytes }
 }
 
 /** Reads `1GiB`, `512MB`, `800000000`. @throws {ToolkitError} USAGE */

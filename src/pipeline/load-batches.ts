@@ -15,12 +15,13 @@ import { detectContent } from '../load/detect-content.ts'
 import type { Loader } from '../load/loader.ts'
 import { commitRun } from '../manifest/commit.ts'
 import { openJournal, readJournal } from '../manifest/journal.ts'
-import { loadedSources, sourceKey } from '../manifest/loaded-sources.ts'
+import { loadedSources } from '../manifest/loaded-sources.ts'
 import { type RunClaim, releaseRun } from '../manifest/run-claims.ts'
 import { removeRun } from '../manifest/runs.ts'
 import { newestSnapshot } from '../manifest/snapshots.ts'
 import type { RandomBytes } from '../support/run-ids.ts'
 import { hashWhileReading } from './hashed-source.ts'
+import { KnownSources } from './known-sources.ts'
 import {
   byPlace,
   type Finished,
@@ -74,7 +75,6 @@ export interface BatchSummary {
 type Keep = (partition: PartitionEntry) => Promise<void>
 
 const NO_RECORDS_FOUND = 'it lies in the folder but holds neither companies nor relations'
-const ALREADY_LOADED = 'the lake holds it already (--again loads it once more)'
 
 /**
  * Loads all sources and commits them at once.
@@ -145,11 +145,11 @@ class BatchRun {
     onEvent?.({ kind: 'started', run: claim.run, resumed: claim.number > 1, finished: done.size })
     await sink.open(claim.run)
     const newest = await newestSnapshot(claim.lake)
-    const loaded = this.#options.again ? new Set<string>() : new Set(loadedSources(newest))
+    const known = new KnownSources(this.#options.again ? new Set() : loadedSources(newest))
     await using journal = await openJournal(claim)
     let storedBytes = 0
     for (const [index, source] of sources.entries()) {
-      await this.#source(source, index, loaded, done, (partition) => journal.append({ partition, moves: [] }))
+      await this.#source(source, index, known, done, (partition) => journal.append({ partition, moves: [] }))
       storedBytes += source.sizeBytes ?? 0
       this.#tell({ sourcesDone: index + 1, bytesRead: Math.max(this.#progress.bytesRead, storedBytes) })
     }
@@ -159,29 +159,30 @@ class BatchRun {
   async #source(
     source: Source,
     index: number,
-    loaded: Set<string>,
+    known: KnownSources,
     done: ReadonlyMap<string, PartitionEntry>,
     keep: Keep,
   ): Promise<void> {
     const { signal, onEvent } = this.#options
     const wanted = this.#options.content ?? source.content
     const fingerprint = await source.fingerprint?.(signal)
-    const skip = (reason = ALREADY_LOADED): void => {
+    const skip = (reason: string): void => {
       this.#skipped.push({ source: source.name, reason })
       onEvent?.({ kind: 'skipped', source: source.name, reason })
     }
-    const holds = (sha256: string, contents: readonly Content[]): boolean =>
-      contents.some((content) => loaded.has(sourceKey(content, sha256)))
-    if (fingerprint && holds(fingerprint.sha256, wanted ? [wanted] : ['companies', 'relations']))
-      return skip()
+    if (fingerprint) {
+      const held = known.reasonToSkip(fingerprint, wanted ? [wanted] : ['companies', 'relations'])
+      if (held !== undefined) return skip(held)
+    }
 
     const before = this.#finished.length
     const read = await this.#blocks(source, index, fingerprint, done, keep)
     if (read === undefined) return skip(NO_RECORDS_FOUND)
     if (fingerprint === undefined) {
-      if (holds(read.fingerprint.sha256, [read.content])) {
+      const held = known.reasonToSkip(read.fingerprint, [read.content])
+      if (held !== undefined) {
         this.#finished.length = before
-        return skip()
+        return skip(held)
       }
       for (const [at, finished] of this.#finished.entries()) {
         if (at < before) continue
@@ -190,7 +191,7 @@ class BatchRun {
         await keep(partition)
       }
     }
-    if (!this.#options.again) loaded.add(sourceKey(read.content, read.fingerprint.sha256))
+    known.add(read.fingerprint, read.content, source.name)
   }
 
   /** Loads a source block by block: the next is decoded while DuckDB works on those before. */

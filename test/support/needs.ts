@@ -1,0 +1,32 @@
+/** What a test needs of the machine: where it is missing the test is skipped and says so, in CI it fails. */
+
+import { spawnSync } from 'node:child_process'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { onTestFinished, type TestContext } from 'vitest'
+
+const isCi = Boolean(process.env.CI) && process.env.CI !== 'false'
+
+/** Skips the running test where something is missing. @throws in CI, where nothing may be missing */
+export const needs = (context: TestContext, what: string, missing: string | undefined): void => {
+  if (missing === undefined) return
+  const text = `"${context.task.name}" needs ${what}: ${missing}`
+  if (isCi) throw new Error(`${text}; CI must have it`)
+  console.warn(`skipped: ${text}`)
+  context.skip(text)
+}
+
+/** A folder on a disk of its own, unmounted when the test is over. Skips the test where nothing can be mounted. */
+export const smallDisk = async (context: TestContext, sizeBytes: number): Promise<string> => {
+  const folder = await mkdtemp(join(tmpdir(), 'firmlake-disk-'))
+  const options = ['-t', 'tmpfs', '-o', `size=${sizeBytes}`, 'tmpfs', folder]
+  const { status, stderr, error } = spawnSync('mount', options, { encoding: 'utf8' })
+  onTestFinished(async () => {
+    if (status === 0) spawnSync('umount', ['--lazy', folder])
+    await rm(folder, { recursive: true, force: true })
+  })
+  const missing = status === 0 ? undefined : (error?.message ?? stderr.trim())
+  needs(context, 'root and "mount", to make a small disk', missing)
+  return folder
+}

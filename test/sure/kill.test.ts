@@ -1,0 +1,148 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { setTimeout as pause } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { collectGarbage } from '../../src/manifest/gc.ts'
+import { seededRandom } from '../manifest/damage.ts'
+import { hashLake, verify } from '../pipeline/batch-bench.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+import { type Batches, writeBatches } from './batches.ts'
+
+const CHILD = fileURLToPath(new URL('child-convert.ts', import.meta.url))
+const KILLS = Number(process.env.FIRMLAKE_KILLS ?? 12)
+const SEED = Number(process.env.FIRMLAKE_SEED ?? Date.now() % 1_000_000)
+const BLOCK_BYTES = 60_000
+
+/** When to kill: so long after the run or its commit has begun; `never` lets it end. */
+type Moment = { readonly after: 'started' | 'committing'; readonly ms: number } | 'never'
+
+interface Outcome {
+  readonly killed: boolean
+  /** Whether it had begun to commit. */
+  readonly committing: boolean
+  readonly code: number | null
+  /** From the begin of the run, and of its commit, to the end. */
+  readonly workMs: number
+  readonly commitMs: number
+}
+
+/** Runs the convert in a process of its own. */
+const runChild = async (lake: string, { folder, paths }: Batches, moment: Moment): Promise<Outcome> => {
+  const args = [CHILD, lake, String(BLOCK_BYTES), ...paths]
+  const child = spawn(process.execPath, args, { cwd: folder, stdio: ['ignore', 'pipe', 'inherit'] })
+  const ended = once(child, 'exit') as Promise<[number | null, NodeJS.Signals | null]>
+  const began = new Map<string, number>()
+  const timers = new AbortController()
+  createInterface({ input: child.stdout }).on('line', (kind) => {
+    if (began.has(kind)) return
+    began.set(kind, performance.now())
+    if (moment !== 'never' && moment.after === kind)
+      pause(moment.ms, undefined, { signal: timers.signal }).then(
+        () => child.kill('SIGKILL'),
+        () => undefined,
+      )
+  })
+  const [code, signal] = await ended
+  timers.abort()
+  const since = (kind: string): number => performance.now() - (began.get(kind) ?? performance.now())
+  return {
+    killed: signal === 'SIGKILL',
+    committing: began.has('committing'),
+    code,
+    workMs: since('started'),
+    commitMs: since('committing'),
+  }
+}
+
+let batches: Batches
+let undisturbed: { readonly hashes: Readonly<Record<string, string>> } & Pick<Outcome, 'workMs' | 'commitMs'>
+
+beforeAll(async () => {
+  batches = await writeBatches({ companies: 100, files: 2 })
+  const lake = join(batches.folder, '.lake')
+  const outcome = await runChild(lake, batches, 'never')
+  expect(outcome).toMatchObject({ code: 0, committing: true })
+  undisturbed = { hashes: await hashLake(lake), ...outcome }
+})
+afterAll(() => batches.remove())
+
+/** Kills a run at a moment, and sometimes the next try too, then lets it end. */
+const killAndFinish = async (
+  lake: string,
+  first: Moment,
+  second: Moment,
+): Promise<{ kills: number; commits: number }> => {
+  let [kills, commits] = [0, 0]
+  for (const moment of [first, second, 'never'] as const) {
+    const { killed, committing, code } = await runChild(lake, batches, moment)
+    if (killed) kills += 1
+    if (killed && committing) commits += 1
+    if (!killed) expect(code).toBe(0)
+  }
+  return { kills, commits }
+}
+
+test(`a convert that is killed at ${KILLS} random moments and run again gives the lake of an undisturbed one`, {
+  timeout: 60_000 + KILLS * 15_000,
+}, async () => {
+  const random = seededRandom(SEED)
+  const { workMs, commitMs, hashes } = undisturbed
+  let [kills, commits] = [0, 0]
+  for (let round = 0; kills < KILLS; round += 1) {
+    // Most moments are spread evenly over the run; each fourth lies in its commit.
+    const share = ((round * 0.618034 + random() / KILLS) % 1) * 0.98
+    const first: Moment =
+      round % 4 === 3
+        ? { after: 'committing', ms: random() * commitMs * 0.8 }
+        : { after: 'started', ms: share * workMs }
+    const second: Moment =
+      random() < 0.35 && kills + 1 < KILLS ? { after: 'started', ms: random() * workMs * 0.6 } : 'never'
+    const lake = join(await temporaryFolder(), 'lake')
+    const done = await killAndFinish(lake, first, second)
+    kills += done.kills
+    commits += done.commits
+    const where = `FIRMLAKE_SEED=${SEED}, round ${round}, ${JSON.stringify([first, second])}`
+    expect(await hashLake(lake), where).toEqual(hashes)
+    expect(await verify(lake), where).toMatchObject({ problems: [] })
+    await collectGarbage({ lake, now: new Date() })
+    expect(await readdir(join(lake, '_runs')).catch(() => []), where).toEqual([])
+    expect(await verify(lake), where).toMatchObject({ problems: [], notes: [] })
+    // A machine so slow or so fast that hardly any kill hits would show nothing.
+    expect(round, where).toBeLessThan(3 * KILLS)
+  }
+  expect(commits).toBeGreaterThanOrEqual(Math.floor(KILLS / 12))
+})
+
+test('gc after a kill leaves nothing of the dead run, and the same command starts anew', async () => {
+  const lake = join(await temporaryFolder(), 'lake')
+  const { killed } = await runChild(lake, batches, { after: 'started', ms: undisturbed.workMs / 2 })
+  expect(killed).toBe(true)
+  const garbage = await collectGarbage({ lake, now: new Date() })
+  expect(garbage.runs).toHaveLength(1)
+  expect(await readdir(join(lake, '_runs')).catch(() => [])).toEqual([])
+  expect((await runChild(lake, batches, 'never')).code).toBe(0)
+  expect(await hashLake(lake)).toEqual(undisturbed.hashes)
+})
+
+test('gc at every moment of a live run never harms it', async () => {
+  const lake = join(await temporaryFolder(), 'lake')
+  let running = true
+  const run = runChild(lake, batches, 'never').finally(() => {
+    running = false
+  })
+  let times = 0
+  while (running) {
+    const garbage = await collectGarbage({ lake, now: new Date() }).catch(() => undefined)
+    expect(garbage?.files ?? []).toEqual([])
+    if ((garbage?.working.length ?? 0) > 0) times += 1
+    await pause(5)
+  }
+  expect(await run).toMatchObject({ code: 0 })
+  expect(times).toBeGreaterThan(5)
+  expect(await hashLake(lake)).toEqual(undisturbed.hashes)
+  expect(await verify(lake)).toMatchObject({ problems: [], notes: [] })
+})

@@ -44,6 +44,10 @@ FROM ${scan(read)} AS record ${extras ? `LEFT JOIN ${extras} AS extras ON extras
 const emptyLists = (names: readonly string[], isEmpty: (name: string) => string): string =>
   `nullif(list_filter([${names.map((name) => `CASE WHEN ${isEmpty(name)} THEN ${literal(name)} END`).join(', ')}], lambda name : name IS NOT NULL), [])`
 
+/** A list's items and their numbers from 1, a row each. */
+const numbered = (list: string): string =>
+  `unnest(${list}) AS entity, unnest(generate_series(1, len(${list}))) AS nth`
+
 /**
  * All entities of a block, histories at every depth, each with its number in its record:
  * `company_id, entity_no, parent_no, direction, depth, entity` (JSON). For a temporary table that the three
@@ -59,22 +63,28 @@ WITH RECURSIVE record AS (
         [list, direction],
         rank,
       ) => `SELECT "InternalId" AS company_id, ${literal(direction)} AS direction, 0 AS depth,
-    [${rank}, nth] AS place, ${ident(list)}[nth] AS entity
-  FROM (SELECT *, unnest(generate_series(1, len(${ident(list)}))) AS nth FROM record)`,
+    [${rank}, nth] AS place, entity
+  FROM (SELECT "InternalId", ${numbered(ident(list))} FROM record)`,
     )
     .join(' UNION ALL ')}
   UNION ALL
-  SELECT company_id, direction, depth + 1, list_append(place, nth), entities[nth]
+  SELECT company_id, direction, depth + 1, list_append(place, nth), entity
   FROM (
-    SELECT *, unnest(generate_series(1, len(entities))) AS nth
-    FROM (SELECT *, from_json(entity -> '$.History', '["JSON"]') AS entities FROM level)
+    SELECT company_id, direction, depth, place, ${numbered('entities')}
+    FROM (
+      SELECT company_id, direction, depth, place, from_json(entity -> '$.History', '["JSON"]') AS entities
+      FROM level WHERE json_array_length(entity, '$.History') > 0
+    )
   )
 ), numbered AS (
-  SELECT *, row_number() OVER (PARTITION BY company_id ORDER BY place) AS entity_no FROM level
+  -- Texts, because a join on lists compares each with each.
+  SELECT *, row_number() OVER (PARTITION BY company_id ORDER BY place) AS entity_no,
+    array_to_string(place, '/') AS way, CASE WHEN depth > 0 THEN array_to_string(place[:-2], '/') END AS way_above
+  FROM level
 )
 SELECT e.company_id, e.entity_no, above.entity_no AS parent_no, e.direction, e.depth, e.entity
 FROM numbered AS e
-LEFT JOIN numbered AS above ON above.company_id = e.company_id AND above.place = e.place[:-2] AND e.depth > 0`
+LEFT JOIN numbered AS above ON above.company_id = e.company_id AND above.way = e.way_above`
 
 /** Whether a list of an entity is empty: null has the length 0 too. */
 const isEmptyIn = (name: string): string =>
@@ -128,24 +138,30 @@ const rowsOf = (
   columns: readonly FieldColumn[],
   kindColumn: readonly string[],
 ): string => {
+  const structure = JSON.stringify(Object.fromEntries(Object.keys(lists).map((list) => [list, ['JSON']])))
   const items = Object.entries(lists).map(
     (
       [list, kind],
       rank,
-    ) => `SELECT ${KEYS}, direction, depth, entity, ${literal(kind)} AS kind, ${rank} AS rank,
-      unnest(from_json(entity -> '$.${list}', '["JSON"]')) AS item, generate_subscripts(from_json(entity -> '$.${list}', '["JSON"]'), 1) AS nth
-    FROM ${entities}`,
+    ) => `SELECT ${KEYS}, direction, depth, entity_id, ${literal(kind)} AS kind, ${rank} AS rank,
+      unnest(lists.${ident(list)}) AS item, unnest(generate_series(1, len(lists.${ident(list)}))) AS nth
+    FROM parted`,
   )
-  return objectRows(
-    columns,
-    inRow,
-    `(SELECT *, from_json(item, ${literal(structureOf(object))}) AS r FROM (${items.join(' UNION ALL ')}))`,
-    [
-      `${KEYS}, row_number() OVER (PARTITION BY ${KEYS} ORDER BY rank, nth) AS no, direction`,
-      `CAST(entity ->> '$.InternalId' AS BIGINT) AS entity_id, depth > 0 AS is_history`,
-      ...kindColumn,
-    ],
-  )
+  return `WITH parted AS MATERIALIZED (
+  SELECT ${KEYS}, direction, depth, CAST(entity ->> '$.InternalId' AS BIGINT) AS entity_id,
+    from_json(entity, ${literal(structure)}) AS lists
+  FROM ${entities}
+)
+${objectRows(
+  columns,
+  inRow,
+  `(SELECT *, from_json(item, ${literal(structureOf(object))}) AS r FROM (${items.join(' UNION ALL ')}))`,
+  [
+    `${KEYS}, row_number() OVER (PARTITION BY ${KEYS} ORDER BY rank, nth) AS no, direction`,
+    'entity_id, depth > 0 AS is_history',
+    ...kindColumn,
+  ],
+)}`
 }
 
 /** The four tables of relations, each as something to select from. */

@@ -39,7 +39,9 @@ export const memoryOption = (): Option =>
   bytesOption('--memory <bytes>', 'most memory to use in all', DEFAULT_MEMORY_BYTES, '1GiB')
 
 export const threadsOption = (): Option =>
-  new Option('--threads <n>', 'threads: partitions loaded side by side').argParser(threadCount).default(DEFAULT_THREADS)
+  new Option('--threads <n>', 'threads: partitions loaded side by side')
+    .argParser(threadCount)
+    .default(DEFAULT_THREADS)
 
 /** DuckDB's part of the memory when Node only prints: the rest is Node with its modules. */
 export const queryMemory = (totalBytes: number): number => {

@@ -5,84 +5,17 @@
  * which takes a boolean for a number, rounds a fraction in an id and drops a second key without a word.
  */
 
-import { DICTIONARIES } from '../contract/dictionaries.ts'
-import type { Field, ObjectType } from '../contract/fields.ts'
 import { LINE_ITEMS } from '../contract/line-items.ts'
 import { COMPANY, CONTENT, type Content, PROTECTED_IDENTITY } from '../contract/objects.ts'
 import type { Drift } from '../core/partition.ts'
-import { hasOwnTable, POINTER_LIKE } from '../lake/row-objects.ts'
+import { type CompiledField, type CompiledObject, compile } from './compiled-contract.ts'
+import { DriftLog } from './drift-log.ts'
 import { duplicateKey, JsonScan, notFinite, Rejection, tooDeep } from './json-scan.ts'
-import { KeyTable } from './key-table.ts'
+import type { KeyTable } from './key-table.ts'
 import type { ForeignItem } from './line-items.ts'
-
-/** Members of a record that the contract does not know. */
-interface Unknown {
-  /** JSON pointer of the row object they stand in; '' is the record itself. */
-  readonly row: string
-  /** Way from the row object to the member, its own name last. */
-  readonly path: readonly string[]
-  readonly raw: string
-}
-
-interface CompiledField {
-  readonly name: string
-  readonly field: Field
-  readonly of: CompiledObject | undefined
-  readonly codes: ReadonlySet<string> | undefined
-  readonly ownTable: boolean
-}
-interface CompiledObject {
-  readonly keys: KeyTable
-  readonly fields: readonly CompiledField[]
-}
-
-const compiled = new Map<ObjectType, CompiledObject>()
-
-const compile = (object: ObjectType): CompiledObject => {
-  const known = compiled.get(object)
-  if (known) return known
-  const fields: CompiledField[] = []
-  const result: CompiledObject = { keys: new KeyTable(Object.keys(object.fields)), fields }
-  compiled.set(object, result)
-  for (const [name, field] of Object.entries(object.fields)) {
-    const of = field.kind === 'object' || field.kind === 'objects' ? field.of : object
-    fields.push({
-      name,
-      field,
-      of:
-        field.kind === 'object' || field.kind === 'objects' || field.kind === 'self-list'
-          ? compile(of)
-          : undefined,
-      codes: 'codes' in field && field.codes !== undefined ? codesOf(field.codes) : undefined,
-      ownTable: field.kind === 'self-list' || (field.kind === 'objects' && hasOwnTable(field.of)),
-    })
-  }
-  return result
-}
-
-const codesOf = (dictionary: string): ReadonlySet<string> => {
-  const found = Object.entries(DICTIONARIES).find(([name]) => name === dictionary)
-  if (!found) throw new TypeError(`Contract names the dictionary "${dictionary}" but does not declare it`)
-  return new Set(found[1].values.map(({ value }) => String(value)))
-}
-
-/** Sets that grow with what a run sees; DuckDB's ENUM types are made from them. */
-export interface SeenSets {
-  readonly countries: KeyTable
-  readonly currencies: KeyTable
-  readonly categories: KeyTable
-  readonly lineItems: KeyTable
-  /** Line items outside the contract, by their two indexes. */
-  readonly foreign: Map<number, ForeignItem>
-}
-
-export const newSeenSets = (): SeenSets => ({
-  countries: new KeyTable([]),
-  currencies: new KeyTable([]),
-  categories: new KeyTable(LINE_ITEMS.map(({ category }) => category)),
-  lineItems: new KeyTable(LINE_ITEMS.map(({ lineItem }) => lineItem)),
-  foreign: new Map(),
-})
+import { plainSeriesEnd } from './plain-series.ts'
+import type { SeenSets } from './seen-sets.ts'
+import { extraOf, ownRow, type UnknownMember } from './unknown-members.ts'
 
 /** Nesting allowed by default: a `History` 40 deep is 85 levels of JSON. */
 export const DEFAULT_MAX_DEPTH = 256
@@ -103,8 +36,8 @@ export interface CheckedRecord {
 
 const CONTRACT_ITEMS = new Set(LINE_ITEMS.map(({ category, lineItem }) => `${category}.${lineItem}`))
 const QUOTE = 0x22
-const COMMA = 0x2c
-const CLOSE_BRACE = 0x7d
+/** Figures from here on are not finite once a scale is applied. */
+const LARGEST_FIGURE = 1e299
 
 /** Checks lines of one content. Holds the sets of a run and the drift since it was last taken. */
 export class RecordChecker {
@@ -113,10 +46,9 @@ export class RecordChecker {
   readonly #content: Content
   readonly #seen: SeenSets
   readonly #maxDepth: number
-  readonly #drift = new Map<string, { kind: Drift['kind']; name: string; records: number }>()
-  #lineDrift = new Map<string, { kind: Drift['kind']; name: string }>()
+  readonly #drift = new DriftLog()
   #lineForeign = new Map<number, ForeignItem>()
-  #unknown: Unknown[] = []
+  #unknown: UnknownMember[] = []
   #path: (string | number)[] = []
   #row = 0
   #id = ''
@@ -146,18 +78,14 @@ export class RecordChecker {
     this.#id = ''
     this.#figures = []
     if (this.#unknown.length > 0) this.#unknown = []
-    if (this.#lineDrift.size > 0) this.#lineDrift = new Map()
+    this.#drift.nextRecord()
     if (this.#lineForeign.size > 0) this.#lineForeign = new Map()
     if (scan.token() !== 'object') throw wrongShape('The record', 'an object', scan.token())
     this.#object(this.#root, 1)
     if (scan.peek() !== -1) scan.notJson('A second document')
     if (this.#id === '') throw new Rejection('ID_MISSING', `Record has no ${this.#idPath()}`)
     for (const [pair, item] of this.#lineForeign) this.#seen.foreign.set(pair, item)
-    for (const [key, { kind, name }] of this.#lineDrift) {
-      const counted = this.#drift.get(key)
-      if (counted) counted.records++
-      else this.#drift.set(key, { kind, name, records: 1 })
-    }
+    this.#drift.keepRecord()
     return {
       id: this.#id,
       extra: this.#unknown.length > 0 ? extraOf(this.#unknown) : undefined,
@@ -167,11 +95,7 @@ export class RecordChecker {
 
   /** What was seen outside the contract since the last call, most frequent first. */
   takeDrift(): Drift[] {
-    const drift = [...this.#drift.values()].sort(
-      (a, b) => b.records - a.records || (a.name < b.name ? -1 : 1),
-    )
-    this.#drift.clear()
-    return drift
+    return this.#drift.take()
   }
 
   #idPath(): string {
@@ -283,7 +207,7 @@ export class RecordChecker {
         if (known.name === 'FinancialFigureScale') {
           throw new Rejection('SCALE_UNKNOWN', 'MetaData.FinancialFigureScale is not in the contract')
         }
-        this.#sawDrift('code', `${known.name}=${value}`)
+        this.#drift.saw('code', `${known.name}=${value}`)
       }
     } else if (this.#content === 'companies') {
       if (known.name === 'CurrentCurrencyCode') this.#grow(this.#seen.currencies, start, end)
@@ -326,7 +250,7 @@ export class RecordChecker {
       if (this.#content === 'relations' || this.#path[0] === 'BasicDetails')
         this.#id = digits === '-0' ? '0' : digits
     } else if (known.codes !== undefined && digits !== '0' && !known.codes.has(digits)) {
-      this.#sawDrift('code', `${known.name}=${digits}`)
+      this.#drift.saw('code', `${known.name}=${digits}`)
     }
   }
 
@@ -424,7 +348,7 @@ export class RecordChecker {
     scan.skipValue(depth, this.#maxDepth)
     if (isNull) return
     this.#keepUnknown(name, start)
-    this.#sawDrift('field', this.#where(name).replace(/\[\d+\]/g, '[]'))
+    this.#drift.saw('field', this.#where(name).replace(/\[\d+\]/g, '[]'))
   }
 
   #keepUnknown(name: string, start: number): void {
@@ -435,10 +359,6 @@ export class RecordChecker {
       path: [...parts.slice(this.#row), name],
       raw: this.#scan.buffer.toString('utf8', start, this.#scan.at),
     })
-  }
-
-  #sawDrift(kind: Drift['kind'], name: string): void {
-    this.#lineDrift.set(`${kind} ${name}`, { kind, name })
   }
 
   #financials(depth: number): void {
@@ -501,7 +421,7 @@ export class RecordChecker {
       this.#foreignPairs.set(pair, foreign)
     }
     this.#lineForeign.set(pair, foreign.item)
-    this.#sawDrift('line-item', foreign.name)
+    this.#drift.saw('line-item', foreign.name)
   }
 
   /** Fiscal year → number; of figures the category and line item, to say where. */
@@ -531,9 +451,17 @@ export class RecordChecker {
       if (years.has(year)) throw duplicateKey(this.#where(year))
       years.add(year)
       if (scan.token() === 'null') scan.skipWord()
-      else this.#number(year)
+      else this.#figure(year)
     } while (scan.moreMembers())
     this.#path = path
+  }
+
+  #figure(year: string): void {
+    const scan = this.#scan
+    const start = scan.at
+    if (this.#number(year) !== 'check') return
+    const value = Number(scan.buffer.toString('latin1', start, scan.at).replaceAll('"', ''))
+    if (Math.abs(value) >= LARGEST_FIGURE) throw notFinite(this.#where(year))
   }
 
   /** Steps over the next key and its colon; index of its name in `keys`, or -1. */
@@ -553,46 +481,6 @@ export class RecordChecker {
   }
 }
 
-/**
- * End of a series in the plain form `{"2020":1.5,"2021":-3}`: no white space, ascending years, numbers without
- * exponent. 0 where it has another form, which is for the careful way to judge. Nine of ten bytes of a company
- * pass through here.
- */
-const plainSeriesEnd = (buffer: Buffer, view: DataView, open: number): number => {
-  const last = buffer.length - 8
-  let at = open + 1
-  let yearBefore = YEAR_1000 - 1
-  while (at < last) {
-    if (buffer[at] !== QUOTE || buffer[at + 5] !== QUOTE || buffer[at + 6] !== 0x3a) return 0
-    // Four digits as one number sort like the year they spell.
-    const year = view.getInt32(at + 1)
-    if (year <= yearBefore || !isFourDigits(year)) return 0
-    yearBefore = year
-    at += 7
-    const first = at
-    if (buffer[at] === 0x2d) at++
-    const whole = at
-    while (at < last && isFourDigits(view.getInt32(at))) at += 4
-    let byte = buffer[at]!
-    while (byte >= 0x30 && byte <= 0x39) byte = buffer[++at]!
-    if (at === whole || (buffer[whole] === 0x30 && at > whole + 1)) return 0
-    if (byte === 0x2e) {
-      const fraction = ++at
-      byte = buffer[at]!
-      while (byte >= 0x30 && byte <= 0x39) byte = buffer[++at]!
-      if (at === fraction) return 0
-    }
-    if (at - first > 290) return 0
-    at++
-    if (byte === CLOSE_BRACE) return at
-    if (byte !== COMMA) return 0
-  }
-  return 0
-}
-const YEAR_1000 = 0x31303030
-const isFourDigits = (bytes: number): boolean =>
-  ((bytes & 0xf0f0f0f0) | 0) === 0x30303030 && (((bytes + 0x06060606) & 0xf0f0f0f0) | 0) === 0x30303030
-
 const wrongShape = (where: string, wanted: string, found: string): Rejection =>
   found === 'not-finite'
     ? notFinite(where)
@@ -603,30 +491,3 @@ const ARTICLE: Readonly<Record<string, string>> = {
   number: 'a number',
   boolean: 'a boolean',
 }
-
-/** Row of a record's own members. Of relations those that look like a pointer to a row have one to themselves. */
-const ownRow = (content: Content, name: string): string =>
-  content === 'relations' && name.startsWith('/') ? POINTER_LIKE : ''
-
-/** The `extra` column: unknown members where they stood; those of rows below a JSON pointer. */
-const extraOf = (unknown: readonly Unknown[]): string => {
-  const rows = new Map<string, Branch>()
-  for (const { row, path, raw } of unknown) {
-    let branch = rows.get(row) ?? new Map()
-    rows.set(row, branch)
-    for (const name of path.slice(0, -1)) {
-      const next: Branch | string = branch.get(name) ?? new Map()
-      if (typeof next === 'string') break
-      branch.set(name, next)
-      branch = next
-    }
-    branch.set(path.at(-1) ?? '', raw)
-  }
-  const record = rows.get('') ?? new Map()
-  rows.delete('')
-  for (const [row, branch] of rows) record.set(row, branch)
-  return branchText(record)
-}
-type Branch = Map<string, Branch | string>
-const branchText = (branch: Branch): string =>
-  `{${[...branch].map(([name, value]) => `${JSON.stringify(name)}:${typeof value === 'string' ? value : branchText(value)}`).join(',')}}`

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import type { Block } from '../../src/core/block.ts'
 import { type CheckedBlock, checkBlock } from '../../src/load/check-block.ts'
-import { newSeenSets, RecordChecker } from '../../src/load/check-record.ts'
+import { RecordChecker } from '../../src/load/check-record.ts'
+import { newSeenSets } from '../../src/load/seen-sets.ts'
 import { blockOf } from './loaded-lake.ts'
 
 const checked = (text: string | Buffer, block: Partial<Block> = {}): CheckedBlock =>

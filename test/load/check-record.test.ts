@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import type { Content } from '../../src/contract/objects.ts'
 import type { RejectCode } from '../../src/core/reject.ts'
-import { newSeenSets, RecordChecker } from '../../src/load/check-record.ts'
+import { RecordChecker } from '../../src/load/check-record.ts'
 import { Rejection } from '../../src/load/json-scan.ts'
+import { newSeenSets } from '../../src/load/seen-sets.ts'
 import { isValid } from './valid-record.ts'
 
 /** The code of a rejected line, its id where it is accepted. */

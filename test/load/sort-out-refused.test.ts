@@ -1,7 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { type CheckedPart, checkBlock } from '../../src/load/check-block.ts'
-import { newSeenSets, RecordChecker } from '../../src/load/check-record.ts'
+import { RecordChecker } from '../../src/load/check-record.ts'
+import { newSeenSets } from '../../src/load/seen-sets.ts'
 import { type SortedOut, sortOutRefused } from '../../src/load/sort-out-refused.ts'
 import { blockOf } from './loaded-lake.ts'
 

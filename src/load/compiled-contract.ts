@@ -1,0 +1,49 @@
+/** The contract's objects in the form that the line checker looks things up in. */
+
+import { DICTIONARIES } from '../contract/dictionaries.ts'
+import type { Field, ObjectType } from '../contract/fields.ts'
+import { hasOwnTable } from '../lake/row-objects.ts'
+import { KeyTable } from './key-table.ts'
+
+export interface CompiledField {
+  readonly name: string
+  readonly field: Field
+  readonly of: CompiledObject | undefined
+  readonly codes: ReadonlySet<string> | undefined
+  readonly ownTable: boolean
+}
+export interface CompiledObject {
+  readonly keys: KeyTable
+  readonly fields: readonly CompiledField[]
+}
+
+const compiled = new Map<ObjectType, CompiledObject>()
+
+/** The compiled form of an object and of all objects in it; made once. */
+export const compile = (object: ObjectType): CompiledObject => {
+  const known = compiled.get(object)
+  if (known) return known
+  const fields: CompiledField[] = []
+  const result: CompiledObject = { keys: new KeyTable(Object.keys(object.fields)), fields }
+  compiled.set(object, result)
+  for (const [name, field] of Object.entries(object.fields)) {
+    const of = field.kind === 'object' || field.kind === 'objects' ? field.of : object
+    fields.push({
+      name,
+      field,
+      of:
+        field.kind === 'object' || field.kind === 'objects' || field.kind === 'self-list'
+          ? compile(of)
+          : undefined,
+      codes: 'codes' in field && field.codes !== undefined ? codesOf(field.codes) : undefined,
+      ownTable: field.kind === 'self-list' || (field.kind === 'objects' && hasOwnTable(field.of)),
+    })
+  }
+  return result
+}
+
+const codesOf = (dictionary: string): ReadonlySet<string> => {
+  const found = Object.entries(DICTIONARIES).find(([name]) => name === dictionary)
+  if (!found) throw new TypeError(`Contract names the dictionary "${dictionary}" but does not declare it`)
+  return new Set(found[1].values.map(({ value }) => String(value)))
+}

@@ -179,7 +179,7 @@ export class JsonScan {
       if (at === exponent) this.notJson('Number without a digit in its exponent')
       form = 'check'
     }
-    return at - start > 300 ? 'check' : form
+    return at - start > 290 ? 'check' : form
   }
 
   /** Whether the number from `start` to the cursor is finite. */

@@ -107,7 +107,10 @@ const isField = (value: unknown, field: Field, self: ObjectType): boolean => {
 const isLevel = (value: unknown, of: (item: unknown) => boolean): boolean =>
   isMap(value) && Object.values(value).every((item) => item === null || of(item))
 const isSeries = (value: unknown): boolean =>
-  isLevel(value, isNumber) && Object.keys(value as Value).every((year) => /^[1-9][0-9]{3}$/.test(year))
+  isLevel(value, isFigure) && Object.keys(value as Value).every((year) => /^[1-9][0-9]{3}$/.test(year))
+
+/** A number that stays finite when it is scaled. */
+const isFigure = (value: unknown): boolean => isNumber(value) && Math.abs(Number(writtenAs(value))) < 1e299
 
 /** The digits of a number; in quotes it has to be written as JSON writes it. */
 const writtenAs = (value: unknown): string | undefined => {

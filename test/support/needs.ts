@@ -17,13 +17,15 @@ export const needs = (context: TestContext, what: string, missing: string | unde
   context.skip(text)
 }
 
+const runTool = (tool: string, ...args: readonly string[]) => spawnSync(tool, args, { encoding: 'utf8' })
+
 /** A folder on a disk of its own, unmounted when the test is over. Skips the test where nothing can be mounted. */
 export const smallDisk = async (context: TestContext, sizeBytes: number): Promise<string> => {
   const folder = await mkdtemp(join(tmpdir(), 'firmlake-disk-'))
   const options = ['-t', 'tmpfs', '-o', `size=${sizeBytes}`, 'tmpfs', folder]
-  const { status, stderr, error } = spawnSync('mount', options, { encoding: 'utf8' })
+  const { status, stderr, error } = runTool('mount', ...options)
   onTestFinished(async () => {
-    if (status === 0) spawnSync('umount', ['--lazy', folder])
+    if (status === 0) runTool('umount', '--lazy', folder)
     await rm(folder, { recursive: true, force: true })
   })
   const missing = status === 0 ? undefined : (error?.message ?? stderr.trim())

@@ -111,7 +111,7 @@ export const spoolRejected = async (
   try {
     const file = await open(path, 'w')
     try {
-      for (const line of rejected) await file.write(`${JSON.stringify(quarantineRow(line, origin))}\n`)
+      for (const line of rejected) await file.appendFile(`${JSON.stringify(quarantineRow(line, origin))}\n`)
     } finally {
       await file.close()
     }

@@ -147,12 +147,19 @@ class BatchRun {
     const newest = await newestSnapshot(claim.lake)
     const known = new KnownSources(this.#options.again ? new Set() : loadedSources(newest))
     await using journal = await openJournal(claim)
+    const keep: Keep = (partition) => journal.append({ partition, moves: [] })
     let storedBytes = 0
-    for (const [index, source] of sources.entries()) {
-      await this.#source(source, index, known, done, (partition) => journal.append({ partition, moves: [] }))
-      storedBytes += source.sizeBytes ?? 0
-      this.#tell({ sourcesDone: index + 1, bytesRead: Math.max(this.#progress.bytesRead, storedBytes) })
+    try {
+      for (const [index, source] of sources.entries()) {
+        await this.#source(source, index, known, done, keep)
+        storedBytes += source.sizeBytes ?? 0
+        this.#tell({ sourcesDone: index + 1, bytesRead: Math.max(this.#progress.bytesRead, storedBytes) })
+      }
+    } finally {
+      // Whatever happened, nobody may still be writing when the run is given up.
+      await Promise.all(this.#working)
     }
+    this.#throwIfStopped()
     return await this.#commit()
   }
 
@@ -175,6 +182,7 @@ class BatchRun {
       if (held !== undefined) return skip(held)
     }
 
+    if (!fingerprint) await this.#idle()
     const before = this.#finished.length
     const read = await this.#blocks(source, index, fingerprint, done, keep)
     if (read === undefined) return skip(NO_RECORDS_FOUND)
@@ -231,7 +239,9 @@ class BatchRun {
         this.#start(this.#block(origin, [index, number], isLast, done, known ? keep : undefined))
         if (step.done) break
       }
-      await this.#idle()
+      // What can be read only once gets its fingerprint when all of it is loaded; else the next source may begin.
+      if (known) this.#throwIfStopped()
+      else await this.#idle()
       return {
         content: content ?? 'companies',
         fingerprint: known ?? hashed.fingerprint(),

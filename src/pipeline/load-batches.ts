@@ -146,7 +146,7 @@ class BatchRun {
     await sink.open(claim.run)
     const newest = await newestSnapshot(claim.lake)
     const known = new KnownSources(this.#options.again ? new Set() : loadedSources(newest))
-    await using journal = await openJournal(claim)
+    const journal = await openJournal(claim)
     const keep: Keep = (partition) => journal.append({ partition, moves: [] })
     let storedBytes = 0
     try {
@@ -158,6 +158,7 @@ class BatchRun {
     } finally {
       // Whatever happened, nobody may still be writing when the run is given up.
       await Promise.all(this.#working)
+      await journal.close()
     }
     this.#throwIfStopped()
     return await this.#commit()

@@ -2,7 +2,7 @@
 
 import { ToolkitError } from '../core/errors.ts'
 import { claimRun, type RunClaim, releaseRun } from '../manifest/run-claims.ts'
-import { listRuns, removeRun } from '../manifest/runs.ts'
+import { listRuns, removeCommittedRun } from '../manifest/runs.ts'
 import type { BatchSummary } from '../pipeline/load-batches.ts'
 import { planOf, type RunPlan } from '../pipeline/start-run.ts'
 import { localSources } from '../source/local-sources.ts'
@@ -27,7 +27,7 @@ export const resumeRun = async (run: string, options: ConvertOptions): Promise<R
   const claim = await claimRun(lake, run, { now: new Date() })
   try {
     if (known?.committed != null) {
-      await removeRun(claim)
+      await removeCommittedRun(claim, known.committed)
       return { kind: 'committed', run, snapshot: known.committed }
     }
     return { kind: 'worked', summary: await goOn(claim, options) }

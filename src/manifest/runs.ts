@@ -23,7 +23,7 @@ import {
   type RunState,
   runState,
 } from './run-claims.ts'
-import { newestNumber, newestSnapshot } from './snapshots.ts'
+import { ensureRecord, newestNumber, newestSnapshot } from './snapshots.ts'
 
 export interface NewRun {
   readonly lake: string
@@ -149,6 +149,15 @@ export const removeRunFolder = async (lake: string, run: string): Promise<number
   const bytes = (await listTree(removed)).reduce((sum, one) => sum + one.bytes, 0)
   await rm(removed, { recursive: true, force: true })
   return bytes
+}
+
+/**
+ * Ends a run that had committed before its process went: the second record of its commit may still be missing.
+ * @throws as `assertOwner`, `SNAPSHOT_DAMAGED`
+ */
+export const removeCommittedRun = async (claim: RunClaim, snapshot: number): Promise<void> => {
+  await ensureRecord(claim.lake, snapshot)
+  await removeRun(claim)
 }
 
 /** Ends a run that one owns: after its commit, or to give up what it did. @throws as `assertOwner` */

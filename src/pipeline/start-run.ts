@@ -3,7 +3,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { ToolkitError } from '../core/errors.ts'
 import { claimRun, type RunClaim } from '../manifest/run-claims.ts'
-import { createRun, listRuns, readPlan, removeRun } from '../manifest/runs.ts'
+import { createRun, listRuns, readPlan, removeCommittedRun } from '../manifest/runs.ts'
 import type { RandomBytes } from '../support/run-ids.ts'
 
 /** What a run needs to be done again from the start or from where it stood. */
@@ -34,7 +34,7 @@ export const startRun = async ({ lake, plan, now, random }: StartRequest): Promi
     const claim = await claimRun(lake, run, { now }).catch(takenByAnother)
     if (claim === undefined) continue
     if (committed === null) return claim
-    await removeRun(claim)
+    await removeCommittedRun(claim, committed)
   }
   return createRun({ lake, plan, now, random })
 }

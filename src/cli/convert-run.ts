@@ -7,12 +7,12 @@ import type { Source } from '../core/source.ts'
 import { BlockMemory } from '../decode/block-memory.ts'
 import { decodeBlocks } from '../decode/decode-blocks.ts'
 import { DECODE_LIMITS } from '../decode/decode-limits.ts'
-import { Engine } from '../lake/duckdb.ts'
+import { Engine, type EngineOptions } from '../lake/duckdb.ts'
 import { inLake, runPath } from '../lake/layout.ts'
 import { DEFAULT_MAX_DEPTH, RecordChecker } from '../load/check-record.ts'
 import { openLoader } from '../load/loader.ts'
 import { newSeenSets } from '../load/seen-sets.ts'
-import type { RunClaim } from '../manifest/run-claims.ts'
+import { type RunClaim, releaseRun } from '../manifest/run-claims.ts'
 import { createRun } from '../manifest/runs.ts'
 import { DEFAULT_MEMORY_BYTES, DEFAULT_THREADS, divideMemory } from '../pipeline/divide-memory.ts'
 import { type BatchSummary, loadBatches } from '../pipeline/load-batches.ts'
@@ -91,6 +91,16 @@ export interface WorkOptions extends ConvertOptions {
   readonly blocks?: ((source: Source) => AsyncIterable<Block>) | undefined
 }
 
+/** Starts DuckDB for a run; where it cannot start, the run is given up for another try. */
+const openEngine = async (claim: RunClaim, options: EngineOptions): Promise<Engine> => {
+  try {
+    return await Engine.open(options)
+  } catch (error) {
+    await releaseRun(claim).catch(() => undefined)
+    throw error
+  }
+}
+
 /** Works on a run that is already claimed. */
 export const workOn = async (
   claim: RunClaim,
@@ -101,7 +111,7 @@ export const workOn = async (
   const { lake, limit, signal, onEvent, blocks } = options
   const { engineBytes } = divideMemory(options.memoryBytes ?? DEFAULT_MEMORY_BYTES, options.threads)
   const { maxLineBytes, maxRatio, maxDepth, blockBytes } = plan.limits
-  const engine = await Engine.open({
+  const engine = await openEngine(claim, {
     memoryBytes: engineBytes,
     // One thread a partition and partitions side by side: a tenth less work than two threads in one query.
     threads: 1,

@@ -92,9 +92,11 @@ class PartSession {
       line_item: seen.lineItems.names,
     }
     for (const [name, values] of Object.entries(enums)) {
-      if (this.#sizes.get(name) === values.length) continue
+      // The sets grow while we wait: what counts is how many names this ENUM was made of.
+      const size = values.length
+      if (this.#sizes.get(name) === size) continue
       await this.session.setEnum(name, values)
-      this.#sizes.set(name, values.length)
+      this.#sizes.set(name, size)
     }
   }
 }

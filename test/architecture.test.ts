@@ -39,6 +39,10 @@ const PACKAGES: Readonly<Record<string, string>> = {
   undici: 'src/source/',
   'p-limit': 'src/support/side-by-side.ts',
   commander: 'src/cli/',
+  fastify: 'src/server/http/',
+  '@fastify/rate-limit': 'src/server/http/',
+  'prom-client': 'src/server/http/',
+  'stream-json': 'src/source/',
 }
 
 /** Rooms that a browser loads. */

@@ -1,6 +1,7 @@
 /** What the manifest records of one unit of work, and what a run leaves behind for each. */
 
 import type { Content } from '../contract/objects.ts'
+import type { SearchParameters } from '../contract/requests.ts'
 
 /** A file of the lake as listed in a snapshot. */
 export interface FileEntry {
@@ -14,8 +15,8 @@ export interface FileEntry {
 
 /** Where a partition's lines came from. */
 export interface SourceEntry {
-  readonly kind: 'file' | 'stdin' | 'quarantine'
-  /** Path or name as given by the person. */
+  readonly kind: 'file' | 'stdin' | 'quarantine' | 'search' | 'batch'
+  /** Path or name as given by the person; of a search its window, of a batch file its name. */
   readonly name: string
   /** Length and hash of the file as it was taken in (compressed where it is). */
   readonly bytes: number
@@ -26,6 +27,56 @@ export interface SourceEntry {
   readonly offset: number
   /** Whether this is the last partition of the source: a source without it was not read to its end. */
   readonly last: boolean
+  /** Of a search: what was asked for, announced and received. */
+  readonly window?: WindowEntry
+  /** Of a batch file of the service. */
+  readonly batch?: BatchEntry
+}
+
+/** One window of a search, pulled by one cursor chain (or by several, where it outgrew the cap meanwhile). */
+export interface WindowEntry {
+  /** Origin of the service: `https://host:port`. */
+  readonly service: string
+  /** The search parameters as they were sent, the window's own filters included. */
+  readonly search: SearchParameters
+  /** Requested currency; absent for relations. */
+  readonly currency?: string
+  /** `TotalCount` of the window's first page. */
+  readonly announced: number
+  /** Records received. */
+  readonly received: number
+  /** Pages received. */
+  readonly pages: number
+}
+
+export interface BatchEntry {
+  readonly service: string
+  readonly id: string
+  readonly etag?: string
+  /** `Count` of the listing, where it has one. */
+  readonly announced?: number
+}
+
+/** One pull or sync as a whole: what "since last" goes on from, and what no window could cover. */
+export interface PullEntry {
+  readonly run: string
+  readonly content: Content
+  readonly service: string
+  /** The search as given, without the windows' filters. */
+  readonly search: SearchParameters
+  readonly currency?: string
+  /** The date parameter that the windows are cut by and that "since last" continues; absent where none was needed. */
+  readonly field?: string
+  /** First and last day asked for; absent ends were open. */
+  readonly from?: string
+  readonly to?: string
+  /** When the service was asked first, by its own clock (`Date`), ISO 8601 in UTC. */
+  readonly asOf: string
+  /** `TotalCount` of the whole search. */
+  readonly announced: number
+  /** Sum of what the windows announced, and of what they gave. */
+  readonly planned: number
+  readonly received: number
 }
 
 /** One thing seen that the contract does not know. */
@@ -38,8 +89,9 @@ export interface Drift {
 }
 
 export interface DateRange {
+  /** The field whose least and greatest value was observed. */
   readonly field: 'ContentUpdatedAt' | 'UpdatedAt'
-  /** What was asked for, ISO dates; `null` where the source has no window (a batch file). */
+  /** First and last day asked for, ISO dates; `null` where the source has no window (a batch file). */
   readonly requested: { readonly from?: string; readonly to?: string } | null
   /** Least and greatest value seen, ISO 8601 in UTC; `null` where no record has one. */
   readonly observed: { readonly least: string; readonly greatest: string } | null
@@ -80,4 +132,6 @@ export interface Snapshot {
   readonly partitions: readonly PartitionEntry[]
   /** Files that belong to a run, not to one partition (its `line_items` dictionary). */
   readonly files: readonly (FileEntry & { readonly run: string })[]
+  /** Pulls from a service, in the order of commits; absent where there was none. */
+  readonly pulls?: readonly PullEntry[]
 }

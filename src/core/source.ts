@@ -1,9 +1,10 @@
-/** Where raw bytes come from: a file of a batch, standard input, later a download. */
+/** Where raw bytes come from: a file of a batch, standard input, a window of a search, a download. */
 
 import type { Content } from '../contract/objects.ts'
+import type { BatchEntry, DateRange, WindowEntry } from './partition.ts'
 
 export interface Source {
-  readonly kind: 'file' | 'stdin' | 'quarantine'
+  readonly kind: 'file' | 'stdin' | 'quarantine' | 'search' | 'batch'
   /** Name as the person gave it. */
   readonly name: string
   /** What its lines are, where that is known before reading. */
@@ -19,6 +20,14 @@ export interface Source {
   readonly fingerprint?: (signal?: AbortSignal) => Promise<Fingerprint>
   /** The stored bytes, once. @throws {ToolkitError} SOURCE_UNREADABLE, SOURCE_CHANGED */
   readonly open: (signal?: AbortSignal) => AsyncIterable<Buffer>
+  /** What the manifest records besides, known once the fingerprint is. */
+  readonly details?: () => SourceDetails
+}
+
+export interface SourceDetails {
+  readonly window?: WindowEntry
+  readonly batch?: BatchEntry
+  readonly requested?: DateRange['requested']
 }
 
 export interface Fingerprint {

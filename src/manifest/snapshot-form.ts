@@ -2,13 +2,16 @@
 
 import { CONTENT } from '../contract/objects.ts'
 import type {
+  BatchEntry,
   Counts,
   DateRange,
   Drift,
   FileEntry,
   PartitionEntry,
+  PullEntry,
   Snapshot,
   SourceEntry,
+  WindowEntry,
 } from '../core/partition.ts'
 import { isDataPath } from '../lake/layout.ts'
 
@@ -68,12 +71,14 @@ const FILE_CHECKS = {
 }
 const FILE = fields<FileEntry>(FILE_CHECKS)
 
+const search = valuesOf(list(test((value) => typeof value === 'string' || typeof value === 'number')))
+
 const PARTITION = fields<PartitionEntry>({
   id: text,
   run: text,
   content: oneOf(...Object.keys(CONTENT)),
   source: fields<SourceEntry>({
-    kind: oneOf('file', 'stdin', 'quarantine'),
+    kind: oneOf('file', 'stdin', 'quarantine', 'search', 'batch'),
     name: text,
     bytes: count,
     sha256: hash,
@@ -81,6 +86,19 @@ const PARTITION = fields<PartitionEntry>({
     firstLine: count,
     offset: count,
     last: yesNo,
+    window: optional(
+      fields<WindowEntry>({
+        service: text,
+        search,
+        currency: optional(text),
+        announced: count,
+        received: count,
+        pages: count,
+      }),
+    ),
+    batch: optional(
+      fields<BatchEntry>({ service: text, id: text, etag: optional(text), announced: optional(count) }),
+    ),
   }),
   range: fields<DateRange>({
     field: oneOf('ContentUpdatedAt', 'UpdatedAt'),
@@ -106,6 +124,24 @@ const SNAPSHOT = fields<Snapshot>({
   time: text,
   partitions: list(PARTITION),
   files: list(fields<Snapshot['files'][number]>({ ...FILE_CHECKS, run: text })),
+  pulls: optional(
+    list(
+      fields<PullEntry>({
+        run: text,
+        content: oneOf(...Object.keys(CONTENT)),
+        service: text,
+        search,
+        currency: optional(text),
+        field: optional(text),
+        from: optional(text),
+        to: optional(text),
+        asOf: text,
+        announced: count,
+        planned: count,
+        received: count,
+      }),
+    ),
+  ),
 })
 
 /** The field of a would-be snapshot that does not fit (`snapshot.partitions.3.counts.lines`), or `null`. */

@@ -1,0 +1,29 @@
+/** What a subscription may see of relations ("Data filtering by authorization"), per country. */
+
+/** Each area and the field of a relation that it opens; hidden-person access opens no field but unmasks. */
+export const AREA_FIELDS = {
+  'Beneficial Owner': 'BeneficialOwnerships',
+  Owner: 'Ownerships',
+  'Company Structure Owner': 'CompanyStructureOwners',
+  'Key Person': 'KeyPersonRoles',
+  'Relations History': 'History',
+  'Hidden Person Access': null,
+} as const
+export type Area = keyof typeof AREA_FIELDS
+export const AREAS = Object.keys(AREA_FIELDS) as readonly Area[]
+
+/** Masked for every caller where `IsProtected` is true. */
+export const ALWAYS_MASKED = [
+  'BirthDate',
+  'CountryCode',
+  'Addresses',
+  'Citizenships',
+  'CountryOfResidences',
+] as const
+/** Masked too, unless the caller has hidden-person access. */
+export const MASKED_WITHOUT_ACCESS = [
+  'Name',
+  'FirstName',
+  'LastName',
+  'NationalIdentificationNumber',
+] as const

@@ -25,6 +25,7 @@ export { Engine, type EngineOptions } from './lake/duckdb.ts'
 export { type LakeQuery, openLakeQuery, type QueryResult } from './lake/query.ts'
 export { QUARANTINE, TABLES, type Table } from './lake/tables.ts'
 export { RecordChecker } from './load/check-record.ts'
+export { type GiveBackRequest, giveBack } from './load/give-back.ts'
 export { type Loader, openLoader } from './load/loader.ts'
 export { newSeenSets, type SeenSets } from './load/seen-sets.ts'
 export { collectGarbage, type Garbage } from './manifest/gc.ts'
@@ -33,7 +34,6 @@ export { readSnapshot } from './manifest/snapshots.ts'
 export { type SnapshotSummary, summariseSnapshot } from './manifest/summary.ts'
 export { type Verification, verifyLake } from './manifest/verify.ts'
 export { DEFAULT_MEMORY_BYTES, divideMemory } from './pipeline/divide-memory.ts'
-export { type GiveBackRequest, giveBack } from './pipeline/give-back.ts'
 export {
   type BatchOptions,
   type BatchParts,

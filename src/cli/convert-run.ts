@@ -3,6 +3,7 @@
 import { randomBytes } from 'node:crypto'
 import { CONTENT, type Content } from '../contract/objects.ts'
 import type { Block } from '../core/block.ts'
+import type { PullEntry } from '../core/partition.ts'
 import type { Source } from '../core/source.ts'
 import { BlockMemory } from '../decode/block-memory.ts'
 import { decodeBlocks } from '../decode/decode-blocks.ts'
@@ -17,6 +18,7 @@ import { createRun } from '../manifest/runs.ts'
 import { DEFAULT_MEMORY_BYTES, DEFAULT_THREADS, divideMemory } from '../pipeline/divide-memory.ts'
 import { type BatchSummary, loadBatches } from '../pipeline/load-batches.ts'
 import type { RunEvent } from '../pipeline/progress.ts'
+import { nameForDecoding } from '../pipeline/pull-batches-check.ts'
 import { type QuarantineFile, quarantineBlocks, quarantineSources } from '../pipeline/quarantine.ts'
 import type { QuarantineLimit } from '../pipeline/quarantine-limit.ts'
 import { type RunPlan, startRun } from '../pipeline/start-run.ts'
@@ -40,6 +42,14 @@ const DEFAULT_LIMITS = {
   maxRatio: DECODE_LIMITS.maxRatio,
   maxDepth: DEFAULT_MAX_DEPTH,
 } as const
+
+/** Limits of a plan whose lines come from a service. */
+export const defaultLimits = (
+  options: Pick<ConvertOptions, 'memoryBytes' | 'threads'>,
+): Readonly<Record<string, number>> => {
+  const { blockBytes } = divideMemory(options.memoryBytes ?? DEFAULT_MEMORY_BYTES, options.threads)
+  return { ...DEFAULT_LIMITS, blockBytes }
+}
 
 /** Starts or takes up the run of a plan over local files, and works on it. */
 export const convert = async (
@@ -89,6 +99,8 @@ export const replay = async (
 export interface WorkOptions extends ConvertOptions {
   /** Blocks of a source that are not decoded from its bytes. */
   readonly blocks?: ((source: Source) => AsyncIterable<Block>) | undefined
+  /** Asked for at the commit: what was pulled. */
+  readonly pulls?: (() => readonly PullEntry[]) | undefined
 }
 
 /** Starts DuckDB for a run; where it cannot start, the run is given up for another try. */
@@ -108,7 +120,7 @@ export const workOn = async (
   sources: readonly Source[],
   options: WorkOptions,
 ): Promise<BatchSummary> => {
-  const { lake, limit, signal, onEvent, blocks } = options
+  const { lake, limit, signal, onEvent, blocks, pulls } = options
   const { engineBytes } = divideMemory(options.memoryBytes ?? DEFAULT_MEMORY_BYTES, options.threads)
   const { maxLineBytes, maxRatio, maxDepth, blockBytes } = plan.limits
   const engine = await openEngine(claim, {
@@ -130,7 +142,7 @@ export const workOn = async (
         decode: (source, onInput) =>
           blocks?.(source) ??
           decodeBlocks(() => source.open(signal), {
-            name: source.name,
+            name: source.kind === 'batch' ? nameForDecoding(source.name) : source.name,
             blockBytes,
             maxLineBytes,
             maxRatio,
@@ -150,6 +162,7 @@ export const workOn = async (
         limit,
         again: plan.again,
         dropEmpty: blocks !== undefined,
+        pulls,
         sideBySide: options.threads ?? DEFAULT_THREADS,
         now: () => new Date(),
         random: randomBytes,

@@ -10,6 +10,8 @@ export const EXIT = {
   failed: 1,
   usage: 2,
   quarantine: 3,
+  /** EX_TEMPFAIL of sysexits.h: the same command may succeed later. */
+  busy: 75,
   /** 128 + SIGINT, as shells say it. */
   interrupted: 130,
   /** 128 + SIGTERM. */
@@ -23,6 +25,7 @@ export const exitCodeOf = (error: unknown, signal?: NodeJS.Signals): ExitCode =>
   const code = error instanceof ToolkitError ? error.code : undefined
   if (code === 'USAGE') return EXIT.usage
   if (code === 'QUARANTINE_LIMIT') return EXIT.quarantine
+  if (code === 'SERVICE_BUSY') return EXIT.busy
   if (code === 'INTERRUPTED') return signal === 'SIGTERM' ? EXIT.terminated : EXIT.interrupted
   return EXIT.failed
 }
@@ -33,4 +36,5 @@ export const EXIT_HELP = `Exit codes:
   1    failed
   2    wrong usage
   3    refused because too many lines are bad (--max-quarantined)
+  75   the service asks to wait longer than --max-wait; the same command goes on later
   130  stopped by Ctrl-C (143: by SIGTERM); "firmlake resume" goes on`

@@ -1,6 +1,13 @@
 /** What `status` tells of a lake: its newest snapshot in numbers and the runs that are not finished. */
 
-import type { DateRange, Drift, PartitionEntry, Snapshot } from '../core/partition.ts'
+import type {
+  BatchEntry,
+  DateRange,
+  Drift,
+  PartitionEntry,
+  Snapshot,
+  WindowEntry,
+} from '../core/partition.ts'
 import { listRuns, type RunSummary } from '../manifest/runs.ts'
 import { newestSnapshot, readSnapshot } from '../manifest/snapshots.ts'
 import { type SnapshotSummary, summariseSnapshot } from '../manifest/summary.ts'
@@ -17,6 +24,9 @@ export interface PartitionStatus {
   readonly quarantined: number
   readonly requested: DateRange['requested']
   readonly observed: DateRange['observed']
+  /** Of a search and of a batch file of a service: what was asked for and announced. */
+  readonly window?: WindowEntry
+  readonly batch?: BatchEntry
   readonly files: number
   readonly bytes: number
 }
@@ -50,6 +60,8 @@ const partitionStatus = ({
   quarantined: counts.quarantined,
   requested: range.requested,
   observed: range.observed,
+  ...(source.window && { window: source.window }),
+  ...(source.batch && { batch: source.batch }),
   files: files.length,
   bytes: files.reduce((sum, { bytes }) => sum + bytes, 0),
 })

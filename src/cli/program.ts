@@ -2,15 +2,22 @@
 
 import { Command } from 'commander'
 import { VERSION } from '../support/tool-version.ts'
+import { addBatches } from './commands/batches.ts'
 import { addConvert } from './commands/convert.ts'
 import { addDemo } from './commands/demo.ts'
 import { addGc } from './commands/gc.ts'
 import { addManifest } from './commands/manifest.ts'
+import { addParameters } from './commands/parameters.ts'
+import { addPlan } from './commands/plan.ts'
+import { addPull } from './commands/pull.ts'
 import { addQuarantine } from './commands/quarantine.ts'
 import { addQuery } from './commands/query.ts'
+import { addRates } from './commands/rates.ts'
 import { addRecords } from './commands/records.ts'
 import { addResume } from './commands/resume.ts'
+import { addServe } from './commands/serve.ts'
 import { addStatus } from './commands/status.ts'
+import { addSync } from './commands/sync.ts'
 import { addVerify } from './commands/verify.ts'
 import { EXIT_HELP } from './exit-codes.ts'
 import { withExamples } from './options.ts'
@@ -26,6 +33,11 @@ export const newProgram = (): Command => {
     .exitOverride()
   for (const add of [
     addConvert,
+    addPull,
+    addSync,
+    addPlan,
+    addParameters,
+    addBatches,
     addResume,
     addQuery,
     addRecords,
@@ -35,11 +47,14 @@ export const newProgram = (): Command => {
     addManifest,
     addVerify,
     addGc,
+    addServe,
+    addRates,
   ])
     add(program)
   withExamples(program, [
     ['demo', 'convert the sample, ask two questions'],
     ['convert batches/ --lake ./lake', 'load a folder of batch files'],
+    [`pull companies --lake ./lake --search '{"CountryCode":["SE"]}'`, 'load from the service'],
     ['query --lake ./lake "SELECT count(*) FROM companies"', 'ask the lake'],
   ])
   return program.addHelpText('after', `\n${EXIT_HELP}`)

@@ -4,11 +4,24 @@ import { ToolkitError } from '../core/errors.ts'
 import { claimRun, type RunClaim, releaseRun } from '../manifest/run-claims.ts'
 import { listRuns, removeCommittedRun } from '../manifest/runs.ts'
 import type { BatchSummary } from '../pipeline/load-batches.ts'
+import { filesOfRun } from '../pipeline/pull-batches.ts'
 import { planOf, type RunPlan } from '../pipeline/start-run.ts'
 import { localSources } from '../source/local-sources.ts'
 import { isRunId } from '../support/run-ids.ts'
+import { serviceOfBatches, workOnBatches } from './batches-run.ts'
 import { type ConvertOptions, replay, workOn } from './convert-run.ts'
+import { settingsOf, workOnPull } from './pull-run.ts'
 import { quarantineFiles } from './quarantine-files.ts'
+import { DEFAULT_SERVICE, type ServiceCommandOptions, serviceOf } from './service-options.ts'
+import { workOnSync } from './sync-run.ts'
+
+export interface ResumeOptions extends ConvertOptions {
+  /**
+   * How the service is called, where a run pulls from one; its address stands in the run's plan.
+   * @default by what the environment says
+   */
+  readonly service?: ServiceCommandOptions
+}
 
 export type Resumed =
   | { readonly kind: 'worked'; readonly summary: BatchSummary }
@@ -19,7 +32,7 @@ export type Resumed =
  * @throws {ToolkitError} RUN_NOT_FOUND, RUN_LIVE, RUN_NOT_RESUMABLE (standard input cannot be read again), and
  *   whatever stops a run
  */
-export const resumeRun = async (run: string, options: ConvertOptions): Promise<Resumed> => {
+export const resumeRun = async (run: string, options: ResumeOptions): Promise<Resumed> => {
   const { lake } = options
   if (!isRunId(run))
     throw new ToolkitError('RUN_NOT_FOUND', `Cannot resume run "${run}": it is not the id of a run`, { run })
@@ -37,10 +50,12 @@ export const resumeRun = async (run: string, options: ConvertOptions): Promise<R
   }
 }
 
-const goOn = async (claim: RunClaim, options: ConvertOptions): Promise<BatchSummary> => {
+const goOn = async (claim: RunClaim, options: ResumeOptions): Promise<BatchSummary> => {
   const { lake, run } = claim
   const plan = await planOf(lake, run)
   if (plan.pipeline === 'replay') return replayAgain(claim, plan, options)
+  if (plan.pipeline === 'pull' || plan.pipeline === 'sync') return pullAgain(claim, plan, options)
+  if (plan.pipeline === 'batches') return batchesAgain(claim, plan, options)
   if (plan.pipeline !== 'convert') throw notResumable(run, `it is a run of "${plan.pipeline}"`)
   if (plan.inputs.includes('-')) throw notResumable(run, 'standard input cannot be read again')
   const sources = await localSources(plan.inputs, plan.cwd)
@@ -61,6 +76,37 @@ const replayAgain = async (
   if (files.length < plan.inputs.length) throw notResumable(run, 'others replayed its lines meanwhile')
   await releaseRun(claim)
   return replay(files, plan.limits, options)
+}
+
+/** The token is never kept: it comes from where the command is told to look. */
+const pullAgain = async (claim: RunClaim, plan: RunPlan, options: ResumeOptions): Promise<BatchSummary> => {
+  const { url, settings } = settingsOf(claim.run, plan)
+  const { concurrency, ...call } = options.service ?? DEFAULT_SERVICE
+  const service = await serviceOf({ ...call, concurrency, url })
+  try {
+    const work = plan.pipeline === 'sync' ? workOnSync : workOnPull
+    return (await work(claim, plan, settings, { ...options, service, concurrency })).summary
+  } finally {
+    await service.close()
+  }
+}
+
+const batchesAgain = async (
+  claim: RunClaim,
+  plan: RunPlan,
+  options: ResumeOptions,
+): Promise<BatchSummary> => {
+  const url = serviceOfBatches(claim.run, plan)
+  const files = await filesOfRun(claim, () => {
+    throw notResumable(claim.run, 'it was cut off before it knew its files')
+  })
+  const { concurrency, ...call } = options.service ?? DEFAULT_SERVICE
+  const service = await serviceOf({ ...call, concurrency, url })
+  try {
+    return await workOnBatches(claim, plan, files, { ...options, service, concurrency })
+  } finally {
+    await service.close()
+  }
 }
 
 const notResumable = (run: string, state: string): ToolkitError =>

@@ -1,6 +1,8 @@
 /** What a run did, as an object for programs and as text for people. */
 
 import type { Drift, PartitionEntry } from '../core/partition.ts'
+import { sourceOf } from '../manifest/loaded-sources.ts'
+import { type Difference, differencesOf } from '../manifest/pull-summary.ts'
 import type { BatchSummary } from '../pipeline/load-batches.ts'
 import { formatBytes, formatCount, formatCounted, formatDuration, formatRate } from './format.ts'
 import { note } from './output.ts'
@@ -18,6 +20,8 @@ export interface RunReport {
   /** Rows by table. */
   readonly rows: Readonly<Record<string, number>>
   readonly drift: readonly Drift[]
+  /** Windows and batch files that gave another number of records than was announced. */
+  readonly differences: readonly Difference[]
   readonly skipped: BatchSummary['skipped']
   readonly sourceBytes: number
   readonly decodedBytes: number
@@ -51,7 +55,7 @@ export const reportOf = (
   { run, snapshot, partitions, skipped }: BatchSummary,
   measured: { readonly seconds: number; readonly decodedBytes: number },
 ): RunReport => {
-  const sources = new Map(partitions.map(({ source }) => [source.sha256, source.bytes]))
+  const sources = new Map(partitions.map((one) => [sourceOf(one), one.source.bytes]))
   return {
     run,
     snapshot: snapshot?.snapshot ?? null,
@@ -62,6 +66,7 @@ export const reportOf = (
     quarantined: sumOf(partitions, ({ counts }) => counts.quarantined),
     rows: rowsByTable(partitions),
     drift: mergeDrift(partitions),
+    differences: differencesOf(partitions),
     skipped,
     sourceBytes: sumOf([...sources.values()], (bytes) => bytes),
     decodedBytes: measured.decodedBytes,
@@ -86,6 +91,19 @@ export const driftLines = (drift: readonly Drift[]): string[] =>
         ),
       ]
 
+export const differenceLines = (differences: readonly Difference[]): string[] =>
+  differences.length === 0
+    ? []
+    : [
+        '',
+        'Announced and received differ:',
+        ...shown(
+          differences,
+          ({ kind, name, announced, received }) =>
+            `  ${kind} ${name}: ${formatCount(announced)} announced, ${formatCount(received)} received`,
+        ),
+      ]
+
 const skippedLines = (skipped: BatchSummary['skipped']): string[] =>
   skipped.length === 0
     ? []
@@ -106,17 +124,22 @@ export const reportLines = (report: RunReport): string[] => {
     `${formatDuration(seconds)}, ${formatBytes(report.decodedBytes)} decoded, ${formatRate(report.decodedBytes, seconds)}`,
     '',
     ...table,
+    ...differenceLines(report.differences),
     ...driftLines(report.drift),
     ...skippedLines(report.skipped),
   ]
 }
 
 /** Says on standard error what a person must not overlook. */
-export const warnOf = ({ quarantined, lines, drift, run }: RunReport, lake: string): void => {
+export const warnOf = ({ quarantined, lines, drift, differences, run }: RunReport, lake: string): void => {
   if (quarantined > 0)
     note(
       `warning: ${formatCount(quarantined)} of ${formatCounted(lines, 'line')} went to the quarantine; ` +
         `see: firmlake quarantine list --lake ${lake} --run ${run}`,
+    )
+  if (differences.length > 0)
+    note(
+      `warning: ${formatCounted(differences.length, 'source')} gave another number of records than was announced`,
     )
   if (drift.length > 0)
     note(`warning: ${formatCounted(drift.length, 'name')} that the contract does not know, kept as they came`)

@@ -1,11 +1,12 @@
 /** The status of a lake as text for people. */
 
 import type { DateRange } from '../core/partition.ts'
+import type { PullSummary } from '../manifest/pull-summary.ts'
 import type { RunSummary } from '../manifest/runs.ts'
 import type { SnapshotSummary } from '../manifest/summary.ts'
 import { formatBytes, formatCount, formatCounted } from './format.ts'
 import type { LakeStatus, PartitionStatus } from './lake-status.ts'
-import { driftLines } from './run-report.ts'
+import { differenceLines, driftLines } from './run-report.ts'
 import { textTable } from './text-table.ts'
 
 const right = (title: string): { title: string; right: true } => ({ title, right: true })
@@ -69,6 +70,34 @@ const partitionTable = (partitions: readonly PartitionStatus[]): string[] =>
     ]),
   )
 
+const LONGEST_SEARCH = 60
+
+const askedText = ({ search, currency }: PullSummary): string => {
+  const text = JSON.stringify(search)
+  const short = text.length > LONGEST_SEARCH ? `${text.slice(0, LONGEST_SEARCH - 1)}…` : text
+  return currency === undefined ? short : `${short} ${currency}`
+}
+
+const pullTable = (pulls: readonly PullSummary[]): string[] =>
+  textTable(
+    [
+      { title: 'pulled' },
+      { title: 'search' },
+      { title: 'dates' },
+      ...['announced', 'received', 'pulls'].map(right),
+      { title: 'last' },
+    ],
+    pulls.map((one) => [
+      one.content,
+      askedText(one),
+      requestedText(one.from === undefined && one.to === undefined ? null : one),
+      formatCount(one.announced),
+      formatCount(one.received),
+      formatCount(one.pulls),
+      one.asOf.slice(0, 19),
+    ]),
+  )
+
 const fateOf = ({ state, process, committed }: RunSummary): string => {
   if (state === 'live') return `at work: process ${process?.pid ?? '?'}`
   if (state === 'unknown') return `perhaps at work on ${process?.host ?? 'another host'}`
@@ -95,6 +124,8 @@ export const statusLines = (status: LakeStatus, withPartitions: boolean): string
         ...contentTable(summary),
         '',
         ...tableTable(summary),
+        ...(summary.pulls.length > 0 ? ['', ...pullTable(summary.pulls)] : []),
+        ...differenceLines(summary.differences),
         ...driftLines(drift),
       ]
     : [`Lake ${lake} has no snapshot yet`]

@@ -7,6 +7,11 @@ export interface Source {
   readonly kind: 'file' | 'stdin' | 'quarantine' | 'search' | 'batch'
   /** Name as the person gave it. */
   readonly name: string
+  /**
+   * Names the unit of work where content does not: two windows may be equal bytes, and a download need not be
+   * repeated to know that it was loaded. The same in each try of a run, different from all others of it.
+   */
+  readonly key?: string
   /** What its lines are, where that is known before reading. */
   readonly content?: Content
   /** Found in a folder, not named itself: left out, and said so, where it holds no records. */
@@ -15,13 +20,16 @@ export interface Source {
   readonly sizeBytes?: number
   /**
    * Length and hash of the stored bytes, where they can be read twice. A source without it cannot be resumed,
-   * and is compared with the manifest only when it has been read.
+   * and is compared with the manifest only when it has been read. May take long (a download); it is asked for
+   * while the source before is being loaded, and not at all where a resumed run has loaded the `key` whole.
    */
   readonly fingerprint?: (signal?: AbortSignal) => Promise<Fingerprint>
   /** The stored bytes, once. @throws {ToolkitError} SOURCE_UNREADABLE, SOURCE_CHANGED */
   readonly open: (signal?: AbortSignal) => AsyncIterable<Buffer>
   /** What the manifest records besides, known once the fingerprint is. */
   readonly details?: () => SourceDetails
+  /** Called when nobody will open it again: all its partitions are journaled, or it is skipped. */
+  readonly release?: () => Promise<void>
 }
 
 export interface SourceDetails {

@@ -1,6 +1,15 @@
 /** The only file that knows DuckDB's package: an engine with fixed limits, statements, COPY with its receipt. */
 
-import { type DuckDBConnection, DuckDBInstance, type DuckDBValue } from '@duckdb/node-api'
+import {
+  ARRAY,
+  arrayValue,
+  BIGINT,
+  type DuckDBConnection,
+  DuckDBDataChunk,
+  DuckDBInstance,
+  type DuckDBValue,
+  FLOAT,
+} from '@duckdb/node-api'
 import { ToolkitError, writeError } from '../core/errors.ts'
 import type { CopyFormat, CopyReceipt, Relation } from '../core/relation.ts'
 import { ident, literal } from './sql.ts'
@@ -73,6 +82,47 @@ export class Session {
     }
   }
 
+  /** The rows of a query chunk by chunk, as columns of DuckDB's values: 64-bit integers are bigint. */
+  async *streamColumns(sql: string): AsyncGenerator<readonly (readonly DuckDBValue[])[]> {
+    for await (const chunk of this.#chunks(sql)) yield chunk.getColumns()
+  }
+
+  /** The rows of a query whose columns are all DOUBLE and never NULL, chunk by chunk, as columns. */
+  async *streamNumbers(sql: string): AsyncGenerator<readonly Float64Array[]> {
+    for await (const chunk of this.#chunks(sql)) {
+      const rows = chunk.rowCount
+      yield Array.from({ length: chunk.columnCount }, (_, index) => {
+        const vector = chunk.getColumnVector(index)
+        const column = new Float64Array(rows)
+        for (let row = 0; row < rows; row++) column[row] = Number(vector.getItem(row))
+        return column
+      })
+    }
+  }
+
+  /** Chunks of a query's rows; DuckDB makes the next one while one is used. */
+  async *#chunks(sql: string): AsyncGenerator<DuckDBDataChunk> {
+    const result = await this.#connection.stream(sql)
+    const fetch = (): Promise<DuckDBDataChunk | null> => {
+      const fetched = result.fetchChunk()
+      // It may fail while the chunk before it is used: whoever asks for it hears of it, nobody else has to.
+      fetched.catch(() => {})
+      return fetched
+    }
+    let next = fetch()
+    try {
+      for (;;) {
+        const chunk = await next
+        if (chunk === null || chunk.rowCount === 0) return
+        next = fetch()
+        yield chunk
+      }
+    } finally {
+      // Whoever stops early must not leave a fetch behind: the next statement would meet it.
+      await next.catch(() => {})
+    }
+  }
+
   /** The texts of a query's first column. */
   async *streamTexts(sql: string): AsyncGenerator<string> {
     const result = await this.#connection.stream(sql)
@@ -110,6 +160,37 @@ export class Session {
         ? writeError(`Cannot write "${path}"`, error)
         : error
     }
+  }
+
+  /**
+   * Appends rows of an id and a vector to a table of an attached database, `BIGINT, FLOAT[dimensions]`, in whole
+   * chunks: as text a vector takes three times as long. At most 2,048 rows at once.
+   * @throws {ToolkitError} DISK_FULL, WRITE_FAILED
+   */
+  async appendVectors(
+    database: string,
+    table: string,
+    dimensions: number,
+    rows: { readonly ids: readonly bigint[]; readonly vectors: readonly Float32Array[] },
+  ): Promise<void> {
+    try {
+      const appender = await this.#connection.createAppender(table, 'main', database)
+      const chunk = DuckDBDataChunk.create([BIGINT, ARRAY(FLOAT, dimensions)], rows.ids.length)
+      chunk.setColumnValues(0, rows.ids)
+      chunk.setColumnValues(
+        1,
+        rows.vectors.map((vector) => arrayValue(Array.from(vector))),
+      )
+      appender.appendDataChunk(chunk)
+      appender.closeSync()
+    } catch (error) {
+      throw writeError(`Cannot write table "${table}"`, error)
+    }
+  }
+
+  /** Stops the statement that is running, if one is: its promise fails. The next statement runs as ever. */
+  interrupt(): void {
+    this.#connection.interrupt()
   }
 
   relation(sql: string): Relation {
@@ -168,16 +249,19 @@ export class Engine {
       temp_directory: options.spillFolder ?? '',
     }
     try {
-      return new Engine(await DuckDBInstance.create(':memory:', settings))
+      const instance = await DuckDBInstance.create(':memory:', settings)
+      const connection = await instance.connect()
+      // For every connection to come: once the configuration is locked none can set its own.
+      await connection.run("SET GLOBAL TimeZone = 'UTC'")
+      connection.closeSync()
+      return new Engine(instance)
     } catch (error) {
       throw new ToolkitError('ENGINE_FAILED', `Cannot start DuckDB: ${messageOf(error)}`, {}, error)
     }
   }
 
   async connect(): Promise<Session> {
-    const connection = await this.#instance.connect()
-    await connection.run("SET TimeZone = 'UTC'")
-    return new Session(connection)
+    return new Session(await this.#instance.connect())
   }
 
   close(): void {

@@ -58,3 +58,57 @@ export const nested = (columns: readonly FieldColumn[], level: number): string[]
       : member(name, objectText(nested(below, level + 1)))
   })
 }
+
+/** A member of a packed object: a value, or an object of members. */
+export type PackedMember =
+  | { readonly name: string; readonly value: string }
+  | { readonly name: string; readonly members: readonly PackedMember[] }
+
+/**
+ * A struct of members that may be NULL, to be written by `mergedAll`: for a wide object in a fifth of the time
+ * that its members take one by one. NULL where all are.
+ */
+export const packed = (members: readonly PackedMember[]): string => {
+  const pairs = members.map(
+    (one) => `${literal(one.name)}: ${'value' in one ? one.value : packed(one.members)}`,
+  )
+  return `CASE WHEN ${valuesIn(members)
+    .map((value) => `${value} IS NOT NULL`)
+    .join(' OR ')} THEN {${pairs.join(', ')}} END`
+}
+
+const valuesIn = (members: readonly PackedMember[]): string[] =>
+  members.flatMap((one) => ('value' in one ? [one.value] : valuesIn(one.members)))
+
+/** Members of an object from flattened columns, to be packed; nested objects are put together again. */
+export const packedColumns = (columns: readonly FieldColumn[], level: number): PackedMember[] =>
+  [...new Set(columns.map(({ path }) => path[level] ?? ''))].map((name) => {
+    const below = columns.filter(({ path }) => path[level] === name)
+    const [leaf] = below
+    return leaf !== undefined && leaf.path.length === level + 1
+      ? packedField(name, leaf.field, ident(leaf.name))
+      : { name, members: packedColumns(below, level + 1) }
+  })
+
+const packedField = (name: string, field: Field, value: string): PackedMember => {
+  switch (field.kind) {
+    case 'object':
+      return {
+        name,
+        members: Object.entries(field.of.fields).map(([inner, innerField]) =>
+          packedField(inner, innerField, `${value}.${ident(snakeCase(inner))}`),
+        ),
+      }
+    case 'date-time':
+      return { name, value: textOfInstant(value) }
+    case 'number':
+    case 'objects':
+      return { name, value: `(${valueText(field, value)})::JSON` }
+    default:
+      return { name, value }
+  }
+}
+
+/** Object text of a packed object with the members of patches (JSON or NULL) set in it; nothing in it is null. */
+export const mergedAll = (struct: string, ...patches: readonly string[]): string =>
+  `json_merge_patch('{}', ${[`to_json(${struct})`, ...patches].map((text) => `coalesce(${text}, '{}')`).join(', ')})::VARCHAR`

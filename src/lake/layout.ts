@@ -4,6 +4,8 @@ import { join } from 'node:path'
 
 export const MANIFEST_FOLDER = '_manifest'
 export const RUNS_FOLDER = '_runs'
+/** Serving copies: made from the lake, and made again when they are gone. */
+export const SERVE_FOLDER = '_serve'
 
 const numbered = (number: number): string => String(number).padStart(8, '0')
 
@@ -20,8 +22,26 @@ export const oldestPath = (number: number): string => `${MANIFEST_FOLDER}/${numb
 export const runPath = (run: string): string => `${RUNS_FOLDER}/${run}`
 export const stagingPath = (run: string): string => `${runPath(run)}/staging`
 
+/** Folder of the serving copy of a snapshot. */
+export const servePath = (snapshot: number): string => `${SERVE_FOLDER}/${numbered(snapshot)}`
+
+/** The snapshot of a serving copy by its folder's name; `null` for any other name. */
+export const parseServeName = (name: string): number | null => {
+  const number = Number(/^\d{8,}$/.exec(name)?.[0])
+  return number > 0 && name === numbered(number) ? number : null
+}
+
 /** Folder of a run's files of one table. */
 export const loadPath = (table: string, run: string): string => `${table}/load=${run}`
+
+/** Batch files for download, a folder for the snapshot they were made from: `_batches/00000012`. */
+export const BATCHES_FOLDER = '_batches'
+export const batchesPath = (snapshot: number): string => `${BATCHES_FOLDER}/${numbered(snapshot)}`
+/** The snapshot of a folder in `_batches`; `null` for any other name. */
+export const parseBatchesName = (name: string): number | null => {
+  const number = /^\d{8,}$/.test(name) ? Number(name) : 0
+  return number > 0 && numbered(number) === name ? number : null
+}
 
 /** Absolute path of a path in a lake. */
 export const inLake = (lake: string, path: string): string => join(lake, ...path.split('/'))

@@ -5,8 +5,8 @@
 
 import { CONSOLIDATIONS } from '../contract/dictionaries.ts'
 import { BASIC_DETAILS, ENHANCED_DETAILS, LINKED_IN, META_DATA } from '../contract/objects.ts'
-import { type FieldColumn, readType, snakeCase, structOf } from '../lake/columns.ts'
-import { member, merged, nested, numberText, objectText, valueText } from '../lake/json-text.ts'
+import { type FieldColumn, readType, structOf } from '../lake/columns.ts'
+import { mergedAll, numberText, packed, packedColumns } from '../lake/json-text.ts'
 import { COMPANY_COLUMNS } from '../lake/record-columns.ts'
 import { ident, literal } from '../lake/sql.ts'
 import { objectRows } from './field-values.ts'
@@ -63,52 +63,34 @@ const EMPLOYEE_SERIES = ['Employees', 'EmployeesUnconsolidated']
 const CONSOLIDATION_NAMES = CONSOLIDATIONS.map(({ name }) => name)
 const CONSOLIDATIONS_SQL = CONSOLIDATION_NAMES.map(literal).join(', ')
 
+/** The member of MetaData that stands apart: whoever converts a company's figures sets another. */
+const CURRENCY = 'CurrentCurrencyCode'
+
 /**
- * Company records as JSON text, one a row (`internal_id`, `record`): the inverse of the three tables.
- * @param financials a relation of `internal_id`, `consolidation`, `figures` (JSON text)
+ * Company records in pieces, one a row: `internal_id`; `currency` (JSON text of MetaData.CurrentCurrencyCode),
+ * `meta` (object text of MetaData's other members), `rest` (object text of all but MetaData, figures and Score),
+ * `score` (JSON text), each NULL where there is none but for `rest`.
+ * Together with the figures the inverse of the three tables.
  */
-export const companyRecords = (companies: string, employees: string, financials: string): string => {
-  const part = (name: string, more: readonly string[] = []): string =>
-    objectText([
-      ...nested(
-        COMPANY_COLUMNS.filter(({ path }) => path[0] === name),
-        1,
-      ),
-      ...more,
-    ])
-  const [consolidated, unconsolidated] = CONSOLIDATION_NAMES.map(literal)
-  const whole = objectText([
-    member('BasicDetails', part('BasicDetails')),
-    member(
-      'EnhancedDetails',
-      part(
-        'EnhancedDetails',
-        EMPLOYEE_SERIES.map((name, at) => member(name, `series_${at}`)),
-      ),
-    ),
-    member('Financials', 'figures_0'),
-    member('UnconsolidatedFinancials', 'figures_1'),
-    member('MetaData', part('MetaData')),
-    member(
-      'LinkedIn',
-      objectText(
-        Object.entries(LINKED_IN.fields).map(([name, field]) =>
-          member(name, valueText(field, `linkedin.${ident(snakeCase(name))}`)),
-        ),
-      ),
-    ),
-    member('Score', numberText('score')),
+export const companyPieces = (companies: string, employees: string): string => {
+  const part = (name: string): FieldColumn[] =>
+    COMPANY_COLUMNS.filter(({ path }) => path[0] === name && path[1] !== CURRENCY)
+  const series = EMPLOYEE_SERIES.map((name, at) => ({ name, value: `series_${at}::JSON` }))
+  const rest = packed([
+    { name: 'BasicDetails', members: packedColumns(part('BasicDetails'), 1) },
+    { name: 'EnhancedDetails', members: [...packedColumns(part('EnhancedDetails'), 1), ...series] },
+    ...packedColumns(part('LinkedIn'), 0),
   ])
-  return `WITH series AS (
-  SELECT internal_id, consolidation, '{' || string_agg('"' || fiscal_year || '":' || ${numberText('employees')}, ',' ORDER BY fiscal_year) || '}' AS years
-  FROM ${employees} GROUP BY ALL
-)
-SELECT internal_id, ${merged(merged('record', 'as_reported'), 'extra')} AS record FROM (
-  SELECT c.internal_id, c.as_reported, c.extra, ${whole} AS record
-  FROM ${companies} AS c
-  LEFT JOIN (SELECT internal_id, years AS series_0 FROM series WHERE consolidation = ${consolidated}) AS s0 USING (internal_id)
-  LEFT JOIN (SELECT internal_id, years AS series_1 FROM series WHERE consolidation = ${unconsolidated}) AS s1 USING (internal_id)
-  LEFT JOIN (SELECT internal_id, figures AS figures_0 FROM ${financials} WHERE consolidation = ${consolidated}) AS f0 USING (internal_id)
-  LEFT JOIN (SELECT internal_id, figures AS figures_1 FROM ${financials} WHERE consolidation = ${unconsolidated}) AS f1 USING (internal_id)
-)`
+  return `SELECT internal_id, to_json(current_currency_code)::VARCHAR AS currency,
+  ${numberText('score')} AS score,
+  nullif(${mergedAll(packed(packedColumns(part('MetaData'), 1)), "json_extract(as_reported, '$.MetaData')", "json_extract(extra, '$.MetaData')")}, '{}') AS meta,
+  ${mergedAll(rest, `json_merge_patch(extra, '{"MetaData":null}')`)} AS rest
+FROM ${companies} LEFT JOIN (
+  SELECT internal_id, ${CONSOLIDATION_NAMES.map((name, at) => `${yearsOf(name)} AS series_${at}`).join(', ')}
+  FROM ${employees} GROUP BY internal_id
+) USING (internal_id)`
 }
+
+/** Object text of a company's headcounts by year. */
+const yearsOf = (consolidation: string): string =>
+  `'{' || string_agg('"' || fiscal_year || '":' || ${numberText('employees')}, ',' ORDER BY fiscal_year) FILTER (consolidation = ${literal(consolidation)}) || '}'`

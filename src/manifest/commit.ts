@@ -2,13 +2,12 @@
 
 import { setTimeout as pause } from 'node:timers/promises'
 import { ToolkitError, writeError } from '../core/errors.ts'
-import type { FileEntry, PartitionEntry, Snapshot } from '../core/partition.ts'
+import type { FileEntry, PartitionEntry, PullEntry, Snapshot } from '../core/partition.ts'
 import type { RandomBytes } from '../support/run-ids.ts'
 import { arithmeticProblems } from './arithmetic.ts'
 import { findCommit } from './find-commit.ts'
-import type { Move } from './journal.ts'
 import { splitLoaded } from './loaded-sources.ts'
-import { discardFiles, publishFiles } from './publish.ts'
+import { confirmFiles, discardFiles } from './publish.ts'
 import { assertOwner, type RunClaim } from './run-claims.ts'
 import { createSnapshot, ensureRecord, newestSnapshot } from './snapshots.ts'
 
@@ -18,11 +17,12 @@ export interface CommitRequest {
   readonly pipeline: string
   /** Name and version of the tool. */
   readonly tool: string
+  /** Their files stand in their places already: the sink put them there. */
   readonly partitions: readonly PartitionEntry[]
   /** Files that belong to the run, not to one partition. They go in only together with a partition. */
   readonly runFiles: readonly FileEntry[]
-  /** Where the listed files are staged; one without a move must be in its place. */
-  readonly moves: readonly Move[]
+  /** Pulls that the run has done. They are committed also without a partition: "since last" goes on from them. */
+  readonly pulls?: readonly PullEntry[]
   /** Commits sources that the lake holds already once more. @default false */
   readonly again?: boolean
   readonly now: () => Date
@@ -37,7 +37,7 @@ export type CommitOutcome =
   | { readonly kind: 'committed'; readonly snapshot: Snapshot; readonly dropped: readonly PartitionEntry[] }
   /** An earlier try had committed the run and then stopped. */
   | { readonly kind: 'already'; readonly snapshot: Snapshot; readonly dropped: readonly PartitionEntry[] }
-  /** Every partition was dropped: no snapshot is made. */
+  /** Every partition was dropped and there was no pull: no snapshot is made. */
   | { readonly kind: 'nothing'; readonly dropped: readonly PartitionEntry[] }
 
 const LONGEST_PAUSE_MS = 25
@@ -45,7 +45,9 @@ const LONGEST_PAUSE_MS = 25
 const filesOf = (partitions: readonly PartitionEntry[]): FileEntry[] =>
   partitions.flatMap(({ files }) => files)
 
-const checkRequest = ({ claim, partitions }: CommitRequest): void => {
+const checkRequest = ({ claim, partitions, pulls = [] }: CommitRequest): void => {
+  for (const { run } of pulls)
+    if (run !== claim.run) throw new RangeError(`Cannot commit a pull of run "${run}" with "${claim.run}"`)
   for (const partition of partitions) {
     const [problem] = arithmeticProblems(partition)
     if (problem !== undefined) throw new RangeError(`Cannot commit partition "${partition.id}": ${problem}`)
@@ -55,9 +57,10 @@ const checkRequest = ({ claim, partitions }: CommitRequest): void => {
 }
 
 const nextSnapshot = (
-  { claim: { run }, pipeline, tool, runFiles, now }: CommitRequest,
+  { claim: { run }, pipeline, tool, now, pulls = [] }: CommitRequest,
   newest: Snapshot | null,
   kept: readonly PartitionEntry[],
+  runFiles: readonly FileEntry[],
 ): Snapshot => ({
   format: 1,
   snapshot: (newest?.snapshot ?? 0) + 1,
@@ -68,6 +71,7 @@ const nextSnapshot = (
   time: now().toISOString(),
   partitions: [...(newest?.partitions ?? []), ...kept],
   files: [...(newest?.files ?? []), ...runFiles.map((file) => ({ ...file, run }))],
+  ...((newest?.pulls !== undefined || pulls.length > 0) && { pulls: [...(newest?.pulls ?? []), ...pulls] }),
 })
 
 const droppedOf = (snapshot: Snapshot, { claim, partitions }: CommitRequest): readonly PartitionEntry[] => {
@@ -77,7 +81,7 @@ const droppedOf = (snapshot: Snapshot, { claim, partitions }: CommitRequest): re
 
 /** One try on the newest snapshot; gives that one's number when another run was first. */
 const tryCommit = async (request: CommitRequest, base: number): Promise<CommitOutcome | number> => {
-  const { claim, partitions, runFiles, moves, again = false } = request
+  const { claim, partitions, pulls = [], again = false } = request
   const { lake, run } = claim
   await assertOwner(claim)
   const newest = await newestSnapshot(lake)
@@ -87,22 +91,23 @@ const tryCommit = async (request: CommitRequest, base: number): Promise<CommitOu
     return { kind: 'already', snapshot: earlier, dropped: droppedOf(earlier, request) }
   }
   const { kept, dropped } = again ? { kept: partitions, dropped: [] } : splitLoaded(newest, partitions)
-  if (kept.length === 0) {
-    await discardFiles(lake, [...filesOf(dropped), ...runFiles], moves)
+  const [runFiles, unused] = kept.length > 0 ? [request.runFiles, []] : [[], request.runFiles]
+  if (kept.length === 0 && pulls.length === 0) {
+    await discardFiles(lake, [...filesOf(dropped), ...unused])
     return { kind: 'nothing', dropped }
   }
-  await publishFiles(lake, [...filesOf(kept), ...runFiles], moves)
+  await confirmFiles(lake, [...filesOf(kept), ...runFiles])
   // The record of every snapshot below the newest is there: a missing one is damage, not a commit on its way.
   if (newest) await ensureRecord(lake, newest.snapshot)
-  const snapshot = nextSnapshot(request, newest, kept)
+  const snapshot = nextSnapshot(request, newest, kept, runFiles)
   if (!(await createSnapshot(lake, snapshot))) return newest?.snapshot ?? 0
   await ensureRecord(lake, snapshot.snapshot)
-  await discardFiles(lake, filesOf(dropped), moves)
+  await discardFiles(lake, [...filesOf(dropped), ...unused])
   return { kind: 'committed', snapshot, dropped }
 }
 
 /**
- * Publishes the files of a run and lists them in a new snapshot. Can be called again after a crash at any
+ * Lists the files of a run in a new snapshot. Can be called again after a crash at any
  * point, and by several runs of one lake at once: a run that finds another was first goes on from there.
  *
  * @throws {ToolkitError} `COMMIT_CONFLICT`, `RUN_NOT_FOUND`, `RUN_LIVE`, `RUN_NOT_RESUMABLE`,

@@ -10,7 +10,13 @@ import { inLake, MANIFEST_FOLDER, oldestPath, parseManifestName } from '../lake/
 import { createIfAbsent } from '../support/durable-files.ts'
 import { listFolder } from '../support/list-files.ts'
 import { type DeadRun, giveBack, removeDeadRun, type SortedRuns, sizeOfRun, sortRuns } from './gc-runs.ts'
-import { type LoadFolder, listLeftovers, listLoadFolders, type StoredFile } from './lake-files.ts'
+import {
+  type LoadFolder,
+  listLeftovers,
+  listLoadFolders,
+  listOldCopies,
+  type StoredFile,
+} from './lake-files.ts'
 import type { Judge } from './run-claims.ts'
 import { oldestText } from './snapshot-text.ts'
 import { listManifest, newestNumber, readKnownSnapshot } from './snapshots.ts'
@@ -27,6 +33,7 @@ export interface GarbageRequest extends Judge {
 export interface Garbage {
   readonly runs: readonly string[]
   readonly snapshots: readonly number[]
+  /** Data files, and the files of serving copies of removed snapshots. */
   readonly files: readonly string[]
   /** Unfinished writes of processes that are gone. */
   readonly leftovers: readonly string[]
@@ -120,12 +127,15 @@ const sweep = async (request: GarbageRequest, { loads, leftovers, runs }: Work):
   const left = runs.dead.map(({ run }) => run).filter((run) => !removed.includes(run))
   const working = [...runs.working, ...left]
   const old = await oldSnapshots(lake, kept.first)
-  const files = garbageFiles(loads, { dead: runs.dead, working }, kept)
+  const copies = await listOldCopies(lake, kept.first)
+  const files = [...garbageFiles(loads, { dead: runs.dead, working }, kept), ...copies]
   if (!dryRun) {
     await removeOldSnapshots(lake, kept.first, old.names)
     for (const { path } of files) await rm(inLake(lake, path), { force: true })
     for (const { path } of leftovers) await rm(inLake(lake, path), { recursive: true, force: true })
     await removeEmptyFolders(lake, loads, working)
+    for (const copy of new Set(copies.map(({ path }) => path.split('/').slice(0, 2).join('/'))))
+      await rm(inLake(lake, copy), { recursive: true, force: true })
   }
   for (const { bytes } of [...files, ...leftovers]) freedBytes += bytes
   return {

@@ -4,42 +4,25 @@ import { readFile } from 'node:fs/promises'
 import { systemCode, ToolkitError, writeError } from '../core/errors.ts'
 import type { PartitionEntry } from '../core/partition.ts'
 import { inLake, runPath } from '../lake/layout.ts'
-import { fsyncFile, fsyncFolders, LineAppender } from '../support/durable-files.ts'
-import { sideBySide } from '../support/side-by-side.ts'
+import { LineAppender } from '../support/durable-files.ts'
 import type { RunClaim } from './run-claims.ts'
 import { isPartitionEntry } from './snapshot-form.ts'
 
-/** A file still in staging and where the commit puts it; both below the lake's folder, with `/`. */
-export interface Move {
-  readonly staged: string
-  readonly path: string
-}
-
 export interface JournalEntry {
   readonly partition: PartitionEntry
-  readonly moves: readonly Move[]
+  /** Partitions that its block makes: the block is finished when so many of it stand in the journal. */
+  readonly layers: number
 }
 
-const FILES_AT_ONCE = 8
-
 export const journalPath = (run: string): string => `${runPath(run)}/journal.jsonl`
-
-const isMove = (value: unknown): value is Move =>
-  typeof value === 'object' &&
-  value !== null &&
-  'staged' in value &&
-  'path' in value &&
-  typeof value.staged === 'string' &&
-  typeof value.path === 'string'
 
 const isEntry = (value: unknown): value is JournalEntry =>
   typeof value === 'object' &&
   value !== null &&
   'partition' in value &&
-  'moves' in value &&
+  'layers' in value &&
   isPartitionEntry(value.partition) &&
-  Array.isArray(value.moves) &&
-  value.moves.every(isMove)
+  Number.isSafeInteger(value.layers)
 
 const parseLine = (line: Buffer): JournalEntry | null => {
   try {
@@ -79,12 +62,18 @@ const readWhole = async (lake: string, run: string): Promise<JournalRead> => {
 }
 
 /**
- * The finished partitions of a run in the order they were finished. A torn last line is left out.
+ * The finished partitions of a run in the order they were finished. A torn last line is left out, and of a
+ * partition that was loaded again, because its source had changed, all but the last.
  *
  * @throws {ToolkitError} `RUN_NOT_FOUND`, `RUN_NOT_RESUMABLE` when an earlier line is damaged
  */
 export const readJournal = async (lake: string, run: string): Promise<readonly JournalEntry[]> =>
-  (await readJournalFile(lake, run)).entries
+  lastOfEach((await readJournalFile(lake, run)).entries)
+
+const lastOfEach = (entries: readonly JournalEntry[]): readonly JournalEntry[] => {
+  const last = new Map(entries.map((entry) => [entry.partition.id, entry]))
+  return entries.filter((entry) => last.get(entry.partition.id) === entry)
+}
 
 const readJournalFile = async (lake: string, run: string): Promise<JournalRead> => {
   try {
@@ -103,19 +92,12 @@ const readJournalFile = async (lake: string, run: string): Promise<JournalRead> 
 /** The journal of a run one owns, open for writing. */
 export interface Journal extends AsyncDisposable {
   /**
-   * Fsyncs the partition's staged files and their folders, then appends its line and fsyncs it.
+   * Appends a line and fsyncs it. The partition's own files are on the disk already: the sink saw to it.
    *
    * @throws {ToolkitError} `DISK_FULL`, `WRITE_FAILED`; after it the journal takes no further entry
    */
   readonly append: (entry: JournalEntry) => Promise<void>
   readonly close: () => Promise<void>
-}
-
-const folderOf = (path: string): string => path.slice(0, path.lastIndexOf('/'))
-
-const syncStaged = async (lake: string, moves: readonly Move[]): Promise<void> => {
-  await sideBySide(moves, FILES_AT_ONCE, ({ staged }) => fsyncFile(inLake(lake, staged)))
-  await fsyncFolders(moves.map(({ staged }) => inLake(lake, folderOf(staged))))
 }
 
 /** Opens a run's journal behind its last whole line; a torn one is cut off. @throws as `readJournal` */
@@ -126,7 +108,6 @@ export const openJournal = async ({ lake, run }: RunClaim): Promise<Journal> => 
   return {
     append: async (entry) => {
       try {
-        await syncStaged(lake, entry.moves)
         await lines.append(JSON.stringify(entry))
       } catch (error) {
         throw writeError(`Cannot write the journal of run "${run}"`, error)

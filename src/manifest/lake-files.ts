@@ -1,7 +1,14 @@
 /** What stands in a lake's tables, listed in a snapshot or not, and what crashes left unfinished. */
 
 import { relative, sep } from 'node:path'
-import { inLake, loadPath, MANIFEST_FOLDER, RUNS_FOLDER } from '../lake/layout.ts'
+import {
+  inLake,
+  loadPath,
+  MANIFEST_FOLDER,
+  parseServeName,
+  RUNS_FOLDER,
+  SERVE_FOLDER,
+} from '../lake/layout.ts'
 import { listFolder, listTree } from '../support/list-files.ts'
 import { temporaryLiveness } from '../support/process-identity.ts'
 import { isRunId } from '../support/run-ids.ts'
@@ -52,13 +59,28 @@ export const listLoadFolders = async (lake: string): Promise<readonly LoadFolder
   return loads
 }
 
-/** Unfinished writes of processes that are gone: temporary files in `_manifest`, folders in `_runs`. */
+/** The files of serving copies whose snapshots are below a number: gc has removed them. */
+export const listOldCopies = async (lake: string, first: number): Promise<readonly StoredFile[]> => {
+  const files: StoredFile[] = []
+  for (const { name } of await listFolder(inLake(lake, SERVE_FOLDER))) {
+    if ((parseServeName(name) ?? first) >= first) continue
+    const found = await listTree(inLake(lake, `${SERVE_FOLDER}/${name}`))
+    for (const { path, kind, bytes } of found)
+      if (kind === 'file') files.push({ path: below(lake, path), bytes })
+  }
+  return files
+}
+
+/**
+ * Unfinished writes of processes that are gone: temporary files in `_manifest`, folders in `_runs`, serving copies
+ * that were not finished.
+ */
 export const listLeftovers = async (
   lake: string,
   { now, foreignIdleMs = DAY_MS }: Judge,
 ): Promise<readonly StoredFile[]> => {
   const leftovers: StoredFile[] = []
-  for (const folder of [MANIFEST_FOLDER, RUNS_FOLDER]) {
+  for (const folder of [MANIFEST_FOLDER, RUNS_FOLDER, SERVE_FOLDER]) {
     for (const { name } of await listFolder(inLake(lake, folder))) {
       const liveness = temporaryLiveness(name)
       if (liveness === null || liveness === 'alive') continue

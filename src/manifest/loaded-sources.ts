@@ -1,17 +1,28 @@
 /** Which sources a lake holds already, so that the same file is not loaded twice. Pure. */
 
 import type { Content } from '../contract/objects.ts'
-import type { PartitionEntry, Snapshot } from '../core/partition.ts'
+import type { PartitionEntry, Snapshot, SourceEntry } from '../core/partition.ts'
 
 /** A source by its bytes: the same file under another name has the same key. */
 export const sourceKey = (content: Content, sha256: string): string => `${content} ${sha256}`
 
 const keyOf = ({ content, source }: PartitionEntry): string => sourceKey(content, source.sha256)
 
+/**
+ * Whether a source that was loaded before need not be loaded again. Not so of a search: what the service says
+ * now is the newest state, also where it is the same as in an older pull.
+ */
+export const knownByBytes = ({ kind }: Pick<SourceEntry, 'kind'>): boolean => kind !== 'search'
+
+/** Names a partition's source among all sources of a lake: a file by its bytes, a search by its run and window. */
+export const sourceOf = ({ run, source }: Pick<PartitionEntry, 'run' | 'source'>): string =>
+  knownByBytes(source) ? source.sha256 : `${run} ${source.name}`
+
 /** Keys of the sources that one run has loaded whole: block 0 and all after it to the last. */
 export const loadedSources = (snapshot: Pick<Snapshot, 'partitions'> | null): ReadonlySet<string> => {
   const blocks = new Map<string, { seen: Set<number>; last: number | undefined; key: string }>()
   for (const partition of snapshot?.partitions ?? []) {
+    if (!knownByBytes(partition.source)) continue
     const id = `${keyOf(partition)} ${partition.run}`
     const one = blocks.get(id) ?? { seen: new Set(), last: undefined, key: keyOf(partition) }
     one.seen.add(partition.source.block)
@@ -33,7 +44,7 @@ export const splitLoaded = (
   const dropped: PartitionEntry[] = []
   for (const partition of partitions) {
     const block = `${keyOf(partition)} ${partition.source.block} ${partition.source.offset}`
-    const double = loaded.has(keyOf(partition)) || seen.has(block)
+    const double = knownByBytes(partition.source) && (loaded.has(keyOf(partition)) || seen.has(block))
     seen.add(block)
     ;(double ? dropped : kept).push(partition)
   }

@@ -16,11 +16,14 @@ const lines = (entries: readonly unknown[]): string =>
 
 /** The whole text of a snapshot's file. */
 export const snapshotToText = (snapshot: Snapshot): string => {
-  const { format, snapshot: number, parent, run, pipeline, tool, time, partitions, files } = snapshot
+  const { format, snapshot: number, parent, run, pipeline, tool, time, partitions, files, pulls } = snapshot
   const head = Object.entries({ format, snapshot: number, parent, run, pipeline, tool, time })
     .map(([name, value]) => `  "${name}": ${JSON.stringify(value)},\n`)
     .join('')
-  const body = `{\n${head}  "partitions": ${lines(partitions)},\n  "files": ${lines(files)},\n`
+  const lists = Object.entries({ partitions, files, ...(pulls && { pulls }) })
+    .map(([name, entries]) => `  "${name}": ${lines(entries)},\n`)
+    .join('')
+  const body = `{\n${head}${lists}`
   return body + ending(sha256Of(body))
 }
 

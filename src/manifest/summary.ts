@@ -2,11 +2,13 @@
 
 import type { Content } from '../contract/objects.ts'
 import type { FileEntry, PartitionEntry, Snapshot } from '../core/partition.ts'
+import { sourceOf } from './loaded-sources.ts'
+import { type Difference, latestPulls, type PullSummary, standingDifferences } from './pull-summary.ts'
 
 interface ContentSummary {
   readonly content: Content
   readonly partitions: number
-  /** Sources by their bytes. */
+  /** Files by their bytes, and windows of searches. */
   readonly sources: number
   /** Length of the sources as taken in, in bytes. */
   readonly sourceBytes: number
@@ -35,6 +37,10 @@ export interface SnapshotSummary {
   readonly bytes: number
   readonly contents: readonly ContentSummary[]
   readonly tables: readonly TableSummary[]
+  /** The newest pull of each search. */
+  readonly pulls: readonly PullSummary[]
+  /** Where less or more came than was announced. */
+  readonly differences: readonly Difference[]
 }
 
 const sumOf = <T>(items: readonly T[], value: (item: T) => number): number =>
@@ -58,11 +64,11 @@ const requestedOf = (partitions: readonly PartitionEntry[]): ContentSummary['req
 }
 
 const summariseContent = (content: Content, partitions: readonly PartitionEntry[]): ContentSummary => {
-  const sources = new Map(partitions.map(({ run, source }) => [`${run} ${source.sha256}`, source]))
+  const sources = new Map(partitions.map((one) => [`${one.run} ${sourceOf(one)}`, one.source]))
   return {
     content,
     partitions: partitions.length,
-    sources: new Set(partitions.map(({ source }) => source.sha256)).size,
+    sources: new Set(partitions.map(sourceOf)).size,
     sourceBytes: sumOf([...sources.values()], ({ bytes }) => bytes),
     lines: sumOf(partitions, ({ counts }) => counts.lines),
     records: sumOf(partitions, ({ counts }) => counts.records),
@@ -92,11 +98,15 @@ export const summariseSnapshot = (snapshot: Snapshot): SnapshotSummary => {
     snapshot: snapshot.snapshot,
     run: snapshot.run,
     time: snapshot.time,
-    runs: new Set([...snapshot.partitions, ...snapshot.files].map(({ run }) => run)).size,
+    runs: new Set(
+      [...snapshot.partitions, ...snapshot.files, ...(snapshot.pulls ?? [])].map(({ run }) => run),
+    ).size,
     partitions: snapshot.partitions.length,
     bytes: sumOf(files, ({ bytes }) => bytes),
     contents: contents.map(([content, list]) => summariseContent(content, list)).sort(byName('content')),
     tables: tables.map(([table, list]) => summariseTable(table, list)).sort(byName('table')),
+    pulls: latestPulls(snapshot),
+    differences: standingDifferences(snapshot),
   }
 }
 

@@ -1,8 +1,8 @@
 /** Which sources need not be loaded: those of the lake, and those that the run has loaded itself. By content. */
 
 import type { Content } from '../contract/objects.ts'
-import type { Fingerprint } from '../core/source.ts'
-import { sourceKey } from '../manifest/loaded-sources.ts'
+import type { Fingerprint, Source } from '../core/source.ts'
+import { knownByBytes, sourceKey } from '../manifest/loaded-sources.ts'
 
 const IN_LAKE = 'the lake holds it already (--again loads it once more)'
 
@@ -14,7 +14,8 @@ export class KnownSources {
     this.#inLake = inLake
   }
 
-  reasonToSkip({ sha256 }: Fingerprint, contents: readonly Content[]): string | undefined {
+  reasonToSkip(source: Source, { sha256 }: Fingerprint, contents: readonly Content[]): string | undefined {
+    if (!knownByBytes(source)) return undefined
     for (const key of contents.map((content) => sourceKey(content, sha256))) {
       if (this.#inLake.has(key)) return IN_LAKE
       // Not even to be loaded again: partitions of equal bytes have the same files.
@@ -24,7 +25,7 @@ export class KnownSources {
     return undefined
   }
 
-  add({ sha256 }: Fingerprint, content: Content, name: string): void {
-    this.#inRun.set(sourceKey(content, sha256), name)
+  add(source: Source, { sha256 }: Fingerprint, content: Content): void {
+    if (knownByBytes(source)) this.#inRun.set(sourceKey(content, sha256), source.name)
   }
 }

@@ -4,63 +4,34 @@
  */
 
 import type { Content } from '../contract/objects.ts'
-import type { Block } from '../core/block.ts'
 import { ToolkitError } from '../core/errors.ts'
 import type { PartitionEntry, Snapshot } from '../core/partition.ts'
-import type { Sink } from '../core/sink.ts'
 import type { Fingerprint, Source } from '../core/source.ts'
-import { checkBlock, emptyPart, rejectedLine } from '../load/check-block.ts'
-import type { RecordChecker } from '../load/check-record.ts'
-import { detectContent } from '../load/detect-content.ts'
-import type { Loader } from '../load/loader.ts'
-import { commitRun } from '../manifest/commit.ts'
 import { openJournal, readJournal } from '../manifest/journal.ts'
 import { loadedSources } from '../manifest/loaded-sources.ts'
-import { type RunClaim, releaseRun } from '../manifest/run-claims.ts'
+import { releaseRun } from '../manifest/run-claims.ts'
 import { removeRun } from '../manifest/runs.ts'
 import { newestSnapshot } from '../manifest/snapshots.ts'
-import type { RandomBytes } from '../support/run-ids.ts'
-import { hashWhileReading } from './hashed-source.ts'
+import { type CommitOptions, commitBatch } from './commit-batch.ts'
+import { DonePartitions } from './done-partitions.ts'
 import { KnownSources } from './known-sources.ts'
-import {
-  byPlace,
-  type Finished,
-  lineAt,
-  type PartOrigin,
-  partitionEntry,
-  partitionId,
-  withFingerprint,
-} from './partition-entry.ts'
-import type { Progress, RunEvent } from './progress.ts'
-import { type QuarantineLimit, withinLimit } from './quarantine-limit.ts'
+import { type LoadedSource, type LoadParts, loadSource, type SourceRun } from './load-source.ts'
+import { oneAhead } from './one-ahead.ts'
+import { byPlace, type Finished, originId, withFingerprint } from './partition-entry.ts'
+import type { Progress } from './progress.ts'
+import { SideWork } from './side-work.ts'
 
-export interface BatchParts {
+export interface BatchParts extends LoadParts {
   readonly sources: readonly Source[]
-  /** Stored bytes of a source as blocks; `onRead` is told how many stored bytes were taken. */
-  readonly decode: (source: Source, onRead: (bytes: number) => void) => AsyncIterable<Block>
-  readonly checker: (content: Content) => RecordChecker
-  readonly loader: Loader
-  readonly sink: Sink
 }
 
-export interface BatchOptions {
-  /** The run to work on, made or taken over by the caller. Released here when it cannot finish. */
-  readonly claim: RunClaim
-  readonly pipeline: string
-  readonly tool: string
+export interface BatchOptions extends CommitOptions {
   /** Content of all sources; detected for each when absent. */
   readonly content?: Content | undefined
-  readonly limit: QuarantineLimit
-  /** Loads sources that the lake holds already. @default false */
-  readonly again?: boolean | undefined
   /** Leaves a source out of the commit when none of its lines could be loaded. @default false */
   readonly dropEmpty?: boolean | undefined
   /** Partitions loaded side by side. @default 2 */
   readonly sideBySide?: number | undefined
-  readonly now: () => Date
-  readonly random: RandomBytes
-  readonly signal?: AbortSignal | undefined
-  readonly onEvent?: ((event: RunEvent) => void) | undefined
 }
 
 export interface BatchSummary {
@@ -70,9 +41,6 @@ export interface BatchSummary {
   readonly partitions: readonly PartitionEntry[]
   readonly skipped: readonly { readonly source: string; readonly reason: string }[]
 }
-
-/** Records a finished partition so that a resumed run need not repeat it. */
-type Keep = (partition: PartitionEntry) => Promise<void>
 
 const NO_RECORDS_FOUND = 'it lies in the folder but holds neither companies nor relations'
 
@@ -97,32 +65,27 @@ export const loadBatches = async (parts: BatchParts, options: BatchOptions): Pro
 const interrupted = (run: string): ToolkitError =>
   new ToolkitError('INTERRUPTED', `Run "${run}" was stopped, "firmlake resume" goes on with it`, { run })
 
-/**
- * An empty source has no content to tell, and it does not matter; a file that only lies in the folder named is
- * left out. @throws {ToolkitError} CONTENT_UNKNOWN for a source that was named itself
- */
-const contentOfNothing = (source: Source, block: Block): Content | undefined => {
-  if (block.bytes.length === 0 && block.overlong.length === 0) return 'companies'
-  if (source.found) return undefined
-  throw new ToolkitError(
-    'CONTENT_UNKNOWN',
-    `Cannot tell whether "${source.name}" holds companies or relations: its first lines are neither, give --content`,
-    { source: source.name },
-  )
+/** What is known of a source before it is opened. */
+interface Identified {
+  readonly fingerprint: Fingerprint | undefined
+  /** Its partitions, where an earlier try of the run has finished them all. */
+  readonly whole: readonly Finished[] | undefined
 }
 
 class BatchRun {
   readonly #parts: BatchParts
   readonly #options: BatchOptions
+  readonly #work: SideWork
   readonly #finished: Finished[] = []
   readonly #skipped: { source: string; reason: string }[] = []
-  readonly #working = new Set<Promise<void>>()
-  readonly #failures: unknown[] = []
   #progress: Progress
 
   constructor(parts: BatchParts, options: BatchOptions) {
     this.#parts = parts
     this.#options = options
+    this.#work = new SideWork(options.sideBySide ?? 2, () =>
+      options.signal?.aborted ? interrupted(options.claim.run) : undefined,
+    )
     const sizes = parts.sources.map(({ sizeBytes }) => sizeBytes)
     this.#progress = {
       sourcesDone: 0,
@@ -137,200 +100,105 @@ class BatchRun {
   }
 
   async work(): Promise<BatchSummary> {
-    const { claim, onEvent } = this.#options
-    const { sources, sink } = this.#parts
-    const done = new Map(
-      (await readJournal(claim.lake, claim.run)).map((entry) => [entry.partition.id, entry.partition]),
-    )
+    const { claim, content, signal, onEvent } = this.#options
+    const done = new DonePartitions(await readJournal(claim.lake, claim.run))
     onEvent?.({ kind: 'started', run: claim.run, resumed: claim.number > 1, finished: done.size })
-    await sink.open(claim.run)
+    await this.#parts.sink.open(claim.run)
     const newest = await newestSnapshot(claim.lake)
     const known = new KnownSources(this.#options.again ? new Set() : loadedSources(newest))
     const journal = await openJournal(claim)
-    const keep: Keep = (partition) => journal.append({ partition, moves: [] })
+    const run: SourceRun = {
+      run: claim.run,
+      parts: this.#parts,
+      content,
+      done,
+      work: this.#work,
+      keep: ({ partition, layers }) => journal.append({ partition, layers }),
+      onFinished: (finished, decodedBytes) => this.#finish(finished, decodedBytes),
+      onRead: (bytes) => this.#tell({ bytesRead: this.#progress.bytesRead + bytes }),
+      onContent: (source, found) => onEvent?.({ kind: 'source', source, content: found }),
+    }
     let storedBytes = 0
     try {
-      for (const [index, source] of sources.entries()) {
-        await this.#source(source, index, known, done, keep)
-        storedBytes += source.sizeBytes ?? 0
+      const identify = (source: Source, index: number, stop: AbortSignal): Promise<Identified> =>
+        identifySource(source, index, done, stop)
+      for await (const { item, index, result } of oneAhead(this.#parts.sources, identify, signal)) {
+        await this.#source(item, index, result, known, run)
+        storedBytes += item.sizeBytes ?? 0
         this.#tell({ sourcesDone: index + 1, bytesRead: Math.max(this.#progress.bytesRead, storedBytes) })
       }
     } finally {
       // Whatever happened, nobody may still be writing when the run is given up.
-      await Promise.all(this.#working)
+      await this.#work.ended()
       await journal.close()
     }
-    this.#throwIfStopped()
+    this.#work.throwIfStopped()
     return await this.#commit()
   }
 
   async #source(
     source: Source,
     index: number,
+    { fingerprint, whole }: Identified,
     known: KnownSources,
-    done: ReadonlyMap<string, PartitionEntry>,
-    keep: Keep,
+    run: SourceRun,
   ): Promise<void> {
-    const { signal, onEvent } = this.#options
-    const wanted = this.#options.content ?? source.content
-    const fingerprint = await source.fingerprint?.(signal)
-    const skip = (reason: string): void => {
-      this.#skipped.push({ source: source.name, reason })
-      onEvent?.({ kind: 'skipped', source: source.name, reason })
-    }
+    const wanted = whole?.[0]?.partition.content ?? run.content ?? source.content
     if (fingerprint) {
-      const held = known.reasonToSkip(fingerprint, wanted ? [wanted] : ['companies', 'relations'])
-      if (held !== undefined) return skip(held)
+      const held = known.reasonToSkip(source, fingerprint, wanted ? [wanted] : ['companies', 'relations'])
+      if (held !== undefined) return this.#skip(source, held)
     }
-
-    if (!fingerprint) await this.#idle()
+    if (whole && fingerprint && wanted) {
+      this.#work.throwIfStopped()
+      for (const finished of whole) this.#finish(finished, 0)
+      known.add(source, fingerprint, wanted)
+      return source.release?.()
+    }
+    if (!fingerprint) await this.#work.idle()
     const before = this.#finished.length
-    const read = await this.#blocks(source, index, fingerprint, done, keep)
-    if (read === undefined) return skip(NO_RECORDS_FOUND)
+    const loaded = await loadSource(source, index, fingerprint, run)
+    if (loaded === undefined) return this.#skip(source, NO_RECORDS_FOUND)
     if (fingerprint === undefined) {
-      const held = known.reasonToSkip(read.fingerprint, [read.content])
+      const held = known.reasonToSkip(source, loaded.fingerprint, [loaded.content])
       if (held !== undefined) {
         this.#finished.length = before
-        return skip(held)
+        return this.#skip(source, held)
       }
-      for (const [at, finished] of this.#finished.entries()) {
-        if (at < before) continue
-        const partition = withFingerprint(finished.partition, read.fingerprint)
-        this.#finished[at] = { ...finished, partition }
-        await keep(partition)
-      }
+      await this.#keepWithFingerprint(before, loaded, run)
     }
-    known.add(read.fingerprint, read.content, source.name)
+    known.add(source, loaded.fingerprint, loaded.content)
+    if (source.release) this.#work.whenDone(loaded.jobs, source.release)
   }
 
-  /** Loads a source block by block: the next is decoded while DuckDB works on those before. */
-  async #blocks(
-    source: Source,
-    index: number,
-    known: Fingerprint | undefined,
-    done: ReadonlyMap<string, PartitionEntry>,
-    keep: Keep,
-  ): Promise<{ content: Content; fingerprint: Fingerprint } | undefined> {
-    const { onEvent } = this.#options
-    const hashed = hashWhileReading(source)
-    const blocks = this.#parts.decode(known ? source : hashed.source, (bytes) =>
-      this.#tell({ bytesRead: this.#progress.bytesRead + bytes }),
-    )
-    const iterator = blocks[Symbol.asyncIterator]()
-    try {
-      let next = settled(iterator.next())
-      let content = this.#options.content ?? source.content
-      let checker: RecordChecker | undefined
-      for (let number = 0; ; number++) {
-        const step = (await next)()
-        if (step.done && number > 0) break
-        const block = step.done ? NO_LINES : step.value
-        next = step.done ? next : settled(iterator.next())
-        if (content === undefined || checker === undefined) {
-          content ??= detectContent(block, source.name) ?? contentOfNothing(source, block)
-          if (content === undefined) return undefined
-          checker = this.#parts.checker(content)
-          onEvent?.({ kind: 'source', source: source.name, content })
-        }
-        const checked = checkBlock(block, checker)
-        const upcoming = next
-        const isLast = async (): Promise<boolean> => step.done === true || (await upcoming)().done === true
-        await this.#room()
-        const origin = { run: this.#options.claim.run, source, fingerprint: known, content, block, checked }
-        this.#start(this.#block(origin, [index, number], isLast, done, known ? keep : undefined))
-        if (step.done) break
-      }
-      // What can be read only once gets its fingerprint when all of it is loaded; else the next source may begin.
-      if (known) this.#throwIfStopped()
-      else await this.#idle()
-      return {
-        content: content ?? 'companies',
-        fingerprint: known ?? hashed.fingerprint(),
-      }
-    } catch (error) {
-      this.#failures.push(error)
-      await this.#idle()
-      throw error
-    } finally {
-      await iterator.return?.()
-    }
-  }
-
-  async #block(
-    origin: Omit<PartOrigin, 'last'>,
-    [index, number]: readonly [source: number, block: number],
-    isLast: () => Promise<boolean>,
-    done: ReadonlyMap<string, PartitionEntry>,
-    keep: Keep | undefined,
+  /** Records what was loaded of a source whose fingerprint is known only now. */
+  async #keepWithFingerprint(
+    from: number,
+    { fingerprint }: LoadedSource,
+    { keep }: SourceRun,
   ): Promise<void> {
-    const { loader, sink } = this.#parts
-    const { source, fingerprint, content, block, checked } = origin
-    const parts = checked.parts.length > 0 ? checked.parts : [emptyPart()]
-    for (const [layer, part] of parts.entries()) {
-      const place = [index, number, layer] as const
-      const partition = partitionId(fingerprint, place)
-      const before = done.get(partition)
-      if (before) {
-        this.#finish({ place, partition: before }, block)
-        continue
-      }
-      const loaded = await loader.load(
-        {
-          partition,
-          content,
-          bytes: block.bytes,
-          part,
-          rejected: layer === 0 ? checked.rejected : [],
-          source: source.name,
-          reject: ([from, to], code, reason) =>
-            rejectedLine(block, lineAt(block, from), from, to - 1, code, reason),
-        },
-        sink,
-      )
-      const finished = {
-        place,
-        partition: partitionEntry({ ...origin, last: await isLast() }, place, part, loaded),
-      }
-      await keep?.(finished.partition)
-      this.#finish(finished, block)
+    for (const [at, one] of this.#finished.entries()) {
+      if (at < from) continue
+      const finished = { ...one, partition: withFingerprint(one.partition, fingerprint) }
+      this.#finished[at] = finished
+      await keep(finished)
     }
-    block.release?.()
   }
 
-  #finish(finished: Finished, block: Block): void {
+  async #skip(source: Source, reason: string): Promise<void> {
+    this.#skipped.push({ source: source.name, reason })
+    this.#options.onEvent?.({ kind: 'skipped', source: source.name, reason })
+    await source.release?.()
+  }
+
+  #finish(finished: Finished, decodedBytes: number): void {
     this.#finished.push(finished)
     const { counts } = finished.partition
     this.#tell({
-      decodedBytes: this.#progress.decodedBytes + (finished.place[2] === 0 ? block.bytes.length : 0),
+      decodedBytes: this.#progress.decodedBytes + decodedBytes,
       records: this.#progress.records + counts.records,
       quarantined: this.#progress.quarantined + counts.quarantined,
       rows: this.#progress.rows + Object.values(counts.rows).reduce((a, b) => a + b, 0),
     })
-  }
-
-  #start(work: Promise<void>): void {
-    const tracked: Promise<void> = work
-      .catch((error: unknown) => {
-        this.#failures.push(error)
-      })
-      .finally(() => this.#working.delete(tracked))
-    this.#working.add(tracked)
-  }
-
-  /** Waits until another partition may start. @throws the first failure, or INTERRUPTED */
-  async #room(): Promise<void> {
-    while (this.#working.size >= (this.#options.sideBySide ?? 2)) await Promise.race(this.#working)
-    this.#throwIfStopped()
-  }
-
-  async #idle(): Promise<void> {
-    await Promise.all(this.#working)
-    this.#throwIfStopped()
-  }
-
-  #throwIfStopped(): void {
-    if (this.#failures.length > 0) throw this.#failures[0]
-    if (this.#options.signal?.aborted) throw interrupted(this.#options.claim.run)
   }
 
   #tell(change: Partial<Progress>): void {
@@ -347,42 +215,15 @@ class BatchRun {
   }
 
   async #commit(): Promise<BatchSummary> {
-    const { claim, limit, onEvent, pipeline, tool, now, random, signal } = this.#options
-    const { sink, loader } = this.#parts
+    const { run } = this.#options.claim
     const partitions = this.#worthKeeping(this.#finished.sort(byPlace).map(({ partition }) => partition))
-    const lines = partitions.reduce((sum, { counts }) => sum + counts.lines, 0)
-    const quarantined = partitions.reduce((sum, { counts }) => sum + counts.quarantined, 0)
-    if (!withinLimit(limit, quarantined, lines)) {
-      throw new ToolkitError(
-        'QUARANTINE_LIMIT',
-        `Cannot commit run "${claim.run}": ${quarantined} of ${lines} lines are bad, more than --max-quarantined allows; ` +
-          `see "firmlake quarantine list --lake ${claim.lake} --run ${claim.run}"`,
-        { run: claim.run, quarantined, lines },
-      )
-    }
-    if (partitions.length === 0)
-      return { run: claim.run, snapshot: undefined, partitions, skipped: this.#skipped }
-    onEvent?.({ kind: 'committing', partitions: partitions.length })
-    const dictionary = await loader.loadLineItems('line_items', sink)
-    await sink.commit([...partitions.flatMap(({ files }) => files), ...dictionary.files])
-    const outcome = await commitRun({
-      claim,
-      pipeline,
-      tool,
-      partitions,
-      runFiles: dictionary.files,
-      moves: [],
-      again: this.#options.again ?? false,
-      now,
-      random,
-      signal,
-    })
+    const outcome = await commitBatch(this.#parts, partitions, this.#options)
     const dropped = new Set(outcome.dropped.map(({ id }) => id))
     for (const name of new Set(outcome.dropped.map(({ source }) => source.name))) {
       this.#skipped.push({ source: name, reason: 'another run loaded it meanwhile' })
     }
     return {
-      run: claim.run,
+      run,
       snapshot: outcome.kind === 'nothing' ? undefined : outcome.snapshot,
       partitions: partitions.filter(({ id }) => !dropped.has(id)),
       skipped: this.#skipped,
@@ -390,13 +231,26 @@ class BatchRun {
   }
 }
 
-const NO_LINES: Block = { bytes: Buffer.alloc(0), firstLine: 1, offset: 0, overlong: [] }
+const identifySource = async (
+  source: Source,
+  index: number,
+  done: DonePartitions,
+  signal: AbortSignal,
+): Promise<Identified> => {
+  // With a key there is no need to fetch what was loaded already, only to see that it was.
+  const before = source.key === undefined ? undefined : wholeOf(source, undefined, index, done)
+  const [first] = before ?? []
+  if (first) {
+    const { bytes, sha256 } = first.partition.source
+    return { fingerprint: { bytes, sha256 }, whole: before }
+  }
+  const fingerprint = await source.fingerprint?.(signal)
+  return { fingerprint, whole: fingerprint && wholeOf(source, fingerprint, index, done) }
+}
 
-/** A promise whose failure waits until it is asked for, so that a read ahead never fails unheard. */
-const settled = <T>(promise: Promise<T>): Promise<() => T> =>
-  promise.then(
-    (value) => () => value,
-    (error: unknown) => () => {
-      throw error
-    },
-  )
+const wholeOf = (
+  source: Source,
+  fingerprint: Fingerprint | undefined,
+  index: number,
+  done: DonePartitions,
+): readonly Finished[] | undefined => done.wholeSource(originId(source, fingerprint, index), index)

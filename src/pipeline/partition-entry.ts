@@ -6,6 +6,7 @@ import type { PartitionEntry } from '../core/partition.ts'
 import type { Fingerprint, Source } from '../core/source.ts'
 import type { CheckedBlock, CheckedPart } from '../load/check-block.ts'
 import { FRESHNESS, type LoadedPart } from '../load/loader.ts'
+import { sha256Of } from '../support/hash.ts'
 
 /** Where a part stands: which source, which block of it, which layer of records of that block. */
 export type Place = readonly [source: number, block: number, layer: number]
@@ -13,17 +14,27 @@ export type Place = readonly [source: number, block: number, layer: number]
 /** A finished partition and its place in the order of the sources. */
 export interface Finished {
   readonly place: Place
+  /** Layers that its block has. */
+  readonly layers: number
   readonly partition: PartitionEntry
 }
 
 export const byPlace = (a: Finished, b: Finished): number =>
   a.place[0] - b.place[0] || a.place[1] - b.place[1] || a.place[2] - b.place[2]
 
-/** The same in each try of a run, so that a finished partition is known again. */
-export const partitionId = (fingerprint: Fingerprint | undefined, [source, block, layer]: Place): string => {
-  const origin = fingerprint ? fingerprint.sha256.slice(0, 16) : `stdin${source}`
-  return `${origin}-${String(block).padStart(5, '0')}${layer > 0 ? `-${layer}` : ''}`
+/** What the ids of a source's partitions begin with: the same in each try of a run. */
+export const originId = (
+  { key }: Pick<Source, 'key'>,
+  fingerprint: Fingerprint | undefined,
+  index: number,
+): string => {
+  const hash = key === undefined ? fingerprint?.sha256 : sha256Of(key)
+  return hash?.slice(0, 16) ?? `stdin${index}`
 }
+
+/** The same in each try of a run, so that a finished partition is known again. */
+export const partitionId = (origin: string, block: number, layer: number): string =>
+  `${origin}-${String(block).padStart(5, '0')}${layer > 0 ? `-${layer}` : ''}`
 
 /** Stands for a fingerprint that is known only when the source has been read to its end. */
 const NOT_YET: Fingerprint = { bytes: 0, sha256: '0'.repeat(64) }
@@ -45,13 +56,14 @@ export const partitionEntry = (
   loaded: LoadedPart,
 ): PartitionEntry => {
   const { run, source, fingerprint, content, block, checked, last } = origin
-  const [, number, layer] = place
+  const [index, number, layer] = place
   const { receipts, refused, observed } = loaded
+  const { window, batch, requested = null } = source.details?.() ?? {}
   // The bad lines and the drift of a block belong to its first layer.
   const rejected = layer === 0 ? checked.rejected.length : 0
   const start = layer === 0 ? 0 : (part.stretches[0]?.[0] ?? 0)
   return {
-    id: partitionId(fingerprint, place),
+    id: partitionId(originId(source, fingerprint, index), number, layer),
     run,
     content,
     source: {
@@ -62,8 +74,10 @@ export const partitionEntry = (
       firstLine: lineAt(block, start),
       offset: block.offset + start,
       last,
+      ...(window && { window }),
+      ...(batch && { batch }),
     },
-    range: { field: FRESHNESS[content].field, requested: null, observed },
+    range: { field: FRESHNESS[content].field, requested, observed },
     counts: {
       lines: part.records + rejected,
       records: part.records - refused,

@@ -8,6 +8,7 @@ import type { RandomBytes } from '../support/run-ids.ts'
 
 /** What a run needs to be done again from the start or from where it stood. */
 export interface RunPlan {
+  /** `convert`, `replay`, `pull`, `sync`, `batches`, or the name of a program's own pipeline. */
   readonly pipeline: string
   /** What a person gave, and the folder it is relative to. */
   readonly inputs: readonly string[]
@@ -16,6 +17,8 @@ export interface RunPlan {
   readonly again: boolean
   /** Options that decide where blocks are cut and which lines are good. */
   readonly limits: Readonly<Record<string, number>>
+  /** What else decides what a run loads, as JSON: the search, the service, … */
+  readonly settings?: Readonly<Record<string, unknown>> | undefined
 }
 
 export interface StartRequest {
@@ -65,7 +68,8 @@ const isPlan = (value: unknown): value is RunPlan =>
   'limits' in value &&
   typeof value.limits === 'object' &&
   value.limits !== null &&
-  Object.values(value.limits).every((limit) => typeof limit === 'number')
+  Object.values(value.limits).every((limit) => typeof limit === 'number') &&
+  (!('settings' in value) || (typeof value.settings === 'object' && value.settings !== null))
 
 /** The plan of an unfinished run. @throws {ToolkitError} RUN_NOT_FOUND, RUN_NOT_RESUMABLE */
 export const planOf = async (lake: string, run: string): Promise<RunPlan> => {

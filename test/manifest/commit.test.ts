@@ -5,7 +5,6 @@ import { expect, test } from 'vitest'
 import { inLake, RUNS_FOLDER, recordPath, snapshotPath } from '../../src/lake/layout.ts'
 import { collectGarbage } from '../../src/manifest/gc.ts'
 import { readJournal } from '../../src/manifest/journal.ts'
-import { publishFiles } from '../../src/manifest/publish.ts'
 import { claimRun } from '../../src/manifest/run-claims.ts'
 import { listRuns, removeRun } from '../../src/manifest/runs.ts'
 import { snapshotToText } from '../../src/manifest/snapshot-text.ts'
@@ -20,8 +19,10 @@ import {
   deadRun,
   loadSources,
   NOW,
+  placeStaged,
   requestOf,
   type Staged,
+  stagedPath,
   stageRun,
 } from './small-lake.ts'
 
@@ -113,7 +114,7 @@ test('commitRun drops a source that another run has loaded, with its files', asy
 test('commitRun removes files that an earlier try had published before it lost', async () => {
   const lake = await temporaryFolder()
   const staged = await stageRun(lake, ['a'])
-  await publish(lake, staged)
+  await placeStaged(staged)
   await loadSources(lake, ['a'])
   const before = await filesOf(lake)
   expect(await commitStaged(staged)).toMatchObject({ kind: 'nothing', dropped: [{ id: 'a-0' }] })
@@ -146,11 +147,12 @@ test('commitRun refuses a run whose staged file is gone or has another length', 
   const lake = await temporaryFolder()
   for (const damage of [rm, (path: string) => writeFile(path, 'x')]) {
     const staged = await stageRun(lake, [`s${damage.length}`])
-    const [move] = requestOf(staged).moves
-    await damage(inLake(lake, move?.staged ?? ''))
+    const [file] = staged.runFiles
+    if (!file) throw new Error('No file')
+    await damage(stagedPath(staged.claim, file))
     await expect(commitStaged(staged)).rejects.toMatchObject({
       code: 'RUN_NOT_RESUMABLE',
-      context: { path: move?.path },
+      context: { path: file.path },
     })
   }
   expect(await listSnapshots(lake)).toEqual([])
@@ -173,16 +175,11 @@ test('commitRun stops when it is aborted', async () => {
   })
 })
 
-const publish = (lake: string, staged: Staged, count = Number.POSITIVE_INFINITY): Promise<void> => {
-  const { partitions, runFiles, moves } = requestOf(staged)
-  return publishFiles(lake, [...partitions.flatMap(({ files }) => files), ...runFiles].slice(0, count), moves)
-}
-
 /** What a run can have done when its process is killed. */
 const CRASHES: readonly [string, (lake: string, staged: Staged) => Promise<void>][] = [
   ['before its commit', () => Promise.resolve()],
-  ['with one file published', (lake, staged) => publish(lake, staged, 1)],
-  ['with all files published', publish],
+  ['with one file in place', (_, staged) => placeStaged(staged, 1)],
+  ['with all files in place', (_, staged) => placeStaged(staged)],
   [
     'before the record of its commit',
     async (lake, staged) => {
@@ -198,10 +195,10 @@ const CRASHES: readonly [string, (lake: string, staged: Staged) => Promise<void>
   ],
 ]
 
-const resumeRun = async (lake: string, { claim, runFiles, runMoves }: Staged): Promise<string> => {
+const resumeRun = async (lake: string, { claim, runFiles }: Staged): Promise<string> => {
   const own = await claimRun(lake, claim.run, { now: NOW })
   const entries = await readJournal(lake, claim.run)
-  const outcome = await commitStaged({ claim: own, entries, runFiles, runMoves })
+  const outcome = await commitStaged({ claim: own, entries, runFiles })
   await removeRun(own)
   return outcome.kind
 }

@@ -2,9 +2,16 @@ import { mkdir, readdir, rm, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import { inLake, loadPath, MANIFEST_FOLDER, RUNS_FOLDER, snapshotPath } from '../../src/lake/layout.ts'
+import {
+  inLake,
+  loadPath,
+  MANIFEST_FOLDER,
+  RUNS_FOLDER,
+  SERVE_FOLDER,
+  servePath,
+  snapshotPath,
+} from '../../src/lake/layout.ts'
 import { collectGarbage } from '../../src/manifest/gc.ts'
-import { publishFiles } from '../../src/manifest/publish.ts'
 import { claimRun, type RunClaim } from '../../src/manifest/run-claims.ts'
 import { makeLake, removeRun } from '../../src/manifest/runs.ts'
 import { listSnapshots, readSnapshot } from '../../src/manifest/snapshots.ts'
@@ -20,8 +27,8 @@ import {
   deadRun,
   loadSources,
   NOW,
+  placeStaged,
   releasedRun,
-  requestOf,
   type Staged,
   stageRun,
 } from './small-lake.ts'
@@ -29,14 +36,7 @@ import {
 const HOLDS = new URL('child-holds.ts', import.meta.url)
 const NOTHING = { runs: [], snapshots: [], files: [], leftovers: [], freedBytes: 0, working: [] }
 
-const publish = (lake: string, staged: Staged): Promise<void> => {
-  const { partitions, moves } = requestOf(staged)
-  return publishFiles(
-    lake,
-    partitions.flatMap(({ files }) => files),
-    moves,
-  )
-}
+const place = (staged: Staged): Promise<void> => placeStaged({ ...staged, runFiles: [] })
 
 test('collectGarbage leaves a whole lake as it is', async () => {
   const lake = await temporaryFolder()
@@ -51,7 +51,7 @@ test('collectGarbage removes dead and released runs with all they published', as
   await loadSources(lake, ['a'])
   const before = await filesOf(lake)
   const dead = await deadRun(lake, ['b'])
-  await publish(lake, dead)
+  await place(dead)
   const released = await releasedRun(lake, ['c'])
   const { runs, files, freedBytes } = await collectGarbage({ lake, now: NOW })
   expect(runs).toEqual([dead.claim.run, released.claim.run].sort())
@@ -65,7 +65,7 @@ test('collectGarbage removes dead and released runs with all they published', as
 test('collectGarbage changes nothing in a dry run and tells the same', async () => {
   const lake = await temporaryFolder()
   await loadSources(lake, ['a'])
-  await publish(lake, await deadRun(lake, ['b']))
+  await place(await deadRun(lake, ['b']))
   const before = await filesOf(lake)
   const told = await collectGarbage({ lake, now: NOW, dryRun: true })
   expect(await filesOf(lake)).toEqual(before)
@@ -101,7 +101,7 @@ test('collectGarbage removes unfinished writes of dead processes only', async ()
   await makeLake(lake)
   const elsewhere = temporaryName({ ...thisProcess(), host: 'elsewhere' })
   const [dead, live] = [temporaryName(DEAD), temporaryName()]
-  for (const folder of [MANIFEST_FOLDER, RUNS_FOLDER]) {
+  for (const folder of [MANIFEST_FOLDER, RUNS_FOLDER, SERVE_FOLDER]) {
     await mkdir(inLake(lake, `${folder}/${dead}/staging`), { recursive: true })
     for (const name of [elsewhere, live]) await writeFile(inLake(lake, `${folder}/${name}`), 'x')
   }
@@ -110,8 +110,33 @@ test('collectGarbage removes unfinished writes of dead processes only', async ()
   expect(leftovers).toEqual([
     `${MANIFEST_FOLDER}/${dead}`,
     ...[`${RUNS_FOLDER}/${dead}`, `${RUNS_FOLDER}/${elsewhere}`].sort(),
+    `${SERVE_FOLDER}/${dead}`,
   ])
   expect(await readdir(inLake(lake, RUNS_FOLDER))).toEqual([live])
+})
+
+const makeCopyOf = async (lake: string, snapshot: number): Promise<void> => {
+  await mkdir(inLake(lake, servePath(snapshot)), { recursive: true })
+  for (const name of ['companies.jsonl', 'copy.json'])
+    await writeFile(inLake(lake, `${servePath(snapshot)}/${name}`), 'x')
+}
+
+test('collectGarbage removes serving copies of removed snapshots, and leaves the others alone', async () => {
+  const lake = await temporaryFolder()
+  for (const source of ['a', 'b', 'c']) await loadSources(lake, [source])
+  // The copy of a snapshot that is not there yet: a commit may come between two looks.
+  for (const snapshot of [1, 2, 3, 4]) await makeCopyOf(lake, snapshot)
+  await mkdir(inLake(lake, `${SERVE_FOLDER}/notes`))
+  expect(await collectGarbage({ lake, now: NOW })).toEqual(NOTHING)
+  const files = [1, 2].flatMap((number) => [
+    `${servePath(number)}/companies.jsonl`,
+    `${servePath(number)}/copy.json`,
+  ])
+  expect(await collectGarbage({ lake, now: NOW, keep: 1, dryRun: true })).toMatchObject({ files })
+  expect(await readdir(inLake(lake, SERVE_FOLDER))).toHaveLength(5)
+  expect(await collectGarbage({ lake, now: NOW, keep: 1 })).toMatchObject({ files, snapshots: [1, 2] })
+  expect(await readdir(inLake(lake, SERVE_FOLDER))).toEqual(['00000003', '00000004', 'notes'])
+  expect(await verifyLake({ lake, countRows: countLines })).toMatchObject({ problems: [], notes: [] })
 })
 
 test('collectGarbage leaves files alone that no run made', async () => {
@@ -141,7 +166,7 @@ test.each([1, 2])('collectGarbage refuses a lake whose snapshot %i is damaged or
   const lake = await temporaryFolder()
   for (const source of ['a', 'b']) await loadSources(lake, [source])
   const dead = await deadRun(lake, ['c'])
-  await publish(lake, dead)
+  await place(dead)
   const before = await filesOf(lake)
   const path = inLake(lake, snapshotPath(number))
   for (const damage of [() => flipBit(path, 50, 1), () => rm(path)]) {
@@ -183,7 +208,7 @@ test('collectGarbage twice at once is harmless, also beside runs that commit', a
   const lake = await temporaryFolder()
   await loadSources(lake, ['a'])
   for (let round = 0; round < 5; round += 1) {
-    await publish(lake, await deadRun(lake, [`dead${round}`]))
+    await place(await deadRun(lake, [`dead${round}`]))
     await Promise.all([
       collectGarbage({ lake, now: NOW }),
       loadSources(lake, [`live${round}`]),
@@ -202,7 +227,7 @@ test('collectGarbage and a resume at once never both have a run', async () => {
   await loadSources(lake, ['a'])
   for (let round = 0; round < 10; round += 1) {
     const staged = await deadRun(lake, [`b${round}`])
-    await publish(lake, staged)
+    await place(staged)
     const claimLater = async (): Promise<RunClaim> => {
       for (let turn = 0; turn < round * 3; turn += 1) await setImmediate()
       return claimRun(lake, staged.claim.run, { now: NOW })

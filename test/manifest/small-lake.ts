@@ -2,14 +2,15 @@
 
 import { randomBytes } from 'node:crypto'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
-import { dirname } from 'node:path'
+import { basename, dirname } from 'node:path'
 import type { Content } from '../../src/contract/objects.ts'
 import type { FileEntry, PartitionEntry } from '../../src/core/partition.ts'
 import { inLake, loadPath, stagingPath } from '../../src/lake/layout.ts'
 import { type CommitOutcome, type CommitRequest, commitRun } from '../../src/manifest/commit.ts'
-import { type JournalEntry, type Move, openJournal } from '../../src/manifest/journal.ts'
+import { type JournalEntry, openJournal } from '../../src/manifest/journal.ts'
 import { type RunClaim, releaseRun } from '../../src/manifest/run-claims.ts'
 import { createRun, removeRun } from '../../src/manifest/runs.ts'
+import { placeFiles } from '../../src/sink/place-files.ts'
 import { sha256Of } from '../../src/support/hash.ts'
 import { type ProcessIdentity, thisProcess } from '../../src/support/process-identity.ts'
 
@@ -26,22 +27,25 @@ export interface Staged {
   readonly claim: RunClaim
   readonly entries: readonly JournalEntry[]
   readonly runFiles: readonly FileEntry[]
-  readonly runMoves: readonly Move[]
 }
 
+/** Where a file stands until its sink puts it into place. */
+export const stagedPath = ({ lake, run }: RunClaim, { table, path }: FileEntry): string =>
+  inLake(lake, `${stagingPath(run)}/${table}/${basename(path)}`)
+
 const stageFile = async (
-  { lake, run }: RunClaim,
+  claim: RunClaim,
   table: string,
   name: string,
   rows: readonly string[],
-): Promise<{ file: FileEntry; move: Move }> => {
+): Promise<FileEntry> => {
   const text = rows.map((row) => `${row}\n`).join('')
-  const path = `${loadPath(table, run)}/${name}`
-  const staged = `${stagingPath(run)}/${table}/${name}`
-  await mkdir(dirname(inLake(lake, staged)), { recursive: true })
-  await writeFile(inLake(lake, staged), text)
+  const path = `${loadPath(table, claim.run)}/${name}`
   const file = { table, path, rows: rows.length, bytes: text.length, sha256: sha256Of(text) }
-  return { file, move: { staged, path } }
+  const staged = stagedPath(claim, file)
+  await mkdir(dirname(staged), { recursive: true })
+  await writeFile(staged, text)
+  return file
 }
 
 /** One partition: the whole of a source, two good lines and a bad one. */
@@ -65,10 +69,10 @@ const stagePartition = async (claim: RunClaim, source: string, content: Content)
     },
     range: { field: 'ContentUpdatedAt', requested: null, observed: null },
     counts: { lines: 3, records: 2, quarantined: 1, rows: { [content]: 2 } },
-    files: [good.file, bad.file],
+    files: [good, bad],
     drift: [],
   }
-  return { partition, moves: [good.move, bad.move] }
+  return { partition, layers: 1 }
 }
 
 /** Begins a run that stages and journals a partition for each source. */
@@ -87,22 +91,37 @@ export const stageRun = async (
   }
   await journal.close()
   const items = await stageFile(claim, 'line_items', 'line_items.parquet', ['NetSales', 'EBITDA'])
-  return { claim, entries, runFiles: [items.file], runMoves: [items.move] }
+  return { claim, entries, runFiles: [items] }
 }
 
-export const requestOf = ({ claim, entries, runFiles, runMoves }: Staged): CommitRequest => ({
+export const requestOf = ({ claim, entries, runFiles }: Staged): CommitRequest => ({
   claim,
   pipeline: 'convert',
   tool: 'firmlake 0.1.0',
   partitions: entries.map(({ partition }) => partition),
   runFiles,
-  moves: [...entries.flatMap(({ moves }) => moves), ...runMoves],
   now: () => NOW,
   random: randomBytes,
 })
 
-export const commitStaged = (staged: Staged, more: Partial<CommitRequest> = {}): Promise<CommitOutcome> =>
-  commitRun({ ...requestOf(staged), ...more })
+/** Puts staged files into place as a sink does, all or the first few; what an earlier try has moved is fine. */
+export const placeStaged = async (
+  { claim, entries, runFiles }: Staged,
+  count = Number.POSITIVE_INFINITY,
+): Promise<void> => {
+  const files = [...entries.flatMap(({ partition }) => partition.files), ...runFiles].slice(0, count)
+  await placeFiles(
+    files.map((file) => ({ from: stagedPath(claim, file), to: inLake(claim.lake, file.path) })),
+  )
+}
+
+export const commitStaged = async (
+  staged: Staged,
+  more: Partial<CommitRequest> = {},
+): Promise<CommitOutcome> => {
+  await placeStaged(staged)
+  return commitRun({ ...requestOf(staged), ...more })
+}
 
 /** A whole run: stages, commits and ends it. */
 export const loadSources = async (lake: string, sources: readonly string[]): Promise<CommitOutcome> => {

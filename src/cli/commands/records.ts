@@ -65,7 +65,7 @@ const runRecords = async ({
   ...engine
 }: RecordsOptions): Promise<void> => {
   const { readSnapshot } = await import('../../manifest/snapshots.ts')
-  const { giveBack } = await import('../../pipeline/give-back.ts')
+  const { giveBack } = await import('../../load/give-back.ts')
   const snapshot = await readSnapshot(lake, number)
   const { threads, memory } = engine
   let text = ''

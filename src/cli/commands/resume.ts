@@ -10,8 +10,9 @@ import { errorText } from '../report-error.ts'
 import { type WorkOptions, workOptions } from '../run-options.ts'
 import { watchRun } from '../run-progress.ts'
 import { type RunReport, reportLines, reportOf, warnOf } from '../run-report.ts'
+import { type ServiceCommandOptions, serviceOptions } from '../service-options.ts'
 
-interface ResumeOptions extends LakeOption, JsonOption, WorkOptions {}
+interface ResumeOptions extends LakeOption, JsonOption, WorkOptions, ServiceCommandOptions {}
 
 export const addResume = (program: Command): void => {
   const command = program
@@ -24,6 +25,10 @@ export const addResume = (program: Command): void => {
     .argument('[run]', 'id of the run, see "firmlake status"')
     .addOption(lakeOption())
   for (const option of workOptions()) command.addOption(option)
+  for (const option of serviceOptions('windows pulled side by side')) {
+    // A run goes on with the service it began with.
+    if (option.long !== '--url') command.addOption(option)
+  }
   command.addOption(jsonOption()).action(runResume)
   withExamples(command, [
     ['resume --lake ./lake', 'every run that was cut off'],
@@ -65,6 +70,7 @@ const resumeAll = async (runs: readonly string[], options: ResumeOptions): Promi
           memoryBytes: options.memory,
           threads: options.threads,
           limit: options.maxQuarantined,
+          service: options,
           signal,
           onEvent: watch.onEvent,
         })

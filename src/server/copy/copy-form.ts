@@ -25,6 +25,8 @@ export interface CopyDescription {
   readonly records: Readonly<Record<Content, number>>
   /** Name and dimensions of what made the embeddings. */
   readonly embedder: { readonly name: string; readonly dimensions: number }
+  /** Bytes of each file by its name: a copy that was cut is found when it is opened. */
+  readonly files: Readonly<Record<string, number>>
 }
 
 /** Where a document stands in its file, in bytes. */
@@ -52,7 +54,7 @@ export interface CompanyPlace extends Place {
 /**
  * Tables of the DuckDB file, attached as `copy`. All are sorted so that their zone maps help: `company`, `relation`,
  * `embedding` by internal_id, `figure` by line_item and internal_id, `posting` by term and internal_id, `person` by
- * national_id. Dates are days in UTC.
+ * national_id. Dates are days in UTC. `at` is a word of DuckDB's grammar: it needs quotes or its table's name.
  */
 export const COPY_TABLES = {
   /** One row a company. Date columns: one for every date parameter of the contract, in snake_case, type DATE. */

@@ -4,6 +4,22 @@ export interface Embedder {
   /** Tells copies apart: vectors of another name are of no use. */
   readonly name: string
   readonly dimensions: number
-  /** Vectors of length 1, in the order of the texts. @throws {ToolkitError} EMBEDDER_FAILED */
+  /** Cosine similarity from which on a text counts as found, -1 to 1. Every embedder has its own scale. */
+  readonly leastSimilarity: number
+  /**
+   * Vectors of length 1, in the order of the texts; all zeros, and so near nothing, for a text with nothing to embed.
+   * @throws {ToolkitError} EMBEDDER_FAILED
+   */
   embed(texts: readonly string[], signal?: AbortSignal): Promise<readonly Float32Array[]>
+}
+
+/** A vector as the text that SQL casts to FLOAT[n]; for binding. */
+export const vectorText = (vector: Float32Array): string => `[${vector.join(',')}]`
+
+/** A vector scaled to length 1; one of zeros stays. */
+export const unitLength = (vector: Float32Array): Float32Array => {
+  let squares = 0
+  for (const value of vector) squares += value * value
+  const length = Math.sqrt(squares)
+  return length > 0 ? vector.map((value) => value / length) : vector
 }

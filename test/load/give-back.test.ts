@@ -7,8 +7,8 @@ import { linesOf } from '../../data/sample.ts'
 import { CONSOLIDATIONS } from '../../src/contract/dictionaries.ts'
 import type { Content } from '../../src/contract/objects.ts'
 import { LakeQuery } from '../../src/lake/query.ts'
-import { type LoadedLake, Workbench } from '../load/loaded-lake.ts'
-import { canonicalAll } from '../load/same-record.ts'
+import { type LoadedLake, Workbench } from './loaded-lake.ts'
+import { canonicalAll } from './same-record.ts'
 
 const MEMORY_BYTES = 512 * 1024 * 1024
 type Cells = readonly unknown[]

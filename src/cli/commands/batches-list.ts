@@ -1,0 +1,61 @@
+/** `batches list`: the batch files that the service offers. */
+
+import type { Command } from 'commander'
+import type { ListedBatchFile } from '../../source/service/service.ts'
+import { type BatchFilter, batchFilterOptions, selectionOf } from '../batch-options.ts'
+import { formatBytes, formatCount } from '../format.ts'
+import { interruptible } from '../interrupt.ts'
+import { type JsonOption, jsonOption, withExamples } from '../options.ts'
+import { printJson, printLines } from '../output.ts'
+import { type ServiceCommandOptions, serviceOf, serviceOptions } from '../service-options.ts'
+import { textTable } from '../text-table.ts'
+
+interface ListOptions extends JsonOption, BatchFilter, ServiceCommandOptions {}
+
+export const addBatchesList = (batches: Command): void => {
+  const command = batches
+    .command('list')
+    .summary('list the batch files of the service')
+    .description(
+      'Lists the batch files that the service offers to the account, oldest first where it dates them.',
+    )
+  for (const option of batchFilterOptions()) command.addOption(option)
+  for (const option of serviceOptions('requests at once')) command.addOption(option)
+  command.addOption(jsonOption()).action(runList)
+  withExamples(command, [
+    ['batches list', 'all files, of the service at FIRMLAKE_URL'],
+    ['batches list --content companies --country SE,NO', 'some of them'],
+  ])
+}
+
+const tableOf = (files: readonly ListedBatchFile[]): string[] =>
+  textTable(
+    [
+      ...['id', 'name', 'content', 'country'].map((title) => ({ title })),
+      ...['size', 'records'].map((title) => ({ title, right: true })),
+      { title: 'created' },
+    ],
+    files.map(({ id, name, content, countryCode, sizeBytes, count, createdAt }) => [
+      id,
+      name,
+      content ?? '–',
+      countryCode ?? '–',
+      sizeBytes === undefined ? '–' : formatBytes(sizeBytes),
+      count === undefined ? '–' : formatCount(count),
+      createdAt ?? '–',
+    ]),
+  )
+
+const runList = async (options: ListOptions): Promise<void> => {
+  const { chooseBatchFiles } = await import('../../pipeline/pull-batches-choose.ts')
+  const service = await serviceOf(options)
+  try {
+    const listed = await interruptible((signal) => service.batchFiles({ signal }))
+    const lake = { snapshot: null, service: service.origin, again: true }
+    const { files } = chooseBatchFiles(listed, selectionOf([], options), lake)
+    if (options.json) return await printJson({ service: service.origin, batchFiles: files })
+    await printLines(files.length > 0 ? tableOf(files) : ['The service lists no such batch file.'])
+  } finally {
+    await service.close()
+  }
+}

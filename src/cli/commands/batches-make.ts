@@ -1,0 +1,93 @@
+/** `batches make`: batch files of a snapshot, which `serve` offers. */
+
+import type { Command } from 'commander'
+import type { MadeBatches } from '../../server/batches/make-batches.ts'
+import { formatBytes, formatCount, formatCounted } from '../format.ts'
+import { interruptible } from '../interrupt.ts'
+import {
+  type JsonOption,
+  jsonOption,
+  type LakeOption,
+  lakeOption,
+  type SnapshotOption,
+  snapshotOption,
+  wholeNumber,
+  withExamples,
+} from '../options.ts'
+import { note, printJson, printLines } from '../output.ts'
+import { memoryOption, threadsOption } from '../run-options.ts'
+
+interface MakeOptions extends LakeOption, JsonOption, SnapshotOption {
+  readonly companiesPerFile: number
+  readonly memory: number
+  readonly threads: number
+}
+
+const COMPANIES_PER_FILE = 100_000
+
+export const addBatchesMake = (group: Command): void => {
+  const command = group
+    .command('make')
+    .summary('make the batch files of a snapshot')
+    .description(
+      'Writes all records of a snapshot as batch files by content and country, in the order of their ids. A running ' +
+        'server offers them at once. Files of older snapshots are removed. Where the snapshot has its files already, ' +
+        'nothing is done.',
+    )
+    .addOption(lakeOption())
+    .option(
+      '--companies-per-file <n>',
+      'most records of a file',
+      wholeNumber('--companies-per-file'),
+      COMPANIES_PER_FILE,
+    )
+    .addOption(snapshotOption('of this snapshot (default: the newest)'))
+    .addOption(memoryOption())
+    .addOption(threadsOption())
+    .addOption(jsonOption())
+    .action((options: MakeOptions) => interruptible((signal) => runMake(options, signal)))
+  withExamples(command, [['batches make --lake ./lake', 'files for download']])
+}
+
+const runMake = async (
+  { lake, snapshot, companiesPerFile, memory, threads, json }: MakeOptions,
+  signal: AbortSignal,
+): Promise<void> => {
+  const { makeBatches } = await import('../../server/batches/make-batches.ts')
+  const { serveCopy } = await import('../../server/copy/serve-copy.ts')
+  const { chooseEmbedder } = await import('../../server/text/choose-embedder.ts')
+  const { copyProgress, servingMemory } = await import('../serving.ts')
+  const progress = copyProgress()
+  const embedder = await chooseEmbedder(process.env, signal)
+  const memoryBytes = servingMemory(memory)
+  const { onProgress } = progress
+  const copy = await serveCopy({
+    lake,
+    snapshot,
+    memoryBytes,
+    threads,
+    embedder,
+    signal,
+    onProgress,
+  }).finally(progress.clear)
+  try {
+    const made = await makeBatches({
+      lake,
+      copy,
+      companiesPerFile,
+      signal,
+      onFile: ({ FileName, Count, SizeInBytes }) =>
+        json || note(`  ${FileName}: ${formatCounted(Count, 'record')}, ${formatBytes(SizeInBytes)}`),
+    })
+    await (json ? printJson({ lake, ...made }) : printLines(madeLines(made)))
+  } finally {
+    await copy.close()
+  }
+}
+
+const madeLines = ({ snapshot, files, made }: MadeBatches): string[] => {
+  const records = files.reduce((sum, { Count }) => sum + Count, 0)
+  const bytes = files.reduce((sum, { SizeInBytes }) => sum + SizeInBytes, 0)
+  const what = `${formatCounted(files.length, 'batch file')} of snapshot ${snapshot}: ${formatCount(records)} records, ${formatBytes(bytes)}`
+  return [made ? `Made ${what}.` : `There already: ${what}.`]
+}

@@ -1,0 +1,118 @@
+/** `batches pull`: batch files of the service into the lake. */
+
+import type { Command } from 'commander'
+import { ToolkitError } from '../../core/errors.ts'
+import type { BatchSelection } from '../../pipeline/pull-batches-choose.ts'
+import { type BatchFilter, batchFilterOptions, selectionOf } from '../batch-options.ts'
+import type { BatchPull } from '../batches-run.ts'
+import { formatBytes, formatCounted } from '../format.ts'
+import { interruptible } from '../interrupt.ts'
+import { type JsonOption, jsonOption, type LakeOption, lakeOption, withExamples } from '../options.ts'
+import { printJson, printLines } from '../output.ts'
+import { ProgressLine } from '../progress-line.ts'
+import { type WorkOptions, workOptions } from '../run-options.ts'
+import { type RunWatch, watchRun } from '../run-progress.ts'
+import { type RunReport, reportLines, reportOf, warnOf } from '../run-report.ts'
+import { type ServiceCommandOptions, serviceOf, serviceOptions, serviceUrl } from '../service-options.ts'
+
+interface PullOptions extends LakeOption, JsonOption, WorkOptions, BatchFilter, ServiceCommandOptions {
+  readonly new?: true
+  readonly again?: true
+}
+
+export const addBatchesPull = (batches: Command): void => {
+  const command = batches
+    .command('pull')
+    .summary('load batch files of the service into a lake')
+    .description(
+      'Downloads batch files and loads them into a lake, all in one commit. Files that the lake holds already ' +
+        'are left out. A download that was cut off goes on where it stood when the same command is given again.',
+    )
+    .argument('[id...]', 'ids of the files, see "firmlake batches list"')
+    .addOption(lakeOption())
+    .option('--new', 'all files that the lake does not hold')
+  for (const option of batchFilterOptions()) command.addOption(option)
+  command.option('--again', 'load files that the lake holds already once more')
+  for (const option of serviceOptions('files downloaded side by side')) command.addOption(option)
+  for (const option of workOptions()) command.addOption(option)
+  command.addOption(jsonOption()).action(runPull)
+  withExamples(command, [
+    ['batches pull --lake ./lake --new', 'whatever is new'],
+    ['batches pull --lake ./lake --new --content companies --country SE,NO', 'some of it'],
+    ['batches pull b-17 b-18 --lake ./lake', 'two files by their ids'],
+  ])
+}
+
+/** @throws {ToolkitError} USAGE */
+const chosenBy = (ids: readonly string[], options: PullOptions): BatchSelection => {
+  const filtered = options.content !== undefined || options.country !== undefined
+  if (ids.length > 0 && (options.new || filtered))
+    throw new ToolkitError(
+      'USAGE',
+      'Cannot pull batch files by id together with --new, --content or --country: give either',
+    )
+  if (ids.length === 0 && !options.new && !filtered)
+    throw new ToolkitError('USAGE', 'Cannot pull batch files: none is named, give ids or --new')
+  return selectionOf(ids, options)
+}
+
+/** A run's report; of a pull without a run, as there was nothing to load, one without a run. */
+const reportOfPull = (
+  { summary, held }: BatchPull,
+  watch: RunWatch,
+): Omit<RunReport, 'run'> & { readonly run: string | null } => {
+  const measured = { seconds: watch.seconds(), decodedBytes: watch.decodedBytes() }
+  const nothing = { run: '', snapshot: undefined, partitions: [], skipped: [] }
+  const report = reportOf(summary ?? nothing, measured)
+  const reason = 'the lake holds it already (--again loads it once more)'
+  const skipped = [...held.map(({ name }) => ({ source: name, reason })), ...report.skipped]
+  return { ...report, run: summary?.run ?? null, skipped }
+}
+
+const runPull = async (ids: string[], options: PullOptions): Promise<void> => {
+  const selection = chosenBy(ids, options)
+  const line = new ProgressLine({ terminalOnly: options.json === true })
+  const watch = watchRun(line)
+  let loading = false
+  const { pullBatches } = await import('../batches-run.ts')
+  const service = await serviceOf(options)
+  try {
+    const pulled = await interruptible((signal) =>
+      pullBatches(serviceUrl(options), selection, options.again ?? false, {
+        lake: options.lake,
+        memoryBytes: options.memory,
+        threads: options.threads,
+        limit: options.maxQuarantined,
+        concurrency: options.concurrency,
+        service,
+        signal,
+        onEvent: (event) => {
+          loading ||= event.kind === 'source'
+          watch.onEvent(event)
+        },
+        onBytes: (bytes) => {
+          if (!loading) line.show(() => `${formatBytes(bytes)} downloaded`)
+        },
+      }),
+    )
+    line.clear()
+    const report = reportOfPull(pulled, watch)
+    if (options.json) return await printJson({ lake: options.lake, service: service.origin, ...report })
+    await printLines(linesOf(report))
+    if (report.run !== null) warnOf({ ...report, run: report.run }, options.lake)
+  } finally {
+    line.clear()
+    await service.close()
+  }
+}
+
+const linesOf = (report: ReturnType<typeof reportOfPull>): string[] => {
+  const { run } = report
+  if (run !== null) return reportLines({ ...report, run })
+  const held = report.skipped.length
+  return [
+    held > 0
+      ? `Nothing new to load: the lake holds ${formatCounted(held, 'file')} that the service offers.`
+      : 'Nothing to load: the service offers no such batch file.',
+  ]
+}

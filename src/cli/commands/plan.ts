@@ -1,0 +1,87 @@
+/** `plan`: how a search is cut into windows, before anything is pulled. */
+
+import { type Command, Option } from 'commander'
+import type { Content } from '../../contract/objects.ts'
+import { ToolkitError } from '../../core/errors.ts'
+import type { Snapshot } from '../../core/partition.ts'
+import type { PlanEstimate } from '../../pipeline/plan-windows-estimate.ts'
+import type { PullPlan } from '../../pipeline/pull.ts'
+import { formatCount, formatCounted, formatDuration } from '../format.ts'
+import { interruptible } from '../interrupt.ts'
+import { type JsonOption, jsonOption, type LakeOption, lakeOption, withExamples } from '../options.ts'
+import { printJson, printLines } from '../output.ts'
+import { contentArgument, type SearchOptions, searchOf, searchOptions, settingsFor } from '../pull-options.ts'
+import { gapLines, sinceLines } from '../pull-report.ts'
+import { type ServiceCommandOptions, serviceOf, serviceOptions } from '../service-options.ts'
+import { textTable } from '../text-table.ts'
+
+interface PlanOptions extends Partial<LakeOption>, JsonOption, SearchOptions, ServiceCommandOptions {}
+
+export const addPlan = (program: Command): void => {
+  const command = program
+    .command('plan')
+    .summary('show how a search would be pulled, and how long it takes')
+    .description(
+      'Asks the service for counts only and shows into which windows a pull would cut the search, how many ' +
+        'requests and how much time it would take, what no window covers, and whether batch files are the ' +
+        'better way.',
+    )
+    .addArgument(contentArgument())
+    .addOption(lakeOption().makeOptionMandatory(false))
+  for (const option of searchOptions()) command.addOption(option)
+  command.addOption(
+    new Option('--since <day>', 'first day (UTC), or "last": where the last pull into --lake stood'),
+  )
+  for (const option of serviceOptions('windows that would be pulled side by side')) command.addOption(option)
+  command.addOption(jsonOption()).action(runPlan)
+  withExamples(command, [
+    [`plan companies --search '{"CountryCode":["SE","NO"]}'`, 'cut by ContentUpdatedAt where it must be'],
+    [`plan companies --search @search.json --by CompanyInfoUpdatedAt --cap 50000`, 'smaller windows'],
+  ])
+}
+
+const snapshotOf = async ({ lake, since }: PlanOptions): Promise<Snapshot | null> => {
+  if (since !== 'last') return null
+  if (lake === undefined)
+    throw new ToolkitError('USAGE', 'Cannot plan --since last: give the --lake that it goes on with')
+  const { newestSnapshot } = await import('../../manifest/snapshots.ts')
+  return newestSnapshot(lake)
+}
+
+const runPlan = async (content: Content, options: PlanOptions): Promise<void> => {
+  const settings = settingsFor(content, await searchOf(options.search), options)
+  const { planPull } = await import('../../pipeline/pull.ts')
+  const { estimatePlan } = await import('../../pipeline/plan-windows-estimate.ts')
+  const snapshot = await snapshotOf(options)
+  const service = await serviceOf(options)
+  try {
+    const nowMs = (): number => performance.now()
+    const plan = await interruptible((signal) => planPull(service, settings, snapshot, { nowMs, signal }))
+    const estimate = estimatePlan(plan, {
+      pageSize: options.pageSize,
+      concurrency: options.concurrency,
+      requestsPerSecond: options.maxRequestsPerSecond,
+    })
+    if (options.json) return await printJson({ ...plan, gap: plan.announced - plan.planned, ...estimate })
+    await printLines(planText(content, plan, estimate))
+  } finally {
+    await service.close()
+  }
+}
+
+const planText = (content: Content, plan: PullPlan, estimate: PlanEstimate): string[] => [
+  ...sinceLines(plan),
+  `${formatCount(plan.announced)} ${content} in ${formatCounted(plan.windows.length, 'window')}` +
+    `${plan.field === undefined ? '' : ` by ${plan.field}`}; ${formatCounted(plan.probes, 'count')} asked for`,
+  '',
+  ...textTable(
+    [{ title: 'window' }, { title: content, right: true }],
+    plan.windows.map(({ search, announced }) => [JSON.stringify(search), formatCount(announced)]),
+  ),
+  '',
+  `At most ${formatCounted(estimate.requests, 'request')}, at least ${formatDuration(estimate.seconds)}`,
+  ...gapLines(plan),
+  ...(estimate.batchFiles === undefined
+    ? []
+    : [`Batch files are the better way: ${estimate.batchFiles}; see "firmlake batches list"`]),
+]

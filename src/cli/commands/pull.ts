@@ -1,0 +1,83 @@
+/** `pull`: companies or relations of the service into the lake, by cursor. */
+
+import { type Command, Option } from 'commander'
+import { LIMITS } from '../../contract/limits.ts'
+import type { Content } from '../../contract/objects.ts'
+import { interruptible } from '../interrupt.ts'
+import { type JsonOption, jsonOption, type LakeOption, lakeOption, withExamples } from '../options.ts'
+import { printJson, printLines } from '../output.ts'
+import { ProgressLine } from '../progress-line.ts'
+import { contentArgument, type SearchOptions, searchOf, searchOptions, settingsFor } from '../pull-options.ts'
+import { pullJson, pullLines, warnOfPull, watchPull } from '../pull-report.ts'
+import { type WorkOptions, workOptions } from '../run-options.ts'
+import { watchRun } from '../run-progress.ts'
+import { reportLines, reportOf, warnOf } from '../run-report.ts'
+import { type ServiceCommandOptions, serviceOf, serviceOptions, serviceUrl } from '../service-options.ts'
+
+interface PullCommandOptions
+  extends LakeOption,
+    JsonOption,
+    WorkOptions,
+    SearchOptions,
+    ServiceCommandOptions {}
+
+export const addPull = (program: Command): void => {
+  const command = program
+    .command('pull')
+    .summary('load companies or relations from the service into a lake')
+    .description(
+      'Pulls what a search finds, page by page, into a lake, all in one commit. A search with more companies ' +
+        'than one cursor chain delivers is cut into windows first (see "firmlake plan"). A run that was cut off ' +
+        'goes on at the page it stood at when the same command is given again.',
+    )
+    .addArgument(contentArgument())
+    .addOption(lakeOption())
+  for (const option of searchOptions()) command.addOption(option)
+  command.addOption(
+    new Option('--since <day>', 'first day (UTC), or "last": where the last pull of the same search stood'),
+  )
+  for (const option of serviceOptions('windows pulled side by side')) command.addOption(option)
+  for (const option of workOptions()) command.addOption(option)
+  command.addOption(jsonOption()).action(runPull)
+  withExamples(command, [
+    [`pull companies --lake ./lake --search '{"CountryCode":["SE"]}' --currency SEK`, 'all of a country'],
+    ['pull companies --lake ./lake --search @search.json --since last', 'what changed since the last time'],
+    [
+      `pull relations --lake ./lake --search '{"CountryCode":["NO"]}' --since 2026-01-01`,
+      `the relations that changed this year; pages of ${LIMITS.pageSize.most}`,
+    ],
+  ])
+}
+
+const runPull = async (content: Content, options: PullCommandOptions): Promise<void> => {
+  const settings = settingsFor(content, await searchOf(options.search), options)
+  const line = new ProgressLine({ terminalOnly: options.json === true })
+  const [watch, pullWatch] = [watchRun(line), watchPull(line)]
+  const { pull } = await import('../pull-run.ts')
+  const service = await serviceOf(options)
+  try {
+    const pulled = await interruptible((signal) =>
+      pull(serviceUrl(options), settings, {
+        lake: options.lake,
+        memoryBytes: options.memory,
+        threads: options.threads,
+        limit: options.maxQuarantined,
+        concurrency: options.concurrency,
+        service,
+        signal,
+        onEvent: watch.onEvent,
+        onPull: pullWatch.onEvent,
+      }),
+    )
+    line.clear()
+    const measured = { seconds: watch.seconds(), decodedBytes: watch.decodedBytes() }
+    const report = reportOf(pulled.summary, measured)
+    if (options.json) return await printJson({ lake: options.lake, ...report, pull: pullJson(pulled) })
+    await printLines([...reportLines(report), '', ...pullLines(pulled)])
+    warnOf(report, options.lake)
+    warnOfPull(pulled)
+  } finally {
+    line.clear()
+    await service.close()
+  }
+}

@@ -1,0 +1,104 @@
+/** `rates` and its `load` and `list`: the exchange rates that a server converts figures with. */
+
+import { readFile } from 'node:fs/promises'
+import type { Command } from 'commander'
+import { systemCode, ToolkitError } from '../../core/errors.ts'
+import { formatCounted } from '../format.ts'
+import {
+  type JsonOption,
+  jsonOption,
+  type LakeOption,
+  lakeOption,
+  wholeNumber,
+  withExamples,
+} from '../options.ts'
+import { printJson, printLines } from '../output.ts'
+import { textTable } from '../text-table.ts'
+
+interface LoadOptions extends LakeOption, JsonOption {}
+interface ListOptions extends LakeOption, JsonOption {
+  readonly year?: number
+}
+
+export const addRates = (program: Command): void => {
+  const group = program
+    .command('rates')
+    .summary('exchange rates that figures are converted with')
+    .description('Annual averages: a built-in table, and above it what is loaded into a lake.')
+  addLoad(group)
+  addList(group)
+}
+
+const addLoad = (group: Command): void => {
+  const command = group
+    .command('load')
+    .summary('add or replace rates of a lake')
+    .description(
+      'Loads a CSV file with the columns currency,year,units_per_usd. Rates of the same currency and year are ' +
+        'replaced. A server takes them at its next start.',
+    )
+    .argument('<file>', 'CSV file')
+    .addOption(lakeOption())
+    .addOption(jsonOption())
+    .action(runLoad)
+  withExamples(command, [['rates load rates.csv --lake ./lake', 'add rates']])
+}
+
+const addList = (group: Command): void => {
+  const command = group
+    .command('list')
+    .summary('show the rates of a fiscal year')
+    .description(
+      'Lists what one US dollar is in each currency. The latest year of a currency stands in for later ones, its ' +
+        'first year for earlier ones.',
+    )
+    .addOption(lakeOption())
+    .option('--year <n>', 'fiscal year (default: this year)', wholeNumber('--year'))
+    .addOption(jsonOption())
+    .action(runList)
+  withExamples(command, [['rates list --lake ./lake --year 2024', 'what figures of 2024 are converted with']])
+}
+
+/** @throws {ToolkitError} LAKE_NOT_FOUND */
+const checkLake = async (lake: string): Promise<void> => {
+  const { readSnapshot } = await import('../../manifest/snapshots.ts')
+  await readSnapshot(lake)
+}
+
+const readCsv = async (path: string): Promise<string> => {
+  try {
+    return await readFile(path, 'utf8')
+  } catch (error) {
+    const reason = systemCode(error) ?? 'the file cannot be opened'
+    throw new ToolkitError('RATES_UNREADABLE', `Cannot open rates "${path}": ${reason}`, { path }, error)
+  }
+}
+
+const runLoad = async (path: string, { lake, json }: LoadOptions): Promise<void> => {
+  const { addRates: addTo } = await import('../../server/rates/lake-rates.ts')
+  await checkLake(lake)
+  const change = await addTo(lake, await readCsv(path), path)
+  if (json) return printJson({ lake, ...change })
+  const { rates, replaced, currencies } = change
+  await printLines([
+    `Loaded ${formatCounted(rates, 'rate')} of ${currencies.join(', ')}; ${replaced} of them replace another.`,
+  ])
+}
+
+const runList = async ({ lake, year = new Date().getUTCFullYear(), json }: ListOptions): Promise<void> => {
+  const { loadRates } = await import('../../server/rates/lake-rates.ts')
+  const rates = await loadRates(lake)
+  const list = rates.currencies.map((currency) => ({
+    currency,
+    year,
+    unitsPerUsd: rates.factor('USD', currency, year) ?? null,
+  }))
+  if (json) return printJson(list)
+  const columns = [{ title: 'currency' }, { title: `units per USD, ${year}`, right: true }]
+  await printLines(
+    textTable(
+      columns,
+      list.map(({ currency, unitsPerUsd }) => [currency, String(unitsPerUsd)]),
+    ),
+  )
+}

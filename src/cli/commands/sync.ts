@@ -1,0 +1,119 @@
+/** `sync`: brings the companies of a search in a lake up to date by comparing timestamps. */
+
+import type { Command } from 'commander'
+import { formatBytes, formatCount, formatCounted } from '../format.ts'
+import { interruptible } from '../interrupt.ts'
+import { type JsonOption, jsonOption, type LakeOption, lakeOption, withExamples } from '../options.ts'
+import { note, printJson, printLines } from '../output.ts'
+import { ProgressLine } from '../progress-line.ts'
+import { byOption, currencyOption, type SearchOptions, searchOf, searchOption } from '../pull-options.ts'
+import { gapLines } from '../pull-report.ts'
+import { type WorkOptions, workOptions } from '../run-options.ts'
+import { watchRun } from '../run-progress.ts'
+import { reportLines, reportOf, warnOf } from '../run-report.ts'
+import { type ServiceCommandOptions, serviceOf, serviceOptions, serviceUrl } from '../service-options.ts'
+import type { SyncRunOptions, SyncSummary } from '../sync-run.ts'
+
+interface SyncCommandOptions
+  extends LakeOption,
+    JsonOption,
+    WorkOptions,
+    Pick<SearchOptions, 'search' | 'currency' | 'by'>,
+    ServiceCommandOptions {}
+
+export const addSync = (program: Command): void => {
+  const command = program
+    .command('sync')
+    .summary('fetch the companies that are new or changed')
+    .description(
+      'Lists the companies of a search with their timestamps, compares these with the lake, and loads in full ' +
+        'only what is new or changed. Companies of the lake that the search no longer has are reported and kept.',
+    )
+    .addOption(lakeOption())
+    .addOption(searchOption())
+    .addOption(currencyOption())
+    .addOption(byOption())
+  for (const option of serviceOptions('windows listed or pulled side by side')) command.addOption(option)
+  for (const option of workOptions()) command.addOption(option)
+  command.addOption(jsonOption()).action(runSync)
+  withExamples(command, [
+    [`sync --lake ./lake --search '{"CountryCode":["SE"]}' --currency SEK`, 'the companies of a country'],
+  ])
+}
+
+const runSync = async (options: SyncCommandOptions): Promise<void> => {
+  const { currency, by } = options
+  const asked = { search: await searchOf(options.search), currency, by }
+  const line = new ProgressLine({ terminalOnly: options.json === true })
+  const watch = watchRun(line)
+  const { sync } = await import('../sync-run.ts')
+  const service = await serviceOf(options)
+  try {
+    const synced = await interruptible((signal) =>
+      sync(serviceUrl(options), asked, {
+        lake: options.lake,
+        memoryBytes: options.memory,
+        threads: options.threads,
+        limit: options.maxQuarantined,
+        concurrency: options.concurrency,
+        service,
+        signal,
+        onEvent: watch.onEvent,
+        onSync: syncEvents(line),
+      }),
+    )
+    line.clear()
+    const measured = { seconds: watch.seconds(), decodedBytes: watch.decodedBytes() }
+    const report = reportOf(synced.summary, measured)
+    if (options.json) return await printJson({ lake: options.lake, ...report, sync: syncJson(synced) })
+    await printLines([...syncLines(synced), '', ...reportLines(report)])
+    warnOf(report, options.lake)
+    for (const text of gapLines(synced.plan)) note(text)
+  } finally {
+    line.clear()
+    await service.close()
+  }
+}
+
+const syncEvents = (line: ProgressLine): NonNullable<SyncRunOptions['onSync']> => {
+  let listed = 0
+  return (event) => {
+    if (event.kind === 'planned')
+      line.log(
+        `${formatCounted(event.plan.announced, 'company', 'companies')} to list, in ` +
+          formatCounted(event.plan.windows.length, 'window'),
+      )
+    else if (event.kind === 'listed') {
+      listed += event.records
+      line.show(() => `${formatCounted(listed, 'company', 'companies')} listed`)
+    } else if (event.kind === 'compared') {
+      const { new: added, changed } = event.findings
+      line.log(`${formatCount(added.length)} new, ${formatCount(changed.length)} changed`)
+    }
+  }
+}
+
+const syncLines = ({ findings, fetched, counters }: SyncSummary): string[] => {
+  const { listed, new: added, changed, unchanged, vanished } = findings
+  return [
+    `${formatCount(listed)} listed: ${formatCount(added.length)} new, ${formatCount(changed.length)} changed, ` +
+      `${formatCount(unchanged)} unchanged; ${formatCount(fetched)} fetched in full`,
+    vanished === undefined
+      ? 'Whether companies vanished cannot be told: the lake does not know which of its own this search means'
+      : `${formatCount(vanished.length)} vanished: in the lake, and not found by this search any more`,
+    `${formatCounted(counters.requests, 'request')} (${formatCount(counters.retries)} again), ${formatBytes(counters.bytes)}`,
+  ]
+}
+
+const syncJson = ({ entry, plan, findings, fetched, counters }: SyncSummary): object => ({
+  ...entry,
+  gap: Math.max(0, plan.announced - plan.planned),
+  probes: plan.probes,
+  listed: findings.listed,
+  new: findings.new.length,
+  changed: findings.changed.length,
+  unchanged: findings.unchanged,
+  vanished: findings.vanished ?? null,
+  fetched,
+  ...counters,
+})

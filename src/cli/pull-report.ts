@@ -1,0 +1,105 @@
+/** What a pull is about to do and what it did, for people and for programs. */
+
+import type { WindowPlan } from '../pipeline/plan-windows.ts'
+import type { PullEvent, PullPlan } from '../pipeline/pull.ts'
+import { formatBytes, formatCount, formatCounted } from './format.ts'
+import { note } from './output.ts'
+import type { ProgressLine } from './progress-line.ts'
+import type { PulledWindow, PullSummary } from './pull-run.ts'
+import { textTable } from './text-table.ts'
+
+/** Windows shown to people; programs get all. */
+const MOST_SHOWN = 20
+
+export interface PullWatch {
+  readonly onEvent: (event: PullEvent) => void
+}
+
+/** Shows how far the windows are. */
+export const watchPull = (line: ProgressLine): PullWatch => {
+  const windows = new Map<string, { records: number; bytes: number; announced: number }>()
+  let plan: PullPlan | undefined
+  let done = 0
+  const state = (): string => {
+    const sum = (field: 'records' | 'bytes'): number =>
+      [...windows.values()].reduce((all, window) => all + window[field], 0)
+    return [
+      `${formatCount(done)}/${formatCounted(plan?.windows.length ?? 0, 'window')}`,
+      `${formatCount(sum('records'))} of ${formatCount(plan?.planned ?? 0)} records pulled`,
+      formatBytes(sum('bytes')),
+    ].join('  ')
+  }
+  return {
+    onEvent: (event) => {
+      if (event.kind === 'planned') {
+        plan = event.plan
+        for (const text of planLines(event.plan, event.resumed)) line.log(text)
+      } else if (event.kind === 'warning') line.log(`warning: ${event.text}`)
+      else {
+        windows.set(event.window, event.checkpoint)
+        if (event.kind === 'pulled') done += 1
+        line.show(state)
+      }
+    },
+  }
+}
+
+const planLines = (plan: PullPlan, resumed: boolean): string[] => [
+  ...sinceLines(plan),
+  `${formatCounted(plan.announced, 'record')} announced, in ${formatCounted(plan.windows.length, 'window')}` +
+    `${plan.windows.length > 1 && plan.field ? ` by ${plan.field}` : ''}${resumed ? ', as planned before' : ''}`,
+  ...gapLines(plan),
+]
+
+export const sinceLines = ({ since }: PullPlan): string[] => {
+  if (since === undefined) return []
+  return since.from === undefined
+    ? ['The lake holds no earlier pull of this search: everything is pulled']
+    : [`Goes on from ${since.from}, when run ${since.run} pulled this search`]
+}
+
+/** What no window covers, in words. */
+export const gapLines = ({ announced, planned, field }: WindowPlan): string[] =>
+  announced > planned
+    ? [
+        `warning: ${formatCounted(announced - planned, 'record')} of ${formatCount(announced)} in no window: ` +
+          `without ${field ?? 'any date'} or a value to cut by; batch files hold them`,
+      ]
+    : []
+
+export const windowTable = (windows: readonly PulledWindow[]): string[] => {
+  const table = textTable(
+    [{ title: 'window' }, ...['announced', 'received', 'pages'].map((title) => ({ title, right: true }))],
+    windows
+      .slice(0, MOST_SHOWN)
+      .map(({ name, announced, received, pages }) => [
+        name,
+        formatCount(announced),
+        formatCount(received),
+        formatCount(pages),
+      ]),
+  )
+  const more = windows.length - MOST_SHOWN
+  return more > 0 ? [...table, `… and ${formatCounted(more, 'window')} more`] : table
+}
+
+export const pullLines = ({ entry, windows, counters }: PullSummary): string[] => [
+  ...windowTable(windows),
+  '',
+  `${formatCount(entry.received)} of ${formatCount(entry.announced)} ${entry.content} received, ` +
+    `${formatCounted(counters.requests, 'request')} (${formatCount(counters.retries)} again, ` +
+    `${formatCount(counters.throttled)} told to slow down), ${formatBytes(counters.bytes)}`,
+]
+
+export const warnOfPull = ({ plan }: Pick<PullSummary, 'plan'>): void => {
+  for (const text of gapLines(plan)) note(text)
+}
+
+export const pullJson = ({ entry, plan, windows, counters }: PullSummary): object => ({
+  ...entry,
+  gap: Math.max(0, plan.announced - plan.planned),
+  ...(plan.since && { since: plan.since.from ?? null }),
+  probes: plan.probes,
+  windows,
+  ...counters,
+})

@@ -1,0 +1,56 @@
+/** The end of a run: what it has loaded becomes visible, all at once, if not too much of it was bad. */
+
+import { ToolkitError } from '../core/errors.ts'
+import type { PartitionEntry, PullEntry } from '../core/partition.ts'
+import type { Sink } from '../core/sink.ts'
+import type { Loader } from '../load/loader.ts'
+import { type CommitOutcome, commitRun } from '../manifest/commit.ts'
+import type { RunClaim } from '../manifest/run-claims.ts'
+import type { RandomBytes } from '../support/run-ids.ts'
+import type { RunEvent } from './progress.ts'
+import { type QuarantineLimit, withinLimit } from './quarantine-limit.ts'
+
+export interface CommitOptions {
+  /** The run to work on, made or taken over by the caller. Released when it cannot finish. */
+  readonly claim: RunClaim
+  readonly pipeline: string
+  readonly tool: string
+  readonly limit: QuarantineLimit
+  /** Loads sources that the lake holds already. @default false */
+  readonly again?: boolean | undefined
+  /** Asked for at the commit: what was pulled. A pull is committed also when nothing came. @default none */
+  readonly pulls?: (() => readonly PullEntry[]) | undefined
+  readonly now: () => Date
+  readonly random: RandomBytes
+  readonly signal?: AbortSignal | undefined
+  readonly onEvent?: ((event: RunEvent) => void) | undefined
+}
+
+/** @throws {ToolkitError} QUARANTINE_LIMIT */
+const checkQuarantine = (partitions: readonly PartitionEntry[], { claim, limit }: CommitOptions): void => {
+  const lines = partitions.reduce((sum, { counts }) => sum + counts.lines, 0)
+  const quarantined = partitions.reduce((sum, { counts }) => sum + counts.quarantined, 0)
+  if (withinLimit(limit, quarantined, lines)) return
+  throw new ToolkitError(
+    'QUARANTINE_LIMIT',
+    `Cannot commit run "${claim.run}": ${quarantined} of ${lines} lines are bad, more than --max-quarantined allows; ` +
+      `see "firmlake quarantine list --lake ${claim.lake} --run ${claim.run}"`,
+    { run: claim.run, quarantined, lines },
+  )
+}
+
+/** @throws {ToolkitError} QUARANTINE_LIMIT, and what the sink and the commit throw */
+export const commitBatch = async (
+  { loader, sink }: { readonly loader: Loader; readonly sink: Sink },
+  partitions: readonly PartitionEntry[],
+  options: CommitOptions,
+): Promise<CommitOutcome> => {
+  checkQuarantine(partitions, options)
+  const { claim, pipeline, tool, again = false, now, random, signal } = options
+  const pulls = options.pulls?.() ?? []
+  if (partitions.length === 0 && pulls.length === 0) return { kind: 'nothing', dropped: [] }
+  options.onEvent?.({ kind: 'committing', partitions: partitions.length })
+  const runFiles = partitions.length > 0 ? (await loader.loadLineItems('line_items', sink)).files : []
+  await sink.commit([...partitions.flatMap(({ files }) => files), ...runFiles])
+  return commitRun({ claim, pipeline, tool, partitions, runFiles, pulls, again, now, random, signal })
+}

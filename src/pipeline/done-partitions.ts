@@ -1,0 +1,38 @@
+/** What an earlier try of a run has finished, by its journal. */
+
+import type { PartitionEntry } from '../core/partition.ts'
+import type { JournalEntry } from '../manifest/journal.ts'
+import { type Finished, partitionId } from './partition-entry.ts'
+
+export class DonePartitions {
+  readonly #entries: ReadonlyMap<string, JournalEntry>
+
+  constructor(entries: readonly JournalEntry[]) {
+    this.#entries = new Map(entries.map((entry) => [entry.partition.id, entry]))
+  }
+
+  get size(): number {
+    return this.#entries.size
+  }
+
+  /** A finished partition, unless it was made of other bytes than those of the source now. */
+  find(id: string, sha256: string | undefined): PartitionEntry | undefined {
+    const partition = this.#entries.get(id)?.partition
+    return partition?.source.sha256 === sha256 ? partition : undefined
+  }
+
+  /** All partitions of a source that was loaded to its end, every layer of every block; else `undefined`. */
+  wholeSource(origin: string, index: number): readonly Finished[] | undefined {
+    const first = this.#entries.get(partitionId(origin, 0, 0))
+    const found: Finished[] = []
+    for (let block = 0; ; block += 1) {
+      const layers = this.#entries.get(partitionId(origin, block, 0))?.layers ?? 0
+      for (let layer = 0; layer < Math.max(layers, 1); layer += 1) {
+        const partition = this.find(partitionId(origin, block, layer), first?.partition.source.sha256)
+        if (partition === undefined) return undefined
+        found.push({ place: [index, block, layer], layers, partition })
+      }
+      if (found.at(-1)?.partition.source.last) return found
+    }
+  }
+}

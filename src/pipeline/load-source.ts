@@ -1,0 +1,162 @@
+/** Loads one source block by block: the next is decoded while DuckDB works on those before. */
+
+import type { Content } from '../contract/objects.ts'
+import type { Block } from '../core/block.ts'
+import { ToolkitError } from '../core/errors.ts'
+import type { Sink } from '../core/sink.ts'
+import type { Fingerprint, Source } from '../core/source.ts'
+import { checkBlock, emptyPart, rejectedLine } from '../load/check-block.ts'
+import type { RecordChecker } from '../load/check-record.ts'
+import { detectContent } from '../load/detect-content.ts'
+import type { Loader } from '../load/loader.ts'
+import type { DonePartitions } from './done-partitions.ts'
+import { hashWhileReading } from './hashed-source.ts'
+import {
+  type Finished,
+  lineAt,
+  originId,
+  type PartOrigin,
+  partitionEntry,
+  partitionId,
+} from './partition-entry.ts'
+import { type SideWork, settled } from './side-work.ts'
+
+/** The stages, ready made. */
+export interface LoadParts {
+  /** Stored bytes of a source as blocks; `onRead` is told how many stored bytes were taken. */
+  readonly decode: (source: Source, onRead: (bytes: number) => void) => AsyncIterable<Block>
+  readonly checker: (content: Content) => RecordChecker
+  readonly loader: Loader
+  readonly sink: Sink
+}
+
+/** The run that a source is loaded for. */
+export interface SourceRun {
+  readonly run: string
+  readonly parts: LoadParts
+  /** Content of all sources, where it is known. */
+  readonly content: Content | undefined
+  readonly done: DonePartitions
+  readonly work: SideWork
+  /** Records a partition so that a resumed run need not repeat it. */
+  readonly keep: (finished: Finished) => Promise<void>
+  /** Told of each partition that is done, and of the decoded bytes that are with it. */
+  readonly onFinished: (finished: Finished, decodedBytes: number) => void
+  readonly onRead: (bytes: number) => void
+  readonly onContent: (source: string, content: Content) => void
+}
+
+export interface LoadedSource {
+  readonly content: Content
+  readonly fingerprint: Fingerprint
+  /** Its partitions, the last of which may still be under way. */
+  readonly jobs: readonly Promise<boolean>[]
+}
+
+/**
+ * An empty source has no content to tell, and it does not matter; a file that only lies in the folder named is
+ * left out. @throws {ToolkitError} CONTENT_UNKNOWN for a source that was named itself
+ */
+const contentOfNothing = (source: Source, block: Block): Content | undefined => {
+  if (block.bytes.length === 0 && block.overlong.length === 0) return 'companies'
+  if (source.found) return undefined
+  throw new ToolkitError(
+    'CONTENT_UNKNOWN',
+    `Cannot tell whether "${source.name}" holds companies or relations: its first lines are neither, give --content`,
+    { source: source.name },
+  )
+}
+
+/**
+ * Loads a source. Without a known fingerprint it is hashed on the way and nothing of it is recorded before its
+ * end. @returns `undefined` for a file that was only found in a folder and holds no records
+ */
+export const loadSource = async (
+  source: Source,
+  index: number,
+  known: Fingerprint | undefined,
+  run: SourceRun,
+): Promise<LoadedSource | undefined> => {
+  const { parts, work } = run
+  const hashed = hashWhileReading(source)
+  const blocks = parts.decode(known ? source : hashed.source, run.onRead)
+  const iterator = blocks[Symbol.asyncIterator]()
+  const jobs: Promise<boolean>[] = []
+  try {
+    let next = settled(iterator.next())
+    let content = run.content ?? source.content
+    let checker: RecordChecker | undefined
+    for (let number = 0; ; number++) {
+      const step = (await next)()
+      if (step.done && number > 0) break
+      const block = step.done ? NO_LINES : step.value
+      next = step.done ? next : settled(iterator.next())
+      if (content === undefined || checker === undefined) {
+        content ??= detectContent(block, source.name) ?? contentOfNothing(source, block)
+        if (content === undefined) return undefined
+        checker = parts.checker(content)
+        run.onContent(source.name, content)
+      }
+      const checked = checkBlock(block, checker)
+      const upcoming = next
+      const isLast = async (): Promise<boolean> => step.done === true || (await upcoming)().done === true
+      await work.room()
+      const origin = { run: run.run, source, fingerprint: known, content, block, checked }
+      jobs.push(work.start(loadBlock(origin, [index, number], isLast, run)))
+      if (step.done) break
+    }
+    // What can be read only once gets its fingerprint when all of it is loaded; else the next source may begin.
+    if (known) work.throwIfStopped()
+    else await work.idle()
+    return { content: content ?? 'companies', fingerprint: known ?? hashed.fingerprint(), jobs }
+  } catch (error) {
+    work.fail(error)
+    await work.idle()
+    throw error
+  } finally {
+    await iterator.return?.()
+  }
+}
+
+const loadBlock = async (
+  origin: Omit<PartOrigin, 'last'>,
+  [index, number]: readonly [source: number, block: number],
+  isLast: () => Promise<boolean>,
+  { parts: { loader, sink }, done, keep, onFinished }: SourceRun,
+): Promise<void> => {
+  const { source, fingerprint, content, block, checked } = origin
+  const parts = checked.parts.length > 0 ? checked.parts : [emptyPart()]
+  for (const [layer, part] of parts.entries()) {
+    const place = [index, number, layer] as const
+    const decodedBytes = layer === 0 ? block.bytes.length : 0
+    const partition = partitionId(originId(source, fingerprint, index), number, layer)
+    const before = done.find(partition, fingerprint?.sha256)
+    if (before) {
+      onFinished({ place, layers: parts.length, partition: before }, decodedBytes)
+      continue
+    }
+    const loaded = await loader.load(
+      {
+        partition,
+        content,
+        bytes: block.bytes,
+        part,
+        rejected: layer === 0 ? checked.rejected : [],
+        source: source.name,
+        reject: ([from, to], code, reason) =>
+          rejectedLine(block, lineAt(block, from), from, to - 1, code, reason),
+      },
+      sink,
+    )
+    const finished = {
+      place,
+      layers: parts.length,
+      partition: partitionEntry({ ...origin, last: await isLast() }, place, part, loaded),
+    }
+    if (fingerprint) await keep(finished)
+    onFinished(finished, decodedBytes)
+  }
+  block.release?.()
+}
+
+const NO_LINES: Block = { bytes: Buffer.alloc(0), firstLine: 1, offset: 0, overlong: [] }

@@ -1,0 +1,47 @@
+/** "Since last": the day from which a search goes on, told by the lake's own manifest. */
+
+import { DEFAULT_CURRENCY } from '../contract/limits.ts'
+import type { Content } from '../contract/objects.ts'
+import type { SearchParameters } from '../contract/requests.ts'
+import type { PullEntry, Snapshot } from '../core/partition.ts'
+import { CHANGE_FIELD } from './plan-windows.ts'
+import { sameSearch } from './pull-search.ts'
+
+/** Where a pull goes on; without `from` there was none before, and everything is pulled. */
+export interface Since {
+  readonly from?: string
+  /** The run that pulled it before. */
+  readonly run?: string
+}
+
+interface Asked {
+  readonly content: Content
+  readonly search: SearchParameters
+  readonly currency?: string | undefined
+  readonly by?: string | undefined
+}
+
+const currencyOf = ({ content, currency }: Pick<Asked, 'content' | 'currency'>): string | undefined =>
+  content === 'companies' ? (currency ?? DEFAULT_CURRENCY) : undefined
+
+/**
+ * The day of the newest pull of the same search. Days overlap: that day itself is pulled again, because the
+ * earlier pull saw only a part of it.
+ */
+export const sinceLast = (snapshot: Snapshot | null, service: string, asked: Asked): Since => {
+  const field = (asked.by ?? CHANGE_FIELD[asked.content]).toLowerCase()
+  const last = snapshot?.pulls?.findLast(
+    (pull) =>
+      pull.service === service &&
+      pull.content === asked.content &&
+      currencyOf(pull) === currencyOf(asked) &&
+      sameSearch(pull.search, asked.search) &&
+      // A pull of some days of another date says nothing about this one.
+      (isWhole(pull) || pull.field?.toLowerCase() === field),
+  )
+  if (last === undefined) return {}
+  const asOf = last.asOf.slice(0, 10)
+  return { from: last.to !== undefined && last.to < asOf ? last.to : asOf, run: last.run }
+}
+
+const isWhole = ({ from, to }: PullEntry): boolean => from === undefined && to === undefined

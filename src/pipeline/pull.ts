@@ -1,0 +1,241 @@
+/**
+ * A pull: what is asked for, its windows (planned once and kept in the run's folder, so that a resumed run has
+ * the same), and the entry that the manifest keeps of it. Which service it is and where rows go is the caller's.
+ */
+
+import { readFile } from 'node:fs/promises'
+import type { Content } from '../contract/objects.ts'
+import type { SearchParameters } from '../contract/requests.ts'
+import { systemCode, ToolkitError, writeError } from '../core/errors.ts'
+import type { PullEntry, Snapshot } from '../core/partition.ts'
+import { inLake, runPath } from '../lake/layout.ts'
+import type { RunClaim } from '../manifest/run-claims.ts'
+import { searchLabel } from '../source/service/request-label.ts'
+import { createIfAbsent, makeFolder } from '../support/durable-files.ts'
+import { type PlannedWindow, planWindows, type WindowPlan } from './plan-windows.ts'
+import type { LiveParameter } from './pull-search.ts'
+import { checkSettings, type PullService, type PullSettings } from './pull-settings.ts'
+import { type Since, sinceLast } from './pull-since.ts'
+import { pullWindow } from './window-chain.ts'
+import { openWindowSources, type RunWindow, type WindowSources } from './window-sources.ts'
+import type { Checkpoint } from './window-spool.ts'
+
+/** A plan as it was made for one run. */
+export interface PullPlan extends WindowPlan {
+  /** When the service was asked first, by its own clock; ISO 8601 in UTC. */
+  readonly asOf: string
+  /** Where the first day came from, when it was not given. */
+  readonly since?: Since
+}
+
+export type PullEvent =
+  | { readonly kind: 'planned'; readonly plan: PullPlan; readonly resumed: boolean }
+  /** A page more is on the disk. */
+  | { readonly kind: 'page'; readonly window: string; readonly checkpoint: Checkpoint }
+  | { readonly kind: 'pulled'; readonly window: string; readonly checkpoint: Checkpoint }
+  | { readonly kind: 'warning'; readonly text: string }
+
+export interface PullOptions {
+  readonly nowMs: () => number
+  /** Windows pulled side by side. */
+  readonly concurrency: number
+  readonly signal?: AbortSignal | undefined
+  readonly onEvent?: ((event: PullEvent) => void) | undefined
+}
+
+/**
+ * Checks a search against the live parameters and cuts it into windows. Pulls no data.
+ *
+ * @param snapshot of the lake, for `since: 'last'`
+ * @throws {ToolkitError} SEARCH_MISSING, PARAMETER_REFUSED, VALUES_REFUSED, PLAN_IMPOSSIBLE, and what the service
+ *   throws
+ */
+export const planPull = async (
+  service: PullService,
+  settings: PullSettings,
+  snapshot: Snapshot | null,
+  options: Pick<PullOptions, 'nowMs' | 'signal'>,
+): Promise<PullPlan> => {
+  const { content, search, by, until } = settings
+  const parameters = await checkSettings(service, settings, options.signal)
+  const since = settings.since === 'last' ? sinceLast(snapshot, service.origin, settings) : undefined
+  const clock = { asOf: '' }
+  const plan = await planWindows({
+    ...{ content, search, by, until, cap: settings.cap },
+    ...countsOf(service, settings, parameters, clock, options),
+    since: since === undefined ? settings.since : since.from,
+  })
+  return { ...plan, asOf: clock.asOf, ...(since && { since }) }
+}
+
+/** How a planner asks the service. */
+const countsOf = (
+  service: PullService,
+  { content, currency }: PullSettings,
+  parameters: readonly LiveParameter[],
+  clock: { asOf: string },
+  { nowMs, signal }: Pick<PullOptions, 'nowMs' | 'signal'>,
+) => {
+  const call = { ...(signal && { signal }), ...(currency !== undefined && { currency }) }
+  return {
+    parameters,
+    nowMs,
+    today: () => clock.asOf.slice(0, 10),
+    count: async (search: SearchParameters): Promise<number> => {
+      const { totalCount, asOf } = await service.totalCount(content, search, call)
+      clock.asOf ||= asOf
+      return totalCount
+    },
+    // The listing of relations names no values; the companies' has those of the same subscription.
+    coded: async () => {
+      const own = parameters.filter(({ values }) => values !== undefined)
+      return content === 'companies' || own.length > 0 ? own : codedOfRelations(service, parameters, signal)
+    },
+  }
+}
+
+const codedOfRelations = async (
+  service: PullService,
+  parameters: readonly LiveParameter[],
+  signal?: AbortSignal,
+): Promise<readonly LiveParameter[]> => {
+  const names = new Set(parameters.map(({ name }) => name.toLowerCase()))
+  const companies = await service.parameters('companies', signal && { signal })
+  return companies.filter(({ name }) => names.has(name.toLowerCase()))
+}
+
+const planPath = ({ lake, run }: RunClaim): string => inLake(lake, `${runPath(run)}/windows.json`)
+/** Where the files of a run's windows are. */
+export const windowsFolder = ({ lake, run }: RunClaim): string => inLake(lake, `${runPath(run)}/windows`)
+
+const isPlan = (value: unknown): value is PullPlan =>
+  typeof value === 'object' &&
+  value !== null &&
+  'windows' in value &&
+  Array.isArray(value.windows) &&
+  'asOf' in value &&
+  'planned' in value
+
+/** The plan that an earlier try of the run has made. @throws {ToolkitError} RUN_NOT_RESUMABLE */
+const storedPlan = async (claim: RunClaim): Promise<PullPlan | undefined> => {
+  try {
+    const value: unknown = JSON.parse(await readFile(planPath(claim), 'utf8'))
+    if (isPlan(value)) return value
+  } catch (error) {
+    if (systemCode(error) === 'ENOENT') return undefined
+    if (!(error instanceof SyntaxError)) throw error
+  }
+  throw new ToolkitError('RUN_NOT_RESUMABLE', `Cannot resume run "${claim.run}": its windows are damaged`, {
+    run: claim.run,
+  })
+}
+
+/** The run's plan: the stored one, else what `make` gives, stored. */
+export const planOfRun = async (
+  claim: RunClaim,
+  make: () => Promise<PullPlan>,
+): Promise<{ readonly plan: PullPlan; readonly resumed: boolean }> => {
+  const stored = await storedPlan(claim)
+  if (stored) return { plan: stored, resumed: true }
+  const plan = await make()
+  try {
+    await createIfAbsent(planPath(claim), `${JSON.stringify(plan, null, 2)}\n`)
+  } catch (error) {
+    throw writeError(`Cannot write the windows of run "${claim.run}"`, error)
+  }
+  return { plan, resumed: false }
+}
+
+export interface Pull extends WindowSources {
+  /** What the manifest keeps, as it stands. */
+  readonly entry: () => PullEntry
+}
+
+/** The windows of a plan as sources of its run. */
+export const openPull = async (
+  service: PullService,
+  claim: RunClaim,
+  settings: PullSettings,
+  plan: PullPlan,
+  options: PullOptions,
+): Promise<Pull> => {
+  const { content, currency, pageSize } = settings
+  const { concurrency, signal, onEvent } = options
+  await makeFolder(windowsFolder(claim))
+  const windows = runWindows(content, plan)
+  const opened = await openWindowSources(windows, {
+    folder: windowsFolder(claim),
+    ...{ content, currency, concurrency, signal },
+    service: service.origin,
+    pull: async (index, path, stop) => {
+      const window = windows[index]
+      if (window === undefined) throw new RangeError(`Cannot pull window ${index}: there is none`)
+      const { name, search } = window
+      const checkpoint = await pullWindow(
+        { content, name, searches: [search], currency, pageSize },
+        {
+          service,
+          path,
+          signal: stop,
+          cutAgain: (whole, atMost) =>
+            cutAgain(service, settings, whole, atMost, { ...options, signal: stop }),
+          onPage: (now) => onEvent?.({ kind: 'page', window: name, checkpoint: now }),
+        },
+      )
+      onEvent?.({ kind: 'pulled', window: name, checkpoint })
+      const warning = differenceOf(name, checkpoint)
+      if (warning !== undefined) onEvent?.({ kind: 'warning', text: warning })
+      return checkpoint
+    },
+  })
+  const received = (): number =>
+    opened.checkpoints().reduce((sum, checkpoint) => sum + (checkpoint?.records ?? 0), 0)
+  return { ...opened, entry: () => pullEntry(service.origin, claim, settings, plan, received()) }
+}
+
+/** The parts of a search that has outgrown what was planned for it. */
+export const cutAgain = async (
+  service: PullService,
+  settings: PullSettings,
+  search: SearchParameters,
+  atMost: number,
+  options: Pick<PullOptions, 'nowMs' | 'signal'>,
+): Promise<readonly SearchParameters[]> => {
+  const parts = { ...settings, search, since: undefined, until: undefined, cap: atMost }
+  const { windows } = await planPull(service, parts, null, options)
+  return windows.map((window) => window.search)
+}
+
+/** What a person must know of a window whose records are not as many as were announced. */
+const differenceOf = (name: string, { announced, records }: Checkpoint): string | undefined =>
+  announced === records
+    ? undefined
+    : `window "${name}" announced ${announced} records and gave ${records}; what changed meanwhile comes with the next --since last`
+
+/** The windows of a plan with names, in the plan's order. */
+const runWindows = (content: Content, { windows, asOf }: PullPlan): RunWindow[] =>
+  windows.map((window, index) => ({
+    name: `${content} ${index + 1}/${windows.length}: ${searchLabel(window.search)}`,
+    search: window.search,
+    requested: window.requested,
+    growing: isGrowing(window, asOf.slice(0, 10)),
+  }))
+
+const isGrowing = ({ requested }: PlannedWindow, today: string): boolean =>
+  requested !== null && (requested.to === undefined || requested.to >= today)
+
+/** @param received records that came */
+export const pullEntry = (
+  service: string,
+  { run }: RunClaim,
+  { content, search, currency }: PullSettings,
+  { field, from, to, asOf, announced, planned }: PullPlan,
+  received: number,
+): PullEntry => ({
+  ...{ run, content, service, search },
+  ...(currency !== undefined && { currency }),
+  ...(field !== undefined && { field }),
+  ...(from !== undefined && { from }),
+  ...(to !== undefined && { to }),
+  ...{ asOf, announced, planned, received },
+})

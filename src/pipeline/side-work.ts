@@ -1,0 +1,79 @@
+/** Jobs that run beside a loop: a few at a time, the first failure stops the loop, and none outlives it. */
+
+/** A promise whose failure waits until it is asked for, so that work ahead never fails unheard. */
+export const settled = <T>(promise: Promise<T>): Promise<() => T> =>
+  promise.then(
+    (value) => () => value,
+    (error: unknown) => () => {
+      throw error
+    },
+  )
+
+export class SideWork {
+  readonly #atOnce: number
+  readonly #stopped: () => unknown
+  readonly #working = new Set<Promise<boolean>>()
+  readonly #after = new Set<Promise<void>>()
+  readonly #failures: unknown[] = []
+
+  /** @param stopped gives the error to stop with, where the loop was stopped from outside */
+  constructor(atOnce: number, stopped: () => unknown) {
+    this.#atOnce = atOnce
+    this.#stopped = stopped
+  }
+
+  /** Takes a job in. @returns whether it succeeded, when it is done; never fails */
+  start(job: Promise<void>): Promise<boolean> {
+    const tracked = this.#heard(job).finally(() => this.#working.delete(tracked))
+    this.#working.add(tracked)
+    return tracked
+  }
+
+  /** Does something small when all of some jobs have succeeded. */
+  whenDone(jobs: readonly Promise<boolean>[], job: () => Promise<void>): void {
+    const tracked = Promise.all(jobs)
+      .then((successes) => this.#heard(successes.every(Boolean) ? job() : Promise.resolve()))
+      .then(() => {
+        this.#after.delete(tracked)
+      })
+    this.#after.add(tracked)
+  }
+
+  /** Waits until another job may start. @throws the first failure, or what stops the loop */
+  async room(): Promise<void> {
+    while (this.#working.size >= this.#atOnce) await Promise.race(this.#working)
+    this.throwIfStopped()
+  }
+
+  /** Waits for all jobs. @throws as `room` */
+  async idle(): Promise<void> {
+    await this.ended()
+    this.throwIfStopped()
+  }
+
+  /** Waits for all jobs, failed or not. */
+  async ended(): Promise<void> {
+    await Promise.all(this.#working)
+    await Promise.all(this.#after)
+  }
+
+  fail(error: unknown): void {
+    this.#failures.push(error)
+  }
+
+  throwIfStopped(): void {
+    if (this.#failures.length > 0) throw this.#failures[0]
+    const stopped = this.#stopped()
+    if (stopped !== undefined) throw stopped
+  }
+
+  async #heard(job: Promise<void>): Promise<boolean> {
+    try {
+      await job
+      return true
+    } catch (error) {
+      this.fail(error)
+      return false
+    }
+  }
+}

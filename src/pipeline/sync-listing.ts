@@ -1,0 +1,108 @@
+/**
+ * The listing of a sync: what a search has now, with its timestamps, as minified records on the disk. Page mode
+ * reaches only a few thousand of a search, so it comes in windows; each is one file, there when it is whole.
+ */
+
+import { join } from 'node:path'
+import { LIMITS } from '../contract/limits.ts'
+import type { SearchParameters } from '../contract/requests.ts'
+import { ToolkitError, writeError } from '../core/errors.ts'
+import { pageLines } from '../decode/page-lines.ts'
+import { createIfAbsent } from '../support/durable-files.ts'
+import { listFolder, look } from '../support/list-files.ts'
+import { withFilter } from './pull-search.ts'
+import type { PullService } from './pull-settings.ts'
+
+export interface ListingOptions {
+  readonly service: Pick<PullService, 'page'>
+  /** The currency that figures in the search are meant in. */
+  readonly currency?: string | undefined
+  /** Cuts a search that page mode no longer reaches, `atMost` records in each part. */
+  readonly cutAgain: (search: SearchParameters, atMost: number) => Promise<readonly SearchParameters[]>
+  readonly signal?: AbortSignal | undefined
+  readonly onPage?: ((records: number) => void) | undefined
+}
+
+/** Lists one window into its file; does nothing where an earlier process has listed it. */
+export const listWindow = async (
+  search: SearchParameters,
+  path: string,
+  options: ListingOptions,
+): Promise<void> => {
+  if (await look(path)) return
+  await writeListing(path, await minified(search, options))
+}
+
+const writeListing = async (path: string, pages: readonly Buffer[]): Promise<void> => {
+  try {
+    await createIfAbsent(path, Buffer.concat(pages))
+  } catch (error) {
+    throw writeError(`Cannot write the listing "${path}"`, error)
+  }
+}
+
+/** Files of a listing that are whole. */
+export const listingFiles = async (folder: string): Promise<readonly string[]> =>
+  (await listFolder(folder))
+    .filter(({ name }) => name.endsWith('.jsonl'))
+    .map(({ name }) => join(folder, name))
+
+/** Pages of a window as JSON Lines; of a window that has outgrown page mode those of its parts. */
+const minified = async (search: SearchParameters, options: ListingOptions): Promise<Buffer[]> => {
+  const pages: Buffer[] = []
+  for (let number = 1; number <= LIMITS.pageNumber.most; number++) {
+    const { lines, records, total, hasNext } = await minifiedPage(search, number, options)
+    if (total > LIMITS.pageReach) return minifiedParts(search, options)
+    pages.push(lines)
+    options.onPage?.(records)
+    if (records === 0 || !hasNext) return pages
+  }
+  return pages
+}
+
+const minifiedPage = async (search: SearchParameters, pageNumber: number, options: ListingOptions) => {
+  const { service, currency, signal } = options
+  const pageSize = LIMITS.pageSize.most
+  const { value, pagination } = await service.page(
+    {
+      ...{ content: 'companies', search, pageSize, pageNumber, minified: true },
+      ...(currency !== undefined && { currency }),
+    },
+    (body) => pageLines(body, 'minified'),
+    signal && { signal },
+  )
+  const total = pagination.TotalCount
+  return { ...value, total, hasNext: pagination.HasNext ?? pageNumber * pageSize < total }
+}
+
+const minifiedParts = async (search: SearchParameters, options: ListingOptions): Promise<Buffer[]> => {
+  const parts = await options.cutAgain(search, LIMITS.pageReach / 2)
+  if (parts.length < 2)
+    throw new ToolkitError('PLAN_IMPOSSIBLE', 'Cannot list a window: it has outgrown page mode meanwhile')
+  const pages: Buffer[] = []
+  for (const part of parts) pages.push(...(await minified(part, options)))
+  return pages
+}
+
+/**
+ * Lists those of some companies that a search still has: what was not listed may only stand in no window, or
+ * have moved between two pages.
+ */
+export const listAgain = async (
+  search: SearchParameters,
+  ids: readonly number[],
+  path: string,
+  options: ListingOptions,
+): Promise<void> => {
+  if (await look(path)) return
+  const pages: Buffer[] = []
+  for (const group of groupsOf(ids))
+    pages.push(...(await minified(withFilter(search, 'InternalId', group), options)))
+  await writeListing(path, pages)
+}
+
+/** Companies in groups that one request may name. */
+export const groupsOf = (ids: readonly number[]): number[][] =>
+  Array.from({ length: Math.ceil(ids.length / LIMITS.idsPerRequest) }, (_, at) =>
+    ids.slice(at * LIMITS.idsPerRequest, (at + 1) * LIMITS.idsPerRequest),
+  )

@@ -1,0 +1,166 @@
+/**
+ * A sync: lists what a search has now with its timestamps, compares it with the lake, and gives what is new or
+ * changed as windows to be pulled in full. What is found stays in the run's folder for a resumed run.
+ */
+
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { LIMITS } from '../contract/limits.ts'
+import { systemCode, ToolkitError, writeError } from '../core/errors.ts'
+import type { PullEntry, Snapshot } from '../core/partition.ts'
+import { inLake, runPath } from '../lake/layout.ts'
+import type { RunClaim } from '../manifest/run-claims.ts'
+import { createIfAbsent, makeFolder } from '../support/durable-files.ts'
+import { sideBySide } from '../support/side-by-side.ts'
+import { cutAgain, type PullOptions, type PullPlan, pullEntry, windowsFolder } from './pull.ts'
+import type { PullService, PullSettings } from './pull-settings.ts'
+import { type Comparison, compareListing } from './sync-compare.ts'
+import { groupsOf, type ListingOptions, listAgain, listingFiles, listWindow } from './sync-listing.ts'
+import { pullWindow } from './window-chain.ts'
+import { openWindowSources, type WindowSources } from './window-sources.ts'
+
+/** What a sync found; `vanished` is absent where the lake cannot tell which of its companies the search means. */
+export interface SyncFindings extends Omit<Comparison, 'absent'> {
+  readonly vanished?: readonly number[]
+}
+
+export type SyncEvent =
+  | { readonly kind: 'listed'; readonly records: number }
+  | { readonly kind: 'compared'; readonly findings: SyncFindings }
+  | { readonly kind: 'page'; readonly records: number }
+
+export interface SyncOptions extends Omit<PullOptions, 'onEvent'> {
+  /** DuckDB's memory for the comparison, in bytes. */
+  readonly memoryBytes: number
+  readonly onEvent?: ((event: SyncEvent) => void) | undefined
+}
+
+/** Settings of a sync: companies in windows that page mode reaches. */
+export const syncSettings = (
+  settings: Pick<PullSettings, 'search' | 'currency' | 'by'>,
+): PullSettings & { readonly content: 'companies' } => ({
+  ...{ content: 'companies', pageSize: LIMITS.pageSize.most, cap: LIMITS.pageReach },
+  ...settings,
+})
+
+const findingsPath = ({ lake, run }: RunClaim): string => inLake(lake, `${runPath(run)}/findings.json`)
+
+const isFindings = (value: unknown): value is SyncFindings =>
+  typeof value === 'object' &&
+  value !== null &&
+  'new' in value &&
+  Array.isArray(value.new) &&
+  'changed' in value &&
+  Array.isArray(value.changed)
+
+const storedFindings = async (claim: RunClaim): Promise<SyncFindings | undefined> => {
+  try {
+    const value: unknown = JSON.parse(await readFile(findingsPath(claim), 'utf8'))
+    if (isFindings(value)) return value
+  } catch (error) {
+    if (systemCode(error) === 'ENOENT') return undefined
+    if (!(error instanceof SyntaxError)) throw error
+  }
+  throw new ToolkitError('RUN_NOT_RESUMABLE', `Cannot resume run "${claim.run}": its findings are damaged`, {
+    run: claim.run,
+  })
+}
+
+/** Lists and compares, or takes what an earlier try of the run has found. */
+export const findChanges = async (
+  service: PullService,
+  claim: RunClaim,
+  settings: PullSettings,
+  plan: PullPlan,
+  snapshot: Snapshot | null,
+  options: SyncOptions,
+): Promise<SyncFindings> => {
+  const stored = await storedFindings(claim)
+  if (stored) return stored
+  const folder = inLake(claim.lake, `${runPath(claim.run)}/listing`)
+  await makeFolder(folder)
+  const listing = listingOptions(service, settings, options)
+  await sideBySide(
+    plan.windows,
+    options.concurrency,
+    ({ search }, index) =>
+      listWindow(search, join(folder, `${String(index).padStart(5, '0')}.jsonl`), listing),
+    options.signal,
+  )
+  const compare = async (): Promise<Comparison> =>
+    compareListing({
+      ...{ lake: claim.lake, snapshot, search: settings.search, memoryBytes: options.memoryBytes },
+      files: await listingFiles(folder),
+    })
+  const first = await compare()
+  const again = join(folder, 'again.jsonl')
+  if (first.absent && first.absent.length > 0) await listAgain(settings.search, first.absent, again, listing)
+  const { absent, ...found } = first.absent?.length ? await compare() : first
+  const findings = { ...found, ...(absent && { vanished: absent }) }
+  try {
+    await createIfAbsent(findingsPath(claim), `${JSON.stringify(findings)}\n`)
+  } catch (error) {
+    throw writeError(`Cannot write what run "${claim.run}" found`, error)
+  }
+  return findings
+}
+
+const listingOptions = (
+  service: PullService,
+  settings: PullSettings,
+  { onEvent, ...options }: SyncOptions,
+): ListingOptions => ({
+  service,
+  currency: settings.currency,
+  signal: options.signal,
+  cutAgain: (search, atMost) => cutAgain(service, settings, search, atMost, options),
+  onPage: (records) => onEvent?.({ kind: 'listed', records }),
+})
+
+/** Companies of one window: as many requests as a person would want to lose at most. */
+const WINDOW_COMPANIES = 20_000
+
+/** Windows of what is new or changed, in full. */
+export const openSync = async (
+  service: PullService,
+  claim: RunClaim,
+  { search, currency, pageSize }: PullSettings,
+  findings: SyncFindings,
+  { concurrency, signal, onEvent }: SyncOptions,
+): Promise<WindowSources> => {
+  await makeFolder(windowsFolder(claim))
+  const ids = [...findings.new, ...findings.changed].sort((a, b) => a - b)
+  const count = Math.ceil(ids.length / WINDOW_COMPANIES)
+  const windows = Array.from({ length: count }, (_, at) => {
+    const some = ids.slice(at * WINDOW_COMPANIES, (at + 1) * WINDOW_COMPANIES)
+    const name = `companies ${at + 1}/${count}: ${some.length} new or changed, by InternalId`
+    // The manifest keeps the search that found them: thousands of ids would stand in every snapshot.
+    return { name, search, requested: null, growing: false, groups: groupsOf(some) }
+  })
+  return openWindowSources(windows, {
+    folder: windowsFolder(claim),
+    ...{ content: 'companies', currency, concurrency, signal },
+    service: service.origin,
+    pull: async (index, path, stop) => {
+      const { name, groups } = windows[index] ?? { name: '', groups: [] }
+      const searches = groups.map((group) => ({ InternalId: group }))
+      return pullWindow(
+        { content: 'companies', name, searches, currency, pageSize },
+        {
+          ...{ service, path, signal: stop },
+          cutAgain: async () => [],
+          onPage: ({ records }) => onEvent?.({ kind: 'page', records }),
+        },
+      )
+    },
+  })
+}
+
+/** What the manifest keeps of a sync: what was listed counts as received. */
+export const syncEntry = (
+  service: PullService,
+  claim: RunClaim,
+  settings: PullSettings,
+  plan: PullPlan,
+  { listed }: SyncFindings,
+): PullEntry => pullEntry(service.origin, claim, settings, plan, listed)

@@ -1,0 +1,160 @@
+/**
+ * One window's records on the disk: a file of JSON Lines that grows page by page, and beside it a checkpoint that
+ * says how far it is good. Knows files and pages, not the service.
+ */
+
+import { createHash, type Hash } from 'node:crypto'
+import { type FileHandle, open, readFile, rm } from 'node:fs/promises'
+import type { SearchParameters } from '../contract/requests.ts'
+import { systemCode, ToolkitError, writeError } from '../core/errors.ts'
+import type { Fingerprint } from '../core/source.ts'
+import { replaceDurably } from '../support/durable-files.ts'
+import { hashFile } from '../support/hash.ts'
+import { look } from '../support/list-files.ts'
+
+/** How much of a window there is. */
+export interface Extent {
+  readonly bytes: number
+  readonly records: number
+  /** Pages with records. */
+  readonly pages: number
+  /** Sum of the first `TotalCount` of each chain. */
+  readonly announced: number
+}
+
+/** Where a window stands after a page. */
+export interface Checkpoint extends Extent {
+  /** Searches pulled one after the other; more than one where the window was cut again. */
+  readonly chains: readonly SearchParameters[]
+  /** The chain at work, from 0; the number of chains when all are done. */
+  readonly chain: number
+  /** What there was before that chain, for when it begins again. */
+  readonly before: Extent
+  /** Of the next request. */
+  readonly cursor: string
+  /** Greatest `InternalId` of the chain so far, and a hash of those of its last page. */
+  readonly lastId: string | null
+  readonly lastIds: string | null
+  /** How often the chain began again because its cursor was refused. */
+  readonly restarts: number
+  /** When the window's first page came, by the service's clock. */
+  readonly asOf: string | null
+  /** Of the whole file, once it is whole. */
+  readonly sha256?: string
+}
+
+export const NOTHING: Extent = { bytes: 0, records: 0, pages: 0, announced: 0 }
+
+const checkpointPath = (path: string): string => path.replace(/\.jsonl$/, '.json')
+
+const isCheckpoint = (value: unknown): value is Checkpoint =>
+  typeof value === 'object' &&
+  value !== null &&
+  'chains' in value &&
+  Array.isArray(value.chains) &&
+  'before' in value &&
+  ['bytes', 'records', 'pages', 'announced', 'chain', 'restarts'].every(
+    (name) => typeof Object.getOwnPropertyDescriptor(value, name)?.value === 'number',
+  ) &&
+  'cursor' in value &&
+  typeof value.cursor === 'string'
+
+/** The checkpoint of a window; `undefined` where it has not begun or its checkpoint cannot be used. */
+export const readCheckpoint = async (path: string): Promise<Checkpoint | undefined> => {
+  try {
+    const value: unknown = JSON.parse(await readFile(checkpointPath(path), 'utf8'))
+    return isCheckpoint(value) ? value : undefined
+  } catch (error) {
+    if (systemCode(error) === 'ENOENT' || error instanceof SyntaxError) return undefined
+    throw new ToolkitError('SOURCE_UNREADABLE', `Cannot read "${checkpointPath(path)}"`, {}, error)
+  }
+}
+
+/** Whether a window's file has at least as much as its checkpoint says. */
+export const holds = async (path: string, bytes: number): Promise<boolean> =>
+  bytes === 0 || ((await look(path))?.bytes ?? 0) >= bytes
+
+/** A window's file, open for its next page. One writer at a time. */
+export class WindowSpool {
+  readonly #path: string
+  readonly #file: FileHandle
+  #hash: Hash | undefined
+  #bytes: number
+
+  private constructor(path: string, file: FileHandle, bytes: number) {
+    this.#path = path
+    this.#file = file
+    this.#bytes = bytes
+    // What an earlier process wrote is hashed at the end: a hash cannot be kept half done.
+    if (bytes === 0) this.#hash = createHash('sha256')
+  }
+
+  /** Opens the file and cuts it to what its checkpoint says. @throws {ToolkitError} DISK_FULL, WRITE_FAILED */
+  static async open(path: string, bytes: number): Promise<WindowSpool> {
+    try {
+      const file = await open(path, bytes === 0 ? 'w' : 'r+')
+      await file.truncate(bytes)
+      return new WindowSpool(path, file, bytes)
+    } catch (error) {
+      throw writeError(`Cannot open "${path}"`, error)
+    }
+  }
+
+  /** Appends a page's lines and brings them to the disk, then the checkpoint that counts them. */
+  async append(lines: Buffer, after: Checkpoint): Promise<void> {
+    try {
+      for (let at = 0; at < lines.length; ) {
+        const { bytesWritten } = await this.#file.write(lines, at, lines.length - at, this.#bytes + at)
+        at += bytesWritten
+      }
+      if (lines.length > 0) await this.#file.datasync()
+      this.#hash?.update(lines)
+      this.#bytes += lines.length
+      await this.#checkpoint(after)
+    } catch (error) {
+      throw writeError(`Cannot write "${this.#path}"`, error)
+    }
+  }
+
+  /** Cuts the file to what a checkpoint counts, when a chain begins again. */
+  async cutTo(checkpoint: Checkpoint): Promise<void> {
+    try {
+      // First what is true of the shorter file too, then the file.
+      await this.#checkpoint(checkpoint)
+      await this.#file.truncate(checkpoint.bytes)
+      this.#bytes = checkpoint.bytes
+      this.#hash = checkpoint.bytes === 0 ? createHash('sha256') : undefined
+    } catch (error) {
+      throw writeError(`Cannot cut "${this.#path}"`, error)
+    }
+  }
+
+  async #checkpoint(checkpoint: Checkpoint): Promise<void> {
+    await replaceDurably(checkpointPath(this.#path), JSON.stringify(checkpoint))
+  }
+
+  /** Writes the last checkpoint, with the hash of the whole file. */
+  async finish(checkpoint: Checkpoint): Promise<Checkpoint> {
+    const sha256 = this.#hash?.digest('hex') ?? (await hashFile(this.#path)).sha256
+    const whole = { ...checkpoint, sha256 }
+    try {
+      await this.#checkpoint(whole)
+    } catch (error) {
+      throw writeError(`Cannot write the checkpoint of "${this.#path}"`, error)
+    }
+    return whole
+  }
+
+  async close(): Promise<void> {
+    await this.#file.close()
+  }
+}
+
+/** Length and hash of a window that is whole. */
+export const fingerprintOf = (path: string, { bytes, sha256 }: Checkpoint): Fingerprint => {
+  if (sha256 === undefined) throw new TypeError(`Cannot tell the hash of "${path}": it is not whole`)
+  return { bytes, sha256 }
+}
+
+/** Takes the file away; its checkpoint stays, so that a resumed run knows that the window was pulled. */
+export const removeSpool = (path: string): Promise<void> => rm(path, { force: true })

@@ -1,0 +1,77 @@
+/**
+ * The table `figure`. Sorting every figure would put most of a large lake aside on the disk: the years of a
+ * company's line item are put together first, slice by slice, then those lists are sorted and parted again.
+ */
+
+import { CONSOLIDATIONS } from '../../contract/dictionaries.ts'
+import { CATEGORIES, LINE_ITEMS } from '../../contract/line-items.ts'
+import { literal } from '../../lake/sql.ts'
+import { type SessionRequest, slicesOf, sliceView } from '../../load/slices.ts'
+
+/** What the figure parameters mean beside the line items. */
+const EMPLOYEES = 'Employees'
+/** In the order of the table. */
+const NAMES = [...LINE_ITEMS.map(({ lineItem }) => lineItem), EMPLOYEES].sort()
+
+/** Rows of a slice: their lists take about 50 bytes a figure, and DuckDB cannot put those aside. */
+const SLICE_ROWS = { companies: 16_384, financials: 2_000_000, employees: 400_000 }
+
+/** For each name the position of the category where it is at home; -1 for headcounts. */
+const HOMES = NAMES.map((name) =>
+  CATEGORIES.findIndex((category) =>
+    LINE_ITEMS.some((item) => item.lineItem === name && item.category === category),
+  ),
+)
+
+/** Figures of a slice by name; a line item counts in its own category only. */
+const reportedFigures = (): string => {
+  const consolidated = `consolidation = ${literal(CONSOLIDATIONS[0].name)} AS consolidated`
+  return `SELECT name, internal_id, fiscal_year, value, currency, consolidated
+  FROM (
+    SELECT try_cast(line_item AS figure_name) AS name, try_cast(category AS figure_category) AS category,
+      internal_id, fiscal_year, value, currency, ${consolidated}
+    FROM ${sliceView('financials')}
+  )
+  WHERE [${HOMES.join(',')}][enum_code(name)::INTEGER + 1] = enum_code(category)
+  UNION ALL
+  SELECT ${literal(EMPLOYEES)}::figure_name AS name, internal_id, fiscal_year, employees AS value, NULL AS currency, ${consolidated}
+  FROM ${sliceView('employees')}`
+}
+
+/** One row a company and name: its years in order, consolidated values before unconsolidated ones. */
+const figureLists = (): string => {
+  const years = (condition: string): string => `list({year: fiscal_year, value: value}) FILTER (${condition})`
+  return `SELECT name, internal_id, currency, list_sort(CASE
+    WHEN parents IS NULL THEN groups
+    WHEN groups IS NULL THEN parents
+    ELSE groups || list_filter(parents, lambda one : NOT list_contains(list_transform(groups, lambda two : two.year), one.year))
+  END) AS years
+FROM (
+  SELECT name, internal_id, any_value(currency) AS currency,
+    ${years('consolidated')} AS groups, ${years('NOT consolidated')} AS parents
+  FROM (${reportedFigures()})
+  GROUP BY name, internal_id
+)`
+}
+
+/** The text of a name comes last: sorting numbers and writing few columns of text is what makes this quick. */
+const INSERT = `INSERT INTO copy.figure BY NAME
+SELECT name::VARCHAR AS line_item, internal_id, one.year AS fiscal_year, one.value AS value, currency, one.year = last AS latest
+FROM (
+  SELECT name, internal_id, currency, years[-1].year AS last, unnest(years) AS one
+  FROM (SELECT * FROM scratch.figure_list ORDER BY name, internal_id)
+)`
+
+/** Fills `copy.figure`. @param request of a session to which `copy` and a database `scratch` are attached */
+export const fillFigures = async (request: SessionRequest): Promise<void> => {
+  const { session, signal } = request
+  await session.setEnum('figure_name', NAMES)
+  await session.setEnum('figure_category', CATEGORIES)
+  await session.run(
+    `CREATE TABLE scratch.figure_list (name figure_name, internal_id BIGINT, currency VARCHAR, years STRUCT("year" SMALLINT, value DOUBLE)[])`,
+  )
+  for await (const _ of slicesOf(request, 'companies', SLICE_ROWS))
+    await session.run(`INSERT INTO scratch.figure_list ${figureLists()}`)
+  signal?.throwIfAborted()
+  await session.run(INSERT)
+}

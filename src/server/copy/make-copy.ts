@@ -1,0 +1,130 @@
+/**
+ * Makes the serving copy of a snapshot: documents, then the DuckDB file, in a temporary folder that is moved into
+ * place when all of it is on the disk. A maker that is killed leaves only a folder that the next one removes.
+ */
+
+import { mkdir, rm, stat } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { systemCode, ToolkitError, writeError } from '../../core/errors.ts'
+import type { Snapshot } from '../../core/partition.ts'
+import { inLake, servePath } from '../../lake/layout.ts'
+import { fsyncFile, fsyncFolder, makeFolder } from '../../support/durable-files.ts'
+import { temporaryName } from '../../support/process-identity.ts'
+import type { Embedder } from '../text/embedder.ts'
+import { findCopy, publishCopy, removeLeftovers, type WantedCopy } from './copy-folder.ts'
+import { COPY_VERSION, type CopyDescription, SEARCH_FILE } from './copy-form.ts'
+import { readCurrent } from './read-current.ts'
+import { writeDocuments } from './write-documents.ts'
+import { writeSearchFile } from './write-search-file.ts'
+
+export interface MakeCopyRequest {
+  /** Folder of the lake. */
+  readonly lake: string
+  readonly snapshot: Snapshot
+  /** SHA-256 of the snapshot's file. */
+  readonly snapshotSha256: string
+  /** Where the copy is to stand. @default `_serve/<snapshot>` in the lake */
+  readonly folder?: string | undefined
+  /** DuckDB's memory in bytes; Node takes about 300 MiB beside it. */
+  readonly memoryBytes: number
+  /** @default 2 */
+  readonly threads?: number | undefined
+  readonly embedder: Embedder
+  readonly signal?: AbortSignal | undefined
+  readonly onProgress?: ((progress: CopyProgress) => void) | undefined
+}
+
+export interface CopyProgress {
+  /** What is being made: documents of a kind, the tables of the search file, or the vectors of the texts. */
+  readonly step: 'companies' | 'relations' | 'minified' | 'tables' | 'embeddings'
+  /** Records done so far in this step; 0 as long as `tables` takes. */
+  readonly records: number
+}
+
+/** Where the copy of a snapshot stands unless told otherwise. */
+export const copyFolder = (lake: string, snapshot: number): string => inLake(lake, servePath(snapshot))
+
+/**
+ * Makes a copy, or finds the one that another maker has made meanwhile.
+ *
+ * @throws {ToolkitError} DISK_FULL, WRITE_FAILED; EMBEDDER_FAILED; ENGINE_FAILED where the lake cannot be read;
+ *   COPY_UNUSABLE where the folder holds something else. The signal's reason when it is aborted. Nothing is left then.
+ */
+export const makeCopy = async (request: MakeCopyRequest): Promise<CopyDescription> => {
+  const { lake, snapshot, embedder, signal } = request
+  const folder = request.folder ?? copyFolder(lake, snapshot.snapshot)
+  const wanted: WantedCopy = {
+    snapshot: snapshot.snapshot,
+    snapshotSha256: request.snapshotSha256,
+    embedder: { name: embedder.name, dimensions: embedder.dimensions },
+  }
+  const building = join(dirname(folder), temporaryName())
+  try {
+    signal?.throwIfAborted()
+    const there = await findCopy(folder, wanted)
+    if (there !== null) return there
+    await makeFolder(dirname(folder))
+    await removeLeftovers(folder)
+    await mkdir(building)
+    const description = await build(request, wanted, building)
+    signal?.throwIfAborted()
+    return await publishCopy(building, folder, description)
+  } catch (error) {
+    signal?.throwIfAborted()
+    throw makingError(folder, error)
+  } finally {
+    await rm(building, { recursive: true, force: true })
+  }
+}
+
+const build = async (
+  request: MakeCopyRequest,
+  wanted: WantedCopy,
+  building: string,
+): Promise<CopyDescription> => {
+  const { lake, snapshot, memoryBytes, threads, embedder, signal, onProgress } = request
+  // Everything that is not part of the copy.
+  const aside = join(building, 'aside')
+  await mkdir(aside)
+  const path = join(building, SEARCH_FILE)
+  const reading = { lake, snapshot, memoryBytes, threads, spillFolder: join(aside, 'spill'), signal }
+  const documents = await readCurrent(reading, (_, giving) =>
+    writeDocuments(giving, { folder: building, aside }, (step, records) => onProgress?.({ step, records })),
+  )
+  onProgress?.({ step: 'tables', records: 0 })
+  // A new engine, because one that has worked keeps memory that the next step needs.
+  await readCurrent(reading, (engine, giving) =>
+    writeSearchFile({
+      engine,
+      giving,
+      path,
+      scratch: join(aside, 'scratch.duckdb'),
+      places: documents.places,
+      embedder,
+      onEmbedded: (records) => onProgress?.({ step: 'embeddings', records }),
+    }),
+  )
+  await rm(aside, { recursive: true })
+  await fsyncFile(path)
+  await fsyncFolder(building)
+  const { companies, relations } = documents.records
+  return {
+    version: COPY_VERSION,
+    ...wanted,
+    snapshotTime: snapshot.time,
+    records: { companies, relations },
+    files: { ...documents.files, [SEARCH_FILE]: (await stat(path)).size },
+  }
+}
+
+/** What DuckDB says when the disk is full, or when it can write no more for another reason. */
+const NO_WRITE = /no space left|not enough disk space|could not write|failed to offload/i
+
+const makingError = (folder: string, error: unknown): ToolkitError => {
+  const action = `Cannot make serving copy "${folder}"`
+  if (error instanceof ToolkitError) return error
+  const reason = error instanceof Error ? error.message : String(error)
+  return systemCode(error) !== undefined || NO_WRITE.test(reason)
+    ? writeError(action, error)
+    : new ToolkitError('ENGINE_FAILED', `${action}: ${reason}`, { folder }, error)
+}

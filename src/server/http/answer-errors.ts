@@ -1,0 +1,35 @@
+/** What a failed request is answered with: a status and no details, which may quote data. */
+
+import type { FastifyInstance, FastifyReply } from 'fastify'
+import { ToolkitError } from '../../core/errors.ts'
+import { sendEmpty, sendProblem } from './replies.ts'
+
+/** A query that took too long, or an embedding service that is away: it may go better in a while. */
+const BUSY_CODES: readonly string[] = ['QUERY_FAILED', 'EMBEDDER_FAILED']
+const RETRY_AFTER_SECONDS = 5
+
+/** DuckDB's words when a query does not fit into its memory: others run beside it. */
+const isOutOfMemory = (error: unknown): boolean =>
+  error instanceof Error && error.message.startsWith('Out of Memory Error')
+
+const statusOf = (error: unknown): number => {
+  if (isOutOfMemory(error)) return 503
+  if (error instanceof ToolkitError) return BUSY_CODES.includes(error.code) ? 503 : 500
+  const status = error instanceof Error && 'statusCode' in error ? Number(error.statusCode) : 500
+  return status >= 400 && status < 600 ? status : 500
+}
+
+const sendFailure = (reply: FastifyReply, status: number): FastifyReply => {
+  if (status === 429) return sendEmpty(reply, status)
+  if (status === 503) reply.header('retry-after', RETRY_AFTER_SECONDS)
+  return sendProblem(reply, status)
+}
+
+export const addErrorAnswers = (app: FastifyInstance): void => {
+  app.setNotFoundHandler((_request, reply) => sendProblem(reply, 404))
+  app.setErrorHandler((error, request, reply) => {
+    const status = statusOf(error)
+    if (status >= 500 && !reply.raw.destroyed) request.log.error({ err: error }, 'failed')
+    return sendFailure(reply, status)
+  })
+}

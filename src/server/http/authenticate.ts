@@ -1,0 +1,19 @@
+/** Checks the bearer token of every operation, before anything of the request's body is read. */
+
+import type { FastifyInstance } from 'fastify'
+import type { TokenBook } from '../tokens/token-book.ts'
+import { sendEmpty } from './replies.ts'
+
+const bearerToken = (header: string | undefined): string | undefined =>
+  /^bearer +(\S+) *$/i.exec(header ?? '')?.[1]
+
+export const addAuthentication = (app: FastifyInstance, tokens: TokenBook): void => {
+  app.decorateRequest('entry', null)
+  app.addHook('onRequest', async (request, reply) => {
+    if (request.routeOptions.config.operation === undefined) return
+    const token = bearerToken(request.headers.authorization)
+    const entry = token === undefined ? undefined : tokens.find(token)
+    if (!entry) return sendEmpty(reply.header('www-authenticate', 'Bearer'), 401)
+    request.entry = entry
+  })
+}

@@ -1,0 +1,119 @@
+/** Serves a snapshot of a lake: puts the copy, the rates, the embedder and the searches behind HTTP. */
+
+import { BODY_MESSAGES } from '../../contract/messages.ts'
+import { openShelf } from '../batches/batch-shelf.ts'
+import type { Caller } from '../caller.ts'
+import type { CopyProgress } from '../copy/make-copy.ts'
+import { serveCopy } from '../copy/serve-copy.ts'
+import type { ServingCopy } from '../copy/serving-copy.ts'
+import type { FaultRule } from '../faults/fault-kinds.ts'
+import { loadRates } from '../rates/lake-rates.ts'
+import type { Answer, SearchParts } from '../search/answer.ts'
+import { parseBody } from '../search/exact-json.ts'
+import { searchCompanies } from '../search/search-companies.ts'
+import { searchRelations } from '../search/search-relations.ts'
+import type { Embedder } from '../text/embedder.ts'
+import type { TokenBook } from '../tokens/token-book.ts'
+import { openServer } from './open-server.ts'
+import type { RunningServer, Search, ServerOptions } from './server-parts.ts'
+
+export interface ServeLakeRequest {
+  readonly lake: string
+  /** @default the newest */
+  readonly snapshot?: number | undefined
+  readonly tokens: TokenBook
+  readonly embedder: Embedder
+  /** Secret that signs cursors, at least 32 bytes. */
+  readonly cursorKey: Buffer
+  /** Companies that one cursor chain may deliver. */
+  readonly cursorCap: number
+  /** Longest time of one query, in milliseconds. */
+  readonly queryTimeoutMs: number
+  /** DuckDB's memory in bytes. */
+  readonly memoryBytes: number
+  readonly threads?: number | undefined
+  readonly faults?: readonly FaultRule[]
+  readonly http: ServerOptions
+  /** Stops the making of a serving copy. */
+  readonly signal?: AbortSignal | undefined
+  readonly onProgress?: ((progress: CopyProgress) => void) | undefined
+}
+
+export interface LakeServer extends RunningServer {
+  /** Number of the snapshot that is served. */
+  readonly snapshot: number
+}
+
+type SearchBody = (parts: SearchParts, caller: Caller, body: unknown, signal: AbortSignal) => Promise<Answer>
+
+/** A search by the text of a request's body. */
+const overText =
+  (parts: SearchParts, search: SearchBody): Search =>
+  async (text, caller, signal) => {
+    let body: unknown
+    try {
+      body = parseBody(text)
+    } catch {
+      return { kind: 'refused', messages: [BODY_MESSAGES.bodyInvalid.text] }
+    }
+    return search(parts, caller, body, signal)
+  }
+
+const countriesOf = async (copy: ServingCopy, timeoutMs: number): Promise<readonly string[]> => {
+  const rows = await copy.query(
+    (session) =>
+      session.rows(`
+        SELECT DISTINCT country_code FROM copy.company
+        WHERE country_code IS NOT NULL
+        ORDER BY country_code`),
+    { timeoutMs },
+  )
+  return rows.map(({ country_code: country }) => String(country))
+}
+
+const openOver = async (copy: ServingCopy, request: ServeLakeRequest): Promise<RunningServer> => {
+  const { lake, embedder, cursorKey, cursorCap, queryTimeoutMs, tokens, faults = [], http } = request
+  const parts: SearchParts = {
+    copy,
+    rates: await loadRates(lake),
+    embedder,
+    cursorKey,
+    cursorCap,
+    queryTimeoutMs,
+  }
+  return openServer(
+    {
+      snapshot: copy.description.snapshot,
+      countries: await countriesOf(copy, queryTimeoutMs),
+      tokens,
+      companies: overText(parts, searchCompanies),
+      relations: overText(parts, searchRelations),
+      batches: openShelf(lake),
+      faults,
+    },
+    http,
+  )
+}
+
+/**
+ * Opens the snapshot's serving copy, which is made first where there is none, and listens.
+ *
+ * @throws {ToolkitError} what opening the copy and reading the rates throws; LISTEN_FAILED
+ */
+export const serveLake = async (request: ServeLakeRequest): Promise<LakeServer> => {
+  const copy = await serveCopy(request)
+  try {
+    const server = await openOver(copy, request)
+    return {
+      snapshot: copy.description.snapshot,
+      address: server.address,
+      close: async () => {
+        await server.close()
+        await copy.close()
+      },
+    }
+  } catch (error) {
+    await copy.close()
+    throw error
+  }
+}

@@ -1,0 +1,64 @@
+/** What the HTTP side is given: it knows no lake and no DuckDB. */
+
+import type { Operation } from '../../contract/requests.ts'
+import type { BatchShelf } from '../batches/batch-shelf.ts'
+import type { Caller } from '../caller.ts'
+import type { FaultRule } from '../faults/fault-kinds.ts'
+import type { Answer } from '../search/answer.ts'
+import type { TokenBook, TokenEntry } from '../tokens/token-book.ts'
+
+/** Answers a search; `body` is the request's body as it came. */
+export type Search = (body: string, caller: Caller, signal: AbortSignal) => Promise<Answer>
+
+export interface ServerParts {
+  /** Number of the snapshot that is served. */
+  readonly snapshot: number
+  /** Country codes of the records. */
+  readonly countries: readonly string[]
+  readonly tokens: TokenBook
+  readonly companies: Search
+  readonly relations: Search
+  readonly batches: BatchShelf
+  readonly faults?: readonly FaultRule[]
+}
+
+export interface ServerOptions {
+  /** @default 127.0.0.1 */
+  readonly host?: string
+  /** 0: any free one. */
+  readonly port: number
+  /** Longest request body. @default 1 MiB */
+  readonly bodyLimitBytes?: number
+  /** Longest wait for a request's head. @default 10_000 */
+  readonly headersTimeoutMs?: number
+  /** Longest wait for a whole request. @default 30_000 */
+  readonly requestTimeoutMs?: number
+  /** How long an idle connection stays open. @default 60_000 */
+  readonly keepAliveTimeoutMs?: number
+  /** How long a stop waits for requests at work. @default 10_000 */
+  readonly stopTimeoutMs?: number
+  /** Requests a second of each token that has no limit of its own. @default none */
+  readonly requestsPerSecond?: number | undefined
+  /** Where the access log goes, a line of JSON a request. @default nowhere */
+  readonly log?: { write(line: string): void }
+}
+
+export interface RunningServer {
+  /** `http://127.0.0.1:8080` */
+  readonly address: string
+  /** Stops accepting, lets requests at work end within `stopTimeoutMs`, ends the others. */
+  close(): Promise<void>
+}
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Set on the routes that need a token. */
+    readonly operation?: Operation
+  }
+  interface FastifyRequest {
+    /** Who asks; `null` before the token is checked and where none is needed. */
+    entry: TokenEntry | null
+    /** What the answer's body is to suffer. */
+    fault: FaultRule | null
+  }
+}

@@ -1,0 +1,77 @@
+/** Rates that a person loaded into a lake, in `_rates/rates.csv`, above the built-in ones. */
+
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { systemCode, ToolkitError, writeError } from '../../core/errors.ts'
+import { makeFolder, replaceDurably } from '../../support/durable-files.ts'
+import { ANNUAL_AVERAGES } from './annual-averages.ts'
+import { mergedTables, type RateTable, ratesOf } from './rate-table.ts'
+import type { Rates } from './rates.ts'
+import { ratesCsv, readRatesCsv } from './rates-csv.ts'
+
+const FOLDER = '_rates'
+const FILE = 'rates.csv'
+
+const builtInTable = (): RateTable =>
+  new Map(
+    Object.entries(ANNUAL_AVERAGES).map(([currency, { firstYear, unitsPerUsd }]) => [
+      currency,
+      new Map(unitsPerUsd.map((units, at) => [firstYear + at, units])),
+    ]),
+  )
+
+const loadedTable = async (lake: string): Promise<RateTable> => {
+  const path = join(lake, FOLDER, FILE)
+  let text: string
+  try {
+    text = await readFile(path, 'utf8')
+  } catch (error) {
+    if (systemCode(error) === 'ENOENT') return new Map()
+    throw new ToolkitError('RATES_UNREADABLE', `Cannot open rates "${path}"`, { path }, error)
+  }
+  return readRatesCsv(text, path)
+}
+
+/** The built-in rates alone. */
+export const builtInRates = (): Rates => ratesOf(builtInTable())
+
+/**
+ * The built-in rates with those of a lake laid over them.
+ * @throws {ToolkitError} RATES_UNREADABLE
+ */
+export const loadRates = async (lake: string): Promise<Rates> =>
+  ratesOf(mergedTables(builtInTable(), await loadedTable(lake)))
+
+/** What loading a file of rates did to those of the lake. */
+export interface RatesChange {
+  /** Rates of the file, each a currency and a year. */
+  readonly rates: number
+  /** Of these, the ones that replaced a built-in or an earlier loaded rate by another. */
+  readonly replaced: number
+  readonly currencies: readonly string[]
+}
+
+/**
+ * Adds rates of a CSV text to a lake's; a rate of the same currency and year is replaced. On the disk when it returns.
+ * @param name names the text in errors
+ * @throws {ToolkitError} RATES_UNREADABLE, with nothing changed; DISK_FULL, WRITE_FAILED
+ */
+export const addRates = async (lake: string, csvText: string, name = 'rates.csv'): Promise<RatesChange> => {
+  const added = readRatesCsv(csvText, name)
+  const loaded = await loadedTable(lake)
+  const before = mergedTables(builtInTable(), loaded)
+  try {
+    await makeFolder(join(lake, FOLDER))
+    await replaceDurably(join(lake, FOLDER, FILE), ratesCsv(mergedTables(loaded, added)))
+  } catch (error) {
+    throw writeError(`Cannot write rates of lake "${lake}"`, error)
+  }
+  const all = [...added].flatMap(([currency, years]) =>
+    [...years].map(([year, units]) => ({ units, earlier: before.get(currency)?.get(year) })),
+  )
+  return {
+    rates: all.length,
+    replaced: all.filter(({ units, earlier }) => earlier !== undefined && earlier !== units).length,
+    currencies: [...added.keys()].toSorted(),
+  }
+}

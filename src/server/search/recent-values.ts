@@ -1,0 +1,26 @@
+/** Values that were worked out before: the ones used last are kept. */
+
+/** A Map keeps the order of insertion: its first key is the one that was used longest ago. */
+export type RecentValues<T> = Map<string, T>
+
+/** The remembered value of a key, or the one that is made now. What fails is not remembered. */
+export const remembered = async <T>(
+  known: RecentValues<T>,
+  limit: number,
+  key: string,
+  make: () => Promise<T>,
+): Promise<T> => {
+  const value = known.get(key) ?? (await make())
+  known.delete(key)
+  known.set(key, value)
+  const oldest = known.keys().next().value
+  if (known.size > limit && oldest !== undefined) known.delete(oldest)
+  return value
+}
+
+/** Values that belong to something that lives as long as they do. */
+export const recentOf = <K extends object, T>(all: WeakMap<K, RecentValues<T>>, of: K): RecentValues<T> => {
+  const known = all.get(of) ?? new Map<string, T>()
+  all.set(of, known)
+  return known
+}

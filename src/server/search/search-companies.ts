@@ -1,0 +1,133 @@
+/** POST /v2/companies: from a request body to a page of company documents, or to the messages of a refusal. */
+
+import { LIMITS } from '../../contract/limits.ts'
+import type { Pagination } from '../../contract/pagination.ts'
+import type { Caller } from '../caller.ts'
+import { type Embedder, vectorText } from '../text/embedder.ts'
+import type { Answer, SearchParts } from './answer.ts'
+import { type CompanySearch, checkCompanyRequest, type Paging } from './check-company-request.ts'
+import { companyPieces, newConverter } from './company-documents.ts'
+import { cutPage, pageLimit } from './cursor-chain.ts'
+import { type Found, findCompanies, type Question } from './find-companies.ts'
+import { pageBody, totalPages } from './page-body.ts'
+import type { Filter } from './read-filters.ts'
+import { type RecentValues, recentOf, remembered } from './recent-values.ts'
+
+/**
+ * Answers a company search.
+ *
+ * A company has to match all filters, each text search among them. `Score` is the BM25 score of `DynamicSearch`
+ * (above 0, without an upper bound), the cosine similarity of `SemanticSearch` (up to 1), or the sum of both where
+ * both are given; minified pages have none.
+ *
+ * @param body as `parseBody` gives it; ids beyond 2^53 should come as texts, or as numbers read by `parseBody`, for
+ *   `JSON.parse` rounds them
+ * @throws {ToolkitError} QUERY_FAILED, EMBEDDER_FAILED, COPY_UNUSABLE; the signal's reason when it fires
+ */
+export const searchCompanies = async (
+  parts: SearchParts,
+  caller: Caller,
+  body: unknown,
+  signal: AbortSignal,
+): Promise<Answer> => {
+  const checked = checkCompanyRequest(parts, caller, body)
+  if (checked.kind === 'refused') return checked
+  const { search } = checked
+  const questions = await questionsOf(search.filters, parts.embedder, signal)
+  const { rows, totalCount } = await findCompanies(parts, caller, search, questions, signal)
+  const { paging } = search
+  if (paging.kind === 'page') return pageAnswer(parts, search, paging, rows, totalCount)
+  const limit = pageLimit(parts, search.pageSize, paging.after)
+  const { page, cursor } = cutPage(parts, paging.binding, paging.after, limit, rows, ({ id }) => id)
+  return {
+    kind: 'page',
+    pagination: { ...alwaysOf(search, page, totalCount), Cursor: cursor },
+    body: await fullBody(parts, search, page),
+  }
+}
+
+/** Vectors remembered per embedder: a chain asks the same on every page, and an embedder may be far away. */
+const REMEMBERED = 256
+const embedded = new WeakMap<Embedder, RecentValues<string>>()
+
+const vectorOf = (embedder: Embedder, text: string, signal: AbortSignal): Promise<string> =>
+  remembered(recentOf(embedded, embedder), REMEMBERED, text, async () => {
+    const [vector] = await embedder.embed([text], signal)
+    if (vector === undefined) throw new RangeError('Cannot search by meaning: the embedder gave no vector')
+    return vectorText(vector)
+  })
+
+const questionsOf = async (
+  filters: readonly Filter[],
+  embedder: Embedder,
+  signal: AbortSignal,
+): Promise<readonly Question[]> => {
+  const questions: Question[] = []
+  for (const filter of filters) {
+    if (filter.kind !== 'search') continue
+    const isSemantic = filter.name === 'SemanticSearch'
+    const text = isSemantic ? await vectorOf(embedder, filter.text, signal) : filter.text
+    questions.push({ kind: isSemantic ? 'vector' : 'terms', text })
+  }
+  return questions
+}
+
+const alwaysOf = ({ pageSize }: CompanySearch, page: readonly Found[], totalCount: number) =>
+  ({
+    Count: page.length,
+    TotalCount: totalCount,
+    PageSize: pageSize,
+    TotalPages: totalPages(totalCount, pageSize),
+  }) satisfies Pagination
+
+const pageAnswer = async (
+  parts: SearchParts,
+  search: CompanySearch,
+  { number, minified }: Extract<Paging, { kind: 'page' }>,
+  page: readonly Found[],
+  totalCount: number,
+): Promise<Answer> => {
+  const always = alwaysOf(search, page, totalCount)
+  return {
+    kind: 'page',
+    pagination: {
+      ...always,
+      CurrentPage: number,
+      HasPrevious: number > 1,
+      // A page that page mode does not reach is none that a client could ask for.
+      HasNext: number < Math.min(always.TotalPages, LIMITS.pageNumber.most),
+    },
+    body: minified ? await minifiedBody(parts, page) : await fullBody(parts, search, page),
+  }
+}
+
+const minifiedBody = async ({ copy }: SearchParts, page: readonly Found[]): Promise<readonly Buffer[]> => {
+  const documents = await copy.documents(
+    'minified',
+    page.map(({ minified }) => minified),
+  )
+  return pageBody(
+    'Companies',
+    documents.map((document) => [document]),
+  )
+}
+
+const fullBody = async (
+  { copy, rates }: SearchParts,
+  { currency }: CompanySearch,
+  page: readonly Found[],
+): Promise<readonly Buffer[]> => {
+  const documents = await copy.documents(
+    'companies',
+    page.map(({ place }) => place),
+  )
+  const converter = newConverter(rates, currency)
+  return pageBody(
+    'Companies',
+    page.map(({ place, score }, at) => {
+      const document = documents[at]
+      if (document === undefined) throw new RangeError('Cannot build a page: a document is missing')
+      return companyPieces(document, place, { requested: currency, converter, score })
+    }),
+  )
+}

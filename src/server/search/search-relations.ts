@@ -1,0 +1,107 @@
+/** POST /v2/relations: from a request body to a page of relations documents, or to the messages of a refusal. */
+
+import type { Row } from '../../lake/duckdb.ts'
+import type { Caller } from '../caller.ts'
+import type { Place } from '../copy/copy-form.ts'
+import type { Answer, SearchParts } from './answer.ts'
+import { newBinder } from './bound-values.ts'
+import { checkRelationsRequest, type RelationsSearch } from './check-relations-request.ts'
+import { countOnce } from './counts.ts'
+import { cutPage, pageLimit } from './cursor-chain.ts'
+import { conditions, ROW, tableOf } from './filter-conditions.ts'
+import { pageBody, totalPages } from './page-body.ts'
+import { isOpen, restricted } from './relations-documents.ts'
+import { areasOf } from './visible-records.ts'
+
+interface Found {
+  readonly id: bigint
+  readonly country: string | null
+  readonly isProtected: boolean
+  readonly place: Place
+}
+
+/**
+ * Answers a relations search, always in cursor mode: without a Cursor it is the first page.
+ *
+ * @param body as `parseBody` gives it; ids beyond 2^53 should come as texts, or as numbers read by `parseBody`
+ * @throws {ToolkitError} QUERY_FAILED, COPY_UNUSABLE; the signal's reason when it fires
+ */
+export const searchRelations = async (
+  parts: SearchParts,
+  caller: Caller,
+  body: unknown,
+  signal: AbortSignal,
+): Promise<Answer> => {
+  const checked = checkRelationsRequest(parts, caller, body)
+  if (checked.kind === 'refused') return checked
+  const { pageSize, after, binding } = checked.search
+  const { rows, totalCount } = await findRelations(parts, caller, checked.search, signal)
+  const limit = pageLimit(parts, pageSize, after)
+  const { page, cursor } = cutPage(parts, binding, after, limit, rows, ({ id }) => id)
+  return {
+    kind: 'page',
+    pagination: {
+      Count: page.length,
+      TotalCount: totalCount,
+      PageSize: pageSize,
+      TotalPages: totalPages(totalCount, pageSize),
+      Cursor: cursor,
+    },
+    body: await bodyOf(parts, caller, page),
+  }
+}
+
+const findRelations = (
+  parts: SearchParts,
+  caller: Caller,
+  { filters, pageSize, after }: RelationsSearch,
+  signal: AbortSignal,
+): Promise<{ readonly rows: readonly Found[]; readonly totalCount: number }> =>
+  parts.copy.query(
+    async (session) => {
+      const noFigures = new Map<string, string>()
+      const counting = newBinder()
+      const count = `SELECT count(*) AS total FROM ${tableOf('relations')} WHERE ${conditions(filters, caller, noFigures, counting)}`
+      const totalCount = await countOnce(parts.copy, session, count, counting.values)
+      const paged = newBinder()
+      const where = conditions(filters, caller, noFigures, paged)
+      const onlyAfter =
+        after === null ? '' : ` AND ${ROW}.internal_id > ${paged.bind(after.lastId, 'BIGINT')}`
+      const limit = paged.bind(pageLimit(parts, pageSize, after) + 1, 'BIGINT')
+      const rows = await session.rows(
+        `SELECT ${ROW}.internal_id, ${ROW}.country_code, ${ROW}.is_protected, ${ROW}.at, ${ROW}.bytes
+FROM ${tableOf('relations')} WHERE ${where}${onlyAfter} ORDER BY ${ROW}.internal_id LIMIT ${limit}`,
+        paged.values,
+      )
+      return { rows: rows.map(foundOf), totalCount }
+    },
+    { timeoutMs: parts.queryTimeoutMs, signal },
+  )
+
+const foundOf = (row: Row): Found => ({
+  id: BigInt(String(row.internal_id)),
+  country: row.country_code === null ? null : String(row.country_code),
+  // Anything but a clear no is looked at entity by entity.
+  isProtected: row.is_protected !== false,
+  place: { at: Number(row.at), bytes: Number(row.bytes) },
+})
+
+const bodyOf = async (
+  { copy }: SearchParts,
+  caller: Caller,
+  page: readonly Found[],
+): Promise<readonly Buffer[]> => {
+  const documents = await copy.documents(
+    'relations',
+    page.map(({ place }) => place),
+  )
+  return pageBody(
+    'Relations',
+    documents.map((document, at) => {
+      const found = page[at]
+      if (found === undefined) throw new RangeError('Cannot build a page: a document is missing')
+      const areas = areasOf(caller, found.country)
+      return [isOpen(areas, found.isProtected) ? document : restricted(document, areas)]
+    }),
+  )
+}

@@ -1,0 +1,86 @@
+/** The way to the service: undici's connections below the policy, with the token on every request. */
+
+import { Agent, type Dispatcher, EnvHttpProxyAgent } from 'undici'
+import { VERSION } from '../../support/tool-version.ts'
+import type { Address } from './address.ts'
+import type { AnswerHead, Call } from './answer.ts'
+import type { Policy } from './policy.ts'
+import { policyInterceptor } from './policy-interceptor.ts'
+import type { Timing } from './timing.ts'
+
+export interface Timeouts {
+  readonly connectTimeoutMs: number
+  readonly headersTimeoutMs: number
+  readonly bodyTimeoutMs: number
+}
+
+export interface Request {
+  readonly method: 'GET' | 'POST'
+  /** Below the base address. */
+  readonly path: string
+  readonly headers?: Readonly<Record<string, string>>
+  readonly body?: string
+}
+
+export interface Connection {
+  readonly timing: Timing
+  readonly token: string
+  /** Address of the service with the path that stands before all others. */
+  readonly base: string
+  /** Largest body that is held whole, decompressed, in bytes. */
+  readonly maxBodyBytes: number
+  /** Sends a request until the call's receiver has taken an answer. @throws {ToolkitError} */
+  readonly send: (request: Request, call: Call) => Promise<AnswerHead>
+  readonly close: () => Promise<void>
+}
+
+const agentOf = ({ loopback }: Address, connections: number, timeouts: Timeouts): Dispatcher => {
+  // Said here, so that NODE_TLS_REJECT_UNAUTHORIZED=0 in the environment does not turn it off.
+  const tls = { rejectUnauthorized: true }
+  const options = {
+    connections,
+    pipelining: 1,
+    allowH2: false,
+    headersTimeout: timeouts.headersTimeoutMs,
+    bodyTimeout: timeouts.bodyTimeoutMs,
+    connect: { ...tls, timeout: timeouts.connectTimeoutMs },
+  }
+  // A proxy could not reach this machine, and would see the token where the address is plain http.
+  return loopback ? new Agent(options) : new EnvHttpProxyAgent({ ...options, requestTls: tls, proxyTls: tls })
+}
+
+export const openConnection = (
+  address: Address,
+  policy: Policy,
+  options: Timeouts & {
+    readonly token: string
+    readonly concurrency: number
+    readonly maxBodyBytes: number
+  },
+): Connection => {
+  const agent = agentOf(address, options.concurrency, options)
+  const shared = {
+    authorization: `Bearer ${options.token}`,
+    accept: 'application/json',
+    'user-agent': `firmlake/${VERSION}`,
+  }
+  return {
+    timing: policy.timing,
+    token: options.token,
+    base: address.origin + address.prefix,
+    maxBodyBytes: options.maxBodyBytes,
+    send: async ({ method, path, headers, body }, call) => {
+      const answer = await agent.compose(policyInterceptor(policy, call)).request({
+        origin: address.origin,
+        path: address.prefix + path,
+        method,
+        headers: { ...shared, ...headers },
+        ...(body !== undefined && { body }),
+      })
+      // Its body went to the receiver; what is left here is empty, and has to be said to be read.
+      await answer.body.dump()
+      return { status: answer.statusCode, headers: answer.headers }
+    },
+    close: () => agent.destroy(),
+  }
+}

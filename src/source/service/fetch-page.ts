@@ -1,0 +1,56 @@
+/** A page of a search: header and body of the same sound answer, or neither. */
+
+import { OPERATIONS } from '../../contract/requests.ts'
+import type { Connection } from './connection.ts'
+import { type PageRequest, pageAction, pageBody } from './page-request.ts'
+import { type PageFacts, readPagination } from './pagination-header.ts'
+import { refusal } from './refusals.ts'
+import { hiderOf } from './request-label.ts'
+import { dateOf } from './retry-after.ts'
+import { ACCEPT_ENCODING, wholeBody } from './whole-body.ts'
+
+/**
+ * Makes something of a whole, decompressed body. It is called for each answer with status 200 until it returns:
+ * a ToolkitError ANSWER_INVALID with `context.kind` `'half'` asks for another try, anything else thrown is final.
+ */
+export type ReadBody<T> = (body: Buffer) => T
+
+export interface Page<T> {
+  readonly pagination: PageFacts
+  readonly value: T
+  /** The service's own clock (`Date`), else ours; ISO 8601 in UTC. */
+  readonly asOf: string
+}
+
+export const fetchPage = async <T>(
+  connection: Connection,
+  request: PageRequest,
+  read: ReadBody<T>,
+  signal?: AbortSignal,
+): Promise<Page<T>> => {
+  const action = pageAction(request)
+  const { now } = connection.timing
+  let page: Page<T> | undefined
+  await connection.send(
+    {
+      method: 'POST',
+      path: OPERATIONS[request.content].path,
+      headers: { 'content-type': 'application/json', 'accept-encoding': ACCEPT_ENCODING },
+      body: pageBody(request),
+    },
+    {
+      action,
+      signal,
+      receive: (head) => {
+        const pagination = readPagination(head.headers, action)
+        const asOf = new Date(dateOf(head.headers.date) ?? now()).toISOString()
+        return wholeBody(head, { action, maxBytes: connection.maxBodyBytes }, (body) => {
+          page = { pagination, value: read(body), asOf }
+        })
+      },
+      refusal: (body) => refusal(action, request.content, body, hiderOf(connection.token, request.search)),
+    },
+  )
+  if (!page) throw new TypeError('A page was answered but not read')
+  return page
+}

@@ -1,0 +1,116 @@
+/** The batch files of the account, however the service's listing is laid out. */
+
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { parser } from 'stream-json'
+import { pick } from 'stream-json/filters/pick.js'
+import { streamArray } from 'stream-json/streamers/stream-array.js'
+import type { Content } from '../../contract/objects.ts'
+import { OPERATIONS } from '../../contract/requests.ts'
+import { ToolkitError } from '../../core/errors.ts'
+import { Retry } from './answer.ts'
+import type { Connection } from './connection.ts'
+import { memberCount, memberText } from './loose-members.ts'
+import { ACCEPT_ENCODING, wholeBody } from './whole-body.ts'
+
+/** A file of the batch listing, whatever the listing's own spelling. */
+export interface ListedBatchFile {
+  readonly id: string
+  /** The file's name, or the id where the listing has none. */
+  readonly name: string
+  /** Absent where the listing does not say it. */
+  readonly content?: Content
+  readonly countryCode?: string
+  /** As listed. */
+  readonly createdAt?: string
+  readonly sizeBytes?: number
+  /** Records in the file. */
+  readonly count?: number
+}
+
+/** `Content` as companies or relations, in any spelling that begins so. */
+const contentOf = (entry: unknown): Content | undefined => {
+  const text = memberText(entry, 'Content', 'ContentType', 'Type')?.toLowerCase() ?? ''
+  if (text.startsWith('compan')) return 'companies'
+  return text.startsWith('relation') ? 'relations' : undefined
+}
+
+/** Undefined where an entry has no id: nothing could be downloaded by it. */
+const fileOf = (entry: unknown): ListedBatchFile | undefined => {
+  const id = memberText(entry, 'BatchFileId', 'Id', 'FileId')
+  if (id === undefined) return undefined
+  const content = contentOf(entry)
+  const countryCode = memberText(entry, 'CountryCode', 'Country')
+  const createdAt = memberText(entry, 'CreatedAt', 'Created', 'CreatedDate')
+  const sizeBytes = memberCount(entry, 'SizeInBytes', 'SizeBytes', 'Size')
+  const count = memberCount(entry, 'Count', 'RecordCount')
+  return {
+    id,
+    name: memberText(entry, 'FileName', 'Name') ?? id,
+    ...(content !== undefined && { content }),
+    ...(countryCode !== undefined && { countryCode }),
+    ...(createdAt !== undefined && { createdAt }),
+    ...(sizeBytes !== undefined && { sizeBytes }),
+    ...(count !== undefined && { count }),
+  }
+}
+
+/** Lets the first list through: the body itself, or one of its fields. */
+const firstList = () => {
+  let found = false
+  return {
+    found: () => found,
+    filter: (path: readonly unknown[], token: { readonly name: string }): boolean => {
+      if (found || token.name !== 'startArray' || path.length > 1) return false
+      found = true
+      return true
+    },
+  }
+}
+
+/** One entry after the other, so that a listing of many files is never objects all at once. */
+const readListing = async (body: Buffer, action: string): Promise<ListedBatchFile[]> => {
+  const files: ListedBatchFile[] = []
+  const list = firstList()
+  const take = async (entries: AsyncIterable<{ readonly value: unknown }>): Promise<void> => {
+    for await (const { value } of entries) {
+      const file = fileOf(value)
+      if (file) files.push(file)
+    }
+  }
+  try {
+    await pipeline(
+      Readable.from([body], { objectMode: false }),
+      parser.asStream(),
+      pick.asStream({ filter: list.filter }),
+      // An id may be a number beyond 2^53.
+      streamArray.asStream({ numberAsString: true }),
+      take,
+    )
+  } catch (error) {
+    throw new Retry('the answer is no whole JSON document', { cause: error })
+  }
+  if (list.found()) return files
+  throw new ToolkitError('ANSWER_INVALID', `${action}: the answer has no list`, { kind: 'form' })
+}
+
+/** @throws {ToolkitError} ANSWER_INVALID where there is no list in the answer */
+export const listBatchFiles = async (
+  connection: Connection,
+  signal?: AbortSignal,
+): Promise<readonly ListedBatchFile[]> => {
+  const action = 'Cannot list the batch files'
+  let files: readonly ListedBatchFile[] = []
+  await connection.send(
+    { method: 'GET', path: OPERATIONS.batchFiles.path, headers: { 'accept-encoding': ACCEPT_ENCODING } },
+    {
+      action,
+      signal,
+      receive: (head) =>
+        wholeBody(head, { action, maxBytes: connection.maxBodyBytes }, async (body) => {
+          files = await readListing(body, action)
+        }),
+    },
+  )
+  return files
+}

@@ -1,0 +1,28 @@
+/** Members of objects whose spelling the interface does not show: found in any letter case. */
+
+export const isObject = (value: unknown): value is object =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** The first of the names that the object has, with its letter case left aside; null counts as absent. */
+export const member = (value: unknown, ...names: readonly string[]): unknown => {
+  if (!isObject(value)) return undefined
+  const members = Object.entries(value)
+  return names
+    .map(
+      (name) => members.find(([key, item]) => key.toLowerCase() === name.toLowerCase() && item !== null)?.[1],
+    )
+    .find((item) => item !== undefined)
+}
+
+/** As {@link member}, where it is a text that is not empty. */
+export const memberText = (value: unknown, ...names: readonly string[]): string | undefined => {
+  const item = member(value, ...names)
+  return typeof item === 'string' && item !== '' ? item : undefined
+}
+
+/** As {@link member}, where it is a whole number from 0, also in quotes. */
+export const memberCount = (value: unknown, ...names: readonly string[]): number | undefined => {
+  const item = member(value, ...names)
+  const count = typeof item === 'string' && /^\d+$/.test(item) ? Number(item) : item
+  return typeof count === 'number' && Number.isSafeInteger(count) && count >= 0 ? count : undefined
+}

@@ -1,0 +1,46 @@
+/** Requests for a page of a search, as the interface wants them, and how messages name them. */
+
+import type { Content } from '../../contract/objects.ts'
+import type { CompaniesRequest, RelationsRequest, SearchParameters } from '../../contract/requests.ts'
+import { searchLabel } from './request-label.ts'
+
+/** One page of a search. Without `cursor` it is page mode (relations: the first page of a chain). */
+export interface PageRequest {
+  readonly content: Content
+  readonly search: SearchParameters
+  /** Companies only. */
+  readonly currency?: string
+  readonly pageSize: number
+  /** `*` to start, then the token of the previous page. */
+  readonly cursor?: string
+  /** Companies only, from 1. */
+  readonly pageNumber?: number
+  /** Companies only. */
+  readonly minified?: boolean
+}
+
+const bodyOf = (request: PageRequest): CompaniesRequest | RelationsRequest => {
+  const { content, search, currency, pageSize, cursor, pageNumber, minified } = request
+  const shared = {
+    SearchParameters: search,
+    PageSize: pageSize,
+    ...(cursor !== undefined && { Cursor: cursor }),
+  }
+  if (content === 'relations') return shared
+  return {
+    ...shared,
+    ...(currency !== undefined && { Currency: currency }),
+    ...(pageNumber !== undefined && { PageNumber: pageNumber }),
+    ...(minified && { MinifiedSearch: true }),
+  }
+}
+
+/** The request's body as JSON text. */
+export const pageBody = (request: PageRequest): string => JSON.stringify(bodyOf(request))
+
+/** @example 'Cannot fetch a page of companies (CountryCode=SE)' */
+export const pageAction = ({ content, search, currency, pageNumber }: PageRequest): string => {
+  const page = pageNumber === undefined ? 'a page' : `page ${pageNumber}`
+  const inCurrency = currency === undefined || content === 'relations' ? '' : ` in ${currency.slice(0, 8)}`
+  return `Cannot fetch ${page} of ${content}${inCurrency} (${searchLabel(search)})`
+}

@@ -1,0 +1,94 @@
+/** How often, how soon and how long a request is tried again. Knows outcomes, not HTTP. */
+
+import { ToolkitError } from '../../core/errors.ts'
+import type { AnswerHead, Call, Outcome } from './answer.ts'
+import type { RateLimiter } from './rate-limiter.ts'
+import type { RetryBudget } from './retry-budget.ts'
+import type { Timing } from './timing.ts'
+
+/** Tries of a request that fails; being throttled is no failure and is bounded by `maxWaitMs` alone. */
+const MAX_TRIES = 8
+const FIRST_PAUSE_MS = 250
+const LONGEST_PAUSE_MS = 30_000
+
+export interface Policy {
+  readonly timing: Timing
+  readonly limiter: RateLimiter
+  readonly budget: RetryBudget
+  /** Longest time a request may spend in pauses since it last gained something, in milliseconds. */
+  readonly maxWaitMs: number
+  readonly counters: { requests: number; retries: number; throttled: number; bytes: number }
+}
+
+/** Full jitter: anything from nothing to the doubled pause, so that clients do not come back together. */
+const jitterMs = ({ random }: Timing, failures: number): number =>
+  random() * Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (failures - 1))
+
+const failed = (call: Call, reason: string, tries: number, why: string, cause: unknown): ToolkitError =>
+  new ToolkitError(
+    'SERVICE_FAILED',
+    `${call.action}: ${reason}, ${why} after ${tries} ${tries === 1 ? 'try' : 'tries'}`,
+    { tries },
+    cause,
+  )
+
+const busy = (call: Call, status: number, waitMs: number, leftMs: number): ToolkitError =>
+  new ToolkitError(
+    'SERVICE_BUSY',
+    `${call.action}: the service answered ${status} and wants a pause of ${Math.ceil(waitMs / 1000)} s, ` +
+      `at most ${Math.floor(leftMs / 1000)} s are left to wait`,
+    { status, waitMs: Math.ceil(waitMs) },
+  )
+
+/**
+ * Sends a request until it is answered soundly.
+ *
+ * @param attempt one try; it fulfils with an outcome and rejects only by a mistake of ours
+ * @throws {ToolkitError} SERVICE_FAILED, SERVICE_BUSY, and what an outcome is final with; the signal's reason
+ */
+export const withTries = async (
+  policy: Policy,
+  call: Call,
+  attempt: () => Promise<Outcome>,
+): Promise<AnswerHead> => {
+  const { timing, limiter, budget, counters, maxWaitMs } = policy
+  let [failures, throttles, waitedMs] = [0, 0, 0]
+  for (;;) {
+    const sentAt = await limiter.take(maxWaitMs - waitedMs, call.signal)
+    counters.requests += 1
+    const outcome = await attempt()
+    call.signal?.throwIfAborted()
+    if (outcome.kind === 'throttled') {
+      counters.throttled += 1
+      throttles += 1
+      const floorMs = outcome.retryAfterMs ?? 0
+      const pauseMs = floorMs + jitterMs(timing, throttles)
+      if (outcome.status === 429) limiter.throttled(sentAt)
+      limiter.pause(floorMs)
+      const leftMs = maxWaitMs - waitedMs
+      if (pauseMs > leftMs) throw busy(call, outcome.status, pauseMs, leftMs)
+      waitedMs += pauseMs
+      counters.retries += 1
+      await timing.sleep(pauseMs, call.signal)
+      continue
+    }
+    limiter.accepted(sentAt)
+    if (outcome.kind === 'done') {
+      budget.success()
+      return outcome.head
+    }
+    if (outcome.kind === 'final') throw outcome.error
+    if (outcome.gained) [failures, throttles, waitedMs] = [0, 0, 0]
+    failures += 1
+    const { reason, cause } = outcome
+    if (failures >= MAX_TRIES) throw failed(call, reason, failures, 'given up', cause)
+    if (!budget.spend())
+      throw failed(call, reason, failures, 'too many failures in this run, given up', cause)
+    const pauseMs = jitterMs(timing, failures)
+    const leftMs = maxWaitMs - waitedMs
+    if (pauseMs > leftMs) throw failed(call, reason, failures, 'no time left to wait, given up', cause)
+    waitedMs += pauseMs
+    counters.retries += 1
+    await timing.sleep(pauseMs, call.signal)
+  }
+}

@@ -1,0 +1,144 @@
+/**
+ * The remote service as an object: pages, counts, listings and downloads, all under one policy and one rate
+ * limiter. Knows the contract's operations; plans, chains of cursors and the lake are the caller's.
+ */
+
+import type { Content } from '../../contract/objects.ts'
+import type { SearchParameters } from '../../contract/requests.ts'
+import { parseAddress } from './address.ts'
+import { openConnection } from './connection.ts'
+import { type Download, type DownloadOptions, download } from './download.ts'
+import { fetchPage, type Page, type ReadBody } from './fetch-page.ts'
+import { type ListedBatchFile, listBatchFiles } from './list-batch-files.ts'
+import { type ListedParameter, listParameters } from './list-parameters.ts'
+import type { PageRequest } from './page-request.ts'
+import { rateLimiter } from './rate-limiter.ts'
+import { retryBudget } from './retry-budget.ts'
+import { SYSTEM_TIMING, type Timing } from './timing.ts'
+import { checkToken } from './token.ts'
+import { parseWhole } from './whole-body.ts'
+
+export type { Download, DownloadOptions } from './download.ts'
+export type { Page, ReadBody } from './fetch-page.ts'
+export type { ListedBatchFile } from './list-batch-files.ts'
+export type { ListedParameter } from './list-parameters.ts'
+export type { PageRequest } from './page-request.ts'
+export type { Timing } from './timing.ts'
+
+export interface ServiceOptions {
+  /** Base address; the operations' paths are appended. */
+  readonly url: string
+  readonly token: string
+  /** The most requests a second over everything the service object does. @default learnt from the answers */
+  readonly maxRequestsPerSecond?: number
+  /** Longest time one request may wait for its next tries, in milliseconds. @default 900_000 */
+  readonly maxWaitMs?: number
+  /** Requests that may be under way at once. @default 8 */
+  readonly concurrency?: number
+  /** Largest body that is held whole, decompressed, in bytes. @default 1 GiB (500 profiles are about 5 MB) */
+  readonly maxBodyBytes?: number
+  /** @default 10_000 */
+  readonly connectTimeoutMs?: number
+  /** Longest wait for the first byte of an answer, in milliseconds. @default 60_000 (a page of 500 takes seconds) */
+  readonly headersTimeoutMs?: number
+  /** Longest pause between two chunks of a body, in milliseconds. @default 60_000 */
+  readonly bodyTimeoutMs?: number
+  /** @default the system's */
+  readonly timing?: Timing
+}
+
+export interface CallOptions {
+  readonly signal?: AbortSignal
+}
+
+/** What the service object has done so far, for a run's report. */
+export interface ServiceCounters {
+  /** Requests sent, further tries included. */
+  readonly requests: number
+  /** Further tries. */
+  readonly retries: number
+  /** Answers 429, and 503 with `Retry-After`. */
+  readonly throttled: number
+  /** Bytes of bodies received, as on the wire. */
+  readonly bytes: number
+}
+
+export interface Service {
+  /** Origin: `https://host:port`. */
+  readonly origin: string
+  /** The counters as they stand. */
+  readonly counters: () => ServiceCounters
+  /** Requests a second that the limiter allows at present. */
+  readonly requestsPerSecond: () => number
+  /**
+   * One page, tried again until it is whole.
+   *
+   * @throws {ToolkitError} SERVICE_FAILED, SERVICE_BUSY, SERVICE_REDIRECTED, ANSWER_INVALID, TOKEN_REFUSED,
+   *   SERVICE_FORBIDDEN, SERVICE_NOT_FOUND, and the code of each refusal (`refusals.ts`)
+   */
+  readonly page: <T>(request: PageRequest, read: ReadBody<T>, options?: CallOptions) => Promise<Page<T>>
+  /** How many records a search has, by the cheapest request that tells it. @throws as `page` */
+  readonly totalCount: (
+    content: Content,
+    search: SearchParameters,
+    options?: CallOptions & { readonly currency?: string },
+  ) => Promise<{ readonly totalCount: number; readonly asOf: string }>
+  /** The live search parameters. */
+  readonly parameters: (content: Content, options?: CallOptions) => Promise<readonly ListedParameter[]>
+  readonly batchFiles: (options?: CallOptions) => Promise<readonly ListedBatchFile[]>
+  /**
+   * Downloads a batch file to `path`; goes on with what `<path>.part` holds of it, also from another process.
+   *
+   * @throws {ToolkitError} as `page`, and DOWNLOAD_DAMAGED, DISK_FULL, WRITE_FAILED
+   */
+  readonly download: (id: string, path: string, options?: DownloadOptions) => Promise<Download>
+  /** Closes all connections; what is under way fails. */
+  readonly close: () => Promise<void>
+}
+
+const MINUTE_MS = 60_000
+const SECOND_MS = 1000
+
+/**
+ * Opens the service. Nothing is sent yet.
+ *
+ * @throws {ToolkitError} ADDRESS_REFUSED, TOKEN_INVALID
+ * @throws {RangeError} where `maxRequestsPerSecond` is not above 0
+ */
+export const openService = (options: ServiceOptions): Service => {
+  const { maxRequestsPerSecond, timing = SYSTEM_TIMING } = options
+  if (maxRequestsPerSecond !== undefined && !(maxRequestsPerSecond > 0)) {
+    throw new RangeError(`maxRequestsPerSecond is ${maxRequestsPerSecond}, wanted a number above 0`)
+  }
+  const address = parseAddress(options.url)
+  const token = checkToken(options.token, 'the service')
+  const counters = { requests: 0, retries: 0, throttled: 0, bytes: 0 }
+  const limiter = rateLimiter(timing, maxRequestsPerSecond)
+  const maxWaitMs = options.maxWaitMs ?? 15 * MINUTE_MS
+  const policy = { timing, limiter, budget: retryBudget(), maxWaitMs, counters }
+  const connection = openConnection(address, policy, {
+    token,
+    concurrency: options.concurrency ?? 8,
+    maxBodyBytes: options.maxBodyBytes ?? 2 ** 30,
+    connectTimeoutMs: options.connectTimeoutMs ?? 10 * SECOND_MS,
+    headersTimeoutMs: options.headersTimeoutMs ?? 60 * SECOND_MS,
+    bodyTimeoutMs: options.bodyTimeoutMs ?? 60 * SECOND_MS,
+  })
+  return {
+    origin: address.origin,
+    counters: () => ({ ...counters }),
+    requestsPerSecond: limiter.rate,
+    page: (request, read, { signal } = {}) => fetchPage(connection, request, read, signal),
+    totalCount: async (content, search, { currency, signal } = {}) => {
+      // Minified and of one record: the least work the service can be asked for.
+      const probe = content === 'companies' ? { pageNumber: 1, minified: true } : {}
+      const request = { content, search, pageSize: 1, ...probe, ...(currency !== undefined && { currency }) }
+      const { pagination, asOf } = await fetchPage(connection, request, parseWhole, signal)
+      return { totalCount: pagination.TotalCount, asOf }
+    },
+    parameters: (content, { signal } = {}) => listParameters(connection, content, signal),
+    batchFiles: ({ signal } = {}) => listBatchFiles(connection, signal),
+    download: (id, path, downloadOptions = {}) => download(connection, id, path, downloadOptions),
+    close: connection.close,
+  }
+}

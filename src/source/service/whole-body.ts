@@ -1,0 +1,98 @@
+/** Bodies that are held whole: collected, decompressed, then read. */
+
+import { promisify } from 'node:util'
+import { brotliDecompress, gunzip, inflate } from 'node:zlib'
+import { systemCode, ToolkitError } from '../../core/errors.ts'
+import { type AnswerHead, type Receiver, Retry } from './answer.ts'
+
+/** What we ask for; a proxy may send others all the same. */
+export const ACCEPT_ENCODING = 'br, gzip'
+
+type Decompress = (data: Buffer, options: { readonly maxOutputLength: number }) => Promise<Buffer>
+const DECOMPRESS: Readonly<Record<string, Decompress>> = {
+  br: promisify(brotliDecompress),
+  gzip: promisify(gunzip),
+  'x-gzip': promisify(gunzip),
+  deflate: promisify(inflate),
+}
+
+/** Codings in the order in which they were applied. */
+const codingsOf = ({ headers }: AnswerHead): string[] =>
+  String(headers['content-encoding'] ?? '')
+    .split(',')
+    .map((coding) => coding.trim().toLowerCase())
+    .filter((coding) => coding !== '' && coding !== 'identity')
+
+const tooLarge = (action: string, maxBytes: number): ToolkitError =>
+  new ToolkitError('ANSWER_INVALID', `${action}: the answer is larger than ${maxBytes} bytes`, {
+    kind: 'size',
+    maxBytes,
+  })
+
+const decompressed = async (
+  body: Buffer,
+  coding: string,
+  action: string,
+  maxBytes: number,
+): Promise<Buffer> => {
+  const decompress = Object.hasOwn(DECOMPRESS, coding) ? DECOMPRESS[coding] : undefined
+  if (!decompress) {
+    throw new ToolkitError('ANSWER_INVALID', `${action}: the answer is compressed by an unknown method`, {
+      kind: 'form',
+    })
+  }
+  try {
+    return await decompress(body, { maxOutputLength: maxBytes })
+  } catch (error) {
+    if (systemCode(error) === 'ERR_BUFFER_TOO_LARGE') throw tooLarge(action, maxBytes)
+    throw new Retry('the answer cannot be decompressed', { cause: error })
+  }
+}
+
+/** Whether a reader says that the body is not whole. */
+const isHalf = (error: unknown): error is ToolkitError =>
+  error instanceof ToolkitError && error.code === 'ANSWER_INVALID' && error.context.kind === 'half'
+
+/**
+ * Holds a body and reads it when it is whole.
+ *
+ * @param read an ANSWER_INVALID with `context.kind` `'half'` becomes a {@link Retry}
+ */
+export const wholeBody = (
+  head: AnswerHead,
+  { action, maxBytes }: { readonly action: string; readonly maxBytes: number },
+  read: (body: Buffer) => void | Promise<void>,
+): Receiver => {
+  const chunks: Buffer[] = []
+  let sizeBytes = 0
+  return {
+    write: (chunk) => {
+      sizeBytes += chunk.length
+      if (sizeBytes > maxBytes) throw tooLarge(action, maxBytes)
+      chunks.push(chunk)
+      return undefined
+    },
+    end: async () => {
+      const [first] = chunks
+      let body = first && chunks.length === 1 ? first : Buffer.concat(chunks, sizeBytes)
+      chunks.length = 0
+      for (const coding of codingsOf(head).reverse()) {
+        body = await decompressed(body, coding, action, maxBytes)
+      }
+      try {
+        await read(body)
+      } catch (error) {
+        throw isHalf(error) ? new Retry(error.message, { cause: error }) : error
+      }
+    },
+  }
+}
+
+/** Parses a small body. @throws {ToolkitError} ANSWER_INVALID `'half'` where it is no whole JSON document */
+export const parseWhole = (body: Buffer): unknown => {
+  try {
+    return JSON.parse(body.toString('utf8').replace(/^\uFEFF/, ''))
+  } catch (error) {
+    throw new ToolkitError('ANSWER_INVALID', 'the answer is no whole JSON document', { kind: 'half' }, error)
+  }
+}

@@ -1,0 +1,180 @@
+/** `batches list` and `batches pull` as a person calls them, against a small service. */
+
+import { existsSync, readdirSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+import type { BatchSummary } from '../../src/pipeline/load-batches.ts'
+import { companyLines, relationsLine } from '../pipeline/batch-bench.ts'
+import {
+  type BatchService,
+  type Offered,
+  offer,
+  startBatchService,
+  TOKEN,
+} from '../pipeline/batch-service.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+import { type CliOptions, type CliResult, cli, cliJson, errorCode } from './run-cli.ts'
+
+interface Report {
+  readonly run: string | null
+  readonly snapshot: number | null
+  readonly records: number
+  readonly skipped: BatchSummary['skipped']
+}
+interface Status {
+  readonly snapshot: number | null
+  readonly unfinished: readonly unknown[]
+  readonly partitionList: readonly { readonly source: string; readonly batch?: object }[]
+}
+
+const serving = async (...files: readonly Offered[]): Promise<BatchService> => {
+  const service = await startBatchService(files)
+  onTestFinished(service.close)
+  return service
+}
+
+const environment = ({ url }: BatchService): CliOptions => ({
+  env: { FIRMLAKE_URL: url, FIRMLAKE_TOKEN: TOKEN },
+})
+
+const newLake = async (): Promise<string> => join(await temporaryFolder(), 'lake')
+
+const pulled = (service: BatchService, lake: string, ...args: string[]): Promise<Report> =>
+  cliJson<Report>(['batches', 'pull', ...args, '--lake', lake], environment(service))
+
+const refused = (service: BatchService, ...args: string[]): Promise<CliResult> =>
+  cli(['batches', 'pull', ...args, '--json'], environment(service))
+
+const namesIn = async (lake: string): Promise<string[]> => {
+  const { partitionList } = await cliJson<Status>(['status', '--lake', lake, '--partitions'])
+  return partitionList.map(({ source }) => source)
+}
+
+const SWEDEN = offer('b-se', companyLines(5))
+const NORWAY = offer('b-no', companyLines(4, 100), { listed: { CountryCode: 'NO' } })
+const RELATIONS = offer('b-rel', [relationsLine(1), relationsLine(2)], { listed: { Content: 'Relations' } })
+
+test('batches list shows the files, and those of a content and country only', async () => {
+  const service = await serving(SWEDEN, NORWAY, RELATIONS)
+  const { stdout, code } = await cli(['batches', 'list'], environment(service))
+  expect(code).toBe(0)
+  expect(stdout.split('\n').find((line) => line.startsWith('b-no'))).toMatch(
+    /^b-no +b-no\.jsonl\.br +companies +NO +.*B +4 +2026-01-02T00:00:00\.000Z$/,
+  )
+  const filter = ['--content', 'companies', '--country', 'se,fi']
+  expect(await cliJson(['batches', 'list', ...filter], environment(service))).toMatchObject({
+    service: service.url,
+    batchFiles: [{ id: 'b-se', content: 'companies', countryCode: 'SE', count: 5 }],
+  })
+})
+
+test('batches pull loads a file by its id, and leaves it alone the next time', async () => {
+  const [service, lake] = [await serving(SWEDEN, NORWAY), await newLake()]
+  expect(await pulled(service, lake, 'b-no')).toMatchObject({ snapshot: 1, records: 4, skipped: [] })
+  const { partitionList } = await cliJson<Status>(['status', '--lake', lake, '--partitions'])
+  expect(partitionList).toMatchObject([
+    { source: 'b-no.jsonl.br', batch: { service: service.url, id: 'b-no', announced: 4 } },
+  ])
+  expect(await pulled(service, lake, 'b-no')).toMatchObject({
+    run: null,
+    snapshot: null,
+    skipped: [{ source: 'b-no.jsonl.br' }],
+  })
+  expect(await pulled(service, lake, 'b-no', '--again')).toMatchObject({ snapshot: 2, records: 4 })
+})
+
+test('batches pull --new loads what the lake does not hold, and then nothing', async () => {
+  const [service, lake] = [await serving(SWEDEN, RELATIONS), await newLake()]
+  expect(await pulled(service, lake, '--new')).toMatchObject({ snapshot: 1, records: 7 })
+  expect(await pulled(service, lake, '--new')).toMatchObject({ run: null, snapshot: null })
+  expect(service.requests).toHaveLength(2)
+  service.files.push(NORWAY)
+  expect(await pulled(service, lake, '--new')).toMatchObject({ snapshot: 2, records: 4 })
+  expect(await namesIn(lake)).toEqual(['b-se.jsonl.br', 'b-rel.jsonl.br', 'b-no.jsonl.br'])
+})
+
+test('batches pull takes files of a content and of countries only', async () => {
+  const service = await serving(SWEDEN, NORWAY, RELATIONS)
+  const [byCountry, byContent] = [await newLake(), await newLake()]
+  await pulled(service, byCountry, '--new', '--country', 'NO')
+  await pulled(service, byContent, '--new', '--content', 'relations')
+  expect(await namesIn(byCountry)).toEqual(['b-no.jsonl.br'])
+  expect(await namesIn(byContent)).toEqual(['b-rel.jsonl.br'])
+  const none = await cli(
+    ['batches', 'pull', '--new', '--country', 'FI', '--lake', byContent],
+    environment(service),
+  )
+  expect(none).toMatchObject({ code: 0, stdout: 'Nothing to load: the service offers no such batch file.\n' })
+})
+
+test('an id that is not listed is named, and no lake is made', async () => {
+  const [service, lake] = [await serving(SWEDEN), await newLake()]
+  const failed = await refused(service, 'b-se', 'b-gone', '--lake', lake)
+  expect([failed.code === 0, errorCode(failed)]).toEqual([false, 'SERVICE_NOT_FOUND'])
+  expect(failed.stderr).toContain('b-gone')
+  expect(existsSync(lake)).toBe(false)
+  expect(service.requests).toEqual([])
+})
+
+test.each([
+  ['nothing', []],
+  ['ids and --new', ['b-se', '--new']],
+  ['ids and a filter', ['b-se', '--country', 'SE']],
+  ['a country that is no code', ['--new', '--country', 'Sweden']],
+])('batches pull with %s is a mistake of usage', async (_, args) => {
+  const [service, lake] = [await serving(SWEDEN), await newLake()]
+  expect(errorCode(await refused(service, ...args, '--lake', lake))).toBe('USAGE')
+})
+
+test('the token is asked for where there is none, and refused where it is wrong', async () => {
+  const { url } = await serving(SWEDEN)
+  const call = (token: string): Promise<CliResult> =>
+    cli(['batches', 'list', '--json'], { env: { FIRMLAKE_URL: url, FIRMLAKE_TOKEN: token } })
+  expect(errorCode(await call(''))).toBe('TOKEN_MISSING')
+  const wrong = await call('wrong-token')
+  expect(errorCode(wrong)).toBe('TOKEN_REFUSED')
+  expect(wrong.stderr).not.toContain('wrong-token')
+})
+
+const LARGE = offer('b-large', companyLines(2000, 1000))
+const BEGUN_BYTES = 2000
+
+/** Kills the process as soon as the first bytes of the large file stand in its run's folder. */
+const killedInDownload = async (service: BatchService, lake: string): Promise<void> => {
+  const runs = join(lake, '_runs')
+  const hasBegun = (run: string): boolean => {
+    const spool = join(runs, run, 'spool')
+    const parts = existsSync(spool) ? readdirSync(spool).filter((name) => name.endsWith('.part')) : []
+    return parts.some((name) => name.includes('large') && statSync(join(spool, name)).size >= BEGUN_BYTES)
+  }
+  const { code } = await cli(['batches', 'pull', '--new', '--lake', lake], {
+    ...environment(service),
+    onStart: (child) => {
+      const look = setInterval(() => {
+        if (existsSync(runs) && readdirSync(runs).some(hasBegun)) child.kill('SIGKILL')
+      }, 10)
+      child.once('exit', () => clearInterval(look))
+    },
+  })
+  expect(code).toBe(null)
+}
+
+test.each([
+  ['the same command', ['batches', 'pull', '--new']],
+  ['resume', ['resume']],
+])('a pull that is killed in a download goes on where it stood by %s', async (_, command) => {
+  const lake = await newLake()
+  const never = Promise.withResolvers<void>()
+  onTestFinished(() => never.resolve())
+  const service = await serving(SWEDEN, {
+    ...LARGE,
+    answer: (attempt) => (attempt === 1 ? { cutAfter: BEGUN_BYTES, hold: never.promise } : {}),
+  })
+  await killedInDownload(service, lake)
+  const begun = service.requests.length
+  await cliJson([...command, '--lake', lake], environment(service))
+  expect(service.requests.slice(begun)).toContainEqual({ id: 'b-large', range: `bytes=${BEGUN_BYTES}-` })
+  const status = await cliJson<Status>(['status', '--lake', lake])
+  expect(status).toMatchObject({ snapshot: 1, unfinished: [], contents: [{ records: 2005 }] })
+  expect(await cliJson(['verify', '--lake', lake])).toMatchObject({ problems: [] })
+})

@@ -1,0 +1,187 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+import { parseDuration } from '../../src/cli/service-options.ts'
+import { queryLake } from '../pipeline/batch-bench.ts'
+import {
+  type FakeCompany,
+  type FakeService,
+  type FakeServiceOptions,
+  openFakeService,
+} from '../service/fake-service.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+import { type CliOptions, type CliResult, cli, errorCode } from './run-cli.ts'
+
+const SEARCH = ['--search', '{"CountryCode":["SE"]}']
+
+const companies = (count: number): FakeCompany[] =>
+  Array.from({ length: count }, (_, at) => ({
+    id: at + 1,
+    country: 'SE',
+    dates: { ContentUpdatedAt: `2026-0${1 + (at % 5)}-0${1 + (at % 9)}` },
+  }))
+
+interface Bench {
+  readonly fake: FakeService
+  readonly folder: string
+  readonly lake: string
+  readonly run: (args: readonly string[], options?: CliOptions) => Promise<CliResult>
+}
+
+const bench = async (options: FakeServiceOptions): Promise<Bench> => {
+  const fake = await openFakeService(options)
+  onTestFinished(fake.close)
+  const folder = await temporaryFolder()
+  const env = { FIRMLAKE_URL: fake.url, FIRMLAKE_TOKEN: fake.token }
+  const run: Bench['run'] = async (args, more) => {
+    const result = await cli([...args, '--max-requests-per-second', '1000'], { cwd: folder, env, ...more })
+    expect(result.stdout + result.stderr).not.toContain(fake.token)
+    return result
+  }
+  return { fake, folder, lake: join(folder, 'lake'), run }
+}
+
+test('pull tells what it pulls and what it pulled', async () => {
+  const one = await bench({ companies: companies(30) })
+  const args = ['pull', 'companies', '--lake', 'lake', ...SEARCH, '--page-size', '10']
+  const { code, stdout, stderr } = await one.run([...args, '--cap', '20'])
+  expect(code).toBe(0)
+  expect(stderr).toContain('30 records announced, in 2 windows by ContentUpdatedAt')
+  expect(stdout).toContain('30 of 30 companies received')
+  expect(stdout).toContain('companies 1/2: CountryCode=SE ContentUpdatedAt=0001-01-01..')
+  const again = await one.run([...args, '--since', 'last', '--json'])
+  expect(JSON.parse(again.stdout).pull).toMatchObject({
+    ...{ content: 'companies', from: '2026-06-15', since: '2026-06-15', announced: 0, received: 0, gap: 0 },
+    ...{ requests: expect.any(Number), retries: 0 },
+  })
+})
+
+test('pull that is killed goes on at the page it stood at, when the same command is given again', async () => {
+  let kill: (() => void) | undefined
+  const one = await bench({
+    companies: companies(60),
+    before: (_, nth) => {
+      if (nth !== 5) return undefined
+      kill?.()
+      return new Promise(() => undefined)
+    },
+  })
+  await writeFile(join(one.folder, 'search.json'), '{"CountryCode":["SE"]}')
+  const args = [
+    'pull',
+    'companies',
+    '--lake',
+    'lake',
+    '--search',
+    '@search.json',
+    '--page-size',
+    '10',
+    '--json',
+  ]
+  const killed = await one.run(args, {
+    cwd: one.folder,
+    env: { FIRMLAKE_URL: one.fake.url, FIRMLAKE_TOKEN: one.fake.token },
+    onStart: (child) => {
+      kill = () => child.kill('SIGKILL')
+    },
+  })
+  expect(killed.code).toBe(null)
+  const asked = one.fake.pages.length
+  const { code, stdout } = await one.run(args)
+  expect(code).toBe(0)
+  expect(JSON.parse(stdout)).toMatchObject({ records: 60, pull: { announced: 60, received: 60 } })
+  // Four pages were answered; the last of them may have been on its way to the disk.
+  expect(one.fake.pages.length - asked).toBeLessThanOrEqual(3)
+  expect(await queryLake(one.lake, 'SELECT count(*) FROM companies_history')).toEqual([[60]])
+})
+
+test('pull ends with 75 where the service asks to wait too long, and goes on later', async () => {
+  const one = await bench({
+    companies: companies(50),
+    before: (_, nth) => (nth === 3 ? { busy: 3600 } : undefined),
+  })
+  const args = ['pull', 'companies', '--lake', 'lake', ...SEARCH, '--page-size', '10', '--json']
+  const busy = await one.run([...args, '--max-wait', '5s'])
+  expect(busy.code).toBe(75)
+  expect(errorCode(busy)).toBe('SERVICE_BUSY')
+  const status = await cli(['status', '--lake', 'lake'], { cwd: one.folder })
+  expect(status.stdout).toContain('firmlake resume')
+  const resumed = await one.run(['resume', '--lake', 'lake', '--json'])
+  expect(resumed.code).toBe(0)
+  expect(await queryLake(one.lake, 'SELECT count(*) FROM companies')).toEqual([[50]])
+  expect(one.fake.pages.length).toBe(6)
+})
+
+test('plan shows windows, requests and what no window covers, and pulls nothing', async () => {
+  const some = companies(40).map((one) => (one.id > 30 ? { id: one.id, country: 'SE' } : one))
+  const one = await bench({ companies: some })
+  const args = ['plan', 'companies', ...SEARCH, '--cap', '20', '--page-size', '10']
+  const { code, stdout } = await one.run(args)
+  expect(code).toBe(0)
+  expect(stdout).toContain('40 companies in 2 windows by ContentUpdatedAt')
+  expect(stdout).toContain('10 records of 40 in no window')
+  expect(stdout).toContain('Batch files are the better way')
+  const json = JSON.parse((await one.run([...args, '--json'])).stdout)
+  expect(json).toMatchObject({ announced: 40, planned: 30, gap: 10 })
+  expect(json.requests).toBe(json.pages + 2)
+  expect(one.fake.pages).toEqual([])
+})
+
+test('sync reports new, changed, unchanged and vanished', async () => {
+  const one = await bench({ companies: companies(10) })
+  await one.run(['pull', 'companies', '--lake', 'lake', ...SEARCH])
+  one.fake.hold(companies(12).slice(1))
+  const { code, stdout } = await one.run(['sync', '--lake', 'lake', ...SEARCH, '--json'])
+  expect(code).toBe(0)
+  expect(JSON.parse(stdout).sync).toMatchObject({
+    new: 2,
+    changed: 0,
+    unchanged: 9,
+    vanished: [1],
+    fetched: 2,
+  })
+  expect((await one.run(['sync', '--lake', 'lake', ...SEARCH])).stdout).toContain('1 vanished')
+})
+
+test('parameters prints the live search parameters and the values of one', async () => {
+  const one = await bench({ companies: companies(1) })
+  expect((await one.run(['parameters', 'relations'])).stdout).toContain('RelationsUpdatedAt')
+  const { stdout } = await one.run(['parameters', 'companies', 'countrycode', '--json'])
+  expect(JSON.parse(stdout)).toEqual({
+    content: 'companies',
+    parameters: [{ name: 'CountryCode', datatype: 'string', values: [{ value: 'SE', name: 'SE' }] }],
+  })
+})
+
+test('pull refuses what cannot be meant, and says what is wanted', async () => {
+  const one = await bench({ companies: companies(1) })
+  const pull = ['pull', 'companies', '--lake', 'lake', '--json']
+  const outcomes = [
+    [[...pull, '--search', '{"ContryCode":["SE"]}'], 1, 'PARAMETER_REFUSED'],
+    [[...pull, '--search', '["SE"]'], 2, 'USAGE'],
+    [[...pull, '--search', '{"CountryCode":"SE"}'], 2, 'USAGE'],
+    [[...pull, '--search', '@none.json'], 1, 'SOURCE_NOT_FOUND'],
+    [[...pull, ...SEARCH, '--since', 'yesterday'], 2, 'USAGE'],
+    [['plan', 'companies', ...SEARCH, '--since', 'last', '--json'], 2, 'USAGE'],
+    [[...pull, ...SEARCH, '--page-size', '501'], 2, 'USAGE'],
+    [['pull', 'relations', '--lake', 'lake', '--json', ...SEARCH, '--currency', 'EUR'], 2, 'USAGE'],
+    [['pull', 'people', '--lake', 'lake', '--json', ...SEARCH], 2, 'USAGE'],
+  ] as const
+  for (const [args, code, wanted] of outcomes) {
+    const result = await one.run(args)
+    expect([result.code, errorCode(result)]).toEqual([code, wanted])
+  }
+  const noToken = await one.run([...pull, ...SEARCH], {
+    cwd: one.folder,
+    env: { FIRMLAKE_URL: one.fake.url, FIRMLAKE_TOKEN: '' },
+  })
+  expect(errorCode(noToken)).toBe('TOKEN_MISSING')
+  const noUrl = await one.run([...pull, ...SEARCH], { cwd: one.folder, env: { FIRMLAKE_URL: '' } })
+  expect([noUrl.code, errorCode(noUrl)]).toEqual([2, 'USAGE'])
+})
+
+test('parseDuration reads times with a unit', () => {
+  const read = parseDuration('--max-wait')
+  expect(['500ms', '90s', '15m', '1.5h'].map(read)).toEqual([500, 90_000, 900_000, 5_400_000])
+  expect(() => read('15')).toThrow('--max-wait "15"')
+})

@@ -1,0 +1,200 @@
+import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type CliResult, cli, cliJson, errorCode, SAMPLE, SAMPLE_COMPANIES } from './run-cli.ts'
+
+let folder = ''
+let lake = ''
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'firmlake-'))
+  lake = join(folder, 'lake')
+  await cliJson(['convert', SAMPLE_COMPANIES, `${SAMPLE}/relations-0001.jsonl.br`, '--lake', lake])
+})
+afterAll(() => rm(folder, { recursive: true, force: true }))
+
+/** Starts a server, asks it, stops it by a signal. */
+const serving = async (
+  args: readonly string[],
+  ask: (url: string, stderr: string) => Promise<void>,
+  { signal = 'SIGTERM', env = {} }: { signal?: NodeJS.Signals; env?: Record<string, string> } = {},
+): Promise<CliResult> => {
+  const asked = Promise.withResolvers<void>()
+  const result = cli(['serve', '--lake', lake, '--port', '0', ...args], {
+    env: { FIRMLAKE_SERVE_TOKEN: '', FIRMLAKE_CURSOR_KEY: '', ...env },
+    onStart: (child) => {
+      let stderr = ''
+      child.once('exit', () => asked.resolve())
+      child.stderr?.on('data', (text: string) => {
+        stderr += text
+        const url = /Serving snapshot 1 of .* at (http:\S+)\n/.exec(stderr)?.[1]
+        if (url === undefined) return
+        child.stderr?.removeAllListeners('data')
+        ask(url, stderr)
+          .then(asked.resolve, asked.reject)
+          .finally(() => child.kill(signal))
+      })
+    },
+  })
+  await asked.promise
+  return result
+}
+
+const post = (url: string, token: string, body: object): Promise<Response> =>
+  fetch(url, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  })
+const totalOf = (response: Response): number =>
+  JSON.parse(response.headers.get('x-pagination') ?? '{}').TotalCount
+
+test('serve makes a fresh token on loopback, answers with it, logs without it, and SIGTERM ends it with 0', async () => {
+  let token = ''
+  const { code, stdout } = await serving([], async (url, stderr) => {
+    token = /shown only here: (\S+)\n/.exec(stderr)?.[1] ?? ''
+    const found = await post(`${url}/v2/companies`, token, {
+      SearchParameters: { CountryCode: ['SE', 'NO'] },
+    })
+    expect(found.status).toBe(200)
+    expect(totalOf(found)).toBeGreaterThan(0)
+    expect(((await found.json()) as { Companies: object[] }).Companies).toHaveLength(10)
+    expect((await post(`${url}/v2/relations`, 'wrong', {})).status).toBe(401)
+    const refused = await fetch(`${url}/v2/companies`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+      body: '{"SearchParameters":',
+    })
+    expect(refused.status).toBe(400)
+    expect(await refused.json()).toMatchObject({
+      errors: { parameters: ['Request body must be a JSON object.'] },
+    })
+  })
+  expect(code).toBe(0)
+  expect(token).toHaveLength(43)
+  const lines = stdout
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line))
+  expect(lines.map(({ route, status, token: name }) => [route, status, name])).toEqual([
+    ['/v2/companies', 200, 'fresh'],
+    ['/v2/relations', 401, null],
+    ['/v2/companies', 400, 'fresh'],
+  ])
+  expect(stdout).not.toContain(token)
+})
+
+test('serve takes tokens, faults, a rate limit, a cap and a log file, and Ctrl-C ends it with 0', async () => {
+  const tokens = join(folder, 'tokens.json')
+  const faults = join(folder, 'faults.json')
+  const log = join(folder, 'access.jsonl')
+  await writeFile(tokens, '{"tokens":[{"name":"swede","token":"s","countries":{"SE":["Owner"]}}]}')
+  await chmod(tokens, 0o644)
+  await writeFile(faults, '{"faults":[{"on":"relations","fault":"503","retryAfter":2,"at":[1]}]}')
+  const options = [
+    '--tokens',
+    tokens,
+    '--faults',
+    faults,
+    '--log',
+    log,
+    '--cursor-cap',
+    '3',
+    '--rate-limit',
+    '3',
+  ]
+  const { code, stdout, stderr } = await serving(
+    options,
+    async (url) => {
+      const search = { SearchParameters: { CountryCode: ['SE'] }, PageSize: 2 }
+      const first = await post(`${url}/v2/companies`, 's', { ...search, Cursor: '*' })
+      const { Cursor } = JSON.parse(first.headers.get('x-pagination') ?? '')
+      const second = await post(`${url}/v2/companies`, 's', { ...search, Cursor })
+      expect(((await second.json()) as { Companies: object[] }).Companies).toHaveLength(1)
+      expect((await post(`${url}/v2/relations`, 's', search)).headers.get('retry-after')).toBe('2')
+      expect((await post(`${url}/v2/relations`, 's', search)).status).toBe(429)
+    },
+    { signal: 'SIGINT' },
+  )
+  expect([code, stdout]).toEqual([0, ''])
+  if (process.platform !== 'win32') expect(stderr).toContain('Others on this machine may read')
+  const routes = (await readFile(log, 'utf8'))
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line).route)
+  expect(routes).toEqual(['/v2/companies', '/v2/companies', '/v2/relations', '/v2/relations'])
+})
+
+test('a cursor outlives a restart with FIRMLAKE_CURSOR_KEY, and does not without', async () => {
+  const search = { SearchParameters: { CountryCode: ['SE'] }, PageSize: 2 }
+  const statusAfterRestart = async (key: string): Promise<number> => {
+    const env = { FIRMLAKE_SERVE_TOKEN: 't', FIRMLAKE_CURSOR_KEY: key }
+    let cursor = '*'
+    let status = 0
+    const page = async (url: string): Promise<void> => {
+      const response = await post(`${url}/v2/companies`, 't', { ...search, Cursor: cursor })
+      status = response.status
+      cursor = JSON.parse(response.headers.get('x-pagination') ?? '{}').Cursor
+    }
+    await serving([], page, { env })
+    await serving([], page, { env })
+    return status
+  }
+  expect(await statusAfterRestart('k'.repeat(32))).toBe(200)
+  expect(await statusAfterRestart('')).toBe(400)
+})
+
+test('batches make writes files that serve offers', async () => {
+  const made = await cliJson<{ made: boolean; files: { BatchFileId: string; Count: number }[] }>([
+    'batches',
+    'make',
+    '--lake',
+    lake,
+    '--companies-per-file',
+    '50',
+  ])
+  expect(made.made).toBe(true)
+  expect(made.files.reduce((sum, { Count }) => sum + Count, 0)).toBe(570)
+  expect(made.files.every(({ Count }) => Count <= 50)).toBe(true)
+  const again = await cli(['batches', 'make', '--lake', lake])
+  expect(again.stdout).toContain('There already: ')
+  const env = { FIRMLAKE_SERVE_TOKEN: 't' }
+  await serving(
+    [],
+    async (url) => {
+      const listing = await fetch(`${url}/v2/batches/batch-files`, { headers: { authorization: 'Bearer t' } })
+      const { BatchFiles } = (await listing.json()) as { BatchFiles: object[] }
+      expect(BatchFiles).toHaveLength(made.files.length)
+    },
+    { env },
+  )
+})
+
+test.each([
+  ['a port that is none', ['--port', '70000'], 'USAGE'],
+  ['a rate of nothing', ['--rate-limit', '0'], 'USAGE'],
+  ['an open address without tokens', ['--host', '0.0.0.0'], 'USAGE'],
+  ['a file of tokens that is not there', ['--tokens', 'absent.json'], 'TOKENS_UNREADABLE'],
+  ['a file of faults that is not there', ['--faults', 'absent.json'], 'FAULTS_UNREADABLE'],
+  ['a log that cannot be opened', ['--log', '/proc/absent/log'], 'WRITE_FAILED'],
+  ['a snapshot that is not there', ['--snapshot', '9'], 'SNAPSHOT_NOT_FOUND'],
+])('serve refuses %s', async (_what, args, code) => {
+  const result = await cli(['serve', '--lake', lake, ...args], { env: { FIRMLAKE_SERVE_TOKEN: '' } })
+  expect(result.code).toBe(code === 'USAGE' ? 2 : 1)
+  expect(result.stderr).toContain(`error ${code}: `)
+})
+
+test('rates load adds rates to a lake, and rates list shows them', async () => {
+  const csv = join(folder, 'rates.csv')
+  await writeFile(csv, 'currency,year,units_per_usd\nXTS,2024,4.5\nSEK,2024,11\n')
+  const change = await cliJson<object>(['rates', 'load', csv, '--lake', lake])
+  expect(change).toMatchObject({ rates: 2, replaced: 1, currencies: ['SEK', 'XTS'] })
+  const list = await cliJson<object[]>(['rates', 'list', '--lake', lake, '--year', '2024'])
+  expect(list).toContainEqual({ currency: 'XTS', year: 2024, unitsPerUsd: 4.5 })
+  expect(list).toContainEqual({ currency: 'SEK', year: 2024, unitsPerUsd: 11 })
+  const absent = await cli(['rates', 'load', join(folder, 'no.csv'), '--lake', lake, '--json'])
+  expect(errorCode(absent)).toBe('RATES_UNREADABLE')
+  const nowhere = await cli(['rates', 'load', csv, '--lake', join(folder, 'no'), '--json'])
+  expect(errorCode(nowhere)).toBe('LAKE_NOT_FOUND')
+})

@@ -1,0 +1,202 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { Engine, type Session } from '../../src/lake/duckdb.ts'
+import {
+  type CompanyPieces,
+  companyText,
+  giveBackCompanies,
+  prepareGivingBack,
+} from '../../src/load/give-back.ts'
+import { slicesOf, sliceView } from '../../src/load/slices.ts'
+import { type LoadedLake, Workbench } from './loaded-lake.ts'
+import { canonical } from './same-record.ts'
+
+let bench: Workbench
+let engine: Engine
+beforeAll(async () => {
+  bench = await Workbench.open()
+  engine = await Engine.open({ memoryBytes: 256 * 1024 * 1024 })
+})
+afterAll(async () => {
+  engine.close()
+  await bench.close()
+})
+
+const inSession = async <T>(
+  { lake, snapshot }: LoadedLake,
+  use: (request: { session: Session } & Pick<LoadedLake, 'lake' | 'snapshot'>) => Promise<T>,
+): Promise<T> => {
+  const session = await engine.connect()
+  try {
+    await session.run('DROP SCHEMA IF EXISTS firmlake CASCADE')
+    await prepareGivingBack({ session, lake, snapshot }, 'companies')
+    return await use({ session, lake, snapshot })
+  } finally {
+    session.close()
+  }
+}
+
+const piecesOf = async (...lines: readonly (string | object)[]): Promise<CompanyPieces[]> =>
+  inSession(await bench.load({ content: 'companies', lines }), async (request) => {
+    const all: CompanyPieces[] = []
+    for await (const companies of giveBackCompanies(request)) all.push(...companies)
+    return all
+  })
+const onePiece = async (line: string | object): Promise<CompanyPieces> => {
+  const [pieces] = await piecesOf(line)
+  if (pieces === undefined) throw new TypeError('No company came back')
+  return pieces
+}
+/** Figures of one line item by year, as they stand in the text. */
+const figuresLine = (id: string, years: string, category = 'BalanceSheet', item = 'TotalAssets'): string =>
+  `{"BasicDetails":{"InternalId":${id}},"Financials":{${JSON.stringify(category)}:{${JSON.stringify(item)}:{${years}}}}}`
+
+describe('giveBackCompanies gives', () => {
+  test('each part of a record in its piece', async () => {
+    expect(
+      await onePiece({
+        BasicDetails: { InternalId: 7, CompanyName: 'Fjord AS' },
+        EnhancedDetails: { Employees: { 2023: 5, 2022: 4.5 } },
+        Financials: { ProfitAndLoss: { NetSales: { 2023: 12, 2022: 11.5 }, EBIT: { 2023: -3 } } },
+        UnconsolidatedFinancials: { BalanceSheet: { TotalAssets: { 2023: 0 } } },
+        MetaData: { CurrentCurrencyCode: 'NOK', FinancialFigureScale: 'Thousands' },
+        LinkedIn: { Name: 'Fjord' },
+        Score: 1.5,
+      }),
+    ).toEqual({
+      id: 7n,
+      currency: 'NOK',
+      meta: '{"FinancialFigureScale":"Thousands"}',
+      financials: '{"ProfitAndLoss":{"EBIT":{"2023":-3},"NetSales":{"2022":11.5,"2023":12}}}',
+      unconsolidated: '{"BalanceSheet":{"TotalAssets":{"2023":0}}}',
+      rest: '{"BasicDetails":{"InternalId":7,"CompanyName":"Fjord AS"},"EnhancedDetails":{"Employees":{"2022":4.5,"2023":5}},"LinkedIn":{"Name":"Fjord"}}',
+      score: '1.5',
+    })
+  })
+
+  test('unknown members of MetaData in meta, all others in rest', async () => {
+    const { meta, rest } = await onePiece({
+      BasicDetails: { InternalId: 1, Mascot: 'elk', Address: { City: 'Oslo', Floor: 3 } },
+      MetaData: { CurrentCurrencyCode: 'EUR', FinancialFigureScale: 'None', Quality: { Grade: 'A' } },
+      Awards: ['x'],
+    })
+    expect(JSON.parse(meta ?? '')).toEqual({ FinancialFigureScale: 'None', Quality: { Grade: 'A' } })
+    expect(JSON.parse(rest)).toEqual({
+      BasicDetails: { InternalId: 1, Mascot: 'elk', Address: { City: 'Oslo', Floor: 3 } },
+      Awards: ['x'],
+    })
+  })
+
+  test('date-times as they came', async () => {
+    const { meta } = await onePiece({
+      BasicDetails: { InternalId: 1 },
+      MetaData: { GeneratedAt: '2024-01-02T03:04:05.1234567+05:30', ContentUpdatedAt: '2024-05-06T07:08:09' },
+    })
+    expect(JSON.parse(meta ?? '')).toEqual({
+      GeneratedAt: '2024-01-02T03:04:05.1234567+05:30',
+      ContentUpdatedAt: '2024-05-06T07:08:09',
+    })
+  })
+
+  test.each([
+    ['without MetaData', {}, undefined],
+    ['with an unknown member in MetaData alone', { MetaData: { Quality: 1 } }, '{"Quality":1}'],
+    ['with an unknown member outside MetaData alone', { Awards: 1 }, undefined],
+  ])('no currency %s', async (_, parts, meta) => {
+    const pieces = await onePiece({ BasicDetails: { InternalId: 1 }, ...parts })
+    expect([pieces.currency, pieces.meta]).toEqual([undefined, meta])
+    expect(JSON.parse(companyText(pieces))).toEqual({ BasicDetails: { InternalId: 1 }, ...parts })
+  })
+
+  test('no meta where the currency is all there is', async () => {
+    const line = { BasicDetails: { InternalId: 1 }, MetaData: { CurrentCurrencyCode: 'SEK' } }
+    const pieces = await onePiece(line)
+    expect([pieces.currency, pieces.meta]).toEqual(['SEK', undefined])
+    expect(JSON.parse(companyText(pieces))).toEqual(line)
+  })
+
+  test.each([
+    ['__proto__', 'TotalAssets'],
+    ['BalanceSheet', '\ufeffTotalAssets'],
+    ['\ufeffa "quoted" \\ name', '株式 🚀'],
+  ])('figures of category "%s" and line item "%s"', async (category, item) => {
+    const line = figuresLine('1', '"2023":1', category, item)
+    const pieces = await onePiece(line)
+    expect(pieces.financials).toBe(`{${JSON.stringify(category)}:{${JSON.stringify(item)}:{"2023":1}}}`)
+    expect(canonical(companyText(pieces), 'companies')).toBe(canonical(line, 'companies'))
+  })
+
+  test.each([
+    ['-0.0', '-0'],
+    ['1e21', '1e+21'],
+    ['1e-7', '1e-7'],
+    ['-5e-324', '-5e-324'],
+    ['1.7976931348623157e+290', '1.7976931348623157e+290'],
+    ['9007199254740993', '9007199254740992'],
+    ['99999999999.5', '99999999999.5'],
+    ['-12345678.0625', '-12345678.0625'],
+    ['0.00005', '0.00005'],
+    ['0.30000000000000004', '0.30000000000000004'],
+    ['100.10', '100.1'],
+    ['-7', '-7'],
+  ])('the figure %s as %s', async (figure, text) => {
+    const { financials } = await onePiece(figuresLine('1', `"2023":${figure}`))
+    expect(financials).toBe(`{"BalanceSheet":{"TotalAssets":{"2023":${text}}}}`)
+  })
+
+  test('figures as reported where the scale cannot be taken off again', async () => {
+    const years = Array.from({ length: 300 }, (_, at) => `"${1700 + at}":${(at + 1) / 7}`).join(',')
+    const line = figuresLine('1', years).replace(/}$/, ',"MetaData":{"FinancialFigureScale":"Millions"}}')
+    const pieces = await onePiece(line)
+    expect(pieces.financials).toBe(`{"BalanceSheet":{"TotalAssets":{${years}}}}`)
+  })
+
+  test('ids of 64 bits, ascending, each with its own figures', async () => {
+    const ids = ['9223372036854775807', '9007199254740993', '9007199254740992', '-5', '12']
+    const pieces = await piecesOf(
+      ...ids.map((id, at) => figuresLine(id, `"2023":${at}`)),
+      '{"BasicDetails":{"InternalId":13}}',
+    )
+    expect(pieces.map(({ id, financials }) => [id, financials?.match(/\d+}/)?.[0]])).toEqual([
+      [-5n, '3}'],
+      [12n, '4}'],
+      [13n, undefined],
+      [9007199254740992n, '2}'],
+      [9007199254740993n, '1}'],
+      [9223372036854775807n, '0}'],
+    ])
+    expect(pieces.at(-1)?.rest).toBe('{"BasicDetails":{"InternalId":9223372036854775807}}')
+  })
+
+  test('figures of more bytes than are written at once', async () => {
+    const items = Object.fromEntries(
+      Array.from({ length: 400 }, (_, at) => [`${'å'.repeat(150)}${at}`, { 2023: at }]),
+    )
+    const line = { BasicDetails: { InternalId: 1 }, Financials: { Own: items } }
+    expect(JSON.parse(companyText(await onePiece(line)))).toEqual(line)
+  })
+})
+
+test('slicesOf parts records by ascending ids, none left out, none twice', async () => {
+  const ids = [
+    '-9223372036854775808',
+    '-1',
+    '5',
+    '6',
+    '9007199254740993',
+    '9007199254740994',
+    '9007199254740995',
+  ]
+  const lake = await bench.load({ content: 'companies', lines: ids.map((id) => figuresLine(id, '"2023":1')) })
+  const slices = await inSession(lake, async (request) => {
+    const found: string[][] = []
+    for await (const _ of slicesOf(request, 'companies', { companies: 3 })) {
+      const rows = await request.session.rows(
+        `SELECT internal_id::VARCHAR AS id FROM ${sliceView('companies')} JOIN ${sliceView('financials')} USING (internal_id) ORDER BY internal_id`,
+      )
+      found.push(rows.map(({ id }) => String(id)))
+    }
+    return found
+  })
+  expect(slices.length).toBe(3)
+  expect(slices.flat()).toEqual(ids)
+})

@@ -1,0 +1,60 @@
+import { readdir, stat, truncate } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { inLake, SERVE_FOLDER, snapshotPath } from '../../../src/lake/layout.ts'
+import { createSnapshot, readSnapshot } from '../../../src/manifest/snapshots.ts'
+import { serveCopy } from '../../../src/server/copy/serve-copy.ts'
+import { hashFile } from '../../../src/support/hash.ts'
+import { type LoadedLake, Workbench } from '../../load/loaded-lake.ts'
+import { temporaryFolder } from '../../support/temporary-folder.ts'
+import { lengthEmbedder, loadServed, MEMORY_BYTES, sampleLines } from './served-lake.ts'
+
+let bench: Workbench
+let loaded: LoadedLake
+beforeAll(async () => {
+  bench = await Workbench.open()
+  loaded = await loadServed(bench, { content: 'companies', lines: await sampleLines('companies', 20) })
+})
+afterAll(() => bench.close())
+
+const served = (snapshot?: number, embedder = lengthEmbedder) =>
+  serveCopy({ lake: loaded.lake, snapshot, memoryBytes: MEMORY_BYTES, embedder })
+
+test('serveCopy makes the copy of the newest snapshot, and uses it the next time', async () => {
+  const first = await served()
+  const { sha256 } = await hashFile(inLake(loaded.lake, snapshotPath(1)))
+  expect(first.description).toMatchObject({ snapshot: 1, snapshotSha256: sha256 })
+  await first.close()
+  const file = join(inLake(loaded.lake, SERVE_FOLDER), '00000001', 'search.duckdb')
+  const before = await stat(file)
+  const second = await served()
+  expect((await stat(file)).ino).toBe(before.ino)
+  await second.close()
+})
+
+test('serveCopy makes a copy of each snapshot, and anew for another embedder', async () => {
+  const snapshot = { ...(await readSnapshot(loaded.lake, 1)), snapshot: 2, parent: 1 }
+  await createSnapshot(loaded.lake, snapshot)
+  for (const number of [1, 2, undefined]) {
+    const copy = await served(number)
+    expect(copy.description.snapshot).toBe(number ?? 2)
+    await copy.close()
+  }
+  expect(await readdir(inLake(loaded.lake, SERVE_FOLDER))).toEqual(['00000001', '00000002'])
+  const other = await served(2, { ...lengthEmbedder, name: 'other' })
+  expect(other.description.embedder.name).toBe('other')
+  await other.close()
+})
+
+test('serveCopy refuses a damaged copy, a lake that is none, and a snapshot that is not there', async () => {
+  await (await served(1)).close()
+  await truncate(join(inLake(loaded.lake, SERVE_FOLDER), '00000001', 'companies.jsonl'), 10)
+  await expect(served(1)).rejects.toMatchObject({ code: 'COPY_UNUSABLE' })
+  await expect(served(9)).rejects.toMatchObject({ code: 'SNAPSHOT_NOT_FOUND' })
+  const none = serveCopy({
+    lake: await temporaryFolder(),
+    memoryBytes: MEMORY_BYTES,
+    embedder: lengthEmbedder,
+  })
+  await expect(none).rejects.toMatchObject({ code: 'LAKE_NOT_FOUND' })
+})

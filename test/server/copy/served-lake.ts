@@ -1,0 +1,76 @@
+/** Small lakes with their serving copies, and what of a record a test compares. Knows nothing of vitest. */
+
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { brotliDecompressSync } from 'node:zlib'
+import type { Row } from '../../../src/lake/duckdb.ts'
+import { makeLake } from '../../../src/manifest/runs.ts'
+import { createSnapshot } from '../../../src/manifest/snapshots.ts'
+import type { Place } from '../../../src/server/copy/copy-form.ts'
+import { copyFolder, type MakeCopyRequest, makeCopy } from '../../../src/server/copy/make-copy.ts'
+import { openCopy } from '../../../src/server/copy/open-copy.ts'
+import type { ServingCopy } from '../../../src/server/copy/serving-copy.ts'
+import type { Embedder } from '../../../src/server/text/embedder.ts'
+import { sha256Of } from '../../../src/support/hash.ts'
+import { SAMPLE } from '../../cli/run-cli.ts'
+import type { Batch, LoadedLake, Workbench } from '../../load/loaded-lake.ts'
+
+export const MEMORY_BYTES = 256 * 1024 * 1024
+export const LIMIT = { timeoutMs: 30_000 }
+
+/** A vector that says how long the text was. */
+export const lengthEmbedder: Embedder = {
+  name: 'length',
+  dimensions: 2,
+  leastSimilarity: 0,
+  embed: (texts) => Promise.resolve(texts.map((text) => Float32Array.of(text.length, 1))),
+}
+
+/** The first lines of a batch file of the sample. */
+export const sampleLines = async (content: Batch['content'], count: number): Promise<string[]> => {
+  const bytes = brotliDecompressSync(await readFile(join(SAMPLE, `${content}-0001.jsonl.br`)))
+  return bytes.toString('utf8').split('\n').slice(0, count)
+}
+
+/** A lake with its one snapshot in the manifest. */
+export const loadServed = async (bench: Workbench, ...batches: readonly Batch[]): Promise<LoadedLake> => {
+  const loaded = await bench.load(...batches)
+  await makeLake(loaded.lake)
+  const partitions = loaded.snapshot.partitions.map((partition, at) =>
+    partition.source.kind === 'file'
+      ? { ...partition, source: { ...partition.source, sha256: sha256Of(String(at)) } }
+      : partition,
+  )
+  await createSnapshot(loaded.lake, { ...loaded.snapshot, partitions })
+  return loaded
+}
+
+export const requestOf = (
+  { lake, snapshot }: Pick<LoadedLake, 'lake' | 'snapshot'>,
+  more: Partial<MakeCopyRequest> = {},
+): MakeCopyRequest => ({
+  lake,
+  snapshot,
+  snapshotSha256: 'f'.repeat(64),
+  memoryBytes: MEMORY_BYTES,
+  embedder: lengthEmbedder,
+  ...more,
+})
+
+export interface MadeCopy {
+  readonly folder: string
+  readonly copy: ServingCopy
+  readonly rows: (sql: string) => Promise<Row[]>
+}
+
+/** Makes and opens the copy of a lake. */
+export const madeCopy = async (loaded: LoadedLake): Promise<MadeCopy> => {
+  await makeCopy(requestOf(loaded))
+  const folder = copyFolder(loaded.lake, loaded.snapshot.snapshot)
+  const copy = await openCopy({ folder, memoryBytes: MEMORY_BYTES })
+  return { folder, copy, rows: (sql) => copy.query((session) => session.rows(sql), LIMIT) }
+}
+
+/** Places out of rows with the columns `at` and `bytes`. */
+export const placesOf = (rows: readonly Row[]): Place[] =>
+  rows.map(({ at, bytes }) => ({ at: Number(at), bytes: Number(bytes) }))

@@ -1,0 +1,27 @@
+/** A shelf of one batch file, `1`, with a text of one's own. */
+
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { BatchShelf } from '../../../src/server/batches/batch-shelf.ts'
+import { sha256Of } from '../../../src/support/hash.ts'
+import { temporaryFolder } from '../../support/temporary-folder.ts'
+
+export const CONTENT = 'abcdefghijklmnopqrstuvwxyz'
+
+export const shelfOf = async (content: string): Promise<BatchShelf> => {
+  const path = join(await temporaryFolder(), 'file.jsonl.br')
+  await writeFile(path, content)
+  const file = {
+    BatchFileId: '1',
+    FileName: 'file.jsonl.br',
+    Content: 'Companies',
+    CreatedAt: '2026-11-21T12:00:00.000Z',
+    SizeInBytes: content.length,
+    Count: 1,
+    sha256: sha256Of(content),
+  } as const
+  return {
+    listing: async () => ({ BatchFiles: [] }),
+    find: async (_caller, id) => (id === '1' ? { file, path } : undefined),
+  }
+}

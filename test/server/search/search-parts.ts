@@ -1,0 +1,108 @@
+/** Parts of a search for tests: callers, small rates, a small embedder, and copies of small lakes. */
+
+import { AREAS, type Area } from '../../../src/contract/authorization.ts'
+import type { Caller } from '../../../src/server/caller.ts'
+import { copyFolder, makeCopy } from '../../../src/server/copy/make-copy.ts'
+import { openCopy } from '../../../src/server/copy/open-copy.ts'
+import type { ServingCopy } from '../../../src/server/copy/serving-copy.ts'
+import { ratesOf } from '../../../src/server/rates/rate-table.ts'
+import type { Answer, SearchParts } from '../../../src/server/search/answer.ts'
+import type { Embedder } from '../../../src/server/text/embedder.ts'
+import type { Batch, Workbench } from '../../load/loaded-lake.ts'
+
+const MEMORY_BYTES = 256 * 1024 * 1024
+
+/** SEK: 10 for a dollar in 2020, 8 from 2021 on; EUR: 0.5 in all years. */
+export const RATES = ratesOf(
+  new Map([
+    [
+      'SEK',
+      new Map([
+        [2020, 10],
+        [2021, 8],
+      ]),
+    ],
+    ['EUR', new Map([[2020, 0.5]])],
+  ]),
+)
+
+const WORDS = ['ship', 'bank', 'fish']
+
+/** Counts three words; a text with none of them is near nothing. */
+export const wordEmbedder: Embedder = {
+  name: 'words',
+  dimensions: WORDS.length,
+  leastSimilarity: 0.5,
+  embed: async (texts) =>
+    texts.map((text) => {
+      const counts = WORDS.map((word) => text.toLowerCase().split(word).length - 1)
+      const length = Math.hypot(...counts) || 1
+      return Float32Array.from(counts, (count) => count / length)
+    }),
+}
+
+/** A copy with nothing behind it, for what is checked before a query. */
+const emptyCopy = (snapshot: number): ServingCopy => ({
+  description: {
+    version: 1,
+    snapshot,
+    snapshotTime: '2025-01-01T00:00:00Z',
+    snapshotSha256: 'f'.repeat(64),
+    records: { companies: 0, relations: 0 },
+    embedder: { name: wordEmbedder.name, dimensions: wordEmbedder.dimensions },
+    files: {},
+  },
+  query: () => Promise.reject(new Error('No query expected')),
+  documents: () => Promise.reject(new Error('No documents expected')),
+  close: () => Promise.resolve(),
+})
+
+export const partsOf = (copy: ServingCopy, more: Partial<SearchParts> = {}): SearchParts => ({
+  copy,
+  rates: RATES,
+  embedder: wordEmbedder,
+  cursorKey: Buffer.alloc(32, 7),
+  cursorCap: 100_000,
+  queryTimeoutMs: 30_000,
+  ...more,
+})
+export const emptyParts = (more: Partial<SearchParts> = {}, snapshot = 1): SearchParts =>
+  partsOf(emptyCopy(snapshot), more)
+
+export const EVERYTHING: Caller = { name: 'all', rights: 'everything' }
+
+/** A caller with areas by country; `''` is for records without a country. */
+export const callerOf = (areas: Readonly<Record<string, readonly Area[]>>): Caller => ({
+  name: 'some',
+  rights: {
+    countries: new Map(
+      Object.entries(areas)
+        .filter(([country]) => country !== '')
+        .map(([country, list]) => [country, new Set(list)]),
+    ),
+    withoutCountry: areas[''] === undefined ? null : new Set(areas['']),
+  },
+})
+export const allAreasBut = (...areas: readonly Area[]): readonly Area[] =>
+  AREAS.filter((area) => !areas.includes(area))
+
+/** Loads batches into a lake and opens its copy; the bench removes the lake. */
+export const searchedLake = async (bench: Workbench, ...batches: readonly Batch[]): Promise<SearchParts> => {
+  const { lake, snapshot } = await bench.load(...batches)
+  await makeCopy({
+    lake,
+    snapshot,
+    snapshotSha256: 'f'.repeat(64),
+    memoryBytes: MEMORY_BYTES,
+    embedder: wordEmbedder,
+  })
+  return partsOf(await openCopy({ folder: copyFolder(lake, snapshot.snapshot), memoryBytes: MEMORY_BYTES }))
+}
+
+/** The pagination and body of a page; throws where the search was refused. */
+export const pageOf = (answer: Answer) => {
+  if (answer.kind === 'refused') throw new Error(`Refused: ${answer.messages.join(' ')}`)
+  return { pagination: answer.pagination, text: Buffer.concat(answer.body).toString() }
+}
+export const messagesOf = (answer: { kind: string; messages?: readonly string[] }): readonly string[] =>
+  answer.messages ?? []

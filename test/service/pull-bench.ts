@@ -1,0 +1,56 @@
+/** A fake service, a lake, and pulls from one into the other. */
+
+import { join } from 'node:path'
+import { onTestFinished } from 'vitest'
+import { type PullRunOptions, type PullSummary, pull } from '../../src/cli/pull-run.ts'
+import type { Snapshot } from '../../src/core/partition.ts'
+import { listRuns } from '../../src/manifest/runs.ts'
+import { readSnapshot } from '../../src/manifest/snapshots.ts'
+import type { PullEvent } from '../../src/pipeline/pull.ts'
+import type { PullSettings } from '../../src/pipeline/pull-settings.ts'
+import { openService, type Service } from '../../src/source/service/service.ts'
+import { queryLake } from '../pipeline/batch-bench.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+import { type FakeService, type FakeServiceOptions, openFakeService } from './fake-service.ts'
+
+export const SWEDEN = { CountryCode: ['SE'] }
+
+export interface PullBench {
+  readonly fake: FakeService
+  readonly service: Service
+  readonly lake: string
+  readonly events: PullEvent[]
+  readonly pull: (settings?: Partial<PullSettings>, options?: Partial<PullRunOptions>) => Promise<PullSummary>
+  readonly snapshot: () => Promise<Snapshot>
+  readonly query: (sql: string) => Promise<readonly (readonly unknown[])[]>
+  /** Runs that are not finished. */
+  readonly runs: () => Promise<readonly string[]>
+}
+
+export const openPullBench = async (options: FakeServiceOptions): Promise<PullBench> => {
+  const fake = await openFakeService(options)
+  const service = openService({ url: fake.url, token: fake.token, maxRequestsPerSecond: 5000 })
+  onTestFinished(async () => {
+    await service.close()
+    await fake.close()
+  })
+  const lake = join(await temporaryFolder(), 'lake')
+  const events: PullEvent[] = []
+  const { cap = 100_000 } = options
+  return {
+    ...{ fake, service, lake, events },
+    pull: (settings, more) =>
+      pull(
+        fake.url,
+        { content: 'companies', search: SWEDEN, pageSize: 10, cap, ...settings },
+        {
+          ...{ lake, service, concurrency: 2, limit: { kind: 'count', lines: 0 } },
+          onPull: (event) => events.push(event),
+          ...more,
+        },
+      ),
+    snapshot: () => readSnapshot(lake),
+    query: (sql) => queryLake(lake, sql),
+    runs: async () => (await listRuns(lake, { now: new Date() })).map(({ run }) => run),
+  }
+}

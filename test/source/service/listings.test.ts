@@ -1,0 +1,133 @@
+/** The listings in the shapes that services may give them. */
+
+import { gzipSync } from 'node:zlib'
+import { expect, test } from 'vitest'
+import { type Answer, answeringServer, client, status } from './answering-server.ts'
+
+const json = (body: unknown): Answer =>
+  status(200, {}, typeof body === 'string' ? body : JSON.stringify(body))
+
+test('batchFiles reads the listing of the open points', async () => {
+  const entry = {
+    BatchFileId: 'b-17',
+    FileName: 'companies-SE-000.jsonl.br',
+    Content: 'Companies',
+    CountryCode: 'SE',
+    CreatedAt: '2026-01-01T00:00:00Z',
+    SizeInBytes: 1234,
+    Count: 20,
+  }
+  const server = await answeringServer(json({ BatchFiles: [entry] }))
+  expect(await client(server.url).batchFiles()).toEqual([
+    {
+      id: 'b-17',
+      name: 'companies-SE-000.jsonl.br',
+      content: 'companies',
+      countryCode: 'SE',
+      createdAt: '2026-01-01T00:00:00Z',
+      sizeBytes: 1234,
+      count: 20,
+    },
+  ])
+  expect(server.seen[0]).toMatchObject({ method: 'GET', url: '/v2/batches/batch-files' })
+})
+
+test.each<[string, unknown, readonly string[]]>([
+  ['the body itself', [{ Id: 'a' }, { id: 'b' }], ['a', 'b']],
+  [
+    'the first list of any field',
+    { total: 2, at: { x: [1] }, files: [{ FileId: 5 }], more: [{ id: 'no' }] },
+    ['5'],
+  ],
+  ['numbers for ids', '[{"batchfileid":12345678901234567890},{"FILEID":0}]', ['12345678901234567890', '0']],
+  [
+    'entries without an id',
+    [{ name: 'x' }, null, 5, [{ id: 'deep' }], { id: '' }, { Id: null, FileId: 'c' }],
+    ['c'],
+  ],
+  ['an entry with lists of its own', [{ id: 'a', parts: [{ id: 'no' }] }], ['a']],
+  ['nothing', [], []],
+  ['nothing in a field', { BatchFiles: [] }, []],
+])('batchFiles takes %s', async (_what, body, ids) => {
+  const server = await answeringServer(json(body))
+  expect((await client(server.url).batchFiles()).map(({ id }) => id)).toEqual(ids)
+})
+
+test('batchFiles leaves out what it cannot read, and names a file by its id', async () => {
+  const entry = { Id: 'a', Content: 'Others', SizeInBytes: -1, Count: 'many', CountryCode: 5, FileName: null }
+  const server = await answeringServer(json([entry, { Id: 'b', content: 'relations', sizeinbytes: '12' }]))
+  expect(await client(server.url).batchFiles()).toEqual([
+    { id: 'a', name: 'a', countryCode: '5' },
+    { id: 'b', name: 'b', content: 'relations', sizeBytes: 12 },
+  ])
+})
+
+test.each(['{"BatchFiles":[{"Id":"a"}', '{"BatchFiles":[{"Id":"a"}]', '', '<html>'])(
+  'batchFiles asks again after half a listing: %j',
+  async (half) => {
+    const server = await answeringServer(json(half), json({ BatchFiles: [{ Id: 'a' }] }))
+    expect(await client(server.url).batchFiles()).toHaveLength(1)
+    expect(server.seen).toHaveLength(2)
+  },
+)
+
+test.each(['{}', '{"a":{"b":[]}}', '5'])('batchFiles refuses a listing without a list: %j', async (body) => {
+  const server = await answeringServer(json(body))
+  await expect(client(server.url).batchFiles()).rejects.toMatchObject({ code: 'ANSWER_INVALID' })
+  expect(server.seen).toHaveLength(1)
+})
+
+test('batchFiles takes a compressed listing', async () => {
+  const server = await answeringServer((response) => {
+    response.setHeader('Content-Encoding', 'gzip')
+    response.end(gzipSync('[{"Id":"a"}]'))
+  })
+  expect(await client(server.url).batchFiles()).toHaveLength(1)
+})
+
+test('parameters reads the listing of the open points', async () => {
+  const entry = {
+    ParameterName: 'CountryCode',
+    Datatype: 'string',
+    Description: 'Country.',
+    FilterType: 'identifier',
+    IsSortable: true,
+    Values: [{ Value: 'SE', Name: 'Sweden' }],
+  }
+  const server = await answeringServer(
+    json({ SearchParameters: [entry, { ParameterName: 'InternalId', Datatype: 'number' }] }),
+  )
+  expect(await client(server.url).parameters('companies')).toEqual([
+    {
+      name: 'CountryCode',
+      datatype: 'string',
+      description: 'Country.',
+      filterType: 'identifier',
+      sortable: true,
+      values: [{ value: 'SE', name: 'Sweden' }],
+    },
+    { name: 'InternalId', datatype: 'number' },
+  ])
+  expect(server.seen[0]?.url).toBe('/v2/companies/search-parameters')
+})
+
+test.each<[string, unknown, readonly unknown[]]>([
+  ['the body itself', [{ parameterName: 'A' }, 'B'], [{ name: 'A' }, { name: 'B' }]],
+  ['any field', { x: 1, parameters: [{ name: 'A' }] }, [{ name: 'A' }]],
+  ['entries without a name', [{ Datatype: 'x' }, null, { ParameterName: '' }], []],
+  [
+    'plain values',
+    [{ name: 'A', values: ['SE', 10, null, { id: 3 }] }],
+    [{ name: 'A', values: [{ value: 'SE' }, { value: 10 }, { value: 3 }] }],
+  ],
+])('parameters takes %s', async (_what, body, parameters) => {
+  const server = await answeringServer(json(body))
+  expect(await client(server.url).parameters('relations')).toEqual(parameters)
+  expect(server.seen[0]?.url).toBe('/v2/relations/search-parameters')
+})
+
+test('parameters asks again after half a listing, and refuses one without a list', async () => {
+  const server = await answeringServer(json('{"SearchParameters":['), json({}))
+  await expect(client(server.url).parameters('companies')).rejects.toMatchObject({ code: 'ANSWER_INVALID' })
+  expect(server.seen).toHaveLength(2)
+})

@@ -1,6 +1,7 @@
 /** What firmlake offers to programs, name by name. Everything else may change without notice. */
 
 export { CONSOLIDATIONS, DICTIONARIES, FIGURE_SCALE, type FigureScale } from './contract/dictionaries.ts'
+export { LIMITS } from './contract/limits.ts'
 export { CATEGORIES, LINE_ITEMS, type LineItem, type Unit } from './contract/line-items.ts'
 export {
   COMPANY,
@@ -13,7 +14,15 @@ export {
 } from './contract/objects.ts'
 export type { Block, OverlongLine } from './core/block.ts'
 export { ERROR_CODES, type ErrorCode, ToolkitError } from './core/errors.ts'
-export type { Counts, DateRange, Drift, FileEntry, PartitionEntry, Snapshot } from './core/partition.ts'
+export type {
+  Counts,
+  DateRange,
+  Drift,
+  FileEntry,
+  PartitionEntry,
+  PullEntry,
+  Snapshot,
+} from './core/partition.ts'
 export { REJECT_CODES, type RejectCode } from './core/reject.ts'
 export type { CopyFormat, CopyReceipt, Relation as RowRelation } from './core/relation.ts'
 export type { Receipt, Sink } from './core/sink.ts'
@@ -41,8 +50,13 @@ export {
   loadBatches,
 } from './pipeline/load-batches.ts'
 export type { Progress, RunEvent } from './pipeline/progress.ts'
+export { type PulledWindow, type PullRunOptions, type PullSummary, pull } from './pipeline/pull-run.ts'
+export { parseSearch } from './pipeline/pull-search.ts'
+export type { PullSettings } from './pipeline/pull-settings.ts'
 export { parseQuarantineLimit, type QuarantineLimit } from './pipeline/quarantine-limit.ts'
 export { type RunPlan, startRun } from './pipeline/start-run.ts'
 export { type JsonLinesOptions, jsonLines } from './sink/json-lines.ts'
 export { type ParquetLakeOptions, parquetLake } from './sink/parquet-lake.ts'
 export { localSources } from './source/local-sources.ts'
+export { openService, type Service, type ServiceOptions } from './source/service/service.ts'
+export { readToken } from './source/service/token.ts'

@@ -14,12 +14,19 @@ let stoppedBy: NodeJS.Signals | undefined
 /** The signal that stopped the command, if one did. */
 export const stoppingSignal = (): NodeJS.Signals | undefined => stoppedBy
 
+/** What a person is told of work that keeps what it has finished. */
+const KEPT = 'what is finished is kept'
+
 /**
  * Does work that can be stopped. Work that finishes in spite of a signal counts as done.
  *
+ * @param meanwhile what happens between the first signal and the end, told to the person
  * @throws {ToolkitError} `INTERRUPTED` when the work fails with another error after a signal
  */
-export const interruptible = async <T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> => {
+export const interruptible = async <T>(
+  work: (signal: AbortSignal) => Promise<T>,
+  meanwhile = KEPT,
+): Promise<T> => {
   const controller = new AbortController()
   let firstMs = 0
   const stop = (signal: NodeJS.Signals): void => {
@@ -29,7 +36,7 @@ export const interruptible = async <T>(work: (signal: AbortSignal) => Promise<T>
     }
     firstMs = performance.now()
     stoppedBy = signal
-    note('Stopping: what is finished is kept. Once more ends at once.')
+    note(`Stopping: ${meanwhile}. Once more ends at once.`)
     controller.abort()
   }
   for (const signal of SIGNALS) process.on(signal, stop)

@@ -2,10 +2,10 @@
 
 import type { WindowPlan } from '../pipeline/plan-windows.ts'
 import type { PullEvent, PullPlan } from '../pipeline/pull.ts'
+import type { PulledWindow, PullSummary } from '../pipeline/pull-run.ts'
 import { formatBytes, formatCount, formatCounted } from './format.ts'
 import { note } from './output.ts'
 import type { ProgressLine } from './progress-line.ts'
-import type { PulledWindow, PullSummary } from './pull-run.ts'
 import { textTable } from './text-table.ts'
 
 /** Windows shown to people; programs get all. */

@@ -3,17 +3,17 @@
 import { ToolkitError } from '../core/errors.ts'
 import { claimRun, type RunClaim, releaseRun } from '../manifest/run-claims.ts'
 import { listRuns, removeCommittedRun } from '../manifest/runs.ts'
+import { serviceOfBatches, workOnBatches } from '../pipeline/batches-run.ts'
+import { type ConvertOptions, replay, workOn } from '../pipeline/convert-run.ts'
 import type { BatchSummary } from '../pipeline/load-batches.ts'
 import { filesOfRun } from '../pipeline/pull-batches.ts'
+import { settingsOf, workOnPull } from '../pipeline/pull-run.ts'
 import { planOf, type RunPlan } from '../pipeline/start-run.ts'
+import { workOnSync } from '../pipeline/sync-run.ts'
 import { localSources } from '../source/local-sources.ts'
 import { isRunId } from '../support/run-ids.ts'
-import { serviceOfBatches, workOnBatches } from './batches-run.ts'
-import { type ConvertOptions, replay, workOn } from './convert-run.ts'
-import { settingsOf, workOnPull } from './pull-run.ts'
 import { quarantineFiles } from './quarantine-files.ts'
 import { DEFAULT_SERVICE, type ServiceCommandOptions, serviceOf } from './service-options.ts'
-import { workOnSync } from './sync-run.ts'
 
 export interface ResumeOptions extends ConvertOptions {
   /**

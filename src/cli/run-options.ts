@@ -38,10 +38,8 @@ export const bytesOption = (flags: string, about: string, bytes: number, text: s
 export const memoryOption = (): Option =>
   bytesOption('--memory <bytes>', 'most memory to use in all', DEFAULT_MEMORY_BYTES, '1GiB')
 
-export const threadsOption = (): Option =>
-  new Option('--threads <n>', 'threads: partitions loaded side by side')
-    .argParser(threadCount)
-    .default(DEFAULT_THREADS)
+export const threadsOption = (about = 'threads of the queries'): Option =>
+  new Option('--threads <n>', about).argParser(threadCount).default(DEFAULT_THREADS)
 
 /** DuckDB's part of the memory when Node only prints: the rest is Node with its modules. */
 export const queryMemory = (totalBytes: number): number => {
@@ -56,5 +54,5 @@ export const workOptions = (): Option[] => [
     .argParser(parseQuarantineLimit)
     .default(parseQuarantineLimit(DEFAULT_MAX_QUARANTINED), DEFAULT_MAX_QUARANTINED),
   memoryOption(),
-  threadsOption(),
+  threadsOption('threads: partitions loaded side by side'),
 ]

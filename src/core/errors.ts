@@ -52,6 +52,7 @@ export const ERROR_CODES = {
   CURSOR_COMBINED: 'options were used together with a cursor that do not go with it',
   COUNTRY_NEEDED: 'a search by national identification number needs CountryCode too',
   PLAN_IMPOSSIBLE: 'the search cannot be cut into windows small enough; narrow it, or use batch files',
+  RECORDS_DIFFER: 'two lakes that must hold the same records do not; report it with the message',
   COPY_UNUSABLE: 'the serving copy cannot be used; remove its folder and start again',
   TOKENS_UNREADABLE: 'the file of tokens cannot be read; compare it with docs/serving.md',
   RATES_UNREADABLE: 'the file of rates cannot be read; it needs the columns currency,year,units_per_usd',

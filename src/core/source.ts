@@ -30,6 +30,8 @@ export interface Source {
   readonly details?: () => SourceDetails
   /** Called when nobody will open it again: all its partitions are journaled, or it is skipped. */
   readonly release?: () => Promise<void>
+  /** Called when the run ends early: stops what is fetched for it and others, and waits until nobody writes. */
+  readonly stop?: () => Promise<void>
 }
 
 export interface SourceDetails {

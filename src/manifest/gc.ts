@@ -14,7 +14,7 @@ import {
   type LoadFolder,
   listLeftovers,
   listLoadFolders,
-  listOldCopies,
+  listOutdated,
   type StoredFile,
 } from './lake-files.ts'
 import type { Judge } from './run-claims.ts'
@@ -33,7 +33,7 @@ export interface GarbageRequest extends Judge {
 export interface Garbage {
   readonly runs: readonly string[]
   readonly snapshots: readonly number[]
-  /** Data files, and the files of serving copies of removed snapshots. */
+  /** Data files, and the serving copies and batch files of removed snapshots. */
   readonly files: readonly string[]
   /** Unfinished writes of processes that are gone. */
   readonly leftovers: readonly string[]
@@ -127,15 +127,17 @@ const sweep = async (request: GarbageRequest, { loads, leftovers, runs }: Work):
   const left = runs.dead.map(({ run }) => run).filter((run) => !removed.includes(run))
   const working = [...runs.working, ...left]
   const old = await oldSnapshots(lake, kept.first)
-  const copies = await listOldCopies(lake, kept.first)
-  const files = [...garbageFiles(loads, { dead: runs.dead, working }, kept), ...copies]
+  const outdated = await listOutdated(lake, kept.first)
+  const files = [
+    ...garbageFiles(loads, { dead: runs.dead, working }, kept),
+    ...outdated.flatMap((folder) => folder.files),
+  ]
   if (!dryRun) {
     await removeOldSnapshots(lake, kept.first, old.names)
     for (const { path } of files) await rm(inLake(lake, path), { force: true })
     for (const { path } of leftovers) await rm(inLake(lake, path), { recursive: true, force: true })
     await removeEmptyFolders(lake, loads, working)
-    for (const copy of new Set(copies.map(({ path }) => path.split('/').slice(0, 2).join('/'))))
-      await rm(inLake(lake, copy), { recursive: true, force: true })
+    for (const { path } of outdated) await rm(inLake(lake, path), { recursive: true, force: true })
   }
   for (const { bytes } of [...files, ...leftovers]) freedBytes += bytes
   return {

@@ -2,9 +2,11 @@
 
 import { relative, sep } from 'node:path'
 import {
+  BATCHES_FOLDER,
   inLake,
   loadPath,
   MANIFEST_FOLDER,
+  parseBatchesName,
   parseServeName,
   RUNS_FOLDER,
   SERVE_FOLDER,
@@ -59,28 +61,42 @@ export const listLoadFolders = async (lake: string): Promise<readonly LoadFolder
   return loads
 }
 
-/** The files of serving copies whose snapshots are below a number: gc has removed them. */
-export const listOldCopies = async (lake: string, first: number): Promise<readonly StoredFile[]> => {
-  const files: StoredFile[] = []
-  for (const { name } of await listFolder(inLake(lake, SERVE_FOLDER))) {
-    if ((parseServeName(name) ?? first) >= first) continue
-    const found = await listTree(inLake(lake, `${SERVE_FOLDER}/${name}`))
-    for (const { path, kind, bytes } of found)
-      if (kind === 'file') files.push({ path: below(lake, path), bytes })
+/** Folders that hold something made from a snapshot, and how they tell its number by a name. */
+const MADE_FROM_SNAPSHOTS = [
+  { parent: SERVE_FOLDER, parse: parseServeName },
+  { parent: BATCHES_FOLDER, parse: parseBatchesName },
+] as const
+
+/** `_serve/00000012`, `_batches/00000012`: what was made from one snapshot. */
+export interface MadeFolder {
+  readonly path: string
+  readonly files: readonly StoredFile[]
+}
+
+/** Serving copies and batch files whose snapshots are below a number: gc has removed them. */
+export const listOutdated = async (lake: string, first: number): Promise<readonly MadeFolder[]> => {
+  const outdated: MadeFolder[] = []
+  for (const { parent, parse } of MADE_FROM_SNAPSHOTS) {
+    for (const { name } of await listFolder(inLake(lake, parent))) {
+      if ((parse(name) ?? first) >= first) continue
+      const path = `${parent}/${name}`
+      const found = (await listTree(inLake(lake, path))).filter(({ kind }) => kind === 'file')
+      outdated.push({ path, files: found.map((one) => ({ path: below(lake, one.path), bytes: one.bytes })) })
+    }
   }
-  return files
+  return outdated
 }
 
 /**
  * Unfinished writes of processes that are gone: temporary files in `_manifest`, folders in `_runs`, serving copies
- * that were not finished.
+ * and batch files that were not finished.
  */
 export const listLeftovers = async (
   lake: string,
   { now, foreignIdleMs = DAY_MS }: Judge,
 ): Promise<readonly StoredFile[]> => {
   const leftovers: StoredFile[] = []
-  for (const folder of [MANIFEST_FOLDER, RUNS_FOLDER, SERVE_FOLDER]) {
+  for (const folder of [MANIFEST_FOLDER, RUNS_FOLDER, SERVE_FOLDER, BATCHES_FOLDER]) {
     for (const { name } of await listFolder(inLake(lake, folder))) {
       const liveness = temporaryLiveness(name)
       if (liveness === null || liveness === 'alive') continue

@@ -10,6 +10,7 @@ import type { DateRange } from '../core/partition.ts'
 import { searchLabel } from '../source/service/request-label.ts'
 import { type Axis, dateAxis, dayFilter, valueAxis } from './plan-windows-axes.ts'
 import { filterOf, type LiveParameter, withFilter } from './pull-search.ts'
+import { CHANGE_FIELD, daysField, isDate } from './pull-since.ts'
 
 export interface PlannedWindow {
   /** With the window's own filters. */
@@ -46,8 +47,8 @@ export interface PlanRequest {
   /** Parameters with values to cut by, asked for only when days are not enough. */
   readonly coded: () => Promise<readonly LiveParameter[]>
   /**
-   * The parameter to cut by, and that `since` and `until` mean. @default the search's own date filter, else
-   * CHANGE_FIELD; to cut by also the other dates, where one of them covers more
+   * The parameter to cut by, and that `since` and `until` mean. @default `daysField`; to cut by any date filter of
+   * the search itself, also the other dates where one of them covers more
    */
   readonly by?: string | undefined
   /** First and last day, `yyyy-MM-dd`, UTC. */
@@ -63,14 +64,8 @@ export interface PlanRequest {
 /** Part of the cap left free for what comes in until a window is pulled. */
 const MARGIN = 0.02
 
-/** What says that anything of a record has changed. */
-export const CHANGE_FIELD = { companies: 'ContentUpdatedAt', relations: 'RelationsUpdatedAt' } as const
-
 /** In this order, where days are not enough. */
 const CODED = ['CountryCode', 'OperationalStatus', 'LegalForm'] as const
-
-const isDate = ({ name, datatype }: LiveParameter): boolean =>
-  datatype?.toLowerCase().startsWith('date') ?? /UpdatedAt$/i.test(name)
 
 /**
  * @throws {ToolkitError} PLAN_IMPOSSIBLE naming the window that stays too large, VALUES_REFUSED, and what
@@ -110,7 +105,9 @@ class Planner {
 
   async plan(): Promise<WindowPlan> {
     const { by, content, since, until, cap } = this.#request
-    const field = this.#listedName(by ?? this.#ownDate() ?? CHANGE_FIELD[content])
+    const field = this.#listedName(
+      this.#asked ? daysField(this.#request) : (by ?? this.#ownDate() ?? CHANGE_FIELD[content]),
+    )
     const search = this.#asked ? this.#within(field) : this.#request.search
     if (this.#asked) this.#field = field
     const empty = search === undefined

@@ -132,6 +132,7 @@ const batchSource = (
       await removeBatch(path)
       downloads.release(index)
     },
+    stop: () => downloads.stop(),
   }
 }
 

@@ -23,18 +23,18 @@ export const isSearch = (value: unknown): value is SearchParameters =>
       Array.isArray(values) && values.every((one) => typeof one === 'string' || typeof one === 'number'),
   )
 
-/** Reads a search as JSON. @throws {ToolkitError} USAGE */
-export const parseSearch = (text: string): SearchParameters => {
+/** Reads a search as JSON; `name` is where it was given. @throws {ToolkitError} USAGE */
+export const parseSearch = (text: string, name = '--search'): SearchParameters => {
   let value: unknown
   try {
     value = JSON.parse(text)
   } catch (error) {
-    throw new ToolkitError('USAGE', 'Cannot read --search: it is no JSON', {}, error)
+    throw new ToolkitError('USAGE', `Cannot read ${name}: it is no JSON`, {}, error)
   }
   if (isSearch(value)) return value
   throw new ToolkitError(
     'USAGE',
-    `Cannot read --search: expected an object of arrays of texts and numbers, such as {"CountryCode":["SE"]}`,
+    `Cannot read ${name}: expected an object of arrays of texts and numbers, such as {"CountryCode":["SE"]}`,
   )
 }
 

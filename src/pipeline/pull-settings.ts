@@ -37,6 +37,8 @@ export const checkSettings = async (
 ): Promise<readonly LiveParameter[]> => {
   checkDay('--since', since === 'last' ? undefined : since)
   checkDay('--until', until)
+  if (since !== undefined && until !== undefined && since !== 'last' && since > until)
+    throw new ToolkitError('USAGE', `Cannot search from --since ${since} to --until ${until}: no day is left`)
   const parameters = await service.parameters(content, signal && { signal })
   checkSearch(content, search, parameters)
   if (by !== undefined) checkName(content, by, parameters)

@@ -1,11 +1,18 @@
-/** "Since last": the day from which a search goes on, told by the lake's own manifest. */
+/** What the days of a search mean, and "since last": the day it goes on from, told by the lake's own manifest. */
 
 import { DEFAULT_CURRENCY } from '../contract/limits.ts'
 import type { Content } from '../contract/objects.ts'
 import type { SearchParameters } from '../contract/requests.ts'
 import type { PullEntry, Snapshot } from '../core/partition.ts'
-import { CHANGE_FIELD } from './plan-windows.ts'
-import { sameSearch } from './pull-search.ts'
+import { filterOf, type LiveParameter, sameSearch } from './pull-search.ts'
+
+/** What says that anything of a record has changed. */
+export const CHANGE_FIELD = { companies: 'ContentUpdatedAt', relations: 'RelationsUpdatedAt' } as const
+
+const isChange = ({ name }: LiveParameter): boolean => /UpdatedAt$/i.test(name)
+
+export const isDate = (parameter: LiveParameter): boolean =>
+  parameter.datatype?.toLowerCase().startsWith('date') ?? isChange(parameter)
 
 /** Where a pull goes on; without `from` there was none before, and everything is pulled. */
 export interface Since {
@@ -19,7 +26,18 @@ interface Asked {
   readonly search: SearchParameters
   readonly currency?: string | undefined
   readonly by?: string | undefined
+  /** Of the service, as listed now. */
+  readonly parameters: readonly LiveParameter[]
 }
+
+/**
+ * The parameter that days asked for mean: the one named, else one of the search itself that says when something
+ * changed (a day of its accounts says nothing of that), else CHANGE_FIELD.
+ */
+export const daysField = ({ content, search, by, parameters }: Omit<Asked, 'currency'>): string =>
+  by ??
+  parameters.find((one) => isChange(one) && filterOf(search, one.name) !== undefined)?.name ??
+  CHANGE_FIELD[content]
 
 const currencyOf = ({ content, currency }: Pick<Asked, 'content' | 'currency'>): string | undefined =>
   content === 'companies' ? (currency ?? DEFAULT_CURRENCY) : undefined
@@ -29,7 +47,7 @@ const currencyOf = ({ content, currency }: Pick<Asked, 'content' | 'currency'>):
  * earlier pull saw only a part of it.
  */
 export const sinceLast = (snapshot: Snapshot | null, service: string, asked: Asked): Since => {
-  const field = (asked.by ?? CHANGE_FIELD[asked.content]).toLowerCase()
+  const field = daysField(asked).toLowerCase()
   const last = snapshot?.pulls?.findLast(
     (pull) =>
       pull.service === service &&

@@ -58,7 +58,8 @@ export const planPull = async (
 ): Promise<PullPlan> => {
   const { content, search, by, until } = settings
   const parameters = await checkSettings(service, settings, options.signal)
-  const since = settings.since === 'last' ? sinceLast(snapshot, service.origin, settings) : undefined
+  const since =
+    settings.since === 'last' ? sinceLast(snapshot, service.origin, { ...settings, parameters }) : undefined
   const clock = { asOf: '' }
   const plan = await planWindows({
     ...{ content, search, by, until, cap: settings.cap },
@@ -107,6 +108,15 @@ const codedOfRelations = async (
 const planPath = ({ lake, run }: RunClaim): string => inLake(lake, `${runPath(run)}/windows.json`)
 /** Where the files of a run's windows are. */
 export const windowsFolder = ({ lake, run }: RunClaim): string => inLake(lake, `${runPath(run)}/windows`)
+
+/** Makes a folder of a run where it is missing. @throws {ToolkitError} DISK_FULL, WRITE_FAILED */
+export const makeRunFolder = async (path: string): Promise<void> => {
+  try {
+    await makeFolder(path)
+  } catch (error) {
+    throw writeError(`Cannot make "${path}"`, error)
+  }
+}
 
 const isPlan = (value: unknown): value is PullPlan =>
   typeof value === 'object' &&
@@ -161,7 +171,7 @@ export const openPull = async (
 ): Promise<Pull> => {
   const { content, currency, pageSize } = settings
   const { concurrency, signal, onEvent } = options
-  await makeFolder(windowsFolder(claim))
+  await makeRunFolder(windowsFolder(claim))
   const windows = runWindows(content, plan)
   const opened = await openWindowSources(windows, {
     folder: windowsFolder(claim),
@@ -177,8 +187,15 @@ export const openPull = async (
           service,
           path,
           signal: stop,
-          cutAgain: (whole, atMost) =>
-            cutAgain(service, settings, whole, atMost, { ...options, signal: stop }),
+          cutAgain: async (whole, atMost) => {
+            const parts = await planParts(service, settings, whole, atMost, { ...options, signal: stop })
+            const left = parts.announced - parts.planned
+            const text =
+              `window "${name}" outgrew its chain, and the parts it is cut into leave ${left} of its ` +
+              `${parts.announced} records out; batch files hold them`
+            if (left > 0) onEvent?.({ kind: 'warning', text })
+            return parts.windows.map(({ search: part }) => part)
+          },
           onPage: (now) => onEvent?.({ kind: 'page', window: name, checkpoint: now }),
         },
       )
@@ -200,10 +217,18 @@ export const cutAgain = async (
   search: SearchParameters,
   atMost: number,
   options: Pick<PullOptions, 'nowMs' | 'signal'>,
-): Promise<readonly SearchParameters[]> => {
+): Promise<readonly SearchParameters[]> =>
+  (await planParts(service, settings, search, atMost, options)).windows.map((window) => window.search)
+
+const planParts = (
+  service: PullService,
+  settings: PullSettings,
+  search: SearchParameters,
+  atMost: number,
+  options: Pick<PullOptions, 'nowMs' | 'signal'>,
+): Promise<PullPlan> => {
   const parts = { ...settings, search, since: undefined, until: undefined, cap: atMost }
-  const { windows } = await planPull(service, parts, null, options)
-  return windows.map((window) => window.search)
+  return planPull(service, parts, null, options)
 }
 
 /** What a person must know of a window whose records are not as many as were announced. */

@@ -49,8 +49,9 @@ const scopeOf = (search: SearchParameters): string | undefined => {
   for (const [name, values] of Object.entries(search)) {
     const filter = SCOPE_FILTERS.find((one) => one.toLowerCase() === name.toLowerCase())
     if (filter === undefined) return undefined
-    const texts = values.map((value) => literal(String(value))).join(', ')
-    conditions.push(`CAST(${columnOf('BasicDetails', filter)} AS VARCHAR) IN (${texts})`)
+    // A service may take codes in any letter case; to find none of them here would hide what vanished.
+    const texts = values.map((value) => literal(String(value).toLowerCase())).join(', ')
+    conditions.push(`lower(CAST(${columnOf('BasicDetails', filter)} AS VARCHAR)) IN (${texts})`)
   }
   return conditions.join(' AND ')
 }

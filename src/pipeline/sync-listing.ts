@@ -7,9 +7,9 @@ import { join } from 'node:path'
 import { LIMITS } from '../contract/limits.ts'
 import type { SearchParameters } from '../contract/requests.ts'
 import { ToolkitError, writeError } from '../core/errors.ts'
-import { pageLines } from '../decode/page-lines.ts'
 import { createIfAbsent } from '../support/durable-files.ts'
 import { listFolder, look } from '../support/list-files.ts'
+import { countedLines } from './counted-lines.ts'
 import { withFilter } from './pull-search.ts'
 import type { PullService } from './pull-settings.ts'
 
@@ -68,7 +68,7 @@ const minifiedPage = async (search: SearchParameters, pageNumber: number, option
       ...{ content: 'companies', search, pageSize, pageNumber, minified: true },
       ...(currency !== undefined && { currency }),
     },
-    (body) => pageLines(body, 'minified'),
+    countedLines('minified'),
     signal && { signal },
   )
   const total = pagination.TotalCount

@@ -10,9 +10,9 @@ import { systemCode, ToolkitError, writeError } from '../core/errors.ts'
 import type { PullEntry, Snapshot } from '../core/partition.ts'
 import { inLake, runPath } from '../lake/layout.ts'
 import type { RunClaim } from '../manifest/run-claims.ts'
-import { createIfAbsent, makeFolder } from '../support/durable-files.ts'
+import { createIfAbsent } from '../support/durable-files.ts'
 import { sideBySide } from '../support/side-by-side.ts'
-import { cutAgain, type PullOptions, type PullPlan, pullEntry, windowsFolder } from './pull.ts'
+import { cutAgain, makeRunFolder, type PullOptions, type PullPlan, pullEntry, windowsFolder } from './pull.ts'
 import type { PullService, PullSettings } from './pull-settings.ts'
 import { type Comparison, compareListing } from './sync-compare.ts'
 import { groupsOf, type ListingOptions, listAgain, listingFiles, listWindow } from './sync-listing.ts'
@@ -78,7 +78,7 @@ export const findChanges = async (
   const stored = await storedFindings(claim)
   if (stored) return stored
   const folder = inLake(claim.lake, `${runPath(claim.run)}/listing`)
-  await makeFolder(folder)
+  await makeRunFolder(folder)
   const listing = listingOptions(service, settings, options)
   await sideBySide(
     plan.windows,
@@ -128,7 +128,7 @@ export const openSync = async (
   findings: SyncFindings,
   { concurrency, signal, onEvent }: SyncOptions,
 ): Promise<WindowSources> => {
-  await makeFolder(windowsFolder(claim))
+  await makeRunFolder(windowsFolder(claim))
   const ids = [...findings.new, ...findings.changed].sort((a, b) => a - b)
   const count = Math.ceil(ids.length / WINDOW_COMPANIES)
   const windows = Array.from({ length: count }, (_, at) => {

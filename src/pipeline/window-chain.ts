@@ -7,9 +7,10 @@ import { FIRST_CURSOR, LIMITS } from '../contract/limits.ts'
 import type { Content } from '../contract/objects.ts'
 import type { SearchParameters } from '../contract/requests.ts'
 import { type ErrorCode, ToolkitError } from '../core/errors.ts'
-import { type PageLines, pageLines } from '../decode/page-lines.ts'
+import type { PageLines } from '../decode/page-lines.ts'
 import type { Page, Service } from '../source/service/service.ts'
 import { sha256Of } from '../support/hash.ts'
+import { countedLines } from './counted-lines.ts'
 import { type Checkpoint, holds, NOTHING, readCheckpoint, WindowSpool } from './window-spool.ts'
 
 export interface WindowRequest {
@@ -53,12 +54,10 @@ export const pullWindow = async (request: WindowRequest, options: WindowOptions)
   if (begun?.sha256 !== undefined) return begun
   // A file that lost what its checkpoint counts is begun anew: nothing of an unfinished window is loaded yet.
   const kept = begun && (await holds(options.path, begun.bytes)) ? begun : undefined
-  const start = kept ?? {
-    ...beginning(NOTHING),
-    chains: request.searches,
-    chain: 0,
+  const start = {
+    ...(kept ?? { ...beginning(NOTHING), chains: request.searches, chain: 0, asOf: null }),
+    // Counted anew: a run that was away for long finds its cursor expired each time, and must not get stuck.
     restarts: 0,
-    asOf: null,
   }
   const spool = await WindowSpool.open(options.path, start.bytes)
   try {
@@ -106,8 +105,8 @@ class Chain {
         this.#options.signal?.throwIfAborted()
         const page: Page<PageLines> = await this.#page(cursor)
         ;(await written)()
-        cursor = page.value.records === 0 ? null : page.pagination.Cursor
-        const after = this.#after(page, cursor)
+        const after = this.#after(page)
+        cursor = after.next
         written = outcome(this.#keep(after.repeated ? EMPTY : page.value.lines, after.checkpoint))
       }
       ;(await written)()
@@ -127,7 +126,7 @@ class Chain {
     const search = this.#search()
     return service.page(
       { content, search, pageSize, cursor, ...(currency !== undefined && { currency }) },
-      (body) => pageLines(body, content),
+      countedLines(content),
       signal && { signal },
     )
   }
@@ -139,10 +138,11 @@ class Chain {
   }
 
   /** The checkpoint behind a page. @throws {ToolkitError} ANSWER_DISORDERED */
-  #after(
-    { value, pagination, asOf }: Page<PageLines>,
-    next: string | null,
-  ): { readonly checkpoint: Checkpoint; readonly repeated: boolean } {
+  #after({ value, pagination, asOf }: Page<PageLines>): {
+    readonly checkpoint: Checkpoint
+    readonly next: string | null
+    readonly repeated: boolean
+  } {
     const was = this.#checkpoint
     const ids = value.ids.length === 0 ? null : sha256Of(value.ids.join())
     const [least, greatest] = [value.ids[0], value.ids.at(-1)]
@@ -150,6 +150,9 @@ class Chain {
     const repeated = overlaps && ids === was.lastIds
     this.#repeats = repeated ? this.#repeats + 1 : 0
     if (overlaps && (!repeated || this.#repeats >= MOST_REPEATS)) throw this.#disordered(least)
+    // Nothing of a page that came before is believed, its cursor included, unless it comes once more.
+    const given = value.records === 0 ? null : pagination.Cursor
+    const next = repeated && this.#repeats < MOST_REPEATS - 1 ? was.cursor : given
     const end =
       next === null
         ? { chain: was.chain + 1, restarts: 0 }
@@ -170,7 +173,7 @@ class Chain {
     }
     const checkpoint = next === null ? { ...counted, ...beginning(counted), ...end } : { ...counted, ...end }
     this.#checkpoint = checkpoint
-    return { checkpoint, repeated }
+    return { checkpoint, next, repeated }
   }
 
   async #keep(lines: Buffer, checkpoint: Checkpoint): Promise<void> {

@@ -86,6 +86,7 @@ const windowSource = (
       await removeSpool(path)
       ahead.release(index)
     },
+    stop: () => ahead.stop(),
   }
 }
 

@@ -35,7 +35,7 @@ export interface Checkpoint extends Extent {
   /** Greatest `InternalId` of the chain so far, and a hash of those of its last page. */
   readonly lastId: string | null
   readonly lastIds: string | null
-  /** How often the chain began again because its cursor was refused. */
+  /** How often this process began the chain again because its cursor was refused. */
   readonly restarts: number
   /** When the window's first page came, by the service's clock. */
   readonly asOf: string | null

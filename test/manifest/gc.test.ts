@@ -3,6 +3,8 @@ import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import {
+  BATCHES_FOLDER,
+  batchesPath,
   inLake,
   loadPath,
   MANIFEST_FOLDER,
@@ -101,7 +103,7 @@ test('collectGarbage removes unfinished writes of dead processes only', async ()
   await makeLake(lake)
   const elsewhere = temporaryName({ ...thisProcess(), host: 'elsewhere' })
   const [dead, live] = [temporaryName(DEAD), temporaryName()]
-  for (const folder of [MANIFEST_FOLDER, RUNS_FOLDER, SERVE_FOLDER]) {
+  for (const folder of [MANIFEST_FOLDER, RUNS_FOLDER, SERVE_FOLDER, BATCHES_FOLDER]) {
     await mkdir(inLake(lake, `${folder}/${dead}/staging`), { recursive: true })
     for (const name of [elsewhere, live]) await writeFile(inLake(lake, `${folder}/${name}`), 'x')
   }
@@ -111,33 +113,37 @@ test('collectGarbage removes unfinished writes of dead processes only', async ()
     `${MANIFEST_FOLDER}/${dead}`,
     ...[`${RUNS_FOLDER}/${dead}`, `${RUNS_FOLDER}/${elsewhere}`].sort(),
     `${SERVE_FOLDER}/${dead}`,
+    `${BATCHES_FOLDER}/${dead}`,
   ])
   expect(await readdir(inLake(lake, RUNS_FOLDER))).toEqual([live])
 })
 
-const makeCopyOf = async (lake: string, snapshot: number): Promise<void> => {
-  await mkdir(inLake(lake, servePath(snapshot)), { recursive: true })
-  for (const name of ['companies.jsonl', 'copy.json'])
-    await writeFile(inLake(lake, `${servePath(snapshot)}/${name}`), 'x')
-}
+const FOLDERS = [
+  ['serving copies', SERVE_FOLDER, servePath, ['companies.jsonl', 'copy.json']],
+  ['batch files', BATCHES_FOLDER, batchesPath, ['companies-SE-0001.jsonl.br', 'index.json']],
+] as const
 
-test('collectGarbage removes serving copies of removed snapshots, and leaves the others alone', async () => {
-  const lake = await temporaryFolder()
-  for (const source of ['a', 'b', 'c']) await loadSources(lake, [source])
-  // The copy of a snapshot that is not there yet: a commit may come between two looks.
-  for (const snapshot of [1, 2, 3, 4]) await makeCopyOf(lake, snapshot)
-  await mkdir(inLake(lake, `${SERVE_FOLDER}/notes`))
-  expect(await collectGarbage({ lake, now: NOW })).toEqual(NOTHING)
-  const files = [1, 2].flatMap((number) => [
-    `${servePath(number)}/companies.jsonl`,
-    `${servePath(number)}/copy.json`,
-  ])
-  expect(await collectGarbage({ lake, now: NOW, keep: 1, dryRun: true })).toMatchObject({ files })
-  expect(await readdir(inLake(lake, SERVE_FOLDER))).toHaveLength(5)
-  expect(await collectGarbage({ lake, now: NOW, keep: 1 })).toMatchObject({ files, snapshots: [1, 2] })
-  expect(await readdir(inLake(lake, SERVE_FOLDER))).toEqual(['00000003', '00000004', 'notes'])
-  expect(await verifyLake({ lake, countRows: countLines })).toMatchObject({ problems: [], notes: [] })
-})
+test.each(FOLDERS)(
+  'collectGarbage removes %s of removed snapshots, and leaves the others alone',
+  async (_what, parent, pathOf, names) => {
+    const lake = await temporaryFolder()
+    for (const source of ['a', 'b', 'c']) await loadSources(lake, [source])
+    // Of a snapshot that is not there yet too: a commit may come between two looks.
+    for (const snapshot of [1, 2, 3, 4]) {
+      await mkdir(inLake(lake, pathOf(snapshot)), { recursive: true })
+      for (const name of names) await writeFile(inLake(lake, `${pathOf(snapshot)}/${name}`), 'x')
+    }
+    await mkdir(inLake(lake, `${parent}/notes`))
+    expect(await collectGarbage({ lake, now: NOW })).toEqual(NOTHING)
+    const files = [1, 2].flatMap((number) => names.map((name) => `${pathOf(number)}/${name}`))
+    expect(await collectGarbage({ lake, now: NOW, keep: 1, dryRun: true })).toMatchObject({ files })
+    expect(await readdir(inLake(lake, parent))).toHaveLength(5)
+    const done = await collectGarbage({ lake, now: NOW, keep: 1 })
+    expect(done).toMatchObject({ files, snapshots: [1, 2] })
+    expect(await readdir(inLake(lake, parent))).toEqual(['00000003', '00000004', 'notes'])
+    expect(await verifyLake({ lake, countRows: countLines })).toMatchObject({ problems: [], notes: [] })
+  },
+)
 
 test('collectGarbage leaves files alone that no run made', async () => {
   const lake = await temporaryFolder()

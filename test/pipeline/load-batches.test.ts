@@ -3,15 +3,15 @@
 import { randomBytes } from 'node:crypto'
 import { readFile, writeFile } from 'node:fs/promises'
 import { expect, test } from 'vitest'
-import { type WorkOptions, workOn } from '../../src/cli/convert-run.ts'
 import { ToolkitError } from '../../src/core/errors.ts'
 import type { PullEntry } from '../../src/core/partition.ts'
 import type { Source } from '../../src/core/source.ts'
 import { inLake } from '../../src/lake/layout.ts'
 import { journalPath, readJournal } from '../../src/manifest/journal.ts'
 import type { RunClaim } from '../../src/manifest/run-claims.ts'
-import { listRunIds as runsOf } from '../../src/manifest/runs.ts'
+import { listRuns, listRunIds as runsOf } from '../../src/manifest/runs.ts'
 import { readSnapshot } from '../../src/manifest/snapshots.ts'
+import { type WorkOptions, workOn } from '../../src/pipeline/convert-run.ts'
 import type { BatchSummary } from '../../src/pipeline/load-batches.ts'
 import { startRun } from '../../src/pipeline/start-run.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
@@ -214,6 +214,24 @@ test('the next source is fetched while one is loaded, and is stopped and waited 
   expect(events).toEqual(['stopped', 'failed'])
   await expect(run).rejects.toMatchObject({ code: 'SOURCE_UNREADABLE' })
   expect(first.calls).not.toContain('release')
+})
+
+test('a run is given up only when its sources have stopped', async () => {
+  const lake = await temporaryFolder()
+  const claim = await claimIn(lake)
+  const stopped: string[] = []
+  const source: Source = {
+    ...failing('one'),
+    stop: async () => {
+      await new Promise((resolve) => setImmediate(resolve))
+      const runs = await listRuns(lake, { now: new Date() })
+      stopped.push(...runs.map(({ state }) => state))
+    },
+  }
+  const run = workOn(claim, PLAN, [source], { lake, limit: { kind: 'count', lines: 0 } })
+  await expect(run).rejects.toMatchObject({ code: 'SERVICE_FAILED' })
+  expect(stopped).toEqual(['live'])
+  expect(await listRuns(lake, { now: new Date() })).toMatchObject([{ state: 'gone' }])
 })
 
 const pullOf = (run: string, asOf: string): PullEntry => ({

@@ -171,6 +171,18 @@ test('planWindows keeps within the days asked for and those of the search itself
   expect(nothing).toMatchObject({ windows: [], announced: 0, probes: 1 })
 })
 
+test('planWindows takes days as those of a change, unless the search has another date of change itself', async () => {
+  const parameters = [...DATES, { name: 'LastFiscalYearEnd', datatype: 'date' }]
+  const asked = { cap: 1000, parameters, since: '2026-06-01' }
+  const accounts = await planned([], { ...asked, search: { LastFiscalYearEnd: ['2020-01-01'] } })
+  expect(accounts).toMatchObject({
+    field: 'ContentUpdatedAt',
+    search: { LastFiscalYearEnd: ['2020-01-01'], ContentUpdatedAt: ['2026-06-01'] },
+  })
+  const own = await planned([], { ...asked, search: { CompanyInfoUpdatedAt: ['2020-01-01'] } })
+  expect(own).toMatchObject({ field: 'CompanyInfoUpdatedAt' })
+})
+
 test('planWindows cuts a day that is too large by country, then by status', async () => {
   const countries = ['SE', 'SE', 'SE', 'NO', 'DK']
   const day = Array.from({ length: 500 }, (_, at) => ({

@@ -1,10 +1,12 @@
-import { readdir } from 'node:fs/promises'
+import { readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { resumeRun } from '../../src/cli/resume-run.ts'
+import { makeRunFolder } from '../../src/pipeline/pull.ts'
 import { checkSearch, sameSearch } from '../../src/pipeline/pull-search.ts'
 import type { FakeCompany } from '../service/fake-service.ts'
 import { openPullBench, type PullBench, SWEDEN } from '../service/pull-bench.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 import { verify } from './batch-bench.ts'
 
 const DAY_MS = 86_400_000
@@ -205,6 +207,21 @@ test('pull since last goes on from the day of the last pull of the same search',
   expect((await one.pull({ since: 'last', currency: 'EUR' })).plan.since).toEqual({})
 })
 
+test('pull since last goes on by the date of change that the search has itself', async () => {
+  const dated = companies(20).map((company) => ({
+    ...company,
+    dates: { CompanyInfoUpdatedAt: '2026-06-14' },
+  }))
+  const one = await openPullBench({
+    companies: dated,
+    dateParameters: ['ContentUpdatedAt', 'CompanyInfoUpdatedAt'],
+  })
+  const search = { CompanyInfoUpdatedAt: ['2026-01-01'] }
+  await one.pull({ search, since: '2026-06-01' })
+  const { plan } = await one.pull({ search, since: 'last' })
+  expect(plan).toMatchObject({ since: { from: '2026-06-15' }, field: 'CompanyInfoUpdatedAt' })
+})
+
 test('pull since last goes on from the last day asked for where that was earlier', async () => {
   const one = await openPullBench({ companies: companies(100) })
   await one.pull({ since: '2026-06-01', until: '2026-06-10' })
@@ -227,6 +244,9 @@ test('pull refuses a misspelt parameter and names the nearest, before there is a
   await expect(one.pull({ by: 'ContentUpdated' })).rejects.toMatchObject({ code: 'PARAMETER_REFUSED' })
   await expect(one.pull({ search: {} })).rejects.toMatchObject({ code: 'SEARCH_MISSING' })
   await expect(one.pull({ since: '2026-02-30' })).rejects.toMatchObject({ code: 'USAGE' })
+  await expect(one.pull({ since: '2026-02-02', until: '2026-02-01' })).rejects.toMatchObject({
+    code: 'USAGE',
+  })
   await expect(readdir(one.lake)).rejects.toMatchObject({ code: 'ENOENT' })
 })
 
@@ -290,4 +310,25 @@ test('pull cuts a window again that has outgrown the cap since it was planned', 
   expect(windows).toMatchObject([{ announced: 150, received: 150 }])
   expect(await idsOf(one)).toEqual(oneTo(150))
   expect(await one.query('SELECT count(*) FROM companies_history')).toEqual([[150]])
+})
+
+test('pull says how many records the parts of a window that outgrew the cap leave out', async () => {
+  const undated = Array.from({ length: 5 }, (_, at) => ({ id: 1001 + at, country: 'SE' }))
+  const one = await openPullBench({
+    companies: companies(55),
+    cap: 60,
+    before: (_, nth) => {
+      if (nth === 1) one.fake.hold([...companies(150), ...undated])
+      return undefined
+    },
+  })
+  expect((await one.pull()).entry).toMatchObject({ announced: 55, received: 150 })
+  const warnings = one.events.flatMap((event) => (event.kind === 'warning' ? [event.text] : []))
+  expect(warnings.join()).toContain('leave 5 of its 155 records out')
+})
+
+test('makeRunFolder names what cannot be made', async () => {
+  const one = join(await temporaryFolder(), 'file')
+  await writeFile(one, '')
+  await expect(makeRunFolder(join(one, 'windows'))).rejects.toMatchObject({ code: 'WRITE_FAILED' })
 })

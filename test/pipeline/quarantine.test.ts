@@ -1,11 +1,11 @@
 import { stat } from 'node:fs/promises'
 import { expect, test } from 'vitest'
-import { replay } from '../../src/cli/convert-run.ts'
 import { resumeRun } from '../../src/cli/resume-run.ts'
 import type { PartitionEntry } from '../../src/core/partition.ts'
 import { inLake, stagingPath } from '../../src/lake/layout.ts'
 import { readJournal } from '../../src/manifest/journal.ts'
 import { listRunIds } from '../../src/manifest/runs.ts'
+import { replay } from '../../src/pipeline/convert-run.ts'
 import type { BatchSummary } from '../../src/pipeline/load-batches.ts'
 import {
   listQuarantine,

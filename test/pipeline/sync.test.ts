@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { resumeRun } from '../../src/cli/resume-run.ts'
-import { type SyncRunOptions, type SyncSummary, sync } from '../../src/cli/sync-run.ts'
 import type { PullSettings } from '../../src/pipeline/pull-settings.ts'
+import { type SyncRunOptions, type SyncSummary, sync } from '../../src/pipeline/sync-run.ts'
 import type { FakeCompany } from '../service/fake-service.ts'
 import { openPullBench, type PullBench, SWEDEN } from '../service/pull-bench.ts'
 
@@ -113,6 +113,9 @@ test('sync takes only the companies of its own search for vanished', async () =>
   })
   await one.pull({ search: { CountryCode: ['SE', 'NO'] } })
   expect((await syncOf(one)).findings).toMatchObject({ vanished: [], unchanged: 5 })
+  one.fake.hold([])
+  const { findings } = await syncOf(one, { search: { countrycode: ['se'] } })
+  expect(findings).toMatchObject({ listed: 0, vanished: [1, 2, 3, 4, 5] })
 })
 
 test('sync that is cut off goes on with what it has listed and found', async () => {

@@ -144,6 +144,43 @@ test('pullWindow drops a page that comes twice', async () => {
   expect(await idsIn(one.path)).toEqual(tens(40))
 })
 
+test('pullWindow asks again instead of following the cursor of a page that came before', async () => {
+  const one = await bench({
+    companies: companies(40),
+    before: (_, nth) =>
+      nth === 3 ? { companies: companies(20).slice(10), cursor: cursorAt(300, 30, SEARCH) } : undefined,
+  })
+  expect(await one.pull()).toMatchObject({ records: 40, pages: 4 })
+  expect(await idsIn(one.path)).toEqual(tens(40))
+})
+
+test('pullWindow asks again where a page has not as many records as its header says', async () => {
+  const short = await bench({
+    companies: companies(40),
+    before: (_, nth) =>
+      nth === 3
+        ? { companies: companies(25).slice(20), count: 10, cursor: cursorAt(300, 30, SEARCH) }
+        : undefined,
+  })
+  expect(await short.pull()).toMatchObject({ records: 40, pages: 4 })
+  const empty = await bench({
+    companies: companies(40),
+    before: (_, nth) => (nth === 2 ? { companies: [], count: 10, cursor: null } : undefined),
+  })
+  expect(await empty.pull()).toMatchObject({ records: 40, pages: 4 })
+  expect(await idsIn(empty.path)).toEqual(tens(40))
+})
+
+test('pullWindow begins again in a new process, however often earlier ones did', async () => {
+  const one = await bench({
+    companies: companies(50),
+    before: ({ cursor }, nth) => (nth <= 9 && cursor !== '*' ? { refuse: EXPIRED } : undefined),
+  })
+  await expect(one.pull()).rejects.toMatchObject({ code: 'CURSOR_REFUSED' })
+  expect(await one.pull()).toMatchObject({ records: 50, pages: 5 })
+  expect(await idsIn(one.path)).toEqual(tens(50))
+})
+
 test('pullWindow ends with an error where the same page comes for ever', async () => {
   const one = await bench({
     companies: companies(40),

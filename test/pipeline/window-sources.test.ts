@@ -107,3 +107,22 @@ test('openWindowSources stops what is being pulled when the one who asks gives u
   expect(stopped.sort()).toEqual([0, 1])
   await stop()
 })
+
+test('openWindowSources stops all that is pulled ahead with any of its sources, and waits for it', async () => {
+  const folder = await temporaryFolder()
+  const stopped: number[] = []
+  const { sources } = await openWindowSources(windows(4), {
+    ...{ folder, content: 'companies', service: 'http://127.0.0.1', concurrency: 3 },
+    pull: async (index, _, signal) => {
+      if (index === 0) return checkpoint(0)
+      await new Promise((resolve) => signal.addEventListener('abort', resolve))
+      await settle()
+      stopped.push(index)
+      throw signal.reason
+    },
+  })
+  await sources[0]?.fingerprint?.()
+  await settle()
+  await sources[0]?.stop?.()
+  expect(stopped).toEqual([1, 2, 3])
+})

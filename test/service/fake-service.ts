@@ -39,6 +39,8 @@ export type Instead =
       readonly companies: readonly FakeCompany[]
       readonly cursor: string | null
       readonly totalCount?: number
+      /** `Count` of the header. @default as many as there are */
+      readonly count?: number
     }
 
 export interface FakeServiceOptions {
@@ -177,6 +179,7 @@ export const openFakeService = async (options: FakeServiceOptions): Promise<Fake
     rows: readonly FakeCompany[],
     totalCount: number,
     cursor: string | null,
+    count = rows.length,
   ): void => {
     const inPages = asked === undefined && content === 'companies'
     const paging = inPages
@@ -189,7 +192,7 @@ export const openFakeService = async (options: FakeServiceOptions): Promise<Fake
     response.setHeader(
       PAGINATION_HEADER,
       JSON.stringify({
-        Count: rows.length,
+        Count: count,
         TotalCount: totalCount,
         PageSize: pageSize,
         TotalPages: Math.ceil(totalCount / pageSize),
@@ -216,7 +219,8 @@ export const openFakeService = async (options: FakeServiceOptions): Promise<Fake
       return
     }
     if (instead) {
-      return send(response, request, instead.companies, instead.totalCount ?? found.length, instead.cursor)
+      const { companies: rows, totalCount = found.length, cursor: next, count } = instead
+      return send(response, request, rows, totalCount, next, count)
     }
     if (cursor === undefined) {
       const from = (pageNumber - 1) * pageSize

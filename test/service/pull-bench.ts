@@ -2,11 +2,11 @@
 
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
-import { type PullRunOptions, type PullSummary, pull } from '../../src/cli/pull-run.ts'
 import type { Snapshot } from '../../src/core/partition.ts'
 import { listRuns } from '../../src/manifest/runs.ts'
 import { readSnapshot } from '../../src/manifest/snapshots.ts'
 import type { PullEvent } from '../../src/pipeline/pull.ts'
+import { type PullRunOptions, type PullSummary, pull } from '../../src/pipeline/pull-run.ts'
 import type { PullSettings } from '../../src/pipeline/pull-settings.ts'
 import { openService, type Service } from '../../src/source/service/service.ts'
 import { queryLake } from '../pipeline/batch-bench.ts'

@@ -2,9 +2,9 @@
 
 import type { Command } from 'commander'
 import { ToolkitError } from '../../core/errors.ts'
+import type { BatchPull } from '../../pipeline/batches-run.ts'
 import type { BatchSelection } from '../../pipeline/pull-batches-choose.ts'
 import { type BatchFilter, batchFilterOptions, selectionOf } from '../batch-options.ts'
-import type { BatchPull } from '../batches-run.ts'
 import { formatBytes, formatCounted } from '../format.ts'
 import { interruptible } from '../interrupt.ts'
 import { type JsonOption, jsonOption, type LakeOption, lakeOption, withExamples } from '../options.ts'
@@ -74,7 +74,7 @@ const runPull = async (ids: string[], options: PullOptions): Promise<void> => {
   const line = new ProgressLine({ terminalOnly: options.json === true })
   const watch = watchRun(line)
   let loading = false
-  const { pullBatches } = await import('../batches-run.ts')
+  const { pullBatches } = await import('../../pipeline/batches-run.ts')
   const service = await serviceOf(options)
   try {
     const pulled = await interruptible((signal) =>

@@ -66,7 +66,7 @@ export const convertPaths = async (
   line: ProgressLine,
 ): Promise<RunReport> => {
   const { lake, content, again = false, maxLineBytes, maxRatio, maxDepth } = options
-  const { convert } = await import('../convert-run.ts')
+  const { convert } = await import('../../pipeline/convert-run.ts')
   const watch = watchRun(line)
   try {
     const summary = await interruptible((signal) =>

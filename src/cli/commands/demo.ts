@@ -1,4 +1,4 @@
-/** `demo`: the committed sample becomes a lake, which answers two questions. */
+/** `demo`: the committed sample becomes a lake, which answers two questions, is served, and pulled into another lake. */
 
 import { fileURLToPath } from 'node:url'
 import type { Command } from 'commander'
@@ -6,6 +6,7 @@ import { DECODE_LIMITS } from '../../decode/decode-limits.ts'
 import { DEFAULT_MAX_DEPTH } from '../../load/check-record.ts'
 import { DEFAULT_MEMORY_BYTES, DEFAULT_THREADS } from '../../pipeline/divide-memory.ts'
 import { DEFAULT_MAX_QUARANTINED, parseQuarantineLimit } from '../../pipeline/quarantine-limit.ts'
+import { interruptible } from '../interrupt.ts'
 import { type LakeOption, lakeOption, withExamples } from '../options.ts'
 import { printLines } from '../output.ts'
 import { ProgressLine } from '../progress-line.ts'
@@ -18,10 +19,11 @@ const SAMPLE = fileURLToPath(new URL('../../../data/sample', import.meta.url))
 export const addDemo = (program: Command): void => {
   const command = program
     .command('demo')
-    .summary('convert the sample into a lake and ask it two questions')
+    .summary('convert the sample, ask it two questions, serve it and pull it back')
     .description(
-      'Converts the sample of invented companies into a lake, shows what the lake holds, asks it two questions ' +
-        'and tells where to look next. May be run again.',
+      'Converts the sample of invented companies into a lake, shows what the lake holds and asks it two questions. ' +
+        'Then serves the lake on a free port with a fresh token, pulls it over HTTP into a second lake, and ends with ' +
+        '1 unless both hold the same records. The second lake is removed; nothing is left running. May be run again.',
     )
     .addOption(lakeOption().makeOptionMandatory(false).default('./lake'))
     .action(runDemo)
@@ -52,6 +54,8 @@ const runDemo = async ({ lake }: LakeOption): Promise<void> => {
   await printLines(statusLines(await readStatus(lake), false))
   await askQuestions(lake)
 
+  await goRound(lake)
+
   await heading('Where to look next')
   await printLines(nextLines(lake))
 }
@@ -74,6 +78,20 @@ const askQuestions = async (lake: string): Promise<void> => {
   )
 }
 
+/** @throws {ToolkitError} RECORDS_DIFFER */
+const goRound = async (lake: string): Promise<void> => {
+  const { roundTrip } = await import('../demo-round-trip.ts')
+  const { checkRoundTrip, roundTripLines } = await import('../demo-report.ts')
+  const startedMs = performance.now()
+  const line = new ProgressLine()
+  const trip = await interruptible(async (signal) => {
+    await heading('Served, and pulled into a second lake')
+    return roundTrip(lake, signal, (step) => line.show(() => step))
+  }, 'the server goes, and the second lake').finally(() => line.clear())
+  await printLines(roundTripLines(lake, trip, (performance.now() - startedMs) / 1000))
+  checkRoundTrip(trip)
+}
+
 const nextLines = (lake: string): string[] => {
   const call = (command: string): string => `  npm run -s firmlake -- ${command} --lake ${lake}`
   return [
@@ -85,6 +103,8 @@ const nextLines = (lake: string): string[] => {
     call('records --content companies'),
     'Is every byte as written?',
     call('verify'),
+    'The same interface for you, at http://127.0.0.1:8080 (docs/serving.md):',
+    call('serve'),
     'All commands:',
     '  npm run -s firmlake -- --help',
   ]

@@ -79,7 +79,8 @@ const planText = (content: Content, plan: PullPlan, estimate: PlanEstimate): str
     plan.windows.map(({ search, announced }) => [JSON.stringify(search), formatCount(announced)]),
   ),
   '',
-  `At most ${formatCounted(estimate.requests, 'request')}, at least ${formatDuration(estimate.seconds)}`,
+  `At most ${formatCounted(estimate.requests, 'request')}, at least ${formatDuration(estimate.seconds)}: ` +
+    'as if each page came as quickly as a count',
   ...gapLines(plan),
   ...(estimate.batchFiles === undefined
     ? []

@@ -53,7 +53,7 @@ const runPull = async (content: Content, options: PullCommandOptions): Promise<v
   const settings = settingsFor(content, await searchOf(options.search), options)
   const line = new ProgressLine({ terminalOnly: options.json === true })
   const [watch, pullWatch] = [watchRun(line), watchPull(line)]
-  const { pull } = await import('../pull-run.ts')
+  const { pull } = await import('../../pipeline/pull-run.ts')
   const service = await serviceOf(options)
   try {
     const pulled = await interruptible((signal) =>

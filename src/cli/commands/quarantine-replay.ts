@@ -71,7 +71,7 @@ const runReplay = async (options: ReplayOptions): Promise<void> => {
 
 const replayFiles = async (files: readonly QuarantineFile[], options: ReplayOptions): Promise<RunReport> => {
   const { lake, maxLineBytes, maxDepth, memory, threads, json } = options
-  const { replay } = await import('../convert-run.ts')
+  const { replay } = await import('../../pipeline/convert-run.ts')
   const line = new ProgressLine({ terminalOnly: json === true })
   const watch = watchRun(line)
   try {

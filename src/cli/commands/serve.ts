@@ -119,7 +119,10 @@ const runServe = async (options: ServeOptions): Promise<void> => {
   if (!isLoopback(host)) note('Others reach this server by plain HTTP: put a proxy with TLS in front of it')
   const log = options.log === undefined ? undefined : await openLog(options.log)
   try {
-    await interruptible((signal) => serveUntil(signal, options, tokens, log ?? process.stdout))
+    await interruptible(
+      (signal) => serveUntil(signal, options, tokens, log ?? process.stdout),
+      'requests at work are finished',
+    )
   } finally {
     if (log) await new Promise<void>((resolve) => log.end(() => resolve()))
   }

@@ -1,6 +1,7 @@
 /** `sync`: brings the companies of a search in a lake up to date by comparing timestamps. */
 
 import type { Command } from 'commander'
+import type { SyncRunOptions, SyncSummary } from '../../pipeline/sync-run.ts'
 import { formatBytes, formatCount, formatCounted } from '../format.ts'
 import { interruptible } from '../interrupt.ts'
 import { type JsonOption, jsonOption, type LakeOption, lakeOption, withExamples } from '../options.ts'
@@ -12,7 +13,6 @@ import { type WorkOptions, workOptions } from '../run-options.ts'
 import { watchRun } from '../run-progress.ts'
 import { reportLines, reportOf, warnOf } from '../run-report.ts'
 import { type ServiceCommandOptions, serviceOf, serviceOptions, serviceUrl } from '../service-options.ts'
-import type { SyncRunOptions, SyncSummary } from '../sync-run.ts'
 
 interface SyncCommandOptions
   extends LakeOption,
@@ -46,7 +46,7 @@ const runSync = async (options: SyncCommandOptions): Promise<void> => {
   const asked = { search: await searchOf(options.search), currency, by }
   const line = new ProgressLine({ terminalOnly: options.json === true })
   const watch = watchRun(line)
-  const { sync } = await import('../sync-run.ts')
+  const { sync } = await import('../../pipeline/sync-run.ts')
   const service = await serviceOf(options)
   try {
     const synced = await interruptible((signal) =>

@@ -3,10 +3,12 @@
  * documents (JSON Lines, read by place), and a DuckDB file with what filters, sorting and text search need.
  */
 
+import { LINE_ITEMS } from '../../contract/line-items.ts'
 import type { Content } from '../../contract/objects.ts'
+import { literal } from '../../lake/sql.ts'
 
 /** Raised when the form changes: a copy of another version is made anew. */
-export const COPY_VERSION = 1
+export const COPY_VERSION = 2
 
 /** The files of documents. A line of `minified` is `{"MinifiedInfo":{…}}`. */
 export type DocumentKind = Content | 'minified'
@@ -51,13 +53,22 @@ export interface CompanyPlace extends Place {
   readonly scoreBytes: number
 }
 
+/** What the figure parameters mean beside the line items. */
+export const EMPLOYEES = 'Employees'
+/** Names of figures, in the order of the table. */
+export const FIGURE_NAMES: readonly string[] = [
+  ...LINE_ITEMS.map(({ lineItem }) => lineItem),
+  EMPLOYEES,
+].sort()
+
 /**
  * Tables of the DuckDB file, attached as `copy`. All are sorted so that their zone maps help: `company`, `relation`,
- * `embedding` by internal_id, `figure` by line_item and internal_id, `posting` by term and internal_id, `person` by
- * national_id. Dates are days in UTC. `at` is a word of DuckDB's grammar: it needs quotes or its table's name.
+ * `embedding` by internal_id, `figure` by line_item, the latest figures before the others, fiscal_year and
+ * internal_id, `posting` by term and internal_id, `person` by national_id. Dates are instants in UTC. `at` is a word of
+ * DuckDB's grammar: it needs quotes or its table's name.
  */
 export const COPY_TABLES = {
-  /** One row a company. Date columns: one for every date parameter of the contract, in snake_case, type DATE. */
+  /** One row a company. Date columns: one for every date parameter of the contract, in snake_case, type TIMESTAMP (UTC). */
   company: {
     internal_id: 'BIGINT',
     country_code: 'VARCHAR',
@@ -86,7 +97,7 @@ export const COPY_TABLES = {
    * consolidated figure, else the unconsolidated one. `latest` marks the latest year that has a value.
    */
   figure: {
-    line_item: 'VARCHAR',
+    line_item: `ENUM (${FIGURE_NAMES.map(literal).join(', ')})`,
     internal_id: 'BIGINT',
     fiscal_year: 'SMALLINT',
     value: 'DOUBLE',
@@ -102,8 +113,8 @@ export const COPY_TABLES = {
     internal_id: 'BIGINT',
     country_code: 'VARCHAR',
     org_no: 'VARCHAR',
-    content_updated_at: 'DATE',
-    relations_updated_at: 'DATE',
+    content_updated_at: 'TIMESTAMP',
+    relations_updated_at: 'TIMESTAMP',
     /** Whether any entity of the record is protected. */
     is_protected: 'BOOLEAN',
     at: 'BIGINT',

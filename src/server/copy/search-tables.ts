@@ -40,14 +40,14 @@ const placesIn = (kind: keyof typeof PLACES, path: string): string =>
 /** The date columns of `company`: one for every date parameter. */
 export const DATE_COLUMNS: readonly string[] = FILTER_CLASSES.date.parameters.map(snakeCase)
 
-/** The day of an instant, in UTC. */
-const dayOf = (column: string): string => `CAST(CAST(${column} AS TIMESTAMP) AS DATE) AS ${ident(column)}`
+/** The instant in UTC, with its time of day: companies of one day are sorted by it. */
+const instantOf = (column: string): string => `CAST(${column} AS TIMESTAMP) AS ${ident(column)}`
 
 /** Makes the empty tables in the attached database `copy`. @param dimensions of the embedder's vectors */
 export const makeTables = (dimensions: number): string[] =>
   Object.entries(COPY_TABLES).map(([table, declared]) => {
     const columns: Record<string, string> = { ...declared }
-    if (table === 'company') for (const name of DATE_COLUMNS) columns[name] = 'DATE'
+    if (table === 'company') for (const name of DATE_COLUMNS) columns[name] = 'TIMESTAMP'
     if (table === 'embedding') columns.vector = `FLOAT[${dimensions}]`
     const list = Object.entries(columns).map(([name, type]) => `${ident(name)} ${type}`)
     return `CREATE TABLE copy.${ident(table)} (${list.join(', ')})`
@@ -69,7 +69,7 @@ export const insertCompanies = (places: PlacesOf): string =>
   company_type, listing_type, list_transform(industry_codes, lambda item : item.code) AS industry_codes,
   coalesce(text_terms, 0) AS text_terms, current_currency_code AS currency,
   p.at, p.bytes, p.currency_at, p.figures_at, p.figures_bytes, p.score_bytes,
-  m.at AS minified_at, m.bytes AS minified_bytes, ${DATE_COLUMNS.map(dayOf).join(', ')}
+  m.at AS minified_at, m.bytes AS minified_bytes, ${DATE_COLUMNS.map(instantOf).join(', ')}
 FROM ${CURRENT.companies} AS c
 JOIN ${placesIn('companies', places.companies)} AS p USING (internal_id)
 JOIN ${placesIn('minified', places.minified)} AS m USING (internal_id)
@@ -91,12 +91,22 @@ LEFT JOIN (
 ) AS e USING (internal_id)`,
   )
 
-/** Masked national ids are NULL in the lake: they have no row. */
+/**
+ * Masked national ids are NULL in the lake: they have no row. Who is protected in one place of a record is so in all of
+ * it, as in the answers. An earlier form without an id may be a protected one's: beside any of those it counts as such.
+ */
 export const insertPersons = (): string =>
   insert(
     'person',
     'national_id, internal_id',
-    `SELECT ${comparedNumberSql('national_identification_number')} AS national_id, company_id AS internal_id,
-  coalesce(is_protected, false) AS is_protected, is_history
-FROM ${CURRENT.relation_entities} WHERE national_identification_number IS NOT NULL`,
+    `SELECT ${comparedNumberSql('national_identification_number')} AS national_id, e.company_id AS internal_id,
+  coalesce(e.is_protected OR list_contains(p.ids, e.entity_id) OR (e.is_history AND coalesce(e.entity_id, 0) = 0), false)
+    AND p.company_id IS NOT NULL AS is_protected,
+  e.is_history
+FROM ${CURRENT.relation_entities} AS e
+LEFT JOIN (
+  SELECT company_id, list(DISTINCT entity_id) FILTER (entity_id <> 0) AS ids
+  FROM ${CURRENT.relation_entities} WHERE is_protected GROUP BY company_id
+) AS p ON p.company_id = e.company_id
+WHERE national_identification_number IS NOT NULL`,
   )

@@ -64,14 +64,19 @@ const textsCondition = (
   return inTexts(name === 'CountryCode' ? `upper(${columnOf(name)})` : columnOf(name), values, binder)
 }
 
-const range = <T extends string | number>(
-  sql: string,
-  from: T,
-  to: T | null,
-  type: string,
-  { bind }: Binder,
-): string =>
-  to === null ? `${sql} >= ${bind(from, type)}` : `${sql} BETWEEN ${bind(from, type)} AND ${bind(to, type)}`
+type FilterOf<K extends Filter['kind']> = Extract<Filter, { kind: K }>
+
+const withinFigures = (sql: string, { from, to }: FilterOf<'figure'>, { bind }: Binder): string =>
+  to === null
+    ? `${sql} >= ${bind(from, 'DOUBLE')}`
+    : `${sql} BETWEEN ${bind(from, 'DOUBLE')} AND ${bind(to, 'DOUBLE')}`
+
+/** Instants of days from their first moment to before the next day's. */
+const withinDays = (sql: string, { from, to }: FilterOf<'date'>, { bind }: Binder): string =>
+  [
+    `${sql} >= ${bind(from, 'DATE')}`,
+    ...(to === null ? [] : [`${sql} < ${bind(to, 'DATE')} + INTERVAL 1 DAY`]),
+  ].join(' AND ')
 
 const conditionOf = (filter: Filter, caller: Caller, factors: FactorTexts, binder: Binder): string => {
   switch (filter.kind) {
@@ -80,10 +85,10 @@ const conditionOf = (filter: Filter, caller: Caller, factors: FactorTexts, binde
     case 'texts':
       return textsCondition(filter, caller, binder)
     case 'date':
-      return range(columnOf(filter.name), filter.from, filter.to, 'DATE', binder)
+      return withinDays(columnOf(filter.name), filter, binder)
     case 'figure': {
       const values = figureValues(filter.name, filter.year, factors, binder)
-      const isWithin = range('value', filter.from, filter.to, 'DOUBLE', binder)
+      const isWithin = withinFigures('value', filter, binder)
       return `${ROW}.internal_id IN (SELECT internal_id FROM (${values}) WHERE ${isWithin})`
     }
     case 'search':

@@ -1,4 +1,4 @@
-/** Finds the companies of a page in the copy: one statement that counts, one for the page, both over the same filters. */
+/** Finds the companies of a page in the copy, and counts all that match in the same statement where that is not known. */
 
 import type { SortDirection } from '../../contract/limits.ts'
 import type { Row } from '../../lake/duckdb.ts'
@@ -71,57 +71,75 @@ export const findCompanies = (
         ...(sortBy === null ? [] : [sortBy]),
       ]
       const factors = await factorTexts(parts, session, figures, currency)
-      const counting = newBinder()
-      const counted = fromWhere(search, caller, questions, parts.embedder, factors, counting)
-      const count = `SELECT count(*) AS total ${counted.from} WHERE ${counted.where}`
-      const totalCount = await countOnce(parts.copy, session, count, counting.values)
-      const paged = newBinder()
-      const { from, where } = fromWhere(search, caller, questions, parts.embedder, factors, paged)
-      const select = `SELECT ${PLACE_COLUMNS}, ${scoreOf(questions)} AS score ${from}`
-      const page = `${select} ${pageOf(parts, search, where, questions.length > 0, factors, paged)}`
-      return { rows: (await session.rows(page, paged.values)).map(foundOf), totalCount }
+      const binder = newBinder()
+      const { from, where } = fromWhere(search, caller, questions, parts.embedder, factors, binder)
+      const searched = [...binder.values]
+      const { key, join, order } = sortOf(paging, questions.length > 0, factors, binder)
+      const found = `SELECT ${ROW}.internal_id, ${scoreOf(questions)} AS score, ${key} AS sorted
+${from}\n${join} WHERE ${where}`
+      const page = `SELECT * FROM found ${pageOf(parts, search, order, binder)}`
+      let rows: readonly Row[] | undefined
+      const totalCount = await countOnce(parts.copy, `${from} WHERE ${where}`, searched, async () => {
+        rows = await session.rows(countedPage(found, page, order), binder.values)
+        return Number(rows[0]?.total)
+      })
+      rows ??= await session.rows(pageAlone(found, page, order), binder.values)
+      return { rows: rows.filter((row) => row.internal_id !== null).map(foundOf), totalCount }
     },
     { timeoutMs: parts.queryTimeoutMs, signal },
   )
 
-/** What follows the tables: a sort's own table, the conditions, the order and the limit. */
+/** The filters are gone through once for both; of a page without companies the count is a row by itself. */
+const countedPage = (found: string, page: string, order: string): string => `
+WITH found AS MATERIALIZED (${found}), page AS (${page})
+SELECT total, ${PLACE_COLUMNS}, score
+FROM (SELECT count(*) AS total FROM found)
+LEFT JOIN (page JOIN copy.company AS ${ROW} USING (internal_id)) ON true
+ORDER BY ${order}`
+
+const pageAlone = (found: string, page: string, order: string): string => `
+WITH found AS (${found}), page AS (${page})
+SELECT ${PLACE_COLUMNS}, score FROM page JOIN copy.company AS ${ROW} USING (internal_id) ORDER BY ${order}`
+
+/** Which of the found companies are on the page. */
 const pageOf = (
   parts: SearchParts,
   { paging, pageSize }: CompanySearch,
-  where: string,
-  isRanked: boolean,
-  factors: FactorTexts,
+  order: string,
   binder: Binder,
 ): string => {
   if (paging.kind === 'cursor') {
     const { after } = paging
-    const onlyAfter = after === null ? '' : ` AND ${ROW}.internal_id > ${binder.bind(after.lastId, 'BIGINT')}`
+    const onlyAfter = after === null ? '' : `WHERE internal_id > ${binder.bind(after.lastId, 'BIGINT')}`
     // One more than the page holds tells whether there is a next one.
-    const limit = binder.bind(pageLimit(parts, pageSize, after) + 1, 'BIGINT')
-    return `WHERE ${where}${onlyAfter} ORDER BY ${ROW}.internal_id LIMIT ${limit}`
+    return `${onlyAfter} ORDER BY ${order} LIMIT ${binder.bind(pageLimit(parts, pageSize, after) + 1, 'BIGINT')}`
   }
-  const { join, order } = sortOf(paging, isRanked, factors, binder)
   const limit = binder.bind(pageSize, 'BIGINT')
-  const offset = binder.bind((paging.number - 1) * pageSize, 'BIGINT')
-  return `${join} WHERE ${where} ORDER BY ${order}${ROW}.internal_id LIMIT ${limit} OFFSET ${offset}`
+  return `ORDER BY ${order} LIMIT ${limit} OFFSET ${binder.bind((paging.number - 1) * pageSize, 'BIGINT')}`
 }
 
+/** What companies are sorted by: a value, the table that has it, and the order. */
+interface Sort {
+  readonly key: string
+  readonly join: string
+  readonly order: string
+}
+const WAYS: Readonly<Record<SortDirection, string>> = { ASC: 'ASC NULLS LAST', DESC: 'DESC NULLS LAST' }
+
 /** Figures are sorted by the latest year's value. What has no value comes last in both directions. */
-const sortOf = (
-  { sortBy, direction }: Extract<Paging, { kind: 'page' }>,
-  isRanked: boolean,
-  factors: FactorTexts,
-  binder: Binder,
-): { readonly join: string; readonly order: string } => {
-  if (sortBy === null) return { join: '', order: isRanked ? 'score DESC, ' : '' }
-  const way: Readonly<Record<SortDirection, string>> = { ASC: 'ASC NULLS LAST', DESC: 'DESC NULLS LAST' }
-  if (parameterNamed('companies', sortBy)?.filterClass !== 'figure') {
-    return { join: '', order: `${columnOf(sortBy)} ${way[direction]}, ` }
-  }
+const sortOf = (paging: Paging, isRanked: boolean, factors: FactorTexts, binder: Binder): Sort => {
+  const unsorted = { key: 'NULL', join: '' }
+  if (paging.kind === 'cursor') return { ...unsorted, order: 'internal_id' }
+  const { sortBy, direction } = paging
+  if (sortBy === null) return { ...unsorted, order: isRanked ? 'score DESC, internal_id' : 'internal_id' }
+  const order = `sorted ${WAYS[direction]}, internal_id`
+  if (parameterNamed('companies', sortBy)?.filterClass !== 'figure')
+    return { key: columnOf(sortBy), join: '', order }
   const values = figureValues(sortBy, null, factors, binder)
   return {
-    join: `LEFT JOIN (${values}) AS sorted ON sorted.internal_id = ${ROW}.internal_id`,
-    order: `sorted.value ${way[direction]}, `,
+    key: 'latest.value',
+    join: `LEFT JOIN (${values}) AS latest ON latest.internal_id = ${ROW}.internal_id`,
+    order,
   }
 }
 

@@ -49,9 +49,14 @@ const allEntities = (record: Readonly<JsonObject>): JsonObject[] => {
   return found
 }
 
+const MASK_TEXT = JSON.stringify(PROTECTED_IDENTITY)
+/** Whether the mask stands in a value, alone or in a list: what the loader takes for a sign. */
+const holdsMask = (value: unknown): boolean =>
+  value !== undefined && JSON.stringify(value).includes(MASK_TEXT)
+
 /** Data that came masked from the service protects too, where `IsProtected` is missing. */
 const isMarked = (entity: Readonly<JsonObject>): boolean =>
-  entity.IsProtected === true || MASKED.some((field) => entity[field] === PROTECTED_IDENTITY)
+  entity.IsProtected === true || MASKED.some((field) => holdsMask(entity[field]))
 
 /** An entity's id as text; `null` where it has none that tells it from others. */
 const idOf = ({ InternalId }: Readonly<JsonObject>): string | null =>
@@ -75,6 +80,10 @@ const protectedOf = (entities: readonly JsonObject[]): ReadonlySet<JsonObject> =
   return found
 }
 
+/** A list of nothing but the mask is masked too, and stays as the service wrote it. */
+const isMasked = (value: unknown): boolean =>
+  Array.isArray(value) && value.length > 0 && value.every((one) => one === PROTECTED_IDENTITY)
+
 /** A record with what these areas of its country leave of it. */
 export const restricted = (document: Buffer, areas: Areas): Buffer => {
   const record = parseToRewrite(document.toString())
@@ -82,7 +91,8 @@ export const restricted = (document: Buffer, areas: Areas): Buffer => {
   const entities = allEntities(record)
   const masked = areas.has(HIDDEN) ? ALWAYS_MASKED : MASKED
   for (const entity of protectedOf(entities)) {
-    for (const field of masked) if (Object.hasOwn(entity, field)) entity[field] = PROTECTED_IDENTITY
+    for (const field of masked)
+      if (Object.hasOwn(entity, field) && !isMasked(entity[field])) entity[field] = PROTECTED_IDENTITY
   }
   const closed = closedFields(areas)
   for (const entity of entities) for (const field of closed) delete entity[field]

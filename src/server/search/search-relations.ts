@@ -62,7 +62,9 @@ const findRelations = (
       const noFigures = new Map<string, string>()
       const counting = newBinder()
       const count = `SELECT count(*) AS total FROM ${tableOf('relations')} WHERE ${conditions(filters, caller, noFigures, counting)}`
-      const totalCount = await countOnce(parts.copy, session, count, counting.values)
+      const totalCount = await countOnce(parts.copy, count, counting.values, async () =>
+        Number((await session.rows(count, counting.values))[0]?.total),
+      )
       const paged = newBinder()
       const where = conditions(filters, caller, noFigures, paged)
       const onlyAfter =

@@ -1,6 +1,7 @@
 /** The way to the service: undici's connections below the policy, with the token on every request. */
 
-import { Agent, type Dispatcher, EnvHttpProxyAgent } from 'undici'
+import { Agent, type Dispatcher, EnvHttpProxyAgent, Pool } from 'undici'
+import { ToolkitError } from '../../core/errors.ts'
 import { VERSION } from '../../support/tool-version.ts'
 import type { Address } from './address.ts'
 import type { AnswerHead, Call } from './answer.ts'
@@ -46,7 +47,25 @@ const agentOf = ({ loopback }: Address, connections: number, timeouts: Timeouts)
     connect: { ...tls, timeout: timeouts.connectTimeoutMs },
   }
   // A proxy could not reach this machine, and would see the token where the address is plain http.
-  return loopback ? new Agent(options) : new EnvHttpProxyAgent({ ...options, requestTls: tls, proxyTls: tls })
+  return loopback ? new Agent(options) : proxyAgent(options, timeouts)
+}
+
+/** @throws {ToolkitError} ADDRESS_REFUSED where the environment's proxy has no usable address */
+const proxyAgent = (options: Agent.Options, { connectTimeoutMs }: Timeouts): Dispatcher => {
+  const tls = { rejectUnauthorized: true, timeout: connectTimeoutMs }
+  try {
+    return new EnvHttpProxyAgent({
+      ...options,
+      requestTls: tls,
+      proxyTls: tls,
+      // A proxy that takes the connection and says nothing would else be waited for for five minutes, each try.
+      clientFactory: (proxy, more) => new Pool(proxy, { ...more, headersTimeout: connectTimeoutMs }),
+    })
+  } catch {
+    // The address itself is not repeated: it may hold a password.
+    const text = 'Cannot use the proxy that HTTPS_PROXY or HTTP_PROXY names: it is no web address'
+    throw new ToolkitError('ADDRESS_REFUSED', text)
+  }
 }
 
 export const openConnection = (

@@ -123,10 +123,11 @@ const partReceivers = (part: PartFile, action: string, { onBytes, sizeBytes }: D
     const isShort = part.version.etag !== undefined && part.bytes < (part.version.sizeBytes ?? 0)
     if (isShort) throw new Retry(damage)
     damaged += 1
-    if (damaged >= MAX_DAMAGED)
-      throw new ToolkitError('DOWNLOAD_DAMAGED', `${action}: ${damage}`, { tries: damaged })
+    // Also where we give up: the next run must not go on from there.
     await writing(part.restart({}))
     furthest = 0
+    if (damaged >= MAX_DAMAGED)
+      throw new ToolkitError('DOWNLOAD_DAMAGED', `${action}: ${damage}`, { tries: damaged })
     throw new Retry(damage)
   }
   return async (head: AnswerHead): Promise<Receiver> => {

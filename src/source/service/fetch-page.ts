@@ -1,6 +1,7 @@
 /** A page of a search: header and body of the same sound answer, or neither. */
 
 import { OPERATIONS } from '../../contract/requests.ts'
+import { recordsCheck } from './check-text.ts'
 import type { Connection } from './connection.ts'
 import { type PageRequest, pageAction, pageBody } from './page-request.ts'
 import { type PageFacts, readPagination } from './pagination-header.ts'
@@ -10,10 +11,10 @@ import { dateOf } from './retry-after.ts'
 import { ACCEPT_ENCODING, wholeBody } from './whole-body.ts'
 
 /**
- * Makes something of a whole, decompressed body. It is called for each answer with status 200 until it returns:
- * a ToolkitError ANSWER_INVALID with `context.kind` `'half'` asks for another try, anything else thrown is final.
+ * Makes something of a whole, decompressed body and its header. It is called for each answer with status 200 until
+ * it returns: a ToolkitError ANSWER_INVALID with `context.kind` `'half'` asks for another try, anything else thrown is final.
  */
-export type ReadBody<T> = (body: Buffer) => T
+export type ReadBody<T> = (body: Buffer, pagination: PageFacts) => T
 
 export interface Page<T> {
   readonly pagination: PageFacts
@@ -30,6 +31,7 @@ export const fetchPage = async <T>(
 ): Promise<Page<T>> => {
   const action = pageAction(request)
   const { now } = connection.timing
+  const check = recordsCheck()
   let page: Page<T> | undefined
   await connection.send(
     {
@@ -44,8 +46,8 @@ export const fetchPage = async <T>(
       receive: (head) => {
         const pagination = readPagination(head.headers, action)
         const asOf = new Date(dateOf(head.headers.date) ?? now()).toISOString()
-        return wholeBody(head, { action, maxBytes: connection.maxBodyBytes }, (body) => {
-          page = { pagination, value: read(body), asOf }
+        return wholeBody(head, { action, maxBytes: connection.maxBodyBytes, check }, (body) => {
+          page = { pagination, value: read(body, pagination), asOf }
         })
       },
       refusal: (body) => refusal(action, request.content, body, hiderOf(connection.token, request.search)),

@@ -9,6 +9,7 @@ import type { Content } from '../../contract/objects.ts'
 import { OPERATIONS } from '../../contract/requests.ts'
 import { ToolkitError } from '../../core/errors.ts'
 import { Retry } from './answer.ts'
+import { checkText } from './check-text.ts'
 import type { Connection } from './connection.ts'
 import { memberCount, memberText } from './loose-members.ts'
 import { ACCEPT_ENCODING, wholeBody } from './whole-body.ts'
@@ -107,7 +108,7 @@ export const listBatchFiles = async (
       action,
       signal,
       receive: (head) =>
-        wholeBody(head, { action, maxBytes: connection.maxBodyBytes }, async (body) => {
+        wholeBody(head, { action, maxBytes: connection.maxBodyBytes, check: checkText }, async (body) => {
           files = await readListing(body, action)
         }),
     },

@@ -3,6 +3,7 @@
 import type { Content } from '../../contract/objects.ts'
 import { OPERATIONS } from '../../contract/requests.ts'
 import { ToolkitError } from '../../core/errors.ts'
+import { checkText } from './check-text.ts'
 import type { Connection } from './connection.ts'
 import { isObject, member, memberText } from './loose-members.ts'
 import { ACCEPT_ENCODING, parseWhole, wholeBody } from './whole-body.ts'
@@ -67,7 +68,7 @@ export const listParameters = async (
       action,
       signal,
       receive: (head) =>
-        wholeBody(head, { action, maxBytes: connection.maxBodyBytes }, (body) => {
+        wholeBody(head, { action, maxBytes: connection.maxBodyBytes, check: checkText }, (body) => {
           const list = firstList(parseWhole(body))
           if (!list)
             throw new ToolkitError('ANSWER_INVALID', `${action}: the answer has no list`, { kind: 'form' })

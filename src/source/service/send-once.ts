@@ -27,7 +27,9 @@ const reasonOf = (error: unknown): string => {
 const failureOutcome = (call: Call, error: unknown, isReceivers: boolean, gained: boolean): Outcome => {
   if (isReceivers && !(error instanceof Retry)) return { kind: 'final', error }
   if (CERTIFICATE.test(systemCode(error) ?? '')) {
-    const text = `${call.action}: the certificate does not prove who answers: ${reasonOf(error)}`
+    const text =
+      `${call.action}: the certificate does not prove who answers: ${reasonOf(error)}; ` +
+      'NODE_EXTRA_CA_CERTS names a file of further authorities'
     return { kind: 'final', error: new ToolkitError('SERVICE_FAILED', text, {}, error) }
   }
   if (OURS.test(systemCode(error) ?? '')) {

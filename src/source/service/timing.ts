@@ -11,13 +11,18 @@ export interface Timing {
   readonly random: () => number
 }
 
+/** Longer timers of Node fire at once (24 days; a `Retry-After` may be longer). */
+const LONGEST_TIMER_MS = 2 ** 31 - 1
+
 export const SYSTEM_TIMING: Timing = {
-  now: Date.now,
+  // Not the clock of the day: set back by an hour, it would hold all requests for that hour.
+  now: () => performance.timeOrigin + performance.now(),
   random: Math.random,
   sleep: async (ms, signal) => {
     signal?.throwIfAborted()
     try {
-      await delay(Math.ceil(ms), undefined, signal && { signal })
+      for (let left = Math.ceil(ms); left > 0; left -= LONGEST_TIMER_MS)
+        await delay(Math.min(left, LONGEST_TIMER_MS), undefined, signal && { signal })
     } catch (error) {
       signal?.throwIfAborted()
       throw error

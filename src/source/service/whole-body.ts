@@ -53,6 +53,13 @@ const decompressed = async (
 const isHalf = (error: unknown): error is ToolkitError =>
   error instanceof ToolkitError && error.code === 'ANSWER_INVALID' && error.context.kind === 'half'
 
+interface BodyOptions {
+  readonly action: string
+  readonly maxBytes: number
+  /** Of the tries of this request: whether the bytes may be read. */
+  readonly check: (body: Buffer) => void
+}
+
 /**
  * Holds a body and reads it when it is whole.
  *
@@ -60,7 +67,7 @@ const isHalf = (error: unknown): error is ToolkitError =>
  */
 export const wholeBody = (
   head: AnswerHead,
-  { action, maxBytes }: { readonly action: string; readonly maxBytes: number },
+  { action, maxBytes, check }: BodyOptions,
   read: (body: Buffer) => void | Promise<void>,
 ): Receiver => {
   const chunks: Buffer[] = []
@@ -79,6 +86,7 @@ export const wholeBody = (
       for (const coding of codingsOf(head).reverse()) {
         body = await decompressed(body, coding, action, maxBytes)
       }
+      check(body)
       try {
         await read(body)
       } catch (error) {

@@ -109,8 +109,8 @@ test('company holds numbers as they are compared, days in UTC and industry codes
     country_code: 'SE',
     legal_form: '3',
     industry_codes: ['62.01', '62'],
-    content_updated_at: '2023-12-31',
-    last_fiscal_year_end: '2023-12-31',
+    content_updated_at: '2023-12-31 22:30:00',
+    last_fiscal_year_end: '2023-12-31 23:59:59',
     owners_updated_at: null,
     currency: null,
   })
@@ -141,7 +141,7 @@ test('relation has the dates of the company of its id, and says whether an entit
       internal_id: '1',
       org_no: '12',
       country_code: 'NO',
-      content_updated_at: '2024-05-01',
+      content_updated_at: '2024-05-01 10:00:00',
       relations_updated_at: null,
       is_protected: false,
     },
@@ -157,7 +157,7 @@ test('relation has the dates of the company of its id, and says whether an entit
   await copy.close()
 })
 
-test('person has the national ids that are not masked, histories included', async () => {
+test('person has the national ids that are not masked, histories included; one protected in one place is so in all', async () => {
   const person = (NationalIdentificationNumber: string, more: object = {}): object => ({
     InternalId: 9,
     NationalIdentificationNumber,
@@ -170,12 +170,12 @@ test('person has the national ids that are not masked, histories included', asyn
         InternalId: 2,
         Parents: [person('1901 01-0101', { History: [person('19020202', { IsProtected: true })] })],
       },
-      { InternalId: 1, Children: [person('Protected Identity'), person('19010101 01')] },
+      { InternalId: 1, Children: [person('Protected Identity'), person('19010101 01', { InternalId: 8 })] },
     ],
   )
   expect(await rows('SELECT * FROM copy.person')).toEqual([
     { national_id: '1901010101', internal_id: '1', is_protected: false, is_history: false },
-    { national_id: '1901010101', internal_id: '2', is_protected: false, is_history: false },
+    { national_id: '1901010101', internal_id: '2', is_protected: true, is_history: false },
     { national_id: '19020202', internal_id: '2', is_protected: true, is_history: true },
   ])
   await copy.close()
@@ -190,7 +190,7 @@ test('tables are sorted as the form says', async () => {
     company: 'internal_id',
     relation: 'internal_id',
     embedding: 'internal_id',
-    figure: 'line_item, internal_id, fiscal_year',
+    figure: 'line_item, latest DESC, fiscal_year, internal_id',
     posting: 'term, internal_id',
     person: 'national_id, internal_id',
   }

@@ -53,6 +53,13 @@ const MASKED_ALL = {
   NationalIdentificationNumber: MASK,
 }
 
+test('restricted leaves a list of nothing but the mask as it came, and no other list', () => {
+  const person = { ...MASKED_ALWAYS, Citizenships: [MASK], CountryOfResidences: [MASK, 'SE'], Addresses: [] }
+  expect(parsed({ Parents: [person] }, EVERY)).toEqual({
+    Parents: [{ ...MASKED_ALWAYS, Citizenships: [MASK] }],
+  })
+})
+
 test('isOpen holds with all areas that open fields, where nobody is protected', () => {
   expect(isOpen(EVERY, false)).toBe(true)
   expect(isOpen(new Set(allAreasBut('Hidden Person Access')), false)).toBe(true)
@@ -106,10 +113,15 @@ test('restricted adds no field that was not there', () => {
   expect(parsed(record, EVERY)).toEqual(record)
 })
 
-test('restricted takes data that came masked as a sign of protection', () => {
-  const { IsProtected: _, ...unmarked } = PERSON
-  const record = { InternalId: 1, Parents: [{ ...unmarked, BirthDate: MASK }] }
-  expect(parsed(record, new Set())).toMatchObject({ Parents: [{ Name: MASK, CountryCode: MASK }] })
+test.each([
+  ['alone', { BirthDate: MASK }],
+  ['in a list', { Citizenships: [MASK, 'SE'] }],
+  ['in an address', { Addresses: [{ City: MASK }] }],
+])('restricted takes a mask %s as a sign of protection', (_, masked) => {
+  const { IsProtected: __, ...unmarked } = PERSON
+  const { IsProtected: ___, ...all } = MASKED_ALL
+  const record = { InternalId: 1, Parents: [{ ...unmarked, ...masked }] }
+  expect(parsed(record, new Set())).toEqual({ InternalId: 1, Parents: [all] })
 })
 
 test('restricted masks a protected person in histories, also where these do not say it', () => {

@@ -74,7 +74,7 @@ const COMPANIES = [
   company(
     4,
     { CompanyName: 'Złoty', CountryCode: 'PL', LegalForm: 2 },
-    { ...meta('PLN'), ...sales({ 2021: 1000 }) },
+    { ...meta('PLN', { ContentUpdatedAt: '2024-03-01T09:59:59.5Z' }), ...sales({ 2021: 1000 }) },
   ),
   JSON.stringify(company(0, { CompanyName: 'Fish', CountryCode: 'SE', ListingType: 'Private' })).replace(
     '"InternalId":0',
@@ -134,7 +134,7 @@ describe('searchCompanies filters by', () => {
     ),
     ['hostile text', { CountryCode: ["SE' OR 1=1 --", '"]'], OrgNo: ["');"] }, []],
     ['a day on which the offset matters', { ContentUpdatedAt: ['2024-03-02'] }, ['1']],
-    ['two days, both included', { ContentUpdatedAt: ['2024-02-01', '2024-03-01'] }, ['2']],
+    ['two days, both included', { ContentUpdatedAt: ['2024-02-01', '2024-03-01'] }, ['2', '4']],
     ['another date', { LastFiscalYearEnd: ['2023-12-31', '2023-12-31'] }, ['1']],
     ['a figure at least', { NetSales: [20] }, ['1', '2']],
     ['a figure from and to, both included', { NetSales: [20, 20] }, ['1']],
@@ -235,7 +235,12 @@ test.each<[string, object, string[]]>([
   ],
   ['a figure in the requested currency', { SortByColumn: 'NetSales' }, ['1', '2', '3', '4', LARGE]],
   ['a figure downwards', { SortByColumn: 'NetSales', SortByDirection: 'DESC' }, ['2', '1', '3', '4', LARGE]],
-  ['a date', { SortByColumn: 'ContentUpdatedAt' }, ['2', '1', '3', '4', LARGE]],
+  ['a date and its time of day', { SortByColumn: 'ContentUpdatedAt' }, ['4', '2', '1', '3', LARGE]],
+  [
+    'a date downwards',
+    { SortByColumn: 'ContentUpdatedAt', SortByDirection: 'DESC' },
+    ['1', '2', '4', '3', LARGE],
+  ],
   ['ids downwards', { SortByColumn: 'InternalId', SortByDirection: 'DESC' }, [LARGE, '4', '3', '2', '1']],
   ['nothing, whatever the direction', { SortByDirection: 'DESC' }, ['1', '2', '3', '4', LARGE]],
 ])('searchCompanies sorts by %s', async (_, more, ids) => {

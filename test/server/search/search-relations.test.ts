@@ -30,6 +30,13 @@ const RELATIONS = [
   },
   { InternalId: 4, Parents: [person(101, '700101-0001')] },
   `{"InternalId":${LARGE},"CountryCode":"NO","Parents":[{"InternalId":9007199254740993,"Name":"x","IsProtected":true}]}`,
+  // Marked in one place alone; the earlier form of a protected person has no id of its own.
+  {
+    InternalId: 5,
+    CountryCode: 'SE',
+    Parents: [{ InternalId: 105, ...PROTECTED, History: [person(0, '700101-0006')] }],
+    Children: [person(105, '700101-0005'), person(106, '700101-0007')],
+  },
 ]
 const COMPANIES = [
   { BasicDetails: { InternalId: 1 }, MetaData: { RelationsUpdatedAt: '2024-05-01T12:00:00' } },
@@ -91,6 +98,15 @@ test('searchRelations does not find a protected person without Hidden Person Acc
   const search = { NationalIdentificationNumber: ['7001010001', '7001010002'], CountryCode: ['SE'] }
   const caller = callerOf({ SE: allAreasBut('Hidden Person Access'), NO: allAreasBut() })
   expect(await found(search, caller)).toEqual(['1'])
+})
+
+test('searchRelations finds who is masked in one place of a record in no other place of it either', async () => {
+  const search = (number: string) => ({ NationalIdentificationNumber: [number], CountryCode: ['SE'] })
+  const caller = callerOf({ SE: allAreasBut('Hidden Person Access') })
+  expect(await found(search('7001010005'), caller)).toEqual([])
+  expect(await found(search('7001010006'), caller)).toEqual([])
+  expect(await found(search('7001010007'), caller)).toEqual(['5'])
+  expect(await found(search('7001010005'), callerOf({ SE: allAreasBut() }))).toEqual(['5'])
 })
 
 test('searchRelations does not find a person of a history without Relations History in that country', async () => {

@@ -1,0 +1,138 @@
+/** Puts the parts of a pull together: the service → windows on the disk → load → the Parquet lake. */
+
+import { randomBytes } from 'node:crypto'
+import type { Content } from '../contract/objects.ts'
+import { ToolkitError } from '../core/errors.ts'
+import type { PullEntry } from '../core/partition.ts'
+import { type RunClaim, releaseRun } from '../manifest/run-claims.ts'
+import { removeRun } from '../manifest/runs.ts'
+import { newestSnapshot } from '../manifest/snapshots.ts'
+import type { Service, ServiceCounters } from '../source/service/service.ts'
+import { type ConvertOptions, defaultLimits, workOn } from './convert-run.ts'
+import type { BatchSummary } from './load-batches.ts'
+import { openPull, type PullEvent, type PullPlan, planOfRun, planPull } from './pull.ts'
+import { isSearch } from './pull-search.ts'
+import { checkSettings, type PullSettings, rememberParameters } from './pull-settings.ts'
+import { type RunPlan, startRun } from './start-run.ts'
+
+export interface PullRunOptions extends ConvertOptions {
+  readonly service: Service
+  /** Windows pulled side by side. */
+  readonly concurrency: number
+  readonly onPull?: ((event: PullEvent) => void) | undefined
+}
+
+/** One window as it was pulled. */
+export interface PulledWindow {
+  readonly name: string
+  /** When it was planned; absent in a sync, whose windows are lists of companies. */
+  readonly planned?: number
+  readonly announced: number
+  readonly received: number
+  readonly pages: number
+}
+
+export interface PullSummary {
+  readonly summary: BatchSummary
+  readonly entry: PullEntry
+  readonly plan: PullPlan
+  readonly windows: readonly PulledWindow[]
+  readonly counters: ServiceCounters
+}
+
+/** Starts or takes up the run of a pull, and works on it. `url` is where a resumed run finds the service. */
+export const pull = async (
+  url: string,
+  settings: PullSettings,
+  options: PullRunOptions,
+): Promise<PullSummary> => {
+  const service = rememberParameters(options.service)
+  // Before there is a run, and perhaps a lake, of a search that cannot be.
+  await checkSettings(service, settings, options.signal)
+  const plan: RunPlan = {
+    ...{ pipeline: 'pull', inputs: [], cwd: '', content: settings.content, again: false },
+    limits: defaultLimits(options),
+    settings: { url, ...settings },
+  }
+  const claim = await startRun({ lake: options.lake, plan, now: new Date(), random: randomBytes })
+  return workOnPull(claim, plan, settings, { ...options, service })
+}
+
+/** Works on a run of a pull that is already claimed. */
+export const workOnPull = async (
+  claim: RunClaim,
+  plan: RunPlan,
+  settings: PullSettings,
+  options: PullRunOptions,
+): Promise<PullSummary> => {
+  const { service, concurrency, signal, onPull, lake } = options
+  const shared = { nowMs: () => performance.now(), concurrency, signal, onEvent: onPull }
+  const { plan: windows, resumed } = await orGiveUp(claim, async () =>
+    planOfRun(claim, async () => planPull(service, settings, await newestSnapshot(lake), shared)),
+  )
+  onPull?.({ kind: 'planned', plan: windows, resumed })
+  const opened = await orRelease(claim, () => openPull(service, claim, settings, windows, shared))
+  try {
+    const pulls = (): PullEntry[] => [opened.entry()]
+    const summary = await workOn(claim, plan, opened.sources, { ...options, pulls })
+    const pulled = opened.checkpoints().map((checkpoint, at) => ({
+      name: opened.sources[at]?.name ?? '',
+      planned: windows.windows[at]?.announced ?? 0,
+      announced: checkpoint?.announced ?? 0,
+      received: checkpoint?.records ?? 0,
+      pages: checkpoint?.pages ?? 0,
+    }))
+    return { summary, entry: opened.entry(), plan: windows, windows: pulled, counters: service.counters() }
+  } finally {
+    await opened.stop()
+  }
+}
+
+/** A run that fails before it has windows leaves nothing to resume. */
+export const orGiveUp = async <T>(claim: RunClaim, work: () => Promise<T>): Promise<T> => {
+  try {
+    return await work()
+  } catch (error) {
+    await (claim.number === 1 ? removeRun(claim) : releaseRun(claim)).catch(() => undefined)
+    throw error
+  }
+}
+
+/** A run that fails later stays, for another try. */
+export const orRelease = async <T>(claim: RunClaim, work: () => Promise<T>): Promise<T> => {
+  try {
+    return await work()
+  } catch (error) {
+    await releaseRun(claim).catch(() => undefined)
+    throw error
+  }
+}
+
+const textOf = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined)
+
+/** The settings of a run's plan. @throws {ToolkitError} RUN_NOT_RESUMABLE */
+export const settingsOf = (
+  run: string,
+  { content, settings = {} }: RunPlan,
+): { readonly url: string; readonly settings: PullSettings } => {
+  const { url, search, pageSize, cap } = settings
+  if (
+    typeof url !== 'string' ||
+    !isSearch(search) ||
+    typeof pageSize !== 'number' ||
+    typeof cap !== 'number' ||
+    (content !== 'companies' && content !== 'relations')
+  )
+    throw new ToolkitError(
+      'RUN_NOT_RESUMABLE',
+      `Cannot resume run "${run}": its plan is of another version`,
+      {
+        run,
+      },
+    )
+  const known: Content = content
+  const [currency, since, until, by] = [settings.currency, settings.since, settings.until, settings.by].map(
+    textOf,
+  )
+  return { url, settings: { content: known, search, pageSize, cap, currency, since, until, by } }
+}

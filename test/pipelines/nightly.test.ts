@@ -1,0 +1,165 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { expect, onTestFinished, test } from 'vitest'
+import { serveLake } from '../../src/server/http/serve-lake.ts'
+import { hashingEmbedder } from '../../src/server/text/hashing-embedder.ts'
+import { chooseTokens } from '../../src/server/tokens/choose-tokens.ts'
+import { companyLine, openBench, queryLake, relationsLine } from '../pipeline/batch-bench.ts'
+import { answeringServer } from '../source/service/answering-server.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+
+const NIGHTLY = fileURLToPath(new URL('../../pipelines/nightly.ts', import.meta.url))
+const TOKEN = 'nightly-token'
+const LONG_AGO = '2025-03-01T00:00:00'
+const FAR_AHEAD = '2099-03-01T00:00:00'
+
+interface Night {
+  readonly code: number | null
+  readonly summary: Readonly<Record<string, unknown>>
+}
+
+/** Runs the program to its end; what it prints must be one line of JSON without the token. */
+const nightly = async (
+  env: Readonly<Record<string, string>>,
+  onStart?: (child: ChildProcess) => void,
+): Promise<Night> => {
+  const child = spawn(process.execPath, [NIGHTLY], {
+    env: { ...process.env, FIRMLAKE_SEARCH: '{"CountryCode":["SE"]}', FIRMLAKE_TOKEN: TOKEN, ...env },
+  })
+  let printed = ''
+  for (const stream of [child.stdout, child.stderr])
+    stream.setEncoding('utf8').on('data', (text: string) => {
+      printed += text
+    })
+  onStart?.(child)
+  const [code] = (await once(child, 'close')) as [number | null]
+  expect(printed).not.toContain(TOKEN)
+  return { code, summary: JSON.parse(printed) }
+}
+
+/** A served lake of four companies; one of them changes again and again. @returns its address */
+const served = async (): Promise<string> => {
+  const bench = openBench(await temporaryFolder())
+  const meta = (at: string) => ({
+    MetaData: { CurrentCurrencyCode: 'USD', ContentUpdatedAt: at, RelationsUpdatedAt: at },
+  })
+  await bench.write('companies.jsonl', [
+    ...[1, 2, 3].map((id) => companyLine(id, meta(LONG_AGO))),
+    companyLine(4, meta(FAR_AHEAD)),
+  ])
+  await bench.write('relations.jsonl', [1, 4].map(relationsLine))
+  await bench.run(['companies.jsonl', 'relations.jsonl'])
+  const { book } = await chooseTokens({ token: TOKEN, host: '127.0.0.1', random: randomBytes })
+  const server = await serveLake({
+    lake: bench.lake,
+    tokens: book,
+    embedder: hashingEmbedder(),
+    cursorKey: randomBytes(32),
+    cursorCap: 100_000,
+    queryTimeoutMs: 30_000,
+    memoryBytes: 256 * 1024 ** 2,
+    http: { port: 0 },
+  })
+  onTestFinished(() => server.close())
+  return server.address
+}
+
+test('nightly pulls everything in the first night and what changed since then in the second', async () => {
+  const folder = await temporaryFolder()
+  const lake = join(folder, 'lake')
+  await writeFile(join(folder, 'token'), `${TOKEN}\n`)
+  const env = {
+    FIRMLAKE_URL: await served(),
+    FIRMLAKE_LAKE: lake,
+    FIRMLAKE_RELATIONS_SEARCH: '{"InternalId":[1,4]}',
+    FIRMLAKE_MAX_REQUESTS_PER_SECOND: '500',
+  }
+  expect(await nightly(env)).toMatchObject({
+    code: 0,
+    summary: {
+      ...{ outcome: 'done', retries: 0, throttled: 0, seconds: expect.any(Number) },
+      pulls: [
+        {
+          content: 'companies',
+          snapshot: 1,
+          since: null,
+          announced: 4,
+          received: 4,
+          gap: 0,
+          differences: [],
+        },
+        { content: 'relations', snapshot: 2, since: null, announced: 2, received: 2, gap: 0 },
+      ],
+    },
+  })
+  const fromFile = { ...env, FIRMLAKE_TOKEN: '', FIRMLAKE_TOKEN_FILE: join(folder, 'token') }
+  const relationsOf = { FIRMLAKE_RELATIONS_SEARCH: '{"InternalId":[1]}' }
+  expect(await nightly({ ...fromFile, ...relationsOf })).toMatchObject({
+    code: 0,
+    summary: {
+      pulls: [
+        {
+          content: 'companies',
+          since: expect.stringMatching(/^\d{4}-\d\d-\d\d$/),
+          announced: 1,
+          received: 1,
+        },
+        // Another search than in the night before: all of it.
+        { content: 'relations', since: null, announced: 1, received: 1 },
+      ],
+    },
+  })
+  expect(
+    await queryLake(
+      lake,
+      `SELECT internal_id::INTEGER, count(*)::INTEGER FROM companies_history GROUP BY 1 ORDER BY 1`,
+    ),
+  ).toEqual([
+    [1, 1],
+    [2, 1],
+    [3, 1],
+    [4, 2],
+  ])
+})
+
+test('nightly ends with 75 where the service asks to wait too long', async () => {
+  const { url, seen } = await answeringServer((response) => {
+    response.writeHead(429, { 'retry-after': '3600' }).end()
+  })
+  const lake = join(await temporaryFolder(), 'lake')
+  const { code, summary } = await nightly({ FIRMLAKE_URL: url, FIRMLAKE_LAKE: lake })
+  expect(code).toBe(75)
+  expect(summary).toMatchObject({ outcome: 'later', pulls: [], error: { code: 'SERVICE_BUSY' } })
+  expect(seen).toHaveLength(1)
+})
+
+test('nightly ends with 143 when it is told to stop', async () => {
+  let child: ChildProcess | undefined
+  const { url } = await answeringServer(() => child?.kill('SIGTERM'))
+  const env = { FIRMLAKE_URL: url, FIRMLAKE_LAKE: join(await temporaryFolder(), 'lake') }
+  const { code, summary } = await nightly(env, (started) => {
+    child = started
+  })
+  expect([code, summary.outcome]).toEqual([143, 'stopped'])
+})
+
+test.each([
+  [2, 'USAGE', { FIRMLAKE_LAKE: '' }],
+  [2, 'USAGE', { FIRMLAKE_SEARCH: '["SE"]' }],
+  [2, 'USAGE', { FIRMLAKE_MAX_WAIT_SECONDS: 'long' }],
+  [2, 'TOKEN_MISSING', { FIRMLAKE_TOKEN: '' }],
+  [1, 'TOKEN_REFUSED', {}],
+])('nightly ends with %i and %s', async (code, error, env) => {
+  const { url } = await answeringServer((response) => {
+    response.writeHead(401).end()
+  })
+  const lake = join(await temporaryFolder(), 'lake')
+  expect(await nightly({ FIRMLAKE_URL: url, FIRMLAKE_LAKE: lake, ...env })).toMatchObject({
+    code,
+    summary: { outcome: 'failed', error: { code: error } },
+  })
+})

@@ -1,0 +1,176 @@
+/** Every fault on the listings, and redirects on every operation: nothing goes to the other host. */
+
+import { mkdtemp, rm } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import type { ErrorCode } from '../../src/core/errors.ts'
+import {
+  FAULT_NAMES,
+  FAULT_TARGETS,
+  type FaultKind,
+  type FaultRule,
+  stageOf,
+} from '../../src/server/faults/fault-kinds.ts'
+import type { Service } from '../../src/source/service/service.ts'
+import { look } from '../../src/support/list-files.ts'
+import { openBench } from '../pipeline/batch-bench.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+import {
+  batchesFrom,
+  type ClientOptions,
+  loadCompanies,
+  makeServable,
+  openClient,
+  openServer,
+  pullFrom,
+  SEARCH,
+  serving,
+  TOKEN,
+} from './serving.ts'
+
+let served = ''
+
+beforeAll(async () => {
+  const bench = openBench(await mkdtemp(join(tmpdir(), 'firmlake-')))
+  served = bench.lake
+  await loadCompanies(bench)
+  await makeServable(served)
+})
+afterAll(() => rm(join(served, '..'), { recursive: true, force: true }))
+
+/** What is asked for, and of which fault's target it is. */
+const LISTINGS = {
+  'the parameters of companies': {
+    on: 'parameters',
+    ask: (service: Service) => service.parameters('companies'),
+  },
+  'the parameters of relations': {
+    on: 'parameters',
+    ask: (service: Service) => service.parameters('relations'),
+  },
+  'the batch files': { on: 'batchFiles', ask: (service: Service) => service.batchFiles() },
+} as const
+
+interface Case {
+  readonly name: string
+  readonly fault: FaultKind
+  readonly rule?: Partial<FaultRule>
+  readonly client?: ClientOptions
+  readonly stays: ErrorCode | 'passes'
+}
+const plain = (fault: FaultKind, stays: Case['stays'] = 'SERVICE_FAILED'): Case => ({
+  name: fault,
+  fault,
+  stays,
+})
+
+const CASES: readonly Case[] = [
+  plain('429', 'SERVICE_BUSY'),
+  { ...plain('429', 'SERVICE_BUSY'), name: '429 with Retry-After', rule: { retryAfter: '600' } },
+  plain('500'),
+  { ...plain('502'), name: '502 with HTML' },
+  plain('503'),
+  { ...plain('503', 'SERVICE_BUSY'), name: '503 with Retry-After', rule: { retryAfter: '600' } },
+  plain('reset'),
+  plain('resetInBody'),
+  plain('truncated'),
+  plain('truncatedUnannounced'),
+  plain('halfDocument'),
+  plain('damaged'),
+  { ...plain('stall'), client: { headersTimeoutMs: 300, maxWaitMs: 100 } },
+  { ...plain('drip'), rule: { bytesPerSecond: 10 }, client: { speed: 200, maxWaitMs: 100 } },
+  { ...plain('drip', 'passes'), name: 'drip that flows', rule: { bytesPerSecond: 100_000 } },
+  plain('redirect', 'SERVICE_REDIRECTED'),
+  // A listing has no cursor: this is a refusal, which is not asked again.
+  plain('expiredCursor', 'REQUEST_REFUSED'),
+]
+const FINAL: readonly FaultKind[] = ['redirect', 'expiredCursor']
+
+test('the table has every fault that listings can have', () => {
+  const named = new Set(CASES.map(({ fault }) => fault))
+  const others = FAULT_NAMES.filter((name) => !named.has(name))
+  expect(others.map(stageOf)).toEqual(['page', 'last page', 'last page', 'head'])
+})
+
+describe.each(Object.entries(LISTINGS))('%s', (listing, { on, ask }) => {
+  let whole: unknown
+  const listed = async (service: Service): Promise<unknown> => ask(service)
+
+  beforeAll(async () => {
+    const server = await openServer(served)
+    const service = openClient(server.address)
+    whole = await listed(service)
+    await service.close()
+    await server.close()
+  })
+
+  const passing = CASES.filter(({ fault }) => !FINAL.includes(fault))
+  test.each(passing)(
+    'come whole through a fault that passes: $name',
+    async ({ fault, rule, client, stays }) => {
+      const short = rule?.retryAfter === undefined ? {} : { retryAfter: '2' }
+      const selection = { kind: 'at', numbers: [1] } as const
+      const faults: FaultRule[] = [{ on, fault, selection, ...rule, ...short }]
+      const { service } = await serving(served, { faults }, { ...client, maxWaitMs: 900_000 })
+      expect(await listed(service)).toEqual(whole)
+      expect(service.counters().requests).toBe(stays === 'passes' ? 1 : 2)
+    },
+  )
+
+  const staying = CASES.flatMap((one) => (one.stays === 'passes' ? [] : [{ ...one, code: one.stays }]))
+  test.each(staying)(
+    'fail clearly where the fault stays: $name: $code',
+    async ({ fault, rule, client, code }) => {
+      const selection = { kind: 'from', first: 1 } as const
+      const faults: FaultRule[] = [{ on, fault, selection, ...rule }]
+      const from = await serving(served, { faults }, client)
+      const lake = join(await temporaryFolder(), 'lake')
+      const content = listing === 'the parameters of relations' ? 'relations' : 'companies'
+      const pulling = on === 'batchFiles' ? batchesFrom(from, lake) : pullFrom(from, lake, { content })
+      const error = await pulling.catch((reason: unknown) => reason)
+      expect(error).toMatchObject({ code })
+      expect(String(error)).toMatch(/^ToolkitError: Cannot \w+ /)
+      expect(String(error)).not.toContain(TOKEN)
+      // No run was begun, so there is no lake.
+      expect(await look(lake)).toBeNull()
+      if (FINAL.includes(fault)) expect(from.service.counters().requests).toBe(1)
+    },
+  )
+})
+
+test('a redirect sends nothing to the other host, whatever was asked for', async () => {
+  let connections = 0
+  const other = createServer((socket) => {
+    connections += 1
+    socket.destroy()
+  })
+  await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => new Promise<void>((resolve) => other.close(() => resolve())))
+  const address = other.address()
+  const location = `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}/v2/companies`
+  const faults = FAULT_TARGETS.map((on): FaultRule => {
+    return { on, fault: 'redirect', selection: { kind: 'from', first: 1 }, location }
+  })
+  const { service } = await serving(served, { faults })
+  const folder = await temporaryFolder()
+  const asked = [
+    service.parameters('companies'),
+    service.batchFiles(),
+    service.download('companies-SE-0001', join(folder, 'file')),
+    service.totalCount('companies', SEARCH),
+    service.page({ content: 'relations', search: SEARCH, pageSize: 10, cursor: '*' }, () => undefined),
+  ]
+  const errors = await Promise.all(
+    asked.map((one) =>
+      one.then(
+        () => undefined,
+        (error: unknown) => error,
+      ),
+    ),
+  )
+  for (const error of errors) expect(error).toMatchObject({ code: 'SERVICE_REDIRECTED' })
+  expect(errors.map(String).join('\n')).not.toContain(TOKEN)
+  expect([service.counters().requests, connections]).toEqual([asked.length, 0])
+})

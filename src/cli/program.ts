@@ -25,7 +25,10 @@ import { withExamples } from './options.ts'
 /** Errors are thrown, not printed; `main.ts` reports them. */
 export const newProgram = (): Command => {
   const program = new Command('firmlake')
-    .description('Company data from batch files to a Parquet lake with a manifest, and questions to it.')
+    .description(
+      'Company data from a service or its batch files to a Parquet lake with a manifest; questions to it, and the ' +
+        'same interface served from it.',
+    )
     .version(VERSION, '-V, --version', 'print the version')
     .helpOption('-h, --help', 'print this help')
     .helpCommand('help [command]', 'print the help of a command')
@@ -52,7 +55,7 @@ export const newProgram = (): Command => {
   ])
     add(program)
   withExamples(program, [
-    ['demo', 'convert the sample, ask two questions'],
+    ['demo', 'convert the sample, ask two questions, serve it and pull it back'],
     ['convert batches/ --lake ./lake', 'load a folder of batch files'],
     [`pull companies --lake ./lake --search '{"CountryCode":["SE"]}'`, 'load from the service'],
     ['query --lake ./lake "SELECT count(*) FROM companies"', 'ask the lake'],

@@ -51,11 +51,18 @@ const planLines = (plan: PullPlan, resumed: boolean): string[] => [
   ...gapLines(plan),
 ]
 
-export const sinceLines = ({ since }: PullPlan): string[] => {
+export const sinceLines = ({ since, undated, field }: PullPlan): string[] => {
   if (since === undefined) return []
-  return since.from === undefined
-    ? ['The lake holds no earlier pull of this search: everything is pulled']
-    : [`Goes on from ${since.from}, when run ${since.run} pulled this search`]
+  if (since.from === undefined) return ['The lake holds no earlier pull of this search: everything is pulled']
+  return [
+    `Goes on from ${since.from}, the day before run ${since.run} pulled this search`,
+    ...(undated === undefined
+      ? []
+      : [
+          `warning: ${formatCounted(undated, 'record')} without ${field ?? 'the date'}: no day finds their changes, ` +
+            'a pull without --since does',
+        ]),
+  ]
 }
 
 /** What no window covers, in words. */
@@ -99,6 +106,7 @@ export const pullJson = ({ entry, plan, windows, counters }: PullSummary): objec
   ...entry,
   gap: Math.max(0, plan.announced - plan.planned),
   ...(plan.since && { since: plan.since.from ?? null }),
+  ...(plan.undated !== undefined && { undated: plan.undated }),
   probes: plan.probes,
   windows,
   ...counters,

@@ -12,7 +12,7 @@ export const columnsOf = ({ name, field }: FieldColumn, value: string): string[]
   if ('masked' in field && field.masked === true) return [as(unmasked(field, value))]
   switch (field.kind) {
     case 'object':
-      return [as(`CASE WHEN ${value} IS NOT NULL THEN ${renamed(value, field.of)} END`)]
+      return [as(`CASE WHEN ${hasMembers(value, field.of)} THEN ${renamed(value, field.of)} END`)]
     case 'objects':
       return [as(`list_transform(${value}, lambda item : ${renamed('item', field.of)})`)]
     default:
@@ -21,6 +21,12 @@ export const columnsOf = ({ name, field }: FieldColumn, value: string): string[]
         : [as(value)]
   }
 }
+
+/** An object without members counts as absent, so that a lake and the one pulled from it have equal rows. */
+const hasMembers = (struct: string, object: ObjectType): string =>
+  Object.keys(object.fields)
+    .map((name) => `${struct}.${ident(name)} IS NOT NULL`)
+    .join(' OR ')
 
 /** A struct with the columns' names in place of the service's. */
 const renamed = (struct: string, object: ObjectType): string =>

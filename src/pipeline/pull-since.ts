@@ -5,6 +5,7 @@ import type { Content } from '../contract/objects.ts'
 import type { SearchParameters } from '../contract/requests.ts'
 import type { PullEntry, Snapshot } from '../core/partition.ts'
 import { filterOf, type LiveParameter, sameSearch } from './pull-search.ts'
+import { recordedSearch } from './recorded-search.ts'
 
 /** What says that anything of a record has changed. */
 export const CHANGE_FIELD = { companies: 'ContentUpdatedAt', relations: 'RelationsUpdatedAt' } as const
@@ -43,8 +44,8 @@ const currencyOf = ({ content, currency }: Pick<Asked, 'content' | 'currency'>):
   content === 'companies' ? (currency ?? DEFAULT_CURRENCY) : undefined
 
 /**
- * The day of the newest pull of the same search. Days overlap: that day itself is pulled again, because the
- * earlier pull saw only a part of it.
+ * The day before the newest pull of the same search. Days overlap: that pull saw only a part of its day, and a
+ * change of the last minutes before it may have become visible later.
  */
 export const sinceLast = (snapshot: Snapshot | null, service: string, asked: Asked): Since => {
   const field = daysField(asked).toLowerCase()
@@ -53,13 +54,17 @@ export const sinceLast = (snapshot: Snapshot | null, service: string, asked: Ask
       pull.service === service &&
       pull.content === asked.content &&
       currencyOf(pull) === currencyOf(asked) &&
-      sameSearch(pull.search, asked.search) &&
+      sameSearch(recordedSearch(pull.search), recordedSearch(asked.search)) &&
       // A pull of some days of another date says nothing about this one.
       (isWhole(pull) || pull.field?.toLowerCase() === field),
   )
   if (last === undefined) return {}
-  const asOf = last.asOf.slice(0, 10)
-  return { from: last.to !== undefined && last.to < asOf ? last.to : asOf, run: last.run }
+  const from = dayBefore(last.asOf)
+  return { from: last.to !== undefined && last.to < from ? last.to : from, run: last.run }
 }
+
+const dayBefore = (instant: string): string =>
+  new Date(Date.parse(instant) - DAY_MS).toISOString().slice(0, 10)
+const DAY_MS = 86_400_000
 
 const isWhole = ({ from, to }: PullEntry): boolean => from === undefined && to === undefined

@@ -13,9 +13,10 @@ import type { RunClaim } from '../manifest/run-claims.ts'
 import { searchLabel } from '../source/service/request-label.ts'
 import { createIfAbsent, makeFolder } from '../support/durable-files.ts'
 import { type PlannedWindow, planWindows, type WindowPlan } from './plan-windows.ts'
-import type { LiveParameter } from './pull-search.ts'
+import { filterOf, type LiveParameter, withFilter } from './pull-search.ts'
 import { checkSettings, type PullService, type PullSettings } from './pull-settings.ts'
 import { type Since, sinceLast } from './pull-since.ts'
+import { recordedSearch } from './recorded-search.ts'
 import { pullWindow } from './window-chain.ts'
 import { openWindowSources, type RunWindow, type WindowSources } from './window-sources.ts'
 import type { Checkpoint } from './window-spool.ts'
@@ -26,6 +27,8 @@ export interface PullPlan extends WindowPlan {
   readonly asOf: string
   /** Where the first day came from, when it was not given. */
   readonly since?: Since
+  /** Records of the search without the date that "since last" goes by; absent where there are none. */
+  readonly undated?: number
 }
 
 export type PullEvent =
@@ -61,13 +64,27 @@ export const planPull = async (
   const since =
     settings.since === 'last' ? sinceLast(snapshot, service.origin, { ...settings, parameters }) : undefined
   const clock = { asOf: '' }
+  const counts = countsOf(service, settings, parameters, clock, options)
   const plan = await planWindows({
     ...{ content, search, by, until, cap: settings.cap },
-    ...countsOf(service, settings, parameters, clock, options),
+    ...counts,
     since: since === undefined ? settings.since : since.from,
   })
-  return { ...plan, asOf: clock.asOf, ...(since && { since }) }
+  const undated = since?.from === undefined ? 0 : await countUndated(search, plan.field, counts.count)
+  return { ...plan, asOf: clock.asOf, ...(since && { since }), ...(undated > 0 && { undated }) }
 }
+
+/** Records that no day finds, whenever they change: those without the date. */
+const countUndated = async (
+  search: SearchParameters,
+  field: string | undefined,
+  count: (search: SearchParameters) => Promise<number>,
+): Promise<number> => {
+  if (field === undefined || filterOf(search, field) !== undefined) return 0
+  const dated = await count(withFilter(search, field, [FIRST_DAY]))
+  return Math.max(0, (await count(search)) - dated)
+}
+const FIRST_DAY = '0001-01-01'
 
 /** How a planner asks the service. */
 const countsOf = (
@@ -235,7 +252,8 @@ const planParts = (
 const differenceOf = (name: string, { announced, records }: Checkpoint): string | undefined =>
   announced === records
     ? undefined
-    : `window "${name}" announced ${announced} records and gave ${records}; what changed meanwhile comes with the next --since last`
+    : `window "${name}" announced ${announced} records and gave ${records}; what changed meanwhile comes with the ` +
+      `next --since last${records < announced ? ', what the service kept back only with a whole pull' : ''}`
 
 /** The windows of a plan with names, in the plan's order. */
 const runWindows = (content: Content, { windows, asOf }: PullPlan): RunWindow[] =>
@@ -257,7 +275,7 @@ export const pullEntry = (
   { field, from, to, asOf, announced, planned }: PullPlan,
   received: number,
 ): PullEntry => ({
-  ...{ run, content, service, search },
+  ...{ run, content, service, search: recordedSearch(search) },
   ...(currency !== undefined && { currency }),
   ...(field !== undefined && { field }),
   ...(from !== undefined && { from }),

@@ -6,6 +6,7 @@ import { ToolkitError } from '../core/errors.ts'
 import type { DateRange, WindowEntry } from '../core/partition.ts'
 import type { Source } from '../core/source.ts'
 import { openFile } from '../source/local-files.ts'
+import { recordedSearch } from './recorded-search.ts'
 import { type Checkpoint, fingerprintOf, readCheckpoint, removeSpool } from './window-spool.ts'
 
 /** A window as a run works on it. */
@@ -78,7 +79,12 @@ const windowSource = (
       const { announced, records, pages } = ahead.checkpoint(index)
       const counts = { announced, received: records, pages }
       return {
-        window: { service, search, ...(currency !== undefined && { currency }), ...counts },
+        window: {
+          service,
+          search: recordedSearch(search),
+          ...(currency !== undefined && { currency }),
+          ...counts,
+        },
         requested,
       }
     },

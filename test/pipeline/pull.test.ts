@@ -90,7 +90,9 @@ test('pull loads windows of equal bytes, such as two empty ones', async () => {
   expect(entry).toMatchObject({ announced: 200, planned: 200, received: 0 })
   const { partitions } = await one.snapshot()
   expect(new Set(partitions.map(({ id }) => id)).size).toBe(windows.length)
-  expect(one.events.filter(({ kind }) => kind === 'warning')).toHaveLength(windows.length)
+  const warnings = one.events.flatMap((event) => (event.kind === 'warning' ? [event.text] : []))
+  expect(warnings).toHaveLength(windows.length)
+  expect(warnings[0]).toContain('only with a whole pull')
 })
 
 test('pull loses no company that moves from an older window to the newest meanwhile', async () => {
@@ -193,15 +195,15 @@ test('pull of other settings does not take over a run that was cut off', async (
   expect(await one.runs()).toEqual([run])
 })
 
-test('pull since last goes on from the day of the last pull of the same search', async () => {
+test('pull since last goes on from the day before the last pull of the same search', async () => {
   const one = await openPullBench({ companies: companies(100) })
   expect((await one.pull({ since: 'last' })).plan).toMatchObject({ since: {}, announced: 100 })
   const first = (await one.snapshot()).run
   const changed = { id: 100, name: 'Changed', country: 'SE', dates: { ContentUpdatedAt: '2026-06-15' } }
   one.fake.hold([...companies(99), changed])
   const { plan, entry } = await one.pull({ since: 'last', search: { countrycode: ['SE'] } })
-  expect(plan.since).toEqual({ from: '2026-06-15', run: first })
-  expect(entry).toMatchObject({ from: '2026-06-15', field: 'ContentUpdatedAt', announced: 11, received: 11 })
+  expect(plan.since).toEqual({ from: '2026-06-14', run: first })
+  expect(entry).toMatchObject({ from: '2026-06-14', field: 'ContentUpdatedAt', announced: 21, received: 21 })
   expect(await one.query('SELECT company_name FROM companies WHERE internal_id = 100')).toEqual([['Changed']])
   expect(await idsOf(one)).toEqual(oneTo(100))
   expect((await one.pull({ since: 'last', currency: 'EUR' })).plan.since).toEqual({})
@@ -219,7 +221,7 @@ test('pull since last goes on by the date of change that the search has itself',
   const search = { CompanyInfoUpdatedAt: ['2026-01-01'] }
   await one.pull({ search, since: '2026-06-01' })
   const { plan } = await one.pull({ search, since: 'last' })
-  expect(plan).toMatchObject({ since: { from: '2026-06-15' }, field: 'CompanyInfoUpdatedAt' })
+  expect(plan).toMatchObject({ since: { from: '2026-06-14' }, field: 'CompanyInfoUpdatedAt' })
 })
 
 test('pull since last goes on from the last day asked for where that was earlier', async () => {
@@ -228,11 +230,21 @@ test('pull since last goes on from the last day asked for where that was earlier
   expect((await one.pull({ since: 'last' })).plan.since).toMatchObject({ from: '2026-06-10' })
 })
 
+test('pull since last says how many records have no day, so that no day finds their changes', async () => {
+  const one = await openPullBench({
+    companies: [...companies(20), ...[21, 22, 23].map((id) => ({ id, country: 'SE' }))],
+  })
+  const first = await one.pull({ since: 'last', search: { CountryCode: ['SE', 'NO', 'DK', 'FI'] } })
+  expect(first.plan.undated).toBeUndefined()
+  const next = await one.pull({ since: 'last', search: { CountryCode: ['SE', 'NO', 'DK', 'FI'] } })
+  expect(next.plan).toMatchObject({ undated: 3 })
+})
+
 test('pull records a pull in which nothing came, so that the next goes on from there', async () => {
   const one = await openPullBench({ companies: companies(10), now: '2026-08-01T00:00:00Z' })
   const { summary } = await one.pull({ since: '2026-07-01' })
   expect(summary.snapshot?.pulls).toMatchObject([{ received: 0, from: '2026-07-01' }])
-  expect((await one.pull({ since: 'last' })).plan.since).toMatchObject({ from: '2026-08-01' })
+  expect((await one.pull({ since: 'last' })).plan.since).toMatchObject({ from: '2026-07-31' })
 })
 
 test('pull refuses a misspelt parameter and names the nearest, before there is a lake', async () => {

@@ -39,7 +39,7 @@ export interface DocumentOptions {
 interface Change {
   readonly from: number
   readonly to: number
-  readonly text: string
+  readonly bytes: Buffer
 }
 
 const currencyChanges = (document: Buffer, place: CompanyPlace, options: DocumentOptions): Change[] => {
@@ -50,19 +50,18 @@ const currencyChanges = (document: Buffer, place: CompanyPlace, options: Documen
   const change = {
     from: currencyAt,
     to: currencyAt + Buffer.byteLength(label),
-    text: JSON.stringify(options.requested),
+    bytes: Buffer.from(JSON.stringify(options.requested)),
   }
   if (figuresBytes === 0) return [change]
-  const members = document.toString('utf8', figuresAt, figuresAt + figuresBytes)
-  const text = convertFigures(members, factorOf)
-  return [change, { from: figuresAt, to: figuresAt + figuresBytes, text }]
+  const to = figuresAt + figuresBytes
+  return [change, { from: figuresAt, to, bytes: convertFigures(document.subarray(figuresAt, to), factorOf) }]
 }
 
 /** A stored Score is of another search: it goes, and this search's takes its place before the last brace. */
 const scoreChanges = (document: Buffer, { scoreBytes }: CompanyPlace, score: number | null): Change[] => {
   const end = document.length - 1
   if (scoreBytes === 0 && score === null) return []
-  return [{ from: end - scoreBytes, to: end, text: score === null ? '' : `,"Score":${score}` }]
+  return [{ from: end - scoreBytes, to: end, bytes: Buffer.from(score === null ? '' : `,"Score":${score}`) }]
 }
 
 /** A document in pieces, in order; whole and untouched where nothing changes. */
@@ -77,8 +76,8 @@ export const companyPieces = (
   ].toSorted((a, b) => a.from - b.from)
   const pieces: Buffer[] = []
   let at = 0
-  for (const { from, to, text } of changes) {
-    pieces.push(document.subarray(at, from), Buffer.from(text))
+  for (const { from, to, bytes } of changes) {
+    pieces.push(document.subarray(at, from), bytes)
     at = to
   }
   pieces.push(document.subarray(at))

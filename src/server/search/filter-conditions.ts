@@ -7,6 +7,7 @@ import { ident } from '../../lake/sql.ts'
 import type { Caller } from '../caller.ts'
 import { type Binder, boundTexts, inNumbers, inTexts } from './bound-values.ts'
 import { type FactorTexts, figureValues } from './figure-values.ts'
+import { type FigureFilter, passingAll } from './many-figures.ts'
 import type { Filter } from './read-filters.ts'
 import { hasArea, isVisible } from './visible-records.ts'
 
@@ -88,8 +89,7 @@ const conditionOf = (filter: Filter, caller: Caller, factors: FactorTexts, binde
       return withinDays(columnOf(filter.name), filter, binder)
     case 'figure': {
       const values = figureValues(filter.name, filter.year, factors, binder)
-      const isWithin = withinFigures('value', filter, binder)
-      return `${ROW}.internal_id IN (SELECT internal_id FROM (${values}) WHERE ${isWithin})`
+      return `${ROW}.internal_id IN (SELECT internal_id FROM (${values}) WHERE ${withinFigures('value', filter, binder)})`
     }
     case 'search':
       return 'true' // a join of its own: it also gives the score
@@ -99,14 +99,23 @@ const conditionOf = (filter: Filter, caller: Caller, factors: FactorTexts, binde
 const TABLES: Readonly<Record<Content, string>> = { companies: 'copy.company', relations: 'copy.relation' }
 export const tableOf = (content: Content): string => `${TABLES[content]} AS ${ROW}`
 
+/** Up to so many figure filters are quicker one by one. */
+const FEW_FIGURES = 4
+const isFigure = (filter: Filter): filter is FigureFilter => filter.kind === 'figure'
+
 /** All filters and what the caller may see, joined with AND. */
 export const conditions = (
   filters: readonly Filter[],
   caller: Caller,
   factors: FactorTexts,
   binder: Binder,
-): string =>
-  [
+): string => {
+  const figures = filters.filter(isFigure)
+  const isMany = figures.length > FEW_FIGURES
+  const single = isMany ? filters.filter((filter) => !isFigure(filter)) : filters
+  return [
     isVisible(caller, `${ROW}.country_code`, binder),
-    ...filters.map((filter) => conditionOf(filter, caller, factors, binder)),
+    ...single.map((filter) => conditionOf(filter, caller, factors, binder)),
+    ...(isMany ? [`${ROW}.internal_id IN (${passingAll(figures, factors, binder)})`] : []),
   ].join('\n  AND ')
+}

@@ -40,6 +40,12 @@ export interface ReadFilters {
   readonly countries: readonly string[]
 }
 
+/**
+ * Filters that are no figures: more than there are names for, and fewer than would keep DuckDB planning for seconds.
+ * Figures, with their years, may be any number.
+ */
+const MOST_OTHERS = 32
+
 type Value = string | number
 const isValue = (value: unknown): value is Value => typeof value === 'string' || Number.isFinite(value)
 
@@ -135,7 +141,8 @@ const readParameter = (
 /**
  * Reads every parameter. One that is `null` counts as not given. A single value instead of an array, an empty array
  * (a filter that nothing could pass is a mistake of the one who wrote it) and values that are neither texts nor
- * numbers are faults of the form. One parameter given twice in different letter case restricts twice.
+ * numbers are faults of the form. One parameter given twice in different letter case restricts twice,
+ * given dozens of times it is a fault.
  */
 export const readFilters = (content: Content, parameters: Readonly<JsonObject>): ReadFilters => {
   const filters: Filter[] = []
@@ -154,5 +161,10 @@ export const readFilters = (content: Content, parameters: Readonly<JsonObject>):
     else faults.push(...read.faults)
     if (known.parameter.name === 'CountryCode') countries.push(...values.map(String))
   }
+  if (filters.filter(({ kind }) => kind !== 'figure').length > MOST_OTHERS)
+    faults.push({
+      kind: 'form',
+      text: fieldMessage('SearchParameters', 'an object that names a parameter once'),
+    })
   return { filters, faults, countries }
 }

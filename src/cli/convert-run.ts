@@ -1,1 +1,0 @@
-export * from '../pipeline/convert-run.ts'

@@ -7,7 +7,9 @@ import { instantsOf, unlikeInstants } from '../lake/date-times.ts'
 import { ident, literal } from '../lake/sql.ts'
 
 /** Select items of one field that is no date-time: its column, and the name of a numeric code behind it. */
-export const columnsOf = ({ name, field }: FieldColumn, value: string): string[] => {
+export const columnsOf = ({ name, field }: FieldColumn, given: string): string[] => {
+  // The service omits a 0 there: one that came says as little as none.
+  const value = field.omitted === 'zero' ? `nullif(${given}, 0)` : given
   const as = (sql: string, column = name): string => `${sql} AS ${ident(column)}`
   if ('masked' in field && field.masked === true) return [as(unmasked(field, value))]
   switch (field.kind) {

@@ -226,9 +226,25 @@ describe('load writes companies', () => {
         legal_form: '141',
         form: 'Open trading company',
       },
-      { company_type: '0', company_type_name: null, status: null, legal_form: '777', form: null },
+      // The service omits a 0: one that comes says as little as none.
+      { company_type: null, company_type_name: null, status: null, legal_form: '777', form: null },
     ])
     expect(lake.drift).toEqual([{ kind: 'code', name: 'LegalForm=777', records: 1 }])
+  })
+
+  test('with no linkedin where its object is empty, and with one of a single list', async () => {
+    const lake = await loaded(
+      company({ LinkedIn: {} }),
+      { BasicDetails: { InternalId: 2 }, LinkedIn: { Name: null } },
+      { BasicDetails: { InternalId: 3 }, LinkedIn: { Keywords: [] } },
+    )
+    expect(
+      await lake.rows('companies', 'internal_id, linkedin IS NULL AS none, linkedin.keywords AS keywords'),
+    ).toEqual([
+      { internal_id: '1', none: true, keywords: null },
+      { internal_id: '2', none: true, keywords: null },
+      { internal_id: '3', none: false, keywords: [] },
+    ])
   })
 
   test('with lists as lists, nested objects flattened and linkedin as a struct', async () => {

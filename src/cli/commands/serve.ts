@@ -160,5 +160,16 @@ const serveUntil = async (
   if (faults !== undefined) note(`With the faults of ${faults}`)
   note(`Serving snapshot ${server.snapshot} of ${lake} at ${server.address}`)
   if (!signal.aborted) await once(signal, 'abort')
+  const deadline = setTimeout(endAnyway, STOP_DEADLINE_MS)
   await server.close()
+  clearTimeout(deadline)
+}
+
+/** Requests at work get ten seconds; what is still at work long after that is a statement DuckDB does not stop. */
+const STOP_DEADLINE_MS = 20_000
+
+/** Serving writes nothing, and a thread inside DuckDB would keep the process from an orderly end. */
+const endAnyway = (): void => {
+  note('A query does not end: the server ends without it')
+  process.kill(process.pid, 'SIGKILL')
 }

@@ -39,6 +39,8 @@ interface Pulled {
   readonly received: number
   /** Records that no window could cover. */
   readonly gap: number
+  /** Records without the date that "since" goes by: only a whole pull finds their changes. */
+  readonly undated: number
   readonly quarantined: number
   /** Windows that gave another number than they announced. */
   readonly differences: readonly { readonly window: string; readonly announced: number; received: number }[]
@@ -98,6 +100,7 @@ const pulledOf = ({ summary, entry, plan, windows }: PullSummary): Pulled => ({
   announced: entry.announced,
   received: entry.received,
   gap: Math.max(0, plan.announced - plan.planned),
+  undated: plan.undated ?? 0,
   quarantined: summary.partitions.reduce((sum, { counts }) => sum + counts.quarantined, 0),
   differences: windows
     .filter(({ announced, received }) => announced !== received)

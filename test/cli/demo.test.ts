@@ -39,7 +39,7 @@ test('demo answers two questions, and pulls back over HTTP what it served; the s
   }
   expect(await leftIn(env.TMPDIR)).toEqual([])
   expect(await cli(['status', '--lake', join(cwd, 'lake')])).toMatchObject({ code: 0 })
-})
+}, 120_000)
 
 test('demo that is stopped while it serves leaves nothing behind but its lake', async () => {
   const { cwd, env } = await folders()

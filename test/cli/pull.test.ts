@@ -51,7 +51,7 @@ test('pull tells what it pulls and what it pulled', async () => {
   expect(stdout).toContain('companies 1/2: CountryCode=SE ContentUpdatedAt=0001-01-01..')
   const again = await one.run([...args, '--since', 'last', '--json'])
   expect(JSON.parse(again.stdout).pull).toMatchObject({
-    ...{ content: 'companies', from: '2026-06-15', since: '2026-06-15', announced: 0, received: 0, gap: 0 },
+    ...{ content: 'companies', from: '2026-06-14', since: '2026-06-14', announced: 0, received: 0, gap: 0 },
     ...{ requests: expect.any(Number), retries: 0 },
   })
 })

@@ -41,7 +41,7 @@ const nightly = async (
   return { code, summary: JSON.parse(printed) }
 }
 
-/** A served lake of four companies; one of them changes again and again. @returns its address */
+/** A served lake of five companies: one changes again and again, one has no dates. @returns its address */
 const served = async (): Promise<string> => {
   const bench = openBench(await temporaryFolder())
   const meta = (at: string) => ({
@@ -50,6 +50,7 @@ const served = async (): Promise<string> => {
   await bench.write('companies.jsonl', [
     ...[1, 2, 3].map((id) => companyLine(id, meta(LONG_AGO))),
     companyLine(4, meta(FAR_AHEAD)),
+    companyLine(5, { MetaData: { CurrentCurrencyCode: 'USD' } }),
   ])
   await bench.write('relations.jsonl', [1, 4].map(relationsLine))
   await bench.run(['companies.jsonl', 'relations.jsonl'])
@@ -87,8 +88,8 @@ test('nightly pulls everything in the first night and what changed since then in
           content: 'companies',
           snapshot: 1,
           since: null,
-          announced: 4,
-          received: 4,
+          announced: 5,
+          received: 5,
           gap: 0,
           differences: [],
         },
@@ -97,19 +98,13 @@ test('nightly pulls everything in the first night and what changed since then in
     },
   })
   const fromFile = { ...env, FIRMLAKE_TOKEN: '', FIRMLAKE_TOKEN_FILE: join(folder, 'token') }
-  const relationsOf = { FIRMLAKE_RELATIONS_SEARCH: '{"InternalId":[1]}' }
-  expect(await nightly({ ...fromFile, ...relationsOf })).toMatchObject({
+  const since = expect.stringMatching(/^\d{4}-\d\d-\d\d$/)
+  expect(await nightly(fromFile)).toMatchObject({
     code: 0,
     summary: {
       pulls: [
-        {
-          content: 'companies',
-          since: expect.stringMatching(/^\d{4}-\d\d-\d\d$/),
-          announced: 1,
-          received: 1,
-        },
-        // Another search than in the night before: all of it.
-        { content: 'relations', since: null, announced: 1, received: 1 },
+        { content: 'companies', since, announced: 1, received: 1, undated: 1 },
+        { content: 'relations', since, announced: 1, received: 1, undated: 0 },
       ],
     },
   })
@@ -123,6 +118,7 @@ test('nightly pulls everything in the first night and what changed since then in
     [2, 1],
     [3, 1],
     [4, 2],
+    [5, 1],
   ])
 })
 

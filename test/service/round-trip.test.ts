@@ -1,16 +1,17 @@
 /** A lake, served and pulled into another one: both hold the same. */
 
-import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { writeSample } from '../../data/sample.ts'
+import { TABLES } from '../../src/lake/tables.ts'
+import { sha256Of } from '../../src/support/hash.ts'
 import { SAMPLE } from '../cli/run-cli.ts'
-import { type Bench, companyLine, hashLake, openBench, queryLake } from '../pipeline/batch-bench.ts'
+import { type Bench, companyLine, openBench, queryLake } from '../pipeline/batch-bench.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
-import { ALL_TABLES, batchesFrom, makeServable, pullFrom, rowsOf, SEARCH, serving } from './serving.ts'
+import { batchesFrom, makeServable, pullFrom, rowsOf, serving } from './serving.ts'
 
 const folders: string[] = []
 const newBench = async (): Promise<Bench> => {
@@ -22,15 +23,23 @@ afterAll(async () => {
   for (const folder of folders) await rm(folder, { recursive: true, force: true })
 })
 
-/** What both lakes must have alike: all but bad lines, which nobody serves, and the dictionary of each run. */
+/**
+ * What both lakes must have alike, a hash for each table: all current rows but bad lines, which nobody serves. Unknown
+ * fields count as JSON data: the lake keeps their text as it came, the server may write a letter without an escape.
+ */
 const comparable = async (lake: string): Promise<Readonly<Record<string, string>>> => {
-  const { quarantine: _, line_items_history: __, ...tables } = await hashLake(lake)
-  return tables
+  const names = TABLES.map(({ name }) => name)
+  const tables = await rowsOf(lake, names, (column, value) =>
+    column === 'extra' && typeof value === 'string' ? JSON.stringify(JSON.parse(value)) : value,
+  )
+  return Object.fromEntries(
+    Object.entries(tables).map(([name, rows]) => [name, `${rows.length} ${sha256Of(rows.join('\n'))}`]),
+  )
 }
 
 /** Serves a lake's batch files and pulls all of them. */
 const pulledByBatches = async (lake: string): Promise<string> => {
-  await makeServable(lake, 100)
+  await makeServable(lake)
   const pulled = join(await temporaryFolder(), 'lake')
   await batchesFrom(await serving(lake), pulled)
   return pulled
@@ -45,7 +54,7 @@ test('the sample comes back by batch files', async () => {
 
 test('awkward companies come back by batch files, oddities included', async () => {
   const bench = await newBench()
-  const options = { companies: 250, seed: 11, files: 1, small: true, awkward: 1 }
+  const options = { companies: 60, seed: 11, files: 1, small: true, awkward: 1 }
   await writeSample(bench.folder, { ...options, content: ['companies', 'relations'] }, 1)
   await bench.run(['*.jsonl.br'])
   const odd = await bench.query(
@@ -55,6 +64,9 @@ test('awkward companies come back by batch files, oddities included', async () =
   const pulled = await pulledByBatches(bench.lake)
   expect(await comparable(pulled)).toEqual(await comparable(bench.lake))
 })
+
+/** Euros for a Swedish crown: by the annual averages, units of each for one US dollar. */
+const [EUR_2020, EUR_2024] = [0.8764 / 9.2167, 0.9242 / 10.5744]
 
 test('figures come converted by pages in another currency', async () => {
   const bench = await newBench()
@@ -75,14 +87,12 @@ test('figures come converted by pages in another currency', async () => {
     pulled,
     'SELECT internal_id, line_item, fiscal_year, value, currency FROM financials ORDER BY ALL',
   )
-  // Annual averages of a US dollar: 9.2103 SEK and 0.8768 EUR in 2020, 10.5677 SEK and 0.9239 EUR in 2024.
-  const [rate2020, rate2024] = RATES
   const wanted = [
     ['EBITMargin', 2020, 0.12],
-    ['EPS', 2020, 2 * rate2020],
+    ['EPS', 2020, 2 * EUR_2020],
     ['FiscalYearLength', 2020, 12],
-    ['NetSales', 2020, 100_000 * rate2020],
-    ['NetSales', 2024, 10_500 * rate2024],
+    ['NetSales', 2020, 100_000 * EUR_2020],
+    ['NetSales', 2024, 10_500 * EUR_2024],
   ] as const
   expect(rows.slice(0, 5)).toEqual(
     wanted.map(([item, year, value]) => [1, item, year, expect.closeTo(value, 9), 'EUR']),
@@ -95,7 +105,6 @@ test('figures come converted by pages in another currency', async () => {
     [2, 'NetSales', 2024, 10_500, 'EUR'],
   ])
 })
-const RATES = [0.8768 / 9.2103, 0.9239 / 10.5677] as const
 
 test('Score of a record is not in a page unless the search gives one: all else is', async () => {
   const bench = await newBench()

@@ -2,11 +2,11 @@
 
 import { randomBytes } from 'node:crypto'
 import { onTestFinished } from 'vitest'
-import { pullBatches } from '../../src/cli/batches-run.ts'
-import { type PullSummary, pull } from '../../src/cli/pull-run.ts'
 import { openLakeQuery } from '../../src/lake/query.ts'
 import { TABLES } from '../../src/lake/tables.ts'
 import { readSnapshot } from '../../src/manifest/snapshots.ts'
+import { pullBatches } from '../../src/pipeline/batches-run.ts'
+import { type PullSummary, pull } from '../../src/pipeline/pull-run.ts'
 import type { PullSettings } from '../../src/pipeline/pull-settings.ts'
 import type { QuarantineLimit } from '../../src/pipeline/quarantine-limit.ts'
 import { makeBatches } from '../../src/server/batches/make-batches.ts'
@@ -162,18 +162,21 @@ export const batchesFrom = (
     ...{ lake, service, concurrency: 1, limit: { kind: 'count', lines: 0 } },
   })
 
-/** The rows of tables in the newest snapshot, sorted, each as text. */
+/** The rows of tables in the newest snapshot, sorted, each as text. @param as what a value is compared as */
 export const rowsOf = async (
   lake: string,
   tables: readonly string[],
+  as: (column: string, value: unknown) => unknown = (_, value) => value,
 ): Promise<Readonly<Record<string, readonly string[]>>> => {
   const query = await openLakeQuery({ lake, snapshot: await readSnapshot(lake), memoryBytes: MEMORY_BYTES })
   try {
     const found: Record<string, readonly string[]> = {}
     for (const table of tables) {
-      const { rows } = await query.run(`SELECT * FROM ${table}`)
+      const { columns, rows } = await query.run(`SELECT * FROM ${table}`)
+      const textOf = (row: readonly unknown[]): string =>
+        JSON.stringify(row.map((value, at) => as(columns[at]?.name ?? '', value)))
       const texts: string[] = []
-      for await (const chunk of rows) for (const row of chunk) texts.push(JSON.stringify(row))
+      for await (const chunk of rows) texts.push(...chunk.map(textOf))
       found[table] = texts.sort()
     }
     return found

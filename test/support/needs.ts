@@ -32,3 +32,19 @@ export const smallDisk = async (context: TestContext, sizeBytes: number): Promis
   needs(context, 'root and "mount", to make a small disk', missing)
   return folder
 }
+
+/** A key and a certificate signed with it, as PEM files. Skips the test where there is nothing to make them. */
+export const selfSigned = async (
+  context: TestContext,
+  names: readonly string[],
+): Promise<{ readonly key: string; readonly certificate: string }> => {
+  const folder = await mkdtemp(join(tmpdir(), 'firmlake-certificate-'))
+  onTestFinished(() => rm(folder, { recursive: true, force: true }))
+  const [key, certificate] = [join(folder, 'key.pem'), join(folder, 'certificate.pem')]
+  const kind = ['-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '2', '-subj', `/CN=${names[0]}`]
+  const called = ['-addext', `subjectAltName=${names.map((name) => `DNS:${name}`).join()}`]
+  const made = runTool('openssl', 'req', ...kind, ...called, '-keyout', key, '-out', certificate)
+  const missing = made.status === 0 ? undefined : (made.error?.message ?? made.stderr.trim())
+  needs(context, '"openssl", to make a certificate', missing)
+  return { key, certificate }
+}

@@ -60,6 +60,12 @@ export const FIGURE_NAMES: readonly string[] = [
   ...LINE_ITEMS.map(({ lineItem }) => lineItem),
   EMPLOYEES,
 ].sort()
+const FIGURE_TYPE = `ENUM (${FIGURE_NAMES.map(literal).join(', ')})`
+/**
+ * A name as `figure.line_item` is to be compared with it. With a plain text, DuckDB would compare the texts of all
+ * rows instead of looking at the zone maps.
+ */
+export const figureNamed = (name: string): string => `${literal(name)}::${FIGURE_TYPE}`
 
 /**
  * Tables of the DuckDB file, attached as `copy`. All are sorted so that their zone maps help: `company`, `relation`,
@@ -97,7 +103,7 @@ export const COPY_TABLES = {
    * consolidated figure, else the unconsolidated one. `latest` marks the latest year that has a value.
    */
   figure: {
-    line_item: `ENUM (${FIGURE_NAMES.map(literal).join(', ')})`,
+    line_item: FIGURE_TYPE,
     internal_id: 'BIGINT',
     fiscal_year: 'SMALLINT',
     value: 'DOUBLE',

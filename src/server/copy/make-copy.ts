@@ -93,7 +93,8 @@ const build = async (
   )
   onProgress?.({ step: 'tables', records: 0 })
   // A new engine, because one that has worked keeps memory that the next step needs.
-  await readCurrent(reading, (engine, giving) =>
+  const tables = { ...reading, memoryBytes: memoryBytes * TABLES_SHARE }
+  await readCurrent(tables, (engine, giving) =>
     writeSearchFile({
       engine,
       giving,
@@ -116,6 +117,9 @@ const build = async (
     files: { ...documents.files, [SEARCH_FILE]: (await stat(path)).size },
   }
 }
+
+/** DuckDB's part of its memory for the tables: it fills all it is given, and vectors take some of Node's beside it. */
+const TABLES_SHARE = 0.75
 
 /** What DuckDB says when the disk is full, or when it can write no more for another reason. */
 const NO_WRITE = /no space left|not enough disk space|could not write|failed to offload/i

@@ -2,7 +2,7 @@
 
 import { LINE_ITEMS } from '../../contract/line-items.ts'
 import type { Session } from '../../lake/duckdb.ts'
-import { literal } from '../../lake/sql.ts'
+import { figureNamed } from '../copy/copy-form.ts'
 import type { ServingCopy } from '../copy/serving-copy.ts'
 import type { SearchParts } from './answer.ts'
 import type { Binder } from './bound-values.ts'
@@ -28,7 +28,7 @@ const currencyYears = (
 ): Promise<readonly CurrencyYear[]> =>
   remembered(recentOf(asked, copy), LINE_ITEMS.length, lineItem, async () => {
     const rows = await session.rows(
-      `SELECT DISTINCT currency, fiscal_year FROM copy.figure WHERE line_item = ${literal(lineItem)} AND currency IS NOT NULL`,
+      `SELECT DISTINCT currency, fiscal_year FROM copy.figure WHERE line_item = ${figureNamed(lineItem)} AND currency IS NOT NULL`,
     )
     return rows.map((row) => ({ currency: String(row.currency), fiscalYear: Number(row.fiscal_year) }))
   })
@@ -65,7 +65,7 @@ export const figureValues = (
   factors: FactorTexts,
   binder: Binder,
 ): string => {
-  const which = `line_item = ${literal(name)} AND ${year === null ? 'latest' : `fiscal_year = ${binder.bind(year, 'SMALLINT')}`}`
+  const which = `line_item = ${figureNamed(name)} AND ${year === null ? 'latest' : `fiscal_year = ${binder.bind(year, 'SMALLINT')}`}`
   const text = factors.get(name)
   if (text === undefined) return `SELECT internal_id, value FROM copy.figure WHERE ${which}`
   const list = `from_json(${binder.bind(text, 'JSON')}, '[{"c":"VARCHAR","y":"SMALLINT","f":"DOUBLE"}]')`

@@ -174,6 +174,18 @@ describe('checkCompanyRequest refuses', () => {
       ['NetSales can only maximum contain two values.'],
     ],
     [
+      'one parameter in dozens of spellings',
+      {
+        SearchParameters: Object.fromEntries(
+          Array.from({ length: 33 }, (_, at) => [
+            `DYNAMIC${[...'search'].map((letter, bit) => ((at >> bit) & 1 ? letter.toUpperCase() : letter)).join('')}`,
+            ['x'],
+          ]),
+        ),
+      },
+      ['SearchParameters must be an object that names a parameter once.'],
+    ],
+    [
       'everything at once, in the order of the table',
       {
         SearchParameters: { NetSales: [1, 2, 3], ContentUpdatedAt: ['x', '1', '2'], Foo: [1] },

@@ -1,8 +1,11 @@
 import { expect, test } from 'vitest'
 import type { CompanyPlace } from '../../../src/server/copy/copy-form.ts'
 import { companyPieces, newConverter } from '../../../src/server/search/company-documents.ts'
-import { convertFigures } from '../../../src/server/search/convert-figures.ts'
+import { convertFigures as convertBytes, type FactorOf } from '../../../src/server/search/convert-figures.ts'
 import { RATES } from './search-parts.ts'
+
+const convertFigures = (members: string, factorOf: FactorOf): string =>
+  convertBytes(Buffer.from(members), factorOf).toString()
 
 /** A document as copies have it, with its place. */
 const stored = (currency: string | null, figures: object | null, score?: number) => {

@@ -1,6 +1,9 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { convertFigures } from '../../../src/server/search/convert-figures.ts'
+import { convertFigures as convertBytes, type FactorOf } from '../../../src/server/search/convert-figures.ts'
+
+const convertFigures = (members: string, factorOf: FactorOf): string =>
+  convertBytes(Buffer.from(members), factorOf).toString()
 
 const NAMES = [
   'ProfitAndLoss',

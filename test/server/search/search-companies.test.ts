@@ -214,6 +214,10 @@ test('searchCompanies pages by number', async () => {
   )
 })
 
+/** The same name in other letters: bit by bit of a number in upper or lower case. */
+const spelt = (name: string, number: number): string =>
+  [...name].map((letter, at) => ((number >> at) & 1 ? letter.toUpperCase() : letter.toLowerCase())).join('')
+
 test('searchCompanies has no next page after the tenth, which is the last to be asked for', async () => {
   const lines = Array.from({ length: 12 }, (_, at) => company(at + 1, { CountryCode: 'SE' }))
   const twelve = await searchedLake(bench, { content: 'companies', lines })
@@ -246,6 +250,22 @@ test.each<[string, object, string[]]>([
 ])('searchCompanies sorts by %s', async (_, more, ids) => {
   expect(await found(ALL, more)).toEqual(ids)
 })
+
+test('searchCompanies answers many figure filters as it answers each of them', async () => {
+  const years = { NetSales_Year_2020: [1], netsales_year_2021: [20, 20] }
+  const latest = { NetSales: [20], EMPLOYEES: [50, 50] }
+  const more = Object.fromEntries(Array.from({ length: 200 }, (_, at) => [spelt('NetSales', at), [20]]))
+  expect(await found({ ...years, ...latest, Employees_Year_2021: [50] })).toEqual(['1'])
+  expect(await found({ ...years, ...latest, Employees_Year_2022: [50] })).toEqual([])
+  expect(await found({ ...years, ...latest, ...more })).toEqual(['1'])
+  // Ratios are not converted; what has no rate matches nothing.
+  const ratios = Object.fromEntries(
+    Array.from({ length: 5 }, (_, at) => [spelt('EBITMargin', at), [0.2, 0.2]]),
+  )
+  expect(await found(ratios)).toEqual(['2'])
+  const some = Object.fromEntries(Array.from({ length: 5 }, (_, at) => [spelt('NetSales', at), [0]]))
+  expect(await found(some, { Currency: 'EUR' })).toEqual(['1', '2'])
+}, 20_000)
 
 test('searchCompanies gives minified documents without anything else', async () => {
   const { text } = await ask({

@@ -1,16 +1,13 @@
 /** The way to a service that is not this machine: certificates, and proxies named by the environment. */
 
-import { execFileSync } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
 import { createServer as createHttpServer } from 'node:http'
 import { createServer as createHttpsServer } from 'node:https'
 import { type AddressInfo, connect, createServer, type Server } from 'node:net'
-import { join } from 'node:path'
 import { expect, onTestFinished, type TestContext, test, vi } from 'vitest'
 import { ToolkitError } from '../../../src/core/errors.ts'
 import { cli, errorCode } from '../../cli/run-cli.ts'
-import { needs } from '../../support/needs.ts'
-import { temporaryFolder } from '../../support/temporary-folder.ts'
+import { selfSigned } from '../../support/needs.ts'
 import { client, TOKEN } from './answering-server.ts'
 
 /** Listens on loopback until the test is over. @returns the port */
@@ -36,17 +33,7 @@ interface SecureService {
 }
 
 const secureService = async (context: TestContext): Promise<SecureService> => {
-  const folder = await temporaryFolder()
-  const [key, certificate] = [join(folder, 'key.pem'), join(folder, 'certificate.pem')]
-  const names = 'subjectAltName=DNS:localhost,DNS:service.test'
-  const options = ['-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '2', '-subj', '/CN=localhost']
-  try {
-    execFileSync('openssl', ['req', ...options, '-addext', names, '-keyout', key, '-out', certificate], {
-      stdio: 'ignore',
-    })
-  } catch (error) {
-    needs(context, 'openssl, to make a certificate', String(error))
-  }
+  const { key, certificate } = await selfSigned(context, ['localhost', 'service.test'])
   const tokens: (string | undefined)[] = []
   const pem = { key: await readFile(key), cert: await readFile(certificate) }
   const server = createHttpsServer(pem, (request, response) => {

@@ -29,7 +29,7 @@ const { values } = parseArgs({
 
 const WINDOWS = [1, 4]
 const PAGE = 500
-const SAMPLE_EVERY_MS = 5
+const SAMPLE_EVERY_MS = 20
 
 interface Round {
   readonly megabytes: number

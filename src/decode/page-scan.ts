@@ -75,23 +75,23 @@ export const skipNested = (body: Buffer, from: number, watch?: KeyWatch): number
   let watched = watch ? 1 : 0
   for (let at = from; at < end; at++) {
     const byte = body[at] ?? 0
-    if (byte === QUOTE) {
+    // Digits and signs, which are most of what stands outside of texts, are through after one comparison.
+    if (byte < OPEN_BRACKET) {
+      if (byte !== QUOTE) continue
       const start = at + 1
-      at++
-      for (; at < end; at++) {
+      for (at = start; at < end; at++) {
         const inner = body[at]
         if (inner === QUOTE) break
         if (inner === BACKSLASH) at++
       }
-      if (watch && depth === watched && at < end) {
-        const name = watched === 1 ? (watch.owner ?? watch.key) : watch.key
-        const value = isName(body, start, at, name) ? valueAfterKey(body, at + 1) : NOT_WHOLE
-        if (value === NOT_WHOLE) continue
-        if (name === watch.key) {
-          watch.foundAt = value
-          watched = 0
-        } else if (body[value] === OPEN_BRACE) watched = 2
-      }
+      if (depth !== watched || !watch || at >= end) continue
+      const name = watched === 1 ? (watch.owner ?? watch.key) : watch.key
+      const value = isName(body, start, at, name) ? valueAfterKey(body, at + 1) : NOT_WHOLE
+      if (value === NOT_WHOLE) continue
+      if (name === watch.key) {
+        watch.foundAt = value
+        watched = 0
+      } else if (body[value] === OPEN_BRACE) watched = 2
     } else if (byte === OPEN_BRACE || byte === OPEN_BRACKET) {
       depth++
       push(depth, byte)

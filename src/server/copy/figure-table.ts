@@ -11,7 +11,7 @@ import { type SessionRequest, slicesOf, sliceView } from '../../load/slices.ts'
 import { EMPLOYEES, FIGURE_NAMES } from './copy-form.ts'
 
 /** Rows of a slice: their lists take about 50 bytes a figure, and DuckDB cannot put those aside. */
-const SLICE_ROWS = { companies: 16_384, financials: 2_000_000, employees: 400_000 }
+const SLICE_ROWS = { companies: 16_384, financials: 1_000_000, employees: 400_000 }
 
 /** For each name the position of the category where it is at home; -1 for headcounts. */
 const HOMES = FIGURE_NAMES.map((name) =>

@@ -118,8 +118,8 @@ const build = async (
   }
 }
 
-/** DuckDB's part of its memory for the tables: it fills all it is given, and vectors take some of Node's beside it. */
-const TABLES_SHARE = 0.75
+/** DuckDB's part of the memory for the tables: it fills all it is given, and the step before leaves some in use. */
+const TABLES_SHARE = 0.6
 
 /** What DuckDB says when the disk is full, or when it can write no more for another reason. */
 const NO_WRITE = /no space left|not enough disk space|could not write|failed to offload/i

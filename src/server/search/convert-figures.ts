@@ -111,8 +111,11 @@ const moneyIn = (members: Buffer, factorOf: FactorOf): Figures => {
     at = textEnd(members, start)
     const colon = afterSpace(members, at + 1)
     if (members[colon] !== COLON) continue
-    if (depth === CATEGORY_DEPTH) money = MONEY.get(members.toString('utf8', start + 1, at))
-    else if (depth === ITEM_DEPTH) isMoney = money?.has(members.toString('utf8', start + 1, at)) === true
+    if (depth <= CATEGORY_DEPTH) {
+      // What is above ends here: a list in its place has no keys that would say so.
+      money = depth === CATEGORY_DEPTH ? MONEY.get(members.toString('utf8', start + 1, at)) : undefined
+      isMoney = false
+    } else if (depth === ITEM_DEPTH) isMoney = money?.has(members.toString('utf8', start + 1, at)) === true
     if (depth !== YEAR_DEPTH || !isMoney) continue
     const year = yearBetween(members, start + 1, at)
     if (year === 0) continue

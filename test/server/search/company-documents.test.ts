@@ -114,6 +114,23 @@ test('convertFigures leaves line items of other categories, unknown names and wh
   expect(doubled(odd)).toEqual(odd)
 })
 
+test('convertFigures takes a list for nothing that has line items or years, whatever stands before it', () => {
+  const odd = {
+    Financials: {
+      ProfitAndLoss: { NetSales: false },
+      BalanceSheet: [{ 2020: 1 }],
+      CashFlow: [[{ 2020: 1 }]],
+    },
+    UnconsolidatedFinancials: [{ NetSales: { 2020: 1 } }, { EBIT: { 2020: 1 } }],
+  }
+  expect(doubled(odd)).toEqual(odd)
+  const before = {
+    Financials: { ProfitAndLoss: { EBIT: 5 } },
+    UnconsolidatedFinancials: [{ EBIT: { 2020: 1 } }],
+  }
+  expect(doubled(before)).toEqual(before)
+})
+
 test('convertFigures keeps names that objects have by themselves', () => {
   const members =
     '"Financials":{"__proto__":{"NetSales":{"2020":1}},"ProfitAndLoss":{"__proto__":{"2020":1},"constructor":{"2020":1},"NetSales":{"2020":1.5}}}'

@@ -2,7 +2,7 @@
 
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
@@ -40,6 +40,7 @@ interface Round {
 }
 
 const pullRound = async (service: Service, windows: number): Promise<Round> => {
+  await mkdir(values.folder, { recursive: true })
   const folder = await mkdtemp(join(values.folder, 'firmlake-pull-'))
   let heap = 0
   const sampler = setInterval(() => {

@@ -4,18 +4,19 @@ import { ToolkitError } from '../core/errors.ts'
 import { claimRun, type RunClaim, releaseRun } from '../manifest/run-claims.ts'
 import { listRuns, removeCommittedRun } from '../manifest/runs.ts'
 import { serviceOfBatches, workOnBatches } from '../pipeline/batches-run.ts'
-import { type ConvertOptions, replay, workOn } from '../pipeline/convert-run.ts'
+import { replay } from '../pipeline/convert-run.ts'
 import type { BatchSummary } from '../pipeline/load-batches.ts'
 import { filesOfRun } from '../pipeline/pull-batches.ts'
 import { settingsOf, workOnPull } from '../pipeline/pull-run.ts'
 import { planOf, type RunPlan } from '../pipeline/start-run.ts'
 import { workOnSync } from '../pipeline/sync-run.ts'
+import { type RunOptions, workOn } from '../pipeline/work-on.ts'
 import { localSources } from '../source/local-sources.ts'
 import { isRunId } from '../support/run-ids.ts'
 import { quarantineFiles } from './quarantine-files.ts'
 import { DEFAULT_SERVICE, type ServiceCommandOptions, serviceOf } from './service-options.ts'
 
-export interface ResumeOptions extends ConvertOptions {
+export interface ResumeOptions extends RunOptions {
   /**
    * How the service is called, where a run pulls from one; its address stands in the run's plan.
    * @default by what the environment says
@@ -65,11 +66,7 @@ const goOn = async (claim: RunClaim, options: ResumeOptions): Promise<BatchSumma
 }
 
 /** The same replay once more takes over the run, as soon as it is given up here. */
-const replayAgain = async (
-  claim: RunClaim,
-  plan: RunPlan,
-  options: ConvertOptions,
-): Promise<BatchSummary> => {
+const replayAgain = async (claim: RunClaim, plan: RunPlan, options: RunOptions): Promise<BatchSummary> => {
   const { lake, run } = claim
   const waiting = new Map((await quarantineFiles({ lake })).map((file) => [file.sha256, file]))
   const files = plan.inputs.flatMap((sha256) => waiting.get(sha256) ?? [])

@@ -12,6 +12,8 @@ export interface Source {
    * repeated to know that it was loaded. The same in each try of a run, different from all others of it.
    */
   readonly key?: string
+  /** Name whose ending tells how the bytes are compressed, where that of `name` does not. */
+  readonly decodeName?: string
   /** What its lines are, where that is known before reading. */
   readonly content?: Content
   /** Found in a folder, not named itself: left out, and said so, where it holds no records. */

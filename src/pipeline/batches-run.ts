@@ -6,14 +6,14 @@ import type { Snapshot } from '../core/partition.ts'
 import type { RunClaim } from '../manifest/run-claims.ts'
 import { newestSnapshot } from '../manifest/snapshots.ts'
 import type { ListedBatchFile, Service } from '../source/service/service.ts'
-import { type ConvertOptions, defaultLimits, workOn } from './convert-run.ts'
 import type { BatchSummary } from './load-batches.ts'
 import { filesOfRun, openBatchSources } from './pull-batches.ts'
 import { type BatchSelection, chooseBatchFiles } from './pull-batches-choose.ts'
 import { orGiveUp } from './pull-run.ts'
 import { type RunPlan, startRun } from './start-run.ts'
+import { defaultLimits, type RunOptions, workOn } from './work-on.ts'
 
-export interface BatchPullOptions extends ConvertOptions {
+export interface BatchPullOptions extends RunOptions {
   readonly service: Service
   /** Files downloaded side by side. */
   readonly concurrency: number

@@ -1,64 +1,20 @@
-/** Puts the parts of a batch run together: local files → decode → load → the Parquet lake. */
+/** Starts the runs over local files and over quarantined lines. */
 
 import { randomBytes } from 'node:crypto'
-import { CONTENT, type Content } from '../contract/objects.ts'
-import type { Block } from '../core/block.ts'
-import type { PullEntry } from '../core/partition.ts'
-import type { Source } from '../core/source.ts'
-import { BlockMemory } from '../decode/block-memory.ts'
-import { decodeBlocks } from '../decode/decode-blocks.ts'
-import { DECODE_LIMITS } from '../decode/decode-limits.ts'
-import { Engine, type EngineOptions } from '../lake/duckdb.ts'
-import { inLake, runPath } from '../lake/layout.ts'
-import { DEFAULT_MAX_DEPTH, RecordChecker } from '../load/check-record.ts'
-import { openLoader } from '../load/loader.ts'
-import { newSeenSets } from '../load/seen-sets.ts'
-import { type RunClaim, releaseRun } from '../manifest/run-claims.ts'
 import { createRun } from '../manifest/runs.ts'
-import { parquetLake } from '../sink/parquet-lake.ts'
 import { localSources } from '../source/local-sources.ts'
-import { TOOL } from '../support/tool-version.ts'
-import { DEFAULT_MEMORY_BYTES, DEFAULT_THREADS, divideMemory } from './divide-memory.ts'
-import { type BatchSummary, loadBatches } from './load-batches.ts'
-import type { RunEvent } from './progress.ts'
-import { nameForDecoding } from './pull-batches-check.ts'
+import type { BatchSummary } from './load-batches.ts'
 import { type QuarantineFile, quarantineBlocks, quarantineSources } from './quarantine.ts'
-import type { QuarantineLimit } from './quarantine-limit.ts'
 import { type RunPlan, startRun } from './start-run.ts'
-
-export interface ConvertOptions {
-  readonly lake: string
-  readonly memoryBytes?: number | undefined
-  /** Partitions loaded side by side, each on one thread. @default 2 */
-  readonly threads?: number | undefined
-  readonly limit: QuarantineLimit
-  readonly signal?: AbortSignal | undefined
-  readonly onEvent?: ((event: RunEvent) => void) | undefined
-}
-
-/** Default limits of a plan. */
-const DEFAULT_LIMITS = {
-  maxLineBytes: DECODE_LIMITS.maxLineBytes,
-  maxRatio: DECODE_LIMITS.maxRatio,
-  maxDepth: DEFAULT_MAX_DEPTH,
-} as const
-
-/** Limits of a plan whose lines come from a service. */
-export const defaultLimits = (
-  options: Pick<ConvertOptions, 'memoryBytes' | 'threads'>,
-): Readonly<Record<string, number>> => {
-  const { blockBytes } = divideMemory(options.memoryBytes ?? DEFAULT_MEMORY_BYTES, options.threads)
-  return { ...DEFAULT_LIMITS, blockBytes }
-}
+import { defaultLimits, type RunOptions, workOn } from './work-on.ts'
 
 /** Starts or takes up the run of a plan over local files, and works on it. */
 export const convert = async (
   plan: Omit<RunPlan, 'pipeline'>,
-  options: ConvertOptions,
+  options: RunOptions,
 ): Promise<BatchSummary> => {
   const sources = await localSources(plan.inputs, plan.cwd)
-  const { blockBytes } = divideMemory(options.memoryBytes ?? DEFAULT_MEMORY_BYTES, options.threads)
-  const whole = { pipeline: 'convert', ...plan, limits: { ...DEFAULT_LIMITS, blockBytes, ...plan.limits } }
+  const whole = { pipeline: 'convert', ...plan, limits: { ...defaultLimits(options), ...plan.limits } }
   const request = { lake: options.lake, plan: whole, now: new Date(), random: randomBytes }
   // What can be read only once has other bytes each time: what an earlier run made of it says nothing.
   const readsOnce = sources.some(({ fingerprint }) => fingerprint === undefined)
@@ -73,15 +29,14 @@ export const convert = async (
 export const replay = async (
   files: readonly QuarantineFile[],
   limits: Readonly<Record<string, number>>,
-  options: Omit<ConvertOptions, 'limit'>,
+  options: Omit<RunOptions, 'limit'>,
 ): Promise<BatchSummary> => {
-  const { blockBytes } = divideMemory(options.memoryBytes ?? DEFAULT_MEMORY_BYTES, options.threads)
   const plan = {
     pipeline: 'replay',
     inputs: files.map(({ sha256 }) => sha256),
     cwd: '',
     again: false,
-    limits: { ...DEFAULT_LIMITS, blockBytes, ...limits },
+    limits: { ...defaultLimits(options), ...limits },
   }
   const claim = await startRun({ lake: options.lake, plan, now: new Date(), random: randomBytes })
   const sources = new Map(quarantineSources(files).map(({ source, file }) => [source, file]))
@@ -95,85 +50,3 @@ export const replay = async (
     },
   })
 }
-
-export interface WorkOptions extends ConvertOptions {
-  /** Blocks of a source that are not decoded from its bytes. */
-  readonly blocks?: ((source: Source) => AsyncIterable<Block>) | undefined
-  /** Asked for at the commit: what was pulled. */
-  readonly pulls?: (() => readonly PullEntry[]) | undefined
-}
-
-/** Starts DuckDB for a run; where it cannot start, the run is given up for another try. */
-const openEngine = async (claim: RunClaim, options: EngineOptions): Promise<Engine> => {
-  try {
-    return await Engine.open(options)
-  } catch (error) {
-    await releaseRun(claim).catch(() => undefined)
-    throw error
-  }
-}
-
-/** Works on a run that is already claimed. */
-export const workOn = async (
-  claim: RunClaim,
-  plan: RunPlan,
-  sources: readonly Source[],
-  options: WorkOptions,
-): Promise<BatchSummary> => {
-  const { lake, limit, signal, onEvent, blocks, pulls } = options
-  const { engineBytes } = divideMemory(options.memoryBytes ?? DEFAULT_MEMORY_BYTES, options.threads)
-  const { maxLineBytes, maxRatio, maxDepth, blockBytes } = plan.limits
-  const engine = await openEngine(claim, {
-    memoryBytes: engineBytes,
-    // One thread a partition and partitions side by side: a tenth less work than two threads in one query.
-    threads: 1,
-    spillFolder: inLake(lake, `${runPath(claim.run)}/spill`),
-  })
-  try {
-    const seen = newSeenSets()
-    const memory = new BlockMemory()
-    const loader = await openLoader(engine, {
-      spoolFolder: inLake(lake, `${runPath(claim.run)}/spool`),
-      seen,
-    })
-    return await loadBatches(
-      {
-        sources,
-        decode: (source, onInput) =>
-          blocks?.(source) ??
-          decodeBlocks(() => source.open(signal), {
-            name: source.kind === 'batch' ? nameForDecoding(source.name) : source.name,
-            blockBytes,
-            maxLineBytes,
-            maxRatio,
-            memory,
-            onInput,
-            signal,
-          }),
-        checker: (content) => new RecordChecker(content, seen, maxDepth === undefined ? {} : { maxDepth }),
-        loader,
-        sink: parquetLake({ lake }),
-      },
-      {
-        claim,
-        pipeline: plan.pipeline,
-        tool: TOOL,
-        content: contentNamed(plan.content),
-        limit,
-        again: plan.again,
-        dropEmpty: blocks !== undefined,
-        pulls,
-        sideBySide: options.threads ?? DEFAULT_THREADS,
-        now: () => new Date(),
-        random: randomBytes,
-        signal,
-        onEvent,
-      },
-    )
-  } finally {
-    engine.close()
-  }
-}
-
-const contentNamed = (name: string | undefined): Content | undefined =>
-  (Object.keys(CONTENT) as Content[]).find((content) => content === name)

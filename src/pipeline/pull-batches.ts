@@ -9,6 +9,7 @@ import type { RunClaim } from '../manifest/run-claims.ts'
 import { openFile } from '../source/local-files.ts'
 import type { ListedBatchFile } from '../source/service/service.ts'
 import { createIfAbsent, makeFolder } from '../support/durable-files.ts'
+import { nameForDecoding } from './pull-batches-check.ts'
 import {
   type BatchService,
   batchPath,
@@ -109,6 +110,7 @@ const batchSource = (
   return {
     kind: 'batch',
     name,
+    decodeName: nameForDecoding(name),
     key: `${service} ${id}`,
     ...(content !== undefined && { content }),
     ...(sizeBytes !== undefined && { sizeBytes }),

@@ -8,14 +8,14 @@ import { type RunClaim, releaseRun } from '../manifest/run-claims.ts'
 import { removeRun } from '../manifest/runs.ts'
 import { newestSnapshot } from '../manifest/snapshots.ts'
 import type { Service, ServiceCounters } from '../source/service/service.ts'
-import { type ConvertOptions, defaultLimits, workOn } from './convert-run.ts'
 import type { BatchSummary } from './load-batches.ts'
 import { openPull, type PullEvent, type PullPlan, planOfRun, planPull } from './pull.ts'
 import { isSearch } from './pull-search.ts'
 import { checkSettings, type PullSettings, rememberParameters } from './pull-settings.ts'
 import { type RunPlan, startRun } from './start-run.ts'
+import { defaultLimits, type RunOptions, workOn } from './work-on.ts'
 
-export interface PullRunOptions extends ConvertOptions {
+export interface PullRunOptions extends RunOptions {
   readonly service: Service
   /** Windows pulled side by side. */
   readonly concurrency: number

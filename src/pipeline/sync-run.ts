@@ -5,7 +5,6 @@ import type { PullEntry } from '../core/partition.ts'
 import type { RunClaim } from '../manifest/run-claims.ts'
 import { newestSnapshot } from '../manifest/snapshots.ts'
 import type { ServiceCounters } from '../source/service/service.ts'
-import { defaultLimits, workOn } from './convert-run.ts'
 import { DEFAULT_MEMORY_BYTES, divideMemory } from './divide-memory.ts'
 import type { BatchSummary } from './load-batches.ts'
 import { type PullEvent, type PullPlan, planOfRun, planPull } from './pull.ts'
@@ -13,6 +12,7 @@ import { orGiveUp, orRelease, type PullRunOptions } from './pull-run.ts'
 import { checkSettings, type PullSettings, rememberParameters } from './pull-settings.ts'
 import { type RunPlan, startRun } from './start-run.ts'
 import { findChanges, openSync, type SyncEvent, type SyncFindings, syncEntry, syncSettings } from './sync.ts'
+import { defaultLimits, workOn } from './work-on.ts'
 
 export interface SyncRunOptions extends Omit<PullRunOptions, 'onPull'> {
   readonly onSync?: ((event: SyncEvent | Extract<PullEvent, { kind: 'planned' }>) => void) | undefined

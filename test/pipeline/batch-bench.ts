@@ -12,10 +12,11 @@ import { TABLES } from '../../src/lake/tables.ts'
 import { collectGarbage, type Garbage } from '../../src/manifest/gc.ts'
 import { readSnapshot } from '../../src/manifest/snapshots.ts'
 import { type Verification, verifyLake } from '../../src/manifest/verify.ts'
-import { type ConvertOptions, convert } from '../../src/pipeline/convert-run.ts'
+import { convert } from '../../src/pipeline/convert-run.ts'
 import type { BatchSummary } from '../../src/pipeline/load-batches.ts'
 import type { RunEvent } from '../../src/pipeline/progress.ts'
 import type { RunPlan } from '../../src/pipeline/start-run.ts'
+import type { WorkOptions } from '../../src/pipeline/work-on.ts'
 
 export const COMPRESSIONS = {
   plain: async (bytes: Buffer) => bytes,
@@ -51,7 +52,7 @@ export interface Ran {
   readonly events: readonly RunEvent[]
 }
 
-export type RunOptions = Partial<Omit<RunPlan, 'inputs'>> & Partial<ConvertOptions>
+export type RunOptions = Partial<Omit<RunPlan, 'inputs'>> & Partial<WorkOptions>
 
 export interface Bench {
   readonly folder: string

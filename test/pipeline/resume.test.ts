@@ -10,8 +10,8 @@ import { inLake, stagingPath } from '../../src/lake/layout.ts'
 import { readJournal } from '../../src/manifest/journal.ts'
 import { claimRun } from '../../src/manifest/run-claims.ts'
 import { createRun, listRunIds } from '../../src/manifest/runs.ts'
-import { workOn } from '../../src/pipeline/convert-run.ts'
 import type { RunEvent } from '../../src/pipeline/progress.ts'
+import { workOn } from '../../src/pipeline/work-on.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import {
   type Bench,

@@ -6,16 +6,14 @@ import type { BatchPull } from '../../pipeline/batches-run.ts'
 import type { BatchSelection } from '../../pipeline/pull-batches-choose.ts'
 import { type BatchFilter, batchFilterOptions, selectionOf } from '../batch-options.ts'
 import { formatBytes, formatCounted } from '../format.ts'
-import { interruptible } from '../interrupt.ts'
-import { type JsonOption, jsonOption, type LakeOption, lakeOption, withExamples } from '../options.ts'
+import { jsonOption, lakeOption, withExamples } from '../options.ts'
 import { printJson, printLines } from '../output.ts'
-import { ProgressLine } from '../progress-line.ts'
-import { type WorkOptions, workOptions } from '../run-options.ts'
-import { type RunWatch, watchRun } from '../run-progress.ts'
+import { type PullingOptions, pulling } from '../pulling.ts'
+import { workOptions } from '../run-options.ts'
 import { type RunReport, reportLines, reportOf, warnOf } from '../run-report.ts'
-import { type ServiceCommandOptions, serviceOf, serviceOptions, serviceUrl } from '../service-options.ts'
+import { serviceOptions, serviceUrl } from '../service-options.ts'
 
-interface PullOptions extends LakeOption, JsonOption, WorkOptions, BatchFilter, ServiceCommandOptions {
+interface PullOptions extends PullingOptions, BatchFilter {
   readonly new?: true
   readonly again?: true
 }
@@ -59,9 +57,8 @@ const chosenBy = (ids: readonly string[], options: PullOptions): BatchSelection 
 /** A run's report; of a pull without a run, as there was nothing to load, one without a run. */
 const reportOfPull = (
   { summary, held }: BatchPull,
-  watch: RunWatch,
+  measured: Parameters<typeof reportOf>[1],
 ): Omit<RunReport, 'run'> & { readonly run: string | null } => {
-  const measured = { seconds: watch.seconds(), decodedBytes: watch.decodedBytes() }
   const nothing = { run: '', snapshot: undefined, partitions: [], skipped: [] }
   const report = reportOf(summary ?? nothing, measured)
   const reason = 'the lake holds it already (--again loads it once more)'
@@ -71,21 +68,12 @@ const reportOfPull = (
 
 const runPull = async (ids: string[], options: PullOptions): Promise<void> => {
   const selection = chosenBy(ids, options)
-  const line = new ProgressLine({ terminalOnly: options.json === true })
-  const watch = watchRun(line)
-  let loading = false
   const { pullBatches } = await import('../../pipeline/batches-run.ts')
-  const service = await serviceOf(options)
-  try {
-    const pulled = await interruptible((signal) =>
+  await pulling(options, async ({ line, watch, service, work, measured }) => {
+    let loading = false
+    const pulled = await work((run) =>
       pullBatches(serviceUrl(options), selection, options.again ?? false, {
-        lake: options.lake,
-        memoryBytes: options.memory,
-        threads: options.threads,
-        limit: options.maxQuarantined,
-        concurrency: options.concurrency,
-        service,
-        signal,
+        ...run,
         onEvent: (event) => {
           loading ||= event.kind === 'source'
           watch.onEvent(event)
@@ -95,15 +83,11 @@ const runPull = async (ids: string[], options: PullOptions): Promise<void> => {
         },
       }),
     )
-    line.clear()
-    const report = reportOfPull(pulled, watch)
-    if (options.json) return await printJson({ lake: options.lake, service: service.origin, ...report })
+    const report = reportOfPull(pulled, measured())
+    if (options.json) return printJson({ lake: options.lake, service: service.origin, ...report })
     await printLines(linesOf(report))
     if (report.run !== null) warnOf({ ...report, run: report.run }, options.lake)
-  } finally {
-    line.clear()
-    await service.close()
-  }
+  })
 }
 
 const linesOf = (report: ReturnType<typeof reportOfPull>): string[] => {

@@ -3,23 +3,16 @@
 import { type Command, Option } from 'commander'
 import { LIMITS } from '../../contract/limits.ts'
 import type { Content } from '../../contract/objects.ts'
-import { interruptible } from '../interrupt.ts'
-import { type JsonOption, jsonOption, type LakeOption, lakeOption, withExamples } from '../options.ts'
+import { jsonOption, lakeOption, withExamples } from '../options.ts'
 import { printJson, printLines } from '../output.ts'
-import { ProgressLine } from '../progress-line.ts'
 import { contentArgument, type SearchOptions, searchOf, searchOptions, settingsFor } from '../pull-options.ts'
 import { pullJson, pullLines, warnOfPull, watchPull } from '../pull-report.ts'
-import { type WorkOptions, workOptions } from '../run-options.ts'
-import { watchRun } from '../run-progress.ts'
+import { type PullingOptions, pulling } from '../pulling.ts'
+import { workOptions } from '../run-options.ts'
 import { reportLines, reportOf, warnOf } from '../run-report.ts'
-import { type ServiceCommandOptions, serviceOf, serviceOptions, serviceUrl } from '../service-options.ts'
+import { serviceOptions, serviceUrl } from '../service-options.ts'
 
-interface PullCommandOptions
-  extends LakeOption,
-    JsonOption,
-    WorkOptions,
-    SearchOptions,
-    ServiceCommandOptions {}
+interface PullCommandOptions extends PullingOptions, SearchOptions {}
 
 export const addPull = (program: Command): void => {
   const command = program
@@ -51,33 +44,14 @@ export const addPull = (program: Command): void => {
 
 const runPull = async (content: Content, options: PullCommandOptions): Promise<void> => {
   const settings = settingsFor(content, await searchOf(options.search), options)
-  const line = new ProgressLine({ terminalOnly: options.json === true })
-  const [watch, pullWatch] = [watchRun(line), watchPull(line)]
   const { pull } = await import('../../pipeline/pull-run.ts')
-  const service = await serviceOf(options)
-  try {
-    const pulled = await interruptible((signal) =>
-      pull(serviceUrl(options), settings, {
-        lake: options.lake,
-        memoryBytes: options.memory,
-        threads: options.threads,
-        limit: options.maxQuarantined,
-        concurrency: options.concurrency,
-        service,
-        signal,
-        onEvent: watch.onEvent,
-        onPull: pullWatch.onEvent,
-      }),
-    )
-    line.clear()
-    const measured = { seconds: watch.seconds(), decodedBytes: watch.decodedBytes() }
-    const report = reportOf(pulled.summary, measured)
-    if (options.json) return await printJson({ lake: options.lake, ...report, pull: pullJson(pulled) })
+  await pulling(options, async ({ line, work, measured }) => {
+    const onPull = watchPull(line).onEvent
+    const pulled = await work((run) => pull(serviceUrl(options), settings, { ...run, onPull }))
+    const report = reportOf(pulled.summary, measured())
+    if (options.json) return printJson({ lake: options.lake, ...report, pull: pullJson(pulled) })
     await printLines([...reportLines(report), '', ...pullLines(pulled)])
     warnOf(report, options.lake)
     warnOfPull(pulled)
-  } finally {
-    line.clear()
-    await service.close()
-  }
+  })
 }

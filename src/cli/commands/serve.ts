@@ -6,6 +6,7 @@ import { createWriteStream, type WriteStream } from 'node:fs'
 import type { Command } from 'commander'
 import { LIMITS } from '../../contract/limits.ts'
 import { ToolkitError, writeError } from '../../core/errors.ts'
+import { isLoopback } from '../../support/loopback.ts'
 import { interruptible } from '../interrupt.ts'
 import {
   type LakeOption,
@@ -112,7 +113,7 @@ const openLog = async (path: string): Promise<WriteStream> => {
 
 const runServe = async (options: ServeOptions): Promise<void> => {
   const { host, tokens: file } = options
-  const { chooseTokens, isLoopback } = await import('../../server/tokens/choose-tokens.ts')
+  const { chooseTokens } = await import('../../server/tokens/choose-tokens.ts')
   const token = process.env.FIRMLAKE_SERVE_TOKEN
   const tokens = await chooseTokens({ file, token, host, random: randomBytes })
   if (tokens.warning !== undefined) note(tokens.warning)

@@ -3,23 +3,17 @@
 import type { Command } from 'commander'
 import type { SyncRunOptions, SyncSummary } from '../../pipeline/sync-run.ts'
 import { formatBytes, formatCount, formatCounted } from '../format.ts'
-import { interruptible } from '../interrupt.ts'
-import { type JsonOption, jsonOption, type LakeOption, lakeOption, withExamples } from '../options.ts'
+import { jsonOption, lakeOption, withExamples } from '../options.ts'
 import { note, printJson, printLines } from '../output.ts'
-import { ProgressLine } from '../progress-line.ts'
+import type { ProgressLine } from '../progress-line.ts'
 import { byOption, currencyOption, type SearchOptions, searchOf, searchOption } from '../pull-options.ts'
 import { gapLines } from '../pull-report.ts'
-import { type WorkOptions, workOptions } from '../run-options.ts'
-import { watchRun } from '../run-progress.ts'
+import { type PullingOptions, pulling } from '../pulling.ts'
+import { workOptions } from '../run-options.ts'
 import { reportLines, reportOf, warnOf } from '../run-report.ts'
-import { type ServiceCommandOptions, serviceOf, serviceOptions, serviceUrl } from '../service-options.ts'
+import { serviceOptions, serviceUrl } from '../service-options.ts'
 
-interface SyncCommandOptions
-  extends LakeOption,
-    JsonOption,
-    WorkOptions,
-    Pick<SearchOptions, 'search' | 'currency' | 'by'>,
-    ServiceCommandOptions {}
+interface SyncCommandOptions extends PullingOptions, Pick<SearchOptions, 'search' | 'currency' | 'by'> {}
 
 export const addSync = (program: Command): void => {
   const command = program
@@ -44,35 +38,15 @@ export const addSync = (program: Command): void => {
 const runSync = async (options: SyncCommandOptions): Promise<void> => {
   const { currency, by } = options
   const asked = { search: await searchOf(options.search), currency, by }
-  const line = new ProgressLine({ terminalOnly: options.json === true })
-  const watch = watchRun(line)
   const { sync } = await import('../../pipeline/sync-run.ts')
-  const service = await serviceOf(options)
-  try {
-    const synced = await interruptible((signal) =>
-      sync(serviceUrl(options), asked, {
-        lake: options.lake,
-        memoryBytes: options.memory,
-        threads: options.threads,
-        limit: options.maxQuarantined,
-        concurrency: options.concurrency,
-        service,
-        signal,
-        onEvent: watch.onEvent,
-        onSync: syncEvents(line),
-      }),
-    )
-    line.clear()
-    const measured = { seconds: watch.seconds(), decodedBytes: watch.decodedBytes() }
-    const report = reportOf(synced.summary, measured)
-    if (options.json) return await printJson({ lake: options.lake, ...report, sync: syncJson(synced) })
+  await pulling(options, async ({ line, work, measured }) => {
+    const synced = await work((run) => sync(serviceUrl(options), asked, { ...run, onSync: syncEvents(line) }))
+    const report = reportOf(synced.summary, measured())
+    if (options.json) return printJson({ lake: options.lake, ...report, sync: syncJson(synced) })
     await printLines([...syncLines(synced), '', ...reportLines(report)])
     warnOf(report, options.lake)
     for (const text of gapLines(synced.plan)) note(text)
-  } finally {
-    line.clear()
-    await service.close()
-  }
+  })
 }
 
 const syncEvents = (line: ProgressLine): NonNullable<SyncRunOptions['onSync']> => {

@@ -9,7 +9,7 @@ import {
   positiveAt,
   readStrictJson,
   textAt,
-} from '../tokens/strict-json.ts'
+} from '../strict-json.ts'
 import {
   FAULT_NAMES,
   FAULT_TARGETS,

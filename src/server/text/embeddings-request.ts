@@ -2,6 +2,7 @@
 
 import { setTimeout as delay } from 'node:timers/promises'
 import { systemCode, ToolkitError } from '../../core/errors.ts'
+import { retryAfterMs } from '../../support/retry-after.ts'
 
 /** Clock, pauses and chance; passed in so that tests need not wait. */
 export interface RetryTiming {
@@ -129,7 +130,7 @@ const attempt = async (
     kind: 'failed',
     reason,
     status,
-    floorMs: retryAfterMs(response.headers.get('retry-after'), timing.now()),
+    floorMs: retryAfterMs(response.headers.get('retry-after') ?? undefined, timing.now()) ?? 0,
   }
 }
 
@@ -153,14 +154,6 @@ const bodyOf = async (response: Response, maxBytes: number): Promise<string | un
     chunks.push(chunk)
   }
   return Buffer.concat(chunks).toString('utf8')
-}
-
-/** Seconds or an HTTP date as milliseconds from now; 0 for anything else. */
-const retryAfterMs = (header: string | null, now: number): number => {
-  const text = header?.trim() ?? ''
-  if (/^\d+$/.test(text)) return Number(text) * 1000
-  const date = Date.parse(text)
-  return Number.isNaN(date) ? 0 : Math.max(0, date - now)
 }
 
 /** Fetch wraps the system's error in one that says nothing. */

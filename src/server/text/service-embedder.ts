@@ -4,6 +4,7 @@
  */
 
 import { ToolkitError } from '../../core/errors.ts'
+import { isLoopback } from '../../support/loopback.ts'
 import { sideBySide } from '../../support/side-by-side.ts'
 import { TOKEN_FORM } from '../tokens/token-book.ts'
 import { type Embedder, unitLength } from './embedder.ts'
@@ -119,8 +120,6 @@ const endpointOf = (text: string): URL => {
   url.hash = ''
   return url
 }
-const isLoopback = (host: string): boolean =>
-  host === 'localhost' || host === '[::1]' || /^127(\.\d+){3}$/.test(host)
 
 const addressRefused = (reason: string): ToolkitError =>
   new ToolkitError('ADDRESS_REFUSED', `Cannot use the address of the embedding service: ${reason}`)

@@ -1,6 +1,7 @@
 /** Where the tokens come from: a file, one token of the environment, or a fresh one on loopback. */
 
 import { ToolkitError } from '../../core/errors.ts'
+import { isLoopback } from '../../support/loopback.ts'
 import type { RandomBytes } from '../../support/run-ids.ts'
 import { isOpenToOthers, readTokens } from './read-tokens.ts'
 import { newTokenBook, TOKEN_FORM, type TokenBook, tokenHash } from './token-book.ts'
@@ -23,9 +24,6 @@ export interface ChosenTokens {
 }
 
 const FRESH_BYTES = 32
-
-/** Whether only this machine can reach a host's address. */
-export const isLoopback = (host: string): boolean => /^(localhost|127(\.\d{1,3}){3}|::1)$/i.test(host)
 
 /** One token that may see everything. */
 const soleToken = (name: string, token: string): TokenBook =>

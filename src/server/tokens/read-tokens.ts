@@ -12,7 +12,7 @@ import {
   positiveAt,
   readStrictJson,
   textAt,
-} from './strict-json.ts'
+} from '../strict-json.ts'
 import { TOKEN_FORM, type TokenEntry, tokenHash } from './token-book.ts'
 
 const NAME_FORM = /^[\w.-]{1,64}$/

@@ -1,6 +1,7 @@
 /** Where the service is, and whether a token may go there. */
 
 import { ToolkitError } from '../../core/errors.ts'
+import { isLoopback } from '../../support/loopback.ts'
 
 export interface Address {
   /** `https://host:port`. */
@@ -10,9 +11,6 @@ export interface Address {
   /** This machine: reached directly, never by a proxy. */
   readonly loopback: boolean
 }
-
-const isLoopback = (host: string): boolean =>
-  host === 'localhost' || host.endsWith('.localhost') || host === '[::1]' || /^127(\.\d+){3}$/.test(host)
 
 /** @throws {ToolkitError} ADDRESS_REFUSED */
 export const parseAddress = (text: string): Address => {

@@ -1,13 +1,13 @@
 /** A page of a search: header and body of the same sound answer, or neither. */
 
 import { OPERATIONS } from '../../contract/requests.ts'
+import { dateOf } from '../../support/retry-after.ts'
 import { recordsCheck } from './check-text.ts'
 import type { Connection } from './connection.ts'
 import { type PageRequest, pageAction, pageBody } from './page-request.ts'
 import { type PageFacts, readPagination } from './pagination-header.ts'
 import { refusal } from './refusals.ts'
 import { hiderOf } from './request-label.ts'
-import { dateOf } from './retry-after.ts'
 import { ACCEPT_ENCODING, wholeBody } from './whole-body.ts'
 
 /**

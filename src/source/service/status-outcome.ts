@@ -1,8 +1,8 @@
 /** What a status means to the policy: ask again, wait, or give up with which error. */
 
 import { ToolkitError } from '../../core/errors.ts'
+import { dateOf, retryAfterMs } from '../../support/retry-after.ts'
 import type { AnswerHead, Call, Outcome } from './answer.ts'
-import { dateOf, retryAfterMs } from './retry-after.ts'
 
 /** The origin of a redirect's target: its path may hold anything. */
 const targetOf = ({ headers }: AnswerHead): string => {

@@ -4,7 +4,7 @@
  */
 
 import { readFile } from 'node:fs/promises'
-import { type ErrorCode, systemCode, ToolkitError } from '../../core/errors.ts'
+import { type ErrorCode, systemCode, ToolkitError } from '../core/errors.ts'
 
 /** A value that is not what is wanted, by its place in the document. */
 export class FormError extends Error {

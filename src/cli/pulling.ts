@@ -1,0 +1,56 @@
+/** What every command that pulls does around its work: progress, service, interruption, and all of it closed again. */
+
+import type { RunOptions } from '../pipeline/work-on.ts'
+import type { Service } from '../source/service/service.ts'
+import { interruptible } from './interrupt.ts'
+import type { JsonOption, LakeOption } from './options.ts'
+import { ProgressLine } from './progress-line.ts'
+import type { WorkOptions } from './run-options.ts'
+import { type RunWatch, watchRun } from './run-progress.ts'
+import { type ServiceCommandOptions, serviceOf } from './service-options.ts'
+
+export interface PullingOptions extends LakeOption, JsonOption, WorkOptions, ServiceCommandOptions {}
+
+/** What the options say of a run, as the pipeline takes it. */
+export interface PullingRun extends RunOptions {
+  readonly service: Service
+  readonly concurrency: number
+}
+
+export interface Pulling {
+  readonly line: ProgressLine
+  readonly watch: RunWatch
+  readonly service: Service
+  /** Does the work of the run; it can be interrupted, and when it ends the progress line is gone. */
+  readonly work: <T>(use: (run: PullingRun) => Promise<T>) => Promise<T>
+  /** How long it took, and how much was decoded. */
+  readonly measured: () => { readonly seconds: number; readonly decodedBytes: number }
+}
+
+/** @throws {ToolkitError} as `serviceOf` and what is done with it */
+export const pulling = async (
+  options: PullingOptions,
+  use: (pulling: Pulling) => Promise<void>,
+): Promise<void> => {
+  const { lake, memory, threads, maxQuarantined, concurrency } = options
+  const line = new ProgressLine({ terminalOnly: options.json === true })
+  const watch = watchRun(line)
+  const service = await serviceOf(options)
+  const run = { lake, memoryBytes: memory, threads, limit: maxQuarantined, concurrency, service }
+  try {
+    await use({
+      line,
+      watch,
+      service,
+      work: async (work) => {
+        const done = await interruptible((signal) => work({ ...run, signal, onEvent: watch.onEvent }))
+        line.clear()
+        return done
+      },
+      measured: () => ({ seconds: watch.seconds(), decodedBytes: watch.decodedBytes() }),
+    })
+  } finally {
+    line.clear()
+    await service.close()
+  }
+}

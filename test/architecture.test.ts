@@ -10,20 +10,22 @@ import { temporaryFolder } from './support/temporary-folder.ts'
 const PROJECT = fileURLToPath(new URL('..', import.meta.url))
 
 const GROUND = ['contract', 'support'] as const
-const MIDDLE = [...GROUND, 'core', 'lake'] as const
-const STAGES = ['source', 'decode', 'load', 'sink', 'manifest'] as const
+const MIDDLE = [...GROUND, 'core', 'storage', 'lake'] as const
+const STAGES = ['source', 'decode', 'load', 'sink', 'manifest', 'publish'] as const
 
 /** What each room may import besides itself. A folder that is not named here is an error. */
 const ROOMS: Readonly<Record<string, readonly string[]>> = {
   contract: [],
   support: [],
   core: GROUND,
-  lake: [...GROUND, 'core'],
+  storage: ['support', 'core'],
+  lake: [...GROUND, 'core', 'storage'],
   source: MIDDLE,
   decode: MIDDLE,
   load: MIDDLE,
   sink: MIDDLE,
   manifest: MIDDLE,
+  publish: MIDDLE,
   pipeline: [...MIDDLE, ...STAGES],
   // From below it takes what reads and gives back a lake, and nothing that brings data in.
   server: [...MIDDLE, 'load', 'manifest'],
@@ -43,6 +45,12 @@ const PACKAGES: Readonly<Record<string, string>> = {
   '@fastify/rate-limit': 'src/server/http/',
   'prom-client': 'src/server/http/',
   'stream-json': 'src/source/',
+  '@aws-sdk/client-s3': 'src/storage/',
+  '@aws-sdk/lib-storage': 'src/storage/',
+  avsc: 'src/publish/iceberg/',
+  'apache-arrow': 'src/sink/arrow/',
+  pg: 'src/sink/postgres/',
+  'pg-copy-streams': 'src/sink/postgres/',
 }
 
 /** Rooms that a browser loads. */

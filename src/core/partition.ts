@@ -15,7 +15,7 @@ export interface FileEntry {
 
 /** Where a partition's lines came from. */
 export interface SourceEntry {
-  readonly kind: 'file' | 'stdin' | 'quarantine' | 'search' | 'batch'
+  readonly kind: 'file' | 'stdin' | 'quarantine' | 'search' | 'batch' | 'compaction'
   /** Path or name as given by the person; of a search its window, of a batch file its name. */
   readonly name: string
   /** Length and hash of the file as it was taken in (compressed where it is). */
@@ -134,4 +134,9 @@ export interface Snapshot {
   readonly files: readonly (FileEntry & { readonly run: string })[]
   /** Pulls from a service, in the order of commits; absent where there was none. */
   readonly pulls?: readonly PullEntry[]
+  /**
+   * Partitions whose rows a compaction has put together with others, in the order of commits: what was loaded, and
+   * when. Of their files they keep those of the quarantine. Absent where there was no compaction.
+   */
+  readonly merged?: readonly PartitionEntry[]
 }

@@ -57,6 +57,19 @@ export class Session {
     await this.#connection.run(sql, values as DuckDBValue[] | undefined)
   }
 
+  /** The columns that a query would give. */
+  async describe(sql: string): Promise<readonly ResultColumn[]> {
+    const prepared = await this.#connection.prepare(sql)
+    try {
+      return Array.from({ length: prepared.columnCount }, (_, at) => ({
+        name: prepared.columnName(at),
+        type: String(prepared.columnType(at)),
+      }))
+    } finally {
+      prepared.destroySync()
+    }
+  }
+
   /** All rows as objects of JSON values (64-bit integers as text beyond 2^53). For small results. */
   async rows(sql: string, values?: readonly DuckDBValue[]): Promise<Row[]> {
     const reader = await this.#connection.runAndReadAll(sql, values as DuckDBValue[] | undefined)
@@ -148,12 +161,8 @@ export class Session {
    * @throws {ToolkitError} DISK_FULL, WRITE_FAILED
    */
   async copy(sql: string, path: string, format: CopyFormat): Promise<CopyReceipt> {
-    const options =
-      format.kind === 'parquet'
-        ? `FORMAT parquet, COMPRESSION zstd, RETURN_STATS${format.dictionaryLimit === undefined ? '' : `, DICTIONARY_SIZE_LIMIT ${format.dictionaryLimit}`}`
-        : 'FORMAT json' // has no statistics to return
     try {
-      const [row] = await this.rows(`COPY (${sql}) TO ${literal(path)} (${options})`)
+      const [row] = await this.rows(`COPY (${sql}) TO ${literal(path)} (${copyOptions(format)})`)
       return { rows: Number(row?.count ?? row?.Count), statistics: statisticsOf(row) }
     } catch (error) {
       throw /IO Error/.test(error instanceof Error ? error.message : '')
@@ -195,6 +204,8 @@ export class Session {
 
   relation(sql: string): Relation {
     return {
+      columns: () => this.describe(sql),
+      select: (wrap) => this.relation(wrap(`(${sql})`)),
       copyTo: (path, format) => this.copy(sql, path, format),
       rows: () => this.stream(sql),
     }
@@ -215,6 +226,22 @@ export class Session {
 export const isEnumerable = (values: readonly string[]): boolean =>
   values.length > 0 && values.length <= LARGEST_ENUM && !values.some((value) => value.includes('\0'))
 const LARGEST_ENUM = 10_000
+
+/** JSON has no statistics to return, nor has CSV. */
+const copyOptions = (format: CopyFormat): string => {
+  switch (format.kind) {
+    case 'parquet': {
+      const { dictionaryLimit, fieldIds } = format
+      const limit = dictionaryLimit === undefined ? '' : `, DICTIONARY_SIZE_LIMIT ${dictionaryLimit}`
+      const ids = fieldIds === undefined ? '' : `, FIELD_IDS ${fieldIds}`
+      return `FORMAT parquet, COMPRESSION zstd, RETURN_STATS${limit}${ids}`
+    }
+    case 'csv':
+      return `FORMAT csv, HEADER ${format.header}, NULLSTR ${literal(format.nullText)}`
+    case 'json-lines':
+      return 'FORMAT json'
+  }
+}
 
 const statisticsOf = (row: Row | undefined): CopyReceipt['statistics'] => {
   const statistics = new Map<string, { least?: string; greatest?: string }>()

@@ -1,6 +1,7 @@
 /** Where things stand in a lake. Paths are below the lake's folder, with `/`; `inLake` makes them absolute. */
 
 import { join } from 'node:path'
+import { storageOf } from '../storage/open-storage.ts'
 
 export const MANIFEST_FOLDER = '_manifest'
 export const RUNS_FOLDER = '_runs'
@@ -43,8 +44,11 @@ export const parseBatchesName = (name: string): number | null => {
   return number > 0 && numbered(number) === name ? number : null
 }
 
-/** Absolute path of a path in a lake. */
-export const inLake = (lake: string, path: string): string => join(lake, ...path.split('/'))
+/**
+ * Absolute path on this machine of a path in a lake: of a lake in a bucket where it is worked on, and where it stands
+ * once it was fetched.
+ */
+export const inLake = (lake: string, path: string): string => join(storageOf(lake).local, ...path.split('/'))
 
 export interface ManifestName {
   readonly kind: 'snapshot' | 'record' | 'oldest'

@@ -72,6 +72,7 @@ const nextSnapshot = (
   partitions: [...(newest?.partitions ?? []), ...kept],
   files: [...(newest?.files ?? []), ...runFiles.map((file) => ({ ...file, run }))],
   ...((newest?.pulls !== undefined || pulls.length > 0) && { pulls: [...(newest?.pulls ?? []), ...pulls] }),
+  ...(newest?.merged && { merged: newest.merged }),
 })
 
 const droppedOf = (snapshot: Snapshot, { claim, partitions }: CommitRequest): readonly PartitionEntry[] => {

@@ -78,7 +78,7 @@ const PARTITION = fields<PartitionEntry>({
   run: text,
   content: oneOf(...Object.keys(CONTENT)),
   source: fields<SourceEntry>({
-    kind: oneOf('file', 'stdin', 'quarantine', 'search', 'batch'),
+    kind: oneOf('file', 'stdin', 'quarantine', 'search', 'batch', 'compaction'),
     name: text,
     bytes: count,
     sha256: hash,
@@ -124,6 +124,7 @@ const SNAPSHOT = fields<Snapshot>({
   time: text,
   partitions: list(PARTITION),
   files: list(fields<Snapshot['files'][number]>({ ...FILE_CHECKS, run: text })),
+  merged: optional(list(PARTITION)),
   pulls: optional(
     list(
       fields<PullEntry>({

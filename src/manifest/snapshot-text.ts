@@ -16,11 +16,23 @@ const lines = (entries: readonly unknown[]): string =>
 
 /** The whole text of a snapshot's file. */
 export const snapshotToText = (snapshot: Snapshot): string => {
-  const { format, snapshot: number, parent, run, pipeline, tool, time, partitions, files, pulls } = snapshot
+  const {
+    format,
+    snapshot: number,
+    parent,
+    run,
+    pipeline,
+    tool,
+    time,
+    partitions,
+    files,
+    pulls,
+    merged,
+  } = snapshot
   const head = Object.entries({ format, snapshot: number, parent, run, pipeline, tool, time })
     .map(([name, value]) => `  "${name}": ${JSON.stringify(value)},\n`)
     .join('')
-  const lists = Object.entries({ partitions, files, ...(pulls && { pulls }) })
+  const lists = Object.entries({ partitions, files, ...(pulls && { pulls }), ...(merged && { merged }) })
     .map(([name, entries]) => `  "${name}": ${lines(entries)},\n`)
     .join('')
   const body = `{\n${head}${lists}`

@@ -17,7 +17,11 @@ export interface FolderSinkOptions {
   readonly formatOf: (table: string) => CopyFormat
 }
 
-const SUFFIX: Readonly<Record<CopyFormat['kind'], string>> = { parquet: 'parquet', 'json-lines': 'jsonl' }
+const SUFFIX: Readonly<Record<CopyFormat['kind'], string>> = {
+  parquet: 'parquet',
+  'json-lines': 'jsonl',
+  csv: 'csv',
+}
 
 /** One file for each table of a partition. */
 export const folderSink = ({ name, directory, formatOf }: FolderSinkOptions): Sink => {

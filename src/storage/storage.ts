@@ -1,0 +1,99 @@
+/**
+ * Where a lake stands: a folder of this machine, or a prefix of a bucket. Paths are below it, with `/`.
+ * All that differs between the two is behind this interface; nobody else asks which one it is.
+ */
+
+/** A file of a storage. */
+export interface StoredFile {
+  readonly path: string
+  readonly bytes: number
+  /** When it was last written, in milliseconds since 1970. */
+  readonly changedMs: number
+}
+
+/** What is known of a file before it is fetched, so that a damaged or exchanged one is found. */
+export interface FileFacts {
+  readonly path: string
+  readonly bytes: number
+  /** In hex, lower case. */
+  readonly sha256: string
+}
+
+/** A staged local file and the path where it belongs. */
+export interface Placement {
+  /** Absolute path on this machine. */
+  readonly from: string
+  readonly to: string
+}
+
+/** Lines that a run appends. One writer at a time. */
+export interface LineLog {
+  /** The line stands in the storage when the promise is fulfilled. After a failure every later call fails too. */
+  readonly append: (line: string) => Promise<void>
+  readonly close: () => Promise<void>
+}
+
+export interface FetchOptions {
+  readonly signal?: AbortSignal | undefined
+  /** Told of each file that was fetched, in bytes. */
+  readonly onFetched?: ((bytes: number) => void) | undefined
+}
+
+/**
+ * Errors are `ToolkitError`s: `DISK_FULL`, `WRITE_FAILED`, and of a bucket `STORAGE_REFUSED` (credentials, rights,
+ * no such bucket) and `STORAGE_FAILED` (not reached, or failing in spite of trying again).
+ */
+export interface Storage {
+  /** As a person gives it: `./lake`, `s3://bucket/prefix`. */
+  readonly address: string
+  /**
+   * Folder of this machine, laid out like the storage: what is at work, and what was fetched to be read.
+   * Of a folder it is the folder itself.
+   */
+  readonly local: string
+  /** Absolute address for other tools, without a slash at its end: `file:///data/lake`, `s3://bucket/prefix`. */
+  readonly uri: string
+
+  /** Makes it ready to be written to: folders of a folder; of a bucket it sees that the bucket is there. */
+  readonly prepare: (folders: readonly string[]) => Promise<void>
+  /** One file; `null` where there is none. */
+  readonly look: (path: string) => Promise<StoredFile | null>
+  /** Every file below a folder at any depth, by path; none where there is no such folder. */
+  readonly list: (folder: string) => Promise<readonly StoredFile[]>
+  /** A whole small file; `null` where there is none. */
+  readonly read: (path: string) => Promise<Buffer | null>
+  /**
+   * Creates a whole file if there is none. Of several at once exactly one wins; a reader sees all of it or nothing.
+   *
+   * @returns whether it was created by this call
+   */
+  readonly create: (path: string, data: string | Uint8Array) => Promise<boolean>
+  /** Writes a small file whole, over an older one where there is one. */
+  readonly replace: (path: string, data: string | Uint8Array) => Promise<void>
+  /** Removes files; such as are gone already are fine. Folders left empty go too. */
+  readonly remove: (paths: readonly string[]) => Promise<void>
+  /** Removes all below a folder; to whoever looks it is gone at once, or file by file in the order of their paths. */
+  readonly removeFolder: (folder: string) => Promise<void>
+
+  /**
+   * Makes sure that a staged file survives this process. A folder leaves it in staging, where it is durable; a bucket
+   * takes it to its place (where nobody looks before a snapshot lists it) and frees the local disk.
+   */
+  readonly keep: (from: string, to: FileFacts) => Promise<void>
+  /** Puts what was kept into its place. May be called again after a crash in its midst. */
+  readonly place: (placements: readonly Placement[]) => Promise<void>
+  /** Brings the names of files that stand in their places to the disk, before something refers to them. */
+  readonly settle: (paths: readonly string[]) => Promise<void>
+
+  /**
+   * Brings files to `local`, checked by length and hash. A folder has them there already and does nothing.
+   *
+   * @throws {ToolkitError} `LAKE_DAMAGED` when one is missing or not what it should be
+   */
+  readonly fetch: (files: readonly FileFacts[], options?: FetchOptions) => Promise<void>
+
+  /** Whole lines of a log, the torn last one left out; `null` where there is no log. */
+  readonly readLines: (path: string) => Promise<readonly Buffer[] | null>
+  /** Opens a log behind its last whole line; makes it where it is missing. */
+  readonly openLines: (path: string) => Promise<LineLog>
+}

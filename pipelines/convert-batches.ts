@@ -14,6 +14,7 @@ import {
   decodeBlocks,
   divideMemory,
   Engine,
+  inLake,
   loadBatches,
   localSources,
   newSeenSets,
@@ -28,7 +29,7 @@ import {
 export interface ConvertBatches {
   /** Files, folders, patterns, or `-` for standard input. */
   readonly inputs: readonly string[]
-  /** Folder of the manifest and of unfinished runs; with the Parquet sink the lake itself. */
+  /** Folder or `s3://bucket/prefix` of the manifest and of unfinished runs; with the Parquet sink the lake itself. */
   readonly lake: string
   /** @default the Parquet lake in `lake` */
   readonly sink?: Sink
@@ -49,7 +50,7 @@ export const convertBatches = async ({
     limits: { blockBytes },
   }
   const claim = await startRun({ lake, plan, now: new Date(), random: randomBytes })
-  const folder = join(lake, '_runs', claim.run)
+  const folder = inLake(lake, `_runs/${claim.run}`)
   const engine = await Engine.open({
     memoryBytes: engineBytes,
     threads: 1,

@@ -37,7 +37,8 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
 
 /** Where each package may be imported: below these paths. A package that is not named here is an error. */
 const PACKAGES: Readonly<Record<string, string>> = {
-  '@duckdb/node-api': 'src/lake/duckdb.ts',
+  '@duckdb/node-api': 'src/lake/duckdb',
+  '@duckdb/node-bindings': 'src/lake/duckdb-chunks.ts',
   undici: 'src/source/',
   'p-limit': 'src/support/side-by-side.ts',
   commander: 'src/cli/',
@@ -219,12 +220,12 @@ test.each([
   ['a room that is not in the table', 'src/utils/a.ts', './b.ts', 'stands in no room'],
   ['a part of Node in the contract', 'src/contract/a.ts', 'node:fs', 'of Node'],
   ['a part of Node without its prefix', 'src/contract/a.ts', 'fs', 'of Node'],
-  ['DuckDB outside its file', 'src/lake/query.ts', '@duckdb/node-api', 'only "src/lake/duckdb.ts" may'],
+  ['DuckDB outside its file', 'src/lake/query.ts', '@duckdb/node-api', 'only "src/lake/duckdb" may'],
   [
     'a part of the DuckDB package',
     'src/load/a.ts',
     '@duckdb/node-api/lib/x.js',
-    'only "src/lake/duckdb.ts" may',
+    'only "src/lake/duckdb" may',
   ],
   ['undici outside the sources', 'src/server/a.ts', 'undici', 'only "src/source/" may'],
   ['p-limit outside its file', 'src/manifest/a.ts', 'p-limit', 'only "src/support/side-by-side.ts" may'],

@@ -2,6 +2,7 @@
 
 import { currentRows, filesOf, HIDDEN_SCHEMA, makeSuperseded, readTable } from '../lake/current-versions.ts'
 import { Engine, type Session } from '../lake/duckdb.ts'
+import { fetchTables } from '../lake/fetch-tables.ts'
 import { ident } from '../lake/sql.ts'
 import { mainTables, TABLES } from '../lake/tables.ts'
 import { readSnapshot } from '../manifest/snapshots.ts'
@@ -26,6 +27,11 @@ export interface CompareRequest {
 /** Current rows of all tables of a lake, as tables of a schema: made for small lakes. */
 const takeIn = async (session: Session, schema: string, lake: string): Promise<void> => {
   const snapshot = await readSnapshot(lake)
+  await fetchTables(
+    lake,
+    snapshot,
+    TABLES.map(({ name }) => name),
+  )
   await session.run(`CREATE SCHEMA ${HIDDEN_SCHEMA}`)
   for (const table of mainTables()) await session.run(makeSuperseded(snapshot, lake, table))
   await session.run(`CREATE SCHEMA ${ident(schema)}`)

@@ -8,6 +8,7 @@ import type {
   Snapshot,
   WindowEntry,
 } from '../core/partition.ts'
+import { loadedPartitions } from '../manifest/loaded-sources.ts'
 import { listRuns, type RunSummary } from '../manifest/runs.ts'
 import { newestSnapshot, readSnapshot } from '../manifest/snapshots.ts'
 import { type SnapshotSummary, summariseSnapshot } from '../manifest/summary.ts'
@@ -19,6 +20,8 @@ export interface PartitionStatus {
   readonly content: string
   readonly source: string
   readonly block: number
+  /** Its rows stand in the partition of a compaction now. */
+  readonly merged?: true
   readonly lines: number
   readonly records: number
   readonly quarantined: number
@@ -73,8 +76,11 @@ export const readStatus = async (lake: string, number?: number): Promise<LakeSta
     lake,
     summary: snapshot && summariseSnapshot(snapshot),
     made: snapshot && { pipeline: snapshot.pipeline, tool: snapshot.tool },
-    drift: mergeDrift(snapshot?.partitions ?? []),
+    drift: mergeDrift(snapshot ? loadedPartitions(snapshot) : []),
     unfinished: await listRuns(lake, { now: new Date() }),
-    partitions: (snapshot?.partitions ?? []).map(partitionStatus),
+    partitions: [
+      ...(snapshot?.merged ?? []).map((one): PartitionStatus => ({ ...partitionStatus(one), merged: true })),
+      ...(snapshot?.partitions ?? []).map(partitionStatus),
+    ],
   }
 }

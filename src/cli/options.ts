@@ -22,14 +22,20 @@ export const wholeNumber =
     throw new ToolkitError('USAGE', `Cannot read ${option} "${text}": expected a whole number from ${least}`)
   }
 
-/** An option in its place means that the folder was forgotten, and a lake must not be made in `--json`. */
-const folder = (text: string): string => {
-  if (text !== '' && !text.startsWith('-')) return text
-  throw new ToolkitError('USAGE', `Cannot read --lake "${text}": expected a folder, such as ./lake`)
+/** An option in its place means that the lake was forgotten, and none must be made in `--json` or in `http:`. */
+const lakeAddress = (text: string): string => {
+  const scheme = /^([^/]*):\/\//.exec(text)?.[1]
+  if (text !== '' && !text.startsWith('-') && (scheme === undefined || scheme === 's3')) return text
+  throw new ToolkitError(
+    'USAGE',
+    `Cannot read --lake "${text}": expected a folder, such as ./lake, or s3://bucket/prefix`,
+  )
 }
 
 export const lakeOption = (): Option =>
-  new Option('-l, --lake <dir>', 'folder of the lake').argParser(folder).makeOptionMandatory()
+  new Option('-l, --lake <lake>', 'folder of the lake, or s3://bucket/prefix')
+    .argParser(lakeAddress)
+    .makeOptionMandatory()
 
 export const jsonOption = (about = 'the result as one JSON document, errors as one line of JSON'): Option =>
   new Option('--json', about)

@@ -3,12 +3,16 @@
 import { Command } from 'commander'
 import { VERSION } from '../support/tool-version.ts'
 import { addBatches } from './commands/batches.ts'
+import { addCompact } from './commands/compact.ts'
 import { addConvert } from './commands/convert.ts'
 import { addDemo } from './commands/demo.ts'
+import { addDiff } from './commands/diff.ts'
+import { addExport } from './commands/export.ts'
 import { addGc } from './commands/gc.ts'
 import { addManifest } from './commands/manifest.ts'
 import { addParameters } from './commands/parameters.ts'
 import { addPlan } from './commands/plan.ts'
+import { addPublish } from './commands/publish.ts'
 import { addPull } from './commands/pull.ts'
 import { addQuarantine } from './commands/quarantine.ts'
 import { addQuery } from './commands/query.ts'
@@ -43,6 +47,8 @@ export const newProgram = (): Command => {
     addBatches,
     addResume,
     addQuery,
+    addExport,
+    addDiff,
     addRecords,
     addQuarantine,
     addDemo,
@@ -50,6 +56,8 @@ export const newProgram = (): Command => {
     addManifest,
     addVerify,
     addGc,
+    addPublish,
+    addCompact,
     addServe,
     addRates,
   ])

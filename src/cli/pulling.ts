@@ -5,6 +5,7 @@ import type { Service } from '../source/service/service.ts'
 import { interruptible } from './interrupt.ts'
 import type { JsonOption, LakeOption } from './options.ts'
 import { ProgressLine } from './progress-line.ts'
+import { checkExtras, doExtras } from './run-extras.ts'
 import type { WorkOptions } from './run-options.ts'
 import { type RunWatch, watchRun } from './run-progress.ts'
 import { type ServiceCommandOptions, serviceOf } from './service-options.ts'
@@ -33,6 +34,7 @@ export const pulling = async (
   use: (pulling: Pulling) => Promise<void>,
 ): Promise<void> => {
   const { lake, memory, threads, maxQuarantined, concurrency } = options
+  await checkExtras(options)
   const line = new ProgressLine({ terminalOnly: options.json === true })
   const watch = watchRun(line)
   const service = await serviceOf(options)
@@ -53,4 +55,5 @@ export const pulling = async (
     line.clear()
     await service.close()
   }
+  await doExtras(options)
 }

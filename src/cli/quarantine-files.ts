@@ -23,7 +23,7 @@ export const quarantineFiles = async ({
   const snapshot = await readSnapshot(lake, number)
   const files = waitingFiles(snapshot, lake)
   if (run === undefined) return files
-  if (snapshot.partitions.some((partition) => partition.run === run))
+  if ([...(snapshot.merged ?? []), ...snapshot.partitions].some((partition) => partition.run === run))
     return files.filter(({ partition }) => partition.run === run)
   throw new ToolkitError(
     'RUN_NOT_FOUND',

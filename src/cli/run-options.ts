@@ -10,7 +10,26 @@ import {
 } from '../pipeline/quarantine-limit.ts'
 import { wholeNumber } from './options.ts'
 
-export interface WorkOptions {
+/** What a run does besides loading; done by `run-extras.ts`. */
+export interface ExtraOptions {
+  readonly sink?: readonly string[]
+  readonly publish?: readonly string[]
+}
+
+const listed = (value: string, before: readonly string[] | undefined): readonly string[] => [
+  ...(before ?? []),
+  value,
+]
+
+export const extraOptions = (): Option[] => [
+  new Option(
+    '--sink <url>',
+    'deliver runs there too: csv:DIR, jsonl:DIR, parquet:DIR, arrow:DIR, lake.duckdb, postgres://… (repeatable)',
+  ).argParser(listed),
+  new Option('--publish <format>', 'publish the tables too: delta or iceberg (repeatable)').argParser(listed),
+]
+
+export interface WorkOptions extends ExtraOptions {
   readonly maxQuarantined: QuarantineLimit
   readonly memory: number
   readonly threads: number
@@ -55,4 +74,5 @@ export const workOptions = (): Option[] => [
     .default(parseQuarantineLimit(DEFAULT_MAX_QUARANTINED), DEFAULT_MAX_QUARANTINED),
   memoryOption(),
   threadsOption('threads: partitions loaded side by side'),
+  ...extraOptions(),
 ]

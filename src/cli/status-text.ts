@@ -66,7 +66,7 @@ const partitionTable = (partitions: readonly PartitionStatus[]): string[] =>
       formatCount(one.quarantined),
       formatBytes(one.bytes),
       observedText(one.observed),
-      one.source,
+      one.merged ? `${one.source} (merged)` : one.source,
     ]),
   )
 
@@ -112,6 +112,9 @@ const unfinishedTable = (runs: readonly RunSummary[]): string[] =>
     runs.map((one) => [one.run, one.state, formatCount(one.partitions), fateOf(one)]),
   )
 
+const mergedText = ({ merged }: SnapshotSummary): string =>
+  merged === 0 ? '' : ` (${formatCount(merged)} more merged by compact)`
+
 /** Lines of the status; `withPartitions` adds one for each partition. */
 export const statusLines = (status: LakeStatus, withPartitions: boolean): string[] => {
   const { lake, summary, made, drift, unfinished, partitions } = status
@@ -119,7 +122,7 @@ export const statusLines = (status: LakeStatus, withPartitions: boolean): string
     ? [
         `Lake ${lake}, snapshot ${summary.snapshot} of ${summary.time}`,
         `run ${summary.run} (${made?.pipeline}, ${made?.tool}); in all ${formatCounted(summary.runs, 'run')}, ` +
-          `${formatCounted(summary.partitions, 'partition')}, ${formatBytes(summary.bytes)}`,
+          `${formatCounted(summary.partitions, 'partition')}${mergedText(summary)}, ${formatBytes(summary.bytes)}`,
         '',
         ...contentTable(summary),
         '',

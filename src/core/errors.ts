@@ -26,6 +26,7 @@ export const ERROR_CODES = {
   CATALOG_FAILED: 'the Iceberg catalog does not answer as it should; check --catalog and its token',
   TARGET_REFUSED: 'the target of an export cannot be used; check the address after --to or --sink',
   TARGET_FAILED: 'the target of an export failed; run the same command again, it goes on where it stood',
+  COMPACT_IMPOSSIBLE: 'runs disagree on which line items are scaled; load their sources into a new lake',
   DISK_FULL: 'the disk is full; make room and run the same command again',
   WRITE_FAILED: 'a file could not be written; check the disk and permissions, then run the command again',
   QUERY_REFUSED: 'only one statement that reads is allowed; write a single SELECT',

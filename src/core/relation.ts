@@ -6,10 +6,18 @@ export type CopyFormat =
       readonly dictionaryLimit?: number
       /** Field ids of the columns, as DuckDB's option takes them: `{"internal_id": 1, …}`. */
       readonly fieldIds?: string
+      /** Rows of a row group. @default 122_880 */
+      readonly rowGroupRows?: number
     }
   | { readonly kind: 'json-lines' }
   /** With a header; a line ends with `\n`; NULL as `nullText`, without quotes. */
-  | { readonly kind: 'csv'; readonly nullText: string; readonly header: boolean }
+  | {
+      readonly kind: 'csv'
+      readonly nullText: string
+      readonly header: boolean
+      /** There is one column, and its texts (its name in the header too) are records already: written as they are. */
+      readonly wholeRecords?: true
+    }
 
 export interface CopyReceipt {
   readonly rows: number
@@ -23,6 +31,45 @@ export interface RelationColumn {
   readonly type: string
 }
 
+/** What a column of raw chunks is. */
+export type ColumnType =
+  /** `id` is DuckDB's own (`BIGINT`, `TIMESTAMP_TZ`), `name` its name in SQL. */
+  | { readonly kind: 'plain'; readonly id: string; readonly name: string }
+  /** Rows hold places in `values`, of `width` bytes. */
+  | { readonly kind: 'enum'; readonly values: readonly string[]; readonly width: 1 | 2 | 4 }
+  | { readonly kind: 'list'; readonly of: ColumnType }
+  | { readonly kind: 'struct'; readonly fields: readonly NamedColumnType[] }
+
+/** A column of a chunk as it stands in the engine's memory. To be copied before the next chunk is asked for. */
+export interface RawColumn {
+  /** A bit a row, the least significant first, set where there is a value; absent where no row is NULL. */
+  readonly validity: Uint8Array | undefined
+  /**
+   * Values of fixed width, little endian; a byte a BOOLEAN; of a list the number of its first child and how many they
+   * are, 64 bits each. Where a row is NULL it holds anything.
+   */
+  readonly data: Uint8Array
+  /** Of a list its one column of children, of a struct its fields. */
+  readonly children: readonly RawColumn[]
+  /** Gives the texts of some rows one by one as a piece of UTF-8; an empty piece for NULL. */
+  texts(from: number, count: number, put: (bytes: Uint8Array, start: number, end: number) => void): void
+}
+
+export interface RawChunk {
+  readonly rows: number
+  readonly columns: readonly RawColumn[]
+}
+
+export interface NamedColumnType {
+  readonly name: string
+  readonly type: ColumnType
+}
+
+export interface RawChunks {
+  readonly columns: readonly NamedColumnType[]
+  readonly chunks: AsyncIterable<RawChunk>
+}
+
 export interface Relation {
   /** The columns, without reading a row. */
   columns(): Promise<readonly RelationColumn[]>
@@ -32,4 +79,6 @@ export interface Relation {
   copyTo(path: string, format: CopyFormat): Promise<CopyReceipt>
   /** All rows as objects, chunk by chunk; for sinks that are not files of the engine. */
   rows(): AsyncIterable<readonly Readonly<Record<string, unknown>>[]>
+  /** All rows as columns of raw memory, chunk by chunk: for much data, where no value should become an object. */
+  chunks(): Promise<RawChunks>
 }

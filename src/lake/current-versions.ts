@@ -7,7 +7,7 @@ import type { Content } from '../contract/objects.ts'
 import type { PartitionEntry, Snapshot } from '../core/partition.ts'
 import { inLake } from './layout.ts'
 import { ident, literal } from './sql.ts'
-import type { Table } from './tables.ts'
+import { QUARANTINE, type Table } from './tables.ts'
 
 /** A file of a table and the version of its rows. */
 export interface VersionedFile {
@@ -17,8 +17,15 @@ export interface VersionedFile {
   readonly partition: PartitionEntry | undefined
 }
 
+/** Files of the quarantine that partitions have kept whose rows a compaction has merged. They have no version. */
+const mergedFiles = ({ merged = [] }: Snapshot, lake: string): readonly VersionedFile[] =>
+  merged.flatMap((partition) =>
+    partition.files.map(({ path, bytes }) => ({ path: inLake(lake, path), bytes, version: 0, partition })),
+  )
+
 /** The files of a table in the order of their versions. */
 export const filesOf = (snapshot: Snapshot, lake: string, table: string): readonly VersionedFile[] => [
+  ...(table === QUARANTINE.name ? mergedFiles(snapshot, lake) : []),
   ...snapshot.partitions.flatMap((partition, version) =>
     partition.files
       .filter((file) => file.table === table)

@@ -1,4 +1,4 @@
-/** The only file that knows DuckDB's package: an engine with fixed limits, statements, COPY with its receipt. */
+/** Knows DuckDB's package, with `duckdb-chunks.ts` alone: an engine with fixed limits, statements, COPY with its receipt. */
 
 import {
   ARRAY,
@@ -11,7 +11,8 @@ import {
   FLOAT,
 } from '@duckdb/node-api'
 import { ToolkitError, writeError } from '../core/errors.ts'
-import type { CopyFormat, CopyReceipt, Relation } from '../core/relation.ts'
+import type { CopyFormat, CopyReceipt, RawChunks, Relation } from '../core/relation.ts'
+import { chunksOf, rawChunks } from './duckdb-chunks.ts'
 import { ident, literal } from './sql.ts'
 
 export interface EngineOptions {
@@ -23,9 +24,9 @@ export interface EngineOptions {
   readonly spillFolder?: string
 }
 
-/** Statements that select (also DESCRIBE, SUMMARIZE, SHOW), a statement of another kind, or text that is none. */
+/** Trees of statements that select (also DESCRIBE, SUMMARIZE, SHOW), a statement of another kind, or text that is none. */
 export type Parsed =
-  | { readonly kind: 'selects'; readonly statements: number }
+  | { readonly kind: 'selects'; readonly statements: readonly unknown[] }
   | { readonly kind: 'other' }
   | { readonly kind: 'wrong'; readonly reason: string }
 
@@ -115,25 +116,12 @@ export class Session {
 
   /** Chunks of a query's rows; DuckDB makes the next one while one is used. */
   async *#chunks(sql: string): AsyncGenerator<DuckDBDataChunk> {
-    const result = await this.#connection.stream(sql)
-    const fetch = (): Promise<DuckDBDataChunk | null> => {
-      const fetched = result.fetchChunk()
-      // It may fail while the chunk before it is used: whoever asks for it hears of it, nobody else has to.
-      fetched.catch(() => {})
-      return fetched
-    }
-    let next = fetch()
-    try {
-      for (;;) {
-        const chunk = await next
-        if (chunk === null || chunk.rowCount === 0) return
-        next = fetch()
-        yield chunk
-      }
-    } finally {
-      // Whoever stops early must not leave a fetch behind: the next statement would meet it.
-      await next.catch(() => {})
-    }
+    yield* chunksOf(await this.#connection.stream(sql))
+  }
+
+  /** A query's columns and its rows as raw memory, chunk by chunk. */
+  async rawChunks(sql: string): Promise<RawChunks> {
+    return rawChunks(await this.#connection.stream(sql))
   }
 
   /** The texts of a query's first column. */
@@ -150,7 +138,7 @@ export class Session {
     const [row] = await this.rows('SELECT json_serialize_sql($1::VARCHAR) AS parsed', [sql])
     const parsed: unknown = JSON.parse(String(row?.parsed))
     if (!isSerialized(parsed)) throw new TypeError('Cannot understand what DuckDB says of a statement')
-    if (!parsed.error) return { kind: 'selects', statements: parsed.statements?.length ?? 0 }
+    if (!parsed.error) return { kind: 'selects', statements: parsed.statements ?? [] }
     return parsed.error_type === 'not implemented'
       ? { kind: 'other' }
       : { kind: 'wrong', reason: parsed.error_message ?? '' }
@@ -197,6 +185,11 @@ export class Session {
     }
   }
 
+  /** How far the statement that is running is, from 0 to 1; 0 while that is not known. */
+  progress(): number {
+    return Math.max(0, this.#connection.progress.percentage) / 100
+  }
+
   /** Stops the statement that is running, if one is: its promise fails. The next statement runs as ever. */
   interrupt(): void {
     this.#connection.interrupt()
@@ -208,6 +201,7 @@ export class Session {
       select: (wrap) => this.relation(wrap(`(${sql})`)),
       copyTo: (path, format) => this.copy(sql, path, format),
       rows: () => this.stream(sql),
+      chunks: () => this.rawChunks(sql),
     }
   }
 
@@ -231,13 +225,14 @@ const LARGEST_ENUM = 10_000
 const copyOptions = (format: CopyFormat): string => {
   switch (format.kind) {
     case 'parquet': {
-      const { dictionaryLimit, fieldIds } = format
+      const { dictionaryLimit, fieldIds, rowGroupRows } = format
       const limit = dictionaryLimit === undefined ? '' : `, DICTIONARY_SIZE_LIMIT ${dictionaryLimit}`
       const ids = fieldIds === undefined ? '' : `, FIELD_IDS ${fieldIds}`
-      return `FORMAT parquet, COMPRESSION zstd, RETURN_STATS${limit}${ids}`
+      const group = rowGroupRows === undefined ? '' : `, ROW_GROUP_SIZE ${rowGroupRows}`
+      return `FORMAT parquet, COMPRESSION zstd, RETURN_STATS${limit}${ids}${group}`
     }
     case 'csv':
-      return `FORMAT csv, HEADER ${format.header}, NULLSTR ${literal(format.nullText)}`
+      return `FORMAT csv, HEADER ${format.header}, NULLSTR ${literal(format.nullText)}${format.wholeRecords ? ", QUOTE ''" : ''}`
     case 'json-lines':
       return 'FORMAT json'
   }

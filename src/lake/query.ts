@@ -4,22 +4,26 @@ import { rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { ToolkitError } from '../core/errors.ts'
 import type { Snapshot } from '../core/partition.ts'
-import { currentRows, filesOf, HIDDEN_SCHEMA, makeSuperseded, readTable } from './current-versions.ts'
+import type { Relation } from '../core/relation.ts'
+import { storageOf } from '../storage/open-storage.ts'
 import { Engine, type ResultColumn, type Session } from './duckdb.ts'
-import { readQuarantine } from './read-quarantine.ts'
+import { LakeViews } from './lake-views.ts'
+import { namedTables } from './named-tables.ts'
 import { ident, literal } from './sql.ts'
-import { mainTables, QUARANTINE, TABLES, type Table } from './tables.ts'
+import { TABLES, type Table } from './tables.ts'
 
 /** Where results that do not fit into memory are put aside while the process runs. */
 const SPILL_FOLDER = `${tmpdir()}/firmlake-${process.pid}`
 
 export interface LakeQueryOptions {
-  /** Folder of the lake. */
+  /** A folder, or `s3://bucket/prefix`. */
   readonly lake: string
   readonly snapshot: Snapshot
   /** DuckDB's memory in bytes. */
   readonly memoryBytes: number
   readonly threads?: number | undefined
+  /** One more folder, absolute, for the files that relations are copied to. */
+  readonly outFolder?: string | undefined
 }
 
 export interface QueryResult {
@@ -37,39 +41,43 @@ export interface TableListing {
 }
 
 /**
- * Views of a snapshot: each table's current versions under its name, all versions as `<table>_history`.
- * Nothing outside the lake's folder can be read, nothing can be written, and no setting can be changed.
+ * Views of a snapshot: each table's current versions under its name, all versions as `<table>_history`. Of a lake in
+ * a bucket only the files of tables that a statement names are fetched, each once. Nothing outside the lake's folder can be read, nothing can be written, and no setting can be changed.
  */
 export class LakeQuery {
   readonly #engine: Engine
   readonly #session: Session
-  private constructor(engine: Engine, session: Session) {
+  readonly #views: LakeViews
+  private constructor(engine: Engine, session: Session, views: LakeViews) {
     this.#engine = engine
     this.#session = session
+    this.#views = views
   }
 
   static async open(options: LakeQueryOptions): Promise<LakeQuery> {
-    const { lake, snapshot, memoryBytes, threads } = options
+    const { lake, snapshot, memoryBytes, threads, outFolder } = options
     const engine = await Engine.open({
       memoryBytes,
       ...(threads !== undefined && { threads }),
       spillFolder: SPILL_FOLDER,
     })
     const session = await engine.connect()
-    await makeViews(session, lake, snapshot)
-    await session.run(`SET allowed_directories = [${literal(lake)}]`)
+    const views = await LakeViews.open(session, lake, snapshot)
+    const folders = [storageOf(lake).local, ...(outFolder === undefined ? [] : [outFolder])]
+    await session.run(`SET allowed_directories = [${folders.map(literal).join(', ')}]`)
     await session.run('SET enable_external_access = false')
     await session.run('SET lock_configuration = true')
-    return new LakeQuery(engine, session)
+    return new LakeQuery(engine, session, views)
   }
 
   /**
    * Runs one statement that reads: SELECT (also WITH, FROM, VALUES, DESCRIBE, SUMMARIZE, SHOW) or EXPLAIN of one.
-   * @throws {ToolkitError} QUERY_REFUSED, QUERY_FAILED
+   * @throws {ToolkitError} QUERY_REFUSED, QUERY_FAILED; of a bucket LAKE_DAMAGED, STORAGE_REFUSED, STORAGE_FAILED
    */
   async run(sql: string): Promise<QueryResult> {
-    await this.#refuseAllButReading(sql)
+    const statement = await this.#refuseAllButReading(sql)
     try {
+      await this.#views.makeReadable(namedTables(statement))
       const { columns, rows } = await this.#session.streamRows(sql)
       return { columns, rows: withNumbers(columns, rows) }
     } catch (error) {
@@ -77,8 +85,30 @@ export class LakeQuery {
     }
   }
 
+  /**
+   * The rows of one SELECT, for a sink. The next relation takes the place of this one.
+   * @throws {ToolkitError} as `run`
+   */
+  async relation(sql: string): Promise<Relation> {
+    const statement = await this.#refuseAllButReading(sql)
+    try {
+      await this.#views.makeReadable(namedTables(statement))
+      // A view takes a statement as it is written, with a comment or a semicolon at its end.
+      await this.#session.run(`CREATE OR REPLACE TEMP VIEW ${RELATION} AS ${sql}`)
+      return this.#session.relation(`SELECT * FROM ${RELATION}`)
+    } catch (error) {
+      throw queryFailed(error)
+    }
+  }
+
+  /** Stops the statement that is running, if one is. */
+  interrupt(): void {
+    this.#session.interrupt()
+  }
+
   /** All tables with their row counts. */
   async tables(): Promise<TableListing[]> {
+    await this.#views.makeReadable(null)
     const listings: TableListing[] = []
     for (const table of TABLES) {
       const [row] = await this.#session.rows(
@@ -95,7 +125,8 @@ export class LakeQuery {
     rmSync(SPILL_FOLDER, { recursive: true, force: true })
   }
 
-  async #refuseAllButReading(sql: string): Promise<void> {
+  /** The tree of the one statement. */
+  async #refuseAllButReading(sql: string): Promise<unknown> {
     // EXPLAIN ANALYZE runs what it explains, and that may be a COPY.
     const parsed = await this.#session.parse(sql.replace(EXPLAIN, ''))
     if (parsed.kind === 'wrong') throw new ToolkitError('QUERY_FAILED', parsed.reason)
@@ -105,39 +136,30 @@ export class LakeQuery {
         'Cannot run the statement: only a SELECT (or EXPLAIN, DESCRIBE, SUMMARIZE of one) is allowed',
       )
     }
-    if (parsed.statements === 0) {
+    if (parsed.statements.length === 0) {
       throw new ToolkitError('QUERY_REFUSED', 'Cannot run an empty statement: expected a SELECT')
     }
-    if (parsed.statements > 1) {
+    if (parsed.statements.length > 1) {
       throw new ToolkitError(
         'QUERY_REFUSED',
-        `Cannot run ${parsed.statements} statements: expected exactly one SELECT`,
+        `Cannot run ${parsed.statements.length} statements: expected exactly one SELECT`,
       )
     }
+    return parsed.statements[0]
   }
 }
+
+const RELATION = 'temp.main.firmlake_relation'
 
 /** The word EXPLAIN before a query; behind it the text has to be a query by itself. */
 const EXPLAIN = /^(\s|--.*\n)*explain\s+(?=select|with|from|values)/i
 
 export const openLakeQuery = (options: LakeQueryOptions): Promise<LakeQuery> => LakeQuery.open(options)
 
-const makeViews = async (session: Session, lake: string, snapshot: Snapshot): Promise<void> => {
-  await session.run(`CREATE SCHEMA ${HIDDEN_SCHEMA}`)
-  for (const table of mainTables()) await session.run(makeSuperseded(snapshot, lake, table))
-  for (const table of TABLES) {
-    const files = filesOf(snapshot, lake, table.name)
-    await session.run(`CREATE VIEW ${ident(`${table.name}_history`)} AS ${readTable(table, files)}`)
-    await session.run(
-      `CREATE VIEW ${ident(table.name)} AS ${currentRows(table, readTable(table, files, 'with-version'))}`,
-    )
-  }
-  const quarantined = filesOf(snapshot, lake, QUARANTINE.name)
-  await session.run(`CREATE VIEW ${QUARANTINE.name} AS ${readQuarantine(quarantined)}`)
-}
-
 const queryFailed = (error: unknown): ToolkitError =>
-  new ToolkitError('QUERY_FAILED', error instanceof Error ? error.message : String(error), {}, error)
+  error instanceof ToolkitError
+    ? error
+    : new ToolkitError('QUERY_FAILED', error instanceof Error ? error.message : String(error), {}, error)
 
 /** DuckDB's JSON values give 64-bit integers as text: as numbers where JavaScript holds them exactly. */
 async function* withNumbers(

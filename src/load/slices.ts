@@ -4,13 +4,14 @@ import type { Content } from '../contract/objects.ts'
 import type { PartitionEntry, Snapshot } from '../core/partition.ts'
 import { currentRows, filesOf, HIDDEN_SCHEMA, makeSuperseded, readTable } from '../lake/current-versions.ts'
 import type { Session } from '../lake/duckdb.ts'
+import { fetchTables } from '../lake/fetch-tables.ts'
 import { ident } from '../lake/sql.ts'
 import { mainTables, TABLES, type Table, type TableName, tablesOf } from '../lake/tables.ts'
 
 /** Records to give back in a session where `prepareGivingBack` ran, or whose superseded tables stand already. */
 export interface SessionRequest {
   readonly session: Session
-  /** Folder of the lake. */
+  /** A folder, or `s3://bucket/prefix`: then files are fetched, partition by partition. */
   readonly lake: string
   /** The snapshot that the superseded tables of the session were made of. */
   readonly snapshot: Snapshot
@@ -27,6 +28,7 @@ export const prepareGivingBack = async (
   await session.run(`CREATE SCHEMA IF NOT EXISTS ${HIDDEN_SCHEMA}`)
   for (const main of mainTables()) {
     if (content === undefined || main.content === content) {
+      await fetchTables(lake, snapshot, [main.name])
       await session.run(makeSuperseded(snapshot, lake, main))
     }
   }
@@ -47,6 +49,7 @@ export async function* slicesOf(
   const { session, snapshot, ids, signal } = request
   for (const [version, partition] of snapshot.partitions.entries()) {
     if (partition.content !== content || partition.counts.records === 0) continue
+    await fetchOf(request, partition, content)
     await makeDictionary(request, partition)
     await makeViews(request, content, version, () => 'true')
     const conditions = ids
@@ -58,6 +61,17 @@ export async function* slicesOf(
       yield
     }
   }
+}
+
+/** Fetches the files of a partition and the dictionary of its run. */
+const fetchOf = (
+  { lake, snapshot, signal }: SessionRequest,
+  partition: PartitionEntry,
+  content: Content,
+): Promise<void> => {
+  const files = filesOfRun(snapshot, partition)
+  const tables = [...tablesOf(content), dictionaryTable()].map(({ name }) => name)
+  return fetchTables(lake, { partitions: [partition], files }, tables, { signal })
 }
 
 /** A condition on the column that says which record a row belongs to. */
@@ -108,17 +122,16 @@ const makeViews = async (
   }
 }
 
+const filesOfRun = ({ files }: Snapshot, { run }: PartitionEntry): Snapshot['files'] =>
+  files.filter((file) => file.run === run)
+
 /** The dictionary of the run that loaded the partition: it says which figures were scaled. */
 const makeDictionary = async (
   { session, snapshot, lake }: SessionRequest,
   partition: PartitionEntry,
 ): Promise<void> => {
   const table = dictionaryTable()
-  const own = {
-    ...snapshot,
-    partitions: [],
-    files: snapshot.files.filter(({ run }) => run === partition.run),
-  }
+  const own = { ...snapshot, partitions: [], files: filesOfRun(snapshot, partition) }
   await session.run(
     `CREATE OR REPLACE TEMP VIEW ${sliceView('line_items')} AS ${readTable(table, filesOf(own, lake, table.name))}`,
   )

@@ -22,6 +22,6 @@ export const findCommit = async (
     if (snapshot.run === run) return snapshot
   }
   // Its own snapshot may have been removed by gc: then the newest one shows what it left.
-  const entries = [...newest.partitions, ...newest.files, ...(newest.pulls ?? [])]
+  const entries = [...newest.partitions, ...(newest.merged ?? []), ...newest.files, ...(newest.pulls ?? [])]
   return entries.some((entry) => entry.run === run) ? newest : null
 }

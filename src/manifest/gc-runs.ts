@@ -3,8 +3,11 @@
 import { rm } from 'node:fs/promises'
 import { ToolkitError } from '../core/errors.ts'
 import type { Snapshot } from '../core/partition.ts'
-import { inLake, runPath, stagingPath } from '../lake/layout.ts'
-import { listTree } from '../support/list-files.ts'
+import { inLake, RUNS_FOLDER, runPath, stagingPath } from '../lake/layout.ts'
+import { storageOf } from '../storage/open-storage.ts'
+import { listFolder, listTree } from '../support/list-files.ts'
+import { isRunId } from '../support/run-ids.ts'
+import { below } from './lake-files.ts'
 import { claimRun, type Judge, type RunClaim, releaseRun, runState } from './run-claims.ts'
 import { listRunIds, removeRunFolder } from './runs.ts'
 import { ensureRecord } from './snapshots.ts'
@@ -56,9 +59,19 @@ export const giveBack = async (runs: readonly DeadRun[]): Promise<void> => {
   for (const { claim } of runs) if (claim) await releaseRun(claim).catch(() => undefined)
 }
 
-/** Bytes that a run's folder holds. */
-export const sizeOfRun = async (lake: string, run: string): Promise<number> =>
-  (await listTree(inLake(lake, runPath(run)))).reduce((sum, { bytes }) => sum + bytes, 0)
+/** Bytes that a run holds in the lake and on this machine. */
+export const sizeOfRun = async (lake: string, run: string): Promise<number> => {
+  const stored = await storageOf(lake).list(runPath(run))
+  const here = await listTree(inLake(lake, runPath(run)))
+  // Of a lake in a folder both are the same files.
+  const sizes = new Map(stored.map(({ path, bytes }) => [path, bytes]))
+  for (const { path, bytes } of here) sizes.set(below(lake, path), bytes)
+  return [...sizes.values()].reduce((sum, bytes) => sum + bytes, 0)
+}
+
+/** Runs of which something stands on this machine, at work or not. */
+export const listLocalRuns = async (lake: string): Promise<readonly string[]> =>
+  (await listFolder(inLake(lake, RUNS_FOLDER))).map(({ name }) => name).filter(isRunId)
 
 /** Removes a dead run's folder; writes the record of its commit first where a crash left it out. */
 export const removeDeadRun = async (

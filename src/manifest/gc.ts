@@ -6,18 +6,29 @@
 import { rm, rmdir } from 'node:fs/promises'
 import { writeError } from '../core/errors.ts'
 import type { Snapshot } from '../core/partition.ts'
-import { inLake, MANIFEST_FOLDER, oldestPath, parseManifestName } from '../lake/layout.ts'
-import { createIfAbsent } from '../support/durable-files.ts'
-import { listFolder } from '../support/list-files.ts'
-import { type DeadRun, giveBack, removeDeadRun, type SortedRuns, sizeOfRun, sortRuns } from './gc-runs.ts'
+import { inLake, MANIFEST_FOLDER, oldestPath, parseManifestName, runPath } from '../lake/layout.ts'
+import { storageOf } from '../storage/open-storage.ts'
+import {
+  type DeadRun,
+  giveBack,
+  listLocalRuns,
+  removeDeadRun,
+  type SortedRuns,
+  sizeOfRun,
+  sortRuns,
+} from './gc-runs.ts'
 import {
   type LoadFolder,
+  type LocalFolder,
   listLeftovers,
   listLoadFolders,
+  listLocalFolders,
   listOutdated,
-  type StoredFile,
+  type Removable,
 } from './lake-files.ts'
+import { listedFiles } from './listed-files.ts'
 import type { Judge } from './run-claims.ts'
+import { listRunIds } from './runs.ts'
 import { oldestText } from './snapshot-text.ts'
 import { listManifest, newestNumber, readKnownSnapshot } from './snapshots.ts'
 
@@ -59,38 +70,34 @@ const readKept = async (lake: string, keep: number | undefined): Promise<Kept> =
   for (let number = first; number <= newest; number += 1) {
     // Also a missing one stops gc here: what only it lists must not be taken for garbage.
     const snapshot = await readKnownSnapshot(lake, number)
-    const files = [...snapshot.partitions.flatMap((partition) => partition.files), ...snapshot.files]
-    for (const { path } of files) paths.add(path)
-    commits.set(snapshot.run, { ...snapshot, partitions: [], files: [] })
+    for (const { path } of listedFiles(snapshot)) paths.add(path)
+    commits.set(snapshot.run, { ...snapshot, partitions: [], merged: [], files: [] })
   }
   return { first, newest, paths, commits }
 }
 
-const garbageFiles = (
-  loads: readonly LoadFolder[],
+/** Whether files of a run are to go that no kept snapshot lists. */
+const clearsAway = (
   { dead, working }: SortedRuns,
   kept: Kept,
-): StoredFile[] => {
+): ((load: { readonly run: string }) => boolean) => {
   const dying = new Set(dead.map(({ run }) => run))
   // Without any snapshot a file may be the last trace of a lake whose manifest was lost: only runs that
   // are known to have failed are cleared away.
-  const isGarbage = ({ run }: LoadFolder): boolean =>
-    !working.includes(run) && (kept.newest > 0 || dying.has(run))
-  return loads.filter(isGarbage).flatMap(({ files }) => files.filter(({ path }) => !kept.paths.has(path)))
+  return ({ run }) => !working.includes(run) && (kept.newest > 0 || dying.has(run))
 }
 
-const removeEmptyFolders = async (lake: string, loads: readonly LoadFolder[], working: readonly string[]) => {
-  const done = loads.filter(({ run }) => !working.includes(run))
-  const folders = [
-    ...done.flatMap((one) => one.folders.toReversed()),
-    ...new Set(done.map(({ table }) => table)),
-  ]
+/** Removes copies on this machine of what is gone from the lake, and folders left empty. */
+const clearLocal = async (lake: string, folders: readonly LocalFolder[], kept: Kept): Promise<void> => {
+  for (const path of folders.flatMap(({ files }) => files))
+    if (!kept.paths.has(path)) await rm(inLake(lake, path), { force: true })
+  const emptied = [...folders.map(({ path }) => path), ...new Set(folders.map(({ table }) => table))]
   // `rmdir` takes no folder that holds anything.
-  for (const folder of folders) await rmdir(inLake(lake, folder)).catch(() => undefined)
+  for (const folder of emptied) await rmdir(inLake(lake, folder)).catch(() => undefined)
 }
 
 const oldSnapshots = async (lake: string, first: number): Promise<{ names: string[]; numbers: number[] }> => {
-  const entries = (await listFolder(inLake(lake, MANIFEST_FOLDER))).map(({ name }) => name)
+  const entries = (await storageOf(lake).entries(MANIFEST_FOLDER)).map(({ name }) => name)
   const names = entries.filter((name) => (parseManifestName(name)?.number ?? first) < first)
   const numbers = names.flatMap((name) => {
     const known = parseManifestName(name)
@@ -102,17 +109,21 @@ const oldSnapshots = async (lake: string, first: number): Promise<{ names: strin
 const removeOldSnapshots = async (lake: string, first: number, names: readonly string[]): Promise<void> => {
   if (names.length === 0) return
   // First what says that they are gone on purpose, so that at no moment anything looks lost.
-  await createIfAbsent(inLake(lake, oldestPath(first)), oldestText(first))
-  for (const name of names) await rm(inLake(lake, `${MANIFEST_FOLDER}/${name}`), { force: true })
+  await storageOf(lake).create(oldestPath(first), oldestText(first))
+  await storageOf(lake).remove(names.map((name) => `${MANIFEST_FOLDER}/${name}`))
 }
 
 interface Work {
   readonly loads: readonly LoadFolder[]
-  readonly leftovers: readonly StoredFile[]
+  readonly localFolders: readonly LocalFolder[]
+  readonly leftovers: readonly Removable[]
   readonly runs: SortedRuns
 }
 
-const sweep = async (request: GarbageRequest, { loads, leftovers, runs }: Work): Promise<Garbage> => {
+const sweep = async (
+  request: GarbageRequest,
+  { loads, localFolders, leftovers, runs }: Work,
+): Promise<Garbage> => {
   const { lake, keep, dryRun = false } = request
   const kept = await readKept(lake, keep)
   const removed: string[] = []
@@ -128,16 +139,15 @@ const sweep = async (request: GarbageRequest, { loads, leftovers, runs }: Work):
   const working = [...runs.working, ...left]
   const old = await oldSnapshots(lake, kept.first)
   const outdated = await listOutdated(lake, kept.first)
-  const files = [
-    ...garbageFiles(loads, { dead: runs.dead, working }, kept),
-    ...outdated.flatMap((folder) => folder.files),
-  ]
+  const goes = clearsAway({ dead: runs.dead, working }, kept)
+  const garbage = loads.filter(goes).flatMap((load) => load.files.filter(({ path }) => !kept.paths.has(path)))
+  const files = [...garbage, ...outdated.flatMap((folder) => folder.files)]
   if (!dryRun) {
     await removeOldSnapshots(lake, kept.first, old.names)
-    for (const { path } of files) await rm(inLake(lake, path), { force: true })
-    for (const { path } of leftovers) await rm(inLake(lake, path), { recursive: true, force: true })
-    await removeEmptyFolders(lake, loads, working)
-    for (const { path } of outdated) await rm(inLake(lake, path), { recursive: true, force: true })
+    await storageOf(lake).remove(garbage.map(({ path }) => path))
+    await clearLocal(lake, localFolders.filter(goes), kept)
+    for (const { path } of [...leftovers, ...outdated])
+      await rm(inLake(lake, path), { recursive: true, force: true })
   }
   for (const { bytes } of [...files, ...leftovers]) freedBytes += bytes
   return {
@@ -162,11 +172,17 @@ export const collectGarbage = async (request: GarbageRequest): Promise<Garbage> 
   await listManifest(lake)
   // The order matters. A run that starts after the first look has no file in it. A run that commits meanwhile
   // is at work at the second look, or in a snapshot at the third.
+  const localRuns = await listLocalRuns(lake)
   const loads = await listLoadFolders(lake)
+  const localFolders = await listLocalFolders(lake)
   const leftovers = await listLeftovers(lake, request)
+  const left = new Set(await listRunIds(lake))
   const runs = await sortRuns(lake, request, dryRun)
   try {
-    return await sweep(request, { loads, leftovers, runs })
+    // What a run left on this machine that has ended elsewhere.
+    for (const run of dryRun ? [] : localRuns)
+      if (!left.has(run)) await rm(inLake(lake, runPath(run)), { recursive: true, force: true })
+    return await sweep(request, { loads, localFolders, leftovers, runs })
   } catch (error) {
     await giveBack(runs.dead)
     throw writeError(`Cannot collect garbage in lake "${lake}"`, error)

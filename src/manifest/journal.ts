@@ -1,10 +1,9 @@
 /** What a run has finished so far, one line per partition, on the disk before the next step relies on it. */
 
-import { readFile } from 'node:fs/promises'
-import { systemCode, ToolkitError, writeError } from '../core/errors.ts'
+import { ToolkitError, writeError } from '../core/errors.ts'
 import type { PartitionEntry } from '../core/partition.ts'
-import { inLake, runPath } from '../lake/layout.ts'
-import { LineAppender } from '../support/durable-files.ts'
+import { runPath } from '../lake/layout.ts'
+import { storageOf } from '../storage/open-storage.ts'
 import type { RunClaim } from './run-claims.ts'
 import { isPartitionEntry } from './snapshot-form.ts'
 
@@ -14,7 +13,8 @@ export interface JournalEntry {
   readonly layers: number
 }
 
-export const journalPath = (run: string): string => `${runPath(run)}/journal.jsonl`
+export const JOURNAL_FILE = 'journal.jsonl'
+export const journalPath = (run: string): string => `${runPath(run)}/${JOURNAL_FILE}`
 
 const isEntry = (value: unknown): value is JournalEntry =>
   typeof value === 'object' &&
@@ -33,32 +33,24 @@ const parseLine = (line: Buffer): JournalEntry | null => {
   }
 }
 
-interface JournalRead {
-  readonly entries: readonly JournalEntry[]
-  /** Length of the whole, readable lines. */
-  readonly sizeBytes: number
-}
-
-const readWhole = async (lake: string, run: string): Promise<JournalRead> => {
-  const bytes = await readFile(inLake(lake, journalPath(run)))
+/** The entries of a journal, one for each whole line of it that can be read. */
+const readWhole = async (lake: string, run: string): Promise<readonly JournalEntry[]> => {
+  const lines = await storageOf(lake).readLines(journalPath(run))
+  if (lines === null)
+    throw new ToolkitError('RUN_NOT_FOUND', `Cannot read the journal of run "${run}": it has none`, { run })
   const entries: JournalEntry[] = []
-  let from = 0
-  for (let end = bytes.indexOf(10); end !== -1; end = bytes.indexOf(10, from)) {
-    const entry = parseLine(bytes.subarray(from, end))
-    if (!entry) {
-      // Only the last write can be torn by a crash. Damage before it is something else.
-      if (end + 1 < bytes.length)
-        throw new ToolkitError(
-          'RUN_NOT_RESUMABLE',
-          `Cannot read the journal of run "${run}": line ${entries.length + 1} is damaged`,
-          { run, line: entries.length + 1 },
-        )
-      break
-    }
-    entries.push(entry)
-    from = end + 1
+  for (const [at, line] of lines.entries()) {
+    const entry = parseLine(line)
+    if (entry) entries.push(entry)
+    // Only the last write can be torn by a crash. Damage before it is something else.
+    else if (at < lines.length - 1)
+      throw new ToolkitError(
+        'RUN_NOT_RESUMABLE',
+        `Cannot read the journal of run "${run}": line ${at + 1} is damaged`,
+        { run, line: at + 1 },
+      )
   }
-  return { entries, sizeBytes: from }
+  return entries
 }
 
 /**
@@ -68,25 +60,11 @@ const readWhole = async (lake: string, run: string): Promise<JournalRead> => {
  * @throws {ToolkitError} `RUN_NOT_FOUND`, `RUN_NOT_RESUMABLE` when an earlier line is damaged
  */
 export const readJournal = async (lake: string, run: string): Promise<readonly JournalEntry[]> =>
-  lastOfEach((await readJournalFile(lake, run)).entries)
+  lastOfEach(await readWhole(lake, run))
 
 const lastOfEach = (entries: readonly JournalEntry[]): readonly JournalEntry[] => {
   const last = new Map(entries.map((entry) => [entry.partition.id, entry]))
   return entries.filter((entry) => last.get(entry.partition.id) === entry)
-}
-
-const readJournalFile = async (lake: string, run: string): Promise<JournalRead> => {
-  try {
-    return await readWhole(lake, run)
-  } catch (error) {
-    if (systemCode(error) !== 'ENOENT') throw error
-    throw new ToolkitError(
-      'RUN_NOT_FOUND',
-      `Cannot read the journal of run "${run}": it has none`,
-      { run },
-      error,
-    )
-  }
 }
 
 /** The journal of a run one owns, open for writing. */
@@ -102,8 +80,8 @@ export interface Journal extends AsyncDisposable {
 
 /** Opens a run's journal behind its last whole line; a torn one is cut off. @throws as `readJournal` */
 export const openJournal = async ({ lake, run }: RunClaim): Promise<Journal> => {
-  const { sizeBytes } = await readJournalFile(lake, run)
-  const lines = await LineAppender.open(inLake(lake, journalPath(run)), sizeBytes)
+  const { length } = await readWhole(lake, run)
+  const lines = await storageOf(lake).openLines(journalPath(run), length)
   const close = (): Promise<void> => lines.close()
   return {
     append: async (entry) => {

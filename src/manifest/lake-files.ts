@@ -11,12 +11,15 @@ import {
   RUNS_FOLDER,
   SERVE_FOLDER,
 } from '../lake/layout.ts'
+import { storageOf } from '../storage/open-storage.ts'
+import type { StoredFile } from '../storage/storage.ts'
 import { listFolder, listTree } from '../support/list-files.ts'
 import { temporaryLiveness } from '../support/process-identity.ts'
 import { isRunId } from '../support/run-ids.ts'
 import { DAY_MS, type Judge } from './run-claims.ts'
 
-export interface StoredFile {
+/** A file or folder that can be removed. */
+export interface Removable {
   /** Below the lake's folder, with `/`. */
   readonly path: string
   readonly bytes: number
@@ -26,39 +29,55 @@ export interface StoredFile {
 export interface LoadFolder {
   readonly table: string
   readonly run: string
-  readonly path: string
   readonly files: readonly StoredFile[]
-  /** Folders below it, the deepest last. */
-  readonly folders: readonly string[]
 }
 
-const below = (lake: string, path: string): string => relative(lake, path).split(sep).join('/')
+/** A path of this machine as one of the lake. */
+export const below = (lake: string, path: string): string =>
+  relative(inLake(lake, ''), path).split(sep).join('/')
 
-const readLoadFolder = async (lake: string, table: string, run: string): Promise<LoadFolder> => {
-  const path = loadPath(table, run)
-  const found = await listTree(inLake(lake, path))
-  const files = found.filter(({ kind }) => kind === 'file')
-  const folders = found.filter(({ kind }) => kind === 'folder')
-  return {
-    table,
-    run,
-    path,
-    files: files.map((one) => ({ path: below(lake, one.path), bytes: one.bytes })),
-    folders: folders.map((one) => below(lake, one.path)),
-  }
+const isTable = (name: string): boolean => !/^[._]/.test(name)
+
+const LOAD = 'load='
+const runOf = (name: string): string | null => {
+  const run = name.startsWith(LOAD) ? name.slice(LOAD.length) : ''
+  return isRunId(run) ? run : null
 }
 
-/** Every folder that a run made in a table. Folders that are not named like one are nobody's business. */
+/** Every file that a run put into a table. Folders that are not named like one are nobody's business. */
 export const listLoadFolders = async (lake: string): Promise<readonly LoadFolder[]> => {
+  const storage = storageOf(lake)
   const loads: LoadFolder[] = []
-  for (const table of await listFolder(lake)) {
-    if (!table.isDirectory() || /^[._]/.test(table.name)) continue
-    for (const { name } of await listFolder(inLake(lake, table.name))) {
-      const run = name.startsWith('load=') ? name.slice('load='.length) : ''
-      if (isRunId(run)) loads.push(await readLoadFolder(lake, table.name, run))
-    }
+  for (const { name: table, kind } of await storage.entries('')) {
+    if (kind !== 'folder' || !isTable(table)) continue
+    const byRun = Map.groupBy(await storage.list(table), ({ path }) => runOf(path.split('/')[1] ?? ''))
+    for (const [run, files] of byRun) if (run !== null) loads.push({ table, run, files })
   }
   return loads
+}
+
+/** A folder of a run in a table on this machine, where files of the lake or copies of them stand. */
+export interface LocalFolder {
+  readonly table: string
+  readonly run: string
+  readonly path: string
+  /** Paths of what stands in it. */
+  readonly files: readonly string[]
+}
+
+export const listLocalFolders = async (lake: string): Promise<readonly LocalFolder[]> => {
+  const folders: LocalFolder[] = []
+  for (const table of await listFolder(inLake(lake, ''))) {
+    if (!table.isDirectory() || !isTable(table.name)) continue
+    for (const { name } of await listFolder(inLake(lake, table.name))) {
+      const run = runOf(name)
+      if (run === null) continue
+      const path = loadPath(table.name, run)
+      const files = (await listFolder(inLake(lake, path))).filter((entry) => entry.isFile())
+      folders.push({ table: table.name, run, path, files: files.map((file) => `${path}/${file.name}`) })
+    }
+  }
+  return folders
 }
 
 /** Folders that hold something made from a snapshot, and how they tell its number by a name. */
@@ -70,7 +89,7 @@ const MADE_FROM_SNAPSHOTS = [
 /** `_serve/00000012`, `_batches/00000012`: what was made from one snapshot. */
 export interface MadeFolder {
   readonly path: string
-  readonly files: readonly StoredFile[]
+  readonly files: readonly Removable[]
 }
 
 /** Serving copies and batch files whose snapshots are below a number: gc has removed them. */
@@ -87,16 +106,29 @@ export const listOutdated = async (lake: string, first: number): Promise<readonl
   return outdated
 }
 
+/** Folders of a table where logs of table formats are published. */
+const PUBLISHED_FOLDERS = ['_delta_log', 'metadata'] as const
+
+const foldersWithWrites = async (lake: string): Promise<readonly string[]> => {
+  const tables = (await listFolder(inLake(lake, ''))).filter(
+    (entry) => entry.isDirectory() && isTable(entry.name),
+  )
+  return [
+    ...[MANIFEST_FOLDER, RUNS_FOLDER, SERVE_FOLDER, BATCHES_FOLDER],
+    ...tables.flatMap(({ name }) => PUBLISHED_FOLDERS.map((folder) => `${name}/${folder}`)),
+  ]
+}
+
 /**
- * Unfinished writes of processes that are gone: temporary files in `_manifest`, folders in `_runs`, serving copies
- * and batch files that were not finished.
+ * Unfinished writes of processes that are gone, on this machine: temporary files in `_manifest` and in the logs of
+ * published tables, folders in `_runs`, serving copies and batch files that were not finished.
  */
 export const listLeftovers = async (
   lake: string,
   { now, foreignIdleMs = DAY_MS }: Judge,
-): Promise<readonly StoredFile[]> => {
-  const leftovers: StoredFile[] = []
-  for (const folder of [MANIFEST_FOLDER, RUNS_FOLDER, SERVE_FOLDER, BATCHES_FOLDER]) {
+): Promise<readonly Removable[]> => {
+  const leftovers: Removable[] = []
+  for (const folder of await foldersWithWrites(lake)) {
     for (const { name } of await listFolder(inLake(lake, folder))) {
       const liveness = temporaryLiveness(name)
       if (liveness === null || liveness === 'alive') continue

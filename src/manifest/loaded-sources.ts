@@ -3,6 +3,18 @@
 import type { Content } from '../contract/objects.ts'
 import type { PartitionEntry, Snapshot, SourceEntry } from '../core/partition.ts'
 
+/** The part of a snapshot that says what was loaded. */
+type Loaded = Pick<Snapshot, 'partitions' | 'merged'>
+
+/**
+ * Partitions as they were loaded, in the order of commits: those that a compaction has merged too, and of the
+ * compaction nothing.
+ */
+export const loadedPartitions = ({ partitions, merged = [] }: Loaded): readonly PartitionEntry[] => [
+  ...merged,
+  ...partitions.filter(({ source }) => source.kind !== 'compaction'),
+]
+
 /** A source by its bytes: the same file under another name has the same key. */
 export const sourceKey = (content: Content, sha256: string): string => `${content} ${sha256}`
 
@@ -19,9 +31,9 @@ export const sourceOf = ({ run, source }: Pick<PartitionEntry, 'run' | 'source'>
   knownByBytes(source) ? source.sha256 : `${run} ${source.name}`
 
 /** Keys of the sources that one run has loaded whole: block 0 and all after it to the last. */
-export const loadedSources = (snapshot: Pick<Snapshot, 'partitions'> | null): ReadonlySet<string> => {
+export const loadedSources = (snapshot: Loaded | null): ReadonlySet<string> => {
   const blocks = new Map<string, { seen: Set<number>; last: number | undefined; key: string }>()
-  for (const partition of snapshot?.partitions ?? []) {
+  for (const partition of snapshot ? loadedPartitions(snapshot) : []) {
     if (!knownByBytes(partition.source)) continue
     const id = `${keyOf(partition)} ${partition.run}`
     const one = blocks.get(id) ?? { seen: new Set(), last: undefined, key: keyOf(partition) }
@@ -35,7 +47,7 @@ export const loadedSources = (snapshot: Pick<Snapshot, 'partitions'> | null): Re
 
 /** Partitions still to be committed, and those whose source stands whole in the snapshot or earlier in the list. */
 export const splitLoaded = (
-  snapshot: Pick<Snapshot, 'partitions'> | null,
+  snapshot: Loaded | null,
   partitions: readonly PartitionEntry[],
 ): { readonly kept: readonly PartitionEntry[]; readonly dropped: readonly PartitionEntry[] } => {
   const loaded = loadedSources(snapshot)

@@ -1,7 +1,7 @@
 /** What was pulled from services, and where less or more came than was announced. Pure. */
 
 import type { PartitionEntry, PullEntry, Snapshot } from '../core/partition.ts'
-import { sourceOf } from './loaded-sources.ts'
+import { loadedPartitions, sourceOf } from './loaded-sources.ts'
 
 /** The newest pull of one search, and how often it was pulled in all. */
 export interface PullSummary extends PullEntry {
@@ -56,6 +56,6 @@ export const standingDifferences = (snapshot: Snapshot): readonly Difference[] =
   const latest = latestPulls(snapshot)
   const replaced = new Set((snapshot.pulls ?? []).map(({ run }) => run))
   for (const { run } of latest) replaced.delete(run)
-  const sources = differencesOf(snapshot.partitions.filter(({ run }) => !replaced.has(run)))
+  const sources = differencesOf(loadedPartitions(snapshot).filter(({ run }) => !replaced.has(run)))
   return [...latest.flatMap(pullDifference), ...sources]
 }

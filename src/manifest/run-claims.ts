@@ -3,12 +3,9 @@
  * highest counts. Taking over is creating the next, so of two takers exactly one wins.
  */
 
-import { readFile } from 'node:fs/promises'
-import { join } from 'node:path'
-import { systemCode, ToolkitError, writeError } from '../core/errors.ts'
-import { inLake, runPath } from '../lake/layout.ts'
-import { createIfAbsent } from '../support/durable-files.ts'
-import { listFolder, listTree } from '../support/list-files.ts'
+import { ToolkitError, writeError } from '../core/errors.ts'
+import { runPath } from '../lake/layout.ts'
+import { storageOf } from '../storage/open-storage.ts'
 import { type Liveness, livenessOf, type ProcessIdentity, thisProcess } from '../support/process-identity.ts'
 
 /** The right to work on a run. Whoever holds it may write its journal, commit and remove it. */
@@ -73,15 +70,19 @@ export const ownerName = (number: number): string => `owner-${number}.json`
 
 /** The owner of a run; `null` when there is no such run, number 0 when its folder has lost its owners. */
 const readOwner = async (lake: string, run: string): Promise<Owner | null> => {
-  const folder = inLake(lake, runPath(run))
-  const entries = await listFolder(folder)
+  const storage = storageOf(lake)
+  const entries = await storage.entries(runPath(run))
   if (entries.length === 0) return null
   const number = Math.max(0, ...entries.map(({ name }) => Number(OWNER.exec(name)?.[1] ?? 0)))
-  if (number === 0) return { number, base: 0, process: null, released: false }
+  const unreadable = { number, base: 0, process: null, released: false }
+  if (number === 0) return unreadable
   try {
-    return parseOwner(number, await readFile(join(folder, ownerName(number)), 'utf8'))
-  } catch {
-    return { number, base: 0, process: null, released: false }
+    const text = await storage.read(`${runPath(run)}/${ownerName(number)}`)
+    return text ? parseOwner(number, text.toString('utf8')) : unreadable
+  } catch (error) {
+    // A bucket that does not answer says nothing of the owner.
+    if (error instanceof ToolkitError) throw error
+    return unreadable
   }
 }
 
@@ -90,8 +91,8 @@ const isIdle = async (
   run: string,
   { now, foreignIdleMs = DAY_MS }: Judge,
 ): Promise<boolean> => {
-  const changed = (await listTree(inLake(lake, runPath(run)))).map(({ changedMs }) => changedMs)
-  return changed.every((one) => now.getTime() - one > foreignIdleMs)
+  const files = await storageOf(lake).list(runPath(run))
+  return files.every(({ changedMs }) => now.getTime() - changedMs > foreignIdleMs)
 }
 
 const STATES: Record<Liveness, RunState> = { alive: 'live', gone: 'gone', unknown: 'unknown' }
@@ -121,15 +122,19 @@ const nextOwner = async (
   { lake, run, number, base }: RunClaim,
   process: ProcessIdentity | null,
 ): Promise<RunClaim | null> => {
+  const storage = storageOf(lake)
+  const path = `${runPath(run)}/${ownerName(number + 1)}`
   try {
-    const path = join(inLake(lake, runPath(run)), ownerName(number + 1))
-    return (await createIfAbsent(path, ownerText(base, process)))
-      ? { lake, run, number: number + 1, base }
-      : null
+    if (!(await storage.create(path, ownerText(base, process)))) return null
+    // The run may have been removed just before: then nothing but this owner stands there.
+    const left = await storage.entries(runPath(run))
+    if (left.some(({ name }) => name !== ownerName(number + 1)))
+      return { lake, run, number: number + 1, base }
+    await storage.remove([path])
   } catch (error) {
-    if (systemCode(error) === 'ENOENT') throw notFound(run)
     throw writeError(`Cannot write the owner of run "${run}"`, error)
   }
+  throw notFound(run)
 }
 
 /**

@@ -1,19 +1,18 @@
 /**
- * Unfinished runs: `_runs/<run id>/` with owners, `plan.json`, `journal.jsonl` and `staging/`. The folder is
- * built under a temporary name, so a run that can be seen has its owner and its plan.
+ * Unfinished runs: `_runs/<run id>/` with owners, `plan.json` and `journal.jsonl` in the lake, and with what is at
+ * work (`staging/`, `spool/`, …) on the machine that works on it. A run that has an owner has its plan.
  */
 
-import { readFile, rename, rm } from 'node:fs/promises'
-import { join } from 'node:path'
-import { systemCode, ToolkitError, writeError } from '../core/errors.ts'
+import { rm } from 'node:fs/promises'
+import { ToolkitError, writeError } from '../core/errors.ts'
 import type { Snapshot } from '../core/partition.ts'
-import { inLake, MANIFEST_FOLDER, RUNS_FOLDER, runPath } from '../lake/layout.ts'
-import { createIfAbsent, fsyncFolder, makeFolder } from '../support/durable-files.ts'
-import { listFolder, listTree, look } from '../support/list-files.ts'
-import { type ProcessIdentity, temporaryName, thisProcess } from '../support/process-identity.ts'
+import { inLake, MANIFEST_FOLDER, RUNS_FOLDER, runPath, stagingPath } from '../lake/layout.ts'
+import { storageOf } from '../storage/open-storage.ts'
+import { makeFolder } from '../support/durable-files.ts'
+import { type ProcessIdentity, thisProcess } from '../support/process-identity.ts'
 import { isRunId, newRunId, type RandomBytes } from '../support/run-ids.ts'
 import { findCommit } from './find-commit.ts'
-import { readJournal } from './journal.ts'
+import { JOURNAL_FILE, readJournal } from './journal.ts'
 import {
   assertOwner,
   type Judge,
@@ -24,6 +23,8 @@ import {
   runState,
 } from './run-claims.ts'
 import { ensureRecord, newestNumber, newestSnapshot } from './snapshots.ts'
+
+const PLAN_FILE = 'plan.json'
 
 export interface NewRun {
   readonly lake: string
@@ -38,18 +39,19 @@ export interface NewRun {
 /** Makes the folders of a lake where they are missing. @throws {ToolkitError} `DISK_FULL`, `WRITE_FAILED` */
 export const makeLake = async (lake: string): Promise<void> => {
   try {
-    for (const folder of [MANIFEST_FOLDER, RUNS_FOLDER]) await makeFolder(inLake(lake, folder))
+    await storageOf(lake).prepare([MANIFEST_FOLDER, RUNS_FOLDER])
   } catch (error) {
     throw writeError(`Cannot make lake "${lake}"`, error)
   }
 }
 
-const buildRun = async (folder: string, plan: unknown, owner: string): Promise<void> => {
-  await makeFolder(join(folder, 'staging'))
-  await createIfAbsent(join(folder, 'plan.json'), `${JSON.stringify(plan, null, 2)}\n`)
-  await createIfAbsent(join(folder, 'journal.jsonl'), '')
-  await createIfAbsent(join(folder, ownerName(1)), owner)
-}
+/** The files of a new run; its owner comes last, so that a run without one was never begun. */
+const filesOfRun = (plan: unknown, owner: string): ReadonlyMap<string, string> =>
+  new Map([
+    [PLAN_FILE, `${JSON.stringify(plan, null, 2)}\n`],
+    [JOURNAL_FILE, ''],
+    [ownerName(1), owner],
+  ])
 
 /**
  * Begins a run, and the lake where there is none. The caller owns it.
@@ -66,13 +68,11 @@ export const createRun = async ({
   await makeLake(lake)
   const base = await newestNumber(lake)
   const run = newRunId(now, random)
-  const building = join(inLake(lake, RUNS_FOLDER), temporaryName())
+  const files = filesOfRun(plan, ownerText(base, process))
   try {
-    await buildRun(building, plan, ownerText(base, process))
-    await rename(building, inLake(lake, runPath(run)))
-    await fsyncFolder(inLake(lake, RUNS_FOLDER))
+    if (!(await storageOf(lake).createFolder(runPath(run), files))) throw new Error('its id is taken')
+    await makeFolder(inLake(lake, stagingPath(run)))
   } catch (error) {
-    await rm(building, { recursive: true, force: true })
     throw writeError(`Cannot begin run "${run}" in lake "${lake}"`, error)
   }
   return { lake, run, number: 1, base }
@@ -80,13 +80,15 @@ export const createRun = async ({
 
 /** The plan of a run as it was passed to `createRun`. @throws {ToolkitError} `RUN_NOT_FOUND`, `RUN_NOT_RESUMABLE` */
 export const readPlan = async (lake: string, run: string): Promise<unknown> => {
+  const text = await storageOf(lake).read(`${runPath(run)}/${PLAN_FILE}`)
+  if (text === null)
+    throw new ToolkitError('RUN_NOT_FOUND', `Cannot read the plan of run "${run}": there is none`, { run })
   try {
-    return JSON.parse(await readFile(inLake(lake, `${runPath(run)}/plan.json`), 'utf8'))
+    return JSON.parse(text.toString('utf8'))
   } catch (error) {
-    const absent = systemCode(error) === 'ENOENT'
     throw new ToolkitError(
-      absent ? 'RUN_NOT_FOUND' : 'RUN_NOT_RESUMABLE',
-      `Cannot read the plan of run "${run}": ${absent ? 'there is none' : 'it is damaged'}`,
+      'RUN_NOT_RESUMABLE',
+      `Cannot read the plan of run "${run}": it is damaged`,
       { run },
       error,
     )
@@ -95,7 +97,7 @@ export const readPlan = async (lake: string, run: string): Promise<unknown> => {
 
 /** The ids of the runs that have a folder, oldest first. */
 export const listRunIds = async (lake: string): Promise<readonly string[]> =>
-  (await listFolder(inLake(lake, RUNS_FOLDER))).map(({ name }) => name).filter(isRunId)
+  (await storageOf(lake).entries(RUNS_FOLDER)).map(({ name }) => name).filter(isRunId)
 
 export interface RunSummary {
   readonly run: string
@@ -135,20 +137,15 @@ export const listRuns = async (lake: string, judge: Judge): Promise<readonly Run
   return runs
 }
 
-/** Removes a run's folder in one step for all who look. @returns the bytes it held */
-export const removeRunFolder = async (lake: string, run: string): Promise<number> => {
-  const folder = inLake(lake, runPath(run))
-  // Never piece by piece: a run without its newest owner would look like one to take over.
-  const removed = join(inLake(lake, RUNS_FOLDER), temporaryName())
+/** Removes a run's folder, and what stands of it on this machine. */
+export const removeRunFolder = async (lake: string, run: string): Promise<void> => {
   try {
-    await rename(folder, removed)
+    // Where it goes piece by piece, the plan goes first: without it nobody goes on with the run.
+    await storageOf(lake).removeFolder(runPath(run), PLAN_FILE)
+    await rm(inLake(lake, runPath(run)), { recursive: true, force: true })
   } catch (error) {
-    if (systemCode(error) === 'ENOENT') return 0
     throw writeError(`Cannot remove run "${run}"`, error)
   }
-  const bytes = (await listTree(removed)).reduce((sum, one) => sum + one.bytes, 0)
-  await rm(removed, { recursive: true, force: true })
-  return bytes
 }
 
 /**
@@ -162,7 +159,7 @@ export const removeCommittedRun = async (claim: RunClaim, snapshot: number): Pro
 
 /** Ends a run that one owns: after its commit, or to give up what it did. @throws as `assertOwner` */
 export const removeRun = async (claim: RunClaim): Promise<void> => {
-  if (!(await look(inLake(claim.lake, runPath(claim.run))))) return
+  if (!(await storageOf(claim.lake).hasFolder(runPath(claim.run)))) return
   await assertOwner(claim)
   await removeRunFolder(claim.lake, claim.run)
 }

@@ -1,18 +1,15 @@
 /** The snapshots of a lake on disk: which there are, reading one, creating the next. Checks what it reads. */
 
-import { readFile } from 'node:fs/promises'
-import { systemCode, ToolkitError } from '../core/errors.ts'
+import { ToolkitError } from '../core/errors.ts'
 import type { Snapshot } from '../core/partition.ts'
 import {
-  inLake,
   MANIFEST_FOLDER,
   type ManifestName,
   parseManifestName,
   recordPath,
   snapshotPath,
 } from '../lake/layout.ts'
-import { createIfAbsent } from '../support/durable-files.ts'
-import { listFolder, look } from '../support/list-files.ts'
+import { storageOf } from '../storage/open-storage.ts'
 import { bytesToSnapshot, recordText, snapshotToText } from './snapshot-text.ts'
 
 /** What stands in `_manifest`; numbers ascend. */
@@ -27,13 +24,14 @@ export interface ManifestListing {
 
 /** @throws {ToolkitError} `LAKE_NOT_FOUND` when the folder is missing or holds no `_manifest` */
 export const listManifest = async (lake: string): Promise<ManifestListing> => {
-  if ((await look(inLake(lake, MANIFEST_FOLDER)))?.kind !== 'folder')
+  const storage = storageOf(lake)
+  if (!(await storage.hasFolder(MANIFEST_FOLDER)))
     throw new ToolkitError('LAKE_NOT_FOUND', `Cannot open lake "${lake}": no folder "${MANIFEST_FOLDER}"`, {
       lake,
     })
   const found: Record<ManifestName['kind'], number[]> = { snapshot: [], record: [], oldest: [1] }
   const others: string[] = []
-  for (const { name } of await listFolder(inLake(lake, MANIFEST_FOLDER))) {
+  for (const { name } of await storage.entries(MANIFEST_FOLDER)) {
     const known = parseManifestName(name)
     if (known) found[known.kind].push(known.number)
     else others.push(name)
@@ -57,16 +55,14 @@ const damaged = (lake: string, number: number, reason: string, cause?: unknown):
   )
 
 const readBytes = async (lake: string, number: number): Promise<Buffer> => {
-  try {
-    return await readFile(inLake(lake, snapshotPath(number)))
-  } catch (error) {
-    throw damaged(
-      lake,
-      number,
-      systemCode(error) === 'ENOENT' ? 'it is missing' : 'it is not readable',
-      error,
-    )
-  }
+  const bytes = await storageOf(lake)
+    .read(snapshotPath(number))
+    .catch((error: unknown) => {
+      // A bucket that does not answer says nothing of the snapshot.
+      throw error instanceof ToolkitError ? error : damaged(lake, number, 'it is not readable', error)
+    })
+  if (bytes === null) throw damaged(lake, number, 'it is missing')
+  return bytes
 }
 
 const readChecked = async (lake: string, number: number): Promise<{ bytes: Buffer; snapshot: Snapshot }> => {
@@ -92,7 +88,7 @@ export const newestNumber = async (lake: string): Promise<number> => {
   const { snapshots, records } = await listManifest(lake)
   const [snapshot, record] = [snapshots.at(-1) ?? 0, records.at(-1) ?? 0]
   // A listing is not one instant: the snapshot may have come after its place was passed.
-  if (record > snapshot && !(await look(inLake(lake, snapshotPath(record)))))
+  if (record > snapshot && !(await storageOf(lake).look(snapshotPath(record))))
     throw damaged(lake, record, 'it is missing, and its commit is on record')
   return Math.max(snapshot, record)
 }
@@ -128,12 +124,12 @@ export const readSnapshotText = async (lake: string, number?: number): Promise<s
 
 /** Creates the file of a snapshot if its number is free. @returns whether it was */
 export const createSnapshot = (lake: string, snapshot: Snapshot): Promise<boolean> =>
-  createIfAbsent(inLake(lake, snapshotPath(snapshot.snapshot)), snapshotToText(snapshot))
+  storageOf(lake).create(snapshotPath(snapshot.snapshot), snapshotToText(snapshot))
 
 /** Writes the second record of a commit where it is missing. @throws {ToolkitError} `SNAPSHOT_DAMAGED` */
 export const ensureRecord = async (lake: string, number: number): Promise<void> => {
-  const path = inLake(lake, recordPath(number))
-  if (await look(path)) return
+  const storage = storageOf(lake)
+  if (await storage.look(recordPath(number))) return
   const { bytes } = await readChecked(lake, number)
-  await createIfAbsent(path, recordText(number, bytes))
+  await storage.create(recordPath(number), recordText(number, bytes))
 }

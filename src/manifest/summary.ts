@@ -2,11 +2,13 @@
 
 import type { Content } from '../contract/objects.ts'
 import type { FileEntry, PartitionEntry, Snapshot } from '../core/partition.ts'
-import { sourceOf } from './loaded-sources.ts'
+import { listedFiles } from './listed-files.ts'
+import { loadedPartitions, sourceOf } from './loaded-sources.ts'
 import { type Difference, latestPulls, type PullSummary, standingDifferences } from './pull-summary.ts'
 
 interface ContentSummary {
   readonly content: Content
+  /** As they were loaded; those that a compaction has merged count too. */
   readonly partitions: number
   /** Files by their bytes, and windows of searches. */
   readonly sources: number
@@ -34,6 +36,8 @@ export interface SnapshotSummary {
   readonly time: string
   readonly runs: number
   readonly partitions: number
+  /** Partitions whose rows a compaction has put together with others; not among `partitions`. */
+  readonly merged: number
   readonly bytes: number
   readonly contents: readonly ContentSummary[]
   readonly tables: readonly TableSummary[]
@@ -89,19 +93,24 @@ const summariseTable = (table: string, files: readonly FileEntry[]): TableSummar
   bytes: sumOf(files, ({ bytes }) => bytes),
 })
 
-/** Totals by content and by table, both by name. Rows are versions: a company loaded twice counts twice. */
+/**
+ * Totals by content (what was loaded, also what a compaction has merged: a company loaded twice counts twice) and by
+ * table (the rows and files that there are), both by name.
+ */
 export const summariseSnapshot = (snapshot: Snapshot): SnapshotSummary => {
-  const files: readonly FileEntry[] = [...snapshot.partitions.flatMap((one) => one.files), ...snapshot.files]
-  const contents = [...Map.groupBy(snapshot.partitions, ({ content }) => content)]
+  const merged = snapshot.merged ?? []
+  const files = listedFiles(snapshot)
+  const contents = [...Map.groupBy(loadedPartitions(snapshot), ({ content }) => content)]
   const tables = [...Map.groupBy(files, ({ table }) => table)]
   return {
     snapshot: snapshot.snapshot,
     run: snapshot.run,
     time: snapshot.time,
     runs: new Set(
-      [...snapshot.partitions, ...snapshot.files, ...(snapshot.pulls ?? [])].map(({ run }) => run),
+      [...merged, ...snapshot.partitions, ...snapshot.files, ...(snapshot.pulls ?? [])].map(({ run }) => run),
     ).size,
     partitions: snapshot.partitions.length,
+    merged: merged.length,
     bytes: sumOf(files, ({ bytes }) => bytes),
     contents: contents.map(([content, list]) => summariseContent(content, list)).sort(byName('content')),
     tables: tables.map(([table, list]) => summariseTable(table, list)).sort(byName('table')),

@@ -1,10 +1,9 @@
 /** Checks the snapshots of a lake and the records of their commits, every byte of them. */
 
-import { readFile } from 'node:fs/promises'
-import { systemCode, ToolkitError } from '../core/errors.ts'
+import { ToolkitError } from '../core/errors.ts'
 import type { Snapshot } from '../core/partition.ts'
-import { inLake, oldestPath, recordPath, runPath, snapshotName, snapshotPath } from '../lake/layout.ts'
-import { look } from '../support/list-files.ts'
+import { oldestPath, recordPath, runPath, snapshotName, snapshotPath } from '../lake/layout.ts'
+import { storageOf } from '../storage/open-storage.ts'
 import { arithmeticProblems } from './arithmetic.ts'
 import { bytesToSnapshot, oldestText, recordText } from './snapshot-text.ts'
 import { type ManifestListing, readSnapshot } from './snapshots.ts'
@@ -33,9 +32,12 @@ type FileRead =
 
 const readOrNot = async (lake: string, path: string): Promise<FileRead> => {
   try {
-    return { kind: 'bytes', bytes: await readFile(inLake(lake, path)) }
+    const bytes = await storageOf(lake).read(path)
+    return bytes ? { kind: 'bytes', bytes } : { kind: 'missing' }
   } catch (error) {
-    return { kind: systemCode(error) === 'ENOENT' ? 'missing' : 'unreadable' }
+    // A bucket that does not answer is no damage.
+    if (error instanceof ToolkitError) throw error
+    return { kind: 'unreadable' }
   }
 }
 
@@ -92,7 +94,7 @@ const checkRecord = async (
   let read = await readOrNot(lake, path)
   if (read.kind === 'missing') {
     // A commit writes it after the snapshot and before its run's folder is removed.
-    if (newest && found && (await look(inLake(lake, runPath(found.snapshot.run))))) {
+    if (newest && found && (await storageOf(lake).hasFolder(runPath(found.snapshot.run)))) {
       notes.push(`the commit of snapshot ${number} by run "${found.snapshot.run}" is not finished`)
       return
     }
@@ -129,8 +131,10 @@ const checkOldest = async (lake: string, listing: ManifestListing, { problems }:
 }
 
 const checkCounts = (snapshot: Snapshot, checked: Set<string>, { problems }: Findings): void => {
-  for (const partition of snapshot.partitions) {
-    const name = `${partition.run} ${partition.id}`
+  const merged = (snapshot.merged ?? []).map((partition) => ({ partition, state: 'merged' }))
+  const standing = snapshot.partitions.map((partition) => ({ partition, state: 'standing' }))
+  for (const { partition, state } of [...merged, ...standing]) {
+    const name = `${state} ${partition.run} ${partition.id}`
     if (checked.has(name)) continue
     checked.add(name)
     for (const detail of arithmeticProblems(partition))

@@ -4,6 +4,7 @@ import type { FileEntry, Snapshot } from '../core/partition.ts'
 import { MANIFEST_FOLDER, snapshotPath } from '../lake/layout.ts'
 import { sideBySide } from '../support/side-by-side.ts'
 import { listLoadFolders } from './lake-files.ts'
+import { listedFiles } from './listed-files.ts'
 import { listRunIds } from './runs.ts'
 import { listManifest } from './snapshots.ts'
 import { type CountRows, checkFile } from './verify-files.ts'
@@ -45,7 +46,7 @@ const sameFile = (a: FileEntry, b: FileEntry): boolean =>
 const collectFiles = (files: Map<string, FileEntry>, problems: Problem[]) => (snapshot: Snapshot) => {
   const path = snapshotPath(snapshot.snapshot)
   const here = new Set<string>()
-  for (const file of [...snapshot.partitions.flatMap((one) => one.files), ...snapshot.files]) {
+  for (const file of listedFiles(snapshot)) {
     const known = files.get(file.path)
     if (!known) files.set(file.path, file)
     else if (!sameFile(known, file))

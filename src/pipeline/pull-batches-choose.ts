@@ -3,7 +3,7 @@
 import type { Content } from '../contract/objects.ts'
 import { ToolkitError } from '../core/errors.ts'
 import type { Snapshot } from '../core/partition.ts'
-import { loadedSources, sourceKey } from '../manifest/loaded-sources.ts'
+import { loadedPartitions, loadedSources, sourceKey } from '../manifest/loaded-sources.ts'
 import type { ListedBatchFile } from '../source/service/service.ts'
 
 /** By id, or all that are listed; a filter leaves out what does not say that it fits. */
@@ -24,12 +24,12 @@ export interface ChosenFiles {
  * @param service origin of the service
  */
 const heldFiles = (
-  snapshot: Pick<Snapshot, 'partitions'> | null,
+  snapshot: Pick<Snapshot, 'partitions' | 'merged'> | null,
   service: string,
 ): ReadonlyMap<string, ReadonlySet<number>> => {
   const loaded = loadedSources(snapshot)
   const held = new Map<string, Set<number>>()
-  for (const { content, source } of snapshot?.partitions ?? []) {
+  for (const { content, source } of snapshot ? loadedPartitions(snapshot) : []) {
     const { batch, bytes, sha256 } = source
     if (batch?.service !== service || !loaded.has(sourceKey(content, sha256))) continue
     const sizes = held.get(batch.id) ?? new Set()
@@ -79,7 +79,7 @@ export const chooseBatchFiles = (
   listed: readonly ListedBatchFile[],
   selection: BatchSelection,
   lake: {
-    readonly snapshot: Pick<Snapshot, 'partitions'> | null
+    readonly snapshot: Pick<Snapshot, 'partitions' | 'merged'> | null
     readonly service: string
     /** Takes files that the lake holds too. */
     readonly again: boolean

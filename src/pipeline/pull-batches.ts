@@ -1,14 +1,14 @@
 /** Batch files of the service as sources of a run: downloaded ahead side by side, a bounded number at once. */
 
-import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { systemCode, ToolkitError, writeError } from '../core/errors.ts'
+import { ToolkitError, writeError } from '../core/errors.ts'
 import type { Source } from '../core/source.ts'
 import { inLake, runPath } from '../lake/layout.ts'
 import type { RunClaim } from '../manifest/run-claims.ts'
 import { openFile } from '../source/local-files.ts'
 import type { ListedBatchFile } from '../source/service/service.ts'
-import { createIfAbsent, makeFolder } from '../support/durable-files.ts'
+import { storageOf } from '../storage/open-storage.ts'
+import { makeFolder } from '../support/durable-files.ts'
 import { nameForDecoding } from './pull-batches-check.ts'
 import {
   type BatchService,
@@ -38,7 +38,7 @@ export interface BatchSources {
 
 const AHEAD_BYTES = 8 * 1024 ** 3
 
-const filesPath = ({ lake, run }: RunClaim): string => inLake(lake, `${runPath(run)}/batch-files.json`)
+const filesPath = ({ run }: RunClaim): string => `${runPath(run)}/batch-files.json`
 
 const isFile = (value: unknown): value is ListedBatchFile =>
   typeof value === 'object' &&
@@ -57,7 +57,7 @@ export const filesOfRun = async (
   if (stored) return stored
   const files = await choose()
   try {
-    await createIfAbsent(filesPath(claim), `${JSON.stringify(files, null, 2)}\n`)
+    await storageOf(claim.lake).create(filesPath(claim), `${JSON.stringify(files, null, 2)}\n`)
     return files
   } catch (error) {
     throw writeError(`Cannot write the files of run "${claim.run}"`, error)
@@ -65,11 +65,13 @@ export const filesOfRun = async (
 }
 
 const storedFiles = async (claim: RunClaim): Promise<readonly ListedBatchFile[] | undefined> => {
+  const text = await storageOf(claim.lake).read(filesPath(claim))
+  if (text === null) return undefined
   try {
-    const value: unknown = JSON.parse(await readFile(filesPath(claim), 'utf8'))
+    const value: unknown = JSON.parse(text.toString('utf8'))
     if (Array.isArray(value) && value.every(isFile)) return value
   } catch (error) {
-    if (systemCode(error) === 'ENOENT') return undefined
+    if (!(error instanceof SyntaxError)) throw error
   }
   const state = 'the list of its files is damaged'
   throw new ToolkitError('RUN_NOT_RESUMABLE', `Cannot resume run "${claim.run}": ${state}`, {

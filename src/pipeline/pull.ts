@@ -1,17 +1,17 @@
 /**
- * A pull: what is asked for, its windows (planned once and kept in the run's folder, so that a resumed run has
+ * A pull: what is asked for, its windows (planned once and kept with the run, so that a resumed run has
  * the same), and the entry that the manifest keeps of it. Which service it is and where rows go is the caller's.
  */
 
-import { readFile } from 'node:fs/promises'
 import type { Content } from '../contract/objects.ts'
 import type { SearchParameters } from '../contract/requests.ts'
-import { systemCode, ToolkitError, writeError } from '../core/errors.ts'
+import { ToolkitError, writeError } from '../core/errors.ts'
 import type { PullEntry, Snapshot } from '../core/partition.ts'
 import { inLake, runPath } from '../lake/layout.ts'
 import type { RunClaim } from '../manifest/run-claims.ts'
 import { searchLabel } from '../source/service/request-label.ts'
-import { createIfAbsent, makeFolder } from '../support/durable-files.ts'
+import { storageOf } from '../storage/open-storage.ts'
+import { makeFolder } from '../support/durable-files.ts'
 import { type PlannedWindow, planWindows, type WindowPlan } from './plan-windows.ts'
 import { filterOf, type LiveParameter, withFilter } from './pull-search.ts'
 import { checkSettings, type PullService, type PullSettings } from './pull-settings.ts'
@@ -122,7 +122,7 @@ const codedOfRelations = async (
   return companies.filter(({ name }) => names.has(name.toLowerCase()))
 }
 
-const planPath = ({ lake, run }: RunClaim): string => inLake(lake, `${runPath(run)}/windows.json`)
+const planPath = ({ run }: RunClaim): string => `${runPath(run)}/windows.json`
 /** Where the files of a run's windows are. */
 export const windowsFolder = ({ lake, run }: RunClaim): string => inLake(lake, `${runPath(run)}/windows`)
 
@@ -145,11 +145,12 @@ const isPlan = (value: unknown): value is PullPlan =>
 
 /** The plan that an earlier try of the run has made. @throws {ToolkitError} RUN_NOT_RESUMABLE */
 const storedPlan = async (claim: RunClaim): Promise<PullPlan | undefined> => {
+  const text = await storageOf(claim.lake).read(planPath(claim))
+  if (text === null) return undefined
   try {
-    const value: unknown = JSON.parse(await readFile(planPath(claim), 'utf8'))
+    const value: unknown = JSON.parse(text.toString('utf8'))
     if (isPlan(value)) return value
   } catch (error) {
-    if (systemCode(error) === 'ENOENT') return undefined
     if (!(error instanceof SyntaxError)) throw error
   }
   throw new ToolkitError('RUN_NOT_RESUMABLE', `Cannot resume run "${claim.run}": its windows are damaged`, {
@@ -166,7 +167,7 @@ export const planOfRun = async (
   if (stored) return { plan: stored, resumed: true }
   const plan = await make()
   try {
-    await createIfAbsent(planPath(claim), `${JSON.stringify(plan, null, 2)}\n`)
+    await storageOf(claim.lake).create(planPath(claim), `${JSON.stringify(plan, null, 2)}\n`)
   } catch (error) {
     throw writeError(`Cannot write the windows of run "${claim.run}"`, error)
   }

@@ -2,13 +2,17 @@
 
 import type { Content } from '../contract/objects.ts'
 import type { Block, OverlongLine } from '../core/block.ts'
-import type { PartitionEntry, Snapshot } from '../core/partition.ts'
+import type { FileEntry, PartitionEntry, Snapshot } from '../core/partition.ts'
 import type { Source } from '../core/source.ts'
 import { Engine } from '../lake/duckdb.ts'
 import { inLake, stagingPath } from '../lake/layout.ts'
 import { readQuarantine } from '../lake/read-quarantine.ts'
 import { QUARANTINE } from '../lake/tables.ts'
 import { readJournal } from '../manifest/journal.ts'
+import { loadedPartitions } from '../manifest/loaded-sources.ts'
+import { storageOf } from '../storage/open-storage.ts'
+import type { FileFacts } from '../storage/storage.ts'
+import { look } from '../support/list-files.ts'
 
 /** A quarantined line as it is listed. */
 export interface QuarantinedLine {
@@ -25,23 +29,35 @@ export interface QuarantinedLine {
   readonly raw_base64: string | null
 }
 
-/** A quarantine file and the partition whose lines it holds. */
-export interface QuarantineFile {
-  readonly path: string
-  readonly bytes: number
-  readonly sha256: string
+/** A quarantine file of a lake and the partition whose lines it holds. */
+export interface QuarantineFile extends FileFacts {
+  readonly lake: string
+  /** Where it stands on this machine as long as its run is not committed; it may be in its place already. */
+  readonly staged?: string
   readonly partition: PartitionEntry
 }
 
+/** The path of a quarantine file on this machine, where it can be read. @throws {ToolkitError} LAKE_DAMAGED */
+const fetchFile = async (file: QuarantineFile): Promise<string> => {
+  const { lake, path, staged } = file
+  if (staged !== undefined && (await look(staged))) return staged
+  await storageOf(lake).fetch([file])
+  return inLake(lake, path)
+}
+
+const quarantinesOf = ({ files }: PartitionEntry): readonly FileEntry[] =>
+  files.filter(({ table }) => table === QUARANTINE.name)
+
 /** The quarantine files of a snapshot whose lines still wait: a replay that loaded some replaces the file. */
 export const waitingFiles = (snapshot: Snapshot, lake: string): readonly QuarantineFile[] => {
+  const partitions = loadedPartitions(snapshot)
   const replayed = new Set(
-    snapshot.partitions.flatMap(({ source }) => (source.kind === 'quarantine' ? [source.sha256] : [])),
+    partitions.flatMap(({ source }) => (source.kind === 'quarantine' ? [source.sha256] : [])),
   )
-  return snapshot.partitions.flatMap((partition) =>
-    partition.files
-      .filter(({ table, sha256 }) => table === QUARANTINE.name && !replayed.has(sha256))
-      .map(({ path, bytes, sha256 }) => ({ path: inLake(lake, path), bytes, sha256, partition })),
+  return partitions.flatMap((partition) =>
+    quarantinesOf(partition)
+      .filter(({ sha256 }) => !replayed.has(sha256))
+      .map(({ path, bytes, sha256 }) => ({ lake, path, bytes, sha256, partition })),
   )
 }
 
@@ -49,17 +65,11 @@ export const waitingFiles = (snapshot: Snapshot, lake: string): readonly Quarant
 export const waitingFilesOfRun = async (lake: string, run: string): Promise<readonly QuarantineFile[]> => {
   const entries = await readJournal(lake, run)
   return entries.flatMap(({ partition }) =>
-    partition.files
-      .filter(({ table }) => table === QUARANTINE.name)
-      .map(({ path, bytes, sha256 }) => {
-        const name = path.slice(path.lastIndexOf('/') + 1)
-        return {
-          path: inLake(lake, `${stagingPath(run)}/${QUARANTINE.name}/${name}`),
-          bytes,
-          sha256,
-          partition,
-        }
-      }),
+    quarantinesOf(partition).map(({ path, bytes, sha256 }) => {
+      const name = path.slice(path.lastIndexOf('/') + 1)
+      const staged = inLake(lake, `${stagingPath(run)}/${QUARANTINE.name}/${name}`)
+      return { lake, path, bytes, sha256, staged, partition }
+    }),
   )
 }
 
@@ -72,7 +82,8 @@ export async function* listQuarantine(
   try {
     const session = await engine.connect()
     for (const file of files) {
-      for await (const rows of session.stream(`SELECT * FROM (${readQuarantine([file])}) ORDER BY line`)) {
+      const lines = readQuarantine([{ path: await fetchFile(file), bytes: file.bytes }])
+      for await (const rows of session.stream(`SELECT * FROM (${lines}) ORDER BY line`)) {
         yield rows.map(asLine)
       }
     }

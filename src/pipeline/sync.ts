@@ -3,14 +3,13 @@
  * changed as windows to be pulled in full. What is found stays in the run's folder for a resumed run.
  */
 
-import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { LIMITS } from '../contract/limits.ts'
-import { systemCode, ToolkitError, writeError } from '../core/errors.ts'
+import { ToolkitError, writeError } from '../core/errors.ts'
 import type { PullEntry, Snapshot } from '../core/partition.ts'
 import { inLake, runPath } from '../lake/layout.ts'
 import type { RunClaim } from '../manifest/run-claims.ts'
-import { createIfAbsent } from '../support/durable-files.ts'
+import { storageOf } from '../storage/open-storage.ts'
 import { sideBySide } from '../support/side-by-side.ts'
 import { cutAgain, makeRunFolder, type PullOptions, type PullPlan, pullEntry, windowsFolder } from './pull.ts'
 import type { PullService, PullSettings } from './pull-settings.ts'
@@ -43,7 +42,7 @@ export const syncSettings = (
   ...settings,
 })
 
-const findingsPath = ({ lake, run }: RunClaim): string => inLake(lake, `${runPath(run)}/findings.json`)
+const findingsPath = ({ run }: RunClaim): string => `${runPath(run)}/findings.json`
 
 const isFindings = (value: unknown): value is SyncFindings =>
   typeof value === 'object' &&
@@ -54,11 +53,12 @@ const isFindings = (value: unknown): value is SyncFindings =>
   Array.isArray(value.changed)
 
 const storedFindings = async (claim: RunClaim): Promise<SyncFindings | undefined> => {
+  const text = await storageOf(claim.lake).read(findingsPath(claim))
+  if (text === null) return undefined
   try {
-    const value: unknown = JSON.parse(await readFile(findingsPath(claim), 'utf8'))
+    const value: unknown = JSON.parse(text.toString('utf8'))
     if (isFindings(value)) return value
   } catch (error) {
-    if (systemCode(error) === 'ENOENT') return undefined
     if (!(error instanceof SyntaxError)) throw error
   }
   throw new ToolkitError('RUN_NOT_RESUMABLE', `Cannot resume run "${claim.run}": its findings are damaged`, {
@@ -98,7 +98,7 @@ export const findChanges = async (
   const { absent, ...found } = first.absent?.length ? await compare() : first
   const findings = { ...found, ...(absent && { vanished: absent }) }
   try {
-    await createIfAbsent(findingsPath(claim), `${JSON.stringify(findings)}\n`)
+    await storageOf(claim.lake).create(findingsPath(claim), `${JSON.stringify(findings)}\n`)
   } catch (error) {
     throw writeError(`Cannot write what run "${claim.run}" found`, error)
   }

@@ -3,6 +3,7 @@
 import { randomBytes } from 'node:crypto'
 import { CONTENT, type Content } from '../contract/objects.ts'
 import type { Block } from '../core/block.ts'
+import { writeError } from '../core/errors.ts'
 import type { PullEntry } from '../core/partition.ts'
 import type { Source } from '../core/source.ts'
 import { BlockMemory } from '../decode/block-memory.ts'
@@ -15,6 +16,7 @@ import { openLoader } from '../load/loader.ts'
 import { newSeenSets } from '../load/seen-sets.ts'
 import { type RunClaim, releaseRun } from '../manifest/run-claims.ts'
 import { parquetLake } from '../sink/parquet-lake.ts'
+import { makeFolder } from '../support/durable-files.ts'
 import { TOOL } from '../support/tool-version.ts'
 import { DEFAULT_MEMORY_BYTES, DEFAULT_THREADS, divideMemory } from './divide-memory.ts'
 import { type BatchSummary, loadBatches } from './load-batches.ts'
@@ -52,13 +54,15 @@ export interface WorkOptions extends RunOptions {
   readonly pulls?: (() => readonly PullEntry[]) | undefined
 }
 
-/** Starts DuckDB for a run; where it cannot start, the run is given up for another try. */
+/** Makes room for a run and starts DuckDB for it; where that fails, the run is given up for another try. */
 const openEngine = async (claim: RunClaim, options: EngineOptions): Promise<Engine> => {
   try {
+    // Another machine may have begun the run.
+    await makeFolder(inLake(claim.lake, runPath(claim.run)))
     return await Engine.open(options)
   } catch (error) {
     await releaseRun(claim).catch(() => undefined)
-    throw error
+    throw writeError(`Cannot make room for run "${claim.run}"`, error)
   }
 }
 

@@ -1,7 +1,8 @@
 /** Parquet files in a lake's folder: written to the run's staging, moved to `<table>/load=<run>/` on commit. */
 
-import type { CopyFormat } from '../core/relation.ts'
+import type { CopyFormat, Relation } from '../core/relation.ts'
 import type { Sink } from '../core/sink.ts'
+import { fieldIds } from '../lake/field-ids.ts'
 import { QUARANTINE } from '../lake/tables.ts'
 import { folderSink } from './folder-sink.ts'
 
@@ -23,6 +24,21 @@ const formatOf = (table: string): CopyFormat => {
   return { kind: 'parquet', ...(dictionaryLimit !== undefined && { dictionaryLimit }) }
 }
 
+/** Files are written with the field ids of their columns, by which Iceberg finds them. */
+const withFieldIds = (table: string, rows: Relation): Relation => ({
+  ...rows,
+  copyTo: async (path, format) => {
+    if (format.kind !== 'parquet') return rows.copyTo(path, format)
+    const ids = fieldIds(table, await rows.columns())
+    return rows.copyTo(path, ids === undefined ? format : { ...format, fieldIds: ids })
+  },
+})
+
 /** The lake itself as a sink. `quarantine` is written as JSON Lines, every other table as Parquet. */
-export const parquetLake = ({ lake }: ParquetLakeOptions): Sink =>
-  folderSink({ name: 'parquet-lake', directory: lake, formatOf })
+export const parquetLake = ({ lake }: ParquetLakeOptions): Sink => {
+  const sink = folderSink({ name: 'parquet-lake', directory: lake, formatOf })
+  return {
+    ...sink,
+    write: (partition, table, rows) => sink.write(partition, table, withFieldIds(table, rows)),
+  }
+}

@@ -7,12 +7,13 @@ import type { CopyFormat, CopyReceipt, Relation } from '../core/relation.ts'
 import { fsyncFile, fsyncFolder, makeFolder } from '../support/durable-files.ts'
 import { hashFile } from '../support/hash.ts'
 
+export interface StagedFile extends CopyReceipt {
+  readonly bytes: number
+  readonly sha256: string
+}
+
 /** @throws {ToolkitError} DISK_FULL, WRITE_FAILED; the engine's own errors of the rows pass through */
-export const stageFile = async (
-  path: string,
-  rows: Relation,
-  format: CopyFormat,
-): Promise<CopyReceipt & { readonly bytes: number; readonly sha256: string }> => {
+export const stageFile = async (path: string, rows: Relation, format: CopyFormat): Promise<StagedFile> => {
   try {
     await makeFolder(dirname(path))
     await rm(path, { force: true })

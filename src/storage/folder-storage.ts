@@ -6,17 +6,21 @@ import { pathToFileURL } from 'node:url'
 import { systemCode, ToolkitError, writeError } from '../core/errors.ts'
 import {
   createIfAbsent,
+  fsyncFolder,
   fsyncFolders,
   LineAppender,
   makeFolder,
   moveIntoPlace,
   replaceDurably,
 } from '../support/durable-files.ts'
-import { listTree, look } from '../support/list-files.ts'
+import { hashFile } from '../support/hash.ts'
+import { listFolder, listTree, look } from '../support/list-files.ts'
 import { temporaryName } from '../support/process-identity.ts'
 import type { Placement, Storage, StoredFile } from './storage.ts'
 
 const NEWLINE = 10
+/** What `rename` says of a folder that another one stands in the way of. */
+const TAKEN = new Set(['ENOTEMPTY', 'EEXIST'])
 
 /** A promise's outcome, `null` where the file or a folder above it is missing. */
 const orNull = async <T>(promise: Promise<T>): Promise<T | null> => {
@@ -28,10 +32,15 @@ const orNull = async <T>(promise: Promise<T>): Promise<T | null> => {
   }
 }
 
-const wholeLines = (bytes: Buffer): { readonly lines: readonly Buffer[]; readonly sizeBytes: number } => {
+/** Whole lines, the first `most` of them, and their length with the line ends. */
+const wholeLines = (
+  bytes: Buffer,
+  most = Number.POSITIVE_INFINITY,
+): { readonly lines: readonly Buffer[]; readonly sizeBytes: number } => {
   const lines: Buffer[] = []
   let from = 0
   for (let end = bytes.indexOf(NEWLINE); end !== -1; end = bytes.indexOf(NEWLINE, from)) {
+    if (lines.length >= most) break
     lines.push(bytes.subarray(from, end))
     from = end + 1
   }
@@ -62,12 +71,15 @@ export const folderStorage = (folder: string): Storage => {
   return {
     address: folder,
     local: folder,
-    uri: pathToFileURL(resolve(folder)).href,
+    // As it is, not percent-encoded: that is how Hadoop, PyIceberg and DuckDB take it.
+    uri: decodeURIComponent(pathToFileURL(resolve(folder)).href),
 
     prepare: (folders) =>
       writing('folders', async () => {
         for (const path of folders) await makeFolder(absolute(path))
       }),
+
+    hasFolder: async (path) => (await look(absolute(path)))?.kind === 'folder',
 
     look: async (path) => {
       const found = await look(absolute(path))
@@ -82,12 +94,35 @@ export const folderStorage = (folder: string): Storage => {
         .sort((a, b) => (a.path < b.path ? -1 : 1))
     },
 
+    entries: async (path) =>
+      (await listFolder(absolute(path))).map((entry) => ({
+        name: entry.name,
+        kind: entry.isDirectory() ? 'folder' : 'file',
+      })),
+
     read: (path) => orNull(readFile(absolute(path))),
 
     create: (path, data) =>
       writing(`"${path}"`, async () => {
         await makeFolder(dirname(absolute(path)))
         return createIfAbsent(absolute(path), data)
+      }),
+
+    createFolder: (path, files) =>
+      writing(`"${path}"`, async () => {
+        const parent = dirname(absolute(path))
+        const building = join(parent, temporaryName())
+        try {
+          await makeFolder(building)
+          for (const [name, text] of files) await createIfAbsent(join(building, name), text)
+          await rename(building, absolute(path))
+        } catch (error) {
+          await rm(building, { recursive: true, force: true })
+          if (TAKEN.has(systemCode(error) ?? '')) return false
+          throw error
+        }
+        await fsyncFolder(parent)
+        return true
       }),
 
     replace: (path, data) =>
@@ -102,11 +137,12 @@ export const folderStorage = (folder: string): Storage => {
         await rmdir(above).catch(() => undefined)
     },
 
-    removeFolder: async (path) => {
-      const removed = join(dirname(absolute(path)), temporaryName())
-      if ((await orNull(rename(absolute(path), removed).then(() => true))) === null) return
-      await rm(removed, { recursive: true, force: true })
-    },
+    removeFolder: (path) =>
+      writing(`"${path}"`, async () => {
+        const removed = join(dirname(absolute(path)), temporaryName())
+        if ((await orNull(rename(absolute(path), removed).then(() => true))) === null) return
+        await rm(removed, { recursive: true, force: true })
+      }),
 
     keep: async () => undefined,
 
@@ -122,19 +158,27 @@ export const folderStorage = (folder: string): Storage => {
 
     fetch: async () => undefined,
 
+    examine: async (path, options, use) => {
+      const hash = await orNull(hashFile(absolute(path), options))
+      return hash && (await use(hash, absolute(path)))
+    },
+
     readLines: async (path) => {
       const bytes = await orNull(readFile(absolute(path)))
       return bytes && wholeLines(bytes).lines
     },
 
-    openLines: (path) =>
+    openLines: (path, keepLines) =>
       writing(`"${path}"`, async () => {
         const bytes = await orNull(readFile(absolute(path)))
         if (bytes === null) {
           await makeFolder(dirname(absolute(path)))
           await createIfAbsent(absolute(path), '')
         }
-        const lines = await LineAppender.open(absolute(path), bytes ? wholeLines(bytes).sizeBytes : 0)
+        const lines = await LineAppender.open(
+          absolute(path),
+          bytes ? wholeLines(bytes, keepLines).sizeBytes : 0,
+        )
         return { append: (line) => lines.append(line), close: () => lines.close() }
       }),
   }

@@ -3,12 +3,20 @@
  * All that differs between the two is behind this interface; nobody else asks which one it is.
  */
 
+import type { FileHash } from '../support/hash.ts'
+
 /** A file of a storage. */
 export interface StoredFile {
   readonly path: string
   readonly bytes: number
   /** When it was last written, in milliseconds since 1970. */
   readonly changedMs: number
+}
+
+/** What stands directly in a folder. */
+export interface StoredEntry {
+  readonly name: string
+  readonly kind: 'file' | 'folder'
 }
 
 /** What is known of a file before it is fetched, so that a damaged or exchanged one is found. */
@@ -39,6 +47,12 @@ export interface FetchOptions {
   readonly onFetched?: ((bytes: number) => void) | undefined
 }
 
+export interface ExamineOptions {
+  /** Whether its lines are counted too. @default false */
+  readonly countLines?: boolean
+  readonly signal?: AbortSignal | undefined
+}
+
 /**
  * Errors are `ToolkitError`s: `DISK_FULL`, `WRITE_FAILED`, and of a bucket `STORAGE_REFUSED` (credentials, rights,
  * no such bucket) and `STORAGE_FAILED` (not reached, or failing in spite of trying again).
@@ -54,12 +68,19 @@ export interface Storage {
   /** Absolute address for other tools, without a slash at its end: `file:///data/lake`, `s3://bucket/prefix`. */
   readonly uri: string
 
-  /** Makes it ready to be written to: folders of a folder; of a bucket it sees that the bucket is there. */
+  /**
+   * Makes it ready to be written to, and folders in it, which `hasFolder` finds as long as they are empty too (in a
+   * bucket an empty object `<folder>/` marks each; it is no file for the other functions).
+   */
   readonly prepare: (folders: readonly string[]) => Promise<void>
+  /** Whether there is such a folder: one that was prepared, or one that holds a file at any depth. */
+  readonly hasFolder: (folder: string) => Promise<boolean>
   /** One file; `null` where there is none. */
   readonly look: (path: string) => Promise<StoredFile | null>
-  /** Every file below a folder at any depth, by path; none where there is no such folder. */
+  /** Every file below a folder at any depth, by path; none where there is no such folder. `''`: all of the storage. */
   readonly list: (folder: string) => Promise<readonly StoredFile[]>
+  /** Files and folders directly in a folder, by name; none where there is no such folder. `''`: the storage itself. */
+  readonly entries: (folder: string) => Promise<readonly StoredEntry[]>
   /** A whole small file; `null` where there is none. */
   readonly read: (path: string) => Promise<Buffer | null>
   /**
@@ -68,12 +89,22 @@ export interface Storage {
    * @returns whether it was created by this call
    */
   readonly create: (path: string, data: string | Uint8Array) => Promise<boolean>
+  /**
+   * Creates a folder with small files (name → text) if there is none: at once for whoever looks, or one after the
+   * other in the order given, so that the last one says that it is whole.
+   *
+   * @returns whether it was created by this call
+   */
+  readonly createFolder: (folder: string, files: ReadonlyMap<string, string>) => Promise<boolean>
   /** Writes a small file whole, over an older one where there is one. */
   readonly replace: (path: string, data: string | Uint8Array) => Promise<void>
   /** Removes files; such as are gone already are fine. Folders left empty go too. */
   readonly remove: (paths: readonly string[]) => Promise<void>
-  /** Removes all below a folder; to whoever looks it is gone at once, or file by file in the order of their paths. */
-  readonly removeFolder: (folder: string) => Promise<void>
+  /**
+   * Removes a folder and all below it: to whoever looks it is gone at once, or file by file, of these the one named
+   * `first` before all others.
+   */
+  readonly removeFolder: (folder: string, first?: string) => Promise<void>
 
   /**
    * Makes sure that a staged file survives this process. A folder leaves it in staging, where it is durable; a bucket
@@ -92,8 +123,27 @@ export interface Storage {
    */
   readonly fetch: (files: readonly FileFacts[], options?: FetchOptions) => Promise<void>
 
-  /** Whole lines of a log, the torn last one left out; `null` where there is no log. */
+  /**
+   * Reads a stored file to its end, never a copy that was fetched earlier, and hands over its hash with the path of
+   * a local file of these very bytes. Of a bucket that is a copy which is removed when `use` has ended.
+   *
+   * @returns what `use` gives; `null` where there is no such file
+   * @throws the system's error when a file of a folder cannot be read
+   */
+  readonly examine: <T>(
+    path: string,
+    options: ExamineOptions,
+    use: (hash: FileHash, localPath: string) => Promise<T>,
+  ) => Promise<T | null>
+
+  /**
+   * Whole lines of a log, the torn last one left out; `null` where there is no log. An empty file of that path (as
+   * `create` and `createFolder` make it) is an empty log.
+   */
   readonly readLines: (path: string) => Promise<readonly Buffer[] | null>
-  /** Opens a log behind its last whole line; makes it where it is missing. */
-  readonly openLines: (path: string) => Promise<LineLog>
+  /**
+   * Opens a log behind its last whole line, or behind the first `keepLines` of them: what a power failure leaves of
+   * a line may end like a whole one. Makes it where it is missing.
+   */
+  readonly openLines: (path: string, keepLines?: number) => Promise<LineLog>
 }

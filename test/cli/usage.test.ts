@@ -37,6 +37,8 @@ describe('wrong usage ends with 2', () => {
     [['convert']],
     [['convert', 'x']],
     [['convert', 'x', '--lake', '']],
+    [['convert', 'x', '--lake', 'https://example.com/lake']],
+    [['status', '--lake', 's3://']],
     [['convert', 'x', '--lake', 'l', '--content', 'people']],
     [['convert', 'x', '--lake', 'l', '--max-quarantined', '101%']],
     [['convert', 'x', '--lake', 'l', '--memory', '-5']],

@@ -118,6 +118,23 @@ test('collectGarbage removes unfinished writes of dead processes only', async ()
   expect(await readdir(inLake(lake, RUNS_FOLDER))).toEqual([live])
 })
 
+test('collectGarbage removes unfinished writes in the logs of published tables', async () => {
+  const lake = await temporaryFolder()
+  await loadSources(lake, ['a'])
+  const [dead, live] = [temporaryName(DEAD), temporaryName()]
+  const logs = ['companies/_delta_log', 'companies/metadata', '_other/metadata']
+  for (const log of logs) {
+    await mkdir(inLake(lake, log), { recursive: true })
+    for (const name of [dead, live, '00000000000000000000.json'])
+      await writeFile(inLake(lake, `${log}/${name}`), 'x')
+  }
+  const { leftovers, files } = await collectGarbage({ lake, now: NOW })
+  expect(leftovers).toEqual([`companies/_delta_log/${dead}`, `companies/metadata/${dead}`])
+  expect(files).toEqual([])
+  for (const log of logs.slice(0, 2))
+    expect(await readdir(inLake(lake, log))).toEqual([live, '00000000000000000000.json'].sort())
+})
+
 const FOLDERS = [
   ['serving copies', SERVE_FOLDER, servePath, ['companies.jsonl', 'copy.json']],
   ['batch files', BATCHES_FOLDER, batchesPath, ['companies-SE-0001.jsonl.br', 'index.json']],
@@ -243,6 +260,7 @@ test('collectGarbage and a resume at once never both have a run', async () => {
     if (claimed.status === 'rejected') {
       expect(claimed.reason.code).toMatch(/^RUN_(LIVE|NOT_FOUND)$/)
       expect(garbage).toMatchObject({ value: { runs: [staged.claim.run] } })
+      expect(await readdir(inLake(lake, RUNS_FOLDER))).toEqual([])
     } else {
       expect(garbage).toMatchObject({ value: { runs: [], working: [staged.claim.run] } })
       expect(await commitStaged({ ...staged, claim: claimed.value })).toMatchObject({ kind: 'committed' })

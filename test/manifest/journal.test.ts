@@ -1,4 +1,4 @@
-import { appendFile, readFile, writeFile } from 'node:fs/promises'
+import { appendFile, readFile, rm, writeFile } from 'node:fs/promises'
 import { expect, test } from 'vitest'
 import { inLake } from '../../src/lake/layout.ts'
 import { journalPath, openJournal, readJournal } from '../../src/manifest/journal.ts'
@@ -31,8 +31,11 @@ test('readJournal leaves out a last line cut at any byte, and openJournal goes o
 test('readJournal leaves out a last line of zeros', async () => {
   const lake = await temporaryFolder()
   const { claim, entries } = await stageRun(lake, ['a'])
+  const whole = await readFile(inLake(lake, journalPath(claim.run)))
   await appendFile(inLake(lake, journalPath(claim.run)), `${'\0'.repeat(50)}\n`)
   expect(await readJournal(lake, claim.run)).toEqual(entries)
+  await (await openJournal(claim)).close()
+  expect(await readFile(inLake(lake, journalPath(claim.run)))).toEqual(whole)
 })
 
 test('readJournal refuses damage before the last line', async () => {
@@ -47,6 +50,11 @@ test('readJournal refuses damage before the last line', async () => {
 })
 
 test('readJournal throws RUN_NOT_FOUND where there is none', async () => {
+  const lake = await temporaryFolder()
+  const { claim } = await stageRun(lake, ['a'])
+  await rm(inLake(lake, journalPath(claim.run)))
+  for (const read of [readJournal(lake, claim.run), openJournal(claim)])
+    await expect(read).rejects.toMatchObject({ code: 'RUN_NOT_FOUND' })
   await expect(readJournal(await temporaryFolder(), 'none')).rejects.toMatchObject({ code: 'RUN_NOT_FOUND' })
 })
 

@@ -10,7 +10,7 @@ import { type CommitOutcome, type CommitRequest, commitRun } from '../../src/man
 import { type JournalEntry, openJournal } from '../../src/manifest/journal.ts'
 import { type RunClaim, releaseRun } from '../../src/manifest/run-claims.ts'
 import { createRun, removeRun } from '../../src/manifest/runs.ts'
-import { placeFiles } from '../../src/sink/place-files.ts'
+import { storageOf } from '../../src/storage/open-storage.ts'
 import { sha256Of } from '../../src/support/hash.ts'
 import { type ProcessIdentity, thisProcess } from '../../src/support/process-identity.ts'
 
@@ -110,9 +110,7 @@ export const placeStaged = async (
   count = Number.POSITIVE_INFINITY,
 ): Promise<void> => {
   const files = [...entries.flatMap(({ partition }) => partition.files), ...runFiles].slice(0, count)
-  await placeFiles(
-    files.map((file) => ({ from: stagedPath(claim, file), to: inLake(claim.lake, file.path) })),
-  )
+  await storageOf(claim.lake).place(files.map((file) => ({ from: stagedPath(claim, file), to: file.path })))
 }
 
 export const commitStaged = async (

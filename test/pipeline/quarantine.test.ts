@@ -1,4 +1,5 @@
-import { stat } from 'node:fs/promises'
+import { mkdir, rename, stat } from 'node:fs/promises'
+import { dirname } from 'node:path'
 import { expect, test } from 'vitest'
 import { resumeRun } from '../../src/cli/resume-run.ts'
 import type { PartitionEntry } from '../../src/core/partition.ts'
@@ -99,6 +100,13 @@ test('a refused run stays, shows nothing, and is taken up with a higher limit wi
   expect((await listed(files)).map(({ line }) => line)).toEqual([31, 32, 33, 34, 35])
 
   const partitions = (await readJournal(one.lake, run)).map(({ partition }) => partition)
+  // As a commit that was cut off in its midst leaves it.
+  const [file] = files
+  if (!file?.staged) throw new Error('No staged file')
+  await mkdir(dirname(inLake(one.lake, file.path)), { recursive: true })
+  await rename(file.staged, inLake(one.lake, file.path))
+  expect(await listed(files)).toHaveLength(5)
+  await rename(inLake(one.lake, file.path), file.staged)
   const before = await inodes(one.lake, partitions, true)
   const { summary, events } = await one.run(['a.jsonl'], { limits, ...atMost('20%') })
   expect(events[0]).toEqual({ kind: 'started', run, resumed: true, finished: partitions.length })

@@ -20,7 +20,7 @@ export interface Target {
   readonly rows: (table: string) => Promise<readonly Row[]>
   /** For sinks that keep files. */
   readonly files?: {
-    /** Where the file of a receipt stands once it is committed. */
+    /** Where the file of a receipt stands once it is committed; of a sink that stages, until it is. */
     readonly place: (file: FileEntry) => string
     /** All files of the target, also those that no reader looks at. */
     readonly all: () => Promise<readonly string[]>
@@ -32,6 +32,8 @@ export interface Target {
 export interface SinkUnderTest {
   /** Whether receipts name files. */
   readonly keepsFiles: boolean
+  /** Whether these files are loaded by commit and gone afterwards. @default false */
+  readonly stages?: boolean
   /** Makes a new, empty target in a folder of its own. `session` reads files with DuckDB. */
   readonly make: (directory: string, session: Session) => Target
 }
@@ -51,7 +53,7 @@ const byId = (rows: readonly Row[]): readonly Row[] => rows.toSorted((a, b) => N
 
 const filesOf = (receipts: readonly Receipt[]): readonly FileEntry[] => receipts.flatMap(({ files }) => files)
 
-export const describeSink = (name: string, { make, keepsFiles }: SinkUnderTest): void => {
+export const describeSink = (name: string, { make, keepsFiles, stages = false }: SinkUnderTest): void => {
   const bench = async (): Promise<Bench> => {
     const folder = await temporaryFolder()
     const engine = await Engine.open({ memoryBytes: 256 * 1024 ** 2 })
@@ -277,12 +279,12 @@ export const describeSink = (name: string, { make, keepsFiles }: SinkUnderTest):
       expect((await rows('companies')).map(({ id }) => Number(id))).toEqual([2])
     })
 
-    if (keepsFiles) describeFiles(bench)
+    if (keepsFiles) describeFiles(bench, stages)
   })
 }
 
 /** For sinks that keep files: receipts, and what becomes of the files. */
-const describeFiles = (bench: () => Promise<Bench>): void => {
+const describeFiles = (bench: () => Promise<Bench>, stages: boolean): void => {
   const withFiles = async (): Promise<Bench & Required<Target>> => {
     const { files, ...rest } = await bench()
     if (files === undefined) throw new TypeError('A sink that keeps files must tell where they are')
@@ -296,7 +298,7 @@ const describeFiles = (bench: () => Promise<Bench>): void => {
       await sink.write('p-0', 'companies', await relation([sinkRow(1), sinkRow(2)])),
       await sink.write('p-1', 'companies', await relation([])),
     ]
-    await sink.commit(filesOf(receipts))
+    if (!stages) await sink.commit(filesOf(receipts))
     for (const receipt of receipts) {
       expect(receipt.files.reduce((sum, { rows }) => sum + rows, 0)).toBe(receipt.rows)
       for (const file of receipt.files) {
@@ -327,7 +329,7 @@ const describeFiles = (bench: () => Promise<Bench>): void => {
     expect((await rows('companies')).map(({ id }) => Number(id))).toEqual([2])
   })
 
-  test('commit that stopped in its midst is completed by a new sink', async () => {
+  test.skipIf(stages)('commit that stopped in its midst is completed by a new sink', async () => {
     const { opened, relation, rows, files } = await withFiles()
     const sink = await opened()
     const receipts: Receipt[] = []
@@ -358,7 +360,7 @@ const describeFiles = (bench: () => Promise<Bench>): void => {
     const sink = await opened()
     const receipt = await sink.write('p-0', 'companies', await relation([sinkRow(1)]))
     await sink.commit(receipt.files)
-    expect(await files.all()).toEqual(receipt.files.map(files.place))
+    expect(await files.all()).toEqual(stages ? [] : receipt.files.map(files.place))
   })
 }
 

@@ -15,6 +15,7 @@ import {
 } from '../options.ts'
 import { printJson, printLines } from '../output.ts'
 import { ProgressLine } from '../progress-line.ts'
+import { checkExtras, doExtras } from '../run-extras.ts'
 import { bytesOption, type WorkOptions, workOptions } from '../run-options.ts'
 import { watchRun } from '../run-progress.ts'
 import { type RunReport, reportLines, reportOf, warnOf } from '../run-report.ts'
@@ -89,9 +90,13 @@ export const convertPaths = async (
 }
 
 const runConvert = async (paths: string[], options: ConvertCommandOptions): Promise<void> => {
+  await checkExtras(options)
   const line = new ProgressLine({ terminalOnly: options.json === true })
   const report = await convertPaths(paths, options, line)
-  if (options.json) return printJson({ lake: options.lake, ...report })
-  await printLines(reportLines(report))
-  warnOf(report, options.lake)
+  if (options.json) await printJson({ lake: options.lake, ...report })
+  else {
+    await printLines(reportLines(report))
+    warnOf(report, options.lake)
+  }
+  await doExtras(options)
 }

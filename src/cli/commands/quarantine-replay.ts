@@ -15,11 +15,12 @@ import {
 } from '../options.ts'
 import { printJson, printLines } from '../output.ts'
 import { ProgressLine } from '../progress-line.ts'
-import { bytesOption, memoryOption, threadsOption } from '../run-options.ts'
+import { checkExtras, doExtras } from '../run-extras.ts'
+import { bytesOption, type ExtraOptions, extraOptions, memoryOption, threadsOption } from '../run-options.ts'
 import { watchRun } from '../run-progress.ts'
 import { type RunReport, reportLines, reportOf, warnOf } from '../run-report.ts'
 
-interface ReplayOptions extends LakeOption, JsonOption {
+interface ReplayOptions extends LakeOption, JsonOption, ExtraOptions {
   readonly source?: readonly string[]
   readonly maxLineBytes: number
   readonly maxDepth: number
@@ -41,8 +42,8 @@ export const addReplay = (group: Command): void => {
     .option('--max-depth <n>', 'deepest nesting of a record', wholeNumber('--max-depth'), DEFAULT_MAX_DEPTH)
     .addOption(memoryOption())
     .addOption(threadsOption())
-    .addOption(jsonOption())
-    .action(runReplay)
+  for (const option of extraOptions()) command.addOption(option)
+  command.addOption(jsonOption()).action(runReplay)
   withExamples(command, [
     ['quarantine replay --lake ./lake', 'after an update of firmlake'],
     ["quarantine replay --lake ./lake --source '*-0007.jsonl.br' --max-depth 512", 'with another limit'],
@@ -57,12 +58,18 @@ const fits = (name: string, pattern: string): boolean => {
 
 const runReplay = async (options: ReplayOptions): Promise<void> => {
   const { lake, source: patterns, json } = options
+  await checkExtras(options)
   const { quarantineFiles } = await import('../quarantine-files.ts')
   const files = (await quarantineFiles({ lake })).filter(
     ({ partition }) => patterns?.some((pattern) => fits(partition.source.name, pattern)) ?? true,
   )
   const report = files.length === 0 ? undefined : await replayFiles(files, options)
-  if (json) return printJson({ lake, snapshot: null, ...report })
+  if (json) await printJson({ lake, snapshot: null, ...report })
+  else await printReplayed(report, lake)
+  await doExtras(options)
+}
+
+const printReplayed = async (report: RunReport | undefined, lake: string): Promise<void> => {
   if (report === undefined) return printLines(['Nothing to replay: no such line is in the quarantine.'])
   if (report.snapshot === null) return printLines(['No line could be loaded: the quarantine stays as it is.'])
   await printLines(reportLines(report))

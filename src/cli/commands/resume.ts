@@ -7,6 +7,7 @@ import { type JsonOption, jsonOption, type LakeOption, lakeOption, withExamples 
 import { note, printJson, printLines } from '../output.ts'
 import { ProgressLine } from '../progress-line.ts'
 import { errorText } from '../report-error.ts'
+import { checkExtras, doExtras } from '../run-extras.ts'
 import { type WorkOptions, workOptions } from '../run-options.ts'
 import { watchRun } from '../run-progress.ts'
 import { type RunReport, reportLines, reportOf, warnOf } from '../run-report.ts'
@@ -43,6 +44,7 @@ type Outcome =
 
 const runResume = async (run: string | undefined, options: ResumeOptions): Promise<void> => {
   const { lake, json } = options
+  await checkExtras(options)
   const { listRuns } = await import('../../manifest/runs.ts')
   const runs = await listRuns(lake, { now: new Date() })
   const working = runs.filter(({ state }) => state !== 'gone')
@@ -51,6 +53,8 @@ const runResume = async (run: string | undefined, options: ResumeOptions): Promi
   const outcomes = await resumeAll(run === undefined ? gone : [run], options)
   await show(outcomes, working, options)
   const failures = outcomes.flatMap((one) => (one.kind === 'failed' ? [one.error] : []))
+  // A run that failed does not keep those that are committed from going further.
+  await doExtras(options).catch((error: unknown) => failures.push(error))
   if (failures.length === 0) return
   for (const error of failures.slice(0, -1)) process.stderr.write(errorText(error, { json }))
   throw failures.at(-1)

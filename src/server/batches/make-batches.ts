@@ -147,13 +147,18 @@ const removeOlder = async (lake: string, snapshot: number): Promise<void> => {
 /** @returns whether this call's files were the first */
 const publish = async (from: string, lake: string, snapshot: number): Promise<boolean> => {
   const to = inLake(lake, batchesPath(snapshot))
-  // What stands there without an index is no set of files.
-  if ((await indexMark(lake, snapshot)) === null) await rm(to, { recursive: true, force: true })
+  if (await renameIfAbsent(from, to)) return true
+  // Another maker was first: its files are as good. What stands there without an index is no set of files.
+  if ((await indexMark(lake, snapshot)) !== null) return false
+  await rm(to, { recursive: true, force: true })
+  return renameIfAbsent(from, to)
+}
+
+const renameIfAbsent = async (from: string, to: string): Promise<boolean> => {
   try {
     await rename(from, to)
     return true
   } catch (error) {
-    // Another maker was first: its files are as good.
     const code = systemCode(error)
     if (code === 'ENOTEMPTY' || code === 'EEXIST') return false
     throw error

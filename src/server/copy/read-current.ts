@@ -3,6 +3,7 @@
 import type { Snapshot } from '../../core/partition.ts'
 import { currentRows, filesOf, readTable } from '../../lake/current-versions.ts'
 import { Engine, type EngineOptions } from '../../lake/duckdb.ts'
+import { fetchTables } from '../../lake/fetch-tables.ts'
 import { TABLES } from '../../lake/tables.ts'
 import { prepareGivingBack, type SessionRequest } from '../../load/slices.ts'
 import { CURRENT } from './search-tables.ts'
@@ -19,12 +20,13 @@ export const readCurrent = async <T>(
   { threads, memoryBytes, spillFolder, ...what }: Reading,
   step: (engine: Engine, request: SessionRequest) => Promise<T>,
 ): Promise<T> => {
+  const { lake, snapshot, signal } = what
+  await fetchTables(lake, snapshot, Object.keys(CURRENT), { signal })
   const engine = await Engine.open({
     memoryBytes,
     ...(threads !== undefined && { threads }),
     ...(spillFolder !== undefined && { spillFolder }),
   })
-  const { lake, snapshot, signal } = what
   try {
     const session = await engine.connect()
     const stop = (): void => session.interrupt()

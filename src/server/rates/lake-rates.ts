@@ -1,16 +1,13 @@
 /** Rates that a person loaded into a lake, in `_rates/rates.csv`, above the built-in ones. */
 
-import { readFile } from 'node:fs/promises'
-import { join } from 'node:path'
-import { systemCode, ToolkitError, writeError } from '../../core/errors.ts'
-import { makeFolder, replaceDurably } from '../../support/durable-files.ts'
+import { ToolkitError, writeError } from '../../core/errors.ts'
+import { storageOf } from '../../storage/open-storage.ts'
 import { ANNUAL_AVERAGES } from './annual-averages.ts'
 import { mergedTables, type RateTable, ratesOf } from './rate-table.ts'
 import type { Rates } from './rates.ts'
 import { ratesCsv, readRatesCsv } from './rates-csv.ts'
 
-const FOLDER = '_rates'
-const FILE = 'rates.csv'
+const RATES_PATH = '_rates/rates.csv'
 
 const builtInTable = (): RateTable =>
   new Map(
@@ -21,15 +18,14 @@ const builtInTable = (): RateTable =>
   )
 
 const loadedTable = async (lake: string): Promise<RateTable> => {
-  const path = join(lake, FOLDER, FILE)
-  let text: string
-  try {
-    text = await readFile(path, 'utf8')
-  } catch (error) {
-    if (systemCode(error) === 'ENOENT') return new Map()
-    throw new ToolkitError('RATES_UNREADABLE', `Cannot open rates "${path}"`, { path }, error)
-  }
-  return readRatesCsv(text, path)
+  const path = `${lake}/${RATES_PATH}`
+  const bytes = await storageOf(lake)
+    .read(RATES_PATH)
+    .catch((error: unknown) => {
+      if (error instanceof ToolkitError) throw error
+      throw new ToolkitError('RATES_UNREADABLE', `Cannot open rates "${path}"`, { path }, error)
+    })
+  return bytes === null ? new Map() : readRatesCsv(bytes.toString('utf8'), path)
 }
 
 /** The built-in rates alone. */
@@ -61,8 +57,7 @@ export const addRates = async (lake: string, csvText: string, name = 'rates.csv'
   const loaded = await loadedTable(lake)
   const before = mergedTables(builtInTable(), loaded)
   try {
-    await makeFolder(join(lake, FOLDER))
-    await replaceDurably(join(lake, FOLDER, FILE), ratesCsv(mergedTables(loaded, added)))
+    await storageOf(lake).replace(RATES_PATH, ratesCsv(mergedTables(loaded, added)))
   } catch (error) {
     throw writeError(`Cannot write rates of lake "${lake}"`, error)
   }

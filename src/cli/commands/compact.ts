@@ -1,0 +1,128 @@
+/** `compact`: rewrites a lake to current versions only, in files of one size. */
+
+import type { Command } from 'commander'
+import { ToolkitError } from '../../core/errors.ts'
+import type { CompactedTable, CompactSummary } from '../../pipeline/compact.ts'
+import { DEFAULT_TARGET_BYTES } from '../../pipeline/compact-plan.ts'
+import type { CompactEvent, CompactProgress } from '../../pipeline/compact-progress.ts'
+import { formatBytes, formatCount, formatCounted, formatDuration, formatShare } from '../format.ts'
+import { interruptible } from '../interrupt.ts'
+import { type JsonOption, jsonOption, type LakeOption, lakeOption, withExamples } from '../options.ts'
+import { printJson, printLines } from '../output.ts'
+import { ProgressLine } from '../progress-line.ts'
+import { bytesOption, memoryOption, threadsOption } from '../run-options.ts'
+import { textTable } from '../text-table.ts'
+
+interface CompactCommandOptions extends LakeOption, JsonOption {
+  readonly targetBytes: number
+  readonly memory: number
+  readonly threads: number
+  readonly dryRun?: true
+}
+
+export const addCompact = (program: Command): void => {
+  const command = program
+    .command('compact')
+    .summary('rewrite a lake to current versions only, in few files')
+    .description(
+      'Puts all partitions together as one snapshot: of each company only its newest version, in files of one size ' +
+        'and in the order of country and company. Old snapshots stay readable until "firmlake gc --keep" removes ' +
+        'them. Loads may go on meanwhile.',
+    )
+    .addOption(lakeOption())
+    .addOption(bytesOption('--target-bytes <bytes>', 'size of a file', DEFAULT_TARGET_BYTES, '256MiB'))
+    .addOption(memoryOption())
+    .addOption(threadsOption())
+    .option('--dry-run', 'change nothing, tell what would be done')
+    .addOption(jsonOption())
+    .action(runCompact)
+  withExamples(command, [
+    ['compact --lake ./lake', 'after a hundred nightly loads'],
+    ['compact --lake ./lake --dry-run', 'what it would give'],
+    ['gc --lake ./lake --keep 1', 'then free the room of the old versions'],
+  ])
+}
+
+/** Below it most of a file would be what it says of its columns. */
+const LEAST_TARGET_BYTES = 1024 ** 2
+
+const runCompact = async (options: CompactCommandOptions): Promise<void> => {
+  const { lake, targetBytes, memory, threads, dryRun, json } = options
+  if (targetBytes < LEAST_TARGET_BYTES)
+    throw new ToolkitError('USAGE', `Cannot use --target-bytes ${targetBytes}: expected at least 1MiB`)
+  const { compact } = await import('../../pipeline/compact.ts')
+  const line = new ProgressLine({ terminalOnly: json === true })
+  const startMs = performance.now()
+  const onEvent = (event: CompactEvent): void => show(line, event)
+  try {
+    const summary = await interruptible(
+      (signal) => compact({ lake, targetBytes, memoryBytes: memory, threads, dryRun, signal, onEvent }),
+      'the lake stays as it was',
+    )
+    line.clear()
+    const seconds = (performance.now() - startMs) / 1000
+    if (json) return printJson({ lake, ...summary, seconds: Math.round(seconds * 1000) / 1000 })
+    await printLines(summaryLines(lake, summary, seconds))
+  } finally {
+    line.clear()
+  }
+}
+
+const show = (line: ProgressLine, event: CompactEvent): void => {
+  if (event.kind === 'progress') line.show(() => progressText(event))
+  else if (event.kind === 'started') line.log(`Run ${event.run} begins`)
+  else line.log(`Committing ${formatCounted(event.partitions, 'partition')}`)
+}
+
+const PHASES: Readonly<Record<CompactProgress['phase'], string>> = {
+  checking: 'Checking files',
+  finding: 'Finding what is superseded in',
+  sorting: 'Sorting',
+  writing: 'Writing',
+}
+
+const progressText = (progress: CompactProgress): string => {
+  if (progress.phase === 'checking') {
+    const { bytes, of } = progress
+    return `${PHASES.checking}  ${formatShare(bytes, of)}  ${formatBytes(bytes)}`
+  }
+  const { phase, table, rows, of } = progress
+  return `${PHASES[phase]} ${table}  ${formatShare(rows, of)}  ${formatCount(rows)}/${formatCounted(of, 'row')}`
+}
+
+const tableLines = (tables: readonly CompactedTable[], estimated: boolean): string[] => {
+  const about = estimated ? 'about ' : ''
+  return textTable(
+    [
+      { title: 'table' },
+      ...['files', 'rows', 'size', `${about}files after`, 'rows after', `${about}size after`].map(
+        (title) => ({
+          title,
+          right: true as const,
+        }),
+      ),
+    ],
+    tables.map(({ table, before, after }) => [
+      table,
+      formatCount(before.files),
+      formatCount(before.rows),
+      formatBytes(before.bytes),
+      formatCount(after.files),
+      formatCount(after.rows),
+      formatBytes(after.bytes),
+    ]),
+  )
+}
+
+const summaryLines = (lake: string, summary: CompactSummary, seconds: number): string[] => {
+  if (summary.kind === 'nothing') return ['Nothing to do: the lake is compact.']
+  const { kind, snapshot, partitions, tables } = summary
+  const what = formatCounted(partitions, 'partition')
+  const head =
+    kind === 'planned'
+      ? `Would put together ${what} of snapshot ${snapshot}.`
+      : `Snapshot ${snapshot}: ${what} put together in ${formatDuration(seconds)}.`
+  const tail =
+    kind === 'planned' ? [] : [`Older snapshots stay readable until "firmlake gc --lake ${lake} --keep 1".`]
+  return [head, '', ...tableLines(tables, kind === 'planned'), ...tail]
+}

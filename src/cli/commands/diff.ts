@@ -1,0 +1,140 @@
+/** `diff`: what changed between two snapshots, and which figures of past years were restated. */
+
+import { type Command, Option } from 'commander'
+import { ToolkitError } from '../../core/errors.ts'
+import type { Snapshot } from '../../core/partition.ts'
+import type { DiffRows, DiffSummary, LakeDiff } from '../../lake/diff.ts'
+import { formatCount } from '../format.ts'
+import {
+  type JsonOption,
+  jsonOption,
+  type LakeOption,
+  lakeOption,
+  wholeNumber,
+  withExamples,
+} from '../options.ts'
+import { print, printLines } from '../output.ts'
+import { MOST_TABLE_ROWS, RESULT_FORMATS, type ResultFormat } from '../query-output.ts'
+import { memoryOption, queryMemory, threadsOption } from '../run-options.ts'
+
+const PARTS = ['companies', 'restatements'] as const
+type Part = (typeof PARTS)[number]
+
+interface DiffOptions extends LakeOption, JsonOption {
+  readonly from?: number
+  readonly to?: number
+  readonly format?: ResultFormat
+  readonly limit?: number
+  readonly only?: Part
+  readonly memory: number
+  readonly threads: number
+}
+
+export const addDiff = (program: Command): void => {
+  const command = program
+    .command('diff')
+    .summary('what changed between two snapshots, and which figures were restated')
+    .description(
+      'Compares the current versions of two snapshots: companies and relations new, changed and gone, and ' +
+        'restatements: figures of years that a company had reported before whose value or currency changed, that ' +
+        'were withdrawn, or added afterwards. Versions that hold the same values are equal. Counts come first, then ' +
+        'rows; CSV has the rows only.',
+    )
+    .addOption(lakeOption())
+    .option('--from <n>', 'the older snapshot (default: the one before --to)', wholeNumber('--from'))
+    .option('--to <n>', 'the newer snapshot (default: the newest)', wholeNumber('--to'))
+    .addOption(
+      new Option('--format <format>', 'how the result is printed').choices(RESULT_FORMATS).default('table'),
+    )
+    .option(
+      '--limit <n>',
+      `most rows to print (default: ${MOST_TABLE_ROWS} in a table, else all)`,
+      wholeNumber('--limit'),
+    )
+    .addOption(new Option('--only <rows>', 'print only these rows; counts are of everything').choices(PARTS))
+    .addOption(memoryOption())
+    .addOption(threadsOption())
+    .addOption(
+      jsonOption('the same as --format json; errors as one line of JSON').implies({ format: 'json' }),
+    )
+    .action(runDiff)
+  withExamples(command, [
+    ['diff --lake ./lake', 'what the last run changed'],
+    ['diff --lake ./lake --from 3 --to 12 --only restatements', 'restated figures between two snapshots'],
+    ['diff --lake ./lake --format csv > changes.csv', 'every change, for a spreadsheet'],
+  ])
+}
+
+/** The two snapshots. @throws {ToolkitError} SNAPSHOT_NOT_FOUND, LAKE_NOT_FOUND */
+const readBoth = async ({ lake, from, to }: DiffOptions): Promise<readonly [Snapshot, Snapshot]> => {
+  const { readSnapshot } = await import('../../manifest/snapshots.ts')
+  const newer = await readSnapshot(lake, to)
+  const older = from ?? newer.parent
+  if (older === null) {
+    throw new ToolkitError(
+      'SNAPSHOT_NOT_FOUND',
+      `Cannot compare snapshot ${newer.snapshot}: there is none before it, expected --from`,
+      { lake, snapshot: newer.snapshot },
+    )
+  }
+  return [await readSnapshot(lake, older), newer]
+}
+
+const runDiff = async (options: DiffOptions): Promise<void> => {
+  const { lake, format = 'table', memory, threads } = options
+  const [from, to] = await readBoth(options)
+  const { openDiff } = await import('../../lake/diff.ts')
+  const diff = await openDiff({ lake, from, to, memoryBytes: queryMemory(memory), threads })
+  try {
+    if (format === 'table') await printTables(diff, options)
+    else await printRows(diff, format, options)
+  } finally {
+    diff.close()
+  }
+}
+
+const printTables = async (diff: LakeDiff, { only, limit }: DiffOptions): Promise<void> => {
+  const { printResult } = await import('../query-output.ts')
+  const { companies, relations, restatements } = diff.summary
+  await printLines(summaryLines(diff.summary))
+  const changes = [companies, relations].some((one) => one.new + one.changed + one.gone > 0)
+  if (only !== 'restatements' && changes) {
+    await print('\n')
+    await printResult(await diff.rows('records'), 'table', limit)
+  }
+  if (only !== 'companies' && restatements.companies > 0) {
+    await print('\n')
+    await printResult(await diff.rows('restatements'), 'table', limit)
+  }
+}
+
+const ROWS: Readonly<Record<Part, DiffRows>> = { companies: 'all-records', restatements: 'all-restatements' }
+
+/** CSV has the rows only; JSON is one document with the counts before them. */
+const printRows = async (
+  diff: LakeDiff,
+  format: 'csv' | 'json',
+  { only, limit }: DiffOptions,
+): Promise<void> => {
+  const { printResult } = await import('../query-output.ts')
+  if (format === 'json') await print(`{"summary":${JSON.stringify(diff.summary)},\n"rows":`)
+  await printResult(await diff.rows(only === undefined ? 'all' : ROWS[only]), format, limit)
+  if (format === 'json') await print('}\n')
+}
+
+const summaryLines = ({ from, to, companies, relations, restatements }: DiffSummary): readonly string[] => {
+  const n = formatCount
+  const counts = (one: DiffSummary['relations']): string =>
+    `${n(one.new)} new, ${n(one.changed)} changed, ${n(one.gone)} gone`
+  const { changed, added, withdrawn, companies: restated } = restatements
+  const currencies =
+    companies.currencyChanged > 0
+      ? `; ${n(companies.currencyChanged)} of those changed in another currency`
+      : ''
+  return [
+    `From snapshot ${from.snapshot} (${from.time}) to ${to.snapshot} (${to.time})`,
+    `companies:    ${counts(companies)}${currencies}`,
+    `relations:    ${counts(relations)}`,
+    `restatements: ${n(changed)} changed, ${n(added)} added, ${n(withdrawn)} withdrawn, of ${n(restated)} companies`,
+  ]
+}

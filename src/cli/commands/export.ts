@@ -1,0 +1,169 @@
+/** `export`: tables of a lake, or the answer to a query, to files, a folder, a database or standard output. */
+
+import { type Command, Option } from 'commander'
+import { ToolkitError } from '../../core/errors.ts'
+import type { ExportProgress, ExportSummary, ExportTarget } from '../../pipeline/export-lake.ts'
+import type { StreamFormat } from '../../pipeline/export-stream.ts'
+import { formatBytes, formatCount, formatCounted, formatDuration, formatRate } from '../format.ts'
+import { interruptible } from '../interrupt.ts'
+import {
+  type JsonOption,
+  jsonOption,
+  type LakeOption,
+  lakeOption,
+  type SnapshotOption,
+  snapshotOption,
+  withExamples,
+} from '../options.ts'
+import { note, printJson, printLines } from '../output.ts'
+import { ProgressLine } from '../progress-line.ts'
+import { memoryOption, queryMemory, threadsOption } from '../run-options.ts'
+import { textTable } from '../text-table.ts'
+
+interface ExportCommandOptions extends LakeOption, JsonOption, SnapshotOption {
+  readonly to: string
+  readonly format?: StreamFormat
+  readonly table?: readonly string[]
+  readonly sql?: string
+  readonly history?: true
+  readonly overwrite?: true
+  /** `--no-neutralise` makes it false. */
+  readonly neutralise: boolean
+  readonly memory: number
+  readonly threads: number
+}
+
+const STDOUT = '-'
+const FORMATS: readonly StreamFormat[] = ['csv', 'jsonl', 'arrows']
+
+export const addExport = (program: Command): void => {
+  const command = program
+    .command('export')
+    .summary('write tables of a lake, or an answer, to files, a folder or a database')
+    .description(
+      'Exports the current versions of a snapshot. Targets: a file for one table (out.csv, .jsonl, .parquet, ' +
+        '.arrow, .arrows), a folder with a file a table (csv:DIR, jsonl:DIR, parquet:DIR, arrow:DIR, arrows:DIR), ' +
+        'a database (lake.duckdb, duckdb:FILE, postgres://…), or - for standard output.',
+    )
+    .addOption(lakeOption())
+    .addOption(new Option('--to <url>', 'where to').makeOptionMandatory())
+    .addOption(new Option('--format <format>', 'format on standard output').choices(FORMATS))
+    .addOption(
+      new Option('--table <name>', 'a table to export, may be repeated (default: all)').argParser(
+        (name: string, before: readonly string[] | undefined) => [...(before ?? []), name],
+      ),
+    )
+    .option('--sql <sql>', 'the rows of this SELECT; one --table gives their name')
+    .option('--history', 'all versions of each record, as in <table>_history')
+    .option('--overwrite', 'replace files that are there')
+    .option('--no-neutralise', 'CSV: leave texts that a spreadsheet takes for formulas as they are')
+    .addOption(snapshotOption())
+    .addOption(memoryOption())
+    .addOption(threadsOption())
+    .addOption(jsonOption())
+    .action(runExport)
+  withExamples(command, [
+    ['export --lake ./lake --to companies.csv --table companies', 'a table for a spreadsheet'],
+    ['export --lake ./lake --to parquet:out', 'all tables, a file each'],
+    ['export --lake ./lake --to lake.duckdb', 'a database with keys and comments, brought in step'],
+    [
+      `export --lake ./lake --to - --format csv --sql "SELECT country_code, count(*) FROM companies GROUP BY 1"`,
+      'an answer on standard output',
+    ],
+  ])
+}
+
+const usage = (message: string): never => {
+  throw new ToolkitError('USAGE', message)
+}
+
+const targetOf = async ({ to, format, json }: ExportCommandOptions): Promise<ExportTarget> => {
+  if (to === STDOUT) {
+    if (json) usage('Cannot use --json with --to -: standard output is the export itself')
+    return {
+      kind: 'stream',
+      stream: process.stdout,
+      format: format ?? usage('Cannot export to - without --format'),
+    }
+  }
+  if (format !== undefined) usage('Cannot use --format with a target of its own format: it is for --to -')
+  const { readAddress } = await import('../../pipeline/choose-sink.ts')
+  return readAddress(to)
+}
+
+const runExport = async (options: ExportCommandOptions): Promise<void> => {
+  const {
+    lake,
+    table: tables,
+    sql,
+    history,
+    overwrite,
+    neutralise,
+    snapshot,
+    memory,
+    threads,
+    json,
+  } = options
+  if (sql !== undefined && history)
+    usage('Cannot use --history with --sql: name a …_history view in the statement')
+  if (sql !== undefined && (tables?.length ?? 0) > 1)
+    usage('Cannot use several --table with --sql: one gives the answer its name')
+  const to = await targetOf(options)
+  const { exportLake } = await import('../../pipeline/export-lake.ts')
+  const line = new ProgressLine({ terminalOnly: json === true })
+  const startMs = performance.now()
+  const seconds = (): number => (performance.now() - startMs) / 1000
+  try {
+    const summary = await interruptible(
+      (signal) =>
+        exportLake({
+          lake,
+          to,
+          tables,
+          sql,
+          history,
+          overwrite,
+          neutralise,
+          snapshot,
+          memoryBytes: queryMemory(memory),
+          threads,
+          signal,
+          onProgress: (progress) => line.show(() => progressText(progress, seconds())),
+        }),
+      'nothing half is left',
+    )
+    line.clear()
+    for (const warning of summary.warnings) note(`warning: ${warning}`)
+    if (to.kind === 'stream') return
+    if (json) return await printJson({ lake, ...summary, seconds: Math.round(seconds() * 1000) / 1000 })
+    await printLines(summaryLines(summary, seconds()))
+  } finally {
+    line.clear()
+  }
+}
+
+const progressText = (progress: ExportProgress, seconds: number): string => {
+  const { table, tablesDone, tables, rows, bytes } = progress
+  return [
+    `${formatCount(tablesDone)}/${formatCounted(tables, 'table')}`,
+    table,
+    ...(rows > 0 ? [formatCounted(rows, 'row')] : []),
+    formatBytes(bytes),
+    formatRate(bytes, seconds),
+  ].join('  ')
+}
+
+const summaryLines = ({ snapshot, tables }: ExportSummary, seconds: number): string[] => {
+  const rows = tables.reduce((sum, table) => sum + table.rows, 0)
+  const bytes = tables.reduce((sum, table) => sum + (table.bytes ?? 0), 0)
+  const files = tables.some((table) => table.path !== undefined)
+  return [
+    `Snapshot ${snapshot}: ${formatCounted(rows, 'row')} in ${formatDuration(seconds)}` +
+      (files ? `, ${formatBytes(bytes)}, ${formatRate(bytes, seconds)}` : ''),
+    '',
+    ...textTable(
+      [{ title: 'table' }, { title: 'rows', right: true }, ...(files ? [{ title: 'file' }] : [])],
+      tables.map((table) => [table.table, formatCount(table.rows), ...(files ? [table.path ?? ''] : [])]),
+    ),
+  ]
+}

@@ -1,0 +1,138 @@
+/**
+ * What a run does besides loading: publishes its tables in other formats and delivers it to further sinks. Both bring
+ * in step what is behind, also where a run had nothing new; the lake is committed before and stays so.
+ */
+
+import { rm } from 'node:fs/promises'
+import { ToolkitError } from '../core/errors.ts'
+import { formatCount, formatCounted } from './format.ts'
+import { interruptible } from './interrupt.ts'
+import { note } from './output.ts'
+import { ProgressLine } from './progress-line.ts'
+import { type ExtraOptions, queryMemory } from './run-options.ts'
+
+export interface ExtraRequest extends ExtraOptions {
+  readonly lake: string
+  /** Memory in all, in bytes. */
+  readonly memory: number
+  readonly threads: number
+  /** The run just committed, if one was. */
+  readonly run?: string | undefined
+  readonly json?: boolean | undefined
+}
+
+/** Refuses wrong `--sink` and `--publish` before anything is loaded. @throws {ToolkitError} USAGE, TARGET_REFUSED */
+export const checkExtras = async ({ sink = [], publish = [] }: ExtraOptions): Promise<void> => {
+  if (publish.length > 0) await formatsOf(publish)
+  if (sink.length === 0) return
+  const { chooseSink, readAddress } = await import('../pipeline/choose-sink.ts')
+  for (const address of sink) await chooseSink(readAddress(address), { staging: '' })
+}
+
+const formatsOf = async (names: readonly string[]) => {
+  const { FORMAT_NAMES } = await import('../pipeline/publish-run.ts')
+  return names.map((name) => {
+    const format = FORMAT_NAMES.find((one) => one === name)
+    if (format !== undefined) return format
+    throw new ToolkitError('USAGE', `Cannot publish "${name}": expected one of ${FORMAT_NAMES.join(', ')}`)
+  })
+}
+
+/** One error after the run: its own code, and that the run is not lost. */
+const afterCommit = (error: unknown): unknown => {
+  if (!(error instanceof ToolkitError) || error.message.includes('lake itself is committed')) return error
+  return new ToolkitError(
+    error.code === 'USAGE' ? 'TARGET_FAILED' : error.code,
+    `${error.message}. The lake itself is committed; the same command again goes on`,
+    error.context,
+    error,
+  )
+}
+
+/**
+ * Publishes and delivers what is behind. One that fails does not keep the other from its work.
+ *
+ * @throws {ToolkitError} the first failure, with the text that the lake is committed
+ */
+export const doExtras = async (request: ExtraRequest): Promise<void> => {
+  const { sink = [], publish = [], json } = request
+  if (sink.length === 0 && publish.length === 0) return
+  const line = new ProgressLine({ terminalOnly: json === true })
+  const failures: unknown[] = []
+  const attempt = async (work: () => Promise<void>): Promise<void> => {
+    try {
+      await work()
+    } catch (error) {
+      failures.push(afterCommit(error))
+    } finally {
+      line.clear()
+    }
+  }
+  await interruptible(async (signal) => {
+    if (publish.length > 0) await attempt(() => publishAll(publish, request, line, signal))
+    if (sink.length > 0 && !signal.aborted) await attempt(() => deliverAll(sink, request, line, signal))
+  }, 'what is published and delivered is kept')
+  const [first, ...others] = failures
+  for (const error of others) note(`error ${error instanceof Error ? error.message : String(error)}`)
+  if (first !== undefined) throw first
+}
+
+const publishAll = async (
+  names: readonly string[],
+  { lake, memory, threads }: ExtraRequest,
+  line: ProgressLine,
+  signal: AbortSignal,
+): Promise<void> => {
+  const { publish } = await import('../pipeline/publish-run.ts')
+  const summary = await publish({
+    lake,
+    formats: await formatsOf(names),
+    memoryBytes: queryMemory(memory),
+    threads,
+    signal,
+    onProgress: ({ snapshots, snapshotsTotal, table }) =>
+      line.show(
+        () => `Publishing  ${formatCount(snapshots)}/${formatCounted(snapshotsTotal, 'snapshot')}  ${table}`,
+      ),
+  })
+  line.log(`Published snapshot ${summary.snapshot} as ${names.join(', ')}`)
+}
+
+const deliverAll = async (
+  addresses: readonly string[],
+  { lake, memory, run }: ExtraRequest,
+  line: ProgressLine,
+  signal: AbortSignal,
+): Promise<void> => {
+  const { chooseSink, readAddress } = await import('../pipeline/choose-sink.ts')
+  const { deliver } = await import('../pipeline/deliver.ts')
+  const { inLake, RUNS_FOLDER } = await import('../lake/layout.ts')
+  const { temporaryName } = await import('../support/process-identity.ts')
+  // Two instances of DuckDB are at work where a sink loads a DuckDB file.
+  const memoryBytes = Math.floor(queryMemory(memory) / 2)
+  // There `gc` finds what a killed process leaves.
+  const staging = inLake(lake, `${RUNS_FOLDER}/${temporaryName()}`)
+  try {
+    const sinks = []
+    for (const [at, address] of addresses.entries())
+      sinks.push(await chooseSink(readAddress(address), { staging: `${staging}/${at}`, memoryBytes }))
+    const deliveries = await deliver({
+      lake,
+      sinks,
+      run,
+      memoryBytes,
+      signal,
+      onProgress: (progress) =>
+        line.show(
+          () =>
+            `Delivering to ${progress.sink}  ${formatCount(progress.runsDone)}/${formatCounted(progress.runs, 'run')}  ` +
+            formatCounted(progress.rows, 'row'),
+        ),
+    })
+    for (const { sink, runs, rows } of deliveries)
+      if (runs.length > 0)
+        line.log(`Delivered ${formatCounted(runs.length, 'run')} to ${sink}: ${formatCounted(rows, 'row')}`)
+  } finally {
+    await rm(staging, { recursive: true, force: true })
+  }
+}

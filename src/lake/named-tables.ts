@@ -1,0 +1,29 @@
+/** Which tables a statement reads, by the tree that `json_serialize_sql` makes of it. */
+
+/** Functions that read tables whose names only they know. */
+const READING_FUNCTIONS = new Set(['query', 'query_table'])
+
+const isNode = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+function* nodesOf(tree: unknown): Generator<Readonly<Record<string, unknown>>> {
+  const left = [tree]
+  while (left.length > 0) {
+    const one = left.pop()
+    if (typeof one !== 'object' || one === null) continue
+    if (isNode(one)) yield one
+    for (const part of Object.values(one)) left.push(part)
+  }
+}
+
+/**
+ * Names of the tables and views of a statement in lower case, of its own `WITH` too; `null` where that cannot be told.
+ */
+export const namedTables = (tree: unknown): ReadonlySet<string> | null => {
+  const names = new Set<string>()
+  for (const { type, table_name: table, function_name: called } of nodesOf(tree)) {
+    if (typeof called === 'string' && READING_FUNCTIONS.has(called.toLowerCase())) return null
+    if (type === 'BASE_TABLE' && typeof table === 'string') names.add(table.toLowerCase())
+  }
+  return names
+}

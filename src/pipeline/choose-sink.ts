@@ -1,0 +1,107 @@
+/** From the address of a target to what it is, and to the sink that feeds it. */
+
+import { extname } from 'node:path'
+import { ToolkitError } from '../core/errors.ts'
+import type { Sink } from '../core/sink.ts'
+import { csvSink } from '../sink/csv.ts'
+import { duckdbFile } from '../sink/duckdb-file.ts'
+import { folderSink } from '../sink/folder-sink.ts'
+import { jsonLines } from '../sink/json-lines.ts'
+import { withLoaded } from '../sink/with-loaded.ts'
+
+/** Formats of files, by the end of their names. */
+export const FILE_FORMATS = ['csv', 'jsonl', 'parquet', 'arrow', 'arrows'] as const
+export type FileFormat = (typeof FILE_FORMATS)[number]
+
+export type TargetAddress =
+  | { readonly kind: 'file'; readonly format: FileFormat; readonly path: string }
+  | { readonly kind: 'folder'; readonly format: FileFormat; readonly directory: string }
+  | { readonly kind: 'duckdb'; readonly file: string }
+  | { readonly kind: 'postgres'; readonly url: string }
+
+const isFileFormat = (text: string): text is FileFormat => FILE_FORMATS.some((format) => format === text)
+
+const DATABASE_SUFFIXES = ['.duckdb', '.ddb']
+
+/** An address may hold a password: only what stands before it is told. */
+const told = (address: string): string => address.replace(/(:\/\/)[^/]*@/, '$1…@')
+
+/**
+ * Reads an address: `out.csv`, `csv:folder`, `lake.duckdb`, `duckdb:file`, `postgres://…`.
+ *
+ * @throws {ToolkitError} `TARGET_REFUSED`
+ */
+export const readAddress = (address: string): TargetAddress => {
+  if (/^postgres(ql)?:\/\//i.test(address)) return { kind: 'postgres', url: address }
+  const [, scheme = '', rest = ''] = /^([a-z][a-z0-9]+):(.+)$/is.exec(address) ?? []
+  if (isFileFormat(scheme)) return { kind: 'folder', format: scheme, directory: rest }
+  if (scheme === 'duckdb') return { kind: 'duckdb', file: rest }
+  const suffix = extname(address).toLowerCase()
+  const format = suffix.slice(1)
+  if (!address.includes('://')) {
+    if (isFileFormat(format)) return { kind: 'file', format, path: address }
+    if (DATABASE_SUFFIXES.includes(suffix)) return { kind: 'duckdb', file: address }
+  }
+  throw new ToolkitError(
+    'TARGET_REFUSED',
+    `Cannot use "${told(address)}" as a target: expected a file (${FILE_FORMATS.map((one) => `.${one}`).join(', ')}, ` +
+      '.duckdb), a folder (csv:DIR, jsonl:DIR, parquet:DIR, arrow:DIR, arrows:DIR), duckdb:FILE or postgres://…',
+  )
+}
+
+export interface SinkParts {
+  /** Folder of this machine for rows that are not loaded into a database yet. */
+  readonly staging: string
+  /** Memory for loading a DuckDB file, in bytes. */
+  readonly memoryBytes?: number | undefined
+  /** Whether CSV is safe for spreadsheets. @default true */
+  readonly neutralise?: boolean | undefined
+}
+
+/** The folders are laid out as a lake's: `<table>/load=<run>/<partition>.<suffix>`. */
+const folderOf = async (format: FileFormat, directory: string, parts: SinkParts): Promise<Sink> => {
+  switch (format) {
+    case 'csv':
+      return csvSink({ directory, neutralise: parts.neutralise })
+    case 'jsonl':
+      return jsonLines({ directory })
+    case 'parquet':
+      return folderSink({ name: 'parquet', directory, formatOf: () => ({ kind: 'parquet' }) })
+    case 'arrow':
+    case 'arrows': {
+      const { arrowSink } = await import('../sink/arrow/arrow-sink.ts')
+      return arrowSink({ directory, kind: format === 'arrow' ? 'file' : 'stream' })
+    }
+  }
+}
+
+/** A database as a sink; its tables show current versions. */
+export const databaseSink = async (
+  address: Extract<TargetAddress, { kind: 'duckdb' | 'postgres' }>,
+  { staging, memoryBytes }: SinkParts,
+): Promise<Sink & { readonly warnings?: readonly string[] }> => {
+  if (address.kind === 'duckdb') return duckdbFile({ file: address.file, staging, memoryBytes })
+  const { postgresSink } = await import('../sink/postgres/postgres.ts')
+  return postgresSink({ url: address.url, staging })
+}
+
+/**
+ * The sink that takes the runs of a lake.
+ *
+ * @throws {ToolkitError} `TARGET_REFUSED` for a single file: a run has several tables
+ */
+export const chooseSink = async (address: TargetAddress, parts: SinkParts): Promise<Sink> => {
+  switch (address.kind) {
+    case 'file':
+      throw new ToolkitError(
+        'TARGET_REFUSED',
+        `Cannot deliver runs to the file "${address.path}": a run has several tables; give a folder, ` +
+          `${address.format}:DIR, or use "firmlake export" for one table`,
+      )
+    case 'folder':
+      return withLoaded(await folderOf(address.format, address.directory, parts), address.directory)
+    case 'duckdb':
+    case 'postgres':
+      return databaseSink(address, parts)
+  }
+}

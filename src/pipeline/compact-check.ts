@@ -1,0 +1,82 @@
+/** What must hold before files are rewritten: they are what the manifest says, and one dictionary fits all of them. */
+
+import { ToolkitError } from '../core/errors.ts'
+import type { FileEntry, Snapshot } from '../core/partition.ts'
+import { filesOf, readTable } from '../lake/current-versions.ts'
+import type { Session } from '../lake/duckdb.ts'
+import { inLake } from '../lake/layout.ts'
+import { TABLES, type Table } from '../lake/tables.ts'
+import { storageOf } from '../storage/open-storage.ts'
+import { hashFile } from '../support/hash.ts'
+import { sideBySide } from '../support/side-by-side.ts'
+
+const FILES_AT_ONCE = 2
+
+export const dictionaryTable = (): Table => {
+  const table = TABLES.find(({ name }) => name === 'line_items')
+  if (table === undefined) throw new TypeError('Cannot find the declaration of table "line_items"')
+  return table
+}
+
+const checkFile = async (lake: string, file: FileEntry, signal: AbortSignal | undefined): Promise<void> => {
+  const found = await hashFile(inLake(lake, file.path), { signal }).catch((error: unknown) => {
+    signal?.throwIfAborted()
+    throw new ToolkitError('LAKE_DAMAGED', `Cannot compact "${file.path}": it cannot be read`, {}, error)
+  })
+  if (found.sha256 === file.sha256) return
+  throw new ToolkitError(
+    'LAKE_DAMAGED',
+    `Cannot compact "${file.path}": its SHA-256 is ${found.sha256}, expected ${file.sha256}`,
+    { path: file.path },
+  )
+}
+
+/**
+ * Brings files to this machine and reads each to its end. DuckDB reads damaged Parquet without a word, and a
+ * compaction would give what it read a hash of its own.
+ *
+ * @throws {ToolkitError} `LAKE_DAMAGED`
+ */
+export const checkInputs = async (
+  lake: string,
+  files: readonly FileEntry[],
+  onBytes: (bytes: number) => void,
+  signal: AbortSignal | undefined,
+): Promise<void> => {
+  let bytes = 0
+  await storageOf(lake).fetch(files, { signal })
+  await sideBySide(
+    files,
+    FILES_AT_ONCE,
+    async (file) => {
+      await checkFile(lake, file, signal)
+      bytes += file.bytes
+      onBytes(bytes)
+    },
+    signal,
+  )
+}
+
+/**
+ * The figures of a run are scaled as its own dictionary says; after the compaction there is one for all.
+ *
+ * @throws {ToolkitError} `COMPACT_IMPOSSIBLE`
+ */
+export const checkDictionaries = async (
+  session: Session,
+  lake: string,
+  snapshot: Snapshot,
+): Promise<void> => {
+  const table = dictionaryTable()
+  const [differing] = await session.rows(
+    `SELECT category, line_item FROM (${readTable(table, filesOf(snapshot, lake, table.name))})
+GROUP BY category, line_item HAVING count(DISTINCT scaled) > 1 LIMIT 1`,
+  )
+  if (differing === undefined) return
+  throw new ToolkitError(
+    'COMPACT_IMPOSSIBLE',
+    `Cannot compact lake "${lake}": its runs disagree on whether figures of ` +
+      `"${String(differing.category)}.${String(differing.line_item)}" are scaled, expected one answer`,
+    { lake },
+  )
+}

@@ -1,0 +1,119 @@
+/** Files that nobody sees before they are whole: written into a folder of their own beside the target, then moved. */
+
+import { link, mkdir, rename, rm, stat } from 'node:fs/promises'
+import { basename, dirname, join, resolve } from 'node:path'
+import { systemCode, ToolkitError, writeError } from '../core/errors.ts'
+import type { Relation } from '../core/relation.ts'
+import { CSV_FORMAT, csvRelation } from '../sink/csv.ts'
+import { fsyncFile, fsyncFolders, makeFolder } from '../support/durable-files.ts'
+import { listFolder, listTree, look } from '../support/list-files.ts'
+import { temporaryLiveness, temporaryName } from '../support/process-identity.ts'
+import type { FileFormat } from './choose-sink.ts'
+
+/** @throws {ToolkitError} `TARGET_REFUSED` */
+const refuseExisting = (path: string): never => {
+  throw new ToolkitError(
+    'TARGET_REFUSED',
+    `Cannot write "${path}": it exists; give --overwrite to replace it`,
+  )
+}
+
+/** @throws {ToolkitError} `TARGET_REFUSED` where something stands in the way of a file */
+export const checkTarget = async (path: string, overwrite: boolean): Promise<void> => {
+  const there = await look(path)
+  if (there?.kind === 'folder')
+    throw new ToolkitError('TARGET_REFUSED', `Cannot write "${path}": it is a folder`)
+  if (there && !overwrite) refuseExisting(path)
+}
+
+export interface Workshop {
+  /** The folder for unfinished files, absolute. */
+  readonly folder: string
+  /** Puts a finished file into its place. */
+  readonly place: (from: string, to: string, overwrite: boolean) => Promise<void>
+  /** Bytes of what stands in the folder. */
+  readonly bytes: () => Promise<number>
+  readonly remove: () => Promise<void>
+}
+
+/**
+ * A new folder in `beside`, which is made where it is missing. What killed processes have left there is removed.
+ *
+ * @throws {ToolkitError} DISK_FULL, WRITE_FAILED
+ */
+export const openWorkshop = async (beside: string): Promise<Workshop> => {
+  const folder = join(resolve(beside), temporaryName())
+  try {
+    await makeFolder(dirname(folder))
+    for (const { name } of await listFolder(dirname(folder)))
+      if (temporaryLiveness(name) === 'gone')
+        await rm(join(dirname(folder), name), { recursive: true, force: true })
+    await mkdir(folder)
+  } catch (error) {
+    throw writeError(`Cannot write into "${beside}"`, error)
+  }
+  return {
+    folder,
+
+    place: async (from, to, overwrite) => {
+      try {
+        await fsyncFile(from)
+        if (overwrite) await rename(from, to)
+        else await link(from, to)
+        await fsyncFolders([dirname(to)])
+      } catch (error) {
+        if (systemCode(error) === 'EEXIST') refuseExisting(to)
+        throw writeError(`Cannot write "${to}"`, error)
+      }
+    },
+
+    bytes: async () => {
+      const found = await listTree(folder)
+      return found.reduce((sum, { bytes }) => sum + bytes, 0)
+    },
+
+    remove: () => rm(folder, { recursive: true, force: true }),
+  }
+}
+
+export interface WriteFileOptions {
+  readonly neutralise?: boolean | undefined
+  /** Table of the lake whose rows these are. */
+  readonly table?: string | undefined
+}
+
+export interface WrittenFile {
+  readonly rows: number
+  readonly bytes: number
+}
+
+/** Writes all rows to a new file. It is not synced. @throws {ToolkitError} DISK_FULL, WRITE_FAILED */
+export const writeRows = async (
+  path: string,
+  format: FileFormat,
+  rows: Relation,
+  { neutralise, table }: WriteFileOptions,
+): Promise<WrittenFile> => {
+  switch (format) {
+    case 'csv': {
+      const records = await csvRelation(rows, { neutralise })
+      return withBytes(path, (await records.copyTo(path, CSV_FORMAT)).rows)
+    }
+    case 'jsonl':
+      return withBytes(path, (await rows.copyTo(path, { kind: 'json-lines' })).rows)
+    case 'parquet':
+      return withBytes(path, (await rows.copyTo(path, { kind: 'parquet' })).rows)
+    case 'arrow':
+    case 'arrows': {
+      const { writeArrowFile } = await import('../sink/arrow/arrow-file.ts')
+      return writeArrowFile(path, rows, { kind: format === 'arrow' ? 'file' : 'stream', table })
+    }
+  }
+}
+
+const withBytes = async (path: string, rows: number): Promise<WrittenFile> => {
+  const { size } = await stat(path).catch((error: unknown) => {
+    throw writeError(`Cannot write "${basename(path)}"`, error)
+  })
+  return { rows, bytes: size }
+}

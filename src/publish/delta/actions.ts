@@ -1,0 +1,200 @@
+/** The actions of a Delta log as lines of JSON: made here, and read back. */
+
+import { isRunId } from '../../support/run-ids.ts'
+import { VERSION } from '../../support/tool-version.ts'
+import type { FileStatistics, MeasuredFile, StatisticsValue } from '../file-statistics.ts'
+import type { ShownSnapshot } from '../publication.ts'
+import { isObject, type JsonObject, numberAt, objectAt, textAt } from './json.ts'
+import { PARTITION_COLUMNS } from './schema.ts'
+
+const ENGINE = 'firmlake/'
+
+/** A file as the log knows it. */
+export interface LoggedFile {
+  readonly run: string
+  readonly version: number
+  readonly bytes: number
+}
+
+export interface LoggedMetaData {
+  readonly id: string
+  readonly schema: string
+  readonly createdMs: number
+}
+
+/** `load=<run>/<file>` as the log wants it: a relative address, each part URL-encoded. */
+const encodePath = (name: string): string =>
+  name
+    .split('/')
+    .map((part) => encodeURIComponent(part).replaceAll('%3D', '='))
+    .join('/')
+
+const partitionValues = (run: string, version: number): JsonObject => ({
+  load: run,
+  version: String(version),
+})
+
+/** Reader 1 and writer 2: every reader of Delta tables knows them. */
+export const protocolLine = (): string =>
+  JSON.stringify({ protocol: { minReaderVersion: READER, minWriterVersion: WRITER } })
+const READER = 1
+const WRITER = 2
+
+export const metaDataLine = ({ id, schema, createdMs }: LoggedMetaData, table: string): string =>
+  JSON.stringify({
+    metaData: {
+      id,
+      name: table,
+      format: { provider: 'parquet', options: {} },
+      schemaString: schema,
+      partitionColumns: PARTITION_COLUMNS,
+      // Files that this table lets go belong to older snapshots of the lake: nobody else may clear them away.
+      configuration: { 'delta.deletedFileRetentionDuration': 'interval 10000 days' },
+      createdTime: createdMs,
+    },
+  })
+
+export const commitLine = (
+  shown: ShownSnapshot & { readonly pipeline: string },
+  operation: string,
+  nowMs: number,
+): string =>
+  JSON.stringify({
+    commitInfo: {
+      timestamp: nowMs,
+      operation,
+      operationParameters: {
+        snapshot: String(shown.snapshot),
+        run: shown.run,
+        pipeline: shown.pipeline,
+      },
+      engineInfo: `${ENGINE}${VERSION}`,
+    },
+  })
+
+export const txnLine = ({ run, snapshot }: ShownSnapshot, nowMs: number): string =>
+  JSON.stringify({ txn: { appId: run, version: snapshot, lastUpdated: nowMs } })
+
+export const addLine = ({ file, statistics }: MeasuredFile, writtenMs: number): string =>
+  JSON.stringify({
+    add: {
+      path: encodePath(file.name),
+      partitionValues: partitionValues(file.run, file.version),
+      size: file.bytes,
+      modificationTime: writtenMs,
+      dataChange: true,
+      stats: statisticsText(file.rows, statistics),
+    },
+  })
+
+// What is removed is superseded or merged: readers that follow changes have to hear of it, so it is a data change.
+export const removeLine = (name: string, { run, version, bytes }: LoggedFile, nowMs: number): string =>
+  JSON.stringify({
+    remove: {
+      path: encodePath(name),
+      deletionTimestamp: nowMs,
+      dataChange: true,
+      extendedFileMetadata: true,
+      partitionValues: partitionValues(run, version),
+      size: bytes,
+    },
+  })
+
+/** Longest text that is given as least or greatest, in UTF-16 units: engines take the ends for exact. */
+const LONGEST_TEXT = 64
+
+/** A value as JSON; `undefined` where it must not stand in statistics. */
+const valueText = (value: StatisticsValue): string | undefined => {
+  if (typeof value === 'bigint') return String(value)
+  if (typeof value === 'string' && value.length > LONGEST_TEXT) return undefined
+  return JSON.stringify(value)
+}
+
+/** Members of an object as text: 64-bit integers have to come out whole. */
+const members = (pairs: readonly (readonly [string, string | undefined])[]): string =>
+  `{${pairs.flatMap(([name, text]) => (text === undefined ? [] : [`${JSON.stringify(name)}:${text}`])).join(',')}}`
+
+const endText = (value: StatisticsValue | undefined): string | undefined =>
+  // The format has no order of true and false.
+  value === undefined || typeof value === 'boolean' ? undefined : valueText(value)
+
+const statisticsText = (rows: number, statistics: FileStatistics): string => {
+  const columns = [...statistics]
+  return members([
+    ['numRecords', String(rows)],
+    ['minValues', members(columns.map(([name, { least }]) => [name, endText(least)]))],
+    ['maxValues', members(columns.map(([name, { greatest }]) => [name, endText(greatest)]))],
+    [
+      'nullCount',
+      members(columns.map(([name, { nulls }]) => [name, nulls === undefined ? undefined : String(nulls)])),
+    ],
+  ])
+}
+
+/** One action of a log as far as this tool goes by it. */
+export type Action =
+  | { readonly kind: 'add'; readonly name: string; readonly file: LoggedFile }
+  | { readonly kind: 'remove'; readonly name: string }
+  | { readonly kind: 'metaData'; readonly metaData: LoggedMetaData }
+  | { readonly kind: 'protocol'; readonly reader: number; readonly writer: number }
+  | { readonly kind: 'shown'; readonly shown: ShownSnapshot }
+  | { readonly kind: 'engine'; readonly engine: string }
+  /** Nothing that changes what the table holds. */
+  | { readonly kind: 'other' }
+  /** What this tool never writes. */
+  | { readonly kind: 'strange'; readonly what: string }
+
+const FILE_NAME = /^load=[^/]+\/[^/]+$/
+
+const parseAdd = (add: JsonObject): Action => {
+  const [values, path] = [objectAt(add, 'partitionValues') ?? {}, textAt(add, 'path') ?? '']
+  const name = decodeURIComponent(path)
+  const [run, version] = [textAt(values, 'load'), Number(textAt(values, 'version') ?? Number.NaN)]
+  if (!FILE_NAME.test(name) || run === undefined || !Number.isSafeInteger(version))
+    return { kind: 'strange', what: `file "${path}"` }
+  return { kind: 'add', name, file: { run, version, bytes: numberAt(add, 'size') ?? 0 } }
+}
+
+const parseMetaData = (metaData: JsonObject): Action => {
+  const [id, schema] = [textAt(metaData, 'id'), textAt(metaData, 'schemaString')]
+  const partitions = JSON.stringify(metaData.partitionColumns)
+  if (id === undefined || schema === undefined || partitions !== JSON.stringify(PARTITION_COLUMNS))
+    return { kind: 'strange', what: 'a schema' }
+  return { kind: 'metaData', metaData: { id, schema, createdMs: numberAt(metaData, 'createdTime') ?? 0 } }
+}
+
+const parseTxn = (txn: JsonObject): Action => {
+  const [run, snapshot] = [textAt(txn, 'appId') ?? '', numberAt(txn, 'version') ?? 0]
+  return isRunId(run) ? { kind: 'shown', shown: { run, snapshot } } : { kind: 'other' }
+}
+
+const PARSERS: Readonly<Record<string, (action: JsonObject) => Action>> = {
+  add: parseAdd,
+  remove: (remove) => ({ kind: 'remove', name: decodeURIComponent(textAt(remove, 'path') ?? '') }),
+  metaData: parseMetaData,
+  protocol: (protocol) => ({
+    kind: 'protocol',
+    reader: numberAt(protocol, 'minReaderVersion') ?? Number.NaN,
+    writer: numberAt(protocol, 'minWriterVersion') ?? Number.NaN,
+  }),
+  txn: parseTxn,
+  commitInfo: (info) => ({ kind: 'engine', engine: textAt(info, 'engineInfo') ?? 'an unknown program' }),
+  cdc: () => ({ kind: 'strange', what: 'a change file' }),
+}
+
+/** Reads one action: of a line of the log, or a row of a checkpoint. @throws {SyntaxError}, {URIError} */
+export const parseAction = (text: string): Action => {
+  const line: unknown = JSON.parse(text)
+  if (!isObject(line)) return { kind: 'strange', what: 'an action' }
+  for (const [name, parse] of Object.entries(PARSERS)) {
+    const action = objectAt(line, name)
+    if (action) return parse(action)
+  }
+  return { kind: 'other' }
+}
+
+export const isOwnEngine = (engine: string): boolean => engine.startsWith(ENGINE)
+
+/** Whether this tool can go on with a table of these versions. */
+export const isKnownProtocol = (reader: number, writer: number): boolean =>
+  reader === READER && writer === WRITER

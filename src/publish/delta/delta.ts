@@ -1,0 +1,107 @@
+/**
+ * Delta Lake: a `_delta_log` beside each table's files, one version for each snapshot of the lake that changes the
+ * table. The log alone says what is published; the newest snapshot that it names is the one it shows.
+ */
+
+import { randomUUID } from 'node:crypto'
+import { join } from 'node:path'
+import type { Snapshot } from '../../core/partition.ts'
+import type { Table } from '../../lake/tables.ts'
+import { storageOf } from '../../storage/open-storage.ts'
+import { measureFiles } from '../file-statistics.ts'
+import type { PublishContext, PublishFormat, TableChange, TablePublication } from '../publication.ts'
+import { filesOfTable, type TableFile } from '../table-files.ts'
+import {
+  addLine,
+  commitLine,
+  type LoggedMetaData,
+  metaDataLine,
+  protocolLine,
+  removeLine,
+  txnLine,
+} from './actions.ts'
+import { DeltaLog, hasLog } from './log.ts'
+import { schemaText } from './schema.ts'
+
+interface Difference {
+  readonly added: readonly TableFile[]
+  readonly removed: readonly string[]
+}
+
+/** A file whose version changed is only added: the log's newest word on a path counts. */
+const differenceOf = (log: DeltaLog, files: readonly TableFile[]): Difference => {
+  const names = new Set(files.map(({ name }) => name))
+  return {
+    added: files.filter(({ name, version, run }) => {
+      const logged = log.files.get(name)
+      return logged?.version !== version || logged.run !== run
+    }),
+    removed: [...log.files.keys()].filter((name) => !names.has(name)),
+  }
+}
+
+/** The table's metadata where it has to be written: at first, and when its columns change. */
+const metaDataOf = (log: DeltaLog, table: Table, nowMs: number): LoggedMetaData | undefined => {
+  const schema = schemaText(table, log.metaData?.schema)
+  if (schema === log.metaData?.schema) return undefined
+  return { id: log.metaData?.id ?? randomUUID(), schema, createdMs: log.metaData?.createdMs ?? nowMs }
+}
+
+const operationOf = (log: DeltaLog, { removed }: Difference): string => {
+  if (log.version < 0) return 'CREATE TABLE AS SELECT'
+  return removed.length > 0 ? 'REPLACE' : 'WRITE'
+}
+
+const publishDelta = async (
+  { lake, session, now, signal }: PublishContext,
+  table: Table,
+  log: DeltaLog,
+  snapshot: Snapshot,
+): Promise<TableChange | null> => {
+  const files = filesOfTable(snapshot, table)
+  // Whoever was first may have gone further than this snapshot.
+  while ((log.shown?.snapshot ?? 0) < snapshot.snapshot) {
+    const nowMs = now().getTime()
+    const difference = differenceOf(log, files)
+    const { added, removed } = difference
+    const metaData = metaDataOf(log, table, nowMs)
+    if (added.length === 0 && removed.length === 0 && !metaData) return null
+    const shown = { snapshot: snapshot.snapshot, run: snapshot.run, pipeline: snapshot.pipeline }
+    const lines = [commitLine(shown, operationOf(log, difference), nowMs)]
+    if (log.version < 0) lines.push(protocolLine())
+    if (metaData) lines.push(metaDataLine(metaData, table.name))
+    lines.push(txnLine(shown, nowMs))
+    for (const name of removed) {
+      const logged = log.files.get(name)
+      if (logged) lines.push(removeLine(name, logged, nowMs))
+    }
+    const writtenMs = Date.parse(snapshot.time)
+    for await (const measured of measureFiles(session, lake, table, added, signal))
+      lines.push(addLine(measured, writtenMs))
+    signal?.throwIfAborted()
+    if (await log.append(lines)) {
+      await log.checkpointWhenDue(nowMs)
+      return { added: added.length, removed: removed.length }
+    }
+  }
+  return null
+}
+
+export const deltaFormat: PublishFormat = {
+  name: 'delta',
+
+  isPublished: (lake, table) => hasLog(storageOf(lake), table.name),
+
+  open: async (context, table): Promise<TablePublication> => {
+    const { lake, session, scratch, now } = context
+    const log = await DeltaLog.open({
+      storage: storageOf(lake),
+      session,
+      table: table.name,
+      scratch: join(scratch, 'delta', table.name),
+    })
+    // A publisher that was killed may have left it undone.
+    await log.checkpointWhenDue(now().getTime())
+    return { shown: () => log.shown, publish: (snapshot) => publishDelta(context, table, log, snapshot) }
+  },
+}

@@ -1,0 +1,21 @@
+/** JSON of a log that others may have written: nothing is believed before it is looked at. */
+
+export type JsonObject = Readonly<Record<string, unknown>>
+
+export const isObject = (value: unknown): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+export const objectAt = (value: JsonObject, name: string): JsonObject | undefined => {
+  const found = value[name]
+  return isObject(found) ? found : undefined
+}
+
+export const textAt = (value: JsonObject, name: string): string | undefined => {
+  const found = value[name]
+  return typeof found === 'string' ? found : undefined
+}
+
+export const numberAt = (value: JsonObject, name: string): number | undefined => {
+  const found = value[name]
+  return typeof found === 'number' ? found : undefined
+}

@@ -1,0 +1,221 @@
+/**
+ * The log of one published table: what its commits and its newest checkpoint say, and the next commit. Every version
+ * is created only if it is not there, and never written again. Knows actions, not snapshots.
+ */
+
+import { rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { ToolkitError } from '../../core/errors.ts'
+import type { Session } from '../../lake/duckdb.ts'
+import type { Storage } from '../../storage/storage.ts'
+import { makeFolder } from '../../support/durable-files.ts'
+import { temporaryLiveness } from '../../support/process-identity.ts'
+import type { ShownSnapshot } from '../publication.ts'
+import {
+  type Action,
+  isKnownProtocol,
+  isOwnEngine,
+  type LoggedFile,
+  type LoggedMetaData,
+  parseAction,
+} from './actions.ts'
+import { copyCheckpoint, streamCheckpoint } from './checkpoint.ts'
+
+const LOG_FOLDER = '_delta_log'
+
+/** A checkpoint is made once so many versions have come since the last one. */
+const VERSIONS_PER_CHECKPOINT = 10
+
+const numbered = (version: number): string => String(version).padStart(20, '0')
+const CHECKPOINT = /^(\d{20})\.checkpoint\.parquet$/
+const COMMIT = /^(\d{20})\.json$/
+
+export const logFolder = (table: string): string => `${table}/${LOG_FOLDER}`
+
+/** Whether a table has a log. */
+export const hasLog = async (storage: Storage, table: string): Promise<boolean> =>
+  (await storage.look(`${logFolder(table)}/${numbered(0)}.json`)) !== null ||
+  (await storage.look(`${logFolder(table)}/_last_checkpoint`)) !== null
+
+export interface DeltaLogOptions {
+  readonly storage: Storage
+  readonly session: Session
+  readonly table: string
+  /** Folder of this machine for copies of the log. */
+  readonly scratch: string
+}
+
+export class DeltaLog {
+  readonly #options: DeltaLogOptions
+  readonly #files = new Map<string, LoggedFile>()
+  /** Copies of the commits since the checkpoint, for the next one. */
+  readonly #commits: string[] = []
+  #version = -1
+  #checkpoint: { readonly version: number; readonly path: string } | undefined
+  #metaData: LoggedMetaData | undefined
+  #shown: ShownSnapshot | null = null
+
+  private constructor(options: DeltaLogOptions) {
+    this.#options = options
+  }
+
+  /** @throws {ToolkitError} PUBLISH_CONFLICT */
+  static async open(options: DeltaLogOptions): Promise<DeltaLog> {
+    const log = new DeltaLog(options)
+    await makeFolder(options.scratch)
+    const found = await options.storage.list(logFolder(options.table))
+    const names = found.map(({ path }) => path.slice(path.lastIndexOf('/') + 1))
+    await options.storage.remove(
+      found.flatMap(({ path }, at) => (temporaryLiveness(names[at] ?? '') === 'gone' ? [path] : [])),
+    )
+    const newestOf = (pattern: RegExp): number =>
+      Math.max(-1, ...names.map((name) => Number(pattern.exec(name)?.[1] ?? -1)))
+    const newest = newestOf(CHECKPOINT)
+    if (newest >= 0) await log.#readCheckpoint(newest)
+    await log.refresh()
+    if (newestOf(COMMIT) > log.#version)
+      throw log.#conflict(`version ${log.#version + 1} of its log is missing`)
+    return log
+  }
+
+  /** -1 where there is no log yet. */
+  get version(): number {
+    return this.#version
+  }
+  get metaData(): LoggedMetaData | undefined {
+    return this.#metaData
+  }
+  get shown(): ShownSnapshot | null {
+    return this.#shown
+  }
+  /** The files of the table by their names below its folder. */
+  get files(): ReadonlyMap<string, LoggedFile> {
+    return this.#files
+  }
+
+  /** Reads what was written since. @throws {ToolkitError} PUBLISH_CONFLICT */
+  async refresh(): Promise<void> {
+    for (;;) {
+      const bytes = await this.#options.storage.read(this.#pathOf(`${numbered(this.#version + 1)}.json`))
+      if (bytes === null) return
+      await this.#apply(bytes)
+    }
+  }
+
+  /**
+   * Writes the next version.
+   *
+   * @returns false when somebody else wrote it first: what they wrote is read then, and the caller looks anew
+   * @throws {ToolkitError} PUBLISH_CONFLICT, DISK_FULL, WRITE_FAILED and those of the storage
+   */
+  async append(lines: readonly string[]): Promise<boolean> {
+    const bytes = Buffer.from(`${lines.join('\n')}\n`)
+    const created = await this.#options.storage.create(
+      this.#pathOf(`${numbered(this.#version + 1)}.json`),
+      bytes,
+    )
+    if (created) await this.#apply(bytes)
+    else await this.refresh()
+    return created
+  }
+
+  /** Makes a checkpoint where one is due. A reader or publisher without it only has more to read. */
+  async checkpointWhenDue(nowMs: number): Promise<void> {
+    if (this.#version - (this.#checkpoint?.version ?? 0) < VERSIONS_PER_CHECKPOINT) return
+    const { storage, session, scratch } = this.#options
+    const version = this.#version
+    const path = join(scratch, `${numbered(version)}.checkpoint.parquet`)
+    const receipt = await copyCheckpoint(session, this.#checkpoint?.path, this.#commits, path, nowMs)
+    await storage.create(this.#pathOf(`${numbered(version)}.checkpoint.parquet`), receipt.bytes)
+    await storage.replace(
+      this.#pathOf('_last_checkpoint'),
+      `${JSON.stringify({ version, size: receipt.actions })}\n`,
+    )
+    await this.#startFrom(version, path)
+  }
+
+  #pathOf(name: string): string {
+    return `${logFolder(this.#options.table)}/${name}`
+  }
+
+  #conflict(what: string, cause?: unknown): ToolkitError {
+    const { table } = this.#options
+    return new ToolkitError(
+      'PUBLISH_CONFLICT',
+      `Cannot publish "${table}" as a Delta table: ${what}; see docs/publishing.md`,
+      { table, version: this.#version + 1 },
+      cause,
+    )
+  }
+
+  async #startFrom(version: number, path: string): Promise<void> {
+    for (const commit of this.#commits.splice(0)) await rm(commit, { force: true })
+    if (this.#checkpoint) await rm(this.#checkpoint.path, { force: true })
+    this.#checkpoint = { version, path }
+    this.#version = version
+  }
+
+  async #readCheckpoint(version: number): Promise<void> {
+    const { storage, session, scratch } = this.#options
+    const name = `${numbered(version)}.checkpoint.parquet`
+    const bytes = await storage.read(this.#pathOf(name))
+    if (bytes === null) throw this.#conflict(`checkpoint "${name}" is missing`)
+    const path = join(scratch, name)
+    await writeFile(path, bytes)
+    await this.#startFrom(version, path)
+    for await (const text of streamCheckpoint(session, path)) this.#take(this.#parse(text))
+    if (!this.#metaData) throw this.#conflict(`checkpoint "${name}" has no schema`)
+  }
+
+  #parse(text: string): Action {
+    try {
+      return parseAction(text)
+    } catch (error) {
+      throw this.#conflict(`version ${this.#version + 1} of its log is no JSON`, error)
+    }
+  }
+
+  /** Reads the commit of the next version. */
+  async #apply(bytes: Buffer): Promise<void> {
+    const version = this.#version + 1
+    const path = join(this.#options.scratch, `${numbered(version)}.json`)
+    const texts = bytes
+      .toString('utf8')
+      .split('\n')
+      .filter((text) => text.trim() !== '')
+    const actions = texts.map((text) => this.#parse(text))
+    const engine = actions.find((action) => action.kind === 'engine')?.engine ?? 'an unknown program'
+    const changes = actions.some(({ kind }) => kind !== 'engine' && kind !== 'other' && kind !== 'shown')
+    if (changes && !isOwnEngine(engine))
+      throw this.#conflict(
+        `version ${version} of its log was written by "${engine}", expected firmlake alone`,
+      )
+    for (const action of actions) this.#take(action)
+    await writeFile(path, bytes)
+    this.#commits.push(path)
+    this.#version = version
+  }
+
+  #take(action: Action): void {
+    switch (action.kind) {
+      case 'add':
+        this.#files.set(action.name, action.file)
+        return
+      case 'remove':
+        this.#files.delete(action.name)
+        return
+      case 'metaData':
+        this.#metaData = action.metaData
+        return
+      case 'shown':
+        if (action.shown.snapshot > (this.#shown?.snapshot ?? 0)) this.#shown = action.shown
+        return
+      case 'protocol':
+        if (!isKnownProtocol(action.reader, action.writer))
+          throw this.#conflict(`its protocol is ${action.reader}, ${action.writer}, expected 1, 2`)
+        return
+      case 'strange':
+        throw this.#conflict(`its log holds ${action.what} that firmlake does not write`)
+    }
+  }
+}

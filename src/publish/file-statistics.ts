@@ -1,0 +1,205 @@
+/**
+ * What stands in the columns of Parquet files: nulls, least and greatest value. Mostly from their footers; of columns
+ * that were written from ENUMs the footers only know the ENUM's own ends, so those few columns are read.
+ */
+
+import { ToolkitError } from '../core/errors.ts'
+import { parseColumnType } from '../lake/column-types.ts'
+import type { Column } from '../lake/columns.ts'
+import type { Row, Session } from '../lake/duckdb.ts'
+import { inLake } from '../lake/layout.ts'
+import { ident, literal } from '../lake/sql.ts'
+import type { Table } from '../lake/tables.ts'
+import { storageOf } from '../storage/open-storage.ts'
+import type { TableFile } from './table-files.ts'
+
+/** BIGINT is bigint; SMALLINT, INTEGER and DOUBLE are numbers; an instant is `2025-01-31T12:00:00.000000Z`. */
+export type StatisticsValue = bigint | number | string | boolean
+
+export interface ColumnStatistics {
+  /** Absent where the file does not say. */
+  readonly nulls?: number
+  /** Both exact; absent where no value is known or there is none. */
+  readonly least?: StatisticsValue
+  readonly greatest?: StatisticsValue
+}
+
+/** By column name; no lists and structs. */
+export type FileStatistics = ReadonlyMap<string, ColumnStatistics>
+
+/** Files of one query: their footers are held at once. */
+const FILES_AT_ONCE = 128
+
+/** Types of columns by name; lists and structs have no order. */
+type Types = ReadonlyMap<string, string>
+
+const scalarTypes = (columns: readonly Column[]): Types =>
+  new Map(
+    columns.flatMap(({ name, type }) => {
+      const parsed = parseColumnType(type)
+      return parsed.kind === 'scalar' ? [[name, parsed.name] as const] : []
+    }),
+  )
+
+const INSTANT = /^(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d)(?:\.(\d{1,6}))?\+00$/
+
+/** A value as DuckDB prints it; `undefined` for what no order can be built on (NaN, Infinity, years before 1). */
+const parseValue = (text: unknown, type: string): StatisticsValue | undefined => {
+  if (text === null || text === undefined) return undefined
+  const printed = String(text)
+  switch (type) {
+    case 'BIGINT':
+      return BigInt(printed)
+    case 'INTEGER':
+    case 'SMALLINT':
+    case 'DOUBLE':
+      return Number.isFinite(Number(printed)) ? Number(printed) : undefined
+    case 'BOOLEAN':
+      return printed === 'true'
+    case 'VARCHAR':
+      return printed
+    case 'TIMESTAMPTZ': {
+      const [, day, time, fraction = ''] = INSTANT.exec(printed) ?? []
+      return day && `${day}T${time}.${fraction.padEnd(6, '0')}Z`
+    }
+    default:
+      return undefined
+  }
+}
+
+/** Texts in the order of their UTF-8 bytes, as Parquet and every reader order them; JavaScript does not. */
+const isBefore = (a: StatisticsValue, b: StatisticsValue): boolean =>
+  typeof a === 'string' && typeof b === 'string' ? Buffer.compare(Buffer.from(a), Buffer.from(b)) < 0 : a < b
+
+/** A column of one file while its row groups are put together. `null`: an end is not known. */
+interface Gathered {
+  nulls: number | null
+  least: StatisticsValue | null | undefined
+  greatest: StatisticsValue | null | undefined
+  inexact: boolean
+}
+
+const gather = (known: Gathered | undefined, row: Row, type: string): Gathered => {
+  const all = known ?? { nulls: 0, least: undefined, greatest: undefined, inexact: false }
+  const [values, nulls] = [Number(row.num_values), row.stats_null_count]
+  all.nulls = nulls === null || all.nulls === null ? null : all.nulls + Number(nulls)
+  // A row group without a value has no ends and takes no part.
+  if (nulls !== null && Number(nulls) === values) return all
+  all.inexact ||= row.min_is_exact === false || row.max_is_exact === false
+  const [least, greatest] = [parseValue(row.stats_min_value, type), parseValue(row.stats_max_value, type)]
+  if (least === undefined) all.least = null
+  else if (all.least === undefined || (all.least !== null && isBefore(least, all.least))) all.least = least
+  if (greatest === undefined) all.greatest = null
+  else if (all.greatest === undefined || (all.greatest !== null && isBefore(all.greatest, greatest)))
+    all.greatest = greatest
+  return all
+}
+
+const settled = ({ nulls, least, greatest }: Gathered): ColumnStatistics => ({
+  ...(nulls !== null && { nulls }),
+  ...(least !== null && least !== undefined && { least }),
+  ...(greatest !== null && greatest !== undefined && { greatest }),
+})
+
+type ByColumn = Map<string, Gathered>
+
+const readFooters = async (
+  session: Session,
+  types: Types,
+  paths: readonly string[],
+): Promise<Map<string, ByColumn>> => {
+  const found = new Map(paths.map((path): [string, ByColumn] => [path, new Map()]))
+  const rows = session.stream(`SELECT file_name, path_in_schema, num_values, stats_null_count,
+  stats_min_value, stats_max_value, min_is_exact, max_is_exact
+FROM parquet_metadata([${paths.map(literal).join(', ')}])`)
+  for await (const chunk of rows)
+    for (const row of chunk) {
+      const [column, type] = [String(row.path_in_schema), types.get(String(row.path_in_schema))]
+      const columns = found.get(String(row.file_name))
+      if (type && columns) columns.set(column, gather(columns.get(column), row, type))
+    }
+  return found
+}
+
+/** Replaces the ends of columns whose footers only bound them. */
+const readInexact = async (
+  session: Session,
+  types: Types,
+  found: ReadonlyMap<string, ByColumn>,
+): Promise<void> => {
+  const inexact = [...types].filter(([name]) => [...found.values()].some((file) => file.get(name)?.inexact))
+  if (inexact.length === 0) return
+  const paths = [...found].filter(([, file]) => inexact.some(([name]) => file.get(name)?.inexact))
+  const ends = inexact.map(
+    ([name], at) => `min(${ident(name)}) AS least_${at}, max(${ident(name)}) AS greatest_${at}`,
+  )
+  const rows = session.stream(`SELECT filename, ${ends.join(', ')}
+FROM read_parquet([${paths.map(([path]) => literal(path)).join(', ')}], union_by_name = true, filename = true)
+GROUP BY filename`)
+  for await (const chunk of rows)
+    for (const row of chunk)
+      for (const [at, [name, type]] of inexact.entries()) {
+        const column = found.get(String(row.filename))?.get(name)
+        if (!column?.inexact) continue
+        column.least = parseValue(row[`least_${at}`], type)
+        column.greatest = parseValue(row[`greatest_${at}`], type)
+      }
+}
+
+const measure = async (
+  session: Session,
+  types: Types,
+  paths: readonly string[],
+): Promise<ReadonlyMap<string, ByColumn>> => {
+  const found = await readFooters(session, types, paths)
+  await readInexact(session, types, found)
+  return found
+}
+
+const unreadable = ({ name }: Table, error: unknown): ToolkitError =>
+  new ToolkitError(
+    'LAKE_DAMAGED',
+    `Cannot read files of table "${name}": ${error instanceof Error ? error.message : String(error)}`,
+    { table: name },
+    error,
+  )
+
+/** A file of a table and what stands in its columns. */
+export interface MeasuredFile {
+  readonly file: TableFile
+  readonly statistics: FileStatistics
+}
+
+/**
+ * Statistics of a table's files, in their order, with a few files at once in memory. Fetches the files first.
+ *
+ * @throws {ToolkitError} `LAKE_DAMAGED` and those of the storage, where a file cannot be had
+ */
+export async function* measureFiles(
+  session: Session,
+  lake: string,
+  table: Table,
+  files: readonly TableFile[],
+  signal?: AbortSignal,
+): AsyncGenerator<MeasuredFile> {
+  const types = scalarTypes(table.columns)
+  for (let from = 0; from < files.length; from += FILES_AT_ONCE) {
+    signal?.throwIfAborted()
+    const some = files.slice(from, from + FILES_AT_ONCE)
+    await storageOf(lake).fetch(some, { signal })
+    const paths = some.map(({ path }) => inLake(lake, path))
+    const found = await measure(session, types, paths).catch((error: unknown) => {
+      signal?.throwIfAborted()
+      throw unreadable(table, error)
+    })
+    for (const file of some) {
+      const columns = found.get(inLake(lake, file.path))
+      // A column that a file does not have is NULL in all of its rows.
+      const ofColumn = (name: string): ColumnStatistics => {
+        const column = columns?.get(name)
+        return column ? settled(column) : { nulls: file.rows }
+      }
+      yield { file, statistics: new Map([...types.keys()].map((name) => [name, ofColumn(name)])) }
+    }
+  }
+}

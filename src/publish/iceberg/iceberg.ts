@@ -1,0 +1,125 @@
+/**
+ * Apache Iceberg, version 2: metadata, manifest lists and manifests beside each table's files, one snapshot for each
+ * snapshot of the lake that changes the table. The current snapshot's summary says which of the lake's it shows.
+ */
+
+import type { Snapshot } from '../../core/partition.ts'
+import type { Table } from '../../lake/tables.ts'
+import { storageOf } from '../../storage/open-storage.ts'
+import type { Storage } from '../../storage/storage.ts'
+import { type MeasuredFile, measureFiles } from '../file-statistics.ts'
+import type {
+  PublishContext,
+  PublishFormat,
+  ShownSnapshot,
+  TableChange,
+  TablePublication,
+} from '../publication.ts'
+import { filesOfTable, type TableFile } from '../table-files.ts'
+import type { CatalogOptions } from './catalog-client.ts'
+import { catalogStore } from './catalog-store.ts'
+import { folderStore } from './folder-store.ts'
+import { type LiveFiles, NO_FILES, readLiveFiles } from './live-files.ts'
+import { writeNextSnapshot } from './next-snapshot.ts'
+import { removeExpired } from './remove-expired.ts'
+import { currentSnapshot, SUMMARY, type TableMetadata } from './table-metadata.ts'
+import type { TableBase, TableStore } from './table-store.ts'
+
+const shownBy = (metadata: TableMetadata | null): ShownSnapshot | null => {
+  const summary = metadata && currentSnapshot(metadata)?.summary
+  const snapshot = Number(summary?.[SUMMARY.snapshot] ?? 0)
+  return summary && snapshot > 0 ? { snapshot, run: summary[SUMMARY.run] ?? '' } : null
+}
+
+/** One table and where it stands; what was read of it is kept from snapshot to snapshot. */
+class IcebergTable implements TablePublication {
+  readonly #context: PublishContext
+  readonly #storage: Storage
+  readonly #store: TableStore
+  readonly #table: Table
+  #base: TableBase
+  #live: LiveFiles | undefined
+  readonly moved: boolean
+
+  constructor(context: PublishContext, store: TableStore, table: Table, base: TableBase) {
+    this.#context = context
+    this.#storage = storageOf(context.lake)
+    this.#store = store
+    this.#table = table
+    this.#base = base
+    this.moved = base.moved
+  }
+
+  shown(): ShownSnapshot | null {
+    return shownBy(this.#base.metadata)
+  }
+
+  async publish(snapshot: Snapshot): Promise<TableChange | null> {
+    const { signal, oldest } = this.#context
+    const wanted = filesOfTable(snapshot, this.#table)
+    // Whoever was first may have gone further than this snapshot.
+    while ((this.shown()?.snapshot ?? 0) < snapshot.snapshot) {
+      signal?.throwIfAborted()
+      const base = this.#base
+      this.#live ??= base.metadata
+        ? await readLiveFiles(this.#storage, this.#table.name, base.metadata)
+        : NO_FILES
+      const next = await writeNextSnapshot({
+        storage: this.#storage,
+        table: this.#table,
+        base: base.metadata,
+        live: this.#live,
+        wanted,
+        of: snapshot,
+        oldest,
+        measure: (files) => this.#measure(files),
+      })
+      if (next === undefined) return null
+      signal?.throwIfAborted()
+      const outcome = await this.#store.commit(this.#table, base, next.change)
+      this.#base = outcome.base
+      if (outcome.kind === 'committed') {
+        // Another may have gone on from it already, where its answer was lost on the way.
+        const isCurrent = shownBy(outcome.base.metadata)?.snapshot === snapshot.snapshot
+        this.#live = isCurrent ? next.live : undefined
+        await removeExpired(this.#storage, this.#table.name, base.metadata, next.change.expired, outcome.base)
+        return { added: next.added, removed: next.removed }
+      }
+      this.#live = undefined
+      await this.#storage.remove(next.written)
+    }
+    return null
+  }
+
+  async #measure(files: readonly TableFile[]): Promise<readonly MeasuredFile[]> {
+    const { session, lake, signal } = this.#context
+    const measured: MeasuredFile[] = []
+    for await (const one of measureFiles(session, lake, this.#table, files, signal)) measured.push(one)
+    return measured
+  }
+}
+
+/** Tables published through a store. @param name as the command line and the reports call it */
+export const icebergFormatOn = (
+  name: string,
+  storeOf: (lake: string, signal: AbortSignal | undefined) => TableStore,
+): PublishFormat => ({
+  name,
+
+  isPublished: async (lake, table) => {
+    const { metadata, moved } = await storeOf(lake, undefined).open(table)
+    return metadata !== null || moved
+  },
+
+  open: async (context, table) => {
+    const store = storeOf(context.lake, context.signal)
+    return new IcebergTable(context, store, table, await store.open(table))
+  },
+})
+
+/** Metadata kept by a REST catalog. */
+export const icebergCatalogFormat = (options: CatalogOptions): PublishFormat =>
+  icebergFormatOn('iceberg', (lake, signal) => catalogStore(storageOf(lake), options, signal))
+
+/** Metadata in the lake itself, as Hadoop's tables have it. */
+export const icebergFormat: PublishFormat = icebergFormatOn('iceberg', (lake) => folderStore(storageOf(lake)))

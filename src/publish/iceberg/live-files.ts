@@ -1,0 +1,66 @@
+/** The data files of a table's current snapshot, by path, and the manifests that name them. */
+
+import type { Storage } from '../../storage/storage.ts'
+import { pathInLake } from './lake-paths.ts'
+import type { ManifestFileRecord } from './manifest-schemas.ts'
+import { decodeManifest, decodeManifestList, hasLiveFiles, type SettledEntry } from './manifests.ts'
+import { conflict, currentSnapshot, type IcebergSnapshot, type TableMetadata } from './table-metadata.ts'
+
+export interface LiveFile {
+  readonly entry: SettledEntry
+  /** Path of the manifest that names it. */
+  readonly manifest: string
+}
+
+export interface LiveFiles {
+  readonly manifests: readonly ManifestFileRecord[]
+  /** By absolute path. */
+  readonly files: ReadonlyMap<string, LiveFile>
+}
+
+export const NO_FILES: LiveFiles = { manifests: [], files: new Map() }
+
+const readBytes = async (storage: Storage, table: string, absolute: string): Promise<Buffer> => {
+  const path = pathInLake(storage, absolute)
+  const bytes = path === undefined ? null : await storage.read(path)
+  if (bytes === null) throw conflict(table, `"${absolute}", which its metadata names, is missing`)
+  return bytes
+}
+
+const decoding = async <T>(table: string, absolute: string, decode: () => Promise<T>): Promise<T> => {
+  try {
+    return await decode()
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error)
+    throw conflict(table, `"${absolute}" is damaged or was made by someone else: ${reason}`)
+  }
+}
+
+/** The manifests of a snapshot. */
+export const readManifestList = async (
+  storage: Storage,
+  table: string,
+  snapshot: IcebergSnapshot,
+): Promise<readonly ManifestFileRecord[]> => {
+  const path = snapshot['manifest-list']
+  const bytes = await readBytes(storage, table, path)
+  return decoding(table, path, () => decodeManifestList(bytes))
+}
+
+export const readLiveFiles = async (
+  storage: Storage,
+  table: string,
+  metadata: TableMetadata | null,
+): Promise<LiveFiles> => {
+  const snapshot = metadata && currentSnapshot(metadata)
+  if (!snapshot) return NO_FILES
+  const manifests = (await readManifestList(storage, table, snapshot)).filter(hasLiveFiles)
+  const files = new Map<string, LiveFile>()
+  for (const manifest of manifests) {
+    const path = manifest.manifest_path
+    const bytes = await readBytes(storage, table, path)
+    const entries = await decoding(table, path, () => decodeManifest(bytes, manifest))
+    for (const entry of entries) files.set(entry.data_file.file_path, { entry, manifest: path })
+  }
+  return { manifests, files }
+}

@@ -1,0 +1,160 @@
+/**
+ * The Avro schemas of manifests and manifest lists, and their records.
+ *
+ * Source: Apache Iceberg, table specification, version 2, "Manifests", "Manifest Lists".
+ */
+
+import type { AvroField, AvroSchema, FieldType } from './avro-files.ts'
+
+const field = (id: number, name: string, type: FieldType): AvroField => ({ name, type, 'field-id': id })
+/** A field that may be absent. */
+const optional = (id: number, name: string, type: FieldType): AvroField => ({
+  name,
+  type: ['null', type],
+  default: null,
+  'field-id': id,
+})
+
+/** A map whose keys are numbers: Avro's own maps have text for keys. */
+const numberMap = (key: number, value: number, type: FieldType): FieldType => ({
+  type: 'array',
+  logicalType: 'map',
+  items: {
+    type: 'record',
+    name: `k${key}_v${value}`,
+    fields: [field(key, 'key', 'int'), field(value, 'value', type)],
+  },
+})
+
+/** Ids of the partition's fields. */
+export const PARTITION_FIELD_IDS = { load: 1000, version: 1001 } as const
+
+const DATA_FILE: AvroSchema = {
+  type: 'record',
+  name: 'r2',
+  fields: [
+    field(134, 'content', 'int'),
+    field(100, 'file_path', 'string'),
+    field(101, 'file_format', 'string'),
+    field(102, 'partition', {
+      type: 'record',
+      name: 'r102',
+      fields: [
+        optional(PARTITION_FIELD_IDS.load, 'load', 'string'),
+        optional(PARTITION_FIELD_IDS.version, 'version', 'long'),
+      ],
+    }),
+    field(103, 'record_count', 'long'),
+    field(104, 'file_size_in_bytes', 'long'),
+    optional(109, 'value_counts', numberMap(119, 120, 'long')),
+    optional(110, 'null_value_counts', numberMap(121, 122, 'long')),
+    optional(125, 'lower_bounds', numberMap(126, 127, 'bytes')),
+    optional(128, 'upper_bounds', numberMap(129, 130, 'bytes')),
+    optional(140, 'sort_order_id', 'int'),
+  ],
+}
+
+export const MANIFEST_SCHEMA: AvroSchema = {
+  type: 'record',
+  name: 'manifest_entry',
+  fields: [
+    field(0, 'status', 'int'),
+    optional(1, 'snapshot_id', 'long'),
+    optional(3, 'sequence_number', 'long'),
+    optional(4, 'file_sequence_number', 'long'),
+    field(2, 'data_file', DATA_FILE),
+  ],
+}
+
+export const MANIFEST_LIST_SCHEMA: AvroSchema = {
+  type: 'record',
+  name: 'manifest_file',
+  fields: [
+    field(500, 'manifest_path', 'string'),
+    field(501, 'manifest_length', 'long'),
+    field(502, 'partition_spec_id', 'int'),
+    field(517, 'content', 'int'),
+    field(515, 'sequence_number', 'long'),
+    field(516, 'min_sequence_number', 'long'),
+    field(503, 'added_snapshot_id', 'long'),
+    field(504, 'added_files_count', 'int'),
+    field(505, 'existing_files_count', 'int'),
+    field(506, 'deleted_files_count', 'int'),
+    field(512, 'added_rows_count', 'long'),
+    field(513, 'existing_rows_count', 'long'),
+    field(514, 'deleted_rows_count', 'long'),
+    optional(507, 'partitions', {
+      type: 'array',
+      'element-id': 508,
+      items: {
+        type: 'record',
+        name: 'r508',
+        fields: [
+          field(509, 'contains_null', 'boolean'),
+          optional(518, 'contains_nan', 'boolean'),
+          optional(510, 'lower_bound', 'bytes'),
+          optional(511, 'upper_bound', 'bytes'),
+        ],
+      },
+    }),
+  ],
+}
+
+export interface KeyValue<T> {
+  readonly key: number
+  readonly value: T
+}
+
+/** A data file as a manifest describes it. Maps go by field id. */
+export interface DataFileRecord {
+  /** 0: rows. */
+  readonly content: number
+  readonly file_path: string
+  readonly file_format: string
+  readonly partition: { readonly load: string | null; readonly version: number | null }
+  readonly record_count: number
+  readonly file_size_in_bytes: number
+  readonly value_counts: readonly KeyValue<number>[] | null
+  readonly null_value_counts: readonly KeyValue<number>[] | null
+  readonly lower_bounds: readonly KeyValue<Buffer>[] | null
+  readonly upper_bounds: readonly KeyValue<Buffer>[] | null
+  readonly sort_order_id: number | null
+}
+
+export const STATUS = { existing: 0, added: 1, deleted: 2 } as const
+
+export interface ManifestEntryRecord {
+  readonly status: number
+  /** The snapshot that added the file, of a deleted one that which deleted it; `null`: that of the manifest. */
+  readonly snapshot_id: number | null
+  /** `null` of an added file: that of the manifest. */
+  readonly sequence_number: number | null
+  readonly file_sequence_number: number | null
+  readonly data_file: DataFileRecord
+}
+
+/** Least and greatest value of one field of the partitions. */
+export interface FieldSummary {
+  readonly contains_null: boolean
+  readonly contains_nan: boolean | null
+  readonly lower_bound: Buffer | null
+  readonly upper_bound: Buffer | null
+}
+
+/** A manifest as a manifest list describes it. */
+export interface ManifestFileRecord {
+  readonly manifest_path: string
+  readonly manifest_length: number
+  readonly partition_spec_id: number
+  readonly content: number
+  readonly sequence_number: number
+  readonly min_sequence_number: number
+  readonly added_snapshot_id: number
+  readonly added_files_count: number
+  readonly existing_files_count: number
+  readonly deleted_files_count: number
+  readonly added_rows_count: number
+  readonly existing_rows_count: number
+  readonly deleted_rows_count: number
+  readonly partitions: readonly FieldSummary[] | null
+}

@@ -1,0 +1,203 @@
+/** The metadata document of a table: its form, the first one, and how a snapshot changes it. */
+
+import { ToolkitError } from '../../core/errors.ts'
+import { fieldPaths } from '../../lake/field-ids.ts'
+import type { Table } from '../../lake/tables.ts'
+import {
+  type IcebergField,
+  type IcebergSchema,
+  lastColumnId,
+  nameMapping,
+  partitionSpec,
+  schemaFields,
+} from './table-schema.ts'
+
+export interface IcebergSnapshot {
+  readonly 'snapshot-id': number
+  readonly 'parent-snapshot-id'?: number
+  readonly 'sequence-number': number
+  readonly 'timestamp-ms': number
+  readonly 'manifest-list': string
+  readonly summary: Readonly<Record<string, string>> & { readonly operation: string }
+  readonly 'schema-id': number
+}
+
+export interface TableMetadata {
+  readonly 'format-version': number
+  readonly 'table-uuid': string
+  readonly location: string
+  readonly 'last-sequence-number': number
+  readonly 'last-updated-ms': number
+  readonly 'last-column-id': number
+  readonly 'current-schema-id': number
+  readonly schemas: readonly IcebergSchema[]
+  readonly properties?: Readonly<Record<string, string>>
+  readonly 'current-snapshot-id'?: number | null
+  readonly snapshots?: readonly IcebergSnapshot[]
+  readonly 'snapshot-log'?: readonly { readonly 'snapshot-id': number; readonly 'timestamp-ms': number }[]
+  readonly 'metadata-log'?: readonly { readonly 'metadata-file': string; readonly 'timestamp-ms': number }[]
+  readonly refs?: Readonly<Record<string, unknown>>
+}
+
+/** One step of a table: a snapshot on top of the current one, and what changes with it. */
+export interface TableChange {
+  readonly snapshot: IcebergSnapshot
+  /** The schema that the table gets with it; absent where it keeps its own. */
+  readonly schema?: IcebergSchema
+  /** Properties that differ from the table's. */
+  readonly properties: Readonly<Record<string, string>>
+  /** Snapshots that go, because the lake keeps their files no longer. */
+  readonly expired: readonly number[]
+}
+
+/** Where the lake's own facts stand in the summary of a snapshot. */
+export const SUMMARY = { snapshot: 'firmlake.snapshot', run: 'firmlake.run', time: 'firmlake.time' } as const
+const TABLE_PROPERTY = 'firmlake.table'
+
+/** How many earlier metadata files a table's document names. */
+export const METADATA_LOG_LENGTH = 100
+
+export const tableProperties = (table: Table): Readonly<Record<string, string>> => ({
+  [TABLE_PROPERTY]: table.name,
+  comment: `A row is ${table.row}.`,
+  'write.format.default': 'parquet',
+  'write.parquet.compression-codec': 'zstd',
+  'schema.name-mapping.default': nameMapping(schemaFields(table)),
+})
+
+const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null
+
+const isMetadata = (value: unknown): value is TableMetadata =>
+  isObject(value) &&
+  'format-version' in value &&
+  'table-uuid' in value &&
+  typeof value['table-uuid'] === 'string' &&
+  'location' in value &&
+  typeof value.location === 'string' &&
+  'schemas' in value &&
+  Array.isArray(value.schemas) &&
+  (!('snapshots' in value) || Array.isArray(value.snapshots)) &&
+  'last-sequence-number' in value &&
+  typeof value['last-sequence-number'] === 'number'
+
+export const conflict = (table: string, reason: string): ToolkitError =>
+  new ToolkitError('PUBLISH_CONFLICT', `Cannot publish table "${table}" as Iceberg: ${reason}`, { table })
+
+/** The snapshot that readers see; `undefined` of a table without one. */
+export const currentSnapshot = (metadata: TableMetadata): IcebergSnapshot | undefined =>
+  metadata.snapshots?.find((one) => one['snapshot-id'] === metadata['current-snapshot-id'])
+
+export const currentSchema = (metadata: TableMetadata): IcebergSchema | undefined =>
+  metadata.schemas.find((one) => one['schema-id'] === metadata['current-schema-id'])
+
+/** The lake's snapshot up to which a table is published. */
+export const publishedSnapshot = (metadata: TableMetadata): number =>
+  Number(currentSnapshot(metadata)?.summary[SUMMARY.snapshot] ?? 0)
+
+/**
+ * Takes a table's document for one of ours.
+ *
+ * @throws {ToolkitError} `PUBLISH_CONFLICT` where someone else has made or changed the table
+ */
+export const ownMetadata = (table: Table, value: unknown): TableMetadata => {
+  if (!isMetadata(value)) throw conflict(table.name, 'its metadata is not of Iceberg version 2')
+  if (value['format-version'] !== 2)
+    throw conflict(table.name, `its metadata is of version ${value['format-version']}, expected 2`)
+  if (value.properties?.[TABLE_PROPERTY] !== table.name)
+    throw conflict(table.name, 'its metadata was made by someone else')
+  const current = currentSnapshot(value)
+  if (current?.summary[SUMMARY.snapshot] === undefined)
+    throw conflict(table.name, 'its current snapshot was made by someone else')
+  const paths = fieldPaths(table.name)
+  for (const { id, name } of currentSchema(value)?.fields ?? []) {
+    const own = paths[id - 1]
+    // Ids beyond ours are those of a later release.
+    if (own !== undefined && own !== name)
+      throw conflict(table.name, `its column ${id} "${name}" was made by someone else`)
+  }
+  return value
+}
+
+const sameFields = (a: readonly IcebergField[], b: readonly IcebergField[]): boolean =>
+  JSON.stringify(sorted(a)) === JSON.stringify(sorted(b))
+
+/** With the keys of objects in order: a catalog writes them as it likes. */
+const sorted = (value: unknown): unknown => {
+  if (Array.isArray(value)) return value.map(sorted)
+  if (!isObject(value)) return value
+  return Object.fromEntries(
+    Object.entries(value)
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([key, inner]) => [key, sorted(inner)]),
+  )
+}
+
+/**
+ * The schema a table gets when it has none, or an older one; `undefined` where it has the right one. Columns of a later
+ * release stay.
+ */
+export const nextSchema = (table: Table, metadata: TableMetadata | null): IcebergSchema | undefined => {
+  const own = schemaFields(table)
+  if (metadata === null) return { type: 'struct', 'schema-id': 0, fields: own }
+  const current = currentSchema(metadata)?.fields ?? []
+  const fields = [...own, ...current.filter(({ id }) => id > lastColumnId(table))]
+  if (sameFields(current, fields)) return undefined
+  const ids = metadata.schemas.map((one) => one['schema-id'])
+  return { type: 'struct', 'schema-id': Math.max(...ids) + 1, fields }
+}
+
+/** The properties a table does not have as they should be. */
+export const nextProperties = (
+  table: Table,
+  metadata: TableMetadata | null,
+): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    Object.entries(tableProperties(table)).filter(([key, text]) => metadata?.properties?.[key] !== text),
+  )
+
+export const SORT_ORDER = { 'order-id': 0, fields: [] } as const
+
+/** The document of a table that a change makes, on a file system. */
+export const applyChange = (
+  table: Table,
+  base: TableMetadata | null,
+  change: TableChange,
+  made: { readonly uuid: string; readonly location: string; readonly previousFile?: string },
+): TableMetadata => {
+  const { snapshot, schema, properties } = change
+  const expired = new Set(change.expired)
+  const id = snapshot['snapshot-id']
+  const at = snapshot['timestamp-ms']
+  const previous =
+    base === null || made.previousFile === undefined
+      ? []
+      : [{ 'timestamp-ms': base['last-updated-ms'], 'metadata-file': made.previousFile }]
+  const spec = partitionSpec(table)
+  return {
+    ...base,
+    'format-version': 2,
+    'table-uuid': base?.['table-uuid'] ?? made.uuid,
+    location: made.location,
+    'last-sequence-number': snapshot['sequence-number'],
+    'last-updated-ms': at,
+    'last-column-id': Math.max(lastColumnId(table), base?.['last-column-id'] ?? 0),
+    'current-schema-id': schema?.['schema-id'] ?? base?.['current-schema-id'] ?? 0,
+    schemas: [...(base?.schemas ?? []), ...(schema ? [schema] : [])],
+    ...(base === null && {
+      'default-spec-id': spec['spec-id'],
+      'partition-specs': [spec],
+      'last-partition-id': Math.max(...spec.fields.map((one) => one['field-id'])),
+      'default-sort-order-id': SORT_ORDER['order-id'],
+      'sort-orders': [SORT_ORDER],
+    }),
+    properties: { ...base?.properties, ...properties },
+    'current-snapshot-id': id,
+    refs: { ...base?.refs, main: { 'snapshot-id': id, type: 'branch' } },
+    snapshots: [...(base?.snapshots ?? []).filter((one) => !expired.has(one['snapshot-id'])), snapshot],
+    'snapshot-log': [
+      ...(base?.['snapshot-log'] ?? []).filter((one) => !expired.has(one['snapshot-id'])),
+      { 'snapshot-id': id, 'timestamp-ms': at },
+    ],
+    'metadata-log': [...(base?.['metadata-log'] ?? []), ...previous].slice(-METADATA_LOG_LENGTH),
+  }
+}

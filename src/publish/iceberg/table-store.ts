@@ -1,0 +1,26 @@
+/** Where a table's metadata is kept: in the lake itself, or by a catalog. */
+
+import type { Table } from '../../lake/tables.ts'
+import type { TableChange, TableMetadata } from './table-metadata.ts'
+
+/** A table as it was found, for a change to be made on top of it. */
+export interface TableBase {
+  /** `null` of a table that is to be made. */
+  readonly metadata: TableMetadata | null
+  /** Number of the metadata file that was found, 0 where there is none. */
+  readonly number: number
+  /** Whether a table is to be made anew because the one found was published where the lake stood before. */
+  readonly moved: boolean
+}
+
+export type CommitOutcome =
+  | { readonly kind: 'committed'; readonly base: TableBase }
+  /** Someone else changed the table first, and it stands there now. */
+  | { readonly kind: 'lost'; readonly base: TableBase }
+
+export interface TableStore {
+  /** @throws {ToolkitError} `PUBLISH_CONFLICT` where someone else has made or changed the table */
+  readonly open: (table: Table) => Promise<TableBase>
+  /** Makes a change visible, all of it or nothing. */
+  readonly commit: (table: Table, base: TableBase, change: TableChange) => Promise<CommitOutcome>
+}

@@ -1,0 +1,51 @@
+/** A table format that tables are published in: what each format does, and what it is given. */
+
+import type { Snapshot } from '../core/partition.ts'
+import type { Session } from '../lake/duckdb.ts'
+import type { Table } from '../lake/tables.ts'
+
+/** The newest snapshot of the lake that a published table shows. */
+export interface ShownSnapshot {
+  readonly snapshot: number
+  readonly run: string
+}
+
+/** What one snapshot changed in a published table, in files. */
+export interface TableChange {
+  readonly added: number
+  readonly removed: number
+}
+
+export interface PublishContext {
+  readonly lake: string
+  /** DuckDB with the memory that the publication may use. */
+  readonly session: Session
+  /** Folder of this machine for what is being made. */
+  readonly scratch: string
+  /** The first snapshot that the lake still keeps. */
+  readonly oldest: number
+  readonly now: () => Date
+  readonly signal?: AbortSignal | undefined
+}
+
+/** One table in one format. */
+export interface TablePublication {
+  /** `null` where nothing is published yet. */
+  readonly shown: () => ShownSnapshot | null
+  /**
+   * Makes the published table hold what a snapshot says, in one step that readers see all of or nothing; `null` where
+   * it does already, or another publisher has gone further meanwhile.
+   *
+   * @throws {ToolkitError} `PUBLISH_CONFLICT` when someone else changed the published table
+   */
+  readonly publish: (snapshot: Snapshot) => Promise<TableChange | null>
+  /** Whether the table is published anew because the lake was moved: what was published names another place. */
+  readonly moved?: boolean
+}
+
+export interface PublishFormat {
+  readonly name: string
+  /** Whether a table of the lake is published in this format. */
+  readonly isPublished: (lake: string, table: Table) => Promise<boolean>
+  readonly open: (context: PublishContext, table: Table) => Promise<TablePublication>
+}

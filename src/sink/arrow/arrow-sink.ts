@@ -1,0 +1,28 @@
+/** Arrow files in a folder: `<table>/load=<run>/<partition>.arrow`, staged out of sight until commit. */
+
+import type { Sink } from '../../core/sink.ts'
+import { fileSink } from '../folder-sink.ts'
+import { writeHashedArrowFile } from './arrow-file.ts'
+import type { ArrowKind } from './ipc-writer.ts'
+
+export interface ArrowSinkOptions {
+  /** Folder for the files; made where it is missing. */
+  readonly directory: string
+  /** IPC file (`.arrow`), or stream (`.arrows`). @default 'file' */
+  readonly kind?: ArrowKind
+}
+
+/**
+ * Codes, names of codes and line items are dictionary columns. The rows are read twice: first the values of the
+ * dictionaries. Their numbers are 32 bits wide and their values sorted.
+ */
+export const arrowSink = ({ directory, kind = 'file' }: ArrowSinkOptions): Sink =>
+  fileSink({
+    name: 'arrow',
+    directory,
+    suffixOf: () => (kind === 'file' ? 'arrow' : 'arrows'),
+    stage: async (path, table, rows) => ({
+      ...(await writeHashedArrowFile(path, rows, { kind, table })),
+      statistics: new Map(),
+    }),
+  })

@@ -1,0 +1,74 @@
+/**
+ * Values of dictionary columns, read before the rows: Arrow's file format has one dictionary a column, which cannot
+ * be exchanged between record batches. Costs one pass over those columns alone.
+ */
+
+import type { RawColumn, Relation } from '../../core/relation.ts'
+import { ident, literal } from '../../lake/sql.ts'
+import { DICTIONARY_COLUMNS } from './dictionary-columns.ts'
+
+/** The values of a column in their order, and how many rows are NULL. */
+export interface Collected {
+  readonly values: readonly string[]
+  readonly nulls: number
+}
+
+/** With more values a dictionary is no longer what makes a column small, and looking them up takes longer. */
+const MOST_VALUES = 2_000
+
+/** @returns the values of each text column that is to be a dictionary, by name */
+export const collectValues = async (rows: Relation): Promise<ReadonlyMap<string, Collected>> => {
+  const names = (await rows.columns()).filter(isCandidate).map(({ name }) => name)
+  const collected = new Map<string, Collected>()
+  if (names.length === 0) return collected
+  const aggregates = names.flatMap((name, at) => [
+    `list_sort(list(DISTINCT ${ident(name)}) FILTER (${ident(name)} IS NOT NULL)) AS values_${at}`,
+    `(count(*) - count(${ident(name)}))::DOUBLE AS nulls_${at}`,
+  ])
+  const { chunks } = await rows.select((from) => `SELECT ${aggregates.join(', ')} FROM ${from}`).chunks()
+  for await (const { columns } of chunks) {
+    names.forEach((name, at) => {
+      const values = textsOf(columns[2 * at])
+      if (values.length <= MOST_VALUES) collected.set(name, { values, nulls: numberOf(columns[2 * at + 1]) })
+    })
+  }
+  return collected
+}
+
+/** Puts in place of a column's texts their numbers in the dictionary, from 1. */
+export const withNumbers = (rows: Relation, collected: ReadonlyMap<string, Collected>): Relation => {
+  if (collected.size === 0) return rows
+  // DuckDB looks up the values of a Parquet dictionary once and not row by row, which a cast to an ENUM does:
+  // 0.1 instead of 3 CPU seconds for five columns of 20 million rows.
+  const columns = [...collected].map(
+    ([name, { values }]) =>
+      `list_position([${values.map(literal).join(', ')}]::VARCHAR[], ${ident(name)}) AS ${ident(name)}`,
+  )
+  return rows.select((from) => `SELECT * REPLACE (${columns.join(', ')}) FROM ${from}`)
+}
+
+const isCandidate = ({ name, type }: { readonly name: string; readonly type: string }): boolean =>
+  type === 'VARCHAR' && DICTIONARY_COLUMNS.has(name)
+
+/** A byte order mark at the start of a text is part of it. */
+const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+
+/** The texts of a column of lists in its first row. */
+const textsOf = (column: RawColumn | undefined): readonly string[] => {
+  const [child] = column?.children ?? []
+  const view = viewOf(column)
+  const texts: string[] = []
+  if (child === undefined || view === undefined) return texts
+  child.texts(Number(view.getBigUint64(0, true)), Number(view.getBigUint64(8, true)), (bytes, start, end) => {
+    texts.push(decoder.decode(bytes.subarray(start, end)))
+  })
+  return texts
+}
+
+const numberOf = (column: RawColumn | undefined): number => viewOf(column)?.getFloat64(0, true) ?? 0
+
+/** The first row of a column, where it is not NULL. */
+const viewOf = (column: RawColumn | undefined): DataView | undefined =>
+  column === undefined || (column.validity !== undefined && ((column.validity[0] ?? 0) & 1) === 0)
+    ? undefined
+    : new DataView(column.data.buffer, column.data.byteOffset, column.data.byteLength)

@@ -1,0 +1,62 @@
+/**
+ * Rows as records of RFC 4180, made by DuckDB: quotes only where needed, NULL as nothing, an empty text as `""`.
+ * A text that a spreadsheet would take for a formula gets an apostrophe before it.
+ */
+
+import type { RelationColumn } from '../core/relation.ts'
+import { ident, literal } from '../lake/sql.ts'
+
+/** What begins a formula, as the inside of a character class. */
+const STARTS = '=+@\\t\\r＝＋－＠\\-'
+
+/**
+ * Texts that begin a formula, after any apostrophes: those get one more too, so that taking one away from every text
+ * of this form gives the texts back as they were.
+ */
+const FORMULA = `^'*[${STARTS}]`
+
+const NUMBER = /^(U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?|FLOAT|DOUBLE|DECIMAL\(.*\)|BIGNUM)$/
+const NESTED = /\[\d*\]$|^(STRUCT|MAP|UNION)\(/
+
+/** A text with quotes where RFC 4180 needs them. */
+const quoted = (text: string): string =>
+  `CASE WHEN ${text} = '' OR regexp_matches(${text}, '[",\\r\\n]') THEN '"' || replace(${text}, '"', '""') || '"' ELSE ${text} END`
+
+const neutralised = (text: string): string =>
+  `CASE WHEN regexp_matches(${text}, ${literal(FORMULA)}) THEN '''' || ${text} ELSE ${text} END`
+
+// Most texts are plain: one look tells them, and DuckDB takes it once for each entry of a dictionary.
+const textCell = (text: string, neutralise: boolean): string => {
+  const plain = `[^${neutralise ? `'${STARTS}` : ''}",\\r\\n][^",\\r\\n]*`
+  const other = quoted(neutralise ? neutralised(text) : text)
+  return `CASE WHEN regexp_full_match(${text}, ${literal(plain)}) THEN ${text} ELSE ${other} END`
+}
+
+/** ISO 8601, with as many digits as an instant has: three, or six. */
+const instant = (value: string, zone: 'Z' | ''): string =>
+  `CASE WHEN NOT isfinite(${value}) THEN ${value}::VARCHAR
+  WHEN microsecond(${value}) % 1000 = 0 THEN strftime(${value}, '%Y-%m-%dT%H:%M:%S.%g${zone}')
+  ELSE strftime(${value}, '%Y-%m-%dT%H:%M:%S.%f${zone}') END`
+
+/** A value as a cell; NULL stays NULL. */
+const cell = ({ name, type }: RelationColumn, neutralise: boolean): string => {
+  const value = ident(name)
+  if (NUMBER.test(type) || type === 'BOOLEAN' || type === 'DATE') return value
+  if (type === 'TIMESTAMP WITH TIME ZONE') return instant(value, 'Z')
+  if (type === 'TIMESTAMP') return instant(value, '')
+  if (NESTED.test(type)) return quoted(`to_json(${value})::VARCHAR`)
+  return textCell(type === 'VARCHAR' ? value : `${value}::VARCHAR`, neutralise)
+}
+
+const FORMULA_NAME = new RegExp(FORMULA)
+
+/** The record of the columns' names, without a line end. */
+export const csvHeader = (columns: readonly RelationColumn[], neutralise: boolean): string =>
+  columns
+    .map(({ name }) => (neutralise && FORMULA_NAME.test(name) ? `'${name}` : name))
+    .map((name) => (name === '' || /[",\r\n]/.test(name) ? `"${name.replaceAll('"', '""')}"` : name))
+    .join(',')
+
+/** Each row as a record, with the CR of its line end: LF is the writer's. */
+export const csvRecord = (columns: readonly RelationColumn[], neutralise: boolean): string =>
+  `concat(${columns.map((column) => cell(column, neutralise)).join(", ',', ")}, chr(13))`

@@ -1,0 +1,47 @@
+/** CSV files in a folder: `<table>/load=<run>/<partition>.csv`, staged out of sight until commit. */
+
+import type { CopyFormat, Relation } from '../core/relation.ts'
+import type { Sink } from '../core/sink.ts'
+import { ident } from '../lake/sql.ts'
+import { csvHeader, csvRecord } from './csv-records.ts'
+import { folderSink } from './folder-sink.ts'
+
+export interface CsvOptions {
+  /**
+   * Puts an apostrophe before texts that a spreadsheet would take for a formula: such as begin with `=`, `+`, `-`, `@`,
+   * a tab or CR, also with the full-width forms of these signs. @default true
+   */
+  readonly neutralise?: boolean | undefined
+}
+
+export interface CsvSinkOptions extends CsvOptions {
+  /** Folder for the files; made where it is missing. */
+  readonly directory: string
+}
+
+/** What is written is whole records: DuckDB's own writer ends lines with LF alone. */
+export const CSV_FORMAT: CopyFormat = { kind: 'csv', nullText: '', header: true, wholeRecords: true }
+
+/**
+ * Rows as records of RFC 4180 in one column, whose name is the header; to be written in `CSV_FORMAT`, which puts the
+ * LF behind each CR.
+ */
+export const csvRelation = async (
+  rows: Relation,
+  { neutralise = true }: CsvOptions = {},
+): Promise<Relation> => {
+  // Names that occur twice in a statement are told apart only by one around it.
+  const relation = rows.select((from) => `SELECT * FROM ${from}`)
+  const columns = await relation.columns()
+  const header = ident(`${csvHeader(columns, neutralise)}\r`)
+  return relation.select((from) => `SELECT ${csvRecord(columns, neutralise)} AS ${header} FROM ${from}`)
+}
+
+/** UTF-8 without a byte order mark, lines end with CRLF, NULL is an empty cell and an empty text `""`. */
+export const csvSink = ({ directory, ...options }: CsvSinkOptions): Sink => {
+  const sink = folderSink({ name: 'csv', directory, formatOf: () => CSV_FORMAT })
+  return {
+    ...sink,
+    write: async (partition, table, rows) => sink.write(partition, table, await csvRelation(rows, options)),
+  }
+}

@@ -1,0 +1,143 @@
+/**
+ * What sinks that load a database have in common: the order of tables, which rows a run supersedes, comments.
+ * The SQL is such that DuckDB and PostgreSQL both take it.
+ *
+ * Of a record that several partitions of a run hold, the rows of the last one count. A database that has rows of
+ * the record already loses them, in all tables of the record's content: what a later version leaves out is gone.
+ */
+
+import { posix } from 'node:path'
+import type { FileEntry } from '../core/partition.ts'
+import { ident, literal } from '../lake/sql.ts'
+import { TABLES, type Table } from '../lake/tables.ts'
+
+/** The table that lists what a database has loaded: `run`, `loaded_at`, `partitions`. */
+export const LOADS_TABLE = 'firmlake_loads'
+
+/** A staged file of a table. `version` is the place of its partition among those of the run. */
+export interface StagedPart {
+  readonly file: FileEntry
+  readonly version: number
+}
+
+export interface StagedTable {
+  readonly name: string
+  readonly parts: readonly StagedPart[]
+}
+
+/** `financials/load=<run>/<partition>.parquet` → `<partition>`. */
+const partitionOf = ({ path }: FileEntry): string => posix.basename(path, posix.extname(path))
+
+/** How many partitions the files of a commit are of. */
+export const countPartitions = (files: readonly FileEntry[]): number => new Set(files.map(partitionOf)).size
+
+const placeOf = (name: string): number => {
+  const at = TABLES.findIndex((table) => table.name === name)
+  return at < 0 ? TABLES.length : at
+}
+
+/** The files of a commit by table, in the order of the declared tables, others behind them by name. */
+export const stagedTables = (files: readonly FileEntry[]): readonly StagedTable[] => {
+  const versions = new Map<string, number>()
+  for (const file of files) {
+    const partition = partitionOf(file)
+    if (!versions.has(partition)) versions.set(partition, versions.size)
+  }
+  const tables = new Map<string, StagedPart[]>()
+  for (const file of files) {
+    const part = { file, version: versions.get(partitionOf(file)) ?? 0 }
+    const parts = tables.get(file.table)
+    if (parts) parts.push(part)
+    else tables.set(file.table, [part])
+  }
+  return [...tables]
+    .map(([name, parts]) => ({ name, parts }))
+    .sort((a, b) => placeOf(a.name) - placeOf(b.name) || (a.name < b.name ? -1 : 1))
+}
+
+/**
+ * The declared table of a name, where rows with these columns have its key. Others (the answer of a query) have no
+ * key: nothing is known to be superseded by them.
+ */
+export const keyedTable = (name: string, columns: readonly string[]): Table | undefined => {
+  const table = TABLES.find((one) => one.name === name)
+  return table?.key.every((column) => columns.includes(column)) ? table : undefined
+}
+
+/** A content of records that a commit brings rows of. */
+export interface BroughtContent {
+  readonly content: string
+  /** Staged tables that tell which records are brought: the one with a row a record, where it is staged. */
+  readonly tellers: readonly Table[]
+  /** Tables that lose the rows which these records have there. */
+  readonly losers: readonly Table[]
+}
+
+/**
+ * The records that staged tables bring, by content. A commit without the table that has a row a record (an export of
+ * figures alone) says nothing of the content's other tables: they keep what they have.
+ */
+export const broughtContents = (staged: readonly Table[]): readonly BroughtContent[] => {
+  const contents = new Set(staged.flatMap(({ content }) => content ?? []))
+  return [...contents].map((content) => {
+    const main = staged.find(({ name }) => name === content)
+    const present = staged.filter((table) => table.content === content)
+    return main
+      ? { content, tellers: [main], losers: TABLES.filter((table) => table.content === content) }
+      : { content, tellers: present, losers: present }
+  })
+}
+
+/**
+ * The version that counts of each record brought: `owner`, `version`.
+ *
+ * @param rowsOf a table's staged rows, with their `version`, as an item of FROM
+ */
+export const newestVersions = ({ tellers }: BroughtContent, rowsOf: (table: Table) => string): string => {
+  const brought = tellers.map(
+    (table) => `SELECT ${ident(table.owner ?? '')} AS owner, version FROM ${rowsOf(table)} AS r`,
+  )
+  return `SELECT owner, max(version) AS version FROM (${brought.join(' UNION ALL ')}) AS b GROUP BY owner`
+}
+
+/** Removes the rows of the records brought. @param newest name of a table made from `newestVersions` */
+export const deleteSuperseded = (table: Table, target: string, newest: string): string =>
+  `DELETE FROM ${target} WHERE ${ident(table.owner ?? '')} IN (SELECT owner FROM ${newest})`
+
+/** The rows that count, of those staged. @param columns of the staged rows, without `version` */
+export const selectNewest = (
+  table: Table,
+  columns: readonly string[],
+  rows: string,
+  newest: string,
+): string =>
+  `SELECT ${columns.map((name) => `r.${ident(name)}`).join(', ')} FROM ${rows} AS r
+JOIN ${newest} AS n ON n.owner = r.${ident(table.owner ?? '')} AND n.version = r.version`
+
+/** Of a table without records (a dictionary): removes the rows whose keys are brought. */
+export const deleteKeys = ({ key }: Table, target: string, rows: string): string => {
+  const names = key.map(ident).join(', ')
+  return `DELETE FROM ${target} WHERE (${names}) IN (SELECT ${names} FROM ${rows} AS r)`
+}
+
+/** Of a table without records: one row a key, the last one. */
+export const selectKeys = ({ key }: Table, columns: readonly string[], rows: string): string => {
+  const names = key.map(ident).join(', ')
+  return `SELECT DISTINCT ON (${names}) ${columns.map(ident).join(', ')} FROM ${rows} AS r
+ORDER BY ${names}, version DESC`
+}
+
+/** `COMMENT ON` for a table and those of its columns that are there. */
+export const commentStatements = (
+  { row, key, columns }: Table,
+  target: string,
+  present: readonly string[],
+): readonly string[] => [
+  `COMMENT ON TABLE ${target} IS ${literal(`A row is ${row}. Key: ${key.join(', ')}.`)}`,
+  ...columns
+    .filter(({ name }) => present.includes(name))
+    .map(
+      ({ name, about, unit }) =>
+        `COMMENT ON COLUMN ${target}.${ident(name)} IS ${literal(unit === undefined ? about : `${about} Unit: ${unit}.`)}`,
+    ),
+]

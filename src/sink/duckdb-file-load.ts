@@ -1,0 +1,207 @@
+/**
+ * Loads the staged Parquet files of a run into a database file, all in one transaction: of each record brought the
+ * rows of its last partition take the place of what the database has.
+ */
+
+import { ToolkitError } from '../core/errors.ts'
+import type { FileEntry } from '../core/partition.ts'
+import type { ResultColumn, Session } from '../lake/duckdb.ts'
+import { ident, literal } from '../lake/sql.ts'
+import type { Table } from '../lake/tables.ts'
+import {
+  type BroughtContent,
+  broughtContents,
+  commentStatements,
+  countPartitions,
+  deleteKeys,
+  deleteSuperseded,
+  keyedTable,
+  LOADS_TABLE,
+  newestVersions,
+  type StagedTable,
+  selectKeys,
+  selectNewest,
+  stagedTables,
+} from './current-rows.ts'
+import { TARGET } from './duckdb-file-open.ts'
+
+export interface RunToLoad {
+  readonly run: string
+  readonly files: readonly FileEntry[]
+  /** Where the file of a receipt is staged. */
+  readonly stagedPath: (file: FileEntry) => string
+}
+
+/** A table of the file and the staged rows that go into it. */
+interface Loading {
+  readonly name: string
+  readonly target: string
+  /** As declared, where the staged rows have its key. */
+  readonly declared: Table | undefined
+  readonly columns: readonly string[]
+  /** The staged rows with their `version`, as an item of FROM. */
+  readonly rows: string
+  /** Whether this run makes the table. */
+  readonly fresh: boolean
+}
+
+const targetOf = (table: string): string => `${TARGET}.main.${ident(table)}`
+const LOADS = targetOf(LOADS_TABLE)
+
+const columnsOfTarget = async (session: Session, table: string): Promise<readonly string[]> => {
+  const rows = await session.rows(
+    `SELECT column_name AS name FROM duckdb_columns()
+WHERE database_name = ${literal(TARGET)} AND schema_name = 'main' AND table_name = ?`,
+    [table],
+  )
+  return rows.map(({ name }) => String(name))
+}
+
+/** The runs that the file shows. */
+export const loadedRuns = async (session: Session): Promise<ReadonlySet<string>> => {
+  if ((await columnsOfTarget(session, LOADS_TABLE)).length === 0) return new Set()
+  const rows = await session.rows(`SELECT run FROM ${LOADS}`)
+  return new Set(rows.map(({ run }) => String(run)))
+}
+
+/** Does nothing where the file shows the run already. @throws {ToolkitError} TARGET_FAILED; DuckDB's own errors */
+export const loadRun = async (session: Session, run: RunToLoad): Promise<void> => {
+  if ((await loadedRuns(session)).has(run.run)) return
+  await session.run('BEGIN')
+  await session.run(`CREATE TABLE IF NOT EXISTS ${LOADS} (run VARCHAR PRIMARY KEY, loaded_at TIMESTAMPTZ NOT NULL,
+  partitions BIGINT NOT NULL)`)
+  await session.run(`COMMENT ON TABLE ${LOADS} IS 'Runs of firmlake whose rows the tables show.'`)
+  const tables: Loading[] = []
+  for (const table of stagedTables(run.files)) tables.push(await prepare(session, run, table))
+  for (const table of tables) {
+    if (table.declared === undefined) await insert(session, table, selectAll(table))
+    else if (table.declared.content === undefined) await mergeKeys(session, table, table.declared)
+  }
+  const declared = tables.flatMap((table) => table.declared ?? [])
+  for (const content of broughtContents(declared)) await mergeRecords(session, content, tables)
+  await session.run(`INSERT INTO ${LOADS} VALUES (?, now(), ?)`, [run.run, countPartitions(run.files)])
+  await session.run('COMMIT')
+}
+
+/** Rows of files that have one order of columns each; DuckDB numbers the files in the order of the list. */
+const stagedRows = (run: RunToLoad, { parts }: StagedTable): string => {
+  const paths = parts.map(({ file }) => literal(run.stagedPath(file))).join(', ')
+  const versions = parts.map(({ version }) => version).join(',')
+  return `(SELECT *, [${versions}][file_index::BIGINT + 1] AS version
+FROM read_parquet([${paths}], union_by_name = true, hive_partitioning = false))`
+}
+
+const prepare = async (session: Session, run: RunToLoad, table: StagedTable): Promise<Loading> => {
+  const rows = stagedRows(run, table)
+  const staged = await session.describe(`SELECT * EXCLUDE (version) FROM ${rows}`)
+  const columns = staged.map(({ name }) => name)
+  const declared = keyedTable(table.name, columns)
+  const present = await columnsOfTarget(session, table.name)
+  const loading = { name: table.name, target: targetOf(table.name), declared, columns, rows }
+  // The answer of a query may have other columns each time: its table is made anew.
+  const fresh = declared === undefined || present.length === 0
+  if (fresh) await createTable(session, loading, staged)
+  else await addColumns(session, loading, staged, present)
+  return { ...loading, fresh }
+}
+
+/** Columns as declared, then others as staged. */
+const columnList = (
+  declared: Table | undefined,
+  staged: readonly ResultColumn[],
+): readonly ResultColumn[] => {
+  const known = declared?.columns ?? []
+  return [...known, ...staged.filter(({ name }) => !known.some((column) => column.name === name))]
+}
+
+/**
+ * A key of its own only for tables with a row a record: DuckDB holds the index of a key in memory (of `financials`
+ * with five columns about 50 bytes a row). Of others the comment tells the key, and each load counts it.
+ */
+const hasIndex = ({ key }: Table): boolean => key.length === 1
+
+const createTable = async (
+  session: Session,
+  { target, declared }: Omit<Loading, 'fresh'>,
+  staged: readonly ResultColumn[],
+): Promise<void> => {
+  const list = columnList(declared, staged)
+  const parts = list.map(({ name, type }) => `${ident(name)} ${type}`)
+  if (declared && hasIndex(declared)) parts.push(`PRIMARY KEY (${declared.key.map(ident).join(', ')})`)
+  await session.run(`CREATE OR REPLACE TABLE ${target} (${parts.join(', ')})`)
+  if (declared === undefined) return
+  const names = list.map(({ name }) => name)
+  for (const statement of commentStatements(declared, target, names)) await session.run(statement)
+}
+
+/** A later version of the tool may know more columns than the one that made the table. */
+const addColumns = async (
+  session: Session,
+  { target, declared }: Omit<Loading, 'fresh'>,
+  staged: readonly ResultColumn[],
+  present: readonly string[],
+): Promise<void> => {
+  for (const { name, type } of columnList(declared, staged))
+    if (!present.includes(name)) await session.run(`ALTER TABLE ${target} ADD COLUMN ${ident(name)} ${type}`)
+}
+
+const insert = (session: Session, { target }: Loading, select: string): Promise<void> =>
+  session.run(`INSERT INTO ${target} BY NAME ${select}`)
+
+const selectAll = ({ columns, rows }: Loading): string =>
+  `SELECT ${columns.map(ident).join(', ')} FROM ${rows}`
+
+/** A dictionary: rows with the same key are replaced. */
+const mergeKeys = async (session: Session, table: Loading, declared: Table): Promise<void> => {
+  if (!table.fresh) await session.run(deleteKeys(declared, table.target, table.rows))
+  await insert(session, table, selectKeys(declared, table.columns, table.rows))
+}
+
+/** The rows of records: those of the records brought go, those of each record's last partition come. */
+const mergeRecords = async (
+  session: Session,
+  content: BroughtContent,
+  tables: readonly Loading[],
+): Promise<void> => {
+  const loading = new Map(tables.map((table) => [table.name, table]))
+  const newest = ident(`newest_${content.content}`)
+  await session.run(
+    `CREATE TEMP TABLE ${newest} AS ${newestVersions(content, ({ name }) => loading.get(name)?.rows ?? '')}`,
+  )
+  for (const table of content.losers) {
+    const fresh = loading.get(table.name)?.fresh ?? (await columnsOfTarget(session, table.name)).length === 0
+    if (!fresh) await session.run(deleteSuperseded(table, targetOf(table.name), newest))
+  }
+  for (const table of tables) {
+    const { declared } = table
+    if (declared?.content !== content.content) continue
+    const current = selectNewest(declared, table.columns, table.rows, newest)
+    await insert(session, table, current)
+    if (!hasIndex(declared)) await refuseDoubles(session, table, declared, current)
+  }
+  await session.run(`DROP TABLE ${newest}`)
+}
+
+/** Rows of other records cannot have the key of these: it begins with the record. @throws {ToolkitError} TARGET_FAILED */
+const refuseDoubles = async (
+  session: Session,
+  { name }: Loading,
+  { key }: Table,
+  current: string,
+): Promise<void> => {
+  const keys = key.map(ident).join(', ')
+  // Equal keys have equal hashes: where those differ, and that is cheaper to find out, the keys do.
+  const [same] = await session.rows(
+    `SELECT 1 FROM (SELECT hash(${keys}) AS h FROM (${current}) AS c) GROUP BY h HAVING count(*) > 1 LIMIT 1`,
+  )
+  if (same === undefined) return
+  const [row] = await session.rows(
+    `SELECT count(*) AS doubles FROM (SELECT 1 FROM (${current}) AS c GROUP BY ${keys} HAVING count(*) > 1)`,
+  )
+  if (Number(row?.doubles) === 0) return
+  throw new ToolkitError(
+    'TARGET_FAILED',
+    `Cannot load table "${name}": ${String(row?.doubles)} keys (${key.join(', ')}) come more than once`,
+    { table: name },
+  )
+}

@@ -1,0 +1,86 @@
+/** Opens a database file for one piece of work, and says in the toolkit's words why it cannot. */
+
+import { rm } from 'node:fs/promises'
+import { ToolkitError, writeError } from '../core/errors.ts'
+import { Engine, type Session } from '../lake/duckdb.ts'
+import { literal } from '../lake/sql.ts'
+
+/** The name of the file's database in a session. */
+export const TARGET = 'target'
+
+export interface DatabaseWork {
+  /** Absolute path. */
+  readonly file: string
+  readonly memoryBytes: number
+  readonly spillFolder: string
+  /** For messages: `load run "…"`. */
+  readonly action: string
+}
+
+/** Work that waits for the file, by its path: DuckDB's lock holds off other processes, but not this one. */
+const queues = new Map<string, Promise<unknown>>()
+
+/** @throws {ToolkitError} TARGET_REFUSED, TARGET_FAILED, DISK_FULL */
+export const withDatabase = <T>(work: DatabaseWork, use: (session: Session) => Promise<T>): Promise<T> => {
+  const before = queues.get(work.file) ?? Promise.resolve()
+  const result = before.then(() => attached(work, use))
+  const settled = result.then(
+    () => undefined,
+    () => undefined,
+  )
+  queues.set(work.file, settled)
+  return result
+}
+
+const attached = async <T>(work: DatabaseWork, use: (session: Session) => Promise<T>): Promise<T> => {
+  const { file, memoryBytes, spillFolder } = work
+  const engine = await Engine.open({ memoryBytes, spillFolder })
+  try {
+    const session = await engine.connect()
+    try {
+      await session.run(`ATTACH ${literal(file)} AS ${TARGET}`)
+    } catch (error) {
+      throw attachError(work, error)
+    }
+    try {
+      const result = await use(session)
+      // Brings what the log holds into the file: whoever copies the file has all of it.
+      await session.run(`DETACH ${TARGET}`)
+      return result
+    } catch (error) {
+      throw useError(work, error)
+    }
+  } finally {
+    engine.close()
+    await rm(spillFolder, { recursive: true, force: true })
+  }
+}
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
+
+/** The reason in the first sentence; what follows is advice for programmers. */
+const attachError = ({ file, action }: DatabaseWork, error: unknown): ToolkitError => {
+  const message = messageOf(error)
+  const start = `Cannot ${action} in DuckDB file "${file}"`
+  const holder = /\(PID (\d+)\)/.exec(message)?.[1]
+  if (/could not set lock|conflicting lock/i.test(message)) {
+    const who = holder === undefined ? 'another process' : `another process (${holder})`
+    return new ToolkitError('TARGET_REFUSED', `${start}: it is in use by ${who}`, {}, error)
+  }
+  if (/no space left/i.test(message)) return writeError(start, error)
+  const reason = message.split('\n')[0]?.replace(/^[A-Za-z ]+ Error: /, '') ?? message
+  return new ToolkitError('TARGET_REFUSED', `${start}: ${reason.replace(/\.$/, '')}`, {}, error)
+}
+
+/** DuckDB's messages quote the data they stumble over: only the kind of the error is told. */
+const useError = ({ file, action }: DatabaseWork, error: unknown): ToolkitError => {
+  if (error instanceof ToolkitError) return error
+  const message = messageOf(error)
+  const start = `Cannot ${action} in DuckDB file "${file}"`
+  if (/no space left on device|not enough disk space/i.test(message)) return writeError(start, error)
+  const kind = /^([A-Z][A-Za-z-]*(?: [A-Za-z-]+)* Error): /.exec(message)?.[1] ?? 'an error'
+  const reason = kind.startsWith('Out of Memory')
+    ? 'the memory given is too little'
+    : `DuckDB gave up with "${kind}"`
+  return new ToolkitError('TARGET_FAILED', `${start}: ${reason}`, {}, error)
+}

@@ -1,0 +1,77 @@
+/** A connection to PostgreSQL: from a URL and the usual environment (PGHOST, PGUSER, PGPASSWORD, …). */
+
+import type { Client, ClientConfig } from 'pg'
+import { ToolkitError } from '../../core/errors.ts'
+import { type Attempt, targetError } from './errors.ts'
+
+const CONNECT_TIMEOUT_MS = 30_000
+
+export interface Connection {
+  readonly client: Client
+  /** Host, port and database, for messages. */
+  readonly server: string
+}
+
+const serverOf = ({ host, port, database }: Client): string =>
+  host.startsWith('/') ? `${host}/${database ?? ''}` : `${host}:${port}/${database ?? ''}`
+
+/** A bad address is reported without its text: the password stands in it. */
+const newClient = async (url: string): Promise<Client> => {
+  const pg = await import('pg')
+  const config: ClientConfig = {
+    connectionString: url,
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    keepAlive: true,
+    application_name: 'firmlake',
+  }
+  try {
+    if (!/^postgres(ql)?:\/\//i.test(url)) throw new TypeError('another scheme')
+    return new pg.Client(config)
+  } catch {
+    throw new ToolkitError(
+      'TARGET_REFUSED',
+      'Cannot read the address of the PostgreSQL server: expected postgres://user@host:port/database',
+    )
+  }
+}
+
+/** Waits for the end of the connection; whether that fails is of no interest any more. */
+const endQuietly = async (client: Client): Promise<void> => {
+  await client.end().catch(() => undefined)
+}
+
+/**
+ * Opens a connection for `work` and closes it in every case; a transaction left open by an error is rolled back by it.
+ *
+ * @throws {ToolkitError} TARGET_REFUSED, TARGET_FAILED
+ */
+export const withConnection = async <T>(
+  url: string,
+  action: string,
+  work: (connection: Connection) => Promise<T>,
+): Promise<T> => {
+  const client = await newClient(url)
+  const attempt: Attempt = { action, server: serverOf(client) }
+  // A connection that ends between two statements says so here; the next statement fails and is reported.
+  client.on('error', () => undefined)
+  try {
+    await client.connect()
+    await refuseOtherEncoding(client, attempt)
+    return await work({ client, server: attempt.server })
+  } catch (error) {
+    throw targetError(attempt, error)
+  } finally {
+    await endQuietly(client)
+  }
+}
+
+/** Only a database in UTF-8 holds every text. */
+const refuseOtherEncoding = async (client: Client, { server }: Attempt): Promise<void> => {
+  const { rows } = await client.query<{ readonly server_encoding: string }>('SHOW server_encoding')
+  const encoding = rows[0]?.server_encoding
+  if (encoding === 'UTF8') return
+  throw new ToolkitError(
+    'TARGET_REFUSED',
+    `Cannot use the database at PostgreSQL server "${server}": its encoding is ${encoding}, expected UTF8`,
+  )
+}

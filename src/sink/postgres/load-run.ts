@@ -1,0 +1,238 @@
+/**
+ * Loads the staged files of a run in one transaction: of each record brought the rows of its last partition take the
+ * place of what the database has. What needs no comparing is copied straight into its table.
+ */
+
+import type { Client } from 'pg'
+import { ToolkitError } from '../../core/errors.ts'
+import type { FileEntry } from '../../core/partition.ts'
+import { ident } from '../../lake/sql.ts'
+import type { Table } from '../../lake/tables.ts'
+import {
+  type BroughtContent,
+  broughtContents,
+  countPartitions,
+  deleteKeys,
+  deleteSuperseded,
+  keyedTable,
+  LOADS_TABLE,
+  newestVersions,
+  type StagedPart,
+  type StagedTable,
+  selectKeys,
+  selectNewest,
+  stagedTables,
+} from '../current-rows.ts'
+import type { TargetColumn } from './column-types.ts'
+import { copyFile } from './copy-file.ts'
+import { addKey, hasLoads, makeSchema, prepareTable, qualified, type TargetTable } from './target-tables.ts'
+
+export interface RunToLoad {
+  readonly schema: string
+  readonly run: string
+  readonly files: readonly FileEntry[]
+  /** Where the file of a receipt is staged. */
+  readonly stagedPath: (file: FileEntry) => string
+  /** The columns of a staged file, in its order. */
+  readonly columnsOf: (file: FileEntry) => Promise<readonly TargetColumn[]>
+}
+
+/** A table of the target with the staged files that go into it. */
+interface Loading extends TargetTable {
+  readonly parts: readonly StagedPart[]
+}
+
+interface Loader {
+  readonly client: Client
+  readonly run: RunToLoad
+  /** Characters U+0000 replaced, by table. */
+  readonly replaced: Map<string, number>
+}
+
+/**
+ * @returns how many characters U+0000 were replaced by U+FFFD, by table; nothing where the run is loaded already
+ * @throws {ToolkitError} TARGET_REFUSED; errors of the server as they came
+ */
+export const loadRun = async (client: Client, run: RunToLoad): Promise<ReadonlyMap<string, number>> => {
+  const loader: Loader = { client, run, replaced: new Map() }
+  await client.query('BEGIN')
+  await client.query('SET LOCAL statement_timeout = 0')
+  // Two runs at once would wait for each other's rows in turn.
+  await client.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [`firmlake ${run.schema}`])
+  await makeSchema(client, run.schema)
+  if (!(await claimRun(loader))) {
+    await client.query('ROLLBACK')
+    return loader.replaced
+  }
+  const tables: Loading[] = []
+  for (const table of stagedTables(run.files)) tables.push(await prepare(loader, table))
+  for (const table of tables) if (table.declared === undefined) await replaceWhole(loader, table)
+  for (const table of tables) if (table.declared && !table.declared.content) await mergeKeys(loader, table)
+  const declared = tables.flatMap((table) => table.declared ?? [])
+  for (const content of broughtContents(declared)) await mergeRecords(loader, content, tables)
+  for (const table of tables) await addKey(client, table)
+  await client.query('COMMIT')
+  return loader.replaced
+}
+
+/** Notes the run as loaded. @returns whether it was not before */
+const claimRun = async ({ client, run }: Loader): Promise<boolean> => {
+  const { rowCount } = await client.query(
+    `INSERT INTO ${qualified(run.schema, LOADS_TABLE)} (run, partitions) VALUES ($1, $2) ON CONFLICT DO NOTHING`,
+    [run.run, countPartitions(run.files)],
+  )
+  return rowCount === 1
+}
+
+const prepare = async ({ client, run }: Loader, { name, parts }: StagedTable): Promise<Loading> => {
+  const columns = new Map<string, string>()
+  for (const { file } of parts) {
+    for (const { name: column, type } of await run.columnsOf(file)) {
+      const other = columns.get(column) ?? type
+      if (other !== type) {
+        throw new ToolkitError(
+          'TARGET_REFUSED',
+          `Cannot load table "${name}": column "${column}" is ${other} in one partition and ${type} in another`,
+        )
+      }
+      columns.set(column, type)
+    }
+  }
+  const table = await prepareTable(client, run.schema, {
+    name,
+    columns: [...columns].map(([column, type]) => ({ name: column, type })),
+    declared: keyedTable(name, [...columns.keys()]),
+  })
+  return { ...table, parts }
+}
+
+const copyPart = async (
+  { client, run, replaced }: Loader,
+  table: Loading,
+  { file }: StagedPart,
+  target: string,
+): Promise<void> => {
+  const columns = await run.columnsOf(file)
+  const names = columns.map(({ name }) => name)
+  const count = await copyFile(client, run.stagedPath(file), target, names)
+  if (count > 0) replaced.set(table.name, (replaced.get(table.name) ?? 0) + count)
+}
+
+const replaceWhole = async (loader: Loader, table: Loading): Promise<void> => {
+  if (!table.fresh) await loader.client.query(`DELETE FROM ${table.target}`)
+  for (const part of table.parts) await copyPart(loader, table, part, table.target)
+}
+
+const temporaryName = (table: string): string => `pg_temp.${ident(`firmlake_${table}`)}`
+
+/** Copies parts of a table into a temporary one, where each row has the `version` of its partition. */
+const stage = async (loader: Loader, table: Loading, parts: readonly StagedPart[]): Promise<string> => {
+  const { client } = loader
+  const staged = temporaryName(table.name)
+  const columns = table.columns.map(({ name, type }) => `${ident(name)} ${type}`)
+  await client.query(
+    `CREATE TEMPORARY TABLE ${ident(`firmlake_${table.name}`)} (${columns.join(', ')}, version integer) ON COMMIT DROP`,
+  )
+  for (const part of parts) {
+    await client.query(`ALTER TABLE ${staged} ALTER COLUMN version SET DEFAULT ${part.version}`)
+    await copyPart(loader, table, part, staged)
+  }
+  await client.query(`ANALYZE ${staged}`)
+  return staged
+}
+
+const namesOf = ({ columns }: TargetTable): readonly string[] => columns.map(({ name }) => name)
+
+const insert = (table: TargetTable, select: string): string =>
+  `INSERT INTO ${table.target} (${namesOf(table).map(ident).join(', ')}) ${select}`
+
+/** A dictionary: rows with the same key are replaced. */
+const mergeKeys = async (loader: Loader, table: Loading): Promise<void> => {
+  if (table.declared === undefined) return
+  const { client } = loader
+  const staged = await stage(loader, table, table.parts)
+  if (!table.fresh) await client.query(deleteKeys(table.declared, table.target, staged))
+  await client.query(insert(table, selectKeys(table.declared, namesOf(table), staged)))
+  await client.query(`DROP TABLE ${staged}`)
+}
+
+/** The rows of records: those of the records brought go, those of each record's last partition come. */
+const mergeRecords = async (
+  loader: Loader,
+  content: BroughtContent,
+  tables: readonly Loading[],
+): Promise<void> => {
+  const { client } = loader
+  const members = tables.filter(({ declared }) => declared?.content === content.content)
+  const isTeller = (name: string): boolean => content.tellers.some((table) => table.name === name)
+  const staged = new Map<string, string>()
+  for (const table of members)
+    if (isTeller(table.name)) staged.set(table.name, await stage(loader, table, table.parts))
+  const rowsOf = ({ name }: Table): string => staged.get(name) ?? temporaryName(name)
+  const newest = temporaryName(`newest_${content.content}`)
+  await client.query(
+    `CREATE TEMPORARY TABLE ${ident(`firmlake_newest_${content.content}`)} ON COMMIT DROP AS ${newestVersions(content, rowsOf)}`,
+  )
+  await client.query(`ANALYZE ${newest}`)
+  const outdated = await outdatedVersions(client, content, rowsOf, newest)
+  for (const table of content.losers) await removeSuperseded(loader, table, tables, newest)
+  for (const table of members) {
+    const { declared } = table
+    if (declared === undefined) continue
+    const [mixed, current] = isTeller(table.name)
+      ? [table.parts, []]
+      : [
+          table.parts.filter(({ version }) => outdated.has(version)),
+          table.parts.filter(({ version }) => !outdated.has(version)),
+        ]
+    for (const part of current) await copyPart(loader, table, part, table.target)
+    if (mixed.length === 0) continue
+    const rows = staged.get(table.name) ?? (await stage(loader, table, mixed))
+    await client.query(insert(table, selectNewest(declared, namesOf(table), rows, newest)))
+    await client.query(`DROP TABLE ${rows}`)
+  }
+  await client.query(`DROP TABLE ${newest}`)
+}
+
+/** Partitions that hold records of which a later one of this run has a newer version. */
+const outdatedVersions = async (
+  client: Client,
+  { tellers }: BroughtContent,
+  rowsOf: (table: Table) => string,
+  newest: string,
+): Promise<ReadonlySet<number>> => {
+  const outdated = new Set<number>()
+  for (const table of tellers) {
+    const { rows } = await client.query<{ readonly version: number }>(
+      `SELECT DISTINCT r.version FROM ${rowsOf(table)} AS r
+JOIN ${newest} AS n ON n.owner = r.${ident(table.owner ?? '')} WHERE r.version < n.version`,
+    )
+    for (const { version } of rows) outdated.add(version)
+  }
+  return outdated
+}
+
+/** Takes the records brought out of a table, be there rows for it in this run or not. */
+const removeSuperseded = async (
+  { client, run }: Loader,
+  table: Table,
+  tables: readonly Loading[],
+  newest: string,
+): Promise<void> => {
+  if (tables.some(({ name, fresh }) => name === table.name && fresh)) return
+  const target = qualified(run.schema, table.name)
+  const { rows } = await client.query<{ readonly there: boolean }>(
+    'SELECT to_regclass($1) IS NOT NULL AS there',
+    [target],
+  )
+  if (rows[0]?.there === true) await client.query(deleteSuperseded(table, target, newest))
+}
+
+/** The runs that a schema shows; none where nothing was ever loaded. */
+export const loadedRuns = async (client: Client, schema: string): Promise<ReadonlySet<string>> => {
+  if (!(await hasLoads(client, schema))) return new Set()
+  const { rows } = await client.query<{ readonly run: string }>(
+    `SELECT run FROM ${qualified(schema, LOADS_TABLE)}`,
+  )
+  return new Set(rows.map(({ run }) => run))
+}

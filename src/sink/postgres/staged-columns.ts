@@ -1,0 +1,44 @@
+/** The columns of a staged CSV file, in a small file beside it: another process may load it. */
+
+import { readFile, stat } from 'node:fs/promises'
+import { systemCode, ToolkitError } from '../../core/errors.ts'
+import type { FileEntry } from '../../core/partition.ts'
+import { replaceDurably } from '../../support/durable-files.ts'
+import type { TargetColumn } from './column-types.ts'
+
+const columnsPath = (staged: string): string => `${staged}.columns.json`
+
+export const writeColumns = (staged: string, columns: readonly TargetColumn[]): Promise<void> =>
+  replaceDurably(columnsPath(staged), `${JSON.stringify(columns)}\n`)
+
+const isColumn = (value: unknown): value is TargetColumn =>
+  typeof value === 'object' &&
+  value !== null &&
+  'name' in value &&
+  typeof value.name === 'string' &&
+  'type' in value &&
+  typeof value.type === 'string'
+
+/** @throws {ToolkitError} TARGET_FAILED when it is not there */
+export const readColumns = async (staged: string): Promise<readonly TargetColumn[]> => {
+  const text = await readFile(columnsPath(staged), 'utf8').catch(() => '[]')
+  const columns: unknown = JSON.parse(text)
+  if (Array.isArray(columns) && columns.length > 0 && columns.every(isColumn)) return columns
+  throw gone(staged)
+}
+
+/** @throws {ToolkitError} TARGET_FAILED when a staged file is not there as its receipt says */
+export const checkStaged = async (staged: string, { bytes }: FileEntry): Promise<void> => {
+  try {
+    if ((await stat(staged)).size === bytes) return
+  } catch (error) {
+    if (systemCode(error) !== 'ENOENT') throw error
+  }
+  throw gone(staged)
+}
+
+const gone = (staged: string): ToolkitError =>
+  new ToolkitError(
+    'TARGET_FAILED',
+    `Cannot load "${staged}": it is missing or cut, expected it as it was staged`,
+  )

@@ -1,0 +1,46 @@
+/** Opens the SDK's client: its own configuration, and what a lake needs beyond it. The SDK is loaded at first use. */
+
+import type { S3Client, S3ClientConfig } from '@aws-sdk/client-s3'
+import { ToolkitError } from '../core/errors.ts'
+
+/** The SDK's module and a client of it. */
+export interface S3 {
+  readonly sdk: typeof import('@aws-sdk/client-s3')
+  readonly client: S3Client
+}
+
+/** About a quarter of a minute of waiting in all, in the mean: a server that starts again is back by then. */
+const ATTEMPTS = 10
+const CONNECT_TIMEOUT_MS = 5_000
+/** Longest silence on a connection. Ending a large multipart upload is the slowest answer there is. */
+const SILENCE_TIMEOUT_MS = 60_000
+const DEFAULT_REGION = 'us-east-1'
+
+const settings = (): S3ClientConfig => ({
+  retryMode: 'standard',
+  ...(!process.env.AWS_MAX_ATTEMPTS && { maxAttempts: ATTEMPTS }),
+  requestHandler: { connectionTimeout: CONNECT_TIMEOUT_MS, socketTimeout: SILENCE_TIMEOUT_MS },
+  followRegionRedirects: true,
+})
+
+/**
+ * Opens a client as the environment and the AWS profile say: endpoint, region, credentials. An endpoint of one's
+ * own is addressed by path, since few have a host name for each bucket, and needs no region.
+ *
+ * @throws {ToolkitError} `STORAGE_REFUSED` where no region is known
+ */
+export const openS3 = async (): Promise<S3> => {
+  const sdk = await import('@aws-sdk/client-s3')
+  const configured = new sdk.S3Client(settings())
+  const endpoint = await configured.config.serviceConfiguredEndpoint?.()
+  const region = (await configured.config.region().catch(() => undefined)) || undefined
+  if (endpoint === undefined && region !== undefined) return { sdk, client: configured }
+  configured.destroy()
+  if (endpoint === undefined)
+    throw new ToolkitError(
+      'STORAGE_REFUSED',
+      'Cannot use the object storage: no region is configured, set AWS_REGION',
+    )
+  const own = { ...settings(), endpoint, forcePathStyle: true, region: region ?? DEFAULT_REGION }
+  return { sdk, client: new sdk.S3Client(own) }
+}

@@ -1,0 +1,209 @@
+/**
+ * Copies of a bucket's files on this machine. Only a whole file with the right hash gets its final name, so a copy is
+ * known by its name and length. Several processes may work in one folder.
+ */
+
+import { createHash } from 'node:crypto'
+import { type FileHandle, mkdir, open, rename, rm, utimes } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { Readable } from 'node:stream'
+import { systemCode, ToolkitError, writeError } from '../core/errors.ts'
+import { hashFile } from '../support/hash.ts'
+import { look } from '../support/list-files.ts'
+import { temporaryName } from '../support/process-identity.ts'
+import { sideBySide } from '../support/side-by-side.ts'
+import { keyOf } from './s3-address.ts'
+import type { S3Objects } from './s3-objects.ts'
+import { cacheBytes, makeRoom, makeWorkFolder } from './s3-work-folder.ts'
+import type { FetchOptions, FileFacts, Storage } from './storage.ts'
+
+const FILES_AT_ONCE = 8
+const LOOKS_AT_ONCE = 32
+/** Twice fetched and twice wrong: the object itself is, not the way to here. */
+const HASH_TRIES = 2
+/** How old a copy's mark of use may be before it is renewed. */
+const MARK_MS = 5 * 60_000
+/** How often what another process removed meanwhile is fetched again. */
+const PASSES = 3
+
+/** Keeps copies of objects in a folder. */
+export interface Copies extends Pick<Storage, 'fetch' | 'examine'> {
+  /** Removes a copy, or all below a folder. */
+  readonly forget: (path: string) => Promise<void>
+}
+
+/** Whether a copy stands there; marks it as in use. */
+const hasCopy = async (copy: string, { bytes }: FileFacts, now: number): Promise<boolean> => {
+  const found = await look(copy)
+  if (found === null) return false
+  if (found.kind !== 'file' || found.bytes !== bytes) {
+    await rm(copy, { recursive: true, force: true })
+    return false
+  }
+  if (now - found.changedMs < MARK_MS) return true
+  try {
+    await utimes(copy, now / 1000, now / 1000)
+    return true
+  } catch (error) {
+    if (systemCode(error) === 'ENOENT') return false
+    throw error
+  }
+}
+
+/** Writes an object's bytes to a file, at most one more than `mostBytes` of them. */
+const save = async (
+  body: unknown,
+  to: string,
+  mostBytes: number,
+): Promise<{ readonly bytes: number; readonly sha256: string }> => {
+  if (!(body instanceof Readable)) throw new TypeError('The body of an object must be a stream')
+  // Failures of this disk are final, those of the connection are not: they must be told apart.
+  const disk = async <T>(work: Promise<T>): Promise<T> => {
+    try {
+      return await work
+    } catch (error) {
+      throw writeError('Cannot keep a copy of an object', error)
+    }
+  }
+  let handle: FileHandle
+  try {
+    handle = await disk(open(to, 'w'))
+  } catch (error) {
+    body.destroy()
+    throw error
+  }
+  try {
+    const hash = createHash('sha256')
+    let bytes = 0
+    for await (const chunk of body) {
+      bytes += chunk.length
+      if (bytes > mostBytes) break
+      hash.update(chunk)
+      await disk(handle.writeFile(chunk))
+    }
+    await disk(handle.sync())
+    return { bytes, sha256: hash.digest('hex') }
+  } finally {
+    await handle.close()
+  }
+}
+
+const damaged = (objects: S3Objects, path: string, state: string): ToolkitError =>
+  new ToolkitError('LAKE_DAMAGED', `Cannot read "${objects.name(path)}": ${state}`, { path })
+
+/** Fetches one file under a temporary name and gives it its own when it is what it should be. */
+const bring = async (
+  objects: S3Objects,
+  copy: string,
+  file: FileFacts,
+  signal: AbortSignal | undefined,
+): Promise<void> => {
+  const temporary = join(dirname(copy), temporaryName())
+  await mkdir(dirname(copy), { recursive: true })
+  try {
+    for (let tries = 1; ; tries += 1) {
+      const saved = await objects.download(file.path, (body) => save(body, temporary, file.bytes), signal)
+      if (saved === null) throw damaged(objects, file.path, 'there is no such file')
+      if (saved.bytes !== file.bytes)
+        throw damaged(objects, file.path, `it is not of its length, expected ${file.bytes} bytes`)
+      if (saved.sha256 === file.sha256) break
+      if (tries === HASH_TRIES)
+        throw damaged(objects, file.path, `its SHA-256 differs, expected ${file.sha256}`)
+    }
+    await rename(temporary, copy)
+  } catch (error) {
+    await rm(temporary, { force: true })
+    throw error
+  }
+}
+
+const isDiskFull = (error: unknown): boolean => error instanceof ToolkitError && error.code === 'DISK_FULL'
+
+/** @param folder the work folder */
+export const copiesOf = (objects: S3Objects, folder: string): Copies => {
+  const placeOf = (path: string): string => join(folder, ...path.split('/'))
+
+  const missingOf = async (
+    files: readonly FileFacts[],
+    signal: AbortSignal | undefined,
+  ): Promise<readonly FileFacts[]> => {
+    const now = Date.now()
+    const has = await sideBySide(
+      files,
+      LOOKS_AT_ONCE,
+      (file) => hasCopy(placeOf(file.path), file, now),
+      signal,
+    )
+    return files.filter((_, at) => !has[at])
+  }
+
+  /** Brings what is missing, and again what vanished meanwhile. @returns whether something was brought */
+  const bringMissing = async (
+    files: readonly FileFacts[],
+    makeSpace: () => Promise<void>,
+    { signal, onFetched }: FetchOptions,
+  ): Promise<boolean> => {
+    for (let pass = 0; ; pass += 1) {
+      const missing = await missingOf(files, signal)
+      const [first] = missing
+      if (first === undefined) return pass > 0
+      if (pass === PASSES)
+        throw new ToolkitError(
+          'WRITE_FAILED',
+          `Cannot keep a copy of "${objects.name(first.path)}": it vanishes`,
+        )
+      try {
+        await sideBySide(
+          missing,
+          FILES_AT_ONCE,
+          async (file) => {
+            await bring(objects, placeOf(file.path), file, signal)
+            onFetched?.(file.bytes)
+          },
+          signal,
+        )
+      } catch (error) {
+        if (!isDiskFull(error) || pass > 0) throw error
+        await makeSpace()
+      }
+    }
+  }
+
+  return {
+    fetch: async (files, options = {}) => {
+      // Before anything is written: a forged path would leave the folder.
+      for (const { path } of files) keyOf(objects.address, path)
+      const mostBytes = cacheBytes(process.env)
+      const each = [...new Map(files.map((file) => [file.path, file])).values()]
+      const wanted = new Set(each.map(({ path }) => placeOf(path)))
+      const room = (most: number, diskIsFull: boolean): Promise<void> =>
+        makeRoom(folder, most, wanted, { now: Date.now(), diskIsFull })
+      try {
+        await makeWorkFolder(folder)
+        if (await bringMissing(each, () => room(0, true), options)) await room(mostBytes, false)
+      } catch (error) {
+        options.signal?.throwIfAborted()
+        throw writeError(`Cannot copy files of "${objects.address.uri}" to "${folder}"`, error)
+      }
+    },
+
+    examine: async (path, { countLines = false, signal }, use) => {
+      await makeWorkFolder(folder)
+      const temporary = join(folder, temporaryName())
+      try {
+        const saved = await objects.download(
+          path,
+          (body) => save(body, temporary, Number.POSITIVE_INFINITY),
+          signal,
+        )
+        if (saved === null) return null
+        const hash = countLines ? await hashFile(temporary, { countLines, signal }) : { ...saved, lines: 0 }
+        return await use(hash, temporary)
+      } finally {
+        await rm(temporary, { force: true })
+      }
+    },
+
+    forget: (path) => rm(placeOf(path), { recursive: true, force: true }),
+  }
+}

@@ -1,0 +1,93 @@
+/** The work folder of a bucket's lake on this machine, and how much of it copies of files may take. */
+
+import { chmod, mkdir, rm, stat } from 'node:fs/promises'
+import { basename, relative, sep } from 'node:path'
+import { ToolkitError, writeError } from '../core/errors.ts'
+import { type Found, listTree, look } from '../support/list-files.ts'
+import { temporaryLiveness } from '../support/process-identity.ts'
+
+/** Whoever fetched a file opens it within this time; until then nobody removes it. */
+const IN_USE_MS = 60 * 60_000
+const DEFAULT_CACHE_BYTES = 20e9
+
+const UNITS: Readonly<Record<string, number>> = {
+  '': 1,
+  b: 1,
+  kb: 1e3,
+  mb: 1e6,
+  gb: 1e9,
+  tb: 1e12,
+  kib: 1024,
+  mib: 1024 ** 2,
+  gib: 1024 ** 3,
+  tib: 1024 ** 4,
+}
+
+/** The most that copies may take, in bytes. @throws {ToolkitError} `USAGE` when it is not a number of bytes */
+export const cacheBytes = (env: NodeJS.ProcessEnv): number => {
+  const text = env.FIRMLAKE_CACHE_BYTES ?? ''
+  if (text === '') return DEFAULT_CACHE_BYTES
+  const [, number = '', unit = ''] = /^(\d+(?:\.\d+)?)\s*([a-z]*)$/i.exec(text) ?? []
+  const factor = UNITS[unit.toLowerCase()]
+  if (number === '' || factor === undefined)
+    throw new ToolkitError(
+      'USAGE',
+      `Cannot use FIRMLAKE_CACHE_BYTES "${text}": expected bytes, such as 20GB or 8GiB`,
+    )
+  return Math.floor(Number(number) * factor)
+}
+
+/**
+ * Makes the work folder where it is missing. Nobody else may read it or put files into it: copies are trusted.
+ *
+ * @throws {ToolkitError} `DISK_FULL`, `WRITE_FAILED`
+ */
+export const makeWorkFolder = async (folder: string): Promise<void> => {
+  try {
+    await mkdir(folder, { recursive: true, mode: 0o700 })
+    const { uid, mode } = await stat(folder)
+    const own = process.getuid?.()
+    if (own !== undefined && uid !== own) throw new Error('it belongs to another user')
+    if (own !== undefined && (mode & 0o077) !== 0) await chmod(folder, 0o700)
+  } catch (error) {
+    throw writeError(`Cannot use work folder "${folder}"`, error)
+  }
+}
+
+/** Folders and files that begin so are of runs at work, and no copies. */
+const AT_WORK = /^[_.]/
+
+const removeIfDead = async ({ path }: Found): Promise<void> => {
+  if (temporaryLiveness(basename(path)) === 'gone') await rm(path, { force: true })
+}
+
+/**
+ * Removes the copies that were not used for longest until the rest takes at most `mostBytes`, and what killed
+ * processes left. DuckDB opens files late and by name, so what was used within the last hour stays, unless the disk
+ * is full.
+ *
+ * @param wanted absolute paths that stay in any case
+ */
+export const makeRoom = async (
+  folder: string,
+  mostBytes: number,
+  wanted: ReadonlySet<string>,
+  { now, diskIsFull }: { readonly now: number; readonly diskIsFull: boolean },
+): Promise<void> => {
+  const files = (await listTree(folder)).filter(({ kind }) => kind === 'file')
+  const isTemporary = ({ path }: Found): boolean => temporaryLiveness(basename(path)) !== null
+  for (const file of files.filter(isTemporary)) await removeIfDead(file)
+  const copies = files.filter(
+    (file) => !isTemporary(file) && !AT_WORK.test(relative(folder, file.path).split(sep)[0] ?? ''),
+  )
+  let bytes = copies.reduce((sum, copy) => sum + copy.bytes, 0)
+  for (const copy of copies.toSorted((a, b) => a.changedMs - b.changedMs)) {
+    if (bytes <= mostBytes) return
+    if (wanted.has(copy.path)) continue
+    // Looked at again: another process may have asked for it since.
+    const usedMs = (await look(copy.path))?.changedMs ?? 0
+    if (!diskIsFull && now - usedMs < IN_USE_MS) continue
+    await rm(copy.path, { force: true })
+    bytes -= copy.bytes
+  }
+}

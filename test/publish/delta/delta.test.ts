@@ -1,0 +1,351 @@
+import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { TABLES } from '../../../src/lake/tables.ts'
+import { collectGarbage } from '../../../src/manifest/gc.ts'
+import { readSnapshot } from '../../../src/manifest/snapshots.ts'
+import { publishedFormats } from '../../../src/pipeline/publish-run.ts'
+import { temporaryName, thisProcess } from '../../../src/support/process-identity.ts'
+import { verify } from '../../pipeline/batch-bench.ts'
+import { startChild } from '../../support/children.ts'
+import { temporaryFolder } from '../../support/temporary-folder.ts'
+import {
+  commitChanged,
+  type LogAction,
+  loadSmallRun,
+  logNames,
+  logPath,
+  logText,
+  publishDelta,
+  readCommit,
+  smallLake,
+  versionsOf,
+} from '../sample-lake.ts'
+
+const CHILD = new URL('../child-publish.ts', import.meta.url)
+const KILLS = Number(process.env.FIRMLAKE_KILLS ?? 3)
+
+let folderOfTwelve: string
+beforeAll(async () => {
+  folderOfTwelve = await mkdtemp(join(tmpdir(), 'firmlake-'))
+  await smallLake(folderOfTwelve, 12)
+})
+afterAll(() => rm(folderOfTwelve, { recursive: true }))
+
+/** A folder of its own with a lake of twelve small runs. */
+const twelveRuns = async (): Promise<string> => {
+  const folder = await temporaryFolder()
+  await cp(folderOfTwelve, folder, { recursive: true })
+  return folder
+}
+
+const logTexts = async (lake: string): Promise<string[]> =>
+  Promise.all(TABLES.map(({ name }) => logText(lake, name)))
+
+const only = (actions: readonly LogAction[], kind: string) =>
+  actions.flatMap((action) => (action[kind] ? [action[kind]] : []))
+
+/** Adds a version to a log, as another program would. */
+const foreignCommit = (lake: string, table: string, version: number, actions: readonly object[]) =>
+  writeFile(logPath(lake, table, version), actions.map((action) => `${JSON.stringify(action)}\n`).join(''))
+
+const SPARK = { commitInfo: { operation: 'DELETE', engineInfo: 'Apache-Spark/4.1.1 Delta-Lake/4.3.1' } }
+
+test('publish writes one version for each snapshot that changes a table', async () => {
+  const lake = await smallLake(await temporaryFolder(), 2)
+  const summary = await publishDelta(lake)
+  expect(summary.snapshot).toBe(2)
+  expect(versionsOf(summary)).toEqual({
+    companies: 2,
+    financials: 2,
+    employees: 2,
+    line_items: 2,
+    relations: 1,
+    relation_entities: 1,
+    ownerships: 1,
+    roles: 1,
+  })
+  const first = await readSnapshot(lake, 1)
+  const [partition] = first.partitions
+  const actions = await readCommit(lake, 'companies', 0)
+  expect(actions.map((action) => Object.keys(action)[0])).toEqual([
+    'commitInfo',
+    'protocol',
+    'metaData',
+    'txn',
+    'add',
+  ])
+  expect(only(actions, 'protocol')).toEqual([{ minReaderVersion: 1, minWriterVersion: 2 }])
+  expect(only(actions, 'txn')).toMatchObject([{ appId: first.run, version: 1 }])
+  expect(only(actions, 'metaData')).toMatchObject([{ partitionColumns: ['load', 'version'] }])
+  const [add] = only(actions, 'add')
+  expect(add).toMatchObject({
+    path: `load=${first.run}/${partition?.id}.parquet`,
+    partitionValues: { load: first.run, version: '0' },
+    dataChange: true,
+    size: partition?.files.find(({ table }) => table === 'companies')?.bytes,
+  })
+  expect(JSON.parse(String(add?.stats))).toMatchObject({
+    numRecords: 2,
+    minValues: { internal_id: 1, company_name: 'Company 1', country_code: 'SE' },
+    maxValues: { internal_id: 2, content_updated_at: '2025-01-01T00:00:00.000000Z' },
+    nullCount: { internal_id: 0, org_no: 2 },
+  })
+})
+
+test('publish computes the ends of ENUM columns from the rows', async () => {
+  const lake = await smallLake(await temporaryFolder(), 1)
+  await publishDelta(lake)
+  const [add] = only(await readCommit(lake, 'financials', 0), 'add')
+  const ends = {
+    internal_id: 1,
+    country_code: 'SE',
+    consolidation: 'Consolidated',
+    category: 'ProfitAndLoss',
+    line_item: 'NetSales',
+    fiscal_year: 2023,
+    value: 1,
+  }
+  expect(JSON.parse(String(add?.stats))).toEqual({
+    numRecords: 4,
+    minValues: ends,
+    maxValues: { ...ends, internal_id: 2, fiscal_year: 2024, value: 2.5 },
+    nullCount: {
+      ...Object.fromEntries(Object.keys(ends).map((name) => [name, 0])),
+      currency: 4,
+      reported: 4,
+    },
+  })
+})
+
+test('publish adds nothing the second time', async () => {
+  const lake = await smallLake(await temporaryFolder(), 2)
+  expect(await publishedFormats(lake)).toEqual([])
+  await publishDelta(lake)
+  expect(await publishedFormats(lake)).toEqual(['delta'])
+  const before = await logTexts(lake)
+  expect(versionsOf(await publishDelta(lake))).toEqual({})
+  expect(await logTexts(lake)).toEqual(before)
+})
+
+test('publish after each run gives the same log as publishing all runs at once', async () => {
+  const folder = await temporaryFolder()
+  const lake = await smallLake(folder, 1)
+  await publishDelta(lake)
+  for (const run of [2, 3]) {
+    await loadSmallRun(folder, run)
+    await publishDelta(lake)
+  }
+  const stepwise = await logTexts(lake)
+  for (const { name } of TABLES) await rm(join(lake, name, '_delta_log'), { recursive: true })
+  await publishDelta(lake)
+  expect(await logTexts(lake)).toEqual(stepwise)
+})
+
+test('publish adds a file again whose version changed, and removes what a snapshot does not list', async () => {
+  const lake = await smallLake(await temporaryFolder(), 3)
+  await publishDelta(lake)
+  const { partitions } = await commitChanged(lake, (newest) => ({ partitions: newest.partitions.slice(1) }))
+  await publishDelta(lake)
+  const actions = await readCommit(lake, 'companies', 3)
+  expect(only(actions, 'remove')).toMatchObject([{ dataChange: true, partitionValues: { version: '0' } }])
+  expect(only(actions, 'add')).toMatchObject(
+    partitions.map(({ run }, version) => ({ partitionValues: { load: run, version: String(version) } })),
+  )
+})
+
+test('publish jumps over snapshots that gc has removed', async () => {
+  const folder = await temporaryFolder()
+  const lake = await smallLake(folder, 1)
+  await publishDelta(lake)
+  for (const run of [2, 3, 4]) await loadSmallRun(folder, run)
+  await collectGarbage({ lake, keep: 1, now: new Date() })
+  expect(versionsOf(await publishDelta(lake))).toMatchObject({ companies: 1 })
+  const actions = await readCommit(lake, 'companies', 1)
+  expect(only(actions, 'add')).toHaveLength(3)
+  expect(only(actions, 'txn')).toMatchObject([{ version: 4 }])
+})
+
+test('verify and gc leave a publication alone', async () => {
+  const lake = await smallLake(await temporaryFolder(), 2)
+  await publishDelta(lake)
+  const before = await logTexts(lake)
+  expect((await verify(lake)).problems).toEqual([])
+  const garbage = await collectGarbage({ lake, keep: 1, now: new Date() })
+  expect(garbage).toMatchObject({ files: [], leftovers: [], runs: [] })
+  expect(await logTexts(lake)).toEqual(before)
+})
+
+test('publish makes a checkpoint every ten versions and reads on from it', async () => {
+  const folder = await twelveRuns()
+  const lake = join(folder, 'lake')
+  await publishDelta(lake)
+  const checkpoint = '00000000000000000010.checkpoint.parquet'
+  expect(await logNames(lake, 'companies')).toContain(checkpoint)
+  expect(JSON.parse(await readFile(join(lake, 'companies/_delta_log/_last_checkpoint'), 'utf8'))).toEqual({
+    version: 10,
+    // Protocol, schema, and of each version its run and its file.
+    size: 2 + 2 * 11,
+  })
+  for (let version = 0; version < 10; version += 1) await rm(logPath(lake, 'companies', version))
+  await loadSmallRun(folder, 13)
+  expect(versionsOf(await publishDelta(lake))).toMatchObject({ companies: 1, financials: 1 })
+  const actions = await readCommit(lake, 'companies', 12)
+  expect(actions.map((action) => Object.keys(action)[0])).toEqual(['commitInfo', 'txn', 'add'])
+})
+
+test('publish makes a checkpoint that a killed publisher has left undone', async () => {
+  const lake = join(await twelveRuns(), 'lake')
+  await publishDelta(lake)
+  const names = await logNames(lake, 'companies')
+  const made = names.filter((name) => !name.endsWith('.json'))
+  for (const name of made) await rm(join(lake, 'companies/_delta_log', name))
+  const left = temporaryName({ ...thisProcess(), boot: 'an earlier one' })
+  await writeFile(join(lake, 'companies/_delta_log', left), 'half')
+  await publishDelta(lake)
+  expect(await logNames(lake, 'companies')).toEqual([
+    ...names.filter((name) => name.endsWith('.json') && !name.includes('11.')),
+    '00000000000000000011.checkpoint.parquet',
+    '00000000000000000011.json',
+    '_last_checkpoint',
+  ])
+})
+
+test.each([
+  ['other files', [{ add: { path: 'part-0.parquet', partitionValues: {}, size: 1 } }, SPARK]],
+  ['files removed', [SPARK, { remove: { path: 'load=x/y.parquet', dataChange: true } }]],
+  ['another schema', [{ metaData: { id: 'x', schemaString: '{}', partitionColumns: [] } }, SPARK]],
+  ['a newer protocol', [{ protocol: { minReaderVersion: 3, minWriterVersion: 7 } }, SPARK]],
+  ['no JSON', ['x']],
+])('publish refuses a log into which somebody wrote %s', async (_what, actions) => {
+  const lake = await smallLake(await temporaryFolder(), 1)
+  await publishDelta(lake)
+  const lines = actions.map((action) => (typeof action === 'string' ? action : JSON.stringify(action)))
+  await writeFile(logPath(lake, 'companies', 1), `${lines.join('\n')}\n`)
+  await expect(publishDelta(lake)).rejects.toMatchObject({
+    code: 'PUBLISH_CONFLICT',
+    context: { table: 'companies', version: 1 },
+  })
+})
+
+test('publish goes on behind a foreign commit that changes nothing', async () => {
+  const folder = await temporaryFolder()
+  const lake = await smallLake(folder, 1)
+  await publishDelta(lake)
+  await foreignCommit(lake, 'companies', 1, [
+    { commitInfo: { operation: 'VACUUM START' } },
+    { txn: { appId: 'a stream', version: 99 } },
+  ])
+  await loadSmallRun(folder, 2)
+  expect(versionsOf(await publishDelta(lake))).toMatchObject({ companies: 1 })
+  expect(only(await readCommit(lake, 'companies', 2), 'add')).toHaveLength(1)
+})
+
+test('publish refuses a log with a version missing', async () => {
+  const lake = await smallLake(await temporaryFolder(), 3)
+  await publishDelta(lake)
+  await rm(logPath(lake, 'companies', 1))
+  await expect(publishDelta(lake)).rejects.toMatchObject({ code: 'PUBLISH_CONFLICT' })
+})
+
+test('publish refuses the publication of another lake that stood here before', async () => {
+  const [one, other] = [
+    await smallLake(await temporaryFolder(), 1),
+    await smallLake(await temporaryFolder(), 2),
+  ]
+  await publishDelta(other)
+  for (const { name } of TABLES)
+    await cp(join(other, name, '_delta_log'), join(one, name, '_delta_log'), { recursive: true })
+  await expect(publishDelta(one)).rejects.toMatchObject({ code: 'PUBLISH_CONFLICT' })
+})
+
+test('publish writes a new schema where its columns are more than those of the log, under the same id', async () => {
+  const folder = await temporaryFolder()
+  const lake = await smallLake(folder, 1)
+  await publishDelta(lake)
+  const actions = await readCommit(lake, 'employees', 0)
+  const older = actions.map((action) => {
+    const { metaData } = action
+    if (!metaData) return action
+    const schema: { fields: { name: string }[] } = JSON.parse(String(metaData.schemaString))
+    const fields = [
+      ...schema.fields.filter(({ name }) => name !== 'employees'),
+      { name: 'of_a_newer_tool', type: 'string', nullable: true, metadata: {} },
+    ]
+    return { metaData: { ...metaData, schemaString: JSON.stringify({ ...schema, fields }) } }
+  })
+  await foreignCommit(lake, 'employees', 0, older)
+  await loadSmallRun(folder, 2)
+  await publishDelta(lake)
+  const grown = await readCommit(lake, 'employees', 1)
+  const [before, after] = [only(actions, 'metaData')[0], only(grown, 'metaData')[0]]
+  expect(after?.id).toBe(before?.id)
+  const names = (JSON.parse(String(after?.schemaString)) as { fields: { name: string }[] }).fields
+  expect(names.map(({ name }) => name)).toEqual([
+    'internal_id',
+    'country_code',
+    'consolidation',
+    'fiscal_year',
+    'load',
+    'version',
+    'of_a_newer_tool',
+    'employees',
+  ])
+})
+
+test('publish by two processes at once gives the log of one', async () => {
+  const folder = await twelveRuns()
+  const lake = join(folder, 'lake')
+  await publishDelta(lake)
+  const alone = await logTexts(lake)
+  for (const { name } of TABLES) await rm(join(lake, name, '_delta_log'), { recursive: true })
+  const both = [startChild(CHILD, lake), startChild(CHILD, lake)]
+  expect(await Promise.all(both.map((child) => child.ended()))).toEqual([0, 0])
+  expect(await logTexts(lake)).toEqual(alone)
+})
+
+test('publish goes on where a killed one stood', { timeout: 120_000 }, async () => {
+  const lake = await smallLake(await temporaryFolder(), 4)
+  await publishDelta(lake)
+  const undisturbed = await logTexts(lake)
+  for (let kill = 0; kill < KILLS; kill += 1) {
+    for (const { name } of TABLES) await rm(join(lake, name, '_delta_log'), { recursive: true, force: true })
+    for (let tries = 0; tries < 2; tries += 1) {
+      const child = startChild(CHILD, lake)
+      // Spread over all tables and versions; the kill itself comes at any point behind.
+      const steps = 1 + ((kill * 11 + tries * 7) % 31)
+      for (let step = 0; step < steps; step += 1) if ((await child.nextLine()) === null) break
+      await child.kill()
+    }
+    await publishDelta(lake)
+    expect(await logTexts(lake)).toEqual(undisturbed)
+    await collectGarbage({ lake, now: new Date() })
+    expect((await verify(lake)).problems).toEqual([])
+  }
+})
+
+test('publish stops when it is aborted, and the next one completes it', async () => {
+  const lake = await smallLake(await temporaryFolder(), 3)
+  const stop = new AbortController()
+  const onProgress = ({ snapshots, table }: { snapshots: number; table: string }): void => {
+    if (snapshots === 1 && table === 'roles') stop.abort()
+  }
+  await expect(publishDelta(lake, { signal: stop.signal, onProgress })).rejects.toThrow()
+  expect(await logNames(lake, 'financials')).toHaveLength(2)
+  expect(await logNames(lake, 'companies')).toHaveLength(1)
+  await publishDelta(lake)
+  expect(await logNames(lake, 'companies')).toHaveLength(3)
+})
+
+test('publish says so where there is no lake, and does nothing in one without a snapshot', async () => {
+  await expect(publishDelta(await temporaryFolder())).rejects.toMatchObject({ code: 'LAKE_NOT_FOUND' })
+})
+
+test('publish names a table whose file is not Parquet', async () => {
+  const lake = await smallLake(await temporaryFolder(), 1)
+  const { partitions } = await readSnapshot(lake)
+  const file = partitions[0]?.files.find(({ table }) => table === 'roles' || table === 'financials')
+  await writeFile(join(lake, file?.path ?? ''), 'x')
+  await expect(publishDelta(lake)).rejects.toMatchObject({ code: 'LAKE_DAMAGED' })
+})

@@ -1,0 +1,328 @@
+/** What others see of a published lake: delta-rs and Spark against DuckDB's own views. */
+
+import { mkdir, mkdtemp, readFile, rename, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import type { Snapshot } from '../../../src/core/partition.ts'
+import { filesOf, readTable } from '../../../src/lake/current-versions.ts'
+import { Engine, type Session } from '../../../src/lake/duckdb.ts'
+import { ident, literal } from '../../../src/lake/sql.ts'
+import { TABLES, type Table } from '../../../src/lake/tables.ts'
+import { readSnapshot } from '../../../src/manifest/snapshots.ts'
+import { companyLine, openBench, queryLake } from '../../pipeline/batch-bench.ts'
+import { needs } from '../../support/needs.ts'
+import {
+  openPython,
+  openSpark,
+  type PythonSession,
+  pythonMissing,
+  SPARK_WITH_DELTA,
+  sparkMissing,
+} from '../../support/readers.ts'
+import { commitChanged, logPath, publishDelta, readCommit, sampleLake, smallLake } from '../sample-lake.ts'
+
+/** Three runs, of which the later ones load companies of the first again, and a fourth snapshot without the second. */
+const RUNS = [
+  { companies: 60, seed: 3 },
+  { companies: 25, seed: 4 },
+  { companies: 10, seed: 5, content: ['companies'] },
+] as const
+const NEWEST = 4
+
+let folder: string
+let lake: string
+/** Twelve versions; of two tables those before the checkpoint are gone. */
+let checkpointed: string
+/** Three runs of one country and one day each. */
+let countries: string
+let engine: Engine
+let session: Session
+let python: PythonSession | undefined
+let spark: PythonSession | undefined
+
+const COUNTRIES = ['DK', 'NO', 'SE'] as const
+
+const countryLake = async (below: string): Promise<string> => {
+  const bench = openBench(below)
+  for (const [at, country] of COUNTRIES.entries()) {
+    const basic = { InternalId: at, CompanyName: country, CountryCode: country }
+    await bench.write(`${country}.jsonl`, [companyLine(at, { BasicDetails: basic }, at + 1)])
+    await bench.run([`${country}.jsonl`])
+  }
+  return bench.lake
+}
+
+const newFolder = async (name: string): Promise<string> => {
+  await mkdir(join(folder, name))
+  return join(folder, name)
+}
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'firmlake-readers-'))
+  const made = await sampleLake(folder, RUNS)
+  await commitChanged(made, ({ partitions }) => ({
+    partitions: partitions.filter(({ run }) => run !== partitions[2]?.run),
+  }))
+  await publishDelta(made)
+  // A published lake may be moved.
+  lake = join(await newFolder('moved'), 'lake')
+  await rename(made, lake)
+
+  checkpointed = await smallLake(await newFolder('small'), 12)
+  await publishDelta(checkpointed)
+  for (const table of ['companies', 'financials'])
+    for (let version = 0; version < 10; version += 1) await rm(logPath(checkpointed, table, version))
+
+  countries = await countryLake(await newFolder('countries'))
+  await publishDelta(countries)
+
+  engine = await Engine.open({ memoryBytes: 512 * 1024 ** 2 })
+  session = await engine.connect()
+  if (pythonMissing() === undefined) python = await openPython()
+  const settings = { ...SPARK_WITH_DELTA, 'spark.sql.adaptive.enabled': 'false' }
+  if (sparkMissing() === undefined) spark = await openSpark({ folder, settings })
+}, 180_000)
+
+afterAll(async () => {
+  await python?.close()
+  await spark?.close()
+  engine?.close()
+  await rm(folder, { recursive: true, force: true })
+})
+
+const opened = (reader: PythonSession | undefined): PythonSession => {
+  if (reader === undefined) throw new TypeError('The reader is not open')
+  return reader
+}
+
+/** The engines that read published tables: how each writes a table, or the rows of a query, as Parquet. */
+const READERS = [
+  {
+    name: 'delta-rs',
+    missing: pythonMissing,
+    session: () => opened(python),
+    copyTable: `
+from deltalake import DeltaTable
+import pyarrow.parquet as pq
+pq.write_table(DeltaTable(input['path'], version=input.get('version')).to_pyarrow_table(), input['to'])
+`,
+    copyQuery: `
+from deltalake import DeltaTable, QueryBuilder
+import pyarrow, pyarrow.parquet as pq
+tables = QueryBuilder()
+for name in ['companies', 'financials', 'relations', 'roles']:
+    tables = tables.register(name, DeltaTable(input['lake'] + '/' + name))
+pq.write_table(pyarrow.table(tables.execute(input['sql']).read_all()), input['to'])
+`,
+    countFiles: `
+from deltalake import DeltaTable
+from pyarrow.dataset import field
+from datetime import datetime, timezone
+kept = {
+    'version': field('version') == 0,
+    'load': field('load') == input['load'],
+    'country': field('country_code') == 'NO',
+    'none': field('country_code') == 'FI',
+    'instant': field('content_updated_at') > datetime(2025, 1, 2, 12, tzinfo=timezone.utc),
+}
+dataset = DeltaTable(input['path']).to_pyarrow_dataset()
+result = {name: len(list(dataset.get_fragments(filter=kept[name]))) for name in input['filters']}
+`,
+  },
+  {
+    name: 'Spark',
+    missing: sparkMissing,
+    session: () => opened(spark),
+    copyTable: `
+reader = spark.read.format('delta')
+if input.get('version') is not None:
+    reader = reader.option('versionAsOf', input['version'])
+reader.load(input['path']).coalesce(1).write.parquet(input['to'])
+`,
+    copyQuery: `
+for name in ['companies', 'financials', 'relations', 'roles']:
+    spark.read.format('delta').load(input['lake'] + '/' + name).createOrReplaceTempView(name)
+spark.sql(input['sql']).coalesce(1).write.parquet(input['to'])
+`,
+    countFiles: `
+kept = {
+    'version': 'version = 0',
+    'load': "load = '" + input['load'] + "'",
+    'country': "country_code = 'NO'",
+    'none': "country_code = 'FI'",
+    'instant': "content_updated_at > timestamp '2025-01-02 12:00:00'",
+}
+result = {}
+for name in input['filters']:
+    rows = spark.read.format('delta').load(input['path']).filter(kept[name])
+    rows.collect()
+    leaves = rows._jdf.queryExecution().executedPlan().collectLeaves()
+    metrics = leaves.apply(0).metrics()
+    result[name] = metrics.apply('numFiles').value() if metrics.contains('numFiles') else 0
+`,
+  },
+] as const
+
+let copies = 0
+const newCopy = (): string => join(folder, `copy-${(copies += 1)}.parquet`)
+
+/** What a reader wrote: one file, or Spark's folder with one. */
+const copyOf = (reader: string, path: string): string =>
+  `read_parquet(${literal(reader === 'Spark' ? `${path}/*.parquet` : path)})`
+
+const columnsOf = ({ columns }: Table): string =>
+  columns.map(({ name, type }) => `CAST(${ident(name)} AS ${type}) AS ${ident(name)}`).join(', ')
+
+/** Rows of one relation that the other does not have, and the other way round; as often as they stand there. */
+const differences = async (one: string, other: string): Promise<number> => {
+  const [row] = await session.rows(`SELECT
+  (SELECT count(*) FROM (SELECT * FROM (${one}) EXCEPT ALL SELECT * FROM (${other}))) AS missing,
+  (SELECT count(*) FROM (SELECT * FROM (${other}) EXCEPT ALL SELECT * FROM (${one}))) AS more,
+  (SELECT count(*) FROM (${one})) AS rows`)
+  expect(Number(row?.rows), 'rows').toBeGreaterThan(0)
+  return Number(row?.missing) + Number(row?.more)
+}
+
+/** All versions of a table with their `load` and `version`, from the files that a snapshot lists. */
+const history = (snapshot: Snapshot, where: string, table: Table): string =>
+  filesOf(snapshot, where, table.name)
+    .map((file) => {
+      const load = /load=([^/]+)/.exec(file.path)?.[1] ?? ''
+      return `SELECT ${columnsOf(table)}, ${literal(load)} AS load, version FROM (${readTable(table, [file], 'with-version')})`
+    })
+    .join('\nUNION ALL ')
+
+const withPartition = (table: Table): string => `${columnsOf(table)}, load, version`
+
+/** The Delta version that shows a snapshot of a table, by the log. */
+const versionOf = async (table: string, snapshot: number): Promise<number> => {
+  let found = -1
+  for (let version = 0; ; version += 1) {
+    const actions = await readCommit(lake, table, version).catch(() => undefined)
+    const txn = actions?.find((action) => action.txn)?.txn
+    if (txn === undefined || Number(txn.version) > snapshot) return found
+    found = version
+  }
+}
+
+const DOCUMENT = new URL('../../../docs/publishing.md', import.meta.url)
+
+/** The code of a language in the document, block by block. */
+const documented = async (language: string): Promise<string[]> =>
+  [...(await readFile(DOCUMENT, 'utf8')).matchAll(new RegExp(`\`\`\`${language}\\n(.*?)\`\`\``, 'gs'))].map(
+    (match) => match[1] ?? '',
+  )
+
+describe.each(READERS)('$name', (reader) => {
+  beforeEach((context) => needs(context, reader.name, reader.missing()))
+
+  const copyTable = async (path: string, version?: number): Promise<string> => {
+    const to = newCopy()
+    await reader.session().run(reader.copyTable, { path, to, ...(version !== undefined && { version }) })
+    return copyOf(reader.name, to)
+  }
+  const copyQuery = async (sql: string): Promise<string> => {
+    const to = newCopy()
+    await reader.session().run(reader.copyQuery, { lake, sql, to })
+    return copyOf(reader.name, to)
+  }
+
+  test.each(TABLES)('sees the rows of the history of $name', async (table) => {
+    const seen = `SELECT ${withPartition(table)} FROM ${await copyTable(join(lake, table.name))}`
+    expect(await differences(seen, history(await readSnapshot(lake), lake, table))).toBe(0)
+  })
+
+  test('sees the sums of the history', async () => {
+    const sums = (from: string): string =>
+      `SELECT country_code, count(*) AS n, sum(value) AS total, min(fiscal_year) AS oldest, max(fiscal_year) AS newest
+FROM ${from} GROUP BY country_code ORDER BY country_code`
+    const seen = await session.rows(
+      `SELECT * FROM ${await copyQuery(sums('financials'))} ORDER BY country_code`,
+    )
+    const expected = await queryLake(lake, sums('financials_history'))
+    expect(expected.length).toBeGreaterThan(3)
+    expect(seen).toHaveLength(expected.length)
+    for (const [at, [country, n, total, oldest, newest]] of expected.entries()) {
+      const row = seen[at]
+      expect([row?.country_code, Number(row?.n), row?.oldest, row?.newest]).toEqual([
+        country,
+        n,
+        oldest,
+        newest,
+      ])
+      // Engines add doubles in different orders.
+      expect(Number(row?.total) / Number(total)).toBeCloseTo(1, 9)
+    }
+  })
+
+  test('sees at an older version what the lake is at its snapshot', async () => {
+    for (const table of TABLES)
+      for (let snapshot = 1; snapshot < NEWEST; snapshot += 1) {
+        const seen = await copyTable(join(lake, table.name), await versionOf(table.name, snapshot))
+        const expected = history(await readSnapshot(lake, snapshot), lake, table)
+        const text = `${table.name} at ${snapshot}`
+        expect(await differences(`SELECT ${withPartition(table)} FROM ${seen}`, expected), text).toBe(0)
+      }
+  })
+
+  test('selects current versions by the documented lines', async () => {
+    const lines = (await documented('sql'))[0]?.trim().split('\n') ?? []
+    expect(lines).toHaveLength(3)
+    const views = TABLES.filter(({ name }) => ['financials', 'companies', 'roles'].includes(name))
+    for (const line of lines) {
+      const table = views.find(({ name }) => line.includes(`FROM ${name} f`))
+      if (table === undefined) throw new TypeError(`No table in "${line}"`)
+      const seen = `SELECT ${columnsOf(table)} FROM ${await copyQuery(line)}`
+      expect(await differences(seen, await currentOf(table)), line).toBe(0)
+    }
+  })
+
+  test('reads a table from its checkpoint', async () => {
+    for (const table of TABLES.filter(({ name }) => ['companies', 'financials'].includes(name))) {
+      const seen = `SELECT ${withPartition(table)} FROM ${await copyTable(join(checkpointed, table.name))}`
+      expect(await differences(seen, history(await readSnapshot(checkpointed), checkpointed, table))).toBe(0)
+      const older = `SELECT ${withPartition(table)} FROM ${await copyTable(join(checkpointed, table.name), 10)}`
+      expect(
+        await differences(older, history(await readSnapshot(checkpointed, 11), checkpointed, table)),
+      ).toBe(0)
+    }
+  })
+
+  test('opens no file that a filter on partitions or statistics rules out', async () => {
+    const { run } = await readSnapshot(countries, 2)
+    const count = (table: string, filters: readonly string[]) =>
+      reader.session().run(reader.countFiles, { path: join(countries, table), load: run, filters })
+    expect(await count('financials', ['version', 'load', 'country', 'none'])).toEqual({
+      version: 1,
+      load: 1,
+      country: 1,
+      none: 0,
+    })
+    expect(await count('companies', ['country', 'instant'])).toEqual({ country: 1, instant: 1 })
+  })
+
+  test('runs what the document shows', async () => {
+    const scripts = (await documented('python')).filter(
+      (script) => script.includes('spark.') === (reader.name === 'Spark'),
+    )
+    expect(scripts).toHaveLength(1)
+    const [[expected]] = (await queryLake(lake, 'SELECT count(*) FROM financials')) as [[number]]
+    const text = scripts[0]?.replaceAll('./lake/', `${lake}/`)
+    expect(await reader.session().run(`${text}\nresult = rows`)).toBe(expected)
+  })
+})
+
+/** The current rows of a table by the lake's own view, put into the session. */
+const currentOf = async (table: Table): Promise<string> => {
+  const snapshot = await readSnapshot(lake)
+  const main = TABLES.find(({ name }) => name === table.content) ?? table
+  const owners = readTable(main, filesOf(snapshot, lake, main.name), 'with-version')
+  const rows = readTable(table, filesOf(snapshot, lake, table.name), 'with-version')
+  const [[count]] = (await queryLake(lake, `SELECT count(*) FROM ${table.name}`)) as [[number]]
+  const sql = `SELECT ${columnsOf(table)} FROM (${rows}) AS r WHERE version =
+  (SELECT max(version) FROM (${owners}) AS o WHERE o.internal_id = r.${ident(table.owner ?? '')})`
+  const [own] = await session.rows(`SELECT count(*) AS n FROM (${sql})`)
+  expect(Number(own?.n), 'rows of the view').toBe(count)
+  return sql
+}

@@ -19,7 +19,7 @@ export interface ComparedPartition {
 export type Side = 'old' | 'new'
 
 export const candidatesTable = (content: Content): string => `candidates_${content}`
-const differencesTable = (table: Table): string => `differences_${table.name}`
+export const differencesTable = (table: Table): string => `differences_${table.name}`
 
 const ownerOf = (table: Table): string => ident(table.owner ?? '')
 
@@ -47,14 +47,30 @@ WHERE owner IN (SELECT ${ownerOf(table)} FROM (${readTable(table, differing)}))
 GROUP BY owner
 HAVING old_p IS DISTINCT FROM new_p`
 
-/** Current rows of one side, of the records that both sides have. */
+/** Records by their ids, from `least` on and below `below`; an absent end is open. */
+export interface OwnerRange {
+  readonly least?: string
+  readonly below?: string
+}
+
+/** Current rows of one side, of the records of a range that both sides have. */
 export const rowsOf = (
   table: Table & { readonly content: Content },
   files: readonly VersionedFile[],
   side: Side,
+  { least, below }: OwnerRange = {},
 ): string => `SELECT r.* EXCLUDE (version) FROM (${readTable(table, files, 'with-version')}) AS r
 JOIN ${candidatesTable(table.content)} AS c ON c.owner = r.${ownerOf(table)} AND c.${side}_p = r.version
-WHERE c.old_p IS NOT NULL AND c.new_p IS NOT NULL`
+WHERE c.old_p IS NOT NULL AND c.new_p IS NOT NULL${
+  least === undefined ? '' : ` AND r.${ownerOf(table)} >= ${least}`
+}${below === undefined ? '' : ` AND r.${ownerOf(table)} < ${below}`}`
+
+/** The least id of each of some ranges with about as many records to compare in each. */
+export const rangeStarts = (content: Content, ranges: number): string => `
+SELECT min(owner) AS least FROM (
+  SELECT owner, ntile(${ranges}) OVER (ORDER BY owner) AS part FROM ${candidatesTable(content)}
+  WHERE old_p IS NOT NULL AND new_p IS NOT NULL
+) GROUP BY part ORDER BY least`
 
 /** Both sides' rows by their key; a row that has no counterpart stands beside NULLs. */
 const paired = (table: Table, old: string, other: string): string => {
@@ -78,16 +94,14 @@ const differ = (table: Table): string => {
 }
 
 /** Records whose rows in a table differ. @param old rows of one side @param other rows of the other */
-export const makeDifferences = (table: Table, old: string, other: string): string =>
-  `CREATE TABLE ${differencesTable(table)} AS
-SELECT DISTINCT coalesce(o.${ownerOf(table)}, n.${ownerOf(table)}) AS owner FROM ${paired(table, old, other)}
+export const selectDifferences = (table: Table, old: string, other: string): string =>
+  `SELECT DISTINCT coalesce(o.${ownerOf(table)}, n.${ownerOf(table)}) AS owner FROM ${paired(table, old, other)}
 WHERE ${differ(table)}`
 
 /** Figures that differ, with both sides: `was` and `stays` say on which side there is one. */
-export const makeFigures = (table: Table, old: string, other: string): string => {
+export const selectFigures = (table: Table, old: string, other: string): string => {
   const key = ['country_code', ...table.key].map((name) => `coalesce(o.${name}, n.${name}) AS ${name}`)
-  return `CREATE TABLE figures AS
-SELECT ${key.join(', ')}, o.internal_id IS NOT NULL AS was, n.internal_id IS NOT NULL AS stays,
+  return `SELECT ${key.join(', ')}, o.internal_id IS NOT NULL AS was, n.internal_id IS NOT NULL AS stays,
   o.value AS old_value, o.currency AS old_currency, n.value AS new_value, n.currency AS new_currency
 FROM ${paired(table, old, other)}
 WHERE ${differ(table)}`

@@ -11,8 +11,10 @@ import {
   DuckDBStructType,
   type DuckDBType,
   DuckDBTypeId,
+  ResultReturnType,
 } from '@duckdb/node-api'
 import duckdb from '@duckdb/node-bindings'
+import { ToolkitError } from '../core/errors.ts'
 import type { ColumnType, RawChunk, RawChunks, RawColumn } from '../core/relation.ts'
 
 /** Bytes of a value where it has a fixed width. A text is kept as 16 bytes: length, then itself or its address. */
@@ -60,6 +62,21 @@ const columnTypeOf = (type: DuckDBType): ColumnType => {
   return { kind: 'plain', id: DuckDBTypeId[type.typeId], name: String(type) }
 }
 
+/**
+ * To be called at the end of a streamed result. One that fails in its midst, or is interrupted, ends as if it had no
+ * more rows: the package does not pass the error on, nor its text. That there was one shows in the kind of result.
+ *
+ * @throws {ToolkitError} `ENGINE_FAILED`
+ */
+export const checkWhole = (result: DuckDBResult): void => {
+  if (result.returnType !== ResultReturnType.INVALID) return
+  throw new ToolkitError(
+    'ENGINE_FAILED',
+    'Cannot read all rows: DuckDB stopped in their midst, at a value that it cannot compute, for want of memory, ' +
+      'or because it was interrupted',
+  )
+}
+
 /** Chunks of a result; DuckDB makes the next one while one is used. */
 export async function* chunksOf(result: DuckDBResult): AsyncGenerator<DuckDBDataChunk> {
   const fetch = (): Promise<DuckDBDataChunk | null> => {
@@ -72,7 +89,10 @@ export async function* chunksOf(result: DuckDBResult): AsyncGenerator<DuckDBData
   try {
     for (;;) {
       const chunk = await next
-      if (chunk === null || chunk.rowCount === 0) return
+      if (chunk === null || chunk.rowCount === 0) {
+        checkWhole(result)
+        return
+      }
       next = fetch()
       yield chunk
     }

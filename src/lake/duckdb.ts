@@ -7,12 +7,13 @@ import {
   type DuckDBConnection,
   DuckDBDataChunk,
   DuckDBInstance,
+  type DuckDBResult,
   type DuckDBValue,
   FLOAT,
 } from '@duckdb/node-api'
 import { ToolkitError, writeError } from '../core/errors.ts'
 import type { CopyFormat, CopyReceipt, RawChunks, Relation } from '../core/relation.ts'
-import { chunksOf, rawChunks } from './duckdb-chunks.ts'
+import { checkWhole, chunksOf, rawChunks } from './duckdb-chunks.ts'
 import { ident, literal } from './sql.ts'
 
 export interface EngineOptions {
@@ -81,6 +82,7 @@ export class Session {
   async *stream(sql: string): AsyncGenerator<Row[]> {
     const result = await this.#connection.stream(sql)
     yield* result.yieldRowObjectJson()
+    checkWhole(result)
   }
 
   /** A query's columns, and its rows as lists of JSON values, chunk by chunk. */
@@ -92,7 +94,7 @@ export class Session {
     const types = result.columnTypes()
     return {
       columns: result.columnNames().map((name, at) => ({ name, type: String(types[at]) })),
-      rows: result.yieldRowsJson(),
+      rows: wholeRows(result),
     }
   }
 
@@ -128,6 +130,7 @@ export class Session {
   async *streamTexts(sql: string): AsyncGenerator<string> {
     const result = await this.#connection.stream(sql)
     for await (const rows of result.yieldRows()) for (const [text] of rows) yield String(text)
+    checkWhole(result)
   }
 
   /**
@@ -214,6 +217,11 @@ export class Session {
   close(): void {
     this.#connection.closeSync()
   }
+}
+
+async function* wholeRows(result: DuckDBResult): AsyncGenerator<readonly (readonly unknown[])[]> {
+  yield* result.yieldRowsJson()
+  checkWhole(result)
 }
 
 /** Whether values can be an ENUM: it takes no NUL, and beyond some thousands it helps no more. */

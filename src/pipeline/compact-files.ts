@@ -3,6 +3,7 @@
 import type { FileEntry } from '../core/partition.ts'
 import type { Sink } from '../core/sink.ts'
 import type { SortedRows } from '../lake/compact-rows.ts'
+import { LEAST_ROWS } from './compact-plan.ts'
 
 export interface FilesRequest {
   readonly sink: Sink
@@ -20,8 +21,6 @@ export interface FilesRequest {
 /** A file nearer to the target than this is left as it is. Half of what is allowed, for those that cannot be met. */
 const NEAR = 0.05
 const MOST_TRIES = 4
-/** Fewer rows make no file: what a file says of its columns would outweigh them. */
-const LEAST_ROWS = 100
 
 /** `3f2a…-00012`: by name the files of a table stand in the order of their rows. */
 const compactedName = (id: string, number: number): string => `${id}-${String(number).padStart(5, '0')}`

@@ -9,7 +9,10 @@ import { sha256Of } from '../support/hash.ts'
 export const DEFAULT_TARGET_BYTES = 256 * 1024 ** 2
 
 /** How far a file may be from the target, as a share of it. */
-export const SIZE_TOLERANCE = 0.1
+const SIZE_TOLERANCE = 0.1
+
+/** Fewer rows make no file: what it says of its columns would outweigh them. */
+export const LEAST_ROWS = 100
 
 /** All partitions of one content; they become one. */
 export interface CompactContent {
@@ -27,13 +30,21 @@ export interface CompactPlan {
 
 const isTableFile = ({ table }: FileEntry): boolean => table !== QUARANTINE.name
 
-/** Whether files of one table, in the order of their rows, have the target's size as far as their rows suffice. */
+const isTooLarge = ({ bytes, rows }: FileEntry, targetBytes: number): boolean =>
+  bytes > targetBytes * (1 + SIZE_TOLERANCE) && rows > LEAST_ROWS
+
+const isTooSmall = ({ bytes }: FileEntry, targetBytes: number): boolean =>
+  bytes < targetBytes * (1 - SIZE_TOLERANCE)
+
+/**
+ * Whether the files of one table, in the order of their rows, were made for this target: most of them fit. One that
+ * could not be met must not make every compaction begin again.
+ */
 const sizesFit = (files: readonly FileEntry[], targetBytes: number): boolean => {
-  const whole = files.slice(0, -1)
-  const off = whole.filter(({ bytes }) => Math.abs(bytes / targetBytes - 1) > SIZE_TOLERANCE)
-  const last = files.at(-1)
-  const lastFits = last === undefined || last.bytes <= targetBytes * (1 + SIZE_TOLERANCE)
-  return lastFits && off.length * 10 <= whole.length
+  const off = files.filter(
+    (file, at) => isTooLarge(file, targetBytes) || (at < files.length - 1 && isTooSmall(file, targetBytes)),
+  )
+  return off.length * 2 <= files.length - 1
 }
 
 const isDone = ({ partitions }: CompactContent, targetBytes: number): boolean => {

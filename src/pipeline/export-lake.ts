@@ -106,6 +106,15 @@ interface OutFile {
   readonly format: FileFormat
 }
 
+/** A bucket takes runs (`--sink`); files are put into place by the file system. @throws {ToolkitError} TARGET_REFUSED */
+const localFolder = (directory: string): string => {
+  if (!directory.includes('://')) return resolve(directory)
+  throw new ToolkitError(
+    'TARGET_REFUSED',
+    `Cannot export to "${directory}": expected a folder of this machine`,
+  )
+}
+
 const outFiles = (
   to: Extract<TargetAddress, { kind: 'file' | 'folder' }>,
   exports: readonly Export[],
@@ -114,7 +123,7 @@ const outFiles = (
     ? [{ export: onlyOne(exports), path: resolve(to.path), format: to.format }]
     : exports.map((one) => ({
         export: one,
-        path: join(resolve(to.directory), `${one.name}.${to.format}`),
+        path: join(localFolder(to.directory), `${one.name}.${to.format}`),
         format: to.format,
       }))
 

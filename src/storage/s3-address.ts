@@ -1,7 +1,7 @@
 /** Addresses of lakes in a bucket, the keys of their objects, and the work folder of each on this machine. */
 
 import { homedir } from 'node:os'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { ToolkitError } from '../core/errors.ts'
 import { sha256Of } from '../support/hash.ts'
 
@@ -82,5 +82,5 @@ export const workFolder = ({ uri }: S3Address, env: NodeJS.ProcessEnv): string =
     .slice(0, 60)
   const name = `${readable}-${sha256Of(`${source}\n${uri}`).slice(0, 16)}`
   const base = env.FIRMLAKE_WORK_DIR || join(env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'firmlake')
-  return join(base, name)
+  return resolve(base, name)
 }

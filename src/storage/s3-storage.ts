@@ -67,7 +67,8 @@ export const s3Storage = (address: string): Storage => {
     const name = objects.name(to.path)
     if ((await look(from)) === null) {
       // A run that goes on after a crash between the upload and the end of the staged file.
-      if ((await objects.look(to.path))?.bytes === to.bytes) return
+      const kept = await copies.examine(to.path, {}, async ({ bytes, sha256 }) => ({ bytes, sha256 }))
+      if (kept?.bytes === to.bytes && kept.sha256 === to.sha256) return
       throw new ToolkitError('WRITE_FAILED', `Cannot store "${name}": the staged file "${from}" is missing`)
     }
     await objects.run(`Cannot store "${name}"`, (s3) => uploadFile(s3, objects.at(to.path), from, to, name))

@@ -28,8 +28,13 @@ const asOf = (lake: LoadedLake, number: number, ...partitions: readonly number[]
   partitions: partitions.flatMap((at) => lake.snapshot.partitions[at] ?? []),
 })
 
-const compare = async ({ lake }: LoadedLake, from: Snapshot, to: Snapshot): Promise<LakeDiff> => {
-  const diff = await openDiff({ lake, from, to, memoryBytes: 256 * 1024 ** 2 })
+const compare = async (
+  { lake }: LoadedLake,
+  from: Snapshot,
+  to: Snapshot,
+  memoryBytes = 256 * 1024 ** 2,
+): Promise<LakeDiff> => {
+  const diff = await openDiff({ lake, from, to, memoryBytes })
   onTestFinished(() => diff.close())
   return diff
 }
@@ -205,4 +210,21 @@ test('diff gives all rows in one set of columns, or only those of one part', asy
   expect([record?.[0], figure?.[0]]).toEqual(['company', 'restatement'])
   expect(await rowsOf(diff, 'all-records')).toEqual([record])
   expect(await rowsOf(diff, 'all-restatements')).toEqual([figure])
+})
+
+test('diff compares in parts what does not fit into memory at once', async () => {
+  const items = Array.from({ length: 10 }, (_, at) => `Item${at}`)
+  const many = (change: number): Batch =>
+    companies(
+      ...Array.from({ length: 1500 }, (_, id) => {
+        const series = Object.fromEntries(
+          items.map((_item, year) => [2010 + year, id + (year === 3 ? change : 0)]),
+        )
+        return company(id - 700, Object.fromEntries(items.map((item) => [item, series])))
+      }),
+    )
+  const lake = await bench.load(many(0), many(0.5))
+  const diff = await compare(lake, asOf(lake, 1, 0), asOf(lake, 2, 0, 1), 64 * 1024 ** 2)
+  expect(diff.summary.companies.changed).toBe(1500)
+  expect(diff.summary.restatements).toEqual({ changed: 15_000, added: 0, withdrawn: 0, companies: 1500 })
 })

@@ -31,7 +31,7 @@ test.each([
   ['SELECT (FROM companies LIMIT 1), [x FOR x IN (SELECT list(no) FROM roles)]', ['companies', 'roles']],
   ['SELECT 1 UNION ALL FROM companies EXCEPT FROM roles', ['companies', 'roles']],
   ['WITH q AS (FROM quarantine) SELECT * FROM q', ['q', 'quarantine']],
-  ['FROM (PIVOT financials ON category USING sum(value))', ['financials']],
+  ["FROM (PIVOT financials ON category IN ('x') USING sum(value))", ['financials']],
   ['SELECT * FROM companies, LATERAL (SELECT * FROM roles WHERE no = internal_id)', ['companies', 'roles']],
   ['DESCRIBE companies', ['companies']],
   ['SUMMARIZE SELECT * FROM employees', ['employees']],

@@ -1,13 +1,17 @@
 /** Whole commands on a lake in a bucket: runs that race, a server that is killed in their midst, readers. */
 
+import type { ChildProcess } from 'node:child_process'
 import { join } from 'node:path'
-import { describe, expect, type TestContext, test } from 'vitest'
+import { describe, expect, type TestContext, test, vi } from 'vitest'
 import { listTree } from '../../src/support/list-files.ts'
 import { cli, cliJson, errorCode, SAMPLE, SAMPLE_COMPANIES } from '../cli/run-cli.ts'
 import type { S3Server } from '../support/s3-server.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import type { Fate, Passing } from './loopback-proxy.ts'
 import { type Bench, LAKE, s3Bench } from './s3-bench.ts'
+
+// Several commands one after the other, each a process of its own.
+vi.setConfig({ testTimeout: 240_000 })
 
 const COUNTS = `SELECT (SELECT count(*) FROM companies) AS companies, (SELECT count(*) FROM financials) AS financials,
   (SELECT round(sum(value)) FROM financials) AS value`
@@ -89,6 +93,27 @@ describe('a server that is killed in the midst of a run', () => {
       expect(await cli(['verify', '--lake', LAKE])).toMatchObject({ code: 0 })
     },
   )
+})
+
+test('a run that is killed after its first partition is resumed, and nothing of it is left', async (context) => {
+  let child: ChildProcess | undefined
+  const { open } = await s3Bench(context, ({ method, url }) => {
+    // The second partition's files may be on their way just then.
+    if (method === 'PUT' && url.includes('journal.jsonl.lines/00000002')) child?.kill('SIGKILL')
+    return undefined
+  })
+  const sources = ['companies-0001.jsonl.br', 'companies-0002.jsonl.br'].map((name) => join(SAMPLE, name))
+  const killed = await cli(['convert', ...sources, '--lake', LAKE], {
+    onStart: (process) => {
+      child = process
+    },
+  })
+  expect(killed.code).toBeNull()
+  const resumed = await cli(['resume', '--lake', LAKE])
+  expect(resumed.code === 0 ? '' : resumed.stderr).toBe('')
+  expect(await counted(LAKE)).toEqual(await expected(...sources))
+  expect(await cli(['verify', '--lake', LAKE])).toMatchObject({ code: 0 })
+  expect(await open().list('_runs')).toEqual([])
 })
 
 test('a command that is refused says so and repeats no credentials', async (context) => {

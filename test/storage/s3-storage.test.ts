@@ -176,9 +176,8 @@ describe('keep', () => {
     const facts = factsOf('companies/load=1/p-0.parquet', 'rows')
     await open().keep(from, facts)
     await open().keep(from, facts)
-    await expect(open().keep(from, factsOf('companies/load=1/p-1.parquet', 'rows'))).rejects.toMatchObject({
-      code: 'WRITE_FAILED',
-    })
+    for (const other of [factsOf(facts.path, 'ROWS'), factsOf('companies/load=1/p-1.parquet', 'rows')])
+      await expect(open().keep(from, other)).rejects.toMatchObject({ code: 'WRITE_FAILED' })
   })
 
   test('finds that something else arrived', async (context) => {

@@ -49,7 +49,11 @@ export const metaDataLine = ({ id, schema, createdMs }: LoggedMetaData, table: s
       schemaString: schema,
       partitionColumns: PARTITION_COLUMNS,
       // Files that this table lets go belong to older snapshots of the lake: nobody else may clear them away.
-      configuration: { 'delta.deletedFileRetentionDuration': 'interval 10000 days' },
+      configuration: {
+        'delta.deletedFileRetentionDuration': 'interval 10000 days',
+        // Readers use the statistics of the first 32 columns alone, unless they are told otherwise.
+        'delta.dataSkippingNumIndexedCols': '-1',
+      },
       createdTime: createdMs,
     },
   })

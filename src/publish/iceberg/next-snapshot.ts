@@ -181,6 +181,11 @@ const expiredIn = (base: TableMetadata | null, number: number, oldest: number): 
 
 const NEW_ENTRY = { status: STATUS.added, sequence_number: null, file_sequence_number: null }
 
+/** In the order in which the files were added, the same whoever read the table in which order. */
+const byAge = (a: ManifestEntryRecord, b: ManifestEntryRecord): number =>
+  (a.sequence_number ?? 0) - (b.sequence_number ?? 0) ||
+  (a.data_file.file_path < b.data_file.file_path ? -1 : 1)
+
 /** Writes all that the next snapshot needs; `undefined` where the table is as it should be. */
 export const writeNextSnapshot = async (request: SnapshotRequest): Promise<NextSnapshot | undefined> => {
   const { storage, table, base, live, of } = request
@@ -235,6 +240,7 @@ export const writeNextSnapshot = async (request: SnapshotRequest): Promise<NextS
           ? { ...file.entry, status: STATUS.deleted, snapshot_id: writtenFor.snapshotId }
           : { ...file.entry, status: STATUS.existing },
     )
+    .sort(byAge)
   const addedFiles = await dataFiles(request, added)
   await writeManifest(rewritten, `${unique}-m0.avro`)
   await writeManifest(

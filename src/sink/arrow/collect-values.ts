@@ -22,7 +22,8 @@ export const collectValues = async (rows: Relation): Promise<ReadonlyMap<string,
   const collected = new Map<string, Collected>()
   if (names.length === 0) return collected
   const aggregates = names.flatMap((name, at) => [
-    `list_sort(list(DISTINCT ${ident(name)}) FILTER (${ident(name)} IS NOT NULL)) AS values_${at}`,
+    // NULL goes out of the short list: out of the rows, by FILTER, it takes twice as long.
+    `list_sort(list_filter(list(DISTINCT ${ident(name)}), lambda v: v IS NOT NULL)) AS values_${at}`,
     `(count(*) - count(${ident(name)}))::DOUBLE AS nulls_${at}`,
   ])
   const { chunks } = await rows.select((from) => `SELECT ${aggregates.join(', ')} FROM ${from}`).chunks()

@@ -53,7 +53,10 @@ export const writeArrow = async (
 
   const send = (parts: readonly Uint8Array[]): Promise<void> => {
     if (onBytes) for (const part of parts) onBytes(part)
-    return writeParts(target, parts)
+    const writing = writeParts(target, parts)
+    // It may fail while the next batch is made: that is met when the next one is sent.
+    writing.catch(() => {})
+    return writing
   }
   let sent = send(writer.start())
   let rows = 0
@@ -64,8 +67,6 @@ export const writeArrow = async (
     })
     await sent
     sent = send(writer.batch(batch))
-    // Its failure is met at the next await.
-    sent.catch(() => {})
     rows += batch.numRows
     onRows?.(batch.numRows)
   }

@@ -1,0 +1,252 @@
+import type { ChildProcess } from 'node:child_process'
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { Engine, type Row } from '../../src/lake/duckdb.ts'
+import { literal } from '../../src/lake/sql.ts'
+import { TABLES } from '../../src/lake/tables.ts'
+import { parseCsv } from '../sink/csv-text.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+import { type CliOptions, type CliResult, cli, cliJson, errorCode, SAMPLE_COMPANIES } from './run-cli.ts'
+
+interface Exported {
+  readonly snapshot: number
+  readonly tables: readonly { readonly table: string; readonly rows: number; readonly path?: string }[]
+}
+
+let folder = ''
+let lake = ''
+let counts: Readonly<Record<string, number>> = {}
+
+/** A lake that holds one file of the sample twice: every company has two versions. */
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'firmlake-'))
+  lake = join(folder, 'lake')
+  await cliJson(['convert', SAMPLE_COMPANIES, '--lake', lake])
+  await cliJson(['convert', SAMPLE_COMPANIES, '--lake', lake, '--again'])
+  const tables = await cliJson<readonly { name: string; rows: number }[]>(['query', '--lake', lake])
+  counts = Object.fromEntries(tables.map(({ name, rows }) => [name, rows]))
+})
+afterAll(() => rm(folder, { recursive: true, force: true }))
+
+const exportTo = (to: string, args: readonly string[] = [], options?: CliOptions): Promise<CliResult> =>
+  cli(['export', '--lake', lake, '--to', to, ...args], options)
+
+const exported = (to: string, args: readonly string[] = []): Promise<Exported> =>
+  cliJson(['export', '--lake', lake, '--to', to, ...args])
+
+const rowsOf = async (sql: string, file?: string): Promise<readonly Row[]> => {
+  const engine = await Engine.open({ memoryBytes: 256 * 1024 ** 2 })
+  try {
+    const session = await engine.connect()
+    if (file !== undefined) await session.run(`ATTACH ${literal(file)} AS db (READ_ONLY)`)
+    return await session.rows(sql)
+  } finally {
+    engine.close()
+  }
+}
+
+test('export writes a table to one file, in the format that its name says', async () => {
+  const out = await temporaryFolder()
+  for (const name of ['a.csv', 'a.jsonl', 'a.parquet', 'a.arrow', 'a.arrows']) {
+    const { tables } = await exported(join(out, name), ['--table', 'employees'])
+    expect(tables).toMatchObject([{ table: 'employees', rows: counts.employees, path: join(out, name) }])
+  }
+  expect((await readdir(out)).sort()).toEqual(['a.arrow', 'a.arrows', 'a.csv', 'a.jsonl', 'a.parquet'])
+  const [header = [], ...records] = parseCsv(await readFile(join(out, 'a.csv'), 'utf8'))
+  expect(header.map(({ text }) => text)).toEqual(
+    TABLES.find(({ name }) => name === 'employees')?.columns.map(({ name }) => name),
+  )
+  expect(records).toHaveLength(counts.employees ?? 0)
+  const sums = await Promise.all(
+    ['parquet', 'ndjson'].map((kind) =>
+      rowsOf(
+        `SELECT count(*) AS n, sum(employees) AS s FROM read_${kind}(${literal(join(out, kind === 'parquet' ? 'a.parquet' : 'a.jsonl'))})`,
+      ),
+    ),
+  )
+  expect(sums[0]).toEqual(sums[1])
+  expect(sums[0]).toMatchObject([{ n: String(counts.employees) }])
+})
+
+test('export writes all tables to a folder, with --history all versions', async () => {
+  const out = join(await temporaryFolder(), 'deep', 'out')
+  const { tables, snapshot } = await exported(`csv:${out}`)
+  expect(snapshot).toBe(2)
+  expect(tables.map(({ table, rows }) => [table, rows])).toEqual(
+    TABLES.map(({ name }) => [name, counts[name]]),
+  )
+  expect((await readdir(out)).sort()).toEqual(TABLES.map(({ name }) => `${name}.csv`).sort())
+  await exported(`csv:${out}`, ['--history', '--table', 'companies'])
+  expect(parseCsv(await readFile(join(out, 'companies_history.csv'), 'utf8'))).toHaveLength(1 + 600)
+})
+
+test('export brings a DuckDB file in step, again and again', async () => {
+  const file = join(await temporaryFolder(), 'l.duckdb')
+  for (let time = 0; time < 2; time += 1) await exported(file)
+  await exported(`duckdb:${file}`, ['--sql', 'SELECT 42 AS answer', '--table', 'answers'])
+  expect(await rowsOf('SELECT count(*) AS n FROM db.companies', file)).toEqual([
+    { n: String(counts.companies) },
+  ])
+  expect(await rowsOf('SELECT count(*) AS n FROM db.financials', file)).toEqual([
+    { n: String(counts.financials) },
+  ])
+  expect(await rowsOf('SELECT * FROM db.answers', file)).toEqual([{ answer: 42 }])
+  expect(await readdir(join(file, '..'))).toEqual(['l.duckdb'])
+})
+
+test('export of an answer keeps its order, and takes a comment at its end', async () => {
+  const out = join(await temporaryFolder(), 'x.csv')
+  const sql = 'SELECT i AS id FROM range(300000) AS t (i) ORDER BY i DESC; -- all'
+  await exported(out, ['--sql', sql])
+  const ids = (text: string) => text.split('\r\n').slice(1, -1).map(Number)
+  const descending = Array.from({ length: 300_000 }, (_, at) => 299_999 - at)
+  expect(ids(await readFile(out, 'utf8'))).toEqual(descending)
+  expect(ids((await exportTo('-', ['--format', 'csv', '--sql', sql])).stdout)).toEqual(descending)
+})
+
+test('export to standard output gives the bytes of the file', async () => {
+  const out = await temporaryFolder()
+  const sql = `SELECT internal_id, company_name, keywords, generated_at FROM companies
+    UNION ALL SELECT 0, chr(65279) || 'bom', ['a'], NULL ORDER BY 1`
+  for (const format of ['csv', 'jsonl']) {
+    await exported(join(out, `x.${format}`), ['--sql', sql])
+    const { code, stdout, stderr } = await exportTo('-', ['--format', format, '--sql', sql])
+    expect([code, stderr]).toEqual([0, ''])
+    expect(stdout === (await readFile(join(out, `x.${format}`), 'utf8')), format).toBe(true)
+  }
+})
+
+test('export of an earlier snapshot shows what was then', async () => {
+  const { stdout } = await exportTo('-', [
+    '--format',
+    'csv',
+    '--snapshot',
+    '1',
+    '--sql',
+    'SELECT count(*) AS n FROM companies_history',
+  ])
+  expect(stdout).toBe('n\r\n300\r\n')
+})
+
+test('export neutralises formulas unless told not to', async () => {
+  const sql = ['--format', 'csv', '--sql', "SELECT '=1+1' AS v"]
+  expect((await exportTo('-', sql)).stdout).toBe("v\r\n'=1+1\r\n")
+  expect((await exportTo('-', [...sql, '--no-neutralise'])).stdout).toBe('v\r\n=1+1\r\n')
+})
+
+test('export refuses a file that is there, and replaces it with --overwrite', async () => {
+  const out = join(await temporaryFolder(), 'x.csv')
+  await writeFile(out, 'mine')
+  const args = ['--sql', 'SELECT 1 AS a']
+  const refused = await exportTo(out, [...args, '--json'])
+  expect([refused.code, errorCode(refused)]).toEqual([1, 'TARGET_REFUSED'])
+  expect(await readFile(out, 'utf8')).toBe('mine')
+  await exported(out, [...args, '--overwrite'])
+  expect(await readFile(out, 'utf8')).toBe('a\r\n1\r\n')
+})
+
+test('an export that fails leaves an older file and nothing besides', async () => {
+  const out = await temporaryFolder()
+  const path = join(out, 'x.csv')
+  await writeFile(path, 'mine')
+  const failed = await exportTo(path, [
+    '--overwrite',
+    '--sql',
+    'SELECT CAST(company_name AS BIGINT) AS a FROM companies',
+  ])
+  expect(failed.code).toBe(1)
+  expect(failed.stderr).not.toContain('Company')
+  expect(await readFile(path, 'utf8')).toBe('mine')
+  expect(await readdir(out)).toEqual(['x.csv'])
+})
+
+test.each([
+  ['x.csv', [], 2, 'USAGE'],
+  ['x.csv', ['--table', 'nothing'], 2, 'USAGE'],
+  ['x.csv', ['--table', 'companies', '--table', 'employees'], 2, 'USAGE'],
+  ['x.csv', ['--sql', 'SELECT 1', '--history'], 2, 'USAGE'],
+  ['-', ['--table', 'companies'], 2, 'USAGE'],
+  ['x.csv', ['--format', 'csv', '--table', 'companies'], 2, 'USAGE'],
+  ['x.xml', ['--table', 'companies'], 1, 'TARGET_REFUSED'],
+  ['x.csv', ['--sql', "COPY (SELECT 1) TO 'y.csv'"], 1, 'QUERY_REFUSED'],
+  ['x.csv', ['--sql', 'SELECT nothing'], 1, 'QUERY_FAILED'],
+  ['x.csv', ['--sql', "SELECT * FROM read_csv('/etc/passwd')"], 1, 'QUERY_FAILED'],
+  ['x.csv', ['--snapshot', '9', '--table', 'companies'], 1, 'SNAPSHOT_NOT_FOUND'],
+] as const)('export to %s with %j ends with %i and %s', async (to, args, code, error) => {
+  const cwd = await temporaryFolder()
+  const result = await exportTo(to, [...args, ...(to === '-' ? [] : ['--json'])], { cwd })
+  expect(result.code).toBe(code)
+  expect(result.stderr).toContain(error)
+  expect(await readdir(cwd)).toEqual([])
+})
+
+/** Waits until an export has begun to write. */
+const untilWriting = (out: string): Promise<void> =>
+  expect
+    .poll(
+      async () =>
+        (await readdir(out, { recursive: true })).filter(
+          (name) => name.includes('.tmp-') && name.endsWith('/x'),
+        ),
+      {
+        timeout: 20_000,
+        interval: 20,
+      },
+    )
+    .toHaveLength(1)
+
+const ENDLESS = ['--sql', 'SELECT i, md5(i::VARCHAR) AS h FROM range(2000000000) AS t (i)', '--table', 'x']
+
+test('Ctrl-C ends an export with 130 and leaves nothing', async () => {
+  const out = await temporaryFolder()
+  let child: ChildProcess | undefined
+  const running = exportTo(join(out, 'x.csv'), ENDLESS, { onStart: (one) => (child = one) })
+  await untilWriting(out)
+  child?.kill('SIGINT')
+  expect((await running).code).toBe(130)
+  expect(await readdir(out)).toEqual([])
+})
+
+test('what a killed export leaves is removed by the next one', async () => {
+  const out = await temporaryFolder()
+  let child: ChildProcess | undefined
+  const running = exportTo(join(out, 'x.csv'), ENDLESS, { onStart: (one) => (child = one) })
+  await untilWriting(out)
+  child?.kill('SIGKILL')
+  await running
+  expect((await readdir(out)).every((name) => name.startsWith('.tmp-'))).toBe(true)
+  await exported(join(out, 'y.csv'), ['--table', 'line_items'])
+  expect(await readdir(out)).toEqual(['y.csv'])
+})
+
+test('a run delivers to sinks, and the next one brings in step what was left out', async () => {
+  const out = await temporaryFolder()
+  const own = join(out, 'lake')
+  const database = join(out, 'l.duckdb')
+  const sinks = ['--sink', `csv:${join(out, 'csv')}`, '--sink', database]
+  await mkdir(join(out, 'csv'))
+  // The file's place is taken: that sink fails, the other one gets its run, and the lake is committed.
+  await mkdir(database)
+  const first = await cli(['convert', SAMPLE_COMPANIES, '--lake', own, ...sinks])
+  expect(first.code).toBe(1)
+  expect(first.stderr).toMatch(/TARGET_REFUSED.*lake itself is committed/)
+  expect(await readdir(join(out, 'csv', '_loaded'))).toHaveLength(1)
+  await rm(database, { recursive: true })
+  const second = await cli(['convert', SAMPLE_COMPANIES, '--lake', own, ...sinks])
+  expect(second.stderr).toMatch(/Delivered 1 run to duckdb/)
+  expect(second.code).toBe(0)
+  expect(await rowsOf('SELECT count(*) AS n FROM db.companies', database)).toEqual([{ n: '300' }])
+})
+
+test.each([
+  [['--sink', 'x.csv'], 'TARGET_REFUSED'],
+  [['--sink', 'nowhere'], 'TARGET_REFUSED'],
+  [['--publish', 'hudi'], 'USAGE'],
+] as const)('a run with %j is refused before it begins', async (args, error) => {
+  const own = join(await temporaryFolder(), 'lake')
+  const refused = await cli(['convert', SAMPLE_COMPANIES, '--lake', own, '--json', ...args])
+  expect(errorCode(refused)).toBe(error)
+  expect(await readdir(join(own, '..'))).toEqual([])
+})

@@ -1,0 +1,92 @@
+import { mkdir } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { Engine, type Session } from '../../src/lake/duckdb.ts'
+import { literal } from '../../src/lake/sql.ts'
+import type { Table } from '../../src/lake/tables.ts'
+import { type FileStatistics, measureFiles } from '../../src/publish/file-statistics.ts'
+import type { TableFile } from '../../src/publish/table-files.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+
+let engine: Engine
+let session: Session
+beforeAll(async () => {
+  engine = await Engine.open({ memoryBytes: 256 * 1024 ** 2 })
+  session = await engine.connect()
+})
+afterAll(() => engine.close())
+
+/** Statistics of one column in files, each written from a query that gives it as `c`. */
+const measured = async (type: string, ...queries: readonly string[]) => {
+  const lake = await temporaryFolder()
+  const table: Table = { name: 't', row: 'a row', key: ['c'], columns: [{ name: 'c', type, about: '' }] }
+  const files: TableFile[] = []
+  for (const [version, sql] of queries.entries()) {
+    const name = `load=run/${version}.parquet`
+    await mkdir(dirname(join(lake, 't', name)), { recursive: true })
+    await session.run(
+      `COPY (${sql}) TO ${literal(join(lake, 't', name))} (FORMAT parquet, ROW_GROUP_SIZE 2048)`,
+    )
+    const [row] = await session.rows(`SELECT count(*) AS n FROM (${sql})`)
+    const rows = Number(row?.n)
+    files.push({ table: 't', path: `t/${name}`, name, rows, bytes: 0, sha256: '', run: 'run', version })
+  }
+  const all: FileStatistics[] = []
+  for await (const { statistics } of measureFiles(session, lake, table, files)) all.push(statistics)
+  return all.map((statistics) => statistics.get('c'))
+}
+
+test('measureFiles gives 64-bit integers whole', async () => {
+  expect(await measured('BIGINT', 'SELECT unnest([9007199254740993, -5, NULL])::BIGINT AS c')).toEqual([
+    { nulls: 1, least: -5n, greatest: 9007199254740993n },
+  ])
+})
+
+test('measureFiles puts row groups together', async () => {
+  expect(
+    await measured('SMALLINT', 'SELECT (i % 3000)::SMALLINT AS c FROM range(20000) AS r(i) ORDER BY i'),
+  ).toEqual([{ nulls: 0, least: 0, greatest: 2999 }])
+})
+
+test('measureFiles orders texts by their bytes, across row groups', async () => {
+  // As UTF-16 the emoji would come before U+FFFD.
+  const texts = `SELECT CASE WHEN i < 3000 THEN chr(65533) ELSE chr(128512) END AS c FROM range(6000) AS r(i) ORDER BY i`
+  expect(await measured('VARCHAR', texts)).toEqual([{ nulls: 0, least: '\ufffd', greatest: '😀' }])
+})
+
+test('measureFiles reads the ends of ENUM columns from the rows, file by file', async () => {
+  const of = (values: string): string => `SELECT unnest([${values}])::ENUM ('a', 'b', 'c', 'd') AS c`
+  expect(await measured('VARCHAR', of(`'b', NULL, 'c'`), of(`'d'`), of('NULL'))).toEqual([
+    { nulls: 1, least: 'b', greatest: 'c' },
+    { nulls: 0, least: 'd', greatest: 'd' },
+    { nulls: 1 },
+  ])
+})
+
+test('measureFiles gives instants with microseconds in UTC', async () => {
+  expect(
+    await measured(
+      'TIMESTAMPTZ',
+      `SELECT unnest(['2025-01-02 03:04:05.1234567+05:30', '0001-01-01'])::TIMESTAMPTZ AS c`,
+    ),
+  ).toEqual([{ nulls: 0, least: '0001-01-01T00:00:00.000000Z', greatest: '2025-01-01T21:34:05.123456Z' }])
+})
+
+test('measureFiles leaves out ends that have no order', async () => {
+  const values = (list: string): string => `SELECT unnest([${list}])::DOUBLE AS c`
+  const [infinite, nan] = await measured('DOUBLE', values(`1, 'Infinity'`), values(`1, 'NaN'`))
+  expect(infinite).toEqual({ nulls: 0, least: 1 })
+  expect(nan?.greatest).toBeUndefined()
+})
+
+test('measureFiles counts the rows of a file without the column as nulls', async () => {
+  expect(await measured('VARCHAR', 'SELECT 1 AS other FROM range(7)')).toEqual([{ nulls: 7 }])
+})
+
+test('measureFiles knows nothing of a text too long for the footer', async () => {
+  expect(await measured('VARCHAR', `SELECT repeat('x', 100000) AS c`)).toEqual([{ nulls: 0 }])
+})
+
+test('measureFiles takes a file without rows', async () => {
+  expect(await measured('BIGINT', 'SELECT 1::BIGINT AS c WHERE false')).toEqual([{ nulls: 0 }])
+})

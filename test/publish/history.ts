@@ -1,0 +1,48 @@
+/** What a published table has to show: the rows of a snapshot's files by DuckDB, with the columns that publishing adds. */
+
+import { expect } from 'vitest'
+import type { Snapshot } from '../../src/core/partition.ts'
+import { filesOf, readTable } from '../../src/lake/current-versions.ts'
+import type { Session } from '../../src/lake/duckdb.ts'
+import { ident, literal } from '../../src/lake/sql.ts'
+import { TABLES, type Table } from '../../src/lake/tables.ts'
+
+/** A table's own columns with their types. */
+export const ownColumns = ({ columns }: Table): string =>
+  columns.map(({ name, type }) => `CAST(${ident(name)} AS ${type}) AS ${ident(name)}`).join(', ')
+
+/** All versions of a table with their `load` and `version`, from the files that a snapshot lists. */
+export const historyOf = (snapshot: Snapshot, lake: string, table: Table): string => {
+  const files = filesOf(snapshot, lake, table.name)
+  if (files.length === 0) return `SELECT *, '' AS load FROM (${readTable(table, files, 'with-version')})`
+  return files
+    .map((file) => {
+      const load = /load=([^/]+)/.exec(file.path)?.[1] ?? ''
+      return `SELECT ${ownColumns(table)}, ${literal(load)} AS load, version FROM (${readTable(table, [file], 'with-version')})`
+    })
+    .join('\nUNION ALL ')
+}
+
+/** The current rows of a table. */
+export const currentRowsOf = (snapshot: Snapshot, lake: string, table: Table): string => {
+  const main = TABLES.find(({ name }) => name === table.content) ?? table
+  const owners = readTable(main, filesOf(snapshot, lake, main.name), 'with-version')
+  const rows = readTable(table, filesOf(snapshot, lake, table.name), 'with-version')
+  return `SELECT ${ownColumns(table)} FROM (${rows}) AS r WHERE version =
+  (SELECT max(version) FROM (${owners}) AS o WHERE o.internal_id = r.${ident(table.owner ?? '')})`
+}
+
+/** Expects the same rows on both sides, as often as they stand there, and some at all. */
+export const expectSameRows = async (
+  session: Session,
+  one: string,
+  other: string,
+  text: string,
+): Promise<void> => {
+  const [row] = await session.rows(`SELECT
+  (SELECT count(*) FROM (SELECT * FROM (${one}) EXCEPT ALL SELECT * FROM (${other}))) AS missing,
+  (SELECT count(*) FROM (SELECT * FROM (${other}) EXCEPT ALL SELECT * FROM (${one}))) AS more,
+  (SELECT count(*) FROM (${one})) AS rows`)
+  expect({ missing: Number(row?.missing), more: Number(row?.more) }, text).toEqual({ missing: 0, more: 0 })
+  expect(Number(row?.rows), `rows of ${text}`).toBeGreaterThan(0)
+}

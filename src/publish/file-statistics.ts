@@ -79,14 +79,26 @@ interface Gathered {
   inexact: boolean
 }
 
+/** A footer cuts texts at 256 bytes; an inexact end that is shorter comes from an ENUM. */
+const LONGEST_ENUM_BYTES = 200
+
+/** An end that a footer gives; `undefined` where it says none, or only the beginning of a long text. */
+const endOf = (text: unknown, exact: unknown, type: string): StatisticsValue | undefined =>
+  exact === false && Buffer.byteLength(String(text)) > LONGEST_ENUM_BYTES ? undefined : parseValue(text, type)
+
 const gather = (known: Gathered | undefined, row: Row, type: string): Gathered => {
   const all = known ?? { nulls: 0, least: undefined, greatest: undefined, inexact: false }
   const [values, nulls] = [Number(row.num_values), row.stats_null_count]
   all.nulls = nulls === null || all.nulls === null ? null : all.nulls + Number(nulls)
   // A row group without a value has no ends and takes no part.
   if (nulls !== null && Number(nulls) === values) return all
-  all.inexact ||= row.min_is_exact === false || row.max_is_exact === false
-  const [least, greatest] = [parseValue(row.stats_min_value, type), parseValue(row.stats_max_value, type)]
+  const [least, greatest] = [
+    endOf(row.stats_min_value, row.min_is_exact, type),
+    endOf(row.stats_max_value, row.max_is_exact, type),
+  ]
+  all.inexact ||=
+    (row.min_is_exact === false && least !== undefined) ||
+    (row.max_is_exact === false && greatest !== undefined)
   if (least === undefined) all.least = null
   else if (all.least === undefined || (all.least !== null && isBefore(least, all.least))) all.least = least
   if (greatest === undefined) all.greatest = null

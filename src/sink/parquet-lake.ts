@@ -3,7 +3,7 @@
 import type { CopyFormat, Relation } from '../core/relation.ts'
 import type { Sink } from '../core/sink.ts'
 import { fieldIds } from '../lake/field-ids.ts'
-import { QUARANTINE } from '../lake/tables.ts'
+import { QUARANTINE, TABLES } from '../lake/tables.ts'
 import { folderSink } from './folder-sink.ts'
 
 export interface ParquetLakeOptions {
@@ -24,13 +24,27 @@ const formatOf = (table: string): CopyFormat => {
   return { kind: 'parquet', ...(dictionaryLimit !== undefined && { dictionaryLimit }) }
 }
 
-/** Files are written with the field ids of their columns, by which Iceberg finds them. */
+const withIds = (format: CopyFormat, ids: string | undefined): CopyFormat =>
+  format.kind === 'parquet' && ids !== undefined ? { ...format, fieldIds: ids } : format
+
+/** What DuckDB says, before it begins, of ids for columns that the rows do not have. */
+const lacksColumns = (error: unknown): boolean =>
+  error instanceof Error && /^Binder Error.*FIELD_IDS/s.test(error.message)
+
+/**
+ * Files are written with the field ids of their columns, by which Iceberg finds them. Rows have the columns of their
+ * table; to look first would mean to plan each query twice, a tenth of what a small one costs.
+ */
 const withFieldIds = (table: string, rows: Relation): Relation => ({
   ...rows,
   copyTo: async (path, format) => {
-    if (format.kind !== 'parquet') return rows.copyTo(path, format)
-    const ids = fieldIds(table, await rows.columns())
-    return rows.copyTo(path, ids === undefined ? format : { ...format, fieldIds: ids })
+    const declared = TABLES.find(({ name }) => name === table)?.columns ?? []
+    try {
+      return await rows.copyTo(path, withIds(format, fieldIds(table, declared)))
+    } catch (error) {
+      if (!lacksColumns(error)) throw error
+      return rows.copyTo(path, withIds(format, fieldIds(table, await rows.columns())))
+    }
   },
 })
 

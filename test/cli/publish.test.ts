@@ -19,13 +19,8 @@ test('publish delta --json gives the result as one document', async () => {
   const lake = await smallLake(await temporaryFolder(), 1)
   const result = await cliJson<{ readonly tables: readonly object[] }>(['publish', 'delta', '--lake', lake])
   expect(result).toMatchObject({ lake, format: 'delta', snapshot: 1 })
-  expect(result.tables).toContainEqual({
-    format: 'delta',
-    table: 'companies',
-    versions: 1,
-    added: 1,
-    removed: 0,
-  })
+  const companies = { format: 'delta', table: 'companies', versions: 1, added: 1, removed: 0 }
+  expect(result.tables).toContainEqual(expect.objectContaining(companies))
 })
 
 test('publish delta ends with LAKE_NOT_FOUND where there is no lake', async () => {

@@ -74,7 +74,11 @@ test('measureFiles gives instants with microseconds in UTC', async () => {
 
 test('measureFiles leaves out ends that have no order', async () => {
   const values = (list: string): string => `SELECT unnest([${list}])::DOUBLE AS c`
-  const [infinite, nan] = await measured('DOUBLE', values(`1, 'Infinity'`), values(`1, 'NaN'`))
+  const [infinite, nan] = await measured(
+    'DOUBLE',
+    values(`1.0::DOUBLE, 'Infinity'::DOUBLE`),
+    values(`1.0::DOUBLE, 'NaN'::DOUBLE`),
+  )
   expect(infinite).toEqual({ nulls: 0, least: 1 })
   expect(nan?.greatest).toBeUndefined()
 })

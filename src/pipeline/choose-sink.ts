@@ -75,11 +75,14 @@ const folderOf = async (format: FileFormat, directory: string, parts: SinkParts)
   }
 }
 
+/** A sink that may have something to tell of its commits: characters that had to be replaced. */
+export type TellingSink = Sink & { readonly warnings?: readonly string[] }
+
 /** A database as a sink; its tables show current versions. */
 export const databaseSink = async (
   address: Extract<TargetAddress, { kind: 'duckdb' | 'postgres' }>,
   { staging, memoryBytes }: SinkParts,
-): Promise<Sink & { readonly warnings?: readonly string[] }> => {
+): Promise<TellingSink> => {
   if (address.kind === 'duckdb') return duckdbFile({ file: address.file, staging, memoryBytes })
   const { postgresSink } = await import('../sink/postgres/postgres.ts')
   return postgresSink({ url: address.url, staging })
@@ -90,7 +93,7 @@ export const databaseSink = async (
  *
  * @throws {ToolkitError} `TARGET_REFUSED` for a single file: a run has several tables
  */
-export const chooseSink = async (address: TargetAddress, parts: SinkParts): Promise<Sink> => {
+export const chooseSink = async (address: TargetAddress, parts: SinkParts): Promise<TellingSink> => {
   switch (address.kind) {
     case 'file':
       throw new ToolkitError(

@@ -110,11 +110,14 @@ export const openPython = (): Promise<PythonSession> => openSession('')
 const SPARK_SETTINGS: Readonly<Record<string, string>> = {
   'spark.master': 'local[2]',
   'spark.driver.memory': '1g',
+  // Small data on few cores: most of the time is the start of the machine itself.
+  'spark.driver.extraJavaOptions': '-XX:TieredStopAtLevel=1 -XX:+UseSerialGC',
   'spark.driver.host': '127.0.0.1',
   'spark.driver.bindAddress': '127.0.0.1',
   'spark.ui.enabled': 'false',
   'spark.ui.showConsoleProgress': 'false',
-  'spark.sql.shuffle.partitions': '2',
+  'spark.sql.shuffle.partitions': '1',
+  'spark.databricks.delta.snapshotPartitions': '1',
   'spark.sql.session.timeZone': 'UTC',
 }
 

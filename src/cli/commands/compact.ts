@@ -10,10 +10,11 @@ import { interruptible } from '../interrupt.ts'
 import { type JsonOption, jsonOption, type LakeOption, lakeOption, withExamples } from '../options.ts'
 import { printJson, printLines } from '../output.ts'
 import { ProgressLine } from '../progress-line.ts'
-import { bytesOption, memoryOption, threadsOption } from '../run-options.ts'
+import { checkExtras, doExtras } from '../run-extras.ts'
+import { bytesOption, type ExtraOptions, extraOptions, memoryOption, threadsOption } from '../run-options.ts'
 import { textTable } from '../text-table.ts'
 
-interface CompactCommandOptions extends LakeOption, JsonOption {
+interface CompactCommandOptions extends LakeOption, JsonOption, ExtraOptions {
   readonly targetBytes: number
   readonly memory: number
   readonly threads: number
@@ -34,8 +35,8 @@ export const addCompact = (program: Command): void => {
     .addOption(memoryOption())
     .addOption(threadsOption())
     .option('--dry-run', 'change nothing, tell what would be done')
-    .addOption(jsonOption())
-    .action(runCompact)
+  for (const option of extraOptions()) command.addOption(option)
+  command.addOption(jsonOption()).action(runCompact)
   withExamples(command, [
     ['compact --lake ./lake', 'after a hundred nightly loads'],
     ['compact --lake ./lake --dry-run', 'what it would give'],
@@ -50,6 +51,7 @@ const runCompact = async (options: CompactCommandOptions): Promise<void> => {
   const { lake, targetBytes, memory, threads, dryRun, json } = options
   if (targetBytes < LEAST_TARGET_BYTES)
     throw new ToolkitError('USAGE', `Cannot use --target-bytes ${targetBytes}: expected at least 1MiB`)
+  await checkExtras(options)
   const { compact } = await import('../../pipeline/compact.ts')
   const line = new ProgressLine({ terminalOnly: json === true })
   const startMs = performance.now()
@@ -61,11 +63,12 @@ const runCompact = async (options: CompactCommandOptions): Promise<void> => {
     )
     line.clear()
     const seconds = (performance.now() - startMs) / 1000
-    if (json) return printJson({ lake, ...summary, seconds: Math.round(seconds * 1000) / 1000 })
-    await printLines(summaryLines(lake, summary, seconds))
+    if (json) await printJson({ lake, ...summary, seconds: Math.round(seconds * 1000) / 1000 })
+    else await printLines(summaryLines(lake, summary, seconds))
   } finally {
     line.clear()
   }
+  if (dryRun !== true) await doExtras(options)
 }
 
 const show = (line: ProgressLine, event: CompactEvent): void => {

@@ -1,0 +1,52 @@
+/** PostgreSQL as a target of the command line, on a real server. */
+
+import { join } from 'node:path'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { needs } from '../support/needs.ts'
+import {
+  type PostgresServer,
+  postgresMissing,
+  startPostgres,
+  withClient,
+} from '../support/postgres-server.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+import { cli, cliJson, errorCode, SAMPLE_COMPANIES } from './run-cli.ts'
+
+const missing = postgresMissing()
+let server: PostgresServer
+let url = ''
+
+beforeAll(async () => {
+  if (missing !== undefined) return
+  server = startPostgres()
+  url = server.url(await server.newDatabase())
+})
+afterAll(() => server?.remove())
+beforeEach((context) => needs(context, 'a PostgreSQL server', missing))
+
+const countOf = (table: string): Promise<string | undefined> =>
+  withClient(url, async (client) => {
+    const { rows } = await client.query<{ n: string }>(`SELECT count(*) AS n FROM firmlake.${table}`)
+    return rows[0]?.n
+  })
+
+test('a run delivers to PostgreSQL, and export brings it in step', async () => {
+  const lake = join(await temporaryFolder(), 'lake')
+  const { code, stderr } = await cli(['convert', SAMPLE_COMPANIES, '--lake', lake, '--sink', url])
+  expect(code).toBe(0)
+  expect(stderr).toMatch(/Delivered 1 run to postgres/)
+  expect(await countOf('companies')).toBe('300')
+  await cliJson(['export', '--lake', lake, '--to', url])
+  expect(await countOf('companies')).toBe('300')
+  await cliJson(['export', '--lake', lake, '--to', url, '--sql', 'SELECT 42 AS answer', '--table', 'answers'])
+  expect(await countOf('answers')).toBe('1')
+})
+
+test('a server that is not there is TARGET_FAILED, and no password is told', async () => {
+  const lake = join(await temporaryFolder(), 'lake')
+  await cliJson(['convert', SAMPLE_COMPANIES, '--lake', lake])
+  const nobody = 'postgres://someone:very-secret@127.0.0.1:1/nothing'
+  const failed = await cli(['export', '--lake', lake, '--to', nobody, '--table', 'line_items', '--json'])
+  expect([failed.code, errorCode(failed)]).toEqual([1, 'TARGET_FAILED'])
+  expect(failed.stderr).not.toContain('very-secret')
+})

@@ -21,6 +21,8 @@ const settings = (): S3ClientConfig => ({
   ...(!process.env.AWS_MAX_ATTEMPTS && { maxAttempts: ATTEMPTS }),
   requestHandler: { connectionTimeout: CONNECT_TIMEOUT_MS, socketTimeout: SILENCE_TIMEOUT_MS },
   followRegionRedirects: true,
+  // Table files are checked by SHA-256 and snapshots by their own hash: a changed one is to be named, not tried again.
+  responseChecksumValidation: 'WHEN_REQUIRED',
 })
 
 /**

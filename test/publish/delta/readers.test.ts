@@ -1,6 +1,6 @@
 /** What others see of a published lake: delta-rs and Spark against DuckDB's own views. */
 
-import { mkdir, mkdtemp, readFile, rename, rm } from 'node:fs/promises'
+import { cp, mkdir, mkdtemp, readFile, rename, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
@@ -10,6 +10,7 @@ import { Engine, type Session } from '../../../src/lake/duckdb.ts'
 import { ident, literal } from '../../../src/lake/sql.ts'
 import { TABLES, type Table } from '../../../src/lake/tables.ts'
 import { readSnapshot } from '../../../src/manifest/snapshots.ts'
+import { compact } from '../../../src/pipeline/compact.ts'
 import { companyLine, openBench, queryLake } from '../../pipeline/batch-bench.ts'
 import { needs } from '../../support/needs.ts'
 import {
@@ -33,6 +34,8 @@ let folder: string
 let lake: string
 /** Twelve versions; of two tables those before the checkpoint are gone. */
 let checkpointed: string
+/** The same lake after a compaction. */
+let compacted: string
 /** Three runs of one country and one day each. */
 let countries: string
 let engine: Engine
@@ -67,6 +70,11 @@ beforeAll(async () => {
   // A published lake may be moved.
   lake = join(await newFolder('moved'), 'lake')
   await rename(made, lake)
+
+  compacted = join(await newFolder('compacted'), 'lake')
+  await cp(lake, compacted, { recursive: true })
+  await compact({ lake: compacted })
+  await publishDelta(compacted)
 
   checkpointed = await smallLake(await newFolder('small'), 12)
   await publishDelta(checkpointed)
@@ -296,6 +304,13 @@ FROM ${from} GROUP BY country_code ORDER BY country_code`
     }
   })
 
+  test('sees the current rows alone right after compact', async () => {
+    for (const table of TABLES.filter(({ content }) => content !== undefined)) {
+      const seen = `SELECT ${columnsOf(table)} FROM ${await copyTable(join(compacted, table.name))}`
+      expect(await differences(seen, await currentOf(table)), table.name).toBe(0)
+    }
+  })
+
   test('reads a table from its checkpoint', async () => {
     for (const table of TABLES.filter(({ name }) => ['companies', 'financials'].includes(name))) {
       const seen = `SELECT ${withPartition(table)} FROM ${await copyTable(join(checkpointed, table.name))}`
@@ -322,7 +337,7 @@ FROM ${from} GROUP BY country_code ORDER BY country_code`
 
   test('runs what the document shows', async () => {
     const scripts = (await documented('python')).filter(
-      (script) => script.includes('spark.') === (reader.name === 'Spark'),
+      (script) => /delta/i.test(script) && script.includes('spark.') === (reader.name === 'Spark'),
     )
     expect(scripts).toHaveLength(1)
     const [[expected]] = (await queryLake(lake, 'SELECT count(*) FROM financials')) as [[number]]

@@ -3,7 +3,7 @@
 import { mkdtemp, readFile, rename, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import type { FileEntry } from '../../../src/core/partition.ts'
 import { Engine, type Session } from '../../../src/lake/duckdb.ts'
 import { inLake } from '../../../src/lake/layout.ts'
@@ -24,6 +24,9 @@ import { type RestCatalog, restCatalogMissing, startRestCatalog } from '../../su
 import { currentRowsOf, expectSameRows, historyOf, ownColumns } from '../history.ts'
 import { commitChanged, sampleLake } from '../sample-lake.ts'
 import { publishIceberg, readMetadata } from './iceberg-lake.ts'
+
+// Spark's first query alone may take a minute on a busy machine.
+vi.setConfig({ testTimeout: 240_000 })
 
 /** Three runs, of which the later ones load companies of the first again. */
 const RUNS = [

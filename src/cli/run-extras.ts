@@ -5,6 +5,7 @@
 
 import { rm } from 'node:fs/promises'
 import { ToolkitError } from '../core/errors.ts'
+import { catalogOf } from './catalog-options.ts'
 import { formatCount, formatCounted } from './format.ts'
 import { interruptible } from './interrupt.ts'
 import { note } from './output.ts'
@@ -87,6 +88,7 @@ const publishAll = async (
   const summary = await publish({
     lake,
     formats: await formatsOf(names),
+    catalog: catalogOf(),
     memoryBytes: queryMemory(memory),
     threads,
     signal,

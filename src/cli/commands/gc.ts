@@ -2,7 +2,11 @@
 
 import type { Command } from 'commander'
 import type { Garbage } from '../../manifest/gc.ts'
+import { DEFAULT_MEMORY_BYTES } from '../../pipeline/divide-memory.ts'
+import type { PublishProgress } from '../../pipeline/publish-run.ts'
+import { catalogOf } from '../catalog-options.ts'
 import { formatBytes, formatCounted } from '../format.ts'
+import { interruptible } from '../interrupt.ts'
 import {
   type JsonOption,
   jsonOption,
@@ -12,6 +16,8 @@ import {
   withExamples,
 } from '../options.ts'
 import { printJson, printLines } from '../output.ts'
+import { ProgressLine } from '../progress-line.ts'
+import { queryMemory } from '../run-options.ts'
 
 interface GcOptions extends LakeOption, JsonOption {
   readonly keep?: number
@@ -24,7 +30,8 @@ export const addGc = (program: Command): void => {
     .summary('remove what nobody needs')
     .description(
       'Removes runs whose process is gone, unfinished writes, and files that no kept snapshot lists. Never ' +
-        'touches a run at work or a file of a kept snapshot.',
+        'touches a run at work or a file of a kept snapshot. With --keep the published tables (docs/publishing.md) are ' +
+        'first brought in step with the lake.',
     )
     .addOption(lakeOption())
     .option('--keep <n>', 'newest snapshots to keep (default: all)', wholeNumber('--keep'))
@@ -37,7 +44,30 @@ export const addGc = (program: Command): void => {
   ])
 }
 
+/**
+ * Brings what is published in step with the lake: a table that still shows files of an old snapshot must let go of them
+ * before they are removed.
+ */
+const publishFirst = async (lake: string, line: ProgressLine): Promise<void> => {
+  const { publish, publishedFormats } = await import('../../pipeline/publish-run.ts')
+  const memoryBytes = queryMemory(DEFAULT_MEMORY_BYTES)
+  const inLake = await publishedFormats(lake)
+  const catalog = catalogOf()
+  const onProgress = ({ snapshots, snapshotsTotal, table }: PublishProgress): void =>
+    line.show(() => `Publishing  ${snapshots}/${formatCounted(snapshotsTotal, 'snapshot')}  ${table}`)
+  try {
+    await interruptible(async (signal) => {
+      if (inLake.length > 0) await publish({ lake, formats: inLake, memoryBytes, signal, onProgress })
+      if (catalog) await publish({ lake, formats: ['iceberg'], catalog, memoryBytes, signal, onProgress })
+    }, 'nothing is removed')
+  } finally {
+    line.clear()
+  }
+}
+
 const runGc = async ({ lake, keep, dryRun = false, json }: GcOptions): Promise<void> => {
+  if (keep !== undefined && !dryRun)
+    await publishFirst(lake, new ProgressLine({ terminalOnly: json === true }))
   const { collectGarbage } = await import('../../manifest/gc.ts')
   const garbage = await collectGarbage({ lake, keep, dryRun, now: new Date() })
   await (json ? printJson({ lake, dryRun, ...garbage }) : printLines(garbageLines(garbage, dryRun)))

@@ -3,6 +3,7 @@
 import type { Command } from 'commander'
 import type { FormatName, PublishProgress, PublishSummary } from '../../pipeline/publish-run.ts'
 import type { CatalogOptions } from '../../publish/iceberg/catalog-client.ts'
+import { type CatalogFlags, catalogOf } from '../catalog-options.ts'
 import { formatCount, formatCounted } from '../format.ts'
 import { interruptible } from '../interrupt.ts'
 import { type JsonOption, jsonOption, type LakeOption, lakeOption, withExamples } from '../options.ts'
@@ -15,11 +16,7 @@ interface PublishOptions extends LakeOption, JsonOption {
   readonly memory: number
 }
 
-interface IcebergOptions extends PublishOptions {
-  readonly catalog?: string
-  readonly warehouse?: string
-  readonly namespace?: string
-}
+interface IcebergOptions extends PublishOptions, CatalogFlags {}
 
 export const addPublish = (program: Command): void => {
   const command = program
@@ -65,14 +62,18 @@ const addIceberg = (publish: Command): void => {
         'bearer token from FIRMLAKE_CATALOG_TOKEN, or gives one for the id:secret in FIRMLAKE_CATALOG_CREDENTIAL.',
     )
     .addOption(lakeOption())
-    .option('--catalog <url>', 'address of an Iceberg REST catalog (default: none, metadata in the lake)')
-    .option('--warehouse <name>', 'warehouse of the catalog, where it has several')
-    .option('--namespace <name>', 'namespace of the tables in the catalog (default: firmlake)')
+    .option(
+      '--catalog <url>',
+      'address of an Iceberg REST catalog (default: $FIRMLAKE_CATALOG, else metadata in the lake)',
+    )
+    .option('--warehouse <name>', 'warehouse of the catalog (default: $FIRMLAKE_CATALOG_WAREHOUSE)')
+    .option(
+      '--namespace <name>',
+      'namespace of the tables (default: $FIRMLAKE_CATALOG_NAMESPACE, else firmlake)',
+    )
     .addOption(memoryOption())
     .addOption(jsonOption())
-    .action(({ catalog: url, warehouse, namespace, ...options }: IcebergOptions) =>
-      runPublish('iceberg', options, url === undefined ? undefined : { url, warehouse, namespace }),
-    )
+    .action((options: IcebergOptions) => runPublish('iceberg', options, catalogOf(options)))
   withExamples(command, [
     ['publish iceberg --lake ./lake', 'bring the Iceberg tables in step with the lake'],
     [
@@ -81,14 +82,6 @@ const addIceberg = (publish: Command): void => {
     ],
   ])
 }
-
-/** The catalog with what proves who asks, which is no matter of a command line: others see that. */
-const withSecrets = (catalog: CatalogOptions | undefined): CatalogOptions | undefined =>
-  catalog && {
-    ...catalog,
-    token: process.env.FIRMLAKE_CATALOG_TOKEN || undefined,
-    credential: process.env.FIRMLAKE_CATALOG_CREDENTIAL || undefined,
-  }
 
 const runPublish = async (
   format: FormatName,
@@ -101,7 +94,7 @@ const runPublish = async (
   const onProgress = (progress: PublishProgress): void => line.show(() => stateText(progress))
   try {
     const summary = await interruptible((signal) =>
-      publish({ lake, formats: [format], catalog: withSecrets(catalog), memoryBytes, signal, onProgress }),
+      publish({ lake, formats: [format], catalog, memoryBytes, signal, onProgress }),
     )
     line.clear()
     await (json ? printJson({ lake, format, ...summary }) : printLines(summaryLines(summary)))

@@ -338,7 +338,7 @@ test('publish stops when it is aborted, and the next one completes it', async ()
   expect(await logNames(lake, 'companies')).toHaveLength(3)
 })
 
-test('publish says so where there is no lake, and does nothing in one without a snapshot', async () => {
+test('publish says so where there is no lake', async () => {
   await expect(publishDelta(await temporaryFolder())).rejects.toMatchObject({ code: 'LAKE_NOT_FOUND' })
 })
 

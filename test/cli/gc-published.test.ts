@@ -1,0 +1,48 @@
+/** gc keeps what other engines read whole: a published table lets go of a file before the file goes. */
+
+import { existsSync } from 'node:fs'
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+import { cli, cliJson, SAMPLE_COMPANIES } from './run-cli.ts'
+
+interface Action {
+  readonly add?: { readonly path: string }
+  readonly remove?: { readonly path: string }
+}
+
+/** The files that a Delta table shows by its log, as paths below the table. */
+const shownFiles = async (table: string): Promise<readonly string[]> => {
+  const log = join(table, '_delta_log')
+  const names = (await readdir(log)).filter((name) => /^\d{20}\.json$/.test(name)).sort()
+  const shown = new Set<string>()
+  for (const name of names)
+    for (const line of (await readFile(join(log, name), 'utf8')).trim().split('\n')) {
+      const { add, remove }: Action = JSON.parse(line)
+      if (remove) shown.delete(decodeURIComponent(remove.path))
+      if (add) shown.add(decodeURIComponent(add.path))
+    }
+  return [...shown]
+}
+
+test('gc --keep brings a published table in step before it removes what a compaction replaced', {
+  timeout: 120_000,
+}, async () => {
+  const lake = join(await temporaryFolder(), 'lake')
+  await cliJson(['convert', SAMPLE_COMPANIES, '--lake', lake])
+  await cliJson(['convert', SAMPLE_COMPANIES, '--lake', lake, '--again'])
+  await cliJson(['publish', 'delta', '--lake', lake])
+  const table = join(lake, 'financials')
+  const before = await shownFiles(table)
+  expect(before).toHaveLength(2)
+  await cliJson(['compact', '--lake', lake])
+  const planned = await cli(['gc', '--lake', lake, '--keep', '1', '--dry-run'])
+  expect(planned.code).toBe(0)
+  expect(await shownFiles(table)).toEqual(before)
+  await cliJson(['gc', '--lake', lake, '--keep', '1'])
+  const after = await shownFiles(table)
+  expect(after).toHaveLength(1)
+  expect(after.map((path) => existsSync(join(table, path)))).toEqual([true])
+  expect(before.map((path) => existsSync(join(table, path)))).toEqual([false, false])
+})

@@ -91,7 +91,7 @@ export const currentSchema = (metadata: TableMetadata): IcebergSchema | undefine
   metadata.schemas.find((one) => one['schema-id'] === metadata['current-schema-id'])
 
 /** The lake's snapshot up to which a table is published. */
-export const publishedSnapshot = (metadata: TableMetadata): number =>
+const publishedSnapshot = (metadata: TableMetadata): number =>
   Number(currentSnapshot(metadata)?.summary[SUMMARY.snapshot] ?? 0)
 
 /**

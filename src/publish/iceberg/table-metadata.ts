@@ -90,10 +90,6 @@ export const currentSnapshot = (metadata: TableMetadata): IcebergSnapshot | unde
 export const currentSchema = (metadata: TableMetadata): IcebergSchema | undefined =>
   metadata.schemas.find((one) => one['schema-id'] === metadata['current-schema-id'])
 
-/** The lake's snapshot up to which a table is published. */
-const publishedSnapshot = (metadata: TableMetadata): number =>
-  Number(currentSnapshot(metadata)?.summary[SUMMARY.snapshot] ?? 0)
-
 /**
  * Takes a table's document for one of ours.
  *

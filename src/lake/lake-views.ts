@@ -4,6 +4,7 @@
  */
 
 import type { Snapshot } from '../core/partition.ts'
+import type { FetchOptions } from '../storage/storage.ts'
 import { currentRows, filesOf, HIDDEN_SCHEMA, makeSuperseded, readTable } from './current-versions.ts'
 import type { Session } from './duckdb.ts'
 import { fetchTables } from './fetch-tables.ts'
@@ -26,25 +27,35 @@ const VIEWS: readonly View[] = [
   { name: QUARANTINE.name, table: QUARANTINE, current: false },
 ]
 
+/** Does a fetch of files with the options that it wants; such as one that shows progress and can be interrupted. */
+export type AroundFetch = (fetch: (options: FetchOptions) => Promise<void>) => Promise<void>
+
 export class LakeViews {
   readonly #session: Session
   readonly #lake: string
   readonly #snapshot: Snapshot
+  readonly #aroundFetch: AroundFetch
   readonly #readable = new Set<string>()
   /** Main tables whose superseded versions are known. */
   readonly #superseded = new Set<string>()
   #last: Promise<void> = Promise.resolve()
 
-  private constructor(session: Session, lake: string, snapshot: Snapshot) {
+  private constructor(session: Session, lake: string, snapshot: Snapshot, aroundFetch: AroundFetch) {
     this.#session = session
     this.#lake = lake
     this.#snapshot = snapshot
+    this.#aroundFetch = aroundFetch
   }
 
-  static async open(session: Session, lake: string, snapshot: Snapshot): Promise<LakeViews> {
+  static async open(
+    session: Session,
+    lake: string,
+    snapshot: Snapshot,
+    aroundFetch: AroundFetch = (fetch) => fetch({}),
+  ): Promise<LakeViews> {
     await session.run(`CREATE SCHEMA ${HIDDEN_SCHEMA}`)
     for (const view of VIEWS) await session.run(unreadable(view))
-    return new LakeViews(session, lake, snapshot)
+    return new LakeViews(session, lake, snapshot, aroundFetch)
   }
 
   /**
@@ -69,7 +80,7 @@ export class LakeViews {
     )
     const tables = new Set([...views.map(({ table }) => table.name), ...main.map(({ name }) => name)])
     // Again for those that are readable: copies that were not used for long may be gone.
-    await fetchTables(this.#lake, this.#snapshot, [...tables])
+    await this.#aroundFetch((options) => fetchTables(this.#lake, this.#snapshot, [...tables], options))
     for (const table of main) {
       await this.#session.run(makeSuperseded(this.#snapshot, this.#lake, table))
       this.#superseded.add(table.name)

@@ -7,7 +7,7 @@ import type { Snapshot } from '../core/partition.ts'
 import type { Relation } from '../core/relation.ts'
 import { storageOf } from '../storage/open-storage.ts'
 import { Engine, type ResultColumn, type Session } from './duckdb.ts'
-import { LakeViews } from './lake-views.ts'
+import { type AroundFetch, LakeViews } from './lake-views.ts'
 import { namedTables } from './named-tables.ts'
 import { ident, literal } from './sql.ts'
 import { TABLES, type Table } from './tables.ts'
@@ -24,6 +24,8 @@ export interface LakeQueryOptions {
   readonly threads?: number | undefined
   /** One more folder, absolute, for the files that relations are copied to. */
   readonly outFolder?: string | undefined
+  /** Done around each fetch of files from a bucket. @default without progress and signal */
+  readonly aroundFetch?: AroundFetch | undefined
 }
 
 export interface QueryResult {
@@ -42,7 +44,8 @@ export interface TableListing {
 
 /**
  * Views of a snapshot: each table's current versions under its name, all versions as `<table>_history`. Of a lake in
- * a bucket only the files of tables that a statement names are fetched, each once. Nothing outside the lake's folder can be read, nothing can be written, and no setting can be changed.
+ * a bucket only the files of tables that a statement names are fetched, each once. Nothing outside the lake's folder
+ * can be read, nothing can be written, and no setting can be changed.
  */
 export class LakeQuery {
   readonly #engine: Engine
@@ -55,14 +58,14 @@ export class LakeQuery {
   }
 
   static async open(options: LakeQueryOptions): Promise<LakeQuery> {
-    const { lake, snapshot, memoryBytes, threads, outFolder } = options
+    const { lake, snapshot, memoryBytes, threads, outFolder, aroundFetch } = options
     const engine = await Engine.open({
       memoryBytes,
       ...(threads !== undefined && { threads }),
       spillFolder: SPILL_FOLDER,
     })
     const session = await engine.connect()
-    const views = await LakeViews.open(session, lake, snapshot)
+    const views = await LakeViews.open(session, lake, snapshot, aroundFetch)
     const folders = [storageOf(lake).local, ...(outFolder === undefined ? [] : [outFolder])]
     await session.run(`SET allowed_directories = [${folders.map(literal).join(', ')}]`)
     await session.run('SET enable_external_access = false')

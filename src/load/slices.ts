@@ -5,8 +5,19 @@ import type { PartitionEntry, Snapshot } from '../core/partition.ts'
 import { currentRows, filesOf, HIDDEN_SCHEMA, makeSuperseded, readTable } from '../lake/current-versions.ts'
 import type { Session } from '../lake/duckdb.ts'
 import { fetchTables } from '../lake/fetch-tables.ts'
+import { inLake } from '../lake/layout.ts'
 import { ident } from '../lake/sql.ts'
 import { mainTables, TABLES, type Table, type TableName, tablesOf } from '../lake/tables.ts'
+import {
+  type CutTable,
+  type Slice,
+  type SliceRows,
+  slicesByQuantiles,
+  slicesOfCompacted,
+  slicesOfIds,
+} from './cut-slices.ts'
+
+export type { SliceRows } from './cut-slices.ts'
 
 /** Records to give back in a session where `prepareGivingBack` ran, or whose superseded tables stand already. */
 export interface SessionRequest {
@@ -37,30 +48,44 @@ export const prepareGivingBack = async (
 /** The name of the view of a table's rows in the current slice; `line_items` is that of the run that loaded them. */
 export const sliceView = (table: TableName): string => ident(`part_${table}`)
 
-/** Most rows of each table that a slice holds on average. */
-export type SliceRows = Readonly<Partial<Record<TableName, number>>>
-
-/** Makes the views of one slice after the other; each holds whole records, with greater ids than those before it. */
+/**
+ * Makes the views of one slice after the other; each holds whole records. Of a partition each slice holds greater ids than
+ * those before it, or, where a compaction has written it, later ones in the order of country and id.
+ */
 export async function* slicesOf(
   request: SessionRequest,
   content: Content,
   mostRows: SliceRows,
 ): AsyncGenerator<void> {
-  const { session, snapshot, ids, signal } = request
+  const { snapshot, signal } = request
   for (const [version, partition] of snapshot.partitions.entries()) {
     if (partition.content !== content || partition.counts.records === 0) continue
     await fetchOf(request, partition, content)
     await makeDictionary(request, partition)
-    await makeViews(request, content, version, () => 'true')
-    const conditions = ids
-      ? amongIds(ids)
-      : await idRanges(session, content, slicesNeeded(partition, mostRows))
-    for (const condition of conditions) {
+    const tables = tablesToCut(request, partition, version)
+    for (const slice of await slicesOfPartition(request, partition, tables, mostRows)) {
       signal?.throwIfAborted()
-      await makeViews(request, content, version, condition)
+      await makeViews(request, tables, slice)
       yield
     }
   }
+}
+
+const WHOLE: Slice = { conditions: () => ['true'] }
+
+const slicesOfPartition = async (
+  request: SessionRequest,
+  { content, source }: PartitionEntry,
+  tables: readonly CutTable[],
+  mostRows: SliceRows,
+): Promise<readonly Slice[]> => {
+  const { session, ids } = request
+  const [main, compacted] = [sliceView(content), source.kind === 'compaction']
+  if (compacted && ids === undefined) return slicesOfCompacted(session, tables, mostRows)
+  await makeViews(request, tables, WHOLE)
+  return ids === undefined
+    ? slicesByQuantiles(session, main, tables, mostRows)
+    : slicesOfIds(session, ids, tables, { main, compacted })
 }
 
 /** Fetches the files of a partition and the dictionary of its run. */
@@ -74,50 +99,31 @@ const fetchOf = (
   return fetchTables(lake, { partitions: [partition], files }, tables, { signal })
 }
 
-/** A condition on the column that says which record a row belongs to. */
-type Condition = (owner: string) => string
-
-const amongIds = (ids: readonly bigint[]): Condition[] => {
-  const sorted = [...new Set(ids)].sort((a, b) => (a < b ? -1 : 1))
-  const parts = Array.from({ length: Math.ceil(sorted.length / IDS_AT_ONCE) }, (_, at) =>
-    sorted.slice(at * IDS_AT_ONCE, (at + 1) * IDS_AT_ONCE),
-  )
-  return parts.map((part) => (owner) => `${owner} IN (${part.join(', ')})`)
-}
-const IDS_AT_ONCE = 2_000
-
-const slicesNeeded = (partition: PartitionEntry, mostRows: SliceRows): number =>
-  Math.max(
-    1,
-    ...Object.entries(mostRows).map(([table, most]) => Math.ceil((partition.counts.rows[table] ?? 0) / most)),
-  )
-
-/** Ranges of ids with equally many records each. Rows mostly stand in the order of ids: most are not even read. */
-const idRanges = async (session: Session, content: Content, slices: number): Promise<Condition[]> => {
-  if (slices === 1) return [() => 'true']
-  const shares = Array.from({ length: slices - 1 }, (_, at) => (at + 1) / slices)
-  const rows = await session.rows(
-    `SELECT DISTINCT unnest(quantile_disc(internal_id, [${shares.join(', ')}])) AS bound FROM ${sliceView(content)} ORDER BY bound`,
-  )
-  const bounds = rows.map(({ bound }) => `'${String(bound)}'::BIGINT`)
-  return [...bounds, undefined].map((until, at) => {
-    const from = bounds[at - 1]
-    return (owner) =>
-      [from && `${owner} > ${from}`, until && `${owner} <= ${until}`].filter(Boolean).join(' AND ') || 'true'
-  })
-}
+const tablesToCut = (
+  { lake }: SessionRequest,
+  partition: PartitionEntry,
+  version: number,
+): readonly CutTable[] =>
+  tablesOf(partition.content).map((table) => ({
+    table,
+    files: partition.files
+      .filter((file) => file.table === table.name)
+      .map(({ path, bytes }) => ({ path: inLake(lake, path), bytes, version, partition })),
+    rows: partition.counts.rows[table.name] ?? 0,
+  }))
 
 const makeViews = async (
-  { session, lake, snapshot }: SessionRequest,
-  content: Content,
-  version: number,
-  condition: Condition,
+  { session }: SessionRequest,
+  tables: readonly CutTable[],
+  slice: Slice,
 ): Promise<void> => {
-  for (const table of tablesOf(content)) {
-    const files = filesOf(snapshot, lake, table.name).filter((file) => file.version === version)
-    const rows = currentRows(table, readTable(table, files, 'with-version'))
+  for (const { table, files } of tables) {
+    const places = slice.files?.get(table.name)
+    const needed = places ? files.filter((_, at) => places.has(at)) : files
+    const rows = currentRows(table, readTable(table, needed, 'with-version'))
+    const parts = slice.conditions(table).map((condition) => `SELECT * FROM (${rows}) WHERE ${condition}`)
     await session.run(
-      `CREATE OR REPLACE TEMP VIEW ${ident(`part_${table.name}`)} AS SELECT * FROM (${rows}) WHERE ${condition(ident(table.owner ?? ''))}`,
+      `CREATE OR REPLACE TEMP VIEW ${ident(`part_${table.name}`)} AS ${parts.join('\nUNION ALL\n')}`,
     )
   }
 }

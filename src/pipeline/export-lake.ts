@@ -6,10 +6,12 @@ import { dirname, join, resolve } from 'node:path'
 import type { Writable } from 'node:stream'
 import { ToolkitError } from '../core/errors.ts'
 import type { FileEntry } from '../core/partition.ts'
+import type { AroundFetch } from '../lake/lake-views.ts'
 import { type LakeQuery, openLakeQuery } from '../lake/query.ts'
 import { ident } from '../lake/sql.ts'
 import { TABLES } from '../lake/tables.ts'
 import { readSnapshot } from '../manifest/snapshots.ts'
+import type { FetchOptions } from '../storage/storage.ts'
 import { newRunId } from '../support/run-ids.ts'
 import { databaseSink, type FileFormat, type TargetAddress } from './choose-sink.ts'
 import { checkTarget, openWorkshop, type Workshop, writeRows } from './export-files.ts'
@@ -49,6 +51,8 @@ export interface ExportOptions {
   readonly threads?: number | undefined
   readonly signal?: AbortSignal | undefined
   readonly onProgress?: ((progress: ExportProgress) => void) | undefined
+  /** How far the fetch of a lake's files from a bucket is; several times, as tables are asked for. */
+  readonly onFetch?: FetchOptions['onProgress']
 }
 
 export interface ExportedTable {
@@ -245,13 +249,17 @@ const withQuery = async <T>(
   outFolder: string | undefined,
   use: (query: LakeQuery, snapshot: number) => Promise<T>,
 ): Promise<T> => {
-  const { lake, memoryBytes, threads, signal } = options
+  const { lake, memoryBytes, threads, signal, onFetch: onProgress } = options
   const snapshot = await readSnapshot(lake, options.snapshot)
-  const query = await openLakeQuery({ lake, snapshot, memoryBytes, threads, outFolder })
+  const aroundFetch: AroundFetch = (fetch) => fetch({ signal, onProgress })
+  const query = await openLakeQuery({ lake, snapshot, memoryBytes, threads, outFolder, aroundFetch })
   const stop = (): void => query.interrupt()
   signal?.addEventListener('abort', stop)
   try {
     return await use(query, snapshot.snapshot)
+  } catch (error) {
+    signal?.throwIfAborted()
+    throw error
   } finally {
     signal?.removeEventListener('abort', stop)
     query.close()

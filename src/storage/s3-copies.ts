@@ -55,6 +55,7 @@ const save = async (
   body: unknown,
   to: string,
   mostBytes: number,
+  onBytes?: (bytes: number) => void,
 ): Promise<{ readonly bytes: number; readonly sha256: string }> => {
   if (!(body instanceof Readable)) throw new TypeError('The body of an object must be a stream')
   // Failures of this disk are final, those of the connection are not: they must be told apart.
@@ -80,6 +81,7 @@ const save = async (
       if (bytes > mostBytes) break
       hash.update(chunk)
       await disk(handle.writeFile(chunk))
+      onBytes?.(bytes)
     }
     await disk(handle.sync())
     return { bytes, sha256: hash.digest('hex') }
@@ -97,12 +99,17 @@ const bring = async (
   copy: string,
   file: FileFacts,
   signal: AbortSignal | undefined,
+  onBytes: (bytes: number) => void,
 ): Promise<void> => {
   const temporary = join(dirname(copy), temporaryName())
   await mkdir(dirname(copy), { recursive: true })
   try {
     for (let tries = 1; ; tries += 1) {
-      const saved = await objects.download(file.path, (body) => save(body, temporary, file.bytes), signal)
+      const saved = await objects.download(
+        file.path,
+        (body) => save(body, temporary, file.bytes, onBytes),
+        signal,
+      )
       if (saved === null) throw damaged(objects, file.path, 'there is no such file')
       if (saved.bytes !== file.bytes)
         throw damaged(objects, file.path, `it is not of its length, expected ${file.bytes} bytes`)
@@ -114,6 +121,25 @@ const bring = async (
   } catch (error) {
     await rm(temporary, { force: true })
     throw error
+  }
+}
+
+/** Adds up how far each of some files is; one that is tried again begins at 0. */
+const progressOf = (missing: readonly FileFacts[], tell: FetchOptions['onProgress']) => {
+  const came = new Map<string, number>()
+  const bytesTotal = missing.reduce((sum, { bytes }) => sum + bytes, 0)
+  let [files, sum] = [0, 0]
+  const told = (): void => tell?.({ files, filesTotal: missing.length, bytes: sum, bytesTotal })
+  return {
+    came: (path: string, bytes: number): void => {
+      sum += bytes - (came.get(path) ?? 0)
+      came.set(path, bytes)
+      told()
+    },
+    whole: (): void => {
+      files += 1
+      told()
+    },
   }
 }
 
@@ -141,7 +167,7 @@ export const copiesOf = (objects: S3Objects, folder: string): Copies => {
   const bringMissing = async (
     files: readonly FileFacts[],
     makeSpace: () => Promise<void>,
-    { signal, onFetched }: FetchOptions,
+    { signal, onProgress }: FetchOptions,
   ): Promise<boolean> => {
     for (let pass = 0; ; pass += 1) {
       const missing = await missingOf(files, signal)
@@ -152,13 +178,14 @@ export const copiesOf = (objects: S3Objects, folder: string): Copies => {
           'WRITE_FAILED',
           `Cannot keep a copy of "${objects.name(first.path)}": it vanishes`,
         )
+      const progress = progressOf(missing, onProgress)
       try {
         await sideBySide(
           missing,
           FILES_AT_ONCE,
           async (file) => {
-            await bring(objects, placeOf(file.path), file, signal)
-            onFetched?.(file.bytes)
+            await bring(objects, placeOf(file.path), file, signal, (bytes) => progress.came(file.path, bytes))
+            progress.whole()
           },
           signal,
         )

@@ -41,10 +41,19 @@ export interface LineLog {
   readonly close: () => Promise<void>
 }
 
+/** How far a fetch is, of what was not here yet. */
+export interface FetchProgress {
+  /** Files that are whole. */
+  readonly files: number
+  readonly filesTotal: number
+  readonly bytes: number
+  readonly bytesTotal: number
+}
+
 export interface FetchOptions {
   readonly signal?: AbortSignal | undefined
-  /** Told of each file that was fetched, in bytes. */
-  readonly onFetched?: ((bytes: number) => void) | undefined
+  /** Told whenever bytes came, and of each file that is whole. */
+  readonly onProgress?: ((progress: FetchProgress) => void) | undefined
 }
 
 export interface ExamineOptions {

@@ -1,5 +1,6 @@
 /** A server with a bucket, what stands between, and storages on it: what the tests of S3 alone begin with. */
 
+import { join } from 'node:path'
 import { inspect } from 'node:util'
 import type { TestContext } from 'vitest'
 import { s3Storage } from '../../src/storage/s3-storage.ts'
@@ -16,6 +17,10 @@ import { temporaryFolder } from '../support/temporary-folder.ts'
 import { type Fate, type LoopbackProxy, type Passing, startProxy } from './loopback-proxy.ts'
 
 export const LAKE = 's3://lakes/deep/lake'
+
+/** Where a file of the lake stands on the server's disk: what is done to it there, no client is told of. */
+export const objectFile = ({ folder }: S3Server, path: string): string =>
+  join(folder, LAKE.slice('s3://'.length), path)
 
 export interface Bench {
   readonly server: S3Server

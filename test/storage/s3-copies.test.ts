@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto'
 import { mkdir, readFile, truncate, utimes, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { describe, expect, test, vi } from 'vitest'
-import type { FileFacts, Storage } from '../../src/storage/storage.ts'
+import type { FetchProgress, FileFacts, Storage } from '../../src/storage/storage.ts'
 import { listTree, look } from '../../src/support/list-files.ts'
 import { temporaryName, thisProcess } from '../../src/support/process-identity.ts'
 import { startChild } from '../support/children.ts'
@@ -38,17 +38,21 @@ const usedBefore = async (storage: Storage, path: string, hours: number): Promis
 }
 
 describe('fetch', () => {
-  test('tells of each file that it brought, and asks nothing for those that are there', async (context) => {
+  test('tells how far it is, and asks nothing for files that are there', async (context) => {
     const { open, proxy } = await s3Bench(context)
     const storage = open()
     const files = await stored(storage, 'one', 'two!', '')
-    const bytes: number[] = []
-    await storage.fetch(files, { onFetched: (some) => bytes.push(some) })
-    expect(bytes.toSorted()).toEqual([0, 3, 4])
-    const before = proxy.requests.length
-    await open().fetch(files, { onFetched: (some) => bytes.push(some) })
-    expect(proxy.requests).toHaveLength(before)
-    expect(bytes).toHaveLength(3)
+    const told: FetchProgress[] = []
+    await storage.fetch(files, { onProgress: (progress) => told.push(progress) })
+    expect(told.at(-1)).toEqual({ files: 3, filesTotal: 3, bytes: 7, bytesTotal: 7 })
+    for (const [at, { files: done, bytes }] of told.entries()) {
+      expect(done).toBeGreaterThanOrEqual(told[at - 1]?.files ?? 0)
+      expect(bytes).toBeGreaterThanOrEqual(told[at - 1]?.bytes ?? 0)
+    }
+    const [requests, times] = [proxy.requests.length, told.length]
+    await open().fetch(files, { onProgress: (progress) => told.push(progress) })
+    expect(proxy.requests).toHaveLength(requests)
+    expect(told).toHaveLength(times)
   })
 
   test('names the file that is damaged, cut, too long or missing, and keeps nothing of it', async (context) => {

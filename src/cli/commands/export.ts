@@ -4,6 +4,7 @@ import { type Command, Option } from 'commander'
 import { ToolkitError } from '../../core/errors.ts'
 import type { ExportProgress, ExportSummary, ExportTarget } from '../../pipeline/export-lake.ts'
 import type { StreamFormat } from '../../pipeline/export-stream.ts'
+import { fetchText } from '../fetch-text.ts'
 import { formatBytes, formatCount, formatCounted, formatDuration, formatRate } from '../format.ts'
 import { interruptible } from '../interrupt.ts'
 import {
@@ -129,6 +130,7 @@ const runExport = async (options: ExportCommandOptions): Promise<void> => {
           threads,
           signal,
           onProgress: (progress) => line.show(() => progressText(progress, seconds())),
+          onFetch: (progress) => line.show(() => fetchText(progress)),
         }),
       'nothing half is left',
     )

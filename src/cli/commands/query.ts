@@ -65,10 +65,10 @@ const statementOf = async (sql: string | undefined): Promise<string | undefined>
 }
 
 const runQuery = async (sql: string | undefined, options: QueryOptions): Promise<void> => {
-  const { lake, snapshot, format = 'table', limit, memory, threads } = options
+  const { lake, snapshot, format = 'table', limit, memory, threads, json } = options
   const statement = await statementOf(sql)
   const { askLake } = await import('../lake-query.ts')
-  await askLake({ lake, snapshot, memoryBytes: queryMemory(memory), threads }, async (query) => {
+  await askLake({ lake, snapshot, memoryBytes: queryMemory(memory), threads, json }, async (query) => {
     if (statement !== undefined) {
       const { printResult } = await import('../query-output.ts')
       return printResult(await query.run(statement), format, limit)

@@ -1,0 +1,459 @@
+/** Commands on a lake in a bucket, one by one, as a user gives them: they do there what they do in a folder. */
+
+import type { ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { readFile, rm, truncate, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, type TestContext, test, vi } from 'vitest'
+import { listTree } from '../../src/support/list-files.ts'
+import { companyLines } from '../cli/batches.ts'
+import { type CliResult, cli, cliJson, errorCode, SAMPLE, SAMPLE_COMPANIES } from '../cli/run-cli.ts'
+import type { S3Server } from '../support/s3-server.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+import type { Passing } from './loopback-proxy.ts'
+import { type Bench, LAKE, objectFile, s3Bench } from './s3-bench.ts'
+
+// Several commands one after the other, each a process of its own.
+vi.setConfig({ testTimeout: 240_000 })
+
+const RELATIONS = join(SAMPLE, 'relations-0001.jsonl.br')
+
+const succeed = async (...args: readonly string[]): Promise<CliResult> => {
+  const result = await cli([...args, '--lake', LAKE])
+  expect(result.code === 0 ? '' : `${args.join(' ')}: ${result.stderr}`).toBe('')
+  return result
+}
+
+const query = (sql: string, ...more: readonly string[]): Promise<unknown> =>
+  cliJson(['query', '--lake', LAKE, sql, ...more])
+
+/** All files on this machine that belong to the lake. */
+const localFiles = async ({ open }: Bench): Promise<readonly string[]> =>
+  (await listTree(open().local))
+    .filter(({ kind }) => kind === 'file')
+    .map(({ path }) => path.slice(open().local.length + 1))
+
+/** From here on the lake is another machine's: nothing of it is known here. */
+const elsewhere = async (): Promise<void> => {
+  vi.stubEnv('FIRMLAKE_WORK_DIR', await temporaryFolder())
+}
+
+/** A file of a table that the newest snapshot lists. */
+const tableFile = async (table: string): Promise<string> => {
+  const { stdout } = await succeed('manifest')
+  const { partitions }: { partitions: { files: { table: string; path: string }[] }[] } = JSON.parse(stdout)
+  const file = partitions.flatMap(({ files }) => files).find((one) => one.table === table)
+  return file?.path ?? ''
+}
+
+describe('a stored file that is', () => {
+  const flip = async (file: string): Promise<void> => {
+    const bytes = await readFile(file)
+    const middle = bytes.length >> 1
+    bytes.writeUInt8(bytes.readUInt8(middle) ^ 1, middle)
+    await writeFile(file, bytes)
+  }
+  test.for([
+    ['changed', flip],
+    ['cut', (file: string) => truncate(file, 1000)],
+    ['missing', (file: string) => rm(file)],
+  ] as const)('%s is named by verify, and no query reads it', async ([problem, spoil], context) => {
+    const { server } = await s3Bench(context)
+    await succeed('convert', SAMPLE_COMPANIES)
+    const path = await tableFile('financials')
+    await spoil(objectFile(server, path))
+    const verified = await cli(['verify', '--lake', LAKE, '--json'])
+    expect(verified.code).toBe(1)
+    expect(JSON.parse(verified.stdout)).toMatchObject({ ok: false, problems: [{ problem, path }] })
+    const asked = await cli(['query', '--lake', LAKE, 'SELECT sum(value) FROM financials', '--json'])
+    expect([asked.code, errorCode(asked)]).toEqual([1, 'LAKE_DAMAGED'])
+    expect(asked.stderr).toContain(path)
+    // Other tables are still there to be read.
+    expect(await query('SELECT count(*) AS n FROM companies')).toEqual([{ n: 300 }])
+  })
+})
+
+describe('query', () => {
+  /** A bench whose reads of table files hang until the test lets them go. */
+  const slowBench = async (context: TestContext): Promise<{ bench: Bench; release: () => void }> => {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const isTable = ({ method, url }: Passing): boolean => method === 'GET' && url.includes('.parquet')
+    let reads = 0
+    const bench = await s3Bench(context, async (passing) => {
+      if (!isTable(passing)) return undefined
+      reads += 1
+      // The first file comes, so that there is something to tell; the others do not.
+      if (reads > 1) await promise
+      return undefined
+    })
+    return { bench, release: resolve }
+  }
+
+  test('is stopped while it fetches files, and leaves only whole copies', async (context) => {
+    const { bench, release } = await slowBench(context)
+    try {
+      await succeed('convert', SAMPLE_COMPANIES)
+      const asked = bench.proxy.requests.length
+      const stop = async (child: ChildProcess): Promise<void> => {
+        const isOver = (): boolean => child.exitCode !== null || child.signalCode !== null
+        const reads = (): number =>
+          bench.proxy.requests.slice(asked).filter((one) => /^GET .*\.parquet/.test(one)).length
+        while (!isOver() && (reads() < 2 || (await localFiles(bench)).every((path) => path.endsWith('.tmp'))))
+          await new Promise((resolve) => setImmediate(resolve))
+        child.kill('SIGINT')
+      }
+      let stopping: Promise<void> | undefined
+      const stopped = await cli(['query', '--lake', LAKE, 'SELECT count(*) FROM financials'], {
+        onStart: (child) => {
+          stopping = stop(child)
+        },
+      })
+      await stopping
+      expect(stopped.code).toBe(130)
+      expect(stopped.stderr).toContain('error INTERRUPTED: ')
+      const left = await localFiles(bench)
+      expect(left.length).toBeGreaterThan(0)
+      for (const path of left) expect(path).toMatch(/^(companies|financials)\/load=[^/]+\/[^/.]+\.parquet$/)
+    } finally {
+      release()
+    }
+  })
+})
+
+/** Starts `serve`, asks it, stops it. */
+const serving = async (ask: (url: string) => Promise<void>): Promise<CliResult> => {
+  const asked = Promise.withResolvers<void>()
+  const result = cli(['serve', '--lake', LAKE, '--port', '0'], {
+    env: { FIRMLAKE_SERVE_TOKEN: 'token-of-the-test-4711' },
+    onStart: (child) => {
+      let stderr = ''
+      child.once('exit', () => asked.resolve())
+      child.stderr?.on('data', (text: string) => {
+        stderr += text
+        const url = /Serving snapshot \d+ of .* at (http:\S+)\n/.exec(stderr)?.[1]
+        if (url === undefined) return
+        child.stderr?.removeAllListeners('data')
+        ask(url)
+          .then(asked.resolve, asked.reject)
+          .finally(() => child.kill('SIGTERM'))
+      })
+    },
+  })
+  await asked.promise
+  return result
+}
+
+test('serve answers from a bucket on a machine that has nothing of it, batch files and loaded rates too', async (context) => {
+  await s3Bench(context)
+  await succeed('convert', SAMPLE_COMPANIES, RELATIONS)
+  await elsewhere()
+  const csv = join(await temporaryFolder(), 'rates.csv')
+  await writeFile(csv, 'currency,year,units_per_usd\nXTS,2024,4.5\n')
+  await succeed('rates', 'load', csv)
+  await elsewhere()
+  const rates = await cliJson<object[]>(['rates', 'list', '--lake', LAKE, '--year', '2024'])
+  expect(rates).toContainEqual({ currency: 'XTS', year: 2024, unitsPerUsd: 4.5 })
+  expect((await succeed('batches', 'make')).stdout).toContain('570 records')
+  const headers = { authorization: 'Bearer token-of-the-test-4711', 'content-type': 'application/json' }
+  const { code } = await serving(async (url) => {
+    const body = JSON.stringify({ SearchParameters: { CountryCode: ['SE', 'NO'] } })
+    const found = await fetch(`${url}/v2/companies`, { method: 'POST', headers, body })
+    expect(found.status).toBe(200)
+    const { TotalCount } = JSON.parse(found.headers.get('x-pagination') ?? '{}')
+    expect(await query("SELECT count(*) AS n FROM companies WHERE country_code IN ('SE', 'NO')")).toEqual([
+      { n: TotalCount },
+    ])
+  })
+  expect(code).toBe(0)
+})
+
+test('records gives back from a bucket what it gives back from a folder', async (context) => {
+  await s3Bench(context)
+  const folder = join(await temporaryFolder(), 'lake')
+  await succeed('convert', SAMPLE_COMPANIES, RELATIONS)
+  expect((await cli(['convert', SAMPLE_COMPANIES, RELATIONS, '--lake', folder])).code).toBe(0)
+  const { stdout } = await succeed('records')
+  expect(stdout.split('\n')).toHaveLength(571)
+  expect(stdout === (await cli(['records', '--lake', folder])).stdout).toBe(true)
+})
+
+test('quarantine lists and replays lines from a machine that has nothing of the lake', async (context) => {
+  await s3Bench(context)
+  const file = join(await temporaryFolder(), 'deep.jsonl')
+  await writeFile(file, [...(await companyLines(1)), '{'].join('\n'))
+  await succeed('convert', file, '--max-depth', '2', '--max-quarantined', '2')
+  await elsewhere()
+  expect(await cliJson(['quarantine', 'list', '--lake', LAKE])).toMatchObject([{ line: 1 }, { line: 2 }])
+  expect((await succeed('quarantine', 'replay')).stdout).toContain('1 record')
+  await elsewhere()
+  expect(await cliJson(['quarantine', 'list', '--lake', LAKE])).toMatchObject([{ code: 'NOT_JSON' }])
+  expect(await query('SELECT count(*) AS n FROM companies')).toEqual([{ n: 1 }])
+  await succeed('verify')
+})
+
+/** Kills the process with its first line in the journal. */
+const killed = async (context: TestContext, sources: readonly string[]): Promise<S3Server> => {
+  let child: ChildProcess | undefined
+  const { server } = await s3Bench(context, ({ method, url }) => {
+    if (method === 'PUT' && url.includes('journal.jsonl.lines/00000002')) child?.kill('SIGKILL')
+    return undefined
+  })
+  const onStart = (process: ChildProcess): void => {
+    child = process
+  }
+  expect((await cli(['convert', ...sources, '--lake', LAKE], { onStart })).code).toBeNull()
+  return server
+}
+
+test('a run that was killed is resumed with another work folder', async (context) => {
+  await killed(
+    context,
+    ['1', '2', '3'].map((no) => join(SAMPLE, `companies-000${no}.jsonl.br`)),
+  )
+  await elsewhere()
+  await succeed('resume')
+  expect(await query('SELECT count(*) AS n FROM companies')).toEqual([{ n: 900 }])
+  await succeed('verify')
+})
+
+test('gc removes old snapshots from the bucket with their files, their copies and what dead runs left', async (context) => {
+  const bench = await s3Bench(context)
+  await succeed('convert', SAMPLE_COMPANIES)
+  await succeed('convert', SAMPLE_COMPANIES, '--again')
+  await succeed('compact')
+  // Copies of all files, the old ones too.
+  await query('SELECT count(*) FROM companies_history', '--snapshot', '2')
+  await succeed('gc', '--keep', '1')
+  const listed: { partitions: { files: { path: string }[] }[]; files: { path: string }[] } = JSON.parse(
+    (await succeed('manifest')).stdout,
+  )
+  const wanted = [...listed.partitions.flatMap(({ files }) => files), ...listed.files].map(({ path }) => path)
+  const stored = (await bench.open().list('')).map(({ path }) => path)
+  expect(stored.filter((path) => !path.startsWith('_manifest/'))).toEqual(wanted.toSorted())
+  for (const path of await localFiles(bench)) expect(wanted).toContain(path)
+  const old = await cli(['query', '--lake', LAKE, '--snapshot', '1', 'SELECT 1', '--json'])
+  expect(errorCode(old)).toBe('SNAPSHOT_NOT_FOUND')
+  expect(await query('SELECT count(*) AS n FROM companies')).toEqual([{ n: 300 }])
+  await succeed('verify')
+})
+
+const THREE_ANSWERS = `SELECT (SELECT count(*) FROM companies) AS companies,
+  (SELECT count(*) FROM financials) AS financials, (SELECT round(sum(value)) FROM financials) AS value`
+
+test('sinks and exports take from a bucket what stands there', async (context) => {
+  const bench = await s3Bench(context)
+  const out = await temporaryFolder()
+  const [database, csv] = [join(out, 'lake.duckdb'), join(out, 'csv')]
+  const sinks = ['--sink', `duckdb:${database}`, '--sink', `csv:${csv}`]
+  const ran = await succeed('convert', SAMPLE_COMPANIES, RELATIONS, ...sinks)
+  expect(ran.stderr).toMatch(/Delivered 1 run to duckdb[\s\S]*Delivered 1 run to csv/)
+  const before = await query(THREE_ANSWERS)
+  await elsewhere()
+  const exported = join(out, 'all.duckdb')
+  await succeed('export', '--to', `duckdb:${exported}`)
+  await succeed('export', '--to', `parquet:${join(out, 'parquet')}`)
+  const { stdout } = await succeed('export', '--to', '-', '--format', 'csv', '--sql', THREE_ANSWERS)
+  expect(stdout.trimEnd().split('\n')[1]).toBe(Object.values((before as object[])[0] ?? {}).join(','))
+  const { Engine } = await import('../../src/lake/duckdb.ts')
+  const engine = await Engine.open({ memoryBytes: 512 * 1024 ** 2 })
+  try {
+    const session = await engine.connect()
+    for (const [at, path] of [database, exported].entries()) {
+      await session.run(`ATTACH '${path}' AS db${at} (READ_ONLY)`)
+      await session.run(`USE db${at}`)
+      expect(await session.rows(THREE_ANSWERS), path).toMatchObject([
+        { companies: expect.anything(), financials: expect.anything() },
+      ])
+    }
+    const [delivered, whole] = await Promise.all(
+      [0, 1].map((at) => session.rows(`SELECT count(*)::INT AS n FROM db${at}.financials`)),
+    )
+    expect(delivered).toEqual(whole)
+    const parquet = await session.rows(
+      `SELECT count(*)::INT AS n FROM read_parquet('${join(out, 'parquet', 'financials.parquet')}')`,
+    )
+    expect(parquet).toEqual(whole)
+    const rows = await session.rows(
+      `SELECT count(*)::INT AS n FROM read_csv('${csv}/financials/load=*/*.csv', all_varchar=true)`,
+    )
+    expect(rows).toEqual(whole)
+  } finally {
+    engine.close()
+  }
+  // The delivery read copies; nothing of it is left in the bucket.
+  expect(await bench.open().list('_runs')).toEqual([])
+})
+
+test('diff tells of two snapshots in a bucket what it tells of a folder', async (context) => {
+  await s3Bench(context)
+  const folder = join(await temporaryFolder(), 'lake')
+  const [line = ''] = await companyLines(1)
+  const source = join(await temporaryFolder(), 'changed.jsonl')
+  await writeFile(source, line.replace(/"CompanyName":"[^"]*"/, '"CompanyName":"Renamed"'))
+  const first = join(await temporaryFolder(), 'first.jsonl')
+  await writeFile(first, (await companyLines(3)).join('\n'))
+  const told: unknown[] = []
+  for (const lake of [LAKE, folder]) {
+    for (const file of [first, source]) expect((await cli(['convert', file, '--lake', lake])).code).toBe(0)
+    await elsewhere()
+    const { rows, summary } = await cliJson<{ rows: unknown; summary: Record<string, unknown> }>([
+      'diff',
+      '--lake',
+      lake,
+    ])
+    told.push({ rows, companies: summary.companies })
+  }
+  expect(told[0]).toMatchObject({ companies: { new: 0, changed: 1, gone: 0 } })
+  expect(told[0]).toEqual(told[1])
+})
+
+describe('compact', () => {
+  const twoRuns = async (): Promise<unknown> => {
+    await succeed('convert', SAMPLE_COMPANIES, RELATIONS)
+    await succeed('convert', SAMPLE_COMPANIES, '--again')
+    return query(THREE_ANSWERS)
+  }
+  /** Files of the bucket that no snapshot knows. */
+  const unknownFiles = async ({ open }: Bench): Promise<readonly string[]> => {
+    const known = JSON.stringify(
+      await Promise.all(
+        (await open().list('_manifest'))
+          .filter(({ path }) => path.endsWith('.json'))
+          .map(async ({ path }) => String(await open().read(path))),
+      ),
+    )
+    const stored = (await open().list('')).map(({ path }) => path)
+    return stored.filter((path) => !path.startsWith('_manifest/') && !known.includes(path))
+  }
+  const atWork = async (bench: Bench): Promise<readonly string[]> =>
+    (await localFiles(bench)).filter((path) => path.startsWith('_'))
+
+  test('puts its files into the bucket, keeps none here, and leaves old snapshots readable', async (context) => {
+    const bench = await s3Bench(context)
+    const before = await twoRuns()
+    const { snapshot } = await cliJson<{ snapshot: number }>(['compact', '--lake', LAKE])
+    expect(snapshot).toBe(3)
+    expect(await atWork(bench)).toEqual([])
+    const compacted = await tableFile('financials')
+    expect(await localFiles(bench)).not.toContain(compacted)
+    expect(await bench.open().look(compacted)).not.toBeNull()
+    expect(await query(THREE_ANSWERS)).toEqual(before)
+    expect(await query('SELECT count(*) AS n FROM companies_history')).toEqual([{ n: 300 }])
+    expect(await query('SELECT count(*) AS n FROM companies_history', '--snapshot', '2')).toEqual([
+      { n: 600 },
+    ])
+    await succeed('verify')
+    await succeed('gc', '--keep', '1')
+    await elsewhere()
+    expect(await query(THREE_ANSWERS)).toEqual(before)
+    await succeed('verify')
+  })
+
+  /** A server that is killed when the compaction does something, and started again some requests later. */
+  const failing = async (
+    context: TestContext,
+    at: (passing: Passing) => boolean,
+    startAfter: number,
+  ): Promise<{ bench: Bench; arm: () => void }> => {
+    let [armed, since] = [false, -1]
+    const bench = await s3Bench(
+      context,
+      async (passing, server) => {
+        if (!armed || (since < 0 && !at(passing))) return undefined
+        since += 1
+        if (since === 0) await server.kill()
+        if (since === startAfter) await server.start()
+        return undefined
+      },
+      startAfter === Number.POSITIVE_INFINITY ? { AWS_MAX_ATTEMPTS: '2' } : {},
+    )
+    return {
+      bench,
+      arm: () => {
+        armed = true
+      },
+    }
+  }
+  const isUpload = ({ method, url }: Passing): boolean => method === 'PUT' && url.includes('.parquet')
+  const isRead = ({ method, url }: Passing): boolean => method === 'GET' && url.includes('.parquet')
+  const isCommit = ({ method, url }: Passing): boolean => method === 'PUT' && /_manifest\/\d+\.json/.test(url)
+
+  test.for([
+    ['while it reads', isRead],
+    ['while it uploads', isUpload],
+    ['at its commit', isCommit],
+  ] as const)('comes to its end where the server is killed %s and started again', async ([, at], context) => {
+    const { bench, arm } = await failing(context, at, 3)
+    const before = await twoRuns()
+    await elsewhere()
+    arm()
+    await succeed('compact')
+    expect(await query(THREE_ANSWERS)).toEqual(before)
+    expect(await query('SELECT count(*) AS n FROM companies_history')).toEqual([{ n: 300 }])
+    await succeed('verify')
+    expect(await unknownFiles(bench)).toEqual([])
+    expect(await atWork(bench)).toEqual([])
+  })
+
+  test('that the server leaves changes nothing, and the next one clears away what it left', async (context) => {
+    const { bench, arm } = await failing(context, isCommit, Number.POSITIVE_INFINITY)
+    const before = await twoRuns()
+    arm()
+    const failed = await cli(['compact', '--lake', LAKE, '--json'])
+    expect([failed.code, errorCode(failed)]).toEqual([1, 'STORAGE_FAILED'])
+    await bench.server.start()
+    expect(await query('SELECT count(*) AS n FROM companies_history')).toEqual([{ n: 600 }])
+    await succeed('compact')
+    expect(await query(THREE_ANSWERS)).toEqual(before)
+    await succeed('verify')
+    expect(await unknownFiles(bench)).toEqual([])
+    expect(await atWork(bench)).toEqual([])
+  })
+
+  test('that is killed leaves files that the next one clears away, on another machine too', async (context) => {
+    let child: ChildProcess | undefined
+    const bench = await s3Bench(context, async (passing) => {
+      if (child === undefined || !isCommit(passing)) return undefined
+      child.kill('SIGKILL')
+      await once(child, 'exit')
+      return { kind: 'answered', status: 500, body: '' }
+    })
+    const before = await twoRuns()
+    const killed = await cli(['compact', '--lake', LAKE], {
+      onStart: (process) => {
+        child = process
+      },
+    })
+    child = undefined
+    expect(killed.code).toBeNull()
+    expect((await unknownFiles(bench)).some((path) => path.endsWith('.parquet'))).toBe(true)
+    await elsewhere()
+    await succeed('compact')
+    expect(await query(THREE_ANSWERS)).toEqual(before)
+    await succeed('verify')
+    expect(await unknownFiles(bench)).toEqual([])
+  })
+
+  test('and a run that commits meanwhile both stand in the lake', async (context) => {
+    const second = join(SAMPLE, 'companies-0002.jsonl.br')
+    let [compacting, converted]: [boolean, Promise<CliResult> | undefined] = [false, undefined]
+    await s3Bench(context, async (passing) => {
+      if (!compacting || !isCommit(passing) || converted !== undefined) return undefined
+      // The compaction's commit waits until the other run has taken the number that it wants.
+      converted = cli(['convert', second, '--lake', LAKE])
+      await converted
+      return undefined
+    })
+    await twoRuns()
+    compacting = true
+    await succeed('compact')
+    expect(await converted).toMatchObject({ code: 0 })
+    expect(
+      await query('SELECT count(*) AS n, max(version) AS most FROM (SELECT 1 AS version FROM companies)'),
+    ).toEqual([{ n: 600, most: 1 }])
+    expect(await query('SELECT count(*) AS n FROM companies_history')).toEqual([{ n: 600 }])
+    const listed = JSON.parse((await succeed('manifest')).stdout)
+    expect(listed).toMatchObject({ snapshot: 4, pipeline: 'compact' })
+    await succeed('verify')
+  })
+})

@@ -1,25 +1,41 @@
 /**
  * What has changed at the service since the last time, into the lake: plan, companies, relations, each with a
- * commit of its own; for cron or a Kubernetes CronJob. Settings come from the environment (docs/pulling.md), one
- * JSON summary goes to standard output. A run that was cut off goes on when this is started again.
+ * commit of its own; then publications and further sinks are brought in step. For cron or a Kubernetes CronJob.
+ * Settings come from the environment (docs/pulling.md), one JSON summary goes to standard output. A run that was cut
+ * off goes on when this is started again.
  */
 
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
 import {
+  type CatalogOptions,
   type Content,
+  chooseSink,
+  DEFAULT_MEMORY_BYTES,
+  type Delivery,
+  deliver,
+  FORMAT_NAMES,
+  type FormatName,
   LIMITS,
   openService,
   type PullSettings,
   type PullSummary,
   parseQuarantineLimit,
   parseSearch,
+  publish,
   pull,
+  readAddress,
   readToken,
   type Service,
+  stagingFolder,
+  type TellingSink,
   ToolkitError,
 } from '../src/index.ts'
 
 const SECOND_MS = 1000
 const CONCURRENCY = 4
+/** DuckDB's part while tables are delivered; a sink that is a DuckDB file takes as much beside it. */
+const SINK_MEMORY_BYTES = Math.floor(DEFAULT_MEMORY_BYTES * 0.4)
 
 /** Exit codes; 75 is EX_TEMPFAIL of sysexits.h: the same again may succeed later. */
 const EXIT = { done: 0, failed: 1, usage: 2, quarantine: 3, later: 75, SIGINT: 130, SIGTERM: 143 } as const
@@ -107,6 +123,104 @@ const pulledOf = ({ summary, entry, plan, windows }: PullSummary): Pulled => ({
     .map(({ name, announced, received }) => ({ window: name, announced, received })),
 })
 
+/** What is brought in step with the lake when it is committed. */
+interface Extras {
+  readonly sinks: readonly TellingSink[]
+  readonly formats: readonly FormatName[]
+}
+
+/** What was done beside the lake; keys are there for what was asked for. */
+interface Done {
+  published?: { readonly formats: readonly FormatName[]; readonly snapshot: number }
+  delivered?: readonly Delivery[]
+  warnings?: readonly string[]
+}
+
+const words = (env: Environment, name: string): readonly string[] =>
+  (env[name] ?? '').split(/\s+/).filter((word) => word !== '')
+
+const formatOf = (name: string): FormatName => {
+  const format = FORMAT_NAMES.find((one) => one === name)
+  if (format !== undefined) return format
+  throw new ToolkitError(
+    'USAGE',
+    `Cannot read FIRMLAKE_PUBLISH "${name}": expected ${FORMAT_NAMES.join(' or ')}`,
+  )
+}
+
+/** Made before anything is pulled, so that what is wrong with them shows at once. @throws {ToolkitError} USAGE */
+const extrasOf = async (env: Environment, staging: string): Promise<Extras> => {
+  const formats = words(env, 'FIRMLAKE_PUBLISH').map(formatOf)
+  const sinks: TellingSink[] = []
+  try {
+    for (const [at, address] of words(env, 'FIRMLAKE_SINKS').entries())
+      sinks.push(
+        await chooseSink(readAddress(address), {
+          staging: join(staging, String(at)),
+          memoryBytes: SINK_MEMORY_BYTES,
+        }),
+      )
+  } catch (error) {
+    if (!(error instanceof ToolkitError)) throw error
+    throw new ToolkitError('USAGE', `Cannot read FIRMLAKE_SINKS: ${error.message}`, {}, error)
+  }
+  return { sinks, formats }
+}
+
+/** The same variables as those of the command line. */
+const catalogOf = (env: Environment): CatalogOptions | undefined =>
+  env.FIRMLAKE_CATALOG
+    ? {
+        url: env.FIRMLAKE_CATALOG,
+        warehouse: env.FIRMLAKE_CATALOG_WAREHOUSE || undefined,
+        namespace: env.FIRMLAKE_CATALOG_NAMESPACE || undefined,
+        token: env.FIRMLAKE_CATALOG_TOKEN || undefined,
+        credential: env.FIRMLAKE_CATALOG_CREDENTIAL || undefined,
+      }
+    : undefined
+
+const publishAll = async (
+  env: Environment,
+  formats: readonly FormatName[],
+  signal: AbortSignal,
+): Promise<Done> => {
+  if (formats.length === 0) return {}
+  const lake = wanted(env, 'FIRMLAKE_LAKE')
+  const memoryBytes = SINK_MEMORY_BYTES
+  const { snapshot } = await publish({ lake, formats, catalog: catalogOf(env), memoryBytes, signal })
+  return { published: { formats, snapshot } }
+}
+
+const deliverAll = async (
+  lake: string,
+  sinks: readonly TellingSink[],
+  signal: AbortSignal,
+): Promise<Done> => {
+  if (sinks.length === 0) return {}
+  const delivered = await deliver({ lake, sinks, memoryBytes: SINK_MEMORY_BYTES, signal })
+  const warnings = sinks.flatMap((sink) => sink.warnings ?? [])
+  return { delivered, ...(warnings.length > 0 && { warnings }) }
+}
+
+/** Brings publications and sinks in step with the lake. One that fails does not keep the other from its work. */
+const doExtras = async (
+  env: Environment,
+  { sinks, formats }: Extras,
+  signal: AbortSignal,
+  onDone: (done: Done) => void,
+): Promise<void> => {
+  const steps = [
+    () => publishAll(env, formats, signal),
+    () => deliverAll(wanted(env, 'FIRMLAKE_LAKE'), sinks, signal),
+  ]
+  const failures: unknown[] = []
+  for (const step of steps) {
+    signal.throwIfAborted()
+    await step().then(onDone, (error: unknown) => failures.push(error))
+  }
+  if (failures.length > 0) throw failures[0]
+}
+
 /** Pulls what the environment asks for; tells of each content as soon as it is committed. */
 const pullAll = async (
   env: Environment,
@@ -124,6 +238,23 @@ const pullAll = async (
     return service.counters()
   } finally {
     await service.close()
+  }
+}
+
+/** The whole night; `done` and `pulls` have what was finished, also where this fails. */
+const night = async (
+  env: Environment,
+  signal: AbortSignal,
+  { pulls, done }: { readonly pulls: Pulled[]; readonly done: Done },
+): Promise<ReturnType<Service['counters']>> => {
+  const staging = stagingFolder(wanted(env, 'FIRMLAKE_LAKE'))
+  const extras = await extrasOf(env, staging)
+  const counters = await pullAll(env, signal, (pulled) => pulls.push(pulled))
+  try {
+    await doExtras(env, extras, signal, (more) => Object.assign(done, more))
+    return counters
+  } finally {
+    await rm(staging, { recursive: true, force: true })
   }
 }
 
@@ -145,12 +276,13 @@ const main = async (): Promise<void> => {
       controller.abort()
     })
   const pulls: Pulled[] = []
+  const done: Done = {}
   const tell = (outcome: string, more: object): void => {
     const seconds = Math.round(performance.now() - startedMs) / SECOND_MS
-    console.log(JSON.stringify({ outcome, pulls, ...more, seconds }))
+    console.log(JSON.stringify({ outcome, pulls, ...done, ...more, seconds }))
   }
   try {
-    tell('done', await pullAll(process.env, controller.signal, (pulled) => pulls.push(pulled)))
+    tell('done', await night(process.env, controller.signal, { pulls, done }))
   } catch (error) {
     process.exitCode = exitCodeOf(error, stoppedBy)
     const outcome = stoppedBy ? 'stopped' : process.exitCode === EXIT.later ? 'later' : 'failed'

@@ -30,6 +30,8 @@ export type { Fingerprint, Source } from './core/source.ts'
 export { BlockMemory } from './decode/block-memory.ts'
 export { type DecodeOptions, decodeBlocks } from './decode/decode-blocks.ts'
 export { DECODE_LIMITS } from './decode/decode-limits.ts'
+export type { SnapshotsToCompare } from './lake/compare-snapshots.ts'
+export { type DiffOptions, type DiffRows, type DiffSummary, type LakeDiff, openDiff } from './lake/diff.ts'
 export { Engine, type EngineOptions } from './lake/duckdb.ts'
 export { inLake } from './lake/layout.ts'
 export { type LakeQuery, openLakeQuery, type QueryResult } from './lake/query.ts'
@@ -43,7 +45,17 @@ export type { RunClaim } from './manifest/run-claims.ts'
 export { readSnapshot } from './manifest/snapshots.ts'
 export { type SnapshotSummary, summariseSnapshot } from './manifest/summary.ts'
 export { type Verification, verifyLake } from './manifest/verify.ts'
-export { type DeliverOptions, type Delivery, deliver } from './pipeline/deliver.ts'
+export {
+  chooseSink,
+  readAddress,
+  type SinkParts,
+  type TargetAddress,
+  type TellingSink,
+} from './pipeline/choose-sink.ts'
+export { compact } from './pipeline/compact.ts'
+export type { CompactEvent } from './pipeline/compact-progress.ts'
+export type { CompactedTable, CompactOptions, CompactSummary } from './pipeline/compact-work.ts'
+export { type DeliverOptions, type DeliverProgress, type Delivery, deliver } from './pipeline/deliver.ts'
 export { DEFAULT_MEMORY_BYTES, divideMemory } from './pipeline/divide-memory.ts'
 export { type ExportOptions, type ExportSummary, exportLake } from './pipeline/export-lake.ts'
 export {
@@ -53,11 +65,23 @@ export {
   loadBatches,
 } from './pipeline/load-batches.ts'
 export type { Progress, RunEvent } from './pipeline/progress.ts'
+export {
+  FORMAT_NAMES,
+  type FormatName,
+  type PublishedTable,
+  type PublishOptions,
+  type PublishProgress,
+  type PublishSummary,
+  publish,
+  publishedFormats,
+} from './pipeline/publish-run.ts'
 export { type PulledWindow, type PullRunOptions, type PullSummary, pull } from './pipeline/pull-run.ts'
 export { parseSearch } from './pipeline/pull-search.ts'
 export type { PullSettings } from './pipeline/pull-settings.ts'
 export { parseQuarantineLimit, type QuarantineLimit } from './pipeline/quarantine-limit.ts'
+export { stagingFolder } from './pipeline/staging-folder.ts'
 export { type RunPlan, startRun } from './pipeline/start-run.ts'
+export type { CatalogOptions } from './publish/iceberg/catalog-client.ts'
 export { type ArrowSinkOptions, arrowSink } from './sink/arrow/arrow-sink.ts'
 export { type CsvSinkOptions, csvSink } from './sink/csv.ts'
 export { type DuckdbFileOptions, type DuckdbFileSink, duckdbFile } from './sink/duckdb-file.ts'

@@ -4,6 +4,7 @@
  */
 
 import type { Content } from '../contract/objects.ts'
+import { ToolkitError } from '../core/errors.ts'
 import type { FileEntry, PartitionEntry, Snapshot } from '../core/partition.ts'
 import { storageOf } from '../storage/open-storage.ts'
 import type { VersionedFile } from './current-versions.ts'
@@ -34,6 +35,17 @@ export interface SnapshotsToCompare {
   readonly to: Snapshot
   /** DuckDB's memory in bytes. */
   readonly memoryBytes: number
+  readonly signal?: AbortSignal | undefined
+  readonly onProgress?: ((progress: DiffProgress) => void) | undefined
+}
+
+/** Tables compared, and in all; a table may be compared in several parts. */
+export interface DiffProgress {
+  readonly table: string
+  readonly tablesDone: number
+  readonly tables: number
+  readonly part: number
+  readonly parts: number
 }
 
 /** A partition with its number and its places. */
@@ -82,16 +94,26 @@ const joinBytes = (table: Table, files: readonly ComparedFile[]): number =>
     0,
   )
 
+const TABLES_TO_COMPARE = mainTables().flatMap(({ content }) => tablesOf(content)).length
+
 class Comparison {
   readonly #session: Session
   readonly #lake: string
   readonly #partitions: readonly Compared[]
-  readonly #memoryBytes: number
-  constructor(session: Session, { lake, from, to, memoryBytes }: SnapshotsToCompare) {
+  readonly #options: SnapshotsToCompare
+  #tablesDone = 0
+  constructor(session: Session, options: SnapshotsToCompare) {
     this.#session = session
-    this.#lake = lake
-    this.#partitions = comparePartitions(from, to)
-    this.#memoryBytes = memoryBytes
+    this.#lake = options.lake
+    this.#partitions = comparePartitions(options.from, options.to)
+    this.#options = options
+  }
+
+  /** Stands before every longer step: a signal between two statements would be lost otherwise. */
+  #tell({ name }: Table, part = 0, parts = 1): void {
+    const { signal, onProgress } = this.#options
+    if (signal?.aborted) throw new ToolkitError('INTERRUPTED', 'It was stopped', {}, signal.reason)
+    onProgress?.({ table: name, tablesDone: this.#tablesDone, tables: TABLES_TO_COMPARE, part, parts })
   }
 
   /** Files of a table, on this machine, with the numbers of their partitions as versions. */
@@ -103,13 +125,14 @@ class Comparison {
           .filter((file) => file.table === table.name)
           .map((file) => ({ ...file, version: number, partition: entry })),
       )
-    await storageOf(this.#lake).fetch(found)
+    await storageOf(this.#lake).fetch(found, { signal: this.#options.signal })
     return found.map((file) => ({ ...file, path: inLake(this.#lake, file.path) }))
   }
 
   /** Makes the tables of changes of a content. */
   async #compareContent(main: Table & { readonly content: Content }): Promise<void> {
     const { content } = main
+    this.#tell(main)
     const files = await this.#files(main, () => true)
     const differing = await this.#files(main, (one) => one.old === undefined || one.new === undefined)
     await this.#session.run(makeCandidates(main, this.#partitions, files, differing))
@@ -133,11 +156,16 @@ class Comparison {
       joinBytes(table, old) * sides.old.share,
       joinBytes(table, current) * sides.new.share,
     )
-    const ranges = await this.#ranges(table.content, Math.ceil(bytes / (this.#memoryBytes * JOIN_SHARE)))
+    const ranges = await this.#ranges(
+      table.content,
+      Math.ceil(bytes / (this.#options.memoryBytes * JOIN_SHARE)),
+    )
     for (const [at, range] of ranges.entries()) {
+      this.#tell(table, at, ranges.length)
       const rows = select(table, rowsOf(table, old, 'old', range), rowsOf(table, current, 'new', range))
       await this.#session.run(`${at === 0 ? `CREATE TABLE ${target} AS` : `INSERT INTO ${target}`} ${rows}`)
     }
+    this.#tablesDone += 1
     if (!isFigures) return
     await this.#session.run(makeFigureDifferences(table))
     await this.#session.run(makeRecurrencied(rowsOf(table, old, 'old'), rowsOf(table, current, 'new')))

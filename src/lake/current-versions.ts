@@ -68,8 +68,8 @@ export const makeSuperseded = (
   table: Table & { readonly content: Content },
 ): string => {
   const files = filesOf(snapshot, lake, table.name)
-  // A single partition holds no record twice.
-  const none = files.length < 2 ? ' LIMIT 0' : ''
+  // A single partition holds no record twice; after a compaction it has many files.
+  const none = new Set(files.map(({ version }) => version)).size < 2 ? ' LIMIT 0' : ''
   return `CREATE TABLE ${supersededTable(table.content)} AS
 SELECT internal_id AS owner, version FROM (
   SELECT internal_id, version, max(version) OVER (PARTITION BY internal_id) AS newest

@@ -102,7 +102,7 @@ const diffFailed = (error: unknown): ToolkitError => {
 /**
  * Compares two snapshots of a lake, in either order.
  *
- * @throws {ToolkitError} QUERY_FAILED, DISK_FULL; LAKE_DAMAGED and a storage's errors where files must be fetched
+ * @throws {ToolkitError} QUERY_FAILED, DISK_FULL; INTERRUPTED by the signal; LAKE_DAMAGED and a storage's errors where files must be fetched
  */
 export const openDiff = async (options: DiffOptions): Promise<LakeDiff> => {
   const { memoryBytes, threads } = options
@@ -112,7 +112,11 @@ export const openDiff = async (options: DiffOptions): Promise<LakeDiff> => {
     spillFolder: SPILL_FOLDER,
   })
   const session = await engine.connect()
+  const { signal } = options
+  const stop = (): void => session.interrupt()
+  signal?.addEventListener('abort', stop)
   const close = (): void => {
+    signal?.removeEventListener('abort', stop)
     session.close()
     engine.close()
     rmSync(SPILL_FOLDER, { recursive: true, force: true })
@@ -130,6 +134,7 @@ export const openDiff = async (options: DiffOptions): Promise<LakeDiff> => {
     }
   } catch (error) {
     close()
+    if (signal?.aborted) throw new ToolkitError('INTERRUPTED', 'It was stopped', {}, error)
     throw diffFailed(error)
   }
 }

@@ -1,17 +1,14 @@
 /** Shows a run to readers: all of it at once, in the next snapshot. */
 
-import { setTimeout as pause } from 'node:timers/promises'
-import { ToolkitError, writeError } from '../core/errors.ts'
 import type { FileEntry, PartitionEntry, PullEntry, Snapshot } from '../core/partition.ts'
-import type { RandomBytes } from '../support/run-ids.ts'
-import { arithmeticProblems } from './arithmetic.ts'
+import { checkPartitions, commitInTries, type Tries } from './commit-tries.ts'
 import { findCommit } from './find-commit.ts'
 import { splitLoaded } from './loaded-sources.ts'
 import { confirmFiles, discardFiles } from './publish.ts'
 import { assertOwner, type RunClaim } from './run-claims.ts'
 import { createSnapshot, ensureRecord, newestSnapshot } from './snapshots.ts'
 
-export interface CommitRequest {
+export interface CommitRequest extends Tries {
   /** The run, owned by the caller; its folder stays until `removeRun`. */
   readonly claim: RunClaim
   readonly pipeline: string
@@ -26,10 +23,6 @@ export interface CommitRequest {
   /** Commits sources that the lake holds already once more. @default false */
   readonly again?: boolean
   readonly now: () => Date
-  readonly random: RandomBytes
-  /** Tries when other runs commit first. @default 100 (each lost try is another run's commit) */
-  readonly maxTries?: number
-  readonly signal?: AbortSignal | undefined
 }
 
 /** `dropped`: partitions left out because the lake holds their source, or an earlier one of the run is equal. */
@@ -40,20 +33,13 @@ export type CommitOutcome =
   /** Every partition was dropped and there was no pull: no snapshot is made. */
   | { readonly kind: 'nothing'; readonly dropped: readonly PartitionEntry[] }
 
-const LONGEST_PAUSE_MS = 25
-
 const filesOf = (partitions: readonly PartitionEntry[]): FileEntry[] =>
   partitions.flatMap(({ files }) => files)
 
 const checkRequest = ({ claim, partitions, pulls = [] }: CommitRequest): void => {
   for (const { run } of pulls)
     if (run !== claim.run) throw new RangeError(`Cannot commit a pull of run "${run}" with "${claim.run}"`)
-  for (const partition of partitions) {
-    const [problem] = arithmeticProblems(partition)
-    if (problem !== undefined) throw new RangeError(`Cannot commit partition "${partition.id}": ${problem}`)
-    if (partition.run !== claim.run)
-      throw new RangeError(`Cannot commit partition "${partition.id}": it is of run "${partition.run}"`)
-  }
+  checkPartitions(claim, partitions)
 }
 
 const nextSnapshot = (
@@ -117,20 +103,5 @@ const tryCommit = async (request: CommitRequest, base: number): Promise<CommitOu
  */
 export const commitRun = async (request: CommitRequest): Promise<CommitOutcome> => {
   checkRequest(request)
-  const { claim, maxTries = 100, random, signal } = request
-  let base = claim.base
-  for (let attempt = 0; attempt < maxTries; attempt += 1) {
-    signal?.throwIfAborted()
-    const outcome = await tryCommit(request, base).catch((error: unknown) => {
-      throw writeError(`Cannot commit run "${claim.run}"`, error)
-    })
-    if (typeof outcome !== 'number') return outcome
-    base = outcome
-    await pause((LONGEST_PAUSE_MS * (random(1)[0] ?? 0)) / 255, undefined, signal && { signal })
-  }
-  throw new ToolkitError(
-    'COMMIT_CONFLICT',
-    `Cannot commit run "${claim.run}": other runs were first ${maxTries} times`,
-    { run: claim.run, tries: maxTries },
-  )
+  return commitInTries('run', request, (base) => tryCommit(request, base))
 }

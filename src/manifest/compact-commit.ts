@@ -3,12 +3,11 @@
  * have committed meanwhile stays as it is and counts as later.
  */
 
-import { setTimeout as pause } from 'node:timers/promises'
-import { ToolkitError, writeError } from '../core/errors.ts'
+import { ToolkitError } from '../core/errors.ts'
 import type { PartitionEntry, Snapshot } from '../core/partition.ts'
 import { QUARANTINE } from '../lake/tables.ts'
-import { arithmeticProblems } from './arithmetic.ts'
 import type { CommitRequest } from './commit.ts'
+import { checkPartitions, commitInTries } from './commit-tries.ts'
 import { findCommit } from './find-commit.ts'
 import { confirmFiles } from './publish.ts'
 import { assertOwner } from './run-claims.ts'
@@ -22,8 +21,6 @@ export interface CompactCommitRequest
   /** The snapshot that was compacted: all its partitions and all its runs' files are replaced. */
   readonly base: Snapshot
 }
-
-const LONGEST_PAUSE_MS = 25
 
 const nameOf = ({ run, id }: Pick<PartitionEntry, 'run' | 'id'>): string => `${run} ${id}`
 
@@ -78,15 +75,6 @@ export const compactedSnapshot = (
   }
 }
 
-const checkRequest = ({ claim, partitions }: CompactCommitRequest): void => {
-  for (const partition of partitions) {
-    const [problem] = arithmeticProblems(partition)
-    if (problem !== undefined) throw new RangeError(`Cannot commit partition "${partition.id}": ${problem}`)
-    if (partition.run !== claim.run)
-      throw new RangeError(`Cannot commit partition "${partition.id}": it is of run "${partition.run}"`)
-  }
-}
-
 /** One try on the newest snapshot; gives that one's number when another run was first. */
 const tryCommit = async (request: CompactCommitRequest, from: number): Promise<Snapshot | number> => {
   const { claim, partitions, runFiles, base } = request
@@ -116,21 +104,6 @@ const tryCommit = async (request: CompactCommitRequest, from: number): Promise<S
  * @throws {RangeError} when the counts of a partition do not add up or it is another run's
  */
 export const commitCompaction = async (request: CompactCommitRequest): Promise<Snapshot> => {
-  checkRequest(request)
-  const { claim, maxTries = 100, random, signal } = request
-  let from = claim.base
-  for (let attempt = 0; attempt < maxTries; attempt += 1) {
-    signal?.throwIfAborted()
-    const outcome = await tryCommit(request, from).catch((error: unknown) => {
-      throw writeError(`Cannot commit compaction "${claim.run}"`, error)
-    })
-    if (typeof outcome !== 'number') return outcome
-    from = outcome
-    await pause((LONGEST_PAUSE_MS * (random(1)[0] ?? 0)) / 255, undefined, signal && { signal })
-  }
-  throw new ToolkitError(
-    'COMMIT_CONFLICT',
-    `Cannot commit compaction "${claim.run}": other runs were first ${maxTries} times`,
-    { run: claim.run, tries: maxTries },
-  )
+  checkPartitions(request.claim, request.partitions)
+  return commitInTries('compaction', request, (from) => tryCommit(request, from))
 }

@@ -36,6 +36,8 @@ export interface GarbageRequest extends Judge {
   readonly lake: string
   /** Newest snapshots to keep; older ones and what only they list is removed. @default all */
   readonly keep?: number | undefined
+  /** Snapshots from this one on stay, whatever `keep` says: published tables show it. @default none */
+  readonly keepFrom?: number | undefined
   /** Changes nothing and tells what would be removed. @default false */
   readonly dryRun?: boolean
 }
@@ -61,10 +63,10 @@ interface Kept {
   readonly commits: ReadonlyMap<string, Snapshot>
 }
 
-const readKept = async (lake: string, keep: number | undefined): Promise<Kept> => {
+const readKept = async ({ lake, keep, keepFrom = Infinity }: GarbageRequest): Promise<Kept> => {
   const newest = await newestNumber(lake)
   const { oldest } = await listManifest(lake)
-  const first = keep === undefined ? oldest : Math.max(oldest, newest - keep + 1)
+  const first = keep === undefined ? oldest : Math.max(oldest, Math.min(newest - keep + 1, keepFrom))
   const paths = new Set<string>()
   const commits = new Map<string, Snapshot>()
   for (let number = first; number <= newest; number += 1) {
@@ -124,8 +126,8 @@ const sweep = async (
   request: GarbageRequest,
   { loads, localFolders, leftovers, runs }: Work,
 ): Promise<Garbage> => {
-  const { lake, keep, dryRun = false } = request
-  const kept = await readKept(lake, keep)
+  const { lake, dryRun = false } = request
+  const kept = await readKept(request)
   const removed: string[] = []
   let freedBytes = 0
   const removeRuns = async (dead: DeadRun): Promise<void> => {

@@ -25,13 +25,15 @@ export interface ManifestListing {
 /** @throws {ToolkitError} `LAKE_NOT_FOUND` when the folder is missing or holds no `_manifest` */
 export const listManifest = async (lake: string): Promise<ManifestListing> => {
   const storage = storageOf(lake)
-  if (!(await storage.hasFolder(MANIFEST_FOLDER)))
+  const entries = await storage.entries(MANIFEST_FOLDER)
+  // In a bucket each question is a request: whether there is a folder is asked only where it may be an empty one.
+  if (entries.length === 0 && !(await storage.hasFolder(MANIFEST_FOLDER)))
     throw new ToolkitError('LAKE_NOT_FOUND', `Cannot open lake "${lake}": no folder "${MANIFEST_FOLDER}"`, {
       lake,
     })
   const found: Record<ManifestName['kind'], number[]> = { snapshot: [], record: [], oldest: [1] }
   const others: string[] = []
-  for (const { name } of await storage.entries(MANIFEST_FOLDER)) {
+  for (const { name } of entries) {
     const known = parseManifestName(name)
     if (known) found[known.kind].push(known.number)
     else others.push(name)
@@ -78,20 +80,21 @@ const readChecked = async (lake: string, number: number): Promise<{ bytes: Buffe
 export const readKnownSnapshot = async (lake: string, number: number): Promise<Snapshot> =>
   (await readChecked(lake, number)).snapshot
 
-/**
- * Number of the newest snapshot, 0 for a lake without one. A record of a later commit means that the newest
- * is missing: it is never passed over for an older one.
- *
- * @throws {ToolkitError} `LAKE_NOT_FOUND`, `SNAPSHOT_DAMAGED`
- */
-export const newestNumber = async (lake: string): Promise<number> => {
-  const { snapshots, records } = await listManifest(lake)
+/** A record of a later commit means that the newest snapshot is missing: it is never passed over for an older one. */
+const newestOf = async (lake: string, { snapshots, records }: ManifestListing): Promise<number> => {
   const [snapshot, record] = [snapshots.at(-1) ?? 0, records.at(-1) ?? 0]
   // A listing is not one instant: the snapshot may have come after its place was passed.
   if (record > snapshot && !(await storageOf(lake).look(snapshotPath(record))))
     throw damaged(lake, record, 'it is missing, and its commit is on record')
   return Math.max(snapshot, record)
 }
+
+/**
+ * Number of the newest snapshot, 0 for a lake without one.
+ *
+ * @throws {ToolkitError} `LAKE_NOT_FOUND`, `SNAPSHOT_DAMAGED`
+ */
+export const newestNumber = async (lake: string): Promise<number> => newestOf(lake, await listManifest(lake))
 
 /** The newest snapshot, `null` for a lake without one. @throws {ToolkitError} as `newestNumber` */
 export const newestSnapshot = async (lake: string): Promise<Snapshot | null> => {
@@ -101,9 +104,9 @@ export const newestSnapshot = async (lake: string): Promise<Snapshot | null> => 
 
 /** @throws {ToolkitError} `LAKE_NOT_FOUND`, `SNAPSHOT_NOT_FOUND` */
 const numberOf = async (lake: string, wanted: number | undefined): Promise<number> => {
-  const newest = await newestNumber(lake)
+  const listing = await listManifest(lake)
+  const [newest, oldest] = [await newestOf(lake, listing), listing.oldest]
   const number = wanted ?? newest
-  const { oldest } = await listManifest(lake)
   if (number >= oldest && number <= newest) return number
   const state = newest === 0 ? 'the lake has none yet' : `the lake has ${oldest} to ${newest}`
   const what = wanted === undefined ? 'the newest snapshot' : `snapshot ${wanted}`

@@ -23,8 +23,8 @@ const isFileFormat = (text: string): text is FileFormat => FILE_FORMATS.some((fo
 
 const DATABASE_SUFFIXES = ['.duckdb', '.ddb']
 
-/** An address may hold a password: only what stands before it is told. */
-const told = (address: string): string => address.replace(/(:\/\/)[^/]*@/, '$1…@')
+/** An address may hold a password, and that any character: only the scheme and what follows the last `@` is told. */
+const told = (address: string): string => address.replace(/^([a-z][a-z0-9+.-]*:(\/\/)?)?.*@/is, '$1…@')
 
 /**
  * Reads an address: `out.csv`, `csv:folder`, `lake.duckdb`, `duckdb:file`, `postgres://…`.
@@ -34,7 +34,8 @@ const told = (address: string): string => address.replace(/(:\/\/)[^/]*@/, '$1�
 export const readAddress = (address: string): TargetAddress => {
   if (/^postgres(ql)?:\/\//i.test(address)) return { kind: 'postgres', url: address }
   const [, scheme = '', rest = ''] = /^([a-z][a-z0-9]+):(.+)$/is.exec(address) ?? []
-  if (isFileFormat(scheme)) return { kind: 'folder', format: scheme, directory: rest }
+  if (isFileFormat(scheme) && (!rest.includes('://') || /^s3:\/\//i.test(rest)))
+    return { kind: 'folder', format: scheme, directory: rest }
   if (scheme === 'duckdb') return { kind: 'duckdb', file: rest }
   const suffix = extname(address).toLowerCase()
   const format = suffix.slice(1)

@@ -1,10 +1,16 @@
-/** What must hold before files are rewritten: they are what the manifest says, and one dictionary fits all of them. */
+/**
+ * What must hold before files are rewritten: they are what the manifest says, and this release
+ * knows all that stands in them, and one dictionary fits all of them.
+ */
 
 import { ToolkitError } from '../core/errors.ts'
 import type { FileEntry, Snapshot } from '../core/partition.ts'
+import { type ColumnType, parseColumnType } from '../lake/column-types.ts'
 import { filesOf, readTable } from '../lake/current-versions.ts'
 import type { Session } from '../lake/duckdb.ts'
+import { fieldId } from '../lake/field-ids.ts'
 import { inLake } from '../lake/layout.ts'
+import { literal } from '../lake/sql.ts'
 import { TABLES, type Table } from '../lake/tables.ts'
 import { storageOf } from '../storage/open-storage.ts'
 import { hashFile } from '../support/hash.ts'
@@ -79,4 +85,36 @@ GROUP BY category, line_item HAVING count(DISTINCT scaled) > 1 LIMIT 1`,
       `"${String(differing.category)}.${String(differing.line_item)}" are scaled, expected one answer`,
     { lake },
   )
+}
+
+/** A column and all that is within it, as field ids have them. */
+const pathsOf = (path: string, type: ColumnType): readonly string[] => {
+  const inner = type.kind === 'list' ? [{ name: 'element', type: type.element }] : []
+  const parts = type.kind === 'struct' ? type.fields : inner
+  return [path, ...parts.flatMap((part) => pathsOf(`${path}.${part.name}`, part.type))]
+}
+
+/**
+ * The files that are written have the columns of this release: what a later one has loaded besides would be lost.
+ *
+ * @throws {ToolkitError} `COMPACT_IMPOSSIBLE`
+ */
+export const checkColumns = async (session: Session, lake: string, snapshot: Snapshot): Promise<void> => {
+  for (const { name: table } of TABLES) {
+    const files = filesOf(snapshot, lake, table).map(({ path }) => literal(path))
+    if (files.length === 0) continue
+    const columns = await session.describe(
+      `SELECT * FROM read_parquet([${files.join(', ')}], union_by_name = true, hive_partitioning = false)`,
+    )
+    const unknown = columns
+      .flatMap(({ name, type }) => pathsOf(name, parseColumnType(type)))
+      .find((path) => fieldId(table, path) === undefined)
+    if (unknown === undefined) continue
+    throw new ToolkitError(
+      'COMPACT_IMPOSSIBLE',
+      `Cannot compact lake "${lake}": this release does not know column "${unknown}" of table "${table}", ` +
+        'expected the release that loaded it, or a later one',
+      { lake, table },
+    )
+  }
 }

@@ -6,7 +6,7 @@ import { inLake, loadPath, runPath } from '../lake/layout.ts'
 import { TABLES } from '../lake/tables.ts'
 import { findCommit } from '../manifest/find-commit.ts'
 import { claimRun, type RunClaim, releaseRun } from '../manifest/run-claims.ts'
-import { listRuns, readPlan, removeCommittedRun, removeRun } from '../manifest/runs.ts'
+import { listRunIds, readPlan, removeCommittedRun, removeRun } from '../manifest/runs.ts'
 import { newestSnapshot } from '../manifest/snapshots.ts'
 import { storageOf } from '../storage/open-storage.ts'
 
@@ -35,24 +35,31 @@ const isTaken = (error: unknown): boolean =>
 
 /** Clears away compactions whose process is gone: none of them goes on, the lake may have changed meanwhile. */
 export const clearDeadCompactions = async (lake: string, now: Date): Promise<void> => {
-  for (const { run, state, committed } of await listRuns(lake, { now })) {
-    if (state !== 'gone' || !isCompaction(await readPlan(lake, run).catch(() => undefined))) continue
+  for (const run of await listRunIds(lake)) {
+    if (!isCompaction(await readPlan(lake, run).catch(() => undefined))) continue
     try {
       const claim = await claimRun(lake, run, { now })
-      await (committed === null ? discardRun(claim) : removeCommittedRun(claim, committed))
+      // Not before the run is ours: until then it may commit, and its files be the lake's.
+      const commit = await findCommit(lake, run, claim.base, await newestSnapshot(lake))
+      await (commit === null ? discardRun(claim) : removeCommittedRun(claim, commit.snapshot))
     } catch (error) {
       if (!isTaken(error)) throw error
     }
   }
 }
 
+/** A bucket that did not answer may still carry out what it was asked for. */
+const isUncertain = (failure: unknown): boolean =>
+  failure instanceof ToolkitError && failure.code === 'STORAGE_FAILED'
+
 /**
  * Ends a compaction that failed. Where its snapshot stands already, or that cannot be told, nothing is removed:
  * gc or the next compaction finishes it.
  */
-export const giveUpCompaction = async (claim: RunClaim): Promise<void> => {
+export const giveUpCompaction = async (claim: RunClaim, failure: unknown): Promise<void> => {
   const { lake, run, base } = claim
   try {
+    if (isUncertain(failure)) return await releaseRun(claim)
     const commit = await findCommit(lake, run, base, await newestSnapshot(lake))
     await (commit === null ? discardRun(claim) : releaseRun(claim))
   } catch {

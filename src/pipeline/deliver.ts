@@ -78,7 +78,11 @@ const runsOf = ({ partitions, files, merged = [] }: Snapshot): readonly Committe
   }))
 }
 
-/** What a sink lacks. A compaction brings nothing to one that shows all that was merged. */
+/**
+ * What a sink lacks. It gets runs in the order of commits, so one that shows the last run that a compaction has merged
+ * shows all of them, and so does one that shows a run behind the compaction: its rows are newer, and older ones must
+ * not come after them.
+ */
 const lackingOf = async (
   sink: Sink,
   runs: readonly CommittedRun[],
@@ -86,9 +90,10 @@ const lackingOf = async (
 ): Promise<readonly CommittedRun[]> => {
   if (sink.loaded === undefined) return runs.filter(({ run }) => run === committed)
   const loaded = await sink.loaded()
-  const isThere = ({ run, merged }: CommittedRun): boolean =>
-    loaded.has(run) || (merged.length > 0 && merged.every((one) => loaded.has(one)))
-  return runs.filter((run) => !isThere(run))
+  const newest = runs.findLastIndex(({ run }) => loaded.has(run))
+  const isThere = ({ run, merged }: CommittedRun, at: number): boolean =>
+    loaded.has(run) || (merged.length > 0 && (at < newest || loaded.has(merged.at(-1) ?? '')))
+  return runs.filter((run, at) => !isThere(run, at))
 }
 
 interface Delivering extends DeliverOptions {

@@ -1,20 +1,25 @@
 /** Exports tables of a lake's snapshot, or the answer to a query, to files, a folder, a database or a stream. */
 
 import { randomBytes } from 'node:crypto'
-import { tmpdir } from 'node:os'
-import { dirname, join, resolve } from 'node:path'
+import { join } from 'node:path'
 import type { Writable } from 'node:stream'
-import { ToolkitError } from '../core/errors.ts'
 import type { FileEntry } from '../core/partition.ts'
 import type { AroundFetch } from '../lake/lake-views.ts'
 import { type LakeQuery, openLakeQuery } from '../lake/query.ts'
-import { ident } from '../lake/sql.ts'
-import { TABLES } from '../lake/tables.ts'
 import { readSnapshot } from '../manifest/snapshots.ts'
 import type { FetchOptions } from '../storage/storage.ts'
 import { newRunId } from '../support/run-ids.ts'
-import { databaseSink, type FileFormat, type TargetAddress } from './choose-sink.ts'
+import { databaseSink, type TargetAddress } from './choose-sink.ts'
 import { checkTarget, openWorkshop, type Workshop, writeRows } from './export-files.ts'
+import {
+  type Export,
+  exportsOf,
+  type OutFile,
+  onlyOne,
+  outFiles,
+  type WhatToExport,
+  workFolder,
+} from './export-plan.ts'
 import { type StreamFormat, streamRows } from './export-stream.ts'
 
 export type ExportTarget =
@@ -31,15 +36,9 @@ export interface ExportProgress {
   readonly bytes: number
 }
 
-export interface ExportOptions {
+export interface ExportOptions extends WhatToExport {
   readonly lake: string
   readonly to: ExportTarget
-  /** Tables to export. @default all; with `sql` its one name is that of the answer */
-  readonly tables?: readonly string[] | undefined
-  /** One SELECT over the views of the lake, in place of its tables. */
-  readonly sql?: string | undefined
-  /** All versions of each record in place of the current ones. @default false */
-  readonly history?: boolean | undefined
   /** @default the newest */
   readonly snapshot?: number | undefined
   /** Replaces files that are there. Databases are always brought in step. @default false */
@@ -68,81 +67,6 @@ export interface ExportSummary {
   readonly tables: readonly ExportedTable[]
   /** What a person should know: characters that a database could not hold. */
   readonly warnings: readonly string[]
-}
-
-/** What is exported under which name. */
-interface Export {
-  readonly name: string
-  readonly sql: string
-  /** The table whose rows these are. */
-  readonly table?: string
-}
-
-const ANSWER = 'export'
-
-/** @throws {ToolkitError} `USAGE` */
-const exportsOf = ({ tables, sql, history = false }: ExportOptions): readonly Export[] => {
-  if (sql !== undefined) return [{ name: tables?.[0] ?? ANSWER, sql }]
-  const names = TABLES.map(({ name }) => name)
-  const unknown = tables?.find((name) => !names.includes(name))
-  if (unknown !== undefined)
-    throw new ToolkitError('USAGE', `Cannot export table "${unknown}": the lake has ${names.join(', ')}`)
-  return [...new Set(tables ?? names)].map((table) => {
-    const name = history ? `${table}_history` : table
-    return { name, table, sql: `SELECT * FROM ${ident(name)}` }
-  })
-}
-
-/** What needs exactly one relation. @throws {ToolkitError} `USAGE` */
-const onlyOne = (exports: readonly Export[]): Export => {
-  const [one, ...others] = exports
-  if (one !== undefined && others.length === 0) return one
-  throw new ToolkitError(
-    'USAGE',
-    `Cannot export ${exports.length} tables to one file: give one --table, --sql, or a folder such as csv:DIR`,
-  )
-}
-
-/** A file of the target. */
-interface OutFile {
-  readonly export: Export
-  readonly path: string
-  readonly format: FileFormat
-}
-
-/** A bucket takes runs (`--sink`); files are put into place by the file system. @throws {ToolkitError} TARGET_REFUSED */
-const localFolder = (directory: string): string => {
-  if (!directory.includes('://')) return resolve(directory)
-  throw new ToolkitError(
-    'TARGET_REFUSED',
-    `Cannot export to "${directory}": expected a folder of this machine`,
-  )
-}
-
-const outFiles = (
-  to: Extract<TargetAddress, { kind: 'file' | 'folder' }>,
-  exports: readonly Export[],
-): readonly OutFile[] =>
-  to.kind === 'file'
-    ? [{ export: onlyOne(exports), path: resolve(to.path), format: to.format }]
-    : exports.map((one) => ({
-        export: one,
-        path: join(localFolder(to.directory), `${one.name}.${to.format}`),
-        format: to.format,
-      }))
-
-/** Where unfinished files stand: on the disk of the target, so that they can be moved. */
-const workFolder = (to: TargetAddress): string => {
-  switch (to.kind) {
-    case 'file':
-      return dirname(resolve(to.path))
-    case 'folder':
-      return resolve(to.directory)
-    case 'duckdb':
-      return dirname(resolve(to.file))
-    case 'postgres':
-      return tmpdir()
-  }
 }
 
 interface Exporting extends ExportOptions {
@@ -202,6 +126,8 @@ const toDatabase = async (
   { query, exports, memoryBytes, signal, tell }: Exporting,
 ): Promise<Pick<ExportSummary, 'tables' | 'warnings'>> => {
   const sink = await databaseSink(to, { staging: join(workshop.folder, 'staging'), memoryBytes })
+  // A database that cannot be reached is told before the rows are written, which takes long.
+  await sink.loaded?.()
   await sink.open(newRunId(new Date(), randomBytes))
   try {
     const done: ExportedTable[] = []

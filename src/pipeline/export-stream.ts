@@ -2,7 +2,7 @@
 
 import { once } from 'node:events'
 import type { Writable } from 'node:stream'
-import type { Relation } from '../core/relation.ts'
+import type { RawChunk, Relation } from '../core/relation.ts'
 import { csvRelation } from '../sink/csv.ts'
 
 /** Formats that need no seeking. */
@@ -17,27 +17,59 @@ interface Streaming {
   readonly onProgress: (rows: number, bytes: number) => void
 }
 
-/** Writes the texts of a relation with one column, waiting while the reader is slow. @returns rows */
+/**
+ * Writes a text, then the texts of a relation with one column, waiting while the reader is slow. They are written as
+ * the bytes that DuckDB has, so that no row becomes a value.
+ *
+ * @returns rows
+ */
 const writeTexts = async (
   target: Writable,
+  header: string,
   texts: Relation,
-  edges: { readonly before: string; readonly after: string },
   { signal, onProgress }: Streaming,
 ): Promise<number> => {
   let [rows, bytes] = [0, 0]
-  const write = async (text: string): Promise<void> => {
+  const write = async (part: Uint8Array): Promise<void> => {
     signal?.throwIfAborted()
-    bytes += Buffer.byteLength(text)
-    if (text !== '' && !target.write(text)) await once(target, 'drain', signal && { signal })
+    bytes += part.byteLength
+    if (part.byteLength > 0 && !target.write(part)) await once(target, 'drain', signal && { signal })
     onProgress(rows, bytes)
   }
-  await write(edges.before)
-  for await (const chunk of texts.rows()) {
-    rows += chunk.length
-    await write(chunk.map(({ record }) => String(record)).join(''))
+  await write(Buffer.from(header))
+  const { chunks } = await texts.chunks()
+  for await (const chunk of chunks) {
+    rows += chunk.rows
+    await write(textsOf(chunk))
   }
-  await write(edges.after)
   return rows
+}
+
+interface Run {
+  readonly bytes: Uint8Array
+  readonly start: number
+  end: number
+}
+const NO_BYTES = new Uint8Array(0)
+
+/** The texts of a chunk's one column, put together. What stands together in DuckDB's memory is taken at once. */
+const textsOf = ({ rows, columns: [column] }: RawChunk): Uint8Array => {
+  const parts: Uint8Array[] = []
+  let run: Run = { bytes: NO_BYTES, start: 0, end: 0 }
+  const take = (): void => {
+    if (run.end > run.start) parts.push(run.bytes.subarray(run.start, run.end))
+  }
+  column?.texts(0, rows, (bytes, start, end) => {
+    if (bytes === run.bytes && start === run.end) {
+      run.end = end
+      return
+    }
+    take()
+    run = { bytes, start, end }
+  })
+  take()
+  // A copy: DuckDB's memory is good until the next chunk, and the writable may keep it for longer.
+  return Buffer.concat(parts)
 }
 
 /** @returns the number of rows. @throws errors of the writable and of the engine as they come */
@@ -51,13 +83,12 @@ export const streamRows = async (
     case 'csv': {
       const records = await csvRelation(rows, options)
       const [column] = await records.columns()
-      // A text that begins with a byte order mark would lose it on the way out of DuckDB: LF stands before it.
-      const texts = records.select((from) => `SELECT chr(10) || COLUMNS(*) AS record FROM ${from}`)
-      return writeTexts(target, texts, { before: column?.name ?? '', after: '\n' }, options)
+      const texts = records.select((from) => `SELECT COLUMNS(*) || chr(10) AS record FROM ${from}`)
+      return writeTexts(target, `${column?.name ?? ''}\n`, texts, options)
     }
     case 'jsonl': {
       const texts = rows.select((from) => `SELECT to_json(r)::VARCHAR || chr(10) AS record FROM ${from} AS r`)
-      return writeTexts(target, texts, { before: '', after: '' }, options)
+      return writeTexts(target, '', texts, options)
     }
     case 'arrows': {
       const { writeArrowStream } = await import('../sink/arrow/arrow-file.ts')

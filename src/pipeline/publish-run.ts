@@ -4,9 +4,9 @@
  */
 
 import { rm } from 'node:fs/promises'
-import { ToolkitError } from '../core/errors.ts'
+import { systemCode, ToolkitError, writeError } from '../core/errors.ts'
 import type { Snapshot } from '../core/partition.ts'
-import { Engine } from '../lake/duckdb.ts'
+import { Engine, type Session } from '../lake/duckdb.ts'
 import { inLake, RUNS_FOLDER } from '../lake/layout.ts'
 import { listManifest, newestNumber, readKnownSnapshot } from '../manifest/snapshots.ts'
 import type { CatalogOptions } from '../publish/iceberg/catalog-client.ts'
@@ -139,12 +139,11 @@ const bringInStep = async (
   const first = firstSnapshots(steps)
   const numbers = snapshots.filter((number) => number >= Math.min(...first.values()))
   let files = 0
-  for (const [at, number] of numbers.entries()) {
-    signal?.throwIfAborted()
+  const show = async (number: number, at: number): Promise<void> => {
     const snapshot = await readKnownSnapshot(lake, number)
-    for (const step of steps) {
-      if ((first.get(step) ?? 1) > number) continue
-      checkRun(step, snapshot)
+    const behind = steps.filter((step) => (first.get(step) ?? 1) <= number)
+    for (const step of behind) checkRun(step, snapshot)
+    for (const step of behind) {
       onProgress?.({ snapshots: at, snapshotsTotal: numbers.length, files, table: step.table })
       const change = await step.publication.publish(snapshot)
       if (!change) continue
@@ -154,21 +153,25 @@ const bringInStep = async (
       files += change.added + change.removed
     }
   }
+  for (const [at, number] of numbers.entries()) {
+    signal?.throwIfAborted()
+    try {
+      await show(number, at)
+    } catch (error) {
+      signal?.throwIfAborted()
+      // Removed by gc meanwhile, perhaps with its files: the next one holds all that has changed since.
+      if ((await listManifest(lake)).oldest <= number) throw error
+    }
+  }
   return newest
 }
 
-/**
- * Publishes every snapshot that is still kept and not published yet. May be stopped at any point, and called again,
- * also by several at once: what is published stays, and nothing is published twice.
- *
- * @throws {ToolkitError} LAKE_NOT_FOUND, SNAPSHOT_DAMAGED, LAKE_DAMAGED, PUBLISH_CONFLICT, DISK_FULL, WRITE_FAILED,
- *   STORAGE_REFUSED, STORAGE_FAILED
- */
-export const publish = async (options: PublishOptions): Promise<PublishSummary> => {
-  const { lake, memoryBytes, threads, signal, now = () => new Date() } = options
-  if ((await newestNumber(lake)) === 0) return { snapshot: 0, tables: [] }
-  const scratch = inLake(lake, `${RUNS_FOLDER}/${temporaryName()}`)
-  await makeFolder(scratch)
+/** An engine for one publication, stopped by the signal. */
+const withSession = async <T>(
+  { memoryBytes, threads, signal }: PublishOptions,
+  scratch: string,
+  use: (session: Session) => Promise<T>,
+): Promise<T> => {
   const engine = await Engine.open({
     memoryBytes,
     ...(threads !== undefined && { threads }),
@@ -178,26 +181,54 @@ export const publish = async (options: PublishOptions): Promise<PublishSummary> 
   const interrupt = (): void => session.interrupt()
   signal?.addEventListener('abort', interrupt)
   try {
-    const { oldest } = await listManifest(lake)
-    const steps = await openSteps(options, { lake, session, scratch, oldest, now, signal })
-    const snapshot = await bringInStep(steps, options)
-    return {
-      snapshot,
-      tables: steps.map(({ publication, ...done }) => ({ ...done, moved: publication.moved ?? false })),
-    }
+    return await use(session)
   } finally {
     signal?.removeEventListener('abort', interrupt)
     session.close()
     engine.close()
-    await rm(scratch, { recursive: true, force: true })
   }
 }
 
-/** The formats in which a lake is published already. */
-export const publishedFormats = async (lake: string): Promise<readonly FormatName[]> => {
+/** Whether the system refused something: `EACCES`, `ENOSPC`, … */
+const isOfSystem = (error: unknown): boolean => /^E[A-Z0-9]+$/.test(systemCode(error) ?? '')
+
+/**
+ * Publishes every snapshot that is still kept and not published yet. May be stopped at any point, and called again,
+ * also by several at once: what is published stays, and nothing is published twice.
+ *
+ * @throws {ToolkitError} LAKE_NOT_FOUND, SNAPSHOT_DAMAGED, LAKE_DAMAGED, PUBLISH_CONFLICT, DISK_FULL, WRITE_FAILED,
+ *   STORAGE_REFUSED, STORAGE_FAILED
+ */
+export const publish = async (options: PublishOptions): Promise<PublishSummary> => {
+  const { lake, signal, now = () => new Date() } = options
+  if ((await newestNumber(lake)) === 0) return { snapshot: 0, tables: [] }
+  const scratch = inLake(lake, `${RUNS_FOLDER}/${temporaryName()}`)
+  try {
+    await makeFolder(scratch)
+    return await withSession(options, scratch, async (session) => {
+      const { oldest } = await listManifest(lake)
+      const steps = await openSteps(options, { lake, session, scratch, oldest, now, signal })
+      const snapshot = await bringInStep(steps, options)
+      return {
+        snapshot,
+        tables: steps.map(({ publication, ...done }) => ({ ...done, moved: publication.moved ?? false })),
+      }
+    })
+  } catch (error) {
+    throw isOfSystem(error) ? writeError(`Cannot publish lake "${lake}"`, error) : error
+  } finally {
+    await rm(scratch, { recursive: true, force: true }).catch(() => undefined)
+  }
+}
+
+/** The formats in which a lake is published already. @param catalog looks there for Iceberg, not in the lake */
+export const publishedFormats = async (
+  lake: string,
+  catalog?: CatalogOptions,
+): Promise<readonly FormatName[]> => {
   const found: FormatName[] = []
   for (const name of FORMAT_NAMES) {
-    const { isPublished } = await FORMATS[name]()
+    const { isPublished } = await FORMATS[name](catalog)
     for (const table of publishedTables()) {
       if (!(await isPublished(lake, table))) continue
       found.push(name)

@@ -1,9 +1,11 @@
 /** gc keeps what other engines read whole: a published table lets go of a file before the file goes. */
 
+import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { readdir, readFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
 import { join } from 'node:path'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { cli, cliJson, SAMPLE_COMPANIES } from './run-cli.ts'
 
@@ -45,4 +47,27 @@ test('gc --keep brings a published table in step before it removes what a compac
   expect(after).toHaveLength(1)
   expect(after.map((path) => existsSync(join(table, path)))).toEqual([true])
   expect(before.map((path) => existsSync(join(table, path)))).toEqual([false, false])
+})
+
+test('gc --keep puts no table into a catalog that does not have those of the lake', async () => {
+  const lake = join(await temporaryFolder(), 'lake')
+  await cliJson(['convert', SAMPLE_COMPANIES, '--lake', lake])
+  const asked: string[] = []
+  const catalog = createServer(({ method, url = '' }, answer) => {
+    asked.push(`${method} ${url}`)
+    const body = url.endsWith('/config')
+      ? { defaults: {}, overrides: {} }
+      : { metadata: { location: 'file:///another/lake/companies' } }
+    answer.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(body))
+  })
+  catalog.listen(0, '127.0.0.1')
+  await once(catalog, 'listening')
+  onTestFinished(() => {
+    catalog.close()
+  })
+  const address = catalog.address()
+  const env = { FIRMLAKE_CATALOG: `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}` }
+  await cliJson(['gc', '--lake', lake, '--keep', '1'], { env })
+  expect(asked).toContain('GET /v1/namespaces/firmlake/tables/companies')
+  expect(asked.filter((one) => !one.startsWith('GET '))).toEqual([])
 })

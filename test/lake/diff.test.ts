@@ -1,3 +1,6 @@
+import { existsSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import type { Snapshot } from '../../src/core/partition.ts'
 import { type DiffRows, type LakeDiff, openDiff } from '../../src/lake/diff.ts'
@@ -54,6 +57,30 @@ const rowsOf = async (diff: LakeDiff, which: DiffRows): Promise<(readonly unknow
 /** `[change, id, line item, year, old value, old currency, new value, new currency]` */
 const restated = async (diff: LakeDiff): Promise<unknown[][]> =>
   (await rowsOf(diff, 'restatements')).map(([kind, id, , , , ...figure]) => [kind, id, ...figure])
+
+test('diff tells how far it is, and stops on a signal without leaving anything', async () => {
+  const lake = await bench.load(
+    companies(company(1, { NetSales: { 2022: 1 } })),
+    companies(company(1, { NetSales: { 2022: 2 } })),
+  )
+  const snapshots = { from: asOf(lake, 1, 0), to: asOf(lake, 2, 0, 1) }
+  const options = { lake: lake.lake, ...snapshots, memoryBytes: 256 * 1024 ** 2 }
+  const told: string[] = []
+  const diff = await openDiff({
+    ...options,
+    onProgress: ({ table, tablesDone, tables }) => told.push(`${table} ${tablesDone}/${tables}`),
+  })
+  diff.close()
+  expect(told).toContain('financials 1/7')
+  const controller = new AbortController()
+  const stopped = openDiff({
+    ...options,
+    signal: controller.signal,
+    onProgress: ({ table }) => table === 'financials' && controller.abort(),
+  })
+  await expect(stopped).rejects.toMatchObject({ code: 'INTERRUPTED' })
+  expect(existsSync(join(tmpdir(), `firmlake-diff-${process.pid}`))).toBe(false)
+})
 
 const NOTHING = { new: 0, changed: 0, gone: 0 }
 

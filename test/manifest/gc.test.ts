@@ -227,6 +227,15 @@ test('collectGarbage keeps as many snapshots as asked and the lake verifies', as
   await expect(collectGarbage({ lake, now: NOW, keep: 0 })).rejects.toThrow(RangeError)
 })
 
+test('collectGarbage keeps the snapshot that is published, and all after it', async () => {
+  const lake = await temporaryFolder()
+  for (const source of ['a', 'b', 'c', 'd']) await loadSources(lake, [source])
+  await collectGarbage({ lake, now: NOW, keep: 1, keepFrom: 3 })
+  expect(await listSnapshots(lake)).toEqual([3, 4])
+  await collectGarbage({ lake, now: NOW, keep: 1, keepFrom: 4 })
+  expect(await listSnapshots(lake)).toEqual([4])
+})
+
 test('collectGarbage twice at once is harmless, also beside runs that commit', async () => {
   const lake = await temporaryFolder()
   await loadSources(lake, ['a'])

@@ -85,7 +85,7 @@ beforeAll(async () => {
   await cp(base, lake, { recursive: true })
   undisturbed = await runChild(lake, 'never')
   expect(undisturbed).toMatchObject({ code: 0, committing: true })
-}, 120_000)
+}, 240_000)
 afterAll(() => batches.remove())
 
 test(`a compaction killed at ${KILLS} random moments leaves the lake as it was or whole, and the next one completes`, {

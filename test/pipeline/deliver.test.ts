@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process'
 import { readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
@@ -10,6 +11,7 @@ import { deliver } from '../../src/pipeline/deliver.ts'
 import { duckdbFile } from '../../src/sink/duckdb-file.ts'
 import { jsonLines } from '../../src/sink/json-lines.ts'
 import { withLoaded } from '../../src/sink/with-loaded.ts'
+import { MAIN } from '../cli/run-cli.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { type Bench, companyLine, openBench, relationsLine } from './batch-bench.ts'
 
@@ -214,6 +216,62 @@ test('a compaction brings nothing to a sink that shows all of it, and everything
   expect(await one.ask(NAMES)).toEqual([{ name: 'new' }, { name: 'later' }])
 })
 
+test('a compaction of what a sink got as a compaction and later runs brings nothing', async () => {
+  const one = await bench()
+  await load(one, 'a', [companyLine(1)])
+  await load(one, 'b', [companyLine(2)])
+  await compact({ lake: one.lake })
+  await deliver({ lake: one.lake, sinks: [one.database] })
+  await load(one, 'c', [renamed(1, 'later')])
+  await deliver({ lake: one.lake, sinks: [one.database] })
+  await compact({ lake: one.lake })
+  expect(await deliver({ lake: one.lake, sinks: [one.database] })).toMatchObject([{ runs: [] }])
+})
+
+test('a compaction never comes after a run that was loaded while it worked', async () => {
+  const one = await bench()
+  await load(one, 'a', [companyLine(1)])
+  await load(one, 'b', [companyLine(2)])
+  await compact({ lake: one.lake })
+  await deliver({ lake: one.lake, sinks: [one.database] })
+  await load(one, 'c', [companyLine(3)])
+  const file = join(one.folder, 'd.jsonl')
+  await writeFile(file, `${renamed(1, 'newest')}\n`)
+  // The whole load takes place within the compaction: its commit comes after the run is delivered.
+  await compact({
+    lake: one.lake,
+    onEvent: ({ kind }) => {
+      if (kind !== 'started') return
+      const args = ['convert', file, '--lake', one.lake, '--sink', join(one.folder, 'out.duckdb')]
+      expect(spawnSync(process.execPath, [MAIN, ...args], { encoding: 'utf8' })).toMatchObject({ status: 0 })
+    },
+  })
+  await deliver({ lake: one.lake, sinks: [one.database] })
+  expect(await one.ask(NAMES)).toEqual(['newest', 'Company 2', 'Company 3'].map((name) => ({ name })))
+})
+
+test('a lake is no target for runs: its files stay as they are', async () => {
+  const one = await bench()
+  await load(one, 'a', [companyLine(1)])
+  const sink = await chooseSink(readAddress(`parquet:${one.lake}`), { staging: '' })
+  await expect(deliver({ lake: one.lake, sinks: [sink] })).rejects.toMatchObject({ code: 'TARGET_REFUSED' })
+  expect((await one.verify()).problems).toEqual([])
+})
+
+test('a folder of one format takes no runs in another', async () => {
+  const one = await bench()
+  const run = await load(one, 'a', [companyLine(1)])
+  const directory = join(one.folder, 'out')
+  const sinks = await Promise.all(
+    ['csv', 'parquet'].map((format) => chooseSink(readAddress(`${format}:${directory}`), { staging: '' })),
+  )
+  await expect(deliver({ lake: one.lake, sinks })).rejects.toMatchObject({
+    code: 'TARGET_REFUSED',
+    context: { sinks: 'parquet' },
+  })
+  expect(await sinks[0]?.loaded?.()).toEqual(new Set([run]))
+})
+
 test.each(['csv', 'jsonl', 'parquet', 'arrow', 'arrows'])(
   'the folder %s:DIR gets a file for each table of a run',
   async (format) => {
@@ -235,17 +293,24 @@ test.each(['out.csv', 'out.parquet'])('a single file such as %s cannot take runs
   })
 })
 
-test.each(['', 'out', 'out.xml', 'xml:out', 's3://bucket/out.csv', 'mysql://user:secret@host/db'])(
-  '%j is no target, and no password is told',
-  (address) => {
-    let message = ''
-    try {
-      readAddress(address)
-    } catch (error) {
-      expect(error).toMatchObject({ code: 'TARGET_REFUSED' })
-      message = String(error)
-    }
-    expect(message).toContain('Cannot use')
-    expect(message).not.toContain('secret')
-  },
-)
+test.each([
+  '',
+  'out',
+  'out.xml',
+  'xml:out',
+  's3://bucket/out.csv',
+  'mysql://user:secret@host/db',
+  'mysql://user:sec/secret@more@host/db',
+  'postgres:user:secret@host/db',
+  'csv:https://user:secret@host/out',
+])('%j is no target, and no password is told', (address) => {
+  let message = ''
+  try {
+    readAddress(address)
+  } catch (error) {
+    expect(error).toMatchObject({ code: 'TARGET_REFUSED' })
+    message = String(error)
+  }
+  expect(message).toContain('Cannot use')
+  expect(message).not.toContain('secret')
+})

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { writeFile } from 'node:fs/promises'
+import { readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, onTestFinished, test } from 'vitest'
@@ -122,6 +122,51 @@ test('nightly pulls everything in the first night and what changed since then in
   ])
 })
 
+test('nightly delivers to every sink and publishes, and the next night only what is new', async () => {
+  const folder = await temporaryFolder()
+  const [csv, database] = [join(folder, 'csv'), join(folder, 'firms.duckdb')]
+  const lake = join(folder, 'lake')
+  const env = {
+    FIRMLAKE_URL: await served(),
+    FIRMLAKE_LAKE: lake,
+    FIRMLAKE_RELATIONS_SEARCH: '{"InternalId":[1,4]}',
+    FIRMLAKE_MAX_REQUESTS_PER_SECOND: '500',
+    FIRMLAKE_SINKS: `csv:${csv} ${database}`,
+    FIRMLAKE_PUBLISH: 'delta',
+  }
+  const delivered = (summary: Night['summary']) =>
+    Array.isArray(summary.delivered) && summary.delivered.map(({ runs }) => runs.length)
+  const first = await nightly(env)
+  expect(first).toMatchObject({
+    code: 0,
+    summary: { outcome: 'done', published: { formats: ['delta'], snapshot: 2 } },
+  })
+  expect(delivered(first.summary)).toEqual([2, 2])
+  expect(await readdir(join(lake, 'companies', '_delta_log'))).not.toEqual([])
+  const second = await nightly(env)
+  expect(second).toMatchObject({ code: 0, summary: { published: { snapshot: 4 } } })
+  expect(delivered(second.summary)).toEqual([2, 2])
+  expect(await readdir(join(csv, 'companies'))).toHaveLength(2)
+  expect(await readdir(join(lake, '_runs'))).toEqual([])
+})
+
+test('nightly keeps the lake and serves the other sinks when one of them fails', async () => {
+  const folder = await temporaryFolder()
+  await writeFile(join(folder, 'not-a-folder'), '')
+  const { code, summary } = await nightly({
+    FIRMLAKE_URL: await served(),
+    FIRMLAKE_LAKE: join(folder, 'lake'),
+    FIRMLAKE_MAX_REQUESTS_PER_SECOND: '500',
+    FIRMLAKE_SINKS: `csv:${join(folder, 'not-a-folder')} csv:${join(folder, 'csv')}`,
+  })
+  expect([code, summary.outcome]).toEqual([1, 'failed'])
+  expect(summary).toMatchObject({
+    pulls: [{ snapshot: 1 }, { snapshot: 2 }],
+    error: { code: expect.any(String) },
+  })
+  expect(await readdir(join(folder, 'csv', 'companies'))).toHaveLength(1)
+})
+
 test('nightly ends with 75 where the service asks to wait too long', async () => {
   const { url, seen } = await answeringServer((response) => {
     response.writeHead(429, { 'retry-after': '3600' }).end()
@@ -147,6 +192,8 @@ test.each([
   [2, 'USAGE', { FIRMLAKE_LAKE: '' }],
   [2, 'USAGE', { FIRMLAKE_SEARCH: '["SE"]' }],
   [2, 'USAGE', { FIRMLAKE_MAX_WAIT_SECONDS: 'long' }],
+  [2, 'USAGE', { FIRMLAKE_PUBLISH: 'delta hudi' }],
+  [2, 'USAGE', { FIRMLAKE_SINKS: 'csv:out companies.csv' }],
   [2, 'TOKEN_MISSING', { FIRMLAKE_TOKEN: '' }],
   [1, 'TOKEN_REFUSED', {}],
 ])('nightly ends with %i and %s', async (code, error, env) => {

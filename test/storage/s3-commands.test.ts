@@ -1,50 +1,19 @@
 /** Commands on a lake in a bucket, one by one, as a user gives them: they do there what they do in a folder. */
 
 import type { ChildProcess } from 'node:child_process'
-import { once } from 'node:events'
 import { readFile, rm, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, type TestContext, test, vi } from 'vitest'
-import { listTree } from '../../src/support/list-files.ts'
 import { companyLines } from '../cli/batches.ts'
 import { type CliResult, cli, cliJson, errorCode, SAMPLE, SAMPLE_COMPANIES } from '../cli/run-cli.ts'
 import type { S3Server } from '../support/s3-server.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import type { Passing } from './loopback-proxy.ts'
 import { type Bench, LAKE, objectFile, s3Bench } from './s3-bench.ts'
+import { ANSWERS, elsewhere, localFiles, manifest, query, RELATIONS, succeed, tableFile } from './s3-cli.ts'
 
 // Several commands one after the other, each a process of its own.
 vi.setConfig({ testTimeout: 240_000 })
-
-const RELATIONS = join(SAMPLE, 'relations-0001.jsonl.br')
-
-const succeed = async (...args: readonly string[]): Promise<CliResult> => {
-  const result = await cli([...args, '--lake', LAKE])
-  expect(result.code === 0 ? '' : `${args.join(' ')}: ${result.stderr}`).toBe('')
-  return result
-}
-
-const query = (sql: string, ...more: readonly string[]): Promise<unknown> =>
-  cliJson(['query', '--lake', LAKE, sql, ...more])
-
-/** All files on this machine that belong to the lake. */
-const localFiles = async ({ open }: Bench): Promise<readonly string[]> =>
-  (await listTree(open().local))
-    .filter(({ kind }) => kind === 'file')
-    .map(({ path }) => path.slice(open().local.length + 1))
-
-/** From here on the lake is another machine's: nothing of it is known here. */
-const elsewhere = async (): Promise<void> => {
-  vi.stubEnv('FIRMLAKE_WORK_DIR', await temporaryFolder())
-}
-
-/** A file of a table that the newest snapshot lists. */
-const tableFile = async (table: string): Promise<string> => {
-  const { stdout } = await succeed('manifest')
-  const { partitions }: { partitions: { files: { table: string; path: string }[] }[] } = JSON.parse(stdout)
-  const file = partitions.flatMap(({ files }) => files).find((one) => one.table === table)
-  return file?.path ?? ''
-}
 
 describe('a stored file that is', () => {
   const flip = async (file: string): Promise<void> => {
@@ -224,9 +193,7 @@ test('gc removes old snapshots from the bucket with their files, their copies an
   // Copies of all files, the old ones too.
   await query('SELECT count(*) FROM companies_history', '--snapshot', '2')
   await succeed('gc', '--keep', '1')
-  const listed: { partitions: { files: { path: string }[] }[]; files: { path: string }[] } = JSON.parse(
-    (await succeed('manifest')).stdout,
-  )
+  const listed = await manifest()
   const wanted = [...listed.partitions.flatMap(({ files }) => files), ...listed.files].map(({ path }) => path)
   const stored = (await bench.open().list('')).map(({ path }) => path)
   expect(stored.filter((path) => !path.startsWith('_manifest/'))).toEqual(wanted.toSorted())
@@ -237,9 +204,6 @@ test('gc removes old snapshots from the bucket with their files, their copies an
   await succeed('verify')
 })
 
-const THREE_ANSWERS = `SELECT (SELECT count(*) FROM companies) AS companies,
-  (SELECT count(*) FROM financials) AS financials, (SELECT round(sum(value)) FROM financials) AS value`
-
 test('sinks and exports take from a bucket what stands there', async (context) => {
   const bench = await s3Bench(context)
   const out = await temporaryFolder()
@@ -247,13 +211,15 @@ test('sinks and exports take from a bucket what stands there', async (context) =
   const sinks = ['--sink', `duckdb:${database}`, '--sink', `csv:${csv}`]
   const ran = await succeed('convert', SAMPLE_COMPANIES, RELATIONS, ...sinks)
   expect(ran.stderr).toMatch(/Delivered 1 run to duckdb[\s\S]*Delivered 1 run to csv/)
-  const before = await query(THREE_ANSWERS)
+  const before = await query(ANSWERS)
   await elsewhere()
   const exported = join(out, 'all.duckdb')
   await succeed('export', '--to', `duckdb:${exported}`)
   await succeed('export', '--to', `parquet:${join(out, 'parquet')}`)
-  const { stdout } = await succeed('export', '--to', '-', '--format', 'csv', '--sql', THREE_ANSWERS)
-  expect(stdout.trimEnd().split('\n')[1]).toBe(Object.values((before as object[])[0] ?? {}).join(','))
+  const { stdout } = await succeed('export', '--to', '-', '--format', 'csv', '--sql', ANSWERS)
+  expect(stdout.trimEnd().split('\n')[1]?.replace(/\.0$/, '')).toBe(
+    Object.values((before as object[])[0] ?? {}).join(','),
+  )
   const { Engine } = await import('../../src/lake/duckdb.ts')
   const engine = await Engine.open({ memoryBytes: 512 * 1024 ** 2 })
   try {
@@ -261,7 +227,7 @@ test('sinks and exports take from a bucket what stands there', async (context) =
     for (const [at, path] of [database, exported].entries()) {
       await session.run(`ATTACH '${path}' AS db${at} (READ_ONLY)`)
       await session.run(`USE db${at}`)
-      expect(await session.rows(THREE_ANSWERS), path).toMatchObject([
+      expect(await session.rows(ANSWERS), path).toMatchObject([
         { companies: expect.anything(), financials: expect.anything() },
       ])
     }
@@ -305,155 +271,4 @@ test('diff tells of two snapshots in a bucket what it tells of a folder', async 
   }
   expect(told[0]).toMatchObject({ companies: { new: 0, changed: 1, gone: 0 } })
   expect(told[0]).toEqual(told[1])
-})
-
-describe('compact', () => {
-  const twoRuns = async (): Promise<unknown> => {
-    await succeed('convert', SAMPLE_COMPANIES, RELATIONS)
-    await succeed('convert', SAMPLE_COMPANIES, '--again')
-    return query(THREE_ANSWERS)
-  }
-  /** Files of the bucket that no snapshot knows. */
-  const unknownFiles = async ({ open }: Bench): Promise<readonly string[]> => {
-    const known = JSON.stringify(
-      await Promise.all(
-        (await open().list('_manifest'))
-          .filter(({ path }) => path.endsWith('.json'))
-          .map(async ({ path }) => String(await open().read(path))),
-      ),
-    )
-    const stored = (await open().list('')).map(({ path }) => path)
-    return stored.filter((path) => !path.startsWith('_manifest/') && !known.includes(path))
-  }
-  const atWork = async (bench: Bench): Promise<readonly string[]> =>
-    (await localFiles(bench)).filter((path) => path.startsWith('_'))
-
-  test('puts its files into the bucket, keeps none here, and leaves old snapshots readable', async (context) => {
-    const bench = await s3Bench(context)
-    const before = await twoRuns()
-    const { snapshot } = await cliJson<{ snapshot: number }>(['compact', '--lake', LAKE])
-    expect(snapshot).toBe(3)
-    expect(await atWork(bench)).toEqual([])
-    const compacted = await tableFile('financials')
-    expect(await localFiles(bench)).not.toContain(compacted)
-    expect(await bench.open().look(compacted)).not.toBeNull()
-    expect(await query(THREE_ANSWERS)).toEqual(before)
-    expect(await query('SELECT count(*) AS n FROM companies_history')).toEqual([{ n: 300 }])
-    expect(await query('SELECT count(*) AS n FROM companies_history', '--snapshot', '2')).toEqual([
-      { n: 600 },
-    ])
-    await succeed('verify')
-    await succeed('gc', '--keep', '1')
-    await elsewhere()
-    expect(await query(THREE_ANSWERS)).toEqual(before)
-    await succeed('verify')
-  })
-
-  /** A server that is killed when the compaction does something, and started again some requests later. */
-  const failing = async (
-    context: TestContext,
-    at: (passing: Passing) => boolean,
-    startAfter: number,
-  ): Promise<{ bench: Bench; arm: () => void }> => {
-    let [armed, since] = [false, -1]
-    const bench = await s3Bench(
-      context,
-      async (passing, server) => {
-        if (!armed || (since < 0 && !at(passing))) return undefined
-        since += 1
-        if (since === 0) await server.kill()
-        if (since === startAfter) await server.start()
-        return undefined
-      },
-      startAfter === Number.POSITIVE_INFINITY ? { AWS_MAX_ATTEMPTS: '2' } : {},
-    )
-    return {
-      bench,
-      arm: () => {
-        armed = true
-      },
-    }
-  }
-  const isUpload = ({ method, url }: Passing): boolean => method === 'PUT' && url.includes('.parquet')
-  const isRead = ({ method, url }: Passing): boolean => method === 'GET' && url.includes('.parquet')
-  const isCommit = ({ method, url }: Passing): boolean => method === 'PUT' && /_manifest\/\d+\.json/.test(url)
-
-  test.for([
-    ['while it reads', isRead],
-    ['while it uploads', isUpload],
-    ['at its commit', isCommit],
-  ] as const)('comes to its end where the server is killed %s and started again', async ([, at], context) => {
-    const { bench, arm } = await failing(context, at, 3)
-    const before = await twoRuns()
-    await elsewhere()
-    arm()
-    await succeed('compact')
-    expect(await query(THREE_ANSWERS)).toEqual(before)
-    expect(await query('SELECT count(*) AS n FROM companies_history')).toEqual([{ n: 300 }])
-    await succeed('verify')
-    expect(await unknownFiles(bench)).toEqual([])
-    expect(await atWork(bench)).toEqual([])
-  })
-
-  test('that the server leaves changes nothing, and the next one clears away what it left', async (context) => {
-    const { bench, arm } = await failing(context, isCommit, Number.POSITIVE_INFINITY)
-    const before = await twoRuns()
-    arm()
-    const failed = await cli(['compact', '--lake', LAKE, '--json'])
-    expect([failed.code, errorCode(failed)]).toEqual([1, 'STORAGE_FAILED'])
-    await bench.server.start()
-    expect(await query('SELECT count(*) AS n FROM companies_history')).toEqual([{ n: 600 }])
-    await succeed('compact')
-    expect(await query(THREE_ANSWERS)).toEqual(before)
-    await succeed('verify')
-    expect(await unknownFiles(bench)).toEqual([])
-    expect(await atWork(bench)).toEqual([])
-  })
-
-  test('that is killed leaves files that the next one clears away, on another machine too', async (context) => {
-    let child: ChildProcess | undefined
-    const bench = await s3Bench(context, async (passing) => {
-      if (child === undefined || !isCommit(passing)) return undefined
-      child.kill('SIGKILL')
-      await once(child, 'exit')
-      return { kind: 'answered', status: 500, body: '' }
-    })
-    const before = await twoRuns()
-    const killed = await cli(['compact', '--lake', LAKE], {
-      onStart: (process) => {
-        child = process
-      },
-    })
-    child = undefined
-    expect(killed.code).toBeNull()
-    expect((await unknownFiles(bench)).some((path) => path.endsWith('.parquet'))).toBe(true)
-    await elsewhere()
-    await succeed('compact')
-    expect(await query(THREE_ANSWERS)).toEqual(before)
-    await succeed('verify')
-    expect(await unknownFiles(bench)).toEqual([])
-  })
-
-  test('and a run that commits meanwhile both stand in the lake', async (context) => {
-    const second = join(SAMPLE, 'companies-0002.jsonl.br')
-    let [compacting, converted]: [boolean, Promise<CliResult> | undefined] = [false, undefined]
-    await s3Bench(context, async (passing) => {
-      if (!compacting || !isCommit(passing) || converted !== undefined) return undefined
-      // The compaction's commit waits until the other run has taken the number that it wants.
-      converted = cli(['convert', second, '--lake', LAKE])
-      await converted
-      return undefined
-    })
-    await twoRuns()
-    compacting = true
-    await succeed('compact')
-    expect(await converted).toMatchObject({ code: 0 })
-    expect(
-      await query('SELECT count(*) AS n, max(version) AS most FROM (SELECT 1 AS version FROM companies)'),
-    ).toEqual([{ n: 600, most: 1 }])
-    expect(await query('SELECT count(*) AS n FROM companies_history')).toEqual([{ n: 600 }])
-    const listed = JSON.parse((await succeed('manifest')).stdout)
-    expect(listed).toMatchObject({ snapshot: 4, pipeline: 'compact' })
-    await succeed('verify')
-  })
 })

@@ -2,9 +2,9 @@
 
 import type { Command } from 'commander'
 import { ToolkitError } from '../../core/errors.ts'
-import type { CompactedTable, CompactSummary } from '../../pipeline/compact.ts'
 import { DEFAULT_TARGET_BYTES } from '../../pipeline/compact-plan.ts'
 import type { CompactEvent, CompactProgress } from '../../pipeline/compact-progress.ts'
+import type { CompactedTable, CompactSummary } from '../../pipeline/compact-work.ts'
 import { formatBytes, formatCount, formatCounted, formatDuration, formatShare } from '../format.ts'
 import { interruptible } from '../interrupt.ts'
 import { type JsonOption, jsonOption, type LakeOption, lakeOption, withExamples } from '../options.ts'

@@ -3,8 +3,10 @@
 import { type Command, Option } from 'commander'
 import { ToolkitError } from '../../core/errors.ts'
 import type { Snapshot } from '../../core/partition.ts'
+import type { DiffProgress } from '../../lake/compare-snapshots.ts'
 import type { DiffRows, DiffSummary, LakeDiff } from '../../lake/diff.ts'
-import { formatCount } from '../format.ts'
+import { formatCount, formatCounted } from '../format.ts'
+import { interruptible } from '../interrupt.ts'
 import {
   type JsonOption,
   jsonOption,
@@ -14,6 +16,7 @@ import {
   withExamples,
 } from '../options.ts'
 import { print, printLines } from '../output.ts'
+import { ProgressLine } from '../progress-line.ts'
 import { MOST_TABLE_ROWS, RESULT_FORMATS, type ResultFormat } from '../query-output.ts'
 import { memoryOption, queryMemory, threadsOption } from '../run-options.ts'
 
@@ -81,17 +84,28 @@ const readBoth = async ({ lake, from, to }: DiffOptions): Promise<readonly [Snap
 }
 
 const runDiff = async (options: DiffOptions): Promise<void> => {
-  const { lake, format = 'table', memory, threads } = options
+  const { lake, format = 'table', memory, threads, json } = options
   const [from, to] = await readBoth(options)
   const { openDiff } = await import('../../lake/diff.ts')
-  const diff = await openDiff({ lake, from, to, memoryBytes: queryMemory(memory), threads })
-  try {
-    if (format === 'table') await printTables(diff, options)
-    else await printRows(diff, format, options)
-  } finally {
-    diff.close()
-  }
+  const line = new ProgressLine({ terminalOnly: json === true })
+  const memoryBytes = queryMemory(memory)
+  const onProgress = (progress: DiffProgress): void => line.show(() => progressText(progress))
+  await interruptible(async (signal) => {
+    const diff = await openDiff({ lake, from, to, memoryBytes, threads, signal, onProgress }).finally(() =>
+      line.clear(),
+    )
+    try {
+      if (format === 'table') await printTables(diff, options)
+      else await printRows(diff, format, options)
+    } finally {
+      diff.close()
+    }
+  }, 'nothing is left')
 }
+
+const progressText = ({ table, tablesDone, tables, part, parts }: DiffProgress): string =>
+  `Comparing ${table}  ${formatCount(tablesDone)}/${formatCounted(tables, 'table')}` +
+  (parts > 1 ? `  part ${formatCount(part + 1)} of ${formatCount(parts)}` : '')
 
 const printTables = async (diff: LakeDiff, { only, limit }: DiffOptions): Promise<void> => {
   const { printResult } = await import('../query-output.ts')

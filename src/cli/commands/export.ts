@@ -114,6 +114,8 @@ const runExport = async (options: ExportCommandOptions): Promise<void> => {
   const line = new ProgressLine({ terminalOnly: json === true })
   const startMs = performance.now()
   const seconds = (): number => (performance.now() - startMs) / 1000
+  // A table that waits for its files is told of every moment too.
+  let fetching = false
   try {
     const summary = await interruptible(
       (signal) =>
@@ -129,8 +131,13 @@ const runExport = async (options: ExportCommandOptions): Promise<void> => {
           memoryBytes: queryMemory(memory),
           threads,
           signal,
-          onProgress: (progress) => line.show(() => progressText(progress, seconds())),
-          onFetch: (progress) => line.show(() => fetchText(progress)),
+          onProgress: (progress) => {
+            if (!fetching) line.show(() => progressText(progress, seconds()))
+          },
+          onFetch: (progress) => {
+            fetching = progress.bytes < progress.bytesTotal
+            line.show(() => fetchText(progress))
+          },
         }),
       'nothing half is left',
     )

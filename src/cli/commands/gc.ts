@@ -47,18 +47,26 @@ export const addGc = (program: Command): void => {
 /**
  * Brings what is published in step with the lake: a table that still shows files of an old snapshot must let go of them
  * before they are removed.
+ *
+ * @returns the snapshot that all of it shows then at least; `undefined` where nothing is published
  */
-const publishFirst = async (lake: string, line: ProgressLine): Promise<void> => {
+const publishFirst = async (lake: string, line: ProgressLine): Promise<number | undefined> => {
   const { publish, publishedFormats } = await import('../../pipeline/publish-run.ts')
   const memoryBytes = queryMemory(DEFAULT_MEMORY_BYTES)
   const inLake = await publishedFormats(lake)
   const catalog = catalogOf()
+  // A catalog in the environment may be meant for other lakes.
+  const inCatalog = catalog !== undefined && (await publishedFormats(lake, catalog)).includes('iceberg')
   const onProgress = ({ snapshots, snapshotsTotal, table }: PublishProgress): void =>
     line.show(() => `Publishing  ${snapshots}/${formatCounted(snapshotsTotal, 'snapshot')}  ${table}`)
   try {
-    await interruptible(async (signal) => {
-      if (inLake.length > 0) await publish({ lake, formats: inLake, memoryBytes, signal, onProgress })
-      if (catalog) await publish({ lake, formats: ['iceberg'], catalog, memoryBytes, signal, onProgress })
+    return await interruptible(async (signal) => {
+      const request = { lake, memoryBytes, signal, onProgress }
+      const summaries = [
+        ...(inLake.length > 0 ? [await publish({ ...request, formats: inLake })] : []),
+        ...(inCatalog ? [await publish({ ...request, formats: ['iceberg'], catalog })] : []),
+      ]
+      return summaries.length > 0 ? Math.min(...summaries.map(({ snapshot }) => snapshot)) : undefined
     }, 'nothing is removed')
   } finally {
     line.clear()
@@ -66,10 +74,13 @@ const publishFirst = async (lake: string, line: ProgressLine): Promise<void> => 
 }
 
 const runGc = async ({ lake, keep, dryRun = false, json }: GcOptions): Promise<void> => {
-  if (keep !== undefined && !dryRun)
-    await publishFirst(lake, new ProgressLine({ terminalOnly: json === true }))
+  // A run that commits meanwhile is not published: what the tables show has to stay until it is.
+  const keepFrom =
+    keep !== undefined && !dryRun
+      ? await publishFirst(lake, new ProgressLine({ terminalOnly: json === true }))
+      : undefined
   const { collectGarbage } = await import('../../manifest/gc.ts')
-  const garbage = await collectGarbage({ lake, keep, dryRun, now: new Date() })
+  const garbage = await collectGarbage({ lake, keep, keepFrom, dryRun, now: new Date() })
   await (json ? printJson({ lake, dryRun, ...garbage }) : printLines(garbageLines(garbage, dryRun)))
 }
 

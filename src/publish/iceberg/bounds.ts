@@ -16,9 +16,11 @@ const int = (value: number): Buffer => {
   bytes.writeInt32LE(value)
   return bytes
 }
-const double = (value: number): Buffer => {
+/** Iceberg has -0 before 0, and in a file's own ends either may stand for both: as a bound zero takes in the other. */
+const double = (value: number, end: 'lower' | 'upper'): Buffer => {
+  const zero = end === 'lower' ? -0 : 0
   const bytes = Buffer.alloc(8)
-  bytes.writeDoubleLE(value)
+  bytes.writeDoubleLE(value === 0 ? zero : value)
   return bytes
 }
 
@@ -74,7 +76,7 @@ export const boundOf = (
     case 'int':
       return int(Number(value))
     case 'double':
-      return Number.isNaN(Number(value)) ? null : double(Number(value))
+      return Number.isNaN(Number(value)) ? null : double(Number(value), end)
     case 'boolean':
       return Buffer.of(value === true ? 1 : 0)
     case 'string':

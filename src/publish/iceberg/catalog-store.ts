@@ -77,7 +77,10 @@ const requirementsOf = (base: TableMetadata | null) =>
 const metadataIn = (body: unknown): unknown =>
   typeof body === 'object' && body !== null && 'metadata' in body ? body.metadata : undefined
 
-const sameLocation = (a: string, b: string): boolean => a.replace(/\/+$/, '') === b
+const locationIn = (metadata: unknown): unknown =>
+  typeof metadata === 'object' && metadata !== null && 'location' in metadata ? metadata.location : undefined
+
+const sameLocation = (a: unknown, b: string): boolean => typeof a === 'string' && a.replace(/\/+$/, '') === b
 
 export const catalogStore = (
   storage: Storage,
@@ -119,6 +122,13 @@ export const catalogStore = (
   }
 
   return {
+    has: async (table) => {
+      const catalog = await client()
+      const answer = await catalog.get(tablePath(catalog, table))
+      const location = answer.kind === 'done' ? locationIn(metadataIn(answer.body)) : undefined
+      return sameLocation(location, absolutePath(storage, table.name))
+    },
+
     open,
 
     commit: async (table, { metadata }, change) => {

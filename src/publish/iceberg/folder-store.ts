@@ -56,6 +56,8 @@ const openTable = async (storage: Storage, table: Table): Promise<TableBase> => 
 }
 
 export const folderStore = (storage: Storage): TableStore => ({
+  has: async (table) => (await newestNumber(storage, table.name)) > 0,
+
   open: (table) => openTable(storage, table),
 
   commit: async (table, base, change) => {

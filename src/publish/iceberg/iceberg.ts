@@ -106,10 +106,7 @@ export const icebergFormatOn = (
 ): PublishFormat => ({
   name,
 
-  isPublished: async (lake, table) => {
-    const { metadata, moved } = await storeOf(lake, undefined).open(table)
-    return metadata !== null || moved
-  },
+  isPublished: (lake, table) => storeOf(lake, undefined).has(table),
 
   open: async (context, table) => {
     const store = storeOf(context.lake, context.signal)

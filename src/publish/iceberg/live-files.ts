@@ -1,6 +1,7 @@
 /** The data files of a table's current snapshot, by path, and the manifests that name them. */
 
 import type { Storage } from '../../storage/storage.ts'
+import { sideBySide } from '../../support/side-by-side.ts'
 import { pathInLake } from './lake-paths.ts'
 import type { ManifestFileRecord } from './manifest-schemas.ts'
 import { decodeManifest, decodeManifestList, hasLiveFiles, type SettledEntry } from './manifests.ts'
@@ -17,6 +18,8 @@ export interface LiveFiles {
   /** By absolute path. */
   readonly files: ReadonlyMap<string, LiveFile>
 }
+
+const MANIFESTS_AT_ONCE = 16
 
 export const NO_FILES: LiveFiles = { manifests: [], files: new Map() }
 
@@ -56,11 +59,12 @@ export const readLiveFiles = async (
   if (!snapshot) return NO_FILES
   const manifests = (await readManifestList(storage, table, snapshot)).filter(hasLiveFiles)
   const files = new Map<string, LiveFile>()
-  for (const manifest of manifests) {
+  const read = await sideBySide(manifests, MANIFESTS_AT_ONCE, async (manifest) => {
     const path = manifest.manifest_path
     const bytes = await readBytes(storage, table, path)
     const entries = await decoding(table, path, () => decodeManifest(bytes, manifest))
-    for (const entry of entries) files.set(entry.data_file.file_path, { entry, manifest: path })
-  }
+    return entries.map((entry): LiveFile => ({ entry, manifest: path }))
+  })
+  for (const file of read.flat()) files.set(file.entry.data_file.file_path, file)
   return { manifests, files }
 }

@@ -60,6 +60,9 @@ const expiredIn = (base: TableMetadata | null, number: number, oldest: number): 
   return own.filter((_, at) => (own[at + 1]?.number ?? number) <= oldest).map(({ id }) => id)
 }
 
+/** So many manifests become one: whoever plans a query opens each of them. As Iceberg's own writers do. */
+const MOST_MANIFESTS = 100
+
 const NEW_ENTRY = { status: STATUS.added, sequence_number: null, file_sequence_number: null }
 
 /** In the order in which the files were added, the same whoever read the table in which order. */
@@ -110,7 +113,11 @@ export const writeNextSnapshot = async (request: SnapshotRequest): Promise<NextS
     }
   }
 
-  const touched = new Set(removed.map(({ manifest }) => manifest))
+  const touched = new Set(
+    live.manifests.length < MOST_MANIFESTS
+      ? removed.map(({ manifest }) => manifest)
+      : live.manifests.map(({ manifest_path }) => manifest_path),
+  )
   const gone = new Set(removed)
   for (const { entry } of removed) files.delete(entry.data_file.file_path)
   const rewritten = [...live.files.values()]

@@ -19,6 +19,8 @@ export type CommitOutcome =
   | { readonly kind: 'lost'; readonly base: TableBase }
 
 export interface TableStore {
+  /** Whether it has the table, for this lake. */
+  readonly has: (table: Table) => Promise<boolean>
   /** @throws {ToolkitError} `PUBLISH_CONFLICT` where someone else has made or changed the table */
   readonly open: (table: Table) => Promise<TableBase>
   /** Makes a change visible, all of it or nothing. */

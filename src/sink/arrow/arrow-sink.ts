@@ -14,7 +14,7 @@ export interface ArrowSinkOptions {
 
 /**
  * Codes, names of codes and line items are dictionary columns. The rows are read twice: first the values of the
- * dictionaries. Their numbers are 32 bits wide and their values sorted.
+ * dictionaries. Their numbers are 16 bits wide and their values sorted.
  */
 export const arrowSink = ({ directory, kind = 'file' }: ArrowSinkOptions): Sink =>
   fileSink({

@@ -48,30 +48,29 @@ export type ArrowColumn =
   | { readonly kind: 'fixed'; readonly type: DataType; readonly width: number }
   | { readonly kind: 'boolean'; readonly type: Bool }
   | { readonly kind: 'text'; readonly type: Utf8 }
-  /** Rows hold numbers of `width` bytes; `first` is the number of the first value. */
+  /** Rows come as numbers of `width` bytes, without sign, and are written as the type's. */
   | {
       readonly kind: 'dictionary'
-      readonly type: Dictionary<Utf8, Int32>
+      readonly type: Dictionary<Utf8, Int16 | Int32>
       readonly width: 1 | 2 | 4
-      readonly first: 0 | 1
       readonly values: readonly string[]
     }
   | { readonly kind: 'list'; readonly type: List; readonly child: ArrowColumn }
   | { readonly kind: 'struct'; readonly type: Struct; readonly children: readonly ArrowColumn[] }
 
 /**
- * @param values of a column that comes as numbers of a dictionary, counted from 1
+ * @param values of a column that comes as SMALLINT numbers of a dictionary, counted from 0
  * @throws {ToolkitError} `TARGET_REFUSED` when Arrow files of ours have no type for it
  */
 export const arrowColumn = (
   { name, type }: NamedColumnType,
   values?: readonly string[] | undefined,
-): ArrowColumn => (values === undefined ? columnOf(name, type) : dictionaryOf(values, 4, 1))
+): ArrowColumn => (values === undefined ? columnOf(name, type) : dictionaryOf(values, 2))
 
 const columnOf = (name: string, type: ColumnType): ArrowColumn => {
   switch (type.kind) {
     case 'enum':
-      return dictionaryOf(type.values, type.width, 0)
+      return dictionaryOf(type.values, type.width)
     case 'list': {
       const child = columnOf(name, type.of)
       return { kind: 'list', type: new List(new Field('item', child.type, true)), child }
@@ -95,12 +94,11 @@ const columnOf = (name: string, type: ColumnType): ArrowColumn => {
   }
 }
 
-/** Numbers are 32 bits wide however few values there are: so the files of a table have one schema. */
-const dictionaryOf = (values: readonly string[], width: 1 | 2 | 4, first: 0 | 1): ArrowColumn => ({
+/** Numbers are 16 bits wide, be there ever so few values: so the files of a table have one schema. */
+const dictionaryOf = (values: readonly string[], width: 1 | 2 | 4): ArrowColumn => ({
   kind: 'dictionary',
-  type: new Dictionary(new Utf8(), new Int32()),
+  type: new Dictionary(new Utf8(), values.length <= 2 ** 15 ? new Int16() : new Int32()),
   width,
-  first,
   values,
 })
 

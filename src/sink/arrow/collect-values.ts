@@ -36,15 +36,15 @@ export const collectValues = async (rows: Relation): Promise<ReadonlyMap<string,
   return collected
 }
 
-/** Puts in place of a column's texts their numbers in the dictionary, from 1. */
+/** Puts in place of a column's texts their numbers in the dictionary, from 0, as SMALLINT. */
 export const withNumbers = (rows: Relation, collected: ReadonlyMap<string, Collected>): Relation => {
   if (collected.size === 0) return rows
   // DuckDB looks up the values of a Parquet dictionary once and not row by row, which a cast to an ENUM does:
   // 0.1 instead of 3 CPU seconds for five columns of 20 million rows.
-  const columns = [...collected].map(
-    ([name, { values }]) =>
-      `list_position([${values.map(literal).join(', ')}]::VARCHAR[], ${ident(name)}) AS ${ident(name)}`,
-  )
+  const columns = [...collected].map(([name, { values }]) => {
+    const numbers = `[${[...values.keys()].join(', ')}]::SMALLINT[]`
+    return `MAP([${values.map(literal).join(', ')}]::VARCHAR[], ${numbers})[${ident(name)}] AS ${ident(name)}`
+  })
   return rows.select((from) => `SELECT * REPLACE (${columns.join(', ')}) FROM ${from}`)
 }
 

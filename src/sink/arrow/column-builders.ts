@@ -67,7 +67,7 @@ class FixedBuilder implements ColumnBuilder {
   append({ data, validity }: RawColumn, from: number, count: number): void {
     const width = this.#width
     const { bytes, at } = this.#values.grow(count * width)
-    bytes.set(data.subarray(from * width, (from + count) * width), at)
+    bytes.set(part(data, from * width, count * width), at)
     this.#validity.append(validity, from, count)
     if (validity === undefined) return
     eachNullRun(validity, from, count, (start, rows) => {
@@ -168,31 +168,30 @@ class DictionaryBuilder implements ColumnBuilder {
   }
 
   append({ data, validity }: RawColumn, from: number, count: number): void {
-    const { width, first } = this.#column
-    const source = numbersOf(data, width)
-    const { bytes, at } = this.#numbers.grow(count * 4)
-    const target = new Int32Array(bytes.buffer, at, count)
-    for (let row = 0; row < count; row++) target[row] = (source[from + row] ?? 0) - first
+    const { width, type } = this.#column
+    const wide = type.indices.ArrayType.BYTES_PER_ELEMENT
+    const source = part(data, from * width, count * width)
+    const { bytes, at } = this.#numbers.grow(count * wide)
+    if (width === wide) bytes.set(source, at)
+    else new type.indices.ArrayType(bytes.buffer, at, count).set(numbersOf(source, width))
     this.#validity.append(validity, from, count)
-    if (validity !== undefined) {
-      eachNullRun(validity, from, count, (start, rows) => {
-        target.fill(0, start, start + rows)
-      })
-    }
+    if (validity === undefined) return
+    eachNullRun(validity, from, count, (start, rows) => {
+      bytes.fill(0, at + start * wide, at + (start + rows) * wide)
+    })
   }
 
   finish(): Data {
-    const data = this.#numbers.take()
     const { type } = this.#column
-    const props = {
-      type,
-      data: new Int32Array(data.buffer, 0, data.length / 4),
-      dictionary: this.#dictionary,
-    }
-    return makeData({ ...props, ...this.#validity.take() })
+    const props = { type, data: this.#numbers.take(), dictionary: this.#dictionary }
+    return makeData<DataType>({ ...props, ...this.#validity.take() })
   }
 }
 type DictionaryColumn = Extract<ArrowColumn, { kind: 'dictionary' }>
+
+/** A view only where it is not the whole: to make one takes as long as copying a chunk's column. */
+const part = (bytes: Uint8Array, start: number, length: number): Uint8Array =>
+  start === 0 && length === bytes.length ? bytes : bytes.subarray(start, start + length)
 
 const numbersOf = (data: Uint8Array, width: 1 | 2 | 4): Uint8Array | Uint16Array | Uint32Array => {
   const { buffer, byteOffset, byteLength } = data

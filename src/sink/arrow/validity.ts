@@ -4,6 +4,20 @@ import { ByteBuffer, type Memory } from './byte-buffer.ts'
 
 const isSet = (bits: Uint8Array, row: number): boolean => ((bits[row >> 3] ?? 0) & (1 << (row & 7))) !== 0
 
+/** The bits of eight rows from any row on. */
+const eightFrom = (bits: Uint8Array, row: number): number => {
+  const [at, shift] = [row >> 3, row & 7]
+  const first = bits[at] ?? 0
+  return shift === 0 ? first : ((first >> shift) | ((bits[at + 1] ?? 0) << (8 - shift))) & 0xff
+}
+
+/** Of each byte how many bits are not set. */
+const ZEROS = Uint8Array.from({ length: 256 }, (_, byte) => {
+  let zeros = 8
+  for (let rest = byte; rest > 0; rest >>= 1) zeros -= rest & 1
+  return zeros
+})
+
 /** Calls for each run of rows that are NULL. @param put first row and number, counted from `from` */
 export const eachNullRun = (
   bits: Uint8Array,
@@ -11,11 +25,15 @@ export const eachNullRun = (
   count: number,
   put: (at: number, rows: number) => void,
 ): void => {
-  for (let row = 0; row < count; row++) {
-    if (isSet(bits, from + row)) continue
+  let row = 0
+  while (row < count) {
+    // Eight rows at once, as long as all of them are alike.
+    while (row < count && eightFrom(bits, from + row) === 0xff) row += 8
+    while (row < count && isSet(bits, from + row)) row++
     const start = row
+    while (row + 8 <= count && eightFrom(bits, from + row) === 0) row += 8
     while (row < count && !isSet(bits, from + row)) row++
-    put(start, row - start)
+    if (row > start) put(start, row - start)
   }
 }
 
@@ -30,16 +48,44 @@ export class Validity {
   append(source: Uint8Array | undefined, from: number, count: number): void {
     const before = this.#rows
     this.#rows += count
-    const more = ((this.#rows + 7) >> 3) - this.#bits.size
-    const { bytes, at } = this.#bits.grow(more)
-    bytes.fill(0xff, at, at + more)
-    if (source === undefined) return
-    eachNullRun(source, from, count, (start, rows) => {
-      this.#nulls += rows
-      for (let row = before + start; row < before + start + rows; row++) {
-        bytes[row >> 3] = (bytes[row >> 3] ?? 0) & ~(1 << (row & 7))
-      }
-    })
+    if (source === undefined) {
+      if (this.#nulls > 0) this.#fill(before)
+      return
+    }
+    const nulls = nullsOf(source, from, count)
+    if (this.#nulls === 0) {
+      if (nulls === 0) return
+      this.#fill(0)
+    }
+    this.#nulls += nulls
+    this.#copy(source, from, before)
+  }
+
+  /** Bytes for all rows, and one into which the last eight of a copy may reach. */
+  #reserve(): Uint8Array {
+    return this.#bits.grow(Math.max(0, (this.#rows >> 3) + 2 - this.#bits.size)).bytes
+  }
+
+  /** Sets the bits of all rows from one on. */
+  #fill(row: number): void {
+    const bytes = this.#reserve()
+    const at = row >> 3
+    const below = (1 << (row & 7)) - 1
+    const first = bytes[at] ?? 0
+    bytes.fill(0xff, at, (this.#rows >> 3) + 1)
+    bytes[at] = (first & below) | (0xff & ~below)
+  }
+
+  /** Puts the bits of all rows from one on. */
+  #copy(source: Uint8Array, from: number, row: number): void {
+    const bytes = this.#reserve()
+    const shift = row & 7
+    const below = (1 << shift) - 1
+    for (let to = row; to < this.#rows; to += 8) {
+      const bits = eightFrom(source, from + to - row) << shift
+      bytes[to >> 3] = ((bytes[to >> 3] ?? 0) & below) | (bits & 0xff)
+      bytes[(to >> 3) + 1] = bits >> 8
+    }
   }
 
   /** Arrow's buffer of validity and what goes with it; starts anew. */
@@ -48,12 +94,21 @@ export class Validity {
     readonly nullCount: number
     readonly nullBitmap: Uint8Array | undefined
   } {
-    const bits = this.#bits.take()
     const [length, nullCount] = [this.#rows, this.#nulls]
-    // Bits behind the last row are zero, whatever the rows.
-    if (length % 8 !== 0) bits[bits.length - 1] = (bits.at(-1) ?? 0) & ((1 << (length % 8)) - 1)
     this.#rows = 0
     this.#nulls = 0
-    return { length, nullCount, nullBitmap: nullCount === 0 ? undefined : bits }
+    if (nullCount === 0) return { length, nullCount, nullBitmap: undefined }
+    const bits = this.#bits.take().subarray(0, (length + 7) >> 3)
+    // Bits behind the last row are zero, whatever the rows.
+    if (length % 8 !== 0) bits[bits.length - 1] = (bits.at(-1) ?? 0) & ((1 << (length % 8)) - 1)
+    return { length, nullCount, nullBitmap: bits }
   }
+}
+
+const nullsOf = (bits: Uint8Array, from: number, count: number): number => {
+  let nulls = 0
+  const whole = count & ~7
+  for (let row = 0; row < whole; row += 8) nulls += ZEROS[eightFrom(bits, from + row)] ?? 0
+  for (let row = whole; row < count; row++) if (!isSet(bits, from + row)) nulls++
+  return nulls
 }

@@ -1,10 +1,13 @@
+import { rmSync, writeFileSync } from 'node:fs'
 import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { oldestPath, RUNS_FOLDER, recordPath, snapshotPath } from '../../../src/lake/layout.ts'
 import { TABLES } from '../../../src/lake/tables.ts'
 import { collectGarbage } from '../../../src/manifest/gc.ts'
-import { readSnapshot } from '../../../src/manifest/snapshots.ts'
+import { oldestText } from '../../../src/manifest/snapshot-text.ts'
+import { createSnapshot, readSnapshot } from '../../../src/manifest/snapshots.ts'
 import { publishedFormats } from '../../../src/pipeline/publish-run.ts'
 import { temporaryName, thisProcess } from '../../../src/support/process-identity.ts'
 import { verify } from '../../pipeline/batch-bench.ts'
@@ -167,6 +170,23 @@ test('publish jumps over snapshots that gc has removed', async () => {
   expect(only(actions, 'txn')).toMatchObject([{ version: 4 }])
 })
 
+test('publish goes on where gc removes snapshots while it works', async () => {
+  const lake = await smallLake(await temporaryFolder(), 4)
+  let isFirst = true
+  const onProgress = (): void => {
+    if (!isFirst) return
+    isFirst = false
+    writeFileSync(join(lake, oldestPath(3)), oldestText(3))
+    for (const number of [1, 2]) {
+      rmSync(join(lake, snapshotPath(number)))
+      rmSync(join(lake, recordPath(number)))
+    }
+  }
+  expect(versionsOf(await publishDelta(lake, { onProgress }))).toMatchObject({ companies: 3 })
+  const txns = await Promise.all([0, 1, 2].map((version) => readCommit(lake, 'companies', version)))
+  expect(txns.flatMap((actions) => only(actions, 'txn').map(({ version }) => version))).toEqual([1, 3, 4])
+})
+
 test('verify and gc leave a publication alone', async () => {
   const lake = await smallLake(await temporaryFolder(), 2)
   await publishDelta(lake)
@@ -260,6 +280,20 @@ test('publish refuses the publication of another lake that stood here before', a
   await expect(publishDelta(one)).rejects.toMatchObject({ code: 'PUBLISH_CONFLICT' })
 })
 
+test('publish leaves all tables as they are where one shows another lake', async () => {
+  const lake = await smallLake(await temporaryFolder(), 2)
+  await publishDelta(lake)
+  // As if the last snapshot had not changed this table: it comes before those that show the other run.
+  await rm(logPath(lake, 'financials', 1))
+  const newest = await readSnapshot(lake)
+  await rm(join(lake, snapshotPath(2)))
+  await rm(join(lake, recordPath(2)))
+  await createSnapshot(lake, { ...newest, run: newest.run.replace(/.{6}$/, 'ffffff') })
+  const before = await logTexts(lake)
+  await expect(publishDelta(lake)).rejects.toMatchObject({ code: 'PUBLISH_CONFLICT' })
+  expect(await logTexts(lake)).toEqual(before)
+})
+
 test('publish writes a new schema where its columns are more than those of the log, under the same id', async () => {
   const folder = await temporaryFolder()
   const lake = await smallLake(folder, 1)
@@ -305,7 +339,7 @@ test('publish by two processes at once gives the log of one', async () => {
   expect(await logTexts(lake)).toEqual(alone)
 })
 
-test('publish goes on where a killed one stood', { timeout: 120_000 }, async () => {
+test('publish goes on where a killed one stood', { timeout: 240_000 }, async () => {
   const lake = await smallLake(await temporaryFolder(), 4)
   await publishDelta(lake)
   const undisturbed = await logTexts(lake)
@@ -340,6 +374,13 @@ test('publish stops when it is aborted, and the next one completes it', async ()
 
 test('publish says so where there is no lake', async () => {
   await expect(publishDelta(await temporaryFolder())).rejects.toMatchObject({ code: 'LAKE_NOT_FOUND' })
+})
+
+test('publish says so where nothing can be written', async () => {
+  const lake = await smallLake(await temporaryFolder(), 1)
+  await rm(join(lake, RUNS_FOLDER), { recursive: true })
+  await writeFile(join(lake, RUNS_FOLDER), '')
+  await expect(publishDelta(lake)).rejects.toMatchObject({ code: 'WRITE_FAILED' })
 })
 
 test('publish names a table whose file is not Parquet', async () => {

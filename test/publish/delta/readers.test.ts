@@ -89,14 +89,14 @@ beforeAll(async () => {
   if (pythonMissing() === undefined) python = await openPython()
   const settings = { ...SPARK_WITH_DELTA, 'spark.sql.adaptive.enabled': 'false' }
   if (sparkMissing() === undefined) spark = await openSpark({ folder, settings })
-}, 180_000)
+}, 300_000)
 
 afterAll(async () => {
   await python?.close()
   await spark?.close()
   engine?.close()
   await rm(folder, { recursive: true, force: true })
-}, 180_000)
+}, 300_000)
 
 const opened = (reader: PythonSession | undefined): PythonSession => {
   if (reader === undefined) throw new TypeError('The reader is not open')

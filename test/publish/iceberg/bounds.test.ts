@@ -18,6 +18,13 @@ test.each([
   expect(hex(type, value)).toBe(expected)
 })
 
+test('boundOf takes in both zeros, whichever of them a file names as its end', () => {
+  for (const zero of [0, -0]) {
+    expect(boundOf('double', zero, 'lower')?.readDoubleLE()).toBe(-0)
+    expect(boundOf('double', zero, 'upper')?.readDoubleLE()).toBe(0)
+  }
+})
+
 test('boundOf cuts a text below for the least value and above for the greatest', () => {
   const text = 'abcdefghijklmnopqrstuvwxyz'
   expect(boundOf('string', text, 'lower')?.toString()).toBe('abcdefghijklmnop')

@@ -87,7 +87,7 @@ let parts: SearchParts
 beforeAll(async () => {
   bench = await Workbench.open()
   parts = await searchedLake(bench, { content: 'companies', lines: COMPANIES })
-}, 60_000)
+}, 240_000)
 afterAll(async () => {
   await parts.copy.close()
   await bench.close()
@@ -265,7 +265,7 @@ test('searchCompanies answers many figure filters as it answers each of them', a
   expect(await found(ratios)).toEqual(['2'])
   const some = Object.fromEntries(Array.from({ length: 5 }, (_, at) => [spelt('NetSales', at), [0]]))
   expect(await found(some, { Currency: 'EUR' })).toEqual(['1', '2'])
-}, 20_000)
+}, 240_000)
 
 test('searchCompanies gives minified documents without anything else', async () => {
   const { text } = await ask({

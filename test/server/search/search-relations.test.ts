@@ -52,7 +52,7 @@ beforeAll(async () => {
     { content: 'relations', lines: RELATIONS },
     { content: 'companies', lines: COMPANIES },
   )
-}, 60_000)
+}, 240_000)
 afterAll(async () => {
   await parts.copy.close()
   await bench.close()

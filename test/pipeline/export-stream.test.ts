@@ -1,0 +1,29 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { PassThrough } from 'node:stream'
+import { buffer } from 'node:stream/consumers'
+import { expect, onTestFinished, test } from 'vitest'
+import { Engine } from '../../src/lake/duckdb.ts'
+import { writeRows } from '../../src/pipeline/export-files.ts'
+import { streamRows } from '../../src/pipeline/export-stream.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+
+test.each(['csv', 'jsonl'] as const)(
+  'streamRows gives the lines of a %s file, byte by byte',
+  async (format) => {
+    const engine = await Engine.open({ memoryBytes: 256 * 1024 ** 2 })
+    onTestFinished(() => engine.close())
+    const session = await engine.connect()
+    // Lines short enough to stand in DuckDB's rows, and longer ones; some begin with a byte order mark.
+    const rows = session.relation(`SELECT CASE i % 5 WHEN 0 THEN '' WHEN 1 THEN chr(65279) || 'ä'
+    WHEN 2 THEN repeat('"x" ', (i % 50)::INTEGER) WHEN 3 THEN i::VARCHAR END AS a FROM range(20_000) AS t (i)`)
+    const path = join(await temporaryFolder(), 'rows')
+    await writeRows(path, format, rows, {})
+    const target = new PassThrough()
+    const bytes = buffer(target)
+    expect(await streamRows(target, format, rows, { onProgress: () => undefined })).toBe(20_000)
+    target.end()
+    const lines = (content: Buffer): string[] => content.toString('latin1').split('\n').sort()
+    expect(lines(await bytes)).toEqual(lines(await readFile(path)))
+  },
+)

@@ -1,0 +1,59 @@
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { TABLES } from '../../../src/lake/tables.ts'
+import { NO_FILES, readLiveFiles } from '../../../src/publish/iceberg/live-files.ts'
+import { writeNextSnapshot } from '../../../src/publish/iceberg/next-snapshot.ts'
+import {
+  applyChange,
+  currentSnapshot,
+  type TableMetadata,
+} from '../../../src/publish/iceberg/table-metadata.ts'
+import type { TableFile } from '../../../src/publish/table-files.ts'
+import { storageOf } from '../../../src/storage/open-storage.ts'
+import { temporaryFolder } from '../../support/temporary-folder.ts'
+import { readManifests } from './iceberg-lake.ts'
+
+const fileOf = (version: number): TableFile => {
+  const [run, name] = [`run-${version}`, `load=run-${version}/p.parquet`]
+  const path = `line_items/${name}`
+  return { table: 'line_items', path, name, run, version, rows: version + 1, bytes: 10, sha256: '' }
+}
+
+test('writeNextSnapshot puts manifests together once there are a hundred, and loses no file', async () => {
+  const lake = join(await temporaryFolder(), 'lake')
+  const storage = storageOf(lake)
+  const table = TABLES.find(({ name }) => name === 'line_items')
+  if (table === undefined) throw new Error('There is no such table')
+  let metadata: TableMetadata | null = null
+  let live = NO_FILES
+  for (let snapshot = 1; snapshot <= 102; snapshot += 1) {
+    const next = await writeNextSnapshot({
+      storage,
+      table,
+      base: metadata,
+      live,
+      wanted: Array.from({ length: snapshot }, (_, version) => fileOf(version)),
+      of: { snapshot, run: `run-${snapshot}`, time: '2026-11-21T09:45:00.000Z' },
+      oldest: 1,
+      measure: async (files) => files.map((file) => ({ file, statistics: new Map() })),
+    })
+    if (next === undefined) throw new Error(`Snapshot ${snapshot} changes nothing`)
+    metadata = applyChange(table, metadata, next.change, { uuid: 'u', location: `${storage.uri}/line_items` })
+    live = next.live
+  }
+  if (metadata === null) throw new Error('There is no table')
+  const manifests = await readManifests(currentSnapshot(metadata))
+  expect(manifests.map((one) => [one.added_files_count, one.existing_files_count])).toEqual([
+    [1, 0],
+    [0, 100],
+    [1, 0],
+  ])
+  expect(manifests[1]).toMatchObject({ sequence_number: 101, min_sequence_number: 1, deleted_files_count: 0 })
+  const read = await readLiveFiles(storage, 'line_items', metadata)
+  expect([...read.files.values()].map(({ entry }) => entry.sequence_number).sort(byNumber)).toEqual(
+    Array.from({ length: 102 }, (_, at) => at + 1),
+  )
+  expect(read.files).toEqual(live.files)
+})
+
+const byNumber = (a: number, b: number): number => a - b

@@ -1,0 +1,177 @@
+/** A lake published in a bucket, as other engines read it there: delta-rs and PyIceberg straight from the server. */
+
+import { join } from 'node:path'
+import { expect, type TestContext, test, vi } from 'vitest'
+import { writeSample } from '../../data/sample.ts'
+import { Engine, type Session } from '../../src/lake/duckdb.ts'
+import { ident, literal } from '../../src/lake/sql.ts'
+import { TABLES, type Table } from '../../src/lake/tables.ts'
+import { cli, cliJson } from '../cli/run-cli.ts'
+import { expectSameRows } from '../publish/history.ts'
+import { needs } from '../support/needs.ts'
+import { openPython, type PythonSession, pythonMissing } from '../support/readers.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+import { type Fate, type Passing, s3Error } from './loopback-proxy.ts'
+import { type Bench, LAKE, s3Bench } from './s3-bench.ts'
+import { elsewhere, query, succeed } from './s3-cli.ts'
+
+// Several commands one after the other, each a process of its own, and Python.
+vi.setConfig({ testTimeout: 240_000 })
+
+/** Two runs, of which the second one loads companies of the first again. */
+const load = async (): Promise<void> => {
+  const folder = await temporaryFolder()
+  for (const [companies, seed] of [
+    [60, 3],
+    [25, 4],
+  ] as const) {
+    const content = ['companies', 'relations'] as const
+    await writeSample(folder, { companies, seed, files: 1, small: true, awkward: 0, content }, 1)
+    await succeed('convert', join(folder, '*.br'))
+  }
+}
+
+/** What each format's reader is told of the server. */
+const DELTA_OPTIONS = `
+options = {
+    'AWS_ENDPOINT_URL': input['endpoint'], 'AWS_ALLOW_HTTP': 'true', 'AWS_REGION': 'us-east-1',
+    'AWS_ACCESS_KEY_ID': input['accessKey'], 'AWS_SECRET_ACCESS_KEY': input['secretKey'],
+}`
+const ICEBERG_OPTIONS = `
+options = {
+    'py-io-impl': 'pyiceberg.io.pyarrow.PyArrowFileIO',
+    's3.endpoint': input['endpoint'], 's3.region': 'us-east-1',
+    's3.access-key-id': input['accessKey'], 's3.secret-access-key': input['secretKey'],
+}`
+
+const READERS = {
+  delta: `${DELTA_OPTIONS}
+from deltalake import DeltaTable
+import pyarrow.parquet as pq
+for table in input['tables']:
+    opened = DeltaTable(input['lake'] + '/' + table, storage_options=options)
+    pq.write_table(opened.to_pyarrow_table(), input['to'] + '/' + table + '.parquet')
+`,
+  iceberg: `${ICEBERG_OPTIONS}
+from pyiceberg.table import StaticTable
+import pyarrow.parquet as pq
+for table in input['tables']:
+    opened = StaticTable.from_metadata(input['lake'] + '/' + table, properties=options)
+    pq.write_table(opened.scan().to_arrow(), input['to'] + '/' + table + '.parquet')
+`,
+} as const
+type Format = keyof typeof READERS
+
+/** Columns that the readers give back whole: PyIceberg loses an empty list of structs. */
+const columnsOf = ({ columns }: Table): string =>
+  columns
+    .filter(({ type }) => !(type.startsWith('STRUCT') && type.endsWith('[]')))
+    .map(({ name, type }) => `CAST(${ident(name)} AS ${type}) AS ${ident(name)}`)
+    .join(', ')
+
+interface Tools {
+  readonly python: PythonSession
+  readonly session: Session
+}
+
+const withTools = async (context: TestContext, use: (tools: Tools) => Promise<void>): Promise<void> => {
+  needs(context, 'Python with delta-rs and PyIceberg', pythonMissing())
+  const [python, engine] = [await openPython(), await Engine.open({ memoryBytes: 512 * 1024 ** 2 })]
+  try {
+    await use({ python, session: await engine.connect() })
+  } finally {
+    engine.close()
+    await python.close()
+  }
+}
+
+/** Expects that another engine sees in the bucket the rows of `<table>_history`, of every table. */
+const expectHistory = async ({ server }: Bench, format: Format, tools: Tools): Promise<void> => {
+  const [seen, wanted] = [await temporaryFolder(), join(await temporaryFolder(), 'out')]
+  const { endpoint, accessKey, secretKey } = server
+  const tables = TABLES.map(({ name }) => name)
+  await tools.python.run(READERS[format], { endpoint, accessKey, secretKey, tables, lake: LAKE, to: seen })
+  await succeed('export', '--history', '--to', `parquet:${wanted}`)
+  for (const table of TABLES) {
+    const rowsOf = (...path: readonly string[]): string =>
+      `SELECT ${columnsOf(table)} FROM read_parquet(${literal(join(...path))})`
+    const [one, other] = [
+      rowsOf(seen, `${table.name}.parquet`),
+      rowsOf(wanted, `${table.name}_history.parquet`),
+    ]
+    await expectSameRows(tools.session, one, other, `${table.name} of ${format}`)
+  }
+}
+
+/** Tables that a publication changed. */
+const published = async (format: Format): Promise<readonly unknown[]> => {
+  const { tables } = await cliJson<{ tables: readonly { versions: number }[] }>([
+    'publish',
+    format,
+    '--lake',
+    LAKE,
+  ])
+  return tables.filter(({ versions }) => versions > 0)
+}
+
+test.for(['delta', 'iceberg'] as const)(
+  'publish %s shows another engine the histories, after a compaction the current rows',
+  (format, context) =>
+    withTools(context, async (tools) => {
+      const bench = await s3Bench(context)
+      await load()
+      expect(await published(format)).toHaveLength(TABLES.length)
+      await expectHistory(bench, format, tools)
+      // Another machine finds what is published and adds only what is new.
+      await elsewhere()
+      expect(await published(format)).toEqual([])
+      await succeed('compact', '--publish', format)
+      expect(await query('SELECT count(*) AS n FROM companies_history')).toEqual(
+        await query('SELECT count(*) AS n FROM companies'),
+      )
+      await expectHistory(bench, format, tools)
+      await succeed('verify')
+    }),
+)
+
+const isVersion = ({ method, url }: Passing): boolean =>
+  method === 'PUT' && /_delta_log\/\d+\.json|metadata\/v\d+\.metadata\.json/.test(url)
+
+test.for(['delta', 'iceberg'] as const)(
+  'two at once publish %s once: each version is created only where there is none',
+  (format, context) =>
+    withTools(context, async (tools) => {
+      const conditions: unknown[] = []
+      const bench = await s3Bench(context, (passing) => {
+        if (isVersion(passing)) conditions.push(passing.headers['if-none-match'])
+        return undefined
+      })
+      await load()
+      const both = await Promise.all([1, 2].map(() => cli(['publish', format, '--lake', LAKE])))
+      expect(both.map(({ code, stderr }) => (code === 0 ? 0 : stderr))).toEqual([0, 0])
+      expect(new Set(conditions)).toEqual(new Set(['*']))
+      await expectHistory(bench, format, tools)
+      expect(await published(format)).toEqual([])
+    }),
+)
+
+test.for(['delta', 'iceberg'] as const)(
+  'publish %s that the server leaves in the midst is ended by the same command',
+  (format, context) =>
+    withTools(context, async (tools) => {
+      let [versions, refusing] = [0, true]
+      const decide = (passing: Passing): Fate => {
+        if (isVersion(passing)) versions += 1
+        // From the third version on the server fails in all that is asked of it.
+        return refusing && versions > 2 ? s3Error(500, 'InternalError') : undefined
+      }
+      const bench = await s3Bench(context, decide, { AWS_MAX_ATTEMPTS: '1' })
+      await load()
+      const failed = await cli(['publish', format, '--lake', LAKE])
+      expect(failed.code).toBe(1)
+      expect(failed.stderr).toContain('error STORAGE_FAILED: ')
+      refusing = false
+      await succeed('publish', format)
+      await expectHistory(bench, format, tools)
+    }),
+)

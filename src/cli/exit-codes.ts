@@ -37,4 +37,4 @@ export const EXIT_HELP = `Exit codes:
   2    wrong usage
   3    refused because too many lines are bad (--max-quarantined)
   75   the service asks to wait longer than --max-wait; the same command goes on later
-  130  stopped by Ctrl-C (143: by SIGTERM); "firmlake resume" goes on`
+  130  stopped by Ctrl-C (143: by SIGTERM); "firmlake resume" goes on with a run`

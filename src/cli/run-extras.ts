@@ -23,11 +23,19 @@ export interface ExtraRequest extends ExtraOptions {
 }
 
 /** Refuses wrong `--sink` and `--publish` before anything is loaded. @throws {ToolkitError} USAGE, TARGET_REFUSED */
-export const checkExtras = async ({ sink = [], publish = [] }: ExtraOptions): Promise<void> => {
+export const checkExtras = async ({
+  lake,
+  sink = [],
+  publish = [],
+}: Pick<ExtraRequest, 'lake' | 'sink' | 'publish'>): Promise<void> => {
   if (publish.length > 0) await formatsOf(publish)
   if (sink.length === 0) return
-  const { chooseSink, readAddress } = await import('../pipeline/choose-sink.ts')
-  for (const address of sink) await chooseSink(readAddress(address), { staging: '' })
+  const { chooseSink, readAddress, refuseLakeAsTarget } = await import('../pipeline/choose-sink.ts')
+  for (const text of sink) {
+    const address = readAddress(text)
+    await refuseLakeAsTarget(address, lake)
+    await chooseSink(address, { staging: '' })
+  }
 }
 
 const formatsOf = async (names: readonly string[]) => {
@@ -117,7 +125,7 @@ const deliverAll = async (
   try {
     const sinks = []
     for (const [at, address] of addresses.entries())
-      sinks.push(await chooseSink(readAddress(address), { staging: `${staging}/${at}`, memoryBytes }))
+      sinks.push(await chooseSink(readAddress(address), { staging: `${staging}/${at}`, memoryBytes, signal }))
     const deliveries = await deliver({
       lake,
       sinks,
@@ -127,7 +135,7 @@ const deliverAll = async (
       onProgress: (progress) =>
         line.show(
           () =>
-            `Delivering to ${progress.sink}  ${formatCount(progress.runsDone)}/${formatCounted(progress.runs, 'run')}  ` +
+            `${progress.loading ? 'Loading into' : 'Delivering to'} ${progress.sink}  ${formatCount(progress.runsDone)}/${formatCounted(progress.runs, 'run')}  ` +
             formatCounted(progress.rows, 'row'),
         ),
     })

@@ -66,7 +66,7 @@ export const ERROR_CODES = {
   FAULTS_UNREADABLE: 'the file of faults cannot be read; compare it with docs/serving.md',
   EMBEDDER_FAILED: 'the embedding service does not answer as it should; check its address and model',
   LISTEN_FAILED: 'the server cannot listen there; choose another --port or --host',
-  INTERRUPTED: 'the run was stopped; continue with "firmlake resume" or the same command',
+  INTERRUPTED: 'nothing half done is shown; give the same command again',
 } as const
 
 export type ErrorCode = keyof typeof ERROR_CODES

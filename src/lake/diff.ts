@@ -3,17 +3,13 @@
  * records whose current version is in another partition, and of them only values: versions that are alike are equal.
  */
 
-import { rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import type { Content } from '../contract/objects.ts'
 import { ToolkitError, writeError } from '../core/errors.ts'
 import { compareSnapshots, type SnapshotsToCompare } from './compare-snapshots.ts'
 import { allRows, RECORD_ROWS, RESTATEMENT_ROWS } from './diff-sql.ts'
 import { Engine, type Session } from './duckdb.ts'
 import type { QueryResult } from './query.ts'
-
-/** Where what does not fit into memory is put aside while the process runs. */
-const SPILL_FOLDER = `${tmpdir()}/firmlake-diff-${process.pid}`
+import { newSpillFolder } from './spill-folder.ts'
 
 export interface DiffOptions extends SnapshotsToCompare {
   readonly threads?: number | undefined
@@ -106,10 +102,11 @@ const diffFailed = (error: unknown): ToolkitError => {
  */
 export const openDiff = async (options: DiffOptions): Promise<LakeDiff> => {
   const { memoryBytes, threads } = options
+  const spill = await newSpillFolder()
   const engine = await Engine.open({
     memoryBytes,
     ...(threads !== undefined && { threads }),
-    spillFolder: SPILL_FOLDER,
+    spillFolder: spill.path,
   })
   const session = await engine.connect()
   const { signal } = options
@@ -119,7 +116,7 @@ export const openDiff = async (options: DiffOptions): Promise<LakeDiff> => {
     signal?.removeEventListener('abort', stop)
     session.close()
     engine.close()
-    rmSync(SPILL_FOLDER, { recursive: true, force: true })
+    spill.remove()
   }
   try {
     await compareSnapshots(session, options)

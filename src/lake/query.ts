@@ -1,7 +1,5 @@
 /** Read-only queries over one snapshot of a lake, locked down so that a statement can only read the lake. */
 
-import { rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { ToolkitError } from '../core/errors.ts'
 import type { Snapshot } from '../core/partition.ts'
 import type { Relation } from '../core/relation.ts'
@@ -9,11 +7,9 @@ import { storageOf } from '../storage/open-storage.ts'
 import { Engine, type ResultColumn, type Session } from './duckdb.ts'
 import { type AroundFetch, LakeViews } from './lake-views.ts'
 import { namedTables } from './named-tables.ts'
+import { newSpillFolder, type SpillFolder } from './spill-folder.ts'
 import { ident, literal } from './sql.ts'
 import { TABLES, type Table } from './tables.ts'
-
-/** Where results that do not fit into memory are put aside while the process runs. */
-const SPILL_FOLDER = `${tmpdir()}/firmlake-${process.pid}`
 
 export interface LakeQueryOptions {
   /** A folder, or `s3://bucket/prefix`. */
@@ -51,18 +47,21 @@ export class LakeQuery {
   readonly #engine: Engine
   readonly #session: Session
   readonly #views: LakeViews
-  private constructor(engine: Engine, session: Session, views: LakeViews) {
+  readonly #spill: SpillFolder
+  private constructor(engine: Engine, session: Session, views: LakeViews, spill: SpillFolder) {
     this.#engine = engine
     this.#session = session
     this.#views = views
+    this.#spill = spill
   }
 
   static async open(options: LakeQueryOptions): Promise<LakeQuery> {
     const { lake, snapshot, memoryBytes, threads, outFolder, aroundFetch } = options
+    const spill = await newSpillFolder()
     const engine = await Engine.open({
       memoryBytes,
       ...(threads !== undefined && { threads }),
-      spillFolder: SPILL_FOLDER,
+      spillFolder: spill.path,
     })
     const session = await engine.connect()
     const views = await LakeViews.open(session, lake, snapshot, aroundFetch)
@@ -70,7 +69,7 @@ export class LakeQuery {
     await session.run(`SET allowed_directories = [${folders.map(literal).join(', ')}]`)
     await session.run('SET enable_external_access = false')
     await session.run('SET lock_configuration = true')
-    return new LakeQuery(engine, session, views)
+    return new LakeQuery(engine, session, views, spill)
   }
 
   /**
@@ -125,7 +124,7 @@ export class LakeQuery {
   close(): void {
     this.#session.close()
     this.#engine.close()
-    rmSync(SPILL_FOLDER, { recursive: true, force: true })
+    this.#spill.remove()
   }
 
   /** The tree of the one statement. */

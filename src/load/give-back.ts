@@ -3,10 +3,10 @@
  * reads and orders, JavaScript puts the texts together: nesting by string aggregation took six times as long.
  */
 
-import { tmpdir } from 'node:os'
 import type { Content } from '../contract/objects.ts'
 import type { Snapshot } from '../core/partition.ts'
 import { Engine, type Session } from '../lake/duckdb.ts'
+import { newSpillFolder } from '../lake/spill-folder.ts'
 import { companyPieces } from './companies.ts'
 import { numberedCompanies, numberedItems, orderedFigures } from './financials.ts'
 import { type FigureItem, FigureWriter } from './financials-text.ts'
@@ -55,10 +55,11 @@ export interface GiveBackRequest {
 /** JSON texts of the records, one document each; equal as data to what came in. */
 export async function* giveBack(request: GiveBackRequest): AsyncGenerator<string> {
   const { content, memoryBytes, threads, ...what } = request
+  const spill = await newSpillFolder()
   const engine = await Engine.open({
     memoryBytes,
     ...(threads !== undefined && { threads }),
-    spillFolder: `${tmpdir()}/firmlake-${process.pid}`,
+    spillFolder: spill.path,
   })
   try {
     const inSession = { ...what, session: await engine.connect() }
@@ -71,13 +72,14 @@ export async function* giveBack(request: GiveBackRequest): AsyncGenerator<string
     }
   } finally {
     engine.close()
+    spill.remove()
   }
 }
 
 /** Figures are sorted together, and the other pieces of a slice's companies are held in memory. */
 const COMPANY_ROWS: SliceRows = { companies: 16_384, financials: 2_000_000, employees: 400_000 }
 
-/** All current companies, partition by partition, ids ascending within each. */
+/** All current companies, partition by partition, in the order of `slicesOf`. */
 export async function* giveBackCompanies(request: SessionRequest): AsyncGenerator<readonly CompanyPieces[]> {
   for await (const _ of slicesOf(request, 'companies', COMPANY_ROWS)) yield* companiesOfSlice(request.session)
 }
@@ -166,14 +168,15 @@ export const companyText = (pieces: CompanyPieces): string => {
 /** What stands between the braces of an object text. */
 const membersOf = (object: string): string => object.slice(1, -1)
 
+/** About what a block of a batch file holds: records are nested as texts in memory, some kilobytes for each row. */
 const RELATION_ROWS: SliceRows = {
-  relations: 100_000,
-  relation_entities: 200_000,
-  ownerships: 400_000,
-  roles: 400_000,
+  relations: 20_000,
+  relation_entities: 30_000,
+  ownerships: 60_000,
+  roles: 60_000,
 }
 
-/** All current relations records, partition by partition, ids ascending within each. */
+/** All current relations records, partition by partition, in the order of `slicesOf`. */
 export async function* giveBackRelations(request: SessionRequest): AsyncGenerator<readonly RelationText[]> {
   const { session } = request
   for await (const _ of slicesOf(request, 'relations', RELATION_ROWS)) {

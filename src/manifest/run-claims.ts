@@ -7,6 +7,7 @@ import { ToolkitError, writeError } from '../core/errors.ts'
 import { runPath } from '../lake/layout.ts'
 import { storageOf } from '../storage/open-storage.ts'
 import { type Liveness, livenessOf, type ProcessIdentity, thisProcess } from '../support/process-identity.ts'
+import { startHeart, stopHeart } from './run-heart.ts'
 
 /** The right to work on a run. Whoever holds it may write its journal, commit and remove it. */
 export interface RunClaim {
@@ -158,11 +159,13 @@ export const claimRun = async (
   if (state === 'unknown') throw live(`${who} cannot be seen from here and may be at work on it`)
   const claim = await nextOwner({ lake, run, number: owner.number, base: owner.base }, process)
   if (!claim) throw live('another process was first')
+  startHeart(lake, run, ownerName(claim.number), ownerText(claim.base, process))
   return claim
 }
 
 /** Gives a run up so that any process may take it over at once. Does nothing when the run is gone or another's. */
 export const releaseRun = async (claim: RunClaim): Promise<void> => {
+  await stopHeart(claim.lake, claim.run)
   const owner = await readOwner(claim.lake, claim.run)
   if (owner?.number === claim.number) await nextOwner(claim, null)
 }

@@ -22,6 +22,7 @@ import {
   type RunState,
   runState,
 } from './run-claims.ts'
+import { startHeart, stopHeart } from './run-heart.ts'
 import { ensureRecord, newestNumber, newestSnapshot } from './snapshots.ts'
 
 const PLAN_FILE = 'plan.json'
@@ -68,13 +69,15 @@ export const createRun = async ({
   await makeLake(lake)
   const base = await newestNumber(lake)
   const run = newRunId(now, random)
-  const files = filesOfRun(plan, ownerText(base, process))
+  const owner = ownerText(base, process)
+  const files = filesOfRun(plan, owner)
   try {
     if (!(await storageOf(lake).createFolder(runPath(run), files))) throw new Error('its id is taken')
     await makeFolder(inLake(lake, stagingPath(run)))
   } catch (error) {
     throw writeError(`Cannot begin run "${run}" in lake "${lake}"`, error)
   }
+  startHeart(lake, run, ownerName(1), owner)
   return { lake, run, number: 1, base }
 }
 
@@ -139,6 +142,7 @@ export const listRuns = async (lake: string, judge: Judge): Promise<readonly Run
 
 /** Removes a run's folder, and what stands of it on this machine. */
 export const removeRunFolder = async (lake: string, run: string): Promise<void> => {
+  await stopHeart(lake, run)
   try {
     // Where it goes piece by piece, the plan goes first: without it nobody goes on with the run.
     await storageOf(lake).removeFolder(runPath(run), PLAN_FILE)

@@ -7,7 +7,8 @@ import { csvSink } from '../sink/csv.ts'
 import { duckdbFile } from '../sink/duckdb-file.ts'
 import { folderSink } from '../sink/folder-sink.ts'
 import { jsonLines } from '../sink/json-lines.ts'
-import { withLoaded } from '../sink/with-loaded.ts'
+import { refuseLake, withLoaded } from '../sink/with-loaded.ts'
+import { storageOf } from '../storage/open-storage.ts'
 
 /** Formats of files, by the end of their names. */
 export const FILE_FORMATS = ['csv', 'jsonl', 'parquet', 'arrow', 'arrows'] as const
@@ -57,6 +58,10 @@ export interface SinkParts {
   readonly memoryBytes?: number | undefined
   /** Whether CSV is safe for spreadsheets. @default true */
   readonly neutralise?: boolean | undefined
+  /** Stops a database that loads. */
+  readonly signal?: AbortSignal | undefined
+  /** What a database loads, for messages. @default the run */
+  readonly what?: string | undefined
 }
 
 /** The folders are laid out as a lake's: `<table>/load=<run>/<partition>.<suffix>`. */
@@ -82,11 +87,30 @@ export type TellingSink = Sink & { readonly warnings?: readonly string[] }
 /** A database as a sink; its tables show current versions. */
 export const databaseSink = async (
   address: Extract<TargetAddress, { kind: 'duckdb' | 'postgres' }>,
-  { staging, memoryBytes }: SinkParts,
+  { staging, memoryBytes, signal, what }: SinkParts,
 ): Promise<TellingSink> => {
-  if (address.kind === 'duckdb') return duckdbFile({ file: address.file, staging, memoryBytes })
+  if (address.kind === 'duckdb') return duckdbFile({ file: address.file, staging, memoryBytes, signal, what })
   const { postgresSink } = await import('../sink/postgres/postgres.ts')
-  return postgresSink({ url: address.url, staging })
+  return postgresSink({ url: address.url, staging, signal, what })
+}
+
+/**
+ * Refuses a target that is a lake, or that the run itself is going to make one.
+ *
+ * @throws {ToolkitError} `TARGET_REFUSED`
+ */
+export const refuseLakeAsTarget = async (address: TargetAddress, lake: string): Promise<void> => {
+  if (address.kind !== 'folder') return
+  const { directory } = address
+  if (storageOf(directory).uri === storageOf(lake).uri)
+    throw new ToolkitError(
+      'TARGET_REFUSED',
+      `Cannot deliver runs to "${directory}": it is the lake itself, expected a folder of its own`,
+    )
+  // A bucket that is not reached keeps the run from nothing: the delivery tells it.
+  await refuseLake(directory).catch((error: unknown) => {
+    if (error instanceof ToolkitError && error.code === 'TARGET_REFUSED') throw error
+  })
 }
 
 /**

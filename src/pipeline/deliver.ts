@@ -22,6 +22,8 @@ export interface DeliverProgress {
   readonly runs: number
   /** Rows written to this sink so far. */
   readonly rows: number
+  /** Whether all of the run is written and the sink is making it visible: a database loads it now. */
+  readonly loading: boolean
 }
 
 export interface DeliverOptions {
@@ -31,6 +33,7 @@ export interface DeliverOptions {
   readonly run?: string | undefined
   /** DuckDB's memory in bytes. @default half a GiB */
   readonly memoryBytes?: number | undefined
+  /** Stops between two steps, and a sink's commit where the sink was given it too. */
   readonly signal?: AbortSignal | undefined
   readonly onProgress?: ((progress: DeliverProgress) => void) | undefined
 }
@@ -109,7 +112,7 @@ const deliverRun = async (
   sink: Sink,
   { run, parts }: CommittedRun,
   options: Delivering,
-  onRows: (rows: number) => void,
+  { onRows, onLoad }: { readonly onRows: (rows: number) => void; readonly onLoad: () => void },
 ): Promise<void> => {
   const { lake, session, signal } = options
   await sink.open(run)
@@ -134,6 +137,7 @@ const deliverRun = async (
       }
     }
     stopIfAborted(options)
+    onLoad()
     await sink.commit(written)
   } catch (error) {
     // What is left of it the next try writes over; the first error is the one to tell.
@@ -160,18 +164,22 @@ const deliverTo = async (
     for (const one of lacking) {
       current = one.run
       stopIfAborted(options)
-      const tell = (): void =>
+      const tell = (loading = false): void =>
         options.onProgress?.({
           sink: sink.name,
           run: one.run,
           runsDone: done.length,
           runs: lacking.length,
           rows,
+          loading,
         })
       tell()
-      await deliverRun(sink, one, options, (more) => {
-        rows += more
-        tell()
+      await deliverRun(sink, one, options, {
+        onRows: (more) => {
+          rows += more
+          tell()
+        },
+        onLoad: () => tell(true),
       })
       done.push(one.run)
     }

@@ -47,7 +47,8 @@ export const openWorkshop = async (beside: string): Promise<Workshop> => {
     await makeFolder(dirname(folder))
     for (const { name } of await listFolder(dirname(folder)))
       if (temporaryLiveness(name) === 'gone')
-        await rm(join(dirname(folder), name), { recursive: true, force: true })
+        // Another user's may not be ours to remove.
+        await rm(join(dirname(folder), name), { recursive: true, force: true }).catch(() => undefined)
     await mkdir(folder)
   } catch (error) {
     throw writeError(`Cannot write into "${beside}"`, error)

@@ -7,6 +7,7 @@ import type { FileEntry } from '../core/partition.ts'
 import type { AroundFetch } from '../lake/lake-views.ts'
 import { type LakeQuery, openLakeQuery } from '../lake/query.ts'
 import { readSnapshot } from '../manifest/snapshots.ts'
+import { refuseLake } from '../sink/with-loaded.ts'
 import type { FetchOptions } from '../storage/storage.ts'
 import { newRunId } from '../support/run-ids.ts'
 import { databaseSink, type TargetAddress } from './choose-sink.ts'
@@ -34,6 +35,8 @@ export interface ExportProgress {
   /** Rows of finished tables (of a stream: rows so far), and bytes written so far. */
   readonly rows: number
   readonly bytes: number
+  /** Whether all rows are written and a database loads them now. */
+  readonly loading?: boolean
 }
 
 export interface ExportOptions extends WhatToExport {
@@ -77,6 +80,7 @@ interface Exporting extends ExportOptions {
     readonly table: string
     readonly done: readonly ExportedTable[]
     readonly bytes: number
+    readonly loading?: boolean
   }) => void
 }
 
@@ -125,7 +129,12 @@ const toDatabase = async (
   workshop: Workshop,
   { query, exports, memoryBytes, signal, tell }: Exporting,
 ): Promise<Pick<ExportSummary, 'tables' | 'warnings'>> => {
-  const sink = await databaseSink(to, { staging: join(workshop.folder, 'staging'), memoryBytes })
+  const sink = await databaseSink(to, {
+    staging: join(workshop.folder, 'staging'),
+    memoryBytes,
+    signal,
+    what: 'the export',
+  })
   // A database that cannot be reached is told before the rows are written, which takes long.
   await sink.loaded?.()
   await sink.open(newRunId(new Date(), randomBytes))
@@ -143,6 +152,7 @@ const toDatabase = async (
       done.push({ table: name, rows: receipt.rows })
     }
     signal?.throwIfAborted()
+    tell({ table: to.kind, done, bytes: await workshop.bytes(), loading: true })
     await sink.commit(files)
     return { tables: done, warnings: sink.warnings ?? [] }
   } catch (error) {
@@ -203,13 +213,14 @@ export const exportLake = async (options: ExportOptions): Promise<ExportSummary>
   const { to, overwrite = false } = options
   const exports = exportsOf(options)
   const memoryBytes = shared(to, options.memoryBytes)
-  const tell: Exporting['tell'] = ({ table, done, bytes }) =>
+  const tell: Exporting['tell'] = ({ table, done, bytes, loading = false }) =>
     options.onProgress?.({
       table,
       tablesDone: done.length,
       tables: exports.length,
       rows: done.reduce((sum, { rows }) => sum + rows, 0),
       bytes,
+      loading,
     })
   const parts = { ...options, memoryBytes, exports, tell }
   if (to.kind === 'stream') {
@@ -221,6 +232,7 @@ export const exportLake = async (options: ExportOptions): Promise<ExportSummary>
     }))
   }
   const files = to.kind === 'file' || to.kind === 'folder' ? outFiles(to, exports) : []
+  if (to.kind === 'folder') await refuseLake(to.directory)
   for (const { path } of files) await checkTarget(path, overwrite)
   // Before anything is made beside the target, where the lake may be missing.
   await readSnapshot(options.lake, options.snapshot)

@@ -7,6 +7,7 @@ import { ToolkitError } from '../core/errors.ts'
 import type { FileEntry } from '../core/partition.ts'
 import type { ResultColumn, Session } from '../lake/duckdb.ts'
 import { ident, literal } from '../lake/sql.ts'
+import { stoppable } from '../lake/stoppable.ts'
 import type { Table } from '../lake/tables.ts'
 import {
   type BroughtContent,
@@ -30,6 +31,7 @@ export interface RunToLoad {
   readonly files: readonly FileEntry[]
   /** Where the file of a receipt is staged. */
   readonly stagedPath: (file: FileEntry) => string
+  readonly signal?: AbortSignal | undefined
 }
 
 /** A table of the file and the staged rows that go into it. */
@@ -64,10 +66,20 @@ export const loadedRuns = async (session: Session): Promise<ReadonlySet<string>>
   return new Set(rows.map(({ run }) => String(run)))
 }
 
-/** Does nothing where the file shows the run already. @throws {ToolkitError} TARGET_FAILED; DuckDB's own errors */
+/**
+ * Does nothing where the file shows the run already.
+ *
+ * @throws {ToolkitError} TARGET_FAILED; INTERRUPTED by the signal; DuckDB's own errors
+ */
 export const loadRun = async (session: Session, run: RunToLoad): Promise<void> => {
   if ((await loadedRuns(session)).has(run.run)) return
   await session.run('BEGIN')
+  await stoppable(session, run.signal, () => loadTables(session, run))
+  // Stopped in its midst, nobody could tell whether the run is loaded.
+  await session.run('COMMIT')
+}
+
+const loadTables = async (session: Session, run: RunToLoad): Promise<void> => {
   await session.run(`CREATE TABLE IF NOT EXISTS ${LOADS} (run VARCHAR PRIMARY KEY, loaded_at TIMESTAMPTZ NOT NULL,
   partitions BIGINT NOT NULL)`)
   await session.run(`COMMENT ON TABLE ${LOADS} IS 'Runs of firmlake whose rows the tables show.'`)
@@ -80,7 +92,6 @@ export const loadRun = async (session: Session, run: RunToLoad): Promise<void> =
   const declared = tables.flatMap((table) => table.declared ?? [])
   for (const content of broughtContents(declared)) await mergeRecords(session, content, tables)
   await session.run(`INSERT INTO ${LOADS} VALUES (?, now(), ?)`, [run.run, countPartitions(run.files)])
-  await session.run('COMMIT')
 }
 
 /** Rows of files that have one order of columns each; DuckDB numbers the files in the order of the list. */

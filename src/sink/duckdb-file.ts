@@ -21,6 +21,10 @@ export interface DuckdbFileOptions {
   readonly staging: string
   /** Memory in which a commit works, in bytes. @default 512 MiB */
   readonly memoryBytes?: number | undefined
+  /** Stops a commit: its transaction is gone as a whole. */
+  readonly signal?: AbortSignal | undefined
+  /** What a commit loads, for messages. @default the run */
+  readonly what?: string | undefined
 }
 
 export interface DuckdbFileSink extends Sink {
@@ -38,6 +42,8 @@ export const duckdbFile = ({
   file,
   staging,
   memoryBytes = DEFAULT_MEMORY_BYTES,
+  signal,
+  what,
 }: DuckdbFileOptions): DuckdbFileSink => {
   let run: string | undefined
   const opened = (): string => {
@@ -73,8 +79,8 @@ export const duckdbFile = ({
       } catch (error) {
         throw writeError(`Cannot make folder "${above}"`, error)
       }
-      await withDatabase({ ...settings, action: `load run "${id}"` }, (session) =>
-        loadRun(session, { run: id, files, stagedPath }),
+      await withDatabase({ ...settings, action: `load ${what ?? `run "${id}"`}` }, (session) =>
+        loadRun(session, { run: id, files, stagedPath, signal }),
       )
       await fsyncFolder(above)
       await removeStaged(folder())

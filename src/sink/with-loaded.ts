@@ -10,22 +10,28 @@ import { storageOf } from '../storage/open-storage.ts'
 
 const FOLDER = '_loaded'
 
+/** A lake's own files stand where a sink's would. @throws {ToolkitError} `TARGET_REFUSED` */
+export const refuseLake = async (directory: string): Promise<void> => {
+  if (!(await storageOf(directory).hasFolder(MANIFEST_FOLDER))) return
+  throw new ToolkitError(
+    'TARGET_REFUSED',
+    `Cannot write to "${directory}": it is a lake, expected a folder of its own`,
+  )
+}
+
 /** @param directory the folder of the sink's files */
 export const withLoaded = (sink: Sink, directory: string): Sink & Required<Pick<Sink, 'loaded'>> => {
   const storage = storageOf(directory)
   const mark = `${sink.name}\n`
   let run: string | undefined
 
-  /** A lake's own files stand where a sink's would; a folder of another format shows runs that this one lacks. */
+  /** A folder of another format shows runs that this one lacks. */
   const refuseOthers = async (aMark: string | undefined): Promise<void> => {
-    const start = `Cannot deliver runs to "${directory}"`
-    if (await storage.hasFolder(MANIFEST_FOLDER))
-      throw new ToolkitError('TARGET_REFUSED', `${start}: it is a lake, expected a folder of its own`)
     const other = aMark === undefined ? null : await storage.read(aMark)
     if (other !== null && other.length > 0 && String(other) !== mark)
       throw new ToolkitError(
         'TARGET_REFUSED',
-        `${start} as "${sink.name}": it has runs as "${String(other).trim()}", expected a folder for each format`,
+        `Cannot deliver runs to "${directory}" as "${sink.name}": it has runs as "${String(other).trim()}", expected a folder for each format`,
       )
   }
 
@@ -44,6 +50,7 @@ export const withLoaded = (sink: Sink, directory: string): Sink & Required<Pick<
 
     async loaded() {
       const marks = await storage.list(FOLDER)
+      await refuseLake(directory)
       await refuseOthers(marks[0]?.path)
       return new Set(marks.map(({ path }) => path.slice(FOLDER.length + 1)))
     },

@@ -152,13 +152,13 @@ const runExport = async (options: ExportCommandOptions): Promise<void> => {
 }
 
 const progressText = (progress: ExportProgress, seconds: number): string => {
-  const { table, tablesDone, tables, rows, bytes } = progress
+  const { table, tablesDone, tables, rows, bytes, loading } = progress
   return [
     `${formatCount(tablesDone)}/${formatCounted(tables, 'table')}`,
-    table,
+    loading ? 'loading into the database' : table,
     ...(rows > 0 ? [formatCounted(rows, 'row')] : []),
     formatBytes(bytes),
-    formatRate(bytes, seconds),
+    ...(loading ? [] : [formatRate(bytes, seconds)]),
   ].join('  ')
 }
 

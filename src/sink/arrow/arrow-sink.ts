@@ -18,7 +18,7 @@ export interface ArrowSinkOptions {
  */
 export const arrowSink = ({ directory, kind = 'file' }: ArrowSinkOptions): Sink =>
   fileSink({
-    name: 'arrow',
+    name: kind === 'file' ? 'arrow' : 'arrows',
     directory,
     suffixOf: () => (kind === 'file' ? 'arrow' : 'arrows'),
     stage: async (path, table, rows) => ({

@@ -10,6 +10,8 @@ export interface Connection {
   readonly client: Client
   /** Host, port and database, for messages. */
   readonly server: string
+  /** Ends it at the server too, which otherwise would finish the statement that it is at and keep its locks so long. */
+  readonly terminate: () => Promise<void>
 }
 
 const serverOf = ({ host, port, database }: Client): string =>
@@ -57,12 +59,65 @@ export const withConnection = async <T>(
   try {
     await client.connect()
     await refuseOtherEncoding(client, attempt)
-    return await work({ client, server: attempt.server })
+    const { rows } = await client.query<{ readonly pid: number }>('SELECT pg_backend_pid() AS pid')
+    const terminate = (): Promise<void> => terminateBackend(url, client, rows[0]?.pid)
+    return await work({ client, server: attempt.server, terminate })
   } catch (error) {
     throw targetError(attempt, error)
   } finally {
     await endQuietly(client)
   }
+}
+
+/** By a second connection: the first one is busy. Where there is none to be had it is cut from this side at least. */
+const terminateBackend = async (url: string, client: Client, pid: number | undefined): Promise<void> => {
+  try {
+    const second = await newClient(url)
+    second.on('error', () => undefined)
+    try {
+      await second.connect()
+      await second.query('SELECT pg_terminate_backend($1)', [pid])
+    } finally {
+      await endQuietly(second)
+    }
+  } catch {
+    // Told by the work that fails now.
+  }
+  await endQuietly(client)
+}
+
+/**
+ * Does all of some work, or nothing of it.
+ *
+ * @param signal ends the connection, and the transaction with it; while it commits it is too late
+ * @throws {ToolkitError} `INTERRUPTED` after the signal; errors of the server as they came
+ */
+export const inTransaction = async <T>(
+  { client, terminate }: Connection,
+  signal: AbortSignal | undefined,
+  work: () => Promise<T>,
+): Promise<T> => {
+  const stopped = (cause: unknown): ToolkitError =>
+    new ToolkitError('INTERRUPTED', 'it was stopped', {}, cause)
+  if (signal?.aborted) throw stopped(signal.reason)
+  let ended: Promise<void> | undefined
+  const stop = (): void => {
+    ended = terminate()
+  }
+  signal?.addEventListener('abort', stop, { once: true })
+  let result: T
+  try {
+    await client.query('BEGIN')
+    result = await work()
+    if (signal?.aborted) throw stopped(signal.reason)
+  } catch (error) {
+    await ended
+    throw signal?.aborted ? stopped(error) : error
+  } finally {
+    signal?.removeEventListener('abort', stop)
+  }
+  await client.query('COMMIT')
+  return result
 }
 
 /** Only a database in UTF-8 holds every text. */

@@ -50,20 +50,18 @@ interface Loader {
 }
 
 /**
+ * Does its work in the transaction that is open.
+ *
  * @returns how many characters U+0000 were replaced by U+FFFD, by table; nothing where the run is loaded already
  * @throws {ToolkitError} TARGET_REFUSED; errors of the server as they came
  */
 export const loadRun = async (client: Client, run: RunToLoad): Promise<ReadonlyMap<string, number>> => {
   const loader: Loader = { client, run, replaced: new Map() }
-  await client.query('BEGIN')
   await client.query('SET LOCAL statement_timeout = 0')
   // Two runs at once would wait for each other's rows in turn.
   await client.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [`firmlake ${run.schema}`])
   await makeSchema(client, run.schema)
-  if (!(await claimRun(loader))) {
-    await client.query('ROLLBACK')
-    return loader.replaced
-  }
+  if (!(await claimRun(loader))) return loader.replaced
   const tables: Loading[] = []
   for (const table of stagedTables(run.files)) tables.push(await prepare(loader, table))
   for (const table of tables) if (table.declared === undefined) await replaceWhole(loader, table)
@@ -71,7 +69,6 @@ export const loadRun = async (client: Client, run: RunToLoad): Promise<ReadonlyM
   const declared = tables.flatMap((table) => table.declared ?? [])
   for (const content of broughtContents(declared)) await mergeRecords(loader, content, tables)
   for (const table of tables) await addKey(client, table)
-  await client.query('COMMIT')
   return loader.replaced
 }
 

@@ -21,10 +21,20 @@ export interface PostgresOptions {
   readonly schema?: string
   /** Folder of this machine for rows that are not loaded yet. */
   readonly staging: string
+  /** Stops a commit: its transaction is gone as a whole. */
+  readonly signal?: AbortSignal | undefined
+  /** What a commit loads, for messages. @default the run */
+  readonly what?: string | undefined
 }
 
 /** PostgreSQL as a sink. Text of PostgreSQL cannot hold U+0000: it becomes U+FFFD, and `warnings` says so. */
-export const postgresSink = ({ url, schema = 'firmlake', staging }: PostgresOptions): PostgresSink => {
+export const postgresSink = ({
+  url,
+  schema = 'firmlake',
+  staging,
+  signal,
+  what,
+}: PostgresOptions): PostgresSink => {
   let run: string | undefined
   const warnings: string[] = []
   checkName('a schema', schema)
@@ -66,18 +76,22 @@ export const postgresSink = ({ url, schema = 'firmlake', staging }: PostgresOpti
 
     async commit(files) {
       const id = opened()
-      const { withConnection } = await import('./connect.ts')
+      const { inTransaction, withConnection } = await import('./connect.ts')
       const { loadedRuns, loadRun } = await import('./load-run.ts')
-      const replaced = await withConnection(url, `load run "${id}"`, async ({ client }) => {
+      const action = `load ${what ?? `run "${id}"`}`
+      const replaced = await withConnection(url, action, async (connection) => {
+        const { client } = connection
         if ((await loadedRuns(client, schema)).has(id)) return new Map<string, number>()
         for (const file of files) await checkStaged(stagedPath(file), file)
-        return loadRun(client, {
-          schema,
-          run: id,
-          files,
-          stagedPath,
-          columnsOf: (file) => readColumns(stagedPath(file)),
-        })
+        return inTransaction(connection, signal, () =>
+          loadRun(client, {
+            schema,
+            run: id,
+            files,
+            stagedPath,
+            columnsOf: (file) => readColumns(stagedPath(file)),
+          }),
+        )
       })
       for (const [table, count] of replaced) warnings.push(replacedText(table, count))
       await removeStaged(folder())

@@ -1,5 +1,7 @@
 /** PostgreSQL as a target of the command line, on a real server. */
 
+import type { ChildProcess } from 'node:child_process'
+import { mkdir, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { needs } from '../support/needs.ts'
@@ -49,4 +51,34 @@ test('a server that is not there is TARGET_FAILED, and no password is told', asy
   const failed = await cli(['export', '--lake', lake, '--to', nobody, '--table', 'line_items', '--json'])
   expect([failed.code, errorCode(failed)]).toEqual([1, 'TARGET_FAILED'])
   expect(failed.stderr).not.toContain('very-secret')
+})
+
+test('Ctrl-C ends a load with 130, and neither staged rows nor a part of them are left', async () => {
+  const folder = await temporaryFolder()
+  const [lake, temporary] = [join(folder, 'lake'), join(folder, 'temporary')]
+  await mkdir(temporary)
+  await cliJson(['convert', SAMPLE_COMPANIES, '--lake', lake])
+  const own = server.url(await server.newDatabase())
+  await withClient(own, async (other) => {
+    // What a load waits for that finds another one at work.
+    await other.query("SELECT pg_advisory_lock(hashtextextended('firmlake firmlake', 0))")
+    let child: ChildProcess | undefined
+    const running = cli(['export', '--lake', lake, '--to', own, '--table', 'companies'], {
+      env: { TMPDIR: temporary },
+      onStart: (one) => (child = one),
+    })
+    const waiting = `SELECT 1 FROM pg_stat_activity WHERE application_name = 'firmlake'
+      AND datname = current_database() AND wait_event_type = 'Lock'`
+    await expect
+      .poll(async () => (await other.query(waiting)).rows.length, { interval: 20, timeout: 20_000 })
+      .toBe(1)
+    child?.kill('SIGINT')
+    const { code, stderr } = await running
+    expect(code).toBe(130)
+    expect(stderr).not.toContain('resume')
+    expect((await other.query("SELECT to_regnamespace('firmlake') AS schema")).rows).toEqual([
+      { schema: null },
+    ])
+  })
+  expect((await readdir(temporary, { recursive: true })).filter((name) => name.includes('.tmp-'))).toEqual([])
 })

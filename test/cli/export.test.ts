@@ -1,4 +1,5 @@
 import type { ChildProcess } from 'node:child_process'
+import { existsSync } from 'node:fs'
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -199,13 +200,34 @@ const untilWriting = (out: string): Promise<void> =>
 
 const ENDLESS = ['--sql', 'SELECT i, md5(i::VARCHAR) AS h FROM range(2000000000) AS t (i)', '--table', 'x']
 
+test('a lake is no target: neither for an export nor for a run, which does not begin', async () => {
+  const failed = await exportTo(`parquet:${lake}`, ['--table', 'companies', '--overwrite', '--json'])
+  expect([failed.code, errorCode(failed)]).toEqual([1, 'TARGET_REFUSED'])
+  const own = join(await temporaryFolder(), 'own')
+  const run = await cli(['convert', SAMPLE_COMPANIES, '--lake', own, '--sink', `jsonl:${own}`, '--json'])
+  expect([run.code, errorCode(run)]).toEqual([1, 'TARGET_REFUSED'])
+  expect(existsSync(own)).toBe(false)
+})
+
+test('an export that its database refuses names no run', async () => {
+  const file = join(await temporaryFolder(), 'l.duckdb')
+  const sql = ['--sql', 'SELECT 1 AS internal_id UNION ALL SELECT 1', '--table', 'companies', '--json']
+  await exported(file, ['--table', 'companies'])
+  const failed = await exportTo(file, sql)
+  expect(errorCode(failed)).toBe('TARGET_FAILED')
+  expect(failed.stderr).toContain('Cannot load the export in DuckDB file')
+})
+
 test('Ctrl-C ends an export with 130 and leaves nothing', async () => {
   const out = await temporaryFolder()
   let child: ChildProcess | undefined
   const running = exportTo(join(out, 'x.csv'), ENDLESS, { onStart: (one) => (child = one) })
   await untilWriting(out)
   child?.kill('SIGINT')
-  expect((await running).code).toBe(130)
+  const { code, stderr } = await running
+  expect(code).toBe(130)
+  expect(stderr).toContain('give the same command again')
+  expect(stderr).not.toContain('resume')
   expect(await readdir(out)).toEqual([])
 })
 

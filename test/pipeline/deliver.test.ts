@@ -5,9 +5,10 @@ import { expect, test } from 'vitest'
 import type { Sink } from '../../src/core/sink.ts'
 import { Engine, type Row } from '../../src/lake/duckdb.ts'
 import { literal } from '../../src/lake/sql.ts'
-import { chooseSink, readAddress } from '../../src/pipeline/choose-sink.ts'
+import { chooseSink, readAddress, refuseLakeAsTarget } from '../../src/pipeline/choose-sink.ts'
 import { compact } from '../../src/pipeline/compact.ts'
-import { deliver } from '../../src/pipeline/deliver.ts'
+import { type DeliverProgress, deliver } from '../../src/pipeline/deliver.ts'
+import { type ExportProgress, exportLake } from '../../src/pipeline/export-lake.ts'
 import { duckdbFile } from '../../src/sink/duckdb-file.ts'
 import { jsonLines } from '../../src/sink/json-lines.ts'
 import { withLoaded } from '../../src/sink/with-loaded.ts'
@@ -203,6 +204,44 @@ test('deliver that is stopped takes back the open run, and goes on the next time
   expect(await deliver({ lake: one.lake, sinks: [one.json] })).toMatchObject([{ runs: [second] }])
 })
 
+test('deliver that is stopped while a database loads leaves the database without the run, and nothing staged', async () => {
+  const one = await bench()
+  const run = await load(one, 'a', [companyLine(1)])
+  const controller = new AbortController()
+  const staging = join(one.folder, 'staging')
+  const address = readAddress(join(one.folder, 'out.duckdb'))
+  const sink = await chooseSink(address, { staging, signal: controller.signal })
+  const stopping = deliver({
+    lake: one.lake,
+    sinks: [sink],
+    signal: controller.signal,
+    onProgress: ({ loading }) => loading && controller.abort(),
+  })
+  await expect(stopping).rejects.toMatchObject({ code: 'INTERRUPTED' })
+  expect(await readdir(staging)).toEqual([])
+  expect(await one.database.loaded?.()).toEqual(new Set())
+  expect(await deliver({ lake: one.lake, sinks: [one.database] })).toMatchObject([{ runs: [run] }])
+})
+
+test('deliver and exportLake tell when a database loads what was written', async () => {
+  const one = await bench()
+  await load(one, 'a', [companyLine(1)])
+  const delivered: DeliverProgress[] = []
+  const onProgress = (progress: DeliverProgress): void => void delivered.push(progress)
+  const [{ rows } = { rows: 0 }] = await deliver({ lake: one.lake, sinks: [one.database], onProgress })
+  expect(delivered.filter(({ loading }) => loading)).toEqual([delivered.at(-1)])
+  expect(delivered.at(-1)).toMatchObject({ sink: 'duckdb', rows })
+  const exported: ExportProgress[] = []
+  await exportLake({
+    lake: one.lake,
+    to: { kind: 'duckdb', file: join(one.folder, 'export.duckdb') },
+    tables: ['companies'],
+    memoryBytes: 256 * 1024 ** 2,
+    onProgress: (progress) => exported.push(progress),
+  })
+  expect(exported.at(-1)).toMatchObject({ loading: true, tablesDone: 1, tables: 1, rows: 1 })
+})
+
 test('a compaction brings nothing to a sink that shows all of it, and everything to another', async () => {
   const one = await bench()
   await load(one, 'a', [companyLine(1), companyLine(2)])
@@ -258,16 +297,30 @@ test('a lake is no target for runs: its files stay as they are', async () => {
   expect((await one.verify()).problems).toEqual([])
 })
 
-test('a folder of one format takes no runs in another', async () => {
+test("refuseLakeAsTarget refuses the run's own lake before there is one, and any other lake", async () => {
+  const one = await bench()
+  await load(one, 'a', [companyLine(1)])
+  const later = join(one.folder, 'later')
+  const refused = { code: 'TARGET_REFUSED' }
+  const refuse = (to: string, lake: string) => refuseLakeAsTarget(readAddress(to), lake)
+  await expect(refuse(`jsonl:${later}/`, later)).rejects.toMatchObject(refused)
+  await expect(refuse(`parquet:${one.lake}`, later)).rejects.toMatchObject(refused)
+  await expect(refuse(`parquet:${later}`, one.lake)).resolves.toBeUndefined()
+})
+
+test.each([
+  ['csv', 'parquet'],
+  ['arrow', 'arrows'],
+])('a folder of the format %s takes no runs in %s', async (...formats) => {
   const one = await bench()
   const run = await load(one, 'a', [companyLine(1)])
   const directory = join(one.folder, 'out')
   const sinks = await Promise.all(
-    ['csv', 'parquet'].map((format) => chooseSink(readAddress(`${format}:${directory}`), { staging: '' })),
+    formats.map((format) => chooseSink(readAddress(`${format}:${directory}`), { staging: '' })),
   )
   await expect(deliver({ lake: one.lake, sinks })).rejects.toMatchObject({
     code: 'TARGET_REFUSED',
-    context: { sinks: 'parquet' },
+    context: { sinks: formats[1] },
   })
   expect(await sinks[0]?.loaded?.()).toEqual(new Set([run]))
 })

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync } from 'node:fs'
+import { existsSync, statSync } from 'node:fs'
 import { mkdir, readdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
@@ -322,4 +322,26 @@ test('commit fails where a staged file is gone, and nothing of the run is loaded
   await rm(staging, { recursive: true })
   await expect(sink.commit(files)).rejects.toMatchObject({ code: 'TARGET_FAILED' })
   expect(await ask("SELECT table_name FROM duckdb_tables() WHERE database_name = 'db'")).toEqual([])
+})
+
+test('duckdbFile that is stopped while it loads leaves the file as it was, and loads the run the next time', async () => {
+  const one = await bench()
+  await one.load('run-1', [['p-0', 'answers', 'SELECT 1 AS i']])
+  const controller = new AbortController()
+  const stopped = duckdbFile({ ...one, signal: controller.signal, what: 'the export' })
+  await stopped.open('run-2')
+  const rows = one.session.relation('SELECT i, hash(i) AS h FROM range(5000000) AS t (i)')
+  const { files } = await stopped.write('p-0', 'answers', rows)
+  const loading = stopped.commit(files)
+  const settled = expect(loading).rejects.toMatchObject({ code: 'INTERRUPTED' })
+  // DuckDB writes rows of a transaction to the file before its end.
+  const before = statSync(one.file).size
+  await expect.poll(() => statSync(one.file).size, { interval: 1 }).toBeGreaterThan(before)
+  controller.abort()
+  await settled
+  expect(await one.ask('SELECT i FROM db.answers')).toEqual([{ i: 1 }])
+  expect(await one.sink.loaded?.()).toEqual(new Set(['run-1']))
+  await one.sink.open('run-2')
+  await one.sink.commit(files)
+  expect(await one.ask('SELECT count(*) AS n FROM db.answers')).toEqual([{ n: '5000000' }])
 })

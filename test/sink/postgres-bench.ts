@@ -13,7 +13,7 @@ export type Partitions = Readonly<Record<string, Readonly<Record<string, string>
 
 export interface PostgresBench {
   readonly staging: string
-  readonly sink: () => PostgresSink
+  readonly sink: (signal?: AbortSignal) => PostgresSink
   /** Stages a run. @returns the sink and the files to commit */
   readonly stage: (
     run: string,
@@ -30,7 +30,7 @@ export const postgresBench = async (url: string): Promise<PostgresBench> => {
   const engine = await Engine.open({ memoryBytes: 256 * 1024 ** 2 })
   onTestFinished(() => engine.close())
   const session = await engine.connect()
-  const sink = (): PostgresSink => postgresSink({ url, staging })
+  const sink = (signal?: AbortSignal): PostgresSink => postgresSink({ url, staging, signal })
   const stage: PostgresBench['stage'] = async (run, partitions) => {
     const one = sink()
     await one.open(run)

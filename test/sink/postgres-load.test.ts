@@ -3,7 +3,12 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { TABLES } from '../../src/lake/tables.ts'
 import { needs } from '../support/needs.ts'
-import { type PostgresServer, postgresMissing, startPostgres } from '../support/postgres-server.ts'
+import {
+  type PostgresServer,
+  postgresMissing,
+  startPostgres,
+  withClient,
+} from '../support/postgres-server.ts'
 import { companies, type PostgresBench, postgresBench, sales } from './postgres-bench.ts'
 
 const missing = postgresMissing()
@@ -358,5 +363,43 @@ describe('values', () => {
   test('of a table of the lake come without a warning where nothing was replaced', async () => {
     const { load } = await bench()
     expect((await load('run-1', { 'p-0': { companies: companies([1, 'one']) } })).warnings).toEqual([])
+  })
+})
+
+describe('a load that is stopped', () => {
+  const ACTIVITY = `SELECT query, wait_event_type FROM pg_stat_activity
+    WHERE application_name = 'firmlake' AND datname = current_database()`
+
+  test.each([
+    { what: 'copies', table: 'answers', sql: 'SELECT i, hash(i)::VARCHAR AS h FROM range(3000000) AS t (i)' },
+    { what: 'waits for a lock', table: 'companies', sql: companies([1, 'new'], [2, 'two']) },
+  ])('while it $what is gone as a whole, at the server too', async ({ table, sql }) => {
+    const url = server.url(await server.newDatabase())
+    const { load, ask, sink, stage } = await postgresBench(url)
+    await load('run-1', { 'p-0': { companies: companies([1, 'one']) } })
+    const { files } = await stage('run-2', { 'p-0': { [table]: sql } })
+    const controller = new AbortController()
+    const stopped = sink(controller.signal)
+    await stopped.open('run-2')
+    await withClient(url, async (other) => {
+      if (table === 'companies') await other.query('BEGIN; LOCK TABLE firmlake.companies IN SHARE MODE')
+      const settled = expect(stopped.commit(files)).rejects.toMatchObject({ code: 'INTERRUPTED' })
+      await expect
+        .poll(() => ask(ACTIVITY), { interval: 5, timeout: 20_000 })
+        .toContainEqual(
+          table === 'companies'
+            ? [expect.anything(), 'Lock']
+            : [expect.stringMatching(/^COPY /), expect.anything()],
+        )
+      controller.abort()
+      await settled
+      await expect.poll(() => ask(ACTIVITY), { interval: 5, timeout: 20_000 }).toEqual([])
+    })
+    expect(await ask(COMPANIES)).toEqual([['1', 'one']])
+    const again = sink()
+    expect(await again.loaded()).toEqual(new Set(['run-1']))
+    await again.open('run-2')
+    await again.commit(files)
+    expect(await again.loaded()).toEqual(new Set(['run-1', 'run-2']))
   })
 })

@@ -1,0 +1,37 @@
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { expect, test } from 'vitest'
+import { newSpillFolder } from '../../src/lake/spill-folder.ts'
+import { temporaryName, thisProcess } from '../../src/support/process-identity.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+
+test('newSpillFolder gives each caller of a process a folder of its own', async () => {
+  const temporary = await temporaryFolder()
+  const [one, other] = [await newSpillFolder(temporary), await newSpillFolder(temporary)]
+  for (const { path } of [one, other]) mkdirSync(path)
+  one.remove()
+  expect([existsSync(one.path), existsSync(other.path)]).toEqual([false, true])
+})
+
+test('newSpillFolder removes what a killed process left, and nothing else', async () => {
+  const temporary = await temporaryFolder()
+  const alive = await newSpillFolder(temporary)
+  mkdirSync(alive.path)
+  const dead = join(dirname(alive.path), temporaryName({ ...thisProcess(), boot: 'an earlier one' }))
+  mkdirSync(dead)
+  writeFileSync(join(dead, 'duckdb_temp_storage-0.tmp'), 'x')
+  await newSpillFolder(temporary)
+  expect(readdirSync(dirname(alive.path)).map((name) => join(dirname(alive.path), name))).toEqual([
+    alive.path,
+  ])
+})
+
+test('newSpillFolder does without a folder whose name somebody else has taken', async () => {
+  const temporary = await temporaryFolder()
+  const { path } = await newSpillFolder(temporary)
+  const other = join(temporary, 'other')
+  mkdirSync(other)
+  writeFileSync(join(other, dirname(path).slice(temporary.length + 1)), '')
+  expect(dirname((await newSpillFolder(other)).path)).toBe(other)
+  expect(dirname((await newSpillFolder(join(temporary, 'missing'))).path)).toBe(join(temporary, 'missing'))
+})

@@ -17,7 +17,7 @@ import { type Batches, writeBatches } from '../sure/batches.ts'
 import { hashLake, verify } from './batch-bench.ts'
 
 const CHILD = fileURLToPath(new URL('child-compacts.ts', import.meta.url))
-const KILLS = Number(process.env.FIRMLAKE_KILLS ?? 6)
+const KILLS = Number(process.env.FIRMLAKE_COMPACT_KILLS ?? 6)
 const SEED = Number(process.env.FIRMLAKE_SEED ?? Date.now() % 1_000_000)
 const TARGET_BYTES = 16_384
 const KIB = 1024

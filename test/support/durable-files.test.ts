@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import {
   createIfAbsent,
+  EarlySync,
   fsyncFile,
   fsyncFolders,
   LineAppender,
@@ -93,4 +94,30 @@ test('LineAppender takes nothing more after a failure', async () => {
   await lines.close()
   await expect(lines.append('one')).rejects.toThrow()
   await expect(lines.append('two')).rejects.toThrow()
+})
+
+const MEBIBYTE = 1024 ** 2
+
+test('EarlySync syncs once for every 32 MiB, one at a time', async () => {
+  const ends: (() => void)[] = []
+  const early = new EarlySync({ datasync: () => new Promise((resolve) => ends.push(resolve)) })
+  early.wrote(31 * MEBIBYTE)
+  expect(ends).toHaveLength(0)
+  early.wrote(MEBIBYTE)
+  expect(ends).toHaveLength(1)
+  early.wrote(64 * MEBIBYTE)
+  expect(ends).toHaveLength(1)
+  ends[0]?.()
+  await early.settle()
+  early.wrote(1)
+  expect(ends).toHaveLength(2)
+})
+
+test('EarlySync tells of a failed sync also when a later one goes well', async () => {
+  const outcomes = [Promise.reject(new Error('the disk is gone')), Promise.resolve()]
+  const early = new EarlySync({ datasync: () => outcomes.shift() ?? Promise.resolve() })
+  early.wrote(32 * MEBIBYTE)
+  await expect(early.settle()).rejects.toThrow('the disk is gone')
+  early.wrote(32 * MEBIBYTE)
+  await expect(early.settle()).rejects.toThrow('the disk is gone')
 })

@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path'
 import type { Writable } from 'node:stream'
 import { writeError } from '../../core/errors.ts'
 import type { Relation } from '../../core/relation.ts'
-import { fsyncFolder, makeFolder } from '../../support/durable-files.ts'
+import { EarlySync, fsyncFolder, makeFolder } from '../../support/durable-files.ts'
 import { temporaryName } from '../../support/process-identity.ts'
 import type { WriteArrowOptions } from './write-arrow.ts'
 
@@ -68,16 +68,20 @@ const writeWhole = async (
     throw writeError(`Cannot write "${path}"`, error)
   }
   const handle = await openNew(temporary).catch(failed)
+  const early = new EarlySync(handle)
   let bytes = 0
   const onBytes = (part: Uint8Array): void => {
     bytes += part.byteLength
+    early.wrote(part.byteLength)
     onPart(part)
   }
   try {
     const rows = await writeRows(handle, relation, { ...options, onBytes }, failed)
+    await early.settle().catch(failed)
     await finish(handle, temporary, path).catch(failed)
     return { rows, bytes }
   } catch (error) {
+    await early.settle().catch(() => undefined)
     await handle.close()
     await rm(temporary, { force: true })
     throw error

@@ -27,7 +27,7 @@ import {
 } from '../sample-lake.ts'
 
 const CHILD = new URL('../child-publish.ts', import.meta.url)
-const KILLS = Number(process.env.FIRMLAKE_KILLS ?? 3)
+const KILLS = Number(process.env.FIRMLAKE_PUBLISH_KILLS ?? 3)
 
 let folderOfTwelve: string
 beforeAll(async () => {

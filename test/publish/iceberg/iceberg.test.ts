@@ -21,7 +21,7 @@ import {
 } from './iceberg-lake.ts'
 
 const CHILD = new URL('child-publish.ts', import.meta.url)
-const KILLS = Number(process.env.FIRMLAKE_KILLS ?? 3)
+const KILLS = Number(process.env.FIRMLAKE_PUBLISH_KILLS ?? 3)
 
 const texts = (lake: string): Promise<string[]> =>
   Promise.all(TABLES.map(({ name }) => tableText(lake, name)))

@@ -8,22 +8,27 @@ import { temporaryFolder } from '../support/temporary-folder.ts'
 test('newSpillFolder gives each caller of a process a folder of its own', async () => {
   const temporary = await temporaryFolder()
   const [one, other] = [await newSpillFolder(temporary), await newSpillFolder(temporary)]
-  for (const { path } of [one, other]) mkdirSync(path)
   one.remove()
   expect([existsSync(one.path), existsSync(other.path)]).toEqual([false, true])
+})
+
+test('the last one to remove its folder leaves nothing', async () => {
+  const temporary = await temporaryFolder()
+  const [one, other] = [await newSpillFolder(temporary), await newSpillFolder(temporary)]
+  one.remove()
+  other.remove()
+  expect(readdirSync(temporary)).toEqual([])
 })
 
 test('newSpillFolder removes what a killed process left, and nothing else', async () => {
   const temporary = await temporaryFolder()
   const alive = await newSpillFolder(temporary)
-  mkdirSync(alive.path)
   const dead = join(dirname(alive.path), temporaryName({ ...thisProcess(), boot: 'an earlier one' }))
   mkdirSync(dead)
   writeFileSync(join(dead, 'duckdb_temp_storage-0.tmp'), 'x')
-  await newSpillFolder(temporary)
-  expect(readdirSync(dirname(alive.path)).map((name) => join(dirname(alive.path), name))).toEqual([
-    alive.path,
-  ])
+  const next = await newSpillFolder(temporary)
+  const left = readdirSync(dirname(alive.path)).map((name) => join(dirname(alive.path), name))
+  expect(left.sort()).toEqual([alive.path, next.path].sort())
 })
 
 test('newSpillFolder does without a folder whose name somebody else has taken', async () => {

@@ -116,12 +116,10 @@ const deliverAll = async (
 ): Promise<void> => {
   const { chooseSink, readAddress } = await import('../pipeline/choose-sink.ts')
   const { deliver } = await import('../pipeline/deliver.ts')
-  const { inLake, RUNS_FOLDER } = await import('../lake/layout.ts')
-  const { temporaryName } = await import('../support/process-identity.ts')
+  const { stagingFolder } = await import('../pipeline/staging-folder.ts')
   // Two instances of DuckDB are at work where a sink loads a DuckDB file.
   const memoryBytes = Math.floor(queryMemory(memory) / 2)
-  // There `gc` finds what a killed process leaves.
-  const staging = inLake(lake, `${RUNS_FOLDER}/${temporaryName()}`)
+  const staging = stagingFolder(lake)
   try {
     const sinks = []
     for (const [at, address] of addresses.entries())

@@ -1,12 +1,10 @@
 /** The dry run of a compaction: what it would leave, without writing anything. */
 
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import type { FileEntry, Snapshot } from '../core/partition.ts'
 import { currentSelect } from '../lake/compact-rows.ts'
+import { newSpillFolder } from '../lake/spill-folder.ts'
 import { type Table, tablesOf } from '../lake/tables.ts'
 import { storageOf } from '../storage/open-storage.ts'
-import { temporaryName } from '../support/process-identity.ts'
 import { dictionaryTable } from './compact-check.ts'
 import { type CompactPlan, DEFAULT_TARGET_BYTES } from './compact-plan.ts'
 import {
@@ -44,7 +42,8 @@ export const planned = async (
   const { lake, targetBytes = DEFAULT_TARGET_BYTES, signal } = options
   const tell = options.onEvent ?? (() => undefined)
   await storageOf(lake).fetch([...contents.flatMap(({ files }) => files), ...snapshot.files], { signal })
-  const tables = await withSession(options, join(tmpdir(), temporaryName()), async (session) => {
+  const spill = await newSpillFolder()
+  const tables = await withSession(options, spill.path, async (session) => {
     const parts: Work = { session, snapshot, lake, targetBytes, signal, tell }
     const found: CompactedTable[] = []
     for (const content of contents) {
@@ -53,7 +52,7 @@ export const planned = async (
         found.push(await plannedTable(parts, table, content.files))
     }
     return [...found, await plannedTable(parts, dictionaryTable(), snapshot.files)]
-  })
+  }).finally(spill.remove)
   return {
     kind: 'planned',
     snapshot: snapshot.snapshot,

@@ -25,7 +25,7 @@ export type {
 } from './core/partition.ts'
 export { REJECT_CODES, type RejectCode } from './core/reject.ts'
 export type { CopyFormat, CopyReceipt, Relation as RowRelation } from './core/relation.ts'
-export type { Receipt, Sink } from './core/sink.ts'
+export type { DeliverySink, Receipt, Sink } from './core/sink.ts'
 export type { Fingerprint, Source } from './core/source.ts'
 export { BlockMemory } from './decode/block-memory.ts'
 export { type DecodeOptions, decodeBlocks } from './decode/decode-blocks.ts'

@@ -17,8 +17,6 @@ export interface ExtraRequest extends ExtraOptions {
   /** Memory in all, in bytes. */
   readonly memory: number
   readonly threads: number
-  /** The run just committed, if one was. */
-  readonly run?: string | undefined
   readonly json?: boolean | undefined
 }
 
@@ -110,7 +108,7 @@ const publishAll = async (
 
 const deliverAll = async (
   addresses: readonly string[],
-  { lake, memory, run }: ExtraRequest,
+  { lake, memory }: ExtraRequest,
   line: ProgressLine,
   signal: AbortSignal,
 ): Promise<void> => {
@@ -127,7 +125,6 @@ const deliverAll = async (
     const deliveries = await deliver({
       lake,
       sinks,
-      run,
       memoryBytes,
       signal,
       onProgress: (progress) =>

@@ -30,8 +30,13 @@ export interface Sink {
   /** Shows what the given files (of earlier receipts) hold; all or nothing as far as the target allows it. */
   commit(files: readonly FileEntry[]): Promise<void>
   abort(): Promise<void>
-  /** The runs that the target shows already; a sink without it cannot tell. Needs no `open`. */
+  /** The runs that the target shows already; a sink without it takes no deliveries. Needs no `open`. */
   loaded?(): Promise<ReadonlySet<string>>
   /** What a person should know of the commits so far, such as characters that the target cannot hold. */
   readonly warnings?: readonly string[]
+}
+
+/** A sink that runs can be delivered to: it knows which of them its target shows. */
+export interface DeliverySink extends Sink {
+  loaded(): Promise<ReadonlySet<string>>
 }

@@ -2,7 +2,7 @@
 
 import { extname } from 'node:path'
 import { ToolkitError } from '../core/errors.ts'
-import type { Sink } from '../core/sink.ts'
+import type { DeliverySink, Sink } from '../core/sink.ts'
 import { csvSink } from '../sink/csv.ts'
 import { duckdbFile } from '../sink/duckdb-file.ts'
 import { folderSink } from '../sink/folder-sink.ts'
@@ -82,7 +82,7 @@ const folderOf = async (format: FileFormat, directory: string, parts: SinkParts)
 }
 
 /** A sink that may have something to tell of its commits: characters that had to be replaced. */
-export type TellingSink = Sink & { readonly warnings?: readonly string[] }
+export type TellingSink = DeliverySink & { readonly warnings?: readonly string[] }
 
 /** A database as a sink; its tables show current versions. */
 export const databaseSink = async (

@@ -5,7 +5,7 @@
 
 import { systemCode, ToolkitError } from '../core/errors.ts'
 import type { FileEntry, PartitionEntry, Snapshot } from '../core/partition.ts'
-import type { Sink } from '../core/sink.ts'
+import type { DeliverySink, Sink } from '../core/sink.ts'
 import { readTable } from '../lake/current-versions.ts'
 import { Engine, type Session } from '../lake/duckdb.ts'
 import { inLake } from '../lake/layout.ts'
@@ -28,9 +28,7 @@ export interface DeliverProgress {
 
 export interface DeliverOptions {
   readonly lake: string
-  readonly sinks: readonly Sink[]
-  /** The run just committed: all that a sink gets which cannot tell what it has loaded. */
-  readonly run?: string | undefined
+  readonly sinks: readonly DeliverySink[]
   /** DuckDB's memory in bytes. @default half a GiB */
   readonly memoryBytes?: number | undefined
   /** Stops between two steps, and a sink's commit where the sink was given it too. */
@@ -87,16 +85,23 @@ const runsOf = ({ partitions, files, merged = [] }: Snapshot): readonly Committe
  * not come after them.
  */
 const lackingOf = async (
-  sink: Sink,
+  sink: DeliverySink,
   runs: readonly CommittedRun[],
-  committed: string | undefined,
 ): Promise<readonly CommittedRun[]> => {
-  if (sink.loaded === undefined) return runs.filter(({ run }) => run === committed)
   const loaded = await sink.loaded()
   const newest = runs.findLastIndex(({ run }) => loaded.has(run))
   const isThere = ({ run, merged }: CommittedRun, at: number): boolean =>
     loaded.has(run) || (merged.length > 0 && (at < newest || loaded.has(merged.at(-1) ?? '')))
   return runs.filter((run, at) => !isThere(run, at))
+}
+
+/** Types do not reach programs in JavaScript: such a sink would get nothing, and nobody would hear of it. */
+const refuseWithoutLoaded = ({ name, loaded }: Sink): void => {
+  if (typeof loaded === 'function') return
+  throw new TypeError(
+    `Cannot deliver runs to sink "${name}": it has no method "loaded", expected one that resolves to the runs that its ` +
+      'target shows; withLoaded(sink, folder) adds it to a sink of files',
+  )
 }
 
 interface Delivering extends DeliverOptions {
@@ -152,7 +157,7 @@ type Outcome =
 
 /** Brings one sink in step; after a failure it gets no later run, which would come out of order. */
 const deliverTo = async (
-  sink: Sink,
+  sink: DeliverySink,
   runs: readonly CommittedRun[],
   options: Delivering,
 ): Promise<Outcome> => {
@@ -160,7 +165,7 @@ const deliverTo = async (
   const done: string[] = []
   let current: string | undefined
   try {
-    const lacking = await lackingOf(sink, runs, options.run)
+    const lacking = await lackingOf(sink, runs)
     for (const one of lacking) {
       current = one.run
       stopIfAborted(options)
@@ -219,10 +224,12 @@ const failure = (
  * Brings every sink in step with the newest snapshot. One that fails does not keep the others from theirs.
  *
  * @returns what each sink got
+ * @throws {TypeError} before anything is delivered, when a sink has no `loaded`
  * @throws {ToolkitError} when a sink failed, with its code, after the others have got theirs; `INTERRUPTED`
  */
 export const deliver = async (options: DeliverOptions): Promise<readonly Delivery[]> => {
   const { lake, sinks, memoryBytes = DEFAULT_MEMORY_BYTES / 2, signal } = options
+  for (const sink of sinks) refuseWithoutLoaded(sink)
   const snapshot = sinks.length === 0 ? null : await newestSnapshot(lake)
   if (snapshot === null) return []
   const runs = runsOf(snapshot)

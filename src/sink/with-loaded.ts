@@ -4,7 +4,7 @@
  */
 
 import { ToolkitError } from '../core/errors.ts'
-import type { Sink } from '../core/sink.ts'
+import type { DeliverySink, Sink } from '../core/sink.ts'
 import { MANIFEST_FOLDER } from '../lake/layout.ts'
 import { storageOf } from '../storage/open-storage.ts'
 
@@ -20,7 +20,7 @@ export const refuseLake = async (directory: string): Promise<void> => {
 }
 
 /** @param directory the folder of the sink's files */
-export const withLoaded = (sink: Sink, directory: string): Sink & Required<Pick<Sink, 'loaded'>> => {
+export const withLoaded = (sink: Sink, directory: string): DeliverySink => {
   const storage = storageOf(directory)
   const mark = `${sink.name}\n`
   let run: string | undefined

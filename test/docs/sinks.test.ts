@@ -4,7 +4,7 @@ import { readdir, readFile } from 'node:fs/promises'
 import { stripTypeScriptTypes } from 'node:module'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import type { Sink } from '../../src/core/sink.ts'
+import type { DeliverySink } from '../../src/core/sink.ts'
 import { literal } from '../../src/lake/sql.ts'
 import { deliver } from '../../src/pipeline/deliver.ts'
 import { companyLine, openBench } from '../pipeline/batch-bench.ts'
@@ -15,9 +15,9 @@ import { temporaryFolder } from '../support/temporary-folder.ts'
 const text = await readFile(join(import.meta.dirname, '../../docs/sinks.md'), 'utf8')
 const [, code = ''] = /```ts\n([\s\S]*?)```/.exec(text) ?? []
 
-const loadExample = async (): Promise<(folder: string) => Sink> => {
+const loadExample = async (): Promise<(folder: string) => DeliverySink> => {
   const source = `data:text/javascript,${encodeURIComponent(stripTypeScriptTypes(code))}`
-  const { jsonFolder }: { readonly jsonFolder: (folder: string) => Sink } = await import(
+  const { jsonFolder }: { readonly jsonFolder: (folder: string) => DeliverySink } = await import(
     /* @vite-ignore */ source
   )
   return jsonFolder

@@ -1,8 +1,9 @@
 import { spawnSync } from 'node:child_process'
+import { existsSync } from 'node:fs'
 import { readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import type { Sink } from '../../src/core/sink.ts'
+import type { DeliverySink } from '../../src/core/sink.ts'
 import { Engine, type Row } from '../../src/lake/duckdb.ts'
 import { literal } from '../../src/lake/sql.ts'
 import { chooseSink, readAddress, refuseLakeAsTarget } from '../../src/pipeline/choose-sink.ts'
@@ -17,8 +18,8 @@ import { temporaryFolder } from '../support/temporary-folder.ts'
 import { type Bench, companyLine, openBench, relationsLine } from './batch-bench.ts'
 
 interface DeliverBench extends Bench {
-  readonly database: Sink
-  readonly json: Sink
+  readonly database: DeliverySink
+  readonly json: DeliverySink
   readonly jsonFolder: string
   /** What the database shows. */
   readonly ask: (sql: string) => Promise<readonly Row[]>
@@ -116,21 +117,23 @@ test('deliver to a lake without a snapshot does nothing', async () => {
   expect(await deliver({ lake: one.lake, sinks: [] })).toEqual([])
 })
 
-test('a sink that cannot tell what it has gets the run just committed', async () => {
+test('deliver refuses a sink without loaded before any sink gets anything', async () => {
   const one = await bench()
   await load(one, 'a', [companyLine(1)])
-  const second = await load(one, 'b', [companyLine(2)])
-  const sinks = [jsonLines({ directory: one.jsonFolder })]
-  expect(await deliver({ lake: one.lake, sinks })).toMatchObject([{ runs: [] }])
-  expect(await deliver({ lake: one.lake, sinks, run: second })).toMatchObject([{ runs: [second] }])
-  expect(await readdir(join(one.jsonFolder, 'companies'))).toEqual([`load=${second}`])
+  const silent = jsonLines({ directory: join(one.folder, 'silent') })
+  // @ts-expect-error: the type says so too.
+  const delivering = deliver({ lake: one.lake, sinks: [one.json, silent] })
+  await expect(delivering).rejects.toThrow(
+    /^Cannot deliver runs to sink "json-lines": it has no method "loaded", expected/,
+  )
+  expect(existsSync(one.jsonFolder)).toBe(false)
 })
 
 /** A sink whose commit fails for one run, until it is mended. */
 const failingFor = (
-  sink: Sink,
+  sink: DeliverySink,
   run: string,
-): Sink & { mend: () => void; readonly aborted: () => boolean } => {
+): DeliverySink & { mend: () => void; readonly aborted: () => boolean } => {
   let [broken, open, aborted] = [true, '', false]
   return {
     ...sink,
@@ -169,8 +172,8 @@ test('a sink that fails gets no later run, keeps no other from theirs, and goes 
     /run ".*" to sink "failing".* lake itself is committed; the same command again goes on/,
   )
   expect(failing.aborted()).toBe(true)
-  expect(await one.json.loaded?.()).toEqual(new Set(runs))
-  expect(await one.database.loaded?.()).toEqual(new Set(runs.slice(0, 1)))
+  expect(await one.json.loaded()).toEqual(new Set(runs))
+  expect(await one.database.loaded()).toEqual(new Set(runs.slice(0, 1)))
   expect(await one.ask(NAMES)).toEqual([{ name: 'Company 1' }])
   failing.mend()
   expect(await deliver({ lake: one.lake, sinks })).toMatchObject([{ runs: runs.slice(1) }, { runs: [] }])
@@ -199,7 +202,7 @@ test('deliver that is stopped takes back the open run, and goes on the next time
     },
   })
   await expect(stopping).rejects.toMatchObject({ code: 'INTERRUPTED' })
-  expect(await one.json.loaded?.()).toEqual(new Set([first]))
+  expect(await one.json.loaded()).toEqual(new Set([first]))
   expect(await readdir(join(one.jsonFolder, 'companies'))).toEqual([`load=${first}`])
   expect(await deliver({ lake: one.lake, sinks: [one.json] })).toMatchObject([{ runs: [second] }])
 })
@@ -219,7 +222,7 @@ test('deliver that is stopped while a database loads leaves the database without
   })
   await expect(stopping).rejects.toMatchObject({ code: 'INTERRUPTED' })
   expect(await readdir(staging)).toEqual([])
-  expect(await one.database.loaded?.()).toEqual(new Set())
+  expect(await one.database.loaded()).toEqual(new Set())
   expect(await deliver({ lake: one.lake, sinks: [one.database] })).toMatchObject([{ runs: [run] }])
 })
 
@@ -322,7 +325,7 @@ test.each([
     code: 'TARGET_REFUSED',
     context: { sinks: formats[1] },
   })
-  expect(await sinks[0]?.loaded?.()).toEqual(new Set([run]))
+  expect(await sinks[0]?.loaded()).toEqual(new Set([run]))
 })
 
 test.each(['csv', 'jsonl', 'parquet', 'arrow', 'arrows'])(
@@ -336,7 +339,7 @@ test.each(['csv', 'jsonl', 'parquet', 'arrow', 'arrows'])(
     const [file = ''] = await readdir(join(directory, 'companies', `load=${run}`))
     expect(file).toMatch(new RegExp(`\\.${format}$`))
     expect((await readFile(join(directory, 'companies', `load=${run}`, file))).length).toBeGreaterThan(10)
-    expect(await sink.loaded?.()).toEqual(new Set([run]))
+    expect(await sink.loaded()).toEqual(new Set([run]))
   },
 )
 

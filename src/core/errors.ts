@@ -15,6 +15,7 @@ export const ERROR_CODES = {
   SNAPSHOT_NOT_FOUND: 'the lake has no snapshot of that number; see "firmlake status"',
   SNAPSHOT_DAMAGED: 'a snapshot does not match its own hash or form; run "firmlake verify"',
   LAKE_DAMAGED: 'files of the lake are changed, cut, missing or unreadable; "firmlake verify" names them',
+  LAKE_NEWER: 'the lake was written by a later release; use the one that the message names, or a later one',
   COMMIT_CONFLICT: 'other runs kept committing first; run the same command again',
   QUARANTINE_LIMIT: 'more lines are bad than --max-quarantined allows; see "firmlake quarantine list"',
   RUN_NOT_FOUND: 'there is no such unfinished run; see "firmlake status"',

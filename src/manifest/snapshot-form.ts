@@ -114,8 +114,11 @@ const PARTITION = fields<PartitionEntry>({
   ),
 })
 
+/** The format of snapshots that this release writes; it reads no later one. */
+export const FORMAT = 1
+
 const SNAPSHOT = fields<Snapshot>({
-  format: oneOf(1),
+  format: oneOf(FORMAT),
   snapshot: count,
   parent: orNull(count),
   run: text,

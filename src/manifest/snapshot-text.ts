@@ -6,7 +6,8 @@
 import type { Snapshot } from '../core/partition.ts'
 import { snapshotName } from '../lake/layout.ts'
 import { sha256Of } from '../support/hash.ts'
-import { isSnapshot, snapshotMisfit } from './snapshot-form.ts'
+import { TOOL } from '../support/tool-version.ts'
+import { FORMAT, isSnapshot, snapshotMisfit } from './snapshot-form.ts'
 
 const ending = (sha256: string): string => `  "sha256": "${sha256}"\n}\n`
 const ENDING_BYTES = ending('0'.repeat(64)).length
@@ -42,6 +43,8 @@ export const snapshotToText = (snapshot: Snapshot): string => {
 export type SnapshotRead =
   | { readonly kind: 'snapshot'; readonly snapshot: Snapshot }
   | { readonly kind: 'damaged'; readonly cut: boolean; readonly reason: string }
+  /** Whole, and of a form that only a later release knows; `tool` made it. */
+  | { readonly kind: 'newer'; readonly tool: string }
 
 const parse = (bytes: Uint8Array): unknown => {
   try {
@@ -60,9 +63,28 @@ export const bytesToSnapshot = (bytes: Buffer): SnapshotRead => {
     return { kind: 'damaged', cut, reason: cut ? 'it ends too early' : 'it does not match its own hash' }
   }
   const value = parse(bytes)
-  return isSnapshot(value)
-    ? { kind: 'snapshot', snapshot: value }
-    : { kind: 'damaged', cut: false, reason: `its form does not fit at "${snapshotMisfit(value)}"` }
+  if (isSnapshot(value)) return { kind: 'snapshot', snapshot: value }
+  const tool = laterTool(value)
+  return tool === null
+    ? { kind: 'damaged', cut: false, reason: `its form does not fit at "${snapshotMisfit(value)}"` }
+    : { kind: 'newer', tool }
+}
+
+const versionOf = (tool: string): readonly number[] =>
+  (/ (\d+)\.(\d+)\.(\d+)/.exec(tool) ?? []).slice(1).map(Number)
+
+const isLater = (tool: string): boolean => {
+  const own = versionOf(TOOL)
+  const differing = versionOf(tool).findIndex((part, at) => part !== own[at])
+  return differing >= 0 && Number(versionOf(tool)[differing]) > Number(own[differing])
+}
+
+/** The release that made what this one cannot read: its format is a later one, or its tool is. */
+const laterTool = (value: unknown): string | null => {
+  if (typeof value !== 'object' || value === null) return null
+  const fields: Readonly<Record<string, unknown>> = { ...value }
+  const tool = typeof fields.tool === 'string' ? fields.tool : 'a later firmlake'
+  return Number(fields.format) > FORMAT || isLater(tool) ? tool : null
 }
 
 /** The text of a commit's second record: a line as `sha256sum` writes it. */

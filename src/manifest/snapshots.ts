@@ -56,6 +56,14 @@ const damaged = (lake: string, number: number, reason: string, cause?: unknown):
     cause,
   )
 
+/** What a snapshot of a later release is answered with; it is whole, and of use to that release. */
+export const madeLater = (number: number, tool: string): ToolkitError =>
+  new ToolkitError(
+    'LAKE_NEWER',
+    `Cannot read snapshot "${snapshotPath(number)}": made by a later release, needs ${tool} or later`,
+    { snapshot: number, tool },
+  )
+
 const readBytes = async (lake: string, number: number): Promise<Buffer> => {
   const bytes = await storageOf(lake)
     .read(snapshotPath(number))
@@ -70,6 +78,7 @@ const readBytes = async (lake: string, number: number): Promise<Buffer> => {
 const readChecked = async (lake: string, number: number): Promise<{ bytes: Buffer; snapshot: Snapshot }> => {
   const bytes = await readBytes(lake, number)
   const read = bytesToSnapshot(bytes)
+  if (read.kind === 'newer') throw madeLater(number, read.tool)
   if (read.kind === 'damaged') throw damaged(lake, number, read.reason)
   if (read.snapshot.snapshot !== number)
     throw damaged(lake, number, `it says it is ${read.snapshot.snapshot}`)
@@ -116,7 +125,7 @@ const numberOf = async (lake: string, wanted: number | undefined): Promise<numbe
 /**
  * The newest snapshot, or the one of a number.
  *
- * @throws {ToolkitError} `LAKE_NOT_FOUND`, `SNAPSHOT_NOT_FOUND`, `SNAPSHOT_DAMAGED`
+ * @throws {ToolkitError} `LAKE_NOT_FOUND`, `SNAPSHOT_NOT_FOUND`, `SNAPSHOT_DAMAGED`, `LAKE_NEWER`
  */
 export const readSnapshot = async (lake: string, number?: number): Promise<Snapshot> =>
   readKnownSnapshot(lake, await numberOf(lake, number))

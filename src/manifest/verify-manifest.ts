@@ -6,7 +6,7 @@ import { oldestPath, recordPath, runPath, snapshotName, snapshotPath } from '../
 import { storageOf } from '../storage/open-storage.ts'
 import { arithmeticProblems } from './arithmetic.ts'
 import { bytesToSnapshot, oldestText, recordText } from './snapshot-text.ts'
-import { type ManifestListing, readSnapshot } from './snapshots.ts'
+import { type ManifestListing, madeLater, readSnapshot } from './snapshots.ts'
 
 /**
  * `counts`: what is counted differs from what the manifest says. `listing`: two places of the manifest say
@@ -70,6 +70,7 @@ const checkSnapshot = async (
     return null
   }
   const result = bytesToSnapshot(read.bytes)
+  if (result.kind === 'newer') throw madeLater(number, result.tool)
   if (result.kind === 'damaged') {
     problems.push({
       path,
@@ -150,7 +151,7 @@ const checkCounts = (snapshot: Snapshot, checked: Set<string>, { problems }: Fin
  * Checks all snapshots, or one, and hands each readable one to `use`, oldest first.
  *
  * @returns how many were checked
- * @throws {ToolkitError} `SNAPSHOT_NOT_FOUND` when there never was the wanted one
+ * @throws {ToolkitError} `SNAPSHOT_NOT_FOUND` when there never was the wanted one, `LAKE_NEWER`
  */
 export const checkManifest = async (
   lake: string,

@@ -94,7 +94,7 @@ const checkFiles = async (
  * Checks every snapshot (own hash, form, number, parent, record of its commit, sums) and every file that one
  * lists (there, readable, length, SHA-256, rows). Reads only; may run beside loads and gc.
  *
- * @throws {ToolkitError} `LAKE_NOT_FOUND`, `SNAPSHOT_NOT_FOUND`; damage is never thrown but returned
+ * @throws {ToolkitError} `LAKE_NOT_FOUND`, `SNAPSHOT_NOT_FOUND`, `LAKE_NEWER`; damage is never thrown but returned
  */
 export const verifyLake = async (request: VerifyRequest): Promise<Verification> => {
   const { lake, snapshot, signal } = request

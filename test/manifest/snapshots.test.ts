@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { mkdir, rm, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { inLake, MANIFEST_FOLDER, recordPath, snapshotPath } from '../../src/lake/layout.ts'
@@ -11,9 +11,11 @@ import {
   readSnapshot,
   readSnapshotText,
 } from '../../src/manifest/snapshots.ts'
+import { verifyLake } from '../../src/manifest/verify.ts'
+import { sha256Of } from '../../src/support/hash.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { flipBit } from './damage.ts'
-import { loadSources } from './small-lake.ts'
+import { countLines, loadSources } from './small-lake.ts'
 
 const lakeOf = async (...sources: string[]): Promise<string> => {
   const lake = await temporaryFolder()
@@ -125,4 +127,40 @@ test('listSnapshots goes by number, and leaves other files alone', async () => {
   const lake = await lakeOf('a')
   await mkdir(inLake(lake, recordPath(1).replace('1.sha256', '9.json.bak')))
   expect(await listSnapshots(lake)).toEqual([1])
+})
+
+/** A whole snapshot as a later release may write it: its own hash fits. */
+const laterSnapshot = async (change: (body: string) => string): Promise<string> => {
+  const lake = await lakeOf('a')
+  const path = inLake(lake, snapshotPath(1))
+  const body = change((await readFile(path, 'utf8')).split('\n').slice(0, -3).join('\n').concat('\n'))
+  await writeFile(path, `${body}  "sha256": "${sha256Of(body)}"\n}\n`)
+  return lake
+}
+
+test.each([
+  [
+    'of a later format',
+    (body: string) => body.replace('"format": 1', '"format": 2').replace('0.1.0', '7.8.9'),
+  ],
+  [
+    'with a kind of source that only a later tool knows',
+    (body: string) =>
+      body.replace('firmlake 0.1.0', 'firmlake 7.8.9').replace('"kind":"file"', '"kind":"dream"'),
+  ],
+])('readSnapshot and verifyLake throw LAKE_NEWER for a snapshot %s', async (_, change) => {
+  const lake = await laterSnapshot(change)
+  const newer = {
+    code: 'LAKE_NEWER',
+    message:
+      'Cannot read snapshot "_manifest/00000001.json": made by a later release, needs firmlake 7.8.9 or later',
+  }
+  await expect(readSnapshot(lake)).rejects.toMatchObject(newer)
+  await expect(verifyLake({ lake, countRows: countLines })).rejects.toMatchObject(newer)
+  await expect(loadSources(lake, ['b'])).rejects.toMatchObject(newer)
+})
+
+test('readSnapshot calls a form that fits no release damaged', async () => {
+  const lake = await laterSnapshot((body) => body.replace('"kind":"file"', '"kind":"dream"'))
+  await expect(readSnapshot(lake)).rejects.toMatchObject({ code: 'SNAPSHOT_DAMAGED' })
 })

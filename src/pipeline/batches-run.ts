@@ -26,6 +26,8 @@ export interface BatchPull {
   readonly summary: BatchSummary | undefined
   /** Files that were not downloaded, because the lake holds them. */
   readonly held: readonly ListedBatchFile[]
+  /** Files that were left out because their id cannot be asked for. */
+  readonly unnameable: readonly ListedBatchFile[]
 }
 
 /** `null` before the first commit, and where there is no lake yet. */
@@ -49,8 +51,8 @@ export const pullBatches = async (
   const listed = await service.batchFiles(signal && { signal })
   const snapshot = await snapshotOf(lake)
   // Before there is a run, and perhaps a lake, of files that cannot be or need not be pulled.
-  const { files, held } = chooseBatchFiles(listed, selection, { snapshot, service: service.origin, again })
-  if (files.length === 0) return { summary: undefined, held }
+  const { files, ...left } = chooseBatchFiles(listed, selection, { snapshot, service: service.origin, again })
+  if (files.length === 0) return { summary: undefined, ...left }
   const plan: RunPlan = {
     ...{ pipeline: 'batches', inputs: [], cwd: '', again },
     limits: defaultLimits(options),
@@ -58,7 +60,7 @@ export const pullBatches = async (
   }
   const claim = await startRun({ lake, plan, now: new Date(), random: randomBytes })
   const chosen = await orGiveUp(claim, () => filesOfRun(claim, async () => files))
-  return { summary: await workOnBatches(claim, plan, chosen, options), held }
+  return { summary: await workOnBatches(claim, plan, chosen, options), ...left }
 }
 
 /** Works on a run of a batch pull that is already claimed. */

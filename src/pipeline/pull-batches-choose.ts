@@ -16,6 +16,8 @@ export interface ChosenFiles {
   readonly files: readonly ListedBatchFile[]
   /** Chosen, but in the lake already. */
   readonly held: readonly ListedBatchFile[]
+  /** Chosen, but with an id that no address can name: half a character (a lone surrogate) has no UTF-8. */
+  readonly unnameable: readonly ListedBatchFile[]
 }
 
 /**
@@ -69,6 +71,11 @@ const checkIds = (ids: readonly string[], listed: readonly ListedBatchFile[]): v
   )
 }
 
+const partition = <T>(items: readonly T[], test: (item: T) => boolean): [T[], T[]] => [
+  items.filter(test),
+  items.filter((item) => !test(item)),
+]
+
 /**
  * Files are held by the same service, the same id and, where the listing says it, the same size. What only the
  * bytes can tell, the run finds out when it has them.
@@ -92,6 +99,10 @@ export const chooseBatchFiles = (
     const known = sizes.get(id)
     return known !== undefined && (sizeBytes === undefined || known.has(sizeBytes))
   }
-  const chosen = once.filter((file) => fits(file, selection))
-  return { files: oldestFirst(chosen.filter((file) => !isHeld(file))), held: chosen.filter(isHeld) }
+  const [chosen, unnameable] = partition(
+    once.filter((file) => fits(file, selection)),
+    ({ id }) => id.isWellFormed(),
+  )
+  const [held, wanted] = partition(chosen, isHeld)
+  return { files: oldestFirst(wanted), held, unnameable }
 }

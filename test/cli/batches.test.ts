@@ -178,3 +178,20 @@ test.each([
   expect(status).toMatchObject({ snapshot: 1, unfinished: [], contents: [{ records: 2005 }] })
   expect(await cliJson(['verify', '--lake', lake])).toMatchObject({ problems: [] })
 })
+
+test('batches pull names and skips a file whose id holds half a character, and loads the others', async () => {
+  const half = offer('b-\ud800', companyLines(3, 50))
+  const [service, lake] = [await serving(half, SWEDEN), await newLake()]
+  const { code, stdout, stderr } = await cli(
+    ['batches', 'pull', '--new', '--lake', lake, '--json'],
+    environment(service),
+  )
+  expect(code).toBe(0)
+  expect(stderr).toContain('batch file "b-\\ud800.jsonl.br" is left out')
+  const reason = expect.stringContaining('half a character')
+  const skipped = [{ source: 'b-\\ud800.jsonl.br', reason }]
+  expect(JSON.parse(stdout)).toMatchObject({ snapshot: 1, records: 5, skipped })
+  expect(service.requests.map(({ id }) => id)).toEqual(['b-se'])
+  // Alone it leaves nothing to load, and begins no run.
+  expect(await pulled(await serving(half), await newLake(), '--new')).toMatchObject({ run: null, skipped })
+})

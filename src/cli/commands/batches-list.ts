@@ -52,7 +52,8 @@ const runList = async (options: ListOptions): Promise<void> => {
   try {
     const listed = await interruptible((signal) => service.batchFiles({ signal }))
     const lake = { snapshot: null, service: service.origin, again: true }
-    const { files } = chooseBatchFiles(listed, selectionOf([], options), lake)
+    const { files: nameable, unnameable } = chooseBatchFiles(listed, selectionOf([], options), lake)
+    const files = [...nameable, ...unnameable]
     if (options.json) return await printJson({ service: service.origin, batchFiles: files })
     await printLines(files.length > 0 ? tableOf(files) : ['The service lists no such batch file.'])
   } finally {

@@ -4,10 +4,11 @@ import type { Command } from 'commander'
 import { ToolkitError } from '../../core/errors.ts'
 import type { BatchPull } from '../../pipeline/batches-run.ts'
 import type { BatchSelection } from '../../pipeline/pull-batches-choose.ts'
+import type { ListedBatchFile } from '../../source/service/service.ts'
 import { type BatchFilter, batchFilterOptions, selectionOf } from '../batch-options.ts'
 import { formatBytes, formatCounted } from '../format.ts'
 import { jsonOption, lakeOption, withExamples } from '../options.ts'
-import { printJson, printLines } from '../output.ts'
+import { note, printJson, printLines } from '../output.ts'
 import { type PullingOptions, pulling } from '../pulling.ts'
 import { workOptions } from '../run-options.ts'
 import { type RunReport, reportLines, reportOf, warnOf } from '../run-report.ts'
@@ -54,15 +55,23 @@ const chosenBy = (ids: readonly string[], options: PullOptions): BatchSelection 
   return selectionOf(ids, options)
 }
 
+const UNNAMEABLE = 'its id in the listing holds half a character, and no address can name it'
+/** A name that reads the same on every terminal: half a character stands as its escape. */
+const nameOf = ({ name }: ListedBatchFile): string => JSON.stringify(name).slice(1, -1)
+
 /** A run's report; of a pull without a run, as there was nothing to load, one without a run. */
 const reportOfPull = (
-  { summary, held }: BatchPull,
+  { summary, held, unnameable }: BatchPull,
   measured: Parameters<typeof reportOf>[1],
 ): Omit<RunReport, 'run'> & { readonly run: string | null } => {
   const nothing = { run: '', snapshot: undefined, partitions: [], skipped: [] }
   const report = reportOf(summary ?? nothing, measured)
   const reason = 'the lake holds it already (--again loads it once more)'
-  const skipped = [...held.map(({ name }) => ({ source: name, reason })), ...report.skipped]
+  const skipped = [
+    ...held.map(({ name }) => ({ source: name, reason })),
+    ...unnameable.map((file) => ({ source: nameOf(file), reason: UNNAMEABLE })),
+    ...report.skipped,
+  ]
   return { ...report, run: summary?.run ?? null, skipped }
 }
 
@@ -84,16 +93,17 @@ const runPull = async (ids: string[], options: PullOptions): Promise<void> => {
       }),
     )
     const report = reportOfPull(pulled, measured())
+    for (const file of pulled.unnameable)
+      note(`warning: batch file "${nameOf(file)}" is left out: ${UNNAMEABLE}`)
     if (options.json) return printJson({ lake: options.lake, service: service.origin, ...report })
-    await printLines(linesOf(report))
+    await printLines(linesOf(report, pulled.held.length))
     if (report.run !== null) warnOf({ ...report, run: report.run }, options.lake)
   })
 }
 
-const linesOf = (report: ReturnType<typeof reportOfPull>): string[] => {
+const linesOf = (report: ReturnType<typeof reportOfPull>, held: number): string[] => {
   const { run } = report
   if (run !== null) return reportLines({ ...report, run })
-  const held = report.skipped.length
   return [
     held > 0
       ? `Nothing new to load: the lake holds ${formatCounted(held, 'file')} that the service offers.`

@@ -45,6 +45,23 @@ export const pageSizeOption = (): Option =>
     .argParser(atMost('--page-size', LIMITS.pageSize.most))
     .default(LIMITS.pageSize.most)
 
+export interface RequireOption {
+  readonly requireRecords?: true
+}
+
+export const requireOption = (): Option =>
+  new Option('--require-records', 'exit with 1 where the search finds no record at all')
+
+/** Ends a command whose search found nothing; its run is committed by then. @throws {ToolkitError} NOTHING_FOUND */
+export const requireRecords = (found: number, content: Content, { requireRecords }: RequireOption): void => {
+  if (!requireRecords || found > 0) return
+  throw new ToolkitError(
+    'NOTHING_FOUND',
+    `Cannot go on with the ${content} of the search: it found none, expected at least one`,
+    { content },
+  )
+}
+
 /** All but the first day, which not every command understands alike. */
 export const searchOptions = (): Option[] => [
   searchOption(),

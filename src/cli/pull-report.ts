@@ -90,9 +90,16 @@ export const windowTable = (windows: readonly PulledWindow[]): string[] => {
   return more > 0 ? [...table, `… and ${formatCounted(more, 'window')} more`] : table
 }
 
+/** A search with a misspelt value looks like one that has nothing: it is said, not only counted. */
+export const nothingFound = (content: string, since?: string): string =>
+  since === undefined
+    ? `Nothing found: the service has no ${content} of this search; check its values`
+    : `Nothing found: no ${content} of this search since ${since}`
+
 export const pullLines = ({ entry, windows, counters }: PullSummary): string[] => [
   ...windowTable(windows),
   '',
+  ...(entry.received === 0 ? [nothingFound(entry.content, entry.from)] : []),
   `${formatCount(entry.received)} of ${formatCount(entry.announced)} ${entry.content} received, ` +
     `${formatCounted(counters.requests, 'request')} (${formatCount(counters.retries)} again, ` +
     `${formatCount(counters.throttled)} told to slow down), ${formatBytes(counters.bytes)}`,
@@ -104,6 +111,7 @@ export const warnOfPull = ({ plan }: Pick<PullSummary, 'plan'>): void => {
 
 export const pullJson = ({ entry, plan, windows, counters }: PullSummary): object => ({
   ...entry,
+  nothingFound: entry.received === 0,
   gap: Math.max(0, plan.announced - plan.planned),
   ...(plan.since && { since: plan.since.from ?? null }),
   ...(plan.undated !== undefined && { undated: plan.undated }),

@@ -185,3 +185,21 @@ test('parseDuration reads times with a unit', () => {
   expect(['500ms', '90s', '15m', '1.5h'].map(read)).toEqual([500, 90_000, 900_000, 5_400_000])
   expect(() => read('15')).toThrow('--max-wait "15"')
 })
+
+test('pull asks the service for any country, says that nothing was found, and exits with 1 where that is not enough', async () => {
+  const one = await bench({ companies: companies(5) })
+  const args = ['pull', 'companies', '--lake', 'lake', '--search', '{"CountryCode":["ZZ"]}']
+  const plain = await one.run(args)
+  expect(plain.code).toBe(0)
+  expect(plain.stdout).toContain('Nothing found: the service has no companies of this search')
+  const strict = await one.run([...args, '--require-records', '--json'])
+  expect(strict.code).toBe(1)
+  expect(errorCode(strict)).toBe('NOTHING_FOUND')
+  expect(JSON.parse(strict.stdout).pull).toMatchObject({ nothingFound: true, announced: 0, received: 0 })
+  const found = await one.run([...args.slice(0, 4), ...SEARCH, '--require-records', '--json'])
+  expect(found.code).toBe(0)
+  expect(JSON.parse(found.stdout).pull).toMatchObject({ nothingFound: false, received: 5 })
+  const synced = await one.run(['sync', ...args.slice(2), '--require-records', '--json'])
+  expect(synced.code).toBe(1)
+  expect(JSON.parse(synced.stdout).sync).toMatchObject({ nothingFound: true, listed: 0 })
+})

@@ -5,14 +5,23 @@ import { LIMITS } from '../../contract/limits.ts'
 import type { Content } from '../../contract/objects.ts'
 import { jsonOption, lakeOption, withExamples } from '../options.ts'
 import { printJson, printLines } from '../output.ts'
-import { contentArgument, type SearchOptions, searchOf, searchOptions, settingsFor } from '../pull-options.ts'
+import {
+  contentArgument,
+  type RequireOption,
+  requireOption,
+  requireRecords,
+  type SearchOptions,
+  searchOf,
+  searchOptions,
+  settingsFor,
+} from '../pull-options.ts'
 import { pullJson, pullLines, warnOfPull, watchPull } from '../pull-report.ts'
 import { type PullingOptions, pulling } from '../pulling.ts'
 import { workOptions } from '../run-options.ts'
 import { reportLines, reportOf, warnOf } from '../run-report.ts'
 import { serviceOptions, serviceUrl } from '../service-options.ts'
 
-interface PullCommandOptions extends PullingOptions, SearchOptions {}
+interface PullCommandOptions extends PullingOptions, SearchOptions, RequireOption {}
 
 export const addPull = (program: Command): void => {
   const command = program
@@ -29,6 +38,7 @@ export const addPull = (program: Command): void => {
   command.addOption(
     new Option('--since <day>', 'first day (UTC), or "last": where the last pull of the same search stood'),
   )
+  command.addOption(requireOption())
   for (const option of serviceOptions('windows pulled side by side')) command.addOption(option)
   for (const option of workOptions()) command.addOption(option)
   command.addOption(jsonOption()).action(runPull)
@@ -45,13 +55,16 @@ export const addPull = (program: Command): void => {
 const runPull = async (content: Content, options: PullCommandOptions): Promise<void> => {
   const settings = settingsFor(content, await searchOf(options.search), options)
   const { pull } = await import('../../pipeline/pull-run.ts')
+  let found = 0
   await pulling(options, async ({ line, work, measured }) => {
     const onPull = watchPull(line).onEvent
     const pulled = await work((run) => pull(serviceUrl(options), settings, { ...run, onPull }))
+    found = pulled.entry.received
     const report = reportOf(pulled.summary, measured())
     if (options.json) return printJson({ lake: options.lake, ...report, pull: pullJson(pulled) })
     await printLines([...reportLines(report), '', ...pullLines(pulled)])
     warnOf(report, options.lake)
     warnOfPull(pulled)
   })
+  requireRecords(found, content, options)
 }

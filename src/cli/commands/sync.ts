@@ -6,14 +6,26 @@ import { formatBytes, formatCount, formatCounted } from '../format.ts'
 import { jsonOption, lakeOption, withExamples } from '../options.ts'
 import { note, printJson, printLines } from '../output.ts'
 import type { ProgressLine } from '../progress-line.ts'
-import { byOption, currencyOption, type SearchOptions, searchOf, searchOption } from '../pull-options.ts'
-import { gapLines } from '../pull-report.ts'
+import {
+  byOption,
+  currencyOption,
+  type RequireOption,
+  requireOption,
+  requireRecords,
+  type SearchOptions,
+  searchOf,
+  searchOption,
+} from '../pull-options.ts'
+import { gapLines, nothingFound } from '../pull-report.ts'
 import { type PullingOptions, pulling } from '../pulling.ts'
 import { workOptions } from '../run-options.ts'
 import { reportLines, reportOf, warnOf } from '../run-report.ts'
 import { serviceOptions, serviceUrl } from '../service-options.ts'
 
-interface SyncCommandOptions extends PullingOptions, Pick<SearchOptions, 'search' | 'currency' | 'by'> {}
+interface SyncCommandOptions
+  extends PullingOptions,
+    RequireOption,
+    Pick<SearchOptions, 'search' | 'currency' | 'by'> {}
 
 export const addSync = (program: Command): void => {
   const command = program
@@ -27,6 +39,7 @@ export const addSync = (program: Command): void => {
     .addOption(searchOption())
     .addOption(currencyOption())
     .addOption(byOption())
+    .addOption(requireOption())
   for (const option of serviceOptions('windows listed or pulled side by side')) command.addOption(option)
   for (const option of workOptions()) command.addOption(option)
   command.addOption(jsonOption()).action(runSync)
@@ -39,14 +52,17 @@ const runSync = async (options: SyncCommandOptions): Promise<void> => {
   const { currency, by } = options
   const asked = { search: await searchOf(options.search), currency, by }
   const { sync } = await import('../../pipeline/sync-run.ts')
+  let found = 0
   await pulling(options, async ({ line, work, measured }) => {
     const synced = await work((run) => sync(serviceUrl(options), asked, { ...run, onSync: syncEvents(line) }))
+    found = synced.findings.listed
     const report = reportOf(synced.summary, measured())
     if (options.json) return printJson({ lake: options.lake, ...report, sync: syncJson(synced) })
     await printLines([...syncLines(synced), '', ...reportLines(report)])
     warnOf(report, options.lake)
     for (const text of gapLines(synced.plan)) note(text)
   })
+  requireRecords(found, 'companies', options)
 }
 
 const syncEvents = (line: ProgressLine): NonNullable<SyncRunOptions['onSync']> => {
@@ -70,6 +86,7 @@ const syncEvents = (line: ProgressLine): NonNullable<SyncRunOptions['onSync']> =
 const syncLines = ({ findings, fetched, counters }: SyncSummary): string[] => {
   const { listed, new: added, changed, unchanged, vanished } = findings
   return [
+    ...(listed === 0 ? [nothingFound('companies')] : []),
     `${formatCount(listed)} listed: ${formatCount(added.length)} new, ${formatCount(changed.length)} changed, ` +
       `${formatCount(unchanged)} unchanged; ${formatCount(fetched)} fetched in full`,
     vanished === undefined
@@ -83,6 +100,7 @@ const syncJson = ({ entry, plan, findings, fetched, counters }: SyncSummary): ob
   ...entry,
   gap: Math.max(0, plan.announced - plan.planned),
   probes: plan.probes,
+  nothingFound: findings.listed === 0,
   listed: findings.listed,
   new: findings.new.length,
   changed: findings.changed.length,

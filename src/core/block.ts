@@ -11,13 +11,27 @@ export interface Block {
   /** Lines of this stretch that are longer than the limit, in order; they are not in `bytes`. */
   readonly overlong: readonly OverlongLine[]
   /**
-   * Where each line that is not blank stood in its source; absent where lines and offsets follow from the first
-   * (all sources but a quarantine, whose lines have gaps between them).
+   * Where each line stood in its source; absent where lines and offsets follow from the first (all sources but a
+   * quarantine, whose lines have gaps between them and none of which is blank).
    */
-  readonly places?: readonly { readonly line: number; readonly offset: number }[]
+  readonly places?: readonly LinePlace[]
   /** Gives the memory of `bytes` back for later blocks; afterwards nothing may read them. */
   readonly release?: () => void
 }
+
+/** Where a line stood in its decoded source: its number from 1 and the offset of its first byte. */
+export interface LinePlace {
+  readonly line: number
+  readonly offset: number
+}
+
+/** Where the line that begins at `start` in a block's bytes stood in its source. */
+export const placeOf = ({ bytes, firstLine, offset, places }: Block, start: number): LinePlace => {
+  let before = 0
+  for (let at = bytes.indexOf(NEWLINE); at >= 0 && at < start; at = bytes.indexOf(NEWLINE, at + 1)) before++
+  return places?.[before] ?? { line: firstLine + before, offset: offset + start }
+}
+const NEWLINE = 0x0a
 
 export interface OverlongLine {
   readonly line: number

@@ -4,7 +4,7 @@
  */
 
 import { isUtf8 } from 'node:buffer'
-import type { Block } from '../core/block.ts'
+import { type Block, type LinePlace, placeOf } from '../core/block.ts'
 import type { Drift } from '../core/partition.ts'
 import type { RejectCode, RejectedLine } from '../core/reject.ts'
 import type { CheckedRecord, RecordChecker } from './check-record.ts'
@@ -64,11 +64,8 @@ export const checkBlock = (block: Block, checker: RecordChecker): CheckedBlock =
       lines++
       const verdict = checkLine(checker, bytes, start, end, wellFormed)
       if (verdict instanceof Rejection) {
-        const { code, reason } = verdict
-        rejected.push({
-          ...rejectedLine(block, line, start, end, code, reason),
-          ...block.places?.[lines - 1],
-        })
+        const place = block.places?.[lines - 1] ?? { line, offset: block.offset + start }
+        rejected.push(rejectedLine(block, place, [start, end], verdict))
       } else {
         const occurrence = occurrences.get(verdict.id) ?? 0
         occurrences.set(verdict.id, occurrence + 1)
@@ -86,21 +83,26 @@ export const checkBlock = (block: Block, checker: RecordChecker): CheckedBlock =
   return { parts, rejected, lines, drift: checker.takeDrift() }
 }
 
-export const rejectedLine = (
+const rejectedLine = (
   block: Block,
-  line: number,
-  start: number,
-  end: number,
-  code: RejectCode,
-  reason: string,
+  place: LinePlace,
+  [start, end]: Stretch,
+  { code, reason }: Rejection,
 ): RejectedLine => ({
-  line,
-  offset: block.offset + start,
+  ...place,
   sizeBytes: end - start,
   code,
   reason,
   raw: Buffer.from(block.bytes.subarray(start, end)),
 })
+
+/** A line that passed the checks and was refused later. @param stretch the line with its line end */
+export const refusedLine = (
+  block: Block,
+  [start, next]: Stretch,
+  code: RejectCode,
+  reason: string,
+): RejectedLine => rejectedLine(block, placeOf(block, start), [start, next - 1], new Rejection(code, reason))
 
 const checkLine = (
   checker: RecordChecker,

@@ -118,7 +118,7 @@ export class RecordChecker {
     const scan = this.#scan
     const { keys, fields } = object
     if (!scan.openObject()) return
-    let seen = 0 // one bit a field: no object has more than 30
+    let seen = 0 // one bit a field: `compile` refuses objects of more than 32
     let names: Set<string> | undefined
     do {
       const index = this.#key(keys)

@@ -19,12 +19,24 @@ export interface CompiledObject {
 
 const compiled = new Map<ObjectType, CompiledObject>()
 
-/** The compiled form of an object and of all objects in it; made once. */
+/** Fields of an object that the checker tells apart: one bit of a 32-bit number each. */
+const MOST_FIELDS = 32
+
+/**
+ * The compiled form of an object and of all objects in it; made once.
+ * @throws {RangeError} for an object of more than 32 fields
+ */
 export const compile = (object: ObjectType): CompiledObject => {
   const known = compiled.get(object)
   if (known) return known
+  const names = Object.keys(object.fields)
+  if (names.length > MOST_FIELDS) {
+    throw new RangeError(
+      `Cannot compile "${object.name}" for the checker: it has ${names.length} fields, expected at most ${MOST_FIELDS}`,
+    )
+  }
   const fields: CompiledField[] = []
-  const result: CompiledObject = { keys: new KeyTable(Object.keys(object.fields)), fields }
+  const result: CompiledObject = { keys: new KeyTable(names), fields }
   compiled.set(object, result)
   for (const [name, field] of Object.entries(object.fields)) {
     const of = field.kind === 'object' || field.kind === 'objects' ? field.of : object

@@ -5,20 +5,13 @@ import type { Block } from '../core/block.ts'
 import { ToolkitError } from '../core/errors.ts'
 import type { Sink } from '../core/sink.ts'
 import type { Fingerprint, Source } from '../core/source.ts'
-import { checkBlock, emptyPart, rejectedLine } from '../load/check-block.ts'
+import { checkBlock, emptyPart, refusedLine } from '../load/check-block.ts'
 import type { RecordChecker } from '../load/check-record.ts'
 import { detectContent } from '../load/detect-content.ts'
 import type { Loader } from '../load/loader.ts'
 import type { DonePartitions } from './done-partitions.ts'
 import { hashWhileReading } from './hashed-source.ts'
-import {
-  type Finished,
-  lineAt,
-  originId,
-  type PartOrigin,
-  partitionEntry,
-  partitionId,
-} from './partition-entry.ts'
+import { type Finished, originId, type PartOrigin, partitionEntry, partitionId } from './partition-entry.ts'
 import { type SideWork, settled } from './side-work.ts'
 
 /** The stages, ready made. */
@@ -143,8 +136,7 @@ const loadBlock = async (
         part,
         rejected: layer === 0 ? checked.rejected : [],
         source: source.name,
-        reject: ([from, to], code, reason) =>
-          rejectedLine(block, lineAt(block, from), from, to - 1, code, reason),
+        reject: (stretch, code, reason) => refusedLine(block, stretch, code, reason),
       },
       sink,
     )

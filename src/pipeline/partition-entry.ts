@@ -1,7 +1,7 @@
 /** The manifest's entry of a loaded part, and its place among all parts of a run. */
 
 import type { Content } from '../contract/objects.ts'
-import type { Block } from '../core/block.ts'
+import { type Block, placeOf } from '../core/block.ts'
 import type { PartitionEntry } from '../core/partition.ts'
 import type { Fingerprint, Source } from '../core/source.ts'
 import type { CheckedBlock, CheckedPart } from '../load/check-block.ts'
@@ -61,7 +61,7 @@ export const partitionEntry = (
   const { window, batch, requested = null } = source.details?.() ?? {}
   // The bad lines and the drift of a block belong to its first layer.
   const rejected = layer === 0 ? checked.rejected.length : 0
-  const start = layer === 0 ? 0 : (part.stretches[0]?.[0] ?? 0)
+  const first = placeOf(block, layer === 0 ? 0 : (part.stretches[0]?.[0] ?? 0))
   return {
     id: partitionId(originId(source, fingerprint, index), number, layer),
     run,
@@ -71,8 +71,8 @@ export const partitionEntry = (
       name: source.name,
       ...(fingerprint ?? NOT_YET),
       block: number,
-      firstLine: lineAt(block, start),
-      offset: block.offset + start,
+      firstLine: first.line,
+      offset: first.offset,
       last,
       ...(window && { window }),
       ...(batch && { batch }),
@@ -94,10 +94,3 @@ export const withFingerprint = (partition: PartitionEntry, fingerprint: Fingerpr
   ...partition,
   source: { ...partition.source, ...fingerprint },
 })
-
-/** Line number in the source of the line that begins at `start` in a block's bytes. */
-export const lineAt = ({ bytes, firstLine }: Block, start: number): number => {
-  let line = firstLine
-  for (let at = bytes.indexOf(0x0a); at >= 0 && at < start; at = bytes.indexOf(0x0a, at + 1)) line++
-  return line
-}

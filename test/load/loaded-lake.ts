@@ -11,12 +11,11 @@ import { filesOf, readTable } from '../../src/lake/current-versions.ts'
 import { Engine, type Row, type Session } from '../../src/lake/duckdb.ts'
 import { inLake } from '../../src/lake/layout.ts'
 import { TABLES, type TableName } from '../../src/lake/tables.ts'
-import { checkBlock, emptyPart, rejectedLine } from '../../src/load/check-block.ts'
+import { checkBlock, emptyPart, refusedLine } from '../../src/load/check-block.ts'
 import { RecordChecker } from '../../src/load/check-record.ts'
 import { giveBack } from '../../src/load/give-back.ts'
 import { type Loader, openLoader } from '../../src/load/loader.ts'
 import { newSeenSets } from '../../src/load/seen-sets.ts'
-import { lineAt } from '../../src/pipeline/partition-entry.ts'
 import { parquetLake } from '../../src/sink/parquet-lake.ts'
 
 const MEMORY_BYTES = 512 * 1024 * 1024
@@ -27,6 +26,8 @@ export interface Batch {
   readonly lines: readonly (string | object)[] | Buffer
   /** Hides from the loader which names the checker saw, so that DuckDB refuses lines with new ones. */
   readonly namesUnseen?: boolean
+  /** Where each line stood, as in a block of a quarantine. */
+  readonly places?: Block['places']
 }
 
 export const linesText = (lines: readonly (string | object)[]): string =>
@@ -80,8 +81,9 @@ export class Workbench {
     const partitions: PartitionEntry[] = []
     const rejected: RejectedLine[] = []
     const drift: Drift[] = []
-    for (const [at, { content, lines, namesUnseen }] of batches.entries()) {
-      const block = blockOf(Buffer.isBuffer(lines) ? lines : Buffer.from(linesText(lines)))
+    for (const [at, { content, lines, namesUnseen, places }] of batches.entries()) {
+      const bytes = Buffer.isBuffer(lines) ? lines : Buffer.from(linesText(lines))
+      const block = { ...blockOf(bytes), ...(places && { places }) }
       const checked = checkBlock(block, new RecordChecker(content, namesUnseen ? newSeenSets() : seen))
       rejected.push(...checked.rejected)
       drift.push(...checked.drift)
@@ -134,8 +136,7 @@ const loadPart = async (
       part,
       rejected,
       source: 'test.jsonl',
-      reject: ([from, to], code, reason) =>
-        rejectedLine(block, lineAt(block, from), from, to - 1, code, reason),
+      reject: (stretch, code, reason) => refusedLine(block, stretch, code, reason),
     },
     sink,
   )

@@ -440,3 +440,14 @@ test('load sets aside the lines that DuckDB alone refuses, and loads the rest of
   expect(JSON.stringify(quarantine.map(({ reason }) => reason))).not.toContain('Strange')
   expect(lake.snapshot.partitions[0]?.counts).toMatchObject({ lines: 5, records: 3, quarantined: 2 })
 })
+
+test('load says of a line of a replayed block that DuckDB alone refuses where it stood in its source', async () => {
+  const strange = { BasicDetails: { InternalId: 2 }, Financials: { Strange: { TotalAssets: { 2020: 1 } } } }
+  const lines = [{ BasicDetails: { InternalId: 1 } }, strange, '{"bad"']
+  const places = [7, 90, 91].map((line) => ({ line, offset: line * 1000 }))
+  const lake = await bench.load({ content: 'companies', lines, namesUnseen: true, places })
+  expect(await lake.quarantine()).toMatchObject([
+    { line: 90, byte_offset: 90_000, code: 'REFUSED_BY_ENGINE', raw: JSON.stringify(strange) },
+    { line: 91, byte_offset: 91_000, code: 'NOT_JSON', raw: '{"bad"' },
+  ])
+})

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import type { Block } from '../../src/core/block.ts'
 import { Engine } from '../../src/lake/duckdb.ts'
-import { type CheckedBlock, checkBlock, rejectedLine } from '../../src/load/check-block.ts'
+import { type CheckedBlock, checkBlock, refusedLine } from '../../src/load/check-block.ts'
 import { RecordChecker } from '../../src/load/check-record.ts'
 import { type LoadedPart, openLoader } from '../../src/load/loader.ts'
 import { newSeenSets } from '../../src/load/seen-sets.ts'
@@ -54,8 +54,8 @@ test.each(['country', 'currency', 'category', 'line_item'])(
       const load = async (partition: string, block: Block, checked: CheckedBlock): Promise<LoadedPart> => {
         const [part] = checked.parts
         if (part === undefined) throw new Error('No part')
-        const reject: Parameters<typeof loader.load>[0]['reject'] = ([from, to], code, reason) =>
-          rejectedLine(block, 1, from, to - 1, code, reason)
+        const reject: Parameters<typeof loader.load>[0]['reject'] = (stretch, code, reason) =>
+          refusedLine(block, stretch, code, reason)
         const { bytes } = block
         const request = {
           partition,

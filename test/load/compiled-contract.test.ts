@@ -1,0 +1,19 @@
+import { expect, test } from 'vitest'
+import type { ObjectType } from '../../src/contract/fields.ts'
+import { number, object } from '../../src/contract/fields.ts'
+import { compile } from '../../src/load/compiled-contract.ts'
+
+const objectOf = (fields: number): ObjectType =>
+  object(
+    'Wide',
+    'An object',
+    Object.fromEntries(Array.from({ length: fields }, (_, at) => [`Field${at}`, number('null', 'A field')])),
+  )
+
+test('compile takes an object of as many fields as the checker has bits for, and refuses one more', () => {
+  expect(compile(objectOf(32)).fields).toHaveLength(32)
+  expect(() => compile(objectOf(33))).toThrow(RangeError)
+  expect(() => compile(objectOf(33))).toThrow(
+    /^Cannot compile "Wide" for the checker: it has 33 fields, expected at most 32$/,
+  )
+})

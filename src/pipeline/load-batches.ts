@@ -7,6 +7,7 @@ import type { Content } from '../contract/objects.ts'
 import { ToolkitError } from '../core/errors.ts'
 import type { PartitionEntry, Snapshot } from '../core/partition.ts'
 import type { Fingerprint, Source } from '../core/source.ts'
+import { detectCompression } from '../decode/detect-compression.ts'
 import { openJournal, readJournal } from '../manifest/journal.ts'
 import { loadedSources } from '../manifest/loaded-sources.ts'
 import { releaseRun } from '../manifest/run-claims.ts'
@@ -17,7 +18,7 @@ import { DonePartitions } from './done-partitions.ts'
 import { KnownSources } from './known-sources.ts'
 import { type LoadedSource, type LoadParts, loadSource, type SourceRun } from './load-source.ts'
 import { oneAhead } from './one-ahead.ts'
-import { byPlace, type Finished, originId, withFingerprint } from './partition-entry.ts'
+import { byPlace, type Finished, withFingerprint } from './partition-entry.ts'
 import type { Progress } from './progress.ts'
 import { SideWork } from './side-work.ts'
 
@@ -103,7 +104,7 @@ class BatchRun {
 
   async work(): Promise<BatchSummary> {
     const { claim, content, signal, onEvent } = this.#options
-    const done = new DonePartitions(await readJournal(claim.lake, claim.run))
+    const done = new DonePartitions(claim.run, await readJournal(claim.lake, claim.run))
     onEvent?.({ kind: 'started', run: claim.run, resumed: claim.number > 1, finished: done.size })
     await this.#parts.sink.open(claim.run)
     const newest = await newestSnapshot(claim.lake)
@@ -146,7 +147,7 @@ class BatchRun {
     run: SourceRun,
   ): Promise<void> {
     const wanted = whole?.[0]?.partition.content ?? run.content ?? source.content
-    if (fingerprint) {
+    if (fingerprint && !isCutToNothing(source, fingerprint)) {
       const held = known.reasonToSkip(source, fingerprint, wanted ? [wanted] : ['companies', 'relations'])
       if (held !== undefined) return this.#skip(source, held)
     }
@@ -233,6 +234,10 @@ class BatchRun {
   }
 }
 
+/** A compressed file has some bytes at least: one without is no empty file that was loaded before, it is truncated. */
+const isCutToNothing = ({ name, decodeName = name }: Source, { bytes }: Fingerprint): boolean =>
+  bytes === 0 && detectCompression(Buffer.alloc(0), decodeName) !== 'none'
+
 const identifySource = async (
   source: Source,
   index: number,
@@ -255,4 +260,4 @@ const wholeOf = (
   fingerprint: Fingerprint | undefined,
   index: number,
   done: DonePartitions,
-): readonly Finished[] | undefined => done.wholeSource(originId(source, fingerprint, index), index)
+): readonly Finished[] | undefined => done.wholeSource(done.origin(source, fingerprint, index), index)

@@ -11,7 +11,7 @@ import { detectContent } from '../load/detect-content.ts'
 import type { Loader } from '../load/loader.ts'
 import type { DonePartitions } from './done-partitions.ts'
 import { hashWhileReading } from './hashed-source.ts'
-import { type Finished, originId, type PartOrigin, partitionEntry, partitionId } from './partition-entry.ts'
+import { type Finished, type PartOrigin, partitionEntry, partitionId } from './partition-entry.ts'
 import { type SideWork, settled } from './side-work.ts'
 
 /** The stages, ready made. */
@@ -75,6 +75,7 @@ export const loadSource = async (
   const blocks = parts.decode(known ? source : hashed.source, run.onRead)
   const iterator = blocks[Symbol.asyncIterator]()
   const jobs: Promise<boolean>[] = []
+  const originId = run.done.origin(source, known, index)
   try {
     let next = settled(iterator.next())
     let content = run.content ?? source.content
@@ -94,7 +95,7 @@ export const loadSource = async (
       const upcoming = next
       const isLast = async (): Promise<boolean> => step.done === true || (await upcoming)().done === true
       await work.room()
-      const origin = { run: run.run, source, fingerprint: known, content, block, checked }
+      const origin = { run: run.run, id: originId, source, fingerprint: known, content, block, checked }
       jobs.push(work.start(loadBlock(origin, [index, number], isLast, run)))
       if (step.done) break
     }
@@ -122,7 +123,7 @@ const loadBlock = async (
   for (const [layer, part] of parts.entries()) {
     const place = [index, number, layer] as const
     const decodedBytes = layer === 0 ? block.bytes.length : 0
-    const partition = partitionId(originId(source, fingerprint, index), number, layer)
+    const partition = partitionId(origin.id, number, layer)
     const before = done.find(partition, fingerprint?.sha256)
     if (before) {
       onFinished({ place, layers: parts.length, partition: before }, decodedBytes)

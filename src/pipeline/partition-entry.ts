@@ -22,17 +22,33 @@ export interface Finished {
 export const byPlace = (a: Finished, b: Finished): number =>
   a.place[0] - b.place[0] || a.place[1] - b.place[1] || a.place[2] - b.place[2]
 
-/** What the ids of a source's partitions begin with: the same in each try of a run. */
+/** Digits of a hash that an id begins with. */
+const ORIGIN_LENGTH = 16
+
+/**
+ * What the ids of a source's partitions begin with: the same in each attempt of a run, and unlike those of every
+ * other run, also where it loads the same bytes once more.
+ */
 export const originId = (
+  run: string,
   { key }: Pick<Source, 'key'>,
   fingerprint: Fingerprint | undefined,
   index: number,
 ): string => {
-  const hash = key === undefined ? fingerprint?.sha256 : sha256Of(key)
-  return hash?.slice(0, 16) ?? `stdin${index}`
+  const source = key ?? fingerprint?.sha256 ?? `stdin ${index}`
+  return sha256Of(`${run}\n${source}`).slice(0, ORIGIN_LENGTH)
 }
 
-/** The same in each try of a run, so that a finished partition is known again. */
+/** As `originId` was before ids held their run; a run begun by such a release goes on with them. */
+export const originIdWithoutRun = (
+  { key }: Pick<Source, 'key'>,
+  fingerprint: Fingerprint | undefined,
+): string | undefined => (key === undefined ? fingerprint?.sha256 : sha256Of(key))?.slice(0, ORIGIN_LENGTH)
+
+/** What a partition's id begins with. */
+export const originOf = (partition: string): string => partition.slice(0, ORIGIN_LENGTH)
+
+/** The same in each attempt of a run, so that a finished partition is known again. */
 export const partitionId = (origin: string, block: number, layer: number): string =>
   `${origin}-${String(block).padStart(5, '0')}${layer > 0 ? `-${layer}` : ''}`
 
@@ -41,6 +57,8 @@ const NOT_YET: Fingerprint = { bytes: 0, sha256: '0'.repeat(64) }
 
 export interface PartOrigin {
   readonly run: string
+  /** What the ids of the source's partitions begin with. */
+  readonly id: string
   readonly source: Source
   readonly fingerprint: Fingerprint | undefined
   readonly content: Content
@@ -56,14 +74,14 @@ export const partitionEntry = (
   loaded: LoadedPart,
 ): PartitionEntry => {
   const { run, source, fingerprint, content, block, checked, last } = origin
-  const [index, number, layer] = place
+  const [, number, layer] = place
   const { receipts, refused, observed } = loaded
   const { window, batch, requested = null } = source.details?.() ?? {}
   // The bad lines and the drift of a block belong to its first layer.
   const rejected = layer === 0 ? checked.rejected.length : 0
   const first = placeOf(block, layer === 0 ? 0 : (part.stretches[0]?.[0] ?? 0))
   return {
-    id: partitionId(originId(source, fingerprint, index), number, layer),
+    id: partitionId(origin.id, number, layer),
     run,
     content,
     source: {

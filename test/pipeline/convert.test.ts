@@ -233,11 +233,16 @@ const stream = (bytes: Buffer, pieceBytes = 100): Source => ({
   },
 })
 
-const runStream = async ({ lake }: Bench, source: Source, again = false): Promise<BatchSummary> => {
+const runStream = async (
+  { lake }: Bench,
+  source: Source,
+  again = false,
+  badLines = 0,
+): Promise<BatchSummary> => {
   const limits = { maxLineBytes: 1e6, maxRatio: 250, maxDepth: 256, blockBytes: 2000 }
   const plan = { pipeline: 'convert', inputs: ['-'], cwd: '', again, limits }
   const claim = await createRun({ lake, plan, now: new Date(), random: randomBytes })
-  return workOn(claim, plan, [source], { lake, limit: { kind: 'count', lines: 0 } })
+  return workOn(claim, plan, [source], { lake, limit: { kind: 'count', lines: badLines } })
 }
 
 test('convert loads a stream and knows its bytes once it has been read', async () => {
@@ -263,6 +268,35 @@ test('convert does not load a stream twice, nor one that came as a file', async 
   expect(await readdir(join(one.lake, '_runs'))).toEqual([])
   expect((await one.verify()).notes).toEqual([])
 })
+
+test('convert gives two streams, and the same bytes loaded once more, partition ids of their own', async () => {
+  const one = await bench()
+  const bad = (id: number): Buffer => textOf([companyLine(id), '{"bad"'])
+  for (const id of [1, 2]) await runStream(one, stream(bad(id)), false, 1)
+  await one.write('a.jsonl', bad(3))
+  for (const again of [false, true]) await one.run(['a.jsonl'], { again, limit: { kind: 'count', lines: 1 } })
+  const { partitions } = await one.snapshot()
+  expect(new Set(partitions.map(({ id }) => id)).size).toBe(4)
+  expect(await one.query('SELECT count(*), count(DISTINCT (partition, line)) FROM quarantine')).toEqual([
+    [4, 4],
+  ])
+})
+
+test.each(['br', 'gz', 'zst'])(
+  'convert takes a file of 0 bytes named .%s for truncated, also once an empty file was loaded',
+  async (ending) => {
+    const one = await bench()
+    const name = `cut.jsonl.${ending}`
+    await one.write('empty.jsonl', Buffer.alloc(0))
+    await one.write(name, Buffer.alloc(0))
+    const truncated = { code: 'DECODE_TRUNCATED' }
+    await expect(one.run(['empty.jsonl', name])).rejects.toMatchObject(truncated)
+    await one.run(['empty.jsonl'])
+    await expect(one.run([name])).rejects.toMatchObject(truncated)
+    const { summary } = await one.run(['empty.jsonl'])
+    expect(summary.skipped.map(({ source }) => source)).toEqual(['empty.jsonl'])
+  },
+)
 
 test('convert fails when a source cannot be read to its end, and shows nothing of it', async () => {
   const one = await bench()

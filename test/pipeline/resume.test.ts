@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { appendFile, readdir, rename, stat, writeFile } from 'node:fs/promises'
+import { appendFile, readdir, readFile, rename, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { resumeRun } from '../../src/cli/resume-run.ts'
@@ -7,7 +7,7 @@ import { ToolkitError } from '../../src/core/errors.ts'
 import type { PartitionEntry } from '../../src/core/partition.ts'
 import type { Source } from '../../src/core/source.ts'
 import { inLake, stagingPath } from '../../src/lake/layout.ts'
-import { readJournal } from '../../src/manifest/journal.ts'
+import { journalPath, readJournal } from '../../src/manifest/journal.ts'
 import { claimRun } from '../../src/manifest/run-claims.ts'
 import { createRun, listRunIds } from '../../src/manifest/runs.ts'
 import type { RunEvent } from '../../src/pipeline/progress.ts'
@@ -76,6 +76,8 @@ const inodes = async (
   )
 }
 
+const placeOf = ({ source }: PartitionEntry): unknown => [source.name, source.block, source.offset]
+
 test('an interrupted run shows nothing and can be taken up at once', async () => {
   const one = await bench()
   const done = await interrupted(one, 60)
@@ -97,10 +99,31 @@ test('the same command takes up its interrupted run without loading finished par
 
   const whole = await bench()
   const undisturbed = await whole.run(['a.jsonl', 'b.jsonl'], BLOCKS)
-  expect(summary.partitions.map(({ id }) => id)).toEqual(undisturbed.summary.partitions.map(({ id }) => id))
+  expect(summary.partitions.map(placeOf)).toEqual(undisturbed.summary.partitions.map(placeOf))
   expect(await hashLake(one.lake)).toEqual(await hashLake(whole.lake))
   expect(await one.verify()).toMatchObject({ problems: [], notes: [] })
   expect(await readdir(join(one.lake, '_runs'))).toEqual([])
+})
+
+test('a run of a release whose ids knew no run goes on at its last finished partition', async () => {
+  const one = await bench()
+  const done = await interrupted(one, 60, ['a.jsonl'])
+  const [run = ''] = await listRunIds(one.lake)
+  const origin = done[0]?.id.slice(0, 16) ?? ''
+  const older = done[0]?.source.sha256.slice(0, 16) ?? ''
+  const path = inLake(one.lake, journalPath(run))
+  await writeFile(path, (await readFile(path, 'utf8')).replaceAll(origin, older))
+  for (const table of await readdir(inLake(one.lake, stagingPath(run))))
+    for (const name of await readdir(inLake(one.lake, `${stagingPath(run)}/${table}`)))
+      await rename(
+        inLake(one.lake, `${stagingPath(run)}/${table}/${name}`),
+        inLake(one.lake, `${stagingPath(run)}/${table}/${name.replace(origin, older)}`),
+      )
+  const { summary } = await one.run(['a.jsonl'], BLOCKS)
+  const ids = summary.partitions.map(({ id }) => id)
+  expect(ids).toEqual(expect.arrayContaining(done.map(({ id }) => id.replace(origin, older))))
+  expect(await one.query('SELECT count(*) FROM companies')).toEqual([[100]])
+  expect((await one.verify()).problems).toEqual([])
 })
 
 test('a run that is interrupted again and again ends as an undisturbed one', async () => {

@@ -7,7 +7,7 @@ export type Areas = ReadonlySet<Area>
 export interface Caller {
   /** Name of the token's entry, for logs and metrics; never the token. */
   readonly name: string
-  /** Every country with every area, companies without a country too; or areas by country. */
+  /** Every country with every area, records without a country too; or areas by country. */
   readonly rights:
     | 'everything'
     | {

@@ -3,14 +3,14 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { COMPANY_MESSAGES, type Message, RELATIONS_MESSAGES, sentence } from '../../src/contract/messages.ts'
 import type { Content } from '../../src/contract/objects.ts'
 import type { ErrorCode } from '../../src/core/errors.ts'
 import { newTokenBook, tokenHash } from '../../src/server/tokens/token-book.ts'
 import type { PageRequest } from '../../src/source/service/page-request.ts'
 import { openBench } from '../pipeline/batch-bench.ts'
-import { loadCompanies, PAGE_SIZE, SEARCH, serving, TOKEN } from './serving.ts'
+import { loadCompanies, PAGE_SIZE, pullFrom, SEARCH, serving, TOKEN } from './serving.ts'
 
 let served = ''
 
@@ -216,4 +216,15 @@ test('several sentences stand in one error, whose code is that of the first', as
   const { pageSizeInvalid, currencyInvalid, parameterInvalid } = COMPANY_MESSAGES
   const all = [pageSizeInvalid.text, currencyInvalid.text, sentence(parameterInvalid, { param: 'Colour' })]
   expect(String(error)).toContain(`it says: ${all.join(' ').replace(/\.$/, '')}`)
+})
+
+test('a pull with a token of every country is refused for a code that is no country, and goes on for one without records', async () => {
+  const server = await serving(served)
+  const into = await mkdtemp(join(tmpdir(), 'firmlake-'))
+  onTestFinished(() => rm(into, { recursive: true, force: true }))
+  const typo = pullFrom(server, into, { search: { CountryCode: ['SE', 'ZZ'] } })
+  await expect(typo).rejects.toMatchObject({ code: 'COUNTRY_REFUSED' })
+  await expect(typo).rejects.toThrow('ZZ is an unauthorized country code')
+  const none = await pullFrom(server, into, { search: { CountryCode: ['NO'] } })
+  expect(none.entry.received).toBe(0)
 })

@@ -59,6 +59,11 @@ export const FAULT_KINDS = {
 export type FaultKind = keyof typeof FAULT_KINDS
 export const FAULT_NAMES = Object.keys(FAULT_KINDS) as readonly FaultKind[]
 
+/** The faults of a stage: a table of what makes them has to name each. */
+export type FaultOf<S extends Stage> = {
+  [K in FaultKind]: (typeof FAULT_KINDS)[K]['stage'] extends S ? K : never
+}[FaultKind]
+
 export const stageOf = (fault: FaultKind): Stage => FAULT_KINDS[fault].stage
 export const optionsOf = (fault: FaultKind): readonly string[] => {
   const form: FaultForm = FAULT_KINDS[fault]
@@ -90,3 +95,7 @@ export interface FaultRule {
   readonly bytesPerSecond?: number
   readonly location?: string
 }
+
+export type RuleOf<S extends Stage> = FaultRule & { readonly fault: FaultOf<S> }
+export const isOfStage = <S extends Stage>(rule: FaultRule, stage: S): rule is RuleOf<S> =>
+  stageOf(rule.fault) === stage

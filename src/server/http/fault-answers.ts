@@ -2,7 +2,7 @@
 
 import type { FastifyReply } from 'fastify'
 import { COMPANY_MESSAGES } from '../../contract/messages.ts'
-import type { FaultKind, FaultRule } from '../faults/fault-kinds.ts'
+import type { FaultOf, FaultRule, RuleOf } from '../faults/fault-kinds.ts'
 import { sendEmpty, sendRefusal } from './replies.ts'
 
 /** A host that cannot be: nobody shall get a token by a redirect. */
@@ -10,7 +10,6 @@ const ELSEWHERE = 'http://elsewhere.invalid/'
 const PROXY_PAGE =
   '<html>\r\n<head><title>502 Bad Gateway</title></head>\r\n<body><h1>502 Bad Gateway</h1></body>\r\n</html>\r\n'
 
-/** Sends the fault; `undefined` where no answer will come. */
 type Sender = (reply: FastifyReply, rule: FaultRule) => FastifyReply
 
 const withRetryAfter =
@@ -18,7 +17,7 @@ const withRetryAfter =
   (reply, { retryAfter }) =>
     sendEmpty(retryAfter === undefined ? reply : reply.header('retry-after', retryAfter), status)
 
-const SENDERS: Readonly<Partial<Record<FaultKind, Sender>>> = {
+const SENDERS: Readonly<Record<FaultOf<'instead'>, Sender>> = {
   '429': withRetryAfter(429),
   '500': (reply) => sendEmpty(reply, 500),
   '502': (reply) => reply.code(502).type('text/html').send(PROXY_PAGE),
@@ -34,6 +33,6 @@ const SENDERS: Readonly<Partial<Record<FaultKind, Sender>>> = {
   redirect: (reply, { location = ELSEWHERE }) => sendEmpty(reply.header('location', location), 307),
 }
 
-/** Answers with a fault that comes instead; `undefined` where the fault is of another kind. */
-export const sendFault = (reply: FastifyReply, rule: FaultRule): FastifyReply | undefined =>
-  SENDERS[rule.fault]?.(reply, rule)
+/** Answers with a fault that comes instead. */
+export const sendFault = (reply: FastifyReply, rule: RuleOf<'instead'>): FastifyReply =>
+  SENDERS[rule.fault](reply, rule)

@@ -2,7 +2,7 @@
 
 import type { ServerResponse } from 'node:http'
 import { setTimeout as wait } from 'node:timers/promises'
-import type { FaultKind, FaultRule } from '../faults/fault-kinds.ts'
+import type { FaultOf, RuleOf } from '../faults/fault-kinds.ts'
 
 /** An answer as it would be. */
 export interface WholeAnswer {
@@ -14,7 +14,7 @@ export interface WholeAnswer {
 
 /** What the fault needs besides: how slow, and until when. */
 interface Circumstances {
-  readonly rule: FaultRule
+  readonly rule: RuleOf<'body'>
   readonly signal: AbortSignal
 }
 
@@ -81,7 +81,7 @@ const send = async (
 
 const half = ({ totalBytes }: WholeAnswer): number => Math.floor(totalBytes / 2)
 
-const WRITERS: Readonly<Partial<Record<FaultKind, Writer>>> = {
+const WRITERS: Readonly<Record<FaultOf<'body'>, Writer>> = {
   resetInBody: async (raw, answer) => {
     const { socket } = raw
     await send(raw, answer, answer.totalBytes, firstBytes(answer.chunks, half(answer)))
@@ -117,7 +117,7 @@ export const writeFaulty = async (
   circumstances: Circumstances,
 ): Promise<void> => {
   try {
-    await WRITERS[circumstances.rule.fault]?.(raw, answer, circumstances)
+    await WRITERS[circumstances.rule.fault](raw, answer, circumstances)
   } catch {
     raw.destroy()
   }

@@ -4,7 +4,14 @@ import { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { FIRST_CURSOR } from '../../contract/limits.ts'
 import { PAGINATION_HEADER } from '../../contract/pagination.ts'
-import { type FaultRule, type FaultTarget, stageOf, targetOf } from '../faults/fault-kinds.ts'
+import {
+  type FaultOf,
+  type FaultRule,
+  type FaultTarget,
+  isOfStage,
+  type RuleOf,
+  targetOf,
+} from '../faults/fault-kinds.ts'
 import { newFaultPlan } from '../faults/fault-plan.ts'
 import { sendFault } from './fault-answers.ts'
 import { writeFaulty } from './fault-bodies.ts'
@@ -51,15 +58,41 @@ const sendEmptyPage = (reply: FastifyReply, target: FaultTarget, cursor: string)
   return sendJson(reply, target === 'companies' ? '{"Companies":[]}' : '{"Relations":[]}')
 }
 
-/** The header of a last page, with a cursor to an empty one or with none at all. */
-const otherEnd = (pagination: Readonly<Record<string, unknown>>, { fault }: FaultRule): string => {
-  const { Cursor: _, ...others } = pagination
-  if (fault === 'omittedCursor') return JSON.stringify(others)
-  const cursor = `${END_CURSOR}${Buffer.from(JSON.stringify(others)).toString('base64url')}`
-  return JSON.stringify({ ...others, Cursor: cursor })
+/** The pagination of a last page, from that without a Cursor. */
+const OTHER_ENDS: Readonly<Record<FaultOf<'last page'>, (others: object) => object>> = {
+  emptyLastPage: (others) => ({
+    ...others,
+    Cursor: `${END_CURSOR}${Buffer.from(JSON.stringify(others)).toString('base64url')}`,
+  }),
+  omittedCursor: (others) => others,
 }
 
-const otherTag = (etag: string): string => etag.replace('"', '"changed-')
+const otherEnd = (pagination: Readonly<Record<string, unknown>>, rule: RuleOf<'last page'>): string => {
+  const { Cursor: _, ...others } = pagination
+  return JSON.stringify(OTHER_ENDS[rule.fault](others))
+}
+
+/** The page that is sent in place of the next, from the one before. */
+const OTHER_PAGES: Readonly<Record<FaultOf<'page'>, (before: Page) => Page>> = {
+  duplicatePage: (before) => before,
+}
+
+/** What a fault changes in the request for a file and in the head of its answer. */
+interface HeadFault {
+  readonly onRequest: (request: FastifyRequest) => void
+  readonly onAnswer: (reply: FastifyReply) => void
+}
+const HEAD_FAULTS: Readonly<Record<FaultOf<'head'>, HeadFault>> = {
+  changedETag: {
+    // To a file with another ETag a condition on the right one does not apply: the whole of it is sent.
+    onRequest: ({ headers }) => {
+      if (headers['if-range'] !== undefined) headers.range = undefined
+    },
+    onAnswer: (reply) => {
+      reply.header('etag', String(reply.getHeader('etag')).replace('"', '"changed-'))
+    },
+  },
+}
 
 const chunksOf = async function* (payload: unknown): AsyncGenerator<Buffer> {
   if (typeof payload === 'string') yield Buffer.from(payload)
@@ -75,7 +108,7 @@ export const addFaultLayer = (app: FastifyInstance, rules: readonly FaultRule[])
   app.decorateRequest('fault', null)
   if (rules.length === 0) return
   const plan = newFaultPlan(rules)
-  const keepsPages = rules.some(({ fault }) => fault === 'duplicatePage')
+  const keepsPages = rules.some((rule) => isOfStage(rule, 'page'))
   /** The last page of each chain that is under way. */
   const pages = new Map<string, Page>()
   /** Answers of the layer itself: no fault sets in on them. */
@@ -95,37 +128,35 @@ export const addFaultLayer = (app: FastifyInstance, rules: readonly FaultRule[])
     const rule = plan.next(target)
     if (!rule) return
     const page = pages.get(chain)
-    if (rule.fault === 'duplicatePage') {
+    if (isOfStage(rule, 'page')) {
       if (!page) return
       own.add(reply)
-      return sendPage(reply, page)
+      return sendPage(reply, OTHER_PAGES[rule.fault](page))
     }
-    if (stageOf(rule.fault) === 'instead') {
+    if (isOfStage(rule, 'instead')) {
       open.add(reply)
       reply.raw.once('close', () => open.delete(reply))
       return sendFault(reply, rule)
     }
     request.fault = rule
-    // To a file with another ETag a condition on the right one does not apply: the whole of it is sent.
-    if (rule.fault === 'changedETag' && request.headers['if-range'] !== undefined)
-      request.headers.range = undefined
+    if (isOfStage(rule, 'head')) HEAD_FAULTS[rule.fault].onRequest(request)
   })
 
   app.addHook('onSend', (request, reply, payload, done) => {
     const target = targetFor(request)
     if (target === undefined || reply.statusCode >= 300 || own.has(reply)) return done(null, payload)
     const rule = request.fault
-    if (rule?.fault === 'changedETag') reply.header('etag', otherTag(String(reply.getHeader('etag'))))
+    if (rule && isOfStage(rule, 'head')) HEAD_FAULTS[rule.fault].onAnswer(reply)
     if (reply.hasHeader(PAGINATION_HEADER)) {
       const pagination = paginationOf(reply)
       const atEnd = pagination.Cursor === null ? plan.nextLastPage(target) : undefined
-      if (atEnd) reply.header(PAGINATION_HEADER, otherEnd(pagination, atEnd))
+      if (atEnd && isOfStage(atEnd, 'last page')) reply.header(PAGINATION_HEADER, otherEnd(pagination, atEnd))
       const { chain } = askedBy(request, target)
       if (pagination.Cursor === null) pages.delete(chain)
       else if (keepsPages)
         pages.set(chain, { pagination: String(reply.getHeader(PAGINATION_HEADER)), body: payload })
     }
-    if (!rule || stageOf(rule.fault) !== 'body') return done(null, payload)
+    if (!rule || !isOfStage(rule, 'body')) return done(null, payload)
     const answer = {
       status: reply.statusCode,
       headers: reply.getHeaders(),

@@ -12,6 +12,7 @@ import type { Answer, SearchParts } from '../search/answer.ts'
 import { parseBody } from '../search/exact-json.ts'
 import { searchCompanies } from '../search/search-companies.ts'
 import { searchRelations } from '../search/search-relations.ts'
+import { namedCountries } from '../search/visible-records.ts'
 import type { Embedder } from '../text/embedder.ts'
 import type { TokenBook } from '../tokens/token-book.ts'
 import { openServer } from './open-server.ts'
@@ -59,11 +60,16 @@ const overText =
     return search(parts, caller, body, signal)
   }
 
-const countriesOf = async (copy: ServingCopy, timeoutMs: number): Promise<readonly string[]> => {
+/** The country codes of a content's records. */
+const countriesOf = async (
+  copy: ServingCopy,
+  table: 'company' | 'relation',
+  timeoutMs: number,
+): Promise<readonly string[]> => {
   const rows = await copy.query(
     (session) =>
       session.rows(`
-        SELECT DISTINCT country_code FROM copy.company
+        SELECT DISTINCT country_code FROM copy.${table}
         WHERE country_code IS NOT NULL
         ORDER BY country_code`),
     { timeoutMs },
@@ -73,10 +79,12 @@ const countriesOf = async (copy: ServingCopy, timeoutMs: number): Promise<readon
 
 const openOver = async (copy: ServingCopy, request: ServeLakeRequest): Promise<RunningServer> => {
   const { lake, embedder, cursorKey, cursorCap, queryTimeoutMs, tokens, faults = [], http } = request
+  const countries = await countriesOf(copy, 'company', queryTimeoutMs)
   const parts: SearchParts = {
     copy,
     rates: await loadRates(lake),
     embedder,
+    countries: namedCountries([...countries, ...(await countriesOf(copy, 'relation', queryTimeoutMs))]),
     cursorKey,
     cursorCap,
     queryTimeoutMs,
@@ -84,7 +92,7 @@ const openOver = async (copy: ServingCopy, request: ServeLakeRequest): Promise<R
   return openServer(
     {
       snapshot: copy.description.snapshot,
-      countries: await countriesOf(copy, queryTimeoutMs),
+      countries,
       tokens,
       companies: overText(parts, searchCompanies),
       relations: overText(parts, searchRelations),

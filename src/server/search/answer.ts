@@ -16,6 +16,8 @@ export interface SearchParts {
   readonly copy: ServingCopy
   readonly rates: Rates
   readonly embedder: Embedder
+  /** The codes that a caller of every country may name, in upper case: what `namedCountries` gives. */
+  readonly countries: ReadonlySet<string>
   /** Secret that signs cursors, at least 32 bytes. */
   readonly cursorKey: Buffer
   /** Companies that one chain may deliver. */

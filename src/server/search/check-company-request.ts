@@ -102,7 +102,7 @@ export const checkCompanyRequest = (
   caller: Caller,
   body: unknown,
 ): CheckedSearch<CompanySearch> => {
-  const read = readShared('companies', caller, body)
+  const read = readShared('companies', parts, caller, body)
   if (read === null) return { kind: 'refused', messages: NO_OBJECT }
   const { fields, shared } = read
   const { currency, pageNumber, sortBy, direction, minified } = ownFields(fields)

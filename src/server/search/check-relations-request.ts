@@ -33,14 +33,14 @@ const DATES = {
 const DATE_NAMES = ['ContentUpdatedAt', 'RelationsUpdatedAt'] as const
 
 const dateMessages = ({ faults }: SharedRequest): Said[] =>
-  DATE_NAMES.flatMap((name) => {
-    const { invalid, tooMany } = DATES[name]
+  DATE_NAMES.flatMap((date) => {
+    const { invalid, tooMany } = DATES[date]
     return [
       ...faultsOf(faults, 'date')
-        .filter(({ param }) => param === name)
+        .filter(({ name }) => name === date)
         .map(({ value }): Said => ({ key: invalid, text: sentence(RELATIONS_MESSAGES[invalid], { value }) })),
       ...faultsOf(faults, 'too many dates')
-        .filter(({ param }) => param === name)
+        .filter(({ name }) => name === date)
         .map((): Said => ({ key: tooMany, text: RELATIONS_MESSAGES[tooMany].text })),
     ]
   })
@@ -72,7 +72,7 @@ export const checkRelationsRequest = (
   caller: Caller,
   body: unknown,
 ): CheckedSearch<RelationsSearch> => {
-  const read = readShared('relations', caller, body)
+  const read = readShared('relations', parts, caller, body)
   if (read === null) return { kind: 'refused', messages: NO_OBJECT }
   const { shared } = read
   const { filters, pageSize, countries } = shared

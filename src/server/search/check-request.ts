@@ -33,6 +33,7 @@ export interface SharedRequest extends ReadFilters {
 /** The body as an object with what both searches know of it; `null` where it is no object. */
 export const readShared = (
   content: Content,
+  { countries }: SearchParts,
   caller: Caller,
   body: unknown,
 ): { readonly fields: Readonly<JsonObject>; readonly shared: SharedRequest } | null => {
@@ -53,7 +54,7 @@ export const readShared = (
       pageSize,
       isPageSizeValid: pageSize >= LIMITS.pageSize.least && pageSize <= LIMITS.pageSize.most,
       cursor: textField(body, 'Cursor') ?? null,
-      unauthorized: read.countries.filter((country) => !isAuthorized(caller, country)),
+      unauthorized: read.countries.filter((country) => !isAuthorized(caller, country, countries)),
       bodyMessages: [
         ...fieldMessages(DECLARED[content], body),
         ...read.faults.flatMap((fault) => (fault.kind === 'form' ? [fault.text] : [])),

@@ -6,6 +6,7 @@ import type { Caller } from '../caller.ts'
 import type { SearchParts } from './answer.ts'
 import { type ChainPosition, makeCursor, readCursor } from './cursor.ts'
 import type { JsonObject } from './exact-json.ts'
+import { areValues } from './read-filters.ts'
 
 /** What a cursor belongs to: used with anything else, it does not verify. */
 export const bindingOf = (
@@ -17,7 +18,11 @@ export const bindingOf = (
 ): string => {
   const folded = Object.entries(parameters)
     .filter(([, values]) => values !== null)
-    .map(([name, values]): readonly [string, unknown] => [name.toLowerCase(), values])
+    // No cursor is made for values of another form, and nested thousands deep they could not be written.
+    .map(([name, values]): readonly [string, unknown] => [
+      name.toLowerCase(),
+      areValues(values) ? values : null,
+    ])
     .toSorted(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0))
   const { snapshot, snapshotSha256 } = copy.description
   return JSON.stringify([content, snapshot, snapshotSha256, caller.name, options, folded])

@@ -25,13 +25,16 @@ export type Filter =
   | { readonly kind: 'date'; readonly name: string; readonly from: string; readonly to: string | null }
   | { readonly kind: 'search'; readonly name: string; readonly text: string }
 
-/** What is wrong with a parameter; each operation has its own sentences for it. */
+/**
+ * What is wrong with a parameter; each operation has its own sentences for it. `name` is the contract's, `param` the
+ * name as it was sent, its year included.
+ */
 export type Fault =
   /** Said in `text` already: a message of the body. */
   | { readonly kind: 'form'; readonly text: string }
   | { readonly kind: 'unknown'; readonly param: string }
-  | { readonly kind: 'date'; readonly param: string; readonly value: string }
-  | { readonly kind: 'too many dates' | 'too many values'; readonly param: string }
+  | { readonly kind: 'date'; readonly name: string; readonly param: string; readonly value: string }
+  | { readonly kind: 'too many dates' | 'too many values'; readonly name: string; readonly param: string }
 
 export interface ReadFilters {
   readonly filters: readonly Filter[]
@@ -48,6 +51,9 @@ const MOST_OTHERS = 32
 
 type Value = string | number
 const isValue = (value: unknown): value is Value => typeof value === 'string' || Number.isFinite(value)
+/** An array of texts and numbers: the form of every parameter. */
+export const areValues = (values: unknown): values is readonly Value[] =>
+  Array.isArray(values) && values.every(isValue)
 
 const WHOLE = /^-?\d{1,40}$/
 const DECIMAL = /^-?\d+(?:\.\d+)?(?:e[+-]?\d+)?$/i
@@ -98,21 +104,21 @@ const readFigure = (name: string, year: number | null, values: readonly Value[],
   const numbers = allAs(values, asNumber)
   const faults: Fault[] = []
   if (numbers === undefined) faults.push(form(at, 'numbers'))
-  if (values.length > LIMITS.figureValues) faults.push({ kind: 'too many values', param: name })
+  if (values.length > LIMITS.figureValues) faults.push({ kind: 'too many values', name, param: at })
   const [from, to = null] = numbers ?? []
   if (faults.length > 0 || from === undefined) return faulty(...faults)
   return { filter: { kind: 'figure', name, year, from, to } }
 }
 
-const readDate = (param: string, values: readonly Value[]): Read => {
+const readDate = (name: string, values: readonly Value[], param: string): Read => {
   const days = values.map(String)
   const faults: Fault[] = days
     .filter((value) => !isDay(value))
-    .map((value) => ({ kind: 'date', param, value }))
-  if (values.length > LIMITS.dateValues) faults.push({ kind: 'too many dates', param })
+    .map((value) => ({ kind: 'date', name, param, value }))
+  if (values.length > LIMITS.dateValues) faults.push({ kind: 'too many dates', name, param })
   const [from, to = null] = days
   if (faults.length > 0 || from === undefined) return faulty(...faults)
-  return { filter: { kind: 'date', name: param, from, to } }
+  return { filter: { kind: 'date', name, from, to } }
 }
 
 const form = (at: string, items: string): Fault => ({
@@ -132,7 +138,7 @@ const readParameter = (
     case 'figure':
       return readFigure(parameter.name, year, values, at)
     case 'date':
-      return readDate(parameter.name, values)
+      return readDate(parameter.name, values, at)
     case 'text':
       return { filter: { kind: 'search', name: parameter.name, text: values.join(' ') } }
   }
@@ -152,7 +158,7 @@ export const readFilters = (content: Content, parameters: Readonly<JsonObject>):
     const known = parameterGiven(content, given)
     if (known === undefined) faults.push({ kind: 'unknown', param: given })
     if (known === undefined || values === null) continue
-    if (!Array.isArray(values) || values.length === 0 || !values.every(isValue)) {
+    if (!areValues(values) || values.length === 0) {
       faults.push(form(given, known.parameter.datatype === 'number' ? 'numbers' : 'strings or numbers'))
       continue
     }

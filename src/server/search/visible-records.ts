@@ -1,6 +1,7 @@
 /** What a caller may see, as conditions in SQL and as sets of areas. Country codes are compared in upper case. */
 
 import { AREAS, type Area } from '../../contract/authorization.ts'
+import { ISO_COUNTRIES } from '../../contract/countries.ts'
 import { type Areas, areasFor, type Caller } from '../caller.ts'
 import { type Binder, inTexts } from './bound-values.ts'
 
@@ -36,6 +37,10 @@ const NO_AREA: Areas = new Set()
 export const areasOf = (caller: Caller, country: string | null): Areas =>
   areasFor(caller, country?.toUpperCase() ?? null, EVERY_AREA) ?? NO_AREA
 
-/** Whether a caller may name a country in a filter. */
-export const isAuthorized = ({ rights }: Caller, country: string): boolean =>
-  rights === 'everything' || rights.countries.has(country.toUpperCase())
+/** The codes that a caller of every country may name. @param inLake of the records, as they stand there */
+export const namedCountries = (inLake: readonly string[]): ReadonlySet<string> =>
+  new Set([...ISO_COUNTRIES, ...inLake.map((country) => country.toUpperCase())])
+
+/** Whether a caller may name a country in a filter. @param everywhere what `namedCountries` gives */
+export const isAuthorized = ({ rights }: Caller, country: string, everywhere: ReadonlySet<string>): boolean =>
+  (rights === 'everything' ? everywhere : rights.countries).has(country.toUpperCase())

@@ -1,6 +1,9 @@
 import { connect } from 'node:net'
-import { expect, test } from 'vitest'
+import type { FastifyReply } from 'fastify'
+import { expect, expectTypeOf, test } from 'vitest'
+import { FAULT_NAMES, stageOf } from '../../../src/server/faults/fault-kinds.ts'
 import { decodeFaults } from '../../../src/server/faults/read-faults.ts'
+import { sendFault } from '../../../src/server/http/fault-answers.ts'
 import { bearer, bodyOf, get, openFake, post, rawRequest } from './open-fake.ts'
 import { CONTENT, shelfOf } from './shelf.ts'
 
@@ -251,3 +254,19 @@ test('fault damaged keeps the ETag and digest of the good batch file', async () 
     expect(bad.headers.get(header)).toBe(good.headers.get(header))
   expect(await bad.text()).not.toBe(await good.text())
 })
+
+test.each(FAULT_NAMES.filter((fault) => fault !== 'stall'))(
+  'fault %s leaves no client waiting, and the table of its stage names it',
+  async (fault) => {
+    const isHead = stageOf(fault) === 'head'
+    const url = await openFake({
+      batches: await shelfOf(CONTENT),
+      faults: decodeFaults({ faults: [{ on: isHead ? 'batchFile' : 'companies', fault }] }),
+    })
+    const answer = isHead ? get(`${url}/v2/batches/batch-file/1`) : search(url)
+    const ended = await answer.then((response) => response.text()).catch((error: unknown) => error)
+    expect(ended).toBeDefined()
+    // Without a handler for each fault this is no type of both: the compiler says so.
+    expectTypeOf(sendFault).returns.toEqualTypeOf<FastifyReply>()
+  },
+)

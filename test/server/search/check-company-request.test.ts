@@ -4,6 +4,7 @@ import { DEFAULT_CURRENCY, LIMITS } from '../../../src/contract/limits.ts'
 import { checkCompanyRequest } from '../../../src/server/search/check-company-request.ts'
 import { makeCursor } from '../../../src/server/search/cursor.ts'
 import { bindingOf } from '../../../src/server/search/cursor-chain.ts'
+import { namedCountries } from '../../../src/server/search/visible-records.ts'
 import { callerOf, EVERYTHING, emptyParts, messagesOf } from './search-parts.ts'
 
 const PARTS = emptyParts()
@@ -158,20 +159,23 @@ describe('checkCompanyRequest refuses', () => {
       'dates that the calendar does not have, each',
       { SearchParameters: { contentupdatedat: ['2023-02-30', '2023-1-01'], LastFiscalYearEnd: [20230101] } },
       [
-        'Invalid date format in ContentUpdatedAt: 2023-02-30.',
-        'Invalid date format in ContentUpdatedAt: 2023-1-01.',
+        'Invalid date format in contentupdatedat: 2023-02-30.',
+        'Invalid date format in contentupdatedat: 2023-1-01.',
         'Invalid date format in LastFiscalYearEnd: 20230101.',
       ],
     ],
     [
-      'three dates',
-      { SearchParameters: { ContentUpdatedAt: ['2023-01-01', '2023-01-02', '2023-01-03'] } },
-      ['ContentUpdatedAt can only maximum contain two dates.'],
+      'three dates, by the name as it was sent',
+      { SearchParameters: { contentUPDATEDat: ['2023-01-01', '2023-01-02', '2023-01-03'] } },
+      ['contentUPDATEDat can only maximum contain two dates.'],
     ],
     [
-      'three values of a figure',
-      { SearchParameters: { NetSales_Year_2020: [1, 2, 3] } },
-      ['NetSales can only maximum contain two values.'],
+      'three values of a figure, by the name as it was sent with its year',
+      { SearchParameters: { NetSales_Year_2020: [1, 2, 3], netsales: [1, 2, 3] } },
+      [
+        'NetSales_Year_2020 can only maximum contain two values.',
+        'netsales can only maximum contain two values.',
+      ],
     ],
     [
       'one parameter in dozens of spellings',
@@ -223,6 +227,36 @@ test('checkCompanyRequest refuses countries outside the authorized set as they w
     'DK is an unauthorized country code.',
   ])
   expect(check(body).kind).toBe('search')
+})
+
+test('checkCompanyRequest refuses, also for a token of every country, a code that is neither of ISO 3166-1 nor of the lake', () => {
+  const body = {
+    SearchParameters: { CountryCode: ['ZZ', 'no', '__proto__', 'XK', 'constructor', '', 'AX', 'zz'] },
+  }
+  expect(messagesOf(check(body))).toEqual(
+    ['ZZ', '__proto__', 'XK', 'constructor', '', 'zz'].map(
+      (code) => `${code} is an unauthorized country code.`,
+    ),
+  )
+  const parts = emptyParts({ countries: namedCountries(['XK', 'zz']) })
+  expect(messagesOf(checkCompanyRequest(parts, EVERYTHING, body))).toEqual(
+    ['__proto__', 'constructor', ''].map((code) => `${code} is an unauthorized country code.`),
+  )
+})
+
+test('checkCompanyRequest refuses values nested thousands deep by messages, whatever the parameter and the cursor', () => {
+  for (const depth of [4400, 200_000]) {
+    const nested: unknown = JSON.parse(`${'['.repeat(depth)}1${']'.repeat(depth)}`)
+    for (const Cursor of [undefined, '*', 'abc']) {
+      const invented = Cursor === 'abc' ? ['Cursor has not a valid value.'] : []
+      expect(messagesOf(check({ SearchParameters: { NetSales: nested }, Cursor }))).toEqual([
+        `SearchParameters.NetSales ${NUMBERS}`,
+      ])
+      expect(messagesOf(check({ SearchParameters: { Foo: nested }, Cursor })).toSorted()).toEqual(
+        [...invented, 'Foo is an invalid parameter.'].toSorted(),
+      )
+    }
+  }
 })
 
 test('checkCompanyRequest takes null for every field as not given', () => {

@@ -7,6 +7,7 @@ import { openCopy } from '../../../src/server/copy/open-copy.ts'
 import type { ServingCopy } from '../../../src/server/copy/serving-copy.ts'
 import { ratesOf } from '../../../src/server/rates/rate-table.ts'
 import type { Answer, SearchParts } from '../../../src/server/search/answer.ts'
+import { namedCountries } from '../../../src/server/search/visible-records.ts'
 import type { Embedder } from '../../../src/server/text/embedder.ts'
 import type { Batch, Workbench } from '../../load/loaded-lake.ts'
 
@@ -61,6 +62,7 @@ export const partsOf = (copy: ServingCopy, more: Partial<SearchParts> = {}): Sea
   copy,
   rates: RATES,
   embedder: wordEmbedder,
+  countries: namedCountries([]),
   cursorKey: Buffer.alloc(32, 7),
   cursorCap: 100_000,
   queryTimeoutMs: 30_000,

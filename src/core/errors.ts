@@ -10,6 +10,9 @@ export const ERROR_CODES = {
   DECODE_TRUNCATED: 'a compressed file ends too early; fetch it again',
   DECODE_TRAILING: 'a compressed file goes on after its end with bytes of another kind; fetch it again',
   DECODE_LIMIT: 'a file expands beyond the limit; raise --max-ratio only for a file you trust',
+  SOURCE_FORM: 'a source is not JSON Lines or JSON; its message says what it looks like and what to do',
+  DOCUMENT_DAMAGED:
+    'a JSON list or saved page is cut off, or what stands around its records is no JSON; save it again',
   CONTENT_UNKNOWN: 'companies or relations cannot be told from the first record; give --content',
   LAKE_NOT_FOUND: 'the folder holds no lake; check --lake, or make one with "firmlake convert"',
   SNAPSHOT_NOT_FOUND: 'the lake has no snapshot of that number; see "firmlake status"',

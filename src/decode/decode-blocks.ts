@@ -1,12 +1,15 @@
-/** From a source's raw bytes to blocks of whole lines: detect, decompress, cut. */
+/** From a source's raw bytes to blocks of whole lines: detect, decompress, split a document into records, cut. */
 
 import type { Block } from '../core/block.ts'
+import { ToolkitError } from '../core/errors.ts'
 import type { BlockMemory } from './block-memory.ts'
-import { byteFeed } from './byte-feed.ts'
+import { type ByteFeed, byteFeed } from './byte-feed.ts'
 import { cutBlocks } from './cut-blocks.ts'
 import { checkLimit, DECODE_LIMITS, DETECT_HEAD_BYTES } from './decode-limits.ts'
 import { decompress } from './decompress.ts'
 import { type Compression, detectCompression } from './detect-compression.ts'
+import { detectForm } from './source-form.ts'
+import { splitRecords } from './split-records.ts'
 
 export interface DecodeOptions {
   /** Name of the source: for messages, and its ending tells the compression where the content does not. */
@@ -32,8 +35,8 @@ export interface DecodeOptions {
  * also when the consumer stops early, the decoder is freed and the source is closed.
  *
  * @throws {RangeError} when a limit is not a whole number above 0
- * @throws {ToolkitError} `DECODE_TRUNCATED`, `DECODE_DAMAGED`, `DECODE_TRAILING`, `DECODE_LIMIT`, and what
- * the source throws
+ * @throws {ToolkitError} `DECODE_TRUNCATED`, `DECODE_DAMAGED`, `DECODE_TRAILING`, `DECODE_LIMIT`, `SOURCE_FORM`,
+ * `DOCUMENT_DAMAGED`, and what the source throws
  */
 export async function* decodeBlocks(
   open: () => AsyncIterable<Buffer>,
@@ -44,8 +47,31 @@ export async function* decodeBlocks(
   const feed = byteFeed(open(), { onInput, signal })
   try {
     const compression = options.compression ?? detectCompression(await feed.peek(DETECT_HEAD_BYTES), name)
-    yield* cutBlocks(decompress(feed, { name, compression, maxRatio, signal }), options)
+    yield* cutBlocks(recordLines(decompress(feed, { name, compression, maxRatio, signal }), name), options)
   } finally {
     await feed.close()
   }
+}
+
+/** Decoded bytes with a record a line: JSON Lines as they are, documents split. */
+async function* recordLines(decoded: AsyncIterable<Buffer>, name: string): AsyncGenerator<Buffer, void> {
+  const feed = byteFeed(decoded)
+  try {
+    const head = await feed.peek(DETECT_HEAD_BYTES)
+    const form = detectForm(head, head.length < DETECT_HEAD_BYTES)
+    if (form.kind === 'unusable')
+      throw new ToolkitError(
+        'SOURCE_FORM',
+        `Cannot load "${name}": it looks like ${form.looks}, expected JSON Lines; ${form.action}`,
+        { source: name, looks: form.looks },
+      )
+    const chunks = chunksOf(feed)
+    yield* form.kind === 'document' ? splitRecords(chunks, form.form, name) : chunks
+  } finally {
+    await feed.close()
+  }
+}
+
+async function* chunksOf(feed: ByteFeed): AsyncGenerator<Buffer, void> {
+  for (let chunk = await feed.next(); chunk !== undefined; chunk = await feed.next()) yield chunk
 }

@@ -18,6 +18,9 @@ const SUFFIXES: Readonly<Record<string, Compression>> = {
 /** A JSON object at the start of a text: a BOM and blanks may stand before it. No Brotli stream begins so. */
 const JSON_START = /^(?:\xef\xbb\xbf)?[ \t\r\n]*\{[ \t\r\n]*(?:["}]|$)/
 
+/** A JSON list of objects. A Brotli stream may begin with these bytes too: only what was decoded is compared. */
+const LIST_START = /^(?:\xef\xbb\xbf)?[ \t\r\n]*\[[ \t\r\n]*(?:[{\]]|$)/
+
 /** Bytes of a text that are looked at; whoever begins with more blanks gives the compression by name. */
 const TEXT_BYTES = 4096
 
@@ -26,11 +29,12 @@ const startsAsJson = (head: Buffer): boolean => JSON_START.test(head.toString('l
 /** Most bytes the head may give, 16 MiB. What gives more is no text either, and meets the ratio's limit. */
 const MAX_SAMPLE_BYTES = 16 * 1024 * 1024
 
-/** Whether the head decodes as Brotli, as far as it goes, to the start of a JSON object. */
+/** Whether the head decodes as Brotli, as far as it goes, to the start of a JSON object or a list of them. */
 const isBrotliOfJson = (head: Buffer): boolean => {
   try {
     const finishFlush = constants.BROTLI_OPERATION_FLUSH
-    return startsAsJson(brotliDecompressSync(head, { finishFlush, maxOutputLength: MAX_SAMPLE_BYTES }))
+    const decoded = brotliDecompressSync(head, { finishFlush, maxOutputLength: MAX_SAMPLE_BYTES })
+    return startsAsJson(decoded) || LIST_START.test(decoded.toString('latin1', 0, TEXT_BYTES))
   } catch (error) {
     return systemCode(error) === 'ERR_BUFFER_TOO_LARGE'
   }

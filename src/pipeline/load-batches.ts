@@ -43,8 +43,6 @@ export interface BatchSummary {
   readonly skipped: readonly { readonly source: string; readonly reason: string }[]
 }
 
-const NO_RECORDS_FOUND = 'it lies in the folder but holds neither companies nor relations'
-
 /**
  * Loads all sources and commits them at once.
  *
@@ -160,7 +158,7 @@ class BatchRun {
     if (!fingerprint) await this.#work.idle()
     const before = this.#finished.length
     const loaded = await loadSource(source, index, fingerprint, run)
-    if (loaded === undefined) return this.#skip(source, NO_RECORDS_FOUND)
+    if ('leftOut' in loaded) return this.#skip(source, loaded.leftOut)
     if (fingerprint === undefined) {
       const held = known.reasonToSkip(source, loaded.fingerprint, [loaded.content])
       if (held !== undefined) {

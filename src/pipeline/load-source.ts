@@ -61,15 +61,25 @@ const contentOfNothing = (source: Source, block: Block): Content | undefined => 
 }
 
 /**
+ * Why a file that was only found in a folder is left out: its content cannot be told, or it is of another form.
+ * Not so where its name says what it should hold: it is damaged then.
+ */
+const reasonToLeaveOut = (source: Source, error: unknown): string | undefined => {
+  if (!source.found || !(error instanceof ToolkitError) || error.code !== 'SOURCE_FORM') return undefined
+  if (detectContent(undefined, source.name) !== undefined) return undefined
+  return `it lies in the folder but looks like ${error.context.looks}`
+}
+
+/**
  * Loads a source. Without a known fingerprint it is hashed on the way and nothing of it is recorded before its
- * end. @returns `undefined` for a file that was only found in a folder and holds no records
+ * end. @returns why it is left out, for a file that was only found in a folder and holds no records
  */
 export const loadSource = async (
   source: Source,
   index: number,
   known: Fingerprint | undefined,
   run: SourceRun,
-): Promise<LoadedSource | undefined> => {
+): Promise<LoadedSource | { readonly leftOut: string }> => {
   const { parts, work } = run
   const hashed = hashWhileReading(source)
   const blocks = parts.decode(known ? source : hashed.source, run.onRead)
@@ -87,7 +97,7 @@ export const loadSource = async (
       next = step.done ? next : settled(iterator.next())
       if (content === undefined || checker === undefined) {
         content ??= detectContent(block, source.name) ?? contentOfNothing(source, block)
-        if (content === undefined) return undefined
+        if (content === undefined) return { leftOut: NO_RECORDS_FOUND }
         checker = parts.checker(content)
         run.onContent(source.name, content)
       }
@@ -104,6 +114,8 @@ export const loadSource = async (
     else await work.idle()
     return { content: content ?? 'companies', fingerprint: known ?? hashed.fingerprint(), jobs }
   } catch (error) {
+    const leftOut = reasonToLeaveOut(source, error)
+    if (leftOut !== undefined) return { leftOut }
     work.fail(error)
     await work.idle()
     throw error
@@ -152,4 +164,5 @@ const loadBlock = async (
   block.release?.()
 }
 
+const NO_RECORDS_FOUND = 'it lies in the folder but holds neither companies nor relations'
 const NO_LINES: Block = { bytes: Buffer.alloc(0), firstLine: 1, offset: 0, overlong: [] }

@@ -34,8 +34,9 @@ export const addConvert = (program: Command): void => {
     .summary('load batch files of companies or relations into a lake')
     .description(
       'Loads JSON Lines files of companies or relations (Brotli, gzip, zstd or plain) into a lake, all in one ' +
-        'commit. Files that the lake holds already are left out. A run that was cut off goes on when the same ' +
-        'command is given again.',
+        'commit. A JSON list of records, a saved page {"Companies":[…]} and records over several lines load too. ' +
+        'Files that the lake holds already are left out. A run that was cut off goes on when the same command is ' +
+        'given again.',
     )
     .argument('<path...>', 'files, folders, patterns; - for standard input')
     .addOption(lakeOption())
@@ -56,6 +57,7 @@ export const addConvert = (program: Command): void => {
   withExamples(command, [
     ['convert data/sample --lake ./lake', 'all files of a folder'],
     ["convert 'batches/*.jsonl.br' --lake ./lake --max-quarantined 5%", 'a pattern, less strict'],
+    ['convert page.json --lake ./lake', 'a saved page, or any JSON list of records'],
     ['convert - --lake ./lake --content companies < companies.jsonl', 'standard input'],
   ])
 }

@@ -1,0 +1,138 @@
+/** Tells what decoded bytes are from how they begin: JSON Lines, a JSON document, or something that holds no records. */
+
+import { isUtf8 } from 'node:buffer'
+import { COMPANY, RELATIONS_COMPANY } from '../contract/objects.ts'
+import { NOT_WHOLE, skipSpace, skipText, skipValue } from './page-scan.ts'
+
+/** How records stand in a JSON document: in a list, in the list of a saved page, or each over several lines. */
+export type DocumentForm = 'list' | 'page' | 'records'
+
+export type SourceForm =
+  | { readonly kind: 'lines' }
+  | { readonly kind: 'document'; readonly form: DocumentForm }
+  /** `looks`: what it looks like. `action`: what to do about it. */
+  | { readonly kind: 'unusable'; readonly looks: string; readonly action: string }
+
+const LINES: SourceForm = { kind: 'lines' }
+const document = (form: DocumentForm): SourceForm => ({ kind: 'document', form })
+const unusable = (looks: string, action: string): SourceForm => ({ kind: 'unusable', looks, action })
+
+const AS_JSON = 'get the records as JSON: a batch file, a saved page, or JSON Lines'
+const UNPACK = 'unpack it and load what is in it'
+
+/** First bytes of formats that hold no JSON, at which offset. */
+const MAGICS: readonly (readonly [offset: number, magic: string, looks: string, action: string])[] = [
+  [0, 'PAR1', 'a Parquet file', `${AS_JSON}; a lake is read with --lake`],
+  [0, '%PDF-', 'a PDF document', AS_JSON],
+  [0, 'SQLite format 3\0', 'a SQLite database', AS_JSON],
+  [0, 'ARROW1', 'an Arrow file', AS_JSON],
+  [8, 'DUCK', 'a DuckDB database', AS_JSON],
+  [0, 'Obj\x01', 'an Avro file', AS_JSON],
+  [0, '\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1', 'an old Excel or Office file', AS_JSON],
+  [4, '1AY&SY', 'bzip2 data', 'unpack it with "bunzip2"'],
+  [0, '\xfd7zXZ\0', 'xz data', 'unpack it with "unxz"'],
+  [0, '7z\xbc\xaf\x27\x1c', 'a 7z archive', UNPACK],
+  [257, 'ustar', 'a tar archive', UNPACK],
+]
+
+const TO_UTF8 = 'write it as UTF-8 with "iconv -f UTF-16 -t UTF-8"'
+
+const ofMagic = (head: Buffer): SourceForm | undefined => {
+  const start = head.toString('latin1')
+  if (/^PK(?:\x03\x04|\x05\x06)/.test(start)) {
+    if (/\[Content_Types\]\.xml|xl\/|word\//.test(start))
+      return unusable('an Excel workbook or another Office file', AS_JSON)
+    return unusable('a ZIP archive', UNPACK)
+  }
+  if (/^(?:\xff\xfe|\xfe\xff|\{\0|\0\{|\[\0|\0\[)/.test(start)) return unusable('UTF-16 text', TO_UTF8)
+  // What begins as JSON may hold any text further on.
+  if (/^[\s{[]/.test(start)) return undefined
+  const found = MAGICS.find(([offset, magic]) => start.startsWith(magic, offset))
+  return found && unusable(found[2], found[3])
+}
+
+const QUOTE = 0x22
+const COLON = 0x3a
+const COMMA = 0x2c
+const OPEN_BRACKET = 0x5b
+
+const isRecordMember = (key: string): boolean =>
+  Object.hasOwn(COMPANY.fields, key) || Object.hasOwn(RELATIONS_COMPANY.fields, key)
+
+/** Whether the object at `from` is a page: it has a list of records, and before it nothing that a record has. */
+const isPage = (head: Buffer, from: number): boolean => {
+  let at = skipSpace(head, from + 1)
+  while (head[at] === QUOTE) {
+    const keyEnd = skipText(head, at)
+    if (keyEnd === NOT_WHOLE) return false
+    const key = head.toString('utf8', at + 1, keyEnd - 1)
+    at = skipSpace(head, keyEnd)
+    if (isRecordMember(key) || head[at] !== COLON) return false
+    at = skipSpace(head, at + 1)
+    if ((key === 'Companies' || key === 'Relations') && head[at] === OPEN_BRACKET) return true
+    const valueEnd = skipValue(head, at)
+    if (valueEnd === NOT_WHOLE) return false
+    at = skipSpace(head, valueEnd)
+    if (head[at] !== COMMA) return false
+    at = skipSpace(head, at + 1)
+  }
+  return false
+}
+
+/** A first line that ends within its object, and a second that goes on with a key: no line of JSON Lines begins so. */
+const OVER_LINES = /^\{(?:[^\r\n]*[{[,])?[ \t]*\r?\n\s*"/
+
+/** Bytes looked at for lines: enough for a few of any table. */
+const LINES_LOOKED_AT = 20
+
+const SEPARATORS = [
+  [',', 'CSV'],
+  [';', 'CSV with semicolons'],
+  ['\t', 'tab-separated values'],
+  ['|', 'values with "|" between'],
+] as const
+
+/** Separated values: every whole line has the same number of separators, outside of quotes. */
+const ofTable = (lines: readonly string[]): SourceForm | undefined => {
+  const bare = lines.map((line) => line.replaceAll(/"(?:[^"]|"")*"/g, ''))
+  for (const [separator, looks] of SEPARATORS) {
+    const counts = new Set(bare.map((line) => line.split(separator).length - 1))
+    const [first = 0] = counts
+    if (counts.size === 1 && first > 0)
+      return unusable(looks, `records have levels that a table has not; ${AS_JSON}`)
+  }
+  return undefined
+}
+
+const ofText = (text: string, head: Buffer, isWhole: boolean): SourceForm => {
+  if (/^<(?:!doctype\s+html|html|head|body)\b/i.test(text))
+    return unusable('an HTML page', 'look at it in a browser: it may be a login or an error page')
+  if (/^<[?!A-Za-z]/.test(text)) return unusable('XML', AS_JSON)
+  const lines = text.split(/\r?\n/).filter((line) => line.trim() !== '')
+  // A line that begins as a record is worth a try: the others are set aside with their reasons.
+  if (lines.some((line) => /^[ \t]*\{/.test(line))) return LINES
+  if (head.includes(0) || (isWhole && !isUtf8(head))) return unusable('binary data', AS_JSON)
+  const whole = isWhole ? lines : lines.slice(0, -1)
+  return (whole.length > 1 ? ofTable(whole.slice(0, LINES_LOOKED_AT)) : undefined) ?? LINES
+}
+
+/**
+ * Tells the form of decoded bytes.
+ *
+ * @param head the first of them, `DETECT_HEAD_BYTES` or more
+ * @param isWhole whether these are all
+ */
+export const detectForm = (head: Buffer, isWhole: boolean): SourceForm => {
+  const magic = ofMagic(head)
+  if (magic) return magic
+  const hasMark = head[0] === 0xef && head[1] === 0xbb && head[2] === 0xbf
+  const from = skipSpace(head, hasMark ? 3 : 0)
+  const text = head.toString('utf8', from)
+  if (text.startsWith('{')) {
+    if (isPage(head, from)) return document('page')
+    return OVER_LINES.test(text) ? document('records') : LINES
+  }
+  // Other lists are no records; as lines of JSON Lines they are set aside.
+  if (/^\[\s*\{/.test(text) || (isWhole && /^\[\s*\]\s*$/.test(text))) return document('list')
+  return text === '' ? LINES : ofText(text, head, isWhole)
+}

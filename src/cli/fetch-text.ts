@@ -1,7 +1,17 @@
-/** How far a fetch from a bucket is, in a line. */
+/** How far a fetch of a lake's files is, in a line. */
 
 import type { FetchProgress } from '../storage/storage.ts'
 import { formatBytes, formatCounted, formatShare } from './format.ts'
 
-export const fetchText = ({ files, filesTotal, bytes, bytesTotal }: FetchProgress): string =>
-  `Fetching ${files}/${formatCounted(filesTotal, 'file')}  ${formatShare(bytes, bytesTotal)}  ${formatBytes(bytes)}`
+export const fetchText = ({ phase, files, filesTotal, bytes, bytesTotal }: FetchProgress): string =>
+  `${phase === 'fetching' ? 'Fetching' : 'Checking'} ${files}/${formatCounted(filesTotal, 'file')}  ${formatShare(bytes, bytesTotal)}  ${formatBytes(bytes)}`
+
+/** A first read of more than this is told before it begins. */
+const LONG_CHECK_BYTES = 10e9
+
+/** What a person is told when a check of files begins that takes long. */
+export const longCheckText = ({ phase, bytes, bytesTotal }: FetchProgress): string | undefined =>
+  phase === 'checking' && bytes === 0 && bytesTotal > LONG_CHECK_BYTES
+    ? `Comparing ${formatBytes(bytesTotal)} that this machine has not read before with their hashes; ` +
+      '--unchecked compares lengths only'
+    : undefined

@@ -3,7 +3,8 @@
 import type { AroundFetch } from '../lake/lake-views.ts'
 import { type LakeQuery, openLakeQuery } from '../lake/query.ts'
 import { readSnapshot } from '../manifest/snapshots.ts'
-import { fetchText } from './fetch-text.ts'
+import type { FetchProgress } from '../storage/storage.ts'
+import { fetchText, longCheckText } from './fetch-text.ts'
 import { interruptible } from './interrupt.ts'
 import { ProgressLine } from './progress-line.ts'
 
@@ -15,20 +16,31 @@ export interface LakeQueryRequest {
   readonly threads: number
   /** Whether a program reads the errors: then progress is shown on a terminal only. @default false */
   readonly json?: boolean | undefined
+  /** Compares lengths only. @default false */
+  readonly unchecked?: boolean | undefined
 }
+
+/** Shows how far a fetch and check of files is, and says before a long check that it will be one. */
+export const showFetch =
+  (line: ProgressLine) =>
+  (progress: FetchProgress): void => {
+    const long = longCheckText(progress)
+    if (long !== undefined && progress.files === 0) line.log(long)
+    line.show(() => fetchText(progress))
+  }
 
 /** Shows how far a fetch is, and lets it be stopped. Statements are not: a signal ends them with the process. */
 const shownFetch =
   (line: ProgressLine): AroundFetch =>
   (fetch) =>
     interruptible(
-      (signal) => fetch({ signal, onProgress: (progress) => line.show(() => fetchText(progress)) }),
+      (signal) => fetch({ signal, onProgress: showFetch(line) }),
       'files that are fetched stay for the next time',
     ).finally(() => line.clear())
 
 /** @throws {ToolkitError} LAKE_NOT_FOUND, SNAPSHOT_NOT_FOUND, and whatever `ask` throws */
 export const askLake = async <T>(
-  { lake, snapshot, memoryBytes, threads, json = false }: LakeQueryRequest,
+  { lake, snapshot, memoryBytes, threads, json = false, unchecked = false }: LakeQueryRequest,
   ask: (query: LakeQuery) => Promise<T>,
 ): Promise<T> => {
   const query = await openLakeQuery({
@@ -36,6 +48,7 @@ export const askLake = async <T>(
     snapshot: await readSnapshot(lake, snapshot),
     memoryBytes,
     threads,
+    check: unchecked ? 'never' : 'first-read',
     aroundFetch: shownFetch(new ProgressLine({ terminalOnly: json })),
   })
   try {

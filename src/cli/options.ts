@@ -43,6 +43,14 @@ export const jsonOption = (about = 'the result as one JSON document, errors as o
 export const snapshotOption = (about = 'the lake as of this snapshot (default: the newest)'): Option =>
   new Option('--snapshot <n>', about).argParser(wholeNumber('--snapshot'))
 
+export interface UncheckedOption {
+  readonly unchecked?: true
+}
+
+/** Of commands that remember which files this machine has hashed before. */
+export const uncheckedOption = (): Option =>
+  new Option('--unchecked', 'compares lengths only where files are read for the first time, no hashes')
+
 export const contentOption = (about: string): Option =>
   new Option('--content <content>', about).choices(['companies', 'relations'])
 

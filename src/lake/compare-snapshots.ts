@@ -6,7 +6,6 @@
 import type { Content } from '../contract/objects.ts'
 import { ToolkitError } from '../core/errors.ts'
 import type { FileEntry, PartitionEntry, Snapshot } from '../core/partition.ts'
-import { storageOf } from '../storage/open-storage.ts'
 import type { VersionedFile } from './current-versions.ts'
 import {
   type ComparedPartition,
@@ -26,6 +25,7 @@ import {
   selectFigures,
 } from './diff-sql.ts'
 import type { Session } from './duckdb.ts'
+import { type CheckOptions, fetchFiles } from './fetch-tables.ts'
 import { inLake } from './layout.ts'
 import { mainTables, type Table, tablesOf } from './tables.ts'
 
@@ -37,6 +37,10 @@ export interface SnapshotsToCompare {
   readonly memoryBytes: number
   readonly signal?: AbortSignal | undefined
   readonly onProgress?: ((progress: DiffProgress) => void) | undefined
+  /** How far the fetch and check of files are. */
+  readonly onFetch?: CheckOptions['onProgress']
+  /** When files are compared with their hashes. @default the first time that this machine reads them */
+  readonly check?: CheckOptions['check']
 }
 
 /** Tables compared, and in all; a table may be compared in several parts. */
@@ -125,7 +129,8 @@ class Comparison {
           .filter((file) => file.table === table.name)
           .map((file) => ({ ...file, version: number, partition: entry })),
       )
-    await storageOf(this.#lake).fetch(found, { signal: this.#options.signal })
+    const { signal, onFetch: onProgress, check = 'first-read' } = this.#options
+    await fetchFiles(this.#lake, found, { signal, onProgress, check })
     return found.map((file) => ({ ...file, path: inLake(this.#lake, file.path) }))
   }
 

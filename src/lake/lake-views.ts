@@ -4,10 +4,11 @@
  */
 
 import type { Snapshot } from '../core/partition.ts'
+import { filesOfThisWork } from '../storage/check-files.ts'
 import type { FetchOptions } from '../storage/storage.ts'
 import { currentRows, filesOf, HIDDEN_SCHEMA, makeSuperseded, readTable } from './current-versions.ts'
 import type { Session } from './duckdb.ts'
-import { fetchTables } from './fetch-tables.ts'
+import { type FileCheck, fetchTables } from './fetch-tables.ts'
 import { readQuarantine } from './read-quarantine.ts'
 import { ident, literal } from './sql.ts'
 import { mainTables, QUARANTINE, TABLES, type Table } from './tables.ts'
@@ -28,34 +29,44 @@ const VIEWS: readonly View[] = [
 ]
 
 /** Does a fetch of files with the options that it wants; such as one that shows progress and can be interrupted. */
-export type AroundFetch = (fetch: (options: FetchOptions) => Promise<void>) => Promise<void>
+export type AroundFetch = (fetch: (options: Omit<FetchOptions, 'known'>) => Promise<void>) => Promise<void>
+
+export interface ViewsOptions {
+  /** When files are compared with their hashes. @default before every read */
+  readonly check?: FileCheck | undefined
+  /** @default without progress and signal */
+  readonly aroundFetch?: AroundFetch | undefined
+}
 
 export class LakeViews {
   readonly #session: Session
   readonly #lake: string
   readonly #snapshot: Snapshot
   readonly #aroundFetch: AroundFetch
+  readonly #check: FileCheck | undefined
+  readonly #known = filesOfThisWork()
   readonly #readable = new Set<string>()
   /** Main tables whose superseded versions are known. */
   readonly #superseded = new Set<string>()
   #last: Promise<void> = Promise.resolve()
 
-  private constructor(session: Session, lake: string, snapshot: Snapshot, aroundFetch: AroundFetch) {
+  private constructor(session: Session, lake: string, snapshot: Snapshot, options: ViewsOptions) {
     this.#session = session
     this.#lake = lake
     this.#snapshot = snapshot
-    this.#aroundFetch = aroundFetch
+    this.#check = options.check
+    this.#aroundFetch = options.aroundFetch ?? ((fetch) => fetch({}))
   }
 
   static async open(
     session: Session,
     lake: string,
     snapshot: Snapshot,
-    aroundFetch: AroundFetch = (fetch) => fetch({}),
+    options: ViewsOptions = {},
   ): Promise<LakeViews> {
     await session.run(`CREATE SCHEMA ${HIDDEN_SCHEMA}`)
     for (const view of VIEWS) await session.run(unreadable(view))
-    return new LakeViews(session, lake, snapshot, aroundFetch)
+    return new LakeViews(session, lake, snapshot, options)
   }
 
   /**
@@ -80,7 +91,10 @@ export class LakeViews {
     )
     const tables = new Set([...views.map(({ table }) => table.name), ...main.map(({ name }) => name)])
     // Again for those that are readable: copies that were not used for long may be gone.
-    await this.#aroundFetch((options) => fetchTables(this.#lake, this.#snapshot, [...tables], options))
+    const [check, known] = [this.#check, this.#known]
+    await this.#aroundFetch((options) =>
+      fetchTables(this.#lake, this.#snapshot, [...tables], { ...options, check, known }),
+    )
     for (const table of main) {
       await this.#session.run(makeSuperseded(this.#snapshot, this.#lake, table))
       this.#superseded.add(table.name)

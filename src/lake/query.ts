@@ -5,6 +5,7 @@ import type { Snapshot } from '../core/partition.ts'
 import type { Relation } from '../core/relation.ts'
 import { storageOf } from '../storage/open-storage.ts'
 import { Engine, type ResultColumn, type Session } from './duckdb.ts'
+import type { FileCheck } from './fetch-tables.ts'
 import { type AroundFetch, LakeViews } from './lake-views.ts'
 import { namedTables } from './named-tables.ts'
 import { newSpillFolder, type SpillFolder } from './spill-folder.ts'
@@ -20,8 +21,10 @@ export interface LakeQueryOptions {
   readonly threads?: number | undefined
   /** One more folder, absolute, for the files that relations are copied to. */
   readonly outFolder?: string | undefined
-  /** Done around each fetch of files from a bucket. @default without progress and signal */
+  /** Done around each fetch and check of files. @default without progress and signal */
   readonly aroundFetch?: AroundFetch | undefined
+  /** When files are compared with their hashes. @default the first time that this machine reads them */
+  readonly check?: FileCheck | undefined
 }
 
 export interface QueryResult {
@@ -56,7 +59,7 @@ export class LakeQuery {
   }
 
   static async open(options: LakeQueryOptions): Promise<LakeQuery> {
-    const { lake, snapshot, memoryBytes, threads, outFolder, aroundFetch } = options
+    const { lake, snapshot, memoryBytes, threads, outFolder, aroundFetch, check = 'first-read' } = options
     const spill = await newSpillFolder()
     const engine = await Engine.open({
       memoryBytes,
@@ -64,7 +67,7 @@ export class LakeQuery {
       spillFolder: spill.path,
     })
     const session = await engine.connect()
-    const views = await LakeViews.open(session, lake, snapshot, aroundFetch)
+    const views = await LakeViews.open(session, lake, snapshot, { check, aroundFetch })
     const folders = [storageOf(lake).local, ...(outFolder === undefined ? [] : [outFolder])]
     await session.run(`SET allowed_directories = [${folders.map(literal).join(', ')}]`)
     await session.run('SET enable_external_access = false')

@@ -7,6 +7,7 @@ import type { Content } from '../contract/objects.ts'
 import type { Snapshot } from '../core/partition.ts'
 import { Engine, type Session } from '../lake/duckdb.ts'
 import { newSpillFolder } from '../lake/spill-folder.ts'
+import { filesOfThisWork } from '../storage/check-files.ts'
 import { companyPieces } from './companies.ts'
 import { numberedCompanies, numberedItems, orderedFigures } from './financials.ts'
 import { type FigureItem, FigureWriter } from './financials-text.ts'
@@ -50,6 +51,8 @@ export interface GiveBackRequest {
   readonly memoryBytes: number
   readonly threads?: number | undefined
   readonly signal?: AbortSignal | undefined
+  /** How far the fetch and check of files are. */
+  readonly onFetch?: SessionRequest['onFetch']
 }
 
 /** JSON texts of the records, one document each; equal as data to what came in. */
@@ -62,7 +65,7 @@ export async function* giveBack(request: GiveBackRequest): AsyncGenerator<string
     spillFolder: spill.path,
   })
   try {
-    const inSession = { ...what, session: await engine.connect() }
+    const inSession = { ...what, known: filesOfThisWork(), session: await engine.connect() }
     await prepareGivingBack(inSession, content)
     if (content !== 'relations') {
       for await (const companies of giveBackCompanies(inSession)) yield* companies.map(companyText)

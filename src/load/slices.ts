@@ -4,7 +4,7 @@ import type { Content } from '../contract/objects.ts'
 import type { PartitionEntry, Snapshot } from '../core/partition.ts'
 import { currentRows, filesOf, HIDDEN_SCHEMA, makeSuperseded, readTable } from '../lake/current-versions.ts'
 import type { Session } from '../lake/duckdb.ts'
-import { fetchTables } from '../lake/fetch-tables.ts'
+import { type CheckOptions, fetchTables } from '../lake/fetch-tables.ts'
 import { inLake } from '../lake/layout.ts'
 import { ident } from '../lake/sql.ts'
 import { mainTables, TABLES, type Table, type TableName, tablesOf } from '../lake/tables.ts'
@@ -29,17 +29,21 @@ export interface SessionRequest {
   /** Only the records of these InternalIds. @default all */
   readonly ids?: readonly bigint[] | undefined
   readonly signal?: AbortSignal | undefined
+  /** How far the fetch and check of files are. */
+  readonly onFetch?: CheckOptions['onProgress']
+  /** Files that this work has hashed already. */
+  readonly known?: CheckOptions['known']
 }
 
 /** Makes a session's hidden schema and its tables of superseded versions. @param content default: of both */
 export const prepareGivingBack = async (
-  { session, lake, snapshot }: Pick<SessionRequest, 'session' | 'lake' | 'snapshot'>,
+  { session, lake, snapshot, signal, onFetch, known }: SessionRequest,
   content?: Content,
 ): Promise<void> => {
   await session.run(`CREATE SCHEMA IF NOT EXISTS ${HIDDEN_SCHEMA}`)
   for (const main of mainTables()) {
     if (content === undefined || main.content === content) {
-      await fetchTables(lake, snapshot, [main.name])
+      await fetchTables(lake, snapshot, [main.name], { signal, onProgress: onFetch, known })
       await session.run(makeSuperseded(snapshot, lake, main))
     }
   }
@@ -90,13 +94,13 @@ const slicesOfPartition = async (
 
 /** Fetches the files of a partition and the dictionary of its run. */
 const fetchOf = (
-  { lake, snapshot, signal }: SessionRequest,
+  { lake, snapshot, signal, onFetch, known }: SessionRequest,
   partition: PartitionEntry,
   content: Content,
 ): Promise<void> => {
   const files = filesOfRun(snapshot, partition)
   const tables = [...tablesOf(content), dictionaryTable()].map(({ name }) => name)
-  return fetchTables(lake, { partitions: [partition], files }, tables, { signal })
+  return fetchTables(lake, { partitions: [partition], files }, tables, { signal, onProgress: onFetch, known })
 }
 
 const tablesToCut = (

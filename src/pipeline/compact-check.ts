@@ -8,33 +8,15 @@ import type { FileEntry, Snapshot } from '../core/partition.ts'
 import { type ColumnType, parseColumnType } from '../lake/column-types.ts'
 import { filesOf, readTable } from '../lake/current-versions.ts'
 import type { Session } from '../lake/duckdb.ts'
+import { fetchFiles } from '../lake/fetch-tables.ts'
 import { fieldId } from '../lake/field-ids.ts'
-import { inLake } from '../lake/layout.ts'
 import { literal } from '../lake/sql.ts'
 import { TABLES, type Table } from '../lake/tables.ts'
-import { storageOf } from '../storage/open-storage.ts'
-import { hashFile } from '../support/hash.ts'
-import { sideBySide } from '../support/side-by-side.ts'
-
-const FILES_AT_ONCE = 2
 
 export const dictionaryTable = (): Table => {
   const table = TABLES.find(({ name }) => name === 'line_items')
   if (table === undefined) throw new TypeError('Cannot find the declaration of table "line_items"')
   return table
-}
-
-const checkFile = async (lake: string, file: FileEntry, signal: AbortSignal | undefined): Promise<void> => {
-  const found = await hashFile(inLake(lake, file.path), { signal }).catch((error: unknown) => {
-    signal?.throwIfAborted()
-    throw new ToolkitError('LAKE_DAMAGED', `Cannot compact "${file.path}": it cannot be read`, {}, error)
-  })
-  if (found.sha256 === file.sha256) return
-  throw new ToolkitError(
-    'LAKE_DAMAGED',
-    `Cannot compact "${file.path}": its SHA-256 is ${found.sha256}, expected ${file.sha256}`,
-    { path: file.path },
-  )
 }
 
 /**
@@ -49,18 +31,10 @@ export const checkInputs = async (
   onBytes: (bytes: number) => void,
   signal: AbortSignal | undefined,
 ): Promise<void> => {
-  let bytes = 0
-  await storageOf(lake).fetch(files, { signal })
-  await sideBySide(
-    files,
-    FILES_AT_ONCE,
-    async (file) => {
-      await checkFile(lake, file, signal)
-      bytes += file.bytes
-      onBytes(bytes)
-    },
+  await fetchFiles(lake, files, {
     signal,
-  )
+    onProgress: ({ phase, bytes }) => phase === 'checking' && onBytes(bytes),
+  })
 }
 
 /**

@@ -2,9 +2,9 @@
 
 import type { FileEntry, Snapshot } from '../core/partition.ts'
 import { currentSelect } from '../lake/compact-rows.ts'
+import { fetchFiles } from '../lake/fetch-tables.ts'
 import { newSpillFolder } from '../lake/spill-folder.ts'
 import { type Table, tablesOf } from '../lake/tables.ts'
-import { storageOf } from '../storage/open-storage.ts'
 import { dictionaryTable } from './compact-check.ts'
 import { type CompactPlan, DEFAULT_TARGET_BYTES } from './compact-plan.ts'
 import {
@@ -41,7 +41,7 @@ export const planned = async (
 ): Promise<CompactSummary> => {
   const { lake, targetBytes = DEFAULT_TARGET_BYTES, signal } = options
   const tell = options.onEvent ?? (() => undefined)
-  await storageOf(lake).fetch([...contents.flatMap(({ files }) => files), ...snapshot.files], { signal })
+  await fetchFiles(lake, [...contents.flatMap(({ files }) => files), ...snapshot.files], { signal })
   const spill = await newSpillFolder()
   const tables = await withSession(options, spill.path, async (session) => {
     const parts: Work = { session, snapshot, lake, targetBytes, signal, tell }

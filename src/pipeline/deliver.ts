@@ -8,10 +8,10 @@ import type { FileEntry, PartitionEntry, Snapshot } from '../core/partition.ts'
 import type { DeliverySink, Sink } from '../core/sink.ts'
 import { readTable } from '../lake/current-versions.ts'
 import { Engine, type Session } from '../lake/duckdb.ts'
+import { fetchFiles } from '../lake/fetch-tables.ts'
 import { inLake } from '../lake/layout.ts'
 import { TABLES } from '../lake/tables.ts'
 import { newestSnapshot } from '../manifest/snapshots.ts'
-import { storageOf } from '../storage/open-storage.ts'
 import { DEFAULT_MEMORY_BYTES } from './divide-memory.ts'
 
 export interface DeliverProgress {
@@ -125,7 +125,7 @@ const deliverRun = async (
     const written: FileEntry[] = []
     for (const { partition, files } of parts) {
       stopIfAborted(options)
-      await storageOf(lake).fetch(files, { signal })
+      await fetchFiles(lake, files, { signal })
       for (const [name, own] of Map.groupBy(files, ({ table }) => table)) {
         const table = TABLES.find((one) => one.name === name)
         if (table === undefined) continue

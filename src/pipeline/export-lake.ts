@@ -188,7 +188,15 @@ const withQuery = async <T>(
   const { lake, memoryBytes, threads, signal, onFetch: onProgress } = options
   const snapshot = await readSnapshot(lake, options.snapshot)
   const aroundFetch: AroundFetch = (fetch) => fetch({ signal, onProgress })
-  const query = await openLakeQuery({ lake, snapshot, memoryBytes, threads, outFolder, aroundFetch })
+  const query = await openLakeQuery({
+    lake,
+    snapshot,
+    memoryBytes,
+    threads,
+    outFolder,
+    aroundFetch,
+    check: 'every-read',
+  })
   const stop = (): void => query.interrupt()
   signal?.addEventListener('abort', stop)
   try {

@@ -5,12 +5,13 @@ import type { Block, OverlongLine } from '../core/block.ts'
 import type { FileEntry, PartitionEntry, Snapshot } from '../core/partition.ts'
 import type { Source } from '../core/source.ts'
 import { Engine } from '../lake/duckdb.ts'
+import { fetchFiles } from '../lake/fetch-tables.ts'
 import { inLake, stagingPath } from '../lake/layout.ts'
 import { readQuarantine } from '../lake/read-quarantine.ts'
 import { QUARANTINE } from '../lake/tables.ts'
 import { readJournal } from '../manifest/journal.ts'
 import { loadedPartitions } from '../manifest/loaded-sources.ts'
-import { storageOf } from '../storage/open-storage.ts'
+import { damagedFile, findMisfits } from '../storage/check-files.ts'
 import type { FileFacts } from '../storage/storage.ts'
 import { look } from '../support/list-files.ts'
 
@@ -40,8 +41,12 @@ export interface QuarantineFile extends FileFacts {
 /** The path of a quarantine file on this machine, where it can be read. @throws {ToolkitError} LAKE_DAMAGED */
 const fetchFile = async (file: QuarantineFile): Promise<string> => {
   const { lake, path, staged } = file
-  if (staged !== undefined && (await look(staged))) return staged
-  await storageOf(lake).fetch([file])
+  if (staged !== undefined && (await look(staged))) {
+    const [misfit] = await findMisfits([file], () => staged, {})
+    if (misfit) throw damagedFile(misfit)
+    return staged
+  }
+  await fetchFiles(lake, [file])
   return inLake(lake, path)
 }
 

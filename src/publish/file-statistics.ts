@@ -7,10 +7,10 @@ import { ToolkitError } from '../core/errors.ts'
 import { parseColumnType } from '../lake/column-types.ts'
 import type { Column } from '../lake/columns.ts'
 import type { Row, Session } from '../lake/duckdb.ts'
+import { fetchFiles } from '../lake/fetch-tables.ts'
 import { inLake } from '../lake/layout.ts'
 import { ident, literal } from '../lake/sql.ts'
 import type { Table } from '../lake/tables.ts'
-import { storageOf } from '../storage/open-storage.ts'
 import type { TableFile } from './table-files.ts'
 
 /** BIGINT is bigint; SMALLINT, INTEGER and DOUBLE are numbers; an instant is `2025-01-31T12:00:00.000000Z`. */
@@ -198,7 +198,7 @@ export async function* measureFiles(
   for (let from = 0; from < files.length; from += FILES_AT_ONCE) {
     signal?.throwIfAborted()
     const some = files.slice(from, from + FILES_AT_ONCE)
-    await storageOf(lake).fetch(some, { signal })
+    await fetchFiles(lake, some, { signal })
     const paths = some.map(({ path }) => inLake(lake, path))
     const found = await measure(session, types, paths).catch((error: unknown) => {
       signal?.throwIfAborted()

@@ -16,6 +16,7 @@ import {
 import { hashFile } from '../support/hash.ts'
 import { listFolder, listTree, look } from '../support/list-files.ts'
 import { temporaryName } from '../support/process-identity.ts'
+import { damagedFile, findMisfits } from './check-files.ts'
 import type { Placement, Storage, StoredFile } from './storage.ts'
 
 const NEWLINE = 10
@@ -156,7 +157,10 @@ export const folderStorage = (folder: string): Storage => {
 
     settle: (paths) => writing('files', () => fsyncFolders(foldersOf(paths))),
 
-    fetch: async () => undefined,
+    fetch: async (files, options = {}) => {
+      const [first] = await findMisfits(files, absolute, options)
+      if (first) throw damagedFile(first)
+    },
 
     examine: async (path, options, use) => {
       const hash = await orNull(hashFile(absolute(path), options))

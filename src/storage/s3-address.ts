@@ -81,6 +81,9 @@ export const workFolder = ({ uri }: S3Address, env: NodeJS.ProcessEnv): string =
     .replaceAll(/[^A-Za-z0-9._-]+/g, '-')
     .slice(0, 60)
   const name = `${readable}-${sha256Of(`${source}\n${uri}`).slice(0, 16)}`
-  const base = env.FIRMLAKE_WORK_DIR || join(env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'firmlake')
-  return resolve(base, name)
+  return resolve(workBase(env), name)
 }
+
+/** Where firmlake keeps what belongs to this machine and user alone. */
+export const workBase = (env: NodeJS.ProcessEnv): string =>
+  env.FIRMLAKE_WORK_DIR || join(env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'firmlake')

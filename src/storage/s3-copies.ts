@@ -1,6 +1,6 @@
 /**
- * Copies of a bucket's files on this machine. Only a whole file with the right hash gets its final name, so a copy is
- * known by its name and length. Several processes may work in one folder.
+ * Copies of a bucket's files on this machine. Only a whole file with the right hash gets its final name; a copy that
+ * stood there before is compared again as a folder's file is. Several processes may work in one folder.
  */
 
 import { createHash } from 'node:crypto'
@@ -12,6 +12,7 @@ import { hashFile } from '../support/hash.ts'
 import { look } from '../support/list-files.ts'
 import { temporaryName } from '../support/process-identity.ts'
 import { sideBySide } from '../support/side-by-side.ts'
+import { filesOfThisWork, findMisfits, readMark } from './check-files.ts'
 import { keyOf } from './s3-address.ts'
 import type { S3Objects } from './s3-objects.ts'
 import { cacheBytes, makeRoom, makeWorkFolder } from './s3-work-folder.ts'
@@ -32,22 +33,34 @@ export interface Copies extends Pick<Storage, 'fetch' | 'examine'> {
   readonly forget: (path: string) => Promise<void>
 }
 
-/** Whether a copy stands there; marks it as in use. */
-const hasCopy = async (copy: string, { bytes }: FileFacts, now: number): Promise<boolean> => {
+/** Whether a copy stands there; marks it as in use, and who knew it knows it with the new mark too. */
+const hasCopy = async (
+  copy: string,
+  file: FileFacts,
+  now: number,
+  known: FetchOptions['known'],
+): Promise<boolean> => {
   const found = await look(copy)
   if (found === null) return false
-  if (found.kind !== 'file' || found.bytes !== bytes) {
+  if (found.kind !== 'file' || found.bytes !== file.bytes) {
     await rm(copy, { recursive: true, force: true })
     return false
   }
   if (now - found.changedMs < MARK_MS) return true
   try {
+    const mark = await readMark(copy)
     await utimes(copy, now / 1000, now / 1000)
+    if (mark && known !== 'all' && known?.knows(file, mark)) await learn(copy, file, known)
     return true
   } catch (error) {
     if (systemCode(error) === 'ENOENT') return false
     throw error
   }
+}
+
+const learn = async (copy: string, file: FileFacts, known: FetchOptions['known']): Promise<void> => {
+  const mark = await readMark(copy)
+  if (mark && known !== 'all') known?.learn(file, mark)
 }
 
 /** Writes an object's bytes to a file, at most one more than `mostBytes` of them. */
@@ -129,7 +142,8 @@ const progressOf = (missing: readonly FileFacts[], tell: FetchOptions['onProgres
   const came = new Map<string, number>()
   const bytesTotal = missing.reduce((sum, { bytes }) => sum + bytes, 0)
   let [files, sum] = [0, 0]
-  const told = (): void => tell?.({ files, filesTotal: missing.length, bytes: sum, bytesTotal })
+  const told = (): void =>
+    tell?.({ phase: 'fetching', files, filesTotal: missing.length, bytes: sum, bytesTotal })
   return {
     came: (path: string, bytes: number): void => {
       sum += bytes - (came.get(path) ?? 0)
@@ -151,13 +165,13 @@ export const copiesOf = (objects: S3Objects, folder: string): Copies => {
 
   const missingOf = async (
     files: readonly FileFacts[],
-    signal: AbortSignal | undefined,
+    { signal, known }: FetchOptions,
   ): Promise<readonly FileFacts[]> => {
     const now = Date.now()
     const has = await sideBySide(
       files,
       LOOKS_AT_ONCE,
-      (file) => hasCopy(placeOf(file.path), file, now),
+      (file) => hasCopy(placeOf(file.path), file, now, known),
       signal,
     )
     return files.filter((_, at) => !has[at])
@@ -167,10 +181,11 @@ export const copiesOf = (objects: S3Objects, folder: string): Copies => {
   const bringMissing = async (
     files: readonly FileFacts[],
     makeSpace: () => Promise<void>,
-    { signal, onProgress }: FetchOptions,
+    options: FetchOptions,
   ): Promise<boolean> => {
+    const { signal, onProgress, known } = options
     for (let pass = 0; ; pass += 1) {
-      const missing = await missingOf(files, signal)
+      const missing = await missingOf(files, options)
       const [first] = missing
       if (first === undefined) return pass > 0
       if (pass === PASSES)
@@ -185,6 +200,7 @@ export const copiesOf = (objects: S3Objects, folder: string): Copies => {
           FILES_AT_ONCE,
           async (file) => {
             await bring(objects, placeOf(file.path), file, signal, (bytes) => progress.came(file.path, bytes))
+            await learn(placeOf(file.path), file, known)
             progress.whole()
           },
           signal,
@@ -194,6 +210,18 @@ export const copiesOf = (objects: S3Objects, folder: string): Copies => {
         await makeSpace()
       }
     }
+  }
+
+  /** Brings what is missing, and anew what is no longer what was brought: the object is what counts. */
+  const bringChecked: typeof bringMissing = async (files, makeSpace, options) => {
+    // A copy that was brought just now need not be hashed once more.
+    const known = options.known ?? filesOfThisWork()
+    const brought = await bringMissing(files, makeSpace, { ...options, known })
+    const misfits = await findMisfits(files, placeOf, { ...options, known })
+    if (misfits.length === 0) return brought
+    for (const { file } of misfits) await rm(placeOf(file.path), { recursive: true, force: true })
+    await bringMissing(files, makeSpace, { ...options, known })
+    return true
   }
 
   return {
@@ -207,7 +235,7 @@ export const copiesOf = (objects: S3Objects, folder: string): Copies => {
         makeRoom(folder, most, wanted, { now: Date.now(), diskIsFull })
       try {
         await makeWorkFolder(folder)
-        if (await bringMissing(each, () => room(0, true), options)) await room(mostBytes, false)
+        if (await bringChecked(each, () => room(0, true), options)) await room(mostBytes, false)
       } catch (error) {
         options.signal?.throwIfAborted()
         throw writeError(`Cannot copy files of "${objects.address.uri}" to "${folder}"`, error)

@@ -41,8 +41,25 @@ export interface LineLog {
   readonly close: () => Promise<void>
 }
 
-/** How far a fetch is, of what was not here yet. */
+/** A file of this machine as the system tells it: another one while any of this differs. */
+export interface FileMark {
+  readonly bytes: number
+  readonly inode: string
+  /** Nanoseconds since 1970: when its bytes were written, and when anything of it was changed. */
+  readonly modified: string
+  readonly changed: string
+}
+
+/** What is known of files that were hashed before. */
+export interface KnownFiles {
+  /** Whether the file that bears this mark was found to be what it should be. */
+  readonly knows: (file: FileFacts, mark: FileMark) => boolean
+  readonly learn: (file: FileFacts, mark: FileMark) => void
+}
+
+/** How far a fetch is: of what was not here yet, then of what is read for its hash. */
 export interface FetchProgress {
+  readonly phase: 'fetching' | 'checking'
   /** Files that are whole. */
   readonly files: number
   readonly filesTotal: number
@@ -52,6 +69,8 @@ export interface FetchProgress {
 
 export interface FetchOptions {
   readonly signal?: AbortSignal | undefined
+  /** Files that need not be hashed again; `all`: only lengths are compared. @default none */
+  readonly known?: KnownFiles | 'all' | undefined
   /** Told whenever bytes came, and of each file that is whole. */
   readonly onProgress?: ((progress: FetchProgress) => void) | undefined
 }
@@ -126,9 +145,9 @@ export interface Storage {
   readonly settle: (paths: readonly string[]) => Promise<void>
 
   /**
-   * Brings files to `local`, checked by length and hash. A folder has them there already and does nothing.
+   * Brings files to `local` where they are not there already, and compares the length and the hash of each.
    *
-   * @throws {ToolkitError} `LAKE_DAMAGED` when one is missing or not what it should be
+   * @throws {ToolkitError} `LAKE_DAMAGED`, naming the file, when one is missing or not what it should be
    */
   readonly fetch: (files: readonly FileFacts[], options?: FetchOptions) => Promise<void>
 

@@ -1,7 +1,7 @@
 /** SHA-256 of data and of files. Several files side by side are the caller's. */
 
 import { createHash } from 'node:crypto'
-import { open } from 'node:fs/promises'
+import { open, readFile } from 'node:fs/promises'
 
 /** What one pass over a file tells. */
 export interface FileHash {
@@ -15,6 +15,9 @@ export interface FileHash {
 /** SHA-256 in hex; text counts as UTF-8. */
 export const sha256Of = (data: string | Uint8Array): string => createHash('sha256').update(data).digest('hex')
 
+/** Up to this length a file is read whole and hashed on a thread of its own. */
+const MOST_WHOLE_BYTES = 16 * 1024 * 1024
+
 const NEWLINE = 10
 const CHUNK_BYTES = 1 << 20
 
@@ -24,6 +27,30 @@ const newlinesIn = (chunk: Buffer): number => {
   return count
 }
 
+export interface HashOptions {
+  readonly signal?: AbortSignal | undefined
+  /** Told how many bytes came. */
+  readonly onBytes?: ((bytes: number) => void) | undefined
+}
+
+/**
+ * Length and hash of a file. Small files are hashed beside the event loop, so that two at once use two cores; of large
+ * ones a chunk at a time is in memory.
+ *
+ * @throws as `hashFile`
+ */
+export const hashAside = async (
+  path: string,
+  sizeBytes: number,
+  { signal, onBytes }: HashOptions = {},
+): Promise<Pick<FileHash, 'bytes' | 'sha256'>> => {
+  if (sizeBytes > MOST_WHOLE_BYTES) return hashFile(path, { signal, onBytes })
+  const bytes = await readFile(path, { signal })
+  const digest = await crypto.subtle.digest('SHA-256', bytes)
+  onBytes?.(bytes.length)
+  return { bytes: bytes.length, sha256: Buffer.from(digest).toString('hex') }
+}
+
 /**
  * Reads a file once. Lines are counted only when `countLines` is set, else 0.
  *
@@ -31,7 +58,7 @@ const newlinesIn = (chunk: Buffer): number => {
  */
 export const hashFile = async (
   path: string,
-  { countLines = false, signal }: { countLines?: boolean; signal?: AbortSignal | undefined } = {},
+  { countLines = false, signal, onBytes }: HashOptions & { readonly countLines?: boolean } = {},
 ): Promise<FileHash> => {
   signal?.throwIfAborted()
   const hash = createHash('sha256')
@@ -49,6 +76,7 @@ export const hashFile = async (
       const chunk = buffer.subarray(0, bytesRead)
       hash.update(chunk)
       bytes += bytesRead
+      onBytes?.(bytesRead)
       if (countLines) lines += newlinesIn(chunk)
       last = chunk.at(-1) ?? last
     }

@@ -7,11 +7,14 @@ import type { DiffProgress } from '../../lake/compare-snapshots.ts'
 import type { DiffRows, DiffSummary, LakeDiff } from '../../lake/diff.ts'
 import { formatCount, formatCounted } from '../format.ts'
 import { interruptible } from '../interrupt.ts'
+import { showFetch } from '../lake-query.ts'
 import {
   type JsonOption,
   jsonOption,
   type LakeOption,
   lakeOption,
+  type UncheckedOption,
+  uncheckedOption,
   wholeNumber,
   withExamples,
 } from '../options.ts'
@@ -23,7 +26,7 @@ import { memoryOption, queryMemory, threadsOption } from '../run-options.ts'
 const PARTS = ['companies', 'restatements'] as const
 type Part = (typeof PARTS)[number]
 
-interface DiffOptions extends LakeOption, JsonOption {
+interface DiffOptions extends LakeOption, JsonOption, UncheckedOption {
   readonly from?: number
   readonly to?: number
   readonly format?: ResultFormat
@@ -57,6 +60,7 @@ export const addDiff = (program: Command): void => {
     .addOption(new Option('--only <rows>', 'print only these rows; counts are of everything').choices(PARTS))
     .addOption(memoryOption())
     .addOption(threadsOption())
+    .addOption(uncheckedOption())
     .addOption(
       jsonOption('the same as --format json; errors as one line of JSON').implies({ format: 'json' }),
     )
@@ -84,16 +88,18 @@ const readBoth = async ({ lake, from, to }: DiffOptions): Promise<readonly [Snap
 }
 
 const runDiff = async (options: DiffOptions): Promise<void> => {
-  const { lake, format = 'table', memory, threads, json } = options
+  const { lake, format = 'table', memory, threads, json, unchecked } = options
   const [from, to] = await readBoth(options)
   const { openDiff } = await import('../../lake/diff.ts')
   const line = new ProgressLine({ terminalOnly: json === true })
   const memoryBytes = queryMemory(memory)
   const onProgress = (progress: DiffProgress): void => line.show(() => progressText(progress))
   await interruptible(async (signal) => {
-    const diff = await openDiff({ lake, from, to, memoryBytes, threads, signal, onProgress }).finally(() =>
-      line.clear(),
-    )
+    const diff = await openDiff({
+      ...{ lake, from, to, memoryBytes, threads, signal, onProgress },
+      onFetch: showFetch(line),
+      check: unchecked ? 'never' : 'first-read',
+    }).finally(() => line.clear())
     try {
       if (format === 'table') await printTables(diff, options)
       else await printRows(diff, format, options)

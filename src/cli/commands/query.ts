@@ -10,6 +10,8 @@ import {
   lakeOption,
   type SnapshotOption,
   snapshotOption,
+  type UncheckedOption,
+  uncheckedOption,
   wholeNumber,
   withExamples,
 } from '../options.ts'
@@ -17,7 +19,7 @@ import { printJson, printLines } from '../output.ts'
 import { MOST_TABLE_ROWS, RESULT_FORMATS, type ResultFormat } from '../query-output.ts'
 import { memoryOption, queryMemory, threadsOption } from '../run-options.ts'
 
-interface QueryOptions extends LakeOption, JsonOption, SnapshotOption {
+interface QueryOptions extends LakeOption, JsonOption, SnapshotOption, UncheckedOption {
   readonly format?: ResultFormat
   readonly limit?: number
   readonly memory: number
@@ -46,6 +48,7 @@ export const addQuery = (program: Command): void => {
     .addOption(snapshotOption())
     .addOption(memoryOption())
     .addOption(threadsOption())
+    .addOption(uncheckedOption())
     .addOption(
       jsonOption('the same as --format json; errors as one line of JSON').implies({ format: 'json' }),
     )
@@ -65,10 +68,11 @@ const statementOf = async (sql: string | undefined): Promise<string | undefined>
 }
 
 const runQuery = async (sql: string | undefined, options: QueryOptions): Promise<void> => {
-  const { lake, snapshot, format = 'table', limit, memory, threads, json } = options
+  const { lake, snapshot, format = 'table', limit, memory, threads, json, unchecked } = options
   const statement = await statementOf(sql)
   const { askLake } = await import('../lake-query.ts')
-  await askLake({ lake, snapshot, memoryBytes: queryMemory(memory), threads, json }, async (query) => {
+  const request = { lake, snapshot, memoryBytes: queryMemory(memory), threads, json, unchecked }
+  await askLake(request, async (query) => {
     if (statement !== undefined) {
       const { printResult } = await import('../query-output.ts')
       return printResult(await query.run(statement), format, limit)

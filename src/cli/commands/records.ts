@@ -3,6 +3,7 @@
 import type { Command } from 'commander'
 import type { Content } from '../../contract/objects.ts'
 import { ToolkitError } from '../../core/errors.ts'
+import { fetchText } from '../fetch-text.ts'
 import {
   contentOption,
   jsonOption,
@@ -13,6 +14,7 @@ import {
   withExamples,
 } from '../options.ts'
 import { print } from '../output.ts'
+import { ProgressLine } from '../progress-line.ts'
 import { memoryOption, queryMemory, threadsOption } from '../run-options.ts'
 
 interface RecordsOptions extends LakeOption, SnapshotOption {
@@ -68,6 +70,11 @@ const runRecords = async ({
   const { giveBack } = await import('../../load/give-back.ts')
   const snapshot = await readSnapshot(lake, number)
   const { threads, memory } = engine
+  const line = new ProgressLine({ terminalOnly: true })
+  const printed = (some: string): Promise<void> => {
+    line.clear()
+    return print(some)
+  }
   let text = ''
   for await (const record of giveBack({
     lake,
@@ -76,11 +83,12 @@ const runRecords = async ({
     ids,
     threads,
     memoryBytes: queryMemory(memory),
+    onFetch: (progress) => line.show(() => fetchText(progress)),
   })) {
     text += `${record}\n`
     if (text.length < WRITE_CHARACTERS) continue
-    await print(text)
+    await printed(text)
     text = ''
   }
-  await print(text)
+  await printed(text)
 }

@@ -6,6 +6,7 @@ import { Engine, type EngineOptions } from '../../lake/duckdb.ts'
 import { fetchTables } from '../../lake/fetch-tables.ts'
 import { TABLES } from '../../lake/tables.ts'
 import { prepareGivingBack, type SessionRequest } from '../../load/slices.ts'
+import { filesOfThisWork } from '../../storage/check-files.ts'
 import { CURRENT } from './search-tables.ts'
 
 export interface Reading extends Pick<EngineOptions, 'memoryBytes' | 'spillFolder'> {
@@ -21,7 +22,8 @@ export const readCurrent = async <T>(
   step: (engine: Engine, request: SessionRequest) => Promise<T>,
 ): Promise<T> => {
   const { lake, snapshot, signal } = what
-  await fetchTables(lake, snapshot, Object.keys(CURRENT), { signal })
+  const known = filesOfThisWork()
+  await fetchTables(lake, snapshot, Object.keys(CURRENT), { signal, known })
   const engine = await Engine.open({
     memoryBytes,
     ...(threads !== undefined && { threads }),
@@ -32,14 +34,14 @@ export const readCurrent = async <T>(
     const stop = (): void => session.interrupt()
     signal?.addEventListener('abort', stop)
     try {
-      await prepareGivingBack({ session, lake, snapshot })
+      await prepareGivingBack({ session, lake, snapshot, known })
       for (const [name, view] of Object.entries(CURRENT)) {
         const table = TABLES.find((one) => one.name === name)
         if (table === undefined) throw new TypeError(`Cannot find the declaration of table "${name}"`)
         const rows = readTable(table, filesOf(snapshot, lake, name), 'with-version')
         await session.run(`CREATE VIEW ${view} AS ${currentRows(table, rows)}`)
       }
-      return await step(engine, { ...what, session })
+      return await step(engine, { ...what, known, session })
     } finally {
       signal?.removeEventListener('abort', stop)
     }

@@ -165,6 +165,16 @@ test('the imports of this project go down, in no circle, and each package has it
   expect(await problemsOf(PROJECT)).toEqual([])
 })
 
+test('files of a lake reach their readers through lake/fetch-tables.ts alone, which checks them', async () => {
+  const names = await readdir(join(PROJECT, 'src'), { recursive: true })
+  const files = names.map((name) => name.replaceAll('\\', '/')).filter((name) => name.endsWith('.ts'))
+  const fetching: string[] = []
+  for (const file of files.filter((name) => !/^(storage|source)\//.test(name)))
+    if (/[sS]torage(Of\([^)]*\))?\.fetch\(/.test(await readFile(join(PROJECT, 'src', file), 'utf8')))
+      fetching.push(file)
+  expect(fetching).toEqual(['lake/fetch-tables.ts'])
+})
+
 test('the rooms themselves stand in no circle', () => {
   const between = Object.entries(ROOMS).flatMap(([from, rooms]) =>
     rooms.map((to): Import => ({ from, to, kind: 'file' })),

@@ -44,15 +44,28 @@ describe('fetch', () => {
     const files = await stored(storage, 'one', 'two!', '')
     const told: FetchProgress[] = []
     await storage.fetch(files, { onProgress: (progress) => told.push(progress) })
-    expect(told.at(-1)).toEqual({ files: 3, filesTotal: 3, bytes: 7, bytesTotal: 7 })
+    expect(told.at(-1)).toEqual({ phase: 'fetching', files: 3, filesTotal: 3, bytes: 7, bytesTotal: 7 })
     for (const [at, { files: done, bytes }] of told.entries()) {
       expect(done).toBeGreaterThanOrEqual(told[at - 1]?.files ?? 0)
       expect(bytes).toBeGreaterThanOrEqual(told[at - 1]?.bytes ?? 0)
     }
-    const [requests, times] = [proxy.requests.length, told.length]
-    await open().fetch(files, { onProgress: (progress) => told.push(progress) })
+    const requests = proxy.requests.length
+    const again: FetchProgress[] = []
+    await open().fetch(files, { onProgress: (progress) => again.push(progress) })
     expect(proxy.requests).toHaveLength(requests)
-    expect(told).toHaveLength(times)
+    expect(new Set(again.map(({ phase }) => phase))).toEqual(new Set(['checking']))
+    await open().fetch(files, { known: 'all', onProgress: () => expect.unreachable() })
+  })
+
+  test('brings anew a copy that was damaged on this machine', async (context) => {
+    const { open } = await s3Bench(context)
+    const storage = open()
+    const files = await stored(storage, 'one', 'two!')
+    await storage.fetch(files)
+    const copy = join(storage.local, files[1]?.path ?? '')
+    await writeFile(copy, 'twO!')
+    await open().fetch(files)
+    expect(await readFile(copy, 'utf8')).toBe('two!')
   })
 
   test('names the file that is damaged, cut, too long or missing, and keeps nothing of it', async (context) => {

@@ -77,17 +77,6 @@ const summarize = async (session: Session, { from, to }: DiffOptions): Promise<D
   }
 }
 
-/** Ids as numbers where JavaScript holds them exactly; DuckDB's JSON values give them as text. */
-async function* withIds(
-  { columns }: Pick<QueryResult, 'columns'>,
-  rows: QueryResult['rows'],
-): QueryResult['rows'] {
-  const at = columns.findIndex(({ name }) => name === 'internal_id')
-  const numberOf = (id: unknown): unknown => (Number.isSafeInteger(Number(id)) ? Number(id) : id)
-  for await (const chunk of rows)
-    yield chunk.map((row) => row.map((value, column) => (column === at ? numberOf(value) : value)))
-}
-
 /** A full disk keeps its own code; whatever else the engine says is in its message. */
 const diffFailed = (error: unknown): ToolkitError => {
   const failed = writeError('Cannot compare the snapshots', error)
@@ -123,10 +112,7 @@ export const openDiff = async (options: DiffOptions): Promise<LakeDiff> => {
     const summary = await summarize(session, options)
     return {
       summary,
-      rows: async (which) => {
-        const { columns, rows } = await session.streamRows(ROWS[which])
-        return { columns, rows: withIds({ columns }, rows) }
-      },
+      rows: (which) => session.streamRows(ROWS[which]),
       close,
     }
   } catch (error) {

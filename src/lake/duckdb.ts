@@ -1,4 +1,4 @@
-/** Knows DuckDB's package, with `duckdb-chunks.ts` alone: an engine with fixed limits, statements, COPY with its receipt. */
+/** Knows DuckDB's package, with `duckdb-chunks.ts` and `duckdb-values.ts` alone: an engine with fixed limits, statements, COPY with its receipt. */
 
 import {
   ARRAY,
@@ -14,6 +14,7 @@ import {
 import { ToolkitError, writeError } from '../core/errors.ts'
 import type { CopyFormat, CopyReceipt, RawChunks, Relation } from '../core/relation.ts'
 import { checkWhole, chunksOf, rawChunks } from './duckdb-chunks.ts'
+import { shapeOf, toValue, type ValueShape } from './duckdb-values.ts'
 import { ident, literal } from './sql.ts'
 
 export interface EngineOptions {
@@ -43,7 +44,13 @@ const isSerialized = (value: unknown): value is Serialized =>
 
 export interface ResultColumn {
   readonly name: string
+  /** DuckDB's name of it. */
   readonly type: string
+}
+
+/** A column of rows that are read, and what JSON makes of its values. */
+export interface ValueColumn extends ResultColumn {
+  readonly shape: ValueShape
 }
 
 export type Row = Readonly<Record<string, unknown>>
@@ -85,15 +92,17 @@ export class Session {
     checkWhole(result)
   }
 
-  /** A query's columns, and its rows as lists of JSON values, chunk by chunk. */
+  /** A query's columns, and its rows as lists of values as `toValue` makes them, chunk by chunk. */
   async streamRows(sql: string): Promise<{
-    readonly columns: readonly ResultColumn[]
+    readonly columns: readonly ValueColumn[]
     readonly rows: AsyncIterable<readonly (readonly unknown[])[]>
   }> {
     const result = await this.#connection.stream(sql)
-    const types = result.columnTypes()
+    const names = result.columnNames()
     return {
-      columns: result.columnNames().map((name, at) => ({ name, type: String(types[at]) })),
+      columns: result
+        .columnTypes()
+        .map((type, at) => ({ name: names[at] ?? '', type: String(type), shape: shapeOf(type) })),
       rows: wholeRows(result),
     }
   }
@@ -220,7 +229,7 @@ export class Session {
 }
 
 async function* wholeRows(result: DuckDBResult): AsyncGenerator<readonly (readonly unknown[])[]> {
-  yield* result.yieldRowsJson()
+  yield* result.yieldConvertedRows(toValue)
   checkWhole(result)
 }
 

@@ -4,7 +4,7 @@ import { ToolkitError } from '../core/errors.ts'
 import type { Snapshot } from '../core/partition.ts'
 import type { Relation } from '../core/relation.ts'
 import { storageOf } from '../storage/open-storage.ts'
-import { Engine, type ResultColumn, type Session } from './duckdb.ts'
+import { Engine, type Session, type ValueColumn } from './duckdb.ts'
 import type { FileCheck } from './fetch-tables.ts'
 import { type AroundFetch, LakeViews } from './lake-views.ts'
 import { namedTables } from './named-tables.ts'
@@ -28,8 +28,12 @@ export interface LakeQueryOptions {
 }
 
 export interface QueryResult {
-  readonly columns: readonly ResultColumn[]
-  /** Rows as lists of JSON values, chunk by chunk; 64-bit integers as numbers where those are exact. */
+  readonly columns: readonly ValueColumn[]
+  /**
+   * Rows as lists of values, chunk by chunk. What a value is follows from the type of its column, inside lists and
+   * structs too: integers are numbers (bigint beyond 2^53), DOUBLE numbers, DECIMAL the text of its digits, date-times
+   * ISO 8601 in UTC. A column's `shape` says what JSON makes of them.
+   */
   readonly rows: AsyncIterable<readonly (readonly unknown[])[]>
 }
 
@@ -84,7 +88,7 @@ export class LakeQuery {
     try {
       await this.#views.makeReadable(namedTables(statement))
       const { columns, rows } = await this.#session.streamRows(sql)
-      return { columns, rows: withNumbers(columns, rows) }
+      return { columns, rows: toldRows(rows) }
     } catch (error) {
       throw queryFailed(error)
     }
@@ -166,22 +170,11 @@ const queryFailed = (error: unknown): ToolkitError =>
     ? error
     : new ToolkitError('QUERY_FAILED', error instanceof Error ? error.message : String(error), {}, error)
 
-/** DuckDB's JSON values give 64-bit integers as text: as numbers where JavaScript holds them exactly. */
-async function* withNumbers(
-  columns: readonly ResultColumn[],
-  rows: QueryResult['rows'],
-): AsyncGenerator<readonly (readonly unknown[])[]> {
-  const integers = new Set(columns.flatMap(({ type }, at) => (/^U?(BIG|HUGE)INT$/.test(type) ? [at] : [])))
+/** Fails with the query's error also where only the reading of its rows does. */
+async function* toldRows(rows: QueryResult['rows']): QueryResult['rows'] {
   try {
-    for await (const chunk of rows) {
-      yield integers.size === 0
-        ? chunk
-        : chunk.map((row) => row.map((value, at) => (integers.has(at) ? numberOf(value) : value)))
-    }
+    yield* rows
   } catch (error) {
     throw queryFailed(error)
   }
 }
-
-const numberOf = (value: unknown): unknown =>
-  typeof value === 'string' && Number.isSafeInteger(Number(value)) ? Number(value) : value

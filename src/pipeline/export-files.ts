@@ -5,6 +5,7 @@ import { basename, dirname, join, resolve } from 'node:path'
 import { systemCode, ToolkitError, writeError } from '../core/errors.ts'
 import type { Relation } from '../core/relation.ts'
 import { CSV_FORMAT, csvRelation } from '../sink/csv.ts'
+import { jsonRelation } from '../sink/json-lines.ts'
 import { fsyncFile, fsyncFolders, makeFolder } from '../support/durable-files.ts'
 import { listFolder, listTree, look } from '../support/list-files.ts'
 import { temporaryLiveness, temporaryName } from '../support/process-identity.ts'
@@ -101,7 +102,7 @@ export const writeRows = async (
       return withBytes(path, (await records.copyTo(path, CSV_FORMAT)).rows)
     }
     case 'jsonl':
-      return withBytes(path, (await rows.copyTo(path, { kind: 'json-lines' })).rows)
+      return withBytes(path, (await (await jsonRelation(rows)).copyTo(path, { kind: 'json-lines' })).rows)
     case 'parquet':
       return withBytes(path, (await rows.copyTo(path, { kind: 'parquet' })).rows)
     case 'arrow':

@@ -4,6 +4,7 @@ import { once } from 'node:events'
 import type { Writable } from 'node:stream'
 import type { RawChunk, Relation } from '../core/relation.ts'
 import { csvRelation } from '../sink/csv.ts'
+import { jsonRelation } from '../sink/json-lines.ts'
 
 /** Formats that need no seeking. */
 export const STREAM_FORMATS = ['csv', 'jsonl', 'arrows'] as const
@@ -87,7 +88,12 @@ export const streamRows = async (
       return writeTexts(target, `${column?.name ?? ''}\n`, texts, options)
     }
     case 'jsonl': {
-      const texts = rows.select((from) => `SELECT to_json(r)::VARCHAR || chr(10) AS record FROM ${from} AS r`)
+      const values = await jsonRelation(rows)
+      // A column of the row's name would be taken for it.
+      const row = '"firmlake row"'
+      const texts = values.select(
+        (from) => `SELECT to_json(${row})::VARCHAR || chr(10) AS record FROM ${from} AS ${row}`,
+      )
       return writeTexts(target, '', texts, options)
     }
     case 'arrows': {

@@ -33,7 +33,7 @@ const textCell = (text: string, neutralise: boolean): string => {
 }
 
 /** ISO 8601, with as many digits as an instant has: three, or six. */
-const instant = (value: string, zone: 'Z' | ''): string =>
+export const instant = (value: string, zone: 'Z' | ''): string =>
   `CASE WHEN NOT isfinite(${value}) THEN ${value}::VARCHAR
   WHEN microsecond(${value}) % 1000 = 0 THEN strftime(${value}, '%Y-%m-%dT%H:%M:%S.%g${zone}')
   ELSE strftime(${value}, '%Y-%m-%dT%H:%M:%S.%f${zone}') END`

@@ -1,6 +1,9 @@
 /** JSON Lines files in a folder: `<table>/load=<run>/<partition>.jsonl`, staged out of sight until commit. */
 
+import type { Relation, RelationColumn } from '../core/relation.ts'
 import type { Sink } from '../core/sink.ts'
+import { ident } from '../lake/sql.ts'
+import { instant } from './csv-records.ts'
 import { folderSink } from './folder-sink.ts'
 
 export interface JsonLinesOptions {
@@ -8,6 +11,35 @@ export interface JsonLinesOptions {
   readonly directory: string
 }
 
-/** One object a line, with the columns' names; numbers and lists as JSON, instants as text in UTC. */
-export const jsonLines = ({ directory }: JsonLinesOptions): Sink =>
-  folderSink({ name: 'json-lines', directory, formatOf: () => ({ kind: 'json-lines' }) })
+/** A value as JSON has it: DuckDB would write `NaN`, and instants with a space. */
+const member = ({ name, type }: RelationColumn): string => {
+  const value = ident(name)
+  switch (type) {
+    case 'TIMESTAMP WITH TIME ZONE':
+      return `${instant(value, 'Z')} AS ${value}`
+    case 'TIMESTAMP':
+      return `${instant(value, '')} AS ${value}`
+    case 'DOUBLE':
+    case 'FLOAT':
+      return `CASE WHEN isfinite(${value}) THEN ${value} END AS ${value}`
+    default:
+      return value
+  }
+}
+
+/** Rows whose values are what JSON Lines hold: instants as ISO 8601, numbers that are not finite as null. */
+export const jsonRelation = async (rows: Relation): Promise<Relation> => {
+  // Names that occur twice in a statement are told apart only by one around it.
+  const relation = rows.select((from) => `SELECT * FROM ${from}`)
+  const columns = await relation.columns()
+  return relation.select((from) => `SELECT ${columns.map(member).join(', ')} FROM ${from}`)
+}
+
+/** One object a line, with the columns' names; numbers and lists as JSON, instants as ISO 8601 in UTC. */
+export const jsonLines = ({ directory }: JsonLinesOptions): Sink => {
+  const sink = folderSink({ name: 'json-lines', directory, formatOf: () => ({ kind: 'json-lines' }) })
+  return {
+    ...sink,
+    write: async (partition, table, rows) => sink.write(partition, table, await jsonRelation(rows)),
+  }
+}

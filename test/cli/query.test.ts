@@ -59,6 +59,45 @@ describe('query', () => {
     expect(stdout).toBe('a,b,c,d,e\r\n"x,y","say ""hi""","",,"two\nlines"\r\n')
   })
 
+  test.each(['UTC', 'Asia/Tokyo', 'America/St_Johns'])(
+    'prints date-times in UTC where the zone of the machine is %s',
+    async (TZ) => {
+      const sql = `SELECT TIMESTAMPTZ '2026-07-02 03:04:05+02' AS a, [a] AS b, a::VARCHAR AS c, hour(a) AS d`
+      const { stdout } = await query([sql, '--json'], { env: { TZ } })
+      expect(JSON.parse(stdout)).toEqual([
+        { a: '2026-07-02T01:04:05.000Z', b: ['2026-07-02T01:04:05.000Z'], c: '2026-07-02 01:04:05+00', d: 1 },
+      ])
+      const csv = await query([sql, '--format', 'csv'], { env: { TZ } })
+      expect(csv.stdout.split('\r\n')[1]).toMatch(/^2026-07-02T01:04:05\.000Z,/)
+    },
+  )
+
+  test('--format json tells a number by its SQL type, with all its digits', async () => {
+    const cases = [
+      ['1::BIGINT', '1'],
+      ['9223372036854775807', '9223372036854775807'],
+      ['170141183460469231731687303715884105727::HUGEINT', '170141183460469231731687303715884105727'],
+      ['18446744073709551615::UBIGINT', '18446744073709551615'],
+      ['1.10::DECIMAL(10,2)', '1.10'],
+      ['-0.000000000000000000000000000000000001::DECIMAL(38,36)', '-0.000000000000000000000000000000000001'],
+      ["'123456789012345678901234567890'::BIGNUM", '123456789012345678901234567890'],
+      ['0.1::DOUBLE', '0.1'],
+      ['-0.0::DOUBLE', '-0'],
+      ["'nan'::DOUBLE", 'null'],
+      ["'-inf'::FLOAT", 'null'],
+      ["'9223372036854775807'", '"9223372036854775807"'],
+      ['[9223372036854775807, NULL]', '[9223372036854775807,null]'],
+      ["{'10': 1.50, '9': [2.5]}", '{"10":1.50,"9":[2.5]}'],
+      ["MAP {'k': 9007199254740993}", '[{"key":"k","value":9007199254740993}]'],
+      ['union_value(n := 1.5::DECIMAL(3,1))', '{"tag":"n","value":1.5}'],
+      ["INTERVAL '1' DAY", '{"months":0,"days":1,"micros":0}'],
+      ["'[1]'::JSON", '"[1]"'],
+    ] as const
+    const sql = `SELECT ${cases.map(([one], at) => `${one} AS c${at}`).join(', ')}`
+    const { stdout } = await query([sql, '--json'])
+    expect(stdout).toBe(`[\n{${cases.map(([, json], at) => `"c${at}":${json}`).join(',')}}\n]\n`)
+  })
+
   test('reads the statement from standard input', async () => {
     const { stdout } = await query(['-', '--format', 'csv'], { input: 'SELECT count(*) AS n FROM companies' })
     expect(stdout).toBe('n\r\n300\r\n')

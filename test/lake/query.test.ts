@@ -162,9 +162,28 @@ describe('LakeQuery shows', () => {
     ])
   })
 
-  test('whole numbers as numbers up to 2^53 and as text beyond', async () => {
-    expect(await rowsOf('SELECT 9007199254740991, 9007199254740993, -1::BIGINT')).toEqual([
-      [9007199254740991, '9007199254740993', -1],
+  test('integers as numbers, beyond 2^53 as bigint, in lists and structs too', async () => {
+    expect(
+      await rowsOf("SELECT 9007199254740991, 9007199254740993, -1::BIGINT, [1::HUGEINT], {'a': 2::BIGINT}"),
+    ).toEqual([[9007199254740991, 9007199254740993n, -1, [1], { a: 2 }]])
+  })
+
+  test('date-times as ISO 8601 in UTC, with the digits that they have', async () => {
+    const cases = [
+      ["TIMESTAMPTZ '2026-01-02 03:04:05+05:30'", '2026-01-01T21:34:05.000Z'],
+      ["TIMESTAMPTZ '1969-12-31 23:59:59.999999+00'", '1969-12-31T23:59:59.999999Z'],
+      ["TIMESTAMP '2026-01-02 03:04:05.5'", '2026-01-02T03:04:05.500'],
+      ["TIMESTAMP_NS '2026-01-02 03:04:05.000000001'", '2026-01-02T03:04:05.000000001'],
+      ["TIMESTAMP_S '2026-01-02 03:04:05'", '2026-01-02T03:04:05.000'],
+      ["TIMESTAMP_MS '2026-01-02 03:04:05.006'", '2026-01-02T03:04:05.006'],
+      ["DATE '2026-01-02'", '2026-01-02'],
+      ["DATE '-infinity'", '-infinity'],
+      ["'infinity'::TIMESTAMPTZ", 'infinity'],
+      ["[TIMESTAMPTZ '2026-01-02']", ['2026-01-02T00:00:00.000Z']],
+      ["TIMESTAMPTZ '2026-01-02'::VARCHAR", '2026-01-02 00:00:00+00'],
+    ] as const
+    expect(await rowsOf(`SELECT ${cases.map(([sql]) => sql).join(', ')}`)).toEqual([
+      cases.map(([, value]) => value),
     ])
   })
 })

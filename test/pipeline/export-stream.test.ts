@@ -27,3 +27,21 @@ test.each(['csv', 'jsonl'] as const)(
     expect(lines(await bytes)).toEqual(lines(await readFile(path)))
   },
 )
+
+test('a JSON Lines export has instants as ISO 8601 and null where a number is not finite, in a file and streamed', async () => {
+  const engine = await Engine.open({ memoryBytes: 256 * 1024 ** 2 })
+  onTestFinished(() => engine.close())
+  const session = await engine.connect()
+  const rows = session.relation(`SELECT 9007199254740993 AS r, TIMESTAMPTZ '2026-01-02 03:04:05+02' AS tz,
+    TIMESTAMP '2026-01-02 03:04:05.000001' AS ts, 'nan'::DOUBLE AS n, '-inf'::FLOAT AS f, 0.1::DOUBLE AS d`)
+  const line =
+    '{"r":9007199254740993,"tz":"2026-01-02T01:04:05.000Z","ts":"2026-01-02T03:04:05.000001","n":null,"f":null,"d":0.1}\n'
+  const path = join(await temporaryFolder(), 'rows')
+  await writeRows(path, 'jsonl', rows, {})
+  expect(await readFile(path, 'utf8')).toBe(line)
+  const target = new PassThrough()
+  const bytes = buffer(target)
+  await streamRows(target, 'jsonl', rows, { onProgress: () => undefined })
+  target.end()
+  expect(String(await bytes)).toBe(line)
+})

@@ -55,6 +55,7 @@ export {
 export { compact } from './pipeline/compact.ts'
 export type { CompactEvent } from './pipeline/compact-progress.ts'
 export type { CompactedTable, CompactOptions, CompactSummary } from './pipeline/compact-work.ts'
+export type { CurrencyChange } from './pipeline/currency-change.ts'
 export { type DeliverOptions, type DeliverProgress, type Delivery, deliver } from './pipeline/deliver.ts'
 export { DEFAULT_MEMORY_BYTES, divideMemory } from './pipeline/divide-memory.ts'
 export { type ExportOptions, type ExportSummary, exportLake } from './pipeline/export-lake.ts'

@@ -1,5 +1,6 @@
 /** What a pull is about to do and what it did, for people and for programs. */
 
+import { DEFAULT_CURRENCY } from '../contract/limits.ts'
 import type { WindowPlan } from '../pipeline/plan-windows.ts'
 import type { PullEvent, PullPlan } from '../pipeline/pull.ts'
 import type { PulledWindow, PullSummary } from '../pipeline/pull-run.ts'
@@ -96,21 +97,37 @@ export const nothingFound = (content: string, since?: string): string =>
     ? `Nothing found: the service has no ${content} of this search; check its values`
     : `Nothing found: no ${content} of this search since ${since}`
 
-export const pullLines = ({ entry, windows, counters }: PullSummary): string[] => [
-  ...windowTable(windows),
-  '',
-  ...(entry.received === 0 ? [nothingFound(entry.content, entry.from)] : []),
-  `${formatCount(entry.received)} of ${formatCount(entry.announced)} ${entry.content} received, ` +
-    `${formatCounted(counters.requests, 'request')} (${formatCount(counters.retries)} again, ` +
-    `${formatCount(counters.throttled)} told to slow down), ${formatBytes(counters.bytes)}`,
-]
+/** Said where --change-currency was needed. */
+export const currencyLines = ({
+  entry,
+  currencyBefore,
+}: Pick<PullSummary, 'entry' | 'currencyBefore'>): string[] =>
+  currencyBefore === undefined
+    ? []
+    : [
+        `The last pull of this search was in ${currencyBefore}, this one is in ${entry.currency ?? DEFAULT_CURRENCY}`,
+      ]
+
+export const pullLines = (pulled: PullSummary): string[] => {
+  const { entry, windows, counters } = pulled
+  return [
+    ...windowTable(windows),
+    '',
+    ...(entry.received === 0 ? [nothingFound(entry.content, entry.from)] : []),
+    `${formatCount(entry.received)} of ${formatCount(entry.announced)} ${entry.content} received, ` +
+      `${formatCounted(counters.requests, 'request')} (${formatCount(counters.retries)} again, ` +
+      `${formatCount(counters.throttled)} told to slow down), ${formatBytes(counters.bytes)}`,
+    ...currencyLines(pulled),
+  ]
+}
 
 export const warnOfPull = ({ plan }: Pick<PullSummary, 'plan'>): void => {
   for (const text of gapLines(plan)) note(text)
 }
 
-export const pullJson = ({ entry, plan, windows, counters }: PullSummary): object => ({
+export const pullJson = ({ entry, plan, windows, counters, currencyBefore }: PullSummary): object => ({
   ...entry,
+  ...(currencyBefore !== undefined && { currencyBefore }),
   nothingFound: entry.received === 0,
   gap: Math.max(0, plan.announced - plan.planned),
   ...(plan.since && { since: plan.since.from ?? null }),

@@ -33,12 +33,20 @@ export const pulling = async (
   options: PullingOptions,
   use: (pulling: Pulling) => Promise<void>,
 ): Promise<void> => {
-  const { lake, memory, threads, maxQuarantined, concurrency } = options
+  const { lake, memory, threads, maxQuarantined, concurrency, changeCurrency } = options
   await checkExtras(options)
   const line = new ProgressLine({ terminalOnly: options.json === true })
   const watch = watchRun(line)
   const service = await serviceOf(options)
-  const run = { lake, memoryBytes: memory, threads, limit: maxQuarantined, concurrency, service }
+  const run = {
+    lake,
+    memoryBytes: memory,
+    threads,
+    limit: maxQuarantined,
+    changeCurrency,
+    concurrency,
+    service,
+  }
   try {
     await use({
       line,

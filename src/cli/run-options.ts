@@ -33,6 +33,7 @@ export interface WorkOptions extends ExtraOptions {
   readonly maxQuarantined: QuarantineLimit
   readonly memory: number
   readonly threads: number
+  readonly changeCurrency?: true
 }
 
 const NODE_BYTES = 160 * 1024 ** 2
@@ -67,6 +68,9 @@ export const queryMemory = (totalBytes: number): number => {
   throw new ToolkitError('USAGE', `Cannot work in ${totalBytes} bytes of memory: expected at least 256MiB`)
 }
 
+export const changeCurrencyOption = (): Option =>
+  new Option('--change-currency', 'let figures be replaced by figures in another currency')
+
 /** What a run may be given anew when it is resumed. */
 export const workOptions = (): Option[] => [
   new Option('--max-quarantined <limit>', 'most bad lines to commit with: a count, or a share such as 5%')
@@ -74,5 +78,6 @@ export const workOptions = (): Option[] => [
     .default(parseQuarantineLimit(DEFAULT_MAX_QUARANTINED), DEFAULT_MAX_QUARANTINED),
   memoryOption(),
   threadsOption('threads: partitions loaded side by side'),
+  changeCurrencyOption(),
   ...extraOptions(),
 ]

@@ -3,6 +3,7 @@
 import type { Drift, PartitionEntry } from '../core/partition.ts'
 import { sourceOf } from '../manifest/loaded-sources.ts'
 import { type Difference, differencesOf } from '../manifest/pull-summary.ts'
+import { type CurrencyChange, currencyChangeText } from '../pipeline/currency-change.ts'
 import type { BatchSummary } from '../pipeline/load-batches.ts'
 import { formatBytes, formatCount, formatCounted, formatDuration, formatRate } from './format.ts'
 import { note } from './output.ts'
@@ -23,6 +24,8 @@ export interface RunReport {
   /** Windows and batch files that gave another number of records than was announced. */
   readonly differences: readonly Difference[]
   readonly skipped: BatchSummary['skipped']
+  /** Companies that have their figures in another currency now; absent where there are none. */
+  readonly currencyChange?: CurrencyChange
   readonly sourceBytes: number
   readonly decodedBytes: number
   readonly seconds: number
@@ -52,7 +55,7 @@ const rowsByTable = (partitions: readonly PartitionEntry[]): Record<string, numb
 }
 
 export const reportOf = (
-  { run, snapshot, partitions, skipped }: BatchSummary,
+  { run, snapshot, partitions, skipped, currencyChange }: BatchSummary,
   measured: { readonly seconds: number; readonly decodedBytes: number },
 ): RunReport => {
   const sources = new Map(partitions.map((one) => [sourceOf(one), one.source.bytes]))
@@ -68,6 +71,7 @@ export const reportOf = (
     drift: mergeDrift(partitions),
     differences: differencesOf(partitions),
     skipped,
+    ...(currencyChange && { currencyChange }),
     sourceBytes: sumOf([...sources.values()], (bytes) => bytes),
     decodedBytes: measured.decodedBytes,
     seconds: Math.round(measured.seconds * 1000) / 1000,
@@ -124,6 +128,9 @@ export const reportLines = (report: RunReport): string[] => {
     `${formatDuration(seconds)}, ${formatBytes(report.decodedBytes)} decoded, ${formatRate(report.decodedBytes, seconds)}`,
     '',
     ...table,
+    ...(report.currencyChange
+      ? ['', `Replaced by figures in another currency: ${currencyChangeText(report.currencyChange)}`]
+      : []),
     ...differenceLines(report.differences),
     ...driftLines(report.drift),
     ...skippedLines(report.skipped),

@@ -53,6 +53,8 @@ export const ERROR_CODES = {
   SEARCH_MISSING: 'a search needs at least one search parameter; give --search',
   PAGE_NUMBER_REFUSED: 'the page number is outside what the service allows',
   PAGE_SIZE_REFUSED: 'the page size is outside what the service allows; give --page-size from 1 to 500',
+  CURRENCY_CHANGED:
+    'figures of the lake would be replaced by figures in another currency; --change-currency allows it',
   CURRENCY_REFUSED: 'the service has no such currency; give another --currency',
   SORT_REFUSED: 'the service cannot sort by this field or in this direction',
   COUNTRY_REFUSED: 'the token is not authorized for a country of the search; leave it out',

@@ -7,7 +7,7 @@ import { ToolkitError } from '../core/errors.ts'
 import type { DateRange } from '../core/partition.ts'
 import type { RejectCode, RejectedLine } from '../core/reject.ts'
 import type { Receipt, Sink } from '../core/sink.ts'
-import type { Engine, Session } from '../lake/duckdb.ts'
+import type { Engine, Row, Session } from '../lake/duckdb.ts'
 import { QUARANTINE } from '../lake/tables.ts'
 import type { CheckedPart, Stretch } from './check-block.ts'
 import { companiesOf, employeesOf } from './companies.ts'
@@ -43,6 +43,8 @@ export interface Loader {
   readonly load: (request: PartToLoad, sink: Sink) => Promise<LoadedPart>
   /** Writes the run's dictionary of line items: those of the contract and those seen beyond it. */
   readonly loadLineItems: (partition: string, sink: Sink) => Promise<Receipt>
+  /** Asks the loader's engine something, such as what the files say that it has written. For small results. */
+  readonly rows: (sql: string) => Promise<readonly Row[]>
   readonly close: () => Promise<void>
 }
 
@@ -69,6 +71,7 @@ export const openLoader = async (engine: Engine, { spoolFolder, seen }: LoaderOp
       withSession(({ session }) =>
         sink.write(partition, 'line_items', session.relation(lineItemsOf(seen.foreign.values()))),
       ),
+    rows: (sql) => withSession(({ session }) => session.rows(sql)),
     close: async () => {
       for (const { session } of idle) session.close()
     },

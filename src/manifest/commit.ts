@@ -22,6 +22,8 @@ export interface CommitRequest extends Tries {
   readonly pulls?: readonly PullEntry[]
   /** Commits sources that the lake holds already once more. @default false */
   readonly again?: boolean
+  /** Called before each try with the snapshot it goes on from, `null` before the first; what it throws ends the commit. */
+  readonly beforeTry?: (newest: Snapshot | null) => Promise<void>
   readonly now: () => Date
 }
 
@@ -83,6 +85,7 @@ const tryCommit = async (request: CommitRequest, base: number): Promise<CommitOu
     await discardFiles(lake, [...filesOf(dropped), ...unused])
     return { kind: 'nothing', dropped }
   }
+  await request.beforeTry?.(newest)
   await confirmFiles(lake, [...filesOf(kept), ...runFiles])
   // The record of every snapshot below the newest is there: a missing one is damage, not a commit on its way.
   if (newest) await ensureRecord(lake, newest.snapshot)

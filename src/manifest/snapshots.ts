@@ -111,6 +111,16 @@ export const newestSnapshot = async (lake: string): Promise<Snapshot | null> => 
   return number === 0 ? null : readKnownSnapshot(lake, number)
 }
 
+/** As `newestSnapshot`; `null` also where there is no lake yet. @throws {ToolkitError} `SNAPSHOT_DAMAGED` */
+export const snapshotIfAny = async (lake: string): Promise<Snapshot | null> => {
+  try {
+    return await newestSnapshot(lake)
+  } catch (error) {
+    if (error instanceof ToolkitError && error.code === 'LAKE_NOT_FOUND') return null
+    throw error
+  }
+}
+
 /** @throws {ToolkitError} `LAKE_NOT_FOUND`, `SNAPSHOT_NOT_FOUND` */
 const numberOf = async (lake: string, wanted: number | undefined): Promise<number> => {
   const listing = await listManifest(lake)

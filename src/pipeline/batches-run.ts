@@ -2,9 +2,8 @@
 
 import { randomBytes } from 'node:crypto'
 import { ToolkitError } from '../core/errors.ts'
-import type { Snapshot } from '../core/partition.ts'
 import type { RunClaim } from '../manifest/run-claims.ts'
-import { newestSnapshot } from '../manifest/snapshots.ts'
+import { snapshotIfAny } from '../manifest/snapshots.ts'
 import type { ListedBatchFile, Service } from '../source/service/service.ts'
 import type { BatchSummary } from './load-batches.ts'
 import { filesOfRun, openBatchSources } from './pull-batches.ts'
@@ -30,16 +29,6 @@ export interface BatchPull {
   readonly unnameable: readonly ListedBatchFile[]
 }
 
-/** `null` before the first commit, and where there is no lake yet. */
-const snapshotOf = async (lake: string): Promise<Snapshot | null> => {
-  try {
-    return await newestSnapshot(lake)
-  } catch (error) {
-    if (error instanceof ToolkitError && error.code === 'LAKE_NOT_FOUND') return null
-    throw error
-  }
-}
-
 /** Starts or takes up the run of a batch pull, and works on it. `url` is where a resumed run finds the service. */
 export const pullBatches = async (
   url: string,
@@ -49,7 +38,7 @@ export const pullBatches = async (
 ): Promise<BatchPull> => {
   const { lake, service, signal } = options
   const listed = await service.batchFiles(signal && { signal })
-  const snapshot = await snapshotOf(lake)
+  const snapshot = await snapshotIfAny(lake)
   // Before there is a run, and perhaps a lake, of files that cannot be or need not be pulled.
   const { files, ...left } = chooseBatchFiles(listed, selection, { snapshot, service: service.origin, again })
   if (files.length === 0) return { summary: undefined, ...left }

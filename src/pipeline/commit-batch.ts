@@ -6,7 +6,9 @@ import type { Sink } from '../core/sink.ts'
 import type { Loader } from '../load/loader.ts'
 import { type CommitOutcome, commitRun } from '../manifest/commit.ts'
 import type { RunClaim } from '../manifest/run-claims.ts'
+import { newestSnapshot } from '../manifest/snapshots.ts'
 import type { RandomBytes } from '../support/run-ids.ts'
+import { type CurrencyChange, CurrencyGuard } from './currency-change.ts'
 import type { RunEvent } from './progress.ts'
 import { type QuarantineLimit, withinLimit } from './quarantine-limit.ts'
 
@@ -18,6 +20,8 @@ export interface CommitOptions {
   readonly limit: QuarantineLimit
   /** Loads sources that the lake holds already. @default false */
   readonly again?: boolean | undefined
+  /** Lets figures be replaced by figures in another currency. @default false */
+  readonly changeCurrency?: boolean | undefined
   /** Asked for at the commit: what was pulled. A pull is committed also when nothing came. @default none */
   readonly pulls?: (() => readonly PullEntry[]) | undefined
   readonly now: () => Date
@@ -39,18 +43,31 @@ const checkQuarantine = (partitions: readonly PartitionEntry[], { claim, limit }
   )
 }
 
-/** @throws {ToolkitError} QUARANTINE_LIMIT, and what the sink and the commit throw */
+/** The outcome, and the companies that have their figures in another currency now. */
+export type BatchOutcome = CommitOutcome & { readonly currencyChange?: CurrencyChange | undefined }
+
+/** @throws {ToolkitError} QUARANTINE_LIMIT, CURRENCY_CHANGED, and what the sink and the commit throw */
 export const commitBatch = async (
   { loader, sink }: { readonly loader: Loader; readonly sink: Sink },
   partitions: readonly PartitionEntry[],
   options: CommitOptions,
-): Promise<CommitOutcome> => {
+): Promise<BatchOutcome> => {
   checkQuarantine(partitions, options)
   const { claim, pipeline, tool, again = false, now, random, signal } = options
   const pulls = options.pulls?.() ?? []
   if (partitions.length === 0 && pulls.length === 0) return { kind: 'nothing', dropped: [] }
   options.onEvent?.({ kind: 'committing', partitions: partitions.length })
+  const { lake, run } = claim
+  const guard = new CurrencyGuard(
+    { lake, run, partitions, rows: loader.rows },
+    options.changeCurrency ?? false,
+  )
+  await guard.check(await newestSnapshot(lake))
   const runFiles = partitions.length > 0 ? (await loader.loadLineItems('line_items', sink)).files : []
   await sink.commit([...partitions.flatMap(({ files }) => files), ...runFiles])
-  return commitRun({ claim, pipeline, tool, partitions, runFiles, pulls, again, now, random, signal })
+  const outcome = await commitRun({
+    ...{ claim, pipeline, tool, partitions, runFiles, pulls, again, now, random, signal },
+    beforeTry: (newest) => guard.check(newest),
+  })
+  return { ...outcome, currencyChange: guard.change }
 }

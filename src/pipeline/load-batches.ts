@@ -14,6 +14,7 @@ import { releaseRun } from '../manifest/run-claims.ts'
 import { removeRun } from '../manifest/runs.ts'
 import { newestSnapshot } from '../manifest/snapshots.ts'
 import { type CommitOptions, commitBatch } from './commit-batch.ts'
+import type { CurrencyChange } from './currency-change.ts'
 import { DonePartitions } from './done-partitions.ts'
 import { KnownSources } from './known-sources.ts'
 import { type LoadedSource, type LoadParts, loadSource, type SourceRun } from './load-source.ts'
@@ -41,13 +42,15 @@ export interface BatchSummary {
   readonly snapshot: Snapshot | undefined
   readonly partitions: readonly PartitionEntry[]
   readonly skipped: readonly { readonly source: string; readonly reason: string }[]
+  /** Companies whose figures were replaced by figures in another currency, as it was allowed. */
+  readonly currencyChange?: CurrencyChange
 }
 
 /**
  * Loads all sources and commits them at once.
  *
- * @throws {ToolkitError} QUARANTINE_LIMIT (the run stays and can be resumed with a higher limit), INTERRUPTED,
- *   and whatever the parts throw; nothing of the run is then visible
+ * @throws {ToolkitError} QUARANTINE_LIMIT, CURRENCY_CHANGED (the run stays and can be resumed with a higher limit,
+ *   with `changeCurrency`), INTERRUPTED, and whatever the parts throw; nothing of the run is then visible
  */
 export const loadBatches = async (parts: BatchParts, options: BatchOptions): Promise<BatchSummary> => {
   const run = new BatchRun(parts, options)
@@ -228,6 +231,7 @@ class BatchRun {
       snapshot: outcome.kind === 'nothing' ? undefined : outcome.snapshot,
       partitions: partitions.filter(({ id }) => !dropped.has(id)),
       skipped: this.#skipped,
+      ...(outcome.currencyChange && { currencyChange: outcome.currencyChange }),
     }
   }
 }

@@ -6,8 +6,9 @@ import { ToolkitError } from '../core/errors.ts'
 import type { PullEntry } from '../core/partition.ts'
 import { type RunClaim, releaseRun } from '../manifest/run-claims.ts'
 import { removeRun } from '../manifest/runs.ts'
-import { newestSnapshot } from '../manifest/snapshots.ts'
+import { newestSnapshot, snapshotIfAny } from '../manifest/snapshots.ts'
 import type { Service, ServiceCounters } from '../source/service/service.ts'
+import { checkPullCurrency, otherCurrency } from './currency-change.ts'
 import type { BatchSummary } from './load-batches.ts'
 import { openPull, type PullEvent, type PullPlan, planOfRun, planPull } from './pull.ts'
 import { isSearch } from './pull-search.ts'
@@ -34,6 +35,8 @@ export interface PulledWindow {
 
 export interface PullSummary {
   readonly summary: BatchSummary
+  /** Of the last pull of this search, where this one is in another. */
+  readonly currencyBefore?: string
   readonly entry: PullEntry
   readonly plan: PullPlan
   readonly windows: readonly PulledWindow[]
@@ -49,13 +52,25 @@ export const pull = async (
   const service = rememberParameters(options.service)
   // Before there is a run, and perhaps a lake, of a search that cannot be.
   await checkSettings(service, settings, options.signal)
+  const before = await currencyBefore(settings, options)
   const plan: RunPlan = {
     ...{ pipeline: 'pull', inputs: [], cwd: '', content: settings.content, again: false },
     limits: defaultLimits(options),
     settings: { url, ...settings },
   }
   const claim = await startRun({ lake: options.lake, plan, now: new Date(), random: randomBytes })
-  return workOnPull(claim, plan, settings, { ...options, service })
+  return { ...(await workOnPull(claim, plan, settings, { ...options, service })), ...before }
+}
+
+/** The currency that a search was pulled in before, where it is another. @throws {ToolkitError} CURRENCY_CHANGED */
+export const currencyBefore = async (
+  settings: PullSettings,
+  { lake, changeCurrency }: Pick<RunOptions, 'lake' | 'changeCurrency'>,
+): Promise<{ readonly currencyBefore?: string }> => {
+  const snapshot = await snapshotIfAny(lake)
+  if (!changeCurrency) checkPullCurrency(snapshot, settings)
+  const other = otherCurrency(snapshot, settings)
+  return other === undefined ? {} : { currencyBefore: other }
 }
 
 /** Works on a run of a pull that is already claimed. */

@@ -8,7 +8,7 @@ import type { ServiceCounters } from '../source/service/service.ts'
 import { DEFAULT_MEMORY_BYTES, divideMemory } from './divide-memory.ts'
 import type { BatchSummary } from './load-batches.ts'
 import { type PullEvent, type PullPlan, planOfRun, planPull } from './pull.ts'
-import { orGiveUp, orRelease, type PullRunOptions } from './pull-run.ts'
+import { currencyBefore, orGiveUp, orRelease, type PullRunOptions } from './pull-run.ts'
 import { checkSettings, type PullSettings, rememberParameters } from './pull-settings.ts'
 import { type RunPlan, startRun } from './start-run.ts'
 import { findChanges, openSync, type SyncEvent, type SyncFindings, syncEntry, syncSettings } from './sync.ts'
@@ -20,6 +20,8 @@ export interface SyncRunOptions extends Omit<PullRunOptions, 'onPull'> {
 
 export interface SyncSummary {
   readonly summary: BatchSummary
+  /** Of the last pull of this search, where this one is in another. */
+  readonly currencyBefore?: string
   readonly entry: PullEntry
   readonly plan: PullPlan
   readonly findings: SyncFindings
@@ -37,13 +39,14 @@ export const sync = async (
   const service = rememberParameters(options.service)
   const settings = syncSettings(asked)
   await checkSettings(service, settings, options.signal)
+  const before = await currencyBefore(settings, options)
   const plan: RunPlan = {
     ...{ pipeline: 'sync', inputs: [], cwd: '', content: settings.content, again: false },
     limits: defaultLimits(options),
     settings: { url, ...settings },
   }
   const claim = await startRun({ lake: options.lake, plan, now: new Date(), random: randomBytes })
-  return workOnSync(claim, plan, settings, { ...options, service })
+  return { ...(await workOnSync(claim, plan, settings, { ...options, service })), ...before }
 }
 
 /** Works on a run of a sync that is already claimed. */

@@ -30,6 +30,8 @@ export interface RunOptions {
   /** Partitions loaded side by side, each on one thread. @default 2 */
   readonly threads?: number | undefined
   readonly limit: QuarantineLimit
+  /** Lets figures be replaced by figures in another currency. @default false */
+  readonly changeCurrency?: boolean | undefined
   readonly signal?: AbortSignal | undefined
   readonly onEvent?: ((event: RunEvent) => void) | undefined
 }
@@ -113,6 +115,7 @@ export const workOn = async (
         tool: TOOL,
         content: contentNamed(plan.content),
         limit,
+        changeCurrency: options.changeCurrency,
         again: plan.again,
         dropEmpty: blocks !== undefined,
         pulls,

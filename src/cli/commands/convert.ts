@@ -80,6 +80,7 @@ export const convertPaths = async (
           memoryBytes: options.memory,
           threads: options.threads,
           limit: options.maxQuarantined,
+          changeCurrency: options.changeCurrency,
           signal,
           onEvent: watch.onEvent,
         },

@@ -16,7 +16,14 @@ import {
 import { printJson, printLines } from '../output.ts'
 import { ProgressLine } from '../progress-line.ts'
 import { checkExtras, doExtras } from '../run-extras.ts'
-import { bytesOption, type ExtraOptions, extraOptions, memoryOption, threadsOption } from '../run-options.ts'
+import {
+  bytesOption,
+  changeCurrencyOption,
+  type ExtraOptions,
+  extraOptions,
+  memoryOption,
+  threadsOption,
+} from '../run-options.ts'
 import { watchRun } from '../run-progress.ts'
 import { type RunReport, reportLines, reportOf, warnOf } from '../run-report.ts'
 
@@ -26,6 +33,7 @@ interface ReplayOptions extends LakeOption, JsonOption, ExtraOptions {
   readonly maxDepth: number
   readonly memory: number
   readonly threads: number
+  readonly changeCurrency?: true
 }
 
 export const addReplay = (group: Command): void => {
@@ -42,6 +50,7 @@ export const addReplay = (group: Command): void => {
     .option('--max-depth <n>', 'deepest nesting of a record', wholeNumber('--max-depth'), DEFAULT_MAX_DEPTH)
     .addOption(memoryOption())
     .addOption(threadsOption())
+    .addOption(changeCurrencyOption())
   for (const option of extraOptions()) command.addOption(option)
   command.addOption(jsonOption()).action(runReplay)
   withExamples(command, [
@@ -86,7 +95,14 @@ const replayFiles = async (files: readonly QuarantineFile[], options: ReplayOpti
       replay(
         files,
         { maxLineBytes, maxDepth },
-        { lake, memoryBytes: memory, threads, signal, onEvent: watch.onEvent },
+        {
+          lake,
+          memoryBytes: memory,
+          threads,
+          changeCurrency: options.changeCurrency,
+          signal,
+          onEvent: watch.onEvent,
+        },
       ),
     )
     return reportOf(summary, { seconds: watch.seconds(), decodedBytes: watch.decodedBytes() })

@@ -74,6 +74,7 @@ const resumeAll = async (runs: readonly string[], options: ResumeOptions): Promi
           memoryBytes: options.memory,
           threads: options.threads,
           limit: options.maxQuarantined,
+          changeCurrency: options.changeCurrency,
           service: options,
           signal,
           onEvent: watch.onEvent,

@@ -16,7 +16,7 @@ import {
   searchOf,
   searchOption,
 } from '../pull-options.ts'
-import { gapLines, nothingFound } from '../pull-report.ts'
+import { currencyLines, gapLines, nothingFound } from '../pull-report.ts'
 import { type PullingOptions, pulling } from '../pulling.ts'
 import { workOptions } from '../run-options.ts'
 import { reportLines, reportOf, warnOf } from '../run-report.ts'
@@ -83,7 +83,8 @@ const syncEvents = (line: ProgressLine): NonNullable<SyncRunOptions['onSync']> =
   }
 }
 
-const syncLines = ({ findings, fetched, counters }: SyncSummary): string[] => {
+const syncLines = (synced: SyncSummary): string[] => {
+  const { findings, fetched, counters } = synced
   const { listed, new: added, changed, unchanged, vanished } = findings
   return [
     ...(listed === 0 ? [nothingFound('companies')] : []),
@@ -93,11 +94,13 @@ const syncLines = ({ findings, fetched, counters }: SyncSummary): string[] => {
       ? 'Whether companies vanished cannot be told: the lake does not know which of its own this search means'
       : `${formatCount(vanished.length)} vanished: in the lake, and not found by this search any more`,
     `${formatCounted(counters.requests, 'request')} (${formatCount(counters.retries)} again), ${formatBytes(counters.bytes)}`,
+    ...currencyLines(synced),
   ]
 }
 
-const syncJson = ({ entry, plan, findings, fetched, counters }: SyncSummary): object => ({
+const syncJson = ({ entry, plan, findings, fetched, counters, currencyBefore }: SyncSummary): object => ({
   ...entry,
+  ...(currencyBefore !== undefined && { currencyBefore }),
   gap: Math.max(0, plan.announced - plan.planned),
   probes: plan.probes,
   nothingFound: findings.listed === 0,

@@ -9,11 +9,10 @@ import { ToolkitError } from '../core/errors.ts'
 import type { FileEntry, PartitionEntry, Snapshot } from '../core/partition.ts'
 import { filesOf, readTable, type VersionedFile } from '../lake/current-versions.ts'
 import type { Row } from '../lake/duckdb.ts'
-import { fetchTables } from '../lake/fetch-tables.ts'
+import { fetchFiles, fetchTables } from '../lake/fetch-tables.ts'
 import { inLake, stagingPath } from '../lake/layout.ts'
 import { TABLES, type Table } from '../lake/tables.ts'
 import { loadedPartitions } from '../manifest/loaded-sources.ts'
-import { storageOf } from '../storage/open-storage.ts'
 import { look } from '../support/list-files.ts'
 import { sameSearch } from './pull-search.ts'
 import type { PullSettings } from './pull-settings.ts'
@@ -69,6 +68,8 @@ export interface StagedRun {
 }
 
 const EXAMPLES = 3
+/** Nothing of what is read here is handed on: each night only files that are new are hashed. */
+const CHECK = { check: 'first-read' } as const
 
 const tableNamed = (name: string): Table => {
   const table = TABLES.find((one) => one.name === name)
@@ -90,7 +91,7 @@ const stagedFiles = async ({ lake, run, partitions }: StagedRun, table: string):
       found.push({ path, bytes: file.bytes, version, partition })
     }
   }
-  if (placed.length > 0) await storageOf(lake).fetch(placed, {})
+  if (placed.length > 0) await fetchFiles(lake, placed, CHECK)
   return found
 }
 
@@ -148,11 +149,11 @@ export const findCurrencyChange = async (
   )
   if (seen?.least == null) return undefined
   if (seen.least === seen.most && seen.least === currencyOfAll(snapshot)?.toUpperCase()) return undefined
-  await fetchTables(lake, snapshot, ['companies'])
+  await fetchTables(lake, snapshot, ['companies'], CHECK)
   const changed = changedSql(companies, held)
   const [count] = await rows(`WITH ${changed} SELECT count(*) AS companies FROM changed`)
   if (Number(count?.companies) === 0) return undefined
-  await fetchTables(lake, snapshot, ['financials'])
+  await fetchTables(lake, snapshot, ['financials'], CHECK)
   const figures = await stagedFiles(staged, 'financials')
   const found = await rows(`WITH ${changed}
 SELECT id::VARCHAR AS id, was, becomes, count(*) OVER () AS companies, count(*) FILTER (moved) OVER () AS moved

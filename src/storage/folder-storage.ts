@@ -3,7 +3,7 @@
 import { readFile, rename, rm, rmdir } from 'node:fs/promises'
 import { dirname, join, relative, resolve, sep } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { systemCode, ToolkitError, writeError } from '../core/errors.ts'
+import { systemCode, writeError } from '../core/errors.ts'
 import {
   createIfAbsent,
   fsyncFolder,
@@ -186,12 +186,4 @@ export const folderStorage = (folder: string): Storage => {
         return { append: (line) => lines.append(line), close: () => lines.close() }
       }),
   }
-}
-
-/** @throws {ToolkitError} `USAGE` */
-export const refuseAddress = (address: string): never => {
-  throw new ToolkitError(
-    'USAGE',
-    `Cannot use "${address}" as a lake: expected a folder or s3://bucket/prefix`,
-  )
 }

@@ -1,15 +1,28 @@
 /** The one place that knows which kinds of storage there are. */
 
-import { folderStorage, refuseAddress } from './folder-storage.ts'
-import { s3Storage } from './s3-storage.ts'
+import { ToolkitError } from '../core/errors.ts'
+import { bucketStorage } from './bucket-storage.ts'
+import { folderStorage } from './folder-storage.ts'
+import type { ObjectStore } from './object-store.ts'
+import { s3Store } from './s3/s3-store.ts'
 import type { Storage } from './storage.ts'
 
-const SCHEME = /^([a-z][a-z0-9+.-]+):\/\//i
+/** Object storages by the scheme of their addresses. Another one is a line here and an `ObjectStore`. */
+const OBJECT_STORES: Readonly<Record<string, (address: string) => ObjectStore>> = { s3: s3Store }
 
-const open = (address: string): Storage => {
-  const scheme = SCHEME.exec(address)?.[1]?.toLowerCase()
-  if (scheme === undefined) return folderStorage(address)
-  return scheme === 's3' ? s3Storage(address) : refuseAddress(address)
+const SCHEME = /^([a-z][a-z0-9+.-]+):(\/\/?)/i
+
+/** Opens a storage anew, as another process would. @throws {ToolkitError} `USAGE` */
+export const openStorage = (address: string): Storage => {
+  const [, scheme = '', slashes] = SCHEME.exec(address.toLowerCase()) ?? []
+  // With one slash too: `s3:/bucket` is a slip, no folder.
+  if (Object.hasOwn(OBJECT_STORES, scheme)) {
+    const openStore = OBJECT_STORES[scheme]
+    if (openStore) return bucketStorage(address, openStore(address))
+  }
+  if (slashes !== '//') return folderStorage(address)
+  const expected = ['a folder', ...Object.keys(OBJECT_STORES).map((one) => `${one}://bucket/prefix`)]
+  throw new ToolkitError('USAGE', `Cannot use "${address}" as a lake: expected ${expected.join(' or ')}`)
 }
 
 const opened = new Map<string, Storage>()
@@ -23,7 +36,7 @@ const opened = new Map<string, Storage>()
 export const storageOf = (address: string): Storage => {
   const known = opened.get(address)
   if (known) return known
-  const storage = open(address)
+  const storage = openStorage(address)
   opened.set(address, storage)
   return storage
 }

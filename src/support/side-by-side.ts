@@ -26,3 +26,6 @@ export const sideBySide = async <Item, Result>(
   if (failures.length > 0) throw failures[0]
   return results
 }
+
+/** Lets at most `most` of the works given to it run at once; the others wait in the order in which they came. */
+export const atMost = (most: number): (<T>(work: () => Promise<T>) => Promise<T>) => pLimit(most)

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { s3Storage } from '../../src/storage/s3-storage.ts'
+import { openStorage } from '../../src/storage/open-storage.ts'
 import { stubEnvironment } from '../support/s3-server.ts'
 
 describe('an address', () => {
@@ -17,7 +17,7 @@ describe('an address', () => {
     's3://-bucket/a',
     'S3:/bucket/a',
   ])('%s is refused', (address) => {
-    const refused = () => s3Storage(address)
+    const refused = () => openStorage(address)
     expect(refused).toThrow(expect.objectContaining({ code: 'USAGE' }))
     expect(refused).not.toThrow(/user:secret/)
   })
@@ -28,13 +28,13 @@ describe('an address', () => {
     ['s3://bucket/a/b//', 's3://bucket/a/b'],
     ['S3://my.bucket-1/with space/ünï', 's3://my.bucket-1/with space/ünï'],
   ])('%s is %s to other tools', (address, uri) => {
-    expect(s3Storage(address)).toMatchObject({ address, uri })
+    expect(openStorage(address)).toMatchObject({ address, uri })
   })
 
   test('has a work folder of its own for each endpoint and prefix, whose name tells the bucket', () => {
     const local = (address: string, environment: Record<string, string | undefined> = {}): string => {
       stubEnvironment({ FIRMLAKE_WORK_DIR: '/work', AWS_ENDPOINT_URL_S3: 'http://one:9000', ...environment })
-      return s3Storage(address).local
+      return openStorage(address).local
     }
     const folders = [
       local('s3://bucket/a'),

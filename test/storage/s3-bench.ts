@@ -3,7 +3,7 @@
 import { join } from 'node:path'
 import { inspect } from 'node:util'
 import type { TestContext } from 'vitest'
-import { s3Storage } from '../../src/storage/s3-storage.ts'
+import { openStorage } from '../../src/storage/open-storage.ts'
 import type { FileFacts, Storage } from '../../src/storage/storage.ts'
 import { sha256Of } from '../../src/support/hash.ts'
 import {
@@ -41,7 +41,7 @@ export const s3Bench = async (
   const { accessKey, secretKey } = server
   const own = s3Environment({ endpoint: proxy.endpoint, accessKey, secretKey }, await temporaryFolder())
   stubEnvironment({ ...own, ...environment })
-  return { server, proxy, open: () => s3Storage(LAKE) }
+  return { server, proxy, open: () => openStorage(LAKE) }
 }
 
 export const factsOf = (path: string, data: string | Uint8Array): FileFacts => ({

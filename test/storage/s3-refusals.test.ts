@@ -3,7 +3,7 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { s3Storage } from '../../src/storage/s3-storage.ts'
+import { openStorage } from '../../src/storage/open-storage.ts'
 import type { Storage } from '../../src/storage/storage.ts'
 import { s3Environment, stubEnvironment } from '../support/s3-server.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
@@ -50,7 +50,7 @@ const called = async (name: string, storage: Storage): Promise<unknown> =>
 test('every method says of a missing bucket that it is refused', async (context) => {
   await s3Bench(context)
   for (const [name, call] of METHODS)
-    expect(await failureOf(call(s3Storage('s3://no-such-bucket/lake'))), name).toMatchObject({
+    expect(await failureOf(call(openStorage('s3://no-such-bucket/lake'))), name).toMatchObject({
       code: 'STORAGE_REFUSED',
       message: expect.stringContaining('no-such-bucket'),
     })
@@ -118,7 +118,7 @@ test('an endpoint that does not answer is a failure', async (context) => {
 test('without an endpoint and a region nothing is asked', async () => {
   const none = { endpoint: '', accessKey: 'key', secretKey: 'secret' }
   stubEnvironment({ ...s3Environment(none, await temporaryFolder()), AWS_ENDPOINT_URL_S3: undefined })
-  await expect(s3Storage('s3://lakes').list('')).rejects.toMatchObject({
+  await expect(openStorage('s3://lakes').list('')).rejects.toMatchObject({
     code: 'STORAGE_REFUSED',
     message: expect.stringContaining('AWS_REGION'),
   })

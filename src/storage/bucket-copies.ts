@@ -6,17 +6,18 @@
 import { createHash } from 'node:crypto'
 import { type FileHandle, mkdir, open, rename, rm, utimes } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { Readable } from 'node:stream'
+import type { Readable } from 'node:stream'
 import { systemCode, ToolkitError, writeError } from '../core/errors.ts'
 import { hashFile } from '../support/hash.ts'
 import { look } from '../support/list-files.ts'
 import { temporaryName } from '../support/process-identity.ts'
 import { sideBySide } from '../support/side-by-side.ts'
 import { filesOfThisWork, findMisfits, readMark } from './check-files.ts'
-import { keyOf } from './s3-address.ts'
-import type { S3Objects } from './s3-objects.ts'
-import { cacheBytes, makeRoom, makeWorkFolder } from './s3-work-folder.ts'
+import type { ObjectStore } from './object-store.ts'
+import { readObject } from './read-object.ts'
 import type { FetchOptions, FileFacts, Storage } from './storage.ts'
+import { checkPath, nameOf } from './store-paths.ts'
+import { cacheBytes, makeRoom, makeWorkFolder } from './work-folder.ts'
 
 const FILES_AT_ONCE = 8
 const LOOKS_AT_ONCE = 32
@@ -65,12 +66,11 @@ const learn = async (copy: string, file: FileFacts, known: FetchOptions['known']
 
 /** Writes an object's bytes to a file, at most one more than `mostBytes` of them. */
 const save = async (
-  body: unknown,
+  body: Readable,
   to: string,
   mostBytes: number,
   onBytes?: (bytes: number) => void,
 ): Promise<{ readonly bytes: number; readonly sha256: string }> => {
-  if (!(body instanceof Readable)) throw new TypeError('The body of an object must be a stream')
   // Failures of this disk are final, those of the connection are not: they must be told apart.
   const disk = async <T>(work: Promise<T>): Promise<T> => {
     try {
@@ -103,12 +103,12 @@ const save = async (
   }
 }
 
-const damaged = (objects: S3Objects, path: string, state: string): ToolkitError =>
-  new ToolkitError('LAKE_DAMAGED', `Cannot read "${objects.name(path)}": ${state}`, { path })
+const damaged = (store: ObjectStore, path: string, state: string): ToolkitError =>
+  new ToolkitError('LAKE_DAMAGED', `Cannot read "${nameOf(store, path)}": ${state}`, { path })
 
 /** Fetches one file under a temporary name and gives it its own when it is what it should be. */
 const bring = async (
-  objects: S3Objects,
+  store: ObjectStore,
   copy: string,
   file: FileFacts,
   signal: AbortSignal | undefined,
@@ -118,17 +118,18 @@ const bring = async (
   await mkdir(dirname(copy), { recursive: true })
   try {
     for (let tries = 1; ; tries += 1) {
-      const saved = await objects.download(
+      const saved = await readObject(
+        store,
         file.path,
-        (body) => save(body, temporary, file.bytes, onBytes),
+        ({ stream }) => save(stream, temporary, file.bytes, onBytes),
         signal,
       )
-      if (saved === null) throw damaged(objects, file.path, 'there is no such file')
+      if (saved === null) throw damaged(store, file.path, 'there is no such file')
       if (saved.bytes !== file.bytes)
-        throw damaged(objects, file.path, `it is not of its length, expected ${file.bytes} bytes`)
+        throw damaged(store, file.path, `it is not of its length, expected ${file.bytes} bytes`)
       if (saved.sha256 === file.sha256) break
       if (tries === HASH_TRIES)
-        throw damaged(objects, file.path, `its SHA-256 differs, expected ${file.sha256}`)
+        throw damaged(store, file.path, `its SHA-256 differs, expected ${file.sha256}`)
     }
     await rename(temporary, copy)
   } catch (error) {
@@ -160,7 +161,7 @@ const progressOf = (missing: readonly FileFacts[], tell: FetchOptions['onProgres
 const isDiskFull = (error: unknown): boolean => error instanceof ToolkitError && error.code === 'DISK_FULL'
 
 /** @param folder the work folder */
-export const copiesOf = (objects: S3Objects, folder: string): Copies => {
+export const copiesOf = (store: ObjectStore, folder: string): Copies => {
   const placeOf = (path: string): string => join(folder, ...path.split('/'))
 
   const missingOf = async (
@@ -191,7 +192,7 @@ export const copiesOf = (objects: S3Objects, folder: string): Copies => {
       if (pass === PASSES)
         throw new ToolkitError(
           'WRITE_FAILED',
-          `Cannot keep a copy of "${objects.name(first.path)}": it vanishes`,
+          `Cannot keep a copy of "${nameOf(store, first.path)}": it vanishes`,
         )
       const progress = progressOf(missing, onProgress)
       try {
@@ -199,7 +200,7 @@ export const copiesOf = (objects: S3Objects, folder: string): Copies => {
           missing,
           FILES_AT_ONCE,
           async (file) => {
-            await bring(objects, placeOf(file.path), file, signal, (bytes) => progress.came(file.path, bytes))
+            await bring(store, placeOf(file.path), file, signal, (bytes) => progress.came(file.path, bytes))
             await learn(placeOf(file.path), file, known)
             progress.whole()
           },
@@ -227,7 +228,7 @@ export const copiesOf = (objects: S3Objects, folder: string): Copies => {
   return {
     fetch: async (files, options = {}) => {
       // Before anything is written: a forged path would leave the folder.
-      for (const { path } of files) keyOf(objects.address, path)
+      for (const { path } of files) checkPath(store.address, path)
       const mostBytes = cacheBytes(process.env)
       const each = [...new Map(files.map((file) => [file.path, file])).values()]
       const wanted = new Set(each.map(({ path }) => placeOf(path)))
@@ -238,7 +239,7 @@ export const copiesOf = (objects: S3Objects, folder: string): Copies => {
         if (await bringChecked(each, () => room(0, true), options)) await room(mostBytes, false)
       } catch (error) {
         options.signal?.throwIfAborted()
-        throw writeError(`Cannot copy files of "${objects.address.uri}" to "${folder}"`, error)
+        throw writeError(`Cannot copy files of "${store.address.uri}" to "${folder}"`, error)
       }
     },
 
@@ -246,9 +247,10 @@ export const copiesOf = (objects: S3Objects, folder: string): Copies => {
       await makeWorkFolder(folder)
       const temporary = join(folder, temporaryName())
       try {
-        const saved = await objects.download(
+        const saved = await readObject(
+          store,
           path,
-          (body) => save(body, temporary, Number.POSITIVE_INFINITY),
+          ({ stream }) => save(stream, temporary, Number.POSITIVE_INFINITY),
           signal,
         )
         if (saved === null) return null

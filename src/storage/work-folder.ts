@@ -1,10 +1,30 @@
 /** The work folder of a bucket's lake on this machine, and how much of it copies of files may take. */
 
 import { chmod, mkdir, rm, stat } from 'node:fs/promises'
-import { basename, relative, sep } from 'node:path'
+import { homedir } from 'node:os'
+import { basename, join, relative, resolve, sep } from 'node:path'
 import { ToolkitError, writeError } from '../core/errors.ts'
+import { sha256Of } from '../support/hash.ts'
 import { type Found, listTree, look } from '../support/list-files.ts'
 import { temporaryLiveness } from '../support/process-identity.ts'
+import type { StoreAddress } from './object-store.ts'
+
+/**
+ * The work folder of a lake on this machine, below `FIRMLAKE_WORK_DIR` or the user's cache folder. Its name tells the
+ * bucket; its hash keeps apart buckets of one name at two endpoints.
+ */
+export const workFolder = ({ uri, source }: StoreAddress, env: NodeJS.ProcessEnv): string => {
+  const readable = uri
+    .replace(/^[a-z][a-z0-9+.-]*:\/\//i, '')
+    .replaceAll(/[^A-Za-z0-9._-]+/g, '-')
+    .slice(0, 60)
+  const name = `${readable}-${sha256Of(`${source}\n${uri}`).slice(0, 16)}`
+  return resolve(workBase(env), name)
+}
+
+/** Where firmlake keeps what belongs to this machine and user alone. */
+export const workBase = (env: NodeJS.ProcessEnv): string =>
+  env.FIRMLAKE_WORK_DIR || join(env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'firmlake')
 
 /** Whoever fetched a file opens it within this time; until then nobody removes it. */
 const IN_USE_MS = 60 * 60_000

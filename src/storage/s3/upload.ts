@@ -5,9 +5,9 @@ import { createReadStream } from 'node:fs'
 import { Readable } from 'node:stream'
 import { crc32 } from 'node:zlib'
 import type { HeadObjectCommandOutput, PutObjectCommandInput } from '@aws-sdk/client-s3'
-import { ToolkitError, writeError } from '../core/errors.ts'
-import type { S3 } from './s3-client.ts'
-import type { FileFacts } from './storage.ts'
+import { ToolkitError, writeError } from '../../core/errors.ts'
+import type { FileFacts } from '../storage.ts'
+import type { S3 } from './client.ts'
 
 const PART_BYTES = 8 * 1024 ** 2
 const PARTS_AT_ONCE = 3

@@ -1,6 +1,6 @@
 /** What went wrong between here and a bucket, as the toolkit's errors. No text of the server reaches a message. */
 
-import { systemCode, ToolkitError } from '../core/errors.ts'
+import { systemCode, ToolkitError } from '../../core/errors.ts'
 
 /** What an error of the SDK tells. The SDK's own object may hold tokens and signatures: it goes no further. */
 interface Fault {

@@ -1,7 +1,7 @@
 /** Opens the SDK's client: its own configuration, and what a lake needs beyond it. The SDK is loaded at first use. */
 
 import type { S3Client, S3ClientConfig } from '@aws-sdk/client-s3'
-import { ToolkitError } from '../core/errors.ts'
+import { ToolkitError } from '../../core/errors.ts'
 
 /** The SDK's module and a client of it. */
 export interface S3 {

@@ -1,0 +1,47 @@
+/** Reads objects to their end: what breaks off is begun again, which the clients of object storages do not do. */
+
+import { buffer } from 'node:stream/consumers'
+import { ToolkitError } from '../core/errors.ts'
+import type { ObjectBody, ObjectStore } from './object-store.ts'
+import { nameOf } from './store-paths.ts'
+
+const READ_ATTEMPTS = 4
+
+/**
+ * Opens an object and hands it to `use`. Where its bytes stop coming `use` is called again with a new one from the
+ * start.
+ *
+ * @returns `null` where there is none
+ * @throws {ToolkitError} `STORAGE_FAILED` when it broke off each time, and what `use` throws of its own
+ */
+export const readObject = async <T>(
+  store: ObjectStore,
+  path: string,
+  use: (body: ObjectBody) => Promise<T>,
+  signal?: AbortSignal,
+): Promise<T | null> => {
+  for (let attempt = 1; ; attempt += 1) {
+    const body = await store.get(path, { signal })
+    if (body === null) return null
+    try {
+      return await use(body)
+    } catch (error) {
+      signal?.throwIfAborted()
+      if (error instanceof ToolkitError) throw error
+      if (attempt < READ_ATTEMPTS) continue
+      const reason = error instanceof Error ? error.message || error.name : String(error)
+      const action = `Cannot read "${nameOf(store, path)}"`
+      throw new ToolkitError('STORAGE_FAILED', `${action}: ${reason}`, {}, new Error(reason))
+    } finally {
+      body.stream.destroy()
+    }
+  }
+}
+
+/** A whole small object; `null` where there is none. */
+export const readWhole = (store: ObjectStore, path: string): Promise<Buffer | null> =>
+  readObject(store, path, async ({ stream, bytes }) => {
+    const whole = await buffer(stream)
+    if (whole.length === bytes) return whole
+    throw new Error(`it ended after ${whole.length} of ${bytes} bytes`)
+  })

@@ -1,0 +1,147 @@
+/** A prefix of a bucket on AWS or any endpoint that speaks S3, as an object store. Credentials: the SDK's usual chain. */
+
+import { randomUUID } from 'node:crypto'
+import { Readable } from 'node:stream'
+import { setTimeout } from 'node:timers/promises'
+import type { PutObjectCommandInput } from '@aws-sdk/client-s3'
+import type { ObjectStore } from '../object-store.ts'
+import { parseS3Address } from './address.ts'
+import { S3Connection } from './connection.ts'
+import { deleteObjects } from './delete-objects.ts'
+import { attemptsOf, isAbsent, isConflict, isTaken, isUploadGone, storageError } from './errors.ts'
+import { listObjects } from './list-objects.ts'
+import { uploadFile, uploadParts } from './upload.ts'
+
+/** Larger ones are sent in parts. */
+const WHOLE_BYTES = 16 * 1024 ** 2
+const CONFLICT_ATTEMPTS = 8
+const CONFLICT_PAUSE_MS = 100
+/** Names the call that created an object, in its metadata. */
+const CREATOR = 'firmlake-creator'
+
+const putBytes = async (
+  connection: S3Connection,
+  path: string,
+  data: Uint8Array,
+  condition: Partial<PutObjectCommandInput> = {},
+): Promise<void> => {
+  const s3 = await connection.open()
+  const body = Buffer.from(data.buffer, data.byteOffset, data.byteLength)
+  const params = { ...connection.at(path), ...condition }
+  if (body.length > WHOLE_BYTES) await uploadParts(s3, params, body, body.length)
+  else
+    await s3.client.send(new s3.sdk.PutObjectCommand({ ...params, Body: body, ContentLength: body.length }))
+}
+
+/** What became of an object since: by its metadata who created it; where the endpoint keeps none, by its bytes. */
+const isCreatedBy = (
+  connection: S3Connection,
+  path: string,
+  creator: string,
+  data: Uint8Array,
+): Promise<boolean> =>
+  connection.run(`Cannot read "${connection.name(path)}"`, async ({ sdk, client }) => {
+    const found = await client.send(new sdk.GetObjectCommand(connection.at(path))).catch((error: unknown) => {
+      if (isAbsent(error)) return undefined
+      throw error
+    })
+    const named = found?.Metadata?.[CREATOR]
+    const bytes = await found?.Body?.transformToByteArray()
+    if (named !== undefined) return named === creator
+    return bytes !== undefined && Buffer.from(data).equals(bytes)
+  })
+
+/**
+ * The answer to a request that was carried out may be lost; the request that the SDK sends again is then refused
+ * because of the first one. So where there was more than one request the object is asked who created it.
+ */
+const putIfAbsent = async (connection: S3Connection, path: string, data: Uint8Array): Promise<boolean> => {
+  const action = `Cannot create "${connection.name(path)}"`
+  const creator = randomUUID()
+  const condition = { IfNoneMatch: '*', Metadata: { [CREATOR]: creator } }
+  let unseen = data.length > WHOLE_BYTES
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      await putBytes(connection, path, data, condition)
+      return true
+    } catch (error) {
+      unseen ||= attemptsOf(error) > 1
+      if (isTaken(error) || isUploadGone(error)) {
+        const own = unseen && (await isCreatedBy(connection, path, creator, data))
+        if (own || isTaken(error)) return own
+      }
+      if (!isConflict(error) || attempt === CONFLICT_ATTEMPTS) throw storageError(action, error)
+      await setTimeout(CONFLICT_PAUSE_MS * attempt * Math.random())
+    }
+  }
+}
+
+/** The answer to HEAD has no body, so a missing bucket looks like a missing object. */
+const seeBucket = async (connection: S3Connection): Promise<void> => {
+  for await (const _ of listObjects(connection, '', { pageSize: 1 })) return
+}
+
+/**
+ * The object store of an address `s3://bucket/prefix`. Nothing is loaded or asked before the first call.
+ *
+ * @throws {ToolkitError} `USAGE` for an address that names no place in a bucket
+ */
+export const s3Store = (address: string): ObjectStore => {
+  const connection = new S3Connection(parseS3Address(address, process.env))
+  let seen = false
+  return {
+    address: connection.address,
+
+    head: async (path) => {
+      const at = connection.at(path)
+      const action = `Cannot look at "${connection.name(path)}"`
+      const found = await connection.run(action, ({ sdk, client }) =>
+        client.send(new sdk.HeadObjectCommand(at)).catch((error: unknown) => {
+          if (isAbsent(error)) return null
+          throw error
+        }),
+      )
+      if (found === null && !seen) await seeBucket(connection)
+      seen = true
+      return found && { path, bytes: found.ContentLength ?? 0, changedMs: found.LastModified?.getTime() ?? 0 }
+    },
+
+    get: async (path, { range, signal } = {}) => {
+      const command = {
+        ...connection.at(path),
+        ...(range !== undefined && { Range: `bytes=${range.from}-${range.to - 1}` }),
+      }
+      const action = `Cannot read "${connection.name(path)}"`
+      const answer = await connection.run(
+        action,
+        ({ sdk, client }) =>
+          client
+            .send(new sdk.GetObjectCommand(command), signal && { abortSignal: signal })
+            .catch((error: unknown) => {
+              if (isAbsent(error)) return null
+              throw error
+            }),
+        signal,
+      )
+      if (answer === null) return null
+      if (!(answer.Body instanceof Readable)) throw storageError(action, new Error('the answer has no body'))
+      const whole = /\/(\d+)$/.exec(answer.ContentRange ?? '')?.[1]
+      return { stream: answer.Body, bytes: Number(whole ?? answer.ContentLength ?? 0) }
+    },
+
+    put: (path, data) =>
+      connection.run(`Cannot write "${connection.name(path)}"`, () => putBytes(connection, path, data)),
+
+    putIfAbsent: (path, data) => putIfAbsent(connection, path, data),
+
+    putFile: (from, facts) => {
+      const name = connection.name(facts.path)
+      return connection.run(`Cannot store "${name}"`, (s3) =>
+        uploadFile(s3, connection.at(facts.path), from, facts, name),
+      )
+    },
+
+    list: (prefix, options) => listObjects(connection, prefix, options),
+    delete: (paths) => deleteObjects(connection, paths),
+  }
+}

@@ -1,17 +1,16 @@
 /** Which tables a statement reads, by the tree that `json_serialize_sql` makes of it. */
 
+import { isObject, type JsonObject } from '../support/json-form.ts'
+
 /** Functions that read tables whose names only they know. */
 const READING_FUNCTIONS = new Set(['query', 'query_table'])
 
-const isNode = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
-
-function* nodesOf(tree: unknown): Generator<Readonly<Record<string, unknown>>> {
+function* nodesOf(tree: unknown): Generator<JsonObject> {
   const left = [tree]
   while (left.length > 0) {
     const one = left.pop()
     if (typeof one !== 'object' || one === null) continue
-    if (isNode(one)) yield one
+    if (isObject(one)) yield one
     for (const part of Object.values(one)) left.push(part)
   }
 }

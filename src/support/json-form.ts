@@ -1,6 +1,6 @@
 /**
- * Forms of JSON data that comes from outside, put together from small ones. A form gives the value back with its type,
- * or throws where it does not fit, naming the place and what was expected, never the value: that may be a secret.
+ * Forms of JSON data that comes from outside, put together from small ones. A form gives the value back as it is, with
+ * its type, or throws where it does not fit, naming the place and what was expected, never the value: that may be a secret.
  */
 
 /** A value that does not fit, by its place in the document: `tokens[2].name`. */
@@ -125,7 +125,8 @@ export const list =
   <T>(inner: Form<T>): Form<readonly T[]> =>
   (value, place) => {
     if (!Array.isArray(value)) throw new FormError(place, 'a list')
-    return value.map((one, at) => inner(one, `${place}[${at}]`))
+    for (const [at, one] of value.entries()) inner(one, `${place}[${at}]`)
+    return value
   }
 
 /** A list with something in it. */

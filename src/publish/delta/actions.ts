@@ -1,10 +1,11 @@
 /** The actions of a Delta log as lines of JSON: made here, and read back. */
 
+import { isObject, type JsonObject } from '../../support/json-form.ts'
 import { isRunId } from '../../support/run-ids.ts'
 import { VERSION } from '../../support/tool-version.ts'
 import type { FileStatistics, MeasuredFile, StatisticsValue } from '../file-statistics.ts'
 import type { ShownSnapshot } from '../publication.ts'
-import { isObject, type JsonObject, numberAt, objectAt, textAt } from './json.ts'
+import { numberAt, objectAt, textAt } from './json.ts'
 import { PARTITION_COLUMNS } from './schema.ts'
 
 const ENGINE = 'firmlake/'

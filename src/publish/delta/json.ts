@@ -1,9 +1,6 @@
 /** JSON of a log that others may have written: nothing is believed before it is looked at. */
 
-export type JsonObject = Readonly<Record<string, unknown>>
-
-export const isObject = (value: unknown): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
+import { isObject, type JsonObject } from '../../support/json-form.ts'
 
 export const objectAt = (value: JsonObject, name: string): JsonObject | undefined => {
   const found = value[name]

@@ -2,7 +2,7 @@
 
 import { type ColumnType, parseColumnType } from '../../lake/column-types.ts'
 import type { Table } from '../../lake/tables.ts'
-import { isObject } from './json.ts'
+import { isObject } from '../../support/json-form.ts'
 
 /** Columns whose values stand in the log, not in the files. */
 export const PARTITION_COLUMNS = ['load', 'version'] as const

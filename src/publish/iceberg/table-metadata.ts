@@ -3,6 +3,7 @@
 import { ToolkitError } from '../../core/errors.ts'
 import { fieldPaths } from '../../lake/field-ids.ts'
 import type { Table } from '../../lake/tables.ts'
+import { anything, fits, isObject, list, number, object, optional, text } from '../../support/json-form.ts'
 import {
   type IcebergField,
   type IcebergSchema,
@@ -65,20 +66,15 @@ export const tableProperties = (table: Table): Readonly<Record<string, string>> 
   'schema.name-mapping.default': nameMapping(schemaFields(table)),
 })
 
-const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null
-
-const isMetadata = (value: unknown): value is TableMetadata =>
-  isObject(value) &&
-  'format-version' in value &&
-  'table-uuid' in value &&
-  typeof value['table-uuid'] === 'string' &&
-  'location' in value &&
-  typeof value.location === 'string' &&
-  'schemas' in value &&
-  Array.isArray(value.schemas) &&
-  (!('snapshots' in value) || Array.isArray(value.snapshots)) &&
-  'last-sequence-number' in value &&
-  typeof value['last-sequence-number'] === 'number'
+const METADATA = object({
+  'format-version': anything,
+  'table-uuid': text,
+  location: text,
+  schemas: list(anything),
+  snapshots: optional(list(anything)),
+  'last-sequence-number': number,
+})
+const isMetadata = (value: unknown): value is TableMetadata => fits(METADATA, value)
 
 export const conflict = (table: string, reason: string): ToolkitError =>
   new ToolkitError('PUBLISH_CONFLICT', `Cannot publish table "${table}" as Iceberg: ${reason}`, { table })

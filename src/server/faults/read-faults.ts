@@ -1,15 +1,18 @@
 /** The file of faults (`--faults`). Its form: docs/serving.md. */
 
 import {
-  type Fields,
+  anything,
   FormError,
-  listAt,
-  memberAt,
-  objectAt,
-  positiveAt,
-  readStrictJson,
-  textAt,
-} from '../strict-json.ts'
+  type FormOf,
+  oneOf,
+  optional,
+  positive,
+  someOf,
+  strictObject,
+  textLike,
+  wholePositive,
+} from '../../support/json-form.ts'
+import { readStrictJson } from '../strict-json.ts'
 import {
   FAULT_NAMES,
   FAULT_TARGETS,
@@ -19,44 +22,39 @@ import {
   stageOf,
 } from './fault-kinds.ts'
 
-const RULE_FIELDS = [
-  'on',
-  'fault',
-  'at',
-  'every',
-  'from',
-  'times',
-  'retryAfter',
-  'bytesPerSecond',
-  'location',
-]
+const RULE = strictObject({
+  on: oneOf(FAULT_TARGETS),
+  fault: oneOf(FAULT_NAMES),
+  at: optional(someOf(wholePositive)),
+  every: optional(wholePositive),
+  from: optional(wholePositive),
+  times: optional(wholePositive),
+  retryAfter: optional(anything),
+  bytesPerSecond: optional(positive),
+  location: optional(textLike(/^https?:\/\/[!-~]+$/, 'an address')),
+})
+const DOCUMENT = strictObject({ faults: someOf(anything) })
+const HTTP_DATE = textLike(/^[ -~]+$/, 'seconds, or a date as text')
+const OPTIONS = ['retryAfter', 'bytesPerSecond', 'location'] as const
 const PAGED = ['companies', 'relations']
 
-const selectionAt = (place: string, { at, every, from }: Fields): Selection => {
+type Rule = FormOf<typeof RULE>
+
+const selectionOf = (place: string, { at, every, from }: Rule): Selection => {
   const given = [at, every, from].filter((value) => value !== undefined).length
   if (given > 1) throw new FormError(place, 'only one of "at", "every" and "from"')
-  if (at !== undefined) {
-    const numbers = listAt(`${place}.at`, at).map((number, no) =>
-      positiveAt(`${place}.at[${no}]`, number, { whole: true }),
-    )
-    return { kind: 'at', numbers }
-  }
-  if (every !== undefined)
-    return { kind: 'every', step: positiveAt(`${place}.every`, every, { whole: true }) }
-  return { kind: 'from', first: from === undefined ? 1 : positiveAt(`${place}.from`, from, { whole: true }) }
+  if (at !== undefined) return { kind: 'at', numbers: at }
+  if (every !== undefined) return { kind: 'every', step: every }
+  return { kind: 'from', first: from ?? 1 }
 }
 
 const retryAfterAt = (place: string, value: unknown): string =>
-  typeof value === 'number'
-    ? String(positiveAt(place, value, { whole: true }))
-    : textAt(place, value, /^[ -~]+$/, 'seconds, or a date as text')
+  typeof value === 'number' ? String(wholePositive(value, place)) : HTTP_DATE(value, place)
 
 const ruleAt = (place: string, value: unknown): FaultRule => {
-  const rule = objectAt(place, value, RULE_FIELDS)
-  const on = memberAt(`${place}.on`, rule.on, FAULT_TARGETS)
-  const fault = memberAt(`${place}.fault`, rule.fault, FAULT_NAMES)
-  const { times, retryAfter, bytesPerSecond, location } = rule
-  for (const option of ['retryAfter', 'bytesPerSecond', 'location'])
+  const rule = RULE(value, place)
+  const { on, fault, times, retryAfter, bytesPerSecond, location } = rule
+  for (const option of OPTIONS)
     if (rule[option] !== undefined && !optionsOf(fault).includes(option))
       throw new FormError(`${place}.${option}`, `no such field with fault "${fault}"`)
   const stage = stageOf(fault)
@@ -67,23 +65,17 @@ const ruleAt = (place: string, value: unknown): FaultRule => {
   return {
     on,
     fault,
-    selection: selectionAt(place, rule),
-    ...(times !== undefined && { times: positiveAt(`${place}.times`, times, { whole: true }) }),
+    selection: selectionOf(place, rule),
+    ...(times !== undefined && { times }),
     ...(retryAfter !== undefined && { retryAfter: retryAfterAt(`${place}.retryAfter`, retryAfter) }),
-    ...(bytesPerSecond !== undefined && {
-      bytesPerSecond: positiveAt(`${place}.bytesPerSecond`, bytesPerSecond),
-    }),
-    ...(location !== undefined && {
-      location: textAt(`${place}.location`, location, /^https?:\/\/[!-~]+$/, 'an address'),
-    }),
+    ...(bytesPerSecond !== undefined && { bytesPerSecond }),
+    ...(location !== undefined && { location }),
   }
 }
 
 /** Rules of a document of faults. @throws {FormError} */
 export const decodeFaults = (document: unknown): readonly FaultRule[] =>
-  listAt('faults', objectAt('the document', document, ['faults']).faults).map((rule, at) =>
-    ruleAt(`faults[${at}]`, rule),
-  )
+  DOCUMENT(document, 'the document').faults.map((rule, at) => ruleAt(`faults[${at}]`, rule))
 
 /** Rules of a file. @throws {ToolkitError} FAULTS_UNREADABLE naming the place */
 export const readFaults = (path: string): Promise<readonly FaultRule[]> =>

@@ -2,46 +2,53 @@
 
 import { stat } from 'node:fs/promises'
 import { AREAS, type Area } from '../../contract/authorization.ts'
-import type { Areas, Caller } from '../caller.ts'
 import {
-  type Fields,
+  anything,
   FormError,
-  listAt,
-  memberAt,
-  objectAt,
-  positiveAt,
-  readStrictJson,
-  textAt,
-} from '../strict-json.ts'
+  type FormOf,
+  isObject,
+  oneOf,
+  optional,
+  positive,
+  someOf,
+  strictObject,
+  textLike,
+} from '../../support/json-form.ts'
+import type { Areas, Caller } from '../caller.ts'
+import { readStrictJson } from '../strict-json.ts'
 import { TOKEN_FORM, type TokenEntry, tokenHash } from './token-book.ts'
 
-const NAME_FORM = /^[\w.-]{1,64}$/
-const ENTRY_FIELDS = [
-  'name',
-  'sha256',
-  'token',
-  'everything',
-  'countries',
-  'withoutCountry',
-  'requestsPerSecond',
-]
+const ENTRY = strictObject({
+  name: textLike(/^[\w.-]{1,64}$/, 'a name of letters, digits, ".", "-" and "_"'),
+  sha256: optional(textLike(/^[0-9a-fA-F]{64}$/, '64 hexadecimal digits')),
+  token: optional(textLike(TOKEN_FORM, 'a text of the characters A-Z a-z 0-9 -._~+/')),
+  everything: optional(anything),
+  countries: optional(anything),
+  withoutCountry: optional(anything),
+  requestsPerSecond: optional(positive),
+})
+type Entry = FormOf<typeof ENTRY>
+const DOCUMENT = strictObject({ tokens: someOf(anything) })
+const COUNTRY = textLike(/^[A-Z]{2}$/, 'a country code such as SE')
 
 const areasAt = (place: string, value: unknown): Areas => {
   if (value === 'all') return new Set<Area>(AREAS)
   // An empty list is fine: company search and the relations themselves, but none of their gated fields.
   if (!Array.isArray(value)) throw new FormError(place, '"all" or a list of areas')
-  return new Set(value.map((area, at) => memberAt(`${place}[${at}]`, area, AREAS)))
+  return new Set(value.map((area, at) => oneOf(AREAS)(area, `${place}[${at}]`)))
 }
 
-const countriesAt = (place: string, value: unknown): ReadonlyMap<string, Areas> =>
-  new Map(
-    Object.entries(objectAt(place, value)).map(([country, areas], at) => {
-      textAt(`${place}, field ${at + 1}`, country, /^[A-Z]{2}$/, 'a country code such as SE')
+const countriesAt = (place: string, value: unknown): ReadonlyMap<string, Areas> => {
+  if (!isObject(value)) throw new FormError(place, 'an object')
+  return new Map(
+    Object.entries(value).map(([country, areas], at) => {
+      COUNTRY(country, `${place}, field ${at + 1}`)
       return [country, areasAt(`${place}.${country}`, areas)]
     }),
   )
+}
 
-const rightsAt = (place: string, entry: Fields): Caller['rights'] => {
+const rightsAt = (place: string, entry: Entry): Caller['rights'] => {
   const { everything, countries, withoutCountry } = entry
   if (everything !== undefined) {
     if (everything !== true) throw new FormError(`${place}.everything`, 'true, or no such field')
@@ -56,31 +63,25 @@ const rightsAt = (place: string, entry: Fields): Caller['rights'] => {
   }
 }
 
-const hashAt = (place: string, { sha256, token }: Fields): Buffer => {
+const hashAt = (place: string, { sha256, token }: Entry): Buffer => {
   if ((sha256 === undefined) === (token === undefined))
     throw new FormError(place, 'one of "sha256" and "token"')
-  if (sha256 === undefined)
-    return tokenHash(
-      textAt(`${place}.token`, token, TOKEN_FORM, 'a text of the characters A-Z a-z 0-9 -._~+/'),
-    )
-  return Buffer.from(textAt(`${place}.sha256`, sha256, /^[0-9a-fA-F]{64}$/, '64 hexadecimal digits'), 'hex')
+  return token === undefined ? Buffer.from(sha256 ?? '', 'hex') : tokenHash(token)
 }
 
 const entryAt = (place: string, value: unknown): TokenEntry => {
-  const entry = objectAt(place, value, ENTRY_FIELDS)
-  const name = textAt(`${place}.name`, entry.name, NAME_FORM, 'a name of letters, digits, ".", "-" and "_"')
+  const entry = ENTRY(value, place)
+  const { name, requestsPerSecond } = entry
   return {
     caller: { name, rights: rightsAt(place, entry) },
     sha256: hashAt(place, entry),
-    ...(entry.requestsPerSecond !== undefined && {
-      requestsPerSecond: positiveAt(`${place}.requestsPerSecond`, entry.requestsPerSecond),
-    }),
+    ...(requestsPerSecond !== undefined && { requestsPerSecond }),
   }
 }
 
 const decodeTokens = (document: unknown): readonly TokenEntry[] => {
-  const { tokens } = objectAt('the document', document, ['tokens'])
-  const entries = listAt('tokens', tokens).map((entry, at) => entryAt(`tokens[${at}]`, entry))
+  const { tokens } = DOCUMENT(document, 'the document')
+  const entries = tokens.map((entry, at) => entryAt(`tokens[${at}]`, entry))
   for (const [at, { caller, sha256 }] of entries.entries()) {
     const earlier = entries.slice(0, at)
     if (earlier.some((one) => one.caller.name === caller.name))

@@ -4,6 +4,7 @@ import { readFile, stat } from 'node:fs/promises'
 import { systemCode, ToolkitError } from '../../core/errors.ts'
 import type { FileEntry } from '../../core/partition.ts'
 import { replaceDurably } from '../../support/durable-files.ts'
+import { type Form, object, parseAs, someOf, text } from '../../support/json-form.ts'
 import type { TargetColumn } from './column-types.ts'
 
 const columnsPath = (staged: string): string => `${staged}.columns.json`
@@ -11,20 +12,13 @@ const columnsPath = (staged: string): string => `${staged}.columns.json`
 export const writeColumns = (staged: string, columns: readonly TargetColumn[]): Promise<void> =>
   replaceDurably(columnsPath(staged), `${JSON.stringify(columns)}\n`)
 
-const isColumn = (value: unknown): value is TargetColumn =>
-  typeof value === 'object' &&
-  value !== null &&
-  'name' in value &&
-  typeof value.name === 'string' &&
-  'type' in value &&
-  typeof value.type === 'string'
+const COLUMNS: Form<readonly TargetColumn[]> = someOf(object({ name: text, type: text }))
 
 /** @throws {ToolkitError} TARGET_FAILED when it is not there */
 export const readColumns = async (staged: string): Promise<readonly TargetColumn[]> => {
-  const text = await readFile(columnsPath(staged), 'utf8').catch(() => '[]')
-  const columns: unknown = JSON.parse(text)
-  if (Array.isArray(columns) && columns.length > 0 && columns.every(isColumn)) return columns
-  throw gone(staged)
+  const columns = parseAs(COLUMNS, await readFile(columnsPath(staged), 'utf8').catch(() => ''))
+  if (columns === undefined) throw gone(staged)
+  return columns
 }
 
 /** @throws {ToolkitError} TARGET_FAILED when a staged file is not there as its receipt says */

@@ -3,9 +3,10 @@
 import type { Content } from '../../contract/objects.ts'
 import { OPERATIONS } from '../../contract/requests.ts'
 import { ToolkitError } from '../../core/errors.ts'
+import { isObject } from '../../support/json-form.ts'
 import { checkText } from './check-text.ts'
 import type { Connection } from './connection.ts'
-import { isObject, member, memberText } from './loose-members.ts'
+import { member, memberText } from './loose-members.ts'
 import { ACCEPT_ENCODING, parseWhole, wholeBody } from './whole-body.ts'
 
 /** A live search parameter; all but the name may be missing. */

@@ -1,7 +1,6 @@
 /** Members of objects whose spelling the interface does not show: found in any letter case. */
 
-export const isObject = (value: unknown): value is object =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
+import { isObject } from '../../support/json-form.ts'
 
 /** The first of the names that the object has, with its letter case left aside; null counts as absent. */
 export const member = (value: unknown, ...names: readonly string[]): unknown => {

@@ -2,6 +2,7 @@
 
 import { PAGINATION_FIELDS, PAGINATION_HEADER, type Pagination } from '../../contract/pagination.ts'
 import { ToolkitError } from '../../core/errors.ts'
+import { isObject } from '../../support/json-form.ts'
 import { type AnswerHeaders, Retry } from './answer.ts'
 
 /** An absent `Cursor` is `null`: both say that there are no more results. */
@@ -23,8 +24,6 @@ const TYPES = {
 } as const
 
 type Values = Readonly<Record<string, unknown>>
-const isObject = (value: unknown): value is Values =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 const isPagination = (value: Values, action: string): value is Values & Pagination => {
   for (const [name, { type, present }] of Object.entries(PAGINATION_FIELDS)) {

@@ -113,7 +113,12 @@ test('serve takes tokens, faults, a rate limit, a cap and a log file, and Ctrl-C
       const second = await post(`${url}/v2/companies`, 's', { ...search, Cursor })
       expect(((await second.json()) as { Companies: object[] }).Companies).toHaveLength(1)
       expect((await post(`${url}/v2/relations`, 's', search)).headers.get('retry-after')).toBe('2')
-      expect((await post(`${url}/v2/relations`, 's', search)).status).toBe(429)
+      // The limit is a rate: one request more may come when its second is over, of twenty at once some are too many.
+      const statuses = new Set<number>()
+      while (!statuses.has(429)) {
+        const answers = Array.from({ length: 20 }, () => post(`${url}/v2/relations`, 's', search))
+        for (const { status } of await Promise.all(answers)) statuses.add(status)
+      }
     },
     { signal: 'SIGINT' },
   )
@@ -123,7 +128,8 @@ test('serve takes tokens, faults, a rate limit, a cap and a log file, and Ctrl-C
     .trimEnd()
     .split('\n')
     .map((line) => JSON.parse(line).route)
-  expect(routes).toEqual(['/v2/companies', '/v2/companies', '/v2/relations', '/v2/relations'])
+  expect(routes.slice(0, 3)).toEqual(['/v2/companies', '/v2/companies', '/v2/relations'])
+  expect(new Set(routes.slice(3))).toEqual(new Set(['/v2/relations']))
 })
 
 test('a cursor outlives a restart with FIRMLAKE_CURSOR_KEY, and does not without', async () => {

@@ -15,6 +15,7 @@ import {
   batchesFrom,
   type ClientOptions,
   COMPANIES,
+  expectRequests,
   loadCompanies,
   makeServable,
   rowsOf,
@@ -88,7 +89,7 @@ const CASES: readonly Case[] = [
   { ...plain('truncatedUnannounced'), resumes: true },
   plain('halfDocument', 'DOWNLOAD_DAMAGED'),
   plain('damaged', 'DOWNLOAD_DAMAGED'),
-  { ...plain('stall'), client: { headersTimeoutMs: 300, maxWaitMs: 100 }, at: [2] },
+  { ...plain('stall'), client: { headersTimeoutMs: 1000, maxWaitMs: 100 }, at: [2] },
   { ...plain('drip'), ...SLOW },
   {
     ...{ name: 'drip that flows', fault: 'drip', rule: { bytesPerSecond: 100_000 } },
@@ -123,7 +124,7 @@ describe('a fault that passes gives the faultless lake in the same run', () => {
     const lake = join(await temporaryFolder(), 'lake')
     await batchesFrom(from, lake)
     const counters = from.service.counters()
-    expect(counters.requests).toBe(WHOLE + more)
+    expectRequests(counters.requests, WHOLE + more, client)
     if (resumes) expect(counters.bytes).toBe(bytes.whole)
     expect(await rowsOf(lake, ALL_TABLES)).toEqual(faultless)
   })
@@ -161,8 +162,8 @@ describe('a fault that stays ends in a clear error, and the next run goes on', (
     await batchesFrom(sound, lake)
     const counters = sound.service.counters()
     // All but the first file, which is there.
-    expect(counters.requests).toBe(WHOLE - 1)
-    expect(counters.bytes).toBeLessThan(bytes.whole)
+    expectRequests(counters.requests, WHOLE - 1, client)
+    if (client === undefined) expect(counters.bytes).toBeLessThan(bytes.whole)
     if (resumes) expect(before + counters.bytes).toBe(bytes.whole + bytes.listing)
     expect(await listRuns(lake, { now: new Date() })).toEqual([])
     expect(await rowsOf(lake, ALL_TABLES)).toEqual(faultless)

@@ -1,0 +1,84 @@
+import { execFile } from 'node:child_process'
+import { existsSync, readFileSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { expect, test } from 'vitest'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+
+const ROOT = join(import.meta.dirname, '../..')
+const read = (name: string): string => readFileSync(join(ROOT, name), 'utf8')
+
+interface Locked {
+  readonly version: string
+  readonly integrity?: string
+  readonly dev?: true
+  readonly devOptional?: true
+  readonly hasInstallScript?: true
+}
+const { packages }: { readonly packages: Readonly<Record<string, Locked>> } = JSON.parse(
+  read('package-lock.json'),
+)
+const nameOf = (path: string): string =>
+  path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length)
+const locked = Object.entries(packages).flatMap(([path, one]) =>
+  path === '' ? [] : [{ ...one, name: nameOf(path) }],
+)
+
+test('no dependency has an install script but node, which is no part of the package', () => {
+  const withScript = locked.filter(({ hasInstallScript }) => hasInstallScript)
+  expect(withScript.map(({ name, dev }) => [name, dev])).toEqual([['node', true]])
+  const manifest: Readonly<Record<string, unknown>> = JSON.parse(read('package.json'))
+  expect(manifest.allowScripts).toEqual({ node: true })
+})
+
+test('npm refuses the install script of any other dependency, and runs that of node', () => {
+  const settings = read('.npmrc').split('\n')
+  expect(settings).toContain('strict-allow-scripts=true')
+  // It would stop the script of node too, and with it every "npm run" on an older host.
+  expect(read('.npmrc')).not.toContain('ignore-scripts')
+})
+
+test('every dependency is pinned by its hash', () => {
+  expect(locked.filter(({ integrity }) => !integrity?.startsWith('sha512-'))).toEqual([])
+})
+
+interface Bill {
+  readonly bomFormat: string
+  readonly metadata: { readonly component: { readonly name: string; readonly version: string } }
+  readonly components: readonly {
+    readonly name: string
+    readonly version: string
+    readonly hashes: readonly { readonly alg: string; readonly content: string }[]
+  }[]
+}
+
+test('the bill of materials names the package and all that it needs at run time, with hashes', async () => {
+  const target = join(await temporaryFolder(), 'deep', 'sbom.json')
+  // As "npm pack --silent" runs it.
+  const env = { ...process.env, npm_config_loglevel: 'silent' }
+  await promisify(execFile)(process.execPath, [join(ROOT, '.ci/write-sbom.mjs'), target], { env })
+  const bill: Bill = JSON.parse(await readFile(target, 'utf8'))
+  const { name, version }: { readonly name: string; readonly version: string } = JSON.parse(
+    read('package.json'),
+  )
+  expect(bill).toMatchObject({ bomFormat: 'CycloneDX', metadata: { component: { name, version } } })
+  const listed = bill.components.map((one) => `${one.name} ${one.version} ${one.hashes[0]?.content}`)
+  const needed = locked
+    .filter(({ dev }) => !dev)
+    .map((one) => {
+      const [, hash = ''] = one.integrity?.split('-') ?? []
+      return `${one.name} ${one.version} ${Buffer.from(hash, 'base64').toString('hex')}`
+    })
+  expect(needed.length).toBeGreaterThan(50)
+  expect(new Set(listed)).toEqual(new Set(needed))
+})
+
+test('packing writes the bill into the package, and SECURITY.md is in it', () => {
+  const { scripts, files }: { scripts: Record<string, string>; files: readonly string[] } = JSON.parse(
+    read('package.json'),
+  )
+  expect(scripts.prepack).toBe('npm run build && node .ci/write-sbom.mjs')
+  expect(files).toEqual(expect.arrayContaining(['dist', 'SECURITY.md']))
+  expect(existsSync(join(ROOT, 'SECURITY.md'))).toBe(true)
+})

@@ -1,6 +1,7 @@
 /** What a run did, as an object for programs and as text for people. */
 
 import type { Drift, PartitionEntry } from '../core/partition.ts'
+import { moreDrift } from '../core/unknown-names.ts'
 import { sourceOf } from '../manifest/loaded-sources.ts'
 import { type Difference, differencesOf } from '../manifest/pull-summary.ts'
 import { type CurrencyChange, currencyChangeText } from '../pipeline/currency-change.ts'
@@ -40,12 +41,20 @@ const sumOf = <T>(items: readonly T[], value: (item: T) => number): number =>
 /** Drift of several partitions as one list, the most frequent first. */
 export const mergeDrift = (partitions: readonly PartitionEntry[]): Drift[] => {
   const merged = new Map<string, Drift>()
-  for (const one of partitions.flatMap(({ drift }) => drift)) {
+  const all = partitions.flatMap(({ drift }) => drift)
+  for (const one of all) {
+    if (one.kind === 'more') continue
     const key = `${one.kind} ${one.name}`
     merged.set(key, { ...one, records: one.records + (merged.get(key)?.records ?? 0) })
   }
-  return [...merged.values()].sort((a, b) => b.records - a.records || (a.name < b.name ? -1 : 1))
+  const named = [...merged.values()].sort((a, b) => b.records - a.records || (a.name < b.name ? -1 : 1))
+  const more = all.filter(({ kind }) => kind === 'more')
+  if (more.length === 0) return named
+  const records = sumOf(more, (one) => one.records)
+  return [...named, moreDrift(sumOf(more, namesOf), records)]
 }
+
+const namesOf = ({ names = 1 }: Drift): number => names
 
 const rowsByTable = (partitions: readonly PartitionEntry[]): Record<string, number> => {
   const rows = new Map<string, number>()
@@ -83,16 +92,22 @@ const shown = <T>(items: readonly T[], text: (item: T) => string): string[] => [
   ...(items.length > MOST_SHOWN ? [`  … and ${formatCount(items.length - MOST_SHOWN)} more`] : []),
 ]
 
+const restLine = (drift: readonly Drift[]): string[] => {
+  const rest = drift.filter(({ kind }, at) => at >= MOST_SHOWN || kind === 'more')
+  return rest.length === 0 ? [] : [`  … and ${formatCount(sumOf(rest, namesOf))} more`]
+}
+
 export const driftLines = (drift: readonly Drift[]): string[] =>
   drift.length === 0
     ? []
     : [
         '',
         'Not in the contract, kept:',
-        ...shown(
-          drift,
-          ({ kind, name, records }) => `  ${kind} ${name}: ${formatCounted(records, 'record')}`,
-        ),
+        ...drift
+          .slice(0, MOST_SHOWN)
+          .filter(({ kind }) => kind !== 'more')
+          .map(({ kind, name, records }) => `  ${kind} ${name}: ${formatCounted(records, 'record')}`),
+        ...restLine(drift),
       ]
 
 export const differenceLines = (differences: readonly Difference[]): string[] =>
@@ -149,5 +164,7 @@ export const warnOf = ({ quarantined, lines, drift, differences, run }: RunRepor
       `warning: ${formatCounted(differences.length, 'source')} gave another number of records than was announced`,
     )
   if (drift.length > 0)
-    note(`warning: ${formatCounted(drift.length, 'name')} that the contract does not know, kept as they came`)
+    note(
+      `warning: ${formatCounted(sumOf(drift, namesOf), 'name')} that the contract does not know, kept as they came`,
+    )
 }

@@ -81,11 +81,14 @@ export interface PullEntry {
 
 /** One thing seen that the contract does not know. */
 export interface Drift {
-  readonly kind: 'field' | 'category' | 'line-item' | 'code'
-  /** Where: `BasicDetails.Foo`, `Financials.Sheet.Item`, `LegalForm=777`. */
+  /** `more` stands for all that are too many to be written down. */
+  readonly kind: 'field' | 'category' | 'line-item' | 'code' | 'more'
+  /** Where: `BasicDetails.Foo`, `Sheet.Item`, `LegalForm=777`; a long one is cut. Of `more`: `and 1,234 more`. */
   readonly name: string
-  /** How many records have it. */
+  /** How many records have it; of `more` at least so many have one of them. */
   readonly records: number
+  /** Of `more`: how many names it stands for, from 100,000 on at least so many. */
+  readonly names?: number
 }
 
 export interface DateRange {

@@ -32,6 +32,11 @@ export interface Sink {
   abort(): Promise<void>
   /** The runs that the target shows already; a sink without it takes no deliveries. Needs no `open`. */
   loaded?(): Promise<ReadonlySet<string>>
+  /**
+   * What stands behind FROM to read rows that `write` has written to files of one table, committed or not. A sink
+   * without it makes the run keep in memory and in its journal every line item that the contract does not know.
+   */
+  stagedRows?(files: readonly FileEntry[]): Promise<string>
   /** What a person should know of the commits so far, such as characters that the target cannot hold. */
   readonly warnings?: readonly string[]
 }

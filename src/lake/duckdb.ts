@@ -236,7 +236,8 @@ async function* wholeRows(result: DuckDBResult): AsyncGenerator<readonly (readon
 /** Whether values can be an ENUM: it takes no NUL, and beyond some thousands it helps no more. */
 export const isEnumerable = (values: readonly string[]): boolean =>
   values.length > 0 && values.length <= LARGEST_ENUM && !values.some((value) => value.includes('\0'))
-const LARGEST_ENUM = 10_000
+/** Most values of an ENUM. */
+export const LARGEST_ENUM = 10_000
 
 /** JSON has no statistics to return, nor has CSV. */
 const copyOptions = (format: CopyFormat): string => {

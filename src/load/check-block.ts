@@ -7,6 +7,7 @@ import { isUtf8 } from 'node:buffer'
 import { type Block, type LinePlace, placeOf } from '../core/block.ts'
 import type { Drift } from '../core/partition.ts'
 import type { RejectCode, RejectedLine } from '../core/reject.ts'
+import type { UnknownItems } from '../core/unknown-names.ts'
 import type { CheckedRecord, RecordChecker } from './check-record.ts'
 import { Rejection } from './json-scan.ts'
 
@@ -33,6 +34,8 @@ export interface CheckedBlock {
   /** Lines that are not blank: the records of all parts and the rejected. */
   readonly lines: number
   readonly drift: readonly Drift[]
+  /** Line items of its records that the contract does not know. */
+  readonly unknownItems: UnknownItems
 }
 
 const NEWLINE = 0x0a
@@ -47,8 +50,18 @@ export const emptyPart = (): CheckedPart => ({
   extras: [],
 })
 
+export interface CheckBlockOptions {
+  /** Lists all unknown line items, for a sink whose rows cannot be asked for them. @default false */
+  readonly listAllItems?: boolean
+}
+
 /** Checks every line of `block`. Blank lines count for nothing. */
-export const checkBlock = (block: Block, checker: RecordChecker): CheckedBlock => {
+export const checkBlock = (
+  block: Block,
+  checker: RecordChecker,
+  { listAllItems = false }: CheckBlockOptions = {},
+): CheckedBlock => {
+  checker.listAllItems(listAllItems)
   const { bytes } = block
   const parts: CheckedPart[] = []
   const rejected: RejectedLine[] = []
@@ -80,7 +93,8 @@ export const checkBlock = (block: Block, checker: RecordChecker): CheckedBlock =
     const reason = `Line has ${sizeBytes} bytes, more than the limit`
     rejected.push({ line: at, offset, sizeBytes, code: 'LINE_TOO_LONG', reason, raw: head })
   }
-  return { parts, rejected, lines, drift: checker.takeDrift() }
+  const unknownItems = checker.takeUnknownItems()
+  return { parts, rejected, lines, drift: checker.takeDrift(), unknownItems }
 }
 
 const rejectedLine = (

@@ -8,11 +8,13 @@
 import { LINE_ITEMS } from '../contract/line-items.ts'
 import { COMPANY, CONTENT, type Content, PROTECTED_IDENTITY } from '../contract/objects.ts'
 import type { Drift } from '../core/partition.ts'
+import { type LineItemName, UNKNOWN_LIMITS, type UnknownItems } from '../core/unknown-names.ts'
 import { type CompiledField, type CompiledObject, compile } from './compiled-contract.ts'
-import { DriftLog } from './drift-log.ts'
+import { DriftLog, type UnknownLimits } from './drift-log.ts'
+import { ItemLog } from './item-log.ts'
 import { duplicateKey, JsonScan, notFinite, Rejection, tooDeep } from './json-scan.ts'
 import type { KeyTable } from './key-table.ts'
-import type { ForeignItem } from './line-items.ts'
+import { NewNames, tooManyUnknown } from './new-names.ts'
 import { plainSeriesEnd } from './plain-series.ts'
 import type { SeenSets } from './seen-sets.ts'
 import { extraOf, ownRow, type UnknownMember } from './unknown-members.ts'
@@ -20,7 +22,7 @@ import { extraOf, ownRow, type UnknownMember } from './unknown-members.ts'
 /** Nesting allowed by default: a `History` 40 deep is 85 levels of JSON. */
 export const DEFAULT_MAX_DEPTH = 256
 
-export interface CheckOptions {
+export interface CheckOptions extends UnknownLimits {
   /** Deepest nesting of a record in JSON levels. @default 256 */
   readonly maxDepth?: number
 }
@@ -36,6 +38,8 @@ export interface CheckedRecord {
 
 const CONTRACT_ITEMS = new Set(LINE_ITEMS.map(({ category, lineItem }) => `${category}.${lineItem}`))
 const QUOTE = 0x22
+/** Pairs outside the contract whose texts are kept ready. */
+const MOST_PAIRS = 20_000
 /** Figures from here on are not finite once a scale is applied. */
 const LARGEST_FIGURE = 1e299
 
@@ -46,15 +50,17 @@ export class RecordChecker {
   readonly #content: Content
   readonly #seen: SeenSets
   readonly #maxDepth: number
-  readonly #drift = new DriftLog()
-  #lineForeign = new Map<number, ForeignItem>()
+  readonly #maxUnknown: number
+  readonly #drift: DriftLog
+  readonly #items = new ItemLog()
+  readonly #newNames: Readonly<Record<keyof SeenSets, NewNames>>
   #unknown: UnknownMember[] = []
   #path: (string | number)[] = []
   #row = 0
   #id = ''
   #figures: number[] = []
-  /** `category index * 2^20 + item index` of pairs outside the contract, to count them without a text. */
-  readonly #foreignPairs = new Map<number, { readonly name: string; readonly item: ForeignItem }>()
+  /** `category index * 2^26 + item index` of pairs outside the contract, to count them without a text. */
+  readonly #unknownPairs = new Map<number, { readonly name: string; readonly item: LineItemName }>()
   readonly #contractPairs = new Set<number>()
   #stamp = 0
   readonly #stamps: number[] = []
@@ -63,6 +69,14 @@ export class RecordChecker {
     this.#content = content
     this.#seen = seen
     this.#maxDepth = options.maxDepth ?? DEFAULT_MAX_DEPTH
+    this.#maxUnknown = options.maxUnknownPerRecord ?? UNKNOWN_LIMITS.perRecord
+    this.#drift = new DriftLog(options)
+    this.#newNames = {
+      countries: new NewNames(seen.countries, this.#maxUnknown),
+      currencies: new NewNames(seen.currencies, this.#maxUnknown),
+      categories: new NewNames(seen.categories, this.#maxUnknown),
+      lineItems: new NewNames(seen.lineItems, this.#maxUnknown),
+    }
     this.#root = compile(CONTENT[content])
   }
 
@@ -79,13 +93,15 @@ export class RecordChecker {
     this.#figures = []
     if (this.#unknown.length > 0) this.#unknown = []
     this.#drift.nextRecord()
-    if (this.#lineForeign.size > 0) this.#lineForeign = new Map()
+    this.#items.nextRecord()
+    this.#eachNewNames((names) => names.forget())
     if (scan.token() !== 'object') throw wrongShape('The record', 'an object', scan.token())
     this.#object(this.#root, 1)
     if (scan.peek() !== -1) scan.notJson('A second document')
     if (this.#id === '') throw new Rejection('ID_MISSING', `Record has no ${this.#idPath()}`)
-    for (const [pair, item] of this.#lineForeign) this.#seen.foreign.set(pair, item)
+    this.#eachNewNames((names) => names.keep())
     this.#drift.keepRecord()
+    this.#items.keepRecord()
     return {
       id: this.#id,
       extra: this.#unknown.length > 0 ? extraOf(this.#unknown) : undefined,
@@ -98,8 +114,26 @@ export class RecordChecker {
     return this.#drift.take()
   }
 
+  /** Line items outside the contract since the last call. */
+  takeUnknownItems(): UnknownItems {
+    return this.#items.take()
+  }
+
+  /** Whether they are listed however many they are, or only as long as they are few. */
+  listAllItems(all: boolean): void {
+    this.#items.listAll = all
+  }
+
   #idPath(): string {
     return this.#content === 'companies' ? 'BasicDetails.InternalId' : 'InternalId'
+  }
+
+  #eachNewNames(act: (names: NewNames) => void): void {
+    const { countries, currencies, categories, lineItems } = this.#newNames
+    act(countries)
+    act(currencies)
+    act(categories)
+    act(lineItems)
   }
 
   #where(name: string | number): string {
@@ -127,6 +161,7 @@ export class RecordChecker {
         const name = this.#scan.textOf(start, scan.keyEnd)
         names ??= new Set()
         if (names.has(name)) throw duplicateKey(this.#path.length > 0 ? this.#here() : 'The record')
+        if (names.size >= this.#maxUnknown) throw tooManyUnknown(this.#maxUnknown)
         names.add(name)
         this.#unknownMember(name, depth)
         continue
@@ -210,15 +245,14 @@ export class RecordChecker {
         this.#drift.saw('code', `${known.name}=${value}`)
       }
     } else if (this.#content === 'companies') {
-      if (known.name === 'CurrentCurrencyCode') this.#grow(this.#seen.currencies, start, end)
-      else if (known.name === 'CountryCode' && this.#path.length === 1)
-        this.#grow(this.#seen.countries, start, end)
+      if (known.name === 'CurrentCurrencyCode') this.#see('currencies', start, end)
+      else if (known.name === 'CountryCode' && this.#path.length === 1) this.#see('countries', start, end)
     }
   }
 
-  #grow(set: KeyTable, start: number, end: number): number {
-    const index = set.find(this.#scan.buffer, start, end)
-    return index >= 0 ? index : set.add(this.#scan.textOf(start, end))
+  #see(set: keyof SeenSets, start: number, end: number): void {
+    if (this.#seen[set].find(this.#scan.buffer, start, end) < 0)
+      this.#newNames[set].indexOf(this.#scan.textOf(start, end))
   }
 
   /** A whole number of 64 bits; in quotes it is read as the number. */
@@ -364,18 +398,18 @@ export class RecordChecker {
   #financials(depth: number): void {
     if (depth > this.#maxDepth) throw tooDeep(this.#maxDepth)
     const scan = this.#scan
-    const { categories } = this.#seen
+    const { categories } = this.#newNames
     if (!scan.openObject()) return
     const seen = new Set<number>()
     do {
-      let category = this.#key(categories)
-      if (category < 0) category = categories.add(this.#scan.textOf(this.#keyStart, scan.keyEnd))
-      if (seen.has(category)) throw duplicateKey(this.#where(categories.names[category]!))
+      let category = this.#key(this.#seen.categories)
+      if (category < 0) category = categories.indexOf(this.#scan.textOf(this.#keyStart, scan.keyEnd))
+      if (seen.has(category)) throw duplicateKey(this.#where(categories.nameOf(category)))
       seen.add(category)
       const token = scan.token()
       if (token === 'null') scan.skipWord()
       else if (token !== 'object')
-        throw wrongShape(this.#where(categories.names[category]!), 'an object', token)
+        throw wrongShape(this.#where(categories.nameOf(category)), 'an object', token)
       else this.#lineItems(category, depth + 1)
     } while (scan.moreMembers())
   }
@@ -383,23 +417,23 @@ export class RecordChecker {
   #lineItems(category: number, depth: number): void {
     if (depth > this.#maxDepth) throw tooDeep(this.#maxDepth)
     const scan = this.#scan
-    const { lineItems } = this.#seen
+    const { categories, lineItems } = this.#newNames
     if (!scan.openObject()) return
     const stamp = ++this.#stamp
     do {
-      let item = this.#key(lineItems)
-      if (item < 0) item = lineItems.add(this.#scan.textOf(this.#keyStart, scan.keyEnd))
+      let item = this.#key(this.#seen.lineItems)
+      if (item < 0) item = lineItems.indexOf(this.#scan.textOf(this.#keyStart, scan.keyEnd))
       if (this.#stamps[item] === stamp) {
-        throw duplicateKey(this.#where(`${this.#seen.categories.names[category]}.${lineItems.names[item]}`))
+        throw duplicateKey(this.#where(`${categories.nameOf(category)}.${lineItems.nameOf(item)}`))
       }
       this.#stamps[item] = stamp
-      const pair = category * 0x100000 + item
-      if (!this.#contractPairs.has(pair)) this.#foreignPair(pair, category, item)
+      const pair = category * 0x4000000 + item
+      if (!this.#contractPairs.has(pair)) this.#unknownPair(pair, category, item)
       const token = scan.token()
       if (token === 'null') scan.skipWord()
       else if (token !== 'object') {
         throw wrongShape(
-          this.#where(`${this.#seen.categories.names[category]}.${lineItems.names[item]}`),
+          this.#where(`${categories.nameOf(category)}.${lineItems.nameOf(item)}`),
           'an object',
           token,
         )
@@ -407,21 +441,24 @@ export class RecordChecker {
     } while (scan.moreMembers())
   }
 
-  #foreignPair(pair: number, category: number, item: number): void {
-    let foreign = this.#foreignPairs.get(pair)
-    if (foreign === undefined) {
-      const categoryName = this.#seen.categories.names[category] ?? ''
-      const lineItem = this.#seen.lineItems.names[item] ?? ''
+  #unknownPair(pair: number, category: number, item: number): void {
+    let unknown = this.#unknownPairs.get(pair)
+    if (unknown === undefined) {
+      const categoryName = this.#newNames.categories.nameOf(category)
+      const lineItem = this.#newNames.lineItems.nameOf(item)
       const name = `${categoryName}.${lineItem}`
       if (CONTRACT_ITEMS.has(name)) {
         this.#contractPairs.add(pair)
         return
       }
-      foreign = { name, item: { category: categoryName, lineItem } }
-      this.#foreignPairs.set(pair, foreign)
+      unknown = { name, item: { category: categoryName, lineItem } }
+      // The index of a name that the record brings may be another's in the next one.
+      const { categories, lineItems } = this.#seen
+      const lasting = category < categories.names.length && item < lineItems.names.length
+      if (lasting && this.#unknownPairs.size < MOST_PAIRS) this.#unknownPairs.set(pair, unknown)
     }
-    this.#lineForeign.set(pair, foreign.item)
-    this.#drift.saw('line-item', foreign.name)
+    this.#items.saw(unknown.item)
+    this.#drift.saw('line-item', unknown.name)
   }
 
   /** Fiscal year → number; of figures the category and line item, to say where. */
@@ -436,8 +473,8 @@ export class RecordChecker {
     if (!scan.openObject()) return
     const path = this.#path
     if (category >= 0) {
-      const { categories, lineItems } = this.#seen
-      this.#path = [...path, categories.names[category] ?? '', lineItems.names[item] ?? '']
+      const { categories, lineItems } = this.#newNames
+      this.#path = [...path, categories.nameOf(category), lineItems.nameOf(item)]
     }
     const years = new Set<string>()
     do {

@@ -1,21 +1,42 @@
-/** A set of names looked up by their UTF-8 bytes in place, without making a string. It can grow. */
+/** A set of names looked up by their UTF-8 bytes in place, without making a string. It can grow, up to a bound. */
 
 const SLOTS = 1024
 
+export interface KeyTableBounds {
+  /** Most names, and most bytes of all names together. */
+  readonly names: number
+  readonly bytes: number
+}
+
 export class KeyTable {
   readonly names: string[] = []
+  readonly #most: KeyTableBounds | undefined
+  #sizeBytes = 0
+  #full = false
   readonly #bytes: Buffer[] = []
   readonly #slots: (number[] | undefined)[] = new Array(SLOTS).fill(undefined)
 
-  constructor(names: Iterable<string>) {
+  /** @param most bounds of the set; without them it takes every name */
+  constructor(names: Iterable<string>, most?: KeyTableBounds) {
     for (const name of names) this.add(name)
+    this.#most = most
   }
 
-  /** Adds a name and returns its index; a name already there keeps its index. */
+  /** Whether names were left out for want of room: a name that is not found may have been seen all the same. */
+  get full(): boolean {
+    return this.#full
+  }
+
+  /** Adds a name and returns its index; a name already there keeps its index. -1 where there is no room for it. */
   add(name: string): number {
     const bytes = Buffer.from(name)
     const found = this.find(bytes, 0, bytes.length)
     if (found >= 0) return found
+    this.#sizeBytes += bytes.length
+    this.#full ||=
+      this.#most !== undefined &&
+      (this.names.length >= this.#most.names || this.#sizeBytes > this.#most.bytes)
+    if (this.#full) return -1
     const index = this.names.push(name) - 1
     this.#bytes.push(bytes)
     const slot = hash(bytes, 0, bytes.length)

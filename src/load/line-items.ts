@@ -1,21 +1,38 @@
 /** The dictionary of line items as rows: the contract's, and those a run has seen beyond it. */
 
 import { LINE_ITEMS } from '../contract/line-items.ts'
+import type { LineItemName } from '../core/unknown-names.ts'
 import { literal } from '../lake/sql.ts'
 
-export interface ForeignItem {
-  readonly category: string
-  readonly lineItem: string
+/** Where the line items beyond the contract stand; one may stand in both places, and again and again. */
+export interface SeenItems {
+  readonly listed: readonly LineItemName[]
+  /** What stands behind FROM to read rows that have them, as `category` and `line_item`. */
+  readonly rows?: string | undefined
 }
 
+const listedRows = (listed: readonly LineItemName[]): string[] =>
+  listed.length === 0
+    ? []
+    : [
+        `SELECT * FROM (VALUES ${listed.map(({ category, lineItem }) => `(${literal(lineItem)}, ${literal(category)})`).join(', ')})`,
+      ]
+
 /** Rows of `line_items`. An item outside the contract has unit `unknown` and is not scaled. */
-export const lineItemsOf = (foreign: Iterable<ForeignItem>): string => {
-  const rows = [
-    ...LINE_ITEMS,
-    ...[...foreign].map((item) => ({ ...item, unit: 'unknown', scaled: false })),
-  ].map(
-    ({ lineItem, category, unit, scaled }) =>
-      `(${literal(lineItem)}, ${literal(category)}, ${literal(unit)}, ${scaled})`,
+export const lineItemsOf = ({ listed, rows }: SeenItems): string => {
+  const contract = LINE_ITEMS.map(
+    ({ lineItem, category, unit, scaled }, at) =>
+      `(${literal(lineItem)}, ${literal(category)}, ${literal(unit)}, ${scaled}, ${at})`,
   )
-  return `SELECT * FROM (VALUES ${rows.join(', ')}) AS item(line_item, category, unit, scaled)`
+  const seen = [
+    ...listedRows(listed),
+    ...(rows === undefined ? [] : [`SELECT line_item::VARCHAR, category::VARCHAR FROM ${rows}`]),
+  ]
+  const known = `SELECT * FROM (VALUES ${contract.join(', ')}) AS item(line_item, category, unit, scaled, place)`
+  if (seen.length === 0) return `SELECT * EXCLUDE (place) FROM (${known}) ORDER BY place`
+  return `WITH known AS (${known}), seen(line_item, category) AS (${seen.join(' UNION ALL ')})
+SELECT * EXCLUDE (place) FROM (
+  FROM known UNION ALL
+  SELECT DISTINCT line_item, category, 'unknown', false, ${LINE_ITEMS.length} FROM seen ANTI JOIN known USING (line_item, category)
+) ORDER BY place, category, line_item`
 }

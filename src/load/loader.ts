@@ -12,9 +12,9 @@ import { QUARANTINE } from '../lake/tables.ts'
 import type { CheckedPart, Stretch } from './check-block.ts'
 import { companiesOf, employeesOf } from './companies.ts'
 import { financialsOf } from './financials.ts'
-import { lineItemsOf } from './line-items.ts'
+import { lineItemsOf, type SeenItems } from './line-items.ts'
 import { entitiesOf, ownershipsOf, relationEntitiesOf, relationsOf, rolesOf } from './relations.ts'
-import type { SeenSets } from './seen-sets.ts'
+import { enumNames, type SeenSets } from './seen-sets.ts'
 import { sortOutRefused } from './sort-out-refused.ts'
 import { type Spooled, spoolPart, spoolRejected } from './spool.ts'
 
@@ -42,7 +42,7 @@ export interface Loader {
   /** Loads one part. Parts may be loaded side by side. @throws {ToolkitError} ENGINE_FAILED, DISK_FULL */
   readonly load: (request: PartToLoad, sink: Sink) => Promise<LoadedPart>
   /** Writes the run's dictionary of line items: those of the contract and those seen beyond it. */
-  readonly loadLineItems: (partition: string, sink: Sink) => Promise<Receipt>
+  readonly loadLineItems: (partition: string, seen: SeenItems, sink: Sink) => Promise<Receipt>
   /** Asks the loader's engine something, such as what the files say that it has written. For small results. */
   readonly rows: (sql: string) => Promise<readonly Row[]>
   readonly close: () => Promise<void>
@@ -67,10 +67,8 @@ export const openLoader = async (engine: Engine, { spoolFolder, seen }: LoaderOp
   }
   return {
     load: (request, sink) => withSession((session) => loadPart(session, request, sink, spoolFolder, seen)),
-    loadLineItems: (partition, sink) =>
-      withSession(({ session }) =>
-        sink.write(partition, 'line_items', session.relation(lineItemsOf(seen.foreign.values()))),
-      ),
+    loadLineItems: (partition, items, sink) =>
+      withSession(({ session }) => sink.write(partition, 'line_items', session.relation(lineItemsOf(items)))),
     rows: (sql) => withSession(({ session }) => session.rows(sql)),
     close: async () => {
       for (const { session } of idle) session.close()
@@ -89,10 +87,10 @@ class PartSession {
   async setEnums(seen: SeenSets): Promise<void> {
     const enums = {
       consolidation: CONSOLIDATIONS.map(({ name }) => name),
-      country: seen.countries.names,
-      currency: seen.currencies.names,
-      category: seen.categories.names,
-      line_item: seen.lineItems.names,
+      country: enumNames(seen.countries),
+      currency: enumNames(seen.currencies),
+      category: enumNames(seen.categories),
+      line_item: enumNames(seen.lineItems),
     }
     for (const [name, values] of Object.entries(enums)) {
       // The sets grow while we wait: what counts is how many names this ENUM was made of.
@@ -201,7 +199,7 @@ const companyTables = (
   seen: SeenSets,
 ): Readonly<Record<string, string>> => ({
   companies: companiesOf(profiles, extras),
-  financials: financialsOf(scan, seen.lineItems.names, seen.categories.names),
+  financials: financialsOf(scan, enumNames(seen.lineItems), enumNames(seen.categories)),
   employees: employeesOf(profiles),
 })
 

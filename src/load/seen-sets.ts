@@ -1,8 +1,8 @@
 /** Names that a run has seen; the contract's own to begin with. */
 
 import { LINE_ITEMS } from '../contract/line-items.ts'
+import { LARGEST_ENUM } from '../lake/duckdb.ts'
 import { KeyTable } from './key-table.ts'
-import type { ForeignItem } from './line-items.ts'
 
 /** Sets that grow with what a run sees; DuckDB's ENUM types are made from them. */
 export interface SeenSets {
@@ -10,14 +10,23 @@ export interface SeenSets {
   readonly currencies: KeyTable
   readonly categories: KeyTable
   readonly lineItems: KeyTable
-  /** Line items outside the contract, by their two indexes. */
-  readonly foreign: Map<number, ForeignItem>
 }
 
+/** As many names as an ENUM may have: of more none is made. */
+const BOUNDS = { names: LARGEST_ENUM, bytes: 1024 * 1024 }
+
 export const newSeenSets = (): SeenSets => ({
-  countries: new KeyTable([]),
-  currencies: new KeyTable([]),
-  categories: new KeyTable(LINE_ITEMS.map(({ category }) => category)),
-  lineItems: new KeyTable(LINE_ITEMS.map(({ lineItem }) => lineItem)),
-  foreign: new Map(),
+  countries: new KeyTable([], BOUNDS),
+  currencies: new KeyTable([], BOUNDS),
+  categories: new KeyTable(
+    LINE_ITEMS.map(({ category }) => category),
+    BOUNDS,
+  ),
+  lineItems: new KeyTable(
+    LINE_ITEMS.map(({ lineItem }) => lineItem),
+    BOUNDS,
+  ),
 })
+
+/** The names that an ENUM can be made of; none where there are more than it holds. */
+export const enumNames = ({ names, full }: KeyTable): readonly string[] => (full ? [] : names)

@@ -1,6 +1,7 @@
 /** Shows a run to readers: all of it at once, in the next snapshot. */
 
 import type { FileEntry, PartitionEntry, PullEntry, Snapshot } from '../core/partition.ts'
+import { DriftBudget } from '../core/unknown-names.ts'
 import { checkPartitions, commitInTries, type Tries } from './commit-tries.ts'
 import { findCommit } from './find-commit.ts'
 import { splitLoaded } from './loaded-sources.ts'
@@ -20,6 +21,8 @@ export interface CommitRequest extends Tries {
   readonly runFiles: readonly FileEntry[]
   /** Pulls that the run has done. They are committed also without a partition: "since last" goes on from them. */
   readonly pulls?: readonly PullEntry[]
+  /** Names in the drift of the snapshot that the contract does not know. @default 10,000 */
+  readonly maxUnknownNames?: number | undefined
   /** Commits sources that the lake holds already once more. @default false */
   readonly again?: boolean
   /** Called before each try with the snapshot it goes on from, `null` before the first; what it throws ends the commit. */
@@ -44,8 +47,19 @@ const checkRequest = ({ claim, partitions, pulls = [] }: CommitRequest): void =>
   checkPartitions(claim, partitions)
 }
 
+/** What stands in the lake stays as it is; a run adds names to its drift as long as there is room. */
+const withBoundDrift = (
+  newest: Snapshot | null,
+  kept: readonly PartitionEntry[],
+  maxNames: number | undefined,
+): readonly PartitionEntry[] => {
+  const budget = new DriftBudget(maxNames)
+  for (const { drift } of [...(newest?.merged ?? []), ...(newest?.partitions ?? [])]) budget.add(drift)
+  return kept.map((partition) => ({ ...partition, drift: budget.bound(partition.drift) }))
+}
+
 const nextSnapshot = (
-  { claim: { run }, pipeline, tool, now, pulls = [] }: CommitRequest,
+  { claim: { run }, pipeline, tool, now, pulls = [], maxUnknownNames }: CommitRequest,
   newest: Snapshot | null,
   kept: readonly PartitionEntry[],
   runFiles: readonly FileEntry[],
@@ -57,7 +71,7 @@ const nextSnapshot = (
   pipeline,
   tool,
   time: now().toISOString(),
-  partitions: [...(newest?.partitions ?? []), ...kept],
+  partitions: [...(newest?.partitions ?? []), ...withBoundDrift(newest, kept, maxUnknownNames)],
   files: [...(newest?.files ?? []), ...runFiles.map((file) => ({ ...file, run }))],
   ...((newest?.pulls !== undefined || pulls.length > 0) && { pulls: [...(newest?.pulls ?? []), ...pulls] }),
   ...(newest?.merged && { merged: newest.merged }),

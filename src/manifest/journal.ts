@@ -2,6 +2,7 @@
 
 import { ToolkitError, writeError } from '../core/errors.ts'
 import type { PartitionEntry } from '../core/partition.ts'
+import type { UnknownItems } from '../core/unknown-names.ts'
 import { runPath } from '../lake/layout.ts'
 import { storageOf } from '../storage/open-storage.ts'
 import type { RunClaim } from './run-claims.ts'
@@ -11,10 +12,29 @@ export interface JournalEntry {
   readonly partition: PartitionEntry
   /** Partitions that its block makes: the block is finished when so many of it stand in the journal. */
   readonly layers: number
+  /** Line items of its figures that the contract does not know; absent in journals of releases that knew no such. */
+  readonly unknownItems?: UnknownItems | undefined
 }
 
 export const JOURNAL_FILE = 'journal.jsonl'
 export const journalPath = (run: string): string => `${runPath(run)}/${JOURNAL_FILE}`
+
+const isItem = (value: unknown): boolean =>
+  typeof value === 'object' &&
+  value !== null &&
+  'category' in value &&
+  typeof value.category === 'string' &&
+  'lineItem' in value &&
+  typeof value.lineItem === 'string'
+
+const isUnknownItems = (value: unknown): boolean =>
+  typeof value === 'object' &&
+  value !== null &&
+  'items' in value &&
+  Array.isArray(value.items) &&
+  value.items.every(isItem) &&
+  'more' in value &&
+  typeof value.more === 'boolean'
 
 const isEntry = (value: unknown): value is JournalEntry =>
   typeof value === 'object' &&
@@ -22,7 +42,8 @@ const isEntry = (value: unknown): value is JournalEntry =>
   'partition' in value &&
   'layers' in value &&
   isPartitionEntry(value.partition) &&
-  Number.isSafeInteger(value.layers)
+  Number.isSafeInteger(value.layers) &&
+  (!('unknownItems' in value) || isUnknownItems(value.unknownItems))
 
 const parseLine = (line: Buffer): JournalEntry | null => {
   try {

@@ -110,7 +110,12 @@ const PARTITION = fields<PartitionEntry>({
   counts: fields<Counts>({ lines: count, records: count, quarantined: count, rows: valuesOf(count) }),
   files: list(FILE),
   drift: list(
-    fields<Drift>({ kind: oneOf('field', 'category', 'line-item', 'code'), name: text, records: count }),
+    fields<Drift>({
+      kind: oneOf('field', 'category', 'line-item', 'code', 'more'),
+      name: text,
+      records: count,
+      names: optional(count),
+    }),
   ),
 })
 

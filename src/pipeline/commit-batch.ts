@@ -1,7 +1,7 @@
 /** The end of a run: what it has loaded becomes visible, all at once, if not too much of it was bad. */
 
 import { ToolkitError } from '../core/errors.ts'
-import type { PartitionEntry, PullEntry } from '../core/partition.ts'
+import type { FileEntry, PartitionEntry, PullEntry } from '../core/partition.ts'
 import type { Sink } from '../core/sink.ts'
 import type { Loader } from '../load/loader.ts'
 import { type CommitOutcome, commitRun } from '../manifest/commit.ts'
@@ -9,6 +9,8 @@ import type { RunClaim } from '../manifest/run-claims.ts'
 import { newestSnapshot } from '../manifest/snapshots.ts'
 import type { RandomBytes } from '../support/run-ids.ts'
 import { type CurrencyChange, CurrencyGuard } from './currency-change.ts'
+import { seenItemsOf } from './names-of-run.ts'
+import type { Finished } from './partition-entry.ts'
 import type { RunEvent } from './progress.ts'
 import { type QuarantineLimit, withinLimit } from './quarantine-limit.ts'
 
@@ -18,6 +20,8 @@ export interface CommitOptions {
   readonly pipeline: string
   readonly tool: string
   readonly limit: QuarantineLimit
+  /** Names in the drift of the snapshot that the contract does not know. @default 10,000 */
+  readonly maxUnknownNames?: number | undefined
   /** Loads sources that the lake holds already. @default false */
   readonly again?: boolean | undefined
   /** Lets figures be replaced by figures in another currency. @default false */
@@ -49,11 +53,12 @@ export type BatchOutcome = CommitOutcome & { readonly currencyChange?: CurrencyC
 /** @throws {ToolkitError} QUARANTINE_LIMIT, CURRENCY_CHANGED, and what the sink and the commit throw */
 export const commitBatch = async (
   { loader, sink }: { readonly loader: Loader; readonly sink: Sink },
-  partitions: readonly PartitionEntry[],
+  finished: readonly Finished[],
   options: CommitOptions,
 ): Promise<BatchOutcome> => {
+  const partitions = finished.map(({ partition }) => partition)
   checkQuarantine(partitions, options)
-  const { claim, pipeline, tool, again = false, now, random, signal } = options
+  const { claim, pipeline, tool, again = false, maxUnknownNames, now, random, signal } = options
   const pulls = options.pulls?.() ?? []
   if (partitions.length === 0 && pulls.length === 0) return { kind: 'nothing', dropped: [] }
   options.onEvent?.({ kind: 'committing', partitions: partitions.length })
@@ -63,11 +68,21 @@ export const commitBatch = async (
     options.changeCurrency ?? false,
   )
   await guard.check(await newestSnapshot(lake))
-  const runFiles = partitions.length > 0 ? (await loader.loadLineItems('line_items', sink)).files : []
+  const runFiles = partitions.length > 0 ? await dictionaryOf(finished, loader, sink) : []
   await sink.commit([...partitions.flatMap(({ files }) => files), ...runFiles])
   const outcome = await commitRun({
-    ...{ claim, pipeline, tool, partitions, runFiles, pulls, again, now, random, signal },
+    ...{ claim, pipeline, tool, partitions, runFiles, pulls, again, maxUnknownNames, now, random, signal },
     beforeTry: (newest) => guard.check(newest),
   })
   return { ...outcome, currencyChange: guard.change }
+}
+
+/** The dictionary of all partitions, whichever attempt of the run has finished them. */
+const dictionaryOf = async (
+  finished: readonly Finished[],
+  loader: Loader,
+  sink: Sink,
+): Promise<readonly FileEntry[]> => {
+  const seen = await seenItemsOf(finished, sink.stagedRows?.bind(sink))
+  return (await loader.loadLineItems('line_items', seen, sink)).files
 }

@@ -1,6 +1,5 @@
 /** What an earlier try of a run has finished, by its journal. */
 
-import type { PartitionEntry } from '../core/partition.ts'
 import type { Fingerprint, Source } from '../core/source.ts'
 import type { JournalEntry } from '../manifest/journal.ts'
 import { type Finished, originId, originIdWithoutRun, originOf, partitionId } from './partition-entry.ts'
@@ -29,9 +28,9 @@ export class DonePartitions {
   }
 
   /** A finished partition, unless it was made of other bytes than those of the source now. */
-  find(id: string, sha256: string | undefined): PartitionEntry | undefined {
-    const partition = this.#entries.get(id)?.partition
-    return partition?.source.sha256 === sha256 ? partition : undefined
+  find(id: string, sha256: string | undefined): JournalEntry | undefined {
+    const entry = this.#entries.get(id)
+    return entry?.partition.source.sha256 === sha256 ? entry : undefined
   }
 
   /** All partitions of a source that was loaded to its end, every layer of every block; else `undefined`. */
@@ -41,9 +40,10 @@ export class DonePartitions {
     for (let block = 0; ; block += 1) {
       const layers = this.#entries.get(partitionId(origin, block, 0))?.layers ?? 0
       for (let layer = 0; layer < Math.max(layers, 1); layer += 1) {
-        const partition = this.find(partitionId(origin, block, layer), first?.partition.source.sha256)
-        if (partition === undefined) return undefined
-        found.push({ place: [index, block, layer], layers, partition })
+        const entry = this.find(partitionId(origin, block, layer), first?.partition.source.sha256)
+        if (entry === undefined) return undefined
+        const { partition, unknownItems } = entry
+        found.push({ place: [index, block, layer], layers, partition, unknownItems })
       }
       if (found.at(-1)?.partition.source.last) return found
     }

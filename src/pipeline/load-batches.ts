@@ -18,6 +18,7 @@ import type { CurrencyChange } from './currency-change.ts'
 import { DonePartitions } from './done-partitions.ts'
 import { KnownSources } from './known-sources.ts'
 import { type LoadedSource, type LoadParts, loadSource, type SourceRun } from './load-source.ts'
+import { NamesOfRun } from './names-of-run.ts'
 import { oneAhead } from './one-ahead.ts'
 import { byPlace, type Finished, withFingerprint } from './partition-entry.ts'
 import type { Progress } from './progress.ts'
@@ -80,6 +81,7 @@ class BatchRun {
   readonly #parts: BatchParts
   readonly #options: BatchOptions
   readonly #work: SideWork
+  readonly #names: NamesOfRun
   readonly #finished: Finished[] = []
   readonly #skipped: { source: string; reason: string }[] = []
   #progress: Progress
@@ -87,6 +89,10 @@ class BatchRun {
   constructor(parts: BatchParts, options: BatchOptions) {
     this.#parts = parts
     this.#options = options
+    this.#names = new NamesOfRun({
+      maxUnknownNames: options.maxUnknownNames,
+      listAllItems: parts.sink.stagedRows === undefined,
+    })
     this.#work = new SideWork(options.sideBySide ?? 2, () =>
       options.signal?.aborted ? interrupted(options.claim.run) : undefined,
     )
@@ -112,12 +118,13 @@ class BatchRun {
     const known = new KnownSources(this.#options.again ? new Set() : loadedSources(newest))
     const journal = await openJournal(claim)
     const run: SourceRun = {
+      names: this.#names,
       run: claim.run,
       parts: this.#parts,
       content,
       done,
       work: this.#work,
-      keep: ({ partition, layers }) => journal.append({ partition, layers }),
+      keep: ({ partition, layers, unknownItems }) => journal.append({ partition, layers, unknownItems }),
       onFinished: (finished, decodedBytes) => this.#finish(finished, decodedBytes),
       onRead: (bytes) => this.#tell({ bytesRead: this.#progress.bytesRead + bytes }),
       onContent: (source, found) => onEvent?.({ kind: 'source', source, content: found }),
@@ -154,7 +161,7 @@ class BatchRun {
     }
     if (whole && fingerprint && wanted) {
       this.#work.throwIfStopped()
-      for (const finished of whole) this.#finish(finished, 0)
+      for (const finished of whole) this.#finish(this.#names.bound(finished), 0)
       known.add(source, fingerprint, wanted)
       return source.release?.()
     }
@@ -210,18 +217,19 @@ class BatchRun {
     this.#options.onEvent?.({ kind: 'progress', progress: this.#progress })
   }
 
-  #worthKeeping(partitions: readonly PartitionEntry[]): readonly PartitionEntry[] {
-    if (!this.#options.dropEmpty) return partitions
+  #worthKeeping(finished: readonly Finished[]): readonly Finished[] {
+    if (!this.#options.dropEmpty) return finished
     const loaded = new Set(
-      partitions.flatMap(({ source, counts }) => (counts.records > 0 ? [source.sha256] : [])),
+      finished.flatMap(({ partition: { source, counts } }) => (counts.records > 0 ? [source.sha256] : [])),
     )
-    return partitions.filter(({ source }) => loaded.has(source.sha256))
+    return finished.filter(({ partition }) => loaded.has(partition.source.sha256))
   }
 
   async #commit(): Promise<BatchSummary> {
     const { run } = this.#options.claim
-    const partitions = this.#worthKeeping(this.#finished.sort(byPlace).map(({ partition }) => partition))
-    const outcome = await commitBatch(this.#parts, partitions, this.#options)
+    const finished = this.#worthKeeping(this.#finished.sort(byPlace))
+    const partitions = finished.map(({ partition }) => partition)
+    const outcome = await commitBatch(this.#parts, finished, this.#options)
     const dropped = new Set(outcome.dropped.map(({ id }) => id))
     for (const name of new Set(outcome.dropped.map(({ source }) => source.name))) {
       this.#skipped.push({ source: name, reason: 'another run loaded it meanwhile' })

@@ -5,13 +5,16 @@ import type { Block } from '../core/block.ts'
 import { ToolkitError } from '../core/errors.ts'
 import type { Sink } from '../core/sink.ts'
 import type { Fingerprint, Source } from '../core/source.ts'
+import type { UnknownItems } from '../core/unknown-names.ts'
 import { checkBlock, emptyPart, refusedLine } from '../load/check-block.ts'
 import type { RecordChecker } from '../load/check-record.ts'
 import { detectContent } from '../load/detect-content.ts'
 import type { Loader } from '../load/loader.ts'
+import type { JournalEntry } from '../manifest/journal.ts'
 import type { DonePartitions } from './done-partitions.ts'
 import { hashWhileReading } from './hashed-source.ts'
-import { type Finished, type PartOrigin, partitionEntry, partitionId } from './partition-entry.ts'
+import type { NamesOfRun } from './names-of-run.ts'
+import { type Finished, type PartOrigin, type Place, partitionEntry, partitionId } from './partition-entry.ts'
 import { type SideWork, settled } from './side-work.ts'
 
 /** The stages, ready made. */
@@ -31,6 +34,7 @@ export interface SourceRun {
   readonly content: Content | undefined
   readonly done: DonePartitions
   readonly work: SideWork
+  readonly names: NamesOfRun
   /** Records a partition so that a resumed run need not repeat it. */
   readonly keep: (finished: Finished) => Promise<void>
   /** Told of each partition that is done, and of the decoded bytes that are with it. */
@@ -101,7 +105,7 @@ export const loadSource = async (
         checker = parts.checker(content)
         run.onContent(source.name, content)
       }
-      const checked = checkBlock(block, checker)
+      const checked = checkBlock(block, checker, { listAllItems: parts.sink.stagedRows === undefined })
       const upcoming = next
       const isLast = async (): Promise<boolean> => step.done === true || (await upcoming)().done === true
       await work.room()
@@ -128,7 +132,7 @@ const loadBlock = async (
   origin: Omit<PartOrigin, 'last'>,
   [index, number]: readonly [source: number, block: number],
   isLast: () => Promise<boolean>,
-  { parts: { loader, sink }, done, keep, onFinished }: SourceRun,
+  { parts: { loader, sink }, done, names, keep, onFinished }: SourceRun,
 ): Promise<void> => {
   const { source, fingerprint, content, block, checked } = origin
   const parts = checked.parts.length > 0 ? checked.parts : [emptyPart()]
@@ -138,7 +142,7 @@ const loadBlock = async (
     const partition = partitionId(origin.id, number, layer)
     const before = done.find(partition, fingerprint?.sha256)
     if (before) {
-      onFinished({ place, layers: parts.length, partition: before }, decodedBytes)
+      onFinished(finishedBefore(before, place, names), decodedBytes)
       continue
     }
     const loaded = await loader.load(
@@ -153,11 +157,12 @@ const loadBlock = async (
       },
       sink,
     )
-    const finished = {
+    const finished = names.bound({
       place,
       layers: parts.length,
       partition: partitionEntry({ ...origin, last: await isLast() }, place, part, loaded),
-    }
+      unknownItems: itemsOfLayer(checked.unknownItems, layer),
+    })
     if (fingerprint) await keep(finished)
     onFinished(finished, decodedBytes)
   }
@@ -165,4 +170,13 @@ const loadBlock = async (
 }
 
 const NO_RECORDS_FOUND = 'it lies in the folder but holds neither companies nor relations'
+const finishedBefore = (entry: JournalEntry, place: Place, names: NamesOfRun): Finished => {
+  const { layers, partition, unknownItems } = entry
+  return names.bound({ place, layers, partition, unknownItems })
+}
+
+/** The items of a block are listed once. Where they are too many to be listed, any layer may hold them. */
+const itemsOfLayer = ({ items, more }: UnknownItems, layer: number): UnknownItems =>
+  layer === 0 ? { items, more } : { items: [], more }
+
 const NO_LINES: Block = { bytes: Buffer.alloc(0), firstLine: 1, offset: 0, overlong: [] }

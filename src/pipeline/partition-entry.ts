@@ -4,6 +4,7 @@ import type { Content } from '../contract/objects.ts'
 import { type Block, placeOf } from '../core/block.ts'
 import type { PartitionEntry } from '../core/partition.ts'
 import type { Fingerprint, Source } from '../core/source.ts'
+import type { UnknownItems } from '../core/unknown-names.ts'
 import type { CheckedBlock, CheckedPart } from '../load/check-block.ts'
 import { FRESHNESS, type LoadedPart } from '../load/loader.ts'
 import { sha256Of } from '../support/hash.ts'
@@ -17,6 +18,8 @@ export interface Finished {
   /** Layers that its block has. */
   readonly layers: number
   readonly partition: PartitionEntry
+  /** Absent where an older release finished it. */
+  readonly unknownItems: UnknownItems | undefined
 }
 
 export const byPlace = (a: Finished, b: Finished): number =>

@@ -4,10 +4,15 @@
  */
 
 import { basename } from 'node:path'
+import type { FileEntry } from '../core/partition.ts'
 import type { CopyFormat, Relation } from '../core/relation.ts'
 import type { Receipt, Sink } from '../core/sink.ts'
 import { inLake, loadPath, stagingPath } from '../lake/layout.ts'
+import { ident, literal } from '../lake/sql.ts'
+import { TABLES } from '../lake/tables.ts'
 import { storageOf } from '../storage/open-storage.ts'
+import { look } from '../support/list-files.ts'
+import { sideBySide } from '../support/side-by-side.ts'
 import { removeStaged, type StagedFile, stageFile } from './stage-file.ts'
 
 export interface FolderSinkOptions {
@@ -30,7 +35,22 @@ export const folderSink = ({ name, directory, formatOf }: FolderSinkOptions): Si
     directory,
     suffixOf: (table) => SUFFIX[formatOf(table).kind],
     stage: (path, table, rows) => stageFile(path, rows, formatOf(table)),
+    readFiles: (table, paths) => READERS[formatOf(table).kind](table, `[${paths.map(literal).join(', ')}]`),
   })
+
+/** Columns as texts: a text that looks like a date must stay as it is. */
+const textColumns = (table: string): string =>
+  (TABLES.find(({ name }) => name === table)?.columns ?? [])
+    .map(({ name }) => `${ident(name)}: 'VARCHAR'`)
+    .join(', ')
+
+const READERS: Readonly<Record<CopyFormat['kind'], (table: string, paths: string) => string>> = {
+  parquet: (_, paths) => `read_parquet(${paths}, union_by_name = true, hive_partitioning = false)`,
+  'json-lines': (table, paths) =>
+    `read_ndjson(${paths}, columns = {${textColumns(table)}}, auto_detect = false, records = true)`,
+  csv: (_, paths) =>
+    `read_csv(${paths}, all_varchar = true, union_by_name = true, hive_partitioning = false)`,
+}
 
 export interface FileSinkOptions {
   readonly name: string
@@ -38,10 +58,14 @@ export interface FileSinkOptions {
   readonly suffixOf: (table: string) => string
   /** Writes a file, which is on the disk when the promise is fulfilled; replaces an older one. */
   readonly stage: (path: string, table: string, rows: Relation) => Promise<StagedFile>
+  /** What stands behind FROM to read files of a table; absent where the engine cannot. */
+  readonly readFiles?: (table: string, paths: readonly string[]) => string
 }
 
+const LOOKS_AT_ONCE = 16
+
 /** One file for each table of a partition, written by whatever is given. */
-export const fileSink = ({ name, directory, suffixOf, stage }: FileSinkOptions): Sink => {
+export const fileSink = ({ name, directory, suffixOf, stage, readFiles }: FileSinkOptions): Sink => {
   const storage = storageOf(directory)
   let run: string | undefined
   const opened = (): string => {
@@ -51,8 +75,25 @@ export const fileSink = ({ name, directory, suffixOf, stage }: FileSinkOptions):
   const staged = (table: string, file: string): string =>
     inLake(directory, `${stagingPath(opened())}/${table}/${file}`)
 
+  /** Staged files where they are, others where they were put meanwhile: a commit may have been cut off in its midst. */
+  const stagedRows = async (
+    files: readonly FileEntry[],
+    read: NonNullable<FileSinkOptions['readFiles']>,
+  ): Promise<string> => {
+    const found = await sideBySide(files, LOOKS_AT_ONCE, async (file) => {
+      const path = staged(file.table, basename(file.path))
+      return (await look(path)) ? { path } : { path: inLake(directory, file.path), placed: file }
+    })
+    await storage.fetch(found.flatMap(({ placed }) => placed ?? []))
+    return read(
+      files[0]?.table ?? '',
+      found.map(({ path }) => path),
+    )
+  }
+
   return {
     name,
+    ...(readFiles && { stagedRows: (files: readonly FileEntry[]) => stagedRows(files, readFiles) }),
 
     async open(id) {
       run = id

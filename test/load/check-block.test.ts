@@ -149,7 +149,8 @@ describe('checkBlock', () => {
   })
 
   test('has no parts for a block without records', () => {
-    expect(checked('\n \n')).toEqual({ parts: [], rejected: [], lines: 0, drift: [] })
+    const unknownItems = { items: [], more: false }
+    expect(checked('\n \n')).toEqual({ parts: [], rejected: [], lines: 0, drift: [], unknownItems })
   })
 
   test('takes a last line that has no line end', () => {

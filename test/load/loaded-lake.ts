@@ -7,12 +7,13 @@ import type { Content } from '../../src/contract/objects.ts'
 import type { Block } from '../../src/core/block.ts'
 import type { Drift, FileEntry, PartitionEntry, Snapshot } from '../../src/core/partition.ts'
 import type { RejectedLine } from '../../src/core/reject.ts'
+import type { LineItemName } from '../../src/core/unknown-names.ts'
 import { filesOf, readTable } from '../../src/lake/current-versions.ts'
 import { Engine, type Row, type Session } from '../../src/lake/duckdb.ts'
 import { inLake } from '../../src/lake/layout.ts'
 import { TABLES, type TableName } from '../../src/lake/tables.ts'
 import { checkBlock, emptyPart, refusedLine } from '../../src/load/check-block.ts'
-import { RecordChecker } from '../../src/load/check-record.ts'
+import { type CheckOptions, RecordChecker } from '../../src/load/check-record.ts'
 import { giveBack } from '../../src/load/give-back.ts'
 import { type Loader, openLoader } from '../../src/load/loader.ts'
 import { newSeenSets } from '../../src/load/seen-sets.ts'
@@ -26,6 +27,7 @@ export interface Batch {
   readonly lines: readonly (string | object)[] | Buffer
   /** Hides from the loader which names the checker saw, so that DuckDB refuses lines with new ones. */
   readonly namesUnseen?: boolean
+  readonly check?: CheckOptions
   /** Where each line stood, as in a block of a quarantine. */
   readonly places?: Block['places']
 }
@@ -81,12 +83,14 @@ export class Workbench {
     const partitions: PartitionEntry[] = []
     const rejected: RejectedLine[] = []
     const drift: Drift[] = []
-    for (const [at, { content, lines, namesUnseen, places }] of batches.entries()) {
+    const items: LineItemName[] = []
+    for (const [at, { content, lines, namesUnseen, places, check }] of batches.entries()) {
       const bytes = Buffer.isBuffer(lines) ? lines : Buffer.from(linesText(lines))
       const block = { ...blockOf(bytes), ...(places && { places }) }
-      const checked = checkBlock(block, new RecordChecker(content, namesUnseen ? newSeenSets() : seen))
+      const checked = checkBlock(block, new RecordChecker(content, namesUnseen ? newSeenSets() : seen, check))
       rejected.push(...checked.rejected)
       drift.push(...checked.drift)
+      items.push(...checked.unknownItems.items)
       const parts = checked.parts.length > 0 ? checked.parts : [emptyPart()]
       for (const [layer, part] of parts.entries()) {
         const id = `${at}-${layer}`
@@ -95,7 +99,7 @@ export class Workbench {
         partitions.push(loaded)
       }
     }
-    const dictionary = await loader.loadLineItems('line_items', sink)
+    const dictionary = await loader.loadLineItems('line_items', { listed: items }, sink)
     await sink.commit([...partitions.flatMap(({ files }) => files), ...dictionary.files])
     await loader.close()
     const snapshot = snapshotOf(partitions, dictionary.files)

@@ -19,6 +19,8 @@ export interface FakeCompany {
   readonly legalForm?: number
   /** Days, `yyyy-MM-dd`, by date parameter. */
   readonly dates?: Readonly<Record<string, string>>
+  /** A line item with a figure. */
+  readonly lineItem?: string
 }
 
 export interface FakeRequest {
@@ -116,6 +118,9 @@ const recordOf = (company: FakeCompany, content: Content, minified: boolean): ob
     : {
         BasicDetails: { ...fields, LegalForm },
         MetaData: { CurrentCurrencyCode: 'USD', FinancialFigureScale: 'None', ...metaOf(company.dates) },
+        ...(company.lineItem && {
+          Financials: { ProfitAndLoss: { [company.lineItem]: { 2023: company.id } } },
+        }),
       }
 }
 

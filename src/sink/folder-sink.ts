@@ -7,6 +7,7 @@ import { basename } from 'node:path'
 import type { FileEntry } from '../core/partition.ts'
 import type { CopyFormat, Relation } from '../core/relation.ts'
 import type { Receipt, Sink } from '../core/sink.ts'
+import { fetchFiles } from '../lake/fetch-tables.ts'
 import { inLake, loadPath, stagingPath } from '../lake/layout.ts'
 import { ident, literal } from '../lake/sql.ts'
 import { TABLES } from '../lake/tables.ts'
@@ -84,7 +85,10 @@ export const fileSink = ({ name, directory, suffixOf, stage, readFiles }: FileSi
       const path = staged(file.table, basename(file.path))
       return (await look(path)) ? { path } : { path: inLake(directory, file.path), placed: file }
     })
-    await storage.fetch(found.flatMap(({ placed }) => placed ?? []))
+    await fetchFiles(
+      directory,
+      found.flatMap(({ placed }) => placed ?? []),
+    )
     return read(
       files[0]?.table ?? '',
       found.map(({ path }) => path),

@@ -3,6 +3,7 @@
 import { ToolkitError } from '../core/errors.ts'
 import type { CopyProgress } from '../server/copy/make-copy.ts'
 import { formatCount } from './format.ts'
+import { note } from './output.ts'
 import { ProgressLine } from './progress-line.ts'
 
 const MEBIBYTE = 1024 ** 2
@@ -22,24 +23,28 @@ export const servingMemory = (totalBytes: number): number => {
 }
 
 const STEPS: Readonly<Record<CopyProgress['step'], string>> = {
-  companies: 'documents of companies',
-  relations: 'documents of relations',
-  minified: 'minified documents',
-  tables: 'search tables',
-  embeddings: 'vectors of texts',
+  companies: 'Making the serving copy: documents of companies',
+  relations: 'Making the serving copy: documents of relations',
+  minified: 'Making the serving copy: minified documents',
+  tables: 'Making the serving copy: search tables',
+  embeddings: 'Making the serving copy: vectors of texts',
+  check: 'Checking the serving copy',
 }
 
 /** Shows how far a copy is; `clear` takes the line away. */
 export const copyProgress = (): {
   readonly onProgress: (progress: CopyProgress) => void
+  readonly onUnusable: (reason: Error) => void
   readonly clear: () => void
 } => {
   const line = new ProgressLine()
   return {
     onProgress: ({ step, records }) =>
-      line.show(
-        () => `Making the serving copy: ${STEPS[step]}${records > 0 ? `, ${formatCount(records)}` : ''}`,
-      ),
+      line.show(() => `${STEPS[step]}${records > 0 ? `, ${formatCount(records)}` : ''}`),
+    onUnusable: ({ message }) => {
+      line.clear()
+      note(`${message}. It is made anew`)
+    },
     clear: () => line.clear(),
   }
 }

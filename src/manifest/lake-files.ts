@@ -92,16 +92,27 @@ export interface MadeFolder {
   readonly files: readonly Removable[]
 }
 
-/** Serving copies and batch files whose snapshots are below a number: gc has removed them. */
-export const listOutdated = async (lake: string, first: number): Promise<readonly MadeFolder[]> => {
-  const outdated: MadeFolder[] = []
+/** Serving copies and folders of batch files, with the snapshots they were made from. */
+export const listMade = async (
+  lake: string,
+): Promise<readonly { readonly path: string; readonly snapshot: number }[]> => {
+  const found: { path: string; snapshot: number }[] = []
   for (const { parent, parse } of MADE_FROM_SNAPSHOTS) {
     for (const { name } of await listFolder(inLake(lake, parent))) {
-      if ((parse(name) ?? first) >= first) continue
-      const path = `${parent}/${name}`
-      const found = (await listTree(inLake(lake, path))).filter(({ kind }) => kind === 'file')
-      outdated.push({ path, files: found.map((one) => ({ path: below(lake, one.path), bytes: one.bytes })) })
+      const snapshot = parse(name)
+      if (snapshot !== null) found.push({ path: `${parent}/${name}`, snapshot })
     }
+  }
+  return found
+}
+
+/** Those whose snapshots are below a number: gc has removed them. */
+export const listOutdated = async (lake: string, first: number): Promise<readonly MadeFolder[]> => {
+  const outdated: MadeFolder[] = []
+  for (const { path, snapshot } of await listMade(lake)) {
+    if (snapshot >= first) continue
+    const found = (await listTree(inLake(lake, path))).filter(({ kind }) => kind === 'file')
+    outdated.push({ path, files: found.map((one) => ({ path: below(lake, one.path), bytes: one.bytes })) })
   }
   return outdated
 }

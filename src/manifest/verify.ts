@@ -8,6 +8,7 @@ import { listedFiles } from './listed-files.ts'
 import { listRunIds } from './runs.ts'
 import { listManifest } from './snapshots.ts'
 import { type CountRows, checkFile } from './verify-files.ts'
+import { checkMadeFile, type MadeFile, madeFiles } from './verify-made.ts'
 import { checkManifest, type Problem } from './verify-manifest.ts'
 
 export interface VerifyProgress {
@@ -34,6 +35,8 @@ export interface Verification {
   readonly files: number
   readonly bytes: number
   readonly rows: number
+  /** Files of serving copies and batch files. */
+  readonly madeFiles: number
   /** By path. */
   readonly problems: readonly Problem[]
   readonly notes: readonly string[]
@@ -71,15 +74,23 @@ const strayNotes = async (lake: string, listed: ReadonlyMap<string, FileEntry>):
 
 const checkFiles = async (
   { lake, countRows, concurrency = 4, onProgress, signal }: VerifyRequest,
-  files: readonly FileEntry[],
+  listed: readonly FileEntry[],
+  made: readonly MadeFile[],
 ): Promise<Problem[]> => {
+  const files = [
+    ...listed.map((file) => ({
+      bytes: file.bytes,
+      check: () => checkFile(lake, file, countRows, signal),
+    })),
+    ...made.map((one) => ({ bytes: one.file.bytes, check: () => checkMadeFile(lake, one, signal) })),
+  ]
   const bytesTotal = files.reduce((sum, one) => sum + one.bytes, 0)
   let [done, bytes] = [0, 0]
   const found = await sideBySide(
     files,
     concurrency,
     async (file) => {
-      const problem = await checkFile(lake, file, countRows, signal)
+      const problem = await file.check()
       done += 1
       bytes += file.bytes
       onProgress?.({ files: done, filesTotal: files.length, bytes, bytesTotal })
@@ -92,7 +103,7 @@ const checkFiles = async (
 
 /**
  * Checks every snapshot (own hash, form, number, parent, record of its commit, sums) and every file that one
- * lists (there, readable, length, SHA-256, rows). Reads only; may run beside loads and gc.
+ * lists (there, readable, length, SHA-256, rows); serving copies and batch files by the lists in them. Reads only; may run beside loads and gc.
  *
  * @throws {ToolkitError} `LAKE_NOT_FOUND`, `SNAPSHOT_NOT_FOUND`, `LAKE_NEWER`; damage is never thrown but returned
  */
@@ -109,7 +120,9 @@ export const verifyLake = async (request: VerifyRequest): Promise<Verification> 
     findings,
   )
   const files = [...listed.values()]
-  findings.problems.push(...(await checkFiles(request, files)))
+  const made = await madeFiles(lake, snapshot)
+  findings.problems.push(...made.problems, ...(await checkFiles(request, files, made.files)))
+  findings.notes.push(...made.notes)
   // Old snapshots may have been removed meanwhile, and files with them: what is kept now counts.
   if ((await listManifest(lake)).oldest !== listing.oldest) return verifyLake(request)
   signal?.throwIfAborted()
@@ -123,6 +136,7 @@ export const verifyLake = async (request: VerifyRequest): Promise<Verification> 
     files: files.length,
     bytes: files.reduce((sum, one) => sum + one.bytes, 0),
     rows: files.reduce((sum, one) => sum + one.rows, 0),
+    madeFiles: made.files.length,
     problems: findings.problems.sort((a, b) => (a.path < b.path ? -1 : a.path > b.path ? 1 : 0)),
     notes: findings.notes,
   }

@@ -1,7 +1,7 @@
 /** SHA-256 of data and of files. Several files side by side are the caller's. */
 
 import { createHash } from 'node:crypto'
-import { open, readFile } from 'node:fs/promises'
+import { type FileHandle, open, readFile } from 'node:fs/promises'
 
 /** What one pass over a file tells. */
 export interface FileHash {
@@ -84,4 +84,16 @@ export const hashFile = async (
     await file.close()
   }
   return { bytes, sha256: hash.digest('hex'), lines: countLines && last !== NEWLINE ? lines + 1 : lines }
+}
+
+/** SHA-256 in hex of a file that is open, from its beginning to its end; it stays open. */
+export const sha256OfOpen = async (file: FileHandle): Promise<string> => {
+  const hash = createHash('sha256')
+  const buffer = Buffer.allocUnsafeSlow(CHUNK_BYTES)
+  for (let at = 0; ; ) {
+    const { bytesRead } = await file.read(buffer, 0, CHUNK_BYTES, at)
+    if (bytesRead === 0) return hash.digest('hex')
+    hash.update(buffer.subarray(0, bytesRead))
+    at += bytesRead
+  }
 }

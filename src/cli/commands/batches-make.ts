@@ -60,7 +60,7 @@ const runMake = async (
   const progress = copyProgress()
   const embedder = await chooseEmbedder(process.env, signal)
   const memoryBytes = servingMemory(memory)
-  const { onProgress } = progress
+  const { onProgress, onUnusable } = progress
   const copy = await serveCopy({
     lake,
     snapshot,
@@ -69,6 +69,7 @@ const runMake = async (
     embedder,
     signal,
     onProgress,
+    onUnusable,
   }).finally(progress.clear)
   try {
     const made = await makeBatches({
@@ -76,6 +77,7 @@ const runMake = async (
       copy,
       companiesPerFile,
       signal,
+      onDamaged: (reason) => note(`${reason}. The files are made anew`),
       onFile: ({ FileName, Count, SizeInBytes }) =>
         json || note(`  ${FileName}: ${formatCounted(Count, 'record')}, ${formatBytes(SizeInBytes)}`),
     })

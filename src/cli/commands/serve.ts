@@ -156,6 +156,7 @@ const serveUntil = async (
     http: { host, port, requestsPerSecond: rateLimit, log },
     signal,
     onProgress: progress.onProgress,
+    onUnusable: progress.onUnusable,
   }).finally(progress.clear)
   if (fresh !== undefined) note(`Token, made for this run and shown only here: ${fresh}`)
   if (faults !== undefined) note(`With the faults of ${faults}`)

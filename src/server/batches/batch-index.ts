@@ -5,6 +5,8 @@ import { join } from 'node:path'
 import type { BatchFileEntry } from '../../contract/listings.ts'
 import { ToolkitError } from '../../core/errors.ts'
 import { BATCHES_FOLDER, batchesPath, inLake, parseBatchesName } from '../../lake/layout.ts'
+import { readFileList } from '../../manifest/file-list.ts'
+import { sha256Of } from '../../support/hash.ts'
 import { listFolder } from '../../support/list-files.ts'
 
 export interface BatchFile extends BatchFileEntry {
@@ -54,14 +56,27 @@ export const batchFilePath = (lake: string, snapshot: number, fileName: string):
 
 export const indexPath = (lake: string, snapshot: number): string => batchFilePath(lake, snapshot, INDEX_FILE)
 
-/** The index of a snapshot's batch files. @throws {ToolkitError} LAKE_DAMAGED; the system's error when absent */
+/** Whether an index is what the list in its folder says; a folder of an earlier release has no list. */
+const isListed = async (lake: string, snapshot: number, text: string): Promise<boolean> => {
+  const list = await readFileList(inLake(lake, batchesPath(snapshot)))
+  if (list.kind === 'none') return true
+  const found = list.kind === 'list' ? list.files.find(({ name }) => name === INDEX_FILE) : undefined
+  return found?.sha256 === sha256Of(text)
+}
+
+/**
+ * The index of a snapshot's batch files, proven by the list in their folder. Whether the files are as it says shows when
+ * they are read.
+ * @throws {ToolkitError} LAKE_DAMAGED; the system's error when absent
+ */
 export const readIndex = async (lake: string, snapshot: number): Promise<BatchIndex> => {
   const path = indexPath(lake, snapshot)
-  const index = decodeIndex(await readFile(path, 'utf8'))
+  const text = await readFile(path, 'utf8')
+  const index = (await isListed(lake, snapshot, text)) ? decodeIndex(text) : null
   if (index) return index
   throw new ToolkitError(
     'LAKE_DAMAGED',
-    `Cannot read "${path}": it is no index of batch files; remove its folder and make the files again`,
+    `Cannot read "${path}": it is damaged, or no index of batch files; make the files again`,
     { path },
   )
 }

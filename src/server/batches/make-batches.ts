@@ -9,9 +9,11 @@ import { mkdir, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { constants, createBrotliCompress } from 'node:zlib'
-import { systemCode, writeError } from '../../core/errors.ts'
+import { systemCode, ToolkitError, writeError } from '../../core/errors.ts'
 import { BATCHES_FOLDER, batchesPath, inLake } from '../../lake/layout.ts'
+import { checkNamedFile, writeFileList } from '../../manifest/file-list.ts'
 import { fsyncFile, fsyncFolder, makeFolder } from '../../support/durable-files.ts'
+import { sha256Of } from '../../support/hash.ts'
 import { listFolder } from '../../support/list-files.ts'
 import { temporaryLiveness, temporaryName } from '../../support/process-identity.ts'
 import { sideBySide } from '../../support/side-by-side.ts'
@@ -31,6 +33,8 @@ export interface MakeBatchesRequest {
   readonly signal?: AbortSignal | undefined
   /** Told of each file when it is written. */
   readonly onFile?: (file: BatchFile) => void
+  /** Told what is wrong with the files that are there, before they are made anew. */
+  readonly onDamaged?: (reason: string) => void
 }
 
 export interface MadeBatches {
@@ -49,7 +53,7 @@ const DOCUMENTS_AT_ONCE_BYTES = 4 << 20
 const FILES_AT_ONCE = 2
 
 const placesSql = (file: PlannedFile): string => `
-  SELECT internal_id::VARCHAR AS id, "at"::DOUBLE AS place, bytes FROM ${TABLES[file.content]}
+  SELECT internal_id::VARCHAR AS id, "at"::DOUBLE AS place, bytes, crc32 FROM ${TABLES[file.content]}
   WHERE country_code IS NOT DISTINCT FROM $1::VARCHAR AND internal_id BETWEEN $2::BIGINT AND $3::BIGINT
   ORDER BY internal_id
   LIMIT ${PLACES_AT_ONCE}`
@@ -74,7 +78,7 @@ async function* placesOf(
         run = []
         runBytes = 0
       }
-      run.push({ at: Number(row.place), bytes })
+      run.push({ at: Number(row.place), bytes, crc32: Number(row.crc32) })
       runBytes += bytes
     }
     if (run.length === 0) return
@@ -144,12 +148,34 @@ const removeOlder = async (lake: string, snapshot: number): Promise<void> => {
     if (temporaryLiveness(name) === 'gone') await rm(join(parent, name), { recursive: true, force: true })
 }
 
-/** @returns whether this call's files were the first */
-const publish = async (from: string, lake: string, snapshot: number): Promise<boolean> => {
+/** What is wrong with the files that a snapshot has, or `null`. Reads all of them. */
+const damageIn = async (
+  lake: string,
+  snapshot: number,
+  signal: AbortSignal | undefined,
+): Promise<string | null> => {
+  try {
+    for (const { FileName: name, SizeInBytes: bytes, sha256 } of (await readIndex(lake, snapshot)).files) {
+      const folder = inLake(lake, batchesPath(snapshot))
+      const damage = await checkNamedFile(folder, { name, bytes, sha256 }, signal)
+      if (damage !== null) return `Batch file "${name}" is damaged: ${damage.detail}`
+    }
+    return null
+  } catch (error) {
+    if (error instanceof ToolkitError) return error.message
+    throw error
+  }
+}
+
+/**
+ * @param replaces whether what stands there is damaged
+ * @returns whether this call's files were the first
+ */
+const publish = async (from: string, lake: string, snapshot: number, replaces: boolean): Promise<boolean> => {
   const to = inLake(lake, batchesPath(snapshot))
   if (await renameIfAbsent(from, to)) return true
   // Another maker was first: its files are as good. What stands there without an index is no set of files.
-  if ((await indexMark(lake, snapshot)) !== null) return false
+  if (!replaces && (await indexMark(lake, snapshot)) !== null) return false
   await rm(to, { recursive: true, force: true })
   return renameIfAbsent(from, to)
 }
@@ -165,7 +191,7 @@ const renameIfAbsent = async (from: string, to: string): Promise<boolean> => {
   }
 }
 
-const make = async (request: MakeBatchesRequest, temporary: string): Promise<boolean> => {
+const make = async (request: MakeBatchesRequest, temporary: string, replaces: boolean): Promise<boolean> => {
   const { lake, copy, signal } = request
   const { snapshot } = copy.description
   const files = await sideBySide(
@@ -175,16 +201,21 @@ const make = async (request: MakeBatchesRequest, temporary: string): Promise<boo
     signal,
   )
   const index = join(temporary, INDEX_FILE)
-  await writeFile(index, `${JSON.stringify({ snapshot, files }, null, 2)}\n`, { flag: 'wx' })
+  const text = `${JSON.stringify({ snapshot, files }, null, 2)}\n`
+  await writeFile(index, text, { flag: 'wx' })
   await fsyncFile(index)
+  await writeFileList(temporary, [
+    ...files.map(({ FileName, SizeInBytes, sha256 }) => ({ name: FileName, bytes: SizeInBytes, sha256 })),
+    { name: INDEX_FILE, bytes: Buffer.byteLength(text), sha256: sha256Of(text) },
+  ])
   await fsyncFolder(temporary)
-  const first = await publish(temporary, lake, snapshot)
+  const first = await publish(temporary, lake, snapshot, replaces)
   await fsyncFolder(inLake(lake, BATCHES_FOLDER))
   return first
 }
 
 /**
- * Makes the files of the copy's snapshot where there are none yet, then removes those of older snapshots.
+ * Makes the files of the copy's snapshot where there are none yet or damaged ones, then removes those of older snapshots.
  *
  * @throws {ToolkitError} DISK_FULL, WRITE_FAILED; the signal's reason when stopped
  */
@@ -195,10 +226,13 @@ export const makeBatches = async (request: MakeBatchesRequest): Promise<MadeBatc
   const temporary = join(parent, temporaryName())
   let made = false
   try {
-    if ((await indexMark(lake, snapshot)) === null) {
+    const isThere = (await indexMark(lake, snapshot)) !== null
+    const damage = isThere ? await damageIn(lake, snapshot, signal) : null
+    if (damage !== null) request.onDamaged?.(damage)
+    if (!isThere || damage !== null) {
       await makeFolder(parent)
       await mkdir(temporary)
-      made = await make(request, temporary)
+      made = await make(request, temporary, damage !== null)
     }
     await removeOlder(lake, snapshot)
   } catch (error) {

@@ -23,7 +23,8 @@ const CURRENCY = '"CurrentCurrencyCode":'
 export const writeCompany = (writer: DocumentWriter, company: CompanyPieces): WrittenPlace => {
   const { currency, meta, rest, score } = company
   const figures = figuresOf(company)
-  const at = writer.at
+  const { at } = writer
+  writer.beginDocument()
   const place = (): number => writer.at - at
   let currencyAt: number | null = null
   writer.write('{')
@@ -44,6 +45,7 @@ export const writeCompany = (writer: DocumentWriter, company: CompanyPieces): Wr
   const scoreBytes = score === undefined ? 0 : writer.write(`,"Score":${score}`)
   writer.write('}')
   const bytes = place()
+  const { crc32 } = writer
   writer.write('\n')
-  return { at, bytes, currencyAt, figuresAt, figuresBytes, scoreBytes }
+  return { at, bytes, crc32, currencyAt, figuresAt, figuresBytes, scoreBytes }
 }

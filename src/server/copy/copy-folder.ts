@@ -1,12 +1,26 @@
-/** The folder of a serving copy: its description, and how a finished one comes into its place. */
+/** The folder of a serving copy: its description, the proof that it is whole, and how a finished one comes into its place. */
 
-import { readFile, rename, rm } from 'node:fs/promises'
+import { readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { systemCode, ToolkitError } from '../../core/errors.ts'
+import {
+  checkNamedFile,
+  LIST_FILE,
+  type NamedFile,
+  readFileList,
+  writeFileList,
+} from '../../manifest/file-list.ts'
 import { createIfAbsent, fsyncFolder } from '../../support/durable-files.ts'
+import { sha256Of } from '../../support/hash.ts'
 import { listFolder, look } from '../../support/list-files.ts'
 import { temporaryLiveness, temporaryName } from '../../support/process-identity.ts'
-import { COPY_VERSION, type CopyDescription, DESCRIPTION_FILE } from './copy-form.ts'
+import {
+  COPY_CONTRACT,
+  COPY_VERSION,
+  type CopyDescription,
+  DESCRIPTION_FILE,
+  SEARCH_FILE,
+} from './copy-form.ts'
 
 /** What a copy has to be of, to be used in place of a new one. */
 export type WantedCopy = Pick<CopyDescription, 'snapshot' | 'snapshotSha256' | 'embedder'>
@@ -19,22 +33,34 @@ const isNumbers = (value: unknown): value is Readonly<Record<string, number>> =>
 const isDescription = (value: unknown): value is CopyDescription =>
   isMap(value) &&
   typeof value.version === 'number' &&
+  typeof value.contract === 'string' &&
   typeof value.snapshot === 'number' &&
   typeof value.snapshotTime === 'string' &&
   typeof value.snapshotSha256 === 'string' &&
   isNumbers(value.records) &&
   isMap(value.embedder) &&
   typeof value.embedder.name === 'string' &&
-  typeof value.embedder.dimensions === 'number' &&
-  isNumbers(value.files)
+  typeof value.embedder.dimensions === 'number'
 
 export const copyUnusable = (folder: string, state: string, cause?: unknown): ToolkitError =>
   new ToolkitError('COPY_UNUSABLE', `Cannot use serving copy "${folder}": ${state}`, { folder }, cause)
 
-/** A copy of whatever version; `null` where there is no folder. @throws {ToolkitError} COPY_UNUSABLE */
-export const readDescription = async (
-  folder: string,
-): Promise<CopyDescription | { version: number } | null> => {
+/** Says that a document was found damaged, so that the next start makes the copy anew. */
+const DAMAGED_FILE = 'damaged.txt'
+
+/** Marks a copy as damaged, where its folder can be written. */
+export const markDamaged = async (folder: string, reason: string): Promise<void> => {
+  await writeFile(join(folder, DAMAGED_FILE), `${reason}\n`).catch(() => undefined)
+}
+
+/** What stands in a folder of a copy: one of this form, or of another one that has only a name. */
+type FoundCopy = CopyDescription | { readonly otherForm: string }
+
+const formOf = (version: unknown, contract: unknown): string =>
+  `${version}${typeof contract === 'string' ? `-${contract.slice(0, 8)}` : ''}`
+
+/** A copy of whatever form; `null` where there is no folder. @throws {ToolkitError} COPY_UNUSABLE */
+const readDescription = async (folder: string): Promise<FoundCopy | null> => {
   let text: string
   try {
     text = await readFile(join(folder, DESCRIPTION_FILE), 'utf8')
@@ -43,9 +69,14 @@ export const readDescription = async (
     throw copyUnusable(folder, `it has no readable "${DESCRIPTION_FILE}"`, error)
   }
   const value = parse(text)
-  if (isMap(value) && typeof value.version === 'number' && value.version !== COPY_VERSION)
-    return { version: value.version }
+  if (isMap(value) && typeof value.version === 'number') {
+    const { version, contract } = value
+    if (version !== COPY_VERSION || contract !== COPY_CONTRACT)
+      return { otherForm: formOf(version, contract) }
+  }
   if (!isDescription(value)) throw copyUnusable(folder, `"${DESCRIPTION_FILE}" is not one of ours`)
+  const reason = await readFile(join(folder, DAMAGED_FILE), 'utf8').catch(() => null)
+  if (reason !== null) throw copyUnusable(folder, `it was found damaged: ${reason.trim()}`)
   return value
 }
 
@@ -57,17 +88,37 @@ const parse = (text: string): unknown => {
   }
 }
 
-/** The description of a copy that is whole and of this version. @throws {ToolkitError} COPY_UNUSABLE */
+/** Documents are checked one by one when they are read: of their files the length has to do. */
+const HASHED_WHEN_OPENED: readonly string[] = [DESCRIPTION_FILE, SEARCH_FILE]
+
+const damageOfCopy = async (folder: string, file: NamedFile): Promise<string | null> => {
+  const { name, bytes } = file
+  if (HASHED_WHEN_OPENED.includes(name)) {
+    const damage = await checkNamedFile(folder, file)
+    return damage && `"${name}" is damaged: ${damage.detail}`
+  }
+  const found = await look(join(folder, name))
+  if (found?.kind !== 'file') return `"${name}" is missing`
+  return found.bytes === bytes ? null : `"${name}" has ${found.bytes} bytes, expected ${bytes}`
+}
+
+/** The description of a copy that is whole and of this form. @throws {ToolkitError} COPY_UNUSABLE */
 export const readWholeCopy = async (folder: string): Promise<CopyDescription> => {
   const description = await readDescription(folder)
   if (description === null) throw copyUnusable(folder, 'there is none')
-  if (!('files' in description))
-    throw copyUnusable(folder, `it is of version ${description.version}, expected ${COPY_VERSION}`)
-  for (const [name, bytes] of Object.entries(description.files)) {
-    const found = await look(join(folder, name))
-    if (found?.kind !== 'file') throw copyUnusable(folder, `"${name}" is missing`)
-    if (found.bytes !== bytes)
-      throw copyUnusable(folder, `"${name}" has ${found.bytes} bytes, expected ${bytes}`)
+  if ('otherForm' in description) {
+    const expected = formOf(COPY_VERSION, COPY_CONTRACT)
+    throw copyUnusable(folder, `it is of version ${description.otherForm}, expected ${expected}`)
+  }
+  const list = await readFileList(folder)
+  if (list.kind !== 'list')
+    throw copyUnusable(
+      folder,
+      `"${LIST_FILE}" ${list.kind === 'none' ? 'is missing' : `is damaged: ${list.reason}`}`,
+    )
+  for (const file of list.files) {
+    const damage = await damageOfCopy(folder, file)
+    if (damage !== null) throw copyUnusable(folder, damage)
   }
   return description
 }
@@ -77,7 +128,7 @@ export const findCopy = async (folder: string, wanted: WantedCopy): Promise<Copy
   const description = await readDescription(folder)
   const { snapshot, snapshotSha256, embedder } = wanted
   return description !== null &&
-    'files' in description &&
+    !('otherForm' in description) &&
     description.snapshot === snapshot &&
     description.snapshotSha256 === snapshotSha256 &&
     description.embedder.name === embedder.name &&
@@ -94,7 +145,7 @@ export const removeLeftovers = async (folder: string): Promise<void> => {
 }
 
 /**
- * Writes the description into a folder whose files are on the disk, and moves it into its place. Where another
+ * Writes the description and the list into a folder whose files are on the disk, and moves it into its place. Where another
  * maker was first, its copy stays; a copy of something else is removed.
  *
  * @returns the copy that is in place then
@@ -103,8 +154,12 @@ export const publishCopy = async (
   building: string,
   folder: string,
   description: CopyDescription,
+  files: readonly NamedFile[],
 ): Promise<CopyDescription> => {
-  await createIfAbsent(join(building, DESCRIPTION_FILE), `${JSON.stringify(description, null, 2)}\n`)
+  const text = `${JSON.stringify(description, null, 2)}\n`
+  await createIfAbsent(join(building, DESCRIPTION_FILE), text)
+  const self = { name: DESCRIPTION_FILE, bytes: Buffer.byteLength(text), sha256: sha256Of(text) }
+  await writeFileList(building, [...files, self])
   for (;;) {
     try {
       await rename(building, folder)
@@ -120,7 +175,7 @@ export const publishCopy = async (
 }
 
 /** In one step for whoever looks: an open server keeps its files. */
-const removeCopy = async (folder: string): Promise<void> => {
+export const removeCopy = async (folder: string): Promise<void> => {
   const aside = join(dirname(folder), temporaryName())
   try {
     await rename(folder, aside)

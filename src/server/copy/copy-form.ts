@@ -4,21 +4,28 @@
  */
 
 import { LINE_ITEMS } from '../../contract/line-items.ts'
-import type { Content } from '../../contract/objects.ts'
+import { CONTENT, type Content, MINIFIED_INFO } from '../../contract/objects.ts'
+import { FILTER_CLASSES } from '../../contract/requests.ts'
 import { literal } from '../../lake/sql.ts'
+import { sha256Of } from '../../support/hash.ts'
 
-/** Raised when the form changes: a copy of another version is made anew. */
-export const COPY_VERSION = 2
+/**
+ * Raised when a copy is made in another way; what follows from the contract and from the tables below stands in
+ * `COPY_CONTRACT`. A copy of another version or contract is made anew.
+ */
+export const COPY_VERSION = 3
 
 /** The files of documents. A line of `minified` is `{"MinifiedInfo":{…}}`. */
 export type DocumentKind = Content | 'minified'
 export const documentFile = (kind: DocumentKind): string => `${kind}.jsonl`
 export const SEARCH_FILE = 'search.duckdb'
-/** Written last: a folder without it is no copy. */
+/** A folder without it is no copy. */
 export const DESCRIPTION_FILE = 'copy.json'
 
 export interface CopyDescription {
   readonly version: number
+  /** `COPY_CONTRACT` of the maker. */
+  readonly contract: string
   readonly snapshot: number
   /** `Snapshot.time` of the snapshot: `CreatedAt` of batch files made from it. */
   readonly snapshotTime: string
@@ -27,14 +34,13 @@ export interface CopyDescription {
   readonly records: Readonly<Record<Content, number>>
   /** Name and dimensions of what made the embeddings. */
   readonly embedder: { readonly name: string; readonly dimensions: number }
-  /** Bytes of each file by its name: a copy that was cut is found when it is opened. */
-  readonly files: Readonly<Record<string, number>>
 }
 
-/** Where a document stands in its file, in bytes. */
+/** Where a document stands in its file, in bytes, and the CRC-32 of these bytes: one that is damaged is never sent. */
 export interface Place {
   readonly at: number
   readonly bytes: number
+  readonly crc32: number
 }
 
 /**
@@ -91,12 +97,14 @@ export const COPY_TABLES = {
     currency: 'VARCHAR',
     at: 'BIGINT',
     bytes: 'INTEGER',
+    crc32: 'UINTEGER',
     currency_at: 'INTEGER',
     figures_at: 'INTEGER',
     figures_bytes: 'INTEGER',
     score_bytes: 'INTEGER',
     minified_at: 'BIGINT',
     minified_bytes: 'INTEGER',
+    minified_crc32: 'UINTEGER',
   },
   /**
    * One row a company, line item (those of the contract in their own category, and `Employees`) and year: the
@@ -125,6 +133,7 @@ export const COPY_TABLES = {
     is_protected: 'BOOLEAN',
     at: 'BIGINT',
     bytes: 'INTEGER',
+    crc32: 'UINTEGER',
   },
   /** One row an entity with a national identification number (without whitespace and hyphens). */
   person: {
@@ -134,3 +143,10 @@ export const COPY_TABLES = {
     is_history: 'BOOLEAN',
   },
 } as const
+
+/** SHA-256 of declarations by what they mean: their explanations do not count. */
+export const contractHash = (...declarations: readonly unknown[]): string =>
+  sha256Of(JSON.stringify(declarations, (key, value) => (key === 'about' ? undefined : value)))
+
+/** Of all that decides what stands in a copy. */
+export const COPY_CONTRACT = contractHash(CONTENT, MINIFIED_INFO, LINE_ITEMS, FILTER_CLASSES, COPY_TABLES)

@@ -1,6 +1,8 @@
-/** Writes texts one after the other to a new file and says how many bytes each has. */
+/** Writes texts one after the other to a new file, and says how many bytes each has and what their checksums are. */
 
+import { createHash } from 'node:crypto'
 import { closeSync, fsyncSync, openSync, writeSync } from 'node:fs'
+import { crc32 } from 'node:zlib'
 
 const BUFFER_BYTES = 1 << 20
 /** Most bytes that one UTF-16 unit of a text takes in UTF-8. */
@@ -15,6 +17,8 @@ export class DocumentWriter {
   readonly #buffer = Buffer.allocUnsafeSlow(BUFFER_BYTES)
   #used = 0
   #flushed = 0
+  #crc32 = 0
+  #hash = createHash('sha256')
   #open = true
 
   constructor(path: string) {
@@ -26,25 +30,36 @@ export class DocumentWriter {
     return this.#flushed + this.#used
   }
 
+  /** CRC-32 of what was written since the last `beginDocument`. */
+  get crc32(): number {
+    return this.#crc32
+  }
+
+  beginDocument(): void {
+    this.#crc32 = 0
+  }
+
   /** @returns the text's length in bytes */
   write(text: string): number {
     if (text.length * BYTES_PER_UNIT > BUFFER_BYTES - this.#used) this.#flush()
     if (text.length * BYTES_PER_UNIT > BUFFER_BYTES) {
       const bytes = Buffer.from(text)
+      this.#crc32 = crc32(bytes, this.#crc32)
       this.#writeOut(bytes)
       return bytes.length
     }
     const written = this.#buffer.write(text, this.#used)
+    this.#crc32 = crc32(this.#buffer.subarray(this.#used, this.#used + written), this.#crc32)
     this.#used += written
     return written
   }
 
-  /** Brings what was written to the disk and closes the file. @returns its size in bytes */
-  finish(): number {
+  /** Brings what was written to the disk and closes the file. */
+  finish(): { readonly bytes: number; readonly sha256: string } {
     this.#flush()
     fsyncSync(this.#file)
     this.close()
-    return this.#flushed
+    return { bytes: this.#flushed, sha256: this.#hash.digest('hex') }
   }
 
   /** Closes the file as it is. */
@@ -61,6 +76,7 @@ export class DocumentWriter {
   #writeOut(bytes: Buffer): void {
     // One call may take only a part, also just before the disk is full.
     for (let done = 0; done < bytes.length; ) done += writeSync(this.#file, bytes, done)
+    this.#hash.update(bytes)
     this.#flushed += bytes.length
   }
 }

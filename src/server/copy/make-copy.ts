@@ -3,16 +3,18 @@
  * place when all of it is on the disk. A maker that is killed leaves only a folder that the next one removes.
  */
 
-import { mkdir, rm, stat } from 'node:fs/promises'
+import { mkdir, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { systemCode, ToolkitError, writeError } from '../../core/errors.ts'
 import type { Snapshot } from '../../core/partition.ts'
 import { inLake, servePath } from '../../lake/layout.ts'
+import type { NamedFile } from '../../manifest/file-list.ts'
 import { fsyncFile, fsyncFolder, makeFolder } from '../../support/durable-files.ts'
+import { hashFile } from '../../support/hash.ts'
 import { temporaryName } from '../../support/process-identity.ts'
 import type { Embedder } from '../text/embedder.ts'
 import { findCopy, publishCopy, removeLeftovers, type WantedCopy } from './copy-folder.ts'
-import { COPY_VERSION, type CopyDescription, SEARCH_FILE } from './copy-form.ts'
+import { COPY_CONTRACT, COPY_VERSION, type CopyDescription, SEARCH_FILE } from './copy-form.ts'
 import { readCurrent } from './read-current.ts'
 import { writeDocuments } from './write-documents.ts'
 import { writeSearchFile } from './write-search-file.ts'
@@ -35,9 +37,12 @@ export interface MakeCopyRequest {
 }
 
 export interface CopyProgress {
-  /** What is being made: documents of a kind, the tables of the search file, or the vectors of the texts. */
-  readonly step: 'companies' | 'relations' | 'minified' | 'tables' | 'embeddings'
-  /** Records done so far in this step; 0 as long as `tables` takes. */
+  /**
+   * What is being made: documents of a kind, the tables of the search file, or the vectors of the texts; or `check`: the
+   * search file of a copy that is opened is hashed.
+   */
+  readonly step: 'companies' | 'relations' | 'minified' | 'tables' | 'embeddings' | 'check'
+  /** Records done so far in this step; 0 as long as `tables` and `check` take. */
   readonly records: number
 }
 
@@ -66,9 +71,9 @@ export const makeCopy = async (request: MakeCopyRequest): Promise<CopyDescriptio
     await makeFolder(dirname(folder))
     await removeLeftovers(folder)
     await mkdir(building)
-    const description = await build(request, wanted, building)
+    const { description, files } = await build(request, wanted, building)
     signal?.throwIfAborted()
-    return await publishCopy(building, folder, description)
+    return await publishCopy(building, folder, description, files)
   } catch (error) {
     signal?.throwIfAborted()
     throw makingError(folder, error)
@@ -81,7 +86,7 @@ const build = async (
   request: MakeCopyRequest,
   wanted: WantedCopy,
   building: string,
-): Promise<CopyDescription> => {
+): Promise<{ readonly description: CopyDescription; readonly files: readonly NamedFile[] }> => {
   const { lake, snapshot, memoryBytes, threads, embedder, signal, onProgress } = request
   // Everything that is not part of the copy.
   const aside = join(building, 'aside')
@@ -109,12 +114,16 @@ const build = async (
   await fsyncFile(path)
   await fsyncFolder(building)
   const { companies, relations } = documents.records
+  const { bytes, sha256 } = await hashFile(path, { signal })
   return {
-    version: COPY_VERSION,
-    ...wanted,
-    snapshotTime: snapshot.time,
-    records: { companies, relations },
-    files: { ...documents.files, [SEARCH_FILE]: (await stat(path)).size },
+    description: {
+      version: COPY_VERSION,
+      contract: COPY_CONTRACT,
+      ...wanted,
+      snapshotTime: snapshot.time,
+      records: { companies, relations },
+    },
+    files: [...documents.files, { name: SEARCH_FILE, bytes, sha256 }],
   }
 }
 

@@ -1,9 +1,10 @@
 /** Opens a serving copy: its files for reading by place, its tables read-only in a locked engine. */
 
 import { join } from 'node:path'
+import { systemCode, ToolkitError } from '../../core/errors.ts'
 import { Engine } from '../../lake/duckdb.ts'
 import { literal } from '../../lake/sql.ts'
-import { copyUnusable, readWholeCopy } from './copy-folder.ts'
+import { copyUnusable, markDamaged, readWholeCopy } from './copy-folder.ts'
 import {
   type CopyDescription,
   type DocumentKind,
@@ -11,7 +12,7 @@ import {
   type Place,
   SEARCH_FILE,
 } from './copy-form.ts'
-import { DocumentFile } from './read-documents.ts'
+import { DamagedDocument, DocumentFile } from './read-documents.ts'
 import type { QueryOptions, ServingCopy } from './serving-copy.ts'
 import { SessionPool } from './session-pool.ts'
 
@@ -28,7 +29,12 @@ export interface OpenCopyOptions {
 
 const SESSIONS = 3
 
-/** @throws {ToolkitError} COPY_UNUSABLE where files are missing or cut, or of another version */
+/**
+ * Reads the search file to its end and compares its hash; of the files of documents the length. What is damaged in them is
+ * found when it is read.
+ *
+ * @throws {ToolkitError} COPY_UNUSABLE where files are missing, cut or damaged, or of another version
+ */
 export const openCopy = async (options: OpenCopyOptions): Promise<ServingCopy> => {
   const { folder, sessions = SESSIONS } = options
   const description = await readWholeCopy(folder)
@@ -81,12 +87,22 @@ const servingCopy = (
   pool: SessionPool,
 ): ServingCopy => ({
   description,
-  query: (use, options: QueryOptions) => pool.use(use, options),
+  query: async (use, options: QueryOptions) => {
+    try {
+      return await pool.use(use, options)
+    } catch (error) {
+      throw isDamage(error)
+        ? await damaged(folder, SEARCH_FILE, 'its blocks do not match their checksums')
+        : error
+    }
+  },
   documents: async (kind: DocumentKind, places: readonly Place[]) => {
     try {
       return await files[kind].read(places)
     } catch (error) {
-      throw copyUnusable(folder, `"${documentFile(kind)}" cannot be read`, error)
+      const name = documentFile(kind)
+      if (error instanceof DamagedDocument) throw await damaged(folder, name, error.message)
+      throw copyUnusable(folder, `"${name}" cannot be read (${systemCode(error) ?? 'unknown'})`, error)
     }
   },
   close: async () => {
@@ -94,3 +110,13 @@ const servingCopy = (
     for (const file of Object.values(files)) file.close()
   },
 })
+
+/** DuckDB's words for a block that is not what it wrote. */
+const isDamage = (error: unknown): boolean =>
+  error instanceof Error && !(error instanceof ToolkitError) && /corrupt database file/i.test(error.message)
+
+/** The error of a file that was whole when it was opened: the next start makes the copy anew. */
+const damaged = async (folder: string, name: string, reason: string): Promise<ToolkitError> => {
+  await markDamaged(folder, `"${name}": ${reason}`)
+  return copyUnusable(folder, `"${name}" is damaged: ${reason}; start again to make it anew`)
+}

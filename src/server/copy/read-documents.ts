@@ -1,7 +1,8 @@
-/** Reads documents by their places out of one open file. */
+/** Reads documents by their places out of one open file, and proves each by its checksum. */
 
 import { closeSync, openSync, readSync } from 'node:fs'
 import { setImmediate } from 'node:timers/promises'
+import { crc32 } from 'node:zlib'
 import type { Place } from './copy-form.ts'
 
 /** Bytes between two documents that are rather read along than skipped: a call costs as much as copying them. */
@@ -33,6 +34,16 @@ const stretchesOf = (places: readonly Place[]): Stretch[] => {
 }
 const atOf = (places: readonly Place[], index: number): number => places[index]?.at ?? 0
 
+/** Other bytes than those that were written. */
+export class DamagedDocument extends Error {}
+
+/** @param from where the bytes stand in the file */
+const documentOf = (bytes: Buffer, place: Place, from: number): Buffer => {
+  const document = bytes.subarray(place.at - from, place.at - from + place.bytes)
+  if (crc32(document) === place.crc32) return document
+  throw new DamagedDocument(`the document at byte ${place.at} does not match its checksum`)
+}
+
 /**
  * An open file of documents. Reads are synchronous: out of the page cache one takes microseconds, while an
  * asynchronous one waits for a thread of Node's pool, of which running queries may hold all.
@@ -45,7 +56,7 @@ export class DocumentFile {
     this.#file = openSync(path, 'r')
   }
 
-  /** The documents in the order of the places. @throws {RangeError} where the file ends before a place does */
+  /** The documents in the order of the places. @throws {DamagedDocument} where one is not what it was */
   async read(places: readonly Place[]): Promise<readonly Buffer[]> {
     const documents = new Array<Buffer>(places.length)
     let sinceTurn = 0
@@ -57,7 +68,7 @@ export class DocumentFile {
       const bytes = this.#readBytes(from, to - from)
       for (const index of members) {
         const place = places[index]
-        if (place) documents[index] = bytes.subarray(place.at - from, place.at - from + place.bytes)
+        if (place) documents[index] = documentOf(bytes, place, from)
       }
       sinceTurn += bytes.length
     }
@@ -74,7 +85,7 @@ export class DocumentFile {
     for (let done = 0; done < length; ) {
       const read = readSync(this.#file, bytes, done, length - done, from + done)
       if (read === 0)
-        throw new RangeError(`the file ends at ${from + done}, expected ${length - done} bytes more`)
+        throw new DamagedDocument(`it ends at byte ${from + done}, expected ${length - done} bytes more`)
       done += read
     }
     return bytes

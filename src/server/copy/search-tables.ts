@@ -20,13 +20,14 @@ export const PLACES = {
     internal_id: 'BIGINT',
     at: 'BIGINT',
     bytes: 'INTEGER',
+    crc32: 'UINTEGER',
     currency_at: 'INTEGER',
     figures_at: 'INTEGER',
     figures_bytes: 'INTEGER',
     score_bytes: 'INTEGER',
   },
-  relations: { internal_id: 'BIGINT', at: 'BIGINT', bytes: 'INTEGER' },
-  minified: { internal_id: 'BIGINT', at: 'BIGINT', bytes: 'INTEGER' },
+  relations: { internal_id: 'BIGINT', at: 'BIGINT', bytes: 'INTEGER', crc32: 'UINTEGER' },
+  minified: { internal_id: 'BIGINT', at: 'BIGINT', bytes: 'INTEGER', crc32: 'UINTEGER' },
 } as const
 export type PlacesOf = Readonly<Record<keyof typeof PLACES, string>>
 
@@ -68,8 +69,8 @@ export const insertCompanies = (places: PlacesOf): string =>
     `SELECT c.internal_id, country_code, ${comparedNumberSql('org_no')} AS org_no, operational_status, legal_form,
   company_type, listing_type, list_transform(industry_codes, lambda item : item.code) AS industry_codes,
   coalesce(text_terms, 0) AS text_terms, current_currency_code AS currency,
-  p.at, p.bytes, p.currency_at, p.figures_at, p.figures_bytes, p.score_bytes,
-  m.at AS minified_at, m.bytes AS minified_bytes, ${DATE_COLUMNS.map(instantOf).join(', ')}
+  p.at, p.bytes, p.crc32, p.currency_at, p.figures_at, p.figures_bytes, p.score_bytes,
+  m.at AS minified_at, m.bytes AS minified_bytes, m.crc32 AS minified_crc32, ${DATE_COLUMNS.map(instantOf).join(', ')}
 FROM ${CURRENT.companies} AS c
 JOIN ${placesIn('companies', places.companies)} AS p USING (internal_id)
 JOIN ${placesIn('minified', places.minified)} AS m USING (internal_id)
@@ -82,7 +83,7 @@ export const insertRelations = (places: PlacesOf): string =>
     'relation',
     'internal_id',
     `SELECT r.internal_id, r.country_code, ${comparedNumberSql('r.org_no')} AS org_no,
-  c.content_updated_at, c.relations_updated_at, coalesce(e.is_protected, false) AS is_protected, p.at, p.bytes
+  c.content_updated_at, c.relations_updated_at, coalesce(e.is_protected, false) AS is_protected, p.at, p.bytes, p.crc32
 FROM ${CURRENT.relations} AS r
 JOIN ${placesIn('relations', places.relations)} AS p USING (internal_id)
 LEFT JOIN copy.company AS c USING (internal_id)

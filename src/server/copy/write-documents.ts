@@ -3,6 +3,7 @@
 import { join } from 'node:path'
 import type { Session } from '../../lake/duckdb.ts'
 import { giveBackCompanies, giveBackRelations, type SessionRequest } from '../../load/give-back.ts'
+import type { NamedFile } from '../../manifest/file-list.ts'
 import { writeCompany } from './company-document.ts'
 import { type DocumentKind, documentFile } from './copy-form.ts'
 import { DocumentWriter } from './document-writer.ts'
@@ -11,8 +12,8 @@ import { CURRENT, type PlacesOf } from './search-tables.ts'
 
 export interface WrittenDocuments {
   readonly records: Readonly<Record<DocumentKind, number>>
-  /** Bytes of each file by its name. */
-  readonly files: Readonly<Record<string, number>>
+  /** The files of documents. */
+  readonly files: readonly NamedFile[]
   /** Paths of the CSV files of places. */
   readonly places: PlacesOf
 }
@@ -27,7 +28,9 @@ const writeTexts = (chunks: Texts): Write =>
     for await (const chunk of chunks) {
       for (const { id, text } of chunk) {
         const { at } = documents
-        places.write(`${id},${at},${documents.write(text)}\n`)
+        documents.beginDocument()
+        const bytes = documents.write(text)
+        places.write(`${id},${at},${bytes},${documents.crc32}\n`)
         documents.write('\n')
       }
       yield chunk.length
@@ -39,9 +42,9 @@ const writeCompanies = (request: SessionRequest): Write =>
     for await (const chunk of giveBackCompanies(request)) {
       for (const company of chunk) {
         const place = writeCompany(documents, company)
-        const { at, bytes, currencyAt, figuresAt, figuresBytes, scoreBytes } = place
+        const { at, bytes, crc32, currencyAt, figuresAt, figuresBytes, scoreBytes } = place
         places.write(
-          `${company.id},${at},${bytes},${currencyAt ?? ''},${figuresAt},${figuresBytes},${scoreBytes}\n`,
+          `${company.id},${at},${bytes},${crc32},${currencyAt ?? ''},${figuresAt},${figuresBytes},${scoreBytes}\n`,
         )
       }
       yield chunk.length
@@ -64,7 +67,7 @@ export const writeDocuments = async (
   onWritten: (kind: DocumentKind, records: number) => void,
 ): Promise<WrittenDocuments> => {
   const { session, signal } = request
-  const files: Record<string, number> = {}
+  const files: NamedFile[] = []
   const writeKind = async (kind: DocumentKind, write: Write): Promise<number> => {
     const documents = new DocumentWriter(join(folder, documentFile(kind)))
     const places = new DocumentWriter(placesPath(aside, kind))
@@ -75,7 +78,7 @@ export const writeDocuments = async (
         records += more
         onWritten(kind, records)
       }
-      files[documentFile(kind)] = documents.finish()
+      files.push({ name: documentFile(kind), ...documents.finish() })
       places.finish()
       return records
     } finally {

@@ -25,10 +25,14 @@ const sendFailure = (reply: FastifyReply, status: number): FastifyReply => {
   return sendProblem(reply, status)
 }
 
+/** What a route may have said of a file before the file proved to be damaged. */
+const OF_FILES = ['etag', 'accept-ranges', 'repr-digest', 'content-length', 'content-range']
+
 export const addErrorAnswers = (app: FastifyInstance): void => {
   app.setNotFoundHandler((_request, reply) => sendProblem(reply, 404))
   app.setErrorHandler((error, request, reply) => {
     const status = statusOf(error)
+    for (const name of OF_FILES) reply.removeHeader(name)
     if (status >= 500 && !reply.raw.destroyed) request.log.error({ err: error }, 'failed')
     return sendFailure(reply, status)
   })

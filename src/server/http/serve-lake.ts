@@ -38,6 +38,8 @@ export interface ServeLakeRequest {
   /** Stops the making of a serving copy. */
   readonly signal?: AbortSignal | undefined
   readonly onProgress?: ((progress: CopyProgress) => void) | undefined
+  /** Told why the serving copy in the lake cannot be used, before it is made anew. */
+  readonly onUnusable?: ((reason: Error) => void) | undefined
 }
 
 export interface LakeServer extends RunningServer {

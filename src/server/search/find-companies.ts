@@ -52,8 +52,8 @@ const scored = (at: number): string => `s${at}`
 const scoreOf = (questions: readonly Question[]): string =>
   questions.length === 0 ? 'NULL' : questions.map((_, at) => `${scored(at)}.score`).join(' + ')
 
-const PLACE_COLUMNS = `${ROW}.internal_id, ${ROW}.currency, ${ROW}.at, ${ROW}.bytes, ${ROW}.currency_at, ${ROW}.figures_at,
-  ${ROW}.figures_bytes, ${ROW}.score_bytes, ${ROW}.minified_at, ${ROW}.minified_bytes`
+const PLACE_COLUMNS = `${ROW}.internal_id, ${ROW}.currency, ${ROW}.at, ${ROW}.bytes, ${ROW}.crc32, ${ROW}.currency_at,
+  ${ROW}.figures_at, ${ROW}.figures_bytes, ${ROW}.score_bytes, ${ROW}.minified_at, ${ROW}.minified_bytes, ${ROW}.minified_crc32`
 
 export const findCompanies = (
   parts: SearchParts,
@@ -148,12 +148,17 @@ const foundOf = (row: Row): Found => ({
   place: {
     at: Number(row.at),
     bytes: Number(row.bytes),
+    crc32: Number(row.crc32),
     currency: row.currency === null ? null : String(row.currency),
     currencyAt: row.currency_at === null ? null : Number(row.currency_at),
     figuresAt: Number(row.figures_at),
     figuresBytes: Number(row.figures_bytes),
     scoreBytes: Number(row.score_bytes),
   },
-  minified: { at: Number(row.minified_at), bytes: Number(row.minified_bytes) },
+  minified: {
+    at: Number(row.minified_at),
+    bytes: Number(row.minified_bytes),
+    crc32: Number(row.minified_crc32),
+  },
   score: row.score === null ? null : Number(row.score),
 })

@@ -71,7 +71,7 @@ const findRelations = (
         after === null ? '' : ` AND ${ROW}.internal_id > ${paged.bind(after.lastId, 'BIGINT')}`
       const limit = paged.bind(pageLimit(parts, pageSize, after) + 1, 'BIGINT')
       const rows = await session.rows(
-        `SELECT ${ROW}.internal_id, ${ROW}.country_code, ${ROW}.is_protected, ${ROW}.at, ${ROW}.bytes
+        `SELECT ${ROW}.internal_id, ${ROW}.country_code, ${ROW}.is_protected, ${ROW}.at, ${ROW}.bytes, ${ROW}.crc32
 FROM ${tableOf('relations')} WHERE ${where}${onlyAfter} ORDER BY ${ROW}.internal_id LIMIT ${limit}`,
         paged.values,
       )
@@ -85,7 +85,7 @@ const foundOf = (row: Row): Found => ({
   country: row.country_code === null ? null : String(row.country_code),
   // Anything but a clear no is looked at entity by entity.
   isProtected: row.is_protected !== false,
-  place: { at: Number(row.at), bytes: Number(row.bytes) },
+  place: { at: Number(row.at), bytes: Number(row.bytes), crc32: Number(row.crc32) },
 })
 
 const bodyOf = async (

@@ -1,4 +1,5 @@
-import { readFile, writeFile } from 'node:fs/promises'
+import { randomBytes } from 'node:crypto'
+import { readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { brotliDecompressSync } from 'node:zlib'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -8,7 +9,9 @@ import { openShelf } from '../../../src/server/batches/batch-shelf.ts'
 import { makeBatches } from '../../../src/server/batches/make-batches.ts'
 import type { Caller } from '../../../src/server/caller.ts'
 import { newTokenBook, tokenHash } from '../../../src/server/tokens/token-book.ts'
-import { bearer, get, openFake } from '../http/open-fake.ts'
+import { sha256Of } from '../../../src/support/hash.ts'
+import { temporaryFolder } from '../../support/temporary-folder.ts'
+import { bearer, bodyOf, get, openFake, rawRequest } from '../http/open-fake.ts'
 import { type BatchLake, ofSnapshot, openBatchLake } from './batch-lake.ts'
 
 let batchLake: BatchLake
@@ -98,6 +101,89 @@ test('a file whose size is not that of the index is not sent', async () => {
   await writeFile(path, (await readFile(path)).subarray(1))
   const url = await openFake({ batches: openShelf(own) })
   expect((await get(`${url}/v2/batches/batch-file/1-companies-NO-0001`)).status).toBe(500)
+})
+
+/** Asks for a file as a client that takes what comes. @returns the body, or the status, or that it broke off */
+const download = async (url: string, id: string, headers: Record<string, string> = {}) => {
+  const response = await rawRequest(`${url}/v2/batches/batch-file/${id}`, { headers })
+  if (response.statusCode === 500) {
+    expect(response.headers.etag).toBeUndefined()
+    await bodyOf(response)
+    return '500'
+  }
+  return bodyOf(response).then(
+    (body) => body,
+    () => 'broken off',
+  )
+}
+
+test('of a damaged file no download ends cleanly, whole or in part, and the log names the file', async () => {
+  const own = await batchLake.newLake()
+  const { files } = await makeBatches({ lake: own, copy: batchLake.copy })
+  const small = join(own, '_batches', '00000001', 'companies-NO-0001.jsonl.br')
+  const good = await readFile(small)
+  const log: string[] = []
+  const url = await openFake({ batches: openShelf(own) }, { log: { write: (line) => log.push(line) } })
+  const id = '1-companies-NO-0001'
+  expect((await download(url, id)).length).toBeGreaterThan(10)
+  expect((await download(url, id, { range: 'bytes=5-9' })).length).toBeGreaterThan(3)
+  for (let at = 0; at < good.length; at += Math.ceil(good.length / 20)) {
+    const bad = Buffer.from(good)
+    bad[at] = (bad[at] ?? 0) ^ 4
+    await writeFile(small, bad)
+    expect(await download(url, id)).toBe('500')
+    // Also of a part where nothing is wrong.
+    expect(await download(url, id, { range: `bytes=${at === 0 ? 5 : 0}-${at === 0 ? 9 : at - 1}` })).toBe(
+      '500',
+    )
+  }
+  expect(log.join('')).toContain('LAKE_DAMAGED')
+  expect(log.join('')).toContain('companies-NO-0001.jsonl.br')
+  await writeFile(small, good)
+  expect((await download(url, id)).length).toBeGreaterThan(10)
+  expect(files).toHaveLength(6)
+})
+
+test('a damaged file of several pieces breaks off before its end', async () => {
+  const bytes = randomBytes(3_000_000)
+  const path = join(await temporaryFolder(), 'large.jsonl.br')
+  const file = {
+    BatchFileId: '1',
+    FileName: 'large.jsonl.br',
+    Content: 'Companies',
+    CreatedAt: '2026-11-21T12:00:00.000Z',
+    SizeInBytes: bytes.length,
+    Count: 1,
+    sha256: sha256Of(bytes),
+  } as const
+  const batches = { listing: async () => ({ BatchFiles: [] }), find: async () => ({ file, path }) }
+  const log: string[] = []
+  const url = await openFake({ batches }, { log: { write: (line) => log.push(line) } })
+  await writeFile(path, bytes)
+  const address = `${url}/v2/batches/batch-file/1`
+  expect(Buffer.from(await (await get(address)).arrayBuffer()).equals(bytes)).toBe(true)
+  await writeFile(path, Buffer.from(bytes).fill(0x20, 1_000_000, 1_000_002))
+  const response = await get(address)
+  expect(response.status).toBe(200)
+  await expect(response.arrayBuffer()).rejects.toThrow()
+  expect((await get(address, { ...bearer(), range: 'bytes=0-10' })).status).toBe(500)
+  expect(log.join('')).toMatch(/LAKE_DAMAGED[^\n]*large.jsonl.br/)
+})
+
+test('any flipped bit of an index is an error, and files that an earlier release made are offered as they were', async () => {
+  const own = await batchLake.newLake()
+  await makeBatches({ lake: own, copy: batchLake.copy })
+  const folder = join(own, '_batches', '00000001')
+  const good = await readFile(join(folder, 'index.json'))
+  for (let at = 0; at < good.length; at += 29) {
+    const bad = Buffer.from(good)
+    bad[at] = (bad[at] ?? 0) ^ 1
+    await writeFile(join(folder, 'index.json'), bad)
+    await expect(openShelf(own).listing(EVERYTHING)).rejects.toMatchObject({ code: 'LAKE_DAMAGED' })
+  }
+  await writeFile(join(folder, 'index.json'), good)
+  await rm(join(folder, 'files.json'))
+  expect((await openShelf(own).listing(EVERYTHING)).BatchFiles).toHaveLength(6)
 })
 
 test('an index that is none is an error', async () => {

@@ -51,7 +51,9 @@ test('makeBatches cuts by content, country and number, in the order of ids', asy
     'relations-SE-0001.jsonl.br': [1],
     'relations-none-0001.jsonl.br': [8],
   }
-  expect((await readdir(folder)).toSorted()).toEqual([...Object.keys(expected), 'index.json'].toSorted())
+  expect((await readdir(folder)).toSorted()).toEqual(
+    [...Object.keys(expected), 'files.json', 'index.json'].toSorted(),
+  )
   for (const [name, ids] of Object.entries(expected)) expect(await idsOf(folder, name)).toEqual(ids)
   expect((await linesOf(folder, 'companies-SE-0002.jsonl.br'))[0]).toMatchObject({ Score: 1.5 })
 })
@@ -87,6 +89,23 @@ test('makeBatches gives the same bytes each time, and does nothing where the fil
   const again = await make(1, first.lake)
   expect(again.made).toEqual({ ...first.made, made: false })
   expect((await stat(index)).ino).toBe(before.ino)
+})
+
+test('makeBatches makes files anew of which one is damaged, and says which', async () => {
+  const { lake, folder, made } = await make()
+  for (const name of ['companies-SE-0001.jsonl.br', 'index.json', 'files.json']) {
+    const path = join(folder, name)
+    const good = await readFile(path)
+    await writeFile(path, Buffer.from(good).fill(0x21, 20, 21))
+    const said: string[] = []
+    const again = await makeBatches({
+      ...{ lake, copy: batchLake.copy, companiesPerFile: 2 },
+      onDamaged: (reason) => said.push(reason),
+    })
+    expect(again).toEqual(made)
+    expect(said).toEqual([expect.stringContaining(name === 'files.json' ? 'index.json' : name)])
+    expect(await readFile(path)).toEqual(good)
+  }
 })
 
 test('makeBatches removes the files of older snapshots when the new ones stand, and no newer ones', async () => {

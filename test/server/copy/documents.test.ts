@@ -84,7 +84,7 @@ test.each([
   'makeCopy gives every current record of %s a document equal to it',
   async (content, table, count) => {
     const rows = await made.rows(
-      `SELECT internal_id, "at", bytes FROM copy.${table} ORDER BY hash(internal_id)`,
+      `SELECT internal_id, "at", bytes, crc32 FROM copy.${table} ORDER BY hash(internal_id)`,
     )
     const documents = await made.copy.documents(content, placesOf(rows))
     const records = byId(await loaded.givenBack(content))
@@ -157,7 +157,7 @@ const minifiedOf = (company: Json): object => {
 
 test('makeCopy writes in the minified documents what the full records say', async () => {
   const rows = await made.rows(
-    'SELECT internal_id, minified_at AS "at", minified_bytes AS bytes FROM copy.company ORDER BY internal_id',
+    'SELECT internal_id, minified_at AS "at", minified_bytes AS bytes, minified_crc32 AS crc32 FROM copy.company ORDER BY internal_id',
   )
   const minified = await made.copy.documents('minified', placesOf(rows))
   const records = byId(await loaded.givenBack('companies'))

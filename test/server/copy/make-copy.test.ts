@@ -1,6 +1,7 @@
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { contractHash } from '../../../src/server/copy/copy-form.ts'
 import { copyFolder, makeCopy } from '../../../src/server/copy/make-copy.ts'
 import { openCopy } from '../../../src/server/copy/open-copy.ts'
 import type { Embedder } from '../../../src/server/text/embedder.ts'
@@ -43,7 +44,14 @@ test('makeCopy writes the copy into the folder of its snapshot, and nothing besi
   })
   expect(folder).toBe(join(loaded.lake, '_serve', '00000001'))
   expect(await readdir(dirname(folder))).toEqual(['00000001'])
-  expect((await readdir(folder)).sort()).toEqual(['copy.json', ...Object.keys(description.files)].sort())
+  expect((await readdir(folder)).sort()).toEqual([
+    'companies.jsonl',
+    'copy.json',
+    'files.json',
+    'minified.jsonl',
+    'relations.jsonl',
+    'search.duckdb',
+  ])
   expect(JSON.parse(await readFile(join(folder, 'copy.json'), 'utf8'))).toEqual(description)
 })
 
@@ -124,6 +132,26 @@ test('makeCopy uses a copy that is there, and makes one of another embedder or s
   expect(await makeCopy(again)).toMatchObject({ snapshotSha256: 'a'.repeat(64) })
   expect(await readdir(dirname(folder))).toEqual(['1'])
   await opens(folder)
+})
+
+test('makeCopy makes a copy of another version or another contract anew', async () => {
+  const folder = await newFolder()
+  const description = await makeCopy(requestOf(loaded, { folder }))
+  const path = join(folder, 'copy.json')
+  for (const other of [{ version: 2 }, { contract: 'a'.repeat(64) }, { version: 2, contract: undefined }]) {
+    await writeFile(path, JSON.stringify({ ...description, ...other }))
+    expect(await makeCopy(requestOf(loaded, { folder }))).toEqual(description)
+    expect(JSON.parse(await readFile(path, 'utf8'))).toEqual(description)
+  }
+})
+
+test('contractHash is another when a field or a column is another, and not for another explanation', () => {
+  const declared = { fields: { Name: { kind: 'text', omitted: 'null', about: 'A name.' } } }
+  const hashOf = (kind: string, about: string) =>
+    contractHash({ fields: { Name: { ...declared.fields.Name, kind, about } } })
+  expect(hashOf('text', 'Another.')).toBe(contractHash(declared))
+  expect(hashOf('texts', 'A name.')).not.toBe(contractHash(declared))
+  expect(contractHash(declared, [])).not.toBe(contractHash(declared))
 })
 
 test('makeCopy never removes a folder that is no copy', async () => {

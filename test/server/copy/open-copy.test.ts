@@ -1,7 +1,7 @@
 import { cp, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { COPY_VERSION, type CopyDescription } from '../../../src/server/copy/copy-form.ts'
+import type { CopyDescription } from '../../../src/server/copy/copy-form.ts'
 import { openCopy } from '../../../src/server/copy/open-copy.ts'
 import { Workbench } from '../../load/loaded-lake.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
@@ -32,26 +32,30 @@ afterAll(async () => {
 const SLOW =
   'SELECT count(*) AS n FROM range(1_000_000_000) AS a, range(1000) AS b WHERE a.range * b.range = 7'
 
-test.each(['companies.jsonl', 'relations.jsonl', 'minified.jsonl', 'search.duckdb', 'copy.json'])(
-  'openCopy refuses a copy whose %s is missing, and one whose file is cut',
-  async (name) => {
-    const folder = join(await temporaryFolder(), 'copy')
-    await cp(made.folder, folder, { recursive: true })
-    const { size } = await stat(join(folder, name))
-    if (size > 0) {
-      await truncate(join(folder, name), size - 1)
-      if (name === 'copy.json') await truncate(join(folder, name), size - 2)
-      await expect(openCopy({ folder, memoryBytes: MEMORY_BYTES })).rejects.toMatchObject({
-        code: 'COPY_UNUSABLE',
-      })
-    }
-    await rm(join(folder, name))
+test.each([
+  'companies.jsonl',
+  'relations.jsonl',
+  'minified.jsonl',
+  'search.duckdb',
+  'copy.json',
+  'files.json',
+])('openCopy refuses a copy whose %s is missing, and one whose file is cut', async (name) => {
+  const folder = join(await temporaryFolder(), 'copy')
+  await cp(made.folder, folder, { recursive: true })
+  const { size } = await stat(join(folder, name))
+  if (size > 0) {
+    await truncate(join(folder, name), size - 1)
+    if (name === 'copy.json') await truncate(join(folder, name), size - 2)
     await expect(openCopy({ folder, memoryBytes: MEMORY_BYTES })).rejects.toMatchObject({
       code: 'COPY_UNUSABLE',
-      context: { folder },
     })
-  },
-)
+  }
+  await rm(join(folder, name))
+  await expect(openCopy({ folder, memoryBytes: MEMORY_BYTES })).rejects.toMatchObject({
+    code: 'COPY_UNUSABLE',
+    context: { folder },
+  })
+})
 
 test('openCopy refuses a copy of another version, a damaged DuckDB file, and a folder that is not there', async () => {
   const parent = await temporaryFolder()
@@ -60,13 +64,14 @@ test('openCopy refuses a copy of another version, a damaged DuckDB file, and a f
   await expect(opening()).rejects.toMatchObject({ code: 'COPY_UNUSABLE' })
   await cp(made.folder, folder, { recursive: true })
   const description: CopyDescription = JSON.parse(await readFile(join(folder, 'copy.json'), 'utf8'))
-  await writeFile(join(folder, 'copy.json'), JSON.stringify({ ...description, version: COPY_VERSION + 1 }))
-  await expect(opening()).rejects.toMatchObject({ code: 'COPY_UNUSABLE', message: /of version/ })
-  await writeFile(join(folder, 'copy.json'), JSON.stringify(description))
-  await writeFile(join(folder, 'search.duckdb'), Buffer.alloc(description.files['search.duckdb'] ?? 0, 1))
+  await writeFile(join(folder, 'copy.json'), JSON.stringify({ ...description, contract: 'a'.repeat(64) }))
+  await expect(opening()).rejects.toMatchObject({ code: 'COPY_UNUSABLE', message: /of version 3-a/ })
+  await cp(made.folder, folder, { recursive: true, force: true })
+  const { size } = await stat(join(folder, 'search.duckdb'))
+  await writeFile(join(folder, 'search.duckdb'), Buffer.alloc(size, 1))
   await expect(opening()).rejects.toMatchObject({
     code: 'COPY_UNUSABLE',
-    message: /"search.duckdb" cannot be opened/,
+    message: /"search.duckdb" is damaged: its SHA-256 is/,
   })
 })
 
@@ -172,7 +177,9 @@ test('close waits for the query that runs, and refuses those that wait and those
 })
 
 test('documents gives documents in the order of their places, also one twice', async () => {
-  const rows = await made.rows('SELECT internal_id, "at", bytes FROM copy.company ORDER BY internal_id')
+  const rows = await made.rows(
+    'SELECT internal_id, "at", bytes, crc32 FROM copy.company ORDER BY internal_id',
+  )
   const places = placesOf(rows)
   const file = await readFile(join(made.folder, 'companies.jsonl'))
   const orders = [
@@ -190,6 +197,6 @@ test('documents gives documents in the order of their places, also one twice', a
 
 test('documents refuses a place behind the end of the file', async () => {
   const { size } = await stat(join(made.folder, 'companies.jsonl'))
-  const reading = made.copy.documents('companies', [{ at: size - 1, bytes: 2 }])
+  const reading = made.copy.documents('companies', [{ at: size - 1, bytes: 2, crc32: 0 }])
   await expect(reading).rejects.toMatchObject({ code: 'COPY_UNUSABLE' })
 })

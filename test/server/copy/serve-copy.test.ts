@@ -1,4 +1,4 @@
-import { readdir, stat, truncate } from 'node:fs/promises'
+import { readdir, readFile, stat, truncate } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { inLake, SERVE_FOLDER, snapshotPath } from '../../../src/lake/layout.ts'
@@ -17,8 +17,11 @@ beforeAll(async () => {
 })
 afterAll(() => bench.close())
 
-const served = (snapshot?: number, embedder = lengthEmbedder) =>
-  serveCopy({ lake: loaded.lake, snapshot, memoryBytes: MEMORY_BYTES, embedder })
+const served = (
+  snapshot?: number,
+  embedder = lengthEmbedder,
+  onUnusable: (reason: Error) => void = () => undefined,
+) => serveCopy({ lake: loaded.lake, snapshot, memoryBytes: MEMORY_BYTES, embedder, onUnusable })
 
 test('serveCopy makes the copy of the newest snapshot, and uses it the next time', async () => {
   const first = await served()
@@ -46,10 +49,35 @@ test('serveCopy makes a copy of each snapshot, and anew for another embedder', a
   await other.close()
 })
 
-test('serveCopy refuses a damaged copy, a lake that is none, and a snapshot that is not there', async () => {
+test('serveCopy makes a damaged copy in the lake anew and says why', async () => {
   await (await served(1)).close()
-  await truncate(join(inLake(loaded.lake, SERVE_FOLDER), '00000001', 'companies.jsonl'), 10)
-  await expect(served(1)).rejects.toMatchObject({ code: 'COPY_UNUSABLE' })
+  const folder = join(inLake(loaded.lake, SERVE_FOLDER), '00000001')
+  const whole = await readFile(join(folder, 'companies.jsonl'))
+  for (const name of ['companies.jsonl', 'copy.json', 'files.json', 'search.duckdb']) {
+    await truncate(join(folder, name), 10)
+    const said: string[] = []
+    const copy = await served(1, lengthEmbedder, ({ message }) => said.push(message))
+    expect(said).toEqual([expect.stringMatching(new RegExp(`^Cannot use serving copy .*"${name}"`))])
+    expect(await readFile(join(folder, 'companies.jsonl'))).toEqual(whole)
+    await copy.close()
+  }
+})
+
+test('serveCopy refuses a damaged copy that it cannot make anew', async () => {
+  const folder = join(await temporaryFolder(), 'copies', '1')
+  const request = {
+    lake: loaded.lake,
+    snapshot: 1,
+    memoryBytes: MEMORY_BYTES,
+    embedder: lengthEmbedder,
+    folder,
+  }
+  await (await serveCopy(request)).close()
+  await truncate(join(folder, 'companies.jsonl'), 10)
+  await expect(serveCopy(request)).rejects.toMatchObject({ code: 'COPY_UNUSABLE' })
+})
+
+test('serveCopy refuses a lake that is none, and a snapshot that is not there', async () => {
   await expect(served(9)).rejects.toMatchObject({ code: 'SNAPSHOT_NOT_FOUND' })
   const none = serveCopy({
     lake: await temporaryFolder(),

@@ -71,6 +71,6 @@ export const madeCopy = async (loaded: LoadedLake): Promise<MadeCopy> => {
   return { folder, copy, rows: (sql) => copy.query((session) => session.rows(sql), LIMIT) }
 }
 
-/** Places out of rows with the columns `at` and `bytes`. */
+/** Places out of rows with the columns `at`, `bytes` and `crc32`. */
 export const placesOf = (rows: readonly Row[]): Place[] =>
-  rows.map(({ at, bytes }) => ({ at: Number(at), bytes: Number(bytes) }))
+  rows.map(({ at, bytes, crc32 }) => ({ at: Number(at), bytes: Number(bytes), crc32: Number(crc32) }))

@@ -1,3 +1,4 @@
+import { crc32 } from 'node:zlib'
 import { expect, test } from 'vitest'
 import type { CompanyPlace } from '../../../src/server/copy/copy-form.ts'
 import { companyPieces, newConverter } from '../../../src/server/search/company-documents.ts'
@@ -17,6 +18,7 @@ const stored = (currency: string | null, figures: object | null, score?: number)
   const place: CompanyPlace = {
     at: 0,
     bytes: Buffer.byteLength(text),
+    crc32: crc32(text),
     currency,
     currencyAt: currency === null ? null : text.indexOf(JSON.stringify(currency)),
     figuresAt: members === '' ? 0 : meta.length + 1,

@@ -46,12 +46,12 @@ export const wordEmbedder: Embedder = {
 const emptyCopy = (snapshot: number): ServingCopy => ({
   description: {
     version: 1,
+    contract: 'c'.repeat(64),
     snapshot,
     snapshotTime: '2025-01-01T00:00:00Z',
     snapshotSha256: 'f'.repeat(64),
     records: { companies: 0, relations: 0 },
     embedder: { name: wordEmbedder.name, dimensions: wordEmbedder.dimensions },
-    files: {},
   },
   query: () => Promise.reject(new Error('No query expected')),
   documents: () => Promise.reject(new Error('No documents expected')),

@@ -1,0 +1,165 @@
+import { cp, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { openCopy } from '../../../src/server/copy/open-copy.ts'
+import { serveCopy } from '../../../src/server/copy/serve-copy.ts'
+import type { ServingCopy } from '../../../src/server/copy/serving-copy.ts'
+import { type LoadedLake, Workbench } from '../../load/loaded-lake.ts'
+import { seededRandom } from '../../manifest/damage.ts'
+import { temporaryFolder } from '../../support/temporary-folder.ts'
+import {
+  LIMIT,
+  lengthEmbedder,
+  loadServed,
+  type MadeCopy,
+  MEMORY_BYTES,
+  madeCopy,
+  placesOf,
+  sampleLines,
+} from './served-lake.ts'
+
+let bench: Workbench
+let loaded: LoadedLake
+let made: MadeCopy
+
+beforeAll(async () => {
+  bench = await Workbench.open()
+  loaded = await loadServed(
+    bench,
+    { content: 'companies', lines: await sampleLines('companies', 30) },
+    { content: 'relations', lines: await sampleLines('relations', 30) },
+  )
+  made = await madeCopy(loaded)
+})
+afterAll(async () => {
+  await made.copy.close()
+  await bench.close()
+})
+
+const random = seededRandom(7)
+
+/** Flips one bit of a file, in place. @returns what puts it back */
+const flipBit = async (path: string): Promise<() => Promise<void>> => {
+  const good = await readFile(path)
+  const bad = Buffer.from(good)
+  const at = Math.floor(random() * bad.length)
+  bad[at] = (bad[at] ?? 0) ^ (1 << Math.floor(random() * 8))
+  // Without truncating: an open file stays what it is, as when a disk rots.
+  await writeFile(path, bad, { flag: 'r+' })
+  return () => writeFile(path, good, { flag: 'r+' })
+}
+
+const copied = async (): Promise<string> => {
+  const folder = join(await temporaryFolder(), 'copy')
+  await cp(made.folder, folder, { recursive: true })
+  return folder
+}
+
+test.each([
+  ['copy.json', 40],
+  ['files.json', 40],
+  ['search.duckdb', 8],
+])('openCopy refuses a copy with one flipped bit in %s', async (name, flips) => {
+  const folder = await copied()
+  for (let flip = 0; flip < flips; flip += 1) {
+    const putBack = await flipBit(join(folder, name))
+    await expect(openCopy({ folder, memoryBytes: MEMORY_BYTES })).rejects.toMatchObject({
+      code: 'COPY_UNUSABLE',
+    })
+    await putBack()
+  }
+  await (await openCopy({ folder, memoryBytes: MEMORY_BYTES })).close()
+})
+
+/** All documents of a kind, or the code of the error. */
+const answerOf = async (copy: ServingCopy, sql: string, kind: 'companies' | 'relations' | 'minified') => {
+  try {
+    const rows = await copy.query((session) => session.rows(sql), LIMIT)
+    return (await copy.documents(kind, placesOf(rows))).map(String)
+  } catch (error) {
+    if (error instanceof Error && 'code' in error) return error.code
+    throw error
+  }
+}
+const QUERIES = {
+  companies: 'SELECT "at", bytes, crc32 FROM copy.company ORDER BY internal_id',
+  relations: 'SELECT "at", bytes, crc32 FROM copy.relation ORDER BY internal_id',
+  minified:
+    'SELECT minified_at AS "at", minified_bytes AS bytes, minified_crc32 AS crc32 FROM copy.company ORDER BY internal_id',
+} as const
+const KINDS = ['companies', 'relations', 'minified'] as const
+
+test.each(KINDS)(
+  'documents gives no document of %s with a flipped bit, and the file is named',
+  async (kind) => {
+    const folder = await copied()
+    const copy = await openCopy({ folder, memoryBytes: MEMORY_BYTES })
+    const right = await answerOf(copy, QUERIES[kind], kind)
+    const path = join(folder, `${kind}.jsonl`)
+    const lineEnds = new Set(
+      [...(await readFile(path)).entries()].flatMap(([at, byte]) => (byte === 10 ? [at] : [])),
+    )
+    let refused = 0
+    for (let flip = 0; flip < 40; flip += 1) {
+      const putBack = await flipBit(path)
+      const answer = await answerOf(copy, QUERIES[kind], kind)
+      if (answer === 'COPY_UNUSABLE') refused += 1
+      // A line end is no part of an answer.
+      else expect(answer).toEqual(right)
+      await putBack()
+    }
+    expect(refused).toBeGreaterThan(40 - lineEnds.size)
+    expect(await readFile(join(folder, 'damaged.txt'), 'utf8')).toContain(
+      `"${kind}.jsonl": the document at byte`,
+    )
+    await copy.close()
+    await expect(openCopy({ folder, memoryBytes: MEMORY_BYTES })).rejects.toMatchObject({
+      code: 'COPY_UNUSABLE',
+      message: expect.stringContaining(`it was found damaged: "${kind}.jsonl"`),
+    })
+  },
+)
+
+test('query over a search file that is damaged while it is open gives the right answer or COPY_UNUSABLE', async () => {
+  const folder = await copied()
+  const path = join(folder, 'search.duckdb')
+  const counted = { right: 0, refused: 0 }
+  for (let flip = 0; flip < 25; flip += 1) {
+    const copy = await openCopy({ folder, memoryBytes: MEMORY_BYTES })
+    const putBack = await flipBit(path)
+    for (const kind of KINDS) {
+      const answer = await answerOf(copy, QUERIES[kind], kind)
+      if (answer === 'COPY_UNUSABLE') counted.refused += 1
+      else {
+        expect(answer).toEqual(await answerOf(made.copy, QUERIES[kind], kind))
+        counted.right += 1
+      }
+    }
+    await copy.close()
+    await putBack()
+    await rm(join(folder, 'damaged.txt'), { force: true })
+  }
+  expect(counted.right + counted.refused).toBe(75)
+})
+
+test('serveCopy makes a copy anew in which an earlier server has found damage', async () => {
+  const open = (said: string[]) =>
+    serveCopy({
+      lake: loaded.lake,
+      memoryBytes: MEMORY_BYTES,
+      embedder: { ...lengthEmbedder, name: 'own' },
+      onUnusable: ({ message }) => said.push(message),
+    })
+  const said: string[] = []
+  const first = await open(said)
+  const path = join(made.folder, 'minified.jsonl')
+  const good = await readFile(path)
+  const inode = (await stat(path)).ino
+  await writeFile(path, Buffer.from(good).fill(0x20, 5, 6), { flag: 'r+' })
+  expect(await answerOf(first, QUERIES.minified, 'minified')).toBe('COPY_UNUSABLE')
+  const second = await open(said)
+  expect(said).toEqual([expect.stringContaining('it was found damaged: "minified.jsonl"')])
+  expect((await stat(path)).ino).not.toBe(inode)
+  expect(await readFile(path)).toEqual(good)
+  await Promise.all([first.close(), second.close()])
+})

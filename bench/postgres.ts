@@ -62,19 +62,19 @@ try {
     const url = server.url(await server.newDatabase())
     const sink = postgresSink({ url, staging: join(folder, 'staging') })
     const stage = async (run: string) => {
-      await sink.open(run)
-      const main = await sink.write('p-0', 'companies', session.relation(companies))
-      const long = await sink.write('p-0', 'financials', session.relation(figures))
-      return [...main.files, ...long.files]
+      const opened = await sink.open(run)
+      const main = await opened.write('p-0', 'companies', session.relation(companies))
+      const long = await opened.write('p-0', 'financials', session.relation(figures))
+      return () => opened.commit([...main.files, ...long.files])
     }
-    let files: Awaited<ReturnType<typeof stage>> = []
+    let commit = async (): Promise<void> => undefined
     const staged = await seconds(async () => {
-      files = await stage('run-1')
+      commit = await stage('run-1')
     })
     const plain = await plainCopy(url, join(folder, 'staging/run-1/financials/p-0.csv'))
-    const first = await seconds(() => sink.commit(files))
-    files = await stage('run-2')
-    const again = await seconds(() => sink.commit(files))
+    const first = await seconds(() => commit())
+    commit = await stage('run-2')
+    const again = await seconds(() => commit())
     console.log(
       `round ${round}: staged ${rate(staged)}; psql ${rate(plain)}; first load ${rate(first)}, ` +
         `${(first / plain).toFixed(2)} × psql's time; all rows replaced ${rate(again)}, ${(again / plain).toFixed(2)} ×`,

@@ -13,6 +13,7 @@ import {
   chooseSink,
   DEFAULT_MEMORY_BYTES,
   type Delivery,
+  type DeliverySink,
   deliver,
   FORMAT_NAMES,
   type FormatName,
@@ -28,7 +29,6 @@ import {
   readToken,
   type Service,
   stagingFolder,
-  type TellingSink,
   ToolkitError,
 } from '../src/index.ts'
 
@@ -125,7 +125,7 @@ const pulledOf = ({ summary, entry, plan, windows }: PullSummary): Pulled => ({
 
 /** What is brought in step with the lake when it is committed. */
 interface Extras {
-  readonly sinks: readonly TellingSink[]
+  readonly sinks: readonly DeliverySink[]
   readonly formats: readonly FormatName[]
 }
 
@@ -151,7 +151,7 @@ const formatOf = (name: string): FormatName => {
 /** Made before anything is pulled, so that what is wrong with them shows at once. @throws {ToolkitError} USAGE */
 const extrasOf = async (env: Environment, staging: string): Promise<Extras> => {
   const formats = words(env, 'FIRMLAKE_PUBLISH').map(formatOf)
-  const sinks: TellingSink[] = []
+  const sinks: DeliverySink[] = []
   try {
     for (const [at, address] of words(env, 'FIRMLAKE_SINKS').entries())
       sinks.push(
@@ -193,12 +193,12 @@ const publishAll = async (
 
 const deliverAll = async (
   lake: string,
-  sinks: readonly TellingSink[],
+  sinks: readonly DeliverySink[],
   signal: AbortSignal,
 ): Promise<Done> => {
   if (sinks.length === 0) return {}
   const delivered = await deliver({ lake, sinks, memoryBytes: SINK_MEMORY_BYTES, signal })
-  const warnings = sinks.flatMap((sink) => sink.warnings ?? [])
+  const warnings = delivered.flatMap((one) => one.warnings)
   return { delivered, ...(warnings.length > 0 && { warnings }) }
 }
 

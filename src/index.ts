@@ -25,7 +25,7 @@ export type {
 } from './core/partition.ts'
 export { REJECT_CODES, type RejectCode } from './core/reject.ts'
 export type { CopyFormat, CopyReceipt, Relation as RowRelation } from './core/relation.ts'
-export type { DeliverySink, Receipt, Sink } from './core/sink.ts'
+export type { DeliverySink, Receipt, Sink, SinkRun } from './core/sink.ts'
 export type { Fingerprint, Source } from './core/source.ts'
 export { BlockMemory } from './decode/block-memory.ts'
 export { type DecodeOptions, decodeBlocks } from './decode/decode-blocks.ts'
@@ -50,7 +50,6 @@ export {
   readAddress,
   type SinkParts,
   type TargetAddress,
-  type TellingSink,
 } from './pipeline/choose-sink.ts'
 export { compact } from './pipeline/compact.ts'
 export type { CompactEvent } from './pipeline/compact-progress.ts'
@@ -85,10 +84,10 @@ export { type RunPlan, startRun } from './pipeline/start-run.ts'
 export type { CatalogOptions } from './publish/iceberg/catalog-client.ts'
 export { type ArrowSinkOptions, arrowSink } from './sink/arrow/arrow-sink.ts'
 export { type CsvSinkOptions, csvSink } from './sink/csv.ts'
-export { type DuckdbFileOptions, type DuckdbFileSink, duckdbFile } from './sink/duckdb-file.ts'
+export { type DuckdbFileOptions, duckdbFile } from './sink/duckdb-file.ts'
 export { type JsonLinesOptions, jsonLines } from './sink/json-lines.ts'
 export { type ParquetLakeOptions, parquetLake } from './sink/parquet-lake.ts'
-export { type PostgresOptions, type PostgresSink, postgresSink } from './sink/postgres/postgres.ts'
+export { type PostgresOptions, postgresSink } from './sink/postgres/postgres.ts'
 export { withLoaded } from './sink/with-loaded.ts'
 export { localSources } from './source/local-sources.ts'
 export { openService, type Service, type ServiceOptions } from './source/service/service.ts'

@@ -137,7 +137,7 @@ const deliverAll = async (
     for (const { sink, runs, rows } of deliveries)
       if (runs.length > 0)
         line.log(`Delivered ${formatCounted(runs.length, 'run')} to ${sink}: ${formatCounted(rows, 'row')}`)
-    for (const warning of sinks.flatMap(({ warnings = [] }) => warnings)) note(`warning: ${warning}`)
+    for (const warning of deliveries.flatMap(({ warnings }) => warnings)) note(`warning: ${warning}`)
   } finally {
     await rm(staging, { recursive: true, force: true })
   }

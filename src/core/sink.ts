@@ -1,10 +1,11 @@
 /**
- * Where rows go. A sink's life: `open` once; `write` once for each table of each partition, several
- * partitions side by side; then `commit` with the files of all finished partitions, or `abort`.
+ * Where rows go. A sink opens runs; of each: `write` once for each table of each partition, several partitions side by
+ * side; then `commit` with the files of all finished partitions, or `abort`. A sink holds no run itself: several may be
+ * open at once.
  *
  * - Nothing that `write` does may be visible to readers before `commit`.
  * - When `write` resolves, its rows are on disk (synced): a run that is killed afterwards may resume with
- *   the receipts alone, in another process, on a sink opened anew for the same run.
+ *   the receipts alone, in another process, on the same run opened anew.
  * - Writing a partition's table again replaces what was written before: a resumed run repeats what was cut off.
  * - `commit` may be called again after a crash in its midst and then completes what is missing.
  * - `abort` removes what this run wrote and is safe at any time before `commit`.
@@ -21,24 +22,28 @@ export interface Receipt {
   readonly statistics: CopyReceipt['statistics']
 }
 
-export interface Sink {
-  readonly name: string
-  /** Prepares for a run; a run id seen before is a resumed run. */
-  open(run: string): Promise<void>
+/** A run on its way into a target. */
+export interface SinkRun {
   /** Writes all rows of `table` that belong to `partition`. @throws {ToolkitError} DISK_FULL, WRITE_FAILED */
   write(partition: string, table: string, rows: Relation): Promise<Receipt>
   /** Shows what the given files (of earlier receipts) hold; all or nothing as far as the target allows it. */
   commit(files: readonly FileEntry[]): Promise<void>
   abort(): Promise<void>
-  /** The runs that the target shows already; a sink without it takes no deliveries. Needs no `open`. */
-  loaded?(): Promise<ReadonlySet<string>>
   /**
    * What stands behind FROM to read rows that `write` has written to files of one table, committed or not. A sink
    * without it makes the run keep in memory and in its journal every line item that the contract does not know.
    */
   stagedRows?(files: readonly FileEntry[]): Promise<string>
-  /** What a person should know of the commits so far, such as characters that the target cannot hold. */
+  /** What a person should know of the commit, such as characters that the target cannot hold. */
   readonly warnings?: readonly string[]
+}
+
+export interface Sink {
+  readonly name: string
+  /** Prepares for a run; a run id seen before is a resumed run. */
+  open(run: string): Promise<SinkRun>
+  /** The runs that the target shows already; a sink without it takes no deliveries. */
+  loaded?(): Promise<ReadonlySet<string>>
 }
 
 /** A sink that runs can be delivered to: it knows which of them its target shows. */

@@ -6,7 +6,7 @@ import type { Content } from '../contract/objects.ts'
 import { ToolkitError } from '../core/errors.ts'
 import type { DateRange } from '../core/partition.ts'
 import type { RejectCode, RejectedLine } from '../core/reject.ts'
-import type { Receipt, Sink } from '../core/sink.ts'
+import type { Receipt, SinkRun } from '../core/sink.ts'
 import type { Engine, Row, Session } from '../lake/duckdb.ts'
 import { QUARANTINE } from '../lake/tables.ts'
 import type { CheckedPart, Stretch } from './check-block.ts'
@@ -40,9 +40,9 @@ export interface LoadedPart {
 
 export interface Loader {
   /** Loads one part. Parts may be loaded side by side. @throws {ToolkitError} ENGINE_FAILED, DISK_FULL */
-  readonly load: (request: PartToLoad, sink: Sink) => Promise<LoadedPart>
+  readonly load: (request: PartToLoad, sink: SinkRun) => Promise<LoadedPart>
   /** Writes the run's dictionary of line items: those of the contract and those seen beyond it. */
-  readonly loadLineItems: (partition: string, seen: SeenItems, sink: Sink) => Promise<Receipt>
+  readonly loadLineItems: (partition: string, seen: SeenItems, sink: SinkRun) => Promise<Receipt>
   /** Asks the loader's engine something, such as what the files say that it has written. For small results. */
   readonly rows: (sql: string) => Promise<readonly Row[]>
   readonly close: () => Promise<void>
@@ -105,7 +105,7 @@ class PartSession {
 const loadPart = async (
   working: PartSession,
   request: PartToLoad,
-  sink: Sink,
+  sink: SinkRun,
   spoolFolder: string,
   seen: SeenSets,
 ): Promise<LoadedPart> => {

@@ -81,14 +81,11 @@ const folderOf = async (format: FileFormat, directory: string, parts: SinkParts)
   }
 }
 
-/** A sink that may have something to tell of its commits: characters that had to be replaced. */
-export type TellingSink = DeliverySink & { readonly warnings?: readonly string[] }
-
 /** A database as a sink; its tables show current versions. */
 export const databaseSink = async (
   address: Extract<TargetAddress, { kind: 'duckdb' | 'postgres' }>,
   { staging, memoryBytes, signal, what }: SinkParts,
-): Promise<TellingSink> => {
+): Promise<DeliverySink> => {
   if (address.kind === 'duckdb') return duckdbFile({ file: address.file, staging, memoryBytes, signal, what })
   const { postgresSink } = await import('../sink/postgres/postgres.ts')
   return postgresSink({ url: address.url, staging, signal, what })
@@ -118,7 +115,7 @@ export const refuseLakeAsTarget = async (address: TargetAddress, lake: string): 
  *
  * @throws {ToolkitError} `TARGET_REFUSED` for a single file: a run has several tables
  */
-export const chooseSink = async (address: TargetAddress, parts: SinkParts): Promise<TellingSink> => {
+export const chooseSink = async (address: TargetAddress, parts: SinkParts): Promise<DeliverySink> => {
   switch (address.kind) {
     case 'file':
       throw new ToolkitError(

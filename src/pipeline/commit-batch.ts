@@ -2,7 +2,7 @@
 
 import { ToolkitError } from '../core/errors.ts'
 import type { FileEntry, PartitionEntry, PullEntry } from '../core/partition.ts'
-import type { Sink } from '../core/sink.ts'
+import type { SinkRun } from '../core/sink.ts'
 import type { Loader } from '../load/loader.ts'
 import { type CommitOutcome, commitRun } from '../manifest/commit.ts'
 import type { RunClaim } from '../manifest/run-claims.ts'
@@ -52,7 +52,7 @@ export type BatchOutcome = CommitOutcome & { readonly currencyChange?: CurrencyC
 
 /** @throws {ToolkitError} QUARANTINE_LIMIT, CURRENCY_CHANGED, and what the sink and the commit throw */
 export const commitBatch = async (
-  { loader, sink }: { readonly loader: Loader; readonly sink: Sink },
+  { loader, sink }: { readonly loader: Loader; readonly sink: SinkRun },
   finished: readonly Finished[],
   options: CommitOptions,
 ): Promise<BatchOutcome> => {
@@ -81,7 +81,7 @@ export const commitBatch = async (
 const dictionaryOf = async (
   finished: readonly Finished[],
   loader: Loader,
-  sink: Sink,
+  sink: SinkRun,
 ): Promise<readonly FileEntry[]> => {
   const seen = await seenItemsOf(finished, sink.stagedRows?.bind(sink))
   return (await loader.loadLineItems('line_items', seen, sink)).files

@@ -1,12 +1,12 @@
 /** Writes sorted rows to files of a wanted size: each is measured, and the next one, or the same again, made by that. */
 
 import type { FileEntry } from '../core/partition.ts'
-import type { Sink } from '../core/sink.ts'
+import type { SinkRun } from '../core/sink.ts'
 import type { SortedRows } from '../lake/compact-rows.ts'
 import { LEAST_ROWS } from './compact-plan.ts'
 
 export interface FilesRequest {
-  readonly sink: Sink
+  readonly sink: SinkRun
   readonly table: string
   readonly sorted: SortedRows
   /** What the files' names begin with; their number follows. */
@@ -38,7 +38,7 @@ export const writeCompacted = async (request: FilesRequest): Promise<readonly Fi
       const rows = Math.min(left, Math.max(LEAST_ROWS, Math.round(targetBytes / bytesPerRow)))
       const { files: written } = await sink.write(name, table, sorted.slice(from, from + rows))
       const [file] = written
-      if (file === undefined) throw new TypeError(`Sink "${sink.name}" wrote no file of table "${table}"`)
+      if (file === undefined) throw new TypeError(`Cannot compact table "${table}": its sink wrote no file`)
       bytesPerRow = file.bytes / rows
       const share = file.bytes / targetBytes
       // The last rows are as many as they are; too many of them become two files.

@@ -7,7 +7,7 @@ import { randomBytes } from 'node:crypto'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { FileEntry, PartitionEntry, Snapshot } from '../core/partition.ts'
-import type { Sink } from '../core/sink.ts'
+import type { SinkRun } from '../core/sink.ts'
 import { currentSelect, sortRows } from '../lake/compact-rows.ts'
 import { type Table, tablesOf } from '../lake/tables.ts'
 import { commitCompaction } from '../manifest/compact-commit.ts'
@@ -44,7 +44,7 @@ import { DEFAULT_MEMORY_BYTES, DEFAULT_THREADS } from './divide-memory.ts'
 
 const compactTable = async (
   work: Work,
-  sink: Sink,
+  sink: SinkRun,
   spill: string,
   table: Table,
   content: CompactContent,
@@ -80,7 +80,7 @@ const compactTable = async (
 
 const compactContent = async (
   work: Work,
-  sink: Sink,
+  sink: SinkRun,
   claim: RunClaim,
   content: CompactContent,
 ): Promise<PartitionEntry[]> => {
@@ -94,7 +94,7 @@ const compactContent = async (
 }
 
 /** One dictionary in place of those of all runs. */
-const compactDictionary = async ({ session, snapshot, lake }: Work, sink: Sink): Promise<FileEntry[]> => {
+const compactDictionary = async ({ session, snapshot, lake }: Work, sink: SinkRun): Promise<FileEntry[]> => {
   const table = dictionaryTable()
   if (!snapshot.files.some((file) => file.table === table.name)) return []
   const rows = session.relation(
@@ -117,8 +117,7 @@ const work = async (
   const inputs = [...plan.contents.flatMap(({ files }) => files), ...snapshot.files]
   const of = sizesOf(inputs).bytes
   await checkInputs(lake, inputs, (bytes) => tell({ kind: 'progress', phase: 'checking', bytes, of }), signal)
-  const sink = parquetLake({ lake })
-  await sink.open(claim.run)
+  const sink = await parquetLake({ lake }).open(claim.run)
   const [partitions, runFiles] = await withSession(options, spill, async (session) => {
     const parts: Work = { session, snapshot, lake, targetBytes, signal, tell }
     await checkColumns(session, lake, snapshot)

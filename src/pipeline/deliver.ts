@@ -41,6 +41,8 @@ export interface Delivery {
   readonly sink: string
   readonly runs: readonly string[]
   readonly rows: number
+  /** What a person should know, such as characters that the target cannot hold. */
+  readonly warnings: readonly string[]
 }
 
 /** The tables of one partition of a run, or of the run itself. */
@@ -113,14 +115,15 @@ const stopIfAborted = ({ signal }: DeliverOptions): void => {
   if (signal?.aborted) throw new ToolkitError('INTERRUPTED', 'it was stopped', {}, signal.reason)
 }
 
+/** @returns warnings of its commit */
 const deliverRun = async (
   sink: Sink,
   { run, parts }: CommittedRun,
   options: Delivering,
   { onRows, onLoad }: { readonly onRows: (rows: number) => void; readonly onLoad: () => void },
-): Promise<void> => {
+): Promise<readonly string[]> => {
   const { lake, session, signal } = options
-  await sink.open(run)
+  const target = await sink.open(run)
   try {
     const written: FileEntry[] = []
     for (const { partition, files } of parts) {
@@ -136,17 +139,18 @@ const deliverRun = async (
           version: 0,
           partition: undefined,
         }))
-        const receipt = await sink.write(partition, name, session.relation(readTable(table, versioned)))
+        const receipt = await target.write(partition, name, session.relation(readTable(table, versioned)))
         written.push(...receipt.files)
         onRows(receipt.rows)
       }
     }
     stopIfAborted(options)
     onLoad()
-    await sink.commit(written)
+    await target.commit(written)
+    return target.warnings ?? []
   } catch (error) {
     // What is left of it the next try writes over; the first error is the one to tell.
-    await sink.abort().catch(() => undefined)
+    await target.abort().catch(() => undefined)
     throw error
   }
 }
@@ -163,6 +167,7 @@ const deliverTo = async (
 ): Promise<Outcome> => {
   let rows = 0
   const done: string[] = []
+  const warnings: string[] = []
   let current: string | undefined
   try {
     const lacking = await lackingOf(sink, runs)
@@ -179,16 +184,17 @@ const deliverTo = async (
           loading,
         })
       tell()
-      await deliverRun(sink, one, options, {
-        onRows: (more) => {
-          rows += more
+      const more = await deliverRun(sink, one, options, {
+        onRows: (count) => {
+          rows += count
           tell()
         },
         onLoad: () => tell(true),
       })
       done.push(one.run)
+      warnings.push(...more)
     }
-    return { kind: 'delivered', delivery: { sink: sink.name, runs: done, rows } }
+    return { kind: 'delivered', delivery: { sink: sink.name, runs: done, rows, warnings } }
   } catch (error) {
     return { kind: 'failed', sink: sink.name, ...(current !== undefined && { run: current }), error }
   }

@@ -136,8 +136,8 @@ const toDatabase = async (
     what: 'the export',
   })
   // A database that cannot be reached is told before the rows are written, which takes long.
-  await sink.loaded?.()
-  await sink.open(newRunId(new Date(), randomBytes))
+  await sink.loaded()
+  const run = await sink.open(newRunId(new Date(), randomBytes))
   try {
     const done: ExportedTable[] = []
     const files: FileEntry[] = []
@@ -146,17 +146,17 @@ const toDatabase = async (
       const onBytes = (bytes: number): void => tell({ table: name, done, bytes })
       onBytes(0)
       const receipt = await whileWriting(workshop, onBytes, async () =>
-        sink.write('export', name, await query.relation(sql)),
+        run.write('export', name, await query.relation(sql)),
       )
       files.push(...receipt.files)
       done.push({ table: name, rows: receipt.rows })
     }
     signal?.throwIfAborted()
     tell({ table: to.kind, done, bytes: await workshop.bytes(), loading: true })
-    await sink.commit(files)
-    return { tables: done, warnings: sink.warnings ?? [] }
+    await run.commit(files)
+    return { tables: done, warnings: run.warnings ?? [] }
   } catch (error) {
-    await sink.abort().catch(() => undefined)
+    await run.abort().catch(() => undefined)
     throw error
   }
 }

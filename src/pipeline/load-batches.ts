@@ -6,6 +6,7 @@
 import type { Content } from '../contract/objects.ts'
 import { ToolkitError } from '../core/errors.ts'
 import type { PartitionEntry, Snapshot } from '../core/partition.ts'
+import type { Sink, SinkRun } from '../core/sink.ts'
 import type { Fingerprint, Source } from '../core/source.ts'
 import { detectCompression } from '../decode/detect-compression.ts'
 import { openJournal, readJournal } from '../manifest/journal.ts'
@@ -25,6 +26,7 @@ import type { Progress } from './progress.ts'
 import { SideWork } from './side-work.ts'
 
 export interface BatchParts extends LoadParts {
+  readonly sink: Sink
   readonly sources: readonly Source[]
 }
 
@@ -54,9 +56,9 @@ export interface BatchSummary {
  *   with `changeCurrency`), INTERRUPTED, and whatever the parts throw; nothing of the run is then visible
  */
 export const loadBatches = async (parts: BatchParts, options: BatchOptions): Promise<BatchSummary> => {
-  const run = new BatchRun(parts, options)
   try {
-    const summary = await run.work()
+    const sink = await parts.sink.open(options.claim.run)
+    const summary = await new BatchRun(parts, sink, options).work()
     await removeRun(options.claim)
     return summary
   } catch (error) {
@@ -79,6 +81,7 @@ interface Identified {
 
 class BatchRun {
   readonly #parts: BatchParts
+  readonly #sink: SinkRun
   readonly #options: BatchOptions
   readonly #work: SideWork
   readonly #names: NamesOfRun
@@ -86,12 +89,13 @@ class BatchRun {
   readonly #skipped: { source: string; reason: string }[] = []
   #progress: Progress
 
-  constructor(parts: BatchParts, options: BatchOptions) {
+  constructor(parts: BatchParts, sink: SinkRun, options: BatchOptions) {
     this.#parts = parts
+    this.#sink = sink
     this.#options = options
     this.#names = new NamesOfRun({
       maxUnknownNames: options.maxUnknownNames,
-      listAllItems: parts.sink.stagedRows === undefined,
+      listAllItems: sink.stagedRows === undefined,
     })
     this.#work = new SideWork(options.sideBySide ?? 2, () =>
       options.signal?.aborted ? interrupted(options.claim.run) : undefined,
@@ -113,7 +117,6 @@ class BatchRun {
     const { claim, content, signal, onEvent } = this.#options
     const done = new DonePartitions(claim.run, await readJournal(claim.lake, claim.run))
     onEvent?.({ kind: 'started', run: claim.run, resumed: claim.number > 1, finished: done.size })
-    await this.#parts.sink.open(claim.run)
     const newest = await newestSnapshot(claim.lake)
     const known = new KnownSources(this.#options.again ? new Set() : loadedSources(newest))
     const journal = await openJournal(claim)
@@ -121,6 +124,7 @@ class BatchRun {
       names: this.#names,
       run: claim.run,
       parts: this.#parts,
+      sink: this.#sink,
       content,
       done,
       work: this.#work,
@@ -229,7 +233,11 @@ class BatchRun {
     const { run } = this.#options.claim
     const finished = this.#worthKeeping(this.#finished.sort(byPlace))
     const partitions = finished.map(({ partition }) => partition)
-    const outcome = await commitBatch(this.#parts, finished, this.#options)
+    const outcome = await commitBatch(
+      { loader: this.#parts.loader, sink: this.#sink },
+      finished,
+      this.#options,
+    )
     const dropped = new Set(outcome.dropped.map(({ id }) => id))
     for (const name of new Set(outcome.dropped.map(({ source }) => source.name))) {
       this.#skipped.push({ source: name, reason: 'another run loaded it meanwhile' })

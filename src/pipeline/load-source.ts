@@ -3,7 +3,7 @@
 import type { Content } from '../contract/objects.ts'
 import type { Block } from '../core/block.ts'
 import { ToolkitError } from '../core/errors.ts'
-import type { Sink } from '../core/sink.ts'
+import type { SinkRun } from '../core/sink.ts'
 import type { Fingerprint, Source } from '../core/source.ts'
 import type { UnknownItems } from '../core/unknown-names.ts'
 import { checkBlock, emptyPart, refusedLine } from '../load/check-block.ts'
@@ -23,13 +23,13 @@ export interface LoadParts {
   readonly decode: (source: Source, onRead: (bytes: number) => void) => AsyncIterable<Block>
   readonly checker: (content: Content) => RecordChecker
   readonly loader: Loader
-  readonly sink: Sink
 }
 
 /** The run that a source is loaded for. */
 export interface SourceRun {
   readonly run: string
   readonly parts: LoadParts
+  readonly sink: SinkRun
   /** Content of all sources, where it is known. */
   readonly content: Content | undefined
   readonly done: DonePartitions
@@ -105,7 +105,7 @@ export const loadSource = async (
         checker = parts.checker(content)
         run.onContent(source.name, content)
       }
-      const checked = checkBlock(block, checker, { listAllItems: parts.sink.stagedRows === undefined })
+      const checked = checkBlock(block, checker, { listAllItems: run.sink.stagedRows === undefined })
       const upcoming = next
       const isLast = async (): Promise<boolean> => step.done === true || (await upcoming)().done === true
       await work.room()
@@ -132,7 +132,7 @@ const loadBlock = async (
   origin: Omit<PartOrigin, 'last'>,
   [index, number]: readonly [source: number, block: number],
   isLast: () => Promise<boolean>,
-  { parts: { loader, sink }, done, names, keep, onFinished }: SourceRun,
+  { parts: { loader }, sink, done, names, keep, onFinished }: SourceRun,
 ): Promise<void> => {
   const { source, fingerprint, content, block, checked } = origin
   const parts = checked.parts.length > 0 ? checked.parts : [emptyPart()]

@@ -4,7 +4,7 @@ import type { CopyFormat, Relation } from '../core/relation.ts'
 import type { Sink } from '../core/sink.ts'
 import { ident } from '../lake/sql.ts'
 import { csvHeader, csvRecord } from './csv-records.ts'
-import { folderSink } from './folder-sink.ts'
+import { folderSink, withRows } from './folder-sink.ts'
 
 export interface CsvOptions {
   /**
@@ -40,8 +40,5 @@ export const csvRelation = async (
 /** UTF-8 without a byte order mark, lines end with CRLF, NULL is an empty cell and an empty text `""`. */
 export const csvSink = ({ directory, ...options }: CsvSinkOptions): Sink => {
   const sink = folderSink({ name: 'csv', directory, formatOf: () => CSV_FORMAT })
-  return {
-    ...sink,
-    write: async (partition, table, rows) => sink.write(partition, table, await csvRelation(rows, options)),
-  }
+  return withRows(sink, (rows) => csvRelation(rows, options))
 }

@@ -6,7 +6,7 @@
 import { basename, dirname, join, resolve } from 'node:path'
 import { writeError } from '../core/errors.ts'
 import type { FileEntry } from '../core/partition.ts'
-import type { Receipt, Sink } from '../core/sink.ts'
+import type { DeliverySink, Receipt, SinkRun } from '../core/sink.ts'
 import { loadPath } from '../lake/layout.ts'
 import { fsyncFolder, makeFolder } from '../support/durable-files.ts'
 import { look } from '../support/list-files.ts'
@@ -27,11 +27,6 @@ export interface DuckdbFileOptions {
   readonly what?: string | undefined
 }
 
-export interface DuckdbFileSink extends Sink {
-  /** @throws {ToolkitError} TARGET_REFUSED, TARGET_FAILED */
-  loaded(): Promise<ReadonlySet<string>>
-}
-
 const DEFAULT_MEMORY_BYTES = 512 * 1024 ** 2
 
 /**
@@ -44,52 +39,44 @@ export const duckdbFile = ({
   memoryBytes = DEFAULT_MEMORY_BYTES,
   signal,
   what,
-}: DuckdbFileOptions): DuckdbFileSink => {
-  let run: string | undefined
-  const opened = (): string => {
-    if (run !== undefined) return run
-    throw new TypeError('Cannot use sink "duckdb": it is not open')
-  }
-  const folder = (): string => join(staging, opened())
-  const stagedPath = ({ table, path }: Pick<FileEntry, 'table' | 'path'>): string =>
-    join(folder(), table, basename(path))
+}: DuckdbFileOptions): DeliverySink => {
   const settings = { file: resolve(file), memoryBytes, spillFolder: join(staging, 'spill') }
+
+  const openRun = (run: string): SinkRun => {
+    const folder = join(staging, run)
+    const stagedPath = ({ table, path }: Pick<FileEntry, 'table' | 'path'>): string =>
+      join(folder, table, basename(path))
+    return {
+      async write(partition, table, rows): Promise<Receipt> {
+        const path = `${loadPath(table, run)}/${partition}.parquet`
+        const relation = rows.select((from) => `SELECT * FROM ${from}`)
+        const { statistics, ...entry } = await stageFile(stagedPath({ table, path }), relation, {
+          kind: 'parquet',
+        })
+        return { table, rows: entry.rows, files: [{ table, path, ...entry }], statistics }
+      },
+
+      async commit(files) {
+        const above = dirname(settings.file)
+        try {
+          await makeFolder(above)
+        } catch (error) {
+          throw writeError(`Cannot make folder "${above}"`, error)
+        }
+        await withDatabase({ ...settings, action: `load ${what ?? `run "${run}"`}` }, (session) =>
+          loadRun(session, { run, files, stagedPath, signal }),
+        )
+        await fsyncFolder(above)
+        await removeStaged(folder)
+      },
+
+      abort: () => removeStaged(folder),
+    }
+  }
 
   return {
     name: 'duckdb',
-
-    async open(id) {
-      run = id
-    },
-
-    async write(partition, table, rows): Promise<Receipt> {
-      const path = `${loadPath(table, opened())}/${partition}.parquet`
-      const relation = rows.select((from) => `SELECT * FROM ${from}`)
-      const { statistics, ...entry } = await stageFile(stagedPath({ table, path }), relation, {
-        kind: 'parquet',
-      })
-      return { table, rows: entry.rows, files: [{ table, path, ...entry }], statistics }
-    },
-
-    async commit(files) {
-      const id = opened()
-      const above = dirname(settings.file)
-      try {
-        await makeFolder(above)
-      } catch (error) {
-        throw writeError(`Cannot make folder "${above}"`, error)
-      }
-      await withDatabase({ ...settings, action: `load ${what ?? `run "${id}"`}` }, (session) =>
-        loadRun(session, { run: id, files, stagedPath, signal }),
-      )
-      await fsyncFolder(above)
-      await removeStaged(folder())
-    },
-
-    async abort() {
-      if (run !== undefined) await removeStaged(folder())
-    },
-
+    open: async (run) => openRun(run),
     async loaded() {
       if ((await look(settings.file)) === null) return new Set()
       return withDatabase({ ...settings, action: 'read the loaded runs' }, loadedRuns)

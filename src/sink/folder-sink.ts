@@ -3,10 +3,10 @@
  * commit. What a dead run leaves is in both places known as its own, so that gc of the lake's manifest removes it.
  */
 
-import { basename } from 'node:path'
+import { basename, join } from 'node:path'
 import type { FileEntry } from '../core/partition.ts'
 import type { CopyFormat, Relation } from '../core/relation.ts'
-import type { Receipt, Sink } from '../core/sink.ts'
+import type { Receipt, Sink, SinkRun } from '../core/sink.ts'
 import { fetchFiles } from '../lake/fetch-tables.ts'
 import { inLake, loadPath, stagingPath } from '../lake/layout.ts'
 import { ident, literal } from '../lake/sql.ts'
@@ -66,15 +66,18 @@ export interface FileSinkOptions {
 const LOOKS_AT_ONCE = 16
 
 /** One file for each table of a partition, written by whatever is given. */
-export const fileSink = ({ name, directory, suffixOf, stage, readFiles }: FileSinkOptions): Sink => {
+export const fileSink = ({ name, ...options }: FileSinkOptions): Sink => ({
+  name,
+  open: async (run) => openFileRun(run, options),
+})
+
+const openFileRun = (
+  run: string,
+  { directory, suffixOf, stage, readFiles }: Omit<FileSinkOptions, 'name'>,
+): SinkRun => {
   const storage = storageOf(directory)
-  let run: string | undefined
-  const opened = (): string => {
-    if (run !== undefined) return run
-    throw new TypeError(`Cannot use sink "${name}": it is not open`)
-  }
-  const staged = (table: string, file: string): string =>
-    inLake(directory, `${stagingPath(opened())}/${table}/${file}`)
+  const staging = inLake(directory, stagingPath(run))
+  const staged = (table: string, file: string): string => join(staging, table, file)
 
   /** Staged files where they are, others where they were put meanwhile: a commit may have been cut off in its midst. */
   const stagedRows = async (
@@ -96,16 +99,11 @@ export const fileSink = ({ name, directory, suffixOf, stage, readFiles }: FileSi
   }
 
   return {
-    name,
     ...(readFiles && { stagedRows: (files: readonly FileEntry[]) => stagedRows(files, readFiles) }),
-
-    async open(id) {
-      run = id
-    },
 
     async write(partition, table, rows): Promise<Receipt> {
       const file = `${partition}.${suffixOf(table)}`
-      const path = `${loadPath(table, opened())}/${file}`
+      const path = `${loadPath(table, run)}/${file}`
       const from = staged(table, file)
       const { statistics, ...written } = await stage(from, table, rows)
       const entry = { table, path, ...written }
@@ -118,10 +116,24 @@ export const fileSink = ({ name, directory, suffixOf, stage, readFiles }: FileSi
     },
 
     async abort() {
-      if (run === undefined) return
-      await removeStaged(inLake(directory, stagingPath(run)))
+      await removeStaged(staging)
       for (const { name } of await storage.entries(''))
         if (!/^[._]/.test(name)) await storage.removeFolder(loadPath(name, run))
     },
   }
 }
+
+/** A sink whose rows are changed on their way. */
+export const withRows = (
+  sink: Sink,
+  change: (rows: Relation, table: string) => Relation | Promise<Relation>,
+): Sink => ({
+  ...sink,
+  async open(run) {
+    const opened = await sink.open(run)
+    return {
+      ...opened,
+      write: async (partition, table, rows) => opened.write(partition, table, await change(rows, table)),
+    }
+  },
+})

@@ -4,7 +4,7 @@ import type { Relation, RelationColumn } from '../core/relation.ts'
 import type { Sink } from '../core/sink.ts'
 import { ident } from '../lake/sql.ts'
 import { instant } from './csv-records.ts'
-import { folderSink } from './folder-sink.ts'
+import { folderSink, withRows } from './folder-sink.ts'
 
 export interface JsonLinesOptions {
   /** Folder for the files; made where it is missing. */
@@ -38,8 +38,5 @@ export const jsonRelation = async (rows: Relation): Promise<Relation> => {
 /** One object a line, with the columns' names; numbers and lists as JSON, instants as ISO 8601 in UTC. */
 export const jsonLines = ({ directory }: JsonLinesOptions): Sink => {
   const sink = folderSink({ name: 'json-lines', directory, formatOf: () => ({ kind: 'json-lines' }) })
-  return {
-    ...sink,
-    write: async (partition, table, rows) => sink.write(partition, table, await jsonRelation(rows)),
-  }
+  return withRows(sink, (rows) => jsonRelation(rows))
 }

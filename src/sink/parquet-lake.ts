@@ -4,7 +4,7 @@ import type { CopyFormat, Relation } from '../core/relation.ts'
 import type { Sink } from '../core/sink.ts'
 import { fieldIds } from '../lake/field-ids.ts'
 import { QUARANTINE, TABLES } from '../lake/tables.ts'
-import { folderSink } from './folder-sink.ts'
+import { folderSink, withRows } from './folder-sink.ts'
 
 export interface ParquetLakeOptions {
   /** Folder of the lake. */
@@ -51,8 +51,5 @@ const withFieldIds = (table: string, rows: Relation): Relation => ({
 /** The lake itself as a sink. `quarantine` is written as JSON Lines, every other table as Parquet. */
 export const parquetLake = ({ lake }: ParquetLakeOptions): Sink => {
   const sink = folderSink({ name: 'parquet-lake', directory: lake, formatOf })
-  return {
-    ...sink,
-    write: (partition, table, rows) => sink.write(partition, table, withFieldIds(table, rows)),
-  }
+  return withRows(sink, (rows, table) => withFieldIds(table, rows))
 }

@@ -23,7 +23,6 @@ export const refuseLake = async (directory: string): Promise<void> => {
 export const withLoaded = (sink: Sink, directory: string): DeliverySink => {
   const storage = storageOf(directory)
   const mark = `${sink.name}\n`
-  let run: string | undefined
 
   /** A folder of another format shows runs that this one lacks. */
   const refuseOthers = async (aMark: string | undefined): Promise<void> => {
@@ -38,14 +37,15 @@ export const withLoaded = (sink: Sink, directory: string): DeliverySink => {
   return {
     ...sink,
 
-    async open(id) {
-      run = id
-      await sink.open(id)
-    },
-
-    async commit(files) {
-      await sink.commit(files)
-      if (run !== undefined) await storage.create(`${FOLDER}/${run}`, mark)
+    async open(run) {
+      const opened = await sink.open(run)
+      return {
+        ...opened,
+        async commit(files) {
+          await opened.commit(files)
+          await storage.create(`${FOLDER}/${run}`, mark)
+        },
+      }
     },
 
     async loaded() {

@@ -78,8 +78,7 @@ export class Workbench {
     const lake = join(this.folder, `lake${this.#lakes++}`)
     const seen = newSeenSets()
     const loader = await openLoader(this.#engine, { spoolFolder: join(lake, '_runs/run/spool'), seen })
-    const sink = parquetLake({ lake })
-    await sink.open('run')
+    const sink = await parquetLake({ lake }).open('run')
     const partitions: PartitionEntry[] = []
     const rejected: RejectedLine[] = []
     const drift: Drift[] = []

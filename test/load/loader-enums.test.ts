@@ -49,8 +49,7 @@ test.each(['country', 'currency', 'category', 'line_item'])(
         return session
       }
       const loader = await openLoader(engine, { spoolFolder: join(lake, 'spool'), seen })
-      const sink = parquetLake({ lake })
-      await sink.open('run')
+      const sink = await parquetLake({ lake }).open('run')
       const load = async (partition: string, block: Block, checked: CheckedBlock): Promise<LoadedPart> => {
         const [part] = checked.parts
         if (part === undefined) throw new Error('No part')

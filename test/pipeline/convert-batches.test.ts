@@ -44,9 +44,15 @@ test('gc removes what a JSON Lines run left that stopped in its commit', async (
   const lines = jsonLines({ directory: lake })
   const stopping: Sink = {
     ...lines,
-    commit: async (files) => {
-      await lines.commit(files.slice(0, 2))
-      throw new Error('the power fails')
+    open: async (run) => {
+      const opened = await lines.open(run)
+      return {
+        ...opened,
+        commit: async (files) => {
+          await opened.commit(files.slice(0, 2))
+          throw new Error('the power fails')
+        },
+      }
     },
   }
   await expect(convertBatches({ inputs: INPUTS, lake, sink: stopping })).rejects.toThrow('the power fails')

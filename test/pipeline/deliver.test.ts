@@ -86,8 +86,8 @@ test('deliver gives each sink the runs that it lacks, in the order of commits, a
     { sink: 'json-lines', runs: [first, second, third] },
   ])
   expect(await deliver({ lake: one.lake, sinks: [one.database, one.json] })).toEqual([
-    { sink: 'duckdb', runs: [], rows: 0 },
-    { sink: 'json-lines', runs: [], rows: 0 },
+    { sink: 'duckdb', runs: [], rows: 0, warnings: [] },
+    { sink: 'json-lines', runs: [], rows: 0, warnings: [] },
   ])
   expect(await readdir(join(one.jsonFolder, 'companies'))).toEqual(
     [first, second, third].map((run) => `load=${run}`).sort(),
@@ -134,21 +134,23 @@ const failingFor = (
   sink: DeliverySink,
   run: string,
 ): DeliverySink & { mend: () => void; readonly aborted: () => boolean } => {
-  let [broken, open, aborted] = [true, '', false]
+  let [broken, aborted] = [true, false]
   return {
     ...sink,
     name: 'failing',
     open: async (id) => {
-      open = id
-      await sink.open(id)
-    },
-    commit: async (files) => {
-      if (broken && open === run) throw new Error('out of order')
-      await sink.commit(files)
-    },
-    abort: async () => {
-      aborted = true
-      await sink.abort()
+      const opened = await sink.open(id)
+      return {
+        ...opened,
+        commit: async (files) => {
+          if (broken && id === run) throw new Error('out of order')
+          await opened.commit(files)
+        },
+        abort: async () => {
+          aborted = true
+          await opened.abort()
+        },
+      }
     },
     mend: () => {
       broken = false

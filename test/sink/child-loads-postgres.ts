@@ -3,6 +3,5 @@
 import { postgresSink } from '../../src/sink/postgres/postgres.ts'
 
 const [url = '', staging = '', run = '', files = '[]'] = process.argv.slice(2)
-const sink = postgresSink({ url, staging })
-await sink.open(run)
+const sink = await postgresSink({ url, staging }).open(run)
 await sink.commit(JSON.parse(files))

@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import type { FileEntry } from '../../src/core/partition.ts'
 import type { Relation } from '../../src/core/relation.ts'
-import type { Receipt, Sink } from '../../src/core/sink.ts'
+import type { Receipt, Sink, SinkRun } from '../../src/core/sink.ts'
 import { Engine, type Row, type Session } from '../../src/lake/duckdb.ts'
 import { literal } from '../../src/lake/sql.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
@@ -45,8 +45,8 @@ interface Bench extends Target {
   /** Rows as a query of the engine gives them: what a loader hands to a sink. */
   readonly relation: (rows: readonly SinkRow[]) => Promise<Relation>
   readonly failing: () => Relation
-  /** An open sink of a new object. */
-  readonly opened: (run?: string) => Promise<Sink>
+  /** A run of a new sink object. */
+  readonly opened: (run?: string) => Promise<SinkRun>
 }
 
 const byId = (rows: readonly Row[]): readonly Row[] => rows.toSorted((a, b) => Number(a.id) - Number(b.id))
@@ -74,11 +74,7 @@ export const describeSink = (name: string, { make, keepsFiles, stages = false }:
       },
       failing: () =>
         session.relation(`SELECT CAST(text AS BIGINT) AS id FROM (VALUES ('1'), ('one')) AS t (text)`),
-      opened: async (run = RUN) => {
-        const sink = target.sink()
-        await sink.open(run)
-        return sink
-      },
+      opened: async (run = RUN) => target.sink().open(run),
     }
   }
 
@@ -245,9 +241,8 @@ export const describeSink = (name: string, { make, keepsFiles, stages = false }:
       if (files) expect(await files.all()).toEqual([])
     })
 
-    test('abort is safe before open, before a write, after a failed write, and twice', async () => {
-      const { sink: newSink, opened, failing, rows } = await bench()
-      await newSink().abort()
+    test('abort is safe before a write, after a failed write, and twice', async () => {
+      const { opened, failing, rows } = await bench()
       const sink = await opened()
       await sink.abort()
       await expect(sink.write('p-0', 'companies', failing())).rejects.toThrow()
@@ -266,6 +261,18 @@ export const describeSink = (name: string, { make, keepsFiles, stages = false }:
       await third.abort()
       expect((await rows('companies')).map(({ id }) => Number(id))).toEqual([1])
       await second.commit(waiting.files)
+      expect(byId(await rows('companies')).map(({ id }) => Number(id))).toEqual([1, 2])
+    })
+
+    test('one sink holds several runs open at once', async () => {
+      const { sink: newSink, relation, rows } = await bench()
+      const sink = newSink()
+      const [first, second] = [await sink.open(RUN), await sink.open(LATER_RUN)]
+      const one = await first.write('p-0', 'companies', await relation([sinkRow(1)]))
+      const two = await second.write('p-0', 'companies', await relation([sinkRow(2)]))
+      await first.commit(one.files)
+      expect((await rows('companies')).map(({ id }) => Number(id))).toEqual([1])
+      await second.commit(two.files)
       expect(byId(await rows('companies')).map(({ id }) => Number(id))).toEqual([1, 2])
     })
 
@@ -346,8 +353,7 @@ const describeFiles = (bench: () => Promise<Bench>, stages: boolean): void => {
 
   test('write to a target that cannot be written fails with WRITE_FAILED, and abort is safe', async () => {
     const { relation, files } = await withFiles()
-    const sink = await files.unwritable()
-    await sink.open(RUN)
+    const sink = await (await files.unwritable()).open(RUN)
     await expect(sink.write('p-0', 'companies', await relation([sinkRow(1)]))).rejects.toMatchObject({
       name: 'ToolkitError',
       code: 'WRITE_FAILED',

@@ -72,11 +72,11 @@ const bench = async () => {
     ask: (sql: string) => ask(session, options.file, sql),
     /** Loads a run; each part is a partition, a table and its rows as SQL. */
     load: async (run: string, parts: readonly (readonly [string, string, string])[], to: Sink = sink) => {
-      await to.open(run)
+      const opened = await to.open(run)
       const files: FileEntry[] = []
       for (const [partition, table, sql] of parts)
-        files.push(...(await to.write(partition, table, session.relation(sql))).files)
-      await to.commit(files)
+        files.push(...(await opened.write(partition, table, session.relation(sql))).files)
+      await opened.commit(files)
       return files
     },
   }
@@ -317,10 +317,10 @@ test('a process killed in the midst of its commit leaves the file as it was, and
 
 test('commit fails where a staged file is gone, and nothing of the run is loaded', async () => {
   const { sink, session, staging, ask } = await bench()
-  await sink.open('run-1')
-  const { files } = await sink.write('p-0', 'companies', session.relation(companies([1, 'one'])))
+  const run = await sink.open('run-1')
+  const { files } = await run.write('p-0', 'companies', session.relation(companies([1, 'one'])))
   await rm(staging, { recursive: true })
-  await expect(sink.commit(files)).rejects.toMatchObject({ code: 'TARGET_FAILED' })
+  await expect(run.commit(files)).rejects.toMatchObject({ code: 'TARGET_FAILED' })
   expect(await ask("SELECT table_name FROM duckdb_tables() WHERE database_name = 'db'")).toEqual([])
 })
 
@@ -331,8 +331,8 @@ test('duckdbFile that is stopped while it loads leaves the file as it was, and l
   const one = await bench()
   await one.load('run-1', [['p-0', 'answers', 'SELECT 1 AS i']])
   const controller = new AbortController()
-  const stopped = duckdbFile({ ...one, signal: controller.signal, what: 'the export' })
-  await stopped.open('run-2')
+  const options = { ...one, signal: controller.signal, what: 'the export' }
+  const stopped = await duckdbFile(options).open('run-2')
   const rows = one.session.relation('SELECT i, hash(i) AS h FROM range(5000000) AS t (i)')
   const { files } = await stopped.write('p-0', 'answers', rows)
   const loading = stopped.commit(files)
@@ -345,8 +345,7 @@ test('duckdbFile that is stopped while it loads leaves the file as it was, and l
   controller.abort()
   await settled
   expect(await one.ask('SELECT i FROM db.answers')).toEqual([{ i: 1 }])
-  expect(await one.sink.loaded?.()).toEqual(new Set(['run-1']))
-  await one.sink.open('run-2')
-  await one.sink.commit(files)
+  expect(await one.sink.loaded()).toEqual(new Set(['run-1']))
+  await (await one.sink.open('run-2')).commit(files)
   expect(await one.ask('SELECT count(*) AS n FROM db.answers')).toEqual([{ n: '5000000' }])
 })

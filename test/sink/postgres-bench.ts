@@ -3,8 +3,9 @@
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
 import type { FileEntry } from '../../src/core/partition.ts'
+import type { DeliverySink, SinkRun } from '../../src/core/sink.ts'
 import { Engine } from '../../src/lake/duckdb.ts'
-import { type PostgresSink, postgresSink } from '../../src/sink/postgres/postgres.ts'
+import { postgresSink } from '../../src/sink/postgres/postgres.ts'
 import { withClient } from '../support/postgres-server.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
@@ -13,14 +14,14 @@ export type Partitions = Readonly<Record<string, Readonly<Record<string, string>
 
 export interface PostgresBench {
   readonly staging: string
-  readonly sink: (signal?: AbortSignal) => PostgresSink
-  /** Stages a run. @returns the sink and the files to commit */
+  readonly sink: (signal?: AbortSignal) => DeliverySink
+  /** Stages a run. @returns it and the files to commit */
   readonly stage: (
     run: string,
     partitions: Partitions,
-  ) => Promise<{ readonly sink: PostgresSink; readonly files: readonly FileEntry[] }>
+  ) => Promise<{ readonly run: SinkRun; readonly files: readonly FileEntry[] }>
   /** Stages and commits a run. */
-  readonly load: (run: string, partitions: Partitions) => Promise<PostgresSink>
+  readonly load: (run: string, partitions: Partitions) => Promise<SinkRun>
   /** Values of a query's rows, as texts of PostgreSQL. */
   readonly ask: (sql: string) => Promise<(string | null)[][]>
 }
@@ -30,16 +31,15 @@ export const postgresBench = async (url: string): Promise<PostgresBench> => {
   const engine = await Engine.open({ memoryBytes: 256 * 1024 ** 2 })
   onTestFinished(() => engine.close())
   const session = await engine.connect()
-  const sink = (signal?: AbortSignal): PostgresSink => postgresSink({ url, staging, signal })
+  const sink = (signal?: AbortSignal): DeliverySink => postgresSink({ url, staging, signal })
   const stage: PostgresBench['stage'] = async (run, partitions) => {
-    const one = sink()
-    await one.open(run)
+    const one = await sink().open(run)
     const files: FileEntry[] = []
     for (const [partition, tables] of Object.entries(partitions)) {
       for (const [table, sql] of Object.entries(tables))
         files.push(...(await one.write(partition, table, session.relation(sql))).files)
     }
-    return { sink: one, files }
+    return { run: one, files }
   }
   return {
     staging,
@@ -47,8 +47,8 @@ export const postgresBench = async (url: string): Promise<PostgresBench> => {
     stage,
     load: async (run, partitions) => {
       const staged = await stage(run, partitions)
-      await staged.sink.commit(staged.files)
-      return staged.sink
+      await staged.run.commit(staged.files)
+      return staged.run
     },
     ask: (sql) =>
       withClient(url, async (client) => {

@@ -26,9 +26,8 @@ beforeEach((context) => needs(context, 'a PostgreSQL server', missing))
 
 /** The error of loading an empty run. */
 const failure = async (url: string): Promise<unknown> => {
-  const sink = postgresSink({ url, staging: await temporaryFolder() })
-  await sink.open('run-1')
-  return sink.commit([]).then(
+  const run = await postgresSink({ url, staging: await temporaryFolder() }).open('run-1')
+  return run.commit([]).then(
     () => undefined,
     (error: unknown) => error,
   )
@@ -154,19 +153,19 @@ const AFTER = {
 describe('a commit', () => {
   test('of a server that is killed in its midst is gone as a whole, and the next one goes through', async () => {
     const { staged, waiting, state } = await halfway()
-    const commit = staged.sink.commit(staged.files).catch((reason: unknown) => reason)
+    const commit = staged.run.commit(staged.files).catch((reason: unknown) => reason)
     await waiting(1)
     server.kill()
     expect(await commit).toMatchObject({ code: 'TARGET_FAILED' })
     server.start()
     expect(await state()).toEqual(BEFORE)
-    await staged.sink.commit(staged.files)
+    await staged.run.commit(staged.files)
     expect(await state()).toEqual(AFTER)
   })
 
   test('of a server that ends the session is TARGET_FAILED', async () => {
     const { staged, waiting, ask } = await halfway()
-    const commit = staged.sink.commit(staged.files).catch((reason: unknown) => reason)
+    const commit = staged.run.commit(staged.files).catch((reason: unknown) => reason)
     await waiting(1)
     await ask(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity
       WHERE datname = current_database() AND wait_event_type = 'Lock'`)
@@ -186,9 +185,7 @@ describe('a commit', () => {
     await child.kill()
     await unlock()
     expect(await state()).toEqual(BEFORE)
-    const next = sink()
-    await next.open('run-2')
-    await next.commit(staged.files)
+    await (await sink().open('run-2')).commit(staged.files)
     expect(await state()).toEqual(AFTER)
   })
 })

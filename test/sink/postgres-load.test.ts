@@ -200,7 +200,7 @@ describe('commit', () => {
     expect(await sink().loaded()).toEqual(new Set(['run-1']))
     expect(await ask('SELECT run, partitions FROM firmlake.firmlake_loads')).toEqual([['run-1', '2']])
     const again = await stage('run-1', { 'p-0': { companies: companies([1, 'changed']) } })
-    await again.sink.commit(again.files)
+    await again.run.commit(again.files)
     expect(await ask(COMPANIES)).toEqual([
       ['1', 'one'],
       ['2', 'two'],
@@ -216,16 +216,16 @@ describe('commit', () => {
         }),
       ),
     )
-    await Promise.all(runs.map(({ sink, files }) => sink.commit(files)))
+    await Promise.all(runs.map(({ run, files }) => run.commit(files)))
     expect((await ask(COMPANIES)).map(([id]) => id)).toEqual(['1', '2', '3', '9'])
     expect(await ask(SALES)).toHaveLength(1)
   })
 
   test('without a staged file fails before the database is touched', async () => {
     const { stage, ask } = await bench()
-    const { sink, files } = await stage('run-1', { 'p-0': { companies: companies([1, 'one']) } })
-    await sink.abort()
-    await expect(sink.commit(files)).rejects.toMatchObject({ code: 'TARGET_FAILED' })
+    const { run, files } = await stage('run-1', { 'p-0': { companies: companies([1, 'one']) } })
+    await run.abort()
+    await expect(run.commit(files)).rejects.toMatchObject({ code: 'TARGET_FAILED' })
     expect(await ask(`SELECT count(*) FROM pg_namespace WHERE nspname = 'firmlake'`)).toEqual([['0']])
   })
 })
@@ -346,7 +346,7 @@ describe('values', () => {
   test('U+0000 becomes U+FFFD in texts, lists and structs, and is told; a text that spells it stays', async () => {
     const { load, ask } = await bench()
     const nul = (text: string): string => `replace('${text}', '0', chr(0))`
-    const sink = await load('run-1', {
+    const run = await load('run-1', {
       'p-0': {
         answer: `SELECT ${nul('a0b00')} AS text, [${nul('000')}, '\\u0000', ${nul('\\0')}] AS list,
           {'x': ${nul('0')}} AS struct`,
@@ -355,7 +355,7 @@ describe('values', () => {
     expect(await ask('SELECT text, list, struct FROM firmlake.answer')).toEqual([
       ['a\ufffdb\ufffd\ufffd', '["\ufffd\ufffd\ufffd", "\\\\u0000", "\\\\\ufffd"]', '{"x": "\ufffd"}'],
     ])
-    expect(sink.warnings).toEqual([
+    expect(run.warnings).toEqual([
       'Replaced 8 characters U+0000 by U+FFFD in table "answer": text of PostgreSQL cannot hold them',
     ])
   })
@@ -379,8 +379,7 @@ describe('a load that is stopped', () => {
     await load('run-1', { 'p-0': { companies: companies([1, 'one']) } })
     const { files } = await stage('run-2', { 'p-0': { [table]: sql } })
     const controller = new AbortController()
-    const stopped = sink(controller.signal)
-    await stopped.open('run-2')
+    const stopped = await sink(controller.signal).open('run-2')
     await withClient(url, async (other) => {
       if (table === 'companies') await other.query('BEGIN; LOCK TABLE firmlake.companies IN SHARE MODE')
       const settled = expect(stopped.commit(files)).rejects.toMatchObject({ code: 'INTERRUPTED' })
@@ -398,8 +397,7 @@ describe('a load that is stopped', () => {
     expect(await ask(COMPANIES)).toEqual([['1', 'one']])
     const again = sink()
     expect(await again.loaded()).toEqual(new Set(['run-1']))
-    await again.open('run-2')
-    await again.commit(files)
+    await (await again.open('run-2')).commit(files)
     expect(await again.loaded()).toEqual(new Set(['run-1', 'run-2']))
   })
 })

@@ -54,24 +54,25 @@ describeSink('jsonLines', {
 
 /** All that a third sink needs: rows chunk by chunk, kept by run, partition and table until commit. */
 const memorySink = (staged: Map<string, Map<string, Row[]>>, shown: Map<string, readonly Row[]>): Sink => {
-  let run = ''
   return {
     name: 'memory',
-    async open(id) {
-      run = id
-      if (!staged.has(id)) staged.set(id, new Map())
-    },
-    async write(partition, table, relation) {
-      const rows: Row[] = []
-      for await (const chunk of relation.rows()) rows.push(...chunk)
-      staged.get(run)?.set(`${table}/${run}/${partition}`, rows)
-      return { table, rows: rows.length, files: [], statistics: new Map() }
-    },
-    async commit() {
-      for (const [name, rows] of staged.get(run) ?? []) shown.set(name, rows)
-    },
-    async abort() {
-      staged.get(run)?.clear()
+    async open(run) {
+      const own = staged.get(run) ?? new Map<string, Row[]>()
+      staged.set(run, own)
+      return {
+        async write(partition, table, relation) {
+          const rows: Row[] = []
+          for await (const chunk of relation.rows()) rows.push(...chunk)
+          own.set(`${table}/${run}/${partition}`, rows)
+          return { table, rows: rows.length, files: [], statistics: new Map() }
+        },
+        async commit() {
+          for (const [name, rows] of own) shown.set(name, rows)
+        },
+        async abort() {
+          own.clear()
+        },
+      }
     },
   }
 }

@@ -83,8 +83,7 @@ test.for(Object.entries(SINKS))(
     try {
       const session = await engine.connect()
       const rows = session.relation('SELECT range AS id, md5(range::VARCHAR) AS text FROM range(50_000)')
-      const sink = sinkOf(join(disk, 'target'))
-      await sink.open('20261121T094500123Z-1f9a2c')
+      const sink = await sinkOf(join(disk, 'target')).open('20261121T094500123Z-1f9a2c')
       await expect(sink.write('p-0', 'companies', rows)).rejects.toMatchObject({ code: 'DISK_FULL' })
       await rm(filler)
       const { files } = await sink.write('p-0', 'companies', rows)

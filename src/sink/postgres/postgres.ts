@@ -7,7 +7,7 @@ import { rm } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { writeError } from '../../core/errors.ts'
 import type { FileEntry } from '../../core/partition.ts'
-import type { Receipt, Sink } from '../../core/sink.ts'
+import type { DeliverySink, Receipt, SinkRun } from '../../core/sink.ts'
 import { loadPath } from '../../lake/layout.ts'
 import { makeFolder } from '../../support/durable-files.ts'
 import { removeStaged, stageFile } from '../stage-file.ts'
@@ -34,86 +34,72 @@ export const postgresSink = ({
   staging,
   signal,
   what,
-}: PostgresOptions): PostgresSink => {
-  let run: string | undefined
-  const warnings: string[] = []
+}: PostgresOptions): DeliverySink => {
   checkName('a schema', schema)
-  const opened = (): string => {
-    if (run !== undefined) return run
-    throw new TypeError('Cannot use sink "postgres": it is not open')
+
+  const openRun = (run: string): SinkRun => {
+    const warnings: string[] = []
+    const folder = join(staging, run)
+    const stagedPath = ({ table, path }: Pick<FileEntry, 'table' | 'path'>): string =>
+      join(folder, table, basename(path))
+    return {
+      warnings,
+
+      async write(partition, table, rows): Promise<Receipt> {
+        checkName('a table', table)
+        const path = `${loadPath(table, run)}/${partition}.csv`
+        const staged = stagedPath({ table, path })
+        // Names that occur twice in a statement are told apart only by one around it.
+        const relation = rows.select((from) => `SELECT * FROM ${from}`)
+        const columns = await relation.columns()
+        try {
+          await makeFolder(dirname(staged))
+          // Not before the rows are gone that were staged with other columns.
+          await rm(staged, { force: true })
+          await writeColumns(staged, targetColumns(columns))
+        } catch (error) {
+          throw writeError(`Cannot write "${staged}"`, error)
+        }
+        const { select, format } = copyForm(columns)
+        const { statistics, ...entry } = await stageFile(staged, relation.select(select), format)
+        return { table, rows: entry.rows, files: [{ table, path, ...entry }], statistics }
+      },
+
+      async commit(files) {
+        const { inTransaction, withConnection } = await import('./connect.ts')
+        const { loadedRuns, loadRun } = await import('./load-run.ts')
+        const action = `load ${what ?? `run "${run}"`}`
+        const replaced = await withConnection(url, action, async (connection) => {
+          const { client } = connection
+          if ((await loadedRuns(client, schema)).has(run)) return new Map<string, number>()
+          for (const file of files) await checkStaged(stagedPath(file), file)
+          return inTransaction(connection, signal, () =>
+            loadRun(client, {
+              schema,
+              run,
+              files,
+              stagedPath,
+              columnsOf: (file) => readColumns(stagedPath(file)),
+            }),
+          )
+        })
+        for (const [table, count] of replaced) warnings.push(replacedText(table, count))
+        await removeStaged(folder)
+      },
+
+      abort: () => removeStaged(folder),
+    }
   }
-  const folder = (): string => join(staging, opened())
-  const stagedPath = ({ table, path }: Pick<FileEntry, 'table' | 'path'>): string =>
-    join(folder(), table, basename(path))
 
   return {
     name: 'postgres',
-    warnings,
-
-    async open(id) {
-      run = id
-    },
-
-    async write(partition, table, rows): Promise<Receipt> {
-      checkName('a table', table)
-      const path = `${loadPath(table, opened())}/${partition}.csv`
-      const staged = stagedPath({ table, path })
-      // Names that occur twice in a statement are told apart only by one around it.
-      const relation = rows.select((from) => `SELECT * FROM ${from}`)
-      const columns = await relation.columns()
-      try {
-        await makeFolder(dirname(staged))
-        // Not before the rows are gone that were staged with other columns.
-        await rm(staged, { force: true })
-        await writeColumns(staged, targetColumns(columns))
-      } catch (error) {
-        throw writeError(`Cannot write "${staged}"`, error)
-      }
-      const { select, format } = copyForm(columns)
-      const { statistics, ...entry } = await stageFile(staged, relation.select(select), format)
-      return { table, rows: entry.rows, files: [{ table, path, ...entry }], statistics }
-    },
-
-    async commit(files) {
-      const id = opened()
-      const { inTransaction, withConnection } = await import('./connect.ts')
-      const { loadedRuns, loadRun } = await import('./load-run.ts')
-      const action = `load ${what ?? `run "${id}"`}`
-      const replaced = await withConnection(url, action, async (connection) => {
-        const { client } = connection
-        if ((await loadedRuns(client, schema)).has(id)) return new Map<string, number>()
-        for (const file of files) await checkStaged(stagedPath(file), file)
-        return inTransaction(connection, signal, () =>
-          loadRun(client, {
-            schema,
-            run: id,
-            files,
-            stagedPath,
-            columnsOf: (file) => readColumns(stagedPath(file)),
-          }),
-        )
-      })
-      for (const [table, count] of replaced) warnings.push(replacedText(table, count))
-      await removeStaged(folder())
-    },
-
-    async abort() {
-      if (run !== undefined) await removeStaged(folder())
-    },
-
+    open: async (run) => openRun(run),
     async loaded() {
       const { withConnection } = await import('./connect.ts')
       const { loadedRuns } = await import('./load-run.ts')
       return withConnection(url, 'read the loaded runs', ({ client }) => loadedRuns(client, schema))
     },
   }
-}
-
-export interface PostgresSink extends Sink {
-  /** The runs that the schema shows. @throws {ToolkitError} TARGET_REFUSED, TARGET_FAILED */
-  loaded(): Promise<ReadonlySet<string>>
-  /** What a person should know of the commits so far: characters that had to be replaced. */
-  readonly warnings: readonly string[]
 }
 
 const replacedText = (table: string, count: number): string =>

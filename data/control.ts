@@ -8,6 +8,7 @@ import {
 } from '../src/contract/dictionaries.ts'
 import { LINE_ITEMS } from '../src/contract/line-items.ts'
 import type { Content } from '../src/contract/objects.ts'
+import { shiftNumber } from '../src/support/shift-decimal.ts'
 import type { DraftCompany } from './company.ts'
 import { momentTime } from './moments.ts'
 import type { DraftRelation } from './relation.ts'
@@ -87,25 +88,40 @@ const addTo = (counts: Record<string, number>, key: string, count = 1): void => 
   counts[key] = (counts[key] ?? 0) + count
 }
 
+/** What the doubles of sums lack of the exact ones. */
+const lacking = new WeakMap<Record<string, number>, Record<string, number>>()
+
+/** Adds to a sum that stays the double nearest to the exact one. */
+const addExactly = (sums: Record<string, number>, key: string, value: number): void => {
+  const rests = lacking.get(sums) ?? {}
+  lacking.set(sums, rests)
+  const before = sums[key] ?? 0
+  const sum = before + value
+  const added = sum - before
+  const rest = (rests[key] ?? 0) + (before - (sum - added)) + (value - added)
+  sums[key] = sum + rest
+  rests[key] = rest - (sum + rest - sum)
+}
+
 const countFigures = (control: Control, { profile, figures }: DraftCompany): void => {
   const currency = profile.MetaData?.CurrentCurrencyCode ?? ''
-  const factor = FIGURE_SCALE[(profile.MetaData?.FinancialFigureScale ?? 'None') as FigureScale]
+  const scale = (profile.MetaData?.FinancialFigureScale ?? 'None') as FigureScale
+  const scalePower = Math.log10(FIGURE_SCALE[scale])
   for (const { name } of CONSOLIDATIONS) {
     for (const { category, series } of figures[name] ?? []) {
       for (const { item, values } of series) {
         const totals = control.companies.figures[name][category]?.[item.lineItem]
         if (totals === undefined) continue
+        const power = item.scaled ? scalePower : 0
         let count = 0
-        let sum = 0
         for (const value of values) {
           if (value === null) continue
           count++
-          sum += Math.abs(value)
+          addExactly(totals.sumAbs, currency, Math.abs(shiftNumber(value, power)))
         }
         if (count === 0) continue
         totals.count += count
         control.companies.values += count
-        addTo(totals.sumAbs, currency, item.scaled ? sum * factor : sum)
       }
     }
   }

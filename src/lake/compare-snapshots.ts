@@ -12,6 +12,7 @@ import {
   candidatesTable,
   countriesOf,
   differencesTable,
+  dropSameReports,
   makeCandidates,
   makeChanges,
   makeFigureDifferences,
@@ -23,6 +24,7 @@ import {
   type Side,
   selectDifferences,
   selectFigures,
+  selectMayBeSame,
 } from './diff-sql.ts'
 import type { Session } from './duckdb.ts'
 import { type CheckOptions, fetchFiles } from './fetch-tables.ts'
@@ -143,13 +145,14 @@ class Comparison {
     await this.#session.run(makeCandidates(main, this.#partitions, files, differing))
     const tables = tablesOf(content)
     const sides = { old: await this.#side(main, 'old'), new: await this.#side(main, 'new') }
-    for (const table of tables) await this.#compareTable({ ...table, content }, sides)
+    for (const table of tables) await this.#compareTable({ ...table, content }, sides, main)
     await this.#session.run(makeChanges(content, tables, countriesOf(main, files)))
   }
 
   async #compareTable(
     table: Table & { readonly content: Content },
     sides: Readonly<Record<Side, ComparedSide>>,
+    main: Table & { readonly content: Content },
   ): Promise<void> {
     const old = await this.#files(table, ({ number }) => sides.old.numbers.has(number))
     const current = await this.#files(table, ({ number }) => sides.new.numbers.has(number))
@@ -172,6 +175,11 @@ class Comparison {
     }
     this.#tablesDone += 1
     if (!isFigures) return
+    if ((await this.#session.rows(selectMayBeSame)).length > 0) {
+      const companies = async (side: Side): Promise<string> =>
+        rowsOf(main, await this.#files(main, ({ number }) => sides[side].numbers.has(number)), side)
+      await this.#session.run(dropSameReports(await companies('old'), await companies('new')))
+    }
     await this.#session.run(makeFigureDifferences(table))
     await this.#session.run(makeRecurrencied(rowsOf(table, old, 'old'), rowsOf(table, current, 'new')))
     await this.#session.run(makeRestatements(rowsOf(table, old, 'old')))

@@ -72,7 +72,7 @@ const TABLE_LIST = [
       column(
         'value',
         'DOUBLE',
-        'The figure, scale applied to amounts.',
+        'The figure, scale applied to amounts: the double nearest to the exact product.',
         'of the line item; amounts: whole currency',
       ),
       column('currency', 'VARCHAR', 'Currency of amounts and per-share figures.'),

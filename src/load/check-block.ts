@@ -9,6 +9,7 @@ import type { Drift } from '../core/partition.ts'
 import type { RejectCode, RejectedLine } from '../core/reject.ts'
 import type { UnknownItems } from '../core/unknown-names.ts'
 import type { CheckedRecord, RecordChecker } from './check-record.ts'
+import type { ExactFigure } from './exact-figures.ts'
 import { Rejection } from './json-scan.ts'
 
 /** From (inclusive), to (exclusive) in a block's bytes. */
@@ -25,6 +26,8 @@ export interface CheckedPart {
   readonly figures: Stretch[]
   /** `extra` column by InternalId, for the records that have one. */
   readonly extras: { readonly id: string; readonly extra: string }[]
+  /** Scaled figures whose value does not follow from their double; mostly there is none. */
+  readonly exact: { readonly id: string; readonly figures: readonly ExactFigure[] }[]
 }
 
 export interface CheckedBlock {
@@ -48,6 +51,7 @@ export const emptyPart = (): CheckedPart => ({
   longestLine: 0,
   figures: [],
   extras: [],
+  exact: [],
 })
 
 export interface CheckBlockOptions {
@@ -153,13 +157,14 @@ const take = (
   part: CheckedPart,
   start: number,
   next: number,
-  { id, extra, figures }: CheckedRecord,
+  { id, extra, figures, exact }: CheckedRecord,
 ): void => {
   const last = part.stretches.at(-1)
   if (last !== undefined && last[1] === start) part.stretches[part.stretches.length - 1] = [last[0], next]
   else part.stretches.push([start, next])
   part.records++
   if (next - start > part.longestLine) part.longestLine = next - start
-  for (let at = 0; at < figures.length; at += 2) part.figures.push([figures[at] ?? 0, figures[at + 1] ?? 0])
+  for (const { from, to } of figures) part.figures.push([from, to])
   if (extra !== undefined) part.extras.push({ id, extra })
+  if (exact.length > 0) part.exact.push({ id, figures: exact })
 }

@@ -5,12 +5,14 @@
  * which takes a boolean for a number, rounds a fraction in an id and drops a second key without a word.
  */
 
+import { FIGURE_SCALE } from '../contract/dictionaries.ts'
 import { LINE_ITEMS } from '../contract/line-items.ts'
 import { COMPANY, CONTENT, type Content, PROTECTED_IDENTITY } from '../contract/objects.ts'
 import type { Drift } from '../core/partition.ts'
 import { type LineItemName, UNKNOWN_LIMITS, type UnknownItems } from '../core/unknown-names.ts'
 import { type CompiledField, type CompiledObject, compile } from './compiled-contract.ts'
 import { DriftLog, type UnknownLimits } from './drift-log.ts'
+import { type ExactFigure, exactFigures, type StatementRange, SURE_CHARACTERS } from './exact-figures.ts'
 import { ItemLog } from './item-log.ts'
 import { duplicateKey, JsonScan, notFinite, Rejection, tooDeep } from './json-scan.ts'
 import type { KeyTable } from './key-table.ts'
@@ -32,16 +34,20 @@ export interface CheckedRecord {
   readonly id: string
   /** The `extra` column as JSON text; absent where the contract knows every field. */
   readonly extra: string | undefined
-  /** Where its figures stand in the buffer: from, to, from, to; of `Financials` and `UnconsolidatedFinancials`. */
-  readonly figures: readonly number[]
+  /** Where its figures stand in the buffer, in order. */
+  readonly figures: readonly StatementRange[]
+  /** Scaled figures whose value does not follow from their double; of nearly all records none. */
+  readonly exact: readonly ExactFigure[]
 }
 
 const CONTRACT_ITEMS = new Set(LINE_ITEMS.map(({ category, lineItem }) => `${category}.${lineItem}`))
 const QUOTE = 0x22
 /** Pairs outside the contract whose texts are kept ready. */
 const MOST_PAIRS = 20_000
-/** Figures from here on are not finite once a scale is applied. */
-const LARGEST_FIGURE = 1e299
+const NONE: readonly ExactFigure[] = []
+const POWER_OF_SCALE: ReadonlyMap<string, number> = new Map(
+  Object.entries(FIGURE_SCALE).map(([scale, factor]) => [scale, Math.log10(factor)]),
+)
 
 /** Checks lines of one content. Holds the sets of a run and the drift since it was last taken. */
 export class RecordChecker {
@@ -58,7 +64,9 @@ export class RecordChecker {
   #path: (string | number)[] = []
   #row = 0
   #id = ''
-  #figures: number[] = []
+  #figures: StatementRange[] = []
+  #power = 0
+  #hasLongFigures = false
   /** `category index * 2^26 + item index` of pairs outside the contract, to count them without a text. */
   readonly #unknownPairs = new Map<number, { readonly name: string; readonly item: LineItemName }>()
   readonly #contractPairs = new Set<number>()
@@ -91,6 +99,8 @@ export class RecordChecker {
     this.#row = 0
     this.#id = ''
     this.#figures = []
+    this.#power = 0
+    this.#hasLongFigures = false
     if (this.#unknown.length > 0) this.#unknown = []
     this.#drift.nextRecord()
     this.#items.nextRecord()
@@ -99,6 +109,8 @@ export class RecordChecker {
     this.#object(this.#root, 1)
     if (scan.peek() !== -1) scan.notJson('A second document')
     if (this.#id === '') throw new Rejection('ID_MISSING', `Record has no ${this.#idPath()}`)
+    const exact =
+      this.#hasLongFigures && this.#power > 0 ? exactFigures(scan, this.#figures, this.#power) : NONE
     this.#eachNewNames((names) => names.keep())
     this.#drift.keepRecord()
     this.#items.keepRecord()
@@ -106,6 +118,7 @@ export class RecordChecker {
       id: this.#id,
       extra: this.#unknown.length > 0 ? extraOf(this.#unknown) : undefined,
       figures: this.#figures,
+      exact,
     }
   }
 
@@ -212,9 +225,7 @@ export class RecordChecker {
       case 'financials':
         if (token !== 'object') throw wrongShape(this.#where(known.name), 'an object', token)
         this.#path.push(known.name)
-        this.#figures.push(scan.at)
-        this.#financials(depth + 1)
-        this.#figures.push(scan.at)
+        this.#statement(known.name, depth + 1)
         this.#path.pop()
         return
       default:
@@ -238,10 +249,13 @@ export class RecordChecker {
     const end = scan.at - 1
     if (known.codes !== undefined) {
       const value = this.#scan.textOf(start, end)
-      if (!known.codes.has(value)) {
-        if (known.name === 'FinancialFigureScale') {
+      if (known.name === 'FinancialFigureScale') {
+        const power = POWER_OF_SCALE.get(value)
+        if (power === undefined) {
           throw new Rejection('SCALE_UNKNOWN', 'MetaData.FinancialFigureScale is not in the contract')
         }
+        this.#power = power
+      } else if (!known.codes.has(value)) {
         this.#drift.saw('code', `${known.name}=${value}`)
       }
     } else if (this.#content === 'companies') {
@@ -395,6 +409,12 @@ export class RecordChecker {
     })
   }
 
+  #statement(field: string, depth: number): void {
+    const from = this.#scan.at
+    this.#financials(depth)
+    this.#figures.push({ field, from, to: this.#scan.at })
+  }
+
   #financials(depth: number): void {
     if (depth > this.#maxDepth) throw tooDeep(this.#maxDepth)
     const scan = this.#scan
@@ -466,8 +486,9 @@ export class RecordChecker {
     if (depth > this.#maxDepth) throw tooDeep(this.#maxDepth)
     const scan = this.#scan
     const plain = plainSeriesEnd(scan.buffer, scan.view, scan.at)
-    if (plain > 0) {
-      scan.at = plain
+    if (plain !== 0) {
+      scan.at = Math.abs(plain)
+      if (plain < 0) this.#hasLongFigures = true
       return
     }
     if (!scan.openObject()) return
@@ -496,9 +517,7 @@ export class RecordChecker {
   #figure(year: string): void {
     const scan = this.#scan
     const start = scan.at
-    if (this.#number(year) !== 'check') return
-    const value = Number(scan.buffer.toString('latin1', start, scan.at).replaceAll('"', ''))
-    if (Math.abs(value) >= LARGEST_FIGURE) throw notFinite(this.#where(year))
+    if (this.#number(year) === 'check' || scan.at - start > SURE_CHARACTERS) this.#hasLongFigures = true
   }
 
   /** Steps over the next key and its colon; index of its name in `keys`, or -1. */

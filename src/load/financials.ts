@@ -1,21 +1,15 @@
 /** The three levels of a company's figures as long rows with the scale applied, and back as reported. */
 
-import { CONSOLIDATIONS, FIGURE_SCALE } from '../contract/dictionaries.ts'
+import { CONSOLIDATIONS } from '../contract/dictionaries.ts'
 import { LINE_ITEMS } from '../contract/line-items.ts'
 import { COMPANY } from '../contract/objects.ts'
 import { readType } from '../lake/columns.ts'
 import { isEnumerable } from '../lake/duckdb.ts'
+import { factorOf, isScaledItem, keptFigure, reportedFigure, scaledFigure } from '../lake/figure-scale.ts'
 import { literal } from '../lake/sql.ts'
 import type { Scan } from './companies.ts'
 
 const STATEMENTS = readType(COMPANY.fields.Financials)
-
-/** The factor of a scale's text; a record without one is absolute (`None` is the default). */
-const factorOf = (scale: string): string =>
-  `CASE ${scale} ${Object.entries(FIGURE_SCALE)
-    .filter(([, factor]) => factor !== 1)
-    .map(([name, factor]) => `WHEN ${literal(name)} THEN ${factor}::DOUBLE`)
-    .join(' ')} ELSE 1 END`
 
 /**
  * For each line item of the ENUM, in its order, the position of the category in which the scale applies to
@@ -36,8 +30,15 @@ const isScaled = (lineItems: readonly string[], categories: readonly string[]): 
   if (isEnumerable(lineItems) && isEnumerable(categories)) {
     return `${scaledHome(lineItems, categories)}[enum_code(line_item)::INTEGER + 1] = enum_code(category)`
   }
-  const scaled = LINE_ITEMS.filter((item) => item.scaled)
-  return `(category::VARCHAR, line_item::VARCHAR) IN (${scaled.map(({ category, lineItem }) => `(${literal(category)}, ${literal(lineItem)})`).join(', ')})`
+  return isScaledItem('category', 'line_item')
+}
+
+export interface FigureNames {
+  /** What the ENUM types are made of. */
+  readonly lineItems: readonly string[]
+  readonly categories: readonly string[]
+  /** A relation of the values that do not follow from a figure's double, where there is one. */
+  readonly exact?: string | undefined
 }
 
 /**
@@ -47,11 +48,7 @@ const isScaled = (lineItems: readonly string[], categories: readonly string[]): 
  * Units: `value` in whole units of `currency` for amounts, as reported for all other line items.
  * Source: service interface, "Financial data structure"; open points, "Scale".
  */
-export const financialsOf = (
-  scan: Scan,
-  lineItems: readonly string[],
-  categories: readonly string[],
-): string => `
+export const financialsOf = (scan: Scan, { lineItems, categories, exact }: FigureNames): string => `
 WITH statement AS (
   SELECT BasicDetails.InternalId AS internal_id, BasicDetails.CountryCode AS country_code,
     MetaData.CurrentCurrencyCode AS currency, ${factorOf('MetaData.FinancialFigureScale')} AS factor,
@@ -75,10 +72,18 @@ WITH statement AS (
 ), figure AS (
   SELECT * EXCLUDE years, unnest(map_keys(years)) AS fiscal_year, unnest(map_values(years)) AS figure
   FROM by_scale
+), scaled AS (
+  SELECT *, ${scaledFigure('figure', 'factor')} AS value FROM figure WHERE figure IS NOT NULL
 )
-SELECT internal_id, country_code, consolidation, category, line_item, fiscal_year, figure * factor AS value, currency,
-  CASE WHEN figure * factor / factor <> figure THEN figure END AS reported
-FROM figure WHERE figure IS NOT NULL`
+SELECT internal_id, country_code, consolidation, category, line_item, fiscal_year, value, currency,
+  ${keptFigure('value', 'figure', 'factor')} AS reported
+FROM ${exact === undefined ? 'scaled' : withExact(exact)}`
+
+/** Rows with the exact values that were found beside them. */
+const withExact = (exact: string): string => `(
+  SELECT scaled.* REPLACE (coalesce(exact_value, value) AS value)
+  FROM scaled LEFT JOIN ${exact} AS exact USING (internal_id, consolidation, category, line_item, fiscal_year)
+)`
 
 /** The companies numbered in the order of their ids: `internal_id`, `company` from 0, `factor` of their scale. */
 export const numberedCompanies = (companies: string): string => `
@@ -122,7 +127,7 @@ export const orderedFigures = (
   return `SELECT key::DOUBLE AS key, figure FROM (
   SELECT ((company * 2 + (consolidation = ${literal(CONSOLIDATIONS[1].name)})::BIGINT) * ${counts.items} + item) * ${YEARS}
       + fiscal_year + ${YEAR_0} AS key,
-    coalesce(reported, CASE WHEN scaled THEN value / factor ELSE value END) AS figure
+    ${reportedFigure('value', 'reported', '(CASE WHEN scaled THEN factor ELSE 1 END)')} AS figure
   FROM ${financials}
   JOIN ${companies} USING (internal_id)
   JOIN ${items} USING (category, line_item)

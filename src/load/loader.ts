@@ -195,11 +195,15 @@ const tablesOf = async (
   )
 
 const companyTables = (
-  { scan, profiles, extras }: Spooled,
+  { scan, profiles, extras, exact }: Spooled,
   seen: SeenSets,
 ): Readonly<Record<string, string>> => ({
   companies: companiesOf(profiles, extras),
-  financials: financialsOf(scan, enumNames(seen.lineItems), enumNames(seen.categories)),
+  financials: financialsOf(scan, {
+    lineItems: enumNames(seen.lineItems),
+    categories: enumNames(seen.categories),
+    exact,
+  }),
   employees: employeesOf(profiles),
 })
 

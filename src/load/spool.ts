@@ -2,6 +2,7 @@
 
 import { open, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { CONSOLIDATIONS } from '../contract/dictionaries.ts'
 import { writeError } from '../core/errors.ts'
 import type { RejectedLine } from '../core/reject.ts'
 import { ident, literal } from '../lake/sql.ts'
@@ -16,6 +17,8 @@ export interface Spooled {
   readonly profiles: Scan
   /** A relation of `id`, `extra`; absent where no record has unknown fields. */
   readonly extras: string | undefined
+  /** A relation of exact values by the key of `financials`; absent where there is none. */
+  readonly exact: string | undefined
   readonly remove: () => Promise<void>
 }
 
@@ -29,10 +32,12 @@ export const spoolPart = async (
   const lines = join(folder, `${name}.jsonl`)
   const profiles = join(folder, `${name}.profiles.jsonl`)
   const extras = join(folder, `${name}.extras.jsonl`)
+  const exact = join(folder, `${name}.exact.jsonl`)
   try {
     await writeStretches(lines, bytes, part.stretches)
     if (part.figures.length > 0) await writeFile(profiles, withoutFigures(bytes, part))
     if (part.extras.length > 0) await writeFile(extras, part.extras.map(extraLine).join(''))
+    if (part.exact.length > 0) await writeFile(exact, part.exact.map(exactLines).join(''))
   } catch (error) {
     throw writeError(`Cannot spool block "${name}"`, error)
   }
@@ -45,10 +50,12 @@ export const spoolPart = async (
       part.extras.length > 0
         ? readLines(extras, { id: 'BIGINT', extra: 'VARCHAR' }, LEAST_OBJECT_BYTES * 64)
         : undefined,
+    exact: part.exact.length > 0 ? readLines(exact, EXACT_COLUMNS, largest) : undefined,
     remove: async () => {
       await rm(lines, { force: true })
       await rm(profiles, { force: true })
       await rm(extras, { force: true })
+      await rm(exact, { force: true })
     },
   }
 }
@@ -94,6 +101,30 @@ const LEAST_OBJECT_BYTES = 1024 * 1024
 
 const extraLine = ({ id, extra }: { readonly id: string; readonly extra: string }): string =>
   `{"id":${id},"extra":${JSON.stringify(extra)}}\n`
+
+const EXACT_COLUMNS = {
+  internal_id: 'BIGINT',
+  consolidation: 'consolidation',
+  category: 'category',
+  line_item: 'line_item',
+  fiscal_year: 'SMALLINT',
+  exact_value: 'DOUBLE',
+}
+const consolidationOf = (statement: string): string =>
+  CONSOLIDATIONS.find(({ field }) => field === statement)?.name ?? statement
+const exactLines = ({ id, figures }: CheckedPart['exact'][number]): string =>
+  figures
+    .map(
+      ({ statement, category, lineItem, fiscalYear, value }) =>
+        `{"internal_id":${id},${JSON.stringify({
+          consolidation: consolidationOf(statement),
+          category,
+          line_item: lineItem,
+          fiscal_year: Number(fiscalYear),
+          exact_value: value,
+        }).slice(1)}\n`,
+    )
+    .join('')
 
 const readLines = (path: string, columns: Readonly<Record<string, string>>, largestBytes: number): string =>
   `read_ndjson(${literal(path)}, columns = {${Object.entries(columns)

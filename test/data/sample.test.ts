@@ -8,6 +8,7 @@ import { DICTIONARIES, FIGURE_SCALE, type FigureScale } from '../../src/contract
 import type { Field, ObjectType } from '../../src/contract/fields.ts'
 import { LINE_ITEMS } from '../../src/contract/line-items.ts'
 import { CONTENT, type Content } from '../../src/contract/objects.ts'
+import { exactProduct, exactSum } from '../support/exact-product.ts'
 import { asList, asObject, decodedRecords, decodedText, isObject, type Json } from './decoded.ts'
 
 const OPTIONS: SampleOptions = {
@@ -146,15 +147,17 @@ describe('control totals equal a count over the decoded lines', () => {
 
   test('of figures and headcounts', () => {
     const counts = new Map<string, number>()
-    const sums = new Map<string, number>()
+    const amounts = new Map<string, number[]>()
     const scaled = new Map<string, boolean>(LINE_ITEMS.map((item) => [item.lineItem, item.scaled]))
     let values = 0
     for (const figure of records.companies.flatMap((company) => [...figuresOf(company)])) {
       const key = `${figure.consolidation}.${figure.category}.${figure.lineItem}`
-      const factor = scaled.get(figure.lineItem) ? FIGURE_SCALE[figure.scale] : 1
+      const power = scaled.get(figure.lineItem) ? Math.log10(FIGURE_SCALE[figure.scale]) : 0
       const sumKey = `${key}.${figure.currency}`
       counts.set(key, (counts.get(key) ?? 0) + 1)
-      sums.set(sumKey, (sums.get(sumKey) ?? 0) + Math.abs(figure.value * factor))
+      const list = amounts.get(sumKey) ?? []
+      amounts.set(sumKey, list)
+      list.push(Math.abs(exactProduct(String(figure.value), power)))
       values++
     }
     expect(control.companies.values).toBe(values)
@@ -164,8 +167,7 @@ describe('control totals equal a count over the decoded lines', () => {
         const totals = control.companies.figures[side][category]?.[lineItem]
         expect(totals?.count).toBe(counts.get(`${side}.${category}.${lineItem}`))
         for (const [currency, sum] of Object.entries(totals?.sumAbs ?? {})) {
-          const counted = sums.get(`${side}.${category}.${lineItem}.${currency}`) ?? Number.NaN
-          expect(Math.abs(sum - counted)).toBeLessThanOrEqual(1e-9 * counted)
+          expect(sum).toBe(exactSum(amounts.get(`${side}.${category}.${lineItem}.${currency}`) ?? []))
           sumsSeen++
         }
       }
@@ -174,7 +176,7 @@ describe('control totals equal a count over the decoded lines', () => {
       )
       expect(control.companies.employees[side]).toBe(rows.length)
     }
-    expect(sumsSeen).toBe(sums.size)
+    expect(sumsSeen).toBe(amounts.size)
   })
 
   test('of companies by country, scale and status', () => {

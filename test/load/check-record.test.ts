@@ -30,6 +30,10 @@ const ID = '"BasicDetails":{"InternalId":1}'
 const company = (member: string): string => `{${ID},${member}}`
 const basic = (member: string): string => `{"BasicDetails":{"InternalId":1,${member}}}`
 const netSales = (years: string): string => company(`"Financials":{"ProfitAndLoss":{"NetSales":${years}}}`)
+const scaledSales = (scale: string, years: string): string =>
+  company(
+    `"Financials":{"ProfitAndLoss":{"NetSales":${years}}},"MetaData":{"FinancialFigureScale":"${scale}"}`,
+  )
 const parent = (member: string): string => `{"InternalId":1,"Parents":[{"InternalId":2,${member}}]}`
 
 describe('check refuses a company line', () => {
@@ -189,10 +193,14 @@ describe('check refuses a company line', () => {
       basic('"CompanyName":NaN'),
       netSales('{"2020":NaN}'),
       netSales('{"2020":-1e999}'),
-      netSales('{"2020":1e299}'),
-      netSales('{"2020":"-2e299"}'),
-      netSales(`{"2020":${'9'.repeat(300)}}`),
       netSales(`{"2020":${'9'.repeat(320)}}`),
+      company('"EnhancedDetails":{"Employees":{"2020":1e309}}'),
+      scaledSales('Thousands', '{"2020":1.7976931348623159e305}'),
+      scaledSales('Millions', '{"2020":"-2e302"}'),
+      scaledSales('Billions', '{"2019":1,"2020":1e300}'),
+      scaledSales('Billions', `{"2020":${'9'.repeat(300)}}`),
+      scaledSales('Billions', `{"2020":-1${'0'.repeat(300)}.5}`),
+      `{"MetaData":{"FinancialFigureScale":"Billions"},${ID},"UnconsolidatedFinancials":{"Cash\\u0046low":{"NetChangeInCash":{"2020":1e306}}}}`,
       company('"Foo":NaN'),
       company('"Foo":[1,{"a":1e400}]'),
     ],
@@ -310,6 +318,20 @@ describe('check accepts', () => {
       '{"BasicDetails":{"InternalId":"1","LegalForm":"20"},"Score":"-1.5E2","Financials":{"A":{"B":{"2020":"0.5"}}}}',
     ],
     ['numbers of 295 digits', netSales(`{"2020":${'1'.repeat(295)},"2021":0.${'3'.repeat(400)}}`)],
+    [
+      'figures near the largest number without a scale',
+      netSales('{"2020":1e299,"2021":"-1.7976931348623157e308"}'),
+    ],
+    [
+      'figures that a scale leaves finite',
+      scaledSales('Billions', '{"2020":1.797693134862315e299,"2021":-1E298}'),
+    ],
+    [
+      'figures near the largest number that no scale is applied to',
+      company(
+        '"Financials":{"KeyFinancialRatio":{"PE":{"2020":1e308},"Foo":{"2020":1e308}},"Foo":{"NetSales":{"2020":1e308}}},"MetaData":{"FinancialFigureScale":"Billions"},"EnhancedDetails":{"Employees":{"2020":1e308}}',
+      ),
+    ],
     ['whole numbers with a fraction of 0', basic('"LegalForm":20.0,"CompanyType":7E0')],
     [
       'surrogate pairs and all escapes',
@@ -411,7 +433,10 @@ test('check tells where the figures of a record stand', () => {
     '{"UnconsolidatedFinancials" : {"A":{}} ,"BasicDetails":{"InternalId":1},"Financials":{}}',
   )
   const { figures } = new RecordChecker('companies', newSeenSets()).check(line, 0, line.length)
-  expect([0, 2].map((at) => line.toString('utf8', figures[at], figures[at + 1]))).toEqual(['{"A":{}}', '{}'])
+  expect(figures.map(({ field, from, to }) => [field, line.toString('utf8', from, to)])).toEqual([
+    ['UnconsolidatedFinancials', '{"A":{}}'],
+    ['Financials', '{}'],
+  ])
 })
 
 test('check counts drift of accepted lines, once a record', () => {

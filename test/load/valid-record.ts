@@ -6,7 +6,9 @@
 import { isUtf8 } from 'node:buffer'
 import { FIGURE_SCALE } from '../../src/contract/dictionaries.ts'
 import type { Field, ObjectType } from '../../src/contract/fields.ts'
+import { LINE_ITEMS } from '../../src/contract/line-items.ts'
 import { CONTENT, type Content, PROTECTED_IDENTITY } from '../../src/contract/objects.ts'
+import { exactProduct } from '../support/exact-product.ts'
 
 export const isValid = (line: Buffer, content: Content, maxDepth = 256): boolean => {
   if (!isUtf8(line)) return false
@@ -19,7 +21,12 @@ export const isValid = (line: Buffer, content: Content, maxDepth = 256): boolean
   } catch {
     return false
   }
-  return hasSoundTokens(text, maxDepth) && isObject(record, CONTENT[content]) && hasId(record, content)
+  return (
+    hasSoundTokens(text, maxDepth) &&
+    isObject(record, CONTENT[content]) &&
+    hasId(record, content) &&
+    (content === 'relations' || hasFiniteAmounts(record))
+  )
 }
 
 /** A number as it was written. */
@@ -50,6 +57,27 @@ const hasSoundTokens = (text: string, maxDepth: number): boolean => {
     if (open.length > maxDepth) return false
   }
   return true
+}
+
+/** Whether no amount becomes infinite when the scale is applied. */
+const hasFiniteAmounts = (record: unknown): boolean => {
+  if (!isMap(record)) return false
+  const scale = isMap(record.MetaData) ? record.MetaData.FinancialFigureScale : undefined
+  const power = Math.log10(Object.entries(FIGURE_SCALE).find(([name]) => name === scale)?.[1] ?? 1)
+  return [record.Financials, record.UnconsolidatedFinancials].every((statement) =>
+    LINE_ITEMS.filter(({ scaled }) => scaled).every(({ category, lineItem }) => {
+      const items = isMap(statement) ? statement[category] : undefined
+      const series = isMap(items) ? items[lineItem] : undefined
+      return Object.values(isMap(series) ? series : {}).every((figure) => {
+        const source = writtenAs(figure)
+        return (
+          source === undefined ||
+          Math.abs(Number(source)) < 1e290 ||
+          Number.isFinite(exactProduct(source, power))
+        )
+      })
+    }),
+  )
 }
 
 const hasId = (record: unknown, content: Content): boolean => {
@@ -107,10 +135,7 @@ const isField = (value: unknown, field: Field, self: ObjectType): boolean => {
 const isLevel = (value: unknown, of: (item: unknown) => boolean): boolean =>
   isMap(value) && Object.values(value).every((item) => item === null || of(item))
 const isSeries = (value: unknown): boolean =>
-  isLevel(value, isFigure) && Object.keys(value as Value).every((year) => /^[1-9][0-9]{3}$/.test(year))
-
-/** A number that stays finite when it is scaled. */
-const isFigure = (value: unknown): boolean => isNumber(value) && Math.abs(Number(writtenAs(value))) < 1e299
+  isLevel(value, isNumber) && Object.keys(value as Value).every((year) => /^[1-9][0-9]{3}$/.test(year))
 
 /** The digits of a number; in quotes it has to be written as JSON writes it. */
 const writtenAs = (value: unknown): string | undefined => {

@@ -26,6 +26,7 @@ describe('checkBlock', () => {
         longestLine: record(1).length + 1,
         figures: [],
         extras: [],
+        exact: [],
       },
     ])
     expect([rejected, lines]).toEqual([[], 2])

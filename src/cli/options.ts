@@ -32,10 +32,23 @@ const lakeAddress = (text: string): string => {
   )
 }
 
-export const lakeOption = (): Option =>
-  new Option('-l, --lake <lake>', 'folder of the lake, or s3://bucket/prefix')
-    .argParser(lakeAddress)
-    .makeOptionMandatory()
+/** The lake where nothing else names it. */
+const LAKE_VARIABLE = 'FIRMLAKE_LAKE'
+
+const namedLake = (about: string): Option => new Option('-l, --lake <lake>', about).argParser(lakeAddress)
+
+/** The lake of a command; FIRMLAKE_LAKE stands in for it. */
+export const lakeOption = (): Option => {
+  const about = 'folder of the lake, or s3://bucket/prefix'
+  // A variable that is set to nothing is none.
+  return process.env[LAKE_VARIABLE]
+    ? namedLake(about).env(LAKE_VARIABLE).makeOptionMandatory()
+    : namedLake(`${about} (or ${LAKE_VARIABLE})`).makeOptionMandatory()
+}
+
+/** A lake to play with: never the one that FIRMLAKE_LAKE names, which may hold real data. */
+export const playLakeOption = (lake: string): Option =>
+  namedLake(`folder of the lake; ${LAKE_VARIABLE} does not count here`).default(lake)
 
 export const jsonOption = (about = 'the result as one JSON document, errors as one line of JSON'): Option =>
   new Option('--json', about)

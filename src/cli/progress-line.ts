@@ -3,6 +3,7 @@
  * plain lines, seldom.
  */
 
+import { stoppingSignal } from './interrupt.ts'
 import { CLEAR_LINE } from './output.ts'
 import { cutToWidth, printable } from './text-table.ts'
 
@@ -21,6 +22,8 @@ export interface ProgressLineOptions {
   readonly nowMs?: () => number
   /** Says nothing where there is no terminal: for programs, which read errors from there. @default false */
   readonly terminalOnly?: boolean
+  /** Whether the work was told to stop: then nothing is shown any more. @default whether a signal came */
+  readonly stopped?: () => boolean
 }
 
 export class ProgressLine {
@@ -28,6 +31,7 @@ export class ProgressLine {
   readonly #nowMs: () => number
   readonly #silent: boolean
   readonly #everyMs: number
+  readonly #stopped: () => boolean
   #shownMs: number
   #standing = false
 
@@ -35,6 +39,7 @@ export class ProgressLine {
     this.#target = options.target ?? process.stderr
     this.#nowMs = options.nowMs ?? (() => performance.now())
     const terminal = this.#target.isTTY === true
+    this.#stopped = options.stopped ?? (() => stoppingSignal() !== undefined)
     this.#silent = !terminal && options.terminalOnly === true
     this.#everyMs = terminal ? TERMINAL_EVERY_MS : LOG_EVERY_MS
     this.#shownMs = this.#nowMs()
@@ -49,7 +54,7 @@ export class ProgressLine {
 
   /** The state now; shown only when the last one has stood long enough, so `text` is made only then. */
   show(text: () => string): void {
-    if (this.#silent || this.#nowMs() - this.#shownMs < this.#everyMs) return
+    if (this.#silent || this.#nowMs() - this.#shownMs < this.#everyMs || this.#stopped()) return
     this.#shownMs = this.#nowMs()
     if (this.#target.isTTY !== true) {
       this.log(text())

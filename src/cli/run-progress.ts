@@ -17,7 +17,7 @@ const stateText = (progress: Progress, seconds: number): string => {
   return [
     `${formatCount(sourcesDone)}/${formatCounted(sources, 'source')}`,
     bytesTotal === undefined ? formatBytes(bytesRead) : formatShare(bytesRead, bytesTotal),
-    formatRate(decodedBytes, seconds),
+    ...(decodedBytes > 0 ? [formatRate(decodedBytes, seconds)] : []),
     formatCounted(records, 'record'),
     ...(quarantined > 0 ? [`${formatCount(quarantined)} quarantined`] : []),
     ...(left === undefined ? [] : [`${formatDuration(Math.max(0, left))} left`]),

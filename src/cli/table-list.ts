@@ -1,7 +1,7 @@
 /** The tables of a lake with columns, units and row counts, as objects for programs and text for people. */
 
-import type { TableListing } from '../lake/query.ts'
-import { formatCount, formatCounted } from './format.ts'
+import type { ListedTable } from '../lake/list-tables.ts'
+import { formatCounted } from './format.ts'
 import { textTable } from './text-table.ts'
 
 /** A type longer than this (a struct of many fields) is cut for people. */
@@ -10,8 +10,8 @@ const LONGEST_TYPE = 24
 const shortType = (type: string): string =>
   type.length > LONGEST_TYPE ? `${type.slice(0, LONGEST_TYPE - 1)}…` : type
 
-/** One object for each table, as `query --json` prints it. */
-export const tableObjects = (listings: readonly TableListing[]): readonly object[] =>
+/** One object for each table, as `query --json` prints it; `rows` is null where the manifest cannot tell. */
+export const tableObjects = (listings: readonly ListedTable[]): readonly object[] =>
   listings.map(({ table: { name, row, key, columns }, rows, historyRows }) => ({
     name,
     row,
@@ -21,12 +21,13 @@ export const tableObjects = (listings: readonly TableListing[]): readonly object
     columns: columns.map(({ name, type, unit, about }) => ({ name, type, unit: unit ?? null, about })),
   }))
 
-const rowsText = ({ rows, historyRows }: TableListing): string =>
-  historyRows === rows
-    ? formatCounted(rows, 'row')
-    : `${formatCounted(rows, 'row')} of ${formatCount(historyRows)}`
+const rowsText = ({ rows, historyRows }: ListedTable): string =>
+  rows === null ? `${formatCounted(historyRows, 'row')} in all versions` : formatCounted(rows, 'row')
 
-export const tableLines = (listings: readonly TableListing[]): string[] => [
+const UNKNOWN_CURRENT =
+  'The manifest counts all versions; how many rows are current tells a query: SELECT count(*) FROM companies.'
+
+export const tableLines = (listings: readonly ListedTable[]): string[] => [
   ...listings.flatMap((listing) => [
     `${listing.table.name}: ${rowsText(listing)}, each ${listing.table.row}`,
     ...textTable(
@@ -36,4 +37,5 @@ export const tableLines = (listings: readonly TableListing[]): string[] => [
     '',
   ]),
   'Each name stands for the current version of each company; <name>_history holds all versions.',
+  ...(listings.some(({ rows }) => rows === null) ? [UNKNOWN_CURRENT] : []),
 ]

@@ -7,7 +7,7 @@ import { storageOf } from '../storage/open-storage.ts'
 import { Engine, type Session, type ValueColumn } from './duckdb.ts'
 import type { FileCheck } from './fetch-tables.ts'
 import { type AroundFetch, LakeViews } from './lake-views.ts'
-import { namedTables } from './named-tables.ts'
+import { mentionedTables, namedTables } from './named-tables.ts'
 import { newSpillFolder, type SpillFolder } from './spill-folder.ts'
 import { ident, literal } from './sql.ts'
 import { TABLES, type Table } from './tables.ts'
@@ -55,6 +55,8 @@ export class LakeQuery {
   readonly #session: Session
   readonly #views: LakeViews
   readonly #spill: SpillFolder
+  /** What the last relation is. */
+  #relation: 'VIEW' | 'TABLE' = 'VIEW'
   private constructor(engine: Engine, session: Session, views: LakeViews, spill: SpillFolder) {
     this.#engine = engine
     this.#session = session
@@ -80,14 +82,15 @@ export class LakeQuery {
   }
 
   /**
-   * Runs one statement that reads: SELECT (also WITH, FROM, VALUES, DESCRIBE, SUMMARIZE, SHOW) or EXPLAIN of one.
+   * Runs one statement that reads: SELECT (also WITH, FROM, VALUES, PIVOT, UNPIVOT, DESCRIBE, SUMMARIZE, SHOW) or EXPLAIN
+   * of one.
    * @throws {ToolkitError} QUERY_REFUSED, QUERY_FAILED; of a bucket LAKE_DAMAGED, STORAGE_REFUSED, STORAGE_FAILED
    */
   async run(sql: string): Promise<QueryResult> {
-    const statement = await this.#refuseAllButReading(sql)
+    const reading = await this.#refuseAllButReading(sql)
     try {
-      await this.#views.makeReadable(namedTables(statement))
-      const { columns, rows } = await this.#session.streamRows(sql)
+      await this.#views.makeReadable(reading.tables)
+      const { columns, rows } = await this.#session.streamRows(reading.sql)
       return { columns, rows: toldRows(rows) }
     } catch (error) {
       throw queryFailed(error)
@@ -99,11 +102,14 @@ export class LakeQuery {
    * @throws {ToolkitError} as `run`
    */
   async relation(sql: string): Promise<Relation> {
-    const statement = await this.#refuseAllButReading(sql)
+    const reading = await this.#refuseAllButReading(sql)
     try {
-      await this.#views.makeReadable(namedTables(statement))
+      await this.#views.makeReadable(reading.tables)
+      await this.#session.run(`DROP ${this.#relation} IF EXISTS ${RELATION}`)
+      // Columns that come from the data are none for a view.
+      this.#relation = reading.kind === 'pivot' ? 'TABLE' : 'VIEW'
       // A view takes a statement as it is written, with a comment or a semicolon at its end.
-      await this.#session.run(`CREATE OR REPLACE TEMP VIEW ${RELATION} AS ${sql}`)
+      await this.#session.run(`CREATE TEMP ${this.#relation} ${RELATION_NAME} AS ${reading.sql}`)
       return this.#session.relation(`SELECT * FROM ${RELATION}`)
     } catch (error) {
       throw queryFailed(error)
@@ -134,34 +140,62 @@ export class LakeQuery {
     this.#spill.remove()
   }
 
-  /** The tree of the one statement. */
-  async #refuseAllButReading(sql: string): Promise<unknown> {
+  async #refuseAllButReading(sql: string): Promise<ReadingStatement> {
     // EXPLAIN ANALYZE runs what it explains, and that may be a COPY.
     const parsed = await this.#session.parse(sql.replace(EXPLAIN, ''))
     if (parsed.kind === 'wrong') throw new ToolkitError('QUERY_FAILED', parsed.reason)
     if (parsed.kind === 'other') {
+      const pivot = PIVOT.test(sql) ? await this.#pivotOf(sql) : undefined
+      if (pivot !== undefined) return pivot
       throw new ToolkitError(
         'QUERY_REFUSED',
-        'Cannot run the statement: only a SELECT (or EXPLAIN, DESCRIBE, SUMMARIZE of one) is allowed',
+        'Cannot run the statement: only a SELECT (or PIVOT, UNPIVOT, or EXPLAIN, DESCRIBE, SUMMARIZE of one) is allowed',
       )
     }
-    if (parsed.statements.length === 0) {
+    const { statements } = parsed
+    if (statements.length === 0) {
       throw new ToolkitError('QUERY_REFUSED', 'Cannot run an empty statement: expected a SELECT')
     }
-    if (parsed.statements.length > 1) {
+    if (statements.length > 1) {
       throw new ToolkitError(
         'QUERY_REFUSED',
-        `Cannot run ${parsed.statements.length} statements: expected exactly one SELECT`,
+        `Cannot run ${statements.length} statements: expected exactly one SELECT`,
       )
     }
-    return parsed.statements[0]
+    return { kind: 'select', sql, tables: namedTables(statements[0]) }
+  }
+
+  /**
+   * A query with a PIVOT whose columns come from the data. DuckDB takes it for several statements, types of the columns
+   * before the SELECT, and has no tree of them. Without a semicolon a text is one statement, and one that begins with
+   * `FROM (` is a SELECT: so that is what is run. `undefined` where it is none.
+   */
+  async #pivotOf(sql: string): Promise<ReadingStatement | undefined> {
+    const one = sql.replace(/[\s;]+$/, '')
+    if (one.includes(';'))
+      throw new ToolkitError(
+        'QUERY_REFUSED',
+        'Cannot run the PIVOT: it holds a semicolon, expected one statement without any; or name the columns, ON … IN (…)',
+      )
+    const wrapped = `FROM (\n${one}\n)`
+    const isQuery = (await this.#session.parse(wrapped)).kind !== 'wrong'
+    return isQuery ? { kind: 'pivot', sql: wrapped, tables: mentionedTables(one) } : undefined
   }
 }
 
-const RELATION = 'temp.main.firmlake_relation'
+/** A statement that reads, as it is run, and the tables whose rows it may read; `null`: perhaps all. */
+interface ReadingStatement {
+  readonly kind: 'select' | 'pivot'
+  readonly sql: string
+  readonly tables: ReadonlySet<string> | null
+}
+
+const RELATION_NAME = 'firmlake_relation'
+const RELATION = `temp.main.${RELATION_NAME}`
 
 /** The word EXPLAIN before a query; behind it the text has to be a query by itself. */
-const EXPLAIN = /^(\s|--.*\n)*explain\s+(?=select|with|from|values)/i
+const EXPLAIN = /^(\s|--.*\n)*explain\s+(?=select|with|from|values|pivot|unpivot)/i
+const PIVOT = /\bpivot(_wider)?\b/i
 
 export const openLakeQuery = (options: LakeQueryOptions): Promise<LakeQuery> => LakeQuery.open(options)
 

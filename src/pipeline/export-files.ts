@@ -27,6 +27,20 @@ export const checkTarget = async (path: string, overwrite: boolean): Promise<voi
   if (there && !overwrite) refuseExisting(path)
 }
 
+/**
+ * The folder of a file is made where it is missing, those above it are not: a slip in a path must not become a tree.
+ *
+ * @throws {ToolkitError} `TARGET_REFUSED`
+ */
+export const checkFolderOf = async (path: string): Promise<void> => {
+  const above = dirname(dirname(resolve(path)))
+  if ((await look(above))?.kind === 'folder') return
+  throw new ToolkitError(
+    'TARGET_REFUSED',
+    `Cannot write "${path}": there is no folder "${above}", expected at most the last folder to be missing`,
+  )
+}
+
 export interface Workshop {
   /** The folder for unfinished files, absolute. */
   readonly folder: string

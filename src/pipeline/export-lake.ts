@@ -11,7 +11,7 @@ import { refuseLake } from '../sink/with-loaded.ts'
 import type { FetchOptions } from '../storage/storage.ts'
 import { newRunId } from '../support/run-ids.ts'
 import { databaseSink, type TargetAddress } from './choose-sink.ts'
-import { checkTarget, openWorkshop, type Workshop, writeRows } from './export-files.ts'
+import { checkFolderOf, checkTarget, openWorkshop, type Workshop, writeRows } from './export-files.ts'
 import {
   type Export,
   exportsOf,
@@ -242,6 +242,8 @@ export const exportLake = async (options: ExportOptions): Promise<ExportSummary>
   const files = to.kind === 'file' || to.kind === 'folder' ? outFiles(to, exports) : []
   if (to.kind === 'folder') await refuseLake(to.directory)
   for (const { path } of files) await checkTarget(path, overwrite)
+  if (to.kind === 'file') await checkFolderOf(to.path)
+  if (to.kind === 'duckdb') await checkFolderOf(to.file)
   // Before anything is made beside the target, where the lake may be missing.
   await readSnapshot(options.lake, options.snapshot)
   const workshop = await openWorkshop(workFolder(to))

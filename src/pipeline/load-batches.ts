@@ -88,6 +88,8 @@ class BatchRun {
   readonly #finished: Finished[] = []
   readonly #skipped: { source: string; reason: string }[] = []
   #progress: Progress
+  /** Sources left out because they hold no records. */
+  #unknown = 0
 
   constructor(parts: BatchParts, sink: SinkRun, options: BatchOptions) {
     this.#parts = parts
@@ -138,9 +140,13 @@ class BatchRun {
       const identify = (source: Source, index: number, stop: AbortSignal): Promise<Identified> =>
         identifySource(source, index, done, stop)
       for await (const { item, index, result } of oneAhead(this.#parts.sources, identify, signal)) {
+        const unknown = this.#unknown
         await this.#source(item, index, result, known, run)
-        storedBytes += item.sizeBytes ?? 0
-        this.#tell({ sourcesDone: index + 1, bytesRead: Math.max(this.#progress.bytesRead, storedBytes) })
+        if (this.#unknown === unknown) storedBytes += item.sizeBytes ?? 0
+        this.#tell({
+          sourcesDone: index + 1 - this.#unknown,
+          bytesRead: Math.max(this.#progress.bytesRead, storedBytes),
+        })
       }
     } finally {
       // Whatever happened, nobody may still be writing when the run is given up.
@@ -172,7 +178,7 @@ class BatchRun {
     if (!fingerprint) await this.#work.idle()
     const before = this.#finished.length
     const loaded = await loadSource(source, index, fingerprint, run)
-    if ('leftOut' in loaded) return this.#skip(source, loaded.leftOut)
+    if ('leftOut' in loaded) return this.#leaveOut(source, loaded.leftOut)
     if (fingerprint === undefined) {
       const held = known.reasonToSkip(source, loaded.fingerprint, [loaded.content])
       if (held !== undefined) {
@@ -197,6 +203,15 @@ class BatchRun {
       this.#finished[at] = finished
       await keep(finished)
     }
+  }
+
+  /** Files that only lie in the same folder are no part of the work: nor of how far it is. */
+  async #leaveOut(source: Source, reason: string): Promise<void> {
+    this.#unknown += 1
+    const { sources, bytesTotal } = this.#progress
+    const left = bytesTotal === undefined ? undefined : bytesTotal - (source.sizeBytes ?? 0)
+    this.#tell({ sources: sources - 1, bytesTotal: left })
+    await this.#skip(source, reason)
   }
 
   async #skip(source: Source, reason: string): Promise<void> {

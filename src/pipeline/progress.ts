@@ -1,7 +1,7 @@
 /** What a run tells while it works; the command line shows it, a program may log it. */
 
 export interface Progress {
-  /** Sources finished and in all. */
+  /** Sources finished and in all; one that turns out to hold no records counts for neither. */
   readonly sourcesDone: number
   readonly sources: number
   /** Stored bytes read, and in all where every source knows its length. */

@@ -68,6 +68,13 @@ test('batches list shows the files, and those of a content and country only', as
   })
 })
 
+test('batches list of a service without any names the command that makes them', async () => {
+  const none = await cli(['batches', 'list'], environment(await serving()))
+  expect(none).toMatchObject({ code: 0, stdout: expect.stringContaining('"firmlake batches make"') })
+  const other = await cli(['batches', 'list', '--country', 'FI'], environment(await serving(SWEDEN)))
+  expect(other.stdout).toBe('The service lists no such batch file.\n')
+})
+
 test('batches pull loads a file by its id, and leaves it alone the next time', async () => {
   const [service, lake] = [await serving(SWEDEN, NORWAY), await newLake()]
   expect(await pulled(service, lake, 'b-no')).toMatchObject({ snapshot: 1, records: 4, skipped: [] })

@@ -26,7 +26,10 @@ beforeAll(async () => {
   lake = join(folder, 'lake')
   await cliJson(['convert', SAMPLE_COMPANIES, '--lake', lake])
   await cliJson(['convert', SAMPLE_COMPANIES, '--lake', lake, '--again'])
-  const tables = await cliJson<readonly { name: string; rows: number }[]>(['query', '--lake', lake])
+  const tables = await cliJson<readonly { name: string; rows: number }[]>([
+    // The manifest knows how many rows are current where there is one version.
+    ...['query', '--lake', lake, '--snapshot', '1'],
+  ])
   counts = Object.fromEntries(tables.map(({ name, rows }) => [name, rows]))
 })
 afterAll(() => rm(folder, { recursive: true, force: true }))
@@ -271,4 +274,25 @@ test.each([
   const refused = await cli(['convert', SAMPLE_COMPANIES, '--lake', own, '--json', ...args])
   expect(errorCode(refused)).toBe(error)
   expect(await readdir(join(own, '..'))).toEqual([])
+})
+
+test('export makes the last folder of a file, and none above it', async () => {
+  const out = await temporaryFolder()
+  expect((await exportTo(join(out, 'b', 'x.csv'), ['--table', 'companies'])).code).toBe(0)
+  expect(await readdir(join(out, 'b'))).toEqual(['x.csv'])
+  for (const name of ['x.csv', 'x.duckdb']) {
+    const refused = await exportTo(join(out, 'no', 'b', name), ['--table', 'companies', '--json'])
+    expect([refused.code, errorCode(refused)]).toEqual([1, 'TARGET_REFUSED'])
+    expect(refused.stderr).toContain('expected at most the last folder to be missing')
+  }
+  expect(await readdir(out)).toEqual(['b'])
+})
+
+test('export --sql takes a PIVOT whose columns come from the data', async () => {
+  const out = await temporaryFolder()
+  const sql = "PIVOT (SELECT coalesce(country_code, '-') AS c FROM companies) ON c USING count(*)"
+  const { tables } = await exported(join(out, 'x.jsonl'), ['--sql', sql])
+  expect(tables).toMatchObject([{ rows: 1 }])
+  const counted: Readonly<Record<string, number>> = JSON.parse(await readFile(join(out, 'x.jsonl'), 'utf8'))
+  expect(Object.values(counted).reduce((a, b) => a + b, 0)).toBe(counts.companies)
 })

@@ -38,6 +38,33 @@ test('ProgressLine for programs says nothing without a terminal', () => {
   expect(written).toEqual([])
 })
 
+test('ProgressLine shows nothing more once the work is told to stop, and takes away what stands', () => {
+  const written: string[] = []
+  const clock = { ms: 0 }
+  let stopped = false
+  const line = new ProgressLine({
+    target: { isTTY: true, columns: 80, write: (text) => written.push(text) },
+    nowMs: () => clock.ms,
+    stopped: () => stopped,
+  })
+  clock.ms = 100
+  line.show(() => 'a state')
+  stopped = true
+  clock.ms = 200
+  line.show(() => 'one too many')
+  line.clear()
+  expect(written).toEqual(['\r\u001b[2Ka state', '\r\u001b[2K'])
+})
+
+test('watchRun tells no rate before there is one', () => {
+  const { line, written, clock } = watched({ isTTY: true, columns: 200 })
+  const watch = watchRun(line, () => clock.ms)
+  clock.ms = 1_000
+  const nothing = { bytesRead: 0, bytesTotal: 100, decodedBytes: 0, records: 0, quarantined: 0, rows: 0 }
+  watch.onEvent({ kind: 'progress', progress: { sourcesDone: 0, sources: 4, ...nothing } })
+  expect(written).toEqual(['\r\u001b[2K0/4 sources  0 %  0 records'])
+})
+
 test('watchRun tells share, rate and remaining time', () => {
   const { line, written, clock } = watched({ isTTY: true, columns: 200 })
   const watch = watchRun(line, () => clock.ms)

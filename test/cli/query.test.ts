@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { cp, mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -110,6 +110,21 @@ describe('query', () => {
     expect((await query([sql, '--format', 'csv', '--snapshot', '1'])).stdout).toBe('now,all\r\n300,300\r\n')
   })
 
+  test('takes the lake of FIRMLAKE_LAKE where none is given, and says so in its help', async () => {
+    const env = { FIRMLAKE_LAKE: lake }
+    const args = ['query', 'SELECT count(*) AS n FROM companies', '--format', 'csv']
+    expect((await cli(args, { env })).stdout).toBe('n\r\n300\r\n')
+    const other = await cli([...args, '--lake', join(folder, 'no')], { env })
+    expect(other.code).toBe(1)
+    expect(other.stderr).toContain('LAKE_NOT_FOUND')
+    expect((await cli(args, { env: { FIRMLAKE_LAKE: '' } })).code).toBe(2)
+    for (const command of ['query', 'convert', 'status', 'pull', 'gc', 'plan', 'demo'])
+      expect([command, (await cli([command, '--help'])).stdout]).toEqual([
+        command,
+        expect.stringContaining('FIRMLAKE_LAKE'),
+      ])
+  })
+
   test('prints 1000 rows of a table at most, or as many as --limit says', async () => {
     const whole = await query(['SELECT * FROM financials'])
     expect(whole.stdout.split('\n')).toHaveLength(1003)
@@ -118,13 +133,39 @@ describe('query', () => {
     expect(two.stdout.split('\r\n')).toHaveLength(4)
   })
 
-  test('without SQL lists tables with columns, units and row counts', async () => {
+  test('without SQL lists tables with columns, units and row counts, by the manifest', async () => {
     const { code, stdout } = await query([])
     expect(code).toBe(0)
-    expect(stdout).toMatch(/companies.*300 rows/)
+    expect(stdout).toMatch(/^companies: 600 rows in all versions, each/m)
     expect(stdout).toMatch(/employees +DOUBLE +persons +Headcount\./)
-    const tables: { name: string }[] = JSON.parse((await query(['--json'])).stdout)
+    expect(stdout).toContain('how many rows are current tells a query')
+    const first = await query(['--snapshot', '1'])
+    expect(first.stdout).toMatch(/^companies: 300 rows, each/m)
+    expect(first.stdout).not.toContain('how many rows are current')
+    const tables: { name: string; rows: number | null; historyRows: number }[] = JSON.parse(
+      (await query(['--json'])).stdout,
+    )
     expect(tables.map(({ name }) => name)).toContain('financials')
+    expect(tables.find(({ name }) => name === 'companies')).toMatchObject({ rows: null, historyRows: 600 })
+    expect(tables.find(({ name }) => name === 'relations')).toMatchObject({ rows: 0, historyRows: 0 })
+  })
+
+  test('without SQL, and for DESCRIBE, reads no data: the files may be gone', async () => {
+    const gone = join(folder, 'gone')
+    await cp(lake, gone, { recursive: true })
+    for (const name of await readdir(gone))
+      if (!name.startsWith('_')) await rm(join(gone, name), { recursive: true })
+    const of = (args: readonly string[]): Promise<CliResult> => cli(['query', '--lake', gone, ...args])
+    expect((await of([])).stdout).toBe((await query([])).stdout)
+    for (const sql of ['DESCRIBE companies', 'DESCRIBE SELECT * FROM financials_history', 'SHOW TABLES']) {
+      const described = await of([sql, '--format', 'csv'])
+      expect([sql, described.code, described.stdout]).toEqual([
+        sql,
+        0,
+        (await query([sql, '--format', 'csv'])).stdout,
+      ])
+    }
+    expect((await of(['SUMMARIZE companies'])).code).toBe(1)
   })
 
   test.each([

@@ -199,6 +199,16 @@ test('rates load adds rates to a lake, and rates list shows them', async () => {
   const list = await cliJson<object[]>(['rates', 'list', '--lake', lake, '--year', '2024'])
   expect(list).toContainEqual({ currency: 'XTS', year: 2024, unitsPerUsd: 4.5 })
   expect(list).toContainEqual({ currency: 'SEK', year: 2024, unitsPerUsd: 11 })
+  const all = await cliJson<{ currency: string; year: number }[]>(['rates', 'list', '--lake', lake])
+  expect(all.filter(({ currency }) => currency === 'XTS')).toEqual([
+    { currency: 'XTS', year: 2024, unitsPerUsd: 4.5 },
+  ])
+  const swedish = all.filter(({ currency }) => currency === 'SEK')
+  expect(swedish.length).toBeGreaterThan(5)
+  expect(swedish.map(({ year }) => year)).toEqual(swedish.map(({ year }) => year).toSorted((a, b) => a - b))
+  expect(swedish).toContainEqual({ currency: 'SEK', year: 2024, unitsPerUsd: 11 })
+  const text = await cli(['rates', 'list', '--lake', lake])
+  expect(text.stdout).toMatch(/^XTS +2024 +4\.5$/m)
   const absent = await cli(['rates', 'load', join(folder, 'no.csv'), '--lake', lake, '--json'])
   expect(errorCode(absent)).toBe('RATES_UNREADABLE')
   const nowhere = await cli(['rates', 'load', csv, '--lake', join(folder, 'no'), '--json'])

@@ -33,7 +33,10 @@ test.each([
   ['WITH q AS (FROM quarantine) SELECT * FROM q', ['q', 'quarantine']],
   ["FROM (PIVOT financials ON category IN ('x') USING sum(value))", ['financials']],
   ['SELECT * FROM companies, LATERAL (SELECT * FROM roles WHERE no = internal_id)', ['companies', 'roles']],
-  ['DESCRIBE companies', ['companies']],
+  ['DESCRIBE companies', []],
+  ['DESCRIBE SELECT * FROM companies', []],
+  ['FROM (DESCRIBE companies), employees', ['employees']],
+  ['SUMMARIZE roles', ['roles']],
   ['SUMMARIZE SELECT * FROM employees', ['employees']],
   [
     'SELECT count(*) FILTER (WHERE id IN (SELECT id FROM roles)) OVER () FROM companies',

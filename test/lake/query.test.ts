@@ -204,9 +204,49 @@ describe('LakeQuery runs', () => {
     '-- a comment\nEXPLAIN FROM companies',
     '/* a comment */ SELECT 1;',
     "SELECT ';'",
+    'PIVOT companies_history ON internal_id',
+    'PIVOT companies_history ON internal_id USING count(*);\n',
+    'PIVOT companies_history ON internal_id IN (1, 2) USING count(*)',
+    'FROM (PIVOT companies_history ON internal_id USING count(*))',
+    'WITH x AS (PIVOT companies_history ON company_name USING count(*)) FROM x -- the end',
+    'PIVOT_WIDER companies_history ON company_name USING count(*)',
+    'SELECT * FROM companies_history PIVOT (count(*) FOR internal_id IN (1, 2))',
+    'SUMMARIZE (PIVOT companies_history ON internal_id USING count(*))',
+    'EXPLAIN PIVOT companies_history ON internal_id IN (1, 2) USING count(*)',
+    'UNPIVOT companies ON internal_id',
+    'UNPIVOT (SELECT internal_id, company_name FROM companies) ON COLUMNS(* EXCLUDE internal_id)',
+    'FROM (UNPIVOT companies ON internal_id)',
+    'WITH x AS (UNPIVOT companies ON internal_id) FROM x',
   ])('%s', async (sql) => {
     expect((await rowsOf(sql)).length).toBeGreaterThan(0)
   })
+})
+
+test('LakeQuery gives the rows of a PIVOT whose columns come from the data, in its order', async () => {
+  const sql =
+    'PIVOT companies_history ON company_name USING count(*) GROUP BY internal_id ORDER BY internal_id DESC'
+  const { columns, rows } = await query.run(sql)
+  expect(columns.map(({ name }) => name)).toEqual(['internal_id', 'current', 'new', 'old', 'only'])
+  const chunks: unknown[] = []
+  for await (const chunk of rows) chunks.push(...chunk)
+  expect(chunks).toEqual([
+    [3, 0, 1, 0, 0],
+    [2, 0, 0, 0, 1],
+    [1, 1, 0, 1, 0],
+  ])
+})
+
+test('LakeQuery makes a relation of a PIVOT, and of a SELECT after it', async () => {
+  const rows = async (sql: string): Promise<unknown[]> => {
+    const all: unknown[] = []
+    for await (const chunk of (await query.relation(sql)).rows()) all.push(...chunk)
+    return all
+  }
+  const sql =
+    'PIVOT (SELECT internal_id, company_name FROM companies) ON company_name USING any_value(internal_id)'
+  expect(await rows(sql)).toEqual([{ current: '1', new: '3', only: '2' }])
+  expect(await rows('SELECT 1 AS a')).toEqual([{ a: 1 }])
+  expect(await rows(sql)).toEqual([{ current: '1', new: '3', only: '2' }])
 })
 
 describe('LakeQuery refuses', () => {
@@ -241,6 +281,22 @@ describe('LakeQuery refuses', () => {
     ['DELETE', 'DELETE FROM firmlake.superseded_companies'],
     ['DROP', 'DROP VIEW companies'],
     ['PREPARE', 'PREPARE x AS SELECT 1'],
+    ['CREATE TABLE of a PIVOT', 'CREATE TABLE x AS PIVOT companies ON internal_id'],
+    ['CREATE TYPE beside the word', "CREATE TYPE pivot AS ENUM ('a')"],
+    ['COPY of a PIVOT', "COPY (PIVOT companies ON internal_id) TO 'LAKE/x.parquet'"],
+    ['INSERT of a PIVOT', 'INSERT INTO firmlake.superseded_companies PIVOT companies ON internal_id'],
+    ['EXPORT DATABASE behind a PIVOT', "PIVOT companies ON internal_id; EXPORT DATABASE 'LAKE/export'"],
+    [
+      'COPY between parentheses of a PIVOT',
+      "PIVOT companies ON internal_id); COPY (SELECT 1) TO 'LAKE/x.parquet'; FROM (SELECT 1",
+    ],
+    ['EXPORT DATABASE with the word', "EXPORT DATABASE 'LAKE/pivot'"],
+    ['CALL with the word as an alias', 'CALL pivot(a)'],
+    ['USE with the word', 'USE pivot'],
+    [
+      'EXPLAIN ANALYZE of a COPY of a PIVOT',
+      "EXPLAIN ANALYZE COPY (PIVOT companies ON internal_id) TO 'LAKE/x'",
+    ],
     ['BEGIN', 'BEGIN'],
     ['CHECKPOINT', 'CHECKPOINT'],
     ['VACUUM', 'VACUUM'],

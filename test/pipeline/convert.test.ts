@@ -327,3 +327,16 @@ test('convert goes into a folder that holds other things', async () => {
   await one.gc()
   expect(await readdir(join(one.lake, 'companies'))).toContain('mine.parquet')
 })
+
+test('progress counts only sources that hold records', async () => {
+  const one = openBench(await temporaryFolder())
+  await one.write('in/a.jsonl', companyLines(3))
+  await one.write('in/notes.json', ['{"title":"not a record"}'])
+  await one.write('in/z.jsonl', companyLines(3, 10))
+  const { events } = await one.run(['in'])
+  const states = events.flatMap((event) => (event.kind === 'progress' ? [event.progress] : []))
+  expect(states.at(0)).toMatchObject({ sources: 3 })
+  expect(states.at(-1)).toMatchObject({ sources: 2, sourcesDone: 2 })
+  expect(states.at(-1)?.bytesTotal).toBe(textOf([...companyLines(3), ...companyLines(3, 10)]).length)
+  expect(states.every(({ sources, sourcesDone }) => sourcesDone <= sources)).toBe(true)
+})

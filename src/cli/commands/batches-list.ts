@@ -46,6 +46,10 @@ const tableOf = (files: readonly ListedBatchFile[]): string[] =>
     ]),
   )
 
+const NONE_OF_THEM = 'The service lists no such batch file.'
+const NONE_AT_ALL =
+  'The service lists no batch files. Where it is "firmlake serve", "firmlake batches make" makes them of its lake.'
+
 const runList = async (options: ListOptions): Promise<void> => {
   const { chooseBatchFiles } = await import('../../pipeline/pull-batches-choose.ts')
   const service = await serviceOf(options)
@@ -55,7 +59,7 @@ const runList = async (options: ListOptions): Promise<void> => {
     const { files: nameable, unnameable } = chooseBatchFiles(listed, selectionOf([], options), lake)
     const files = [...nameable, ...unnameable]
     if (options.json) return await printJson({ service: service.origin, batchFiles: files })
-    await printLines(files.length > 0 ? tableOf(files) : ['The service lists no such batch file.'])
+    await printLines(files.length > 0 ? tableOf(files) : [listed.length > 0 ? NONE_OF_THEM : NONE_AT_ALL])
   } finally {
     await service.close()
   }

@@ -7,7 +7,7 @@ import { DEFAULT_MAX_DEPTH } from '../../load/check-record.ts'
 import { DEFAULT_MEMORY_BYTES, DEFAULT_THREADS } from '../../pipeline/divide-memory.ts'
 import { DEFAULT_MAX_QUARANTINED, parseQuarantineLimit } from '../../pipeline/quarantine-limit.ts'
 import { interruptible } from '../interrupt.ts'
-import { type LakeOption, lakeOption, withExamples } from '../options.ts'
+import { type LakeOption, playLakeOption, withExamples } from '../options.ts'
 import { printLines } from '../output.ts'
 import { ProgressLine } from '../progress-line.ts'
 import { queryMemory } from '../run-options.ts'
@@ -25,7 +25,7 @@ export const addDemo = (program: Command): void => {
         'Then serves the lake on a free port with a fresh token, pulls it over HTTP into a second lake, and ends with ' +
         '1 unless both hold the same records. The second lake is removed; nothing is left running. May be run again.',
     )
-    .addOption(lakeOption().makeOptionMandatory(false).default('./lake'))
+    .addOption(playLakeOption('./lake'))
     .action(runDemo)
   withExamples(command, [['demo', 'into ./lake']])
 }

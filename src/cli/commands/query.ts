@@ -33,7 +33,7 @@ export const addQuery = (program: Command): void => {
     .description(
       'Runs one SELECT in DuckDB over the lake, read-only. Views such as "companies" and "financials" show the ' +
         'current version of each company, "companies_history" and so on show all. Without SQL it lists the ' +
-        'tables with their columns, units and row counts.',
+        'tables with their columns, units and row counts, by the manifest and without reading data.',
     )
     .argument('[sql]', 'the statement; - reads it from standard input')
     .addOption(lakeOption())
@@ -70,16 +70,21 @@ const statementOf = async (sql: string | undefined): Promise<string | undefined>
 const runQuery = async (sql: string | undefined, options: QueryOptions): Promise<void> => {
   const { lake, snapshot, format = 'table', limit, memory, threads, json, unchecked } = options
   const statement = await statementOf(sql)
+  if (statement === undefined) return printTables(options)
   const { askLake } = await import('../lake-query.ts')
   const request = { lake, snapshot, memoryBytes: queryMemory(memory), threads, json, unchecked }
   await askLake(request, async (query) => {
-    if (statement !== undefined) {
-      const { printResult } = await import('../query-output.ts')
-      return printResult(await query.run(statement), format, limit)
-    }
-    const tables = await query.tables()
-    const { tableLines, tableObjects } = await import('../table-list.ts')
-    if (format === 'json') return printJson(tableObjects(tables))
-    await printLines(tableLines(tables))
+    const { printResult } = await import('../query-output.ts')
+    return printResult(await query.run(statement), format, limit)
   })
+}
+
+/** By the manifest alone: nothing of a lake in a bucket is fetched for it. */
+const printTables = async ({ lake, snapshot, format }: QueryOptions): Promise<void> => {
+  const { readSnapshot } = await import('../../manifest/snapshots.ts')
+  const { listTables } = await import('../../lake/list-tables.ts')
+  const tables = listTables(await readSnapshot(lake, snapshot))
+  const { tableLines, tableObjects } = await import('../table-list.ts')
+  if (format === 'json') return printJson(tableObjects(tables))
+  await printLines(tableLines(tables))
 }

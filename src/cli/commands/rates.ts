@@ -3,6 +3,8 @@
 import { readFile } from 'node:fs/promises'
 import type { Command } from 'commander'
 import { systemCode, ToolkitError } from '../../core/errors.ts'
+import { BASE_CURRENCY } from '../../server/rates/rate-table.ts'
+import type { Rates } from '../../server/rates/rates.ts'
 import { formatCounted } from '../format.ts'
 import {
   type JsonOption,
@@ -47,16 +49,19 @@ const addLoad = (group: Command): void => {
 const addList = (group: Command): void => {
   const command = group
     .command('list')
-    .summary('show the rates of a fiscal year')
+    .summary('show the rates of all years, or of one')
     .description(
       'Lists what one US dollar is in each currency. The latest year of a currency stands in for later ones, its ' +
         'first year for earlier ones.',
     )
     .addOption(lakeOption())
-    .option('--year <n>', 'fiscal year (default: this year)', wholeNumber('--year'))
+    .option('--year <n>', 'only what figures of this fiscal year are converted with', wholeNumber('--year'))
     .addOption(jsonOption())
     .action(runList)
-  withExamples(command, [['rates list --lake ./lake --year 2024', 'what figures of 2024 are converted with']])
+  withExamples(command, [
+    ['rates list --lake ./lake', 'every rate of every year'],
+    ['rates list --lake ./lake --year 2024', 'what figures of 2024 are converted with'],
+  ])
 }
 
 /** @throws {ToolkitError} LAKE_NOT_FOUND */
@@ -85,20 +90,44 @@ const runLoad = async (path: string, { lake, json }: LoadOptions): Promise<void>
   ])
 }
 
-const runList = async ({ lake, year = new Date().getUTCFullYear(), json }: ListOptions): Promise<void> => {
+interface Rate {
+  readonly currency: string
+  readonly year: number
+  readonly unitsPerUsd: number | null
+}
+
+/** Of one year what figures are converted with, of all years every rate that there is. */
+const ratesOf = (rates: Rates, year: number | undefined): readonly Rate[] => {
+  const known = (currency: string): readonly number[] =>
+    currency === BASE_CURRENCY ? [] : rates.years(currency)
+  return rates.currencies.flatMap((currency) =>
+    (year === undefined ? known(currency) : [year]).map((one) => ({
+      currency,
+      year: one,
+      unitsPerUsd: rates.factor(BASE_CURRENCY, currency, one) ?? null,
+    })),
+  )
+}
+
+const runList = async ({ lake, year, json }: ListOptions): Promise<void> => {
   const { loadRates } = await import('../../server/rates/lake-rates.ts')
-  const rates = await loadRates(lake)
-  const list = rates.currencies.map((currency) => ({
-    currency,
-    year,
-    unitsPerUsd: rates.factor('USD', currency, year) ?? null,
-  }))
+  const list = ratesOf(await loadRates(lake), year)
   if (json) return printJson(list)
-  const columns = [{ title: 'currency' }, { title: `units per USD, ${year}`, right: true }]
+  const unitsOf = ({ unitsPerUsd }: Rate): string => String(unitsPerUsd)
+  if (year !== undefined) {
+    const columns = [{ title: 'currency' }, { title: `units per USD, ${year}`, right: true }]
+    return printLines(
+      textTable(
+        columns,
+        list.map((rate) => [rate.currency, unitsOf(rate)]),
+      ),
+    )
+  }
+  const columns = [{ title: 'currency' }, { title: 'year' }, { title: 'units per USD', right: true }]
   await printLines(
     textTable(
       columns,
-      list.map(({ currency, unitsPerUsd }) => [currency, String(unitsPerUsd)]),
+      list.map((rate) => [rate.currency, String(rate.year), unitsOf(rate)]),
     ),
   )
 }

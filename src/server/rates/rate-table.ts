@@ -41,6 +41,7 @@ export const ratesOf = (table: RateTable): Rates => {
   return {
     currencies: [...all.keys()].toSorted(),
     has: (currency) => all.has(currency),
+    years: (currency) => [...(table.get(currency)?.keys() ?? [])].toSorted((a, b) => a - b),
     factor: (from, to, fiscalYear) => {
       const source = all.get(from)
       const target = all.get(to)

@@ -4,6 +4,8 @@ export interface Rates {
   /** Whether figures can be converted to and from a currency. */
   has(currency: string): boolean
   readonly currencies: readonly string[]
+  /** The years that a currency has a rate of its own for, the earliest first; none of an unknown one and of the dollar. */
+  years(currency: string): readonly number[]
   /**
    * What an amount of a fiscal year in `from` is multiplied by to be in `to`; `undefined` where either has no rate.
    * The latest year of a currency stands in for later ones, its first year for earlier ones.

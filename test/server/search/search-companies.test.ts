@@ -414,3 +414,30 @@ test('searchCompanies answers any parameters and values with a page or with mess
     { numRuns: 150 },
   )
 })
+
+test('searchCompanies finds an amount by its exact value, in the currency of the company and in another', async () => {
+  const { copy } = await searchedLake(bench, {
+    content: 'companies',
+    lines: [
+      company(1, {}, { ...meta('USD', { FinancialFigureScale: 'Millions' }), ...sales({ 2021: 2130.7 }) }),
+    ],
+  })
+  try {
+    const asked = async (amount: number, Currency: string) =>
+      idsIn(
+        (await ask({ SearchParameters: { NetSales: [amount, amount] }, Currency }, EVERYTHING, { copy }))
+          .text,
+      )
+    expect(await asked(2_130_700_000, 'USD')).toEqual(['1'])
+    expect(await asked(1_065_350_000, 'EUR')).toEqual(['1'])
+    const { text } = await ask({ SearchParameters: { InternalId: [1] }, Currency: 'EUR' }, EVERYTHING, {
+      copy,
+    })
+    expect(JSON.parse(text).Companies[0]).toMatchObject({
+      Financials: { ProfitAndLoss: { NetSales: { 2021: 1065.35 } } },
+      MetaData: { FinancialFigureScale: 'Millions' },
+    })
+  } finally {
+    await copy.close()
+  }
+})

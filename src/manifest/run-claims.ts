@@ -7,6 +7,7 @@ import { ToolkitError, writeError } from '../core/errors.ts'
 import { runPath } from '../lake/layout.ts'
 import { storageOf } from '../storage/open-storage.ts'
 import { type Liveness, livenessOf, type ProcessIdentity, thisProcess } from '../support/process-identity.ts'
+import { seal, unseal } from '../support/sealed-text.ts'
 import { startHeart, stopHeart } from './run-heart.ts'
 
 /** The right to work on a run. Whoever holds it may write its journal, commit and remove it. */
@@ -42,7 +43,7 @@ interface Owner {
   readonly released: boolean
 }
 
-const OWNER = /^owner-([1-9]\d*)\.json$/
+export const OWNER = /^owner-([1-9]\d*)\.json$/
 const TEXTS = ['host', 'boot', 'namespace', 'started'] as const
 
 const isIdentity = (value: unknown): value is ProcessIdentity => {
@@ -51,14 +52,9 @@ const isIdentity = (value: unknown): value is ProcessIdentity => {
   return Number.isSafeInteger(fields.pid) && TEXTS.every((name) => typeof fields[name] === 'string')
 }
 
-const parseOwner = (number: number, text: string): Owner => {
-  let value: unknown
-  try {
-    value = JSON.parse(text)
-  } catch {
-    value = null
-  }
-  const fields: object = typeof value === 'object' && value !== null ? value : {}
+const parseOwner = (number: number, text: Buffer): Owner => {
+  const read = unseal(text)
+  const fields: object = read.kind === 'damaged' ? {} : read.value
   const process = 'process' in fields && isIdentity(fields.process) ? fields.process : null
   const base = 'base' in fields && typeof fields.base === 'number' ? fields.base : 0
   return { number, base, process, released: 'process' in fields && fields.process === null }
@@ -66,7 +62,7 @@ const parseOwner = (number: number, text: string): Owner => {
 
 /** The text of an owner's file; without a process it says that the run is released. */
 export const ownerText = (base: number, process: ProcessIdentity | null): string =>
-  `${JSON.stringify({ base, process })}\n`
+  `${seal(JSON.stringify({ base, process }))}\n`
 export const ownerName = (number: number): string => `owner-${number}.json`
 
 /** The owner of a run; `null` when there is no such run, number 0 when its folder has lost its owners. */
@@ -79,7 +75,7 @@ const readOwner = async (lake: string, run: string): Promise<Owner | null> => {
   if (number === 0) return unreadable
   try {
     const text = await storage.read(`${runPath(run)}/${ownerName(number)}`)
-    return text ? parseOwner(number, text.toString('utf8')) : unreadable
+    return text ? parseOwner(number, text) : unreadable
   } catch (error) {
     // A bucket that does not answer says nothing of the owner.
     if (error instanceof ToolkitError) throw error

@@ -14,6 +14,7 @@ import { loadedSources } from '../manifest/loaded-sources.ts'
 import { releaseRun } from '../manifest/run-claims.ts'
 import { removeRun } from '../manifest/runs.ts'
 import { newestSnapshot } from '../manifest/snapshots.ts'
+import { checkStaged } from './check-staged.ts'
 import { type CommitOptions, commitBatch } from './commit-batch.ts'
 import type { CurrencyChange } from './currency-change.ts'
 import { DonePartitions } from './done-partitions.ts'
@@ -117,8 +118,11 @@ class BatchRun {
 
   async work(): Promise<BatchSummary> {
     const { claim, content, signal, onEvent } = this.#options
-    const done = new DonePartitions(claim.run, await readJournal(claim.lake, claim.run))
+    const entries = await readJournal(claim.lake, claim.run)
+    const { whole, damaged } = await checkStaged(claim, entries, signal)
+    const done = new DonePartitions(claim.run, whole)
     onEvent?.({ kind: 'started', run: claim.run, resumed: claim.number > 1, finished: done.size })
+    for (const { id } of damaged) onEvent?.({ kind: 'again', partition: id })
     const newest = await newestSnapshot(claim.lake)
     const known = new KnownSources(this.#options.again ? new Set() : loadedSources(newest))
     const journal = await openJournal(claim)

@@ -5,12 +5,12 @@
 
 import type { Content } from '../contract/objects.ts'
 import type { SearchParameters } from '../contract/requests.ts'
-import { ToolkitError, writeError } from '../core/errors.ts'
+import { writeError } from '../core/errors.ts'
 import type { PullEntry, Snapshot } from '../core/partition.ts'
 import { inLake, runPath } from '../lake/layout.ts'
 import type { RunClaim } from '../manifest/run-claims.ts'
+import { createRunFile, type RunFile, readRunFile } from '../manifest/run-files.ts'
 import { searchLabel } from '../source/service/request-label.ts'
-import { storageOf } from '../storage/open-storage.ts'
 import { makeFolder } from '../support/durable-files.ts'
 import { type PlannedWindow, planWindows, type WindowPlan } from './plan-windows.ts'
 import { filterOf, type LiveParameter, withFilter } from './pull-search.ts'
@@ -122,7 +122,7 @@ const codedOfRelations = async (
   return companies.filter(({ name }) => names.has(name.toLowerCase()))
 }
 
-const planPath = ({ run }: RunClaim): string => `${runPath(run)}/windows.json`
+const WINDOWS: RunFile = { name: 'windows.json', what: 'its windows are' }
 /** Where the files of a run's windows are. */
 export const windowsFolder = ({ lake, run }: RunClaim): string => inLake(lake, `${runPath(run)}/windows`)
 
@@ -143,34 +143,15 @@ const isPlan = (value: unknown): value is PullPlan =>
   'asOf' in value &&
   'planned' in value
 
-/** The plan that an earlier try of the run has made. @throws {ToolkitError} RUN_NOT_RESUMABLE */
-const storedPlan = async (claim: RunClaim): Promise<PullPlan | undefined> => {
-  const text = await storageOf(claim.lake).read(planPath(claim))
-  if (text === null) return undefined
-  try {
-    const value: unknown = JSON.parse(text.toString('utf8'))
-    if (isPlan(value)) return value
-  } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error
-  }
-  throw new ToolkitError('RUN_NOT_RESUMABLE', `Cannot resume run "${claim.run}": its windows are damaged`, {
-    run: claim.run,
-  })
-}
-
 /** The run's plan: the stored one, else what `make` gives, stored. */
 export const planOfRun = async (
   claim: RunClaim,
   make: () => Promise<PullPlan>,
 ): Promise<{ readonly plan: PullPlan; readonly resumed: boolean }> => {
-  const stored = await storedPlan(claim)
+  const stored = await readRunFile(claim, WINDOWS, isPlan)
   if (stored) return { plan: stored, resumed: true }
   const plan = await make()
-  try {
-    await storageOf(claim.lake).create(planPath(claim), `${JSON.stringify(plan, null, 2)}\n`)
-  } catch (error) {
-    throw writeError(`Cannot write the windows of run "${claim.run}"`, error)
-  }
+  await createRunFile(claim, WINDOWS, plan)
   return { plan, resumed: false }
 }
 

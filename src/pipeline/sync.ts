@@ -5,11 +5,10 @@
 
 import { join } from 'node:path'
 import { LIMITS } from '../contract/limits.ts'
-import { ToolkitError, writeError } from '../core/errors.ts'
 import type { PullEntry, Snapshot } from '../core/partition.ts'
 import { inLake, runPath } from '../lake/layout.ts'
 import type { RunClaim } from '../manifest/run-claims.ts'
-import { storageOf } from '../storage/open-storage.ts'
+import { createRunFile, type RunFile, readRunFile } from '../manifest/run-files.ts'
 import { sideBySide } from '../support/side-by-side.ts'
 import { cutAgain, makeRunFolder, type PullOptions, type PullPlan, pullEntry, windowsFolder } from './pull.ts'
 import type { PullService, PullSettings } from './pull-settings.ts'
@@ -42,7 +41,7 @@ export const syncSettings = (
   ...settings,
 })
 
-const findingsPath = ({ run }: RunClaim): string => `${runPath(run)}/findings.json`
+const FINDINGS: RunFile = { name: 'findings.json', what: 'its findings are' }
 
 const isFindings = (value: unknown): value is SyncFindings =>
   typeof value === 'object' &&
@@ -51,20 +50,6 @@ const isFindings = (value: unknown): value is SyncFindings =>
   Array.isArray(value.new) &&
   'changed' in value &&
   Array.isArray(value.changed)
-
-const storedFindings = async (claim: RunClaim): Promise<SyncFindings | undefined> => {
-  const text = await storageOf(claim.lake).read(findingsPath(claim))
-  if (text === null) return undefined
-  try {
-    const value: unknown = JSON.parse(text.toString('utf8'))
-    if (isFindings(value)) return value
-  } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error
-  }
-  throw new ToolkitError('RUN_NOT_RESUMABLE', `Cannot resume run "${claim.run}": its findings are damaged`, {
-    run: claim.run,
-  })
-}
 
 /** Lists and compares, or takes what an earlier try of the run has found. */
 export const findChanges = async (
@@ -75,7 +60,7 @@ export const findChanges = async (
   snapshot: Snapshot | null,
   options: SyncOptions,
 ): Promise<SyncFindings> => {
-  const stored = await storedFindings(claim)
+  const stored = await readRunFile(claim, FINDINGS, isFindings)
   if (stored) return stored
   const folder = inLake(claim.lake, `${runPath(claim.run)}/listing`)
   await makeRunFolder(folder)
@@ -97,11 +82,7 @@ export const findChanges = async (
   if (first.absent && first.absent.length > 0) await listAgain(settings.search, first.absent, again, listing)
   const { absent, ...found } = first.absent?.length ? await compare() : first
   const findings = { ...found, ...(absent && { vanished: absent }) }
-  try {
-    await storageOf(claim.lake).create(findingsPath(claim), `${JSON.stringify(findings)}\n`)
-  } catch (error) {
-    throw writeError(`Cannot write what run "${claim.run}" found`, error)
-  }
+  await createRunFile(claim, FINDINGS, findings)
   return findings
 }
 

@@ -53,7 +53,7 @@ export const pullWindow = async (request: WindowRequest, options: WindowOptions)
   const begun = await readCheckpoint(options.path)
   if (begun?.sha256 !== undefined) return begun
   // A file that lost what its checkpoint counts is begun anew: nothing of an unfinished window is loaded yet.
-  const kept = begun && (await holds(options.path, begun.bytes)) ? begun : undefined
+  const kept = begun && (await holds(options.path, begun)) ? begun : undefined
   const start = {
     ...(kept ?? { ...beginning(NOTHING), chains: request.searches, chain: 0, asOf: null }),
     // Counted anew: a run that was away for long finds its cursor expired each time, and must not get stuck.

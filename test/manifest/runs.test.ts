@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { readdir, utimes, writeFile } from 'node:fs/promises'
+import { readdir, readFile, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { inLake, RUNS_FOLDER, runPath } from '../../src/lake/layout.ts'
@@ -37,10 +37,12 @@ test('createRun makes the lake and a folder that has its owner and plan from the
 test('createRun refuses an id that is taken and leaves the run there alone', async () => {
   const lake = await temporaryFolder()
   const random = () => Uint8Array.of(1, 2, 3)
-  const claim = await createRun({ lake, plan: 1, now: NOW, random })
-  await expect(createRun({ lake, plan: 2, now: NOW, random })).rejects.toMatchObject({ code: 'WRITE_FAILED' })
+  const claim = await createRun({ lake, plan: { at: 1 }, now: NOW, random })
+  await expect(createRun({ lake, plan: { at: 2 }, now: NOW, random })).rejects.toMatchObject({
+    code: 'WRITE_FAILED',
+  })
   expect(await readdir(join(lake, RUNS_FOLDER))).toEqual([claim.run])
-  expect(await readPlan(lake, claim.run)).toBe(1)
+  expect(await readPlan(lake, claim.run)).toEqual({ at: 1 })
 })
 
 test('readPlan throws RUN_NOT_FOUND without a plan and RUN_NOT_RESUMABLE for a damaged one', async () => {
@@ -158,4 +160,20 @@ test('removeRun can be called again', async () => {
   await removeRun(claim)
   await removeRun(claim)
   expect(await readdir(join(lake, RUNS_FOLDER))).toEqual([])
+})
+
+test('readPlan takes no changed bit of a plan for one, and takes a plan of an earlier release', async () => {
+  const lake = await temporaryFolder()
+  const plan = { pipeline: 'convert', limits: { maxLineBytes: 1024 } }
+  const { run } = await createRun({ lake, plan, now: NOW, random: randomBytes })
+  const path = inLake(lake, `${runPath(run)}/plan.json`)
+  const whole = await readFile(path)
+  for (let at = 0; at < whole.length; at += 1) {
+    const changed = Buffer.from(whole)
+    changed[at] = (changed[at] ?? 0) ^ 1
+    await writeFile(path, changed)
+    await expect(readPlan(lake, run)).rejects.toMatchObject({ code: 'RUN_NOT_RESUMABLE' })
+  }
+  await writeFile(path, `${JSON.stringify(plan, null, 2)}\n`)
+  expect(await readPlan(lake, run)).toEqual(plan)
 })

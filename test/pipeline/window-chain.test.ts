@@ -5,6 +5,7 @@ import { pullWindow, type WindowOptions, type WindowRequest } from '../../src/pi
 import { type Checkpoint, readCheckpoint } from '../../src/pipeline/window-spool.ts'
 import { openService } from '../../src/source/service/service.ts'
 import { sha256Of } from '../../src/support/hash.ts'
+import { flipBit } from '../manifest/damage.ts'
 import {
   cursorAt,
   type FakeCompany,
@@ -113,6 +114,28 @@ test('pullWindow begins anew where the file has lost what its checkpoint counts'
   await truncate(one.path, 40)
   expect(await one.pull()).toMatchObject({ records: 50, announced: 50 })
   expect(await idsIn(one.path)).toEqual(tens(50))
+})
+
+test('pullWindow begins anew where a byte of what its checkpoint counts has changed', async () => {
+  const stop = new AbortController()
+  const one = await bench({
+    companies: companies(50),
+    before: (_, nth) => {
+      if (nth === 3) stop.abort()
+      return undefined
+    },
+  })
+  await expect(one.pull({ signal: stop.signal })).rejects.toThrow()
+  await flipBit(one.path, 40, 1)
+  expect(await one.pull()).toMatchObject({ records: 50, announced: 50 })
+  expect(await idsIn(one.path)).toEqual(tens(50))
+})
+
+test('pullWindow does not go on from a checkpoint of which a byte has changed', async () => {
+  const one = await bench({ companies: companies(50) })
+  await one.pull()
+  await flipBit(one.path.replace('.jsonl', '.json'), 20, 0)
+  await expect(one.pull()).rejects.toMatchObject({ code: 'RUN_NOT_RESUMABLE' })
 })
 
 test('pullWindow begins again where the cursor has expired, and doubles nothing', async () => {

@@ -1,21 +1,26 @@
-/** The hashes of published files, in `_published/`: one small file for each, sealed, so that it is told from its file. */
+/** The hashes of published files: one small file for each, sealed, so that its own damage is told from its file's. */
 
 import { sha256Of } from '../support/hash.ts'
 import { seal, unseal } from '../support/sealed-text.ts'
 
-export const PUBLISHED_FOLDER = '_published'
-
 /** Folders of a table where logs of table formats are published. */
 export const PUBLISHED_IN_TABLE = ['_delta_log', 'metadata'] as const
 
+/** In the folder of what is published, so that they go with it. Readers of both formats pass it by. */
+const HASHES = '_hashes'
 const ENDING = '.hash'
-export const publishedHashPath = (path: string): string => `${PUBLISHED_FOLDER}/${path}${ENDING}`
+const HASH_PATH = /^(.*)\/_hashes\/([^/]+)\.hash$/
+
+export const publishedHashPath = (path: string): string => {
+  const at = path.lastIndexOf('/')
+  return `${path.slice(0, at)}/${HASHES}${path.slice(at)}${ENDING}`
+}
 
 /** The published file of a hash's path; `null` for any other path. */
-export const publishedPathOf = (path: string): string | null =>
-  path.startsWith(`${PUBLISHED_FOLDER}/`) && path.endsWith(ENDING)
-    ? path.slice(PUBLISHED_FOLDER.length + 1, -ENDING.length)
-    : null
+export const publishedPathOf = (path: string): string | null => {
+  const [, folder, name] = HASH_PATH.exec(path) ?? []
+  return folder === undefined ? null : `${folder}/${name}`
+}
 
 export const publishedHash = (data: string | Uint8Array): string =>
   `${seal(JSON.stringify({ sha256: sha256Of(data) }))}\n`

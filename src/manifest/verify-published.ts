@@ -1,7 +1,6 @@
 /** Checks what is published of a lake's tables: every file that was made once against the hash that stands for it. */
 
 import {
-  PUBLISHED_FOLDER,
   PUBLISHED_IN_TABLE,
   publishedHashPath,
   publishedPathOf,
@@ -74,17 +73,16 @@ export const verifyPublished = async (
   let unhashed = 0
   for (const { name } of tables)
     for (const folder of PUBLISHED_IN_TABLE) {
-      const paths = (await storage.list(`${name}/${folder}`)).map(({ path }) => path)
-      const hashed = (await storage.list(`${PUBLISHED_FOLDER}/${name}/${folder}`)).flatMap(
-        ({ path }) => publishedPathOf(path) ?? [],
-      )
+      const found = (await storage.list(`${name}/${folder}`)).map(({ path }) => path)
+      const paths = found.filter((path) => publishedPathOf(path) === null)
+      const hashed = found.flatMap((path) => publishedPathOf(path) ?? [])
       for (const path of new Set([...paths, ...hashed])) {
         if (temporaryLiveness(nameOf(path)) !== null) continue
-        const found = await checkPublished(lake, path, paths, countRows)
-        if (found === 'unhashed') unhashed += 1
-        else if (found !== 'right') problems.push(found)
+        const state = await checkPublished(lake, path, paths, countRows)
+        if (state === 'unhashed') unhashed += 1
+        else if (state !== 'right') problems.push(state)
       }
     }
   if (unhashed > 0)
-    notes.push(`${unhashed} published files have no hash yet: an earlier release published them`)
+    notes.push(`published files that have no hash yet, as an earlier release wrote them: ${unhashed}`)
 }

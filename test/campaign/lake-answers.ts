@@ -87,7 +87,10 @@ const serve: Answer = async (folder) => {
 
 const filesIn = async (folder: string): Promise<string> => {
   const names = (await readdir(folder)).sort()
-  const texts = names.map(async (name) => `${name} ${sha256Of(await readFile(join(folder, name)))}`)
+  // Rows come in the order in which threads are done with them.
+  const rowsOf = async (name: string): Promise<string[]> =>
+    (await readFile(join(folder, name), 'utf8')).split('\n').sort()
+  const texts = names.map(async (name) => `${name} ${sha256Of((await rowsOf(name)).join('\n'))}`)
   return (await Promise.all(texts)).join('\n')
 }
 

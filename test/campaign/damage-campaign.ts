@@ -87,10 +87,10 @@ const runCases = async (
       expected.set(answers[command], await answers[command](folder))
     }
   for (let at = 0; at < options.cases; at += 1) {
+    await damaged.restore()
     const one = await chooseCase(at, damaged, options)
     const { kind, path, damage, answers } = one
     const name = `case ${at}: ${kind} "${path}" ${JSON.stringify(damage)}`
-    await damaged.restore()
     // This machine has read the whole lake before.
     if (damage.kind === 'flip' && damage.timesKept) await answers.query(folder)
     if (!(await inflict(join(lake, path), damage, lake))) continue

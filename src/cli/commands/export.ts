@@ -19,6 +19,7 @@ import {
 import { note, printJson, printLines } from '../output.ts'
 import { ProgressLine } from '../progress-line.ts'
 import { memoryOption, queryMemory, threadsOption } from '../run-options.ts'
+import { warnOfPassword } from '../target-warning.ts'
 import { textTable } from '../text-table.ts'
 
 interface ExportCommandOptions extends LakeOption, JsonOption, SnapshotOption {
@@ -88,7 +89,9 @@ const targetOf = async ({ to, format, json }: ExportCommandOptions): Promise<Exp
   }
   if (format !== undefined) usage('Cannot use --format with a target of its own format: it is for --to -')
   const { readAddress } = await import('../../pipeline/choose-sink.ts')
-  return readAddress(to)
+  const address = readAddress(to)
+  warnOfPassword([to])
+  return address
 }
 
 const runExport = async (options: ExportCommandOptions): Promise<void> => {

@@ -63,7 +63,8 @@ const readWhole = async (lake: string, run: string): Promise<readonly JournalEnt
     else if (at < lines.length - 1)
       throw new ToolkitError(
         'RUN_NOT_RESUMABLE',
-        `Cannot read the journal of run "${run}": line ${at + 1} is damaged`,
+        `Cannot read the journal of run "${run}": line ${at + 1} is damaged; "firmlake gc" removes the run, then its ` +
+          'command begins anew',
         { run, line: at + 1 },
       )
   }

@@ -4,7 +4,7 @@
  */
 
 import { rm } from 'node:fs/promises'
-import { ToolkitError, writeError } from '../core/errors.ts'
+import { type Failure, failureOf, isFinal, ToolkitError, writeError } from '../core/errors.ts'
 import type { Snapshot } from '../core/partition.ts'
 import { inLake, MANIFEST_FOLDER, RUNS_FOLDER, runPath, stagingPath } from '../lake/layout.ts'
 import { storageOf } from '../storage/open-storage.ts'
@@ -105,6 +105,8 @@ export interface RunSummary {
   readonly committed: number | null
   /** Finished partitions; 0 when the journal is damaged. */
   readonly partitions: number
+  /** Why it was given up, where its work failed; `final`: it can only fail again. */
+  readonly failure?: Failure & { readonly final: boolean }
 }
 
 const summarise = async (
@@ -117,9 +119,18 @@ const summarise = async (
   if (!found) return null
   const { state, owner } = found
   const commit = await findCommit(lake, run, owner.base, newest)
-  const entries = await readJournal(lake, run).catch(() => [])
+  let failure = owner.failure
+  const entries = await readJournal(lake, run).catch((error: unknown) => {
+    if (error instanceof ToolkitError && error.code === 'RUN_NOT_RESUMABLE') failure = failureOf(error)
+    return []
+  })
   const process = owner.process && { process: { host: owner.process.host, pid: owner.process.pid } }
-  return { run, state, ...process, committed: commit?.snapshot ?? null, partitions: entries.length }
+  return {
+    ...{ run, state, ...process, committed: commit?.snapshot ?? null, partitions: entries.length },
+    ...(failure &&
+      commit === null &&
+      state === 'gone' && { failure: { ...failure, final: isFinal(failure) } }),
+  }
 }
 
 /** All runs that have a folder, oldest first. @throws {ToolkitError} `LAKE_NOT_FOUND`, `SNAPSHOT_DAMAGED` */

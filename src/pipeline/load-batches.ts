@@ -65,8 +65,10 @@ export const loadBatches = async (parts: BatchParts, options: BatchOptions): Pro
   } catch (error) {
     // Whoever takes the run over writes the files that are being fetched ahead.
     await Promise.allSettled(parts.sources.map((source) => source.stop?.()))
-    await releaseRun(options.claim).catch(() => undefined)
-    throw options.signal?.aborted && !(error instanceof ToolkitError) ? interrupted(options.claim.run) : error
+    const told =
+      options.signal?.aborted && !(error instanceof ToolkitError) ? interrupted(options.claim.run) : error
+    await releaseRun(options.claim, told).catch(() => undefined)
+    throw told
   }
 }
 

@@ -108,7 +108,7 @@ export const orGiveUp = async <T>(claim: RunClaim, work: () => Promise<T>): Prom
   try {
     return await work()
   } catch (error) {
-    await (claim.number === 1 ? removeRun(claim) : releaseRun(claim)).catch(() => undefined)
+    await (claim.number === 1 ? removeRun(claim) : releaseRun(claim, error)).catch(() => undefined)
     throw error
   }
 }
@@ -118,7 +118,7 @@ export const orRelease = async <T>(claim: RunClaim, work: () => Promise<T>): Pro
   try {
     return await work()
   } catch (error) {
-    await releaseRun(claim).catch(() => undefined)
+    await releaseRun(claim, error).catch(() => undefined)
     throw error
   }
 }

@@ -2,7 +2,9 @@ import { randomBytes } from 'node:crypto'
 import { readdir, readFile, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { ToolkitError } from '../../src/core/errors.ts'
 import { inLake, RUNS_FOLDER, runPath } from '../../src/lake/layout.ts'
+import { journalPath } from '../../src/manifest/journal.ts'
 import { assertOwner, claimRun, releaseRun } from '../../src/manifest/run-claims.ts'
 import { createRun, listRuns, readPlan, removeRun } from '../../src/manifest/runs.ts'
 import { listTree } from '../../src/support/list-files.ts'
@@ -76,6 +78,38 @@ test('listRuns tells state, progress and commit of each run', async () => {
   await expect(listRuns(await temporaryFolder(), { now: NOW })).rejects.toMatchObject({
     code: 'LAKE_NOT_FOUND',
   })
+})
+
+test('listRuns tells why a run was given up until it is taken over again, and whether it would fail again', async () => {
+  const lake = await temporaryFolder()
+  const busy = await stageRun(lake, ['a'])
+  const bad = await stageRun(lake, ['b'])
+  const stopped = await stageRun(lake, ['c'])
+  await releaseRun(busy.claim, new ToolkitError('SERVICE_BUSY', 'Cannot pull: wait'))
+  await releaseRun(bad.claim, new ToolkitError('DECODE_DAMAGED', 'Cannot decode "x"'))
+  await releaseRun(stopped.claim, new ToolkitError('INTERRUPTED', 'It was stopped'))
+  const failures = async (): Promise<ReadonlyMap<string, unknown>> =>
+    new Map((await listRuns(lake, { now: NOW })).map(({ run, failure }) => [run, failure]))
+  const before = await failures()
+  expect(before.get(busy.claim.run)).toEqual({
+    ...{ code: 'SERVICE_BUSY', message: 'Cannot pull: wait', final: false },
+  })
+  expect(before.get(bad.claim.run)).toEqual({
+    ...{ code: 'DECODE_DAMAGED', message: 'Cannot decode "x"', final: true },
+  })
+  expect(before.get(stopped.claim.run)).toBeUndefined()
+  await releaseRun(await claimRun(lake, bad.claim.run, { now: NOW }))
+  expect((await failures()).get(bad.claim.run)).toBeUndefined()
+})
+
+test('listRuns says of a run with a damaged journal that gc is the way out', async () => {
+  const lake = await temporaryFolder()
+  const { claim } = await stageRun(lake, ['a', 'b'])
+  await writeFile(inLake(lake, journalPath(claim.run)), '{"damaged\n{}\n{}\n')
+  await releaseRun(claim)
+  const [run] = await listRuns(lake, { now: NOW })
+  expect(run?.failure).toMatchObject({ code: 'RUN_NOT_RESUMABLE', final: true })
+  expect(run?.failure?.message).toContain('line 1 is damaged; "firmlake gc" removes the run')
 })
 
 test('claimRun refuses a live run and one that is not there', async () => {

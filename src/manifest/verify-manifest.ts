@@ -21,7 +21,7 @@ export interface Problem {
   readonly detail: string
 }
 
-export interface Findings {
+interface Findings {
   readonly problems: Problem[]
   readonly notes: string[]
 }

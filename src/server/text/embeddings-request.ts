@@ -3,7 +3,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { systemCode, ToolkitError } from '../../core/errors.ts'
 import { retryAfterMs } from '../../support/retry-after.ts'
-import { isCertificateError, verifiedFetch } from '../../support/verified-fetch.ts'
 
 /** Clock, pauses and chance; passed in so that tests need not wait. */
 export interface RetryTiming {
@@ -100,8 +99,9 @@ const attempt = async (
   let response: Response
   let text: string | undefined
   try {
-    response = await verifiedFetch(endpoint, {
+    response = await fetch(endpoint, {
       method: 'POST',
+      redirect: 'manual',
       headers: {
         'content-type': 'application/json',
         accept: 'application/json',
@@ -114,13 +114,6 @@ const attempt = async (
     else await response.body?.cancel()
   } catch (cause) {
     signal?.throwIfAborted()
-    if (isCertificateError(systemCode(cause)))
-      throw embedderFailed(
-        endpoint,
-        'its certificate does not prove who answers; NODE_EXTRA_CA_CERTS names a file of further authorities',
-        undefined,
-        cause,
-      )
     const reason = timeout.aborted
       ? `it did not answer within ${timeoutMs} ms`
       : `the connection failed${codeOf(cause)}`
@@ -163,8 +156,9 @@ const bodyOf = async (response: Response, maxBytes: number): Promise<string | un
   return Buffer.concat(chunks).toString('utf8')
 }
 
+/** Fetch wraps the system's error in one that says nothing. */
 const codeOf = (error: unknown): string => {
-  const code = systemCode(error)
+  const code = systemCode(error instanceof Error && error.cause !== undefined ? error.cause : error)
   return code === undefined ? '' : ` (${code})`
 }
 

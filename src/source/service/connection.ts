@@ -5,7 +5,6 @@ import { ToolkitError } from '../../core/errors.ts'
 import { VERSION } from '../../support/tool-version.ts'
 import type { Address } from './address.ts'
 import type { AnswerHead, Call } from './answer.ts'
-import { errorWithoutToken } from './own-token.ts'
 import type { Policy } from './policy.ts'
 import { policyInterceptor } from './policy-interceptor.ts'
 import type { Timing } from './timing.ts'
@@ -90,18 +89,13 @@ export const openConnection = (
     base: address.origin + address.prefix,
     maxBodyBytes: options.maxBodyBytes,
     send: async ({ method, path, headers, body }, call) => {
-      const answer = await agent
-        .compose(policyInterceptor(policy, call))
-        .request({
-          origin: address.origin,
-          path: address.prefix + path,
-          method,
-          headers: { ...shared, ...headers },
-          ...(body !== undefined && { body }),
-        })
-        .catch((error: unknown) => {
-          throw errorWithoutToken(error, options.token)
-        })
+      const answer = await agent.compose(policyInterceptor(policy, call)).request({
+        origin: address.origin,
+        path: address.prefix + path,
+        method,
+        headers: { ...shared, ...headers },
+        ...(body !== undefined && { body }),
+      })
       // Its body went to the receiver; what is left here is empty, and has to be said to be read.
       await answer.body.dump()
       return { status: answer.statusCode, headers: answer.headers }

@@ -4,7 +4,6 @@ import { OPERATIONS } from '../../contract/requests.ts'
 import { ToolkitError, writeError } from '../../core/errors.ts'
 import { type AnswerHead, type AnswerHeaders, type Receiver, Retry } from './answer.ts'
 import type { Connection } from './connection.ts'
-import { holdsToken } from './own-token.ts'
 import { PartFile, type PartVersion } from './part-file.ts'
 
 export interface DownloadOptions {
@@ -32,9 +31,9 @@ const text = (headers: AnswerHeaders, name: string): string | undefined => {
 }
 
 /** A weak ETag says that files mean the same, not that their bytes are the same. */
-const strongEtag = (headers: AnswerHeaders, token: string): string | undefined => {
+const strongEtag = (headers: AnswerHeaders): string | undefined => {
   const etag = text(headers, 'etag')
-  return etag !== undefined && /^"[^"]*"$/.test(etag) && !holdsToken(etag, token) ? etag : undefined
+  return etag !== undefined && /^"[^"]*"$/.test(etag) ? etag : undefined
 }
 
 /** `Repr-Digest: sha-256=:…:` (RFC 9530) in hex. */
@@ -43,8 +42,8 @@ const digestOf = (headers: AnswerHeaders): string | undefined => {
   return match?.[1] === undefined ? undefined : Buffer.from(match[1], 'base64').toString('hex')
 }
 
-const versionOf = (headers: AnswerHeaders, sizeBytes: number | undefined, token: string): PartVersion => {
-  const etag = strongEtag(headers, token)
+const versionOf = (headers: AnswerHeaders, sizeBytes: number | undefined): PartVersion => {
+  const etag = strongEtag(headers)
   const sha256 = digestOf(headers)
   return {
     ...(etag !== undefined && { etag }),
@@ -81,15 +80,14 @@ const prepare = async (
   part: PartFile,
   { status, headers }: AnswerHead,
   listedBytes: number | undefined,
-  token: string,
 ): Promise<'more' | 'complete'> => {
   if (status === 200) {
     // Also the answer to a range where the file has changed (`If-Range`), or where ranges are unknown.
-    await part.restart(versionOf(headers, lengthOf(headers) ?? listedBytes, token))
+    await part.restart(versionOf(headers, lengthOf(headers) ?? listedBytes))
     return 'more'
   }
   const { from, size } = rangeOf(headers)
-  const etag = strongEtag(headers, token)
+  const etag = strongEtag(headers)
   const isSame = part.version.etag !== undefined && (etag === undefined || etag === part.version.etag)
   const isSameSize =
     size === undefined || part.version.sizeBytes === undefined || size === part.version.sizeBytes
@@ -111,12 +109,7 @@ const checkCoding = (action: string, headers: AnswerHeaders): void => {
 }
 
 /** Takes the answers of all tries into one part; it is whole when `end` fulfils. */
-const partReceivers = (
-  part: PartFile,
-  action: string,
-  token: string,
-  { onBytes, sizeBytes }: DownloadOptions,
-) => {
+const partReceivers = (part: PartFile, action: string, { onBytes, sizeBytes }: DownloadOptions) => {
   let furthest = part.bytes
   let damaged = 0
   const writing = <T>(work: Promise<T>): Promise<T> =>
@@ -139,7 +132,7 @@ const partReceivers = (
   }
   return async (head: AnswerHead): Promise<Receiver> => {
     checkCoding(action, head.headers)
-    const state = await writing(prepare(part, head, sizeBytes, token))
+    const state = await writing(prepare(part, head, sizeBytes))
     const before = furthest
     return {
       write: (chunk) => {
@@ -192,7 +185,7 @@ export const download = async (
           const resumes = part.bytes > 0 && etag !== undefined
           return resumes ? { range: `bytes=${part.bytes}-`, 'if-range': etag } : {}
         },
-        receive: partReceivers(part, action, connection.token, options),
+        receive: partReceivers(part, action, options),
       },
     )
     const { etag } = part.version

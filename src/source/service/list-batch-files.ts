@@ -108,13 +108,9 @@ export const listBatchFiles = async (
       action,
       signal,
       receive: (head) =>
-        wholeBody(
-          head,
-          { action, maxBytes: connection.maxBodyBytes, token: connection.token, check: checkText },
-          async (body) => {
-            files = await readListing(body, action)
-          },
-        ),
+        wholeBody(head, { action, maxBytes: connection.maxBodyBytes, check: checkText }, async (body) => {
+          files = await readListing(body, action)
+        }),
     },
   )
   return files

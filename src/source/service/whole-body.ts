@@ -4,7 +4,6 @@ import { promisify } from 'node:util'
 import { brotliDecompress, gunzip, inflate } from 'node:zlib'
 import { systemCode, ToolkitError } from '../../core/errors.ts'
 import { type AnswerHead, type Receiver, Retry } from './answer.ts'
-import { holdsToken } from './own-token.ts'
 
 /** What we ask for; a proxy may send others all the same. */
 export const ACCEPT_ENCODING = 'br, gzip'
@@ -57,8 +56,6 @@ const isHalf = (error: unknown): error is ToolkitError =>
 interface BodyOptions {
   readonly action: string
   readonly maxBytes: number
-  /** The one that the request was sent with: an answer that holds it is refused. */
-  readonly token: string
   /** Of the tries of this request: whether the bytes may be read. */
   readonly check: (body: Buffer) => void
 }
@@ -70,7 +67,7 @@ interface BodyOptions {
  */
 export const wholeBody = (
   head: AnswerHead,
-  { action, maxBytes, token, check }: BodyOptions,
+  { action, maxBytes, check }: BodyOptions,
   read: (body: Buffer) => void | Promise<void>,
 ): Receiver => {
   const chunks: Buffer[] = []
@@ -89,14 +86,6 @@ export const wholeBody = (
       for (const coding of codingsOf(head).reverse()) {
         body = await decompressed(body, coding, action, maxBytes)
       }
-      if (holdsToken(body, token))
-        throw new ToolkitError(
-          'ANSWER_INVALID',
-          `${action}: the answer repeats the token, nothing of it is kept`,
-          {
-            kind: 'token',
-          },
-        )
       check(body)
       try {
         await read(body)

@@ -7,8 +7,7 @@ import { Writable } from 'node:stream'
 import type { Relation } from '../src/core/relation.ts'
 import { Engine } from '../src/lake/duckdb.ts'
 import { literal } from '../src/lake/sql.ts'
-import { streamRows } from '../src/pipeline/export-stream.ts'
-import { CSV_FORMAT, csvRelation } from '../src/sink/csv.ts'
+import { CSV_FORMAT, csv, csvRelation } from '../src/sink/csv.ts'
 
 const ROWS = Number(process.argv[2] ?? 5_000_000)
 
@@ -44,9 +43,7 @@ try {
     (await csvRelation(rows, { neutralise: false })).copyTo(out, CSV_FORMAT),
   )
   const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() })
-  await measure('RFC 4180, to a stream', () =>
-    streamRows(nowhere, 'csv', rows, { onProgress: () => undefined }),
-  )
+  await measure('RFC 4180, to a stream', () => csv.stream(nowhere, rows, { onProgress: () => undefined }))
   console.log(`peak ${(process.resourceUsage().maxRSS / 1e3).toFixed(0)} MB`)
 } finally {
   engine.close()

@@ -2,6 +2,7 @@
 
 import type { ValueShape } from '../lake/duckdb-values.ts'
 import type { QueryResult } from '../lake/query.ts'
+import { neutralise } from '../sink/csv-records.ts'
 import { formatCount } from './format.ts'
 import { note, print, printLines } from './output.ts'
 import { textTable } from './text-table.ts'
@@ -57,11 +58,20 @@ const jsonText = (value: unknown, shape: ValueShape): string => {
 const csvText = (text: string, value: unknown): string =>
   /["\r\n,]/.test(text) || value === '' ? `"${text.replaceAll('"', '""')}"` : text
 
-const csvHeader = (columns: readonly ValueColumn[]): string =>
-  `${columns.map(({ name }) => csvText(name, name)).join(',')}\r\n`
+/** What is safe for a spreadsheet: numbers as they are, which may begin with a sign; texts are no formulas. */
+const spreadsheetText = (value: unknown, column: ValueColumn): string => {
+  const text = cellText(value, column)
+  return column.shape.kind === 'number' ? text : neutralise(text)
+}
 
-const csvLine = (values: readonly unknown[], columns: readonly ValueColumn[]): string =>
-  `${columns.map((column, at) => csvText(cellText(values[at], column), values[at])).join(',')}\r\n`
+const csvHeader = (columns: readonly ValueColumn[], neutral: boolean): string =>
+  `${columns.map(({ name }) => csvText(neutral ? neutralise(name) : name, name)).join(',')}\r\n`
+
+const csvLine = (
+  values: readonly unknown[],
+  columns: readonly ValueColumn[],
+  textOf: typeof cellText,
+): string => `${columns.map((column, at) => csvText(textOf(values[at], column), values[at])).join(',')}\r\n`
 
 /** Names that occur twice get a number, so that a row object keeps every value. */
 const distinctNames = (names: readonly string[]): string[] => {
@@ -109,14 +119,19 @@ const printJsonRows = async ({ columns, rows }: QueryResult, limit: number): Pro
   await print(separator === '[\n' ? '[]\n' : '\n]\n')
 }
 
-const printCsv = async ({ columns, rows }: QueryResult, limit: number): Promise<void> => {
-  await print(csvHeader(columns))
+const printCsv = async ({ columns, rows }: QueryResult, limit: number, neutral: boolean): Promise<void> => {
+  await print(csvHeader(columns, neutral))
+  const textOf = neutral ? spreadsheetText : cellText
   for await (const chunk of firstRows(rows, limit))
-    await print(chunk.map((row) => csvLine(row, columns)).join(''))
+    await print(chunk.map((row) => csvLine(row, columns, textOf)).join(''))
 }
 
 const PRINTERS = { table: printTable, json: printJsonRows, csv: printCsv } as const
 
-/** Prints at most `limit` rows. @default of `limit` 1000 for a table, else all */
-export const printResult = (result: QueryResult, format: ResultFormat, limit?: number): Promise<void> =>
-  PRINTERS[format](result, limit ?? (format === 'table' ? MOST_TABLE_ROWS : Number.POSITIVE_INFINITY))
+/** Prints at most `limit` rows, CSV `neutral` to spreadsheets. @default of `limit` 1000 for a table, else all */
+export const printResult = (
+  result: QueryResult,
+  format: ResultFormat,
+  limit = format === 'table' ? MOST_TABLE_ROWS : Number.POSITIVE_INFINITY,
+  neutral = true,
+): Promise<void> => PRINTERS[format](result, limit, neutral)

@@ -2,7 +2,7 @@
 
 import { inspect } from 'node:util'
 import { CommanderError } from 'commander'
-import { ERROR_CODES, type ErrorCode, systemCode, ToolkitError } from '../core/errors.ts'
+import { ERROR_CODES, type ErrorCode, systemCode, systemError, ToolkitError } from '../core/errors.ts'
 import { printable } from './text-table.ts'
 
 interface ErrorReport {
@@ -26,7 +26,8 @@ export const asToolkitError = (error: unknown): unknown =>
 const sentence = (text: string): string =>
   (text.charAt(0).toUpperCase() + text.slice(1)).replaceAll("'", '"').replaceAll('\n', ' ').replace(/\.$/, '')
 
-const describe = (error: unknown): ErrorReport => {
+const describe = (caught: unknown): ErrorReport => {
+  const error = caught instanceof ToolkitError ? caught : (systemError(caught) ?? caught)
   if (error instanceof ToolkitError) {
     const { code, message, context } = error
     return { code, message, context, remedy: ERROR_CODES[code] }

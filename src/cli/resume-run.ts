@@ -46,7 +46,7 @@ export const resumeRun = async (run: string, options: ResumeOptions): Promise<Re
     }
     return { kind: 'worked', summary: await goOn(claim, options) }
   } catch (error) {
-    await releaseRun(claim).catch(() => undefined)
+    await releaseRun(claim, error).catch(() => undefined)
     throw error
   }
 }

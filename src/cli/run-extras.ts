@@ -11,6 +11,7 @@ import { interruptible } from './interrupt.ts'
 import { note } from './output.ts'
 import { ProgressLine } from './progress-line.ts'
 import { type ExtraOptions, queryMemory } from './run-options.ts'
+import { warnOfPassword } from './target-warning.ts'
 
 export interface ExtraRequest extends ExtraOptions {
   readonly lake: string
@@ -34,6 +35,7 @@ export const checkExtras = async ({
     await refuseLakeAsTarget(address, lake)
     await chooseSink(address, { staging: '' })
   }
+  warnOfPassword(sink)
 }
 
 const formatsOf = async (names: readonly string[]) => {

@@ -36,6 +36,8 @@ export const watchRun = (line: ProgressLine, nowMs: () => number = () => perform
       switch (event.kind) {
         case 'started':
           return line.log(startText(event))
+        case 'again':
+          return line.log(`Staged files of partition ${event.partition} are damaged: it is loaded again`)
         case 'progress':
           decodedBytes = event.progress.decodedBytes
           return line.show(() => stateText(event.progress, seconds()))

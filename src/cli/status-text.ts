@@ -7,7 +7,7 @@ import type { SnapshotSummary } from '../manifest/summary.ts'
 import { formatBytes, formatCount, formatCounted } from './format.ts'
 import type { LakeStatus, PartitionStatus } from './lake-status.ts'
 import { differenceLines, driftLines } from './run-report.ts'
-import { textTable } from './text-table.ts'
+import { printable, textTable } from './text-table.ts'
 
 const right = (title: string): { title: string; right: true } => ({ title, right: true })
 
@@ -98,9 +98,11 @@ const pullTable = (pulls: readonly PullSummary[]): string[] =>
     ]),
   )
 
-const fateOf = ({ state, process, committed }: RunSummary): string => {
+const fateOf = ({ state, process, committed, failure }: RunSummary): string => {
   if (state === 'live') return `at work: process ${process?.pid ?? '?'}`
   if (state === 'unknown') return `perhaps at work on ${process?.host ?? 'another host'}`
+  if (failure?.final) return `failed with ${failure.code}, "firmlake gc" removes it`
+  if (failure) return `failed with ${failure.code}: "firmlake resume" goes on, "firmlake gc" removes it`
   return committed === null
     ? 'cut off: "firmlake resume" goes on, "firmlake gc" removes it'
     : `committed as snapshot ${committed}: "firmlake gc" removes its folder`
@@ -110,6 +112,22 @@ const unfinishedTable = (runs: readonly RunSummary[]): string[] =>
   textTable(
     [{ title: 'unfinished run' }, { title: 'state' }, right('partitions done'), { title: 'what next' }],
     runs.map((one) => [one.run, one.state, formatCount(one.partitions), fateOf(one)]),
+  )
+
+/** Why runs failed, and what to do where resuming alone does not help. */
+export const failureLines = (runs: readonly RunSummary[]): string[] =>
+  runs.flatMap(({ run, failure }) =>
+    failure === undefined
+      ? []
+      : [
+          `Run ${run} failed with ${failure.code}: ${printable(failure.message)}`,
+          ...(failure.final
+            ? [
+                '  It would fail again. When the cause is mended, give its command again, or "firmlake resume" with its id ' +
+                  'and, for QUARANTINE_LIMIT, a higher --max-quarantined.',
+              ]
+            : []),
+        ],
   )
 
 const mergedText = ({ merged }: SnapshotSummary): string =>
@@ -135,6 +153,6 @@ export const statusLines = (status: LakeStatus, withPartitions: boolean): string
   return [
     ...head,
     ...(withPartitions ? ['', ...partitionTable(partitions)] : []),
-    ...(unfinished.length > 0 ? ['', ...unfinishedTable(unfinished)] : []),
+    ...(unfinished.length > 0 ? ['', ...unfinishedTable(unfinished), ...failureLines(unfinished)] : []),
   ]
 }

@@ -99,17 +99,101 @@ export class ToolkitError extends Error {
 export const systemCode = (error: unknown): string | undefined =>
   error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined
 
-/** Wraps a failed write: a full disk (also where only DuckDB's text says so) keeps its own code. */
+/** What a run that failed leaves to be read: by a person, and by a program that decides whether to go on with it. */
+export interface Failure {
+  /** An `ErrorCode`, or `UNEXPECTED`; of another release perhaps one that this one does not know. */
+  readonly code: string
+  readonly message: string
+}
+
+/** Why work ended, without data; `undefined` where it was only told to stop. Other errors' words may quote data. */
+export const failureOf = (error: unknown): Failure | undefined => {
+  if (error instanceof ToolkitError)
+    return error.code === 'INTERRUPTED' ? undefined : { code: error.code, message: error.message }
+  const system = systemCode(error)
+  return {
+    code: 'UNEXPECTED',
+    message: system === undefined ? 'it failed unexpectedly' : `it failed: ${system}`,
+  }
+}
+
+/** Codes of failures that come again however often the same work is done: first a person has to change something. */
+const FINAL_CODES: ReadonlySet<string> = new Set<ErrorCode>([
+  ...(['DECODE_DAMAGED', 'DECODE_TRUNCATED', 'DECODE_TRAILING', 'DECODE_LIMIT'] as const),
+  ...(['CONTENT_UNKNOWN', 'SOURCE_NOT_FOUND', 'QUARANTINE_LIMIT', 'RUN_NOT_RESUMABLE'] as const),
+  ...(['REQUEST_REFUSED', 'SEARCH_MISSING', 'PAGE_NUMBER_REFUSED', 'PAGE_SIZE_REFUSED'] as const),
+  ...(['CURRENCY_REFUSED', 'CURRENCY_CHANGED', 'SORT_REFUSED', 'COUNTRY_REFUSED', 'COUNTRY_NEEDED'] as const),
+  ...(['PARAMETER_REFUSED', 'VALUES_REFUSED', 'CURSOR_CAP', 'CURSOR_COMBINED', 'PLAN_IMPOSSIBLE'] as const),
+])
+
+/** Whether work that failed so can only fail again. */
+export const isFinal = ({ code }: Failure): boolean => FINAL_CODES.has(code)
+
+interface WriteFault {
+  readonly code: 'DISK_FULL' | 'WRITE_FAILED'
+  readonly reason: string
+  /** What DuckDB's text says of it, which has no code; absent where it may be of a file that was read. */
+  readonly text?: RegExp
+}
+
+/** What the system says of a write, and what a person is told. */
+const WRITE_FAULTS: Readonly<Record<string, WriteFault>> = {
+  ENOSPC: {
+    code: 'DISK_FULL',
+    reason: 'the disk is full, make room and run the command again',
+    text: /no space left on device|not enough disk space/i,
+  },
+  EDQUOT: {
+    code: 'DISK_FULL',
+    reason: 'the quota of the disk is used up, make room and run the command again',
+    text: /disk quota exceeded/i,
+  },
+  EIO: {
+    code: 'WRITE_FAILED',
+    reason: 'the disk failed (EIO), expected one that works; look at the log of the system',
+    text: /input\/output error/i,
+  },
+  EROFS: {
+    code: 'WRITE_FAILED',
+    reason: 'the file system is read-only, expected one that can be written',
+    text: /read-only file system/i,
+  },
+  EACCES: {
+    code: 'WRITE_FAILED',
+    reason: 'permission is denied, expected a folder that this user may write',
+  },
+  ENOENT: {
+    code: 'WRITE_FAILED',
+    reason: 'its folder is gone, expected nobody to remove or move it meanwhile',
+  },
+}
+
+const writeFaultOf = (error: unknown, reason: string): WriteFault | undefined => {
+  const code = systemCode(error)
+  const known = WRITE_FAULTS[code === 'EPERM' ? 'EACCES' : (code ?? '')]
+  return known ?? Object.values(WRITE_FAULTS).find(({ text }) => text?.test(reason))
+}
+
+/** Wraps a failed write: what the system says of the disk (also where only DuckDB's text says so) in words. */
 export const writeError = (action: string, error: unknown): ToolkitError => {
   if (error instanceof ToolkitError) return error
   const reason = error instanceof Error ? error.message : String(error)
-  const full = systemCode(error) === 'ENOSPC' || /no space left on device|not enough disk space/i.test(reason)
-  return full
-    ? new ToolkitError(
-        'DISK_FULL',
-        `${action}: the disk is full, make room and run the command again`,
-        {},
-        error,
-      )
-    : new ToolkitError('WRITE_FAILED', `${action}: ${reason}`, {}, error)
+  const fault = writeFaultOf(error, reason)
+  return new ToolkitError(fault?.code ?? 'WRITE_FAILED', `${action}: ${fault?.reason ?? reason}`, {}, error)
+}
+
+const WRITING_CALLS =
+  /^(write|fsync|fdatasync|mkdir|mkdtemp|rename|link|symlink|unlink|rm|rmdir|ftruncate|truncate|copyfile)/
+
+/** A failure of the system that nobody has put into words, as one of ours; `undefined` for any other error. */
+export const systemError = (error: unknown): ToolkitError | undefined => {
+  const code = systemCode(error)
+  if (code === undefined || !(error instanceof Error) || !('syscall' in error)) return undefined
+  const path = 'path' in error && typeof error.path === 'string' ? ` "${error.path}"` : ' a file'
+  const never = code === 'ENOSPC' || code === 'EDQUOT' || code === 'EROFS'
+  if (never || WRITING_CALLS.test(String(error.syscall))) return writeError(`Cannot write${path}`, error)
+  const reason = code === 'EIO' ? 'the disk failed (EIO)' : code
+  return /^(open|read|stat|lstat|fstat|scandir|opendir|readlink|access)/.test(String(error.syscall))
+    ? new ToolkitError('SOURCE_UNREADABLE', `Cannot read${path}: ${reason}`, {}, error)
+    : undefined
 }

@@ -23,6 +23,15 @@ export const oldestPath = (number: number): string => `${MANIFEST_FOLDER}/${numb
 export const runPath = (run: string): string => `${RUNS_FOLDER}/${run}`
 export const stagingPath = (run: string): string => `${runPath(run)}/staging`
 
+/** Where a run stages a file that will stand in a table. */
+export const stagedPath = (
+  run: string,
+  { table, path }: { readonly table: string; readonly path: string },
+): string => `${stagingPath(run)}/${table}/${path.slice(path.lastIndexOf('/') + 1)}`
+
+/** Rates that a person loaded. */
+export const RATES_PATH = '_rates/rates.csv'
+
 /** Folder of the serving copy of a snapshot. */
 export const servePath = (snapshot: number): string => `${SERVE_FOLDER}/${numbered(snapshot)}`
 

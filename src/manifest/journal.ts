@@ -5,6 +5,7 @@ import type { PartitionEntry } from '../core/partition.ts'
 import type { UnknownItems } from '../core/unknown-names.ts'
 import { runPath } from '../lake/layout.ts'
 import { storageOf } from '../storage/open-storage.ts'
+import { seal, unseal } from '../support/sealed-text.ts'
 import type { RunClaim } from './run-claims.ts'
 import { isPartitionEntry } from './snapshot-form.ts'
 
@@ -36,22 +37,17 @@ const isUnknownItems = (value: unknown): boolean =>
   'more' in value &&
   typeof value.more === 'boolean'
 
-const isEntry = (value: unknown): value is JournalEntry =>
-  typeof value === 'object' &&
-  value !== null &&
+const isEntry = (value: object): value is JournalEntry =>
   'partition' in value &&
   'layers' in value &&
   isPartitionEntry(value.partition) &&
   Number.isSafeInteger(value.layers) &&
   (!('unknownItems' in value) || isUnknownItems(value.unknownItems))
 
-const parseLine = (line: Buffer): JournalEntry | null => {
-  try {
-    const value: unknown = JSON.parse(line.toString('utf8'))
-    return isEntry(value) ? value : null
-  } catch {
-    return null
-  }
+/** A line as it was appended; `null` when a byte of it is another. Earlier releases sealed none. */
+export const parseEntry = (line: Buffer): JournalEntry | null => {
+  const read = unseal(line)
+  return read.kind !== 'damaged' && isEntry(read.value) ? read.value : null
 }
 
 /** The entries of a journal, one for each whole line of it that can be read. */
@@ -61,13 +57,14 @@ const readWhole = async (lake: string, run: string): Promise<readonly JournalEnt
     throw new ToolkitError('RUN_NOT_FOUND', `Cannot read the journal of run "${run}": it has none`, { run })
   const entries: JournalEntry[] = []
   for (const [at, line] of lines.entries()) {
-    const entry = parseLine(line)
+    const entry = parseEntry(line)
     if (entry) entries.push(entry)
     // Only the last write can be torn by a crash. Damage before it is something else.
     else if (at < lines.length - 1)
       throw new ToolkitError(
         'RUN_NOT_RESUMABLE',
-        `Cannot read the journal of run "${run}": line ${at + 1} is damaged`,
+        `Cannot read the journal of run "${run}": line ${at + 1} is damaged; "firmlake gc" removes the run, then its ` +
+          'command begins anew',
         { run, line: at + 1 },
       )
   }
@@ -107,7 +104,7 @@ export const openJournal = async ({ lake, run }: RunClaim): Promise<Journal> => 
   return {
     append: async (entry) => {
       try {
-        await lines.append(JSON.stringify(entry))
+        await lines.append(seal(JSON.stringify(entry)))
       } catch (error) {
         throw writeError(`Cannot write the journal of run "${run}"`, error)
       }

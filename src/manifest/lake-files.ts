@@ -11,6 +11,7 @@ import {
   RUNS_FOLDER,
   SERVE_FOLDER,
 } from '../lake/layout.ts'
+import { PUBLISHED_IN_TABLE } from '../lake/published-hash.ts'
 import { storageOf } from '../storage/open-storage.ts'
 import type { StoredFile } from '../storage/storage.ts'
 import { listFolder, listTree } from '../support/list-files.ts'
@@ -117,16 +118,13 @@ export const listOutdated = async (lake: string, first: number): Promise<readonl
   return outdated
 }
 
-/** Folders of a table where logs of table formats are published. */
-const PUBLISHED_FOLDERS = ['_delta_log', 'metadata'] as const
-
 const foldersWithWrites = async (lake: string): Promise<readonly string[]> => {
   const tables = (await listFolder(inLake(lake, ''))).filter(
     (entry) => entry.isDirectory() && isTable(entry.name),
   )
   return [
     ...[MANIFEST_FOLDER, RUNS_FOLDER, SERVE_FOLDER, BATCHES_FOLDER],
-    ...tables.flatMap(({ name }) => PUBLISHED_FOLDERS.map((folder) => `${name}/${folder}`)),
+    ...tables.flatMap(({ name }) => PUBLISHED_IN_TABLE.map((folder) => `${name}/${folder}`)),
   ]
 }
 

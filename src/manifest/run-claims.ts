@@ -3,10 +3,12 @@
  * highest counts. Taking over is creating the next, so of two takers exactly one wins.
  */
 
-import { ToolkitError, writeError } from '../core/errors.ts'
+import { type Failure, failureOf, ToolkitError, writeError } from '../core/errors.ts'
 import { runPath } from '../lake/layout.ts'
 import { storageOf } from '../storage/open-storage.ts'
+import { memberOf } from '../support/json-form.ts'
 import { type Liveness, livenessOf, type ProcessIdentity, thisProcess } from '../support/process-identity.ts'
+import { seal, unseal } from '../support/sealed-text.ts'
 import { startHeart, stopHeart } from './run-heart.ts'
 
 /** The right to work on a run. Whoever holds it may write its journal, commit and remove it. */
@@ -40,9 +42,11 @@ interface Owner {
   /** `null`: released, or its file cannot be read. */
   readonly process: ProcessIdentity | null
   readonly released: boolean
+  /** Why it was released, where its work failed. */
+  readonly failure?: Failure
 }
 
-const OWNER = /^owner-([1-9]\d*)\.json$/
+export const OWNER = /^owner-([1-9]\d*)\.json$/
 const TEXTS = ['host', 'boot', 'namespace', 'started'] as const
 
 const isIdentity = (value: unknown): value is ProcessIdentity => {
@@ -51,22 +55,21 @@ const isIdentity = (value: unknown): value is ProcessIdentity => {
   return Number.isSafeInteger(fields.pid) && TEXTS.every((name) => typeof fields[name] === 'string')
 }
 
-const parseOwner = (number: number, text: string): Owner => {
-  let value: unknown
-  try {
-    value = JSON.parse(text)
-  } catch {
-    value = null
-  }
-  const fields: object = typeof value === 'object' && value !== null ? value : {}
+const isFailure = (value: unknown): value is Failure =>
+  typeof memberOf(value, 'code') === 'string' && typeof memberOf(value, 'message') === 'string'
+
+const parseOwner = (number: number, text: Buffer): Owner => {
+  const read = unseal(text)
+  const fields: object = read.kind === 'damaged' ? {} : read.value
   const process = 'process' in fields && isIdentity(fields.process) ? fields.process : null
   const base = 'base' in fields && typeof fields.base === 'number' ? fields.base : 0
-  return { number, base, process, released: 'process' in fields && fields.process === null }
+  const failure = 'failure' in fields && isFailure(fields.failure) ? { failure: fields.failure } : {}
+  return { number, base, process, released: 'process' in fields && fields.process === null, ...failure }
 }
 
-/** The text of an owner's file; without a process it says that the run is released. */
-export const ownerText = (base: number, process: ProcessIdentity | null): string =>
-  `${JSON.stringify({ base, process })}\n`
+/** The text of an owner's file; without a process it says that the run is released, and why where that is told. */
+export const ownerText = (base: number, process: ProcessIdentity | null, failure?: Failure): string =>
+  `${seal(JSON.stringify({ base, process, ...(failure && { failure }) }))}\n`
 export const ownerName = (number: number): string => `owner-${number}.json`
 
 /** The owner of a run; `null` when there is no such run, number 0 when its folder has lost its owners. */
@@ -79,7 +82,7 @@ const readOwner = async (lake: string, run: string): Promise<Owner | null> => {
   if (number === 0) return unreadable
   try {
     const text = await storage.read(`${runPath(run)}/${ownerName(number)}`)
-    return text ? parseOwner(number, text.toString('utf8')) : unreadable
+    return text ? parseOwner(number, text) : unreadable
   } catch (error) {
     // A bucket that does not answer says nothing of the owner.
     if (error instanceof ToolkitError) throw error
@@ -122,11 +125,12 @@ const notFound = (run: string): ToolkitError =>
 const nextOwner = async (
   { lake, run, number, base }: RunClaim,
   process: ProcessIdentity | null,
+  failure?: Failure,
 ): Promise<RunClaim | null> => {
   const storage = storageOf(lake)
   const path = `${runPath(run)}/${ownerName(number + 1)}`
   try {
-    if (!(await storage.create(path, ownerText(base, process)))) return null
+    if (!(await storage.create(path, ownerText(base, process, failure)))) return null
     // The run may have been removed just before: then nothing but this owner stands there.
     const left = await storage.entries(runPath(run))
     if (left.some(({ name }) => name !== ownerName(number + 1)))
@@ -163,11 +167,16 @@ export const claimRun = async (
   return claim
 }
 
-/** Gives a run up so that any process may take it over at once. Does nothing when the run is gone or another's. */
-export const releaseRun = async (claim: RunClaim): Promise<void> => {
+/**
+ * Gives a run up so that any process may take it over at once. Does nothing when the run is gone or another's.
+ *
+ * @param error why, where its work failed: `status` and `resume` tell it
+ */
+export const releaseRun = async (claim: RunClaim, error?: unknown): Promise<void> => {
   await stopHeart(claim.lake, claim.run)
   const owner = await readOwner(claim.lake, claim.run)
-  if (owner?.number === claim.number) await nextOwner(claim, null)
+  if (owner?.number === claim.number)
+    await nextOwner(claim, null, error === undefined ? undefined : failureOf(error))
 }
 
 /** @throws {ToolkitError} `RUN_NOT_FOUND` when the run is gone, `RUN_LIVE` when another process took it over */

@@ -4,13 +4,14 @@
  */
 
 import { rm } from 'node:fs/promises'
-import { ToolkitError, writeError } from '../core/errors.ts'
+import { type Failure, failureOf, isFinal, ToolkitError, writeError } from '../core/errors.ts'
 import type { Snapshot } from '../core/partition.ts'
 import { inLake, MANIFEST_FOLDER, RUNS_FOLDER, runPath, stagingPath } from '../lake/layout.ts'
 import { storageOf } from '../storage/open-storage.ts'
 import { makeFolder } from '../support/durable-files.ts'
 import { type ProcessIdentity, thisProcess } from '../support/process-identity.ts'
 import { isRunId, newRunId, type RandomBytes } from '../support/run-ids.ts'
+import { seal, unseal } from '../support/sealed-text.ts'
 import { findCommit } from './find-commit.ts'
 import { JOURNAL_FILE, readJournal } from './journal.ts'
 import {
@@ -25,12 +26,12 @@ import {
 import { startHeart, stopHeart } from './run-heart.ts'
 import { ensureRecord, newestNumber, newestSnapshot } from './snapshots.ts'
 
-const PLAN_FILE = 'plan.json'
+export const PLAN_FILE = 'plan.json'
 
 export interface NewRun {
   readonly lake: string
-  /** Whatever the pipeline needs to go on later: command, options, sources. JSON. */
-  readonly plan: unknown
+  /** Whatever the pipeline needs to go on later: command, options, sources. JSON, not empty. */
+  readonly plan: object
   readonly now: Date
   readonly random: RandomBytes
   /** @default this process */
@@ -47,9 +48,9 @@ export const makeLake = async (lake: string): Promise<void> => {
 }
 
 /** The files of a new run; its owner comes last, so that a run without one was never begun. */
-const filesOfRun = (plan: unknown, owner: string): ReadonlyMap<string, string> =>
+const filesOfRun = (plan: object, owner: string): ReadonlyMap<string, string> =>
   new Map([
-    [PLAN_FILE, `${JSON.stringify(plan, null, 2)}\n`],
+    [PLAN_FILE, `${seal(JSON.stringify(plan, null, 2))}\n`],
     [JOURNAL_FILE, ''],
     [ownerName(1), owner],
   ])
@@ -86,16 +87,9 @@ export const readPlan = async (lake: string, run: string): Promise<unknown> => {
   const text = await storageOf(lake).read(`${runPath(run)}/${PLAN_FILE}`)
   if (text === null)
     throw new ToolkitError('RUN_NOT_FOUND', `Cannot read the plan of run "${run}": there is none`, { run })
-  try {
-    return JSON.parse(text.toString('utf8'))
-  } catch (error) {
-    throw new ToolkitError(
-      'RUN_NOT_RESUMABLE',
-      `Cannot read the plan of run "${run}": it is damaged`,
-      { run },
-      error,
-    )
-  }
+  const read = unseal(text)
+  if (read.kind !== 'damaged') return read.value
+  throw new ToolkitError('RUN_NOT_RESUMABLE', `Cannot read the plan of run "${run}": it is damaged`, { run })
 }
 
 /** The ids of the runs that have a folder, oldest first. */
@@ -111,6 +105,8 @@ export interface RunSummary {
   readonly committed: number | null
   /** Finished partitions; 0 when the journal is damaged. */
   readonly partitions: number
+  /** Why it was given up, where its work failed; `final`: it can only fail again. */
+  readonly failure?: Failure & { readonly final: boolean }
 }
 
 const summarise = async (
@@ -123,9 +119,18 @@ const summarise = async (
   if (!found) return null
   const { state, owner } = found
   const commit = await findCommit(lake, run, owner.base, newest)
-  const entries = await readJournal(lake, run).catch(() => [])
+  let failure = owner.failure
+  const entries = await readJournal(lake, run).catch((error: unknown) => {
+    if (error instanceof ToolkitError && error.code === 'RUN_NOT_RESUMABLE') failure = failureOf(error)
+    return []
+  })
   const process = owner.process && { process: { host: owner.process.host, pid: owner.process.pid } }
-  return { run, state, ...process, committed: commit?.snapshot ?? null, partitions: entries.length }
+  return {
+    ...{ run, state, ...process, committed: commit?.snapshot ?? null, partitions: entries.length },
+    ...(failure &&
+      commit === null &&
+      state === 'gone' && { failure: { ...failure, final: isFinal(failure) } }),
+  }
 }
 
 /** All runs that have a folder, oldest first. @throws {ToolkitError} `LAKE_NOT_FOUND`, `SNAPSHOT_DAMAGED` */

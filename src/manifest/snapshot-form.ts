@@ -148,7 +148,6 @@ const SNAPSHOT = fields<Snapshot>({
         announced: count,
         planned: count,
         received: count,
-        gapLeft: optional(count),
       }),
     ),
   ),

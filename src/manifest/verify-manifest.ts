@@ -21,7 +21,7 @@ export interface Problem {
   readonly detail: string
 }
 
-interface Findings {
+export interface Findings {
   readonly problems: Problem[]
   readonly notes: string[]
 }

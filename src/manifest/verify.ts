@@ -1,15 +1,19 @@
 /** Proves that a lake is what its manifest says: recomputes every hash and count and names what differs. */
 
 import type { FileEntry, Snapshot } from '../core/partition.ts'
-import { MANIFEST_FOLDER, snapshotPath } from '../lake/layout.ts'
+import { MANIFEST_FOLDER, RATES_PATH, snapshotPath } from '../lake/layout.ts'
+import { storageOf } from '../storage/open-storage.ts'
 import { sideBySide } from '../support/side-by-side.ts'
 import { listLoadFolders } from './lake-files.ts'
 import { listedFiles } from './listed-files.ts'
+import { readRatesFile } from './rates-file.ts'
 import { listRunIds } from './runs.ts'
 import { listManifest } from './snapshots.ts'
 import { type CountRows, checkFile } from './verify-files.ts'
 import { checkMadeFile, type MadeFile, madeFiles } from './verify-made.ts'
-import { checkManifest, type Problem } from './verify-manifest.ts'
+import { checkManifest, type Findings, type Problem } from './verify-manifest.ts'
+import { verifyPublished } from './verify-published.ts'
+import { verifyRuns } from './verify-runs.ts'
 
 export interface VerifyProgress {
   readonly files: number
@@ -72,6 +76,18 @@ const strayNotes = async (lake: string, listed: ReadonlyMap<string, FileEntry>):
   ]
 }
 
+const verifyRates = async (lake: string, { problems, notes }: Findings): Promise<void> => {
+  const bytes = await storageOf(lake).read(RATES_PATH)
+  const kind = bytes && readRatesFile(bytes).kind
+  if (kind === 'damaged')
+    problems.push({
+      path: RATES_PATH,
+      problem: 'changed',
+      detail: 'it does not match the hash in its first line',
+    })
+  if (kind === 'unhashed') notes.push(`"${RATES_PATH}" has no hash yet: "firmlake rates load" writes one`)
+}
+
 const checkFiles = async (
   { lake, countRows, concurrency = 4, onProgress, signal }: VerifyRequest,
   listed: readonly FileEntry[],
@@ -103,7 +119,8 @@ const checkFiles = async (
 
 /**
  * Checks every snapshot (own hash, form, number, parent, record of its commit, sums) and every file that one
- * lists (there, readable, length, SHA-256, rows); serving copies and batch files by the lists in them. Reads only; may run beside loads and gc.
+ * lists (there, readable, length, SHA-256, rows); serving copies and batch files by the lists in them; without a number
+ * also what unfinished runs would go on from, the rates, and what is published. Reads only; may run beside loads and gc.
  *
  * @throws {ToolkitError} `LAKE_NOT_FOUND`, `SNAPSHOT_NOT_FOUND`, `LAKE_NEWER`; damage is never thrown but returned
  */
@@ -128,6 +145,9 @@ export const verifyLake = async (request: VerifyRequest): Promise<Verification> 
   signal?.throwIfAborted()
   if (snapshot === undefined) {
     findings.notes.push(...(await strayNotes(lake, listed)))
+    await verifyRuns(lake, { now: new Date() }, findings)
+    await verifyRates(lake, findings)
+    await verifyPublished(lake, request.countRows, findings)
     for (const name of listing.others)
       findings.notes.push(`"${MANIFEST_FOLDER}/${name}" is not a file of the manifest`)
   }

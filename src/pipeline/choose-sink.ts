@@ -2,25 +2,17 @@
 
 import { extname } from 'node:path'
 import { ToolkitError } from '../core/errors.ts'
-import type { DeliverySink, Sink } from '../core/sink.ts'
-import { csvSink } from '../sink/csv.ts'
+import type { DeliverySink } from '../core/sink.ts'
 import { duckdbFile } from '../sink/duckdb-file.ts'
-import { folderSink } from '../sink/folder-sink.ts'
-import { jsonLines } from '../sink/json-lines.ts'
+import { FILE_FORMATS, type FileFormatName, FORMAT_NAMES, isFileFormat } from '../sink/formats.ts'
 import { refuseLake, withLoaded } from '../sink/with-loaded.ts'
 import { storageOf } from '../storage/open-storage.ts'
 
-/** Formats of files, by the end of their names. */
-export const FILE_FORMATS = ['csv', 'jsonl', 'parquet', 'arrow', 'arrows'] as const
-export type FileFormat = (typeof FILE_FORMATS)[number]
-
 export type TargetAddress =
-  | { readonly kind: 'file'; readonly format: FileFormat; readonly path: string }
-  | { readonly kind: 'folder'; readonly format: FileFormat; readonly directory: string }
+  | { readonly kind: 'file'; readonly format: FileFormatName; readonly path: string }
+  | { readonly kind: 'folder'; readonly format: FileFormatName; readonly directory: string }
   | { readonly kind: 'duckdb'; readonly file: string }
   | { readonly kind: 'postgres'; readonly url: string }
-
-const isFileFormat = (text: string): text is FileFormat => FILE_FORMATS.some((format) => format === text)
 
 const DATABASE_SUFFIXES = ['.duckdb', '.ddb']
 
@@ -46,8 +38,8 @@ export const readAddress = (address: string): TargetAddress => {
   }
   throw new ToolkitError(
     'TARGET_REFUSED',
-    `Cannot use "${told(address)}" as a target: expected a file (${FILE_FORMATS.map((one) => `.${one}`).join(', ')}, ` +
-      '.duckdb), a folder (csv:DIR, jsonl:DIR, parquet:DIR, arrow:DIR, arrows:DIR), duckdb:FILE or postgres://…',
+    `Cannot use "${told(address)}" as a target: expected a file (${FORMAT_NAMES.map((one) => `.${one}`).join(', ')}, ` +
+      `.duckdb), a folder (${FORMAT_NAMES.map((one) => `${one}:DIR`).join(', ')}), duckdb:FILE or postgres://…`,
   )
 }
 
@@ -62,23 +54,6 @@ export interface SinkParts {
   readonly signal?: AbortSignal | undefined
   /** What a database loads, for messages. @default the run */
   readonly what?: string | undefined
-}
-
-/** The folders are laid out as a lake's: `<table>/load=<run>/<partition>.<suffix>`. */
-const folderOf = async (format: FileFormat, directory: string, parts: SinkParts): Promise<Sink> => {
-  switch (format) {
-    case 'csv':
-      return csvSink({ directory, neutralise: parts.neutralise })
-    case 'jsonl':
-      return jsonLines({ directory })
-    case 'parquet':
-      return folderSink({ name: 'parquet', directory, formatOf: () => ({ kind: 'parquet' }) })
-    case 'arrow':
-    case 'arrows': {
-      const { arrowSink } = await import('../sink/arrow/arrow-sink.ts')
-      return arrowSink({ directory, kind: format === 'arrow' ? 'file' : 'stream' })
-    }
-  }
 }
 
 /** A database as a sink; its tables show current versions. */
@@ -124,7 +99,10 @@ export const chooseSink = async (address: TargetAddress, parts: SinkParts): Prom
           `${address.format}:DIR, or use "firmlake export" for one table`,
       )
     case 'folder':
-      return withLoaded(await folderOf(address.format, address.directory, parts), address.directory)
+      return withLoaded(
+        await FILE_FORMATS[address.format].folder(address.directory, parts),
+        address.directory,
+      )
     case 'duckdb':
     case 'postgres':
       return databaseSink(address, parts)

@@ -1,15 +1,11 @@
 /** Files that nobody sees before they are whole: written into a folder of their own beside the target, then moved. */
 
-import { link, mkdir, rename, rm, stat } from 'node:fs/promises'
-import { basename, dirname, join, resolve } from 'node:path'
+import { link, mkdir, rename, rm } from 'node:fs/promises'
+import { dirname, join, resolve } from 'node:path'
 import { systemCode, ToolkitError, writeError } from '../core/errors.ts'
-import type { Relation } from '../core/relation.ts'
-import { CSV_FORMAT, csvRelation } from '../sink/csv.ts'
-import { jsonRelation } from '../sink/json-lines.ts'
 import { fsyncFile, fsyncFolders, makeFolder } from '../support/durable-files.ts'
 import { listFolder, listTree, look } from '../support/list-files.ts'
 import { temporaryLiveness, temporaryName } from '../support/process-identity.ts'
-import type { FileFormat } from './choose-sink.ts'
 
 /** @throws {ToolkitError} `TARGET_REFUSED` */
 const refuseExisting = (path: string): never => {
@@ -90,46 +86,4 @@ export const openWorkshop = async (beside: string): Promise<Workshop> => {
 
     remove: () => rm(folder, { recursive: true, force: true }),
   }
-}
-
-export interface WriteFileOptions {
-  readonly neutralise?: boolean | undefined
-  /** Table of the lake whose rows these are. */
-  readonly table?: string | undefined
-}
-
-export interface WrittenFile {
-  readonly rows: number
-  readonly bytes: number
-}
-
-/** Writes all rows to a new file. It is not synced. @throws {ToolkitError} DISK_FULL, WRITE_FAILED */
-export const writeRows = async (
-  path: string,
-  format: FileFormat,
-  rows: Relation,
-  { neutralise, table }: WriteFileOptions,
-): Promise<WrittenFile> => {
-  switch (format) {
-    case 'csv': {
-      const records = await csvRelation(rows, { neutralise })
-      return withBytes(path, (await records.copyTo(path, CSV_FORMAT)).rows)
-    }
-    case 'jsonl':
-      return withBytes(path, (await (await jsonRelation(rows)).copyTo(path, { kind: 'json-lines' })).rows)
-    case 'parquet':
-      return withBytes(path, (await rows.copyTo(path, { kind: 'parquet' })).rows)
-    case 'arrow':
-    case 'arrows': {
-      const { writeArrowFile } = await import('../sink/arrow/arrow-file.ts')
-      return writeArrowFile(path, rows, { kind: format === 'arrow' ? 'file' : 'stream', table })
-    }
-  }
-}
-
-const withBytes = async (path: string, rows: number): Promise<WrittenFile> => {
-  const { size } = await stat(path).catch((error: unknown) => {
-    throw writeError(`Cannot write "${basename(path)}"`, error)
-  })
-  return { rows, bytes: size }
 }

@@ -7,11 +7,12 @@ import type { FileEntry } from '../core/partition.ts'
 import type { AroundFetch } from '../lake/lake-views.ts'
 import { type LakeQuery, openLakeQuery } from '../lake/query.ts'
 import { readSnapshot } from '../manifest/snapshots.ts'
+import { FILE_FORMATS, type StreamFormatName } from '../sink/formats.ts'
 import { refuseLake } from '../sink/with-loaded.ts'
 import type { FetchOptions } from '../storage/storage.ts'
 import { newRunId } from '../support/run-ids.ts'
 import { databaseSink, type TargetAddress } from './choose-sink.ts'
-import { checkFolderOf, checkTarget, openWorkshop, type Workshop, writeRows } from './export-files.ts'
+import { checkFolderOf, checkTarget, openWorkshop, type Workshop } from './export-files.ts'
 import {
   type Export,
   exportsOf,
@@ -21,11 +22,10 @@ import {
   type WhatToExport,
   workFolder,
 } from './export-plan.ts'
-import { type StreamFormat, streamRows } from './export-stream.ts'
 
 export type ExportTarget =
   | TargetAddress
-  | { readonly kind: 'stream'; readonly format: StreamFormat; readonly stream: Writable }
+  | { readonly kind: 'stream'; readonly format: StreamFormatName; readonly stream: Writable }
 
 export interface ExportProgress {
   readonly table: string
@@ -115,7 +115,7 @@ const toFiles = async (
     const onBytes = (bytes: number): void => tell({ table: name, done, bytes })
     onBytes(0)
     const written = await whileWriting(workshop, onBytes, async () =>
-      writeRows(staged(file), file.format, await query.relation(sql), { neutralise, table }),
+      FILE_FORMATS[file.format].write(staged(file), await query.relation(sql), { neutralise, table }),
     )
     done.push({ table: name, rows: written.rows, bytes: written.bytes, path: file.path })
   }
@@ -166,7 +166,7 @@ const toStream = async (
   { query, exports, neutralise, signal, onProgress }: Exporting,
 ): Promise<readonly ExportedTable[]> => {
   const { name, sql, table } = onlyOne(exports)
-  const rows = await streamRows(stream, format, await query.relation(sql), {
+  const rows = await FILE_FORMATS[format].stream(stream, await query.relation(sql), {
     neutralise,
     table,
     signal,

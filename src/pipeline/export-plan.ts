@@ -5,7 +5,8 @@ import { dirname, join, resolve } from 'node:path'
 import { ToolkitError } from '../core/errors.ts'
 import { ident } from '../lake/sql.ts'
 import { TABLES } from '../lake/tables.ts'
-import type { FileFormat, TargetAddress } from './choose-sink.ts'
+import type { FileFormatName } from '../sink/formats.ts'
+import type { TargetAddress } from './choose-sink.ts'
 
 export interface WhatToExport {
   /** Tables to export. @default all; with `sql` its one name is that of the answer */
@@ -53,7 +54,7 @@ export const onlyOne = (exports: readonly Export[]): Export => {
 export interface OutFile {
   readonly export: Export
   readonly path: string
-  readonly format: FileFormat
+  readonly format: FileFormatName
 }
 
 /** A bucket takes runs (`--sink`); files are put into place by the file system. @throws {ToolkitError} TARGET_REFUSED */

@@ -14,6 +14,7 @@ import { loadedSources } from '../manifest/loaded-sources.ts'
 import { releaseRun } from '../manifest/run-claims.ts'
 import { removeRun } from '../manifest/runs.ts'
 import { newestSnapshot } from '../manifest/snapshots.ts'
+import { checkStaged } from './check-staged.ts'
 import { type CommitOptions, commitBatch } from './commit-batch.ts'
 import type { CurrencyChange } from './currency-change.ts'
 import { DonePartitions } from './done-partitions.ts'
@@ -64,8 +65,10 @@ export const loadBatches = async (parts: BatchParts, options: BatchOptions): Pro
   } catch (error) {
     // Whoever takes the run over writes the files that are being fetched ahead.
     await Promise.allSettled(parts.sources.map((source) => source.stop?.()))
-    await releaseRun(options.claim).catch(() => undefined)
-    throw options.signal?.aborted && !(error instanceof ToolkitError) ? interrupted(options.claim.run) : error
+    const told =
+      options.signal?.aborted && !(error instanceof ToolkitError) ? interrupted(options.claim.run) : error
+    await releaseRun(options.claim, told).catch(() => undefined)
+    throw told
   }
 }
 
@@ -117,8 +120,11 @@ class BatchRun {
 
   async work(): Promise<BatchSummary> {
     const { claim, content, signal, onEvent } = this.#options
-    const done = new DonePartitions(claim.run, await readJournal(claim.lake, claim.run))
+    const entries = await readJournal(claim.lake, claim.run)
+    const { whole, damaged } = await checkStaged(claim, entries, signal)
+    const done = new DonePartitions(claim.run, whole)
     onEvent?.({ kind: 'started', run: claim.run, resumed: claim.number > 1, finished: done.size })
+    for (const { id } of damaged) onEvent?.({ kind: 'again', partition: id })
     const newest = await newestSnapshot(claim.lake)
     const known = new KnownSources(this.#options.again ? new Set() : loadedSources(newest))
     const journal = await openJournal(claim)

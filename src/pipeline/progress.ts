@@ -17,6 +17,8 @@ export interface Progress {
 
 export type RunEvent =
   | { readonly kind: 'started'; readonly run: string; readonly resumed: boolean; readonly finished: number }
+  /** A partition that an earlier try had finished: its staged files are damaged, it is loaded once more. */
+  | { readonly kind: 'again'; readonly partition: string }
   | { readonly kind: 'skipped'; readonly source: string; readonly reason: string }
   | { readonly kind: 'source'; readonly source: string; readonly content: string }
   | { readonly kind: 'progress'; readonly progress: Progress }

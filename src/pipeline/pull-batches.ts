@@ -1,13 +1,13 @@
 /** Batch files of the service as sources of a run: downloaded ahead side by side, a bounded number at once. */
 
 import { join } from 'node:path'
-import { ToolkitError, writeError } from '../core/errors.ts'
+import { writeError } from '../core/errors.ts'
 import type { Source } from '../core/source.ts'
 import { inLake, runPath } from '../lake/layout.ts'
 import type { RunClaim } from '../manifest/run-claims.ts'
+import { createRunFile, type RunFile, readRunFile } from '../manifest/run-files.ts'
 import { openFile } from '../source/local-files.ts'
 import type { ListedBatchFile } from '../source/service/service.ts'
-import { storageOf } from '../storage/open-storage.ts'
 import { makeFolder } from '../support/durable-files.ts'
 import { nameForDecoding } from './pull-batches-check.ts'
 import {
@@ -38,7 +38,7 @@ export interface BatchSources {
 
 const AHEAD_BYTES = 8 * 1024 ** 3
 
-const filesPath = ({ run }: RunClaim): string => `${runPath(run)}/batch-files.json`
+const BATCH_FILES: RunFile = { name: 'batch-files.json', what: 'the list of its files is' }
 
 const isFile = (value: unknown): value is ListedBatchFile =>
   typeof value === 'object' &&
@@ -48,35 +48,25 @@ const isFile = (value: unknown): value is ListedBatchFile =>
   'name' in value &&
   typeof value.name === 'string'
 
+const isFiles = (value: unknown): value is readonly ListedBatchFile[] =>
+  Array.isArray(value) && value.every(isFile)
+
+/** As it is stored; an earlier release stored the files alone. */
+type FileList = { readonly files: readonly ListedBatchFile[] } | readonly ListedBatchFile[]
+
+const isList = (value: unknown): value is FileList =>
+  isFiles(value) || (typeof value === 'object' && value !== null && 'files' in value && isFiles(value.files))
+
 /** The files that a run was begun with. A run that goes on keeps to them, whatever the listing says by then. */
 export const filesOfRun = async (
   claim: RunClaim,
   choose: () => Promise<readonly ListedBatchFile[]>,
 ): Promise<readonly ListedBatchFile[]> => {
-  const stored = await storedFiles(claim)
-  if (stored) return stored
+  const stored = await readRunFile(claim, BATCH_FILES, isList)
+  if (stored) return 'files' in stored ? stored.files : stored
   const files = await choose()
-  try {
-    await storageOf(claim.lake).create(filesPath(claim), `${JSON.stringify(files, null, 2)}\n`)
-    return files
-  } catch (error) {
-    throw writeError(`Cannot write the files of run "${claim.run}"`, error)
-  }
-}
-
-const storedFiles = async (claim: RunClaim): Promise<readonly ListedBatchFile[] | undefined> => {
-  const text = await storageOf(claim.lake).read(filesPath(claim))
-  if (text === null) return undefined
-  try {
-    const value: unknown = JSON.parse(text.toString('utf8'))
-    if (Array.isArray(value) && value.every(isFile)) return value
-  } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error
-  }
-  const state = 'the list of its files is damaged'
-  throw new ToolkitError('RUN_NOT_RESUMABLE', `Cannot resume run "${claim.run}": ${state}`, {
-    run: claim.run,
-  })
+  await createRunFile(claim, BATCH_FILES, { files })
+  return files
 }
 
 /** Files of the service as sources; they are kept in the run's folder until they are loaded. */

@@ -10,8 +10,7 @@ import { newestSnapshot, snapshotIfAny } from '../manifest/snapshots.ts'
 import type { Service, ServiceCounters } from '../source/service/service.ts'
 import { checkPullCurrency, otherCurrency } from './currency-change.ts'
 import type { BatchSummary } from './load-batches.ts'
-import { openPull, planOfRun, planPull } from './pull.ts'
-import type { PullEvent, PullPlan } from './pull-plan.ts'
+import { openPull, type PullEvent, type PullPlan, planOfRun, planPull } from './pull.ts'
 import { isSearch } from './pull-search.ts'
 import { checkSettings, type PullSettings, rememberParameters } from './pull-settings.ts'
 import { type RunPlan, startRun } from './start-run.ts'
@@ -109,7 +108,7 @@ export const orGiveUp = async <T>(claim: RunClaim, work: () => Promise<T>): Prom
   try {
     return await work()
   } catch (error) {
-    await (claim.number === 1 ? removeRun(claim) : releaseRun(claim)).catch(() => undefined)
+    await (claim.number === 1 ? removeRun(claim) : releaseRun(claim, error)).catch(() => undefined)
     throw error
   }
 }
@@ -119,7 +118,7 @@ export const orRelease = async <T>(claim: RunClaim, work: () => Promise<T>): Pro
   try {
     return await work()
   } catch (error) {
-    await releaseRun(claim).catch(() => undefined)
+    await releaseRun(claim, error).catch(() => undefined)
     throw error
   }
 }
@@ -150,6 +149,5 @@ export const settingsOf = (
   const [currency, since, until, by] = [settings.currency, settings.since, settings.until, settings.by].map(
     textOf,
   )
-  const closeGap = settings.closeGap === false ? false : undefined
-  return { url, settings: { content: known, search, pageSize, cap, currency, since, until, by, closeGap } }
+  return { url, settings: { content: known, search, pageSize, cap, currency, since, until, by } }
 }

@@ -6,7 +6,7 @@ import type { FileEntry, PartitionEntry, Snapshot } from '../core/partition.ts'
 import type { Source } from '../core/source.ts'
 import { Engine } from '../lake/duckdb.ts'
 import { fetchFiles } from '../lake/fetch-tables.ts'
-import { inLake, stagingPath } from '../lake/layout.ts'
+import { inLake, stagedPath } from '../lake/layout.ts'
 import { readQuarantine } from '../lake/read-quarantine.ts'
 import { QUARANTINE } from '../lake/tables.ts'
 import { readJournal } from '../manifest/journal.ts'
@@ -71,8 +71,7 @@ export const waitingFilesOfRun = async (lake: string, run: string): Promise<read
   const entries = await readJournal(lake, run)
   return entries.flatMap(({ partition }) =>
     quarantinesOf(partition).map(({ path, bytes, sha256 }) => {
-      const name = path.slice(path.lastIndexOf('/') + 1)
-      const staged = inLake(lake, `${stagingPath(run)}/${QUARANTINE.name}/${name}`)
+      const staged = inLake(lake, stagedPath(run, { table: QUARANTINE.name, path }))
       return { lake, path, bytes, sha256, staged, partition }
     }),
   )

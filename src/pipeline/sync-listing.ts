@@ -7,12 +7,9 @@ import { join } from 'node:path'
 import { LIMITS } from '../contract/limits.ts'
 import type { SearchParameters } from '../contract/requests.ts'
 import { ToolkitError, writeError } from '../core/errors.ts'
-import type { PageLines } from '../decode/page-lines.ts'
-import type { PageRequest } from '../source/service/service.ts'
 import { createIfAbsent } from '../support/durable-files.ts'
 import { listFolder, look } from '../support/list-files.ts'
 import { countedLines } from './counted-lines.ts'
-import { idsPath, writeIdsFile } from './id-set.ts'
 import { withFilter } from './pull-search.ts'
 import type { PullService } from './pull-settings.ts'
 
@@ -36,14 +33,9 @@ export const listWindow = async (
   await writeListing(path, await minified(search, options))
 }
 
-const writeListing = async (path: string, pages: readonly ListedPage[]): Promise<void> => {
+const writeListing = async (path: string, pages: readonly Buffer[]): Promise<void> => {
   try {
-    // The file is there when all of it is.
-    await writeIdsFile(
-      idsPath(path),
-      pages.map(({ ids }) => ids),
-    )
-    await createIfAbsent(path, Buffer.concat(pages.map(({ lines }) => lines)))
+    await createIfAbsent(path, Buffer.concat(pages))
   } catch (error) {
     throw writeError(`Cannot write the listing "${path}"`, error)
   }
@@ -55,35 +47,26 @@ export const listingFiles = async (folder: string): Promise<readonly string[]> =
     .filter(({ name }) => name.endsWith('.jsonl'))
     .map(({ name }) => join(folder, name))
 
-type ListedPage = Pick<PageLines, 'lines' | 'ids'>
-
 /** Pages of a window as JSON Lines; of a window that has outgrown page mode those of its parts. */
-const minified = async (search: SearchParameters, options: ListingOptions): Promise<ListedPage[]> => {
-  const pages: ListedPage[] = []
+const minified = async (search: SearchParameters, options: ListingOptions): Promise<Buffer[]> => {
+  const pages: Buffer[] = []
   for (let number = 1; number <= LIMITS.pageNumber.most; number++) {
-    const page = await minifiedPage({ search }, number, options)
-    const { records, total, hasNext } = page
+    const { lines, records, total, hasNext } = await minifiedPage(search, number, options)
     if (total > LIMITS.pageReach) return minifiedParts(search, options)
-    pages.push(page)
+    pages.push(lines)
     options.onPage?.(records)
     if (records === 0 || !hasNext) return pages
   }
   return pages
 }
 
-/** One page of minified records; `total` is how many the search has. */
-export const minifiedPage = async (
-  { search, sortBy }: Pick<PageRequest, 'search' | 'sortBy'>,
-  pageNumber: number,
-  options: Pick<ListingOptions, 'service' | 'currency' | 'signal'>,
-) => {
+const minifiedPage = async (search: SearchParameters, pageNumber: number, options: ListingOptions) => {
   const { service, currency, signal } = options
   const pageSize = LIMITS.pageSize.most
   const { value, pagination } = await service.page(
     {
       ...{ content: 'companies', search, pageSize, pageNumber, minified: true },
       ...(currency !== undefined && { currency }),
-      ...(sortBy && { sortBy }),
     },
     countedLines('minified'),
     signal && { signal },
@@ -92,11 +75,11 @@ export const minifiedPage = async (
   return { ...value, total, hasNext: pagination.HasNext ?? pageNumber * pageSize < total }
 }
 
-const minifiedParts = async (search: SearchParameters, options: ListingOptions): Promise<ListedPage[]> => {
+const minifiedParts = async (search: SearchParameters, options: ListingOptions): Promise<Buffer[]> => {
   const parts = await options.cutAgain(search, LIMITS.pageReach / 2)
   if (parts.length < 2)
     throw new ToolkitError('PLAN_IMPOSSIBLE', 'Cannot list a window: it has outgrown page mode meanwhile')
-  const pages: ListedPage[] = []
+  const pages: Buffer[] = []
   for (const part of parts) pages.push(...(await minified(part, options)))
   return pages
 }
@@ -112,12 +95,14 @@ export const listAgain = async (
   options: ListingOptions,
 ): Promise<void> => {
   if (await look(path)) return
-  const pages: ListedPage[] = []
+  const pages: Buffer[] = []
   for (const group of groupsOf(ids))
     pages.push(...(await minified(withFilter(search, 'InternalId', group), options)))
   await writeListing(path, pages)
 }
 
 /** Companies in groups that one request may name. */
-export const groupsOf = <Id>(ids: readonly Id[], size: number = LIMITS.idsPerRequest): Id[][] =>
-  Array.from({ length: Math.ceil(ids.length / size) }, (_, at) => ids.slice(at * size, (at + 1) * size))
+export const groupsOf = (ids: readonly number[]): number[][] =>
+  Array.from({ length: Math.ceil(ids.length / LIMITS.idsPerRequest) }, (_, at) =>
+    ids.slice(at * LIMITS.idsPerRequest, (at + 1) * LIMITS.idsPerRequest),
+  )

@@ -5,19 +5,13 @@
 
 import { join } from 'node:path'
 import { LIMITS } from '../contract/limits.ts'
-import { ToolkitError, writeError } from '../core/errors.ts'
 import type { PullEntry, Snapshot } from '../core/partition.ts'
 import { inLake, runPath } from '../lake/layout.ts'
 import type { RunClaim } from '../manifest/run-claims.ts'
-import { storageOf } from '../storage/open-storage.ts'
+import { createRunFile, type RunFile, readRunFile } from '../manifest/run-files.ts'
 import { sideBySide } from '../support/side-by-side.ts'
-import { WINDOW_COMPANIES } from './close-gap.ts'
-import { IdSet, idsPath } from './id-set.ts'
-import { type GapListingOptions, listGaps } from './list-gaps.ts'
-import { cutAgain, pullEntry } from './pull.ts'
-import type { PullOptions, PullPlan } from './pull-plan.ts'
+import { cutAgain, makeRunFolder, type PullOptions, type PullPlan, pullEntry, windowsFolder } from './pull.ts'
 import type { PullService, PullSettings } from './pull-settings.ts'
-import { makeRunFolder, windowsFolder } from './run-folders.ts'
 import { type Comparison, compareListing } from './sync-compare.ts'
 import { groupsOf, type ListingOptions, listAgain, listingFiles, listWindow } from './sync-listing.ts'
 import { pullWindow } from './window-chain.ts'
@@ -41,13 +35,13 @@ export interface SyncOptions extends Omit<PullOptions, 'onEvent'> {
 
 /** Settings of a sync: companies in windows that page mode reaches. */
 export const syncSettings = (
-  settings: Pick<PullSettings, 'search' | 'currency' | 'by' | 'closeGap'>,
+  settings: Pick<PullSettings, 'search' | 'currency' | 'by'>,
 ): PullSettings & { readonly content: 'companies' } => ({
   ...{ content: 'companies', pageSize: LIMITS.pageSize.most, cap: LIMITS.pageReach },
   ...settings,
 })
 
-const findingsPath = ({ run }: RunClaim): string => `${runPath(run)}/findings.json`
+const FINDINGS: RunFile = { name: 'findings.json', what: 'its findings are' }
 
 const isFindings = (value: unknown): value is SyncFindings =>
   typeof value === 'object' &&
@@ -56,20 +50,6 @@ const isFindings = (value: unknown): value is SyncFindings =>
   Array.isArray(value.new) &&
   'changed' in value &&
   Array.isArray(value.changed)
-
-const storedFindings = async (claim: RunClaim): Promise<SyncFindings | undefined> => {
-  const text = await storageOf(claim.lake).read(findingsPath(claim))
-  if (text === null) return undefined
-  try {
-    const value: unknown = JSON.parse(text.toString('utf8'))
-    if (isFindings(value)) return value
-  } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error
-  }
-  throw new ToolkitError('RUN_NOT_RESUMABLE', `Cannot resume run "${claim.run}": its findings are damaged`, {
-    run: claim.run,
-  })
-}
 
 /** Lists and compares, or takes what an earlier try of the run has found. */
 export const findChanges = async (
@@ -80,19 +60,18 @@ export const findChanges = async (
   snapshot: Snapshot | null,
   options: SyncOptions,
 ): Promise<SyncFindings> => {
-  const stored = await storedFindings(claim)
+  const stored = await readRunFile(claim, FINDINGS, isFindings)
   if (stored) return stored
   const folder = inLake(claim.lake, `${runPath(claim.run)}/listing`)
   await makeRunFolder(folder)
   const listing = listingOptions(service, settings, options)
-  const paths = plan.windows.map((_, index) => join(folder, `${String(index).padStart(5, '0')}.jsonl`))
   await sideBySide(
     plan.windows,
     options.concurrency,
-    ({ search }, index) => listWindow(search, paths[index] ?? '', listing),
+    ({ search }, index) =>
+      listWindow(search, join(folder, `${String(index).padStart(5, '0')}.jsonl`), listing),
     options.signal,
   )
-  await listGapsOf(plan, paths, { ...listing, folder, keepLines: true, concurrency: options.concurrency })
   const compare = async (): Promise<Comparison> =>
     compareListing({
       ...{ lake: claim.lake, snapshot, search: settings.search, memoryBytes: options.memoryBytes },
@@ -103,23 +82,8 @@ export const findChanges = async (
   if (first.absent && first.absent.length > 0) await listAgain(settings.search, first.absent, again, listing)
   const { absent, ...found } = first.absent?.length ? await compare() : first
   const findings = { ...found, ...(absent && { vanished: absent }) }
-  try {
-    await storageOf(claim.lake).create(findingsPath(claim), `${JSON.stringify(findings)}\n`)
-  } catch (error) {
-    throw writeError(`Cannot write what run "${claim.run}" found`, error)
-  }
+  await createRunFile(claim, FINDINGS, findings)
   return findings
-}
-
-/** Lists what stands in no window: what is found there is compared with the lake as all the rest. */
-const listGapsOf = async (
-  { gaps, closing }: PullPlan,
-  paths: readonly string[],
-  options: GapListingOptions,
-): Promise<void> => {
-  if (gaps === undefined || closing === undefined) return
-  const listed = await IdSet.read(paths.map(idsPath))
-  await listGaps({ gaps, closing }, (id) => listed.has(id), options)
 }
 
 const listingOptions = (
@@ -133,6 +97,9 @@ const listingOptions = (
   cutAgain: (search, atMost) => cutAgain(service, settings, search, atMost, options),
   onPage: (records) => onEvent?.({ kind: 'listed', records }),
 })
+
+/** Companies of one window: as many requests as a person would want to lose at most. */
+const WINDOW_COMPANIES = 20_000
 
 /** Windows of what is new or changed, in full. */
 export const openSync = async (
@@ -177,8 +144,4 @@ export const syncEntry = (
   settings: PullSettings,
   plan: PullPlan,
   { listed }: SyncFindings,
-): PullEntry =>
-  pullEntry(service.origin, claim, settings, plan, {
-    received: listed,
-    closed: Math.max(0, listed - plan.planned),
-  })
+): PullEntry => pullEntry(service.origin, claim, settings, plan, listed)

@@ -21,8 +21,6 @@ export interface WindowRequest {
   readonly searches: readonly SearchParameters[]
   readonly currency?: string | undefined
   readonly pageSize: number
-  /** Keeps the ids of what came beside the window's file. @default false */
-  readonly keepIds?: boolean | undefined
 }
 
 export interface WindowOptions {
@@ -55,14 +53,13 @@ export const pullWindow = async (request: WindowRequest, options: WindowOptions)
   const begun = await readCheckpoint(options.path)
   if (begun?.sha256 !== undefined) return begun
   // A file that lost what its checkpoint counts is begun anew: nothing of an unfinished window is loaded yet.
-  const kept = begun && (await holds(options.path, begun.bytes)) ? begun : undefined
+  const kept = begun && (await holds(options.path, begun)) ? begun : undefined
   const start = {
     ...(kept ?? { ...beginning(NOTHING), chains: request.searches, chain: 0, asOf: null }),
     // Counted anew: a run that was away for long finds its cursor expired each time, and must not get stuck.
     restarts: 0,
   }
-  const ids = request.keepIds ? (start.ids ?? 0) : undefined
-  const spool = await WindowSpool.open(options.path, start.bytes, ids)
+  const spool = await WindowSpool.open(options.path, start.bytes)
   try {
     let checkpoint = start
     while (checkpoint.chain < checkpoint.chains.length)
@@ -74,11 +71,10 @@ export const pullWindow = async (request: WindowRequest, options: WindowOptions)
 }
 
 const beginning = (before: Checkpoint['before']) => {
-  const { bytes, records, pages, announced, ids = 0 } = before
-  const extent = { bytes, records, pages, announced, ids }
+  const { bytes, records, pages, announced } = before
   return {
-    ...extent,
-    before: extent,
+    ...{ bytes, records, pages, announced },
+    before: { bytes, records, pages, announced },
     cursor: FIRST_CURSOR,
     lastId: null,
     lastIds: null,
@@ -111,7 +107,7 @@ class Chain {
         ;(await written)()
         const after = this.#after(page)
         cursor = after.next
-        written = outcome(this.#keep(after.repeated ? NOTHING_NEW : page.value, after.checkpoint))
+        written = outcome(this.#keep(after.repeated ? EMPTY : page.value.lines, after.checkpoint))
       }
       ;(await written)()
       return this.#checkpoint
@@ -172,7 +168,6 @@ class Chain {
       ...(!repeated && {
         bytes: was.bytes + value.lines.length,
         records: was.records + value.records,
-        ids: (was.ids ?? 0) + value.ids.length,
         pages: was.pages + (value.records > 0 ? 1 : 0),
       }),
     }
@@ -181,8 +176,8 @@ class Chain {
     return { checkpoint, next, repeated }
   }
 
-  async #keep({ lines, ids }: Pick<PageLines, 'lines' | 'ids'>, checkpoint: Checkpoint): Promise<void> {
-    await this.#spool.append(lines, ids, checkpoint)
+  async #keep(lines: Buffer, checkpoint: Checkpoint): Promise<void> {
+    await this.#spool.append(lines, checkpoint)
     this.#options.onPage?.(checkpoint)
   }
 
@@ -231,7 +226,7 @@ class Chain {
   }
 }
 
-const NOTHING_NEW = { lines: Buffer.alloc(0), ids: new BigInt64Array() }
+const EMPTY = Buffer.alloc(0)
 
 /** A promise whose failure waits until it is asked for. */
 const outcome = (promise: Promise<void>): Promise<() => void> =>

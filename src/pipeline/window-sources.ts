@@ -7,7 +7,14 @@ import type { DateRange, WindowEntry } from '../core/partition.ts'
 import type { Source } from '../core/source.ts'
 import { openFile } from '../source/local-files.ts'
 import { recordedSearch } from './recorded-search.ts'
-import { type Checkpoint, fingerprintOf, readCheckpoint, removeSpool } from './window-spool.ts'
+import {
+  type Checkpoint,
+  fingerprintOf,
+  forgetWindow,
+  isWholeWindow,
+  readCheckpoint,
+  removeSpool,
+} from './window-spool.ts'
 
 /** A window as a run works on it. */
 export interface RunWindow {
@@ -18,8 +25,6 @@ export interface RunWindow {
   readonly requested: DateRange['requested']
   /** It is still growing while others are pulled: begun when all before it are done. */
   readonly growing: boolean
-  /** What it asks for is known only when all others are pulled. */
-  readonly closing?: true
 }
 
 export interface WindowSourcesOptions {
@@ -109,6 +114,8 @@ class Ahead {
   readonly #stopped = new AbortController()
   readonly #signal: AbortSignal
   readonly #heeded = new WeakSet<AbortSignal>()
+  /** Windows that an earlier process had pulled to their end. */
+  readonly #earlier = new Set<number>()
   #failed = false
 
   constructor(windows: readonly RunWindow[], options: WindowSourcesOptions) {
@@ -122,8 +129,11 @@ class Ahead {
 
   /** Learns what an earlier process has pulled. */
   async open(): Promise<void> {
-    for (const index of this.#windows.keys())
-      this.checkpoints[index] = await readCheckpoint(windowPath(this.#options.folder, index))
+    for (const index of this.#windows.keys()) {
+      const checkpoint = await readCheckpoint(windowPath(this.#options.folder, index))
+      this.checkpoints[index] = checkpoint
+      if (checkpoint?.sha256 !== undefined) this.#earlier.add(index)
+    }
   }
 
   checkpoint(index: number): Checkpoint {
@@ -141,11 +151,23 @@ class Ahead {
     const pull = this.#pulls[index] ?? this.#start(index)
     this.#fill()
     try {
-      return await pull
+      return await this.#whole(index, await pull)
     } catch (error) {
       if (signal?.aborted) await this.stop()
       throw error
     }
+  }
+
+  /**
+   * A window that an earlier process had pulled, compared before it is loaded. It is pulled again where its file was
+   * damaged, or taken away because all of it was loaded, and what was loaded is damaged.
+   */
+  async #whole(index: number, checkpoint: Checkpoint): Promise<Checkpoint> {
+    if (!this.#earlier.delete(index)) return checkpoint
+    const path = windowPath(this.#options.folder, index)
+    if (await isWholeWindow(path, checkpoint)) return checkpoint
+    await forgetWindow(path)
+    return this.#start(index)
   }
 
   release(index: number): void {
@@ -177,14 +199,8 @@ class Ahead {
       if (pulling >= concurrency || pulling + this.#count('held') >= concurrency + ahead) return
       // A record that changes meanwhile moves into a window that grows: pulled last, it still finds it.
       if (this.#windows[next]?.growing && this.#pullingComplete()) return
-      if (this.#windows[next]?.closing && this.#pullingOthers()) return
       this.#start(next)
     }
-  }
-
-  /** Whether windows are being pulled that closing ones wait for; those stand behind all others. */
-  #pullingOthers(): boolean {
-    return this.#states.some((state, at) => state === 'pulling' && !this.#windows[at]?.closing)
   }
 
   #start(index: number): Promise<Checkpoint> {

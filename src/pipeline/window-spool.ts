@@ -5,13 +5,14 @@
 
 import { createHash, type Hash } from 'node:crypto'
 import { type FileHandle, open, readFile, rm } from 'node:fs/promises'
+import { crc32 } from 'node:zlib'
 import type { SearchParameters } from '../contract/requests.ts'
 import { systemCode, ToolkitError, writeError } from '../core/errors.ts'
 import type { Fingerprint } from '../core/source.ts'
 import { replaceDurably } from '../support/durable-files.ts'
-import { hashFile } from '../support/hash.ts'
+import { crc32Of, hashFile } from '../support/hash.ts'
 import { look } from '../support/list-files.ts'
-import { ID_BYTES, openIds, writeIds } from './id-set.ts'
+import { seal, unseal } from '../support/sealed-text.ts'
 
 /** How much of a window there is. */
 export interface Extent {
@@ -21,8 +22,6 @@ export interface Extent {
   readonly pages: number
   /** Sum of the first `TotalCount` of each chain. */
   readonly announced: number
-  /** Ids in the file beside it; absent where there is none. */
-  readonly ids?: number
 }
 
 /** Where a window stands after a page. */
@@ -42,6 +41,8 @@ export interface Checkpoint extends Extent {
   readonly restarts: number
   /** When the window's first page came, by the service's clock. */
   readonly asOf: string | null
+  /** CRC-32 of what the file has so far: unlike a hash it can go on in another process. */
+  readonly crc32?: number
   /** Of the whole file, once it is whole. */
   readonly sha256?: string
 }
@@ -62,65 +63,78 @@ const isCheckpoint = (value: unknown): value is Checkpoint =>
   'cursor' in value &&
   typeof value.cursor === 'string'
 
-/** The checkpoint of a window; `undefined` where it has not begun or its checkpoint cannot be used. */
+/**
+ * The checkpoint of a window; `undefined` where it has not begun.
+ *
+ * @throws {ToolkitError} RUN_NOT_RESUMABLE when it is damaged: what was loaded of the window is counted by it
+ */
 export const readCheckpoint = async (path: string): Promise<Checkpoint | undefined> => {
   try {
-    const value: unknown = JSON.parse(await readFile(checkpointPath(path), 'utf8'))
-    return isCheckpoint(value) ? value : undefined
+    const read = unseal(await readFile(checkpointPath(path)))
+    if (read.kind !== 'damaged' && isCheckpoint(read.value)) return read.value
+    throw new ToolkitError(
+      'RUN_NOT_RESUMABLE',
+      `Cannot go on with "${path}": its checkpoint is damaged, "firmlake gc" removes the run`,
+    )
   } catch (error) {
-    if (systemCode(error) === 'ENOENT' || error instanceof SyntaxError) return undefined
+    if (error instanceof ToolkitError) throw error
+    if (systemCode(error) === 'ENOENT') return undefined
     throw new ToolkitError('SOURCE_UNREADABLE', `Cannot read "${checkpointPath(path)}"`, {}, error)
   }
 }
 
-/** Whether a window's file has at least as much as its checkpoint says. */
-export const holds = async (path: string, bytes: number): Promise<boolean> =>
-  bytes === 0 || ((await look(path))?.bytes ?? 0) >= bytes
+/** Whether a window's file still begins with what its checkpoint counts. */
+export const holds = async (path: string, { bytes, crc32: sum }: Checkpoint): Promise<boolean> => {
+  if (bytes === 0) return true
+  if (((await look(path))?.bytes ?? 0) < bytes) return false
+  return sum === undefined || (await crc32Of(path, bytes)) === sum
+}
+
+/** Whether the file of a window that was whole still is. */
+export const isWholeWindow = async (path: string, { bytes, sha256 }: Checkpoint): Promise<boolean> =>
+  (await look(path))?.bytes === bytes && (await hashFile(path)).sha256 === sha256
+
+const writeCheckpoint = (path: string, checkpoint: Checkpoint): Promise<void> =>
+  replaceDurably(checkpointPath(path), seal(JSON.stringify(checkpoint)))
 
 /** A window's file, open for its next page. One writer at a time. */
 export class WindowSpool {
   readonly #path: string
   readonly #file: FileHandle
-  readonly #ids: FileHandle | undefined
   #hash: Hash | undefined
   #bytes: number
+  #crc32: number
 
-  private constructor(path: string, file: FileHandle, bytes: number, ids: FileHandle | undefined) {
+  private constructor(path: string, file: FileHandle, bytes: number, sum: number) {
     this.#path = path
     this.#file = file
-    this.#ids = ids
     this.#bytes = bytes
+    this.#crc32 = sum
     // What an earlier process wrote is hashed at the end: a hash cannot be kept half done.
     if (bytes === 0) this.#hash = createHash('sha256')
   }
 
-  /**
-   * Opens the file and cuts it to what its checkpoint says.
-   *
-   * @param ids how many are kept beside it so far; absent: none are to be kept
-   * @throws {ToolkitError} DISK_FULL, WRITE_FAILED
-   */
-  static async open(path: string, bytes: number, ids?: number): Promise<WindowSpool> {
+  /** Opens the file and cuts it to what its checkpoint says. @throws {ToolkitError} DISK_FULL, WRITE_FAILED */
+  static async open(path: string, bytes: number): Promise<WindowSpool> {
     try {
       const file = await open(path, bytes === 0 ? 'w' : 'r+')
       await file.truncate(bytes)
-      return new WindowSpool(path, file, bytes, ids === undefined ? undefined : await openIds(path, ids))
+      return new WindowSpool(path, file, bytes, await crc32Of(path, bytes))
     } catch (error) {
       throw writeError(`Cannot open "${path}"`, error)
     }
   }
 
   /** Appends a page's lines and brings them to the disk, then the checkpoint that counts them. */
-  async append(lines: Buffer, ids: BigInt64Array, after: Checkpoint): Promise<void> {
+  async append(lines: Buffer, after: Checkpoint): Promise<void> {
     try {
-      // Not synced: an id that is lost here only brings its company once more.
-      if (this.#ids) await writeIds(this.#ids, ids, (after.ids ?? 0) - ids.length)
       for (let at = 0; at < lines.length; ) {
         const { bytesWritten } = await this.#file.write(lines, at, lines.length - at, this.#bytes + at)
         at += bytesWritten
       }
       if (lines.length > 0) await this.#file.datasync()
       this.#hash?.update(lines)
+      this.#crc32 = crc32(lines, this.#crc32)
       this.#bytes += lines.length
       await this.#checkpoint(after)
     } catch (error) {
@@ -131,10 +145,10 @@ export class WindowSpool {
   /** Cuts the file to what a checkpoint counts, when a chain begins again. */
   async cutTo(checkpoint: Checkpoint): Promise<void> {
     try {
+      this.#crc32 = await crc32Of(this.#path, checkpoint.bytes)
       // First what is true of the shorter file too, then the file.
       await this.#checkpoint(checkpoint)
       await this.#file.truncate(checkpoint.bytes)
-      await this.#ids?.truncate((checkpoint.ids ?? 0) * ID_BYTES)
       this.#bytes = checkpoint.bytes
       this.#hash = checkpoint.bytes === 0 ? createHash('sha256') : undefined
     } catch (error) {
@@ -143,7 +157,7 @@ export class WindowSpool {
   }
 
   async #checkpoint(checkpoint: Checkpoint): Promise<void> {
-    await replaceDurably(checkpointPath(this.#path), JSON.stringify(checkpoint))
+    await writeCheckpoint(this.#path, { ...checkpoint, crc32: this.#crc32 })
   }
 
   /** Writes the last checkpoint, with the hash of the whole file. */
@@ -159,7 +173,6 @@ export class WindowSpool {
   }
 
   async close(): Promise<void> {
-    await this.#ids?.close()
     await this.#file.close()
   }
 }
@@ -168,6 +181,12 @@ export class WindowSpool {
 export const fingerprintOf = (path: string, { bytes, sha256 }: Checkpoint): Fingerprint => {
   if (sha256 === undefined) throw new TypeError(`Cannot tell the hash of "${path}": it is not whole`)
   return { bytes, sha256 }
+}
+
+/** Takes the file away with its checkpoint: the window is begun anew. */
+export const forgetWindow = async (path: string): Promise<void> => {
+  await rm(checkpointPath(path), { force: true })
+  await removeSpool(path)
 }
 
 /** Takes the file away; its checkpoint stays, so that a resumed run knows that the window was pulled. */

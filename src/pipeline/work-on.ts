@@ -63,8 +63,9 @@ const openEngine = async (claim: RunClaim, options: EngineOptions): Promise<Engi
     await makeFolder(inLake(claim.lake, runPath(claim.run)))
     return await Engine.open(options)
   } catch (error) {
-    await releaseRun(claim).catch(() => undefined)
-    throw writeError(`Cannot make room for run "${claim.run}"`, error)
+    const failed = writeError(`Cannot make room for run "${claim.run}"`, error)
+    await releaseRun(claim, failed).catch(() => undefined)
+    throw failed
   }
 }
 

@@ -26,9 +26,9 @@ const neutralised = (text: string): string =>
   `CASE WHEN regexp_matches(${text}, ${literal(FORMULA)}) THEN '''' || ${text} ELSE ${text} END`
 
 // Most texts are plain: one look tells them, and DuckDB takes it once for each entry of a dictionary.
-const textCell = (text: string, neutralise: boolean): string => {
-  const plain = `[^${neutralise ? `'${STARTS}` : ''}",\\r\\n][^",\\r\\n]*`
-  const other = quoted(neutralise ? neutralised(text) : text)
+const textCell = (text: string, neutral: boolean): string => {
+  const plain = `[^${neutral ? `'${STARTS}` : ''}",\\r\\n][^",\\r\\n]*`
+  const other = quoted(neutral ? neutralised(text) : text)
   return `CASE WHEN regexp_full_match(${text}, ${literal(plain)}) THEN ${text} ELSE ${other} END`
 }
 
@@ -39,24 +39,27 @@ export const instant = (value: string, zone: 'Z' | ''): string =>
   ELSE strftime(${value}, '%Y-%m-%dT%H:%M:%S.%f${zone}') END`
 
 /** A value as a cell; NULL stays NULL. */
-const cell = ({ name, type }: RelationColumn, neutralise: boolean): string => {
+const cell = ({ name, type }: RelationColumn, neutral: boolean): string => {
   const value = ident(name)
   if (NUMBER.test(type) || type === 'BOOLEAN' || type === 'DATE') return value
   if (type === 'TIMESTAMP WITH TIME ZONE') return instant(value, 'Z')
   if (type === 'TIMESTAMP') return instant(value, '')
   if (NESTED.test(type)) return quoted(`to_json(${value})::VARCHAR`)
-  return textCell(type === 'VARCHAR' ? value : `${value}::VARCHAR`, neutralise)
+  return textCell(type === 'VARCHAR' ? value : `${value}::VARCHAR`, neutral)
 }
 
-const FORMULA_NAME = new RegExp(FORMULA)
+const FORMULA_TEXT = new RegExp(FORMULA)
+
+/** A text as a spreadsheet takes it for a text. */
+export const neutralise = (text: string): string => (FORMULA_TEXT.test(text) ? `'${text}` : text)
 
 /** The record of the columns' names, without a line end. */
-export const csvHeader = (columns: readonly RelationColumn[], neutralise: boolean): string =>
+export const csvHeader = (columns: readonly RelationColumn[], neutral: boolean): string =>
   columns
-    .map(({ name }) => (neutralise && FORMULA_NAME.test(name) ? `'${name}` : name))
+    .map(({ name }) => (neutral ? neutralise(name) : name))
     .map((name) => (name === '' || /[",\r\n]/.test(name) ? `"${name.replaceAll('"', '""')}"` : name))
     .join(',')
 
 /** Each row as a record, with the CR of its line end: LF is the writer's. */
-export const csvRecord = (columns: readonly RelationColumn[], neutralise: boolean): string =>
-  `concat(${columns.map((column) => cell(column, neutralise)).join(", ',', ")}, chr(13))`
+export const csvRecord = (columns: readonly RelationColumn[], neutral: boolean): string =>
+  `concat(${columns.map((column) => cell(column, neutral)).join(", ',', ")}, chr(13))`

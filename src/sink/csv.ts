@@ -4,7 +4,9 @@ import type { CopyFormat, Relation } from '../core/relation.ts'
 import type { Sink } from '../core/sink.ts'
 import { ident } from '../lake/sql.ts'
 import { csvHeader, csvRecord } from './csv-records.ts'
+import { type FileFormat, writtenFile } from './file-format.ts'
 import { folderSink, withRows } from './folder-sink.ts'
+import { writeTexts } from './write-texts.ts'
 
 export interface CsvOptions {
   /**
@@ -42,3 +44,17 @@ export const csvSink = ({ directory, ...options }: CsvSinkOptions): Sink => {
   const sink = folderSink({ name: 'csv', directory, formatOf: () => CSV_FORMAT })
   return withRows(sink, (rows) => csvRelation(rows, options))
 }
+
+export const csv = {
+  folder: (directory, { neutralise }) => csvSink({ directory, neutralise }),
+  write: async (path, rows, { neutralise }) => {
+    const records = await csvRelation(rows, { neutralise })
+    return writtenFile(path, (await records.copyTo(path, CSV_FORMAT)).rows)
+  },
+  stream: async (target, rows, options) => {
+    const records = await csvRelation(rows, options)
+    const [column] = await records.columns()
+    const texts = records.select((from) => `SELECT COLUMNS(*) || chr(10) AS record FROM ${from}`)
+    return writeTexts(target, `${column?.name ?? ''}\n`, texts, options)
+  },
+} as const satisfies FileFormat

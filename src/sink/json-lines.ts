@@ -4,7 +4,9 @@ import type { Relation, RelationColumn } from '../core/relation.ts'
 import type { Sink } from '../core/sink.ts'
 import { ident } from '../lake/sql.ts'
 import { instant } from './csv-records.ts'
+import { type FileFormat, writtenFile } from './file-format.ts'
 import { folderSink, withRows } from './folder-sink.ts'
+import { writeTexts } from './write-texts.ts'
 
 export interface JsonLinesOptions {
   /** Folder for the files; made where it is missing. */
@@ -40,3 +42,20 @@ export const jsonLines = ({ directory }: JsonLinesOptions): Sink => {
   const sink = folderSink({ name: 'json-lines', directory, formatOf: () => ({ kind: 'json-lines' }) })
   return withRows(sink, (rows) => jsonRelation(rows))
 }
+
+export const jsonl = {
+  folder: (directory) => jsonLines({ directory }),
+  write: async (path, rows) => {
+    const values = await jsonRelation(rows)
+    return writtenFile(path, (await values.copyTo(path, { kind: 'json-lines' })).rows)
+  },
+  stream: async (target, rows, options) => {
+    const values = await jsonRelation(rows)
+    // A column of the row's name would be taken for it.
+    const row = '"firmlake row"'
+    const texts = values.select(
+      (from) => `SELECT to_json(${row})::VARCHAR || chr(10) AS record FROM ${from} AS ${row}`,
+    )
+    return writeTexts(target, '', texts, options)
+  },
+} as const satisfies FileFormat

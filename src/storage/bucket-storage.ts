@@ -7,6 +7,7 @@ import { atMost, sideBySide } from '../support/side-by-side.ts'
 import { copiesOf } from './bucket-copies.ts'
 import { CONDITIONS_PATH, hasFilesBelow, listAll, listEntries, listFiles } from './bucket-list.ts'
 import { openLog, readLog } from './bucket-log.ts'
+import { isWhole } from './check-files.ts'
 import type { ObjectStore } from './object-store.ts'
 import { readWhole } from './read-object.ts'
 import type { FileFacts, Storage } from './storage.ts'
@@ -105,6 +106,9 @@ export const bucketStorage = (address: string, store: ObjectStore): Storage => {
     },
 
     keep: (from, to) => uploading(() => upload(from, to)),
+    isKept: async (from, to, signal) =>
+      // What stands in the bucket was compared when it was sent.
+      (await look(from)) ? isWhole(from, to, signal) : (await store.head(to.path))?.bytes === to.bytes,
     place: async (placements) => {
       await sideBySide(placements, LOOKS_AT_ONCE, async ({ to }) => {
         if ((await store.head(to)) === null)

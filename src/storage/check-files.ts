@@ -149,3 +149,14 @@ export const findMisfits = async (
   )
   return misfits.filter((one) => one !== null)
 }
+
+/** Whether one file is there and what it should be. What cannot be read is not. */
+export const isWhole = async (place: string, file: FileFacts, signal?: AbortSignal): Promise<boolean> => {
+  try {
+    return (await findMisfits([file], () => place, { signal })).length === 0
+  } catch (error) {
+    signal?.throwIfAborted()
+    if (error instanceof ToolkitError && error.code === 'LAKE_DAMAGED') return false
+    throw error
+  }
+}

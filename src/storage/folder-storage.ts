@@ -16,7 +16,7 @@ import {
 import { hashFile } from '../support/hash.ts'
 import { listFolder, listTree, look } from '../support/list-files.ts'
 import { temporaryName } from '../support/process-identity.ts'
-import { damagedFile, findMisfits } from './check-files.ts'
+import { damagedFile, findMisfits, isWhole } from './check-files.ts'
 import type { Placement, Storage, StoredFile } from './storage.ts'
 
 const NEWLINE = 10
@@ -146,6 +146,8 @@ export const folderStorage = (folder: string): Storage => {
       }),
 
     keep: async () => undefined,
+
+    isKept: async (from, to, signal) => isWhole((await look(from)) ? from : absolute(to.path), to, signal),
 
     place: (placements: readonly Placement[]) =>
       writing('staged files', async () => {

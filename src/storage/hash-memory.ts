@@ -40,7 +40,7 @@ const read = async (path: string): Promise<Entries> => {
   try {
     if (!(await isOwn(dirname(path))) || !(await isOwn(path))) return new Map()
     const found = unseal(await readFile(path))
-    const files = found.kind === 'sealed' ? found.value.files : {}
+    const files = found.kind === 'sealed' && 'files' in found.value ? found.value.files : {}
     if (typeof files !== 'object' || files === null) return new Map()
     return new Map(Object.entries(files).flatMap(([name, entry]) => (isEntry(entry) ? [[name, entry]] : [])))
   } catch {

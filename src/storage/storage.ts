@@ -139,6 +139,8 @@ export interface Storage {
    * takes it to its place (where nobody looks before a snapshot lists it) and frees the local disk.
    */
   readonly keep: (from: string, to: FileFacts) => Promise<void>
+  /** Whether a staged file still is what was kept, where it was staged or in its place already. */
+  readonly isKept: (from: string, to: FileFacts, signal?: AbortSignal) => Promise<boolean>
   /** Puts what was kept into its place. May be called again after a crash in its midst. */
   readonly place: (placements: readonly Placement[]) => Promise<void>
   /** Brings the names of files that stand in their places to the disk, before something refers to them. */

@@ -1,7 +1,9 @@
 /** SHA-256 of data and of files. Several files side by side are the caller's. */
 
 import { createHash } from 'node:crypto'
+import { createReadStream } from 'node:fs'
 import { type FileHandle, open, readFile } from 'node:fs/promises'
+import { crc32 } from 'node:zlib'
 
 /** What one pass over a file tells. */
 export interface FileHash {
@@ -96,4 +98,12 @@ export const sha256OfOpen = async (file: FileHandle): Promise<string> => {
     hash.update(buffer.subarray(0, bytesRead))
     at += bytesRead
   }
+}
+
+/** CRC-32 of the first bytes of a file. */
+export const crc32Of = async (path: string, bytes: number): Promise<number> => {
+  let sum = 0
+  if (bytes === 0) return sum
+  for await (const chunk of createReadStream(path, { end: bytes - 1 })) sum = crc32(chunk, sum)
+  return sum
 }

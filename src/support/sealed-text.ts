@@ -2,27 +2,27 @@
 
 import { sha256Of } from './hash.ts'
 
-const SEAL_START = ',"sha256":"'
+const SEAL_START = ',"seal":"'
 const sealOf = (body: string): string => `${SEAL_START}${sha256Of(body)}"}`
 const SEAL_LENGTH = sealOf('').length
 
 /** What stands where a seal would, whichever one byte of it was changed. */
-const SEAL_LIKE = /"[^"]{64}"?\}?$|"sha256"/
+const SEAL_LIKE = /"seal"|"[^"]{4}":"[^"]{64}"\}$/
 
-/** Seals the text of an object that has a member at least. */
+/** Seals the text of an object that has a member at least. A line end may follow it. */
 export const seal = (objectText: string): string => {
   const body = objectText.trimEnd().replace(/\s*\}$/, '')
   return body + sealOf(body)
 }
 
 export type Unsealed =
-  | { readonly kind: 'sealed' | 'unsealed'; readonly value: Readonly<Record<string, unknown>> }
+  | { readonly kind: 'sealed' | 'unsealed'; readonly value: object }
   | { readonly kind: 'damaged' }
 
-const parse = (text: string): Record<string, unknown> | null => {
+const parse = (text: string): object | null => {
   try {
     const value: unknown = JSON.parse(text)
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : null
+    return typeof value === 'object' ? value : null
   } catch {
     return null
   }
@@ -30,7 +30,7 @@ const parse = (text: string): Record<string, unknown> | null => {
 
 /** Reads what `seal` made, without the seal, or an object that never had one. */
 export const unseal = (bytes: Buffer): Unsealed => {
-  const text = bytes.toString('utf8').trimEnd()
+  const text = bytes.toString('utf8').replace(/\n$/, '')
   const body = text.slice(0, -SEAL_LENGTH)
   const isSealed = text.slice(body.length) === sealOf(body)
   // Bytes that are no UTF-8 would be read as another text than the one that stands there.

@@ -25,7 +25,25 @@ test('convert ends with 3 over the limit, quotes no line, and resumes with a hig
   expect(refused.code).toBe(3)
   expect(refused.stderr).toContain('error QUARANTINE_LIMIT: ')
   expect(refused.stdout + refused.stderr).not.toContain(SECRET)
-  expect(errorCode(await cli(['resume', '--lake', lake, '--json']).then(lastLine))).toBe('QUARANTINE_LIMIT')
+  const status = await cli(['status', '--lake', lake])
+  expect(status.stdout).toMatch(/failed with QUARANTINE_LIMIT: Cannot commit run .* 2 of 12 lines are bad/)
+  expect(status.stdout).toContain('It would fail again.')
+  expect(status.stdout).not.toContain(SECRET)
+
+  const offered = await cli(['resume', '--lake', lake])
+  expect(offered).toMatchObject({
+    code: 0,
+    stdout: 'Nothing to resume: the runs that failed would fail again.\n',
+  })
+  expect(offered.stderr).toMatch(/failed with QUARANTINE_LIMIT: Cannot commit run/)
+  const { resumed, notResumed } = await cliJson<{
+    readonly resumed: unknown[]
+    readonly notResumed: readonly { readonly run: string }[]
+  }>(['resume', '--lake', lake])
+  expect(resumed).toEqual([])
+  expect(notResumed).toMatchObject([{ failure: { code: 'QUARANTINE_LIMIT', final: true } }])
+  const byName = await cli(['resume', notResumed[0]?.run ?? '', '--lake', lake, '--json'])
+  expect(errorCode(lastLine(byName))).toBe('QUARANTINE_LIMIT')
 
   const accepted = await cli(['resume', '--lake', lake, '--max-quarantined', '2'])
   expect(accepted.code).toBe(0)
@@ -59,7 +77,7 @@ test('standard input is loaded, and its run cannot be resumed', async () => {
     input: [...lines, '{'].join('\n'),
   })
   expect(refused.code).toBe(3)
-  const result = await cli(['resume', '--lake', lake])
+  const result = await cli(['resume', '--lake', lake, '--max-quarantined', '1'])
   expect(result.code).toBe(1)
   expect(result.stderr).toContain('error RUN_NOT_RESUMABLE: ')
   expect(await cliJson(['gc', '--lake', lake])).toMatchObject({ runs: [expect.any(String)] })

@@ -59,6 +59,14 @@ describe('query', () => {
     expect(stdout).toBe('a,b,c,d,e\r\n"x,y","say ""hi""","",,"two\nlines"\r\n')
   })
 
+  test('--format csv has no texts that a spreadsheet takes for formulas, unless told so', async () => {
+    const sql = `SELECT '=1+1' AS "@a", '''-x' AS b, 'a=b' AS c, -5 AS d, -1.5::DECIMAL(9,2) AS e, '' AS f, NULL AS g`
+    const { stdout } = await query([sql, '--format', 'csv'])
+    expect(stdout).toBe(`'@a,b,c,d,e,f,g\r\n'=1+1,''-x,a=b,-5,-1.50,"",\r\n`)
+    const plain = await query([sql, '--format', 'csv', '--no-neutralise'])
+    expect(plain.stdout).toBe(`@a,b,c,d,e,f,g\r\n=1+1,'-x,a=b,-5,-1.50,"",\r\n`)
+  })
+
   test.each(['UTC', 'Asia/Tokyo', 'America/St_Johns'])(
     'prints date-times in UTC where the zone of the machine is %s',
     async (TZ) => {

@@ -99,11 +99,11 @@ test('a query reads the files of the tables that it names, and of their versions
       ),
     ).toBe(2)
     for (const sql of ['FROM financials', 'FROM financials_history', "FROM query_table('financials')"])
-      await expect(count(lake.snapshot, sql)).rejects.toMatchObject({ code: 'QUERY_FAILED' })
+      await expect(count(lake.snapshot, sql)).rejects.toMatchObject({ code: 'LAKE_DAMAGED' })
   })
   await without('companies', async () => {
     expect(await count(lake.snapshot, 'SELECT count(*) FROM financials_history')).toBe(2)
-    await expect(count(lake.snapshot, 'FROM financials')).rejects.toMatchObject({ code: 'QUERY_FAILED' })
+    await expect(count(lake.snapshot, 'FROM financials')).rejects.toMatchObject({ code: 'LAKE_DAMAGED' })
     expect(await count(lake.snapshot, 'SELECT count(*) FROM relations')).toBe(1)
   })
 })

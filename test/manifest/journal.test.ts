@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import { inLake } from '../../src/lake/layout.ts'
 import { journalPath, openJournal, readJournal } from '../../src/manifest/journal.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
+import { seededRandom } from './damage.ts'
 import { stageRun } from './small-lake.ts'
 
 test('readJournal gives what was appended', async () => {
@@ -69,4 +70,31 @@ test('readJournal gives the last entry of a partition that was loaded again', as
   await journal.append(again)
   await journal.close()
   expect(await readJournal(lake, claim.run)).toEqual([second, again])
+})
+
+test('readJournal takes no changed bit of a line for an entry', async () => {
+  const lake = await temporaryFolder()
+  const { claim, entries } = await stageRun(lake, ['a', 'b'])
+  const path = inLake(lake, journalPath(claim.run))
+  const whole = await readFile(path)
+  const random = seededRandom(5)
+  for (let time = 0; time < 300; time += 1) {
+    const changed = Buffer.from(whole)
+    const at = Math.floor(random() * whole.length)
+    changed[at] = (changed[at] ?? 0) ^ (1 << Math.floor(random() * 8))
+    await writeFile(path, changed)
+    const read = await readJournal(lake, claim.run).catch(() => [])
+    for (const entry of read) expect(entries).toContainEqual(entry)
+    expect(read.length).toBeLessThan(2)
+  }
+})
+
+test('readJournal takes the lines of an earlier release, which had no seal', async () => {
+  const lake = await temporaryFolder()
+  const { claim, entries } = await stageRun(lake, ['a', 'b'])
+  await writeFile(
+    inLake(lake, journalPath(claim.run)),
+    entries.map((entry) => `${JSON.stringify(entry)}\n`).join(''),
+  )
+  expect(await readJournal(lake, claim.run)).toEqual(entries)
 })

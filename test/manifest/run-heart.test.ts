@@ -20,7 +20,7 @@ afterEach(() => vi.useRealTimers())
 /** A run of another machine whose files were written two days ago. */
 const oldRun = async () => {
   const lake = join(await temporaryFolder(), 'lake')
-  const claim = await createRun({ lake, plan: {}, now: NOW, random, process: ELSEWHERE })
+  const claim = await createRun({ lake, plan: { at: 1 }, now: NOW, random, process: ELSEWHERE })
   const folder = join(lake, '_runs', claim.run)
   const before = new Date(NOW.getTime() - 48 * HOUR_MS)
   for (const name of ['owner-1.json', 'plan.json', 'journal.jsonl'])

@@ -1,8 +1,10 @@
 import { randomBytes } from 'node:crypto'
-import { readdir, utimes, writeFile } from 'node:fs/promises'
+import { readdir, readFile, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { ToolkitError } from '../../src/core/errors.ts'
 import { inLake, RUNS_FOLDER, runPath } from '../../src/lake/layout.ts'
+import { journalPath } from '../../src/manifest/journal.ts'
 import { assertOwner, claimRun, releaseRun } from '../../src/manifest/run-claims.ts'
 import { createRun, listRuns, readPlan, removeRun } from '../../src/manifest/runs.ts'
 import { listTree } from '../../src/support/list-files.ts'
@@ -37,10 +39,12 @@ test('createRun makes the lake and a folder that has its owner and plan from the
 test('createRun refuses an id that is taken and leaves the run there alone', async () => {
   const lake = await temporaryFolder()
   const random = () => Uint8Array.of(1, 2, 3)
-  const claim = await createRun({ lake, plan: 1, now: NOW, random })
-  await expect(createRun({ lake, plan: 2, now: NOW, random })).rejects.toMatchObject({ code: 'WRITE_FAILED' })
+  const claim = await createRun({ lake, plan: { at: 1 }, now: NOW, random })
+  await expect(createRun({ lake, plan: { at: 2 }, now: NOW, random })).rejects.toMatchObject({
+    code: 'WRITE_FAILED',
+  })
   expect(await readdir(join(lake, RUNS_FOLDER))).toEqual([claim.run])
-  expect(await readPlan(lake, claim.run)).toBe(1)
+  expect(await readPlan(lake, claim.run)).toEqual({ at: 1 })
 })
 
 test('readPlan throws RUN_NOT_FOUND without a plan and RUN_NOT_RESUMABLE for a damaged one', async () => {
@@ -74,6 +78,38 @@ test('listRuns tells state, progress and commit of each run', async () => {
   await expect(listRuns(await temporaryFolder(), { now: NOW })).rejects.toMatchObject({
     code: 'LAKE_NOT_FOUND',
   })
+})
+
+test('listRuns tells why a run was given up until it is taken over again, and whether it would fail again', async () => {
+  const lake = await temporaryFolder()
+  const busy = await stageRun(lake, ['a'])
+  const bad = await stageRun(lake, ['b'])
+  const stopped = await stageRun(lake, ['c'])
+  await releaseRun(busy.claim, new ToolkitError('SERVICE_BUSY', 'Cannot pull: wait'))
+  await releaseRun(bad.claim, new ToolkitError('DECODE_DAMAGED', 'Cannot decode "x"'))
+  await releaseRun(stopped.claim, new ToolkitError('INTERRUPTED', 'It was stopped'))
+  const failures = async (): Promise<ReadonlyMap<string, unknown>> =>
+    new Map((await listRuns(lake, { now: NOW })).map(({ run, failure }) => [run, failure]))
+  const before = await failures()
+  expect(before.get(busy.claim.run)).toEqual({
+    ...{ code: 'SERVICE_BUSY', message: 'Cannot pull: wait', final: false },
+  })
+  expect(before.get(bad.claim.run)).toEqual({
+    ...{ code: 'DECODE_DAMAGED', message: 'Cannot decode "x"', final: true },
+  })
+  expect(before.get(stopped.claim.run)).toBeUndefined()
+  await releaseRun(await claimRun(lake, bad.claim.run, { now: NOW }))
+  expect((await failures()).get(bad.claim.run)).toBeUndefined()
+})
+
+test('listRuns says of a run with a damaged journal that gc is the way out', async () => {
+  const lake = await temporaryFolder()
+  const { claim } = await stageRun(lake, ['a', 'b'])
+  await writeFile(inLake(lake, journalPath(claim.run)), '{"damaged\n{}\n{}\n')
+  await releaseRun(claim)
+  const [run] = await listRuns(lake, { now: NOW })
+  expect(run?.failure).toMatchObject({ code: 'RUN_NOT_RESUMABLE', final: true })
+  expect(run?.failure?.message).toContain('line 1 is damaged; "firmlake gc" removes the run')
 })
 
 test('claimRun refuses a live run and one that is not there', async () => {
@@ -158,4 +194,20 @@ test('removeRun can be called again', async () => {
   await removeRun(claim)
   await removeRun(claim)
   expect(await readdir(join(lake, RUNS_FOLDER))).toEqual([])
+})
+
+test('readPlan takes no changed bit of a plan for one, and takes a plan of an earlier release', async () => {
+  const lake = await temporaryFolder()
+  const plan = { pipeline: 'convert', limits: { maxLineBytes: 1024 } }
+  const { run } = await createRun({ lake, plan, now: NOW, random: randomBytes })
+  const path = inLake(lake, `${runPath(run)}/plan.json`)
+  const whole = await readFile(path)
+  for (let at = 0; at < whole.length; at += 1) {
+    const changed = Buffer.from(whole)
+    changed[at] = (changed[at] ?? 0) ^ 1
+    await writeFile(path, changed)
+    await expect(readPlan(lake, run)).rejects.toMatchObject({ code: 'RUN_NOT_RESUMABLE' })
+  }
+  await writeFile(path, `${JSON.stringify(plan, null, 2)}\n`)
+  expect(await readPlan(lake, run)).toEqual(plan)
 })

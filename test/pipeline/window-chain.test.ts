@@ -1,10 +1,11 @@
-import { appendFile, readFile, stat, truncate } from 'node:fs/promises'
+import { appendFile, readdir, readFile, stat, truncate } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { pullWindow, type WindowOptions, type WindowRequest } from '../../src/pipeline/window-chain.ts'
 import { type Checkpoint, readCheckpoint } from '../../src/pipeline/window-spool.ts'
 import { openService } from '../../src/source/service/service.ts'
 import { sha256Of } from '../../src/support/hash.ts'
+import { flipBit } from '../manifest/damage.ts'
 import {
   cursorAt,
   type FakeCompany,
@@ -12,6 +13,7 @@ import {
   type FakeServiceOptions,
   openFakeService,
 } from '../service/fake-service.ts'
+import { answeringServer, client, FACTS, page, status, TOKEN } from '../source/service/answering-server.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const SEARCH = { CountryCode: ['SE'] }
@@ -113,6 +115,28 @@ test('pullWindow begins anew where the file has lost what its checkpoint counts'
   await truncate(one.path, 40)
   expect(await one.pull()).toMatchObject({ records: 50, announced: 50 })
   expect(await idsIn(one.path)).toEqual(tens(50))
+})
+
+test('pullWindow begins anew where a byte of what its checkpoint counts has changed', async () => {
+  const stop = new AbortController()
+  const one = await bench({
+    companies: companies(50),
+    before: (_, nth) => {
+      if (nth === 3) stop.abort()
+      return undefined
+    },
+  })
+  await expect(one.pull({ signal: stop.signal })).rejects.toThrow()
+  await flipBit(one.path, 40, 1)
+  expect(await one.pull()).toMatchObject({ records: 50, announced: 50 })
+  expect(await idsIn(one.path)).toEqual(tens(50))
+})
+
+test('pullWindow does not go on from a checkpoint of which a byte has changed', async () => {
+  const one = await bench({ companies: companies(50) })
+  await one.pull()
+  await flipBit(one.path.replace('.jsonl', '.json'), 20, 0)
+  await expect(one.pull()).rejects.toMatchObject({ code: 'RUN_NOT_RESUMABLE' })
 })
 
 test('pullWindow begins again where the cursor has expired, and doubles nothing', async () => {
@@ -244,4 +268,32 @@ test('pullWindow pulls several searches into one file, each in its own order', a
   const searches = [{ InternalId: tens(30).slice(10) }, { InternalId: tens(10) }]
   expect(await one.pull({}, { searches })).toMatchObject({ records: 30, announced: 30, chains: searches })
   expect(await idsIn(one.path)).toEqual([...tens(30).slice(10), ...tens(10)])
+})
+
+test('pullWindow keeps no token on the disk where the service repeats it as its cursor, and goes on from there', async () => {
+  const records = (...ids: number[]) => ({
+    Companies: ids.map((id) => ({ BasicDetails: { InternalId: id } })),
+  })
+  const facts = { ...FACTS, Count: 2, TotalCount: 4 }
+  const server = await answeringServer(
+    page(records(1, 2), { ...facts, Cursor: `x${TOKEN}/${TOKEN}` }),
+    status(401),
+    page(records(3, 4), { ...facts, Cursor: null }),
+  )
+  const folder = await temporaryFolder()
+  const path = join(folder, 'window.jsonl')
+  const request = { content: 'companies', name: 'all', searches: [SEARCH], pageSize: 2 } as const
+  const pull = (): Promise<Checkpoint> =>
+    pullWindow(request, { service: client(server.url), path, cutAgain: async () => [] })
+  await expect(pull()).rejects.toMatchObject({ code: 'TOKEN_REFUSED' })
+  expect((await readCheckpoint(path))?.records).toBe(2)
+  for (const name of await readdir(folder))
+    expect(await readFile(join(folder, name), 'utf8'), name).not.toContain(TOKEN)
+  expect((await pull()).records).toBe(4)
+  expect(server.seen.map(({ body }) => JSON.parse(body).Cursor)).toEqual([
+    '*',
+    `x${TOKEN}/${TOKEN}`,
+    `x${TOKEN}/${TOKEN}`,
+  ])
+  expect(await idsIn(path)).toEqual([1, 2, 3, 4])
 })

@@ -1,7 +1,8 @@
-import { readdir, writeFile } from 'node:fs/promises'
+import { readdir, rm, writeFile } from 'node:fs/promises'
 import { expect, test } from 'vitest'
-import { openWindowSources, type RunWindow } from '../../src/pipeline/window-sources.ts'
-import { type Checkpoint, NOTHING } from '../../src/pipeline/window-spool.ts'
+import { openWindowSources, type RunWindow, windowPath } from '../../src/pipeline/window-sources.ts'
+import { type Checkpoint, NOTHING, readCheckpoint, WindowSpool } from '../../src/pipeline/window-spool.ts'
+import { flipBit } from '../manifest/damage.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const windows = (count: number, growing = false): RunWindow[] =>
@@ -125,4 +126,28 @@ test('openWindowSources stops all that is pulled ahead with any of its sources, 
   await settle()
   await sources[0]?.stop?.()
   expect(stopped).toEqual([1, 2, 3])
+})
+
+test('openWindowSources pulls again a window of an earlier process whose file is damaged or gone', async () => {
+  const folder = await temporaryFolder()
+  const text = '{"a":1}\n'
+  const options = { folder, content: 'companies', service: 'http://127.0.0.1', concurrency: 1 } as const
+  const pulled: number[] = []
+  const pull = async (index: number, path: string): Promise<Checkpoint> => {
+    const known = await readCheckpoint(path)
+    if (known?.sha256 !== undefined) return known
+    pulled.push(index)
+    const { sha256: _, ...begun } = checkpoint(0)
+    const spool = await WindowSpool.open(path, 0)
+    await spool.append(Buffer.from(text), { ...begun, bytes: text.length })
+    const whole = await spool.finish({ ...begun, bytes: text.length })
+    await spool.close()
+    return whole
+  }
+  for (const at of [0, 1, 2]) await pull(at, windowPath(folder, at))
+  await flipBit(windowPath(folder, 1), 2, 0)
+  await rm(windowPath(folder, 2))
+  const { sources } = await openWindowSources(windows(3), { ...options, pull })
+  for (const source of sources) await source.fingerprint?.()
+  expect(pulled).toEqual([0, 1, 2, 1, 2])
 })

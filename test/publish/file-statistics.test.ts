@@ -6,6 +6,7 @@ import { literal } from '../../src/lake/sql.ts'
 import type { Table } from '../../src/lake/tables.ts'
 import { type FileStatistics, measureFiles } from '../../src/publish/file-statistics.ts'
 import type { TableFile } from '../../src/publish/table-files.ts'
+import { hashFile } from '../../src/support/hash.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 let engine: Engine
@@ -29,7 +30,8 @@ const measured = async (type: string, ...queries: readonly string[]) => {
     )
     const [row] = await session.rows(`SELECT count(*) AS n FROM (${sql})`)
     const rows = Number(row?.n)
-    files.push({ table: 't', path: `t/${name}`, name, rows, bytes: 0, sha256: '', run: 'run', version })
+    const { bytes, sha256 } = await hashFile(join(lake, 't', name))
+    files.push({ table: 't', path: `t/${name}`, name, rows, bytes, sha256, run: 'run', version })
   }
   const all: FileStatistics[] = []
   for await (const { statistics } of measureFiles(session, lake, table, files)) all.push(statistics)

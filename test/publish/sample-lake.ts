@@ -87,7 +87,7 @@ export const readCommit = async (lake: string, table: string, version: number): 
 }
 
 export const logNames = async (lake: string, table: string): Promise<string[]> =>
-  (await readdir(join(lake, table, '_delta_log'))).sort()
+  (await readdir(join(lake, table, '_delta_log'))).filter((name) => name !== '_hashes').sort()
 
 /** All versions of a table as one text, without what differs from one publisher to the next: ids and times. */
 export const logText = async (lake: string, table: string): Promise<string> => {

@@ -68,7 +68,7 @@ export const makeServable = async (lake: string, companiesPerFile?: number): Pro
   await copy.close()
 }
 
-export interface ServingOptions extends Partial<Pick<ServeLakeRequest, 'cursorCap' | 'tokens'>> {
+export interface ServingOptions extends Partial<Pick<ServeLakeRequest, 'cursorCap' | 'tokens' | 'http'>> {
   readonly faults?: readonly FaultRule[]
   /** @default any free one */
   readonly port?: number

@@ -3,7 +3,7 @@
 import { type Command, Option } from 'commander'
 import { ToolkitError } from '../../core/errors.ts'
 import type { ExportProgress, ExportSummary, ExportTarget } from '../../pipeline/export-lake.ts'
-import type { StreamFormat } from '../../pipeline/export-stream.ts'
+import { STREAM_FORMATS, type StreamFormatName } from '../../sink/formats.ts'
 import { fetchText } from '../fetch-text.ts'
 import { formatBytes, formatCount, formatCounted, formatDuration, formatRate } from '../format.ts'
 import { interruptible } from '../interrupt.ts'
@@ -19,11 +19,12 @@ import {
 import { note, printJson, printLines } from '../output.ts'
 import { ProgressLine } from '../progress-line.ts'
 import { memoryOption, queryMemory, threadsOption } from '../run-options.ts'
+import { warnOfPassword } from '../target-warning.ts'
 import { textTable } from '../text-table.ts'
 
 interface ExportCommandOptions extends LakeOption, JsonOption, SnapshotOption {
   readonly to: string
-  readonly format?: StreamFormat
+  readonly format?: StreamFormatName
   readonly table?: readonly string[]
   readonly sql?: string
   readonly history?: true
@@ -35,7 +36,6 @@ interface ExportCommandOptions extends LakeOption, JsonOption, SnapshotOption {
 }
 
 const STDOUT = '-'
-const FORMATS: readonly StreamFormat[] = ['csv', 'jsonl', 'arrows']
 
 export const addExport = (program: Command): void => {
   const command = program
@@ -48,7 +48,7 @@ export const addExport = (program: Command): void => {
     )
     .addOption(lakeOption())
     .addOption(new Option('--to <url>', 'where to').makeOptionMandatory())
-    .addOption(new Option('--format <format>', 'format on standard output').choices(FORMATS))
+    .addOption(new Option('--format <format>', 'format on standard output').choices(STREAM_FORMATS))
     .addOption(
       new Option('--table <name>', 'a table to export, may be repeated (default: all)').argParser(
         (name: string, before: readonly string[] | undefined) => [...(before ?? []), name],
@@ -89,7 +89,9 @@ const targetOf = async ({ to, format, json }: ExportCommandOptions): Promise<Exp
   }
   if (format !== undefined) usage('Cannot use --format with a target of its own format: it is for --to -')
   const { readAddress } = await import('../../pipeline/choose-sink.ts')
-  return readAddress(to)
+  const address = readAddress(to)
+  warnOfPassword([to])
+  return address
 }
 
 const runExport = async (options: ExportCommandOptions): Promise<void> => {

@@ -22,6 +22,8 @@ import { memoryOption, queryMemory, threadsOption } from '../run-options.ts'
 interface QueryOptions extends LakeOption, JsonOption, SnapshotOption, UncheckedOption {
   readonly format?: ResultFormat
   readonly limit?: number
+  /** `--no-neutralise` makes it false. */
+  readonly neutralise: boolean
   readonly memory: number
   readonly threads: number
 }
@@ -45,6 +47,7 @@ export const addQuery = (program: Command): void => {
       `most rows to print (default: ${MOST_TABLE_ROWS} in a table, else all)`,
       wholeNumber('--limit'),
     )
+    .option('--no-neutralise', 'CSV: leave texts that a spreadsheet takes for formulas as they are')
     .addOption(snapshotOption())
     .addOption(memoryOption())
     .addOption(threadsOption())
@@ -68,14 +71,14 @@ const statementOf = async (sql: string | undefined): Promise<string | undefined>
 }
 
 const runQuery = async (sql: string | undefined, options: QueryOptions): Promise<void> => {
-  const { lake, snapshot, format = 'table', limit, memory, threads, json, unchecked } = options
+  const { lake, snapshot, format = 'table', limit, neutralise, memory, threads, json, unchecked } = options
   const statement = await statementOf(sql)
   if (statement === undefined) return printTables(options)
   const { askLake } = await import('../lake-query.ts')
   const request = { lake, snapshot, memoryBytes: queryMemory(memory), threads, json, unchecked }
   await askLake(request, async (query) => {
     const { printResult } = await import('../query-output.ts')
-    return printResult(await query.run(statement), format, limit)
+    return printResult(await query.run(statement), format, limit, neutralise)
   })
 }
 

@@ -21,7 +21,7 @@ export const addResume = (program: Command): void => {
     .summary('go on with runs that were cut off')
     .description(
       'Goes on with a run whose process is gone, at its last finished partition; without RUN with all of them. ' +
-        'Runs that are at work are left alone.',
+        'Runs that are at work are left alone, and without RUN also those whose failure would come again; it says why.',
     )
     .argument('[run]', 'id of the run, see "firmlake status"')
     .addOption(lakeOption())
@@ -42,16 +42,28 @@ type Outcome =
   | { readonly kind: 'committed'; readonly run: string; readonly snapshot: number }
   | { readonly kind: 'failed'; readonly run: string; readonly error: unknown }
 
-const runResume = async (run: string | undefined, options: ResumeOptions): Promise<void> => {
+const runResume = async (
+  run: string | undefined,
+  options: ResumeOptions,
+  command: Command,
+): Promise<void> => {
   const { lake, json } = options
   await checkExtras(options)
   const { listRuns } = await import('../../manifest/runs.ts')
   const runs = await listRuns(lake, { now: new Date() })
   const working = runs.filter(({ state }) => state !== 'gone')
-  const gone = runs.filter(({ state }) => state === 'gone').map((one) => one.run)
+  // What can only fail again is done when it is asked for by name.
+  const changed = changedBy(options, command)
+  const final =
+    run === undefined ? runs.filter(({ failure }) => failure?.final && !changed.has(failure.code)) : []
+  const gone = runs.filter((one) => one.state === 'gone' && !final.includes(one)).map((one) => one.run)
   if (!json && run === undefined) for (const one of working) note(aloneText(one))
+  if (!json && final.length > 0) {
+    const { failureLines } = await import('../status-text.ts')
+    for (const line of failureLines(final)) note(line)
+  }
   const outcomes = await resumeAll(run === undefined ? gone : [run], options)
-  await show(outcomes, working, options)
+  await show(outcomes, { working, final }, options)
   const failures = outcomes.flatMap((one) => (one.kind === 'failed' ? [one.error] : []))
   // A run that failed does not keep those that are committed from going further.
   await doExtras(options).catch((error: unknown) => failures.push(error))
@@ -59,6 +71,13 @@ const runResume = async (run: string | undefined, options: ResumeOptions): Promi
   for (const error of failures.slice(0, -1)) process.stderr.write(errorText(error, { json }))
   throw failures.at(-1)
 }
+
+/** Failures that need not come again, because of what is asked for now. */
+const changedBy = ({ changeCurrency }: ResumeOptions, command: Command): ReadonlySet<string> =>
+  new Set([
+    ...(command.getOptionValueSource('maxQuarantined') === 'cli' ? ['QUARANTINE_LIMIT'] : []),
+    ...(changeCurrency ? ['CURRENCY_CHANGED'] : []),
+  ])
 
 /** One run that cannot go on does not keep the others from it; a signal does. */
 const resumeAll = async (runs: readonly string[], options: ResumeOptions): Promise<Outcome[]> => {
@@ -98,7 +117,7 @@ const resumeAll = async (runs: readonly string[], options: ResumeOptions): Promi
 
 const show = async (
   outcomes: readonly Outcome[],
-  working: readonly RunSummary[],
+  { working, final }: { readonly working: readonly RunSummary[]; readonly final: readonly RunSummary[] },
   { lake, json }: ResumeOptions,
 ): Promise<void> => {
   const reports = outcomes.flatMap((one) => (one.kind === 'report' ? [one.report] : []))
@@ -106,9 +125,20 @@ const show = async (
   if (json) {
     const failed = outcomes.flatMap((one) => (one.kind === 'failed' ? [one.run] : []))
     const others = { committed: committed.map(({ run, snapshot }) => ({ run, snapshot })), failed }
-    return printJson({ lake, resumed: reports, ...others, working: working.map(({ run }) => run) })
+    return printJson({
+      lake,
+      resumed: reports,
+      ...others,
+      working: working.map(({ run }) => run),
+      notResumed: final.map(({ run, failure }) => ({ run, failure })),
+    })
   }
-  if (outcomes.length === 0) await printLines(['Nothing to resume: no run was cut off.'])
+  if (outcomes.length === 0)
+    await printLines([
+      final.length > 0
+        ? 'Nothing to resume: the runs that failed would fail again.'
+        : 'Nothing to resume: no run was cut off.',
+    ])
   for (const { run, snapshot } of committed)
     await printLines([`Run ${run} was complete: snapshot ${snapshot} shows it. Its folder is removed.`])
   for (const report of reports) {

@@ -10,6 +10,7 @@ import type { Table } from '../../lake/tables.ts'
 import { storageOf } from '../../storage/open-storage.ts'
 import { measureFiles } from '../file-statistics.ts'
 import type { PublishContext, PublishFormat, TableChange, TablePublication } from '../publication.ts'
+import { publishedStorage } from '../published-storage.ts'
 import { filesOfTable, type TableFile } from '../table-files.ts'
 import {
   addLine,
@@ -95,7 +96,7 @@ export const deltaFormat: PublishFormat = {
   open: async (context, table): Promise<TablePublication> => {
     const { lake, session, scratch, now } = context
     const log = await DeltaLog.open({
-      storage: storageOf(lake),
+      storage: publishedStorage(lake),
       session,
       table: table.name,
       scratch: join(scratch, 'delta', table.name),

@@ -1,8 +1,9 @@
 /** Requests to an Iceberg REST catalog: addresses, authorization, what an answer means. Knows no table. */
 
 import { setTimeout as delay } from 'node:timers/promises'
-import { ToolkitError } from '../../core/errors.ts'
+import { systemCode, ToolkitError } from '../../core/errors.ts'
 import { isLoopback } from '../../support/loopback.ts'
+import { isCertificateError, verifiedFetch } from '../../support/verified-fetch.ts'
 
 export interface CatalogOptions {
   /** Base address: `https://catalog.example/api`. Plain http only for this machine. */
@@ -96,15 +97,18 @@ const send = async (
   let status: number
   let text: string
   try {
-    const answer = await fetch(`${base}/v1/${path}`, {
+    const answer = await verifiedFetch(`${base}/v1/${path}`, {
       ...request,
-      redirect: 'manual',
       signal: signal ? AbortSignal.any([signal, limit]) : limit,
     })
     status = answer.status
     text = await answer.text()
-  } catch {
+  } catch (error) {
     signal?.throwIfAborted()
+    if (isCertificateError(systemCode(error)))
+      throw catalogFailed(
+        'its certificate does not prove who answers; NODE_EXTRA_CA_CERTS names a file of further authorities',
+      )
     return { kind: 'unknown', reason: `no answer to "${request.method} ${path}"` }
   }
   const body = parse(text)

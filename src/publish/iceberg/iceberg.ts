@@ -5,7 +5,6 @@
 
 import type { Snapshot } from '../../core/partition.ts'
 import type { Table } from '../../lake/tables.ts'
-import { storageOf } from '../../storage/open-storage.ts'
 import type { Storage } from '../../storage/storage.ts'
 import { type MeasuredFile, measureFiles } from '../file-statistics.ts'
 import type {
@@ -15,6 +14,7 @@ import type {
   TableChange,
   TablePublication,
 } from '../publication.ts'
+import { publishedStorage } from '../published-storage.ts'
 import { filesOfTable, type TableFile } from '../table-files.ts'
 import type { CatalogOptions } from './catalog-client.ts'
 import { catalogStore } from './catalog-store.ts'
@@ -43,7 +43,7 @@ class IcebergTable implements TablePublication {
 
   constructor(context: PublishContext, store: TableStore, table: Table, base: TableBase) {
     this.#context = context
-    this.#storage = storageOf(context.lake)
+    this.#storage = publishedStorage(context.lake)
     this.#store = store
     this.#table = table
     this.#base = base
@@ -116,7 +116,9 @@ export const icebergFormatOn = (
 
 /** Metadata kept by a REST catalog. */
 export const icebergCatalogFormat = (options: CatalogOptions): PublishFormat =>
-  icebergFormatOn('iceberg', (lake, signal) => catalogStore(storageOf(lake), options, signal))
+  icebergFormatOn('iceberg', (lake, signal) => catalogStore(publishedStorage(lake), options, signal))
 
 /** Metadata in the lake itself, as Hadoop's tables have it. */
-export const icebergFormat: PublishFormat = icebergFormatOn('iceberg', (lake) => folderStore(storageOf(lake)))
+export const icebergFormat: PublishFormat = icebergFormatOn('iceberg', (lake) =>
+  folderStore(publishedStorage(lake)),
+)

@@ -108,6 +108,13 @@ const stop = async (app: FastifyInstance, stopTimeoutMs: number): Promise<void> 
   }
 }
 
+const listenReason = (code: string | undefined, port: number): string => {
+  if (code === 'EADDRINUSE') return `port ${port} is in use by another process, expected a free one`
+  if (code === 'EACCES') return `port ${port} is not for this user, expected one from 1024`
+  if (code === 'EADDRNOTAVAIL') return 'the address is none of this machine'
+  return code ?? 'the system refuses'
+}
+
 /**
  * Listens for requests.
  *
@@ -133,7 +140,7 @@ export const openServer = async (parts: ServerParts, options: ServerOptions): Pr
     }
   } catch (error) {
     await app.close()
-    const reason = systemCode(error) ?? 'the system refuses'
+    const reason = listenReason(systemCode(error), port)
     throw new ToolkitError(
       'LISTEN_FAILED',
       `Cannot listen at ${host}, port ${port}: ${reason}`,

@@ -1,13 +1,13 @@
 /** Rates that a person loaded into a lake, in `_rates/rates.csv`, above the built-in ones. */
 
 import { ToolkitError, writeError } from '../../core/errors.ts'
+import { RATES_PATH } from '../../lake/layout.ts'
+import { ratesFileText, readRatesFile } from '../../manifest/rates-file.ts'
 import { storageOf } from '../../storage/open-storage.ts'
 import { ANNUAL_AVERAGES } from './annual-averages.ts'
 import { mergedTables, type RateTable, ratesOf } from './rate-table.ts'
 import type { Rates } from './rates.ts'
 import { ratesCsv, readRatesCsv } from './rates-csv.ts'
-
-const RATES_PATH = '_rates/rates.csv'
 
 const builtInTable = (): RateTable =>
   new Map(
@@ -25,7 +25,14 @@ const loadedTable = async (lake: string): Promise<RateTable> => {
       if (error instanceof ToolkitError) throw error
       throw new ToolkitError('RATES_UNREADABLE', `Cannot open rates "${path}"`, { path }, error)
     })
-  return bytes === null ? new Map() : readRatesCsv(bytes.toString('utf8'), path)
+  if (bytes === null) return new Map()
+  const file = readRatesFile(bytes)
+  if (file.kind !== 'damaged') return readRatesCsv(file.csvText, path)
+  throw new ToolkitError(
+    'RATES_UNREADABLE',
+    `Cannot read rates "${path}": it was changed or cut, expected the hash of its first line; remove it and load the rates again`,
+    { path },
+  )
 }
 
 /** The built-in rates alone. */
@@ -57,7 +64,7 @@ export const addRates = async (lake: string, csvText: string, name = 'rates.csv'
   const loaded = await loadedTable(lake)
   const before = mergedTables(builtInTable(), loaded)
   try {
-    await storageOf(lake).replace(RATES_PATH, ratesCsv(mergedTables(loaded, added)))
+    await storageOf(lake).replace(RATES_PATH, ratesFileText(ratesCsv(mergedTables(loaded, added))))
   } catch (error) {
     throw writeError(`Cannot write rates of lake "${lake}"`, error)
   }

@@ -3,6 +3,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { systemCode, ToolkitError } from '../../core/errors.ts'
 import { retryAfterMs } from '../../support/retry-after.ts'
+import { isCertificateError, verifiedFetch } from '../../support/verified-fetch.ts'
 
 /** Clock, pauses and chance; passed in so that tests need not wait. */
 export interface RetryTiming {
@@ -99,9 +100,8 @@ const attempt = async (
   let response: Response
   let text: string | undefined
   try {
-    response = await fetch(endpoint, {
+    response = await verifiedFetch(endpoint, {
       method: 'POST',
-      redirect: 'manual',
       headers: {
         'content-type': 'application/json',
         accept: 'application/json',
@@ -114,6 +114,13 @@ const attempt = async (
     else await response.body?.cancel()
   } catch (cause) {
     signal?.throwIfAborted()
+    if (isCertificateError(systemCode(cause)))
+      throw embedderFailed(
+        endpoint,
+        'its certificate does not prove who answers; NODE_EXTRA_CA_CERTS names a file of further authorities',
+        undefined,
+        cause,
+      )
     const reason = timeout.aborted
       ? `it did not answer within ${timeoutMs} ms`
       : `the connection failed${codeOf(cause)}`
@@ -156,9 +163,8 @@ const bodyOf = async (response: Response, maxBytes: number): Promise<string | un
   return Buffer.concat(chunks).toString('utf8')
 }
 
-/** Fetch wraps the system's error in one that says nothing. */
 const codeOf = (error: unknown): string => {
-  const code = systemCode(error instanceof Error && error.cause !== undefined ? error.cause : error)
+  const code = systemCode(error)
   return code === undefined ? '' : ` (${code})`
 }
 

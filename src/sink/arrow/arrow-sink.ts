@@ -1,8 +1,9 @@
 /** Arrow files in a folder: `<table>/load=<run>/<partition>.arrow`, staged out of sight until commit. */
 
 import type { Sink } from '../../core/sink.ts'
+import type { FileFormat } from '../file-format.ts'
 import { fileSink } from '../folder-sink.ts'
-import { writeHashedArrowFile } from './arrow-file.ts'
+import { writeArrowFile, writeArrowStream, writeHashedArrowFile } from './arrow-file.ts'
 import type { ArrowKind } from './ipc-writer.ts'
 
 export interface ArrowSinkOptions {
@@ -26,3 +27,17 @@ export const arrowSink = ({ directory, kind = 'file' }: ArrowSinkOptions): Sink 
       statistics: new Map(),
     }),
   })
+
+/** The IPC file. */
+export const arrow = {
+  folder: (directory) => arrowSink({ directory, kind: 'file' }),
+  write: (path, rows, { table }) => writeArrowFile(path, rows, { kind: 'file', table }),
+} as const satisfies FileFormat
+
+/** The IPC stream. */
+export const arrows = {
+  folder: (directory) => arrowSink({ directory, kind: 'stream' }),
+  write: (path, rows, { table }) => writeArrowFile(path, rows, { kind: 'stream', table }),
+  stream: (target, rows, { table, signal }) =>
+    writeArrowStream(target, rows, { kind: 'stream', table, signal }),
+} as const satisfies FileFormat

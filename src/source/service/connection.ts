@@ -5,6 +5,7 @@ import { ToolkitError } from '../../core/errors.ts'
 import { VERSION } from '../../support/tool-version.ts'
 import type { Address } from './address.ts'
 import type { AnswerHead, Call } from './answer.ts'
+import { errorWithoutToken } from './own-token.ts'
 import type { Policy } from './policy.ts'
 import { policyInterceptor } from './policy-interceptor.ts'
 import type { Timing } from './timing.ts'
@@ -89,13 +90,18 @@ export const openConnection = (
     base: address.origin + address.prefix,
     maxBodyBytes: options.maxBodyBytes,
     send: async ({ method, path, headers, body }, call) => {
-      const answer = await agent.compose(policyInterceptor(policy, call)).request({
-        origin: address.origin,
-        path: address.prefix + path,
-        method,
-        headers: { ...shared, ...headers },
-        ...(body !== undefined && { body }),
-      })
+      const answer = await agent
+        .compose(policyInterceptor(policy, call))
+        .request({
+          origin: address.origin,
+          path: address.prefix + path,
+          method,
+          headers: { ...shared, ...headers },
+          ...(body !== undefined && { body }),
+        })
+        .catch((error: unknown) => {
+          throw errorWithoutToken(error, options.token)
+        })
       // Its body went to the receiver; what is left here is empty, and has to be said to be read.
       await answer.body.dump()
       return { status: answer.statusCode, headers: answer.headers }

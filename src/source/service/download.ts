@@ -4,6 +4,7 @@ import { OPERATIONS } from '../../contract/requests.ts'
 import { ToolkitError, writeError } from '../../core/errors.ts'
 import { type AnswerHead, type AnswerHeaders, type Receiver, Retry } from './answer.ts'
 import type { Connection } from './connection.ts'
+import { holdsToken } from './own-token.ts'
 import { PartFile, type PartVersion } from './part-file.ts'
 
 export interface DownloadOptions {
@@ -31,9 +32,9 @@ const text = (headers: AnswerHeaders, name: string): string | undefined => {
 }
 
 /** A weak ETag says that files mean the same, not that their bytes are the same. */
-const strongEtag = (headers: AnswerHeaders): string | undefined => {
+const strongEtag = (headers: AnswerHeaders, token: string): string | undefined => {
   const etag = text(headers, 'etag')
-  return etag !== undefined && /^"[^"]*"$/.test(etag) ? etag : undefined
+  return etag !== undefined && /^"[^"]*"$/.test(etag) && !holdsToken(etag, token) ? etag : undefined
 }
 
 /** `Repr-Digest: sha-256=:…:` (RFC 9530) in hex. */
@@ -42,8 +43,8 @@ const digestOf = (headers: AnswerHeaders): string | undefined => {
   return match?.[1] === undefined ? undefined : Buffer.from(match[1], 'base64').toString('hex')
 }
 
-const versionOf = (headers: AnswerHeaders, sizeBytes: number | undefined): PartVersion => {
-  const etag = strongEtag(headers)
+const versionOf = (headers: AnswerHeaders, sizeBytes: number | undefined, token: string): PartVersion => {
+  const etag = strongEtag(headers, token)
   const sha256 = digestOf(headers)
   return {
     ...(etag !== undefined && { etag }),
@@ -80,14 +81,15 @@ const prepare = async (
   part: PartFile,
   { status, headers }: AnswerHead,
   listedBytes: number | undefined,
+  token: string,
 ): Promise<'more' | 'complete'> => {
   if (status === 200) {
     // Also the answer to a range where the file has changed (`If-Range`), or where ranges are unknown.
-    await part.restart(versionOf(headers, lengthOf(headers) ?? listedBytes))
+    await part.restart(versionOf(headers, lengthOf(headers) ?? listedBytes, token))
     return 'more'
   }
   const { from, size } = rangeOf(headers)
-  const etag = strongEtag(headers)
+  const etag = strongEtag(headers, token)
   const isSame = part.version.etag !== undefined && (etag === undefined || etag === part.version.etag)
   const isSameSize =
     size === undefined || part.version.sizeBytes === undefined || size === part.version.sizeBytes
@@ -109,7 +111,12 @@ const checkCoding = (action: string, headers: AnswerHeaders): void => {
 }
 
 /** Takes the answers of all tries into one part; it is whole when `end` fulfils. */
-const partReceivers = (part: PartFile, action: string, { onBytes, sizeBytes }: DownloadOptions) => {
+const partReceivers = (
+  part: PartFile,
+  action: string,
+  token: string,
+  { onBytes, sizeBytes }: DownloadOptions,
+) => {
   let furthest = part.bytes
   let damaged = 0
   const writing = <T>(work: Promise<T>): Promise<T> =>
@@ -132,7 +139,7 @@ const partReceivers = (part: PartFile, action: string, { onBytes, sizeBytes }: D
   }
   return async (head: AnswerHead): Promise<Receiver> => {
     checkCoding(action, head.headers)
-    const state = await writing(prepare(part, head, sizeBytes))
+    const state = await writing(prepare(part, head, sizeBytes, token))
     const before = furthest
     return {
       write: (chunk) => {
@@ -185,7 +192,7 @@ export const download = async (
           const resumes = part.bytes > 0 && etag !== undefined
           return resumes ? { range: `bytes=${part.bytes}-`, 'if-range': etag } : {}
         },
-        receive: partReceivers(part, action, options),
+        receive: partReceivers(part, action, connection.token, options),
       },
     )
     const { etag } = part.version

@@ -4,6 +4,7 @@ import { OPERATIONS } from '../../contract/requests.ts'
 import { dateOf } from '../../support/retry-after.ts'
 import { recordsCheck } from './check-text.ts'
 import type { Connection } from './connection.ts'
+import { withoutToken, withToken } from './own-token.ts'
 import { type PageRequest, pageAction, pageBody } from './page-request.ts'
 import { type PageFacts, readPagination } from './pagination-header.ts'
 import { refusal } from './refusals.ts'
@@ -30,6 +31,9 @@ export const fetchPage = async <T>(
   signal?: AbortSignal,
 ): Promise<Page<T>> => {
   const action = pageAction(request)
+  const { token } = connection
+  const { cursor } = request
+  const sent = cursor === undefined ? request : { ...request, cursor: withToken(cursor, token) }
   const { now } = connection.timing
   const check = recordsCheck()
   let page: Page<T> | undefined
@@ -38,19 +42,20 @@ export const fetchPage = async <T>(
       method: 'POST',
       path: OPERATIONS[request.content].path,
       headers: { 'content-type': 'application/json', 'accept-encoding': ACCEPT_ENCODING },
-      body: pageBody(request),
+      body: pageBody(sent),
     },
     {
       action,
       signal,
       receive: (head) => {
-        const pagination = readPagination(head.headers, action)
+        const given = readPagination(head.headers, action)
+        const pagination = { ...given, Cursor: given.Cursor && withoutToken(given.Cursor, token) }
         const asOf = new Date(dateOf(head.headers.date) ?? now()).toISOString()
-        return wholeBody(head, { action, maxBytes: connection.maxBodyBytes, check }, (body) => {
+        return wholeBody(head, { action, maxBytes: connection.maxBodyBytes, token, check }, (body) => {
           page = { pagination, value: read(body, pagination), asOf }
         })
       },
-      refusal: (body) => refusal(action, request.content, body, hiderOf(connection.token, request.search)),
+      refusal: (body) => refusal(action, request.content, body, hiderOf(token, request.search)),
     },
   )
   if (!page) throw new TypeError('A page was answered but not read')

@@ -108,9 +108,13 @@ export const listBatchFiles = async (
       action,
       signal,
       receive: (head) =>
-        wholeBody(head, { action, maxBytes: connection.maxBodyBytes, check: checkText }, async (body) => {
-          files = await readListing(body, action)
-        }),
+        wholeBody(
+          head,
+          { action, maxBytes: connection.maxBodyBytes, token: connection.token, check: checkText },
+          async (body) => {
+            files = await readListing(body, action)
+          },
+        ),
     },
   )
   return files

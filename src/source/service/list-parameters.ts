@@ -69,12 +69,16 @@ export const listParameters = async (
       action,
       signal,
       receive: (head) =>
-        wholeBody(head, { action, maxBytes: connection.maxBodyBytes, check: checkText }, (body) => {
-          const list = firstList(parseWhole(body))
-          if (!list)
-            throw new ToolkitError('ANSWER_INVALID', `${action}: the answer has no list`, { kind: 'form' })
-          parameters = list.flatMap(parameterOf)
-        }),
+        wholeBody(
+          head,
+          { action, maxBytes: connection.maxBodyBytes, token: connection.token, check: checkText },
+          (body) => {
+            const list = firstList(parseWhole(body))
+            if (!list)
+              throw new ToolkitError('ANSWER_INVALID', `${action}: the answer has no list`, { kind: 'form' })
+            parameters = list.flatMap(parameterOf)
+          },
+        ),
     },
   )
   return parameters

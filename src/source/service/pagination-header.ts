@@ -4,6 +4,7 @@ import { PAGINATION_FIELDS, PAGINATION_HEADER, type Pagination } from '../../con
 import { ToolkitError } from '../../core/errors.ts'
 import { isObject } from '../../support/json-form.ts'
 import { type AnswerHeaders, Retry } from './answer.ts'
+import { STAND_IN } from './own-token.ts'
 
 /** An absent `Cursor` is `null`: both say that there are no more results. */
 export type PageFacts = Pagination & { readonly Cursor: string | null }
@@ -18,7 +19,8 @@ const TYPES = {
   },
   boolean: { is: (value: unknown): boolean => typeof value === 'boolean', wanted: 'true or false' },
   cursor: {
-    is: (value: unknown): boolean => value === null || (typeof value === 'string' && value !== ''),
+    is: (value: unknown): boolean =>
+      value === null || (typeof value === 'string' && value !== '' && !value.includes(STAND_IN)),
     wanted: 'a token or null',
   },
 } as const

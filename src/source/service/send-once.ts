@@ -2,6 +2,7 @@
 
 import type { Dispatcher } from 'undici'
 import { systemCode, ToolkitError } from '../../core/errors.ts'
+import { isCertificateError } from '../../support/verified-fetch.ts'
 import { type AnswerHead, type Call, type Outcome, type Receiver, Retry } from './answer.ts'
 import { bodyPace } from './body-pace.ts'
 import type { Policy } from './policy.ts'
@@ -10,9 +11,6 @@ import { stepQueue } from './step-queue.ts'
 
 /** What is read of the body of an answer that is not accepted. */
 const MAX_REFUSAL_BYTES = 64 * 1024
-
-/** Failures that another try meets again: the certificate does not prove who answers. */
-const CERTIFICATE = /^(?:CERT_|ERR_TLS_CERT|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO_|HOSTNAME_MISMATCH|INVALID_CA)/
 
 /** Failures of this side: the service object is closed, or the request is no request. */
 const OURS = /^UND_ERR_(?:DESTROYED|CLOSED|INVALID_ARG)$/
@@ -26,7 +24,7 @@ const reasonOf = (error: unknown): string => {
 /** What a failure of the connection, the body or its receiver comes to. */
 const failureOutcome = (call: Call, error: unknown, isReceivers: boolean, gained: boolean): Outcome => {
   if (isReceivers && !(error instanceof Retry)) return { kind: 'final', error }
-  if (CERTIFICATE.test(systemCode(error) ?? '')) {
+  if (isCertificateError(systemCode(error))) {
     const text =
       `${call.action}: the certificate does not prove who answers: ${reasonOf(error)}; ` +
       'NODE_EXTRA_CA_CERTS names a file of further authorities'

@@ -4,6 +4,7 @@ import { promisify } from 'node:util'
 import { brotliDecompress, gunzip, inflate } from 'node:zlib'
 import { systemCode, ToolkitError } from '../../core/errors.ts'
 import { type AnswerHead, type Receiver, Retry } from './answer.ts'
+import { holdsToken } from './own-token.ts'
 
 /** What we ask for; a proxy may send others all the same. */
 export const ACCEPT_ENCODING = 'br, gzip'
@@ -56,6 +57,8 @@ const isHalf = (error: unknown): error is ToolkitError =>
 interface BodyOptions {
   readonly action: string
   readonly maxBytes: number
+  /** The one that the request was sent with: an answer that holds it is refused. */
+  readonly token: string
   /** Of the tries of this request: whether the bytes may be read. */
   readonly check: (body: Buffer) => void
 }
@@ -67,7 +70,7 @@ interface BodyOptions {
  */
 export const wholeBody = (
   head: AnswerHead,
-  { action, maxBytes, check }: BodyOptions,
+  { action, maxBytes, token, check }: BodyOptions,
   read: (body: Buffer) => void | Promise<void>,
 ): Receiver => {
   const chunks: Buffer[] = []
@@ -86,6 +89,14 @@ export const wholeBody = (
       for (const coding of codingsOf(head).reverse()) {
         body = await decompressed(body, coding, action, maxBytes)
       }
+      if (holdsToken(body, token))
+        throw new ToolkitError(
+          'ANSWER_INVALID',
+          `${action}: the answer repeats the token, nothing of it is kept`,
+          {
+            kind: 'token',
+          },
+        )
       check(body)
       try {
         await read(body)

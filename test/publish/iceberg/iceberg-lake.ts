@@ -1,6 +1,6 @@
 /** Lakes published as Iceberg, and what their metadata says. Knows nothing of vitest: children use it too. */
 
-import { readdir, readFile, writeFile } from 'node:fs/promises'
+import { readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type PublishOptions, type PublishSummary, publish } from '../../../src/pipeline/publish-run.ts'
 import { decodeAvro } from '../../../src/publish/iceberg/avro-files.ts'
@@ -46,6 +46,8 @@ export const changeMetadata = async (
   const newest = (await metadataNumbers(lake, table)).at(-1) ?? 0
   const changed = { ...(await readMetadata(lake, table)), ...change(await readMetadata(lake, table)) }
   await writeFile(metadataFile(lake, table, newest), JSON.stringify(changed))
+  // Whoever else writes metadata knows nothing of our hashes.
+  await rm(join(lake, table, 'metadata', '_hashes'), { recursive: true, force: true })
 }
 
 const readLocal = (uri: string): Promise<Buffer> => readFile(uri.replace(/^file:\/\//, ''))

@@ -211,6 +211,7 @@ test('openServer says so when the port is taken', async () => {
   await expect(openServer(fakeParts(), { port: Number(port) })).rejects.toMatchObject({
     code: 'LISTEN_FAILED',
     context: { port: Number(port) },
+    message: expect.stringContaining(`port ${port} is in use by another process`),
   })
 })
 

@@ -1,7 +1,8 @@
-import { readdir, readFile, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { addRates, builtInRates, loadRates } from '../../../src/server/rates/lake-rates.ts'
+import { sha256Of } from '../../../src/support/hash.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
 const HEADER = 'currency,year,units_per_usd'
@@ -34,7 +35,8 @@ test('addRates keeps what was loaded before', async () => {
   const lake = await temporaryFolder()
   await addRates(lake, `${HEADER}\nPLN,2020,3.9\nPLN,2021,3.8\n`)
   expect(await addRates(lake, `${HEADER}\nPLN,2021,4\n`)).toMatchObject({ replaced: 1 })
-  expect(await readFile(join(lake, '_rates/rates.csv'), 'utf8')).toBe(`${HEADER}\nPLN,2020,3.9\nPLN,2021,4\n`)
+  const text = `${HEADER}\nPLN,2020,3.9\nPLN,2021,4\n`
+  expect(await readFile(join(lake, '_rates/rates.csv'), 'utf8')).toBe(`# sha256 ${sha256Of(text)}\n${text}`)
   expect(await readdir(join(lake, '_rates'))).toEqual(['rates.csv'])
 })
 
@@ -52,4 +54,26 @@ test('loadRates refuses a damaged file of the lake', async () => {
   await addRates(lake, `${HEADER}\nPLN,2020,3.9\n`)
   await writeFile(join(lake, '_rates/rates.csv'), `${HEADER}\nPLN,2020,x\n`)
   await expect(loadRates(lake)).rejects.toMatchObject({ code: 'RATES_UNREADABLE' })
+})
+
+test('loadRates takes no changed bit and no cut of what addRates wrote for rates', async () => {
+  const lake = await temporaryFolder()
+  await addRates(lake, `${HEADER}\nPLN,2020,3.9\nPLN,2021,4\n`)
+  const path = join(lake, '_rates/rates.csv')
+  const whole = await readFile(path)
+  for (let at = 0; at < whole.length; at += 1) {
+    const changed = Buffer.from(whole)
+    changed[at] = (changed[at] ?? 0) ^ (1 << (at % 8))
+    for (const bytes of [changed, whole.subarray(0, at)]) {
+      await writeFile(path, bytes)
+      await expect(loadRates(lake)).rejects.toMatchObject({ code: 'RATES_UNREADABLE' })
+    }
+  }
+})
+
+test('loadRates takes the file of an earlier release, which had no hash', async () => {
+  const lake = await temporaryFolder()
+  await mkdir(join(lake, '_rates'))
+  await writeFile(join(lake, '_rates/rates.csv'), `${HEADER}\nPLN,2020,3.9\n`)
+  expect((await loadRates(lake)).factor('USD', 'PLN', 2024)).toBe(3.9)
 })

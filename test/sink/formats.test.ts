@@ -4,12 +4,11 @@ import { PassThrough } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import { expect, onTestFinished, test } from 'vitest'
 import { Engine } from '../../src/lake/duckdb.ts'
-import { writeRows } from '../../src/pipeline/export-files.ts'
-import { streamRows } from '../../src/pipeline/export-stream.ts'
+import { FILE_FORMATS, FORMAT_NAMES, STREAM_FORMATS } from '../../src/sink/formats.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 test.each(['csv', 'jsonl'] as const)(
-  'streamRows gives the lines of a %s file, byte by byte',
+  'a stream gives the lines of a %s file, byte by byte',
   async (format) => {
     const engine = await Engine.open({ memoryBytes: 256 * 1024 ** 2 })
     onTestFinished(() => engine.close())
@@ -18,10 +17,10 @@ test.each(['csv', 'jsonl'] as const)(
     const rows = session.relation(`SELECT CASE i % 5 WHEN 0 THEN '' WHEN 1 THEN chr(65279) || 'ä'
     WHEN 2 THEN repeat('"x" ', (i % 50)::INTEGER) WHEN 3 THEN i::VARCHAR END AS a FROM range(20_000) AS t (i)`)
     const path = join(await temporaryFolder(), 'rows')
-    await writeRows(path, format, rows, {})
+    await FILE_FORMATS[format].write(path, rows, {})
     const target = new PassThrough()
     const bytes = buffer(target)
-    expect(await streamRows(target, format, rows, { onProgress: () => undefined })).toBe(20_000)
+    expect(await FILE_FORMATS[format].stream(target, rows, { onProgress: () => undefined })).toBe(20_000)
     target.end()
     const lines = (content: Buffer): string[] => content.toString('latin1').split('\n').sort()
     expect(lines(await bytes)).toEqual(lines(await readFile(path)))
@@ -37,11 +36,16 @@ test('a JSON Lines export has instants as ISO 8601 and null where a number is no
   const line =
     '{"r":9007199254740993,"tz":"2026-01-02T01:04:05.000Z","ts":"2026-01-02T03:04:05.000001","n":null,"f":null,"d":0.1}\n'
   const path = join(await temporaryFolder(), 'rows')
-  await writeRows(path, 'jsonl', rows, {})
+  await FILE_FORMATS.jsonl.write(path, rows)
   expect(await readFile(path, 'utf8')).toBe(line)
   const target = new PassThrough()
   const bytes = buffer(target)
-  await streamRows(target, 'jsonl', rows, { onProgress: () => undefined })
+  await FILE_FORMATS.jsonl.stream(target, rows, { onProgress: () => undefined })
   target.end()
   expect(String(await bytes)).toBe(line)
+})
+
+test('the formats that need no seeking are those with a stream', () => {
+  expect(FORMAT_NAMES).toEqual(['csv', 'jsonl', 'parquet', 'arrow', 'arrows'])
+  expect(STREAM_FORMATS).toEqual(['csv', 'jsonl', 'arrows'])
 })

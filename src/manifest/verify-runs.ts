@@ -1,0 +1,91 @@
+/** Checks what an unfinished run would go on from: its plan, owners, journal, staged files, and windows pulled so far. */
+
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { inLake, runPath, stagedPath } from '../lake/layout.ts'
+import { storageOf } from '../storage/open-storage.ts'
+import { crc32Of } from '../support/hash.ts'
+import { listTree, look } from '../support/list-files.ts'
+import { unseal } from '../support/sealed-text.ts'
+import { JOURNAL_FILE, journalPath, parseEntry } from './journal.ts'
+import { below } from './lake-files.ts'
+import { type Judge, runState } from './run-claims.ts'
+import { listRunIds } from './runs.ts'
+import type { Findings } from './verify-manifest.ts'
+
+/** Every small JSON file of the run, wherever in its folder. */
+const checkSmallFiles = async (lake: string, run: string, { problems }: Findings): Promise<void> => {
+  const storage = storageOf(lake)
+  for (const { path } of await storage.list(runPath(run))) {
+    if (!path.endsWith('.json')) continue
+    const bytes = await storage.read(path)
+    if (bytes && unseal(bytes).kind === 'damaged')
+      problems.push({ path, problem: 'changed', detail: 'it is not what the run wrote' })
+  }
+}
+
+/** The files of windows that a pull has begun, as far as their checkpoints count them. */
+const checkWindows = async (lake: string, run: string, { problems }: Findings): Promise<void> => {
+  for (const { path } of await listTree(inLake(lake, `${runPath(run)}/windows`))) {
+    if (!path.endsWith('.json')) continue
+    const file = path.replace(/\.json$/, '.jsonl')
+    const found = await look(file)
+    const read = unseal(await readFile(path))
+    if (found === null || read.kind === 'damaged') continue
+    const { bytes, crc32 }: { bytes?: unknown; crc32?: unknown } = read.value
+    if (typeof bytes !== 'number' || typeof crc32 !== 'number') continue
+    const where = below(lake, file)
+    if (found.bytes < bytes)
+      problems.push({ path: where, problem: 'cut', detail: `${found.bytes} bytes, expected ${bytes}` })
+    else if ((await crc32Of(file, bytes)) !== crc32)
+      problems.push({ path: where, problem: 'changed', detail: 'it does not match its checkpoint' })
+  }
+}
+
+const checkJournal = async (lake: string, run: string, { problems, notes }: Findings): Promise<void> => {
+  const storage = storageOf(lake)
+  const path = journalPath(run)
+  const lines = (await storage.readLines(path)) ?? []
+  const torn = await tornTail(lake, run)
+  if (torn === 'changed') problems.push({ path, problem: 'changed', detail: 'the end of its last line' })
+  if (torn === 'torn') notes.push(`"${path}" ends in half a line: its partition is loaded again`)
+  for (const [at, line] of lines.entries()) {
+    const entry = parseEntry(line)
+    if (entry === null) {
+      // A power failure leaves zeros behind the last whole line.
+      if (at === lines.length - 1 && line.every((byte) => byte === 0)) continue
+      problems.push({ path, problem: 'changed', detail: `line ${at + 1} is not what the run wrote` })
+      continue
+    }
+    for (const file of entry.partition.files) {
+      const staged = stagedPath(run, file)
+      const local = inLake(lake, staged)
+      if (await storage.isKept(local, file)) continue
+      const there = await look(local)
+      const detail = `it is not what line ${at + 1} of the run's journal says`
+      problems.push({ path: there ? staged : file.path, problem: there ? 'changed' : 'missing', detail })
+    }
+  }
+}
+
+/** What stands behind the last whole line of a journal on this machine. */
+const tornTail = async (lake: string, run: string): Promise<'none' | 'torn' | 'changed'> => {
+  const bytes = await readFile(join(inLake(lake, runPath(run)), JOURNAL_FILE)).catch(() => Buffer.alloc(0))
+  const tail = bytes.subarray(bytes.lastIndexOf(0x0a) + 1)
+  if (tail.length === 0) return 'none'
+  // All but the last byte is a whole line: that byte was its end.
+  return parseEntry(tail.subarray(0, -1)) === null ? 'torn' : 'changed'
+}
+
+/** Checks all runs that are not at work. */
+export const verifyRuns = async (lake: string, judge: Judge, findings: Findings): Promise<void> => {
+  for (const run of await listRunIds(lake)) {
+    const state = (await runState(lake, run, judge))?.state
+    if (state === 'live') continue
+    await checkSmallFiles(lake, run, findings)
+    // Whoever cannot be seen from here may be moving files just now.
+    if (state !== 'gone') continue
+    await checkWindows(lake, run, findings)
+    await checkJournal(lake, run, findings)
+  }
+}

@@ -1,0 +1,43 @@
+/**
+ * The storage as publications write to it: beside each file that is made once, its hash, by which `verify` and the
+ * next publisher find a changed byte. Files that are written again (a version's hint) have none.
+ */
+
+import { ToolkitError } from '../core/errors.ts'
+import { publishedHash, publishedHashPath, readPublishedHash } from '../lake/published-hash.ts'
+import { storageOf } from '../storage/open-storage.ts'
+import type { Storage } from '../storage/storage.ts'
+import { sha256Of } from '../support/hash.ts'
+
+export const publishedStorage = (lake: string): Storage => {
+  const storage = storageOf(lake)
+  return {
+    ...storage,
+
+    create: async (path, data) => {
+      const created = await storage.create(path, data)
+      // After the file: without its hash it is whole all the same, and verify says that it has none.
+      if (created) await storage.replace(publishedHashPath(path), publishedHash(data))
+      return created
+    },
+
+    read: async (path) => {
+      const bytes = await storage.read(path)
+      if (bytes === null) return null
+      const record = await storage.read(publishedHashPath(path))
+      const expected = record && readPublishedHash(record)
+      if (expected === null || expected === sha256Of(bytes)) return bytes
+      throw new ToolkitError(
+        'LAKE_DAMAGED',
+        `Cannot read published file "${path}": it does not match its hash in "${publishedHashPath(path)}"`,
+        { path },
+      )
+    },
+
+    remove: async (paths) => {
+      // Before the file, so that no hash is left without one.
+      await storage.remove(paths.map(publishedHashPath))
+      await storage.remove(paths)
+    },
+  }
+}

@@ -1,0 +1,49 @@
+/** What a format of files has to do to be a target: one object of this, and one line in `formats.ts`. */
+
+import { stat } from 'node:fs/promises'
+import { basename } from 'node:path'
+import type { Writable } from 'node:stream'
+import { writeError } from '../core/errors.ts'
+import type { Relation } from '../core/relation.ts'
+import type { Sink } from '../core/sink.ts'
+
+/** What a person may ask of files, whatever their format: a format takes what means something to it. */
+export interface FormatOptions {
+  /** Makes texts harmless that a spreadsheet would take for formulas. @default true */
+  readonly neutralise?: boolean | undefined
+  /** Table of the lake whose rows these are; absent for those of a statement. */
+  readonly table?: string | undefined
+}
+
+export interface StreamOptions extends FormatOptions {
+  readonly signal?: AbortSignal | undefined
+  /** Told of rows and bytes written so far. */
+  readonly onProgress: (rows: number, bytes: number) => void
+}
+
+export interface WrittenFile {
+  readonly rows: number
+  readonly bytes: number
+}
+
+export interface FileFormat {
+  /** Files in a folder as a sink: `<table>/load=<run>/<partition>.<suffix>`, staged out of sight until commit. */
+  readonly folder: (directory: string, options: Omit<FormatOptions, 'table'>) => Sink | Promise<Sink>
+  /** Writes all rows to a new file. It is not synced. @throws {ToolkitError} DISK_FULL, WRITE_FAILED */
+  readonly write: (path: string, rows: Relation, options: FormatOptions) => Promise<WrittenFile>
+  /**
+   * Writes all rows to a writable, waiting while its reader is slow; absent of a format that needs a file.
+   *
+   * @returns the number of rows
+   * @throws errors of the writable and of the engine as they come
+   */
+  readonly stream?: (target: Writable, rows: Relation, options: StreamOptions) => Promise<number>
+}
+
+/** What a file has that the engine wrote. @throws {ToolkitError} WRITE_FAILED */
+export const writtenFile = async (path: string, rows: number): Promise<WrittenFile> => {
+  const { size } = await stat(path).catch((error: unknown) => {
+    throw writeError(`Cannot write "${basename(path)}"`, error)
+  })
+  return { rows, bytes: size }
+}

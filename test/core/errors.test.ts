@@ -1,0 +1,54 @@
+import { readFile } from 'node:fs/promises'
+import { expect, test } from 'vitest'
+import { errorText } from '../../src/cli/report-error.ts'
+import { systemError, ToolkitError, writeError } from '../../src/core/errors.ts'
+
+/** An error as Node's file system gives it. */
+const failed = (code: string, syscall: string, path = '/lake/x'): Error =>
+  Object.assign(new Error(`${code}: as the system says, ${syscall} '${path}'`), { code, syscall, path })
+
+test.each([
+  ['ENOSPC', 'DISK_FULL', 'the disk is full'],
+  ['EDQUOT', 'DISK_FULL', 'the quota of the disk is used up'],
+  ['EIO', 'WRITE_FAILED', 'the disk failed (EIO)'],
+  ['EROFS', 'WRITE_FAILED', 'the file system is read-only'],
+  ['EACCES', 'WRITE_FAILED', 'permission is denied'],
+  ['EPERM', 'WRITE_FAILED', 'permission is denied'],
+  ['ENOENT', 'WRITE_FAILED', 'its folder is gone'],
+  ['EMFILE', 'WRITE_FAILED', 'EMFILE: as the system says'],
+] as const)('writeError of %s is %s and says it in words', (system, code, words) => {
+  const error = writeError('Cannot write "x"', failed(system, 'write'))
+  expect([error.code, error.message]).toEqual([code, expect.stringContaining(`Cannot write "x": ${words}`)])
+})
+
+test.each([
+  ['IO Error: Could not write file "x": No space left on device', 'DISK_FULL', 'the disk is full'],
+  ['IO Error: Could not write file "x": Input/output error', 'WRITE_FAILED', 'the disk failed (EIO)'],
+  ['IO Error: Cannot open file "x": Read-only file system', 'WRITE_FAILED', 'the file system is read-only'],
+  ['IO Error: Cannot open file "y": No such file or directory', 'WRITE_FAILED', 'Cannot open file "y"'],
+  ['IO Error: Cannot open file "y": Permission denied', 'WRITE_FAILED', 'Cannot open file "y"'],
+] as const)('writeError reads the text of DuckDB: %s', (text, code, words) => {
+  const error = writeError('Cannot write "x"', new Error(text))
+  expect([error.code, error.message]).toEqual([code, expect.stringContaining(words)])
+})
+
+test.each([
+  ['EIO', 'read', 'SOURCE_UNREADABLE'],
+  ['ENOENT', 'open', 'SOURCE_UNREADABLE'],
+  ['EACCES', 'scandir', 'SOURCE_UNREADABLE'],
+  ['EROFS', 'open', 'WRITE_FAILED'],
+  ['ENOSPC', 'write', 'DISK_FULL'],
+  ['EIO', 'fsync', 'WRITE_FAILED'],
+  ['ENOENT', 'mkdir', 'WRITE_FAILED'],
+])('%s of %s that nobody has put into words is %s, never UNEXPECTED', (system, call, code) => {
+  const text = errorText(failed(system, call))
+  expect(text).toContain(`error ${code}: `)
+  expect(text).toContain('"/lake/x"')
+})
+
+test('systemError takes the real errors of the file system, and leaves others alone', async () => {
+  const absent = await readFile('/no/such/file').catch((error: unknown) => error)
+  expect(systemError(absent)).toMatchObject({ code: 'SOURCE_UNREADABLE' })
+  expect(systemError(new TypeError('a fault'))).toBeUndefined()
+  expect(systemError(new ToolkitError('USAGE', 'x'))).toBeUndefined()
+})

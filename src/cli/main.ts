@@ -11,6 +11,8 @@ import { asToolkitError, errorText } from './report-error.ts'
 
 // Modules stripped of their types and compiled once are read from there at the next start.
 enableCompileCache()
+// DuckDB makes its files by the umask. What a shared folder grants is given on purpose, and not to everybody meanwhile.
+process.umask(process.umask() | 0o077)
 const runCommand = async (args: readonly string[]): Promise<void> => {
   try {
     await newProgram().parseAsync(args, { from: 'user' })

@@ -3,6 +3,7 @@
 import type { RunOptions } from '../pipeline/work-on.ts'
 import type { Service } from '../source/service/service.ts'
 import { interruptible } from './interrupt.ts'
+import { checkMode, type ModeOption } from './lake-mode.ts'
 import type { JsonOption, LakeOption } from './options.ts'
 import { ProgressLine } from './progress-line.ts'
 import { checkExtras, doExtras } from './run-extras.ts'
@@ -10,7 +11,12 @@ import type { WorkOptions } from './run-options.ts'
 import { type RunWatch, watchRun } from './run-progress.ts'
 import { type ServiceCommandOptions, serviceOf } from './service-options.ts'
 
-export interface PullingOptions extends LakeOption, JsonOption, WorkOptions, ServiceCommandOptions {}
+export interface PullingOptions
+  extends LakeOption,
+    JsonOption,
+    ModeOption,
+    WorkOptions,
+    ServiceCommandOptions {}
 
 /** What the options say of a run, as the pipeline takes it. */
 export interface PullingRun extends RunOptions {
@@ -33,13 +39,15 @@ export const pulling = async (
   options: PullingOptions,
   use: (pulling: Pulling) => Promise<void>,
 ): Promise<void> => {
-  const { lake, memory, threads, maxQuarantined, concurrency, changeCurrency } = options
+  const { lake, mode, memory, threads, maxQuarantined, concurrency, changeCurrency } = options
   await checkExtras(options)
+  await checkMode(options)
   const line = new ProgressLine({ terminalOnly: options.json === true })
   const watch = watchRun(line)
   const service = await serviceOf(options)
   const run = {
     lake,
+    mode,
     memoryBytes: memory,
     threads,
     limit: maxQuarantined,

@@ -3,8 +3,8 @@
  * in step what is behind, also where a run had nothing new; the lake is committed before and stays so.
  */
 
-import { rm } from 'node:fs/promises'
 import { ToolkitError } from '../core/errors.ts'
+import { discard } from '../support/durable-files.ts'
 import { catalogOf } from './catalog-options.ts'
 import { formatCount, formatCounted } from './format.ts'
 import { interruptible } from './interrupt.ts'
@@ -141,6 +141,6 @@ const deliverAll = async (
         line.log(`Delivered ${formatCounted(runs.length, 'run')} to ${sink}: ${formatCounted(rows, 'row')}`)
     for (const warning of deliveries.flatMap(({ warnings }) => warnings)) note(`warning: ${warning}`)
   } finally {
-    await rm(staging, { recursive: true, force: true })
+    await discard(staging)
   }
 }

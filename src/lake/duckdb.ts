@@ -272,6 +272,14 @@ const statisticsOf = (row: Row | undefined): CopyReceipt['statistics'] => {
   return statistics
 }
 
+/** What DuckDB says, under several names of errors, when a file that it writes cannot be written. */
+const FAILED_WRITE =
+  /no space left|not enough disk space|input\/output error|fsync failed|could not (write|truncate|sync)|failed to offload/i
+
+/** An error of a statement: where a write of DuckDB's own failed, said as every failed write is. */
+export const engineError = (action: string, error: unknown): unknown =>
+  !(error instanceof ToolkitError) && FAILED_WRITE.test(messageOf(error)) ? writeError(action, error) : error
+
 /** A DuckDB instance in memory, in UTC, with row order given up for speed. */
 export class Engine {
   readonly #instance: DuckDBInstance

@@ -1,6 +1,5 @@
 /** From the checked lines of a part to every table of its content, through DuckDB into a sink. */
 
-import { mkdir } from 'node:fs/promises'
 import { CONSOLIDATIONS } from '../contract/dictionaries.ts'
 import type { Content } from '../contract/objects.ts'
 import { ToolkitError } from '../core/errors.ts'
@@ -9,6 +8,7 @@ import type { RejectCode, RejectedLine } from '../core/reject.ts'
 import type { Receipt, SinkRun } from '../core/sink.ts'
 import type { Engine, Row, Session } from '../lake/duckdb.ts'
 import { QUARANTINE } from '../lake/tables.ts'
+import { makeFolders } from '../support/file-modes.ts'
 import type { CheckedPart, Stretch } from './check-block.ts'
 import { companiesOf, employeesOf } from './companies.ts'
 import { financialsOf } from './financials.ts'
@@ -57,7 +57,7 @@ export interface LoaderOptions {
 
 /** A loader on an engine; it opens a session for each part that is loaded side by side. */
 export const openLoader = async (engine: Engine, { spoolFolder, seen }: LoaderOptions): Promise<Loader> => {
-  await mkdir(spoolFolder, { recursive: true })
+  await makeFolders(spoolFolder)
   const idle: PartSession[] = []
   const withSession = async <T>(use: (session: PartSession) => Promise<T>): Promise<T> => {
     const session = idle.pop() ?? new PartSession(await engine.connect())

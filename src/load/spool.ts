@@ -1,12 +1,14 @@
 /** Blocks on their way to DuckDB: files that it reads, gone once their rows are written. */
 
-import { open, rm, writeFile } from 'node:fs/promises'
+import { open, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { CONSOLIDATIONS } from '../contract/dictionaries.ts'
 import { writeError } from '../core/errors.ts'
 import type { RejectedLine } from '../core/reject.ts'
 import { ident, literal } from '../lake/sql.ts'
 import { QUARANTINE } from '../lake/tables.ts'
+import { discard } from '../support/durable-files.ts'
+import { PRIVATE_FILE } from '../support/file-modes.ts'
 import type { CheckedPart, Stretch } from './check-block.ts'
 import type { Scan } from './companies.ts'
 
@@ -35,9 +37,12 @@ export const spoolPart = async (
   const exact = join(folder, `${name}.exact.jsonl`)
   try {
     await writeStretches(lines, bytes, part.stretches)
-    if (part.figures.length > 0) await writeFile(profiles, withoutFigures(bytes, part))
-    if (part.extras.length > 0) await writeFile(extras, part.extras.map(extraLine).join(''))
-    if (part.exact.length > 0) await writeFile(exact, part.exact.map(exactLines).join(''))
+    if (part.figures.length > 0)
+      await writeFile(profiles, withoutFigures(bytes, part), { mode: PRIVATE_FILE })
+    if (part.extras.length > 0)
+      await writeFile(extras, part.extras.map(extraLine).join(''), { mode: PRIVATE_FILE })
+    if (part.exact.length > 0)
+      await writeFile(exact, part.exact.map(exactLines).join(''), { mode: PRIVATE_FILE })
   } catch (error) {
     throw writeError(`Cannot spool block "${name}"`, error)
   }
@@ -52,16 +57,13 @@ export const spoolPart = async (
         : undefined,
     exact: part.exact.length > 0 ? readLines(exact, EXACT_COLUMNS, largest) : undefined,
     remove: async () => {
-      await rm(lines, { force: true })
-      await rm(profiles, { force: true })
-      await rm(extras, { force: true })
-      await rm(exact, { force: true })
+      for (const path of [lines, profiles, extras, exact]) await discard(path)
     },
   }
 }
 
 const writeStretches = async (path: string, bytes: Buffer, stretches: readonly Stretch[]): Promise<void> => {
-  const file = await open(path, 'w')
+  const file = await open(path, 'w', PRIVATE_FILE)
   try {
     for (let at = 0; at < stretches.length; at += WRITES_AT_ONCE) {
       const some = stretches.slice(at, at + WRITES_AT_ONCE)
@@ -140,7 +142,7 @@ export const spoolRejected = async (
 ): Promise<{ readonly sql: string; readonly remove: () => Promise<void> }> => {
   const path = join(folder, `${name}.quarantine.jsonl`)
   try {
-    const file = await open(path, 'w')
+    const file = await open(path, 'w', PRIVATE_FILE)
     try {
       for (const line of rejected) await file.appendFile(`${JSON.stringify(quarantineRow(line, origin))}\n`)
     } finally {
@@ -153,7 +155,7 @@ export const spoolRejected = async (
   const largest = Math.max(LEAST_OBJECT_BYTES, 64 + 8 * Math.max(0, ...rejected.map(({ raw }) => raw.length)))
   return {
     sql: `SELECT * FROM ${readLines(path, columns, largest)} ORDER BY line`,
-    remove: () => rm(path, { force: true }),
+    remove: () => discard(path),
   }
 }
 

@@ -6,8 +6,19 @@
 import { rm, rmdir } from 'node:fs/promises'
 import { writeError } from '../core/errors.ts'
 import type { Snapshot } from '../core/partition.ts'
-import { inLake, MANIFEST_FOLDER, oldestPath, parseManifestName, runPath } from '../lake/layout.ts'
+import {
+  BATCHES_FOLDER,
+  inLake,
+  MANIFEST_FOLDER,
+  oldestPath,
+  parseManifestName,
+  RUNS_FOLDER,
+  runPath,
+  SERVE_FOLDER,
+} from '../lake/layout.ts'
+import { TABLES } from '../lake/tables.ts'
 import { storageOf } from '../storage/open-storage.ts'
+import { refuseLinks } from '../support/file-modes.ts'
 import {
   type DeadRun,
   giveBack,
@@ -162,6 +173,22 @@ const sweep = async (
   }
 }
 
+/** What stands behind a link is not the lake's to remove. @throws {ToolkitError} `WRITE_FAILED` */
+const refuseLinkedFolders = async (lake: string): Promise<void> => {
+  const names = [
+    MANIFEST_FOLDER,
+    RUNS_FOLDER,
+    SERVE_FOLDER,
+    BATCHES_FOLDER,
+    ...TABLES.map(({ name }) => name),
+  ]
+  try {
+    await refuseLinks(inLake(lake, ''), ...names.map((name) => inLake(lake, name)))
+  } catch (error) {
+    throw writeError(`Cannot collect garbage in lake "${lake}"`, error)
+  }
+}
+
 /**
  * @throws {ToolkitError} `LAKE_NOT_FOUND`; `SNAPSHOT_DAMAGED` when a snapshot that is to be kept is damaged or
  *   missing (nothing is removed then); `WRITE_FAILED`, `DISK_FULL`
@@ -171,6 +198,7 @@ export const collectGarbage = async (request: GarbageRequest): Promise<Garbage> 
   const { lake, keep, dryRun = false } = request
   if (keep !== undefined && !(Number.isSafeInteger(keep) && keep >= 1))
     throw new RangeError(`Cannot keep ${keep} snapshots: expected a whole number from 1`)
+  await refuseLinkedFolders(lake)
   await listManifest(lake)
   // The order matters. A run that starts after the first look has no file in it. A run that commits meanwhile
   // is at work at the second look, or in a snapshot at the third.

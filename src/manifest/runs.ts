@@ -34,14 +34,21 @@ export interface NewRun {
   readonly plan: object
   readonly now: Date
   readonly random: RandomBytes
+  /** Mode bits of the lake's folder where it is new. @default 0o700 */
+  readonly mode?: number | undefined
   /** @default this process */
   readonly process?: ProcessIdentity
 }
 
-/** Makes the folders of a lake where they are missing. @throws {ToolkitError} `DISK_FULL`, `WRITE_FAILED` */
-export const makeLake = async (lake: string): Promise<void> => {
+/**
+ * Makes the folders of a lake where they are missing.
+ *
+ * @param mode bits of its own folder where it is new: what is made in it takes them. @default 0o700
+ * @throws {ToolkitError} `DISK_FULL`, `WRITE_FAILED`
+ */
+export const makeLake = async (lake: string, mode?: number): Promise<void> => {
   try {
-    await storageOf(lake).prepare([MANIFEST_FOLDER, RUNS_FOLDER])
+    await storageOf(lake).prepare([MANIFEST_FOLDER, RUNS_FOLDER], mode)
   } catch (error) {
     throw writeError(`Cannot make lake "${lake}"`, error)
   }
@@ -65,16 +72,17 @@ export const createRun = async ({
   plan,
   now,
   random,
+  mode,
   process = thisProcess(),
 }: NewRun): Promise<RunClaim> => {
-  await makeLake(lake)
+  await makeLake(lake, mode)
   const base = await newestNumber(lake)
   const run = newRunId(now, random)
   const owner = ownerText(base, process)
   const files = filesOfRun(plan, owner)
   try {
     if (!(await storageOf(lake).createFolder(runPath(run), files))) throw new Error('its id is taken')
-    await makeFolder(inLake(lake, stagingPath(run)))
+    await makeFolder(inLake(lake, stagingPath(run)), { within: inLake(lake, '') })
   } catch (error) {
     throw writeError(`Cannot begin run "${run}" in lake "${lake}"`, error)
   }

@@ -47,7 +47,7 @@ export const pullBatches = async (
     limits: defaultLimits(options),
     settings: { url, selection },
   }
-  const claim = await startRun({ lake, plan, now: new Date(), random: randomBytes })
+  const claim = await startRun({ lake, plan, now: new Date(), random: randomBytes, mode: options.mode })
   const chosen = await orGiveUp(claim, () => filesOfRun(claim, async () => files))
   return { summary: await workOnBatches(claim, plan, chosen, options), ...left }
 }

@@ -1,11 +1,11 @@
 /** What a compaction and its dry run share: what is asked for and told, an engine, what is superseded. */
 
-import { rm } from 'node:fs/promises'
 import type { FileEntry, Snapshot } from '../core/partition.ts'
 import { diskError, keepOrder } from '../lake/compact-rows.ts'
 import { HIDDEN_SCHEMA, makeSuperseded } from '../lake/current-versions.ts'
 import { Engine, type Session } from '../lake/duckdb.ts'
 import { mainTables } from '../lake/tables.ts'
+import { discard } from '../support/durable-files.ts'
 import { compactMemory } from './compact-memory.ts'
 import type { CompactContent } from './compact-plan.ts'
 import { type CompactEvent, watchStatement } from './compact-progress.ts'
@@ -86,7 +86,7 @@ export const withSession = async <T>(
     }
   } finally {
     engine.close()
-    await rm(spill, { recursive: true, force: true })
+    await discard(spill)
   }
 }
 

@@ -4,18 +4,20 @@
  */
 
 import { randomBytes } from 'node:crypto'
-import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { systemCode, writeError } from '../core/errors.ts'
 import type { FileEntry, PartitionEntry, Snapshot } from '../core/partition.ts'
 import type { SinkRun } from '../core/sink.ts'
 import { currentSelect, sortRows } from '../lake/compact-rows.ts'
+import { engineError } from '../lake/duckdb.ts'
+import { inLake } from '../lake/layout.ts'
 import { type Table, tablesOf } from '../lake/tables.ts'
 import { commitCompaction } from '../manifest/compact-commit.ts'
 import type { RunClaim } from '../manifest/run-claims.ts'
 import { createRun, removeRun } from '../manifest/runs.ts'
 import { newestSnapshot } from '../manifest/snapshots.ts'
 import { parquetLake } from '../sink/parquet-lake.ts'
-import { makeFolder } from '../support/durable-files.ts'
+import { discard, makeFolder } from '../support/durable-files.ts'
 import { TOOL } from '../support/tool-version.ts'
 import { checkColumns, checkDictionaries, checkInputs, dictionaryTable } from './compact-check.ts'
 import { planned } from './compact-dry-run.ts'
@@ -74,7 +76,7 @@ const compactTable = async (
     signal,
   })
   await sorted.close()
-  await rm(path, { force: true })
+  await discard(path)
   return files
 }
 
@@ -112,7 +114,7 @@ const work = async (
   const { lake, targetBytes = DEFAULT_TARGET_BYTES, signal } = options
   const tell = options.onEvent ?? (() => undefined)
   const spill = spillFolder(claim)
-  await makeFolder(spill)
+  await makeFolder(spill, { within: inLake(lake, '') })
   tell({ kind: 'started', run: claim.run })
   const inputs = [...plan.contents.flatMap(({ files }) => files), ...snapshot.files]
   const of = sizesOf(inputs).bytes
@@ -196,6 +198,7 @@ export const compact = async (options: CompactOptions): Promise<CompactSummary> 
     return await work(options, claim, snapshot, plan)
   } catch (error) {
     await giveUpCompaction(claim, error)
-    throw error
+    const action = `Cannot compact lake "${lake}"`
+    throw systemCode(error) === undefined ? engineError(action, error) : writeError(action, error)
   }
 }

@@ -15,7 +15,8 @@ export const convert = async (
 ): Promise<BatchSummary> => {
   const sources = await localSources(plan.inputs, plan.cwd)
   const whole = { pipeline: 'convert', ...plan, limits: { ...defaultLimits(options), ...plan.limits } }
-  const request = { lake: options.lake, plan: whole, now: new Date(), random: randomBytes }
+  const { lake, mode } = options
+  const request = { lake, plan: whole, now: new Date(), random: randomBytes, mode }
   // What can be read only once has other bytes each time: what an earlier run made of it says nothing.
   const readsOnce = sources.some(({ fingerprint }) => fingerprint === undefined)
   const claim = await (readsOnce ? createRun(request) : startRun(request))

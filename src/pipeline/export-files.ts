@@ -1,9 +1,10 @@
 /** Files that nobody sees before they are whole: written into a folder of their own beside the target, then moved. */
 
-import { link, mkdir, rename, rm } from 'node:fs/promises'
+import { link, rename, rm } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { systemCode, ToolkitError, writeError } from '../core/errors.ts'
 import { fsyncFile, fsyncFolders, makeFolder } from '../support/durable-files.ts'
+import { adoptOutput, makeFolders } from '../support/file-modes.ts'
 import { listFolder, listTree, look } from '../support/list-files.ts'
 import { temporaryLiveness, temporaryName } from '../support/process-identity.ts'
 
@@ -60,7 +61,7 @@ export const openWorkshop = async (beside: string): Promise<Workshop> => {
       if (temporaryLiveness(name) === 'gone')
         // Another user's may not be ours to remove.
         await rm(join(dirname(folder), name), { recursive: true, force: true }).catch(() => undefined)
-    await mkdir(folder)
+    await makeFolders(folder)
   } catch (error) {
     throw writeError(`Cannot write into "${beside}"`, error)
   }
@@ -69,6 +70,7 @@ export const openWorkshop = async (beside: string): Promise<Workshop> => {
 
     place: async (from, to, overwrite) => {
       try {
+        await adoptOutput(from, dirname(to))
         await fsyncFile(from)
         if (overwrite) await rename(from, to)
         else await link(from, to)

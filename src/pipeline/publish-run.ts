@@ -204,7 +204,7 @@ export const publish = async (options: PublishOptions): Promise<PublishSummary> 
   if ((await newestNumber(lake)) === 0) return { snapshot: 0, tables: [] }
   const scratch = inLake(lake, `${RUNS_FOLDER}/${temporaryName()}`)
   try {
-    await makeFolder(scratch)
+    await makeFolder(scratch, { within: inLake(lake, '') })
     return await withSession(options, scratch, async (session) => {
       const { oldest } = await listManifest(lake)
       const steps = await openSteps(options, { lake, session, scratch, oldest, now, signal })

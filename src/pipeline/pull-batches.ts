@@ -78,7 +78,7 @@ export const openBatchSources = async (
 ): Promise<BatchSources> => {
   const folder = join(inLake(claim.lake, runPath(claim.run)), 'spool')
   try {
-    await makeFolder(folder)
+    await makeFolder(folder, { within: inLake(claim.lake, '') })
   } catch (error) {
     throw writeError(`Cannot make "${folder}"`, error)
   }

@@ -58,7 +58,13 @@ export const pull = async (
     limits: defaultLimits(options),
     settings: { url, ...settings },
   }
-  const claim = await startRun({ lake: options.lake, plan, now: new Date(), random: randomBytes })
+  const claim = await startRun({
+    lake: options.lake,
+    plan,
+    now: new Date(),
+    random: randomBytes,
+    mode: options.mode,
+  })
   return { ...(await workOnPull(claim, plan, settings, { ...options, service })), ...before }
 }
 

@@ -127,9 +127,9 @@ const WINDOWS: RunFile = { name: 'windows.json', what: 'its windows are' }
 export const windowsFolder = ({ lake, run }: RunClaim): string => inLake(lake, `${runPath(run)}/windows`)
 
 /** Makes a folder of a run where it is missing. @throws {ToolkitError} DISK_FULL, WRITE_FAILED */
-export const makeRunFolder = async (path: string): Promise<void> => {
+export const makeRunFolder = async ({ lake }: RunClaim, path: string): Promise<void> => {
   try {
-    await makeFolder(path)
+    await makeFolder(path, { within: inLake(lake, '') })
   } catch (error) {
     throw writeError(`Cannot make "${path}"`, error)
   }
@@ -170,7 +170,7 @@ export const openPull = async (
 ): Promise<Pull> => {
   const { content, currency, pageSize } = settings
   const { concurrency, signal, onEvent } = options
-  await makeRunFolder(windowsFolder(claim))
+  await makeRunFolder(claim, windowsFolder(claim))
   const windows = runWindows(content, plan)
   const opened = await openWindowSources(windows, {
     folder: windowsFolder(claim),

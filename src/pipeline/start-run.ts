@@ -26,10 +26,12 @@ export interface StartRequest {
   readonly plan: RunPlan
   readonly now: Date
   readonly random: RandomBytes
+  /** Mode bits of the lake's folder where it is new. @default 0o700 */
+  readonly mode?: number | undefined
 }
 
 /** Takes over a run of the same plan whose process is gone, or makes a new run. */
-export const startRun = async ({ lake, plan, now, random }: StartRequest): Promise<RunClaim> => {
+export const startRun = async ({ lake, plan, now, random, mode }: StartRequest): Promise<RunClaim> => {
   const wanted: unknown = JSON.parse(JSON.stringify(plan))
   for (const { run, state, committed } of await listRuns(lake, { now }).catch(noLake)) {
     if (state !== 'gone' || !isDeepStrictEqual(await readPlan(lake, run).catch(() => undefined), wanted))
@@ -39,7 +41,7 @@ export const startRun = async ({ lake, plan, now, random }: StartRequest): Promi
     if (committed === null) return claim
     await removeCommittedRun(claim, committed)
   }
-  return createRun({ lake, plan, now, random })
+  return createRun({ lake, plan, now, random, mode })
 }
 
 const noLake = (error: unknown): [] => {

@@ -45,7 +45,13 @@ export const sync = async (
     limits: defaultLimits(options),
     settings: { url, ...settings },
   }
-  const claim = await startRun({ lake: options.lake, plan, now: new Date(), random: randomBytes })
+  const claim = await startRun({
+    lake: options.lake,
+    plan,
+    now: new Date(),
+    random: randomBytes,
+    mode: options.mode,
+  })
   return { ...(await workOnSync(claim, plan, settings, { ...options, service })), ...before }
 }
 

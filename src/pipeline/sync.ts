@@ -63,7 +63,7 @@ export const findChanges = async (
   const stored = await readRunFile(claim, FINDINGS, isFindings)
   if (stored) return stored
   const folder = inLake(claim.lake, `${runPath(claim.run)}/listing`)
-  await makeRunFolder(folder)
+  await makeRunFolder(claim, folder)
   const listing = listingOptions(service, settings, options)
   await sideBySide(
     plan.windows,
@@ -109,7 +109,7 @@ export const openSync = async (
   findings: SyncFindings,
   { concurrency, signal, onEvent }: SyncOptions,
 ): Promise<WindowSources> => {
-  await makeRunFolder(windowsFolder(claim))
+  await makeRunFolder(claim, windowsFolder(claim))
   const ids = [...findings.new, ...findings.changed].sort((a, b) => a - b)
   const count = Math.ceil(ids.length / WINDOW_COMPANIES)
   const windows = Array.from({ length: count }, (_, at) => {

@@ -4,12 +4,13 @@
  */
 
 import { createHash, type Hash } from 'node:crypto'
-import { type FileHandle, open, readFile, rm } from 'node:fs/promises'
+import { type FileHandle, readFile, rm } from 'node:fs/promises'
 import { crc32 } from 'node:zlib'
 import type { SearchParameters } from '../contract/requests.ts'
 import { systemCode, ToolkitError, writeError } from '../core/errors.ts'
 import type { Fingerprint } from '../core/source.ts'
 import { replaceDurably } from '../support/durable-files.ts'
+import { FILE_FLAGS, openFile } from '../support/file-modes.ts'
 import { crc32Of, hashFile } from '../support/hash.ts'
 import { look } from '../support/list-files.ts'
 import { seal, unseal } from '../support/sealed-text.ts'
@@ -117,7 +118,7 @@ export class WindowSpool {
   /** Opens the file and cuts it to what its checkpoint says. @throws {ToolkitError} DISK_FULL, WRITE_FAILED */
   static async open(path: string, bytes: number): Promise<WindowSpool> {
     try {
-      const file = await open(path, bytes === 0 ? 'w' : 'r+')
+      const file = await openFile(path, bytes === 0 ? FILE_FLAGS.emptied : FILE_FLAGS.asItIs)
       await file.truncate(bytes)
       return new WindowSpool(path, file, bytes, await crc32Of(path, bytes))
     } catch (error) {

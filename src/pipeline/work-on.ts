@@ -32,6 +32,8 @@ export interface RunOptions {
   readonly limit: QuarantineLimit
   /** Lets figures be replaced by figures in another currency. @default false */
   readonly changeCurrency?: boolean | undefined
+  /** Mode bits of the lake's folder where it is new: what is made in it takes them. @default 0o700 */
+  readonly mode?: number | undefined
   readonly signal?: AbortSignal | undefined
   readonly onEvent?: ((event: RunEvent) => void) | undefined
 }
@@ -56,11 +58,13 @@ export interface WorkOptions extends RunOptions {
   readonly pulls?: (() => readonly PullEntry[]) | undefined
 }
 
+const spoolFolder = ({ lake, run }: RunClaim): string => inLake(lake, `${runPath(run)}/spool`)
+
 /** Makes room for a run and starts DuckDB for it; where that fails, the run is given up for another try. */
 const openEngine = async (claim: RunClaim, options: EngineOptions): Promise<Engine> => {
   try {
     // Another machine may have begun the run.
-    await makeFolder(inLake(claim.lake, runPath(claim.run)))
+    await makeFolder(spoolFolder(claim), { within: inLake(claim.lake, '') })
     return await Engine.open(options)
   } catch (error) {
     const failed = writeError(`Cannot make room for run "${claim.run}"`, error)
@@ -89,7 +93,7 @@ export const workOn = async (
     const seen = newSeenSets()
     const memory = new BlockMemory()
     const loader = await openLoader(engine, {
-      spoolFolder: inLake(lake, `${runPath(claim.run)}/spool`),
+      spoolFolder: spoolFolder(claim),
       seen,
     })
     return await loadBatches(

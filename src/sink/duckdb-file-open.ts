@@ -1,9 +1,11 @@
 /** Opens a database file for one piece of work, and says in the toolkit's words why it cannot. */
 
-import { rm } from 'node:fs/promises'
 import { ToolkitError, writeError } from '../core/errors.ts'
 import { Engine, type Session } from '../lake/duckdb.ts'
 import { literal } from '../lake/sql.ts'
+import { discard } from '../support/durable-files.ts'
+import { adoptOutput } from '../support/file-modes.ts'
+import { look } from '../support/list-files.ts'
 
 /** The name of the file's database in a session. */
 export const TARGET = 'target'
@@ -37,8 +39,10 @@ const attached = async <T>(work: DatabaseWork, use: (session: Session) => Promis
   const engine = await Engine.open({ memoryBytes, spillFolder })
   try {
     const session = await engine.connect()
+    const isNew = (await look(file)) === null
     try {
       await session.run(`ATTACH ${literal(file)} AS ${TARGET}`)
+      if (isNew) await adoptOutput(file)
     } catch (error) {
       throw attachError(work, error)
     }
@@ -52,7 +56,7 @@ const attached = async <T>(work: DatabaseWork, use: (session: Session) => Promis
     }
   } finally {
     engine.close()
-    await rm(spillFolder, { recursive: true, force: true })
+    await discard(spillFolder)
   }
 }
 

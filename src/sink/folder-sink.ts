@@ -3,7 +3,8 @@
  * commit. What a dead run leaves is in both places known as its own, so that gc of the lake's manifest removes it.
  */
 
-import { basename, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
+import { writeError } from '../core/errors.ts'
 import type { FileEntry } from '../core/partition.ts'
 import type { CopyFormat, Relation } from '../core/relation.ts'
 import type { Receipt, Sink, SinkRun } from '../core/sink.ts'
@@ -12,6 +13,7 @@ import { inLake, loadPath, stagingPath } from '../lake/layout.ts'
 import { ident, literal } from '../lake/sql.ts'
 import { TABLES } from '../lake/tables.ts'
 import { storageOf } from '../storage/open-storage.ts'
+import { makeFolder } from '../support/durable-files.ts'
 import { look } from '../support/list-files.ts'
 import { sideBySide } from '../support/side-by-side.ts'
 import { removeStaged, type StagedFile, stageFile } from './stage-file.ts'
@@ -98,6 +100,14 @@ const openFileRun = (
     )
   }
 
+  const makeStaging = async (folder: string): Promise<void> => {
+    try {
+      await makeFolder(folder, { within: inLake(directory, '') })
+    } catch (error) {
+      throw writeError(`Cannot write "${folder}"`, error)
+    }
+  }
+
   return {
     ...(readFiles && { stagedRows: (files: readonly FileEntry[]) => stagedRows(files, readFiles) }),
 
@@ -105,6 +115,7 @@ const openFileRun = (
       const file = `${partition}.${suffixOf(table)}`
       const path = `${loadPath(table, run)}/${file}`
       const from = staged(table, file)
+      await makeStaging(dirname(from))
       const { statistics, ...written } = await stage(from, table, rows)
       const entry = { table, path, ...written }
       await storage.keep(from, entry)

@@ -5,6 +5,7 @@ import { dirname } from 'node:path'
 import { systemCode, writeError } from '../core/errors.ts'
 import type { CopyFormat, CopyReceipt, Relation } from '../core/relation.ts'
 import { fsyncFile, fsyncFolder, makeFolder } from '../support/durable-files.ts'
+import { adoptFile } from '../support/file-modes.ts'
 import { hashFile } from '../support/hash.ts'
 
 export interface StagedFile extends CopyReceipt {
@@ -22,6 +23,7 @@ export const stageFile = async (path: string, rows: Relation, format: CopyFormat
   }
   const { rows: count, statistics } = await rows.copyTo(path, format)
   try {
+    await adoptFile(path)
     await fsyncFile(path)
     await fsyncFolder(dirname(path))
     const { bytes, sha256 } = await hashFile(path)

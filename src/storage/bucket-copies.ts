@@ -8,6 +8,7 @@ import { type FileHandle, mkdir, open, rename, rm, utimes } from 'node:fs/promis
 import { dirname, join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { systemCode, ToolkitError, writeError } from '../core/errors.ts'
+import { PRIVATE_FILE } from '../support/file-modes.ts'
 import { hashFile } from '../support/hash.ts'
 import { look } from '../support/list-files.ts'
 import { temporaryName } from '../support/process-identity.ts'
@@ -81,7 +82,7 @@ const save = async (
   }
   let handle: FileHandle
   try {
-    handle = await disk(open(to, 'w'))
+    handle = await disk(open(to, 'w', PRIVATE_FILE))
   } catch (error) {
     body.destroy()
     throw error

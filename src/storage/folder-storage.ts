@@ -6,6 +6,7 @@ import { pathToFileURL } from 'node:url'
 import { systemCode, writeError } from '../core/errors.ts'
 import {
   createIfAbsent,
+  discard,
   fsyncFolder,
   fsyncFolders,
   LineAppender,
@@ -13,6 +14,7 @@ import {
   moveIntoPlace,
   replaceDurably,
 } from '../support/durable-files.ts'
+import { refuseLinks } from '../support/file-modes.ts'
 import { hashFile } from '../support/hash.ts'
 import { listFolder, listTree, look } from '../support/list-files.ts'
 import { temporaryName } from '../support/process-identity.ts'
@@ -50,6 +52,8 @@ const wholeLines = (
 
 export const folderStorage = (folder: string): Storage => {
   const absolute = (path: string): string => join(folder, ...path.split('/'))
+  /** The folder may be a link, what stands in it may not lead out. */
+  const inside = { within: folder }
   const stored = ({ path, bytes, changedMs }: StoredFile): StoredFile => ({
     path: relative(folder, path).split(sep).join('/'),
     bytes,
@@ -75,9 +79,9 @@ export const folderStorage = (folder: string): Storage => {
     // As it is, not percent-encoded: that is how Hadoop, PyIceberg and DuckDB take it.
     uri: decodeURIComponent(pathToFileURL(resolve(folder)).href),
 
-    prepare: (folders) =>
+    prepare: (folders, mode) =>
       writing('folders', async () => {
-        for (const path of folders) await makeFolder(absolute(path))
+        for (const path of folders) await makeFolder(absolute(path), { ...inside, mode })
       }),
 
     hasFolder: async (path) => (await look(absolute(path)))?.kind === 'folder',
@@ -105,7 +109,7 @@ export const folderStorage = (folder: string): Storage => {
 
     create: (path, data) =>
       writing(`"${path}"`, async () => {
-        await makeFolder(dirname(absolute(path)))
+        await makeFolder(dirname(absolute(path)), inside)
         return createIfAbsent(absolute(path), data)
       }),
 
@@ -114,11 +118,11 @@ export const folderStorage = (folder: string): Storage => {
         const parent = dirname(absolute(path))
         const building = join(parent, temporaryName())
         try {
-          await makeFolder(building)
+          await makeFolder(building, inside)
           for (const [name, text] of files) await createIfAbsent(join(building, name), text)
           await rename(building, absolute(path))
         } catch (error) {
-          await rm(building, { recursive: true, force: true })
+          await discard(building)
           if (TAKEN.has(systemCode(error) ?? '')) return false
           throw error
         }
@@ -128,18 +132,21 @@ export const folderStorage = (folder: string): Storage => {
 
     replace: (path, data) =>
       writing(`"${path}"`, async () => {
-        await makeFolder(dirname(absolute(path)))
+        await makeFolder(dirname(absolute(path)), inside)
         await replaceDurably(absolute(path), data)
       }),
 
-    remove: async (paths) => {
-      for (const path of paths) await rm(absolute(path), { force: true })
-      for (const above of new Set(paths.map((path) => dirname(absolute(path)))))
-        await rmdir(above).catch(() => undefined)
-    },
+    remove: (paths) =>
+      writing('files', async () => {
+        await refuseLinks(folder, ...paths.map((path) => dirname(absolute(path))))
+        for (const path of paths) await rm(absolute(path), { force: true })
+        for (const above of new Set(paths.map((path) => dirname(absolute(path)))))
+          await rmdir(above).catch(() => undefined)
+      }),
 
     removeFolder: (path) =>
       writing(`"${path}"`, async () => {
+        await refuseLinks(folder, dirname(absolute(path)))
         const removed = join(dirname(absolute(path)), temporaryName())
         if ((await orNull(rename(absolute(path), removed).then(() => true))) === null) return
         await rm(removed, { recursive: true, force: true })
@@ -152,8 +159,8 @@ export const folderStorage = (folder: string): Storage => {
     place: (placements: readonly Placement[]) =>
       writing('staged files', async () => {
         const folders = new Set(placements.map(({ to }) => dirname(absolute(to))))
-        for (const one of folders) await makeFolder(one)
-        for (const { from, to } of placements) await moveIntoPlace(from, absolute(to))
+        for (const one of folders) await makeFolder(one, inside)
+        for (const { from, to } of placements) await moveIntoPlace(from, absolute(to), inside)
         await fsyncFolders(folders)
       }),
 
@@ -178,7 +185,7 @@ export const folderStorage = (folder: string): Storage => {
       writing(`"${path}"`, async () => {
         const bytes = await orNull(readFile(absolute(path)))
         if (bytes === null) {
-          await makeFolder(dirname(absolute(path)))
+          await makeFolder(dirname(absolute(path)), inside)
           await createIfAbsent(absolute(path), '')
         }
         const lines = await LineAppender.open(

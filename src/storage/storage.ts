@@ -99,8 +99,10 @@ export interface Storage {
   /**
    * Makes it ready to be written to, and folders in it, which `hasFolder` finds as long as they are empty too (in a
    * bucket an empty object `<folder>/` marks each; it is no file for the other functions).
+   *
+   * @param mode bits of the storage's own folder where it is new: what is made in it takes them. @default 0o700
    */
-  readonly prepare: (folders: readonly string[]) => Promise<void>
+  readonly prepare: (folders: readonly string[], mode?: number) => Promise<void>
   /** Whether there is such a folder: one that was prepared, or one that holds a file at any depth. */
   readonly hasFolder: (folder: string) => Promise<boolean>
   /** One file; `null` where there is none. */

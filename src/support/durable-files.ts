@@ -3,8 +3,9 @@
  * Errors are the system's own (`ENOENT`, `ENOSPC`, …).
  */
 
-import { link, mkdir, open, rename, rm } from 'node:fs/promises'
-import { dirname, join, resolve } from 'node:path'
+import { type FileHandle, link, open, rename, rm } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { FILE_FLAGS, type FolderOptions, makeFolders, openFile } from './file-modes.ts'
 import { temporaryName } from './process-identity.ts'
 import { sideBySide } from './side-by-side.ts'
 
@@ -39,24 +40,27 @@ export const fsyncFolders = async (paths: Iterable<string>): Promise<void> => {
   await sideBySide(new Set(paths), FOLDERS_AT_ONCE, fsyncFolder)
 }
 
-/** Makes a folder with those above it, and brings their names to the disk. An existing one is fine. */
-export const makeFolder = async (path: string): Promise<void> => {
-  const whole = resolve(path)
-  const first = await mkdir(whole, { recursive: true })
-  if (first === undefined) return
-  const above: string[] = []
-  for (let at = whole; at.length >= first.length; at = dirname(at)) above.push(dirname(at))
-  await fsyncFolders(above)
+/** Makes folders as `makeFolders` does, and brings their names to the disk. An existing one is fine. */
+export const makeFolder = async (path: string, options?: FolderOptions): Promise<void> => {
+  const made = await makeFolders(path, options)
+  await fsyncFolders(made.map((folder) => dirname(folder)))
 }
+
+/**
+ * Takes away a file or folder that nobody needs any more. What cannot be removed stays for those who clear away after
+ * dead processes: it must neither hide the error that came before nor spoil what was done.
+ */
+export const discard = (path: string): Promise<void> =>
+  rm(path, { recursive: true, force: true }).catch(() => undefined)
 
 const writeTemporary = async (folder: string, data: string | Uint8Array): Promise<string> => {
   const path = join(folder, temporaryName())
-  const handle = await open(path, 'wx')
+  const handle = await openFile(path, FILE_FLAGS.new)
   try {
     await handle.writeFile(data)
     await handle.sync()
   } catch (error) {
-    await rm(path, { force: true })
+    await discard(path)
     throw error
   } finally {
     await handle.close()
@@ -78,7 +82,7 @@ export const createIfAbsent = async (path: string, data: string | Uint8Array): P
     if (hasCode(error, 'EEXIST')) return false
     throw error
   } finally {
-    await rm(temporary, { force: true })
+    await discard(temporary)
   }
   await fsyncFolder(dirname(path))
   return true
@@ -90,7 +94,7 @@ export const replaceDurably = async (path: string, data: string | Uint8Array): P
   try {
     await rename(temporary, path)
   } catch (error) {
-    await rm(temporary, { force: true })
+    await discard(temporary)
     throw error
   }
   await fsyncFolder(dirname(path))
@@ -101,7 +105,7 @@ export const replaceDurably = async (path: string, data: string | Uint8Array): P
  *
  * @returns whether there was something to move
  */
-export const moveIntoPlace = async (from: string, to: string): Promise<boolean> => {
+export const moveIntoPlace = async (from: string, to: string, options?: FolderOptions): Promise<boolean> => {
   for (let attempt = 0; ; attempt += 1) {
     try {
       await rename(from, to)
@@ -110,7 +114,7 @@ export const moveIntoPlace = async (from: string, to: string): Promise<boolean> 
       if (!hasCode(error, 'ENOENT')) throw error
       // The folder may be missing: not made yet, or just removed for being empty. Or `from` is gone.
       if (attempt > 1) return false
-      await mkdir(dirname(to), { recursive: true })
+      await makeFolders(dirname(to), options)
     }
   }
 }
@@ -158,16 +162,16 @@ export class EarlySync {
 
 /** Appends lines to a file; each is on the disk before its promise is fulfilled. One writer at a time. */
 export class LineAppender implements AsyncDisposable {
-  #handle: Awaited<ReturnType<typeof open>>
+  #handle: FileHandle
   #last: Promise<void> = Promise.resolve()
 
-  private constructor(handle: Awaited<ReturnType<typeof open>>) {
+  private constructor(handle: FileHandle) {
     this.#handle = handle
   }
 
   /** Opens an existing file and cuts it to `sizeBytes`, its whole lines. */
   static async open(path: string, sizeBytes: number): Promise<LineAppender> {
-    const handle = await open(path, 'r+')
+    const handle = await openFile(path, FILE_FLAGS.asItIs)
     try {
       if ((await handle.stat()).size > sizeBytes) {
         await handle.truncate(sizeBytes)
@@ -176,7 +180,7 @@ export class LineAppender implements AsyncDisposable {
     } finally {
       await handle.close()
     }
-    return new LineAppender(await open(path, 'a'))
+    return new LineAppender(await openFile(path, FILE_FLAGS.appended))
   }
 
   /** Appends one line in the order of calls. After a failure every later call fails too: the file may be torn. */

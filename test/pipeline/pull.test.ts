@@ -341,7 +341,9 @@ test('pull says how many records the parts of a window that outgrew the cap leav
 })
 
 test('makeRunFolder names what cannot be made', async () => {
-  const one = join(await temporaryFolder(), 'file')
+  const lake = await temporaryFolder()
+  const one = join(lake, 'file')
   await writeFile(one, '')
-  await expect(makeRunFolder(join(one, 'windows'))).rejects.toMatchObject({ code: 'WRITE_FAILED' })
+  const claim = { lake, run: '20261121T094500123Z-1f9a2c', number: 1, base: 0 }
+  await expect(makeRunFolder(claim, join(one, 'windows'))).rejects.toMatchObject({ code: 'WRITE_FAILED' })
 })

@@ -7,6 +7,7 @@ import type { BatchSelection } from '../../pipeline/pull-batches-choose.ts'
 import type { ListedBatchFile } from '../../source/service/service.ts'
 import { type BatchFilter, batchFilterOptions, selectionOf } from '../batch-options.ts'
 import { formatBytes, formatCounted } from '../format.ts'
+import { modeOption } from '../lake-mode.ts'
 import { jsonOption, lakeOption, withExamples } from '../options.ts'
 import { note, printJson, printLines } from '../output.ts'
 import { type PullingOptions, pulling } from '../pulling.ts'
@@ -29,6 +30,7 @@ export const addBatchesPull = (batches: Command): void => {
     )
     .argument('[id...]', 'ids of the files, see "firmlake batches list"')
     .addOption(lakeOption())
+    .addOption(modeOption())
     .option('--new', 'all files that the lake does not hold')
   for (const option of batchFilterOptions()) command.addOption(option)
   command.option('--again', 'load files that the lake holds already once more')

@@ -4,6 +4,7 @@ import type { Command } from 'commander'
 import { DECODE_LIMITS } from '../../decode/decode-limits.ts'
 import { DEFAULT_MAX_DEPTH } from '../../load/check-record.ts'
 import { interruptible } from '../interrupt.ts'
+import { checkMode, type ModeOption, modeOption } from '../lake-mode.ts'
 import {
   contentOption,
   type JsonOption,
@@ -20,7 +21,7 @@ import { bytesOption, type WorkOptions, workOptions } from '../run-options.ts'
 import { watchRun } from '../run-progress.ts'
 import { type RunReport, reportLines, reportOf, warnOf } from '../run-report.ts'
 
-interface ConvertCommandOptions extends LakeOption, JsonOption, WorkOptions {
+interface ConvertCommandOptions extends LakeOption, JsonOption, ModeOption, WorkOptions {
   readonly content?: string
   readonly again?: true
   readonly maxLineBytes: number
@@ -40,6 +41,7 @@ export const addConvert = (program: Command): void => {
     )
     .argument('<path...>', 'files, folders, patterns; - for standard input')
     .addOption(lakeOption())
+    .addOption(modeOption())
     .addOption(contentOption('what the files hold (default: detected for each)'))
     .option('--again', 'load files that the lake holds already once more')
   for (const option of workOptions()) command.addOption(option)
@@ -77,6 +79,7 @@ export const convertPaths = async (
         { inputs: paths, cwd: process.cwd(), content, again, limits: { maxLineBytes, maxRatio, maxDepth } },
         {
           lake,
+          mode: options.mode,
           memoryBytes: options.memory,
           threads: options.threads,
           limit: options.maxQuarantined,
@@ -94,6 +97,7 @@ export const convertPaths = async (
 
 const runConvert = async (paths: string[], options: ConvertCommandOptions): Promise<void> => {
   await checkExtras(options)
+  await checkMode(options)
   const line = new ProgressLine({ terminalOnly: options.json === true })
   const report = await convertPaths(paths, options, line)
   if (options.json) await printJson({ lake: options.lake, ...report })

@@ -3,6 +3,7 @@
 import { type Command, Option } from 'commander'
 import { LIMITS } from '../../contract/limits.ts'
 import type { Content } from '../../contract/objects.ts'
+import { modeOption } from '../lake-mode.ts'
 import { jsonOption, lakeOption, withExamples } from '../options.ts'
 import { printJson, printLines } from '../output.ts'
 import {
@@ -34,6 +35,7 @@ export const addPull = (program: Command): void => {
     )
     .addArgument(contentArgument())
     .addOption(lakeOption())
+    .addOption(modeOption())
   for (const option of searchOptions()) command.addOption(option)
   command.addOption(
     new Option('--since <day>', 'first day (UTC), or "last": where the last pull of the same search stood'),

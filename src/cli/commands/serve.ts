@@ -2,10 +2,11 @@
 
 import { createHash, randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { createWriteStream, type WriteStream } from 'node:fs'
+import { createWriteStream, existsSync, type WriteStream } from 'node:fs'
 import type { Command } from 'commander'
 import { LIMITS } from '../../contract/limits.ts'
 import { ToolkitError, writeError } from '../../core/errors.ts'
+import { adoptOutput, PRIVATE_FILE } from '../../support/file-modes.ts'
 import { isLoopback } from '../../support/loopback.ts'
 import { interruptible } from '../interrupt.ts'
 import {
@@ -100,9 +101,11 @@ const cursorKey = (): Buffer => {
 }
 
 const openLog = async (path: string): Promise<WriteStream> => {
-  const stream = createWriteStream(path, { flags: 'a', mode: 0o600 })
+  const isNew = !existsSync(path)
+  const stream = createWriteStream(path, { flags: 'a', mode: PRIVATE_FILE })
   try {
     await once(stream, 'open')
+    if (isNew) await adoptOutput(path)
   } catch (error) {
     throw writeError(`Cannot open log "${path}"`, error)
   }

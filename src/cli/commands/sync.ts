@@ -3,6 +3,7 @@
 import type { Command } from 'commander'
 import type { SyncRunOptions, SyncSummary } from '../../pipeline/sync-run.ts'
 import { formatBytes, formatCount, formatCounted } from '../format.ts'
+import { modeOption } from '../lake-mode.ts'
 import { jsonOption, lakeOption, withExamples } from '../options.ts'
 import { note, printJson, printLines } from '../output.ts'
 import type { ProgressLine } from '../progress-line.ts'
@@ -36,6 +37,7 @@ export const addSync = (program: Command): void => {
         'only what is new or changed. Companies of the lake that the search no longer has are reported and kept.',
     )
     .addOption(lakeOption())
+    .addOption(modeOption())
     .addOption(searchOption())
     .addOption(currencyOption())
     .addOption(byOption())

@@ -9,6 +9,7 @@ import { ToolkitError } from '../../core/errors.ts'
 import type { Session } from '../../lake/duckdb.ts'
 import type { Storage } from '../../storage/storage.ts'
 import { makeFolder } from '../../support/durable-files.ts'
+import { PRIVATE_FILE } from '../../support/file-modes.ts'
 import { temporaryLiveness } from '../../support/process-identity.ts'
 import type { ShownSnapshot } from '../publication.ts'
 import {
@@ -161,7 +162,7 @@ export class DeltaLog {
     const bytes = await storage.read(this.#pathOf(name))
     if (bytes === null) throw this.#conflict(`checkpoint "${name}" is missing`)
     const path = join(scratch, name)
-    await writeFile(path, bytes)
+    await writeFile(path, bytes, { mode: PRIVATE_FILE })
     await this.#startFrom(version, path)
     for await (const text of streamCheckpoint(session, path)) this.#take(this.#parse(text))
     if (!this.#metaData) throw this.#conflict(`checkpoint "${name}" has no schema`)
@@ -191,7 +192,7 @@ export class DeltaLog {
         `version ${version} of its log was written by "${engine}", expected firmlake alone`,
       )
     for (const action of actions) this.#take(action)
-    await writeFile(path, bytes)
+    await writeFile(path, bytes, { mode: PRIVATE_FILE })
     this.#commits.push(path)
     this.#version = version
   }

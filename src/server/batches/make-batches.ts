@@ -5,14 +5,15 @@
 
 import { createHash } from 'node:crypto'
 import { createWriteStream } from 'node:fs'
-import { mkdir, rename, rm, writeFile } from 'node:fs/promises'
+import { rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { constants, createBrotliCompress } from 'node:zlib'
 import { systemCode, ToolkitError, writeError } from '../../core/errors.ts'
 import { BATCHES_FOLDER, batchesPath, inLake } from '../../lake/layout.ts'
 import { checkNamedFile, writeFileList } from '../../manifest/file-list.ts'
-import { fsyncFile, fsyncFolder, makeFolder } from '../../support/durable-files.ts'
+import { discard, fsyncFile, fsyncFolder, makeFolder } from '../../support/durable-files.ts'
+import { adoptFiles, PRIVATE_FILE, refuseLinks } from '../../support/file-modes.ts'
 import { sha256Of } from '../../support/hash.ts'
 import { listFolder } from '../../support/list-files.ts'
 import { temporaryLiveness, temporaryName } from '../../support/process-identity.ts'
@@ -119,7 +120,7 @@ const writeFileOf = async (
       yield chunk
     }
   }
-  const target = createWriteStream(path, { flags: 'wx' })
+  const target = createWriteStream(path, { flags: 'wx', mode: PRIVATE_FILE })
   await pipeline(() => linesOf(file, request), compress, measured, target, { ...(signal && { signal }) })
   await fsyncFile(path)
   const { snapshot, snapshotTime } = copy.description
@@ -202,12 +203,13 @@ const make = async (request: MakeBatchesRequest, temporary: string, replaces: bo
   )
   const index = join(temporary, INDEX_FILE)
   const text = `${JSON.stringify({ snapshot, files }, null, 2)}\n`
-  await writeFile(index, text, { flag: 'wx' })
+  await writeFile(index, text, { flag: 'wx', mode: PRIVATE_FILE })
   await fsyncFile(index)
   await writeFileList(temporary, [
     ...files.map(({ FileName, SizeInBytes, sha256 }) => ({ name: FileName, bytes: SizeInBytes, sha256 })),
     { name: INDEX_FILE, bytes: Buffer.byteLength(text), sha256: sha256Of(text) },
   ])
+  await adoptFiles(temporary)
   await fsyncFolder(temporary)
   const first = await publish(temporary, lake, snapshot, replaces)
   await fsyncFolder(inLake(lake, BATCHES_FOLDER))
@@ -226,12 +228,12 @@ export const makeBatches = async (request: MakeBatchesRequest): Promise<MadeBatc
   const temporary = join(parent, temporaryName())
   let made = false
   try {
+    await refuseLinks(inLake(lake, ''), temporary, inLake(lake, batchesPath(snapshot)))
     const isThere = (await indexMark(lake, snapshot)) !== null
     const damage = isThere ? await damageIn(lake, snapshot, signal) : null
     if (damage !== null) request.onDamaged?.(damage)
     if (!isThere || damage !== null) {
-      await makeFolder(parent)
-      await mkdir(temporary)
+      await makeFolder(temporary, { within: inLake(lake, '') })
       made = await make(request, temporary, damage !== null)
     }
     await removeOlder(lake, snapshot)
@@ -240,7 +242,7 @@ export const makeBatches = async (request: MakeBatchesRequest): Promise<MadeBatc
       ? error
       : writeError(`Cannot make batch files in "${parent}"`, error)
   } finally {
-    await rm(temporary, { recursive: true, force: true })
+    await discard(temporary)
   }
   const { files } = await readIndex(lake, snapshot)
   return { snapshot, files, made }

@@ -3,6 +3,7 @@
 import { createHash } from 'node:crypto'
 import { closeSync, fsyncSync, openSync, writeSync } from 'node:fs'
 import { crc32 } from 'node:zlib'
+import { PRIVATE_FILE } from '../../support/file-modes.ts'
 
 const BUFFER_BYTES = 1 << 20
 /** Most bytes that one UTF-16 unit of a text takes in UTF-8. */
@@ -22,7 +23,7 @@ export class DocumentWriter {
   #open = true
 
   constructor(path: string) {
-    this.#file = openSync(path, 'wx')
+    this.#file = openSync(path, 'wx', PRIVATE_FILE)
   }
 
   /** Where the next text will stand, in bytes from the file's beginning. */

@@ -3,13 +3,15 @@
  * place when all of it is on the disk. A maker that is killed leaves only a folder that the next one removes.
  */
 
-import { mkdir, rm } from 'node:fs/promises'
+import { rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { systemCode, ToolkitError, writeError } from '../../core/errors.ts'
 import type { Snapshot } from '../../core/partition.ts'
+import { engineError } from '../../lake/duckdb.ts'
 import { inLake, servePath } from '../../lake/layout.ts'
 import type { NamedFile } from '../../manifest/file-list.ts'
-import { fsyncFile, fsyncFolder, makeFolder } from '../../support/durable-files.ts'
+import { discard, fsyncFile, fsyncFolder, makeFolder } from '../../support/durable-files.ts'
+import { adoptFiles, refuseLinks } from '../../support/file-modes.ts'
 import { hashFile } from '../../support/hash.ts'
 import { temporaryName } from '../../support/process-identity.ts'
 import type { Embedder } from '../text/embedder.ts'
@@ -66,11 +68,13 @@ export const makeCopy = async (request: MakeCopyRequest): Promise<CopyDescriptio
   const building = join(dirname(folder), temporaryName())
   try {
     signal?.throwIfAborted()
+    const within = request.folder === undefined ? inLake(lake, '') : dirname(folder)
+    await refuseLinks(within, folder)
     const there = await findCopy(folder, wanted)
     if (there !== null) return there
-    await makeFolder(dirname(folder))
+    await makeFolder(dirname(folder), { within })
     await removeLeftovers(folder)
-    await mkdir(building)
+    await makeFolder(building, { within })
     const { description, files } = await build(request, wanted, building)
     signal?.throwIfAborted()
     return await publishCopy(building, folder, description, files)
@@ -78,7 +82,7 @@ export const makeCopy = async (request: MakeCopyRequest): Promise<CopyDescriptio
     signal?.throwIfAborted()
     throw makingError(folder, error)
   } finally {
-    await rm(building, { recursive: true, force: true })
+    await discard(building)
   }
 }
 
@@ -90,7 +94,7 @@ const build = async (
   const { lake, snapshot, memoryBytes, threads, embedder, signal, onProgress } = request
   // Everything that is not part of the copy.
   const aside = join(building, 'aside')
-  await mkdir(aside)
+  await makeFolder(aside)
   const path = join(building, SEARCH_FILE)
   const reading = { lake, snapshot, memoryBytes, threads, spillFolder: join(aside, 'spill'), signal }
   const documents = await readCurrent(reading, (_, giving) =>
@@ -111,6 +115,7 @@ const build = async (
     }),
   )
   await rm(aside, { recursive: true })
+  await adoptFiles(building)
   await fsyncFile(path)
   await fsyncFolder(building)
   const { companies, relations } = documents.records
@@ -130,14 +135,10 @@ const build = async (
 /** DuckDB's part of the memory for the tables: it fills all it is given, and the step before leaves some in use. */
 const TABLES_SHARE = 0.6
 
-/** What DuckDB says when the disk is full, or when it can write no more for another reason. */
-const NO_WRITE = /no space left|not enough disk space|could not write|failed to offload/i
-
 const makingError = (folder: string, error: unknown): ToolkitError => {
   const action = `Cannot make serving copy "${folder}"`
-  if (error instanceof ToolkitError) return error
+  const failure = systemCode(error) === undefined ? engineError(action, error) : writeError(action, error)
+  if (failure instanceof ToolkitError) return failure
   const reason = error instanceof Error ? error.message : String(error)
-  return systemCode(error) !== undefined || NO_WRITE.test(reason)
-    ? writeError(action, error)
-    : new ToolkitError('ENGINE_FAILED', `${action}: ${reason}`, { folder }, error)
+  return new ToolkitError('ENGINE_FAILED', `${action}: ${reason}`, { folder }, error)
 }

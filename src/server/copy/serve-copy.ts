@@ -29,7 +29,7 @@ export const serveCopy = async (request: ServeCopyRequest): Promise<ServingCopy>
   const snapshotSha256 = sha256Of(await readSnapshotText(lake, snapshot.snapshot))
   const folder = request.folder ?? copyFolder(lake, snapshot.snapshot)
   const open = async (): Promise<ServingCopy> => {
-    await makeCopy({ ...request, snapshot, snapshotSha256, folder })
+    await makeCopy({ ...request, snapshot, snapshotSha256 })
     request.onProgress?.({ step: 'check', records: 0 })
     return openCopy({ folder, memoryBytes, threads })
   }

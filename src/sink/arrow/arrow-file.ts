@@ -1,12 +1,13 @@
 /** Arrow to a file or a writable of Node. What knows apache-arrow is loaded only when something is written. */
 
 import { createHash } from 'node:crypto'
-import { type FileHandle, open, rename, rm } from 'node:fs/promises'
+import { type FileHandle, rename } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { Writable } from 'node:stream'
 import { writeError } from '../../core/errors.ts'
 import type { Relation } from '../../core/relation.ts'
-import { EarlySync, fsyncFolder, makeFolder } from '../../support/durable-files.ts'
+import { discard, EarlySync, fsyncFolder, makeFolder } from '../../support/durable-files.ts'
+import { FILE_FLAGS, openFile } from '../../support/file-modes.ts'
 import { temporaryName } from '../../support/process-identity.ts'
 import type { WriteArrowOptions } from './write-arrow.ts'
 
@@ -83,14 +84,14 @@ const writeWhole = async (
   } catch (error) {
     await early.settle().catch(() => undefined)
     await handle.close()
-    await rm(temporary, { force: true })
+    await discard(temporary)
     throw error
   }
 }
 
 const openNew = async (path: string): Promise<FileHandle> => {
   await makeFolder(dirname(path))
-  return open(path, 'wx')
+  return openFile(path, FILE_FLAGS.new)
 }
 
 const finish = async (handle: FileHandle, temporary: string, path: string): Promise<void> => {

@@ -4,9 +4,10 @@
  */
 
 import { createHash, type Hash } from 'node:crypto'
-import { type FileHandle, open, readFile, rename, rm } from 'node:fs/promises'
+import { type FileHandle, readFile, rename, rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { fsyncFolder, makeFolder, replaceDurably } from '../../support/durable-files.ts'
+import { FILE_FLAGS, openFile } from '../../support/file-modes.ts'
 import { thisProcess } from '../../support/process-identity.ts'
 
 /** Which version of which file the bytes are of. */
@@ -83,7 +84,7 @@ export class PartFile {
     const { source: of, boot, ...version } = await readSaved(`${path}.part.json`)
     // Bytes of before a restart of the machine may never have reached the disk.
     const known = of === source && boot === thisProcess().boot && version.etag !== undefined
-    const handle = await open(`${path}.part`, known ? 'a+' : 'w+')
+    const handle = await openFile(`${path}.part`, known ? FILE_FLAGS.appended : FILE_FLAGS.emptied)
     try {
       const part = new PartFile(path, source, handle, await hashStart(handle, signal))
       if (known) part.#version = version

@@ -1,0 +1,177 @@
+/** Work that was disturbed in any way: what it left must be whole, and done again it must give what undisturbed work gives. */
+
+import { cp, mkdir, mkdtemp, readdir, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join, relative } from 'node:path'
+import { openRowCounter, type RowCounter } from '../../src/cli/count-rows.ts'
+import { collectGarbage } from '../../src/manifest/gc.ts'
+import { verifyLake } from '../../src/manifest/verify.ts'
+import { type PlannedFault, WRITE_FAULTS } from '../support/failing-writes.ts'
+import { type Batches, writeBatches } from '../sure/batches.ts'
+import type { WriteTask } from './child-writes.ts'
+import { DisturbedChild } from './disturbed-child.ts'
+import { isWriteOperation, WRITE_OPERATIONS, type WriteOperationName } from './write-operations.ts'
+
+/** A lake before its work, and what undisturbed work makes of it. */
+export interface Ground {
+  readonly base: string
+  readonly before: readonly string[]
+  readonly after: readonly string[]
+  readonly rows: string | undefined
+  readonly files: readonly string[]
+  /** Calls that can fail, for each kind of failure. */
+  readonly calls: ReadonlyMap<string, number>
+  /** How long undisturbed work takes. */
+  readonly workMs: number
+}
+
+/** Names of all files and folders, whatever the run ids are. */
+const filesOf = async (lake: string): Promise<string[]> => {
+  const found = await readdir(lake, { recursive: true, withFileTypes: true }).catch(() => [])
+  return found
+    .map((entry) => relative(lake, join(entry.parentPath, entry.name)).replace(/load=[^/]+/, 'load'))
+    .sort()
+}
+
+const gc = (lake: string): Promise<unknown> => collectGarbage({ lake, now: new Date() })
+
+/** Told of each promise that broke. */
+type Say = (what: string) => void
+
+export class DisturbedWork implements AsyncDisposable {
+  readonly grounds = new Map<WriteOperationName, Ground>()
+  readonly wrong: string[] = []
+  readonly figures: Record<string, number> = {}
+  readonly #folder: string
+  readonly #batches: Batches
+  readonly #counter: RowCounter
+  #lakes = 0
+
+  private constructor(folder: string, batches: Batches, counter: RowCounter) {
+    this.#folder = folder
+    this.#batches = batches
+    this.#counter = counter
+  }
+
+  /** Makes the ground of every piece of work. */
+  static async open(): Promise<DisturbedWork> {
+    const folder = await mkdtemp(join(tmpdir(), 'firmlake-disturbed-'))
+    await mkdir(join(folder, 'lakes'))
+    const batches = await writeBatches({ companies: 12, files: 2 })
+    const work = new DisturbedWork(join(folder, 'lakes'), batches, await openRowCounter())
+    for (const name of Object.keys(WRITE_OPERATIONS).filter(isWriteOperation)) await work.#prepare(name)
+    return work
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#counter.close()
+    await this.#batches.remove()
+    await rm(join(this.#folder, '..'), { recursive: true, force: true })
+  }
+
+  get batches(): Batches {
+    return this.#batches
+  }
+
+  count(what: string): void {
+    this.figures[what] = (this.figures[what] ?? 0) + 1
+  }
+
+  ground(name: WriteOperationName): Ground {
+    const ground = this.grounds.get(name)
+    if (ground) return ground
+    throw new RangeError(`Cannot work on "${name}": it has no ground`)
+  }
+
+  /** A lake of its own to be disturbed in. */
+  async lakeFor(name: WriteOperationName): Promise<string> {
+    return this.#copyOf(this.ground(name).base)
+  }
+
+  async #copyOf(base: string): Promise<string> {
+    this.#lakes += 1
+    const lake = join(this.#folder, `lake-${this.#lakes}`)
+    await cp(base, lake, { recursive: true }).catch(() => undefined)
+    return lake
+  }
+
+  task(operation: WriteOperationName, fault: PlannedFault, lake: string): WriteTask {
+    return { operation, lake, inputs: this.#batches, fault }
+  }
+
+  async #prepare(name: WriteOperationName): Promise<void> {
+    const { base: make, run, state, rows } = WRITE_OPERATIONS[name]
+    const base = join(this.#folder, `base of ${name}`)
+    await make(base, this.#batches)
+    const lake = await this.#copyOf(base)
+    await run(lake, this.#batches)
+    await gc(lake)
+    const child = new DisturbedChild()
+    const calls = new Map<string, number>()
+    let workMs = 0
+    for (const kind of WRITE_FAULTS) {
+      const counted = await this.#copyOf(base)
+      const began = performance.now()
+      const outcome = await child.run(this.task(name, { kind, once: true, nth: 0 }, counted))
+      workMs = performance.now() - began
+      if (outcome.code !== 'done') throw new Error(`Cannot count the calls of ${name}: ${outcome.message}`)
+      calls.set(kind, outcome.counted)
+      this.figures[`calls of ${name}, ${kind}`] = outcome.counted
+      await rm(counted, { recursive: true })
+    }
+    await child.end()
+    this.grounds.set(name, {
+      base,
+      before: await state(base),
+      after: await state(lake),
+      rows: await rows?.(lake),
+      files: await filesOf(lake),
+      calls,
+      workMs,
+    })
+    await rm(lake, { recursive: true })
+  }
+
+  /**
+   * Looks at what disturbed work has left, does it again and looks again. The disturbed process has ended.
+   *
+   * @param done whether it said that it was done
+   */
+  async judge(name: WriteOperationName, lake: string, done: boolean, say: Say): Promise<void> {
+    const ground = this.ground(name)
+    const { run, state, rows } = WRITE_OPERATIONS[name]
+    const seen = await state(lake)
+    const isBefore = (at: number): boolean => seen[at] === ground.before[at]
+    const isAfter = (at: number): boolean => seen[at] === ground.after[at]
+    if (!seen.every((_, at) => isAfter(at) || (!done && isBefore(at))))
+      say(`it shows neither what was before nor after${done ? ', and said that it was done' : ''}`)
+    await this.#verify(lake, say, false)
+    await run(lake, this.#batches)
+    await gc(lake)
+    const same = JSON.stringify(await state(lake)) === JSON.stringify(ground.after)
+    if (!same && (rows === undefined || (await rows(lake)) !== ground.rows))
+      say('done again it gives another lake')
+    await this.#verify(lake, (problem) => say(`done again: ${problem}`), true)
+    const files = await filesOf(lake)
+    const more = files.filter((path) => !ground.files.includes(path))
+    const less = ground.files.filter((path) => !files.includes(path))
+    if (more.length > 0) say(`gc leaves ${more}`)
+    if (less.length > 0) say(`done again there is no ${less}`)
+  }
+
+  async #verify(lake: string, say: Say, strict: boolean): Promise<void> {
+    const { countRows } = this.#counter
+    const found = await verifyLake({ lake, countRows }).catch((error: unknown) => {
+      // Stopped before its first commit there is no lake yet.
+      if (!/LAKE_NOT_FOUND/.test(String(Object(error).code))) say(String(error))
+    })
+    for (const { path, problem } of found?.problems ?? []) say(`verify: ${path} ${problem}`)
+    if (strict) for (const note of found?.notes ?? []) say(`verify notes: ${JSON.stringify(note)}`)
+  }
+}
+
+export const shuffled = <T>(items: readonly T[], random: () => number): T[] =>
+  items
+    .map((item) => ({ item, key: random() }))
+    .sort((a, b) => a.key - b.key)
+    .map(({ item }) => item)

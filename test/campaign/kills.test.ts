@@ -1,0 +1,15 @@
+import { expect, test } from 'vitest'
+import { openFailingWrites } from '../support/failing-writes.ts'
+import { needs } from '../support/needs.ts'
+import { runCampaign } from './campaign.ts'
+import { campaign } from './kills-campaign.ts'
+
+const SEED = Date.now() % 1_000_000
+
+test(`work that is killed leaves a lake whole, and the same command completes it (seed ${SEED})`, async (context) => {
+  const faults = openFailingWrites()
+  if ('missing' in faults) return needs(context, 'a library that kills at a writing call', faults.missing)
+  faults.remove()
+  const { wrong } = await runCampaign(campaign, { seed: SEED, cases: 8 })
+  expect(wrong).toEqual([])
+})

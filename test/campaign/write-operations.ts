@@ -1,0 +1,153 @@
+/** What the campaign of failing writes disturbs: small pieces of work, the lake each begins with, and what it leaves. */
+
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { collectGarbage } from '../../src/manifest/gc.ts'
+import { newestSnapshot } from '../../src/manifest/snapshots.ts'
+import { compact } from '../../src/pipeline/compact.ts'
+import { publishedTables } from '../../src/publish/table-files.ts'
+import { batchFilePath, batchSnapshots, indexMark, readIndex } from '../../src/server/batches/batch-index.ts'
+import { makeBatches } from '../../src/server/batches/make-batches.ts'
+import { serveCopy } from '../../src/server/copy/serve-copy.ts'
+import { addRates } from '../../src/server/rates/lake-rates.ts'
+import { hashFile } from '../../src/support/hash.ts'
+import { deadRun } from '../manifest/small-lake.ts'
+import { hashLake, runIn, sha256 } from '../pipeline/batch-bench.ts'
+import { logNames, publishDelta, readCommit } from '../publish/sample-lake.ts'
+import { lengthEmbedder, MEMORY_BYTES } from '../server/copy/served-lake.ts'
+
+/** The folder of the batch files and their paths. */
+export interface Inputs {
+  readonly folder: string
+  readonly paths: readonly string[]
+}
+
+export interface WriteOperation {
+  /** Makes the lake that it begins with. */
+  readonly base: (lake: string, inputs: Inputs) => Promise<void>
+  readonly run: (lake: string, inputs: Inputs) => Promise<unknown>
+  /** What a reader sees of it, in parts that each change as a whole. */
+  readonly state: (lake: string) => Promise<readonly string[]>
+  /** A slower look, where the same may be written in other bytes. */
+  readonly rows?: (lake: string) => Promise<string>
+}
+
+const LIMIT = { kind: 'share', share: 0.5 } as const
+/** Small enough that a file is several partitions. */
+const BLOCK_BYTES = 40_000
+const TARGET_BYTES = 16_384
+
+const convert = (lake: string, { folder }: Inputs, paths: readonly string[], again = false) =>
+  runIn(folder, lake, paths, { limits: { blockBytes: BLOCK_BYTES }, limit: LIMIT, again })
+
+/** The records by the bytes of their files, whatever the run is called. */
+const recordsOf = async (lake: string): Promise<readonly string[]> => {
+  const newest = await newestSnapshot(lake).catch(() => null)
+  if (newest === null) return ['none']
+  const files = [...newest.partitions.flatMap((partition) => partition.files), ...newest.files]
+  return [
+    JSON.stringify(files.map(({ table, rows, bytes, sha256: hash }) => [table, rows, bytes, hash]).sort()),
+  ]
+}
+
+/** The rows that queries give: the same rows may stand in files of other bytes. */
+const rowsOf = async (lake: string): Promise<string> => JSON.stringify(await hashLake(lake))
+
+const oneRun = async (lake: string, inputs: Inputs): Promise<void> => {
+  await convert(lake, inputs, inputs.paths.slice(0, 2))
+}
+const twoRuns = async (lake: string, inputs: Inputs): Promise<void> => {
+  await oneRun(lake, inputs)
+  await convert(lake, inputs, inputs.paths.slice(0, 1), true)
+}
+
+const makeAllBatches = async (lake: string): Promise<void> => {
+  const copy = await serveCopy({ lake, memoryBytes: MEMORY_BYTES, embedder: lengthEmbedder })
+  try {
+    await makeBatches({ lake, copy })
+  } finally {
+    await copy.close()
+  }
+}
+
+const batchesOf = async (lake: string): Promise<readonly string[]> => {
+  const parts: string[] = []
+  for (const snapshot of await batchSnapshots(lake)) {
+    if ((await indexMark(lake, snapshot)) === null) continue
+    const { files } = await readIndex(lake, snapshot)
+    for (const { FileName, sha256: expected } of files) {
+      const { sha256: found } = await hashFile(batchFilePath(lake, snapshot, FileName))
+      parts.push(`${FileName} ${found === expected ? found : 'is damaged'}`)
+    }
+  }
+  return [parts.join() || 'none']
+}
+
+/** The files that each table's log shows. */
+const publishedOf = async (lake: string): Promise<readonly string[]> => {
+  const tables: string[] = []
+  for (const { name } of publishedTables()) {
+    const names = await logNames(lake, name).catch(() => [])
+    const versions = names.filter((one) => /^\d{20}\.json$/.test(one)).length
+    const live = new Set<string>()
+    for (let version = 0; version < versions; version += 1)
+      for (const { add, remove } of await readCommit(lake, name, version)) {
+        if (add) live.add(String(add.path))
+        if (remove) live.delete(String(remove.path))
+      }
+    tables.push(`${versions} ${[...live].map((path) => path.replace(/load(=|%3D)[^/]+/, 'load')).sort()}`)
+  }
+  return tables
+}
+
+const RATES = 'currency,year,units_per_usd\nSEK,2024,10.5\nNOK,2024,10.7\n'
+
+const OPERATIONS = {
+  'convert into a new lake': {
+    base: () => Promise.resolve(),
+    run: (lake, inputs) => convert(lake, inputs, inputs.paths.slice(0, 2)),
+    state: recordsOf,
+    rows: rowsOf,
+  },
+  convert: {
+    base: oneRun,
+    run: (lake, inputs) => convert(lake, inputs, inputs.paths.slice(2)),
+    state: recordsOf,
+    rows: rowsOf,
+  },
+  compact: {
+    base: twoRuns,
+    run: (lake) => compact({ lake, targetBytes: TARGET_BYTES }),
+    state: recordsOf,
+    rows: rowsOf,
+  },
+  'batches make': { base: oneRun, run: makeAllBatches, state: batchesOf },
+  'publish delta': {
+    base: async (lake, inputs) => {
+      await oneRun(lake, inputs)
+      await publishDelta(lake)
+      await convert(lake, inputs, inputs.paths.slice(0, 1), true)
+    },
+    run: (lake) => publishDelta(lake),
+    state: publishedOf,
+  },
+  'rates load': {
+    base: oneRun,
+    run: (lake) => addRates(lake, RATES),
+    state: async (lake) => [await readFile(join(lake, '_rates', 'rates.csv')).then(sha256, () => 'none')],
+  },
+  gc: {
+    base: async (lake, inputs) => {
+      await twoRuns(lake, inputs)
+      await compact({ lake, targetBytes: TARGET_BYTES })
+      await deadRun(lake, ['a', 'b'])
+    },
+    run: (lake) => collectGarbage({ lake, now: new Date(), keep: 1 }),
+    state: recordsOf,
+    rows: rowsOf,
+  },
+} as const satisfies Readonly<Record<string, WriteOperation>>
+
+export type WriteOperationName = keyof typeof OPERATIONS
+export const isWriteOperation = (name: string): name is WriteOperationName => name in OPERATIONS
+export const WRITE_OPERATIONS: Readonly<Record<WriteOperationName, WriteOperation>> = OPERATIONS

@@ -1,0 +1,52 @@
+import { spawnSync } from 'node:child_process'
+import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { MAIN, SAMPLE_COMPANIES } from '../cli/run-cli.ts'
+import { armFaults, disarmFaults, openFailingWrites } from '../support/failing-writes.ts'
+import { needs } from '../support/needs.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+import { runCampaign } from './campaign.ts'
+import { campaign } from './writes-campaign.ts'
+
+const NEEDED = 'a library that makes writes fail'
+const SEED = Date.now() % 1_000_000
+
+test('the library sees every writing call of a convert, those of DuckDB too', async (context) => {
+  const faults = openFailingWrites({ traced: true })
+  if ('missing' in faults) return needs(context, NEEDED, faults.missing)
+  const lake = join(await temporaryFolder(), 'lake')
+  await mkdir(lake)
+  armFaults(faults.control, lake, { kind: 'EIO', once: true, nth: 0 })
+  const { status } = spawnSync(process.execPath, [MAIN, 'convert', SAMPLE_COMPANIES, '--lake', lake], {
+    env: { ...process.env, ...faults.env },
+  })
+  const { counted, failed } = disarmFaults(faults.control)
+  const calls = faults.trace().map((line) => line.split(' ').slice(1).join(' ').replace(lake, ''))
+  faults.remove()
+  expect([status, failed, calls.length]).toEqual([0, 0, counted])
+  const seen = (call: RegExp): boolean => calls.some((line) => call.test(line))
+  // DuckDB alone writes staged Parquet files.
+  for (const call of [
+    /^open(64)? .*\/staging\/financials\/.*\.parquet$/,
+    /^p?write(64)? .*\/staging\/financials\/.*\.parquet$/,
+    /^fsync .*\/staging\/financials\/.*\.parquet$/,
+    /^write .*\/journal\.jsonl$/,
+    /^fdatasync .*\/journal\.jsonl$/,
+    /^rename \/financials\/load=/,
+    /^link \/_manifest\/00000001\.json$/,
+    /^fsync \/_manifest$/,
+    /^mkdir \/_runs$/,
+    /^unlink /,
+  ])
+    expect(seen(call), String(call)).toBe(true)
+})
+
+test(`writes that fail leave a lake whole, and the same command completes it (seed ${SEED})`, async (context) => {
+  const faults = openFailingWrites()
+  if ('missing' in faults) return needs(context, NEEDED, faults.missing)
+  faults.remove()
+  const { wrong, cases } = await runCampaign(campaign, { seed: SEED, cases: 24 })
+  expect(wrong).toEqual([])
+  expect(cases).toBe(24)
+})

@@ -48,6 +48,7 @@ const run = async ({ cases, random, log }: CampaignOptions): Promise<CampaignRes
     const name = names[Math.floor(random() * names.length)] ?? 'convert'
     const moments = [momentOf(name)]
     if (random() < SECOND_KILLS) moments.push(momentOf(name))
+    const before = work.wrong.length
     const lake = await work.lakeFor(name)
     const say = (what: string): void => {
       work.wrong.push(`${name}, killed at ${moments.map(textOf).join(' and ')}: ${what}`)
@@ -56,6 +57,7 @@ const run = async ({ cases, random, log }: CampaignOptions): Promise<CampaignRes
     for (const moment of moments) done = (await killAt(work, name, lake, moment, say)) || done
     await work.judge(name, lake, done, say).catch((error: unknown) => say(String(error)))
     await rm(lake, { recursive: true, force: true })
+    for (const line of work.wrong.slice(before)) log(line)
     if (at % 10 === 9) log(`${at + 1} of ${cases} cases, ${work.wrong.length} wrong`)
   }
   return { cases, wrong: work.wrong, figures: work.figures }

@@ -116,8 +116,10 @@ const run = async ({ cases, random, log }: CampaignOptions): Promise<CampaignRes
   for (const group of groups.values())
     for (let at = 0; at < group.length; at += CASES_PER_CHILD) {
       const some = group.slice(at, at + CASES_PER_CHILD)
+      const before = work.wrong.length
       await runSome(work, some)
       done += some.length
+      for (const line of work.wrong.slice(before)) log(line)
       log(`${done} of ${chosen.length} cases, ${work.wrong.length} wrong`)
     }
   const commands = chosen.filter(({ name, fault }) => name === 'convert' && fault.kind !== 'short')

@@ -135,7 +135,7 @@ test('rates, batch files, publications and gc do not follow a link either, and a
   await refused('_rates', 'rates', 'load', String(csv))
   await refused('_serve', 'batches', 'make')
   await refused('_batches', 'gc')
-  await refused('roles', 'compact')
+  await refused('relations', 'publish', 'delta')
   expect(await readdir(elsewhere)).toEqual(['00000001'])
   expect(await readFile(join(elsewhere, '00000001', 'file'), 'utf8')).toBe('as it was')
 })

@@ -11,6 +11,7 @@ import {
   writeFileList,
 } from '../../manifest/file-list.ts'
 import { createIfAbsent, fsyncFolder } from '../../support/durable-files.ts'
+import { PRIVATE_FILE } from '../../support/file-modes.ts'
 import { sha256Of } from '../../support/hash.ts'
 import { listFolder, look } from '../../support/list-files.ts'
 import { temporaryLiveness, temporaryName } from '../../support/process-identity.ts'
@@ -50,7 +51,7 @@ const DAMAGED_FILE = 'damaged.txt'
 
 /** Marks a copy as damaged, where its folder can be written. */
 export const markDamaged = async (folder: string, reason: string): Promise<void> => {
-  await writeFile(join(folder, DAMAGED_FILE), `${reason}\n`).catch(() => undefined)
+  await writeFile(join(folder, DAMAGED_FILE), `${reason}\n`, { mode: PRIVATE_FILE }).catch(() => undefined)
 }
 
 /** What stands in a folder of a copy: one of this form, or of another one that has only a name. */

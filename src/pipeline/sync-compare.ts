@@ -99,7 +99,10 @@ export interface CompareRequest {
 export const compareListing = async (request: CompareRequest): Promise<Comparison> => {
   const { lake, snapshot, search, files, memoryBytes } = request
   const scope = scopeOf(search)
-  const query = await openLakeQuery({ lake, snapshot: snapshot ?? EMPTY, memoryBytes })
+  const query = await openLakeQuery({
+    ...{ lake, snapshot: snapshot ?? EMPTY, memoryBytes },
+    check: 'every-read',
+  })
   const ids = { new: [] as number[], changed: [] as number[], absent: [] as number[] }
   let unchanged = 0
   try {

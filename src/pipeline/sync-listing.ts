@@ -3,11 +3,13 @@
  * reaches only a few thousand of a search, so it comes in windows; each is one file, there when it is whole.
  */
 
+import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { LIMITS } from '../contract/limits.ts'
 import type { SearchParameters } from '../contract/requests.ts'
 import { ToolkitError, writeError } from '../core/errors.ts'
-import { createIfAbsent } from '../support/durable-files.ts'
+import { createIfAbsent, replaceDurably } from '../support/durable-files.ts'
+import { hashFile, sha256Of } from '../support/hash.ts'
 import { listFolder, look } from '../support/list-files.ts'
 import { countedLines } from './counted-lines.ts'
 import { withFilter } from './pull-search.ts'
@@ -29,13 +31,27 @@ export const listWindow = async (
   path: string,
   options: ListingOptions,
 ): Promise<void> => {
-  if (await look(path)) return
+  if (await isListed(path)) return
   await writeListing(path, await minified(search, options))
+}
+
+const hashPath = (path: string): string => path.replace(/\.jsonl$/, '.sha256')
+
+/** Whether an earlier process has listed a window, and its file is as it was; a damaged one is listed again. */
+const isListed = async (path: string): Promise<boolean> => {
+  if ((await look(path)) === null) return false
+  const hash = await readFile(hashPath(path), 'utf8').catch(() => undefined)
+  if (hash === undefined || hash === (await hashFile(path)).sha256) return true
+  await rm(path, { force: true })
+  return false
 }
 
 const writeListing = async (path: string, pages: readonly Buffer[]): Promise<void> => {
   try {
-    await createIfAbsent(path, Buffer.concat(pages))
+    const bytes = Buffer.concat(pages)
+    // First, so that no listing stands without it.
+    await replaceDurably(hashPath(path), sha256Of(bytes))
+    await createIfAbsent(path, bytes)
   } catch (error) {
     throw writeError(`Cannot write the listing "${path}"`, error)
   }
@@ -94,7 +110,7 @@ export const listAgain = async (
   path: string,
   options: ListingOptions,
 ): Promise<void> => {
-  if (await look(path)) return
+  if (await isListed(path)) return
   const pages: Buffer[] = []
   for (const group of groupsOf(ids))
     pages.push(...(await minified(withFilter(search, 'InternalId', group), options)))

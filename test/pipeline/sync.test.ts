@@ -1,9 +1,14 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { resumeRun } from '../../src/cli/resume-run.ts'
 import type { PullSettings } from '../../src/pipeline/pull-settings.ts'
+import { listWindow } from '../../src/pipeline/sync-listing.ts'
 import { type SyncRunOptions, type SyncSummary, sync } from '../../src/pipeline/sync-run.ts'
+import { flipBit } from '../manifest/damage.ts'
 import type { FakeCompany } from '../service/fake-service.ts'
 import { openPullBench, type PullBench, SWEDEN } from '../service/pull-bench.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const company = (id: number, day: string, more: Partial<FakeCompany> = {}): FakeCompany => ({
   id,
@@ -153,6 +158,21 @@ test('sync that is cut off while it lists keeps what it has listed', async () =>
   expect(one.fake.counts()).toBe(counted)
   const listed = one.fake.pages.slice(asked).filter(({ minified }) => minified).length
   expect(listed).toBe(10)
+})
+
+test('listWindow lists again a window whose file was damaged, and only that', async () => {
+  const path = join(await temporaryFolder(), '00000.jsonl')
+  const one = await openPullBench({ companies: companies(30) })
+  const list = (): Promise<void> =>
+    listWindow(SWEDEN, path, { service: one.service, cutAgain: async () => [] })
+  await list()
+  const [whole, asked] = [await readFile(path, 'utf8'), one.fake.pages.length]
+  await list()
+  expect(one.fake.pages).toHaveLength(asked)
+  await flipBit(path, 50, 0)
+  await list()
+  expect(await readFile(path, 'utf8')).toBe(whole)
+  expect(one.fake.pages.length).toBeGreaterThan(asked)
 })
 
 test('resume brings a sync to its end', async () => {

@@ -53,7 +53,7 @@ interface Pulled {
   readonly windows: number
   readonly announced: number
   readonly received: number
-  /** Records that no window could cover. */
+  /** Records that no window could cover and nothing else has found. */
   readonly gap: number
   /** Records without the date that "since" goes by: only a whole pull finds their changes. */
   readonly undated: number
@@ -115,7 +115,7 @@ const pulledOf = ({ summary, entry, plan, windows }: PullSummary): Pulled => ({
   windows: windows.length,
   announced: entry.announced,
   received: entry.received,
-  gap: Math.max(0, plan.announced - plan.planned),
+  gap: entry.gapLeft ?? 0,
   undated: plan.undated ?? 0,
   quarantined: summary.partitions.reduce((sum, { counts }) => sum + counts.quarantined, 0),
   differences: windows

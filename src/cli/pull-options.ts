@@ -16,6 +16,7 @@ export interface SearchOptions {
   readonly since?: string
   readonly until?: string
   readonly by?: string
+  readonly closeGap: boolean
   readonly cap: number
   readonly pageSize: number
 }
@@ -39,6 +40,12 @@ export const currencyOption = (): Option =>
 
 export const byOption = (): Option =>
   new Option('--by <parameter>', 'date parameter to cut by, and that the days mean')
+
+export const closeGapOption = (): Option =>
+  new Option('--no-close-gap', 'leave out companies that no window covers: no lists, no further requests')
+
+/** Left out where it is the default: a run begun without it goes on. */
+export const keepingGap = ({ closeGap }: Pick<SearchOptions, 'closeGap'>) => (closeGap ? {} : { closeGap })
 
 export const pageSizeOption = (): Option =>
   new Option('--page-size <n>', 'records of a page')
@@ -68,6 +75,7 @@ export const searchOptions = (): Option[] => [
   currencyOption(),
   new Option('--until <day>', 'last day (UTC)'),
   byOption(),
+  closeGapOption(),
   pageSizeOption(),
   new Option('--cap <n>', 'most records of a window')
     .argParser(atMost('--cap', LIMITS.cursorCap))
@@ -91,9 +99,9 @@ export const searchOf = async (text: string): Promise<SearchParameters> => {
 export const settingsFor = (
   content: Content,
   search: SearchParameters,
-  { currency, since, until, by, cap, pageSize }: Omit<SearchOptions, 'search'>,
+  { currency, since, until, by, cap, pageSize, closeGap }: Omit<SearchOptions, 'search'>,
 ): PullSettings => {
   if (content === 'relations' && currency !== undefined)
     throw new ToolkitError('USAGE', 'Cannot pull relations in a --currency: they have no figures')
-  return { content, search, currency, since, until, by, cap, pageSize }
+  return { content, search, currency, since, until, by, cap, pageSize, ...keepingGap({ closeGap }) }
 }

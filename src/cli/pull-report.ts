@@ -1,8 +1,8 @@
 /** What a pull is about to do and what it did, for people and for programs. */
 
 import { DEFAULT_CURRENCY } from '../contract/limits.ts'
-import type { WindowPlan } from '../pipeline/plan-windows.ts'
-import type { PullEvent, PullPlan } from '../pipeline/pull.ts'
+import type { PullEntry } from '../core/partition.ts'
+import type { PullEvent, PullPlan } from '../pipeline/pull-plan.ts'
 import type { PulledWindow, PullSummary } from '../pipeline/pull-run.ts'
 import { formatBytes, formatCount, formatCounted } from './format.ts'
 import { note } from './output.ts'
@@ -20,7 +20,7 @@ export interface PullWatch {
 export const watchPull = (line: ProgressLine): PullWatch => {
   const windows = new Map<string, { records: number; bytes: number; announced: number }>()
   let plan: PullPlan | undefined
-  let done = 0
+  let [done, listed] = [0, 0]
   const state = (): string => {
     const sum = (field: 'records' | 'bytes'): number =>
       [...windows.values()].reduce((all, window) => all + window[field], 0)
@@ -36,7 +36,10 @@ export const watchPull = (line: ProgressLine): PullWatch => {
         plan = event.plan
         for (const text of planLines(event.plan, event.resumed)) line.log(text)
       } else if (event.kind === 'warning') line.log(`warning: ${event.text}`)
-      else {
+      else if (event.kind === 'listed') {
+        listed += event.records
+        line.show(() => `${formatCount(listed)} looked through for what stands in no window`)
+      } else {
         windows.set(event.window, event.checkpoint)
         if (event.kind === 'pulled') done += 1
         line.show(state)
@@ -66,12 +69,25 @@ export const sinceLines = ({ since, undated, field }: PullPlan): string[] => {
   ]
 }
 
-/** What no window covers, in words. */
-export const gapLines = ({ announced, planned, field }: WindowPlan): string[] =>
-  announced > planned
+/** What no window covers, in words, and what is done about it. */
+export const gapLines = ({ announced, planned, field, gaps = [], closing }: PullPlan): string[] => {
+  if (announced <= planned) return []
+  const records = `${formatCounted(announced - planned, 'record')} of ${formatCount(announced)} in no window`
+  if (closing === undefined || closing.steps.length === 0)
+    return [`warning: ${records}: without ${field ?? 'any date'} or a value to cut by; batch files hold them`]
+  const list = (names: readonly string[]): string => [...new Set(names)].join(', ')
+  return [
+    `${records}, without ${list(gaps.map(({ parameter }) => parameter))}; lists by ` +
+      `${list(closing.steps.map(({ by }) => by))} find at most ${formatCount(closing.expected)} of them`,
+  ]
+}
+
+/** What is left of a gap that was to be closed. */
+export const leftLines = ({ gapLeft = 0, announced }: PullEntry, { closing }: PullPlan): string[] =>
+  closing !== undefined && gapLeft > 0
     ? [
-        `warning: ${formatCounted(announced - planned, 'record')} of ${formatCount(announced)} in no window: ` +
-          `without ${field ?? 'any date'} or a value to cut by; batch files hold them`,
+        `warning: ${formatCounted(gapLeft, 'record')} of ${formatCount(announced)} in no window, and not found along ` +
+          'other dates, codes or figures either; batch files hold them',
       ]
     : []
 
@@ -121,18 +137,18 @@ export const pullLines = (pulled: PullSummary): string[] => {
   ]
 }
 
-export const warnOfPull = ({ plan }: Pick<PullSummary, 'plan'>): void => {
-  for (const text of gapLines(plan)) note(text)
+export const warnOfPull = ({ plan, entry }: Pick<PullSummary, 'plan' | 'entry'>): void => {
+  for (const text of plan.closing ? leftLines(entry, plan) : gapLines(plan)) note(text)
 }
 
 export const pullJson = ({ entry, plan, windows, counters, currencyBefore }: PullSummary): object => ({
   ...entry,
   ...(currencyBefore !== undefined && { currencyBefore }),
   nothingFound: entry.received === 0,
-  gap: Math.max(0, plan.announced - plan.planned),
+  gap: entry.gapLeft ?? 0,
   ...(plan.since && { since: plan.since.from ?? null }),
   ...(plan.undated !== undefined && { undated: plan.undated }),
-  probes: plan.probes,
+  probes: plan.probes + (plan.closing?.probes ?? 0),
   windows,
   ...counters,
 })

@@ -77,6 +77,8 @@ export interface PullEntry {
   /** Sum of what the windows announced, and of what they gave. */
   readonly planned: number
   readonly received: number
+  /** Records that stood in no window and were not found otherwise; absent where the windows covered all. */
+  readonly gapLeft?: number
 }
 
 /** One thing seen that the contract does not know. */

@@ -18,11 +18,14 @@ const SPACE = 0x20
 const NO_JSON = 0x01
 
 const ID = Buffer.from('InternalId')
-/** The list of each kind of page, and the member of an element that holds its id. */
+const MINIFIED = { list: Buffer.from('"Companies"'), owner: Buffer.from('MinifiedInfo') }
+/** The list of each kind of page, the member of an element that holds its id, and whether ids increase. */
 const KINDS = {
-  companies: { list: Buffer.from('"Companies"'), owner: Buffer.from('BasicDetails') },
-  minified: { list: Buffer.from('"Companies"'), owner: Buffer.from('MinifiedInfo') },
-  relations: { list: Buffer.from('"Relations"'), owner: null },
+  companies: { list: Buffer.from('"Companies"'), owner: Buffer.from('BasicDetails'), ordered: true },
+  minified: { ...MINIFIED, ordered: true },
+  /** Minified, in an order that was asked for. */
+  sorted: { ...MINIFIED, ordered: false },
+  relations: { list: Buffer.from('"Relations"'), owner: null, ordered: true },
 } as const
 export type PageKind = keyof typeof KINDS
 
@@ -30,7 +33,7 @@ export interface PageLines {
   /** JSON Lines: each element of the page on its own line, which ends with `\n`. */
   readonly lines: Buffer
   readonly records: number
-  /** `InternalId` of the elements that have one, strictly increasing; at most `records`. */
+  /** `InternalId` of the elements that have one, strictly increasing but in a sorted page; at most `records`. */
   readonly ids: BigInt64Array
 }
 
@@ -120,13 +123,18 @@ class LineWriter {
 
 /** Ids in the order of the page. */
 class IdList {
+  readonly #ordered: boolean
   #ids = new BigInt64Array(512)
   #count = 0
+
+  constructor(ordered: boolean) {
+    this.#ordered = ordered
+  }
 
   /** @throws {ToolkitError} ANSWER_DISORDERED */
   add(id: bigint): void {
     const last = this.#count === 0 ? undefined : this.#ids[this.#count - 1]
-    if (last !== undefined && id <= last) {
+    if (this.#ordered && last !== undefined && id <= last) {
       throw new ToolkitError(
         'ANSWER_DISORDERED',
         `Cannot read a page: InternalId ${id} comes after ${last}, expected a greater one`,
@@ -175,9 +183,9 @@ const takeList = (
  *   document (ask again), or `'form'` where it has no such list; ANSWER_DISORDERED where ids do not increase
  */
 export const pageLines = (body: Buffer, kind: PageKind): PageLines => {
-  const { list, owner } = KINDS[kind]
+  const { list, owner, ordered } = KINDS[kind]
   const lines = new LineWriter(body)
-  const ids = new IdList()
+  const ids = new IdList(ordered)
   let records = 0
   let found = false
   const take = (from: number, to: number, foundAt: number): void => {

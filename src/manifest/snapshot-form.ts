@@ -148,6 +148,7 @@ const SNAPSHOT = fields<Snapshot>({
         announced: count,
         planned: count,
         received: count,
+        gapLeft: optional(count),
       }),
     ),
   ),

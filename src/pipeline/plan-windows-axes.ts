@@ -15,6 +15,8 @@ export interface Axis {
   readonly values: (from: number, to: number) => FilterValues
   /** Last position of the first of two parts of a stretch of at least two. */
   readonly cut: (from: number, to: number) => number
+  /** Whether what stands exactly between two stretches is in both. @default false */
+  readonly overlaps?: true
   /** Days that a stretch asks for; absent where the axis has none. */
   readonly requested?: (from: number, to: number) => DateRange['requested']
 }
@@ -90,5 +92,35 @@ export const valueAxis = (
     own: own !== undefined,
     values: (from, to) => all.slice(from, to + 1),
     cut: midpoint,
+  }
+}
+
+/** Steps of a figure axis to a power of ten, and the powers on either side of zero: 0.001 to 1e15. */
+const STEPS = 256
+const [LEAST_POWER, MOST_POWER] = [-3, 15]
+const MOST_STEP = (MOST_POWER - LEAST_POWER) * STEPS
+
+const LEAST_FIGURE = -1e18
+
+/** A bound between two positions: powers of ten in small steps, mirrored below zero. */
+const boundAt = (position: number): number =>
+  position === 0 ? 0 : Math.sign(position) * 10 ** (LEAST_POWER + (Math.abs(position) - 1) / STEPS)
+
+/** The values of a figure. A search that has a filter of its own by it is not cut along it. */
+export const figureAxis = (search: SearchParameters, parameter: string): Axis | undefined => {
+  if (filterOf(search, parameter) !== undefined) return undefined
+  const [first, last] = [-MOST_STEP - 1, MOST_STEP]
+  return {
+    parameter,
+    first,
+    last,
+    own: false,
+    // One value is "at least": the ends are open, and both together mean "has a figure".
+    values: (from, to) => {
+      const least = from === first ? LEAST_FIGURE : boundAt(from)
+      return to === last ? [least] : [least, boundAt(to + 1)]
+    },
+    cut: midpoint,
+    overlaps: true,
   }
 }

@@ -9,7 +9,7 @@ import { ToolkitError } from '../core/errors.ts'
 import type { DateRange } from '../core/partition.ts'
 import { searchLabel } from '../source/service/request-label.ts'
 import { type Axis, dateAxis, dayFilter, valueAxis } from './plan-windows-axes.ts'
-import { filterOf, type LiveParameter, withFilter } from './pull-search.ts'
+import { type FilterValues, filterOf, type LiveParameter, withFilter } from './pull-search.ts'
 import { CHANGE_FIELD, daysField, isDate } from './pull-since.ts'
 
 export interface PlannedWindow {
@@ -20,9 +20,22 @@ export interface PlannedWindow {
   readonly announced: number
 }
 
+/** A part of a search of which a cut leaves companies out: those without a value of the parameter it is cut by. */
+export interface PlannedGap {
+  readonly search: SearchParameters
+  readonly parameter: string
+  /** The filter that whatever stands in a window matches. */
+  readonly values: FilterValues
+  /** Of the part, and of these those that stand in no window. */
+  readonly records: number
+  readonly missing: number
+}
+
 export interface WindowPlan {
   /** In the order of their dates. */
   readonly windows: readonly PlannedWindow[]
+  /** Where the windows leave something out; absent where they do not. */
+  readonly gaps?: readonly PlannedGap[]
   /** The search with the days asked for: what the windows together are meant to cover. */
   readonly search: SearchParameters
   /** The date parameter of the days asked for, else the parameter that the windows are cut by. */
@@ -73,6 +86,11 @@ const CODED = ['CountryCode', 'OperationalStatus', 'LegalForm'] as const
  */
 export const planWindows = async (request: PlanRequest): Promise<WindowPlan> => new Planner(request).plan()
 
+/** What a node is cut into, and what that leaves out. */
+interface Cut {
+  readonly windows: readonly PlannedWindow[]
+  readonly gaps: readonly PlannedGap[]
+}
 interface Node {
   readonly search: SearchParameters
   readonly count: number
@@ -121,9 +139,14 @@ class Planner {
       requested,
       used: new Set(),
     }
-    const windows = empty ? [] : announced <= cap ? [windowOf(root)] : await this.#cutWhole(root, field)
+    const { windows, gaps } = empty
+      ? NO_CUT
+      : announced <= cap
+        ? uncut(root)
+        : await this.#cutWhole(root, field)
     return {
       windows,
+      ...(gaps.length > 0 && { gaps }),
       search: root.search,
       ...(this.#field !== undefined && { field: this.#field }),
       ...requested,
@@ -168,39 +191,43 @@ class Planner {
   }
 
   /** A whole search: by days, unless codes bring more of it into windows than any date covers. */
-  async #cutWhole(root: Node, field: string): Promise<PlannedWindow[]> {
+  async #cutWhole(root: Node, field: string): Promise<Cut> {
     const date = await this.#best(root, this.#dates(root, field), field)
     if (date !== undefined && (date.covered >= root.count || this.#request.by !== undefined))
       return this.#along(root, date)
     const coded = await this.#best(root, await this.#coded(root))
     if (coded === undefined || coded.covered <= (date?.covered ?? 0))
-      return date ? this.#along(root, date) : [this.#whole(root)]
+      return date ? this.#along(root, date) : this.#whole(root)
     if (date === undefined) return this.#along(root, coded)
-    const windows = await this.#along(root, coded).catch(unlessImpossible)
-    return sumOf(windows) > date.covered ? windows : this.#along(root, date)
+    const cut = await this.#along(root, coded).catch(unlessImpossible)
+    return sumOf(cut.windows) > date.covered ? cut : this.#along(root, date)
   }
 
   /** A part that days or codes alone have left too large: by codes, else by the days of another date. */
-  async #cutPart(node: Node): Promise<PlannedWindow[]> {
+  async #cutPart(node: Node): Promise<Cut> {
     const axis = await this.#best(node, [...(await this.#coded(node)), ...this.#dates(node)])
-    return axis ? this.#along(node, axis) : [this.#whole(node)]
+    return axis ? this.#along(node, axis) : this.#whole(node)
   }
 
-  async #along(node: Node, axis: CoveringAxis): Promise<PlannedWindow[]> {
+  async #along(node: Node, axis: CoveringAxis): Promise<Cut> {
     if (node.used.size === 0 && !this.#asked) this.#field = axis.parameter
     const stretches = await this.#halve(node, axis, { from: axis.first, to: axis.last, count: axis.covered })
     const windows: PlannedWindow[] = []
+    const gaps: PlannedGap[] = []
+    if (axis.covered < node.count) gaps.push(gapOf(node, axis))
     for (const stretch of this.#merge(stretches)) {
       const part = partOf(node, axis, stretch)
-      windows.push(...(stretch.count <= this.#limit ? [windowOf(part)] : await this.#cutPart(part)))
+      const cut = stretch.count <= this.#limit ? uncut(part) : await this.#cutPart(part)
+      windows.push(...cut.windows)
+      gaps.push(...cut.gaps)
     }
-    return windows
+    return { windows, gaps }
   }
 
   /** What no filter cuts further: good as long as it fits at all. */
-  #whole(node: Node): PlannedWindow {
+  #whole(node: Node): Cut {
     const { cap, content } = this.#request
-    if (node.count <= cap) return windowOf(node)
+    if (node.count <= cap) return uncut(node)
     throw new ToolkitError(
       'PLAN_IMPOSSIBLE',
       `Cannot cut the search of ${content} into windows of ${cap}: "${searchLabel(node.search)}" has ` +
@@ -272,15 +299,21 @@ class Planner {
 const sumOf = (windows: readonly PlannedWindow[]): number =>
   windows.reduce((sum, { announced }) => sum + announced, 0)
 
-const unlessImpossible = (error: unknown): [] => {
-  if (error instanceof ToolkitError && error.code === 'PLAN_IMPOSSIBLE') return []
+const NO_CUT: Cut = { windows: [], gaps: [] }
+const unlessImpossible = (error: unknown): Cut => {
+  if (error instanceof ToolkitError && error.code === 'PLAN_IMPOSSIBLE') return NO_CUT
   throw error
 }
 
-const windowOf = ({ search, requested, count }: Node): PlannedWindow => ({
-  search,
-  requested,
-  announced: count,
+/** A node that fits as it is. */
+const uncut = ({ search, requested, count }: Node): Cut => ({
+  windows: [{ search, requested, announced: count }],
+  gaps: [],
+})
+
+const gapOf = ({ search, count }: Node, axis: CoveringAxis): PlannedGap => ({
+  ...{ search, parameter: axis.parameter, values: axis.values(axis.first, axis.last) },
+  ...{ records: count, missing: count - axis.covered },
 })
 
 const partOf = (node: Node, axis: Axis, { from, to, count }: Stretch): Node => ({

@@ -10,7 +10,8 @@ import { newestSnapshot, snapshotIfAny } from '../manifest/snapshots.ts'
 import type { Service, ServiceCounters } from '../source/service/service.ts'
 import { checkPullCurrency, otherCurrency } from './currency-change.ts'
 import type { BatchSummary } from './load-batches.ts'
-import { openPull, type PullEvent, type PullPlan, planOfRun, planPull } from './pull.ts'
+import { openPull, planOfRun, planPull } from './pull.ts'
+import type { PullEvent, PullPlan } from './pull-plan.ts'
 import { isSearch } from './pull-search.ts'
 import { checkSettings, type PullSettings, rememberParameters } from './pull-settings.ts'
 import { type RunPlan, startRun } from './start-run.ts'
@@ -155,5 +156,6 @@ export const settingsOf = (
   const [currency, since, until, by] = [settings.currency, settings.since, settings.until, settings.by].map(
     textOf,
   )
-  return { url, settings: { content: known, search, pageSize, cap, currency, since, until, by } }
+  const closeGap = settings.closeGap === false ? false : undefined
+  return { url, settings: { content: known, search, pageSize, cap, currency, since, until, by, closeGap } }
 }

@@ -10,6 +10,7 @@ export type FilterValues = readonly (string | number)[]
 export interface LiveParameter {
   readonly name: string
   readonly datatype?: string
+  readonly sortable?: boolean
   readonly values?: readonly { readonly value: string | number }[]
 }
 

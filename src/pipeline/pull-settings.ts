@@ -23,6 +23,8 @@ export interface PullSettings {
   readonly by?: string | undefined
   /** Most records of a window. */
   readonly cap: number
+  /** Whether companies that stand in no window are found along other parameters. @default true */
+  readonly closeGap?: boolean | undefined
 }
 
 /**

@@ -5,46 +5,22 @@
 
 import type { Content } from '../contract/objects.ts'
 import type { SearchParameters } from '../contract/requests.ts'
-import { writeError } from '../core/errors.ts'
 import type { PullEntry, Snapshot } from '../core/partition.ts'
-import { inLake, runPath } from '../lake/layout.ts'
 import type { RunClaim } from '../manifest/run-claims.ts'
 import { createRunFile, type RunFile, readRunFile } from '../manifest/run-files.ts'
 import { searchLabel } from '../source/service/request-label.ts'
-import { makeFolder } from '../support/durable-files.ts'
-import { type PlannedWindow, planWindows, type WindowPlan } from './plan-windows.ts'
+import { closeGap } from './close-gap.ts'
+import { planClosing } from './plan-closing.ts'
+import { type PlannedWindow, planWindows } from './plan-windows.ts'
+import type { PullOptions, PullPlan } from './pull-plan.ts'
 import { filterOf, type LiveParameter, withFilter } from './pull-search.ts'
 import { checkSettings, type PullService, type PullSettings } from './pull-settings.ts'
-import { type Since, sinceLast } from './pull-since.ts'
+import { sinceLast } from './pull-since.ts'
 import { recordedSearch } from './recorded-search.ts'
+import { makeRunFolder, windowsFolder } from './run-folders.ts'
 import { pullWindow } from './window-chain.ts'
-import { openWindowSources, type RunWindow, type WindowSources } from './window-sources.ts'
+import { openWindowSources, type RunWindow, type WindowSources, windowPath } from './window-sources.ts'
 import type { Checkpoint } from './window-spool.ts'
-
-/** A plan as it was made for one run. */
-export interface PullPlan extends WindowPlan {
-  /** When the service was asked first, by its own clock; ISO 8601 in UTC. */
-  readonly asOf: string
-  /** Where the first day came from, when it was not given. */
-  readonly since?: Since
-  /** Records of the search without the date that "since last" goes by; absent where there are none. */
-  readonly undated?: number
-}
-
-export type PullEvent =
-  | { readonly kind: 'planned'; readonly plan: PullPlan; readonly resumed: boolean }
-  /** A page more is on the disk. */
-  | { readonly kind: 'page'; readonly window: string; readonly checkpoint: Checkpoint }
-  | { readonly kind: 'pulled'; readonly window: string; readonly checkpoint: Checkpoint }
-  | { readonly kind: 'warning'; readonly text: string }
-
-export interface PullOptions {
-  readonly nowMs: () => number
-  /** Windows pulled side by side. */
-  readonly concurrency: number
-  readonly signal?: AbortSignal | undefined
-  readonly onEvent?: ((event: PullEvent) => void) | undefined
-}
 
 /**
  * Checks a search against the live parameters and cuts it into windows. Pulls no data.
@@ -71,7 +47,17 @@ export const planPull = async (
     since: since === undefined ? settings.since : since.from,
   })
   const undated = since?.from === undefined ? 0 : await countUndated(search, plan.field, counts.count)
-  return { ...plan, asOf: clock.asOf, ...(since && { since }), ...(undated > 0 && { undated }) }
+  // Relations have neither page mode nor minified records to look through.
+  const closing =
+    plan.gaps && content === 'companies' && settings.closeGap !== false
+      ? await planClosing(plan.gaps, { count: counts.count, parameters, today: counts.today() })
+      : undefined
+  return {
+    ...{ ...plan, asOf: clock.asOf },
+    ...(since && { since }),
+    ...(undated > 0 && { undated }),
+    ...(closing && { closing }),
+  }
 }
 
 /** Records that no day finds, whenever they change: those without the date. */
@@ -123,17 +109,6 @@ const codedOfRelations = async (
 }
 
 const WINDOWS: RunFile = { name: 'windows.json', what: 'its windows are' }
-/** Where the files of a run's windows are. */
-export const windowsFolder = ({ lake, run }: RunClaim): string => inLake(lake, `${runPath(run)}/windows`)
-
-/** Makes a folder of a run where it is missing. @throws {ToolkitError} DISK_FULL, WRITE_FAILED */
-export const makeRunFolder = async ({ lake }: RunClaim, path: string): Promise<void> => {
-  try {
-    await makeFolder(path, { within: inLake(lake, '') })
-  } catch (error) {
-    throw writeError(`Cannot make "${path}"`, error)
-  }
-}
 
 const isPlan = (value: unknown): value is PullPlan =>
   typeof value === 'object' &&
@@ -171,17 +146,25 @@ export const openPull = async (
   const { content, currency, pageSize } = settings
   const { concurrency, signal, onEvent } = options
   await makeRunFolder(claim, windowsFolder(claim))
-  const windows = runWindows(content, plan)
+  const searched = runWindows(content, plan)
+  const paths = searched.map((_, index) => windowPath(windowsFolder(claim), index))
+  const closing = closeGap(service, claim, settings, plan, paths, options)
+  const windows = [...searched, ...closing.windows]
   const opened = await openWindowSources(windows, {
     folder: windowsFolder(claim),
     ...{ content, currency, concurrency, signal },
     service: service.origin,
     pull: async (index, path, stop) => {
       const window = windows[index]
+      if (window?.closing) {
+        const checkpoint = await closing.pull(index - searched.length, path, stop)
+        onEvent?.({ kind: 'pulled', window: window.name, checkpoint })
+        return checkpoint
+      }
       if (window === undefined) throw new RangeError(`Cannot pull window ${index}: there is none`)
       const { name, search } = window
       const checkpoint = await pullWindow(
-        { content, name, searches: [search], currency, pageSize },
+        { content, name, searches: [search], currency, pageSize, keepIds: closing.windows.length > 0 },
         {
           service,
           path,
@@ -204,9 +187,19 @@ export const openPull = async (
       return checkpoint
     },
   })
-  const received = (): number =>
-    opened.checkpoints().reduce((sum, checkpoint) => sum + (checkpoint?.records ?? 0), 0)
-  return { ...opened, entry: () => pullEntry(service.origin, claim, settings, plan, received()) }
+  const received = (from: number): number =>
+    opened
+      .checkpoints()
+      .slice(from)
+      .reduce((sum, checkpoint) => sum + (checkpoint?.records ?? 0), 0)
+  return {
+    ...opened,
+    entry: () =>
+      pullEntry(service.origin, claim, settings, plan, {
+        received: received(0),
+        closed: received(searched.length),
+      }),
+  }
 }
 
 /** The parts of a search that has outgrown what was planned for it. */
@@ -226,7 +219,7 @@ const planParts = (
   atMost: number,
   options: Pick<PullOptions, 'nowMs' | 'signal'>,
 ): Promise<PullPlan> => {
-  const parts = { ...settings, search, since: undefined, until: undefined, cap: atMost }
+  const parts = { ...settings, search, since: undefined, until: undefined, cap: atMost, closeGap: false }
   return planPull(service, parts, null, options)
 }
 
@@ -249,13 +242,13 @@ const runWindows = (content: Content, { windows, asOf }: PullPlan): RunWindow[] 
 const isGrowing = ({ requested }: PlannedWindow, today: string): boolean =>
   requested !== null && (requested.to === undefined || requested.to >= today)
 
-/** @param received records that came */
+/** @param came records in all, and those of them that stood in no window */
 export const pullEntry = (
   service: string,
   { run }: RunClaim,
   { content, search, currency }: PullSettings,
   { field, from, to, asOf, announced, planned }: PullPlan,
-  received: number,
+  { received, closed }: { readonly received: number; readonly closed: number },
 ): PullEntry => ({
   ...{ run, content, service, search: recordedSearch(search) },
   ...(currency !== undefined && { currency }),
@@ -263,4 +256,5 @@ export const pullEntry = (
   ...(from !== undefined && { from }),
   ...(to !== undefined && { to }),
   ...{ asOf, announced, planned, received },
+  ...(announced > planned && { gapLeft: Math.max(0, announced - planned - closed) }),
 })

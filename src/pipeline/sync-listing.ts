@@ -8,10 +8,13 @@ import { join } from 'node:path'
 import { LIMITS } from '../contract/limits.ts'
 import type { SearchParameters } from '../contract/requests.ts'
 import { ToolkitError, writeError } from '../core/errors.ts'
+import type { PageLines } from '../decode/page-lines.ts'
+import type { PageRequest } from '../source/service/service.ts'
 import { createIfAbsent, replaceDurably } from '../support/durable-files.ts'
 import { hashFile, sha256Of } from '../support/hash.ts'
 import { listFolder, look } from '../support/list-files.ts'
 import { countedLines } from './counted-lines.ts'
+import { idsPath, writeIdsFile } from './id-set.ts'
 import { withFilter } from './pull-search.ts'
 import type { PullService } from './pull-settings.ts'
 
@@ -38,7 +41,7 @@ export const listWindow = async (
 const hashPath = (path: string): string => path.replace(/\.jsonl$/, '.sha256')
 
 /** Whether an earlier process has listed a window, and its file is as it was; a damaged one is listed again. */
-const isListed = async (path: string): Promise<boolean> => {
+export const isListed = async (path: string): Promise<boolean> => {
   if ((await look(path)) === null) return false
   const hash = await readFile(hashPath(path), 'utf8').catch(() => undefined)
   if (hash === undefined || hash === (await hashFile(path)).sha256) return true
@@ -46,10 +49,15 @@ const isListed = async (path: string): Promise<boolean> => {
   return false
 }
 
-const writeListing = async (path: string, pages: readonly Buffer[]): Promise<void> => {
+/** Writes a listing, and the ids of its records beside it. */
+export const writeListing = async (path: string, pages: readonly ListedPage[]): Promise<void> => {
   try {
-    const bytes = Buffer.concat(pages)
-    // First, so that no listing stands without it.
+    const bytes = Buffer.concat(pages.map(({ lines }) => lines))
+    // First, so that no listing stands without them.
+    await writeIdsFile(
+      idsPath(path),
+      pages.map(({ ids }) => ids),
+    )
     await replaceDurably(hashPath(path), sha256Of(bytes))
     await createIfAbsent(path, bytes)
   } catch (error) {
@@ -63,39 +71,48 @@ export const listingFiles = async (folder: string): Promise<readonly string[]> =
     .filter(({ name }) => name.endsWith('.jsonl'))
     .map(({ name }) => join(folder, name))
 
+type ListedPage = Pick<PageLines, 'lines' | 'ids'>
+
 /** Pages of a window as JSON Lines; of a window that has outgrown page mode those of its parts. */
-const minified = async (search: SearchParameters, options: ListingOptions): Promise<Buffer[]> => {
-  const pages: Buffer[] = []
+const minified = async (search: SearchParameters, options: ListingOptions): Promise<ListedPage[]> => {
+  const pages: ListedPage[] = []
   for (let number = 1; number <= LIMITS.pageNumber.most; number++) {
-    const { lines, records, total, hasNext } = await minifiedPage(search, number, options)
+    const page = await minifiedPage({ search }, number, options)
+    const { records, total, hasNext } = page
     if (total > LIMITS.pageReach) return minifiedParts(search, options)
-    pages.push(lines)
+    pages.push(page)
     options.onPage?.(records)
     if (records === 0 || !hasNext) return pages
   }
   return pages
 }
 
-const minifiedPage = async (search: SearchParameters, pageNumber: number, options: ListingOptions) => {
+/** One page of minified records; `total` is how many the search has. */
+export const minifiedPage = async (
+  { search, sortBy }: Pick<PageRequest, 'search' | 'sortBy'>,
+  pageNumber: number,
+  options: Pick<ListingOptions, 'service' | 'currency' | 'signal'>,
+) => {
   const { service, currency, signal } = options
   const pageSize = LIMITS.pageSize.most
   const { value, pagination } = await service.page(
     {
       ...{ content: 'companies', search, pageSize, pageNumber, minified: true },
       ...(currency !== undefined && { currency }),
+      ...(sortBy && { sortBy }),
     },
-    countedLines('minified'),
+    countedLines(sortBy ? 'sorted' : 'minified'),
     signal && { signal },
   )
   const total = pagination.TotalCount
   return { ...value, total, hasNext: pagination.HasNext ?? pageNumber * pageSize < total }
 }
 
-const minifiedParts = async (search: SearchParameters, options: ListingOptions): Promise<Buffer[]> => {
+const minifiedParts = async (search: SearchParameters, options: ListingOptions): Promise<ListedPage[]> => {
   const parts = await options.cutAgain(search, LIMITS.pageReach / 2)
   if (parts.length < 2)
     throw new ToolkitError('PLAN_IMPOSSIBLE', 'Cannot list a window: it has outgrown page mode meanwhile')
-  const pages: Buffer[] = []
+  const pages: ListedPage[] = []
   for (const part of parts) pages.push(...(await minified(part, options)))
   return pages
 }
@@ -111,14 +128,12 @@ export const listAgain = async (
   options: ListingOptions,
 ): Promise<void> => {
   if (await isListed(path)) return
-  const pages: Buffer[] = []
+  const pages: ListedPage[] = []
   for (const group of groupsOf(ids))
     pages.push(...(await minified(withFilter(search, 'InternalId', group), options)))
   await writeListing(path, pages)
 }
 
 /** Companies in groups that one request may name. */
-export const groupsOf = (ids: readonly number[]): number[][] =>
-  Array.from({ length: Math.ceil(ids.length / LIMITS.idsPerRequest) }, (_, at) =>
-    ids.slice(at * LIMITS.idsPerRequest, (at + 1) * LIMITS.idsPerRequest),
-  )
+export const groupsOf = <Id>(ids: readonly Id[], size: number = LIMITS.idsPerRequest): Id[][] =>
+  Array.from({ length: Math.ceil(ids.length / size) }, (_, at) => ids.slice(at * size, (at + 1) * size))

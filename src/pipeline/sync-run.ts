@@ -7,7 +7,8 @@ import { newestSnapshot } from '../manifest/snapshots.ts'
 import type { ServiceCounters } from '../source/service/service.ts'
 import { DEFAULT_MEMORY_BYTES, divideMemory } from './divide-memory.ts'
 import type { BatchSummary } from './load-batches.ts'
-import { type PullEvent, type PullPlan, planOfRun, planPull } from './pull.ts'
+import { planOfRun, planPull } from './pull.ts'
+import type { PullEvent, PullPlan } from './pull-plan.ts'
 import { currencyBefore, orGiveUp, orRelease, type PullRunOptions } from './pull-run.ts'
 import { checkSettings, type PullSettings, rememberParameters } from './pull-settings.ts'
 import { type RunPlan, startRun } from './start-run.ts'
@@ -33,7 +34,7 @@ export interface SyncSummary {
 /** Starts or takes up the run of a sync, and works on it. `url` is where a resumed run finds the service. */
 export const sync = async (
   url: string,
-  asked: Pick<PullSettings, 'search' | 'currency' | 'by'>,
+  asked: Pick<PullSettings, 'search' | 'currency' | 'by' | 'closeGap'>,
   options: SyncRunOptions,
 ): Promise<SyncSummary> => {
   const service = rememberParameters(options.service)

@@ -10,8 +10,13 @@ import { inLake, runPath } from '../lake/layout.ts'
 import type { RunClaim } from '../manifest/run-claims.ts'
 import { createRunFile, type RunFile, readRunFile } from '../manifest/run-files.ts'
 import { sideBySide } from '../support/side-by-side.ts'
-import { cutAgain, makeRunFolder, type PullOptions, type PullPlan, pullEntry, windowsFolder } from './pull.ts'
+import { WINDOW_COMPANIES } from './close-gap.ts'
+import { IdSet, idsPath } from './id-set.ts'
+import { type GapListingOptions, listGaps } from './list-gaps.ts'
+import { cutAgain, pullEntry } from './pull.ts'
+import type { PullOptions, PullPlan } from './pull-plan.ts'
 import type { PullService, PullSettings } from './pull-settings.ts'
+import { makeRunFolder, windowsFolder } from './run-folders.ts'
 import { type Comparison, compareListing } from './sync-compare.ts'
 import { groupsOf, type ListingOptions, listAgain, listingFiles, listWindow } from './sync-listing.ts'
 import { pullWindow } from './window-chain.ts'
@@ -35,7 +40,7 @@ export interface SyncOptions extends Omit<PullOptions, 'onEvent'> {
 
 /** Settings of a sync: companies in windows that page mode reaches. */
 export const syncSettings = (
-  settings: Pick<PullSettings, 'search' | 'currency' | 'by'>,
+  settings: Pick<PullSettings, 'search' | 'currency' | 'by' | 'closeGap'>,
 ): PullSettings & { readonly content: 'companies' } => ({
   ...{ content: 'companies', pageSize: LIMITS.pageSize.most, cap: LIMITS.pageReach },
   ...settings,
@@ -65,13 +70,14 @@ export const findChanges = async (
   const folder = inLake(claim.lake, `${runPath(claim.run)}/listing`)
   await makeRunFolder(claim, folder)
   const listing = listingOptions(service, settings, options)
+  const paths = plan.windows.map((_, index) => join(folder, `${String(index).padStart(5, '0')}.jsonl`))
   await sideBySide(
     plan.windows,
     options.concurrency,
-    ({ search }, index) =>
-      listWindow(search, join(folder, `${String(index).padStart(5, '0')}.jsonl`), listing),
+    ({ search }, index) => listWindow(search, paths[index] ?? '', listing),
     options.signal,
   )
+  await listGapsOf(plan, paths, { ...listing, folder, keepLines: true, concurrency: options.concurrency })
   const compare = async (): Promise<Comparison> =>
     compareListing({
       ...{ lake: claim.lake, snapshot, search: settings.search, memoryBytes: options.memoryBytes },
@@ -86,6 +92,17 @@ export const findChanges = async (
   return findings
 }
 
+/** Lists what stands in no window: what is found there is compared with the lake as all the rest. */
+const listGapsOf = async (
+  { gaps, closing }: PullPlan,
+  paths: readonly string[],
+  options: GapListingOptions,
+): Promise<void> => {
+  if (gaps === undefined || closing === undefined) return
+  const listed = await IdSet.read(paths.map(idsPath))
+  await listGaps({ gaps, closing }, (id) => listed.has(id), options)
+}
+
 const listingOptions = (
   service: PullService,
   settings: PullSettings,
@@ -97,9 +114,6 @@ const listingOptions = (
   cutAgain: (search, atMost) => cutAgain(service, settings, search, atMost, options),
   onPage: (records) => onEvent?.({ kind: 'listed', records }),
 })
-
-/** Companies of one window: as many requests as a person would want to lose at most. */
-const WINDOW_COMPANIES = 20_000
 
 /** Windows of what is new or changed, in full. */
 export const openSync = async (
@@ -144,4 +158,8 @@ export const syncEntry = (
   settings: PullSettings,
   plan: PullPlan,
   { listed }: SyncFindings,
-): PullEntry => pullEntry(service.origin, claim, settings, plan, listed)
+): PullEntry =>
+  pullEntry(service.origin, claim, settings, plan, {
+    received: listed,
+    closed: Math.max(0, listed - plan.planned),
+  })

@@ -21,6 +21,8 @@ export interface WindowRequest {
   readonly searches: readonly SearchParameters[]
   readonly currency?: string | undefined
   readonly pageSize: number
+  /** Keeps the ids of what came beside the window's file. @default false */
+  readonly keepIds?: boolean | undefined
 }
 
 export interface WindowOptions {
@@ -59,7 +61,8 @@ export const pullWindow = async (request: WindowRequest, options: WindowOptions)
     // Counted anew: a run that was away for long finds its cursor expired each time, and must not get stuck.
     restarts: 0,
   }
-  const spool = await WindowSpool.open(options.path, start.bytes)
+  const ids = request.keepIds ? (start.ids ?? 0) : undefined
+  const spool = await WindowSpool.open(options.path, start.bytes, ids)
   try {
     let checkpoint = start
     while (checkpoint.chain < checkpoint.chains.length)
@@ -71,10 +74,11 @@ export const pullWindow = async (request: WindowRequest, options: WindowOptions)
 }
 
 const beginning = (before: Checkpoint['before']) => {
-  const { bytes, records, pages, announced } = before
+  const { bytes, records, pages, announced, ids = 0 } = before
+  const extent = { bytes, records, pages, announced, ids }
   return {
-    ...{ bytes, records, pages, announced },
-    before: { bytes, records, pages, announced },
+    ...extent,
+    before: extent,
     cursor: FIRST_CURSOR,
     lastId: null,
     lastIds: null,
@@ -107,7 +111,7 @@ class Chain {
         ;(await written)()
         const after = this.#after(page)
         cursor = after.next
-        written = outcome(this.#keep(after.repeated ? EMPTY : page.value.lines, after.checkpoint))
+        written = outcome(this.#keep(after.repeated ? NOTHING_NEW : page.value, after.checkpoint))
       }
       ;(await written)()
       return this.#checkpoint
@@ -168,6 +172,7 @@ class Chain {
       ...(!repeated && {
         bytes: was.bytes + value.lines.length,
         records: was.records + value.records,
+        ids: (was.ids ?? 0) + value.ids.length,
         pages: was.pages + (value.records > 0 ? 1 : 0),
       }),
     }
@@ -176,8 +181,8 @@ class Chain {
     return { checkpoint, next, repeated }
   }
 
-  async #keep(lines: Buffer, checkpoint: Checkpoint): Promise<void> {
-    await this.#spool.append(lines, checkpoint)
+  async #keep({ lines, ids }: Pick<PageLines, 'lines' | 'ids'>, checkpoint: Checkpoint): Promise<void> {
+    await this.#spool.append(lines, ids, checkpoint)
     this.#options.onPage?.(checkpoint)
   }
 
@@ -226,7 +231,7 @@ class Chain {
   }
 }
 
-const EMPTY = Buffer.alloc(0)
+const NOTHING_NEW = { lines: Buffer.alloc(0), ids: new BigInt64Array() }
 
 /** A promise whose failure waits until it is asked for. */
 const outcome = (promise: Promise<void>): Promise<() => void> =>

@@ -25,6 +25,8 @@ export interface RunWindow {
   readonly requested: DateRange['requested']
   /** It is still growing while others are pulled: begun when all before it are done. */
   readonly growing: boolean
+  /** What it asks for is known only when all others are pulled. */
+  readonly closing?: true
 }
 
 export interface WindowSourcesOptions {
@@ -199,8 +201,14 @@ class Ahead {
       if (pulling >= concurrency || pulling + this.#count('held') >= concurrency + ahead) return
       // A record that changes meanwhile moves into a window that grows: pulled last, it still finds it.
       if (this.#windows[next]?.growing && this.#pullingComplete()) return
+      if (this.#windows[next]?.closing && this.#pullingOthers()) return
       this.#start(next)
     }
+  }
+
+  /** Whether windows are being pulled that closing ones wait for; those stand behind all others. */
+  #pullingOthers(): boolean {
+    return this.#states.some((state, at) => state === 'pulling' && !this.#windows[at]?.closing)
   }
 
   #start(index: number): Promise<Checkpoint> {

@@ -14,6 +14,7 @@ import { FILE_FLAGS, openFile } from '../support/file-modes.ts'
 import { crc32Of, hashFile } from '../support/hash.ts'
 import { look } from '../support/list-files.ts'
 import { seal, unseal } from '../support/sealed-text.ts'
+import { ID_BYTES, openIds, writeIds } from './id-set.ts'
 
 /** How much of a window there is. */
 export interface Extent {
@@ -23,6 +24,8 @@ export interface Extent {
   readonly pages: number
   /** Sum of the first `TotalCount` of each chain. */
   readonly announced: number
+  /** Ids in the file beside it; absent where there is none. */
+  readonly ids?: number
 }
 
 /** Where a window stands after a page. */
@@ -102,33 +105,49 @@ const writeCheckpoint = (path: string, checkpoint: Checkpoint): Promise<void> =>
 export class WindowSpool {
   readonly #path: string
   readonly #file: FileHandle
+  readonly #ids: FileHandle | undefined
   #hash: Hash | undefined
   #bytes: number
   #crc32: number
 
-  private constructor(path: string, file: FileHandle, bytes: number, sum: number) {
+  private constructor(
+    path: string,
+    file: FileHandle,
+    bytes: number,
+    sum: number,
+    ids: FileHandle | undefined,
+  ) {
     this.#path = path
     this.#file = file
+    this.#ids = ids
     this.#bytes = bytes
     this.#crc32 = sum
     // What an earlier process wrote is hashed at the end: a hash cannot be kept half done.
     if (bytes === 0) this.#hash = createHash('sha256')
   }
 
-  /** Opens the file and cuts it to what its checkpoint says. @throws {ToolkitError} DISK_FULL, WRITE_FAILED */
-  static async open(path: string, bytes: number): Promise<WindowSpool> {
+  /**
+   * Opens the file and cuts it to what its checkpoint says.
+   *
+   * @param ids how many are kept beside it so far; absent: none are to be kept
+   * @throws {ToolkitError} DISK_FULL, WRITE_FAILED
+   */
+  static async open(path: string, bytes: number, ids?: number): Promise<WindowSpool> {
     try {
       const file = await openFile(path, bytes === 0 ? FILE_FLAGS.emptied : FILE_FLAGS.asItIs)
       await file.truncate(bytes)
-      return new WindowSpool(path, file, bytes, await crc32Of(path, bytes))
+      const kept = ids === undefined ? undefined : await openIds(path, ids)
+      return new WindowSpool(path, file, bytes, await crc32Of(path, bytes), kept)
     } catch (error) {
       throw writeError(`Cannot open "${path}"`, error)
     }
   }
 
   /** Appends a page's lines and brings them to the disk, then the checkpoint that counts them. */
-  async append(lines: Buffer, after: Checkpoint): Promise<void> {
+  async append(lines: Buffer, ids: BigInt64Array, after: Checkpoint): Promise<void> {
     try {
+      // Not synced: an id that is lost here only brings its company once more.
+      if (this.#ids) await writeIds(this.#ids, ids, (after.ids ?? 0) - ids.length)
       for (let at = 0; at < lines.length; ) {
         const { bytesWritten } = await this.#file.write(lines, at, lines.length - at, this.#bytes + at)
         at += bytesWritten
@@ -150,6 +169,7 @@ export class WindowSpool {
       // First what is true of the shorter file too, then the file.
       await this.#checkpoint(checkpoint)
       await this.#file.truncate(checkpoint.bytes)
+      await this.#ids?.truncate((checkpoint.ids ?? 0) * ID_BYTES)
       this.#bytes = checkpoint.bytes
       this.#hash = checkpoint.bytes === 0 ? createHash('sha256') : undefined
     } catch (error) {
@@ -174,6 +194,7 @@ export class WindowSpool {
   }
 
   async close(): Promise<void> {
+    await this.#ids?.close()
     await this.#file.close()
   }
 }

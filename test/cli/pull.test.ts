@@ -119,11 +119,17 @@ test('plan shows windows, requests and what no window covers, and pulls nothing'
   const { code, stdout } = await one.run(args)
   expect(code).toBe(0)
   expect(stdout).toContain('40 companies in 2 windows by ContentUpdatedAt')
-  expect(stdout).toContain('10 records of 40 in no window')
-  expect(stdout).toContain('Batch files are the better way')
+  expect(stdout).toContain(
+    '10 records of 40 in no window, without ContentUpdatedAt; lists by InternalId find',
+  )
+  expect(stdout).toContain('Of the requests at most 1 list companies to find those, and 1 fetch them')
+  expect(stdout).not.toContain('Batch files are the better way')
   const json = JSON.parse((await one.run([...args, '--json'])).stdout)
-  expect(json).toMatchObject({ announced: 40, planned: 30, gap: 10 })
-  expect(json.requests).toBe(json.pages + 2)
+  expect(json).toMatchObject({ announced: 40, planned: 30, gap: 10, closing: { lists: 1, pages: 1 } })
+  expect(json.requests).toBe(json.pages + 2 + 2)
+  const open = await one.run([...args, '--no-close-gap'])
+  expect(open.stdout).toContain('10 records of 40 in no window: without ContentUpdatedAt')
+  expect(open.stdout).toContain('Batch files are the better way: no window covers 10 of 40 records')
   expect(one.fake.pages).toEqual([])
 })
 

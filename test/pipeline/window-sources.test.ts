@@ -139,7 +139,7 @@ test('openWindowSources pulls again a window of an earlier process whose file is
     pulled.push(index)
     const { sha256: _, ...begun } = checkpoint(0)
     const spool = await WindowSpool.open(path, 0)
-    await spool.append(Buffer.from(text), { ...begun, bytes: text.length })
+    await spool.append(Buffer.from(text), new BigInt64Array(), { ...begun, bytes: text.length })
     const whole = await spool.finish({ ...begun, bytes: text.length })
     await spool.close()
     return whole

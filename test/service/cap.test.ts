@@ -1,7 +1,7 @@
 /** Searches at the cap of a cursor chain and beyond it, on the real server. */
 
 import { createWriteStream } from 'node:fs'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
@@ -9,6 +9,7 @@ import { pipeline } from 'node:stream/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { SearchParameters } from '../../src/contract/requests.ts'
 import { ToolkitError } from '../../src/core/errors.ts'
+import { listGaps } from '../../src/pipeline/list-gaps.ts'
 import { sync } from '../../src/pipeline/sync-run.ts'
 import type { PageRequest, Service } from '../../src/source/service/service.ts'
 import { openBench, queryLake, verify } from '../pipeline/batch-bench.ts'
@@ -105,6 +106,35 @@ describe('with a lower cap', () => {
       ...{ new: [], changed: [], vanished: [] },
     })
   })
+})
+
+test('companies without a value are found from both ends of an order', async () => {
+  const bench = await newBench()
+  await loadCompanies(bench)
+  const { service } = await serving(bench.lake)
+  const ends = (['ASC', 'DESC'] as const).map((direction) => ({
+    ...{ search: SEARCH, announced: COMPANIES },
+    sortBy: { column: 'InternalId', direction },
+  }))
+  const gap = {
+    search: SEARCH,
+    parameter: 'LegalForm',
+    values: [1],
+    records: COMPANIES,
+    missing: COMPANIES - 1,
+  }
+  const closing = {
+    steps: [{ gap: 0, by: 'InternalId', listings: ends, expected: COMPANIES - 1 }],
+    ...{ missing: COMPANIES - 1, expected: COMPANIES - 1, probes: 0 },
+  }
+  const folder = await temporaryFolder()
+  const options = { service, folder, keepLines: false, concurrency: 2 }
+  const found = await listGaps({ gaps: [gap], closing }, (id) => id === 7n, options)
+  expect(found).toEqual(
+    Array.from({ length: COMPANIES }, (_, at) => BigInt(at + 1)).filter((id) => id !== 7n),
+  )
+  const down = new BigInt64Array(new Uint8Array(await readFile(join(folder, 'gap-00001.ids'))).buffer)
+  expect([down[0], down.at(-1)]).toEqual([BigInt(COMPANIES), 1n])
 })
 
 /** Minutes of work: in CI, or where it is asked for. */

@@ -5,7 +5,7 @@ import type { Content } from '../../contract/objects.ts'
 import { ToolkitError } from '../../core/errors.ts'
 import type { Snapshot } from '../../core/partition.ts'
 import type { PlanEstimate } from '../../pipeline/plan-windows-estimate.ts'
-import type { PullPlan } from '../../pipeline/pull.ts'
+import type { PullPlan } from '../../pipeline/pull-plan.ts'
 import { formatCount, formatCounted, formatDuration } from '../format.ts'
 import { interruptible } from '../interrupt.ts'
 import { type JsonOption, jsonOption, type LakeOption, lakeOption, withExamples } from '../options.ts'
@@ -69,10 +69,19 @@ const runPlan = async (content: Content, options: PlanOptions): Promise<void> =>
   }
 }
 
+/** Of the requests those for what stands in no window. */
+const closingLines = ({ closing }: PlanEstimate): string[] =>
+  closing === undefined
+    ? []
+    : [
+        `Of the requests at most ${formatCount(closing.lists)} list companies to find those, and ` +
+          `${formatCount(closing.pages)} fetch them (--no-close-gap leaves them out)`,
+      ]
+
 const planText = (content: Content, plan: PullPlan, estimate: PlanEstimate): string[] => [
   ...sinceLines(plan),
   `${formatCount(plan.announced)} ${content} in ${formatCounted(plan.windows.length, 'window')}` +
-    `${plan.field === undefined ? '' : ` by ${plan.field}`}; ${formatCounted(plan.probes, 'count')} asked for`,
+    `${plan.field === undefined ? '' : ` by ${plan.field}`}; ${formatCounted(plan.probes + (plan.closing?.probes ?? 0), 'count')} asked for`,
   '',
   ...textTable(
     [{ title: 'window' }, { title: content, right: true }],
@@ -82,6 +91,7 @@ const planText = (content: Content, plan: PullPlan, estimate: PlanEstimate): str
   `At most ${formatCounted(estimate.requests, 'request')}, at least ${formatDuration(estimate.seconds)}: ` +
     'as if each page came as quickly as a count',
   ...gapLines(plan),
+  ...closingLines(estimate),
   ...(estimate.batchFiles === undefined
     ? []
     : [`Batch files are the better way: ${estimate.batchFiles}; see "firmlake batches list"`]),

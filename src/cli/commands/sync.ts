@@ -5,11 +5,13 @@ import type { SyncRunOptions, SyncSummary } from '../../pipeline/sync-run.ts'
 import { formatBytes, formatCount, formatCounted } from '../format.ts'
 import { modeOption } from '../lake-mode.ts'
 import { jsonOption, lakeOption, withExamples } from '../options.ts'
-import { note, printJson, printLines } from '../output.ts'
+import { printJson, printLines } from '../output.ts'
 import type { ProgressLine } from '../progress-line.ts'
 import {
   byOption,
+  closeGapOption,
   currencyOption,
+  keepingGap,
   type RequireOption,
   requireOption,
   requireRecords,
@@ -17,7 +19,7 @@ import {
   searchOf,
   searchOption,
 } from '../pull-options.ts'
-import { currencyLines, gapLines, nothingFound } from '../pull-report.ts'
+import { currencyLines, nothingFound, warnOfPull } from '../pull-report.ts'
 import { type PullingOptions, pulling } from '../pulling.ts'
 import { workOptions } from '../run-options.ts'
 import { reportLines, reportOf, warnOf } from '../run-report.ts'
@@ -26,7 +28,7 @@ import { serviceOptions, serviceUrl } from '../service-options.ts'
 interface SyncCommandOptions
   extends PullingOptions,
     RequireOption,
-    Pick<SearchOptions, 'search' | 'currency' | 'by'> {}
+    Pick<SearchOptions, 'search' | 'currency' | 'by' | 'closeGap'> {}
 
 export const addSync = (program: Command): void => {
   const command = program
@@ -41,6 +43,7 @@ export const addSync = (program: Command): void => {
     .addOption(searchOption())
     .addOption(currencyOption())
     .addOption(byOption())
+    .addOption(closeGapOption())
     .addOption(requireOption())
   for (const option of serviceOptions('windows listed or pulled side by side')) command.addOption(option)
   for (const option of workOptions()) command.addOption(option)
@@ -51,8 +54,8 @@ export const addSync = (program: Command): void => {
 }
 
 const runSync = async (options: SyncCommandOptions): Promise<void> => {
-  const { currency, by } = options
-  const asked = { search: await searchOf(options.search), currency, by }
+  const { currency, by, closeGap } = options
+  const asked = { search: await searchOf(options.search), currency, by, ...keepingGap({ closeGap }) }
   const { sync } = await import('../../pipeline/sync-run.ts')
   let found = 0
   await pulling(options, async ({ line, work, measured }) => {
@@ -62,7 +65,7 @@ const runSync = async (options: SyncCommandOptions): Promise<void> => {
     if (options.json) return printJson({ lake: options.lake, ...report, sync: syncJson(synced) })
     await printLines([...syncLines(synced), '', ...reportLines(report)])
     warnOf(report, options.lake)
-    for (const text of gapLines(synced.plan)) note(text)
+    warnOfPull(synced)
   })
   requireRecords(found, 'companies', options)
 }
@@ -103,8 +106,8 @@ const syncLines = (synced: SyncSummary): string[] => {
 const syncJson = ({ entry, plan, findings, fetched, counters, currencyBefore }: SyncSummary): object => ({
   ...entry,
   ...(currencyBefore !== undefined && { currencyBefore }),
-  gap: Math.max(0, plan.announced - plan.planned),
-  probes: plan.probes,
+  gap: entry.gapLeft ?? 0,
+  probes: plan.probes + (plan.closing?.probes ?? 0),
   nothingFound: findings.listed === 0,
   listed: findings.listed,
   new: findings.new.length,

@@ -1,5 +1,6 @@
 /** Requests for a page of a search, as the interface wants them, and how messages name them. */
 
+import type { SortDirection } from '../../contract/limits.ts'
 import type { Content } from '../../contract/objects.ts'
 import type { CompaniesRequest, RelationsRequest, SearchParameters } from '../../contract/requests.ts'
 import { searchLabel } from './request-label.ts'
@@ -17,10 +18,12 @@ export interface PageRequest {
   readonly pageNumber?: number
   /** Companies only. */
   readonly minified?: boolean
+  /** Companies only, in page mode: a sortable parameter. @default by InternalId, ascending */
+  readonly sortBy?: { readonly column: string; readonly direction: SortDirection }
 }
 
 const bodyOf = (request: PageRequest): CompaniesRequest | RelationsRequest => {
-  const { content, search, currency, pageSize, cursor, pageNumber, minified } = request
+  const { content, search, currency, pageSize, cursor, pageNumber, minified, sortBy } = request
   const shared = {
     SearchParameters: search,
     PageSize: pageSize,
@@ -32,6 +35,7 @@ const bodyOf = (request: PageRequest): CompaniesRequest | RelationsRequest => {
     ...(currency !== undefined && { Currency: currency }),
     ...(pageNumber !== undefined && { PageNumber: pageNumber }),
     ...(minified && { MinifiedSearch: true }),
+    ...(sortBy && { SortByColumn: sortBy.column, SortByDirection: sortBy.direction }),
   }
 }
 

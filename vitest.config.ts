@@ -1,10 +1,12 @@
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { defineConfig } from 'vitest/config'
+import { testFiles } from './test/projects.ts'
+
+const { unit: _, ...others } = testFiles(import.meta.dirname)
 
 export default defineConfig({
   test: {
-    include: ['test/**/*.test.ts'],
     // Two cores that others use too: a test that hangs shall fail, one that is slow shall not.
     testTimeout: 240_000,
     hookTimeout: 240_000,
@@ -12,5 +14,22 @@ export default defineConfig({
     env: { FIRMLAKE_WORK_DIR: join(tmpdir(), 'firmlake-test-work') },
     pool: 'forks',
     maxWorkers: 2,
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: 'unit',
+          include: ['test/**/*.test.ts'],
+          exclude: Object.values(others).flat(),
+          setupFiles: ['test/support/unit-setup.ts'],
+          // Nothing to keep apart: a process for each file would take longer than the tests.
+          isolate: false,
+        },
+      },
+      ...Object.entries(others).map(([name, files]) => ({
+        extends: true as const,
+        test: { name, include: [...files] },
+      })),
+    ],
   },
 })

@@ -1,10 +1,10 @@
 /** Walks the imports of `src/` and `pipelines/`: directions between rooms, circles, one importer for each package. */
 
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
-import { builtinModules } from 'node:module'
-import { dirname, join, posix } from 'node:path'
+import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
+import { type Import, importsIn } from './support/imports.ts'
 import { temporaryFolder } from './support/temporary-folder.ts'
 
 const PROJECT = fileURLToPath(new URL('..', import.meta.url))
@@ -57,38 +57,6 @@ const PACKAGES: Readonly<Record<string, string>> = {
 /** Rooms that a browser loads. */
 const NO_NODE = ['contract', 'web']
 
-interface Import {
-  readonly from: string
-  /** Path below the project, or the name of a package or of a part of Node. */
-  readonly to: string
-  readonly kind: 'file' | 'node' | 'package'
-}
-
-const COMMENTS = /^\s*(?:\/\*[\s\S]*?\*\/|\/\/.*$)/gm
-const FORMS = [
-  /^\s*(?:import|export)\b[^;'"`]*?\bfrom\s*['"]([^'"]+)['"]/gm,
-  /^\s*import\s*['"]([^'"]+)['"]/gm,
-  /\b(?:import|require|resolve)\(\s*['"]([^'"]+)['"]/g,
-  /\bnew\s+URL\(\s*['"](\.[^'"]+\.[cm]?[jt]sx?)['"]/g,
-]
-
-const specifiersOf = (text: string): string[] => {
-  const code = text.replaceAll(COMMENTS, '')
-  return FORMS.flatMap((form) => [...code.matchAll(form)].map((match) => match[1] ?? ''))
-}
-
-const packageOf = (specifier: string): string =>
-  specifier
-    .split('/')
-    .slice(0, specifier.startsWith('@') ? 2 : 1)
-    .join('/')
-
-const importOf = (from: string, specifier: string): Import => {
-  if (specifier.startsWith('.')) return { from, to: posix.join(posix.dirname(from), specifier), kind: 'file' }
-  const isNode = specifier.startsWith('node:') || builtinModules.includes(specifier)
-  return isNode ? { from, to: specifier, kind: 'node' } : { from, to: packageOf(specifier), kind: 'package' }
-}
-
 /** Every import of the code below a project's `src/` and `pipelines/`, those of types included. */
 const importsOf = async (project: string): Promise<Import[]> => {
   const imports: Import[] = []
@@ -96,8 +64,7 @@ const importsOf = async (project: string): Promise<Import[]> => {
     const entries = await readdir(join(project, folder), { recursive: true }).catch(() => [])
     const files = entries.map((name) => `${folder}/${name.replaceAll('\\', '/')}`)
     for (const file of files.filter((name) => /\.[cm]?[jt]sx?$/.test(name)).sort())
-      for (const specifier of specifiersOf(await readFile(join(project, file), 'utf8')))
-        imports.push(importOf(file, specifier))
+      imports.push(...importsIn(file, await readFile(join(project, file), 'utf8')))
   }
   return imports
 }

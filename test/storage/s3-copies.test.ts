@@ -8,7 +8,7 @@ import type { FetchProgress, FileFacts, Storage } from '../../src/storage/storag
 import { listTree, look } from '../../src/support/list-files.ts'
 import { temporaryName, thisProcess } from '../../src/support/process-identity.ts'
 import { startChild } from '../support/children.ts'
-import { smallDisk } from '../support/needs.ts'
+import { smallDisk } from '../support/small-disk.ts'
 import { type Fate, firstTime, type Passing, s3Error } from './loopback-proxy.ts'
 import { factsOf, LAKE, s3Bench } from './s3-bench.ts'
 

@@ -17,21 +17,9 @@ export const needs = (context: TestContext, what: string, missing: string | unde
   context.skip(text)
 }
 
-const runTool = (tool: string, ...args: readonly string[]) => spawnSync(tool, args, { encoding: 'utf8' })
-
-/** A folder on a disk of its own, unmounted when the test is over. Skips the test where nothing can be mounted. */
-export const smallDisk = async (context: TestContext, sizeBytes: number): Promise<string> => {
-  const folder = await mkdtemp(join(tmpdir(), 'firmlake-disk-'))
-  const options = ['-t', 'tmpfs', '-o', `size=${sizeBytes}`, 'tmpfs', folder]
-  const { status, stderr, error } = runTool('mount', ...options)
-  onTestFinished(async () => {
-    if (status === 0) runTool('umount', '--lazy', folder)
-    await rm(folder, { recursive: true, force: true })
-  })
-  const missing = status === 0 ? undefined : (error?.message ?? stderr.trim())
-  needs(context, 'root and "mount", to make a small disk', missing)
-  return folder
-}
+/** Runs a tool of the machine to its end. */
+export const runTool = (tool: string, ...args: readonly string[]) =>
+  spawnSync(tool, args, { encoding: 'utf8' })
 
 /** A key and a certificate signed with it, as PEM files. Skips the test where there is nothing to make them. */
 export const selfSigned = async (

@@ -9,7 +9,7 @@ import { temporaryName, thisProcess } from '../../../src/support/process-identit
 import { type LoadedLake, Workbench } from '../../load/loaded-lake.ts'
 import { DEAD } from '../../manifest/small-lake.ts'
 import { startChild } from '../../support/children.ts'
-import { smallDisk } from '../../support/needs.ts'
+import { smallDisk } from '../../support/small-disk.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 import { lengthEmbedder, loadServed, MEMORY_BYTES, requestOf, sampleLines } from './served-lake.ts'
 

@@ -20,7 +20,7 @@ export interface BatchOptions {
 
 /** Writes files of companies and of relations; the first of each ends with bad lines. */
 export const writeBatches = async ({ companies, files, seed = 5 }: BatchOptions): Promise<Batches> => {
-  const folder = await mkdtemp(join(tmpdir(), 'firmlake-sure-'))
+  const folder = await mkdtemp(join(tmpdir(), 'firmlake-durability-'))
   const options = { companies, seed, files, small: true, awkward: 0.1 }
   await writeSample(folder, { ...options, content: ['companies', 'relations'] }, 1)
   await rm(join(folder, 'control.json'))

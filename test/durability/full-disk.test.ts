@@ -1,4 +1,4 @@
-import { cp, rm, statfs, writeFile } from 'node:fs/promises'
+import { cp, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { Engine } from '../../src/lake/duckdb.ts'
@@ -6,7 +6,7 @@ import { jsonLines } from '../../src/sink/json-lines.ts'
 import { parquetLake } from '../../src/sink/parquet-lake.ts'
 import { cli, errorCode } from '../cli/run-cli.ts'
 import { hashLake, verify } from '../pipeline/batch-bench.ts'
-import { smallDisk } from '../support/needs.ts'
+import { leaveRoom, smallDisk } from '../support/small-disk.ts'
 import { type Batches, writeBatches } from './batches.ts'
 
 const KIB = 1024
@@ -37,14 +37,6 @@ beforeAll(async () => {
   hashes = { one: await hashLake(base), both: await hashLake(both) }
 })
 afterAll(() => batches.remove())
-
-/** Fills a disk until so many bytes are free. */
-const leaveRoom = async (disk: string, bytes: number): Promise<string> => {
-  const filler = join(disk, 'filler')
-  const { bavail, bsize } = await statfs(disk)
-  await writeFile(filler, Buffer.alloc(Math.max(0, bavail * bsize - bytes)))
-  return filler
-}
 
 test.for(rooms)(
   'convert onto a disk with %i KiB of room ends with DISK_FULL, harms nothing, and completes once there is more',

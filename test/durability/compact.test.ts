@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { cp, readdir, rm, statfs, writeFile } from 'node:fs/promises'
+import { cp, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -11,10 +11,10 @@ import { readSnapshot } from '../../src/manifest/snapshots.ts'
 import { compact } from '../../src/pipeline/compact.ts'
 import { convert } from '../../src/pipeline/convert-run.ts'
 import { seededRandom } from '../manifest/damage.ts'
-import { smallDisk } from '../support/needs.ts'
+import { hashLake, verify } from '../pipeline/batch-bench.ts'
+import { leaveRoom, smallDisk } from '../support/small-disk.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
-import { type Batches, writeBatches } from '../sure/batches.ts'
-import { hashLake, verify } from './batch-bench.ts'
+import { type Batches, writeBatches } from './batches.ts'
 
 const CHILD = fileURLToPath(new URL('child-compacts.ts', import.meta.url))
 const KILLS = Number(process.env.FIRMLAKE_COMPACT_KILLS ?? 6)
@@ -123,14 +123,6 @@ test(`a compaction killed at ${KILLS} random moments leaves the lake as it was o
     expect(round, where).toBeLessThan(4 * KILLS)
   }
 })
-
-/** Fills a disk until so many bytes are free. */
-const leaveRoom = async (disk: string, bytes: number): Promise<string> => {
-  const filler = join(disk, 'filler')
-  const { bavail, bsize } = await statfs(disk)
-  await writeFile(filler, Buffer.alloc(Math.max(0, bavail * bsize - bytes)))
-  return filler
-}
 
 test.for([0, 100, 400])(
   'compact onto a disk with %i KiB of room ends with DISK_FULL, harms nothing, and completes once there is more',

@@ -7,7 +7,7 @@ import { checkMode, type ModeOption } from './lake-mode.ts'
 import type { JsonOption, LakeOption } from './options.ts'
 import { ProgressLine } from './progress-line.ts'
 import { checkExtras, doExtras } from './run-extras.ts'
-import type { WorkOptions } from './run-options.ts'
+import type { UnknownOptions, WorkOptions } from './run-options.ts'
 import { type RunWatch, watchRun } from './run-progress.ts'
 import { type ServiceCommandOptions, serviceOf } from './service-options.ts'
 
@@ -16,6 +16,7 @@ export interface PullingOptions
     JsonOption,
     ModeOption,
     WorkOptions,
+    UnknownOptions,
     ServiceCommandOptions {}
 
 /** What the options say of a run, as the pipeline takes it. */
@@ -40,6 +41,7 @@ export const pulling = async (
   use: (pulling: Pulling) => Promise<void>,
 ): Promise<void> => {
   const { lake, mode, memory, threads, maxQuarantined, concurrency, changeCurrency } = options
+  const { maxUnknownPerRecord, maxUnknownNames } = options
   await checkExtras(options)
   await checkMode(options)
   const line = new ProgressLine({ terminalOnly: options.json === true })
@@ -52,6 +54,8 @@ export const pulling = async (
     threads,
     limit: maxQuarantined,
     changeCurrency,
+    maxUnknownPerRecord,
+    maxUnknownNames,
     concurrency,
     service,
   }

@@ -2,6 +2,7 @@
 
 import { Option } from 'commander'
 import { ToolkitError } from '../core/errors.ts'
+import { UNKNOWN_LIMITS } from '../core/unknown-names.ts'
 import { DEFAULT_MEMORY_BYTES, DEFAULT_THREADS, parseBytes } from '../pipeline/divide-memory.ts'
 import {
   DEFAULT_MAX_QUARANTINED,
@@ -70,6 +71,21 @@ export const queryMemory = (totalBytes: number): number => {
 
 export const changeCurrencyOption = (): Option =>
   new Option('--change-currency', 'let figures be replaced by figures in another currency')
+
+export interface UnknownOptions {
+  readonly maxUnknownPerRecord: number
+  readonly maxUnknownNames: number
+}
+
+/** How many names beyond the contract are taken. */
+export const unknownOptions = (): Option[] => [
+  new Option('--max-unknown-per-record <n>', 'most names of a record that the contract does not know')
+    .argParser(wholeNumber('--max-unknown-per-record'))
+    .default(UNKNOWN_LIMITS.perRecord),
+  new Option('--max-unknown-names <n>', 'most such names in the drift of a snapshot')
+    .argParser(wholeNumber('--max-unknown-names'))
+    .default(UNKNOWN_LIMITS.names),
+]
 
 /** What a run may be given anew when it is resumed. */
 export const workOptions = (): Option[] => [

@@ -26,7 +26,7 @@ export const DEFAULT_MAX_DEPTH = 256
 
 export interface CheckOptions extends UnknownLimits {
   /** Deepest nesting of a record in JSON levels. @default 256 */
-  readonly maxDepth?: number
+  readonly maxDepth?: number | undefined
 }
 
 export interface CheckedRecord {

@@ -5,6 +5,7 @@
 
 import { ToolkitError } from '../core/errors.ts'
 import type { PartitionEntry, Snapshot } from '../core/partition.ts'
+import { DriftBudget } from '../core/unknown-names.ts'
 import { QUARANTINE } from '../lake/tables.ts'
 import type { CommitRequest } from './commit.ts'
 import { checkPartitions, commitInTries } from './commit-tries.ts'
@@ -30,6 +31,15 @@ const mergedPartition = (partition: PartitionEntry): PartitionEntry => ({
   counts: { ...partition.counts, rows: {} },
   files: partition.files.filter(({ table }) => table === QUARANTINE.name),
 })
+
+/**
+ * All of what is merged, its drift within the bounds: an older release may have written down any number of names, and
+ * a snapshot repeats what the one before it says.
+ */
+const withBoundDrift = (partitions: readonly PartitionEntry[]): PartitionEntry[] => {
+  const budget = new DriftBudget()
+  return partitions.map((partition) => ({ ...partition, drift: budget.bound(partition.drift) }))
+}
 
 /** What a compaction merges for good: a compaction merged again has told of its own partitions before. */
 const mergedOf = (base: Snapshot): PartitionEntry[] =>
@@ -71,7 +81,7 @@ export const compactedSnapshot = (
       ...newest.files.filter(({ path }) => !replacedFiles.has(path)),
     ],
     ...(newest.pulls && { pulls: newest.pulls }),
-    merged: [...(newest.merged ?? []), ...mergedOf(base)],
+    merged: withBoundDrift([...(newest.merged ?? []), ...mergedOf(base)]),
   }
 }
 

@@ -34,8 +34,7 @@ export interface StartRequest {
 export const startRun = async ({ lake, plan, now, random, mode }: StartRequest): Promise<RunClaim> => {
   const wanted: unknown = JSON.parse(JSON.stringify(plan))
   for (const { run, state, committed } of await listRuns(lake, { now }).catch(noLake)) {
-    if (state !== 'gone' || !isDeepStrictEqual(await readPlan(lake, run).catch(() => undefined), wanted))
-      continue
+    if (state !== 'gone' || !isSamePlan(await readPlan(lake, run).catch(() => undefined), wanted)) continue
     const claim = await claimRun(lake, run, { now }).catch(takenByAnother)
     if (claim === undefined) continue
     if (committed === null) return claim
@@ -43,6 +42,12 @@ export const startRun = async ({ lake, plan, now, random, mode }: StartRequest):
   }
   return createRun({ lake, plan, now, random, mode })
 }
+
+/** A limit that the release which began the run did not know makes no difference. */
+const isSamePlan = (stored: unknown, wanted: unknown): boolean =>
+  isPlan(stored) &&
+  isPlan(wanted) &&
+  isDeepStrictEqual({ ...stored, limits: { ...wanted.limits, ...stored.limits } }, wanted)
 
 const noLake = (error: unknown): [] => {
   if (error instanceof ToolkitError && error.code === 'LAKE_NOT_FOUND') return []

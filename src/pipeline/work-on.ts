@@ -6,6 +6,7 @@ import type { Block } from '../core/block.ts'
 import { writeError } from '../core/errors.ts'
 import type { PullEntry } from '../core/partition.ts'
 import type { Source } from '../core/source.ts'
+import { UNKNOWN_LIMITS } from '../core/unknown-names.ts'
 import { BlockMemory } from '../decode/block-memory.ts'
 import { decodeBlocks } from '../decode/decode-blocks.ts'
 import { DECODE_LIMITS } from '../decode/decode-limits.ts'
@@ -30,6 +31,10 @@ export interface RunOptions {
   /** Partitions loaded side by side, each on one thread. @default 2 */
   readonly threads?: number | undefined
   readonly limit: QuarantineLimit
+  /** Most names of a record that the contract does not know. @default 1000 */
+  readonly maxUnknownPerRecord?: number | undefined
+  /** Most of them in the drift of a snapshot. @default 10,000 */
+  readonly maxUnknownNames?: number | undefined
   /** Lets figures be replaced by figures in another currency. @default false */
   readonly changeCurrency?: boolean | undefined
   /** Mode bits of the lake's folder where it is new: what is made in it takes them. @default 0o700 */
@@ -45,10 +50,17 @@ const DEFAULT_LIMITS = {
   maxDepth: DEFAULT_MAX_DEPTH,
 } as const
 
+type LimitOptions = Pick<RunOptions, 'memoryBytes' | 'threads' | 'maxUnknownPerRecord' | 'maxUnknownNames'>
+
 /** Limits of a plan where a person gave none. */
-export const defaultLimits = (options: Pick<RunOptions, 'memoryBytes' | 'threads'>) => {
+export const defaultLimits = (options: LimitOptions) => {
   const { blockBytes } = divideMemory(options.memoryBytes ?? DEFAULT_MEMORY_BYTES, options.threads)
-  return { ...DEFAULT_LIMITS, blockBytes }
+  return {
+    ...DEFAULT_LIMITS,
+    blockBytes,
+    maxUnknownPerRecord: options.maxUnknownPerRecord ?? UNKNOWN_LIMITS.perRecord,
+    maxUnknownNames: options.maxUnknownNames ?? UNKNOWN_LIMITS.names,
+  }
 }
 
 export interface WorkOptions extends RunOptions {
@@ -82,7 +94,7 @@ export const workOn = async (
 ): Promise<BatchSummary> => {
   const { lake, limit, signal, onEvent, blocks, pulls } = options
   const { engineBytes } = divideMemory(options.memoryBytes ?? DEFAULT_MEMORY_BYTES, options.threads)
-  const { maxLineBytes, maxRatio, maxDepth, blockBytes } = plan.limits
+  const { maxLineBytes, maxRatio, maxDepth, blockBytes, maxUnknownPerRecord, maxUnknownNames } = plan.limits
   const engine = await openEngine(claim, {
     memoryBytes: engineBytes,
     // One thread a partition and partitions side by side: a tenth less work than two threads in one query.
@@ -110,7 +122,8 @@ export const workOn = async (
             onInput,
             signal,
           }),
-        checker: (content) => new RecordChecker(content, seen, maxDepth === undefined ? {} : { maxDepth }),
+        checker: (content) =>
+          new RecordChecker(content, seen, { maxDepth, maxUnknownPerRecord, maxUnknownNames }),
         loader,
         sink: parquetLake({ lake }),
       },
@@ -121,6 +134,7 @@ export const workOn = async (
         content: contentNamed(plan.content),
         limit,
         changeCurrency: options.changeCurrency,
+        maxUnknownNames,
         again: plan.again,
         dropEmpty: blocks !== undefined,
         pulls,

@@ -11,7 +11,7 @@ import { modeOption } from '../lake-mode.ts'
 import { jsonOption, lakeOption, withExamples } from '../options.ts'
 import { note, printJson, printLines } from '../output.ts'
 import { type PullingOptions, pulling } from '../pulling.ts'
-import { workOptions } from '../run-options.ts'
+import { unknownOptions, workOptions } from '../run-options.ts'
 import { type RunReport, reportLines, reportOf, warnOf } from '../run-report.ts'
 import { serviceOptions, serviceUrl } from '../service-options.ts'
 
@@ -35,7 +35,7 @@ export const addBatchesPull = (batches: Command): void => {
   for (const option of batchFilterOptions()) command.addOption(option)
   command.option('--again', 'load files that the lake holds already once more')
   for (const option of serviceOptions('files downloaded side by side')) command.addOption(option)
-  for (const option of workOptions()) command.addOption(option)
+  for (const option of [...workOptions(), ...unknownOptions()]) command.addOption(option)
   command.addOption(jsonOption()).action(runPull)
   withExamples(command, [
     ['batches pull --lake ./lake --new', 'whatever is new'],

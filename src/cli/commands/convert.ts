@@ -17,11 +17,17 @@ import {
 import { printJson, printLines } from '../output.ts'
 import { ProgressLine } from '../progress-line.ts'
 import { checkExtras, doExtras } from '../run-extras.ts'
-import { bytesOption, type WorkOptions, workOptions } from '../run-options.ts'
+import {
+  bytesOption,
+  type UnknownOptions,
+  unknownOptions,
+  type WorkOptions,
+  workOptions,
+} from '../run-options.ts'
 import { watchRun } from '../run-progress.ts'
 import { type RunReport, reportLines, reportOf, warnOf } from '../run-report.ts'
 
-interface ConvertCommandOptions extends LakeOption, JsonOption, ModeOption, WorkOptions {
+interface ConvertCommandOptions extends LakeOption, JsonOption, ModeOption, WorkOptions, UnknownOptions {
   readonly content?: string
   readonly again?: true
   readonly maxLineBytes: number
@@ -54,8 +60,8 @@ export const addConvert = (program: Command): void => {
       DECODE_LIMITS.maxRatio,
     )
     .option('--max-depth <n>', 'deepest nesting of a record', wholeNumber('--max-depth'), DEFAULT_MAX_DEPTH)
-    .addOption(jsonOption())
-    .action(runConvert)
+  for (const option of unknownOptions()) command.addOption(option)
+  command.addOption(jsonOption()).action(runConvert)
   withExamples(command, [
     ['convert data/sample --lake ./lake', 'all files of a folder'],
     ["convert 'batches/*.jsonl.br' --lake ./lake --max-quarantined 5%", 'a pattern, less strict'],
@@ -83,6 +89,8 @@ export const convertPaths = async (
           memoryBytes: options.memory,
           threads: options.threads,
           limit: options.maxQuarantined,
+          maxUnknownPerRecord: options.maxUnknownPerRecord,
+          maxUnknownNames: options.maxUnknownNames,
           changeCurrency: options.changeCurrency,
           signal,
           onEvent: watch.onEvent,

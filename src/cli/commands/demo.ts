@@ -2,6 +2,7 @@
 
 import { fileURLToPath } from 'node:url'
 import type { Command } from 'commander'
+import { UNKNOWN_LIMITS } from '../../core/unknown-names.ts'
 import { DECODE_LIMITS } from '../../decode/decode-limits.ts'
 import { DEFAULT_MAX_DEPTH } from '../../load/check-record.ts'
 import { DEFAULT_MEMORY_BYTES, DEFAULT_THREADS } from '../../pipeline/divide-memory.ts'
@@ -42,6 +43,8 @@ const runDemo = async ({ lake }: LakeOption): Promise<void> => {
       maxLineBytes: DECODE_LIMITS.maxLineBytes,
       maxRatio: DECODE_LIMITS.maxRatio,
       maxDepth: DEFAULT_MAX_DEPTH,
+      maxUnknownPerRecord: UNKNOWN_LIMITS.perRecord,
+      maxUnknownNames: UNKNOWN_LIMITS.names,
     },
     new ProgressLine(),
   )

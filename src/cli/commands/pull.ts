@@ -18,7 +18,7 @@ import {
 } from '../pull-options.ts'
 import { pullJson, pullLines, warnOfPull, watchPull } from '../pull-report.ts'
 import { type PullingOptions, pulling } from '../pulling.ts'
-import { workOptions } from '../run-options.ts'
+import { unknownOptions, workOptions } from '../run-options.ts'
 import { reportLines, reportOf, warnOf } from '../run-report.ts'
 import { serviceOptions, serviceUrl } from '../service-options.ts'
 
@@ -42,7 +42,7 @@ export const addPull = (program: Command): void => {
   )
   command.addOption(requireOption())
   for (const option of serviceOptions('windows pulled side by side')) command.addOption(option)
-  for (const option of workOptions()) command.addOption(option)
+  for (const option of [...workOptions(), ...unknownOptions()]) command.addOption(option)
   command.addOption(jsonOption()).action(runPull)
   withExamples(command, [
     [`pull companies --lake ./lake --search '{"CountryCode":["SE"]}' --currency SEK`, 'all of a country'],

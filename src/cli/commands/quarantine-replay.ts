@@ -23,11 +23,13 @@ import {
   extraOptions,
   memoryOption,
   threadsOption,
+  type UnknownOptions,
+  unknownOptions,
 } from '../run-options.ts'
 import { watchRun } from '../run-progress.ts'
 import { type RunReport, reportLines, reportOf, warnOf } from '../run-report.ts'
 
-interface ReplayOptions extends LakeOption, JsonOption, ExtraOptions {
+interface ReplayOptions extends LakeOption, JsonOption, ExtraOptions, UnknownOptions {
   readonly source?: readonly string[]
   readonly maxLineBytes: number
   readonly maxDepth: number
@@ -51,7 +53,7 @@ export const addReplay = (group: Command): void => {
     .addOption(memoryOption())
     .addOption(threadsOption())
     .addOption(changeCurrencyOption())
-  for (const option of extraOptions()) command.addOption(option)
+  for (const option of [...unknownOptions(), ...extraOptions()]) command.addOption(option)
   command.addOption(jsonOption()).action(runReplay)
   withExamples(command, [
     ['quarantine replay --lake ./lake', 'after an update of firmlake'],
@@ -86,7 +88,8 @@ const printReplayed = async (report: RunReport | undefined, lake: string): Promi
 }
 
 const replayFiles = async (files: readonly QuarantineFile[], options: ReplayOptions): Promise<RunReport> => {
-  const { lake, maxLineBytes, maxDepth, memory, threads, json } = options
+  const { lake, maxLineBytes, maxDepth, maxUnknownPerRecord, maxUnknownNames } = options
+  const { memory, threads, json } = options
   const { replay } = await import('../../pipeline/convert-run.ts')
   const line = new ProgressLine({ terminalOnly: json === true })
   const watch = watchRun(line)
@@ -94,7 +97,7 @@ const replayFiles = async (files: readonly QuarantineFile[], options: ReplayOpti
     const summary = await interruptible((signal) =>
       replay(
         files,
-        { maxLineBytes, maxDepth },
+        { maxLineBytes, maxDepth, maxUnknownPerRecord, maxUnknownNames },
         {
           lake,
           memoryBytes: memory,

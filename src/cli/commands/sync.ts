@@ -21,7 +21,7 @@ import {
 } from '../pull-options.ts'
 import { currencyLines, nothingFound, warnOfPull } from '../pull-report.ts'
 import { type PullingOptions, pulling } from '../pulling.ts'
-import { workOptions } from '../run-options.ts'
+import { unknownOptions, workOptions } from '../run-options.ts'
 import { reportLines, reportOf, warnOf } from '../run-report.ts'
 import { serviceOptions, serviceUrl } from '../service-options.ts'
 
@@ -46,7 +46,7 @@ export const addSync = (program: Command): void => {
     .addOption(closeGapOption())
     .addOption(requireOption())
   for (const option of serviceOptions('windows listed or pulled side by side')) command.addOption(option)
-  for (const option of workOptions()) command.addOption(option)
+  for (const option of [...workOptions(), ...unknownOptions()]) command.addOption(option)
   command.addOption(jsonOption()).action(runSync)
   withExamples(command, [
     [`sync --lake ./lake --search '{"CountryCode":["SE"]}' --currency SEK`, 'the companies of a country'],

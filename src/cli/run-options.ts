@@ -87,6 +87,16 @@ export const unknownOptions = (): Option[] => [
     .default(UNKNOWN_LIMITS.names),
 ]
 
+export interface SkipBadFilesOption {
+  readonly skipBadFiles?: true
+}
+
+export const skipBadFilesOption = (): Option =>
+  new Option(
+    '--skip-bad-files',
+    'leave files out that are damaged or unreadable, load the others, exit with 6 (default: one bad file stops all)',
+  )
+
 /** What a run may be given anew when it is resumed. */
 export const workOptions = (): Option[] => [
   new Option('--max-quarantined <limit>', 'most bad lines to commit with: a count, or a share such as 5%')

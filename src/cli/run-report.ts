@@ -25,6 +25,8 @@ export interface RunReport {
   /** Windows and batch files that gave another number of records than was announced. */
   readonly differences: readonly Difference[]
   readonly skipped: BatchSummary['skipped']
+  /** Bad files, with --skip-bad-files. */
+  readonly leftOut: BatchSummary['leftOut']
   /** Companies that have their figures in another currency now; absent where there are none. */
   readonly currencyChange?: CurrencyChange
   readonly sourceBytes: number
@@ -64,7 +66,7 @@ const rowsByTable = (partitions: readonly PartitionEntry[]): Record<string, numb
 }
 
 export const reportOf = (
-  { run, snapshot, partitions, skipped, currencyChange }: BatchSummary,
+  { run, snapshot, partitions, skipped, leftOut, currencyChange }: BatchSummary,
   measured: { readonly seconds: number; readonly decodedBytes: number },
 ): RunReport => {
   const sources = new Map(partitions.map((one) => [sourceOf(one), one.source.bytes]))
@@ -80,6 +82,7 @@ export const reportOf = (
     drift: mergeDrift(partitions),
     differences: differencesOf(partitions),
     skipped,
+    leftOut,
     ...(currencyChange && { currencyChange }),
     sourceBytes: sumOf([...sources.values()], (bytes) => bytes),
     decodedBytes: measured.decodedBytes,
@@ -128,10 +131,22 @@ const skippedLines = (skipped: BatchSummary['skipped']): string[] =>
     ? []
     : ['', 'Skipped:', ...shown(skipped, ({ source, reason }) => `  ${source}: ${reason}`)]
 
+/** Each one of them: what is left out is to be mended. */
+const leftOutLines = (leftOut: RunReport['leftOut']): string[] =>
+  leftOut.length === 0
+    ? []
+    : ['', 'Left out:', ...leftOut.map(({ source, code, reason }) => `  ${source}: ${code}: ${reason}`)]
+
 export const reportLines = (report: RunReport): string[] => {
   const { run, snapshot, partitions, sources, lines, records, quarantined, rows, seconds } = report
   if (snapshot === null)
-    return ['Nothing new to load: the lake stays as it is.', ...skippedLines(report.skipped)]
+    return [
+      report.leftOut.length > 0
+        ? 'Nothing was loaded: the lake stays as it is.'
+        : 'Nothing new to load: the lake stays as it is.',
+      ...skippedLines(report.skipped),
+      ...leftOutLines(report.leftOut),
+    ]
   const table = textTable(
     [{ title: 'table' }, { title: 'rows', right: true }],
     Object.entries(rows).map(([name, count]) => [name, formatCount(count)]),
@@ -149,15 +164,23 @@ export const reportLines = (report: RunReport): string[] => {
     ...differenceLines(report.differences),
     ...driftLines(report.drift),
     ...skippedLines(report.skipped),
+    ...leftOutLines(report.leftOut),
   ]
 }
 
 /** Says on standard error what a person must not overlook. */
-export const warnOf = ({ quarantined, lines, drift, differences, run }: RunReport, lake: string): void => {
+export const warnOf = (
+  { quarantined, lines, drift, differences, run, leftOut }: RunReport,
+  lake: string,
+): void => {
   if (quarantined > 0)
     note(
       `warning: ${formatCount(quarantined)} of ${formatCounted(lines, 'line')} went to the quarantine; ` +
         `see: firmlake quarantine list --lake ${lake} --run ${run}`,
+    )
+  if (leftOut.length > 0)
+    note(
+      `warning: ${formatCounted(leftOut.length, 'bad file')} left out; the same command takes them once mended`,
     )
   if (differences.length > 0)
     note(

@@ -14,7 +14,7 @@ import { companiesOf, employeesOf } from './companies.ts'
 import { financialsOf } from './financials.ts'
 import { lineItemsOf, type SeenItems } from './line-items.ts'
 import { entitiesOf, ownershipsOf, relationEntitiesOf, relationsOf, rolesOf } from './relations.ts'
-import { enumNames, type SeenSets } from './seen-sets.ts'
+import { enumNames, isAnyFull, type SeenSets } from './seen-sets.ts'
 import { sortOutRefused } from './sort-out-refused.ts'
 import { type Spooled, spoolPart, spoolRejected } from './spool.ts'
 
@@ -65,8 +65,18 @@ export const openLoader = async (engine: Engine, { spoolFolder, seen }: LoaderOp
     idle.push(session) // a session whose statement failed is not used again
     return result
   }
+  let last: Promise<unknown> = Promise.resolve()
+  // Names as texts take several times the memory of those of an ENUM: side by side two such parts would not fit.
+  const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
+    const turn = last.then(work)
+    last = turn.catch(() => undefined)
+    return turn
+  }
   return {
-    load: (request, sink) => withSession((session) => loadPart(session, request, sink, spoolFolder, seen)),
+    load: (request, sink) => {
+      const load = () => withSession((session) => loadPart(session, request, sink, spoolFolder, seen))
+      return request.content === 'companies' && isAnyFull(seen) ? inTurn(load) : load()
+    },
     loadLineItems: (partition, items, sink) =>
       withSession(({ session }) => sink.write(partition, 'line_items', session.relation(lineItemsOf(items)))),
     rows: (sql) => withSession(({ session }) => session.rows(sql)),

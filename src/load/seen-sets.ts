@@ -28,5 +28,9 @@ export const newSeenSets = (): SeenSets => ({
   ),
 })
 
+/** Whether there is a set without an ENUM, for it has seen too many names. */
+export const isAnyFull = ({ countries, currencies, categories, lineItems }: SeenSets): boolean =>
+  [countries, currencies, categories, lineItems].some(({ full }) => full)
+
 /** The names that an ENUM can be made of; none where there are more than it holds. */
 export const enumNames = ({ names, full }: KeyTable): readonly string[] => (full ? [] : names)

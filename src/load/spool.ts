@@ -39,8 +39,7 @@ export const spoolPart = async (
     await writeStretches(lines, bytes, part.stretches)
     if (part.figures.length > 0)
       await writeFile(profiles, withoutFigures(bytes, part), { mode: PRIVATE_FILE })
-    if (part.extras.length > 0)
-      await writeFile(extras, part.extras.map(extraLine).join(''), { mode: PRIVATE_FILE })
+    if (part.extras.length > 0) await writeFile(extras, extraLines(part.extras), { mode: PRIVATE_FILE })
     if (part.exact.length > 0)
       await writeFile(exact, part.exact.map(exactLines).join(''), { mode: PRIVATE_FILE })
   } catch (error) {
@@ -103,6 +102,19 @@ const LEAST_OBJECT_BYTES = 1024 * 1024
 
 const extraLine = ({ id, extra }: { readonly id: string; readonly extra: string }): string =>
   `{"id":${id},"extra":${JSON.stringify(extra)}}\n`
+
+/** The lines in pieces of about a megabyte: one text of all would be as large as the block once more. */
+function* extraLines(extras: CheckedPart['extras']): Generator<string> {
+  let piece = ''
+  for (const one of extras) {
+    piece += extraLine(one)
+    if (piece.length < EXTRAS_AT_ONCE) continue
+    yield piece
+    piece = ''
+  }
+  yield piece
+}
+const EXTRAS_AT_ONCE = 1024 * 1024
 
 const EXACT_COLUMNS = {
   internal_id: 'BIGINT',

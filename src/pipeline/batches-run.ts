@@ -59,11 +59,11 @@ export const workOnBatches = async (
   files: readonly ListedBatchFile[],
   options: BatchPullOptions,
 ): Promise<BatchSummary> => {
-  const { service, concurrency, signal, onBytes } = options
+  const { service, concurrency, signal, onBytes, skipBadFiles } = options
   const { maxLineBytes, maxRatio } = plan.limits
   const limits = { maxLineBytes, maxRatio }
   const { sources, stop } = await orGiveUp(claim, () =>
-    openBatchSources(service, claim, files, { concurrency, limits, signal, onBytes }),
+    openBatchSources(service, claim, files, { concurrency, limits, signal, onBytes, skipBadFiles }),
   )
   try {
     return await workOn(claim, plan, sources, options)

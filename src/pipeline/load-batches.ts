@@ -14,6 +14,7 @@ import { loadedSources } from '../manifest/loaded-sources.ts'
 import { releaseRun } from '../manifest/run-claims.ts'
 import { removeRun } from '../manifest/runs.ts'
 import { newestSnapshot } from '../manifest/snapshots.ts'
+import { badFile, type LeftOut, leftOutFor } from './bad-files.ts'
 import { checkStaged } from './check-staged.ts'
 import { type CommitOptions, commitBatch } from './commit-batch.ts'
 import type { CurrencyChange } from './currency-change.ts'
@@ -36,6 +37,8 @@ export interface BatchOptions extends CommitOptions {
   readonly content?: Content | undefined
   /** Leaves a source out of the commit when none of its lines could be loaded. @default false */
   readonly dropEmpty?: boolean | undefined
+  /** Leaves damaged and unreadable files out and loads the others, in place of failing. @default false */
+  readonly skipBadFiles?: boolean | undefined
   /** Partitions loaded side by side. @default 2 */
   readonly sideBySide?: number | undefined
 }
@@ -46,6 +49,8 @@ export interface BatchSummary {
   readonly snapshot: Snapshot | undefined
   readonly partitions: readonly PartitionEntry[]
   readonly skipped: readonly { readonly source: string; readonly reason: string }[]
+  /** Bad files that were left out; none without `skipBadFiles`. */
+  readonly leftOut: readonly LeftOut[]
   /** Companies whose figures were replaced by figures in another currency, as it was allowed. */
   readonly currencyChange?: CurrencyChange
 }
@@ -80,6 +85,8 @@ interface Identified {
   readonly fingerprint: Fingerprint | undefined
   /** Its partitions, where an earlier try of the run has finished them all. */
   readonly whole: readonly Finished[] | undefined
+  /** What is wrong with it, where bad files are skipped. */
+  readonly bad?: ToolkitError
 }
 
 class BatchRun {
@@ -89,6 +96,7 @@ class BatchRun {
   readonly #work: SideWork
   readonly #names: NamesOfRun
   readonly #finished: Finished[] = []
+  readonly #leftOut: LeftOut[] = []
   readonly #skipped: { source: string; reason: string }[] = []
   #progress: Progress
   /** Sources left out because they hold no records. */
@@ -119,7 +127,7 @@ class BatchRun {
   }
 
   async work(): Promise<BatchSummary> {
-    const { claim, content, signal, onEvent } = this.#options
+    const { claim, content, signal, onEvent, skipBadFiles = false } = this.#options
     const entries = await readJournal(claim.lake, claim.run)
     const { whole, damaged } = await checkStaged(claim, entries, signal)
     const done = new DonePartitions(claim.run, whole)
@@ -130,6 +138,7 @@ class BatchRun {
     const journal = await openJournal(claim)
     const run: SourceRun = {
       names: this.#names,
+      skipBadFiles,
       run: claim.run,
       parts: this.#parts,
       sink: this.#sink,
@@ -143,8 +152,15 @@ class BatchRun {
     }
     let storedBytes = 0
     try {
-      const identify = (source: Source, index: number, stop: AbortSignal): Promise<Identified> =>
-        identifySource(source, index, done, stop)
+      const identify = async (source: Source, index: number, stop: AbortSignal): Promise<Identified> => {
+        try {
+          return await identifySource(source, index, done, stop)
+        } catch (error) {
+          const bad = skipBadFiles ? badFile(source, error) : undefined
+          if (bad === undefined) throw error
+          return { fingerprint: undefined, whole: undefined, bad }
+        }
+      }
       for await (const { item, index, result } of oneAhead(this.#parts.sources, identify, signal)) {
         const unknown = this.#unknown
         await this.#source(item, index, result, known, run)
@@ -166,10 +182,11 @@ class BatchRun {
   async #source(
     source: Source,
     index: number,
-    { fingerprint, whole }: Identified,
+    { fingerprint, whole, bad }: Identified,
     known: KnownSources,
     run: SourceRun,
   ): Promise<void> {
+    if (bad) return this.#leaveBadOut(source, index, bad)
     const wanted = whole?.[0]?.partition.content ?? run.content ?? source.content
     if (fingerprint && !isCutToNothing(source, fingerprint)) {
       const held = known.reasonToSkip(source, fingerprint, wanted ? [wanted] : ['companies', 'relations'])
@@ -185,6 +202,7 @@ class BatchRun {
     const before = this.#finished.length
     const loaded = await loadSource(source, index, fingerprint, run)
     if ('leftOut' in loaded) return this.#leaveOut(source, loaded.leftOut)
+    if ('bad' in loaded) return this.#leaveBadOut(source, index, loaded.bad)
     if (fingerprint === undefined) {
       const held = known.reasonToSkip(source, loaded.fingerprint, [loaded.content])
       if (held !== undefined) {
@@ -218,6 +236,24 @@ class BatchRun {
     const left = bytesTotal === undefined ? undefined : bytesTotal - (source.sizeBytes ?? 0)
     this.#tell({ sources: sources - 1, bytesTotal: left })
     await this.#skip(source, reason)
+  }
+
+  /** Takes back what was loaded of a file before it turned out to be bad. */
+  async #leaveBadOut(source: Source, index: number, bad: ToolkitError): Promise<void> {
+    const leftOut = leftOutFor(source, bad)
+    this.#leftOut.push(leftOut)
+    this.#options.onEvent?.({ kind: 'left-out', ...leftOut })
+    const others = this.#finished.filter(({ place }) => place[0] !== index)
+    if (others.length < this.#finished.length) {
+      this.#finished.splice(0, this.#finished.length, ...others)
+      const counts = others.map(({ partition }) => partition.counts)
+      this.#tell({
+        records: counts.reduce((sum, { records }) => sum + records, 0),
+        quarantined: counts.reduce((sum, { quarantined }) => sum + quarantined, 0),
+        rows: counts.reduce((sum, { rows }) => sum + Object.values(rows).reduce((a, b) => a + b, 0), 0),
+      })
+    }
+    await source.release?.()
   }
 
   async #skip(source: Source, reason: string): Promise<void> {
@@ -268,6 +304,7 @@ class BatchRun {
       snapshot: outcome.kind === 'nothing' ? undefined : outcome.snapshot,
       partitions: partitions.filter(({ id }) => !dropped.has(id)),
       skipped: this.#skipped,
+      leftOut: this.#leftOut,
       ...(outcome.currencyChange && { currencyChange: outcome.currencyChange }),
     }
   }

@@ -11,6 +11,7 @@ import type { RecordChecker } from '../load/check-record.ts'
 import { detectContent } from '../load/detect-content.ts'
 import type { Loader } from '../load/loader.ts'
 import type { JournalEntry } from '../manifest/journal.ts'
+import { badFile } from './bad-files.ts'
 import type { DonePartitions } from './done-partitions.ts'
 import { hashWhileReading } from './hashed-source.ts'
 import type { NamesOfRun } from './names-of-run.ts'
@@ -35,6 +36,7 @@ export interface SourceRun {
   readonly done: DonePartitions
   readonly work: SideWork
   readonly names: NamesOfRun
+  readonly skipBadFiles: boolean
   /** Records a partition so that a resumed run need not repeat it. */
   readonly keep: (finished: Finished) => Promise<void>
   /** Told of each partition that is done, and of the decoded bytes that are with it. */
@@ -76,14 +78,15 @@ const reasonToLeaveOut = (source: Source, error: unknown): string | undefined =>
 
 /**
  * Loads a source. Without a known fingerprint it is hashed on the way and nothing of it is recorded before its
- * end. @returns why it is left out, for a file that was only found in a folder and holds no records
+ * end. @returns why it is left out, for a file that was only found in a folder and holds no records; what is wrong with
+ * a bad file, where those are skipped
  */
 export const loadSource = async (
   source: Source,
   index: number,
   known: Fingerprint | undefined,
   run: SourceRun,
-): Promise<LoadedSource | { readonly leftOut: string }> => {
+): Promise<LoadedSource | { readonly leftOut: string } | { readonly bad: ToolkitError }> => {
   const { parts, work } = run
   const hashed = hashWhileReading(source)
   const blocks = parts.decode(known ? source : hashed.source, run.onRead)
@@ -107,7 +110,15 @@ export const loadSource = async (
       }
       const checked = checkBlock(block, checker, { listAllItems: run.sink.stagedRows === undefined })
       const upcoming = next
-      const isLast = async (): Promise<boolean> => step.done === true || (await upcoming)().done === true
+      const isLast = async (): Promise<boolean> => {
+        try {
+          return step.done === true || (await upcoming)().done === true
+        } catch (error) {
+          // Nothing of the file is kept then; the loop below says so.
+          if (run.skipBadFiles && badFile(source, error)) return false
+          throw error
+        }
+      }
       await work.room()
       const origin = { run: run.run, id: originId, source, fingerprint: known, content, block, checked }
       jobs.push(work.start(loadBlock(origin, [index, number], isLast, run)))
@@ -120,6 +131,11 @@ export const loadSource = async (
   } catch (error) {
     const leftOut = reasonToLeaveOut(source, error)
     if (leftOut !== undefined) return { leftOut }
+    const bad = run.skipBadFiles ? badFile(source, error) : undefined
+    if (bad !== undefined) {
+      await work.idle()
+      return { bad }
+    }
     work.fail(error)
     await work.idle()
     throw error

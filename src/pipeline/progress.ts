@@ -1,5 +1,7 @@
 /** What a run tells while it works; the command line shows it, a program may log it. */
 
+import type { LeftOut } from './bad-files.ts'
+
 export interface Progress {
   /** Sources finished and in all; one that turns out to hold no records counts for neither. */
   readonly sourcesDone: number
@@ -20,6 +22,8 @@ export type RunEvent =
   /** A partition that an earlier try had finished: its staged files are damaged, it is loaded once more. */
   | { readonly kind: 'again'; readonly partition: string }
   | { readonly kind: 'skipped'; readonly source: string; readonly reason: string }
+  /** A bad file. */
+  | ({ readonly kind: 'left-out' } & LeftOut)
   | { readonly kind: 'source'; readonly source: string; readonly content: string }
   | { readonly kind: 'progress'; readonly progress: Progress }
   | { readonly kind: 'committing'; readonly partitions: number }

@@ -9,6 +9,7 @@ import { createRunFile, type RunFile, readRunFile } from '../manifest/run-files.
 import { openFile } from '../source/local-files.ts'
 import type { ListedBatchFile } from '../source/service/service.ts'
 import { makeFolder } from '../support/durable-files.ts'
+import { badFile } from './bad-files.ts'
 import { nameForDecoding } from './pull-batches-check.ts'
 import {
   type BatchService,
@@ -25,6 +26,8 @@ export interface BatchSourcesOptions {
   /** Most bytes of files that wait or arrive, by the listing; one file may be larger. @default 8 GiB */
   readonly aheadBytes?: number
   readonly limits: DownloadLimits
+  /** Goes on with the files behind one that is damaged. @default false */
+  readonly skipBadFiles?: boolean | undefined
   readonly signal?: AbortSignal | undefined
   /** Told of the bytes in hand of all files together, as they come. */
   readonly onBytes?: ((bytes: number) => void) | undefined
@@ -208,8 +211,8 @@ class Downloads {
     this.#states[index] = 'held'
     const fetched = this.#fetch(index)
     // Its failure is told when it is asked for; nothing is begun after it.
-    fetched.catch(() => {
-      this.#failed = true
+    fetched.catch((error: unknown) => {
+      this.#failed ||= !(this.#options.skipBadFiles && badFile({ kind: 'batch' }, error))
     })
     this.#fetches[index] = fetched
     return fetched

@@ -31,6 +31,8 @@ export interface RunOptions {
   /** Partitions loaded side by side, each on one thread. @default 2 */
   readonly threads?: number | undefined
   readonly limit: QuarantineLimit
+  /** Leaves damaged and unreadable files out and loads the others. @default false */
+  readonly skipBadFiles?: boolean | undefined
   /** Most names of a record that the contract does not know. @default 1000 */
   readonly maxUnknownPerRecord?: number | undefined
   /** Most of them in the drift of a snapshot. @default 10,000 */
@@ -135,6 +137,7 @@ export const workOn = async (
         limit,
         changeCurrency: options.changeCurrency,
         maxUnknownNames,
+        skipBadFiles: options.skipBadFiles,
         again: plan.again,
         dropEmpty: blocks !== undefined,
         pulls,

@@ -67,7 +67,11 @@ test('names of a refused record join no set, and those of the next one are told 
   const seen = newSeenSets()
   const [categories, lineItems] = [seen.categories.names.length, seen.lineItems.names.length]
   const checker = checkerOf(seen)
-  const bad = company({ Financials: { Bad: { A: {}, B: {} } }, MetaData: { CurrentCurrencyCode: 'XXX' }, Score: true })
+  const bad = company({
+    Financials: { Bad: { A: {}, B: {} } },
+    MetaData: { CurrentCurrencyCode: 'XXX' },
+    Score: true,
+  })
   expect(check(checker, bad)).toBe('NOT_A_NUMBER')
   expect(seen.currencies.names).toEqual([])
   expect([seen.categories.names.length, seen.lineItems.names.length]).toEqual([categories, lineItems])

@@ -6,16 +6,17 @@ import type { BatchPull } from '../../pipeline/batches-run.ts'
 import type { BatchSelection } from '../../pipeline/pull-batches-choose.ts'
 import type { ListedBatchFile } from '../../source/service/service.ts'
 import { type BatchFilter, batchFilterOptions, selectionOf } from '../batch-options.ts'
+import { exitCodeOfReports } from '../exit-codes.ts'
 import { formatBytes, formatCounted } from '../format.ts'
 import { modeOption } from '../lake-mode.ts'
 import { jsonOption, lakeOption, withExamples } from '../options.ts'
 import { note, printJson, printLines } from '../output.ts'
 import { type PullingOptions, pulling } from '../pulling.ts'
-import { unknownOptions, workOptions } from '../run-options.ts'
+import { type SkipBadFilesOption, skipBadFilesOption, unknownOptions, workOptions } from '../run-options.ts'
 import { type RunReport, reportLines, reportOf, warnOf } from '../run-report.ts'
 import { serviceOptions, serviceUrl } from '../service-options.ts'
 
-interface PullOptions extends PullingOptions, BatchFilter {
+interface PullOptions extends PullingOptions, BatchFilter, SkipBadFilesOption {
   readonly new?: true
   readonly again?: true
 }
@@ -35,7 +36,8 @@ export const addBatchesPull = (batches: Command): void => {
   for (const option of batchFilterOptions()) command.addOption(option)
   command.option('--again', 'load files that the lake holds already once more')
   for (const option of serviceOptions('files downloaded side by side')) command.addOption(option)
-  for (const option of [...workOptions(), ...unknownOptions()]) command.addOption(option)
+  for (const option of [...workOptions(), ...unknownOptions(), skipBadFilesOption()])
+    command.addOption(option)
   command.addOption(jsonOption()).action(runPull)
   withExamples(command, [
     ['batches pull --lake ./lake --new', 'whatever is new'],
@@ -66,7 +68,7 @@ const reportOfPull = (
   { summary, held, unnameable }: BatchPull,
   measured: Parameters<typeof reportOf>[1],
 ): Omit<RunReport, 'run'> & { readonly run: string | null } => {
-  const nothing = { run: '', snapshot: undefined, partitions: [], skipped: [] }
+  const nothing = { run: '', snapshot: undefined, partitions: [], skipped: [], leftOut: [] }
   const report = reportOf(summary ?? nothing, measured)
   const reason = 'the lake holds it already (--again loads it once more)'
   const skipped = [
@@ -85,6 +87,7 @@ const runPull = async (ids: string[], options: PullOptions): Promise<void> => {
     const pulled = await work((run) =>
       pullBatches(serviceUrl(options), selection, options.again ?? false, {
         ...run,
+        skipBadFiles: options.skipBadFiles,
         onEvent: (event) => {
           loading ||= event.kind === 'source'
           watch.onEvent(event)
@@ -97,6 +100,7 @@ const runPull = async (ids: string[], options: PullOptions): Promise<void> => {
     const report = reportOfPull(pulled, measured())
     for (const file of pulled.unnameable)
       note(`warning: batch file "${nameOf(file)}" is left out: ${UNNAMEABLE}`)
+    process.exitCode = exitCodeOfReports([report])
     if (options.json) return printJson({ lake: options.lake, service: service.origin, ...report })
     await printLines(linesOf(report, pulled.held.length))
     if (report.run !== null) warnOf({ ...report, run: report.run }, options.lake)

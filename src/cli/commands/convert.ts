@@ -3,6 +3,7 @@
 import type { Command } from 'commander'
 import { DECODE_LIMITS } from '../../decode/decode-limits.ts'
 import { DEFAULT_MAX_DEPTH } from '../../load/check-record.ts'
+import { exitCodeOfReports } from '../exit-codes.ts'
 import { interruptible } from '../interrupt.ts'
 import { checkMode, type ModeOption, modeOption } from '../lake-mode.ts'
 import {
@@ -19,6 +20,8 @@ import { ProgressLine } from '../progress-line.ts'
 import { checkExtras, doExtras } from '../run-extras.ts'
 import {
   bytesOption,
+  type SkipBadFilesOption,
+  skipBadFilesOption,
   type UnknownOptions,
   unknownOptions,
   type WorkOptions,
@@ -27,7 +30,13 @@ import {
 import { watchRun } from '../run-progress.ts'
 import { type RunReport, reportLines, reportOf, warnOf } from '../run-report.ts'
 
-interface ConvertCommandOptions extends LakeOption, JsonOption, ModeOption, WorkOptions, UnknownOptions {
+interface ConvertCommandOptions
+  extends LakeOption,
+    JsonOption,
+    ModeOption,
+    WorkOptions,
+    UnknownOptions,
+    SkipBadFilesOption {
   readonly content?: string
   readonly again?: true
   readonly maxLineBytes: number
@@ -50,7 +59,7 @@ export const addConvert = (program: Command): void => {
     .addOption(modeOption())
     .addOption(contentOption('what the files hold (default: detected for each)'))
     .option('--again', 'load files that the lake holds already once more')
-  for (const option of workOptions()) command.addOption(option)
+  for (const option of [...workOptions(), skipBadFilesOption()]) command.addOption(option)
   command
     .addOption(bytesOption('--max-line-bytes <bytes>', 'longest line', DECODE_LIMITS.maxLineBytes, '16MiB'))
     .option(
@@ -66,6 +75,7 @@ export const addConvert = (program: Command): void => {
     ['convert data/sample --lake ./lake', 'all files of a folder'],
     ["convert 'batches/*.jsonl.br' --lake ./lake --max-quarantined 5%", 'a pattern, less strict'],
     ['convert page.json --lake ./lake', 'a saved page, or any JSON list of records'],
+    ['convert batches/ --lake ./lake --skip-bad-files', 'damaged files are left out and named'],
     ['convert - --lake ./lake --content companies < companies.jsonl', 'standard input'],
   ])
 }
@@ -91,6 +101,7 @@ export const convertPaths = async (
           limit: options.maxQuarantined,
           maxUnknownPerRecord: options.maxUnknownPerRecord,
           maxUnknownNames: options.maxUnknownNames,
+          skipBadFiles: options.skipBadFiles,
           changeCurrency: options.changeCurrency,
           signal,
           onEvent: watch.onEvent,
@@ -113,5 +124,6 @@ const runConvert = async (paths: string[], options: ConvertCommandOptions): Prom
     await printLines(reportLines(report))
     warnOf(report, options.lake)
   }
+  process.exitCode = exitCodeOfReports([report])
   await doExtras(options)
 }

@@ -2,18 +2,24 @@
 
 import type { Command } from 'commander'
 import type { RunSummary } from '../../manifest/runs.ts'
+import { exitCodeOfReports } from '../exit-codes.ts'
 import { interruptible } from '../interrupt.ts'
 import { type JsonOption, jsonOption, type LakeOption, lakeOption, withExamples } from '../options.ts'
 import { note, printJson, printLines } from '../output.ts'
 import { ProgressLine } from '../progress-line.ts'
 import { errorText } from '../report-error.ts'
 import { checkExtras, doExtras } from '../run-extras.ts'
-import { type WorkOptions, workOptions } from '../run-options.ts'
+import { type SkipBadFilesOption, skipBadFilesOption, type WorkOptions, workOptions } from '../run-options.ts'
 import { watchRun } from '../run-progress.ts'
 import { type RunReport, reportLines, reportOf, warnOf } from '../run-report.ts'
 import { type ServiceCommandOptions, serviceOptions } from '../service-options.ts'
 
-interface ResumeOptions extends LakeOption, JsonOption, WorkOptions, ServiceCommandOptions {}
+interface ResumeOptions
+  extends LakeOption,
+    JsonOption,
+    WorkOptions,
+    SkipBadFilesOption,
+    ServiceCommandOptions {}
 
 export const addResume = (program: Command): void => {
   const command = program
@@ -25,7 +31,7 @@ export const addResume = (program: Command): void => {
     )
     .argument('[run]', 'id of the run, see "firmlake status"')
     .addOption(lakeOption())
-  for (const option of workOptions()) command.addOption(option)
+  for (const option of [...workOptions(), skipBadFilesOption()]) command.addOption(option)
   for (const option of serviceOptions('windows pulled side by side')) {
     // A run goes on with the service it began with.
     if (option.long !== '--url') command.addOption(option)
@@ -67,7 +73,12 @@ const runResume = async (
   const failures = outcomes.flatMap((one) => (one.kind === 'failed' ? [one.error] : []))
   // A run that failed does not keep those that are committed from going further.
   await doExtras(options).catch((error: unknown) => failures.push(error))
-  if (failures.length === 0) return
+  if (failures.length === 0) {
+    process.exitCode = exitCodeOfReports(
+      outcomes.flatMap((one) => (one.kind === 'report' ? [one.report] : [])),
+    )
+    return
+  }
   for (const error of failures.slice(0, -1)) process.stderr.write(errorText(error, { json }))
   throw failures.at(-1)
 }
@@ -93,6 +104,7 @@ const resumeAll = async (runs: readonly string[], options: ResumeOptions): Promi
           memoryBytes: options.memory,
           threads: options.threads,
           limit: options.maxQuarantined,
+          skipBadFiles: options.skipBadFiles,
           changeCurrency: options.changeCurrency,
           service: options,
           signal,

@@ -11,7 +11,7 @@ export interface LeftOut {
 }
 
 /** What is wrong with one file and says nothing of the others. */
-const OF_ONE_FILE: readonly ErrorCode[] = [
+export const CODES_OF_ONE_FILE: readonly ErrorCode[] = [
   'SOURCE_NOT_FOUND',
   'SOURCE_UNREADABLE',
   'SOURCE_CHANGED',
@@ -27,7 +27,9 @@ const OF_ONE_FILE: readonly ErrorCode[] = [
 
 /** The error that a file is left out for. Not so of what can be read only once: nobody could load it later. */
 export const badFile = ({ kind }: Pick<Source, 'kind'>, error: unknown): ToolkitError | undefined =>
-  (kind === 'file' || kind === 'batch') && error instanceof ToolkitError && OF_ONE_FILE.includes(error.code)
+  (kind === 'file' || kind === 'batch') &&
+  error instanceof ToolkitError &&
+  CODES_OF_ONE_FILE.includes(error.code)
     ? error
     : undefined
 

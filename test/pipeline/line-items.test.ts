@@ -125,6 +125,7 @@ test('a run that was cut off in its commit, its files in their places, lists the
 
 test('a resumed pull lists the line items of windows that an earlier attempt finished', async () => {
   const stop = new AbortController()
+  const firstIsLoaded = Promise.withResolvers<void>()
   const one = await openPullBench({
     companies: Array.from({ length: 100 }, (_, at) => ({
       id: at + 1,
@@ -133,20 +134,21 @@ test('a resumed pull lists the line items of windows that an earlier attempt fin
       lineItem: at < 50 ? 'NetSalesOfTea' : 'NetSalesOfMilk',
     })),
     cap: 60,
-    before: ({ search }, nth) => {
-      if (nth > 6 && JSON.stringify(search).includes('2026-06-10')) stop.abort()
+    // Of ten records each: the first window has five pages.
+    before: async (_, nth) => {
+      if (nth !== 8) return undefined
+      await firstIsLoaded.promise
+      stop.abort()
       return undefined
     },
   })
-  let loaded = false
   const interrupted = one.pull(
     {},
     {
       signal: stop.signal,
       concurrency: 1,
       onEvent: (event) => {
-        loaded ||= event.kind === 'progress' && event.progress.records >= 50
-        if (loaded) stop.abort()
+        if (event.kind === 'progress' && event.progress.records >= 50) firstIsLoaded.resolve()
       },
     },
   )

@@ -2,6 +2,7 @@
 
 import type { Command } from 'commander'
 import type { RunSummary } from '../../manifest/runs.ts'
+import { CODES_OF_ONE_FILE } from '../../pipeline/bad-files.ts'
 import { exitCodeOfReports } from '../exit-codes.ts'
 import { interruptible } from '../interrupt.ts'
 import { type JsonOption, jsonOption, type LakeOption, lakeOption, withExamples } from '../options.ts'
@@ -84,10 +85,11 @@ const runResume = async (
 }
 
 /** Failures that need not come again, because of what is asked for now. */
-const changedBy = ({ changeCurrency }: ResumeOptions, command: Command): ReadonlySet<string> =>
+const changedBy = ({ changeCurrency, skipBadFiles }: ResumeOptions, command: Command): ReadonlySet<string> =>
   new Set([
     ...(command.getOptionValueSource('maxQuarantined') === 'cli' ? ['QUARANTINE_LIMIT'] : []),
     ...(changeCurrency ? ['CURRENCY_CHANGED'] : []),
+    ...(skipBadFiles ? CODES_OF_ONE_FILE : []),
   ])
 
 /** One run that cannot go on does not keep the others from it; a signal does. */

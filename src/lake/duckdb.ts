@@ -42,6 +42,9 @@ interface Serialized {
 const isSerialized = (value: unknown): value is Serialized =>
   typeof value === 'object' && value !== null && 'error' in value && typeof value.error === 'boolean'
 
+/** A constant such as 1e400 in DuckDB's tree of a statement, which is no JSON; inside a text the quotes are escaped. */
+const INFINITE = /"value":-?(Infinity|NaN)/g
+
 export interface ResultColumn {
   readonly name: string
   /** DuckDB's name of it. */
@@ -148,7 +151,7 @@ export class Session {
    */
   async parse(sql: string): Promise<Parsed> {
     const [row] = await this.rows('SELECT json_serialize_sql($1::VARCHAR) AS parsed', [sql])
-    const parsed: unknown = JSON.parse(String(row?.parsed))
+    const parsed: unknown = JSON.parse(String(row?.parsed).replace(INFINITE, '"value":null'))
     if (!isSerialized(parsed)) throw new TypeError('Cannot understand what DuckDB says of a statement')
     if (!parsed.error) return { kind: 'selects', statements: parsed.statements ?? [] }
     return parsed.error_type === 'not implemented'

@@ -204,6 +204,7 @@ describe('LakeQuery runs', () => {
     '-- a comment\nEXPLAIN FROM companies',
     '/* a comment */ SELECT 1;',
     "SELECT ';'",
+    'SELECT 1e400, -1e400',
     'PIVOT companies_history ON internal_id',
     'PIVOT companies_history ON internal_id USING count(*);\n',
     'PIVOT companies_history ON internal_id IN (1, 2) USING count(*)',

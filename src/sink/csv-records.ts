@@ -5,6 +5,7 @@
 
 import type { RelationColumn } from '../core/relation.ts'
 import { ident, literal } from '../lake/sql.ts'
+import { instant, jsonValue } from './json-values.ts'
 
 /** What begins a formula, as the inside of a character class. */
 const STARTS = '=+@\\t\\r＝＋－＠\\-'
@@ -32,19 +33,13 @@ const textCell = (text: string, neutral: boolean): string => {
   return `CASE WHEN regexp_full_match(${text}, ${literal(plain)}) THEN ${text} ELSE ${other} END`
 }
 
-/** ISO 8601, with as many digits as an instant has: three, or six. */
-export const instant = (value: string, zone: 'Z' | ''): string =>
-  `CASE WHEN NOT isfinite(${value}) THEN ${value}::VARCHAR
-  WHEN microsecond(${value}) % 1000 = 0 THEN strftime(${value}, '%Y-%m-%dT%H:%M:%S.%g${zone}')
-  ELSE strftime(${value}, '%Y-%m-%dT%H:%M:%S.%f${zone}') END`
-
 /** A value as a cell; NULL stays NULL. */
 const cell = ({ name, type }: RelationColumn, neutral: boolean): string => {
   const value = ident(name)
   if (NUMBER.test(type) || type === 'BOOLEAN' || type === 'DATE') return value
   if (type === 'TIMESTAMP WITH TIME ZONE') return instant(value, 'Z')
   if (type === 'TIMESTAMP') return instant(value, '')
-  if (NESTED.test(type)) return quoted(`to_json(${value})::VARCHAR`)
+  if (NESTED.test(type)) return quoted(`to_json(${jsonValue(value, type)})::VARCHAR`)
   return textCell(type === 'VARCHAR' ? value : `${value}::VARCHAR`, neutral)
 }
 

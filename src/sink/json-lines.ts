@@ -3,9 +3,9 @@
 import type { Relation, RelationColumn } from '../core/relation.ts'
 import type { Sink } from '../core/sink.ts'
 import { ident } from '../lake/sql.ts'
-import { instant } from './csv-records.ts'
 import { type FileFormat, writtenFile } from './file-format.ts'
 import { folderSink, withRows } from './folder-sink.ts'
+import { jsonValue } from './json-values.ts'
 import { writeTexts } from './write-texts.ts'
 
 export interface JsonLinesOptions {
@@ -13,20 +13,9 @@ export interface JsonLinesOptions {
   readonly directory: string
 }
 
-/** A value as JSON has it: DuckDB would write `NaN`, and instants with a space. */
 const member = ({ name, type }: RelationColumn): string => {
-  const value = ident(name)
-  switch (type) {
-    case 'TIMESTAMP WITH TIME ZONE':
-      return `${instant(value, 'Z')} AS ${value}`
-    case 'TIMESTAMP':
-      return `${instant(value, '')} AS ${value}`
-    case 'DOUBLE':
-    case 'FLOAT':
-      return `CASE WHEN isfinite(${value}) THEN ${value} END AS ${value}`
-    default:
-      return value
-  }
+  const value = jsonValue(ident(name), type)
+  return value === ident(name) ? value : `${value} AS ${ident(name)}`
 }
 
 /** Rows whose values are what JSON Lines hold: instants as ISO 8601, numbers that are not finite as null. */

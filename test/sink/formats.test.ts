@@ -45,6 +45,29 @@ test('a JSON Lines export has instants as ISO 8601 and null where a number is no
   expect(String(await bytes)).toBe(line)
 })
 
+test('an export has instants and numbers inside lists and structs as JSON has them, in JSON Lines and CSV', async () => {
+  const engine = await Engine.open({ memoryBytes: 256 * 1024 ** 2 })
+  onTestFinished(() => engine.close())
+  const session = await engine.connect()
+  const rows =
+    session.relation(`SELECT ['nan'::DOUBLE, 0.5] AS l, [[TIMESTAMPTZ '2026-01-02 03:04:05+02', NULL]] AS i,
+    {'t"x': TIMESTAMP '2026-01-02 03:04:05', 's': [{'f': 'inf'::FLOAT}, NULL], 'a': '=1'} AS s,
+    NULL::STRUCT(d DOUBLE) AS n, NULL::DOUBLE[] AS e`)
+  const values = [
+    '[null,0.5]',
+    '[["2026-01-02T01:04:05.000Z",null]]',
+    '{"t\\"x":"2026-01-02T03:04:05.000","s":[{"f":null},null],"a":"=1"}',
+  ]
+  const folder = await temporaryFolder()
+  await FILE_FORMATS.jsonl.write(join(folder, 'jsonl'), rows)
+  expect(await readFile(join(folder, 'jsonl'), 'utf8')).toBe(
+    `{"l":${values[0]},"i":${values[1]},"s":${values[2]},"n":null,"e":null}\n`,
+  )
+  await FILE_FORMATS.csv.write(join(folder, 'csv'), rows, {})
+  const cells = values.map((value) => `"${value.replaceAll('"', '""')}"`)
+  expect(await readFile(join(folder, 'csv'), 'utf8')).toBe(`l,i,s,n,e\r\n${cells.join(',')},,\r\n`)
+})
+
 test('the formats that need no seeking are those with a stream', () => {
   expect(FORMAT_NAMES).toEqual(['csv', 'jsonl', 'parquet', 'arrow', 'arrows'])
   expect(STREAM_FORMATS).toEqual(['csv', 'jsonl', 'arrows'])

@@ -56,7 +56,7 @@ export const factorTexts = async (
 
 /**
  * Companies with their figure: `internal_id, value`, money in the requested currency. Money in a currency without a
- * rate is left out. A SELECT to stand in brackets.
+ * rate is left out, and what is too large for a number in the requested one. A SELECT to stand in brackets.
  * @param year `null` for the latest year that has a value
  */
 export const figureValues = (
@@ -71,5 +71,5 @@ export const figureValues = (
   const list = `from_json(${binder.bind(text, 'JSON')}, '[{"c":"VARCHAR","y":"SMALLINT","f":"DOUBLE"}]')`
   return `SELECT internal_id, value * f AS value
     FROM copy.figure JOIN (SELECT unnest(${list}, recursive := true)) ON currency = c AND fiscal_year = y
-    WHERE ${which}`
+    WHERE ${which} AND isfinite(value * f)`
 }

@@ -37,7 +37,7 @@ export const passingAll = (
   SELECT internal_id
   FROM (${hits('a.y = g.fiscal_year')} UNION ALL ${hits('a.y IS NULL AND g.latest')}) AS hit
   LEFT JOIN factor USING (n, c, y)
-  WHERE CASE WHEN m THEN value * f ELSE value END BETWEEN lo AND coalesce(hi, 'Infinity'::DOUBLE)
+  WHERE CASE WHEN m THEN value * f ELSE value END BETWEEN lo AND coalesce(hi, ${Number.MAX_VALUE})
   GROUP BY internal_id
   HAVING count(*) = ${bind(filters.length, 'BIGINT')}`
 }

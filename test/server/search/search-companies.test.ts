@@ -441,3 +441,25 @@ test('searchCompanies finds an amount by its exact value, in the currency of the
     await copy.close()
   }
 })
+
+test('searchCompanies leaves an amount out of comparisons that no number can say in the currency asked for', async () => {
+  const { copy } = await searchedLake(bench, {
+    content: 'companies',
+    lines: [
+      company(1, {}, { ...meta('USD'), ...sales({ 2020: 1.7e308 }) }),
+      company(2, {}, { ...meta('USD'), ...sales({ 2020: 7 }) }),
+    ],
+  })
+  try {
+    const asked = async (SearchParameters: object, more: object = {}) =>
+      idsIn((await ask({ SearchParameters, Currency: 'SEK', ...more }, EVERYTHING, { copy })).text)
+    const some = Object.fromEntries(Array.from({ length: 5 }, (_, at) => [spelt('NetSales', at), [1]]))
+    expect(await asked({ NetSales: [1] })).toEqual(['2'])
+    expect(await asked(some)).toEqual(['2'])
+    expect(
+      await asked({ InternalId: [1, 2] }, { SortByColumn: 'NetSales', SortByDirection: 'DESC' }),
+    ).toEqual(['2', '1'])
+  } finally {
+    await copy.close()
+  }
+})

@@ -4,7 +4,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DICTIONARIES } from '../src/contract/dictionaries.ts'
 import { CATEGORIES, LINE_ITEMS } from '../src/contract/line-items.ts'
-import { ERROR_CODES } from '../src/core/errors.ts'
+import { ERROR_CODES, isFinal } from '../src/core/errors.ts'
 import { REJECT_CODES } from '../src/core/reject.ts'
 import { QUARANTINE, TABLES, type Table } from '../src/lake/tables.ts'
 
@@ -71,9 +71,17 @@ Made by \`npm run docs\` from the declarations in \`src/\`; do not edit.
 
 ## Errors
 
-An error is one line \`error CODE: what could not be done: why\`, and what to do about it.
+An error is one line \`error CODE: what could not be done: why\`, and what to do about it. A run that failed with a code
+marked as final would fail again: \`firmlake resume\` leaves it alone unless it is named or given the option that helps.
 
-${codeText(ERROR_CODES)}
+${rows(
+  ['code', 'meaning', 'final'],
+  Object.entries(ERROR_CODES).map(([code, meaning]) => [
+    `\`${code}\``,
+    meaning,
+    isFinal({ code }) ? 'yes' : '',
+  ]),
+)}
 
 ## Why a line is in the quarantine
 

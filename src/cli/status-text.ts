@@ -1,5 +1,6 @@
 /** The status of a lake as text for people. */
 
+import type { ErrorCode } from '../core/errors.ts'
 import type { DateRange } from '../core/partition.ts'
 import type { PullSummary } from '../manifest/pull-summary.ts'
 import type { RunSummary } from '../manifest/runs.ts'
@@ -114,6 +115,14 @@ const unfinishedTable = (runs: readonly RunSummary[]): string[] =>
     runs.map((one) => [one.run, one.state, formatCount(one.partitions), fateOf(one)]),
   )
 
+/** What to do about a run that would fail again; by code where an option is the answer. */
+const NEXT_ACTIONS: ReadonlyMap<string, string> = new Map<ErrorCode, string>([
+  ['QUARANTINE_LIMIT', '"firmlake resume" with a higher --max-quarantined loads the lines that are good.'],
+  ['CURRENCY_CHANGED', '"firmlake resume --change-currency" replaces the figures.'],
+  ['RUN_NOT_RESUMABLE', '"firmlake gc" removes it; then its command begins anew.'],
+])
+const MEND = 'When the cause is mended, give its command again, or "firmlake resume" with its id.'
+
 /** Why runs failed, and what to do where resuming alone does not help. */
 export const failureLines = (runs: readonly RunSummary[]): string[] =>
   runs.flatMap(({ run, failure }) =>
@@ -121,12 +130,7 @@ export const failureLines = (runs: readonly RunSummary[]): string[] =>
       ? []
       : [
           `Run ${run} failed with ${failure.code}: ${printable(failure.message)}`,
-          ...(failure.final
-            ? [
-                '  It would fail again. When the cause is mended, give its command again, or "firmlake resume" with its id ' +
-                  'and, for QUARANTINE_LIMIT, a higher --max-quarantined.',
-              ]
-            : []),
+          ...(failure.final ? [`  It would fail again. ${NEXT_ACTIONS.get(failure.code) ?? MEND}`] : []),
         ],
   )
 

@@ -57,7 +57,8 @@ export const ERROR_CODES = {
     'figures of the lake would be replaced by figures in another currency; --change-currency allows it',
   CURRENCY_REFUSED: 'the service has no such currency; give another --currency',
   SORT_REFUSED: 'the service cannot sort by this field or in this direction',
-  COUNTRY_REFUSED: 'the token is not authorized for a country of the search; leave it out',
+  COUNTRY_REFUSED:
+    'the token is not authorized for a country of the search, or there is none of that code; check it',
   PARAMETER_REFUSED: 'a search parameter is unknown; see "firmlake parameters"',
   VALUES_REFUSED: 'a search parameter has too many values or one of a wrong form',
   CURSOR_REFUSED: 'the service did not accept the cursor even in a fresh chain; report it to the service',
@@ -120,14 +121,15 @@ export const failureOf = (error: unknown): Failure | undefined => {
 /** Codes of failures that come again however often the same work is done: first a person has to change something. */
 const FINAL_CODES: ReadonlySet<string> = new Set<ErrorCode>([
   ...(['DECODE_DAMAGED', 'DECODE_TRUNCATED', 'DECODE_TRAILING', 'DECODE_LIMIT'] as const),
-  ...(['CONTENT_UNKNOWN', 'SOURCE_NOT_FOUND', 'QUARANTINE_LIMIT', 'RUN_NOT_RESUMABLE'] as const),
+  ...(['SOURCE_FORM', 'DOCUMENT_DAMAGED', 'CONTENT_UNKNOWN', 'SOURCE_NOT_FOUND'] as const),
+  ...(['QUARANTINE_LIMIT', 'RUN_NOT_RESUMABLE'] as const),
   ...(['REQUEST_REFUSED', 'SEARCH_MISSING', 'PAGE_NUMBER_REFUSED', 'PAGE_SIZE_REFUSED'] as const),
   ...(['CURRENCY_REFUSED', 'CURRENCY_CHANGED', 'SORT_REFUSED', 'COUNTRY_REFUSED', 'COUNTRY_NEEDED'] as const),
   ...(['PARAMETER_REFUSED', 'VALUES_REFUSED', 'CURSOR_CAP', 'CURSOR_COMBINED', 'PLAN_IMPOSSIBLE'] as const),
 ])
 
 /** Whether work that failed so can only fail again. */
-export const isFinal = ({ code }: Failure): boolean => FINAL_CODES.has(code)
+export const isFinal = ({ code }: Pick<Failure, 'code'>): boolean => FINAL_CODES.has(code)
 
 interface WriteFault {
   readonly code: 'DISK_FULL' | 'WRITE_FAILED'

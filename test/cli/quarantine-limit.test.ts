@@ -27,7 +27,7 @@ test('convert ends with 3 over the limit, quotes no line, and resumes with a hig
   expect(refused.stdout + refused.stderr).not.toContain(SECRET)
   const status = await cli(['status', '--lake', lake])
   expect(status.stdout).toMatch(/failed with QUARANTINE_LIMIT: Cannot commit run .* 2 of 12 lines are bad/)
-  expect(status.stdout).toContain('It would fail again.')
+  expect(status.stdout).toContain('It would fail again. "firmlake resume" with a higher --max-quarantined')
   expect(status.stdout).not.toContain(SECRET)
 
   const offered = await cli(['resume', '--lake', lake])

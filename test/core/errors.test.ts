@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { expect, test } from 'vitest'
 import { errorText } from '../../src/cli/report-error.ts'
-import { systemError, ToolkitError, writeError } from '../../src/core/errors.ts'
+import { isFinal, systemError, ToolkitError, writeError } from '../../src/core/errors.ts'
 
 /** An error as Node's file system gives it. */
 const failed = (code: string, syscall: string, path = '/lake/x'): Error =>
@@ -51,4 +51,11 @@ test('systemError takes the real errors of the file system, and leaves others al
   expect(systemError(absent)).toMatchObject({ code: 'SOURCE_UNREADABLE' })
   expect(systemError(new TypeError('a fault'))).toBeUndefined()
   expect(systemError(new ToolkitError('USAGE', 'x'))).toBeUndefined()
+})
+
+test('isFinal tells what comes again however often a source is read from what may pass', () => {
+  for (const code of ['DECODE_DAMAGED', 'SOURCE_FORM', 'DOCUMENT_DAMAGED', 'CONTENT_UNKNOWN'])
+    expect([code, isFinal({ code })]).toEqual([code, true])
+  for (const code of ['SERVICE_BUSY', 'DISK_FULL', 'COMMIT_CONFLICT', 'NO_CODE_OF_OURS'])
+    expect([code, isFinal({ code })]).toEqual([code, false])
 })

@@ -2,7 +2,7 @@
 
 import { CONSOLIDATIONS } from '../contract/dictionaries.ts'
 import type { Content } from '../contract/objects.ts'
-import { ToolkitError } from '../core/errors.ts'
+import { ToolkitError, writeError } from '../core/errors.ts'
 import type { DateRange } from '../core/partition.ts'
 import type { RejectCode, RejectedLine } from '../core/reject.ts'
 import type { Receipt, SinkRun } from '../core/sink.ts'
@@ -57,7 +57,9 @@ export interface LoaderOptions {
 
 /** A loader on an engine; it opens a session for each part that is loaded side by side. */
 export const openLoader = async (engine: Engine, { spoolFolder, seen }: LoaderOptions): Promise<Loader> => {
-  await makeFolders(spoolFolder)
+  await makeFolders(spoolFolder).catch((error: unknown) => {
+    throw writeError(`Cannot make "${spoolFolder}"`, error)
+  })
   const idle: PartSession[] = []
   const withSession = async <T>(use: (session: PartSession) => Promise<T>): Promise<T> => {
     const session = idle.pop() ?? new PartSession(await engine.connect())

@@ -7,13 +7,13 @@ import { seal, unseal } from '../support/sealed-text.ts'
 export const PUBLISHED_IN_TABLE = ['_delta_log', 'metadata'] as const
 
 /** In the folder of what is published, so that they go with it. Readers of both formats pass it by. */
-const HASHES = '_hashes'
+export const HASHES_FOLDER = '_hashes'
 const ENDING = '.hash'
 const HASH_PATH = /^(.*)\/_hashes\/([^/]+)\.hash$/
 
 export const publishedHashPath = (path: string): string => {
   const at = path.lastIndexOf('/')
-  return `${path.slice(0, at)}/${HASHES}${path.slice(at)}${ENDING}`
+  return `${path.slice(0, at)}/${HASHES_FOLDER}${path.slice(at)}${ENDING}`
 }
 
 /** The published file of a hash's path; `null` for any other path. */

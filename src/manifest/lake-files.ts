@@ -1,6 +1,6 @@
 /** What stands in a lake's tables, listed in a snapshot or not, and what crashes left unfinished. */
 
-import { relative, sep } from 'node:path'
+import { dirname, relative, sep } from 'node:path'
 import {
   BATCHES_FOLDER,
   inLake,
@@ -8,10 +8,11 @@ import {
   MANIFEST_FOLDER,
   parseBatchesName,
   parseServeName,
+  RATES_PATH,
   RUNS_FOLDER,
   SERVE_FOLDER,
 } from '../lake/layout.ts'
-import { PUBLISHED_IN_TABLE } from '../lake/published-hash.ts'
+import { HASHES_FOLDER, PUBLISHED_IN_TABLE } from '../lake/published-hash.ts'
 import { storageOf } from '../storage/open-storage.ts'
 import type { StoredFile } from '../storage/storage.ts'
 import { listFolder, listTree } from '../support/list-files.ts'
@@ -123,14 +124,16 @@ const foldersWithWrites = async (lake: string): Promise<readonly string[]> => {
     (entry) => entry.isDirectory() && isTable(entry.name),
   )
   return [
-    ...[MANIFEST_FOLDER, RUNS_FOLDER, SERVE_FOLDER, BATCHES_FOLDER],
-    ...tables.flatMap(({ name }) => PUBLISHED_IN_TABLE.map((folder) => `${name}/${folder}`)),
+    ...[MANIFEST_FOLDER, RUNS_FOLDER, SERVE_FOLDER, BATCHES_FOLDER, dirname(RATES_PATH)],
+    ...tables.flatMap(({ name }) =>
+      PUBLISHED_IN_TABLE.flatMap((folder) => [`${name}/${folder}`, `${name}/${folder}/${HASHES_FOLDER}`]),
+    ),
   ]
 }
 
 /**
- * Unfinished writes of processes that are gone, on this machine: temporary files in `_manifest` and in the logs of
- * published tables, folders in `_runs`, serving copies and batch files that were not finished.
+ * Unfinished writes of processes that are gone, on this machine: temporary files in `_manifest`, beside the rates and in
+ * the logs of published tables, folders in `_runs`, serving copies and batch files that were not finished.
  */
 export const listLeftovers = async (
   lake: string,

@@ -7,7 +7,7 @@ import { openRowCounter, type RowCounter } from '../../src/cli/count-rows.ts'
 import { collectGarbage } from '../../src/manifest/gc.ts'
 import { verifyLake } from '../../src/manifest/verify.ts'
 import { type Batches, writeBatches } from '../durability/batches.ts'
-import { type PlannedFault, WRITE_FAULTS } from '../support/failing-writes.ts'
+import { type PlannedFault, WRITE_FAULTS, type WriteFault } from '../support/failing-writes.ts'
 import type { WriteTask } from './child-writes.ts'
 import { DisturbedChild } from './disturbed-child.ts'
 import { isWriteOperation, WRITE_OPERATIONS, type WriteOperationName } from './write-operations.ts'
@@ -20,7 +20,7 @@ export interface Ground {
   readonly rows: string | undefined
   readonly files: readonly string[]
   /** Calls that can fail, for each kind of failure. */
-  readonly calls: ReadonlyMap<string, number>
+  readonly calls: Readonly<Record<WriteFault, number>>
   /** How long undisturbed work takes. */
   readonly workMs: number
 }
@@ -40,6 +40,10 @@ const gc = (lake: string): Promise<unknown> => collectGarbage({ lake, now: new D
 const PUBLISHED_HASH = /\/_hashes(\/|$)/
 const NO_HASH = /published files that have no hash/
 
+const COUNTING: PlannedFault = { kind: 'EIO', once: true, nth: 0 }
+/** A short campaign disturbs so many kinds of work. */
+export const kindsOf = (cases: number): number => (cases < 50 ? 3 : Number.POSITIVE_INFINITY)
+
 /** Told of each promise that broke. */
 type Say = (what: string) => void
 
@@ -58,13 +62,21 @@ export class DisturbedWork implements AsyncDisposable {
     this.#counter = counter
   }
 
-  /** Makes the ground of every piece of work. */
-  static async open(): Promise<DisturbedWork> {
+  /**
+   * Makes the ground of every piece of work, or of a few for a short campaign.
+   *
+   * @param kinds how many of them, chosen by chance; a convert is among them. @default all
+   */
+  static async open(random: () => number, kinds = Number.POSITIVE_INFINITY): Promise<DisturbedWork> {
     const folder = await mkdtemp(join(tmpdir(), 'firmlake-disturbed-'))
     await mkdir(join(folder, 'lakes'))
     const batches = await writeBatches({ companies: 12, files: 2 })
     const work = new DisturbedWork(join(folder, 'lakes'), batches, await openRowCounter())
-    for (const name of Object.keys(WRITE_OPERATIONS).filter(isWriteOperation)) await work.#prepare(name)
+    const others = Object.keys(WRITE_OPERATIONS).filter(
+      (name) => isWriteOperation(name) && name !== 'convert',
+    )
+    const chosen = ['convert', ...shuffled(others, random)].slice(0, kinds).filter(isWriteOperation)
+    for (const name of chosen) await work.#prepare(name)
     return work
   }
 
@@ -112,18 +124,15 @@ export class DisturbedWork implements AsyncDisposable {
     await run(lake, this.#batches)
     await gc(lake)
     const child = new DisturbedChild()
-    const calls = new Map<string, number>()
-    let workMs = 0
-    for (const kind of WRITE_FAULTS) {
-      const counted = await this.#copyOf(base)
-      const began = performance.now()
-      const outcome = await child.run(this.task(name, { kind, once: true, nth: 0 }, counted))
-      workMs = performance.now() - began
-      if (outcome.code !== 'done') throw new Error(`Cannot count the calls of ${name}: ${outcome.message}`)
-      calls.set(kind, outcome.counted)
-      this.figures[`calls of ${name}, ${kind}`] = outcome.counted
-      await rm(counted, { recursive: true })
-    }
+    const counted = await this.#copyOf(base)
+    // Once to load what it works with, and once to measure.
+    await child.run(this.task(name, COUNTING, await this.#copyOf(base)))
+    const began = performance.now()
+    const outcome = await child.run(this.task(name, COUNTING, counted))
+    const workMs = performance.now() - began
+    if (outcome.code !== 'done') throw new Error(`Cannot count the calls of ${name}: ${outcome.message}`)
+    for (const kind of WRITE_FAULTS) this.figures[`calls of ${name}, ${kind}`] = outcome.of[kind]
+    await rm(counted, { recursive: true })
     await child.end()
     this.grounds.set(name, {
       base,
@@ -131,7 +140,7 @@ export class DisturbedWork implements AsyncDisposable {
       after: await state(lake),
       rows: await rows?.(lake),
       files: await filesOf(lake),
-      calls,
+      calls: outcome.of,
       workMs,
     })
     await rm(lake, { recursive: true })

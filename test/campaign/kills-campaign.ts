@@ -3,7 +3,7 @@
 import { rm } from 'node:fs/promises'
 import type { Campaign, CampaignOptions, CampaignResult } from './campaign.ts'
 import { DisturbedChild } from './disturbed-child.ts'
-import { DisturbedWork } from './disturbed-work.ts'
+import { DisturbedWork, kindsOf } from './disturbed-work.ts'
 import type { WriteOperationName } from './write-operations.ts'
 
 /** Before a call, counted from 1; or after so many milliseconds. */
@@ -36,13 +36,11 @@ const killAt = async (
 }
 
 const run = async ({ cases, random, log }: CampaignOptions): Promise<CampaignResult> => {
-  await using work = await DisturbedWork.open()
+  await using work = await DisturbedWork.open(random, kindsOf(cases))
   const names = [...work.grounds.keys()]
   const momentOf = (name: WriteOperationName): Moment => {
     const { calls, workMs } = work.ground(name)
-    return random() < 0.6
-      ? { call: 1 + Math.floor(random() * (calls.get('EIO') ?? 1)) }
-      : { ms: random() * workMs }
+    return random() < 0.6 ? { call: 1 + Math.floor(random() * calls.kill) } : { ms: random() * workMs }
   }
   for (let at = 0; at < cases; at += 1) {
     const name = names[Math.floor(random() * names.length)] ?? 'convert'

@@ -12,7 +12,7 @@ import {
 import type { Campaign, CampaignOptions, CampaignResult } from './campaign.ts'
 import type { WriteOutcome } from './child-writes.ts'
 import { DisturbedChild } from './disturbed-child.ts'
-import { DisturbedWork, shuffled } from './disturbed-work.ts'
+import { DisturbedWork, kindsOf, shuffled } from './disturbed-work.ts'
 import { WRITE_OPERATIONS, type WriteOperationName } from './write-operations.ts'
 
 /** A process that fails for the rest of its life is not asked for more than so many cases. */
@@ -44,7 +44,7 @@ const allCases = ({ grounds }: DisturbedWork): Case[] =>
   [...grounds].flatMap(([name, { calls }]) =>
     WRITE_FAULTS.flatMap((kind) =>
       [true, false].flatMap((once) =>
-        Array.from({ length: calls.get(kind) ?? 0 }, (_, at) => ({
+        Array.from({ length: calls[kind] }, (_, at) => ({
           name,
           fault: { kind, once, nth: at + 1 },
         })),
@@ -108,7 +108,7 @@ const runCommand = async (work: DisturbedWork, fault: PlannedFault): Promise<voi
 }
 
 const run = async ({ cases, random, log }: CampaignOptions): Promise<CampaignResult> => {
-  await using work = await DisturbedWork.open()
+  await using work = await DisturbedWork.open(random, kindsOf(cases))
   const chosen = shuffled(allCases(work), random).slice(0, cases)
   // Those of one kind of work together: a process has loaded it once.
   const groups = Map.groupBy(chosen, ({ name }) => name)
@@ -123,7 +123,7 @@ const run = async ({ cases, random, log }: CampaignOptions): Promise<CampaignRes
       log(`${done} of ${chosen.length} cases, ${work.wrong.length} wrong`)
     }
   const commands = chosen.filter(({ name, fault }) => name === 'convert' && fault.kind !== 'short')
-  for (const { fault } of commands.slice(0, Math.max(2, Math.ceil(cases / COMMAND_LINE_EVERY))))
+  for (const { fault } of commands.slice(0, Math.ceil(cases / COMMAND_LINE_EVERY)))
     await runCommand(work, fault)
   return { cases: done, wrong: work.wrong, figures: work.figures }
 }

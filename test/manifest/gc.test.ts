@@ -135,6 +135,15 @@ test('collectGarbage removes unfinished writes in the logs of published tables',
     expect(await readdir(inLake(lake, log))).toEqual([live, '00000000000000000000.json'].sort())
 })
 
+test('collectGarbage removes an unfinished write of rates, and leaves the rates alone', async () => {
+  const lake = await temporaryFolder()
+  await loadSources(lake, ['a'])
+  await mkdir(inLake(lake, '_rates'))
+  for (const name of [temporaryName(DEAD), 'rates.csv']) await writeFile(inLake(lake, `_rates/${name}`), 'x')
+  await collectGarbage({ lake, now: NOW })
+  expect(await readdir(inLake(lake, '_rates'))).toEqual(['rates.csv'])
+})
+
 const FOLDERS = [
   ['serving copies', SERVE_FOLDER, servePath, ['companies.jsonl', 'copy.json']],
   ['batch files', BATCHES_FOLDER, batchesPath, ['companies-SE-0001.jsonl.br', 'index.json']],

@@ -5,6 +5,7 @@
  *   int32[0] 1: count and fail, 0: let everything pass   int32[1] kind: 1 ENOSPC, 2 EIO, 3 short writes, 4 SIGKILL
  *   int32[2] 1: from the Nth call on, 0: only the Nth     int32[3] N, counted from 1; 0 only counts
  *   int32[4] calls counted so far                         int32[5] calls that failed so far
+ *   int32[6] to [8] of those counted: writes, other calls that take room, calls that do not
  *   at 64: the folder, NUL at its end                     at 1088: the first call that failed, in words
  *
  * With FIRMLAKE_FAIL_TRACE every counted call is appended to that file, a line each.
@@ -25,7 +26,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-enum { ARMED, KIND, FOREVER, NTH, COUNTED, FAILED };
+enum { ARMED, KIND, FOREVER, NTH, COUNTED, FAILED, OF_WHAT };
 enum { NO_SPACE = 1, IO_ERROR = 2, SHORT = 3, KILL = 4 };
 /* What a call does: only a write can be short, and only what takes room finds the disk full. */
 enum { WRITES, TAKES_ROOM, CHANGES };
@@ -99,6 +100,7 @@ static int judge(const char *call, int what, const char *path) {
   int result = 0;
   if (is_below(path)) {
     int count = __atomic_add_fetch(number(COUNTED), 1, __ATOMIC_ACQ_REL);
+    __atomic_add_fetch(number(OF_WHAT + what), 1, __ATOMIC_ACQ_REL);
     int nth = *number(NTH);
     if (nth > 0 && (count == nth || (*number(FOREVER) && count > nth))) {
       if (__atomic_fetch_add(number(FAILED), 1, __ATOMIC_ACQ_REL) == 0)

@@ -50,6 +50,8 @@ export interface PlannedFault {
 export interface FaultsSeen {
   /** Calls that could have failed. */
   readonly counted: number
+  /** Those that each kind can make fail, where all were counted: of EIO or `kill`. */
+  readonly of: Readonly<Record<WriteFault, number>>
   readonly failed: number
   /** The first that failed: name of the function and path. */
   readonly call: string
@@ -78,7 +80,14 @@ export const disarmFaults = (control: string): FaultsSeen => {
   const bytes = readFileSync(control)
   const call = bytes.toString('utf8', CALL_AT, bytes.indexOf(0, CALL_AT))
   writeFileSync(control, Buffer.alloc(4), { flag: 'r+' })
-  return { counted: bytes.readInt32LE(16), failed: bytes.readInt32LE(20), call }
+  const [writes = 0, room = 0, others = 0] = [24, 28, 32].map((at) => bytes.readInt32LE(at))
+  const all = writes + room + others
+  return {
+    counted: bytes.readInt32LE(16),
+    failed: bytes.readInt32LE(20),
+    call,
+    of: { short: writes, ENOSPC: writes + room, EIO: all, kill: all },
+  }
 }
 
 /** @returns why it cannot be had on this machine, for `needs` */

@@ -123,7 +123,12 @@ const foldersWithWrites = async (lake: string): Promise<readonly string[]> => {
   const tables = (await listFolder(inLake(lake, ''))).filter(
     (entry) => entry.isDirectory() && isTable(entry.name),
   )
+  const made: string[] = []
+  for (const folder of [SERVE_FOLDER, BATCHES_FOLDER])
+    for (const { name } of await listFolder(inLake(lake, folder)))
+      if (temporaryLiveness(name) === null) made.push(`${folder}/${name}`)
   return [
+    ...made,
     ...[MANIFEST_FOLDER, RUNS_FOLDER, SERVE_FOLDER, BATCHES_FOLDER, dirname(RATES_PATH)],
     ...tables.flatMap(({ name }) =>
       PUBLISHED_IN_TABLE.flatMap((folder) => [`${name}/${folder}`, `${name}/${folder}/${HASHES_FOLDER}`]),

@@ -3,7 +3,7 @@
  * highest counts. Taking over is creating the next, so of two takers exactly one wins.
  */
 
-import { type Failure, failureOf, ToolkitError, writeError } from '../core/errors.ts'
+import { type Failure, failureOf, systemCode, ToolkitError, writeError } from '../core/errors.ts'
 import { runPath } from '../lake/layout.ts'
 import { storageOf } from '../storage/open-storage.ts'
 import { memberOf } from '../support/json-form.ts'
@@ -137,6 +137,8 @@ const nextOwner = async (
       return { lake, run, number: number + 1, base }
     await storage.remove([path])
   } catch (error) {
+    // Removed in the midst of it, by gc or by the one who finished it.
+    if (error instanceof ToolkitError && systemCode(error.cause) === 'ENOENT') throw notFound(run)
     throw writeError(`Cannot write the owner of run "${run}"`, error)
   }
   throw notFound(run)

@@ -29,6 +29,16 @@ const MOST_FIELDS = 32
 export const compile = (object: ObjectType): CompiledObject => {
   const known = compiled.get(object)
   if (known) return known
+  // Objects may hold each other, so one is found before it is finished; what is kept is finished.
+  const making = new Map<ObjectType, CompiledObject>()
+  const result = compileInto(making, object)
+  for (const [made, form] of making) compiled.set(made, form)
+  return result
+}
+
+const compileInto = (making: Map<ObjectType, CompiledObject>, object: ObjectType): CompiledObject => {
+  const known = compiled.get(object) ?? making.get(object)
+  if (known) return known
   const names = Object.keys(object.fields)
   if (names.length > MOST_FIELDS) {
     throw new RangeError(
@@ -37,7 +47,7 @@ export const compile = (object: ObjectType): CompiledObject => {
   }
   const fields: CompiledField[] = []
   const result: CompiledObject = { keys: new KeyTable(names), fields }
-  compiled.set(object, result)
+  making.set(object, result)
   for (const [name, field] of Object.entries(object.fields)) {
     const of = field.kind === 'object' || field.kind === 'objects' ? field.of : object
     fields.push({
@@ -45,7 +55,7 @@ export const compile = (object: ObjectType): CompiledObject => {
       field,
       of:
         field.kind === 'object' || field.kind === 'objects' || field.kind === 'self-list'
-          ? compile(of)
+          ? compileInto(making, of)
           : undefined,
       codes: 'codes' in field && field.codes !== undefined ? codesOf(field.codes) : undefined,
       ownTable: field.kind === 'self-list' || (field.kind === 'objects' && hasOwnTable(field.of)),

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { ObjectType } from '../../src/contract/fields.ts'
-import { number, object } from '../../src/contract/fields.ts'
+import { number, object, one } from '../../src/contract/fields.ts'
 import { compile } from '../../src/load/compiled-contract.ts'
 
 const objectOf = (fields: number): ObjectType =>
@@ -16,4 +16,10 @@ test('compile takes an object of as many fields as the checker has bits for, and
   expect(() => compile(objectOf(33))).toThrow(
     /^Cannot compile "Wide" for the checker: it has 33 fields, expected at most 32$/,
   )
+})
+
+test('compile keeps nothing of an object that holds one with too many fields', () => {
+  const outer = object('Outer', 'An object', { Inner: one(objectOf(33), 'null', 'A field') })
+  expect(() => compile(outer)).toThrow('Cannot compile "Wide"')
+  expect(() => compile(outer)).toThrow('Cannot compile "Wide"')
 })

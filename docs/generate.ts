@@ -34,8 +34,8 @@ export const DOCUMENTS: Readonly<Record<string, string>> = {
 
 Made by \`npm run docs\` from the declarations in \`src/\`; do not edit.
 
-Each table has a view of its name with the current version of each record, and a view \`<table>_history\` with all
-versions. Date-times are instants in UTC.
+Each table has a view of its name with the current version of each record, and, but for \`quarantine\`, a view
+\`<table>_history\` with all versions. Date-times are instants in UTC.
 
 ${[...TABLES, QUARANTINE].map(tableText).join('\n')}
 ## Line items

@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Writable } from 'node:stream'
 import type { Relation } from '../src/core/relation.ts'
-import { Engine } from '../src/lake/duckdb.ts'
-import { literal } from '../src/lake/sql.ts'
+import { Engine } from '../src/lake/duckdb/engine.ts'
+import { literal } from '../src/lake/duckdb/sql.ts'
 import { CSV_FORMAT, csv, csvRelation } from '../src/sink/csv.ts'
 
 const ROWS = Number(process.argv[2] ?? 5_000_000)

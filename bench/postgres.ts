@@ -8,7 +8,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { Engine } from '../src/lake/duckdb.ts'
+import { Engine } from '../src/lake/duckdb/engine.ts'
 import { postgresSink } from '../src/sink/postgres/postgres.ts'
 import { postgresMissing, startPostgres, withClient } from '../test/support/postgres-server.ts'
 

@@ -6,7 +6,7 @@ import { DICTIONARIES } from '../src/contract/dictionaries.ts'
 import { CATEGORIES, LINE_ITEMS } from '../src/contract/line-items.ts'
 import { ERROR_CODES, isFinal } from '../src/core/errors.ts'
 import { REJECT_CODES } from '../src/core/reject.ts'
-import { QUARANTINE, TABLES, type Table } from '../src/lake/tables.ts'
+import { QUARANTINE, TABLES, type Table } from '../src/lake/tables/tables.ts'
 
 const cell = (text: string): string => text.replaceAll('|', '\\|')
 const rows = (header: readonly string[], body: readonly (readonly string[])[]): string =>

@@ -30,41 +30,57 @@ export type { Fingerprint, Source } from './core/source.ts'
 export { BlockMemory } from './decode/block-memory.ts'
 export { type DecodeOptions, decodeBlocks } from './decode/decode-blocks.ts'
 export { DECODE_LIMITS } from './decode/decode-limits.ts'
-export type { SnapshotsToCompare } from './lake/compare-snapshots.ts'
-export { type DiffOptions, type DiffRows, type DiffSummary, type LakeDiff, openDiff } from './lake/diff.ts'
-export { Engine, type EngineOptions } from './lake/duckdb.ts'
-export { inLake } from './lake/layout.ts'
-export { type LakeQuery, openLakeQuery, type QueryResult } from './lake/query.ts'
-export { QUARANTINE, TABLES, type Table } from './lake/tables.ts'
+export type { SnapshotsToCompare } from './lake/diff/compare-snapshots.ts'
+export {
+  type DiffOptions,
+  type DiffRows,
+  type DiffSummary,
+  type LakeDiff,
+  openDiff,
+} from './lake/diff/open-diff.ts'
+export { Engine, type EngineOptions } from './lake/duckdb/engine.ts'
+export { type LakeQuery, openLakeQuery, type QueryResult } from './lake/lake/lake-query.ts'
+export { inLake } from './lake/lake/layout.ts'
+export { QUARANTINE, TABLES, type Table } from './lake/tables/tables.ts'
 export { RecordChecker } from './load/check-record.ts'
-export { type GiveBackRequest, giveBack } from './load/give-back.ts'
 export { type Loader, openLoader } from './load/loader.ts'
+export { type GiveBackRequest, giveBack } from './load/restore/restore.ts'
 export { newSeenSets, type SeenSets } from './load/seen-sets.ts'
 export { collectGarbage, type Garbage } from './manifest/gc.ts'
-export type { RunClaim } from './manifest/run-claims.ts'
+export type { RunClaim } from './manifest/run-lease.ts'
 export { readSnapshot } from './manifest/snapshots.ts'
 export { type SnapshotSummary, summariseSnapshot } from './manifest/summary.ts'
 export { type Verification, verifyLake } from './manifest/verify.ts'
-export {
-  chooseSink,
-  readAddress,
-  type SinkParts,
-  type TargetAddress,
-} from './pipeline/choose-sink.ts'
-export { compact } from './pipeline/compact.ts'
-export type { CompactEvent } from './pipeline/compact-progress.ts'
-export type { CompactedTable, CompactOptions, CompactSummary } from './pipeline/compact-work.ts'
-export type { CurrencyChange } from './pipeline/currency-change.ts'
-export { type DeliverOptions, type DeliverProgress, type Delivery, deliver } from './pipeline/deliver.ts'
-export { DEFAULT_MEMORY_BYTES, divideMemory } from './pipeline/divide-memory.ts'
-export { type ExportOptions, type ExportSummary, exportLake } from './pipeline/export-lake.ts'
+export { compact } from './pipeline/compact/compact.ts'
+export type { CompactedTable, CompactOptions, CompactSummary } from './pipeline/compact/compact-work.ts'
+export type { CompactEvent } from './pipeline/compact/watch-statement.ts'
+export { type ExportOptions, type ExportSummary, exportLake } from './pipeline/export/export-tables.ts'
+export { type PulledWindow, type PullRunOptions, type PullSummary, pull } from './pipeline/pull/pull.ts'
+export type { PullSettings } from './pipeline/pull/pull-settings.ts'
+export { parseSearch } from './pipeline/pull/search.ts'
+export type { CurrencyChange } from './pipeline/run/currency-change.ts'
+export { DEFAULT_MEMORY_BYTES, divideMemory } from './pipeline/run/divide-memory.ts'
 export {
   type BatchOptions,
   type BatchParts,
   type BatchSummary,
   loadBatches,
-} from './pipeline/load-batches.ts'
-export type { Progress, RunEvent } from './pipeline/progress.ts'
+} from './pipeline/run/load-sources.ts'
+export type { Progress, RunEvent } from './pipeline/run/progress.ts'
+export { parseQuarantineLimit, type QuarantineLimit } from './pipeline/run/quarantine-limit.ts'
+export { type RunPlan, startRun } from './pipeline/run/start-run.ts'
+export {
+  type DeliverOptions,
+  type DeliverProgress,
+  type Delivery,
+  deliver,
+} from './pipeline/targets/deliver.ts'
+export {
+  chooseSink,
+  readAddress,
+  type SinkParts,
+  type TargetAddress,
+} from './pipeline/targets/open-sink.ts'
 export {
   FORMAT_NAMES,
   type FormatName,
@@ -74,13 +90,8 @@ export {
   type PublishSummary,
   publish,
   publishedFormats,
-} from './pipeline/publish-run.ts'
-export { type PulledWindow, type PullRunOptions, type PullSummary, pull } from './pipeline/pull-run.ts'
-export { parseSearch } from './pipeline/pull-search.ts'
-export type { PullSettings } from './pipeline/pull-settings.ts'
-export { parseQuarantineLimit, type QuarantineLimit } from './pipeline/quarantine-limit.ts'
-export { stagingFolder } from './pipeline/staging-folder.ts'
-export { type RunPlan, startRun } from './pipeline/start-run.ts'
+} from './pipeline/targets/publish.ts'
+export { stagingFolder } from './pipeline/targets/staging-folder.ts'
 export type { CatalogOptions } from './publish/iceberg/catalog-client.ts'
 export { type ArrowSinkOptions, arrowSink } from './sink/arrow/arrow-sink.ts'
 export { type CsvSinkOptions, csvSink } from './sink/csv.ts'

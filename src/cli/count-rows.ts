@@ -1,6 +1,6 @@
 /** Counts the rows of Parquet files through DuckDB, for `verify`. */
 
-import { Engine } from '../lake/duckdb.ts'
+import { Engine } from '../lake/duckdb/engine.ts'
 import type { CountRows } from '../manifest/verify-files.ts'
 
 export interface RowCounter {

@@ -1,7 +1,7 @@
 /** How far a fetch of a lake's files is, in a line. */
 
 import type { FetchProgress } from '../storage/storage.ts'
-import { formatBytes, formatCounted, formatShare } from './format.ts'
+import { formatBytes, formatCounted, formatShare } from './output/format.ts'
 
 export const fetchText = ({ phase, files, filesTotal, bytes, bytesTotal }: FetchProgress): string =>
   `${phase === 'fetching' ? 'Fetching' : 'Checking'} ${files}/${formatCounted(filesTotal, 'file')}  ${formatShare(bytes, bytesTotal)}  ${formatBytes(bytes)}`

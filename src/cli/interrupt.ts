@@ -2,7 +2,7 @@
 
 import { ToolkitError } from '../core/errors.ts'
 import { EXIT } from './exit-codes.ts'
-import { note } from './output.ts'
+import { note } from './output/print.ts'
 
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const
 

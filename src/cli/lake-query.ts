@@ -1,12 +1,12 @@
 /** Opens a snapshot of a lake for questions, and closes it in every case. */
 
-import type { AroundFetch } from '../lake/lake-views.ts'
-import { type LakeQuery, openLakeQuery } from '../lake/query.ts'
+import { type LakeQuery, openLakeQuery } from '../lake/lake/lake-query.ts'
+import type { AroundFetch } from '../lake/lake/lake-views.ts'
 import { readSnapshot } from '../manifest/snapshots.ts'
 import type { FetchProgress } from '../storage/storage.ts'
 import { fetchText, longCheckText } from './fetch-text.ts'
 import { interruptible } from './interrupt.ts'
-import { ProgressLine } from './progress-line.ts'
+import { ProgressLine } from './output/progress-line.ts'
 
 export interface LakeQueryRequest {
   readonly lake: string

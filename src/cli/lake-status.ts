@@ -12,7 +12,7 @@ import { loadedPartitions } from '../manifest/loaded-sources.ts'
 import { listRuns, type RunSummary } from '../manifest/runs.ts'
 import { newestSnapshot, readSnapshot } from '../manifest/snapshots.ts'
 import { type SnapshotSummary, summariseSnapshot } from '../manifest/summary.ts'
-import { mergeDrift } from './run-report.ts'
+import { mergeDrift } from './output/run-report.ts'
 
 export interface PartitionStatus {
   readonly id: string

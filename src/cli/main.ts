@@ -5,9 +5,9 @@ import { enableCompileCache } from 'node:module'
 import { CommanderError } from 'commander'
 import { EXIT, exitCodeOf } from './exit-codes.ts'
 import { stoppingSignal } from './interrupt.ts'
-import { endWhenNobodyReads } from './output.ts'
+import { endWhenNobodyReads } from './output/print.ts'
+import { asToolkitError, errorText } from './output/report-error.ts'
 import { newProgram } from './program.ts'
-import { asToolkitError, errorText } from './report-error.ts'
 
 // Modules stripped of their types and compiled once are read from there at the next start.
 enableCompileCache()

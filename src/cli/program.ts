@@ -24,7 +24,7 @@ import { addStatus } from './commands/status.ts'
 import { addSync } from './commands/sync.ts'
 import { addVerify } from './commands/verify.ts'
 import { EXIT_HELP } from './exit-codes.ts'
-import { withExamples } from './options.ts'
+import { withExamples } from './options/options.ts'
 
 /** Errors are thrown, not printed; `main.ts` reports them. */
 export const newProgram = (): Command => {

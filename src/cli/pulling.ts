@@ -1,15 +1,15 @@
 /** What every command that pulls does around its work: progress, service, interruption, and all of it closed again. */
 
-import type { RunOptions } from '../pipeline/work-on.ts'
+import type { RunOptions } from '../pipeline/run/load-into-lake.ts'
 import type { Service } from '../source/service/service.ts'
 import { interruptible } from './interrupt.ts'
-import { checkMode, type ModeOption } from './lake-mode.ts'
-import type { JsonOption, LakeOption } from './options.ts'
-import { ProgressLine } from './progress-line.ts'
+import { checkMode, type ModeOption } from './options/lake-mode.ts'
+import type { JsonOption, LakeOption } from './options/options.ts'
+import type { UnknownOptions, WorkOptions } from './options/run-options.ts'
+import { type ServiceCommandOptions, serviceOf } from './options/service-options.ts'
+import { ProgressLine } from './output/progress-line.ts'
+import { type RunWatch, watchRun } from './output/watch-run.ts'
 import { checkExtras, doExtras } from './run-extras.ts'
-import type { UnknownOptions, WorkOptions } from './run-options.ts'
-import { type RunWatch, watchRun } from './run-progress.ts'
-import { type ServiceCommandOptions, serviceOf } from './service-options.ts'
 
 export interface PullingOptions
   extends LakeOption,

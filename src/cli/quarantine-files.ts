@@ -3,7 +3,7 @@
 import { ToolkitError } from '../core/errors.ts'
 import { listRunIds } from '../manifest/runs.ts'
 import { readSnapshot } from '../manifest/snapshots.ts'
-import { type QuarantineFile, waitingFiles, waitingFilesOfRun } from '../pipeline/quarantine.ts'
+import { type QuarantineFile, waitingFiles, waitingFilesOfRun } from '../pipeline/convert/quarantine.ts'
 
 export interface QuarantineChoice {
   readonly lake: string

@@ -1,20 +1,20 @@
 /** Takes over one run whose process is gone and brings it to its end. */
 
 import { ToolkitError } from '../core/errors.ts'
-import { claimRun, type RunClaim, releaseRun } from '../manifest/run-claims.ts'
+import { claimRun, type RunClaim, releaseRun } from '../manifest/run-lease.ts'
 import { listRuns, removeCommittedRun } from '../manifest/runs.ts'
-import { serviceOfBatches, workOnBatches } from '../pipeline/batches-run.ts'
-import { replay } from '../pipeline/convert-run.ts'
-import type { BatchSummary } from '../pipeline/load-batches.ts'
-import { filesOfRun } from '../pipeline/pull-batches.ts'
-import { settingsOf, workOnPull } from '../pipeline/pull-run.ts'
-import { planOf, type RunPlan } from '../pipeline/start-run.ts'
-import { workOnSync } from '../pipeline/sync-run.ts'
-import { type RunOptions, workOn } from '../pipeline/work-on.ts'
+import { filesOfRun } from '../pipeline/batch-files/batch-sources.ts'
+import { serviceOfBatches, workOnBatches } from '../pipeline/batch-files/pull-batch-files.ts'
+import { replay } from '../pipeline/convert/convert.ts'
+import { settingsOf, workOnPull } from '../pipeline/pull/pull.ts'
+import { type RunOptions, workOn } from '../pipeline/run/load-into-lake.ts'
+import type { BatchSummary } from '../pipeline/run/load-sources.ts'
+import { planOf, type RunPlan } from '../pipeline/run/start-run.ts'
+import { workOnSync } from '../pipeline/sync/sync.ts'
 import { localSources } from '../source/local-sources.ts'
 import { isRunId } from '../support/run-ids.ts'
+import { DEFAULT_SERVICE, type ServiceCommandOptions, serviceOf } from './options/service-options.ts'
 import { quarantineFiles } from './quarantine-files.ts'
-import { DEFAULT_SERVICE, type ServiceCommandOptions, serviceOf } from './service-options.ts'
 
 export interface ResumeOptions extends RunOptions {
   /**

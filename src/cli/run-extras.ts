@@ -5,13 +5,13 @@
 
 import { ToolkitError } from '../core/errors.ts'
 import { discard } from '../support/durable-files.ts'
-import { catalogOf } from './catalog-options.ts'
-import { formatCount, formatCounted } from './format.ts'
 import { interruptible } from './interrupt.ts'
-import { note } from './output.ts'
-import { ProgressLine } from './progress-line.ts'
-import { type ExtraOptions, queryMemory } from './run-options.ts'
-import { warnOfPassword } from './target-warning.ts'
+import { catalogOf } from './options/catalog-options.ts'
+import { type ExtraOptions, queryMemory } from './options/run-options.ts'
+import { formatCount, formatCounted } from './output/format.ts'
+import { note } from './output/print.ts'
+import { ProgressLine } from './output/progress-line.ts'
+import { warnOfPassword } from './output/target-warning.ts'
 
 export interface ExtraRequest extends ExtraOptions {
   readonly lake: string
@@ -29,7 +29,7 @@ export const checkExtras = async ({
 }: Pick<ExtraRequest, 'lake' | 'sink' | 'publish'>): Promise<void> => {
   if (publish.length > 0) await formatsOf(publish)
   if (sink.length === 0) return
-  const { chooseSink, readAddress, refuseLakeAsTarget } = await import('../pipeline/choose-sink.ts')
+  const { chooseSink, readAddress, refuseLakeAsTarget } = await import('../pipeline/targets/open-sink.ts')
   for (const text of sink) {
     const address = readAddress(text)
     await refuseLakeAsTarget(address, lake)
@@ -39,7 +39,7 @@ export const checkExtras = async ({
 }
 
 const formatsOf = async (names: readonly string[]) => {
-  const { FORMAT_NAMES } = await import('../pipeline/publish-run.ts')
+  const { FORMAT_NAMES } = await import('../pipeline/targets/publish.ts')
   return names.map((name) => {
     const format = FORMAT_NAMES.find((one) => one === name)
     if (format !== undefined) return format
@@ -92,7 +92,7 @@ const publishAll = async (
   line: ProgressLine,
   signal: AbortSignal,
 ): Promise<void> => {
-  const { publish } = await import('../pipeline/publish-run.ts')
+  const { publish } = await import('../pipeline/targets/publish.ts')
   const summary = await publish({
     lake,
     formats: await formatsOf(names),
@@ -114,9 +114,9 @@ const deliverAll = async (
   line: ProgressLine,
   signal: AbortSignal,
 ): Promise<void> => {
-  const { chooseSink, readAddress } = await import('../pipeline/choose-sink.ts')
-  const { deliver } = await import('../pipeline/deliver.ts')
-  const { stagingFolder } = await import('../pipeline/staging-folder.ts')
+  const { chooseSink, readAddress } = await import('../pipeline/targets/open-sink.ts')
+  const { deliver } = await import('../pipeline/targets/deliver.ts')
+  const { stagingFolder } = await import('../pipeline/targets/staging-folder.ts')
   // Two instances of DuckDB are at work where a sink loads a DuckDB file.
   const memoryBytes = Math.floor(queryMemory(memory) / 2)
   const staging = stagingFolder(lake)

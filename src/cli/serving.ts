@@ -1,10 +1,10 @@
 /** What `serve` and `batches make` share: how a serving copy's making is shown, and the settings of its engine. */
 
 import { ToolkitError } from '../core/errors.ts'
-import type { CopyProgress } from '../server/copy/make-copy.ts'
-import { formatCount } from './format.ts'
-import { note } from './output.ts'
-import { ProgressLine } from './progress-line.ts'
+import type { CopyProgress } from '../server/serving-index/build/build-index.ts'
+import { formatCount } from './output/format.ts'
+import { note } from './output/print.ts'
+import { ProgressLine } from './output/progress-line.ts'
 
 const MEBIBYTE = 1024 ** 2
 /** Node with its modules, the pages being sent, and what DuckDB takes beside its limit. */

@@ -5,10 +5,10 @@
 
 import { CONSOLIDATIONS } from '../contract/dictionaries.ts'
 import { BASIC_DETAILS, ENHANCED_DETAILS, LINKED_IN, META_DATA } from '../contract/objects.ts'
-import { type FieldColumn, readType, structOf } from '../lake/columns.ts'
-import { mergedAll, numberText, packed, packedColumns } from '../lake/json-text.ts'
-import { COMPANY_COLUMNS } from '../lake/record-columns.ts'
-import { ident, literal } from '../lake/sql.ts'
+import { ident, literal } from '../lake/duckdb/sql.ts'
+import { type FieldColumn, readType, structOf } from '../lake/tables/columns.ts'
+import { mergedAll, numberText, packed, packedColumns } from '../lake/tables/json-text.ts'
+import { COMPANY_COLUMNS } from '../lake/tables/record-columns.ts'
 import { objectRows } from './field-values.ts'
 
 /** How a block is read: builds `read_ndjson(…)` with the given columns. */

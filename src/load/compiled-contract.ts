@@ -2,7 +2,7 @@
 
 import { DICTIONARIES } from '../contract/dictionaries.ts'
 import type { Field, ObjectType } from '../contract/fields.ts'
-import { hasOwnTable } from '../lake/row-objects.ts'
+import { hasOwnTable } from '../lake/duckdb/row-objects.ts'
 import { KeyTable } from './key-table.ts'
 
 export interface CompiledField {

@@ -2,9 +2,9 @@
 
 import type { ObjectType } from '../contract/fields.ts'
 import { PROTECTED_IDENTITY } from '../contract/objects.ts'
-import { codeName, type FieldColumn, isNumericCode, snakeCase, structureOf } from '../lake/columns.ts'
-import { instantsOf, unlikeInstants } from '../lake/date-times.ts'
-import { ident, literal } from '../lake/sql.ts'
+import { ident, literal } from '../lake/duckdb/sql.ts'
+import { codeName, type FieldColumn, isNumericCode, snakeCase, structureOf } from '../lake/tables/columns.ts'
+import { instantsOf, unlikeInstants } from '../lake/tables/date-times.ts'
 
 /** Select items of one field that is no date-time: its column, and the name of a numeric code behind it. */
 export const columnsOf = ({ name, field }: FieldColumn, given: string): string[] => {

@@ -3,10 +3,16 @@
 import { CONSOLIDATIONS } from '../contract/dictionaries.ts'
 import { LINE_ITEMS } from '../contract/line-items.ts'
 import { COMPANY } from '../contract/objects.ts'
-import { readType } from '../lake/columns.ts'
-import { isEnumerable } from '../lake/duckdb.ts'
-import { factorOf, isScaledItem, keptFigure, reportedFigure, scaledFigure } from '../lake/figure-scale.ts'
-import { literal } from '../lake/sql.ts'
+import { isEnumerable } from '../lake/duckdb/engine.ts'
+import { literal } from '../lake/duckdb/sql.ts'
+import { readType } from '../lake/tables/columns.ts'
+import {
+  factorOf,
+  isScaledItem,
+  keptFigure,
+  reportedFigure,
+  scaledFigure,
+} from '../lake/tables/figure-scale.ts'
 import type { Scan } from './companies.ts'
 
 const STATEMENTS = readType(COMPANY.fields.Financials)

@@ -2,7 +2,7 @@
 
 import { LINE_ITEMS } from '../contract/line-items.ts'
 import type { LineItemName } from '../core/unknown-names.ts'
-import { literal } from '../lake/sql.ts'
+import { literal } from '../lake/duckdb/sql.ts'
 
 /** Where the line items beyond the contract stand; one may stand in both places, and again and again. */
 export interface SeenItems {

@@ -5,18 +5,18 @@
 
 import type { ObjectType } from '../contract/fields.ts'
 import { BENEFICIAL_OWNERSHIP, RELATION, RELATIONS_COMPANY, ROLE } from '../contract/objects.ts'
-import type { FieldColumn } from '../lake/columns.ts'
-import { readType, structureOf } from '../lake/columns.ts'
-import { member, merged, nested, objectText } from '../lake/json-text.ts'
+import { POINTER_LIKE } from '../lake/duckdb/row-objects.ts'
+import { ident, literal } from '../lake/duckdb/sql.ts'
+import type { FieldColumn } from '../lake/tables/columns.ts'
+import { readType, structureOf } from '../lake/tables/columns.ts'
+import { member, merged, nested, objectText } from '../lake/tables/json-text.ts'
 import {
   ENTITY_COLUMNS,
   OWNERSHIP_COLUMNS,
   OWNERSHIP_LISTS,
   RELATIONS_COLUMNS,
   ROLE_COLUMNS,
-} from '../lake/record-columns.ts'
-import { POINTER_LIKE } from '../lake/row-objects.ts'
-import { ident, literal } from '../lake/sql.ts'
+} from '../lake/tables/record-columns.ts'
 import type { Scan } from './companies.ts'
 import { columnsOf, isMasked, objectRows } from './field-values.ts'
 

@@ -2,11 +2,11 @@
 
 import type { FileEntry, PartitionEntry, PullEntry, Snapshot } from '../core/partition.ts'
 import { DriftBudget } from '../core/unknown-names.ts'
-import { checkPartitions, commitInTries, type Tries } from './commit-tries.ts'
+import { checkPartitions, commitInTries, type Tries } from './commit-attempts.ts'
+import { confirmFiles, discardFiles } from './confirm-files.ts'
 import { findCommit } from './find-commit.ts'
 import { splitLoaded } from './loaded-sources.ts'
-import { confirmFiles, discardFiles } from './publish.ts'
-import { assertOwner, type RunClaim } from './run-claims.ts'
+import { assertOwner, type RunClaim } from './run-lease.ts'
 import { createSnapshot, ensureRecord, newestSnapshot } from './snapshots.ts'
 
 export interface CommitRequest extends Tries {

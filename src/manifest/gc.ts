@@ -15,8 +15,8 @@ import {
   RUNS_FOLDER,
   runPath,
   SERVE_FOLDER,
-} from '../lake/layout.ts'
-import { TABLES } from '../lake/tables.ts'
+} from '../lake/lake/layout.ts'
+import { TABLES } from '../lake/tables/tables.ts'
 import { storageOf } from '../storage/open-storage.ts'
 import { refuseLinks } from '../support/file-modes.ts'
 import {
@@ -38,7 +38,7 @@ import {
   type Removable,
 } from './lake-files.ts'
 import { listedFiles } from './listed-files.ts'
-import type { Judge } from './run-claims.ts'
+import type { Judge } from './run-lease.ts'
 import { listRunIds } from './runs.ts'
 import { oldestText } from './snapshot-text.ts'
 import { listManifest, newestNumber, readKnownSnapshot } from './snapshots.ts'

@@ -3,10 +3,10 @@
 import { ToolkitError, writeError } from '../core/errors.ts'
 import type { PartitionEntry } from '../core/partition.ts'
 import type { UnknownItems } from '../core/unknown-names.ts'
-import { runPath } from '../lake/layout.ts'
+import { runPath } from '../lake/lake/layout.ts'
 import { storageOf } from '../storage/open-storage.ts'
 import { seal, unseal } from '../support/sealed-text.ts'
-import type { RunClaim } from './run-claims.ts'
+import type { RunClaim } from './run-lease.ts'
 import { isPartitionEntry } from './snapshot-form.ts'
 
 export interface JournalEntry {

@@ -11,14 +11,14 @@ import {
   RATES_PATH,
   RUNS_FOLDER,
   SERVE_FOLDER,
-} from '../lake/layout.ts'
-import { HASHES_FOLDER, PUBLISHED_IN_TABLE } from '../lake/published-hash.ts'
+} from '../lake/lake/layout.ts'
+import { HASHES_FOLDER, PUBLISHED_IN_TABLE } from '../lake/lake/published-hash.ts'
 import { storageOf } from '../storage/open-storage.ts'
 import type { StoredFile } from '../storage/storage.ts'
 import { listFolder, listTree } from '../support/list-files.ts'
 import { temporaryLiveness } from '../support/process-identity.ts'
 import { isRunId } from '../support/run-ids.ts'
-import { DAY_MS, type Judge } from './run-claims.ts'
+import { DAY_MS, type Judge } from './run-lease.ts'
 
 /** A file or folder that can be removed. */
 export interface Removable {

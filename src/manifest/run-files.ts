@@ -1,10 +1,10 @@
 /** Small files that a run writes once and goes on from after a crash: sealed, so that a changed byte is found. */
 
 import { ToolkitError, writeError } from '../core/errors.ts'
-import { runPath } from '../lake/layout.ts'
+import { runPath } from '../lake/lake/layout.ts'
 import { storageOf } from '../storage/open-storage.ts'
 import { seal, unseal } from '../support/sealed-text.ts'
-import type { RunClaim } from './run-claims.ts'
+import type { RunClaim } from './run-lease.ts'
 
 export interface RunFile {
   /** Name in the run's folder. */

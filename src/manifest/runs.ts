@@ -6,13 +6,14 @@
 import { rm } from 'node:fs/promises'
 import { type Failure, failureOf, isFinal, ToolkitError, writeError } from '../core/errors.ts'
 import type { Snapshot } from '../core/partition.ts'
-import { inLake, MANIFEST_FOLDER, RUNS_FOLDER, runPath, stagingPath } from '../lake/layout.ts'
+import { inLake, MANIFEST_FOLDER, RUNS_FOLDER, runPath, stagingPath } from '../lake/lake/layout.ts'
 import { storageOf } from '../storage/open-storage.ts'
 import { makeFolder } from '../support/durable-files.ts'
 import { type ProcessIdentity, thisProcess } from '../support/process-identity.ts'
 import { isRunId, newRunId, type RandomBytes } from '../support/run-ids.ts'
 import { seal, unseal } from '../support/sealed-text.ts'
 import { findCommit } from './find-commit.ts'
+import { startHeart, stopHeart } from './heartbeat.ts'
 import { JOURNAL_FILE, readJournal } from './journal.ts'
 import {
   assertOwner,
@@ -22,8 +23,7 @@ import {
   type RunClaim,
   type RunState,
   runState,
-} from './run-claims.ts'
-import { startHeart, stopHeart } from './run-heart.ts'
+} from './run-lease.ts'
 import { ensureRecord, newestNumber, newestSnapshot } from './snapshots.ts'
 
 export const PLAN_FILE = 'plan.json'

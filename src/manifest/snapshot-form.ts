@@ -13,7 +13,7 @@ import type {
   SourceEntry,
   WindowEntry,
 } from '../core/partition.ts'
-import { isDataPath } from '../lake/layout.ts'
+import { isDataPath } from '../lake/lake/layout.ts'
 
 /** Gives the place of the first misfit, or `null`. */
 type Check = (value: unknown, at: string) => string | null

@@ -4,7 +4,7 @@
  */
 
 import type { Snapshot } from '../core/partition.ts'
-import { snapshotName } from '../lake/layout.ts'
+import { snapshotName } from '../lake/lake/layout.ts'
 import { sha256Of } from '../support/hash.ts'
 import { TOOL } from '../support/tool-version.ts'
 import { FORMAT, isSnapshot, snapshotMisfit } from './snapshot-form.ts'

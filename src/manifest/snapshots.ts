@@ -8,7 +8,7 @@ import {
   parseManifestName,
   recordPath,
   snapshotPath,
-} from '../lake/layout.ts'
+} from '../lake/lake/layout.ts'
 import { storageOf } from '../storage/open-storage.ts'
 import { bytesToSnapshot, recordText, snapshotToText } from './snapshot-text.ts'
 

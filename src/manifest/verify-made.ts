@@ -1,6 +1,6 @@
 /** Checks the folders that were made from snapshots, serving copies and batch files, against the lists in them. */
 
-import { inLake } from '../lake/layout.ts'
+import { inLake } from '../lake/lake/layout.ts'
 import { checkNamedFile, LIST_FILE, type NamedFile, readFileList } from './file-list.ts'
 import { listMade } from './lake-files.ts'
 import type { Problem } from './verify-manifest.ts'

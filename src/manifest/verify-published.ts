@@ -5,7 +5,7 @@ import {
   publishedHashPath,
   publishedPathOf,
   readPublishedHash,
-} from '../lake/published-hash.ts'
+} from '../lake/lake/published-hash.ts'
 import { storageOf } from '../storage/open-storage.ts'
 import { sha256Of } from '../support/hash.ts'
 import { temporaryLiveness } from '../support/process-identity.ts'

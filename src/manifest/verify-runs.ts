@@ -2,14 +2,14 @@
 
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { inLake, runPath, stagedPath } from '../lake/layout.ts'
+import { inLake, runPath, stagedPath } from '../lake/lake/layout.ts'
 import { storageOf } from '../storage/open-storage.ts'
 import { crc32Of } from '../support/hash.ts'
 import { listTree, look } from '../support/list-files.ts'
 import { unseal } from '../support/sealed-text.ts'
 import { JOURNAL_FILE, journalPath, parseEntry } from './journal.ts'
 import { below } from './lake-files.ts'
-import { type Judge, runState } from './run-claims.ts'
+import { type Judge, runState } from './run-lease.ts'
 import { listRunIds } from './runs.ts'
 import type { Findings } from './verify-manifest.ts'
 

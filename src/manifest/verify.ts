@@ -1,7 +1,7 @@
 /** Proves that a lake is what its manifest says: recomputes every hash and count and names what differs. */
 
 import type { FileEntry, Snapshot } from '../core/partition.ts'
-import { MANIFEST_FOLDER, RATES_PATH, snapshotPath } from '../lake/layout.ts'
+import { MANIFEST_FOLDER, RATES_PATH, snapshotPath } from '../lake/lake/layout.ts'
 import { storageOf } from '../storage/open-storage.ts'
 import { sideBySide } from '../support/side-by-side.ts'
 import { listLoadFolders } from './lake-files.ts'

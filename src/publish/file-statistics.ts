@@ -4,13 +4,13 @@
  */
 
 import { ToolkitError } from '../core/errors.ts'
-import { parseColumnType } from '../lake/column-types.ts'
-import type { Column } from '../lake/columns.ts'
-import type { Row, Session } from '../lake/duckdb.ts'
-import { fetchFiles } from '../lake/fetch-tables.ts'
-import { inLake } from '../lake/layout.ts'
-import { ident, literal } from '../lake/sql.ts'
-import type { Table } from '../lake/tables.ts'
+import type { Row, Session } from '../lake/duckdb/engine.ts'
+import { parseColumnType } from '../lake/duckdb/parse-column-type.ts'
+import { ident, literal } from '../lake/duckdb/sql.ts'
+import { fetchFiles } from '../lake/lake/fetch-tables.ts'
+import { inLake } from '../lake/lake/layout.ts'
+import type { Column } from '../lake/tables/columns.ts'
+import type { Table } from '../lake/tables/tables.ts'
 import type { TableFile } from './table-files.ts'
 
 /** BIGINT is bigint; SMALLINT, INTEGER and DOUBLE are numbers; an instant is `2025-01-31T12:00:00.000000Z`. */

@@ -1,8 +1,8 @@
 /** A table format that tables are published in: what each format does, and what it is given. */
 
 import type { Snapshot } from '../core/partition.ts'
-import type { Session } from '../lake/duckdb.ts'
-import type { Table } from '../lake/tables.ts'
+import type { Session } from '../lake/duckdb/engine.ts'
+import type { Table } from '../lake/tables/tables.ts'
 
 /** The newest snapshot of the lake that a published table shows. */
 export interface ShownSnapshot {

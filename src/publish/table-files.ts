@@ -1,7 +1,7 @@
 /** The files that a snapshot's published tables consist of, each with the partition values its rows get. */
 
 import type { FileEntry, Snapshot } from '../core/partition.ts'
-import { TABLES, type Table } from '../lake/tables.ts'
+import { TABLES, type Table } from '../lake/tables/tables.ts'
 
 /** A Parquet file of a table as others see it: `load` is the run, `version` tells which rows are current. */
 export interface TableFile extends FileEntry {

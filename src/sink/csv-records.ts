@@ -4,7 +4,7 @@
  */
 
 import type { RelationColumn } from '../core/relation.ts'
-import { ident, literal } from '../lake/sql.ts'
+import { ident, literal } from '../lake/duckdb/sql.ts'
 import { instant, jsonValue } from './json-values.ts'
 
 /** What begins a formula, as the inside of a character class. */

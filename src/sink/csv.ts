@@ -2,7 +2,7 @@
 
 import type { CopyFormat, Relation } from '../core/relation.ts'
 import type { Sink } from '../core/sink.ts'
-import { ident } from '../lake/sql.ts'
+import { ident } from '../lake/duckdb/sql.ts'
 import { csvHeader, csvRecord } from './csv-records.ts'
 import { type FileFormat, writtenFile } from './file-format.ts'
 import { folderSink, withRows } from './folder-sink.ts'

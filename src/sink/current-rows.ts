@@ -8,8 +8,8 @@
 
 import { posix } from 'node:path'
 import type { FileEntry } from '../core/partition.ts'
-import { ident, literal } from '../lake/sql.ts'
-import { TABLES, type Table } from '../lake/tables.ts'
+import { ident, literal } from '../lake/duckdb/sql.ts'
+import { TABLES, type Table } from '../lake/tables/tables.ts'
 
 /** The table that lists what a database has loaded: `run`, `loaded_at`, `partitions`. */
 export const LOADS_TABLE = 'firmlake_loads'

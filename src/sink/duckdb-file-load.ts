@@ -5,10 +5,10 @@
 
 import { ToolkitError } from '../core/errors.ts'
 import type { FileEntry } from '../core/partition.ts'
-import type { ResultColumn, Session } from '../lake/duckdb.ts'
-import { ident, literal } from '../lake/sql.ts'
-import { stoppable } from '../lake/stoppable.ts'
-import type { Table } from '../lake/tables.ts'
+import type { ResultColumn, Session } from '../lake/duckdb/engine.ts'
+import { ident, literal } from '../lake/duckdb/sql.ts'
+import { stoppable } from '../lake/duckdb/stoppable.ts'
+import type { Table } from '../lake/tables/tables.ts'
 import {
   type BroughtContent,
   broughtContents,

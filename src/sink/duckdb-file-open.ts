@@ -1,8 +1,8 @@
 /** Opens a database file for one piece of work, and says in the toolkit's words why it cannot. */
 
 import { ToolkitError, writeError } from '../core/errors.ts'
-import { Engine, type Session } from '../lake/duckdb.ts'
-import { literal } from '../lake/sql.ts'
+import { Engine, type Session } from '../lake/duckdb/engine.ts'
+import { literal } from '../lake/duckdb/sql.ts'
 import { discard } from '../support/durable-files.ts'
 import { adoptOutput } from '../support/file-modes.ts'
 import { look } from '../support/list-files.ts'

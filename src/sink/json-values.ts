@@ -1,7 +1,7 @@
 /** Values in SQL as JSON has them, at every depth: DuckDB would write `NaN`, and instants with a space. */
 
-import { type ColumnType, parseColumnType } from '../lake/column-types.ts'
-import { ident, literal } from '../lake/sql.ts'
+import { type ColumnType, parseColumnType } from '../lake/duckdb/parse-column-type.ts'
+import { ident, literal } from '../lake/duckdb/sql.ts'
 
 /** ISO 8601, with as many digits as an instant has: three, or six. */
 export const instant = (value: string, zone: 'Z' | ''): string =>

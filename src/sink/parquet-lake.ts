@@ -2,8 +2,8 @@
 
 import type { CopyFormat, Relation } from '../core/relation.ts'
 import type { Sink } from '../core/sink.ts'
-import { fieldIds } from '../lake/field-ids.ts'
-import { QUARANTINE, TABLES } from '../lake/tables.ts'
+import { fieldIds } from '../lake/tables/field-ids.ts'
+import { QUARANTINE, TABLES } from '../lake/tables/tables.ts'
 import { folderSink, withRows } from './folder-sink.ts'
 
 export interface ParquetLakeOptions {

@@ -5,7 +5,7 @@
 
 import { ToolkitError } from '../core/errors.ts'
 import type { DeliverySink, Sink } from '../core/sink.ts'
-import { MANIFEST_FOLDER } from '../lake/layout.ts'
+import { MANIFEST_FOLDER } from '../lake/lake/layout.ts'
 import { storageOf } from '../storage/open-storage.ts'
 
 const FOLDER = '_loaded'

@@ -5,7 +5,7 @@
 
 import { writeSync } from 'node:fs'
 import { createInterface } from 'node:readline'
-import { errorText } from '../../src/cli/report-error.ts'
+import { errorText } from '../../src/cli/output/report-error.ts'
 import { armFaults, disarmFaults, type FaultsSeen, type PlannedFault } from '../support/failing-writes.ts'
 import { type Inputs, isWriteOperation, WRITE_OPERATIONS } from './write-operations.ts'
 

@@ -2,12 +2,12 @@
 
 import { cp, mkdir, readFile, rm, stat, truncate, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { convert } from '../../src/pipeline/convert-run.ts'
-import { publish } from '../../src/pipeline/publish-run.ts'
-import { makeBatches } from '../../src/server/batches/make-batches.ts'
-import { serveCopy } from '../../src/server/copy/serve-copy.ts'
+import { convert } from '../../src/pipeline/convert/convert.ts'
+import { publish } from '../../src/pipeline/targets/publish.ts'
+import { makeBatches } from '../../src/server/batch-files/make-batch-files.ts'
+import { chooseEmbedder } from '../../src/server/ranking/choose-embedder.ts'
 import { addRates } from '../../src/server/rates/lake-rates.ts'
-import { chooseEmbedder } from '../../src/server/text/choose-embedder.ts'
+import { serveCopy } from '../../src/server/serving-index/build/current-index.ts'
 import { filesOf, flipBit } from '../manifest/damage.ts'
 import { companyLine, relationsLine, runIn, textOf } from '../pipeline/batch-bench.ts'
 

@@ -4,12 +4,17 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { collectGarbage } from '../../src/manifest/gc.ts'
 import { newestSnapshot } from '../../src/manifest/snapshots.ts'
-import { compact } from '../../src/pipeline/compact.ts'
+import { compact } from '../../src/pipeline/compact/compact.ts'
 import { publishedTables } from '../../src/publish/table-files.ts'
-import { batchFilePath, batchSnapshots, indexMark, readIndex } from '../../src/server/batches/batch-index.ts'
-import { makeBatches } from '../../src/server/batches/make-batches.ts'
-import { serveCopy } from '../../src/server/copy/serve-copy.ts'
+import {
+  batchFilePath,
+  batchSnapshots,
+  indexMark,
+  readIndex,
+} from '../../src/server/batch-files/batch-index.ts'
+import { makeBatches } from '../../src/server/batch-files/make-batch-files.ts'
 import { addRates } from '../../src/server/rates/lake-rates.ts'
+import { serveCopy } from '../../src/server/serving-index/build/current-index.ts'
 import { hashFile } from '../../src/support/hash.ts'
 import { deadRun } from '../manifest/small-lake.ts'
 import { hashLake, runIn, sha256 } from '../pipeline/batch-bench.ts'

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { parseDuration } from '../../src/cli/service-options.ts'
+import { parseDuration } from '../../src/cli/options/service-options.ts'
 import { queryLake } from '../pipeline/batch-bench.ts'
 import {
   type FakeCompany,

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { expect, test } from 'vitest'
-import { errorText } from '../../src/cli/report-error.ts'
+import { errorText } from '../../src/cli/output/report-error.ts'
 import { isFinal, systemError, ToolkitError, writeError } from '../../src/core/errors.ts'
 
 /** An error as Node's file system gives it. */

@@ -1,7 +1,7 @@
 import { cp, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { Engine } from '../../src/lake/duckdb.ts'
+import { Engine } from '../../src/lake/duckdb/engine.ts'
 import { jsonLines } from '../../src/sink/json-lines.ts'
 import { parquetLake } from '../../src/sink/parquet-lake.ts'
 import { cli, errorCode } from '../cli/run-cli.ts'

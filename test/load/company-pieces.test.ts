@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { Engine, type Session } from '../../src/lake/duckdb.ts'
+import { Engine, type Session } from '../../src/lake/duckdb/engine.ts'
 import {
   type CompanyPieces,
   companyText,
   giveBackCompanies,
   prepareGivingBack,
-} from '../../src/load/give-back.ts'
-import { slicesOf, sliceView } from '../../src/load/slices.ts'
+} from '../../src/load/restore/restore.ts'
+import { slicesOf, sliceView } from '../../src/load/restore/slices.ts'
 import { type LoadedLake, Workbench } from './loaded-lake.ts'
 import { canonical } from './same-record.ts'
 

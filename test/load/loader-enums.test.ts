@@ -3,7 +3,7 @@
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import type { Block } from '../../src/core/block.ts'
-import { Engine } from '../../src/lake/duckdb.ts'
+import { Engine } from '../../src/lake/duckdb/engine.ts'
 import { type CheckedBlock, checkBlock, refusedLine } from '../../src/load/check-block.ts'
 import { RecordChecker } from '../../src/load/check-record.ts'
 import { type LoadedPart, openLoader } from '../../src/load/loader.ts'

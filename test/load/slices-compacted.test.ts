@@ -2,9 +2,9 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { Engine, type Session } from '../../src/lake/duckdb.ts'
-import { prepareGivingBack, type SliceRows, slicesOf, sliceView } from '../../src/load/slices.ts'
-import { compact } from '../../src/pipeline/compact.ts'
+import { Engine, type Session } from '../../src/lake/duckdb/engine.ts'
+import { prepareGivingBack, type SliceRows, slicesOf, sliceView } from '../../src/load/restore/slices.ts'
+import { compact } from '../../src/pipeline/compact/compact.ts'
 import { type Bench, companyLine, openBench, relationsLine } from '../pipeline/batch-bench.ts'
 
 const MANY = 900

@@ -2,7 +2,7 @@
 
 import { setTimeout as pause } from 'node:timers/promises'
 import { ToolkitError } from '../../src/core/errors.ts'
-import { claimRun } from '../../src/manifest/run-claims.ts'
+import { claimRun } from '../../src/manifest/run-lease.ts'
 
 const [lake = '', run = ''] = process.argv.slice(2)
 try {

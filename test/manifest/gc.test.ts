@@ -12,9 +12,9 @@ import {
   SERVE_FOLDER,
   servePath,
   snapshotPath,
-} from '../../src/lake/layout.ts'
+} from '../../src/lake/lake/layout.ts'
 import { collectGarbage } from '../../src/manifest/gc.ts'
-import { claimRun, type RunClaim } from '../../src/manifest/run-claims.ts'
+import { claimRun, type RunClaim } from '../../src/manifest/run-lease.ts'
 import { makeLake, removeRun } from '../../src/manifest/runs.ts'
 import { listSnapshots, readSnapshot } from '../../src/manifest/snapshots.ts'
 import { verifyLake } from '../../src/manifest/verify.ts'

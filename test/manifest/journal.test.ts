@@ -1,6 +1,6 @@
 import { appendFile, readFile, rm, writeFile } from 'node:fs/promises'
 import { expect, test } from 'vitest'
-import { inLake } from '../../src/lake/layout.ts'
+import { inLake } from '../../src/lake/lake/layout.ts'
 import { journalPath, openJournal, readJournal } from '../../src/manifest/journal.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { seededRandom } from './damage.ts'

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { inLake, MANIFEST_FOLDER, recordPath, snapshotPath } from '../../src/lake/layout.ts'
+import { inLake, MANIFEST_FOLDER, recordPath, snapshotPath } from '../../src/lake/lake/layout.ts'
 import { makeLake } from '../../src/manifest/runs.ts'
 import { bytesToSnapshot, snapshotToText } from '../../src/manifest/snapshot-text.ts'
 import {

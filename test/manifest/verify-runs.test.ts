@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { RATES_PATH, runPath } from '../../src/lake/layout.ts'
+import { RATES_PATH, runPath } from '../../src/lake/lake/layout.ts'
 import { ratesFileText } from '../../src/manifest/rates-file.ts'
 import { verifyLake } from '../../src/manifest/verify.ts'
 import { storageOf } from '../../src/storage/open-storage.ts'

@@ -1,7 +1,7 @@
 import { chmod, mkdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { inLake, recordPath, snapshotPath } from '../../src/lake/layout.ts'
+import { inLake, recordPath, snapshotPath } from '../../src/lake/lake/layout.ts'
 import { collectGarbage } from '../../src/manifest/gc.ts'
 import { removeRun } from '../../src/manifest/runs.ts'
 import { createSnapshot, ensureRecord, readSnapshot } from '../../src/manifest/snapshots.ts'

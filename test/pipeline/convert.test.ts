@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import type { Source } from '../../src/core/source.ts'
 import { createRun } from '../../src/manifest/runs.ts'
-import type { BatchSummary } from '../../src/pipeline/load-batches.ts'
-import { workOn } from '../../src/pipeline/work-on.ts'
+import { workOn } from '../../src/pipeline/run/load-into-lake.ts'
+import type { BatchSummary } from '../../src/pipeline/run/load-sources.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import {
   type Bench,

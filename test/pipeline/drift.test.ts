@@ -3,9 +3,9 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { expect, test } from 'vitest'
 import type { Snapshot } from '../../src/core/partition.ts'
-import { inLake, recordPath, snapshotPath } from '../../src/lake/layout.ts'
+import { inLake, recordPath, snapshotPath } from '../../src/lake/lake/layout.ts'
 import { recordText, snapshotToText } from '../../src/manifest/snapshot-text.ts'
-import { compact } from '../../src/pipeline/compact.ts'
+import { compact } from '../../src/pipeline/compact/compact.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { companyLine, openBench } from './batch-bench.ts'
 

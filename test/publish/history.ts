@@ -2,10 +2,10 @@
 
 import { expect } from 'vitest'
 import type { Snapshot } from '../../src/core/partition.ts'
-import { filesOf, readTable } from '../../src/lake/current-versions.ts'
-import type { Session } from '../../src/lake/duckdb.ts'
-import { ident, literal } from '../../src/lake/sql.ts'
-import { TABLES, type Table } from '../../src/lake/tables.ts'
+import type { Session } from '../../src/lake/duckdb/engine.ts'
+import { ident, literal } from '../../src/lake/duckdb/sql.ts'
+import { filesOf, readTable } from '../../src/lake/lake/current-versions.ts'
+import { TABLES, type Table } from '../../src/lake/tables/tables.ts'
 
 /** A table's own columns with their types. */
 export const ownColumns = ({ columns }: Table): string =>

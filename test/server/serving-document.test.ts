@@ -4,9 +4,9 @@ import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 import { AREAS } from '../../src/contract/authorization.ts'
 import { OPERATIONS } from '../../src/contract/requests.ts'
+import { readTokens } from '../../src/server/access/read-tokens.ts'
 import { FAULT_NAMES } from '../../src/server/faults/fault-kinds.ts'
 import { readFaults } from '../../src/server/faults/read-faults.ts'
-import { readTokens } from '../../src/server/tokens/read-tokens.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const document = await readFile(fileURLToPath(new URL('../../docs/serving.md', import.meta.url)), 'utf8')

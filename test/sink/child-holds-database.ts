@@ -1,8 +1,8 @@
 /** Holds a database file open until its standard input ends. */
 
 import { once } from 'node:events'
-import { Engine } from '../../src/lake/duckdb.ts'
-import { literal } from '../../src/lake/sql.ts'
+import { Engine } from '../../src/lake/duckdb/engine.ts'
+import { literal } from '../../src/lake/duckdb/sql.ts'
 
 const engine = await Engine.open({ memoryBytes: 256 * 1024 ** 2 })
 const session = await engine.connect()

@@ -2,7 +2,7 @@
 
 import { readdirSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { Engine } from '../../src/lake/duckdb.ts'
+import { Engine } from '../../src/lake/duckdb/engine.ts'
 import { duckdbFile } from '../../src/sink/duckdb-file.ts'
 
 const [file = '', staging = ''] = process.argv.slice(2)

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import { expect, onTestFinished, test } from 'vitest'
-import { Engine } from '../../src/lake/duckdb.ts'
+import { Engine } from '../../src/lake/duckdb/engine.ts'
 import { FILE_FORMATS, FORMAT_NAMES, STREAM_FORMATS } from '../../src/sink/formats.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 

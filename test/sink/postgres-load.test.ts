@@ -1,7 +1,7 @@
 /** What the PostgreSQL sink makes of the lake's tables, and which rows it shows. */
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { TABLES } from '../../src/lake/tables.ts'
+import { TABLES } from '../../src/lake/tables/tables.ts'
 import { needs } from '../support/needs.ts'
 import {
   type PostgresServer,

@@ -1,6 +1,6 @@
 /** Rows for sinks: one column of each kind that the lake's tables have. */
 
-import { ident, literal } from '../../src/lake/sql.ts'
+import { ident, literal } from '../../src/lake/duckdb/sql.ts'
 
 export interface SinkRow {
   readonly id: number

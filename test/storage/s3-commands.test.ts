@@ -220,7 +220,7 @@ test('sinks and exports take from a bucket what stands there', async (context) =
   expect(stdout.trimEnd().split('\n')[1]?.replace(/\.0$/, '')).toBe(
     Object.values((before as object[])[0] ?? {}).join(','),
   )
-  const { Engine } = await import('../../src/lake/duckdb.ts')
+  const { Engine } = await import('../../src/lake/duckdb/engine.ts')
   const engine = await Engine.open({ memoryBytes: 512 * 1024 ** 2 })
   try {
     const session = await engine.connect()

@@ -6,7 +6,7 @@ import { createServer } from 'node:https'
 import type { AddressInfo, Server } from 'node:net'
 import { expect, onTestFinished, type TestContext, test, vi } from 'vitest'
 import { openCatalog } from '../../src/publish/iceberg/catalog-client.ts'
-import { serviceEmbedder } from '../../src/server/text/service-embedder.ts'
+import { serviceEmbedder } from '../../src/server/ranking/service-embedder.ts'
 import { verifiedFetch } from '../../src/support/verified-fetch.ts'
 import { selfSigned } from './needs.ts'
 

@@ -2,13 +2,13 @@
 
 import type { Command } from 'commander'
 import type { ListedBatchFile } from '../../source/service/service.ts'
-import { type BatchFilter, batchFilterOptions, selectionOf } from '../batch-options.ts'
-import { formatBytes, formatCount } from '../format.ts'
 import { interruptible } from '../interrupt.ts'
-import { type JsonOption, jsonOption, withExamples } from '../options.ts'
-import { printJson, printLines } from '../output.ts'
-import { type ServiceCommandOptions, serviceOf, serviceOptions } from '../service-options.ts'
-import { textTable } from '../text-table.ts'
+import { type BatchFilter, batchFilterOptions, selectionOf } from '../options/batch-options.ts'
+import { type JsonOption, jsonOption, withExamples } from '../options/options.ts'
+import { type ServiceCommandOptions, serviceOf, serviceOptions } from '../options/service-options.ts'
+import { formatBytes, formatCount } from '../output/format.ts'
+import { printJson, printLines } from '../output/print.ts'
+import { textTable } from '../output/text-table.ts'
 
 interface ListOptions extends JsonOption, BatchFilter, ServiceCommandOptions {}
 
@@ -51,7 +51,7 @@ const NONE_AT_ALL =
   'The service lists no batch files. Where it is "firmlake serve", "firmlake batches make" makes them of its lake.'
 
 const runList = async (options: ListOptions): Promise<void> => {
-  const { chooseBatchFiles } = await import('../../pipeline/pull-batches-choose.ts')
+  const { chooseBatchFiles } = await import('../../pipeline/batch-files/choose-batch-files.ts')
   const service = await serviceOf(options)
   try {
     const listed = await interruptible((signal) => service.batchFiles({ signal }))

@@ -1,8 +1,7 @@
 /** `batches make`: batch files of a snapshot, which `serve` offers. */
 
 import type { Command } from 'commander'
-import type { MadeBatches } from '../../server/batches/make-batches.ts'
-import { formatBytes, formatCount, formatCounted } from '../format.ts'
+import type { MadeBatches } from '../../server/batch-files/make-batch-files.ts'
 import { interruptible } from '../interrupt.ts'
 import {
   type JsonOption,
@@ -13,9 +12,10 @@ import {
   snapshotOption,
   wholeNumber,
   withExamples,
-} from '../options.ts'
-import { note, printJson, printLines } from '../output.ts'
-import { memoryOption, threadsOption } from '../run-options.ts'
+} from '../options/options.ts'
+import { memoryOption, threadsOption } from '../options/run-options.ts'
+import { formatBytes, formatCount, formatCounted } from '../output/format.ts'
+import { note, printJson, printLines } from '../output/print.ts'
 
 interface MakeOptions extends LakeOption, JsonOption, SnapshotOption {
   readonly companiesPerFile: number
@@ -53,9 +53,9 @@ const runMake = async (
   { lake, snapshot, companiesPerFile, memory, threads, json }: MakeOptions,
   signal: AbortSignal,
 ): Promise<void> => {
-  const { makeBatches } = await import('../../server/batches/make-batches.ts')
-  const { serveCopy } = await import('../../server/copy/serve-copy.ts')
-  const { chooseEmbedder } = await import('../../server/text/choose-embedder.ts')
+  const { makeBatches } = await import('../../server/batch-files/make-batch-files.ts')
+  const { serveCopy } = await import('../../server/serving-index/build/current-index.ts')
+  const { chooseEmbedder } = await import('../../server/ranking/choose-embedder.ts')
   const { copyProgress, servingMemory } = await import('../serving.ts')
   const progress = copyProgress()
   const embedder = await chooseEmbedder(process.env, signal)

@@ -2,19 +2,24 @@
 
 import type { Command } from 'commander'
 import { ToolkitError } from '../../core/errors.ts'
-import type { BatchPull } from '../../pipeline/batches-run.ts'
-import type { BatchSelection } from '../../pipeline/pull-batches-choose.ts'
+import type { BatchSelection } from '../../pipeline/batch-files/choose-batch-files.ts'
+import type { BatchPull } from '../../pipeline/batch-files/pull-batch-files.ts'
 import type { ListedBatchFile } from '../../source/service/service.ts'
-import { type BatchFilter, batchFilterOptions, selectionOf } from '../batch-options.ts'
 import { exitCodeOfReports } from '../exit-codes.ts'
-import { formatBytes, formatCounted } from '../format.ts'
-import { modeOption } from '../lake-mode.ts'
-import { jsonOption, lakeOption, withExamples } from '../options.ts'
-import { note, printJson, printLines } from '../output.ts'
+import { type BatchFilter, batchFilterOptions, selectionOf } from '../options/batch-options.ts'
+import { modeOption } from '../options/lake-mode.ts'
+import { jsonOption, lakeOption, withExamples } from '../options/options.ts'
+import {
+  type SkipBadFilesOption,
+  skipBadFilesOption,
+  unknownOptions,
+  workOptions,
+} from '../options/run-options.ts'
+import { serviceOptions, serviceUrl } from '../options/service-options.ts'
+import { formatBytes, formatCounted } from '../output/format.ts'
+import { note, printJson, printLines } from '../output/print.ts'
+import { type RunReport, reportLines, reportOf, warnOf } from '../output/run-report.ts'
 import { type PullingOptions, pulling } from '../pulling.ts'
-import { type SkipBadFilesOption, skipBadFilesOption, unknownOptions, workOptions } from '../run-options.ts'
-import { type RunReport, reportLines, reportOf, warnOf } from '../run-report.ts'
-import { serviceOptions, serviceUrl } from '../service-options.ts'
 
 interface PullOptions extends PullingOptions, BatchFilter, SkipBadFilesOption {
   readonly new?: true
@@ -81,7 +86,7 @@ const reportOfPull = (
 
 const runPull = async (ids: string[], options: PullOptions): Promise<void> => {
   const selection = chosenBy(ids, options)
-  const { pullBatches } = await import('../../pipeline/batches-run.ts')
+  const { pullBatches } = await import('../../pipeline/batch-files/pull-batch-files.ts')
   await pulling(options, async ({ line, watch, service, work, measured }) => {
     let loading = false
     const pulled = await work((run) =>

@@ -2,17 +2,23 @@
 
 import type { Command } from 'commander'
 import { ToolkitError } from '../../core/errors.ts'
-import { DEFAULT_TARGET_BYTES } from '../../pipeline/compact-plan.ts'
-import type { CompactEvent, CompactProgress } from '../../pipeline/compact-progress.ts'
-import type { CompactedTable, CompactSummary } from '../../pipeline/compact-work.ts'
-import { formatBytes, formatCount, formatCounted, formatDuration, formatShare } from '../format.ts'
+import type { CompactedTable, CompactSummary } from '../../pipeline/compact/compact-work.ts'
+import { DEFAULT_TARGET_BYTES } from '../../pipeline/compact/plan-compaction.ts'
+import type { CompactEvent, CompactProgress } from '../../pipeline/compact/watch-statement.ts'
 import { interruptible } from '../interrupt.ts'
-import { type JsonOption, jsonOption, type LakeOption, lakeOption, withExamples } from '../options.ts'
-import { printJson, printLines } from '../output.ts'
-import { ProgressLine } from '../progress-line.ts'
+import { type JsonOption, jsonOption, type LakeOption, lakeOption, withExamples } from '../options/options.ts'
+import {
+  bytesOption,
+  type ExtraOptions,
+  extraOptions,
+  memoryOption,
+  threadsOption,
+} from '../options/run-options.ts'
+import { formatBytes, formatCount, formatCounted, formatDuration, formatShare } from '../output/format.ts'
+import { printJson, printLines } from '../output/print.ts'
+import { ProgressLine } from '../output/progress-line.ts'
+import { textTable } from '../output/text-table.ts'
 import { checkExtras, doExtras } from '../run-extras.ts'
-import { bytesOption, type ExtraOptions, extraOptions, memoryOption, threadsOption } from '../run-options.ts'
-import { textTable } from '../text-table.ts'
 
 interface CompactCommandOptions extends LakeOption, JsonOption, ExtraOptions {
   readonly targetBytes: number
@@ -52,7 +58,7 @@ const runCompact = async (options: CompactCommandOptions): Promise<void> => {
   if (targetBytes < LEAST_TARGET_BYTES)
     throw new ToolkitError('USAGE', `Cannot use --target-bytes ${targetBytes}: expected at least 1MiB`)
   await checkExtras(options)
-  const { compact } = await import('../../pipeline/compact.ts')
+  const { compact } = await import('../../pipeline/compact/compact.ts')
   const line = new ProgressLine({ terminalOnly: json === true })
   const startMs = performance.now()
   const onEvent = (event: CompactEvent): void => show(line, event)

@@ -5,7 +5,7 @@ import { DECODE_LIMITS } from '../../decode/decode-limits.ts'
 import { DEFAULT_MAX_DEPTH } from '../../load/check-record.ts'
 import { exitCodeOfReports } from '../exit-codes.ts'
 import { interruptible } from '../interrupt.ts'
-import { checkMode, type ModeOption, modeOption } from '../lake-mode.ts'
+import { checkMode, type ModeOption, modeOption } from '../options/lake-mode.ts'
 import {
   contentOption,
   type JsonOption,
@@ -14,10 +14,7 @@ import {
   lakeOption,
   wholeNumber,
   withExamples,
-} from '../options.ts'
-import { printJson, printLines } from '../output.ts'
-import { ProgressLine } from '../progress-line.ts'
-import { checkExtras, doExtras } from '../run-extras.ts'
+} from '../options/options.ts'
 import {
   bytesOption,
   type SkipBadFilesOption,
@@ -26,9 +23,12 @@ import {
   unknownOptions,
   type WorkOptions,
   workOptions,
-} from '../run-options.ts'
-import { watchRun } from '../run-progress.ts'
-import { type RunReport, reportLines, reportOf, warnOf } from '../run-report.ts'
+} from '../options/run-options.ts'
+import { printJson, printLines } from '../output/print.ts'
+import { ProgressLine } from '../output/progress-line.ts'
+import { type RunReport, reportLines, reportOf, warnOf } from '../output/run-report.ts'
+import { watchRun } from '../output/watch-run.ts'
+import { checkExtras, doExtras } from '../run-extras.ts'
 
 interface ConvertCommandOptions
   extends LakeOption,
@@ -87,7 +87,7 @@ export const convertPaths = async (
   line: ProgressLine,
 ): Promise<RunReport> => {
   const { lake, content, again = false, maxLineBytes, maxRatio, maxDepth } = options
-  const { convert } = await import('../../pipeline/convert-run.ts')
+  const { convert } = await import('../../pipeline/convert/convert.ts')
   const watch = watchRun(line)
   try {
     const summary = await interruptible((signal) =>

@@ -5,14 +5,14 @@ import type { Command } from 'commander'
 import { UNKNOWN_LIMITS } from '../../core/unknown-names.ts'
 import { DECODE_LIMITS } from '../../decode/decode-limits.ts'
 import { DEFAULT_MAX_DEPTH } from '../../load/check-record.ts'
-import { DEFAULT_MEMORY_BYTES, DEFAULT_THREADS } from '../../pipeline/divide-memory.ts'
-import { DEFAULT_MAX_QUARANTINED, parseQuarantineLimit } from '../../pipeline/quarantine-limit.ts'
+import { DEFAULT_MEMORY_BYTES, DEFAULT_THREADS } from '../../pipeline/run/divide-memory.ts'
+import { DEFAULT_MAX_QUARANTINED, parseQuarantineLimit } from '../../pipeline/run/quarantine-limit.ts'
 import { interruptible } from '../interrupt.ts'
-import { type LakeOption, playLakeOption, withExamples } from '../options.ts'
-import { printLines } from '../output.ts'
-import { ProgressLine } from '../progress-line.ts'
-import { queryMemory } from '../run-options.ts'
-import { reportLines, warnOf } from '../run-report.ts'
+import { type LakeOption, playLakeOption, withExamples } from '../options/options.ts'
+import { queryMemory } from '../options/run-options.ts'
+import { printLines } from '../output/print.ts'
+import { ProgressLine } from '../output/progress-line.ts'
+import { reportLines, warnOf } from '../output/run-report.ts'
 import { convertPaths } from './convert.ts'
 
 const SAMPLE = fileURLToPath(new URL('../../../data/sample', import.meta.url))
@@ -53,7 +53,7 @@ const runDemo = async ({ lake }: LakeOption): Promise<void> => {
 
   await heading('What the lake holds')
   const { readStatus } = await import('../lake-status.ts')
-  const { statusLines } = await import('../status-text.ts')
+  const { statusLines } = await import('../output/status-lines.ts')
   await printLines(statusLines(await readStatus(lake), false))
   await askQuestions(lake)
 
@@ -67,8 +67,8 @@ const heading = (title: string): Promise<void> => printLines(['', `== ${title}`,
 
 const askQuestions = async (lake: string): Promise<void> => {
   const { askLake } = await import('../lake-query.ts')
-  const { QUESTIONS } = await import('../demo-questions.ts')
-  const { printResult } = await import('../query-output.ts')
+  const { QUESTIONS } = await import('../demo/questions.ts')
+  const { printResult } = await import('../output/print-result.ts')
   await askLake(
     { lake, memoryBytes: queryMemory(DEFAULT_MEMORY_BYTES), threads: DEFAULT_THREADS },
     async (query) => {
@@ -83,8 +83,8 @@ const askQuestions = async (lake: string): Promise<void> => {
 
 /** @throws {ToolkitError} RECORDS_DIFFER */
 const goRound = async (lake: string): Promise<void> => {
-  const { roundTrip } = await import('../demo-round-trip.ts')
-  const { checkRoundTrip, roundTripLines } = await import('../demo-report.ts')
+  const { roundTrip } = await import('../demo/round-trip.ts')
+  const { checkRoundTrip, roundTripLines } = await import('../demo/report.ts')
   const startedMs = performance.now()
   const line = new ProgressLine()
   const trip = await interruptible(async (signal) => {

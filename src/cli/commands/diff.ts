@@ -3,9 +3,8 @@
 import { type Command, Option } from 'commander'
 import { ToolkitError } from '../../core/errors.ts'
 import type { Snapshot } from '../../core/partition.ts'
-import type { DiffProgress } from '../../lake/compare-snapshots.ts'
-import type { DiffRows, DiffSummary, LakeDiff } from '../../lake/diff.ts'
-import { formatCount, formatCounted } from '../format.ts'
+import type { DiffProgress } from '../../lake/diff/compare-snapshots.ts'
+import type { DiffRows, DiffSummary, LakeDiff } from '../../lake/diff/open-diff.ts'
 import { interruptible } from '../interrupt.ts'
 import { showFetch } from '../lake-query.ts'
 import {
@@ -17,11 +16,12 @@ import {
   uncheckedOption,
   wholeNumber,
   withExamples,
-} from '../options.ts'
-import { print, printLines } from '../output.ts'
-import { ProgressLine } from '../progress-line.ts'
-import { MOST_TABLE_ROWS, RESULT_FORMATS, type ResultFormat } from '../query-output.ts'
-import { memoryOption, queryMemory, threadsOption } from '../run-options.ts'
+} from '../options/options.ts'
+import { memoryOption, queryMemory, threadsOption } from '../options/run-options.ts'
+import { formatCount, formatCounted } from '../output/format.ts'
+import { print, printLines } from '../output/print.ts'
+import { MOST_TABLE_ROWS, RESULT_FORMATS, type ResultFormat } from '../output/print-result.ts'
+import { ProgressLine } from '../output/progress-line.ts'
 
 const PARTS = ['companies', 'restatements'] as const
 type Part = (typeof PARTS)[number]
@@ -90,7 +90,7 @@ const readBoth = async ({ lake, from, to }: DiffOptions): Promise<readonly [Snap
 const runDiff = async (options: DiffOptions): Promise<void> => {
   const { lake, format = 'table', memory, threads, json, unchecked } = options
   const [from, to] = await readBoth(options)
-  const { openDiff } = await import('../../lake/diff.ts')
+  const { openDiff } = await import('../../lake/diff/open-diff.ts')
   const line = new ProgressLine({ terminalOnly: json === true })
   const memoryBytes = queryMemory(memory)
   const onProgress = (progress: DiffProgress): void => line.show(() => progressText(progress))
@@ -114,7 +114,7 @@ const progressText = ({ table, tablesDone, tables, part, parts }: DiffProgress):
   (parts > 1 ? `  part ${formatCount(part + 1)} of ${formatCount(parts)}` : '')
 
 const printTables = async (diff: LakeDiff, { only, limit }: DiffOptions): Promise<void> => {
-  const { printResult } = await import('../query-output.ts')
+  const { printResult } = await import('../output/print-result.ts')
   const { companies, relations, restatements } = diff.summary
   await printLines(summaryLines(diff.summary))
   const changes = [companies, relations].some((one) => one.new + one.changed + one.gone > 0)
@@ -136,7 +136,7 @@ const printRows = async (
   format: 'csv' | 'json',
   { only, limit }: DiffOptions,
 ): Promise<void> => {
-  const { printResult } = await import('../query-output.ts')
+  const { printResult } = await import('../output/print-result.ts')
   if (format === 'json') await print(`{"summary":${JSON.stringify(diff.summary)},\n"rows":`)
   await printResult(await diff.rows(only === undefined ? 'all' : ROWS[only]), format, limit)
   if (format === 'json') await print('}\n')

@@ -2,10 +2,9 @@
 
 import { type Command, Option } from 'commander'
 import { ToolkitError } from '../../core/errors.ts'
-import type { ExportProgress, ExportSummary, ExportTarget } from '../../pipeline/export-lake.ts'
+import type { ExportProgress, ExportSummary, ExportTarget } from '../../pipeline/export/export-tables.ts'
 import { STREAM_FORMATS, type StreamFormatName } from '../../sink/formats.ts'
 import { fetchText } from '../fetch-text.ts'
-import { formatBytes, formatCount, formatCounted, formatDuration, formatRate } from '../format.ts'
 import { interruptible } from '../interrupt.ts'
 import {
   type JsonOption,
@@ -15,12 +14,13 @@ import {
   type SnapshotOption,
   snapshotOption,
   withExamples,
-} from '../options.ts'
-import { note, printJson, printLines } from '../output.ts'
-import { ProgressLine } from '../progress-line.ts'
-import { memoryOption, queryMemory, threadsOption } from '../run-options.ts'
-import { warnOfPassword } from '../target-warning.ts'
-import { textTable } from '../text-table.ts'
+} from '../options/options.ts'
+import { memoryOption, queryMemory, threadsOption } from '../options/run-options.ts'
+import { formatBytes, formatCount, formatCounted, formatDuration, formatRate } from '../output/format.ts'
+import { note, printJson, printLines } from '../output/print.ts'
+import { ProgressLine } from '../output/progress-line.ts'
+import { warnOfPassword } from '../output/target-warning.ts'
+import { textTable } from '../output/text-table.ts'
 
 interface ExportCommandOptions extends LakeOption, JsonOption, SnapshotOption {
   readonly to: string
@@ -88,7 +88,7 @@ const targetOf = async ({ to, format, json }: ExportCommandOptions): Promise<Exp
     }
   }
   if (format !== undefined) usage('Cannot use --format with a target of its own format: it is for --to -')
-  const { readAddress } = await import('../../pipeline/choose-sink.ts')
+  const { readAddress } = await import('../../pipeline/targets/open-sink.ts')
   const address = readAddress(to)
   warnOfPassword([to])
   return address
@@ -112,7 +112,7 @@ const runExport = async (options: ExportCommandOptions): Promise<void> => {
   if (sql !== undefined && (tables?.length ?? 0) > 1)
     usage('Cannot use several --table with --sql: one gives the answer its name')
   const to = await targetOf(options)
-  const { exportLake } = await import('../../pipeline/export-lake.ts')
+  const { exportLake } = await import('../../pipeline/export/export-tables.ts')
   const line = new ProgressLine({ terminalOnly: json === true })
   const startMs = performance.now()
   const seconds = (): number => (performance.now() - startMs) / 1000

@@ -2,11 +2,10 @@
 
 import type { Command } from 'commander'
 import type { Garbage } from '../../manifest/gc.ts'
-import { DEFAULT_MEMORY_BYTES } from '../../pipeline/divide-memory.ts'
-import type { PublishProgress } from '../../pipeline/publish-run.ts'
-import { catalogOf } from '../catalog-options.ts'
-import { formatBytes, formatCounted } from '../format.ts'
+import { DEFAULT_MEMORY_BYTES } from '../../pipeline/run/divide-memory.ts'
+import type { PublishProgress } from '../../pipeline/targets/publish.ts'
 import { interruptible } from '../interrupt.ts'
+import { catalogOf } from '../options/catalog-options.ts'
 import {
   type JsonOption,
   jsonOption,
@@ -14,10 +13,11 @@ import {
   lakeOption,
   wholeNumber,
   withExamples,
-} from '../options.ts'
-import { printJson, printLines } from '../output.ts'
-import { ProgressLine } from '../progress-line.ts'
-import { queryMemory } from '../run-options.ts'
+} from '../options/options.ts'
+import { queryMemory } from '../options/run-options.ts'
+import { formatBytes, formatCounted } from '../output/format.ts'
+import { printJson, printLines } from '../output/print.ts'
+import { ProgressLine } from '../output/progress-line.ts'
 
 interface GcOptions extends LakeOption, JsonOption {
   readonly keep?: number
@@ -51,7 +51,7 @@ export const addGc = (program: Command): void => {
  * @returns the snapshot that all of it shows then at least; `undefined` where nothing is published
  */
 const publishFirst = async (lake: string, line: ProgressLine): Promise<number | undefined> => {
-  const { publish, publishedFormats } = await import('../../pipeline/publish-run.ts')
+  const { publish, publishedFormats } = await import('../../pipeline/targets/publish.ts')
   const memoryBytes = queryMemory(DEFAULT_MEMORY_BYTES)
   const inLake = await publishedFormats(lake)
   const catalog = catalogOf()

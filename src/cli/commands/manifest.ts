@@ -8,8 +8,8 @@ import {
   type SnapshotOption,
   snapshotOption,
   withExamples,
-} from '../options.ts'
-import { print } from '../output.ts'
+} from '../options/options.ts'
+import { print } from '../output/print.ts'
 
 export const addManifest = (program: Command): void => {
   const command = program

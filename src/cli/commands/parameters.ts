@@ -4,10 +4,10 @@ import { Argument, type Command } from 'commander'
 import type { Content } from '../../contract/objects.ts'
 import type { ListedParameter } from '../../source/service/list-parameters.ts'
 import { interruptible } from '../interrupt.ts'
-import { type JsonOption, jsonOption, withExamples } from '../options.ts'
-import { printJson, printLines } from '../output.ts'
-import { type ServiceCommandOptions, serviceOf, serviceOptions } from '../service-options.ts'
-import { textTable } from '../text-table.ts'
+import { type JsonOption, jsonOption, withExamples } from '../options/options.ts'
+import { type ServiceCommandOptions, serviceOf, serviceOptions } from '../options/service-options.ts'
+import { printJson, printLines } from '../output/print.ts'
+import { textTable } from '../output/text-table.ts'
 
 interface ParametersOptions extends JsonOption, ServiceCommandOptions {}
 
@@ -42,7 +42,7 @@ const runParameters = async (
   try {
     const all = await interruptible((signal) => service.parameters(content, { signal }))
     if (name !== undefined) {
-      const { checkName } = await import('../../pipeline/pull-search.ts')
+      const { checkName } = await import('../../pipeline/pull/search.ts')
       checkName(content, name, all)
     }
     const shown =

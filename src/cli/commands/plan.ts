@@ -4,16 +4,22 @@ import { type Command, Option } from 'commander'
 import type { Content } from '../../contract/objects.ts'
 import { ToolkitError } from '../../core/errors.ts'
 import type { Snapshot } from '../../core/partition.ts'
-import type { PlanEstimate } from '../../pipeline/plan-windows-estimate.ts'
-import type { PullPlan } from '../../pipeline/pull-plan.ts'
-import { formatCount, formatCounted, formatDuration } from '../format.ts'
+import type { PlanEstimate } from '../../pipeline/pull/estimate-plan.ts'
+import type { PullPlan } from '../../pipeline/pull/pull-plan.ts'
 import { interruptible } from '../interrupt.ts'
-import { type JsonOption, jsonOption, type LakeOption, lakeOption, withExamples } from '../options.ts'
-import { printJson, printLines } from '../output.ts'
-import { contentArgument, type SearchOptions, searchOf, searchOptions, settingsFor } from '../pull-options.ts'
-import { gapLines, sinceLines } from '../pull-report.ts'
-import { type ServiceCommandOptions, serviceOf, serviceOptions } from '../service-options.ts'
-import { textTable } from '../text-table.ts'
+import { type JsonOption, jsonOption, type LakeOption, lakeOption, withExamples } from '../options/options.ts'
+import {
+  contentArgument,
+  type SearchOptions,
+  searchOf,
+  searchOptions,
+  settingsFor,
+} from '../options/pull-options.ts'
+import { type ServiceCommandOptions, serviceOf, serviceOptions } from '../options/service-options.ts'
+import { formatCount, formatCounted, formatDuration } from '../output/format.ts'
+import { printJson, printLines } from '../output/print.ts'
+import { gapLines, sinceLines } from '../output/pull-report.ts'
+import { textTable } from '../output/text-table.ts'
 
 interface PlanOptions extends Partial<LakeOption>, JsonOption, SearchOptions, ServiceCommandOptions {}
 
@@ -50,8 +56,8 @@ const snapshotOf = async ({ lake, since }: PlanOptions): Promise<Snapshot | null
 
 const runPlan = async (content: Content, options: PlanOptions): Promise<void> => {
   const settings = settingsFor(content, await searchOf(options.search), options)
-  const { planPull } = await import('../../pipeline/pull.ts')
-  const { estimatePlan } = await import('../../pipeline/plan-windows-estimate.ts')
+  const { planPull } = await import('../../pipeline/pull/plan-pull.ts')
+  const { estimatePlan } = await import('../../pipeline/pull/estimate-plan.ts')
   const snapshot = await snapshotOf(options)
   const service = await serviceOf(options)
   try {

@@ -1,16 +1,16 @@
 /** `publish`: shows a lake's tables to other engines, in their own table formats. */
 
 import type { Command } from 'commander'
-import type { FormatName, PublishProgress, PublishSummary } from '../../pipeline/publish-run.ts'
+import type { FormatName, PublishProgress, PublishSummary } from '../../pipeline/targets/publish.ts'
 import type { CatalogOptions } from '../../publish/iceberg/catalog-client.ts'
-import { type CatalogFlags, catalogOf } from '../catalog-options.ts'
-import { formatCount, formatCounted } from '../format.ts'
 import { interruptible } from '../interrupt.ts'
-import { type JsonOption, jsonOption, type LakeOption, lakeOption, withExamples } from '../options.ts'
-import { printJson, printLines } from '../output.ts'
-import { ProgressLine } from '../progress-line.ts'
-import { memoryOption, queryMemory } from '../run-options.ts'
-import { textTable } from '../text-table.ts'
+import { type CatalogFlags, catalogOf } from '../options/catalog-options.ts'
+import { type JsonOption, jsonOption, type LakeOption, lakeOption, withExamples } from '../options/options.ts'
+import { memoryOption, queryMemory } from '../options/run-options.ts'
+import { formatCount, formatCounted } from '../output/format.ts'
+import { printJson, printLines } from '../output/print.ts'
+import { ProgressLine } from '../output/progress-line.ts'
+import { textTable } from '../output/text-table.ts'
 
 interface PublishOptions extends LakeOption, JsonOption {
   readonly memory: number
@@ -90,7 +90,7 @@ const runPublish = async (
 ): Promise<void> => {
   const memoryBytes = queryMemory(memory)
   const line = new ProgressLine({ terminalOnly: json === true })
-  const { publish } = await import('../../pipeline/publish-run.ts')
+  const { publish } = await import('../../pipeline/targets/publish.ts')
   const onProgress = (progress: PublishProgress): void => line.show(() => stateText(progress))
   try {
     const summary = await interruptible((signal) =>

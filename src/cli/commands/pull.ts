@@ -3,9 +3,8 @@
 import { type Command, Option } from 'commander'
 import { LIMITS } from '../../contract/limits.ts'
 import type { Content } from '../../contract/objects.ts'
-import { modeOption } from '../lake-mode.ts'
-import { jsonOption, lakeOption, withExamples } from '../options.ts'
-import { printJson, printLines } from '../output.ts'
+import { modeOption } from '../options/lake-mode.ts'
+import { jsonOption, lakeOption, withExamples } from '../options/options.ts'
 import {
   contentArgument,
   type RequireOption,
@@ -15,12 +14,13 @@ import {
   searchOf,
   searchOptions,
   settingsFor,
-} from '../pull-options.ts'
-import { pullJson, pullLines, warnOfPull, watchPull } from '../pull-report.ts'
+} from '../options/pull-options.ts'
+import { unknownOptions, workOptions } from '../options/run-options.ts'
+import { serviceOptions, serviceUrl } from '../options/service-options.ts'
+import { printJson, printLines } from '../output/print.ts'
+import { pullJson, pullLines, warnOfPull, watchPull } from '../output/pull-report.ts'
+import { reportLines, reportOf, warnOf } from '../output/run-report.ts'
 import { type PullingOptions, pulling } from '../pulling.ts'
-import { unknownOptions, workOptions } from '../run-options.ts'
-import { reportLines, reportOf, warnOf } from '../run-report.ts'
-import { serviceOptions, serviceUrl } from '../service-options.ts'
 
 interface PullCommandOptions extends PullingOptions, SearchOptions, RequireOption {}
 
@@ -56,7 +56,7 @@ export const addPull = (program: Command): void => {
 
 const runPull = async (content: Content, options: PullCommandOptions): Promise<void> => {
   const settings = settingsFor(content, await searchOf(options.search), options)
-  const { pull } = await import('../../pipeline/pull-run.ts')
+  const { pull } = await import('../../pipeline/pull/pull.ts')
   let found = 0
   await pulling(options, async ({ line, work, measured }) => {
     const onPull = watchPull(line).onEvent

@@ -3,7 +3,7 @@
 import type { Command } from 'commander'
 import { DECODE_LIMITS } from '../../decode/decode-limits.ts'
 import { DEFAULT_MAX_DEPTH } from '../../load/check-record.ts'
-import type { QuarantineFile } from '../../pipeline/quarantine.ts'
+import type { QuarantineFile } from '../../pipeline/convert/quarantine.ts'
 import { interruptible } from '../interrupt.ts'
 import {
   type JsonOption,
@@ -12,10 +12,7 @@ import {
   lakeOption,
   wholeNumber,
   withExamples,
-} from '../options.ts'
-import { printJson, printLines } from '../output.ts'
-import { ProgressLine } from '../progress-line.ts'
-import { checkExtras, doExtras } from '../run-extras.ts'
+} from '../options/options.ts'
 import {
   bytesOption,
   changeCurrencyOption,
@@ -25,9 +22,12 @@ import {
   threadsOption,
   type UnknownOptions,
   unknownOptions,
-} from '../run-options.ts'
-import { watchRun } from '../run-progress.ts'
-import { type RunReport, reportLines, reportOf, warnOf } from '../run-report.ts'
+} from '../options/run-options.ts'
+import { printJson, printLines } from '../output/print.ts'
+import { ProgressLine } from '../output/progress-line.ts'
+import { type RunReport, reportLines, reportOf, warnOf } from '../output/run-report.ts'
+import { watchRun } from '../output/watch-run.ts'
+import { checkExtras, doExtras } from '../run-extras.ts'
 
 interface ReplayOptions extends LakeOption, JsonOption, ExtraOptions, UnknownOptions {
   readonly source?: readonly string[]
@@ -90,7 +90,7 @@ const printReplayed = async (report: RunReport | undefined, lake: string): Promi
 const replayFiles = async (files: readonly QuarantineFile[], options: ReplayOptions): Promise<RunReport> => {
   const { lake, maxLineBytes, maxDepth, maxUnknownPerRecord, maxUnknownNames } = options
   const { memory, threads, json } = options
-  const { replay } = await import('../../pipeline/convert-run.ts')
+  const { replay } = await import('../../pipeline/convert/convert.ts')
   const line = new ProgressLine({ terminalOnly: json === true })
   const watch = watchRun(line)
   try {

@@ -2,7 +2,7 @@
 
 import { type Command, Option } from 'commander'
 import { REJECT_CODES } from '../../core/reject.ts'
-import type { QuarantinedLine } from '../../pipeline/quarantine.ts'
+import type { QuarantinedLine } from '../../pipeline/convert/quarantine.ts'
 import {
   type JsonOption,
   jsonOption,
@@ -12,8 +12,8 @@ import {
   snapshotOption,
   wholeNumber,
   withExamples,
-} from '../options.ts'
-import { note, printJson, printLines } from '../output.ts'
+} from '../options/options.ts'
+import { note, printJson, printLines } from '../output/print.ts'
 import { addReplay } from './quarantine-replay.ts'
 
 interface ListOptions extends LakeOption, JsonOption, SnapshotOption {
@@ -60,9 +60,9 @@ const addList = (group: Command): void => {
 }
 
 const runList = async ({ raw = false, json, code, limit, ...choice }: ListOptions): Promise<void> => {
-  const { listQuarantine } = await import('../../pipeline/quarantine.ts')
+  const { listQuarantine } = await import('../../pipeline/convert/quarantine.ts')
   const { quarantineFiles } = await import('../quarantine-files.ts')
-  const { byCodeText, lineObject, quarantineTable } = await import('../quarantine-output.ts')
+  const { byCodeText, lineObject, quarantineTable } = await import('../output/quarantine-output.ts')
   const shown: QuarantinedLine[] = []
   const counts = new Map<string, number>()
   for await (const lines of listQuarantine(await quarantineFiles(choice))) {

@@ -14,10 +14,10 @@ import {
   uncheckedOption,
   wholeNumber,
   withExamples,
-} from '../options.ts'
-import { printJson, printLines } from '../output.ts'
-import { MOST_TABLE_ROWS, RESULT_FORMATS, type ResultFormat } from '../query-output.ts'
-import { memoryOption, queryMemory, threadsOption } from '../run-options.ts'
+} from '../options/options.ts'
+import { memoryOption, queryMemory, threadsOption } from '../options/run-options.ts'
+import { printJson, printLines } from '../output/print.ts'
+import { MOST_TABLE_ROWS, RESULT_FORMATS, type ResultFormat } from '../output/print-result.ts'
 
 interface QueryOptions extends LakeOption, JsonOption, SnapshotOption, UncheckedOption {
   readonly format?: ResultFormat
@@ -77,7 +77,7 @@ const runQuery = async (sql: string | undefined, options: QueryOptions): Promise
   const { askLake } = await import('../lake-query.ts')
   const request = { lake, snapshot, memoryBytes: queryMemory(memory), threads, json, unchecked }
   await askLake(request, async (query) => {
-    const { printResult } = await import('../query-output.ts')
+    const { printResult } = await import('../output/print-result.ts')
     return printResult(await query.run(statement), format, limit, neutralise)
   })
 }
@@ -85,9 +85,9 @@ const runQuery = async (sql: string | undefined, options: QueryOptions): Promise
 /** By the manifest alone: nothing of a lake in a bucket is fetched for it. */
 const printTables = async ({ lake, snapshot, format }: QueryOptions): Promise<void> => {
   const { readSnapshot } = await import('../../manifest/snapshots.ts')
-  const { listTables } = await import('../../lake/list-tables.ts')
+  const { listTables } = await import('../../lake/lake/list-tables.ts')
   const tables = listTables(await readSnapshot(lake, snapshot))
-  const { tableLines, tableObjects } = await import('../table-list.ts')
+  const { tableLines, tableObjects } = await import('../output/table-list.ts')
   if (format === 'json') return printJson(tableObjects(tables))
   await printLines(tableLines(tables))
 }

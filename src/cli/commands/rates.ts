@@ -5,7 +5,6 @@ import type { Command } from 'commander'
 import { systemCode, ToolkitError } from '../../core/errors.ts'
 import { BASE_CURRENCY } from '../../server/rates/rate-table.ts'
 import type { Rates } from '../../server/rates/rates.ts'
-import { formatCounted } from '../format.ts'
 import {
   type JsonOption,
   jsonOption,
@@ -13,9 +12,10 @@ import {
   lakeOption,
   wholeNumber,
   withExamples,
-} from '../options.ts'
-import { printJson, printLines } from '../output.ts'
-import { textTable } from '../text-table.ts'
+} from '../options/options.ts'
+import { formatCounted } from '../output/format.ts'
+import { printJson, printLines } from '../output/print.ts'
+import { textTable } from '../output/text-table.ts'
 
 interface LoadOptions extends LakeOption, JsonOption {}
 interface ListOptions extends LakeOption, JsonOption {

@@ -12,10 +12,10 @@ import {
   type SnapshotOption,
   snapshotOption,
   withExamples,
-} from '../options.ts'
-import { print } from '../output.ts'
-import { ProgressLine } from '../progress-line.ts'
-import { memoryOption, queryMemory, threadsOption } from '../run-options.ts'
+} from '../options/options.ts'
+import { memoryOption, queryMemory, threadsOption } from '../options/run-options.ts'
+import { print } from '../output/print.ts'
+import { ProgressLine } from '../output/progress-line.ts'
 
 interface RecordsOptions extends LakeOption, SnapshotOption {
   readonly content?: Content
@@ -67,7 +67,7 @@ const runRecords = async ({
   ...engine
 }: RecordsOptions): Promise<void> => {
   const { readSnapshot } = await import('../../manifest/snapshots.ts')
-  const { giveBack } = await import('../../load/give-back.ts')
+  const { giveBack } = await import('../../load/restore/restore.ts')
   const snapshot = await readSnapshot(lake, number)
   const { threads, memory } = engine
   const line = new ProgressLine({ terminalOnly: true })

@@ -2,18 +2,23 @@
 
 import type { Command } from 'commander'
 import type { RunSummary } from '../../manifest/runs.ts'
-import { CODES_OF_ONE_FILE } from '../../pipeline/bad-files.ts'
+import { CODES_OF_ONE_FILE } from '../../pipeline/run/bad-files.ts'
 import { exitCodeOfReports } from '../exit-codes.ts'
 import { interruptible } from '../interrupt.ts'
-import { type JsonOption, jsonOption, type LakeOption, lakeOption, withExamples } from '../options.ts'
-import { note, printJson, printLines } from '../output.ts'
-import { ProgressLine } from '../progress-line.ts'
-import { errorText } from '../report-error.ts'
+import { type JsonOption, jsonOption, type LakeOption, lakeOption, withExamples } from '../options/options.ts'
+import {
+  type SkipBadFilesOption,
+  skipBadFilesOption,
+  type WorkOptions,
+  workOptions,
+} from '../options/run-options.ts'
+import { type ServiceCommandOptions, serviceOptions } from '../options/service-options.ts'
+import { note, printJson, printLines } from '../output/print.ts'
+import { ProgressLine } from '../output/progress-line.ts'
+import { errorText } from '../output/report-error.ts'
+import { type RunReport, reportLines, reportOf, warnOf } from '../output/run-report.ts'
+import { watchRun } from '../output/watch-run.ts'
 import { checkExtras, doExtras } from '../run-extras.ts'
-import { type SkipBadFilesOption, skipBadFilesOption, type WorkOptions, workOptions } from '../run-options.ts'
-import { watchRun } from '../run-progress.ts'
-import { type RunReport, reportLines, reportOf, warnOf } from '../run-report.ts'
-import { type ServiceCommandOptions, serviceOptions } from '../service-options.ts'
 
 interface ResumeOptions
   extends LakeOption,
@@ -66,7 +71,7 @@ const runResume = async (
   const gone = runs.filter((one) => one.state === 'gone' && !final.includes(one)).map((one) => one.run)
   if (!json && run === undefined) for (const one of working) note(aloneText(one))
   if (!json && final.length > 0) {
-    const { failureLines } = await import('../status-text.ts')
+    const { failureLines } = await import('../output/status-lines.ts')
     for (const line of failureLines(final)) note(line)
   }
   const outcomes = await resumeAll(run === undefined ? gone : [run], options)

@@ -16,9 +16,9 @@ import {
   snapshotOption,
   wholeNumber,
   withExamples,
-} from '../options.ts'
-import { note } from '../output.ts'
-import { memoryOption, threadsOption } from '../run-options.ts'
+} from '../options/options.ts'
+import { memoryOption, threadsOption } from '../options/run-options.ts'
+import { note } from '../output/print.ts'
 
 interface ServeOptions extends LakeOption, SnapshotOption {
   readonly port: number
@@ -116,7 +116,7 @@ const openLog = async (path: string): Promise<WriteStream> => {
 
 const runServe = async (options: ServeOptions): Promise<void> => {
   const { host, tokens: file } = options
-  const { chooseTokens } = await import('../../server/tokens/choose-tokens.ts')
+  const { chooseTokens } = await import('../../server/access/choose-tokens.ts')
   const token = process.env.FIRMLAKE_SERVE_TOKEN
   const tokens = await chooseTokens({ file, token, host, random: randomBytes })
   if (tokens.warning !== undefined) note(tokens.warning)
@@ -132,7 +132,7 @@ const runServe = async (options: ServeOptions): Promise<void> => {
   }
 }
 
-type Tokens = Awaited<ReturnType<typeof import('../../server/tokens/choose-tokens.ts').chooseTokens>>
+type Tokens = Awaited<ReturnType<typeof import('../../server/access/choose-tokens.ts').chooseTokens>>
 
 const serveUntil = async (
   signal: AbortSignal,
@@ -140,9 +140,9 @@ const serveUntil = async (
   { book, fresh }: Tokens,
   log: { write(line: string): void },
 ): Promise<void> => {
-  const { serveLake } = await import('../../server/http/serve-lake.ts')
+  const { serveLake } = await import('../../server/serve-lake.ts')
   const { readFaults } = await import('../../server/faults/read-faults.ts')
-  const { chooseEmbedder } = await import('../../server/text/choose-embedder.ts')
+  const { chooseEmbedder } = await import('../../server/ranking/choose-embedder.ts')
   const { copyProgress, servingMemory } = await import('../serving.ts')
   const progress = copyProgress()
   const server = await serveLake({

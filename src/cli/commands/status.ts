@@ -9,8 +9,8 @@ import {
   type SnapshotOption,
   snapshotOption,
   withExamples,
-} from '../options.ts'
-import { printJson, printLines } from '../output.ts'
+} from '../options/options.ts'
+import { printJson, printLines } from '../output/print.ts'
 
 interface StatusOptions extends LakeOption, JsonOption, SnapshotOption {
   readonly partitions?: true
@@ -38,7 +38,7 @@ const runStatus = async ({ lake, snapshot, partitions, json }: StatusOptions): P
   const { readStatus } = await import('../lake-status.ts')
   const status = await readStatus(lake, snapshot)
   if (!json) {
-    const { statusLines } = await import('../status-text.ts')
+    const { statusLines } = await import('../output/status-lines.ts')
     return printLines(statusLines(status, partitions === true))
   }
   const { summary, made, drift, unfinished } = status

@@ -1,12 +1,9 @@
 /** `sync`: brings the companies of a search in a lake up to date by comparing timestamps. */
 
 import type { Command } from 'commander'
-import type { SyncRunOptions, SyncSummary } from '../../pipeline/sync-run.ts'
-import { formatBytes, formatCount, formatCounted } from '../format.ts'
-import { modeOption } from '../lake-mode.ts'
-import { jsonOption, lakeOption, withExamples } from '../options.ts'
-import { printJson, printLines } from '../output.ts'
-import type { ProgressLine } from '../progress-line.ts'
+import type { SyncRunOptions, SyncSummary } from '../../pipeline/sync/sync.ts'
+import { modeOption } from '../options/lake-mode.ts'
+import { jsonOption, lakeOption, withExamples } from '../options/options.ts'
 import {
   byOption,
   closeGapOption,
@@ -18,12 +15,15 @@ import {
   type SearchOptions,
   searchOf,
   searchOption,
-} from '../pull-options.ts'
-import { currencyLines, nothingFound, warnOfPull } from '../pull-report.ts'
+} from '../options/pull-options.ts'
+import { unknownOptions, workOptions } from '../options/run-options.ts'
+import { serviceOptions, serviceUrl } from '../options/service-options.ts'
+import { formatBytes, formatCount, formatCounted } from '../output/format.ts'
+import { printJson, printLines } from '../output/print.ts'
+import type { ProgressLine } from '../output/progress-line.ts'
+import { currencyLines, nothingFound, warnOfPull } from '../output/pull-report.ts'
+import { reportLines, reportOf, warnOf } from '../output/run-report.ts'
 import { type PullingOptions, pulling } from '../pulling.ts'
-import { unknownOptions, workOptions } from '../run-options.ts'
-import { reportLines, reportOf, warnOf } from '../run-report.ts'
-import { serviceOptions, serviceUrl } from '../service-options.ts'
 
 interface SyncCommandOptions
   extends PullingOptions,
@@ -56,7 +56,7 @@ export const addSync = (program: Command): void => {
 const runSync = async (options: SyncCommandOptions): Promise<void> => {
   const { currency, by, closeGap } = options
   const asked = { search: await searchOf(options.search), currency, by, ...keepingGap({ closeGap }) }
-  const { sync } = await import('../../pipeline/sync-run.ts')
+  const { sync } = await import('../../pipeline/sync/sync.ts')
   let found = 0
   await pulling(options, async ({ line, work, measured }) => {
     const synced = await work((run) => sync(serviceUrl(options), asked, { ...run, onSync: syncEvents(line) }))

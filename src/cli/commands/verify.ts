@@ -4,7 +4,6 @@ import type { Command } from 'commander'
 import { ToolkitError } from '../../core/errors.ts'
 import type { Verification, VerifyProgress } from '../../manifest/verify.ts'
 import { EXIT } from '../exit-codes.ts'
-import { formatBytes, formatCounted, formatShare } from '../format.ts'
 import {
   type JsonOption,
   jsonOption,
@@ -13,10 +12,11 @@ import {
   type SnapshotOption,
   snapshotOption,
   withExamples,
-} from '../options.ts'
-import { note, printJson, printLines } from '../output.ts'
-import { ProgressLine } from '../progress-line.ts'
-import { textTable } from '../text-table.ts'
+} from '../options/options.ts'
+import { formatBytes, formatCounted, formatShare } from '../output/format.ts'
+import { note, printJson, printLines } from '../output/print.ts'
+import { ProgressLine } from '../output/progress-line.ts'
+import { textTable } from '../output/text-table.ts'
 
 interface VerifyOptions extends LakeOption, JsonOption, SnapshotOption {}
 

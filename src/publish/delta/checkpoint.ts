@@ -5,8 +5,8 @@
 
 import { readFile } from 'node:fs/promises'
 import { writeError } from '../../core/errors.ts'
-import type { Session } from '../../lake/duckdb.ts'
-import { literal } from '../../lake/sql.ts'
+import type { Session } from '../../lake/duckdb/engine.ts'
+import { literal } from '../../lake/duckdb/sql.ts'
 import { fsyncFile } from '../../support/durable-files.ts'
 
 /** How long a checkpoint names a removed file, as the format has it by default. */

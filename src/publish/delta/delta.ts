@@ -6,7 +6,7 @@
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import type { Snapshot } from '../../core/partition.ts'
-import type { Table } from '../../lake/tables.ts'
+import type { Table } from '../../lake/tables/tables.ts'
 import { storageOf } from '../../storage/open-storage.ts'
 import { measureFiles } from '../file-statistics.ts'
 import type { PublishContext, PublishFormat, TableChange, TablePublication } from '../publication.ts'

@@ -6,7 +6,7 @@
 import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { ToolkitError } from '../../core/errors.ts'
-import type { Session } from '../../lake/duckdb.ts'
+import type { Session } from '../../lake/duckdb/engine.ts'
 import type { Storage } from '../../storage/storage.ts'
 import { makeFolder } from '../../support/durable-files.ts'
 import { PRIVATE_FILE } from '../../support/file-modes.ts'

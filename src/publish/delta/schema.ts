@@ -1,7 +1,7 @@
 /** A table's columns as a Delta schema. */
 
-import { type ColumnType, parseColumnType } from '../../lake/column-types.ts'
-import type { Table } from '../../lake/tables.ts'
+import { type ColumnType, parseColumnType } from '../../lake/duckdb/parse-column-type.ts'
+import type { Table } from '../../lake/tables/tables.ts'
 import { isObject } from '../../support/json-form.ts'
 
 /** Columns whose values stand in the log, not in the files. */

@@ -2,7 +2,7 @@
 
 import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
-import type { Table } from '../../lake/tables.ts'
+import type { Table } from '../../lake/tables/tables.ts'
 import type { Storage } from '../../storage/storage.ts'
 import {
   type CatalogClient,

@@ -1,7 +1,7 @@
 /** The files that a snapshot adds and removes, and how its manifests and its summary describe them. */
 
 import type { Snapshot } from '../../core/partition.ts'
-import type { Table } from '../../lake/tables.ts'
+import type { Table } from '../../lake/tables/tables.ts'
 import type { Storage } from '../../storage/storage.ts'
 import type { FileStatistics, MeasuredFile } from '../file-statistics.ts'
 import type { TableFile } from '../table-files.ts'

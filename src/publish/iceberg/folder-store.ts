@@ -5,7 +5,7 @@
  */
 
 import { randomUUID } from 'node:crypto'
-import type { Table } from '../../lake/tables.ts'
+import type { Table } from '../../lake/tables/tables.ts'
 import type { Storage } from '../../storage/storage.ts'
 import { absolutePath, metadataFolder, pathInLake } from './lake-paths.ts'
 import { applyChange, conflict, METADATA_LOG_LENGTH, ownMetadata } from './table-metadata.ts'

@@ -4,7 +4,7 @@
  */
 
 import type { Snapshot } from '../../core/partition.ts'
-import type { Table } from '../../lake/tables.ts'
+import type { Table } from '../../lake/tables/tables.ts'
 import type { Storage } from '../../storage/storage.ts'
 import { type MeasuredFile, measureFiles } from '../file-statistics.ts'
 import type {

@@ -1,8 +1,8 @@
 /** The metadata document of a table: its form, the first one, and how a snapshot changes it. */
 
 import { ToolkitError } from '../../core/errors.ts'
-import { fieldPaths } from '../../lake/field-ids.ts'
-import type { Table } from '../../lake/tables.ts'
+import { fieldPaths } from '../../lake/tables/field-ids.ts'
+import type { Table } from '../../lake/tables/tables.ts'
 import { anything, fits, isObject, list, number, object, optional, text } from '../../support/json-form.ts'
 import {
   type IcebergField,

@@ -1,8 +1,8 @@
 /** A table of the lake as Iceberg declares it: schema with field ids, partitions, the names for files without ids. */
 
-import { type ColumnType, parseColumnType } from '../../lake/column-types.ts'
-import { fieldId, fieldPaths } from '../../lake/field-ids.ts'
-import type { Table } from '../../lake/tables.ts'
+import { type ColumnType, parseColumnType } from '../../lake/duckdb/parse-column-type.ts'
+import { fieldId, fieldPaths } from '../../lake/tables/field-ids.ts'
+import type { Table } from '../../lake/tables/tables.ts'
 import { PARTITION_FIELD_IDS } from './manifest-schemas.ts'
 
 export type IcebergType =

@@ -1,6 +1,6 @@
 /** Where a table's metadata is kept: in the lake itself, or by a catalog. */
 
-import type { Table } from '../../lake/tables.ts'
+import type { Table } from '../../lake/tables/tables.ts'
 import type { TableChange, TableMetadata } from './table-metadata.ts'
 
 /** A table as it was found, for a change to be made on top of it. */

@@ -1,7 +1,7 @@
 /** Checks the bearer token of every operation, before anything of the request's body is read. */
 
 import type { FastifyInstance } from 'fastify'
-import type { TokenBook } from '../tokens/token-book.ts'
+import type { TokenBook } from '../access/token-registry.ts'
 import { sendEmpty } from './replies.ts'
 
 const bearerToken = (header: string | undefined): string | undefined =>

@@ -2,7 +2,7 @@
 
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { OPERATIONS, type Operation } from '../../contract/requests.ts'
-import type { Caller } from '../caller.ts'
+import type { Caller } from '../access/caller.ts'
 import { companyParameters, relationsParameters } from './parameter-listings.ts'
 import { sendJson } from './replies.ts'
 import type { ServerParts } from './server-parts.ts'

@@ -2,14 +2,13 @@
 
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import { systemCode, ToolkitError } from '../../core/errors.ts'
+import { openApiDocument } from '../openapi/openapi-document.ts'
 import { addErrorAnswers } from './answer-errors.ts'
 import { addAuthentication } from './authenticate.ts'
 import { addBatchRoute } from './batch-route.ts'
-import { addFaultLayer } from './fault-layer.ts'
 import { addListingRoutes } from './listing-routes.ts'
 import { newMetrics } from './metrics.ts'
 import { addObservation, loggerOptions } from './observe.ts'
-import { openApiDocument } from './openapi.ts'
 import { watchMethods } from './other-methods.ts'
 import { addRateLimit } from './rate-limit.ts'
 import { sendJson, sendProblem } from './replies.ts'
@@ -64,7 +63,7 @@ const addRoutes = async (
   const observe = addObservation(app, metrics)
   addAuthentication(app, parts.tokens)
   await addRateLimit(app, options.requestsPerSecond, metrics.throttled)
-  addFaultLayer(app, parts.faults ?? [])
+  for (const add of parts.layers ?? []) add(app)
   const methods = watchMethods(app)
   addSearchRoutes(app, parts, metrics)
   addListingRoutes(app, parts)

@@ -8,7 +8,7 @@ import {
   type ParameterListing,
 } from '../../contract/listings.ts'
 import { RELATIONS_PARAMETERS } from '../../contract/requests.ts'
-import type { Caller } from '../caller.ts'
+import type { Caller } from '../access/caller.ts'
 
 const NAMES = new Intl.DisplayNames(['en'], { type: 'region', fallback: 'code' })
 

@@ -1,11 +1,11 @@
 /** What the HTTP side is given: it knows no lake and no DuckDB. */
 
+import type { FastifyInstance } from 'fastify'
 import type { Operation } from '../../contract/requests.ts'
-import type { BatchShelf } from '../batches/batch-shelf.ts'
-import type { Caller } from '../caller.ts'
-import type { FaultRule } from '../faults/fault-kinds.ts'
-import type { Answer } from '../search/answer.ts'
-import type { TokenBook, TokenEntry } from '../tokens/token-book.ts'
+import type { Caller } from '../access/caller.ts'
+import type { TokenBook, TokenEntry } from '../access/token-registry.ts'
+import type { BatchShelf } from '../batch-files/batch-store.ts'
+import type { Answer } from '../search/shared/answer.ts'
 
 /** Answers a search; `body` is the request's body as it came. */
 export type Search = (body: string, caller: Caller, signal: AbortSignal) => Promise<Answer>
@@ -19,7 +19,8 @@ export interface ServerParts {
   readonly companies: Search
   readonly relations: Search
   readonly batches: BatchShelf
-  readonly faults?: readonly FaultRule[]
+  /** Layers around the routes, added before them: each may answer a request, or change its answer. @default none */
+  readonly layers?: readonly ((app: FastifyInstance) => void)[]
 }
 
 export interface ServerOptions {
@@ -58,7 +59,5 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** Who asks; `null` before the token is checked and where none is needed. */
     entry: TokenEntry | null
-    /** What the answer's body is to suffer. */
-    fault: FaultRule | null
   }
 }

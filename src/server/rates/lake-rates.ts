@@ -1,7 +1,7 @@
 /** Rates that a person loaded into a lake, in `_rates/rates.csv`, above the built-in ones. */
 
 import { ToolkitError, writeError } from '../../core/errors.ts'
-import { RATES_PATH } from '../../lake/layout.ts'
+import { RATES_PATH } from '../../lake/lake/layout.ts'
 import { ratesFileText, readRatesFile } from '../../manifest/rates-file.ts'
 import { storageOf } from '../../storage/open-storage.ts'
 import { ANNUAL_AVERAGES } from './annual-averages.ts'

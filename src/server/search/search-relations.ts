@@ -1,17 +1,17 @@
 /** POST /v2/relations: from a request body to a page of relations documents, or to the messages of a refusal. */
 
-import type { Row } from '../../lake/duckdb.ts'
-import type { Caller } from '../caller.ts'
-import type { Place } from '../copy/copy-form.ts'
-import type { Answer, SearchParts } from './answer.ts'
-import { newBinder } from './bound-values.ts'
-import { checkRelationsRequest, type RelationsSearch } from './check-relations-request.ts'
-import { countOnce } from './counts.ts'
-import { cutPage, pageLimit } from './cursor-chain.ts'
-import { conditions, ROW, tableOf } from './filter-conditions.ts'
-import { pageBody, totalPages } from './page-body.ts'
-import { isOpen, restricted } from './relations-documents.ts'
-import { areasOf } from './visible-records.ts'
+import type { Row } from '../../lake/duckdb/engine.ts'
+import type { Caller } from '../access/caller.ts'
+import type { Place } from '../serving-index/index-form.ts'
+import { pageBody, totalPages } from './answer/page-body.ts'
+import { isOpen, restricted } from './answer/relations-documents.ts'
+import { countOnce } from './query/count-once.ts'
+import { conditions, ROW, tableOf } from './query/filter-conditions.ts'
+import { checkRelationsRequest, type RelationsSearch } from './request/check-relations-request.ts'
+import { cutPage, pageLimit } from './request/cursor-chain.ts'
+import type { Answer, SearchParts } from './shared/answer.ts'
+import { newBinder } from './shared/bound-values.ts'
+import { areasOf } from './shared/visible-records.ts'
 
 interface Found {
   readonly id: bigint

@@ -24,7 +24,7 @@ import {
 } from 'apache-arrow'
 import { ToolkitError } from '../../core/errors.ts'
 import type { ColumnType, NamedColumnType } from '../../core/relation.ts'
-import { TABLES } from '../../lake/tables.ts'
+import { TABLES } from '../../lake/tables/tables.ts'
 
 /** Types whose values stand in DuckDB's memory as Arrow wants them, and the bytes of one. */
 const FIXED: Readonly<Record<string, { readonly type: () => DataType; readonly width: number }>> = {

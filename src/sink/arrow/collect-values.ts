@@ -4,7 +4,7 @@
  */
 
 import type { RawColumn, Relation } from '../../core/relation.ts'
-import { ident, literal } from '../../lake/sql.ts'
+import { ident, literal } from '../../lake/duckdb/sql.ts'
 import { DICTIONARY_COLUMNS } from './dictionary-columns.ts'
 
 /** The values of a column in their order, and how many rows are NULL. */

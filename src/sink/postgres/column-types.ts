@@ -2,7 +2,7 @@
 
 import { ToolkitError } from '../../core/errors.ts'
 import type { CopyFormat, RelationColumn } from '../../core/relation.ts'
-import { ident } from '../../lake/sql.ts'
+import { ident } from '../../lake/duckdb/sql.ts'
 
 /** A column of a table of PostgreSQL; `type` as `format_type` writes it. */
 export interface TargetColumn {

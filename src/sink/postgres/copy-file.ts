@@ -5,7 +5,7 @@ import { Transform } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { Client } from 'pg'
 import { from } from 'pg-copy-streams'
-import { ident } from '../../lake/sql.ts'
+import { ident } from '../../lake/duckdb/sql.ts'
 
 const CHUNK_BYTES = 256 * 1024
 const REPLACEMENT = Buffer.from('\ufffd').toString('latin1')

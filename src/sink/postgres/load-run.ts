@@ -6,8 +6,8 @@
 import type { Client } from 'pg'
 import { ToolkitError } from '../../core/errors.ts'
 import type { FileEntry } from '../../core/partition.ts'
-import { ident } from '../../lake/sql.ts'
-import type { Table } from '../../lake/tables.ts'
+import { ident } from '../../lake/duckdb/sql.ts'
+import type { Table } from '../../lake/tables/tables.ts'
 import {
   type BroughtContent,
   broughtContents,

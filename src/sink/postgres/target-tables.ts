@@ -2,8 +2,8 @@
 
 import type { Client } from 'pg'
 import { ToolkitError } from '../../core/errors.ts'
-import { ident, literal } from '../../lake/sql.ts'
-import type { Table } from '../../lake/tables.ts'
+import { ident, literal } from '../../lake/duckdb/sql.ts'
+import type { Table } from '../../lake/tables/tables.ts'
 import { commentStatements, LOADS_TABLE } from '../current-rows.ts'
 import { checkName, type TargetColumn } from './column-types.ts'
 

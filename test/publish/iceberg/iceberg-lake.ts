@@ -2,7 +2,7 @@
 
 import { readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type PublishOptions, type PublishSummary, publish } from '../../../src/pipeline/publish-run.ts'
+import { type PublishOptions, type PublishSummary, publish } from '../../../src/pipeline/targets/publish.ts'
 import { decodeAvro } from '../../../src/publish/iceberg/avro-files.ts'
 import type {
   ManifestEntryRecord,

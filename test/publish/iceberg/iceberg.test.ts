@@ -1,7 +1,7 @@
 import { rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { TABLES } from '../../../src/lake/tables.ts'
+import { TABLES } from '../../../src/lake/tables/tables.ts'
 import { collectGarbage } from '../../../src/manifest/gc.ts'
 import { readSnapshot } from '../../../src/manifest/snapshots.ts'
 import { currentSnapshot } from '../../../src/publish/iceberg/table-metadata.ts'

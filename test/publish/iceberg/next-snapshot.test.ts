@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { TABLES } from '../../../src/lake/tables.ts'
+import { TABLES } from '../../../src/lake/tables/tables.ts'
 import { NO_FILES, readLiveFiles } from '../../../src/publish/iceberg/live-files.ts'
 import { writeNextSnapshot } from '../../../src/publish/iceberg/next-snapshot.ts'
 import {

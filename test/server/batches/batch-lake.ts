@@ -3,7 +3,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { ServingCopy } from '../../../src/server/copy/serving-copy.ts'
+import type { ServingCopy } from '../../../src/server/serving-index/serving-index.ts'
 import { Workbench } from '../../load/loaded-lake.ts'
 import { loadServed, madeCopy } from '../copy/served-lake.ts'
 

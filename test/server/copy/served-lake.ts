@@ -3,14 +3,18 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { brotliDecompressSync } from 'node:zlib'
-import type { Row } from '../../../src/lake/duckdb.ts'
+import type { Row } from '../../../src/lake/duckdb/engine.ts'
 import { makeLake } from '../../../src/manifest/runs.ts'
 import { createSnapshot } from '../../../src/manifest/snapshots.ts'
-import type { Place } from '../../../src/server/copy/copy-form.ts'
-import { copyFolder, type MakeCopyRequest, makeCopy } from '../../../src/server/copy/make-copy.ts'
-import { openCopy } from '../../../src/server/copy/open-copy.ts'
-import type { ServingCopy } from '../../../src/server/copy/serving-copy.ts'
-import type { Embedder } from '../../../src/server/text/embedder.ts'
+import type { Embedder } from '../../../src/server/ranking/embedder.ts'
+import {
+  copyFolder,
+  type MakeCopyRequest,
+  makeCopy,
+} from '../../../src/server/serving-index/build/build-index.ts'
+import type { Place } from '../../../src/server/serving-index/index-form.ts'
+import { openCopy } from '../../../src/server/serving-index/open-index.ts'
+import type { ServingCopy } from '../../../src/server/serving-index/serving-index.ts'
 import { sha256Of } from '../../../src/support/hash.ts'
 import { SAMPLE } from '../../cli/run-cli.ts'
 import type { Batch, LoadedLake, Workbench } from '../../load/loaded-lake.ts'

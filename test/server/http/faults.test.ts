@@ -2,13 +2,14 @@ import { connect } from 'node:net'
 import type { FastifyReply } from 'fastify'
 import { expect, expectTypeOf, test } from 'vitest'
 import { FAULT_NAMES, stageOf } from '../../../src/server/faults/fault-kinds.ts'
+import { faultLayer } from '../../../src/server/faults/fault-layer.ts'
 import { decodeFaults } from '../../../src/server/faults/read-faults.ts'
-import { sendFault } from '../../../src/server/http/fault-answers.ts'
+import { sendFault } from '../../../src/server/faults/send-fault.ts'
 import { bearer, bodyOf, get, openFake, post, rawRequest } from './open-fake.ts'
 import { CONTENT, shelfOf } from './shelf.ts'
 
 const openFaulty = (...faults: readonly object[]): Promise<string> =>
-  openFake({ faults: decodeFaults({ faults }) })
+  openFake({ layers: [faultLayer(decodeFaults({ faults }))] })
 
 const WHOLE = { SearchParameters: {}, PageSize: 10 }
 const search = (url: string, cursor = '*'): Promise<Response> =>
@@ -230,7 +231,7 @@ test('fault changedETag sends a file under another ETag, and all of it to a resu
   const batches = await shelfOf(CONTENT)
   const url = await openFake({
     batches,
-    faults: decodeFaults({ faults: [{ on: 'batchFile', fault: 'changedETag', at: [2] }] }),
+    layers: [faultLayer(decodeFaults({ faults: [{ on: 'batchFile', fault: 'changedETag', at: [2] }] }))],
   })
   const file = `${url}/v2/batches/batch-file/1`
   const etag = (await get(file)).headers.get('etag') ?? ''
@@ -246,7 +247,7 @@ test('fault damaged keeps the ETag and digest of the good batch file', async () 
   const batches = await shelfOf(CONTENT)
   const url = await openFake({
     batches,
-    faults: decodeFaults({ faults: [{ on: 'batchFile', fault: 'damaged', at: [1] }] }),
+    layers: [faultLayer(decodeFaults({ faults: [{ on: 'batchFile', fault: 'damaged', at: [1] }] }))],
   })
   const file = `${url}/v2/batches/batch-file/1`
   const [bad, good] = [await get(file), await get(file)]
@@ -261,7 +262,7 @@ test.each(FAULT_NAMES.filter((fault) => fault !== 'stall'))(
     const isHead = stageOf(fault) === 'head'
     const url = await openFake({
       batches: await shelfOf(CONTENT),
-      faults: decodeFaults({ faults: [{ on: isHead ? 'batchFile' : 'companies', fault }] }),
+      layers: [faultLayer(decodeFaults({ faults: [{ on: isHead ? 'batchFile' : 'companies', fault }] }))],
     })
     const answer = isHead ? get(`${url}/v2/batches/batch-file/1`) : search(url)
     const ended = await answer.then((response) => response.text()).catch((error: unknown) => error)

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { faultLayer } from '../../../src/server/faults/fault-layer.ts'
 import { decodeFaults } from '../../../src/server/faults/read-faults.ts'
 import { openServer } from '../../../src/server/http/open-server.ts'
 import { fakeParts, get, post, SWEDISH, TOKEN } from './open-fake.ts'
@@ -78,12 +79,16 @@ test('the log holds no token, no query, no body, no address that was made up', a
 
 test('an answer that was cut is logged as such, one that never came without a status', async () => {
   const parts = fakeParts({
-    faults: decodeFaults({
-      faults: [
-        { on: 'companies', fault: 'reset' },
-        { on: 'relations', fault: 'truncated' },
-      ],
-    }),
+    layers: [
+      faultLayer(
+        decodeFaults({
+          faults: [
+            { on: 'companies', fault: 'reset' },
+            { on: 'relations', fault: 'truncated' },
+          ],
+        }),
+      ),
+    ],
   })
   const { lines } = await logged(async (url) => {
     await post(`${url}/v2/companies`, {}).catch(() => undefined)

@@ -2,7 +2,7 @@
 
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { BatchShelf } from '../../../src/server/batches/batch-shelf.ts'
+import type { BatchShelf } from '../../../src/server/batch-files/batch-store.ts'
 import { sha256Of } from '../../../src/support/hash.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 

@@ -1,14 +1,14 @@
 /** Parts of a search for tests: callers, small rates, a small embedder, and copies of small lakes. */
 
 import { AREAS, type Area } from '../../../src/contract/authorization.ts'
-import type { Caller } from '../../../src/server/caller.ts'
-import { copyFolder, makeCopy } from '../../../src/server/copy/make-copy.ts'
-import { openCopy } from '../../../src/server/copy/open-copy.ts'
-import type { ServingCopy } from '../../../src/server/copy/serving-copy.ts'
+import type { Caller } from '../../../src/server/access/caller.ts'
+import type { Embedder } from '../../../src/server/ranking/embedder.ts'
 import { ratesOf } from '../../../src/server/rates/rate-table.ts'
-import type { Answer, SearchParts } from '../../../src/server/search/answer.ts'
-import { namedCountries } from '../../../src/server/search/visible-records.ts'
-import type { Embedder } from '../../../src/server/text/embedder.ts'
+import type { Answer, SearchParts } from '../../../src/server/search/shared/answer.ts'
+import { namedCountries } from '../../../src/server/search/shared/visible-records.ts'
+import { copyFolder, makeCopy } from '../../../src/server/serving-index/build/build-index.ts'
+import { openCopy } from '../../../src/server/serving-index/open-index.ts'
+import type { ServingCopy } from '../../../src/server/serving-index/serving-index.ts'
 import type { Batch, Workbench } from '../../load/loaded-lake.ts'
 
 const MEMORY_BYTES = 256 * 1024 * 1024

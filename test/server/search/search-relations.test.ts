@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Caller } from '../../../src/server/caller.ts'
-import type { SearchParts } from '../../../src/server/search/answer.ts'
+import type { Caller } from '../../../src/server/access/caller.ts'
 import { searchRelations } from '../../../src/server/search/search-relations.ts'
+import type { SearchParts } from '../../../src/server/search/shared/answer.ts'
 import { Workbench } from '../../load/loaded-lake.ts'
 import { allAreasBut, callerOf, EVERYTHING, messagesOf, pageOf, searchedLake } from './search-parts.ts'
 

@@ -1,0 +1,89 @@
+/** Whether two lakes hold the same, table by table: the current rows of each, taken from one another both ways. */
+
+import { Engine, type Session } from '../../lake/duckdb/engine.ts'
+import { ident } from '../../lake/duckdb/sql.ts'
+import {
+  currentRows,
+  filesOf,
+  HIDDEN_SCHEMA,
+  makeSuperseded,
+  readTable,
+} from '../../lake/lake/current-versions.ts'
+import { fetchTables } from '../../lake/lake/fetch-tables.ts'
+import { mainTables, TABLES } from '../../lake/tables/tables.ts'
+import { readSnapshot } from '../../manifest/snapshots.ts'
+
+export interface ComparedTable {
+  readonly table: string
+  /** Current rows of the first lake. */
+  readonly rows: number
+  /** Rows that the other lake does not have, or not as often. */
+  readonly onlyFirst: number
+  readonly onlySecond: number
+}
+
+export interface CompareRequest {
+  /** Of companies of other countries the Score is left out: pages have none of an earlier search. */
+  readonly scoreOf: string
+  /** DuckDB's memory in bytes. */
+  readonly memoryBytes: number
+  readonly signal: AbortSignal
+}
+
+/** Current rows of all tables of a lake, as tables of a schema: made for small lakes. */
+const takeIn = async (session: Session, schema: string, lake: string): Promise<void> => {
+  const snapshot = await readSnapshot(lake)
+  await fetchTables(
+    lake,
+    snapshot,
+    TABLES.map(({ name }) => name),
+  )
+  await session.run(`CREATE SCHEMA ${HIDDEN_SCHEMA}`)
+  for (const table of mainTables()) await session.run(makeSuperseded(snapshot, lake, table))
+  await session.run(`CREATE SCHEMA ${ident(schema)}`)
+  for (const table of TABLES) {
+    const rows = currentRows(table, readTable(table, filesOf(snapshot, lake, table.name), 'with-version'))
+    await session.run(`CREATE TABLE ${ident(schema)}.${ident(table.name)} AS ${rows}`)
+  }
+  await session.run(`DROP SCHEMA ${HIDDEN_SCHEMA} CASCADE`)
+}
+
+const compareTable = async (session: Session, table: string, scoreOf: string): Promise<ComparedTable> => {
+  const scored = table === 'companies'
+  const replaced = scored ? 'REPLACE (CASE WHEN country_code = $1::VARCHAR THEN score END AS score)' : ''
+  const rowsOf = (schema: string): string => `SELECT * ${replaced} FROM ${schema}.${ident(table)}`
+  const [found] = await session.rows(
+    `SELECT
+  (SELECT count(*) FROM first.${ident(table)}) AS rows,
+  (SELECT count(*) FROM (${rowsOf('first')} EXCEPT ALL ${rowsOf('second')})) AS only_first,
+  (SELECT count(*) FROM (${rowsOf('second')} EXCEPT ALL ${rowsOf('first')})) AS only_second`,
+    scored ? [scoreOf] : [],
+  )
+  return {
+    table,
+    rows: Number(found?.rows),
+    onlyFirst: Number(found?.only_first),
+    onlySecond: Number(found?.only_second),
+  }
+}
+
+export const compareLakes = async (
+  first: string,
+  second: string,
+  { scoreOf, memoryBytes, signal }: CompareRequest,
+): Promise<readonly ComparedTable[]> => {
+  const engine = await Engine.open({ memoryBytes })
+  try {
+    const session = await engine.connect()
+    await takeIn(session, 'first', first)
+    await takeIn(session, 'second', second)
+    const compared: ComparedTable[] = []
+    for (const { name } of TABLES) {
+      signal.throwIfAborted()
+      compared.push(await compareTable(session, name, scoreOf))
+    }
+    return compared
+  } finally {
+    engine.close()
+  }
+}

@@ -1,0 +1,77 @@
+/** Options that several commands share, and readers of option values. */
+
+import { type Command, Option } from 'commander'
+import { ToolkitError } from '../../core/errors.ts'
+
+export interface LakeOption {
+  readonly lake: string
+}
+export interface JsonOption {
+  readonly json?: true
+}
+export interface SnapshotOption {
+  readonly snapshot?: number
+}
+
+/** Reads a whole number. @throws {ToolkitError} USAGE naming the option */
+export const wholeNumber =
+  (option: string, least = 1) =>
+  (text: string): number => {
+    const number = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN
+    if (number >= least) return number
+    throw new ToolkitError('USAGE', `Cannot read ${option} "${text}": expected a whole number from ${least}`)
+  }
+
+/** An option in its place means that the lake was forgotten, and none must be made in `--json` or in `http:`. */
+const lakeAddress = (text: string): string => {
+  const scheme = /^([^/]*):\/\//.exec(text)?.[1]
+  if (text !== '' && !text.startsWith('-') && (scheme === undefined || scheme === 's3')) return text
+  throw new ToolkitError(
+    'USAGE',
+    `Cannot read --lake "${text}": expected a folder, such as ./lake, or s3://bucket/prefix`,
+  )
+}
+
+/** The lake where nothing else names it. */
+const LAKE_VARIABLE = 'FIRMLAKE_LAKE'
+
+const namedLake = (about: string): Option => new Option('-l, --lake <lake>', about).argParser(lakeAddress)
+
+/** The lake of a command; FIRMLAKE_LAKE stands in for it. */
+export const lakeOption = (): Option => {
+  const about = 'folder of the lake, or s3://bucket/prefix'
+  // A variable that is set to nothing is none.
+  return process.env[LAKE_VARIABLE]
+    ? namedLake(about).env(LAKE_VARIABLE).makeOptionMandatory()
+    : namedLake(`${about} (or ${LAKE_VARIABLE})`).makeOptionMandatory()
+}
+
+/** A lake to play with: never the one that FIRMLAKE_LAKE names, which may hold real data. */
+export const playLakeOption = (lake: string): Option =>
+  namedLake(`folder of the lake; ${LAKE_VARIABLE} does not count here`).default(lake)
+
+export const jsonOption = (about = 'the result as one JSON document, errors as one line of JSON'): Option =>
+  new Option('--json', about)
+
+export const snapshotOption = (about = 'the lake as of this snapshot (default: the newest)'): Option =>
+  new Option('--snapshot <n>', about).argParser(wholeNumber('--snapshot'))
+
+export interface UncheckedOption {
+  readonly unchecked?: true
+}
+
+/** Of commands that remember which files this machine has hashed before. */
+export const uncheckedOption = (): Option =>
+  new Option('--unchecked', 'compares lengths only where files are read for the first time, no hashes')
+
+export const contentOption = (about: string): Option =>
+  new Option('--content <content>', about).choices(['companies', 'relations'])
+
+/** Adds examples below a command's help; each is a command line and what it does. */
+export const withExamples = (
+  command: Command,
+  examples: readonly (readonly [line: string, about: string])[],
+): Command => {
+  const lines = examples.map(([line, about]) => `  # ${about}\n  $ firmlake ${line}`)
+  return command.addHelpText('after', `\nExamples:\n${lines.join('\n')}`)
+}

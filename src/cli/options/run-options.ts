@@ -1,0 +1,109 @@
+/** Options of the commands that load: how strict, and with how much of the machine. */
+
+import { Option } from 'commander'
+import { ToolkitError } from '../../core/errors.ts'
+import { UNKNOWN_LIMITS } from '../../core/unknown-names.ts'
+import { DEFAULT_MEMORY_BYTES, DEFAULT_THREADS, parseBytes } from '../../pipeline/run/divide-memory.ts'
+import {
+  DEFAULT_MAX_QUARANTINED,
+  parseQuarantineLimit,
+  type QuarantineLimit,
+} from '../../pipeline/run/quarantine-limit.ts'
+import { wholeNumber } from './options.ts'
+
+/** What a run does besides loading; done by `run-extras.ts`. */
+export interface ExtraOptions {
+  readonly sink?: readonly string[]
+  readonly publish?: readonly string[]
+}
+
+const listed = (value: string, before: readonly string[] | undefined): readonly string[] => [
+  ...(before ?? []),
+  value,
+]
+
+export const extraOptions = (): Option[] => [
+  new Option(
+    '--sink <url>',
+    'deliver runs there too: csv:DIR, jsonl:DIR, parquet:DIR, arrow:DIR, lake.duckdb, postgres://… (repeatable)',
+  ).argParser(listed),
+  new Option('--publish <format>', 'publish the tables too: delta or iceberg (repeatable)').argParser(listed),
+]
+
+export interface WorkOptions extends ExtraOptions {
+  readonly maxQuarantined: QuarantineLimit
+  readonly memory: number
+  readonly threads: number
+  readonly changeCurrency?: true
+}
+
+const NODE_BYTES = 160 * 1024 ** 2
+const LEAST_QUERY_BYTES = 96 * 1024 ** 2
+
+/** More threads than any machine has are a slip of the hand. */
+const MOST_THREADS = 1024
+
+const threadCount = (text: string): number => {
+  const threads = Math.min(wholeNumber('--threads')(text), MOST_THREADS)
+  // DuckDB keeps a thread of Node's pool busy for each partition; reading and decoding need theirs beside it.
+  if (threads > DEFAULT_THREADS) process.env.UV_THREADPOOL_SIZE ??= String(threads + 2)
+  return threads
+}
+
+/** Bytes with a unit, such as 16MiB. */
+export const bytesOption = (flags: string, about: string, bytes: number, text: string): Option =>
+  new Option(flags, about)
+    .argParser((value: string) => parseBytes(value, flags.split(' ')[0] ?? flags))
+    .default(bytes, text)
+
+export const memoryOption = (): Option =>
+  bytesOption('--memory <bytes>', 'most memory to use in all', DEFAULT_MEMORY_BYTES, '1GiB')
+
+export const threadsOption = (about = 'threads of the queries'): Option =>
+  new Option('--threads <n>', about).argParser(threadCount).default(DEFAULT_THREADS)
+
+/** DuckDB's part of the memory when Node only prints: the rest is Node with its modules. */
+export const queryMemory = (totalBytes: number): number => {
+  const bytes = totalBytes - NODE_BYTES
+  if (bytes >= LEAST_QUERY_BYTES) return bytes
+  throw new ToolkitError('USAGE', `Cannot work in ${totalBytes} bytes of memory: expected at least 256MiB`)
+}
+
+export const changeCurrencyOption = (): Option =>
+  new Option('--change-currency', 'let figures be replaced by figures in another currency')
+
+export interface UnknownOptions {
+  readonly maxUnknownPerRecord: number
+  readonly maxUnknownNames: number
+}
+
+/** How many names beyond the contract are taken. */
+export const unknownOptions = (): Option[] => [
+  new Option('--max-unknown-per-record <n>', 'most names of a record that the contract does not know')
+    .argParser(wholeNumber('--max-unknown-per-record'))
+    .default(UNKNOWN_LIMITS.perRecord),
+  new Option('--max-unknown-names <n>', 'most such names in the drift of a snapshot')
+    .argParser(wholeNumber('--max-unknown-names'))
+    .default(UNKNOWN_LIMITS.names),
+]
+
+export interface SkipBadFilesOption {
+  readonly skipBadFiles?: true
+}
+
+export const skipBadFilesOption = (): Option =>
+  new Option(
+    '--skip-bad-files',
+    'leave files out that are damaged or unreadable, load the others, exit with 6 (default: one bad file stops all)',
+  )
+
+/** What a run may be given anew when it is resumed. */
+export const workOptions = (): Option[] => [
+  new Option('--max-quarantined <limit>', 'most bad lines to commit with: a count, or a share such as 5%')
+    .argParser(parseQuarantineLimit)
+    .default(parseQuarantineLimit(DEFAULT_MAX_QUARANTINED), DEFAULT_MAX_QUARANTINED),
+  memoryOption(),
+  threadsOption('threads: partitions loaded side by side'),
+  changeCurrencyOption(),
+  ...extraOptions(),
+]

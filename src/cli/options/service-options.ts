@@ -1,0 +1,88 @@
+/** Options of the commands that call the service, and the service they mean. The token is never one of them. */
+
+import { Option } from 'commander'
+import { ToolkitError } from '../../core/errors.ts'
+import type { Service } from '../../source/service/service.ts'
+import { wholeNumber } from './options.ts'
+
+export interface ServiceCommandOptions {
+  readonly url?: string
+  readonly tokenFile?: string
+  readonly maxRequestsPerSecond?: number
+  /** Milliseconds. */
+  readonly maxWait: number
+  readonly concurrency: number
+}
+
+const DEFAULT_MAX_WAIT = '15m'
+const DEFAULT_CONCURRENCY = 4
+
+const UNITS_MS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 }
+
+/** Reads `15m`, `90s`, `500ms`, `1.5h` as milliseconds. @throws {ToolkitError} USAGE naming the option */
+export const parseDuration =
+  (option: string) =>
+  (text: string): number => {
+    const match = /^(\d{1,9}(?:\.\d{1,3})?)\s*(ms|s|m|h)$/.exec(text.trim())
+    const ms = Number(match?.[1]) * (UNITS_MS[match?.[2] ?? ''] ?? Number.NaN)
+    if (Number.isFinite(ms)) return Math.round(ms)
+    throw new ToolkitError('USAGE', `Cannot read ${option} "${text}": expected a time such as 90s, 15m or 1h`)
+  }
+
+/** Where nothing is said: the address and the token of the environment. */
+export const DEFAULT_SERVICE: ServiceCommandOptions = {
+  maxWait: parseDuration('--max-wait')(DEFAULT_MAX_WAIT),
+  concurrency: DEFAULT_CONCURRENCY,
+}
+
+const rate = (text: string): number => {
+  const number = /^\d{1,6}(\.\d{1,3})?$/.test(text) ? Number(text) : Number.NaN
+  if (number > 0) return number
+  throw new ToolkitError(
+    'USAGE',
+    `Cannot read --max-requests-per-second "${text}": expected a number above 0`,
+  )
+}
+
+/** @param atOnce what `--concurrency` counts */
+export const serviceOptions = (atOnce: string): Option[] => [
+  new Option('--url <url>', 'address of the service (or FIRMLAKE_URL)'),
+  new Option('--token-file <file>', 'file that holds the token (or FIRMLAKE_TOKEN)'),
+  new Option('--concurrency <n>', atOnce)
+    .argParser(wholeNumber('--concurrency'))
+    .default(DEFAULT_CONCURRENCY),
+  new Option(
+    '--max-requests-per-second <n>',
+    'most requests in a second, all together (default: learnt from the answers)',
+  ).argParser(rate),
+  new Option('--max-wait <time>', 'longest wait for a busy service; beyond it the command ends with 75')
+    .argParser(parseDuration('--max-wait'))
+    .default(DEFAULT_SERVICE.maxWait, DEFAULT_MAX_WAIT),
+]
+
+/** The address from the option or the environment. @throws {ToolkitError} USAGE */
+export const serviceUrl = ({ url }: Pick<ServiceCommandOptions, 'url'>): string => {
+  const found = url ?? process.env.FIRMLAKE_URL
+  if (found !== undefined && found !== '') return found
+  throw new ToolkitError('USAGE', 'Cannot call the service: no address, give --url or set FIRMLAKE_URL')
+}
+
+/**
+ * The service that the options and the environment name. The caller closes it.
+ *
+ * @throws {ToolkitError} USAGE, TOKEN_MISSING, TOKEN_INVALID, ADDRESS_REFUSED
+ */
+export const serviceOf = async (options: ServiceCommandOptions): Promise<Service> => {
+  const url = serviceUrl(options)
+  const { openService } = await import('../../source/service/service.ts')
+  const { readToken } = await import('../../source/service/token.ts')
+  const { maxRequestsPerSecond, maxWait, concurrency } = options
+  return openService({
+    url,
+    token: await readToken({ env: process.env.FIRMLAKE_TOKEN, file: options.tokenFile }),
+    maxWaitMs: maxWait,
+    // A request is in the air while the page before goes to the disk.
+    concurrency,
+    ...(maxRequestsPerSecond !== undefined && { maxRequestsPerSecond }),
+  })
+}

@@ -1,0 +1,137 @@
+/** Prints the rows of a query as a table, as one JSON array, or as CSV; the last two in bounded memory. */
+
+import type { ValueShape } from '../../lake/duckdb/duckdb-values.ts'
+import type { QueryResult } from '../../lake/lake/lake-query.ts'
+import { neutralise } from '../../sink/csv-records.ts'
+import { formatCount } from './format.ts'
+import { note, print, printLines } from './print.ts'
+import { textTable } from './text-table.ts'
+
+type ValueColumn = QueryResult['columns'][number]
+
+export const RESULT_FORMATS = ['table', 'json', 'csv'] as const
+export type ResultFormat = (typeof RESULT_FORMATS)[number]
+
+/** Rows of a table by default: its widths are known only when all of it is in memory. */
+export const MOST_TABLE_ROWS = 1000
+
+/** A value as one text; NULL is empty. */
+const cellText = (value: unknown, { shape }: ValueColumn): string => {
+  if (value === null || value === undefined) return ''
+  return typeof value === 'object' ? jsonText(value, shape) : String(value)
+}
+
+const members = (value: object, shapes: readonly (readonly [string, ValueShape])[]): string => {
+  const values = new Map<string, unknown>(Object.entries(value))
+  return `{${shapes.map(([name, shape]) => `${JSON.stringify(name)}:${jsonText(values.get(name), shape)}`).join(',')}}`
+}
+
+const ANY: ValueShape = { kind: 'any' }
+const TEXT: ValueShape = { kind: 'text' }
+
+/** JSON of a value of its column's shape: a number keeps all its digits, and one that is not finite is null. */
+const jsonText = (value: unknown, shape: ValueShape): string => {
+  if (value === null || value === undefined) return 'null'
+  if (typeof value === 'bigint' || (typeof value === 'string' && shape.kind === 'number'))
+    return String(value)
+  if (Object.is(value, -0)) return '-0'
+  if (typeof value !== 'object') return JSON.stringify(value) ?? 'null'
+  if (Array.isArray(value)) {
+    const of = shape.kind === 'list' ? shape.of : ANY
+    return `[${value.map((one) => jsonText(one, of)).join(',')}]`
+  }
+  if (shape.kind === 'object') return members(value, [...shape.members])
+  if (shape.kind === 'union' && 'tag' in value) {
+    const of = shape.members.get(String(value.tag)) ?? ANY
+    return members(value, [
+      ['tag', TEXT],
+      ['value', of],
+    ])
+  }
+  return members(
+    value,
+    Object.keys(value).map((name) => [name, ANY]),
+  )
+}
+
+/** RFC 4180; an empty text is `""`, so that NULL can be told from it. */
+const csvText = (text: string, value: unknown): string =>
+  /["\r\n,]/.test(text) || value === '' ? `"${text.replaceAll('"', '""')}"` : text
+
+/** What is safe for a spreadsheet: numbers as they are, which may begin with a sign; texts are no formulas. */
+const spreadsheetText = (value: unknown, column: ValueColumn): string => {
+  const text = cellText(value, column)
+  return column.shape.kind === 'number' ? text : neutralise(text)
+}
+
+const csvHeader = (columns: readonly ValueColumn[], neutral: boolean): string =>
+  `${columns.map(({ name }) => csvText(neutral ? neutralise(name) : name, name)).join(',')}\r\n`
+
+const csvLine = (
+  values: readonly unknown[],
+  columns: readonly ValueColumn[],
+  textOf: typeof cellText,
+): string => `${columns.map((column, at) => csvText(textOf(values[at], column), values[at])).join(',')}\r\n`
+
+/** Names that occur twice get a number, so that a row object keeps every value. */
+const distinctNames = (names: readonly string[]): string[] => {
+  const seen = new Set<string>()
+  return names.map((name) => {
+    let distinct = name
+    for (let number = 1; seen.has(distinct); number += 1) distinct = `${name}_${number}`
+    seen.add(distinct)
+    return distinct
+  })
+}
+
+/** Chunks of at most `limit` rows in all; reads no further than needed. */
+async function* firstRows(rows: QueryResult['rows'], limit: number): QueryResult['rows'] {
+  let left = limit
+  for await (const chunk of rows) {
+    yield chunk.slice(0, left)
+    left -= chunk.length
+    if (left <= 0) return
+  }
+}
+
+const printTable = async ({ columns, rows }: QueryResult, limit: number): Promise<void> => {
+  const cells: string[][] = []
+  for await (const chunk of firstRows(rows, limit + 1))
+    for (const row of chunk) cells.push(columns.map((column, at) => cellText(row[at], column)))
+  const titles = columns.map(({ name, shape }) => ({ title: name, right: shape.kind === 'number' }))
+  await printLines(textTable(titles, cells.slice(0, limit)))
+  if (cells.length > limit)
+    note(`There are more than ${formatCount(limit)} rows: --limit shows more, --format csv or json all.`)
+}
+
+const printJsonRows = async ({ columns, rows }: QueryResult, limit: number): Promise<void> => {
+  const distinct = distinctNames(columns.map(({ name }) => name))
+  const cells = columns.map(({ shape }, at) => ({ name: JSON.stringify(distinct[at]), shape }))
+  let separator = '[\n'
+  for await (const chunk of firstRows(rows, limit)) {
+    let text = ''
+    for (const row of chunk) {
+      text += `${separator}{${cells.map(({ name, shape }, at) => `${name}:${jsonText(row[at], shape)}`).join(',')}}`
+      separator = ',\n'
+    }
+    await print(text)
+  }
+  await print(separator === '[\n' ? '[]\n' : '\n]\n')
+}
+
+const printCsv = async ({ columns, rows }: QueryResult, limit: number, neutral: boolean): Promise<void> => {
+  await print(csvHeader(columns, neutral))
+  const textOf = neutral ? spreadsheetText : cellText
+  for await (const chunk of firstRows(rows, limit))
+    await print(chunk.map((row) => csvLine(row, columns, textOf)).join(''))
+}
+
+const PRINTERS = { table: printTable, json: printJsonRows, csv: printCsv } as const
+
+/** Prints at most `limit` rows, CSV `neutral` to spreadsheets. @default of `limit` 1000 for a table, else all */
+export const printResult = (
+  result: QueryResult,
+  format: ResultFormat,
+  limit = format === 'table' ? MOST_TABLE_ROWS : Number.POSITIVE_INFINITY,
+  neutral = true,
+): Promise<void> => PRINTERS[format](result, limit, neutral)

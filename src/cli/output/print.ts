@@ -1,0 +1,38 @@
+/** Standard output and standard error: results go to the first, everything else to the second. */
+
+import { once } from 'node:events'
+import { EXIT } from '../exit-codes.ts'
+import { printable } from './text-table.ts'
+
+/** Writes text to standard output, waiting while its reader is slow. */
+export const print = async (text: string): Promise<void> => {
+  if (text !== '' && !process.stdout.write(text)) await once(process.stdout, 'drain')
+}
+
+export const printLines = (lines: readonly string[]): Promise<void> =>
+  print(lines.map((line) => `${line}\n`).join(''))
+
+/** One JSON document, laid out for people too. */
+export const printJson = (value: unknown): Promise<void> => print(`${JSON.stringify(value, null, 2)}\n`)
+
+/** Empties the line of a terminal. */
+export const CLEAR_LINE = '\r\u001b[2K'
+
+/** A remark beside the result; on a terminal in place of a progress line that may stand there. */
+export const note = (text: string): void => {
+  process.stderr.write(`${process.stderr.isTTY ? CLEAR_LINE : ''}${printable(text)}\n`)
+}
+
+/**
+ * A reader that has enough (`| head`) ends the command quietly: with 0, or with what the command found out
+ * before it began to print.
+ */
+export const endWhenNobodyReads = (): void => {
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code === 'EPIPE') process.exit(process.exitCode ?? EXIT.done)
+    note(`error WRITE_FAILED: Cannot write to standard output: ${error.message}`)
+    process.exit(EXIT.failed)
+  })
+  // Without a reader of remarks the work goes on.
+  process.stderr.on('error', () => undefined)
+}

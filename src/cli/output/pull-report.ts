@@ -1,0 +1,154 @@
+/** What a pull is about to do and what it did, for people and for programs. */
+
+import { DEFAULT_CURRENCY } from '../../contract/limits.ts'
+import type { PullEntry } from '../../core/partition.ts'
+import type { PulledWindow, PullSummary } from '../../pipeline/pull/pull.ts'
+import type { PullEvent, PullPlan } from '../../pipeline/pull/pull-plan.ts'
+import { formatBytes, formatCount, formatCounted } from './format.ts'
+import { note } from './print.ts'
+import type { ProgressLine } from './progress-line.ts'
+import { textTable } from './text-table.ts'
+
+/** Windows shown to people; programs get all. */
+const MOST_SHOWN = 20
+
+export interface PullWatch {
+  readonly onEvent: (event: PullEvent) => void
+}
+
+/** Shows how far the windows are. */
+export const watchPull = (line: ProgressLine): PullWatch => {
+  const windows = new Map<string, { records: number; bytes: number; announced: number }>()
+  let plan: PullPlan | undefined
+  let [done, listed] = [0, 0]
+  const state = (): string => {
+    const sum = (field: 'records' | 'bytes'): number =>
+      [...windows.values()].reduce((all, window) => all + window[field], 0)
+    return [
+      `${formatCount(done)}/${formatCounted(plan?.windows.length ?? 0, 'window')}`,
+      `${formatCount(sum('records'))} of ${formatCount(plan?.planned ?? 0)} records pulled`,
+      formatBytes(sum('bytes')),
+    ].join('  ')
+  }
+  return {
+    onEvent: (event) => {
+      if (event.kind === 'planned') {
+        plan = event.plan
+        for (const text of planLines(event.plan, event.resumed)) line.log(text)
+      } else if (event.kind === 'warning') line.log(`warning: ${event.text}`)
+      else if (event.kind === 'listed') {
+        listed += event.records
+        line.show(() => `${formatCount(listed)} looked through for what stands in no window`)
+      } else {
+        windows.set(event.window, event.checkpoint)
+        if (event.kind === 'pulled') done += 1
+        line.show(state)
+      }
+    },
+  }
+}
+
+const planLines = (plan: PullPlan, resumed: boolean): string[] => [
+  ...sinceLines(plan),
+  `${formatCounted(plan.announced, 'record')} announced, in ${formatCounted(plan.windows.length, 'window')}` +
+    `${plan.windows.length > 1 && plan.field ? ` by ${plan.field}` : ''}${resumed ? ', as planned before' : ''}`,
+  ...gapLines(plan),
+]
+
+export const sinceLines = ({ since, undated, field }: PullPlan): string[] => {
+  if (since === undefined) return []
+  if (since.from === undefined) return ['The lake holds no earlier pull of this search: everything is pulled']
+  return [
+    `Goes on from ${since.from}, the day before run ${since.run} pulled this search`,
+    ...(undated === undefined
+      ? []
+      : [
+          `warning: ${formatCounted(undated, 'record')} without ${field ?? 'the date'}: no day finds their changes, ` +
+            'a pull without --since does',
+        ]),
+  ]
+}
+
+/** What no window covers, in words, and what is done about it. */
+export const gapLines = ({ announced, planned, field, gaps = [], closing }: PullPlan): string[] => {
+  if (announced <= planned) return []
+  const records = `${formatCounted(announced - planned, 'record')} of ${formatCount(announced)} in no window`
+  if (closing === undefined || closing.steps.length === 0)
+    return [`warning: ${records}: without ${field ?? 'any date'} or a value to cut by; batch files hold them`]
+  const list = (names: readonly string[]): string => [...new Set(names)].join(', ')
+  return [
+    `${records}, without ${list(gaps.map(({ parameter }) => parameter))}; lists by ` +
+      `${list(closing.steps.map(({ by }) => by))} find at most ${formatCount(closing.expected)} of them`,
+  ]
+}
+
+/** What is left of a gap that was to be closed. */
+export const leftLines = ({ gapLeft = 0, announced }: PullEntry, { closing }: PullPlan): string[] =>
+  closing !== undefined && gapLeft > 0
+    ? [
+        `warning: ${formatCounted(gapLeft, 'record')} of ${formatCount(announced)} in no window, and not found along ` +
+          'other dates, codes or figures either; batch files hold them',
+      ]
+    : []
+
+export const windowTable = (windows: readonly PulledWindow[]): string[] => {
+  const table = textTable(
+    [{ title: 'window' }, ...['announced', 'received', 'pages'].map((title) => ({ title, right: true }))],
+    windows
+      .slice(0, MOST_SHOWN)
+      .map(({ name, announced, received, pages }) => [
+        name,
+        formatCount(announced),
+        formatCount(received),
+        formatCount(pages),
+      ]),
+  )
+  const more = windows.length - MOST_SHOWN
+  return more > 0 ? [...table, `… and ${formatCounted(more, 'window')} more`] : table
+}
+
+/** A search with a misspelt value looks like one that has nothing: it is said, not only counted. */
+export const nothingFound = (content: string, since?: string): string =>
+  since === undefined
+    ? `Nothing found: the service has no ${content} of this search; check its values`
+    : `Nothing found: no ${content} of this search since ${since}`
+
+/** Said where --change-currency was needed. */
+export const currencyLines = ({
+  entry,
+  currencyBefore,
+}: Pick<PullSummary, 'entry' | 'currencyBefore'>): string[] =>
+  currencyBefore === undefined
+    ? []
+    : [
+        `The last pull of this search was in ${currencyBefore}, this one is in ${entry.currency ?? DEFAULT_CURRENCY}`,
+      ]
+
+export const pullLines = (pulled: PullSummary): string[] => {
+  const { entry, windows, counters } = pulled
+  return [
+    ...windowTable(windows),
+    '',
+    ...(entry.received === 0 ? [nothingFound(entry.content, entry.from)] : []),
+    `${formatCount(entry.received)} of ${formatCount(entry.announced)} ${entry.content} received, ` +
+      `${formatCounted(counters.requests, 'request')} (${formatCount(counters.retries)} again, ` +
+      `${formatCount(counters.throttled)} told to slow down), ${formatBytes(counters.bytes)}`,
+    ...currencyLines(pulled),
+  ]
+}
+
+export const warnOfPull = ({ plan, entry }: Pick<PullSummary, 'plan' | 'entry'>): void => {
+  for (const text of plan.closing ? leftLines(entry, plan) : gapLines(plan)) note(text)
+}
+
+export const pullJson = ({ entry, plan, windows, counters, currencyBefore }: PullSummary): object => ({
+  ...entry,
+  ...(currencyBefore !== undefined && { currencyBefore }),
+  nothingFound: entry.received === 0,
+  gap: entry.gapLeft ?? 0,
+  ...(plan.since && { since: plan.since.from ?? null }),
+  ...(plan.undated !== undefined && { undated: plan.undated }),
+  probes: plan.probes + (plan.closing?.probes ?? 0),
+  windows,
+  ...counters,
+})

@@ -1,0 +1,62 @@
+/** One error as a person or a program reads it on standard error. Never a stack, never a record's content. */
+
+import { inspect } from 'node:util'
+import { CommanderError } from 'commander'
+import { ERROR_CODES, type ErrorCode, systemCode, systemError, ToolkitError } from '../../core/errors.ts'
+import { printable } from './text-table.ts'
+
+interface ErrorReport {
+  readonly code: ErrorCode | 'UNEXPECTED'
+  readonly message: string
+  readonly context: Readonly<Record<string, string | number>>
+  readonly remedy: string
+}
+
+const UNEXPECTED_REMEDY = 'this is a fault of firmlake; report it with what FIRMLAKE_DEBUG=1 prints'
+
+/** DuckDB's messages quote the data they stumble over. */
+const ENGINE_MESSAGE = /^([A-Z][A-Za-z-]*(?: [A-Za-z-]+)* Error): /
+
+/** Wrong usage as commander reports it, as one of ours. */
+export const asToolkitError = (error: unknown): unknown =>
+  error instanceof CommanderError
+    ? new ToolkitError('USAGE', sentence(error.message.replace(/^error: /, '')), {}, error)
+    : error
+
+const sentence = (text: string): string =>
+  (text.charAt(0).toUpperCase() + text.slice(1)).replaceAll("'", '"').replaceAll('\n', ' ').replace(/\.$/, '')
+
+const describe = (caught: unknown): ErrorReport => {
+  const error = caught instanceof ToolkitError ? caught : (systemError(caught) ?? caught)
+  if (error instanceof ToolkitError) {
+    const { code, message, context } = error
+    return { code, message, context, remedy: ERROR_CODES[code] }
+  }
+  const message = error instanceof Error ? error.message : String(error)
+  const engine = ENGINE_MESSAGE.exec(message)?.[1]
+  if (engine !== undefined) {
+    const text = engine.startsWith('Out of Memory')
+      ? 'DuckDB ran out of memory; raise --memory where the command has it'
+      : `DuckDB gave up with "${engine}"; FIRMLAKE_DEBUG=1 shows its words, which may quote data`
+    return { code: 'ENGINE_FAILED', message: text, context: {}, remedy: ERROR_CODES.ENGINE_FAILED }
+  }
+  const system = systemCode(error)
+  return {
+    code: 'UNEXPECTED',
+    message,
+    context: system === undefined ? {} : { system },
+    remedy: UNEXPECTED_REMEDY,
+  }
+}
+
+/**
+ * The text of an error: `error CODE: message` and what to do, or for programs one line of JSON,
+ * `{"error":{"code","message","context"}}`. With `debug` the stack and its causes follow.
+ */
+export const errorText = (error: unknown, { json = false, debug = false } = {}): string => {
+  const { code, message, context, remedy } = describe(error)
+  const text = json
+    ? JSON.stringify({ error: { code, message, context } })
+    : `error ${code}: ${message.split('\n').map(printable).join('\n  ')}\n  ${remedy}`
+  return `${text}\n${debug ? `${inspect(error, { depth: 5 })}\n` : ''}`
+}

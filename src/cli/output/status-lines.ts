@@ -1,0 +1,162 @@
+/** The status of a lake as text for people. */
+
+import type { ErrorCode } from '../../core/errors.ts'
+import type { DateRange } from '../../core/partition.ts'
+import type { PullSummary } from '../../manifest/pull-summary.ts'
+import type { RunSummary } from '../../manifest/runs.ts'
+import type { SnapshotSummary } from '../../manifest/summary.ts'
+import type { LakeStatus, PartitionStatus } from '../lake-status.ts'
+import { formatBytes, formatCount, formatCounted } from './format.ts'
+import { differenceLines, driftLines } from './run-report.ts'
+import { printable, textTable } from './text-table.ts'
+
+const right = (title: string): { title: string; right: true } => ({ title, right: true })
+
+const requestedText = (requested: DateRange['requested']): string =>
+  requested === null ? '–' : `${requested.from ?? '…'} to ${requested.to ?? '…'}`
+
+const observedText = (observed: DateRange['observed']): string =>
+  observed === null ? '–' : `${observed.least.slice(0, 10)} to ${observed.greatest.slice(0, 10)}`
+
+const contentTable = ({ contents }: SnapshotSummary): string[] =>
+  textTable(
+    [
+      { title: 'content' },
+      ...['partitions', 'sources', 'source size', 'lines', 'records', 'quarantined'].map(right),
+      { title: 'requested' },
+      { title: 'updated' },
+    ],
+    contents.map((one) => [
+      one.content,
+      formatCount(one.partitions),
+      formatCount(one.sources),
+      formatBytes(one.sourceBytes),
+      formatCount(one.lines),
+      formatCount(one.records),
+      formatCount(one.quarantined),
+      requestedText(one.requested),
+      observedText(one.observed),
+    ]),
+  )
+
+const tableTable = ({ tables }: SnapshotSummary): string[] =>
+  textTable(
+    [{ title: 'table' }, right('files'), right('rows'), right('size')],
+    tables.map(({ table, files, rows, bytes }) => [
+      table,
+      formatCount(files),
+      formatCount(rows),
+      formatBytes(bytes),
+    ]),
+  )
+
+const partitionTable = (partitions: readonly PartitionStatus[]): string[] =>
+  textTable(
+    [
+      { title: 'partition' },
+      { title: 'content' },
+      ...['lines', 'records', 'quarantined', 'size'].map(right),
+      { title: 'updated' },
+      { title: 'source' },
+    ],
+    partitions.map((one) => [
+      one.id,
+      one.content,
+      formatCount(one.lines),
+      formatCount(one.records),
+      formatCount(one.quarantined),
+      formatBytes(one.bytes),
+      observedText(one.observed),
+      one.merged ? `${one.source} (merged)` : one.source,
+    ]),
+  )
+
+const LONGEST_SEARCH = 60
+
+const askedText = ({ search, currency }: PullSummary): string => {
+  const text = JSON.stringify(search)
+  const short = text.length > LONGEST_SEARCH ? `${text.slice(0, LONGEST_SEARCH - 1)}…` : text
+  return currency === undefined ? short : `${short} ${currency}`
+}
+
+const pullTable = (pulls: readonly PullSummary[]): string[] =>
+  textTable(
+    [
+      { title: 'pulled' },
+      { title: 'search' },
+      { title: 'dates' },
+      ...['announced', 'received', 'pulls'].map(right),
+      { title: 'last' },
+    ],
+    pulls.map((one) => [
+      one.content,
+      askedText(one),
+      requestedText(one.from === undefined && one.to === undefined ? null : one),
+      formatCount(one.announced),
+      formatCount(one.received),
+      formatCount(one.pulls),
+      one.asOf.slice(0, 19),
+    ]),
+  )
+
+const fateOf = ({ state, process, committed, failure }: RunSummary): string => {
+  if (state === 'live') return `at work: process ${process?.pid ?? '?'}`
+  if (state === 'unknown') return `perhaps at work on ${process?.host ?? 'another host'}`
+  if (failure?.final) return `failed with ${failure.code}, "firmlake gc" removes it`
+  if (failure) return `failed with ${failure.code}: "firmlake resume" goes on, "firmlake gc" removes it`
+  return committed === null
+    ? 'cut off: "firmlake resume" goes on, "firmlake gc" removes it'
+    : `committed as snapshot ${committed}: "firmlake gc" removes its folder`
+}
+
+const unfinishedTable = (runs: readonly RunSummary[]): string[] =>
+  textTable(
+    [{ title: 'unfinished run' }, { title: 'state' }, right('partitions done'), { title: 'what next' }],
+    runs.map((one) => [one.run, one.state, formatCount(one.partitions), fateOf(one)]),
+  )
+
+/** What to do about a run that would fail again; by code where an option is the answer. */
+const NEXT_ACTIONS: ReadonlyMap<string, string> = new Map<ErrorCode, string>([
+  ['QUARANTINE_LIMIT', '"firmlake resume" with a higher --max-quarantined loads the lines that are good.'],
+  ['CURRENCY_CHANGED', '"firmlake resume --change-currency" replaces the figures.'],
+  ['RUN_NOT_RESUMABLE', '"firmlake gc" removes it; then its command begins anew.'],
+])
+const MEND = 'When the cause is mended, give its command again, or "firmlake resume" with its id.'
+
+/** Why runs failed, and what to do where resuming alone does not help. */
+export const failureLines = (runs: readonly RunSummary[]): string[] =>
+  runs.flatMap(({ run, failure }) =>
+    failure === undefined
+      ? []
+      : [
+          `Run ${run} failed with ${failure.code}: ${printable(failure.message)}`,
+          ...(failure.final ? [`  It would fail again. ${NEXT_ACTIONS.get(failure.code) ?? MEND}`] : []),
+        ],
+  )
+
+const mergedText = ({ merged }: SnapshotSummary): string =>
+  merged === 0 ? '' : ` (${formatCount(merged)} more merged by compact)`
+
+/** Lines of the status; `withPartitions` adds one for each partition. */
+export const statusLines = (status: LakeStatus, withPartitions: boolean): string[] => {
+  const { lake, summary, made, drift, unfinished, partitions } = status
+  const head = summary
+    ? [
+        `Lake ${lake}, snapshot ${summary.snapshot} of ${summary.time}`,
+        `run ${summary.run} (${made?.pipeline}, ${made?.tool}); in all ${formatCounted(summary.runs, 'run')}, ` +
+          `${formatCounted(summary.partitions, 'partition')}${mergedText(summary)}, ${formatBytes(summary.bytes)}`,
+        '',
+        ...contentTable(summary),
+        '',
+        ...tableTable(summary),
+        ...(summary.pulls.length > 0 ? ['', ...pullTable(summary.pulls)] : []),
+        ...differenceLines(summary.differences),
+        ...driftLines(drift),
+      ]
+    : [`Lake ${lake} has no snapshot yet`]
+  return [
+    ...head,
+    ...(withPartitions ? ['', ...partitionTable(partitions)] : []),
+    ...(unfinished.length > 0 ? ['', ...unfinishedTable(unfinished), ...failureLines(unfinished)] : []),
+  ]
+}

@@ -1,0 +1,56 @@
+/** Shows the events of a run as they come, and keeps what its report needs of them. */
+
+import type { Progress, RunEvent } from '../../pipeline/run/progress.ts'
+import { formatBytes, formatCount, formatCounted, formatDuration, formatRate, formatShare } from './format.ts'
+import type { ProgressLine } from './progress-line.ts'
+
+export interface RunWatch {
+  readonly onEvent: (event: RunEvent) => void
+  /** Seconds since the watch began, and decoded bytes handed to DuckDB. */
+  readonly seconds: () => number
+  readonly decodedBytes: () => number
+}
+
+const stateText = (progress: Progress, seconds: number): string => {
+  const { sourcesDone, sources, bytesRead, bytesTotal, decodedBytes, records, quarantined } = progress
+  const left = bytesTotal && bytesRead > 0 ? (seconds * (bytesTotal - bytesRead)) / bytesRead : undefined
+  return [
+    `${formatCount(sourcesDone)}/${formatCounted(sources, 'source')}`,
+    bytesTotal === undefined ? formatBytes(bytesRead) : formatShare(bytesRead, bytesTotal),
+    ...(decodedBytes > 0 ? [formatRate(decodedBytes, seconds)] : []),
+    formatCounted(records, 'record'),
+    ...(quarantined > 0 ? [`${formatCount(quarantined)} quarantined`] : []),
+    ...(left === undefined ? [] : [`${formatDuration(Math.max(0, left))} left`]),
+  ].join('  ')
+}
+
+/** Watches one run; `nowMs` is a clock that only goes on. */
+export const watchRun = (line: ProgressLine, nowMs: () => number = () => performance.now()): RunWatch => {
+  const startMs = nowMs()
+  const seconds = (): number => (nowMs() - startMs) / 1000
+  let decodedBytes = 0
+  return {
+    seconds,
+    decodedBytes: () => decodedBytes,
+    onEvent: (event) => {
+      switch (event.kind) {
+        case 'started':
+          return line.log(startText(event))
+        case 'again':
+          return line.log(`Staged files of partition ${event.partition} are damaged: it is loaded again`)
+        case 'progress':
+          decodedBytes = event.progress.decodedBytes
+          return line.show(() => stateText(event.progress, seconds()))
+        case 'committing':
+          return line.log(`Committing ${formatCounted(event.partitions, 'partition')}`)
+        default:
+          return
+      }
+    },
+  }
+}
+
+const startText = ({ run, resumed, finished }: Extract<RunEvent, { kind: 'started' }>): string =>
+  resumed
+    ? `Run ${run} goes on, ${formatCounted(finished, 'partition')} of it finished before`
+    : `Run ${run} begins`

@@ -1,0 +1,239 @@
+/**
+ * The SQL of a comparison of two snapshots. A partition has one number in both; `candidates_<content>` lists the
+ * records whose current version is in another partition: `owner`, `old_p`, `new_p` (NULL where there is none).
+ */
+
+import { LINE_ITEMS } from '../../contract/line-items.ts'
+import type { Content } from '../../contract/objects.ts'
+import { ident, literal } from '../duckdb/sql.ts'
+import { readTable, type VersionedFile } from '../lake/current-versions.ts'
+import { factorOf, isScaledItem, reportedFigure, scaledFigure } from '../tables/figure-scale.ts'
+import type { Table } from '../tables/tables.ts'
+
+/** A partition of one or both snapshots; `old` and `new` are its places in them. */
+export interface ComparedPartition {
+  readonly number: number
+  readonly old: number | undefined
+  readonly new: number | undefined
+}
+
+export type Side = 'old' | 'new'
+
+export const candidatesTable = (content: Content): string => `candidates_${content}`
+export const differencesTable = (table: Table): string => `differences_${table.name}`
+
+const ownerOf = (table: Table): string => ident(table.owner ?? '')
+
+/** A list of DuckDB by the number of a partition: its place in a snapshot. */
+const places = (partitions: readonly ComparedPartition[], side: Side): string =>
+  `([${partitions.map((one) => one[side] ?? 'NULL').join(',')}]::INTEGER[])`
+
+/**
+ * Finds the records whose current version differs. Only who has rows in a partition that one of the snapshots lacks
+ * can be one of them.
+ *
+ * @param files the main table's files of both snapshots @param differing those that only one of them has
+ */
+export const makeCandidates = (
+  table: Table & { readonly content: Content },
+  partitions: readonly ComparedPartition[],
+  files: readonly VersionedFile[],
+  differing: readonly VersionedFile[],
+): string => `CREATE TABLE ${candidatesTable(table.content)} AS
+SELECT owner,
+  arg_max(p, ${places(partitions, 'old')}[p + 1]) AS old_p,
+  arg_max(p, ${places(partitions, 'new')}[p + 1]) AS new_p
+FROM (SELECT ${ownerOf(table)} AS owner, version::INTEGER AS p FROM (${readTable(table, files, 'with-version')}))
+WHERE owner IN (SELECT ${ownerOf(table)} FROM (${readTable(table, differing)}))
+GROUP BY owner
+HAVING old_p IS DISTINCT FROM new_p`
+
+/** Records by their ids, from `least` on and below `below`; an absent end is open. */
+export interface OwnerRange {
+  readonly least?: string
+  readonly below?: string
+}
+
+/** Current rows of one side, of the records of a range that both sides have. */
+export const rowsOf = (
+  table: Table & { readonly content: Content },
+  files: readonly VersionedFile[],
+  side: Side,
+  { least, below }: OwnerRange = {},
+): string => `SELECT r.* EXCLUDE (version) FROM (${readTable(table, files, 'with-version')}) AS r
+JOIN ${candidatesTable(table.content)} AS c ON c.owner = r.${ownerOf(table)} AND c.${side}_p = r.version
+WHERE c.old_p IS NOT NULL AND c.new_p IS NOT NULL${
+  least === undefined ? '' : ` AND r.${ownerOf(table)} >= ${least}`
+}${below === undefined ? '' : ` AND r.${ownerOf(table)} < ${below}`}`
+
+/** The least id of each of some ranges with about as many records to compare in each. */
+export const rangeStarts = (content: Content, ranges: number): string => `
+SELECT min(owner) AS least FROM (
+  SELECT owner, ntile(${ranges}) OVER (ORDER BY owner) AS part FROM ${candidatesTable(content)}
+  WHERE old_p IS NOT NULL AND new_p IS NOT NULL
+) GROUP BY part ORDER BY least`
+
+/** Both sides' rows by their key; a row that has no counterpart stands beside NULLs. */
+const paired = (table: Table, old: string, other: string): string => {
+  const conditions = table.key.map((name) =>
+    // The owner is never NULL and is what is hashed.
+    name === table.owner
+      ? `o.${ident(name)} = n.${ident(name)}`
+      : `o.${ident(name)} IS NOT DISTINCT FROM n.${ident(name)}`,
+  )
+  return `(${old}) AS o FULL JOIN (${other}) AS n ON ${conditions.join(' AND ')}`
+}
+
+/** Whether paired rows differ, as values: NULL equals NULL, numbers are not rounded. */
+const differ = (table: Table): string => {
+  const values = table.columns.filter(({ name }) => !table.key.includes(name))
+  return [
+    `o.${ownerOf(table)} IS NULL`,
+    `n.${ownerOf(table)} IS NULL`,
+    ...values.map(({ name }) => `o.${ident(name)} IS DISTINCT FROM n.${ident(name)}`),
+  ].join('\n  OR ')
+}
+
+/** Records whose rows in a table differ. @param old rows of one side @param other rows of the other */
+export const selectDifferences = (table: Table, old: string, other: string): string =>
+  `SELECT DISTINCT coalesce(o.${ownerOf(table)}, n.${ownerOf(table)}) AS owner FROM ${paired(table, old, other)}
+WHERE ${differ(table)}`
+
+/** Figures that differ, with both sides: `was` and `stays` say on which side there is one. */
+export const selectFigures = (table: Table, old: string, other: string): string => {
+  const key = ['country_code', ...table.key].map((name) => `coalesce(o.${name}, n.${name}) AS ${name}`)
+  return `SELECT ${key.join(', ')}, o.internal_id IS NOT NULL AS was, n.internal_id IS NOT NULL AS stays,
+  o.value AS old_value, o.reported AS old_reported, o.currency AS old_currency,
+  n.value AS new_value, n.reported AS new_reported, n.currency AS new_currency
+FROM ${paired(table, old, other)}
+WHERE ${differ(table)}`
+}
+
+/**
+ * Whether the values of paired figures are so near that the same report may have given both: they were scaled in other
+ * ways. Below any scaled double all are.
+ */
+const MAY_BE_SAME = `was AND stays AND old_currency IS NOT DISTINCT FROM new_currency
+  AND abs(old_value - new_value) <= 1e-15 * abs(new_value) + 1e-290`
+
+export const selectMayBeSame = `SELECT 1 FROM figures WHERE ${MAY_BE_SAME} LIMIT 1`
+
+/**
+ * Takes away figures that differ only in how they were scaled: by a product of doubles before, exactly now.
+ * What was reported and its scale is compared, and of other scales the exact values.
+ *
+ * @param old the companies' rows of one side @param other those of the other
+ */
+export const dropSameReports = (old: string, other: string): string => {
+  const scales = (rows: string): string =>
+    `SELECT internal_id, ${factorOf('financial_figure_scale')}::DOUBLE AS factor FROM (${rows})`
+  const exact = (side: Side): string =>
+    scaledFigure(reportedFigure(`${side}_value`, `${side}_reported`, `${side}_factor`), `${side}_factor`)
+  return `DELETE FROM figures WHERE rowid IN (
+  SELECT row FROM (
+    SELECT figures.rowid AS row, old_value, old_reported, new_value, new_reported,
+      CASE WHEN scaled THEN o.factor ELSE 1 END AS old_factor, CASE WHEN scaled THEN n.factor ELSE 1 END AS new_factor
+    FROM (SELECT *, rowid, ${isScaledItem('category', 'line_item')} AS scaled FROM figures WHERE ${MAY_BE_SAME}) AS figures
+    JOIN (${scales(old)}) AS o USING (internal_id) JOIN (${scales(other)}) AS n USING (internal_id)
+  ) WHERE ${exact('old')} = ${exact('new')})`
+}
+
+/** Companies whose figures differ. */
+export const makeFigureDifferences = (table: Table): string =>
+  `CREATE TABLE ${differencesTable(table)} AS SELECT DISTINCT internal_id AS owner FROM figures`
+
+/** Companies all of whose amounts are in other currencies than before: another one was asked for. */
+export const makeRecurrencied = (old: string, other: string): string => {
+  const currencies = (rows: string): string =>
+    `SELECT internal_id, list(DISTINCT currency) AS currencies FROM (${rows})
+  WHERE currency IS NOT NULL AND internal_id IN (SELECT internal_id FROM touched) GROUP BY internal_id`
+  return `CREATE TABLE recurrencied AS
+WITH touched AS (SELECT DISTINCT internal_id FROM figures WHERE old_currency <> new_currency),
+  o AS (${currencies(old)}), n AS (${currencies(other)})
+SELECT internal_id FROM o JOIN n USING (internal_id) WHERE NOT list_has_any(o.currencies, n.currencies)`
+}
+
+/** Line items whose figures are the same in every currency, though their rows name the company's. */
+const FREE_OF_CURRENCY = LINE_ITEMS.filter(({ unit }) => !['amount', 'per share', 'unknown'].includes(unit))
+  .map(({ lineItem }) => literal(lineItem))
+  .join(', ')
+
+/**
+ * A restatement is a difference in a year that the company had reported before: of the figures with the same
+ * consolidation, no later year than the latest of the older snapshot.
+ */
+export const makeRestatements = (old: string): string => `CREATE TABLE restatements AS
+WITH latest AS (
+  SELECT internal_id, consolidation, max(fiscal_year) AS latest FROM (${old})
+  WHERE internal_id IN (SELECT internal_id FROM figures WHERE NOT was)
+  GROUP BY internal_id, consolidation
+)
+SELECT CASE WHEN NOT stays THEN 'withdrawn' WHEN NOT was THEN 'added' ELSE 'changed' END AS change, f.*
+FROM figures AS f LEFT JOIN latest USING (internal_id, consolidation)
+WHERE CASE
+  WHEN NOT stays THEN true
+  WHEN NOT was THEN fiscal_year <= latest
+  WHEN old_currency IS DISTINCT FROM new_currency AND line_item NOT IN (${FREE_OF_CURRENCY})
+    THEN internal_id NOT IN (SELECT internal_id FROM recurrencied)
+  ELSE old_value IS DISTINCT FROM new_value
+END`
+
+/**
+ * The records of a content that are new, changed or gone; `differs` lists the tables of those that are changed.
+ *
+ * @param countries rows with `internal_id` and `country_code` of the records' current versions, of the older ones
+ *   where there is no newer
+ */
+export const makeChanges = (
+  content: Content,
+  tables: readonly Table[],
+  countries: string | undefined,
+): string => {
+  const differences = tables.map(
+    (table, at) => `SELECT owner, '${table.name}' AS name, ${at} AS no FROM ${differencesTable(table)}`,
+  )
+  const country =
+    countries === undefined
+      ? 'SELECT *, NULL::VARCHAR AS country_code FROM changes'
+      : `SELECT changes.*, c.country_code FROM changes LEFT JOIN (${countries}) AS c ON c.internal_id = changes.owner`
+  return `CREATE TABLE changes_${content} AS
+WITH changes AS (
+  SELECT owner, CASE WHEN old_p IS NULL THEN 'new' ELSE 'gone' END AS change, NULL::VARCHAR AS differs
+  FROM ${candidatesTable(content)} WHERE old_p IS NULL OR new_p IS NULL
+  UNION ALL
+  SELECT owner, 'changed', string_agg(name, ',' ORDER BY no) FROM (${differences.join(' UNION ALL ')}) GROUP BY owner
+)
+${country}`
+}
+
+/** `country_code` by `internal_id` of the records that a comparison is about. */
+export const countriesOf = (
+  table: Table & { readonly content: Content },
+  files: readonly VersionedFile[],
+): string | undefined =>
+  table.columns.some(({ name }) => name === 'country_code')
+    ? `SELECT r.internal_id, r.country_code FROM (${readTable(table, files, 'with-version')}) AS r
+JOIN ${candidatesTable(table.content)} AS c ON c.owner = r.internal_id AND coalesce(c.new_p, c.old_p) = r.version`
+    : undefined
+
+/** Rows of the records that changed, of one kind. */
+const changeRows = (kind: string, content: Content): string =>
+  `SELECT '${kind}' AS kind, change, owner AS internal_id, country_code, differs, NULL::VARCHAR AS consolidation,
+  NULL::VARCHAR AS category, NULL::VARCHAR AS line_item, NULL::SMALLINT AS fiscal_year, NULL::DOUBLE AS old_value,
+  NULL::VARCHAR AS old_currency, NULL::DOUBLE AS new_value, NULL::VARCHAR AS new_currency FROM changes_${content}`
+
+export const RECORD_ROWS = `SELECT kind, change, internal_id, country_code, differs FROM (
+${changeRows('company', 'companies')} UNION ALL ${changeRows('relations', 'relations')})
+ORDER BY kind, internal_id`
+
+export const RESTATEMENT_ROWS = `SELECT change, internal_id, country_code, consolidation, category, line_item,
+  fiscal_year, old_value, old_currency, new_value, new_currency FROM restatements
+ORDER BY internal_id, consolidation, category, line_item, fiscal_year`
+
+/** All rows in the same columns. @param kinds which kinds of them */
+export const allRows = (kinds: string): string => `SELECT * FROM (
+${changeRows('company', 'companies')} UNION ALL ${changeRows('relations', 'relations')} UNION ALL
+SELECT 'restatement', change, internal_id, country_code, NULL, consolidation, category, line_item, fiscal_year,
+  old_value, old_currency, new_value, new_currency FROM restatements)
+WHERE kind IN (${kinds})
+ORDER BY kind, internal_id, consolidation, category, line_item, fiscal_year`

@@ -1,0 +1,323 @@
+/** Knows DuckDB's package, with `duckdb-chunks.ts` and `duckdb-values.ts` alone: an engine with fixed limits, statements, COPY with its receipt. */
+
+import {
+  ARRAY,
+  arrayValue,
+  BIGINT,
+  type DuckDBConnection,
+  DuckDBDataChunk,
+  DuckDBInstance,
+  type DuckDBResult,
+  type DuckDBValue,
+  FLOAT,
+} from '@duckdb/node-api'
+import { ToolkitError, writeError } from '../../core/errors.ts'
+import type { CopyFormat, CopyReceipt, RawChunks, Relation } from '../../core/relation.ts'
+import { shapeOf, toValue, type ValueShape } from './duckdb-values.ts'
+import { checkWhole, chunksOf, rawChunks } from './raw-chunks.ts'
+import { ident, literal } from './sql.ts'
+
+export interface EngineOptions {
+  /** Memory DuckDB may use, in bytes. */
+  readonly memoryBytes: number
+  /** Worker threads. @default 2 */
+  readonly threads?: number
+  /** Folder where DuckDB may put what does not fit into memory; without it nothing is put aside. */
+  readonly spillFolder?: string
+}
+
+/** Trees of statements that select (also DESCRIBE, SUMMARIZE, SHOW), a statement of another kind, or text that is none. */
+export type Parsed =
+  | { readonly kind: 'selects'; readonly statements: readonly unknown[] }
+  | { readonly kind: 'other' }
+  | { readonly kind: 'wrong'; readonly reason: string }
+
+/** What `json_serialize_sql` answers. */
+interface Serialized {
+  readonly error: boolean
+  readonly error_type?: string
+  readonly error_message?: string
+  readonly statements?: readonly unknown[]
+}
+const isSerialized = (value: unknown): value is Serialized =>
+  typeof value === 'object' && value !== null && 'error' in value && typeof value.error === 'boolean'
+
+/** A constant such as 1e400 in DuckDB's tree of a statement, which is no JSON; inside a text the quotes are escaped. */
+const INFINITE = /"value":-?(Infinity|NaN)/g
+
+export interface ResultColumn {
+  readonly name: string
+  /** DuckDB's name of it. */
+  readonly type: string
+}
+
+/** A column of rows that are read, and what JSON makes of its values. */
+export interface ValueColumn extends ResultColumn {
+  readonly shape: ValueShape
+}
+
+export type Row = Readonly<Record<string, unknown>>
+
+/** One connection to an in-memory DuckDB. Statements of one session run one after the other. */
+export class Session {
+  readonly #connection: DuckDBConnection
+  constructor(connection: DuckDBConnection) {
+    this.#connection = connection
+  }
+
+  async run(sql: string, values?: readonly DuckDBValue[]): Promise<void> {
+    await this.#connection.run(sql, values as DuckDBValue[] | undefined)
+  }
+
+  /** The columns that a query would give. */
+  async describe(sql: string): Promise<readonly ResultColumn[]> {
+    const prepared = await this.#connection.prepare(sql)
+    try {
+      return Array.from({ length: prepared.columnCount }, (_, at) => ({
+        name: prepared.columnName(at),
+        type: String(prepared.columnType(at)),
+      }))
+    } finally {
+      prepared.destroySync()
+    }
+  }
+
+  /** All rows as objects of JSON values (64-bit integers as text beyond 2^53). For small results. */
+  async rows(sql: string, values?: readonly DuckDBValue[]): Promise<Row[]> {
+    const reader = await this.#connection.runAndReadAll(sql, values as DuckDBValue[] | undefined)
+    return reader.getRowObjectsJson()
+  }
+
+  /** The rows of a query as objects of JSON values, chunk by chunk, in bounded memory. */
+  async *stream(sql: string): AsyncGenerator<Row[]> {
+    const result = await this.#connection.stream(sql)
+    yield* result.yieldRowObjectJson()
+    checkWhole(result)
+  }
+
+  /** A query's columns, and its rows as lists of values as `toValue` makes them, chunk by chunk. */
+  async streamRows(sql: string): Promise<{
+    readonly columns: readonly ValueColumn[]
+    readonly rows: AsyncIterable<readonly (readonly unknown[])[]>
+  }> {
+    const result = await this.#connection.stream(sql)
+    const names = result.columnNames()
+    return {
+      columns: result
+        .columnTypes()
+        .map((type, at) => ({ name: names[at] ?? '', type: String(type), shape: shapeOf(type) })),
+      rows: wholeRows(result),
+    }
+  }
+
+  /** The rows of a query chunk by chunk, as columns of DuckDB's values: 64-bit integers are bigint. */
+  async *streamColumns(sql: string): AsyncGenerator<readonly (readonly DuckDBValue[])[]> {
+    for await (const chunk of this.#chunks(sql)) yield chunk.getColumns()
+  }
+
+  /** The rows of a query whose columns are all DOUBLE and never NULL, chunk by chunk, as columns. */
+  async *streamNumbers(sql: string): AsyncGenerator<readonly Float64Array[]> {
+    for await (const chunk of this.#chunks(sql)) {
+      const rows = chunk.rowCount
+      yield Array.from({ length: chunk.columnCount }, (_, index) => {
+        const vector = chunk.getColumnVector(index)
+        const column = new Float64Array(rows)
+        for (let row = 0; row < rows; row++) column[row] = Number(vector.getItem(row))
+        return column
+      })
+    }
+  }
+
+  /** Chunks of a query's rows; DuckDB makes the next one while one is used. */
+  async *#chunks(sql: string): AsyncGenerator<DuckDBDataChunk> {
+    yield* chunksOf(await this.#connection.stream(sql))
+  }
+
+  /** A query's columns and its rows as raw memory, chunk by chunk. */
+  async rawChunks(sql: string): Promise<RawChunks> {
+    return rawChunks(await this.#connection.stream(sql))
+  }
+
+  /** The texts of a query's first column. */
+  async *streamTexts(sql: string): AsyncGenerator<string> {
+    const result = await this.#connection.stream(sql)
+    for await (const rows of result.yieldRows()) for (const [text] of rows) yield String(text)
+    checkWhole(result)
+  }
+
+  /**
+   * What a text is. It is parsed and nothing else: preparing it is too much, because preparing
+   * `EXPORT DATABASE` makes the folder.
+   */
+  async parse(sql: string): Promise<Parsed> {
+    const [row] = await this.rows('SELECT json_serialize_sql($1::VARCHAR) AS parsed', [sql])
+    const parsed: unknown = JSON.parse(String(row?.parsed).replace(INFINITE, '"value":null'))
+    if (!isSerialized(parsed)) throw new TypeError('Cannot understand what DuckDB says of a statement')
+    if (!parsed.error) return { kind: 'selects', statements: parsed.statements ?? [] }
+    return parsed.error_type === 'not implemented'
+      ? { kind: 'other' }
+      : { kind: 'wrong', reason: parsed.error_message ?? '' }
+  }
+
+  /**
+   * Writes a query's rows to one file. The file is neither synced nor renamed: that is the sink's part.
+   * @throws {ToolkitError} DISK_FULL, WRITE_FAILED
+   */
+  async copy(sql: string, path: string, format: CopyFormat): Promise<CopyReceipt> {
+    try {
+      const [row] = await this.rows(`COPY (${sql}) TO ${literal(path)} (${copyOptions(format)})`)
+      return { rows: Number(row?.count ?? row?.Count), statistics: statisticsOf(row) }
+    } catch (error) {
+      throw /IO Error/.test(error instanceof Error ? error.message : '')
+        ? writeError(`Cannot write "${path}"`, error)
+        : error
+    }
+  }
+
+  /**
+   * Appends rows of an id and a vector to a table of an attached database, `BIGINT, FLOAT[dimensions]`, in whole
+   * chunks: as text a vector takes three times as long. At most 2,048 rows at once.
+   * @throws {ToolkitError} DISK_FULL, WRITE_FAILED
+   */
+  async appendVectors(
+    database: string,
+    table: string,
+    dimensions: number,
+    rows: { readonly ids: readonly bigint[]; readonly vectors: readonly Float32Array[] },
+  ): Promise<void> {
+    try {
+      const appender = await this.#connection.createAppender(table, 'main', database)
+      const chunk = DuckDBDataChunk.create([BIGINT, ARRAY(FLOAT, dimensions)], rows.ids.length)
+      chunk.setColumnValues(0, rows.ids)
+      chunk.setColumnValues(
+        1,
+        rows.vectors.map((vector) => arrayValue(Array.from(vector))),
+      )
+      appender.appendDataChunk(chunk)
+      appender.closeSync()
+    } catch (error) {
+      throw writeError(`Cannot write table "${table}"`, error)
+    }
+  }
+
+  /** How far the statement that is running is, from 0 to 1; 0 while that is not known. */
+  progress(): number {
+    return Math.max(0, this.#connection.progress.percentage) / 100
+  }
+
+  /** Stops the statement that is running, if one is: its promise fails. The next statement runs as ever. */
+  interrupt(): void {
+    this.#connection.interrupt()
+  }
+
+  relation(sql: string): Relation {
+    return {
+      columns: () => this.describe(sql),
+      select: (wrap) => this.relation(wrap(`(${sql})`)),
+      copyTo: (path, format) => this.copy(sql, path, format),
+      rows: () => this.stream(sql),
+      chunks: () => this.rawChunks(sql),
+    }
+  }
+
+  /** Sets this session's ENUM type of the given values; plain text where they are none for an ENUM. */
+  async setEnum(name: string, values: readonly string[]): Promise<void> {
+    const type = isEnumerable(values) ? `ENUM (${values.map(literal).join(', ')})` : 'VARCHAR'
+    await this.run(`CREATE OR REPLACE TEMP TYPE ${ident(name)} AS ${type}`)
+  }
+
+  close(): void {
+    this.#connection.closeSync()
+  }
+}
+
+async function* wholeRows(result: DuckDBResult): AsyncGenerator<readonly (readonly unknown[])[]> {
+  yield* result.yieldConvertedRows(toValue)
+  checkWhole(result)
+}
+
+/** Whether values can be an ENUM: it takes no NUL, and beyond some thousands it helps no more. */
+export const isEnumerable = (values: readonly string[]): boolean =>
+  values.length > 0 && values.length <= LARGEST_ENUM && !values.some((value) => value.includes('\0'))
+/** Most values of an ENUM. */
+export const LARGEST_ENUM = 10_000
+
+/** JSON has no statistics to return, nor has CSV. */
+const copyOptions = (format: CopyFormat): string => {
+  switch (format.kind) {
+    case 'parquet': {
+      const { dictionaryLimit, fieldIds, rowGroupRows } = format
+      const limit = dictionaryLimit === undefined ? '' : `, DICTIONARY_SIZE_LIMIT ${dictionaryLimit}`
+      const ids = fieldIds === undefined ? '' : `, FIELD_IDS ${fieldIds}`
+      const group = rowGroupRows === undefined ? '' : `, ROW_GROUP_SIZE ${rowGroupRows}`
+      return `FORMAT parquet, COMPRESSION zstd, RETURN_STATS${limit}${ids}${group}`
+    }
+    case 'csv':
+      return `FORMAT csv, HEADER ${format.header}, NULLSTR ${literal(format.nullText)}${format.wholeRecords ? ", QUOTE ''" : ''}`
+    case 'json-lines':
+      return 'FORMAT json'
+  }
+}
+
+const statisticsOf = (row: Row | undefined): CopyReceipt['statistics'] => {
+  const statistics = new Map<string, { least?: string; greatest?: string }>()
+  const columns: unknown = row?.column_statistics
+  if (!Array.isArray(columns)) return statistics
+  for (const { key, value } of columns as { key: string; value: { key: string; value: string }[] }[]) {
+    const found = new Map(value.map((entry) => [entry.key, entry.value]))
+    const least = found.get('min')
+    const greatest = found.get('max')
+    statistics.set(key.replaceAll('"', ''), {
+      ...(least !== undefined && { least }),
+      ...(greatest !== undefined && { greatest }),
+    })
+  }
+  return statistics
+}
+
+/** What DuckDB says, under several names of errors, when a file that it writes cannot be written. */
+const FAILED_WRITE =
+  /no space left|not enough disk space|input\/output error|fsync failed|could not (write|truncate|sync)|failed to offload/i
+
+/** An error of a statement: where a write of DuckDB's own failed, said as every failed write is. */
+export const engineError = (action: string, error: unknown): unknown =>
+  !(error instanceof ToolkitError) && FAILED_WRITE.test(messageOf(error)) ? writeError(action, error) : error
+
+/** A DuckDB instance in memory, in UTC, with row order given up for speed. */
+export class Engine {
+  readonly #instance: DuckDBInstance
+  constructor(instance: DuckDBInstance) {
+    this.#instance = instance
+  }
+
+  static async open(options: EngineOptions): Promise<Engine> {
+    const settings: Record<string, string> = {
+      threads: String(options.threads ?? 2),
+      memory_limit: `${Math.floor(options.memoryBytes / 1024)}KiB`,
+      preserve_insertion_order: 'false',
+      autoinstall_known_extensions: 'false',
+      autoload_known_extensions: 'false',
+      temp_directory: options.spillFolder ?? '',
+    }
+    try {
+      const instance = await DuckDBInstance.create(':memory:', settings)
+      const connection = await instance.connect()
+      // For every connection to come: once the configuration is locked none can set its own.
+      await connection.run("SET GLOBAL TimeZone = 'UTC'")
+      connection.closeSync()
+      return new Engine(instance)
+    } catch (error) {
+      throw new ToolkitError('ENGINE_FAILED', `Cannot start DuckDB: ${messageOf(error)}`, {}, error)
+    }
+  }
+
+  async connect(): Promise<Session> {
+    return new Session(await this.#instance.connect())
+  }
+
+  close(): void {
+    this.#instance.closeSync()
+  }
+}
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))

@@ -1,0 +1,42 @@
+/** Which tables a statement reads, by the tree that `json_serialize_sql` makes of it. */
+
+import { isObject, type JsonObject } from '../../support/json-form.ts'
+
+/** Functions that read tables whose names only they know. */
+const READING_FUNCTIONS = new Set(['query', 'query_table'])
+
+/** DESCRIBE tells columns, of a table or a query, and reads no row. SUMMARIZE does. */
+const isDescribe = ({ type, show_type: shown }: JsonObject): boolean =>
+  type === 'SHOW_REF' && shown !== 'SUMMARY'
+
+function* nodesOf(tree: unknown): Generator<JsonObject> {
+  const left = [tree]
+  while (left.length > 0) {
+    const one = left.pop()
+    if (typeof one !== 'object' || one === null) continue
+    if (isObject(one)) {
+      if (isDescribe(one)) continue
+      yield one
+    }
+    for (const part of Object.values(one)) left.push(part)
+  }
+}
+
+/**
+ * Names of the tables and views whose rows a statement reads, in lower case, of its own `WITH` too; `null` where that
+ * cannot be told.
+ */
+export const namedTables = (tree: unknown): ReadonlySet<string> | null => {
+  const names = new Set<string>()
+  for (const { type, table_name: table, function_name: called } of nodesOf(tree)) {
+    if (typeof called === 'string' && READING_FUNCTIONS.has(called.toLowerCase())) return null
+    if (type === 'BASE_TABLE' && typeof table === 'string') names.add(table.toLowerCase())
+  }
+  return names
+}
+
+/** All words of a statement in lower case: whatever it reads is among them. `null` where that cannot be told. */
+export const mentionedTables = (sql: string): ReadonlySet<string> | null => {
+  const words = new Set(sql.toLowerCase().match(/\w+/g))
+  return [...READING_FUNCTIONS].some((name) => words.has(name)) ? null : words
+}

@@ -1,0 +1,222 @@
+/**
+ * Columns of a result as the memory that DuckDB keeps them in, so that no value becomes one of JavaScript. Knows
+ * DuckDB's layout of vectors (its C interface, "Vectors"); what is made of them is the reader's.
+ */
+
+import {
+  type DuckDBDataChunk,
+  DuckDBEnumType,
+  DuckDBListType,
+  type DuckDBResult,
+  DuckDBStructType,
+  type DuckDBType,
+  DuckDBTypeId,
+  ResultReturnType,
+} from '@duckdb/node-api'
+import duckdb from '@duckdb/node-bindings'
+import { ToolkitError } from '../../core/errors.ts'
+import type { ColumnType, RawChunk, RawChunks, RawColumn } from '../../core/relation.ts'
+
+/** Bytes of a value where it has a fixed width. A text is kept as 16 bytes: length, then itself or its address. */
+const WIDTHS: Readonly<Record<string, number>> = {
+  BOOLEAN: 1,
+  TINYINT: 1,
+  UTINYINT: 1,
+  SMALLINT: 2,
+  USMALLINT: 2,
+  INTEGER: 4,
+  UINTEGER: 4,
+  FLOAT: 4,
+  DATE: 4,
+  BIGINT: 8,
+  UBIGINT: 8,
+  DOUBLE: 8,
+  TIMESTAMP: 8,
+  TIMESTAMP_TZ: 8,
+  VARCHAR: 16,
+}
+const ENUM_WIDTHS: Readonly<Record<number, 1 | 2 | 4>> = {
+  [DuckDBTypeId.UTINYINT]: 1,
+  [DuckDBTypeId.USMALLINT]: 2,
+  [DuckDBTypeId.UINTEGER]: 4,
+}
+/** A list's first child and their number. */
+const LIST_WIDTH = 16
+const TEXT_WIDTH = 16
+const LONGEST_INLINE = 12
+const NO_BYTES = new Uint8Array(0)
+
+/** What the columns of a result are. */
+const columnTypeOf = (type: DuckDBType): ColumnType => {
+  if (type instanceof DuckDBEnumType) {
+    return { kind: 'enum', values: type.values, width: ENUM_WIDTHS[type.internalTypeId] ?? 4 }
+  }
+  if (type instanceof DuckDBListType) return { kind: 'list', of: columnTypeOf(type.valueType) }
+  if (type instanceof DuckDBStructType) {
+    const fields = type.entryTypes.map((field, at) => ({
+      name: type.entryNames[at] ?? '',
+      type: columnTypeOf(field),
+    }))
+    return { kind: 'struct', fields }
+  }
+  return { kind: 'plain', id: DuckDBTypeId[type.typeId], name: String(type) }
+}
+
+/**
+ * To be called at the end of a streamed result. One that fails in its midst, or is interrupted, ends as if it had no
+ * more rows: the package does not pass the error on, nor its text. That there was one shows in the kind of result.
+ *
+ * @throws {ToolkitError} `ENGINE_FAILED`
+ */
+export const checkWhole = (result: DuckDBResult): void => {
+  if (result.returnType !== ResultReturnType.INVALID) return
+  throw new ToolkitError(
+    'ENGINE_FAILED',
+    'Cannot read all rows: DuckDB stopped in their midst, at a value that it cannot compute, for want of memory, ' +
+      'or because it was interrupted',
+  )
+}
+
+/** Chunks of a result; DuckDB makes the next one while one is used. */
+export async function* chunksOf(result: DuckDBResult): AsyncGenerator<DuckDBDataChunk> {
+  const fetch = (): Promise<DuckDBDataChunk | null> => {
+    const fetched = result.fetchChunk()
+    // It may fail while the chunk before it is used: whoever asks for it hears of it, nobody else has to.
+    fetched.catch(() => {})
+    return fetched
+  }
+  let next = fetch()
+  try {
+    for (;;) {
+      const chunk = await next
+      if (chunk === null || chunk.rowCount === 0) {
+        checkWhole(result)
+        return
+      }
+      next = fetch()
+      yield chunk
+    }
+  } finally {
+    // Whoever stops early must not leave a fetch behind: the next statement would meet it.
+    await next.catch(() => {})
+  }
+}
+
+/** A result's columns and its rows as raw memory, chunk by chunk. */
+export const rawChunks = (result: DuckDBResult): RawChunks => {
+  const types = result.columnTypes().map(columnTypeOf)
+  const columns = types.map((type, at) => ({ name: result.columnName(at), type }))
+  return { columns, chunks: readRaw(result, types) }
+}
+
+async function* readRaw(result: DuckDBResult, types: readonly ColumnType[]): AsyncGenerator<RawChunk> {
+  for await (const chunk of chunksOf(result))
+    yield { rows: chunk.rowCount, columns: rawColumns(chunk, types) }
+}
+
+/** The columns of a chunk. They may be read until the next chunk is asked for. */
+const rawColumns = (chunk: DuckDBDataChunk, types: readonly ColumnType[]): readonly RawColumn[] => {
+  const rows = chunk.rowCount
+  return types.map((type, at) =>
+    rawColumn(duckdb.data_chunk_get_vector(chunk.chunk, at), type, rows, undefined),
+  )
+}
+
+/** @param above which rows of the struct around it are there: below the others there is nothing to be read */
+const rawColumn = (
+  vector: duckdb.Vector,
+  type: ColumnType,
+  rows: number,
+  above: Uint8Array | undefined,
+): RawColumn => {
+  const validity = both(validityOf(vector, rows), above)
+  const column = { validity, data: NO_BYTES, children: [], texts: noTexts }
+  switch (type.kind) {
+    case 'enum':
+      return { ...column, data: duckdb.vector_get_data(vector, rows * type.width) }
+    case 'list': {
+      const size = duckdb.list_vector_get_size(vector)
+      const child = rawColumn(duckdb.list_vector_get_child(vector), type.of, size, undefined)
+      return { ...column, data: duckdb.vector_get_data(vector, rows * LIST_WIDTH), children: [child] }
+    }
+    case 'struct': {
+      const children = type.fields.map((field, at) =>
+        rawColumn(duckdb.struct_vector_get_child(vector, at), field.type, rows, validity),
+      )
+      return { ...column, children }
+    }
+    case 'plain': {
+      const width = WIDTHS[type.id]
+      if (width === undefined) throw new TypeError(`Cannot read the memory of a column of type ${type.name}`)
+      const data = rows === 0 ? NO_BYTES : duckdb.vector_get_data(vector, rows * width)
+      return type.id === 'VARCHAR' ? { ...column, data, texts: textsOf(data, validity) } : { ...column, data }
+    }
+  }
+}
+
+/** Memory from one address to another. */
+interface Run {
+  readonly start: number
+  readonly end: number
+  readonly bytes: Uint8Array
+}
+
+const noTexts = (): void => {
+  throw new TypeError('Cannot read texts of a column that has none')
+}
+
+/** DuckDB keeps validity in words of 64 rows, and none while no row is NULL. */
+const validityOf = (vector: duckdb.Vector, rows: number): Uint8Array | undefined => {
+  const bytes: Uint8Array | null =
+    rows === 0 ? null : duckdb.vector_get_validity(vector, Math.ceil(rows / 64) * 8)
+  return bytes ?? undefined
+}
+
+const both = (own: Uint8Array | undefined, above: Uint8Array | undefined): Uint8Array | undefined =>
+  own === undefined || above === undefined ? (own ?? above) : own.map((bits, at) => bits & (above[at] ?? 0))
+
+/**
+ * Texts of up to 12 bytes stand in the row itself. Longer ones stand elsewhere, mostly one right behind the other: such
+ * a run is read as one, because each reading takes as long as copying a kilobyte.
+ */
+const textsOf =
+  (data: Uint8Array, validity: Uint8Array | undefined): RawColumn['texts'] =>
+  (from, count, put) => {
+    // A view of whole words; DuckDB aligns its vectors.
+    const words = new Uint32Array(data.buffer, data.byteOffset, data.byteLength / 4)
+    const lengthOf = (row: number): number => words[row * 4] ?? 0
+    const addressOf = (row: number): number => (words[row * 4 + 2] ?? 0) + (words[row * 4 + 3] ?? 0) * 2 ** 32
+    const isThere = (row: number): boolean =>
+      validity === undefined || ((validity[row >> 3] ?? 0) & (1 << (row & 7))) !== 0
+    const end = from + count
+    const address = new Uint8Array(8)
+    const readRun = (row: number): Run => {
+      const start = addressOf(row)
+      let stop = start + lengthOf(row)
+      for (let next = row + 1; next < end; next++) {
+        if (!isThere(next) || lengthOf(next) <= LONGEST_INLINE) continue
+        if (addressOf(next) !== stop) break
+        stop += lengthOf(next)
+      }
+      const at = row * TEXT_WIDTH + 8
+      address.set(data.subarray(at, at + 8))
+      const bytes = duckdb.get_data_from_pointer(address.buffer, 0, stop - start)
+      return { start, end: stop, bytes }
+    }
+
+    let run: Run = { start: 0, end: 0, bytes: NO_BYTES }
+    for (let row = from; row < end; row++) {
+      if (!isThere(row)) {
+        put(NO_BYTES, 0, 0)
+        continue
+      }
+      const length = lengthOf(row)
+      if (length <= LONGEST_INLINE) {
+        put(data, row * TEXT_WIDTH + 4, row * TEXT_WIDTH + 4 + length)
+        continue
+      }
+      const start = addressOf(row)
+      if (start < run.start || start + length > run.end) run = readRun(row)
+      put(run.bytes, start - run.start, start - run.start + length)
+    }
+  }

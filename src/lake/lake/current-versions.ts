@@ -1,0 +1,86 @@
+/**
+ * Which rows are current. Rows are versions: of a record that several partitions hold, the one that was
+ * committed last counts. A partition's place in the snapshot is its version.
+ */
+
+import type { Content } from '../../contract/objects.ts'
+import type { PartitionEntry, Snapshot } from '../../core/partition.ts'
+import { ident, literal } from '../duckdb/sql.ts'
+import { QUARANTINE, type Table } from '../tables/tables.ts'
+import { inLake } from './layout.ts'
+
+/** A file of a table and the version of its rows. */
+export interface VersionedFile {
+  readonly path: string
+  readonly bytes: number
+  readonly version: number
+  readonly partition: PartitionEntry | undefined
+}
+
+/** Files of the quarantine that partitions have kept whose rows a compaction has merged. They have no version. */
+const mergedFiles = ({ merged = [] }: Snapshot, lake: string): readonly VersionedFile[] =>
+  merged.flatMap((partition) =>
+    partition.files.map(({ path, bytes }) => ({ path: inLake(lake, path), bytes, version: 0, partition })),
+  )
+
+/** The files of a table in the order of their versions. */
+export const filesOf = (snapshot: Snapshot, lake: string, table: string): readonly VersionedFile[] => [
+  ...(table === QUARANTINE.name ? mergedFiles(snapshot, lake) : []),
+  ...snapshot.partitions.flatMap((partition, version) =>
+    partition.files
+      .filter((file) => file.table === table)
+      .map(({ path, bytes }) => ({ path: inLake(lake, path), bytes, version, partition })),
+  ),
+  ...snapshot.files
+    .filter((file) => file.table === table)
+    .map(({ path, bytes }, at) => ({ path: inLake(lake, path), bytes, version: at, partition: undefined })),
+]
+
+/** Rows of a table's files with the columns as declared; `version` besides when asked for. */
+export const readTable = (
+  table: Table,
+  files: readonly VersionedFile[],
+  version?: 'with-version',
+): string => {
+  const columns = table.columns.map(({ name, type }) =>
+    files.length === 0
+      ? `NULL::${type} AS ${ident(name)}`
+      : `CAST(${ident(name)} AS ${type}) AS ${ident(name)}`,
+  )
+  if (files.length === 0) return `SELECT ${columns.join(', ')}${version ? ', 0 AS version' : ''} WHERE false`
+  const paths = files.map(({ path }) => literal(path)).join(', ')
+  // DuckDB numbers the files of a scan in the order of the list.
+  const number = `[${files.map((file) => file.version).join(',')}][file_index::BIGINT + 1]`
+  return `SELECT ${columns.join(', ')}${version ? `, ${number} AS version` : ''}
+FROM read_parquet([${paths}], union_by_name = true)`
+}
+
+/** Where sessions keep what is not the reader's: out of sight of `SHOW TABLES`. */
+export const HIDDEN_SCHEMA = 'firmlake'
+
+/** The table that lists superseded versions: `owner`, `version` of the rows that are not current. */
+const supersededTable = (content: Content): string => `${HIDDEN_SCHEMA}.superseded_${content}`
+
+/** Makes the table of superseded versions of a content in a session whose hidden schema is there. */
+export const makeSuperseded = (
+  snapshot: Snapshot,
+  lake: string,
+  table: Table & { readonly content: Content },
+): string => {
+  const files = filesOf(snapshot, lake, table.name)
+  // A single partition holds no record twice; after a compaction it has many files.
+  const none = new Set(files.map(({ version }) => version)).size < 2 ? ' LIMIT 0' : ''
+  return `CREATE TABLE ${supersededTable(table.content)} AS
+SELECT internal_id AS owner, version FROM (
+  SELECT internal_id, version, max(version) OVER (PARTITION BY internal_id) AS newest
+  FROM (${readTable(table, files, 'with-version')})
+) WHERE version < newest${none}`
+}
+
+/** The current rows of a table. @param versioned its rows with their `version` */
+export const currentRows = (table: Table, versioned: string): string =>
+  table.content === undefined || table.owner === undefined
+    ? `SELECT * EXCLUDE (version) FROM (${versioned})
+QUALIFY row_number() OVER (PARTITION BY ${table.key.map(ident).join(', ')} ORDER BY version DESC) = 1`
+    : `SELECT h.* EXCLUDE (version) FROM (${versioned}) AS h
+ANTI JOIN ${supersededTable(table.content)} AS s ON s.owner = h.${ident(table.owner)} AND s.version = h.version`

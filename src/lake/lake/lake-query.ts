@@ -1,0 +1,214 @@
+/** Read-only queries over one snapshot of a lake, locked down so that a statement can only read the lake. */
+
+import { ToolkitError } from '../../core/errors.ts'
+import type { Snapshot } from '../../core/partition.ts'
+import type { Relation } from '../../core/relation.ts'
+import { storageOf } from '../../storage/open-storage.ts'
+import { Engine, type Session, type ValueColumn } from '../duckdb/engine.ts'
+import { mentionedTables, namedTables } from '../duckdb/named-tables.ts'
+import { newSpillFolder, type SpillFolder } from '../duckdb/spill-folder.ts'
+import { ident, literal } from '../duckdb/sql.ts'
+import { TABLES, type Table } from '../tables/tables.ts'
+import type { FileCheck } from './fetch-tables.ts'
+import { type AroundFetch, LakeViews } from './lake-views.ts'
+
+export interface LakeQueryOptions {
+  /** A folder, or `s3://bucket/prefix`. */
+  readonly lake: string
+  readonly snapshot: Snapshot
+  /** DuckDB's memory in bytes. */
+  readonly memoryBytes: number
+  readonly threads?: number | undefined
+  /** One more folder, absolute, for the files that relations are copied to. */
+  readonly outFolder?: string | undefined
+  /** Done around each fetch and check of files. @default without progress and signal */
+  readonly aroundFetch?: AroundFetch | undefined
+  /** When files are compared with their hashes. @default the first time that this machine reads them */
+  readonly check?: FileCheck | undefined
+}
+
+export interface QueryResult {
+  readonly columns: readonly ValueColumn[]
+  /**
+   * Rows as lists of values, chunk by chunk. What a value is follows from the type of its column, inside lists and
+   * structs too: integers are numbers (bigint beyond 2^53), DOUBLE numbers, DECIMAL the text of its digits, date-times
+   * ISO 8601 in UTC. A column's `shape` says what JSON makes of them.
+   */
+  readonly rows: AsyncIterable<readonly (readonly unknown[])[]>
+}
+
+/** A table with its views and the rows of each. */
+export interface TableListing {
+  readonly table: Table
+  /** Rows of the current versions, and of all versions. */
+  readonly rows: number
+  readonly historyRows: number
+}
+
+/**
+ * Views of a snapshot: each table's current versions under its name, all versions as `<table>_history`. Of a lake in
+ * a bucket only the files of tables that a statement names are fetched, each once. Nothing outside the lake's folder
+ * can be read, nothing can be written, and no setting can be changed.
+ */
+export class LakeQuery {
+  readonly #engine: Engine
+  readonly #session: Session
+  readonly #views: LakeViews
+  readonly #spill: SpillFolder
+  /** What the last relation is. */
+  #relation: 'VIEW' | 'TABLE' = 'VIEW'
+  private constructor(engine: Engine, session: Session, views: LakeViews, spill: SpillFolder) {
+    this.#engine = engine
+    this.#session = session
+    this.#views = views
+    this.#spill = spill
+  }
+
+  static async open(options: LakeQueryOptions): Promise<LakeQuery> {
+    const { lake, snapshot, memoryBytes, threads, outFolder, aroundFetch, check = 'first-read' } = options
+    const spill = await newSpillFolder()
+    const engine = await Engine.open({
+      memoryBytes,
+      ...(threads !== undefined && { threads }),
+      spillFolder: spill.path,
+    })
+    const session = await engine.connect()
+    const views = await LakeViews.open(session, lake, snapshot, { check, aroundFetch })
+    const folders = [storageOf(lake).local, ...(outFolder === undefined ? [] : [outFolder])]
+    await session.run(`SET allowed_directories = [${folders.map(literal).join(', ')}]`)
+    await session.run('SET enable_external_access = false')
+    await session.run('SET lock_configuration = true')
+    return new LakeQuery(engine, session, views, spill)
+  }
+
+  /**
+   * Runs one statement that reads: SELECT (also WITH, FROM, VALUES, PIVOT, UNPIVOT, DESCRIBE, SUMMARIZE, SHOW) or EXPLAIN
+   * of one.
+   * @throws {ToolkitError} QUERY_REFUSED, QUERY_FAILED; of a bucket LAKE_DAMAGED, STORAGE_REFUSED, STORAGE_FAILED
+   */
+  async run(sql: string): Promise<QueryResult> {
+    const reading = await this.#refuseAllButReading(sql)
+    try {
+      await this.#views.makeReadable(reading.tables)
+      const { columns, rows } = await this.#session.streamRows(reading.sql)
+      return { columns, rows: toldRows(rows) }
+    } catch (error) {
+      throw queryFailed(error)
+    }
+  }
+
+  /**
+   * The rows of one SELECT, for a sink. The next relation takes the place of this one.
+   * @throws {ToolkitError} as `run`
+   */
+  async relation(sql: string): Promise<Relation> {
+    const reading = await this.#refuseAllButReading(sql)
+    try {
+      await this.#views.makeReadable(reading.tables)
+      await this.#session.run(`DROP ${this.#relation} IF EXISTS ${RELATION}`)
+      // Columns that come from the data are none for a view.
+      this.#relation = reading.kind === 'pivot' ? 'TABLE' : 'VIEW'
+      // A view takes a statement as it is written, with a comment or a semicolon at its end.
+      await this.#session.run(`CREATE TEMP ${this.#relation} ${RELATION_NAME} AS ${reading.sql}`)
+      return this.#session.relation(`SELECT * FROM ${RELATION}`)
+    } catch (error) {
+      throw queryFailed(error)
+    }
+  }
+
+  /** Stops the statement that is running, if one is. */
+  interrupt(): void {
+    this.#session.interrupt()
+  }
+
+  /** All tables with their row counts. */
+  async tables(): Promise<TableListing[]> {
+    await this.#views.makeReadable(null)
+    const listings: TableListing[] = []
+    for (const table of TABLES) {
+      const [row] = await this.#session.rows(
+        `SELECT (SELECT count(*) FROM ${ident(table.name)}) AS current, (SELECT count(*) FROM ${ident(`${table.name}_history`)}) AS history`,
+      )
+      listings.push({ table, rows: Number(row?.current), historyRows: Number(row?.history) })
+    }
+    return listings
+  }
+
+  close(): void {
+    this.#session.close()
+    this.#engine.close()
+    this.#spill.remove()
+  }
+
+  async #refuseAllButReading(sql: string): Promise<ReadingStatement> {
+    // EXPLAIN ANALYZE runs what it explains, and that may be a COPY.
+    const parsed = await this.#session.parse(sql.replace(EXPLAIN, ''))
+    if (parsed.kind === 'wrong') throw new ToolkitError('QUERY_FAILED', parsed.reason)
+    if (parsed.kind === 'other') {
+      const pivot = PIVOT.test(sql) ? await this.#pivotOf(sql) : undefined
+      if (pivot !== undefined) return pivot
+      throw new ToolkitError(
+        'QUERY_REFUSED',
+        'Cannot run the statement: only a SELECT (or PIVOT, UNPIVOT, or EXPLAIN, DESCRIBE, SUMMARIZE of one) is allowed',
+      )
+    }
+    const { statements } = parsed
+    if (statements.length === 0) {
+      throw new ToolkitError('QUERY_REFUSED', 'Cannot run an empty statement: expected a SELECT')
+    }
+    if (statements.length > 1) {
+      throw new ToolkitError(
+        'QUERY_REFUSED',
+        `Cannot run ${statements.length} statements: expected exactly one SELECT`,
+      )
+    }
+    return { kind: 'select', sql, tables: namedTables(statements[0]) }
+  }
+
+  /**
+   * A query with a PIVOT whose columns come from the data. DuckDB takes it for several statements, types of the columns
+   * before the SELECT, and has no tree of them. Without a semicolon a text is one statement, and one that begins with
+   * `FROM (` is a SELECT: so that is what is run. `undefined` where it is none.
+   */
+  async #pivotOf(sql: string): Promise<ReadingStatement | undefined> {
+    const one = sql.replace(/[\s;]+$/, '')
+    if (one.includes(';'))
+      throw new ToolkitError(
+        'QUERY_REFUSED',
+        'Cannot run the PIVOT: it holds a semicolon, expected one statement without any; or name the columns, ON … IN (…)',
+      )
+    const wrapped = `FROM (\n${one}\n)`
+    const isQuery = (await this.#session.parse(wrapped)).kind !== 'wrong'
+    return isQuery ? { kind: 'pivot', sql: wrapped, tables: mentionedTables(one) } : undefined
+  }
+}
+
+/** A statement that reads, as it is run, and the tables whose rows it may read; `null`: perhaps all. */
+interface ReadingStatement {
+  readonly kind: 'select' | 'pivot'
+  readonly sql: string
+  readonly tables: ReadonlySet<string> | null
+}
+
+const RELATION_NAME = 'firmlake_relation'
+const RELATION = `temp.main.${RELATION_NAME}`
+
+/** The word EXPLAIN before a query; behind it the text has to be a query by itself. */
+const EXPLAIN = /^(\s|--.*\n)*explain\s+(?=select|with|from|values|pivot|unpivot)/i
+const PIVOT = /\bpivot(_wider)?\b/i
+
+export const openLakeQuery = (options: LakeQueryOptions): Promise<LakeQuery> => LakeQuery.open(options)
+
+const queryFailed = (error: unknown): ToolkitError =>
+  error instanceof ToolkitError
+    ? error
+    : new ToolkitError('QUERY_FAILED', error instanceof Error ? error.message : String(error), {}, error)
+
+/** Fails with the query's error also where only the reading of its rows does. */
+async function* toldRows(rows: QueryResult['rows']): QueryResult['rows'] {
+  try {
+    yield* rows
+  } catch (error) {
+    throw queryFailed(error)
+  }
+}

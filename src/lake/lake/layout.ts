@@ -1,0 +1,85 @@
+/** Where things stand in a lake. Paths are below the lake's folder, with `/`; `inLake` makes them absolute. */
+
+import { join } from 'node:path'
+import { storageOf } from '../../storage/open-storage.ts'
+
+export const MANIFEST_FOLDER = '_manifest'
+export const RUNS_FOLDER = '_runs'
+/** Serving copies: made from the lake, and made again when they are gone. */
+export const SERVE_FOLDER = '_serve'
+
+const numbered = (number: number): string => String(number).padStart(8, '0')
+
+/** `00000012.json`: an immutable snapshot; the highest number is the lake. */
+export const snapshotName = (number: number): string => `${numbered(number)}.json`
+export const snapshotPath = (number: number): string => `${MANIFEST_FOLDER}/${snapshotName(number)}`
+
+/** The second record of a commit: the hash of the snapshot's file. `sha256sum -c *.sha256` checks them all. */
+export const recordPath = (number: number): string => `${MANIFEST_FOLDER}/${numbered(number)}.sha256`
+
+/** Says that gc removed the snapshots below this number. The highest one counts. */
+export const oldestPath = (number: number): string => `${MANIFEST_FOLDER}/${numbered(number)}.oldest`
+
+export const runPath = (run: string): string => `${RUNS_FOLDER}/${run}`
+export const stagingPath = (run: string): string => `${runPath(run)}/staging`
+
+/** Where a run stages a file that will stand in a table. */
+export const stagedPath = (
+  run: string,
+  { table, path }: { readonly table: string; readonly path: string },
+): string => `${stagingPath(run)}/${table}/${path.slice(path.lastIndexOf('/') + 1)}`
+
+/** Rates that a person loaded. */
+export const RATES_PATH = '_rates/rates.csv'
+
+/** Folder of the serving copy of a snapshot. */
+export const servePath = (snapshot: number): string => `${SERVE_FOLDER}/${numbered(snapshot)}`
+
+/** The snapshot of a serving copy by its folder's name; `null` for any other name. */
+export const parseServeName = (name: string): number | null => {
+  const number = Number(/^\d{8,}$/.exec(name)?.[0])
+  return number > 0 && name === numbered(number) ? number : null
+}
+
+/** Folder of a run's files of one table. */
+export const loadPath = (table: string, run: string): string => `${table}/load=${run}`
+
+/** Batch files for download, a folder for the snapshot they were made from: `_batches/00000012`. */
+export const BATCHES_FOLDER = '_batches'
+export const batchesPath = (snapshot: number): string => `${BATCHES_FOLDER}/${numbered(snapshot)}`
+/** The snapshot of a folder in `_batches`; `null` for any other name. */
+export const parseBatchesName = (name: string): number | null => {
+  const number = /^\d{8,}$/.test(name) ? Number(name) : 0
+  return number > 0 && numbered(number) === name ? number : null
+}
+
+/**
+ * Absolute path on this machine of a path in a lake: of a lake in a bucket where it is worked on, and where it stands
+ * once it was fetched.
+ */
+export const inLake = (lake: string, path: string): string => join(storageOf(lake).local, ...path.split('/'))
+
+export interface ManifestName {
+  readonly kind: 'snapshot' | 'record' | 'oldest'
+  readonly number: number
+}
+
+const KINDS = new Map<string, ManifestName['kind']>([
+  ['json', 'snapshot'],
+  ['sha256', 'record'],
+  ['oldest', 'oldest'],
+])
+const NAME = /^(\d{8,})\.(json|sha256|oldest)$/
+
+/** What a file in `_manifest` is by its name; `null` for any other file. */
+export const parseManifestName = (name: string): ManifestName | null => {
+  const match = NAME.exec(name)
+  const number = Number(match?.[1])
+  const kind = KINDS.get(match?.[2] ?? '')
+  return kind && number > 0 && name.startsWith(`${numbered(number)}.`) ? { kind, number } : null
+}
+
+/** Whether a path stays inside the lake and names a table's file: nothing like `..`, no hidden folder first. */
+export const isDataPath = (path: string): boolean =>
+  /^[^._/\\\0][^/\\\0]*(\/[^/\\\0]+)+$/.test(path) &&
+  !path.split('/').some((part) => part === '.' || part === '..')

@@ -1,0 +1,114 @@
+/**
+ * JSON text made in SQL. A member that has no value is left out, an object without members is NULL: that is
+ * what the contract calls omitted.
+ */
+
+import type { Field, ObjectType } from '../../contract/fields.ts'
+import { ident, literal } from '../duckdb/sql.ts'
+import { type FieldColumn, snakeCase } from './columns.ts'
+import { textOfInstant } from './date-times.ts'
+
+/** `"Name":value` of a column, NULL where the column is. */
+export const member = (name: string, valueText: string): string => `${literal(`"${name}":`)} || ${valueText}`
+
+/** An object of members that may be NULL; NULL where all are. */
+export const objectText = (members: readonly string[]): string =>
+  `'{' || nullif(concat_ws(',', ${members.join(', ')}), '') || '}'`
+
+/** JSON text of a value of the lake in a column of the field's type. */
+export const valueText = (field: Field, value: string): string => {
+  switch (field.kind) {
+    case 'date-time':
+      return `to_json(${textOfInstant(value)})::VARCHAR`
+    case 'number':
+      return numberText(value)
+    case 'object':
+      return objectText(structMembers(field.of, value))
+    case 'objects': {
+      const item = `coalesce(${objectText(structMembers(field.of, 'item'))}, '{}')`
+      return `'[' || array_to_string(list_transform(${value}, lambda item : ${item}), ',') || ']'`
+    }
+    default:
+      return `to_json(${value})::VARCHAR`
+  }
+}
+
+/** A double as JSON: whole numbers without a fraction up to 2^53. */
+export const numberText = (value: string): string =>
+  `CASE WHEN ${value} = trunc(${value}) AND abs(${value}) < 9007199254740992 AND NOT (${value} = 0 AND signbit(${value})) ` +
+  `THEN CAST(CAST(${value} AS BIGINT) AS VARCHAR) ELSE to_json(${value})::VARCHAR END`
+
+const structMembers = (object: ObjectType, struct: string): string[] =>
+  Object.entries(object.fields).map(([name, field]) =>
+    member(name, valueText(field, `${struct}.${ident(snakeCase(name))}`)),
+  )
+
+/** The text of a record with the members of `patch` (JSON or NULL) set in it, object by object. */
+export const merged = (text: string, patch: string): string =>
+  `CASE WHEN ${patch} IS NULL THEN ${text} ELSE json_merge_patch(coalesce(${text}, '{}'), ${patch})::VARCHAR END`
+
+/** Members of an object from flattened columns; nested objects are put together again. */
+export const nested = (columns: readonly FieldColumn[], level: number): string[] => {
+  const names = [...new Set(columns.map(({ path }) => path[level] ?? ''))]
+  return names.map((name) => {
+    const below = columns.filter(({ path }) => path[level] === name)
+    const [leaf] = below
+    return leaf !== undefined && leaf.path.length === level + 1
+      ? member(name, valueText(leaf.field, ident(leaf.name)))
+      : member(name, objectText(nested(below, level + 1)))
+  })
+}
+
+/** A member of a packed object: a value, or an object of members. */
+export type PackedMember =
+  | { readonly name: string; readonly value: string }
+  | { readonly name: string; readonly members: readonly PackedMember[] }
+
+/**
+ * A struct of members that may be NULL, to be written by `mergedAll`: for a wide object in a fifth of the time
+ * that its members take one by one. NULL where all are.
+ */
+export const packed = (members: readonly PackedMember[]): string => {
+  const pairs = members.map(
+    (one) => `${literal(one.name)}: ${'value' in one ? one.value : packed(one.members)}`,
+  )
+  return `CASE WHEN ${valuesIn(members)
+    .map((value) => `${value} IS NOT NULL`)
+    .join(' OR ')} THEN {${pairs.join(', ')}} END`
+}
+
+const valuesIn = (members: readonly PackedMember[]): string[] =>
+  members.flatMap((one) => ('value' in one ? [one.value] : valuesIn(one.members)))
+
+/** Members of an object from flattened columns, to be packed; nested objects are put together again. */
+export const packedColumns = (columns: readonly FieldColumn[], level: number): PackedMember[] =>
+  [...new Set(columns.map(({ path }) => path[level] ?? ''))].map((name) => {
+    const below = columns.filter(({ path }) => path[level] === name)
+    const [leaf] = below
+    return leaf !== undefined && leaf.path.length === level + 1
+      ? packedField(name, leaf.field, ident(leaf.name))
+      : { name, members: packedColumns(below, level + 1) }
+  })
+
+const packedField = (name: string, field: Field, value: string): PackedMember => {
+  switch (field.kind) {
+    case 'object':
+      return {
+        name,
+        members: Object.entries(field.of.fields).map(([inner, innerField]) =>
+          packedField(inner, innerField, `${value}.${ident(snakeCase(inner))}`),
+        ),
+      }
+    case 'date-time':
+      return { name, value: textOfInstant(value) }
+    case 'number':
+    case 'objects':
+      return { name, value: `(${valueText(field, value)})::JSON` }
+    default:
+      return { name, value }
+  }
+}
+
+/** Object text of a packed object with the members of patches (JSON or NULL) set in it; nothing in it is null. */
+export const mergedAll = (struct: string, ...patches: readonly string[]): string =>
+  `json_merge_patch('{}', ${[`to_json(${struct})`, ...patches].map((text) => `coalesce(${text}, '{}')`).join(', ')})::VARCHAR`

@@ -1,0 +1,186 @@
+/** The tables of the lake: what a row is, its key, and every column with type, unit and meaning. */
+
+import type { Content } from '../../contract/objects.ts'
+import { type Column, withCodeNames } from './columns.ts'
+import {
+  COMPANY_COLUMNS,
+  ENTITY_COLUMNS,
+  OWNERSHIP_COLUMNS,
+  RELATIONS_COLUMNS,
+  ROLE_COLUMNS,
+} from './record-columns.ts'
+
+export interface Table {
+  readonly name: string
+  /** What a row is. */
+  readonly row: string
+  /** Which records it is made from; absent for the dictionary. */
+  readonly content?: Content
+  readonly key: readonly string[]
+  /** The column that says which record a row belongs to; absent for the dictionary. */
+  readonly owner?: string
+  readonly columns: readonly Column[]
+}
+
+const column = (name: string, type: string, about: string, unit?: string): Column =>
+  unit === undefined ? { name, type, about } : { name, type, about, unit }
+
+const EXTRA = column('extra', 'VARCHAR', 'Fields that the contract does not know, as JSON.')
+const AS_REPORTED = column(
+  'as_reported',
+  'VARCHAR',
+  'Date-times whose text the instant does not give back, as JSON.',
+)
+const EMPTY_LISTS = column('empty_lists', 'VARCHAR[]', 'Lists that came empty: they have no rows to show it.')
+const ID = column('internal_id', 'BIGINT', 'Company identifier.')
+const COUNTRY = column('country_code', 'VARCHAR', 'ISO 3166-1 alpha-2 code.')
+const CONSOLIDATION = column('consolidation', 'VARCHAR', "'Consolidated' or 'Unconsolidated'.")
+const YEAR = column('fiscal_year', 'SMALLINT', 'Fiscal year.')
+const ENTITY_KEY = [
+  column('company_id', 'BIGINT', 'Company whose relations these are.'),
+  column('entity_no', 'BIGINT', 'Number of the entity in the record, in document order.'),
+]
+const ENTITY = [
+  column('direction', 'VARCHAR', "'parent' or 'child'."),
+  column('entity_id', 'BIGINT', 'Identifier of the related entity.'),
+  column('is_history', 'BOOLEAN', 'Whether it stands in a history.'),
+]
+const NO = column('no', 'BIGINT', 'Number of the row within the entity.')
+
+const TABLE_LIST = [
+  {
+    name: 'companies',
+    row: 'a company',
+    content: 'companies',
+    key: ['internal_id'],
+    owner: 'internal_id',
+    columns: [...withCodeNames(COMPANY_COLUMNS), AS_REPORTED, EXTRA],
+  },
+  {
+    name: 'financials',
+    row: 'one reported figure',
+    content: 'companies',
+    key: ['internal_id', 'consolidation', 'category', 'line_item', 'fiscal_year'],
+    owner: 'internal_id',
+    columns: [
+      ID,
+      COUNTRY,
+      CONSOLIDATION,
+      column('category', 'VARCHAR', 'Category of the line item.'),
+      column('line_item', 'VARCHAR', "Line item; see 'line_items' for its unit."),
+      YEAR,
+      column(
+        'value',
+        'DOUBLE',
+        'The figure, scale applied to amounts: the double nearest to the exact product.',
+        'of the line item; amounts: whole currency',
+      ),
+      column('currency', 'VARCHAR', 'Currency of amounts and per-share figures.'),
+      column(
+        'reported',
+        'DOUBLE',
+        'The figure as it came, only where value / scale is not exactly it.',
+        'as reported',
+      ),
+    ],
+  },
+  {
+    name: 'employees',
+    row: 'headcount of a year',
+    content: 'companies',
+    key: ['internal_id', 'consolidation', 'fiscal_year'],
+    owner: 'internal_id',
+    columns: [ID, COUNTRY, CONSOLIDATION, YEAR, column('employees', 'DOUBLE', 'Headcount.', 'persons')],
+  },
+  {
+    name: 'relations',
+    row: "a company's relation record",
+    content: 'relations',
+    key: ['internal_id'],
+    owner: 'internal_id',
+    columns: [...withCodeNames(RELATIONS_COLUMNS), EMPTY_LISTS, EXTRA],
+  },
+  {
+    name: 'relation_entities',
+    row: 'a parent or child, or an entry of its history',
+    content: 'relations',
+    key: ['company_id', 'entity_no'],
+    owner: 'company_id',
+    columns: [
+      ...ENTITY_KEY,
+      column('parent_no', 'BIGINT', 'The entity in whose history it stands.'),
+      ...ENTITY,
+      column('depth', 'INTEGER', 'Levels of history above it; 0 for a parent or child itself.'),
+      ...withCodeNames(ENTITY_COLUMNS),
+      column('masked', 'VARCHAR', 'Personal data that came masked, as JSON; its columns are NULL.'),
+      EMPTY_LISTS,
+      AS_REPORTED,
+    ],
+  },
+  {
+    name: 'ownerships',
+    row: 'an ownership record',
+    content: 'relations',
+    key: ['company_id', 'entity_no', 'no'],
+    owner: 'company_id',
+    columns: [
+      ...ENTITY_KEY,
+      NO,
+      ...ENTITY,
+      column('kind', 'VARCHAR', "'Beneficial', 'Direct', 'Ultimate' or 'Structure'."),
+      ...OWNERSHIP_COLUMNS,
+      AS_REPORTED,
+    ],
+  },
+  {
+    name: 'roles',
+    row: 'a key-person role',
+    content: 'relations',
+    key: ['company_id', 'entity_no', 'no'],
+    owner: 'company_id',
+    columns: [...ENTITY_KEY, NO, ...ENTITY, ...ROLE_COLUMNS, AS_REPORTED],
+  },
+  {
+    name: 'line_items',
+    row: 'a line item',
+    key: ['category', 'line_item'],
+    columns: [
+      column('line_item', 'VARCHAR', 'Line item.'),
+      column('category', 'VARCHAR', 'Category.'),
+      column(
+        'unit',
+        'VARCHAR',
+        "'amount', 'per share', 'ratio', 'count', 'month', 'months', 'class' or 'unknown'.",
+      ),
+      column('scaled', 'BOOLEAN', 'Whether the scale was applied.'),
+    ],
+  },
+] as const satisfies readonly Table[]
+
+export type TableName = (typeof TABLE_LIST)[number]['name']
+export const TABLES: readonly Table[] = TABLE_LIST
+
+/** Lines that could not be loaded, with their reasons: JSON Lines beside the tables. */
+export const QUARANTINE: Table = {
+  name: 'quarantine',
+  row: 'a line that was set aside',
+  key: ['partition', 'line'],
+  columns: [
+    column('source', 'VARCHAR', 'Name of the source as given.'),
+    column('content', 'VARCHAR', "'companies' or 'relations'."),
+    column('line', 'BIGINT', 'Line number in the decoded source, from 1.'),
+    column('byte_offset', 'BIGINT', 'Offset of its first byte in the decoded source.', 'bytes'),
+    column('size_bytes', 'BIGINT', 'Length of the line.', 'bytes'),
+    column('code', 'VARCHAR', 'Reason code.'),
+    column('reason', 'VARCHAR', 'What is wrong, and where.'),
+    column('raw', 'VARCHAR', 'The line as it came; NULL where it is no UTF-8.'),
+    column('raw_base64', 'VARCHAR', 'The line in Base64 where it is no UTF-8.'),
+  ],
+}
+
+export const tablesOf = (content: Content): readonly Table[] =>
+  TABLES.filter((table) => table.content === content)
+
+/** The table of each content that has one row a record, named like the content. */
+export const mainTables = (): readonly (Table & { readonly content: Content })[] =>
+  TABLES.flatMap((table) => (table.name === table.content ? [{ ...table, content: table.content }] : []))

@@ -1,0 +1,160 @@
+/** Parts the current rows of a lake into slices that fit into memory: views of a session, one set at a time. */
+
+import type { Content } from '../../contract/objects.ts'
+import type { PartitionEntry, Snapshot } from '../../core/partition.ts'
+import type { Session } from '../../lake/duckdb/engine.ts'
+import { ident } from '../../lake/duckdb/sql.ts'
+import {
+  currentRows,
+  filesOf,
+  HIDDEN_SCHEMA,
+  makeSuperseded,
+  readTable,
+} from '../../lake/lake/current-versions.ts'
+import { type CheckOptions, fetchTables } from '../../lake/lake/fetch-tables.ts'
+import { inLake } from '../../lake/lake/layout.ts'
+import { mainTables, TABLES, type Table, type TableName, tablesOf } from '../../lake/tables/tables.ts'
+import {
+  type CutTable,
+  type Slice,
+  type SliceRows,
+  slicesByQuantiles,
+  slicesOfCompacted,
+  slicesOfIds,
+} from './cut-slices.ts'
+
+export type { SliceRows } from './cut-slices.ts'
+
+/** Records to give back in a session where `prepareGivingBack` ran, or whose superseded tables stand already. */
+export interface SessionRequest {
+  readonly session: Session
+  /** A folder, or `s3://bucket/prefix`: then files are fetched, partition by partition. */
+  readonly lake: string
+  /** The snapshot that the superseded tables of the session were made of. */
+  readonly snapshot: Snapshot
+  /** Only the records of these InternalIds. @default all */
+  readonly ids?: readonly bigint[] | undefined
+  readonly signal?: AbortSignal | undefined
+  /** How far the fetch and check of files are. */
+  readonly onFetch?: CheckOptions['onProgress']
+  /** Files that this work has hashed already. */
+  readonly known?: CheckOptions['known']
+}
+
+/** Makes a session's hidden schema and its tables of superseded versions. @param content default: of both */
+export const prepareGivingBack = async (
+  { session, lake, snapshot, signal, onFetch, known }: SessionRequest,
+  content?: Content,
+): Promise<void> => {
+  await session.run(`CREATE SCHEMA IF NOT EXISTS ${HIDDEN_SCHEMA}`)
+  for (const main of mainTables()) {
+    if (content === undefined || main.content === content) {
+      await fetchTables(lake, snapshot, [main.name], { signal, onProgress: onFetch, known })
+      await session.run(makeSuperseded(snapshot, lake, main))
+    }
+  }
+}
+
+/** The name of the view of a table's rows in the current slice; `line_items` is that of the run that loaded them. */
+export const sliceView = (table: TableName): string => ident(`part_${table}`)
+
+/**
+ * Makes the views of one slice after the other; each holds whole records. Of a partition each slice holds greater ids than
+ * those before it, or, where a compaction has written it, later ones in the order of country and id.
+ */
+export async function* slicesOf(
+  request: SessionRequest,
+  content: Content,
+  mostRows: SliceRows,
+): AsyncGenerator<void> {
+  const { snapshot, signal } = request
+  for (const [version, partition] of snapshot.partitions.entries()) {
+    if (partition.content !== content || partition.counts.records === 0) continue
+    await fetchOf(request, partition, content)
+    await makeDictionary(request, partition)
+    const tables = tablesToCut(request, partition, version)
+    for (const slice of await slicesOfPartition(request, partition, tables, mostRows)) {
+      signal?.throwIfAborted()
+      await makeViews(request, tables, slice)
+      yield
+    }
+  }
+}
+
+const WHOLE: Slice = { conditions: () => ['true'] }
+
+const slicesOfPartition = async (
+  request: SessionRequest,
+  { content, source }: PartitionEntry,
+  tables: readonly CutTable[],
+  mostRows: SliceRows,
+): Promise<readonly Slice[]> => {
+  const { session, ids } = request
+  const [main, compacted] = [sliceView(content), source.kind === 'compaction']
+  if (compacted && ids === undefined) return slicesOfCompacted(session, tables, mostRows)
+  await makeViews(request, tables, WHOLE)
+  return ids === undefined
+    ? slicesByQuantiles(session, main, tables, mostRows)
+    : slicesOfIds(session, ids, tables, { main, compacted })
+}
+
+/** Fetches the files of a partition and the dictionary of its run. */
+const fetchOf = (
+  { lake, snapshot, signal, onFetch, known }: SessionRequest,
+  partition: PartitionEntry,
+  content: Content,
+): Promise<void> => {
+  const files = filesOfRun(snapshot, partition)
+  const tables = [...tablesOf(content), dictionaryTable()].map(({ name }) => name)
+  return fetchTables(lake, { partitions: [partition], files }, tables, { signal, onProgress: onFetch, known })
+}
+
+const tablesToCut = (
+  { lake }: SessionRequest,
+  partition: PartitionEntry,
+  version: number,
+): readonly CutTable[] =>
+  tablesOf(partition.content).map((table) => ({
+    table,
+    files: partition.files
+      .filter((file) => file.table === table.name)
+      .map(({ path, bytes }) => ({ path: inLake(lake, path), bytes, version, partition })),
+    rows: partition.counts.rows[table.name] ?? 0,
+  }))
+
+const makeViews = async (
+  { session }: SessionRequest,
+  tables: readonly CutTable[],
+  slice: Slice,
+): Promise<void> => {
+  for (const { table, files } of tables) {
+    const places = slice.files?.get(table.name)
+    const needed = places ? files.filter((_, at) => places.has(at)) : files
+    const rows = currentRows(table, readTable(table, needed, 'with-version'))
+    const parts = slice.conditions(table).map((condition) => `SELECT * FROM (${rows}) WHERE ${condition}`)
+    await session.run(
+      `CREATE OR REPLACE TEMP VIEW ${ident(`part_${table.name}`)} AS ${parts.join('\nUNION ALL\n')}`,
+    )
+  }
+}
+
+const filesOfRun = ({ files }: Snapshot, { run }: PartitionEntry): Snapshot['files'] =>
+  files.filter((file) => file.run === run)
+
+/** The dictionary of the run that loaded the partition: it says which figures were scaled. */
+const makeDictionary = async (
+  { session, snapshot, lake }: SessionRequest,
+  partition: PartitionEntry,
+): Promise<void> => {
+  const table = dictionaryTable()
+  const own = { ...snapshot, partitions: [], files: filesOfRun(snapshot, partition) }
+  await session.run(
+    `CREATE OR REPLACE TEMP VIEW ${sliceView('line_items')} AS ${readTable(table, filesOf(own, lake, table.name))}`,
+  )
+}
+
+const dictionaryTable = (): Table => {
+  const table = TABLES.find(({ name }) => name === 'line_items')
+  if (table === undefined) throw new TypeError('Cannot find the declaration of table "line_items"')
+  return table
+}

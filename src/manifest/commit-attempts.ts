@@ -1,0 +1,57 @@
+/** What commits of every kind do alike: see that their partitions are right, and try again when others are first. */
+
+import { setTimeout as pause } from 'node:timers/promises'
+import { ToolkitError, writeError } from '../core/errors.ts'
+import type { PartitionEntry } from '../core/partition.ts'
+import type { RandomBytes } from '../support/run-ids.ts'
+import { arithmeticProblems } from './arithmetic.ts'
+import type { RunClaim } from './run-lease.ts'
+
+const LONGEST_PAUSE_MS = 25
+
+/** @throws {RangeError} when the counts of a partition do not add up or it is another run's */
+export const checkPartitions = ({ run }: RunClaim, partitions: readonly PartitionEntry[]): void => {
+  for (const partition of partitions) {
+    const [problem] = arithmeticProblems(partition)
+    if (problem !== undefined) throw new RangeError(`Cannot commit partition "${partition.id}": ${problem}`)
+    if (partition.run !== run)
+      throw new RangeError(`Cannot commit partition "${partition.id}": it is of run "${partition.run}"`)
+  }
+}
+
+export interface Tries {
+  readonly claim: RunClaim
+  readonly random: RandomBytes
+  /** Tries when other runs commit first. @default 100 (each lost try is another run's commit) */
+  readonly maxTries?: number
+  readonly signal?: AbortSignal | undefined
+}
+
+/**
+ * Tries to commit until no other run is first.
+ *
+ * @param what it is called in messages: `run`
+ * @param tryCommit one try; gives the number of the newest snapshot when another run was first
+ * @throws {ToolkitError} `COMMIT_CONFLICT` after the last try, and what a try throws
+ */
+export const commitInTries = async <Outcome extends object>(
+  what: string,
+  { claim: { run, base }, random, maxTries = 100, signal }: Tries,
+  tryCommit: (base: number) => Promise<Outcome | number>,
+): Promise<Outcome> => {
+  let from = base
+  for (let attempt = 0; attempt < maxTries; attempt += 1) {
+    signal?.throwIfAborted()
+    const outcome = await tryCommit(from).catch((error: unknown) => {
+      throw writeError(`Cannot commit ${what} "${run}"`, error)
+    })
+    if (typeof outcome !== 'number') return outcome
+    from = outcome
+    await pause((LONGEST_PAUSE_MS * (random(1)[0] ?? 0)) / 255, undefined, signal && { signal })
+  }
+  throw new ToolkitError(
+    'COMMIT_CONFLICT',
+    `Cannot commit ${what} "${run}": other runs were first ${maxTries} times`,
+    { run, tries: maxTries },
+  )
+}

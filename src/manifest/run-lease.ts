@@ -1,0 +1,192 @@
+/**
+ * Who owns an unfinished run: `owner-1.json`, `owner-2.json`, … in its folder, each created exclusively; the
+ * highest counts. Taking over is creating the next, so of two takers exactly one wins.
+ */
+
+import { type Failure, failureOf, systemCode, ToolkitError, writeError } from '../core/errors.ts'
+import { runPath } from '../lake/lake/layout.ts'
+import { storageOf } from '../storage/open-storage.ts'
+import { memberOf } from '../support/json-form.ts'
+import { type Liveness, livenessOf, type ProcessIdentity, thisProcess } from '../support/process-identity.ts'
+import { seal, unseal } from '../support/sealed-text.ts'
+import { startHeart, stopHeart } from './heartbeat.ts'
+
+/** The right to work on a run. Whoever holds it may write its journal, commit and remove it. */
+export interface RunClaim {
+  readonly lake: string
+  readonly run: string
+  readonly number: number
+  /** Newest snapshot when the run began, 0 for none: its commit can only be a later one. */
+  readonly base: number
+}
+
+/** `unknown`: its process cannot be seen from here (another host) and its folder was touched lately. */
+export type RunState = 'live' | 'gone' | 'unknown'
+
+/** How to judge a process that cannot be seen from here. */
+export interface Judge {
+  readonly now: Date
+  /**
+   * A run of another host counts as gone when nothing in its folder was touched for so long, in milliseconds.
+   * @default 86_400_000 (a day: far above the time of any partition)
+   */
+  readonly foreignIdleMs?: number | undefined
+}
+
+/** @default of `foreignIdleMs` */
+export const DAY_MS = 86_400_000
+
+interface Owner {
+  readonly number: number
+  readonly base: number
+  /** `null`: released, or its file cannot be read. */
+  readonly process: ProcessIdentity | null
+  readonly released: boolean
+  /** Why it was released, where its work failed. */
+  readonly failure?: Failure
+}
+
+export const OWNER = /^owner-([1-9]\d*)\.json$/
+const TEXTS = ['host', 'boot', 'namespace', 'started'] as const
+
+const isIdentity = (value: unknown): value is ProcessIdentity => {
+  if (typeof value !== 'object' || value === null) return false
+  const fields: Readonly<Record<string, unknown>> = { ...value }
+  return Number.isSafeInteger(fields.pid) && TEXTS.every((name) => typeof fields[name] === 'string')
+}
+
+const isFailure = (value: unknown): value is Failure =>
+  typeof memberOf(value, 'code') === 'string' && typeof memberOf(value, 'message') === 'string'
+
+const parseOwner = (number: number, text: Buffer): Owner => {
+  const read = unseal(text)
+  const fields: object = read.kind === 'damaged' ? {} : read.value
+  const process = 'process' in fields && isIdentity(fields.process) ? fields.process : null
+  const base = 'base' in fields && typeof fields.base === 'number' ? fields.base : 0
+  const failure = 'failure' in fields && isFailure(fields.failure) ? { failure: fields.failure } : {}
+  return { number, base, process, released: 'process' in fields && fields.process === null, ...failure }
+}
+
+/** The text of an owner's file; without a process it says that the run is released, and why where that is told. */
+export const ownerText = (base: number, process: ProcessIdentity | null, failure?: Failure): string =>
+  `${seal(JSON.stringify({ base, process, ...(failure && { failure }) }))}\n`
+export const ownerName = (number: number): string => `owner-${number}.json`
+
+/** The owner of a run; `null` when there is no such run, number 0 when its folder has lost its owners. */
+const readOwner = async (lake: string, run: string): Promise<Owner | null> => {
+  const storage = storageOf(lake)
+  const entries = await storage.entries(runPath(run))
+  if (entries.length === 0) return null
+  const number = Math.max(0, ...entries.map(({ name }) => Number(OWNER.exec(name)?.[1] ?? 0)))
+  const unreadable = { number, base: 0, process: null, released: false }
+  if (number === 0) return unreadable
+  try {
+    const text = await storage.read(`${runPath(run)}/${ownerName(number)}`)
+    return text ? parseOwner(number, text) : unreadable
+  } catch (error) {
+    // A bucket that does not answer says nothing of the owner.
+    if (error instanceof ToolkitError) throw error
+    return unreadable
+  }
+}
+
+const isIdle = async (
+  lake: string,
+  run: string,
+  { now, foreignIdleMs = DAY_MS }: Judge,
+): Promise<boolean> => {
+  const files = await storageOf(lake).list(runPath(run))
+  return files.every(({ changedMs }) => now.getTime() - changedMs > foreignIdleMs)
+}
+
+const STATES: Record<Liveness, RunState> = { alive: 'live', gone: 'gone', unknown: 'unknown' }
+
+const stateOf = async (lake: string, run: string, owner: Owner, judge: Judge): Promise<RunState> => {
+  if (owner.released) return 'gone'
+  const state = owner.process ? STATES[livenessOf(owner.process)] : 'unknown'
+  return state === 'unknown' && (await isIdle(lake, run, judge)) ? 'gone' : state
+}
+
+/** Whether a run is at work; `null` when there is no such run. */
+export const runState = async (
+  lake: string,
+  run: string,
+  judge: Judge,
+): Promise<{ readonly state: RunState; readonly owner: Owner } | null> => {
+  const owner = await readOwner(lake, run)
+  return owner && { state: await stateOf(lake, run, owner, judge), owner }
+}
+
+const notFound = (run: string): ToolkitError =>
+  new ToolkitError('RUN_NOT_FOUND', `Cannot take over run "${run}": the lake has no such unfinished run`, {
+    run,
+  })
+
+const nextOwner = async (
+  { lake, run, number, base }: RunClaim,
+  process: ProcessIdentity | null,
+  failure?: Failure,
+): Promise<RunClaim | null> => {
+  const storage = storageOf(lake)
+  const path = `${runPath(run)}/${ownerName(number + 1)}`
+  try {
+    if (!(await storage.create(path, ownerText(base, process, failure)))) return null
+    // The run may have been removed just before: then nothing but this owner stands there.
+    const left = await storage.entries(runPath(run))
+    if (left.some(({ name }) => name !== ownerName(number + 1)))
+      return { lake, run, number: number + 1, base }
+    await storage.remove([path])
+  } catch (error) {
+    // Removed in the midst of it, by gc or by the one who finished it.
+    if (error instanceof ToolkitError && systemCode(error.cause) === 'ENOENT') throw notFound(run)
+    throw writeError(`Cannot write the owner of run "${run}"`, error)
+  }
+  throw notFound(run)
+}
+
+/**
+ * Takes over a run whose process is gone.
+ *
+ * @throws {ToolkitError} `RUN_NOT_FOUND`; `RUN_LIVE` when its process works, may work, or another taker was first
+ */
+export const claimRun = async (
+  lake: string,
+  run: string,
+  judge: Judge,
+  process: ProcessIdentity = thisProcess(),
+): Promise<RunClaim> => {
+  const found = await runState(lake, run, judge)
+  if (!found) throw notFound(run)
+  const { state, owner } = found
+  const live = (why: string): ToolkitError =>
+    new ToolkitError('RUN_LIVE', `Cannot take over run "${run}": ${why}`, { run })
+  const who = owner.process ? `process ${owner.process.pid} on "${owner.process.host}"` : 'its owner'
+  if (state === 'live') throw live(`${who} is at work on it`)
+  if (state === 'unknown') throw live(`${who} cannot be seen from here and may be at work on it`)
+  const claim = await nextOwner({ lake, run, number: owner.number, base: owner.base }, process)
+  if (!claim) throw live('another process was first')
+  startHeart(lake, run, ownerName(claim.number), ownerText(claim.base, process))
+  return claim
+}
+
+/**
+ * Gives a run up so that any process may take it over at once. Does nothing when the run is gone or another's.
+ *
+ * @param error why, where its work failed: `status` and `resume` tell it
+ */
+export const releaseRun = async (claim: RunClaim, error?: unknown): Promise<void> => {
+  await stopHeart(claim.lake, claim.run)
+  const owner = await readOwner(claim.lake, claim.run)
+  if (owner?.number === claim.number)
+    await nextOwner(claim, null, error === undefined ? undefined : failureOf(error))
+}
+
+/** @throws {ToolkitError} `RUN_NOT_FOUND` when the run is gone, `RUN_LIVE` when another process took it over */
+export const assertOwner = async (claim: RunClaim): Promise<void> => {
+  const owner = await readOwner(claim.lake, claim.run)
+  if (!owner) throw notFound(claim.run)
+  if (owner.number !== claim.number)
+    throw new ToolkitError('RUN_LIVE', `Cannot go on with run "${claim.run}": another process took it over`, {
+      run: claim.run,
+    })
+}

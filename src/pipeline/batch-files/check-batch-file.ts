@@ -1,0 +1,76 @@
+/** Reads a downloaded batch file once from end to end before it is loaded: Brotli has no checksum of its own. */
+
+import type { Block } from '../../core/block.ts'
+import { ToolkitError } from '../../core/errors.ts'
+import { decodeBlocks } from '../../decode/decode-blocks.ts'
+import { openFile } from '../../source/local-files.ts'
+
+export interface CheckOptions {
+  /** Name for messages. */
+  readonly name: string
+  readonly maxLineBytes?: number | undefined
+  readonly maxRatio?: number | undefined
+  readonly signal?: AbortSignal | undefined
+}
+
+export type BatchCheck =
+  | {
+      readonly kind: 'sound'
+      /** Lines that are not blank. */
+      readonly lines: number
+      readonly decodedBytes: number
+    }
+  | { readonly kind: 'damaged'; readonly reason: string }
+
+/** Small: nothing but its lines is looked at. */
+const BLOCK_BYTES = 1024 * 1024
+
+const NEWLINE = 0x0a
+/** Blank, tab, carriage return: what a blank line may hold. */
+const isSpace = (byte: number | undefined): boolean => byte === 0x20 || byte === 0x09 || byte === 0x0d
+
+const linesOf = ({ bytes, overlong }: Block): number => {
+  let lines = overlong.length
+  for (let from = 0; from < bytes.length; ) {
+    const end = bytes.indexOf(NEWLINE, from)
+    let at = from
+    while (at < end && isSpace(bytes[at])) at += 1
+    if (at < end) lines += 1
+    from = end + 1
+  }
+  return lines
+}
+
+const DAMAGES: readonly string[] = ['DECODE_DAMAGED', 'DECODE_TRUNCATED', 'DECODE_TRAILING']
+
+/**
+ * A name whose ending tells the compression where the first bytes do not: batch files are Brotli, also where
+ * their names do not say so.
+ */
+export const nameForDecoding = (name: string): string =>
+  /\.(br|gz|gzip|zst|zstd)$/i.test(name) ? name : `${name}.br`
+
+/** @throws {ToolkitError} DECODE_LIMIT, SOURCE_UNREADABLE */
+export const checkBatchFile = async (path: string, options: CheckOptions): Promise<BatchCheck> => {
+  const { name, maxLineBytes, maxRatio, signal } = options
+  let lines = 0
+  let decodedBytes = 0
+  const blocks = decodeBlocks(() => openFile(path, { signal }), {
+    name: nameForDecoding(name),
+    blockBytes: BLOCK_BYTES,
+    maxLineBytes,
+    maxRatio,
+    signal,
+  })
+  try {
+    for await (const block of blocks) {
+      lines += linesOf(block)
+      decodedBytes = block.offset + block.bytes.length
+    }
+    return { kind: 'sound', lines, decodedBytes }
+  } catch (error) {
+    if (error instanceof ToolkitError && DAMAGES.includes(error.code))
+      return { kind: 'damaged', reason: error.message }
+    throw error
+  }
+}

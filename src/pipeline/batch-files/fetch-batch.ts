@@ -1,0 +1,152 @@
+/** One batch file of the service, whole and sound on the disk: downloaded, checked, fetched again where damaged. */
+
+import { readFile, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { ToolkitError, writeError } from '../../core/errors.ts'
+import type { ListedBatchFile, Service } from '../../source/service/service.ts'
+import { replaceDurably } from '../../support/durable-files.ts'
+import { hashFile, sha256Of } from '../../support/hash.ts'
+import { type BatchCheck, checkBatchFile } from './check-batch-file.ts'
+
+export type BatchService = Pick<Service, 'origin' | 'batchFiles' | 'download'>
+
+export interface DownloadLimits {
+  readonly maxLineBytes?: number | undefined
+  readonly maxRatio?: number | undefined
+}
+
+interface WholeDownload {
+  readonly bytes: number
+  readonly sha256: string
+  readonly etag?: string
+}
+
+/** A file that may be loaded; it is noted beside the file, for a resumed run. */
+export interface CheckedDownload extends WholeDownload {
+  /** `Count` of the listing, where it has one. */
+  readonly announced?: number
+}
+
+export interface FetchRequest {
+  readonly service: BatchService
+  readonly file: ListedBatchFile
+  readonly path: string
+  readonly limits: DownloadLimits
+  readonly signal: AbortSignal
+  readonly onBytes?: ((bytes: number) => void) | undefined
+}
+
+/** Downloads of one file before we give up. */
+const MAX_TRIES = 3
+
+/** Ids are the service's own texts: none may name another folder or another file. */
+export const batchPath = (folder: string, { id }: ListedBatchFile): string =>
+  join(folder, `batch-${id.replaceAll(/[^\w-]/g, '_').slice(0, 40)}-${sha256Of(id).slice(0, 8)}.br`)
+
+const recordPath = (path: string): string => `${path}.json`
+
+/** What is noted of a file: that it has come, then that it is sound. */
+type Noted =
+  | { readonly kind: 'whole'; readonly download: WholeDownload }
+  | { readonly kind: 'checked'; readonly download: CheckedDownload }
+
+const isDownload = (value: unknown): value is CheckedDownload =>
+  typeof value === 'object' &&
+  value !== null &&
+  'bytes' in value &&
+  typeof value.bytes === 'number' &&
+  'sha256' in value &&
+  typeof value.sha256 === 'string'
+
+const isNoted = (value: unknown): value is Noted =>
+  typeof value === 'object' &&
+  value !== null &&
+  'kind' in value &&
+  (value.kind === 'whole' || value.kind === 'checked') &&
+  'download' in value &&
+  isDownload(value.download)
+
+/** What an earlier process has downloaded, and perhaps checked, if it is still so. */
+const notedBefore = async (path: string, signal: AbortSignal): Promise<Noted | undefined> => {
+  try {
+    const value: unknown = JSON.parse(await readFile(recordPath(path), 'utf8'))
+    if (!isNoted(value)) return undefined
+    const { bytes, sha256 } = await hashFile(path, { signal })
+    return bytes === value.download.bytes && sha256 === value.download.sha256 ? value : undefined
+  } catch {
+    signal.throwIfAborted()
+    // Whatever is wrong with it: it is fetched again.
+    return undefined
+  }
+}
+
+/** Removes a file with all that stands beside it. */
+export const removeBatch = async (path: string): Promise<void> => {
+  for (const suffix of ['', '.json', '.part', '.part.json']) await rm(`${path}${suffix}`, { force: true })
+}
+
+type Sound = Extract<BatchCheck, { kind: 'sound' }>
+
+/** `SizeInBytes` may also be read as the length of what the file decodes to. */
+const isLength = (listed: number | undefined, bytes: number, { decodedBytes }: Sound): boolean =>
+  listed === undefined || listed === bytes || listed === decodedBytes
+
+/**
+ * Gives the file when it is whole: its length, every Brotli stream to its end, and its lines against the listing.
+ * The listing is read again where it does not fit: the file may have been replaced since. A count that still does
+ * not fit when the same bytes came twice is the service's own mistake: it is recorded, not refused.
+ *
+ * @throws {ToolkitError} DOWNLOAD_DAMAGED after three tries, DECODE_LIMIT, and what a download throws
+ */
+export const fetchBatch = async (request: FetchRequest): Promise<CheckedDownload> => {
+  const { service, path, limits, signal, onBytes } = request
+  let before = await notedBefore(path, signal)
+  if (before?.kind === 'checked') return before.download
+  let file = request.file
+  let counted: string | undefined
+  for (let tries = 1; ; tries += 1) {
+    const { sizeBytes } = file
+    const options = { signal, ...(sizeBytes !== undefined && { sizeBytes }), ...(onBytes && { onBytes }) }
+    const whole = before?.download ?? (await service.download(file.id, path, options))
+    if (!before) await noteDownload(path, { kind: 'whole', download: whole })
+    before = undefined
+    const { bytes, sha256 } = whole
+    const check = await checkBatchFile(path, { name: file.name, ...limits, signal })
+    const fits = (one: ListedBatchFile, sound: Sound): boolean =>
+      isLength(one.sizeBytes, bytes, sound) && (one.count === undefined || one.count === sound.lines)
+    if (check.kind === 'sound' && !fits(file, check)) file = await listedNow(service, file, signal)
+    const isWhole = check.kind === 'sound' && isLength(file.sizeBytes, bytes, check)
+    if (isWhole && (fits(file, check) || counted === sha256 || tries === MAX_TRIES)) {
+      const { count } = file
+      const download = { ...whole, ...(count !== undefined && { announced: count }) }
+      await noteDownload(path, { kind: 'checked', download })
+      return download
+    }
+    await removeBatch(path)
+    counted = isWhole ? sha256 : undefined
+    if (tries === MAX_TRIES) {
+      const reason =
+        check.kind === 'damaged' ? check.reason : `it has ${bytes} bytes, the listing says ${file.sizeBytes}`
+      throw new ToolkitError(
+        'DOWNLOAD_DAMAGED',
+        `Cannot use batch file "${file.id}", which came damaged ${tries} times: ${reason}`,
+        { batch: file.id, tries },
+      )
+    }
+  }
+}
+
+const noteDownload = async (path: string, noted: Noted): Promise<void> => {
+  try {
+    await replaceDurably(recordPath(path), `${JSON.stringify(noted)}\n`)
+  } catch (error) {
+    throw writeError(`Cannot write "${recordPath(path)}"`, error)
+  }
+}
+
+/** The file's entry as the listing has it now; the old one where it is no longer listed. */
+const listedNow = async (
+  service: BatchService,
+  file: ListedBatchFile,
+  signal: AbortSignal,
+): Promise<ListedBatchFile> => (await service.batchFiles({ signal })).find(({ id }) => id === file.id) ?? file

@@ -1,0 +1,68 @@
+/** The run of a compaction: dead ones are cleared away before, and a failed one leaves the lake as it was. */
+
+import { rm } from 'node:fs/promises'
+import { ToolkitError } from '../../core/errors.ts'
+import { inLake, loadPath, runPath } from '../../lake/lake/layout.ts'
+import { TABLES } from '../../lake/tables/tables.ts'
+import { findCommit } from '../../manifest/find-commit.ts'
+import { claimRun, type RunClaim, releaseRun } from '../../manifest/run-lease.ts'
+import { listRunIds, readPlan, removeCommittedRun, removeRun } from '../../manifest/runs.ts'
+import { newestSnapshot } from '../../manifest/snapshots.ts'
+import { storageOf } from '../../storage/open-storage.ts'
+
+/** Name of the pipeline in its runs' plans and snapshots. */
+export const COMPACT_PIPELINE = 'compact'
+
+/** Where DuckDB sorts: in the run's folder, so that gc removes it with the run. */
+export const spillFolder = ({ lake, run }: RunClaim): string => inLake(lake, `${runPath(run)}/spill`)
+
+/** Removes all that a run which is not committed has written. */
+const discardRun = async (claim: RunClaim): Promise<void> => {
+  const { lake, run } = claim
+  await rm(spillFolder(claim), { recursive: true, force: true })
+  for (const { name } of TABLES) {
+    const placed = await storageOf(lake).list(loadPath(name, run))
+    if (placed.length > 0) await storageOf(lake).remove(placed.map(({ path }) => path))
+  }
+  await removeRun(claim)
+}
+
+const isCompaction = (plan: unknown): boolean =>
+  typeof plan === 'object' && plan !== null && 'pipeline' in plan && plan.pipeline === COMPACT_PIPELINE
+
+const isTaken = (error: unknown): boolean =>
+  error instanceof ToolkitError && (error.code === 'RUN_LIVE' || error.code === 'RUN_NOT_FOUND')
+
+/** Clears away compactions whose process is gone: none of them goes on, the lake may have changed meanwhile. */
+export const clearDeadCompactions = async (lake: string, now: Date): Promise<void> => {
+  for (const run of await listRunIds(lake)) {
+    if (!isCompaction(await readPlan(lake, run).catch(() => undefined))) continue
+    try {
+      const claim = await claimRun(lake, run, { now })
+      // Not before the run is ours: until then it may commit, and its files be the lake's.
+      const commit = await findCommit(lake, run, claim.base, await newestSnapshot(lake))
+      await (commit === null ? discardRun(claim) : removeCommittedRun(claim, commit.snapshot))
+    } catch (error) {
+      if (!isTaken(error)) throw error
+    }
+  }
+}
+
+/** A bucket that did not answer may still carry out what it was asked for. */
+const isUncertain = (failure: unknown): boolean =>
+  failure instanceof ToolkitError && failure.code === 'STORAGE_FAILED'
+
+/**
+ * Ends a compaction that failed. Where its snapshot stands already, or that cannot be told, nothing is removed:
+ * gc or the next compaction finishes it.
+ */
+export const giveUpCompaction = async (claim: RunClaim, failure: unknown): Promise<void> => {
+  const { lake, run, base } = claim
+  try {
+    if (isUncertain(failure)) return await releaseRun(claim)
+    const commit = await findCommit(lake, run, base, await newestSnapshot(lake))
+    await (commit === null ? discardRun(claim) : releaseRun(claim))
+  } catch {
+    await releaseRun(claim).catch(() => undefined)
+  }
+}

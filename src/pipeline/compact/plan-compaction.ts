@@ -1,0 +1,128 @@
+/** Which partitions a compaction puts together, and whether there is anything to do. Pure. */
+
+import { CONTENT, type Content } from '../../contract/objects.ts'
+import type { DateRange, FileEntry, PartitionEntry, Snapshot } from '../../core/partition.ts'
+import { DriftBudget } from '../../core/unknown-names.ts'
+import { QUARANTINE } from '../../lake/tables/tables.ts'
+import { sha256Of } from '../../support/hash.ts'
+
+/** Size of a file by default, in bytes. */
+export const DEFAULT_TARGET_BYTES = 256 * 1024 ** 2
+
+/** How far a file may be from the target, as a share of it. */
+const SIZE_TOLERANCE = 0.1
+
+/** Fewer rows make no file: what it says of its columns would outweigh them. */
+export const LEAST_ROWS = 100
+
+/** All partitions of one content; they become one. */
+export interface CompactContent {
+  readonly content: Content
+  readonly partitions: readonly PartitionEntry[]
+  /** Rows and bytes of their tables. */
+  readonly files: readonly FileEntry[]
+}
+
+export interface CompactPlan {
+  readonly contents: readonly CompactContent[]
+  /** Nothing is superseded, and the files have their sizes: a compaction would only write the same once more. */
+  readonly compact: boolean
+}
+
+const isTableFile = ({ table }: FileEntry): boolean => table !== QUARANTINE.name
+
+const isTooLarge = ({ bytes, rows }: FileEntry, targetBytes: number): boolean =>
+  bytes > targetBytes * (1 + SIZE_TOLERANCE) && rows > LEAST_ROWS
+
+const isTooSmall = ({ bytes }: FileEntry, targetBytes: number): boolean =>
+  bytes < targetBytes * (1 - SIZE_TOLERANCE)
+
+/**
+ * Whether the files of one table, in the order of their rows, were made for this target: most of them fit. One that
+ * could not be met must not make every compaction begin again.
+ */
+const sizesFit = (files: readonly FileEntry[], targetBytes: number): boolean => {
+  const off = files.filter(
+    (file, at) => isTooLarge(file, targetBytes) || (at < files.length - 1 && isTooSmall(file, targetBytes)),
+  )
+  return off.length * 2 <= files.length - 1
+}
+
+const isDone = ({ partitions }: CompactContent, targetBytes: number): boolean => {
+  // A partition without a record supersedes nothing.
+  const loaded = partitions.filter(({ counts }) => counts.records > 0)
+  if (loaded.length === 0) return true
+  const [first, ...others] = loaded
+  if (first?.source.kind !== 'compaction' || others.length > 0) return false
+  return [...Map.groupBy(first.files, ({ table }) => table).values()].every((files) =>
+    sizesFit(files, targetBytes),
+  )
+}
+
+/** Whether the names in the drift are as few as a commit would write down. */
+const isDriftBound = ({ partitions, merged = [] }: Snapshot): boolean => {
+  const budget = new DriftBudget()
+  return [...merged, ...partitions].every(({ drift }) => budget.add(drift))
+}
+
+export const planCompaction = (snapshot: Snapshot, targetBytes: number): CompactPlan => {
+  const contents = (Object.keys(CONTENT) as Content[]).flatMap((content): CompactContent[] => {
+    const partitions = snapshot.partitions.filter((one) => one.content === content)
+    const files = partitions.flatMap((one) => one.files).filter(isTableFile)
+    return partitions.length === 0 ? [] : [{ content, partitions, files }]
+  })
+  const compact = contents.every((one) => isDone(one, targetBytes)) && isDriftBound(snapshot)
+  return { contents, compact }
+}
+
+const byTime = (a: string, b: string): number => Date.parse(a) - Date.parse(b) || (a < b ? -1 : a > b ? 1 : 0)
+
+const observedOf = (partitions: readonly PartitionEntry[]): DateRange['observed'] => {
+  const times = partitions.flatMap(({ range }) =>
+    range.observed ? [range.observed.least, range.observed.greatest] : [],
+  )
+  const sorted = times.sort(byTime)
+  const [least, greatest] = [sorted[0], sorted.at(-1)]
+  return least !== undefined && greatest !== undefined ? { least, greatest } : null
+}
+
+const hashOf = ({ content, partitions }: CompactContent): string =>
+  sha256Of(`${content}\n${partitions.map(({ run, id }) => `${run} ${id}\n`).join('')}`)
+
+/** The same for the same partitions. */
+export const compactedId = (content: CompactContent): string => hashOf(content).slice(0, 16)
+
+/** The manifest's entry of what a content has become. @param records companies that are left */
+export const compactedEntry = (
+  content: CompactContent,
+  run: string,
+  records: number,
+  files: readonly FileEntry[],
+): PartitionEntry => {
+  const rows = new Map<string, number>()
+  for (const file of files) rows.set(file.table, (rows.get(file.table) ?? 0) + file.rows)
+  const { partitions } = content
+  return {
+    id: compactedId(content),
+    run,
+    content: content.content,
+    source: {
+      kind: 'compaction',
+      name: `compaction of ${partitions.length} ${partitions.length === 1 ? 'partition' : 'partitions'}`,
+      bytes: content.files.reduce((sum, { bytes }) => sum + bytes, 0),
+      sha256: hashOf(content),
+      block: 0,
+      firstLine: 1,
+      offset: 0,
+      last: true,
+    },
+    range: {
+      field: partitions[0]?.range.field ?? 'ContentUpdatedAt',
+      requested: null,
+      observed: observedOf(partitions),
+    },
+    counts: { lines: records, records, quarantined: 0, rows: Object.fromEntries(rows) },
+    files,
+    drift: [],
+  }
+}

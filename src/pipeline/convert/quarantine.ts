@@ -1,0 +1,167 @@
+/** The lines that were set aside: listed, and loaded again after a fix. */
+
+import type { Content } from '../../contract/objects.ts'
+import type { Block, OverlongLine } from '../../core/block.ts'
+import type { FileEntry, PartitionEntry, Snapshot } from '../../core/partition.ts'
+import type { Source } from '../../core/source.ts'
+import { Engine } from '../../lake/duckdb/engine.ts'
+import { fetchFiles } from '../../lake/lake/fetch-tables.ts'
+import { inLake, stagedPath } from '../../lake/lake/layout.ts'
+import { readQuarantine } from '../../lake/lake/read-quarantine.ts'
+import { QUARANTINE } from '../../lake/tables/tables.ts'
+import { readJournal } from '../../manifest/journal.ts'
+import { loadedPartitions } from '../../manifest/loaded-sources.ts'
+import { damagedFile, findMisfits } from '../../storage/check-files.ts'
+import type { FileFacts } from '../../storage/storage.ts'
+import { look } from '../../support/list-files.ts'
+
+/** A quarantined line as it is listed. */
+export interface QuarantinedLine {
+  readonly partition: string
+  readonly source: string
+  readonly content: Content
+  readonly line: number
+  readonly byte_offset: number
+  readonly size_bytes: number
+  readonly code: string
+  readonly reason: string
+  /** The line as it came; `null` where it is no UTF-8, then `raw_base64` has it. */
+  readonly raw: string | null
+  readonly raw_base64: string | null
+}
+
+/** A quarantine file of a lake and the partition whose lines it holds. */
+export interface QuarantineFile extends FileFacts {
+  readonly lake: string
+  /** Where it stands on this machine as long as its run is not committed; it may be in its place already. */
+  readonly staged?: string
+  readonly partition: PartitionEntry
+}
+
+/** The path of a quarantine file on this machine, where it can be read. @throws {ToolkitError} LAKE_DAMAGED */
+const fetchFile = async (file: QuarantineFile): Promise<string> => {
+  const { lake, path, staged } = file
+  if (staged !== undefined && (await look(staged))) {
+    const [misfit] = await findMisfits([file], () => staged, {})
+    if (misfit) throw damagedFile(misfit)
+    return staged
+  }
+  await fetchFiles(lake, [file])
+  return inLake(lake, path)
+}
+
+const quarantinesOf = ({ files }: PartitionEntry): readonly FileEntry[] =>
+  files.filter(({ table }) => table === QUARANTINE.name)
+
+/** The quarantine files of a snapshot whose lines still wait: a replay that loaded some replaces the file. */
+export const waitingFiles = (snapshot: Snapshot, lake: string): readonly QuarantineFile[] => {
+  const partitions = loadedPartitions(snapshot)
+  const replayed = new Set(
+    partitions.flatMap(({ source }) => (source.kind === 'quarantine' ? [source.sha256] : [])),
+  )
+  return partitions.flatMap((partition) =>
+    quarantinesOf(partition)
+      .filter(({ sha256 }) => !replayed.has(sha256))
+      .map(({ path, bytes, sha256 }) => ({ lake, path, bytes, sha256, partition })),
+  )
+}
+
+/** The quarantine files of a run that is not committed, for one that was refused. @throws {ToolkitError} RUN_NOT_FOUND */
+export const waitingFilesOfRun = async (lake: string, run: string): Promise<readonly QuarantineFile[]> => {
+  const entries = await readJournal(lake, run)
+  return entries.flatMap(({ partition }) =>
+    quarantinesOf(partition).map(({ path, bytes, sha256 }) => {
+      const staged = inLake(lake, stagedPath(run, { table: QUARANTINE.name, path }))
+      return { lake, path, bytes, sha256, staged, partition }
+    }),
+  )
+}
+
+/** Lines of quarantine files in the order of sources and lines, chunk by chunk. */
+export async function* listQuarantine(
+  files: readonly QuarantineFile[],
+): AsyncGenerator<readonly QuarantinedLine[]> {
+  if (files.length === 0) return
+  const engine = await Engine.open({ memoryBytes: LIST_MEMORY_BYTES, threads: 1 })
+  try {
+    const session = await engine.connect()
+    for (const file of files) {
+      const lines = readQuarantine([{ path: await fetchFile(file), bytes: file.bytes }])
+      for await (const rows of session.stream(`SELECT * FROM (${lines}) ORDER BY line`)) {
+        yield rows.map(asLine)
+      }
+    }
+  } finally {
+    engine.close()
+  }
+}
+const LIST_MEMORY_BYTES = 768 * 1024 * 1024
+
+const textOrNull = (value: unknown): string | null => (typeof value === 'string' ? value : null)
+const asLine = (row: Readonly<Record<string, unknown>>): QuarantinedLine => ({
+  partition: String(row.partition),
+  source: String(row.source),
+  content: row.content === 'relations' ? 'relations' : 'companies',
+  line: Number(row.line),
+  byte_offset: Number(row.byte_offset),
+  size_bytes: Number(row.size_bytes),
+  code: String(row.code),
+  reason: String(row.reason),
+  raw: textOrNull(row.raw),
+  raw_base64: textOrNull(row.raw_base64),
+})
+
+/** Quarantine files as sources of a run. Their lines keep the name, number and offset of where they came from. */
+export const quarantineSources = (
+  files: readonly QuarantineFile[],
+): readonly { readonly source: Source; readonly file: QuarantineFile }[] =>
+  files.map((file) => ({
+    file,
+    source: {
+      kind: 'quarantine',
+      name: file.partition.source.name,
+      content: file.partition.content,
+      sizeBytes: file.bytes,
+      fingerprint: async () => ({ bytes: file.bytes, sha256: file.sha256 }),
+      open: async function* () {
+        // Its lines are read as rows, by `quarantineBlocks`.
+      },
+    },
+  }))
+
+/** The lines of a quarantine file as blocks. A line that was too long to be kept whole stays too long. */
+export async function* quarantineBlocks(file: QuarantineFile, blockBytes: number): AsyncGenerator<Block> {
+  let pieces: Buffer[] = []
+  let places: { line: number; offset: number }[] = []
+  let overlong: OverlongLine[] = []
+  let size = 0
+  const close = (): Block => {
+    const [first] = places.length > 0 ? places : overlong
+    const block: Block = {
+      bytes: Buffer.concat(pieces),
+      firstLine: first?.line ?? 1,
+      offset: first?.offset ?? 0,
+      places,
+      overlong,
+    }
+    pieces = []
+    places = []
+    overlong = []
+    size = 0
+    return block
+  }
+  for await (const lines of listQuarantine([file])) {
+    for (const { line, byte_offset: offset, size_bytes: sizeBytes, raw, raw_base64 } of lines) {
+      const bytes = raw === null ? Buffer.from(raw_base64 ?? '', 'base64') : Buffer.from(raw)
+      if (bytes.length < sizeBytes) overlong.push({ line, offset, sizeBytes, head: bytes })
+      else {
+        pieces.push(bytes, NEWLINE)
+        places.push({ line, offset })
+        size += bytes.length + 1
+      }
+      if (size >= blockBytes) yield close()
+    }
+  }
+  if (places.length > 0 || overlong.length > 0) yield close()
+}
+const NEWLINE = Buffer.from('\n')

@@ -1,0 +1,262 @@
+/** Exports tables of a lake's snapshot, or the answer to a query, to files, a folder, a database or a stream. */
+
+import { randomBytes } from 'node:crypto'
+import { join } from 'node:path'
+import type { Writable } from 'node:stream'
+import type { FileEntry } from '../../core/partition.ts'
+import { type LakeQuery, openLakeQuery } from '../../lake/lake/lake-query.ts'
+import type { AroundFetch } from '../../lake/lake/lake-views.ts'
+import { readSnapshot } from '../../manifest/snapshots.ts'
+import { FILE_FORMATS, type StreamFormatName } from '../../sink/formats.ts'
+import { refuseLake } from '../../sink/with-loaded.ts'
+import type { FetchOptions } from '../../storage/storage.ts'
+import { newRunId } from '../../support/run-ids.ts'
+import { databaseSink, type TargetAddress } from '../targets/open-sink.ts'
+import {
+  type Export,
+  exportsOf,
+  type OutFile,
+  onlyOne,
+  outFiles,
+  type WhatToExport,
+  workFolder,
+} from './plan-exports.ts'
+import { checkFolderOf, checkTarget, openWorkshop, type Workshop } from './write-rows.ts'
+
+export type ExportTarget =
+  | TargetAddress
+  | { readonly kind: 'stream'; readonly format: StreamFormatName; readonly stream: Writable }
+
+export interface ExportProgress {
+  readonly table: string
+  /** Tables finished, and in all. */
+  readonly tablesDone: number
+  readonly tables: number
+  /** Rows of finished tables (of a stream: rows so far), and bytes written so far. */
+  readonly rows: number
+  readonly bytes: number
+  /** Whether all rows are written and a database loads them now. */
+  readonly loading?: boolean
+}
+
+export interface ExportOptions extends WhatToExport {
+  readonly lake: string
+  readonly to: ExportTarget
+  /** @default the newest */
+  readonly snapshot?: number | undefined
+  /** Replaces files that are there. Databases are always brought in step. @default false */
+  readonly overwrite?: boolean | undefined
+  /** CSV safe for spreadsheets. @default true */
+  readonly neutralise?: boolean | undefined
+  /** DuckDB's memory, in bytes. */
+  readonly memoryBytes: number
+  readonly threads?: number | undefined
+  readonly signal?: AbortSignal | undefined
+  readonly onProgress?: ((progress: ExportProgress) => void) | undefined
+  /** How far the fetch of a lake's files from a bucket is; several times, as tables are asked for. */
+  readonly onFetch?: FetchOptions['onProgress']
+}
+
+export interface ExportedTable {
+  readonly table: string
+  readonly rows: number
+  /** Of the file; absent where there is none. */
+  readonly bytes?: number
+  readonly path?: string
+}
+
+export interface ExportSummary {
+  readonly snapshot: number
+  readonly tables: readonly ExportedTable[]
+  /** What a person should know: characters that a database could not hold. */
+  readonly warnings: readonly string[]
+}
+
+interface Exporting extends ExportOptions {
+  readonly query: LakeQuery
+  readonly exports: readonly Export[]
+  /** Tells how far it is. */
+  readonly tell: (now: {
+    readonly table: string
+    readonly done: readonly ExportedTable[]
+    readonly bytes: number
+    readonly loading?: boolean
+  }) => void
+}
+
+const BETWEEN_LOOKS_MS = 200
+
+/** Looks now and then how much the work has written. */
+const whileWriting = async <T>(
+  workshop: Workshop,
+  onBytes: (bytes: number) => void,
+  work: () => Promise<T>,
+): Promise<T> => {
+  const timer = setInterval(() => {
+    workshop.bytes().then(onBytes, () => undefined)
+  }, BETWEEN_LOOKS_MS)
+  try {
+    return await work()
+  } finally {
+    clearInterval(timer)
+  }
+}
+
+const toFiles = async (
+  files: readonly OutFile[],
+  workshop: Workshop,
+  { query, neutralise, overwrite = false, signal, tell }: Exporting,
+): Promise<readonly ExportedTable[]> => {
+  const done: ExportedTable[] = []
+  const staged = ({ export: { name } }: OutFile): string => join(workshop.folder, name)
+  for (const file of files) {
+    signal?.throwIfAborted()
+    const { name, sql, table } = file.export
+    const onBytes = (bytes: number): void => tell({ table: name, done, bytes })
+    onBytes(0)
+    const written = await whileWriting(workshop, onBytes, async () =>
+      FILE_FORMATS[file.format].write(staged(file), await query.relation(sql), { neutralise, table }),
+    )
+    done.push({ table: name, rows: written.rows, bytes: written.bytes, path: file.path })
+  }
+  signal?.throwIfAborted()
+  for (const file of files) await workshop.place(staged(file), file.path, overwrite)
+  return done
+}
+
+const toDatabase = async (
+  to: Extract<TargetAddress, { kind: 'duckdb' | 'postgres' }>,
+  workshop: Workshop,
+  { query, exports, memoryBytes, signal, tell }: Exporting,
+): Promise<Pick<ExportSummary, 'tables' | 'warnings'>> => {
+  const sink = await databaseSink(to, {
+    staging: join(workshop.folder, 'staging'),
+    memoryBytes,
+    signal,
+    what: 'the export',
+  })
+  // A database that cannot be reached is told before the rows are written, which takes long.
+  await sink.loaded()
+  const run = await sink.open(newRunId(new Date(), randomBytes))
+  try {
+    const done: ExportedTable[] = []
+    const files: FileEntry[] = []
+    for (const { name, sql } of exports) {
+      signal?.throwIfAborted()
+      const onBytes = (bytes: number): void => tell({ table: name, done, bytes })
+      onBytes(0)
+      const receipt = await whileWriting(workshop, onBytes, async () =>
+        run.write('export', name, await query.relation(sql)),
+      )
+      files.push(...receipt.files)
+      done.push({ table: name, rows: receipt.rows })
+    }
+    signal?.throwIfAborted()
+    tell({ table: to.kind, done, bytes: await workshop.bytes(), loading: true })
+    await run.commit(files)
+    return { tables: done, warnings: run.warnings ?? [] }
+  } catch (error) {
+    await run.abort().catch(() => undefined)
+    throw error
+  }
+}
+
+const toStream = async (
+  { stream, format }: Extract<ExportTarget, { kind: 'stream' }>,
+  { query, exports, neutralise, signal, onProgress }: Exporting,
+): Promise<readonly ExportedTable[]> => {
+  const { name, sql, table } = onlyOne(exports)
+  const rows = await FILE_FORMATS[format].stream(stream, await query.relation(sql), {
+    neutralise,
+    table,
+    signal,
+    onProgress: (count, bytes) => onProgress?.({ table: name, tablesDone: 0, tables: 1, rows: count, bytes }),
+  })
+  return [{ table: name, rows }]
+}
+
+/** DuckDB's memory for reading where a second one loads the target at the same time. */
+const shared = (to: ExportTarget, memoryBytes: number): number =>
+  to.kind === 'duckdb' ? Math.floor(memoryBytes / 2) : memoryBytes
+
+/** Opens the snapshot for the export, and closes it in every case; a signal stops what runs. */
+const withQuery = async <T>(
+  options: ExportOptions,
+  outFolder: string | undefined,
+  use: (query: LakeQuery, snapshot: number) => Promise<T>,
+): Promise<T> => {
+  const { lake, memoryBytes, threads, signal, onFetch: onProgress } = options
+  const snapshot = await readSnapshot(lake, options.snapshot)
+  const aroundFetch: AroundFetch = (fetch) => fetch({ signal, onProgress })
+  const query = await openLakeQuery({
+    lake,
+    snapshot,
+    memoryBytes,
+    threads,
+    outFolder,
+    aroundFetch,
+    check: 'every-read',
+  })
+  const stop = (): void => query.interrupt()
+  signal?.addEventListener('abort', stop)
+  try {
+    return await use(query, snapshot.snapshot)
+  } catch (error) {
+    signal?.throwIfAborted()
+    throw error
+  } finally {
+    signal?.removeEventListener('abort', stop)
+    query.close()
+  }
+}
+
+/**
+ * Exports a snapshot. A file is seen when it is whole; until the end an older one stands. A database shows all of it
+ * or nothing.
+ *
+ * @throws {ToolkitError} `USAGE`, `TARGET_REFUSED`, `TARGET_FAILED`, `QUERY_REFUSED`, `QUERY_FAILED`, `DISK_FULL`,
+ *   `WRITE_FAILED`, and what reading the lake throws; the signal's reason when it is stopped
+ */
+export const exportLake = async (options: ExportOptions): Promise<ExportSummary> => {
+  const { to, overwrite = false } = options
+  const exports = exportsOf(options)
+  const memoryBytes = shared(to, options.memoryBytes)
+  const tell: Exporting['tell'] = ({ table, done, bytes, loading = false }) =>
+    options.onProgress?.({
+      table,
+      tablesDone: done.length,
+      tables: exports.length,
+      rows: done.reduce((sum, { rows }) => sum + rows, 0),
+      bytes,
+      loading,
+    })
+  const parts = { ...options, memoryBytes, exports, tell }
+  if (to.kind === 'stream') {
+    onlyOne(exports)
+    return withQuery(parts, undefined, async (query, snapshot) => ({
+      snapshot,
+      tables: await toStream(to, { ...parts, query }),
+      warnings: [],
+    }))
+  }
+  const files = to.kind === 'file' || to.kind === 'folder' ? outFiles(to, exports) : []
+  if (to.kind === 'folder') await refuseLake(to.directory)
+  for (const { path } of files) await checkTarget(path, overwrite)
+  if (to.kind === 'file') await checkFolderOf(to.path)
+  if (to.kind === 'duckdb') await checkFolderOf(to.file)
+  // Before anything is made beside the target, where the lake may be missing.
+  await readSnapshot(options.lake, options.snapshot)
+  const workshop = await openWorkshop(workFolder(to))
+  try {
+    return await withQuery(parts, workshop.folder, async (query, snapshot) => {
+      const exporting = { ...parts, query }
+      const result =
+        to.kind === 'file' || to.kind === 'folder'
+          ? { tables: await toFiles(files, workshop, exporting), warnings: [] }
+          : await toDatabase(to, workshop, exporting)
+      return { snapshot, ...result }
+    })
+  } finally {
+    await workshop.remove()
+  }
+}

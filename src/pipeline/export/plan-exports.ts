@@ -1,0 +1,93 @@
+/** What an export writes under which name, and where: without a look at the lake or the disk. */
+
+import { tmpdir } from 'node:os'
+import { dirname, join, resolve } from 'node:path'
+import { ToolkitError } from '../../core/errors.ts'
+import { ident } from '../../lake/duckdb/sql.ts'
+import { TABLES } from '../../lake/tables/tables.ts'
+import type { FileFormatName } from '../../sink/formats.ts'
+import type { TargetAddress } from '../targets/open-sink.ts'
+
+export interface WhatToExport {
+  /** Tables to export. @default all; with `sql` its one name is that of the answer */
+  readonly tables?: readonly string[] | undefined
+  /** One SELECT over the views of the lake, in place of its tables. */
+  readonly sql?: string | undefined
+  /** All versions of each record in place of the current ones. @default false */
+  readonly history?: boolean | undefined
+}
+
+/** What is exported under which name. */
+export interface Export {
+  readonly name: string
+  readonly sql: string
+  /** The table whose rows these are. */
+  readonly table?: string
+}
+
+const ANSWER = 'export'
+
+/** @throws {ToolkitError} `USAGE` */
+export const exportsOf = ({ tables, sql, history = false }: WhatToExport): readonly Export[] => {
+  if (sql !== undefined) return [{ name: tables?.[0] ?? ANSWER, sql }]
+  const names = TABLES.map(({ name }) => name)
+  const unknown = tables?.find((name) => !names.includes(name))
+  if (unknown !== undefined)
+    throw new ToolkitError('USAGE', `Cannot export table "${unknown}": the lake has ${names.join(', ')}`)
+  return [...new Set(tables ?? names)].map((table) => {
+    const name = history ? `${table}_history` : table
+    return { name, table, sql: `SELECT * FROM ${ident(name)}` }
+  })
+}
+
+/** What needs exactly one relation. @throws {ToolkitError} `USAGE` */
+export const onlyOne = (exports: readonly Export[]): Export => {
+  const [one, ...others] = exports
+  if (one !== undefined && others.length === 0) return one
+  throw new ToolkitError(
+    'USAGE',
+    `Cannot export ${exports.length} tables to one file: give one --table, --sql, or a folder such as csv:DIR`,
+  )
+}
+
+/** A file of the target. */
+export interface OutFile {
+  readonly export: Export
+  readonly path: string
+  readonly format: FileFormatName
+}
+
+/** A bucket takes runs (`--sink`); files are put into place by the file system. @throws {ToolkitError} TARGET_REFUSED */
+const localFolder = (directory: string): string => {
+  if (!directory.includes('://')) return resolve(directory)
+  throw new ToolkitError(
+    'TARGET_REFUSED',
+    `Cannot export to "${directory}": expected a folder of this machine`,
+  )
+}
+
+export const outFiles = (
+  to: Extract<TargetAddress, { kind: 'file' | 'folder' }>,
+  exports: readonly Export[],
+): readonly OutFile[] =>
+  to.kind === 'file'
+    ? [{ export: onlyOne(exports), path: resolve(to.path), format: to.format }]
+    : exports.map((one) => ({
+        export: one,
+        path: join(localFolder(to.directory), `${one.name}.${to.format}`),
+        format: to.format,
+      }))
+
+/** Where unfinished files stand: on the disk of the target, so that they can be moved. */
+export const workFolder = (to: TargetAddress): string => {
+  switch (to.kind) {
+    case 'file':
+      return dirname(resolve(to.path))
+    case 'folder':
+      return resolve(to.directory)
+    case 'duckdb':
+      return dirname(resolve(to.file))
+    case 'postgres':
+      return tmpdir()
+  }
+}

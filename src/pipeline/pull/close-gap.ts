@@ -1,0 +1,109 @@
+/**
+ * The companies of a pull that stand in no window: found along other parameters when all windows are pulled, and
+ * fetched in full by their ids, as windows of their own. What was found is kept with the run.
+ */
+
+import { LIMITS } from '../../contract/limits.ts'
+import { createRunFile, type RunFile, readRunFile } from '../../manifest/run-files.ts'
+import type { RunClaim } from '../../manifest/run-lease.ts'
+import { makeRunFolder, windowsFolder } from '../run/run-folders.ts'
+import { IdSet, idsPath } from './id-set.ts'
+import { listGaps, searchForIds } from './list-gaps.ts'
+import { groupsOf } from './listing.ts'
+import type { PullOptions, PullPlan } from './pull-plan.ts'
+import type { PullService, PullSettings } from './pull-settings.ts'
+import { pullWindow } from './pull-window.ts'
+import type { Checkpoint } from './window-file.ts'
+import type { RunWindow } from './window-sources.ts'
+
+/** Companies of one window: as many requests as a person would want to lose at most. */
+export const WINDOW_COMPANIES = 20_000
+
+export interface GapClosing {
+  /** Behind the windows of the search. */
+  readonly windows: readonly RunWindow[]
+  readonly pull: (index: number, path: string, signal: AbortSignal) => Promise<Checkpoint>
+}
+
+/** What was found, by id; as text, since a number beyond 2^53 would be another one. */
+const MISSING: RunFile = { name: 'missing.json', what: 'the list of what it misses is' }
+interface Missing {
+  readonly ids: readonly string[]
+}
+const isMissing = (value: unknown): value is Missing =>
+  typeof value === 'object' &&
+  value !== null &&
+  'ids' in value &&
+  Array.isArray(value.ids) &&
+  value.ids.every((id) => typeof id === 'string' && /^-?\d+$/.test(id))
+
+/** @param paths files of the windows that are pulled before */
+export const closeGap = (
+  service: PullService,
+  claim: RunClaim,
+  settings: PullSettings,
+  plan: PullPlan,
+  paths: readonly string[],
+  options: PullOptions,
+): GapClosing => {
+  const windows = windowsOf(plan)
+  let found: Promise<readonly bigint[]> | undefined
+  return {
+    windows,
+    pull: async (index, path, signal) => {
+      // Found once for all: which window has which companies must not change.
+      found ??= missingOf(service, claim, settings, plan, paths, { ...options, signal })
+      const ids = sliceOf(await found, index, windows.length)
+      const { currency, pageSize, cap } = settings
+      const name = windows[index]?.name ?? ''
+      const groups = groupsOf(ids, Math.min(LIMITS.idsPerRequest, cap))
+      return pullWindow(
+        { content: 'companies', name, searches: groups.map(searchForIds), currency, pageSize },
+        {
+          ...{ service, path, signal },
+          cutAgain: async () => [],
+          onPage: (checkpoint) => options.onEvent?.({ kind: 'page', window: name, checkpoint }),
+        },
+      )
+    },
+  }
+}
+
+/** As many windows as the plan expects companies for, so that a resumed run has the same. */
+const windowsOf = ({ closing, search, from, to }: PullPlan): RunWindow[] => {
+  if (closing === undefined || closing.steps.length === 0) return []
+  const count = Math.max(1, Math.ceil(closing.expected / WINDOW_COMPANIES))
+  const requested =
+    from === undefined && to === undefined ? null : { ...(from && { from }), ...(to && { to }) }
+  return Array.from({ length: count }, (_, at) => ({
+    name: `companies in no window ${at + 1}/${count}, by InternalId`,
+    // The manifest keeps the search that found them: thousands of ids would stand in every snapshot.
+    ...{ search, requested, growing: false, closing: true as const },
+  }))
+}
+
+/** The companies of one window; the last takes what is more than was expected. */
+const sliceOf = (ids: readonly bigint[], index: number, windows: number): readonly bigint[] =>
+  ids.slice(index * WINDOW_COMPANIES, index === windows - 1 ? undefined : (index + 1) * WINDOW_COMPANIES)
+
+const missingOf = async (
+  service: PullService,
+  claim: RunClaim,
+  { currency }: PullSettings,
+  { gaps, closing }: PullPlan,
+  paths: readonly string[],
+  { concurrency, signal, onEvent }: PullOptions,
+): Promise<readonly bigint[]> => {
+  const stored = await readRunFile(claim, MISSING, isMissing)
+  if (stored) return stored.ids.map(BigInt)
+  if (gaps === undefined || closing === undefined) return []
+  const brought = await IdSet.read(paths.map(idsPath))
+  const folder = `${windowsFolder(claim)}/gaps`
+  await makeRunFolder(claim, folder)
+  const ids = await listGaps({ gaps, closing }, (id) => brought.has(id), {
+    ...{ service, currency, signal, folder, keepLines: false, concurrency },
+    onPage: (records) => onEvent?.({ kind: 'listed', records }),
+  })
+  await createRunFile(claim, MISSING, { ids: ids.map(String) })
+  return ids
+}

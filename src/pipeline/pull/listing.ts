@@ -1,0 +1,139 @@
+/**
+ * The listing of a sync: what a search has now, with its timestamps, as minified records on the disk. Page mode
+ * reaches only a few thousand of a search, so it comes in windows; each is one file, there when it is whole.
+ */
+
+import { readFile, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { LIMITS } from '../../contract/limits.ts'
+import type { SearchParameters } from '../../contract/requests.ts'
+import { ToolkitError, writeError } from '../../core/errors.ts'
+import type { PageLines } from '../../decode/page-lines.ts'
+import type { PageRequest } from '../../source/service/service.ts'
+import { createIfAbsent, replaceDurably } from '../../support/durable-files.ts'
+import { hashFile, sha256Of } from '../../support/hash.ts'
+import { listFolder, look } from '../../support/list-files.ts'
+import { countedLines } from './check-page-count.ts'
+import { idsPath, writeIdsFile } from './id-set.ts'
+import type { PullService } from './pull-settings.ts'
+import { withFilter } from './search.ts'
+
+export interface ListingOptions {
+  readonly service: Pick<PullService, 'page'>
+  /** The currency that figures in the search are meant in. */
+  readonly currency?: string | undefined
+  /** Cuts a search that page mode no longer reaches, `atMost` records in each part. */
+  readonly cutAgain: (search: SearchParameters, atMost: number) => Promise<readonly SearchParameters[]>
+  readonly signal?: AbortSignal | undefined
+  readonly onPage?: ((records: number) => void) | undefined
+}
+
+/** Lists one window into its file; does nothing where an earlier process has listed it. */
+export const listWindow = async (
+  search: SearchParameters,
+  path: string,
+  options: ListingOptions,
+): Promise<void> => {
+  if (await isListed(path)) return
+  await writeListing(path, await minified(search, options))
+}
+
+const hashPath = (path: string): string => path.replace(/\.jsonl$/, '.sha256')
+
+/** Whether an earlier process has listed a window, and its file is as it was; a damaged one is listed again. */
+export const isListed = async (path: string): Promise<boolean> => {
+  if ((await look(path)) === null) return false
+  const hash = await readFile(hashPath(path), 'utf8').catch(() => undefined)
+  if (hash === undefined || hash === (await hashFile(path)).sha256) return true
+  await rm(path, { force: true })
+  return false
+}
+
+/** Writes a listing, and the ids of its records beside it. */
+export const writeListing = async (path: string, pages: readonly ListedPage[]): Promise<void> => {
+  try {
+    const bytes = Buffer.concat(pages.map(({ lines }) => lines))
+    // First, so that no listing stands without them.
+    await writeIdsFile(
+      idsPath(path),
+      pages.map(({ ids }) => ids),
+    )
+    await replaceDurably(hashPath(path), sha256Of(bytes))
+    await createIfAbsent(path, bytes)
+  } catch (error) {
+    throw writeError(`Cannot write the listing "${path}"`, error)
+  }
+}
+
+/** Files of a listing that are whole. */
+export const listingFiles = async (folder: string): Promise<readonly string[]> =>
+  (await listFolder(folder))
+    .filter(({ name }) => name.endsWith('.jsonl'))
+    .map(({ name }) => join(folder, name))
+
+type ListedPage = Pick<PageLines, 'lines' | 'ids'>
+
+/** Pages of a window as JSON Lines; of a window that has outgrown page mode those of its parts. */
+const minified = async (search: SearchParameters, options: ListingOptions): Promise<ListedPage[]> => {
+  const pages: ListedPage[] = []
+  for (let number = 1; number <= LIMITS.pageNumber.most; number++) {
+    const page = await minifiedPage({ search }, number, options)
+    const { records, total, hasNext } = page
+    if (total > LIMITS.pageReach) return minifiedParts(search, options)
+    pages.push(page)
+    options.onPage?.(records)
+    if (records === 0 || !hasNext) return pages
+  }
+  return pages
+}
+
+/** One page of minified records; `total` is how many the search has. */
+export const minifiedPage = async (
+  { search, sortBy }: Pick<PageRequest, 'search' | 'sortBy'>,
+  pageNumber: number,
+  options: Pick<ListingOptions, 'service' | 'currency' | 'signal'>,
+) => {
+  const { service, currency, signal } = options
+  const pageSize = LIMITS.pageSize.most
+  const { value, pagination } = await service.page(
+    {
+      ...{ content: 'companies', search, pageSize, pageNumber, minified: true },
+      ...(currency !== undefined && { currency }),
+      ...(sortBy && { sortBy }),
+    },
+    countedLines(sortBy ? 'sorted' : 'minified'),
+    signal && { signal },
+  )
+  const total = pagination.TotalCount
+  return { ...value, total, hasNext: pagination.HasNext ?? pageNumber * pageSize < total }
+}
+
+const minifiedParts = async (search: SearchParameters, options: ListingOptions): Promise<ListedPage[]> => {
+  const parts = await options.cutAgain(search, LIMITS.pageReach / 2)
+  if (parts.length < 2)
+    throw new ToolkitError('PLAN_IMPOSSIBLE', 'Cannot list a window: it has outgrown page mode meanwhile')
+  const pages: ListedPage[] = []
+  for (const part of parts) pages.push(...(await minified(part, options)))
+  return pages
+}
+
+/**
+ * Lists those of some companies that a search still has: what was not listed may only stand in no window, or
+ * have moved between two pages.
+ */
+export const listAgain = async (
+  search: SearchParameters,
+  ids: readonly number[],
+  path: string,
+  options: ListingOptions,
+): Promise<void> => {
+  if (await isListed(path)) return
+  const pages: ListedPage[] = []
+  for (const group of groupsOf(ids))
+    pages.push(...(await minified(withFilter(search, 'InternalId', group), options)))
+  await writeListing(path, pages)
+}
+
+/** Companies in groups that one request may name. */
+export const groupsOf = <Id>(ids: readonly Id[], size: number = LIMITS.idsPerRequest): Id[][] =>
+  Array.from({ length: Math.ceil(ids.length / size) }, (_, at) => ids.slice(at * size, (at + 1) * size))

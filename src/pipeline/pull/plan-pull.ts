@@ -1,0 +1,260 @@
+/**
+ * A pull: what is asked for, its windows (planned once and kept with the run, so that a resumed run has
+ * the same), and the entry that the manifest keeps of it. Which service it is and where rows go is the caller's.
+ */
+
+import type { Content } from '../../contract/objects.ts'
+import type { SearchParameters } from '../../contract/requests.ts'
+import type { PullEntry, Snapshot } from '../../core/partition.ts'
+import { createRunFile, type RunFile, readRunFile } from '../../manifest/run-files.ts'
+import type { RunClaim } from '../../manifest/run-lease.ts'
+import { searchLabel } from '../../source/service/request-label.ts'
+import { makeRunFolder, windowsFolder } from '../run/run-folders.ts'
+import { closeGap } from './close-gap.ts'
+import { planClosing } from './plan-closing.ts'
+import { type PlannedWindow, planWindows } from './plan-windows.ts'
+import type { PullOptions, PullPlan } from './pull-plan.ts'
+import { checkSettings, type PullService, type PullSettings } from './pull-settings.ts'
+import { pullWindow } from './pull-window.ts'
+import { recordedSearch } from './recorded-search.ts'
+import { filterOf, type LiveParameter, withFilter } from './search.ts'
+import { sinceLast } from './since-last.ts'
+import type { Checkpoint } from './window-file.ts'
+import { openWindowSources, type RunWindow, type WindowSources, windowPath } from './window-sources.ts'
+
+/**
+ * Checks a search against the live parameters and cuts it into windows. Pulls no data.
+ *
+ * @param snapshot of the lake, for `since: 'last'`
+ * @throws {ToolkitError} SEARCH_MISSING, PARAMETER_REFUSED, VALUES_REFUSED, PLAN_IMPOSSIBLE, and what the service
+ *   throws
+ */
+export const planPull = async (
+  service: PullService,
+  settings: PullSettings,
+  snapshot: Snapshot | null,
+  options: Pick<PullOptions, 'nowMs' | 'signal'>,
+): Promise<PullPlan> => {
+  const { content, search, by, until } = settings
+  const parameters = await checkSettings(service, settings, options.signal)
+  const since =
+    settings.since === 'last' ? sinceLast(snapshot, service.origin, { ...settings, parameters }) : undefined
+  const clock = { asOf: '' }
+  const counts = countsOf(service, settings, parameters, clock, options)
+  const plan = await planWindows({
+    ...{ content, search, by, until, cap: settings.cap },
+    ...counts,
+    since: since === undefined ? settings.since : since.from,
+  })
+  const undated = since?.from === undefined ? 0 : await countUndated(search, plan.field, counts.count)
+  // Relations have neither page mode nor minified records to look through.
+  const closing =
+    plan.gaps && content === 'companies' && settings.closeGap !== false
+      ? await planClosing(plan.gaps, { count: counts.count, parameters, today: counts.today() })
+      : undefined
+  return {
+    ...{ ...plan, asOf: clock.asOf },
+    ...(since && { since }),
+    ...(undated > 0 && { undated }),
+    ...(closing && { closing }),
+  }
+}
+
+/** Records that no day finds, whenever they change: those without the date. */
+const countUndated = async (
+  search: SearchParameters,
+  field: string | undefined,
+  count: (search: SearchParameters) => Promise<number>,
+): Promise<number> => {
+  if (field === undefined || filterOf(search, field) !== undefined) return 0
+  const dated = await count(withFilter(search, field, [FIRST_DAY]))
+  return Math.max(0, (await count(search)) - dated)
+}
+const FIRST_DAY = '0001-01-01'
+
+/** How a planner asks the service. */
+const countsOf = (
+  service: PullService,
+  { content, currency }: PullSettings,
+  parameters: readonly LiveParameter[],
+  clock: { asOf: string },
+  { nowMs, signal }: Pick<PullOptions, 'nowMs' | 'signal'>,
+) => {
+  const call = { ...(signal && { signal }), ...(currency !== undefined && { currency }) }
+  return {
+    parameters,
+    nowMs,
+    today: () => clock.asOf.slice(0, 10),
+    count: async (search: SearchParameters): Promise<number> => {
+      const { totalCount, asOf } = await service.totalCount(content, search, call)
+      clock.asOf ||= asOf
+      return totalCount
+    },
+    // The listing of relations names no values; the companies' has those of the same subscription.
+    coded: async () => {
+      const own = parameters.filter(({ values }) => values !== undefined)
+      return content === 'companies' || own.length > 0 ? own : codedOfRelations(service, parameters, signal)
+    },
+  }
+}
+
+const codedOfRelations = async (
+  service: PullService,
+  parameters: readonly LiveParameter[],
+  signal?: AbortSignal,
+): Promise<readonly LiveParameter[]> => {
+  const names = new Set(parameters.map(({ name }) => name.toLowerCase()))
+  const companies = await service.parameters('companies', signal && { signal })
+  return companies.filter(({ name }) => names.has(name.toLowerCase()))
+}
+
+const WINDOWS: RunFile = { name: 'windows.json', what: 'its windows are' }
+
+const isPlan = (value: unknown): value is PullPlan =>
+  typeof value === 'object' &&
+  value !== null &&
+  'windows' in value &&
+  Array.isArray(value.windows) &&
+  'asOf' in value &&
+  'planned' in value
+
+/** The run's plan: the stored one, else what `make` gives, stored. */
+export const planOfRun = async (
+  claim: RunClaim,
+  make: () => Promise<PullPlan>,
+): Promise<{ readonly plan: PullPlan; readonly resumed: boolean }> => {
+  const stored = await readRunFile(claim, WINDOWS, isPlan)
+  if (stored) return { plan: stored, resumed: true }
+  const plan = await make()
+  await createRunFile(claim, WINDOWS, plan)
+  return { plan, resumed: false }
+}
+
+export interface Pull extends WindowSources {
+  /** What the manifest keeps, as it stands. */
+  readonly entry: () => PullEntry
+}
+
+/** The windows of a plan as sources of its run. */
+export const openPull = async (
+  service: PullService,
+  claim: RunClaim,
+  settings: PullSettings,
+  plan: PullPlan,
+  options: PullOptions,
+): Promise<Pull> => {
+  const { content, currency, pageSize } = settings
+  const { concurrency, signal, onEvent } = options
+  await makeRunFolder(claim, windowsFolder(claim))
+  const searched = runWindows(content, plan)
+  const paths = searched.map((_, index) => windowPath(windowsFolder(claim), index))
+  const closing = closeGap(service, claim, settings, plan, paths, options)
+  const windows = [...searched, ...closing.windows]
+  const opened = await openWindowSources(windows, {
+    folder: windowsFolder(claim),
+    ...{ content, currency, concurrency, signal },
+    service: service.origin,
+    pull: async (index, path, stop) => {
+      const window = windows[index]
+      if (window?.closing) {
+        const checkpoint = await closing.pull(index - searched.length, path, stop)
+        onEvent?.({ kind: 'pulled', window: window.name, checkpoint })
+        return checkpoint
+      }
+      if (window === undefined) throw new RangeError(`Cannot pull window ${index}: there is none`)
+      const { name, search } = window
+      const checkpoint = await pullWindow(
+        { content, name, searches: [search], currency, pageSize, keepIds: closing.windows.length > 0 },
+        {
+          service,
+          path,
+          signal: stop,
+          cutAgain: async (whole, atMost) => {
+            const parts = await planParts(service, settings, whole, atMost, { ...options, signal: stop })
+            const left = parts.announced - parts.planned
+            const text =
+              `window "${name}" outgrew its chain, and the parts it is cut into leave ${left} of its ` +
+              `${parts.announced} records out; batch files hold them`
+            if (left > 0) onEvent?.({ kind: 'warning', text })
+            return parts.windows.map(({ search: part }) => part)
+          },
+          onPage: (now) => onEvent?.({ kind: 'page', window: name, checkpoint: now }),
+        },
+      )
+      onEvent?.({ kind: 'pulled', window: name, checkpoint })
+      const warning = differenceOf(name, checkpoint)
+      if (warning !== undefined) onEvent?.({ kind: 'warning', text: warning })
+      return checkpoint
+    },
+  })
+  const received = (from: number): number =>
+    opened
+      .checkpoints()
+      .slice(from)
+      .reduce((sum, checkpoint) => sum + (checkpoint?.records ?? 0), 0)
+  return {
+    ...opened,
+    entry: () =>
+      pullEntry(service.origin, claim, settings, plan, {
+        received: received(0),
+        closed: received(searched.length),
+      }),
+  }
+}
+
+/** The parts of a search that has outgrown what was planned for it. */
+export const cutAgain = async (
+  service: PullService,
+  settings: PullSettings,
+  search: SearchParameters,
+  atMost: number,
+  options: Pick<PullOptions, 'nowMs' | 'signal'>,
+): Promise<readonly SearchParameters[]> =>
+  (await planParts(service, settings, search, atMost, options)).windows.map((window) => window.search)
+
+const planParts = (
+  service: PullService,
+  settings: PullSettings,
+  search: SearchParameters,
+  atMost: number,
+  options: Pick<PullOptions, 'nowMs' | 'signal'>,
+): Promise<PullPlan> => {
+  const parts = { ...settings, search, since: undefined, until: undefined, cap: atMost, closeGap: false }
+  return planPull(service, parts, null, options)
+}
+
+/** What a person must know of a window whose records are not as many as were announced. */
+const differenceOf = (name: string, { announced, records }: Checkpoint): string | undefined =>
+  announced === records
+    ? undefined
+    : `window "${name}" announced ${announced} records and gave ${records}; what changed meanwhile comes with the ` +
+      `next --since last${records < announced ? ', what the service kept back only with a whole pull' : ''}`
+
+/** The windows of a plan with names, in the plan's order. */
+const runWindows = (content: Content, { windows, asOf }: PullPlan): RunWindow[] =>
+  windows.map((window, index) => ({
+    name: `${content} ${index + 1}/${windows.length}: ${searchLabel(window.search)}`,
+    search: window.search,
+    requested: window.requested,
+    growing: isGrowing(window, asOf.slice(0, 10)),
+  }))
+
+const isGrowing = ({ requested }: PlannedWindow, today: string): boolean =>
+  requested !== null && (requested.to === undefined || requested.to >= today)
+
+/** @param came records in all, and those of them that stood in no window */
+export const pullEntry = (
+  service: string,
+  { run }: RunClaim,
+  { content, search, currency }: PullSettings,
+  { field, from, to, asOf, announced, planned }: PullPlan,
+  { received, closed }: { readonly received: number; readonly closed: number },
+): PullEntry => ({
+  ...{ run, content, service, search: recordedSearch(search) },
+  ...(currency !== undefined && { currency }),
+  ...(field !== undefined && { field }),
+  ...(from !== undefined && { from }),
+  ...(to !== undefined && { to }),
+  ...{ asOf, announced, planned, received },
+  ...(announced > planned && { gapLeft: Math.max(0, announced - planned - closed) }),
+})

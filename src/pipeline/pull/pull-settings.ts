@@ -1,0 +1,66 @@
+/** What a person asks for in a pull, and what is checked of it before there is a run. */
+
+import type { Content } from '../../contract/objects.ts'
+import type { SearchParameters } from '../../contract/requests.ts'
+import { ToolkitError } from '../../core/errors.ts'
+import type { Service } from '../../source/service/service.ts'
+import { checkName, checkSearch, type LiveParameter } from './search.ts'
+import { isDay } from './window-axes.ts'
+
+/** What pulling needs of a service. */
+export type PullService = Pick<Service, 'origin' | 'page' | 'totalCount' | 'parameters'>
+
+/** As JSON: a run with equal settings goes on. */
+export interface PullSettings {
+  readonly content: Content
+  readonly search: SearchParameters
+  /** Companies only. */
+  readonly currency?: string | undefined
+  readonly pageSize: number
+  /** First day, or `last`: from where the lake's newest pull of the same search stood. */
+  readonly since?: string | undefined
+  readonly until?: string | undefined
+  readonly by?: string | undefined
+  /** Most records of a window. */
+  readonly cap: number
+  /** Whether companies that stand in no window are found along other parameters. @default true */
+  readonly closeGap?: boolean | undefined
+}
+
+/**
+ * Checks settings against the live parameters. @returns those
+ *
+ * @throws {ToolkitError} SEARCH_MISSING, PARAMETER_REFUSED, VALUES_REFUSED, USAGE, and what the service throws
+ */
+export const checkSettings = async (
+  service: Pick<PullService, 'parameters'>,
+  { content, search, by, since, until }: Omit<PullSettings, 'pageSize' | 'cap'>,
+  signal?: AbortSignal,
+): Promise<readonly LiveParameter[]> => {
+  checkDay('--since', since === 'last' ? undefined : since)
+  checkDay('--until', until)
+  if (since !== undefined && until !== undefined && since !== 'last' && since > until)
+    throw new ToolkitError('USAGE', `Cannot search from --since ${since} to --until ${until}: no day is left`)
+  const parameters = await service.parameters(content, signal && { signal })
+  checkSearch(content, search, parameters)
+  if (by !== undefined) checkName(content, by, parameters)
+  return parameters
+}
+
+const checkDay = (option: string, day: string | undefined): void => {
+  if (day === undefined || isDay(day)) return
+  throw new ToolkitError('USAGE', `Cannot read ${option} "${day}": expected a day such as 2026-01-31`)
+}
+
+/** The service with its listings asked for once. */
+export const rememberParameters = (service: Service): Service => {
+  const known = new Map<Content, ReturnType<Service['parameters']>>()
+  return {
+    ...service,
+    parameters: (content, options) => {
+      const found = known.get(content) ?? service.parameters(content, options)
+      known.set(content, found)
+      return found
+    },
+  }
+}

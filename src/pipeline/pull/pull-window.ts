@@ -1,0 +1,243 @@
+/**
+ * Pulls one window: the cursor chain with unchanged search, page by page into its spool. Goes on where an earlier
+ * process stood; begins again where the cursor has expired; is cut again where it has outgrown the chain.
+ */
+
+import { FIRST_CURSOR, LIMITS } from '../../contract/limits.ts'
+import type { Content } from '../../contract/objects.ts'
+import type { SearchParameters } from '../../contract/requests.ts'
+import { type ErrorCode, ToolkitError } from '../../core/errors.ts'
+import type { PageLines } from '../../decode/page-lines.ts'
+import type { Page, Service } from '../../source/service/service.ts'
+import { sha256Of } from '../../support/hash.ts'
+import { countedLines } from './check-page-count.ts'
+import { type Checkpoint, holds, NOTHING, readCheckpoint, WindowSpool } from './window-file.ts'
+
+export interface WindowRequest {
+  readonly content: Content
+  /** In words, for messages. */
+  readonly name: string
+  /** Pulled one after the other into the same file; mostly one. */
+  readonly searches: readonly SearchParameters[]
+  readonly currency?: string | undefined
+  readonly pageSize: number
+  /** Keeps the ids of what came beside the window's file. @default false */
+  readonly keepIds?: boolean | undefined
+}
+
+export interface WindowOptions {
+  readonly service: Pick<Service, 'page'>
+  /** The window's file, `….jsonl`. */
+  readonly path: string
+  /** Cuts a search that has outgrown one chain; `atMost` records in each part. */
+  readonly cutAgain: (search: SearchParameters, atMost: number) => Promise<readonly SearchParameters[]>
+  readonly signal?: AbortSignal | undefined
+  /** Told after each page that is on the disk. */
+  readonly onPage?: ((checkpoint: Checkpoint) => void) | undefined
+}
+
+/** Times a chain begins again because its cursor is refused. */
+const MOST_RESTARTS = 3
+/** Equal pages in a row: a service that gives the same one for ever. */
+const MOST_REPEATS = 3
+/** Errors that are no matter of one window. */
+const NAMED_BY_OTHERS: ReadonlySet<ErrorCode> = new Set(['INTERRUPTED', 'DISK_FULL', 'WRITE_FAILED'])
+/** Parts a window may be cut into when it outgrew the chain. */
+const MOST_CHAINS = 1000
+
+/**
+ * Brings a window to its end. @returns its last checkpoint, with `sha256`
+ *
+ * @throws {ToolkitError} ANSWER_DISORDERED, CURSOR_REFUSED, CURSOR_CAP, DISK_FULL, WRITE_FAILED, and what the
+ *   service throws; what is on the disk then stays good
+ */
+export const pullWindow = async (request: WindowRequest, options: WindowOptions): Promise<Checkpoint> => {
+  const begun = await readCheckpoint(options.path)
+  if (begun?.sha256 !== undefined) return begun
+  // A file that lost what its checkpoint counts is begun anew: nothing of an unfinished window is loaded yet.
+  const kept = begun && (await holds(options.path, begun)) ? begun : undefined
+  const start = {
+    ...(kept ?? { ...beginning(NOTHING), chains: request.searches, chain: 0, asOf: null }),
+    // Counted anew: a run that was away for long finds its cursor expired each time, and must not get stuck.
+    restarts: 0,
+  }
+  const ids = request.keepIds ? (start.ids ?? 0) : undefined
+  const spool = await WindowSpool.open(options.path, start.bytes, ids)
+  try {
+    let checkpoint = start
+    while (checkpoint.chain < checkpoint.chains.length)
+      checkpoint = await new Chain(request, options, spool, checkpoint).pull()
+    return await spool.finish(checkpoint)
+  } finally {
+    await spool.close()
+  }
+}
+
+const beginning = (before: Checkpoint['before']) => {
+  const { bytes, records, pages, announced, ids = 0 } = before
+  const extent = { bytes, records, pages, announced, ids }
+  return {
+    ...extent,
+    before: extent,
+    cursor: FIRST_CURSOR,
+    lastId: null,
+    lastIds: null,
+  }
+}
+
+/** One chain of a window, from where its checkpoint stands. */
+class Chain {
+  readonly #request: WindowRequest
+  readonly #options: WindowOptions
+  readonly #spool: WindowSpool
+  #checkpoint: Checkpoint
+  #repeats = 0
+
+  constructor(request: WindowRequest, options: WindowOptions, spool: WindowSpool, checkpoint: Checkpoint) {
+    this.#request = request
+    this.#options = options
+    this.#spool = spool
+    this.#checkpoint = checkpoint
+  }
+
+  /** @returns where the window stands at the chain's end, or where it begins again */
+  async pull(): Promise<Checkpoint> {
+    // The next page is asked for while the one before goes to the disk.
+    let written: Promise<() => void> = Promise.resolve(() => undefined)
+    try {
+      for (let cursor: string | null = this.#checkpoint.cursor; cursor !== null; ) {
+        this.#options.signal?.throwIfAborted()
+        const page: Page<PageLines> = await this.#page(cursor)
+        ;(await written)()
+        const after = this.#after(page)
+        cursor = after.next
+        written = outcome(this.#keep(after.repeated ? NOTHING_NEW : page.value, after.checkpoint))
+      }
+      ;(await written)()
+      return this.#checkpoint
+    } catch (error) {
+      ;(await written)()
+      if (!(error instanceof ToolkitError)) throw error
+      if (error.code === 'CURSOR_REFUSED') return this.#beginAgain(error)
+      if (error.code === 'CURSOR_CAP') return this.#cutAgain(error)
+      throw NAMED_BY_OTHERS.has(error.code) || 'window' in error.context ? error : this.#named(error)
+    }
+  }
+
+  #page(cursor: string): Promise<Page<PageLines>> {
+    const { content, currency, pageSize } = this.#request
+    const { service, signal } = this.#options
+    const search = this.#search()
+    return service.page(
+      { content, search, pageSize, cursor, ...(currency !== undefined && { currency }) },
+      countedLines(content),
+      signal && { signal },
+    )
+  }
+
+  #search(): SearchParameters {
+    const search = this.#checkpoint.chains[this.#checkpoint.chain]
+    if (search === undefined) throw new RangeError('Cannot pull a chain behind the last one')
+    return search
+  }
+
+  /** The checkpoint behind a page. @throws {ToolkitError} ANSWER_DISORDERED */
+  #after({ value, pagination, asOf }: Page<PageLines>): {
+    readonly checkpoint: Checkpoint
+    readonly next: string | null
+    readonly repeated: boolean
+  } {
+    const was = this.#checkpoint
+    const ids = value.ids.length === 0 ? null : sha256Of(value.ids.join())
+    const [least, greatest] = [value.ids[0], value.ids.at(-1)]
+    const overlaps = least !== undefined && was.lastId !== null && least <= BigInt(was.lastId)
+    const repeated = overlaps && ids === was.lastIds
+    this.#repeats = repeated ? this.#repeats + 1 : 0
+    if (overlaps && (!repeated || this.#repeats >= MOST_REPEATS)) throw this.#disordered(least)
+    // Nothing of a page that came before is believed, its cursor included, unless it comes once more.
+    const given = value.records === 0 ? null : pagination.Cursor
+    const next = repeated && this.#repeats < MOST_REPEATS - 1 ? was.cursor : given
+    const end =
+      next === null
+        ? { chain: was.chain + 1, restarts: 0 }
+        : {
+            cursor: next,
+            ...(!repeated && greatest !== undefined && { lastId: String(greatest), lastIds: ids }),
+          }
+    const first = was.cursor === FIRST_CURSOR
+    const counted = {
+      ...was,
+      announced: was.announced + (first ? pagination.TotalCount : 0),
+      asOf: was.asOf ?? asOf,
+      ...(!repeated && {
+        bytes: was.bytes + value.lines.length,
+        records: was.records + value.records,
+        ids: (was.ids ?? 0) + value.ids.length,
+        pages: was.pages + (value.records > 0 ? 1 : 0),
+      }),
+    }
+    const checkpoint = next === null ? { ...counted, ...beginning(counted), ...end } : { ...counted, ...end }
+    this.#checkpoint = checkpoint
+    return { checkpoint, next, repeated }
+  }
+
+  async #keep({ lines, ids }: Pick<PageLines, 'lines' | 'ids'>, checkpoint: Checkpoint): Promise<void> {
+    await this.#spool.append(lines, ids, checkpoint)
+    this.#options.onPage?.(checkpoint)
+  }
+
+  #disordered(id: bigint): ToolkitError {
+    const { name } = this.#request
+    const { lastId, pages } = this.#checkpoint
+    return new ToolkitError(
+      'ANSWER_DISORDERED',
+      `Cannot go on with window "${name}": page ${pages + 1} begins with InternalId ${id}, expected one above ${lastId}`,
+      { window: name, page: pages + 1 },
+    )
+  }
+
+  /** The cursor has expired: nothing of the chain is kept, so that nothing is doubled. */
+  async #beginAgain(error: ToolkitError): Promise<Checkpoint> {
+    const was = this.#checkpoint
+    if (was.cursor === FIRST_CURSOR || was.restarts >= MOST_RESTARTS) throw this.#named(error)
+    return this.#cutTo({ ...was, ...beginning(was.before), restarts: was.restarts + 1 })
+  }
+
+  /** More came in than a chain delivers: the rest cannot be asked for, so it is pulled anew in parts. */
+  async #cutAgain(error: ToolkitError): Promise<Checkpoint> {
+    const was = this.#checkpoint
+    const atMost = Math.floor((was.records - was.before.records) / 2)
+    if (atMost < 1 || was.chains.length > MOST_CHAINS) throw this.#named(error)
+    const search = this.#search()
+    const parts = await this.#options.cutAgain(search, Math.min(atMost, LIMITS.cursorCap / 2))
+    if (parts.length < 2) throw this.#named(error)
+    const chains = [...was.chains.slice(0, was.chain), ...parts, ...was.chains.slice(was.chain + 1)]
+    return this.#cutTo({ ...was, ...beginning(was.before), chains, restarts: 0 })
+  }
+
+  async #cutTo(checkpoint: Checkpoint): Promise<Checkpoint> {
+    await this.#spool.cutTo(checkpoint)
+    return checkpoint
+  }
+
+  #named(error: ToolkitError): ToolkitError {
+    const { name } = this.#request
+    return new ToolkitError(
+      error.code,
+      `${error.message} (window "${name}")`,
+      { ...error.context, window: name },
+      error,
+    )
+  }
+}
+
+const NOTHING_NEW = { lines: Buffer.alloc(0), ids: new BigInt64Array() }
+
+/** A promise whose failure waits until it is asked for. */
+const outcome = (promise: Promise<void>): Promise<() => void> =>
+  promise.then(
+    () => () => undefined,
+    (error: unknown) => () => {
+      throw error
+    },
+  )

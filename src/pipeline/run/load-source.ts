@@ -1,0 +1,198 @@
+/** Loads one source block by block: the next is decoded while DuckDB works on those before. */
+
+import type { Content } from '../../contract/objects.ts'
+import type { Block } from '../../core/block.ts'
+import { ToolkitError } from '../../core/errors.ts'
+import type { SinkRun } from '../../core/sink.ts'
+import type { Fingerprint, Source } from '../../core/source.ts'
+import type { UnknownItems } from '../../core/unknown-names.ts'
+import { checkBlock, emptyPart, refusedLine } from '../../load/check-block.ts'
+import type { RecordChecker } from '../../load/check-record.ts'
+import { detectContent } from '../../load/detect-content.ts'
+import type { Loader } from '../../load/loader.ts'
+import type { JournalEntry } from '../../manifest/journal.ts'
+import { badFile } from './bad-files.ts'
+import type { DonePartitions } from './done-partitions.ts'
+import { hashWhileReading } from './hash-while-reading.ts'
+import type { NamesOfRun } from './names-of-run.ts'
+import { type Finished, type PartOrigin, type Place, partitionEntry, partitionId } from './partition-entry.ts'
+import { type SideWork, settled } from './task-pool.ts'
+
+/** The stages, ready made. */
+export interface LoadParts {
+  /** Stored bytes of a source as blocks; `onRead` is told how many stored bytes were taken. */
+  readonly decode: (source: Source, onRead: (bytes: number) => void) => AsyncIterable<Block>
+  readonly checker: (content: Content) => RecordChecker
+  readonly loader: Loader
+}
+
+/** The run that a source is loaded for. */
+export interface SourceRun {
+  readonly run: string
+  readonly parts: LoadParts
+  readonly sink: SinkRun
+  /** Content of all sources, where it is known. */
+  readonly content: Content | undefined
+  readonly done: DonePartitions
+  readonly work: SideWork
+  readonly names: NamesOfRun
+  readonly skipBadFiles: boolean
+  /** Records a partition so that a resumed run need not repeat it. */
+  readonly keep: (finished: Finished) => Promise<void>
+  /** Told of each partition that is done, and of the decoded bytes that are with it. */
+  readonly onFinished: (finished: Finished, decodedBytes: number) => void
+  readonly onRead: (bytes: number) => void
+  readonly onContent: (source: string, content: Content) => void
+}
+
+export interface LoadedSource {
+  readonly content: Content
+  readonly fingerprint: Fingerprint
+  /** Its partitions, the last of which may still be under way. */
+  readonly jobs: readonly Promise<boolean>[]
+}
+
+/**
+ * An empty source has no content to tell, and it does not matter; a file that only lies in the folder named is
+ * left out. @throws {ToolkitError} CONTENT_UNKNOWN for a source that was named itself
+ */
+const contentOfNothing = (source: Source, block: Block): Content | undefined => {
+  if (block.bytes.length === 0 && block.overlong.length === 0) return 'companies'
+  if (source.found) return undefined
+  throw new ToolkitError(
+    'CONTENT_UNKNOWN',
+    `Cannot tell whether "${source.name}" holds companies or relations: its first lines are neither, give --content`,
+    { source: source.name },
+  )
+}
+
+/**
+ * Why a file that was only found in a folder is left out: its content cannot be told, or it is of another form.
+ * Not so where its name says what it should hold: it is damaged then.
+ */
+const reasonToLeaveOut = (source: Source, error: unknown): string | undefined => {
+  if (!source.found || !(error instanceof ToolkitError) || error.code !== 'SOURCE_FORM') return undefined
+  if (detectContent(undefined, source.name) !== undefined) return undefined
+  return `it lies in the folder but looks like ${error.context.looks}`
+}
+
+/**
+ * Loads a source. Without a known fingerprint it is hashed on the way and nothing of it is recorded before its
+ * end. @returns why it is left out, for a file that was only found in a folder and holds no records; what is wrong with
+ * a bad file, where those are skipped
+ */
+export const loadSource = async (
+  source: Source,
+  index: number,
+  known: Fingerprint | undefined,
+  run: SourceRun,
+): Promise<LoadedSource | { readonly leftOut: string } | { readonly bad: ToolkitError }> => {
+  const { parts, work } = run
+  const hashed = hashWhileReading(source)
+  const blocks = parts.decode(known ? source : hashed.source, run.onRead)
+  const iterator = blocks[Symbol.asyncIterator]()
+  const jobs: Promise<boolean>[] = []
+  const originId = run.done.origin(source, known, index)
+  try {
+    let next = settled(iterator.next())
+    let content = run.content ?? source.content
+    let checker: RecordChecker | undefined
+    for (let number = 0; ; number++) {
+      const step = (await next)()
+      if (step.done && number > 0) break
+      const block = step.done ? NO_LINES : step.value
+      next = step.done ? next : settled(iterator.next())
+      if (content === undefined || checker === undefined) {
+        content ??= detectContent(block, source.name) ?? contentOfNothing(source, block)
+        if (content === undefined) return { leftOut: NO_RECORDS_FOUND }
+        checker = parts.checker(content)
+        run.onContent(source.name, content)
+      }
+      const checked = checkBlock(block, checker, { listAllItems: run.sink.stagedRows === undefined })
+      const upcoming = next
+      const isLast = async (): Promise<boolean> => {
+        try {
+          return step.done === true || (await upcoming)().done === true
+        } catch (error) {
+          // Nothing of the file is kept then; the loop below says so.
+          if (run.skipBadFiles && badFile(source, error)) return false
+          throw error
+        }
+      }
+      await work.room()
+      const origin = { run: run.run, id: originId, source, fingerprint: known, content, block, checked }
+      jobs.push(work.start(loadBlock(origin, [index, number], isLast, run)))
+      if (step.done) break
+    }
+    // What can be read only once gets its fingerprint when all of it is loaded; else the next source may begin.
+    if (known) work.throwIfStopped()
+    else await work.idle()
+    return { content: content ?? 'companies', fingerprint: known ?? hashed.fingerprint(), jobs }
+  } catch (error) {
+    const leftOut = reasonToLeaveOut(source, error)
+    if (leftOut !== undefined) return { leftOut }
+    const bad = run.skipBadFiles ? badFile(source, error) : undefined
+    if (bad !== undefined) {
+      await work.idle()
+      return { bad }
+    }
+    work.fail(error)
+    await work.idle()
+    throw error
+  } finally {
+    await iterator.return?.()
+  }
+}
+
+const loadBlock = async (
+  origin: Omit<PartOrigin, 'last'>,
+  [index, number]: readonly [source: number, block: number],
+  isLast: () => Promise<boolean>,
+  { parts: { loader }, sink, done, names, keep, onFinished }: SourceRun,
+): Promise<void> => {
+  const { source, fingerprint, content, block, checked } = origin
+  const parts = checked.parts.length > 0 ? checked.parts : [emptyPart()]
+  for (const [layer, part] of parts.entries()) {
+    const place = [index, number, layer] as const
+    const decodedBytes = layer === 0 ? block.bytes.length : 0
+    const partition = partitionId(origin.id, number, layer)
+    const before = done.find(partition, fingerprint?.sha256)
+    if (before) {
+      onFinished(finishedBefore(before, place, names), decodedBytes)
+      continue
+    }
+    const loaded = await loader.load(
+      {
+        partition,
+        content,
+        bytes: block.bytes,
+        part,
+        rejected: layer === 0 ? checked.rejected : [],
+        source: source.name,
+        reject: (stretch, code, reason) => refusedLine(block, stretch, code, reason),
+      },
+      sink,
+    )
+    const finished = names.bound({
+      place,
+      layers: parts.length,
+      partition: partitionEntry({ ...origin, last: await isLast() }, place, part, loaded),
+      unknownItems: itemsOfLayer(checked.unknownItems, layer),
+    })
+    if (fingerprint) await keep(finished)
+    onFinished(finished, decodedBytes)
+  }
+  block.release?.()
+}
+
+const NO_RECORDS_FOUND = 'it lies in the folder but holds neither companies nor relations'
+const finishedBefore = (entry: JournalEntry, place: Place, names: NamesOfRun): Finished => {
+  const { layers, partition, unknownItems } = entry
+  return names.bound({ place, layers, partition, unknownItems })
+}
+
+/** The items of a block are listed once. Where they are too many to be listed, any layer may hold them. */
+const itemsOfLayer = ({ items, more }: UnknownItems, layer: number): UnknownItems =>
+  layer === 0 ? { items, more } : { items: [], more }
+
+const NO_LINES: Block = { bytes: Buffer.alloc(0), firstLine: 1, offset: 0, overlong: [] }

@@ -1,0 +1,72 @@
+/** What a run keeps of the names that the contract does not know: bounded, however many partitions bring how many. */
+
+import {
+  DriftBudget,
+  itemKey,
+  type LineItemName,
+  UNKNOWN_LIMITS,
+  type UnknownItems,
+} from '../../core/unknown-names.ts'
+import type { SeenItems } from '../../load/line-items.ts'
+import type { Finished } from './partition-entry.ts'
+
+export interface NamesOfRunOptions {
+  /** Names of the drift of all partitions. @default 10,000 */
+  readonly maxUnknownNames?: number | undefined
+  /** Keeps every line item, for a sink whose rows cannot be asked for them. @default false */
+  readonly listAllItems?: boolean | undefined
+}
+
+export class NamesOfRun {
+  readonly #drift: DriftBudget
+  readonly #maxItems: number
+  /** One object for each line item, however many partitions have it. */
+  readonly #items = new Map<string, LineItemName>()
+
+  constructor({ maxUnknownNames, listAllItems = false }: NamesOfRunOptions) {
+    this.#drift = new DriftBudget(maxUnknownNames)
+    this.#maxItems = listAllItems ? Number.POSITIVE_INFINITY : UNKNOWN_LIMITS.names
+  }
+
+  /** A finished partition with as many of its names as there is room for. Each is to be passed once. */
+  bound(finished: Finished): Finished {
+    const { partition, unknownItems } = finished
+    return {
+      ...finished,
+      partition: { ...partition, drift: this.#drift.bound(partition.drift) },
+      unknownItems: unknownItems && this.#boundItems(unknownItems),
+    }
+  }
+
+  #boundItems({ items, more }: UnknownItems): UnknownItems {
+    const listed: LineItemName[] = []
+    for (const item of items) {
+      const key = itemKey(item)
+      const known = this.#items.get(key)
+      if (known === undefined && this.#items.size >= this.#maxItems) return { items: [], more: true }
+      if (known === undefined) this.#items.set(key, item)
+      listed.push(known ?? item)
+    }
+    return { items: listed, more }
+  }
+}
+
+/**
+ * Where the line items of finished partitions stand: those that are listed, and the files of figures of those
+ * partitions that have more, or were finished by a release that listed none.
+ */
+export const seenItemsOf = async (
+  finished: readonly Finished[],
+  stagedRows: ((files: Finished['partition']['files']) => Promise<string>) | undefined,
+): Promise<SeenItems> => {
+  const listed = new Map<string, LineItemName>()
+  for (const { unknownItems } of finished)
+    for (const item of unknownItems?.items ?? []) listed.set(itemKey(item), item)
+  const files = finished
+    .filter(({ unknownItems }) => unknownItems === undefined || unknownItems.more)
+    .flatMap(({ partition }) =>
+      partition.files.filter(({ table, rows }) => table === 'financials' && rows > 0),
+    )
+  const rows = files.length > 0 ? await stagedRows?.(files) : undefined
+  return { listed: [...listed.values()], rows }
+}

@@ -1,0 +1,117 @@
+/** The manifest's entry of a loaded part, and its place among all parts of a run. */
+
+import type { Content } from '../../contract/objects.ts'
+import { type Block, placeOf } from '../../core/block.ts'
+import type { PartitionEntry } from '../../core/partition.ts'
+import type { Fingerprint, Source } from '../../core/source.ts'
+import type { UnknownItems } from '../../core/unknown-names.ts'
+import type { CheckedBlock, CheckedPart } from '../../load/check-block.ts'
+import { FRESHNESS, type LoadedPart } from '../../load/loader.ts'
+import { sha256Of } from '../../support/hash.ts'
+
+/** Where a part stands: which source, which block of it, which layer of records of that block. */
+export type Place = readonly [source: number, block: number, layer: number]
+
+/** A finished partition and its place in the order of the sources. */
+export interface Finished {
+  readonly place: Place
+  /** Layers that its block has. */
+  readonly layers: number
+  readonly partition: PartitionEntry
+  /** Absent where an older release finished it. */
+  readonly unknownItems: UnknownItems | undefined
+}
+
+export const byPlace = (a: Finished, b: Finished): number =>
+  a.place[0] - b.place[0] || a.place[1] - b.place[1] || a.place[2] - b.place[2]
+
+/** Digits of a hash that an id begins with. */
+const ORIGIN_LENGTH = 16
+
+/**
+ * What the ids of a source's partitions begin with: the same in each attempt of a run, and unlike those of every
+ * other run, also where it loads the same bytes once more.
+ */
+export const originId = (
+  run: string,
+  { key }: Pick<Source, 'key'>,
+  fingerprint: Fingerprint | undefined,
+  index: number,
+): string => {
+  const source = key ?? fingerprint?.sha256 ?? `stdin ${index}`
+  return sha256Of(`${run}\n${source}`).slice(0, ORIGIN_LENGTH)
+}
+
+/** As `originId` was before ids held their run; a run begun by such a release goes on with them. */
+export const originIdWithoutRun = (
+  { key }: Pick<Source, 'key'>,
+  fingerprint: Fingerprint | undefined,
+): string | undefined => (key === undefined ? fingerprint?.sha256 : sha256Of(key))?.slice(0, ORIGIN_LENGTH)
+
+/** What a partition's id begins with. */
+export const originOf = (partition: string): string => partition.slice(0, ORIGIN_LENGTH)
+
+/** The same in each attempt of a run, so that a finished partition is known again. */
+export const partitionId = (origin: string, block: number, layer: number): string =>
+  `${origin}-${String(block).padStart(5, '0')}${layer > 0 ? `-${layer}` : ''}`
+
+/** Stands for a fingerprint that is known only when the source has been read to its end. */
+const NOT_YET: Fingerprint = { bytes: 0, sha256: '0'.repeat(64) }
+
+export interface PartOrigin {
+  readonly run: string
+  /** What the ids of the source's partitions begin with. */
+  readonly id: string
+  readonly source: Source
+  readonly fingerprint: Fingerprint | undefined
+  readonly content: Content
+  readonly block: Block
+  readonly checked: CheckedBlock
+  readonly last: boolean
+}
+
+export const partitionEntry = (
+  origin: PartOrigin,
+  place: Place,
+  part: CheckedPart,
+  loaded: LoadedPart,
+): PartitionEntry => {
+  const { run, source, fingerprint, content, block, checked, last } = origin
+  const [, number, layer] = place
+  const { receipts, refused, observed } = loaded
+  const { window, batch, requested = null } = source.details?.() ?? {}
+  // The bad lines and the drift of a block belong to its first layer.
+  const rejected = layer === 0 ? checked.rejected.length : 0
+  const first = placeOf(block, layer === 0 ? 0 : (part.stretches[0]?.[0] ?? 0))
+  return {
+    id: partitionId(origin.id, number, layer),
+    run,
+    content,
+    source: {
+      kind: source.kind,
+      name: source.name,
+      ...(fingerprint ?? NOT_YET),
+      block: number,
+      firstLine: first.line,
+      offset: first.offset,
+      last,
+      ...(window && { window }),
+      ...(batch && { batch }),
+    },
+    range: { field: FRESHNESS[content].field, requested, observed },
+    counts: {
+      lines: part.records + rejected,
+      records: part.records - refused,
+      quarantined: rejected + refused,
+      rows: Object.fromEntries(receipts.map(({ table, rows }) => [table, rows])),
+    },
+    files: receipts.flatMap(({ files }) => files),
+    drift: layer === 0 ? checked.drift : [],
+  }
+}
+
+/** The entry of a source whose fingerprint is known by now. */
+export const withFingerprint = (partition: PartitionEntry, fingerprint: Fingerprint): PartitionEntry => ({
+  ...partition,
+  source: { ...partition.source, ...fingerprint },
+})

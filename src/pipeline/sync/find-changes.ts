@@ -1,0 +1,165 @@
+/**
+ * A sync: lists what a search has now with its timestamps, compares it with the lake, and gives what is new or
+ * changed as windows to be pulled in full. What is found stays in the run's folder for a resumed run.
+ */
+
+import { join } from 'node:path'
+import { LIMITS } from '../../contract/limits.ts'
+import type { PullEntry, Snapshot } from '../../core/partition.ts'
+import { inLake, runPath } from '../../lake/lake/layout.ts'
+import { createRunFile, type RunFile, readRunFile } from '../../manifest/run-files.ts'
+import type { RunClaim } from '../../manifest/run-lease.ts'
+import { sideBySide } from '../../support/side-by-side.ts'
+import { WINDOW_COMPANIES } from '../pull/close-gap.ts'
+import { IdSet, idsPath } from '../pull/id-set.ts'
+import { type GapListingOptions, listGaps } from '../pull/list-gaps.ts'
+import { groupsOf, type ListingOptions, listAgain, listingFiles, listWindow } from '../pull/listing.ts'
+import { cutAgain, pullEntry } from '../pull/plan-pull.ts'
+import type { PullOptions, PullPlan } from '../pull/pull-plan.ts'
+import type { PullService, PullSettings } from '../pull/pull-settings.ts'
+import { pullWindow } from '../pull/pull-window.ts'
+import { openWindowSources, type WindowSources } from '../pull/window-sources.ts'
+import { makeRunFolder, windowsFolder } from '../run/run-folders.ts'
+import { type Comparison, compareListing } from './compare-listing.ts'
+
+/** What a sync found; `vanished` is absent where the lake cannot tell which of its companies the search means. */
+export interface SyncFindings extends Omit<Comparison, 'absent'> {
+  readonly vanished?: readonly number[]
+}
+
+export type SyncEvent =
+  | { readonly kind: 'listed'; readonly records: number }
+  | { readonly kind: 'compared'; readonly findings: SyncFindings }
+  | { readonly kind: 'page'; readonly records: number }
+
+export interface SyncOptions extends Omit<PullOptions, 'onEvent'> {
+  /** DuckDB's memory for the comparison, in bytes. */
+  readonly memoryBytes: number
+  readonly onEvent?: ((event: SyncEvent) => void) | undefined
+}
+
+/** Settings of a sync: companies in windows that page mode reaches. */
+export const syncSettings = (
+  settings: Pick<PullSettings, 'search' | 'currency' | 'by' | 'closeGap'>,
+): PullSettings & { readonly content: 'companies' } => ({
+  ...{ content: 'companies', pageSize: LIMITS.pageSize.most, cap: LIMITS.pageReach },
+  ...settings,
+})
+
+const FINDINGS: RunFile = { name: 'findings.json', what: 'its findings are' }
+
+const isFindings = (value: unknown): value is SyncFindings =>
+  typeof value === 'object' &&
+  value !== null &&
+  'new' in value &&
+  Array.isArray(value.new) &&
+  'changed' in value &&
+  Array.isArray(value.changed)
+
+/** Lists and compares, or takes what an earlier try of the run has found. */
+export const findChanges = async (
+  service: PullService,
+  claim: RunClaim,
+  settings: PullSettings,
+  plan: PullPlan,
+  snapshot: Snapshot | null,
+  options: SyncOptions,
+): Promise<SyncFindings> => {
+  const stored = await readRunFile(claim, FINDINGS, isFindings)
+  if (stored) return stored
+  const folder = inLake(claim.lake, `${runPath(claim.run)}/listing`)
+  await makeRunFolder(claim, folder)
+  const listing = listingOptions(service, settings, options)
+  const paths = plan.windows.map((_, index) => join(folder, `${String(index).padStart(5, '0')}.jsonl`))
+  await sideBySide(
+    plan.windows,
+    options.concurrency,
+    ({ search }, index) => listWindow(search, paths[index] ?? '', listing),
+    options.signal,
+  )
+  await listGapsOf(plan, paths, { ...listing, folder, keepLines: true, concurrency: options.concurrency })
+  const compare = async (): Promise<Comparison> =>
+    compareListing({
+      ...{ lake: claim.lake, snapshot, search: settings.search, memoryBytes: options.memoryBytes },
+      files: await listingFiles(folder),
+    })
+  const first = await compare()
+  const again = join(folder, 'again.jsonl')
+  if (first.absent && first.absent.length > 0) await listAgain(settings.search, first.absent, again, listing)
+  const { absent, ...found } = first.absent?.length ? await compare() : first
+  const findings = { ...found, ...(absent && { vanished: absent }) }
+  await createRunFile(claim, FINDINGS, findings)
+  return findings
+}
+
+/** Lists what stands in no window: what is found there is compared with the lake as all the rest. */
+const listGapsOf = async (
+  { gaps, closing }: PullPlan,
+  paths: readonly string[],
+  options: GapListingOptions,
+): Promise<void> => {
+  if (gaps === undefined || closing === undefined) return
+  const listed = await IdSet.read(paths.map(idsPath))
+  await listGaps({ gaps, closing }, (id) => listed.has(id), options)
+}
+
+const listingOptions = (
+  service: PullService,
+  settings: PullSettings,
+  { onEvent, ...options }: SyncOptions,
+): ListingOptions => ({
+  service,
+  currency: settings.currency,
+  signal: options.signal,
+  cutAgain: (search, atMost) => cutAgain(service, settings, search, atMost, options),
+  onPage: (records) => onEvent?.({ kind: 'listed', records }),
+})
+
+/** Windows of what is new or changed, in full. */
+export const openSync = async (
+  service: PullService,
+  claim: RunClaim,
+  { search, currency, pageSize }: PullSettings,
+  findings: SyncFindings,
+  { concurrency, signal, onEvent }: SyncOptions,
+): Promise<WindowSources> => {
+  await makeRunFolder(claim, windowsFolder(claim))
+  const ids = [...findings.new, ...findings.changed].sort((a, b) => a - b)
+  const count = Math.ceil(ids.length / WINDOW_COMPANIES)
+  const windows = Array.from({ length: count }, (_, at) => {
+    const some = ids.slice(at * WINDOW_COMPANIES, (at + 1) * WINDOW_COMPANIES)
+    const name = `companies ${at + 1}/${count}: ${some.length} new or changed, by InternalId`
+    // The manifest keeps the search that found them: thousands of ids would stand in every snapshot.
+    return { name, search, requested: null, growing: false, groups: groupsOf(some) }
+  })
+  return openWindowSources(windows, {
+    folder: windowsFolder(claim),
+    ...{ content: 'companies', currency, concurrency, signal },
+    service: service.origin,
+    pull: async (index, path, stop) => {
+      const { name, groups } = windows[index] ?? { name: '', groups: [] }
+      const searches = groups.map((group) => ({ InternalId: group }))
+      return pullWindow(
+        { content: 'companies', name, searches, currency, pageSize },
+        {
+          ...{ service, path, signal: stop },
+          cutAgain: async () => [],
+          onPage: ({ records }) => onEvent?.({ kind: 'page', records }),
+        },
+      )
+    },
+  })
+}
+
+/** What the manifest keeps of a sync: what was listed counts as received. */
+export const syncEntry = (
+  service: PullService,
+  claim: RunClaim,
+  settings: PullSettings,
+  plan: PullPlan,
+  { listed }: SyncFindings,
+): PullEntry =>
+  pullEntry(service.origin, claim, settings, plan, {
+    received: listed,
+    closed: Math.max(0, listed - plan.planned),
+  })

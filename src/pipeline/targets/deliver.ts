@@ -1,0 +1,259 @@
+/**
+ * Feeds further sinks from a lake: each gets, in the order of commits, the runs that it does not show yet. The lake is
+ * only read. What was cut off is done again by the same call.
+ */
+
+import { systemCode, ToolkitError } from '../../core/errors.ts'
+import type { FileEntry, PartitionEntry, Snapshot } from '../../core/partition.ts'
+import type { DeliverySink, Sink } from '../../core/sink.ts'
+import { Engine, type Session } from '../../lake/duckdb/engine.ts'
+import { readTable } from '../../lake/lake/current-versions.ts'
+import { fetchFiles } from '../../lake/lake/fetch-tables.ts'
+import { inLake } from '../../lake/lake/layout.ts'
+import { TABLES } from '../../lake/tables/tables.ts'
+import { newestSnapshot } from '../../manifest/snapshots.ts'
+import { DEFAULT_MEMORY_BYTES } from '../run/divide-memory.ts'
+
+export interface DeliverProgress {
+  readonly sink: string
+  readonly run: string
+  /** Runs delivered to this sink, and in all those that it has to get. */
+  readonly runsDone: number
+  readonly runs: number
+  /** Rows written to this sink so far. */
+  readonly rows: number
+  /** Whether all of the run is written and the sink is making it visible: a database loads it now. */
+  readonly loading: boolean
+}
+
+export interface DeliverOptions {
+  readonly lake: string
+  readonly sinks: readonly DeliverySink[]
+  /** DuckDB's memory in bytes. @default half a GiB */
+  readonly memoryBytes?: number | undefined
+  /** Stops between two steps, and a sink's commit where the sink was given it too. */
+  readonly signal?: AbortSignal | undefined
+  readonly onProgress?: ((progress: DeliverProgress) => void) | undefined
+}
+
+/** What one sink got. */
+export interface Delivery {
+  readonly sink: string
+  readonly runs: readonly string[]
+  readonly rows: number
+  /** What a person should know, such as characters that the target cannot hold. */
+  readonly warnings: readonly string[]
+}
+
+/** The tables of one partition of a run, or of the run itself. */
+interface Part {
+  readonly partition: string
+  readonly files: readonly FileEntry[]
+}
+
+interface CommittedRun {
+  readonly run: string
+  readonly parts: readonly Part[]
+  /** Runs whose rows it holds, where it is a compaction. */
+  readonly merged: readonly string[]
+}
+
+const isTable = (name: string): boolean => TABLES.some((table) => table.name === name)
+
+/** The runs of a snapshot in the order of their commits. The quarantine is the lake's own. */
+const runsOf = ({ partitions, files, merged = [] }: Snapshot): readonly CommittedRun[] => {
+  const runs = new Map<string, PartitionEntry[]>()
+  for (const partition of partitions) {
+    const known = runs.get(partition.run)
+    if (known) known.push(partition)
+    else runs.set(partition.run, [partition])
+  }
+  return [...runs].map(([run, entries]) => ({
+    run,
+    parts: [
+      ...entries.map(({ id, files: own }) => ({
+        partition: id,
+        files: own.filter(({ table }) => isTable(table)),
+      })),
+      { partition: 'line_items', files: files.filter((file) => file.run === run && isTable(file.table)) },
+    ],
+    merged: entries.some(({ source }) => source.kind === 'compaction') ? merged.map((one) => one.run) : [],
+  }))
+}
+
+/**
+ * What a sink lacks. It gets runs in the order of commits, so one that shows the last run that a compaction has merged
+ * shows all of them, and so does one that shows a run behind the compaction: its rows are newer, and older ones must
+ * not come after them.
+ */
+const lackingOf = async (
+  sink: DeliverySink,
+  runs: readonly CommittedRun[],
+): Promise<readonly CommittedRun[]> => {
+  const loaded = await sink.loaded()
+  const newest = runs.findLastIndex(({ run }) => loaded.has(run))
+  const isThere = ({ run, merged }: CommittedRun, at: number): boolean =>
+    loaded.has(run) || (merged.length > 0 && (at < newest || loaded.has(merged.at(-1) ?? '')))
+  return runs.filter((run, at) => !isThere(run, at))
+}
+
+/** Types do not reach programs in JavaScript: such a sink would get nothing, and nobody would hear of it. */
+const refuseWithoutLoaded = ({ name, loaded }: Sink): void => {
+  if (typeof loaded === 'function') return
+  throw new TypeError(
+    `Cannot deliver runs to sink "${name}": it has no method "loaded", expected one that resolves to the runs that its ` +
+      'target shows; withLoaded(sink, folder) adds it to a sink of files',
+  )
+}
+
+interface Delivering extends DeliverOptions {
+  readonly session: Session
+}
+
+/** Stops between two steps; what DuckDB is at work on is stopped at once. */
+const stopIfAborted = ({ signal }: DeliverOptions): void => {
+  if (signal?.aborted) throw new ToolkitError('INTERRUPTED', 'it was stopped', {}, signal.reason)
+}
+
+/** @returns warnings of its commit */
+const deliverRun = async (
+  sink: Sink,
+  { run, parts }: CommittedRun,
+  options: Delivering,
+  { onRows, onLoad }: { readonly onRows: (rows: number) => void; readonly onLoad: () => void },
+): Promise<readonly string[]> => {
+  const { lake, session, signal } = options
+  const target = await sink.open(run)
+  try {
+    const written: FileEntry[] = []
+    for (const { partition, files } of parts) {
+      stopIfAborted(options)
+      await fetchFiles(lake, files, { signal })
+      for (const [name, own] of Map.groupBy(files, ({ table }) => table)) {
+        const table = TABLES.find((one) => one.name === name)
+        if (table === undefined) continue
+        stopIfAborted(options)
+        const versioned = own.map(({ path, bytes }) => ({
+          path: inLake(lake, path),
+          bytes,
+          version: 0,
+          partition: undefined,
+        }))
+        const receipt = await target.write(partition, name, session.relation(readTable(table, versioned)))
+        written.push(...receipt.files)
+        onRows(receipt.rows)
+      }
+    }
+    stopIfAborted(options)
+    onLoad()
+    await target.commit(written)
+    return target.warnings ?? []
+  } catch (error) {
+    // What is left of it the next try writes over; the first error is the one to tell.
+    await target.abort().catch(() => undefined)
+    throw error
+  }
+}
+
+type Outcome =
+  | { readonly kind: 'delivered'; readonly delivery: Delivery }
+  | { readonly kind: 'failed'; readonly sink: string; readonly run?: string; readonly error: unknown }
+
+/** Brings one sink in step; after a failure it gets no later run, which would come out of order. */
+const deliverTo = async (
+  sink: DeliverySink,
+  runs: readonly CommittedRun[],
+  options: Delivering,
+): Promise<Outcome> => {
+  let rows = 0
+  const done: string[] = []
+  const warnings: string[] = []
+  let current: string | undefined
+  try {
+    const lacking = await lackingOf(sink, runs)
+    for (const one of lacking) {
+      current = one.run
+      stopIfAborted(options)
+      const tell = (loading = false): void =>
+        options.onProgress?.({
+          sink: sink.name,
+          run: one.run,
+          runsDone: done.length,
+          runs: lacking.length,
+          rows,
+          loading,
+        })
+      tell()
+      const more = await deliverRun(sink, one, options, {
+        onRows: (count) => {
+          rows += count
+          tell()
+        },
+        onLoad: () => tell(true),
+      })
+      done.push(one.run)
+      warnings.push(...more)
+    }
+    return { kind: 'delivered', delivery: { sink: sink.name, runs: done, rows, warnings } }
+  } catch (error) {
+    return { kind: 'failed', sink: sink.name, ...(current !== undefined && { run: current }), error }
+  }
+}
+
+const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
+
+/** One error for all that failed. DuckDB's own messages may quote data: they stay causes. */
+const failure = (
+  failures: readonly Extract<Outcome, { kind: 'failed' }>[],
+  { signal }: DeliverOptions,
+): ToolkitError => {
+  const texts = failures.map(({ sink, run, error }) => {
+    const what = run === undefined ? `what sink "${sink}" lacks` : `run "${run}" to sink "${sink}"`
+    const told = error instanceof ToolkitError || systemCode(error) !== undefined
+    return `Cannot deliver ${what}: ${told ? reasonOf(error) : 'the rows could not be read or written'}`
+  })
+  const first = failures.find(({ error }) => error instanceof ToolkitError)?.error
+  const code = signal?.aborted
+    ? 'INTERRUPTED'
+    : first instanceof ToolkitError && first.code !== 'USAGE'
+      ? first.code
+      : 'TARGET_FAILED'
+  return new ToolkitError(
+    code,
+    `${texts.join('; ')}. The lake itself is committed; the same command again goes on`,
+    { sinks: failures.map(({ sink }) => sink).join(', ') },
+    failures[0]?.error,
+  )
+}
+
+/**
+ * Brings every sink in step with the newest snapshot. One that fails does not keep the others from theirs.
+ *
+ * @returns what each sink got
+ * @throws {TypeError} before anything is delivered, when a sink has no `loaded`
+ * @throws {ToolkitError} when a sink failed, with its code, after the others have got theirs; `INTERRUPTED`
+ */
+export const deliver = async (options: DeliverOptions): Promise<readonly Delivery[]> => {
+  const { lake, sinks, memoryBytes = DEFAULT_MEMORY_BYTES / 2, signal } = options
+  for (const sink of sinks) refuseWithoutLoaded(sink)
+  const snapshot = sinks.length === 0 ? null : await newestSnapshot(lake)
+  if (snapshot === null) return []
+  const runs = runsOf(snapshot)
+  const engine = await Engine.open({ memoryBytes })
+  try {
+    const session = await engine.connect()
+    const stop = (): void => session.interrupt()
+    signal?.addEventListener('abort', stop)
+    const outcomes: Outcome[] = []
+    try {
+      for (const sink of sinks) outcomes.push(await deliverTo(sink, runs, { ...options, session }))
+    } finally {
+      signal?.removeEventListener('abort', stop)
+    }
+    const failures = outcomes.filter((one) => one.kind === 'failed')
+    if (failures.length > 0) throw failure(failures, options)
+    return outcomes.flatMap((one) => (one.kind === 'delivered' ? [one.delivery] : []))
+  } finally {
+    engine.close()
+  }
+}

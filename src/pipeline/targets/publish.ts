@@ -1,0 +1,239 @@
+/**
+ * Brings the publications of a lake in step with its newest snapshot, snapshot by snapshot: a published table has the
+ * same past as the lake. Knows the formats by name only.
+ */
+
+import { rm } from 'node:fs/promises'
+import { systemCode, ToolkitError, writeError } from '../../core/errors.ts'
+import type { Snapshot } from '../../core/partition.ts'
+import { Engine, type Session } from '../../lake/duckdb/engine.ts'
+import { inLake, RUNS_FOLDER } from '../../lake/lake/layout.ts'
+import { listManifest, newestNumber, readKnownSnapshot } from '../../manifest/snapshots.ts'
+import type { CatalogOptions } from '../../publish/iceberg/catalog-client.ts'
+import type { PublishContext, PublishFormat, TablePublication } from '../../publish/publication.ts'
+import { publishedTables } from '../../publish/table-files.ts'
+import { makeFolder } from '../../support/durable-files.ts'
+import { temporaryName } from '../../support/process-identity.ts'
+
+/** The formats, each loaded only where it is used. */
+const FORMATS = {
+  delta: async (): Promise<PublishFormat> => (await import('../../publish/delta/delta.ts')).deltaFormat,
+  iceberg: async (catalog?: CatalogOptions): Promise<PublishFormat> => {
+    const { icebergCatalogFormat, icebergFormat } = await import('../../publish/iceberg/iceberg.ts')
+    return catalog === undefined ? icebergFormat : icebergCatalogFormat(catalog)
+  },
+} as const satisfies Readonly<Record<string, (catalog?: CatalogOptions) => Promise<PublishFormat>>>
+
+export type FormatName = keyof typeof FORMATS
+
+const isFormatName = (name: string): name is FormatName => name in FORMATS
+export const FORMAT_NAMES: readonly FormatName[] = Object.keys(FORMATS).filter(isFormatName)
+
+/** What publishing has done to one table. */
+export interface PublishedTable {
+  readonly format: FormatName
+  readonly table: string
+  /** Versions written: one for each snapshot that changed the table. */
+  readonly versions: number
+  /** Files added and removed, over all of these. */
+  readonly added: number
+  readonly removed: number
+  /** Whether it was published anew because the lake was moved. */
+  readonly moved: boolean
+}
+
+export interface PublishSummary {
+  /** The newest snapshot, which the tables show now; 0 for a lake without one. */
+  readonly snapshot: number
+  readonly tables: readonly PublishedTable[]
+}
+
+/** How far it is: snapshots looked at, files added and removed so far. */
+export interface PublishProgress {
+  readonly snapshots: number
+  readonly snapshotsTotal: number
+  readonly files: number
+  readonly table: string
+}
+
+export interface PublishOptions {
+  readonly lake: string
+  readonly formats: readonly FormatName[]
+  /** The catalog that keeps the Iceberg tables' metadata. @default none: it stands in the lake */
+  readonly catalog?: CatalogOptions | undefined
+  /** Memory that DuckDB may use, in bytes. */
+  readonly memoryBytes: number
+  readonly threads?: number
+  readonly signal?: AbortSignal | undefined
+  readonly onProgress?: ((progress: PublishProgress) => void) | undefined
+  /** @default the clock */
+  readonly now?: () => Date
+}
+
+/** A table on its way. */
+interface Step {
+  readonly format: FormatName
+  readonly table: string
+  readonly publication: TablePublication
+  versions: number
+  added: number
+  removed: number
+}
+
+const openSteps = async ({ formats, catalog }: PublishOptions, context: PublishContext): Promise<Step[]> => {
+  const steps: Step[] = []
+  for (const format of new Set(formats)) {
+    const { open } = await FORMATS[format](catalog)
+    for (const table of publishedTables()) {
+      context.signal?.throwIfAborted()
+      const publication = await open(context, table)
+      steps.push({ format, table: table.name, publication, versions: 0, added: 0, removed: 0 })
+    }
+  }
+  return steps
+}
+
+/**
+ * The first snapshot that each table has to look at. A snapshot is brought to all tables of a format before the next
+ * one is: what one table shows, all have seen, but for that snapshot itself.
+ */
+const firstSnapshots = (steps: readonly Step[]): ReadonlyMap<Step, number> => {
+  const shownBy = (step: Step): number => step.publication.shown()?.snapshot ?? 0
+  const seen = new Map<FormatName, number>()
+  for (const step of steps) seen.set(step.format, Math.max(seen.get(step.format) ?? 0, shownBy(step)))
+  return new Map(steps.map((step) => [step, shownBy(step) === 0 ? 1 : (seen.get(step.format) ?? 1)]))
+}
+
+const conflict = ({ format, table }: Step, what: string): ToolkitError =>
+  new ToolkitError(
+    'PUBLISH_CONFLICT',
+    `Cannot publish "${table}" in format "${format}": ${what}; see docs/publishing.md`,
+    { table },
+  )
+
+/** A lake that was made anew in the place of another must not go on in the other's publication. */
+const checkShown = (steps: readonly Step[], newest: number): void => {
+  for (const step of steps) {
+    const shown = step.publication.shown()
+    if (shown && shown.snapshot > newest)
+      throw conflict(step, `it shows snapshot ${shown.snapshot}, and the lake's newest is ${newest}`)
+  }
+}
+const checkRun = (step: Step, snapshot: Snapshot): void => {
+  const shown = step.publication.shown()
+  if (shown?.snapshot === snapshot.snapshot && shown.run !== snapshot.run)
+    throw conflict(
+      step,
+      `it shows snapshot ${shown.snapshot} of run "${shown.run}", which is not of this lake`,
+    )
+}
+
+const bringInStep = async (
+  steps: readonly Step[],
+  { lake, signal, onProgress }: PublishOptions,
+): Promise<number> => {
+  // After the logs were read: what they show is in the lake by now, whoever is at work besides.
+  const newest = await newestNumber(lake)
+  checkShown(steps, newest)
+  const { snapshots } = await listManifest(lake)
+  const first = firstSnapshots(steps)
+  const numbers = snapshots.filter((number) => number >= Math.min(...first.values()))
+  let files = 0
+  const show = async (number: number, at: number): Promise<void> => {
+    const snapshot = await readKnownSnapshot(lake, number)
+    const behind = steps.filter((step) => (first.get(step) ?? 1) <= number)
+    for (const step of behind) checkRun(step, snapshot)
+    for (const step of behind) {
+      onProgress?.({ snapshots: at, snapshotsTotal: numbers.length, files, table: step.table })
+      const change = await step.publication.publish(snapshot)
+      if (!change) continue
+      step.versions += 1
+      step.added += change.added
+      step.removed += change.removed
+      files += change.added + change.removed
+    }
+  }
+  for (const [at, number] of numbers.entries()) {
+    signal?.throwIfAborted()
+    try {
+      await show(number, at)
+    } catch (error) {
+      signal?.throwIfAborted()
+      // Removed by gc meanwhile, perhaps with its files: the next one holds all that has changed since.
+      if ((await listManifest(lake)).oldest <= number) throw error
+    }
+  }
+  return newest
+}
+
+/** An engine for one publication, stopped by the signal. */
+const withSession = async <T>(
+  { memoryBytes, threads, signal }: PublishOptions,
+  scratch: string,
+  use: (session: Session) => Promise<T>,
+): Promise<T> => {
+  const engine = await Engine.open({
+    memoryBytes,
+    ...(threads !== undefined && { threads }),
+    spillFolder: scratch,
+  })
+  const session = await engine.connect()
+  const interrupt = (): void => session.interrupt()
+  signal?.addEventListener('abort', interrupt)
+  try {
+    return await use(session)
+  } finally {
+    signal?.removeEventListener('abort', interrupt)
+    session.close()
+    engine.close()
+  }
+}
+
+/** Whether the system refused something: `EACCES`, `ENOSPC`, … */
+const isOfSystem = (error: unknown): boolean => /^E[A-Z0-9]+$/.test(systemCode(error) ?? '')
+
+/**
+ * Publishes every snapshot that is still kept and not published yet. May be stopped at any point, and called again,
+ * also by several at once: what is published stays, and nothing is published twice.
+ *
+ * @throws {ToolkitError} LAKE_NOT_FOUND, SNAPSHOT_DAMAGED, LAKE_DAMAGED, PUBLISH_CONFLICT, DISK_FULL, WRITE_FAILED,
+ *   STORAGE_REFUSED, STORAGE_FAILED
+ */
+export const publish = async (options: PublishOptions): Promise<PublishSummary> => {
+  const { lake, signal, now = () => new Date() } = options
+  if ((await newestNumber(lake)) === 0) return { snapshot: 0, tables: [] }
+  const scratch = inLake(lake, `${RUNS_FOLDER}/${temporaryName()}`)
+  try {
+    await makeFolder(scratch, { within: inLake(lake, '') })
+    return await withSession(options, scratch, async (session) => {
+      const { oldest } = await listManifest(lake)
+      const steps = await openSteps(options, { lake, session, scratch, oldest, now, signal })
+      const snapshot = await bringInStep(steps, options)
+      return {
+        snapshot,
+        tables: steps.map(({ publication, ...done }) => ({ ...done, moved: publication.moved ?? false })),
+      }
+    })
+  } catch (error) {
+    throw isOfSystem(error) ? writeError(`Cannot publish lake "${lake}"`, error) : error
+  } finally {
+    await rm(scratch, { recursive: true, force: true }).catch(() => undefined)
+  }
+}
+
+/** The formats in which a lake is published already. @param catalog looks there for Iceberg, not in the lake */
+export const publishedFormats = async (
+  lake: string,
+  catalog?: CatalogOptions,
+): Promise<readonly FormatName[]> => {
+  const found: FormatName[] = []
+  for (const name of FORMAT_NAMES) {
+    const { isPublished } = await FORMATS[name](catalog)
+    for (const table of publishedTables()) {
+      if (!(await isPublished(lake, table))) continue
+      found.push(name)
+      break
+    }
+  }
+  return found
+}

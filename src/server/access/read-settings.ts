@@ -1,0 +1,33 @@
+/** Reads small JSON files of settings. A file's own text is never quoted, since it may hold tokens. */
+
+import { readFile } from 'node:fs/promises'
+import { type ErrorCode, systemCode, ToolkitError } from '../../core/errors.ts'
+import { FormError } from '../../support/json-form.ts'
+
+/** Reads and decodes a file. @throws {ToolkitError} `code`, naming the file and the place */
+export const readStrictJson = async <T>(
+  path: string,
+  code: ErrorCode,
+  decode: (document: unknown) => T,
+): Promise<T> => {
+  const refuse = (problem: string): ToolkitError =>
+    new ToolkitError(code, `Cannot read "${path}": ${problem}`, { path })
+  let text: string
+  try {
+    text = await readFile(path, 'utf8')
+  } catch (error) {
+    throw refuse(systemCode(error) ?? 'the file cannot be opened')
+  }
+  let document: unknown
+  try {
+    document = JSON.parse(text)
+  } catch {
+    // Without the parser's own words: they quote the text.
+    throw refuse('it is no JSON, expected one JSON object')
+  }
+  try {
+    return decode(document)
+  } catch (error) {
+    throw error instanceof FormError ? refuse(error.message) : error
+  }
+}

@@ -1,0 +1,88 @@
+/** What a folder of batch files holds: its index, written last. A folder without one is unfinished. */
+
+import { readFile, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { BatchFileEntry } from '../../contract/listings.ts'
+import { ToolkitError } from '../../core/errors.ts'
+import { BATCHES_FOLDER, batchesPath, inLake, parseBatchesName } from '../../lake/lake/layout.ts'
+import { readFileList } from '../../manifest/file-list.ts'
+import { sha256Of } from '../../support/hash.ts'
+import { listFolder } from '../../support/list-files.ts'
+
+export interface BatchFile extends BatchFileEntry {
+  /** Of the compressed file, in hex. */
+  readonly sha256: string
+}
+export interface BatchIndex {
+  readonly snapshot: number
+  readonly files: readonly BatchFile[]
+}
+export const INDEX_FILE = 'index.json'
+
+/** Numbers of the snapshots that have a folder of batch files, the newest first. */
+export const batchSnapshots = async (lake: string): Promise<readonly number[]> => {
+  const entries = await listFolder(inLake(lake, BATCHES_FOLDER))
+  return entries.flatMap(({ name }) => parseBatchesName(name) ?? []).sort((a, b) => b - a)
+}
+
+const isBatchFile = (value: unknown): value is BatchFile =>
+  typeof value === 'object' &&
+  value !== null &&
+  'BatchFileId' in value &&
+  'FileName' in value &&
+  // It becomes part of a path.
+  /^[\w-]+\.jsonl\.br$/.test(String(value.FileName)) &&
+  'sha256' in value &&
+  /^[0-9a-f]{64}$/.test(String(value.sha256)) &&
+  'SizeInBytes' in value &&
+  typeof value.SizeInBytes === 'number'
+
+const decodeIndex = (text: string): BatchIndex | null => {
+  try {
+    const index: unknown = JSON.parse(text)
+    if (typeof index !== 'object' || index === null || !('files' in index) || !('snapshot' in index))
+      return null
+    const { files, snapshot } = index
+    if (typeof snapshot !== 'number' || !Array.isArray(files) || !files.every(isBatchFile)) return null
+    return { snapshot, files }
+  } catch {
+    return null
+  }
+}
+
+/** Absolute path of a batch file. */
+export const batchFilePath = (lake: string, snapshot: number, fileName: string): string =>
+  join(inLake(lake, batchesPath(snapshot)), fileName)
+
+export const indexPath = (lake: string, snapshot: number): string => batchFilePath(lake, snapshot, INDEX_FILE)
+
+/** Whether an index is what the list in its folder says; a folder of an earlier release has no list. */
+const isListed = async (lake: string, snapshot: number, text: string): Promise<boolean> => {
+  const list = await readFileList(inLake(lake, batchesPath(snapshot)))
+  if (list.kind === 'none') return true
+  const found = list.kind === 'list' ? list.files.find(({ name }) => name === INDEX_FILE) : undefined
+  return found?.sha256 === sha256Of(text)
+}
+
+/**
+ * The index of a snapshot's batch files, proven by the list in their folder. Whether the files are as it says shows when
+ * they are read.
+ * @throws {ToolkitError} LAKE_DAMAGED; the system's error when absent
+ */
+export const readIndex = async (lake: string, snapshot: number): Promise<BatchIndex> => {
+  const path = indexPath(lake, snapshot)
+  const text = await readFile(path, 'utf8')
+  const index = (await isListed(lake, snapshot, text)) ? decodeIndex(text) : null
+  if (index) return index
+  throw new ToolkitError(
+    'LAKE_DAMAGED',
+    `Cannot read "${path}": it is damaged, or no index of batch files; make the files again`,
+    { path },
+  )
+}
+
+/** A mark of the index as it is on the disk; `null` where there is none. It changes when the file does. */
+export const indexMark = async (lake: string, snapshot: number): Promise<string | null> => {
+  const found = await stat(indexPath(lake, snapshot), { bigint: true }).catch(() => null)
+  return found && `${snapshot} ${found.mtimeNs} ${found.size} ${found.ino}`
+}

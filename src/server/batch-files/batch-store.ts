@@ -1,0 +1,62 @@
+/** The batch files that a server offers: those of the newest snapshot that has some, by what a caller may see. */
+
+import { AREAS, type Area } from '../../contract/authorization.ts'
+import { BATCH_CONTENT, type BatchFileEntry, type BatchListing } from '../../contract/listings.ts'
+import { areasFor, type Caller } from '../access/caller.ts'
+import {
+  type BatchFile,
+  type BatchIndex,
+  batchFilePath,
+  batchSnapshots,
+  indexMark,
+  readIndex,
+} from './batch-index.ts'
+
+/** A file to send. */
+export interface ShelvedFile {
+  readonly file: BatchFile
+  readonly path: string
+}
+
+export interface BatchShelf {
+  listing(caller: Caller): Promise<BatchListing>
+  /** `undefined` where there is no such file, or none for this caller. */
+  find(caller: Caller, id: string): Promise<ShelvedFile | undefined>
+}
+
+const EVERY_AREA: ReadonlySet<Area> = new Set(AREAS)
+
+/** A relations file holds every area and persons with a protected identity as they are. */
+const maySee = (caller: Caller, file: BatchFile): boolean => {
+  const areas = areasFor(caller, file.CountryCode ?? null, EVERY_AREA)
+  if (areas === null) return false
+  return file.Content === BATCH_CONTENT.companies || AREAS.every((area) => areas.has(area))
+}
+
+const entryOf = ({ sha256: _, ...entry }: BatchFile): BatchFileEntry => entry
+
+/** The index is read anew whenever it is another one: files made while the server runs are offered. */
+export const openShelf = (lake: string): BatchShelf => {
+  let known: { readonly mark: string; readonly index: BatchIndex } | undefined
+  const index = async (): Promise<BatchIndex | undefined> => {
+    for (const snapshot of await batchSnapshots(lake)) {
+      const mark = await indexMark(lake, snapshot)
+      if (mark === null) continue
+      if (known?.mark !== mark) known = { mark, index: await readIndex(lake, snapshot) }
+      return known.index
+    }
+    return undefined
+  }
+  return {
+    listing: async (caller) => {
+      const files = (await index())?.files ?? []
+      return { BatchFiles: files.filter((file) => maySee(caller, file)).map(entryOf) }
+    },
+    find: async (caller, id) => {
+      const found = await index()
+      const file = found?.files.find(({ BatchFileId }) => BatchFileId === id)
+      if (!found || !file || !maySee(caller, file)) return undefined
+      return { file, path: batchFilePath(lake, found.snapshot, file.FileName) }
+    },
+  }
+}

@@ -1,0 +1,249 @@
+/**
+ * Makes the batch files of a snapshot from its serving copy: JSON Lines by content and country, in the order of
+ * the ids, in Brotli. They become visible all at once, by one rename; an interrupted making leaves nothing to see.
+ */
+
+import { createHash } from 'node:crypto'
+import { createWriteStream } from 'node:fs'
+import { rename, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { pipeline } from 'node:stream/promises'
+import { constants, createBrotliCompress } from 'node:zlib'
+import { systemCode, ToolkitError, writeError } from '../../core/errors.ts'
+import { BATCHES_FOLDER, batchesPath, inLake } from '../../lake/lake/layout.ts'
+import { checkNamedFile, writeFileList } from '../../manifest/file-list.ts'
+import { discard, fsyncFile, fsyncFolder, makeFolder } from '../../support/durable-files.ts'
+import { adoptFiles, PRIVATE_FILE, refuseLinks } from '../../support/file-modes.ts'
+import { sha256Of } from '../../support/hash.ts'
+import { listFolder } from '../../support/list-files.ts'
+import { temporaryLiveness, temporaryName } from '../../support/process-identity.ts'
+import { sideBySide } from '../../support/side-by-side.ts'
+import type { Place } from '../serving-index/index-form.ts'
+import type { ServingCopy } from '../serving-index/serving-index.ts'
+import { type BatchFile, batchSnapshots, INDEX_FILE, indexMark, readIndex } from './batch-index.ts'
+import { entryOf, type PlannedFile, planFiles, TABLES } from './plan-files.ts'
+
+/** @default 100_000 (the most that one cursor chain delivers) */
+export const DEFAULT_COMPANIES_PER_FILE = 100_000
+
+export interface MakeBatchesRequest {
+  readonly lake: string
+  readonly copy: ServingCopy
+  /** Records of a file at most; relations too. @default 100_000 */
+  readonly companiesPerFile?: number | undefined
+  readonly signal?: AbortSignal | undefined
+  /** Told of each file when it is written. */
+  readonly onFile?: (file: BatchFile) => void
+  /** Told what is wrong with the files that are there, before they are made anew. */
+  readonly onDamaged?: (reason: string) => void
+}
+
+export interface MadeBatches {
+  readonly snapshot: number
+  readonly files: readonly BatchFile[]
+  /** `false` where the snapshot had its files already: nothing was done. */
+  readonly made: boolean
+}
+
+/** Fast enough to keep up with reading; higher ones gain a few percent for several times the work. */
+const QUALITY = 5
+const QUERY_TIMEOUT_MS = 600_000
+/** Places known at once, and documents in memory at once. */
+const PLACES_AT_ONCE = 4096
+const DOCUMENTS_AT_ONCE_BYTES = 4 << 20
+const FILES_AT_ONCE = 2
+
+const placesSql = (file: PlannedFile): string => `
+  SELECT internal_id::VARCHAR AS id, "at"::DOUBLE AS place, bytes, crc32 FROM ${TABLES[file.content]}
+  WHERE country_code IS NOT DISTINCT FROM $1::VARCHAR AND internal_id BETWEEN $2::BIGINT AND $3::BIGINT
+  ORDER BY internal_id
+  LIMIT ${PLACES_AT_ONCE}`
+
+/** Places of a file's documents in order, in runs of so many bytes. */
+async function* placesOf(
+  file: PlannedFile,
+  { copy, signal }: MakeBatchesRequest,
+): AsyncGenerator<readonly Place[]> {
+  let from = file.first
+  while (from <= file.last) {
+    const rows = await copy.query(
+      (session) => session.rows(placesSql(file), [file.country, from, file.last]),
+      { timeoutMs: QUERY_TIMEOUT_MS, signal },
+    )
+    let run: Place[] = []
+    let runBytes = 0
+    for (const row of rows) {
+      const bytes = Number(row.bytes)
+      if (run.length > 0 && runBytes + bytes > DOCUMENTS_AT_ONCE_BYTES) {
+        yield run
+        run = []
+        runBytes = 0
+      }
+      run.push({ at: Number(row.place), bytes, crc32: Number(row.crc32) })
+      runBytes += bytes
+    }
+    if (run.length === 0) return
+    yield run
+    from = BigInt(String(rows.at(-1)?.id)) + 1n
+  }
+}
+
+const LINE_END = Buffer.from('\n')
+
+async function* linesOf(file: PlannedFile, request: MakeBatchesRequest): AsyncGenerator<Buffer> {
+  for await (const places of placesOf(file, request)) {
+    const documents = await request.copy.documents(file.content, places)
+    yield Buffer.concat(documents.flatMap((document) => [document, LINE_END]))
+  }
+}
+
+const writeFileOf = async (
+  file: PlannedFile,
+  folder: string,
+  request: MakeBatchesRequest,
+): Promise<BatchFile> => {
+  const { copy, signal } = request
+  const hash = createHash('sha256')
+  let sizeBytes = 0
+  const path = join(folder, `${file.name}.jsonl.br`)
+  const compress = createBrotliCompress({
+    params: {
+      [constants.BROTLI_PARAM_QUALITY]: QUALITY,
+      // The hint has 32 bits.
+      [constants.BROTLI_PARAM_SIZE_HINT]: Math.min(file.documentBytes, 2 ** 32 - 1),
+    },
+  })
+  const measured = async function* (chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+    for await (const chunk of chunks) {
+      hash.update(chunk)
+      sizeBytes += chunk.length
+      yield chunk
+    }
+  }
+  const target = createWriteStream(path, { flags: 'wx', mode: PRIVATE_FILE })
+  await pipeline(() => linesOf(file, request), compress, measured, target, { ...(signal && { signal }) })
+  await fsyncFile(path)
+  const { snapshot, snapshotTime } = copy.description
+  const made = { ...entryOf(file, snapshot, snapshotTime, sizeBytes), sha256: hash.digest('hex') }
+  request.onFile?.(made)
+  return made
+}
+
+const planned = (request: MakeBatchesRequest): Promise<readonly PlannedFile[]> => {
+  const { copy, signal, companiesPerFile = DEFAULT_COMPANIES_PER_FILE } = request
+  return copy.query(
+    async (session) => [
+      ...(await planFiles(session, 'companies', companiesPerFile)),
+      ...(await planFiles(session, 'relations', companiesPerFile)),
+    ],
+    { timeoutMs: QUERY_TIMEOUT_MS, signal },
+  )
+}
+
+/** Files of older snapshots, and what makers left behind whose process is gone. */
+const removeOlder = async (lake: string, snapshot: number): Promise<void> => {
+  const parent = inLake(lake, BATCHES_FOLDER)
+  const older = (await batchSnapshots(lake)).filter((number) => number < snapshot)
+  for (const number of older) await rm(inLake(lake, batchesPath(number)), { recursive: true, force: true })
+  for (const { name } of await listFolder(parent))
+    if (temporaryLiveness(name) === 'gone') await rm(join(parent, name), { recursive: true, force: true })
+}
+
+/** What is wrong with the files that a snapshot has, or `null`. Reads all of them. */
+const damageIn = async (
+  lake: string,
+  snapshot: number,
+  signal: AbortSignal | undefined,
+): Promise<string | null> => {
+  try {
+    for (const { FileName: name, SizeInBytes: bytes, sha256 } of (await readIndex(lake, snapshot)).files) {
+      const folder = inLake(lake, batchesPath(snapshot))
+      const damage = await checkNamedFile(folder, { name, bytes, sha256 }, signal)
+      if (damage !== null) return `Batch file "${name}" is damaged: ${damage.detail}`
+    }
+    return null
+  } catch (error) {
+    if (error instanceof ToolkitError) return error.message
+    throw error
+  }
+}
+
+/**
+ * @param replaces whether what stands there is damaged
+ * @returns whether this call's files were the first
+ */
+const publish = async (from: string, lake: string, snapshot: number, replaces: boolean): Promise<boolean> => {
+  const to = inLake(lake, batchesPath(snapshot))
+  if (await renameIfAbsent(from, to)) return true
+  // Another maker was first: its files are as good. What stands there without an index is no set of files.
+  if (!replaces && (await indexMark(lake, snapshot)) !== null) return false
+  await rm(to, { recursive: true, force: true })
+  return renameIfAbsent(from, to)
+}
+
+const renameIfAbsent = async (from: string, to: string): Promise<boolean> => {
+  try {
+    await rename(from, to)
+    return true
+  } catch (error) {
+    const code = systemCode(error)
+    if (code === 'ENOTEMPTY' || code === 'EEXIST') return false
+    throw error
+  }
+}
+
+const make = async (request: MakeBatchesRequest, temporary: string, replaces: boolean): Promise<boolean> => {
+  const { lake, copy, signal } = request
+  const { snapshot } = copy.description
+  const files = await sideBySide(
+    await planned(request),
+    FILES_AT_ONCE,
+    (file) => writeFileOf(file, temporary, request),
+    signal,
+  )
+  const index = join(temporary, INDEX_FILE)
+  const text = `${JSON.stringify({ snapshot, files }, null, 2)}\n`
+  await writeFile(index, text, { flag: 'wx', mode: PRIVATE_FILE })
+  await fsyncFile(index)
+  await writeFileList(temporary, [
+    ...files.map(({ FileName, SizeInBytes, sha256 }) => ({ name: FileName, bytes: SizeInBytes, sha256 })),
+    { name: INDEX_FILE, bytes: Buffer.byteLength(text), sha256: sha256Of(text) },
+  ])
+  await adoptFiles(temporary)
+  await fsyncFolder(temporary)
+  const first = await publish(temporary, lake, snapshot, replaces)
+  await fsyncFolder(inLake(lake, BATCHES_FOLDER))
+  return first
+}
+
+/**
+ * Makes the files of the copy's snapshot where there are none yet or damaged ones, then removes those of older snapshots.
+ *
+ * @throws {ToolkitError} DISK_FULL, WRITE_FAILED; the signal's reason when stopped
+ */
+export const makeBatches = async (request: MakeBatchesRequest): Promise<MadeBatches> => {
+  const { lake, copy, signal } = request
+  const { snapshot } = copy.description
+  const parent = inLake(lake, BATCHES_FOLDER)
+  const temporary = join(parent, temporaryName())
+  let made = false
+  try {
+    await refuseLinks(inLake(lake, ''), temporary, inLake(lake, batchesPath(snapshot)))
+    const isThere = (await indexMark(lake, snapshot)) !== null
+    const damage = isThere ? await damageIn(lake, snapshot, signal) : null
+    if (damage !== null) request.onDamaged?.(damage)
+    if (!isThere || damage !== null) {
+      await makeFolder(temporary, { within: inLake(lake, '') })
+      made = await make(request, temporary, damage !== null)
+    }
+    await removeOlder(lake, snapshot)
+  } catch (error) {
+    throw signal?.aborted || systemCode(error) === undefined
+      ? error
+      : writeError(`Cannot make batch files in "${parent}"`, error)
+  } finally {
+    await discard(temporary)
+  }
+  const { files } = await readIndex(lake, snapshot)
+  return { snapshot, files, made }
+}

@@ -1,0 +1,77 @@
+/** How a serving copy is cut into batch files: by content, country and a number of records each. */
+
+import { BATCH_CONTENT, type BatchFileEntry } from '../../contract/listings.ts'
+import type { Content } from '../../contract/objects.ts'
+import type { Session } from '../../lake/duckdb/engine.ts'
+
+/** A file to be made: the records of a country with ids from `first` to `last`. */
+export interface PlannedFile {
+  readonly content: Content
+  readonly country: string | null
+  readonly first: bigint
+  readonly last: bigint
+  readonly records: number
+  /** Of all documents with their line ends. */
+  readonly documentBytes: number
+  /** `companies-SE-0001` */
+  readonly name: string
+}
+
+export const TABLES = { companies: 'copy.company', relations: 'copy.relation' } as const satisfies Record<
+  Content,
+  string
+>
+
+const cutSql = (content: Content): string => `
+  WITH numbered AS (
+    SELECT country_code, internal_id, bytes,
+           (row_number() OVER (PARTITION BY country_code ORDER BY internal_id) - 1) // $1::BIGINT AS file_no
+    FROM ${TABLES[content]}
+  )
+  SELECT country_code, file_no::INTEGER AS file_no, min(internal_id)::VARCHAR AS first, max(internal_id)::VARCHAR AS last,
+         count(*)::INTEGER AS records, sum(bytes + 1)::DOUBLE AS document_bytes
+  FROM numbered
+  GROUP BY country_code, file_no
+  ORDER BY country_code NULLS LAST, file_no`
+
+/** A country in a file's name: what is no code of two letters, in hex. */
+const countryName = (country: string | null): string => {
+  if (country === null) return 'none'
+  return /^[A-Z]{2}$/.test(country) ? country : `x${Buffer.from(country).toString('hex')}`
+}
+
+export const planFiles = async (
+  session: Session,
+  content: Content,
+  recordsPerFile: number,
+): Promise<readonly PlannedFile[]> => {
+  const rows = await session.rows(cutSql(content), [recordsPerFile])
+  return rows.map((row) => {
+    const country = typeof row.country_code === 'string' ? row.country_code : null
+    const number = String(Number(row.file_no) + 1).padStart(4, '0')
+    return {
+      content,
+      country,
+      first: BigInt(String(row.first)),
+      last: BigInt(String(row.last)),
+      records: Number(row.records),
+      documentBytes: Number(row.document_bytes),
+      name: `${content}-${countryName(country)}-${number}`,
+    }
+  })
+}
+
+export const entryOf = (
+  file: PlannedFile,
+  snapshot: number,
+  createdAt: string,
+  sizeBytes: number,
+): BatchFileEntry => ({
+  BatchFileId: `${snapshot}-${file.name}`,
+  FileName: `${file.name}.jsonl.br`,
+  Content: BATCH_CONTENT[file.content],
+  ...(file.country !== null && { CountryCode: file.country }),
+  CreatedAt: createdAt,
+  SizeInBytes: sizeBytes,
+  Count: file.records,
+})

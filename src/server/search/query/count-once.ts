@@ -1,0 +1,18 @@
+/** How many records match: a copy never changes, so a count holds for all pages of a chain. */
+
+import { sha256Of } from '../../../support/hash.ts'
+import type { ServingCopy } from '../../serving-index/serving-index.ts'
+import { type RecentValues, recentOf, remembered } from '../shared/recent-values.ts'
+
+/** Counts remembered per copy; each takes about 100 bytes. */
+const REMEMBERED = 4096
+const counted = new WeakMap<ServingCopy, RecentValues<number>>()
+
+/** The count of a search, from the ones remembered where it was asked before with these values. */
+export const countOnce = (
+  copy: ServingCopy,
+  sql: string,
+  values: readonly string[],
+  count: () => Promise<number>,
+): Promise<number> =>
+  remembered(recentOf(counted, copy), REMEMBERED, sha256Of(JSON.stringify([sql, ...values])), count)

@@ -1,0 +1,121 @@
+/** From filters to conditions in SQL ("Search filters" of the open points). Every value is bound. */
+
+import type { Content } from '../../../contract/objects.ts'
+import { FILTER_CLASSES } from '../../../contract/requests.ts'
+import { ident } from '../../../lake/duckdb/sql.ts'
+import { snakeCase } from '../../../lake/tables/columns.ts'
+import type { Caller } from '../../access/caller.ts'
+import type { Filter } from '../request/read-filters.ts'
+import { type Binder, boundTexts, inNumbers, inTexts } from '../shared/bound-values.ts'
+import { hasArea, isVisible } from '../shared/visible-records.ts'
+import { type FactorTexts, figureValues } from './figure-values.ts'
+import { type FigureFilter, passingAll } from './many-figures.ts'
+
+/** What a record's row is called in the statements. */
+export const ROW = 'r'
+
+/** The column of a parameter that has one. */
+export const columnOf = (name: string): string => `${ROW}.${ident(snakeCase(name))}`
+
+/** Up to so many beginnings, comparing them with every code takes less time than finding the codes that have them. */
+const FEW_BEGINNINGS = 8
+
+/** Industry codes are what is matched by its beginning: any code of the company's list. */
+const byBeginning = (values: readonly string[], binder: Binder): string => {
+  const column = `${ROW}.industry_codes`
+  if (values.length <= FEW_BEGINNINGS) {
+    const begins = values.map((value) => `starts_with(code, ${binder.bind(value, 'VARCHAR')})`)
+    return `len(list_filter(${column}, lambda code : ${begins.join(' OR ')})) > 0`
+  }
+  return `list_has_any(${column}, (
+    SELECT list(DISTINCT code)
+    FROM (SELECT DISTINCT unnest(industry_codes) AS code FROM copy.company) AS known,
+      (SELECT unnest(${boundTexts(values, binder)}) AS beginning)
+    WHERE starts_with(code, beginning)))`
+}
+
+/**
+ * Records with a person of a national id. A protected person is found only with Hidden Person Access, one that stands
+ * in histories alone only with Relations History: that a record is found would tell as much as the field itself.
+ * Who is protected in one place of a record is so in all of it.
+ */
+const withPerson = (
+  values: readonly string[],
+  caller: Caller,
+  binder: Binder,
+): string => `${ROW}.internal_id IN (
+    SELECT p.internal_id
+    FROM (
+      SELECT internal_id, national_id, bool_or(is_protected) AS is_protected, bool_and(is_history) AS is_history
+      FROM copy.person WHERE ${inTexts('national_id', values, binder)}
+      GROUP BY internal_id, national_id
+    ) AS p JOIN copy.relation AS o USING (internal_id)
+    WHERE (NOT p.is_protected OR ${hasArea(caller, 'Hidden Person Access', 'o.country_code', binder)})
+      AND (NOT p.is_history OR ${hasArea(caller, 'Relations History', 'o.country_code', binder)}))`
+
+const isOneOf = (names: readonly string[], name: string): boolean => names.includes(name)
+
+const textsCondition = (
+  { name, values }: Extract<Filter, { kind: 'texts' }>,
+  caller: Caller,
+  binder: Binder,
+): string => {
+  if (name === 'NationalIdentificationNumber') return withPerson(values, caller, binder)
+  if (isOneOf(FILTER_CLASSES.identifier.byPrefix, name)) return byBeginning(values, binder)
+  return inTexts(name === 'CountryCode' ? `upper(${columnOf(name)})` : columnOf(name), values, binder)
+}
+
+type FilterOf<K extends Filter['kind']> = Extract<Filter, { kind: K }>
+
+const withinFigures = (sql: string, { from, to }: FilterOf<'figure'>, { bind }: Binder): string =>
+  to === null
+    ? `${sql} >= ${bind(from, 'DOUBLE')}`
+    : `${sql} BETWEEN ${bind(from, 'DOUBLE')} AND ${bind(to, 'DOUBLE')}`
+
+/** Instants of days from their first moment to before the next day's. */
+const withinDays = (sql: string, { from, to }: FilterOf<'date'>, { bind }: Binder): string =>
+  [
+    `${sql} >= ${bind(from, 'DATE')}`,
+    ...(to === null ? [] : [`${sql} < ${bind(to, 'DATE')} + INTERVAL 1 DAY`]),
+  ].join(' AND ')
+
+const conditionOf = (filter: Filter, caller: Caller, factors: FactorTexts, binder: Binder): string => {
+  switch (filter.kind) {
+    case 'numbers':
+      return inNumbers(columnOf(filter.name), filter.values, binder)
+    case 'texts':
+      return textsCondition(filter, caller, binder)
+    case 'date':
+      return withinDays(columnOf(filter.name), filter, binder)
+    case 'figure': {
+      const values = figureValues(filter.name, filter.year, factors, binder)
+      return `${ROW}.internal_id IN (SELECT internal_id FROM (${values}) WHERE ${withinFigures('value', filter, binder)})`
+    }
+    case 'search':
+      return 'true' // a join of its own: it also gives the score
+  }
+}
+
+const TABLES: Readonly<Record<Content, string>> = { companies: 'copy.company', relations: 'copy.relation' }
+export const tableOf = (content: Content): string => `${TABLES[content]} AS ${ROW}`
+
+/** Up to so many figure filters are quicker one by one. */
+const FEW_FIGURES = 4
+const isFigure = (filter: Filter): filter is FigureFilter => filter.kind === 'figure'
+
+/** All filters and what the caller may see, joined with AND. */
+export const conditions = (
+  filters: readonly Filter[],
+  caller: Caller,
+  factors: FactorTexts,
+  binder: Binder,
+): string => {
+  const figures = filters.filter(isFigure)
+  const isMany = figures.length > FEW_FIGURES
+  const single = isMany ? filters.filter((filter) => !isFigure(filter)) : filters
+  return [
+    isVisible(caller, `${ROW}.country_code`, binder),
+    ...single.map((filter) => conditionOf(filter, caller, factors, binder)),
+    ...(isMany ? [`${ROW}.internal_id IN (${passingAll(figures, factors, binder)})`] : []),
+  ].join('\n  AND ')
+}

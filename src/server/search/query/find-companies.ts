@@ -1,0 +1,164 @@
+/** Finds the companies of a page in the copy, and counts all that match in the same statement where that is not known. */
+
+import type { SortDirection } from '../../../contract/limits.ts'
+import type { Row } from '../../../lake/duckdb/engine.ts'
+import type { Caller } from '../../access/caller.ts'
+import type { Embedder } from '../../ranking/embedder.ts'
+import { rankedByTerms, rankedByVector } from '../../ranking/terms.ts'
+import type { CompanyPlace, Place } from '../../serving-index/index-form.ts'
+import type { CompanySearch, Paging } from '../request/check-company-request.ts'
+import { pageLimit } from '../request/cursor-chain.ts'
+import { parameterNamed } from '../request/known-parameters.ts'
+import type { SearchParts } from '../shared/answer.ts'
+import { type Binder, newBinder } from '../shared/bound-values.ts'
+import { countOnce } from './count-once.ts'
+import { type FactorTexts, factorTexts, figureValues } from './figure-values.ts'
+import { columnOf, conditions, ROW, tableOf } from './filter-conditions.ts'
+
+/** A question as the ranking takes it: its text, or its vector as text. */
+export interface Question {
+  readonly kind: 'terms' | 'vector'
+  readonly text: string
+}
+
+/** A company that a page shows. */
+export interface Found {
+  readonly id: bigint
+  readonly place: CompanyPlace
+  readonly minified: Place
+  readonly score: number | null
+}
+
+/** The searched companies: tables joined with what ranks them, and all conditions. */
+const fromWhere = (
+  { filters }: CompanySearch,
+  caller: Caller,
+  questions: readonly Question[],
+  embedder: Embedder,
+  factors: FactorTexts,
+  binder: Binder,
+): { readonly from: string; readonly where: string } => {
+  const ranked = questions.map(({ kind, text }, at) => {
+    const placeholder = binder.bind(text, 'VARCHAR')
+    const hits = kind === 'terms' ? rankedByTerms(placeholder) : rankedByVector(placeholder, embedder)
+    return `JOIN (${hits}) AS ${scored(at)} ON ${scored(at)}.internal_id = ${ROW}.internal_id`
+  })
+  return {
+    from: `FROM ${[tableOf('companies'), ...ranked].join('\n')}`,
+    where: conditions(filters, caller, factors, binder),
+  }
+}
+const scored = (at: number): string => `s${at}`
+const scoreOf = (questions: readonly Question[]): string =>
+  questions.length === 0 ? 'NULL' : questions.map((_, at) => `${scored(at)}.score`).join(' + ')
+
+const PLACE_COLUMNS = `${ROW}.internal_id, ${ROW}.currency, ${ROW}.at, ${ROW}.bytes, ${ROW}.crc32, ${ROW}.currency_at,
+  ${ROW}.figures_at, ${ROW}.figures_bytes, ${ROW}.score_bytes, ${ROW}.minified_at, ${ROW}.minified_bytes, ${ROW}.minified_crc32`
+
+export const findCompanies = (
+  parts: SearchParts,
+  caller: Caller,
+  search: CompanySearch,
+  questions: readonly Question[],
+  signal: AbortSignal,
+): Promise<{ readonly rows: readonly Found[]; readonly totalCount: number }> =>
+  parts.copy.query(
+    async (session) => {
+      const { paging, filters, currency } = search
+      const sortBy = paging.kind === 'page' ? paging.sortBy : null
+      const figures = [
+        ...filters.flatMap(({ kind, name }) => (kind === 'figure' ? [name] : [])),
+        ...(sortBy === null ? [] : [sortBy]),
+      ]
+      const factors = await factorTexts(parts, session, figures, currency)
+      const binder = newBinder()
+      const { from, where } = fromWhere(search, caller, questions, parts.embedder, factors, binder)
+      const searched = [...binder.values]
+      const { key, join, order } = sortOf(paging, questions.length > 0, factors, binder)
+      const found = `SELECT ${ROW}.internal_id, ${scoreOf(questions)} AS score, ${key} AS sorted
+${from}\n${join} WHERE ${where}`
+      const page = `SELECT * FROM found ${pageOf(parts, search, order, binder)}`
+      let rows: readonly Row[] | undefined
+      const totalCount = await countOnce(parts.copy, `${from} WHERE ${where}`, searched, async () => {
+        rows = await session.rows(countedPage(found, page, order), binder.values)
+        return Number(rows[0]?.total)
+      })
+      rows ??= await session.rows(pageAlone(found, page, order), binder.values)
+      return { rows: rows.filter((row) => row.internal_id !== null).map(foundOf), totalCount }
+    },
+    { timeoutMs: parts.queryTimeoutMs, signal },
+  )
+
+/** The filters are gone through once for both; of a page without companies the count is a row by itself. */
+const countedPage = (found: string, page: string, order: string): string => `
+WITH found AS MATERIALIZED (${found}), page AS (${page})
+SELECT total, ${PLACE_COLUMNS}, score
+FROM (SELECT count(*) AS total FROM found)
+LEFT JOIN (page JOIN copy.company AS ${ROW} USING (internal_id)) ON true
+ORDER BY ${order}`
+
+const pageAlone = (found: string, page: string, order: string): string => `
+WITH found AS (${found}), page AS (${page})
+SELECT ${PLACE_COLUMNS}, score FROM page JOIN copy.company AS ${ROW} USING (internal_id) ORDER BY ${order}`
+
+/** Which of the found companies are on the page. */
+const pageOf = (
+  parts: SearchParts,
+  { paging, pageSize }: CompanySearch,
+  order: string,
+  binder: Binder,
+): string => {
+  if (paging.kind === 'cursor') {
+    const { after } = paging
+    const onlyAfter = after === null ? '' : `WHERE internal_id > ${binder.bind(after.lastId, 'BIGINT')}`
+    // One more than the page holds tells whether there is a next one.
+    return `${onlyAfter} ORDER BY ${order} LIMIT ${binder.bind(pageLimit(parts, pageSize, after) + 1, 'BIGINT')}`
+  }
+  const limit = binder.bind(pageSize, 'BIGINT')
+  return `ORDER BY ${order} LIMIT ${limit} OFFSET ${binder.bind((paging.number - 1) * pageSize, 'BIGINT')}`
+}
+
+/** What companies are sorted by: a value, the table that has it, and the order. */
+interface Sort {
+  readonly key: string
+  readonly join: string
+  readonly order: string
+}
+const WAYS: Readonly<Record<SortDirection, string>> = { ASC: 'ASC NULLS LAST', DESC: 'DESC NULLS LAST' }
+
+/** Figures are sorted by the latest year's value. What has no value comes last in both directions. */
+const sortOf = (paging: Paging, isRanked: boolean, factors: FactorTexts, binder: Binder): Sort => {
+  const unsorted = { key: 'NULL', join: '' }
+  if (paging.kind === 'cursor') return { ...unsorted, order: 'internal_id' }
+  const { sortBy, direction } = paging
+  if (sortBy === null) return { ...unsorted, order: isRanked ? 'score DESC, internal_id' : 'internal_id' }
+  const order = `sorted ${WAYS[direction]}, internal_id`
+  if (parameterNamed('companies', sortBy)?.filterClass !== 'figure')
+    return { key: columnOf(sortBy), join: '', order }
+  const values = figureValues(sortBy, null, factors, binder)
+  return {
+    key: 'latest.value',
+    join: `LEFT JOIN (${values}) AS latest ON latest.internal_id = ${ROW}.internal_id`,
+    order,
+  }
+}
+
+const foundOf = (row: Row): Found => ({
+  id: BigInt(String(row.internal_id)),
+  place: {
+    at: Number(row.at),
+    bytes: Number(row.bytes),
+    crc32: Number(row.crc32),
+    currency: row.currency === null ? null : String(row.currency),
+    currencyAt: row.currency_at === null ? null : Number(row.currency_at),
+    figuresAt: Number(row.figures_at),
+    figuresBytes: Number(row.figures_bytes),
+    scoreBytes: Number(row.score_bytes),
+  },
+  minified: {
+    at: Number(row.minified_at),
+    bytes: Number(row.minified_bytes),
+    crc32: Number(row.minified_crc32),
+  },
+  score: row.score === null ? null : Number(row.score),
+})

@@ -1,0 +1,81 @@
+/** What both searches check alike: the body's fields, the parameters, the page size, the countries and the cursor. */
+
+import { FIRST_CURSOR, LIMITS } from '../../../contract/limits.ts'
+import { BODY_MESSAGES } from '../../../contract/messages.ts'
+import type { Content } from '../../../contract/objects.ts'
+import { COMPANIES_REQUEST, RELATIONS_REQUEST } from '../../../contract/requests.ts'
+import type { Caller } from '../../access/caller.ts'
+import type { SearchParts } from '../shared/answer.ts'
+import { isAuthorized } from '../shared/visible-records.ts'
+import { type ChainStep, chainStep } from './cursor-chain.ts'
+import type { JsonObject } from './exact-json.ts'
+import { isJsonObject } from './exact-json.ts'
+import { type Fault, type ReadFilters, readFilters } from './read-filters.ts'
+import { fieldMessages, integerField, objectField, textField } from './request-fields.ts'
+
+const DECLARED = { companies: COMPANIES_REQUEST, relations: RELATIONS_REQUEST } as const
+
+/** What a request with fields of the right types says; the rules of its values are each search's own. */
+export interface SharedRequest extends ReadFilters {
+  readonly parameters: Readonly<JsonObject>
+  /** `SearchParameters` absent, `null`, empty, or with nothing but `null` in it. */
+  readonly isMissing: boolean
+  readonly pageSize: number
+  readonly isPageSizeValid: boolean
+  /** As given; `null` where none is. */
+  readonly cursor: string | null
+  /** `CountryCode` values that the caller may not name. */
+  readonly unauthorized: readonly string[]
+  /** Messages of the body, which come before all others. */
+  readonly bodyMessages: readonly string[]
+}
+
+/** The body as an object with what both searches know of it; `null` where it is no object. */
+export const readShared = (
+  content: Content,
+  { countries }: SearchParts,
+  caller: Caller,
+  body: unknown,
+): { readonly fields: Readonly<JsonObject>; readonly shared: SharedRequest } | null => {
+  if (!isJsonObject(body)) return null
+  const parameters = objectField(body, 'SearchParameters') ?? {}
+  const read = readFilters(content, parameters)
+  const pageSize = integerField(body, 'PageSize') ?? LIMITS.pageSize.default
+  return {
+    fields: body,
+    shared: {
+      ...read,
+      parameters,
+      // What is given with a wrong type is not missing: that has its own message.
+      isMissing:
+        (body.SearchParameters ?? parameters) === parameters &&
+        read.faults.length === 0 &&
+        Object.values(parameters).every((values) => values === null),
+      pageSize,
+      isPageSizeValid: pageSize >= LIMITS.pageSize.least && pageSize <= LIMITS.pageSize.most,
+      cursor: textField(body, 'Cursor') ?? null,
+      unauthorized: read.countries.filter((country) => !isAuthorized(caller, country, countries)),
+      bodyMessages: [
+        ...fieldMessages(DECLARED[content], body),
+        ...read.faults.flatMap((fault) => (fault.kind === 'form' ? [fault.text] : [])),
+      ],
+    },
+  }
+}
+
+/** Faults of one kind. */
+export const faultsOf = <K extends Fault['kind']>(
+  faults: readonly Fault[],
+  kind: K,
+): readonly Extract<Fault, { kind: K }>[] =>
+  faults.filter((fault): fault is Extract<Fault, { kind: K }> => fault.kind === kind)
+
+/** What the cursor means. With fields of a wrong type it is not judged: what it would belong to is not known. */
+export const stepOf = (
+  parts: SearchParts,
+  binding: string,
+  { cursor, bodyMessages }: SharedRequest,
+): ChainStep =>
+  bodyMessages.length > 0 ? { kind: 'go on', after: null } : chainStep(parts, binding, cursor ?? FIRST_CURSOR)
+
+export const NO_OBJECT: readonly string[] = [BODY_MESSAGES.bodyInvalid.text]

@@ -1,0 +1,27 @@
+/** What a search gives the HTTP side: a page of documents with its pagination, or the messages of a refusal. */
+
+import type { Pagination } from '../../../contract/pagination.ts'
+import type { Embedder } from '../../ranking/embedder.ts'
+import type { Rates } from '../../rates/rates.ts'
+import type { ServingCopy } from '../../serving-index/serving-index.ts'
+
+export type Answer =
+  /** `body` is the whole JSON body in pieces, in order. */
+  | { readonly kind: 'page'; readonly pagination: Pagination; readonly body: readonly Buffer[] }
+  /** HTTP 400 with these messages, in the order of the contract's tables. */
+  | { readonly kind: 'refused'; readonly messages: readonly string[] }
+
+/** What searching needs. */
+export interface SearchParts {
+  readonly copy: ServingCopy
+  readonly rates: Rates
+  readonly embedder: Embedder
+  /** The codes that a caller of every country may name, in upper case: what `namedCountries` gives. */
+  readonly countries: ReadonlySet<string>
+  /** Secret that signs cursors, at least 32 bytes. */
+  readonly cursorKey: Buffer
+  /** Companies that one chain may deliver. */
+  readonly cursorCap: number
+  /** Longest time of one query, in milliseconds. */
+  readonly queryTimeoutMs: number
+}

@@ -1,0 +1,113 @@
+/** The tables of the DuckDB file, in SQL: from the lake's current rows to what filters, sorting and ranking need. */
+
+import { FILTER_CLASSES } from '../../../contract/requests.ts'
+import { ident, literal } from '../../../lake/duckdb/sql.ts'
+import { snakeCase } from '../../../lake/tables/columns.ts'
+import { postingsOf, termCountsOf } from '../../ranking/terms.ts'
+import { comparedNumberSql } from '../compared-number.ts'
+import { COPY_TABLES } from '../index-form.ts'
+
+/** Views of the lake's current rows that the statements below read. */
+export const CURRENT = {
+  companies: 'current_companies',
+  relations: 'current_relations',
+  relation_entities: 'current_relation_entities',
+} as const
+
+/** Where documents stand, each with its columns: CSV files that the statements below read. */
+export const PLACES = {
+  companies: {
+    internal_id: 'BIGINT',
+    at: 'BIGINT',
+    bytes: 'INTEGER',
+    crc32: 'UINTEGER',
+    currency_at: 'INTEGER',
+    figures_at: 'INTEGER',
+    figures_bytes: 'INTEGER',
+    score_bytes: 'INTEGER',
+  },
+  relations: { internal_id: 'BIGINT', at: 'BIGINT', bytes: 'INTEGER', crc32: 'UINTEGER' },
+  minified: { internal_id: 'BIGINT', at: 'BIGINT', bytes: 'INTEGER', crc32: 'UINTEGER' },
+} as const
+export type PlacesOf = Readonly<Record<keyof typeof PLACES, string>>
+
+const placesIn = (kind: keyof typeof PLACES, path: string): string =>
+  `read_csv(${literal(path)}, header = false, auto_detect = false, delim = ',', columns = {${Object.entries(
+    PLACES[kind],
+  )
+    .map(([name, type]) => `${literal(name)}: ${literal(type)}`)
+    .join(', ')}})`
+
+/** The date columns of `company`: one for every date parameter. */
+export const DATE_COLUMNS: readonly string[] = FILTER_CLASSES.date.parameters.map(snakeCase)
+
+/** The instant in UTC, with its time of day: companies of one day are sorted by it. */
+const instantOf = (column: string): string => `CAST(${column} AS TIMESTAMP) AS ${ident(column)}`
+
+/** Makes the empty tables in the attached database `copy`. @param dimensions of the embedder's vectors */
+export const makeTables = (dimensions: number): string[] =>
+  Object.entries(COPY_TABLES).map(([table, declared]) => {
+    const columns: Record<string, string> = { ...declared }
+    if (table === 'company') for (const name of DATE_COLUMNS) columns[name] = 'TIMESTAMP'
+    if (table === 'embedding') columns.vector = `FLOAT[${dimensions}]`
+    const list = Object.entries(columns).map(([name, type]) => `${ident(name)} ${type}`)
+    return `CREATE TABLE copy.${ident(table)} (${list.join(', ')})`
+  })
+
+/** An `ORDER BY` holds in the table, also where row order is given up elsewhere. */
+const insert = (table: keyof typeof COPY_TABLES, order: string, select: string): string =>
+  `INSERT INTO copy.${ident(table)} BY NAME ${select} ORDER BY ${order}`
+
+export const insertPostings = (): string =>
+  insert('posting', 'term, internal_id', `SELECT * FROM (${postingsOf(CURRENT.companies)})`)
+
+/** After the postings: they give the number of terms. */
+export const insertCompanies = (places: PlacesOf): string =>
+  insert(
+    'company',
+    'internal_id',
+    `SELECT c.internal_id, country_code, ${comparedNumberSql('org_no')} AS org_no, operational_status, legal_form,
+  company_type, listing_type, list_transform(industry_codes, lambda item : item.code) AS industry_codes,
+  coalesce(text_terms, 0) AS text_terms, current_currency_code AS currency,
+  p.at, p.bytes, p.crc32, p.currency_at, p.figures_at, p.figures_bytes, p.score_bytes,
+  m.at AS minified_at, m.bytes AS minified_bytes, m.crc32 AS minified_crc32, ${DATE_COLUMNS.map(instantOf).join(', ')}
+FROM ${CURRENT.companies} AS c
+JOIN ${placesIn('companies', places.companies)} AS p USING (internal_id)
+JOIN ${placesIn('minified', places.minified)} AS m USING (internal_id)
+LEFT JOIN (${termCountsOf('copy.posting')}) AS t USING (internal_id)`,
+  )
+
+/** After the companies: they give the dates. */
+export const insertRelations = (places: PlacesOf): string =>
+  insert(
+    'relation',
+    'internal_id',
+    `SELECT r.internal_id, r.country_code, ${comparedNumberSql('r.org_no')} AS org_no,
+  c.content_updated_at, c.relations_updated_at, coalesce(e.is_protected, false) AS is_protected, p.at, p.bytes, p.crc32
+FROM ${CURRENT.relations} AS r
+JOIN ${placesIn('relations', places.relations)} AS p USING (internal_id)
+LEFT JOIN copy.company AS c USING (internal_id)
+LEFT JOIN (
+  SELECT company_id AS internal_id, bool_or(is_protected) AS is_protected FROM ${CURRENT.relation_entities} GROUP BY company_id
+) AS e USING (internal_id)`,
+  )
+
+/**
+ * Masked national ids are NULL in the lake: they have no row. Who is protected in one place of a record is so in all of
+ * it, as in the answers. An earlier form without an id may be a protected one's: beside any of those it counts as such.
+ */
+export const insertPersons = (): string =>
+  insert(
+    'person',
+    'national_id, internal_id',
+    `SELECT ${comparedNumberSql('national_identification_number')} AS national_id, e.company_id AS internal_id,
+  coalesce(e.is_protected OR list_contains(p.ids, e.entity_id) OR (e.is_history AND coalesce(e.entity_id, 0) = 0), false)
+    AND p.company_id IS NOT NULL AS is_protected,
+  e.is_history
+FROM ${CURRENT.relation_entities} AS e
+LEFT JOIN (
+  SELECT company_id, list(DISTINCT entity_id) FILTER (entity_id <> 0) AS ids
+  FROM ${CURRENT.relation_entities} WHERE is_protected GROUP BY company_id
+) AS p ON p.company_id = e.company_id
+WHERE national_identification_number IS NOT NULL`,
+  )

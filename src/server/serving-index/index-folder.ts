@@ -1,0 +1,187 @@
+/** The folder of a serving copy: its description, the proof that it is whole, and how a finished one comes into its place. */
+
+import { readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { systemCode, ToolkitError } from '../../core/errors.ts'
+import {
+  checkNamedFile,
+  LIST_FILE,
+  type NamedFile,
+  readFileList,
+  writeFileList,
+} from '../../manifest/file-list.ts'
+import { createIfAbsent, fsyncFolder } from '../../support/durable-files.ts'
+import { PRIVATE_FILE } from '../../support/file-modes.ts'
+import { sha256Of } from '../../support/hash.ts'
+import { listFolder, look } from '../../support/list-files.ts'
+import { temporaryLiveness, temporaryName } from '../../support/process-identity.ts'
+import {
+  COPY_CONTRACT,
+  COPY_VERSION,
+  type CopyDescription,
+  DESCRIPTION_FILE,
+  SEARCH_FILE,
+} from './index-form.ts'
+
+/** What a copy has to be of, to be used in place of a new one. */
+export type WantedCopy = Pick<CopyDescription, 'snapshot' | 'snapshotSha256' | 'embedder'>
+
+const isMap = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+const isNumbers = (value: unknown): value is Readonly<Record<string, number>> =>
+  isMap(value) && Object.values(value).every((one) => typeof one === 'number')
+
+const isDescription = (value: unknown): value is CopyDescription =>
+  isMap(value) &&
+  typeof value.version === 'number' &&
+  typeof value.contract === 'string' &&
+  typeof value.snapshot === 'number' &&
+  typeof value.snapshotTime === 'string' &&
+  typeof value.snapshotSha256 === 'string' &&
+  isNumbers(value.records) &&
+  isMap(value.embedder) &&
+  typeof value.embedder.name === 'string' &&
+  typeof value.embedder.dimensions === 'number'
+
+export const copyUnusable = (folder: string, state: string, cause?: unknown): ToolkitError =>
+  new ToolkitError('COPY_UNUSABLE', `Cannot use serving copy "${folder}": ${state}`, { folder }, cause)
+
+/** Says that a document was found damaged, so that the next start makes the copy anew. */
+const DAMAGED_FILE = 'damaged.txt'
+
+/** Marks a copy as damaged, where its folder can be written. */
+export const markDamaged = async (folder: string, reason: string): Promise<void> => {
+  await writeFile(join(folder, DAMAGED_FILE), `${reason}\n`, { mode: PRIVATE_FILE }).catch(() => undefined)
+}
+
+/** What stands in a folder of a copy: one of this form, or of another one that has only a name. */
+type FoundCopy = CopyDescription | { readonly otherForm: string }
+
+const formOf = (version: unknown, contract: unknown): string =>
+  `${version}${typeof contract === 'string' ? `-${contract.slice(0, 8)}` : ''}`
+
+/** A copy of whatever form; `null` where there is no folder. @throws {ToolkitError} COPY_UNUSABLE */
+const readDescription = async (folder: string): Promise<FoundCopy | null> => {
+  let text: string
+  try {
+    text = await readFile(join(folder, DESCRIPTION_FILE), 'utf8')
+  } catch (error) {
+    if (systemCode(error) === 'ENOENT' && (await look(folder)) === null) return null
+    throw copyUnusable(folder, `it has no readable "${DESCRIPTION_FILE}"`, error)
+  }
+  const value = parse(text)
+  if (isMap(value) && typeof value.version === 'number') {
+    const { version, contract } = value
+    if (version !== COPY_VERSION || contract !== COPY_CONTRACT)
+      return { otherForm: formOf(version, contract) }
+  }
+  if (!isDescription(value)) throw copyUnusable(folder, `"${DESCRIPTION_FILE}" is not one of ours`)
+  const reason = await readFile(join(folder, DAMAGED_FILE), 'utf8').catch(() => null)
+  if (reason !== null) throw copyUnusable(folder, `it was found damaged: ${reason.trim()}`)
+  return value
+}
+
+const parse = (text: string): unknown => {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+/** Documents are checked one by one when they are read: of their files the length has to do. */
+const HASHED_WHEN_OPENED: readonly string[] = [DESCRIPTION_FILE, SEARCH_FILE]
+
+const damageOfCopy = async (folder: string, file: NamedFile): Promise<string | null> => {
+  const { name, bytes } = file
+  if (HASHED_WHEN_OPENED.includes(name)) {
+    const damage = await checkNamedFile(folder, file)
+    return damage && `"${name}" is damaged: ${damage.detail}`
+  }
+  const found = await look(join(folder, name))
+  if (found?.kind !== 'file') return `"${name}" is missing`
+  return found.bytes === bytes ? null : `"${name}" has ${found.bytes} bytes, expected ${bytes}`
+}
+
+/** The description of a copy that is whole and of this form. @throws {ToolkitError} COPY_UNUSABLE */
+export const readWholeCopy = async (folder: string): Promise<CopyDescription> => {
+  const description = await readDescription(folder)
+  if (description === null) throw copyUnusable(folder, 'there is none')
+  if ('otherForm' in description) {
+    const expected = formOf(COPY_VERSION, COPY_CONTRACT)
+    throw copyUnusable(folder, `it is of version ${description.otherForm}, expected ${expected}`)
+  }
+  const list = await readFileList(folder)
+  if (list.kind !== 'list')
+    throw copyUnusable(
+      folder,
+      `"${LIST_FILE}" ${list.kind === 'none' ? 'is missing' : `is damaged: ${list.reason}`}`,
+    )
+  for (const file of list.files) {
+    const damage = await damageOfCopy(folder, file)
+    if (damage !== null) throw copyUnusable(folder, damage)
+  }
+  return description
+}
+
+/** The copy in a folder, if it is what is wanted; `null` where there is none or another one. */
+export const findCopy = async (folder: string, wanted: WantedCopy): Promise<CopyDescription | null> => {
+  const description = await readDescription(folder)
+  const { snapshot, snapshotSha256, embedder } = wanted
+  return description !== null &&
+    !('otherForm' in description) &&
+    description.snapshot === snapshot &&
+    description.snapshotSha256 === snapshotSha256 &&
+    description.embedder.name === embedder.name &&
+    description.embedder.dimensions === embedder.dimensions
+    ? description
+    : null
+}
+
+/** Removes what killed makers left beside a copy's folder. */
+export const removeLeftovers = async (folder: string): Promise<void> => {
+  const parent = dirname(folder)
+  for (const { name } of await listFolder(parent))
+    if (temporaryLiveness(name) === 'gone') await rm(join(parent, name), { recursive: true, force: true })
+}
+
+/**
+ * Writes the description and the list into a folder whose files are on the disk, and moves it into its place. Where another
+ * maker was first, its copy stays; a copy of something else is removed.
+ *
+ * @returns the copy that is in place then
+ */
+export const publishCopy = async (
+  building: string,
+  folder: string,
+  description: CopyDescription,
+  files: readonly NamedFile[],
+): Promise<CopyDescription> => {
+  const text = `${JSON.stringify(description, null, 2)}\n`
+  await createIfAbsent(join(building, DESCRIPTION_FILE), text)
+  const self = { name: DESCRIPTION_FILE, bytes: Buffer.byteLength(text), sha256: sha256Of(text) }
+  await writeFileList(building, [...files, self])
+  for (;;) {
+    try {
+      await rename(building, folder)
+      await fsyncFolder(dirname(folder))
+      return description
+    } catch (error) {
+      if (!['ENOTEMPTY', 'EEXIST'].includes(systemCode(error) ?? '')) throw error
+    }
+    const there = await findCopy(folder, description)
+    if (there !== null) return there
+    await removeCopy(folder)
+  }
+}
+
+/** In one step for whoever looks: an open server keeps its files. */
+export const removeCopy = async (folder: string): Promise<void> => {
+  const aside = join(dirname(folder), temporaryName())
+  try {
+    await rename(folder, aside)
+  } catch (error) {
+    if (systemCode(error) !== 'ENOENT') throw error // another maker has removed it
+  }
+  await rm(aside, { recursive: true, force: true })
+}

@@ -1,0 +1,47 @@
+import { expect, test } from 'vitest'
+import {
+  formatBytes,
+  formatCounted,
+  formatDuration,
+  formatRate,
+  formatShare,
+} from '../../../src/cli/output/format.ts'
+
+test.each([
+  [0, '0 B'],
+  [999, '999 B'],
+  [1000, '1.00 kB'],
+  [12_345, '12.3 kB'],
+  [999_499, '999 kB'],
+  [999_500, '1.00 MB'],
+  [123_456_789, '123 MB'],
+  [5e15, '5000 TB'],
+])('formatBytes(%d) is %s', (bytes, text) => {
+  expect(formatBytes(bytes)).toBe(text)
+})
+
+test.each([
+  [0.04, '0.0 s'],
+  [9.96, '10 s'],
+  [59.6, '1 min 0 s'],
+  [185, '3 min 5 s'],
+  [8100, '2 h 15 min'],
+])('formatDuration(%d) is %s', (seconds, text) => {
+  expect(formatDuration(seconds)).toBe(text)
+})
+
+test('formatShare says 100 only when all is done', () => {
+  expect([formatShare(999, 1000), formatShare(1000, 1000), formatShare(0, 0)]).toEqual([
+    '99 %',
+    '100 %',
+    '0 %',
+  ])
+})
+
+test('formatRate says nothing without time', () => {
+  expect([formatRate(1e6, 0), formatRate(1e6, 2)]).toEqual(['–', '500 kB/s'])
+})
+
+test('formatCounted knows one from many', () => {
+  expect([formatCounted(1, 'file'), formatCounted(1200, 'file')]).toEqual(['1 file', '1,200 files'])
+})

@@ -1,0 +1,46 @@
+import { expect, test } from 'vitest'
+import { EXIT, exitCodeOf } from '../../../src/cli/exit-codes.ts'
+import { errorText } from '../../../src/cli/output/report-error.ts'
+import { ToolkitError } from '../../../src/core/errors.ts'
+
+test('errorText names the code, the message and what to do, and no stack', () => {
+  expect(errorText(new ToolkitError('LAKE_NOT_FOUND', 'Cannot open lake "x": no folder "_manifest"'))).toBe(
+    'error LAKE_NOT_FOUND: Cannot open lake "x": no folder "_manifest"\n' +
+      '  the folder holds no lake; check --lake, or make one with "firmlake convert"\n',
+  )
+})
+
+test('errorText for programs is one line of JSON with code, message and context', () => {
+  const text = errorText(new ToolkitError('RUN_LIVE', 'Cannot\ntake over', { run: 'r1' }), { json: true })
+  expect(text.trimEnd()).not.toContain('\n')
+  expect(JSON.parse(text)).toEqual({
+    error: { code: 'RUN_LIVE', message: 'Cannot\ntake over', context: { run: 'r1' } },
+  })
+})
+
+test("errorText keeps DuckDB's words to itself, because they quote data", () => {
+  const error = new Error('Conversion Error: Could not convert string "Ada Secret" to INT64')
+  expect(errorText(error)).toContain('error ENGINE_FAILED: DuckDB gave up with "Conversion Error"')
+  expect(errorText(error)).not.toContain('Ada')
+  expect(errorText(error, { debug: true })).toContain('Ada')
+})
+
+test('errorText shows control characters instead of obeying them', () => {
+  expect(errorText(new Error('a\u001b[2Jb'))).toContain('error UNEXPECTED: a\\u001b[2Jb\n')
+})
+
+test('errorText keeps the lines of a message, which point into a statement', () => {
+  const error = new ToolkitError('QUERY_FAILED', 'Parser Error\n\nLINE 1: SELEC 1\n        ^')
+  expect(errorText(error)).toContain(
+    'error QUERY_FAILED: Parser Error\n  \n  LINE 1: SELEC 1\n          ^\n  DuckDB',
+  )
+})
+
+test('exitCodeOf follows the code', () => {
+  const codes = (['USAGE', 'QUARANTINE_LIMIT', 'INTERRUPTED', 'QUERY_REFUSED'] as const).map((code) =>
+    exitCodeOf(new ToolkitError(code, 'x')),
+  )
+  expect(codes).toEqual([EXIT.usage, EXIT.quarantine, EXIT.interrupted, EXIT.failed])
+  expect(exitCodeOf(new ToolkitError('INTERRUPTED', 'x'), 'SIGTERM')).toBe(EXIT.terminated)
+  expect(exitCodeOf(new Error('x'))).toBe(EXIT.failed)
+})

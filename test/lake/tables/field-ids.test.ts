@@ -1,0 +1,85 @@
+import { expect, test } from 'vitest'
+import { Engine } from '../../../src/lake/duckdb/engine.ts'
+import { type ColumnType, parseColumnType } from '../../../src/lake/duckdb/parse-column-type.ts'
+import { ident, literal } from '../../../src/lake/duckdb/sql.ts'
+import { fieldId, fieldIds, fieldPaths } from '../../../src/lake/tables/field-ids.ts'
+import { TABLES } from '../../../src/lake/tables/tables.ts'
+import { sha256Of } from '../../../src/support/hash.ts'
+import { temporaryFolder } from '../../support/temporary-folder.ts'
+
+/** A column's path and those within it. */
+const pathsOf = (path: string, type: ColumnType): string[] => {
+  switch (type.kind) {
+    case 'scalar':
+      return [path]
+    case 'list':
+      return [path, ...pathsOf(`${path}.element`, type.element)]
+    case 'struct':
+      return [path, ...type.fields.flatMap((field) => pathsOf(`${path}.${field.name}`, field.type))]
+  }
+}
+
+/**
+ * How many ids each table had given out when this was last changed, and the hash of their paths. A new column adds to
+ * the end of its table's list; then its line here says the new number and hash. Files everywhere carry the ids: a line
+ * whose first part no longer hashes to what stood here before is wrong, not this test.
+ */
+const GIVEN_OUT: Readonly<Record<string, readonly [count: number, sha256: string]>> = {
+  companies: [88, 'aafdc2b5dc2b2dac'],
+  financials: [11, 'e8f0420c451fdea7'],
+  employees: [7, '6d3f87e14f3ed832'],
+  relations: [23, '5c61a67e966d05ca'],
+  relation_entities: [36, 'fa870217e0a84149'],
+  ownerships: [32, 'dfbef65dc9a4f7da'],
+  roles: [15, '71284d5806efc45d'],
+  line_items: [6, '525866dbb3619cc8'],
+}
+
+test.each(TABLES)('every column of $name has an id, also within lists and structs', ({ name, columns }) => {
+  const paths = columns.flatMap((column) => pathsOf(column.name, parseColumnType(column.type)))
+  expect(paths.filter((path) => fieldId(name, path) === undefined)).toEqual([])
+  expect([fieldId(name, 'load'), fieldId(name, 'version')]).toEqual([1, 2])
+})
+
+test.each(TABLES)('no id of $name is used twice', ({ name }) => {
+  expect(new Set(fieldPaths(name)).size).toBe(fieldPaths(name).length)
+})
+
+test.each(TABLES)('no id of $name has moved', ({ name }) => {
+  const [count = 0, hash] = GIVEN_OUT[name] ?? []
+  expect(sha256Of(fieldPaths(name).slice(0, count).join(' ')).slice(0, 16), 'ids given out earlier').toBe(
+    hash,
+  )
+  expect(fieldPaths(name), 'new ids: write their number and hash into GIVEN_OUT').toHaveLength(count)
+})
+
+test('fieldIds gives DuckDB the ids of lists and structs too', async () => {
+  const path = `${await temporaryFolder()}/companies.parquet`
+  const engine = await Engine.open({ memoryBytes: 256 * 1024 ** 2 })
+  const session = await engine.connect()
+  const [companies] = TABLES
+  if (companies === undefined) throw new TypeError('No table')
+  const values = companies.columns.map(({ name, type }) => `NULL::${type} AS ${ident(name)}`)
+  const ids = fieldIds(companies.name, companies.columns) ?? ''
+  await session.copy(`SELECT ${values.join(', ')}`, path, { kind: 'parquet', fieldIds: ids })
+  const rows = await session.rows(
+    `SELECT name, field_id FROM parquet_schema(${literal(path)}) WHERE field_id IS NOT NULL`,
+  )
+  engine.close()
+  const written = fieldPaths(companies.name).slice(2)
+  expect(rows.map(({ field_id }) => Number(field_id))).toEqual(written.map((_, at) => at + 3))
+  expect(rows.map(({ name }) => name)).toEqual(written.map((one) => one.split('.').at(-1)))
+})
+
+test('fieldIds leaves out what has no id', () => {
+  const columns = [
+    { name: 'of_nobody', type: 'VARCHAR' },
+    { name: 'keywords', type: 'BIGINT' },
+    { name: 'linkedin', type: 'STRUCT("name" VARCHAR, "of_nobody" ENUM(\'a[]\', \'b,\'))' },
+  ]
+  expect(fieldIds('companies', columns)).toBe(
+    '{"keywords": 44, "linkedin": {__duckdb_field_id: 68, "name": 69}}',
+  )
+  expect(fieldIds('companies', columns.slice(0, 1))).toBeUndefined()
+  expect(fieldIds('no_table', columns)).toBeUndefined()
+})

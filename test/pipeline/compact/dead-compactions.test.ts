@@ -1,0 +1,79 @@
+import { randomBytes } from 'node:crypto'
+import { mkdir, readdir, writeFile } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { expect, test } from 'vitest'
+import { ToolkitError } from '../../../src/core/errors.ts'
+import { inLake, loadPath, RUNS_FOLDER } from '../../../src/lake/lake/layout.ts'
+import { commitRun } from '../../../src/manifest/commit.ts'
+import type { RunClaim } from '../../../src/manifest/run-lease.ts'
+import { createRun, listRuns } from '../../../src/manifest/runs.ts'
+import { verifyLake } from '../../../src/manifest/verify.ts'
+import { clearDeadCompactions, giveUpCompaction } from '../../../src/pipeline/compact/dead-compactions.ts'
+import { thisProcess } from '../../../src/support/process-identity.ts'
+import { countLines, DEAD, loadSources, NOW, placeStaged, stageRun } from '../../manifest/small-lake.ts'
+import { temporaryFolder } from '../../support/temporary-folder.ts'
+
+const PLAN = { pipeline: 'compact', inputs: [], cwd: '', again: false, limits: {} }
+
+/** A compaction that has put one file into its place. */
+const beginCompaction = async (lake: string, process = DEAD): Promise<RunClaim> => {
+  const claim = await createRun({ lake, plan: PLAN, now: new Date(), random: randomBytes, process })
+  const path = inLake(lake, `${loadPath('companies', claim.run)}/new.parquet`)
+  await mkdir(dirname(path), { recursive: true })
+  await writeFile(path, 'rows')
+  return claim
+}
+
+const filesOf = async (lake: string, { run }: RunClaim): Promise<string[]> =>
+  readdir(inLake(lake, loadPath('companies', run))).catch(() => [])
+
+test('clearDeadCompactions removes what a dead compaction has written', async () => {
+  const lake = await temporaryFolder()
+  const claim = await beginCompaction(lake)
+  await clearDeadCompactions(lake, new Date())
+  expect(await filesOf(lake, claim)).toEqual([])
+  expect(await readdir(inLake(lake, RUNS_FOLDER))).toEqual([])
+})
+
+test('clearDeadCompactions keeps the files of one that had committed', async () => {
+  const lake = await temporaryFolder()
+  const { claim, entries } = await stageRun(lake, ['a'], DEAD)
+  await writeFile(inLake(lake, `${RUNS_FOLDER}/${claim.run}/plan.json`), JSON.stringify(PLAN))
+  await placeStaged({ claim, entries, runFiles: [] })
+  const partitions = entries.map(({ partition }) => partition)
+  await commitRun({
+    claim,
+    pipeline: 'compact',
+    tool: 'firmlake 0.1.0',
+    partitions,
+    runFiles: [],
+    now: () => NOW,
+    random: randomBytes,
+  })
+  await clearDeadCompactions(lake, new Date())
+  expect(await readdir(inLake(lake, RUNS_FOLDER))).toEqual([])
+  expect(await verifyLake({ lake, countRows: countLines })).toMatchObject({ problems: [], files: 2 })
+})
+
+test('clearDeadCompactions leaves other runs and a compaction at work alone', async () => {
+  const lake = await temporaryFolder()
+  await loadSources(lake, ['a'])
+  const other = await stageRun(lake, ['b'], DEAD)
+  const working = await beginCompaction(lake, thisProcess())
+  await clearDeadCompactions(lake, new Date())
+  const runs = (await listRuns(lake, { now: new Date() })).map(({ run }) => run)
+  expect(runs).toEqual([other.claim.run, working.run].sort())
+  expect(await filesOf(lake, working)).toEqual(['new.parquet'])
+})
+
+test('giveUpCompaction removes what it has written, but not where its commit may still be under way', async () => {
+  const lake = await temporaryFolder()
+  const failed = await beginCompaction(lake)
+  await giveUpCompaction(failed, new ToolkitError('LAKE_DAMAGED', 'Cannot read'))
+  expect(await filesOf(lake, failed)).toEqual([])
+  const unsure = await beginCompaction(lake)
+  await giveUpCompaction(unsure, new ToolkitError('STORAGE_FAILED', 'Cannot create the snapshot: no answer'))
+  expect(await filesOf(lake, unsure)).toEqual(['new.parquet'])
+  await clearDeadCompactions(lake, new Date())
+  expect(await filesOf(lake, unsure)).toEqual([])
+})

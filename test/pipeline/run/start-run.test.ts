@@ -1,0 +1,33 @@
+import { randomBytes } from 'node:crypto'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { inLake, recordPath } from '../../../src/lake/lake/layout.ts'
+import { releaseRun } from '../../../src/manifest/run-lease.ts'
+import { createRun } from '../../../src/manifest/runs.ts'
+import { createSnapshot } from '../../../src/manifest/snapshots.ts'
+import { startRun } from '../../../src/pipeline/run/start-run.ts'
+import { look } from '../../../src/support/list-files.ts'
+import { temporaryFolder } from '../../support/temporary-folder.ts'
+
+const PLAN = { pipeline: 'convert', inputs: ['a'], cwd: '/', again: false, limits: {} }
+
+test('startRun writes the record of a commit that a crash cut off before it', async () => {
+  const lake = join(await temporaryFolder(), 'lake')
+  const request = { lake, plan: PLAN, now: new Date(), random: randomBytes }
+  const dead = await createRun(request)
+  await createSnapshot(lake, {
+    format: 1,
+    snapshot: 1,
+    parent: null,
+    run: dead.run,
+    pipeline: 'convert',
+    tool: 'test 1',
+    time: '2026-01-01T00:00:00.000Z',
+    partitions: [],
+    files: [],
+  })
+  await releaseRun(dead)
+  const claim = await startRun(request)
+  expect(claim.run).not.toBe(dead.run)
+  expect(await look(inLake(lake, recordPath(1)))).not.toBeNull()
+})

@@ -1,0 +1,88 @@
+import { readdir, readFile, stat, truncate } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { inLake, SERVE_FOLDER, snapshotPath } from '../../../../src/lake/lake/layout.ts'
+import { createSnapshot, readSnapshot } from '../../../../src/manifest/snapshots.ts'
+import { serveCopy } from '../../../../src/server/serving-index/build/current-index.ts'
+import { hashFile } from '../../../../src/support/hash.ts'
+import { type LoadedLake, Workbench } from '../../../load/loaded-lake.ts'
+import { temporaryFolder } from '../../../support/temporary-folder.ts'
+import { lengthEmbedder, loadServed, MEMORY_BYTES, sampleLines } from '../../copy/served-lake.ts'
+
+let bench: Workbench
+let loaded: LoadedLake
+beforeAll(async () => {
+  bench = await Workbench.open()
+  loaded = await loadServed(bench, { content: 'companies', lines: await sampleLines('companies', 20) })
+})
+afterAll(() => bench.close())
+
+const served = (
+  snapshot?: number,
+  embedder = lengthEmbedder,
+  onUnusable: (reason: Error) => void = () => undefined,
+) => serveCopy({ lake: loaded.lake, snapshot, memoryBytes: MEMORY_BYTES, embedder, onUnusable })
+
+test('serveCopy makes the copy of the newest snapshot, and uses it the next time', async () => {
+  const first = await served()
+  const { sha256 } = await hashFile(inLake(loaded.lake, snapshotPath(1)))
+  expect(first.description).toMatchObject({ snapshot: 1, snapshotSha256: sha256 })
+  await first.close()
+  const file = join(inLake(loaded.lake, SERVE_FOLDER), '00000001', 'search.duckdb')
+  const before = await stat(file)
+  const second = await served()
+  expect((await stat(file)).ino).toBe(before.ino)
+  await second.close()
+})
+
+test('serveCopy makes a copy of each snapshot, and anew for another embedder', async () => {
+  const snapshot = { ...(await readSnapshot(loaded.lake, 1)), snapshot: 2, parent: 1 }
+  await createSnapshot(loaded.lake, snapshot)
+  for (const number of [1, 2, undefined]) {
+    const copy = await served(number)
+    expect(copy.description.snapshot).toBe(number ?? 2)
+    await copy.close()
+  }
+  expect(await readdir(inLake(loaded.lake, SERVE_FOLDER))).toEqual(['00000001', '00000002'])
+  const other = await served(2, { ...lengthEmbedder, name: 'other' })
+  expect(other.description.embedder.name).toBe('other')
+  await other.close()
+})
+
+test('serveCopy makes a damaged copy in the lake anew and says why', async () => {
+  await (await served(1)).close()
+  const folder = join(inLake(loaded.lake, SERVE_FOLDER), '00000001')
+  const whole = await readFile(join(folder, 'companies.jsonl'))
+  for (const name of ['companies.jsonl', 'copy.json', 'files.json', 'search.duckdb']) {
+    await truncate(join(folder, name), 10)
+    const said: string[] = []
+    const copy = await served(1, lengthEmbedder, ({ message }) => said.push(message))
+    expect(said).toEqual([expect.stringMatching(new RegExp(`^Cannot use serving copy .*"${name}"`))])
+    expect(await readFile(join(folder, 'companies.jsonl'))).toEqual(whole)
+    await copy.close()
+  }
+})
+
+test('serveCopy refuses a damaged copy that it cannot make anew', async () => {
+  const folder = join(await temporaryFolder(), 'copies', '1')
+  const request = {
+    lake: loaded.lake,
+    snapshot: 1,
+    memoryBytes: MEMORY_BYTES,
+    embedder: lengthEmbedder,
+    folder,
+  }
+  await (await serveCopy(request)).close()
+  await truncate(join(folder, 'companies.jsonl'), 10)
+  await expect(serveCopy(request)).rejects.toMatchObject({ code: 'COPY_UNUSABLE' })
+})
+
+test('serveCopy refuses a lake that is none, and a snapshot that is not there', async () => {
+  await expect(served(9)).rejects.toMatchObject({ code: 'SNAPSHOT_NOT_FOUND' })
+  const none = serveCopy({
+    lake: await temporaryFolder(),
+    memoryBytes: MEMORY_BYTES,
+    embedder: lengthEmbedder,
+  })
+  await expect(none).rejects.toMatchObject({ code: 'LAKE_NOT_FOUND' })
+})

@@ -1,0 +1,202 @@
+import { cp, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { CopyDescription } from '../../../src/server/serving-index/index-form.ts'
+import { openCopy } from '../../../src/server/serving-index/open-index.ts'
+import { Workbench } from '../../load/loaded-lake.ts'
+import { temporaryFolder } from '../../support/temporary-folder.ts'
+import {
+  LIMIT,
+  loadServed,
+  type MadeCopy,
+  MEMORY_BYTES,
+  madeCopy,
+  placesOf,
+  sampleLines,
+} from '../copy/served-lake.ts'
+
+let bench: Workbench
+let made: MadeCopy
+
+beforeAll(async () => {
+  bench = await Workbench.open()
+  made = await madeCopy(
+    await loadServed(bench, { content: 'companies', lines: await sampleLines('companies', 60) }),
+  )
+})
+afterAll(async () => {
+  await made.copy.close()
+  await bench.close()
+})
+
+const SLOW =
+  'SELECT count(*) AS n FROM range(1_000_000_000) AS a, range(1000) AS b WHERE a.range * b.range = 7'
+
+test.each([
+  'companies.jsonl',
+  'relations.jsonl',
+  'minified.jsonl',
+  'search.duckdb',
+  'copy.json',
+  'files.json',
+])('openCopy refuses a copy whose %s is missing, and one whose file is cut', async (name) => {
+  const folder = join(await temporaryFolder(), 'copy')
+  await cp(made.folder, folder, { recursive: true })
+  const { size } = await stat(join(folder, name))
+  if (size > 0) {
+    await truncate(join(folder, name), size - 1)
+    if (name === 'copy.json') await truncate(join(folder, name), size - 2)
+    await expect(openCopy({ folder, memoryBytes: MEMORY_BYTES })).rejects.toMatchObject({
+      code: 'COPY_UNUSABLE',
+    })
+  }
+  await rm(join(folder, name))
+  await expect(openCopy({ folder, memoryBytes: MEMORY_BYTES })).rejects.toMatchObject({
+    code: 'COPY_UNUSABLE',
+    context: { folder },
+  })
+})
+
+test('openCopy refuses a copy of another version, a damaged DuckDB file, and a folder that is not there', async () => {
+  const parent = await temporaryFolder()
+  const folder = join(parent, 'copy')
+  const opening = () => openCopy({ folder, memoryBytes: MEMORY_BYTES })
+  await expect(opening()).rejects.toMatchObject({ code: 'COPY_UNUSABLE' })
+  await cp(made.folder, folder, { recursive: true })
+  const description: CopyDescription = JSON.parse(await readFile(join(folder, 'copy.json'), 'utf8'))
+  await writeFile(join(folder, 'copy.json'), JSON.stringify({ ...description, contract: 'a'.repeat(64) }))
+  await expect(opening()).rejects.toMatchObject({ code: 'COPY_UNUSABLE', message: /of version 3-a/ })
+  await cp(made.folder, folder, { recursive: true, force: true })
+  const { size } = await stat(join(folder, 'search.duckdb'))
+  await writeFile(join(folder, 'search.duckdb'), Buffer.alloc(size, 1))
+  await expect(opening()).rejects.toMatchObject({
+    code: 'COPY_UNUSABLE',
+    message: /"search.duckdb" is damaged: its SHA-256 is/,
+  })
+})
+
+test('openCopy opens a copy that is open already', async () => {
+  const again = await openCopy({ folder: made.folder, memoryBytes: MEMORY_BYTES })
+  expect(again.description).toEqual(made.copy.description)
+  expect(
+    await again.query((session) => session.rows('SELECT count(*) AS n FROM copy.company'), LIMIT),
+  ).toEqual(await made.rows('SELECT count(*) AS n FROM copy.company'))
+  await again.close()
+})
+
+test.each([
+  'DELETE FROM copy.company',
+  "SELECT * FROM read_csv('/etc/passwd')",
+  "COPY (SELECT 1) TO 'out.csv'",
+  "ATTACH 'other.duckdb'",
+  'SET enable_external_access = true',
+])('query refuses %s', async (sql) => {
+  await expect(made.rows(sql)).rejects.toThrow(/cannot|permission|disabled/i)
+})
+
+test('query interrupts a statement that takes too long, and the session works again', async () => {
+  const copy = await openCopy({ folder: made.folder, memoryBytes: MEMORY_BYTES, sessions: 1 })
+  for (let round = 0; round < 3; round += 1) {
+    await expect(copy.query((session) => session.rows(SLOW), { timeoutMs: 30 })).rejects.toMatchObject({
+      code: 'QUERY_FAILED',
+      context: { timeoutMs: 30 },
+    })
+    expect(await copy.query((session) => session.rows('SELECT 1 AS one'), LIMIT)).toEqual([{ one: 1 }])
+  }
+  await copy.close()
+})
+
+test('query interrupts also the statements that follow, and a stream that is being read', async () => {
+  const copy = await openCopy({ folder: made.folder, memoryBytes: MEMORY_BYTES, sessions: 1 })
+  let tries = 0
+  const stubborn = copy.query(
+    async (session) => {
+      for (;;) {
+        tries += 1
+        await session.rows(SLOW).catch(() => undefined)
+        if (tries === 3) return 'late'
+      }
+    },
+    { timeoutMs: 30 },
+  )
+  await expect(stubborn).rejects.toMatchObject({ code: 'QUERY_FAILED' })
+  expect(tries).toBe(3)
+  const streaming = copy.query(
+    async (session) => {
+      for await (const _ of session.stream('SELECT range FROM range(100_000_000_000)'));
+    },
+    { timeoutMs: 50 },
+  )
+  await expect(streaming).rejects.toMatchObject({ code: 'QUERY_FAILED' })
+  expect(await copy.query((session) => session.rows('SELECT 1 AS one'), LIMIT)).toEqual([{ one: 1 }])
+  await copy.close()
+})
+
+test('query ends with the reason of its signal', async () => {
+  const stop = new AbortController()
+  const running = made.copy.query((session) => session.rows(SLOW), { ...LIMIT, signal: stop.signal })
+  stop.abort(new Error('the client left'))
+  await expect(running).rejects.toThrow('the client left')
+  const never = made.copy.query(() => Promise.reject(new TypeError('was begun')), {
+    ...LIMIT,
+    signal: stop.signal,
+  })
+  await expect(never).rejects.toThrow('the client left')
+})
+
+test('query waits for a session no longer than its time, and those behind it have their turn', async () => {
+  const copy = await openCopy({ folder: made.folder, memoryBytes: MEMORY_BYTES, sessions: 1 })
+  const { promise: held, resolve: letGo } = Promise.withResolvers<void>()
+  const holding = copy.query(() => held, LIMIT)
+  const waiting = copy.query(() => Promise.resolve('first'), { timeoutMs: 10 })
+  const behind = copy.query(() => Promise.resolve('second'), LIMIT)
+  await expect(waiting).rejects.toMatchObject({ code: 'QUERY_FAILED' })
+  letGo()
+  await holding
+  expect(await behind).toBe('second')
+  await copy.close()
+})
+
+test('query passes on what the work throws', async () => {
+  await expect(made.copy.query(() => Promise.reject(new TypeError('mine')), LIMIT)).rejects.toThrow('mine')
+  await expect(made.rows('SELECT nothing')).rejects.toThrow(/Binder Error/)
+})
+
+test('close waits for the query that runs, and refuses those that wait and those that come', async () => {
+  const copy = await openCopy({ folder: made.folder, memoryBytes: MEMORY_BYTES, sessions: 1 })
+  const running = copy.query((session) => session.rows('SELECT count(*) AS n FROM range(10_000_000)'), LIMIT)
+  const waiting = copy.query((session) => session.rows('SELECT 1'), LIMIT)
+  const closing = copy.close()
+  await expect(waiting).rejects.toMatchObject({ code: 'QUERY_FAILED' })
+  await expect(copy.query((session) => session.rows('SELECT 1'), LIMIT)).rejects.toMatchObject({
+    code: 'QUERY_FAILED',
+  })
+  expect(await running).toEqual([{ n: '10000000' }])
+  await closing
+  await copy.close()
+})
+
+test('documents gives documents in the order of their places, also one twice', async () => {
+  const rows = await made.rows(
+    'SELECT internal_id, "at", bytes, crc32 FROM copy.company ORDER BY internal_id',
+  )
+  const places = placesOf(rows)
+  const file = await readFile(join(made.folder, 'companies.jsonl'))
+  const orders = [
+    places,
+    places.toReversed(),
+    [...places, ...places],
+    places.filter((_, at) => at % 17 === 3),
+    [],
+  ]
+  for (const order of orders) {
+    const documents = await made.copy.documents('companies', order)
+    expect(documents.map(String)).toEqual(order.map(({ at, bytes }) => String(file.subarray(at, at + bytes))))
+  }
+})
+
+test('documents refuses a place behind the end of the file', async () => {
+  const { size } = await stat(join(made.folder, 'companies.jsonl'))
+  const reading = made.copy.documents('companies', [{ at: size - 1, bytes: 2, crc32: 0 }])
+  await expect(reading).rejects.toMatchObject({ code: 'COPY_UNUSABLE' })
+})

@@ -9,7 +9,7 @@ import { FIGURE_SCALE } from '../contract/dictionaries.ts'
 import { LINE_ITEMS } from '../contract/line-items.ts'
 import { COMPANY, CONTENT, type Content, PROTECTED_IDENTITY } from '../contract/objects.ts'
 import type { Drift } from '../core/partition.ts'
-import { type LineItemName, UNKNOWN_LIMITS, type UnknownItems } from '../core/unknown-names.ts'
+import { itemKey, type LineItemName, UNKNOWN_LIMITS, type UnknownItems } from '../core/unknown-names.ts'
 import { type CompiledField, type CompiledObject, compile } from './compiled-contract.ts'
 import { DriftLog, type UnknownLimits } from './drift-log.ts'
 import { type ExactFigure, exactFigures, type StatementRange, SURE_CHARACTERS } from './exact-figures.ts'
@@ -68,7 +68,10 @@ export class RecordChecker {
   #power = 0
   #hasLongFigures = false
   /** `category index * 2^26 + item index` of pairs outside the contract, to count them without a text. */
-  readonly #unknownPairs = new Map<number, { readonly name: string; readonly item: LineItemName }>()
+  readonly #unknownPairs = new Map<
+    number,
+    { readonly name: string; readonly key: string; readonly item: LineItemName }
+  >()
   readonly #contractPairs = new Set<number>()
   #stamp = 0
   readonly #stamps: number[] = []
@@ -471,13 +474,14 @@ export class RecordChecker {
         this.#contractPairs.add(pair)
         return
       }
-      unknown = { name, item: { category: categoryName, lineItem } }
+      const names = { category: categoryName, lineItem }
+      unknown = { name, key: itemKey(names), item: names }
       // The index of a name that the record brings may be another's in the next one.
       const { categories, lineItems } = this.#seen
       const lasting = category < categories.names.length && item < lineItems.names.length
       if (lasting && this.#unknownPairs.size < MOST_PAIRS) this.#unknownPairs.set(pair, unknown)
     }
-    this.#items.saw(unknown.item)
+    this.#items.saw(unknown.key, unknown.item)
     this.#drift.saw('line-item', unknown.name)
   }
 

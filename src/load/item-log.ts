@@ -1,6 +1,6 @@
 /** Line items beyond the contract of the records of a block, as far as they are few. */
 
-import { itemKey, type LineItemName, type UnknownItems } from '../core/unknown-names.ts'
+import type { LineItemName, UnknownItems } from '../core/unknown-names.ts'
 
 /** Most items of a block that are listed, and most of their letters: what the journal holds of each partition. */
 export const MOST_LISTED = { items: 50, letters: 4096 } as const
@@ -17,8 +17,9 @@ export class ItemLog {
     if (this.#record.size > 0) this.#record = new Map()
   }
 
-  saw(item: LineItemName): void {
-    this.#record.set(itemKey(item), item)
+  /** @param key `itemKey` of the item */
+  saw(key: string, item: LineItemName): void {
+    this.#record.set(key, item)
   }
 
   keepRecord(): void {

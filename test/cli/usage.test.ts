@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest'
+import { exitCodeOf } from '../../src/cli/exit-codes.ts'
 import { newProgram } from '../../src/cli/program.ts'
+import { asToolkitError } from '../../src/cli/report-error.ts'
 import { cli, errorCode } from './run-cli.ts'
 
 const COMMANDS = newProgram().commands.flatMap((command) =>
@@ -8,15 +10,32 @@ const COMMANDS = newProgram().commands.flatMap((command) =>
     : [[command.name()]],
 )
 
+/** The help of a command, made in this very process. */
+const helpOf = async (words: readonly string[]): Promise<string> => {
+  const program = newProgram()
+  const printed: string[] = []
+  const all = [program, ...program.commands, ...program.commands.flatMap(({ commands }) => commands)]
+  for (const command of all) command.configureOutput({ writeOut: (text) => printed.push(text) })
+  await expect(program.parseAsync([...words, '--help'], { from: 'user' })).rejects.toMatchObject({
+    code: 'commander.helpDisplayed',
+    exitCode: 0,
+  })
+  return printed.join('')
+}
+
 test.each(COMMANDS.map((words) => [words.join(' '), words] as const))(
-  '%s --help prints usage and examples to standard output',
+  '%s --help prints usage and examples',
   async (_, words) => {
-    const { code, stdout, stderr } = await cli([...words, '--help'])
-    expect([code, stderr]).toEqual([0, ''])
-    expect(stdout).toContain(`Usage: firmlake ${words.join(' ')}`)
-    expect(stdout).toContain('Examples:\n  # ')
+    const help = await helpOf(words)
+    expect(help).toContain(`Usage: firmlake ${words.join(' ')}`)
+    expect(help).toContain('Examples:\n  # ')
   },
 )
+
+test('convert --help ends with 0 and prints to standard output what this process would', async () => {
+  const help = { code: 0, stdout: await helpOf(['convert']), stderr: '' }
+  expect(await cli(['convert', '--help'])).toEqual(help)
+})
 
 test('--version prints the version', async () => {
   expect(await cli(['--version'])).toMatchObject({
@@ -51,6 +70,14 @@ describe('wrong usage ends with 2', () => {
     [['verify', '--lake']],
     [['manifest', '--lake', 'l', '--raw']],
   ])('%j', async (args) => {
+    const error = await newProgram()
+      .parseAsync(args, { from: 'user' })
+      .then(() => undefined, asToolkitError)
+    expect(error).toMatchObject({ code: 'USAGE' })
+    expect(exitCodeOf(error, undefined)).toBe(2)
+  })
+
+  test.each([[['nope']], [['convert', 'x', '--lake', '']]])('%j, as a process', async (args) => {
     const result = await cli([...args, '--json'])
     expect(result).toMatchObject({ code: 2, stdout: '' })
     expect(errorCode(result)).toBe('USAGE')

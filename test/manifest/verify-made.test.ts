@@ -1,7 +1,7 @@
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { writeFileList } from '../../src/manifest/file-list.ts'
+import { readFileList, writeFileList } from '../../src/manifest/file-list.ts'
 import { verifyLake } from '../../src/manifest/verify.ts'
 import { sha256Of } from '../../src/support/hash.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
@@ -35,7 +35,9 @@ test.each(['_serve', '_batches'])(
         expect((await verify(lake)).problems).toEqual([
           { path: `${parent}/00000001/${name}`, problem, detail: expect.any(String) },
         ])
-      for (let at = 0; at < good.length; at += 1) {
+      // Of the list here only some: each byte of it is tried below.
+      const step = Math.ceil(good.length / 20)
+      for (let at = 0; at < good.length; at += step) {
         const bad = Buffer.from(good)
         bad[at] = (bad[at] ?? 0) ^ 1
         await writeFile(path, bad)
@@ -53,6 +55,19 @@ test.each(['_serve', '_batches'])(
     expect((await verify(lake, 1)).problems).toHaveLength(1)
   },
 )
+
+test('readFileList takes no list with a changed byte', async () => {
+  const { folder } = await lakeWith('_serve')
+  const path = join(folder, 'files.json')
+  const good = await readFile(path)
+  expect(await readFileList(folder)).toMatchObject({ kind: 'list' })
+  for (let at = 0; at < good.length; at += 1) {
+    const bad = Buffer.from(good)
+    bad[at] = (bad[at] ?? 0) ^ 1
+    await writeFile(path, bad)
+    expect(await readFileList(folder), `byte ${at}`).toMatchObject({ kind: 'changed' })
+  }
+})
 
 test('verifyLake notes a folder of an earlier release, which has no list', async () => {
   const { lake, folder } = await lakeWith('_serve')

@@ -1,4 +1,7 @@
-/** Every fault on the listings, and redirects on every operation: nothing goes to the other host. */
+/**
+ * The faults that are a listing's own, and redirects on every operation: nothing goes to the other host. Of those in
+ * place of an answer there is one for each way to take it: the tests of pages have all.
+ */
 
 import { mkdtemp, rm } from 'node:fs/promises'
 import { createServer } from 'node:net'
@@ -43,14 +46,7 @@ afterAll(() => rm(join(served, '..'), { recursive: true, force: true }))
 
 /** What is asked for, and of which fault's target it is. */
 const LISTINGS = {
-  'the parameters of companies': {
-    on: 'parameters',
-    ask: (service: Service) => service.parameters('companies'),
-  },
-  'the parameters of relations': {
-    on: 'parameters',
-    ask: (service: Service) => service.parameters('relations'),
-  },
+  'the parameters': { on: 'parameters', ask: (service: Service) => service.parameters('companies') },
   'the batch files': { on: 'batchFiles', ask: (service: Service) => service.batchFiles() },
 } as const
 
@@ -68,19 +64,12 @@ const plain = (fault: FaultKind, stays: Case['stays'] = 'SERVICE_FAILED'): Case 
 })
 
 const CASES: readonly Case[] = [
-  plain('429', 'SERVICE_BUSY'),
-  { ...plain('429', 'SERVICE_BUSY'), name: '429 with Retry-After', rule: { retryAfter: '600' } },
-  plain('500'),
-  { ...plain('502'), name: '502 with HTML' },
-  plain('503'),
   { ...plain('503', 'SERVICE_BUSY'), name: '503 with Retry-After', rule: { retryAfter: '600' } },
-  plain('reset'),
   plain('resetInBody'),
   plain('truncated'),
   plain('truncatedUnannounced'),
   plain('halfDocument'),
   plain('damaged'),
-  { ...plain('stall'), client: { headersTimeoutMs: 1000, maxWaitMs: 100 } },
   { ...plain('drip'), rule: { bytesPerSecond: 10 }, client: { speed: 200, maxWaitMs: 100 } },
   { ...plain('drip', 'passes'), name: 'drip that flows', rule: { bytesPerSecond: 100_000 } },
   plain('redirect', 'SERVICE_REDIRECTED'),
@@ -89,13 +78,13 @@ const CASES: readonly Case[] = [
 ]
 const FINAL: readonly FaultKind[] = ['redirect', 'expiredCursor']
 
-test('the table has every fault that listings can have', () => {
+test('the table has every fault of a body', () => {
   const named = new Set(CASES.map(({ fault }) => fault))
-  const others = FAULT_NAMES.filter((name) => !named.has(name))
-  expect(others.map(stageOf)).toEqual(['page', 'last page', 'last page', 'head'])
+  const own = FAULT_NAMES.filter((name) => stageOf(name) === 'body')
+  expect(own.filter((name) => !named.has(name))).toEqual([])
 })
 
-describe.each(Object.entries(LISTINGS))('%s', (listing, { on, ask }) => {
+describe.each(Object.entries(LISTINGS))('%s', (_, { on, ask }) => {
   let whole: unknown
   const listed = async (service: Service): Promise<unknown> => ask(service)
 
@@ -128,8 +117,7 @@ describe.each(Object.entries(LISTINGS))('%s', (listing, { on, ask }) => {
       const faults: FaultRule[] = [{ on, fault, selection, ...rule }]
       const from = await serving(served, { faults }, client)
       const lake = join(await temporaryFolder(), 'lake')
-      const content = listing === 'the parameters of relations' ? 'relations' : 'companies'
-      const pulling = on === 'batchFiles' ? batchesFrom(from, lake) : pullFrom(from, lake, { content })
+      const pulling = on === 'batchFiles' ? batchesFrom(from, lake) : pullFrom(from, lake)
       const error = await pulling.catch((reason: unknown) => reason)
       expect(error).toMatchObject({ code })
       expect(String(error)).toMatch(/^ToolkitError: Cannot \w+ /)

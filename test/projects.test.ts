@@ -16,6 +16,7 @@ test.each([
   ['a process', `import { spawn } from 'node:child_process'`, 'integration'],
   ['a listener', `import { createServer } from 'node:net'`, 'integration'],
   ['our own server', `import { openServer } from '../../src/server/deep/http/open-server.ts'`, 'integration'],
+  ['whole runs', `import { openBench } from '../pipeline/batch-bench.ts'`, 'integration'],
   ['a small disk', `import { smallDisk } from '../support/small-disk.ts'`, 'durability'],
   ['an S3 server', `import { startS3Server } from '../support/s3-server.ts'`, 'peers'],
   ['a peer and a disk', `import '../support/small-disk.ts'\nimport '../support/readers.ts'`, 'peers'],

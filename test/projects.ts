@@ -13,9 +13,9 @@ const PATTERNS = {
   peers: /^test\/support\/(readers|s3-server|rest-catalog|postgres-server)\.ts$/,
   // Kills, full disks, damage, and the short forms of campaigns.
   durability: /^test\/(durability|campaign)\/|^test\/support\/(small-disk|kills)\.ts$/,
-  // Processes and servers of our own, and the command line.
+  // Processes and servers of our own, the command line, and whole runs of many steps.
   integration:
-    /^(node:)?(child_process|cluster|dgram|http|http2|https|net|tls|worker_threads)$|^fastify$|\/(open-server|serve-lake)\.ts$/,
+    /\/(batch-bench|sample-lake|open-server|serve-lake)\.ts$|^fastify$|^(node:)?(child_process|cluster|dgram|http|http2|https|net|tls|worker_threads)$/,
 } as const
 
 export const PROJECTS = [...(Object.keys(PATTERNS) as (keyof typeof PATTERNS)[]), 'unit'] as const

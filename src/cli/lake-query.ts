@@ -3,10 +3,9 @@
 import { type LakeQuery, openLakeQuery } from '../lake/lake/lake-query.ts'
 import type { AroundFetch } from '../lake/lake/lake-views.ts'
 import { readSnapshot } from '../manifest/snapshots.ts'
-import type { FetchProgress } from '../storage/storage.ts'
-import { fetchText, longCheckText } from './fetch-text.ts'
 import { interruptible } from './interrupt.ts'
 import { ProgressLine } from './output/progress-line.ts'
+import { showFetch } from './output/show-fetch.ts'
 
 export interface LakeQueryRequest {
   readonly lake: string
@@ -19,15 +18,6 @@ export interface LakeQueryRequest {
   /** Compares lengths only. @default false */
   readonly unchecked?: boolean | undefined
 }
-
-/** Shows how far a fetch and check of files is, and says before a long check that it will be one. */
-export const showFetch =
-  (line: ProgressLine) =>
-  (progress: FetchProgress): void => {
-    const long = longCheckText(progress)
-    if (long !== undefined && progress.files === 0) line.log(long)
-    line.show(() => fetchText(progress))
-  }
 
 /** Shows how far a fetch is, and lets it be stopped. Statements are not: a signal ends them with the process. */
 const shownFetch =

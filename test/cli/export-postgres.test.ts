@@ -3,28 +3,17 @@
 import type { ChildProcess } from 'node:child_process'
 import { mkdir, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { needs } from '../support/needs.ts'
-import {
-  type PostgresServer,
-  postgresMissing,
-  startPostgres,
-  withClient,
-} from '../support/postgres-server.ts'
+import { beforeEach, expect, test } from 'vitest'
+import { withClient } from '../support/postgres-server.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
+import { usePostgres } from '../support/use-postgres.ts'
 import { cli, cliJson, errorCode, SAMPLE_COMPANIES } from './run-cli.ts'
 
-const missing = postgresMissing()
-let server: PostgresServer
+const server = usePostgres()
 let url = ''
-
-beforeAll(async () => {
-  if (missing !== undefined) return
-  server = startPostgres()
-  url = server.url(await server.newDatabase())
+beforeEach(async () => {
+  url ||= server().url(await server().newDatabase())
 })
-afterAll(() => server?.remove())
-beforeEach((context) => needs(context, 'a PostgreSQL server', missing))
 
 const countOf = (table: string): Promise<string | undefined> =>
   withClient(url, async (client) => {
@@ -58,7 +47,7 @@ test('Ctrl-C ends a load with 130, and neither staged rows nor a part of them ar
   const [lake, temporary] = [join(folder, 'lake'), join(folder, 'temporary')]
   await mkdir(temporary)
   await cliJson(['convert', SAMPLE_COMPANIES, '--lake', lake])
-  const own = server.url(await server.newDatabase())
+  const own = server().url(await server().newDatabase())
   await withClient(own, async (other) => {
     // What a load waits for that finds another one at work.
     await other.query("SELECT pg_advisory_lock(hashtextextended('firmlake firmlake', 0))")

@@ -50,8 +50,10 @@ export const cliJson = async <T>(args: readonly string[], options: CliOptions = 
   return JSON.parse(stdout)
 }
 
-/** The code of an error that was printed for programs. */
+/** The code of an error that was printed for programs: the last line, after warnings. */
 export const errorCode = ({ stderr }: CliResult): string => {
-  const report: { readonly error: { readonly code: string } } = JSON.parse(stderr)
+  const report: { readonly error: { readonly code: string } } = JSON.parse(
+    stderr.trimEnd().split('\n').at(-1) ?? '',
+  )
   return report.error.code
 }

@@ -1,10 +1,5 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { cp, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { createInterface } from 'node:readline'
-import { setTimeout as pause } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { collectGarbage } from '../../src/manifest/gc.ts'
 import { readSnapshot } from '../../src/manifest/snapshots.ts'
@@ -12,54 +7,20 @@ import { compact } from '../../src/pipeline/compact/compact.ts'
 import { convert } from '../../src/pipeline/convert/convert.ts'
 import { seededRandom } from '../manifest/damage.ts'
 import { hashLake, verify } from '../pipeline/batch-bench.ts'
+import { type Moment, type Outcome, runAndKill } from '../support/kills.ts'
 import { leaveRoom, smallDisk } from '../support/small-disk.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { type Batches, writeBatches } from './batches.ts'
 
-const CHILD = fileURLToPath(new URL('child-compacts.ts', import.meta.url))
+const CHILD = new URL('child-compacts.ts', import.meta.url)
 const KILLS = Number(process.env.FIRMLAKE_COMPACT_KILLS ?? 6)
 const SEED = Number(process.env.FIRMLAKE_SEED ?? Date.now() % 1_000_000)
 const TARGET_BYTES = 16_384
 const KIB = 1024
 const HALF = { kind: 'share', share: 0.5 } as const
 
-type Moment = { readonly after: 'started' | 'committing'; readonly ms: number } | 'never'
-
-interface Outcome {
-  readonly killed: boolean
-  readonly committing: boolean
-  readonly code: number | null
-  readonly workMs: number
-  readonly commitMs: number
-}
-
-const runChild = async (lake: string, moment: Moment): Promise<Outcome> => {
-  const child = spawn(process.execPath, [CHILD, lake, String(TARGET_BYTES)], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
-  const ended = once(child, 'exit') as Promise<[number | null, NodeJS.Signals | null]>
-  const began = new Map<string, number>()
-  const timers = new AbortController()
-  createInterface({ input: child.stdout }).on('line', (kind) => {
-    if (began.has(kind)) return
-    began.set(kind, performance.now())
-    if (moment !== 'never' && moment.after === kind)
-      pause(moment.ms, undefined, { signal: timers.signal }).then(
-        () => child.kill('SIGKILL'),
-        () => undefined,
-      )
-  })
-  const [code, signal] = await ended
-  timers.abort()
-  const since = (kind: string): number => performance.now() - (began.get(kind) ?? performance.now())
-  return {
-    killed: signal === 'SIGKILL',
-    committing: began.has('committing'),
-    code,
-    workMs: since('started'),
-    commitMs: since('committing'),
-  }
-}
+const runChild = (lake: string, moment: Moment): Promise<Outcome> =>
+  runAndKill(CHILD, [lake, String(TARGET_BYTES)], moment)
 
 let batches: Batches
 /** A lake of two loads that overlap, and what its current views give. */

@@ -1,62 +1,22 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { createInterface } from 'node:readline'
 import { setTimeout as pause } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { collectGarbage } from '../../src/manifest/gc.ts'
 import { seededRandom } from '../manifest/damage.ts'
 import { hashLake, verify } from '../pipeline/batch-bench.ts'
+import { type Moment, type Outcome, runAndKill } from '../support/kills.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { type Batches, writeBatches } from './batches.ts'
 
-const CHILD = fileURLToPath(new URL('child-convert.ts', import.meta.url))
+const CHILD = new URL('child-convert.ts', import.meta.url)
 const KILLS = Number(process.env.FIRMLAKE_KILLS ?? 12)
 const SEED = Number(process.env.FIRMLAKE_SEED ?? Date.now() % 1_000_000)
 const BLOCK_BYTES = 60_000
 
-/** When to kill: so long after the run or its commit has begun; `never` lets it end. */
-type Moment = { readonly after: 'started' | 'committing'; readonly ms: number } | 'never'
-
-interface Outcome {
-  readonly killed: boolean
-  /** Whether it had begun to commit. */
-  readonly committing: boolean
-  readonly code: number | null
-  /** From the begin of the run, and of its commit, to the end. */
-  readonly workMs: number
-  readonly commitMs: number
-}
-
-/** Runs the convert in a process of its own. */
-const runChild = async (lake: string, { folder, paths }: Batches, moment: Moment): Promise<Outcome> => {
-  const args = [CHILD, lake, String(BLOCK_BYTES), ...paths]
-  const child = spawn(process.execPath, args, { cwd: folder, stdio: ['ignore', 'pipe', 'inherit'] })
-  const ended = once(child, 'exit') as Promise<[number | null, NodeJS.Signals | null]>
-  const began = new Map<string, number>()
-  const timers = new AbortController()
-  createInterface({ input: child.stdout }).on('line', (kind) => {
-    if (began.has(kind)) return
-    began.set(kind, performance.now())
-    if (moment !== 'never' && moment.after === kind)
-      pause(moment.ms, undefined, { signal: timers.signal }).then(
-        () => child.kill('SIGKILL'),
-        () => undefined,
-      )
-  })
-  const [code, signal] = await ended
-  timers.abort()
-  const since = (kind: string): number => performance.now() - (began.get(kind) ?? performance.now())
-  return {
-    killed: signal === 'SIGKILL',
-    committing: began.has('committing'),
-    code,
-    workMs: since('started'),
-    commitMs: since('committing'),
-  }
-}
+/** Converts in a process of its own. */
+const runChild = (lake: string, { folder, paths }: Batches, moment: Moment): Promise<Outcome> =>
+  runAndKill(CHILD, [lake, String(BLOCK_BYTES), ...paths], moment, folder)
 
 let batches: Batches
 let undisturbed: { readonly hashes: Readonly<Record<string, string>> } & Pick<Outcome, 'workMs' | 'commitMs'>

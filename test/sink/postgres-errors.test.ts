@@ -1,28 +1,15 @@
 /** What the PostgreSQL sink says when something is wrong, and what is left when a process is killed. */
 
 import { createServer } from 'node:net'
-import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { postgresSink } from '../../src/sink/postgres/postgres.ts'
 import { startChild } from '../support/children.ts'
-import { needs } from '../support/needs.ts'
-import {
-  PASSWORD,
-  type PostgresServer,
-  postgresMissing,
-  startPostgres,
-  withClient,
-} from '../support/postgres-server.ts'
+import { PASSWORD, withClient } from '../support/postgres-server.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
+import { usePostgres } from '../support/use-postgres.ts'
 import { companies, postgresBench, sales } from './postgres-bench.ts'
 
-const missing = postgresMissing()
-let server: PostgresServer
-
-beforeAll(() => {
-  if (missing === undefined) server = startPostgres({ durable: true })
-})
-afterAll(() => server?.remove())
-beforeEach((context) => needs(context, 'a PostgreSQL server', missing))
+const server = usePostgres({ durable: true })
 
 /** The error of loading an empty run. */
 const failure = async (url: string): Promise<unknown> => {
@@ -44,29 +31,29 @@ const closedPort = async (): Promise<number> => {
 
 describe('an error', () => {
   test('of a wrong password is TARGET_REFUSED and does not tell it', async () => {
-    const error = await failure(server.url('postgres', 'postgres', 'falsch-91'))
+    const error = await failure(server().url('postgres', 'postgres', 'falsch-91'))
     expect(error).toMatchObject({ code: 'TARGET_REFUSED', context: { sqlstate: '28P01' } })
     expect(String(error)).not.toContain('falsch-91')
   })
 
   test('of a missing database is TARGET_REFUSED', async () => {
-    const error = await failure(server.url('nowhere'))
+    const error = await failure(server().url('nowhere'))
     expect(error).toMatchObject({ code: 'TARGET_REFUSED', message: expect.stringContaining('"nowhere"') })
     expect(String(error)).not.toContain(PASSWORD)
   })
 
   test('of missing rights is TARGET_REFUSED', async () => {
-    const database = await server.newDatabase()
-    await withClient(server.url(database), (client) => client.query(`CREATE ROLE guest LOGIN PASSWORD 'x'`))
-    expect(await failure(server.url(database, 'guest', 'x'))).toMatchObject({
+    const database = await server().newDatabase()
+    await withClient(server().url(database), (client) => client.query(`CREATE ROLE guest LOGIN PASSWORD 'x'`))
+    expect(await failure(server().url(database, 'guest', 'x'))).toMatchObject({
       code: 'TARGET_REFUSED',
       message: expect.stringContaining('permission denied'),
     })
   })
 
   test('of a database in another encoding is TARGET_REFUSED', async () => {
-    const database = await server.newDatabase(`ENCODING 'LATIN1' LOCALE 'C' TEMPLATE template0`)
-    expect(await failure(server.url(database))).toMatchObject({
+    const database = await server().newDatabase(`ENCODING 'LATIN1' LOCALE 'C' TEMPLATE template0`)
+    expect(await failure(server().url(database))).toMatchObject({
       code: 'TARGET_REFUSED',
       message: expect.stringContaining('LATIN1'),
     })
@@ -88,7 +75,7 @@ describe('an error', () => {
   )
 
   test('of a value names table and class and no value', async () => {
-    const { load } = await postgresBench(server.url(await server.newDatabase()))
+    const { load } = await postgresBench(server().url(await server().newDatabase()))
     const secret = `SELECT ['nan'::DOUBLE] AS numbers, 'secret-5' AS text`
     const error = await load('run-1', { 'p-0': { answer: secret } }).catch((reason: unknown) => reason)
     expect(error).toMatchObject({ code: 'TARGET_REFUSED', context: { sqlstate: '22P02' }, cause: undefined })
@@ -96,7 +83,7 @@ describe('an error', () => {
   })
 
   test('of a record twice in a partition is TARGET_REFUSED and names the key', async () => {
-    const { load } = await postgresBench(server.url(await server.newDatabase()))
+    const { load } = await postgresBench(server().url(await server().newDatabase()))
     const twice = companies([1, 'one'], [1, 'uno'])
     await expect(load('run-1', { 'p-0': { companies: twice } })).rejects.toMatchObject({
       code: 'TARGET_REFUSED',
@@ -107,7 +94,7 @@ describe('an error', () => {
 
 /** A database with a run loaded, a second one staged, and a lock that stops its commit in its midst. */
 const halfway = async () => {
-  const url = server.url(await server.newDatabase())
+  const url = server().url(await server().newDatabase())
   const bench = await postgresBench(url)
   const { load, stage, ask } = bench
   await load('run-1', { 'p-0': { companies: companies([1, 'one']), financials: sales([1, 2022, 10]) } })
@@ -155,9 +142,9 @@ describe('a commit', () => {
     const { staged, waiting, state } = await halfway()
     const commit = staged.run.commit(staged.files).catch((reason: unknown) => reason)
     await waiting(1)
-    server.kill()
+    server().kill()
     expect(await commit).toMatchObject({ code: 'TARGET_FAILED' })
-    server.start()
+    server().start()
     expect(await state()).toEqual(BEFORE)
     await staged.run.commit(staged.files)
     expect(await state()).toEqual(AFTER)

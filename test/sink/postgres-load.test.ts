@@ -1,26 +1,14 @@
 /** What the PostgreSQL sink makes of the lake's tables, and which rows it shows. */
 
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { TABLES } from '../../src/lake/tables/tables.ts'
-import { needs } from '../support/needs.ts'
-import {
-  type PostgresServer,
-  postgresMissing,
-  startPostgres,
-  withClient,
-} from '../support/postgres-server.ts'
+import { withClient } from '../support/postgres-server.ts'
+import { usePostgres } from '../support/use-postgres.ts'
 import { companies, type PostgresBench, postgresBench, sales } from './postgres-bench.ts'
 
-const missing = postgresMissing()
-let server: PostgresServer
+const server = usePostgres()
 
-beforeAll(() => {
-  if (missing === undefined) server = startPostgres()
-})
-afterAll(() => server?.remove())
-beforeEach((context) => needs(context, 'a PostgreSQL server', missing))
-
-const bench = async (): Promise<PostgresBench> => postgresBench(server.url(await server.newDatabase()))
+const bench = async (): Promise<PostgresBench> => postgresBench(server().url(await server().newDatabase()))
 
 const COMPANIES = 'SELECT internal_id, name FROM firmlake.companies ORDER BY 1'
 const SALES = 'SELECT internal_id, fiscal_year, value FROM firmlake.financials ORDER BY 1, 2'
@@ -374,7 +362,7 @@ describe('a load that is stopped', () => {
     { what: 'copies', table: 'answers', sql: 'SELECT i, hash(i)::VARCHAR AS h FROM range(3000000) AS t (i)' },
     { what: 'waits for a lock', table: 'companies', sql: companies([1, 'new'], [2, 'two']) },
   ])('while it $what is gone as a whole, at the server too', async ({ table, sql }) => {
-    const url = server.url(await server.newDatabase())
+    const url = server().url(await server().newDatabase())
     const { load, ask, sink, stage } = await postgresBench(url)
     await load('run-1', { 'p-0': { companies: companies([1, 'one']) } })
     const { files } = await stage('run-2', { 'p-0': { [table]: sql } })

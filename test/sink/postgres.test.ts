@@ -2,33 +2,22 @@
 
 import { readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, beforeEach } from 'vitest'
+import { beforeEach } from 'vitest'
 import type { FileEntry } from '../../src/core/partition.ts'
 import type { Row, Session } from '../../src/lake/duckdb/engine.ts'
 import { literal } from '../../src/lake/duckdb/sql.ts'
 import { postgresSink } from '../../src/sink/postgres/postgres.ts'
-import { needs } from '../support/needs.ts'
-import {
-  type PostgresServer,
-  postgresMissing,
-  startPostgres,
-  withClient,
-} from '../support/postgres-server.ts'
+import { withClient } from '../support/postgres-server.ts'
+import { usePostgres } from '../support/use-postgres.ts'
 import { belowAFile, describeSink, type Target } from './describe-sink.ts'
 import { OWNER, withOwner } from './lake-rows.ts'
 import { columnList } from './sink-rows.ts'
 
-const missing = postgresMissing()
-let server: PostgresServer
+const server = usePostgres()
 let url = ''
-
-beforeAll(async () => {
-  if (missing !== undefined) return
-  server = startPostgres()
-  url = server.url(await server.newDatabase())
+beforeEach(async () => {
+  url ||= server().url(await server().newDatabase())
 })
-afterAll(() => server?.remove())
-beforeEach((context) => needs(context, 'a PostgreSQL server', missing))
 
 const filesBelow = async (folder: string): Promise<string[]> => {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => [])

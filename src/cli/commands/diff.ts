@@ -6,7 +6,6 @@ import type { Snapshot } from '../../core/partition.ts'
 import type { DiffProgress } from '../../lake/diff/compare-snapshots.ts'
 import type { DiffRows, DiffSummary, LakeDiff } from '../../lake/diff/open-diff.ts'
 import { interruptible } from '../interrupt.ts'
-import { showFetch } from '../lake-query.ts'
 import {
   type JsonOption,
   jsonOption,
@@ -22,6 +21,7 @@ import { formatCount, formatCounted } from '../output/format.ts'
 import { print, printLines } from '../output/print.ts'
 import { MOST_TABLE_ROWS, RESULT_FORMATS, type ResultFormat } from '../output/print-result.ts'
 import { ProgressLine } from '../output/progress-line.ts'
+import { showFetch } from '../output/show-fetch.ts'
 
 const PARTS = ['companies', 'restatements'] as const
 type Part = (typeof PARTS)[number]

@@ -11,7 +11,6 @@ import { createSnapshot, readSnapshot } from '../../../src/manifest/snapshots.ts
 import { publishedFormats } from '../../../src/pipeline/targets/publish.ts'
 import { temporaryName, thisProcess } from '../../../src/support/process-identity.ts'
 import { verify } from '../../pipeline/batch-bench.ts'
-import { startChild } from '../../support/children.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 import {
   commitChanged,
@@ -25,9 +24,6 @@ import {
   smallLake,
   versionsOf,
 } from '../sample-lake.ts'
-
-const CHILD = new URL('../child-publish.ts', import.meta.url)
-const KILLS = Number(process.env.FIRMLAKE_PUBLISH_KILLS ?? 3)
 
 let folderOfTwelve: string
 beforeAll(async () => {
@@ -350,37 +346,6 @@ test('publish writes a new schema where its columns are more than those of the l
     'of_a_newer_tool',
     'employees',
   ])
-})
-
-test('publish by two processes at once gives the log of one', async () => {
-  const folder = await twelveRuns()
-  const lake = join(folder, 'lake')
-  await publishDelta(lake)
-  const alone = await logTexts(lake)
-  for (const { name } of TABLES) await rm(join(lake, name, '_delta_log'), { recursive: true })
-  const both = [startChild(CHILD, lake), startChild(CHILD, lake)]
-  expect(await Promise.all(both.map((child) => child.ended()))).toEqual([0, 0])
-  expect(await logTexts(lake)).toEqual(alone)
-})
-
-test('publish goes on where a killed one stood', { timeout: 240_000 }, async () => {
-  const lake = await smallLake(await temporaryFolder(), 4)
-  await publishDelta(lake)
-  const undisturbed = await logTexts(lake)
-  for (let kill = 0; kill < KILLS; kill += 1) {
-    for (const { name } of TABLES) await rm(join(lake, name, '_delta_log'), { recursive: true, force: true })
-    for (let tries = 0; tries < 2; tries += 1) {
-      const child = startChild(CHILD, lake)
-      // Spread over all tables and versions; the kill itself comes at any point behind.
-      const steps = 1 + ((kill * 11 + tries * 7) % 31)
-      for (let step = 0; step < steps; step += 1) if ((await child.nextLine()) === null) break
-      await child.kill()
-    }
-    await publishDelta(lake)
-    expect(await logTexts(lake)).toEqual(undisturbed)
-    await collectGarbage({ lake, now: new Date() })
-    expect((await verify(lake)).problems).toEqual([])
-  }
 })
 
 test('publish stops when it is aborted, and the next one completes it', async () => {

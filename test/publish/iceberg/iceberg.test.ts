@@ -6,7 +6,6 @@ import { collectGarbage } from '../../../src/manifest/gc.ts'
 import { readSnapshot } from '../../../src/manifest/snapshots.ts'
 import { currentSnapshot } from '../../../src/publish/iceberg/table-metadata.ts'
 import { verify } from '../../pipeline/batch-bench.ts'
-import { startChild } from '../../support/children.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 import { commitChanged, loadSmallRun, smallLake, versionsOf } from '../sample-lake.ts'
 import {
@@ -19,9 +18,6 @@ import {
   readMetadata,
   tableText,
 } from './iceberg-lake.ts'
-
-const CHILD = new URL('child-publish.ts', import.meta.url)
-const KILLS = Number(process.env.FIRMLAKE_PUBLISH_KILLS ?? 3)
 
 const texts = (lake: string): Promise<string[]> =>
   Promise.all(TABLES.map(({ name }) => tableText(lake, name)))
@@ -274,35 +270,4 @@ test('verify and gc leave a publication alone', async () => {
   expect((await verify(lake)).problems).toEqual([])
   expect(await collectGarbage({ lake, keep: 1, now: new Date() })).toMatchObject({ files: [], leftovers: [] })
   expect(await texts(lake)).toEqual(before)
-})
-
-test('publish by two processes at once gives the tables of one', async () => {
-  const lake = await smallLake(await temporaryFolder(), 6)
-  await publishIceberg(lake)
-  const alone = await texts(lake)
-  await forget(lake)
-  const both = [startChild(CHILD, lake), startChild(CHILD, lake)]
-  expect(await Promise.all(both.map((child) => child.ended()))).toEqual([0, 0])
-  expect(await texts(lake)).toEqual(alone)
-  for (const { name } of TABLES) {
-    const { snapshots = [] } = await readMetadata(lake, name)
-    expect(await metadataNumbers(lake, name)).toHaveLength(snapshots.length)
-  }
-})
-
-test('publish goes on where a killed one stood', { timeout: 240_000 }, async () => {
-  const lake = await smallLake(await temporaryFolder(), 4)
-  await publishIceberg(lake)
-  const undisturbed = await texts(lake)
-  for (let kill = 0; kill < KILLS; kill += 1) {
-    await forget(lake)
-    for (let tries = 0; tries < 2; tries += 1) {
-      const child = startChild(CHILD, lake)
-      const steps = 1 + ((kill * 11 + tries * 7) % 31)
-      for (let step = 0; step < steps; step += 1) if ((await child.nextLine()) === null) break
-      await child.kill()
-    }
-    await publishIceberg(lake)
-    expect(await texts(lake)).toEqual(undisturbed)
-  }
 })

@@ -1,0 +1,74 @@
+/** Publishing by several processes at once, and by killed ones. */
+
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { TABLES } from '../../src/lake/tables/tables.ts'
+import { collectGarbage } from '../../src/manifest/gc.ts'
+import { verify } from '../pipeline/batch-bench.ts'
+import { metadataNumbers, publishIceberg, tableText } from '../publish/iceberg/iceberg-lake.ts'
+import { logNames, logText, publishDelta, smallLake } from '../publish/sample-lake.ts'
+import { startChild } from '../support/children.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+
+const CHILD = new URL('child-publish.ts', import.meta.url)
+const KILLS = Number(process.env.FIRMLAKE_PUBLISH_KILLS ?? 3)
+
+/** A table's commits; checkpoints are written by either process. */
+const commitNames = async (lake: string, table: string): Promise<string[]> =>
+  (await logNames(lake, table)).filter((name) => name.endsWith('.json'))
+
+const FORMATS = [
+  { format: 'delta', publish: publishDelta, folder: '_delta_log', textOf: logText, listOf: commitNames },
+  {
+    format: 'iceberg',
+    publish: publishIceberg,
+    folder: 'metadata',
+    textOf: tableText,
+    listOf: metadataNumbers,
+  },
+] as const
+
+describe.each(FORMATS)('publish $format', ({ format, publish, folder, textOf, listOf }) => {
+  const texts = (lake: string): Promise<string[]> => Promise.all(TABLES.map(({ name }) => textOf(lake, name)))
+  const lists = (lake: string): Promise<unknown[]> =>
+    Promise.all(TABLES.map(({ name }) => listOf(lake, name)))
+  const forget = async (lake: string): Promise<void> => {
+    for (const { name } of TABLES) await rm(join(lake, name, folder), { recursive: true, force: true })
+  }
+  /** A lake of small runs, and what one undisturbed process publishes of it; nothing is published any more. */
+  const forgotten = async (runs: number) => {
+    const lake = await smallLake(await temporaryFolder(), runs)
+    await publish(lake)
+    const [undisturbed, versions] = [await texts(lake), await lists(lake)]
+    await forget(lake)
+    return { lake, undisturbed, versions }
+  }
+
+  test('by two processes at once gives the tables of one', async () => {
+    // So many that Delta writes a checkpoint.
+    const { lake, undisturbed, versions } = await forgotten(12)
+    const both = [startChild(CHILD, lake, format), startChild(CHILD, lake, format)]
+    expect(await Promise.all(both.map((child) => child.ended()))).toEqual([0, 0])
+    expect(await texts(lake)).toEqual(undisturbed)
+    expect(await lists(lake)).toEqual(versions)
+  })
+
+  test('goes on where a killed one stood', async () => {
+    const { lake, undisturbed } = await forgotten(4)
+    for (let kill = 0; kill < KILLS; kill += 1) {
+      await forget(lake)
+      for (let tries = 0; tries < 2; tries += 1) {
+        const child = startChild(CHILD, lake, format)
+        // Spread over all tables and versions; the kill itself comes at any point behind.
+        const steps = 1 + ((kill * 11 + tries * 7) % 31)
+        for (let step = 0; step < steps; step += 1) if ((await child.nextLine()) === null) break
+        await child.kill()
+      }
+      await publish(lake)
+      expect(await texts(lake)).toEqual(undisturbed)
+      await collectGarbage({ lake, now: new Date() })
+      expect((await verify(lake)).problems).toEqual([])
+    }
+  })
+})

@@ -7,6 +7,8 @@ export interface CampaignOptions {
   readonly seed: number
   /** How many cases; a campaign says what one is. */
   readonly cases: number
+  /** Only cases whose names begin so, of a campaign that names its cases. @default all */
+  readonly only?: string | undefined
   readonly random: () => number
   /** Told of progress, a line each. */
   readonly log: (line: string) => void
@@ -30,6 +32,11 @@ export interface Campaign {
 
 export const runCampaign = (
   campaign: Campaign,
-  { seed, cases, log }: Pick<CampaignOptions, 'seed' | 'cases'> & { readonly log?: (line: string) => void },
+  {
+    seed,
+    cases,
+    only,
+    log,
+  }: Pick<CampaignOptions, 'seed' | 'cases' | 'only'> & { readonly log?: (line: string) => void },
 ): Promise<CampaignResult> =>
-  campaign.run({ seed, cases, random: seededRandom(seed), log: log ?? (() => undefined) })
+  campaign.run({ seed, cases, only, random: seededRandom(seed), log: log ?? (() => undefined) })

@@ -1,4 +1,4 @@
-/** `npm run campaign -- NAME [--seed N] [--cases N]`: the whole form of a campaign; exits with 1 when a promise broke. */
+/** `npm run campaign -- NAME [--seed N] [--cases N] [--only TEXT]`: the whole form of a campaign; exits with 1 when a promise broke. */
 
 import { readdir } from 'node:fs/promises'
 import { parseArgs } from 'node:util'
@@ -12,7 +12,10 @@ const names = (await readdir(import.meta.dirname))
 const {
   values,
   positionals: [name = ''],
-} = parseArgs({ allowPositionals: true, options: { seed: { type: 'string' }, cases: { type: 'string' } } })
+} = parseArgs({
+  allowPositionals: true,
+  options: { seed: { type: 'string' }, cases: { type: 'string' }, only: { type: 'string' } },
+})
 if (!names.includes(name)) {
   console.error(`Cannot run campaign "${name}": there is none of that name, expected ${names.join(', ')}`)
   process.exit(2)
@@ -22,7 +25,14 @@ const seed = Number(values.seed ?? Date.now() % 1_000_000)
 const cases = Number(values.cases ?? campaign.wholeCases)
 console.log(`${name}: ${campaign.about}; ${cases} cases, seed ${seed}`)
 const began = performance.now()
-const { wrong, figures, cases: done } = await runCampaign(campaign, { seed, cases, log: console.log })
+const {
+  wrong,
+  figures,
+  cases: done,
+} = await runCampaign(campaign, {
+  ...{ seed, cases, only: values.only },
+  log: console.log,
+})
 for (const line of wrong) console.log(`WRONG: ${line}`)
 for (const [what, figure] of Object.entries(figures)) console.log(`${what}: ${figure}`)
 console.log(

@@ -107,9 +107,10 @@ const runCommand = async (work: DisturbedWork, fault: PlannedFault): Promise<voi
   await rm(lake, { recursive: true, force: true })
 }
 
-const run = async ({ cases, random, log }: CampaignOptions): Promise<CampaignResult> => {
+const run = async ({ cases, only = '', random, log }: CampaignOptions): Promise<CampaignResult> => {
   await using work = await DisturbedWork.open(random, kindsOf(cases))
-  const chosen = shuffled(allCases(work), random).slice(0, cases)
+  const named = allCases(work).filter((one) => textOf(one).startsWith(only))
+  const chosen = shuffled(named, random).slice(0, cases)
   // Those of one kind of work together: a process has loaded it once.
   const groups = Map.groupBy(chosen, ({ name }) => name)
   let done = 0

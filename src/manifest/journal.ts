@@ -5,6 +5,7 @@ import type { PartitionEntry } from '../core/partition.ts'
 import type { UnknownItems } from '../core/unknown-names.ts'
 import { runPath } from '../lake/lake/layout.ts'
 import { storageOf } from '../storage/open-storage.ts'
+import { count, fits, form, list, object, optional, text, yesNo } from '../support/json-form.ts'
 import { seal, unseal } from '../support/sealed-text.ts'
 import type { RunClaim } from './run-lease.ts'
 import { isPartitionEntry } from './snapshot-form.ts'
@@ -20,29 +21,12 @@ export interface JournalEntry {
 export const JOURNAL_FILE = 'journal.jsonl'
 export const journalPath = (run: string): string => `${runPath(run)}/${JOURNAL_FILE}`
 
-const isItem = (value: unknown): boolean =>
-  typeof value === 'object' &&
-  value !== null &&
-  'category' in value &&
-  typeof value.category === 'string' &&
-  'lineItem' in value &&
-  typeof value.lineItem === 'string'
-
-const isUnknownItems = (value: unknown): boolean =>
-  typeof value === 'object' &&
-  value !== null &&
-  'items' in value &&
-  Array.isArray(value.items) &&
-  value.items.every(isItem) &&
-  'more' in value &&
-  typeof value.more === 'boolean'
-
-const isEntry = (value: object): value is JournalEntry =>
-  'partition' in value &&
-  'layers' in value &&
-  isPartitionEntry(value.partition) &&
-  Number.isSafeInteger(value.layers) &&
-  (!('unknownItems' in value) || isUnknownItems(value.unknownItems))
+const ENTRY = object({
+  partition: form(isPartitionEntry, 'an entry of a partition'),
+  layers: count,
+  unknownItems: optional(object({ items: list(object({ category: text, lineItem: text })), more: yesNo })),
+})
+const isEntry = (value: unknown): value is JournalEntry => fits(ENTRY, value)
 
 /** A line as it was appended; `null` when a byte of it is another. Earlier releases sealed none. */
 export const parseEntry = (line: Buffer): JournalEntry | null => {

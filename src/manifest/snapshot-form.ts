@@ -1,6 +1,6 @@
 /** Checks data read from disk against the forms of `core/partition.ts`. Fields that are not known are let through. */
 
-import { CONTENT } from '../contract/objects.ts'
+import { CONTENT, type Content } from '../contract/objects.ts'
 import type {
   BatchEntry,
   Counts,
@@ -14,80 +14,59 @@ import type {
   WindowEntry,
 } from '../core/partition.ts'
 import { isDataPath } from '../lake/lake/layout.ts'
+import {
+  count,
+  type Form,
+  fits,
+  form,
+  list,
+  misfitOf,
+  oneOf,
+  optional,
+  orNull,
+  sha256,
+  shapeOf,
+  text,
+  valuesOf,
+  yesNo,
+} from '../support/json-form.ts'
 
-/** Gives the place of the first misfit, or `null`. */
-type Check = (value: unknown, at: string) => string | null
+const content: Form<Content> = form(
+  (value): value is Content => typeof value === 'string' && Object.hasOwn(CONTENT, value),
+  'companies or relations',
+)
+const dataPath: Form<string> = form(
+  (value): value is string => typeof value === 'string' && isDataPath(value),
+  'a path of a file of the lake',
+)
+const search = valuesOf(
+  list(form((value): value is string | number => ['string', 'number'].includes(typeof value), 'a value')),
+)
 
-const test =
-  (fits: (value: unknown) => boolean): Check =>
-  (value, at) =>
-    fits(value) ? null : at
-
-const text = test((value) => typeof value === 'string')
-const count = test((value) => Number.isSafeInteger(value) && Number(value) >= 0)
-const yesNo = test((value) => typeof value === 'boolean')
-const hash = test((value) => typeof value === 'string' && /^[0-9a-f]{64}$/.test(value))
-const oneOf = (...values: unknown[]): Check => test((value) => values.includes(value))
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
-
-const firstOf = (misfits: Iterable<string | null>): string | null => {
-  for (const one of misfits) if (one !== null) return one
-  return null
-}
-
-const fields =
-  <T>(checks: { readonly [K in keyof Required<T>]: Check }): Check =>
-  (value, at) =>
-    isObject(value)
-      ? firstOf(
-          Object.entries<Check>(checks).map(([name, check]) =>
-            check(Object.hasOwn(value, name) ? value[name] : undefined, `${at}.${name}`),
-          ),
-        )
-      : at
-const list =
-  (check: Check): Check =>
-  (value, at) =>
-    Array.isArray(value) ? firstOf(value.map((one, index) => check(one, `${at}.${index}`))) : at
-const valuesOf =
-  (check: Check): Check =>
-  (value, at) =>
-    isObject(value) ? firstOf(Object.entries(value).map(([name, one]) => check(one, `${at}.${name}`))) : at
-const orNull =
-  (check: Check): Check =>
-  (value, at) =>
-    value === null ? null : check(value, at)
-const optional =
-  (check: Check): Check =>
-  (value, at) =>
-    value === undefined ? null : check(value, at)
 const FILE_CHECKS = {
   table: text,
-  path: test((value) => typeof value === 'string' && isDataPath(value)),
+  path: dataPath,
   rows: count,
   bytes: count,
-  sha256: hash,
+  sha256,
 }
-const FILE = fields<FileEntry>(FILE_CHECKS)
+const FILE = shapeOf<FileEntry>(FILE_CHECKS)
 
-const search = valuesOf(list(test((value) => typeof value === 'string' || typeof value === 'number')))
-
-const PARTITION = fields<PartitionEntry>({
+const PARTITION = shapeOf<PartitionEntry>({
   id: text,
   run: text,
-  content: oneOf(...Object.keys(CONTENT)),
-  source: fields<SourceEntry>({
-    kind: oneOf('file', 'stdin', 'quarantine', 'search', 'batch', 'compaction'),
+  content,
+  source: shapeOf<SourceEntry>({
+    kind: oneOf(['file', 'stdin', 'quarantine', 'search', 'batch', 'compaction']),
     name: text,
     bytes: count,
-    sha256: hash,
+    sha256,
     block: count,
     firstLine: count,
     offset: count,
     last: yesNo,
     window: optional(
-      fields<WindowEntry>({
+      shapeOf<WindowEntry>({
         service: text,
         search,
         currency: optional(text),
@@ -97,21 +76,21 @@ const PARTITION = fields<PartitionEntry>({
       }),
     ),
     batch: optional(
-      fields<BatchEntry>({ service: text, id: text, etag: optional(text), announced: optional(count) }),
+      shapeOf<BatchEntry>({ service: text, id: text, etag: optional(text), announced: optional(count) }),
     ),
   }),
-  range: fields<DateRange>({
-    field: oneOf('ContentUpdatedAt', 'UpdatedAt'),
+  range: shapeOf<DateRange>({
+    field: oneOf(['ContentUpdatedAt', 'UpdatedAt']),
     requested: orNull(
-      fields<NonNullable<DateRange['requested']>>({ from: optional(text), to: optional(text) }),
+      shapeOf<NonNullable<DateRange['requested']>>({ from: optional(text), to: optional(text) }),
     ),
-    observed: orNull(fields<NonNullable<DateRange['observed']>>({ least: text, greatest: text })),
+    observed: orNull(shapeOf<NonNullable<DateRange['observed']>>({ least: text, greatest: text })),
   }),
-  counts: fields<Counts>({ lines: count, records: count, quarantined: count, rows: valuesOf(count) }),
+  counts: shapeOf<Counts>({ lines: count, records: count, quarantined: count, rows: valuesOf(count) }),
   files: list(FILE),
   drift: list(
-    fields<Drift>({
-      kind: oneOf('field', 'category', 'line-item', 'code', 'more'),
+    shapeOf<Drift>({
+      kind: oneOf(['field', 'category', 'line-item', 'code', 'more']),
       name: text,
       records: count,
       names: optional(count),
@@ -122,8 +101,8 @@ const PARTITION = fields<PartitionEntry>({
 /** The format of snapshots that this release writes; it reads no later one. */
 export const FORMAT = 1
 
-const SNAPSHOT = fields<Snapshot>({
-  format: oneOf(FORMAT),
+const SNAPSHOT = shapeOf<Snapshot>({
+  format: oneOf([FORMAT]),
   snapshot: count,
   parent: orNull(count),
   run: text,
@@ -131,13 +110,13 @@ const SNAPSHOT = fields<Snapshot>({
   tool: text,
   time: text,
   partitions: list(PARTITION),
-  files: list(fields<Snapshot['files'][number]>({ ...FILE_CHECKS, run: text })),
+  files: list(shapeOf<Snapshot['files'][number]>({ ...FILE_CHECKS, run: text })),
   merged: optional(list(PARTITION)),
   pulls: optional(
     list(
-      fields<PullEntry>({
+      shapeOf<PullEntry>({
         run: text,
-        content: oneOf(...Object.keys(CONTENT)),
+        content,
         service: text,
         search,
         currency: optional(text),
@@ -154,7 +133,8 @@ const SNAPSHOT = fields<Snapshot>({
   ),
 })
 
-/** The field of a would-be snapshot that does not fit (`snapshot.partitions.3.counts.lines`), or `null`. */
-export const snapshotMisfit = (value: unknown): string | null => SNAPSHOT(value, 'snapshot')
-export const isSnapshot = (value: unknown): value is Snapshot => snapshotMisfit(value) === null
-export const isPartitionEntry = (value: unknown): value is PartitionEntry => PARTITION(value, '') === null
+/** The field of a would-be snapshot that does not fit (`snapshot.partitions[3].counts.lines`), or `null`. */
+export const snapshotMisfit = (value: unknown): string | null =>
+  misfitOf(SNAPSHOT, value, 'snapshot')?.place ?? null
+export const isSnapshot = (value: unknown): value is Snapshot => fits(SNAPSHOT, value)
+export const isPartitionEntry = (value: unknown): value is PartitionEntry => fits(PARTITION, value)

@@ -108,6 +108,21 @@ export const object =
     return value as ObjectOf<F>
   }
 
+/** Forms of all fields of a declared type: one that is added to it is missed here too. */
+export type FieldForms<T> = {
+  readonly [K in keyof T]-?: object extends Pick<T, K> ? OptionalForm<T[K]> : Form<T[K]>
+}
+
+/** An object of a declared type. Other fields are let through. */
+export const shapeOf = <T extends object>(fields: FieldForms<T>): Form<T> => {
+  const known: Fields = { ...fields }
+  return (value, place) => {
+    if (!isObject(value)) throw new FormError(place, 'an object')
+    checkFields(value, known, place)
+    return value as T
+  }
+}
+
 /** An object with these fields and no others: a person writes it, and a slip is to show. */
 export const strictObject =
   <F extends Fields>(fields: F): Form<ObjectOf<F>> =>

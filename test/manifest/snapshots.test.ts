@@ -109,9 +109,9 @@ test('bytesToSnapshot finds a change of any byte and a cut at any place', async 
 })
 
 test.each([
-  ['partitions.0.counts.lines', { counts: { lines: -1, records: 0, quarantined: 0, rows: {} } }],
-  ['partitions.0.files.0.path', { files: [{ table: 'a', path: '../a', rows: 0, bytes: 0, sha256: '' }] }],
-  ['partitions.0.content', { content: 'people' }],
+  ['partitions[0].counts.lines', { counts: { lines: -1, records: 0, quarantined: 0, rows: {} } }],
+  ['partitions[0].files[0].path', { files: [{ table: 'a', path: '../a', rows: 0, bytes: 0, sha256: '' }] }],
+  ['partitions[0].content', { content: 'people' }],
 ])('bytesToSnapshot names the field %s where the form does not fit', async (field, part) => {
   const snapshot = await readSnapshot(await lakeOf('a'))
   const [first] = snapshot.partitions

@@ -9,6 +9,7 @@ import type { RunClaim } from '../../manifest/run-lease.ts'
 import { openFile } from '../../source/local-files.ts'
 import type { ListedBatchFile } from '../../source/service/service.ts'
 import { makeFolder } from '../../support/durable-files.ts'
+import { fits, list, memberOf, object, text } from '../../support/json-form.ts'
 import { badFile } from '../run/bad-files.ts'
 import { nameForDecoding } from './check-batch-file.ts'
 import {
@@ -43,22 +44,13 @@ const AHEAD_BYTES = 8 * 1024 ** 3
 
 const BATCH_FILES: RunFile = { name: 'batch-files.json', what: 'the list of its files is' }
 
-const isFile = (value: unknown): value is ListedBatchFile =>
-  typeof value === 'object' &&
-  value !== null &&
-  'id' in value &&
-  typeof value.id === 'string' &&
-  'name' in value &&
-  typeof value.name === 'string'
-
-const isFiles = (value: unknown): value is readonly ListedBatchFile[] =>
-  Array.isArray(value) && value.every(isFile)
+const FILES = list(object({ id: text, name: text }))
+const isFiles = (value: unknown): value is readonly ListedBatchFile[] => fits(FILES, value)
 
 /** As it is stored; an earlier release stored the files alone. */
 type FileList = { readonly files: readonly ListedBatchFile[] } | readonly ListedBatchFile[]
 
-const isList = (value: unknown): value is FileList =>
-  isFiles(value) || (typeof value === 'object' && value !== null && 'files' in value && isFiles(value.files))
+const isList = (value: unknown): value is FileList => isFiles(value) || isFiles(memberOf(value, 'files'))
 
 /** The files that a run was begun with. A run that goes on keeps to them, whatever the listing says by then. */
 export const filesOfRun = async (

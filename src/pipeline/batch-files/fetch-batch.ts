@@ -6,6 +6,7 @@ import { ToolkitError, writeError } from '../../core/errors.ts'
 import type { ListedBatchFile, Service } from '../../source/service/service.ts'
 import { replaceDurably } from '../../support/durable-files.ts'
 import { hashFile, sha256Of } from '../../support/hash.ts'
+import { fits, number, object, oneOf, text } from '../../support/json-form.ts'
 import { type BatchCheck, checkBatchFile } from './check-batch-file.ts'
 
 export type BatchService = Pick<Service, 'origin' | 'batchFiles' | 'download'>
@@ -50,21 +51,8 @@ type Noted =
   | { readonly kind: 'whole'; readonly download: WholeDownload }
   | { readonly kind: 'checked'; readonly download: CheckedDownload }
 
-const isDownload = (value: unknown): value is CheckedDownload =>
-  typeof value === 'object' &&
-  value !== null &&
-  'bytes' in value &&
-  typeof value.bytes === 'number' &&
-  'sha256' in value &&
-  typeof value.sha256 === 'string'
-
-const isNoted = (value: unknown): value is Noted =>
-  typeof value === 'object' &&
-  value !== null &&
-  'kind' in value &&
-  (value.kind === 'whole' || value.kind === 'checked') &&
-  'download' in value &&
-  isDownload(value.download)
+const NOTED = object({ kind: oneOf(['whole', 'checked']), download: object({ bytes: number, sha256: text }) })
+const isNoted = (value: unknown): value is Noted => fits(NOTED, value)
 
 /** What an earlier process has downloaded, and perhaps checked, if it is still so. */
 const notedBefore = async (path: string, signal: AbortSignal): Promise<Noted | undefined> => {

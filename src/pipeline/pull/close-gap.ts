@@ -6,6 +6,7 @@
 import { LIMITS } from '../../contract/limits.ts'
 import { createRunFile, type RunFile, readRunFile } from '../../manifest/run-files.ts'
 import type { RunClaim } from '../../manifest/run-lease.ts'
+import { type Form, fits, list, object, textLike } from '../../support/json-form.ts'
 import { makeRunFolder, windowsFolder } from '../run/run-folders.ts'
 import { IdSet, idsPath } from './id-set.ts'
 import { listGaps, searchForIds } from './list-gaps.ts'
@@ -30,12 +31,8 @@ const MISSING: RunFile = { name: 'missing.json', what: 'the list of what it miss
 interface Missing {
   readonly ids: readonly string[]
 }
-const isMissing = (value: unknown): value is Missing =>
-  typeof value === 'object' &&
-  value !== null &&
-  'ids' in value &&
-  Array.isArray(value.ids) &&
-  value.ids.every((id) => typeof id === 'string' && /^-?\d+$/.test(id))
+const STORED: Form<Missing> = object({ ids: list(textLike(/^-?\d+$/, 'an id')) })
+const isMissing = (value: unknown): value is Missing => fits(STORED, value)
 
 /** @param paths files of the windows that are pulled before */
 export const closeGap = (

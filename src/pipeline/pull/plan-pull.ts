@@ -9,6 +9,7 @@ import type { PullEntry, Snapshot } from '../../core/partition.ts'
 import { createRunFile, type RunFile, readRunFile } from '../../manifest/run-files.ts'
 import type { RunClaim } from '../../manifest/run-lease.ts'
 import { searchLabel } from '../../source/service/request-label.ts'
+import { anything, fits, list, number, object, text } from '../../support/json-form.ts'
 import { makeRunFolder, windowsFolder } from '../run/run-folders.ts'
 import { closeGap } from './close-gap.ts'
 import { planClosing } from './plan-closing.ts'
@@ -110,13 +111,8 @@ const codedOfRelations = async (
 
 const WINDOWS: RunFile = { name: 'windows.json', what: 'its windows are' }
 
-const isPlan = (value: unknown): value is PullPlan =>
-  typeof value === 'object' &&
-  value !== null &&
-  'windows' in value &&
-  Array.isArray(value.windows) &&
-  'asOf' in value &&
-  'planned' in value
+const STORED = object({ windows: list(anything), asOf: text, planned: number })
+const isPlan = (value: unknown): value is PullPlan => fits(STORED, value)
 
 /** The run's plan: the stored one, else what `make` gives, stored. */
 export const planOfRun = async (

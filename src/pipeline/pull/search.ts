@@ -3,6 +3,7 @@
 import type { Content } from '../../contract/objects.ts'
 import { type SearchParameters, YEAR_SUFFIX } from '../../contract/requests.ts'
 import { ToolkitError } from '../../core/errors.ts'
+import { type Form, fits, form, list, valuesOf } from '../../support/json-form.ts'
 
 export type FilterValues = readonly (string | number)[]
 
@@ -14,15 +15,11 @@ export interface LiveParameter {
   readonly values?: readonly { readonly value: string | number }[]
 }
 
+const SEARCH: Form<SearchParameters> = valuesOf(
+  list(form((value): value is string | number => ['string', 'number'].includes(typeof value), 'a value')),
+)
 /** Whether a JSON value is an object of arrays of texts and numbers. */
-export const isSearch = (value: unknown): value is SearchParameters =>
-  typeof value === 'object' &&
-  value !== null &&
-  !Array.isArray(value) &&
-  Object.values(value).every(
-    (values) =>
-      Array.isArray(values) && values.every((one) => typeof one === 'string' || typeof one === 'number'),
-  )
+export const isSearch = (value: unknown): value is SearchParameters => fits(SEARCH, value)
 
 /** Reads a search as JSON; `name` is where it was given. @throws {ToolkitError} USAGE */
 export const parseSearch = (text: string, name = '--search'): SearchParameters => {

@@ -12,6 +12,7 @@ import type { Fingerprint } from '../../core/source.ts'
 import { replaceDurably } from '../../support/durable-files.ts'
 import { FILE_FLAGS, openFile } from '../../support/file-modes.ts'
 import { crc32Of, hashFile } from '../../support/hash.ts'
+import { anything, fits, list, number, object, text } from '../../support/json-form.ts'
 import { look } from '../../support/list-files.ts'
 import { seal, unseal } from '../../support/sealed-text.ts'
 import { ID_BYTES, openIds, writeIds } from './id-set.ts'
@@ -55,17 +56,11 @@ export const NOTHING: Extent = { bytes: 0, records: 0, pages: 0, announced: 0 }
 
 const checkpointPath = (path: string): string => path.replace(/\.jsonl$/, '.json')
 
-const isCheckpoint = (value: unknown): value is Checkpoint =>
-  typeof value === 'object' &&
-  value !== null &&
-  'chains' in value &&
-  Array.isArray(value.chains) &&
-  'before' in value &&
-  ['bytes', 'records', 'pages', 'announced', 'chain', 'restarts'].every(
-    (name) => typeof Object.getOwnPropertyDescriptor(value, name)?.value === 'number',
-  ) &&
-  'cursor' in value &&
-  typeof value.cursor === 'string'
+const STORED = object({
+  ...{ bytes: number, records: number, pages: number, announced: number, chain: number, restarts: number },
+  ...{ chains: list(anything), before: anything, cursor: text },
+})
+const isCheckpoint = (value: unknown): value is Checkpoint => fits(STORED, value)
 
 /**
  * The checkpoint of a window; `undefined` where it has not begun.

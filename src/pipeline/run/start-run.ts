@@ -4,6 +4,18 @@ import { isDeepStrictEqual } from 'node:util'
 import { ToolkitError } from '../../core/errors.ts'
 import { claimRun, type RunClaim } from '../../manifest/run-lease.ts'
 import { createRun, listRuns, readPlan, removeCommittedRun } from '../../manifest/runs.ts'
+import {
+  anything,
+  type Form,
+  fits,
+  list,
+  number,
+  optional,
+  shapeOf,
+  text,
+  valuesOf,
+  yesNo,
+} from '../../support/json-form.ts'
 import type { RandomBytes } from '../../support/run-ids.ts'
 
 /** What a run needs to be done again from the start or from where it stood. */
@@ -60,23 +72,17 @@ const takenByAnother = (error: unknown): undefined => {
   throw error
 }
 
-const isPlan = (value: unknown): value is RunPlan =>
-  typeof value === 'object' &&
-  value !== null &&
-  'pipeline' in value &&
-  typeof value.pipeline === 'string' &&
-  'inputs' in value &&
-  Array.isArray(value.inputs) &&
-  value.inputs.every((input) => typeof input === 'string') &&
-  'cwd' in value &&
-  typeof value.cwd === 'string' &&
-  'again' in value &&
-  typeof value.again === 'boolean' &&
-  'limits' in value &&
-  typeof value.limits === 'object' &&
-  value.limits !== null &&
-  Object.values(value.limits).every((limit) => typeof limit === 'number') &&
-  (!('settings' in value) || (typeof value.settings === 'object' && value.settings !== null))
+const PLAN: Form<RunPlan> = shapeOf<RunPlan>({
+  pipeline: text,
+  inputs: list(text),
+  cwd: text,
+  content: optional(text),
+  again: yesNo,
+  limits: valuesOf(number),
+  settings: optional(valuesOf(anything)),
+})
+
+const isPlan = (value: unknown): value is RunPlan => fits(PLAN, value)
 
 /** The plan of an unfinished run. @throws {ToolkitError} RUN_NOT_FOUND, RUN_NOT_RESUMABLE */
 export const planOf = async (lake: string, run: string): Promise<RunPlan> => {

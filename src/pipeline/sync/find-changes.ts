@@ -9,6 +9,7 @@ import type { PullEntry, Snapshot } from '../../core/partition.ts'
 import { inLake, runPath } from '../../lake/lake/layout.ts'
 import { createRunFile, type RunFile, readRunFile } from '../../manifest/run-files.ts'
 import type { RunClaim } from '../../manifest/run-lease.ts'
+import { anything, fits, list, object } from '../../support/json-form.ts'
 import { sideBySide } from '../../support/side-by-side.ts'
 import { WINDOW_COMPANIES } from '../pull/close-gap.ts'
 import { IdSet, idsPath } from '../pull/id-set.ts'
@@ -48,13 +49,8 @@ export const syncSettings = (
 
 const FINDINGS: RunFile = { name: 'findings.json', what: 'its findings are' }
 
-const isFindings = (value: unknown): value is SyncFindings =>
-  typeof value === 'object' &&
-  value !== null &&
-  'new' in value &&
-  Array.isArray(value.new) &&
-  'changed' in value &&
-  Array.isArray(value.changed)
+const STORED = object({ new: list(anything), changed: list(anything) })
+const isFindings = (value: unknown): value is SyncFindings => fits(STORED, value)
 
 /** Lists and compares, or takes what an earlier try of the run has found. */
 export const findChanges = async (

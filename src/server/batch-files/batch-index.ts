@@ -7,6 +7,17 @@ import { ToolkitError } from '../../core/errors.ts'
 import { BATCHES_FOLDER, batchesPath, inLake, parseBatchesName } from '../../lake/lake/layout.ts'
 import { readFileList } from '../../manifest/file-list.ts'
 import { sha256Of } from '../../support/hash.ts'
+import {
+  anything,
+  fits,
+  list,
+  number,
+  object,
+  parseAs,
+  sha256,
+  text,
+  textLike,
+} from '../../support/json-form.ts'
 import { listFolder } from '../../support/list-files.ts'
 
 export interface BatchFile extends BatchFileEntry {
@@ -25,29 +36,23 @@ export const batchSnapshots = async (lake: string): Promise<readonly number[]> =
   return entries.flatMap(({ name }) => parseBatchesName(name) ?? []).sort((a, b) => b - a)
 }
 
-const isBatchFile = (value: unknown): value is BatchFile =>
-  typeof value === 'object' &&
-  value !== null &&
-  'BatchFileId' in value &&
-  'FileName' in value &&
-  // It becomes part of a path.
-  /^[\w-]+\.jsonl\.br$/.test(String(value.FileName)) &&
-  'sha256' in value &&
-  /^[0-9a-f]{64}$/.test(String(value.sha256)) &&
-  'SizeInBytes' in value &&
-  typeof value.SizeInBytes === 'number'
+const STORED = object({
+  snapshot: number,
+  files: list(
+    // Its name becomes part of a path.
+    object({
+      BatchFileId: text,
+      FileName: textLike(/^[\w-]+\.jsonl\.br$/, 'a name'),
+      sha256,
+      SizeInBytes: number,
+    }),
+  ),
+})
+const isIndex = (value: unknown): value is BatchIndex => fits(STORED, value)
 
-const decodeIndex = (text: string): BatchIndex | null => {
-  try {
-    const index: unknown = JSON.parse(text)
-    if (typeof index !== 'object' || index === null || !('files' in index) || !('snapshot' in index))
-      return null
-    const { files, snapshot } = index
-    if (typeof snapshot !== 'number' || !Array.isArray(files) || !files.every(isBatchFile)) return null
-    return { snapshot, files }
-  } catch {
-    return null
-  }
+const decodeIndex = (json: string): BatchIndex | null => {
+  const index = parseAs(anything, json)
+  return isIndex(index) ? { snapshot: index.snapshot, files: index.files } : null
 }
 
 /** Absolute path of a batch file. */

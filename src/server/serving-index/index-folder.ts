@@ -13,6 +13,7 @@ import {
 import { createIfAbsent, fsyncFolder } from '../../support/durable-files.ts'
 import { PRIVATE_FILE } from '../../support/file-modes.ts'
 import { sha256Of } from '../../support/hash.ts'
+import { fits, isObject, number, object, text, valuesOf } from '../../support/json-form.ts'
 import { listFolder, look } from '../../support/list-files.ts'
 import { temporaryLiveness, temporaryName } from '../../support/process-identity.ts'
 import {
@@ -26,22 +27,12 @@ import {
 /** What a copy has to be of, to be used in place of a new one. */
 export type WantedCopy = Pick<CopyDescription, 'snapshot' | 'snapshotSha256' | 'embedder'>
 
-const isMap = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
-const isNumbers = (value: unknown): value is Readonly<Record<string, number>> =>
-  isMap(value) && Object.values(value).every((one) => typeof one === 'number')
-
-const isDescription = (value: unknown): value is CopyDescription =>
-  isMap(value) &&
-  typeof value.version === 'number' &&
-  typeof value.contract === 'string' &&
-  typeof value.snapshot === 'number' &&
-  typeof value.snapshotTime === 'string' &&
-  typeof value.snapshotSha256 === 'string' &&
-  isNumbers(value.records) &&
-  isMap(value.embedder) &&
-  typeof value.embedder.name === 'string' &&
-  typeof value.embedder.dimensions === 'number'
+const DESCRIPTION = object({
+  ...{ version: number, contract: text, snapshot: number, snapshotTime: text, snapshotSha256: text },
+  records: valuesOf(number),
+  embedder: object({ name: text, dimensions: number }),
+})
+const isDescription = (value: unknown): value is CopyDescription => fits(DESCRIPTION, value)
 
 export const copyUnusable = (folder: string, state: string, cause?: unknown): ToolkitError =>
   new ToolkitError('COPY_UNUSABLE', `Cannot use serving copy "${folder}": ${state}`, { folder }, cause)
@@ -70,7 +61,7 @@ const readDescription = async (folder: string): Promise<FoundCopy | null> => {
     throw copyUnusable(folder, `it has no readable "${DESCRIPTION_FILE}"`, error)
   }
   const value = parse(text)
-  if (isMap(value) && typeof value.version === 'number') {
+  if (isObject(value) && typeof value.version === 'number') {
     const { version, contract } = value
     if (version !== COPY_VERSION || contract !== COPY_CONTRACT)
       return { otherForm: formOf(version, contract) }

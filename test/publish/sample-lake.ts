@@ -26,7 +26,8 @@ export const sampleLake = async (folder: string, runs: readonly SampleRun[]): Pr
     await mkdir(batches)
     await writeSample(batches, { companies, seed, files: 1, small: true, awkward: 0.1, content }, 1)
     const names = (await readdir(batches)).filter((name) => name.endsWith('.br'))
-    await runIn(batches, lake, names, { limit: { kind: 'share', share: 0.5 } })
+    // Other records of the same companies may have their figures in another currency.
+    await runIn(batches, lake, names, { limit: { kind: 'share', share: 0.5 }, changeCurrency: true })
   }
   return lake
 }

@@ -13,14 +13,8 @@ import { readSnapshot } from '../../../src/manifest/snapshots.ts'
 import { compact } from '../../../src/pipeline/compact/compact.ts'
 import { companyLine, openBench, queryLake } from '../../pipeline/batch-bench.ts'
 import { needs } from '../../support/needs.ts'
-import {
-  openPython,
-  openSpark,
-  type PythonSession,
-  pythonMissing,
-  SPARK_WITH_DELTA,
-  sparkMissing,
-} from '../../support/readers.ts'
+import { openReaders, type Readers, readerMissing } from '../../support/open-readers.ts'
+import { SPARK_WITH_DELTA } from '../../support/readers.ts'
 import { commitChanged, logPath, publishDelta, readCommit, sampleLake, smallLake } from '../sample-lake.ts'
 
 /** Three runs, of which the later ones load companies of the first again, and a fourth snapshot without the second. */
@@ -40,8 +34,7 @@ let compacted: string
 let countries: string
 let engine: Engine
 let session: Session
-let python: PythonSession | undefined
-let spark: PythonSession | undefined
+let readers: Readers | undefined
 
 const COUNTRIES = ['DK', 'NO', 'SE'] as const
 
@@ -86,29 +79,26 @@ beforeAll(async () => {
 
   engine = await Engine.open({ memoryBytes: 512 * 1024 ** 2 })
   session = await engine.connect()
-  if (pythonMissing() === undefined) python = await openPython()
   const settings = { ...SPARK_WITH_DELTA, 'spark.sql.adaptive.enabled': 'false' }
-  if (sparkMissing() === undefined) spark = await openSpark({ folder, settings })
+  readers = await openReaders({ folder, sparkSettings: settings })
 }, 300_000)
 
 afterAll(async () => {
-  await python?.close()
-  await spark?.close()
+  await readers?.close()
   engine?.close()
   await rm(folder, { recursive: true, force: true })
 }, 300_000)
 
-const opened = (reader: PythonSession | undefined): PythonSession => {
-  if (reader === undefined) throw new TypeError('The reader is not open')
-  return reader
+const opened = (): Readers => {
+  if (readers === undefined) throw new TypeError('The readers are not open')
+  return readers
 }
 
 /** The engines that read published tables: how each writes a table, or the rows of a query, as Parquet. */
 const READERS = [
   {
     name: 'delta-rs',
-    missing: pythonMissing,
-    session: () => opened(python),
+    kind: 'python',
     copyTable: `
 from deltalake import DeltaTable
 import pyarrow.parquet as pq
@@ -150,8 +140,7 @@ result = {name: len(list(dataset.get_fragments(filter=kept[name]))) for name in 
   },
   {
     name: 'Spark',
-    missing: sparkMissing,
-    session: () => opened(spark),
+    kind: 'spark',
     copyTable: `
 reader = spark.read.format('delta')
 if input.get('version') is not None:
@@ -181,16 +170,6 @@ for name in input['filters']:
 `,
   },
 ] as const
-
-let copies = 0
-const newCopy = (): string => {
-  copies += 1
-  return join(folder, `copy-${copies}.parquet`)
-}
-
-/** What a reader wrote: one file, or Spark's folder with one. */
-const copyOf = (reader: string, path: string): string =>
-  `read_parquet(${literal(reader === 'Spark' ? `${path}/*.parquet` : path)})`
 
 const columnsOf = ({ columns }: Table): string =>
   columns.map(({ name, type }) => `CAST(${ident(name)} AS ${type}) AS ${ident(name)}`).join(', ')
@@ -237,18 +216,12 @@ const documented = async (language: string): Promise<string[]> =>
 
 // Spark takes a while to start, and longer where others are at work.
 describe.each(READERS)('$name', { timeout: 300_000 }, (reader) => {
-  beforeEach((context) => needs(context, reader.name, reader.missing()))
+  beforeEach((context) => needs(context, reader.name, readerMissing[reader.kind]()))
 
-  const copyTable = async (path: string, version?: number): Promise<string> => {
-    const to = newCopy()
-    await reader.session().run(reader.copyTable, { path, to, ...(version !== undefined && { version }) })
-    return copyOf(reader.name, to)
-  }
-  const copyQuery = async (sql: string): Promise<string> => {
-    const to = newCopy()
-    await reader.session().run(reader.copyQuery, { lake, sql, to })
-    return copyOf(reader.name, to)
-  }
+  const copyTable = (path: string, version?: number): Promise<string> =>
+    opened().copied(reader.kind, reader.copyTable, { path, ...(version !== undefined && { version }) })
+  const copyQuery = (sql: string): Promise<string> =>
+    opened().copied(reader.kind, reader.copyQuery, { lake, sql })
 
   test.each(TABLES)('sees the rows of the history of $name', async (table) => {
     const seen = `SELECT ${withPartition(table)} FROM ${await copyTable(join(lake, table.name))}`
@@ -325,7 +298,9 @@ FROM ${from} GROUP BY country_code ORDER BY country_code`
   test('opens no file that a filter on partitions or statistics rules out', async () => {
     const { run } = await readSnapshot(countries, 2)
     const count = (table: string, filters: readonly string[]) =>
-      reader.session().run(reader.countFiles, { path: join(countries, table), load: run, filters })
+      opened()
+        .reader(reader.kind)
+        .run(reader.countFiles, { path: join(countries, table), load: run, filters })
     expect(await count('financials', ['version', 'load', 'country', 'none'])).toEqual({
       version: 1,
       load: 1,
@@ -337,12 +312,12 @@ FROM ${from} GROUP BY country_code ORDER BY country_code`
 
   test('runs what the document shows', async () => {
     const scripts = (await documented('python')).filter(
-      (script) => /delta/i.test(script) && script.includes('spark.') === (reader.name === 'Spark'),
+      (script) => /delta/i.test(script) && script.includes('spark.') === (reader.kind === 'spark'),
     )
     expect(scripts).toHaveLength(1)
     const [[expected]] = (await queryLake(lake, 'SELECT count(*) FROM financials')) as [[number]]
     const text = scripts[0]?.replaceAll('./lake/', `${lake}/`)
-    expect(await reader.session().run(`${text}\nresult = rows`)).toBe(expected)
+    expect(await opened().reader(reader.kind).run(`${text}\nresult = rows`)).toBe(expected)
   })
 })
 

@@ -1,6 +1,6 @@
 /** What others see of a lake published as Iceberg: PyIceberg and Spark against DuckDB's own views. */
 
-import { mkdtemp, readFile, rename, rm } from 'node:fs/promises'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
@@ -13,13 +13,8 @@ import { readSnapshot } from '../../../src/manifest/snapshots.ts'
 import { hashFile } from '../../../src/support/hash.ts'
 import { queryLake } from '../../pipeline/batch-bench.ts'
 import { needs } from '../../support/needs.ts'
-import {
-  openPython,
-  openSpark,
-  type PythonSession,
-  pythonMissing,
-  sparkMissing,
-} from '../../support/readers.ts'
+import { openReaders, type Readers, readerMissing } from '../../support/open-readers.ts'
+import { pythonMissing, sparkMissing } from '../../support/readers.ts'
 import { type RestCatalog, restCatalogMissing, startRestCatalog } from '../../support/rest-catalog.ts'
 import { currentRowsOf, expectSameRows, historyOf, ownColumns } from '../history.ts'
 import { commitChanged, sampleLake } from '../sample-lake.ts'
@@ -40,21 +35,19 @@ let lake: string
 let engine: Engine
 let session: Session
 let catalog: RestCatalog | undefined
-let python: PythonSession | undefined
-let spark: PythonSession | undefined
+let readers: Readers | undefined
 
-/** Writes a file again as earlier releases did: without field ids. */
+/** Writes a file once more, beside it, as earlier releases did: without field ids. */
 const withoutFieldIds = async (file: FileEntry): Promise<FileEntry> => {
   if (!file.path.endsWith('.parquet')) return file
-  const path = inLake(lake, file.path)
+  const path = file.path.replace(/-0(?=\d+\.parquet$)/, '-9')
   await session.copy(
-    `SELECT * FROM read_parquet(${literal(path)}, hive_partitioning = false)`,
-    `${path}.new`,
+    `SELECT * FROM read_parquet(${literal(inLake(lake, file.path))}, hive_partitioning = false)`,
+    inLake(lake, path),
     { kind: 'parquet' },
   )
-  await rename(`${path}.new`, path)
-  const { bytes, sha256 } = await hashFile(path)
-  return { ...file, bytes, sha256 }
+  const { bytes, sha256 } = await hashFile(inLake(lake, path))
+  return { ...file, path, bytes, sha256 }
 }
 
 beforeAll(async () => {
@@ -93,29 +86,26 @@ beforeAll(async () => {
     settings['spark.sql.catalog.rest.uri'] = catalog.url
     settings['spark.sql.catalog.rest.io-impl'] = 'org.apache.iceberg.hadoop.HadoopFileIO'
   }
-  if (pythonMissing() === undefined) python = await openPython()
-  if (sparkMissing() === undefined) spark = await openSpark({ folder, settings })
+  readers = await openReaders({ folder, sparkSettings: settings })
 }, 240_000)
 
 afterAll(async () => {
-  await python?.close()
-  await spark?.close()
+  await readers?.close()
   await catalog?.close()
   engine?.close()
   await rm(folder, { recursive: true, force: true })
 })
 
-const opened = (reader: PythonSession | undefined): PythonSession => {
-  if (reader === undefined) throw new TypeError('The reader is not open')
-  return reader
+const opened = (): Readers => {
+  if (readers === undefined) throw new TypeError('The readers are not open')
+  return readers
 }
 
 /** The engines that read published tables: how each writes a table, or the current rows of one, as Parquet. */
 const READERS = [
   {
     name: 'PyIceberg',
-    missing: pythonMissing,
-    session: () => opened(python),
+    kind: 'python',
     copyTable: `
 from pyiceberg.table import StaticTable
 import pyarrow.parquet as pq
@@ -131,8 +121,7 @@ pq.write_table(catalog.load_table('firmlake.' + input['table']).scan().to_arrow(
   },
   {
     name: 'Spark',
-    missing: sparkMissing,
-    session: () => opened(spark),
+    kind: 'spark',
     copyTable: `
 reader = spark.read.format('iceberg')
 if input.get('snapshot') is not None:
@@ -160,15 +149,6 @@ const visibleColumns = (reader: string, table: Table): string =>
     'version',
   ].join(', ')
 
-let copies = 0
-const newCopy = (): string => {
-  copies += 1
-  return join(folder, `copy-${copies}.parquet`)
-}
-/** What a reader wrote: one file, or Spark's folder with one. */
-const copyOf = (reader: string, path: string): string =>
-  `read_parquet(${literal(reader === 'Spark' ? `${path}/*.parquet` : path)})`
-
 const DOCUMENT = new URL('../../../docs/publishing.md', import.meta.url)
 /** The code of a language in the document's part on Iceberg, block by block. */
 const documented = async (language: string): Promise<string[]> => {
@@ -179,13 +159,10 @@ const documented = async (language: string): Promise<string[]> => {
 }
 
 describe.each(READERS)('$name', (reader) => {
-  beforeEach((context) => needs(context, reader.name, reader.missing()))
+  beforeEach((context) => needs(context, reader.name, readerMissing[reader.kind]()))
 
-  const copied = async (script: string, input: object): Promise<string> => {
-    const to = newCopy()
-    await reader.session().run(script, { ...input, to })
-    return copyOf(reader.name, to)
-  }
+  const copied = (script: string, input: object): Promise<string> =>
+    opened().copied(reader.kind, script, input)
   const expectSame = (seen: string, expected: string, table: Table, when = ''): Promise<void> => {
     const columns = visibleColumns(reader.name, table)
     const rows = `SELECT ${columns} FROM ${seen}`
@@ -242,14 +219,14 @@ describe.each(READERS)('$name', (reader) => {
 
   test('selects current versions as the document shows', async () => {
     const scripts = (await documented('py')).filter(
-      (script) => script.includes('spark.') === (reader.name === 'Spark'),
+      (script) => script.includes('spark.') === (reader.kind === 'spark'),
     )
     expect(scripts).toHaveLength(1)
     const table = TABLES.find(({ name }) => name === 'financials')
     if (table === undefined) throw new TypeError('financials')
     const script = scripts[0]?.replaceAll('./lake/', `${lake}/`)
     const write =
-      reader.name === 'Spark'
+      reader.kind === 'spark'
         ? `current.coalesce(1).write.parquet(input['to'])`
         : `import pyarrow.parquet as pq\npq.write_table(current, input['to'])`
     const seen = await copied(`${script}\n${write}`, {})
@@ -262,7 +239,7 @@ test('Spark sees a lake as a namespace of a hadoop catalog', async (context) => 
   needs(context, 'Spark', sparkMissing())
   const [[expected]] = (await queryLake(lake, 'SELECT count(*) FROM companies_history')) as [[number]]
   const script = `result = spark.sql('SELECT count(*) FROM folders.lake.companies').collect()[0][0]`
-  expect(await opened(spark).run(script)).toBe(expected)
+  expect(await opened().reader('spark').run(script)).toBe(expected)
 })
 
 test('PyIceberg plans no file that a filter on partitions or bounds rules out', async (context) => {
@@ -290,10 +267,12 @@ result = {one: len(list(table.scan(row_filter=one).plan_files())) if one else le
     above: "country_code > 'ZZ'",
     number: 'internal_id < 0',
   }
-  const planned = await opened(python).run<Record<string, number>>(script, {
-    path: join(lake, 'financials'),
-    filters: Object.values(filters),
-  })
+  const planned = await opened()
+    .reader('python')
+    .run<Record<string, number>>(script, {
+      path: join(lake, 'financials'),
+      filters: Object.values(filters),
+    })
   expect(files.length).toBeGreaterThan(1)
   expect(planned).toEqual({
     [filters.all]: files.length,

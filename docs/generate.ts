@@ -1,16 +1,15 @@
-/** Writes `docs/tables.md` and `docs/codes.md` from the declarations: `npm run docs`. A test compares them. */
+/** Writes `docs/reference/` from the declarations: `npm run docs`. A test compares them. */
 
-import { writeFileSync } from 'node:fs'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DICTIONARIES } from '../src/contract/dictionaries.ts'
 import { CATEGORIES, LINE_ITEMS } from '../src/contract/line-items.ts'
 import { ERROR_CODES, isFinal } from '../src/core/errors.ts'
 import { REJECT_CODES } from '../src/core/reject.ts'
 import { QUARANTINE, TABLES, type Table } from '../src/lake/tables/tables.ts'
-
-const cell = (text: string): string => text.replaceAll('|', '\\|')
-const rows = (header: readonly string[], body: readonly (readonly string[])[]): string =>
-  [header, header.map(() => '---'), ...body].map((row) => `| ${row.map(cell).join(' | ')} |`).join('\n')
+import { apiText } from './api-text.ts'
+import { commandsText } from './commands-text.ts'
+import { rows } from './markdown.ts'
 
 const tableText = ({ name, row, key, columns }: Table): string => `## ${name}
 
@@ -29,10 +28,13 @@ const codeText = (codes: Readonly<Record<string, string>>): string =>
     Object.entries(codes).map(([code, meaning]) => [`\`${code}\``, meaning]),
   )
 
+const MADE = 'Made by `npm run docs` from the declarations in `src/`; do not edit.'
+
+/** The pages below `docs/reference/` by name. */
 export const DOCUMENTS: Readonly<Record<string, string>> = {
   'tables.md': `# The tables of a lake
 
-Made by \`npm run docs\` from the declarations in \`src/\`; do not edit.
+${MADE}
 
 Each table has a view of its name with the current version of each record, and, but for \`quarantine\`, a view
 \`<table>_history\` with all versions. Date-times are instants in UTC.
@@ -67,7 +69,7 @@ ${Object.values(DICTIONARIES)
 `,
   'codes.md': `# Codes
 
-Made by \`npm run docs\` from the declarations in \`src/\`; do not edit.
+${MADE}
 
 ## Errors
 
@@ -87,8 +89,12 @@ ${rows(
 
 ${codeText(REJECT_CODES)}
 `,
+  'commands.md': commandsText(MADE),
+  'api.md': apiText(MADE),
 }
 
 if (process.argv[1] === import.meta.filename) {
-  for (const [name, text] of Object.entries(DOCUMENTS)) writeFileSync(join(import.meta.dirname, name), text)
+  const folder = join(import.meta.dirname, 'reference')
+  mkdirSync(folder, { recursive: true })
+  for (const [name, text] of Object.entries(DOCUMENTS)) writeFileSync(join(folder, name), text)
 }

@@ -1,7 +1,7 @@
 /**
  * What has changed at the service since the last time, into the lake: plan, companies, relations, each with a
  * commit of its own; then publications and further sinks are brought in step. For cron or a Kubernetes CronJob.
- * Settings come from the environment (docs/pulling.md), one JSON summary goes to standard output. A run that was cut
+ * Settings come from the environment (docs/nightly.md), one JSON summary goes to standard output. A run that was cut
  * off goes on when this is started again.
  */
 

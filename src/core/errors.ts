@@ -1,6 +1,6 @@
 /** Errors of the toolkit: what could not be done, a code for programs, and whether trying again can help. */
 
-/** Every code, what it means, and what a person does about it. The README's table is made from this. */
+/** Every code, what it means, and what a person does about it. docs/reference/codes.md is made from this. */
 export const ERROR_CODES = {
   USAGE: 'a command or option is used wrongly; see --help',
   SOURCE_NOT_FOUND: 'a path or pattern matches no file; check the spelling',
@@ -26,7 +26,7 @@ export const ERROR_CODES = {
   RUN_NOT_RESUMABLE: 'the run cannot go on where it stood; run its command again',
   STORAGE_REFUSED: 'the object storage refuses access; check the bucket, the credentials and their rights',
   STORAGE_FAILED: 'the object storage does not answer as it should; run the same command again',
-  PUBLISH_CONFLICT: 'the published table was changed by someone else; see docs/publishing.md',
+  PUBLISH_CONFLICT: 'the published table was changed by someone else; see docs/operations.md',
   CATALOG_FAILED: 'the Iceberg catalog does not answer as it should; check --catalog and its token',
   TARGET_REFUSED: 'the target of an export cannot be used; check the address after --to or --sink',
   TARGET_FAILED: 'the target of an export failed; run the same command again, it goes on where it stood',

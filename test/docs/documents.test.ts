@@ -1,12 +1,16 @@
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { DOCUMENTS } from '../../docs/generate.ts'
 
 const DOCS = join(import.meta.dirname, '../../docs')
 
-test.each(Object.keys(DOCUMENTS))('docs/%s is what the declarations say', (name) => {
-  expect(readFileSync(join(DOCS, name), 'utf8')).toBe(DOCUMENTS[name])
+test.each(Object.keys(DOCUMENTS))('docs/reference/%s is what the declarations say', (name) => {
+  expect(readFileSync(join(DOCS, 'reference', name), 'utf8')).toBe(DOCUMENTS[name])
+})
+
+test('docs/reference/ holds nothing else', () => {
+  expect(readdirSync(join(DOCS, 'reference')).sort()).toEqual(Object.keys(DOCUMENTS).sort())
 })
 
 test('docs/dependencies.md names every package and its exact version', () => {

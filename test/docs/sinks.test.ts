@@ -1,4 +1,4 @@
-/** The custom sink of docs/sinks.md as it stands there: through the suite of all sinks, and fed from a lake. */
+/** The custom sink of docs/library.md as it stands there: through the suite of all sinks, and fed from a lake. */
 
 import { readdir, readFile } from 'node:fs/promises'
 import { stripTypeScriptTypes } from 'node:module'
@@ -12,7 +12,7 @@ import { describeSink } from '../sink/describe-sink.ts'
 import { columnList } from '../sink/sink-rows.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
-const text = await readFile(join(import.meta.dirname, '../../docs/sinks.md'), 'utf8')
+const text = await readFile(join(import.meta.dirname, '../../docs/library.md'), 'utf8')
 const [, code = ''] = /```ts\n([\s\S]*?)```/.exec(text) ?? []
 
 const loadExample = async (): Promise<(folder: string) => DeliverySink> => {
@@ -36,7 +36,7 @@ const filesOf = async (folder: string, table: string): Promise<string[]> => {
     .map((entry) => join(entry.parentPath, entry.name))
 }
 
-describeSink('the custom sink of docs/sinks.md', {
+describeSink('the custom sink of docs/library.md', {
   keepsFiles: false,
   make: (directory, session) => ({
     sink: () => jsonFolder(directory),

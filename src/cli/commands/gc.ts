@@ -30,7 +30,7 @@ export const addGc = (program: Command): void => {
     .summary('remove what nobody needs')
     .description(
       'Removes runs whose process is gone, unfinished writes, and files that no kept snapshot lists. Never ' +
-        'touches a run at work or a file of a kept snapshot. With --keep the published tables (docs/publishing.md) are ' +
+        'touches a run at work or a file of a kept snapshot. With --keep the published tables (docs/operations.md) are ' +
         'first brought in step with the lake.',
     )
     .addOption(lakeOption())

@@ -24,7 +24,7 @@ export const addPublish = (program: Command): void => {
     .summary('show the tables to other engines')
     .description(
       'Publishes the tables of a lake in a format that other engines read, in step with its newest snapshot. ' +
-        'Copies no data: the published tables are the files of the lake. See docs/publishing.md.',
+        'Copies no data: the published tables are the files of the lake. See docs/operations.md.',
     )
   addDelta(command)
   addIceberg(command)

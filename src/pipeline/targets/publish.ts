@@ -107,7 +107,7 @@ const firstSnapshots = (steps: readonly Step[]): ReadonlyMap<Step, number> => {
 const conflict = ({ format, table }: Step, what: string): ToolkitError =>
   new ToolkitError(
     'PUBLISH_CONFLICT',
-    `Cannot publish "${table}" in format "${format}": ${what}; see docs/publishing.md`,
+    `Cannot publish "${table}" in format "${format}": ${what}; see docs/operations.md`,
     { table },
   )
 

@@ -143,7 +143,7 @@ export class DeltaLog {
     const { table } = this.#options
     return new ToolkitError(
       'PUBLISH_CONFLICT',
-      `Cannot publish "${table}" as a Delta table: ${what}; see docs/publishing.md`,
+      `Cannot publish "${table}" as a Delta table: ${what}; see docs/operations.md`,
       { table, version: this.#version + 1 },
       cause,
     )

@@ -1,6 +1,6 @@
 /** What others see of a published lake: delta-rs and Spark against DuckDB's own views. */
 
-import { cp, mkdir, mkdtemp, readFile, rename, rm } from 'node:fs/promises'
+import { cp, mkdir, mkdtemp, rename, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
@@ -14,6 +14,7 @@ import { compact } from '../../../src/pipeline/compact/compact.ts'
 import { companyLine, openBench, queryLake } from '../../pipeline/batch-bench.ts'
 import { needs } from '../../support/needs.ts'
 import { openReaders, type Readers, readerMissing } from '../../support/open-readers.ts'
+import { examplesIn } from '../../support/page.ts'
 import { SPARK_WITH_DELTA } from '../../support/readers.ts'
 import { commitChanged, logPath, publishDelta, readCommit, sampleLake, smallLake } from '../sample-lake.ts'
 
@@ -206,13 +207,8 @@ const versionOf = async (table: string, snapshot: number): Promise<number> => {
   }
 }
 
-const DOCUMENT = new URL('../../../docs/publishing.md', import.meta.url)
-
-/** The code of a language in the document, block by block. */
-const documented = async (language: string): Promise<string[]> =>
-  [...(await readFile(DOCUMENT, 'utf8')).matchAll(new RegExp(`\`\`\`${language}\\n(.*?)\`\`\``, 'gs'))].map(
-    (match) => match[1] ?? '',
-  )
+/** The code of a language in the page's part on Delta Lake, block by block. */
+const documented = (language: string): string[] => examplesIn('docs/analysis.md', language, 'Delta Lake')
 
 // Spark takes a while to start, and longer where others are at work.
 describe.each(READERS)('$name', { timeout: 300_000 }, (reader) => {
@@ -266,7 +262,7 @@ FROM ${from} GROUP BY country_code ORDER BY country_code`
   })
 
   test('selects current versions by the documented lines', async () => {
-    const lines = (await documented('sql'))[0]?.trim().split('\n') ?? []
+    const lines = documented('sql')[0]?.trim().split('\n') ?? []
     expect(lines).toHaveLength(3)
     const views = TABLES.filter(({ name }) => ['financials', 'companies', 'roles'].includes(name))
     for (const line of lines) {
@@ -311,7 +307,7 @@ FROM ${from} GROUP BY country_code ORDER BY country_code`
   })
 
   test('runs what the document shows', async () => {
-    const scripts = (await documented('python')).filter(
+    const scripts = documented('python').filter(
       (script) => /delta/i.test(script) && script.includes('spark.') === (reader.kind === 'spark'),
     )
     expect(scripts).toHaveLength(1)

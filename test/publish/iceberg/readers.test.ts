@@ -1,6 +1,6 @@
 /** What others see of a lake published as Iceberg: PyIceberg and Spark against DuckDB's own views. */
 
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
@@ -14,6 +14,7 @@ import { hashFile } from '../../../src/support/hash.ts'
 import { queryLake } from '../../pipeline/batch-bench.ts'
 import { needs } from '../../support/needs.ts'
 import { openReaders, type Readers, readerMissing } from '../../support/open-readers.ts'
+import { examplesIn } from '../../support/page.ts'
 import { pythonMissing, sparkMissing } from '../../support/readers.ts'
 import { type RestCatalog, restCatalogMissing, startRestCatalog } from '../../support/rest-catalog.ts'
 import { currentRowsOf, expectSameRows, historyOf, ownColumns } from '../history.ts'
@@ -149,14 +150,8 @@ const visibleColumns = (reader: string, table: Table): string =>
     'version',
   ].join(', ')
 
-const DOCUMENT = new URL('../../../docs/publishing.md', import.meta.url)
-/** The code of a language in the document's part on Iceberg, block by block. */
-const documented = async (language: string): Promise<string[]> => {
-  const [, part = ''] = (await readFile(DOCUMENT, 'utf8')).split('# Apache Iceberg\n')
-  return [...part.matchAll(new RegExp(`\`\`\`${language}\\n(.*?)\`\`\``, 'gs'))].map(
-    (match) => match[1] ?? '',
-  )
-}
+/** The code of a language in the page's part on Iceberg, block by block. */
+const documented = (language: string): string[] => examplesIn('docs/analysis.md', language, 'Apache Iceberg')
 
 describe.each(READERS)('$name', (reader) => {
   beforeEach((context) => needs(context, reader.name, readerMissing[reader.kind]()))
@@ -218,7 +213,7 @@ describe.each(READERS)('$name', (reader) => {
   })
 
   test('selects current versions as the document shows', async () => {
-    const scripts = (await documented('py')).filter(
+    const scripts = documented('py').filter(
       (script) => script.includes('spark.') === (reader.kind === 'spark'),
     )
     expect(scripts).toHaveLength(1)

@@ -1,0 +1,90 @@
+/** `docs/reference/api.md`: the names of `src/index.ts`, each with the first sentence of its docstring. */
+
+import { readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { rows } from './markdown.ts'
+
+const INDEX = join(import.meta.dirname, '../src/index.ts')
+
+interface Exported {
+  /** As programs import it. */
+  readonly name: string
+  /** As its file declares it. */
+  readonly declared: string
+  readonly file: string
+}
+
+/** The names that a file exports from others: `export { a, type B as C } from './file.ts'`. */
+const exportedBy = (file: string): Exported[] =>
+  [...readFileSync(file, 'utf8').matchAll(/export (?:type )?\{([^}]*)\} from '([^']+)'/g)].flatMap(
+    ([, names = '', from = '']) =>
+      names
+        .split(',')
+        .map((part) => part.trim().replace(/^type /, ''))
+        .filter((part) => part !== '')
+        .map((part) => {
+          const [declared = '', name = declared] = part.split(' as ')
+          return { name, declared, file: join(dirname(file), from) }
+        }),
+  )
+
+/** The first sentence of a docstring, without its tags. */
+const firstSentence = (comment: string): string => {
+  const [text = ''] = comment
+    .replace(/^[ \t]*\* ?/gm, '')
+    .replaceAll(/\s+/g, ' ')
+    .trim()
+    .split(/(?:^| )@\w+/)
+  return (/^.*?[.?!](?= [A-Z`"(]|$)/.exec(text)?.[0] ?? text).trim()
+}
+
+interface Declaration {
+  readonly kind: string
+  readonly about: string
+}
+
+/** @throws {Error} where the file neither declares the name nor exports it from another */
+const declarationOf = ({ declared, file, name }: Exported): Declaration => {
+  const text = readFileSync(file, 'utf8')
+  const pattern = `(?:/\\*\\*((?:(?!\\*/)[\\s\\S])*)\\*/\\s*)?export (?:async |abstract )*(const|function\\*?|class|interface|type) ${declared}\\b(.*)`
+  const found = new RegExp(pattern).exec(text)
+  if (found !== null) {
+    // What begins the file says what the file is for.
+    const [, comment = '', kind = '', rest = ''] = found.index === 0 ? ['', '', ...found.slice(2)] : found
+    const isCall = kind === 'const' && /^ = (?:async )?(?:<|\()/.test(rest)
+    return { kind: isCall || kind.startsWith('function') ? 'function' : kind, about: firstSentence(comment) }
+  }
+  const onward = exportedBy(file).find((one) => one.name === declared)
+  if (onward === undefined)
+    throw new Error(`Cannot describe "${name}": "${file}" has none, expected a declaration`)
+  return declarationOf(onward)
+}
+
+const KINDS: Readonly<Record<string, string>> = {
+  function: 'Functions',
+  class: 'Classes',
+  const: 'Values',
+  interface: 'Types',
+  type: 'Types',
+}
+
+/** @param made says where the page comes from */
+export const apiText = (made: string): string => {
+  const described = exportedBy(INDEX).map((one) => ({ name: one.name, ...declarationOf(one) }))
+  const byKind = Map.groupBy(described, ({ kind }) => KINDS[kind] ?? kind)
+  const section = (title: string): string => {
+    const names = (byKind.get(title) ?? []).sort((a, b) => (a.name < b.name ? -1 : 1))
+    return `## ${title}\n\n${rows(
+      ['name', 'what it is'],
+      names.map(({ name, about }) => [`\`${name}\``, about]),
+    )}\n`
+  }
+  const sections = [...new Set(Object.values(KINDS))].filter((title) => byKind.has(title))
+  return `# The library
+
+${made}
+
+What programs import from \`firmlake\`; how they are used: [library.md](../library.md).
+
+${sections.map(section).join('\n')}`
+}

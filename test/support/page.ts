@@ -1,0 +1,27 @@
+/** The pages of the documentation, for tests of what they say. */
+
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+export const PROJECT = join(import.meta.dirname, '../..')
+
+/** Every page, as paths below the project. */
+export const pages = (): string[] => [
+  ...readdirSync(PROJECT).filter((name) => name.endsWith('.md')),
+  ...readdirSync(join(PROJECT, 'docs'), { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.md'))
+    .map((name) => `docs/${name.replaceAll('\\', '/')}`),
+  'bench/README.md',
+  'data/README.md',
+]
+
+export const readPage = (path: string): string => readFileSync(join(PROJECT, path), 'utf8')
+
+/** The code of a language in the section of a page, block by block; without a section in all of it. */
+export const examplesIn = (path: string, language: string, section?: string): string[] => {
+  const page = readPage(path)
+  const part = section === undefined ? page : (page.split(`\n## ${section}\n`)[1]?.split('\n## ')[0] ?? '')
+  return [...part.matchAll(/```(\w*)\n([\s\S]*?)```/g)]
+    .filter(([, name]) => name === language)
+    .map(([, , code = '']) => code)
+}

@@ -3,9 +3,9 @@
 import { cp, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { cli, SAMPLE } from '../cli/run-cli.ts'
 import { examplesIn } from '../support/page.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
+import { cli, SAMPLE } from './run-cli.ts'
 
 const [setup = '', use = ''] = examplesIn('README.md', 'sh')
 

@@ -1,31 +1,47 @@
-/** The custom sink of docs/library.md as it stands there: through the suite of all sinks, and fed from a lake. */
+/** The custom source and sink of docs/library.md as they stand there: the sink through the suite of all sinks. */
 
+import { randomBytes } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
 import { stripTypeScriptTypes } from 'node:module'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import type { DeliverySink } from '../../src/core/sink.ts'
+import type { Source } from '../../src/core/source.ts'
 import { literal } from '../../src/lake/duckdb/sql.ts'
+import { defaultLimits, workOn } from '../../src/pipeline/run/load-into-lake.ts'
+import { startRun } from '../../src/pipeline/run/start-run.ts'
 import { deliver } from '../../src/pipeline/targets/deliver.ts'
 import { companyLine, openBench } from '../pipeline/batch-bench.ts'
 import { describeSink } from '../sink/describe-sink.ts'
 import { columnList } from '../sink/sink-rows.ts'
+import { examplesIn } from '../support/page.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
-const text = await readFile(join(import.meta.dirname, '../../docs/library.md'), 'utf8')
-const [, code = ''] = /```ts\n([\s\S]*?)```/.exec(text) ?? []
+const [sourceCode = '', sinkCode = ''] = examplesIn('docs/library.md', 'ts')
 
-const loadExample = async (): Promise<(folder: string) => DeliverySink> => {
-  const source = `data:text/javascript,${encodeURIComponent(stripTypeScriptTypes(code))}`
-  const { jsonFolder }: { readonly jsonFolder: (folder: string) => DeliverySink } = await import(
-    /* @vite-ignore */ source
-  )
-  return jsonFolder
-}
-const jsonFolder = await loadExample()
+const load = <T>(code: string): Promise<T> =>
+  import(/* @vite-ignore */ `data:text/javascript,${encodeURIComponent(stripTypeScriptTypes(code))}`)
+
+const { recordSource } =
+  await load<Record<'recordSource', (name: string, records: AsyncIterable<unknown>) => Source>>(sourceCode)
+const { jsonFolder } = await load<Record<'jsonFolder', (folder: string) => DeliverySink>>(sinkCode)
+
+test('the custom source loads what it is given', async () => {
+  const lake = join(await temporaryFolder(), 'lake')
+  const records = async function* (): AsyncGenerator<unknown> {
+    for (const id of [1, 2, 3]) yield JSON.parse(companyLine(id))
+  }
+  const plan = { pipeline: 'records', inputs: ['mine'], cwd: '', again: false, limits: defaultLimits({}) }
+  const claim = await startRun({ lake, plan, now: new Date(), random: randomBytes })
+  const { partitions } = await workOn(claim, plan, [recordSource('mine', records())], {
+    lake,
+    limit: { kind: 'count', lines: 0 },
+  })
+  expect(partitions.map(({ source, counts }) => [source.name, counts.records])).toEqual([['mine', 3]])
+})
 
 test('the custom sink has about fifteen lines', () => {
-  const lines = code.split('\n').filter((line) => line.trim() !== '' && !line.startsWith('import '))
+  const lines = sinkCode.split('\n').filter((line) => line.trim() !== '' && !line.startsWith('import '))
   expect(lines.length).toBeLessThanOrEqual(16)
 })
 

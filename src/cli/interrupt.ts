@@ -36,7 +36,7 @@ export const interruptible = async <T>(
     }
     firstMs = performance.now()
     stoppedBy = signal
-    note(`Stopping: ${meanwhile}. Once more ends at once.`)
+    note(`Stopping: ${meanwhile}. Press Ctrl-C again to quit now.`)
     controller.abort()
   }
   for (const signal of SIGNALS) process.on(signal, stop)

@@ -70,7 +70,7 @@ const replayAgain = async (claim: RunClaim, plan: RunPlan, options: RunOptions):
   const { lake, run } = claim
   const waiting = new Map((await quarantineFiles({ lake })).map((file) => [file.sha256, file]))
   const files = plan.inputs.flatMap((sha256) => waiting.get(sha256) ?? [])
-  if (files.length < plan.inputs.length) throw notResumable(run, 'others replayed its lines meanwhile')
+  if (files.length < plan.inputs.length) throw notResumable(run, 'another run already replayed these lines')
   await releaseRun(claim)
   return replay(files, plan.limits, options)
 }
@@ -95,7 +95,7 @@ const batchesAgain = async (
 ): Promise<BatchSummary> => {
   const url = serviceOfBatches(claim.run, plan)
   const files = await filesOfRun(claim, () => {
-    throw notResumable(claim.run, 'it was cut off before it knew its files')
+    throw notResumable(claim.run, 'interrupted before its file list was saved')
   })
   const { concurrency, ...call } = options.service ?? DEFAULT_SERVICE
   const service = await serviceOf({ ...call, concurrency, url })

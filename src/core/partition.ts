@@ -77,7 +77,7 @@ export interface PullEntry {
   /** Sum of what the windows announced, and of what they gave. */
   readonly planned: number
   readonly received: number
-  /** Records that stood in no window and were not found otherwise; absent where the windows covered all. */
+  /** Records that no window covered and were not found otherwise; absent where the windows covered all. */
   readonly gapLeft?: number
 }
 

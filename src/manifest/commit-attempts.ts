@@ -51,7 +51,7 @@ export const commitInTries = async <Outcome extends object>(
   }
   throw new ToolkitError(
     'COMMIT_CONFLICT',
-    `Cannot commit ${what} "${run}": other runs were first ${maxTries} times`,
+    `Cannot commit ${what} "${run}": gave up after ${maxTries} attempts, each time another run had committed first`,
     { run, tries: maxTries },
   )
 }

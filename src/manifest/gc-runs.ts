@@ -21,7 +21,7 @@ export interface DeadRun {
 
 export interface SortedRuns {
   readonly dead: readonly DeadRun[]
-  /** At work, perhaps at work, or just taken over by another process. */
+  /** Running, possibly running, or just taken over by another process. */
   readonly working: readonly string[]
 }
 

@@ -1,5 +1,5 @@
 /**
- * Removes what nobody needs: dead runs, unfinished writes, files that no kept snapshot lists. Never a live
+ * Deletes unreferenced files and dead runs, and unfinished writes. Never a live
  * run's, never a file of a kept snapshot. Can be stopped at any point and run again, also twice at once.
  */
 
@@ -62,7 +62,7 @@ export interface Garbage {
   /** Unfinished writes of processes that are gone. */
   readonly leftovers: readonly string[]
   readonly freedBytes: number
-  /** Runs that were left alone: at work, or perhaps at work on another host. */
+  /** Runs that were left alone: at work, or possibly running on another host. */
   readonly working: readonly string[]
 }
 

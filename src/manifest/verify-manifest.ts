@@ -163,7 +163,11 @@ export const checkManifest = async (
   const newest = Math.max(listing.snapshots.at(-1) ?? 0, listing.records.at(-1) ?? 0)
   if (only !== undefined && (only < listing.oldest || only > newest)) {
     await readSnapshot(lake, only)
-    throw new ToolkitError('SNAPSHOT_NOT_FOUND', `Cannot verify snapshot ${only}: it came only now`, { lake })
+    throw new ToolkitError(
+      'SNAPSHOT_NOT_FOUND',
+      `Cannot verify snapshot ${only}: committed after verify began`,
+      { lake },
+    )
   }
   if (only === undefined) await checkOldest(lake, listing, findings)
   const partitions = new Set<string>()

@@ -127,7 +127,7 @@ const bring = async (
       )
       if (saved === null) throw damaged(store, file.path, 'there is no such file')
       if (saved.bytes !== file.bytes)
-        throw damaged(store, file.path, `it is not of its length, expected ${file.bytes} bytes`)
+        throw damaged(store, file.path, `size mismatch, expected ${file.bytes} bytes`)
       if (saved.sha256 === file.sha256) break
       if (tries === HASH_TRIES)
         throw damaged(store, file.path, `its SHA-256 differs, expected ${file.sha256}`)
@@ -193,7 +193,7 @@ export const copiesOf = (store: ObjectStore, folder: string): Copies => {
       if (pass === PASSES)
         throw new ToolkitError(
           'WRITE_FAILED',
-          `Cannot keep a copy of "${nameOf(store, first.path)}": it vanishes`,
+          `Cannot keep a copy of "${nameOf(store, first.path)}": another process keeps deleting it`,
         )
       const progress = progressOf(missing, onProgress)
       try {

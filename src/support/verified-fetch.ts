@@ -50,5 +50,5 @@ export const verifiedFetch = async (address: string | URL, init: VerifiedRequest
 
 const CERTIFICATE = /^(?:CERT_|ERR_TLS_CERT|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO_|HOSTNAME_MISMATCH|INVALID_CA)/
 
-/** Whether a system's code says that a certificate does not prove who answers: another try meets it again. */
+/** Whether a system's code says that TLS verification failed: another try meets it again. */
 export const isCertificateError = (code: string | undefined): boolean => CERTIFICATE.test(code ?? '')

@@ -41,7 +41,7 @@ describe('convert', () => {
       /^Snapshot 1 by run \S+\n1,710 lines: 1,710 records, 0 quarantined; 6 sources/,
     )
     expect(first.stdout).toMatch(/\nfinancials +47,697\n/)
-    expect(first.stdout).toContain('control.json: it lies in the folder but holds neither')
+    expect(first.stdout).toContain('control.json: not a companies or relations file')
     // Where the machine is slow, lines of progress stand between.
     expect(first.stderr).toMatch(/^Run \S+ begins\n(.*\n)*Committing 6 partitions\n$/)
     const second = await cli(args)

@@ -120,7 +120,7 @@ test('plan shows windows, requests and what no window covers, and pulls nothing'
   expect(code).toBe(0)
   expect(stdout).toContain('40 companies in 2 windows by ContentUpdatedAt')
   expect(stdout).toContain(
-    '10 records of 40 in no window, without ContentUpdatedAt; lists by InternalId find',
+    '10 records of 40 not covered by any window, without ContentUpdatedAt; lists by InternalId find',
   )
   expect(stdout).toContain('Of the requests at most 1 list companies to find those, and 1 fetch them')
   expect(stdout).not.toContain('Batch files are the better way')
@@ -128,7 +128,7 @@ test('plan shows windows, requests and what no window covers, and pulls nothing'
   expect(json).toMatchObject({ announced: 40, planned: 30, gap: 10, closing: { lists: 1, pages: 1 } })
   expect(json.requests).toBe(json.pages + 2 + 2)
   const open = await one.run([...args, '--no-close-gap'])
-  expect(open.stdout).toContain('10 records of 40 in no window: without ContentUpdatedAt')
+  expect(open.stdout).toContain('10 records of 40 not covered by any window: without ContentUpdatedAt')
   expect(open.stdout).toContain('Batch files are the better way: no window covers 10 of 40 records')
   expect(one.fake.pages).toEqual([])
 })

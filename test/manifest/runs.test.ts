@@ -87,7 +87,7 @@ test('listRuns tells why a run was given up until it is taken over again, and wh
   const stopped = await stageRun(lake, ['c'])
   await releaseRun(busy.claim, new ToolkitError('SERVICE_BUSY', 'Cannot pull: wait'))
   await releaseRun(bad.claim, new ToolkitError('DECODE_DAMAGED', 'Cannot decode "x"'))
-  await releaseRun(stopped.claim, new ToolkitError('INTERRUPTED', 'It was stopped'))
+  await releaseRun(stopped.claim, new ToolkitError('INTERRUPTED', 'Interrupted'))
   const failures = async (): Promise<ReadonlyMap<string, unknown>> =>
     new Map((await listRuns(lake, { now: NOW })).map(({ run, failure }) => [run, failure]))
   const before = await failures()

@@ -50,7 +50,7 @@ test('the Iceberg catalog gets no token where its certificate proves nothing', a
   for (const secret of [{ token: 'secret' }, { credential: 'id:secret' }])
     await expect(openCatalog({ url, ...secret }, undefined)).rejects.toMatchObject({
       code: 'CATALOG_FAILED',
-      message: expect.stringMatching(/certificate does not prove who answers.*NODE_EXTRA_CA_CERTS/),
+      message: expect.stringMatching(/TLS verification failed.*NODE_EXTRA_CA_CERTS/),
     })
   expect(seen).toEqual([])
 })
@@ -59,7 +59,7 @@ test('the embedding service gets no key where its certificate proves nothing', a
   const { url, seen } = await unproven(context)
   await expect(serviceEmbedder({ url, model: 'any', key: 'secret' })).rejects.toMatchObject({
     code: 'EMBEDDER_FAILED',
-    message: expect.stringMatching(/certificate does not prove who answers.*NODE_EXTRA_CA_CERTS/),
+    message: expect.stringMatching(/TLS verification failed.*NODE_EXTRA_CA_CERTS/),
   })
   expect(seen).toEqual([])
 })

@@ -27,7 +27,7 @@ interface GcOptions extends LakeOption, JsonOption {
 export const addGc = (program: Command): void => {
   const command = program
     .command('gc')
-    .summary('remove what nobody needs')
+    .summary('delete unreferenced files and dead runs')
     .description(
       'Removes runs whose process is gone, unfinished writes, and files that no kept snapshot lists. Never ' +
         'touches a run at work or a file of a kept snapshot. With --keep the published tables (docs/operations.md) are ' +

@@ -75,7 +75,7 @@ const runPlan = async (content: Content, options: PlanOptions): Promise<void> =>
   }
 }
 
-/** Of the requests those for what stands in no window. */
+/** Of the requests those for what no window covers. */
 const closingLines = ({ closing }: PlanEstimate): string[] =>
   closing === undefined
     ? []

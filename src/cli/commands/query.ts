@@ -31,7 +31,7 @@ interface QueryOptions extends LakeOption, JsonOption, SnapshotOption, Unchecked
 export const addQuery = (program: Command): void => {
   const command = program
     .command('query')
-    .summary('ask a lake in SQL; without SQL list its tables')
+    .summary('run a read-only query; without SQL list the tables')
     .description(
       'Runs one SELECT in DuckDB over the lake, read-only. Views such as "companies" and "financials" show the ' +
         'current version of each company, "companies_history" and so on show all. Without SQL it lists the ' +

@@ -38,7 +38,7 @@ export const watchPull = (line: ProgressLine): PullWatch => {
       } else if (event.kind === 'warning') line.log(`warning: ${event.text}`)
       else if (event.kind === 'listed') {
         listed += event.records
-        line.show(() => `${formatCount(listed)} looked through for what stands in no window`)
+        line.show(() => `${formatCount(listed)} looked through for what no window covers`)
       } else {
         windows.set(event.window, event.checkpoint)
         if (event.kind === 'pulled') done += 1
@@ -72,7 +72,7 @@ export const sinceLines = ({ since, undated, field }: PullPlan): string[] => {
 /** What no window covers, in words, and what is done about it. */
 export const gapLines = ({ announced, planned, field, gaps = [], closing }: PullPlan): string[] => {
   if (announced <= planned) return []
-  const records = `${formatCounted(announced - planned, 'record')} of ${formatCount(announced)} in no window`
+  const records = `${formatCounted(announced - planned, 'record')} of ${formatCount(announced)} not covered by any window`
   if (closing === undefined || closing.steps.length === 0)
     return [`warning: ${records}: without ${field ?? 'any date'} or a value to cut by; batch files hold them`]
   const list = (names: readonly string[]): string => [...new Set(names)].join(', ')
@@ -86,7 +86,7 @@ export const gapLines = ({ announced, planned, field, gaps = [], closing }: Pull
 export const leftLines = ({ gapLeft = 0, announced }: PullEntry, { closing }: PullPlan): string[] =>
   closing !== undefined && gapLeft > 0
     ? [
-        `warning: ${formatCounted(gapLeft, 'record')} of ${formatCount(announced)} in no window, and not found along ` +
+        `warning: ${formatCounted(gapLeft, 'record')} of ${formatCount(announced)} not covered by any window, and not found along ` +
           'other dates, codes or figures either; batch files hold them',
       ]
     : []

@@ -101,7 +101,7 @@ const pullTable = (pulls: readonly PullSummary[]): string[] =>
 
 const fateOf = ({ state, process, committed, failure }: RunSummary): string => {
   if (state === 'live') return `at work: process ${process?.pid ?? '?'}`
-  if (state === 'unknown') return `perhaps at work on ${process?.host ?? 'another host'}`
+  if (state === 'unknown') return `possibly running on ${process?.host ?? 'another host'}`
   if (failure?.final) return `failed with ${failure.code}, "firmlake gc" removes it`
   if (failure) return `failed with ${failure.code}: "firmlake resume" goes on, "firmlake gc" removes it`
   return committed === null

@@ -51,6 +51,4 @@ export const watchRun = (line: ProgressLine, nowMs: () => number = () => perform
 }
 
 const startText = ({ run, resumed, finished }: Extract<RunEvent, { kind: 'started' }>): string =>
-  resumed
-    ? `Run ${run} goes on, ${formatCounted(finished, 'partition')} of it finished before`
-    : `Run ${run} begins`
+  resumed ? `Resuming run ${run} (${formatCounted(finished, 'partition')} done)` : `Run ${run} begins`

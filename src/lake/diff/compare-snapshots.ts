@@ -118,7 +118,7 @@ class Comparison {
   /** Stands before every longer step: a signal between two statements would be lost otherwise. */
   #tell({ name }: Table, part = 0, parts = 1): void {
     const { signal, onProgress } = this.#options
-    if (signal?.aborted) throw new ToolkitError('INTERRUPTED', 'It was stopped', {}, signal.reason)
+    if (signal?.aborted) throw new ToolkitError('INTERRUPTED', 'Interrupted', {}, signal.reason)
     onProgress?.({ table: name, tablesDone: this.#tablesDone, tables: TABLES_TO_COMPARE, part, parts })
   }
 

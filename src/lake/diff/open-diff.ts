@@ -117,7 +117,7 @@ export const openDiff = async (options: DiffOptions): Promise<LakeDiff> => {
     }
   } catch (error) {
     close()
-    if (signal?.aborted) throw new ToolkitError('INTERRUPTED', 'It was stopped', {}, error)
+    if (signal?.aborted) throw new ToolkitError('INTERRUPTED', 'Interrupted', {}, error)
     throw diffFailed(error)
   }
 }

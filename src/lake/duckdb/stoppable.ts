@@ -15,8 +15,7 @@ export const stoppable = async <T>(
   signal: AbortSignal | undefined,
   work: () => Promise<T>,
 ): Promise<T> => {
-  const stopped = (cause: unknown): ToolkitError =>
-    new ToolkitError('INTERRUPTED', 'it was stopped', {}, cause)
+  const stopped = (cause: unknown): ToolkitError => new ToolkitError('INTERRUPTED', 'interrupted', {}, cause)
   if (signal?.aborted) throw stopped(signal.reason)
   let timer: NodeJS.Timeout | undefined
   const stop = (): void => {

@@ -1,5 +1,5 @@
 /**
- * The companies of a pull that stand in no window: found along other parameters when all windows are pulled, and
+ * The companies of a pull that no window covers: found along other parameters when all windows are pulled, and
  * fetched in full by their ids, as windows of their own. What was found is kept with the run.
  */
 
@@ -73,7 +73,7 @@ const windowsOf = ({ closing, search, from, to }: PullPlan): RunWindow[] => {
   const requested =
     from === undefined && to === undefined ? null : { ...(from && { from }), ...(to && { to }) }
   return Array.from({ length: count }, (_, at) => ({
-    name: `companies in no window ${at + 1}/${count}, by InternalId`,
+    name: `companies not covered by any window ${at + 1}/${count}, by InternalId`,
     // The manifest keeps the search that found them: thousands of ids would stand in every snapshot.
     ...{ search, requested, growing: false, closing: true as const },
   }))

@@ -9,7 +9,7 @@ export interface PlanEstimate {
   readonly pages: number
   /** Pages, and for each window the empty one that may end it. */
   readonly requests: number
-  /** Of these to find and fetch what stands in no window, at most: lists of companies, and pages. */
+  /** Of these to find and fetch what no window covers, at most: lists of companies, and pages. */
   readonly closing?: { readonly lists: number; readonly pages: number }
   /** At least so long, in seconds: a page is taken to need no longer than a count. */
   readonly seconds: number

@@ -118,7 +118,7 @@ const minifiedParts = async (search: SearchParameters, options: ListingOptions):
 }
 
 /**
- * Lists those of some companies that a search still has: what was not listed may only stand in no window, or
+ * Lists those of some companies that a search still has: what was not listed may only not be covered by any window, or
  * have moved between two pages.
  */
 export const listAgain = async (

@@ -1,6 +1,6 @@
 /**
  * How the gaps of a plan are closed: which lists of companies, minified and within the reach of page mode, are to be
- * gone through to find those that stand in no window. Asks for counts alone. What a gap lacks can be counted along
+ * gone through to find those that no window covers. Asks for counts alone. What a gap lacks can be counted along
  * any other axis (all of it less those that stand in windows), so that only parts are listed where something is missing.
  */
 
@@ -35,7 +35,7 @@ export interface ClosingStep {
 
 export interface ClosingPlan {
   readonly steps: readonly ClosingStep[]
-  /** Records that stand in no window, and how many of them the steps find, at most. */
+  /** Records that no window covers, and how many of them the steps find, at most. */
   readonly missing: number
   readonly expected: number
   /** Counts asked for. */
@@ -80,7 +80,7 @@ export const listingPages = ({ announced }: PlannedListing): number =>
 
 interface Size {
   readonly count: number
-  /** Of these in no window. */
+  /** Of these not covered by any window. */
   readonly missing: number
 }
 interface Stretch extends Size {

@@ -238,7 +238,7 @@ const runWindows = (content: Content, { windows, asOf }: PullPlan): RunWindow[] 
 const isGrowing = ({ requested }: PlannedWindow, today: string): boolean =>
   requested !== null && (requested.to === undefined || requested.to >= today)
 
-/** @param came records in all, and those of them that stood in no window */
+/** @param came records in all, and those of them that no window covered */
 export const pullEntry = (
   service: string,
   { run }: RunClaim,

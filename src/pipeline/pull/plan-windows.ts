@@ -26,7 +26,7 @@ export interface PlannedGap {
   readonly parameter: string
   /** The filter that whatever stands in a window matches. */
   readonly values: FilterValues
-  /** Of the part, and of these those that stand in no window. */
+  /** Of the part, and of these those that no window covers. */
   readonly records: number
   readonly missing: number
 }

@@ -13,7 +13,7 @@ export interface PullPlan extends WindowPlan {
   readonly since?: Since
   /** Records of the search without the date that "since last" goes by; absent where there are none. */
   readonly undated?: number
-  /** How what stands in no window is found; absent where nothing is missing, or nothing is to be done about it. */
+  /** How what no window covers is found; absent where nothing is missing, or nothing is to be done about it. */
   readonly closing?: ClosingPlan
 }
 
@@ -22,7 +22,7 @@ export type PullEvent =
   /** A page more is on the disk. */
   | { readonly kind: 'page'; readonly window: string; readonly checkpoint: Checkpoint }
   | { readonly kind: 'pulled'; readonly window: string; readonly checkpoint: Checkpoint }
-  /** A page of companies was looked through for some that stand in no window. */
+  /** A page of companies was looked through for some that no window covers. */
   | { readonly kind: 'listed'; readonly records: number }
   | { readonly kind: 'warning'; readonly text: string }
 

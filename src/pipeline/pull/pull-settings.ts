@@ -23,7 +23,7 @@ export interface PullSettings {
   readonly by?: string | undefined
   /** Most records of a window. */
   readonly cap: number
-  /** Whether companies that stand in no window are found along other parameters. @default true */
+  /** Whether companies that no window covers are found along other parameters. @default true */
   readonly closeGap?: boolean | undefined
 }
 
@@ -40,7 +40,10 @@ export const checkSettings = async (
   checkDay('--since', since === 'last' ? undefined : since)
   checkDay('--until', until)
   if (since !== undefined && until !== undefined && since !== 'last' && since > until)
-    throw new ToolkitError('USAGE', `Cannot search from --since ${since} to --until ${until}: no day is left`)
+    throw new ToolkitError(
+      'USAGE',
+      `Cannot search from --since ${since} to --until ${until}: --since is after --until`,
+    )
   const parameters = await service.parameters(content, signal && { signal })
   checkSearch(content, search, parameters)
   if (by !== undefined) checkName(content, by, parameters)

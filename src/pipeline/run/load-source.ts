@@ -185,7 +185,7 @@ const loadBlock = async (
   block.release?.()
 }
 
-const NO_RECORDS_FOUND = 'it lies in the folder but holds neither companies nor relations'
+const NO_RECORDS_FOUND = 'not a companies or relations file'
 const finishedBefore = (entry: JournalEntry, place: Place, names: NamesOfRun): Finished => {
   const { layers, partition, unknownItems } = entry
   return names.bound({ place, layers, partition, unknownItems })

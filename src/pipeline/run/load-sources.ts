@@ -297,7 +297,7 @@ class BatchRun {
     )
     const dropped = new Set(outcome.dropped.map(({ id }) => id))
     for (const name of new Set(outcome.dropped.map(({ source }) => source.name))) {
-      this.#skipped.push({ source: name, reason: 'another run loaded it meanwhile' })
+      this.#skipped.push({ source: name, reason: 'already loaded by a concurrent run' })
     }
     return {
       run,

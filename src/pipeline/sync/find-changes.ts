@@ -88,7 +88,7 @@ export const findChanges = async (
   return findings
 }
 
-/** Lists what stands in no window: what is found there is compared with the lake as all the rest. */
+/** Lists what no window covers: what is found there is compared with the lake as all the rest. */
 const listGapsOf = async (
   { gaps, closing }: PullPlan,
   paths: readonly string[],

@@ -112,7 +112,7 @@ interface Delivering extends DeliverOptions {
 
 /** Stops between two steps; what DuckDB is at work on is stopped at once. */
 const stopIfAborted = ({ signal }: DeliverOptions): void => {
-  if (signal?.aborted) throw new ToolkitError('INTERRUPTED', 'it was stopped', {}, signal.reason)
+  if (signal?.aborted) throw new ToolkitError('INTERRUPTED', 'interrupted', {}, signal.reason)
 }
 
 /** @returns warnings of its commit */

@@ -106,9 +106,7 @@ const send = async (
   } catch (error) {
     signal?.throwIfAborted()
     if (isCertificateError(systemCode(error)))
-      throw catalogFailed(
-        'its certificate does not prove who answers; NODE_EXTRA_CA_CERTS names a file of further authorities',
-      )
+      throw catalogFailed('TLS verification failed; NODE_EXTRA_CA_CERTS names a file of further authorities')
     return { kind: 'unknown', reason: `no answer to "${request.method} ${path}"` }
   }
   const body = parse(text)

@@ -117,7 +117,7 @@ const attempt = async (
     if (isCertificateError(systemCode(cause)))
       throw embedderFailed(
         endpoint,
-        'its certificate does not prove who answers; NODE_EXTRA_CA_CERTS names a file of further authorities',
+        'TLS verification failed; NODE_EXTRA_CA_CERTS names a file of further authorities',
         undefined,
         cause,
       )

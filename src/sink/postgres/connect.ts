@@ -97,8 +97,7 @@ export const inTransaction = async <T>(
   signal: AbortSignal | undefined,
   work: () => Promise<T>,
 ): Promise<T> => {
-  const stopped = (cause: unknown): ToolkitError =>
-    new ToolkitError('INTERRUPTED', 'it was stopped', {}, cause)
+  const stopped = (cause: unknown): ToolkitError => new ToolkitError('INTERRUPTED', 'interrupted', {}, cause)
   if (signal?.aborted) throw stopped(signal.reason)
   let ended: Promise<void> | undefined
   const stop = (): void => {

@@ -105,9 +105,13 @@ const checkCoding = (action: string, headers: AnswerHeaders): void => {
   const coding = (text(headers, 'content-encoding') ?? 'identity').toLowerCase()
   // `br` is the file's own compression, told to the transfer too: the bytes stay as they are.
   if (coding === 'identity' || coding === 'br') return
-  throw new ToolkitError('ANSWER_INVALID', `${action}: it comes compressed once more, expected it as it is`, {
-    kind: 'form',
-  })
+  throw new ToolkitError(
+    'ANSWER_INVALID',
+    `${action}: unexpected Content-Encoding, expected the file as it is stored`,
+    {
+      kind: 'form',
+    },
+  )
 }
 
 /** Takes the answers of all tries into one part; it is whole when `end` fulfils. */

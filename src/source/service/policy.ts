@@ -27,7 +27,7 @@ const jitterMs = ({ random }: Timing, failures: number): number =>
 const failed = (call: Call, reason: string, tries: number, why: string, cause: unknown): ToolkitError =>
   new ToolkitError(
     'SERVICE_FAILED',
-    `${call.action}: ${reason}, ${why} after ${tries} ${tries === 1 ? 'try' : 'tries'}`,
+    `${call.action}: ${reason}, ${why} after ${tries} ${tries === 1 ? 'attempt' : 'attempts'}`,
     { tries },
     cause,
   )
@@ -35,8 +35,8 @@ const failed = (call: Call, reason: string, tries: number, why: string, cause: u
 const busy = (call: Call, status: number, waitMs: number, leftMs: number): ToolkitError =>
   new ToolkitError(
     'SERVICE_BUSY',
-    `${call.action}: the service answered ${status} and wants a pause of ${Math.ceil(waitMs / 1000)} s, ` +
-      `at most ${Math.floor(leftMs / 1000)} s are left to wait`,
+    `${call.action}: the service answered ${status}: Retry-After ${Math.ceil(waitMs / 1000)} s exceeds --max-wait, ` +
+      `of which ${Math.floor(leftMs / 1000)} s are left`,
     { status, waitMs: Math.ceil(waitMs) },
   )
 
@@ -82,8 +82,7 @@ export const withTries = async (
     failures += 1
     const { reason, cause } = outcome
     if (failures >= MAX_TRIES) throw failed(call, reason, failures, 'given up', cause)
-    if (!budget.spend())
-      throw failed(call, reason, failures, 'too many failures in this run, given up', cause)
+    if (!budget.spend()) throw failed(call, reason, failures, 'retry budget exhausted', cause)
     const pauseMs = jitterMs(timing, failures)
     const leftMs = maxWaitMs - waitedMs
     if (pauseMs > leftMs) throw failed(call, reason, failures, 'no time left to wait, given up', cause)

@@ -26,7 +26,7 @@ const failureOutcome = (call: Call, error: unknown, isReceivers: boolean, gained
   if (isReceivers && !(error instanceof Retry)) return { kind: 'final', error }
   if (isCertificateError(systemCode(error))) {
     const text =
-      `${call.action}: the certificate does not prove who answers: ${reasonOf(error)}; ` +
+      `${call.action}: TLS verification failed: ${reasonOf(error)}; ` +
       'NODE_EXTRA_CA_CERTS names a file of further authorities'
     return { kind: 'final', error: new ToolkitError('SERVICE_FAILED', text, {}, error) }
   }

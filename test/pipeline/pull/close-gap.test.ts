@@ -21,12 +21,15 @@ const companies = (count: number, statuses: number): FakeCompany[] =>
 const countOf = async (one: PullBench, table = 'companies'): Promise<unknown> =>
   (await one.query(`SELECT count(*) FROM ${table}`))[0]?.[0]
 
-test('pull brings what stands in no window where page mode reaches it, each company once', async () => {
+test('pull brings what no window covers where page mode reaches it, each company once', async () => {
   const one = await openPullBench({ companies: companies(1500, 10), cap: 200 })
   const { entry, windows, plan } = await one.pull({ pageSize: 100 })
   expect(plan).toMatchObject({ announced: 1500, planned: 1450, closing: { missing: 50, expected: 50 } })
   expect(entry).toMatchObject({ announced: 1500, planned: 1450, received: 1500, gapLeft: 0 })
-  expect(windows.at(-1)).toMatchObject({ name: 'companies in no window 1/1, by InternalId', received: 50 })
+  expect(windows.at(-1)).toMatchObject({
+    name: 'companies not covered by any window 1/1, by InternalId',
+    received: 50,
+  })
   expect([await countOf(one), await countOf(one, 'companies_history')]).toEqual([1500, 1500])
   const { pulls, partitions } = await one.snapshot()
   expect(pulls).toEqual([entry])

@@ -105,7 +105,7 @@ test.each<[string, Answer]>([
   expect(service.counters()).toMatchObject({ requests: 3, retries: 2, throttled: 0 })
 })
 
-test('page gives up after eight tries, with pauses that double and are cut by chance', async () => {
+test('page gives up after eight attempts, with pauses that double and are cut by chance', async () => {
   const server = await answeringServer(status(500))
   const timing = jumpingTiming(0.5)
   await expect(
@@ -114,7 +114,7 @@ test('page gives up after eight tries, with pauses that double and are cut by ch
     code: 'SERVICE_FAILED',
     message:
       'Cannot fetch a page of companies in SEK (ContentUpdatedAt=2024-01-01..2024-01-31): ' +
-      'the service answered 500, given up after 8 tries',
+      'the service answered 500, given up after 8 attempts',
   })
   expect(server.seen).toHaveLength(8)
   expect(timing.pauses).toEqual([125, 250, 500, 1000, 2000, 4000, 8000])
@@ -171,7 +171,7 @@ test('all requests share one budget of retries', async () => {
   expect(server.seen).toHaveLength(26)
   await expect(service.page(REQUEST, parse)).rejects.toMatchObject({
     code: 'SERVICE_FAILED',
-    message: expect.stringContaining('too many failures in this run'),
+    message: expect.stringContaining('retry budget exhausted'),
   })
 })
 

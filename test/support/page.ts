@@ -25,3 +25,18 @@ export const examplesIn = (path: string, language: string, section?: string): st
     .filter(([, name]) => name === language)
     .map(([, , code = '']) => code)
 }
+
+/** A call as pages show it, up to the end of its line; quoted text and `\\` go on over lines. */
+const CALL =
+  /^(?:\$ )?(?:\w+=\S+ )*(?:npm run -s firmlake -- |firmlake )((?:'[^']*'|"[^"]*"|\\\n|[^'"\n])*)/gm
+
+/** The command lines of firmlake that a page shows in blocks of code, as words, up to what belongs to the shell. */
+export const commandsIn = (path: string): string[][] =>
+  ['', 'sh', 'console']
+    .flatMap((language) => examplesIn(path, language))
+    .flatMap((code) => [...code.matchAll(CALL)])
+    .map(([, line = '']) => {
+      const words = line.match(/'[^']*'|"[^"]*"|[^\s'"\\]+/g) ?? []
+      const end = words.findIndex((word) => /^(#.*|&&|\||>>?|<)$/.test(word))
+      return words.slice(0, end === -1 ? undefined : end).map((word) => word.replaceAll(/^['"]|['"]$/g, ''))
+    })

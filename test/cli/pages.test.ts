@@ -1,0 +1,46 @@
+/** What the pages show is run as it stands there, as far as it needs no service. */
+
+import { cp, readdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { commandsIn, examplesIn } from '../support/page.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+import { cli, SAMPLE } from './run-cli.ts'
+
+const [setup = '', use = ''] = examplesIn('README.md', 'sh')
+
+test('README.md begins with two commands', () => {
+  expect(setup.trim().split('\n')).toHaveLength(2)
+})
+
+/** Runs commands one after the other. @returns what each printed, by its name */
+const runAll = async (
+  commands: readonly (readonly string[])[],
+  cwd: string,
+): Promise<Map<string, string>> => {
+  const results = new Map<string, string>()
+  for (const words of commands) {
+    const { code, stdout, stderr } = await cli(words, { cwd })
+    expect(code, `${words.join(' ')}: ${stderr}`).toBe(0)
+    results.set(words[0] ?? '', stdout)
+  }
+  return results
+}
+
+test('the fifteen lines of README.md run, and what the pages show of a lake', async () => {
+  expect(use.trim().split('\n')).toHaveLength(15)
+  const lines = commandsIn('README.md').slice(0, use.match(/^npm /gm)?.length)
+  const cwd = await temporaryFolder()
+  await cp(SAMPLE, join(cwd, 'data/sample'), { recursive: true })
+  const results = await runAll(lines, cwd)
+  expect(results.get('query')).toContain('2022')
+  expect(results.get('records')).toContain('1000033')
+  expect(await readdir(cwd)).toContain('firms.duckdb')
+
+  const ofLakes = ['query', 'export', 'publish', 'quarantine']
+  const shown = [...commandsIn('docs/analysis.md'), ...commandsIn('docs/batch-files.md')]
+  const commands = shown.filter(([name = '', inner]) => ofLakes.includes(name) || inner === 'make')
+  expect(commands.length).toBeGreaterThan(7)
+  await runAll(commands, cwd)
+  expect(await readdir(cwd)).toContain('companies.csv')
+})

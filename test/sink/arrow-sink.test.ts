@@ -209,7 +209,9 @@ describe('writeArrowFile', () => {
       'value Float64',
     ])
     expect(schema.metadata.get('row')).toBe('one reported figure')
-    expect(schema.fields[3]?.metadata.get('comment')).toBe('The figure, scale applied to amounts.')
+    expect(schema.fields[3]?.metadata.get('comment')).toBe(
+      'The figure, scale applied to amounts: the double nearest to the exact product.',
+    )
     expect(schema.fields[3]?.metadata.get('unit')).toBe('of the line item; amounts: whole currency')
   })
 

@@ -9,7 +9,7 @@ import type { RunClaim } from '../../../src/manifest/run-lease.ts'
 import { createRun, listRuns } from '../../../src/manifest/runs.ts'
 import { verifyLake } from '../../../src/manifest/verify.ts'
 import { clearDeadCompactions, giveUpCompaction } from '../../../src/pipeline/compact/dead-compactions.ts'
-import { thisProcess } from '../../../src/support/process-identity.ts'
+import { temporaryName, thisProcess } from '../../../src/support/process-identity.ts'
 import { countLines, DEAD, loadSources, NOW, placeStaged, stageRun } from '../../manifest/small-lake.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
@@ -33,6 +33,15 @@ test('clearDeadCompactions removes what a dead compaction has written', async ()
   await clearDeadCompactions(lake, new Date())
   expect(await filesOf(lake, claim)).toEqual([])
   expect(await readdir(inLake(lake, RUNS_FOLDER))).toEqual([])
+})
+
+test('clearDeadCompactions removes what a killed removal of a run has left, and none that is under way', async () => {
+  const lake = await temporaryFolder()
+  const [left, underWay] = [temporaryName(DEAD), temporaryName()]
+  for (const name of [left, underWay])
+    await mkdir(inLake(lake, `${RUNS_FOLDER}/${name}/spill`), { recursive: true })
+  await clearDeadCompactions(lake, new Date())
+  expect(await readdir(inLake(lake, RUNS_FOLDER))).toEqual([underWay])
 })
 
 test('clearDeadCompactions keeps the files of one that had committed', async () => {

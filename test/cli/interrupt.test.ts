@@ -68,5 +68,5 @@ test('SIGKILL leaves a run that the same command takes up', async () => {
   expect(run?.state).toBe('gone')
   const again = await cli(['convert', batches, '--lake', lake])
   expect(again.code).toBe(0)
-  expect(again.stderr).toContain(`Run ${run?.run} goes on`)
+  expect(again.stderr).toContain(`Resuming run ${run?.run} (`)
 })

@@ -124,7 +124,7 @@ const run = async ({ cases, only = '', random, log }: CampaignOptions): Promise<
       log(`${done} of ${chosen.length} cases, ${work.wrong.length} wrong`)
     }
   const commands = chosen.filter(({ name, fault }) => name === 'convert' && fault.kind !== 'short')
-  for (const { fault } of commands.slice(0, Math.ceil(cases / COMMAND_LINE_EVERY)))
+  for (const { fault } of commands.slice(0, Math.ceil(chosen.length / COMMAND_LINE_EVERY)))
     await runCommand(work, fault)
   return { cases: done, wrong: work.wrong, figures: work.figures }
 }

@@ -2,7 +2,7 @@
 
 import { rm } from 'node:fs/promises'
 import { ToolkitError } from '../../core/errors.ts'
-import { inLake, loadPath, RUNS_FOLDER, runPath } from '../../lake/lake/layout.ts'
+import { inLake, loadPath, runPath } from '../../lake/lake/layout.ts'
 import { TABLES } from '../../lake/tables/tables.ts'
 import { findCommit } from '../../manifest/find-commit.ts'
 import { listLeftovers } from '../../manifest/lake-files.ts'
@@ -47,9 +47,9 @@ export const clearDeadCompactions = async (lake: string, now: Date): Promise<voi
       if (!isTaken(error)) throw error
     }
   }
-  // A run that was killed while its folder was removed has another name already.
+  // Unfinished writes too, and a run that was killed while its folder was removed: it has another name already.
   for (const { path } of await listLeftovers(lake, { now }))
-    if (path.startsWith(`${RUNS_FOLDER}/`)) await rm(inLake(lake, path), { recursive: true, force: true })
+    await rm(inLake(lake, path), { recursive: true, force: true })
 }
 
 /** A bucket that did not answer may still carry out what it was asked for. */

@@ -3,7 +3,7 @@ import { mkdir, readdir, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { expect, test } from 'vitest'
 import { ToolkitError } from '../../../src/core/errors.ts'
-import { inLake, loadPath, RUNS_FOLDER } from '../../../src/lake/lake/layout.ts'
+import { inLake, loadPath, MANIFEST_FOLDER, RUNS_FOLDER } from '../../../src/lake/lake/layout.ts'
 import { commitRun } from '../../../src/manifest/commit.ts'
 import type { RunClaim } from '../../../src/manifest/run-lease.ts'
 import { createRun, listRuns } from '../../../src/manifest/runs.ts'
@@ -42,6 +42,15 @@ test('clearDeadCompactions removes what a killed removal of a run has left, and 
     await mkdir(inLake(lake, `${RUNS_FOLDER}/${name}/spill`), { recursive: true })
   await clearDeadCompactions(lake, new Date())
   expect(await readdir(inLake(lake, RUNS_FOLDER))).toEqual([underWay])
+})
+
+test('clearDeadCompactions removes what a process that is gone was writing of the manifest', async () => {
+  const lake = await temporaryFolder()
+  const [left, underWay] = [temporaryName(DEAD), temporaryName()]
+  await mkdir(inLake(lake, MANIFEST_FOLDER), { recursive: true })
+  for (const name of [left, underWay]) await writeFile(inLake(lake, `${MANIFEST_FOLDER}/${name}`), '{')
+  await clearDeadCompactions(lake, new Date())
+  expect(await readdir(inLake(lake, MANIFEST_FOLDER))).toEqual([underWay])
 })
 
 test('clearDeadCompactions keeps the files of one that had committed', async () => {

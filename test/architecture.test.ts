@@ -78,7 +78,6 @@ const PACKAGES: Readonly<Record<string, string>> = {
   'p-limit': 'src/support/side-by-side.ts',
   commander: 'src/cli/',
   fastify: 'src/server/',
-  '@fastify/rate-limit': 'src/server/http/',
   'prom-client': 'src/server/http/',
   'stream-json': 'src/source/',
   '@aws-sdk/client-s3': 'src/storage/s3/',

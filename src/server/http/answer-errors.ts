@@ -2,7 +2,7 @@
 
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { ToolkitError } from '../../core/errors.ts'
-import { sendEmpty, sendProblem } from './replies.ts'
+import { sendProblem } from './replies.ts'
 
 /** A query that took too long, or an embedding service that is away: it may go better in a while. */
 const BUSY_CODES: readonly string[] = ['QUERY_FAILED', 'EMBEDDER_FAILED']
@@ -20,7 +20,6 @@ const statusOf = (error: unknown): number => {
 }
 
 const sendFailure = (reply: FastifyReply, status: number): FastifyReply => {
-  if (status === 429) return sendEmpty(reply, status)
   if (status === 503) reply.header('retry-after', RETRY_AFTER_SECONDS)
   return sendProblem(reply, status)
 }

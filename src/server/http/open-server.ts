@@ -62,7 +62,7 @@ const addRoutes = async (
   addBodyReader(app)
   const observe = addObservation(app, metrics)
   addAuthentication(app, parts.tokens)
-  await addRateLimit(app, options.requestsPerSecond, metrics.throttled)
+  addRateLimit(app, options.requestsPerSecond, metrics.throttled)
   for (const add of parts.layers ?? []) add(app)
   const methods = watchMethods(app)
   addSearchRoutes(app, parts, metrics)

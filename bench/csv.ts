@@ -4,7 +4,7 @@ import { mkdtemp, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Writable } from 'node:stream'
-import type { Relation } from '../src/core/relation.ts'
+import type { TableRows } from '../src/core/table-rows.ts'
 import { Engine } from '../src/lake/duckdb/engine.ts'
 import { literal } from '../src/lake/duckdb/sql.ts'
 import { CSV_FORMAT, csv, csvRelation } from '../src/sink/csv.ts'
@@ -24,7 +24,7 @@ try {
   const session = await engine.connect()
   const source = join(folder, 'figures.parquet')
   await session.copy(FIGURES, source, { kind: 'parquet' })
-  const rows: Relation = session.relation(`SELECT * FROM read_parquet(${literal(source)})`)
+  const rows: TableRows = session.relation(`SELECT * FROM read_parquet(${literal(source)})`)
   const out = join(folder, 'out.csv')
   const measure = async (name: string, work: () => Promise<unknown>): Promise<void> => {
     const [startMs, cpu] = [performance.now(), process.cpuUsage()]

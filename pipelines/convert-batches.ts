@@ -49,8 +49,8 @@ export const convertBatches = async ({
     again: false,
     limits: { blockBytes },
   }
-  const claim = await startRun({ lake, plan, now: new Date(), random: randomBytes })
-  const folder = inLake(lake, `_runs/${claim.run}`)
+  const lease = await startRun({ lake, plan, now: new Date(), random: randomBytes })
+  const folder = inLake(lake, `_runs/${lease.run}`)
   const engine = await Engine.open({
     memoryBytes: engineBytes,
     threads: 1,
@@ -70,7 +70,7 @@ export const convertBatches = async ({
         sink,
       },
       {
-        claim,
+        lease,
         pipeline: plan.pipeline,
         tool: 'convert-batches 1',
         limit: parseQuarantineLimit('1%'),

@@ -1,7 +1,7 @@
 /** Takes over one run whose process is gone and brings it to its end. */
 
 import { ToolkitError } from '../core/errors.ts'
-import { claimRun, type RunClaim, releaseRun } from '../manifest/run-lease.ts'
+import { leaseRun, type RunLease, releaseRun } from '../manifest/run-lease.ts'
 import { listRuns, removeCommittedRun } from '../manifest/runs.ts'
 import { filesOfRun } from '../pipeline/batch-files/batch-sources.ts'
 import { serviceOfBatches, workOnBatches } from '../pipeline/batch-files/pull-batch-files.ts'
@@ -38,69 +38,69 @@ export const resumeRun = async (run: string, options: ResumeOptions): Promise<Re
   if (!isRunId(run))
     throw new ToolkitError('RUN_NOT_FOUND', `Cannot resume run "${run}": it is not the id of a run`, { run })
   const known = (await listRuns(lake, { now: new Date() })).find((one) => one.run === run)
-  const claim = await claimRun(lake, run, { now: new Date() })
+  const lease = await leaseRun(lake, run, { now: new Date() })
   try {
     if (known?.committed != null) {
-      await removeCommittedRun(claim, known.committed)
+      await removeCommittedRun(lease, known.committed)
       return { kind: 'committed', run, snapshot: known.committed }
     }
-    return { kind: 'worked', summary: await goOn(claim, options) }
+    return { kind: 'worked', summary: await goOn(lease, options) }
   } catch (error) {
-    await releaseRun(claim, error).catch(() => undefined)
+    await releaseRun(lease, error).catch(() => undefined)
     throw error
   }
 }
 
-const goOn = async (claim: RunClaim, options: ResumeOptions): Promise<BatchSummary> => {
-  const { lake, run } = claim
+const goOn = async (lease: RunLease, options: ResumeOptions): Promise<BatchSummary> => {
+  const { lake, run } = lease
   const plan = await planOf(lake, run)
-  if (plan.pipeline === 'replay') return replayAgain(claim, plan, options)
-  if (plan.pipeline === 'pull' || plan.pipeline === 'sync') return pullAgain(claim, plan, options)
-  if (plan.pipeline === 'batches') return batchesAgain(claim, plan, options)
+  if (plan.pipeline === 'replay') return replayAgain(lease, plan, options)
+  if (plan.pipeline === 'pull' || plan.pipeline === 'sync') return pullAgain(lease, plan, options)
+  if (plan.pipeline === 'batches') return batchesAgain(lease, plan, options)
   if (plan.pipeline !== 'convert') throw notResumable(run, `it is a run of "${plan.pipeline}"`)
   if (plan.inputs.includes('-')) throw notResumable(run, 'standard input cannot be read again')
   const sources = await localSources(plan.inputs, plan.cwd)
   const once = sources.find(({ fingerprint }) => fingerprint === undefined)
   if (once) throw notResumable(run, `"${once.name}" cannot be read again`)
-  return workOn(claim, plan, sources, options)
+  return workOn(lease, plan, sources, options)
 }
 
 /** The same replay once more takes over the run, as soon as it is given up here. */
-const replayAgain = async (claim: RunClaim, plan: RunPlan, options: RunOptions): Promise<BatchSummary> => {
-  const { lake, run } = claim
+const replayAgain = async (lease: RunLease, plan: RunPlan, options: RunOptions): Promise<BatchSummary> => {
+  const { lake, run } = lease
   const waiting = new Map((await quarantineFiles({ lake })).map((file) => [file.sha256, file]))
   const files = plan.inputs.flatMap((sha256) => waiting.get(sha256) ?? [])
   if (files.length < plan.inputs.length) throw notResumable(run, 'another run already replayed these lines')
-  await releaseRun(claim)
+  await releaseRun(lease)
   return replay(files, plan.limits, options)
 }
 
 /** The token is never kept: it comes from where the command is told to look. */
-const pullAgain = async (claim: RunClaim, plan: RunPlan, options: ResumeOptions): Promise<BatchSummary> => {
-  const { url, settings } = settingsOf(claim.run, plan)
+const pullAgain = async (lease: RunLease, plan: RunPlan, options: ResumeOptions): Promise<BatchSummary> => {
+  const { url, settings } = settingsOf(lease.run, plan)
   const { concurrency, ...call } = options.service ?? DEFAULT_SERVICE
   const service = await serviceOf({ ...call, concurrency, url })
   try {
     const work = plan.pipeline === 'sync' ? workOnSync : workOnPull
-    return (await work(claim, plan, settings, { ...options, service, concurrency })).summary
+    return (await work(lease, plan, settings, { ...options, service, concurrency })).summary
   } finally {
     await service.close()
   }
 }
 
 const batchesAgain = async (
-  claim: RunClaim,
+  lease: RunLease,
   plan: RunPlan,
   options: ResumeOptions,
 ): Promise<BatchSummary> => {
-  const url = serviceOfBatches(claim.run, plan)
-  const files = await filesOfRun(claim, () => {
-    throw notResumable(claim.run, 'interrupted before its file list was saved')
+  const url = serviceOfBatches(lease.run, plan)
+  const files = await filesOfRun(lease, () => {
+    throw notResumable(lease.run, 'interrupted before its file list was saved')
   })
   const { concurrency, ...call } = options.service ?? DEFAULT_SERVICE
   const service = await serviceOf({ ...call, concurrency, url })
   try {
-    return await workOnBatches(claim, plan, files, { ...options, service, concurrency })
+    return await workOnBatches(lease, plan, files, { ...options, service, concurrency })
   } finally {
     await service.close()
   }

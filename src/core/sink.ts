@@ -12,7 +12,7 @@
  */
 
 import type { FileEntry } from './partition.ts'
-import type { CopyReceipt, Relation } from './relation.ts'
+import type { CopyReceipt, TableRows } from './table-rows.ts'
 
 /** What a sink says of a table's part of one partition. `files` is empty where it keeps no files. */
 export interface Receipt {
@@ -25,7 +25,7 @@ export interface Receipt {
 /** A run on its way into a target. */
 export interface SinkRun {
   /** Writes all rows of `table` that belong to `partition`. @throws {ToolkitError} DISK_FULL, WRITE_FAILED */
-  write(partition: string, table: string, rows: Relation): Promise<Receipt>
+  write(partition: string, table: string, rows: TableRows): Promise<Receipt>
   /** Shows what the given files (of earlier receipts) hold; all or nothing as far as the target allows it. */
   commit(files: readonly FileEntry[]): Promise<void>
   abort(): Promise<void>

@@ -9,20 +9,20 @@ export const UNKNOWN_LIMITS = {
   names: 10_000,
 } as const
 
-export interface LineItemName {
+export interface LineItemKey {
   readonly category: string
   readonly lineItem: string
 }
 
 /** Line items beyond the contract that a partition has. */
 export interface UnknownItems {
-  readonly items: readonly LineItemName[]
+  readonly items: readonly LineItemKey[]
   /** There are more than `items` lists; the rows of `financials` have them all. */
   readonly more: boolean
 }
 
 /** Tells line items apart. */
-export const itemKey = ({ category, lineItem }: LineItemName): string => JSON.stringify([category, lineItem])
+export const itemKey = ({ category, lineItem }: LineItemKey): string => JSON.stringify([category, lineItem])
 
 /** What stands for names that are not written down. @param records at least so many have one of them */
 export const moreDrift = (names: number, records: number): Drift => ({

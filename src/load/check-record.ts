@@ -9,7 +9,7 @@ import { FIGURE_SCALE } from '../contract/dictionaries.ts'
 import { LINE_ITEMS } from '../contract/line-items.ts'
 import { COMPANY, CONTENT, type Content, PROTECTED_IDENTITY } from '../contract/objects.ts'
 import type { Drift } from '../core/partition.ts'
-import { itemKey, type LineItemName, UNKNOWN_LIMITS, type UnknownItems } from '../core/unknown-names.ts'
+import { itemKey, type LineItemKey, UNKNOWN_LIMITS, type UnknownItems } from '../core/unknown-names.ts'
 import { type CompiledField, type CompiledObject, compile } from './compiled-contract.ts'
 import { DriftLog, type UnknownLimits } from './drift-log.ts'
 import { type ExactFigure, exactFigures, type StatementRange, SURE_CHARACTERS } from './exact-figures.ts'
@@ -70,7 +70,7 @@ export class RecordChecker {
   /** `category index * 2^26 + item index` of pairs outside the contract, to count them without a text. */
   readonly #unknownPairs = new Map<
     number,
-    { readonly name: string; readonly key: string; readonly item: LineItemName }
+    { readonly name: string; readonly key: string; readonly item: LineItemKey }
   >()
   readonly #contractPairs = new Set<number>()
   #stamp = 0

@@ -1,13 +1,13 @@
 /** Line items beyond the contract of the records of a block, as far as they are few. */
 
-import type { LineItemName, UnknownItems } from '../core/unknown-names.ts'
+import type { LineItemKey, UnknownItems } from '../core/unknown-names.ts'
 
 /** Most items of a block that are listed, and most of their letters: what the journal holds of each partition. */
 export const MOST_LISTED = { items: 50, letters: 4096 } as const
 
 export class ItemLog {
-  readonly #kept = new Map<string, LineItemName>()
-  #record = new Map<string, LineItemName>()
+  readonly #kept = new Map<string, LineItemKey>()
+  #record = new Map<string, LineItemKey>()
   #letters = 0
   #more = false
   /** Whether items are listed however many they are. */
@@ -18,7 +18,7 @@ export class ItemLog {
   }
 
   /** @param key `itemKey` of the item */
-  saw(key: string, item: LineItemName): void {
+  saw(key: string, item: LineItemKey): void {
     this.#record.set(key, item)
   }
 

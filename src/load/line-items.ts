@@ -1,17 +1,17 @@
 /** The dictionary of line items as rows: the contract's, and those a run has seen beyond it. */
 
 import { LINE_ITEMS } from '../contract/line-items.ts'
-import type { LineItemName } from '../core/unknown-names.ts'
+import type { LineItemKey } from '../core/unknown-names.ts'
 import { literal } from '../lake/duckdb/sql.ts'
 
 /** Where the line items beyond the contract stand; one may stand in both places, and again and again. */
 export interface SeenItems {
-  readonly listed: readonly LineItemName[]
+  readonly listed: readonly LineItemKey[]
   /** What stands behind FROM to read rows that have them, as `category` and `line_item`. */
   readonly rows?: string | undefined
 }
 
-const listedRows = (listed: readonly LineItemName[]): string[] =>
+const listedRows = (listed: readonly LineItemKey[]): string[] =>
   listed.length === 0
     ? []
     : [

@@ -9,7 +9,7 @@ import { POINTER_LIKE } from '../lake/duckdb/row-objects.ts'
 import { ident, literal } from '../lake/duckdb/sql.ts'
 import type { FieldColumn } from '../lake/tables/columns.ts'
 import { readType, structureOf } from '../lake/tables/columns.ts'
-import { member, merged, nested, objectText } from '../lake/tables/json-text.ts'
+import { jsonMember, merged, nested, objectText } from '../lake/tables/json-text.ts'
 import {
   ENTITY_COLUMNS,
   OWNERSHIP_COLUMNS,
@@ -103,9 +103,9 @@ export const relationEntitiesOf = (entities: string): string => {
   )
   const anyMasked = jsons.map(([, json]) => isMasked(json)).join(' OR ')
   const masked = objectText([
-    ...jsons.map(([name, json]) => member(name, `CASE WHEN ${isMasked(json)} THEN ${json}::VARCHAR END`)),
+    ...jsons.map(([name, json]) => jsonMember(name, `CASE WHEN ${isMasked(json)} THEN ${json}::VARCHAR END`)),
     // What IsProtected came as, where masked data alone says that the entity is protected.
-    member(
+    jsonMember(
       'IsProtected',
       `CASE WHEN r."IsProtected" IS DISTINCT FROM true AND (${anyMasked}) THEN coalesce(r."IsProtected"::VARCHAR, 'null') END`,
     ),
@@ -223,7 +223,7 @@ FROM (
 
 /** A list of rows, or the empty list that has none. */
 const listMember = (name: string): string =>
-  member(
+  jsonMember(
     name,
     `coalesce(${ident(name)}, CASE WHEN list_contains(empty_lists, ${literal(name)}) THEN '[]' END)`,
   )
@@ -261,7 +261,7 @@ FROM (
 /** Every entity as JSON text, but for its history. */
 const bodiesStep = (entities: string): string => {
   const lists = ROW_LISTS.filter((list) => list !== 'History')
-  const id = member('InternalId', 'entity_id::VARCHAR')
+  const id = jsonMember('InternalId', 'entity_id::VARCHAR')
   const record = objectText([id, ...nested(ENTITY_COLUMNS, 0), ...lists.map(listMember)])
   return `CREATE OR REPLACE TEMP TABLE nest_body AS
 SELECT e.company_id, e.entity_no, e.parent_no, e.direction, e.depth, list_contains(e.empty_lists, 'History') AS no_history,

@@ -5,12 +5,12 @@ import { ToolkitError, writeError } from '../core/errors.ts'
 import type { PartitionEntry } from '../core/partition.ts'
 import type { RandomBytes } from '../support/run-ids.ts'
 import { arithmeticProblems } from './arithmetic.ts'
-import type { RunClaim } from './run-lease.ts'
+import type { RunLease } from './run-lease.ts'
 
 const LONGEST_PAUSE_MS = 25
 
 /** @throws {RangeError} when the counts of a partition do not add up or it is another run's */
-export const checkPartitions = ({ run }: RunClaim, partitions: readonly PartitionEntry[]): void => {
+export const checkPartitions = ({ run }: RunLease, partitions: readonly PartitionEntry[]): void => {
   for (const partition of partitions) {
     const [problem] = arithmeticProblems(partition)
     if (problem !== undefined) throw new RangeError(`Cannot commit partition "${partition.id}": ${problem}`)
@@ -19,11 +19,11 @@ export const checkPartitions = ({ run }: RunClaim, partitions: readonly Partitio
   }
 }
 
-export interface Tries {
-  readonly claim: RunClaim
+export interface CommitAttempts {
+  readonly lease: RunLease
   readonly random: RandomBytes
   /** Tries when other runs commit first. @default 100 (each lost try is another run's commit) */
-  readonly maxTries?: number
+  readonly maxAttempts?: number
   readonly signal?: AbortSignal | undefined
 }
 
@@ -34,13 +34,13 @@ export interface Tries {
  * @param tryCommit one try; gives the number of the newest snapshot when another run was first
  * @throws {ToolkitError} `COMMIT_CONFLICT` after the last try, and what a try throws
  */
-export const commitInTries = async <Outcome extends object>(
+export const commitWithRetries = async <Outcome extends object>(
   what: string,
-  { claim: { run, base }, random, maxTries = 100, signal }: Tries,
+  { lease: { run, base }, random, maxAttempts = 100, signal }: CommitAttempts,
   tryCommit: (base: number) => Promise<Outcome | number>,
 ): Promise<Outcome> => {
   let from = base
-  for (let attempt = 0; attempt < maxTries; attempt += 1) {
+  for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
     signal?.throwIfAborted()
     const outcome = await tryCommit(from).catch((error: unknown) => {
       throw writeError(`Cannot commit ${what} "${run}"`, error)
@@ -51,7 +51,7 @@ export const commitInTries = async <Outcome extends object>(
   }
   throw new ToolkitError(
     'COMMIT_CONFLICT',
-    `Cannot commit ${what} "${run}": gave up after ${maxTries} attempts, each time another run had committed first`,
-    { run, tries: maxTries },
+    `Cannot commit ${what} "${run}": gave up after ${maxAttempts} attempts, each time another run had committed first`,
+    { run, tries: maxAttempts },
   )
 }

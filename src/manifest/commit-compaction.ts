@@ -8,7 +8,7 @@ import type { PartitionEntry, Snapshot } from '../core/partition.ts'
 import { DriftBudget } from '../core/unknown-names.ts'
 import { QUARANTINE } from '../lake/tables/tables.ts'
 import type { CommitRequest } from './commit.ts'
-import { checkPartitions, commitInTries } from './commit-attempts.ts'
+import { checkPartitions, commitWithRetries } from './commit-attempts.ts'
 import { confirmFiles } from './confirm-files.ts'
 import { findCommit } from './find-commit.ts'
 import { assertOwner } from './run-lease.ts'
@@ -17,7 +17,7 @@ import { createSnapshot, ensureRecord, newestSnapshot } from './snapshots.ts'
 export interface CompactCommitRequest
   extends Pick<
     CommitRequest,
-    'claim' | 'tool' | 'partitions' | 'runFiles' | 'now' | 'random' | 'maxTries' | 'signal'
+    'lease' | 'tool' | 'partitions' | 'runFiles' | 'now' | 'random' | 'maxAttempts' | 'signal'
   > {
   /** The snapshot that was compacted: all its partitions and all its runs' files are replaced. */
   readonly base: Snapshot
@@ -58,26 +58,26 @@ const conflict = (run: string, lost: string): ToolkitError =>
  * @throws {ToolkitError} `COMMIT_CONFLICT` when a partition that was merged is gone from the newest
  */
 export const compactedSnapshot = (
-  request: Pick<CompactCommitRequest, 'claim' | 'tool' | 'partitions' | 'runFiles' | 'now' | 'base'>,
+  request: Pick<CompactCommitRequest, 'lease' | 'tool' | 'partitions' | 'runFiles' | 'now' | 'base'>,
   newest: Snapshot,
 ): Snapshot => {
-  const { claim, tool, partitions, runFiles, now, base } = request
+  const { lease, tool, partitions, runFiles, now, base } = request
   const standing = new Set(newest.partitions.map(nameOf))
   const lost = base.partitions.find((one) => !standing.has(nameOf(one)))
-  if (lost) throw conflict(claim.run, lost.id)
+  if (lost) throw conflict(lease.run, lost.id)
   const replaced = new Set(base.partitions.map(nameOf))
   const replacedFiles = new Set(base.files.map(({ path }) => path))
   return {
     format: 1,
     snapshot: newest.snapshot + 1,
     parent: newest.snapshot,
-    run: claim.run,
+    run: lease.run,
     pipeline: 'compact',
     tool,
     time: now().toISOString(),
     partitions: [...partitions, ...newest.partitions.filter((one) => !replaced.has(nameOf(one)))],
     files: [
-      ...runFiles.map((file) => ({ ...file, run: claim.run })),
+      ...runFiles.map((file) => ({ ...file, run: lease.run })),
       ...newest.files.filter(({ path }) => !replacedFiles.has(path)),
     ],
     ...(newest.pulls && { pulls: newest.pulls }),
@@ -87,9 +87,9 @@ export const compactedSnapshot = (
 
 /** One try on the newest snapshot; gives that one's number when another run was first. */
 const tryCommit = async (request: CompactCommitRequest, from: number): Promise<Snapshot | number> => {
-  const { claim, partitions, runFiles, base } = request
-  const { lake, run } = claim
-  await assertOwner(claim)
+  const { lease, partitions, runFiles, base } = request
+  const { lake, run } = lease
+  await assertOwner(lease)
   const newest = (await newestSnapshot(lake)) ?? base
   const earlier = await findCommit(lake, run, from, newest)
   if (earlier) {
@@ -114,6 +114,6 @@ const tryCommit = async (request: CompactCommitRequest, from: number): Promise<S
  * @throws {RangeError} when the counts of a partition do not add up or it is another run's
  */
 export const commitCompaction = async (request: CompactCommitRequest): Promise<Snapshot> => {
-  checkPartitions(request.claim, request.partitions)
-  return commitInTries('compaction', request, (from) => tryCommit(request, from))
+  checkPartitions(request.lease, request.partitions)
+  return commitWithRetries('compaction', request, (from) => tryCommit(request, from))
 }

@@ -2,16 +2,16 @@
 
 import type { FileEntry, PartitionEntry, PullEntry, Snapshot } from '../core/partition.ts'
 import { DriftBudget } from '../core/unknown-names.ts'
-import { checkPartitions, commitInTries, type Tries } from './commit-attempts.ts'
+import { type CommitAttempts, checkPartitions, commitWithRetries } from './commit-attempts.ts'
 import { confirmFiles, discardFiles } from './confirm-files.ts'
 import { findCommit } from './find-commit.ts'
 import { splitLoaded } from './loaded-sources.ts'
-import { assertOwner, type RunClaim } from './run-lease.ts'
+import { assertOwner, type RunLease } from './run-lease.ts'
 import { createSnapshot, ensureRecord, newestSnapshot } from './snapshots.ts'
 
-export interface CommitRequest extends Tries {
+export interface CommitRequest extends CommitAttempts {
   /** The run, owned by the caller; its folder stays until `removeRun`. */
-  readonly claim: RunClaim
+  readonly lease: RunLease
   readonly pipeline: string
   /** Name and version of the tool. */
   readonly tool: string
@@ -41,10 +41,10 @@ export type CommitOutcome =
 const filesOf = (partitions: readonly PartitionEntry[]): FileEntry[] =>
   partitions.flatMap(({ files }) => files)
 
-const checkRequest = ({ claim, partitions, pulls = [] }: CommitRequest): void => {
+const checkRequest = ({ lease, partitions, pulls = [] }: CommitRequest): void => {
   for (const { run } of pulls)
-    if (run !== claim.run) throw new RangeError(`Cannot commit a pull of run "${run}" with "${claim.run}"`)
-  checkPartitions(claim, partitions)
+    if (run !== lease.run) throw new RangeError(`Cannot commit a pull of run "${run}" with "${lease.run}"`)
+  checkPartitions(lease, partitions)
 }
 
 /** What stands in the lake stays as it is; a run adds names to its drift as long as there is room. */
@@ -59,7 +59,7 @@ const withBoundDrift = (
 }
 
 const nextSnapshot = (
-  { claim: { run }, pipeline, tool, now, pulls = [], maxUnknownNames }: CommitRequest,
+  { lease: { run }, pipeline, tool, now, pulls = [], maxUnknownNames }: CommitRequest,
   newest: Snapshot | null,
   kept: readonly PartitionEntry[],
   runFiles: readonly FileEntry[],
@@ -77,16 +77,16 @@ const nextSnapshot = (
   ...(newest?.merged && { merged: newest.merged }),
 })
 
-const droppedOf = (snapshot: Snapshot, { claim, partitions }: CommitRequest): readonly PartitionEntry[] => {
-  const shown = new Set(snapshot.partitions.filter(({ run }) => run === claim.run).map(({ id }) => id))
+const droppedOf = (snapshot: Snapshot, { lease, partitions }: CommitRequest): readonly PartitionEntry[] => {
+  const shown = new Set(snapshot.partitions.filter(({ run }) => run === lease.run).map(({ id }) => id))
   return partitions.filter(({ id }) => !shown.has(id))
 }
 
 /** One try on the newest snapshot; gives that one's number when another run was first. */
 const tryCommit = async (request: CommitRequest, base: number): Promise<CommitOutcome | number> => {
-  const { claim, partitions, pulls = [], again = false } = request
-  const { lake, run } = claim
-  await assertOwner(claim)
+  const { lease, partitions, pulls = [], again = false } = request
+  const { lake, run } = lease
+  await assertOwner(lease)
   const newest = await newestSnapshot(lake)
   const earlier = await findCommit(lake, run, base, newest)
   if (earlier) {
@@ -120,5 +120,5 @@ const tryCommit = async (request: CommitRequest, base: number): Promise<CommitOu
  */
 export const commitRun = async (request: CommitRequest): Promise<CommitOutcome> => {
   checkRequest(request)
-  return commitInTries('run', request, (base) => tryCommit(request, base))
+  return commitWithRetries('run', request, (base) => tryCommit(request, base))
 }

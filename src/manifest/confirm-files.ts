@@ -9,7 +9,7 @@ import { sideBySide } from '../support/side-by-side.ts'
 const FILES_AT_ONCE = 8
 
 const checkFile = async (storage: Storage, file: FileEntry): Promise<void> => {
-  const found = await storage.look(file.path)
+  const found = await storage.stat(file.path)
   if (found?.bytes === file.bytes) return
   const state = found ? `it has ${found.bytes} bytes, expected ${file.bytes}` : 'it is missing'
   throw new ToolkitError('RUN_NOT_RESUMABLE', `Cannot publish "${file.path}": ${state}`, { path: file.path })
@@ -25,7 +25,7 @@ export const confirmFiles = async (lake: string, files: readonly FileEntry[]): P
   const storage = storageOf(lake)
   try {
     await sideBySide(files, FILES_AT_ONCE, (file) => checkFile(storage, file))
-    await storage.settle(files.map(({ path }) => path))
+    await storage.sync(files.map(({ path }) => path))
   } catch (error) {
     throw writeError(`Cannot publish files in lake "${lake}"`, error)
   }

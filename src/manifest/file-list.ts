@@ -8,18 +8,18 @@ import { join } from 'node:path'
 import { systemCode } from '../core/errors.ts'
 import { createIfAbsent } from '../support/durable-files.ts'
 import { type FileHash, hashFile } from '../support/hash.ts'
-import { count, type FormOf, fits, list, object, sha256, textLike } from '../support/json-form.ts'
+import { count, type FormOf, fits, list, objectOf, sha256, textLike } from '../support/json-form.ts'
 import { seal, unseal } from '../support/sealed-text.ts'
 
 export const LIST_FILE = 'files.json'
 
-const NAMED_FILE = object({
+const NAMED_FILE = objectOf({
   // It becomes part of a path.
   name: textLike(/^[\w-][\w.-]*$/, 'the name of a file'),
   bytes: count,
   sha256,
 })
-const LIST = object({ files: list(NAMED_FILE) })
+const LIST = objectOf({ files: list(NAMED_FILE) })
 
 /** A file of a folder: its name there, its length and the SHA-256 of its bytes in hex. */
 export type NamedFile = FormOf<typeof NAMED_FILE>

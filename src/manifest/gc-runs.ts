@@ -8,15 +8,15 @@ import { storageOf } from '../storage/open-storage.ts'
 import { listFolder, listTree } from '../support/list-files.ts'
 import { isRunId } from '../support/run-ids.ts'
 import { below } from './lake-files.ts'
-import { claimRun, type Judge, type RunClaim, releaseRun, runState } from './run-lease.ts'
+import { type LivenessRule, leaseRun, type RunLease, releaseRun, runState } from './run-lease.ts'
 import { listRunIds, removeRunFolder } from './runs.ts'
 import { ensureRecord } from './snapshots.ts'
 
-/** A dead run that this gc owns. No claim: the disk is too full to write one, or nothing is to be changed. */
+/** A dead run that this gc owns. No lease: the disk is too full to write one, or nothing is to be changed. */
 export interface DeadRun {
   readonly run: string
   readonly owner: number
-  readonly claim: RunClaim | null
+  readonly lease: RunLease | null
 }
 
 export interface SortedRuns {
@@ -27,19 +27,24 @@ export interface SortedRuns {
 
 const codeOf = (error: unknown): string => (error instanceof ToolkitError ? error.code : '')
 
-const takeOver = async (lake: string, run: string, owner: number, judge: Judge): Promise<DeadRun | null> => {
+const takeOver = async (
+  lake: string,
+  run: string,
+  owner: number,
+  judge: LivenessRule,
+): Promise<DeadRun | null> => {
   try {
-    const claim = await claimRun(lake, run, judge)
-    return { run, owner: claim.number, claim }
+    const lease = await leaseRun(lake, run, judge)
+    return { run, owner: lease.number, lease }
   } catch (error) {
-    if (codeOf(error) === 'DISK_FULL') return { run, owner, claim: null }
+    if (codeOf(error) === 'DISK_FULL') return { run, owner, lease: null }
     if (codeOf(error) === 'RUN_LIVE' || codeOf(error) === 'RUN_NOT_FOUND') return null
     throw error
   }
 }
 
 /** Sorts the runs of a lake, and takes over the dead ones so that nobody can resume them any more. */
-export const sortRuns = async (lake: string, judge: Judge, dryRun: boolean): Promise<SortedRuns> => {
+export const sortRuns = async (lake: string, judge: LivenessRule, dryRun: boolean): Promise<SortedRuns> => {
   const dead: DeadRun[] = []
   const working: string[] = []
   for (const run of await listRunIds(lake)) {
@@ -47,7 +52,7 @@ export const sortRuns = async (lake: string, judge: Judge, dryRun: boolean): Pro
     const owner = found?.owner.number ?? 0
     const gone = found?.state === 'gone'
     const taken =
-      gone && dryRun ? { run, owner, claim: null } : gone ? await takeOver(lake, run, owner, judge) : null
+      gone && dryRun ? { run, owner, lease: null } : gone ? await takeOver(lake, run, owner, judge) : null
     if (taken) dead.push(taken)
     else working.push(run)
   }
@@ -55,8 +60,8 @@ export const sortRuns = async (lake: string, judge: Judge, dryRun: boolean): Pro
 }
 
 /** Gives dead runs back when gc cannot go on. */
-export const giveBack = async (runs: readonly DeadRun[]): Promise<void> => {
-  for (const { claim } of runs) if (claim) await releaseRun(claim).catch(() => undefined)
+export const releaseDeadRuns = async (runs: readonly DeadRun[]): Promise<void> => {
+  for (const { lease } of runs) if (lease) await releaseRun(lease).catch(() => undefined)
 }
 
 /** Bytes that a run holds in the lake and on this machine. */
@@ -76,12 +81,12 @@ export const listLocalRuns = async (lake: string): Promise<readonly string[]> =>
 /** Removes a dead run's folder; writes the record of its commit first where a crash left it out. */
 export const removeDeadRun = async (
   lake: string,
-  { run, owner, claim }: DeadRun,
+  { run, owner, lease }: DeadRun,
   commit: Snapshot | undefined,
-  judge: Judge,
+  judge: LivenessRule,
 ): Promise<boolean> => {
-  if (!claim) {
-    // Nobody can claim a run on a full disk, this one included: look again, then remove it in one step.
+  if (!lease) {
+    // Nobody can lease a run on a full disk, this one included: look again, then remove it in one step.
     const found = await runState(lake, run, judge)
     if (found?.state !== 'gone' || found.owner.number !== owner) return false
   }

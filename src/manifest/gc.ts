@@ -21,8 +21,8 @@ import { storageOf } from '../storage/open-storage.ts'
 import { refuseLinks } from '../support/file-modes.ts'
 import {
   type DeadRun,
-  giveBack,
   listLocalRuns,
+  releaseDeadRuns,
   removeDeadRun,
   type SortedRuns,
   sizeOfRun,
@@ -38,12 +38,12 @@ import {
   type Removable,
 } from './lake-files.ts'
 import { listedFiles } from './listed-files.ts'
-import type { Judge } from './run-lease.ts'
+import type { LivenessRule } from './run-lease.ts'
 import { listRunIds } from './runs.ts'
 import { oldestText } from './snapshot-text.ts'
 import { listManifest, newestNumber, readKnownSnapshot } from './snapshots.ts'
 
-export interface GarbageRequest extends Judge {
+export interface GarbageRequest extends LivenessRule {
   readonly lake: string
   /** Newest snapshots to keep; older ones and what only they list is removed. @default all */
   readonly keep?: number | undefined
@@ -214,7 +214,7 @@ export const collectGarbage = async (request: GarbageRequest): Promise<Garbage> 
       if (!left.has(run)) await rm(inLake(lake, runPath(run)), { recursive: true, force: true })
     return await sweep(request, { loads, localFolders, leftovers, runs })
   } catch (error) {
-    await giveBack(runs.dead)
+    await releaseDeadRuns(runs.dead)
     throw writeError(`Cannot collect garbage in lake "${lake}"`, error)
   }
 }

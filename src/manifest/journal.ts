@@ -5,9 +5,9 @@ import type { PartitionEntry } from '../core/partition.ts'
 import type { UnknownItems } from '../core/unknown-names.ts'
 import { runPath } from '../lake/lake/layout.ts'
 import { storageOf } from '../storage/open-storage.ts'
-import { count, fits, form, list, object, optional, text, yesNo } from '../support/json-form.ts'
+import { anyText, count, fits, form, list, objectOf, optional, yesNo } from '../support/json-form.ts'
 import { seal, unseal } from '../support/sealed-text.ts'
-import type { RunClaim } from './run-lease.ts'
+import type { RunLease } from './run-lease.ts'
 import { isPartitionEntry } from './snapshot-form.ts'
 
 export interface JournalEntry {
@@ -21,10 +21,12 @@ export interface JournalEntry {
 export const JOURNAL_FILE = 'journal.jsonl'
 export const journalPath = (run: string): string => `${runPath(run)}/${JOURNAL_FILE}`
 
-const ENTRY = object({
+const ENTRY = objectOf({
   partition: form(isPartitionEntry, 'an entry of a partition'),
   layers: count,
-  unknownItems: optional(object({ items: list(object({ category: text, lineItem: text })), more: yesNo })),
+  unknownItems: optional(
+    objectOf({ items: list(objectOf({ category: anyText, lineItem: anyText })), more: yesNo }),
+  ),
 })
 const isEntry = (value: unknown): value is JournalEntry => fits(ENTRY, value)
 
@@ -81,7 +83,7 @@ export interface Journal extends AsyncDisposable {
 }
 
 /** Opens a run's journal behind its last whole line; a torn one is cut off. @throws as `readJournal` */
-export const openJournal = async ({ lake, run }: RunClaim): Promise<Journal> => {
+export const openJournal = async ({ lake, run }: RunLease): Promise<Journal> => {
   const { length } = await readWhole(lake, run)
   const lines = await storageOf(lake).openLines(journalPath(run), length)
   const close = (): Promise<void> => lines.close()

@@ -18,7 +18,7 @@ import type { StoredFile } from '../storage/storage.ts'
 import { listFolder, listTree } from '../support/list-files.ts'
 import { temporaryLiveness } from '../support/process-identity.ts'
 import { isRunId } from '../support/run-ids.ts'
-import { DAY_MS, type Judge } from './run-lease.ts'
+import { DAY_MS, type LivenessRule } from './run-lease.ts'
 
 /** A file or folder that can be removed. */
 export interface Removable {
@@ -142,7 +142,7 @@ const foldersWithWrites = async (lake: string): Promise<readonly string[]> => {
  */
 export const listLeftovers = async (
   lake: string,
-  { now, foreignIdleMs = DAY_MS }: Judge,
+  { now, remoteIdleMs = DAY_MS }: LivenessRule,
 ): Promise<readonly Removable[]> => {
   const leftovers: Removable[] = []
   for (const folder of await foldersWithWrites(lake)) {
@@ -150,7 +150,7 @@ export const listLeftovers = async (
       const liveness = temporaryLiveness(name)
       if (liveness === null || liveness === 'alive') continue
       const found = await listTree(inLake(lake, `${folder}/${name}`))
-      const idle = found.every(({ changedMs }) => now.getTime() - changedMs > foreignIdleMs)
+      const idle = found.every(({ changedMs }) => now.getTime() - changedMs > remoteIdleMs)
       if (liveness === 'unknown' && !idle) continue
       leftovers.push({ path: `${folder}/${name}`, bytes: found.reduce((sum, { bytes }) => sum + bytes, 0) })
     }

@@ -4,7 +4,7 @@ import { ToolkitError, writeError } from '../core/errors.ts'
 import { runPath } from '../lake/lake/layout.ts'
 import { storageOf } from '../storage/open-storage.ts'
 import { seal, unseal } from '../support/sealed-text.ts'
-import type { RunClaim } from './run-lease.ts'
+import type { RunLease } from './run-lease.ts'
 
 export interface RunFile {
   /** Name in the run's folder. */
@@ -15,7 +15,7 @@ export interface RunFile {
 
 /** @throws {ToolkitError} DISK_FULL, WRITE_FAILED */
 export const createRunFile = async (
-  { lake, run }: RunClaim,
+  { lake, run }: RunLease,
   { name }: RunFile,
   value: object,
 ): Promise<void> => {
@@ -32,7 +32,7 @@ export const createRunFile = async (
  * @throws {ToolkitError} RUN_NOT_RESUMABLE
  */
 export const readRunFile = async <T>(
-  { lake, run }: RunClaim,
+  { lake, run }: RunLease,
   { name, what }: RunFile,
   isValue: (value: unknown) => value is T,
 ): Promise<T | undefined> => {

@@ -9,10 +9,10 @@ import { storageOf } from '../storage/open-storage.ts'
 import { memberOf } from '../support/json-form.ts'
 import { type Liveness, livenessOf, type ProcessIdentity, thisProcess } from '../support/process-identity.ts'
 import { seal, unseal } from '../support/sealed-text.ts'
-import { startHeart, stopHeart } from './heartbeat.ts'
+import { startHeartbeat, stopHeartbeat } from './heartbeat.ts'
 
 /** The right to work on a run. Whoever holds it may write its journal, commit and remove it. */
-export interface RunClaim {
+export interface RunLease {
   readonly lake: string
   readonly run: string
   readonly number: number
@@ -24,13 +24,13 @@ export interface RunClaim {
 export type RunState = 'live' | 'gone' | 'unknown'
 
 /** How to judge a process that cannot be seen from here. */
-export interface Judge {
+export interface LivenessRule {
   readonly now: Date
   /**
    * A run of another host counts as gone when nothing in its folder was touched for so long, in milliseconds.
    * @default 86_400_000 (a day: far above the time of any partition)
    */
-  readonly foreignIdleMs?: number | undefined
+  readonly remoteIdleMs?: number | undefined
 }
 
 /** @default of `foreignIdleMs` */
@@ -93,15 +93,15 @@ const readOwner = async (lake: string, run: string): Promise<Owner | null> => {
 const isIdle = async (
   lake: string,
   run: string,
-  { now, foreignIdleMs = DAY_MS }: Judge,
+  { now, remoteIdleMs = DAY_MS }: LivenessRule,
 ): Promise<boolean> => {
   const files = await storageOf(lake).list(runPath(run))
-  return files.every(({ changedMs }) => now.getTime() - changedMs > foreignIdleMs)
+  return files.every(({ changedMs }) => now.getTime() - changedMs > remoteIdleMs)
 }
 
 const STATES: Record<Liveness, RunState> = { alive: 'live', gone: 'gone', unknown: 'unknown' }
 
-const stateOf = async (lake: string, run: string, owner: Owner, judge: Judge): Promise<RunState> => {
+const stateOf = async (lake: string, run: string, owner: Owner, judge: LivenessRule): Promise<RunState> => {
   if (owner.released) return 'gone'
   const state = owner.process ? STATES[livenessOf(owner.process)] : 'unknown'
   return state === 'unknown' && (await isIdle(lake, run, judge)) ? 'gone' : state
@@ -111,7 +111,7 @@ const stateOf = async (lake: string, run: string, owner: Owner, judge: Judge): P
 export const runState = async (
   lake: string,
   run: string,
-  judge: Judge,
+  judge: LivenessRule,
 ): Promise<{ readonly state: RunState; readonly owner: Owner } | null> => {
   const owner = await readOwner(lake, run)
   return owner && { state: await stateOf(lake, run, owner, judge), owner }
@@ -123,10 +123,10 @@ const notFound = (run: string): ToolkitError =>
   })
 
 const nextOwner = async (
-  { lake, run, number, base }: RunClaim,
+  { lake, run, number, base }: RunLease,
   process: ProcessIdentity | null,
   failure?: Failure,
-): Promise<RunClaim | null> => {
+): Promise<RunLease | null> => {
   const storage = storageOf(lake)
   const path = `${runPath(run)}/${ownerName(number + 1)}`
   try {
@@ -149,12 +149,12 @@ const nextOwner = async (
  *
  * @throws {ToolkitError} `RUN_NOT_FOUND`; `RUN_LIVE` when its process works, may work, or another taker was first
  */
-export const claimRun = async (
+export const leaseRun = async (
   lake: string,
   run: string,
-  judge: Judge,
+  judge: LivenessRule,
   process: ProcessIdentity = thisProcess(),
-): Promise<RunClaim> => {
+): Promise<RunLease> => {
   const found = await runState(lake, run, judge)
   if (!found) throw notFound(run)
   const { state, owner } = found
@@ -163,10 +163,10 @@ export const claimRun = async (
   const who = owner.process ? `process ${owner.process.pid} on "${owner.process.host}"` : 'its owner'
   if (state === 'live') throw live(`${who} is at work on it`)
   if (state === 'unknown') throw live(`${who} cannot be seen from here and may be at work on it`)
-  const claim = await nextOwner({ lake, run, number: owner.number, base: owner.base }, process)
-  if (!claim) throw live('another process was first')
-  startHeart(lake, run, ownerName(claim.number), ownerText(claim.base, process))
-  return claim
+  const lease = await nextOwner({ lake, run, number: owner.number, base: owner.base }, process)
+  if (!lease) throw live('another process was first')
+  startHeartbeat(lake, run, ownerName(lease.number), ownerText(lease.base, process))
+  return lease
 }
 
 /**
@@ -174,19 +174,19 @@ export const claimRun = async (
  *
  * @param error why, where its work failed: `status` and `resume` tell it
  */
-export const releaseRun = async (claim: RunClaim, error?: unknown): Promise<void> => {
-  await stopHeart(claim.lake, claim.run)
-  const owner = await readOwner(claim.lake, claim.run)
-  if (owner?.number === claim.number)
-    await nextOwner(claim, null, error === undefined ? undefined : failureOf(error))
+export const releaseRun = async (lease: RunLease, error?: unknown): Promise<void> => {
+  await stopHeartbeat(lease.lake, lease.run)
+  const owner = await readOwner(lease.lake, lease.run)
+  if (owner?.number === lease.number)
+    await nextOwner(lease, null, error === undefined ? undefined : failureOf(error))
 }
 
 /** @throws {ToolkitError} `RUN_NOT_FOUND` when the run is gone, `RUN_LIVE` when another process took it over */
-export const assertOwner = async (claim: RunClaim): Promise<void> => {
-  const owner = await readOwner(claim.lake, claim.run)
-  if (!owner) throw notFound(claim.run)
-  if (owner.number !== claim.number)
-    throw new ToolkitError('RUN_LIVE', `Cannot go on with run "${claim.run}": another process took it over`, {
-      run: claim.run,
+export const assertOwner = async (lease: RunLease): Promise<void> => {
+  const owner = await readOwner(lease.lake, lease.run)
+  if (!owner) throw notFound(lease.run)
+  if (owner.number !== lease.number)
+    throw new ToolkitError('RUN_LIVE', `Cannot go on with run "${lease.run}": another process took it over`, {
+      run: lease.run,
     })
 }

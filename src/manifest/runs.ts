@@ -13,14 +13,14 @@ import { type ProcessIdentity, thisProcess } from '../support/process-identity.t
 import { isRunId, newRunId, type RandomBytes } from '../support/run-ids.ts'
 import { seal, unseal } from '../support/sealed-text.ts'
 import { findCommit } from './find-commit.ts'
-import { startHeart, stopHeart } from './heartbeat.ts'
+import { startHeartbeat, stopHeartbeat } from './heartbeat.ts'
 import { JOURNAL_FILE, readJournal } from './journal.ts'
 import {
   assertOwner,
-  type Judge,
+  type LivenessRule,
   ownerName,
   ownerText,
-  type RunClaim,
+  type RunLease,
   type RunState,
   runState,
 } from './run-lease.ts'
@@ -74,7 +74,7 @@ export const createRun = async ({
   random,
   mode,
   process = thisProcess(),
-}: NewRun): Promise<RunClaim> => {
+}: NewRun): Promise<RunLease> => {
   await makeLake(lake, mode)
   const base = await newestNumber(lake)
   const run = newRunId(now, random)
@@ -86,7 +86,7 @@ export const createRun = async ({
   } catch (error) {
     throw writeError(`Cannot begin run "${run}" in lake "${lake}"`, error)
   }
-  startHeart(lake, run, ownerName(1), owner)
+  startHeartbeat(lake, run, ownerName(1), owner)
   return { lake, run, number: 1, base }
 }
 
@@ -120,7 +120,7 @@ export interface RunSummary {
 const summarise = async (
   lake: string,
   run: string,
-  judge: Judge,
+  judge: LivenessRule,
   newest: Snapshot | null,
 ): Promise<RunSummary | null> => {
   const found = await runState(lake, run, judge)
@@ -142,7 +142,7 @@ const summarise = async (
 }
 
 /** All runs that have a folder, oldest first. @throws {ToolkitError} `LAKE_NOT_FOUND`, `SNAPSHOT_DAMAGED` */
-export const listRuns = async (lake: string, judge: Judge): Promise<readonly RunSummary[]> => {
+export const listRuns = async (lake: string, judge: LivenessRule): Promise<readonly RunSummary[]> => {
   const ids = await listRunIds(lake)
   const newest = await newestSnapshot(lake)
   const runs: RunSummary[] = []
@@ -155,7 +155,7 @@ export const listRuns = async (lake: string, judge: Judge): Promise<readonly Run
 
 /** Removes a run's folder, and what stands of it on this machine. */
 export const removeRunFolder = async (lake: string, run: string): Promise<void> => {
-  await stopHeart(lake, run)
+  await stopHeartbeat(lake, run)
   try {
     // Where it goes piece by piece, the plan goes first: without it nobody goes on with the run.
     await storageOf(lake).removeFolder(runPath(run), PLAN_FILE)
@@ -169,14 +169,14 @@ export const removeRunFolder = async (lake: string, run: string): Promise<void> 
  * Ends a run that had committed before its process went: the second record of its commit may still be missing.
  * @throws as `assertOwner`, `SNAPSHOT_DAMAGED`
  */
-export const removeCommittedRun = async (claim: RunClaim, snapshot: number): Promise<void> => {
-  await ensureRecord(claim.lake, snapshot)
-  await removeRun(claim)
+export const removeCommittedRun = async (lease: RunLease, snapshot: number): Promise<void> => {
+  await ensureRecord(lease.lake, snapshot)
+  await removeRun(lease)
 }
 
 /** Ends a run that one owns: after its commit, or to give up what it did. @throws as `assertOwner` */
-export const removeRun = async (claim: RunClaim): Promise<void> => {
-  if (!(await storageOf(claim.lake).hasFolder(runPath(claim.run)))) return
-  await assertOwner(claim)
-  await removeRunFolder(claim.lake, claim.run)
+export const removeRun = async (lease: RunLease): Promise<void> => {
+  if (!(await storageOf(lease.lake).hasFolder(runPath(lease.run)))) return
+  await assertOwner(lease)
+  await removeRunFolder(lease.lake, lease.run)
 }

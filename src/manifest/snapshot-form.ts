@@ -15,6 +15,7 @@ import type {
 } from '../core/partition.ts'
 import { isDataPath } from '../lake/lake/layout.ts'
 import {
+  anyText,
   count,
   type Form,
   fits,
@@ -26,7 +27,6 @@ import {
   orNull,
   sha256,
   shapeOf,
-  text,
   valuesOf,
   yesNo,
 } from '../support/json-form.ts'
@@ -44,7 +44,7 @@ const search = valuesOf(
 )
 
 const FILE_CHECKS = {
-  table: text,
+  table: anyText,
   path: dataPath,
   rows: count,
   bytes: count,
@@ -53,12 +53,12 @@ const FILE_CHECKS = {
 const FILE = shapeOf<FileEntry>(FILE_CHECKS)
 
 const PARTITION = shapeOf<PartitionEntry>({
-  id: text,
-  run: text,
+  id: anyText,
+  run: anyText,
   content,
   source: shapeOf<SourceEntry>({
     kind: oneOf(['file', 'stdin', 'quarantine', 'search', 'batch', 'compaction']),
-    name: text,
+    name: anyText,
     bytes: count,
     sha256,
     block: count,
@@ -67,31 +67,36 @@ const PARTITION = shapeOf<PartitionEntry>({
     last: yesNo,
     window: optional(
       shapeOf<WindowEntry>({
-        service: text,
+        service: anyText,
         search,
-        currency: optional(text),
+        currency: optional(anyText),
         announced: count,
         received: count,
         pages: count,
       }),
     ),
     batch: optional(
-      shapeOf<BatchEntry>({ service: text, id: text, etag: optional(text), announced: optional(count) }),
+      shapeOf<BatchEntry>({
+        service: anyText,
+        id: anyText,
+        etag: optional(anyText),
+        announced: optional(count),
+      }),
     ),
   }),
   range: shapeOf<DateRange>({
     field: oneOf(['ContentUpdatedAt', 'UpdatedAt']),
     requested: orNull(
-      shapeOf<NonNullable<DateRange['requested']>>({ from: optional(text), to: optional(text) }),
+      shapeOf<NonNullable<DateRange['requested']>>({ from: optional(anyText), to: optional(anyText) }),
     ),
-    observed: orNull(shapeOf<NonNullable<DateRange['observed']>>({ least: text, greatest: text })),
+    observed: orNull(shapeOf<NonNullable<DateRange['observed']>>({ least: anyText, greatest: anyText })),
   }),
   counts: shapeOf<Counts>({ lines: count, records: count, quarantined: count, rows: valuesOf(count) }),
   files: list(FILE),
   drift: list(
     shapeOf<Drift>({
       kind: oneOf(['field', 'category', 'line-item', 'code', 'more']),
-      name: text,
+      name: anyText,
       records: count,
       names: optional(count),
     }),
@@ -105,25 +110,25 @@ const SNAPSHOT = shapeOf<Snapshot>({
   format: oneOf([FORMAT]),
   snapshot: count,
   parent: orNull(count),
-  run: text,
-  pipeline: text,
-  tool: text,
-  time: text,
+  run: anyText,
+  pipeline: anyText,
+  tool: anyText,
+  time: anyText,
   partitions: list(PARTITION),
-  files: list(shapeOf<Snapshot['files'][number]>({ ...FILE_CHECKS, run: text })),
+  files: list(shapeOf<Snapshot['files'][number]>({ ...FILE_CHECKS, run: anyText })),
   merged: optional(list(PARTITION)),
   pulls: optional(
     list(
       shapeOf<PullEntry>({
-        run: text,
+        run: anyText,
         content,
-        service: text,
+        service: anyText,
         search,
-        currency: optional(text),
-        field: optional(text),
-        from: optional(text),
-        to: optional(text),
-        asOf: text,
+        currency: optional(anyText),
+        field: optional(anyText),
+        from: optional(anyText),
+        to: optional(anyText),
+        asOf: anyText,
         announced: count,
         planned: count,
         received: count,

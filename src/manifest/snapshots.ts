@@ -93,7 +93,7 @@ export const readKnownSnapshot = async (lake: string, number: number): Promise<S
 const newestOf = async (lake: string, { snapshots, records }: ManifestListing): Promise<number> => {
   const [snapshot, record] = [snapshots.at(-1) ?? 0, records.at(-1) ?? 0]
   // A listing is not one instant: the snapshot may have come after its place was passed.
-  if (record > snapshot && !(await storageOf(lake).look(snapshotPath(record))))
+  if (record > snapshot && !(await storageOf(lake).stat(snapshotPath(record))))
     throw damaged(lake, record, 'it is missing, and its commit is on record')
   return Math.max(snapshot, record)
 }
@@ -151,7 +151,7 @@ export const createSnapshot = (lake: string, snapshot: Snapshot): Promise<boolea
 /** Writes the second record of a commit where it is missing. @throws {ToolkitError} `SNAPSHOT_DAMAGED` */
 export const ensureRecord = async (lake: string, number: number): Promise<void> => {
   const storage = storageOf(lake)
-  if (await storage.look(recordPath(number))) return
+  if (await storage.stat(recordPath(number))) return
   const { bytes } = await readChecked(lake, number)
   await storage.create(recordPath(number), recordText(number, bytes))
 }

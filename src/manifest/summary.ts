@@ -2,9 +2,9 @@
 
 import type { Content } from '../contract/objects.ts'
 import type { FileEntry, PartitionEntry, Snapshot } from '../core/partition.ts'
+import { type Difference, type LatestPull, latestPulls, standingDifferences } from './latest-pulls.ts'
 import { listedFiles } from './listed-files.ts'
 import { loadedPartitions, sourceOf } from './loaded-sources.ts'
-import { type Difference, latestPulls, type PullSummary, standingDifferences } from './pull-summary.ts'
 
 interface ContentSummary {
   readonly content: Content
@@ -42,7 +42,7 @@ export interface SnapshotSummary {
   readonly contents: readonly ContentSummary[]
   readonly tables: readonly TableSummary[]
   /** The newest pull of each search. */
-  readonly pulls: readonly PullSummary[]
+  readonly pulls: readonly LatestPull[]
   /** Where less or more came than was announced. */
   readonly differences: readonly Difference[]
 }

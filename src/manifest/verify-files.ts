@@ -37,7 +37,7 @@ export const checkFile = async (
   const wrongLength = (found: number): Problem =>
     problem(found < bytes ? 'cut' : 'changed', `${found} bytes, expected ${bytes}`)
   try {
-    const found = await storage.look(path)
+    const found = await storage.stat(path)
     if (found && found.bytes !== bytes) return wrongLength(found.bytes)
     const judged = await storage.examine(path, { countLines, signal }, judge)
     if (judged === null) return problem('missing', 'the file is missing')

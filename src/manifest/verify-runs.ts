@@ -5,11 +5,11 @@ import { join } from 'node:path'
 import { inLake, runPath, stagedPath } from '../lake/lake/layout.ts'
 import { storageOf } from '../storage/open-storage.ts'
 import { crc32Of } from '../support/hash.ts'
-import { listTree, look } from '../support/list-files.ts'
+import { listTree, statPath } from '../support/list-files.ts'
 import { unseal } from '../support/sealed-text.ts'
 import { JOURNAL_FILE, journalPath, parseEntry } from './journal.ts'
 import { below } from './lake-files.ts'
-import { type Judge, runState } from './run-lease.ts'
+import { type LivenessRule, runState } from './run-lease.ts'
 import { listRunIds } from './runs.ts'
 import type { Findings } from './verify-manifest.ts'
 
@@ -29,7 +29,7 @@ const checkWindows = async (lake: string, run: string, { problems }: Findings): 
   for (const { path } of await listTree(inLake(lake, `${runPath(run)}/windows`))) {
     if (!path.endsWith('.json')) continue
     const file = path.replace(/\.json$/, '.jsonl')
-    const found = await look(file)
+    const found = await statPath(file)
     const read = unseal(await readFile(path))
     if (found === null || read.kind === 'damaged') continue
     const { bytes, crc32 }: { bytes?: unknown; crc32?: unknown } = read.value
@@ -60,8 +60,8 @@ const checkJournal = async (lake: string, run: string, { problems, notes }: Find
     for (const file of entry.partition.files) {
       const staged = stagedPath(run, file)
       const local = inLake(lake, staged)
-      if (await storage.isKept(local, file)) continue
-      const there = await look(local)
+      if (await storage.isStaged(local, file)) continue
+      const there = await statPath(local)
       const detail = `it is not what line ${at + 1} of the run's journal says`
       problems.push({ path: there ? staged : file.path, problem: there ? 'changed' : 'missing', detail })
     }
@@ -78,7 +78,7 @@ const tornTail = async (lake: string, run: string): Promise<'none' | 'torn' | 'c
 }
 
 /** Checks all runs that are not at work. */
-export const verifyRuns = async (lake: string, judge: Judge, findings: Findings): Promise<void> => {
+export const verifyRuns = async (lake: string, judge: LivenessRule, findings: Findings): Promise<void> => {
   for (const run of await listRunIds(lake)) {
     const state = (await runState(lake, run, judge))?.state
     if (state === 'live') continue

@@ -3,7 +3,7 @@
  * A text that a spreadsheet would take for a formula gets an apostrophe before it.
  */
 
-import type { RelationColumn } from '../core/relation.ts'
+import type { RowColumn } from '../core/table-rows.ts'
 import { ident, literal } from '../lake/duckdb/sql.ts'
 import { instant, jsonValue } from './json-values.ts'
 
@@ -34,7 +34,7 @@ const textCell = (text: string, neutral: boolean): string => {
 }
 
 /** A value as a cell; NULL stays NULL. */
-const cell = ({ name, type }: RelationColumn, neutral: boolean): string => {
+const cell = ({ name, type }: RowColumn, neutral: boolean): string => {
   const value = ident(name)
   if (NUMBER.test(type) || type === 'BOOLEAN' || type === 'DATE') return value
   if (type === 'TIMESTAMP WITH TIME ZONE') return instant(value, 'Z')
@@ -49,12 +49,12 @@ const FORMULA_TEXT = new RegExp(FORMULA)
 export const neutralise = (text: string): string => (FORMULA_TEXT.test(text) ? `'${text}` : text)
 
 /** The record of the columns' names, without a line end. */
-export const csvHeader = (columns: readonly RelationColumn[], neutral: boolean): string =>
+export const csvHeader = (columns: readonly RowColumn[], neutral: boolean): string =>
   columns
     .map(({ name }) => (neutral ? neutralise(name) : name))
     .map((name) => (name === '' || /[",\r\n]/.test(name) ? `"${name.replaceAll('"', '""')}"` : name))
     .join(',')
 
 /** Each row as a record, with the CR of its line end: LF is the writer's. */
-export const csvRecord = (columns: readonly RelationColumn[], neutral: boolean): string =>
+export const csvRecord = (columns: readonly RowColumn[], neutral: boolean): string =>
   `concat(${columns.map((column) => cell(column, neutral)).join(", ',', ")}, chr(13))`

@@ -1,7 +1,7 @@
 /** CSV files in a folder: `<table>/load=<run>/<partition>.csv`, staged out of sight until commit. */
 
-import type { CopyFormat, Relation } from '../core/relation.ts'
 import type { Sink } from '../core/sink.ts'
+import type { CopyFormat, TableRows } from '../core/table-rows.ts'
 import { ident } from '../lake/duckdb/sql.ts'
 import { csvHeader, csvRecord } from './csv-records.ts'
 import { type FileFormat, writtenFile } from './file-format.ts'
@@ -29,9 +29,9 @@ export const CSV_FORMAT: CopyFormat = { kind: 'csv', nullText: '', header: true,
  * LF behind each CR.
  */
 export const csvRelation = async (
-  rows: Relation,
+  rows: TableRows,
   { neutralise = true }: CsvOptions = {},
-): Promise<Relation> => {
+): Promise<TableRows> => {
   // Names that occur twice in a statement are told apart only by one around it.
   const relation = rows.select((from) => `SELECT * FROM ${from}`)
   const columns = await relation.columns()

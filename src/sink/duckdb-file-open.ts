@@ -5,7 +5,7 @@ import { Engine, type Session } from '../lake/duckdb/engine.ts'
 import { literal } from '../lake/duckdb/sql.ts'
 import { discard } from '../support/durable-files.ts'
 import { adoptOutput } from '../support/file-modes.ts'
-import { look } from '../support/list-files.ts'
+import { statPath } from '../support/list-files.ts'
 
 /** The name of the file's database in a session. */
 export const TARGET = 'target'
@@ -39,7 +39,7 @@ const attached = async <T>(work: DatabaseWork, use: (session: Session) => Promis
   const engine = await Engine.open({ memoryBytes, spillFolder })
   try {
     const session = await engine.connect()
-    const isNew = (await look(file)) === null
+    const isNew = (await statPath(file)) === null
     try {
       await session.run(`ATTACH ${literal(file)} AS ${TARGET}`)
       if (isNew) await adoptOutput(file)

@@ -9,7 +9,7 @@ import type { FileEntry } from '../core/partition.ts'
 import type { DeliverySink, Receipt, SinkRun } from '../core/sink.ts'
 import { loadPath } from '../lake/lake/layout.ts'
 import { fsyncFolder, makeFolder } from '../support/durable-files.ts'
-import { look } from '../support/list-files.ts'
+import { statPath } from '../support/list-files.ts'
 import { loadedRuns, loadRun } from './duckdb-file-load.ts'
 import { withDatabase } from './duckdb-file-open.ts'
 import { removeStaged, stageFile } from './stage-file.ts'
@@ -78,7 +78,7 @@ export const duckdbFile = ({
     name: 'duckdb',
     open: async (run) => openRun(run),
     async loaded() {
-      if ((await look(settings.file)) === null) return new Set()
+      if ((await statPath(settings.file)) === null) return new Set()
       return withDatabase({ ...settings, action: 'read the loaded runs' }, loadedRuns)
     },
   }

@@ -4,8 +4,8 @@ import { stat } from 'node:fs/promises'
 import { basename } from 'node:path'
 import type { Writable } from 'node:stream'
 import { writeError } from '../core/errors.ts'
-import type { Relation } from '../core/relation.ts'
 import type { Sink } from '../core/sink.ts'
+import type { TableRows } from '../core/table-rows.ts'
 
 /** What a person may ask of files, whatever their format: a format takes what means something to it. */
 export interface FormatOptions {
@@ -30,14 +30,14 @@ export interface FileFormat {
   /** Files in a folder as a sink: `<table>/load=<run>/<partition>.<suffix>`, staged out of sight until commit. */
   readonly folder: (directory: string, options: Omit<FormatOptions, 'table'>) => Sink | Promise<Sink>
   /** Writes all rows to a new file. It is not synced. @throws {ToolkitError} DISK_FULL, WRITE_FAILED */
-  readonly write: (path: string, rows: Relation, options: FormatOptions) => Promise<WrittenFile>
+  readonly write: (path: string, rows: TableRows, options: FormatOptions) => Promise<WrittenFile>
   /**
    * Writes all rows to a writable, waiting while its reader is slow; absent of a format that needs a file.
    *
    * @returns the number of rows
    * @throws errors of the writable and of the engine as they come
    */
-  readonly stream?: (target: Writable, rows: Relation, options: StreamOptions) => Promise<number>
+  readonly stream?: (target: Writable, rows: TableRows, options: StreamOptions) => Promise<number>
 }
 
 /** What a file has that the engine wrote. @throws {ToolkitError} WRITE_FAILED */

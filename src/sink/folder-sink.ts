@@ -6,15 +6,15 @@
 import { basename, dirname, join } from 'node:path'
 import { writeError } from '../core/errors.ts'
 import type { FileEntry } from '../core/partition.ts'
-import type { CopyFormat, Relation } from '../core/relation.ts'
 import type { Receipt, Sink, SinkRun } from '../core/sink.ts'
+import type { CopyFormat, TableRows } from '../core/table-rows.ts'
 import { ident, literal } from '../lake/duckdb/sql.ts'
 import { fetchFiles } from '../lake/lake/fetch-tables.ts'
 import { inLake, loadPath, stagingPath } from '../lake/lake/layout.ts'
 import { TABLES } from '../lake/tables/tables.ts'
 import { storageOf } from '../storage/open-storage.ts'
 import { makeFolder } from '../support/durable-files.ts'
-import { look } from '../support/list-files.ts'
+import { statPath } from '../support/list-files.ts'
 import { sideBySide } from '../support/side-by-side.ts'
 import { removeStaged, type StagedFile, stageFile } from './stage-file.ts'
 
@@ -60,7 +60,7 @@ export interface FileSinkOptions {
   readonly directory: string
   readonly suffixOf: (table: string) => string
   /** Writes a file, which is on the disk when the promise is fulfilled; replaces an older one. */
-  readonly stage: (path: string, table: string, rows: Relation) => Promise<StagedFile>
+  readonly stage: (path: string, table: string, rows: TableRows) => Promise<StagedFile>
   /** What stands behind FROM to read files of a table; absent where the engine cannot. */
   readonly readFiles?: (table: string, paths: readonly string[]) => string
 }
@@ -88,7 +88,7 @@ const openFileRun = (
   ): Promise<string> => {
     const found = await sideBySide(files, LOOKS_AT_ONCE, async (file) => {
       const path = staged(file.table, basename(file.path))
-      return (await look(path)) ? { path } : { path: inLake(directory, file.path), placed: file }
+      return (await statPath(path)) ? { path } : { path: inLake(directory, file.path), placed: file }
     })
     await fetchFiles(
       directory,
@@ -118,12 +118,14 @@ const openFileRun = (
       await makeStaging(dirname(from))
       const { statistics, ...written } = await stage(from, table, rows)
       const entry = { table, path, ...written }
-      await storage.keep(from, entry)
+      await storage.stage(from, entry)
       return { table, rows: entry.rows, files: [entry], statistics }
     },
 
     async commit(files) {
-      await storage.place(files.map(({ table, path }) => ({ from: staged(table, basename(path)), to: path })))
+      await storage.publish(
+        files.map(({ table, path }) => ({ from: staged(table, basename(path)), to: path })),
+      )
     },
 
     async abort() {
@@ -137,7 +139,7 @@ const openFileRun = (
 /** A sink whose rows are changed on their way. */
 export const withRows = (
   sink: Sink,
-  change: (rows: Relation, table: string) => Relation | Promise<Relation>,
+  change: (rows: TableRows, table: string) => TableRows | Promise<TableRows>,
 ): Sink => ({
   ...sink,
   async open(run) {

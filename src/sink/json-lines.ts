@@ -1,7 +1,7 @@
 /** JSON Lines files in a folder: `<table>/load=<run>/<partition>.jsonl`, staged out of sight until commit. */
 
-import type { Relation, RelationColumn } from '../core/relation.ts'
 import type { Sink } from '../core/sink.ts'
+import type { RowColumn, TableRows } from '../core/table-rows.ts'
 import { ident } from '../lake/duckdb/sql.ts'
 import { type FileFormat, writtenFile } from './file-format.ts'
 import { folderSink, withRows } from './folder-sink.ts'
@@ -13,13 +13,13 @@ export interface JsonLinesOptions {
   readonly directory: string
 }
 
-const member = ({ name, type }: RelationColumn): string => {
+const member = ({ name, type }: RowColumn): string => {
   const value = jsonValue(ident(name), type)
   return value === ident(name) ? value : `${value} AS ${ident(name)}`
 }
 
 /** Rows whose values are what JSON Lines hold: instants as ISO 8601, numbers that are not finite as null. */
-export const jsonRelation = async (rows: Relation): Promise<Relation> => {
+export const jsonRelation = async (rows: TableRows): Promise<TableRows> => {
   // Names that occur twice in a statement are told apart only by one around it.
   const relation = rows.select((from) => `SELECT * FROM ${from}`)
   const columns = await relation.columns()

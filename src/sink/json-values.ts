@@ -1,6 +1,6 @@
 /** Values in SQL as JSON has them, at every depth: DuckDB would write `NaN`, and instants with a space. */
 
-import { type ColumnType, parseColumnType } from '../lake/duckdb/parse-column-type.ts'
+import { type ColumnTypeTree, parseColumnType } from '../lake/duckdb/parse-column-type.ts'
 import { ident, literal } from '../lake/duckdb/sql.ts'
 
 /** ISO 8601, with as many digits as an instant has: three, or six. */
@@ -13,7 +13,7 @@ export const instant = (value: string, zone: 'Z' | ''): string =>
 export const jsonValue = (value: string, type: string): string => asJson(value, parseColumnType(type), 0)
 
 /** @param depth of lists around the value, to tell the names of their elements apart */
-const asJson = (value: string, type: ColumnType, depth: number): string => {
+const asJson = (value: string, type: ColumnTypeTree, depth: number): string => {
   switch (type.kind) {
     case 'list': {
       const element = `element_${depth}`

@@ -1,7 +1,7 @@
 /** Parquet files in a lake's folder: written to the run's staging, moved to `<table>/load=<run>/` on commit. */
 
-import type { CopyFormat, Relation } from '../core/relation.ts'
 import type { Sink } from '../core/sink.ts'
+import type { CopyFormat, TableRows } from '../core/table-rows.ts'
 import { fieldIds } from '../lake/tables/field-ids.ts'
 import { QUARANTINE, TABLES } from '../lake/tables/tables.ts'
 import { folderSink, withRows } from './folder-sink.ts'
@@ -35,7 +35,7 @@ const lacksColumns = (error: unknown): boolean =>
  * Files are written with the field ids of their columns, by which Iceberg finds them. Rows have the columns of their
  * table; to look first would mean to plan each query twice, some 50 ms for each file of the wide tables.
  */
-const withFieldIds = (table: string, rows: Relation): Relation => ({
+const withFieldIds = (table: string, rows: TableRows): TableRows => ({
   ...rows,
   copyTo: async (path, format) => {
     const declared = TABLES.find(({ name }) => name === table)?.columns ?? []

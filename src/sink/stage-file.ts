@@ -3,7 +3,7 @@
 import { rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { systemCode, writeError } from '../core/errors.ts'
-import type { CopyFormat, CopyReceipt, Relation } from '../core/relation.ts'
+import type { CopyFormat, CopyReceipt, TableRows } from '../core/table-rows.ts'
 import { fsyncFile, fsyncFolder, makeFolder } from '../support/durable-files.ts'
 import { adoptFile } from '../support/file-modes.ts'
 import { hashFile } from '../support/hash.ts'
@@ -14,7 +14,7 @@ export interface StagedFile extends CopyReceipt {
 }
 
 /** @throws {ToolkitError} DISK_FULL, WRITE_FAILED; the engine's own errors of the rows pass through */
-export const stageFile = async (path: string, rows: Relation, format: CopyFormat): Promise<StagedFile> => {
+export const stageFile = async (path: string, rows: TableRows, format: CopyFormat): Promise<StagedFile> => {
   try {
     await makeFolder(dirname(path))
     await rm(path, { force: true })

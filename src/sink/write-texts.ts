@@ -2,7 +2,7 @@
 
 import { once } from 'node:events'
 import type { Writable } from 'node:stream'
-import type { RawChunk, Relation } from '../core/relation.ts'
+import type { RawChunk, TableRows } from '../core/table-rows.ts'
 import type { StreamOptions } from './file-format.ts'
 
 /**
@@ -14,7 +14,7 @@ import type { StreamOptions } from './file-format.ts'
 export const writeTexts = async (
   target: Writable,
   header: string,
-  texts: Relation,
+  texts: TableRows,
   { signal, onProgress }: StreamOptions,
 ): Promise<number> => {
   let [rows, bytes] = [0, 0]

@@ -10,7 +10,7 @@ import type { Readable } from 'node:stream'
 import { systemCode, ToolkitError, writeError } from '../core/errors.ts'
 import { PRIVATE_FILE } from '../support/file-modes.ts'
 import { hashFile } from '../support/hash.ts'
-import { look } from '../support/list-files.ts'
+import { statPath } from '../support/list-files.ts'
 import { temporaryName } from '../support/process-identity.ts'
 import { sideBySide } from '../support/side-by-side.ts'
 import { filesOfThisWork, findMisfits, readMark } from './check-files.ts'
@@ -42,7 +42,7 @@ const hasCopy = async (
   now: number,
   known: FetchOptions['known'],
 ): Promise<boolean> => {
-  const found = await look(copy)
+  const found = await statPath(copy)
   if (found === null) return false
   if (found.kind !== 'file' || found.bytes !== file.bytes) {
     await rm(copy, { recursive: true, force: true })

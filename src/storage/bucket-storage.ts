@@ -2,7 +2,7 @@
 
 import { rm } from 'node:fs/promises'
 import { ToolkitError, writeError } from '../core/errors.ts'
-import { look } from '../support/list-files.ts'
+import { statPath } from '../support/list-files.ts'
 import { atMost, sideBySide } from '../support/side-by-side.ts'
 import { copiesOf } from './bucket-copies.ts'
 import { CONDITIONS_PATH, hasFilesBelow, listAll, listEntries, listFiles } from './bucket-list.ts'
@@ -50,7 +50,7 @@ export const bucketStorage = (address: string, store: ObjectStore): Storage => {
 
   const upload = async (from: string, to: FileFacts): Promise<void> => {
     const name = nameOf(store, to.path)
-    if ((await look(from)) === null) {
+    if ((await statPath(from)) === null) {
       // A run that goes on after a crash between the upload and the end of the staged file.
       const kept = await copies.examine(to.path, {}, async ({ bytes, sha256 }) => ({ bytes, sha256 }))
       if (kept?.bytes === to.bytes && kept.sha256 === to.sha256) return
@@ -80,7 +80,7 @@ export const bucketStorage = (address: string, store: ObjectStore): Storage => {
         if (!(await hasFilesBelow(store, folder))) await store.put(`${folder}/`, NO_BYTES)
     },
     hasFolder: (folder) => hasFilesBelow(store, folder),
-    look: (path) => store.head(path),
+    stat: (path) => store.head(path),
     list: (folder) => listFiles(store, folder),
     entries: (folder) => listEntries(store, folder),
     read: (path) => readWhole(store, path),
@@ -105,11 +105,11 @@ export const bucketStorage = (address: string, store: ObjectStore): Storage => {
       await copies.forget(folder)
     },
 
-    keep: (from, to) => uploading(() => upload(from, to)),
-    isKept: async (from, to, signal) =>
+    stage: (from, to) => uploading(() => upload(from, to)),
+    isStaged: async (from, to, signal) =>
       // What stands in the bucket was compared when it was sent.
-      (await look(from)) ? isWhole(from, to, signal) : (await store.head(to.path))?.bytes === to.bytes,
-    place: async (placements) => {
+      (await statPath(from)) ? isWhole(from, to, signal) : (await store.head(to.path))?.bytes === to.bytes,
+    publish: async (placements) => {
       await sideBySide(placements, LOOKS_AT_ONCE, async ({ to }) => {
         if ((await store.head(to)) === null)
           throw new ToolkitError(
@@ -121,7 +121,7 @@ export const bucketStorage = (address: string, store: ObjectStore): Storage => {
           )
       })
     },
-    settle: async () => undefined,
+    sync: async () => undefined,
     fetch: copies.fetch,
 
     examine: copies.examine,

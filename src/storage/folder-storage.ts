@@ -16,10 +16,10 @@ import {
 } from '../support/durable-files.ts'
 import { refuseLinks } from '../support/file-modes.ts'
 import { hashFile } from '../support/hash.ts'
-import { listFolder, listTree, look } from '../support/list-files.ts'
+import { listFolder, listTree, statPath } from '../support/list-files.ts'
 import { temporaryName } from '../support/process-identity.ts'
 import { damagedFile, findMisfits, isWhole } from './check-files.ts'
-import type { Placement, Storage, StoredFile } from './storage.ts'
+import type { StagedPlacement, Storage, StoredFile } from './storage.ts'
 
 const NEWLINE = 10
 /** What `rename` says of a folder that another one stands in the way of. */
@@ -84,10 +84,10 @@ export const folderStorage = (folder: string): Storage => {
         for (const path of folders) await makeFolder(absolute(path), { ...inside, mode })
       }),
 
-    hasFolder: async (path) => (await look(absolute(path)))?.kind === 'folder',
+    hasFolder: async (path) => (await statPath(absolute(path)))?.kind === 'folder',
 
-    look: async (path) => {
-      const found = await look(absolute(path))
+    stat: async (path) => {
+      const found = await statPath(absolute(path))
       return found?.kind === 'file' ? stored(found) : null
     },
 
@@ -152,11 +152,12 @@ export const folderStorage = (folder: string): Storage => {
         await rm(removed, { recursive: true, force: true })
       }),
 
-    keep: async () => undefined,
+    stage: async () => undefined,
 
-    isKept: async (from, to, signal) => isWhole((await look(from)) ? from : absolute(to.path), to, signal),
+    isStaged: async (from, to, signal) =>
+      isWhole((await statPath(from)) ? from : absolute(to.path), to, signal),
 
-    place: (placements: readonly Placement[]) =>
+    publish: (placements: readonly StagedPlacement[]) =>
       writing('staged files', async () => {
         const folders = new Set(placements.map(({ to }) => dirname(absolute(to))))
         for (const one of folders) await makeFolder(one, inside)
@@ -164,7 +165,7 @@ export const folderStorage = (folder: string): Storage => {
         await fsyncFolders(folders)
       }),
 
-    settle: (paths) => writing('files', () => fsyncFolders(foldersOf(paths))),
+    sync: (paths) => writing('files', () => fsyncFolders(foldersOf(paths))),
 
     fetch: async (files, options = {}) => {
       const [first] = await findMisfits(files, absolute, options)

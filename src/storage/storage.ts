@@ -28,7 +28,7 @@ export interface FileFacts {
 }
 
 /** A staged local file and the path where it belongs. */
-export interface Placement {
+export interface StagedPlacement {
   /** Absolute path on this machine. */
   readonly from: string
   readonly to: string
@@ -106,7 +106,7 @@ export interface Storage {
   /** Whether there is such a folder: one that was prepared, or one that holds a file at any depth. */
   readonly hasFolder: (folder: string) => Promise<boolean>
   /** One file; `null` where there is none. */
-  readonly look: (path: string) => Promise<StoredFile | null>
+  readonly stat: (path: string) => Promise<StoredFile | null>
   /** Every file below a folder at any depth, by path; none where there is no such folder. `''`: all of the storage. */
   readonly list: (folder: string) => Promise<readonly StoredFile[]>
   /** Files and folders directly in a folder, by name; none where there is no such folder. `''`: the storage itself. */
@@ -140,13 +140,13 @@ export interface Storage {
    * Makes sure that a staged file survives this process. A folder leaves it in staging, where it is durable; a bucket
    * takes it to its place (where nobody looks before a snapshot lists it) and frees the local disk.
    */
-  readonly keep: (from: string, to: FileFacts) => Promise<void>
+  readonly stage: (from: string, to: FileFacts) => Promise<void>
   /** Whether a staged file still is what was kept, where it was staged or in its place already. */
-  readonly isKept: (from: string, to: FileFacts, signal?: AbortSignal) => Promise<boolean>
+  readonly isStaged: (from: string, to: FileFacts, signal?: AbortSignal) => Promise<boolean>
   /** Puts what was kept into its place. May be called again after a crash in its midst. */
-  readonly place: (placements: readonly Placement[]) => Promise<void>
+  readonly publish: (placements: readonly StagedPlacement[]) => Promise<void>
   /** Brings the names of files that stand in their places to the disk, before something refers to them. */
-  readonly settle: (paths: readonly string[]) => Promise<void>
+  readonly sync: (paths: readonly string[]) => Promise<void>
 
   /**
    * Brings files to `local` where they are not there already, and compares the length and the hash of each.

@@ -5,7 +5,7 @@ import { homedir } from 'node:os'
 import { basename, join, relative, resolve, sep } from 'node:path'
 import { ToolkitError, writeError } from '../core/errors.ts'
 import { sha256Of } from '../support/hash.ts'
-import { type Found, listTree, look } from '../support/list-files.ts'
+import { type FoundPath, listTree, statPath } from '../support/list-files.ts'
 import { temporaryLiveness } from '../support/process-identity.ts'
 import type { StoreAddress } from './object-store.ts'
 
@@ -77,7 +77,7 @@ export const makeWorkFolder = async (folder: string): Promise<void> => {
 /** Folders and files that begin so are of runs at work, and no copies. */
 const AT_WORK = /^[_.]/
 
-const removeIfDead = async ({ path }: Found): Promise<void> => {
+const removeIfDead = async ({ path }: FoundPath): Promise<void> => {
   if (temporaryLiveness(basename(path)) === 'gone') await rm(path, { force: true })
 }
 
@@ -95,7 +95,7 @@ export const makeRoom = async (
   { now, diskIsFull }: { readonly now: number; readonly diskIsFull: boolean },
 ): Promise<void> => {
   const files = (await listTree(folder)).filter(({ kind }) => kind === 'file')
-  const isTemporary = ({ path }: Found): boolean => temporaryLiveness(basename(path)) !== null
+  const isTemporary = ({ path }: FoundPath): boolean => temporaryLiveness(basename(path)) !== null
   for (const file of files.filter(isTemporary)) await removeIfDead(file)
   const copies = files.filter(
     (file) => !isTemporary(file) && !AT_WORK.test(relative(folder, file.path).split(sep)[0] ?? ''),
@@ -105,7 +105,7 @@ export const makeRoom = async (
     if (bytes <= mostBytes) return
     if (wanted.has(copy.path)) continue
     // Looked at again: another process may have asked for it since.
-    const usedMs = (await look(copy.path))?.changedMs ?? 0
+    const usedMs = (await statPath(copy.path))?.changedMs ?? 0
     if (!diskIsFull && now - usedMs < IN_USE_MS) continue
     await rm(copy.path, { force: true })
     bytes -= copy.bytes

@@ -37,8 +37,8 @@ const isText = (value: unknown): value is string => typeof value === 'string'
 const isNumber = (value: unknown): value is number => typeof value === 'number' && Number.isFinite(value)
 const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && Number(value) >= 0
 
-export const text: Form<string> = form(isText, 'a text')
-export const number: Form<number> = form(isNumber, 'a number')
+export const anyText: Form<string> = form(isText, 'a text')
+export const finiteNumber: Form<number> = form(isNumber, 'a number')
 /** A whole number from 0. */
 export const count: Form<number> = form(isCount, 'a whole number from 0')
 export const yesNo: Form<boolean> = form(
@@ -100,7 +100,7 @@ const checkFields = (value: JsonObject, fields: Fields, place: string): void => 
 }
 
 /** An object with these fields. Others are let through: later releases add some. */
-export const object =
+export const objectOf =
   <F extends Fields>(fields: F): Form<ObjectOf<F>> =>
   (value, place) => {
     if (!isObject(value)) throw new FormError(place, 'an object')

@@ -19,7 +19,7 @@ export const listFolder = async (path: string): Promise<Dirent[]> => {
 }
 
 /** A file or folder: size, and when it was last written. */
-export interface Found {
+export interface FoundPath {
   readonly path: string
   readonly kind: 'file' | 'folder'
   readonly bytes: number
@@ -27,7 +27,7 @@ export interface Found {
 }
 
 /** Size and time of one path; `null` when there is none. Symbolic links are not followed. */
-export const look = async (path: string): Promise<Found | null> => {
+export const statPath = async (path: string): Promise<FoundPath | null> => {
   try {
     const stat = await lstat(path)
     const kind = stat.isDirectory() ? 'folder' : 'file'
@@ -39,11 +39,11 @@ export const look = async (path: string): Promise<Found | null> => {
 }
 
 /** Everything below a path and the path itself, a folder before what is in it; none when it is absent. */
-export const listTree = async (path: string): Promise<Found[]> => {
-  const self = await look(path)
+export const listTree = async (path: string): Promise<FoundPath[]> => {
+  const self = await statPath(path)
   if (!self) return []
   if (self.kind === 'file') return [self]
-  const below: Found[] = [self]
+  const below: FoundPath[] = [self]
   for (const entry of await listFolder(path)) below.push(...(await listTree(join(path, entry.name))))
   return below
 }

@@ -32,8 +32,8 @@ test('the custom source loads what it is given', async () => {
     for (const id of [1, 2, 3]) yield JSON.parse(companyLine(id))
   }
   const plan = { pipeline: 'records', inputs: ['mine'], cwd: '', again: false, limits: defaultLimits({}) }
-  const claim = await startRun({ lake, plan, now: new Date(), random: randomBytes })
-  const { partitions } = await workOn(claim, plan, [recordSource('mine', records())], {
+  const lease = await startRun({ lake, plan, now: new Date(), random: randomBytes })
+  const { partitions } = await workOn(lease, plan, [recordSource('mine', records())], {
     lake,
     limit: { kind: 'count', lines: 0 },
   })

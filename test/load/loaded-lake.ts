@@ -7,7 +7,7 @@ import type { Content } from '../../src/contract/objects.ts'
 import type { Block } from '../../src/core/block.ts'
 import type { Drift, FileEntry, PartitionEntry, Snapshot } from '../../src/core/partition.ts'
 import type { RejectedLine } from '../../src/core/reject.ts'
-import type { LineItemName } from '../../src/core/unknown-names.ts'
+import type { LineItemKey } from '../../src/core/unknown-names.ts'
 import { Engine, type Row, type Session } from '../../src/lake/duckdb/engine.ts'
 import { filesOf, readTable } from '../../src/lake/lake/current-versions.ts'
 import { inLake } from '../../src/lake/lake/layout.ts'
@@ -82,7 +82,7 @@ export class Workbench {
     const partitions: PartitionEntry[] = []
     const rejected: RejectedLine[] = []
     const drift: Drift[] = []
-    const items: LineItemName[] = []
+    const items: LineItemKey[] = []
     for (const [at, { content, lines, namesUnseen, places, check }] of batches.entries()) {
       const bytes = Buffer.isBuffer(lines) ? lines : Buffer.from(linesText(lines))
       const block = { ...blockOf(bytes), ...(places && { places }) }

@@ -6,5 +6,5 @@ import { placeStaged, stageRun } from './small-lake.ts'
 const [lake = '', source = ''] = process.argv.slice(2)
 const staged = await stageRun(lake, [source])
 await placeStaged(staged)
-console.log(staged.claim.run)
+console.log(staged.lease.run)
 await pause(600_000)

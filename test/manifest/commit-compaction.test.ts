@@ -29,8 +29,8 @@ const stageCompaction = async (lake: string): Promise<Staged> => {
   return { ...staged, entries }
 }
 
-const requestOf = ({ claim, entries, runFiles }: Staged, base: Snapshot): CompactCommitRequest => ({
-  claim,
+const requestOf = ({ lease, entries, runFiles }: Staged, base: Snapshot): CompactCommitRequest => ({
+  lease,
   tool: 'firmlake 0.1.0',
   base,
   partitions: entries.map(({ partition }) => partition),
@@ -44,7 +44,7 @@ const compactAll = async (lake: string): Promise<Snapshot> => {
   const staged = await stageCompaction(lake)
   await placeStaged(staged)
   const snapshot = await commitCompaction(requestOf(staged, base))
-  await removeRun(staged.claim)
+  await removeRun(staged.lease)
   return snapshot
 }
 
@@ -65,7 +65,7 @@ test('commitCompaction puts its partitions in place of those it has merged, and 
     'quarantine',
     'quarantine',
   ])
-  expect(snapshot.files.map(({ run }) => run)).toEqual([staged.claim.run, snapshot.partitions[1]?.run])
+  expect(snapshot.files.map(({ run }) => run)).toEqual([staged.lease.run, snapshot.partitions[1]?.run])
   expect(await readSnapshot(lake)).toMatchObject({ ...snapshot })
 })
 
@@ -78,7 +78,7 @@ test('commitCompaction refuses with COMMIT_CONFLICT when another compaction was 
   await placeStaged(staged)
   await expect(commitCompaction(requestOf(staged, base))).rejects.toMatchObject({
     code: 'COMMIT_CONFLICT',
-    context: { run: staged.claim.run, partition: 'a-0' },
+    context: { run: staged.lease.run, partition: 'a-0' },
   })
   expect((await readSnapshot(lake)).snapshot).toBe(2)
 })
@@ -92,7 +92,7 @@ test('commitCompaction again after a crash gives the snapshot that it had made, 
   const first = await commitCompaction(requestOf(staged, base))
   await rm(join(lake, recordPath(2)))
   expect(await commitCompaction(requestOf(staged, base))).toMatchObject({ ...first })
-  await removeRun(staged.claim)
+  await removeRun(staged.lease)
   expect((await verifyLake({ lake, countRows: countLines })).problems).toEqual([])
 })
 

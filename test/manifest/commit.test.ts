@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 import { inLake, RUNS_FOLDER, recordPath, snapshotPath } from '../../src/lake/lake/layout.ts'
 import { collectGarbage } from '../../src/manifest/gc.ts'
 import { readJournal } from '../../src/manifest/journal.ts'
-import { claimRun } from '../../src/manifest/run-lease.ts'
+import { leaseRun } from '../../src/manifest/run-lease.ts'
 import { listRuns, removeRun } from '../../src/manifest/runs.ts'
 import { snapshotToText } from '../../src/manifest/snapshot-text.ts'
 import { createSnapshot, listSnapshots, readSnapshot } from '../../src/manifest/snapshots.ts'
@@ -91,9 +91,9 @@ test('commitRun gives up with COMMIT_CONFLICT when others are always first', asy
     writeFileSync(inLake(lake, snapshotPath(others)), text)
     return NOW
   }
-  await expect(commitStaged(staged, { now, maxTries: 5 })).rejects.toMatchObject({
+  await expect(commitStaged(staged, { now, maxAttempts: 5 })).rejects.toMatchObject({
     code: 'COMMIT_CONFLICT',
-    context: { run: staged.claim.run, tries: 5 },
+    context: { run: staged.lease.run, tries: 5 },
   })
   expect(await listSnapshots(lake)).toEqual([1, 2, 3, 4, 5])
   expect(await commitStaged(staged)).toMatchObject({ kind: 'committed', snapshot: { snapshot: 6 } })
@@ -105,7 +105,7 @@ test('commitRun drops a source that another run has loaded, with its files', asy
   await loadSources(lake, ['a'])
   const outcome = await commitStaged(staged)
   expect(outcome).toMatchObject({ kind: 'committed', dropped: [{ id: 'a-0' }], snapshot: { snapshot: 2 } })
-  await removeRun(staged.claim)
+  await removeRun(staged.lease)
   expect(await sourcesOf(lake)).toEqual(['a.jsonl', 'b.jsonl'])
   expect((await filesOf(lake)).filter((path) => path.includes('a-0'))).toHaveLength(2)
   await expectWhole(lake)
@@ -118,7 +118,7 @@ test('commitRun removes files that an earlier try had published before it lost',
   await loadSources(lake, ['a'])
   const before = await filesOf(lake)
   expect(await commitStaged(staged)).toMatchObject({ kind: 'nothing', dropped: [{ id: 'a-0' }] })
-  await removeRun(staged.claim)
+  await removeRun(staged.lease)
   expect((await filesOf(lake)).length).toBeLessThan(before.length)
   expect(await listSnapshots(lake)).toEqual([1])
   await expectWhole(lake)
@@ -149,7 +149,7 @@ test('commitRun refuses a run whose staged file is gone or has another length', 
     const staged = await stageRun(lake, [`s${damage.length}`])
     const [file] = staged.runFiles
     if (!file) throw new Error('No file')
-    await damage(stagedPath(staged.claim, file))
+    await damage(stagedPath(staged.lease, file))
     await expect(commitStaged(staged)).rejects.toMatchObject({
       code: 'RUN_NOT_RESUMABLE',
       context: { path: file.path },
@@ -161,10 +161,10 @@ test('commitRun refuses a run whose staged file is gone or has another length', 
 test('commitRun refuses a run that another process took over, or that gc removed', async () => {
   const lake = await temporaryFolder()
   const dead = await deadRun(lake, ['a'])
-  await claimRun(lake, dead.claim.run, { now: NOW })
+  await leaseRun(lake, dead.lease.run, { now: NOW })
   await expect(commitStaged(dead)).rejects.toMatchObject({ code: 'RUN_LIVE' })
   const removed = await stageRun(lake, ['b'])
-  await removeRun(removed.claim)
+  await removeRun(removed.lease)
   await expect(commitStaged(removed)).rejects.toMatchObject({ code: 'RUN_NOT_FOUND' })
 })
 
@@ -195,10 +195,10 @@ const CRASHES: readonly [string, (lake: string, staged: Staged) => Promise<void>
   ],
 ]
 
-const resumeRun = async (lake: string, { claim, runFiles }: Staged): Promise<string> => {
-  const own = await claimRun(lake, claim.run, { now: NOW })
-  const entries = await readJournal(lake, claim.run)
-  const outcome = await commitStaged({ claim: own, entries, runFiles })
+const resumeRun = async (lake: string, { lease, runFiles }: Staged): Promise<string> => {
+  const own = await leaseRun(lake, lease.run, { now: NOW })
+  const entries = await readJournal(lake, lease.run)
+  const outcome = await commitStaged({ lease: own, entries, runFiles })
   await removeRun(own)
   return outcome.kind
 }

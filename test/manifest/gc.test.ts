@@ -14,7 +14,7 @@ import {
   snapshotPath,
 } from '../../src/lake/lake/layout.ts'
 import { collectGarbage } from '../../src/manifest/gc.ts'
-import { claimRun, type RunClaim } from '../../src/manifest/run-lease.ts'
+import { leaseRun, type RunLease } from '../../src/manifest/run-lease.ts'
 import { makeLake, removeRun } from '../../src/manifest/runs.ts'
 import { listSnapshots, readSnapshot } from '../../src/manifest/snapshots.ts'
 import { verifyLake } from '../../src/manifest/verify.ts'
@@ -56,7 +56,7 @@ test('collectGarbage removes dead and released runs with all they published', as
   await place(dead)
   const released = await releasedRun(lake, ['c'])
   const { runs, files, freedBytes } = await collectGarbage({ lake, now: NOW })
-  expect(runs).toEqual([dead.claim.run, released.claim.run].sort())
+  expect(runs).toEqual([dead.lease.run, released.lease.run].sort())
   expect(files).toHaveLength(2)
   expect(freedBytes).toBeGreaterThan(100)
   expect(await filesOf(lake)).toEqual(before)
@@ -92,10 +92,10 @@ test('collectGarbage never touches a run of a live process, and removes it once 
 
 test('collectGarbage leaves a run of another host alone until a day without a touch', async () => {
   const lake = await temporaryFolder()
-  const { claim } = await stageRun(lake, ['a'], { ...thisProcess(), host: 'elsewhere' })
-  expect(await collectGarbage({ lake, now: new Date() })).toMatchObject({ runs: [], working: [claim.run] })
+  const { lease } = await stageRun(lake, ['a'], { ...thisProcess(), host: 'elsewhere' })
+  expect(await collectGarbage({ lake, now: new Date() })).toMatchObject({ runs: [], working: [lease.run] })
   const now = new Date(Date.now() + 25 * 3_600_000)
-  expect(await collectGarbage({ lake, now })).toMatchObject({ runs: [claim.run], working: [] })
+  expect(await collectGarbage({ lake, now })).toMatchObject({ runs: [lease.run], working: [] })
 })
 
 test('collectGarbage removes unfinished writes of dead processes only', async () => {
@@ -208,7 +208,7 @@ test.each([1, 2])('collectGarbage refuses a lake whose snapshot %i is damaged or
   const left = (await filesOf(lake)).filter((file) => !/owner-\d\.json$/.test(file))
   expect(left).toEqual(before.filter((file) => !/owner-1\.json$/.test(file) && !path.endsWith(file)))
   // The run it had taken over is given back.
-  expect(await claimRun(lake, dead.claim.run, { now: NOW })).toMatchObject({ run: dead.claim.run })
+  expect(await leaseRun(lake, dead.lease.run, { now: NOW })).toMatchObject({ run: dead.lease.run })
 })
 
 test('collectGarbage keeps as many snapshots as asked and the lake verifies', async () => {
@@ -269,20 +269,20 @@ test('collectGarbage and a resume at once never both have a run', async () => {
   for (let round = 0; round < 10; round += 1) {
     const staged = await deadRun(lake, [`b${round}`])
     await place(staged)
-    const claimLater = async (): Promise<RunClaim> => {
+    const leaseLater = async (): Promise<RunLease> => {
       for (let turn = 0; turn < round * 3; turn += 1) await setImmediate()
-      return claimRun(lake, staged.claim.run, { now: NOW })
+      return leaseRun(lake, staged.lease.run, { now: NOW })
     }
-    const [claimed, garbage] = await Promise.allSettled([claimLater(), collectGarbage({ lake, now: NOW })])
+    const [leased, garbage] = await Promise.allSettled([leaseLater(), collectGarbage({ lake, now: NOW })])
     expect(garbage).toMatchObject({ status: 'fulfilled' })
-    if (claimed.status === 'rejected') {
-      expect(claimed.reason.code).toMatch(/^RUN_(LIVE|NOT_FOUND)$/)
-      expect(garbage).toMatchObject({ value: { runs: [staged.claim.run] } })
+    if (leased.status === 'rejected') {
+      expect(leased.reason.code).toMatch(/^RUN_(LIVE|NOT_FOUND)$/)
+      expect(garbage).toMatchObject({ value: { runs: [staged.lease.run] } })
       expect(await readdir(inLake(lake, RUNS_FOLDER))).toEqual([])
     } else {
-      expect(garbage).toMatchObject({ value: { runs: [], working: [staged.claim.run] } })
-      expect(await commitStaged({ ...staged, claim: claimed.value })).toMatchObject({ kind: 'committed' })
-      await removeRun(claimed.value)
+      expect(garbage).toMatchObject({ value: { runs: [], working: [staged.lease.run] } })
+      expect(await commitStaged({ ...staged, lease: leased.value })).toMatchObject({ kind: 'committed' })
+      await removeRun(leased.value)
     }
     await collectGarbage({ lake, now: NOW })
     expect(await verifyLake({ lake, countRows: countLines })).toMatchObject({ problems: [] })

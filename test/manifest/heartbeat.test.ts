@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { readFile, utimes } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, expect, test, vi } from 'vitest'
-import { beatOnce, stopHeart } from '../../src/manifest/heartbeat.ts'
+import { sendHeartbeat, stopHeartbeat } from '../../src/manifest/heartbeat.ts'
 import { releaseRun, runState } from '../../src/manifest/run-lease.ts'
 import { createRun, removeRun } from '../../src/manifest/runs.ts'
 import { listFolder } from '../../src/support/list-files.ts'
@@ -20,48 +20,48 @@ afterEach(() => vi.useRealTimers())
 /** A run of another machine whose files were written two days ago. */
 const oldRun = async () => {
   const lake = join(await temporaryFolder(), 'lake')
-  const claim = await createRun({ lake, plan: { at: 1 }, now: NOW, random, process: ELSEWHERE })
-  const folder = join(lake, '_runs', claim.run)
+  const lease = await createRun({ lake, plan: { at: 1 }, now: NOW, random, process: ELSEWHERE })
+  const folder = join(lake, '_runs', lease.run)
   const before = new Date(NOW.getTime() - 48 * HOUR_MS)
   for (const name of ['owner-1.json', 'plan.json', 'journal.jsonl'])
     await utimes(join(folder, name), before, before)
-  return { lake, claim, owner: join(folder, 'owner-1.json') }
+  return { lake, lease, owner: join(folder, 'owner-1.json') }
 }
 
 const stateOf = async (lake: string, run: string) =>
   (await runState(lake, run, { now: new Date(Date.now()) }))?.state
 
 test('a run of another machine that wrote nothing for two days counts as gone, and after a beat it does not', async () => {
-  const { lake, claim, owner } = await oldRun()
-  expect(await stateOf(lake, claim.run)).toBe('gone')
+  const { lake, lease, owner } = await oldRun()
+  expect(await stateOf(lake, lease.run)).toBe('gone')
   const text = await readFile(owner, 'utf8')
-  await beatOnce(lake, claim.run, 'owner-1.json', text)
-  expect(await stateOf(lake, claim.run)).toBe('unknown')
+  await sendHeartbeat(lake, lease.run, 'owner-1.json', text)
+  expect(await stateOf(lake, lease.run)).toBe('unknown')
   expect(await readFile(owner, 'utf8')).toBe(text)
 })
 
 test('createRun beats every hour until the run is removed', async () => {
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
-  const { lake, claim } = await oldRun()
+  const { lake, lease } = await oldRun()
   vi.advanceTimersByTime(HOUR_MS)
-  await stopHeart(lake, claim.run)
-  expect(await stateOf(lake, claim.run)).toBe('unknown')
-  await removeRun(claim)
+  await stopHeartbeat(lake, lease.run)
+  expect(await stateOf(lake, lease.run)).toBe('unknown')
+  await removeRun(lease)
   expect(vi.getTimerCount()).toBe(0)
 })
 
 test('releaseRun ends the beat', async () => {
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
-  const { claim } = await oldRun()
+  const { lease } = await oldRun()
   expect(vi.getTimerCount()).toBe(1)
-  await releaseRun(claim)
+  await releaseRun(lease)
   expect(vi.getTimerCount()).toBe(0)
 })
 
 test('a beat does not bring a removed run back', async () => {
-  const { lake, claim, owner } = await oldRun()
-  await removeRun(claim)
-  await beatOnce(lake, claim.run, 'owner-1.json', '{}')
+  const { lake, lease, owner } = await oldRun()
+  await removeRun(lease)
+  await sendHeartbeat(lake, lease.run, 'owner-1.json', '{}')
   expect(existsSync(owner)).toBe(false)
   expect(await listFolder(join(lake, '_runs'))).toEqual([])
 })

@@ -8,20 +8,20 @@ import { stageRun } from './small-lake.ts'
 
 test('readJournal gives what was appended', async () => {
   const lake = await temporaryFolder()
-  const { claim, entries } = await stageRun(lake, ['a', 'b'])
-  expect(await readJournal(lake, claim.run)).toEqual(entries)
+  const { lease, entries } = await stageRun(lake, ['a', 'b'])
+  expect(await readJournal(lake, lease.run)).toEqual(entries)
 })
 
 test('readJournal leaves out a last line cut at any byte, and openJournal goes on before it', async () => {
   const lake = await temporaryFolder()
-  const { claim, entries } = await stageRun(lake, ['a', 'b'])
-  const path = inLake(lake, journalPath(claim.run))
+  const { lease, entries } = await stageRun(lake, ['a', 'b'])
+  const path = inLake(lake, journalPath(lease.run))
   const whole = await readFile(path)
   const firstBytes = whole.indexOf(10) + 1
   for (let size = firstBytes; size < whole.length; size += 37) {
     await writeFile(path, whole.subarray(0, size))
-    expect(await readJournal(lake, claim.run)).toEqual(entries.slice(0, 1))
-    const journal = await openJournal(claim)
+    expect(await readJournal(lake, lease.run)).toEqual(entries.slice(0, 1))
+    const journal = await openJournal(lease)
     const [, second] = entries
     if (second) await journal.append(second)
     await journal.close()
@@ -31,20 +31,20 @@ test('readJournal leaves out a last line cut at any byte, and openJournal goes o
 
 test('readJournal leaves out a last line of zeros', async () => {
   const lake = await temporaryFolder()
-  const { claim, entries } = await stageRun(lake, ['a'])
-  const whole = await readFile(inLake(lake, journalPath(claim.run)))
-  await appendFile(inLake(lake, journalPath(claim.run)), `${'\0'.repeat(50)}\n`)
-  expect(await readJournal(lake, claim.run)).toEqual(entries)
-  await (await openJournal(claim)).close()
-  expect(await readFile(inLake(lake, journalPath(claim.run)))).toEqual(whole)
+  const { lease, entries } = await stageRun(lake, ['a'])
+  const whole = await readFile(inLake(lake, journalPath(lease.run)))
+  await appendFile(inLake(lake, journalPath(lease.run)), `${'\0'.repeat(50)}\n`)
+  expect(await readJournal(lake, lease.run)).toEqual(entries)
+  await (await openJournal(lease)).close()
+  expect(await readFile(inLake(lake, journalPath(lease.run)))).toEqual(whole)
 })
 
 test('readJournal refuses damage before the last line', async () => {
   const lake = await temporaryFolder()
-  const { claim } = await stageRun(lake, ['a', 'b'])
-  const path = inLake(lake, journalPath(claim.run))
+  const { lease } = await stageRun(lake, ['a', 'b'])
+  const path = inLake(lake, journalPath(lease.run))
   await writeFile(path, `x${await readFile(path, 'utf8')}`)
-  await expect(readJournal(lake, claim.run)).rejects.toMatchObject({
+  await expect(readJournal(lake, lease.run)).rejects.toMatchObject({
     code: 'RUN_NOT_RESUMABLE',
     context: { line: 1 },
   })
@@ -52,30 +52,30 @@ test('readJournal refuses damage before the last line', async () => {
 
 test('readJournal throws RUN_NOT_FOUND where there is none', async () => {
   const lake = await temporaryFolder()
-  const { claim } = await stageRun(lake, ['a'])
-  await rm(inLake(lake, journalPath(claim.run)))
-  for (const read of [readJournal(lake, claim.run), openJournal(claim)])
+  const { lease } = await stageRun(lake, ['a'])
+  await rm(inLake(lake, journalPath(lease.run)))
+  for (const read of [readJournal(lake, lease.run), openJournal(lease)])
     await expect(read).rejects.toMatchObject({ code: 'RUN_NOT_FOUND' })
   await expect(readJournal(await temporaryFolder(), 'none')).rejects.toMatchObject({ code: 'RUN_NOT_FOUND' })
 })
 
 test('readJournal gives the last entry of a partition that was loaded again', async () => {
   const lake = await temporaryFolder()
-  const { claim, entries } = await stageRun(lake, ['a', 'b'])
+  const { lease, entries } = await stageRun(lake, ['a', 'b'])
   const [first, second] = entries
   if (!first || !second) throw new Error('No entries')
   const source = { ...first.partition.source, sha256: '1'.repeat(64) }
   const again = { ...first, partition: { ...first.partition, source } }
-  const journal = await openJournal(claim)
+  const journal = await openJournal(lease)
   await journal.append(again)
   await journal.close()
-  expect(await readJournal(lake, claim.run)).toEqual([second, again])
+  expect(await readJournal(lake, lease.run)).toEqual([second, again])
 })
 
 test('readJournal takes no changed bit of a line for an entry', async () => {
   const lake = await temporaryFolder()
-  const { claim, entries } = await stageRun(lake, ['a', 'b'])
-  const path = inLake(lake, journalPath(claim.run))
+  const { lease, entries } = await stageRun(lake, ['a', 'b'])
+  const path = inLake(lake, journalPath(lease.run))
   const whole = await readFile(path)
   const random = seededRandom(5)
   for (let time = 0; time < 300; time += 1) {
@@ -83,7 +83,7 @@ test('readJournal takes no changed bit of a line for an entry', async () => {
     const at = Math.floor(random() * whole.length)
     changed[at] = (changed[at] ?? 0) ^ (1 << Math.floor(random() * 8))
     await writeFile(path, changed)
-    const read = await readJournal(lake, claim.run).catch(() => [])
+    const read = await readJournal(lake, lease.run).catch(() => [])
     for (const entry of read) expect(entries).toContainEqual(entry)
     expect(read.length).toBeLessThan(2)
   }
@@ -91,10 +91,10 @@ test('readJournal takes no changed bit of a line for an entry', async () => {
 
 test('readJournal takes the lines of an earlier release, which had no seal', async () => {
   const lake = await temporaryFolder()
-  const { claim, entries } = await stageRun(lake, ['a', 'b'])
+  const { lease, entries } = await stageRun(lake, ['a', 'b'])
   await writeFile(
-    inLake(lake, journalPath(claim.run)),
+    inLake(lake, journalPath(lease.run)),
     entries.map((entry) => `${JSON.stringify(entry)}\n`).join(''),
   )
-  expect(await readJournal(lake, claim.run)).toEqual(entries)
+  expect(await readJournal(lake, lease.run)).toEqual(entries)
 })

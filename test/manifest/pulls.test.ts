@@ -8,8 +8,8 @@ import { statusLines } from '../../src/cli/output/status-lines.ts'
 import type { PartitionEntry, PullEntry } from '../../src/core/partition.ts'
 import { inLake, snapshotPath } from '../../src/lake/lake/layout.ts'
 import { findCommit } from '../../src/manifest/find-commit.ts'
+import { differencesOf } from '../../src/manifest/latest-pulls.ts'
 import { loadedSources, splitLoaded } from '../../src/manifest/loaded-sources.ts'
-import { differencesOf } from '../../src/manifest/pull-summary.ts'
 import { removeRun } from '../../src/manifest/runs.ts'
 import { readSnapshot } from '../../src/manifest/snapshots.ts'
 import { summariseSnapshot } from '../../src/manifest/summary.ts'
@@ -39,8 +39,8 @@ const commitPull = async (
   more: Partial<PullEntry> = {},
 ): Promise<Staged> => {
   const staged = await stageRun(lake, sources)
-  await commitStaged(staged, { pulls: [pull(staged.claim.run, more)] })
-  await removeRun(staged.claim)
+  await commitStaged(staged, { pulls: [pull(staged.lease.run, more)] })
+  await removeRun(staged.lease)
   return staged
 }
 
@@ -53,9 +53,9 @@ const window = { service: 'https://localhost:1', search: {}, pages: 1 }
 
 test('commitRun records a pull without a partition, and no file of its run', async () => {
   const lake = await temporaryFolder()
-  const { claim } = await commitPull(lake, [])
+  const { lease } = await commitPull(lake, [])
   const snapshot = await readSnapshot(lake)
-  expect(snapshot).toMatchObject({ snapshot: 1, partitions: [], files: [], pulls: [pull(claim.run)] })
+  expect(snapshot).toMatchObject({ snapshot: 1, partitions: [], files: [], pulls: [pull(lease.run)] })
   expect((await filesOf(lake)).filter((path) => !path.startsWith('_manifest/'))).toEqual([])
   expect(await verifyLake({ lake, countRows: countLines })).toMatchObject({ problems: [], notes: [] })
 })
@@ -66,8 +66,8 @@ test('a later commit keeps the pulls of those before, also one that pulls nothin
   await loadSources(lake, ['b'])
   const third = await commitPull(lake, [])
   const snapshot = await readSnapshot(lake)
-  expect(snapshot.pulls?.map(({ run }) => run)).toEqual([first.claim.run, third.claim.run])
-  expect(await findCommit(lake, third.claim.run, 0, { ...snapshot, run: 'another' })).not.toBeNull()
+  expect(snapshot.pulls?.map(({ run }) => run)).toEqual([first.lease.run, third.lease.run])
+  expect(await findCommit(lake, third.lease.run, 0, { ...snapshot, run: 'another' })).not.toBeNull()
 })
 
 test('a snapshot without pulls has no such field', async () => {
@@ -144,11 +144,11 @@ test('summariseSnapshot gives the newest pull of each search, and its difference
   const other = await commitPull(lake, [], { content: 'relations' })
   const { pulls, differences } = summariseSnapshot(await readSnapshot(lake))
   expect(pulls.map(({ run, pulls: times }) => [run, times])).toEqual([
-    [second.claim.run, 2],
-    [other.claim.run, 1],
+    [second.lease.run, 2],
+    [other.lease.run, 1],
   ])
   expect(differences).toEqual([
-    { kind: 'pull', run: second.claim.run, name: 'companies', announced: 4, received: 3 },
+    { kind: 'pull', run: second.lease.run, name: 'companies', announced: 4, received: 3 },
   ])
 })
 

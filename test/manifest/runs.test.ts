@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 import { ToolkitError } from '../../src/core/errors.ts'
 import { inLake, RUNS_FOLDER, runPath } from '../../src/lake/lake/layout.ts'
 import { journalPath } from '../../src/manifest/journal.ts'
-import { assertOwner, claimRun, releaseRun } from '../../src/manifest/run-lease.ts'
+import { assertOwner, leaseRun, releaseRun } from '../../src/manifest/run-lease.ts'
 import { createRun, listRuns, readPlan, removeRun } from '../../src/manifest/runs.ts'
 import { listTree } from '../../src/support/list-files.ts'
 import { thisProcess } from '../../src/support/process-identity.ts'
@@ -13,45 +13,45 @@ import { startChild } from '../support/children.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { commitStaged, DEAD, deadRun, NOW, releasedRun, stageRun } from './small-lake.ts'
 
-const CLAIMS = new URL('child-claims.ts', import.meta.url)
+const LEASES = new URL('child-leases.ts', import.meta.url)
 const HOUR_MS = 3_600_000
 
 test('createRun makes the lake and a folder that has its owner and plan from the first', async () => {
   const lake = join(await temporaryFolder(), 'new', 'lake')
-  const claim = await createRun({ lake, plan: { command: 'convert' }, now: NOW, random: randomBytes })
-  expect(claim).toMatchObject({
+  const lease = await createRun({ lake, plan: { command: 'convert' }, now: NOW, random: randomBytes })
+  expect(lease).toMatchObject({
     lake,
     number: 1,
     base: 0,
     run: expect.stringMatching(/^20261121T094500000Z-/),
   })
-  expect(await readPlan(lake, claim.run)).toEqual({ command: 'convert' })
-  expect(await readdir(join(lake, RUNS_FOLDER))).toEqual([claim.run])
-  expect((await readdir(inLake(lake, runPath(claim.run)))).sort()).toEqual([
+  expect(await readPlan(lake, lease.run)).toEqual({ command: 'convert' })
+  expect(await readdir(join(lake, RUNS_FOLDER))).toEqual([lease.run])
+  expect((await readdir(inLake(lake, runPath(lease.run)))).sort()).toEqual([
     'journal.jsonl',
     'owner-1.json',
     'plan.json',
     'staging',
   ])
-  await assertOwner(claim)
+  await assertOwner(lease)
 })
 
 test('createRun refuses an id that is taken and leaves the run there alone', async () => {
   const lake = await temporaryFolder()
   const random = () => Uint8Array.of(1, 2, 3)
-  const claim = await createRun({ lake, plan: { at: 1 }, now: NOW, random })
+  const lease = await createRun({ lake, plan: { at: 1 }, now: NOW, random })
   await expect(createRun({ lake, plan: { at: 2 }, now: NOW, random })).rejects.toMatchObject({
     code: 'WRITE_FAILED',
   })
-  expect(await readdir(join(lake, RUNS_FOLDER))).toEqual([claim.run])
-  expect(await readPlan(lake, claim.run)).toEqual({ at: 1 })
+  expect(await readdir(join(lake, RUNS_FOLDER))).toEqual([lease.run])
+  expect(await readPlan(lake, lease.run)).toEqual({ at: 1 })
 })
 
 test('readPlan throws RUN_NOT_FOUND without a plan and RUN_NOT_RESUMABLE for a damaged one', async () => {
   const lake = await temporaryFolder()
-  const { claim } = await stageRun(lake, [])
-  await writeFile(inLake(lake, `${runPath(claim.run)}/plan.json`), '{')
-  await expect(readPlan(lake, claim.run)).rejects.toMatchObject({ code: 'RUN_NOT_RESUMABLE' })
+  const { lease } = await stageRun(lake, [])
+  await writeFile(inLake(lake, `${runPath(lease.run)}/plan.json`), '{')
+  await expect(readPlan(lake, lease.run)).rejects.toMatchObject({ code: 'RUN_NOT_RESUMABLE' })
   await expect(readPlan(lake, 'none')).rejects.toMatchObject({ code: 'RUN_NOT_FOUND' })
 })
 
@@ -66,15 +66,15 @@ test('listRuns tells state, progress and commit of each run', async () => {
   const runs = await listRuns(lake, { now: NOW })
   const byRun = new Map(runs.map(({ run, ...rest }) => [run, rest]))
   const gone = { state: 'gone', process: { host, pid: DEAD.pid } }
-  expect(byRun.get(live.claim.run)).toEqual({
+  expect(byRun.get(live.lease.run)).toEqual({
     state: 'live',
     process: { host, pid: process.pid },
     committed: null,
     partitions: 2,
   })
-  expect(byRun.get(dead.claim.run)).toEqual({ ...gone, committed: null, partitions: 1 })
-  expect(byRun.get(done.claim.run)).toEqual({ ...gone, committed: 1, partitions: 1 })
-  expect(byRun.get(released.claim.run)).toEqual({ state: 'gone', committed: null, partitions: 0 })
+  expect(byRun.get(dead.lease.run)).toEqual({ ...gone, committed: null, partitions: 1 })
+  expect(byRun.get(done.lease.run)).toEqual({ ...gone, committed: 1, partitions: 1 })
+  expect(byRun.get(released.lease.run)).toEqual({ state: 'gone', committed: null, partitions: 0 })
   await expect(listRuns(await temporaryFolder(), { now: NOW })).rejects.toMatchObject({
     code: 'LAKE_NOT_FOUND',
   })
@@ -85,114 +85,114 @@ test('listRuns tells why a run was given up until it is taken over again, and wh
   const busy = await stageRun(lake, ['a'])
   const bad = await stageRun(lake, ['b'])
   const stopped = await stageRun(lake, ['c'])
-  await releaseRun(busy.claim, new ToolkitError('SERVICE_BUSY', 'Cannot pull: wait'))
-  await releaseRun(bad.claim, new ToolkitError('DECODE_DAMAGED', 'Cannot decode "x"'))
-  await releaseRun(stopped.claim, new ToolkitError('INTERRUPTED', 'Interrupted'))
+  await releaseRun(busy.lease, new ToolkitError('SERVICE_BUSY', 'Cannot pull: wait'))
+  await releaseRun(bad.lease, new ToolkitError('DECODE_DAMAGED', 'Cannot decode "x"'))
+  await releaseRun(stopped.lease, new ToolkitError('INTERRUPTED', 'Interrupted'))
   const failures = async (): Promise<ReadonlyMap<string, unknown>> =>
     new Map((await listRuns(lake, { now: NOW })).map(({ run, failure }) => [run, failure]))
   const before = await failures()
-  expect(before.get(busy.claim.run)).toEqual({
+  expect(before.get(busy.lease.run)).toEqual({
     ...{ code: 'SERVICE_BUSY', message: 'Cannot pull: wait', final: false },
   })
-  expect(before.get(bad.claim.run)).toEqual({
+  expect(before.get(bad.lease.run)).toEqual({
     ...{ code: 'DECODE_DAMAGED', message: 'Cannot decode "x"', final: true },
   })
-  expect(before.get(stopped.claim.run)).toBeUndefined()
-  await releaseRun(await claimRun(lake, bad.claim.run, { now: NOW }))
-  expect((await failures()).get(bad.claim.run)).toBeUndefined()
+  expect(before.get(stopped.lease.run)).toBeUndefined()
+  await releaseRun(await leaseRun(lake, bad.lease.run, { now: NOW }))
+  expect((await failures()).get(bad.lease.run)).toBeUndefined()
 })
 
 test('listRuns says of a run with a damaged journal that gc is the way out', async () => {
   const lake = await temporaryFolder()
-  const { claim } = await stageRun(lake, ['a', 'b'])
-  await writeFile(inLake(lake, journalPath(claim.run)), '{"damaged\n{}\n{}\n')
-  await releaseRun(claim)
+  const { lease } = await stageRun(lake, ['a', 'b'])
+  await writeFile(inLake(lake, journalPath(lease.run)), '{"damaged\n{}\n{}\n')
+  await releaseRun(lease)
   const [run] = await listRuns(lake, { now: NOW })
   expect(run?.failure).toMatchObject({ code: 'RUN_NOT_RESUMABLE', final: true })
   expect(run?.failure?.message).toContain('line 1 is damaged; "firmlake gc" removes the run')
 })
 
-test('claimRun refuses a live run and one that is not there', async () => {
+test('leaseRun refuses a live run and one that is not there', async () => {
   const lake = await temporaryFolder()
-  const { claim } = await stageRun(lake, [])
-  await expect(claimRun(lake, claim.run, { now: NOW })).rejects.toMatchObject({ code: 'RUN_LIVE' })
-  await expect(claimRun(lake, 'none', { now: NOW })).rejects.toMatchObject({ code: 'RUN_NOT_FOUND' })
+  const { lease } = await stageRun(lake, [])
+  await expect(leaseRun(lake, lease.run, { now: NOW })).rejects.toMatchObject({ code: 'RUN_LIVE' })
+  await expect(leaseRun(lake, 'none', { now: NOW })).rejects.toMatchObject({ code: 'RUN_NOT_FOUND' })
 })
 
-test('claimRun takes over a dead run, and its old owner can go on no more', async () => {
+test('leaseRun takes over a dead run, and its old owner can go on no more', async () => {
   const lake = await temporaryFolder()
-  const { claim } = await deadRun(lake, [])
-  const own = await claimRun(lake, claim.run, { now: NOW })
-  expect(own).toEqual({ ...claim, number: 2 })
+  const { lease } = await deadRun(lake, [])
+  const own = await leaseRun(lake, lease.run, { now: NOW })
+  expect(own).toEqual({ ...lease, number: 2 })
   await assertOwner(own)
-  await expect(assertOwner(claim)).rejects.toMatchObject({ code: 'RUN_LIVE' })
-  await expect(removeRun(claim)).rejects.toMatchObject({ code: 'RUN_LIVE' })
+  await expect(assertOwner(lease)).rejects.toMatchObject({ code: 'RUN_LIVE' })
+  await expect(removeRun(lease)).rejects.toMatchObject({ code: 'RUN_LIVE' })
 })
 
-test('claimRun goes by the start of a process, so a reused pid is no owner', async () => {
+test('leaseRun goes by the start of a process, so a reused pid is no owner', async () => {
   const lake = await temporaryFolder()
-  const { claim } = await stageRun(lake, [], { ...thisProcess(), started: '1' })
-  expect(await claimRun(lake, claim.run, { now: NOW })).toMatchObject({ number: 2 })
+  const { lease } = await stageRun(lake, [], { ...thisProcess(), started: '1' })
+  expect(await leaseRun(lake, lease.run, { now: NOW })).toMatchObject({ number: 2 })
 })
 
-test('claimRun lets exactly one of many takers win', async () => {
+test('leaseRun lets exactly one of many takers win', async () => {
   const lake = await temporaryFolder()
-  const { claim } = await deadRun(lake, [])
-  const takers = Array.from({ length: 20 }, () => claimRun(lake, claim.run, { now: NOW }))
+  const { lease } = await deadRun(lake, [])
+  const takers = Array.from({ length: 20 }, () => leaseRun(lake, lease.run, { now: NOW }))
   const outcomes = await Promise.allSettled(takers)
   expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
   for (const one of outcomes) if (one.status === 'rejected') expect(one.reason.code).toBe('RUN_LIVE')
 })
 
-test('claimRun lets exactly one of several processes win', async () => {
+test('leaseRun lets exactly one of several processes win', async () => {
   const lake = await temporaryFolder()
-  const { claim } = await deadRun(lake, [])
-  const children = Array.from({ length: 4 }, () => startChild(CLAIMS, lake, claim.run))
+  const { lease } = await deadRun(lake, [])
+  const children = Array.from({ length: 4 }, () => startChild(LEASES, lake, lease.run))
   const lines = await Promise.all(children.map((child) => child.nextLine()))
   expect(lines.sort()).toEqual(['RUN_LIVE', 'RUN_LIVE', 'RUN_LIVE', 'mine'])
 })
 
-test('claimRun takes a released run at once, also in the same process', async () => {
+test('leaseRun takes a released run at once, also in the same process', async () => {
   const lake = await temporaryFolder()
-  const { claim } = await releasedRun(lake, ['a'])
-  const own = await claimRun(lake, claim.run, { now: NOW })
+  const { lease } = await releasedRun(lake, ['a'])
+  const own = await leaseRun(lake, lease.run, { now: NOW })
   expect(own.number).toBe(3)
-  await releaseRun(claim)
+  await releaseRun(lease)
   await assertOwner(own)
 })
 
-test('claimRun leaves a run of another host alone until a day without a touch', async () => {
+test('leaseRun leaves a run of another host alone until a day without a touch', async () => {
   const lake = await temporaryFolder()
-  const { claim } = await stageRun(lake, ['a'], { ...thisProcess(), host: 'elsewhere' })
+  const { lease } = await stageRun(lake, ['a'], { ...thisProcess(), host: 'elsewhere' })
   const at = (hours: number) => ({ now: new Date(Date.now() + hours * HOUR_MS) })
-  await expect(claimRun(lake, claim.run, at(23))).rejects.toMatchObject({ code: 'RUN_LIVE' })
+  await expect(leaseRun(lake, lease.run, at(23))).rejects.toMatchObject({ code: 'RUN_LIVE' })
   expect(await listRuns(lake, at(23))).toMatchObject([{ state: 'unknown' }])
-  await expect(claimRun(lake, claim.run, { ...at(25), foreignIdleMs: 26 * HOUR_MS })).rejects.toThrow()
-  expect(await claimRun(lake, claim.run, at(25))).toMatchObject({ number: 2 })
+  await expect(leaseRun(lake, lease.run, { ...at(25), remoteIdleMs: 26 * HOUR_MS })).rejects.toThrow()
+  expect(await leaseRun(lake, lease.run, at(25))).toMatchObject({ number: 2 })
 })
 
-test('claimRun counts a touch of any file in the folder of a run of another host', async () => {
+test('leaseRun counts a touch of any file in the folder of a run of another host', async () => {
   const lake = await temporaryFolder()
-  const { claim } = await stageRun(lake, ['a'], { ...thisProcess(), host: 'elsewhere' })
+  const { lease } = await stageRun(lake, ['a'], { ...thisProcess(), host: 'elsewhere' })
   const later = new Date(Date.now() + 20 * HOUR_MS)
-  const staged = (await listTree(inLake(lake, runPath(claim.run)))).at(-1)
+  const staged = (await listTree(inLake(lake, runPath(lease.run)))).at(-1)
   await utimes(staged?.path ?? '', later, later)
   const now = new Date(Date.now() + 25 * HOUR_MS)
-  await expect(claimRun(lake, claim.run, { now })).rejects.toMatchObject({ code: 'RUN_LIVE' })
+  await expect(leaseRun(lake, lease.run, { now })).rejects.toMatchObject({ code: 'RUN_LIVE' })
 })
 
-test('claimRun takes a damaged owner for one that may be at work', async () => {
+test('leaseRun takes a damaged owner for one that may be at work', async () => {
   const lake = await temporaryFolder()
-  const { claim } = await deadRun(lake, [])
-  await writeFile(inLake(lake, `${runPath(claim.run)}/owner-1.json`), '{"base":0,"process":{"pid":')
-  await expect(claimRun(lake, claim.run, { now: new Date() })).rejects.toMatchObject({ code: 'RUN_LIVE' })
+  const { lease } = await deadRun(lake, [])
+  await writeFile(inLake(lake, `${runPath(lease.run)}/owner-1.json`), '{"base":0,"process":{"pid":')
+  await expect(leaseRun(lake, lease.run, { now: new Date() })).rejects.toMatchObject({ code: 'RUN_LIVE' })
 })
 
 test('removeRun can be called again', async () => {
   const lake = await temporaryFolder()
-  const { claim } = await stageRun(lake, ['a'])
-  await removeRun(claim)
-  await removeRun(claim)
+  const { lease } = await stageRun(lake, ['a'])
+  await removeRun(lease)
+  await removeRun(lease)
   expect(await readdir(join(lake, RUNS_FOLDER))).toEqual([])
 })
 

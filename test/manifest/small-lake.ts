@@ -8,7 +8,7 @@ import type { FileEntry, PartitionEntry } from '../../src/core/partition.ts'
 import { inLake, loadPath, stagingPath } from '../../src/lake/lake/layout.ts'
 import { type CommitOutcome, type CommitRequest, commitRun } from '../../src/manifest/commit.ts'
 import { type JournalEntry, openJournal } from '../../src/manifest/journal.ts'
-import { type RunClaim, releaseRun } from '../../src/manifest/run-lease.ts'
+import { type RunLease, releaseRun } from '../../src/manifest/run-lease.ts'
 import { createRun, removeRun } from '../../src/manifest/runs.ts'
 import { storageOf } from '../../src/storage/open-storage.ts'
 import { sha256Of } from '../../src/support/hash.ts'
@@ -24,38 +24,38 @@ export const countLines = async (_table: string, path: string): Promise<number> 
   (await readFile(path, 'latin1')).split('\n').length - 1
 
 export interface Staged {
-  readonly claim: RunClaim
+  readonly lease: RunLease
   readonly entries: readonly JournalEntry[]
   readonly runFiles: readonly FileEntry[]
 }
 
 /** Where a file stands until its sink puts it into place. */
-export const stagedPath = ({ lake, run }: RunClaim, { table, path }: FileEntry): string =>
+export const stagedPath = ({ lake, run }: RunLease, { table, path }: FileEntry): string =>
   inLake(lake, `${stagingPath(run)}/${table}/${basename(path)}`)
 
 const stageFile = async (
-  claim: RunClaim,
+  lease: RunLease,
   table: string,
   name: string,
   rows: readonly string[],
 ): Promise<FileEntry> => {
   const text = rows.map((row) => `${row}\n`).join('')
-  const path = `${loadPath(table, claim.run)}/${name}`
+  const path = `${loadPath(table, lease.run)}/${name}`
   const file = { table, path, rows: rows.length, bytes: text.length, sha256: sha256Of(text) }
-  const staged = stagedPath(claim, file)
+  const staged = stagedPath(lease, file)
   await mkdir(dirname(staged), { recursive: true })
   await writeFile(staged, text)
   return file
 }
 
 /** One partition: the whole of a source, two good lines and a bad one. */
-const stagePartition = async (claim: RunClaim, source: string, content: Content): Promise<JournalEntry> => {
+const stagePartition = async (lease: RunLease, source: string, content: Content): Promise<JournalEntry> => {
   const id = `${source}-0`
-  const good = await stageFile(claim, content, `${id}.parquet`, [`${source} one`, `${source} two`])
-  const bad = await stageFile(claim, 'quarantine', `${id}.jsonl`, [JSON.stringify({ source })])
+  const good = await stageFile(lease, content, `${id}.parquet`, [`${source} one`, `${source} two`])
+  const bad = await stageFile(lease, 'quarantine', `${id}.jsonl`, [JSON.stringify({ source })])
   const partition: PartitionEntry = {
     id,
-    run: claim.run,
+    run: lease.run,
     content,
     source: {
       kind: 'file',
@@ -81,21 +81,21 @@ export const stageRun = async (
   sources: readonly string[],
   process: ProcessIdentity = thisProcess(),
 ): Promise<Staged> => {
-  const claim = await createRun({ lake, plan: { sources }, now: new Date(), random: randomBytes, process })
+  const lease = await createRun({ lake, plan: { sources }, now: new Date(), random: randomBytes, process })
   const entries: JournalEntry[] = []
-  const journal = await openJournal(claim)
+  const journal = await openJournal(lease)
   for (const source of sources) {
-    const entry = await stagePartition(claim, source, 'companies')
+    const entry = await stagePartition(lease, source, 'companies')
     await journal.append(entry)
     entries.push(entry)
   }
   await journal.close()
-  const items = await stageFile(claim, 'line_items', 'line_items.parquet', ['NetSales', 'EBITDA'])
-  return { claim, entries, runFiles: [items] }
+  const items = await stageFile(lease, 'line_items', 'line_items.parquet', ['NetSales', 'EBITDA'])
+  return { lease, entries, runFiles: [items] }
 }
 
-export const requestOf = ({ claim, entries, runFiles }: Staged): CommitRequest => ({
-  claim,
+export const requestOf = ({ lease, entries, runFiles }: Staged): CommitRequest => ({
+  lease,
   pipeline: 'convert',
   tool: 'firmlake 0.1.0',
   partitions: entries.map(({ partition }) => partition),
@@ -106,11 +106,11 @@ export const requestOf = ({ claim, entries, runFiles }: Staged): CommitRequest =
 
 /** Puts staged files into place as a sink does, all or the first few; what an earlier try has moved is fine. */
 export const placeStaged = async (
-  { claim, entries, runFiles }: Staged,
+  { lease, entries, runFiles }: Staged,
   count = Number.POSITIVE_INFINITY,
 ): Promise<void> => {
   const files = [...entries.flatMap(({ partition }) => partition.files), ...runFiles].slice(0, count)
-  await storageOf(claim.lake).place(files.map((file) => ({ from: stagedPath(claim, file), to: file.path })))
+  await storageOf(lease.lake).publish(files.map((file) => ({ from: stagedPath(lease, file), to: file.path })))
 }
 
 export const commitStaged = async (
@@ -125,7 +125,7 @@ export const commitStaged = async (
 export const loadSources = async (lake: string, sources: readonly string[]): Promise<CommitOutcome> => {
   const staged = await stageRun(lake, sources)
   const outcome = await commitStaged(staged)
-  await removeRun(staged.claim)
+  await removeRun(staged.lease)
   return outcome
 }
 
@@ -136,6 +136,6 @@ export const deadRun = (lake: string, sources: readonly string[]): Promise<Stage
 /** A run that its process has given up. */
 export const releasedRun = async (lake: string, sources: readonly string[]): Promise<Staged> => {
   const staged = await stageRun(lake, sources)
-  await releaseRun(staged.claim)
+  await releaseRun(staged.lease)
   return staged
 }

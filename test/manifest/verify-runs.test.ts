@@ -11,13 +11,13 @@ import { countLines, loadSources, releasedRun } from './small-lake.ts'
 test('verifyLake names every file of an unfinished run, and the rates, with a changed bit', async () => {
   const lake = await temporaryFolder()
   await loadSources(lake, ['a'])
-  const { claim } = await releasedRun(lake, ['b', 'c'])
+  const { lease } = await releasedRun(lake, ['b', 'c'])
   await storageOf(lake).replace(RATES_PATH, ratesFileText('currency,year,units_per_usd\nPLN,2020,3.9\n'))
   const verify = () => verifyLake({ lake, countRows: countLines })
   expect((await verify()).problems).toEqual([])
   const random = seededRandom(17)
   const listed = (await filesOf(lake)).filter(
-    (path) => path.startsWith(runPath(claim.run)) || path === RATES_PATH,
+    (path) => path.startsWith(runPath(lease.run)) || path === RATES_PATH,
   )
   // The dictionary of a run is written anew at its end: nobody reads what stands there before.
   const read = listed.filter((path) => !path.includes('line_items'))

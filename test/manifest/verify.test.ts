@@ -168,19 +168,19 @@ test('verifyLake excuses a missing record of the newest snapshot only while its 
   const { problems, notes } = await verify(lake)
   expect(problems).toEqual([])
   expect(notes[0]).toContain('the commit of snapshot 2')
-  await removeRun(staged.claim)
+  await removeRun(staged.lease)
   expect(await problemsOf(lake)).toMatchObject([{ path: recordPath(2), problem: 'missing' }])
 })
 
 test('verifyLake notes unfinished runs and what dead ones left, as no failure', async () => {
   const lake = await lakeOf('a')
-  const { claim } = await deadRun(lake, ['b'])
+  const { lease } = await deadRun(lake, ['b'])
   const stray = 'companies/load=20200101T000000000Z-000000/a.parquet'
   await mkdir(join(lake, stray, '..'))
   await writeFile(join(lake, stray), 'x')
   const { problems, notes } = await verify(lake)
   expect(problems).toEqual([])
-  expect(notes).toEqual([expect.stringContaining(claim.run), expect.stringContaining(stray)])
+  expect(notes).toEqual([expect.stringContaining(lease.run), expect.stringContaining(stray)])
 })
 
 test('verifyLake can look at one snapshot and its files only', async () => {

@@ -241,8 +241,8 @@ const runStream = async (
 ): Promise<BatchSummary> => {
   const limits = { maxLineBytes: 1e6, maxRatio: 250, maxDepth: 256, blockBytes: 2000 }
   const plan = { pipeline: 'convert', inputs: ['-'], cwd: '', again, limits }
-  const claim = await createRun({ lake, plan, now: new Date(), random: randomBytes })
-  return workOn(claim, plan, [source], { lake, limit: { kind: 'count', lines: badLines } })
+  const lease = await createRun({ lake, plan, now: new Date(), random: randomBytes })
+  return workOn(lease, plan, [source], { lake, limit: { kind: 'count', lines: badLines } })
 }
 
 test('convert loads a stream and knows its bytes once it has been read', async () => {

@@ -56,8 +56,8 @@ const failing: Source = {
 /** Works on the sources; the same call again takes the run up. */
 const work = async (lake: string, sources: readonly Source[], blockBytes = 1e6): Promise<unknown> => {
   const plan = { ...PLAN, limits: { ...LIMITS, blockBytes } }
-  const claim = await startRun({ lake, plan, now: new Date(), random: randomBytes })
-  return workOn(claim, plan, sources, { lake, limit: { kind: 'count', lines: 0 } })
+  const lease = await startRun({ lake, plan, now: new Date(), random: randomBytes })
+  return workOn(lease, plan, sources, { lake, limit: { kind: 'count', lines: 0 } })
 }
 const cutOff = (lake: string, sources: readonly Source[], blockBytes?: number): Promise<void> =>
   expect(work(lake, [...sources, failing], blockBytes)).rejects.toMatchObject({ code: 'SOURCE_UNREADABLE' })
@@ -108,9 +108,9 @@ test('a run that was cut off in its commit, its files in their places, lists the
   const one = openBench(await temporaryFolder())
   await one.write('a.jsonl', [companyLine(1, figures(...numbered(0, 200)))])
   const plan = { ...PLAN, limits: { ...LIMITS, blockBytes: 1e6 } }
-  const claim = await startRun({ lake: one.lake, plan, now: new Date(), random: randomBytes })
+  const lease = await startRun({ lake: one.lake, plan, now: new Date(), random: randomBytes })
   const controller = new AbortController()
-  const stopped = workOn(claim, plan, [source('a', textOf([companyLine(1, figures(...numbered(0, 200)))]))], {
+  const stopped = workOn(lease, plan, [source('a', textOf([companyLine(1, figures(...numbered(0, 200)))]))], {
     lake: one.lake,
     limit: { kind: 'count', lines: 0 },
     signal: controller.signal,

@@ -8,7 +8,7 @@ import type { PartitionEntry } from '../../src/core/partition.ts'
 import type { Source } from '../../src/core/source.ts'
 import { inLake, stagedPath, stagingPath } from '../../src/lake/lake/layout.ts'
 import { journalPath, readJournal } from '../../src/manifest/journal.ts'
-import { claimRun } from '../../src/manifest/run-lease.ts'
+import { leaseRun } from '../../src/manifest/run-lease.ts'
 import { createRun, listRunIds } from '../../src/manifest/runs.ts'
 import { workOn } from '../../src/pipeline/run/load-into-lake.ts'
 import type { RunEvent } from '../../src/pipeline/run/progress.ts'
@@ -85,7 +85,7 @@ test('an interrupted run shows nothing and can be taken up at once', async () =>
   expect(done.length).toBeGreaterThan(2)
   await expect(one.snapshot()).rejects.toMatchObject({ code: 'SNAPSHOT_NOT_FOUND' })
   const [run = ''] = await listRunIds(one.lake)
-  expect(await claimRun(one.lake, run, { now: new Date() })).toMatchObject({ run })
+  expect(await leaseRun(one.lake, run, { now: new Date() })).toMatchObject({ run })
 })
 
 test('the same command takes up its interrupted run without loading finished partitions again', async () => {
@@ -248,13 +248,13 @@ test('a source that cannot be read on fails the run and keeps what was finished'
   const plan = { pipeline: 'convert', inputs: ['x'], cwd: '', again: false, limits }
   const { lake } = one
   const options = { lake, limit: { kind: 'count', lines: 0 } } as const
-  const claim = await createRun({ lake, plan, now: new Date(), random: randomBytes })
-  await expect(workOn(claim, plan, [source(170_000)], options)).rejects.toMatchObject({
+  const lease = await createRun({ lake, plan, now: new Date(), random: randomBytes })
+  await expect(workOn(lease, plan, [source(170_000)], options)).rejects.toMatchObject({
     code: 'SOURCE_UNREADABLE',
   })
-  const kept = await readJournal(lake, claim.run)
+  const kept = await readJournal(lake, lease.run)
   expect(kept.length).toBeGreaterThan(1)
-  const again = await claimRun(lake, claim.run, { now: new Date() })
+  const again = await leaseRun(lake, lease.run, { now: new Date() })
   const { partitions } = await workOn(again, plan, [source(bytes.length)], options)
   expect(partitions.slice(0, kept.length).map(({ id }) => id)).toEqual(
     kept.map(({ partition }) => partition.id).sort(),

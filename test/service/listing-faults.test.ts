@@ -17,7 +17,7 @@ import {
   stageOf,
 } from '../../src/server/faults/fault-kinds.ts'
 import type { Service } from '../../src/source/service/service.ts'
-import { look } from '../../src/support/list-files.ts'
+import { statPath } from '../../src/support/list-files.ts'
 import { openBench } from '../pipeline/batch-bench.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import {
@@ -123,7 +123,7 @@ describe.each(Object.entries(LISTINGS))('%s', (_, { on, ask }) => {
       expect(String(error)).toMatch(/^ToolkitError: Cannot \w+ /)
       expect(String(error)).not.toContain(TOKEN)
       // No run was begun, so there is no lake.
-      expect(await look(lake)).toBeNull()
+      expect(await statPath(lake)).toBeNull()
       if (FINAL.includes(fault)) expect(from.service.counters().requests).toBe(1)
     },
   )

@@ -5,8 +5,8 @@ import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import type { FileEntry } from '../../src/core/partition.ts'
-import type { Relation } from '../../src/core/relation.ts'
 import type { Receipt, Sink, SinkRun } from '../../src/core/sink.ts'
+import type { TableRows } from '../../src/core/table-rows.ts'
 import { Engine, type Row, type Session } from '../../src/lake/duckdb/engine.ts'
 import { literal } from '../../src/lake/duckdb/sql.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
@@ -43,8 +43,8 @@ const LATER_RUN = '20261121T100000000Z-00ff00'
 
 interface Bench extends Target {
   /** Rows as a query of the engine gives them: what a loader hands to a sink. */
-  readonly relation: (rows: readonly SinkRow[]) => Promise<Relation>
-  readonly failing: () => Relation
+  readonly relation: (rows: readonly SinkRow[]) => Promise<TableRows>
+  readonly failing: () => TableRows
   /** A run of a new sink object. */
   readonly opened: (run?: string) => Promise<SinkRun>
 }
@@ -79,7 +79,7 @@ export const describeSink = (name: string, { make, keepsFiles, stages = false }:
   }
 
   /** What a reader sees of the given rows. */
-  const seen = async (relation: Relation): Promise<readonly Row[]> => {
+  const seen = async (relation: TableRows): Promise<readonly Row[]> => {
     const rows: Row[] = []
     for await (const chunk of relation.rows()) rows.push(...chunk)
     return byId(rows)

@@ -72,7 +72,7 @@ export const describeStorage = (name: string, { make }: StorageUnderTest): void 
 
     test('what is not there is told as such', async (context) => {
       const storage = await opened(context)
-      expect(await storage.look('none')).toBeNull()
+      expect(await storage.stat('none')).toBeNull()
       expect(await storage.read('none/at/all')).toBeNull()
       expect(await storage.list('none')).toEqual([])
       expect(await storage.entries('none')).toEqual([])
@@ -89,7 +89,7 @@ export const describeStorage = (name: string, { make }: StorageUnderTest): void 
         expect(await storage.create(path, `content of ${path}`)).toBe(true)
         expect(await text(storage, path)).toBe(`content of ${path}`)
         const bytes = Buffer.byteLength(`content of ${path}`)
-        expect(await storage.look(path)).toEqual({ path, bytes, changedMs: expect.any(Number) })
+        expect(await storage.stat(path)).toEqual({ path, bytes, changedMs: expect.any(Number) })
         expect(await paths(storage, '')).toEqual([path])
         expect(await paths(storage, dirname(path).replace(/^\.$/, ''))).toEqual([path])
         await storage.remove([path])
@@ -166,7 +166,7 @@ export const describeStorage = (name: string, { make }: StorageUnderTest): void 
       ])
       expect(await storage.hasFolder('a/b')).toBe(true)
       expect(await storage.hasFolder('a/z')).toBe(false)
-      expect(await storage.look('a')).toBeNull()
+      expect(await storage.stat('a')).toBeNull()
     })
 
     test('createFolder makes all its files, and only where there is no such folder', async (context) => {
@@ -216,7 +216,7 @@ export const describeStorage = (name: string, { make }: StorageUnderTest): void 
       expect(await storage.createFolder('_runs/one', new Map([['owner', 'next']]))).toBe(true)
     })
 
-    test('a staged file that is kept, placed and settled stands whole in its place', async (context) => {
+    test('a staged file that is staged, published and synced stands whole in its place', async (context) => {
       const storage = await opened(context)
       const large = randomBytes(20_000_000)
       const placements = [
@@ -228,27 +228,27 @@ export const describeStorage = (name: string, { make }: StorageUnderTest): void 
         { from: await stage(storage, '', 'p-1'), to: 'companies/load=1/p-1.parquet', data: Buffer.alloc(0) },
         { from: await stage(storage, large, 'p-2'), to: 'financials/load=1/p-0.parquet', data: large },
       ]
-      await Promise.all(placements.map(({ from, to, data }) => storage.keep(from, factsOf(to, data))))
-      await storage.place(placements)
-      await storage.settle(placements.map(({ to }) => to))
+      await Promise.all(placements.map(({ from, to, data }) => storage.stage(from, factsOf(to, data))))
+      await storage.publish(placements)
+      await storage.sync(placements.map(({ to }) => to))
       for (const { to, data } of placements)
         expect(data.equals((await storage.read(to)) ?? Buffer.from('none')), to).toBe(true)
       // As after a crash in the midst of it, by another process.
-      for (const { from, to, data } of placements) await storage.keep(from, factsOf(to, data))
-      await storage.place(placements)
+      for (const { from, to, data } of placements) await storage.stage(from, factsOf(to, data))
+      await storage.publish(placements)
       expect((await paths(storage, '')).filter((path) => !path.startsWith('_runs/'))).toEqual(
         placements.map(({ to }) => to),
       )
-      expect(await storage.look('_runs/run-1/staging/p-0')).toBeNull()
+      expect(await storage.stat('_runs/run-1/staging/p-0')).toBeNull()
     })
 
-    test('keep of the same place again replaces what was kept', async (context) => {
+    test('stage of the same path again replaces what was staged', async (context) => {
       const storage = await opened(context)
       const to = 'companies/load=1/p-0.parquet'
       for (const data of ['first rows', 'second']) {
         const from = await stage(storage, data)
-        await storage.keep(from, factsOf(to, data))
-        if (data === 'second') await storage.place([{ from, to }])
+        await storage.stage(from, factsOf(to, data))
+        if (data === 'second') await storage.publish([{ from, to }])
       }
       expect(await text(storage, to)).toBe('second')
     })

@@ -40,7 +40,7 @@ test('compact puts its files into the bucket, keeps none here, and leaves old sn
   expect(await atWork(bench)).toEqual([])
   const compacted = await tableFile('financials')
   expect(await localFiles(bench)).not.toContain(compacted)
-  expect(await bench.open().look(compacted)).not.toBeNull()
+  expect(await bench.open().stat(compacted)).not.toBeNull()
   expect(await query(ANSWERS)).toEqual(before)
   expect(await query('SELECT count(*) AS n FROM companies_history')).toEqual([{ n: 300 }])
   expect(await query('SELECT count(*) AS n FROM companies_history', '--snapshot', '2')).toEqual([{ n: 600 }])

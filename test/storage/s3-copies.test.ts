@@ -5,7 +5,7 @@ import { mkdir, readFile, truncate, utimes, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { describe, expect, test, vi } from 'vitest'
 import type { FetchProgress, FileFacts, Storage } from '../../src/storage/storage.ts'
-import { listTree, look } from '../../src/support/list-files.ts'
+import { listTree, statPath } from '../../src/support/list-files.ts'
 import { temporaryName, thisProcess } from '../../src/support/process-identity.ts'
 import { startChild } from '../support/children.ts'
 import { smallDisk } from '../support/small-disk.ts'
@@ -258,7 +258,7 @@ test('fetch to a place that cannot be written is a failure to write', async (con
   await writeFile(file, '')
   vi.stubEnv('FIRMLAKE_WORK_DIR', file)
   await expect(open().fetch(files)).rejects.toMatchObject({ code: 'WRITE_FAILED' })
-  expect(await look(open().local)).toBeNull()
+  expect(await statPath(open().local)).toBeNull()
 })
 
 test('a refusal in the midst of a fetch is told as such', async (context) => {

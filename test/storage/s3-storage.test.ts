@@ -5,7 +5,7 @@ import { mkdir, stat, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { ListMultipartUploadsCommand, S3Client } from '@aws-sdk/client-s3'
 import { describe, expect, test, vi } from 'vitest'
-import { look } from '../../src/support/list-files.ts'
+import { statPath } from '../../src/support/list-files.ts'
 import { startChild } from '../support/children.ts'
 import type { S3Server } from '../support/s3-server.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
@@ -113,7 +113,7 @@ describe('create', () => {
   })
 })
 
-describe('keep', () => {
+describe('stage', () => {
   test('comes to its end through a server that was killed in its midst and started again', async (context) => {
     let parts = 0
     const { open, server } = await s3Bench(context, async (passing, running) => {
@@ -125,9 +125,9 @@ describe('keep', () => {
     })
     const data = randomBytes(40_000_000)
     const from = await staged(data)
-    await open().keep(from, factsOf('companies/load=1/p-0.parquet', data))
+    await open().stage(from, factsOf('companies/load=1/p-0.parquet', data))
     expect(data.equals((await open().read('companies/load=1/p-0.parquet')) ?? Buffer.alloc(0))).toBe(true)
-    expect(await look(from)).toBeNull()
+    expect(await statPath(from)).toBeNull()
     expect(await uploadsLeft(server)).toBe(0)
   })
 
@@ -142,12 +142,12 @@ describe('keep', () => {
     const data = randomBytes(40_000_000)
     const from = await staged(data)
     const facts = factsOf('companies/load=1/p-0.parquet', data)
-    await expect(open().keep(from, facts)).rejects.toMatchObject({ code: 'STORAGE_FAILED' })
+    await expect(open().stage(from, facts)).rejects.toMatchObject({ code: 'STORAGE_FAILED' })
     await server.start()
     expect(await open().list('')).toEqual([])
-    expect(await look(from)).toMatchObject({ bytes: data.length })
-    await open().keep(from, facts)
-    expect(await open().look(facts.path)).toMatchObject({ bytes: data.length })
+    expect(await statPath(from)).toMatchObject({ bytes: data.length })
+    await open().stage(from, facts)
+    expect(await open().stat(facts.path)).toMatchObject({ bytes: data.length })
   })
 
   test.for([
@@ -162,22 +162,22 @@ describe('keep', () => {
       data[bytes - 1] = (data[bytes - 1] ?? 0) ^ 1
       for (const changed of [data, data.subarray(0, -1), Buffer.concat([data, data.subarray(0, 1)])]) {
         const from = await staged(changed)
-        await expect(open().keep(from, facts)).rejects.toMatchObject({ code: 'WRITE_FAILED' })
-        expect(await look(from)).not.toBeNull()
+        await expect(open().stage(from, facts)).rejects.toMatchObject({ code: 'WRITE_FAILED' })
+        expect(await statPath(from)).not.toBeNull()
       }
       expect(await open().list('')).toEqual([])
       expect(await uploadsLeft(server)).toBe(0)
     },
   )
 
-  test('of a staged file that is missing fails, unless it was kept before', async (context) => {
+  test('of a staged file that is missing fails, unless it was staged before', async (context) => {
     const { open } = await s3Bench(context)
     const from = await staged('rows')
     const facts = factsOf('companies/load=1/p-0.parquet', 'rows')
-    await open().keep(from, facts)
-    await open().keep(from, facts)
+    await open().stage(from, facts)
+    await open().stage(from, facts)
     for (const other of [factsOf(facts.path, 'ROWS'), factsOf('companies/load=1/p-1.parquet', 'rows')])
-      await expect(open().keep(from, other)).rejects.toMatchObject({ code: 'WRITE_FAILED' })
+      await expect(open().stage(from, other)).rejects.toMatchObject({ code: 'WRITE_FAILED' })
   })
 
   test('finds that something else arrived', async (context) => {
@@ -190,8 +190,8 @@ describe('keep', () => {
     await open().replace(path, 'olds')
     lie = true
     const from = await staged('rows')
-    await expect(open().keep(from, factsOf(path, 'rows'))).rejects.toMatchObject({ code: 'STORAGE_FAILED' })
-    expect(await look(from)).not.toBeNull()
+    await expect(open().stage(from, factsOf(path, 'rows'))).rejects.toMatchObject({ code: 'STORAGE_FAILED' })
+    expect(await statPath(from)).not.toBeNull()
   })
 
   test('of large files takes little memory', async (context) => {
@@ -199,7 +199,7 @@ describe('keep', () => {
     vi.stubEnv('AWS_ENDPOINT_URL_S3', server.endpoint)
     const from = await staged('')
     await truncate(from, 256_000_000)
-    const child = startChild(new URL('child-keep.ts', import.meta.url), LAKE, from)
+    const child = startChild(new URL('child-stage.ts', import.meta.url), LAKE, from)
     const peakBytes = Number(await child.nextLine())
     expect(await child.ended()).toBe(0)
     expect(peakBytes).toBeGreaterThan(0)
@@ -207,13 +207,13 @@ describe('keep', () => {
   })
 })
 
-test('place finds what is missing', async (context) => {
+test('publish finds what is missing', async (context) => {
   const { open } = await s3Bench(context)
   await open().create('companies/load=1/p-0.parquet', 'rows')
   const placed = { from: '/none', to: 'companies/load=1/p-0.parquet' }
-  await open().place([placed])
+  await open().publish([placed])
   await expect(
-    open().place([placed, { from: '/none', to: 'companies/load=1/p-1.parquet' }]),
+    open().publish([placed, { from: '/none', to: 'companies/load=1/p-1.parquet' }]),
   ).rejects.toMatchObject({ code: 'STORAGE_FAILED', context: { path: 'companies/load=1/p-1.parquet' } })
 })
 
@@ -276,7 +276,7 @@ test('removal takes the copies on this machine with it', async (context) => {
   await storage.fetch(files)
   await storage.remove(['a/load=1/p-0'])
   await storage.removeFolder('b')
-  const found = await Promise.all(files.map(({ path }) => look(join(storage.local, path))))
+  const found = await Promise.all(files.map(({ path }) => statPath(join(storage.local, path))))
   expect(found.map((one) => one !== null)).toEqual([false, true, false])
 })
 

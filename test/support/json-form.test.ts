@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import {
+  anyText,
   anything,
   count,
   FormError,
@@ -8,7 +9,7 @@ import {
   list,
   memberOf,
   misfitOf,
-  object,
+  objectOf,
   oneOf,
   optional,
   orNull,
@@ -16,16 +17,15 @@ import {
   positive,
   someOf,
   strictObject,
-  text,
   textLike,
   valuesOf,
   wholePositive,
 } from '../../src/support/json-form.ts'
 
-const PERSON = object({
-  name: text,
+const PERSON = objectOf({
+  name: anyText,
   kind: oneOf(['a', 'b']),
-  tags: list(text),
+  tags: list(anyText),
   age: optional(orNull(count)),
 })
 
@@ -47,12 +47,12 @@ test.each<[string, unknown, string]>([
 })
 
 test('a misfit never quotes the value', () => {
-  const misfit = misfitOf(strictObject({ name: text }), { 'secret-token': 'secret-token' }, 'entry')
+  const misfit = misfitOf(strictObject({ name: anyText }), { 'secret-token': 'secret-token' }, 'entry')
   expect(misfit?.message).toBe('entry, field 1: expected one of name')
 })
 
 test('a strict object refuses names that it does not know, inherited ones too', () => {
-  const STRICT = strictObject({ a: optional(text) })
+  const STRICT = strictObject({ a: optional(anyText) })
   expect(fits(STRICT, { a: 'x' })).toBe(true)
   expect(fits(STRICT, { a: 'x', b: 1 })).toBe(false)
   expect(fits(STRICT, JSON.parse('{"__proto__":1}'))).toBe(false)

@@ -1,7 +1,7 @@
 import { mkdir, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { listFolder, listTree, look } from '../../src/support/list-files.ts'
+import { listFolder, listTree, statPath } from '../../src/support/list-files.ts'
 import { temporaryFolder } from './temporary-folder.ts'
 
 test('listFolder gives names in order, and none for a folder that is not there', async () => {
@@ -27,5 +27,5 @@ test('listTree gives a folder before what is in it', async () => {
 test('look does not follow a symbolic link', async () => {
   const folder = await temporaryFolder()
   await symlink(folder, join(folder, 'link'))
-  expect((await look(join(folder, 'link')))?.kind).toBe('file')
+  expect((await statPath(join(folder, 'link')))?.kind).toBe('file')
 })

@@ -2,8 +2,8 @@
 
 import type { Drift, PartitionEntry } from '../../core/partition.ts'
 import { moreDrift } from '../../core/unknown-names.ts'
+import { type Difference, differencesOf } from '../../manifest/latest-pulls.ts'
 import { sourceOf } from '../../manifest/loaded-sources.ts'
-import { type Difference, differencesOf } from '../../manifest/pull-summary.ts'
 import { type CurrencyChange, currencyChangeText } from '../../pipeline/run/currency-change.ts'
 import type { BatchSummary } from '../../pipeline/run/load-sources.ts'
 import { formatBytes, formatCount, formatCounted, formatDuration, formatRate } from './format.ts'

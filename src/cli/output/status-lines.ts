@@ -2,7 +2,7 @@
 
 import type { ErrorCode } from '../../core/errors.ts'
 import type { DateRange } from '../../core/partition.ts'
-import type { PullSummary } from '../../manifest/pull-summary.ts'
+import type { LatestPull } from '../../manifest/latest-pulls.ts'
 import type { RunSummary } from '../../manifest/runs.ts'
 import type { SnapshotSummary } from '../../manifest/summary.ts'
 import type { LakeStatus, PartitionStatus } from '../lake-status.ts'
@@ -73,13 +73,13 @@ const partitionTable = (partitions: readonly PartitionStatus[]): string[] =>
 
 const LONGEST_SEARCH = 60
 
-const askedText = ({ search, currency }: PullSummary): string => {
+const askedText = ({ search, currency }: LatestPull): string => {
   const text = JSON.stringify(search)
   const short = text.length > LONGEST_SEARCH ? `${text.slice(0, LONGEST_SEARCH - 1)}…` : text
   return currency === undefined ? short : `${short} ${currency}`
 }
 
-const pullTable = (pulls: readonly PullSummary[]): string[] =>
+const pullTable = (pulls: readonly LatestPull[]): string[] =>
   textTable(
     [
       { title: 'pulled' },

@@ -8,7 +8,7 @@ import { ToolkitError } from '../../core/errors.ts'
 import type { FileEntry, PartitionEntry, Snapshot } from '../../core/partition.ts'
 import type { Session } from '../duckdb/engine.ts'
 import type { VersionedFile } from '../lake/current-versions.ts'
-import { type CheckOptions, fetchFiles } from '../lake/fetch-tables.ts'
+import { type FetchTablesOptions, fetchFiles } from '../lake/fetch-tables.ts'
 import { inLake } from '../lake/layout.ts'
 import { mainTables, type Table, tablesOf } from '../tables/tables.ts'
 import {
@@ -40,9 +40,9 @@ export interface SnapshotsToCompare {
   readonly signal?: AbortSignal | undefined
   readonly onProgress?: ((progress: DiffProgress) => void) | undefined
   /** How far the fetch and check of files are. */
-  readonly onFetch?: CheckOptions['onProgress']
+  readonly onFetch?: FetchTablesOptions['onProgress']
   /** When files are compared with their hashes. @default the first time that this machine reads them */
-  readonly check?: CheckOptions['check']
+  readonly check?: FetchTablesOptions['check']
 }
 
 /** Tables compared, and in all; a table may be compared in several parts. */

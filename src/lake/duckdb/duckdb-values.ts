@@ -54,9 +54,9 @@ const NUMBERS: ReadonlySet<DuckDBTypeId> = new Set([
 ])
 
 /** What JSON makes of the values of a type. */
-export const shapeOf = (type: DuckDBType): ValueShape => {
+export const valueShapeOf = (type: DuckDBType): ValueShape => {
   if (type instanceof DuckDBListType || type instanceof DuckDBArrayType)
-    return { kind: 'list', of: shapeOf(type.valueType) }
+    return { kind: 'list', of: valueShapeOf(type.valueType) }
   if (type instanceof DuckDBStructType) {
     const { entryNames, entryTypes } = type
     return { kind: 'object', members: membersOf(entryNames, entryTypes) }
@@ -77,7 +77,7 @@ export const shapeOf = (type: DuckDBType): ValueShape => {
 }
 
 const membersOf = (names: readonly string[], types: readonly DuckDBType[]): ReadonlyMap<string, ValueShape> =>
-  new Map(types.map((type, at) => [names[at] ?? '', shapeOf(type)]))
+  new Map(types.map((type, at) => [names[at] ?? '', valueShapeOf(type)]))
 
 /** An integer as a number, beyond 2^53 as a bigint: JavaScript has no type that is both exact and at home in JSON. */
 const integer = (value: bigint): number | bigint => {

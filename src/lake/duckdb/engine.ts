@@ -12,8 +12,8 @@ import {
   FLOAT,
 } from '@duckdb/node-api'
 import { ToolkitError, writeError } from '../../core/errors.ts'
-import type { CopyFormat, CopyReceipt, RawChunks, Relation } from '../../core/relation.ts'
-import { shapeOf, toValue, type ValueShape } from './duckdb-values.ts'
+import type { CopyFormat, CopyReceipt, RawChunks, TableRows } from '../../core/table-rows.ts'
+import { toValue, type ValueShape, valueShapeOf } from './duckdb-values.ts'
 import { checkWhole, chunksOf, rawChunks } from './raw-chunks.ts'
 import { ident, literal } from './sql.ts'
 
@@ -105,7 +105,7 @@ export class Session {
     return {
       columns: result
         .columnTypes()
-        .map((type, at) => ({ name: names[at] ?? '', type: String(type), shape: shapeOf(type) })),
+        .map((type, at) => ({ name: names[at] ?? '', type: String(type), shape: valueShapeOf(type) })),
       rows: wholeRows(result),
     }
   }
@@ -210,7 +210,7 @@ export class Session {
     this.#connection.interrupt()
   }
 
-  relation(sql: string): Relation {
+  relation(sql: string): TableRows {
     return {
       columns: () => this.describe(sql),
       select: (wrap) => this.relation(wrap(`(${sql})`)),

@@ -1,14 +1,14 @@
 /** The types of columns as trees: what DuckDB's text of a type says of lists and structs, for other formats' schemas. */
 
-export type ColumnType =
+export type ColumnTypeTree =
   /** Anything that is neither a list nor a struct, by DuckDB's name: `VARCHAR`, `ENUM('a', 'b')`. */
   | { readonly kind: 'scalar'; readonly name: string }
-  | { readonly kind: 'list'; readonly element: ColumnType }
+  | { readonly kind: 'list'; readonly element: ColumnTypeTree }
   | { readonly kind: 'struct'; readonly fields: readonly ColumnField[] }
 
 export interface ColumnField {
   readonly name: string
-  readonly type: ColumnType
+  readonly type: ColumnTypeTree
 }
 
 const STRUCT = 'STRUCT('
@@ -46,7 +46,7 @@ const parseField = (text: string): ColumnField => {
  * @throws {TypeError} for a struct that cannot be read
  * @example parseColumnType('VARCHAR[]') // { kind: 'list', element: { kind: 'scalar', name: 'VARCHAR' } }
  */
-export const parseColumnType = (text: string): ColumnType => {
+export const parseColumnType = (text: string): ColumnTypeTree => {
   if (text.endsWith('[]')) return { kind: 'list', element: parseColumnType(text.slice(0, -2)) }
   if (!text.startsWith(STRUCT)) return { kind: 'scalar', name: text }
   return { kind: 'struct', fields: splitTopLevel(text.slice(STRUCT.length, -1)).map(parseField) }

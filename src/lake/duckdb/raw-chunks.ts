@@ -15,7 +15,7 @@ import {
 } from '@duckdb/node-api'
 import duckdb from '@duckdb/node-bindings'
 import { ToolkitError } from '../../core/errors.ts'
-import type { ColumnType, RawChunk, RawChunks, RawColumn } from '../../core/relation.ts'
+import type { ColumnType, RawChunk, RawChunks, RawColumn } from '../../core/table-rows.ts'
 
 /** Bytes of a value where it has a fixed width. A text is kept as 16 bytes: length, then itself or its address. */
 const WIDTHS: Readonly<Record<string, number>> = {

@@ -14,7 +14,7 @@ import type { FetchOptions, FileFacts, KnownFiles } from '../../storage/storage.
  */
 export type FileCheck = 'every-read' | 'first-read' | 'never'
 
-export interface CheckOptions extends Omit<FetchOptions, 'known'> {
+export interface FetchTablesOptions extends Omit<FetchOptions, 'known'> {
   /** @default 'every-read' */
   readonly check?: FileCheck | undefined
   /** Files that this very work has hashed already. @default none */
@@ -30,7 +30,7 @@ export interface CheckOptions extends Omit<FetchOptions, 'known'> {
 export const fetchFiles = async (
   lake: string,
   files: readonly FileFacts[],
-  { check = 'every-read', known, ...options }: CheckOptions = {},
+  { check = 'every-read', known, ...options }: FetchTablesOptions = {},
 ): Promise<void> => {
   const storage = storageOf(lake)
   if (check === 'every-read') return storage.fetch(files, { ...options, known })
@@ -48,7 +48,7 @@ export const fetchTables = (
   lake: string,
   { partitions, files }: Pick<Snapshot, 'partitions' | 'files'>,
   tables: readonly string[],
-  options: CheckOptions = {},
+  options: FetchTablesOptions = {},
 ): Promise<void> => {
   const all: readonly FileEntry[] = [...partitions.flatMap((partition) => partition.files), ...files]
   const wanted = all.filter(({ table }) => tables.includes(table))

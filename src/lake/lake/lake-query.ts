@@ -2,7 +2,7 @@
 
 import { ToolkitError } from '../../core/errors.ts'
 import type { Snapshot } from '../../core/partition.ts'
-import type { Relation } from '../../core/relation.ts'
+import type { TableRows } from '../../core/table-rows.ts'
 import { storageOf } from '../../storage/open-storage.ts'
 import { Engine, type Session, type ValueColumn } from '../duckdb/engine.ts'
 import { mentionedTables, namedTables } from '../duckdb/named-tables.ts'
@@ -101,7 +101,7 @@ export class LakeQuery {
    * The rows of one SELECT, for a sink. The next relation takes the place of this one.
    * @throws {ToolkitError} as `run`
    */
-  async relation(sql: string): Promise<Relation> {
+  async relation(sql: string): Promise<TableRows> {
     const reading = await this.#refuseAllButReading(sql)
     try {
       await this.#views.makeReadable(reading.tables)

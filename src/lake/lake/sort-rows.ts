@@ -5,7 +5,7 @@
 
 import { writeError } from '../../core/errors.ts'
 import type { Snapshot } from '../../core/partition.ts'
-import type { Relation } from '../../core/relation.ts'
+import type { TableRows } from '../../core/table-rows.ts'
 import type { Session } from '../duckdb/engine.ts'
 import { ident, literal } from '../duckdb/sql.ts'
 import type { Table } from '../tables/tables.ts'
@@ -45,7 +45,7 @@ export interface SortRequest {
 export interface SortedRows {
   readonly rows: number
   /** Rows `from` up to but without `until`, in order. */
-  readonly slice: (from: number, until: number) => Relation
+  readonly slice: (from: number, until: number) => TableRows
   /** Ends the use of the file; whoever gave its path removes it. */
   readonly close: () => Promise<void>
 }
@@ -90,7 +90,7 @@ const makeEnums = async ({ session, lake, snapshot, table }: SortRequest): Promi
 }
 
 /** Row groups are what pruning leaves out: of a table with many columns they are small enough to be held. */
-const withGroups = (rows: Relation, groupRows: number): Relation => ({
+const withGroups = (rows: TableRows, groupRows: number): TableRows => ({
   ...rows,
   copyTo: (path, format) =>
     rows.copyTo(path, format.kind === 'parquet' ? { ...format, rowGroupRows: groupRows } : format),

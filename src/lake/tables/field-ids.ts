@@ -3,7 +3,7 @@
  * to its column for ever: it stands in files that were written long ago.
  */
 
-import { type ColumnType, parseColumnType } from '../duckdb/parse-column-type.ts'
+import { type ColumnTypeTree, parseColumnType } from '../duckdb/parse-column-type.ts'
 import { ident } from '../duckdb/sql.ts'
 
 /**
@@ -90,7 +90,7 @@ export const fieldIds = (
   table: string,
   columns: readonly { readonly name: string; readonly type: string }[],
 ): string | undefined => {
-  const entry = (path: string, name: string, type: ColumnType): string[] => {
+  const entry = (path: string, name: string, type: ColumnTypeTree): string[] => {
     const id = fieldId(table, path)
     if (id === undefined) return []
     const parts = type.kind === 'list' ? [{ name: 'element', type: type.element }] : fieldsOf(type)
@@ -102,4 +102,4 @@ export const fieldIds = (
   return entries.length === 0 ? undefined : `{${entries.join(', ')}}`
 }
 
-const fieldsOf = (type: ColumnType) => (type.kind === 'struct' ? type.fields : [])
+const fieldsOf = (type: ColumnTypeTree) => (type.kind === 'struct' ? type.fields : [])

@@ -9,7 +9,8 @@ import { type FieldColumn, snakeCase } from './columns.ts'
 import { textOfInstant } from './date-times.ts'
 
 /** `"Name":value` of a column, NULL where the column is. */
-export const member = (name: string, valueText: string): string => `${literal(`"${name}":`)} || ${valueText}`
+export const jsonMember = (name: string, valueText: string): string =>
+  `${literal(`"${name}":`)} || ${valueText}`
 
 /** An object of members that may be NULL; NULL where all are. */
 export const objectText = (members: readonly string[]): string =>
@@ -40,7 +41,7 @@ export const numberText = (value: string): string =>
 
 const structMembers = (object: ObjectType, struct: string): string[] =>
   Object.entries(object.fields).map(([name, field]) =>
-    member(name, valueText(field, `${struct}.${ident(snakeCase(name))}`)),
+    jsonMember(name, valueText(field, `${struct}.${ident(snakeCase(name))}`)),
   )
 
 /** The text of a record with the members of `patch` (JSON or NULL) set in it, object by object. */
@@ -54,8 +55,8 @@ export const nested = (columns: readonly FieldColumn[], level: number): string[]
     const below = columns.filter(({ path }) => path[level] === name)
     const [leaf] = below
     return leaf !== undefined && leaf.path.length === level + 1
-      ? member(name, valueText(leaf.field, ident(leaf.name)))
-      : member(name, objectText(nested(below, level + 1)))
+      ? jsonMember(name, valueText(leaf.field, ident(leaf.name)))
+      : jsonMember(name, objectText(nested(below, level + 1)))
   })
 }
 

@@ -11,7 +11,7 @@ import {
   makeSuperseded,
   readTable,
 } from '../../lake/lake/current-versions.ts'
-import { type CheckOptions, fetchTables } from '../../lake/lake/fetch-tables.ts'
+import { type FetchTablesOptions, fetchTables } from '../../lake/lake/fetch-tables.ts'
 import { inLake } from '../../lake/lake/layout.ts'
 import { mainTables, TABLES, type Table, type TableName, tablesOf } from '../../lake/tables/tables.ts'
 import {
@@ -36,9 +36,9 @@ export interface SessionRequest {
   readonly ids?: readonly bigint[] | undefined
   readonly signal?: AbortSignal | undefined
   /** How far the fetch and check of files are. */
-  readonly onFetch?: CheckOptions['onProgress']
+  readonly onFetch?: FetchTablesOptions['onProgress']
   /** Files that this work has hashed already. */
-  readonly known?: CheckOptions['known']
+  readonly known?: FetchTablesOptions['known']
 }
 
 /** Makes a session's hidden schema and its tables of superseded versions. @param content default: of both */

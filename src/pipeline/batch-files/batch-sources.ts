@@ -5,11 +5,11 @@ import { writeError } from '../../core/errors.ts'
 import type { Source } from '../../core/source.ts'
 import { inLake, runPath } from '../../lake/lake/layout.ts'
 import { createRunFile, type RunFile, readRunFile } from '../../manifest/run-files.ts'
-import type { RunClaim } from '../../manifest/run-lease.ts'
+import type { RunLease } from '../../manifest/run-lease.ts'
 import { openFile } from '../../source/local-files.ts'
 import type { ListedBatchFile } from '../../source/service/service.ts'
 import { makeFolder } from '../../support/durable-files.ts'
-import { fits, list, memberOf, object, text } from '../../support/json-form.ts'
+import { anyText, fits, list, memberOf, objectOf } from '../../support/json-form.ts'
 import { badFile } from '../run/bad-files.ts'
 import { nameForDecoding } from './check-batch-file.ts'
 import {
@@ -44,7 +44,7 @@ const AHEAD_BYTES = 8 * 1024 ** 3
 
 const BATCH_FILES: RunFile = { name: 'batch-files.json', what: 'the list of its files is' }
 
-const FILES = list(object({ id: text, name: text }))
+const FILES = list(objectOf({ id: anyText, name: anyText }))
 const isFiles = (value: unknown): value is readonly ListedBatchFile[] => fits(FILES, value)
 
 /** As it is stored; an earlier release stored the files alone. */
@@ -54,26 +54,26 @@ const isList = (value: unknown): value is FileList => isFiles(value) || isFiles(
 
 /** The files that a run was begun with. A run that goes on keeps to them, whatever the listing says by then. */
 export const filesOfRun = async (
-  claim: RunClaim,
+  lease: RunLease,
   choose: () => Promise<readonly ListedBatchFile[]>,
 ): Promise<readonly ListedBatchFile[]> => {
-  const stored = await readRunFile(claim, BATCH_FILES, isList)
+  const stored = await readRunFile(lease, BATCH_FILES, isList)
   if (stored) return 'files' in stored ? stored.files : stored
   const files = await choose()
-  await createRunFile(claim, BATCH_FILES, { files })
+  await createRunFile(lease, BATCH_FILES, { files })
   return files
 }
 
 /** Files of the service as sources; they are kept in the run's folder until they are loaded. */
 export const openBatchSources = async (
   service: BatchService,
-  claim: RunClaim,
+  lease: RunLease,
   files: readonly ListedBatchFile[],
   options: BatchSourcesOptions,
 ): Promise<BatchSources> => {
-  const folder = join(inLake(claim.lake, runPath(claim.run)), 'spool')
+  const folder = join(inLake(lease.lake, runPath(lease.run)), 'spool')
   try {
-    await makeFolder(folder, { within: inLake(claim.lake, '') })
+    await makeFolder(folder, { within: inLake(lease.lake, '') })
   } catch (error) {
     throw writeError(`Cannot make "${folder}"`, error)
   }

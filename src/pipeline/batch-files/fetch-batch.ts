@@ -6,7 +6,7 @@ import { ToolkitError, writeError } from '../../core/errors.ts'
 import type { ListedBatchFile, Service } from '../../source/service/service.ts'
 import { replaceDurably } from '../../support/durable-files.ts'
 import { hashFile, sha256Of } from '../../support/hash.ts'
-import { fits, number, object, oneOf, text } from '../../support/json-form.ts'
+import { anyText, finiteNumber, fits, objectOf, oneOf } from '../../support/json-form.ts'
 import { type BatchCheck, checkBatchFile } from './check-batch-file.ts'
 
 export type BatchService = Pick<Service, 'origin' | 'batchFiles' | 'download'>
@@ -51,7 +51,10 @@ type Noted =
   | { readonly kind: 'whole'; readonly download: WholeDownload }
   | { readonly kind: 'checked'; readonly download: CheckedDownload }
 
-const NOTED = object({ kind: oneOf(['whole', 'checked']), download: object({ bytes: number, sha256: text }) })
+const NOTED = objectOf({
+  kind: oneOf(['whole', 'checked']),
+  download: objectOf({ bytes: finiteNumber, sha256: anyText }),
+})
 const isNoted = (value: unknown): value is Noted => fits(NOTED, value)
 
 /** What an earlier process has downloaded, and perhaps checked, if it is still so. */

@@ -2,7 +2,7 @@
 
 import { randomBytes } from 'node:crypto'
 import { ToolkitError } from '../../core/errors.ts'
-import type { RunClaim } from '../../manifest/run-lease.ts'
+import type { RunLease } from '../../manifest/run-lease.ts'
 import { snapshotIfAny } from '../../manifest/snapshots.ts'
 import type { ListedBatchFile, Service } from '../../source/service/service.ts'
 import { orGiveUp } from '../run/give-up.ts'
@@ -47,14 +47,14 @@ export const pullBatches = async (
     limits: defaultLimits(options),
     settings: { url, selection },
   }
-  const claim = await startRun({ lake, plan, now: new Date(), random: randomBytes, mode: options.mode })
-  const chosen = await orGiveUp(claim, () => filesOfRun(claim, async () => files))
-  return { summary: await workOnBatches(claim, plan, chosen, options), ...left }
+  const lease = await startRun({ lake, plan, now: new Date(), random: randomBytes, mode: options.mode })
+  const chosen = await orGiveUp(lease, () => filesOfRun(lease, async () => files))
+  return { summary: await workOnBatches(lease, plan, chosen, options), ...left }
 }
 
-/** Works on a run of a batch pull that is already claimed. */
+/** Works on a run of a batch pull that is already leased. */
 export const workOnBatches = async (
-  claim: RunClaim,
+  lease: RunLease,
   plan: RunPlan,
   files: readonly ListedBatchFile[],
   options: BatchPullOptions,
@@ -62,11 +62,11 @@ export const workOnBatches = async (
   const { service, concurrency, signal, onBytes, skipBadFiles } = options
   const { maxLineBytes, maxRatio } = plan.limits
   const limits = { maxLineBytes, maxRatio }
-  const { sources, stop } = await orGiveUp(claim, () =>
-    openBatchSources(service, claim, files, { concurrency, limits, signal, onBytes, skipBadFiles }),
+  const { sources, stop } = await orGiveUp(lease, () =>
+    openBatchSources(service, lease, files, { concurrency, limits, signal, onBytes, skipBadFiles }),
   )
   try {
-    return await workOn(claim, plan, sources, options)
+    return await workOn(lease, plan, sources, options)
   } finally {
     await stop()
   }

@@ -6,7 +6,7 @@
 import { ToolkitError } from '../../core/errors.ts'
 import type { FileEntry, Snapshot } from '../../core/partition.ts'
 import type { Session } from '../../lake/duckdb/engine.ts'
-import { type ColumnType, parseColumnType } from '../../lake/duckdb/parse-column-type.ts'
+import { type ColumnTypeTree, parseColumnType } from '../../lake/duckdb/parse-column-type.ts'
 import { literal } from '../../lake/duckdb/sql.ts'
 import { filesOf, readTable } from '../../lake/lake/current-versions.ts'
 import { fetchFiles } from '../../lake/lake/fetch-tables.ts'
@@ -62,7 +62,7 @@ GROUP BY category, line_item HAVING count(DISTINCT scaled) > 1 LIMIT 1`,
 }
 
 /** A column and all that is within it, as field ids have them. */
-const pathsOf = (path: string, type: ColumnType): readonly string[] => {
+const pathsOf = (path: string, type: ColumnTypeTree): readonly string[] => {
   const inner = type.kind === 'list' ? [{ name: 'element', type: type.element }] : []
   const parts = type.kind === 'struct' ? type.fields : inner
   return [path, ...parts.flatMap((part) => pathsOf(`${path}.${part.name}`, part.type))]

@@ -13,7 +13,7 @@ import { inLake } from '../../lake/lake/layout.ts'
 import { currentSelect, sortRows } from '../../lake/lake/sort-rows.ts'
 import { type Table, tablesOf } from '../../lake/tables/tables.ts'
 import { commitCompaction } from '../../manifest/commit-compaction.ts'
-import type { RunClaim } from '../../manifest/run-lease.ts'
+import type { RunLease } from '../../manifest/run-lease.ts'
 import { createRun, removeRun } from '../../manifest/runs.ts'
 import { newestSnapshot } from '../../manifest/snapshots.ts'
 import { parquetLake } from '../../sink/parquet-lake.ts'
@@ -83,16 +83,16 @@ const compactTable = async (
 const compactContent = async (
   work: Work,
   sink: SinkRun,
-  claim: RunClaim,
+  lease: RunLease,
   content: CompactContent,
 ): Promise<PartitionEntry[]> => {
   if (!(await findSuperseded(work, content))) return []
   const files: FileEntry[] = []
   for (const table of tablesOf(content.content)) {
-    files.push(...(await compactTable(work, sink, spillFolder(claim), table, content)))
+    files.push(...(await compactTable(work, sink, spillFolder(lease), table, content)))
   }
   const { rows: records } = sizesOf(files.filter(({ table }) => table === content.content))
-  return [compactedEntry(content, claim.run, records, files)]
+  return [compactedEntry(content, lease.run, records, files)]
 }
 
 /** One dictionary in place of those of all runs. */
@@ -107,25 +107,25 @@ const compactDictionary = async ({ session, snapshot, lake }: Work, sink: SinkRu
 
 const work = async (
   options: CompactOptions,
-  claim: RunClaim,
+  lease: RunLease,
   snapshot: Snapshot,
   plan: CompactPlan,
 ): Promise<CompactSummary> => {
   const { lake, targetBytes = DEFAULT_TARGET_BYTES, signal } = options
   const tell = options.onEvent ?? (() => undefined)
-  const spill = spillFolder(claim)
+  const spill = spillFolder(lease)
   await makeFolder(spill, { within: inLake(lake, '') })
-  tell({ kind: 'started', run: claim.run })
+  tell({ kind: 'started', run: lease.run })
   const inputs = [...plan.contents.flatMap(({ files }) => files), ...snapshot.files]
   const of = sizesOf(inputs).bytes
   await checkInputs(lake, inputs, (bytes) => tell({ kind: 'progress', phase: 'checking', bytes, of }), signal)
-  const sink = await parquetLake({ lake }).open(claim.run)
+  const sink = await parquetLake({ lake }).open(lease.run)
   const [partitions, runFiles] = await withSession(options, spill, async (session) => {
     const parts: Work = { session, snapshot, lake, targetBytes, signal, tell }
     await checkColumns(session, lake, snapshot)
     await checkDictionaries(session, lake, snapshot)
     const made: PartitionEntry[] = []
-    for (const content of plan.contents) made.push(...(await compactContent(parts, sink, claim, content)))
+    for (const content of plan.contents) made.push(...(await compactContent(parts, sink, lease, content)))
     return [made, await compactDictionary(parts, sink)] as const
   })
   signal?.throwIfAborted()
@@ -133,7 +133,7 @@ const work = async (
   const files = [...partitions.flatMap((one) => one.files), ...runFiles]
   await sink.commit(files)
   const committed = await commitCompaction({
-    claim,
+    lease,
     tool: TOOL,
     base: snapshot,
     partitions,
@@ -142,7 +142,7 @@ const work = async (
     random: randomBytes,
     signal,
   })
-  await removeRun(claim)
+  await removeRun(lease)
   return {
     kind: 'compacted',
     snapshot: committed.snapshot,
@@ -182,7 +182,7 @@ export const compact = async (options: CompactOptions): Promise<CompactSummary> 
   const plan = planCompaction(snapshot, targetBytes)
   if (plan.compact) return { kind: 'nothing', snapshot: snapshot.snapshot }
   if (dryRun) return planned(options, snapshot, plan)
-  const claim = await createRun({
+  const lease = await createRun({
     lake,
     plan: {
       pipeline: COMPACT_PIPELINE,
@@ -195,9 +195,9 @@ export const compact = async (options: CompactOptions): Promise<CompactSummary> 
     random: randomBytes,
   })
   try {
-    return await work(options, claim, snapshot, plan)
+    return await work(options, lease, snapshot, plan)
   } catch (error) {
-    await giveUpCompaction(claim, error)
+    await giveUpCompaction(lease, error)
     const action = `Cannot compact lake "${lake}"`
     throw systemCode(error) === undefined ? engineError(action, error) : writeError(action, error)
   }

@@ -6,7 +6,7 @@ import { inLake, loadPath, runPath } from '../../lake/lake/layout.ts'
 import { TABLES } from '../../lake/tables/tables.ts'
 import { findCommit } from '../../manifest/find-commit.ts'
 import { listLeftovers } from '../../manifest/lake-files.ts'
-import { claimRun, type RunClaim, releaseRun } from '../../manifest/run-lease.ts'
+import { leaseRun, type RunLease, releaseRun } from '../../manifest/run-lease.ts'
 import { listRunIds, readPlan, removeCommittedRun, removeRun } from '../../manifest/runs.ts'
 import { newestSnapshot } from '../../manifest/snapshots.ts'
 import { storageOf } from '../../storage/open-storage.ts'
@@ -15,17 +15,17 @@ import { storageOf } from '../../storage/open-storage.ts'
 export const COMPACT_PIPELINE = 'compact'
 
 /** Where DuckDB sorts: in the run's folder, so that gc removes it with the run. */
-export const spillFolder = ({ lake, run }: RunClaim): string => inLake(lake, `${runPath(run)}/spill`)
+export const spillFolder = ({ lake, run }: RunLease): string => inLake(lake, `${runPath(run)}/spill`)
 
 /** Removes all that a run which is not committed has written. */
-const discardRun = async (claim: RunClaim): Promise<void> => {
-  const { lake, run } = claim
-  await rm(spillFolder(claim), { recursive: true, force: true })
+const discardRun = async (lease: RunLease): Promise<void> => {
+  const { lake, run } = lease
+  await rm(spillFolder(lease), { recursive: true, force: true })
   for (const { name } of TABLES) {
     const placed = await storageOf(lake).list(loadPath(name, run))
     if (placed.length > 0) await storageOf(lake).remove(placed.map(({ path }) => path))
   }
-  await removeRun(claim)
+  await removeRun(lease)
 }
 
 const isCompaction = (plan: unknown): boolean =>
@@ -39,10 +39,10 @@ export const clearDeadCompactions = async (lake: string, now: Date): Promise<voi
   for (const run of await listRunIds(lake)) {
     if (!isCompaction(await readPlan(lake, run).catch(() => undefined))) continue
     try {
-      const claim = await claimRun(lake, run, { now })
+      const lease = await leaseRun(lake, run, { now })
       // Not before the run is ours: until then it may commit, and its files be the lake's.
-      const commit = await findCommit(lake, run, claim.base, await newestSnapshot(lake))
-      await (commit === null ? discardRun(claim) : removeCommittedRun(claim, commit.snapshot))
+      const commit = await findCommit(lake, run, lease.base, await newestSnapshot(lake))
+      await (commit === null ? discardRun(lease) : removeCommittedRun(lease, commit.snapshot))
     } catch (error) {
       if (!isTaken(error)) throw error
     }
@@ -60,13 +60,13 @@ const isUncertain = (failure: unknown): boolean =>
  * Ends a compaction that failed. Where its snapshot stands already, or that cannot be told, nothing is removed:
  * gc or the next compaction finishes it.
  */
-export const giveUpCompaction = async (claim: RunClaim, failure: unknown): Promise<void> => {
-  const { lake, run, base } = claim
+export const giveUpCompaction = async (lease: RunLease, failure: unknown): Promise<void> => {
+  const { lake, run, base } = lease
   try {
-    if (isUncertain(failure)) return await releaseRun(claim)
+    if (isUncertain(failure)) return await releaseRun(lease)
     const commit = await findCommit(lake, run, base, await newestSnapshot(lake))
-    await (commit === null ? discardRun(claim) : releaseRun(claim))
+    await (commit === null ? discardRun(lease) : releaseRun(lease))
   } catch {
-    await releaseRun(claim).catch(() => undefined)
+    await releaseRun(lease).catch(() => undefined)
   }
 }

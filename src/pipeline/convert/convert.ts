@@ -19,8 +19,8 @@ export const convert = async (
   const request = { lake, plan: whole, now: new Date(), random: randomBytes, mode }
   // What can be read only once has other bytes each time: what an earlier run made of it says nothing.
   const readsOnce = sources.some(({ fingerprint }) => fingerprint === undefined)
-  const claim = await (readsOnce ? createRun(request) : startRun(request))
-  return workOn(claim, whole, sources, options)
+  const lease = await (readsOnce ? createRun(request) : startRun(request))
+  return workOn(lease, whole, sources, options)
 }
 
 /**
@@ -39,9 +39,9 @@ export const replay = async (
     again: false,
     limits: { ...defaultLimits(options), ...limits },
   }
-  const claim = await startRun({ lake: options.lake, plan, now: new Date(), random: randomBytes })
+  const lease = await startRun({ lake: options.lake, plan, now: new Date(), random: randomBytes })
   const sources = new Map(quarantineSources(files).map(({ source, file }) => [source, file]))
-  return workOn(claim, plan, [...sources.keys()], {
+  return workOn(lease, plan, [...sources.keys()], {
     ...options,
     limit: { kind: 'share', share: 1 },
     blocks: (source) => {

@@ -13,7 +13,7 @@ import { readJournal } from '../../manifest/journal.ts'
 import { loadedPartitions } from '../../manifest/loaded-sources.ts'
 import { damagedFile, findMisfits } from '../../storage/check-files.ts'
 import type { FileFacts } from '../../storage/storage.ts'
-import { look } from '../../support/list-files.ts'
+import { statPath } from '../../support/list-files.ts'
 
 /** A quarantined line as it is listed. */
 export interface QuarantinedLine {
@@ -41,7 +41,7 @@ export interface QuarantineFile extends FileFacts {
 /** The path of a quarantine file on this machine, where it can be read. @throws {ToolkitError} LAKE_DAMAGED */
 const fetchFile = async (file: QuarantineFile): Promise<string> => {
   const { lake, path, staged } = file
-  if (staged !== undefined && (await look(staged))) {
+  if (staged !== undefined && (await statPath(staged))) {
     const [misfit] = await findMisfits([file], () => staged, {})
     if (misfit) throw damagedFile(misfit)
     return staged

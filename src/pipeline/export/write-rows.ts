@@ -5,7 +5,7 @@ import { dirname, join, resolve } from 'node:path'
 import { systemCode, ToolkitError, writeError } from '../../core/errors.ts'
 import { fsyncFile, fsyncFolders, makeFolder } from '../../support/durable-files.ts'
 import { adoptOutput, makeFolders } from '../../support/file-modes.ts'
-import { listFolder, listTree, look } from '../../support/list-files.ts'
+import { listFolder, listTree, statPath } from '../../support/list-files.ts'
 import { temporaryLiveness, temporaryName } from '../../support/process-identity.ts'
 
 /** @throws {ToolkitError} `TARGET_REFUSED` */
@@ -18,7 +18,7 @@ const refuseExisting = (path: string): never => {
 
 /** @throws {ToolkitError} `TARGET_REFUSED` where something stands in the way of a file */
 export const checkTarget = async (path: string, overwrite: boolean): Promise<void> => {
-  const there = await look(path)
+  const there = await statPath(path)
   if (there?.kind === 'folder')
     throw new ToolkitError('TARGET_REFUSED', `Cannot write "${path}": it is a folder`)
   if (there && !overwrite) refuseExisting(path)
@@ -31,7 +31,7 @@ export const checkTarget = async (path: string, overwrite: boolean): Promise<voi
  */
 export const checkFolderOf = async (path: string): Promise<void> => {
   const above = dirname(dirname(resolve(path)))
-  if ((await look(above))?.kind === 'folder') return
+  if ((await statPath(above))?.kind === 'folder') return
   throw new ToolkitError(
     'TARGET_REFUSED',
     `Cannot write "${path}": there is no folder "${above}", expected at most the last folder to be missing`,

@@ -12,7 +12,7 @@ import type { PageLines } from '../../decode/page-lines.ts'
 import type { PageRequest } from '../../source/service/service.ts'
 import { createIfAbsent, replaceDurably } from '../../support/durable-files.ts'
 import { hashFile, sha256Of } from '../../support/hash.ts'
-import { listFolder, look } from '../../support/list-files.ts'
+import { listFolder, statPath } from '../../support/list-files.ts'
 import { countedLines } from './check-page-count.ts'
 import { idsPath, writeIdsFile } from './id-set.ts'
 import type { PullService } from './pull-settings.ts'
@@ -42,7 +42,7 @@ const hashPath = (path: string): string => path.replace(/\.jsonl$/, '.sha256')
 
 /** Whether an earlier process has listed a window, and its file is as it was; a damaged one is listed again. */
 export const isListed = async (path: string): Promise<boolean> => {
-  if ((await look(path)) === null) return false
+  if ((await statPath(path)) === null) return false
   const hash = await readFile(hashPath(path), 'utf8').catch(() => undefined)
   if (hash === undefined || hash === (await hashFile(path)).sha256) return true
   await rm(path, { force: true })

@@ -7,9 +7,9 @@ import type { Content } from '../../contract/objects.ts'
 import type { SearchParameters } from '../../contract/requests.ts'
 import type { PullEntry, Snapshot } from '../../core/partition.ts'
 import { createRunFile, type RunFile, readRunFile } from '../../manifest/run-files.ts'
-import type { RunClaim } from '../../manifest/run-lease.ts'
+import type { RunLease } from '../../manifest/run-lease.ts'
 import { searchLabel } from '../../source/service/request-label.ts'
-import { anything, fits, list, number, object, text } from '../../support/json-form.ts'
+import { anyText, anything, finiteNumber, fits, list, objectOf } from '../../support/json-form.ts'
 import { makeRunFolder, windowsFolder } from '../run/run-folders.ts'
 import { closeGap } from './close-gap.ts'
 import { planClosing } from './plan-closing.ts'
@@ -111,18 +111,18 @@ const codedOfRelations = async (
 
 const WINDOWS: RunFile = { name: 'windows.json', what: 'its windows are' }
 
-const STORED = object({ windows: list(anything), asOf: text, planned: number })
+const STORED = objectOf({ windows: list(anything), asOf: anyText, planned: finiteNumber })
 const isPlan = (value: unknown): value is PullPlan => fits(STORED, value)
 
 /** The run's plan: the stored one, else what `make` gives, stored. */
 export const planOfRun = async (
-  claim: RunClaim,
+  lease: RunLease,
   make: () => Promise<PullPlan>,
 ): Promise<{ readonly plan: PullPlan; readonly resumed: boolean }> => {
-  const stored = await readRunFile(claim, WINDOWS, isPlan)
+  const stored = await readRunFile(lease, WINDOWS, isPlan)
   if (stored) return { plan: stored, resumed: true }
   const plan = await make()
-  await createRunFile(claim, WINDOWS, plan)
+  await createRunFile(lease, WINDOWS, plan)
   return { plan, resumed: false }
 }
 
@@ -134,20 +134,20 @@ export interface Pull extends WindowSources {
 /** The windows of a plan as sources of its run. */
 export const openPull = async (
   service: PullService,
-  claim: RunClaim,
+  lease: RunLease,
   settings: PullSettings,
   plan: PullPlan,
   options: PullOptions,
 ): Promise<Pull> => {
   const { content, currency, pageSize } = settings
   const { concurrency, signal, onEvent } = options
-  await makeRunFolder(claim, windowsFolder(claim))
+  await makeRunFolder(lease, windowsFolder(lease))
   const searched = runWindows(content, plan)
-  const paths = searched.map((_, index) => windowPath(windowsFolder(claim), index))
-  const closing = closeGap(service, claim, settings, plan, paths, options)
+  const paths = searched.map((_, index) => windowPath(windowsFolder(lease), index))
+  const closing = closeGap(service, lease, settings, plan, paths, options)
   const windows = [...searched, ...closing.windows]
   const opened = await openWindowSources(windows, {
-    folder: windowsFolder(claim),
+    folder: windowsFolder(lease),
     ...{ content, currency, concurrency, signal },
     service: service.origin,
     pull: async (index, path, stop) => {
@@ -191,7 +191,7 @@ export const openPull = async (
   return {
     ...opened,
     entry: () =>
-      pullEntry(service.origin, claim, settings, plan, {
+      pullEntry(service.origin, lease, settings, plan, {
         received: received(0),
         closed: received(searched.length),
       }),
@@ -241,7 +241,7 @@ const isGrowing = ({ requested }: PlannedWindow, today: string): boolean =>
 /** @param came records in all, and those of them that no window covered */
 export const pullEntry = (
   service: string,
-  { run }: RunClaim,
+  { run }: RunLease,
   { content, search, currency }: PullSettings,
   { field, from, to, asOf, announced, planned }: PullPlan,
   { received, closed }: { readonly received: number; readonly closed: number },

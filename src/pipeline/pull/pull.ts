@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto'
 import type { Content } from '../../contract/objects.ts'
 import { ToolkitError } from '../../core/errors.ts'
 import type { PullEntry } from '../../core/partition.ts'
-import type { RunClaim } from '../../manifest/run-lease.ts'
+import type { RunLease } from '../../manifest/run-lease.ts'
 import { newestSnapshot, snapshotIfAny } from '../../manifest/snapshots.ts'
 import type { Service, ServiceCounters } from '../../source/service/service.ts'
 import { orGiveUp, orRelease } from '../run/give-up.ts'
@@ -59,14 +59,14 @@ export const pull = async (
     limits: defaultLimits(options),
     settings: { url, ...settings },
   }
-  const claim = await startRun({
+  const lease = await startRun({
     lake: options.lake,
     plan,
     now: new Date(),
     random: randomBytes,
     mode: options.mode,
   })
-  return { ...(await workOnPull(claim, plan, settings, { ...options, service })), ...before }
+  return { ...(await workOnPull(lease, plan, settings, { ...options, service })), ...before }
 }
 
 /** The currency that a search was pulled in before, where it is another. @throws {ToolkitError} CURRENCY_CHANGED */
@@ -80,23 +80,23 @@ export const currencyBefore = async (
   return other === undefined ? {} : { currencyBefore: other }
 }
 
-/** Works on a run of a pull that is already claimed. */
+/** Works on a run of a pull that is already leased. */
 export const workOnPull = async (
-  claim: RunClaim,
+  lease: RunLease,
   plan: RunPlan,
   settings: PullSettings,
   options: PullRunOptions,
 ): Promise<PullSummary> => {
   const { service, concurrency, signal, onPull, lake } = options
   const shared = { nowMs: () => performance.now(), concurrency, signal, onEvent: onPull }
-  const { plan: windows, resumed } = await orGiveUp(claim, async () =>
-    planOfRun(claim, async () => planPull(service, settings, await newestSnapshot(lake), shared)),
+  const { plan: windows, resumed } = await orGiveUp(lease, async () =>
+    planOfRun(lease, async () => planPull(service, settings, await newestSnapshot(lake), shared)),
   )
   onPull?.({ kind: 'planned', plan: windows, resumed })
-  const opened = await orRelease(claim, () => openPull(service, claim, settings, windows, shared))
+  const opened = await orRelease(lease, () => openPull(service, lease, settings, windows, shared))
   try {
     const pulls = (): PullEntry[] => [opened.entry()]
-    const summary = await workOn(claim, plan, opened.sources, { ...options, pulls })
+    const summary = await workOn(lease, plan, opened.sources, { ...options, pulls })
     const pulled = opened.checkpoints().map((checkpoint, at) => ({
       name: opened.sources[at]?.name ?? '',
       planned: windows.windows[at]?.announced ?? 0,

@@ -12,8 +12,8 @@ import type { Fingerprint } from '../../core/source.ts'
 import { replaceDurably } from '../../support/durable-files.ts'
 import { FILE_FLAGS, openFile } from '../../support/file-modes.ts'
 import { crc32Of, hashFile } from '../../support/hash.ts'
-import { anything, fits, list, number, object, text } from '../../support/json-form.ts'
-import { look } from '../../support/list-files.ts'
+import { anyText, anything, finiteNumber, fits, list, objectOf } from '../../support/json-form.ts'
+import { statPath } from '../../support/list-files.ts'
 import { seal, unseal } from '../../support/sealed-text.ts'
 import { ID_BYTES, openIds, writeIds } from './id-set.ts'
 
@@ -56,9 +56,16 @@ export const NOTHING: Extent = { bytes: 0, records: 0, pages: 0, announced: 0 }
 
 const checkpointPath = (path: string): string => path.replace(/\.jsonl$/, '.json')
 
-const STORED = object({
-  ...{ bytes: number, records: number, pages: number, announced: number, chain: number, restarts: number },
-  ...{ chains: list(anything), before: anything, cursor: text },
+const STORED = objectOf({
+  ...{
+    bytes: finiteNumber,
+    records: finiteNumber,
+    pages: finiteNumber,
+    announced: finiteNumber,
+    chain: finiteNumber,
+    restarts: finiteNumber,
+  },
+  ...{ chains: list(anything), before: anything, cursor: anyText },
 })
 const isCheckpoint = (value: unknown): value is Checkpoint => fits(STORED, value)
 
@@ -85,13 +92,13 @@ export const readCheckpoint = async (path: string): Promise<Checkpoint | undefin
 /** Whether a window's file still begins with what its checkpoint counts. */
 export const holds = async (path: string, { bytes, crc32: sum }: Checkpoint): Promise<boolean> => {
   if (bytes === 0) return true
-  if (((await look(path))?.bytes ?? 0) < bytes) return false
+  if (((await statPath(path))?.bytes ?? 0) < bytes) return false
   return sum === undefined || (await crc32Of(path, bytes)) === sum
 }
 
 /** Whether the file of a window that was whole still is. */
 export const isWholeWindow = async (path: string, { bytes, sha256 }: Checkpoint): Promise<boolean> =>
-  (await look(path))?.bytes === bytes && (await hashFile(path)).sha256 === sha256
+  (await statPath(path))?.bytes === bytes && (await hashFile(path)).sha256 === sha256
 
 const writeCheckpoint = (path: string, checkpoint: Checkpoint): Promise<void> =>
   replaceDurably(checkpointPath(path), seal(JSON.stringify(checkpoint)))

@@ -3,7 +3,7 @@
 import type { PartitionEntry } from '../../core/partition.ts'
 import { inLake, stagedPath } from '../../lake/lake/layout.ts'
 import type { JournalEntry } from '../../manifest/journal.ts'
-import type { RunClaim } from '../../manifest/run-lease.ts'
+import type { RunLease } from '../../manifest/run-lease.ts'
 import { storageOf } from '../../storage/open-storage.ts'
 import { sideBySide } from '../../support/side-by-side.ts'
 
@@ -17,7 +17,7 @@ export interface CheckedEntries {
 
 /** Hashes the files of finished partitions, staged or in their places already. */
 export const checkStaged = async (
-  { lake, run }: RunClaim,
+  { lake, run }: RunLease,
   entries: readonly JournalEntry[],
   signal?: AbortSignal,
 ): Promise<CheckedEntries> => {
@@ -27,7 +27,7 @@ export const checkStaged = async (
     ENTRIES_AT_ONCE,
     async (entry) => {
       for (const file of entry.partition.files)
-        if (!(await storage.isKept(inLake(lake, stagedPath(run, file)), file, signal)))
+        if (!(await storage.isStaged(inLake(lake, stagedPath(run, file)), file, signal)))
           return { entry, whole: false }
       return { entry, whole: true }
     },

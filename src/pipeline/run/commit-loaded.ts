@@ -5,7 +5,7 @@ import type { FileEntry, PartitionEntry, PullEntry } from '../../core/partition.
 import type { SinkRun } from '../../core/sink.ts'
 import type { Loader } from '../../load/loader.ts'
 import { type CommitOutcome, commitRun } from '../../manifest/commit.ts'
-import type { RunClaim } from '../../manifest/run-lease.ts'
+import type { RunLease } from '../../manifest/run-lease.ts'
 import { newestSnapshot } from '../../manifest/snapshots.ts'
 import type { RandomBytes } from '../../support/run-ids.ts'
 import { type CurrencyChange, CurrencyGuard } from './currency-change.ts'
@@ -16,7 +16,7 @@ import { type QuarantineLimit, withinLimit } from './quarantine-limit.ts'
 
 export interface CommitOptions {
   /** The run to work on, made or taken over by the caller. Released when it cannot finish. */
-  readonly claim: RunClaim
+  readonly lease: RunLease
   readonly pipeline: string
   readonly tool: string
   readonly limit: QuarantineLimit
@@ -35,15 +35,15 @@ export interface CommitOptions {
 }
 
 /** @throws {ToolkitError} QUARANTINE_LIMIT */
-const checkQuarantine = (partitions: readonly PartitionEntry[], { claim, limit }: CommitOptions): void => {
+const checkQuarantine = (partitions: readonly PartitionEntry[], { lease, limit }: CommitOptions): void => {
   const lines = partitions.reduce((sum, { counts }) => sum + counts.lines, 0)
   const quarantined = partitions.reduce((sum, { counts }) => sum + counts.quarantined, 0)
   if (withinLimit(limit, quarantined, lines)) return
   throw new ToolkitError(
     'QUARANTINE_LIMIT',
-    `Cannot commit run "${claim.run}": ${quarantined} of ${lines} lines are bad, more than --max-quarantined allows; ` +
-      `see "firmlake quarantine list --lake ${claim.lake} --run ${claim.run}"`,
-    { run: claim.run, quarantined, lines },
+    `Cannot commit run "${lease.run}": ${quarantined} of ${lines} lines are bad, more than --max-quarantined allows; ` +
+      `see "firmlake quarantine list --lake ${lease.lake} --run ${lease.run}"`,
+    { run: lease.run, quarantined, lines },
   )
 }
 
@@ -58,11 +58,11 @@ export const commitBatch = async (
 ): Promise<BatchOutcome> => {
   const partitions = finished.map(({ partition }) => partition)
   checkQuarantine(partitions, options)
-  const { claim, pipeline, tool, again = false, maxUnknownNames, now, random, signal } = options
+  const { lease, pipeline, tool, again = false, maxUnknownNames, now, random, signal } = options
   const pulls = options.pulls?.() ?? []
   if (partitions.length === 0 && pulls.length === 0) return { kind: 'nothing', dropped: [] }
   options.onEvent?.({ kind: 'committing', partitions: partitions.length })
-  const { lake, run } = claim
+  const { lake, run } = lease
   const guard = new CurrencyGuard(
     { lake, run, partitions, rows: loader.rows },
     options.changeCurrency ?? false,
@@ -71,7 +71,7 @@ export const commitBatch = async (
   const runFiles = partitions.length > 0 ? await dictionaryOf(finished, loader, sink) : []
   await sink.commit([...partitions.flatMap(({ files }) => files), ...runFiles])
   const outcome = await commitRun({
-    ...{ claim, pipeline, tool, partitions, runFiles, pulls, again, maxUnknownNames, now, random, signal },
+    ...{ lease, pipeline, tool, partitions, runFiles, pulls, again, maxUnknownNames, now, random, signal },
     beforeTry: (newest) => guard.check(newest),
   })
   return { ...outcome, currencyChange: guard.change }

@@ -13,7 +13,7 @@ import { fetchFiles, fetchTables } from '../../lake/lake/fetch-tables.ts'
 import { inLake, stagingPath } from '../../lake/lake/layout.ts'
 import { TABLES, type Table } from '../../lake/tables/tables.ts'
 import { loadedPartitions } from '../../manifest/loaded-sources.ts'
-import { look } from '../../support/list-files.ts'
+import { statPath } from '../../support/list-files.ts'
 
 /** Companies whose figures a run replaces by figures in another currency. */
 export interface CurrencyChange {
@@ -50,7 +50,7 @@ const stagedFiles = async ({ lake, run, partitions }: StagedRun, table: string):
     for (const file of partition.files) {
       if (file.table !== table || !file.path.endsWith('.parquet')) continue
       const staged = inLake(lake, `${stagingPath(run)}/${table}/${file.path.split('/').at(-1)}`)
-      const isStaged = (await look(staged)) !== null
+      const isStaged = (await statPath(staged)) !== null
       if (!isStaged) placed.push(file)
       const path = isStaged ? staged : inLake(lake, file.path)
       found.push({ path, bytes: file.bytes, version, partition })

@@ -1,4 +1,4 @@
-/** Works on a claimed run: decode → load → the Parquet lake → one commit. The same for every kind of source. */
+/** Works on a leased run: decode → load → the Parquet lake → one commit. The same for every kind of source. */
 
 import { randomBytes } from 'node:crypto'
 import { CONTENT, type Content } from '../../contract/objects.ts'
@@ -15,7 +15,7 @@ import { inLake, runPath } from '../../lake/lake/layout.ts'
 import { DEFAULT_MAX_DEPTH, RecordChecker } from '../../load/check-record.ts'
 import { openLoader } from '../../load/loader.ts'
 import { newSeenSets } from '../../load/seen-sets.ts'
-import { type RunClaim, releaseRun } from '../../manifest/run-lease.ts'
+import { type RunLease, releaseRun } from '../../manifest/run-lease.ts'
 import { parquetLake } from '../../sink/parquet-lake.ts'
 import { makeFolder } from '../../support/durable-files.ts'
 import { TOOL } from '../../support/tool-version.ts'
@@ -72,24 +72,24 @@ export interface WorkOptions extends RunOptions {
   readonly pulls?: (() => readonly PullEntry[]) | undefined
 }
 
-const spoolFolder = ({ lake, run }: RunClaim): string => inLake(lake, `${runPath(run)}/spool`)
+const spoolFolder = ({ lake, run }: RunLease): string => inLake(lake, `${runPath(run)}/spool`)
 
 /** Makes room for a run and starts DuckDB for it; where that fails, the run is given up for another try. */
-const openEngine = async (claim: RunClaim, options: EngineOptions): Promise<Engine> => {
+const openEngine = async (lease: RunLease, options: EngineOptions): Promise<Engine> => {
   try {
     // Another machine may have begun the run.
-    await makeFolder(spoolFolder(claim), { within: inLake(claim.lake, '') })
+    await makeFolder(spoolFolder(lease), { within: inLake(lease.lake, '') })
     return await Engine.open(options)
   } catch (error) {
-    const failed = writeError(`Cannot make room for run "${claim.run}"`, error)
-    await releaseRun(claim, failed).catch(() => undefined)
+    const failed = writeError(`Cannot make room for run "${lease.run}"`, error)
+    await releaseRun(lease, failed).catch(() => undefined)
     throw failed
   }
 }
 
-/** Works on a run that is already claimed. */
+/** Works on a run that is already leased. */
 export const workOn = async (
-  claim: RunClaim,
+  lease: RunLease,
   plan: RunPlan,
   sources: readonly Source[],
   options: WorkOptions,
@@ -97,17 +97,17 @@ export const workOn = async (
   const { lake, limit, signal, onEvent, blocks, pulls } = options
   const { engineBytes } = divideMemory(options.memoryBytes ?? DEFAULT_MEMORY_BYTES, options.threads)
   const { maxLineBytes, maxRatio, maxDepth, blockBytes, maxUnknownPerRecord, maxUnknownNames } = plan.limits
-  const engine = await openEngine(claim, {
+  const engine = await openEngine(lease, {
     memoryBytes: engineBytes,
     // One thread a partition and partitions side by side: a tenth less work than two threads in one query.
     threads: 1,
-    spillFolder: inLake(lake, `${runPath(claim.run)}/spill`),
+    spillFolder: inLake(lake, `${runPath(lease.run)}/spill`),
   })
   try {
     const seen = newSeenSets()
     const memory = new BlockMemory()
     const loader = await openLoader(engine, {
-      spoolFolder: spoolFolder(claim),
+      spoolFolder: spoolFolder(lease),
       seen,
     })
     return await loadBatches(
@@ -130,7 +130,7 @@ export const workOn = async (
         sink: parquetLake({ lake }),
       },
       {
-        claim,
+        lease,
         pipeline: plan.pipeline,
         tool: TOOL,
         content: contentNamed(plan.content),

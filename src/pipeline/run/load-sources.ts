@@ -63,16 +63,16 @@ export interface BatchSummary {
  */
 export const loadBatches = async (parts: BatchParts, options: BatchOptions): Promise<BatchSummary> => {
   try {
-    const sink = await parts.sink.open(options.claim.run)
+    const sink = await parts.sink.open(options.lease.run)
     const summary = await new BatchRun(parts, sink, options).work()
-    await removeRun(options.claim)
+    await removeRun(options.lease)
     return summary
   } catch (error) {
     // Whoever takes the run over writes the files that are being fetched ahead.
     await Promise.allSettled(parts.sources.map((source) => source.stop?.()))
     const told =
-      options.signal?.aborted && !(error instanceof ToolkitError) ? interrupted(options.claim.run) : error
-    await releaseRun(options.claim, told).catch(() => undefined)
+      options.signal?.aborted && !(error instanceof ToolkitError) ? interrupted(options.lease.run) : error
+    await releaseRun(options.lease, told).catch(() => undefined)
     throw told
   }
 }
@@ -111,7 +111,7 @@ class BatchRun {
       listAllItems: sink.stagedRows === undefined,
     })
     this.#work = new SideWork(options.sideBySide ?? 2, () =>
-      options.signal?.aborted ? interrupted(options.claim.run) : undefined,
+      options.signal?.aborted ? interrupted(options.lease.run) : undefined,
     )
     const sizes = parts.sources.map(({ sizeBytes }) => sizeBytes)
     this.#progress = {
@@ -127,19 +127,19 @@ class BatchRun {
   }
 
   async work(): Promise<BatchSummary> {
-    const { claim, content, signal, onEvent, skipBadFiles = false } = this.#options
-    const entries = await readJournal(claim.lake, claim.run)
-    const { whole, damaged } = await checkStaged(claim, entries, signal)
-    const done = new DonePartitions(claim.run, whole)
-    onEvent?.({ kind: 'started', run: claim.run, resumed: claim.number > 1, finished: done.size })
+    const { lease, content, signal, onEvent, skipBadFiles = false } = this.#options
+    const entries = await readJournal(lease.lake, lease.run)
+    const { whole, damaged } = await checkStaged(lease, entries, signal)
+    const done = new DonePartitions(lease.run, whole)
+    onEvent?.({ kind: 'started', run: lease.run, resumed: lease.number > 1, finished: done.size })
     for (const { id } of damaged) onEvent?.({ kind: 'again', partition: id })
-    const newest = await newestSnapshot(claim.lake)
+    const newest = await newestSnapshot(lease.lake)
     const known = new KnownSources(this.#options.again ? new Set() : loadedSources(newest))
-    const journal = await openJournal(claim)
+    const journal = await openJournal(lease)
     const run: SourceRun = {
       names: this.#names,
       skipBadFiles,
-      run: claim.run,
+      run: lease.run,
       parts: this.#parts,
       sink: this.#sink,
       content,
@@ -287,7 +287,7 @@ class BatchRun {
   }
 
   async #commit(): Promise<BatchSummary> {
-    const { run } = this.#options.claim
+    const { run } = this.#options.lease
     const finished = this.#worthKeeping(this.#finished.sort(byPlace))
     const partitions = finished.map(({ partition }) => partition)
     const outcome = await commitBatch(

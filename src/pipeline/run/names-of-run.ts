@@ -3,7 +3,7 @@
 import {
   DriftBudget,
   itemKey,
-  type LineItemName,
+  type LineItemKey,
   UNKNOWN_LIMITS,
   type UnknownItems,
 } from '../../core/unknown-names.ts'
@@ -21,7 +21,7 @@ export class NamesOfRun {
   readonly #drift: DriftBudget
   readonly #maxItems: number
   /** One object for each line item, however many partitions have it. */
-  readonly #items = new Map<string, LineItemName>()
+  readonly #items = new Map<string, LineItemKey>()
 
   constructor({ maxUnknownNames, listAllItems = false }: NamesOfRunOptions) {
     this.#drift = new DriftBudget(maxUnknownNames)
@@ -39,7 +39,7 @@ export class NamesOfRun {
   }
 
   #boundItems({ items, more }: UnknownItems): UnknownItems {
-    const listed: LineItemName[] = []
+    const listed: LineItemKey[] = []
     for (const item of items) {
       const key = itemKey(item)
       const known = this.#items.get(key)
@@ -59,7 +59,7 @@ export const seenItemsOf = async (
   finished: readonly Finished[],
   stagedRows: ((files: Finished['partition']['files']) => Promise<string>) | undefined,
 ): Promise<SeenItems> => {
-  const listed = new Map<string, LineItemName>()
+  const listed = new Map<string, LineItemKey>()
   for (const { unknownItems } of finished)
     for (const item of unknownItems?.items ?? []) listed.set(itemKey(item), item)
   const files = finished

@@ -2,17 +2,17 @@
 
 import { isDeepStrictEqual } from 'node:util'
 import { ToolkitError } from '../../core/errors.ts'
-import { claimRun, type RunClaim } from '../../manifest/run-lease.ts'
+import { leaseRun, type RunLease } from '../../manifest/run-lease.ts'
 import { createRun, listRuns, readPlan, removeCommittedRun } from '../../manifest/runs.ts'
 import {
+  anyText,
   anything,
   type Form,
+  finiteNumber,
   fits,
   list,
-  number,
   optional,
   shapeOf,
-  text,
   valuesOf,
   yesNo,
 } from '../../support/json-form.ts'
@@ -43,14 +43,14 @@ export interface StartRequest {
 }
 
 /** Takes over a run of the same plan whose process is gone, or makes a new run. */
-export const startRun = async ({ lake, plan, now, random, mode }: StartRequest): Promise<RunClaim> => {
+export const startRun = async ({ lake, plan, now, random, mode }: StartRequest): Promise<RunLease> => {
   const wanted: unknown = JSON.parse(JSON.stringify(plan))
   for (const { run, state, committed } of await listRuns(lake, { now }).catch(noLake)) {
     if (state !== 'gone' || !isSamePlan(await readPlan(lake, run).catch(() => undefined), wanted)) continue
-    const claim = await claimRun(lake, run, { now }).catch(takenByAnother)
-    if (claim === undefined) continue
-    if (committed === null) return claim
-    await removeCommittedRun(claim, committed)
+    const lease = await leaseRun(lake, run, { now }).catch(takenByAnother)
+    if (lease === undefined) continue
+    if (committed === null) return lease
+    await removeCommittedRun(lease, committed)
   }
   return createRun({ lake, plan, now, random, mode })
 }
@@ -73,12 +73,12 @@ const takenByAnother = (error: unknown): undefined => {
 }
 
 const PLAN: Form<RunPlan> = shapeOf<RunPlan>({
-  pipeline: text,
-  inputs: list(text),
-  cwd: text,
-  content: optional(text),
+  pipeline: anyText,
+  inputs: list(anyText),
+  cwd: anyText,
+  content: optional(anyText),
   again: yesNo,
-  limits: valuesOf(number),
+  limits: valuesOf(finiteNumber),
   settings: optional(valuesOf(anything)),
 })
 

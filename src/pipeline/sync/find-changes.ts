@@ -8,8 +8,8 @@ import { LIMITS } from '../../contract/limits.ts'
 import type { PullEntry, Snapshot } from '../../core/partition.ts'
 import { inLake, runPath } from '../../lake/lake/layout.ts'
 import { createRunFile, type RunFile, readRunFile } from '../../manifest/run-files.ts'
-import type { RunClaim } from '../../manifest/run-lease.ts'
-import { anything, fits, list, object } from '../../support/json-form.ts'
+import type { RunLease } from '../../manifest/run-lease.ts'
+import { anything, fits, list, objectOf } from '../../support/json-form.ts'
 import { sideBySide } from '../../support/side-by-side.ts'
 import { WINDOW_COMPANIES } from '../pull/close-gap.ts'
 import { IdSet, idsPath } from '../pull/id-set.ts'
@@ -49,22 +49,22 @@ export const syncSettings = (
 
 const FINDINGS: RunFile = { name: 'findings.json', what: 'its findings are' }
 
-const STORED = object({ new: list(anything), changed: list(anything) })
+const STORED = objectOf({ new: list(anything), changed: list(anything) })
 const isFindings = (value: unknown): value is SyncFindings => fits(STORED, value)
 
 /** Lists and compares, or takes what an earlier try of the run has found. */
 export const findChanges = async (
   service: PullService,
-  claim: RunClaim,
+  lease: RunLease,
   settings: PullSettings,
   plan: PullPlan,
   snapshot: Snapshot | null,
   options: SyncOptions,
 ): Promise<SyncFindings> => {
-  const stored = await readRunFile(claim, FINDINGS, isFindings)
+  const stored = await readRunFile(lease, FINDINGS, isFindings)
   if (stored) return stored
-  const folder = inLake(claim.lake, `${runPath(claim.run)}/listing`)
-  await makeRunFolder(claim, folder)
+  const folder = inLake(lease.lake, `${runPath(lease.run)}/listing`)
+  await makeRunFolder(lease, folder)
   const listing = listingOptions(service, settings, options)
   const paths = plan.windows.map((_, index) => join(folder, `${String(index).padStart(5, '0')}.jsonl`))
   await sideBySide(
@@ -76,7 +76,7 @@ export const findChanges = async (
   await listGapsOf(plan, paths, { ...listing, folder, keepLines: true, concurrency: options.concurrency })
   const compare = async (): Promise<Comparison> =>
     compareListing({
-      ...{ lake: claim.lake, snapshot, search: settings.search, memoryBytes: options.memoryBytes },
+      ...{ lake: lease.lake, snapshot, search: settings.search, memoryBytes: options.memoryBytes },
       files: await listingFiles(folder),
     })
   const first = await compare()
@@ -84,7 +84,7 @@ export const findChanges = async (
   if (first.absent && first.absent.length > 0) await listAgain(settings.search, first.absent, again, listing)
   const { absent, ...found } = first.absent?.length ? await compare() : first
   const findings = { ...found, ...(absent && { vanished: absent }) }
-  await createRunFile(claim, FINDINGS, findings)
+  await createRunFile(lease, FINDINGS, findings)
   return findings
 }
 
@@ -114,12 +114,12 @@ const listingOptions = (
 /** Windows of what is new or changed, in full. */
 export const openSync = async (
   service: PullService,
-  claim: RunClaim,
+  lease: RunLease,
   { search, currency, pageSize }: PullSettings,
   findings: SyncFindings,
   { concurrency, signal, onEvent }: SyncOptions,
 ): Promise<WindowSources> => {
-  await makeRunFolder(claim, windowsFolder(claim))
+  await makeRunFolder(lease, windowsFolder(lease))
   const ids = [...findings.new, ...findings.changed].sort((a, b) => a - b)
   const count = Math.ceil(ids.length / WINDOW_COMPANIES)
   const windows = Array.from({ length: count }, (_, at) => {
@@ -129,7 +129,7 @@ export const openSync = async (
     return { name, search, requested: null, growing: false, groups: groupsOf(some) }
   })
   return openWindowSources(windows, {
-    folder: windowsFolder(claim),
+    folder: windowsFolder(lease),
     ...{ content: 'companies', currency, concurrency, signal },
     service: service.origin,
     pull: async (index, path, stop) => {
@@ -150,12 +150,12 @@ export const openSync = async (
 /** What the manifest keeps of a sync: what was listed counts as received. */
 export const syncEntry = (
   service: PullService,
-  claim: RunClaim,
+  lease: RunLease,
   settings: PullSettings,
   plan: PullPlan,
   { listed }: SyncFindings,
 ): PullEntry =>
-  pullEntry(service.origin, claim, settings, plan, {
+  pullEntry(service.origin, lease, settings, plan, {
     received: listed,
     closed: Math.max(0, listed - plan.planned),
   })

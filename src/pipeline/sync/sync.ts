@@ -2,7 +2,7 @@
 
 import { randomBytes } from 'node:crypto'
 import type { PullEntry } from '../../core/partition.ts'
-import type { RunClaim } from '../../manifest/run-lease.ts'
+import type { RunLease } from '../../manifest/run-lease.ts'
 import { newestSnapshot } from '../../manifest/snapshots.ts'
 import type { ServiceCounters } from '../../source/service/service.ts'
 import { planOfRun, planPull } from '../pull/plan-pull.ts'
@@ -54,19 +54,19 @@ export const sync = async (
     limits: defaultLimits(options),
     settings: { url, ...settings },
   }
-  const claim = await startRun({
+  const lease = await startRun({
     lake: options.lake,
     plan,
     now: new Date(),
     random: randomBytes,
     mode: options.mode,
   })
-  return { ...(await workOnSync(claim, plan, settings, { ...options, service })), ...before }
+  return { ...(await workOnSync(lease, plan, settings, { ...options, service })), ...before }
 }
 
-/** Works on a run of a sync that is already claimed. */
+/** Works on a run of a sync that is already leased. */
 export const workOnSync = async (
-  claim: RunClaim,
+  lease: RunLease,
   plan: RunPlan,
   settings: PullSettings,
   options: SyncRunOptions,
@@ -77,19 +77,19 @@ export const workOnSync = async (
     ...{ nowMs: () => performance.now(), concurrency, signal, onEvent: onSync },
     memoryBytes: engineBytes,
   }
-  const snapshot = await orRelease(claim, () => newestSnapshot(lake))
-  const planned = await orGiveUp(claim, () =>
-    planOfRun(claim, () => planPull(service, settings, snapshot, shared)),
+  const snapshot = await orRelease(lease, () => newestSnapshot(lake))
+  const planned = await orGiveUp(lease, () =>
+    planOfRun(lease, () => planPull(service, settings, snapshot, shared)),
   )
   onSync?.({ kind: 'planned', ...planned })
-  const findings = await orRelease(claim, () =>
-    findChanges(service, claim, settings, planned.plan, snapshot, shared),
+  const findings = await orRelease(lease, () =>
+    findChanges(service, lease, settings, planned.plan, snapshot, shared),
   )
   onSync?.({ kind: 'compared', findings })
-  const entry = syncEntry(service, claim, settings, planned.plan, findings)
-  const opened = await orRelease(claim, () => openSync(service, claim, settings, findings, shared))
+  const entry = syncEntry(service, lease, settings, planned.plan, findings)
+  const opened = await orRelease(lease, () => openSync(service, lease, settings, findings, shared))
   try {
-    const summary = await workOn(claim, plan, opened.sources, { ...options, pulls: () => [entry] })
+    const summary = await workOn(lease, plan, opened.sources, { ...options, pulls: () => [entry] })
     const fetched = opened.checkpoints().reduce((sum, one) => sum + (one?.records ?? 0), 0)
     return { summary, entry, plan: planned.plan, findings, fetched, counters: service.counters() }
   } finally {

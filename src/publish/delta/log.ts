@@ -35,8 +35,8 @@ export const logFolder = (table: string): string => `${table}/${LOG_FOLDER}`
 
 /** Whether a table has a log. */
 export const hasLog = async (storage: Storage, table: string): Promise<boolean> =>
-  (await storage.look(`${logFolder(table)}/${numbered(0)}.json`)) !== null ||
-  (await storage.look(`${logFolder(table)}/_last_checkpoint`)) !== null
+  (await storage.stat(`${logFolder(table)}/${numbered(0)}.json`)) !== null ||
+  (await storage.stat(`${logFolder(table)}/_last_checkpoint`)) !== null
 
 export interface DeltaLogOptions {
   readonly storage: Storage

@@ -1,6 +1,6 @@
 /** A table's columns as a Delta schema. */
 
-import { type ColumnType, parseColumnType } from '../../lake/duckdb/parse-column-type.ts'
+import { type ColumnTypeTree, parseColumnType } from '../../lake/duckdb/parse-column-type.ts'
 import type { Table } from '../../lake/tables/tables.ts'
 import { isObject } from '../../support/json-form.ts'
 
@@ -27,7 +27,7 @@ const scalarType = (name: string): string => {
   return type
 }
 
-const deltaType = (type: ColumnType): unknown => {
+const deltaType = (type: ColumnTypeTree): unknown => {
   switch (type.kind) {
     case 'scalar':
       return scalarType(type.name)

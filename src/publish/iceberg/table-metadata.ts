@@ -3,7 +3,16 @@
 import { ToolkitError } from '../../core/errors.ts'
 import { fieldPaths } from '../../lake/tables/field-ids.ts'
 import type { Table } from '../../lake/tables/tables.ts'
-import { anything, fits, isObject, list, number, object, optional, text } from '../../support/json-form.ts'
+import {
+  anyText,
+  anything,
+  finiteNumber,
+  fits,
+  isObject,
+  list,
+  objectOf,
+  optional,
+} from '../../support/json-form.ts'
 import {
   type IcebergField,
   type IcebergSchema,
@@ -66,13 +75,13 @@ export const tableProperties = (table: Table): Readonly<Record<string, string>> 
   'schema.name-mapping.default': nameMapping(schemaFields(table)),
 })
 
-const METADATA = object({
+const METADATA = objectOf({
   'format-version': anything,
-  'table-uuid': text,
-  location: text,
+  'table-uuid': anyText,
+  location: anyText,
   schemas: list(anything),
   snapshots: optional(list(anything)),
-  'last-sequence-number': number,
+  'last-sequence-number': finiteNumber,
 })
 const isMetadata = (value: unknown): value is TableMetadata => fits(METADATA, value)
 

@@ -1,6 +1,6 @@
 /** A table of the lake as Iceberg declares it: schema with field ids, partitions, the names for files without ids. */
 
-import { type ColumnType, parseColumnType } from '../../lake/duckdb/parse-column-type.ts'
+import { type ColumnTypeTree, parseColumnType } from '../../lake/duckdb/parse-column-type.ts'
 import { fieldId, fieldPaths } from '../../lake/tables/field-ids.ts'
 import type { Table } from '../../lake/tables/tables.ts'
 import { PARTITION_FIELD_IDS } from './manifest-schemas.ts'
@@ -45,7 +45,7 @@ const idOf = (table: string, path: string): number => {
   throw new TypeError(`Column "${path}" of table "${table}" has no field id`)
 }
 
-const typeOf = (table: string, path: string, type: ColumnType): IcebergType => {
+const typeOf = (table: string, path: string, type: ColumnTypeTree): IcebergType => {
   switch (type.kind) {
     case 'scalar': {
       const name = SCALARS[type.name]

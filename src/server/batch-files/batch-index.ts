@@ -8,14 +8,14 @@ import { BATCHES_FOLDER, batchesPath, inLake, parseBatchesName } from '../../lak
 import { readFileList } from '../../manifest/file-list.ts'
 import { sha256Of } from '../../support/hash.ts'
 import {
+  anyText,
   anything,
+  finiteNumber,
   fits,
   list,
-  number,
-  object,
+  objectOf,
   parseAs,
   sha256,
-  text,
   textLike,
 } from '../../support/json-form.ts'
 import { listFolder } from '../../support/list-files.ts'
@@ -36,15 +36,15 @@ export const batchSnapshots = async (lake: string): Promise<readonly number[]> =
   return entries.flatMap(({ name }) => parseBatchesName(name) ?? []).sort((a, b) => b - a)
 }
 
-const STORED = object({
-  snapshot: number,
+const STORED = objectOf({
+  snapshot: finiteNumber,
   files: list(
     // Its name becomes part of a path.
-    object({
-      BatchFileId: text,
+    objectOf({
+      BatchFileId: anyText,
       FileName: textLike(/^[\w-]+\.jsonl\.br$/, 'a name'),
       sha256,
-      SizeInBytes: number,
+      SizeInBytes: finiteNumber,
     }),
   ),
 })

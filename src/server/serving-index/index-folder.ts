@@ -13,8 +13,8 @@ import {
 import { createIfAbsent, fsyncFolder } from '../../support/durable-files.ts'
 import { PRIVATE_FILE } from '../../support/file-modes.ts'
 import { sha256Of } from '../../support/hash.ts'
-import { fits, isObject, number, object, text, valuesOf } from '../../support/json-form.ts'
-import { listFolder, look } from '../../support/list-files.ts'
+import { anyText, finiteNumber, fits, isObject, objectOf, valuesOf } from '../../support/json-form.ts'
+import { listFolder, statPath } from '../../support/list-files.ts'
 import { temporaryLiveness, temporaryName } from '../../support/process-identity.ts'
 import {
   COPY_CONTRACT,
@@ -27,10 +27,16 @@ import {
 /** What a copy has to be of, to be used in place of a new one. */
 export type WantedCopy = Pick<CopyDescription, 'snapshot' | 'snapshotSha256' | 'embedder'>
 
-const DESCRIPTION = object({
-  ...{ version: number, contract: text, snapshot: number, snapshotTime: text, snapshotSha256: text },
-  records: valuesOf(number),
-  embedder: object({ name: text, dimensions: number }),
+const DESCRIPTION = objectOf({
+  ...{
+    version: finiteNumber,
+    contract: anyText,
+    snapshot: finiteNumber,
+    snapshotTime: anyText,
+    snapshotSha256: anyText,
+  },
+  records: valuesOf(finiteNumber),
+  embedder: objectOf({ name: anyText, dimensions: finiteNumber }),
 })
 const isDescription = (value: unknown): value is CopyDescription => fits(DESCRIPTION, value)
 
@@ -57,7 +63,7 @@ const readDescription = async (folder: string): Promise<FoundCopy | null> => {
   try {
     text = await readFile(join(folder, DESCRIPTION_FILE), 'utf8')
   } catch (error) {
-    if (systemCode(error) === 'ENOENT' && (await look(folder)) === null) return null
+    if (systemCode(error) === 'ENOENT' && (await statPath(folder)) === null) return null
     throw copyUnusable(folder, `it has no readable "${DESCRIPTION_FILE}"`, error)
   }
   const value = parse(text)
@@ -89,7 +95,7 @@ const damageOfCopy = async (folder: string, file: NamedFile): Promise<string | n
     const damage = await checkNamedFile(folder, file)
     return damage && `"${name}" is damaged: ${damage.detail}`
   }
-  const found = await look(join(folder, name))
+  const found = await statPath(join(folder, name))
   if (found?.kind !== 'file') return `"${name}" is missing`
   return found.bytes === bytes ? null : `"${name}" has ${found.bytes} bytes, expected ${bytes}`
 }

@@ -5,7 +5,7 @@ import { type FileHandle, rename } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { Writable } from 'node:stream'
 import { writeError } from '../../core/errors.ts'
-import type { Relation } from '../../core/relation.ts'
+import type { TableRows } from '../../core/table-rows.ts'
 import { discard, EarlySync, fsyncFolder, makeFolder } from '../../support/durable-files.ts'
 import { FILE_FLAGS, openFile } from '../../support/file-modes.ts'
 import { temporaryName } from '../../support/process-identity.ts'
@@ -31,7 +31,7 @@ export type ArrowOptions = Omit<WriteArrowOptions, 'onBytes' | 'memory'>
  */
 export const writeArrowStream = async (
   target: Writable,
-  relation: Relation,
+  relation: TableRows,
   options: ArrowOptions,
 ): Promise<number> => {
   const { writeArrow } = await import('./write-arrow.ts')
@@ -44,13 +44,16 @@ export const writeArrowStream = async (
  *
  * @throws {ToolkitError} `DISK_FULL`, `WRITE_FAILED`, and as `writeArrowStream`
  */
-export const writeArrowFile = (path: string, relation: Relation, options: ArrowOptions): Promise<ArrowFile> =>
-  writeWhole(path, relation, options, () => {})
+export const writeArrowFile = (
+  path: string,
+  relation: TableRows,
+  options: ArrowOptions,
+): Promise<ArrowFile> => writeWhole(path, relation, options, () => {})
 
 /** The same, with the file's hash; taken while it is written, for to read it again takes as long as to write it. */
 export const writeHashedArrowFile = async (
   path: string,
-  relation: Relation,
+  relation: TableRows,
   options: ArrowOptions,
 ): Promise<HashedArrowFile> => {
   const hash = createHash('sha256')
@@ -60,7 +63,7 @@ export const writeHashedArrowFile = async (
 
 const writeWhole = async (
   path: string,
-  relation: Relation,
+  relation: TableRows,
   options: ArrowOptions,
   onPart: (part: Uint8Array) => void,
 ): Promise<ArrowFile> => {
@@ -104,7 +107,7 @@ const finish = async (handle: FileHandle, temporary: string, path: string): Prom
 /** @param failed throws what an error of the file is; those of the rows are the engine's and pass through */
 const writeRows = async (
   handle: FileHandle,
-  relation: Relation,
+  relation: TableRows,
   options: WriteArrowOptions,
   failed: (error: unknown) => never,
 ): Promise<number> => {

@@ -3,7 +3,7 @@
 import type { Writable } from 'node:stream'
 import { makeData, RecordBatch, type Schema, Struct } from 'apache-arrow'
 import { ToolkitError } from '../../core/errors.ts'
-import type { RawChunk, Relation } from '../../core/relation.ts'
+import type { RawChunk, TableRows } from '../../core/table-rows.ts'
 import { type ArrowColumn, arrowColumn, arrowSchema } from './arrow-types.ts'
 import type { Memory } from './byte-buffer.ts'
 import { type Collected, collectValues, withNumbers } from './collect-values.ts'
@@ -38,7 +38,7 @@ const TEXT_ROWS = 64
  * errors pass through
  */
 export const writeArrow = async (
-  relation: Relation,
+  relation: TableRows,
   target: Writable,
   { kind, table, memory = 'fresh', onBytes, onRows, signal }: WriteArrowOptions,
 ): Promise<number> => {

@@ -1,7 +1,7 @@
 /** Columns of a relation as PostgreSQL has them: the type there, and the text by which COPY takes a value. */
 
 import { ToolkitError } from '../../core/errors.ts'
-import type { CopyFormat, RelationColumn } from '../../core/relation.ts'
+import type { CopyFormat, RowColumn } from '../../core/table-rows.ts'
 import { ident } from '../../lake/duckdb/sql.ts'
 
 /** A column of a table of PostgreSQL; `type` as `format_type` writes it. */
@@ -62,7 +62,7 @@ export const checkName = (what: string, name: string): void => {
 }
 
 /** @throws {ToolkitError} TARGET_REFUSED for a name that PostgreSQL cannot hold */
-export const targetColumns = (columns: readonly RelationColumn[]): readonly TargetColumn[] =>
+export const targetColumns = (columns: readonly RowColumn[]): readonly TargetColumn[] =>
   columns.map(({ name, type }) => {
     checkName('a column', name)
     return { name, type: targetType(type) }
@@ -77,7 +77,7 @@ const jsonOf = (json: string): string => String.raw`CASE WHEN contains(${json}, 
   THEN replace(replace(replace(${json}, '\\', chr(1)), '\u0000', chr(0)), chr(1), '\\') ELSE ${json} END`
 
 /** A value as PostgreSQL reads it. */
-const valueText = ({ name, type }: RelationColumn): string => {
+const valueText = ({ name, type }: RowColumn): string => {
   const column = ident(name)
   if (isNested(type)) return jsonOf(`to_json(${column})::VARCHAR`)
   switch (targetType(type)) {
@@ -108,7 +108,7 @@ const quoted = (text: string): string => `'"' || replace(${text}, '"', '""') || 
  * alone in its row is always in quotes.
  */
 export const copyForm = (
-  columns: readonly RelationColumn[],
+  columns: readonly RowColumn[],
 ): { readonly select: (from: string) => string; readonly format: CopyFormat } => {
   const [only] = columns
   const format = { kind: 'csv', nullText: '', header: false } as const

@@ -61,7 +61,7 @@ export const loadRun = async (client: Client, run: RunToLoad): Promise<ReadonlyM
   // Two runs at once would wait for each other's rows in turn.
   await client.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [`firmlake ${run.schema}`])
   await makeSchema(client, run.schema)
-  if (!(await claimRun(loader))) return loader.replaced
+  if (!(await registerRun(loader))) return loader.replaced
   const tables: Loading[] = []
   for (const table of stagedTables(run.files)) tables.push(await prepare(loader, table))
   for (const table of tables) if (table.declared === undefined) await replaceWhole(loader, table)
@@ -73,7 +73,7 @@ export const loadRun = async (client: Client, run: RunToLoad): Promise<ReadonlyM
 }
 
 /** Notes the run as loaded. @returns whether it was not before */
-const claimRun = async ({ client, run }: Loader): Promise<boolean> => {
+const registerRun = async ({ client, run }: Loader): Promise<boolean> => {
   const { rowCount } = await client.query(
     `INSERT INTO ${qualified(run.schema, LOADS_TABLE)} (run, partitions) VALUES ($1, $2) ON CONFLICT DO NOTHING`,
     [run.run, countPartitions(run.files)],

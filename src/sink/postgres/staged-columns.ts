@@ -4,7 +4,7 @@ import { readFile, stat } from 'node:fs/promises'
 import { systemCode, ToolkitError } from '../../core/errors.ts'
 import type { FileEntry } from '../../core/partition.ts'
 import { replaceDurably } from '../../support/durable-files.ts'
-import { type Form, object, parseAs, someOf, text } from '../../support/json-form.ts'
+import { anyText, type Form, objectOf, parseAs, someOf } from '../../support/json-form.ts'
 import type { TargetColumn } from './column-types.ts'
 
 const columnsPath = (staged: string): string => `${staged}.columns.json`
@@ -12,7 +12,7 @@ const columnsPath = (staged: string): string => `${staged}.columns.json`
 export const writeColumns = (staged: string, columns: readonly TargetColumn[]): Promise<void> =>
   replaceDurably(columnsPath(staged), `${JSON.stringify(columns)}\n`)
 
-const COLUMNS: Form<readonly TargetColumn[]> = someOf(object({ name: text, type: text }))
+const COLUMNS: Form<readonly TargetColumn[]> = someOf(objectOf({ name: anyText, type: anyText }))
 
 /** @throws {ToolkitError} TARGET_FAILED when it is not there */
 export const readColumns = async (staged: string): Promise<readonly TargetColumn[]> => {

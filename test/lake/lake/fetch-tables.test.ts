@@ -13,7 +13,7 @@ import {
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import type { FileEntry, Snapshot } from '../../../src/core/partition.ts'
-import { type CheckOptions, type FileCheck, fetchTables } from '../../../src/lake/lake/fetch-tables.ts'
+import { type FetchTablesOptions, type FileCheck, fetchTables } from '../../../src/lake/lake/fetch-tables.ts'
 import { listedFiles } from '../../../src/manifest/listed-files.ts'
 import { flipBit } from '../../manifest/damage.ts'
 import { type Bench, companyLines, openBench } from '../../pipeline/batch-bench.ts'
@@ -41,7 +41,7 @@ const CHECKS: readonly FileCheck[] = ['every-read', 'first-read', 'never']
 const TABLES = ['companies', 'financials']
 
 /** How many files were read for their hashes. */
-const hashed = async (check: FileCheck, more: CheckOptions = {}): Promise<number> => {
+const hashed = async (check: FileCheck, more: FetchTablesOptions = {}): Promise<number> => {
   let files = 0
   await fetchTables(one.lake, snapshot, TABLES, {
     check,

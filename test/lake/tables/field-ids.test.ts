@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { Engine } from '../../../src/lake/duckdb/engine.ts'
-import { type ColumnType, parseColumnType } from '../../../src/lake/duckdb/parse-column-type.ts'
+import { type ColumnTypeTree, parseColumnType } from '../../../src/lake/duckdb/parse-column-type.ts'
 import { ident, literal } from '../../../src/lake/duckdb/sql.ts'
 import { fieldId, fieldIds, fieldPaths } from '../../../src/lake/tables/field-ids.ts'
 import { TABLES } from '../../../src/lake/tables/tables.ts'
@@ -8,7 +8,7 @@ import { sha256Of } from '../../../src/support/hash.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
 /** A column's path and those within it. */
-const pathsOf = (path: string, type: ColumnType): string[] => {
+const pathsOf = (path: string, type: ColumnTypeTree): string[] => {
   switch (type.kind) {
     case 'scalar':
       return [path]

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 import { ToolkitError } from '../../../src/core/errors.ts'
 import { inLake, loadPath, MANIFEST_FOLDER, RUNS_FOLDER } from '../../../src/lake/lake/layout.ts'
 import { commitRun } from '../../../src/manifest/commit.ts'
-import type { RunClaim } from '../../../src/manifest/run-lease.ts'
+import type { RunLease } from '../../../src/manifest/run-lease.ts'
 import { createRun, listRuns } from '../../../src/manifest/runs.ts'
 import { verifyLake } from '../../../src/manifest/verify.ts'
 import { clearDeadCompactions, giveUpCompaction } from '../../../src/pipeline/compact/dead-compactions.ts'
@@ -16,22 +16,22 @@ import { temporaryFolder } from '../../support/temporary-folder.ts'
 const PLAN = { pipeline: 'compact', inputs: [], cwd: '', again: false, limits: {} }
 
 /** A compaction that has put one file into its place. */
-const beginCompaction = async (lake: string, process = DEAD): Promise<RunClaim> => {
-  const claim = await createRun({ lake, plan: PLAN, now: new Date(), random: randomBytes, process })
-  const path = inLake(lake, `${loadPath('companies', claim.run)}/new.parquet`)
+const beginCompaction = async (lake: string, process = DEAD): Promise<RunLease> => {
+  const lease = await createRun({ lake, plan: PLAN, now: new Date(), random: randomBytes, process })
+  const path = inLake(lake, `${loadPath('companies', lease.run)}/new.parquet`)
   await mkdir(dirname(path), { recursive: true })
   await writeFile(path, 'rows')
-  return claim
+  return lease
 }
 
-const filesOf = async (lake: string, { run }: RunClaim): Promise<string[]> =>
+const filesOf = async (lake: string, { run }: RunLease): Promise<string[]> =>
   readdir(inLake(lake, loadPath('companies', run))).catch(() => [])
 
 test('clearDeadCompactions removes what a dead compaction has written', async () => {
   const lake = await temporaryFolder()
-  const claim = await beginCompaction(lake)
+  const lease = await beginCompaction(lake)
   await clearDeadCompactions(lake, new Date())
-  expect(await filesOf(lake, claim)).toEqual([])
+  expect(await filesOf(lake, lease)).toEqual([])
   expect(await readdir(inLake(lake, RUNS_FOLDER))).toEqual([])
 })
 
@@ -55,12 +55,12 @@ test('clearDeadCompactions removes what a process that is gone was writing of th
 
 test('clearDeadCompactions keeps the files of one that had committed', async () => {
   const lake = await temporaryFolder()
-  const { claim, entries } = await stageRun(lake, ['a'], DEAD)
-  await writeFile(inLake(lake, `${RUNS_FOLDER}/${claim.run}/plan.json`), JSON.stringify(PLAN))
-  await placeStaged({ claim, entries, runFiles: [] })
+  const { lease, entries } = await stageRun(lake, ['a'], DEAD)
+  await writeFile(inLake(lake, `${RUNS_FOLDER}/${lease.run}/plan.json`), JSON.stringify(PLAN))
+  await placeStaged({ lease, entries, runFiles: [] })
   const partitions = entries.map(({ partition }) => partition)
   await commitRun({
-    claim,
+    lease,
     pipeline: 'compact',
     tool: 'firmlake 0.1.0',
     partitions,
@@ -80,7 +80,7 @@ test('clearDeadCompactions leaves other runs and a compaction at work alone', as
   const working = await beginCompaction(lake, thisProcess())
   await clearDeadCompactions(lake, new Date())
   const runs = (await listRuns(lake, { now: new Date() })).map(({ run }) => run)
-  expect(runs).toEqual([other.claim.run, working.run].sort())
+  expect(runs).toEqual([other.lease.run, working.run].sort())
   expect(await filesOf(lake, working)).toEqual(['new.parquet'])
 })
 

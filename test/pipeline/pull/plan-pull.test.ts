@@ -344,6 +344,6 @@ test('makeRunFolder names what cannot be made', async () => {
   const lake = await temporaryFolder()
   const one = join(lake, 'file')
   await writeFile(one, '')
-  const claim = { lake, run: '20261121T094500123Z-1f9a2c', number: 1, base: 0 }
-  await expect(makeRunFolder(claim, join(one, 'windows'))).rejects.toMatchObject({ code: 'WRITE_FAILED' })
+  const lease = { lake, run: '20261121T094500123Z-1f9a2c', number: 1, base: 0 }
+  await expect(makeRunFolder(lease, join(one, 'windows'))).rejects.toMatchObject({ code: 'WRITE_FAILED' })
 })

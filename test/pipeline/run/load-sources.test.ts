@@ -8,7 +8,7 @@ import type { PullEntry } from '../../../src/core/partition.ts'
 import type { Source } from '../../../src/core/source.ts'
 import { inLake } from '../../../src/lake/lake/layout.ts'
 import { journalPath, readJournal } from '../../../src/manifest/journal.ts'
-import type { RunClaim } from '../../../src/manifest/run-lease.ts'
+import type { RunLease } from '../../../src/manifest/run-lease.ts'
 import { listRuns, listRunIds as runsOf } from '../../../src/manifest/runs.ts'
 import { readSnapshot } from '../../../src/manifest/snapshots.ts'
 import { type WorkOptions, workOn } from '../../../src/pipeline/run/load-into-lake.ts'
@@ -56,7 +56,7 @@ const watched = (name: string, lines: readonly string[], more: Partial<Source> =
   return { calls, source }
 }
 
-const claimIn = (lake: string): Promise<RunClaim> =>
+const leaseIn = (lake: string): Promise<RunLease> =>
   startRun({ lake, plan: PLAN, now: new Date(), random: randomBytes })
 
 const work = async (
@@ -64,7 +64,7 @@ const work = async (
   sources: readonly Source[],
   options: Partial<WorkOptions> = {},
 ): Promise<BatchSummary> =>
-  workOn(await claimIn(lake), PLAN, sources, { lake, limit: { kind: 'count', lines: 0 }, ...options })
+  workOn(await leaseIn(lake), PLAN, sources, { lake, limit: { kind: 'count', lines: 0 }, ...options })
 
 const failing = (name: string): Source => ({
   ...watched(name, []).source,
@@ -175,16 +175,16 @@ test('a source with a key is loaded anew when its bytes are others than in the t
 
 test('a source is released when all its partitions stand in the journal', async () => {
   const lake = await temporaryFolder()
-  const claim = await claimIn(lake)
+  const lease = await leaseIn(lake)
   const lines = companyLines(100)
   let journaled = 0
   const { source } = watched('one', lines, {
     release: async () => {
-      const entries = await readJournal(lake, claim.run)
+      const entries = await readJournal(lake, lease.run)
       journaled = entries.reduce((sum, { partition }) => sum + partition.counts.records, 0)
     },
   })
-  await workOn(claim, PLAN, [source], { lake, limit: { kind: 'count', lines: 0 } })
+  await workOn(lease, PLAN, [source], { lake, limit: { kind: 'count', lines: 0 } })
   expect(journaled).toBe(lines.length)
 })
 
@@ -218,7 +218,7 @@ test('the next source is fetched while one is loaded, and is stopped and waited 
 
 test('a run is given up only when its sources have stopped', async () => {
   const lake = await temporaryFolder()
-  const claim = await claimIn(lake)
+  const lease = await leaseIn(lake)
   const stopped: string[] = []
   const source: Source = {
     ...failing('one'),
@@ -228,7 +228,7 @@ test('a run is given up only when its sources have stopped', async () => {
       stopped.push(...runs.map(({ state }) => state))
     },
   }
-  const run = workOn(claim, PLAN, [source], { lake, limit: { kind: 'count', lines: 0 } })
+  const run = workOn(lease, PLAN, [source], { lake, limit: { kind: 'count', lines: 0 } })
   await expect(run).rejects.toMatchObject({ code: 'SERVICE_FAILED' })
   expect(stopped).toEqual(['live'])
   expect(await listRuns(lake, { now: new Date() })).toMatchObject([{ state: 'gone' }])
@@ -248,9 +248,9 @@ const pullOf = (run: string, asOf: string): PullEntry => ({
 test('a pull of which nothing came is recorded too, behind those before it', async () => {
   const lake = await temporaryFolder()
   for (const day of ['2025-01-01', '2025-01-02']) {
-    const claim = await claimIn(lake)
+    const lease = await leaseIn(lake)
     const options = { lake, limit: { kind: 'count', lines: 0 } } as const
-    await workOn(claim, PLAN, [], { ...options, pulls: () => [pullOf(claim.run, day)] })
+    await workOn(lease, PLAN, [], { ...options, pulls: () => [pullOf(lease.run, day)] })
   }
   const { snapshot, pulls, partitions, files } = await readSnapshot(lake)
   expect([snapshot, partitions, files]).toEqual([2, [], []])
@@ -263,7 +263,7 @@ test('another search does not take up the run', async () => {
   const lake = await temporaryFolder()
   await expect(work(lake, [failing('one')])).rejects.toThrow()
   const other = { ...PLAN, settings: { search: { CountryCode: ['NO'] } } }
-  const claim = await startRun({ lake, plan: other, now: new Date(), random: randomBytes })
-  expect(claim.number).toBe(1)
-  expect((await claimIn(lake)).number).toBe(3)
+  const lease = await startRun({ lake, plan: other, now: new Date(), random: randomBytes })
+  expect(lease.number).toBe(1)
+  expect((await leaseIn(lake)).number).toBe(3)
 })

@@ -6,7 +6,7 @@ import { releaseRun } from '../../../src/manifest/run-lease.ts'
 import { createRun } from '../../../src/manifest/runs.ts'
 import { createSnapshot } from '../../../src/manifest/snapshots.ts'
 import { startRun } from '../../../src/pipeline/run/start-run.ts'
-import { look } from '../../../src/support/list-files.ts'
+import { statPath } from '../../../src/support/list-files.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
 const PLAN = { pipeline: 'convert', inputs: ['a'], cwd: '/', again: false, limits: {} }
@@ -27,7 +27,7 @@ test('startRun writes the record of a commit that a crash cut off before it', as
     files: [],
   })
   await releaseRun(dead)
-  const claim = await startRun(request)
-  expect(claim.run).not.toBe(dead.run)
-  expect(await look(inLake(lake, recordPath(1)))).not.toBeNull()
+  const lease = await startRun(request)
+  expect(lease.run).not.toBe(dead.run)
+  expect(await statPath(inLake(lake, recordPath(1)))).not.toBeNull()
 })

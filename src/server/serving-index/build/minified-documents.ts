@@ -4,7 +4,7 @@ import type { Field } from '../../../contract/fields.ts'
 import { MINIFIED_INFO } from '../../../contract/objects.ts'
 import { ident, literal } from '../../../lake/duckdb/sql.ts'
 import type { FieldColumn } from '../../../lake/tables/columns.ts'
-import { member, objectText, valueText } from '../../../lake/tables/json-text.ts'
+import { jsonMember, objectText, valueText } from '../../../lake/tables/json-text.ts'
 import { COMPANY_COLUMNS } from '../../../lake/tables/record-columns.ts'
 
 const PARTS = ['BasicDetails', 'MetaData', 'EnhancedDetails']
@@ -33,7 +33,7 @@ const fieldText = (field: Field, column: FieldColumn): string => {
 /** `internal_id, document`. @param companies a relation with the columns of the lake's `companies` */
 export const minifiedDocuments = (companies: string): string => {
   const members = Object.entries(MINIFIED_INFO.fields).map(([name, field]) =>
-    member(name, fieldText(field, columnOf(name))),
+    jsonMember(name, fieldText(field, columnOf(name))),
   )
-  return `SELECT internal_id, ${objectText([member('MinifiedInfo', objectText(members))])} AS document FROM ${companies}`
+  return `SELECT internal_id, ${objectText([jsonMember('MinifiedInfo', objectText(members))])} AS document FROM ${companies}`
 }

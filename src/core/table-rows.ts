@@ -26,7 +26,7 @@ export interface CopyReceipt {
 }
 
 /** A column of a relation: its name and DuckDB's name of its type. */
-export interface RelationColumn {
+export interface RowColumn {
   readonly name: string
   readonly type: string
 }
@@ -70,11 +70,11 @@ export interface RawChunks {
   readonly chunks: AsyncIterable<RawChunk>
 }
 
-export interface Relation {
+export interface TableRows {
   /** The columns, without reading a row. */
-  columns(): Promise<readonly RelationColumn[]>
+  columns(): Promise<readonly RowColumn[]>
   /** The statement itself: what a sink puts around it (casts, order) is again a relation of the same session. */
-  select(wrap: (from: string) => string): Relation
+  select(wrap: (from: string) => string): TableRows
   /** Writes all rows to a new file, by the engine's own writer. */
   copyTo(path: string, format: CopyFormat): Promise<CopyReceipt>
   /** All rows as objects, chunk by chunk; for sinks that are not files of the engine. */

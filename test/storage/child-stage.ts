@@ -5,5 +5,5 @@ import { hashFile } from '../../src/support/hash.ts'
 
 const [address = '', from = ''] = process.argv.slice(2)
 const { bytes, sha256 } = await hashFile(from)
-await openStorage(address).keep(from, { path: 'companies/load=1/p-0.parquet', bytes, sha256 })
+await openStorage(address).stage(from, { path: 'companies/load=1/p-0.parquet', bytes, sha256 })
 console.log(process.resourceUsage().maxRSS * 1024)

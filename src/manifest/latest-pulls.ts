@@ -4,7 +4,7 @@ import type { PartitionEntry, PullEntry, Snapshot } from '../core/partition.ts'
 import { loadedPartitions, sourceOf } from './loaded-sources.ts'
 
 /** The newest pull of one search, and how often it was pulled in all. */
-export interface PullSummary extends PullEntry {
+export interface LatestPull extends PullEntry {
   readonly pulls: number
 }
 
@@ -22,7 +22,7 @@ const searchKey = ({ content, service, search, currency }: PullEntry): string =>
   JSON.stringify([content, service, currency, Object.entries(search).sort()])
 
 /** The newest pull of each search, in the order of commits. */
-export const latestPulls = ({ pulls = [] }: Pick<Snapshot, 'pulls'>): readonly PullSummary[] =>
+export const latestPulls = ({ pulls = [] }: Pick<Snapshot, 'pulls'>): readonly LatestPull[] =>
   [...Map.groupBy(pulls, searchKey).values()].flatMap((same) => {
     const newest = same.at(-1)
     return newest ? [{ ...newest, pulls: same.length }] : []

@@ -1,12 +1,12 @@
-/** A process that takes over a run and stays: `child-claims.ts <lake> <run>`; prints `mine` or the error's code. */
+/** A process that takes over a run and stays: `child-leases.ts <lake> <run>`; prints `mine` or the error's code. */
 
 import { setTimeout as pause } from 'node:timers/promises'
 import { ToolkitError } from '../../src/core/errors.ts'
-import { claimRun } from '../../src/manifest/run-lease.ts'
+import { leaseRun } from '../../src/manifest/run-lease.ts'
 
 const [lake = '', run = ''] = process.argv.slice(2)
 try {
-  await claimRun(lake, run, { now: new Date() })
+  await leaseRun(lake, run, { now: new Date() })
   console.log('mine')
 } catch (error) {
   console.log(error instanceof ToolkitError ? error.code : error)

@@ -8,14 +8,14 @@
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import {
-  type BatchSummary,
   BlockMemory,
   DEFAULT_MEMORY_BYTES,
   decodeBlocks,
   divideMemory,
   Engine,
   inLake,
-  loadBatches,
+  type LoadSummary,
+  loadSources,
   localSources,
   newSeenSets,
   openLoader,
@@ -39,7 +39,7 @@ export const convertBatches = async ({
   inputs,
   lake,
   sink = parquetLake({ lake }),
-}: ConvertBatches): Promise<BatchSummary> => {
+}: ConvertBatches): Promise<LoadSummary> => {
   const sources = await localSources(inputs)
   const { engineBytes, blockBytes } = divideMemory(DEFAULT_MEMORY_BYTES)
   const plan = {
@@ -60,7 +60,7 @@ export const convertBatches = async ({
   const memory = new BlockMemory()
   try {
     const loader = await openLoader(engine, { spoolFolder: join(folder, 'spool'), seen })
-    return await loadBatches(
+    return await loadSources(
       {
         sources,
         decode: (source, onInput) =>

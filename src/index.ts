@@ -61,10 +61,10 @@ export { parseSearch } from './pipeline/pull/search.ts'
 export type { CurrencyChange } from './pipeline/run/currency-change.ts'
 export { DEFAULT_MEMORY_BYTES, divideMemory } from './pipeline/run/divide-memory.ts'
 export {
-  type BatchOptions,
-  type BatchParts,
-  type BatchSummary,
-  loadBatches,
+  type LoadSourcesOptions,
+  type LoadSourcesParts,
+  type LoadSummary,
+  loadSources,
 } from './pipeline/run/load-sources.ts'
 export type { Progress, RunEvent } from './pipeline/run/progress.ts'
 export { parseQuarantineLimit, type QuarantineLimit } from './pipeline/run/quarantine-limit.ts'

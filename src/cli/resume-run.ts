@@ -7,8 +7,8 @@ import { filesOfRun } from '../pipeline/batch-files/batch-sources.ts'
 import { serviceOfBatches, workOnBatches } from '../pipeline/batch-files/pull-batch-files.ts'
 import { replay } from '../pipeline/convert/convert.ts'
 import { settingsOf, workOnPull } from '../pipeline/pull/pull.ts'
-import { type RunOptions, workOn } from '../pipeline/run/load-into-lake.ts'
-import type { BatchSummary } from '../pipeline/run/load-sources.ts'
+import { loadIntoLake, type RunOptions } from '../pipeline/run/load-into-lake.ts'
+import type { LoadSummary } from '../pipeline/run/load-sources.ts'
 import { planOf, type RunPlan } from '../pipeline/run/start-run.ts'
 import { workOnSync } from '../pipeline/sync/sync.ts'
 import { localSources } from '../source/local-sources.ts'
@@ -25,7 +25,7 @@ export interface ResumeOptions extends RunOptions {
 }
 
 export type Resumed =
-  | { readonly kind: 'worked'; readonly summary: BatchSummary }
+  | { readonly kind: 'worked'; readonly summary: LoadSummary }
   /** It had committed before its process went; only its folder was left. */
   | { readonly kind: 'committed'; readonly run: string; readonly snapshot: number }
 
@@ -51,7 +51,7 @@ export const resumeRun = async (run: string, options: ResumeOptions): Promise<Re
   }
 }
 
-const goOn = async (lease: RunLease, options: ResumeOptions): Promise<BatchSummary> => {
+const goOn = async (lease: RunLease, options: ResumeOptions): Promise<LoadSummary> => {
   const { lake, run } = lease
   const plan = await planOf(lake, run)
   if (plan.pipeline === 'replay') return replayAgain(lease, plan, options)
@@ -62,11 +62,11 @@ const goOn = async (lease: RunLease, options: ResumeOptions): Promise<BatchSumma
   const sources = await localSources(plan.inputs, plan.cwd)
   const once = sources.find(({ fingerprint }) => fingerprint === undefined)
   if (once) throw notResumable(run, `"${once.name}" cannot be read again`)
-  return workOn(lease, plan, sources, options)
+  return loadIntoLake(lease, plan, sources, options)
 }
 
 /** The same replay once more takes over the run, as soon as it is given up here. */
-const replayAgain = async (lease: RunLease, plan: RunPlan, options: RunOptions): Promise<BatchSummary> => {
+const replayAgain = async (lease: RunLease, plan: RunPlan, options: RunOptions): Promise<LoadSummary> => {
   const { lake, run } = lease
   const waiting = new Map((await quarantineFiles({ lake })).map((file) => [file.sha256, file]))
   const files = plan.inputs.flatMap((sha256) => waiting.get(sha256) ?? [])
@@ -76,7 +76,7 @@ const replayAgain = async (lease: RunLease, plan: RunPlan, options: RunOptions):
 }
 
 /** The token is never kept: it comes from where the command is told to look. */
-const pullAgain = async (lease: RunLease, plan: RunPlan, options: ResumeOptions): Promise<BatchSummary> => {
+const pullAgain = async (lease: RunLease, plan: RunPlan, options: ResumeOptions): Promise<LoadSummary> => {
   const { url, settings } = settingsOf(lease.run, plan)
   const { concurrency, ...call } = options.service ?? DEFAULT_SERVICE
   const service = await serviceOf({ ...call, concurrency, url })
@@ -88,11 +88,7 @@ const pullAgain = async (lease: RunLease, plan: RunPlan, options: ResumeOptions)
   }
 }
 
-const batchesAgain = async (
-  lease: RunLease,
-  plan: RunPlan,
-  options: ResumeOptions,
-): Promise<BatchSummary> => {
+const batchesAgain = async (lease: RunLease, plan: RunPlan, options: ResumeOptions): Promise<LoadSummary> => {
   const url = serviceOfBatches(lease.run, plan)
   const files = await filesOfRun(lease, () => {
     throw notResumable(lease.run, 'interrupted before its file list was saved')

@@ -3,7 +3,7 @@
 import { existsSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import type { BatchSummary } from '../../src/pipeline/run/load-sources.ts'
+import type { LoadSummary } from '../../src/pipeline/run/load-sources.ts'
 import { companyLines, relationsLine } from '../pipeline/batch-bench.ts'
 import {
   type BatchService,
@@ -19,7 +19,7 @@ interface Report {
   readonly run: string | null
   readonly snapshot: number | null
   readonly records: number
-  readonly skipped: BatchSummary['skipped']
+  readonly skipped: LoadSummary['skipped']
 }
 interface Status {
   readonly snapshot: number | null

@@ -8,7 +8,7 @@ import { expect, test } from 'vitest'
 import type { DeliverySink } from '../../src/core/sink.ts'
 import type { Source } from '../../src/core/source.ts'
 import { literal } from '../../src/lake/duckdb/sql.ts'
-import { defaultLimits, workOn } from '../../src/pipeline/run/load-into-lake.ts'
+import { defaultLimits, loadIntoLake } from '../../src/pipeline/run/load-into-lake.ts'
 import { startRun } from '../../src/pipeline/run/start-run.ts'
 import { deliver } from '../../src/pipeline/targets/deliver.ts'
 import { companyLine, openBench } from '../pipeline/batch-bench.ts'
@@ -33,7 +33,7 @@ test('the custom source loads what it is given', async () => {
   }
   const plan = { pipeline: 'records', inputs: ['mine'], cwd: '', again: false, limits: defaultLimits({}) }
   const lease = await startRun({ lake, plan, now: new Date(), random: randomBytes })
-  const { partitions } = await workOn(lease, plan, [recordSource('mine', records())], {
+  const { partitions } = await loadIntoLake(lease, plan, [recordSource('mine', records())], {
     lake,
     limit: { kind: 'count', lines: 0 },
   })

@@ -14,7 +14,7 @@ import { readSnapshot } from '../../src/manifest/snapshots.ts'
 import { type Verification, verifyLake } from '../../src/manifest/verify.ts'
 import { convert } from '../../src/pipeline/convert/convert.ts'
 import type { WorkOptions } from '../../src/pipeline/run/load-into-lake.ts'
-import type { BatchSummary } from '../../src/pipeline/run/load-sources.ts'
+import type { LoadSummary } from '../../src/pipeline/run/load-sources.ts'
 import type { RunEvent } from '../../src/pipeline/run/progress.ts'
 import type { RunPlan } from '../../src/pipeline/run/start-run.ts'
 
@@ -48,7 +48,7 @@ export const sha256 = (bytes: Buffer): string => createHash('sha256').update(byt
 
 /** A run that was brought to its end, and what it told meanwhile. */
 export interface Ran {
-  readonly summary: BatchSummary
+  readonly summary: LoadSummary
   readonly events: readonly RunEvent[]
 }
 

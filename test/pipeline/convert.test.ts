@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import type { Source } from '../../src/core/source.ts'
 import { createRun } from '../../src/manifest/runs.ts'
-import { workOn } from '../../src/pipeline/run/load-into-lake.ts'
-import type { BatchSummary } from '../../src/pipeline/run/load-sources.ts'
+import { loadIntoLake } from '../../src/pipeline/run/load-into-lake.ts'
+import type { LoadSummary } from '../../src/pipeline/run/load-sources.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import {
   type Bench,
@@ -238,11 +238,11 @@ const runStream = async (
   source: Source,
   again = false,
   badLines = 0,
-): Promise<BatchSummary> => {
+): Promise<LoadSummary> => {
   const limits = { maxLineBytes: 1e6, maxRatio: 250, maxDepth: 256, blockBytes: 2000 }
   const plan = { pipeline: 'convert', inputs: ['-'], cwd: '', again, limits }
   const lease = await createRun({ lake, plan, now: new Date(), random: randomBytes })
-  return workOn(lease, plan, [source], { lake, limit: { kind: 'count', lines: badLines } })
+  return loadIntoLake(lease, plan, [source], { lake, limit: { kind: 'count', lines: badLines } })
 }
 
 test('convert loads a stream and knows its bytes once it has been read', async () => {

@@ -10,7 +10,7 @@ import { inLake } from '../../src/lake/lake/layout.ts'
 import { journalPath, readJournal } from '../../src/manifest/journal.ts'
 import { listRunIds } from '../../src/manifest/runs.ts'
 import { pullBatches } from '../../src/pipeline/batch-files/pull-batch-files.ts'
-import { workOn } from '../../src/pipeline/run/load-into-lake.ts'
+import { loadIntoLake } from '../../src/pipeline/run/load-into-lake.ts'
 import { startRun } from '../../src/pipeline/run/start-run.ts'
 import { openService } from '../../src/source/service/service.ts'
 import { openPullBench } from '../service/pull-bench.ts'
@@ -57,7 +57,7 @@ const failing: Source = {
 const work = async (lake: string, sources: readonly Source[], blockBytes = 1e6): Promise<unknown> => {
   const plan = { ...PLAN, limits: { ...LIMITS, blockBytes } }
   const lease = await startRun({ lake, plan, now: new Date(), random: randomBytes })
-  return workOn(lease, plan, sources, { lake, limit: { kind: 'count', lines: 0 } })
+  return loadIntoLake(lease, plan, sources, { lake, limit: { kind: 'count', lines: 0 } })
 }
 const cutOff = (lake: string, sources: readonly Source[], blockBytes?: number): Promise<void> =>
   expect(work(lake, [...sources, failing], blockBytes)).rejects.toMatchObject({ code: 'SOURCE_UNREADABLE' })
@@ -110,14 +110,19 @@ test('a run that was cut off in its commit, its files in their places, lists the
   const plan = { ...PLAN, limits: { ...LIMITS, blockBytes: 1e6 } }
   const lease = await startRun({ lake: one.lake, plan, now: new Date(), random: randomBytes })
   const controller = new AbortController()
-  const stopped = workOn(lease, plan, [source('a', textOf([companyLine(1, figures(...numbered(0, 200)))]))], {
-    lake: one.lake,
-    limit: { kind: 'count', lines: 0 },
-    signal: controller.signal,
-    onEvent: (event) => {
-      if (event.kind === 'committing') controller.abort()
+  const stopped = loadIntoLake(
+    lease,
+    plan,
+    [source('a', textOf([companyLine(1, figures(...numbered(0, 200)))]))],
+    {
+      lake: one.lake,
+      limit: { kind: 'count', lines: 0 },
+      signal: controller.signal,
+      onEvent: (event) => {
+        if (event.kind === 'committing') controller.abort()
+      },
     },
-  })
+  )
   await expect(stopped).rejects.toMatchObject({ code: 'INTERRUPTED' })
   await work(one.lake, [source('a', textOf([companyLine(1, figures(...numbered(0, 200)))]))])
   await checkLake(one.lake, numbered(0, 200))

@@ -10,7 +10,7 @@ import { inLake, stagedPath, stagingPath } from '../../src/lake/lake/layout.ts'
 import { journalPath, readJournal } from '../../src/manifest/journal.ts'
 import { leaseRun } from '../../src/manifest/run-lease.ts'
 import { createRun, listRunIds } from '../../src/manifest/runs.ts'
-import { workOn } from '../../src/pipeline/run/load-into-lake.ts'
+import { loadIntoLake } from '../../src/pipeline/run/load-into-lake.ts'
 import type { RunEvent } from '../../src/pipeline/run/progress.ts'
 import { flipBit } from '../manifest/damage.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
@@ -249,13 +249,13 @@ test('a source that cannot be read on fails the run and keeps what was finished'
   const { lake } = one
   const options = { lake, limit: { kind: 'count', lines: 0 } } as const
   const lease = await createRun({ lake, plan, now: new Date(), random: randomBytes })
-  await expect(workOn(lease, plan, [source(170_000)], options)).rejects.toMatchObject({
+  await expect(loadIntoLake(lease, plan, [source(170_000)], options)).rejects.toMatchObject({
     code: 'SOURCE_UNREADABLE',
   })
   const kept = await readJournal(lake, lease.run)
   expect(kept.length).toBeGreaterThan(1)
   const again = await leaseRun(lake, lease.run, { now: new Date() })
-  const { partitions } = await workOn(again, plan, [source(bytes.length)], options)
+  const { partitions } = await loadIntoLake(again, plan, [source(bytes.length)], options)
   expect(partitions.slice(0, kept.length).map(({ id }) => id)).toEqual(
     kept.map(({ partition }) => partition.id).sort(),
   )

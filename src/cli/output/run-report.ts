@@ -5,7 +5,7 @@ import { moreDrift } from '../../core/unknown-names.ts'
 import { type Difference, differencesOf } from '../../manifest/latest-pulls.ts'
 import { sourceOf } from '../../manifest/loaded-sources.ts'
 import { type CurrencyChange, currencyChangeText } from '../../pipeline/run/currency-change.ts'
-import type { BatchSummary } from '../../pipeline/run/load-sources.ts'
+import type { LoadSummary } from '../../pipeline/run/load-sources.ts'
 import { formatBytes, formatCount, formatCounted, formatDuration, formatRate } from './format.ts'
 import { note } from './print.ts'
 import { textTable } from './text-table.ts'
@@ -24,9 +24,9 @@ export interface RunReport {
   readonly drift: readonly Drift[]
   /** Windows and batch files that gave another number of records than was announced. */
   readonly differences: readonly Difference[]
-  readonly skipped: BatchSummary['skipped']
+  readonly skipped: LoadSummary['skipped']
   /** Bad files, with --skip-bad-files. */
-  readonly leftOut: BatchSummary['leftOut']
+  readonly leftOut: LoadSummary['leftOut']
   /** Companies that have their figures in another currency now; absent where there are none. */
   readonly currencyChange?: CurrencyChange
   readonly sourceBytes: number
@@ -66,7 +66,7 @@ const rowsByTable = (partitions: readonly PartitionEntry[]): Record<string, numb
 }
 
 export const reportOf = (
-  { run, snapshot, partitions, skipped, leftOut, currencyChange }: BatchSummary,
+  { run, snapshot, partitions, skipped, leftOut, currencyChange }: LoadSummary,
   measured: { readonly seconds: number; readonly decodedBytes: number },
 ): RunReport => {
   const sources = new Map(partitions.map((one) => [sourceOf(one), one.source.bytes]))
@@ -126,7 +126,7 @@ export const differenceLines = (differences: readonly Difference[]): string[] =>
         ),
       ]
 
-const skippedLines = (skipped: BatchSummary['skipped']): string[] =>
+const skippedLines = (skipped: LoadSummary['skipped']): string[] =>
   skipped.length === 0
     ? []
     : ['', 'Skipped:', ...shown(skipped, ({ source, reason }) => `  ${source}: ${reason}`)]

@@ -6,8 +6,8 @@ import type { RunLease } from '../../manifest/run-lease.ts'
 import { snapshotIfAny } from '../../manifest/snapshots.ts'
 import type { ListedBatchFile, Service } from '../../source/service/service.ts'
 import { orGiveUp } from '../run/give-up.ts'
-import { defaultLimits, type RunOptions, workOn } from '../run/load-into-lake.ts'
-import type { BatchSummary } from '../run/load-sources.ts'
+import { defaultLimits, loadIntoLake, type RunOptions } from '../run/load-into-lake.ts'
+import type { LoadSummary } from '../run/load-sources.ts'
 import { type RunPlan, startRun } from '../run/start-run.ts'
 import { filesOfRun, openBatchSources } from './batch-sources.ts'
 import { type BatchSelection, chooseBatchFiles } from './choose-batch-files.ts'
@@ -22,7 +22,7 @@ export interface BatchPullOptions extends RunOptions {
 
 export interface BatchPull {
   /** Absent where the lake holds all that was chosen: no run was begun. */
-  readonly summary: BatchSummary | undefined
+  readonly summary: LoadSummary | undefined
   /** Files that were not downloaded, because the lake holds them. */
   readonly held: readonly ListedBatchFile[]
   /** Files that were left out because their id cannot be asked for. */
@@ -58,7 +58,7 @@ export const workOnBatches = async (
   plan: RunPlan,
   files: readonly ListedBatchFile[],
   options: BatchPullOptions,
-): Promise<BatchSummary> => {
+): Promise<LoadSummary> => {
   const { service, concurrency, signal, onBytes, skipBadFiles } = options
   const { maxLineBytes, maxRatio } = plan.limits
   const limits = { maxLineBytes, maxRatio }
@@ -66,7 +66,7 @@ export const workOnBatches = async (
     openBatchSources(service, lease, files, { concurrency, limits, signal, onBytes, skipBadFiles }),
   )
   try {
-    return await workOn(lease, plan, sources, options)
+    return await loadIntoLake(lease, plan, sources, options)
   } finally {
     await stop()
   }

@@ -3,16 +3,13 @@
 import { randomBytes } from 'node:crypto'
 import { createRun } from '../../manifest/runs.ts'
 import { localSources } from '../../source/local-sources.ts'
-import { defaultLimits, type RunOptions, workOn } from '../run/load-into-lake.ts'
-import type { BatchSummary } from '../run/load-sources.ts'
+import { defaultLimits, loadIntoLake, type RunOptions } from '../run/load-into-lake.ts'
+import type { LoadSummary } from '../run/load-sources.ts'
 import { type RunPlan, startRun } from '../run/start-run.ts'
 import { type QuarantineFile, quarantineBlocks, quarantineSources } from './quarantine.ts'
 
 /** Starts or takes up the run of a plan over local files, and works on it. */
-export const convert = async (
-  plan: Omit<RunPlan, 'pipeline'>,
-  options: RunOptions,
-): Promise<BatchSummary> => {
+export const convert = async (plan: Omit<RunPlan, 'pipeline'>, options: RunOptions): Promise<LoadSummary> => {
   const sources = await localSources(plan.inputs, plan.cwd)
   const whole = { pipeline: 'convert', ...plan, limits: { ...defaultLimits(options), ...plan.limits } }
   const { lake, mode } = options
@@ -20,7 +17,7 @@ export const convert = async (
   // What can be read only once has other bytes each time: what an earlier run made of it says nothing.
   const readsOnce = sources.some(({ fingerprint }) => fingerprint === undefined)
   const lease = await (readsOnce ? createRun(request) : startRun(request))
-  return workOn(lease, whole, sources, options)
+  return loadIntoLake(lease, whole, sources, options)
 }
 
 /**
@@ -31,7 +28,7 @@ export const replay = async (
   files: readonly QuarantineFile[],
   limits: Readonly<Record<string, number>>,
   options: Omit<RunOptions, 'limit'>,
-): Promise<BatchSummary> => {
+): Promise<LoadSummary> => {
   const plan = {
     pipeline: 'replay',
     inputs: files.map(({ sha256 }) => sha256),
@@ -41,7 +38,7 @@ export const replay = async (
   }
   const lease = await startRun({ lake: options.lake, plan, now: new Date(), random: randomBytes })
   const sources = new Map(quarantineSources(files).map(({ source, file }) => [source, file]))
-  return workOn(lease, plan, [...sources.keys()], {
+  return loadIntoLake(lease, plan, [...sources.keys()], {
     ...options,
     limit: { kind: 'share', share: 1 },
     blocks: (source) => {

@@ -8,8 +8,8 @@ import type { RunLease } from '../../manifest/run-lease.ts'
 import { newestSnapshot, snapshotIfAny } from '../../manifest/snapshots.ts'
 import type { Service, ServiceCounters } from '../../source/service/service.ts'
 import { orGiveUp, orRelease } from '../run/give-up.ts'
-import { defaultLimits, type RunOptions, workOn } from '../run/load-into-lake.ts'
-import type { BatchSummary } from '../run/load-sources.ts'
+import { defaultLimits, loadIntoLake, type RunOptions } from '../run/load-into-lake.ts'
+import type { LoadSummary } from '../run/load-sources.ts'
 import { type RunPlan, startRun } from '../run/start-run.ts'
 import { openPull, planOfRun, planPull } from './plan-pull.ts'
 import { checkPullCurrency, otherCurrency } from './pull-currency.ts'
@@ -35,7 +35,7 @@ export interface PulledWindow {
 }
 
 export interface PullSummary {
-  readonly summary: BatchSummary
+  readonly summary: LoadSummary
   /** Of the last pull of this search, where this one is in another. */
   readonly currencyBefore?: string
   readonly entry: PullEntry
@@ -96,7 +96,7 @@ export const workOnPull = async (
   const opened = await orRelease(lease, () => openPull(service, lease, settings, windows, shared))
   try {
     const pulls = (): PullEntry[] => [opened.entry()]
-    const summary = await workOn(lease, plan, opened.sources, { ...options, pulls })
+    const summary = await loadIntoLake(lease, plan, opened.sources, { ...options, pulls })
     const pulled = opened.checkpoints().map((checkpoint, at) => ({
       name: opened.sources[at]?.name ?? '',
       planned: windows.windows[at]?.announced ?? 0,

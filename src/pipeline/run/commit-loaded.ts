@@ -48,14 +48,14 @@ const checkQuarantine = (partitions: readonly PartitionEntry[], { lease, limit }
 }
 
 /** The outcome, and the companies that have their figures in another currency now. */
-export type BatchOutcome = CommitOutcome & { readonly currencyChange?: CurrencyChange | undefined }
+export type LoadedOutcome = CommitOutcome & { readonly currencyChange?: CurrencyChange | undefined }
 
 /** @throws {ToolkitError} QUARANTINE_LIMIT, CURRENCY_CHANGED, and what the sink and the commit throw */
-export const commitBatch = async (
+export const commitLoaded = async (
   { loader, sink }: { readonly loader: Loader; readonly sink: SinkRun },
   finished: readonly Finished[],
   options: CommitOptions,
-): Promise<BatchOutcome> => {
+): Promise<LoadedOutcome> => {
   const partitions = finished.map(({ partition }) => partition)
   checkQuarantine(partitions, options)
   const { lease, pipeline, tool, again = false, maxUnknownNames, now, random, signal } = options

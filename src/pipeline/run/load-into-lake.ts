@@ -20,7 +20,7 @@ import { parquetLake } from '../../sink/parquet-lake.ts'
 import { makeFolder } from '../../support/durable-files.ts'
 import { TOOL } from '../../support/tool-version.ts'
 import { DEFAULT_MEMORY_BYTES, DEFAULT_THREADS, divideMemory } from './divide-memory.ts'
-import { type BatchSummary, loadBatches } from './load-sources.ts'
+import { type LoadSummary, loadSources } from './load-sources.ts'
 import type { RunEvent } from './progress.ts'
 import type { QuarantineLimit } from './quarantine-limit.ts'
 import type { RunPlan } from './start-run.ts'
@@ -88,12 +88,12 @@ const openEngine = async (lease: RunLease, options: EngineOptions): Promise<Engi
 }
 
 /** Works on a run that is already leased. */
-export const workOn = async (
+export const loadIntoLake = async (
   lease: RunLease,
   plan: RunPlan,
   sources: readonly Source[],
   options: WorkOptions,
-): Promise<BatchSummary> => {
+): Promise<LoadSummary> => {
   const { lake, limit, signal, onEvent, blocks, pulls } = options
   const { engineBytes } = divideMemory(options.memoryBytes ?? DEFAULT_MEMORY_BYTES, options.threads)
   const { maxLineBytes, maxRatio, maxDepth, blockBytes, maxUnknownPerRecord, maxUnknownNames } = plan.limits
@@ -110,7 +110,7 @@ export const workOn = async (
       spoolFolder: spoolFolder(lease),
       seen,
     })
-    return await loadBatches(
+    return await loadSources(
       {
         sources,
         decode: (source, onInput) =>

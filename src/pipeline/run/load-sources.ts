@@ -16,7 +16,7 @@ import { removeRun } from '../../manifest/runs.ts'
 import { newestSnapshot } from '../../manifest/snapshots.ts'
 import { badFile, type LeftOut, leftOutFor } from './bad-files.ts'
 import { checkStaged } from './check-staged.ts'
-import { type CommitOptions, commitBatch } from './commit-loaded.ts'
+import { type CommitOptions, commitLoaded } from './commit-loaded.ts'
 import type { CurrencyChange } from './currency-change.ts'
 import { DonePartitions } from './done-partitions.ts'
 import { KnownSources } from './known-sources.ts'
@@ -27,12 +27,12 @@ import { oneAhead } from './prefetch.ts'
 import type { Progress } from './progress.ts'
 import { SideWork } from './task-pool.ts'
 
-export interface BatchParts extends LoadParts {
+export interface LoadSourcesParts extends LoadParts {
   readonly sink: Sink
   readonly sources: readonly Source[]
 }
 
-export interface BatchOptions extends CommitOptions {
+export interface LoadSourcesOptions extends CommitOptions {
   /** Content of all sources; detected for each when absent. */
   readonly content?: Content | undefined
   /** Leaves a source out of the commit when none of its lines could be loaded. @default false */
@@ -43,7 +43,7 @@ export interface BatchOptions extends CommitOptions {
   readonly sideBySide?: number | undefined
 }
 
-export interface BatchSummary {
+export interface LoadSummary {
   readonly run: string
   /** The snapshot that shows the run; absent when there was nothing to commit. */
   readonly snapshot: Snapshot | undefined
@@ -61,7 +61,10 @@ export interface BatchSummary {
  * @throws {ToolkitError} QUARANTINE_LIMIT, CURRENCY_CHANGED (the run stays and can be resumed with a higher limit,
  *   with `changeCurrency`), INTERRUPTED, and whatever the parts throw; nothing of the run is then visible
  */
-export const loadBatches = async (parts: BatchParts, options: BatchOptions): Promise<BatchSummary> => {
+export const loadSources = async (
+  parts: LoadSourcesParts,
+  options: LoadSourcesOptions,
+): Promise<LoadSummary> => {
   try {
     const sink = await parts.sink.open(options.lease.run)
     const summary = await new BatchRun(parts, sink, options).work()
@@ -90,9 +93,9 @@ interface Identified {
 }
 
 class BatchRun {
-  readonly #parts: BatchParts
+  readonly #parts: LoadSourcesParts
   readonly #sink: SinkRun
-  readonly #options: BatchOptions
+  readonly #options: LoadSourcesOptions
   readonly #work: SideWork
   readonly #names: NamesOfRun
   readonly #finished: Finished[] = []
@@ -102,7 +105,7 @@ class BatchRun {
   /** Sources left out because they hold no records. */
   #unknown = 0
 
-  constructor(parts: BatchParts, sink: SinkRun, options: BatchOptions) {
+  constructor(parts: LoadSourcesParts, sink: SinkRun, options: LoadSourcesOptions) {
     this.#parts = parts
     this.#sink = sink
     this.#options = options
@@ -126,7 +129,7 @@ class BatchRun {
     }
   }
 
-  async work(): Promise<BatchSummary> {
+  async work(): Promise<LoadSummary> {
     const { lease, content, signal, onEvent, skipBadFiles = false } = this.#options
     const entries = await readJournal(lease.lake, lease.run)
     const { whole, damaged } = await checkStaged(lease, entries, signal)
@@ -286,11 +289,11 @@ class BatchRun {
     return finished.filter(({ partition }) => loaded.has(partition.source.sha256))
   }
 
-  async #commit(): Promise<BatchSummary> {
+  async #commit(): Promise<LoadSummary> {
     const { run } = this.#options.lease
     const finished = this.#worthKeeping(this.#finished.sort(byPlace))
     const partitions = finished.map(({ partition }) => partition)
-    const outcome = await commitBatch(
+    const outcome = await commitLoaded(
       { loader: this.#parts.loader, sink: this.#sink },
       finished,
       this.#options,

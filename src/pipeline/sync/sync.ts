@@ -11,8 +11,8 @@ import type { PullEvent, PullPlan } from '../pull/pull-plan.ts'
 import { checkSettings, type PullSettings, rememberParameters } from '../pull/pull-settings.ts'
 import { DEFAULT_MEMORY_BYTES, divideMemory } from '../run/divide-memory.ts'
 import { orGiveUp, orRelease } from '../run/give-up.ts'
-import { defaultLimits, workOn } from '../run/load-into-lake.ts'
-import type { BatchSummary } from '../run/load-sources.ts'
+import { defaultLimits, loadIntoLake } from '../run/load-into-lake.ts'
+import type { LoadSummary } from '../run/load-sources.ts'
 import { type RunPlan, startRun } from '../run/start-run.ts'
 import {
   findChanges,
@@ -28,7 +28,7 @@ export interface SyncRunOptions extends Omit<PullRunOptions, 'onPull'> {
 }
 
 export interface SyncSummary {
-  readonly summary: BatchSummary
+  readonly summary: LoadSummary
   /** Of the last pull of this search, where this one is in another. */
   readonly currencyBefore?: string
   readonly entry: PullEntry
@@ -89,7 +89,7 @@ export const workOnSync = async (
   const entry = syncEntry(service, lease, settings, planned.plan, findings)
   const opened = await orRelease(lease, () => openSync(service, lease, settings, findings, shared))
   try {
-    const summary = await workOn(lease, plan, opened.sources, { ...options, pulls: () => [entry] })
+    const summary = await loadIntoLake(lease, plan, opened.sources, { ...options, pulls: () => [entry] })
     const fetched = opened.checkpoints().reduce((sum, one) => sum + (one?.records ?? 0), 0)
     return { summary, entry, plan: planned.plan, findings, fetched, counters: service.counters() }
   } finally {

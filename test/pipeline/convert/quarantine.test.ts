@@ -14,7 +14,7 @@ import {
   waitingFiles,
   waitingFilesOfRun,
 } from '../../../src/pipeline/convert/quarantine.ts'
-import type { BatchSummary } from '../../../src/pipeline/run/load-sources.ts'
+import type { LoadSummary } from '../../../src/pipeline/run/load-sources.ts'
 import { parseQuarantineLimit, type QuarantineLimit } from '../../../src/pipeline/run/quarantine-limit.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 import { type Bench, companyLine, companyLines, openBench, textOf } from '../batch-bench.ts'
@@ -32,7 +32,7 @@ const listed = async (files: readonly QuarantineFile[]): Promise<QuarantinedLine
 const waiting = async ({ lake, snapshot }: Bench): Promise<readonly QuarantineFile[]> =>
   waitingFiles(await snapshot(), lake)
 
-const replayAll = async (one: Bench, limits: Record<string, number> = {}): Promise<BatchSummary> =>
+const replayAll = async (one: Bench, limits: Record<string, number> = {}): Promise<LoadSummary> =>
   replay(await waiting(one), limits, { lake: one.lake })
 
 /** A record whose history is so many levels deep. */

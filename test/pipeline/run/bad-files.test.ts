@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { listRunIds } from '../../../src/manifest/runs.ts'
 import { pullBatches } from '../../../src/pipeline/batch-files/pull-batch-files.ts'
-import type { BatchSummary } from '../../../src/pipeline/run/load-sources.ts'
+import type { LoadSummary } from '../../../src/pipeline/run/load-sources.ts'
 import { openService } from '../../../src/source/service/service.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 import {
@@ -33,7 +33,7 @@ const bench = async (): Promise<{ readonly one: Bench; readonly whole: Buffer }>
   return { one, whole }
 }
 
-const leftOut = ({ leftOut: found }: BatchSummary): unknown => found.map(({ source, code }) => [source, code])
+const leftOut = ({ leftOut: found }: LoadSummary): unknown => found.map(({ source, code }) => [source, code])
 const BAD = [
   ['cut.jsonl.gz', 'DECODE_TRUNCATED'],
   ['empty.jsonl.br', 'DECODE_TRUNCATED'],
@@ -106,7 +106,7 @@ test('a batch file that is damaged each time is left out, and the others are loa
   const timing = { now: Date.now, random: () => 0, sleep: async () => undefined }
   const service = openService({ url: served.url, token: TOKEN, timing })
   onTestFinished(() => service.close())
-  const pull = async (): Promise<BatchSummary | undefined> => {
+  const pull = async (): Promise<LoadSummary | undefined> => {
     const options = {
       lake,
       limit: { kind: 'count', lines: 0 },

@@ -11,8 +11,8 @@ import { journalPath, readJournal } from '../../../src/manifest/journal.ts'
 import type { RunLease } from '../../../src/manifest/run-lease.ts'
 import { listRuns, listRunIds as runsOf } from '../../../src/manifest/runs.ts'
 import { readSnapshot } from '../../../src/manifest/snapshots.ts'
-import { type WorkOptions, workOn } from '../../../src/pipeline/run/load-into-lake.ts'
-import type { BatchSummary } from '../../../src/pipeline/run/load-sources.ts'
+import { loadIntoLake, type WorkOptions } from '../../../src/pipeline/run/load-into-lake.ts'
+import type { LoadSummary } from '../../../src/pipeline/run/load-sources.ts'
 import { startRun } from '../../../src/pipeline/run/start-run.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 import { companyLine, companyLines, openBench, queryLake, sha256, textOf, verify } from '../batch-bench.ts'
@@ -63,8 +63,8 @@ const work = async (
   lake: string,
   sources: readonly Source[],
   options: Partial<WorkOptions> = {},
-): Promise<BatchSummary> =>
-  workOn(await leaseIn(lake), PLAN, sources, { lake, limit: { kind: 'count', lines: 0 }, ...options })
+): Promise<LoadSummary> =>
+  loadIntoLake(await leaseIn(lake), PLAN, sources, { lake, limit: { kind: 'count', lines: 0 }, ...options })
 
 const failing = (name: string): Source => ({
   ...watched(name, []).source,
@@ -184,7 +184,7 @@ test('a source is released when all its partitions stand in the journal', async 
       journaled = entries.reduce((sum, { partition }) => sum + partition.counts.records, 0)
     },
   })
-  await workOn(lease, PLAN, [source], { lake, limit: { kind: 'count', lines: 0 } })
+  await loadIntoLake(lease, PLAN, [source], { lake, limit: { kind: 'count', lines: 0 } })
   expect(journaled).toBe(lines.length)
 })
 
@@ -228,7 +228,7 @@ test('a run is given up only when its sources have stopped', async () => {
       stopped.push(...runs.map(({ state }) => state))
     },
   }
-  const run = workOn(lease, PLAN, [source], { lake, limit: { kind: 'count', lines: 0 } })
+  const run = loadIntoLake(lease, PLAN, [source], { lake, limit: { kind: 'count', lines: 0 } })
   await expect(run).rejects.toMatchObject({ code: 'SERVICE_FAILED' })
   expect(stopped).toEqual(['live'])
   expect(await listRuns(lake, { now: new Date() })).toMatchObject([{ state: 'gone' }])
@@ -250,7 +250,7 @@ test('a pull of which nothing came is recorded too, behind those before it', asy
   for (const day of ['2025-01-01', '2025-01-02']) {
     const lease = await leaseIn(lake)
     const options = { lake, limit: { kind: 'count', lines: 0 } } as const
-    await workOn(lease, PLAN, [], { ...options, pulls: () => [pullOf(lease.run, day)] })
+    await loadIntoLake(lease, PLAN, [], { ...options, pulls: () => [pullOf(lease.run, day)] })
   }
   const { snapshot, pulls, partitions, files } = await readSnapshot(lake)
   expect([snapshot, partitions, files]).toEqual([2, [], []])

@@ -7,6 +7,7 @@ import type { Content } from '../../contract/objects.ts'
 import { ToolkitError, writeError } from '../../core/errors.ts'
 import { Engine, type Session } from '../duckdb/engine.ts'
 import { newSpillFolder } from '../duckdb/spill-folder.ts'
+import { interruptOn } from '../duckdb/stoppable.ts'
 import type { QueryResult } from '../lake/lake-query.ts'
 import { compareSnapshots, type SnapshotsToCompare } from './compare-snapshots.ts'
 import { allRows, RECORD_ROWS, RESTATEMENT_ROWS } from './diff-sql.ts'
@@ -99,10 +100,9 @@ export const openDiff = async (options: DiffOptions): Promise<LakeDiff> => {
   })
   const session = await engine.connect()
   const { signal } = options
-  const stop = (): void => session.interrupt()
-  signal?.addEventListener('abort', stop)
+  const diffEnded = interruptOn(session, signal)
   const close = (): void => {
-    signal?.removeEventListener('abort', stop)
+    diffEnded()
     session.close()
     engine.close()
     spill.remove()

@@ -3,7 +3,30 @@
 import { ToolkitError } from '../../core/errors.ts'
 import type { Session } from './engine.ts'
 
-const AGAIN_MS = 50
+const AGAIN_MS = 10
+
+/**
+ * From the signal on, no statement of a session gets far, until the work in it has ended.
+ *
+ * @returns to be called at the end of the work: later statements run to their ends again
+ */
+export const interruptOn = (
+  session: Pick<Session, 'interrupt'>,
+  signal: AbortSignal | undefined,
+): (() => void) => {
+  let timer: NodeJS.Timeout | undefined
+  const stop = (): void => {
+    session.interrupt()
+    // Between two statements there is nothing to interrupt: the next one is.
+    timer = setInterval(() => session.interrupt(), AGAIN_MS)
+  }
+  if (signal?.aborted) stop()
+  else signal?.addEventListener('abort', stop, { once: true })
+  return () => {
+    signal?.removeEventListener('abort', stop)
+    clearInterval(timer)
+  }
+}
 
 /**
  * Does work in a session until a signal comes; then no further statement of it gets far.
@@ -17,13 +40,7 @@ export const stoppable = async <T>(
 ): Promise<T> => {
   const stopped = (cause: unknown): ToolkitError => new ToolkitError('INTERRUPTED', 'interrupted', {}, cause)
   if (signal?.aborted) throw stopped(signal.reason)
-  let timer: NodeJS.Timeout | undefined
-  const stop = (): void => {
-    session.interrupt()
-    // Between two statements there is nothing to interrupt: the next one is.
-    timer = setInterval(() => session.interrupt(), AGAIN_MS)
-  }
-  signal?.addEventListener('abort', stop, { once: true })
+  const workEnded = interruptOn(session, signal)
   try {
     const result = await work()
     if (signal?.aborted) throw stopped(signal.reason)
@@ -31,7 +48,6 @@ export const stoppable = async <T>(
   } catch (error) {
     throw signal?.aborted ? stopped(error) : error
   } finally {
-    signal?.removeEventListener('abort', stop)
-    clearInterval(timer)
+    workEnded()
   }
 }

@@ -2,6 +2,7 @@
 
 import type { FileEntry, Snapshot } from '../../core/partition.ts'
 import { Engine, type Session } from '../../lake/duckdb/engine.ts'
+import { interruptOn } from '../../lake/duckdb/stoppable.ts'
 import { HIDDEN_SCHEMA, makeSuperseded } from '../../lake/lake/current-versions.ts'
 import { diskError, keepOrder } from '../../lake/lake/sort-rows.ts'
 import { mainTables } from '../../lake/tables/tables.ts'
@@ -75,14 +76,13 @@ export const withSession = async <T>(
   })
   try {
     const session = await engine.connect()
-    const stop = (): void => session.interrupt()
-    signal?.addEventListener('abort', stop)
+    const useEnded = interruptOn(session, signal)
     try {
       await keepOrder(session)
       await session.run(`CREATE SCHEMA ${HIDDEN_SCHEMA}`)
       return await use(session)
     } finally {
-      signal?.removeEventListener('abort', stop)
+      useEnded()
     }
   } finally {
     engine.close()

@@ -4,6 +4,7 @@ import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import type { Writable } from 'node:stream'
 import type { FileEntry } from '../../core/partition.ts'
+import { interruptOn } from '../../lake/duckdb/stoppable.ts'
 import { type LakeQuery, openLakeQuery } from '../../lake/lake/lake-query.ts'
 import type { AroundFetch } from '../../lake/lake/lake-views.ts'
 import { readSnapshot } from '../../manifest/snapshots.ts'
@@ -197,15 +198,14 @@ const withQuery = async <T>(
     aroundFetch,
     check: 'every-read',
   })
-  const stop = (): void => query.interrupt()
-  signal?.addEventListener('abort', stop)
+  const exportEnded = interruptOn(query, signal)
   try {
     return await use(query, snapshot.snapshot)
   } catch (error) {
     signal?.throwIfAborted()
     throw error
   } finally {
-    signal?.removeEventListener('abort', stop)
+    exportEnded()
     query.close()
   }
 }

@@ -7,6 +7,7 @@ import { systemCode, ToolkitError } from '../../core/errors.ts'
 import type { FileEntry, PartitionEntry, Snapshot } from '../../core/partition.ts'
 import type { DeliverySink, Sink } from '../../core/sink.ts'
 import { Engine, type Session } from '../../lake/duckdb/engine.ts'
+import { interruptOn } from '../../lake/duckdb/stoppable.ts'
 import { readTable } from '../../lake/lake/current-versions.ts'
 import { fetchFiles } from '../../lake/lake/fetch-tables.ts'
 import { inLake } from '../../lake/lake/layout.ts'
@@ -242,13 +243,12 @@ export const deliver = async (options: DeliverOptions): Promise<readonly Deliver
   const engine = await Engine.open({ memoryBytes })
   try {
     const session = await engine.connect()
-    const stop = (): void => session.interrupt()
-    signal?.addEventListener('abort', stop)
+    const deliveryEnded = interruptOn(session, signal)
     const outcomes: Outcome[] = []
     try {
       for (const sink of sinks) outcomes.push(await deliverTo(sink, runs, { ...options, session }))
     } finally {
-      signal?.removeEventListener('abort', stop)
+      deliveryEnded()
     }
     const failures = outcomes.filter((one) => one.kind === 'failed')
     if (failures.length > 0) throw failure(failures, options)

@@ -7,6 +7,7 @@ import { rm } from 'node:fs/promises'
 import { systemCode, ToolkitError, writeError } from '../../core/errors.ts'
 import type { Snapshot } from '../../core/partition.ts'
 import { Engine, type Session } from '../../lake/duckdb/engine.ts'
+import { interruptOn } from '../../lake/duckdb/stoppable.ts'
 import { inLake, RUNS_FOLDER } from '../../lake/lake/layout.ts'
 import { listManifest, newestNumber, readKnownSnapshot } from '../../manifest/snapshots.ts'
 import type { CatalogOptions } from '../../publish/iceberg/catalog-client.ts'
@@ -178,12 +179,11 @@ const withSession = async <T>(
     spillFolder: scratch,
   })
   const session = await engine.connect()
-  const interrupt = (): void => session.interrupt()
-  signal?.addEventListener('abort', interrupt)
+  const useEnded = interruptOn(session, signal)
   try {
     return await use(session)
   } finally {
-    signal?.removeEventListener('abort', interrupt)
+    useEnded()
     session.close()
     engine.close()
   }

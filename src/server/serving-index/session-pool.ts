@@ -2,10 +2,8 @@
 
 import { ToolkitError } from '../../core/errors.ts'
 import type { Engine, Session } from '../../lake/duckdb/engine.ts'
+import { stoppable } from '../../lake/duckdb/stoppable.ts'
 import type { QueryOptions } from './serving-index.ts'
-
-/** How often a statement is told to stop until its work has ended: the next one may begin right after. */
-const INTERRUPT_EVERY_MS = 10
 
 type Work<T> = (session: Session) => Promise<T>
 /** Who waits for a session. */
@@ -105,29 +103,17 @@ export class SessionPool {
 
   async #run<T>(slot: Slot, work: Work<T>, signal: AbortSignal): Promise<T> {
     let session = slot
-    let repeated: NodeJS.Timeout | undefined
-    const stop = (): void => {
-      session?.interrupt()
-      repeated ??= setInterval(stop, INTERRUPT_EVERY_MS)
-    }
     try {
-      session ??= await this.#connect()
-      signal.throwIfAborted()
-      signal.addEventListener('abort', stop, { once: true })
-      const result = await work(session)
-      signal.throwIfAborted()
-      return result
+      const ready = session ?? (await this.#connect())
+      session = ready
+      return await stoppable(ready, signal, () => work(ready))
     } catch (error) {
-      clearInterval(repeated)
-      signal.removeEventListener('abort', stop)
       if (session !== null && !(await works(session))) {
         session.close()
         session = null
       }
       throw signal.aborted ? signal.reason : error
     } finally {
-      clearInterval(repeated)
-      signal.removeEventListener('abort', stop)
       this.#giveBack(session)
     }
   }

@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest'
 import { Engine, type Session } from '../../../src/lake/duckdb/engine.ts'
-import { stoppable } from '../../../src/lake/duckdb/stoppable.ts'
+import { interruptOn, stoppable } from '../../../src/lake/duckdb/stoppable.ts'
 
 const session = async (): Promise<Session> => {
   const engine = await Engine.open({ memoryBytes: 128 * 1024 ** 2 })
@@ -34,4 +34,13 @@ test('stoppable hands on the errors of work that nobody stopped', async () => {
   const one = await session()
   const failing = stoppable(one, new AbortController().signal, () => one.run('SELECT nothing'))
   await expect(failing).rejects.toThrow('nothing')
+})
+
+test('interruptOn stops statements that begin after the signal, until the work has ended', async () => {
+  const one = await session()
+  const workEnded = interruptOn(one, AbortSignal.abort())
+  await expect(one.run(ENDLESS)).rejects.toThrow('Interrupted')
+  await expect(one.run(ENDLESS)).rejects.toThrow('Interrupted')
+  workEnded()
+  expect(await one.rows('SELECT 1 AS one')).toEqual([{ one: 1 }])
 })

@@ -2,6 +2,7 @@
 
 import type { Snapshot } from '../../../core/partition.ts'
 import { Engine, type EngineOptions } from '../../../lake/duckdb/engine.ts'
+import { interruptOn } from '../../../lake/duckdb/stoppable.ts'
 import { currentRows, filesOf, readTable } from '../../../lake/lake/current-versions.ts'
 import { fetchTables } from '../../../lake/lake/fetch-tables.ts'
 import { TABLES } from '../../../lake/tables/tables.ts'
@@ -31,8 +32,7 @@ export const readCurrent = async <T>(
   })
   try {
     const session = await engine.connect()
-    const stop = (): void => session.interrupt()
-    signal?.addEventListener('abort', stop)
+    const stepEnded = interruptOn(session, signal)
     try {
       await prepareGivingBack({ session, lake, snapshot, known })
       for (const [name, view] of Object.entries(CURRENT)) {
@@ -43,7 +43,7 @@ export const readCurrent = async <T>(
       }
       return await step(engine, { ...what, known, session })
     } finally {
-      signal?.removeEventListener('abort', stop)
+      stepEnded()
     }
   } finally {
     engine.close()

@@ -7,7 +7,7 @@ import { Writable } from 'node:stream'
 import type { TableRows } from '../src/core/table-rows.ts'
 import { Engine } from '../src/lake/duckdb/engine.ts'
 import { literal } from '../src/lake/duckdb/sql.ts'
-import { CSV_FORMAT, csv, csvRelation } from '../src/sink/csv.ts'
+import { CSV_FORMAT, csvFormat, csvRelation } from '../src/sink/csv.ts'
 
 const ROWS = Number(process.argv[2] ?? 5_000_000)
 
@@ -43,7 +43,9 @@ try {
     (await csvRelation(rows, { neutralise: false })).copyTo(out, CSV_FORMAT),
   )
   const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() })
-  await measure('RFC 4180, to a stream', () => csv.stream(nowhere, rows, { onProgress: () => undefined }))
+  await measure('RFC 4180, to a stream', () =>
+    csvFormat.stream(nowhere, rows, { onProgress: () => undefined }),
+  )
   console.log(`peak ${(process.resourceUsage().maxRSS / 1e3).toFixed(0)} MB`)
 } finally {
   engine.close()

@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { Engine } from '../src/lake/duckdb/engine.ts'
-import { postgresSink } from '../src/sink/postgres/postgres.ts'
+import { postgres } from '../src/sink/postgres/postgres.ts'
 import { postgresMissing, startPostgres, withClient } from '../test/support/postgres-server.ts'
 
 const { values } = parseArgs({
@@ -60,7 +60,7 @@ try {
   const session = await engine.connect()
   for (let round = 1; round <= rounds; round += 1) {
     const url = server.url(await server.newDatabase())
-    const sink = postgresSink({ url, staging: join(folder, 'staging') })
+    const sink = postgres(url, { staging: join(folder, 'staging') })
     const stage = async (run: string) => {
       const opened = await sink.open(run)
       const main = await opened.write('p-0', 'companies', session.relation(companies))

@@ -5,12 +5,9 @@
  * off goes on when this is started again.
  */
 
-import { rm } from 'node:fs/promises'
-import { join } from 'node:path'
 import {
   type CatalogOptions,
   type Content,
-  chooseSink,
   DEFAULT_MEMORY_BYTES,
   type Delivery,
   type DeliverySink,
@@ -19,16 +16,15 @@ import {
   type FormatName,
   LIMITS,
   openService,
+  openSinks,
   type PullSettings,
   type PullSummary,
   parseQuarantineLimit,
   parseSearch,
   publish,
   pull,
-  readAddress,
   readToken,
   type Service,
-  stagingFolder,
   ToolkitError,
 } from '../src/index.ts'
 
@@ -149,21 +145,14 @@ const formatOf = (name: string): FormatName => {
 }
 
 /** Made before anything is pulled, so that what is wrong with them shows at once. @throws {ToolkitError} USAGE */
-const extrasOf = async (env: Environment, staging: string): Promise<Extras> => {
+const extrasOf = async (env: Environment): Promise<Extras> => {
   const formats = words(env, 'FIRMLAKE_PUBLISH').map(formatOf)
-  const sinks: DeliverySink[] = []
-  try {
-    for (const [at, address] of words(env, 'FIRMLAKE_SINKS').entries())
-      sinks.push(
-        await chooseSink(readAddress(address), {
-          staging: join(staging, String(at)),
-          memoryBytes: SINK_MEMORY_BYTES,
-        }),
-      )
-  } catch (error) {
-    if (!(error instanceof ToolkitError)) throw error
-    throw new ToolkitError('USAGE', `Cannot read FIRMLAKE_SINKS: ${error.message}`, {}, error)
-  }
+  const sinks = await openSinks(words(env, 'FIRMLAKE_SINKS'), wanted(env, 'FIRMLAKE_LAKE')).catch(
+    (error: unknown) => {
+      if (!(error instanceof ToolkitError)) throw error
+      throw new ToolkitError('USAGE', `Cannot read FIRMLAKE_SINKS: ${error.message}`, {}, error)
+    },
+  )
   return { sinks, formats }
 }
 
@@ -197,7 +186,7 @@ const deliverAll = async (
   signal: AbortSignal,
 ): Promise<Done> => {
   if (sinks.length === 0) return {}
-  const delivered = await deliver({ lake, sinks, memoryBytes: SINK_MEMORY_BYTES, signal })
+  const delivered = await deliver({ lake, sinks, signal })
   const warnings = delivered.flatMap((one) => one.warnings)
   return { delivered, ...(warnings.length > 0 && { warnings }) }
 }
@@ -247,15 +236,10 @@ const night = async (
   signal: AbortSignal,
   { pulls, done }: { readonly pulls: Pulled[]; readonly done: Done },
 ): Promise<ReturnType<Service['counters']>> => {
-  const staging = stagingFolder(wanted(env, 'FIRMLAKE_LAKE'))
-  const extras = await extrasOf(env, staging)
+  const extras = await extrasOf(env)
   const counters = await pullAll(env, signal, (pulled) => pulls.push(pulled))
-  try {
-    await doExtras(env, extras, signal, (more) => Object.assign(done, more))
-    return counters
-  } finally {
-    await rm(staging, { recursive: true, force: true })
-  }
+  await doExtras(env, extras, signal, (more) => Object.assign(done, more))
+  return counters
 }
 
 const exitCodeOf = (error: unknown, stoppedBy: 'SIGINT' | 'SIGTERM' | undefined): number => {

@@ -24,7 +24,7 @@ export type {
   Snapshot,
 } from './core/partition.ts'
 export { REJECT_CODES, type RejectCode } from './core/reject.ts'
-export type { DeliverySink, Receipt, Sink, SinkRun } from './core/sink.ts'
+export type { DeliverySink, Receipt, Sink, SinkContext, SinkRun } from './core/sink.ts'
 export type { Fingerprint, Source } from './core/source.ts'
 export type { CopyFormat, CopyReceipt, TableRows as RowRelation } from './core/table-rows.ts'
 export { BlockMemory } from './decode/block-memory.ts'
@@ -75,12 +75,7 @@ export {
   type Delivery,
   deliver,
 } from './pipeline/targets/deliver.ts'
-export {
-  chooseSink,
-  readAddress,
-  type SinkParts,
-  type TargetAddress,
-} from './pipeline/targets/open-sink.ts'
+export { chooseSink, openSinks, readAddress, type TargetAddress } from './pipeline/targets/open-sink.ts'
 export {
   FORMAT_NAMES,
   type FormatName,
@@ -93,12 +88,13 @@ export {
 } from './pipeline/targets/publish.ts'
 export { stagingFolder } from './pipeline/targets/staging-folder.ts'
 export type { CatalogOptions } from './publish/iceberg/catalog-client.ts'
-export { type ArrowSinkOptions, arrowSink } from './sink/arrow/arrow-sink.ts'
-export { type CsvSinkOptions, csvSink } from './sink/csv.ts'
-export { type DuckdbFileOptions, duckdbFile } from './sink/duckdb-file.ts'
-export { type JsonLinesOptions, jsonLines } from './sink/json-lines.ts'
+export { type ArrowOptions, arrow } from './sink/arrow/arrow-sink.ts'
+export { type CsvOptions, csv } from './sink/csv.ts'
+export { duckdbFile } from './sink/duckdb-file.ts'
+export { jsonLines } from './sink/json-lines.ts'
+export { parquet } from './sink/parquet.ts'
 export { type ParquetLakeOptions, parquetLake } from './sink/parquet-lake.ts'
-export { type PostgresOptions, postgresSink } from './sink/postgres/postgres.ts'
+export { type PostgresOptions, postgres } from './sink/postgres/postgres.ts'
 export { withLoaded } from './sink/with-loaded.ts'
 export { localSources } from './source/local-sources.ts'
 export { openService, type Service, type ServiceOptions } from './source/service/service.ts'

@@ -4,10 +4,10 @@
  */
 
 import { ToolkitError } from '../core/errors.ts'
-import { discard } from '../support/durable-files.ts'
+import { queryMemory } from '../pipeline/run/divide-memory.ts'
 import { interruptible } from './interrupt.ts'
 import { catalogOf } from './options/catalog-options.ts'
-import { type ExtraOptions, queryMemory } from './options/run-options.ts'
+import type { ExtraOptions } from './options/run-options.ts'
 import { formatCount, formatCounted } from './output/format.ts'
 import { note } from './output/print.ts'
 import { ProgressLine } from './output/progress-line.ts'
@@ -29,12 +29,8 @@ export const checkExtras = async ({
 }: Pick<ExtraRequest, 'lake' | 'sink' | 'publish'>): Promise<void> => {
   if (publish.length > 0) await formatsOf(publish)
   if (sink.length === 0) return
-  const { chooseSink, readAddress, refuseLakeAsTarget } = await import('../pipeline/targets/open-sink.ts')
-  for (const text of sink) {
-    const address = readAddress(text)
-    await refuseLakeAsTarget(address, lake)
-    await chooseSink(address, { staging: '' })
-  }
+  const { openSinks } = await import('../pipeline/targets/open-sink.ts')
+  await openSinks(sink, lake)
   warnOfPassword(sink)
 }
 
@@ -114,33 +110,21 @@ const deliverAll = async (
   line: ProgressLine,
   signal: AbortSignal,
 ): Promise<void> => {
-  const { chooseSink, readAddress } = await import('../pipeline/targets/open-sink.ts')
   const { deliver } = await import('../pipeline/targets/deliver.ts')
-  const { stagingFolder } = await import('../pipeline/targets/staging-folder.ts')
-  // Two instances of DuckDB are at work where a sink loads a DuckDB file.
-  const memoryBytes = Math.floor(queryMemory(memory) / 2)
-  const staging = stagingFolder(lake)
-  try {
-    const sinks = []
-    for (const [at, address] of addresses.entries())
-      sinks.push(await chooseSink(readAddress(address), { staging: `${staging}/${at}`, memoryBytes, signal }))
-    const deliveries = await deliver({
-      lake,
-      sinks,
-      memoryBytes,
-      signal,
-      onProgress: (progress) =>
-        line.show(
-          () =>
-            `${progress.loading ? 'Loading into' : 'Delivering to'} ${progress.sink}  ${formatCount(progress.runsDone)}/${formatCounted(progress.runs, 'run')}  ` +
-            formatCounted(progress.rows, 'row'),
-        ),
-    })
-    for (const { sink, runs, rows } of deliveries)
-      if (runs.length > 0)
-        line.log(`Delivered ${formatCounted(runs.length, 'run')} to ${sink}: ${formatCounted(rows, 'row')}`)
-    for (const warning of deliveries.flatMap(({ warnings }) => warnings)) note(`warning: ${warning}`)
-  } finally {
-    await discard(staging)
-  }
+  const deliveries = await deliver({
+    lake,
+    sinks: addresses,
+    memoryBytes: memory,
+    signal,
+    onProgress: (progress) =>
+      line.show(
+        () =>
+          `${progress.loading ? 'Loading into' : 'Delivering to'} ${progress.sink}  ${formatCount(progress.runsDone)}/${formatCounted(progress.runs, 'run')}  ` +
+          formatCounted(progress.rows, 'row'),
+      ),
+  })
+  for (const { sink, runs, rows } of deliveries)
+    if (runs.length > 0)
+      line.log(`Delivered ${formatCounted(runs.length, 'run')} to ${sink}: ${formatCounted(rows, 'row')}`)
+  for (const warning of deliveries.flatMap(({ warnings }) => warnings)) note(`warning: ${warning}`)
 }

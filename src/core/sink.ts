@@ -38,15 +38,28 @@ export interface SinkRun {
   readonly warnings?: readonly string[]
 }
 
+/** What whoever opens a run lends a sink for it. */
+export interface SinkContext {
+  /** Folder of this machine for rows that wait to be loaded; who lends it removes it. @default one of the sink's own */
+  readonly staging?: string | undefined
+  /** Memory for loading, in bytes. @default the sink's own choice */
+  readonly memoryBytes?: number | undefined
+  /** Stops a commit: nothing of its run is shown then. */
+  readonly signal?: AbortSignal | undefined
+  /** What is loaded, for messages. @default the run, by its id */
+  readonly what?: string | undefined
+}
+
+/** Where rows go: a folder, a database, or anything else that can show all of a run at once. */
 export interface Sink {
   readonly name: string
   /** Prepares for a run; a run id seen before is a resumed run. */
-  open(run: string): Promise<SinkRun>
+  open(run: string, context?: SinkContext): Promise<SinkRun>
   /** The runs that the target shows already; a sink without it takes no deliveries. */
-  loaded?(): Promise<ReadonlySet<string>>
+  loaded?(context?: SinkContext): Promise<ReadonlySet<string>>
 }
 
 /** A sink that runs can be delivered to: it knows which of them its target shows. */
 export interface DeliverySink extends Sink {
-  loaded(): Promise<ReadonlySet<string>>
+  loaded(context?: SinkContext): Promise<ReadonlySet<string>>
 }

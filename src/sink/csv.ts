@@ -1,24 +1,21 @@
 /** CSV files in a folder: `<table>/load=<run>/<partition>.csv`, staged out of sight until commit. */
 
-import type { Sink } from '../core/sink.ts'
+import type { DeliverySink } from '../core/sink.ts'
 import type { CopyFormat, TableRows } from '../core/table-rows.ts'
 import { ident } from '../lake/duckdb/sql.ts'
 import { csvHeader, csvRecord } from './csv-records.ts'
 import { type FileFormat, writtenFile } from './file-format.ts'
 import { folderSink, withRows } from './folder-sink.ts'
+import { withLoaded } from './with-loaded.ts'
 import { writeTexts } from './write-texts.ts'
 
+/** How texts are written as CSV. */
 export interface CsvOptions {
   /**
    * Puts an apostrophe before texts that a spreadsheet would take for a formula: such as begin with `=`, `+`, `-`, `@`,
    * a tab or CR, also with the full-width forms of these signs. @default true
    */
   readonly neutralise?: boolean | undefined
-}
-
-export interface CsvSinkOptions extends CsvOptions {
-  /** Folder for the files; made where it is missing. */
-  readonly directory: string
 }
 
 /** What is written is whole records: DuckDB's own writer ends lines with LF alone. */
@@ -40,13 +37,11 @@ export const csvRelation = async (
 }
 
 /** UTF-8 without a byte order mark, lines end with CRLF, NULL is an empty cell and an empty text `""`. */
-export const csvSink = ({ directory, ...options }: CsvSinkOptions): Sink => {
-  const sink = folderSink({ name: 'csv', directory, formatOf: () => CSV_FORMAT })
-  return withRows(sink, (rows) => csvRelation(rows, options))
-}
-
-export const csv = {
-  folder: (directory, { neutralise }) => csvSink({ directory, neutralise }),
+export const csvFormat = {
+  folder: (directory, options) =>
+    withRows(folderSink({ name: 'csv', directory, formatOf: () => CSV_FORMAT }), (rows) =>
+      csvRelation(rows, options),
+    ),
   write: async (path, rows, { neutralise }) => {
     const records = await csvRelation(rows, { neutralise })
     return writtenFile(path, (await records.copyTo(path, CSV_FORMAT)).rows)
@@ -58,3 +53,19 @@ export const csv = {
     return writeTexts(target, `${column?.name ?? ''}\n`, texts, options)
   },
 } as const satisfies FileFormat
+
+/**
+ * CSV files in a folder as a sink, `<table>/load=<run>/<partition>.csv`: all versions of each record. RFC 4180 with a
+ * header, UTF-8, NULL as an empty cell.
+ *
+ * @param directory made where it is missing, or `s3://bucket/prefix`
+ * @throws {ToolkitError} `TARGET_REFUSED` for a lake or a folder of another format, `DISK_FULL`, `WRITE_FAILED`, of the
+ *   work with it
+ * @example
+ * import { convert, csv } from 'firmlake'
+ *
+ * const { delivered } = await convert({ from: ['batches/'], lake: './lake', sinks: [csv('out/csv')] })
+ * console.log(delivered[0]?.runs.length) // 1
+ */
+export const csv = (directory: string, options: CsvOptions = {}): DeliverySink =>
+  withLoaded(csvFormat.folder(directory, options), directory)

@@ -3,67 +3,67 @@
  * the current version of each record.
  */
 
-import { basename, dirname, join, resolve } from 'node:path'
+import { basename, dirname, extname, join, resolve } from 'node:path'
 import { writeError } from '../core/errors.ts'
 import type { FileEntry } from '../core/partition.ts'
-import type { DeliverySink, Receipt, SinkRun } from '../core/sink.ts'
+import type { DeliverySink, Receipt, SinkContext, SinkRun } from '../core/sink.ts'
 import { loadPath } from '../lake/lake/layout.ts'
 import { fsyncFolder, makeFolder } from '../support/durable-files.ts'
 import { statPath } from '../support/list-files.ts'
+import type { DatabaseTarget } from './database-target.ts'
 import { loadedRuns, loadRun } from './duckdb-file-load.ts'
 import { withDatabase } from './duckdb-file-open.ts'
+import { sinkSettings } from './sink-settings.ts'
 import { removeStaged, stageFile } from './stage-file.ts'
 
-export interface DuckdbFileOptions {
-  /** The database; made where it is missing. */
-  readonly file: string
-  /** Folder of this machine for rows that are not loaded yet. */
-  readonly staging: string
-  /** Memory in which a commit works, in bytes. @default 512 MiB */
-  readonly memoryBytes?: number | undefined
-  /** Stops a commit: its transaction is gone as a whole. */
-  readonly signal?: AbortSignal | undefined
-  /** What a commit loads, for messages. @default the run */
-  readonly what?: string | undefined
-}
-
 const DEFAULT_MEMORY_BYTES = 512 * 1024 ** 2
+const SUFFIXES = ['.duckdb', '.ddb']
 
 /**
- * A database file as a sink. One process at a time can use the file: `commit` and `loaded` refuse (`TARGET_REFUSED`)
- * while another one has it open.
+ * A DuckDB database file as a sink: a table for each table of the lake, with keys and comments, and `firmlake_loads`
+ * with the runs that it shows. One process at a time can use the file.
+ *
+ * @param file the database; made where it is missing
+ * @param own what holds where who opens a run says nothing else; memory is 512 MiB by default
+ * @throws {ToolkitError} `TARGET_REFUSED` while another process has the file open, `TARGET_FAILED`, `DISK_FULL`, of the
+ *   work with it
+ * @example
+ * import { convert, duckdbFile } from 'firmlake'
+ *
+ * const { delivered } = await convert({ from: ['batches/'], lake: './lake', sinks: [duckdbFile('firms.duckdb')] })
+ * console.log(delivered.map(({ sink, runs }) => `${sink} ${runs.length}`).join()) // duckdb 1
  */
-export const duckdbFile = ({
-  file,
-  staging,
-  memoryBytes = DEFAULT_MEMORY_BYTES,
-  signal,
-  what,
-}: DuckdbFileOptions): DeliverySink => {
-  const settings = { file: resolve(file), memoryBytes, spillFolder: join(staging, 'spill') }
+export const duckdbFile = (file: string, own: SinkContext = {}): DeliverySink => {
+  const path = resolve(file)
+  const settingsOf = (lent?: SinkContext) => {
+    const { memoryBytes = DEFAULT_MEMORY_BYTES, ...settings } = sinkSettings(own, lent)
+    return {
+      ...settings,
+      database: { file: path, memoryBytes, spillFolder: join(settings.staging, 'spill') },
+    }
+  }
 
-  const openRun = (run: string): SinkRun => {
+  const openRun = (run: string, lent?: SinkContext): SinkRun => {
+    const { staging, signal, what, database } = settingsOf(lent)
     const folder = join(staging, run)
     const stagedPath = ({ table, path }: Pick<FileEntry, 'table' | 'path'>): string =>
       join(folder, table, basename(path))
     return {
       async write(partition, table, rows): Promise<Receipt> {
-        const path = `${loadPath(table, run)}/${partition}.parquet`
+        const file = { table, path: `${loadPath(table, run)}/${partition}.parquet` }
         const relation = rows.select((from) => `SELECT * FROM ${from}`)
-        const { statistics, ...entry } = await stageFile(stagedPath({ table, path }), relation, {
-          kind: 'parquet',
-        })
-        return { table, rows: entry.rows, files: [{ table, path, ...entry }], statistics }
+        const { statistics, ...entry } = await stageFile(stagedPath(file), relation, { kind: 'parquet' })
+        return { table, rows: entry.rows, files: [{ ...file, ...entry }], statistics }
       },
 
       async commit(files) {
-        const above = dirname(settings.file)
+        const above = dirname(path)
         try {
           await makeFolder(above)
         } catch (error) {
           throw writeError(`Cannot make folder "${above}"`, error)
         }
-        await withDatabase({ ...settings, action: `load ${what ?? `run "${run}"`}` }, (session) =>
+        await withDatabase({ ...database, action: `load ${what ?? `run "${run}"`}` }, (session) =>
           loadRun(session, { run, files, stagedPath, signal }),
         )
         await fsyncFolder(above)
@@ -76,10 +76,21 @@ export const duckdbFile = ({
 
   return {
     name: 'duckdb',
-    open: async (run) => openRun(run),
-    async loaded() {
-      if ((await statPath(settings.file)) === null) return new Set()
-      return withDatabase({ ...settings, action: 'read the loaded runs' }, loadedRuns)
+    open: async (run, lent) => openRun(run, lent),
+    async loaded(lent) {
+      if ((await statPath(path)) === null) return new Set()
+      return withDatabase({ ...settingsOf(lent).database, action: 'read the loaded runs' }, loadedRuns)
     },
   }
+}
+
+export const duckdbTarget: DatabaseTarget = {
+  form: 'duckdb:FILE',
+  suffix: '.duckdb',
+  read: (address) => {
+    if (/^duckdb:./is.test(address)) return address.slice('duckdb:'.length)
+    return !address.includes('://') && SUFFIXES.includes(extname(address).toLowerCase()) ? address : undefined
+  },
+  sink: (file) => duckdbFile(file),
+  isFile: true,
 }

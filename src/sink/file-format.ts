@@ -1,4 +1,4 @@
-/** What a format of files has to do to be a target: one object of this, and one line in `formats.ts`. */
+/** What a format of files has to do to be a target: one object of this, and one line in `targets.ts`. */
 
 import { stat } from 'node:fs/promises'
 import { basename } from 'node:path'
@@ -28,7 +28,7 @@ export interface WrittenFile {
 
 export interface FileFormat {
   /** Files in a folder as a sink: `<table>/load=<run>/<partition>.<suffix>`, staged out of sight until commit. */
-  readonly folder: (directory: string, options: Omit<FormatOptions, 'table'>) => Sink | Promise<Sink>
+  readonly folder: (directory: string, options: Omit<FormatOptions, 'table'>) => Sink
   /** Writes all rows to a new file. It is not synced. @throws {ToolkitError} DISK_FULL, WRITE_FAILED */
   readonly write: (path: string, rows: TableRows, options: FormatOptions) => Promise<WrittenFile>
   /**

@@ -142,8 +142,8 @@ export const withRows = (
   change: (rows: TableRows, table: string) => TableRows | Promise<TableRows>,
 ): Sink => ({
   ...sink,
-  async open(run) {
-    const opened = await sink.open(run)
+  async open(run, lent) {
+    const opened = await sink.open(run, lent)
     return {
       ...opened,
       write: async (partition, table, rows) => opened.write(partition, table, await change(rows, table)),

@@ -1,17 +1,13 @@
 /** JSON Lines files in a folder: `<table>/load=<run>/<partition>.jsonl`, staged out of sight until commit. */
 
-import type { Sink } from '../core/sink.ts'
+import type { DeliverySink } from '../core/sink.ts'
 import type { RowColumn, TableRows } from '../core/table-rows.ts'
 import { ident } from '../lake/duckdb/sql.ts'
 import { type FileFormat, writtenFile } from './file-format.ts'
 import { folderSink, withRows } from './folder-sink.ts'
 import { jsonValue } from './json-values.ts'
+import { withLoaded } from './with-loaded.ts'
 import { writeTexts } from './write-texts.ts'
-
-export interface JsonLinesOptions {
-  /** Folder for the files; made where it is missing. */
-  readonly directory: string
-}
 
 const member = ({ name, type }: RowColumn): string => {
   const value = jsonValue(ident(name), type)
@@ -27,13 +23,12 @@ export const jsonRelation = async (rows: TableRows): Promise<TableRows> => {
 }
 
 /** One object a line, with the columns' names; numbers and lists as JSON, instants as ISO 8601 in UTC. */
-export const jsonLines = ({ directory }: JsonLinesOptions): Sink => {
-  const sink = folderSink({ name: 'json-lines', directory, formatOf: () => ({ kind: 'json-lines' }) })
-  return withRows(sink, (rows) => jsonRelation(rows))
-}
-
-export const jsonl = {
-  folder: (directory) => jsonLines({ directory }),
+export const jsonlFormat = {
+  folder: (directory) =>
+    withRows(
+      folderSink({ name: 'json-lines', directory, formatOf: () => ({ kind: 'json-lines' }) }),
+      jsonRelation,
+    ),
   write: async (path, rows) => {
     const values = await jsonRelation(rows)
     return writtenFile(path, (await values.copyTo(path, { kind: 'json-lines' })).rows)
@@ -48,3 +43,19 @@ export const jsonl = {
     return writeTexts(target, '', texts, options)
   },
 } as const satisfies FileFormat
+
+/**
+ * JSON Lines files in a folder as a sink, `<table>/load=<run>/<partition>.jsonl`: all versions of each record, an object
+ * a line with the columns' names; instants as ISO 8601 in UTC.
+ *
+ * @param directory made where it is missing, or `s3://bucket/prefix`
+ * @throws {ToolkitError} `TARGET_REFUSED` for a lake or a folder of another format, `DISK_FULL`, `WRITE_FAILED`, of the
+ *   work with it
+ * @example
+ * import { convert, jsonLines } from 'firmlake'
+ *
+ * const { delivered } = await convert({ from: ['batches/'], lake: './lake', sinks: [jsonLines('out/jsonl')] })
+ * console.log(delivered[0]?.runs.length) // 1
+ */
+export const jsonLines = (directory: string): DeliverySink =>
+  withLoaded(jsonlFormat.folder(directory), directory)

@@ -1,9 +1,27 @@
 /** Parquet files in a folder, as the engine writes them: for other tools, without the field ids of a lake. */
 
+import type { DeliverySink } from '../core/sink.ts'
 import { type FileFormat, writtenFile } from './file-format.ts'
 import { folderSink } from './folder-sink.ts'
+import { withLoaded } from './with-loaded.ts'
 
-export const parquet = {
+export const parquetFormat = {
   folder: (directory) => folderSink({ name: 'parquet', directory, formatOf: () => ({ kind: 'parquet' }) }),
   write: async (path, rows) => writtenFile(path, (await rows.copyTo(path, { kind: 'parquet' })).rows),
 } as const satisfies FileFormat
+
+/**
+ * Parquet files in a folder as a sink, `<table>/load=<run>/<partition>.parquet`: all versions of each record. The lake
+ * itself is such files already; this is a copy of them for other tools.
+ *
+ * @param directory made where it is missing, or `s3://bucket/prefix`
+ * @throws {ToolkitError} `TARGET_REFUSED` for a lake or a folder of another format, `DISK_FULL`, `WRITE_FAILED`, of the
+ *   work with it
+ * @example
+ * import { convert, parquet } from 'firmlake'
+ *
+ * const { delivered } = await convert({ from: ['batches/'], lake: './lake', sinks: [parquet('out/parquet')] })
+ * console.log(delivered[0]?.runs.length) // 1
+ */
+export const parquet = (directory: string): DeliverySink =>
+  withLoaded(parquetFormat.folder(directory), directory)

@@ -19,7 +19,12 @@ export const refuseLake = async (directory: string): Promise<void> => {
   )
 }
 
-/** @param directory the folder of the sink's files */
+/**
+ * A sink of files as one that runs can be delivered to: it marks in the folder `_loaded` which it shows.
+ *
+ * @param directory the folder of the sink's files, or `s3://bucket/prefix`
+ * @throws {ToolkitError} `TARGET_REFUSED` for a lake or a folder of another sink, of the work with it
+ */
 export const withLoaded = (sink: Sink, directory: string): DeliverySink => {
   const storage = storageOf(directory)
   const mark = `${sink.name}\n`
@@ -37,8 +42,8 @@ export const withLoaded = (sink: Sink, directory: string): DeliverySink => {
   return {
     ...sink,
 
-    async open(run) {
-      const opened = await sink.open(run)
+    async open(run, lent) {
+      const opened = await sink.open(run, lent)
       return {
         ...opened,
         async commit(files) {

@@ -63,7 +63,7 @@ test.for(rooms)(
 
 const SINKS = {
   parquetLake: (directory: string) => parquetLake({ lake: directory }),
-  jsonLines: (directory: string) => jsonLines({ directory }),
+  jsonLines: (directory: string) => jsonLines(directory),
 }
 
 test.for(Object.entries(SINKS))(

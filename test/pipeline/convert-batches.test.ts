@@ -4,8 +4,9 @@ import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { convertBatches } from '../../pipelines/convert-batches.ts'
-import { jsonLines, type Sink } from '../../src/index.ts'
+import type { Sink } from '../../src/core/sink.ts'
 import { collectGarbage } from '../../src/manifest/gc.ts'
+import { jsonlFormat } from '../../src/sink/json-lines.ts'
 import { filesOf } from '../manifest/damage.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { hashLake, runIn, verify } from './batch-bench.ts'
@@ -25,7 +26,7 @@ test('convertBatches makes the lake that the command makes', async () => {
 
 test('convertBatches into JSON Lines writes every row as an object, with a manifest that verify can prove', async () => {
   const lake = join(await temporaryFolder(), 'lines')
-  const { partitions } = await convertBatches({ inputs: INPUTS, lake, sink: jsonLines({ directory: lake }) })
+  const { partitions } = await convertBatches({ inputs: INPUTS, lake, sink: jsonlFormat.folder(lake) })
   for (const { counts, files } of partitions) {
     for (const { table, path, rows } of files) {
       const objects = (await readFile(join(lake, path), 'utf8')).split('\n').slice(0, -1)
@@ -35,13 +36,13 @@ test('convertBatches into JSON Lines writes every row as an object, with a manif
     }
   }
   expect(await verify(lake)).toMatchObject({ problems: [], notes: [] })
-  const again = await convertBatches({ inputs: INPUTS, lake, sink: jsonLines({ directory: lake }) })
+  const again = await convertBatches({ inputs: INPUTS, lake, sink: jsonlFormat.folder(lake) })
   expect(again).toMatchObject({ snapshot: undefined, partitions: [] })
 })
 
 test('gc removes what a JSON Lines run left that stopped in its commit', async () => {
   const lake = join(await temporaryFolder(), 'lines')
-  const lines = jsonLines({ directory: lake })
+  const lines = jsonlFormat.folder(lake)
   const stopping: Sink = {
     ...lines,
     open: async (run) => {

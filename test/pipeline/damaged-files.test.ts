@@ -59,8 +59,7 @@ const READERS: Readonly<Record<string, { table: string; read: (folder: string) =
   },
   deliver: {
     table: 'financials',
-    read: (folder) =>
-      deliver({ lake, sinks: [duckdbFile({ file: join(folder, 'a.duckdb'), staging: join(folder, 's') })] }),
+    read: (folder) => deliver({ lake, sinks: [duckdbFile(join(folder, 'a.duckdb'))] }),
   },
   publish: {
     table: 'financials',

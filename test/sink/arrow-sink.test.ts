@@ -14,7 +14,7 @@ import { filesOf, readTable } from '../../src/lake/lake/current-versions.ts'
 import { inLake } from '../../src/lake/lake/layout.ts'
 import { TABLES } from '../../src/lake/tables/tables.ts'
 import { writeArrowFile, writeArrowStream } from '../../src/sink/arrow/arrow-file.ts'
-import { arrowSink } from '../../src/sink/arrow/arrow-sink.ts'
+import { arrow } from '../../src/sink/arrow/arrow-sink.ts'
 import { type LoadedLake, Workbench } from '../load/loaded-lake.ts'
 import { needs } from '../support/needs.ts'
 import { openPython, pythonMissing } from '../support/readers.ts'
@@ -54,7 +54,7 @@ const throughEngine = async (
 const arrowTarget =
   (kind: 'file' | 'stream') =>
   (directory: string, session: Session): Target => ({
-    sink: () => arrowSink({ directory, kind }),
+    sink: () => arrow(directory, { kind }),
     rows: async (table) => {
       const paths = await filesBelow(join(directory, table))
       const files = await Promise.all(paths.map((path) => readFile(path)))
@@ -63,12 +63,12 @@ const arrowTarget =
     files: {
       place: ({ path }) => inLake(directory, path),
       all: async () => (await filesBelow(directory)).sort(),
-      unwritable: async () => arrowSink({ directory: await belowAFile(directory), kind }),
+      unwritable: async () => arrow(await belowAFile(directory), { kind }),
     },
   })
 
-describeSink('arrowSink of files', { keepsFiles: true, make: arrowTarget('file') })
-describeSink('arrowSink of streams', { keepsFiles: true, make: arrowTarget('stream') })
+describeSink('arrow of files', { keepsFiles: true, make: arrowTarget('file') })
+describeSink('arrow of streams', { keepsFiles: true, make: arrowTarget('stream') })
 
 const openSession = async (): Promise<Session> => {
   const engine = await Engine.open({ memoryBytes: MEMORY_BYTES })

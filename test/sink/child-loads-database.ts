@@ -11,7 +11,7 @@ const bytesOf = (): number =>
 
 const engine = await Engine.open({ memoryBytes: 256 * 1024 ** 2 })
 const session = await engine.connect()
-const sink = await duckdbFile({ file, staging }).open('run-2')
+const sink = await duckdbFile(file, { staging }).open('run-2')
 const { files } = await sink.write(
   'p-0',
   'employees',

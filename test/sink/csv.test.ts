@@ -5,7 +5,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { Engine, type Session } from '../../src/lake/duckdb/engine.ts'
 import { literal } from '../../src/lake/duckdb/sql.ts'
 import { inLake } from '../../src/lake/lake/layout.ts'
-import { CSV_FORMAT, csvRelation, csvSink } from '../../src/sink/csv.ts'
+import { CSV_FORMAT, csv, csvRelation } from '../../src/sink/csv.ts'
 import { needs } from '../support/needs.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { parseCsv, undoNeutralised } from './csv-text.ts'
@@ -36,7 +36,7 @@ const jsonLinesOf = (text: string): string => {
 }
 
 const target = (directory: string, session: Session): Target => ({
-  sink: () => csvSink({ directory }),
+  sink: () => csv(directory),
   rows: async (table) => {
     const paths = await filesBelow(join(directory, table))
     const texts = await Promise.all(paths.map((path) => readFile(path, 'utf8')))
@@ -49,11 +49,11 @@ const target = (directory: string, session: Session): Target => ({
   files: {
     place: ({ path }) => inLake(directory, path),
     all: async () => (await filesBelow(directory)).sort(),
-    unwritable: async () => csvSink({ directory: await belowAFile(directory) }),
+    unwritable: async () => csv(await belowAFile(directory)),
   },
 })
 
-describeSink('csvSink', { keepsFiles: true, make: target })
+describeSink('csv', { keepsFiles: true, make: target })
 
 /** The text that is written for the rows of a statement. */
 const csvOf = async (sql: string, options: { readonly neutralise?: boolean } = {}): Promise<string> => {

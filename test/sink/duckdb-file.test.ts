@@ -36,7 +36,7 @@ const target = (directory: string, session: Session): Target => {
   const [file, staging] = [join(directory, 'lake.duckdb'), join(directory, 'staging')]
   const runOf = ({ path }: FileEntry): string => /load=([^/]+)/.exec(path)?.[1] ?? ''
   return {
-    sink: () => withOwner(duckdbFile({ file, staging })),
+    sink: () => withOwner(duckdbFile(file, { staging })),
     rows: async (table) => {
       const there = await ask(
         session,
@@ -49,7 +49,7 @@ const target = (directory: string, session: Session): Target => {
     files: {
       place: (one) => join(staging, runOf(one), one.table, one.path.split('/').at(-1) ?? ''),
       all: async () => (await filesBelow(staging)).sort(),
-      unwritable: async () => withOwner(duckdbFile({ file, staging: await belowAFile(directory) })),
+      unwritable: async () => withOwner(duckdbFile(file, { staging: await belowAFile(directory) })),
     },
   }
 }
@@ -63,7 +63,7 @@ const bench = async () => {
   onTestFinished(() => engine.close())
   const session = await engine.connect()
   const options = { file: join(folder, 'out', 'lake.duckdb'), staging: join(folder, 'staging') }
-  const sink = duckdbFile(options)
+  const sink = duckdbFile(options.file, { staging: options.staging })
   return {
     ...options,
     folder,
@@ -247,14 +247,14 @@ test('commit again of a run that is loaded changes nothing, not even over newer 
   const { load, ask, file, staging } = await bench()
   await load('run-1', [['p-0', 'companies', companies([1, 'old'])]])
   await load('run-2', [['p-0', 'companies', companies([1, 'new'])]])
-  await load('run-1', [['p-0', 'companies', companies([1, 'old'])]], duckdbFile({ file, staging }))
+  await load('run-1', [['p-0', 'companies', companies([1, 'old'])]], duckdbFile(file, { staging }))
   expect(await ask('SELECT name FROM db.companies')).toEqual([{ name: 'new' }])
 })
 
 test('two sinks of one process take turns on a file', async () => {
   const { load, ask, file, staging } = await bench()
   const runs = ['a', 'b', 'c'].map((run, at) =>
-    load(run, [['p-0', 'companies', companies([at, run])]], duckdbFile({ file, staging })),
+    load(run, [['p-0', 'companies', companies([at, run])]], duckdbFile(file, { staging })),
   )
   await Promise.all(runs)
   expect(await ask('SELECT name FROM db.companies ORDER BY 1')).toEqual([
@@ -311,7 +311,7 @@ test('a process killed in the midst of its commit leaves the file as it was, and
   child.kill('SIGKILL')
   await once(child, 'close')
   expect(await ask('SELECT run FROM db.firmlake_loads')).toEqual([{ run: 'run-1' }])
-  await load('run-2', [['p-0', 'companies', companies([2, 'two'])]], duckdbFile({ file, staging }))
+  await load('run-2', [['p-0', 'companies', companies([2, 'two'])]], duckdbFile(file, { staging }))
   expect(await ask('SELECT count(*) AS n FROM db.companies')).toEqual([{ n: '2' }])
 })
 
@@ -331,8 +331,8 @@ test('duckdbFile that is stopped while it loads leaves the file as it was, and l
   const one = await bench()
   await one.load('run-1', [['p-0', 'answers', 'SELECT 1 AS i']])
   const controller = new AbortController()
-  const options = { ...one, signal: controller.signal, what: 'the export' }
-  const stopped = await duckdbFile(options).open('run-2')
+  const lent = { staging: one.staging, signal: controller.signal, what: 'the export' }
+  const stopped = await duckdbFile(one.file).open('run-2', lent)
   const rows = one.session.relation('SELECT i, hash(i) AS h FROM range(5000000) AS t (i)')
   const { files } = await stopped.write('p-0', 'answers', rows)
   const loading = stopped.commit(files)

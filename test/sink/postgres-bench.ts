@@ -5,7 +5,7 @@ import { onTestFinished } from 'vitest'
 import type { FileEntry } from '../../src/core/partition.ts'
 import type { DeliverySink, SinkRun } from '../../src/core/sink.ts'
 import { Engine } from '../../src/lake/duckdb/engine.ts'
-import { postgresSink } from '../../src/sink/postgres/postgres.ts'
+import { postgres } from '../../src/sink/postgres/postgres.ts'
 import { withClient } from '../support/postgres-server.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
@@ -31,7 +31,7 @@ export const postgresBench = async (url: string): Promise<PostgresBench> => {
   const engine = await Engine.open({ memoryBytes: 256 * 1024 ** 2 })
   onTestFinished(() => engine.close())
   const session = await engine.connect()
-  const sink = (signal?: AbortSignal): DeliverySink => postgresSink({ url, staging, signal })
+  const sink = (signal?: AbortSignal): DeliverySink => postgres(url, { staging, signal })
   const stage: PostgresBench['stage'] = async (run, partitions) => {
     const one = await sink().open(run)
     const files: FileEntry[] = []

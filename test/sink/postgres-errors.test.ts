@@ -2,7 +2,7 @@
 
 import { createServer } from 'node:net'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { postgresSink } from '../../src/sink/postgres/postgres.ts'
+import { postgres } from '../../src/sink/postgres/postgres.ts'
 import { startChild } from '../support/children.ts'
 import { PASSWORD, withClient } from '../support/postgres-server.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
@@ -13,7 +13,7 @@ const server = usePostgres({ durable: true })
 
 /** The error of loading an empty run. */
 const failure = async (url: string): Promise<unknown> => {
-  const run = await postgresSink({ url, staging: await temporaryFolder() }).open('run-1')
+  const run = await postgres(url, { staging: await temporaryFolder() }).open('run-1')
   return run.commit([]).then(
     () => undefined,
     (error: unknown) => error,

@@ -6,7 +6,7 @@ import { beforeEach } from 'vitest'
 import type { FileEntry } from '../../src/core/partition.ts'
 import type { Row, Session } from '../../src/lake/duckdb/engine.ts'
 import { literal } from '../../src/lake/duckdb/sql.ts'
-import { postgresSink } from '../../src/sink/postgres/postgres.ts'
+import { postgres } from '../../src/sink/postgres/postgres.ts'
 import { withClient } from '../support/postgres-server.ts'
 import { usePostgres } from '../support/use-postgres.ts'
 import { belowAFile, describeSink, type Target } from './describe-sink.ts'
@@ -46,7 +46,7 @@ const target = (directory: string, session: Session): Target => {
   const staging = join(directory, 'staging')
   const runOf = ({ path }: FileEntry): string => /load=([^/]+)/.exec(path)?.[1] ?? ''
   return {
-    sink: () => withOwner(postgresSink({ url, schema, staging })),
+    sink: () => withOwner(postgres(url, { schema, staging })),
     rows: async (table): Promise<readonly Row[]> => {
       const rows = await jsonRows(schema, table)
       const path = `${directory}-read.jsonl`
@@ -64,9 +64,9 @@ const target = (directory: string, session: Session): Target => {
     files: {
       place: (file) => join(staging, runOf(file), file.table, file.path.split('/').at(-1) ?? ''),
       all: async () => (await filesBelow(staging)).sort(),
-      unwritable: async () => withOwner(postgresSink({ url, schema, staging: await belowAFile(directory) })),
+      unwritable: async () => withOwner(postgres(url, { schema, staging: await belowAFile(directory) })),
     },
   }
 }
 
-describeSink('postgresSink', { keepsFiles: true, stages: true, make: target })
+describeSink('postgres', { keepsFiles: true, stages: true, make: target })

@@ -45,7 +45,7 @@ describeSink('parquetLake', {
 describeSink('jsonLines', {
   keepsFiles: true,
   make: fileTarget(
-    (directory) => jsonLines({ directory }),
+    jsonLines,
     (paths) =>
       `SELECT * FROM read_ndjson(${listOf(paths)}, columns = ${columnList()}, auto_detect = false, records = true,
         hive_partitioning = false)`,

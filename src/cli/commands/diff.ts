@@ -5,6 +5,7 @@ import { ToolkitError } from '../../core/errors.ts'
 import type { Snapshot } from '../../core/partition.ts'
 import type { DiffProgress } from '../../lake/diff/compare-snapshots.ts'
 import type { DiffRows, DiffSummary, LakeDiff } from '../../lake/diff/open-diff.ts'
+import { queryMemory } from '../../pipeline/run/divide-memory.ts'
 import { interruptible } from '../interrupt.ts'
 import {
   type JsonOption,
@@ -16,7 +17,7 @@ import {
   wholeNumber,
   withExamples,
 } from '../options/options.ts'
-import { memoryOption, queryMemory, threadsOption } from '../options/run-options.ts'
+import { memoryOption, threadsOption } from '../options/run-options.ts'
 import { formatCount, formatCounted } from '../output/format.ts'
 import { print, printLines } from '../output/print.ts'
 import { MOST_TABLE_ROWS, RESULT_FORMATS, type ResultFormat } from '../output/print-result.ts'

@@ -3,7 +3,8 @@
 import { type Command, Option } from 'commander'
 import { ToolkitError } from '../../core/errors.ts'
 import type { ExportProgress, ExportSummary, ExportTarget } from '../../pipeline/export/export-tables.ts'
-import { STREAM_FORMATS, type StreamFormatName } from '../../sink/formats.ts'
+import { queryMemory } from '../../pipeline/run/divide-memory.ts'
+import { STREAM_FORMATS, type StreamFormatName } from '../../sink/targets.ts'
 import { fetchText } from '../fetch-text.ts'
 import { interruptible } from '../interrupt.ts'
 import {
@@ -15,7 +16,7 @@ import {
   snapshotOption,
   withExamples,
 } from '../options/options.ts'
-import { memoryOption, queryMemory, threadsOption } from '../options/run-options.ts'
+import { memoryOption, threadsOption } from '../options/run-options.ts'
 import { formatBytes, formatCount, formatCounted, formatDuration, formatRate } from '../output/format.ts'
 import { note, printJson, printLines } from '../output/print.ts'
 import { ProgressLine } from '../output/progress-line.ts'

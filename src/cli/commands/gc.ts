@@ -2,7 +2,7 @@
 
 import type { Command } from 'commander'
 import type { Garbage } from '../../manifest/gc.ts'
-import { DEFAULT_MEMORY_BYTES } from '../../pipeline/run/divide-memory.ts'
+import { DEFAULT_MEMORY_BYTES, queryMemory } from '../../pipeline/run/divide-memory.ts'
 import type { PublishProgress } from '../../pipeline/targets/publish.ts'
 import { interruptible } from '../interrupt.ts'
 import { catalogOf } from '../options/catalog-options.ts'
@@ -14,7 +14,7 @@ import {
   wholeNumber,
   withExamples,
 } from '../options/options.ts'
-import { queryMemory } from '../options/run-options.ts'
+
 import { formatBytes, formatCounted } from '../output/format.ts'
 import { printJson, printLines } from '../output/print.ts'
 import { ProgressLine } from '../output/progress-line.ts'

@@ -1,12 +1,13 @@
 /** `publish`: shows a lake's tables to other engines, in their own table formats. */
 
 import type { Command } from 'commander'
+import { queryMemory } from '../../pipeline/run/divide-memory.ts'
 import type { FormatName, PublishProgress, PublishSummary } from '../../pipeline/targets/publish.ts'
 import type { CatalogOptions } from '../../publish/iceberg/catalog-client.ts'
 import { interruptible } from '../interrupt.ts'
 import { type CatalogFlags, catalogOf } from '../options/catalog-options.ts'
 import { type JsonOption, jsonOption, type LakeOption, lakeOption, withExamples } from '../options/options.ts'
-import { memoryOption, queryMemory } from '../options/run-options.ts'
+import { memoryOption } from '../options/run-options.ts'
 import { formatCount, formatCounted } from '../output/format.ts'
 import { printJson, printLines } from '../output/print.ts'
 import { ProgressLine } from '../output/progress-line.ts'

@@ -3,6 +3,7 @@
 import { text } from 'node:stream/consumers'
 import { type Command, Option } from 'commander'
 import { ToolkitError } from '../../core/errors.ts'
+import { queryMemory } from '../../pipeline/run/divide-memory.ts'
 import {
   type JsonOption,
   jsonOption,
@@ -15,7 +16,7 @@ import {
   wholeNumber,
   withExamples,
 } from '../options/options.ts'
-import { memoryOption, queryMemory, threadsOption } from '../options/run-options.ts'
+import { memoryOption, threadsOption } from '../options/run-options.ts'
 import { printJson, printLines } from '../output/print.ts'
 import { MOST_TABLE_ROWS, RESULT_FORMATS, type ResultFormat } from '../output/print-result.ts'
 

@@ -3,6 +3,7 @@
 import type { Command } from 'commander'
 import type { Content } from '../../contract/objects.ts'
 import { ToolkitError } from '../../core/errors.ts'
+import { queryMemory } from '../../pipeline/run/divide-memory.ts'
 import { fetchText } from '../fetch-text.ts'
 import {
   contentOption,
@@ -13,7 +14,7 @@ import {
   snapshotOption,
   withExamples,
 } from '../options/options.ts'
-import { memoryOption, queryMemory, threadsOption } from '../options/run-options.ts'
+import { memoryOption, threadsOption } from '../options/run-options.ts'
 import { print } from '../output/print.ts'
 import { ProgressLine } from '../output/progress-line.ts'
 

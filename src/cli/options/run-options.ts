@@ -1,7 +1,6 @@
 /** Options of the commands that load: how strict, and with how much of the machine. */
 
 import { Option } from 'commander'
-import { ToolkitError } from '../../core/errors.ts'
 import { UNKNOWN_LIMITS } from '../../core/unknown-names.ts'
 import { DEFAULT_MEMORY_BYTES, DEFAULT_THREADS, parseBytes } from '../../pipeline/run/divide-memory.ts'
 import {
@@ -37,9 +36,6 @@ export interface WorkOptions extends ExtraOptions {
   readonly changeCurrency?: true
 }
 
-const NODE_BYTES = 160 * 1024 ** 2
-const LEAST_QUERY_BYTES = 96 * 1024 ** 2
-
 /** More threads than any machine has are a slip of the hand. */
 const MOST_THREADS = 1024
 
@@ -61,13 +57,6 @@ export const memoryOption = (): Option =>
 
 export const threadsOption = (about = 'threads of the queries'): Option =>
   new Option('--threads <n>', about).argParser(threadCount).default(DEFAULT_THREADS)
-
-/** DuckDB's part of the memory when Node only prints: the rest is Node with its modules. */
-export const queryMemory = (totalBytes: number): number => {
-  const bytes = totalBytes - NODE_BYTES
-  if (bytes >= LEAST_QUERY_BYTES) return bytes
-  throw new ToolkitError('USAGE', `Cannot work in ${totalBytes} bytes of memory: expected at least 256MiB`)
-}
 
 export const changeCurrencyOption = (): Option =>
   new Option('--change-currency', 'let figures be replaced by figures in another currency')

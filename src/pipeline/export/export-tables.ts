@@ -8,11 +8,11 @@ import { interruptOn } from '../../lake/duckdb/stoppable.ts'
 import { type LakeQuery, openLakeQuery } from '../../lake/lake/lake-query.ts'
 import type { AroundFetch } from '../../lake/lake/lake-views.ts'
 import { readSnapshot } from '../../manifest/snapshots.ts'
-import { FILE_FORMATS, type StreamFormatName } from '../../sink/formats.ts'
+import { DATABASES, FILE_FORMATS, type StreamFormatName } from '../../sink/targets.ts'
 import { refuseLake } from '../../sink/with-loaded.ts'
 import type { FetchOptions } from '../../storage/storage.ts'
 import { newRunId } from '../../support/run-ids.ts'
-import { databaseSink, type TargetAddress } from '../targets/open-sink.ts'
+import type { TargetAddress } from '../targets/open-sink.ts'
 import {
   type Export,
   exportsOf,
@@ -126,19 +126,15 @@ const toFiles = async (
 }
 
 const toDatabase = async (
-  to: Extract<TargetAddress, { kind: 'duckdb' | 'postgres' }>,
+  to: Extract<TargetAddress, { kind: 'database' }>,
   workshop: Workshop,
   { query, exports, memoryBytes, signal, tell }: Exporting,
 ): Promise<Pick<ExportSummary, 'tables' | 'warnings'>> => {
-  const sink = await databaseSink(to, {
-    staging: join(workshop.folder, 'staging'),
-    memoryBytes,
-    signal,
-    what: 'the export',
-  })
+  const sink = DATABASES[to.database].sink(to.at)
+  const lent = { staging: join(workshop.folder, 'staging'), memoryBytes, signal, what: 'the export' }
   // A database that cannot be reached is told before the rows are written, which takes long.
-  await sink.loaded()
-  const run = await sink.open(newRunId(new Date(), randomBytes))
+  await sink.loaded(lent)
+  const run = await sink.open(newRunId(new Date(), randomBytes), lent)
   try {
     const done: ExportedTable[] = []
     const files: FileEntry[] = []
@@ -153,7 +149,7 @@ const toDatabase = async (
       done.push({ table: name, rows: receipt.rows })
     }
     signal?.throwIfAborted()
-    tell({ table: to.kind, done, bytes: await workshop.bytes(), loading: true })
+    tell({ table: to.database, done, bytes: await workshop.bytes(), loading: true })
     await run.commit(files)
     return { tables: done, warnings: run.warnings ?? [] }
   } catch (error) {
@@ -176,9 +172,9 @@ const toStream = async (
   return [{ table: name, rows }]
 }
 
-/** DuckDB's memory for reading where a second one loads the target at the same time. */
-const shared = (to: ExportTarget, memoryBytes: number): number =>
-  to.kind === 'duckdb' ? Math.floor(memoryBytes / 2) : memoryBytes
+/** Whether a second DuckDB loads the target at the same time. */
+const isDatabaseFile = (to: ExportTarget): to is Extract<TargetAddress, { kind: 'database' }> =>
+  to.kind === 'database' && DATABASES[to.database].isFile
 
 /** Opens the snapshot for the export, and closes it in every case; a signal stops what runs. */
 const withQuery = async <T>(
@@ -220,7 +216,7 @@ const withQuery = async <T>(
 export const exportLake = async (options: ExportOptions): Promise<ExportSummary> => {
   const { to, overwrite = false } = options
   const exports = exportsOf(options)
-  const memoryBytes = shared(to, options.memoryBytes)
+  const memoryBytes = isDatabaseFile(to) ? Math.floor(options.memoryBytes / 2) : options.memoryBytes
   const tell: Exporting['tell'] = ({ table, done, bytes, loading = false }) =>
     options.onProgress?.({
       table,
@@ -243,7 +239,7 @@ export const exportLake = async (options: ExportOptions): Promise<ExportSummary>
   if (to.kind === 'folder') await refuseLake(to.directory)
   for (const { path } of files) await checkTarget(path, overwrite)
   if (to.kind === 'file') await checkFolderOf(to.path)
-  if (to.kind === 'duckdb') await checkFolderOf(to.file)
+  if (isDatabaseFile(to)) await checkFolderOf(to.at)
   // Before anything is made beside the target, where the lake may be missing.
   await readSnapshot(options.lake, options.snapshot)
   const workshop = await openWorkshop(workFolder(to))

@@ -5,7 +5,7 @@ import { dirname, join, resolve } from 'node:path'
 import { ToolkitError } from '../../core/errors.ts'
 import { ident } from '../../lake/duckdb/sql.ts'
 import { TABLES } from '../../lake/tables/tables.ts'
-import type { FileFormatName } from '../../sink/formats.ts'
+import { DATABASES, type FileFormatName } from '../../sink/targets.ts'
 import type { TargetAddress } from '../targets/open-sink.ts'
 
 export interface WhatToExport {
@@ -85,9 +85,7 @@ export const workFolder = (to: TargetAddress): string => {
       return dirname(resolve(to.path))
     case 'folder':
       return resolve(to.directory)
-    case 'duckdb':
-      return dirname(resolve(to.file))
-    case 'postgres':
-      return tmpdir()
+    case 'database':
+      return DATABASES[to.database].isFile ? dirname(resolve(to.at)) : tmpdir()
   }
 }

@@ -43,6 +43,17 @@ export const divideMemory = (totalBytes: number, threads = DEFAULT_THREADS): Mem
   return { engineBytes, blockBytes }
 }
 
+/** Node with its modules, where it only hands rows on. */
+const HANDING_NODE_BYTES = 160 * MEBIBYTE
+const LEAST_QUERY_BYTES = 96 * MEBIBYTE
+
+/** DuckDB's part of the memory where Node only hands rows on. @throws {ToolkitError} USAGE when it is too little */
+export const queryMemory = (totalBytes: number = DEFAULT_MEMORY_BYTES): number => {
+  const bytes = totalBytes - HANDING_NODE_BYTES
+  if (bytes >= LEAST_QUERY_BYTES) return bytes
+  throw new ToolkitError('USAGE', `Cannot work in ${totalBytes} bytes of memory: expected at least 256MiB`)
+}
+
 /** Reads `1GiB`, `512MB`, `800000000`. @throws {ToolkitError} USAGE */
 export const parseBytes = (text: string, option: string): number => {
   const match = /^(\d+(?:\.\d+)?)\s*([kmgt]i?b?|b)?$/i.exec(text.trim())

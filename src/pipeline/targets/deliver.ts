@@ -3,9 +3,10 @@
  * only read. What was cut off is done again by the same call.
  */
 
+import { join } from 'node:path'
 import { systemCode, ToolkitError } from '../../core/errors.ts'
 import type { FileEntry, PartitionEntry, Snapshot } from '../../core/partition.ts'
-import type { DeliverySink, Sink } from '../../core/sink.ts'
+import type { DeliverySink, Sink, SinkContext } from '../../core/sink.ts'
 import { Engine, type Session } from '../../lake/duckdb/engine.ts'
 import { interruptOn } from '../../lake/duckdb/stoppable.ts'
 import { readTable } from '../../lake/lake/current-versions.ts'
@@ -13,7 +14,10 @@ import { fetchFiles } from '../../lake/lake/fetch-tables.ts'
 import { inLake } from '../../lake/lake/layout.ts'
 import { TABLES } from '../../lake/tables/tables.ts'
 import { newestSnapshot } from '../../manifest/snapshots.ts'
-import { DEFAULT_MEMORY_BYTES } from '../run/divide-memory.ts'
+import { discard } from '../../support/durable-files.ts'
+import { queryMemory } from '../run/divide-memory.ts'
+import { openSinks } from './open-sink.ts'
+import { stagingFolder } from './staging-folder.ts'
 
 export interface DeliverProgress {
   readonly sink: string
@@ -28,11 +32,13 @@ export interface DeliverProgress {
 }
 
 export interface DeliverOptions {
+  /** A folder, or `s3://bucket/prefix`. */
   readonly lake: string
-  readonly sinks: readonly DeliverySink[]
-  /** DuckDB's memory in bytes. @default half a GiB */
+  /** Sinks, or addresses of sinks such as `postgres://…`, `csv:out`, `firms.duckdb`. */
+  readonly sinks: readonly (DeliverySink | string)[]
+  /** Peak memory in all, in bytes. @default 1 GiB */
   readonly memoryBytes?: number | undefined
-  /** Stops between two steps, and a sink's commit where the sink was given it too. */
+  /** Stops between two steps, and the commit of a sink. */
   readonly signal?: AbortSignal | undefined
   readonly onProgress?: ((progress: DeliverProgress) => void) | undefined
 }
@@ -90,25 +96,19 @@ const runsOf = ({ partitions, files, merged = [] }: Snapshot): readonly Committe
 const lackingOf = async (
   sink: DeliverySink,
   runs: readonly CommittedRun[],
+  lent: SinkContext,
 ): Promise<readonly CommittedRun[]> => {
-  const loaded = await sink.loaded()
+  const loaded = await sink.loaded(lent)
   const newest = runs.findLastIndex(({ run }) => loaded.has(run))
   const isThere = ({ run, merged }: CommittedRun, at: number): boolean =>
     loaded.has(run) || (merged.length > 0 && (at < newest || loaded.has(merged.at(-1) ?? '')))
   return runs.filter((run, at) => !isThere(run, at))
 }
 
-/** Types do not reach programs in JavaScript: such a sink would get nothing, and nobody would hear of it. */
-const refuseWithoutLoaded = ({ name, loaded }: Sink): void => {
-  if (typeof loaded === 'function') return
-  throw new TypeError(
-    `Cannot deliver runs to sink "${name}": it has no method "loaded", expected one that resolves to the runs that its ` +
-      'target shows; withLoaded(sink, folder) adds it to a sink of files',
-  )
-}
-
 interface Delivering extends DeliverOptions {
   readonly session: Session
+  /** What every run of a sink is opened with. */
+  readonly lent: SinkContext
 }
 
 /** Stops between two steps; what DuckDB is at work on is stopped at once. */
@@ -124,7 +124,7 @@ const deliverRun = async (
   { onRows, onLoad }: { readonly onRows: (rows: number) => void; readonly onLoad: () => void },
 ): Promise<readonly string[]> => {
   const { lake, session, signal } = options
-  const target = await sink.open(run)
+  const target = await sink.open(run, options.lent)
   try {
     const written: FileEntry[] = []
     for (const { partition, files } of parts) {
@@ -171,7 +171,7 @@ const deliverTo = async (
   const warnings: string[] = []
   let current: string | undefined
   try {
-    const lacking = await lackingOf(sink, runs)
+    const lacking = await lackingOf(sink, runs, options.lent)
     for (const one of lacking) {
       current = one.run
       stopIfAborted(options)
@@ -228,25 +228,38 @@ const failure = (
 }
 
 /**
- * Brings every sink in step with the newest snapshot. One that fails does not keep the others from theirs.
+ * Brings every sink in step with the newest snapshot, in the order of commits. One that fails does not keep the others
+ * from theirs.
  *
  * @returns what each sink got
- * @throws {TypeError} before anything is delivered, when a sink has no `loaded`
- * @throws {ToolkitError} when a sink failed, with its code, after the others have got theirs; `INTERRUPTED`
+ * @throws {ToolkitError} `TARGET_REFUSED`, `USAGE` before anything is delivered; when a sink failed, with its code, after
+ *   the others have got theirs; `INTERRUPTED`
+ * @example
+ * import { convert, csv, deliver } from 'firmlake'
+ *
+ * await convert({ from: ['batches/'], lake: './lake' })
+ * const [files] = await deliver({ lake: './lake', sinks: [csv('out/csv')] })
+ * console.log(files?.sink, files?.runs.length) // csv 1
  */
 export const deliver = async (options: DeliverOptions): Promise<readonly Delivery[]> => {
-  const { lake, sinks, memoryBytes = DEFAULT_MEMORY_BYTES / 2, signal } = options
-  for (const sink of sinks) refuseWithoutLoaded(sink)
+  const { lake, signal } = options
+  const sinks = await openSinks(options.sinks, lake)
   const snapshot = sinks.length === 0 ? null : await newestSnapshot(lake)
   if (snapshot === null) return []
   const runs = runsOf(snapshot)
+  // Two instances of DuckDB are at work where a sink loads a DuckDB file.
+  const memoryBytes = Math.floor(queryMemory(options.memoryBytes) / 2)
+  const staging = stagingFolder(lake)
   const engine = await Engine.open({ memoryBytes })
   try {
     const session = await engine.connect()
     const deliveryEnded = interruptOn(session, signal)
     const outcomes: Outcome[] = []
     try {
-      for (const sink of sinks) outcomes.push(await deliverTo(sink, runs, { ...options, session }))
+      for (const [at, sink] of sinks.entries()) {
+        const lent = { staging: join(staging, String(at)), memoryBytes, signal }
+        outcomes.push(await deliverTo(sink, runs, { ...options, session, lent }))
+      }
     } finally {
       deliveryEnded()
     }
@@ -255,5 +268,6 @@ export const deliver = async (options: DeliverOptions): Promise<readonly Deliver
     return outcomes.flatMap((one) => (one.kind === 'delivered' ? [one.delivery] : []))
   } finally {
     engine.close()
+    await discard(staging)
   }
 }

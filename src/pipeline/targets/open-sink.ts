@@ -2,19 +2,27 @@
 
 import { extname } from 'node:path'
 import { ToolkitError } from '../../core/errors.ts'
-import type { DeliverySink } from '../../core/sink.ts'
-import { duckdbFile } from '../../sink/duckdb-file.ts'
-import { FILE_FORMATS, type FileFormatName, FORMAT_NAMES, isFileFormat } from '../../sink/formats.ts'
+import type { DeliverySink, Sink } from '../../core/sink.ts'
+import type { DatabaseTarget } from '../../sink/database-target.ts'
+import type { FileFormat, FormatOptions } from '../../sink/file-format.ts'
+import {
+  DATABASE_NAMES,
+  DATABASES,
+  type DatabaseName,
+  FILE_FORMATS,
+  type FileFormatName,
+  FORMAT_NAMES,
+  isFileFormat,
+} from '../../sink/targets.ts'
 import { refuseLake, withLoaded } from '../../sink/with-loaded.ts'
 import { storageOf } from '../../storage/open-storage.ts'
 
+/** What an address of a person names. */
 export type TargetAddress =
   | { readonly kind: 'file'; readonly format: FileFormatName; readonly path: string }
   | { readonly kind: 'folder'; readonly format: FileFormatName; readonly directory: string }
-  | { readonly kind: 'duckdb'; readonly file: string }
-  | { readonly kind: 'postgres'; readonly url: string }
-
-const DATABASE_SUFFIXES = ['.duckdb', '.ddb']
+  /** `at` is the path of its file or the address of its server. */
+  | { readonly kind: 'database'; readonly database: DatabaseName; readonly at: string }
 
 /** An address may hold a password, and that any character: only the scheme and what follows the last `@` is told. */
 const told = (address: string): string => address.replace(/^([a-z][a-z0-9+.-]*:(\/\/)?)?.*@/is, '$1…@')
@@ -25,45 +33,22 @@ const told = (address: string): string => address.replace(/^([a-z][a-z0-9+.-]*:(
  * @throws {ToolkitError} `TARGET_REFUSED`
  */
 export const readAddress = (address: string): TargetAddress => {
-  if (/^postgres(ql)?:\/\//i.test(address)) return { kind: 'postgres', url: address }
   const [, scheme = '', rest = ''] = /^([a-z][a-z0-9]+):(.+)$/is.exec(address) ?? []
   if (isFileFormat(scheme) && (!rest.includes('://') || /^s3:\/\//i.test(rest)))
     return { kind: 'folder', format: scheme, directory: rest }
-  if (scheme === 'duckdb') return { kind: 'duckdb', file: rest }
-  const suffix = extname(address).toLowerCase()
-  const format = suffix.slice(1)
-  if (!address.includes('://')) {
-    if (isFileFormat(format)) return { kind: 'file', format, path: address }
-    if (DATABASE_SUFFIXES.includes(suffix)) return { kind: 'duckdb', file: address }
+  for (const database of DATABASE_NAMES) {
+    const at = DATABASES[database].read(address)
+    if (at !== undefined) return { kind: 'database', database, at }
   }
+  const format = extname(address).toLowerCase().slice(1)
+  if (!address.includes('://') && isFileFormat(format)) return { kind: 'file', format, path: address }
+  const databases = DATABASE_NAMES.map((name): DatabaseTarget => DATABASES[name])
+  const files = [...FORMAT_NAMES.map((one) => `.${one}`), ...databases.flatMap(({ suffix }) => suffix ?? [])]
   throw new ToolkitError(
     'TARGET_REFUSED',
-    `Cannot use "${told(address)}" as a target: expected a file (${FORMAT_NAMES.map((one) => `.${one}`).join(', ')}, ` +
-      `.duckdb), a folder (${FORMAT_NAMES.map((one) => `${one}:DIR`).join(', ')}), duckdb:FILE or postgres://…`,
+    `Cannot use "${told(address)}" as a target: expected a file (${files.join(', ')}), ` +
+      `a folder (${FORMAT_NAMES.map((one) => `${one}:DIR`).join(', ')}), ${databases.map(({ form }) => form).join(' or ')}`,
   )
-}
-
-export interface SinkParts {
-  /** Folder of this machine for rows that are not loaded into a database yet. */
-  readonly staging: string
-  /** Memory for loading a DuckDB file, in bytes. */
-  readonly memoryBytes?: number | undefined
-  /** Whether CSV is safe for spreadsheets. @default true */
-  readonly neutralise?: boolean | undefined
-  /** Stops a database that loads. */
-  readonly signal?: AbortSignal | undefined
-  /** What a database loads, for messages. @default the run */
-  readonly what?: string | undefined
-}
-
-/** A database as a sink; its tables show current versions. */
-export const databaseSink = async (
-  address: Extract<TargetAddress, { kind: 'duckdb' | 'postgres' }>,
-  { staging, memoryBytes, signal, what }: SinkParts,
-): Promise<DeliverySink> => {
-  if (address.kind === 'duckdb') return duckdbFile({ file: address.file, staging, memoryBytes, signal, what })
-  const { postgresSink } = await import('../../sink/postgres/postgres.ts')
-  return postgresSink({ url: address.url, staging, signal, what })
 }
 
 /**
@@ -90,7 +75,10 @@ export const refuseLakeAsTarget = async (address: TargetAddress, lake: string): 
  *
  * @throws {ToolkitError} `TARGET_REFUSED` for a single file: a run has several tables
  */
-export const chooseSink = async (address: TargetAddress, parts: SinkParts): Promise<DeliverySink> => {
+export const chooseSink = (
+  address: TargetAddress,
+  options: Pick<FormatOptions, 'neutralise'> = {},
+): DeliverySink => {
   switch (address.kind) {
     case 'file':
       throw new ToolkitError(
@@ -98,13 +86,44 @@ export const chooseSink = async (address: TargetAddress, parts: SinkParts): Prom
         `Cannot deliver runs to the file "${address.path}": a run has several tables; give a folder, ` +
           `${address.format}:DIR, or use "firmlake export" for one table`,
       )
-    case 'folder':
-      return withLoaded(
-        await FILE_FORMATS[address.format].folder(address.directory, parts),
-        address.directory,
-      )
-    case 'duckdb':
-    case 'postgres':
-      return databaseSink(address, parts)
+    case 'folder': {
+      const format: FileFormat = FILE_FORMATS[address.format]
+      return withLoaded(format.folder(address.directory, options), address.directory)
+    }
+    case 'database':
+      return DATABASES[address.database].sink(address.at)
   }
+}
+
+/** Types do not reach programs in JavaScript: such a sink would get nothing, and nobody would hear of it. */
+const refuseWithoutLoaded = ({ name, loaded }: Sink): void => {
+  if (typeof loaded === 'function') return
+  throw new ToolkitError(
+    'TARGET_REFUSED',
+    `Cannot deliver runs to sink "${name}": it has no method "loaded", expected one that resolves to the runs that its ` +
+      'target shows; withLoaded(sink, folder) adds it to a sink of files',
+  )
+}
+
+/**
+ * Sinks and addresses of sinks as sinks that take the runs of a lake. Nothing is written, no database is asked.
+ *
+ * @throws {ToolkitError} `TARGET_REFUSED`
+ */
+export const openSinks = async (
+  sinks: readonly (DeliverySink | string)[],
+  lake: string,
+): Promise<readonly DeliverySink[]> => {
+  const opened: DeliverySink[] = []
+  for (const sink of sinks) {
+    if (typeof sink !== 'string') {
+      refuseWithoutLoaded(sink)
+      opened.push(sink)
+      continue
+    }
+    const address = readAddress(sink)
+    await refuseLakeAsTarget(address, lake)
+    opened.push(chooseSink(address))
+  }
+  return opened
 }

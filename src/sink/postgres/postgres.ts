@@ -7,37 +7,41 @@ import { rm } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { writeError } from '../../core/errors.ts'
 import type { FileEntry } from '../../core/partition.ts'
-import type { DeliverySink, Receipt, SinkRun } from '../../core/sink.ts'
+import type { DeliverySink, Receipt, SinkContext, SinkRun } from '../../core/sink.ts'
 import { loadPath } from '../../lake/lake/layout.ts'
 import { makeFolder } from '../../support/durable-files.ts'
+import type { DatabaseTarget } from '../database-target.ts'
+import { sinkSettings } from '../sink-settings.ts'
 import { removeStaged, stageFile } from '../stage-file.ts'
 import { checkName, copyForm, targetColumns } from './column-types.ts'
 import { checkStaged, readColumns, writeColumns } from './staged-columns.ts'
 
-export interface PostgresOptions {
-  /** `postgres://user@host:port/database`; what it leaves out comes from PGHOST, PGUSER, PGPASSWORD, …. */
-  readonly url: string
+export interface PostgresOptions extends SinkContext {
   /** Schema of the tables; made where it is missing. @default 'firmlake' */
   readonly schema?: string
-  /** Folder of this machine for rows that are not loaded yet. */
-  readonly staging: string
-  /** Stops a commit: its transaction is gone as a whole. */
-  readonly signal?: AbortSignal | undefined
-  /** What a commit loads, for messages. @default the run */
-  readonly what?: string | undefined
 }
 
-/** PostgreSQL as a sink. Text of PostgreSQL cannot hold U+0000: it becomes U+FFFD, and `warnings` says so. */
-export const postgresSink = ({
-  url,
-  schema = 'firmlake',
-  staging,
-  signal,
-  what,
-}: PostgresOptions): DeliverySink => {
+/**
+ * A PostgreSQL database as a sink: one schema with a table for each table of the lake, and `firmlake_loads` with the
+ * runs that it shows. Text of PostgreSQL cannot hold U+0000: it becomes U+FFFD, and a delivery's `warnings` say so.
+ *
+ * @param url `postgres://user@host:port/database`; what it leaves out comes from PGHOST, PGUSER, PGPASSWORD, …
+ * @throws {ToolkitError} `TARGET_REFUSED`, `TARGET_FAILED`, of the work with it
+ * @example
+ * import { convert, deliver, postgres } from 'firmlake'
+ *
+ * await convert({ from: ['batches/'], lake: './lake' })
+ * const [database] = await deliver({ lake: './lake', sinks: [postgres('postgres://user@db/firms')] })
+ * console.log(database?.sink, database?.runs.length) // postgres 1
+ */
+export const postgres = (
+  url: string,
+  { schema = 'firmlake', ...own }: PostgresOptions = {},
+): DeliverySink => {
   checkName('a schema', schema)
 
-  const openRun = (run: string): SinkRun => {
+  const openRun = (run: string, lent?: SinkContext): SinkRun => {
+    const { staging, signal, what } = sinkSettings(own, lent)
     const warnings: string[] = []
     const folder = join(staging, run)
     const stagedPath = ({ table, path }: Pick<FileEntry, 'table' | 'path'>): string =>
@@ -93,7 +97,7 @@ export const postgresSink = ({
 
   return {
     name: 'postgres',
-    open: async (run) => openRun(run),
+    open: async (run, lent) => openRun(run, lent),
     async loaded() {
       const { withConnection } = await import('./connect.ts')
       const { loadedRuns } = await import('./load-run.ts')
@@ -104,3 +108,10 @@ export const postgresSink = ({
 
 const replacedText = (table: string, count: number): string =>
   `Replaced ${count} characters U+0000 by U+FFFD in table "${table}": text of PostgreSQL cannot hold them`
+
+export const postgresTarget: DatabaseTarget = {
+  form: 'postgres://…',
+  read: (address) => (/^postgres(ql)?:\/\//i.test(address) ? address : undefined),
+  sink: (url) => postgres(url),
+  isFile: false,
+}

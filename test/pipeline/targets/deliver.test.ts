@@ -11,8 +11,7 @@ import { type ExportProgress, exportLake } from '../../../src/pipeline/export/ex
 import { type DeliverProgress, deliver } from '../../../src/pipeline/targets/deliver.ts'
 import { chooseSink, readAddress, refuseLakeAsTarget } from '../../../src/pipeline/targets/open-sink.ts'
 import { duckdbFile } from '../../../src/sink/duckdb-file.ts'
-import { jsonLines } from '../../../src/sink/json-lines.ts'
-import { withLoaded } from '../../../src/sink/with-loaded.ts'
+import { jsonLines, jsonlFormat } from '../../../src/sink/json-lines.ts'
 import { MAIN } from '../../cli/run-cli.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 import { type Bench, companyLine, openBench, relationsLine } from '../batch-bench.ts'
@@ -31,9 +30,9 @@ const bench = async (): Promise<DeliverBench> => {
   const jsonFolder = join(one.folder, 'json')
   return {
     ...one,
-    database: duckdbFile({ file, staging: join(one.folder, 'staging') }),
+    database: duckdbFile(file),
     jsonFolder,
-    json: withLoaded(jsonLines({ directory: jsonFolder }), jsonFolder),
+    json: jsonLines(jsonFolder),
     ask: async (sql) => {
       const engine = await Engine.open({ memoryBytes: 256 * 1024 ** 2 })
       try {
@@ -120,7 +119,7 @@ test('deliver to a lake without a snapshot does nothing', async () => {
 test('deliver refuses a sink without loaded before any sink gets anything', async () => {
   const one = await bench()
   await load(one, 'a', [companyLine(1)])
-  const silent = jsonLines({ directory: join(one.folder, 'silent') })
+  const silent = jsonlFormat.folder(join(one.folder, 'silent'))
   // @ts-expect-error: the type says so too.
   const delivering = deliver({ lake: one.lake, sinks: [one.json, silent] })
   await expect(delivering).rejects.toThrow(
@@ -213,17 +212,15 @@ test('deliver that is stopped while a database loads leaves the database without
   const one = await bench()
   const run = await load(one, 'a', [companyLine(1)])
   const controller = new AbortController()
-  const staging = join(one.folder, 'staging')
-  const address = readAddress(join(one.folder, 'out.duckdb'))
-  const sink = await chooseSink(address, { staging, signal: controller.signal })
+  const address = join(one.folder, 'out.duckdb')
   const stopping = deliver({
     lake: one.lake,
-    sinks: [sink],
+    sinks: [address],
     signal: controller.signal,
     onProgress: ({ loading }) => loading && controller.abort(),
   })
   await expect(stopping).rejects.toMatchObject({ code: 'INTERRUPTED' })
-  expect(await readdir(staging)).toEqual([])
+  expect(await readdir(join(one.lake, '_runs'))).toEqual([])
   expect(await one.database.loaded()).toEqual(new Set())
   expect(await deliver({ lake: one.lake, sinks: [one.database] })).toMatchObject([{ runs: [run] }])
 })
@@ -239,7 +236,7 @@ test('deliver and exportLake tell when a database loads what was written', async
   const exported: ExportProgress[] = []
   await exportLake({
     lake: one.lake,
-    to: { kind: 'duckdb', file: join(one.folder, 'export.duckdb') },
+    to: { kind: 'database', database: 'duckdb', at: join(one.folder, 'export.duckdb') },
     tables: ['companies'],
     memoryBytes: 256 * 1024 ** 2,
     onProgress: (progress) => exported.push(progress),
@@ -297,7 +294,7 @@ test('a compaction never comes after a run that was loaded while it worked', asy
 test('a lake is no target for runs: its files stay as they are', async () => {
   const one = await bench()
   await load(one, 'a', [companyLine(1)])
-  const sink = await chooseSink(readAddress(`parquet:${one.lake}`), { staging: '' })
+  const sink = chooseSink(readAddress(`parquet:${one.lake}`))
   await expect(deliver({ lake: one.lake, sinks: [sink] })).rejects.toMatchObject({ code: 'TARGET_REFUSED' })
   expect((await one.verify()).problems).toEqual([])
 })
@@ -320,9 +317,7 @@ test.each([
   const one = await bench()
   const run = await load(one, 'a', [companyLine(1)])
   const directory = join(one.folder, 'out')
-  const sinks = await Promise.all(
-    formats.map((format) => chooseSink(readAddress(`${format}:${directory}`), { staging: '' })),
-  )
+  const sinks = formats.map((format) => chooseSink(readAddress(`${format}:${directory}`)))
   await expect(deliver({ lake: one.lake, sinks })).rejects.toMatchObject({
     code: 'TARGET_REFUSED',
     context: { sinks: formats[1] },
@@ -336,7 +331,7 @@ test.each(['csv', 'jsonl', 'parquet', 'arrow', 'arrows'])(
     const one = await bench()
     const run = await load(one, 'a', [companyLine(1)])
     const directory = join(one.folder, format)
-    const sink = await chooseSink(readAddress(`${format}:${directory}`), { staging: '' })
+    const sink = chooseSink(readAddress(`${format}:${directory}`))
     await deliver({ lake: one.lake, sinks: [sink] })
     const [file = ''] = await readdir(join(directory, 'companies', `load=${run}`))
     expect(file).toMatch(new RegExp(`\\.${format}$`))
@@ -345,10 +340,8 @@ test.each(['csv', 'jsonl', 'parquet', 'arrow', 'arrows'])(
   },
 )
 
-test.each(['out.csv', 'out.parquet'])('a single file such as %s cannot take runs', async (path) => {
-  await expect(chooseSink(readAddress(path), { staging: '' })).rejects.toMatchObject({
-    code: 'TARGET_REFUSED',
-  })
+test.each(['out.csv', 'out.parquet'])('a single file such as %s cannot take runs', (path) => {
+  expect(() => chooseSink(readAddress(path))).toThrow(/^Cannot deliver runs to the file/)
 })
 
 test.each([

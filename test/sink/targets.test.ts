@@ -4,7 +4,7 @@ import { PassThrough } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import { expect, onTestFinished, test } from 'vitest'
 import { Engine } from '../../src/lake/duckdb/engine.ts'
-import { FILE_FORMATS, FORMAT_NAMES, STREAM_FORMATS } from '../../src/sink/formats.ts'
+import { FILE_FORMATS, FORMAT_NAMES, STREAM_FORMATS } from '../../src/sink/targets.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 test.each(['csv', 'jsonl'] as const)(

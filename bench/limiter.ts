@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { convert } from '../src/pipeline/convert/convert.ts'
-import { newTokenBook, tokenHash } from '../src/server/access/token-registry.ts'
+import { newTokenRegistry, tokenHash } from '../src/server/access/token-registry.ts'
 import { chooseEmbedder } from '../src/server/ranking/choose-embedder.ts'
 import { serveLake } from '../src/server/serve-lake.ts'
 import { openService } from '../src/source/service/service.ts'
@@ -35,7 +35,7 @@ const serveOneCompany = async (folder: string) => {
   )
   return serveLake({
     ...{ lake, cursorKey: randomBytes(32), cursorCap: 100_000, queryTimeoutMs: 30_000 },
-    tokens: newTokenBook([{ caller: { name: 'bench', rights: 'everything' }, sha256: tokenHash(TOKEN) }]),
+    tokens: newTokenRegistry([{ caller: { name: 'bench', rights: 'everything' }, sha256: tokenHash(TOKEN) }]),
     embedder: await chooseEmbedder({}),
     memoryBytes: 256 * 1024 ** 2,
     http: { port: 0, requestsPerSecond: limit },

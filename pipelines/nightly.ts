@@ -12,8 +12,6 @@ import {
   type Delivery,
   type DeliverySink,
   deliver,
-  FORMAT_NAMES,
-  type FormatName,
   LIMITS,
   openService,
   openSinks,
@@ -25,6 +23,8 @@ import {
   pull,
   readToken,
   type Service,
+  TABLE_FORMAT_NAMES,
+  type TableFormatName,
   ToolkitError,
 } from '../src/index.ts'
 
@@ -122,12 +122,12 @@ const pulledOf = ({ summary, entry, plan, windows }: PullSummary): Pulled => ({
 /** What is brought in step with the lake when it is committed. */
 interface Extras {
   readonly sinks: readonly DeliverySink[]
-  readonly formats: readonly FormatName[]
+  readonly formats: readonly TableFormatName[]
 }
 
 /** What was done beside the lake; keys are there for what was asked for. */
 interface Done {
-  published?: { readonly formats: readonly FormatName[]; readonly snapshot: number }
+  published?: { readonly formats: readonly TableFormatName[]; readonly snapshot: number }
   delivered?: readonly Delivery[]
   warnings?: readonly string[]
 }
@@ -135,12 +135,12 @@ interface Done {
 const words = (env: Environment, name: string): readonly string[] =>
   (env[name] ?? '').split(/\s+/).filter((word) => word !== '')
 
-const formatOf = (name: string): FormatName => {
-  const format = FORMAT_NAMES.find((one) => one === name)
+const formatOf = (name: string): TableFormatName => {
+  const format = TABLE_FORMAT_NAMES.find((one) => one === name)
   if (format !== undefined) return format
   throw new ToolkitError(
     'USAGE',
-    `Cannot read FIRMLAKE_PUBLISH "${name}": expected ${FORMAT_NAMES.join(' or ')}`,
+    `Cannot read FIRMLAKE_PUBLISH "${name}": expected ${TABLE_FORMAT_NAMES.join(' or ')}`,
   )
 }
 
@@ -170,7 +170,7 @@ const catalogOf = (env: Environment): CatalogOptions | undefined =>
 
 const publishAll = async (
   env: Environment,
-  formats: readonly FormatName[],
+  formats: readonly TableFormatName[],
   signal: AbortSignal,
 ): Promise<Done> => {
   if (formats.length === 0) return {}

@@ -77,14 +77,14 @@ export {
 } from './pipeline/targets/deliver.ts'
 export { chooseSink, openSinks, readAddress, type TargetAddress } from './pipeline/targets/open-sink.ts'
 export {
-  FORMAT_NAMES,
-  type FormatName,
   type PublishedTable,
   type PublishOptions,
   type PublishProgress,
   type PublishSummary,
   publish,
   publishedFormats,
+  TABLE_FORMAT_NAMES,
+  type TableFormatName,
 } from './pipeline/targets/publish.ts'
 export { stagingFolder } from './pipeline/targets/staging-folder.ts'
 export type { CatalogOptions } from './publish/iceberg/catalog-client.ts'

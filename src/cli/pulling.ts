@@ -5,7 +5,7 @@ import type { Service } from '../source/service/service.ts'
 import { interruptible } from './interrupt.ts'
 import { checkMode, type ModeOption } from './options/lake-mode.ts'
 import type { JsonOption, LakeOption } from './options/options.ts'
-import type { UnknownOptions, WorkOptions } from './options/run-options.ts'
+import type { LoadFlags, UnknownOptions } from './options/run-options.ts'
 import { type ServiceCommandOptions, serviceOf } from './options/service-options.ts'
 import { ProgressLine } from './output/progress-line.ts'
 import { type RunWatch, watchRun } from './output/watch-run.ts'
@@ -15,7 +15,7 @@ export interface PullingOptions
   extends LakeOption,
     JsonOption,
     ModeOption,
-    WorkOptions,
+    LoadFlags,
     UnknownOptions,
     ServiceCommandOptions {}
 

@@ -35,11 +35,14 @@ export const checkExtras = async ({
 }
 
 const formatsOf = async (names: readonly string[]) => {
-  const { FORMAT_NAMES } = await import('../pipeline/targets/publish.ts')
+  const { TABLE_FORMAT_NAMES } = await import('../pipeline/targets/publish.ts')
   return names.map((name) => {
-    const format = FORMAT_NAMES.find((one) => one === name)
+    const format = TABLE_FORMAT_NAMES.find((one) => one === name)
     if (format !== undefined) return format
-    throw new ToolkitError('USAGE', `Cannot publish "${name}": expected one of ${FORMAT_NAMES.join(', ')}`)
+    throw new ToolkitError(
+      'USAGE',
+      `Cannot publish "${name}": expected one of ${TABLE_FORMAT_NAMES.join(', ')}`,
+    )
   })
 }
 

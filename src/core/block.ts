@@ -8,7 +8,7 @@ export interface Block {
   readonly firstLine: number
   /** Offset of the first byte in the decoded source. */
   readonly offset: number
-  /** Lines of this stretch that are longer than the limit, in order; they are not in `bytes`. */
+  /** Lines of this range that are longer than the limit, in order; they are not in `bytes`. */
   readonly overlong: readonly OverlongLine[]
   /**
    * Where each line stood in its source; absent where lines and offsets follow from the first (all sources but a

@@ -6,7 +6,7 @@ import type { ByteFeed } from './byte-feed.ts'
 import { DECODE_LIMITS } from './decode-limits.ts'
 import type { Compression } from './detect-compression.ts'
 import { decodeGzip } from './gzip-members.ts'
-import { type FaultKind, StreamFault } from './stream-fault.ts'
+import { StreamFault, type StreamFaultKind } from './stream-fault.ts'
 import { decodeZstd } from './zstd-frames.ts'
 
 async function* passThrough(feed: ByteFeed): AsyncGenerator<Buffer, void> {
@@ -20,7 +20,7 @@ const DECODERS: Readonly<Record<Compression, (feed: ByteFeed) => AsyncGenerator<
   none: passThrough,
 }
 
-const FAULTS: Readonly<Record<FaultKind, { readonly code: ErrorCode; readonly wanted: string }>> = {
+const FAULTS: Readonly<Record<StreamFaultKind, { readonly code: ErrorCode; readonly wanted: string }>> = {
   truncated: { code: 'DECODE_TRUNCATED', wanted: 'the end of its stream' },
   damaged: { code: 'DECODE_DAMAGED', wanted: 'sound data' },
   trailing: { code: 'DECODE_TRAILING', wanted: 'the end of the source or a further stream' },

@@ -1,14 +1,14 @@
 /** What is wrong with compressed bytes, and where. `decompress` adds the source's name and a code. */
 
-export type FaultKind = 'truncated' | 'damaged' | 'trailing' | 'window'
+export type StreamFaultKind = 'truncated' | 'damaged' | 'trailing' | 'window'
 
 /** A fault of one compressed stream; never leaves this room. */
 export class StreamFault extends Error {
   override readonly name = 'StreamFault'
-  readonly kind: FaultKind
+  readonly kind: StreamFaultKind
   /** Offset in the compressed source, in bytes. Of damage: where the decoder stood, not the damaged byte. */
   readonly offset: number
-  constructor(kind: FaultKind, offset: number, reason: string, cause?: unknown) {
+  constructor(kind: StreamFaultKind, offset: number, reason: string, cause?: unknown) {
     super(reason, { cause })
     this.kind = kind
     this.offset = offset

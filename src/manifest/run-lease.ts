@@ -33,7 +33,7 @@ export interface LivenessRule {
   readonly remoteIdleMs?: number | undefined
 }
 
-/** @default of `foreignIdleMs` */
+/** @default of `remoteIdleMs` */
 export const DAY_MS = 86_400_000
 
 interface Owner {

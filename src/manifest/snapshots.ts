@@ -122,13 +122,13 @@ export const snapshotIfAny = async (lake: string): Promise<Snapshot | null> => {
 }
 
 /** @throws {ToolkitError} `LAKE_NOT_FOUND`, `SNAPSHOT_NOT_FOUND` */
-const numberOf = async (lake: string, wanted: number | undefined): Promise<number> => {
+const numberOf = async (lake: string, requested: number | undefined): Promise<number> => {
   const listing = await listManifest(lake)
   const [newest, oldest] = [await newestOf(lake, listing), listing.oldest]
-  const number = wanted ?? newest
+  const number = requested ?? newest
   if (number >= oldest && number <= newest) return number
   const state = newest === 0 ? 'the lake has none yet' : `the lake has ${oldest} to ${newest}`
-  const what = wanted === undefined ? 'the newest snapshot' : `snapshot ${wanted}`
+  const what = requested === undefined ? 'the newest snapshot' : `snapshot ${requested}`
   throw new ToolkitError('SNAPSHOT_NOT_FOUND', `Cannot read ${what}: ${state}`, { lake, snapshot: number })
 }
 

@@ -151,7 +151,7 @@ const checkCounts = (snapshot: Snapshot, checked: Set<string>, { problems }: Fin
  * Checks all snapshots, or one, and hands each readable one to `use`, oldest first.
  *
  * @returns how many were checked
- * @throws {ToolkitError} `SNAPSHOT_NOT_FOUND` when there never was the wanted one, `LAKE_NEWER`
+ * @throws {ToolkitError} `SNAPSHOT_NOT_FOUND` when there never was the requested one, `LAKE_NEWER`
  */
 export const checkManifest = async (
   lake: string,

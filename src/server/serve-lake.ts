@@ -2,8 +2,8 @@
 
 import { BODY_MESSAGES } from '../contract/messages.ts'
 import type { Caller } from './access/caller.ts'
-import type { TokenBook } from './access/token-registry.ts'
-import { openShelf } from './batch-files/batch-store.ts'
+import type { TokenRegistry } from './access/token-registry.ts'
+import { openBatchStore } from './batch-files/batch-store.ts'
 import type { FaultRule } from './faults/fault-kinds.ts'
 import { faultLayer } from './faults/fault-layer.ts'
 import { openServer } from './http/open-server.ts'
@@ -23,7 +23,7 @@ export interface ServeLakeRequest {
   readonly lake: string
   /** @default the newest */
   readonly snapshot?: number | undefined
-  readonly tokens: TokenBook
+  readonly tokens: TokenRegistry
   readonly embedder: Embedder
   /** Secret that signs cursors, at least 32 bytes. */
   readonly cursorKey: Buffer
@@ -99,7 +99,7 @@ const openOver = async (copy: ServingCopy, request: ServeLakeRequest): Promise<R
       tokens,
       companies: overText(parts, searchCompanies),
       relations: overText(parts, searchRelations),
-      batches: openShelf(lake),
+      batches: openBatchStore(lake),
       layers: faults.length > 0 ? [faultLayer(faults)] : [],
     },
     http,

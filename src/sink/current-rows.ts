@@ -65,26 +65,26 @@ export const keyedTable = (name: string, columns: readonly string[]): Table | un
 }
 
 /** A content of records that a commit brings rows of. */
-export interface BroughtContent {
+export interface IncomingContent {
   readonly content: string
   /** Staged tables that tell which records are brought: the one with a row a record, where it is staged. */
-  readonly tellers: readonly Table[]
+  readonly recordTables: readonly Table[]
   /** Tables that lose the rows which these records have there. */
-  readonly losers: readonly Table[]
+  readonly affectedTables: readonly Table[]
 }
 
 /**
  * The records that staged tables bring, by content. A commit without the table that has a row a record (an export of
  * figures alone) says nothing of the content's other tables: they keep what they have.
  */
-export const broughtContents = (staged: readonly Table[]): readonly BroughtContent[] => {
+export const incomingContents = (staged: readonly Table[]): readonly IncomingContent[] => {
   const contents = new Set(staged.flatMap(({ content }) => content ?? []))
   return [...contents].map((content) => {
     const main = staged.find(({ name }) => name === content)
     const present = staged.filter((table) => table.content === content)
     return main
-      ? { content, tellers: [main], losers: TABLES.filter((table) => table.content === content) }
-      : { content, tellers: present, losers: present }
+      ? { content, recordTables: [main], affectedTables: TABLES.filter((table) => table.content === content) }
+      : { content, recordTables: present, affectedTables: present }
   })
 }
 
@@ -93,8 +93,11 @@ export const broughtContents = (staged: readonly Table[]): readonly BroughtConte
  *
  * @param rowsOf a table's staged rows, with their `version`, as an item of FROM
  */
-export const newestVersions = ({ tellers }: BroughtContent, rowsOf: (table: Table) => string): string => {
-  const brought = tellers.map(
+export const newestVersions = (
+  { recordTables }: IncomingContent,
+  rowsOf: (table: Table) => string,
+): string => {
+  const brought = recordTables.map(
     (table) => `SELECT ${ident(table.owner ?? '')} AS owner, version FROM ${rowsOf(table)} AS r`,
   )
   return `SELECT owner, max(version) AS version FROM (${brought.join(' UNION ALL ')}) AS b GROUP BY owner`

@@ -10,12 +10,12 @@ import { ident, literal } from '../lake/duckdb/sql.ts'
 import { stoppable } from '../lake/duckdb/stoppable.ts'
 import type { Table } from '../lake/tables/tables.ts'
 import {
-  type BroughtContent,
-  broughtContents,
   commentStatements,
   countPartitions,
   deleteKeys,
   deleteSuperseded,
+  type IncomingContent,
+  incomingContents,
   keyedTable,
   LOADS_TABLE,
   newestVersions,
@@ -90,7 +90,7 @@ const loadTables = async (session: Session, run: RunToLoad): Promise<void> => {
     else if (table.declared.content === undefined) await mergeKeys(session, table, table.declared)
   }
   const declared = tables.flatMap((table) => table.declared ?? [])
-  for (const content of broughtContents(declared)) await mergeRecords(session, content, tables)
+  for (const content of incomingContents(declared)) await mergeRecords(session, content, tables)
   await session.run(`INSERT INTO ${LOADS} VALUES (?, now(), ?)`, [run.run, countPartitions(run.files)])
 }
 
@@ -171,7 +171,7 @@ const mergeKeys = async (session: Session, table: Loading, declared: Table): Pro
 /** The rows of records: those of the records brought go, those of each record's last partition come. */
 const mergeRecords = async (
   session: Session,
-  content: BroughtContent,
+  content: IncomingContent,
   tables: readonly Loading[],
 ): Promise<void> => {
   const loading = new Map(tables.map((table) => [table.name, table]))
@@ -179,7 +179,7 @@ const mergeRecords = async (
   await session.run(
     `CREATE TEMP TABLE ${newest} AS ${newestVersions(content, ({ name }) => loading.get(name)?.rows ?? '')}`,
   )
-  for (const table of content.losers) {
+  for (const table of content.affectedTables) {
     const fresh = loading.get(table.name)?.fresh ?? (await columnsOfTarget(session, table.name)).length === 0
     if (!fresh) await session.run(deleteSuperseded(table, targetOf(table.name), newest))
   }

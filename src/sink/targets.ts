@@ -33,11 +33,11 @@ export type StreamFormatName = {
 }[FileFormatName]
 
 const isName = (name: string): name is FileFormatName => Object.hasOwn(FILE_FORMATS, name)
-export const FORMAT_NAMES: readonly FileFormatName[] = Object.keys(FILE_FORMATS).filter(isName)
+export const FILE_FORMAT_NAMES: readonly FileFormatName[] = Object.keys(FILE_FORMATS).filter(isName)
 export const isFileFormat = isName
 
 const isDatabase = (name: string): name is DatabaseName => Object.hasOwn(DATABASES, name)
 export const DATABASE_NAMES: readonly DatabaseName[] = Object.keys(DATABASES).filter(isDatabase)
 
 const isStreamed = (name: FileFormatName): name is StreamFormatName => 'stream' in FILE_FORMATS[name]
-export const STREAM_FORMATS: readonly StreamFormatName[] = FORMAT_NAMES.filter(isStreamed)
+export const STREAM_FORMATS: readonly StreamFormatName[] = FILE_FORMAT_NAMES.filter(isStreamed)

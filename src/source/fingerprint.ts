@@ -2,15 +2,9 @@
 
 import { stat } from 'node:fs/promises'
 import { ToolkitError } from '../core/errors.ts'
+import type { Fingerprint } from '../core/source.ts'
 import { hashFile } from '../support/hash.ts'
 import { type OpenOptions, sourceError } from './local-files.ts'
-
-export interface Fingerprint {
-  /** Length of the file as it stands on disk, in bytes. */
-  readonly bytes: number
-  /** SHA-256 of the file as it stands on disk, in lower-case hexadecimal. */
-  readonly sha256: string
-}
 
 /**
  * Reads a file once and gives its length and hash.

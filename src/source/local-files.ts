@@ -139,7 +139,7 @@ export interface OpenOptions {
  *
  * @throws {ToolkitError} `SOURCE_NOT_FOUND`, or `SOURCE_UNREADABLE` (a folder, no permission, a bad disk)
  */
-export async function* openFile(path: string, options: OpenOptions = {}): AsyncGenerator<Buffer, void> {
+export async function* openSourceFile(path: string, options: OpenOptions = {}): AsyncGenerator<Buffer, void> {
   const failed = (error: unknown): never => {
     throw sourceError('read', path, error)
   }

@@ -3,7 +3,7 @@
 import { isAbsolute, relative, resolve, sep } from 'node:path'
 import type { Source } from '../core/source.ts'
 import { assertUnchanged, fingerprintFile, identityOf } from './fingerprint.ts'
-import { findLocalSources, openFile, openStdin } from './local-files.ts'
+import { findLocalSources, openSourceFile, openStdin } from './local-files.ts'
 
 /**
  * Sources for what a person names: files, folders, patterns, `-` for standard input. Names are kept relative
@@ -31,7 +31,7 @@ const fileSource = ({ path, bytes }: LocalFile, cwd: string): Source => {
   const below = relative(cwd, path)
   const name = below.startsWith('..') || isAbsolute(below) ? path : below
   // A pipe has no length and cannot be read twice.
-  if (bytes === undefined) return { kind: 'stdin', name, open: (signal) => openFile(path, { signal }) }
+  if (bytes === undefined) return { kind: 'stdin', name, open: (signal) => openSourceFile(path, { signal }) }
   let identity: string | undefined
   return {
     kind: 'file',
@@ -43,7 +43,7 @@ const fileSource = ({ path, bytes }: LocalFile, cwd: string): Source => {
     },
     open: async function* (signal) {
       const before = identity ?? (await identityOf(path))
-      yield* openFile(path, { signal })
+      yield* openSourceFile(path, { signal })
       assertUnchanged(name, before, await identityOf(path))
     },
   }

@@ -23,7 +23,7 @@ import { cacheBytes, makeRoom, makeWorkFolder } from './work-folder.ts'
 const FILES_AT_ONCE = 8
 const LOOKS_AT_ONCE = 32
 /** Twice fetched and twice wrong: the object itself is, not the way to here. */
-const HASH_TRIES = 2
+const HASH_ATTEMPTS = 2
 /** How old a copy's mark of use may be before it is renewed. */
 const MARK_MS = 5 * 60_000
 /** How often what another process removed meanwhile is fetched again. */
@@ -118,7 +118,7 @@ const bring = async (
   const temporary = join(dirname(copy), temporaryName())
   await mkdir(dirname(copy), { recursive: true })
   try {
-    for (let tries = 1; ; tries += 1) {
+    for (let attempt = 1; ; attempt += 1) {
       const saved = await readObject(
         store,
         file.path,
@@ -129,7 +129,7 @@ const bring = async (
       if (saved.bytes !== file.bytes)
         throw damaged(store, file.path, `size mismatch, expected ${file.bytes} bytes`)
       if (saved.sha256 === file.sha256) break
-      if (tries === HASH_TRIES)
+      if (attempt === HASH_ATTEMPTS)
         throw damaged(store, file.path, `its SHA-256 differs, expected ${file.sha256}`)
     }
     await rename(temporary, copy)
@@ -140,21 +140,21 @@ const bring = async (
 }
 
 /** Adds up how far each of some files is; one that is tried again begins at 0. */
-const progressOf = (missing: readonly FileFacts[], tell: FetchOptions['onProgress']) => {
+const progressOf = (missing: readonly FileFacts[], onProgress: FetchOptions['onProgress']) => {
   const came = new Map<string, number>()
   const bytesTotal = missing.reduce((sum, { bytes }) => sum + bytes, 0)
   let [files, sum] = [0, 0]
-  const told = (): void =>
-    tell?.({ phase: 'fetching', files, filesTotal: missing.length, bytes: sum, bytesTotal })
+  const report = (): void =>
+    onProgress?.({ phase: 'fetching', files, filesTotal: missing.length, bytes: sum, bytesTotal })
   return {
     came: (path: string, bytes: number): void => {
       sum += bytes - (came.get(path) ?? 0)
       came.set(path, bytes)
-      told()
+      report()
     },
     whole: (): void => {
       files += 1
-      told()
+      report()
     },
   }
 }
@@ -232,9 +232,9 @@ export const copiesOf = (store: ObjectStore, folder: string): Copies => {
       for (const { path } of files) checkPath(store.address, path)
       const mostBytes = cacheBytes(process.env)
       const each = [...new Map(files.map((file) => [file.path, file])).values()]
-      const wanted = new Set(each.map(({ path }) => placeOf(path)))
+      const pinned = new Set(each.map(({ path }) => placeOf(path)))
       const room = (most: number, diskIsFull: boolean): Promise<void> =>
-        makeRoom(folder, most, wanted, { now: Date.now(), diskIsFull })
+        makeRoom(folder, most, pinned, { now: Date.now(), diskIsFull })
       try {
         await makeWorkFolder(folder)
         if (await bringChecked(each, () => room(0, true), options)) await room(mostBytes, false)

@@ -67,26 +67,26 @@ const lengthMisfit = (file: FileFacts, mark: FileMark | null): Misfit | null => 
     : { file, state: `it has ${mark.bytes} bytes, expected ${file.bytes}` }
 }
 
-const progressOf = (files: readonly FileFacts[], tell: FetchOptions['onProgress']) => {
+const progressOf = (files: readonly FileFacts[], onProgress: FetchOptions['onProgress']) => {
   const bytesTotal = files.reduce((sum, { bytes }) => sum + bytes, 0)
   let [done, bytes] = [0, 0]
-  const told = (): void =>
-    tell?.({
+  const report = (): void =>
+    onProgress?.({
       phase: 'checking',
       files: done,
       filesTotal: files.length,
       bytes,
       bytesTotal,
     } satisfies FetchProgress)
-  told()
+  report()
   return {
     came: (more: number): void => {
       bytes += more
-      told()
+      report()
     },
     whole: (): void => {
       done += 1
-      told()
+      report()
     },
   }
 }

@@ -86,12 +86,12 @@ const removeIfDead = async ({ path }: FoundPath): Promise<void> => {
  * processes left. DuckDB opens files late and by name, so what was used within the last hour stays, unless the disk
  * is full.
  *
- * @param wanted absolute paths that stay in any case
+ * @param pinned absolute paths that stay in any case
  */
 export const makeRoom = async (
   folder: string,
   mostBytes: number,
-  wanted: ReadonlySet<string>,
+  pinned: ReadonlySet<string>,
   { now, diskIsFull }: { readonly now: number; readonly diskIsFull: boolean },
 ): Promise<void> => {
   const files = (await listTree(folder)).filter(({ kind }) => kind === 'file')
@@ -103,7 +103,7 @@ export const makeRoom = async (
   let bytes = copies.reduce((sum, copy) => sum + copy.bytes, 0)
   for (const copy of copies.toSorted((a, b) => a.changedMs - b.changedMs)) {
     if (bytes <= mostBytes) return
-    if (wanted.has(copy.path)) continue
+    if (pinned.has(copy.path)) continue
     // Looked at again: another process may have asked for it since.
     const usedMs = (await statPath(copy.path))?.changedMs ?? 0
     if (!diskIsFull && now - usedMs < IN_USE_MS) continue

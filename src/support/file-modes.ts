@@ -49,16 +49,16 @@ const give = async (made: Settable, { mode, group }: Access): Promise<void> => {
   const found = await made.stat()
   // Another user's that was there before: its maker has seen to it.
   if (!hasUsers || (found.uid !== process.getuid?.() && process.getuid?.() !== 0)) return
-  let wanted = mode
+  let target = mode
   if (found.gid !== group) {
     const taken = await made.chown(found.uid, group).then(
       () => true,
       () => false,
     )
     // In a group that is not the folder's nobody else was meant.
-    if (!taken) wanted &= ~(GROUP_BITS | SETGID)
+    if (!taken) target &= ~(GROUP_BITS | SETGID)
   }
-  if ((found.mode & 0o7777) !== wanted) await made.chmod(wanted)
+  if ((found.mode & 0o7777) !== target) await made.chmod(target)
 }
 
 /** Gives a file that something else has made, such as DuckDB, what its folder hands on, or another folder. */

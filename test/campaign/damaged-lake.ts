@@ -6,7 +6,7 @@ import { convert } from '../../src/pipeline/convert/convert.ts'
 import { publish } from '../../src/pipeline/targets/publish.ts'
 import { makeBatches } from '../../src/server/batch-files/make-batch-files.ts'
 import { chooseEmbedder } from '../../src/server/ranking/choose-embedder.ts'
-import { addRates } from '../../src/server/rates/lake-rates.ts'
+import { addLakeRates } from '../../src/server/rates/lake-rates.ts'
 import { serveCopy } from '../../src/server/serving-index/build/current-index.ts'
 import { filesOf, flipBit } from '../manifest/damage.ts'
 import { companyLine, relationsLine, runIn, textOf } from '../pipeline/batch-bench.ts'
@@ -81,7 +81,7 @@ export const makeDamagedLake = async (folder: string): Promise<DamagedLake> => {
   )
   for (const inputs of [['first.jsonl'], ['second.jsonl', 'relations.jsonl']])
     await convert({ inputs, cwd: folder, again: false, limits: {} }, { lake, limit })
-  await addRates(lake, 'currency,year,units_per_usd\nSEK,2023,10.61\nSEK,2024,10.57\n')
+  await addLakeRates(lake, 'currency,year,units_per_usd\nSEK,2023,10.61\nSEK,2024,10.57\n')
   await publish({ lake, formats: ['delta', 'iceberg'], memoryBytes: MEMORY_BYTES })
   const copy = await serveCopy({ lake, embedder: await chooseEmbedder({}), memoryBytes: MEMORY_BYTES })
   await makeBatches({ lake, copy })

@@ -8,7 +8,7 @@ import { TABLES } from '../../src/lake/tables/tables.ts'
 import { giveBack } from '../../src/load/restore/restore.ts'
 import { readSnapshot } from '../../src/manifest/snapshots.ts'
 import { exportLake } from '../../src/pipeline/export/export-tables.ts'
-import { newTokenBook, tokenHash } from '../../src/server/access/token-registry.ts'
+import { newTokenRegistry, tokenHash } from '../../src/server/access/token-registry.ts'
 import { chooseEmbedder } from '../../src/server/ranking/choose-embedder.ts'
 import { serveLake } from '../../src/server/serve-lake.ts'
 import { sha256Of } from '../../src/support/hash.ts'
@@ -75,7 +75,7 @@ const serve: Answer = async (folder) => {
   const server = await serveLake({
     ...{ lake: lakeIn(folder), cursorKey: Buffer.alloc(32, 7), memoryBytes: MEMORY_BYTES },
     ...{ queryTimeoutMs: 30_000, cursorCap: 100_000, http: { port: 0, stopTimeoutMs: 100 } },
-    tokens: newTokenBook([{ caller: { name: 'test', rights: 'everything' }, sha256: tokenHash(TOKEN) }]),
+    tokens: newTokenRegistry([{ caller: { name: 'test', rights: 'everything' }, sha256: tokenHash(TOKEN) }]),
     embedder: await chooseEmbedder({}),
   })
   try {

@@ -13,7 +13,7 @@ import {
   readIndex,
 } from '../../src/server/batch-files/batch-index.ts'
 import { makeBatches } from '../../src/server/batch-files/make-batch-files.ts'
-import { addRates } from '../../src/server/rates/lake-rates.ts'
+import { addLakeRates } from '../../src/server/rates/lake-rates.ts'
 import { serveCopy } from '../../src/server/serving-index/build/current-index.ts'
 import { hashFile } from '../../src/support/hash.ts'
 import { deadRun } from '../manifest/small-lake.ts'
@@ -138,7 +138,7 @@ const OPERATIONS = {
   },
   'rates load': {
     base: oneRun,
-    run: (lake) => addRates(lake, RATES),
+    run: (lake) => addLakeRates(lake, RATES),
     state: async (lake) => [await readFile(join(lake, '_rates', 'rates.csv')).then(sha256, () => 'none')],
   },
   gc: {

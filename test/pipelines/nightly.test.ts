@@ -54,10 +54,10 @@ const served = async (): Promise<string> => {
   ])
   await bench.write('relations.jsonl', [1, 4].map(relationsLine))
   await bench.run(['companies.jsonl', 'relations.jsonl'])
-  const { book } = await chooseTokens({ token: TOKEN, host: '127.0.0.1', random: randomBytes })
+  const { registry } = await chooseTokens({ token: TOKEN, host: '127.0.0.1', random: randomBytes })
   const server = await serveLake({
     lake: bench.lake,
-    tokens: book,
+    tokens: registry,
     embedder: hashingEmbedder(),
     cursorKey: randomBytes(32),
     cursorCap: 100_000,

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { COMPANY_MESSAGES, type Message, RELATIONS_MESSAGES, sentence } from '../../src/contract/messages.ts'
 import type { Content } from '../../src/contract/objects.ts'
 import type { ErrorCode } from '../../src/core/errors.ts'
-import { newTokenBook, tokenHash } from '../../src/server/access/token-registry.ts'
+import { newTokenRegistry, tokenHash } from '../../src/server/access/token-registry.ts'
 import type { PageRequest } from '../../src/source/service/page-request.ts'
 import { openBench } from '../pipeline/batch-bench.ts'
 import { loadCompanies, PAGE_SIZE, pullFrom, SEARCH, serving, TOKEN } from './serving.ts'
@@ -159,7 +159,7 @@ const RELATIONS: Readonly<Record<keyof typeof RELATIONS_MESSAGES, Provoked>> = {
 const narrow = () =>
   serving(served, {
     cursorCap: 2 * PAGE_SIZE,
-    tokens: newTokenBook([
+    tokens: newTokenRegistry([
       {
         caller: {
           name: 'swede',

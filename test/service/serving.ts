@@ -9,7 +9,7 @@ import { pullBatches } from '../../src/pipeline/batch-files/pull-batch-files.ts'
 import { type PullSummary, pull } from '../../src/pipeline/pull/pull.ts'
 import type { PullSettings } from '../../src/pipeline/pull/pull-settings.ts'
 import type { QuarantineLimit } from '../../src/pipeline/run/quarantine-limit.ts'
-import { newTokenBook, tokenHash } from '../../src/server/access/token-registry.ts'
+import { newTokenRegistry, tokenHash } from '../../src/server/access/token-registry.ts'
 import { makeBatches } from '../../src/server/batch-files/make-batch-files.ts'
 import type { FaultRule } from '../../src/server/faults/fault-kinds.ts'
 import { chooseEmbedder } from '../../src/server/ranking/choose-embedder.ts'
@@ -81,7 +81,7 @@ export const openServer = async (
 ): Promise<LakeServer> =>
   serveLake({
     ...{ lake, cursorKey, memoryBytes: MEMORY_BYTES, queryTimeoutMs: 30_000, cursorCap: 100_000 },
-    tokens: newTokenBook([{ caller: { name: 'test', rights: 'everything' }, sha256: tokenHash(TOKEN) }]),
+    tokens: newTokenRegistry([{ caller: { name: 'test', rights: 'everything' }, sha256: tokenHash(TOKEN) }]),
     embedder: await chooseEmbedder({}),
     http: { port, stopTimeoutMs: 100 },
     ...options,

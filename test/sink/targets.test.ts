@@ -4,7 +4,7 @@ import { PassThrough } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import { expect, onTestFinished, test } from 'vitest'
 import { Engine } from '../../src/lake/duckdb/engine.ts'
-import { FILE_FORMATS, FORMAT_NAMES, STREAM_FORMATS } from '../../src/sink/targets.ts'
+import { FILE_FORMAT_NAMES, FILE_FORMATS, STREAM_FORMATS } from '../../src/sink/targets.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 test.each(['csv', 'jsonl'] as const)(
@@ -69,6 +69,6 @@ test('an export has instants and numbers inside lists and structs as JSON has th
 })
 
 test('the formats that need no seeking are those with a stream', () => {
-  expect(FORMAT_NAMES).toEqual(['csv', 'jsonl', 'parquet', 'arrow', 'arrows'])
+  expect(FILE_FORMAT_NAMES).toEqual(['csv', 'jsonl', 'parquet', 'arrow', 'arrows'])
   expect(STREAM_FORMATS).toEqual(['csv', 'jsonl', 'arrows'])
 })

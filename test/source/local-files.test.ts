@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { PassThrough, Readable } from 'node:stream'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { findLocalSources, openFile, openStdin } from '../../src/source/local-files.ts'
+import { findLocalSources, openSourceFile, openStdin } from '../../src/source/local-files.ts'
 
 let folder = ''
 const at = (...names: string[]) => join(folder, ...names)
@@ -86,14 +86,14 @@ test('findLocalSources takes what is no regular file as a file of unknown length
 test('openFile gives the bytes of a file in large chunks', async () => {
   const bytes = Buffer.alloc(2_500_000, 'abc')
   await writeFile(at('a'), bytes)
-  const chunks = await read(openFile(at('a')))
+  const chunks = await read(openSourceFile(at('a')))
   expect(chunks.map((chunk) => chunk.length)).toEqual([1 << 20, 1 << 20, 2_500_000 - (2 << 20)])
   expect(Buffer.concat(chunks).equals(bytes)).toBe(true)
 })
 
 test('openFile reports a folder as unreadable and a missing file as not found', async () => {
-  await expect(read(openFile(folder))).rejects.toMatchObject({ code: 'SOURCE_UNREADABLE' })
-  await expect(read(openFile(at('no')))).rejects.toMatchObject({ code: 'SOURCE_NOT_FOUND' })
+  await expect(read(openSourceFile(folder))).rejects.toMatchObject({ code: 'SOURCE_UNREADABLE' })
+  await expect(read(openSourceFile(at('no')))).rejects.toMatchObject({ code: 'SOURCE_NOT_FOUND' })
 })
 
 test.runIf(process.platform === 'linux')(
@@ -101,7 +101,7 @@ test.runIf(process.platform === 'linux')(
   async () => {
     await writeFile(at('a'), Buffer.alloc(3_000_000))
     const before = (await readdir('/proc/self/fd')).length
-    for (let i = 0; i < 20; i++) for await (const _ of openFile(at('a'))) break
+    for (let i = 0; i < 20; i++) for await (const _ of openSourceFile(at('a'))) break
     expect((await readdir('/proc/self/fd')).length).toBe(before)
   },
 )
@@ -109,7 +109,7 @@ test.runIf(process.platform === 'linux')(
 test('openFile stops with the reason of its signal', async () => {
   await make('a')
   const reason = new Error('enough')
-  await expect(read(openFile(at('a'), { signal: AbortSignal.abort(reason) }))).rejects.toBe(reason)
+  await expect(read(openSourceFile(at('a'), { signal: AbortSignal.abort(reason) }))).rejects.toBe(reason)
 })
 
 test('openStdin gives the bytes of its stream', async () => {

@@ -17,11 +17,11 @@ import {
 } from '../options/options.ts'
 import {
   bytesOption,
+  type LoadFlags,
   type SkipBadFilesOption,
   skipBadFilesOption,
   type UnknownOptions,
   unknownOptions,
-  type WorkOptions,
   workOptions,
 } from '../options/run-options.ts'
 import { printJson, printLines } from '../output/print.ts'
@@ -34,7 +34,7 @@ interface ConvertCommandOptions
   extends LakeOption,
     JsonOption,
     ModeOption,
-    WorkOptions,
+    LoadFlags,
     UnknownOptions,
     SkipBadFilesOption {
   readonly content?: string

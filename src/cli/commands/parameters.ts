@@ -42,8 +42,8 @@ const runParameters = async (
   try {
     const all = await interruptible((signal) => service.parameters(content, { signal }))
     if (name !== undefined) {
-      const { checkName } = await import('../../pipeline/pull/search.ts')
-      checkName(content, name, all)
+      const { checkParameterName } = await import('../../pipeline/pull/search.ts')
+      checkParameterName(content, name, all)
     }
     const shown =
       name === undefined ? all : all.filter((one) => one.name.toLowerCase() === name.toLowerCase())

@@ -2,7 +2,7 @@
 
 import type { Command } from 'commander'
 import { queryMemory } from '../../pipeline/run/divide-memory.ts'
-import type { FormatName, PublishProgress, PublishSummary } from '../../pipeline/targets/publish.ts'
+import type { PublishProgress, PublishSummary, TableFormatName } from '../../pipeline/targets/publish.ts'
 import type { CatalogOptions } from '../../publish/iceberg/catalog-client.ts'
 import { interruptible } from '../interrupt.ts'
 import { type CatalogFlags, catalogOf } from '../options/catalog-options.ts'
@@ -85,7 +85,7 @@ const addIceberg = (publish: Command): void => {
 }
 
 const runPublish = async (
-  format: FormatName,
+  format: TableFormatName,
   { lake, memory, json }: PublishOptions,
   catalog?: CatalogOptions,
 ): Promise<void> => {

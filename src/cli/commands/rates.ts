@@ -80,7 +80,7 @@ const readCsv = async (path: string): Promise<string> => {
 }
 
 const runLoad = async (path: string, { lake, json }: LoadOptions): Promise<void> => {
-  const { addRates: addTo } = await import('../../server/rates/lake-rates.ts')
+  const { addLakeRates: addTo } = await import('../../server/rates/lake-rates.ts')
   await checkLake(lake)
   const change = await addTo(lake, await readCsv(path), path)
   if (json) return printJson({ lake, ...change })

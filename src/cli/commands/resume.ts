@@ -7,9 +7,9 @@ import { exitCodeOfReports } from '../exit-codes.ts'
 import { interruptible } from '../interrupt.ts'
 import { type JsonOption, jsonOption, type LakeOption, lakeOption, withExamples } from '../options/options.ts'
 import {
+  type LoadFlags,
   type SkipBadFilesOption,
   skipBadFilesOption,
-  type WorkOptions,
   workOptions,
 } from '../options/run-options.ts'
 import { type ServiceCommandOptions, serviceOptions } from '../options/service-options.ts'
@@ -23,7 +23,7 @@ import { checkExtras, doExtras } from '../run-extras.ts'
 interface ResumeOptions
   extends LakeOption,
     JsonOption,
-    WorkOptions,
+    LoadFlags,
     SkipBadFilesOption,
     ServiceCommandOptions {}
 

@@ -137,7 +137,7 @@ type Tokens = Awaited<ReturnType<typeof import('../../server/access/choose-token
 const serveUntil = async (
   signal: AbortSignal,
   { lake, snapshot, host, port, rateLimit, cursorCap, queryTimeout, memory, threads, faults }: ServeOptions,
-  { book, fresh }: Tokens,
+  { registry, fresh }: Tokens,
   log: { write(line: string): void },
 ): Promise<void> => {
   const { serveLake } = await import('../../server/serve-lake.ts')
@@ -148,7 +148,7 @@ const serveUntil = async (
   const server = await serveLake({
     lake,
     snapshot,
-    tokens: book,
+    tokens: registry,
     embedder: await chooseEmbedder(process.env, signal),
     cursorKey: cursorKey(),
     cursorCap,

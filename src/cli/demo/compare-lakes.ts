@@ -22,7 +22,7 @@ export interface ComparedTable {
   readonly onlySecond: number
 }
 
-export interface CompareRequest {
+export interface CompareLakesRequest {
   /** Of companies of other countries the Score is left out: pages have none of an earlier search. */
   readonly scoreOf: string
   /** DuckDB's memory in bytes. */
@@ -70,7 +70,7 @@ const compareTable = async (session: Session, table: string, scoreOf: string): P
 export const compareLakes = async (
   first: string,
   second: string,
-  { scoreOf, memoryBytes, signal }: CompareRequest,
+  { scoreOf, memoryBytes, signal }: CompareLakesRequest,
 ): Promise<readonly ComparedTable[]> => {
   const engine = await Engine.open({ memoryBytes })
   try {

@@ -1,6 +1,6 @@
 /** What an analyst would ask a lake first; shown by `demo` with the answers. */
 
-export interface Question {
+export interface DemoQuestion {
   readonly title: string
   readonly sql: string
 }
@@ -8,7 +8,7 @@ export interface Question {
 const YEARS = [2020, 2021, 2022, 2023, 2024] as const
 
 /** Figures of different currencies cannot be ranked, so the first question keeps to one. */
-export const QUESTIONS: readonly Question[] = [
+export const QUESTIONS: readonly DemoQuestion[] = [
   {
     title: 'Net sales of the ten largest companies by year, in millions of USD',
     sql: `WITH sales AS (

@@ -104,10 +104,10 @@ const makeFiles = async (lake: string, signal: AbortSignal): Promise<number> => 
 
 /** The lake behind HTTP at a free port, and the token that was made for it. */
 const serve = async (lake: string, signal: AbortSignal): Promise<{ server: LakeServer; token: string }> => {
-  const { book, fresh = '' } = await chooseTokens({ host: HOST, random: randomBytes })
+  const { registry, fresh = '' } = await chooseTokens({ host: HOST, random: randomBytes })
   const server = await serveLake({
     lake,
-    tokens: book,
+    tokens: registry,
     embedder: hashingEmbedder(),
     cursorKey: randomBytes(32),
     cursorCap: LIMITS.cursorCap,

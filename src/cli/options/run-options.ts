@@ -29,7 +29,7 @@ export const extraOptions = (): Option[] => [
   new Option('--publish <format>', 'publish the tables too: delta or iceberg (repeatable)').argParser(listed),
 ]
 
-export interface WorkOptions extends ExtraOptions {
+export interface LoadFlags extends ExtraOptions {
   readonly maxQuarantined: QuarantineLimit
   readonly memory: number
   readonly threads: number

@@ -116,16 +116,16 @@ class Comparison {
   }
 
   /** Stands before every longer step: a signal between two statements would be lost otherwise. */
-  #tell({ name }: Table, part = 0, parts = 1): void {
+  #report({ name }: Table, part = 0, parts = 1): void {
     const { signal, onProgress } = this.#options
     if (signal?.aborted) throw new ToolkitError('INTERRUPTED', 'Interrupted', {}, signal.reason)
     onProgress?.({ table: name, tablesDone: this.#tablesDone, tables: TABLES_TO_COMPARE, part, parts })
   }
 
   /** Files of a table, on this machine, with the numbers of their partitions as versions. */
-  async #files(table: Table, wanted: (partition: Compared) => boolean): Promise<readonly ComparedFile[]> {
+  async #files(table: Table, isIncluded: (partition: Compared) => boolean): Promise<readonly ComparedFile[]> {
     const found = this.#partitions
-      .filter(wanted)
+      .filter(isIncluded)
       .flatMap(({ number, entry }) =>
         entry.files
           .filter((file) => file.table === table.name)
@@ -139,7 +139,7 @@ class Comparison {
   /** Makes the tables of changes of a content. */
   async #compareContent(main: Table & { readonly content: Content }): Promise<void> {
     const { content } = main
-    this.#tell(main)
+    this.#report(main)
     const files = await this.#files(main, () => true)
     const differing = await this.#files(main, (one) => one.old === undefined || one.new === undefined)
     await this.#session.run(makeCandidates(main, this.#partitions, files, differing))
@@ -169,7 +169,7 @@ class Comparison {
       Math.ceil(bytes / (this.#options.memoryBytes * JOIN_SHARE)),
     )
     for (const [at, range] of ranges.entries()) {
-      this.#tell(table, at, ranges.length)
+      this.#report(table, at, ranges.length)
       const rows = select(table, rowsOf(table, old, 'old', range), rowsOf(table, current, 'new', range))
       await this.#session.run(`${at === 0 ? `CREATE TABLE ${target} AS` : `INSERT INTO ${target}`} ${rows}`)
     }

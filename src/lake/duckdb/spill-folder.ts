@@ -11,7 +11,7 @@ import { systemCode } from '../../core/errors.ts'
 import { listFolder } from '../../support/list-files.ts'
 import { temporaryLiveness, temporaryName } from '../../support/process-identity.ts'
 
-const TRIES = 5
+const ATTEMPTS = 5
 
 export interface SpillFolder {
   /** Absolute. */
@@ -39,7 +39,7 @@ const removeDead = async (folder: string): Promise<void> => {
 /** Makes a folder of its own below the user's; `null` where there can be none. */
 const makeBelow = async (above: string, user: number | undefined): Promise<string | null> => {
   const path = join(above, temporaryName())
-  for (let tries = 0; tries < TRIES; tries += 1) {
+  for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
     if (!(await ownFolder(above, user))) return null
     try {
       await mkdir(path)

@@ -51,6 +51,6 @@ export const fetchTables = (
   options: FetchTablesOptions = {},
 ): Promise<void> => {
   const all: readonly FileEntry[] = [...partitions.flatMap((partition) => partition.files), ...files]
-  const wanted = all.filter(({ table }) => tables.includes(table))
-  return fetchFiles(lake, wanted, options)
+  const chosen = all.filter(({ table }) => tables.includes(table))
+  return fetchFiles(lake, chosen, options)
 }

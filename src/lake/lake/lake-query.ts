@@ -91,7 +91,7 @@ export class LakeQuery {
     try {
       await this.#views.makeReadable(reading.tables)
       const { columns, rows } = await this.#session.streamRows(reading.sql)
-      return { columns, rows: toldRows(rows) }
+      return { columns, rows: reportedRows(rows) }
     } catch (error) {
       throw queryFailed(error)
     }
@@ -205,7 +205,7 @@ const queryFailed = (error: unknown): ToolkitError =>
     : new ToolkitError('QUERY_FAILED', error instanceof Error ? error.message : String(error), {}, error)
 
 /** Fails with the query's error also where only the reading of its rows does. */
-async function* toldRows(rows: QueryResult['rows']): QueryResult['rows'] {
+async function* reportedRows(rows: QueryResult['rows']): QueryResult['rows'] {
   try {
     yield* rows
   } catch (error) {

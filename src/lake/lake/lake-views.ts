@@ -77,9 +77,9 @@ export class LakeViews {
    * @throws {ToolkitError} as `fetchTables`; DuckDB's error when a file is none of its kind
    */
   makeReadable(names: ReadonlySet<string> | null): Promise<void> {
-    const wanted = VIEWS.filter(({ name }) => names === null || names.has(name))
+    const requested = VIEWS.filter(({ name }) => names === null || names.has(name))
     // One after the other: two may want the same.
-    const made = this.#last.then(() => this.#make(wanted))
+    const made = this.#last.then(() => this.#make(requested))
     this.#last = made.catch(() => undefined)
     return made
   }

@@ -6,7 +6,7 @@ import type { Source } from '../../core/source.ts'
 import { inLake, runPath } from '../../lake/lake/layout.ts'
 import { createRunFile, type RunFile, readRunFile } from '../../manifest/run-files.ts'
 import type { RunLease } from '../../manifest/run-lease.ts'
-import { openFile } from '../../source/local-files.ts'
+import { openSourceFile } from '../../source/local-files.ts'
 import type { ListedBatchFile } from '../../source/service/service.ts'
 import { makeFolder } from '../../support/durable-files.ts'
 import { anyText, fits, list, memberOf, objectOf } from '../../support/json-form.ts'
@@ -105,7 +105,7 @@ const batchSource = (
       checked = await downloads.get(index, signal)
       return { bytes: checked.bytes, sha256: checked.sha256 }
     },
-    open: (signal) => openFile(path, { signal }),
+    open: (signal) => openSourceFile(path, { signal }),
     details: () => {
       const { etag, announced } = checked ?? {}
       return {

@@ -3,9 +3,9 @@
 import type { Block } from '../../core/block.ts'
 import { ToolkitError } from '../../core/errors.ts'
 import { decodeBlocks } from '../../decode/decode-blocks.ts'
-import { openFile } from '../../source/local-files.ts'
+import { openSourceFile } from '../../source/local-files.ts'
 
-export interface CheckOptions {
+export interface CheckBatchFileOptions {
   /** Name for messages. */
   readonly name: string
   readonly maxLineBytes?: number | undefined
@@ -51,11 +51,11 @@ export const nameForDecoding = (name: string): string =>
   /\.(br|gz|gzip|zst|zstd)$/i.test(name) ? name : `${name}.br`
 
 /** @throws {ToolkitError} DECODE_LIMIT, SOURCE_UNREADABLE */
-export const checkBatchFile = async (path: string, options: CheckOptions): Promise<BatchCheck> => {
+export const checkBatchFile = async (path: string, options: CheckBatchFileOptions): Promise<BatchCheck> => {
   const { name, maxLineBytes, maxRatio, signal } = options
   let lines = 0
   let decodedBytes = 0
-  const blocks = decodeBlocks(() => openFile(path, { signal }), {
+  const blocks = decodeBlocks(() => openSourceFile(path, { signal }), {
     name: nameForDecoding(name),
     blockBytes: BLOCK_BYTES,
     maxLineBytes,

@@ -103,6 +103,6 @@ export const chooseBatchFiles = (
     once.filter((file) => fits(file, selection)),
     ({ id }) => id.isWellFormed(),
   )
-  const [held, wanted] = partition(chosen, isHeld)
-  return { files: oldestFirst(wanted), held, unnameable }
+  const [held, missing] = partition(chosen, isHeld)
+  return { files: oldestFirst(missing), held, unnameable }
 }

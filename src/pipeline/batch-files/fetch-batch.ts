@@ -38,7 +38,7 @@ export interface FetchRequest {
 }
 
 /** Downloads of one file before we give up. */
-const MAX_TRIES = 3
+const MAX_ATTEMPTS = 3
 
 /** Ids are the service's own texts: none may name another folder or another file. */
 export const batchPath = (folder: string, { id }: ListedBatchFile): string =>
@@ -95,7 +95,7 @@ export const fetchBatch = async (request: FetchRequest): Promise<CheckedDownload
   if (before?.kind === 'checked') return before.download
   let file = request.file
   let counted: string | undefined
-  for (let tries = 1; ; tries += 1) {
+  for (let attempt = 1; ; attempt += 1) {
     const { sizeBytes } = file
     const options = { signal, ...(sizeBytes !== undefined && { sizeBytes }), ...(onBytes && { onBytes }) }
     const whole = before?.download ?? (await service.download(file.id, path, options))
@@ -107,7 +107,7 @@ export const fetchBatch = async (request: FetchRequest): Promise<CheckedDownload
       isLength(one.sizeBytes, bytes, sound) && (one.count === undefined || one.count === sound.lines)
     if (check.kind === 'sound' && !fits(file, check)) file = await listedNow(service, file, signal)
     const isWhole = check.kind === 'sound' && isLength(file.sizeBytes, bytes, check)
-    if (isWhole && (fits(file, check) || counted === sha256 || tries === MAX_TRIES)) {
+    if (isWhole && (fits(file, check) || counted === sha256 || attempt === MAX_ATTEMPTS)) {
       const { count } = file
       const download = { ...whole, ...(count !== undefined && { announced: count }) }
       await noteDownload(path, { kind: 'checked', download })
@@ -115,13 +115,13 @@ export const fetchBatch = async (request: FetchRequest): Promise<CheckedDownload
     }
     await removeBatch(path)
     counted = isWhole ? sha256 : undefined
-    if (tries === MAX_TRIES) {
+    if (attempt === MAX_ATTEMPTS) {
       const reason =
         check.kind === 'damaged' ? check.reason : `it has ${bytes} bytes, the listing says ${file.sizeBytes}`
       throw new ToolkitError(
         'DOWNLOAD_DAMAGED',
-        `Cannot use batch file "${file.id}", which came damaged ${tries} times: ${reason}`,
-        { batch: file.id, tries },
+        `Cannot use batch file "${file.id}", which came damaged ${attempt} times: ${reason}`,
+        { batch: file.id, tries: attempt },
       )
     }
   }

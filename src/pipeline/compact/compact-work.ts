@@ -1,4 +1,4 @@
-/** What a compaction and its dry run share: what is asked for and told, an engine, what is superseded. */
+/** What a compaction and its dry run share: what is requested and reported, an engine, what is superseded. */
 
 import type { FileEntry, Snapshot } from '../../core/partition.ts'
 import { Engine, type Session } from '../../lake/duckdb/engine.ts'
@@ -59,7 +59,7 @@ export interface Work {
   readonly lake: string
   readonly targetBytes: number
   readonly signal: AbortSignal | undefined
-  readonly tell: (event: CompactEvent) => void
+  readonly report: (event: CompactEvent) => void
 }
 
 /** An engine for one compaction, stopped by the signal. */
@@ -92,13 +92,13 @@ export const withSession = async <T>(
 
 /** Makes the table of what is superseded; without a record there is nothing to make it of. */
 export const findSuperseded = async (work: Work, { content, files }: CompactContent): Promise<boolean> => {
-  const { session, snapshot, lake, tell } = work
+  const { session, snapshot, lake, report } = work
   const main = mainTables().find((table) => table.content === content)
   const rows = files.filter(({ table }) => table === content).reduce((sum, one) => sum + one.rows, 0)
   if (main === undefined || rows === 0) return false
-  const told = (share: number): void =>
-    tell({ kind: 'progress', phase: 'finding', table: content, rows: Math.round(share * rows), of: rows })
-  await watchStatement(session, told, async () => {
+  const onShare = (share: number): void =>
+    report({ kind: 'progress', phase: 'finding', table: content, rows: Math.round(share * rows), of: rows })
+  await watchStatement(session, onShare, async () => {
     try {
       await session.run(makeSuperseded(snapshot, lake, main))
     } catch (error) {

@@ -51,20 +51,22 @@ const compactTable = async (
   table: Table,
   content: CompactContent,
 ): Promise<readonly FileEntry[]> => {
-  const { session, snapshot, lake, targetBytes, signal, tell } = work
+  const { session, snapshot, lake, targetBytes, signal, report } = work
   const before = sizesOf(content.files.filter((file) => file.table === table.name))
   if (before.rows === 0) return []
   signal?.throwIfAborted()
   const path = join(spill, `${table.name}.duckdb`)
-  const told = (share: number): void =>
-    tell({
+  const onShare = (share: number): void =>
+    report({
       kind: 'progress',
       phase: 'sorting',
       table: table.name,
       rows: Math.round(share * before.rows),
       of: before.rows,
     })
-  const sorted = await watchStatement(session, told, () => sortRows({ session, lake, snapshot, table, path }))
+  const sorted = await watchStatement(session, onShare, () =>
+    sortRows({ session, lake, snapshot, table, path }),
+  )
   const files = await writeCompacted({
     sink,
     table: table.name,
@@ -72,7 +74,8 @@ const compactTable = async (
     id: compactedId(content),
     targetBytes,
     bytesPerRow: before.bytes / before.rows,
-    onRows: (rows) => tell({ kind: 'progress', phase: 'writing', table: table.name, rows, of: sorted.rows }),
+    onRows: (rows) =>
+      report({ kind: 'progress', phase: 'writing', table: table.name, rows, of: sorted.rows }),
     signal,
   })
   await sorted.close()
@@ -112,16 +115,21 @@ const work = async (
   plan: CompactPlan,
 ): Promise<CompactSummary> => {
   const { lake, targetBytes = DEFAULT_TARGET_BYTES, signal } = options
-  const tell = options.onEvent ?? (() => undefined)
+  const report = options.onEvent ?? (() => undefined)
   const spill = spillFolder(lease)
   await makeFolder(spill, { within: inLake(lake, '') })
-  tell({ kind: 'started', run: lease.run })
+  report({ kind: 'started', run: lease.run })
   const inputs = [...plan.contents.flatMap(({ files }) => files), ...snapshot.files]
   const of = sizesOf(inputs).bytes
-  await checkInputs(lake, inputs, (bytes) => tell({ kind: 'progress', phase: 'checking', bytes, of }), signal)
+  await checkInputs(
+    lake,
+    inputs,
+    (bytes) => report({ kind: 'progress', phase: 'checking', bytes, of }),
+    signal,
+  )
   const sink = await parquetLake({ lake }).open(lease.run)
   const [partitions, runFiles] = await withSession(options, spill, async (session) => {
-    const parts: Work = { session, snapshot, lake, targetBytes, signal, tell }
+    const parts: Work = { session, snapshot, lake, targetBytes, signal, report }
     await checkColumns(session, lake, snapshot)
     await checkDictionaries(session, lake, snapshot)
     const made: PartitionEntry[] = []
@@ -129,7 +137,7 @@ const work = async (
     return [made, await compactDictionary(parts, sink)] as const
   })
   signal?.throwIfAborted()
-  tell({ kind: 'committing', partitions: partitions.length })
+  report({ kind: 'committing', partitions: partitions.length })
   const files = [...partitions.flatMap((one) => one.files), ...runFiles]
   await sink.commit(files)
   const committed = await commitCompaction({

@@ -40,11 +40,11 @@ export const planned = async (
   { contents }: CompactPlan,
 ): Promise<CompactSummary> => {
   const { lake, targetBytes = DEFAULT_TARGET_BYTES, signal } = options
-  const tell = options.onEvent ?? (() => undefined)
+  const report = options.onEvent ?? (() => undefined)
   await fetchFiles(lake, [...contents.flatMap(({ files }) => files), ...snapshot.files], { signal })
   const spill = await newSpillFolder()
   const tables = await withSession(options, spill.path, async (session) => {
-    const parts: Work = { session, snapshot, lake, targetBytes, signal, tell }
+    const parts: Work = { session, snapshot, lake, targetBytes, signal, report }
     const found: CompactedTable[] = []
     for (const content of contents) {
       if (!(await findSuperseded(parts, content))) continue

@@ -25,13 +25,13 @@ export type CompactProgress =
 
 const EVERY_MS = 250
 
-/** Asks how far a session's statement is while one runs. @param told share of it, 0 to 1 */
+/** Asks how far a session's statement is while one runs. @param onShare share of it, 0 to 1 */
 export const watchStatement = async <T>(
   session: Session,
-  told: (share: number) => void,
+  onShare: (share: number) => void,
   run: () => Promise<T>,
 ): Promise<T> => {
-  const timer = setInterval(() => told(session.progress()), EVERY_MS)
+  const timer = setInterval(() => onShare(session.progress()), EVERY_MS)
   try {
     return await run()
   } finally {

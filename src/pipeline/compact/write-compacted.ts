@@ -5,7 +5,7 @@ import type { SinkRun } from '../../core/sink.ts'
 import type { SortedRows } from '../../lake/lake/sort-rows.ts'
 import { LEAST_ROWS } from './plan-compaction.ts'
 
-export interface FilesRequest {
+export interface CompactedFilesRequest {
   readonly sink: SinkRun
   readonly table: string
   readonly sorted: SortedRows
@@ -20,13 +20,13 @@ export interface FilesRequest {
 
 /** A file nearer to the target than this is left as it is. Half of what is allowed, for those that cannot be met. */
 const NEAR = 0.05
-const MOST_TRIES = 4
+const MAX_ATTEMPTS = 4
 
 /** `3f2a…-00012`: by name the files of a table stand in the order of their rows. */
 const compactedName = (id: string, number: number): string => `${id}-${String(number).padStart(5, '0')}`
 
 /** @throws {ToolkitError} `DISK_FULL`, `WRITE_FAILED` */
-export const writeCompacted = async (request: FilesRequest): Promise<readonly FileEntry[]> => {
+export const writeCompacted = async (request: CompactedFilesRequest): Promise<readonly FileEntry[]> => {
   const { sink, table, sorted, id, targetBytes, onRows, signal } = request
   const files: FileEntry[] = []
   let { bytesPerRow } = request
@@ -43,7 +43,7 @@ export const writeCompacted = async (request: FilesRequest): Promise<readonly Fi
       const share = file.bytes / targetBytes
       // The last rows are as many as they are; too many of them become two files.
       const near = share <= 1 + NEAR && (share >= 1 - NEAR || rows === left)
-      if (near || (share > 1 && rows <= LEAST_ROWS) || attempt === MOST_TRIES) return file
+      if (near || (share > 1 && rows <= LEAST_ROWS) || attempt === MAX_ATTEMPTS) return file
     }
   }
   for (let from = 0; from < sorted.rows; ) {

@@ -16,11 +16,11 @@ import type { TargetAddress } from '../targets/open-sink.ts'
 import {
   type Export,
   exportsOf,
+  exportWorkFolder,
   type OutFile,
   onlyOne,
   outFiles,
   type WhatToExport,
-  workFolder,
 } from './plan-exports.ts'
 import { checkFolderOf, checkTarget, openWorkshop, type Workshop } from './write-rows.ts'
 
@@ -77,7 +77,7 @@ interface Exporting extends ExportOptions {
   readonly query: LakeQuery
   readonly exports: readonly Export[]
   /** Tells how far it is. */
-  readonly tell: (now: {
+  readonly report: (now: {
     readonly table: string
     readonly done: readonly ExportedTable[]
     readonly bytes: number
@@ -106,14 +106,14 @@ const whileWriting = async <T>(
 const toFiles = async (
   files: readonly OutFile[],
   workshop: Workshop,
-  { query, neutralise, overwrite = false, signal, tell }: Exporting,
+  { query, neutralise, overwrite = false, signal, report }: Exporting,
 ): Promise<readonly ExportedTable[]> => {
   const done: ExportedTable[] = []
   const staged = ({ export: { name } }: OutFile): string => join(workshop.folder, name)
   for (const file of files) {
     signal?.throwIfAborted()
     const { name, sql, table } = file.export
-    const onBytes = (bytes: number): void => tell({ table: name, done, bytes })
+    const onBytes = (bytes: number): void => report({ table: name, done, bytes })
     onBytes(0)
     const written = await whileWriting(workshop, onBytes, async () =>
       FILE_FORMATS[file.format].write(staged(file), await query.relation(sql), { neutralise, table }),
@@ -128,7 +128,7 @@ const toFiles = async (
 const toDatabase = async (
   to: Extract<TargetAddress, { kind: 'database' }>,
   workshop: Workshop,
-  { query, exports, memoryBytes, signal, tell }: Exporting,
+  { query, exports, memoryBytes, signal, report }: Exporting,
 ): Promise<Pick<ExportSummary, 'tables' | 'warnings'>> => {
   const sink = DATABASES[to.database].sink(to.at)
   const lent = { staging: join(workshop.folder, 'staging'), memoryBytes, signal, what: 'the export' }
@@ -140,7 +140,7 @@ const toDatabase = async (
     const files: FileEntry[] = []
     for (const { name, sql } of exports) {
       signal?.throwIfAborted()
-      const onBytes = (bytes: number): void => tell({ table: name, done, bytes })
+      const onBytes = (bytes: number): void => report({ table: name, done, bytes })
       onBytes(0)
       const receipt = await whileWriting(workshop, onBytes, async () =>
         run.write('export', name, await query.relation(sql)),
@@ -149,7 +149,7 @@ const toDatabase = async (
       done.push({ table: name, rows: receipt.rows })
     }
     signal?.throwIfAborted()
-    tell({ table: to.database, done, bytes: await workshop.bytes(), loading: true })
+    report({ table: to.database, done, bytes: await workshop.bytes(), loading: true })
     await run.commit(files)
     return { tables: done, warnings: run.warnings ?? [] }
   } catch (error) {
@@ -217,7 +217,7 @@ export const exportLake = async (options: ExportOptions): Promise<ExportSummary>
   const { to, overwrite = false } = options
   const exports = exportsOf(options)
   const memoryBytes = isDatabaseFile(to) ? Math.floor(options.memoryBytes / 2) : options.memoryBytes
-  const tell: Exporting['tell'] = ({ table, done, bytes, loading = false }) =>
+  const report: Exporting['report'] = ({ table, done, bytes, loading = false }) =>
     options.onProgress?.({
       table,
       tablesDone: done.length,
@@ -226,7 +226,7 @@ export const exportLake = async (options: ExportOptions): Promise<ExportSummary>
       bytes,
       loading,
     })
-  const parts = { ...options, memoryBytes, exports, tell }
+  const parts = { ...options, memoryBytes, exports, report }
   if (to.kind === 'stream') {
     onlyOne(exports)
     return withQuery(parts, undefined, async (query, snapshot) => ({
@@ -242,7 +242,7 @@ export const exportLake = async (options: ExportOptions): Promise<ExportSummary>
   if (isDatabaseFile(to)) await checkFolderOf(to.at)
   // Before anything is made beside the target, where the lake may be missing.
   await readSnapshot(options.lake, options.snapshot)
-  const workshop = await openWorkshop(workFolder(to))
+  const workshop = await openWorkshop(exportWorkFolder(to))
   try {
     return await withQuery(parts, workshop.folder, async (query, snapshot) => {
       const exporting = { ...parts, query }

@@ -79,7 +79,7 @@ export const outFiles = (
       }))
 
 /** Where unfinished files stand: on the disk of the target, so that they can be moved. */
-export const workFolder = (to: TargetAddress): string => {
+export const exportWorkFolder = (to: TargetAddress): string => {
   switch (to.kind) {
     case 'file':
       return dirname(resolve(to.path))

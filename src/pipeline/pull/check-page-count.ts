@@ -8,7 +8,7 @@ import { type PageKind, type PageLines, pageLines } from '../../decode/page-line
  *
  * @throws {ToolkitError} as `pageLines`; ANSWER_INVALID `'half'` (ask again) where the counts differ
  */
-export const countedLines =
+export const checkPageCount =
   (kind: PageKind) =>
   (body: Buffer, { Count }: { readonly Count: number }): PageLines => {
     const page = pageLines(body, kind)

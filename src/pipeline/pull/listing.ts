@@ -13,7 +13,7 @@ import type { PageRequest } from '../../source/service/service.ts'
 import { createIfAbsent, replaceDurably } from '../../support/durable-files.ts'
 import { hashFile, sha256Of } from '../../support/hash.ts'
 import { listFolder, statPath } from '../../support/list-files.ts'
-import { countedLines } from './check-page-count.ts'
+import { checkPageCount } from './check-page-count.ts'
 import { idsPath, writeIdsFile } from './id-set.ts'
 import type { PullService } from './pull-settings.ts'
 import { withFilter } from './search.ts'
@@ -101,7 +101,7 @@ export const minifiedPage = async (
       ...(currency !== undefined && { currency }),
       ...(sortBy && { sortBy }),
     },
-    countedLines(sortBy ? 'sorted' : 'minified'),
+    checkPageCount(sortBy ? 'sorted' : 'minified'),
     signal && { signal },
   )
   const total = pagination.TotalCount

@@ -83,7 +83,7 @@ interface Size {
   /** Of these not covered by any window. */
   readonly missing: number
 }
-interface Stretch extends Size {
+interface SizedRange extends Size {
   readonly from: number
   readonly to: number
 }
@@ -186,9 +186,9 @@ class ClosingPlanner {
     size: Size,
     used: readonly string[],
   ): Promise<PlannedListing[]> {
-    const stretches = await this.#halve(gap, search, axis, { from: axis.first, to: axis.last, ...size })
+    const ranges = await this.#halve(gap, search, axis, { from: axis.first, to: axis.last, ...size })
     const listings: PlannedListing[] = []
-    for (const { from, to, count } of merged(stretches)) {
+    for (const { from, to, count } of merged(ranges)) {
       const part = withFilter(search, axis.parameter, axis.values(from, to))
       if (count <= LISTING_LIMIT) listings.push({ search: part, announced: count })
       else listings.push(...(await this.#dense(gap, part, count, [...used, axis.parameter])))
@@ -210,7 +210,12 @@ class ClosingPlanner {
     return [{ search, announced: count }]
   }
 
-  async #halve(gap: PlannedGap, search: SearchParameters, axis: Axis, whole: Stretch): Promise<Stretch[]> {
+  async #halve(
+    gap: PlannedGap,
+    search: SearchParameters,
+    axis: Axis,
+    whole: SizedRange,
+  ): Promise<SizedRange[]> {
     const { from, to, count, missing } = whole
     if (missing <= 0) return []
     if (count <= LISTING_LIMIT || from === to) return [whole]
@@ -220,8 +225,8 @@ class ClosingPlanner {
     const below = await sizeOf(from, middle)
     const rest = { count: count - below.count, missing: missing - below.missing }
     // More may have come in meanwhile than the difference can say.
-    const told = !axis.overlaps && rest.count >= 0 && rest.missing >= 0 && rest.missing <= rest.count
-    const above = told ? rest : await sizeOf(middle + 1, to)
+    const isKnown = !axis.overlaps && rest.count >= 0 && rest.missing >= 0 && rest.missing <= rest.count
+    const above = isKnown ? rest : await sizeOf(middle + 1, to)
     const halves = await Promise.all([
       this.#halve(gap, search, axis, { from, to: middle, ...below }),
       this.#halve(gap, search, axis, { from: middle + 1, to, ...above }),
@@ -261,9 +266,9 @@ const bothEnds = (search: SearchParameters, announced: number, column: string): 
   (['ASC', 'DESC'] as const).map((direction) => ({ search, announced, sortBy: { column, direction } }))
 
 /** Neighbours that one listing reaches together become one. */
-const merged = (stretches: readonly Stretch[]): Stretch[] => {
-  const all: Stretch[] = []
-  for (const next of stretches) {
+const merged = (ranges: readonly SizedRange[]): SizedRange[] => {
+  const all: SizedRange[] = []
+  for (const next of ranges) {
     const last = all.at(-1)
     if (last && last.to + 1 === next.from && last.count + next.count <= LISTING_LIMIT)
       all[all.length - 1] = {

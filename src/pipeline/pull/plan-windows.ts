@@ -99,7 +99,7 @@ interface Node {
   readonly used: ReadonlySet<string>
 }
 type CoveringAxis = Axis & { readonly covered: number }
-interface Stretch {
+interface CountedRange {
   readonly from: number
   readonly to: number
   readonly count: number
@@ -158,8 +158,8 @@ class Planner {
   }
 
   #listedName(parameter: string): string {
-    const wanted = parameter.toLowerCase()
-    return this.#request.parameters.find(({ name }) => name.toLowerCase() === wanted)?.name ?? parameter
+    const requested = parameter.toLowerCase()
+    return this.#request.parameters.find(({ name }) => name.toLowerCase() === requested)?.name ?? parameter
   }
 
   /** The first date filter that the search has itself. */
@@ -211,13 +211,13 @@ class Planner {
 
   async #along(node: Node, axis: CoveringAxis): Promise<Cut> {
     if (node.used.size === 0 && !this.#asked) this.#field = axis.parameter
-    const stretches = await this.#halve(node, axis, { from: axis.first, to: axis.last, count: axis.covered })
+    const ranges = await this.#halve(node, axis, { from: axis.first, to: axis.last, count: axis.covered })
     const windows: PlannedWindow[] = []
     const gaps: PlannedGap[] = []
     if (axis.covered < node.count) gaps.push(gapOf(node, axis))
-    for (const stretch of this.#merge(stretches)) {
-      const part = partOf(node, axis, stretch)
-      const cut = stretch.count <= this.#limit ? uncut(part) : await this.#cutPart(part)
+    for (const range of this.#merge(ranges)) {
+      const part = partOf(node, axis, range)
+      const cut = range.count <= this.#limit ? uncut(part) : await this.#cutPart(part)
       windows.push(...cut.windows)
       gaps.push(...cut.gaps)
     }
@@ -238,7 +238,7 @@ class Planner {
 
   /** The first axis that covers all of a node, else the one that covers most; the one asked for if it can. */
   async #best(node: Node, axes: readonly Axis[], field?: string): Promise<CoveringAxis | undefined> {
-    const wanted = this.#request.by === undefined ? undefined : field
+    const requested = this.#request.by === undefined ? undefined : field
     let best: CoveringAxis | undefined
     for (const axis of axes) {
       if (axis.first === axis.last || node.used.has(axis.parameter)) continue
@@ -246,7 +246,7 @@ class Planner {
         ? node.count
         : await this.#count(withFilter(node.search, axis.parameter, axis.values(axis.first, axis.last)))
       if (covered > (best?.covered ?? 0)) best = { ...axis, covered }
-      if (covered >= node.count || best?.parameter === wanted) break
+      if (covered >= node.count || best?.parameter === requested) break
     }
     return best
   }
@@ -266,7 +266,7 @@ class Planner {
     })
   }
 
-  async #halve(node: Node, axis: Axis, { from, to, count }: Stretch): Promise<Stretch[]> {
+  async #halve(node: Node, axis: Axis, { from, to, count }: CountedRange): Promise<CountedRange[]> {
     if (count <= this.#limit || from === to) return [{ from, to, count }]
     const middle = axis.cut(from, to)
     const below = await this.#count(withFilter(node.search, axis.parameter, axis.values(from, middle)))
@@ -284,9 +284,9 @@ class Planner {
   }
 
   /** Neighbours that fit into one window together become one. */
-  #merge(stretches: readonly Stretch[]): Stretch[] {
-    const merged: Stretch[] = []
-    for (const next of stretches) {
+  #merge(ranges: readonly CountedRange[]): CountedRange[] {
+    const merged: CountedRange[] = []
+    for (const next of ranges) {
       const last = merged.at(-1)
       if (last && last.count + next.count <= this.#limit)
         merged[merged.length - 1] = { from: last.from, to: next.to, count: last.count + next.count }
@@ -316,7 +316,7 @@ const gapOf = ({ search, count }: Node, axis: CoveringAxis): PlannedGap => ({
   ...{ records: count, missing: count - axis.covered },
 })
 
-const partOf = (node: Node, axis: Axis, { from, to, count }: Stretch): Node => ({
+const partOf = (node: Node, axis: Axis, { from, to, count }: CountedRange): Node => ({
   search: withFilter(node.search, axis.parameter, axis.values(from, to)),
   count,
   requested: axis.requested ? axis.requested(from, to) : node.requested,

@@ -4,7 +4,7 @@ import type { Content } from '../../contract/objects.ts'
 import type { SearchParameters } from '../../contract/requests.ts'
 import { ToolkitError } from '../../core/errors.ts'
 import type { Service } from '../../source/service/service.ts'
-import { checkName, checkSearch, type LiveParameter } from './search.ts'
+import { checkParameterName, checkSearch, type LiveParameter } from './search.ts'
 import { isDay } from './window-axes.ts'
 
 /** What pulling needs of a service. */
@@ -46,7 +46,7 @@ export const checkSettings = async (
     )
   const parameters = await service.parameters(content, signal && { signal })
   checkSearch(content, search, parameters)
-  if (by !== undefined) checkName(content, by, parameters)
+  if (by !== undefined) checkParameterName(content, by, parameters)
   return parameters
 }
 

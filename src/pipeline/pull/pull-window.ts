@@ -10,8 +10,8 @@ import { type ErrorCode, ToolkitError } from '../../core/errors.ts'
 import type { PageLines } from '../../decode/page-lines.ts'
 import type { Page, Service } from '../../source/service/service.ts'
 import { sha256Of } from '../../support/hash.ts'
-import { countedLines } from './check-page-count.ts'
-import { type Checkpoint, holds, NOTHING, readCheckpoint, WindowSpool } from './window-file.ts'
+import { checkPageCount } from './check-page-count.ts'
+import { type Checkpoint, holds, NOTHING, readCheckpoint, WindowFile } from './window-file.ts'
 
 export interface WindowRequest {
   readonly content: Content
@@ -62,7 +62,7 @@ export const pullWindow = async (request: WindowRequest, options: WindowOptions)
     restarts: 0,
   }
   const ids = request.keepIds ? (start.ids ?? 0) : undefined
-  const spool = await WindowSpool.open(options.path, start.bytes, ids)
+  const spool = await WindowFile.open(options.path, start.bytes, ids)
   try {
     let checkpoint = start
     while (checkpoint.chain < checkpoint.chains.length)
@@ -89,11 +89,11 @@ const beginning = (before: Checkpoint['before']) => {
 class Chain {
   readonly #request: WindowRequest
   readonly #options: WindowOptions
-  readonly #spool: WindowSpool
+  readonly #spool: WindowFile
   #checkpoint: Checkpoint
   #repeats = 0
 
-  constructor(request: WindowRequest, options: WindowOptions, spool: WindowSpool, checkpoint: Checkpoint) {
+  constructor(request: WindowRequest, options: WindowOptions, spool: WindowFile, checkpoint: Checkpoint) {
     this.#request = request
     this.#options = options
     this.#spool = spool
@@ -130,7 +130,7 @@ class Chain {
     const search = this.#search()
     return service.page(
       { content, search, pageSize, cursor, ...(currency !== undefined && { currency }) },
-      countedLines(content),
+      checkPageCount(content),
       signal && { signal },
     )
   }

@@ -77,7 +77,7 @@ export const checkSearch = (
   if (names.length === 0)
     throw new ToolkitError('SEARCH_MISSING', `Cannot search ${content}: the search has no parameter`)
   for (const [at, name] of names.entries()) {
-    checkName(content, name, parameters)
+    checkParameterName(content, name, parameters)
     if (names.slice(0, at).some((other) => sameName(other, name)))
       throw valuesRefused(content, name, 'it stands there twice')
     if (search[name]?.length === 0) throw valuesRefused(content, name, 'it has no values')
@@ -85,7 +85,11 @@ export const checkSearch = (
 }
 
 /** @throws {ToolkitError} PARAMETER_REFUSED with the nearest name */
-export const checkName = (content: Content, name: string, parameters: readonly LiveParameter[]): void => {
+export const checkParameterName = (
+  content: Content,
+  name: string,
+  parameters: readonly LiveParameter[],
+): void => {
   // A listing that says nothing cannot refuse anything; the service will.
   if (parameters.length === 0) return
   const known = parameters.map((parameter) => parameter.name)
@@ -108,11 +112,11 @@ const valuesRefused = (content: Content, parameter: string, state: string): Tool
 const withoutYear = (name: string): string => name.replace(new RegExp(`${YEAR_SUFFIX}\\d{4}$`, 'i'), '')
 
 /** The name that takes the fewest edits, where those are few for its length. */
-const nearestName = (wanted: string, names: readonly string[]): string | undefined => {
-  const most = Math.max(2, Math.floor(wanted.length / 3))
+const nearestName = (given: string, names: readonly string[]): string | undefined => {
+  const most = Math.max(2, Math.floor(given.length / 3))
   let best: { name: string; edits: number } | undefined
   for (const name of names) {
-    const edits = editDistance(wanted.toLowerCase(), name.toLowerCase())
+    const edits = editDistance(given.toLowerCase(), name.toLowerCase())
     if (edits <= most && (best === undefined || edits < best.edits)) best = { name, edits }
   }
   return best?.name

@@ -11,13 +11,13 @@ export interface Axis {
   readonly last: number
   /** Whether the search as it is has this filter, so that it covers all of it. */
   readonly own: boolean
-  /** The filter's values for a stretch, both ends included. */
+  /** The filter's values for a range, both ends included. */
   readonly values: (from: number, to: number) => FilterValues
-  /** Last position of the first of two parts of a stretch of at least two. */
+  /** Last position of the first of two parts of a range of at least two. */
   readonly cut: (from: number, to: number) => number
-  /** Whether what stands exactly between two stretches is in both. @default false */
+  /** Whether what stands exactly between two ranges is in both. @default false */
   readonly overlaps?: true
-  /** Days that a stretch asks for; absent where the axis has none. */
+  /** Days that a range asks for; absent where the axis has none. */
   readonly requested?: (from: number, to: number) => DateRange['requested']
 }
 
@@ -33,7 +33,7 @@ const dayText = (number: number): string => new Date(number * DAY_MS).toISOStrin
 export const isDay = (text: string): boolean =>
   /^\d{4}-\d\d-\d\d$/.test(text) && Number.isFinite(dayNumber(text)) && dayText(dayNumber(text)) === text
 
-/** A stretch of days as a filter: one value is from that day on, two are from-to. */
+/** A range of days as a filter: one value is from that day on, two are from-to. */
 export const dayFilter = (from: string | undefined, to: string | undefined): FilterValues =>
   to === undefined ? [from ?? FIRST_DAY] : [from ?? FIRST_DAY, to]
 

@@ -104,7 +104,7 @@ const writeCheckpoint = (path: string, checkpoint: Checkpoint): Promise<void> =>
   replaceDurably(checkpointPath(path), seal(JSON.stringify(checkpoint)))
 
 /** A window's file, open for its next page. One writer at a time. */
-export class WindowSpool {
+export class WindowFile {
   readonly #path: string
   readonly #file: FileHandle
   readonly #ids: FileHandle | undefined
@@ -134,12 +134,12 @@ export class WindowSpool {
    * @param ids how many are kept beside it so far; absent: none are to be kept
    * @throws {ToolkitError} DISK_FULL, WRITE_FAILED
    */
-  static async open(path: string, bytes: number, ids?: number): Promise<WindowSpool> {
+  static async open(path: string, bytes: number, ids?: number): Promise<WindowFile> {
     try {
       const file = await openFile(path, bytes === 0 ? FILE_FLAGS.emptied : FILE_FLAGS.asItIs)
       await file.truncate(bytes)
       const kept = ids === undefined ? undefined : await openIds(path, ids)
-      return new WindowSpool(path, file, bytes, await crc32Of(path, bytes), kept)
+      return new WindowFile(path, file, bytes, await crc32Of(path, bytes), kept)
     } catch (error) {
       throw writeError(`Cannot open "${path}"`, error)
     }
@@ -210,8 +210,8 @@ export const fingerprintOf = (path: string, { bytes, sha256 }: Checkpoint): Fing
 /** Takes the file away with its checkpoint: the window is begun anew. */
 export const forgetWindow = async (path: string): Promise<void> => {
   await rm(checkpointPath(path), { force: true })
-  await removeSpool(path)
+  await removeWindowFile(path)
 }
 
 /** Takes the file away; its checkpoint stays, so that a resumed run knows that the window was pulled. */
-export const removeSpool = (path: string): Promise<void> => rm(path, { force: true })
+export const removeWindowFile = (path: string): Promise<void> => rm(path, { force: true })

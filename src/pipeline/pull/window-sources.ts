@@ -5,7 +5,7 @@ import type { Content } from '../../contract/objects.ts'
 import { ToolkitError } from '../../core/errors.ts'
 import type { DateRange, WindowEntry } from '../../core/partition.ts'
 import type { Source } from '../../core/source.ts'
-import { openFile } from '../../source/local-files.ts'
+import { openSourceFile } from '../../source/local-files.ts'
 import { recordedSearch } from './recorded-search.ts'
 import {
   type Checkpoint,
@@ -13,7 +13,7 @@ import {
   forgetWindow,
   isWholeWindow,
   readCheckpoint,
-  removeSpool,
+  removeWindowFile,
 } from './window-file.ts'
 
 /** A window as a run works on it. */
@@ -83,7 +83,7 @@ const windowSource = (
     key: name,
     content,
     fingerprint: async (signal) => fingerprintOf(path, await ahead.get(index, signal)),
-    open: (signal) => openFile(path, { signal }),
+    open: (signal) => openSourceFile(path, { signal }),
     details: () => {
       const { announced, records, pages } = ahead.checkpoint(index)
       const counts = { announced, received: records, pages }
@@ -98,7 +98,7 @@ const windowSource = (
       }
     },
     release: async () => {
-      await removeSpool(path)
+      await removeWindowFile(path)
       ahead.release(index)
     },
     stop: () => ahead.stop(),
@@ -183,8 +183,8 @@ class Ahead {
     await Promise.allSettled(this.#pulls)
   }
 
-  #count(wanted: State): number {
-    return this.#states.filter((state) => state === wanted).length
+  #count(expected: State): number {
+    return this.#states.filter((state) => state === expected).length
   }
 
   /** Whether windows that do not grow are being pulled. */

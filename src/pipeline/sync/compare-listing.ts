@@ -84,7 +84,7 @@ FROM listed FULL JOIN held ON listed.id = held.id
 WHERE listed.id IS NOT NULL OR held.meant`
 }
 
-export interface CompareRequest {
+export interface CompareListingRequest {
   readonly lake: string
   /** `null` for a lake without one. */
   readonly snapshot: Snapshot | null
@@ -96,7 +96,7 @@ export interface CompareRequest {
 }
 
 /** @throws {ToolkitError} QUERY_FAILED */
-export const compareListing = async (request: CompareRequest): Promise<Comparison> => {
+export const compareListing = async (request: CompareListingRequest): Promise<Comparison> => {
   const { lake, snapshot, search, files, memoryBytes } = request
   const scope = scopeOf(search)
   const query = await openLakeQuery({

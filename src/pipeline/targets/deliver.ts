@@ -210,8 +210,8 @@ const failure = (
 ): ToolkitError => {
   const texts = failures.map(({ sink, run, error }) => {
     const what = run === undefined ? `what sink "${sink}" lacks` : `run "${run}" to sink "${sink}"`
-    const told = error instanceof ToolkitError || systemCode(error) !== undefined
-    return `Cannot deliver ${what}: ${told ? reasonOf(error) : 'the rows could not be read or written'}`
+    const isReportable = error instanceof ToolkitError || systemCode(error) !== undefined
+    return `Cannot deliver ${what}: ${isReportable ? reasonOf(error) : 'the rows could not be read or written'}`
   })
   const first = failures.find(({ error }) => error instanceof ToolkitError)?.error
   const code = signal?.aborted

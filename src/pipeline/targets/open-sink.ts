@@ -9,9 +9,9 @@ import {
   DATABASE_NAMES,
   DATABASES,
   type DatabaseName,
+  FILE_FORMAT_NAMES,
   FILE_FORMATS,
   type FileFormatName,
-  FORMAT_NAMES,
   isFileFormat,
 } from '../../sink/targets.ts'
 import { refuseLake, withLoaded } from '../../sink/with-loaded.ts'
@@ -24,8 +24,8 @@ export type TargetAddress =
   /** `at` is the path of its file or the address of its server. */
   | { readonly kind: 'database'; readonly database: DatabaseName; readonly at: string }
 
-/** An address may hold a password, and that any character: only the scheme and what follows the last `@` is told. */
-const told = (address: string): string => address.replace(/^([a-z][a-z0-9+.-]*:(\/\/)?)?.*@/is, '$1…@')
+/** An address may hold a password, and that any character: only the scheme and what follows the last `@` is shown. */
+const redacted = (address: string): string => address.replace(/^([a-z][a-z0-9+.-]*:(\/\/)?)?.*@/is, '$1…@')
 
 /**
  * Reads an address: `out.csv`, `csv:folder`, `lake.duckdb`, `duckdb:file`, `postgres://…`.
@@ -43,11 +43,14 @@ export const readAddress = (address: string): TargetAddress => {
   const format = extname(address).toLowerCase().slice(1)
   if (!address.includes('://') && isFileFormat(format)) return { kind: 'file', format, path: address }
   const databases = DATABASE_NAMES.map((name): DatabaseTarget => DATABASES[name])
-  const files = [...FORMAT_NAMES.map((one) => `.${one}`), ...databases.flatMap(({ suffix }) => suffix ?? [])]
+  const files = [
+    ...FILE_FORMAT_NAMES.map((one) => `.${one}`),
+    ...databases.flatMap(({ suffix }) => suffix ?? []),
+  ]
   throw new ToolkitError(
     'TARGET_REFUSED',
-    `Cannot use "${told(address)}" as a target: expected a file (${files.join(', ')}), ` +
-      `a folder (${FORMAT_NAMES.map((one) => `${one}:DIR`).join(', ')}), ${databases.map(({ form }) => form).join(' or ')}`,
+    `Cannot use "${redacted(address)}" as a target: expected a file (${files.join(', ')}), ` +
+      `a folder (${FILE_FORMAT_NAMES.map((one) => `${one}:DIR`).join(', ')}), ${databases.map(({ form }) => form).join(' or ')}`,
   )
 }
 

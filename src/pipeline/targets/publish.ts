@@ -25,14 +25,14 @@ const FORMATS = {
   },
 } as const satisfies Readonly<Record<string, (catalog?: CatalogOptions) => Promise<PublishFormat>>>
 
-export type FormatName = keyof typeof FORMATS
+export type TableFormatName = keyof typeof FORMATS
 
-const isFormatName = (name: string): name is FormatName => name in FORMATS
-export const FORMAT_NAMES: readonly FormatName[] = Object.keys(FORMATS).filter(isFormatName)
+const isFormatName = (name: string): name is TableFormatName => name in FORMATS
+export const TABLE_FORMAT_NAMES: readonly TableFormatName[] = Object.keys(FORMATS).filter(isFormatName)
 
 /** What publishing has done to one table. */
 export interface PublishedTable {
-  readonly format: FormatName
+  readonly format: TableFormatName
   readonly table: string
   /** Versions written: one for each snapshot that changed the table. */
   readonly versions: number
@@ -59,7 +59,7 @@ export interface PublishProgress {
 
 export interface PublishOptions {
   readonly lake: string
-  readonly formats: readonly FormatName[]
+  readonly formats: readonly TableFormatName[]
   /** The catalog that keeps the Iceberg tables' metadata. @default none: it stands in the lake */
   readonly catalog?: CatalogOptions | undefined
   /** Memory that DuckDB may use, in bytes. */
@@ -73,7 +73,7 @@ export interface PublishOptions {
 
 /** A table on its way. */
 interface Step {
-  readonly format: FormatName
+  readonly format: TableFormatName
   readonly table: string
   readonly publication: TablePublication
   versions: number
@@ -100,7 +100,7 @@ const openSteps = async ({ formats, catalog }: PublishOptions, context: PublishC
  */
 const firstSnapshots = (steps: readonly Step[]): ReadonlyMap<Step, number> => {
   const shownBy = (step: Step): number => step.publication.shown()?.snapshot ?? 0
-  const seen = new Map<FormatName, number>()
+  const seen = new Map<TableFormatName, number>()
   for (const step of steps) seen.set(step.format, Math.max(seen.get(step.format) ?? 0, shownBy(step)))
   return new Map(steps.map((step) => [step, shownBy(step) === 0 ? 1 : (seen.get(step.format) ?? 1)]))
 }
@@ -225,9 +225,9 @@ export const publish = async (options: PublishOptions): Promise<PublishSummary> 
 export const publishedFormats = async (
   lake: string,
   catalog?: CatalogOptions,
-): Promise<readonly FormatName[]> => {
-  const found: FormatName[] = []
-  for (const name of FORMAT_NAMES) {
+): Promise<readonly TableFormatName[]> => {
+  const found: TableFormatName[] = []
+  for (const name of TABLE_FORMAT_NAMES) {
     const { isPublished } = await FORMATS[name](catalog)
     for (const table of publishedTables()) {
       if (!(await isPublished(lake, table))) continue

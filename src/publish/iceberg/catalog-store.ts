@@ -17,8 +17,8 @@ import {
   currentSnapshot,
   ownMetadata,
   SORT_ORDER,
-  type TableChange,
   type TableMetadata,
+  type TableUpdate,
 } from './table-metadata.ts'
 import { lastColumnId, partitionSpec } from './table-schema.ts'
 import type { TableBase, TableStore } from './table-store.ts'
@@ -26,7 +26,7 @@ import type { TableBase, TableStore } from './table-store.ts'
 const MAIN = 'main'
 
 /** The updates of a change, as the catalog takes them. `-1` means what was added just before. */
-const updatesOf = (table: Table, base: TableMetadata | null, change: TableChange, location: string) => [
+const updatesOf = (table: Table, base: TableMetadata | null, change: TableUpdate, location: string) => [
   ...(base === null
     ? [
         { action: 'assign-uuid', uuid: randomUUID() },

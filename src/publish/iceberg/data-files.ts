@@ -12,7 +12,7 @@ import type { DataFileRecord, KeyValue } from './manifest-schemas.ts'
 import { SUMMARY } from './table-metadata.ts'
 import { schemaFields } from './table-schema.ts'
 
-export interface FilesRequest {
+export interface DataFilesRequest {
   readonly storage: Storage
   readonly table: Table
   /** The files that the table has. */
@@ -32,11 +32,11 @@ interface FileDifference {
 export const differenceOf = (
   storage: Storage,
   live: LiveFiles,
-  wanted: readonly TableFile[],
+  target: readonly TableFile[],
 ): FileDifference => {
-  const versions = new Map(wanted.map((file) => [absolutePath(storage, file.path), file.version]))
+  const versions = new Map(target.map((file) => [absolutePath(storage, file.path), file.version]))
   return {
-    added: wanted.filter((file) => {
+    added: target.filter((file) => {
       const found = live.files.get(absolutePath(storage, file.path))
       return found?.entry.data_file.partition.version !== file.version
     }),
@@ -67,7 +67,7 @@ const metricsOf = (table: Table, rows: number, statistics: FileStatistics) => {
 
 /** How a manifest describes added files. */
 export const dataFiles = async (
-  { storage, table, live, measure }: FilesRequest,
+  { storage, table, live, measure }: DataFilesRequest,
   added: readonly TableFile[],
 ): Promise<DataFileRecord[]> => {
   const known = (file: TableFile) => live.files.get(absolutePath(storage, file.path))?.entry.data_file

@@ -56,7 +56,7 @@ class IcebergTable implements TablePublication {
 
   async publish(snapshot: Snapshot): Promise<TableChange | null> {
     const { signal, oldest } = this.#context
-    const wanted = filesOfTable(snapshot, this.#table)
+    const target = filesOfTable(snapshot, this.#table)
     // Whoever was first may have gone further than this snapshot.
     while ((this.shown()?.snapshot ?? 0) < snapshot.snapshot) {
       signal?.throwIfAborted()
@@ -69,7 +69,7 @@ class IcebergTable implements TablePublication {
         table: this.#table,
         base: base.metadata,
         live: this.#live,
-        wanted,
+        target,
         of: snapshot,
         oldest,
         measure: (files) => this.#measure(files),

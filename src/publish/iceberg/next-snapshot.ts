@@ -5,7 +5,7 @@
 
 import { randomBytes, randomUUID } from 'node:crypto'
 import type { TableFile } from '../table-files.ts'
-import { dataFiles, differenceOf, type FilesRequest, type LakeSnapshot, summaryOf } from './data-files.ts'
+import { type DataFilesRequest, dataFiles, differenceOf, type LakeSnapshot, summaryOf } from './data-files.ts'
 import { absolutePath, metadataFolder } from './lake-paths.ts'
 import type { LiveFiles } from './live-files.ts'
 import { type ManifestEntryRecord, type ManifestFileRecord, STATUS } from './manifest-schemas.ts'
@@ -22,15 +22,15 @@ import {
   nextProperties,
   nextSchema,
   SUMMARY,
-  type TableChange,
   type TableMetadata,
+  type TableUpdate,
 } from './table-metadata.ts'
 import { partitionSpec } from './table-schema.ts'
 
-export interface SnapshotRequest extends FilesRequest {
+export interface SnapshotRequest extends DataFilesRequest {
   readonly base: TableMetadata | null
   /** The files that the table should have. */
-  readonly wanted: readonly TableFile[]
+  readonly target: readonly TableFile[]
   /** The lake's snapshot that says so. */
   readonly of: LakeSnapshot
   /** The first snapshot that the lake keeps. */
@@ -38,7 +38,7 @@ export interface SnapshotRequest extends FilesRequest {
 }
 
 export interface NextSnapshot {
-  readonly change: TableChange
+  readonly change: TableUpdate
   /** The table's files once the change is visible. */
   readonly live: LiveFiles
   /** Paths in the lake of what was written for it. */
@@ -73,7 +73,7 @@ const byAge = (a: ManifestEntryRecord, b: ManifestEntryRecord): number =>
 /** Writes all that the next snapshot needs; `undefined` where the table is as it should be. */
 export const writeNextSnapshot = async (request: SnapshotRequest): Promise<NextSnapshot | undefined> => {
   const { storage, table, base, live, of } = request
-  const { added, removed } = differenceOf(storage, live, request.wanted)
+  const { added, removed } = differenceOf(storage, live, request.target)
   const schema = nextSchema(table, base)
   // A table without files is published too: it has its columns.
   if (added.length === 0 && removed.length === 0 && schema === undefined) return undefined

@@ -50,7 +50,7 @@ export interface TableMetadata {
 }
 
 /** One step of a table: a snapshot on top of the current one, and what changes with it. */
-export interface TableChange {
+export interface TableUpdate {
   readonly snapshot: IcebergSnapshot
   /** The schema that the table gets with it; absent where it keeps its own. */
   readonly schema?: IcebergSchema
@@ -162,7 +162,7 @@ export const SORT_ORDER = { 'order-id': 0, fields: [] } as const
 export const applyChange = (
   table: Table,
   base: TableMetadata | null,
-  change: TableChange,
+  change: TableUpdate,
   made: { readonly uuid: string; readonly location: string; readonly previousFile?: string },
 ): TableMetadata => {
   const { snapshot, schema, properties } = change

@@ -1,7 +1,7 @@
 /** Where a table's metadata is kept: in the lake itself, or by a catalog. */
 
 import type { Table } from '../../lake/tables/tables.ts'
-import type { TableChange, TableMetadata } from './table-metadata.ts'
+import type { TableMetadata, TableUpdate } from './table-metadata.ts'
 
 /** A table as it was found, for a change to be made on top of it. */
 export interface TableBase {
@@ -13,7 +13,7 @@ export interface TableBase {
   readonly moved: boolean
 }
 
-export type CommitOutcome =
+export type TableCommitOutcome =
   | { readonly kind: 'committed'; readonly base: TableBase }
   /** Someone else changed the table first, and it stands there now. */
   | { readonly kind: 'lost'; readonly base: TableBase }
@@ -24,5 +24,5 @@ export interface TableStore {
   /** @throws {ToolkitError} `PUBLISH_CONFLICT` where someone else has made or changed the table */
   readonly open: (table: Table) => Promise<TableBase>
   /** Makes a change visible, all of it or nothing. */
-  readonly commit: (table: Table, base: TableBase, change: TableChange) => Promise<CommitOutcome>
+  readonly commit: (table: Table, base: TableBase, change: TableUpdate) => Promise<TableCommitOutcome>
 }

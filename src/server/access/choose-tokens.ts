@@ -4,7 +4,7 @@ import { ToolkitError } from '../../core/errors.ts'
 import { isLoopback } from '../../support/loopback.ts'
 import type { RandomBytes } from '../../support/run-ids.ts'
 import { isOpenToOthers, readTokens } from './read-tokens.ts'
-import { newTokenBook, TOKEN_FORM, type TokenBook, tokenHash } from './token-registry.ts'
+import { newTokenRegistry, TOKEN_FORM, type TokenRegistry, tokenHash } from './token-registry.ts'
 
 export interface TokensRequest {
   /** File of tokens; it counts more than `token`. */
@@ -17,7 +17,7 @@ export interface TokensRequest {
 }
 
 export interface ChosenTokens {
-  readonly book: TokenBook
+  readonly registry: TokenRegistry
   /** A token made just now: it must be shown once. */
   readonly fresh?: string
   readonly warning?: string
@@ -26,8 +26,8 @@ export interface ChosenTokens {
 const FRESH_BYTES = 32
 
 /** One token that may see everything. */
-const soleToken = (name: string, token: string): TokenBook =>
-  newTokenBook([{ caller: { name, rights: 'everything' }, sha256: tokenHash(token) }])
+const soleToken = (name: string, token: string): TokenRegistry =>
+  newTokenRegistry([{ caller: { name, rights: 'everything' }, sha256: tokenHash(token) }])
 
 /**
  * @throws {ToolkitError} TOKENS_UNREADABLE; TOKEN_INVALID when the token holds other characters than a bearer
@@ -35,12 +35,12 @@ const soleToken = (name: string, token: string): TokenBook =>
  */
 export const chooseTokens = async ({ file, token, host, random }: TokensRequest): Promise<ChosenTokens> => {
   if (file !== undefined) {
-    const book = newTokenBook(await readTokens(file))
-    if (!(await isOpenToOthers(file))) return { book }
-    return { book, warning: `Others on this machine may read "${file}": chmod 600 closes it` }
+    const registry = newTokenRegistry(await readTokens(file))
+    if (!(await isOpenToOthers(file))) return { registry }
+    return { registry, warning: `Others on this machine may read "${file}": chmod 600 closes it` }
   }
   if (token !== undefined && token !== '') {
-    if (TOKEN_FORM.test(token)) return { book: soleToken('FIRMLAKE_SERVE_TOKEN', token) }
+    if (TOKEN_FORM.test(token)) return { registry: soleToken('FIRMLAKE_SERVE_TOKEN', token) }
     throw new ToolkitError(
       'TOKEN_INVALID',
       'Cannot take the token of FIRMLAKE_SERVE_TOKEN: it holds other characters than A-Z a-z 0-9 -._~+/',
@@ -52,5 +52,5 @@ export const chooseTokens = async ({ file, token, host, random }: TokensRequest)
       `Cannot serve at --host "${host}" without tokens: expected --tokens FILE or FIRMLAKE_SERVE_TOKEN`,
     )
   const fresh = Buffer.from(random(FRESH_BYTES)).toString('base64url')
-  return { book: soleToken('fresh', fresh), fresh }
+  return { registry: soleToken('fresh', fresh), fresh }
 }

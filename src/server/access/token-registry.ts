@@ -12,7 +12,7 @@ export interface TokenEntry {
   readonly requestsPerSecond?: number
 }
 
-export interface TokenBook {
+export interface TokenRegistry {
   /** The entry of a token; `undefined` where there is none. */
   find(token: string): TokenEntry | undefined
 }
@@ -22,7 +22,7 @@ export const TOKEN_FORM = /^[A-Za-z0-9\-._~+/]+=*$/
 
 export const tokenHash = (token: string): Buffer => createHash('sha256').update(token).digest()
 
-export const newTokenBook = (entries: readonly TokenEntry[]): TokenBook => ({
+export const newTokenRegistry = (entries: readonly TokenEntry[]): TokenRegistry => ({
   find: (token) => {
     const hash = tokenHash(token)
     let found: TokenEntry | undefined

@@ -13,15 +13,15 @@ import {
 } from './batch-index.ts'
 
 /** A file to send. */
-export interface ShelvedFile {
+export interface StoredBatchFile {
   readonly file: BatchFile
   readonly path: string
 }
 
-export interface BatchShelf {
+export interface BatchStore {
   listing(caller: Caller): Promise<BatchListing>
   /** `undefined` where there is no such file, or none for this caller. */
-  find(caller: Caller, id: string): Promise<ShelvedFile | undefined>
+  find(caller: Caller, id: string): Promise<StoredBatchFile | undefined>
 }
 
 const EVERY_AREA: ReadonlySet<Area> = new Set(AREAS)
@@ -36,7 +36,7 @@ const maySee = (caller: Caller, file: BatchFile): boolean => {
 const entryOf = ({ sha256: _, ...entry }: BatchFile): BatchFileEntry => entry
 
 /** The index is read anew whenever it is another one: files made while the server runs are offered. */
-export const openShelf = (lake: string): BatchShelf => {
+export const openBatchStore = (lake: string): BatchStore => {
   let known: { readonly mark: string; readonly index: BatchIndex } | undefined
   const index = async (): Promise<BatchIndex | undefined> => {
     for (const snapshot of await batchSnapshots(lake)) {

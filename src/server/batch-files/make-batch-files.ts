@@ -21,7 +21,7 @@ import { sideBySide } from '../../support/side-by-side.ts'
 import type { Place } from '../serving-index/index-form.ts'
 import type { ServingCopy } from '../serving-index/serving-index.ts'
 import { type BatchFile, batchSnapshots, INDEX_FILE, indexMark, readIndex } from './batch-index.ts'
-import { entryOf, type PlannedFile, planFiles, TABLES } from './plan-files.ts'
+import { DOCUMENT_TABLES, entryOf, type PlannedFile, planFiles } from './plan-files.ts'
 
 /** @default 100_000 (the most that one cursor chain delivers) */
 export const DEFAULT_COMPANIES_PER_FILE = 100_000
@@ -54,7 +54,7 @@ const DOCUMENTS_AT_ONCE_BYTES = 4 << 20
 const FILES_AT_ONCE = 2
 
 const placesSql = (file: PlannedFile): string => `
-  SELECT internal_id::VARCHAR AS id, "at"::DOUBLE AS place, bytes, crc32 FROM ${TABLES[file.content]}
+  SELECT internal_id::VARCHAR AS id, "at"::DOUBLE AS place, bytes, crc32 FROM ${DOCUMENT_TABLES[file.content]}
   WHERE country_code IS NOT DISTINCT FROM $1::VARCHAR AND internal_id BETWEEN $2::BIGINT AND $3::BIGINT
   ORDER BY internal_id
   LIMIT ${PLACES_AT_ONCE}`

@@ -17,16 +17,16 @@ export interface PlannedFile {
   readonly name: string
 }
 
-export const TABLES = { companies: 'copy.company', relations: 'copy.relation' } as const satisfies Record<
-  Content,
-  string
->
+export const DOCUMENT_TABLES = {
+  companies: 'copy.company',
+  relations: 'copy.relation',
+} as const satisfies Record<Content, string>
 
 const cutSql = (content: Content): string => `
   WITH numbered AS (
     SELECT country_code, internal_id, bytes,
            (row_number() OVER (PARTITION BY country_code ORDER BY internal_id) - 1) // $1::BIGINT AS file_no
-    FROM ${TABLES[content]}
+    FROM ${DOCUMENT_TABLES[content]}
   )
   SELECT country_code, file_no::INTEGER AS file_no, min(internal_id)::VARCHAR AS first, max(internal_id)::VARCHAR AS last,
          count(*)::INTEGER AS records, sum(bytes + 1)::DOUBLE AS document_bytes

@@ -5,7 +5,7 @@ import type { FileHandle } from 'node:fs/promises'
 import { pipeline, type Readable, Transform } from 'node:stream'
 import { ToolkitError } from '../../core/errors.ts'
 import { sha256OfOpen } from '../../support/hash.ts'
-import type { ShelvedFile } from './batch-store.ts'
+import type { StoredBatchFile } from './batch-store.ts'
 
 const CHUNK_BYTES = 1 << 18
 
@@ -27,7 +27,7 @@ export class ProvenFiles {
   readonly #proofs = new Map<string, Proof>()
 
   /** Length only: whether the bytes are right shows when they are read. @throws {ToolkitError} LAKE_DAMAGED */
-  async assertLength(handle: FileHandle, { file, path }: ShelvedFile): Promise<void> {
+  async assertLength(handle: FileHandle, { file, path }: StoredBatchFile): Promise<void> {
     const { size } = await handle.stat()
     if (size !== file.SizeInBytes) throw damaged(path, `it has ${size} bytes, expected ${file.SizeInBytes}`)
   }
@@ -36,8 +36,8 @@ export class ProvenFiles {
    * The bytes from `first` to `last`, both included, after the whole file was hashed: once, as long as it stays as it is.
    * @throws {ToolkitError} LAKE_DAMAGED
    */
-  async part(handle: FileHandle, shelved: ShelvedFile, first: number, last: number): Promise<Readable> {
-    const { file, path } = shelved
+  async part(handle: FileHandle, stored: StoredBatchFile, first: number, last: number): Promise<Readable> {
+    const { file, path } = stored
     const mark = await markOf(handle)
     let proof = this.#proofs.get(path)
     if (proof?.mark !== mark) {
@@ -57,7 +57,7 @@ export class ProvenFiles {
    * All bytes of a file. They are hashed while they go, and the last ones are kept back until the hash is right: of a
    * damaged file the stream fails before its end.
    */
-  whole(handle: FileHandle, { file, path }: ShelvedFile): Readable {
+  whole(handle: FileHandle, { file, path }: StoredBatchFile): Readable {
     const hash = createHash('sha256')
     let held: Buffer | undefined
     const checked = new Transform({

@@ -1,13 +1,13 @@
 /** Checks the bearer token of every operation, before anything of the request's body is read. */
 
 import type { FastifyInstance } from 'fastify'
-import type { TokenBook } from '../access/token-registry.ts'
+import type { TokenRegistry } from '../access/token-registry.ts'
 import { sendEmpty } from './replies.ts'
 
 const bearerToken = (header: string | undefined): string | undefined =>
   /^bearer +(\S+) *$/i.exec(header ?? '')?.[1]
 
-export const addAuthentication = (app: FastifyInstance, tokens: TokenBook): void => {
+export const addAuthentication = (app: FastifyInstance, tokens: TokenRegistry): void => {
   app.decorateRequest('entry', null)
   app.addHook('onRequest', async (request, reply) => {
     if (request.routeOptions.config.operation === undefined) return

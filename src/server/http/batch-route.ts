@@ -4,9 +4,9 @@ import { type FileHandle, open } from 'node:fs/promises'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { OPERATIONS } from '../../contract/requests.ts'
 import { systemCode } from '../../core/errors.ts'
-import type { BatchShelf, ShelvedFile } from '../batch-files/batch-store.ts'
+import type { BatchStore, StoredBatchFile } from '../batch-files/batch-store.ts'
 import { ProvenFiles } from '../batch-files/proven-files.ts'
-import { wantedOf } from './byte-range.ts'
+import { requestedRange } from './byte-range.ts'
 import { callerOf } from './listing-routes.ts'
 import { sendEmpty, sendProblem } from './replies.ts'
 
@@ -23,34 +23,34 @@ const openOrNot = (path: string): Promise<FileHandle | null> =>
 const sendFile = async (
   request: FastifyRequest,
   reply: FastifyReply,
-  shelved: ShelvedFile,
+  stored: StoredBatchFile,
   proven: ProvenFiles,
 ) => {
-  const { sha256, SizeInBytes: sizeBytes } = shelved.file
+  const { sha256, SizeInBytes: sizeBytes } = stored.file
   const etag = `"${sha256}"`
-  const wanted = wantedOf(request.headers, sizeBytes, etag)
+  const requested = requestedRange(request.headers, sizeBytes, etag)
   reply.headers({
     etag,
     'accept-ranges': 'bytes',
     // RFC 9530: of the whole file, in a part too.
     'repr-digest': `sha-256=:${Buffer.from(sha256, 'hex').toString('base64')}:`,
   })
-  if (wanted.kind === 'precondition failed') return sendEmpty(reply, 412)
-  if (wanted.kind === 'not modified') return sendEmpty(reply, 304)
-  if (wanted.kind === 'unsatisfiable')
+  if (requested.kind === 'precondition failed') return sendEmpty(reply, 412)
+  if (requested.kind === 'not modified') return sendEmpty(reply, 304)
+  if (requested.kind === 'unsatisfiable')
     return sendEmpty(reply.header('content-range', `bytes */${sizeBytes}`), 416)
-  const handle = await openOrNot(shelved.path)
+  const handle = await openOrNot(stored.path)
   if (handle === null) return sendProblem(reply.removeHeader('etag').removeHeader('repr-digest'), 404)
   try {
-    await proven.assertLength(handle, shelved)
+    await proven.assertLength(handle, stored)
     const isHead = request.method === 'HEAD'
     if (isHead) await handle.close()
-    if (wanted.kind === 'whole') {
+    if (requested.kind === 'whole') {
       withLength(reply, sizeBytes)
-      return reply.send(isHead ? undefined : proven.whole(handle, shelved))
+      return reply.send(isHead ? undefined : proven.whole(handle, stored))
     }
-    const { first, last } = wanted
-    const part = isHead ? undefined : await proven.part(handle, shelved, first, last)
+    const { first, last } = requested
+    const part = isHead ? undefined : await proven.part(handle, stored, first, last)
     withLength(reply, last - first + 1)
       .code(206)
       .header('content-range', `bytes ${first}-${last}/${sizeBytes}`)
@@ -64,15 +64,15 @@ const sendFile = async (
 const withLength = (reply: FastifyReply, bytes: number): FastifyReply =>
   reply.type('application/octet-stream').header('content-length', bytes)
 
-export const addBatchRoute = (app: FastifyInstance, batches: BatchShelf): void => {
+export const addBatchRoute = (app: FastifyInstance, batches: BatchStore): void => {
   const proven = new ProvenFiles()
   app.route<{ Params: { batchFileId: string } }>({
     method: ['GET', 'HEAD'],
     url: URL_PATTERN,
     config: { operation: 'batchFile' },
     handler: async (request, reply) => {
-      const shelved = await batches.find(callerOf(request), request.params.batchFileId)
-      return shelved ? sendFile(request, reply, shelved, proven) : sendProblem(reply, 404)
+      const stored = await batches.find(callerOf(request), request.params.batchFileId)
+      return stored ? sendFile(request, reply, stored, proven) : sendProblem(reply, 404)
     },
   })
 }

@@ -2,7 +2,7 @@
 
 import type { IncomingHttpHeaders } from 'node:http'
 
-export type Wanted =
+export type RequestedRange =
   | { readonly kind: 'whole' }
   /** Both ends included. */
   | { readonly kind: 'part'; readonly first: number; readonly last: number }
@@ -10,10 +10,10 @@ export type Wanted =
   | { readonly kind: 'not modified' }
   | { readonly kind: 'precondition failed' }
 
-const WHOLE: Wanted = { kind: 'whole' }
+const WHOLE: RequestedRange = { kind: 'whole' }
 
 /** A single range. Several at once, other units and what is no range at all get the whole file, as the RFC allows. */
-const rangeOf = (header: string, sizeBytes: number): Wanted => {
+const rangeOf = (header: string, sizeBytes: number): RequestedRange => {
   const match = /^bytes=[ \t]*(\d{0,15})-(\d{0,15})[ \t]*$/i.exec(header)
   const [from = '', to = ''] = match?.slice(1) ?? []
   if (from === '' && to === '') return WHOLE
@@ -33,7 +33,11 @@ const lists = (header: string, etag: string, weak: boolean): boolean =>
   header.split(',').some((one) => (weak ? one.trim().replace(/^W\//, '') : one.trim()) === etag)
 
 /** @param etag a strong one, with its quotes */
-export const wantedOf = (headers: IncomingHttpHeaders, sizeBytes: number, etag: string): Wanted => {
+export const requestedRange = (
+  headers: IncomingHttpHeaders,
+  sizeBytes: number,
+  etag: string,
+): RequestedRange => {
   const ifMatch = headers['if-match']
   if (ifMatch !== undefined && !lists(ifMatch, etag, false)) return { kind: 'precondition failed' }
   const ifNoneMatch = headers['if-none-match']

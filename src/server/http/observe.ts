@@ -41,8 +41,8 @@ const QUOTING: readonly string[] = ['QUERY_FAILED', 'ENGINE_FAILED']
 
 const errorKind = (error: Error): { type: string; message: string; stack: string } => {
   const code = 'code' in error ? String(error.code) : ''
-  const told = error instanceof ToolkitError && !QUOTING.includes(code)
-  return { type: error.name, message: told ? `${code}: ${error.message}` : code, stack: '' }
+  const isReportable = error instanceof ToolkitError && !QUOTING.includes(code)
+  return { type: error.name, message: isReportable ? `${code}: ${error.message}` : code, stack: '' }
 }
 
 /** Begins to watch a request; it is counted and logged when its connection has nothing more to send. */

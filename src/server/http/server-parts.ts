@@ -3,8 +3,8 @@
 import type { FastifyInstance } from 'fastify'
 import type { Operation } from '../../contract/requests.ts'
 import type { Caller } from '../access/caller.ts'
-import type { TokenBook, TokenEntry } from '../access/token-registry.ts'
-import type { BatchShelf } from '../batch-files/batch-store.ts'
+import type { TokenEntry, TokenRegistry } from '../access/token-registry.ts'
+import type { BatchStore } from '../batch-files/batch-store.ts'
 import type { Answer } from '../search/shared/answer.ts'
 
 /** Answers a search; `body` is the request's body as it came. */
@@ -15,10 +15,10 @@ export interface ServerParts {
   readonly snapshot: number
   /** Country codes of the records. */
   readonly countries: readonly string[]
-  readonly tokens: TokenBook
+  readonly tokens: TokenRegistry
   readonly companies: Search
   readonly relations: Search
-  readonly batches: BatchShelf
+  readonly batches: BatchStore
   /** Layers around the routes, added before them: each may answer a request, or change its answer. @default none */
   readonly layers?: readonly ((app: FastifyInstance) => void)[]
 }

@@ -14,7 +14,7 @@ import { folded } from './folded.ts'
 /** What the pieces of a word weigh beside the word itself. More forgives more spelling, and finds more by chance. */
 const PIECES = 1.5
 /** Words below this length tell less ("and", "the", "for"): they count by their length. */
-const TELLING_LENGTH = 6
+const FULL_WEIGHT_LENGTH = 6
 /** Places of a whole word. Several, so that two common words that share one place do not hide each other. */
 const WORD_PLACES = 4
 /** Characters of a text that are read. Bounds the time for one text. */
@@ -101,7 +101,7 @@ const textVector = (
 
 /** The places of a word and of its pieces. The pieces together weigh as much in a long word as in a short one. */
 const wordPlaces = (word: string, dimensions: number): WordPlaces => {
-  const weight = Math.min(1, word.length / TELLING_LENGTH)
+  const weight = Math.min(1, word.length / FULL_WEIGHT_LENGTH)
   // Marked ends: the start of a word is another piece than the same letters inside one.
   const marked = `^${word}$`
   const pieces = Array.from({ length: word.length }, (_, at) => marked.slice(at, at + 3))

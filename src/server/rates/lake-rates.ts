@@ -59,7 +59,11 @@ export interface RatesChange {
  * @param name names the text in errors
  * @throws {ToolkitError} RATES_UNREADABLE, with nothing changed; DISK_FULL, WRITE_FAILED
  */
-export const addRates = async (lake: string, csvText: string, name = 'rates.csv'): Promise<RatesChange> => {
+export const addLakeRates = async (
+  lake: string,
+  csvText: string,
+  name = 'rates.csv',
+): Promise<RatesChange> => {
   const added = readRatesCsv(csvText, name)
   const loaded = await loadedTable(lake)
   const before = mergedTables(builtInTable(), loaded)

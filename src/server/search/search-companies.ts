@@ -5,9 +5,9 @@ import { LIMITS } from '../../contract/limits.ts'
 import type { Pagination } from '../../contract/pagination.ts'
 import type { Caller } from '../access/caller.ts'
 import { type Embedder, vectorText } from '../ranking/embedder.ts'
-import { companyPieces, newConverter } from './answer/company-documents.ts'
+import { documentPieces, newConverter } from './answer/company-documents.ts'
 import { pageBody, totalPages } from './answer/page-body.ts'
-import { type Found, findCompanies, type Question } from './query/find-companies.ts'
+import { type FoundCompany, findCompanies, type RankingQuestion } from './query/find-companies.ts'
 import { type CompanySearch, checkCompanyRequest, type Paging } from './request/check-company-request.ts'
 import { cutPage, pageLimit } from './request/cursor-chain.ts'
 import type { Filter } from './request/read-filters.ts'
@@ -62,8 +62,8 @@ const questionsOf = async (
   filters: readonly Filter[],
   embedder: Embedder,
   signal: AbortSignal,
-): Promise<readonly Question[]> => {
-  const questions: Question[] = []
+): Promise<readonly RankingQuestion[]> => {
+  const questions: RankingQuestion[] = []
   for (const filter of filters) {
     if (filter.kind !== 'search') continue
     const isSemantic = filter.name === 'SemanticSearch'
@@ -73,7 +73,7 @@ const questionsOf = async (
   return questions
 }
 
-const alwaysOf = ({ pageSize }: CompanySearch, page: readonly Found[], totalCount: number) =>
+const alwaysOf = ({ pageSize }: CompanySearch, page: readonly FoundCompany[], totalCount: number) =>
   ({
     Count: page.length,
     TotalCount: totalCount,
@@ -85,7 +85,7 @@ const pageAnswer = async (
   parts: SearchParts,
   search: CompanySearch,
   { number, minified }: Extract<Paging, { kind: 'page' }>,
-  page: readonly Found[],
+  page: readonly FoundCompany[],
   totalCount: number,
 ): Promise<Answer> => {
   const always = alwaysOf(search, page, totalCount)
@@ -102,7 +102,10 @@ const pageAnswer = async (
   }
 }
 
-const minifiedBody = async ({ copy }: SearchParts, page: readonly Found[]): Promise<readonly Buffer[]> => {
+const minifiedBody = async (
+  { copy }: SearchParts,
+  page: readonly FoundCompany[],
+): Promise<readonly Buffer[]> => {
   const documents = await copy.documents(
     'minified',
     page.map(({ minified }) => minified),
@@ -116,7 +119,7 @@ const minifiedBody = async ({ copy }: SearchParts, page: readonly Found[]): Prom
 const fullBody = async (
   { copy, rates }: SearchParts,
   { currency }: CompanySearch,
-  page: readonly Found[],
+  page: readonly FoundCompany[],
 ): Promise<readonly Buffer[]> => {
   const documents = await copy.documents(
     'companies',
@@ -127,7 +130,7 @@ const fullBody = async (
   for (const [at, { place, score }] of page.entries()) {
     const document = documents[at]
     if (document === undefined) throw new RangeError('Cannot build a page: a document is missing')
-    pieces.push(companyPieces(document, place, { requested: currency, converter, score }))
+    pieces.push(documentPieces(document, place, { requested: currency, converter, score }))
     if (pieces.length % DOCUMENTS_A_TURN === 0) await setImmediate()
   }
   return pageBody('Companies', pieces)

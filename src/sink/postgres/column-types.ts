@@ -52,7 +52,7 @@ const targetType = (type: string): string => {
 const LONGEST_NAME_BYTES = 63
 
 /** @throws {ToolkitError} TARGET_REFUSED */
-export const checkName = (what: string, name: string): void => {
+export const checkNameLength = (what: string, name: string): void => {
   const bytes = Buffer.byteLength(name)
   if (bytes > 0 && bytes <= LONGEST_NAME_BYTES && !name.includes('\0')) return
   throw new ToolkitError(
@@ -64,7 +64,7 @@ export const checkName = (what: string, name: string): void => {
 /** @throws {ToolkitError} TARGET_REFUSED for a name that PostgreSQL cannot hold */
 export const targetColumns = (columns: readonly RowColumn[]): readonly TargetColumn[] =>
   columns.map(({ name, type }) => {
-    checkName('a column', name)
+    checkNameLength('a column', name)
     return { name, type: targetType(type) }
   })
 

@@ -6,7 +6,7 @@ import { type Attempt, targetError } from './errors.ts'
 
 const CONNECT_TIMEOUT_MS = 30_000
 
-export interface Connection {
+export interface PostgresConnection {
   readonly client: Client
   /** Host, port and database, for messages. */
   readonly server: string
@@ -50,7 +50,7 @@ const endQuietly = async (client: Client): Promise<void> => {
 export const withConnection = async <T>(
   url: string,
   action: string,
-  work: (connection: Connection) => Promise<T>,
+  work: (connection: PostgresConnection) => Promise<T>,
 ): Promise<T> => {
   const client = await newClient(url)
   const attempt: Attempt = { action, server: serverOf(client) }
@@ -93,7 +93,7 @@ const terminateBackend = async (url: string, client: Client, pid: number | undef
  * @throws {ToolkitError} `INTERRUPTED` after the signal; errors of the server as they came
  */
 export const inTransaction = async <T>(
-  { client, terminate }: Connection,
+  { client, terminate }: PostgresConnection,
   signal: AbortSignal | undefined,
   work: () => Promise<T>,
 ): Promise<T> => {

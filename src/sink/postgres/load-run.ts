@@ -9,11 +9,11 @@ import type { FileEntry } from '../../core/partition.ts'
 import { ident } from '../../lake/duckdb/sql.ts'
 import type { Table } from '../../lake/tables/tables.ts'
 import {
-  type BroughtContent,
-  broughtContents,
   countPartitions,
   deleteKeys,
   deleteSuperseded,
+  type IncomingContent,
+  incomingContents,
   keyedTable,
   LOADS_TABLE,
   newestVersions,
@@ -67,7 +67,7 @@ export const loadRun = async (client: Client, run: RunToLoad): Promise<ReadonlyM
   for (const table of tables) if (table.declared === undefined) await replaceWhole(loader, table)
   for (const table of tables) if (table.declared && !table.declared.content) await mergeKeys(loader, table)
   const declared = tables.flatMap((table) => table.declared ?? [])
-  for (const content of broughtContents(declared)) await mergeRecords(loader, content, tables)
+  for (const content of incomingContents(declared)) await mergeRecords(loader, content, tables)
   for (const table of tables) await addKey(client, table)
   return loader.replaced
 }
@@ -156,15 +156,15 @@ const mergeKeys = async (loader: Loader, table: Loading): Promise<void> => {
 /** The rows of records: those of the records brought go, those of each record's last partition come. */
 const mergeRecords = async (
   loader: Loader,
-  content: BroughtContent,
+  content: IncomingContent,
   tables: readonly Loading[],
 ): Promise<void> => {
   const { client } = loader
   const members = tables.filter(({ declared }) => declared?.content === content.content)
-  const isTeller = (name: string): boolean => content.tellers.some((table) => table.name === name)
+  const isRecordTable = (name: string): boolean => content.recordTables.some((table) => table.name === name)
   const staged = new Map<string, string>()
   for (const table of members)
-    if (isTeller(table.name)) staged.set(table.name, await stage(loader, table, table.parts))
+    if (isRecordTable(table.name)) staged.set(table.name, await stage(loader, table, table.parts))
   const rowsOf = ({ name }: Table): string => staged.get(name) ?? temporaryName(name)
   const newest = temporaryName(`newest_${content.content}`)
   await client.query(
@@ -172,11 +172,11 @@ const mergeRecords = async (
   )
   await client.query(`ANALYZE ${newest}`)
   const outdated = await outdatedVersions(client, content, rowsOf, newest)
-  for (const table of content.losers) await removeSuperseded(loader, table, tables, newest)
+  for (const table of content.affectedTables) await removeSuperseded(loader, table, tables, newest)
   for (const table of members) {
     const { declared } = table
     if (declared === undefined) continue
-    const [mixed, current] = isTeller(table.name)
+    const [mixed, current] = isRecordTable(table.name)
       ? [table.parts, []]
       : [
           table.parts.filter(({ version }) => outdated.has(version)),
@@ -194,12 +194,12 @@ const mergeRecords = async (
 /** Partitions that hold records of which a later one of this run has a newer version. */
 const outdatedVersions = async (
   client: Client,
-  { tellers }: BroughtContent,
+  { recordTables }: IncomingContent,
   rowsOf: (table: Table) => string,
   newest: string,
 ): Promise<ReadonlySet<number>> => {
   const outdated = new Set<number>()
-  for (const table of tellers) {
+  for (const table of recordTables) {
     const { rows } = await client.query<{ readonly version: number }>(
       `SELECT DISTINCT r.version FROM ${rowsOf(table)} AS r
 JOIN ${newest} AS n ON n.owner = r.${ident(table.owner ?? '')} WHERE r.version < n.version`,

@@ -13,8 +13,8 @@ import { makeFolder } from '../../support/durable-files.ts'
 import type { DatabaseTarget } from '../database-target.ts'
 import { sinkSettings } from '../sink-settings.ts'
 import { removeStaged, stageFile } from '../stage-file.ts'
-import { checkName, copyForm, targetColumns } from './column-types.ts'
-import { checkStaged, readColumns, writeColumns } from './staged-columns.ts'
+import { checkNameLength, copyForm, targetColumns } from './column-types.ts'
+import { checkStagedFile, readColumns, writeColumns } from './staged-columns.ts'
 
 export interface PostgresOptions extends SinkContext {
   /** Schema of the tables; made where it is missing. @default 'firmlake' */
@@ -38,7 +38,7 @@ export const postgres = (
   url: string,
   { schema = 'firmlake', ...own }: PostgresOptions = {},
 ): DeliverySink => {
-  checkName('a schema', schema)
+  checkNameLength('a schema', schema)
 
   const openRun = (run: string, lent?: SinkContext): SinkRun => {
     const { staging, signal, what } = sinkSettings(own, lent)
@@ -50,7 +50,7 @@ export const postgres = (
       warnings,
 
       async write(partition, table, rows): Promise<Receipt> {
-        checkName('a table', table)
+        checkNameLength('a table', table)
         const path = `${loadPath(table, run)}/${partition}.csv`
         const staged = stagedPath({ table, path })
         // Names that occur twice in a statement are told apart only by one around it.
@@ -76,7 +76,7 @@ export const postgres = (
         const replaced = await withConnection(url, action, async (connection) => {
           const { client } = connection
           if ((await loadedRuns(client, schema)).has(run)) return new Map<string, number>()
-          for (const file of files) await checkStaged(stagedPath(file), file)
+          for (const file of files) await checkStagedFile(stagedPath(file), file)
           return inTransaction(connection, signal, () =>
             loadRun(client, {
               schema,

@@ -22,7 +22,7 @@ export const readColumns = async (staged: string): Promise<readonly TargetColumn
 }
 
 /** @throws {ToolkitError} TARGET_FAILED when a staged file is not there as its receipt says */
-export const checkStaged = async (staged: string, { bytes }: FileEntry): Promise<void> => {
+export const checkStagedFile = async (staged: string, { bytes }: FileEntry): Promise<void> => {
   try {
     if ((await stat(staged)).size === bytes) return
   } catch (error) {

@@ -5,7 +5,7 @@ import { ToolkitError } from '../../core/errors.ts'
 import { ident, literal } from '../../lake/duckdb/sql.ts'
 import type { Table } from '../../lake/tables/tables.ts'
 import { commentStatements, LOADS_TABLE } from '../current-rows.ts'
-import { checkName, type TargetColumn } from './column-types.ts'
+import { checkNameLength, type TargetColumn } from './column-types.ts'
 
 /** A table that rows go to. */
 export interface TargetTable {
@@ -108,7 +108,7 @@ export const prepareTable = async (
   schema: string,
   rows: Pick<TargetTable, 'name' | 'columns' | 'declared'>,
 ): Promise<TargetTable> => {
-  checkName('a table', rows.name)
+  checkNameLength('a table', rows.name)
   const target = qualified(schema, rows.name)
   const there = await tableThere(client, schema, rows.name)
   const fresh = there === null || !(await adapt(client, schema, rows, there))

@@ -23,7 +23,7 @@ export const parseAddress = (text: string): Address => {
   if (url.search !== '' || url.hash !== '') throw refused(url.host, 'it holds a query or a fragment')
   const loopback = isLoopback(url.hostname)
   if (url.protocol === 'http:' && !loopback)
-    throw refused(url.host, 'the token would go over plain http, wanted https')
+    throw refused(url.host, 'the token would go over plain http, expected https')
   return { origin: url.origin, prefix: url.pathname.replace(/\/+$/, ''), loopback }
 }
 

@@ -24,7 +24,7 @@ export interface Request {
   readonly body?: string
 }
 
-export interface Connection {
+export interface ServiceConnection {
   readonly timing: Timing
   readonly token: string
   /** Address of the service with the path that stands before all others. */
@@ -77,7 +77,7 @@ export const openConnection = (
     readonly concurrency: number
     readonly maxBodyBytes: number
   },
-): Connection => {
+): ServiceConnection => {
   const agent = agentOf(address, options.concurrency, options)
   const shared = {
     authorization: `Bearer ${options.token}`,

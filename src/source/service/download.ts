@@ -3,7 +3,7 @@
 import { OPERATIONS } from '../../contract/requests.ts'
 import { ToolkitError, writeError } from '../../core/errors.ts'
 import { type AnswerHead, type AnswerHeaders, type Receiver, Retry } from './answer.ts'
-import type { Connection } from './connection.ts'
+import type { ServiceConnection } from './connection.ts'
 import { holdsToken } from './own-token.ts'
 import { PartFile, type PartVersion } from './part-file.ts'
 
@@ -170,7 +170,7 @@ const pathOf = (id: string): string =>
  * @throws {ToolkitError} as a page, and DOWNLOAD_DAMAGED, DISK_FULL, WRITE_FAILED
  */
 export const download = async (
-  connection: Connection,
+  connection: ServiceConnection,
   id: string,
   path: string,
   options: DownloadOptions,

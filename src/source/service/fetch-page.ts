@@ -3,9 +3,9 @@
 import { OPERATIONS } from '../../contract/requests.ts'
 import { dateOf } from '../../support/retry-after.ts'
 import { recordsCheck } from './check-text.ts'
-import type { Connection } from './connection.ts'
+import type { ServiceConnection } from './connection.ts'
 import { withoutToken, withToken } from './own-token.ts'
-import { type PageRequest, pageAction, pageBody } from './page-request.ts'
+import { type PageRequest, pageAction, pageRequestBody } from './page-request.ts'
 import { type PageFacts, readPagination } from './pagination-header.ts'
 import { refusal } from './refusals.ts'
 import { hiderOf } from './request-label.ts'
@@ -25,7 +25,7 @@ export interface Page<T> {
 }
 
 export const fetchPage = async <T>(
-  connection: Connection,
+  connection: ServiceConnection,
   request: PageRequest,
   read: ReadBody<T>,
   signal?: AbortSignal,
@@ -42,7 +42,7 @@ export const fetchPage = async <T>(
       method: 'POST',
       path: OPERATIONS[request.content].path,
       headers: { 'content-type': 'application/json', 'accept-encoding': ACCEPT_ENCODING },
-      body: pageBody(sent),
+      body: pageRequestBody(sent),
     },
     {
       action,

@@ -10,8 +10,8 @@ import { OPERATIONS } from '../../contract/requests.ts'
 import { ToolkitError } from '../../core/errors.ts'
 import { Retry } from './answer.ts'
 import { checkText } from './check-text.ts'
-import type { Connection } from './connection.ts'
-import { memberCount, memberText } from './loose-members.ts'
+import type { ServiceConnection } from './connection.ts'
+import { looseCount, looseText } from './loose-members.ts'
 import { ACCEPT_ENCODING, wholeBody } from './whole-body.ts'
 
 /** A file of the batch listing, whatever the listing's own spelling. */
@@ -31,23 +31,23 @@ export interface ListedBatchFile {
 
 /** `Content` as companies or relations, in any spelling that begins so. */
 const contentOf = (entry: unknown): Content | undefined => {
-  const text = memberText(entry, 'Content', 'ContentType', 'Type')?.toLowerCase() ?? ''
+  const text = looseText(entry, 'Content', 'ContentType', 'Type')?.toLowerCase() ?? ''
   if (text.startsWith('compan')) return 'companies'
   return text.startsWith('relation') ? 'relations' : undefined
 }
 
 /** Undefined where an entry has no id: nothing could be downloaded by it. */
 const fileOf = (entry: unknown): ListedBatchFile | undefined => {
-  const id = memberText(entry, 'BatchFileId', 'Id', 'FileId')
+  const id = looseText(entry, 'BatchFileId', 'Id', 'FileId')
   if (id === undefined) return undefined
   const content = contentOf(entry)
-  const countryCode = memberText(entry, 'CountryCode', 'Country')
-  const createdAt = memberText(entry, 'CreatedAt', 'Created', 'CreatedDate')
-  const sizeBytes = memberCount(entry, 'SizeInBytes', 'SizeBytes', 'Size')
-  const count = memberCount(entry, 'Count', 'RecordCount')
+  const countryCode = looseText(entry, 'CountryCode', 'Country')
+  const createdAt = looseText(entry, 'CreatedAt', 'Created', 'CreatedDate')
+  const sizeBytes = looseCount(entry, 'SizeInBytes', 'SizeBytes', 'Size')
+  const count = looseCount(entry, 'Count', 'RecordCount')
   return {
     id,
-    name: memberText(entry, 'FileName', 'Name') ?? id,
+    name: looseText(entry, 'FileName', 'Name') ?? id,
     ...(content !== undefined && { content }),
     ...(countryCode !== undefined && { countryCode }),
     ...(createdAt !== undefined && { createdAt }),
@@ -97,7 +97,7 @@ const readListing = async (body: Buffer, action: string): Promise<ListedBatchFil
 
 /** @throws {ToolkitError} ANSWER_INVALID where there is no list in the answer */
 export const listBatchFiles = async (
-  connection: Connection,
+  connection: ServiceConnection,
   signal?: AbortSignal,
 ): Promise<readonly ListedBatchFile[]> => {
   const action = 'Cannot list the batch files'

@@ -5,8 +5,8 @@ import { OPERATIONS } from '../../contract/requests.ts'
 import { ToolkitError } from '../../core/errors.ts'
 import { isObject } from '../../support/json-form.ts'
 import { checkText } from './check-text.ts'
-import type { Connection } from './connection.ts'
-import { member, memberText } from './loose-members.ts'
+import type { ServiceConnection } from './connection.ts'
+import { looseMember, looseText } from './loose-members.ts'
 import { ACCEPT_ENCODING, parseWhole, wholeBody } from './whole-body.ts'
 
 /** A live search parameter; all but the name may be missing. */
@@ -21,21 +21,21 @@ export interface ListedParameter {
 
 const listedValue = (entry: unknown): NonNullable<ListedParameter['values']> => {
   if (typeof entry === 'string' || typeof entry === 'number') return [{ value: entry }]
-  const value = member(entry, 'Value', 'Code', 'Id')
+  const value = looseMember(entry, 'Value', 'Code', 'Id')
   if (typeof value !== 'string' && typeof value !== 'number') return []
-  const name = memberText(entry, 'Name', 'Description', 'Text')
+  const name = looseText(entry, 'Name', 'Description', 'Text')
   return [{ value, ...(name !== undefined && { name }) }]
 }
 
 const parameterOf = (entry: unknown): ListedParameter[] => {
   if (typeof entry === 'string') return [{ name: entry }]
-  const name = memberText(entry, 'ParameterName', 'Name')
+  const name = looseText(entry, 'ParameterName', 'Name')
   if (name === undefined) return []
-  const datatype = memberText(entry, 'Datatype', 'Type')
-  const description = memberText(entry, 'Description')
-  const filterType = memberText(entry, 'FilterType')
-  const sortable = member(entry, 'IsSortable', 'Sortable')
-  const values = member(entry, 'Values')
+  const datatype = looseText(entry, 'Datatype', 'Type')
+  const description = looseText(entry, 'Description')
+  const filterType = looseText(entry, 'FilterType')
+  const sortable = looseMember(entry, 'IsSortable', 'Sortable')
+  const values = looseMember(entry, 'Values')
   return [
     {
       name,
@@ -56,7 +56,7 @@ const firstList = (body: unknown): readonly unknown[] | undefined => {
 
 /** @throws {ToolkitError} ANSWER_INVALID where there is no list in the answer */
 export const listParameters = async (
-  connection: Connection,
+  connection: ServiceConnection,
   content: Content,
   signal?: AbortSignal,
 ): Promise<readonly ListedParameter[]> => {

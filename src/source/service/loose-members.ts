@@ -3,7 +3,7 @@
 import { isObject } from '../../support/json-form.ts'
 
 /** The first of the names that the object has, with its letter case left aside; null counts as absent. */
-export const member = (value: unknown, ...names: readonly string[]): unknown => {
+export const looseMember = (value: unknown, ...names: readonly string[]): unknown => {
   if (!isObject(value)) return undefined
   const members = Object.entries(value)
   return names
@@ -13,15 +13,15 @@ export const member = (value: unknown, ...names: readonly string[]): unknown => 
     .find((item) => item !== undefined)
 }
 
-/** As {@link member}, where it is a text that is not empty. */
-export const memberText = (value: unknown, ...names: readonly string[]): string | undefined => {
-  const item = member(value, ...names)
+/** As {@link looseMember}, where it is a text that is not empty. */
+export const looseText = (value: unknown, ...names: readonly string[]): string | undefined => {
+  const item = looseMember(value, ...names)
   return typeof item === 'string' && item !== '' ? item : undefined
 }
 
-/** As {@link member}, where it is a whole number from 0, also in quotes. */
-export const memberCount = (value: unknown, ...names: readonly string[]): number | undefined => {
-  const item = member(value, ...names)
+/** As {@link looseMember}, where it is a whole number from 0, also in quotes. */
+export const looseCount = (value: unknown, ...names: readonly string[]): number | undefined => {
+  const item = looseMember(value, ...names)
   const count = typeof item === 'string' && /^\d+$/.test(item) ? Number(item) : item
   return typeof count === 'number' && Number.isSafeInteger(count) && count >= 0 ? count : undefined
 }

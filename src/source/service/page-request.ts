@@ -40,7 +40,7 @@ const bodyOf = (request: PageRequest): CompaniesRequest | RelationsRequest => {
 }
 
 /** The request's body as JSON text. */
-export const pageBody = (request: PageRequest): string => JSON.stringify(bodyOf(request))
+export const pageRequestBody = (request: PageRequest): string => JSON.stringify(bodyOf(request))
 
 /** @example 'Cannot fetch a page of companies (CountryCode=SE)' */
 export const pageAction = ({ content, search, currency, pageNumber }: PageRequest): string => {

@@ -15,13 +15,13 @@ const invalid = (action: string, said: string): ToolkitError =>
 const TYPES = {
   integer: {
     is: (value: unknown): boolean => Number.isSafeInteger(value) && Number(value) >= 0,
-    wanted: 'a whole number',
+    expected: 'a whole number',
   },
-  boolean: { is: (value: unknown): boolean => typeof value === 'boolean', wanted: 'true or false' },
+  boolean: { is: (value: unknown): boolean => typeof value === 'boolean', expected: 'true or false' },
   cursor: {
     is: (value: unknown): boolean =>
       value === null || (typeof value === 'string' && value !== '' && !value.includes(STAND_IN)),
-    wanted: 'a token or null',
+    expected: 'a token or null',
   },
 } as const
 
@@ -32,7 +32,7 @@ const isPagination = (value: Values, action: string): value is Values & Paginati
     const given = value[name]
     if (given === undefined && present !== 'always') continue
     if (!TYPES[type].is(given)) {
-      throw invalid(action, `has no usable "${name}", expected ${TYPES[type].wanted}`)
+      throw invalid(action, `has no usable "${name}", expected ${TYPES[type].expected}`)
     }
   }
   return true

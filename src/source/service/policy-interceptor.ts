@@ -5,7 +5,7 @@
 
 import type { Dispatcher } from 'undici'
 import type { Call } from './answer.ts'
-import { type Policy, withTries } from './policy.ts'
+import { type Policy, withRetries } from './policy.ts'
 import { sendOnce } from './send-once.ts'
 
 /** The answer is over when it is passed on: there is nothing left to stop or to hold. */
@@ -29,7 +29,7 @@ export const policyInterceptor =
         ...options,
         headers: { ...headersOf(options), ...call.headers?.() },
       })
-    withTries(policy, call, attempt).then(
+    withRetries(policy, call, attempt).then(
       ({ status, headers }) => {
         handler.onRequestStart?.(FINISHED, {})
         handler.onResponseStart?.(FINISHED, status, { ...headers })

@@ -7,7 +7,7 @@ import type { RetryBudget } from './retry-budget.ts'
 import type { Timing } from './timing.ts'
 
 /** Tries of a request that fails; being throttled is no failure and is bounded by `maxWaitMs` alone. */
-const MAX_TRIES = 8
+const MAX_ATTEMPTS = 8
 const FIRST_PAUSE_MS = 250
 const LONGEST_PAUSE_MS = 30_000
 
@@ -24,11 +24,11 @@ export interface Policy {
 const jitterMs = ({ random }: Timing, failures: number): number =>
   random() * Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (failures - 1))
 
-const failed = (call: Call, reason: string, tries: number, why: string, cause: unknown): ToolkitError =>
+const failed = (call: Call, reason: string, attempts: number, why: string, cause: unknown): ToolkitError =>
   new ToolkitError(
     'SERVICE_FAILED',
-    `${call.action}: ${reason}, ${why} after ${tries} ${tries === 1 ? 'attempt' : 'attempts'}`,
-    { tries },
+    `${call.action}: ${reason}, ${why} after ${attempts} ${attempts === 1 ? 'attempt' : 'attempts'}`,
+    { tries: attempts },
     cause,
   )
 
@@ -46,7 +46,7 @@ const busy = (call: Call, status: number, waitMs: number, leftMs: number): Toolk
  * @param attempt one try; it fulfils with an outcome and rejects only by a mistake of ours
  * @throws {ToolkitError} SERVICE_FAILED, SERVICE_BUSY, and what an outcome is final with; the signal's reason
  */
-export const withTries = async (
+export const withRetries = async (
   policy: Policy,
   call: Call,
   attempt: () => Promise<Outcome>,
@@ -81,7 +81,7 @@ export const withTries = async (
     if (outcome.gained) [failures, throttles, waitedMs] = [0, 0, 0]
     failures += 1
     const { reason, cause } = outcome
-    if (failures >= MAX_TRIES) throw failed(call, reason, failures, 'given up', cause)
+    if (failures >= MAX_ATTEMPTS) throw failed(call, reason, failures, 'given up', cause)
     if (!budget.spend()) throw failed(call, reason, failures, 'retry budget exhausted', cause)
     const pauseMs = jitterMs(timing, failures)
     const leftMs = maxWaitMs - waitedMs

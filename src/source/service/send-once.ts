@@ -138,8 +138,9 @@ export const sendOnce = (
     },
     onResponseError: (_controller, error) => {
       // The status of a refusal says all there is to say, also where its body breaks off; a 400 needs its text.
-      const isTold = head && !accepts.includes(head.status) && head.status !== 400 && !call.signal?.aborted
-      if (head && isTold) refused(head)
+      const isReported =
+        head && !accepts.includes(head.status) && head.status !== 400 && !call.signal?.aborted
+      if (head && isReported) refused(head)
       else void fail(error)
     },
   })

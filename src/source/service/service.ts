@@ -108,7 +108,7 @@ const SECOND_MS = 1000
 export const openService = (options: ServiceOptions): Service => {
   const { maxRequestsPerSecond, timing = SYSTEM_TIMING } = options
   if (maxRequestsPerSecond !== undefined && !(maxRequestsPerSecond > 0)) {
-    throw new RangeError(`maxRequestsPerSecond is ${maxRequestsPerSecond}, wanted a number above 0`)
+    throw new RangeError(`maxRequestsPerSecond is ${maxRequestsPerSecond}, expected a number above 0`)
   }
   const address = parseAddress(options.url)
   const token = checkToken(options.token, 'the service')

@@ -12,7 +12,7 @@ export const checkToken = (token: string, where: string): string => {
   throw new ToolkitError(
     'TOKEN_INVALID',
     `Cannot use the token of ${where}: it holds a character that no bearer token may (RFC 6750), ` +
-      'wanted letters, digits and -._~+/ with = at the end',
+      'expected letters, digits and -._~+/ with = at the end',
   )
 }
 

@@ -87,11 +87,11 @@ const REFUSED_STATUS: Readonly<Record<number, string>> = {
 }
 
 const stateOf = (error: unknown, { name, status, attempts }: Fault): string => {
-  const tries = attempts > 1 ? ` after ${attempts} attempts` : ''
+  const suffix = attempts > 1 ? ` after ${attempts} attempts` : ''
   // Without an answer the text is the system's, and the only one to say what is wrong (a certificate, a name).
-  if (status === undefined) return `${error instanceof Error ? error.message || name : name}${tries}`
-  const told = /^[A-Za-z]{3,60}$/.test(name) && !['Unknown', 'UnknownError'].includes(name)
-  return `the storage answered ${told ? `${name} (${status})` : status}${tries}`
+  if (status === undefined) return `${error instanceof Error ? error.message || name : name}${suffix}`
+  const isNamed = /^[A-Za-z]{3,60}$/.test(name) && !['Unknown', 'UnknownError'].includes(name)
+  return `the storage answered ${isNamed ? `${name} (${status})` : status}${suffix}`
 }
 
 /**

@@ -4,7 +4,7 @@ import {
   type Checkpoint,
   NOTHING,
   readCheckpoint,
-  WindowSpool,
+  WindowFile,
 } from '../../../src/pipeline/pull/window-file.ts'
 import { openWindowSources, type RunWindow, windowPath } from '../../../src/pipeline/pull/window-sources.ts'
 import { flipBit } from '../../manifest/damage.ts'
@@ -143,7 +143,7 @@ test('openWindowSources pulls again a window of an earlier process whose file is
     if (known?.sha256 !== undefined) return known
     pulled.push(index)
     const { sha256: _, ...begun } = checkpoint(0)
-    const spool = await WindowSpool.open(path, 0)
+    const spool = await WindowFile.open(path, 0)
     await spool.append(Buffer.from(text), new BigInt64Array(), { ...begun, bytes: text.length })
     const whole = await spool.finish({ ...begun, bytes: text.length })
     await spool.close()

@@ -32,7 +32,7 @@ test('writeNextSnapshot puts manifests together once there are a hundred, and lo
       table,
       base: metadata,
       live,
-      wanted: Array.from({ length: snapshot }, (_, version) => fileOf(version)),
+      target: Array.from({ length: snapshot }, (_, version) => fileOf(version)),
       of: { snapshot, run: `run-${snapshot}`, time: '2026-11-21T09:45:00.000Z' },
       oldest: 1,
       measure: async (files) => files.map((file) => ({ file, statistics: new Map() })),

@@ -8,16 +8,16 @@ const choose = (request: Partial<TokensRequest>) =>
   chooseTokens({ host: '127.0.0.1', random: (bytes) => new Uint8Array(bytes).fill(1), ...request })
 
 test('the one token of the environment may see everything', async () => {
-  const { book, fresh, warning } = await choose({ token: 'abc', host: '0.0.0.0' })
-  expect(book.find('abc')?.caller.rights).toBe('everything')
+  const { registry, fresh, warning } = await choose({ token: 'abc', host: '0.0.0.0' })
+  expect(registry.find('abc')?.caller.rights).toBe('everything')
   expect([fresh, warning]).toEqual([undefined, undefined])
 })
 
 test('a fresh token of 32 random bytes is made on loopback', async () => {
   for (const host of ['127.0.0.1', '127.3.2.1', 'localhost', '::1']) {
-    const { book, fresh } = await choose({ host })
+    const { registry, fresh } = await choose({ host })
     expect(fresh).toBe(Buffer.alloc(32, 1).toString('base64url'))
-    expect(book.find(fresh ?? '')?.caller.rights).toBe('everything')
+    expect(registry.find(fresh ?? '')?.caller.rights).toBe('everything')
   }
 })
 
@@ -40,9 +40,9 @@ test.skipIf(process.platform === 'win32')(
     const file = join(await temporaryFolder(), 'tokens.json')
     await writeFile(file, '{"tokens":[{"name":"a","token":"def","everything":true}]}')
     await chmod(file, 0o644)
-    const { book, warning } = await choose({ file, token: 'abc' })
-    expect(book.find('def')?.caller.name).toBe('a')
-    expect(book.find('abc')).toBe(undefined)
+    const { registry, warning } = await choose({ file, token: 'abc' })
+    expect(registry.find('def')?.caller.name).toBe('a')
+    expect(registry.find('abc')).toBe(undefined)
     expect(warning).toContain('chmod 600')
     await chmod(file, 0o600)
     expect((await choose({ file })).warning).toBe(undefined)

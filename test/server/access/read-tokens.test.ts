@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { AREAS } from '../../../src/contract/authorization.ts'
 import { ToolkitError } from '../../../src/core/errors.ts'
 import { isOpenToOthers, readTokens } from '../../../src/server/access/read-tokens.ts'
-import { newTokenBook } from '../../../src/server/access/token-registry.ts'
+import { newTokenRegistry } from '../../../src/server/access/token-registry.ts'
 import { sha256Of } from '../../../src/support/hash.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
@@ -24,8 +24,8 @@ const ANALYST = {
 }
 
 test('readTokens reads rights by country, and the token is found by its hash', async () => {
-  const book = newTokenBook(await read(ANALYST, { name: 'boss', token: 'other', everything: true }))
-  expect(book.find(SECRET)).toEqual({
+  const registry = newTokenRegistry(await read(ANALYST, { name: 'boss', token: 'other', everything: true }))
+  expect(registry.find(SECRET)).toEqual({
     caller: {
       name: 'analyst',
       rights: {
@@ -40,9 +40,9 @@ test('readTokens reads rights by country, and the token is found by its hash', a
     sha256: Buffer.from(sha256Of(SECRET), 'hex'),
     requestsPerSecond: 20,
   })
-  expect(book.find('other')?.caller).toEqual({ name: 'boss', rights: 'everything' })
-  expect(book.find('unknown')).toBe(undefined)
-  expect(book.find(sha256Of(SECRET))).toBe(undefined)
+  expect(registry.find('other')?.caller).toEqual({ name: 'boss', rights: 'everything' })
+  expect(registry.find('unknown')).toBe(undefined)
+  expect(registry.find(sha256Of(SECRET))).toBe(undefined)
 })
 
 test('readTokens reads the rights on records without a country', async () => {

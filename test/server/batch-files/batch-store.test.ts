@@ -6,8 +6,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { AREAS, type Area } from '../../../src/contract/authorization.ts'
 import type { BatchListing } from '../../../src/contract/listings.ts'
 import type { Caller } from '../../../src/server/access/caller.ts'
-import { newTokenBook, tokenHash } from '../../../src/server/access/token-registry.ts'
-import { openShelf } from '../../../src/server/batch-files/batch-store.ts'
+import { newTokenRegistry, tokenHash } from '../../../src/server/access/token-registry.ts'
+import { openBatchStore } from '../../../src/server/batch-files/batch-store.ts'
 import { makeBatches } from '../../../src/server/batch-files/make-batch-files.ts'
 import { sha256Of } from '../../../src/support/hash.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
@@ -31,7 +31,7 @@ const caller = (
 const EVERYTHING: Caller = { name: 'a', rights: 'everything' }
 
 const idsFor = async (who: Caller): Promise<string[]> =>
-  (await openShelf(lake).listing(who)).BatchFiles.map(({ BatchFileId }) => BatchFileId).toSorted()
+  (await openBatchStore(lake).listing(who)).BatchFiles.map(({ BatchFileId }) => BatchFileId).toSorted()
 
 test('a listing has the files of the countries that the caller may see', async () => {
   expect(await idsFor(EVERYTHING)).toHaveLength(6)
@@ -50,7 +50,7 @@ test('a file of relations is for callers with every area of its country, hidden 
 })
 
 test('a file that is not listed for a caller is not found either', async () => {
-  const shelf = openShelf(lake)
+  const shelf = openBatchStore(lake)
   const swede = caller({ SE: new Set<Area>(['Owner']) })
   expect(await shelf.find(swede, '1-companies-SE-0001')).toMatchObject({ file: { Count: 5 } })
   for (const id of ['1-relations-SE-0001', '1-companies-NO-0001', '../index.json', '1-companies-SE-0002', ''])
@@ -58,12 +58,12 @@ test('a file that is not listed for a caller is not found either', async () => {
 })
 
 test('a lake without batch files has an empty listing', async () => {
-  expect(await openShelf(await batchLake.newLake()).listing(EVERYTHING)).toEqual({ BatchFiles: [] })
+  expect(await openBatchStore(await batchLake.newLake()).listing(EVERYTHING)).toEqual({ BatchFiles: [] })
 })
 
 test('files that are made while a server runs are offered, those before no more', async () => {
   const own = await batchLake.newLake()
-  const shelf = openShelf(own)
+  const shelf = openBatchStore(own)
   const ids = async () => (await shelf.listing(EVERYTHING)).BatchFiles.map(({ BatchFileId }) => BatchFileId)
   expect(await ids()).toEqual([])
   await makeBatches({ lake: own, copy: batchLake.copy })
@@ -74,8 +74,8 @@ test('files that are made while a server runs are offered, those before no more'
 })
 
 test('over HTTP the listing is that of the token, and a download is the file', async () => {
-  const tokens = newTokenBook([{ caller: caller({ NO: ALL }), sha256: tokenHash('t') }])
-  const url = await openFake({ tokens, batches: openShelf(lake) })
+  const tokens = newTokenRegistry([{ caller: caller({ NO: ALL }), sha256: tokenHash('t') }])
+  const url = await openFake({ tokens, batches: openBatchStore(lake) })
   const listing = (await (await get(`${url}/v2/batches/batch-files`, bearer('t'))).json()) as BatchListing
   expect(listing.BatchFiles).toEqual([
     {
@@ -99,7 +99,7 @@ test('a file whose size is not that of the index is not sent', async () => {
   await makeBatches({ lake: own, copy: batchLake.copy })
   const path = join(own, '_batches', '00000001', 'companies-NO-0001.jsonl.br')
   await writeFile(path, (await readFile(path)).subarray(1))
-  const url = await openFake({ batches: openShelf(own) })
+  const url = await openFake({ batches: openBatchStore(own) })
   expect((await get(`${url}/v2/batches/batch-file/1-companies-NO-0001`)).status).toBe(500)
 })
 
@@ -123,7 +123,7 @@ test('of a damaged file no download ends cleanly, whole or in part, and the log 
   const small = join(own, '_batches', '00000001', 'companies-NO-0001.jsonl.br')
   const good = await readFile(small)
   const log: string[] = []
-  const url = await openFake({ batches: openShelf(own) }, { log: { write: (line) => log.push(line) } })
+  const url = await openFake({ batches: openBatchStore(own) }, { log: { write: (line) => log.push(line) } })
   const id = '1-companies-NO-0001'
   expect((await download(url, id)).length).toBeGreaterThan(10)
   expect((await download(url, id, { range: 'bytes=5-9' })).length).toBeGreaterThan(3)
@@ -179,11 +179,11 @@ test('any flipped bit of an index is an error, and files that an earlier release
     const bad = Buffer.from(good)
     bad[at] = (bad[at] ?? 0) ^ 1
     await writeFile(join(folder, 'index.json'), bad)
-    await expect(openShelf(own).listing(EVERYTHING)).rejects.toMatchObject({ code: 'LAKE_DAMAGED' })
+    await expect(openBatchStore(own).listing(EVERYTHING)).rejects.toMatchObject({ code: 'LAKE_DAMAGED' })
   }
   await writeFile(join(folder, 'index.json'), good)
   await rm(join(folder, 'files.json'))
-  expect((await openShelf(own).listing(EVERYTHING)).BatchFiles).toHaveLength(6)
+  expect((await openBatchStore(own).listing(EVERYTHING)).BatchFiles).toHaveLength(6)
 })
 
 test('an index that is none is an error', async () => {
@@ -193,5 +193,5 @@ test('an index that is none is an error', async () => {
     join(own, '_batches', '00000001', 'index.json'),
     '{"snapshot":1,"files":[{"FileName":"../x"}]}',
   )
-  await expect(openShelf(own).listing(EVERYTHING)).rejects.toMatchObject({ code: 'LAKE_DAMAGED' })
+  await expect(openBatchStore(own).listing(EVERYTHING)).rejects.toMatchObject({ code: 'LAKE_DAMAGED' })
 })

@@ -4,8 +4,8 @@ import { request as httpRequest, type IncomingMessage } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { onTestFinished } from 'vitest'
 import type { Area } from '../../../src/contract/authorization.ts'
-import { newTokenBook, type TokenEntry, tokenHash } from '../../../src/server/access/token-registry.ts'
-import type { BatchShelf } from '../../../src/server/batch-files/batch-store.ts'
+import { newTokenRegistry, type TokenEntry, tokenHash } from '../../../src/server/access/token-registry.ts'
+import type { BatchStore } from '../../../src/server/batch-files/batch-store.ts'
 import { openServer } from '../../../src/server/http/open-server.ts'
 import type { Search, ServerOptions, ServerParts } from '../../../src/server/http/server-parts.ts'
 
@@ -51,7 +51,7 @@ export const pagedSearch =
     }
   }
 
-const NO_BATCHES: BatchShelf = {
+const NO_BATCHES: BatchStore = {
   listing: async () => ({ BatchFiles: [] }),
   find: async () => undefined,
 }
@@ -59,7 +59,7 @@ const NO_BATCHES: BatchShelf = {
 export const fakeParts = (parts: Partial<ServerParts> = {}): ServerParts => ({
   snapshot: 12,
   countries: ['NO', 'SE'],
-  tokens: newTokenBook([entry('everyone', TOKEN), SWEDISH_ENTRY]),
+  tokens: newTokenRegistry([entry('everyone', TOKEN), SWEDISH_ENTRY]),
   companies: pagedSearch('Companies', 25),
   relations: pagedSearch('Relations', 3),
   batches: NO_BATCHES,

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { newTokenBook } from '../../../src/server/access/token-registry.ts'
+import { newTokenRegistry } from '../../../src/server/access/token-registry.ts'
 import { RateBuckets } from '../../../src/server/http/rate-buckets.ts'
 import { bearer, entry, get, openFake, SWEDISH, SWEDISH_ENTRY, TOKEN } from './open-fake.ts'
 
@@ -66,7 +66,7 @@ test('requests above the limit of a token are 429 with Retry-After and an empty 
 })
 
 test("a token's own limit counts more than the one for all, and none means none", async () => {
-  const tokens = newTokenBook([SWEDISH_ENTRY, entry('slow', TOKEN, { requestsPerSecond: 0.01 })])
+  const tokens = newTokenRegistry([SWEDISH_ENTRY, entry('slow', TOKEN, { requestsPerSecond: 0.01 })])
   const url = `${await openFake({ tokens })}/v2/batches/batch-files`
   expect(statusesOf(await many(url, TOKEN, 2))).toEqual([200, 429])
   expect(statusesOf(await many(url, SWEDISH, 50))).toEqual(Array(50).fill(200))

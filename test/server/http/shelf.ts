@@ -2,13 +2,13 @@
 
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { BatchShelf } from '../../../src/server/batch-files/batch-store.ts'
+import type { BatchStore } from '../../../src/server/batch-files/batch-store.ts'
 import { sha256Of } from '../../../src/support/hash.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
 export const CONTENT = 'abcdefghijklmnopqrstuvwxyz'
 
-export const shelfOf = async (content: string): Promise<BatchShelf> => {
+export const shelfOf = async (content: string): Promise<BatchStore> => {
   const path = join(await temporaryFolder(), 'file.jsonl.br')
   await writeFile(path, content)
   const file = {

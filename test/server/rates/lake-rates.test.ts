@@ -1,7 +1,7 @@
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { addRates, builtInRates, loadRates } from '../../../src/server/rates/lake-rates.ts'
+import { addLakeRates, builtInRates, loadRates } from '../../../src/server/rates/lake-rates.ts'
 import { sha256Of } from '../../../src/support/hash.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
@@ -23,7 +23,7 @@ test('loadRates of a lake without rates gives the built-in ones', async () => {
 
 test('addRates adds a currency and replaces a rate, above the built-in ones', async () => {
   const lake = await temporaryFolder()
-  const change = await addRates(lake, `${HEADER}\nPLN,2020,3.9\nSEK,1990,6\nSEK,1991,6.0521\n`)
+  const change = await addLakeRates(lake, `${HEADER}\nPLN,2020,3.9\nSEK,1990,6\nSEK,1991,6.0521\n`)
   expect(change).toEqual({ rates: 3, replaced: 1, currencies: ['PLN', 'SEK'] })
   const rates = await loadRates(lake)
   expect(rates.factor('USD', 'PLN', 2024)).toBe(3.9)
@@ -33,8 +33,8 @@ test('addRates adds a currency and replaces a rate, above the built-in ones', as
 
 test('addRates keeps what was loaded before', async () => {
   const lake = await temporaryFolder()
-  await addRates(lake, `${HEADER}\nPLN,2020,3.9\nPLN,2021,3.8\n`)
-  expect(await addRates(lake, `${HEADER}\nPLN,2021,4\n`)).toMatchObject({ replaced: 1 })
+  await addLakeRates(lake, `${HEADER}\nPLN,2020,3.9\nPLN,2021,3.8\n`)
+  expect(await addLakeRates(lake, `${HEADER}\nPLN,2021,4\n`)).toMatchObject({ replaced: 1 })
   const text = `${HEADER}\nPLN,2020,3.9\nPLN,2021,4\n`
   expect(await readFile(join(lake, '_rates/rates.csv'), 'utf8')).toBe(`# sha256 ${sha256Of(text)}\n${text}`)
   expect(await readdir(join(lake, '_rates'))).toEqual(['rates.csv'])
@@ -42,7 +42,7 @@ test('addRates keeps what was loaded before', async () => {
 
 test('addRates changes nothing where a line is wrong', async () => {
   const lake = await temporaryFolder()
-  await expect(addRates(lake, `${HEADER}\nPLN,2020,3.9\nPLN,2021\n`, 'mine.csv')).rejects.toMatchObject({
+  await expect(addLakeRates(lake, `${HEADER}\nPLN,2020,3.9\nPLN,2021\n`, 'mine.csv')).rejects.toMatchObject({
     code: 'RATES_UNREADABLE',
     message: expect.stringContaining('"mine.csv": line 3'),
   })
@@ -51,14 +51,14 @@ test('addRates changes nothing where a line is wrong', async () => {
 
 test('loadRates refuses a damaged file of the lake', async () => {
   const lake = await temporaryFolder()
-  await addRates(lake, `${HEADER}\nPLN,2020,3.9\n`)
+  await addLakeRates(lake, `${HEADER}\nPLN,2020,3.9\n`)
   await writeFile(join(lake, '_rates/rates.csv'), `${HEADER}\nPLN,2020,x\n`)
   await expect(loadRates(lake)).rejects.toMatchObject({ code: 'RATES_UNREADABLE' })
 })
 
 test('loadRates takes no changed bit and no cut of what addRates wrote for rates', async () => {
   const lake = await temporaryFolder()
-  await addRates(lake, `${HEADER}\nPLN,2020,3.9\nPLN,2021,4\n`)
+  await addLakeRates(lake, `${HEADER}\nPLN,2020,3.9\nPLN,2021,4\n`)
   const path = join(lake, '_rates/rates.csv')
   const whole = await readFile(path)
   for (let at = 0; at < whole.length; at += 1) {

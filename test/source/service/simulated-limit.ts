@@ -1,6 +1,6 @@
 /** A service with a rate limit and clients of it, on a clock of their own: minutes pass in moments. */
 
-import { type Policy, withTries } from '../../../src/source/service/policy.ts'
+import { type Policy, withRetries } from '../../../src/source/service/policy.ts'
 import { rateLimiter } from '../../../src/source/service/rate-limiter.ts'
 import { retryBudget } from '../../../src/source/service/retry-budget.ts'
 
@@ -121,7 +121,7 @@ export const simulate = async (
   }
   const call = { action: 'Cannot', receive: () => ({ write: () => undefined, end: async () => undefined }) }
   const worker = async (): Promise<void> => {
-    for (;;) await withTries(policy, call, attempt)
+    for (;;) await withRetries(policy, call, attempt)
   }
   for (let i = 0; i < concurrency; i++) void worker()
   await clock.runTo(seconds * 1000)

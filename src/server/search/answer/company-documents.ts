@@ -65,7 +65,7 @@ const scoreChanges = (document: Buffer, { scoreBytes }: CompanyPlace, score: num
 }
 
 /** A document in pieces, in order; whole and untouched where nothing changes. */
-export const companyPieces = (
+export const documentPieces = (
   document: Buffer,
   place: CompanyPlace,
   options: DocumentOptions,

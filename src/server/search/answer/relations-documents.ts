@@ -12,7 +12,7 @@ import {
 } from '../../../contract/authorization.ts'
 import { PROTECTED_IDENTITY, RELATION, RELATIONS_COMPANY } from '../../../contract/objects.ts'
 import type { Areas } from '../../access/caller.ts'
-import { isJsonObject, type JsonObject, parseToRewrite } from '../request/exact-json.ts'
+import { type ExactObject, isJsonObject, parseToRewrite } from '../request/exact-json.ts'
 
 const HIDDEN: Area = 'Hidden Person Access'
 const MASKED: readonly string[] = [...ALWAYS_MASKED, ...MASKED_WITHOUT_ACCESS]
@@ -35,14 +35,14 @@ const closedFields = (areas: Areas): readonly string[] =>
 export const isOpen = (areas: Areas, isProtected: boolean): boolean =>
   !isProtected && closedFields(areas).length === 0
 
-const entitiesIn = (holder: Readonly<JsonObject>, fields: readonly string[]): JsonObject[] =>
+const entitiesIn = (holder: Readonly<ExactObject>, fields: readonly string[]): ExactObject[] =>
   fields.flatMap((field) => {
     const list = Object.hasOwn(holder, field) ? holder[field] : undefined
     return Array.isArray(list) ? list.filter(isJsonObject) : []
   })
 
 /** The entities of a record, those of histories too, in any order. */
-const allEntities = (record: Readonly<JsonObject>): JsonObject[] => {
+const allEntities = (record: Readonly<ExactObject>): ExactObject[] => {
   const found = entitiesIn(record, ENTITY_FIELDS)
   // The list grows while it is walked: a history may be as deep as it likes.
   for (const entity of found) found.push(...entitiesIn(entity, HISTORY_FIELDS))
@@ -55,18 +55,18 @@ const holdsMask = (value: unknown): boolean =>
   value !== undefined && JSON.stringify(value).includes(MASK_TEXT)
 
 /** Data that came masked from the service protects too, where `IsProtected` is missing. */
-const isMarked = (entity: Readonly<JsonObject>): boolean =>
+const isMarked = (entity: Readonly<ExactObject>): boolean =>
   entity.IsProtected === true || MASKED.some((field) => holdsMask(entity[field]))
 
 /** An entity's id as text; `null` where it has none that tells it from others. */
-const idOf = ({ InternalId }: Readonly<JsonObject>): string | null =>
+const idOf = ({ InternalId }: Readonly<ExactObject>): string | null =>
   InternalId === undefined || InternalId === null || InternalId === 0 ? null : JSON.stringify(InternalId)
 
 /**
  * The entities that are protected. Who is protected in one place of the record is so in all of it, and an earlier form
  * without an id is the same person's: one that is not marked would give the name away.
  */
-const protectedOf = (entities: readonly JsonObject[]): ReadonlySet<JsonObject> => {
+const protectedOf = (entities: readonly ExactObject[]): ReadonlySet<ExactObject> => {
   const marked = entities.filter(isMarked)
   const ids = new Set(marked.map(idOf).filter((id) => id !== null))
   const found = new Set(marked)

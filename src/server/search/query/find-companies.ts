@@ -16,13 +16,13 @@ import { type FactorTexts, factorTexts, figureValues } from './figure-values.ts'
 import { columnOf, conditions, ROW, tableOf } from './filter-conditions.ts'
 
 /** A question as the ranking takes it: its text, or its vector as text. */
-export interface Question {
+export interface RankingQuestion {
   readonly kind: 'terms' | 'vector'
   readonly text: string
 }
 
 /** A company that a page shows. */
-export interface Found {
+export interface FoundCompany {
   readonly id: bigint
   readonly place: CompanyPlace
   readonly minified: Place
@@ -33,7 +33,7 @@ export interface Found {
 const fromWhere = (
   { filters }: CompanySearch,
   caller: Caller,
-  questions: readonly Question[],
+  questions: readonly RankingQuestion[],
   embedder: Embedder,
   factors: FactorTexts,
   binder: Binder,
@@ -49,7 +49,7 @@ const fromWhere = (
   }
 }
 const scored = (at: number): string => `s${at}`
-const scoreOf = (questions: readonly Question[]): string =>
+const scoreOf = (questions: readonly RankingQuestion[]): string =>
   questions.length === 0 ? 'NULL' : questions.map((_, at) => `${scored(at)}.score`).join(' + ')
 
 const PLACE_COLUMNS = `${ROW}.internal_id, ${ROW}.currency, ${ROW}.at, ${ROW}.bytes, ${ROW}.crc32, ${ROW}.currency_at,
@@ -59,9 +59,9 @@ export const findCompanies = (
   parts: SearchParts,
   caller: Caller,
   search: CompanySearch,
-  questions: readonly Question[],
+  questions: readonly RankingQuestion[],
   signal: AbortSignal,
-): Promise<{ readonly rows: readonly Found[]; readonly totalCount: number }> =>
+): Promise<{ readonly rows: readonly FoundCompany[]; readonly totalCount: number }> =>
   parts.copy.query(
     async (session) => {
       const { paging, filters, currency } = search
@@ -143,7 +143,7 @@ const sortOf = (paging: Paging, isRanked: boolean, factors: FactorTexts, binder:
   }
 }
 
-const foundOf = (row: Row): Found => ({
+const foundOf = (row: Row): FoundCompany => ({
   id: BigInt(String(row.internal_id)),
   place: {
     at: Number(row.at),

@@ -13,7 +13,7 @@ import type { SearchParts } from '../shared/answer.ts'
 import { faultsOf, NO_OBJECT, readShared, type SharedRequest, stepOf } from './check-request.ts'
 import type { ChainPosition } from './cursor.ts'
 import { bindingOf } from './cursor-chain.ts'
-import type { JsonObject } from './exact-json.ts'
+import type { ExactObject } from './exact-json.ts'
 import { parameterNamed } from './known-parameters.ts'
 import type { Filter } from './read-filters.ts'
 import { booleanField, inOrder, integerField, textField } from './request-fields.ts'
@@ -82,7 +82,7 @@ const parameterMessages = ({ faults, unauthorized }: SharedRequest): Said[] => [
 ]
 
 /** The fields that only this search has. */
-const ownFields = (fields: Readonly<JsonObject>) => ({
+const ownFields = (fields: Readonly<ExactObject>) => ({
   currency: (textField(fields, 'Currency') ?? DEFAULT_CURRENCY).toUpperCase(),
   pageNumber: integerField(fields, 'PageNumber') ?? LIMITS.pageNumber.default,
   sortBy: textField(fields, 'SortByColumn') ?? null,

@@ -8,7 +8,7 @@ import type { Caller } from '../../access/caller.ts'
 import type { SearchParts } from '../shared/answer.ts'
 import { isAuthorized } from '../shared/visible-records.ts'
 import { type ChainStep, chainStep } from './cursor-chain.ts'
-import type { JsonObject } from './exact-json.ts'
+import type { ExactObject } from './exact-json.ts'
 import { isJsonObject } from './exact-json.ts'
 import { type Fault, type ReadFilters, readFilters } from './read-filters.ts'
 import { fieldMessages, integerField, objectField, textField } from './request-fields.ts'
@@ -17,7 +17,7 @@ const DECLARED = { companies: COMPANIES_REQUEST, relations: RELATIONS_REQUEST } 
 
 /** What a request with fields of the right types says; the rules of its values are each search's own. */
 export interface SharedRequest extends ReadFilters {
-  readonly parameters: Readonly<JsonObject>
+  readonly parameters: Readonly<ExactObject>
   /** `SearchParameters` absent, `null`, empty, or with nothing but `null` in it. */
   readonly isMissing: boolean
   readonly pageSize: number
@@ -36,7 +36,7 @@ export const readShared = (
   { countries }: SearchParts,
   caller: Caller,
   body: unknown,
-): { readonly fields: Readonly<JsonObject>; readonly shared: SharedRequest } | null => {
+): { readonly fields: Readonly<ExactObject>; readonly shared: SharedRequest } | null => {
   if (!isJsonObject(body)) return null
   const parameters = objectField(body, 'SearchParameters') ?? {}
   const read = readFilters(content, parameters)

@@ -5,7 +5,7 @@ import type { Content } from '../../../contract/objects.ts'
 import type { Caller } from '../../access/caller.ts'
 import type { SearchParts } from '../shared/answer.ts'
 import { type ChainPosition, makeCursor, readCursor } from './cursor.ts'
-import type { JsonObject } from './exact-json.ts'
+import type { ExactObject } from './exact-json.ts'
 import { areValues } from './read-filters.ts'
 
 /** What a cursor belongs to: used with anything else, it does not verify. */
@@ -13,7 +13,7 @@ export const bindingOf = (
   content: Content,
   { copy }: SearchParts,
   caller: Caller,
-  parameters: Readonly<JsonObject>,
+  parameters: Readonly<ExactObject>,
   options: readonly (string | number)[],
 ): string => {
   const folded = Object.entries(parameters)

@@ -45,6 +45,6 @@ export const parseToRewrite = (text: string): unknown =>
       )
     : JSON.parse(text)
 
-export type JsonObject = Record<string, unknown>
-export const isJsonObject = (value: unknown): value is JsonObject =>
+export type ExactObject = Record<string, unknown>
+export const isJsonObject = (value: unknown): value is ExactObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value)

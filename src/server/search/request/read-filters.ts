@@ -4,7 +4,7 @@ import { LIMITS } from '../../../contract/limits.ts'
 import type { Content } from '../../../contract/objects.ts'
 import { FILTER_CLASSES } from '../../../contract/requests.ts'
 import { comparedNumber } from '../../serving-index/compared-number.ts'
-import type { JsonObject } from './exact-json.ts'
+import type { ExactObject } from './exact-json.ts'
 import { type KnownParameter, parameterGiven } from './known-parameters.ts'
 import { fieldMessage } from './request-fields.ts'
 
@@ -150,7 +150,7 @@ const readParameter = (
  * numbers are faults of the form. One parameter given twice in different letter case restricts twice,
  * given dozens of times it is a fault.
  */
-export const readFilters = (content: Content, parameters: Readonly<JsonObject>): ReadFilters => {
+export const readFilters = (content: Content, parameters: Readonly<ExactObject>): ReadFilters => {
   const filters: Filter[] = []
   const faults: Fault[] = []
   const countries: string[] = []

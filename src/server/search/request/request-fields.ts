@@ -2,7 +2,7 @@
 
 import { BODY_MESSAGES, sentence } from '../../../contract/messages.ts'
 import type { RequestField } from '../../../contract/requests.ts'
-import { isJsonObject, type JsonObject } from './exact-json.ts'
+import { type ExactObject, isJsonObject } from './exact-json.ts'
 
 const isText = (value: unknown): value is string => typeof value === 'string'
 const isInteger = (value: unknown): value is number => Number.isInteger(value)
@@ -23,18 +23,18 @@ export const fieldMessage = (field: string, type: string): string =>
 /** A message for each declared field that is given with another type. Fields that are not declared are ignored. */
 export const fieldMessages = (
   declared: Readonly<Record<string, RequestField>>,
-  body: Readonly<JsonObject>,
+  body: Readonly<ExactObject>,
 ): string[] =>
   Object.entries(declared).flatMap(([name, { type }]) =>
     isGiven(body, name) && !TYPES[type].is(body[name]) ? [fieldMessage(name, TYPES[type].name)] : [],
   )
 
-const isGiven = (body: Readonly<JsonObject>, name: string): boolean =>
+const isGiven = (body: Readonly<ExactObject>, name: string): boolean =>
   Object.hasOwn(body, name) && body[name] !== null && body[name] !== undefined
 
 const read =
   <T>(is: (value: unknown) => value is T) =>
-  (body: Readonly<JsonObject>, name: string): T | undefined => {
+  (body: Readonly<ExactObject>, name: string): T | undefined => {
     const value = isGiven(body, name) ? body[name] : undefined
     return is(value) ? value : undefined
   }

@@ -1,6 +1,6 @@
 import { crc32 } from 'node:zlib'
 import { expect, test } from 'vitest'
-import { companyPieces, newConverter } from '../../../../src/server/search/answer/company-documents.ts'
+import { documentPieces, newConverter } from '../../../../src/server/search/answer/company-documents.ts'
 import {
   convertFigures as convertBytes,
   type FactorOf,
@@ -34,7 +34,7 @@ const served = (
   { document, place }: ReturnType<typeof stored>,
   requested: string,
   score: number | null = null,
-) => companyPieces(document, place, { requested, converter: newConverter(RATES, requested), score })
+) => documentPieces(document, place, { requested, converter: newConverter(RATES, requested), score })
 const textOf = (pieces: readonly Buffer[]): string => Buffer.concat(pieces).toString()
 
 const SALES = { ProfitAndLoss: { NetSales: { 2020: 100, 2021: 80 } } }

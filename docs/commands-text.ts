@@ -29,8 +29,8 @@ const sectionsOf = (command: Command, words: string): string[] => {
 }
 
 /** @param made says where the page comes from */
-export const commandsText = (made: string): string => `# Commands
+export const commandsText = async (made: string): Promise<string> => `# Commands
 
 ${made}
 
-${sectionsOf(newProgram(), 'firmlake').join('\n')}`
+${sectionsOf(await newProgram(), 'firmlake').join('\n')}`

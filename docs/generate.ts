@@ -89,7 +89,7 @@ ${rows(
 
 ${codeText(REJECT_CODES)}
 `,
-  'commands.md': commandsText(MADE),
+  'commands.md': await commandsText(MADE),
   'api.md': apiText(MADE),
 }
 

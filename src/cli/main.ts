@@ -1,42 +1,38 @@
 #!/usr/bin/env node
-/** The entry of the command line: runs one command, reports its error, sets the exit code. */
+/**
+ * The entry of the command line. Enables Node's compile cache and imports all else after that: what is imported before
+ * is stripped and compiled at every start.
+ */
 
+import { existsSync, mkdirSync, statSync } from 'node:fs'
 import { enableCompileCache } from 'node:module'
-import { CommanderError } from 'commander'
-import { EXIT, exitCodeOf } from './exit-codes.ts'
-import { stoppingSignal } from './interrupt.ts'
-import { endWhenNobodyReads } from './output/print.ts'
-import { asToolkitError, errorText } from './output/report-error.ts'
-import { newProgram } from './program.ts'
+import { dirname, join } from 'node:path'
+import { workBase } from '../support/work-base.ts'
 
-// Modules stripped of their types and compiled once are read from there at the next start.
-enableCompileCache()
+/**
+ * Makes a folder, and where they are missing two above it, such as `~/.cache/firmlake`: never a home. Node's own
+ * `recursive` does not end where a folder takes none, as `/proc`.
+ */
+const makeFolder = (folder: string, above = 2): void => {
+  if (existsSync(folder)) return
+  if (above > 0) makeFolder(dirname(folder), above - 1)
+  mkdirSync(folder)
+}
+
+/** Code from there is run: only a folder that nobody else can write will do. */
+const isPrivate = (folder: string): boolean => {
+  const { uid, mode } = statSync(folder)
+  const own = process.getuid?.()
+  return own === undefined || (uid === own && (mode & 0o022) === 0)
+}
+
 // DuckDB makes its files by the umask. What a shared folder grants is given on purpose, and not to everybody meanwhile.
 process.umask(process.umask() | 0o077)
-const runCommand = async (args: readonly string[]): Promise<void> => {
-  try {
-    await newProgram().parseAsync(args, { from: 'user' })
-  } catch (caught) {
-    if (caught instanceof CommanderError && caught.exitCode === EXIT.done) return
-    const error = asToolkitError(caught)
-    process.exitCode = exitCodeOf(error, stoppingSignal())
-    // Called without a command: commander has printed the help to standard error.
-    if (caught instanceof CommanderError && caught.code === 'commander.help') return
-    report(error)
-  }
+try {
+  const folder = join(workBase(process.env), 'compiled')
+  makeFolder(folder)
+  if (isPrivate(folder)) enableCompileCache(folder)
+} catch {
+  // No home, or a read-only one: the start is slower, and that is all.
 }
-
-const ARGS = process.argv.slice(2)
-
-const report = (error: unknown): void => {
-  const options = { json: ARGS.includes('--json'), debug: Boolean(process.env.FIRMLAKE_DEBUG) }
-  process.stderr.write(errorText(error, options))
-}
-
-endWhenNobodyReads()
-// Node would print the stack, and with it whatever the message quotes.
-process.on('uncaughtException', (error) => {
-  report(error)
-  process.exit(exitCodeOf(error, stoppingSignal()))
-})
-await runCommand(ARGS)
+await import('./run-command.ts')

@@ -2,32 +2,48 @@
 
 import { Command } from 'commander'
 import { VERSION } from '../support/tool-version.ts'
-import { addBatches } from './commands/batches.ts'
-import { addCompact } from './commands/compact.ts'
-import { addConvert } from './commands/convert.ts'
-import { addDemo } from './commands/demo.ts'
-import { addDiff } from './commands/diff.ts'
-import { addExport } from './commands/export.ts'
-import { addGc } from './commands/gc.ts'
-import { addManifest } from './commands/manifest.ts'
-import { addParameters } from './commands/parameters.ts'
-import { addPlan } from './commands/plan.ts'
-import { addPublish } from './commands/publish.ts'
-import { addPull } from './commands/pull.ts'
-import { addQuarantine } from './commands/quarantine.ts'
-import { addQuery } from './commands/query.ts'
-import { addRates } from './commands/rates.ts'
-import { addRecords } from './commands/records.ts'
-import { addResume } from './commands/resume.ts'
-import { addServe } from './commands/serve.ts'
-import { addStatus } from './commands/status.ts'
-import { addSync } from './commands/sync.ts'
-import { addVerify } from './commands/verify.ts'
 import { EXIT_HELP } from './exit-codes.ts'
 import { withExamples } from './options/options.ts'
 
-/** Errors are thrown, not printed; `main.ts` reports them. */
-export const newProgram = (): Command => {
+/** What adds a command, by its name. */
+const COMMANDS: Readonly<Record<string, () => Promise<(program: Command) => void>>> = {
+  convert: async () => (await import('./commands/convert.ts')).addConvert,
+  pull: async () => (await import('./commands/pull.ts')).addPull,
+  sync: async () => (await import('./commands/sync.ts')).addSync,
+  plan: async () => (await import('./commands/plan.ts')).addPlan,
+  parameters: async () => (await import('./commands/parameters.ts')).addParameters,
+  batches: async () => (await import('./commands/batches.ts')).addBatches,
+  resume: async () => (await import('./commands/resume.ts')).addResume,
+  query: async () => (await import('./commands/query.ts')).addQuery,
+  export: async () => (await import('./commands/export.ts')).addExport,
+  diff: async () => (await import('./commands/diff.ts')).addDiff,
+  records: async () => (await import('./commands/records.ts')).addRecords,
+  quarantine: async () => (await import('./commands/quarantine.ts')).addQuarantine,
+  demo: async () => (await import('./commands/demo.ts')).addDemo,
+  status: async () => (await import('./commands/status.ts')).addStatus,
+  manifest: async () => (await import('./commands/manifest.ts')).addManifest,
+  verify: async () => (await import('./commands/verify.ts')).addVerify,
+  gc: async () => (await import('./commands/gc.ts')).addGc,
+  publish: async () => (await import('./commands/publish.ts')).addPublish,
+  compact: async () => (await import('./commands/compact.ts')).addCompact,
+  serve: async () => (await import('./commands/serve.ts')).addServe,
+  rates: async () => (await import('./commands/rates.ts')).addRates,
+}
+
+/** The command that is called; all of them where it takes all to answer, as the help does. */
+const named = (args: readonly string[]) => {
+  const [first = ''] = args
+  if (/^(-V|--version)$/.test(first)) return []
+  const only = Object.hasOwn(COMMANDS, first) ? COMMANDS[first] : undefined
+  return only === undefined ? Object.values(COMMANDS) : [only]
+}
+
+/**
+ * Errors are thrown, not printed; `run-command.ts` reports them.
+ *
+ * @param args only the command that they call is loaded @default all commands
+ */
+export const newProgram = async (args: readonly string[] = []): Promise<Command> => {
   const program = new Command('firmlake')
     .description(
       'Company data from a service or its batch files to a Parquet lake with a manifest; questions to it, and the ' +
@@ -38,30 +54,7 @@ export const newProgram = (): Command => {
     .helpCommand('help [command]', 'print the help of a command')
     .configureOutput({ outputError: () => undefined })
     .exitOverride()
-  for (const add of [
-    addConvert,
-    addPull,
-    addSync,
-    addPlan,
-    addParameters,
-    addBatches,
-    addResume,
-    addQuery,
-    addExport,
-    addDiff,
-    addRecords,
-    addQuarantine,
-    addDemo,
-    addStatus,
-    addManifest,
-    addVerify,
-    addGc,
-    addPublish,
-    addCompact,
-    addServe,
-    addRates,
-  ])
-    add(program)
+  for (const add of await Promise.all(named(args).map((load) => load()))) add(program)
   withExamples(program, [
     ['demo', 'convert the sample, ask two questions, serve it and pull it back'],
     ['convert batches/ --lake ./lake', 'load a folder of batch files'],

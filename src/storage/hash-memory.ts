@@ -8,9 +8,9 @@ import { dirname, join, resolve } from 'node:path'
 import { sha256Of } from '../support/hash.ts'
 import { temporaryLiveness, temporaryName } from '../support/process-identity.ts'
 import { seal, unseal } from '../support/sealed-text.ts'
+import { workBase } from '../support/work-base.ts'
 import { isSameMark } from './check-files.ts'
 import type { FileFacts, FileMark, KnownFiles } from './storage.ts'
-import { workBase } from './work-folder.ts'
 
 /** Most files remembered of a lake, and most lakes; the ones used last stay. */
 const MOST_FILES = 50_000

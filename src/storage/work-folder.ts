@@ -1,12 +1,12 @@
 /** The work folder of a bucket's lake on this machine, and how much of it copies of files may take. */
 
 import { chmod, mkdir, rm, stat } from 'node:fs/promises'
-import { homedir } from 'node:os'
-import { basename, join, relative, resolve, sep } from 'node:path'
+import { basename, relative, resolve, sep } from 'node:path'
 import { ToolkitError, writeError } from '../core/errors.ts'
 import { sha256Of } from '../support/hash.ts'
 import { type FoundPath, listTree, statPath } from '../support/list-files.ts'
 import { temporaryLiveness } from '../support/process-identity.ts'
+import { workBase } from '../support/work-base.ts'
 import type { StoreAddress } from './object-store.ts'
 
 /**
@@ -21,10 +21,6 @@ export const workFolder = ({ uri, source }: StoreAddress, env: NodeJS.ProcessEnv
   const name = `${readable}-${sha256Of(`${source}\n${uri}`).slice(0, 16)}`
   return resolve(workBase(env), name)
 }
-
-/** Where firmlake keeps what belongs to this machine and user alone. */
-export const workBase = (env: NodeJS.ProcessEnv): string =>
-  env.FIRMLAKE_WORK_DIR || join(env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'firmlake')
 
 /** Whoever fetched a file opens it within this time; until then nobody removes it. */
 const IN_USE_MS = 60 * 60_000

@@ -4,7 +4,7 @@ import { asToolkitError } from '../../src/cli/output/report-error.ts'
 import { newProgram } from '../../src/cli/program.ts'
 import { cli, errorCode } from './run-cli.ts'
 
-const COMMANDS = newProgram().commands.flatMap((command) =>
+const COMMANDS = (await newProgram()).commands.flatMap((command) =>
   command.commands.length > 0
     ? command.commands.map((inner) => [command.name(), inner.name()])
     : [[command.name()]],
@@ -12,7 +12,7 @@ const COMMANDS = newProgram().commands.flatMap((command) =>
 
 /** The help of a command, made in this very process. */
 const helpOf = async (words: readonly string[]): Promise<string> => {
-  const program = newProgram()
+  const program = await newProgram(words)
   const printed: string[] = []
   const all = [program, ...program.commands, ...program.commands.flatMap(({ commands }) => commands)]
   for (const command of all) command.configureOutput({ writeOut: (text) => printed.push(text) })
@@ -70,7 +70,7 @@ describe('wrong usage ends with 2', () => {
     [['verify', '--lake']],
     [['manifest', '--lake', 'l', '--raw']],
   ])('%j', async (args) => {
-    const error = await newProgram()
+    const error = await (await newProgram(args))
       .parseAsync(args, { from: 'user' })
       .then(() => undefined, asToolkitError)
     expect(error).toMatchObject({ code: 'USAGE' })

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 import { newProgram } from '../../src/cli/program.ts'
 import { commandsIn, pages, readPage } from '../support/page.ts'
 
-const program = newProgram()
+const program = await newProgram()
 
 const problemOf = (words: readonly string[]): string | undefined => {
   const line = words.join(' ')

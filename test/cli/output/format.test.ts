@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import {
   formatBytes,
+  formatCount,
   formatCounted,
   formatDuration,
   formatRate,
@@ -44,4 +45,14 @@ test('formatRate says nothing without time', () => {
 
 test('formatCounted knows one from many', () => {
   expect([formatCounted(1, 'file'), formatCounted(1200, 'file')]).toEqual(['1 file', '1,200 files'])
+})
+
+test.each([
+  [0, '0'],
+  [999, '999'],
+  [1000, '1,000'],
+  [-12_345, '-12,345'],
+  [9_007_199_254_740_991, '9,007,199,254,740,991'],
+])('formatCount(%d) is %s', (count, text) => {
+  expect(formatCount(count)).toBe(text)
 })

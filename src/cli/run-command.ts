@@ -1,0 +1,37 @@
+/** Runs the command of the command line, reports its error, sets the exit code. Importing it does all that. */
+
+import { CommanderError } from 'commander'
+import { EXIT, exitCodeOf } from './exit-codes.ts'
+import { stoppingSignal } from './interrupt.ts'
+import { endWhenNobodyReads } from './output/print.ts'
+import { asToolkitError, errorText } from './output/report-error.ts'
+import { newProgram } from './program.ts'
+
+const runCommand = async (args: readonly string[]): Promise<void> => {
+  try {
+    const program = await newProgram(args)
+    await program.parseAsync(args, { from: 'user' })
+  } catch (caught) {
+    if (caught instanceof CommanderError && caught.exitCode === EXIT.done) return
+    const error = asToolkitError(caught)
+    process.exitCode = exitCodeOf(error, stoppingSignal())
+    // Called without a command: commander has printed the help to standard error.
+    if (caught instanceof CommanderError && caught.code === 'commander.help') return
+    report(error)
+  }
+}
+
+const ARGS = process.argv.slice(2)
+
+const report = (error: unknown): void => {
+  const options = { json: ARGS.includes('--json'), debug: Boolean(process.env.FIRMLAKE_DEBUG) }
+  process.stderr.write(errorText(error, options))
+}
+
+endWhenNobodyReads()
+// Node would print the stack, and with it whatever the message quotes.
+process.on('uncaughtException', (error) => {
+  report(error)
+  process.exit(exitCodeOf(error, stoppingSignal()))
+})
+await runCommand(ARGS)

@@ -1,0 +1,106 @@
+/** What a command loads before it works: a start is as fast as it is short. */
+
+import { chmod, mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+import { type CliResult, cli, SAMPLE_COMPANIES } from './run-cli.ts'
+
+const PRELOAD = new URL('preload-modules.ts', import.meta.url).href
+
+interface Start {
+  readonly result: CliResult
+  /** Paths below `src/`. */
+  readonly files: readonly string[]
+  readonly packages: readonly string[]
+}
+
+const start = async (args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<Start> => {
+  const file = join(await temporaryFolder(), 'modules')
+  const result = await cli(args, { env: { NODE_OPTIONS: `--import ${PRELOAD}`, MODULES_FILE: file, ...env } })
+  const urls = (await readFile(file, 'utf8').catch(() => '')).split('\n')
+  const below = (folder: RegExp): string[] => urls.flatMap((url) => folder.exec(url)?.[1] ?? [])
+  const packages = below(/.*\/node_modules\/((?:@[^/]+\/)?[^/]+)\//)
+  return { result, files: below(/^.*\/src\/(.*)$/), packages: [...new Set(packages)].sort() }
+}
+
+const DUCKDB = ['@duckdb/node-api', '@duckdb/node-bindings']
+/** DuckDB's own choice of its binding. */
+const CHOICE = ['detect-libc', `@duckdb/node-bindings-${process.platform}-${process.arch}`]
+const without = (packages: readonly string[], others: readonly string[]): string[] =>
+  packages.filter((one) => !others.includes(one))
+
+test('--version loads the entry, commander and nothing of a command', async () => {
+  const { result, files, packages } = await start(['--version'])
+  expect(result).toMatchObject({ code: 0, stderr: '' })
+  expect(packages).toEqual(['commander'])
+  expect(files).toContain('cli/main.ts')
+  expect(
+    files.filter(
+      (file) => !/^(cli\/[^/]+|cli\/(output|options)\/.*|core\/errors|support\/.*)\.ts$/.test(file),
+    ),
+  ).toEqual([])
+})
+
+test('convert loads DuckDB, and no other way in or out than that of files', async () => {
+  const lake = join(await temporaryFolder(), 'lake')
+  const { result, files, packages } = await start(['convert', SAMPLE_COMPANIES, '--lake', lake])
+  expect(result.code).toBe(0)
+  expect(without(packages, CHOICE)).toEqual([...DUCKDB, 'commander', 'p-limit', 'yocto-queue'])
+  expect(files.filter((file) => file.startsWith('cli/commands/'))).toEqual(['cli/commands/convert.ts'])
+  expect(
+    files.filter((file) => /^(server|publish|sink\/(arrow|postgres)|source\/service)\//.test(file)),
+  ).toEqual([])
+
+  const query = await start(['query', '--lake', lake, 'SELECT 1'])
+  expect(query.result.code).toBe(0)
+  expect(without(query.packages, CHOICE)).toEqual([...DUCKDB, 'commander', 'p-limit', 'yocto-queue'])
+  expect(
+    query.files.filter((file) => /^(server|publish|load|source|pipeline\/(?!run\/))/.test(file)),
+  ).toEqual([])
+
+  const status = await start(['status', '--lake', lake])
+  expect(status.result.code).toBe(0)
+  expect(status.packages).toEqual(['commander', 'p-limit', 'yocto-queue'])
+})
+
+test('the second start takes every module but the entry out of the cache', async () => {
+  const work = await temporaryFolder()
+  const env = { FIRMLAKE_WORK_DIR: work, NODE_DEBUG_NATIVE: 'COMPILE_CACHE' }
+  const first = await cli(['--version'], { env })
+  expect(first.stderr).toContain('no transpile cache for StrippedTypeScript')
+  const second = await cli(['--version'], { env })
+  expect(second.stderr).not.toContain('no transpile cache')
+  expect(second.stderr.match(/V8 code cache for \S+ \S+ was accepted/g)?.length).toBeGreaterThan(10)
+  expect(await readdir(work)).toEqual(['compiled'])
+})
+
+test('a start without a folder for the cache is a start all the same', async () => {
+  const folder = await temporaryFolder()
+  const file = join(folder, 'file')
+  await writeFile(file, '')
+  const { stdout } = await cli(['--version'])
+  for (const env of [
+    { FIRMLAKE_WORK_DIR: file },
+    { FIRMLAKE_WORK_DIR: '', XDG_CACHE_HOME: '/proc/none' },
+    { FIRMLAKE_WORK_DIR: '', XDG_CACHE_HOME: '', HOME: join(folder, 'home') },
+  ])
+    expect(await cli(['--version'], { env })).toEqual({ code: 0, stdout, stderr: '' })
+  expect(await readdir(folder)).toEqual(['file'])
+})
+
+test('code is not taken from a folder that others can write', async () => {
+  const work = await temporaryFolder()
+  const compiled = join(work, 'compiled')
+  await mkdir(compiled)
+  await chmod(compiled, 0o777)
+  expect(await cli(['--version'], { env: { FIRMLAKE_WORK_DIR: work } })).toMatchObject({ code: 0 })
+  expect(await readdir(compiled)).toEqual([])
+})
+
+test('Ctrl-C in the midst of a start ends it without a word', async () => {
+  const { result } = await start(['status', '--lake', './none'], {
+    INTERRUPT_AT: '/commander/lib/command.js',
+  })
+  expect(result).toEqual({ code: null, stdout: '', stderr: '' })
+})

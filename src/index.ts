@@ -59,13 +59,13 @@ export { type PulledWindow, type PullRunOptions, type PullSummary, pull } from '
 export type { PullSettings } from './pipeline/pull/pull-settings.ts'
 export { parseSearch } from './pipeline/pull/search.ts'
 export type { CurrencyChange } from './pipeline/run/currency-change.ts'
-export { DEFAULT_MEMORY_BYTES, divideMemory } from './pipeline/run/divide-memory.ts'
 export {
   type LoadSourcesOptions,
   type LoadSourcesParts,
   type LoadSummary,
   loadSources,
 } from './pipeline/run/load-sources.ts'
+export { DEFAULT_MEMORY_BYTES, divideMemory } from './pipeline/run/memory-shares.ts'
 export type { Progress, RunEvent } from './pipeline/run/progress.ts'
 export { parseQuarantineLimit, type QuarantineLimit } from './pipeline/run/quarantine-limit.ts'
 export { type RunPlan, startRun } from './pipeline/run/start-run.ts'

@@ -4,7 +4,7 @@
  */
 
 import { ToolkitError } from '../core/errors.ts'
-import { queryMemory } from '../pipeline/run/divide-memory.ts'
+import { queryMemory } from '../pipeline/run/memory-shares.ts'
 import { interruptible } from './interrupt.ts'
 import { catalogOf } from './options/catalog-options.ts'
 import type { ExtraOptions } from './options/run-options.ts'

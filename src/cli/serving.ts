@@ -1,26 +1,9 @@
-/** What `serve` and `batches make` share: how a serving copy's making is shown, and the settings of its engine. */
+/** What `serve` and `batches make` share: how a serving copy's making is shown. */
 
-import { ToolkitError } from '../core/errors.ts'
 import type { CopyProgress } from '../server/serving-index/build/build-index.ts'
 import { formatCount } from './output/format.ts'
 import { note } from './output/print.ts'
 import { ProgressLine } from './output/progress-line.ts'
-
-const MEBIBYTE = 1024 ** 2
-/** Node with its modules, the pages being sent, and what DuckDB takes beside its limit. */
-const NODE_BYTES = 320 * MEBIBYTE
-const LEAST_ENGINE_BYTES = 128 * MEBIBYTE
-
-/** DuckDB's part of the memory of a server. @throws {ToolkitError} USAGE when it is too little */
-export const servingMemory = (totalBytes: number): number => {
-  const bytes = totalBytes - NODE_BYTES
-  if (bytes >= LEAST_ENGINE_BYTES) return bytes
-  const least = (NODE_BYTES + LEAST_ENGINE_BYTES) / MEBIBYTE
-  throw new ToolkitError(
-    'USAGE',
-    `Cannot serve in --memory of ${Math.floor(totalBytes / MEBIBYTE)}MiB: expected at least ${least}MiB`,
-  )
-}
 
 const STEPS: Readonly<Record<CopyProgress['step'], string>> = {
   companies: 'Making the serving copy: documents of companies',

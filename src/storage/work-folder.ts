@@ -5,6 +5,7 @@ import { basename, relative, resolve, sep } from 'node:path'
 import { ToolkitError, writeError } from '../core/errors.ts'
 import { sha256Of } from '../support/hash.ts'
 import { type FoundPath, listTree, statPath } from '../support/list-files.ts'
+import { parseSize } from '../support/parse-size.ts'
 import { temporaryLiveness } from '../support/process-identity.ts'
 import { workBase } from '../support/work-base.ts'
 import type { StoreAddress } from './object-store.ts'
@@ -26,31 +27,16 @@ export const workFolder = ({ uri, source }: StoreAddress, env: NodeJS.ProcessEnv
 const IN_USE_MS = 60 * 60_000
 const DEFAULT_CACHE_BYTES = 20e9
 
-const UNITS: Readonly<Record<string, number>> = {
-  '': 1,
-  b: 1,
-  kb: 1e3,
-  mb: 1e6,
-  gb: 1e9,
-  tb: 1e12,
-  kib: 1024,
-  mib: 1024 ** 2,
-  gib: 1024 ** 3,
-  tib: 1024 ** 4,
-}
-
 /** The most that copies may take, in bytes. @throws {ToolkitError} `USAGE` when it is not a number of bytes */
 export const cacheBytes = (env: NodeJS.ProcessEnv): number => {
   const text = env.FIRMLAKE_CACHE_BYTES ?? ''
   if (text === '') return DEFAULT_CACHE_BYTES
-  const [, number = '', unit = ''] = /^(\d+(?:\.\d+)?)\s*([a-z]*)$/i.exec(text) ?? []
-  const factor = UNITS[unit.toLowerCase()]
-  if (number === '' || factor === undefined)
-    throw new ToolkitError(
-      'USAGE',
-      `Cannot use FIRMLAKE_CACHE_BYTES "${text}": expected bytes, such as 20GB or 8GiB`,
-    )
-  return Math.floor(Number(number) * factor)
+  const bytes = parseSize(text)
+  if (bytes !== undefined) return Math.floor(bytes)
+  throw new ToolkitError(
+    'USAGE',
+    `Cannot use FIRMLAKE_CACHE_BYTES "${text}": expected bytes, such as 20GB or 8GiB`,
+  )
 }
 
 /**

@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises'
 import { expect, test } from 'vitest'
 import { inLake, snapshotPath } from '../../src/lake/lake/layout.ts'
-import { DEFAULT_MEMORY_BYTES } from '../../src/pipeline/run/divide-memory.ts'
+import { DEFAULT_MEMORY_BYTES } from '../../src/pipeline/run/memory-shares.ts'
 import { companyLine, openBench } from '../pipeline/batch-bench.ts'
 import { startChild } from '../support/children.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'

@@ -1,6 +1,7 @@
 /** `batches make`: batch files of a snapshot, which `serve` offers. */
 
 import type { Command } from 'commander'
+import { servingMemory } from '../../pipeline/run/memory-shares.ts'
 import type { MadeBatches } from '../../server/batch-files/make-batch-files.ts'
 import { interruptible } from '../interrupt.ts'
 import {
@@ -56,7 +57,7 @@ const runMake = async (
   const { makeBatches } = await import('../../server/batch-files/make-batch-files.ts')
   const { serveCopy } = await import('../../server/serving-index/build/current-index.ts')
   const { chooseEmbedder } = await import('../../server/ranking/choose-embedder.ts')
-  const { copyProgress, servingMemory } = await import('../serving.ts')
+  const { copyProgress } = await import('../serving.ts')
   const progress = copyProgress()
   const embedder = await chooseEmbedder(process.env, signal)
   const memoryBytes = servingMemory(memory)

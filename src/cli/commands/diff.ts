@@ -5,7 +5,7 @@ import { ToolkitError } from '../../core/errors.ts'
 import type { Snapshot } from '../../core/partition.ts'
 import type { DiffProgress } from '../../lake/diff/compare-snapshots.ts'
 import type { DiffRows, DiffSummary, LakeDiff } from '../../lake/diff/open-diff.ts'
-import { queryMemory } from '../../pipeline/run/divide-memory.ts'
+import { queryMemory } from '../../pipeline/run/memory-shares.ts'
 import { interruptible } from '../interrupt.ts'
 import {
   type JsonOption,

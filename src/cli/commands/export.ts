@@ -3,7 +3,7 @@
 import { type Command, Option } from 'commander'
 import { ToolkitError } from '../../core/errors.ts'
 import type { ExportProgress, ExportSummary, ExportTarget } from '../../pipeline/export/export-tables.ts'
-import { queryMemory } from '../../pipeline/run/divide-memory.ts'
+import { queryMemory } from '../../pipeline/run/memory-shares.ts'
 import { STREAM_FORMATS, type StreamFormatName } from '../../sink/targets.ts'
 import { fetchText } from '../fetch-text.ts'
 import { interruptible } from '../interrupt.ts'

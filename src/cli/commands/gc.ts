@@ -2,7 +2,7 @@
 
 import type { Command } from 'commander'
 import type { Garbage } from '../../manifest/gc.ts'
-import { DEFAULT_MEMORY_BYTES, queryMemory } from '../../pipeline/run/divide-memory.ts'
+import { DEFAULT_MEMORY_BYTES, queryMemory } from '../../pipeline/run/memory-shares.ts'
 import type { PublishProgress } from '../../pipeline/targets/publish.ts'
 import { interruptible } from '../interrupt.ts'
 import { catalogOf } from '../options/catalog-options.ts'

@@ -1,7 +1,7 @@
 /** `publish`: shows a lake's tables to other engines, in their own table formats. */
 
 import type { Command } from 'commander'
-import { queryMemory } from '../../pipeline/run/divide-memory.ts'
+import { queryMemory } from '../../pipeline/run/memory-shares.ts'
 import type { PublishProgress, PublishSummary, TableFormatName } from '../../pipeline/targets/publish.ts'
 import type { CatalogOptions } from '../../publish/iceberg/catalog-client.ts'
 import { interruptible } from '../interrupt.ts'

@@ -3,7 +3,7 @@
 import { text } from 'node:stream/consumers'
 import { type Command, Option } from 'commander'
 import { ToolkitError } from '../../core/errors.ts'
-import { queryMemory } from '../../pipeline/run/divide-memory.ts'
+import { queryMemory } from '../../pipeline/run/memory-shares.ts'
 import {
   type JsonOption,
   jsonOption,

@@ -3,7 +3,7 @@
 import type { Command } from 'commander'
 import type { Content } from '../../contract/objects.ts'
 import { ToolkitError } from '../../core/errors.ts'
-import { queryMemory } from '../../pipeline/run/divide-memory.ts'
+import { queryMemory } from '../../pipeline/run/memory-shares.ts'
 import { fetchText } from '../fetch-text.ts'
 import {
   contentOption,

@@ -6,6 +6,7 @@ import { createWriteStream, existsSync, type WriteStream } from 'node:fs'
 import type { Command } from 'commander'
 import { LIMITS } from '../../contract/limits.ts'
 import { ToolkitError, writeError } from '../../core/errors.ts'
+import { servingMemory } from '../../pipeline/run/memory-shares.ts'
 import { adoptOutput, PRIVATE_FILE } from '../../support/file-modes.ts'
 import { isLoopback } from '../../support/loopback.ts'
 import { interruptible } from '../interrupt.ts'
@@ -143,7 +144,7 @@ const serveUntil = async (
   const { serveLake } = await import('../../server/serve-lake.ts')
   const { readFaults } = await import('../../server/faults/read-faults.ts')
   const { chooseEmbedder } = await import('../../server/ranking/choose-embedder.ts')
-  const { copyProgress, servingMemory } = await import('../serving.ts')
+  const { copyProgress } = await import('../serving.ts')
   const progress = copyProgress()
   const server = await serveLake({
     lake,

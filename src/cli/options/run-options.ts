@@ -1,13 +1,15 @@
 /** Options of the commands that load: how strict, and with how much of the machine. */
 
 import { Option } from 'commander'
+import { ToolkitError } from '../../core/errors.ts'
 import { UNKNOWN_LIMITS } from '../../core/unknown-names.ts'
-import { DEFAULT_MEMORY_BYTES, DEFAULT_THREADS, parseBytes } from '../../pipeline/run/divide-memory.ts'
+import { DEFAULT_MEMORY_BYTES, DEFAULT_THREADS } from '../../pipeline/run/memory-shares.ts'
 import {
   DEFAULT_MAX_QUARANTINED,
   parseQuarantineLimit,
   type QuarantineLimit,
 } from '../../pipeline/run/quarantine-limit.ts'
+import { parseSize } from '../../support/parse-size.ts'
 import { wholeNumber } from './options.ts'
 
 /** What a run does besides loading; done by `run-extras.ts`. */
@@ -44,6 +46,13 @@ const threadCount = (text: string): number => {
   // DuckDB keeps a thread of Node's pool busy for each partition; reading and decoding need theirs beside it.
   if (threads > DEFAULT_THREADS) process.env.UV_THREADPOOL_SIZE ??= String(threads + 2)
   return threads
+}
+
+/** Reads `1GiB`, `512MB`, `800000000`. @throws {ToolkitError} USAGE naming the option */
+const parseBytes = (text: string, option: string): number => {
+  const bytes = Math.round(parseSize(text) ?? 0)
+  if (Number.isSafeInteger(bytes) && bytes >= 1) return bytes
+  throw new ToolkitError('USAGE', `Cannot read ${option} "${text}": expected bytes such as 1GiB or 512MB`)
 }
 
 /** Bytes with a unit, such as 16MiB. */

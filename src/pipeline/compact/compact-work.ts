@@ -7,8 +7,7 @@ import { HIDDEN_SCHEMA, makeSuperseded } from '../../lake/lake/current-versions.
 import { diskError, keepOrder } from '../../lake/lake/sort-rows.ts'
 import { mainTables } from '../../lake/tables/tables.ts'
 import { discard } from '../../support/durable-files.ts'
-import { DEFAULT_MEMORY_BYTES, DEFAULT_THREADS } from '../run/divide-memory.ts'
-import { compactMemory } from './compact-memory.ts'
+import { compactMemory, DEFAULT_MEMORY_BYTES, DEFAULT_THREADS } from '../run/memory-shares.ts'
 import type { CompactContent } from './plan-compaction.ts'
 import { type CompactEvent, watchStatement } from './watch-statement.ts'
 

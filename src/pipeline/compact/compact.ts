@@ -19,9 +19,8 @@ import { newestSnapshot } from '../../manifest/snapshots.ts'
 import { parquetLake } from '../../sink/parquet-lake.ts'
 import { discard, makeFolder } from '../../support/durable-files.ts'
 import { TOOL } from '../../support/tool-version.ts'
-import { DEFAULT_MEMORY_BYTES, DEFAULT_THREADS } from '../run/divide-memory.ts'
+import { compactMemory, DEFAULT_MEMORY_BYTES, DEFAULT_THREADS } from '../run/memory-shares.ts'
 import { checkColumns, checkDictionaries, checkInputs, dictionaryTable } from './check-inputs.ts'
-import { compactMemory } from './compact-memory.ts'
 import {
   type CompactedTable,
   type CompactOptions,

@@ -12,6 +12,7 @@ import { DATABASES, FILE_FORMATS, type StreamFormatName } from '../../sink/targe
 import { refuseLake } from '../../sink/with-loaded.ts'
 import type { FetchOptions } from '../../storage/storage.ts'
 import { newRunId } from '../../support/run-ids.ts'
+import { besideTarget } from '../run/memory-shares.ts'
 import type { TargetAddress } from '../targets/open-sink.ts'
 import {
   type Export,
@@ -216,7 +217,7 @@ const withQuery = async <T>(
 export const exportLake = async (options: ExportOptions): Promise<ExportSummary> => {
   const { to, overwrite = false } = options
   const exports = exportsOf(options)
-  const memoryBytes = isDatabaseFile(to) ? Math.floor(options.memoryBytes / 2) : options.memoryBytes
+  const memoryBytes = isDatabaseFile(to) ? besideTarget(options.memoryBytes) : options.memoryBytes
   const report: Exporting['report'] = ({ table, done, bytes, loading = false }) =>
     options.onProgress?.({
       table,

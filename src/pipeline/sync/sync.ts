@@ -9,10 +9,10 @@ import { planOfRun, planPull } from '../pull/plan-pull.ts'
 import { currencyBefore, type PullRunOptions } from '../pull/pull.ts'
 import type { PullEvent, PullPlan } from '../pull/pull-plan.ts'
 import { checkSettings, type PullSettings, rememberParameters } from '../pull/pull-settings.ts'
-import { DEFAULT_MEMORY_BYTES, divideMemory } from '../run/divide-memory.ts'
 import { orGiveUp, orRelease } from '../run/give-up.ts'
 import { defaultLimits, loadIntoLake } from '../run/load-into-lake.ts'
 import type { LoadSummary } from '../run/load-sources.ts'
+import { DEFAULT_MEMORY_BYTES, divideMemory } from '../run/memory-shares.ts'
 import { type RunPlan, startRun } from '../run/start-run.ts'
 import {
   findChanges,

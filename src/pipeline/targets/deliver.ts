@@ -15,7 +15,7 @@ import { inLake } from '../../lake/lake/layout.ts'
 import { TABLES } from '../../lake/tables/tables.ts'
 import { newestSnapshot } from '../../manifest/snapshots.ts'
 import { discard } from '../../support/durable-files.ts'
-import { queryMemory } from '../run/divide-memory.ts'
+import { besideTarget, queryMemory } from '../run/memory-shares.ts'
 import { openSinks } from './open-sink.ts'
 import { stagingFolder } from './staging-folder.ts'
 
@@ -248,7 +248,7 @@ export const deliver = async (options: DeliverOptions): Promise<readonly Deliver
   if (snapshot === null) return []
   const runs = runsOf(snapshot)
   // Two instances of DuckDB are at work where a sink loads a DuckDB file.
-  const memoryBytes = Math.floor(queryMemory(options.memoryBytes) / 2)
+  const memoryBytes = besideTarget(queryMemory(options.memoryBytes))
   const staging = stagingFolder(lake)
   const engine = await Engine.open({ memoryBytes })
   try {

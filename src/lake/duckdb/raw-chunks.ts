@@ -16,6 +16,7 @@ import {
 import duckdb from '@duckdb/node-bindings'
 import { ToolkitError } from '../../core/errors.ts'
 import type { ColumnType, RawChunk, RawChunks, RawColumn } from '../../core/table-rows.ts'
+import { settled } from '../../support/settled.ts'
 
 /** Bytes of a value where it has a fixed width. A text is kept as 16 bytes: length, then itself or its address. */
 const WIDTHS: Readonly<Record<string, number>> = {
@@ -79,26 +80,20 @@ export const checkWhole = (result: DuckDBResult): void => {
 
 /** Chunks of a result; DuckDB makes the next one while one is used. */
 export async function* chunksOf(result: DuckDBResult): AsyncGenerator<DuckDBDataChunk> {
-  const fetch = (): Promise<DuckDBDataChunk | null> => {
-    const fetched = result.fetchChunk()
-    // It may fail while the chunk before it is used: whoever asks for it hears of it, nobody else has to.
-    fetched.catch(() => {})
-    return fetched
-  }
-  let next = fetch()
+  let next = settled(result.fetchChunk())
   try {
     for (;;) {
-      const chunk = await next
+      const chunk = (await next)()
       if (chunk === null || chunk.rowCount === 0) {
         checkWhole(result)
         return
       }
-      next = fetch()
+      next = settled(result.fetchChunk())
       yield chunk
     }
   } finally {
     // Whoever stops early must not leave a fetch behind: the next statement would meet it.
-    await next.catch(() => {})
+    await next
   }
 }
 

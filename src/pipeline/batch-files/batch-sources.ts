@@ -11,6 +11,7 @@ import type { ListedBatchFile } from '../../source/service/service.ts'
 import { makeFolder } from '../../support/durable-files.ts'
 import { anyText, fits, list, memberOf, objectOf } from '../../support/json-form.ts'
 import { badFile } from '../run/bad-files.ts'
+import { type FetchState, Prefetch } from '../run/prefetch.ts'
 import { nameForDecoding } from './check-batch-file.ts'
 import {
   type BatchService,
@@ -77,12 +78,14 @@ export const openBatchSources = async (
   } catch (error) {
     throw writeError(`Cannot make "${folder}"`, error)
   }
-  const downloads = new Downloads(service, files, folder, options)
+  const downloads = openDownloads(service, files, folder, options)
   return {
     sources: files.map((file, index) => batchSource(service.origin, file, index, folder, downloads)),
     stop: () => downloads.stop(),
   }
 }
+
+type Downloads = Prefetch<CheckedDownload>
 
 const batchSource = (
   service: string,
@@ -116,115 +119,44 @@ const batchSource = (
         },
       }
     },
-    release: async () => {
-      await downloads.settled(index)
-      await removeBatch(path)
-      downloads.release(index)
-    },
+    release: () => downloads.release(index, () => removeBatch(path)),
     stop: () => downloads.stop(),
   }
 }
 
-type State = 'waiting' | 'held' | 'released'
-
-class Downloads {
-  readonly #service: BatchService
-  readonly #files: readonly ListedBatchFile[]
-  readonly #folder: string
-  readonly #options: BatchSourcesOptions
-  readonly #states: State[]
-  readonly #fetches: (Promise<CheckedDownload> | undefined)[] = []
-  readonly #received: number[] = []
-  readonly #stopped = new AbortController()
-  readonly #signal: AbortSignal
-  #asked = -1
-  #failed = false
-
-  constructor(
-    service: BatchService,
-    files: readonly ListedBatchFile[],
-    folder: string,
-    options: BatchSourcesOptions,
-  ) {
-    this.#service = service
-    this.#files = files
-    this.#folder = folder
-    this.#options = options
-    this.#states = files.map(() => 'waiting')
-    const { signal } = options
-    this.#signal = signal ? AbortSignal.any([signal, this.#stopped.signal]) : this.#stopped.signal
-  }
-
-  /** A file when it is whole and sound. What is asked for goes before what is fetched ahead. */
-  async get(index: number, signal?: AbortSignal): Promise<CheckedDownload> {
-    signal?.throwIfAborted()
-    // Whoever asks gives up only when the run ends: then nothing more need come.
-    const giveUp = (): void => this.#stopped.abort(signal?.reason)
-    signal?.addEventListener('abort', giveUp, { once: true })
-    this.#asked = Math.max(this.#asked, index)
-    const fetched = this.#fetches[index] ?? this.#start(index)
-    this.#fill()
-    try {
-      return await fetched
-    } finally {
-      signal?.removeEventListener('abort', giveUp)
-    }
-  }
-
-  /** Waits for a file that was fetched ahead but turned out not to be needed. */
-  async settled(index: number): Promise<void> {
-    await this.#fetches[index]?.catch(() => undefined)
-  }
-
-  release(index: number): void {
-    this.#states[index] = 'released'
-    this.#fill()
-  }
-
-  async stop(): Promise<void> {
-    this.#stopped.abort()
-    await Promise.allSettled(this.#fetches)
-  }
-
-  #fill(): void {
-    const { concurrency, aheadBytes = AHEAD_BYTES } = this.#options
-    for (;;) {
-      // What stands before may have been loaded by an earlier try: then nobody asks for it.
-      const next = this.#states.indexOf('waiting', this.#asked)
-      if (this.#asked < 0 || next < 0 || this.#failed || this.#signal.aborted) return
-      const held = this.#files.filter((_, at) => this.#states[at] === 'held' || at === next)
-      const bytes = held.reduce((sum, { sizeBytes = 0 }) => sum + sizeBytes, 0)
-      if (held.length > concurrency || (held.length > 1 && bytes > aheadBytes)) return
-      this.#start(next)
-    }
-  }
-
-  #start(index: number): Promise<CheckedDownload> {
-    this.#states[index] = 'held'
-    const fetched = this.#fetch(index)
-    // Its failure is told when it is asked for; nothing is begun after it.
-    fetched.catch((error: unknown) => {
-      this.#failed ||= !(this.#options.skipBadFiles && badFile({ kind: 'batch' }, error))
-    })
-    this.#fetches[index] = fetched
-    return fetched
-  }
-
-  async #fetch(index: number): Promise<CheckedDownload> {
-    const file = this.#files[index]
-    if (file === undefined)
-      throw new RangeError(`Cannot fetch file ${index}: there are ${this.#files.length}`)
-    const { limits, onBytes } = this.#options
-    return fetchBatch({
-      service: this.#service,
-      file,
-      path: batchPath(this.#folder, file),
-      limits,
-      signal: this.#signal,
-      onBytes: (bytes) => {
-        this.#received[index] = bytes
-        onBytes?.(this.#received.reduce((sum, one = 0) => sum + one, 0))
-      },
-    })
-  }
+/** Files are begun behind the one that was asked for last: those before may have been loaded by an earlier attempt. */
+const openDownloads = (
+  service: BatchService,
+  files: readonly ListedBatchFile[],
+  folder: string,
+  options: BatchSourcesOptions,
+): Downloads => {
+  const { concurrency, aheadBytes = AHEAD_BYTES, limits, skipBadFiles, signal, onBytes } = options
+  const received: number[] = []
+  return new Prefetch({
+    count: files.length,
+    fetch: async (index, stop) => {
+      const file = files[index]
+      if (file === undefined) throw new RangeError(`Cannot fetch file ${index}: there are ${files.length}`)
+      return fetchBatch({
+        ...{ service, file, path: batchPath(folder, file), limits, signal: stop },
+        onBytes: (bytes) => {
+          received[index] = bytes
+          onBytes?.(received.reduce((sum, one = 0) => sum + one, 0))
+        },
+      })
+    },
+    next: (states, asked) => {
+      const next = asked < 0 ? -1 : states.indexOf('waiting', asked)
+      if (next < 0) return undefined
+      const there = files.filter((_, at) => at === next || isThere(states[at]))
+      const bytes = there.reduce((sum, { sizeBytes = 0 }) => sum + sizeBytes, 0)
+      return there.length > concurrency || (there.length > 1 && bytes > aheadBytes) ? undefined : next
+    },
+    goesOnAfter: (error) => skipBadFiles === true && badFile({ kind: 'batch' }, error) !== undefined,
+    signal,
+  })
 }
+
+/** On the disk, in part or whole. */
+const isThere = (state: FetchState | undefined): boolean => state === 'fetching' || state === 'held'

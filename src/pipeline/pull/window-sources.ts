@@ -6,6 +6,7 @@ import { ToolkitError } from '../../core/errors.ts'
 import type { DateRange, WindowEntry } from '../../core/partition.ts'
 import type { Source } from '../../core/source.ts'
 import { openSourceFile } from '../../source/local-files.ts'
+import { type FetchState, Prefetch } from '../run/prefetch.ts'
 import { recordedSearch } from './recorded-search.ts'
 import {
   type Checkpoint,
@@ -61,12 +62,12 @@ export const openWindowSources = async (
   windows: readonly RunWindow[],
   options: WindowSourcesOptions,
 ): Promise<WindowSources> => {
-  const ahead = new Ahead(windows, options)
-  await ahead.open()
+  const known = new Windows(windows, options)
+  await known.open()
   return {
-    sources: windows.map((window, index) => windowSource(window, index, options, ahead)),
-    checkpoints: () => ahead.checkpoints,
-    stop: () => ahead.stop(),
+    sources: windows.map((window, index) => windowSource(window, index, options, known)),
+    checkpoints: () => known.checkpoints,
+    stop: () => known.stop(),
   }
 }
 
@@ -74,7 +75,7 @@ const windowSource = (
   { name, search, requested }: RunWindow,
   index: number,
   { folder, content, service, currency }: WindowSourcesOptions,
-  ahead: Ahead,
+  windows: Windows,
 ): Source => {
   const path = windowPath(folder, index)
   return {
@@ -82,10 +83,10 @@ const windowSource = (
     name,
     key: name,
     content,
-    fingerprint: async (signal) => fingerprintOf(path, await ahead.get(index, signal)),
+    fingerprint: async (signal) => fingerprintOf(path, await windows.get(index, signal)),
     open: (signal) => openSourceFile(path, { signal }),
     details: () => {
-      const { announced, records, pages } = ahead.checkpoint(index)
+      const { announced, records, pages } = windows.checkpoint(index)
       const counts = { announced, received: records, pages }
       return {
         window: {
@@ -97,42 +98,39 @@ const windowSource = (
         requested,
       }
     },
-    release: async () => {
-      await removeWindowFile(path)
-      ahead.release(index)
-    },
-    stop: () => ahead.stop(),
+    release: () => windows.release(index),
+    stop: () => windows.stop(),
   }
 }
 
-type State = 'waiting' | 'pulling' | 'held' | 'released'
-
-class Ahead {
+/** What is known of the windows, and those that are pulled. */
+class Windows {
   readonly checkpoints: (Checkpoint | undefined)[]
-  readonly #windows: readonly RunWindow[]
-  readonly #options: WindowSourcesOptions
-  readonly #states: State[]
-  readonly #pulls: (Promise<Checkpoint> | undefined)[] = []
-  readonly #stopped = new AbortController()
-  readonly #signal: AbortSignal
-  readonly #heeded = new WeakSet<AbortSignal>()
+  readonly #folder: string
+  readonly #pulls: Prefetch<Checkpoint>
   /** Windows that an earlier process had pulled to their end. */
   readonly #earlier = new Set<number>()
-  #failed = false
 
   constructor(windows: readonly RunWindow[], options: WindowSourcesOptions) {
-    this.#windows = windows
-    this.#options = options
-    this.#states = windows.map(() => 'waiting')
+    this.#folder = options.folder
     this.checkpoints = windows.map(() => undefined)
-    const signals = [this.#stopped.signal, ...(options.signal ? [options.signal] : [])]
-    this.#signal = AbortSignal.any(signals)
+    this.#pulls = new Prefetch({
+      count: windows.length,
+      fetch: async (index, signal) => {
+        const checkpoint = await options.pull(index, windowPath(this.#folder, index), signal)
+        this.checkpoints[index] = checkpoint
+        return checkpoint
+      },
+      next: (states) => nextWindow(states, windows, options),
+      signal: options.signal,
+      stopReason: () => new ToolkitError('INTERRUPTED', 'Cannot pull further windows: the run has ended'),
+    })
   }
 
   /** Learns what an earlier process has pulled. */
   async open(): Promise<void> {
-    for (const index of this.#windows.keys()) {
-      const checkpoint = await readCheckpoint(windowPath(this.#options.folder, index))
+    for (const index of this.checkpoints.keys()) {
+      const checkpoint = await readCheckpoint(windowPath(this.#folder, index))
       this.checkpoints[index] = checkpoint
       if (checkpoint?.sha256 !== undefined) this.#earlier.add(index)
     }
@@ -144,93 +142,42 @@ class Ahead {
     throw new TypeError(`Cannot describe window ${index}: it was not pulled`)
   }
 
-  /** The window when it is whole. What is asked for goes before what is pulled ahead. */
-  async get(index: number, signal?: AbortSignal): Promise<Checkpoint> {
-    signal?.throwIfAborted()
-    // Whoever asks gives up only when the run ends: then nothing may be pulled any more.
-    if (signal && !this.#heeded.has(signal)) signal.addEventListener('abort', () => void this.stop())
-    if (signal) this.#heeded.add(signal)
-    const pull = this.#pulls[index] ?? this.#start(index)
-    this.#fill()
-    try {
-      return await this.#whole(index, await pull)
-    } catch (error) {
-      if (signal?.aborted) await this.stop()
-      throw error
-    }
-  }
-
   /**
-   * A window that an earlier process had pulled, compared before it is loaded. It is pulled again where its file was
-   * damaged, or taken away because all of it was loaded, and what was loaded is damaged.
+   * A window when it is whole. One that an earlier process had pulled is compared before it is loaded: it is pulled
+   * again where its file was damaged, or taken away because all of it was loaded, and what was loaded is damaged.
    */
-  async #whole(index: number, checkpoint: Checkpoint): Promise<Checkpoint> {
+  async get(index: number, signal?: AbortSignal): Promise<Checkpoint> {
+    const checkpoint = await this.#pulls.get(index, signal)
     if (!this.#earlier.delete(index)) return checkpoint
-    const path = windowPath(this.#options.folder, index)
+    const path = windowPath(this.#folder, index)
     if (await isWholeWindow(path, checkpoint)) return checkpoint
     await forgetWindow(path)
-    return this.#start(index)
+    return this.#pulls.getAnew(index, signal)
   }
 
-  release(index: number): void {
-    this.#states[index] = 'released'
-    this.#fill()
+  release(index: number): Promise<void> {
+    return this.#pulls.release(index, () => removeWindowFile(windowPath(this.#folder, index)))
   }
 
-  async stop(): Promise<void> {
-    if (!this.#stopped.signal.aborted)
-      this.#stopped.abort(new ToolkitError('INTERRUPTED', 'Cannot pull further windows: the run has ended'))
-    await Promise.allSettled(this.#pulls)
+  stop(): Promise<void> {
+    return this.#pulls.stop()
   }
+}
 
-  #count(expected: State): number {
-    return this.#states.filter((state) => state === expected).length
-  }
-
-  /** Whether windows that do not grow are being pulled. */
-  #pullingComplete(): boolean {
-    return this.#states.some((state, at) => state === 'pulling' && this.#windows[at]?.growing !== true)
-  }
-
-  #fill(): void {
-    const { concurrency, ahead = 2 } = this.#options
-    for (;;) {
-      const next = this.#states.indexOf('waiting')
-      if (next < 0 || this.#failed || this.#signal.aborted) return
-      const pulling = this.#count('pulling')
-      if (pulling >= concurrency || pulling + this.#count('held') >= concurrency + ahead) return
-      // A record that changes meanwhile moves into a window that grows: pulled last, it still finds it.
-      if (this.#windows[next]?.growing && this.#pullingComplete()) return
-      if (this.#windows[next]?.closing && this.#pullingOthers()) return
-      this.#start(next)
-    }
-  }
-
-  /** Whether windows are being pulled that closing ones wait for; those stand behind all others. */
-  #pullingOthers(): boolean {
-    return this.#states.some((state, at) => state === 'pulling' && !this.#windows[at]?.closing)
-  }
-
-  #start(index: number): Promise<Checkpoint> {
-    this.#states[index] = 'pulling'
-    const pull = this.#pull(index)
-    this.#pulls[index] = pull
-    // Whoever needs the window hears of the failure; until then it must not count as unheard.
-    pull.catch(() => undefined)
-    return pull
-  }
-
-  async #pull(index: number): Promise<Checkpoint> {
-    try {
-      const path = windowPath(this.#options.folder, index)
-      const checkpoint = await this.#options.pull(index, path, this.#signal)
-      this.checkpoints[index] = checkpoint
-      if (this.#states[index] === 'pulling') this.#states[index] = 'held'
-      queueMicrotask(() => this.#fill())
-      return checkpoint
-    } catch (error) {
-      this.#failed = true
-      throw error
-    }
-  }
+/** The window to pull next, where there is room for it. */
+const nextWindow = (
+  states: readonly FetchState[],
+  windows: readonly RunWindow[],
+  { concurrency, ahead = 2 }: WindowSourcesOptions,
+): number | undefined => {
+  const next = states.indexOf('waiting')
+  const pulling = windows.filter((_, at) => states[at] === 'fetching')
+  const held = states.filter((state) => state === 'held').length
+  if (next < 0 || pulling.length >= concurrency || pulling.length + held >= concurrency + ahead)
+    return undefined
+  // A record that changes meanwhile moves into a window that grows: pulled last, it still finds it.
+  if (windows[next]?.growing && pulling.some(({ growing }) => !growing)) return undefined
+  // Closing windows wait for all others, behind which they stand.
+  if (windows[next]?.closing && pulling.some(({ closing }) => !closing)) return undefined
+  return next
 }

@@ -11,12 +11,13 @@ import type { RecordChecker } from '../../load/check-record.ts'
 import { detectContent } from '../../load/detect-content.ts'
 import type { Loader } from '../../load/loader.ts'
 import type { JournalEntry } from '../../manifest/journal.ts'
+import { settled } from '../../support/settled.ts'
 import { badFile } from './bad-files.ts'
 import type { DonePartitions } from './done-partitions.ts'
 import { hashWhileReading } from './hash-while-reading.ts'
 import type { NamesOfRun } from './names-of-run.ts'
 import { type Finished, type PartOrigin, type Place, partitionEntry, partitionId } from './partition-entry.ts'
-import { type SideWork, settled } from './task-pool.ts'
+import type { SideWork } from './task-pool.ts'
 
 /** The stages, ready made. */
 export interface LoadParts {

@@ -1,14 +1,5 @@
 /** Jobs that run beside a loop: a few at a time, the first failure stops the loop, and none outlives it. */
 
-/** A promise whose failure waits until it is asked for, so that work ahead never fails unheard. */
-export const settled = <T>(promise: Promise<T>): Promise<() => T> =>
-  promise.then(
-    (value) => () => value,
-    (error: unknown) => () => {
-      throw error
-    },
-  )
-
 export class SideWork {
   readonly #atOnce: number
   readonly #stopped: () => unknown

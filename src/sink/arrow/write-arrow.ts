@@ -4,6 +4,7 @@ import type { Writable } from 'node:stream'
 import { makeData, RecordBatch, type Schema, Struct } from 'apache-arrow'
 import { ToolkitError } from '../../core/errors.ts'
 import type { RawChunk, TableRows } from '../../core/table-rows.ts'
+import { settled } from '../../support/settled.ts'
 import { type ArrowColumn, arrowColumn, arrowSchema } from './arrow-types.ts'
 import type { Memory } from './byte-buffer.ts'
 import { type Collected, collectValues, withNumbers } from './collect-values.ts'
@@ -51,12 +52,9 @@ export const writeArrow = async (
   const writer = ipcWriter(kind, schema)
   const nulls = names.map(() => 0)
 
-  const send = (parts: readonly Uint8Array[]): Promise<void> => {
+  const send = (parts: readonly Uint8Array[]): Promise<() => void> => {
     if (onBytes) for (const part of parts) onBytes(part)
-    const writing = writeParts(target, parts)
-    // It may fail while the next batch is made: that is met when the next one is sent.
-    writing.catch(() => {})
-    return writing
+    return settled(writeParts(target, parts))
   }
   let sent = send(writer.start())
   let rows = 0
@@ -65,18 +63,21 @@ export const writeArrow = async (
     batch.data.children.forEach((child, at) => {
       nulls[at] = (nulls[at] ?? 0) + child.nullCount
     })
-    await sent
+    await written(sent)
     sent = send(writer.batch(batch))
     rows += batch.numRows
     onRows?.(batch.numRows)
   }
-  await sent
+  await written(sent)
   names.forEach((name, at) => {
     checkNulls(name, nulls[at] ?? 0, collected.get(name))
   })
-  await send(writer.end())
+  await written(send(writer.end()))
   return rows
 }
+
+/** Fails where parts could not be written: met when the next ones are sent, which were made meanwhile. */
+const written = async (sending: Promise<() => void>): Promise<void> => (await sending)()
 
 /** A value outside the dictionary has no number and would be NULL: a query that gives other rows each time. */
 const checkNulls = (column: string, nulls: number, collected: Collected | undefined): void => {

@@ -1,0 +1,10 @@
+/** Promises that nobody awaits yet. */
+
+/** A promise whose failure waits until it is asked for, so that work ahead never fails unheard. */
+export const settled = <T>(promise: Promise<T>): Promise<() => T> =>
+  promise.then(
+    (value) => () => value,
+    (error: unknown) => () => {
+      throw error
+    },
+  )

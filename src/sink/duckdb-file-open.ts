@@ -6,6 +6,7 @@ import { literal } from '../lake/duckdb/sql.ts'
 import { discard } from '../support/durable-files.ts'
 import { adoptOutput } from '../support/file-modes.ts'
 import { statPath } from '../support/list-files.ts'
+import { atMost } from '../support/side-by-side.ts'
 
 /** The name of the file's database in a session. */
 export const TARGET = 'target'
@@ -20,18 +21,13 @@ export interface DatabaseWork {
 }
 
 /** Work that waits for the file, by its path: DuckDB's lock holds off other processes, but not this one. */
-const queues = new Map<string, Promise<unknown>>()
+const queues = new Map<string, ReturnType<typeof atMost>>()
 
 /** @throws {ToolkitError} TARGET_REFUSED, TARGET_FAILED, DISK_FULL */
 export const withDatabase = <T>(work: DatabaseWork, use: (session: Session) => Promise<T>): Promise<T> => {
-  const before = queues.get(work.file) ?? Promise.resolve()
-  const result = before.then(() => attached(work, use))
-  const settled = result.then(
-    () => undefined,
-    () => undefined,
-  )
-  queues.set(work.file, settled)
-  return result
+  const inTurn = queues.get(work.file) ?? atMost(1)
+  queues.set(work.file, inTurn)
+  return inTurn(() => attached(work, use))
 }
 
 const attached = async <T>(work: DatabaseWork, use: (session: Session) => Promise<T>): Promise<T> => {

@@ -6,6 +6,7 @@
 import type { Snapshot } from '../../core/partition.ts'
 import { filesOfThisWork } from '../../storage/check-files.ts'
 import type { FetchOptions } from '../../storage/storage.ts'
+import { atMost } from '../../support/side-by-side.ts'
 import type { Session } from '../duckdb/engine.ts'
 import { ident, literal } from '../duckdb/sql.ts'
 import { mainTables, QUARANTINE, TABLES, type Table } from '../tables/tables.ts'
@@ -48,7 +49,8 @@ export class LakeViews {
   readonly #readable = new Set<string>()
   /** Main tables whose superseded versions are known. */
   readonly #superseded = new Set<string>()
-  #last: Promise<void> = Promise.resolve()
+  /** One after the other: two requests may want the same views. */
+  readonly #inTurn = atMost(1)
 
   private constructor(session: Session, lake: string, snapshot: Snapshot, options: ViewsOptions) {
     this.#session = session
@@ -78,10 +80,7 @@ export class LakeViews {
    */
   makeReadable(names: ReadonlySet<string> | null): Promise<void> {
     const requested = VIEWS.filter(({ name }) => names === null || names.has(name))
-    // One after the other: two may want the same.
-    const made = this.#last.then(() => this.#make(requested))
-    this.#last = made.catch(() => undefined)
-    return made
+    return this.#inTurn(() => this.#make(requested))
   }
 
   async #make(views: readonly View[]): Promise<void> {

@@ -4,6 +4,7 @@
  */
 
 import { ToolkitError } from '../../core/errors.ts'
+import { atMost } from '../../support/side-by-side.ts'
 import { learnRate } from './learn-rate.ts'
 import type { Timing } from './timing.ts'
 
@@ -41,7 +42,8 @@ export const rateLimiter = (
   const learner = learnRate(maxPerSecond)
   let nextAt = Number.NEGATIVE_INFINITY
   let pausedUntil = Number.NEGATIVE_INFINITY
-  let tail: Promise<unknown> = Promise.resolve()
+  // One at a time waits for the clock, the others for it: a pause or a new pace holds for all of them.
+  const inTurn = atMost(1)
 
   const turn = async (maxWaitMs: number, signal?: AbortSignal): Promise<number> => {
     signal?.throwIfAborted()
@@ -62,12 +64,7 @@ export const rateLimiter = (
   }
 
   return {
-    take: (maxWaitMs, signal) => {
-      // One at a time waits for the clock, the others for it: a pause or a new pace holds for all of them.
-      const taken = tail.then(() => turn(maxWaitMs, signal))
-      tail = taken.catch(() => undefined)
-      return taken
-    },
+    take: (maxWaitMs, signal) => inTurn(() => turn(maxWaitMs, signal)),
     accepted: learner.accepted,
     throttled: (sentAt) => learner.throttled(sentAt, now()),
     pause: (ms) => {

@@ -8,7 +8,7 @@ export interface RowCounter {
   readonly close: () => void
 }
 
-/** DuckDB reads little more than the footers: the hash has told already that the bytes are right. */
+/** DuckDB reads little more than the footers: the hash has already proved that the bytes are right. */
 const MEMORY_BYTES = 256 * 1024 ** 2
 
 export const openRowCounter = async (): Promise<RowCounter> => {

@@ -10,7 +10,7 @@ export const EXIT = {
   failed: 1,
   usage: 2,
   quarantine: 3,
-  /** The rest is done: bad files were left out (--skip-bad-files). */
+  /** The rest is done: bad files were skipped (--skip-bad-files). */
   leftOut: 6,
   /** EX_TEMPFAIL of sysexits.h: the same command may succeed later. */
   busy: 75,
@@ -32,7 +32,7 @@ export const exitCodeOf = (error: unknown, signal?: NodeJS.Signals): ExitCode =>
   return EXIT.failed
 }
 
-/** What a command that loaded something answers with, where nothing fails after it. */
+/** The exit code of a command that loaded something, where nothing fails after it. */
 export const exitCodeOfReports = (reports: readonly { readonly leftOut: readonly unknown[] }[]): ExitCode =>
   reports.some(({ leftOut }) => leftOut.length > 0) ? EXIT.leftOut : EXIT.done
 
@@ -42,6 +42,6 @@ export const EXIT_HELP = `Exit codes:
   1    failed
   2    wrong usage
   3    refused because too many lines are bad (--max-quarantined)
-  6    done, but bad files were left out (--skip-bad-files); the same command takes them once they are mended
-  75   the service asks to wait longer than --max-wait; the same command goes on later
-  130  stopped by Ctrl-C (143: by SIGTERM); "firmlake resume" goes on with a run`
+  6    done, but bad files were skipped (--skip-bad-files); the same command loads them once they are fixed
+  75   the service asks to wait longer than --max-wait; run the same command later to resume
+  130  stopped by Ctrl-C (143: by SIGTERM); "firmlake resume" resumes its run`

@@ -14,13 +14,13 @@ let stoppedBy: NodeJS.Signals | undefined
 /** The signal that stopped the command, if one did. */
 export const stoppingSignal = (): NodeJS.Signals | undefined => stoppedBy
 
-/** What a person is told of work that keeps what it has finished. */
+/** The note of work that keeps what it has finished. */
 const KEPT = 'what is finished is kept'
 
 /**
  * Does work that can be stopped. Work that finishes in spite of a signal counts as done.
  *
- * @param meanwhile what happens between the first signal and the end, told to the person
+ * @param meanwhile what happens between the first signal and the end, as the note to the person says
  * @throws {ToolkitError} `INTERRUPTED` when the work fails with another error after a signal
  */
 export const interruptible = async <T>(

@@ -25,7 +25,7 @@ const shownFetch =
   (fetch) =>
     interruptible(
       (signal) => fetch({ signal, onProgress: showFetch(line) }),
-      'files that are fetched stay for the next time',
+      'fetched files stay for the next time',
     ).finally(() => line.clear())
 
 /** @throws {ToolkitError} LAKE_NOT_FOUND, SNAPSHOT_NOT_FOUND, and whatever `ask` throws */

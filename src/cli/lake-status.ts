@@ -1,4 +1,4 @@
-/** What `status` tells of a lake: its newest snapshot in numbers and the runs that are not finished. */
+/** What `status` reports of a lake: its newest snapshot in numbers and the runs that are not finished. */
 
 import type {
   BatchEntry,

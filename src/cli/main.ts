@@ -26,7 +26,7 @@ const isPrivate = (folder: string): boolean => {
   return own === undefined || (uid === own && (mode & 0o022) === 0)
 }
 
-// DuckDB makes its files by the umask. What a shared folder grants is given on purpose, and not to everybody meanwhile.
+// DuckDB makes its files by the umask. What a shared folder grants is granted on purpose, and not to everybody meanwhile.
 process.umask(process.umask() | 0o077)
 try {
   const folder = join(workBase(process.env), 'compiled')

@@ -1,4 +1,4 @@
-/** What `serve` and `batches make` share: how a serving copy's making is shown. */
+/** What `serve` and `batches make` share: how the making of a serving index is shown. */
 
 import type { CopyProgress } from '../server/serving-index/build/build-index.ts'
 import { formatCount } from './output/format.ts'

@@ -15,7 +15,7 @@ export interface Block {
    * quarantine, whose lines have gaps between them and none of which is blank).
    */
   readonly places?: readonly LinePlace[]
-  /** Gives the memory of `bytes` back for later blocks; afterwards nothing may read them. */
+  /** Returns the memory of `bytes` for later blocks; afterwards nothing may read them. */
   readonly release?: () => void
 }
 

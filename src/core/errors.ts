@@ -1,4 +1,4 @@
-/** Errors of the toolkit: what could not be done, a code for programs, and whether trying again can help. */
+/** Errors of the toolkit: what could not be done, a code for programs, and whether a retry can help. */
 
 /** Every code, what it means, and what a person does about it. docs/reference/codes.md is made from this. */
 export const ERROR_CODES = {
@@ -13,7 +13,7 @@ export const ERROR_CODES = {
   SOURCE_FORM: 'a source is not JSON Lines or JSON; its message says what it looks like and what to do',
   DOCUMENT_DAMAGED:
     'a JSON list or saved page is cut off, or what stands around its records is no JSON; save it again',
-  CONTENT_UNKNOWN: 'companies or relations cannot be told from the first record; give --content',
+  CONTENT_UNKNOWN: 'the first record shows neither companies nor relations; give --content',
   LAKE_NOT_FOUND: 'the folder holds no lake; check --lake, or make one with "firmlake convert"',
   SNAPSHOT_NOT_FOUND: 'the lake has no snapshot of that number; see "firmlake status"',
   SNAPSHOT_DAMAGED: 'a snapshot does not match its own hash or form; run "firmlake verify"',
@@ -22,14 +22,14 @@ export const ERROR_CODES = {
   COMMIT_CONFLICT: 'other runs kept committing first; run the same command again',
   QUARANTINE_LIMIT: 'more lines are bad than --max-quarantined allows; see "firmlake quarantine list"',
   RUN_NOT_FOUND: 'there is no such unfinished run; see "firmlake status"',
-  RUN_LIVE: 'the run is still at work in another process; wait for it',
-  RUN_NOT_RESUMABLE: 'the run cannot go on where it stood; run its command again',
+  RUN_LIVE: 'another process is still running it; wait for it',
+  RUN_NOT_RESUMABLE: 'the run cannot be resumed; run its command again',
   STORAGE_REFUSED: 'the object storage refuses access; check the bucket, the credentials and their rights',
   STORAGE_FAILED: 'the object storage does not answer as it should; run the same command again',
   PUBLISH_CONFLICT: 'the published table was changed by someone else; see docs/operations.md',
   CATALOG_FAILED: 'the Iceberg catalog does not answer as it should; check --catalog and its token',
   TARGET_REFUSED: 'the target of an export cannot be used; check the address after --to or --sink',
-  TARGET_FAILED: 'the target of an export failed; run the same command again, it goes on where it stood',
+  TARGET_FAILED: 'the target of an export failed; run the same command again, it resumes',
   COMPACT_IMPOSSIBLE: 'runs disagree on which line items are scaled; load their sources into a new lake',
   DISK_FULL: 'the disk is full; make room and run the same command again',
   WRITE_FAILED: 'a file could not be written; check the disk and permissions, then run the command again',
@@ -44,7 +44,7 @@ export const ERROR_CODES = {
   SERVICE_NOT_FOUND: 'the service has no such operation or file (404); check --url and the id',
   SERVICE_REDIRECTED:
     'the service answered with a redirect, which is not followed with a token; give the final address',
-  SERVICE_FAILED: 'the service kept failing; run the same command again, it goes on where it stood',
+  SERVICE_FAILED: 'the service kept failing; run the same command again, it resumes',
   SERVICE_BUSY: 'the service asks to wait longer than --max-wait; run the same command again later',
   ANSWER_INVALID: 'an answer is not what the interface says; report it to the service with the message',
   ANSWER_DISORDERED: 'pages came in a wrong order; run the same command again, and report it if it stays',
@@ -65,16 +65,16 @@ export const ERROR_CODES = {
   CURSOR_CAP: 'a search has more companies than one cursor chain delivers; narrow it, or use batch files',
   CURSOR_COMBINED: 'options were used together with a cursor that do not go with it',
   COUNTRY_NEEDED: 'a search by national identification number needs CountryCode too',
-  NOTHING_FOUND: 'the search found no record, and --require-records wants one; check its values',
+  NOTHING_FOUND: 'the search found no record, and --require-records expects one; check its values',
   PLAN_IMPOSSIBLE: 'the search cannot be cut into windows small enough; narrow it, or use batch files',
   RECORDS_DIFFER: 'two lakes that must hold the same records do not; report it with the message',
-  COPY_UNUSABLE: 'the serving copy cannot be used; remove its folder and start again',
+  COPY_UNUSABLE: 'the serving index cannot be used; remove its folder and start again',
   TOKENS_UNREADABLE: 'the file of tokens cannot be read; compare it with docs/serving.md',
   RATES_UNREADABLE: 'the file of rates cannot be read; it needs the columns currency,year,units_per_usd',
   FAULTS_UNREADABLE: 'the file of faults cannot be read; compare it with docs/serving.md',
   EMBEDDER_FAILED: 'the embedding service does not answer as it should; check its address and model',
   LISTEN_FAILED: 'the server cannot listen there; choose another --port or --host',
-  INTERRUPTED: 'nothing half done is shown; give the same command again',
+  INTERRUPTED: 'nothing half done is visible; run the same command again',
 } as const
 
 export type ErrorCode = keyof typeof ERROR_CODES
@@ -100,14 +100,14 @@ export class ToolkitError extends Error {
 export const systemCode = (error: unknown): string | undefined =>
   error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined
 
-/** What a run that failed leaves to be read: by a person, and by a program that decides whether to go on with it. */
+/** Why a run failed, for a person to read and for a program that decides whether to resume it. */
 export interface Failure {
-  /** An `ErrorCode`, or `UNEXPECTED`; of another release perhaps one that this one does not know. */
+  /** An `ErrorCode`, or `UNEXPECTED`; another release may write one that this one does not know. */
   readonly code: string
   readonly message: string
 }
 
-/** Why work ended, without data; `undefined` where it was only told to stop. Other errors' words may quote data. */
+/** Why work ended, without data; `undefined` where it was only interrupted. Other errors' words may quote data. */
 export const failureOf = (error: unknown): Failure | undefined => {
   if (error instanceof ToolkitError)
     return error.code === 'INTERRUPTED' ? undefined : { code: error.code, message: error.message }
@@ -118,7 +118,7 @@ export const failureOf = (error: unknown): Failure | undefined => {
   }
 }
 
-/** Codes of failures that come again however often the same work is done: first a person has to change something. */
+/** Codes of failures that come again however often the same work is done: a person has to change something first. */
 const FINAL_CODES: ReadonlySet<string> = new Set<ErrorCode>([
   ...(['DECODE_DAMAGED', 'DECODE_TRUNCATED', 'DECODE_TRAILING', 'DECODE_LIMIT'] as const),
   ...(['SOURCE_FORM', 'DOCUMENT_DAMAGED', 'CONTENT_UNKNOWN', 'SOURCE_NOT_FOUND'] as const),
@@ -138,7 +138,7 @@ interface WriteFault {
   readonly text?: RegExp
 }
 
-/** What the system says of a write, and what a person is told. */
+/** What the system reports of a write, and the words for a person. */
 const WRITE_FAULTS: Readonly<Record<string, WriteFault>> = {
   ENOSPC: {
     code: 'DISK_FULL',

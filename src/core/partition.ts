@@ -57,7 +57,7 @@ export interface BatchEntry {
   readonly announced?: number
 }
 
-/** One pull or sync as a whole: what "since last" goes on from, and what no window could cover. */
+/** One pull or sync as a whole: where "since last" continues from, and what no window could cover. */
 export interface PullEntry {
   readonly run: string
   readonly content: Content
@@ -83,7 +83,7 @@ export interface PullEntry {
 
 /** One thing seen that the contract does not know. */
 export interface Drift {
-  /** `more` stands for all that are too many to be written down. */
+  /** `more` stands for the rest, where there are too many to list. */
   readonly kind: 'field' | 'category' | 'line-item' | 'code' | 'more'
   /** Where: `BasicDetails.Foo`, `Sheet.Item`, `LegalForm=777`; a long one is cut. Of `more`: `and 1,234 more`. */
   readonly name: string

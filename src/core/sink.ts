@@ -5,9 +5,9 @@
  *
  * - Nothing that `write` does may be visible to readers before `commit`.
  * - When `write` resolves, its rows are on disk (synced): a run that is killed afterwards may resume with
- *   the receipts alone, in another process, on the same run opened anew.
- * - Writing a partition's table again replaces what was written before: a resumed run repeats what was cut off.
- * - `commit` may be called again after a crash in its midst and then completes what is missing.
+ *   the receipts alone, in another process, on the same run opened again.
+ * - Writing a partition's table again replaces what was written before: a resumed run repeats what was interrupted.
+ * - `commit` may be called again after a crash halfway through and then completes what is missing.
  * - `abort` removes what this run wrote and is safe at any time before `commit`.
  */
 

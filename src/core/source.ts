@@ -9,14 +9,14 @@ export interface Source {
   readonly name: string
   /**
    * Names the unit of work where content does not: two windows may be equal bytes, and a download need not be
-   * repeated to know that it was loaded. The same in each try of a run, different from all others of it.
+   * repeated to know that it was loaded. The same in each attempt of a run, different from all others of it.
    */
   readonly key?: string
-  /** Name whose ending tells how the bytes are compressed, where that of `name` does not. */
+  /** Name whose extension says how the bytes are compressed, where that of `name` does not. */
   readonly decodeName?: string
   /** What its lines are, where that is known before reading. */
   readonly content?: Content
-  /** Found in a folder, not named itself: left out, and said so, where it holds no records. */
+  /** Found in a folder, not named itself: skipped, with a note, where it holds no records. */
   readonly found?: true
   /** Length in bytes as stored, where it is known before reading; for the remaining time. */
   readonly sizeBytes?: number
@@ -28,7 +28,7 @@ export interface Source {
   readonly fingerprint?: (signal?: AbortSignal) => Promise<Fingerprint>
   /** The stored bytes, once. @throws {ToolkitError} SOURCE_UNREADABLE, SOURCE_CHANGED */
   readonly open: (signal?: AbortSignal) => AsyncIterable<Buffer>
-  /** What the manifest records besides, known once the fingerprint is. */
+  /** What else the manifest records, known once the fingerprint is. */
   readonly details?: () => SourceDetails
   /** Called when nobody will open it again: all its partitions are journaled, or it is skipped. */
   readonly release?: () => Promise<void>

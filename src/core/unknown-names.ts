@@ -1,4 +1,4 @@
-/** Names that the contract does not know, and how many of them are written down one by one. */
+/** Names that the contract does not know, and how many of them are listed one by one. */
 
 import type { Drift } from './partition.ts'
 
@@ -21,10 +21,10 @@ export interface UnknownItems {
   readonly more: boolean
 }
 
-/** Tells line items apart. */
+/** Identifies a line item. */
 export const itemKey = ({ category, lineItem }: LineItemKey): string => JSON.stringify([category, lineItem])
 
-/** What stands for names that are not written down. @param records at least so many have one of them */
+/** The entry for names that are not listed. @param records at least so many have one of them */
 export const moreDrift = (names: number, records: number): Drift => ({
   kind: 'more',
   name: `and ${names.toLocaleString('en-US')} more`,
@@ -32,10 +32,10 @@ export const moreDrift = (names: number, records: number): Drift => ({
   records,
 })
 
-/** A name in many partitions is written down in each, up to so many entries for each name that there may be. */
+/** A name in many partitions is listed in each, up to so many entries for each name that there may be. */
 const ENTRIES_PER_NAME = 10
 
-/** Chooses what of the drifts of many partitions is written down. Holds a bounded number of names. */
+/** Chooses which drift entries of many partitions are listed. Holds a bounded number of names. */
 export class DriftBudget {
   readonly #maxNames: number
   readonly #known = new Set<string>()

@@ -1,4 +1,4 @@
-/** What commits of every kind do alike: see that their partitions are right, and try again when others are first. */
+/** What commits of every kind do alike: check their partitions, and retry when another run commits first. */
 
 import { setTimeout as pause } from 'node:timers/promises'
 import { ToolkitError, writeError } from '../core/errors.ts'
@@ -22,17 +22,17 @@ export const checkPartitions = ({ run }: RunLease, partitions: readonly Partitio
 export interface CommitAttempts {
   readonly lease: RunLease
   readonly random: RandomBytes
-  /** Tries when other runs commit first. @default 100 (each lost try is another run's commit) */
+  /** Attempts when other runs commit first. @default 100 (each lost attempt is another run's commit) */
   readonly maxAttempts?: number
   readonly signal?: AbortSignal | undefined
 }
 
 /**
- * Tries to commit until no other run is first.
+ * Retries a commit until no other run commits first.
  *
- * @param what it is called in messages: `run`
- * @param tryCommit one try; gives the number of the newest snapshot when another run was first
- * @throws {ToolkitError} `COMMIT_CONFLICT` after the last try, and what a try throws
+ * @param its name in messages: `run`
+ * @param tryCommit one attempt; gives the number of the newest snapshot when another run was first
+ * @throws {ToolkitError} `COMMIT_CONFLICT` after the last attempt, and what an attempt throws
  */
 export const commitWithRetries = async <Outcome extends object>(
   what: string,

@@ -33,7 +33,7 @@ const mergedPartition = (partition: PartitionEntry): PartitionEntry => ({
 })
 
 /**
- * All of what is merged, its drift within the bounds: an older release may have written down any number of names, and
+ * All of what is merged, its drift within the bounds: an older release may have listed any number of names, and
  * a snapshot repeats what the one before it says.
  */
 const withBoundDrift = (partitions: readonly PartitionEntry[]): PartitionEntry[] => {
@@ -41,7 +41,7 @@ const withBoundDrift = (partitions: readonly PartitionEntry[]): PartitionEntry[]
   return partitions.map((partition) => ({ ...partition, drift: budget.bound(partition.drift) }))
 }
 
-/** What a compaction merges for good: a compaction merged again has told of its own partitions before. */
+/** What a compaction merges for good: a compaction merged again has recorded its own partitions before. */
 const mergedOf = (base: Snapshot): PartitionEntry[] =>
   base.partitions.filter(({ source }) => source.kind !== 'compaction').map(mergedPartition)
 
@@ -85,7 +85,7 @@ export const compactedSnapshot = (
   }
 }
 
-/** One try on the newest snapshot; gives that one's number when another run was first. */
+/** One attempt on the newest snapshot; gives that one's number when another run was first. */
 const tryCommit = async (request: CompactCommitRequest, from: number): Promise<Snapshot | number> => {
   const { lease, partitions, runFiles, base } = request
   const { lake, run } = lease

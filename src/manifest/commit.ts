@@ -19,13 +19,13 @@ export interface CommitRequest extends CommitAttempts {
   readonly partitions: readonly PartitionEntry[]
   /** Files that belong to the run, not to one partition. They go in only together with a partition. */
   readonly runFiles: readonly FileEntry[]
-  /** Pulls that the run has done. They are committed also without a partition: "since last" goes on from them. */
+  /** Pulls that the run has done. They are committed also without a partition: "since last" continues from them. */
   readonly pulls?: readonly PullEntry[]
   /** Names in the drift of the snapshot that the contract does not know. @default 10,000 */
   readonly maxUnknownNames?: number | undefined
   /** Commits sources that the lake holds already once more. @default false */
   readonly again?: boolean
-  /** Called before each try with the snapshot it goes on from, `null` before the first; what it throws ends the commit. */
+  /** Called before each attempt with the snapshot it builds on, `null` before the first; what it throws ends the commit. */
   readonly beforeTry?: (newest: Snapshot | null) => Promise<void>
   readonly now: () => Date
 }
@@ -33,7 +33,7 @@ export interface CommitRequest extends CommitAttempts {
 /** `dropped`: partitions left out because the lake holds their source, or an earlier one of the run is equal. */
 export type CommitOutcome =
   | { readonly kind: 'committed'; readonly snapshot: Snapshot; readonly dropped: readonly PartitionEntry[] }
-  /** An earlier try had committed the run and then stopped. */
+  /** An earlier attempt had committed the run and then stopped. */
   | { readonly kind: 'already'; readonly snapshot: Snapshot; readonly dropped: readonly PartitionEntry[] }
   /** Every partition was dropped and there was no pull: no snapshot is made. */
   | { readonly kind: 'nothing'; readonly dropped: readonly PartitionEntry[] }
@@ -82,7 +82,7 @@ const droppedOf = (snapshot: Snapshot, { lease, partitions }: CommitRequest): re
   return partitions.filter(({ id }) => !shown.has(id))
 }
 
-/** One try on the newest snapshot; gives that one's number when another run was first. */
+/** One attempt on the newest snapshot; gives that one's number when another run was first. */
 const tryCommit = async (request: CommitRequest, base: number): Promise<CommitOutcome | number> => {
   const { lease, partitions, pulls = [], again = false } = request
   const { lake, run } = lease
@@ -112,7 +112,7 @@ const tryCommit = async (request: CommitRequest, base: number): Promise<CommitOu
 
 /**
  * Lists the files of a run in a new snapshot. Can be called again after a crash at any
- * point, and by several runs of one lake at once: a run that finds another was first goes on from there.
+ * point, and by several runs of one lake at once: a run that finds another was first builds on its snapshot.
  *
  * @throws {ToolkitError} `COMMIT_CONFLICT`, `RUN_NOT_FOUND`, `RUN_LIVE`, `RUN_NOT_RESUMABLE`,
  *   `SNAPSHOT_DAMAGED`, `DISK_FULL`, `WRITE_FAILED`

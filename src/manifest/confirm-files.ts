@@ -1,4 +1,4 @@
-/** What a sink has put into place, before a snapshot lists it: looked at, and brought to the disk. */
+/** Checks and syncs what a sink has published, before a snapshot lists it. */
 
 import { ToolkitError, writeError } from '../core/errors.ts'
 import type { FileEntry } from '../core/partition.ts'
@@ -16,7 +16,7 @@ const checkFile = async (storage: Storage, file: FileEntry): Promise<void> => {
 }
 
 /**
- * Sees that files stand in their places with their whole length, and brings their names to the disk.
+ * Checks that files are at their paths with their whole length, and syncs their names to the disk.
  *
  * @throws {ToolkitError} `RUN_NOT_RESUMABLE` when a file is missing or has another length, `DISK_FULL`,
  *   `WRITE_FAILED`

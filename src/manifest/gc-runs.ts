@@ -59,7 +59,7 @@ export const sortRuns = async (lake: string, judge: LivenessRule, dryRun: boolea
   return { dead, working }
 }
 
-/** Gives dead runs back when gc cannot go on. */
+/** Releases dead runs when gc fails. */
 export const releaseDeadRuns = async (runs: readonly DeadRun[]): Promise<void> => {
   for (const { lease } of runs) if (lease) await releaseRun(lease).catch(() => undefined)
 }
@@ -86,7 +86,7 @@ export const removeDeadRun = async (
   judge: LivenessRule,
 ): Promise<boolean> => {
   if (!lease) {
-    // Nobody can lease a run on a full disk, this one included: look again, then remove it in one step.
+    // Nobody can lease a run on a full disk, this one included: check again, then remove it in one step.
     const found = await runState(lake, run, judge)
     if (found?.state !== 'gone' || found.owner.number !== owner) return false
   }

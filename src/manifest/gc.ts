@@ -49,7 +49,7 @@ export interface GarbageRequest extends LivenessRule {
   readonly keep?: number | undefined
   /** Snapshots from this one on stay, whatever `keep` says: published tables show it. @default none */
   readonly keepFrom?: number | undefined
-  /** Changes nothing and tells what would be removed. @default false */
+  /** Changes nothing and reports what would be removed. @default false */
   readonly dryRun?: boolean
 }
 
@@ -57,7 +57,7 @@ export interface GarbageRequest extends LivenessRule {
 export interface Garbage {
   readonly runs: readonly string[]
   readonly snapshots: readonly number[]
-  /** Data files, and the serving copies and batch files of removed snapshots. */
+  /** Data files, and the serving indexes and batch files of removed snapshots. */
   readonly files: readonly string[]
   /** Unfinished writes of processes that are gone. */
   readonly leftovers: readonly string[]

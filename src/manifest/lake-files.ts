@@ -46,7 +46,7 @@ const runOf = (name: string): string | null => {
   return isRunId(run) ? run : null
 }
 
-/** Every file that a run put into a table. Folders that are not named like one are nobody's business. */
+/** Every file that a run put into a table. Folders that are not named like one are ignored. */
 export const listLoadFolders = async (lake: string): Promise<readonly LoadFolder[]> => {
   const storage = storageOf(lake)
   const loads: LoadFolder[] = []
@@ -82,7 +82,7 @@ export const listLocalFolders = async (lake: string): Promise<readonly LocalFold
   return folders
 }
 
-/** Folders that hold something made from a snapshot, and how they tell its number by a name. */
+/** Folders that hold something made from a snapshot, and how its number follows from a name. */
 const MADE_FROM_SNAPSHOTS = [
   { parent: SERVE_FOLDER, parse: parseServeName },
   { parent: BATCHES_FOLDER, parse: parseBatchesName },
@@ -94,7 +94,7 @@ export interface MadeFolder {
   readonly files: readonly Removable[]
 }
 
-/** Serving copies and folders of batch files, with the snapshots they were made from. */
+/** Serving indexes and folders of batch files, with the snapshots they were made from. */
 export const listMade = async (
   lake: string,
 ): Promise<readonly { readonly path: string; readonly snapshot: number }[]> => {
@@ -138,7 +138,7 @@ const foldersWithWrites = async (lake: string): Promise<readonly string[]> => {
 
 /**
  * Unfinished writes of processes that are gone, on this machine: temporary files in `_manifest`, beside the rates and in
- * the logs of published tables, folders in `_runs`, serving copies and batch files that were not finished.
+ * the logs of published tables, folders in `_runs`, serving indexes and batch files that were not finished.
  */
 export const listLeftovers = async (
   lake: string,

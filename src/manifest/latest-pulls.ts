@@ -51,7 +51,7 @@ export const differencesOf = (partitions: readonly PartitionEntry[]): readonly D
 const pullDifference = ({ run, content, announced, received }: PullEntry): Difference[] =>
   announced === received ? [] : [{ kind: 'pull', run, name: content, announced, received }]
 
-/** Differences that still say something: of a search pulled again only those of the newest pull. */
+/** Differences that still matter: of a search pulled again only those of the newest pull. */
 export const standingDifferences = (snapshot: Snapshot): readonly Difference[] => {
   const latest = latestPulls(snapshot)
   const replaced = new Set((snapshot.pulls ?? []).map(({ run }) => run))

@@ -1,6 +1,6 @@
 /**
  * The file of rates that a person loaded into a lake: CSV, and before it a line with the hash of all bytes behind it. A
- * cut leaves that line, so a shorter file is never taken for a whole one. Knows no rates.
+ * cut leaves that line, so a shorter file is never mistaken for a whole one. Knows no rates.
  */
 
 import { sha256Of } from '../support/hash.ts'

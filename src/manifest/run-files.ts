@@ -1,4 +1,4 @@
-/** Small files that a run writes once and goes on from after a crash: sealed, so that a changed byte is found. */
+/** Small files that a run writes once and resumes from after a crash: sealed, so that a changed byte is found. */
 
 import { ToolkitError, writeError } from '../core/errors.ts'
 import { runPath } from '../lake/lake/layout.ts'
@@ -27,7 +27,7 @@ export const createRunFile = async (
 }
 
 /**
- * What an earlier try of the run wrote; `undefined` where it came to nothing of it.
+ * What an earlier attempt of the run wrote; `undefined` where it wrote none.
  *
  * @throws {ToolkitError} RUN_NOT_RESUMABLE
  */

@@ -1,6 +1,6 @@
 /**
- * Who owns an unfinished run: `owner-1.json`, `owner-2.json`, … in its folder, each created exclusively; the
- * highest counts. Taking over is creating the next, so of two takers exactly one wins.
+ * The lease of an unfinished run: `owner-1.json`, `owner-2.json`, … in its folder, each created exclusively; the
+ * highest counts. Taking a lease over is creating the next file, so of two takers exactly one wins.
  */
 
 import { type Failure, failureOf, systemCode, ToolkitError, writeError } from '../core/errors.ts'
@@ -11,7 +11,7 @@ import { type Liveness, livenessOf, type ProcessIdentity, thisProcess } from '..
 import { seal, unseal } from '../support/sealed-text.ts'
 import { startHeartbeat, stopHeartbeat } from './heartbeat.ts'
 
-/** The right to work on a run. Whoever holds it may write its journal, commit and remove it. */
+/** The right to work on a run. Its holder may write the run's journal, commit and remove it. */
 export interface RunLease {
   readonly lake: string
   readonly run: string
@@ -20,14 +20,14 @@ export interface RunLease {
   readonly base: number
 }
 
-/** `unknown`: its process cannot be seen from here (another host) and its folder was touched lately. */
+/** `unknown`: its process cannot be seen from here (another host) and its folder was modified recently. */
 export type RunState = 'live' | 'gone' | 'unknown'
 
-/** How to judge a process that cannot be seen from here. */
+/** When a process that cannot be seen from here counts as gone. */
 export interface LivenessRule {
   readonly now: Date
   /**
-   * A run of another host counts as gone when nothing in its folder was touched for so long, in milliseconds.
+   * A run of another host counts as gone when nothing in its folder was modified for so long, in milliseconds.
    * @default 86_400_000 (a day: far above the time of any partition)
    */
   readonly remoteIdleMs?: number | undefined
@@ -67,7 +67,7 @@ const parseOwner = (number: number, text: Buffer): Owner => {
   return { number, base, process, released: 'process' in fields && fields.process === null, ...failure }
 }
 
-/** The text of an owner's file; without a process it says that the run is released, and why where that is told. */
+/** The text of an owner's file; without a process it says that the run is released, and why, where that is known. */
 export const ownerText = (base: number, process: ProcessIdentity | null, failure?: Failure): string =>
   `${seal(JSON.stringify({ base, process, ...(failure && { failure }) }))}\n`
 export const ownerName = (number: number): string => `owner-${number}.json`
@@ -84,7 +84,7 @@ const readOwner = async (lake: string, run: string): Promise<Owner | null> => {
     const text = await storage.read(`${runPath(run)}/${ownerName(number)}`)
     return text ? parseOwner(number, text) : unreadable
   } catch (error) {
-    // A bucket that does not answer says nothing of the owner.
+    // A bucket that does not answer proves nothing about the owner.
     if (error instanceof ToolkitError) throw error
     return unreadable
   }
@@ -137,7 +137,7 @@ const nextOwner = async (
       return { lake, run, number: number + 1, base }
     await storage.remove([path])
   } catch (error) {
-    // Removed in the midst of it, by gc or by the one who finished it.
+    // Removed meanwhile, by gc or by the one who finished it.
     if (error instanceof ToolkitError && systemCode(error.cause) === 'ENOENT') throw notFound(run)
     throw writeError(`Cannot write the owner of run "${run}"`, error)
   }
@@ -145,9 +145,9 @@ const nextOwner = async (
 }
 
 /**
- * Takes over a run whose process is gone.
+ * Takes over the lease of a run whose process is gone.
  *
- * @throws {ToolkitError} `RUN_NOT_FOUND`; `RUN_LIVE` when its process works, may work, or another taker was first
+ * @throws {ToolkitError} `RUN_NOT_FOUND`; `RUN_LIVE` when its process runs, may run, or another taker was first
  */
 export const leaseRun = async (
   lake: string,
@@ -161,8 +161,8 @@ export const leaseRun = async (
   const live = (why: string): ToolkitError =>
     new ToolkitError('RUN_LIVE', `Cannot take over run "${run}": ${why}`, { run })
   const who = owner.process ? `process ${owner.process.pid} on "${owner.process.host}"` : 'its owner'
-  if (state === 'live') throw live(`${who} is at work on it`)
-  if (state === 'unknown') throw live(`${who} cannot be seen from here and may be at work on it`)
+  if (state === 'live') throw live(`${who} is running it`)
+  if (state === 'unknown') throw live(`${who} cannot be seen from here and may be running it`)
   const lease = await nextOwner({ lake, run, number: owner.number, base: owner.base }, process)
   if (!lease) throw live('another process was first')
   startHeartbeat(lake, run, ownerName(lease.number), ownerText(lease.base, process))
@@ -170,9 +170,9 @@ export const leaseRun = async (
 }
 
 /**
- * Gives a run up so that any process may take it over at once. Does nothing when the run is gone or another's.
+ * Releases a lease so that any process may take the run over at once. Does nothing when the run is gone or another's.
  *
- * @param error why, where its work failed: `status` and `resume` tell it
+ * @param error why, where its work failed: `status` and `resume` report it
  */
 export const releaseRun = async (lease: RunLease, error?: unknown): Promise<void> => {
   await stopHeartbeat(lease.lake, lease.run)
@@ -186,7 +186,7 @@ export const assertOwner = async (lease: RunLease): Promise<void> => {
   const owner = await readOwner(lease.lake, lease.run)
   if (!owner) throw notFound(lease.run)
   if (owner.number !== lease.number)
-    throw new ToolkitError('RUN_LIVE', `Cannot go on with run "${lease.run}": another process took it over`, {
+    throw new ToolkitError('RUN_LIVE', `Cannot continue run "${lease.run}": another process took it over`, {
       run: lease.run,
     })
 }

@@ -30,7 +30,7 @@ export const PLAN_FILE = 'plan.json'
 
 export interface NewRun {
   readonly lake: string
-  /** Whatever the pipeline needs to go on later: command, options, sources. JSON, not empty. */
+  /** Whatever the pipeline needs to resume later: command, options, sources. JSON, not empty. */
   readonly plan: object
   readonly now: Date
   readonly random: RandomBytes
@@ -113,7 +113,7 @@ export interface RunSummary {
   readonly committed: number | null
   /** Finished partitions; 0 when the journal is damaged. */
   readonly partitions: number
-  /** Why it was given up, where its work failed; `final`: it can only fail again. */
+  /** Why it was released, where its work failed; `final`: it can only fail again. */
   readonly failure?: Failure & { readonly final: boolean }
 }
 
@@ -157,7 +157,7 @@ export const listRuns = async (lake: string, judge: LivenessRule): Promise<reado
 export const removeRunFolder = async (lake: string, run: string): Promise<void> => {
   await stopHeartbeat(lake, run)
   try {
-    // Where it goes piece by piece, the plan goes first: without it nobody goes on with the run.
+    // Where it goes piece by piece, the plan goes first: without it nobody resumes the run.
     await storageOf(lake).removeFolder(runPath(run), PLAN_FILE)
     await rm(inLake(lake, runPath(run)), { recursive: true, force: true })
   } catch (error) {
@@ -174,7 +174,7 @@ export const removeCommittedRun = async (lease: RunLease, snapshot: number): Pro
   await removeRun(lease)
 }
 
-/** Ends a run that one owns: after its commit, or to give up what it did. @throws as `assertOwner` */
+/** Ends a run that one owns: after its commit, or to discard what it did. @throws as `assertOwner` */
 export const removeRun = async (lease: RunLease): Promise<void> => {
   if (!(await storageOf(lease.lake).hasFolder(runPath(lease.run)))) return
   await assertOwner(lease)

@@ -18,7 +18,7 @@ export interface ManifestListing {
   readonly records: readonly number[]
   /** First snapshot that gc has left; 1 when it never removed one. */
   readonly oldest: number
-  /** All names that are none of these: unfinished writes and strangers. */
+  /** All names that are none of these: unfinished writes and unknown files. */
   readonly others: readonly string[]
 }
 
@@ -68,7 +68,7 @@ const readBytes = async (lake: string, number: number): Promise<Buffer> => {
   const bytes = await storageOf(lake)
     .read(snapshotPath(number))
     .catch((error: unknown) => {
-      // A bucket that does not answer says nothing of the snapshot.
+      // A bucket that does not answer proves nothing about the snapshot.
       throw error instanceof ToolkitError ? error : damaged(lake, number, 'it is not readable', error)
     })
   if (bytes === null) throw damaged(lake, number, 'it is missing')

@@ -1,4 +1,4 @@
-/** A snapshot in few numbers, for `status`. Pure. */
+/** A snapshot in a few numbers, for `status`. Pure. */
 
 import type { Content } from '../contract/objects.ts'
 import type { FileEntry, PartitionEntry, Snapshot } from '../core/partition.ts'

@@ -1,4 +1,4 @@
-/** Checks the folders that were made from snapshots, serving copies and batch files, against the lists in them. */
+/** Checks the folders that were made from snapshots, serving indexes and batch files, against the lists in them. */
 
 import { inLake } from '../lake/lake/layout.ts'
 import { checkNamedFile, LIST_FILE, type NamedFile, readFileList } from './file-list.ts'
@@ -34,7 +34,7 @@ export const madeFiles = async (lake: string, only: number | undefined): Promise
   return { files, problems, notes }
 }
 
-/** Whether a folder's list still says the same of a file: it may have been removed or made anew meanwhile. */
+/** Whether a folder's list still says the same of a file: it may have been removed or made again meanwhile. */
 const isListed = async (lake: string, { folder, file }: MadeFile): Promise<boolean> => {
   const list = await readFileList(inLake(lake, folder))
   return (

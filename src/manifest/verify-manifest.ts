@@ -53,7 +53,7 @@ const textProblem = (path: string, bytes: Buffer, expected: string, detail: stri
 }
 
 const chainProblem = (snapshot: Snapshot, number: number): string | null => {
-  if (snapshot.snapshot !== number) return `it says it is snapshot ${snapshot.snapshot}`
+  if (snapshot.snapshot !== number) return `its number is ${snapshot.snapshot}`
   const parent = number === 1 ? null : number - 1
   return snapshot.parent === parent ? null : `its parent is ${snapshot.parent}, expected ${parent}`
 }

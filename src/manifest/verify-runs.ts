@@ -1,4 +1,4 @@
-/** Checks what an unfinished run would go on from: its plan, owners, journal, staged files, and windows pulled so far. */
+/** Checks what an unfinished run would resume from: its plan, owners, journal, staged files, and windows pulled so far. */
 
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -83,7 +83,7 @@ export const verifyRuns = async (lake: string, judge: LivenessRule, findings: Fi
     const state = (await runState(lake, run, judge))?.state
     if (state === 'live') continue
     await checkSmallFiles(lake, run, findings)
-    // Whoever cannot be seen from here may be moving files just now.
+    // A process that cannot be seen from here may be moving files just now.
     if (state !== 'gone') continue
     await checkWindows(lake, run, findings)
     await checkJournal(lake, run, findings)

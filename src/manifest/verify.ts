@@ -39,7 +39,7 @@ export interface Verification {
   readonly files: number
   readonly bytes: number
   readonly rows: number
-  /** Files of serving copies and batch files. */
+  /** Files of serving indexes and batch files. */
   readonly madeFiles: number
   /** By path. */
   readonly problems: readonly Problem[]
@@ -69,7 +69,7 @@ const strayNotes = async (lake: string, listed: ReadonlyMap<string, FileEntry>):
   const runs = new Set(await listRunIds(lake))
   const stray = loads.filter(({ run }) => !runs.has(run)).flatMap(({ files }) => files)
   return [
-    ...[...runs].map((run) => `run "${run}" is not finished: it is at work, or waits for resume or gc`),
+    ...[...runs].map((run) => `run "${run}" is not finished: it is running, or waits for resume or gc`),
     ...stray
       .filter(({ path }) => !listed.has(path))
       .map(({ path }) => `"${path}" is in no snapshot: a dead run left it, gc removes it`),
@@ -119,8 +119,8 @@ const checkFiles = async (
 
 /**
  * Checks every snapshot (own hash, form, number, parent, record of its commit, sums) and every file that one
- * lists (there, readable, length, SHA-256, rows); serving copies and batch files by the lists in them; without a number
- * also what unfinished runs would go on from, the rates, and what is published. Reads only; may run beside loads and gc.
+ * lists (there, readable, length, SHA-256, rows); serving indexes and batch files by the lists in them; without a number
+ * also what unfinished runs would resume from, the rates, and what is published. Reads only; may run beside loads and gc.
  *
  * @throws {ToolkitError} `LAKE_NOT_FOUND`, `SNAPSHOT_NOT_FOUND`, `LAKE_NEWER`; damage is never thrown but returned
  */
@@ -140,7 +140,7 @@ export const verifyLake = async (request: VerifyRequest): Promise<Verification> 
   const made = await madeFiles(lake, snapshot)
   findings.problems.push(...made.problems, ...(await checkFiles(request, files, made.files)))
   findings.notes.push(...made.notes)
-  // Old snapshots may have been removed meanwhile, and files with them: what is kept now counts.
+  // Old snapshots may have been removed meanwhile, and files with them: what is kept now is checked.
   if ((await listManifest(lake)).oldest !== listing.oldest) return verifyLake(request)
   signal?.throwIfAborted()
   if (snapshot === undefined) {

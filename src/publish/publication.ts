@@ -34,12 +34,12 @@ export interface TablePublication {
   readonly shown: () => ShownSnapshot | null
   /**
    * Makes the published table hold what a snapshot says, in one step that readers see all of or nothing; `null` where
-   * it does already, or another publisher has gone further meanwhile.
+   * it does already, or another publisher is ahead meanwhile.
    *
    * @throws {ToolkitError} `PUBLISH_CONFLICT` when someone else changed the published table
    */
   readonly publish: (snapshot: Snapshot) => Promise<TableChange | null>
-  /** Whether the table is published anew because the lake was moved: what was published names another place. */
+  /** Whether the table is published again because the lake was moved: what was published names another place. */
   readonly moved?: boolean
 }
 

@@ -3,7 +3,7 @@
 import type { FileEntry, Snapshot } from '../core/partition.ts'
 import { TABLES, type Table } from '../lake/tables/tables.ts'
 
-/** A Parquet file of a table as others see it: `load` is the run, `version` tells which rows are current. */
+/** A Parquet file of a table as others see it: `load` is the run, `version` shows which rows are current. */
 export interface TableFile extends FileEntry {
   /** Path below the table's folder, with `/`: `load=<run>/<partition>.parquet`. */
   readonly name: string

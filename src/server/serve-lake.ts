@@ -36,10 +36,10 @@ export interface ServeLakeRequest {
   readonly threads?: number | undefined
   readonly faults?: readonly FaultRule[]
   readonly http: ServerOptions
-  /** Stops the making of a serving copy. */
+  /** Stops the making of a serving index. */
   readonly signal?: AbortSignal | undefined
   readonly onProgress?: ((progress: CopyProgress) => void) | undefined
-  /** Told why the serving copy in the lake cannot be used, before it is made anew. */
+  /** Told why the serving index in the lake cannot be used, before it is made again. */
   readonly onUnusable?: ((reason: Error) => void) | undefined
 }
 
@@ -107,7 +107,7 @@ const openOver = async (copy: ServingCopy, request: ServeLakeRequest): Promise<R
 }
 
 /**
- * Opens the snapshot's serving copy, which is made first where there is none, and listens.
+ * Opens the snapshot's serving index, which is made first where there is none, and listens.
  *
  * @throws {ToolkitError} what opening the copy and reading the rates throws; LISTEN_FAILED
  */

@@ -26,7 +26,7 @@ const quoted = (text: string): string =>
 const neutralised = (text: string): string =>
   `CASE WHEN regexp_matches(${text}, ${literal(FORMULA)}) THEN '''' || ${text} ELSE ${text} END`
 
-// Most texts are plain: one look tells them, and DuckDB takes it once for each entry of a dictionary.
+// Most texts are plain: one match finds them, and DuckDB takes it once for each entry of a dictionary.
 const textCell = (text: string, neutral: boolean): string => {
   const plain = `[^${neutral ? `'${STARTS}` : ''}",\\r\\n][^",\\r\\n]*`
   const other = quoted(neutral ? neutralised(text) : text)

@@ -29,7 +29,7 @@ export const csvRelation = async (
   rows: TableRows,
   { neutralise = true }: CsvOptions = {},
 ): Promise<TableRows> => {
-  // Names that occur twice in a statement are told apart only by one around it.
+  // Names that occur twice in a statement are distinguished only by one around it.
   const relation = rows.select((from) => `SELECT * FROM ${from}`)
   const columns = await relation.columns()
   const header = ident(`${csvHeader(columns, neutralise)}\r`)

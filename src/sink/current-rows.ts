@@ -2,7 +2,7 @@
  * What sinks that load a database have in common: the order of tables, which rows a run supersedes, comments.
  * The SQL is such that DuckDB and PostgreSQL both take it.
  *
- * Of a record that several partitions of a run hold, the rows of the last one count. A database that has rows of
+ * Of a record that several partitions of a run hold, the rows of the last one are loaded. A database that has rows of
  * the record already loses them, in all tables of the record's content: what a later version leaves out is gone.
  */
 
@@ -64,17 +64,17 @@ export const keyedTable = (name: string, columns: readonly string[]): Table | un
   return table?.key.every((column) => columns.includes(column)) ? table : undefined
 }
 
-/** A content of records that a commit brings rows of. */
+/** A content of records that a commit loads rows of. */
 export interface IncomingContent {
   readonly content: string
-  /** Staged tables that tell which records are brought: the one with a row a record, where it is staged. */
+  /** Staged tables that show which records are loaded: the one with a row a record, where it is staged. */
   readonly recordTables: readonly Table[]
   /** Tables that lose the rows which these records have there. */
   readonly affectedTables: readonly Table[]
 }
 
 /**
- * The records that staged tables bring, by content. A commit without the table that has a row a record (an export of
+ * The records that staged tables load, by content. A commit without the table that has a row a record (an export of
  * figures alone) says nothing of the content's other tables: they keep what they have.
  */
 export const incomingContents = (staged: readonly Table[]): readonly IncomingContent[] => {
@@ -89,7 +89,7 @@ export const incomingContents = (staged: readonly Table[]): readonly IncomingCon
 }
 
 /**
- * The version that counts of each record brought: `owner`, `version`.
+ * The current version of each record loaded: `owner`, `version`.
  *
  * @param rowsOf a table's staged rows, with their `version`, as an item of FROM
  */
@@ -103,11 +103,11 @@ export const newestVersions = (
   return `SELECT owner, max(version) AS version FROM (${brought.join(' UNION ALL ')}) AS b GROUP BY owner`
 }
 
-/** Removes the rows of the records brought. @param newest name of a table made from `newestVersions` */
+/** Removes the rows of the records loaded. @param newest name of a table made from `newestVersions` */
 export const deleteSuperseded = (table: Table, target: string, newest: string): string =>
   `DELETE FROM ${target} WHERE ${ident(table.owner ?? '')} IN (SELECT owner FROM ${newest})`
 
-/** The rows that count, of those staged. @param columns of the staged rows, without `version` */
+/** The current rows, of those staged. @param columns of the staged rows, without `version` */
 export const selectNewest = (
   table: Table,
   columns: readonly string[],
@@ -117,7 +117,7 @@ export const selectNewest = (
   `SELECT ${columns.map((name) => `r.${ident(name)}`).join(', ')} FROM ${rows} AS r
 JOIN ${newest} AS n ON n.owner = r.${ident(table.owner ?? '')} AND n.version = r.version`
 
-/** Of a table without records (a dictionary): removes the rows whose keys are brought. */
+/** Of a table without records (a dictionary): removes the rows whose keys are loaded. */
 export const deleteKeys = ({ key }: Table, target: string, rows: string): string => {
   const names = key.map(ident).join(', ')
   return `DELETE FROM ${target} WHERE (${names}) IN (SELECT ${names} FROM ${rows} AS r)`

@@ -75,7 +75,7 @@ export const loadRun = async (session: Session, run: RunToLoad): Promise<void> =
   if ((await loadedRuns(session)).has(run.run)) return
   await session.run('BEGIN')
   await stoppable(session, run.signal, () => loadTables(session, run))
-  // Stopped in its midst, nobody could tell whether the run is loaded.
+  // Stopped halfway through, it would be unknown whether the run is loaded.
   await session.run('COMMIT')
 }
 
@@ -109,7 +109,7 @@ const prepare = async (session: Session, run: RunToLoad, table: StagedTable): Pr
   const declared = keyedTable(table.name, columns)
   const present = await columnsOfTarget(session, table.name)
   const loading = { name: table.name, target: targetOf(table.name), declared, columns, rows }
-  // The answer of a query may have other columns each time: its table is made anew.
+  // The answer of a query may have other columns each time: its table is made again.
   const fresh = declared === undefined || present.length === 0
   if (fresh) await createTable(session, loading, staged)
   else await addColumns(session, loading, staged, present)
@@ -127,7 +127,7 @@ const columnList = (
 
 /**
  * A key of its own only for tables with a row a record: DuckDB holds the index of a key in memory (of `financials`
- * with five columns about 50 bytes a row). Of others the comment tells the key, and each load counts it.
+ * with five columns about 50 bytes a row). Of others the comment states the key, and each load checks it.
  */
 const hasIndex = ({ key }: Table): boolean => key.length === 1
 

@@ -72,15 +72,13 @@ const attachError = ({ file, action }: DatabaseWork, error: unknown): ToolkitErr
   return new ToolkitError('TARGET_REFUSED', `${start}: ${reason.replace(/\.$/, '')}`, {}, error)
 }
 
-/** DuckDB's messages quote the data they stumble over: only the kind of the error is told. */
+/** DuckDB's messages quote the data they stumble over: only the kind of the error is reported. */
 const useError = ({ file, action }: DatabaseWork, error: unknown): ToolkitError => {
   if (error instanceof ToolkitError) return error
   const message = messageOf(error)
   const start = `Cannot ${action} in DuckDB file "${file}"`
   if (/no space left on device|not enough disk space/i.test(message)) return writeError(start, error)
   const kind = /^([A-Z][A-Za-z-]*(?: [A-Za-z-]+)* Error): /.exec(message)?.[1] ?? 'an error'
-  const reason = kind.startsWith('Out of Memory')
-    ? 'the memory given is too little'
-    : `DuckDB gave up with "${kind}"`
+  const reason = kind.startsWith('Out of Memory') ? 'out of memory' : `DuckDB gave up with "${kind}"`
   return new ToolkitError('TARGET_FAILED', `${start}: ${reason}`, {}, error)
 }

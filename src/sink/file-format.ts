@@ -17,7 +17,7 @@ export interface FormatOptions {
 
 export interface StreamOptions extends FormatOptions {
   readonly signal?: AbortSignal | undefined
-  /** Told of rows and bytes written so far. */
+  /** Called with the rows and bytes written so far. */
   readonly onProgress: (rows: number, bytes: number) => void
 }
 

@@ -81,7 +81,7 @@ const openFileRun = (
   const staging = inLake(directory, stagingPath(run))
   const staged = (table: string, file: string): string => join(staging, table, file)
 
-  /** Staged files where they are, others where they were put meanwhile: a commit may have been cut off in its midst. */
+  /** Staged files where they are, others at their final paths: a commit may have been interrupted halfway through. */
   const stagedRows = async (
     files: readonly FileEntry[],
     read: NonNullable<FileSinkOptions['readFiles']>,

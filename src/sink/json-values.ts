@@ -12,7 +12,7 @@ export const instant = (value: string, zone: 'Z' | ''): string =>
 /** A value of DuckDB's type as JSON has it: instants as ISO 8601, numbers that are not finite as null. */
 export const jsonValue = (value: string, type: string): string => asJson(value, parseColumnType(type), 0)
 
-/** @param depth of lists around the value, to tell the names of their elements apart */
+/** @param depth of lists around the value, to keep the names of their elements distinct */
 const asJson = (value: string, type: ColumnTypeTree, depth: number): string => {
   switch (type.kind) {
     case 'list': {

@@ -24,7 +24,7 @@ interface LocalFile {
 
 export type LocalSource = LocalFile | { readonly kind: 'stdin'; readonly name: 'stdin' }
 
-/** An error of the file system as one of ours. */
+/** An error of the file system as a `ToolkitError`. */
 export const sourceError = (action: string, name: string, error: unknown): ToolkitError => {
   if (error instanceof ToolkitError) return error
   const reason = error instanceof Error ? error.message : String(error)

@@ -22,11 +22,11 @@ import { cacheBytes, makeRoom, makeWorkFolder } from './work-folder.ts'
 
 const FILES_AT_ONCE = 8
 const LOOKS_AT_ONCE = 32
-/** Twice fetched and twice wrong: the object itself is, not the way to here. */
+/** Fetched twice and wrong twice: the object itself is damaged, not the transfer. */
 const HASH_ATTEMPTS = 2
 /** How old a copy's mark of use may be before it is renewed. */
 const MARK_MS = 5 * 60_000
-/** How often what another process removed meanwhile is fetched again. */
+/** Retries for copies that another process removed meanwhile. */
 const PASSES = 3
 
 /** Keeps copies of objects in a folder. */
@@ -72,7 +72,7 @@ const save = async (
   mostBytes: number,
   onBytes?: (bytes: number) => void,
 ): Promise<{ readonly bytes: number; readonly sha256: string }> => {
-  // Failures of this disk are final, those of the connection are not: they must be told apart.
+  // Failures of this disk are final, those of the connection are not: they must be distinguished.
   const disk = async <T>(work: Promise<T>): Promise<T> => {
     try {
       return await work
@@ -139,7 +139,7 @@ const bring = async (
   }
 }
 
-/** Adds up how far each of some files is; one that is tried again begins at 0. */
+/** Adds up how far each of some files is; a retried one begins at 0. */
 const progressOf = (missing: readonly FileFacts[], onProgress: FetchOptions['onProgress']) => {
   const came = new Map<string, number>()
   const bytesTotal = missing.reduce((sum, { bytes }) => sum + bytes, 0)
@@ -179,7 +179,7 @@ export const copiesOf = (store: ObjectStore, folder: string): Copies => {
     return files.filter((_, at) => !has[at])
   }
 
-  /** Brings what is missing, and again what vanished meanwhile. @returns whether something was brought */
+  /** Fetches what is missing, and again what vanished meanwhile. @returns whether something was fetched */
   const bringMissing = async (
     files: readonly FileFacts[],
     makeSpace: () => Promise<void>,
@@ -214,9 +214,9 @@ export const copiesOf = (store: ObjectStore, folder: string): Copies => {
     }
   }
 
-  /** Brings what is missing, and anew what is no longer what was brought: the object is what counts. */
+  /** Fetches what is missing, and what changed since it was fetched: the object takes precedence. */
   const bringChecked: typeof bringMissing = async (files, makeSpace, options) => {
-    // A copy that was brought just now need not be hashed once more.
+    // A copy that was just fetched need not be hashed again.
     const known = options.known ?? filesOfThisWork()
     const brought = await bringMissing(files, makeSpace, { ...options, known })
     const misfits = await findMisfits(files, placeOf, { ...options, known })

@@ -51,9 +51,9 @@ export const bucketStorage = (address: string, store: ObjectStore): Storage => {
   const upload = async (from: string, to: FileFacts): Promise<void> => {
     const name = nameOf(store, to.path)
     if ((await statPath(from)) === null) {
-      // A run that goes on after a crash between the upload and the end of the staged file.
-      const kept = await copies.examine(to.path, {}, async ({ bytes, sha256 }) => ({ bytes, sha256 }))
-      if (kept?.bytes === to.bytes && kept.sha256 === to.sha256) return
+      // A run that resumes after a crash between the upload and the removal of the staged file.
+      const stored = await copies.examine(to.path, {}, async ({ bytes, sha256 }) => ({ bytes, sha256 }))
+      if (stored?.bytes === to.bytes && stored.sha256 === to.sha256) return
       throw new ToolkitError('WRITE_FAILED', `Cannot store "${name}": the staged file "${from}" is missing`)
     }
     await store.putFile(from, to)
@@ -86,7 +86,7 @@ export const bucketStorage = (address: string, store: ObjectStore): Storage => {
     read: (path) => readWhole(store, path),
     create: (path, data) => store.putIfAbsent(path, bytesOf(data)),
     createFolder: async (folder, files) => {
-      // Whoever creates the first one goes on; it is gone before the others when the folder is removed.
+      // Whoever creates the first file creates the rest; it is removed before the others.
       for (const [name, text] of files)
         if (!(await store.putIfAbsent(`${folder}/${name}`, bytesOf(text)))) return false
       return true
@@ -114,7 +114,7 @@ export const bucketStorage = (address: string, store: ObjectStore): Storage => {
         if ((await store.head(to)) === null)
           throw new ToolkitError(
             'STORAGE_FAILED',
-            `Cannot place "${nameOf(store, to)}": it is not in the bucket`,
+            `Cannot publish "${nameOf(store, to)}": it is not in the bucket`,
             {
               path: to,
             },

@@ -37,7 +37,7 @@ const markOf = ({ size, dev, ino, mtimeNs, ctimeNs }: BigIntStats): FileMark => 
   changed: String(ctimeNs),
 })
 
-/** The mark of a file; `null` where there is none. @throws the system's error when it cannot be looked at */
+/** The mark of a file; `null` where there is none. @throws the system's error of `stat` */
 export const readMark = async (path: string): Promise<FileMark | null> => {
   try {
     const found = await stat(path, { bigint: true })

@@ -1,6 +1,6 @@
 /**
- * Which files of lakes this machine has hashed before, in a folder of its user. A file there that is damaged, foreign or
- * missing only means that files are hashed again; of two processes that write at once the last one counts.
+ * Which files of lakes this machine has hashed before, in a folder of its user. A file there that is damaged, unknown or
+ * missing only means that files are hashed again; of two processes that write at once the last one wins.
  */
 
 import { chmod, mkdir, open, readdir, readFile, rename, rm, stat, utimes } from 'node:fs/promises'

@@ -10,7 +10,7 @@ import type { FileFacts, StoredFile } from './storage.ts'
 export interface StoreAddress {
   /** For other tools and messages, without a slash at its end: `s3://bucket/prefix`. */
   readonly uri: string
-  /** Tells apart stores of one name: the endpoint, or the profile that names it. */
+  /** Distinguishes stores of one name: the endpoint, or the profile that names it. */
   readonly source: string
 }
 

@@ -12,10 +12,10 @@ const OBJECT_STORES: Readonly<Record<string, (address: string) => ObjectStore>> 
 
 const SCHEME = /^([a-z][a-z0-9+.-]+):(\/\/?)/i
 
-/** Opens a storage anew, as another process would. @throws {ToolkitError} `USAGE` */
+/** Opens a storage without what this process knows of it, as another process would. @throws {ToolkitError} `USAGE` */
 export const openStorage = (address: string): Storage => {
   const [, scheme = '', slashes] = SCHEME.exec(address.toLowerCase()) ?? []
-  // With one slash too: `s3:/bucket` is a slip, no folder.
+  // With one slash too: `s3:/bucket` is a typo, no folder.
   if (Object.hasOwn(OBJECT_STORES, scheme)) {
     const openStore = OBJECT_STORES[scheme]
     if (openStore) return bucketStorage(address, openStore(address))

@@ -1,4 +1,4 @@
-/** Reads objects to their end: what breaks off is begun again, which the clients of object storages do not do. */
+/** Reads objects to their end: a broken read is retried from the start, which the clients of object storages do not do. */
 
 import { buffer } from 'node:stream/consumers'
 import { ToolkitError } from '../core/errors.ts'

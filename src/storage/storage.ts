@@ -41,7 +41,7 @@ export interface LineLog {
   readonly close: () => Promise<void>
 }
 
-/** A file of this machine as the system tells it: another one while any of this differs. */
+/** What identifies a file of this machine: it is another file where any of this differs. */
 export interface FileMark {
   readonly bytes: number
   readonly inode: string
@@ -71,7 +71,7 @@ export interface FetchOptions {
   readonly signal?: AbortSignal | undefined
   /** Files that need not be hashed again; `all`: only lengths are compared. @default none */
   readonly known?: KnownFiles | 'all' | undefined
-  /** Told whenever bytes came, and of each file that is whole. */
+  /** Called whenever bytes arrive, and for each file that is complete. */
   readonly onProgress?: ((progress: FetchProgress) => void) | undefined
 }
 
@@ -83,7 +83,7 @@ export interface ExamineOptions {
 
 /**
  * Errors are `ToolkitError`s: `DISK_FULL`, `WRITE_FAILED`, and of a bucket `STORAGE_REFUSED` (credentials, rights,
- * no such bucket) and `STORAGE_FAILED` (not reached, or failing in spite of trying again).
+ * no such bucket) and `STORAGE_FAILED` (not reached, or failing in spite of retries).
  */
 export interface Storage {
   /** As a person gives it: `./lake`, `s3://bucket/prefix`. */
@@ -120,7 +120,7 @@ export interface Storage {
    */
   readonly create: (path: string, data: string | Uint8Array) => Promise<boolean>
   /**
-   * Creates a folder with small files (name → text) if there is none: at once for whoever looks, or one after the
+   * Creates a folder with small files (name → text) if there is none: atomically, or one after the
    * other in the order given, so that the last one says that it is whole.
    *
    * @returns whether it was created by this call
@@ -131,21 +131,21 @@ export interface Storage {
   /** Removes files; such as are gone already are fine. Folders left empty go too. */
   readonly remove: (paths: readonly string[]) => Promise<void>
   /**
-   * Removes a folder and all below it: to whoever looks it is gone at once, or file by file, of these the one named
+   * Removes a folder and all below it: atomically, or file by file, of these the one named
    * `first` before all others.
    */
   readonly removeFolder: (folder: string, first?: string) => Promise<void>
 
   /**
-   * Makes sure that a staged file survives this process. A folder leaves it in staging, where it is durable; a bucket
-   * takes it to its place (where nobody looks before a snapshot lists it) and frees the local disk.
+   * Makes a staged file durable, so that it survives this process. A folder leaves it in staging; a bucket
+   * takes it to its path (which nobody reads before a snapshot lists it) and frees the local disk.
    */
   readonly stage: (from: string, to: FileFacts) => Promise<void>
-  /** Whether a staged file still is what was kept, where it was staged or in its place already. */
+  /** Whether a staged file is unchanged, in staging or at its path already. */
   readonly isStaged: (from: string, to: FileFacts, signal?: AbortSignal) => Promise<boolean>
-  /** Puts what was kept into its place. May be called again after a crash in its midst. */
+  /** Moves staged files to their paths. May be called again after a crash halfway through. */
   readonly publish: (placements: readonly StagedPlacement[]) => Promise<void>
-  /** Brings the names of files that stand in their places to the disk, before something refers to them. */
+  /** Syncs the names of published files to the disk, before something refers to them. */
   readonly sync: (paths: readonly string[]) => Promise<void>
 
   /**

@@ -11,7 +11,7 @@ import { workBase } from '../support/work-base.ts'
 import type { StoreAddress } from './object-store.ts'
 
 /**
- * The work folder of a lake on this machine, below `FIRMLAKE_WORK_DIR` or the user's cache folder. Its name tells the
+ * The work folder of a lake on this machine, below `FIRMLAKE_WORK_DIR` or the user's cache folder. Its name shows the
  * bucket; its hash keeps apart buckets of one name at two endpoints.
  */
 export const workFolder = ({ uri, source }: StoreAddress, env: NodeJS.ProcessEnv): string => {
@@ -23,7 +23,7 @@ export const workFolder = ({ uri, source }: StoreAddress, env: NodeJS.ProcessEnv
   return resolve(workBase(env), name)
 }
 
-/** Whoever fetched a file opens it within this time; until then nobody removes it. */
+/** A fetched file is opened within this time; until then nobody removes it. */
 const IN_USE_MS = 60 * 60_000
 const DEFAULT_CACHE_BYTES = 20e9
 
@@ -86,7 +86,7 @@ export const makeRoom = async (
   for (const copy of copies.toSorted((a, b) => a.changedMs - b.changedMs)) {
     if (bytes <= mostBytes) return
     if (pinned.has(copy.path)) continue
-    // Looked at again: another process may have asked for it since.
+    // Checked again: another process may have asked for it since.
     const usedMs = (await statPath(copy.path))?.changedMs ?? 0
     if (!diskIsFull && now - usedMs < IN_USE_MS) continue
     await rm(copy.path, { force: true })

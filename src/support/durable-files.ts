@@ -47,7 +47,7 @@ export const makeFolder = async (path: string, options?: FolderOptions): Promise
 }
 
 /**
- * Takes away a file or folder that nobody needs any more. What cannot be removed stays for those who clear away after
+ * Removes a file or folder that is no longer needed. What cannot be removed stays for the cleanup after
  * dead processes: it must neither hide the error that came before nor spoil what was done.
  */
 export const discard = (path: string): Promise<void> =>
@@ -136,7 +136,7 @@ export class EarlySync {
     this.#handle = handle
   }
 
-  /** Told of bytes that were written. Waits for nothing. */
+  /** Called with the bytes that were written. Does not wait. */
   wrote(bytes: number): void {
     this.#unsynced += bytes
     if (this.#unsynced < SYNC_EVERY_BYTES || this.#running) return
@@ -146,7 +146,7 @@ export class EarlySync {
         this.#running = undefined
       },
       (error: unknown) => {
-        // A system may tell of a failed sync once and never again, so the last one cannot be relied on to say it.
+        // A system may report a failed sync once and never again, so the last sync cannot be relied on to report it.
         this.#failure ??= error
         this.#running = undefined
       },

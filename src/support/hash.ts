@@ -5,7 +5,7 @@ import { createReadStream } from 'node:fs'
 import { type FileHandle, open, readFile } from 'node:fs/promises'
 import { crc32 } from 'node:zlib'
 
-/** What one pass over a file tells. */
+/** The result of one pass over a file. */
 export interface FileHash {
   readonly bytes: number
   /** In hex, lower case. */
@@ -31,7 +31,7 @@ const newlinesIn = (chunk: Buffer): number => {
 
 export interface HashOptions {
   readonly signal?: AbortSignal | undefined
-  /** Told how many bytes came. */
+  /** Called with the number of bytes read. */
   readonly onBytes?: ((bytes: number) => void) | undefined
 }
 

@@ -123,7 +123,7 @@ export const shapeOf = <T extends object>(fields: FieldForms<T>): Form<T> => {
   }
 }
 
-/** An object with these fields and no others: a person writes it, and a slip is to show. */
+/** An object with these fields and no others: a person writes it, and a typo is to show. */
 export const strictObject =
   <F extends Fields>(fields: F): Form<ObjectOf<F>> =>
   (value, place) => {

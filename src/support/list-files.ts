@@ -1,4 +1,4 @@
-/** What stands in a folder, where things may vanish while one looks. */
+/** Lists folders whose entries may vanish meanwhile. */
 
 import type { Dirent } from 'node:fs'
 import { lstat, readdir } from 'node:fs/promises'

@@ -13,7 +13,7 @@ export interface ProcessIdentity {
   /** The pid namespace: two containers of one host may both have a pid 7. */
   readonly namespace: string
   readonly pid: number
-  /** Start of the process in clock ticks since boot; tells a reused pid from the first one. */
+  /** Start of the process in clock ticks since boot; distinguishes a reused pid from the first one. */
   readonly started: string
 }
 
@@ -92,7 +92,7 @@ export const temporaryName = (identity: ProcessIdentity = thisProcess()): string
 
 const TEMPORARY = /^\.tmp-([0-9a-f]{8})-([0-9a-f]{8})-([0-9a-f]{8})-(\d+)-(\d+)-\d+-\d+$/
 
-/** Whether the process that made a temporary name runs; `null` when the name is none of ours. */
+/** Whether the process that made a temporary name runs; `null` when the name is not one of ours. */
 export const temporaryLiveness = (name: string, here: ProcessIdentity = thisProcess()): Liveness | null => {
   const match = TEMPORARY.exec(name)
   if (!match) return null

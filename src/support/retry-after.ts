@@ -1,6 +1,6 @@
 /** `Retry-After`: seconds, or an HTTP date. */
 
-/** `Sun, 06 Nov 1994 08:49:37 GMT`; the two obsolete forms are taken too, as RFC 9110 wants. */
+/** `Sun, 06 Nov 1994 08:49:37 GMT`; the two obsolete forms are taken too, as RFC 9110 requires. */
 const HTTP_DATE = /^(?:Mon|Tues?|Wed(?:nes)?|Thu(?:rs)?|Fri|Sat(?:ur)?|Sun)(?:day)?,? [\w :-]+$/
 
 const parseHttpDate = (text: string): number | undefined => {

@@ -14,14 +14,14 @@ export const shiftDecimal = (decimal: string, power: number): number => {
 }
 
 /** Up to here decimals have at most 15 digits, and no other one so short is read as the same double. */
-const SURE_DIGITS = 1e15
+const EXACT_DIGITS = 1e15
 
 /** The double nearest to the shortest decimal of a number times a power of ten from 0 to 9. */
 export const shiftNumber = (value: number, power: number): number => {
   const factor = 10 ** power
   const whole = Math.round(value * factor)
   // The quotient of two whole numbers is the double nearest to it: where that is the number, `whole` is the product.
-  return Math.abs(whole) <= SURE_DIGITS && whole / factor === value
+  return Math.abs(whole) <= EXACT_DIGITS && whole / factor === value
     ? whole
     : shiftDecimal(String(value), power)
 }

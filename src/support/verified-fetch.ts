@@ -17,7 +17,7 @@ export interface VerifiedRequest {
 /** Statuses whose answers have no body, which a `Response` insists on. */
 const WITHOUT_BODY: ReadonlySet<number> = new Set([204, 205, 304])
 
-/** Rejects with the system's own errors; {@link isCertificateError} tells those of certificates. */
+/** Rejects with the system's own errors; {@link isCertificateError} recognises those of certificates. */
 export const verifiedFetch = async (address: string | URL, init: VerifiedRequest): Promise<Response> => {
   const url = new URL(address)
   const { promise, resolve, reject } = Promise.withResolvers<Response>()
@@ -50,5 +50,5 @@ export const verifiedFetch = async (address: string | URL, init: VerifiedRequest
 
 const CERTIFICATE = /^(?:CERT_|ERR_TLS_CERT|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO_|HOSTNAME_MISMATCH|INVALID_CA)/
 
-/** Whether a system's code says that TLS verification failed: another try meets it again. */
+/** Whether a system's code says that TLS verification failed: a retry fails the same way. */
 export const isCertificateError = (code: string | undefined): boolean => CERTIFICATE.test(code ?? '')

@@ -17,7 +17,7 @@ test('convert --skip-bad-files ends with 6 and names what it left out, for peopl
   expect(resumed.code).toBe(6)
   expect(resumed.stdout).toContain('3 lines: 3 records')
   expect(resumed.stdout).toContain(`${bad}: DECODE_TRUNCATED: `)
-  expect(resumed.stderr).toContain('warning: 1 bad file left out')
+  expect(resumed.stderr).toContain('warning: 1 bad file skipped')
 
   const again = await cli(['convert', good, bad, '--lake', lake, '--skip-bad-files', '--json'])
   expect(again.code).toBe(6)

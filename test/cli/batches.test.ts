@@ -194,7 +194,7 @@ test('batches pull names and skips a file whose id holds half a character, and l
     environment(service),
   )
   expect(code).toBe(0)
-  expect(stderr).toContain('batch file "b-\\ud800.jsonl.br" is left out')
+  expect(stderr).toContain('batch file "b-\\ud800.jsonl.br" is skipped')
   const reason = expect.stringContaining('half a character')
   const skipped = [{ source: 'b-\\ud800.jsonl.br', reason }]
   expect(JSON.parse(stdout)).toMatchObject({ snapshot: 1, records: 5, skipped })

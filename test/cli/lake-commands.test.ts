@@ -151,7 +151,7 @@ test('gc tells what it would remove, and removes it', async () => {
 
 test('resume with nothing to resume says so', async () => {
   const { code, stdout } = await cli(['resume', '--lake', lake])
-  expect([code, stdout]).toEqual([0, 'Nothing to resume: no run was cut off.\n'])
+  expect([code, stdout]).toEqual([0, 'Nothing to resume: no run was interrupted.\n'])
   const named = await cli(['resume', '20200101T000000000Z-000000', '--lake', lake, '--json'])
   expect([named.code, errorCode(named)]).toEqual([1, 'RUN_NOT_FOUND'])
 })

@@ -146,7 +146,7 @@ describe('query', () => {
     expect(code).toBe(0)
     expect(stdout).toMatch(/^companies: 600 rows in all versions, each/m)
     expect(stdout).toMatch(/employees +DOUBLE +persons +Headcount\./)
-    expect(stdout).toContain('how many rows are current tells a query')
+    expect(stdout).toContain('to count the current rows')
     const first = await query(['--snapshot', '1'])
     expect(first.stdout).toMatch(/^companies: 300 rows, each/m)
     expect(first.stdout).not.toContain('how many rows are current')

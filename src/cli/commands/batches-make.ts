@@ -78,7 +78,7 @@ const runMake = async (
       copy,
       companiesPerFile,
       signal,
-      onDamaged: (reason) => note(`${reason}. The files are made anew`),
+      onDamaged: (reason) => note(`${reason}. The files are made again`),
       onFile: ({ FileName, Count, SizeInBytes }) =>
         json || note(`  ${FileName}: ${formatCounted(Count, 'record')}, ${formatBytes(SizeInBytes)}`),
     })

@@ -32,14 +32,14 @@ export const addBatchesPull = (batches: Command): void => {
     .summary('load batch files of the service into a lake')
     .description(
       'Downloads batch files and loads them into a lake, all in one commit. Files that the lake holds already ' +
-        'are left out. A download that was cut off goes on where it stood when the same command is given again.',
+        'are skipped. An interrupted download resumes when the same command is run again.',
     )
     .argument('[id...]', 'ids of the files, see "firmlake batches list"')
     .addOption(lakeOption())
     .addOption(modeOption())
     .option('--new', 'all files that the lake does not hold')
   for (const option of batchFilterOptions()) command.addOption(option)
-  command.option('--again', 'load files that the lake holds already once more')
+  command.option('--again', 'load files that the lake already holds again')
   for (const option of serviceOptions('files downloaded side by side')) command.addOption(option)
   for (const option of [...workOptions(), ...unknownOptions(), skipBadFilesOption()])
     command.addOption(option)
@@ -75,7 +75,7 @@ const reportOfPull = (
 ): Omit<RunReport, 'run'> & { readonly run: string | null } => {
   const nothing = { run: '', snapshot: undefined, partitions: [], skipped: [], leftOut: [] }
   const report = reportOf(summary ?? nothing, measured)
-  const reason = 'the lake holds it already (--again loads it once more)'
+  const reason = 'the lake already holds it (--again loads it again)'
   const skipped = [
     ...held.map(({ name }) => ({ source: name, reason })),
     ...unnameable.map((file) => ({ source: nameOf(file), reason: UNNAMEABLE })),
@@ -104,7 +104,7 @@ const runPull = async (ids: string[], options: PullOptions): Promise<void> => {
     )
     const report = reportOfPull(pulled, measured())
     for (const file of pulled.unnameable)
-      note(`warning: batch file "${nameOf(file)}" is left out: ${UNNAMEABLE}`)
+      note(`warning: batch file "${nameOf(file)}" is skipped: ${UNNAMEABLE}`)
     process.exitCode = exitCodeOfReports([report])
     if (options.json) return printJson({ lake: options.lake, service: service.origin, ...report })
     await printLines(linesOf(report, pulled.held.length))

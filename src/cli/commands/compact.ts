@@ -32,25 +32,25 @@ export const addCompact = (program: Command): void => {
     .command('compact')
     .summary('rewrite a lake to current versions only, in few files')
     .description(
-      'Puts all partitions together as one snapshot: of each company only its newest version, in files of one size ' +
+      'Merges all partitions into one snapshot: of each company only its newest version, in files of one size ' +
         'and in the order of country and company. Old snapshots stay readable until "firmlake gc --keep" removes ' +
-        'them. Loads may go on meanwhile.',
+        'them. Loads may run meanwhile.',
     )
     .addOption(lakeOption())
     .addOption(bytesOption('--target-bytes <bytes>', 'size of a file', DEFAULT_TARGET_BYTES, '256MiB'))
     .addOption(memoryOption())
     .addOption(threadsOption())
-    .option('--dry-run', 'change nothing, tell what would be done')
+    .option('--dry-run', 'change nothing, report what would be done')
   for (const option of extraOptions()) command.addOption(option)
   command.addOption(jsonOption()).action(runCompact)
   withExamples(command, [
     ['compact --lake ./lake', 'after a hundred nightly loads'],
     ['compact --lake ./lake --dry-run', 'what it would give'],
-    ['gc --lake ./lake --keep 1', 'then free the room of the old versions'],
+    ['gc --lake ./lake --keep 1', 'then free the space of the old versions'],
   ])
 }
 
-/** Below it most of a file would be what it says of its columns. */
+/** Below it most of a file would be metadata of its columns. */
 const LEAST_TARGET_BYTES = 1024 ** 2
 
 const runCompact = async (options: CompactCommandOptions): Promise<void> => {
@@ -129,8 +129,8 @@ const summaryLines = (lake: string, summary: CompactSummary, seconds: number): s
   const what = formatCounted(partitions, 'partition')
   const head =
     kind === 'planned'
-      ? `Would put together ${what} of snapshot ${snapshot}.`
-      : `Snapshot ${snapshot}: ${what} put together in ${formatDuration(seconds)}.`
+      ? `Would merge ${what} of snapshot ${snapshot}.`
+      : `Snapshot ${snapshot}: ${what} merged in ${formatDuration(seconds)}.`
   const tail =
     kind === 'planned' ? [] : [`Older snapshots stay readable until "firmlake gc --lake ${lake} --keep 1".`]
   return [head, '', ...tableLines(tables, kind === 'planned'), ...tail]

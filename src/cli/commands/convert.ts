@@ -51,14 +51,14 @@ export const addConvert = (program: Command): void => {
     .description(
       'Loads JSON Lines files of companies or relations (Brotli, gzip, zstd or plain) into a lake, all in one ' +
         'commit. A JSON list of records, a saved page {"Companies":[…]} and records over several lines load too. ' +
-        'Files that the lake holds already are left out. A run that was cut off goes on when the same command is ' +
+        'Files that the lake already holds are skipped. An interrupted run resumes when the same command is ' +
         'given again.',
     )
     .argument('<path...>', 'files, folders, patterns; - for standard input')
     .addOption(lakeOption())
     .addOption(modeOption())
     .addOption(contentOption('what the files hold (default: detected for each)'))
-    .option('--again', 'load files that the lake holds already once more')
+    .option('--again', 'load files that the lake already holds again')
   for (const option of [...workOptions(), skipBadFilesOption()]) command.addOption(option)
   command
     .addOption(bytesOption('--max-line-bytes <bytes>', 'longest line', DECODE_LIMITS.maxLineBytes, '16MiB'))
@@ -75,7 +75,7 @@ export const addConvert = (program: Command): void => {
     ['convert data/sample --lake ./lake', 'all files of a folder'],
     ["convert 'batches/*.jsonl.br' --lake ./lake --max-quarantined 5%", 'a pattern, less strict'],
     ['convert page.json --lake ./lake', 'a saved page, or any JSON list of records'],
-    ['convert batches/ --lake ./lake --skip-bad-files', 'damaged files are left out and named'],
+    ['convert batches/ --lake ./lake --skip-bad-files', 'damaged files are skipped and named'],
     ['convert - --lake ./lake --content companies < companies.jsonl', 'standard input'],
   ])
 }

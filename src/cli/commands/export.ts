@@ -67,7 +67,7 @@ export const addExport = (program: Command): void => {
   withExamples(command, [
     ['export --lake ./lake --to companies.csv --table companies', 'a table for a spreadsheet'],
     ['export --lake ./lake --to parquet:out', 'all tables, a file each'],
-    ['export --lake ./lake --to lake.duckdb', 'a database with keys and comments, brought in step'],
+    ['export --lake ./lake --to lake.duckdb', 'a database with keys and comments, kept in step'],
     [
       `export --lake ./lake --to - --format csv --sql "SELECT country_code, count(*) FROM companies GROUP BY 1"`,
       'an answer on standard output',
@@ -117,7 +117,7 @@ const runExport = async (options: ExportCommandOptions): Promise<void> => {
   const line = new ProgressLine({ terminalOnly: json === true })
   const startMs = performance.now()
   const seconds = (): number => (performance.now() - startMs) / 1000
-  // A table that waits for its files is told of every moment too.
+  // A table that waits for its files reports its progress too.
   let fetching = false
   try {
     const summary = await interruptible(
@@ -142,7 +142,7 @@ const runExport = async (options: ExportCommandOptions): Promise<void> => {
             line.show(() => fetchText(progress))
           },
         }),
-      'nothing half is left',
+      'no partial file is left',
     )
     line.clear()
     for (const warning of summary.warnings) note(`warning: ${warning}`)

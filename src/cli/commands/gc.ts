@@ -30,12 +30,12 @@ export const addGc = (program: Command): void => {
     .summary('delete unreferenced files and dead runs')
     .description(
       'Removes runs whose process is gone, unfinished writes, and files that no kept snapshot lists. Never ' +
-        'touches a run at work or a file of a kept snapshot. With --keep the published tables (docs/operations.md) are ' +
+        'touches a live run or a file of a kept snapshot. With --keep the published tables (docs/operations.md) are ' +
         'first brought in step with the lake.',
     )
     .addOption(lakeOption())
     .option('--keep <n>', 'newest snapshots to keep (default: all)', wholeNumber('--keep'))
-    .option('--dry-run', 'change nothing, tell what would be removed')
+    .option('--dry-run', 'change nothing, report what would be removed')
     .addOption(jsonOption())
     .action(runGc)
   withExamples(command, [
@@ -55,7 +55,7 @@ const publishFirst = async (lake: string, line: ProgressLine): Promise<number | 
   const memoryBytes = queryMemory(DEFAULT_MEMORY_BYTES)
   const inLake = await publishedFormats(lake)
   const catalog = catalogOf()
-  // A catalog in the environment may be meant for other lakes.
+  // A catalog in the environment may be intended for other lakes.
   const inCatalog = catalog !== undefined && (await publishedFormats(lake, catalog)).includes('iceberg')
   const onProgress = ({ snapshots, snapshotsTotal, table }: PublishProgress): void =>
     line.show(() => `Publishing  ${snapshots}/${formatCounted(snapshotsTotal, 'snapshot')}  ${table}`)
@@ -99,6 +99,6 @@ const garbageLines = (garbage: Garbage, dryRun: boolean): string[] => {
       ? 'Nothing to remove.'
       : `${would} ${counts.join(', ')}; ${formatBytes(freedBytes)} ${freed}.`,
     ...names.map((name) => `  ${name}`),
-    ...working.map((run) => `Run ${run} is left alone: it is at work, or may be.`),
+    ...working.map((run) => `Run ${run} is left alone: it is running, or may be.`),
   ]
 }

@@ -36,7 +36,7 @@ export const addPlan = (program: Command): void => {
     .addOption(lakeOption().makeOptionMandatory(false))
   for (const option of searchOptions()) command.addOption(option)
   command.addOption(
-    new Option('--since <day>', 'first day (UTC), or "last": where the last pull into --lake stood'),
+    new Option('--since <day>', 'first day (UTC), or "last": from where the last pull into --lake ended'),
   )
   for (const option of serviceOptions('windows that would be pulled side by side')) command.addOption(option)
   command.addOption(jsonOption()).action(runPlan)
@@ -49,7 +49,7 @@ export const addPlan = (program: Command): void => {
 const snapshotOf = async ({ lake, since }: PlanOptions): Promise<Snapshot | null> => {
   if (since !== 'last') return null
   if (lake === undefined)
-    throw new ToolkitError('USAGE', 'Cannot plan --since last: give the --lake that it goes on with')
+    throw new ToolkitError('USAGE', 'Cannot plan --since last: give the --lake that it continues')
   const { newestSnapshot } = await import('../../manifest/snapshots.ts')
   return newestSnapshot(lake)
 }

@@ -41,7 +41,7 @@ const addDelta = (publish: Command): void => {
     .summary('as Delta Lake tables')
     .description(
       'Writes a Delta Lake log for each table: one version for each snapshot that changes it. What is published ' +
-        'already stays as it is; the command may be stopped and given again.',
+        'already stays as it is; the command may be interrupted and run again.',
     )
     .addOption(lakeOption())
     .addOption(memoryOption())
@@ -127,7 +127,7 @@ const summaryLines = ({ snapshot, tables }: PublishSummary): string[] => {
         formatCount(removed),
       ]),
     ),
-    ...(moved ? ['The lake has been moved: its tables were published anew where it stands now.'] : []),
+    ...(moved ? ['The lake has been moved: its tables were published again at its new place.'] : []),
     `All tables show snapshot ${snapshot}.`,
   ]
 }

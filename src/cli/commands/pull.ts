@@ -30,15 +30,18 @@ export const addPull = (program: Command): void => {
     .summary('load companies or relations from the service into a lake')
     .description(
       'Pulls what a search finds, page by page, into a lake, all in one commit. A search with more companies ' +
-        'than one cursor chain delivers is cut into windows first (see "firmlake plan"). A run that was cut off ' +
-        'goes on at the page it stood at when the same command is given again.',
+        'than one cursor chain delivers is cut into windows first (see "firmlake plan"). An interrupted run ' +
+        'resumes at its last page when the same command is run again.',
     )
     .addArgument(contentArgument())
     .addOption(lakeOption())
     .addOption(modeOption())
   for (const option of searchOptions()) command.addOption(option)
   command.addOption(
-    new Option('--since <day>', 'first day (UTC), or "last": where the last pull of the same search stood'),
+    new Option(
+      '--since <day>',
+      'first day (UTC), or "last": from where the last pull of the same search ended',
+    ),
   )
   command.addOption(requireOption())
   for (const option of serviceOptions('windows pulled side by side')) command.addOption(option)

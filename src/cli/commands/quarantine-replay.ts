@@ -1,4 +1,4 @@
-/** `quarantine replay`: loads lines that were set aside again, after a fix. */
+/** `quarantine replay`: loads quarantined lines again, after a fix. */
 
 import type { Command } from 'commander'
 import { DECODE_LIMITS } from '../../decode/decode-limits.ts'
@@ -41,7 +41,7 @@ interface ReplayOptions extends LakeOption, JsonOption, ExtraOptions, UnknownOpt
 export const addReplay = (group: Command): void => {
   const command = group
     .command('replay')
-    .summary('load lines that were set aside again')
+    .summary('load quarantined lines again')
     .description(
       'Loads the lines of the quarantine again, after a newer firmlake or with other limits, all in one commit. ' +
         'What is still bad stays in the quarantine.',

@@ -1,4 +1,4 @@
-/** `quarantine` and its `list`: lines that were set aside. */
+/** `quarantine` and its `list`: lines that could not be loaded. */
 
 import { type Command, Option } from 'commander'
 import { REJECT_CODES } from '../../core/reject.ts'
@@ -29,7 +29,7 @@ const MOST_LISTED = 1000
 export const addQuarantine = (program: Command): void => {
   const group = program
     .command('quarantine')
-    .summary('show lines that were set aside, or load them again')
+    .summary('show quarantined lines, or load them again')
     .description(
       'Bad lines go to the quarantine instead of the tables, with source, line, offset and reason.',
     )
@@ -40,7 +40,7 @@ export const addQuarantine = (program: Command): void => {
 const addList = (group: Command): void => {
   const command = group
     .command('list')
-    .summary('show lines that were set aside')
+    .summary('show quarantined lines')
     .description(
       'Lists the lines of the quarantine with source, line number, byte offset, reason code and reason. Their ' +
         'text may hold personal data, so it is printed only with --raw.',

@@ -1,4 +1,4 @@
-/** `records`: gives back the current records as JSON Lines. */
+/** `records`: restores the current records as JSON Lines. */
 
 import type { Command } from 'commander'
 import type { Content } from '../../contract/objects.ts'
@@ -25,13 +25,13 @@ interface RecordsOptions extends LakeOption, SnapshotOption {
   readonly threads: number
 }
 
-/** Lines are written together: each write of its own would cost more than making the line. */
+/** Lines are written together: a write for each would cost more than making the line. */
 const WRITE_CHARACTERS = 65_536
 
 export const addRecords = (program: Command): void => {
   const command = program
     .command('records')
-    .summary('give the current records back as JSON Lines')
+    .summary('restore the current records as JSON Lines')
     .description(
       'Prints the current version of every record, equal as JSON data to what came in. What the contract says ' +
         'is omitted (null, an empty object, a default date) is left out.',

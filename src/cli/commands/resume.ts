@@ -1,4 +1,4 @@
-/** `resume`: goes on with runs whose process is gone. */
+/** `resume`: resumes runs whose process is gone. */
 
 import type { Command } from 'commander'
 import type { RunSummary } from '../../manifest/runs.ts'
@@ -30,21 +30,21 @@ interface ResumeOptions
 export const addResume = (program: Command): void => {
   const command = program
     .command('resume')
-    .summary('go on with runs that were cut off')
+    .summary('resume interrupted runs')
     .description(
-      'Goes on with a run whose process is gone, at its last finished partition; without RUN with all of them. ' +
-        'Runs that are at work are left alone, and without RUN also those whose failure would come again; it says why.',
+      'Resumes a run whose process is gone, at its last finished partition; without RUN all of them. ' +
+        'Live runs are left alone, and without RUN also those that would fail again; it says why.',
     )
     .argument('[run]', 'id of the run, see "firmlake status"')
     .addOption(lakeOption())
   for (const option of [...workOptions(), skipBadFilesOption()]) command.addOption(option)
   for (const option of serviceOptions('windows pulled side by side')) {
-    // A run goes on with the service it began with.
+    // A run resumes with the service it began with.
     if (option.long !== '--url') command.addOption(option)
   }
   command.addOption(jsonOption()).action(runResume)
   withExamples(command, [
-    ['resume --lake ./lake', 'every run that was cut off'],
+    ['resume --lake ./lake', 'every interrupted run'],
     ['resume 20261121T094920744Z-54d23e --lake ./lake --max-quarantined 5%', 'one run, less strict'],
   ])
 }
@@ -64,7 +64,7 @@ const runResume = async (
   const { listRuns } = await import('../../manifest/runs.ts')
   const runs = await listRuns(lake, { now: new Date() })
   const working = runs.filter(({ state }) => state !== 'gone')
-  // What can only fail again is done when it is asked for by name.
+  // A run that can only fail again is resumed when it is named.
   const changed = changedBy(options, command)
   const final =
     run === undefined ? runs.filter(({ failure }) => failure?.final && !changed.has(failure.code)) : []
@@ -77,7 +77,7 @@ const runResume = async (
   const outcomes = await resumeAll(run === undefined ? gone : [run], options)
   await show(outcomes, { working, final }, options)
   const failures = outcomes.flatMap((one) => (one.kind === 'failed' ? [one.error] : []))
-  // A run that failed does not keep those that are committed from going further.
+  // A run that failed does not keep the committed ones from being delivered.
   await doExtras(options).catch((error: unknown) => failures.push(error))
   if (failures.length === 0) {
     process.exitCode = exitCodeOfReports(
@@ -89,7 +89,7 @@ const runResume = async (
   throw failures.at(-1)
 }
 
-/** Failures that need not come again, because of what is asked for now. */
+/** Failures that the given options may resolve. */
 const changedBy = ({ changeCurrency, skipBadFiles }: ResumeOptions, command: Command): ReadonlySet<string> =>
   new Set([
     ...(command.getOptionValueSource('maxQuarantined') === 'cli' ? ['QUARANTINE_LIMIT'] : []),
@@ -97,7 +97,7 @@ const changedBy = ({ changeCurrency, skipBadFiles }: ResumeOptions, command: Com
     ...(skipBadFiles ? CODES_OF_ONE_FILE : []),
   ])
 
-/** One run that cannot go on does not keep the others from it; a signal does. */
+/** One run that cannot be resumed does not stop the others; a signal does. */
 const resumeAll = async (runs: readonly string[], options: ResumeOptions): Promise<Outcome[]> => {
   const { resumeRun } = await import('../resume-run.ts')
   const outcomes: Outcome[] = []
@@ -156,7 +156,7 @@ const show = async (
     await printLines([
       final.length > 0
         ? 'Nothing to resume: the runs that failed would fail again.'
-        : 'Nothing to resume: no run was cut off.',
+        : 'Nothing to resume: no run was interrupted.',
     ])
   for (const { run, snapshot } of committed)
     await printLines([`Run ${run} was complete: snapshot ${snapshot} shows it. Its folder is removed.`])
@@ -169,6 +169,6 @@ const show = async (
 const aloneText = ({ run, state, process }: RunSummary): string => {
   const who = process ? `process ${process.pid} on ${process.host}` : 'its process'
   return state === 'live'
-    ? `Run ${run} is left alone: ${who} is at work on it`
+    ? `Run ${run} is left alone: ${who} is running it`
     : `Run ${run} is left alone: ${who} cannot be seen from here`
 }

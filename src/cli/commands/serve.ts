@@ -46,8 +46,8 @@ export const addServe = (program: Command): void => {
     .summary('offer a lake over the service interface')
     .description(
       'Serves a snapshot over HTTP: searches, relations, listings and batch files, /openapi.json, /healthz and ' +
-        '/metrics. The first start makes a serving copy in the lake; later ones open it. The access log goes to ' +
-        'standard output, a line of JSON a request. SIGTERM or Ctrl-C stops it: requests at work are finished.',
+        '/metrics. The first start makes a serving index in the lake; later ones open it. The access log goes to ' +
+        'standard output, a line of JSON a request. SIGTERM or Ctrl-C stops it: requests under way are finished.',
     )
     .addOption(lakeOption())
     .option('-p, --port <n>', 'port; 0 takes any free one', parsePort, PORT)
@@ -55,7 +55,7 @@ export const addServe = (program: Command): void => {
     .addOption(snapshotOption('this snapshot (default: the newest)'))
     .option('--tokens <file>', 'JSON file of tokens (default: FIRMLAKE_SERVE_TOKEN, else a fresh one)')
     .option('--rate-limit <n>', 'most requests a second of each token (default: none)', parseRate)
-    .option('--faults <file>', 'JSON file of faults to make, for testing clients')
+    .option('--faults <file>', 'JSON file of faults to inject, for testing clients')
     .option(
       '--cursor-cap <n>',
       'most companies of one cursor chain',
@@ -126,7 +126,7 @@ const runServe = async (options: ServeOptions): Promise<void> => {
   try {
     await interruptible(
       (signal) => serveUntil(signal, options, tokens, log ?? process.stdout),
-      'requests at work are finished',
+      'requests under way are finished',
     )
   } finally {
     if (log) await new Promise<void>((resolve) => log.end(() => resolve()))
@@ -171,7 +171,7 @@ const serveUntil = async (
   clearTimeout(deadline)
 }
 
-/** Requests at work get ten seconds; what is still at work long after that is a statement DuckDB does not stop. */
+/** Requests under way get ten seconds; what still runs long after that is a statement DuckDB does not stop. */
 const STOP_DEADLINE_MS = 20_000
 
 /** Serving writes nothing, and a thread inside DuckDB would keep the process from an orderly end. */

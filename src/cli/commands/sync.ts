@@ -96,7 +96,7 @@ const syncLines = (synced: SyncSummary): string[] => {
     `${formatCount(listed)} listed: ${formatCount(added.length)} new, ${formatCount(changed.length)} changed, ` +
       `${formatCount(unchanged)} unchanged; ${formatCount(fetched)} fetched in full`,
     vanished === undefined
-      ? 'Whether companies vanished cannot be told: the lake does not know which of its own this search means'
+      ? 'Whether companies vanished is unknown: the lake cannot tell which of its companies match this search'
       : `${formatCount(vanished.length)} vanished: in the lake, and not found by this search any more`,
     `${formatCounted(counters.requests, 'request')} (${formatCount(counters.retries)} again), ${formatBytes(counters.bytes)}`,
     ...currencyLines(synced),

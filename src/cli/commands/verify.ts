@@ -25,7 +25,7 @@ export const addVerify = (program: Command): void => {
     .command('verify')
     .summary('prove that a lake is what its manifest says')
     .description(
-      'Reads every file that a kept snapshot lists, serving copies and batch files, recomputes hashes and counts, ' +
+      'Reads every file that a kept snapshot lists, serving indexes and batch files, recomputes hashes and counts, ' +
         'and names each file that is changed, cut, missing or unreadable. Ends with 1 when there is one. Changes nothing.',
     )
     .addOption(lakeOption())
@@ -56,7 +56,7 @@ const runVerify = async ({ lake, snapshot, json }: VerifyOptions): Promise<void>
 
 const report = async (lake: string, found: Verification, json: boolean): Promise<void> => {
   const { snapshots, files, bytes, rows, madeFiles, problems, notes } = found
-  // Said before anything is printed: a reader that goes away must not turn a bad lake into a good one.
+  // Set before anything is printed: a reader that goes away must not turn a bad lake into a good one.
   if (problems.length > 0) process.exitCode = EXIT.failed
   if (json) await printJson({ lake, ok: problems.length === 0, ...found })
   else {

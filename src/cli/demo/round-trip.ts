@@ -36,7 +36,7 @@ const MEBIBYTE = 1024 ** 2
 const SERVER_BYTES = 256 * MEBIBYTE
 const QUERY_TIMEOUT_MS = 30_000
 const HOST = '127.0.0.1'
-/** On this machine there is nobody to be spared; without it the client would feel its way from ten a second. */
+/** On this machine no one shares the server; without it the client would start at ten a second. */
 const REQUESTS_PER_SECOND = 1000
 const CONCURRENCY = 2
 
@@ -151,7 +151,7 @@ const pullAll = async (url: string, service: Service, lake: string, held: Held, 
 }
 
 /**
- * @param onStep told of each step as it begins, in words
+ * @param onStep called as each step begins, with its name
  * @throws {ToolkitError} USAGE where the lake holds far more than the sample; whatever stops a server or a pull
  */
 export const roundTrip = async (
@@ -160,7 +160,7 @@ export const roundTrip = async (
   onStep: (step: string) => void,
 ): Promise<RoundTrip> => {
   const held = await heldBy(lake)
-  onStep('Making the serving copy and the batch files')
+  onStep('Making the serving index and the batch files')
   const batchFiles = await makeFiles(lake, signal)
   const folder = await mkdtemp(join(tmpdir(), 'firmlake-demo-'))
   try {

@@ -12,7 +12,7 @@ const fromEnvironment = (name: string): string | undefined =>
   process.env[`FIRMLAKE_CATALOG${name}`] || undefined
 
 /**
- * `undefined` where none is named: then the metadata stands in the lake. What proves who asks is no matter of a
+ * `undefined` where none is named: then the metadata stands in the lake. Credentials are no matter of a
  * command line, which others see.
  */
 export const catalogOf = ({

@@ -29,7 +29,7 @@ export const modeOption = (): Option =>
 
 const octal = (mode: number): string => mode.toString(8).padStart(4, '0')
 
-/** Says where the mode cannot be had. @throws {ToolkitError} USAGE for a bucket */
+/** Warns where the mode cannot be set. @throws {ToolkitError} USAGE for a bucket */
 export const checkMode = async ({ lake, mode }: ModeOption & { readonly lake: string }): Promise<void> => {
   if (mode === undefined) return
   if (lake.startsWith('s3://'))

@@ -22,7 +22,7 @@ export const wholeNumber =
     throw new ToolkitError('USAGE', `Cannot read ${option} "${text}": expected a whole number from ${least}`)
   }
 
-/** An option in its place means that the lake was forgotten, and none must be made in `--json` or in `http:`. */
+/** An option in its place means that the lake was forgotten: no lake is to be made in `--json` or in `http:`. */
 const lakeAddress = (text: string): string => {
   const scheme = /^([^/]*):\/\//.exec(text)?.[1]
   if (text !== '' && !text.startsWith('-') && (scheme === undefined || scheme === 's3')) return text
@@ -37,7 +37,7 @@ const LAKE_VARIABLE = 'FIRMLAKE_LAKE'
 
 const namedLake = (about: string): Option => new Option('-l, --lake <lake>', about).argParser(lakeAddress)
 
-/** The lake of a command; FIRMLAKE_LAKE stands in for it. */
+/** The lake of a command; FIRMLAKE_LAKE is its default. */
 export const lakeOption = (): Option => {
   const about = 'folder of the lake, or s3://bucket/prefix'
   // A variable that is set to nothing is none.
@@ -48,7 +48,7 @@ export const lakeOption = (): Option => {
 
 /** A lake to play with: never the one that FIRMLAKE_LAKE names, which may hold real data. */
 export const playLakeOption = (lake: string): Option =>
-  namedLake(`folder of the lake; ${LAKE_VARIABLE} does not count here`).default(lake)
+  namedLake(`folder of the lake; ${LAKE_VARIABLE} is ignored here`).default(lake)
 
 export const jsonOption = (about = 'the result as one JSON document, errors as one line of JSON'): Option =>
   new Option('--json', about)
@@ -62,7 +62,7 @@ export interface UncheckedOption {
 
 /** Of commands that remember which files this machine has hashed before. */
 export const uncheckedOption = (): Option =>
-  new Option('--unchecked', 'compares lengths only where files are read for the first time, no hashes')
+  new Option('--unchecked', 'compare lengths only where files are read for the first time, no hashes')
 
 export const contentOption = (about: string): Option =>
   new Option('--content <content>', about).choices(['companies', 'relations'])

@@ -44,7 +44,7 @@ export const byOption = (): Option =>
 export const closeGapOption = (): Option =>
   new Option('--no-close-gap', 'leave out companies that no window covers: no lists, no further requests')
 
-/** Left out where it is the default: a run begun without it goes on. */
+/** Left out where it is the default, so that a run begun without it resumes. */
 export const keepingGap = ({ closeGap }: Pick<SearchOptions, 'closeGap'>) => (closeGap ? {} : { closeGap })
 
 export const pageSizeOption = (): Option =>
@@ -64,12 +64,12 @@ export const requireRecords = (found: number, content: Content, { requireRecords
   if (!requireRecords || found > 0) return
   throw new ToolkitError(
     'NOTHING_FOUND',
-    `Cannot go on with the ${content} of the search: it found none, expected at least one`,
+    `Cannot use the ${content} of the search: it found none, expected at least one`,
     { content },
   )
 }
 
-/** All but the first day, which not every command understands alike. */
+/** All but the first day, which differs between commands. */
 export const searchOptions = (): Option[] => [
   searchOption(),
   currencyOption(),

@@ -38,7 +38,7 @@ export interface LoadFlags extends ExtraOptions {
   readonly changeCurrency?: true
 }
 
-/** More threads than any machine has are a slip of the hand. */
+/** Clamp typos: no machine has more threads. */
 const MOST_THREADS = 1024
 
 const threadCount = (text: string): number => {
@@ -75,7 +75,7 @@ export interface UnknownOptions {
   readonly maxUnknownNames: number
 }
 
-/** How many names beyond the contract are taken. */
+/** Limits for names that the contract does not know. */
 export const unknownOptions = (): Option[] => [
   new Option('--max-unknown-per-record <n>', 'most names of a record that the contract does not know')
     .argParser(wholeNumber('--max-unknown-per-record'))
@@ -92,10 +92,10 @@ export interface SkipBadFilesOption {
 export const skipBadFilesOption = (): Option =>
   new Option(
     '--skip-bad-files',
-    'leave files out that are damaged or unreadable, load the others, exit with 6 (default: one bad file stops all)',
+    'skip files that are damaged or unreadable, load the others, exit with 6 (default: one bad file stops all)',
   )
 
-/** What a run may be given anew when it is resumed. */
+/** Options that a run may be given again when it is resumed. */
 export const workOptions = (): Option[] => [
   new Option('--max-quarantined <limit>', 'most bad lines to commit with: a count, or a share such as 5%')
     .argParser(parseQuarantineLimit)

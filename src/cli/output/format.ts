@@ -23,7 +23,7 @@ export const formatBytes = (bytes: number): string => {
   return `${value.toFixed(digits)} ${UNITS[unit]}`
 }
 
-/** `85.3 MB/s`; nothing to tell without time. */
+/** `85.3 MB/s`; empty without time. */
 export const formatRate = (bytes: number, seconds: number): string =>
   seconds > 0 ? `${formatBytes(bytes / seconds)}/s` : '–'
 

@@ -54,7 +54,7 @@ const jsonText = (value: unknown, shape: ValueShape): string => {
   )
 }
 
-/** RFC 4180; an empty text is `""`, so that NULL can be told from it. */
+/** RFC 4180; an empty text is `""`, so that NULL is distinct from it. */
 const csvText = (text: string, value: unknown): string =>
   /["\r\n,]/.test(text) || value === '' ? `"${text.replaceAll('"', '""')}"` : text
 

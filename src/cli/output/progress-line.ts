@@ -1,5 +1,5 @@
 /**
- * How far the work is, on standard error: one line that is written anew on a terminal, elsewhere (a log)
+ * How far the work is, on standard error: one line that is rewritten on a terminal, elsewhere (a log)
  * plain lines, seldom.
  */
 
@@ -22,7 +22,7 @@ export interface ProgressLineOptions {
   readonly nowMs?: () => number
   /** Says nothing where there is no terminal: for programs, which read errors from there. @default false */
   readonly terminalOnly?: boolean
-  /** Whether the work was told to stop: then nothing is shown any more. @default whether a signal came */
+  /** Whether the work was interrupted: then nothing is shown any more. @default whether a signal came */
   readonly stopped?: () => boolean
 }
 

@@ -59,7 +59,7 @@ export const sinceLines = ({ since, undated, field }: PullPlan): string[] => {
   if (since === undefined) return []
   if (since.from === undefined) return ['The lake holds no earlier pull of this search: everything is pulled']
   return [
-    `Goes on from ${since.from}, the day before run ${since.run} pulled this search`,
+    `Continues from ${since.from}, the day before run ${since.run} pulled this search`,
     ...(undated === undefined
       ? []
       : [
@@ -107,7 +107,7 @@ export const windowTable = (windows: readonly PulledWindow[]): string[] => {
   return more > 0 ? [...table, `… and ${formatCounted(more, 'window')} more`] : table
 }
 
-/** A search with a misspelt value looks like one that has nothing: it is said, not only counted. */
+/** A search with a misspelt value looks like one that has nothing: it is reported, not only counted. */
 export const nothingFound = (content: string, since?: string): string =>
   since === undefined
     ? `Nothing found: the service has no ${content} of this search; check its values`
@@ -132,7 +132,7 @@ export const pullLines = (pulled: PullSummary): string[] => {
     ...(entry.received === 0 ? [nothingFound(entry.content, entry.from)] : []),
     `${formatCount(entry.received)} of ${formatCount(entry.announced)} ${entry.content} received, ` +
       `${formatCounted(counters.requests, 'request')} (${formatCount(counters.retries)} again, ` +
-      `${formatCount(counters.throttled)} told to slow down), ${formatBytes(counters.bytes)}`,
+      `${formatCount(counters.throttled)} throttled), ${formatBytes(counters.bytes)}`,
     ...currencyLines(pulled),
   ]
 }

@@ -17,7 +17,7 @@ const UNEXPECTED_REMEDY = 'this is a fault of firmlake; report it with what FIRM
 /** DuckDB's messages quote the data they stumble over. */
 const ENGINE_MESSAGE = /^([A-Z][A-Za-z-]*(?: [A-Za-z-]+)* Error): /
 
-/** Wrong usage as commander reports it, as one of ours. */
+/** Wrong usage as commander reports it, as a `ToolkitError`. */
 export const asToolkitError = (error: unknown): unknown =>
   error instanceof CommanderError
     ? new ToolkitError('USAGE', sentence(error.message.replace(/^error: /, '')), {}, error)

@@ -131,7 +131,7 @@ const skippedLines = (skipped: LoadSummary['skipped']): string[] =>
     ? []
     : ['', 'Skipped:', ...shown(skipped, ({ source, reason }) => `  ${source}: ${reason}`)]
 
-/** Each one of them: what is left out is to be mended. */
+/** Each one of them: what was skipped is to be fixed. */
 const leftOutLines = (leftOut: RunReport['leftOut']): string[] =>
   leftOut.length === 0
     ? []
@@ -168,7 +168,7 @@ export const reportLines = (report: RunReport): string[] => {
   ]
 }
 
-/** Says on standard error what a person must not overlook. */
+/** Warns on standard error of what a person must not overlook. */
 export const warnOf = (
   { quarantined, lines, drift, differences, run, leftOut }: RunReport,
   lake: string,
@@ -180,7 +180,7 @@ export const warnOf = (
     )
   if (leftOut.length > 0)
     note(
-      `warning: ${formatCounted(leftOut.length, 'bad file')} left out; the same command takes them once mended`,
+      `warning: ${formatCounted(leftOut.length, 'bad file')} skipped; the same command loads them once fixed`,
     )
   if (differences.length > 0)
     note(

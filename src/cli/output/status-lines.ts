@@ -100,12 +100,12 @@ const pullTable = (pulls: readonly LatestPull[]): string[] =>
   )
 
 const fateOf = ({ state, process, committed, failure }: RunSummary): string => {
-  if (state === 'live') return `at work: process ${process?.pid ?? '?'}`
+  if (state === 'live') return `running: process ${process?.pid ?? '?'}`
   if (state === 'unknown') return `possibly running on ${process?.host ?? 'another host'}`
   if (failure?.final) return `failed with ${failure.code}, "firmlake gc" removes it`
-  if (failure) return `failed with ${failure.code}: "firmlake resume" goes on, "firmlake gc" removes it`
+  if (failure) return `failed with ${failure.code}: "firmlake resume" resumes it, "firmlake gc" removes it`
   return committed === null
-    ? 'cut off: "firmlake resume" goes on, "firmlake gc" removes it'
+    ? 'cut off: "firmlake resume" resumes it, "firmlake gc" removes it'
     : `committed as snapshot ${committed}: "firmlake gc" removes its folder`
 }
 
@@ -119,9 +119,9 @@ const unfinishedTable = (runs: readonly RunSummary[]): string[] =>
 const NEXT_ACTIONS: ReadonlyMap<string, string> = new Map<ErrorCode, string>([
   ['QUARANTINE_LIMIT', '"firmlake resume" with a higher --max-quarantined loads the lines that are good.'],
   ['CURRENCY_CHANGED', '"firmlake resume --change-currency" replaces the figures.'],
-  ['RUN_NOT_RESUMABLE', '"firmlake gc" removes it; then its command begins anew.'],
+  ['RUN_NOT_RESUMABLE', '"firmlake gc" removes it; then its command starts over.'],
 ])
-const MEND = 'When the cause is mended, give its command again, or "firmlake resume" with its id.'
+const MEND = 'When the cause is fixed, run its command again, or "firmlake resume" with its id.'
 
 /** Why runs failed, and what to do where resuming alone does not help. */
 export const failureLines = (runs: readonly RunSummary[]): string[] =>

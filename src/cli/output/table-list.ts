@@ -25,7 +25,7 @@ const rowsText = ({ rows, historyRows }: ListedTable): string =>
   rows === null ? `${formatCounted(historyRows, 'row')} in all versions` : formatCounted(rows, 'row')
 
 const UNKNOWN_CURRENT =
-  'The manifest counts all versions; how many rows are current tells a query: SELECT count(*) FROM companies.'
+  'The manifest counts all versions; to count the current rows: SELECT count(*) FROM companies.'
 
 export const tableLines = (listings: readonly ListedTable[]): string[] => [
   ...listings.flatMap((listing) => [

@@ -5,7 +5,7 @@ import { isObject, type JsonObject } from '../../support/json-form.ts'
 /** Functions that read tables whose names only they know. */
 const READING_FUNCTIONS = new Set(['query', 'query_table'])
 
-/** DESCRIBE tells columns, of a table or a query, and reads no row. SUMMARIZE does. */
+/** DESCRIBE lists columns, of a table or a query, and reads no row. SUMMARIZE reads rows. */
 const isDescribe = ({ type, show_type: shown }: JsonObject): boolean =>
   type === 'SHOW_REF' && shown !== 'SUMMARY'
 
@@ -24,7 +24,7 @@ function* nodesOf(tree: unknown): Generator<JsonObject> {
 
 /**
  * Names of the tables and views whose rows a statement reads, in lower case, of its own `WITH` too; `null` where that
- * cannot be told.
+ * cannot be determined.
  */
 export const namedTables = (tree: unknown): ReadonlySet<string> | null => {
   const names = new Set<string>()
@@ -35,7 +35,7 @@ export const namedTables = (tree: unknown): ReadonlySet<string> | null => {
   return names
 }
 
-/** All words of a statement in lower case: whatever it reads is among them. `null` where that cannot be told. */
+/** All words of a statement in lower case: whatever it reads is among them. `null` where that cannot be determined. */
 export const mentionedTables = (sql: string): ReadonlySet<string> | null => {
   const words = new Set(sql.toLowerCase().match(/\w+/g))
   return [...READING_FUNCTIONS].some((name) => words.has(name)) ? null : words

@@ -64,7 +64,7 @@ const columnTypeOf = (type: DuckDBType): ColumnType => {
 }
 
 /**
- * To be called at the end of a streamed result. One that fails in its midst, or is interrupted, ends as if it had no
+ * To be called at the end of a streamed result. One that fails halfway through, or is interrupted, ends as if it had no
  * more rows: the package does not pass the error on, nor its text. That there was one shows in the kind of result.
  *
  * @throws {ToolkitError} `ENGINE_FAILED`

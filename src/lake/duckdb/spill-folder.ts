@@ -1,6 +1,6 @@
 /**
  * Folders for what DuckDB puts aside when it does not fit into memory: one for each engine, all below one folder of
- * the user among the temporary files. Their names tell the process, so that what a killed one left is known as such.
+ * the user among the temporary files. Their names identify the process, so that leftovers of a killed one are known as such.
  */
 
 import { rmdirSync, rmSync } from 'node:fs'
@@ -52,7 +52,7 @@ const makeBelow = async (above: string, user: number | undefined): Promise<strin
   return null
 }
 
-/** A folder of its own; what killed processes of this user left is removed. Fails never: DuckDB may not need it. */
+/** A folder of its own; leftovers of killed processes of this user are removed. Never fails: DuckDB may not need it. */
 export const newSpillFolder = async (temporary = tmpdir()): Promise<SpillFolder> => {
   const user = process.getuid?.()
   const above = join(temporary, user === undefined ? 'firmlake' : `firmlake-${user}`)

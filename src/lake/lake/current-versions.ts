@@ -36,7 +36,7 @@ export const filesOf = (snapshot: Snapshot, lake: string, table: string): readon
     .map(({ path, bytes }, at) => ({ path: inLake(lake, path), bytes, version: at, partition: undefined })),
 ]
 
-/** Rows of a table's files with the columns as declared; `version` besides when asked for. */
+/** Rows of a table's files with the columns as declared; and `version` when asked for. */
 export const readTable = (
   table: Table,
   files: readonly VersionedFile[],

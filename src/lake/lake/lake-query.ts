@@ -183,7 +183,7 @@ export class LakeQuery {
   }
 }
 
-/** A statement that reads, as it is run, and the tables whose rows it may read; `null`: perhaps all. */
+/** A statement that reads, as it is run, and the tables whose rows it may read; `null`: possibly all. */
 interface ReadingStatement {
   readonly kind: 'select' | 'pivot'
   readonly sql: string

@@ -29,7 +29,7 @@ const VIEWS: readonly View[] = [
   { name: QUARANTINE.name, table: QUARANTINE, current: false },
 ]
 
-/** Does a fetch of files with the options that it wants; such as one that shows progress and can be interrupted. */
+/** Runs a fetch of files with options, such as one that shows progress and can be interrupted. */
 export type AroundFetch = (fetch: (options: Omit<FetchOptions, 'known'>) => Promise<void>) => Promise<void>
 
 export interface ViewsOptions {
@@ -89,7 +89,7 @@ export class LakeViews {
       ({ content, name }) => contents.has(content) && !this.#superseded.has(name),
     )
     const tables = new Set([...views.map(({ table }) => table.name), ...main.map(({ name }) => name)])
-    // Again for those that are readable: copies that were not used for long may be gone.
+    // Again for those that are readable: copies that were not used for a long time may be gone.
     const [check, known] = [this.#check, this.#known]
     await this.#aroundFetch((options) =>
       fetchTables(this.#lake, this.#snapshot, [...tables], { ...options, check, known }),

@@ -5,7 +5,7 @@ import { storageOf } from '../../storage/open-storage.ts'
 
 export const MANIFEST_FOLDER = '_manifest'
 export const RUNS_FOLDER = '_runs'
-/** Serving copies: made from the lake, and made again when they are gone. */
+/** Serving indexes: made from the lake, and made again when they are gone. */
 export const SERVE_FOLDER = '_serve'
 
 const numbered = (number: number): string => String(number).padStart(8, '0')
@@ -32,10 +32,10 @@ export const stagedPath = (
 /** Rates that a person loaded. */
 export const RATES_PATH = '_rates/rates.csv'
 
-/** Folder of the serving copy of a snapshot. */
+/** Folder of the serving index of a snapshot. */
 export const servePath = (snapshot: number): string => `${SERVE_FOLDER}/${numbered(snapshot)}`
 
-/** The snapshot of a serving copy by its folder's name; `null` for any other name. */
+/** The snapshot of a serving index by its folder's name; `null` for any other name. */
 export const parseServeName = (name: string): number | null => {
   const number = Number(/^\d{8,}$/.exec(name)?.[0])
   return number > 0 && name === numbered(number) ? number : null

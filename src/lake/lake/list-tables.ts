@@ -1,4 +1,4 @@
-/** The tables of a snapshot with their row counts, as the manifest tells them: no file of the lake is read or fetched. */
+/** The tables of a snapshot with their row counts, as the manifest states them: no file of the lake is read or fetched. */
 
 import type { Snapshot } from '../../core/partition.ts'
 import { mainTables, TABLES, type Table } from '../tables/tables.ts'

@@ -1,4 +1,4 @@
-/** The hashes of published files: one small file for each, sealed, so that its own damage is told from its file's. */
+/** The hashes of published files: one small file for each, sealed, so that damage to it is distinguished from damage to its file. */
 
 import { sha256Of } from '../../support/hash.ts'
 import { seal, unseal } from '../../support/sealed-text.ts'

@@ -46,7 +46,7 @@ export interface SortedRows {
   readonly rows: number
   /** Rows `from` up to but without `until`, in order. */
   readonly slice: (from: number, until: number) => TableRows
-  /** Ends the use of the file; whoever gave its path removes it. */
+  /** Ends the use of the file; the caller, who gave its path, removes it. */
   readonly close: () => Promise<void>
 }
 

@@ -1,6 +1,6 @@
 /**
  * Date-times of the service as instants, and back. The lake's column is the instant in UTC (no offset means
- * UTC) in microseconds; a text that the instant does not give back — an offset, a `Z`, a seventh digit, no
+ * UTC) in microseconds; a text that cannot be restored from the instant — an offset, a `Z`, a seventh digit, no
  * date at all — is kept beside it.
  */
 
@@ -22,11 +22,11 @@ const NO_ZONE = "'\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d(\\.\\d+)?'"
 export const textOfInstant = (instant: string): string =>
   `replace(CAST(CAST(${instant} AS TIMESTAMP) AS VARCHAR), ' ', 'T')`
 
-/** What the instant gives back: a year from 1, no offset, at most six digits, none of them a last zero. */
+/** What can be restored from the instant: a year from 1, no offset, at most six digits, none of them a last zero. */
 const PLAIN =
   "'(\\d{3}[1-9]|\\d{2}[1-9]0|\\d[1-9]00|[1-9]000)-\\d\\d-\\d\\dT([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d{0,5}[1-9])?'"
 
-/** Whether an instant does not give its text back. */
+/** Whether the text cannot be restored from its instant. */
 const isUnlike = (text: string, instant: string): string =>
   `(NOT regexp_full_match(${text}, ${PLAIN}) OR ${instant} IS NULL) AND NOT ${isDefault(text)}`
 
@@ -34,7 +34,7 @@ const isUnlike = (text: string, instant: string): string =>
 export const instantsOf = (texts: string): string => `list_transform(${texts}, lambda t : ${instantOf('t')})`
 
 /**
- * JSON object of the texts that their instants do not give back, NULL where all do.
+ * JSON object of the texts that cannot be restored from their instants, NULL where all can.
  *
  * @param names of the members, in the order of the lists `texts` and `instants`
  */

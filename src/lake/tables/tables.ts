@@ -29,7 +29,7 @@ const EXTRA = column('extra', 'VARCHAR', 'Fields that the contract does not know
 const AS_REPORTED = column(
   'as_reported',
   'VARCHAR',
-  'Date-times whose text the instant does not give back, as JSON.',
+  'Date-times whose text cannot be restored from the instant, as JSON.',
 )
 const EMPTY_LISTS = column('empty_lists', 'VARCHAR[]', 'Lists that came empty: they have no rows to show it.')
 const ID = column('internal_id', 'BIGINT', 'Company identifier.')

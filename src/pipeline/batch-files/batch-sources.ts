@@ -1,4 +1,4 @@
-/** Batch files of the service as sources of a run: downloaded ahead side by side, a bounded number at once. */
+/** Batch files of the service as sources of a run: prefetched side by side, a bounded number at once. */
 
 import { join } from 'node:path'
 import { writeError } from '../../core/errors.ts'
@@ -28,16 +28,16 @@ export interface BatchSourcesOptions {
   /** Most bytes of files that wait or arrive, by the listing; one file may be larger. @default 8 GiB */
   readonly aheadBytes?: number
   readonly limits: DownloadLimits
-  /** Goes on with the files behind one that is damaged. @default false */
+  /** Continues with the files after a damaged one. @default false */
   readonly skipBadFiles?: boolean | undefined
   readonly signal?: AbortSignal | undefined
-  /** Told of the bytes in hand of all files together, as they come. */
+  /** Called with the bytes received of all files together, as they arrive. */
   readonly onBytes?: ((bytes: number) => void) | undefined
 }
 
 export interface BatchSources {
   readonly sources: readonly Source[]
-  /** Stops what is being downloaded ahead, and waits for it. What came of it stays for another try. */
+  /** Stops the prefetch, and waits for it. What was downloaded stays for another attempt. */
   readonly stop: () => Promise<void>
 }
 
@@ -53,7 +53,7 @@ type FileList = { readonly files: readonly ListedBatchFile[] } | readonly Listed
 
 const isList = (value: unknown): value is FileList => isFiles(value) || isFiles(memberOf(value, 'files'))
 
-/** The files that a run was begun with. A run that goes on keeps to them, whatever the listing says by then. */
+/** The files that a run was begun with. A resumed run keeps to them, whatever the listing says by then. */
 export const filesOfRun = async (
   lease: RunLease,
   choose: () => Promise<readonly ListedBatchFile[]>,

@@ -22,7 +22,7 @@ export type BatchCheck =
     }
   | { readonly kind: 'damaged'; readonly reason: string }
 
-/** Small: nothing but its lines is looked at. */
+/** Small: only its lines are read. */
 const BLOCK_BYTES = 1024 * 1024
 
 const NEWLINE = 0x0a
@@ -44,7 +44,7 @@ const linesOf = ({ bytes, overlong }: Block): number => {
 const DAMAGES: readonly string[] = ['DECODE_DAMAGED', 'DECODE_TRUNCATED', 'DECODE_TRAILING']
 
 /**
- * A name whose ending tells the compression where the first bytes do not: batch files are Brotli, also where
+ * A name whose extension shows the compression where the first bytes do not: batch files are Brotli, also where
  * their names do not say so.
  */
 export const nameForDecoding = (name: string): string =>

@@ -6,13 +6,13 @@ import type { Snapshot } from '../../core/partition.ts'
 import { loadedPartitions, loadedSources, sourceKey } from '../../manifest/loaded-sources.ts'
 import type { ListedBatchFile } from '../../source/service/service.ts'
 
-/** By id, or all that are listed; a filter leaves out what does not say that it fits. */
+/** By id, or all that are listed; a filter skips what does not state that it matches. */
 export type BatchSelection =
   | { readonly kind: 'ids'; readonly ids: readonly string[] }
   | { readonly kind: 'all'; readonly content?: Content; readonly countries?: readonly string[] }
 
 export interface ChosenFiles {
-  /** Oldest first: of a company that stands in several, the newest version is to count. */
+  /** Oldest first: of a company in several files, the newest version takes precedence. */
   readonly files: readonly ListedBatchFile[]
   /** Chosen, but in the lake already. */
   readonly held: readonly ListedBatchFile[]
@@ -78,7 +78,7 @@ const partition = <T>(items: readonly T[], test: (item: T) => boolean): [T[], T[
 
 /**
  * Files are held by the same service, the same id and, where the listing says it, the same size. What only the
- * bytes can tell, the run finds out when it has them.
+ * bytes can show, the run finds out when it has them.
  *
  * @throws {ToolkitError} SERVICE_NOT_FOUND
  */
@@ -88,7 +88,7 @@ export const chooseBatchFiles = (
   lake: {
     readonly snapshot: Pick<Snapshot, 'partitions' | 'merged'> | null
     readonly service: string
-    /** Takes files that the lake holds too. */
+    /** Includes files that the lake already holds. */
     readonly again: boolean
   },
 ): ChosenFiles => {

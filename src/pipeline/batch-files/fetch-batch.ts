@@ -57,7 +57,7 @@ const NOTED = objectOf({
 })
 const isNoted = (value: unknown): value is Noted => fits(NOTED, value)
 
-/** What an earlier process has downloaded, and perhaps checked, if it is still so. */
+/** What an earlier process has downloaded, and possibly checked, if it is unchanged. */
 const notedBefore = async (path: string, signal: AbortSignal): Promise<Noted | undefined> => {
   try {
     const value: unknown = JSON.parse(await readFile(recordPath(path), 'utf8'))
@@ -85,9 +85,9 @@ const isLength = (listed: number | undefined, bytes: number, { decodedBytes }: S
 /**
  * Gives the file when it is whole: its length, every Brotli stream to its end, and its lines against the listing.
  * The listing is read again where it does not fit: the file may have been replaced since. A count that still does
- * not fit when the same bytes came twice is the service's own mistake: it is recorded, not refused.
+ * not fit when the same bytes came twice is the service's own mistake: it is recorded, not rejected.
  *
- * @throws {ToolkitError} DOWNLOAD_DAMAGED after three tries, DECODE_LIMIT, and what a download throws
+ * @throws {ToolkitError} DOWNLOAD_DAMAGED after three attempts, DECODE_LIMIT, and what a download throws
  */
 export const fetchBatch = async (request: FetchRequest): Promise<CheckedDownload> => {
   const { service, path, limits, signal, onBytes } = request

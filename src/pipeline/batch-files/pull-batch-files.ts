@@ -16,7 +16,7 @@ export interface BatchPullOptions extends RunOptions {
   readonly service: Service
   /** Files downloaded side by side. */
   readonly concurrency: number
-  /** Told of the bytes in hand of all files together. */
+  /** Called with the bytes received of all files together. */
   readonly onBytes?: ((bytes: number) => void) | undefined
 }
 
@@ -25,7 +25,7 @@ export interface BatchPull {
   readonly summary: LoadSummary | undefined
   /** Files that were not downloaded, because the lake holds them. */
   readonly held: readonly ListedBatchFile[]
-  /** Files that were left out because their id cannot be asked for. */
+  /** Files that were skipped because their id cannot be asked for. */
   readonly unnameable: readonly ListedBatchFile[]
 }
 
@@ -39,7 +39,7 @@ export const pullBatches = async (
   const { lake, service, signal } = options
   const listed = await service.batchFiles(signal && { signal })
   const snapshot = await snapshotIfAny(lake)
-  // Before there is a run, and perhaps a lake, of files that cannot be or need not be pulled.
+  // Before a run, and possibly a lake, is made for files that cannot or need not be pulled.
   const { files, ...left } = chooseBatchFiles(listed, selection, { snapshot, service: service.origin, again })
   if (files.length === 0) return { summary: undefined, ...left }
   const plan: RunPlan = {

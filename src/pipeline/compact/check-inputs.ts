@@ -69,7 +69,7 @@ const pathsOf = (path: string, type: ColumnTypeTree): readonly string[] => {
 }
 
 /**
- * The files that are written have the columns of this release: what a later one has loaded besides would be lost.
+ * The files that are written have the columns of this release: what a later one has loaded in others would be lost.
  *
  * @throws {ToolkitError} `COMPACT_IMPOSSIBLE`
  */

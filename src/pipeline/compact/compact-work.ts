@@ -21,7 +21,7 @@ export interface CompactOptions {
   readonly threads?: number | undefined
   readonly signal?: AbortSignal | undefined
   readonly onEvent?: ((event: CompactEvent) => void) | undefined
-  /** Changes nothing and tells what would be done. @default false */
+  /** Changes nothing and reports what would be done. @default false */
   readonly dryRun?: boolean | undefined
 }
 
@@ -39,7 +39,7 @@ export type CompactSummary =
       readonly kind: 'compacted' | 'planned'
       /** The snapshot that was made; of a plan the one it is about. */
       readonly snapshot: number
-      /** Partitions that were put together. */
+      /** Partitions that were merged. */
       readonly partitions: number
       readonly tables: readonly CompactedTable[]
     }

@@ -172,8 +172,8 @@ const tablesBeforeAndAfter = (
 }
 
 /**
- * Compacts a lake. Loads may commit while it works: what they load stays beside what it makes. A compaction that was
- * cut off is not gone on with: the next one clears away what it left and starts anew.
+ * Compacts a lake. Loads may commit while it works: what they load stays beside its files. A compaction that was
+ * interrupted is not resumed: the next one removes what it left and starts over.
  *
  * @throws {ToolkitError} `LAKE_NOT_FOUND`, `SNAPSHOT_DAMAGED`, `LAKE_DAMAGED`, `COMPACT_IMPOSSIBLE`, `COMMIT_CONFLICT`
  *   when another compaction was first, `DISK_FULL`, `WRITE_FAILED`, `USAGE`; the lake is as it was then

@@ -1,4 +1,4 @@
-/** The run of a compaction: dead ones are cleared away before, and a failed one leaves the lake as it was. */
+/** The run of a compaction: dead ones are removed before, and a failed one leaves the lake as it was. */
 
 import { rm } from 'node:fs/promises'
 import { ToolkitError } from '../../core/errors.ts'
@@ -34,7 +34,7 @@ const isCompaction = (plan: unknown): boolean =>
 const isTaken = (error: unknown): boolean =>
   error instanceof ToolkitError && (error.code === 'RUN_LIVE' || error.code === 'RUN_NOT_FOUND')
 
-/** Clears away compactions whose process is gone: none of them goes on, the lake may have changed meanwhile. */
+/** Removes compactions whose process is gone: none of them is resumed, the lake may have changed meanwhile. */
 export const clearDeadCompactions = async (lake: string, now: Date): Promise<void> => {
   for (const run of await listRunIds(lake)) {
     if (!isCompaction(await readPlan(lake, run).catch(() => undefined))) continue
@@ -52,12 +52,12 @@ export const clearDeadCompactions = async (lake: string, now: Date): Promise<voi
     await rm(inLake(lake, path), { recursive: true, force: true })
 }
 
-/** A bucket that did not answer may still carry out what it was asked for. */
+/** A bucket that did not answer may still carry out the request. */
 const isUncertain = (failure: unknown): boolean =>
   failure instanceof ToolkitError && failure.code === 'STORAGE_FAILED'
 
 /**
- * Ends a compaction that failed. Where its snapshot stands already, or that cannot be told, nothing is removed:
+ * Ends a compaction that failed. Where its snapshot exists already, or that is unknown, nothing is removed:
  * gc or the next compaction finishes it.
  */
 export const giveUpCompaction = async (lease: RunLease, failure: unknown): Promise<void> => {

@@ -1,4 +1,4 @@
-/** Which partitions a compaction puts together, and whether there is anything to do. Pure. */
+/** Which partitions a compaction merges, and whether there is anything to do. Pure. */
 
 import { CONTENT, type Content } from '../../contract/objects.ts'
 import type { DateRange, FileEntry, PartitionEntry, Snapshot } from '../../core/partition.ts'
@@ -12,7 +12,7 @@ export const DEFAULT_TARGET_BYTES = 256 * 1024 ** 2
 /** How far a file may be from the target, as a share of it. */
 const SIZE_TOLERANCE = 0.1
 
-/** Fewer rows make no file: what it says of its columns would outweigh them. */
+/** Fewer rows make no file: its column metadata would outweigh them. */
 export const LEAST_ROWS = 100
 
 /** All partitions of one content; they become one. */
@@ -25,7 +25,7 @@ export interface CompactContent {
 
 export interface CompactPlan {
   readonly contents: readonly CompactContent[]
-  /** Nothing is superseded, and the files have their sizes: a compaction would only write the same once more. */
+  /** Nothing is superseded, and the files have their sizes: a compaction would only write the same again. */
   readonly compact: boolean
 }
 
@@ -59,7 +59,7 @@ const isDone = ({ partitions }: CompactContent, targetBytes: number): boolean =>
   )
 }
 
-/** Whether the names in the drift are as few as a commit would write down. */
+/** Whether the names in the drift are within the limit of a commit. */
 const isDriftBound = ({ partitions, merged = [] }: Snapshot): boolean => {
   const budget = new DriftBudget()
   return [...merged, ...partitions].every(({ drift }) => budget.add(drift))

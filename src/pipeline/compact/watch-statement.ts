@@ -1,4 +1,4 @@
-/** What a compaction tells while it works. */
+/** What a compaction reports while it works. */
 
 import type { Session } from '../../lake/duckdb/engine.ts'
 
@@ -25,7 +25,7 @@ export type CompactProgress =
 
 const EVERY_MS = 250
 
-/** Asks how far a session's statement is while one runs. @param onShare share of it, 0 to 1 */
+/** Polls the progress of a session's statement while one runs. @param onShare share of it, 0 to 1 */
 export const watchStatement = async <T>(
   session: Session,
   onShare: (share: number) => void,

@@ -1,4 +1,4 @@
-/** Writes sorted rows to files of a wanted size: each is measured, and the next one, or the same again, made by that. */
+/** Writes sorted rows to files of a target size: each is measured, and the next one, or the same again, sized by that. */
 
 import type { FileEntry } from '../../core/partition.ts'
 import type { SinkRun } from '../../core/sink.ts'
@@ -12,7 +12,7 @@ export interface CompactedFilesRequest {
   /** What the files' names begin with; their number follows. */
   readonly id: string
   readonly targetBytes: number
-  /** Bytes of a row, as far as they are known; the first file is written anew where it does not fit. */
+  /** Bytes of a row, as far as they are known; the first file is written again where it does not fit. */
   readonly bytesPerRow: number
   readonly onRows: (rows: number) => void
   readonly signal?: AbortSignal | undefined

@@ -14,7 +14,7 @@ export const convert = async (plan: Omit<RunPlan, 'pipeline'>, options: RunOptio
   const whole = { pipeline: 'convert', ...plan, limits: { ...defaultLimits(options), ...plan.limits } }
   const { lake, mode } = options
   const request = { lake, plan: whole, now: new Date(), random: randomBytes, mode }
-  // What can be read only once has other bytes each time: what an earlier run made of it says nothing.
+  // What can be read only once has other bytes each time: what an earlier run made of it proves nothing.
   const readsOnce = sources.some(({ fingerprint }) => fingerprint === undefined)
   const lease = await (readsOnce ? createRun(request) : startRun(request))
   return loadIntoLake(lease, whole, sources, options)
@@ -22,7 +22,7 @@ export const convert = async (plan: Omit<RunPlan, 'pipeline'>, options: RunOptio
 
 /**
  * Loads quarantined lines again, after a fix of the tool, the contract or the limits. A file of which no line
- * loads stays as it is; of the others what is still bad is set aside anew.
+ * loads stays as it is; of the others what is still bad is set aside again.
  */
 export const replay = async (
   files: readonly QuarantineFile[],

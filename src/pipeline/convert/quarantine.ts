@@ -1,4 +1,4 @@
-/** The lines that were set aside: listed, and loaded again after a fix. */
+/** Quarantined lines: listed, and loaded again after a fix. */
 
 import type { Content } from '../../contract/objects.ts'
 import type { Block, OverlongLine } from '../../core/block.ts'
@@ -25,7 +25,7 @@ export interface QuarantinedLine {
   readonly size_bytes: number
   readonly code: string
   readonly reason: string
-  /** The line as it came; `null` where it is no UTF-8, then `raw_base64` has it. */
+  /** The original line; `null` where it is no UTF-8, then `raw_base64` has it. */
   readonly raw: string | null
   readonly raw_base64: string | null
 }

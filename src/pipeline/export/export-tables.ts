@@ -46,7 +46,7 @@ export interface ExportOptions extends WhatToExport {
   readonly to: ExportTarget
   /** @default the newest */
   readonly snapshot?: number | undefined
-  /** Replaces files that are there. Databases are always brought in step. @default false */
+  /** Replaces files that are there. Databases are always updated. @default false */
   readonly overwrite?: boolean | undefined
   /** CSV safe for spreadsheets. @default true */
   readonly neutralise?: boolean | undefined
@@ -77,7 +77,7 @@ export interface ExportSummary {
 interface Exporting extends ExportOptions {
   readonly query: LakeQuery
   readonly exports: readonly Export[]
-  /** Tells how far it is. */
+  /** Reports progress. */
   readonly report: (now: {
     readonly table: string
     readonly done: readonly ExportedTable[]
@@ -88,7 +88,7 @@ interface Exporting extends ExportOptions {
 
 const BETWEEN_LOOKS_MS = 200
 
-/** Looks now and then how much the work has written. */
+/** Polls how much the work has written. */
 const whileWriting = async <T>(
   workshop: Workshop,
   onBytes: (bytes: number) => void,
@@ -133,7 +133,7 @@ const toDatabase = async (
 ): Promise<Pick<ExportSummary, 'tables' | 'warnings'>> => {
   const sink = DATABASES[to.database].sink(to.at)
   const lent = { staging: join(workshop.folder, 'staging'), memoryBytes, signal, what: 'the export' }
-  // A database that cannot be reached is told before the rows are written, which takes long.
+  // A database that cannot be reached is reported before the rows are written, which takes long.
   await sink.loaded(lent)
   const run = await sink.open(newRunId(new Date(), randomBytes), lent)
   try {

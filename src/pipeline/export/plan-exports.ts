@@ -1,4 +1,4 @@
-/** What an export writes under which name, and where: without a look at the lake or the disk. */
+/** What an export writes under which name, and where: without access to the lake or the disk. */
 
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'

@@ -25,7 +25,7 @@ export const checkTarget = async (path: string, overwrite: boolean): Promise<voi
 }
 
 /**
- * The folder of a file is made where it is missing, those above it are not: a slip in a path must not become a tree.
+ * The folder of a file is made where it is missing, those above it are not: a typo in a path must not become a tree.
  *
  * @throws {ToolkitError} `TARGET_REFUSED`
  */
@@ -49,7 +49,7 @@ export interface Workshop {
 }
 
 /**
- * A new folder in `beside`, which is made where it is missing. What killed processes have left there is removed.
+ * A new folder in `beside`, which is made where it is missing. Leftovers of killed processes there are removed.
  *
  * @throws {ToolkitError} DISK_FULL, WRITE_FAILED
  */
@@ -59,7 +59,7 @@ export const openWorkshop = async (beside: string): Promise<Workshop> => {
     await makeFolder(dirname(folder))
     for (const { name } of await listFolder(dirname(folder)))
       if (temporaryLiveness(name) === 'gone')
-        // Another user's may not be ours to remove.
+        // Another user's folder may not be removable.
         await rm(join(dirname(folder), name), { recursive: true, force: true }).catch(() => undefined)
     await makeFolders(folder)
   } catch (error) {

@@ -17,7 +17,7 @@ import { pullWindow } from './pull-window.ts'
 import type { Checkpoint } from './window-file.ts'
 import type { RunWindow } from './window-sources.ts'
 
-/** Companies of one window: as many requests as a person would want to lose at most. */
+/** Companies of one window: as many requests as one interruption may cost. */
 export const WINDOW_COMPANIES = 20_000
 
 export interface GapClosing {

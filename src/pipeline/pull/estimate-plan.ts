@@ -1,4 +1,4 @@
-/** What a plan will cost, told before anything is pulled. */
+/** What a plan will cost, estimated before anything is pulled. */
 
 import { LIMITS } from '../../contract/limits.ts'
 import { type ClosingPlan, listingPages } from './plan-closing.ts'
@@ -11,7 +11,7 @@ export interface PlanEstimate {
   readonly requests: number
   /** Of these to find and fetch what no window covers, at most: lists of companies, and pages. */
   readonly closing?: { readonly lists: number; readonly pages: number }
-  /** At least so long, in seconds: a page is taken to need no longer than a count. */
+  /** At least so long, in seconds: a page is assumed to take no longer than a count. */
   readonly seconds: number
   /** Why batch files would be the better way; absent where they would not. */
   readonly batchFiles?: string

@@ -1,6 +1,6 @@
 /**
- * Goes through the lists of a closing plan and finds the companies that nobody has brought yet. Each list is a file of
- * ids, there when it is whole, so that a run that was cut off does not ask for it again.
+ * Goes through the lists of a closing plan and finds the companies that were not pulled yet. Each list is a file of
+ * ids, there when it is whole, so that an interrupted run does not ask for it again.
  */
 
 import { join } from 'node:path'
@@ -52,7 +52,7 @@ export const listGaps = async (
       for (const id of ids) if (!isKnown(id)) found.add(id)
       return found.size > size
     }
-    // A look at one end of an order depends on what the other has brought.
+    // Reading one end of an order depends on what the other end gave.
     const atOnce = step.listings.some(({ probe }) => probe) ? 1 : options.concurrency
     await sideBySide(
       step.listings,
@@ -68,14 +68,14 @@ export const listGaps = async (
 const listingPath = (folder: string, number: number): string =>
   join(folder, `gap-${String(number).padStart(5, '0')}.jsonl`)
 
-/** @param take takes the ids of a page; tells whether one of them was new */
+/** @param take takes the ids of a page; returns whether one of them was new */
 const listOne = async (
   listing: PlannedListing,
   path: string,
   take: (ids: BigInt64Array) => boolean,
   options: GapListingOptions,
 ): Promise<void> => {
-  // The records are written behind their ids: those alone may be left of a process that was killed.
+  // The records are written behind their ids: a killed process may leave those alone.
   const isWhole = !options.keepLines || (await isListed(path))
   const listed = isWhole ? await readIds(idsPath(path)) : undefined
   if (listed) {

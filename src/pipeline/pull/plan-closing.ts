@@ -11,7 +11,7 @@ import { filterOf, type LiveParameter, withFilter } from './search.ts'
 import { isDate } from './since-last.ts'
 import { type Axis, dateAxis, figureAxis, valueAxis } from './window-axes.ts'
 
-/** A search of which page mode gives companies to look at. */
+/** A search whose companies page mode lists. */
 export interface PlannedListing {
   readonly search: SearchParameters
   /** Records it had when it was planned. */
@@ -224,7 +224,7 @@ class ClosingPlanner {
       this.#size(gap, withFilter(search, axis.parameter, axis.values(first, last)))
     const below = await sizeOf(from, middle)
     const rest = { count: count - below.count, missing: missing - below.missing }
-    // More may have come in meanwhile than the difference can say.
+    // More may have arrived meanwhile than the difference shows.
     const isKnown = !axis.overlaps && rest.count >= 0 && rest.missing >= 0 && rest.missing <= rest.count
     const above = isKnown ? rest : await sizeOf(middle + 1, to)
     const halves = await Promise.all([
@@ -240,7 +240,7 @@ class ClosingPlanner {
     return count <= 2 * LISTING_LIMIT && this.#isSortable(ID) ? bothEnds(search, count, ID) : undefined
   }
 
-  /** What has no value may stand at one end of an order: the first page there tells. */
+  /** What has no value may stand at one end of an order: the first page there shows it. */
   #ends({ search, parameter, records }: PlannedGap, left: number): PlannedListing[] {
     const columns = [parameter, ...this.#request.parameters.filter(isDate).map(({ name }) => name)]
     const probes = columns

@@ -1,6 +1,6 @@
 /**
  * Cuts a search into windows that one cursor chain (or page mode) can deliver, by asking for counts alone. Knows
- * dates and coded values; what a window's pages hold is not its matter.
+ * dates and coded values; the content of a window's pages is out of its scope.
  */
 
 import type { Content } from '../../contract/objects.ts'
@@ -74,7 +74,7 @@ export interface PlanRequest {
   readonly nowMs: () => number
 }
 
-/** Part of the cap left free for what comes in until a window is pulled. */
+/** Part of the cap left free for what arrives until a window is pulled. */
 const MARGIN = 0.02
 
 /** In this order, where days are not enough. */
@@ -129,7 +129,7 @@ class Planner {
     const search = this.#asked ? this.#within(field) : this.#request.search
     if (this.#asked) this.#field = field
     const empty = search === undefined
-    // Asked also where nothing can be meant: the answer tells the service's time.
+    // Asked also where nothing can match: the answer has the service's time.
     const counted = await this.#count(search ?? this.#request.search)
     const announced = empty ? 0 : counted
     const requested = this.#asked ? { ...(since && { from: since }), ...(until && { to: until }) } : null
@@ -273,7 +273,7 @@ class Planner {
     const above =
       below <= count
         ? count - below
-        : // More came in meanwhile than the difference can say.
+        : // More arrived meanwhile than the difference shows.
           await this.#count(withFilter(node.search, axis.parameter, axis.values(middle + 1, to)))
     // The service bounds how many are asked at once.
     const halves = await Promise.all([

@@ -1,4 +1,4 @@
-/** What a pull is planned as, and what it tells while it works. */
+/** The plan of a pull, and what it reports while it works. */
 
 import type { ClosingPlan } from './plan-closing.ts'
 import type { WindowPlan } from './plan-windows.ts'
@@ -22,7 +22,7 @@ export type PullEvent =
   /** A page more is on the disk. */
   | { readonly kind: 'page'; readonly window: string; readonly checkpoint: Checkpoint }
   | { readonly kind: 'pulled'; readonly window: string; readonly checkpoint: Checkpoint }
-  /** A page of companies was looked through for some that no window covers. */
+  /** A page of companies was searched for those that no window covers. */
   | { readonly kind: 'listed'; readonly records: number }
   | { readonly kind: 'warning'; readonly text: string }
 

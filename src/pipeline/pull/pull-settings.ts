@@ -10,14 +10,14 @@ import { isDay } from './window-axes.ts'
 /** What pulling needs of a service. */
 export type PullService = Pick<Service, 'origin' | 'page' | 'totalCount' | 'parameters'>
 
-/** As JSON: a run with equal settings goes on. */
+/** As JSON: a run with equal settings is resumed. */
 export interface PullSettings {
   readonly content: Content
   readonly search: SearchParameters
   /** Companies only. */
   readonly currency?: string | undefined
   readonly pageSize: number
-  /** First day, or `last`: from where the lake's newest pull of the same search stood. */
+  /** First day, or `last`: from where the lake's newest pull of the same search ended. */
   readonly since?: string | undefined
   readonly until?: string | undefined
   readonly by?: string | undefined

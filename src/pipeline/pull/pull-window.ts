@@ -1,6 +1,6 @@
 /**
- * Pulls one window: the cursor chain with unchanged search, page by page into its spool. Goes on where an earlier
- * process stood; begins again where the cursor has expired; is cut again where it has outgrown the chain.
+ * Pulls one window: the cursor chain with unchanged search, page by page into its file. Resumes where an earlier
+ * process ended; restarts where the cursor has expired; is cut again where it has outgrown the chain.
  */
 
 import { FIRST_CURSOR, LIMITS } from '../../contract/limits.ts'
@@ -32,13 +32,13 @@ export interface WindowOptions {
   /** Cuts a search that has outgrown one chain; `atMost` records in each part. */
   readonly cutAgain: (search: SearchParameters, atMost: number) => Promise<readonly SearchParameters[]>
   readonly signal?: AbortSignal | undefined
-  /** Told after each page that is on the disk. */
+  /** Called after each page that is on the disk. */
   readonly onPage?: ((checkpoint: Checkpoint) => void) | undefined
 }
 
-/** Times a chain begins again because its cursor is refused. */
+/** Restarts of a chain because its cursor is refused. */
 const MOST_RESTARTS = 3
-/** Equal pages in a row: a service that gives the same one for ever. */
+/** Equal pages in a row: a service that repeats one forever. */
 const MOST_REPEATS = 3
 /** Errors that are no matter of one window. */
 const NAMED_BY_OTHERS: ReadonlySet<ErrorCode> = new Set(['INTERRUPTED', 'DISK_FULL', 'WRITE_FAILED'])
@@ -54,11 +54,11 @@ const MOST_CHAINS = 1000
 export const pullWindow = async (request: WindowRequest, options: WindowOptions): Promise<Checkpoint> => {
   const begun = await readCheckpoint(options.path)
   if (begun?.sha256 !== undefined) return begun
-  // A file that lost what its checkpoint counts is begun anew: nothing of an unfinished window is loaded yet.
+  // A file that lost what its checkpoint counts is begun again: nothing of an unfinished window is loaded yet.
   const kept = begun && (await holds(options.path, begun)) ? begun : undefined
   const start = {
     ...(kept ?? { ...beginning(NOTHING), chains: request.searches, chain: 0, asOf: null }),
-    // Counted anew: a run that was away for long finds its cursor expired each time, and must not get stuck.
+    // Counted again: a run that was away for long finds its cursor expired each time, and must not get stuck.
     restarts: 0,
   }
   const ids = request.keepIds ? (start.ids ?? 0) : undefined
@@ -154,7 +154,7 @@ class Chain {
     const repeated = overlaps && ids === was.lastIds
     this.#repeats = repeated ? this.#repeats + 1 : 0
     if (overlaps && (!repeated || this.#repeats >= MOST_REPEATS)) throw this.#disordered(least)
-    // Nothing of a page that came before is believed, its cursor included, unless it comes once more.
+    // Ignore a repeated page, its cursor included, unless it comes again.
     const given = value.records === 0 ? null : pagination.Cursor
     const next = repeated && this.#repeats < MOST_REPEATS - 1 ? was.cursor : given
     const end =
@@ -191,7 +191,7 @@ class Chain {
     const { lastId, pages } = this.#checkpoint
     return new ToolkitError(
       'ANSWER_DISORDERED',
-      `Cannot go on with window "${name}": page ${pages + 1} begins with InternalId ${id}, expected one above ${lastId}`,
+      `Cannot continue window "${name}": page ${pages + 1} begins with InternalId ${id}, expected one above ${lastId}`,
       { window: name, page: pages + 1 },
     )
   }
@@ -203,7 +203,7 @@ class Chain {
     return this.#cutTo({ ...was, ...beginning(was.before), restarts: was.restarts + 1 })
   }
 
-  /** More came in than a chain delivers: the rest cannot be asked for, so it is pulled anew in parts. */
+  /** More came in than a chain delivers: the rest cannot be asked for, so it is pulled again in parts. */
   async #cutAgain(error: ToolkitError): Promise<Checkpoint> {
     const was = this.#checkpoint
     const atMost = Math.floor((was.records - was.before.records) / 2)

@@ -51,7 +51,7 @@ export const pull = async (
   options: PullRunOptions,
 ): Promise<PullSummary> => {
   const service = rememberParameters(options.service)
-  // Before there is a run, and perhaps a lake, of a search that cannot be.
+  // Before a run, and possibly a lake, is made for a search that is impossible.
   await checkSettings(service, settings, options.signal)
   const before = await currencyBefore(settings, options)
   const plan: RunPlan = {

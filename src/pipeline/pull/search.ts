@@ -79,7 +79,7 @@ export const checkSearch = (
   for (const [at, name] of names.entries()) {
     checkParameterName(content, name, parameters)
     if (names.slice(0, at).some((other) => sameName(other, name)))
-      throw valuesRefused(content, name, 'it stands there twice')
+      throw valuesRefused(content, name, 'it is given twice')
     if (search[name]?.length === 0) throw valuesRefused(content, name, 'it has no values')
   }
 }
@@ -90,7 +90,7 @@ export const checkParameterName = (
   name: string,
   parameters: readonly LiveParameter[],
 ): void => {
-  // A listing that says nothing cannot refuse anything; the service will.
+  // An empty listing rejects nothing; the service will.
   if (parameters.length === 0) return
   const known = parameters.map((parameter) => parameter.name)
   if ([name, withoutYear(name)].some((one) => known.some((other) => sameName(one, other)))) return

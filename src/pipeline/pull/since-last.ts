@@ -1,4 +1,4 @@
-/** What the days of a search mean, and "since last": the day it goes on from, told by the lake's own manifest. */
+/** What the days of a search mean, and "since last": the day it continues from, read from the lake's own manifest. */
 
 import { DEFAULT_CURRENCY } from '../../contract/limits.ts'
 import type { Content } from '../../contract/objects.ts'
@@ -15,7 +15,7 @@ const isChange = ({ name }: LiveParameter): boolean => /UpdatedAt$/i.test(name)
 export const isDate = (parameter: LiveParameter): boolean =>
   parameter.datatype?.toLowerCase().startsWith('date') ?? isChange(parameter)
 
-/** Where a pull goes on; without `from` there was none before, and everything is pulled. */
+/** Where a pull continues; without `from` there was none before, and everything is pulled. */
 export interface Since {
   readonly from?: string
   /** The run that pulled it before. */

@@ -1,6 +1,6 @@
 /**
  * One window's records on the disk: a file of JSON Lines that grows page by page, and beside it a checkpoint that
- * says how far it is good. Knows files and pages, not the service.
+ * says how far it is valid. Knows files and pages, not the service.
  */
 
 import { createHash, type Hash } from 'node:crypto'
@@ -46,7 +46,7 @@ export interface Checkpoint extends Extent {
   readonly restarts: number
   /** When the window's first page came, by the service's clock. */
   readonly asOf: string | null
-  /** CRC-32 of what the file has so far: unlike a hash it can go on in another process. */
+  /** CRC-32 of what the file has so far: unlike a hash it can be continued by another process. */
   readonly crc32?: number
   /** Of the whole file, once it is whole. */
   readonly sha256?: string
@@ -80,7 +80,7 @@ export const readCheckpoint = async (path: string): Promise<Checkpoint | undefin
     if (read.kind !== 'damaged' && isCheckpoint(read.value)) return read.value
     throw new ToolkitError(
       'RUN_NOT_RESUMABLE',
-      `Cannot go on with "${path}": its checkpoint is damaged, "firmlake gc" removes the run`,
+      `Cannot resume "${path}": its checkpoint is damaged, "firmlake gc" removes the run`,
     )
   } catch (error) {
     if (error instanceof ToolkitError) throw error
@@ -148,7 +148,7 @@ export class WindowFile {
   /** Appends a page's lines and brings them to the disk, then the checkpoint that counts them. */
   async append(lines: Buffer, ids: BigInt64Array, after: Checkpoint): Promise<void> {
     try {
-      // Not synced: an id that is lost here only brings its company once more.
+      // Not synced: an id that is lost here only fetches its company again.
       if (this.#ids) await writeIds(this.#ids, ids, (after.ids ?? 0) - ids.length)
       for (let at = 0; at < lines.length; ) {
         const { bytesWritten } = await this.#file.write(lines, at, lines.length - at, this.#bytes + at)
@@ -203,15 +203,15 @@ export class WindowFile {
 
 /** Length and hash of a window that is whole. */
 export const fingerprintOf = (path: string, { bytes, sha256 }: Checkpoint): Fingerprint => {
-  if (sha256 === undefined) throw new TypeError(`Cannot tell the hash of "${path}": it is not whole`)
+  if (sha256 === undefined) throw new TypeError(`Cannot give the hash of "${path}": it is not whole`)
   return { bytes, sha256 }
 }
 
-/** Takes the file away with its checkpoint: the window is begun anew. */
+/** Removes the file with its checkpoint: the window is begun again. */
 export const forgetWindow = async (path: string): Promise<void> => {
   await rm(checkpointPath(path), { force: true })
   await removeWindowFile(path)
 }
 
-/** Takes the file away; its checkpoint stays, so that a resumed run knows that the window was pulled. */
+/** Removes the file; its checkpoint stays, so that a resumed run knows that the window was pulled. */
 export const removeWindowFile = (path: string): Promise<void> => rm(path, { force: true })

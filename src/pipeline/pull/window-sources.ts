@@ -1,4 +1,4 @@
-/** Windows as sources of a run: pulled ahead side by side, with a bounded number of files on the disk at once. */
+/** Windows as sources of a run: prefetched side by side, with a bounded number of files on the disk at once. */
 
 import { join } from 'node:path'
 import type { Content } from '../../contract/objects.ts'
@@ -50,7 +50,7 @@ export interface WindowSources {
   readonly sources: readonly Source[]
   /** What is known of each window, in order; absent where it was not pulled yet. */
   readonly checkpoints: () => readonly (Checkpoint | undefined)[]
-  /** Stops what is being pulled ahead, and waits for it. */
+  /** Stops the prefetch, and waits for it. */
   readonly stop: () => Promise<void>
 }
 

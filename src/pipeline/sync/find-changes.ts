@@ -52,7 +52,7 @@ const FINDINGS: RunFile = { name: 'findings.json', what: 'its findings are' }
 const STORED = objectOf({ new: list(anything), changed: list(anything) })
 const isFindings = (value: unknown): value is SyncFindings => fits(STORED, value)
 
-/** Lists and compares, or takes what an earlier try of the run has found. */
+/** Lists and compares, or takes what an earlier attempt of the run has found. */
 export const findChanges = async (
   service: PullService,
   lease: RunLease,

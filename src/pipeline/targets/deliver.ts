@@ -150,7 +150,7 @@ const deliverRun = async (
     await target.commit(written)
     return target.warnings ?? []
   } catch (error) {
-    // What is left of it the next try writes over; the first error is the one to tell.
+    // What is left of it the next attempt writes over; the first error is the one to report.
     await target.abort().catch(() => undefined)
     throw error
   }

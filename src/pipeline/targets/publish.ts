@@ -39,7 +39,7 @@ export interface PublishedTable {
   /** Files added and removed, over all of these. */
   readonly added: number
   readonly removed: number
-  /** Whether it was published anew because the lake was moved. */
+  /** Whether it was published again because the lake was moved. */
   readonly moved: boolean
 }
 
@@ -112,7 +112,7 @@ const conflict = ({ format, table }: Step, what: string): ToolkitError =>
     { table },
   )
 
-/** A lake that was made anew in the place of another must not go on in the other's publication. */
+/** A lake that was made again in the place of another must not go on in the other's publication. */
 const checkShown = (steps: readonly Step[], newest: number): void => {
   for (const step of steps) {
     const shown = step.publication.shown()

@@ -23,7 +23,7 @@ export interface LoggedMetaData {
   readonly createdMs: number
 }
 
-/** `load=<run>/<file>` as the log wants it: a relative address, each part URL-encoded. */
+/** `load=<run>/<file>` as the log expects it: a relative address, each part URL-encoded. */
 const encodePath = (name: string): string =>
   name
     .split('/')
@@ -49,10 +49,10 @@ export const metaDataLine = ({ id, schema, createdMs }: LoggedMetaData, table: s
       format: { provider: 'parquet', options: {} },
       schemaString: schema,
       partitionColumns: PARTITION_COLUMNS,
-      // Files that this table lets go belong to older snapshots of the lake: nobody else may clear them away.
+      // Files that this table lets go belong to older snapshots of the lake: nobody else may delete them.
       configuration: {
         'delta.deletedFileRetentionDuration': 'interval 10000 days',
-        // Readers use the statistics of the first 32 columns alone, unless they are told otherwise.
+        // Readers use the statistics of the first 32 columns alone, unless configured otherwise.
         'delta.dataSkippingNumIndexedCols': '-1',
       },
       createdTime: createdMs,
@@ -92,7 +92,7 @@ export const addLine = ({ file, statistics }: MeasuredFile, writtenMs: number): 
     },
   })
 
-// What is removed is superseded or merged: readers that follow changes have to hear of it, so it is a data change.
+// What is removed is superseded or merged: readers that follow changes have to see it, so it is a data change.
 export const removeLine = (name: string, { run, version, bytes }: LoggedFile, nowMs: number): string =>
   JSON.stringify({
     remove: {
@@ -136,7 +136,7 @@ const statisticsText = (rows: number, statistics: FileStatistics): string => {
   ])
 }
 
-/** One action of a log as far as this tool goes by it. */
+/** One action of a log as far as this tool uses it. */
 export type Action =
   | { readonly kind: 'add'; readonly name: string; readonly file: LoggedFile }
   | { readonly kind: 'remove'; readonly name: string }
@@ -200,6 +200,6 @@ export const parseAction = (text: string): Action => {
 
 export const isOwnEngine = (engine: string): boolean => engine.startsWith(ENGINE)
 
-/** Whether this tool can go on with a table of these versions. */
+/** Whether this tool supports tables of these versions. */
 export const isKnownProtocol = (reader: number, writer: number): boolean =>
   reader === READER && writer === WRITER

@@ -60,7 +60,7 @@ const publishDelta = async (
   snapshot: Snapshot,
 ): Promise<TableChange | null> => {
   const files = filesOfTable(snapshot, table)
-  // Whoever was first may have gone further than this snapshot.
+  // The publisher that was first may be ahead of this snapshot.
   while ((log.shown?.snapshot ?? 0) < snapshot.snapshot) {
     const nowMs = now().getTime()
     const difference = differenceOf(log, files)
@@ -101,7 +101,7 @@ export const deltaFormat: PublishFormat = {
       table: table.name,
       scratch: join(scratch, 'delta', table.name),
     })
-    // A publisher that was killed may have left it undone.
+    // A killed publisher may have left it undone.
     await log.checkpointWhenDue(now().getTime())
     return { shown: () => log.shown, publish: (snapshot) => publishDelta(context, table, log, snapshot) }
   },

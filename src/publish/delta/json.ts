@@ -1,4 +1,4 @@
-/** JSON of a log that others may have written: nothing is believed before it is looked at. */
+/** JSON of a log that others may have written: untrusted input, validate first. */
 
 import { isObject, type JsonObject } from '../../support/json-form.ts'
 

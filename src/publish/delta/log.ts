@@ -106,7 +106,7 @@ export class DeltaLog {
   /**
    * Writes the next version.
    *
-   * @returns false when somebody else wrote it first: what they wrote is read then, and the caller looks anew
+   * @returns false when somebody else wrote it first: what they wrote is read then, and the caller checks again
    * @throws {ToolkitError} PUBLISH_CONFLICT, DISK_FULL, WRITE_FAILED and those of the storage
    */
   async append(lines: readonly string[]): Promise<boolean> {

@@ -18,7 +18,7 @@ export interface CatalogOptions {
   readonly credential?: string | undefined
 }
 
-/** What came of a request. `unknown`: nobody can tell whether it was carried out. */
+/** The outcome of a request. `unknown`: it may or may not have been carried out. */
 export type CatalogAnswer =
   | { readonly kind: 'done'; readonly body: unknown }
   | { readonly kind: 'missing' }
@@ -26,11 +26,11 @@ export type CatalogAnswer =
   | { readonly kind: 'unknown'; readonly reason: string }
 
 export interface CatalogClient {
-  /** Asks again where an answer fails. @throws {ToolkitError} `CATALOG_FAILED` */
+  /** Retries where an answer fails. @throws {ToolkitError} `CATALOG_FAILED` */
   readonly get: (path: string) => Promise<CatalogAnswer>
-  /** Sends once: who wants to send again has to know whether that does harm. @throws {ToolkitError} `CATALOG_FAILED` */
+  /** Sends once: the caller has to know whether a retry does harm. @throws {ToolkitError} `CATALOG_FAILED` */
   readonly post: (path: string, body: unknown) => Promise<CatalogAnswer>
-  /** `namespaces/<namespace>`, as the catalog wants it in an address. */
+  /** `namespaces/<namespace>`, as the catalog expects it in an address. */
   readonly namespacePath: string
   readonly namespace: readonly string[]
 }
@@ -75,7 +75,7 @@ const parse = (text: string): unknown => {
   }
 }
 
-/** Nobody can tell, or it is worth another try. */
+/** Unknown, or worth a retry. */
 const isUncertain = (status: number): boolean => status >= 500 || status === 408 || status === 429
 
 interface Sender {
@@ -163,7 +163,7 @@ const tokenFor = async (sender: Sender, credential: string): Promise<string> => 
   return token
 }
 
-/** `prefix` and `namespace-separator` of the answer to GET /v1/config; overrides count more than defaults. */
+/** `prefix` and `namespace-separator` of the answer to GET /v1/config; overrides take precedence over defaults. */
 const setting = (config: Readonly<Record<string, unknown>>, name: string): string | undefined => {
   for (const part of [config.overrides, config.defaults])
     if (isObject(part) && typeof part[name] === 'string') return part[name]

@@ -115,7 +115,7 @@ export const catalogStore = (
   const makeNamespace = async (catalog: CatalogClient): Promise<void> => {
     if ((await catalog.get(catalog.namespacePath)).kind === 'done') return
     const answer = await catalog.post('namespaces', { namespace: catalog.namespace, properties: {} })
-    // Whoever was first has made it.
+    // Another publisher has made it first.
     if (answer.kind === 'done' || answer.kind === 'conflict') return
     if ((await catalog.get(catalog.namespacePath)).kind !== 'done')
       throw catalogFailed(`it did not make namespace "${catalog.namespace.join('.')}"`)

@@ -38,7 +38,7 @@ const parseJson = (table: string, path: string, bytes: Buffer): unknown => {
   }
 }
 
-/** Readers look for higher numbers by themselves, or lag behind: a hint that was not written harms nobody. */
+/** Readers look for higher numbers by themselves, or lag behind: a hint that was not written does no harm. */
 const writeHint = async (storage: Storage, table: string, number: number): Promise<void> => {
   const hint = await storage.read(hintPath(table))
   if (hint?.toString('utf8') !== String(number)) await storage.replace(hintPath(table), String(number))
@@ -70,7 +70,7 @@ export const folderStore = (storage: Storage): TableStore => ({
     if (!(await storage.create(metadataPath(table.name, number), JSON.stringify(metadata)))) {
       const found = await openTable(storage, table)
       const id = change.snapshot['snapshot-id']
-      // A bucket may refuse what it has taken before: an answer was lost on the way.
+      // A bucket may refuse what it accepted before: the answer was lost on the way.
       const isOurs = found.metadata?.snapshots?.some((one) => one['snapshot-id'] === id)
       return { kind: isOurs ? 'committed' : 'lost', base: found }
     }

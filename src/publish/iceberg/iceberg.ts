@@ -57,7 +57,7 @@ class IcebergTable implements TablePublication {
   async publish(snapshot: Snapshot): Promise<TableChange | null> {
     const { signal, oldest } = this.#context
     const target = filesOfTable(snapshot, this.#table)
-    // Whoever was first may have gone further than this snapshot.
+    // The publisher that was first may be ahead of this snapshot.
     while ((this.shown()?.snapshot ?? 0) < snapshot.snapshot) {
       signal?.throwIfAborted()
       const base = this.#base
@@ -79,7 +79,7 @@ class IcebergTable implements TablePublication {
       const outcome = await this.#store.commit(this.#table, base, next.change)
       this.#base = outcome.base
       if (outcome.kind === 'committed') {
-        // Another may have gone on from it already, where its answer was lost on the way.
+        // Another may have built on it already, where its answer was lost on the way.
         const isCurrent = shownBy(outcome.base.metadata)?.snapshot === snapshot.snapshot
         this.#live = isCurrent ? next.live : undefined
         await removeExpired(this.#storage, this.#table.name, base.metadata, next.change.expired, outcome.base)

@@ -134,6 +134,6 @@ export const describeManifest = (
   }
 }
 
-/** Whether readers find files in a manifest; one that only tells of deleted files serves no later snapshot. */
+/** Whether readers find files in a manifest; one that only lists deleted files serves no later snapshot. */
 export const hasLiveFiles = (manifest: ManifestFileRecord): boolean =>
   manifest.added_files_count + manifest.existing_files_count > 0

@@ -96,7 +96,7 @@ export const currentSchema = (metadata: TableMetadata): IcebergSchema | undefine
   metadata.schemas.find((one) => one['schema-id'] === metadata['current-schema-id'])
 
 /**
- * Takes a table's document for one of ours.
+ * Validates a table's document as one of ours.
  *
  * @throws {ToolkitError} `PUBLISH_CONFLICT` where someone else has made or changed the table
  */

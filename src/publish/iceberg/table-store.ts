@@ -9,7 +9,7 @@ export interface TableBase {
   readonly metadata: TableMetadata | null
   /** Number of the metadata file that was found, 0 where there is none. */
   readonly number: number
-  /** Whether a table is to be made anew because the one found was published where the lake stood before. */
+  /** Whether a table is to be made again because the one found was published where the lake stood before. */
   readonly moved: boolean
 }
 

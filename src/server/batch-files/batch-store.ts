@@ -35,7 +35,7 @@ const maySee = (caller: Caller, file: BatchFile): boolean => {
 
 const entryOf = ({ sha256: _, ...entry }: BatchFile): BatchFileEntry => entry
 
-/** The index is read anew whenever it is another one: files made while the server runs are offered. */
+/** The index is read again whenever it is another one: files made while the server runs are offered. */
 export const openBatchStore = (lake: string): BatchStore => {
   let known: { readonly mark: string; readonly index: BatchIndex } | undefined
   const index = async (): Promise<BatchIndex | undefined> => {

@@ -1,5 +1,5 @@
 /**
- * Makes the batch files of a snapshot from its serving copy: JSON Lines by content and country, in the order of
+ * Makes the batch files of a snapshot from its serving index: JSON Lines by content and country, in the order of
  * the ids, in Brotli. They become visible all at once, by one rename; an interrupted making leaves nothing to see.
  */
 
@@ -34,7 +34,7 @@ export interface MakeBatchesRequest {
   readonly signal?: AbortSignal | undefined
   /** Told of each file when it is written. */
   readonly onFile?: (file: BatchFile) => void
-  /** Told what is wrong with the files that are there, before they are made anew. */
+  /** Told what is wrong with the files that are there, before they are made again. */
   readonly onDamaged?: (reason: string) => void
 }
 

@@ -1,4 +1,4 @@
-/** How a serving copy is cut into batch files: by content, country and a number of records each. */
+/** How a serving index is cut into batch files: by content, country and a number of records each. */
 
 import { BATCH_CONTENT, type BatchFileEntry } from '../../contract/listings.ts'
 import type { Content } from '../../contract/objects.ts'

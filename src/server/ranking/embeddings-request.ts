@@ -52,7 +52,7 @@ const LONGEST_RETRY_AFTER_MS = 60_000
 
 type Outcome =
   | { readonly kind: 'answer'; readonly body: unknown }
-  /** Worth another try, after `floorMs` at the earliest. */
+  /** Worth another attempt, after `floorMs` at the earliest. */
   | {
       readonly kind: 'failed'
       readonly reason: string

@@ -18,7 +18,7 @@ import type { ArrowColumn } from './arrow-types.ts'
 import { ByteBuffer, type Memory } from './byte-buffer.ts'
 import { eachNullRun, Validity } from './validity.ts'
 
-/** Rows of one column; `finish` gives them and starts anew. */
+/** Rows of one column; `finish` gives them and starts again. */
 export interface ColumnBuilder {
   append(column: RawColumn, from: number, count: number): void
   /** Bytes it holds. */

@@ -88,7 +88,7 @@ export class Validity {
     }
   }
 
-  /** Arrow's buffer of validity and what goes with it; starts anew. */
+  /** Arrow's buffer of validity and what goes with it; starts again. */
   take(): {
     readonly length: number
     readonly nullCount: number

@@ -19,7 +19,7 @@ export interface WriteArrowOptions {
   readonly memory?: Memory | undefined
   /** Given all bytes in their order, before they are written. */
   readonly onBytes?: ((bytes: Uint8Array) => void) | undefined
-  /** Told of the rows written with each batch. */
+  /** Called with the rows written after each batch. */
   readonly onRows?: ((rows: number) => void) | undefined
   readonly signal?: AbortSignal | undefined
 }

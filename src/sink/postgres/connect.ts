@@ -69,7 +69,7 @@ export const withConnection = async <T>(
   }
 }
 
-/** By a second connection: the first one is busy. Where there is none to be had it is cut from this side at least. */
+/** By a second connection: the first one is busy. Where there is none, it is closed from this side at least. */
 const terminateBackend = async (url: string, client: Client, pid: number | undefined): Promise<void> => {
   try {
     const second = await newClient(url)
@@ -81,7 +81,7 @@ const terminateBackend = async (url: string, client: Client, pid: number | undef
       await endQuietly(second)
     }
   } catch {
-    // Told by the work that fails now.
+    // Reported by the work that fails now.
   }
   await endQuietly(client)
 }
@@ -89,7 +89,7 @@ const terminateBackend = async (url: string, client: Client, pid: number | undef
 /**
  * Does all of some work, or nothing of it.
  *
- * @param signal ends the connection, and the transaction with it; while it commits it is too late
+ * @param signal ends the connection, and the transaction with it; while it commits it has no effect
  * @throws {ToolkitError} `INTERRUPTED` after the signal; errors of the server as they came
  */
 export const inTransaction = async <T>(

@@ -120,7 +120,7 @@ export const prepareTable = async (
   return { ...rows, target, fresh }
 }
 
-/** Makes a table that is there fit. @returns whether it stays; otherwise it was removed, to be made anew */
+/** Makes a table that is there fit. @returns whether it stays; otherwise it was removed, to be made again */
 const adapt = async (
   client: Client,
   schema: string,

@@ -1,4 +1,4 @@
-/** Answers of the service as they come, and what one try of a request comes to. */
+/** Answers of the service as they come, and what one attempt of a request comes to. */
 
 import type { ToolkitError } from '../../core/errors.ts'
 
@@ -27,7 +27,7 @@ export interface Call {
   readonly signal?: AbortSignal | undefined
   /** Statuses whose answers `receive` takes. @default 200 */
   readonly statuses?: readonly number[]
-  /** Further headers of the next try. */
+  /** Further headers of the next attempt. */
   readonly headers?: () => Readonly<Record<string, string>>
   /** Called for each answer of such a status. May throw {@link Retry} or a final ToolkitError. */
   readonly receive: (head: AnswerHead) => Receiver | Promise<Receiver>
@@ -40,7 +40,7 @@ export class Retry extends Error {
   override readonly name = 'Retry'
 }
 
-/** What one try came to. */
+/** What one attempt came to. */
 export type Outcome =
   | { readonly kind: 'done'; readonly head: AnswerHead }
   | {

@@ -1,4 +1,4 @@
-/** Tells a body that drips from one that flows: the timeouts between chunks do not. */
+/** Detects a body that trickles: the timeouts between chunks do not. */
 
 /** A body must bring so many bytes in each interval of so many milliseconds. */
 const INTERVAL_MS = 60_000

@@ -10,8 +10,8 @@ export const checkText = (body: Buffer): void => {
 }
 
 /**
- * Checks the bodies of records that all tries of one request bring: as {@link checkText}, unless the same bytes came
- * before. Then they are no damage but what the service has, and whoever loads them puts the record aside.
+ * Checks the bodies of records that all attempts of one request bring: as {@link checkText}, unless the same bytes came
+ * before. Then they are not damage but what the service has, and loading quarantines the record.
  */
 export const recordsCheck = (): ((body: Buffer) => void) => {
   let odd: string | undefined

@@ -59,7 +59,7 @@ const proxyAgent = (options: Agent.Options, { connectTimeoutMs }: Timeouts): Dis
       ...options,
       requestTls: tls,
       proxyTls: tls,
-      // A proxy that takes the connection and says nothing would else be waited for for five minutes, each try.
+      // A proxy that takes the connection and says nothing would else be waited for for five minutes, each attempt.
       clientFactory: (proxy, more) => new Pool(proxy, { ...more, headersTimeout: connectTimeoutMs }),
     })
   } catch {

@@ -23,7 +23,7 @@ export interface Download {
   readonly etag?: string
 }
 
-/** Whole files that do not match their own length or digest before we give up. */
+/** Downloads that do not match their own length or digest before we give up. */
 const MAX_DAMAGED = 3
 
 const text = (headers: AnswerHeaders, name: string): string | undefined => {
@@ -103,7 +103,7 @@ const prepare = async (
 
 const checkCoding = (action: string, headers: AnswerHeaders): void => {
   const coding = (text(headers, 'content-encoding') ?? 'identity').toLowerCase()
-  // `br` is the file's own compression, told to the transfer too: the bytes stay as they are.
+  // `br` is the file's own compression, declared to the transfer too: the bytes stay as they are.
   if (coding === 'identity' || coding === 'br') return
   throw new ToolkitError(
     'ANSWER_INVALID',
@@ -114,7 +114,7 @@ const checkCoding = (action: string, headers: AnswerHeaders): void => {
   )
 }
 
-/** Takes the answers of all tries into one part; it is whole when `end` fulfils. */
+/** Takes the answers of all attempts into one part; it is whole when `end` fulfils. */
 const partReceivers = (
   part: PartFile,
   action: string,
@@ -134,7 +134,7 @@ const partReceivers = (
     const isShort = part.version.etag !== undefined && part.bytes < (part.version.sizeBytes ?? 0)
     if (isShort) throw new Retry(damage)
     damaged += 1
-    // Also where we give up: the next run must not go on from there.
+    // Also where we give up: the next run must not resume from there.
     await writing(part.restart({}))
     furthest = 0
     if (damaged >= MAX_DAMAGED)
@@ -154,7 +154,7 @@ const partReceivers = (
         })
       },
       end: check,
-      // Bytes that were there before, fetched once more, are no progress.
+      // Bytes that were there before, fetched again, are no progress.
       gained: () => furthest > before,
     }
   }

@@ -13,7 +13,7 @@ import { ACCEPT_ENCODING, wholeBody } from './whole-body.ts'
 
 /**
  * Makes something of a whole, decompressed body and its header. It is called for each answer with status 200 until
- * it returns: a ToolkitError ANSWER_INVALID with `context.kind` `'half'` asks for another try, anything else thrown is final.
+ * it returns: a ToolkitError ANSWER_INVALID with `context.kind` `'half'` asks for a retry, anything else thrown is final.
  */
 export type ReadBody<T> = (body: Buffer, pagination: PageFacts) => T
 

@@ -33,7 +33,7 @@ const LONGEST_RECOVERY_MS = 30_000
 const FIRST_HOLD_MS = 4000
 const EDGE_HOLD_MS = 60_000
 const LONGEST_HOLD_MS = 600_000
-/** Told a limit, a hair less: a window of the service may begin in the middle of ours. */
+/** Given a limit, a hair less: a window of the service may begin in the middle of ours. */
 const BELOW_MOST = 0.985
 /** Slowest rate: one request in ten seconds. */
 const LEAST = 0.1

@@ -1,6 +1,6 @@
 /**
  * The token in what the service says. A service that echoes it, by mistake or in its cursors, must not bring it into
- * files and messages: whoever calls this room never gets it back.
+ * files and messages: callers of this room never get it.
  */
 
 import { ToolkitError } from '../../core/errors.ts'

@@ -1,4 +1,4 @@
-/** Requests for a page of a search, as the interface wants them, and how messages name them. */
+/** Requests for a page of a search, as the interface expects them, and how messages name them. */
 
 import type { SortDirection } from '../../contract/limits.ts'
 import type { Content } from '../../contract/objects.ts'

@@ -75,9 +75,9 @@ export class PartFile {
   }
 
   /**
-   * Goes on with what an earlier run left of the same source, else begins at 0.
+   * Resumes from what an earlier run left of the same source, else begins at 0.
    *
-   * @param source what tells files apart: address and id
+   * @param source identifies the file: address and id
    */
   static async open(path: string, source: string, signal?: AbortSignal): Promise<PartFile> {
     await makeFolder(dirname(path))

@@ -1,4 +1,4 @@
-/** How often, how soon and how long a request is tried again. Knows outcomes, not HTTP. */
+/** How often, how soon and how long a request is retried. Knows outcomes, not HTTP. */
 
 import { ToolkitError } from '../../core/errors.ts'
 import type { AnswerHead, Call, Outcome } from './answer.ts'
@@ -6,7 +6,7 @@ import type { RateLimiter } from './rate-limiter.ts'
 import type { RetryBudget } from './retry-budget.ts'
 import type { Timing } from './timing.ts'
 
-/** Tries of a request that fails; being throttled is no failure and is bounded by `maxWaitMs` alone. */
+/** Attempts of a request that fails; being throttled is no failure and is bounded by `maxWaitMs` alone. */
 const MAX_ATTEMPTS = 8
 const FIRST_PAUSE_MS = 250
 const LONGEST_PAUSE_MS = 30_000
@@ -43,7 +43,7 @@ const busy = (call: Call, status: number, waitMs: number, leftMs: number): Toolk
 /**
  * Sends a request until it is answered soundly.
  *
- * @param attempt one try; it fulfils with an outcome and rejects only by a mistake of ours
+ * @param attempt one attempt; it fulfils with an outcome and rejects only through a bug
  * @throws {ToolkitError} SERVICE_FAILED, SERVICE_BUSY, and what an outcome is final with; the signal's reason
  */
 export const withRetries = async (

@@ -78,7 +78,7 @@ export const rateLimiter = (
 const busy = (pauseMs: number, maxWaitMs: number): ToolkitError =>
   new ToolkitError(
     'SERVICE_BUSY',
-    `Cannot go on: the service asks to wait ${Math.ceil(pauseMs / 1000)} s, ` +
+    `Cannot continue: the service asks to wait ${Math.ceil(pauseMs / 1000)} s, ` +
       `at most ${Math.floor(maxWaitMs / 1000)} s are left to wait`,
     { waitMs: Math.ceil(pauseMs) },
   )

@@ -1,11 +1,11 @@
 /**
- * A bucket of retries shared by all requests: a few failures are met by new tries, a service that fails
+ * A bucket of retries shared by all requests: a few failures are retried, a service that fails
  * everything is not stormed.
  */
 
-/** Tries in the bucket at the start, and the most it holds. */
+/** Attempts in the bucket at the start, and the most it holds. */
 const FULL = 20
-/** What each success gives back: one retry for ten successes. */
+/** What each success restores: one retry for ten successes. */
 const PER_SUCCESS = 0.1
 
 export interface RetryBudget {

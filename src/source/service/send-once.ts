@@ -1,4 +1,4 @@
-/** One try of a request: its answer goes to the call's receiver, chunk by chunk, and comes to an outcome. */
+/** One attempt of a request: its answer goes to the call's receiver, chunk by chunk, and comes to an outcome. */
 
 import type { Dispatcher } from 'undici'
 import { systemCode, ToolkitError } from '../../core/errors.ts'
@@ -62,7 +62,7 @@ export const sendOnce = (
   }
   const onAbort = (): void => {
     stop(call.signal?.reason)
-    // Still waiting for a connection: nobody would tell us of the end for a while.
+    // Still waiting for a connection: its end would not be reported for a while.
     if (!controller) finish({ kind: 'final', error: call.signal?.reason })
   }
   const finish = (outcome: Outcome): void => {

@@ -31,7 +31,7 @@ export interface ServiceOptions {
   readonly token: string
   /** The most requests a second over everything the service object does. @default learnt from the answers */
   readonly maxRequestsPerSecond?: number
-  /** Longest time one request may wait for its next tries, in milliseconds. @default 900_000 */
+  /** Longest time one request may wait for its retries, in milliseconds. @default 900_000 */
   readonly maxWaitMs?: number
   /** Requests that may be under way at once. @default 8 */
   readonly concurrency?: number
@@ -51,11 +51,11 @@ export interface CallOptions {
   readonly signal?: AbortSignal
 }
 
-/** What the service object has done so far, for a run's report. */
+/** What the service object has done so far, for the run's summary. */
 export interface ServiceCounters {
-  /** Requests sent, further tries included. */
+  /** Requests sent, retries included. */
   readonly requests: number
-  /** Further tries. */
+  /** Retries. */
   readonly retries: number
   /** Answers 429, and 503 with `Retry-After`. */
   readonly throttled: number
@@ -71,13 +71,13 @@ export interface Service {
   /** Requests a second that the limiter allows at present. */
   readonly requestsPerSecond: () => number
   /**
-   * One page, tried again until it is whole.
+   * One page, retried until it is whole.
    *
    * @throws {ToolkitError} SERVICE_FAILED, SERVICE_BUSY, SERVICE_REDIRECTED, ANSWER_INVALID, TOKEN_REFUSED,
    *   SERVICE_FORBIDDEN, SERVICE_NOT_FOUND, and the code of each refusal (`refusals.ts`)
    */
   readonly page: <T>(request: PageRequest, read: ReadBody<T>, options?: CallOptions) => Promise<Page<T>>
-  /** How many records a search has, by the cheapest request that tells it. @throws as `page` */
+  /** How many records a search has, by the cheapest request that reports it. @throws as `page` */
   readonly totalCount: (
     content: Content,
     search: SearchParameters,
@@ -87,7 +87,7 @@ export interface Service {
   readonly parameters: (content: Content, options?: CallOptions) => Promise<readonly ListedParameter[]>
   readonly batchFiles: (options?: CallOptions) => Promise<readonly ListedBatchFile[]>
   /**
-   * Downloads a batch file to `path`; goes on with what `<path>.part` holds of it, also from another process.
+   * Downloads a batch file to `path`; resumes from what `<path>.part` holds of it, also from another process.
    *
    * @throws {ToolkitError} as `page`, and DOWNLOAD_DAMAGED, DISK_FULL, WRITE_FAILED
    */

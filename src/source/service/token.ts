@@ -16,7 +16,7 @@ export const checkToken = (token: string, where: string): string => {
   )
 }
 
-/** The file goes before the environment: it is the more deliberate of the two. */
+/** The file takes precedence over the environment: it is the more deliberate of the two. */
 export interface TokenPlaces {
   /** Value of FIRMLAKE_TOKEN. */
   readonly env?: string | undefined

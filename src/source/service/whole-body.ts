@@ -59,7 +59,7 @@ interface BodyOptions {
   readonly maxBytes: number
   /** The one that the request was sent with: an answer that holds it is refused. */
   readonly token: string
-  /** Of the tries of this request: whether the bytes may be read. */
+  /** Of the attempts of this request: whether the bytes may be read. */
   readonly check: (body: Buffer) => void
 }
 

@@ -21,7 +21,7 @@ const settings = (): S3ClientConfig => ({
   ...(!process.env.AWS_MAX_ATTEMPTS && { maxAttempts: ATTEMPTS }),
   requestHandler: { connectionTimeout: CONNECT_TIMEOUT_MS, socketTimeout: SILENCE_TIMEOUT_MS },
   followRegionRedirects: true,
-  // Table files are checked by SHA-256 and snapshots by their own hash: a changed one is to be named, not tried again.
+  // Table files are checked by SHA-256 and snapshots by their own hash: a changed one is to be reported, not retried.
   responseChecksumValidation: 'WHEN_REQUIRED',
 })
 

@@ -37,7 +37,7 @@ const deleteBatch = (connection: S3Connection, paths: readonly string[]): Promis
 export const deleteObjects = async (connection: S3Connection, paths: readonly string[]): Promise<void> => {
   for (let from = 0; from < paths.length; from += DELETE_AT_ONCE) {
     const some = paths.slice(from, from + DELETE_AT_ONCE)
-    // What a request for many left is tried again one by one, or tells so what is wrong with it.
+    // What a request for many left is retried one by one, which also shows what is wrong with it.
     const left = some.length > 1 ? await deleteBatch(connection, some) : some
     for (const path of left) await deleteOne(connection, path)
   }

@@ -2,7 +2,7 @@
 
 import { systemCode, ToolkitError } from '../../core/errors.ts'
 
-/** What an error of the SDK tells. The SDK's own object may hold tokens and signatures: it goes no further. */
+/** The facts of an error of the SDK. The SDK's own object may hold tokens and signatures: it goes no further. */
 interface Fault {
   readonly name: string
   /** Of an HTTP answer; absent where there was none. */
@@ -55,7 +55,7 @@ const CHECK_CREDENTIALS = 'check the credentials (AWS_PROFILE, AWS_ACCESS_KEY_ID
 const CHECK_REGION = 'check AWS_REGION, the bucket is in another one'
 const CHECK_RIGHTS = 'check the rights of the credentials, docs/operations.md lists those needed'
 
-/** Answers that trying again does not help, and what a person should check. */
+/** Answers that no retry helps, and what a person should check. */
 const REFUSALS: Readonly<Record<string, string>> = {
   NoSuchBucket: 'there is no such bucket: check its name and the endpoint, or make it',
   InvalidBucketName: 'check the name of the bucket',

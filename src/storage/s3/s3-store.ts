@@ -94,7 +94,7 @@ export const s3Store = (address: string): ObjectStore => {
 
     head: async (path) => {
       const at = connection.at(path)
-      const action = `Cannot look at "${connection.name(path)}"`
+      const action = `Cannot stat "${connection.name(path)}"`
       const found = await connection.run(action, ({ sdk, client }) =>
         client.send(new sdk.HeadObjectCommand(at)).catch((error: unknown) => {
           if (isAbsent(error)) return null

@@ -71,7 +71,7 @@ class Checksums {
     return bytes
   }
 
-  /** Whether they are those that the storage tells; where it tells none, only the length can be compared. */
+  /** Whether they are those that the storage reports; where it reports none, only the length can be compared. */
   agree({ ChecksumCRC32, ChecksumType }: HeadObjectCommandOutput): boolean {
     if (ChecksumCRC32 === undefined) return true
     if (ChecksumType !== 'COMPOSITE')
@@ -84,7 +84,7 @@ class Checksums {
 
 /**
  * Sends a local file and sees that it arrived whole: each part under a CRC-32, the file's SHA-256 compared while it is
- * read, then length and CRC-32 of the object as the storage tells them.
+ * read, then length and CRC-32 of the object as the storage reports them.
  *
  * @param name the object in messages
  * @throws {ToolkitError} `WRITE_FAILED` where the local file is not what it should be, `STORAGE_FAILED` where what

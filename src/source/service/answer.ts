@@ -16,6 +16,8 @@ export interface Receiver {
   readonly write: (chunk: Buffer) => Promise<void> | undefined
   /** The body is over, as long as its header said. */
   readonly end: () => Promise<void>
+  /** The body will not come to its end. */
+  readonly brokenOff?: () => void
   /** Whether this answer brought something that stays, though its body broke off. @default no */
   readonly gained?: () => boolean
 }

@@ -4,12 +4,13 @@ import { OPERATIONS } from '../../contract/requests.ts'
 import { dateOf } from '../../support/retry-after.ts'
 import { recordsCheck } from './check-text.ts'
 import type { ServiceConnection } from './connection.ts'
+import { ACCEPT_ENCODING } from './content-codings.ts'
 import { withoutToken, withToken } from './own-token.ts'
 import { type PageRequest, pageAction, pageRequestBody } from './page-request.ts'
 import { type PageFacts, readPagination } from './pagination-header.ts'
 import { refusal } from './refusals.ts'
 import { hiderOf } from './request-label.ts'
-import { ACCEPT_ENCODING, wholeBody } from './whole-body.ts'
+import { wholeBody } from './whole-body.ts'
 
 /**
  * Makes something of a whole, decompressed body and its header. It is called for each answer with status 200 until

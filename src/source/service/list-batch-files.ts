@@ -9,10 +9,10 @@ import type { Content } from '../../contract/objects.ts'
 import { OPERATIONS } from '../../contract/requests.ts'
 import { ToolkitError } from '../../core/errors.ts'
 import { Retry } from './answer.ts'
-import { checkText } from './check-text.ts'
 import type { ServiceConnection } from './connection.ts'
+import { ACCEPT_ENCODING } from './content-codings.ts'
 import { looseCount, looseText } from './loose-members.ts'
-import { ACCEPT_ENCODING, wholeBody } from './whole-body.ts'
+import { streamedBody } from './streamed-body.ts'
 
 /** A file of the batch listing, whatever the listing's own spelling. */
 export interface ListedBatchFile {
@@ -70,7 +70,7 @@ const firstList = () => {
 }
 
 /** One entry after the other, so that a listing of many files is never objects all at once. */
-const readListing = async (body: Buffer, action: string): Promise<ListedBatchFile[]> => {
+const readListing = async (body: AsyncIterable<Buffer>, action: string): Promise<ListedBatchFile[]> => {
   const files: ListedBatchFile[] = []
   const list = firstList()
   const take = async (entries: AsyncIterable<{ readonly value: unknown }>): Promise<void> => {
@@ -81,7 +81,7 @@ const readListing = async (body: Buffer, action: string): Promise<ListedBatchFil
   }
   try {
     await pipeline(
-      Readable.from([body], { objectMode: false }),
+      Readable.from(body, { objectMode: false }),
       parser.asStream(),
       pick.asStream({ filter: list.filter }),
       // An id may be a number beyond 2^53.
@@ -89,6 +89,7 @@ const readListing = async (body: Buffer, action: string): Promise<ListedBatchFil
       take,
     )
   } catch (error) {
+    if (error instanceof ToolkitError || error instanceof Retry) throw error
     throw new Retry('the answer is no whole JSON document', { cause: error })
   }
   if (list.found()) return files
@@ -108,9 +109,9 @@ export const listBatchFiles = async (
       action,
       signal,
       receive: (head) =>
-        wholeBody(
+        streamedBody(
           head,
-          { action, maxBytes: connection.maxBodyBytes, token: connection.token, check: checkText },
+          { action, maxBytes: connection.maxBodyBytes, token: connection.token },
           async (body) => {
             files = await readListing(body, action)
           },

@@ -6,8 +6,9 @@ import { ToolkitError } from '../../core/errors.ts'
 import { isObject } from '../../support/json-form.ts'
 import { checkText } from './check-text.ts'
 import type { ServiceConnection } from './connection.ts'
+import { ACCEPT_ENCODING } from './content-codings.ts'
 import { looseMember, looseText } from './loose-members.ts'
-import { ACCEPT_ENCODING, parseWhole, wholeBody } from './whole-body.ts'
+import { parseWhole, wholeBody } from './whole-body.ts'
 
 /** A live search parameter; all but the name may be missing. */
 export interface ListedParameter {

@@ -21,6 +21,11 @@ const LEAST_LENGTH = 16
 export const holdsToken = (said: string | Buffer, token: string): boolean =>
   token.length >= LEAST_LENGTH && said.includes(token)
 
+export const repeatsToken = (action: string): ToolkitError =>
+  new ToolkitError('ANSWER_INVALID', `${action}: the answer repeats the token, nothing of it is kept`, {
+    kind: 'token',
+  })
+
 /** The error without the token: hosts of redirects, names of the service's making. Its cause may hold it too. */
 export const errorWithoutToken = (error: unknown, token: string): unknown => {
   if (!(error instanceof ToolkitError) || token.length < LEAST_LENGTH) return error

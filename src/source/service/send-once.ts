@@ -79,6 +79,7 @@ export const sendOnce = (
 
   const fail = async (error: unknown): Promise<void> => {
     await steps.idle()
+    receiver?.brokenOff?.()
     const gained = receiver?.gained?.() ?? false
     finish(failureOutcome(call, stopped ? stopped.by : error, stopped !== undefined, gained))
   }

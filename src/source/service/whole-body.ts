@@ -1,49 +1,18 @@
 /** Bodies that are held whole: collected, decompressed, then read. */
 
-import { promisify } from 'node:util'
-import { brotliDecompress, gunzip, inflate } from 'node:zlib'
 import { systemCode, ToolkitError } from '../../core/errors.ts'
 import { type AnswerHead, type Receiver, Retry } from './answer.ts'
-import { holdsToken } from './own-token.ts'
-
-/** What we ask for; a proxy may send others all the same. */
-export const ACCEPT_ENCODING = 'br, gzip'
-
-type Decompress = (data: Buffer, options: { readonly maxOutputLength: number }) => Promise<Buffer>
-const DECOMPRESS: Readonly<Record<string, Decompress>> = {
-  br: promisify(brotliDecompress),
-  gzip: promisify(gunzip),
-  'x-gzip': promisify(gunzip),
-  deflate: promisify(inflate),
-}
-
-/** Codings in the order in which they were applied. */
-const codingsOf = ({ headers }: AnswerHead): string[] =>
-  String(headers['content-encoding'] ?? '')
-    .split(',')
-    .map((coding) => coding.trim().toLowerCase())
-    .filter((coding) => coding !== '' && coding !== 'identity')
-
-const tooLarge = (action: string, maxBytes: number): ToolkitError =>
-  new ToolkitError('ANSWER_INVALID', `${action}: the answer is larger than ${maxBytes} bytes`, {
-    kind: 'size',
-    maxBytes,
-  })
+import { type ContentCoding, codingsOf, tooLarge } from './content-codings.ts'
+import { holdsToken, repeatsToken } from './own-token.ts'
 
 const decompressed = async (
   body: Buffer,
-  coding: string,
+  { whole }: ContentCoding,
   action: string,
   maxBytes: number,
 ): Promise<Buffer> => {
-  const decompress = Object.hasOwn(DECOMPRESS, coding) ? DECOMPRESS[coding] : undefined
-  if (!decompress) {
-    throw new ToolkitError('ANSWER_INVALID', `${action}: the answer is compressed by an unknown method`, {
-      kind: 'form',
-    })
-  }
   try {
-    return await decompress(body, { maxOutputLength: maxBytes })
+    return await whole(body, { maxOutputLength: maxBytes })
   } catch (error) {
     if (systemCode(error) === 'ERR_BUFFER_TOO_LARGE') throw tooLarge(action, maxBytes)
     throw new Retry('the answer cannot be decompressed', { cause: error })
@@ -86,17 +55,10 @@ export const wholeBody = (
       const [first] = chunks
       let body = first && chunks.length === 1 ? first : Buffer.concat(chunks, sizeBytes)
       chunks.length = 0
-      for (const coding of codingsOf(head).reverse()) {
+      for (const coding of codingsOf(head, action)) {
         body = await decompressed(body, coding, action, maxBytes)
       }
-      if (holdsToken(body, token))
-        throw new ToolkitError(
-          'ANSWER_INVALID',
-          `${action}: the answer repeats the token, nothing of it is kept`,
-          {
-            kind: 'token',
-          },
-        )
+      if (holdsToken(body, token)) throw repeatsToken(action)
       check(body)
       try {
         await read(body)

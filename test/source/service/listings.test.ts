@@ -1,6 +1,7 @@
 /** The listings in the shapes that services may give them. */
 
-import { gzipSync } from 'node:zlib'
+import type { ServerResponse } from 'node:http'
+import { brotliCompressSync, gzipSync } from 'node:zlib'
 import { expect, test } from 'vitest'
 import { type Answer, answeringServer, client, status } from './answering-server.ts'
 
@@ -129,5 +130,68 @@ test.each<[string, unknown, readonly unknown[]]>([
 test('parameters asks again after half a listing, and refuses one without a list', async () => {
   const server = await answeringServer(json('{"SearchParameters":['), json({}))
   await expect(client(server.url).parameters('companies')).rejects.toMatchObject({ code: 'ANSWER_INVALID' })
+  expect(server.seen).toHaveLength(2)
+})
+
+test('batchFiles reads a listing whose bytes come one by one, compressed too', async () => {
+  const listing = JSON.stringify({ BatchFiles: [{ Id: 'Å-1' }, { Id: 'b', Count: 2 }] })
+  for (const [encoding, body] of [
+    ['identity', Buffer.from(listing)],
+    ['br', brotliCompressSync(listing)],
+    ['gzip, br', brotliCompressSync(gzipSync(listing))],
+  ] as const) {
+    const server = await answeringServer(async (response) => {
+      response.setHeader('Content-Encoding', encoding)
+      for (const byte of body) {
+        response.write(Buffer.of(byte))
+        await new Promise((resolve) => setImmediate(resolve))
+      }
+      response.end()
+    })
+    const files = await client(server.url).batchFiles()
+    expect(files.map(({ id }) => id)).toEqual(['Å-1', 'b'])
+  }
+})
+
+test('batchFiles refuses a listing beyond the limit, also one that is small as long as it is compressed', async () => {
+  const listing = JSON.stringify({ BatchFiles: [], about: 'x'.repeat(100_000) })
+  for (const [encoding, body] of [
+    ['identity', Buffer.from(listing)],
+    ['br', brotliCompressSync(listing)],
+  ] as const) {
+    const server = await answeringServer((response) => {
+      response.setHeader('Content-Encoding', encoding)
+      response.end(body)
+    })
+    await expect(client(server.url, { maxBodyBytes: 50_000 }).batchFiles()).rejects.toMatchObject({
+      code: 'ANSWER_INVALID',
+      context: { kind: 'size' },
+    })
+    expect(server.seen).toHaveLength(1)
+  }
+})
+
+test.each<[string, (response: ServerResponse) => void]>([
+  ['whose bytes are no UTF-8', (response) => response.end(Buffer.from('[{"Id":"\xff"}]', 'latin1'))],
+  ['that ends within a character', (response) => response.end(Buffer.from('[{"Id":"a"}]\xc3', 'latin1'))],
+  [
+    'that cannot be decompressed',
+    (response) => response.setHeader('Content-Encoding', 'br').end('[{"Id":"a"}]'),
+  ],
+  [
+    'whose compressed bytes are cut',
+    (response) =>
+      response.setHeader('Content-Encoding', 'gzip').end(gzipSync('[{"Id":"a"}]').subarray(0, 20)),
+  ],
+  [
+    'that breaks off',
+    (response) => {
+      response.setHeader('Content-Length', '100')
+      response.write('[{"Id":"a"}', () => response.destroy())
+    },
+  ],
+])('batchFiles asks again after a listing %s', async (_what, bad) => {
+  const server = await answeringServer(bad, json([{ Id: 'a' }]))
+  expect(await client(server.url).batchFiles()).toHaveLength(1)
   expect(server.seen).toHaveLength(2)
 })

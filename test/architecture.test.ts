@@ -1,10 +1,13 @@
-/** Walks the imports of `src/` and `pipelines/`: directions between rooms, circles, one importer for each package. */
+/**
+ * Walks the imports of `src/` and `pipelines/`: directions between rooms, circles, one importer for each package. And the
+ * exports: a name stands in one room.
+ */
 
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
-import { type Import, importsIn } from './support/imports.ts'
+import { exportsIn, type Import, importsIn } from './support/imports.ts'
 import { temporaryFolder } from './support/temporary-folder.ts'
 
 const PROJECT = fileURLToPath(new URL('..', import.meta.url))
@@ -163,6 +166,21 @@ const problemsOf = async (project: string): Promise<string[]> => {
   return [...imports.flatMap((one) => directionProblem(one) ?? []), ...circlesOf(imports)]
 }
 
+/** Names that files of two rooms export, with these files: a reader must not have to ask which one is meant. */
+const sharedNames = async (project: string): Promise<string[]> => {
+  const names = await readdir(join(project, 'src'), { recursive: true })
+  const files = names
+    .map((name) => `src/${name.replaceAll('\\', '/')}`)
+    .filter((name) => name.endsWith('.ts'))
+  const places = new Map<string, string[]>()
+  for (const file of files.sort())
+    for (const name of exportsIn(await readFile(join(project, file), 'utf8')))
+      places.set(name, [...(places.get(name) ?? []), file])
+  return [...places]
+    .filter(([, where]) => new Set(where.map(roomOf)).size > 1)
+    .map(([name, where]) => `${name}: ${where.join(', ')}`)
+}
+
 /** Writes a small project. */
 const tree = async (files: Readonly<Record<string, string>>): Promise<string> => {
   const project = await temporaryFolder()
@@ -187,6 +205,23 @@ test('files of a lake reach their readers through lake/fetch-tables.ts alone, wh
     if (/[sS]torage(Of\([^)]*\))?\.fetch\(/.test(await readFile(join(PROJECT, 'src', file), 'utf8')))
       fetching.push(file)
   expect(fetching).toEqual(['lake/lake/fetch-tables.ts'])
+})
+
+test('no two rooms export the same name', async () => {
+  expect(await sharedNames(PROJECT)).toEqual([])
+})
+
+test('sharedNames names what two rooms declare, and nothing that one passes on or has twice itself', async () => {
+  const project = await tree({
+    'src/load/a.ts': 'export interface Row {}\nexport const read = 1\nexport async function* rows() {}\n',
+    'src/load/b.ts': 'export const read = 2\n',
+    'src/sink/c.ts': `export type Row = string\n/* export const read = 3 */\nexport { read } from '../load/a.ts'\n`,
+    'src/index.ts': `export * from './load/a.ts'\nexport function rows() {}\n`,
+  })
+  expect(await sharedNames(project)).toEqual([
+    'rows: src/index.ts, src/load/a.ts',
+    'Row: src/load/a.ts, src/sink/c.ts',
+  ])
 })
 
 test('the folders of a room stand in no circle', () => {

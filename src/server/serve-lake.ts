@@ -1,4 +1,4 @@
-/** Serves a snapshot of a lake: puts the copy, the rates, the embedder and the searches behind HTTP. */
+/** Serves a snapshot of a lake: puts the serving index, the rates, the embedder and the searches behind HTTP. */
 
 import { BODY_MESSAGES } from '../contract/messages.ts'
 import type { Caller } from './access/caller.ts'
@@ -39,7 +39,7 @@ export interface ServeLakeRequest {
   /** Stops the making of a serving index. */
   readonly signal?: AbortSignal | undefined
   readonly onProgress?: ((progress: CopyProgress) => void) | undefined
-  /** Told why the serving index in the lake cannot be used, before it is made again. */
+  /** Called with why the serving index in the lake cannot be used, before it is made again. */
   readonly onUnusable?: ((reason: Error) => void) | undefined
 }
 
@@ -109,7 +109,7 @@ const openOver = async (copy: ServingCopy, request: ServeLakeRequest): Promise<R
 /**
  * Opens the snapshot's serving index, which is made first where there is none, and listens.
  *
- * @throws {ToolkitError} what opening the copy and reading the rates throws; LISTEN_FAILED
+ * @throws {ToolkitError} what opening the index and reading the rates throws; LISTEN_FAILED
  */
 export const serveLake = async (request: ServeLakeRequest): Promise<LakeServer> => {
   const copy = await serveCopy(request)

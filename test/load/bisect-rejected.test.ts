@@ -73,8 +73,9 @@ describe('sortOutRefused', () => {
   test('lets the errors of the engine through', async () => {
     const bytes = Buffer.from(`${recordOf(1)}\n`)
     const [part] = checkBlock(blockOf(bytes), new RecordChecker('companies', newSeenSets())).parts
+    if (part === undefined) throw new TypeError('The block has no part')
     await expect(
-      sortOutRefused(part!, bytes, () => Promise.reject(new Error('out of memory'))),
+      sortOutRefused(part, bytes, () => Promise.reject(new Error('out of memory'))),
     ).rejects.toThrow('out of memory')
   })
 

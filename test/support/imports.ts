@@ -1,4 +1,4 @@
-/** What files of code import, read from their text: for the tests of directions and for the sorting of tests. */
+/** What files of code import and export, read from their text: for the tests of directions and for the sorting of tests. */
 
 import { builtinModules } from 'node:module'
 import { posix } from 'node:path'
@@ -35,3 +35,10 @@ export const importsIn = (from: string, text: string): Import[] => {
   const code = text.replaceAll(COMMENTS, '')
   return FORMS.flatMap((form) => [...code.matchAll(form)].map((match) => importOf(from, match[1] ?? '')))
 }
+
+const EXPORT =
+  /^export (?:declare )?(?:abstract )?(?:async )?(?:const|let|class|interface|type|enum|function\*?) ([A-Za-z_$][\w$]*)/gm
+
+/** Names that a file declares and exports; those that it passes on from another file are not among them. */
+export const exportsIn = (text: string): Set<string> =>
+  new Set([...text.replaceAll(COMMENTS, '').matchAll(EXPORT)].map(([, name = '']) => name))

@@ -17,7 +17,7 @@ import {
 } from './compact-work.ts'
 import { type CompactPlan, DEFAULT_TARGET_BYTES } from './plan-compaction.ts'
 
-/** How many rows of a table are current, and about how many bytes and files they would be. */
+/** How many rows of a table are current, and an estimate of their bytes and files. */
 const plannedTable = async (
   { session, snapshot, lake, targetBytes }: Work,
   table: Table,

@@ -43,7 +43,7 @@ const columnOf = (part: string, field: string): string => {
   return ident(found.name)
 }
 
-/** The lake's companies that a search means; `undefined` where its columns do not tell. */
+/** The lake's companies that a search means; `undefined` where its columns do not show it. */
 const scopeOf = (search: SearchParameters): string | undefined => {
   const conditions: string[] = []
   for (const [name, values] of Object.entries(search)) {

@@ -1,6 +1,6 @@
 /**
  * Feeds further sinks from a lake: each gets, in the order of commits, the runs that it does not show yet. The lake is
- * only read. What was cut off is done again by the same call.
+ * only read. What was interrupted is repeated by the same call.
  */
 
 import { join } from 'node:path'
@@ -22,7 +22,7 @@ import { stagingFolder } from './staging-folder.ts'
 export interface DeliverProgress {
   readonly sink: string
   readonly run: string
-  /** Runs delivered to this sink, and in all those that it has to get. */
+  /** Runs delivered to this sink so far, and the total to deliver. */
   readonly runsDone: number
   readonly runs: number
   /** Rows written to this sink so far. */
@@ -43,7 +43,7 @@ export interface DeliverOptions {
   readonly onProgress?: ((progress: DeliverProgress) => void) | undefined
 }
 
-/** What one sink got. */
+/** What one sink received. */
 export interface Delivery {
   readonly sink: string
   readonly runs: readonly string[]
@@ -111,7 +111,7 @@ interface Delivering extends DeliverOptions {
   readonly lent: SinkContext
 }
 
-/** Stops between two steps; what DuckDB is at work on is stopped at once. */
+/** Stops between two steps; a statement of DuckDB is interrupted at once. */
 const stopIfAborted = ({ signal }: DeliverOptions): void => {
   if (signal?.aborted) throw new ToolkitError('INTERRUPTED', 'interrupted', {}, signal.reason)
 }
@@ -160,7 +160,7 @@ type Outcome =
   | { readonly kind: 'delivered'; readonly delivery: Delivery }
   | { readonly kind: 'failed'; readonly sink: string; readonly run?: string; readonly error: unknown }
 
-/** Brings one sink in step; after a failure it gets no later run, which would come out of order. */
+/** Updates one sink; after a failure it gets no later run, which would be out of order. */
 const deliverTo = async (
   sink: DeliverySink,
   runs: readonly CommittedRun[],
@@ -221,19 +221,19 @@ const failure = (
       : 'TARGET_FAILED'
   return new ToolkitError(
     code,
-    `${texts.join('; ')}. The lake itself is committed; the same command again goes on`,
+    `${texts.join('; ')}. The lake itself is committed; run the same command again to resume`,
     { sinks: failures.map(({ sink }) => sink).join(', ') },
     failures[0]?.error,
   )
 }
 
 /**
- * Brings every sink in step with the newest snapshot, in the order of commits. One that fails does not keep the others
+ * Updates every sink to the newest snapshot, in the order of commits. One that fails does not keep the others
  * from theirs.
  *
- * @returns what each sink got
+ * @returns what each sink received
  * @throws {ToolkitError} `TARGET_REFUSED`, `USAGE` before anything is delivered; when a sink failed, with its code, after
- *   the others have got theirs; `INTERRUPTED`
+ *   the others have received theirs; `INTERRUPTED`
  * @example
  * import { convert, csv, deliver } from 'firmlake'
  *

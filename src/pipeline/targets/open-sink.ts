@@ -1,4 +1,4 @@
-/** From the address of a target to what it is, and to the sink that feeds it. */
+/** From the address of a target to its kind, and to the sink that feeds it. */
 
 import { extname } from 'node:path'
 import { ToolkitError } from '../../core/errors.ts'
@@ -17,7 +17,7 @@ import {
 import { refuseLake, withLoaded } from '../../sink/with-loaded.ts'
 import { storageOf } from '../../storage/open-storage.ts'
 
-/** What an address of a person names. */
+/** A parsed target address. */
 export type TargetAddress =
   | { readonly kind: 'file'; readonly format: FileFormatName; readonly path: string }
   | { readonly kind: 'folder'; readonly format: FileFormatName; readonly directory: string }
@@ -67,7 +67,7 @@ export const refuseLakeAsTarget = async (address: TargetAddress, lake: string): 
       'TARGET_REFUSED',
       `Cannot deliver runs to "${directory}": it is the lake itself, expected a folder of its own`,
     )
-  // A bucket that is not reached keeps the run from nothing: the delivery tells it.
+  // A bucket that is not reached does not stop the run: the delivery reports it.
   await refuseLake(directory).catch((error: unknown) => {
     if (error instanceof ToolkitError && error.code === 'TARGET_REFUSED') throw error
   })
@@ -98,7 +98,7 @@ export const chooseSink = (
   }
 }
 
-/** Types do not reach programs in JavaScript: such a sink would get nothing, and nobody would hear of it. */
+/** Types do not reach programs in JavaScript: such a sink would get nothing, without an error. */
 const refuseWithoutLoaded = ({ name, loaded }: Sink): void => {
   if (typeof loaded === 'function') return
   throw new ToolkitError(

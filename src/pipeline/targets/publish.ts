@@ -1,5 +1,5 @@
 /**
- * Brings the publications of a lake in step with its newest snapshot, snapshot by snapshot: a published table has the
+ * Updates the publications of a lake to its newest snapshot, snapshot by snapshot: a published table has the
  * same past as the lake. Knows the formats by name only.
  */
 
@@ -30,7 +30,7 @@ export type TableFormatName = keyof typeof FORMATS
 const isFormatName = (name: string): name is TableFormatName => name in FORMATS
 export const TABLE_FORMAT_NAMES: readonly TableFormatName[] = Object.keys(FORMATS).filter(isFormatName)
 
-/** What publishing has done to one table. */
+/** What publishing changed in one table. */
 export interface PublishedTable {
   readonly format: TableFormatName
   readonly table: string
@@ -49,7 +49,7 @@ export interface PublishSummary {
   readonly tables: readonly PublishedTable[]
 }
 
-/** How far it is: snapshots looked at, files added and removed so far. */
+/** Progress: snapshots checked, files added and removed so far. */
 export interface PublishProgress {
   readonly snapshots: number
   readonly snapshotsTotal: number
@@ -112,7 +112,7 @@ const conflict = ({ format, table }: Step, what: string): ToolkitError =>
     { table },
   )
 
-/** A lake that was made again in the place of another must not go on in the other's publication. */
+/** A lake that replaced another must not continue the other's publication. */
 const checkShown = (steps: readonly Step[], newest: number): void => {
   for (const step of steps) {
     const shown = step.publication.shown()
@@ -133,7 +133,7 @@ const bringInStep = async (
   steps: readonly Step[],
   { lake, signal, onProgress }: PublishOptions,
 ): Promise<number> => {
-  // After the logs were read: what they show is in the lake by now, whoever is at work besides.
+  // After the logs were read: what they show is in the lake by now, whatever other processes do.
   const newest = await newestNumber(lake)
   checkShown(steps, newest)
   const { snapshots } = await listManifest(lake)
@@ -160,7 +160,7 @@ const bringInStep = async (
       await show(number, at)
     } catch (error) {
       signal?.throwIfAborted()
-      // Removed by gc meanwhile, perhaps with its files: the next one holds all that has changed since.
+      // Removed by gc meanwhile, possibly with its files: the next one holds all that has changed since.
       if ((await listManifest(lake)).oldest <= number) throw error
     }
   }

@@ -1,4 +1,4 @@
-/** Where rows wait that a sink has not loaded yet. */
+/** Staging for rows that a sink has not loaded yet. */
 
 import { inLake, RUNS_FOLDER } from '../../lake/lake/layout.ts'
 import { temporaryName } from '../../support/process-identity.ts'

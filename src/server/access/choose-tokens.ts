@@ -7,7 +7,7 @@ import { isOpenToOthers, readTokens } from './read-tokens.ts'
 import { newTokenRegistry, TOKEN_FORM, type TokenRegistry, tokenHash } from './token-registry.ts'
 
 export interface TokensRequest {
-  /** File of tokens; it counts more than `token`. */
+  /** File of tokens; it takes precedence over `token`. */
   readonly file?: string | undefined
   /** The one token of FIRMLAKE_SERVE_TOKEN. */
   readonly token?: string | undefined
@@ -43,7 +43,7 @@ export const chooseTokens = async ({ file, token, host, random }: TokensRequest)
     if (TOKEN_FORM.test(token)) return { registry: soleToken('FIRMLAKE_SERVE_TOKEN', token) }
     throw new ToolkitError(
       'TOKEN_INVALID',
-      'Cannot take the token of FIRMLAKE_SERVE_TOKEN: it holds other characters than A-Z a-z 0-9 -._~+/',
+      'Cannot use the token of FIRMLAKE_SERVE_TOKEN: it holds other characters than A-Z a-z 0-9 -._~+/',
     )
   }
   if (!isLoopback(host))

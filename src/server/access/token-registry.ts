@@ -1,9 +1,9 @@
-/** Who may ask: the entries of the tokens, found by the hash of what a request shows. */
+/** The token registry: entries found by the hash of the token that a request sends. */
 
 import { createHash, timingSafeEqual } from 'node:crypto'
 import type { Caller } from './caller.ts'
 
-/** A token's entry. The token itself is kept nowhere. */
+/** A token's entry. The token itself is not stored. */
 export interface TokenEntry {
   readonly caller: Caller
   /** Of the token, 32 bytes. */
@@ -26,7 +26,7 @@ export const newTokenRegistry = (entries: readonly TokenEntry[]): TokenRegistry 
   find: (token) => {
     const hash = tokenHash(token)
     let found: TokenEntry | undefined
-    // All entries are compared, each in constant time: how long it takes tells nothing.
+    // All entries are compared, each in constant time: the time it takes reveals nothing.
     for (const entry of entries) if (timingSafeEqual(entry.sha256, hash)) found = entry
     return found
   },

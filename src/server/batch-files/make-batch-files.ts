@@ -1,6 +1,6 @@
 /**
  * Makes the batch files of a snapshot from its serving index: JSON Lines by content and country, in the order of
- * the ids, in Brotli. They become visible all at once, by one rename; an interrupted making leaves nothing to see.
+ * the ids, in Brotli. They become visible all at once, by one rename; an interrupted run leaves nothing visible.
  */
 
 import { createHash } from 'node:crypto'
@@ -18,7 +18,7 @@ import { sha256Of } from '../../support/hash.ts'
 import { listFolder } from '../../support/list-files.ts'
 import { temporaryLiveness, temporaryName } from '../../support/process-identity.ts'
 import { sideBySide } from '../../support/side-by-side.ts'
-import type { Place } from '../serving-index/index-form.ts'
+import type { DocumentPlace } from '../serving-index/index-form.ts'
 import type { ServingCopy } from '../serving-index/serving-index.ts'
 import { type BatchFile, batchSnapshots, INDEX_FILE, indexMark, readIndex } from './batch-index.ts'
 import { DOCUMENT_TABLES, entryOf, type PlannedFile, planFiles } from './plan-files.ts'
@@ -32,9 +32,9 @@ export interface MakeBatchesRequest {
   /** Records of a file at most; relations too. @default 100_000 */
   readonly companiesPerFile?: number | undefined
   readonly signal?: AbortSignal | undefined
-  /** Told of each file when it is written. */
+  /** Called with each file when it is written. */
   readonly onFile?: (file: BatchFile) => void
-  /** Told what is wrong with the files that are there, before they are made again. */
+  /** Called with what is wrong with the existing files, before they are made again. */
   readonly onDamaged?: (reason: string) => void
 }
 
@@ -63,14 +63,14 @@ const placesSql = (file: PlannedFile): string => `
 async function* placesOf(
   file: PlannedFile,
   { copy, signal }: MakeBatchesRequest,
-): AsyncGenerator<readonly Place[]> {
+): AsyncGenerator<readonly DocumentPlace[]> {
   let from = file.first
   while (from <= file.last) {
     const rows = await copy.query(
       (session) => session.rows(placesSql(file), [file.country, from, file.last]),
       { timeoutMs: QUERY_TIMEOUT_MS, signal },
     )
-    let run: Place[] = []
+    let run: DocumentPlace[] = []
     let runBytes = 0
     for (const row of rows) {
       const bytes = Number(row.bytes)
@@ -140,7 +140,7 @@ const planned = (request: MakeBatchesRequest): Promise<readonly PlannedFile[]> =
   )
 }
 
-/** Files of older snapshots, and what makers left behind whose process is gone. */
+/** Files of older snapshots, and leftovers of crashed processes. */
 const removeOlder = async (lake: string, snapshot: number): Promise<void> => {
   const parent = inLake(lake, BATCHES_FOLDER)
   const older = (await batchSnapshots(lake)).filter((number) => number < snapshot)
@@ -175,7 +175,7 @@ const damageIn = async (
 const publish = async (from: string, lake: string, snapshot: number, replaces: boolean): Promise<boolean> => {
   const to = inLake(lake, batchesPath(snapshot))
   if (await renameIfAbsent(from, to)) return true
-  // Another maker was first: its files are as good. What stands there without an index is no set of files.
+  // Another process was first: its files are as good. What stands there without an index is no set of files.
   if (!replaces && (await indexMark(lake, snapshot)) !== null) return false
   await rm(to, { recursive: true, force: true })
   return renameIfAbsent(from, to)
@@ -217,7 +217,7 @@ const make = async (request: MakeBatchesRequest, temporary: string, replaces: bo
 }
 
 /**
- * Makes the files of the copy's snapshot where there are none yet or damaged ones, then removes those of older snapshots.
+ * Makes the files of the index's snapshot where there are none yet or damaged ones, then removes those of older snapshots.
  *
  * @throws {ToolkitError} DISK_FULL, WRITE_FAILED; the signal's reason when stopped
  */

@@ -1,4 +1,4 @@
-/** The faults that the server can be told to make, and the rules that say when. */
+/** The faults that the server can inject, and the rules that say when. */
 
 import type { Operation } from '../../contract/requests.ts'
 
@@ -10,7 +10,7 @@ type Stage = 'instead' | 'body' | 'head' | 'page' | 'last page'
 interface FaultForm {
   readonly stage: Stage
   readonly about: string
-  /** What a rule may say more. */
+  /** Further fields of a rule. */
   readonly options?: readonly ('retryAfter' | 'bytesPerSecond' | 'location')[]
 }
 

@@ -1,4 +1,4 @@
-/** The faults as a layer around the routes, which know nothing of it. */
+/** The faults as a layer around the routes, which do not know it. */
 
 import { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'

@@ -3,7 +3,7 @@
 import { type FaultRule, type FaultTarget, type Selection, stageOf } from './fault-kinds.ts'
 
 export interface FaultPlan {
-  /** The fault of the next request; the first rule that selects it counts. */
+  /** The fault of the next request; the first rule that selects it applies. */
   next(on: FaultTarget): FaultRule | undefined
   /** The same for answers that are the last page of a chain; faults of the last page are counted by these. */
   nextLastPage(on: FaultTarget): FaultRule | undefined
@@ -20,7 +20,7 @@ const selects = (selection: Selection, number: number): boolean => {
   }
 }
 
-/** Each rule counts for itself, whether or not an earlier one takes the request: so its numbers stay what they say. */
+/** Each rule counts for itself, whether or not an earlier one takes the request: so its numbers keep their meaning. */
 export const newFaultPlan = (rules: readonly FaultRule[]): FaultPlan => {
   const counted = rules.map((rule) => ({ rule, seen: 0, selected: 0 }))
   const choose = (on: FaultTarget, lastPage: boolean): FaultRule | undefined => {

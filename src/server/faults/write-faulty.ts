@@ -12,7 +12,7 @@ export interface WholeAnswer {
   readonly chunks: AsyncIterable<Buffer>
 }
 
-/** What the fault needs besides: how slow, and until when. */
+/** What else the fault needs: how slow, and until when. */
 interface Circumstances {
   readonly rule: RuleOf<'body'>
   readonly signal: AbortSignal

@@ -4,7 +4,7 @@ import type { FastifyInstance, FastifyReply } from 'fastify'
 import { ToolkitError } from '../../core/errors.ts'
 import { sendProblem } from './replies.ts'
 
-/** A query that took too long, or an embedding service that is away: it may go better in a while. */
+/** A query that took too long, or an embedding service that is down: a retry may succeed. */
 const BUSY_CODES: readonly string[] = ['QUERY_FAILED', 'EMBEDDER_FAILED']
 const RETRY_AFTER_SECONDS = 5
 
@@ -24,7 +24,7 @@ const sendFailure = (reply: FastifyReply, status: number): FastifyReply => {
   return sendProblem(reply, status)
 }
 
-/** What a route may have said of a file before the file proved to be damaged. */
+/** Headers that a route may have set before the file proved to be damaged. */
 const OF_FILES = ['etag', 'accept-ranges', 'repr-digest', 'content-length', 'content-range']
 
 export const addErrorAnswers = (app: FastifyInstance): void => {

@@ -23,7 +23,7 @@ const DEFAULTS = {
   keepAliveTimeoutMs: 60_000,
   stopTimeoutMs: 10_000,
 }
-/** How often connections are looked at for the two time-outs. */
+/** How often connections are checked for the two time-outs. */
 const CHECK_EVERY_MS = 2000
 
 /** Ids of files are short; a longer one is not found, as any other that there is not. */
@@ -80,7 +80,7 @@ const addRoutes = async (
   }
 }
 
-/** Searches at work: a stop must not take the lake away under them. */
+/** Searches under way: a stop must not close the lake under them. */
 const tracked = (search: Search, working: Set<Promise<unknown>>): Search => {
   return (...asked) => {
     const answer = search(...asked)
@@ -93,7 +93,7 @@ const tracked = (search: Search, working: Set<Promise<unknown>>): Search => {
   }
 }
 
-/** A connection that was at work when the stop began is idle when its answer is sent. */
+/** A connection that was busy when the stop began is idle when its answer is sent. */
 const CLOSE_IDLE_EVERY_MS = 50
 
 const stop = async (app: FastifyInstance, stopTimeoutMs: number): Promise<void> => {

@@ -1,4 +1,4 @@
-/** 405 for a known address asked in another way. */
+/** 405 for a known address and another method. */
 
 import type { FastifyInstance, HTTPMethods } from 'fastify'
 import { sendProblem } from './replies.ts'

@@ -1,4 +1,4 @@
-/** 429 for a token that asks more often than it may, with `Retry-After` in seconds and no body. */
+/** 429 for a token over its rate limit, with `Retry-After` in seconds and no body. */
 
 import type { FastifyInstance } from 'fastify'
 import { RateBuckets } from './rate-buckets.ts'

@@ -6,7 +6,7 @@ import { validationBody } from '../../contract/messages.ts'
 
 const JSON_TYPE = 'application/json; charset=utf-8'
 
-/** Answers that the interface leaves open say the status and nothing else. */
+/** Answers that the interface leaves open hold the status and nothing else. */
 export const sendProblem = (reply: FastifyReply, status: number): FastifyReply =>
   reply
     .code(status)

@@ -8,7 +8,7 @@ import type { Metrics } from './metrics.ts'
 import { sendJson, sendRefusal } from './replies.ts'
 import type { Search, ServerParts } from './server-parts.ts'
 
-/** Bodies are JSON also where the type is not said; anything that says it is something else is refused. */
+/** Bodies are JSON also where no type is declared; any other declared type is refused. */
 const isJsonType = (type: string | undefined): boolean =>
   type === undefined || /^application\/([\w.+-]+\+)?json *(;|$)/i.test(type)
 

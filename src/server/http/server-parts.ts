@@ -36,7 +36,7 @@ export interface ServerOptions {
   readonly requestTimeoutMs?: number
   /** How long an idle connection stays open. @default 60_000 */
   readonly keepAliveTimeoutMs?: number
-  /** How long a stop waits for requests at work. @default 10_000 */
+  /** How long a stop waits for requests under way. @default 10_000 */
   readonly stopTimeoutMs?: number
   /** Requests a second of each token that has no limit of its own. @default none */
   readonly requestsPerSecond?: number | undefined
@@ -47,7 +47,7 @@ export interface ServerOptions {
 export interface RunningServer {
   /** `http://127.0.0.1:8080` */
   readonly address: string
-  /** Stops accepting, lets requests at work end within `stopTimeoutMs`, ends the others. */
+  /** Stops accepting, lets requests under way end within `stopTimeoutMs`, ends the others. */
   close(): Promise<void>
 }
 

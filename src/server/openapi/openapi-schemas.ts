@@ -28,7 +28,7 @@ const OMITTED = {
 const dictionaryOf = (name: string): Dictionary | undefined =>
   Object.values(DICTIONARIES).find((dictionary) => dictionary.name === name)
 
-/** Codes are told, not enforced: the service may learn new ones. */
+/** Codes are listed, not enforced: the service may add new ones. */
 const codesText = (name: string | undefined): string => {
   const values = (name === undefined ? undefined : dictionaryOf(name))?.values ?? []
   if (values.length === 0) return ''

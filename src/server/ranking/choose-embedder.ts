@@ -7,7 +7,7 @@ import { serviceEmbedder } from './service-embedder.ts'
 
 /**
  * The service at FIRMLAKE_EMBEDDER_URL with the model FIRMLAKE_EMBEDDER_MODEL, else the built-in embedder. Where the
- * service wants a key it is FIRMLAKE_EMBEDDER_KEY; FIRMLAKE_EMBEDDER_LEAST_SIMILARITY fits the model's scale.
+ * service expects a key it is FIRMLAKE_EMBEDDER_KEY; FIRMLAKE_EMBEDDER_LEAST_SIMILARITY fits the model's scale.
  * @throws {ToolkitError} USAGE, ADDRESS_REFUSED, TOKEN_INVALID, EMBEDDER_FAILED
  */
 export const chooseEmbedder = async (

@@ -1,7 +1,7 @@
-/** Turns texts into vectors that are near where the texts mean the like. */
+/** Turns texts into vectors that are near where the texts mean something similar. */
 
 export interface Embedder {
-  /** Tells copies apart: vectors of another name are of no use. */
+  /** Part of the index's identity: vectors of another name cannot be used. */
   readonly name: string
   readonly dimensions: number
   /** Cosine similarity from which on a text counts as found, -1 to 1. Every embedder has its own scale. */

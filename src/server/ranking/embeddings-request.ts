@@ -52,7 +52,7 @@ const LONGEST_RETRY_AFTER_MS = 60_000
 
 type Outcome =
   | { readonly kind: 'answer'; readonly body: unknown }
-  /** Worth another attempt, after `floorMs` at the earliest. */
+  /** Worth a retry, after `floorMs` at the earliest. */
   | {
       readonly kind: 'failed'
       readonly reason: string
@@ -63,7 +63,7 @@ type Outcome =
 
 /**
  * Sends a body by POST and gives the answer's JSON. 429, 5xx, broken connections, timeouts and half answers are
- * tried again; redirects are never followed, because the key would go with them.
+ * retried; redirects are never followed, because the key would go with them.
  * @throws {ToolkitError} EMBEDDER_FAILED; never with the key, nor with what was sent or answered
  */
 export const postForEmbeddings = async (

@@ -3,7 +3,7 @@
  * hashed to places of a vector ("feature hashing", Weinberger et al., 2009).
  *
  * It finds texts that share words, and words that are spelt nearly alike: "logistic" and "logistics", "Göteborg" and
- * "goteborg", a slip of the pen. It knows nothing of meaning: "lorry" and "truck", or a word and its translation, are
+ * "goteborg", a typo. It knows nothing of meaning: "lorry" and "truck", or a word and its translation, are
  * as far apart as any two words. For that, configure an embedding service. In a long text a word counts for little, and
  * a misspelt one for less still: the nearest texts are mostly right, the least similarity leaves some out.
  */
@@ -13,7 +13,7 @@ import { folded } from './folded.ts'
 
 /** What the pieces of a word weigh beside the word itself. More forgives more spelling, and finds more by chance. */
 const PIECES = 1.5
-/** Words below this length tell less ("and", "the", "for"): they count by their length. */
+/** Words below this length are less specific ("and", "the", "for"): they count by their length. */
 const FULL_WEIGHT_LENGTH = 6
 /** Places of a whole word. Several, so that two common words that share one place do not hide each other. */
 const WORD_PLACES = 4

@@ -21,7 +21,7 @@ export interface ServiceEmbedderOptions {
   /** Address below which `/embeddings` stands, e.g. `https://api.example.com/v1`. Plain http only to this machine. */
   readonly url: string
   readonly model: string
-  /** Sent as a bearer token; none where the service wants none. */
+  /** Sent as a bearer token; none where the service expects none. */
   readonly key?: string | undefined
   /** Length of the vectors; the service is asked once where it is not given. */
   readonly dimensions?: number | undefined
@@ -50,7 +50,7 @@ const SENT_LENGTH = 2000
 
 /**
  * An embedder that asks a service.
- * @throws {ToolkitError} ADDRESS_REFUSED, TOKEN_INVALID; EMBEDDER_FAILED when it is asked for its dimensions in vain
+ * @throws {ToolkitError} ADDRESS_REFUSED, TOKEN_INVALID; EMBEDDER_FAILED when it does not answer with its dimensions
  */
 export const serviceEmbedder = async (
   options: ServiceEmbedderOptions,
@@ -129,7 +129,7 @@ const checkedKey = (key: string | undefined): string | undefined => {
   if (key === undefined || key === '' || TOKEN_FORM.test(key)) return key === '' ? undefined : key
   throw new ToolkitError(
     'TOKEN_INVALID',
-    'Cannot take the key of the embedding service: it holds other characters than A-Z a-z 0-9 -._~+/',
+    'Cannot use the key of the embedding service: it holds other characters than A-Z a-z 0-9 -._~+/',
   )
 }
 

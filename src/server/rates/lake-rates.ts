@@ -45,7 +45,7 @@ export const builtInRates = (): Rates => ratesOf(builtInTable())
 export const loadRates = async (lake: string): Promise<Rates> =>
   ratesOf(mergedTables(builtInTable(), await loadedTable(lake)))
 
-/** What loading a file of rates did to those of the lake. */
+/** How loading a file of rates changed those of the lake. */
 export interface RatesChange {
   /** Rates of the file, each a currency and a year. */
   readonly rates: number

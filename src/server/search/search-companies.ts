@@ -47,7 +47,7 @@ export const searchCompanies = async (
   }
 }
 
-/** Vectors remembered per embedder: a chain asks the same on every page, and an embedder may be far away. */
+/** Vectors cached per embedder: a chain asks the same on every page, and an embedder may be far away. */
 const REMEMBERED = 256
 const embedded = new WeakMap<Embedder, RecentValues<string>>()
 

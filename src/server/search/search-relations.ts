@@ -2,7 +2,7 @@
 
 import type { Row } from '../../lake/duckdb/engine.ts'
 import type { Caller } from '../access/caller.ts'
-import type { Place } from '../serving-index/index-form.ts'
+import type { DocumentPlace } from '../serving-index/index-form.ts'
 import { pageBody, totalPages } from './answer/page-body.ts'
 import { isOpen, restricted } from './answer/relations-documents.ts'
 import { countOnce } from './query/count-once.ts'
@@ -17,7 +17,7 @@ interface Found {
   readonly id: bigint
   readonly country: string | null
   readonly isProtected: boolean
-  readonly place: Place
+  readonly place: DocumentPlace
 }
 
 /**
@@ -83,7 +83,7 @@ FROM ${tableOf('relations')} WHERE ${where}${onlyAfter} ORDER BY ${ROW}.internal
 const foundOf = (row: Row): Found => ({
   id: BigInt(String(row.internal_id)),
   country: row.country_code === null ? null : String(row.country_code),
-  // Anything but a clear no is looked at entity by entity.
+  // Anything but a clear no is checked entity by entity.
   isProtected: row.is_protected !== false,
   place: { at: Number(row.at), bytes: Number(row.bytes), crc32: Number(row.crc32) },
 })

@@ -37,7 +37,7 @@ export interface CopyDescription {
 }
 
 /** Where a document stands in its file, in bytes, and the CRC-32 of these bytes: one that is damaged is never sent. */
-export interface Place {
+export interface DocumentPlace {
   readonly at: number
   readonly bytes: number
   readonly crc32: number
@@ -47,7 +47,7 @@ export interface Place {
  * A company's document in pieces: what a currency conversion replaces, and the Score that only some answers have.
  * Document: `{"MetaData":{"CurrentCurrencyCode":"USD",…},"Financials":{…},"UnconsolidatedFinancials":{…},"BasicDetails":…,"Score":1.5}`
  */
-export interface CompanyPlace extends Place {
+export interface CompanyPlace extends DocumentPlace {
   /** CurrentCurrencyCode of the record; `null` where it has none. */
   readonly currency: string | null
   /** Offset in the document of the currency's JSON text with its quotes; `null` where there is none. */

@@ -8,8 +8,8 @@ import { copyUnusable, markDamaged, readWholeCopy } from './index-folder.ts'
 import {
   type CopyDescription,
   type DocumentKind,
+  type DocumentPlace,
   documentFile,
-  type Place,
   SEARCH_FILE,
 } from './index-form.ts'
 import { DamagedDocument, DocumentFile } from './read-documents.ts'
@@ -96,7 +96,7 @@ const servingCopy = (
         : error
     }
   },
-  documents: async (kind: DocumentKind, places: readonly Place[]) => {
+  documents: async (kind: DocumentKind, places: readonly DocumentPlace[]) => {
     try {
       return await files[kind].read(places)
     } catch (error) {

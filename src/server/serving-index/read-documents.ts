@@ -3,7 +3,7 @@
 import { closeSync, openSync, readSync } from 'node:fs'
 import { setImmediate } from 'node:timers/promises'
 import { crc32 } from 'node:zlib'
-import type { Place } from './index-form.ts'
+import type { DocumentPlace } from './index-form.ts'
 
 /** Bytes between two documents that are rather read along than skipped: a call costs as much as copying them. */
 const GAP_BYTES = 16 * 1024
@@ -17,7 +17,7 @@ interface Stretch {
   readonly members: number[]
 }
 
-const stretchesOf = (places: readonly Place[]): Stretch[] => {
+const stretchesOf = (places: readonly DocumentPlace[]): Stretch[] => {
   const order = places.map((_, index) => index).sort((a, b) => atOf(places, a) - atOf(places, b))
   const stretches: Stretch[] = []
   for (const index of order) {
@@ -32,13 +32,13 @@ const stretchesOf = (places: readonly Place[]): Stretch[] => {
   }
   return stretches
 }
-const atOf = (places: readonly Place[], index: number): number => places[index]?.at ?? 0
+const atOf = (places: readonly DocumentPlace[], index: number): number => places[index]?.at ?? 0
 
 /** Other bytes than those that were written. */
 export class DamagedDocument extends Error {}
 
 /** @param from where the bytes stand in the file */
-const documentOf = (bytes: Buffer, place: Place, from: number): Buffer => {
+const documentOf = (bytes: Buffer, place: DocumentPlace, from: number): Buffer => {
   const document = bytes.subarray(place.at - from, place.at - from + place.bytes)
   if (crc32(document) === place.crc32) return document
   throw new DamagedDocument(`the document at byte ${place.at} does not match its checksum`)
@@ -57,7 +57,7 @@ export class DocumentFile {
   }
 
   /** The documents in the order of the places. @throws {DamagedDocument} where one is not what it was */
-  async read(places: readonly Place[]): Promise<readonly Buffer[]> {
+  async read(places: readonly DocumentPlace[]): Promise<readonly Buffer[]> {
     const documents = new Array<Buffer>(places.length)
     let sinceTurn = 0
     for (const { from, to, members } of stretchesOf(places)) {

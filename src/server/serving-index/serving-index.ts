@@ -1,7 +1,7 @@
 /** An open serving copy: read-only, locked down, shared by all requests. */
 
 import type { Session } from '../../lake/duckdb/engine.ts'
-import type { CopyDescription, DocumentKind, Place } from './index-form.ts'
+import type { CopyDescription, DocumentKind, DocumentPlace } from './index-form.ts'
 
 export interface ServingCopy {
   readonly description: CopyDescription
@@ -12,7 +12,7 @@ export interface ServingCopy {
    */
   query<T>(use: (session: Session) => Promise<T>, options: QueryOptions): Promise<T>
   /** Documents by their places, in that order, each without its line end. */
-  documents(kind: DocumentKind, places: readonly Place[]): Promise<readonly Buffer[]>
+  documents(kind: DocumentKind, places: readonly DocumentPlace[]): Promise<readonly Buffer[]>
   close(): Promise<void>
 }
 export interface QueryOptions {

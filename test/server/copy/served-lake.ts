@@ -12,7 +12,7 @@ import {
   type MakeCopyRequest,
   makeCopy,
 } from '../../../src/server/serving-index/build/build-index.ts'
-import type { Place } from '../../../src/server/serving-index/index-form.ts'
+import type { DocumentPlace } from '../../../src/server/serving-index/index-form.ts'
 import { openCopy } from '../../../src/server/serving-index/open-index.ts'
 import type { ServingCopy } from '../../../src/server/serving-index/serving-index.ts'
 import { sha256Of } from '../../../src/support/hash.ts'
@@ -76,5 +76,5 @@ export const madeCopy = async (loaded: LoadedLake): Promise<MadeCopy> => {
 }
 
 /** Places out of rows with the columns `at`, `bytes` and `crc32`. */
-export const placesOf = (rows: readonly Row[]): Place[] =>
+export const placesOf = (rows: readonly Row[]): DocumentPlace[] =>
   rows.map(({ at, bytes, crc32 }) => ({ at: Number(at), bytes: Number(bytes), crc32: Number(crc32) }))

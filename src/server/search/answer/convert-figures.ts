@@ -1,4 +1,4 @@
-/** Figures of one company from its currency into another, year by year. Knows JSON, not where documents stand. */
+/** Figures of one company from its currency into another, year by year. Knows JSON, not where documents are stored. */
 
 import { CATEGORIES, LINE_ITEMS } from '../../../contract/line-items.ts'
 

@@ -50,7 +50,7 @@ const allEntities = (record: Readonly<ExactObject>): ExactObject[] => {
 }
 
 const MASK_TEXT = JSON.stringify(PROTECTED_IDENTITY)
-/** Whether the mask stands in a value, alone or in a list: what the loader takes for a sign. */
+/** Whether the mask stands in a value, alone or in a list: what the loader uses as the marker. */
 const holdsMask = (value: unknown): boolean =>
   value !== undefined && JSON.stringify(value).includes(MASK_TEXT)
 
@@ -58,7 +58,7 @@ const holdsMask = (value: unknown): boolean =>
 const isMarked = (entity: Readonly<ExactObject>): boolean =>
   entity.IsProtected === true || MASKED.some((field) => holdsMask(entity[field]))
 
-/** An entity's id as text; `null` where it has none that tells it from others. */
+/** An entity's id as text; `null` where it has none that identifies it. */
 const idOf = ({ InternalId }: Readonly<ExactObject>): string | null =>
   InternalId === undefined || InternalId === null || InternalId === 0 ? null : JSON.stringify(InternalId)
 

@@ -1,10 +1,10 @@
-/** How many records match: a copy never changes, so a count holds for all pages of a chain. */
+/** How many records match: an index never changes, so a count holds for all pages of a chain. */
 
 import { sha256Of } from '../../../support/hash.ts'
 import type { ServingCopy } from '../../serving-index/serving-index.ts'
 import { type RecentValues, recentOf, remembered } from '../shared/recent-values.ts'
 
-/** Counts remembered per copy; each takes about 100 bytes. */
+/** Counts cached per index; each takes about 100 bytes. */
 const REMEMBERED = 4096
 const counted = new WeakMap<ServingCopy, RecentValues<number>>()
 

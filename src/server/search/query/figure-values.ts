@@ -18,7 +18,7 @@ interface CurrencyYear {
   readonly fiscalYear: number
 }
 
-/** What stands in a copy never changes: each line item's currencies and years are asked once. */
+/** An index never changes: each line item's currencies and years are queried once. */
 const asked = new WeakMap<ServingCopy, RecentValues<readonly CurrencyYear[]>>()
 
 const currencyYears = (

@@ -36,7 +36,7 @@ const byBeginning = (values: readonly string[], binder: Binder): string => {
 
 /**
  * Records with a person of a national id. A protected person is found only with Hidden Person Access, one that stands
- * in histories alone only with Relations History: that a record is found would tell as much as the field itself.
+ * in histories alone only with Relations History: that a record is found would reveal as much as the field itself.
  * Who is protected in one place of a record is so in all of it.
  */
 const withPerson = (

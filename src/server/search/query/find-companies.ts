@@ -1,11 +1,11 @@
-/** Finds the companies of a page in the copy, and counts all that match in the same statement where that is not known. */
+/** Finds the companies of a page in the index, and counts all that match in the same statement where the count is unknown. */
 
 import type { SortDirection } from '../../../contract/limits.ts'
 import type { Row } from '../../../lake/duckdb/engine.ts'
 import type { Caller } from '../../access/caller.ts'
 import type { Embedder } from '../../ranking/embedder.ts'
 import { rankedByTerms, rankedByVector } from '../../ranking/terms.ts'
-import type { CompanyPlace, Place } from '../../serving-index/index-form.ts'
+import type { CompanyPlace, DocumentPlace } from '../../serving-index/index-form.ts'
 import type { CompanySearch, Paging } from '../request/check-company-request.ts'
 import { pageLimit } from '../request/cursor-chain.ts'
 import { parameterNamed } from '../request/known-parameters.ts'
@@ -15,7 +15,7 @@ import { countOnce } from './count-once.ts'
 import { type FactorTexts, factorTexts, figureValues } from './figure-values.ts'
 import { columnOf, conditions, ROW, tableOf } from './filter-conditions.ts'
 
-/** A question as the ranking takes it: its text, or its vector as text. */
+/** A question as the ranking expects it: its text, or its vector as text. */
 export interface RankingQuestion {
   readonly kind: 'terms' | 'vector'
   readonly text: string
@@ -25,7 +25,7 @@ export interface RankingQuestion {
 export interface FoundCompany {
   readonly id: bigint
   readonly place: CompanyPlace
-  readonly minified: Place
+  readonly minified: DocumentPlace
   readonly score: number | null
 }
 
@@ -111,7 +111,7 @@ const pageOf = (
   if (paging.kind === 'cursor') {
     const { after } = paging
     const onlyAfter = after === null ? '' : `WHERE internal_id > ${binder.bind(after.lastId, 'BIGINT')}`
-    // One more than the page holds tells whether there is a next one.
+    // One more than the page holds shows whether there is a next one.
     return `${onlyAfter} ORDER BY ${order} LIMIT ${binder.bind(pageLimit(parts, pageSize, after) + 1, 'BIGINT')}`
   }
   const limit = binder.bind(pageSize, 'BIGINT')

@@ -14,7 +14,7 @@ const FACTORS = '"MAP(VARCHAR, STRUCT(c VARCHAR, y SMALLINT, f DOUBLE)[])"'
 
 /**
  * Companies that pass all filters: `internal_id`. A SELECT to stand in brackets. A company has one figure of a name and
- * year, and one latest of a name: as many rows as there are filters say that it passes each.
+ * year, and one latest of a name: as many rows as filters mean that it passes each.
  */
 export const passingAll = (
   filters: readonly FigureFilter[],

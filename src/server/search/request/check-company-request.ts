@@ -95,7 +95,7 @@ const isDirection = (text: string): text is SortDirection => SORT_DIRECTIONS.som
 /**
  * Checks a request. Of the fields' meaning where the interface leaves it open: a sort field is a sortable parameter in
  * any letter case, without a year; a direction without a sort field changes nothing; any direction given, the default
- * one too, counts as given beside a Cursor.
+ * one too, counts as given together with a Cursor.
  */
 export const checkCompanyRequest = (
   parts: SearchParts,

@@ -46,7 +46,7 @@ export const readShared = (
     shared: {
       ...read,
       parameters,
-      // What is given with a wrong type is not missing: that has its own message.
+      // A field of a wrong type is not missing: that has its own message.
       isMissing:
         (body.SearchParameters ?? parameters) === parameters &&
         read.faults.length === 0 &&
@@ -70,7 +70,7 @@ export const faultsOf = <K extends Fault['kind']>(
 ): readonly Extract<Fault, { kind: K }>[] =>
   faults.filter((fault): fault is Extract<Fault, { kind: K }> => fault.kind === kind)
 
-/** What the cursor means. With fields of a wrong type it is not judged: what it would belong to is not known. */
+/** What the cursor means. With fields of a wrong type it is not checked: what it would belong to is unknown. */
 export const stepOf = (
   parts: SearchParts,
   binding: string,

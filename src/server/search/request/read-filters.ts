@@ -75,7 +75,7 @@ const isDay = (text: string): boolean => {
 
 const isOneOf = (names: readonly string[], name: string): boolean => names.includes(name)
 
-/** A text in the form in which it is compared: the copy's columns have the same. */
+/** A text in the form in which it is compared: the index's columns have the same. */
 const comparable = (name: string, value: Value): string => {
   const text = String(value)
   if (isOneOf(FILTER_CLASSES.identifier.stripped, name)) return comparedNumber(text)
@@ -146,7 +146,7 @@ const readParameter = (
 
 /**
  * Reads every parameter. One that is `null` counts as not given. A single value instead of an array, an empty array
- * (a filter that nothing could pass is a mistake of the one who wrote it) and values that are neither texts nor
+ * (a filter that nothing could pass is a client's mistake) and values that are neither texts nor
  * numbers are faults of the form. One parameter given twice in different letter case restricts twice,
  * given dozens of times it is a fault.
  */

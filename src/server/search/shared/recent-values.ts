@@ -1,9 +1,9 @@
-/** Values that were worked out before: the ones used last are kept. */
+/** A cache of computed values: the ones used last are kept. */
 
 /** A Map keeps the order of insertion: its first key is the one that was used longest ago. */
 export type RecentValues<T> = Map<string, T>
 
-/** The remembered value of a key, or the one that is made now. What fails is not remembered. */
+/** The remembered value of a key, or the one that is made now. Failures are not cached. */
 export const remembered = async <T>(
   known: RecentValues<T>,
   limit: number,

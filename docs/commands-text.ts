@@ -1,7 +1,7 @@
 /** `docs/reference/commands.md`: the help of each command, as the command line prints it. */
 
 import type { Command } from 'commander'
-import { newProgram } from '../src/cli/program.ts'
+import { newProgram } from '../src/cli/new-program.ts'
 
 const WIDTH = 110
 

@@ -11,7 +11,7 @@ import type {
 import { loadedPartitions } from '../manifest/loaded-sources.ts'
 import { listRuns, type RunSummary } from '../manifest/runs.ts'
 import { newestSnapshot, readSnapshot } from '../manifest/snapshots.ts'
-import { type SnapshotSummary, summariseSnapshot } from '../manifest/summary.ts'
+import { type SnapshotSummary, summariseSnapshot } from '../manifest/summarise-snapshot.ts'
 import { mergeDrift } from './output/run-report.ts'
 
 export interface PartitionStatus {

@@ -3,9 +3,9 @@
 import { CommanderError } from 'commander'
 import { EXIT, exitCodeOf } from './exit-codes.ts'
 import { stoppingSignal } from './interrupt.ts'
+import { newProgram } from './new-program.ts'
 import { endWhenNobodyReads } from './output/print.ts'
 import { asToolkitError, errorText } from './output/report-error.ts'
-import { newProgram } from './program.ts'
 
 const runCommand = async (args: readonly string[]): Promise<void> => {
   try {

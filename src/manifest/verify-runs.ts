@@ -7,11 +7,11 @@ import { storageOf } from '../storage/open-storage.ts'
 import { crc32Of } from '../support/hash.ts'
 import { listTree, statPath } from '../support/list-files.ts'
 import { unseal } from '../support/sealed-text.ts'
+import type { Findings } from './check-manifest.ts'
 import { JOURNAL_FILE, journalPath, parseEntry } from './journal.ts'
 import { below } from './lake-files.ts'
 import { type LivenessRule, runState } from './run-lease.ts'
 import { listRunIds } from './runs.ts'
-import type { Findings } from './verify-manifest.ts'
 
 /** Every small JSON file of the run, wherever in its folder. */
 const checkSmallFiles = async (lake: string, run: string, { problems }: Findings): Promise<void> => {

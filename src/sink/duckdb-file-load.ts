@@ -24,7 +24,7 @@ import {
   selectNewest,
   stagedTables,
 } from './current-rows.ts'
-import { TARGET } from './duckdb-file-open.ts'
+import { TARGET } from './with-database.ts'
 
 export interface RunToLoad {
   readonly run: string

@@ -12,9 +12,9 @@ import { fsyncFolder, makeFolder } from '../support/durable-files.ts'
 import { statPath } from '../support/list-files.ts'
 import type { DatabaseTarget } from './database-target.ts'
 import { loadedRuns, loadRun } from './duckdb-file-load.ts'
-import { withDatabase } from './duckdb-file-open.ts'
 import { sinkSettings } from './sink-settings.ts'
 import { removeStaged, stageFile } from './stage-file.ts'
+import { withDatabase } from './with-database.ts'
 
 const DEFAULT_MEMORY_BYTES = 512 * 1024 ** 2
 const SUFFIXES = ['.duckdb', '.ddb']

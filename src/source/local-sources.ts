@@ -2,7 +2,7 @@
 
 import { isAbsolute, relative, resolve, sep } from 'node:path'
 import type { Source } from '../core/source.ts'
-import { assertUnchanged, fingerprintFile, identityOf } from './fingerprint.ts'
+import { assertUnchanged, fingerprintFile, identityOf } from './fingerprint-file.ts'
 import { findLocalSources, openSourceFile, openStdin } from './local-files.ts'
 
 /**

@@ -4,7 +4,7 @@ import { cp, mkdir, readFile, rm, stat, truncate, utimes, writeFile } from 'node
 import { join } from 'node:path'
 import { convert } from '../../src/pipeline/convert/convert.ts'
 import { publish } from '../../src/pipeline/targets/publish.ts'
-import { makeBatches } from '../../src/server/batch-files/make-batch-files.ts'
+import { makeBatchFiles } from '../../src/server/batch-files/make-batch-files.ts'
 import { chooseEmbedder } from '../../src/server/ranking/choose-embedder.ts'
 import { addLakeRates } from '../../src/server/rates/lake-rates.ts'
 import { serveCopy } from '../../src/server/serving-index/build/current-index.ts'
@@ -84,7 +84,7 @@ export const makeDamagedLake = async (folder: string): Promise<DamagedLake> => {
   await addLakeRates(lake, 'currency,year,units_per_usd\nSEK,2023,10.61\nSEK,2024,10.57\n')
   await publish({ lake, formats: ['delta', 'iceberg'], memoryBytes: MEMORY_BYTES })
   const copy = await serveCopy({ lake, embedder: await chooseEmbedder({}), memoryBytes: MEMORY_BYTES })
-  await makeBatches({ lake, copy })
+  await makeBatchFiles({ lake, copy })
   await copy.close()
   await leaveUnfinished(folder, lake)
   await cp(lake, kept, { recursive: true })

@@ -2,7 +2,7 @@
 
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { collectGarbage } from '../../src/manifest/gc.ts'
+import { collectGarbage } from '../../src/manifest/collect-garbage.ts'
 import { newestSnapshot } from '../../src/manifest/snapshots.ts'
 import { compact } from '../../src/pipeline/compact/compact.ts'
 import { publishedTables } from '../../src/publish/table-files.ts'
@@ -12,7 +12,7 @@ import {
   indexMark,
   readIndex,
 } from '../../src/server/batch-files/batch-index.ts'
-import { makeBatches } from '../../src/server/batch-files/make-batch-files.ts'
+import { makeBatchFiles } from '../../src/server/batch-files/make-batch-files.ts'
 import { addLakeRates } from '../../src/server/rates/lake-rates.ts'
 import { serveCopy } from '../../src/server/serving-index/build/current-index.ts'
 import { hashFile } from '../../src/support/hash.ts'
@@ -69,7 +69,7 @@ const twoRuns = async (lake: string, inputs: Inputs): Promise<void> => {
 const makeAllBatches = async (lake: string): Promise<void> => {
   const copy = await serveCopy({ lake, memoryBytes: MEMORY_BYTES, embedder: lengthEmbedder })
   try {
-    await makeBatches({ lake, copy })
+    await makeBatchFiles({ lake, copy })
   } finally {
     await copy.close()
   }

@@ -2,7 +2,7 @@
 
 import type { Command } from 'commander'
 import { expect, test } from 'vitest'
-import { newProgram } from '../../src/cli/program.ts'
+import { newProgram } from '../../src/cli/new-program.ts'
 import { commandsIn, pages, readPage } from '../support/page.ts'
 
 const program = await newProgram()

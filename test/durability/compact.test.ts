@@ -1,7 +1,7 @@
 import { cp, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { collectGarbage } from '../../src/manifest/gc.ts'
+import { collectGarbage } from '../../src/manifest/collect-garbage.ts'
 import { readSnapshot } from '../../src/manifest/snapshots.ts'
 import { compact } from '../../src/pipeline/compact/compact.ts'
 import { convert } from '../../src/pipeline/convert/convert.ts'

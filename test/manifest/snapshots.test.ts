@@ -11,7 +11,7 @@ import {
   readSnapshot,
   readSnapshotText,
 } from '../../src/manifest/snapshots.ts'
-import { verifyLake } from '../../src/manifest/verify.ts'
+import { verifyLake } from '../../src/manifest/verify-lake.ts'
 import { sha256Of } from '../../src/support/hash.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { flipBit } from './damage.ts'

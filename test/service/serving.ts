@@ -10,7 +10,7 @@ import { type PullSummary, pull } from '../../src/pipeline/pull/pull.ts'
 import type { PullSettings } from '../../src/pipeline/pull/pull-settings.ts'
 import type { QuarantineLimit } from '../../src/pipeline/run/quarantine-limit.ts'
 import { newTokenRegistry, tokenHash } from '../../src/server/access/token-registry.ts'
-import { makeBatches } from '../../src/server/batch-files/make-batch-files.ts'
+import { makeBatchFiles } from '../../src/server/batch-files/make-batch-files.ts'
 import type { FaultRule } from '../../src/server/faults/fault-kinds.ts'
 import { chooseEmbedder } from '../../src/server/ranking/choose-embedder.ts'
 import { type LakeServer, type ServeLakeRequest, serveLake } from '../../src/server/serve-lake.ts'
@@ -64,7 +64,7 @@ export const loadCompanies = async (bench: Bench): Promise<void> => {
 /** Makes the batch files of a lake, and its serving copy. */
 export const makeServable = async (lake: string, companiesPerFile?: number): Promise<void> => {
   const copy = await serveCopy({ lake, embedder: await chooseEmbedder({}), memoryBytes: MEMORY_BYTES })
-  await makeBatches({ lake, copy, companiesPerFile })
+  await makeBatchFiles({ lake, copy, companiesPerFile })
   await copy.close()
 }
 

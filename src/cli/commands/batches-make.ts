@@ -2,7 +2,7 @@
 
 import type { Command } from 'commander'
 import { servingMemory } from '../../pipeline/run/memory-shares.ts'
-import type { MadeBatches } from '../../server/batch-files/make-batch-files.ts'
+import type { MadeBatchFiles } from '../../server/batch-files/make-batch-files.ts'
 import { interruptible } from '../interrupt.ts'
 import {
   type JsonOption,
@@ -54,7 +54,7 @@ const runMake = async (
   { lake, snapshot, companiesPerFile, memory, threads, json }: MakeOptions,
   signal: AbortSignal,
 ): Promise<void> => {
-  const { makeBatches } = await import('../../server/batch-files/make-batch-files.ts')
+  const { makeBatchFiles } = await import('../../server/batch-files/make-batch-files.ts')
   const { serveCopy } = await import('../../server/serving-index/build/current-index.ts')
   const { chooseEmbedder } = await import('../../server/ranking/choose-embedder.ts')
   const { copyProgress } = await import('../serving.ts')
@@ -73,7 +73,7 @@ const runMake = async (
     onUnusable,
   }).finally(progress.clear)
   try {
-    const made = await makeBatches({
+    const made = await makeBatchFiles({
       lake,
       copy,
       companiesPerFile,
@@ -88,7 +88,7 @@ const runMake = async (
   }
 }
 
-const madeLines = ({ snapshot, files, made }: MadeBatches): string[] => {
+const madeLines = ({ snapshot, files, made }: MadeBatchFiles): string[] => {
   const records = files.reduce((sum, { Count }) => sum + Count, 0)
   const bytes = files.reduce((sum, { SizeInBytes }) => sum + SizeInBytes, 0)
   const what = `${formatCounted(files.length, 'batch file')} of snapshot ${snapshot}: ${formatCount(records)} records, ${formatBytes(bytes)}`

@@ -66,7 +66,7 @@ const runDemo = async ({ lake }: LakeOption): Promise<void> => {
 const heading = (title: string): Promise<void> => printLines(['', `== ${title}`, ''])
 
 const askQuestions = async (lake: string): Promise<void> => {
-  const { askLake } = await import('../lake-query.ts')
+  const { askLake } = await import('../ask-lake.ts')
   const { QUESTIONS } = await import('../demo/questions.ts')
   const { printResult } = await import('../output/print-result.ts')
   await askLake(

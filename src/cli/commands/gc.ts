@@ -1,7 +1,7 @@
 /** `gc`: removes dead runs, unfinished writes and files that no kept snapshot lists. */
 
 import type { Command } from 'commander'
-import type { Garbage } from '../../manifest/gc.ts'
+import type { Garbage } from '../../manifest/collect-garbage.ts'
 import { DEFAULT_MEMORY_BYTES, queryMemory } from '../../pipeline/run/memory-shares.ts'
 import type { PublishProgress } from '../../pipeline/targets/publish.ts'
 import { interruptible } from '../interrupt.ts'
@@ -79,7 +79,7 @@ const runGc = async ({ lake, keep, dryRun = false, json }: GcOptions): Promise<v
     keep !== undefined && !dryRun
       ? await publishFirst(lake, new ProgressLine({ terminalOnly: json === true }))
       : undefined
-  const { collectGarbage } = await import('../../manifest/gc.ts')
+  const { collectGarbage } = await import('../../manifest/collect-garbage.ts')
   const garbage = await collectGarbage({ lake, keep, keepFrom, dryRun, now: new Date() })
   await (json ? printJson({ lake, dryRun, ...garbage }) : printLines(garbageLines(garbage, dryRun)))
 }

@@ -75,7 +75,7 @@ const runQuery = async (sql: string | undefined, options: QueryOptions): Promise
   const { lake, snapshot, format = 'table', limit, neutralise, memory, threads, json, unchecked } = options
   const statement = await statementOf(sql)
   if (statement === undefined) return printTables(options)
-  const { askLake } = await import('../lake-query.ts')
+  const { askLake } = await import('../ask-lake.ts')
   const request = { lake, snapshot, memoryBytes: queryMemory(memory), threads, json, unchecked }
   await askLake(request, async (query) => {
     const { printResult } = await import('../output/print-result.ts')

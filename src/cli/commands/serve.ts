@@ -8,7 +8,7 @@ import { LIMITS } from '../../contract/limits.ts'
 import { ToolkitError, writeError } from '../../core/errors.ts'
 import { servingMemory } from '../../pipeline/run/memory-shares.ts'
 import { adoptOutput, PRIVATE_FILE } from '../../support/file-modes.ts'
-import { isLoopback } from '../../support/loopback.ts'
+import { isLoopback } from '../../support/is-loopback.ts'
 import { interruptible } from '../interrupt.ts'
 import {
   type LakeOption,

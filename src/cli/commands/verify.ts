@@ -2,7 +2,7 @@
 
 import type { Command } from 'commander'
 import { ToolkitError } from '../../core/errors.ts'
-import type { Verification, VerifyProgress } from '../../manifest/verify.ts'
+import type { Verification, VerifyProgress } from '../../manifest/verify-lake.ts'
 import { EXIT } from '../exit-codes.ts'
 import {
   type JsonOption,
@@ -40,8 +40,8 @@ export const addVerify = (program: Command): void => {
 
 const runVerify = async ({ lake, snapshot, json }: VerifyOptions): Promise<void> => {
   const line = new ProgressLine({ terminalOnly: json === true })
-  const { verifyLake } = await import('../../manifest/verify.ts')
-  const { openRowCounter } = await import('../count-rows.ts')
+  const { verifyLake } = await import('../../manifest/verify-lake.ts')
+  const { openRowCounter } = await import('../row-counter.ts')
   const counter = await openRowCounter()
   try {
     const onProgress = (progress: VerifyProgress): void => line.show(() => stateText(progress))

@@ -14,13 +14,13 @@ import { pullBatches } from '../../pipeline/batch-files/pull-batch-files.ts'
 import { type PullRunOptions, pull } from '../../pipeline/pull/pull.ts'
 import { DEFAULT_MAX_QUARANTINED, parseQuarantineLimit } from '../../pipeline/run/quarantine-limit.ts'
 import { chooseTokens } from '../../server/access/choose-tokens.ts'
-import { makeBatches } from '../../server/batch-files/make-batch-files.ts'
+import { makeBatchFiles } from '../../server/batch-files/make-batch-files.ts'
 import { hashingEmbedder } from '../../server/ranking/hashing-embedder.ts'
 import { loadRates } from '../../server/rates/lake-rates.ts'
 import { type LakeServer, serveLake } from '../../server/serve-lake.ts'
 import { serveCopy } from '../../server/serving-index/build/current-index.ts'
 import { openService, type Service } from '../../source/service/service.ts'
-import { askLake } from '../lake-query.ts'
+import { askLake } from '../ask-lake.ts'
 import { type ComparedTable, compareLakes } from './compare-lakes.ts'
 
 /** The country whose companies come as a batch file: there is no rate for its currency. */
@@ -96,7 +96,7 @@ const heldBy = async (lake: string): Promise<Held> => {
 const makeFiles = async (lake: string, signal: AbortSignal): Promise<number> => {
   const copy = await serveCopy({ lake, memoryBytes: SERVER_BYTES, embedder: hashingEmbedder(), signal })
   try {
-    return (await makeBatches({ lake, copy, signal })).files.length
+    return (await makeBatchFiles({ lake, copy, signal })).files.length
   } finally {
     await copy.close()
   }

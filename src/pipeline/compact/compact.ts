@@ -31,7 +31,7 @@ import {
   withSession,
 } from './compact-work.ts'
 import { COMPACT_PIPELINE, clearDeadCompactions, giveUpCompaction, spillFolder } from './dead-compactions.ts'
-import { planned } from './dry-run.ts'
+import { dryRunCompaction } from './dry-run-compaction.ts'
 import {
   type CompactContent,
   type CompactPlan,
@@ -188,7 +188,7 @@ export const compact = async (options: CompactOptions): Promise<CompactSummary> 
   if (snapshot === null) return { kind: 'nothing', snapshot: null }
   const plan = planCompaction(snapshot, targetBytes)
   if (plan.compact) return { kind: 'nothing', snapshot: snapshot.snapshot }
-  if (dryRun) return planned(options, snapshot, plan)
+  if (dryRun) return dryRunCompaction(options, snapshot, plan)
   const lease = await createRun({
     lake,
     plan: {

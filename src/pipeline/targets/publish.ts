@@ -18,9 +18,10 @@ import { temporaryName } from '../../support/process-identity.ts'
 
 /** The formats, each loaded only where it is used. */
 const FORMATS = {
-  delta: async (): Promise<PublishFormat> => (await import('../../publish/delta/delta.ts')).deltaFormat,
+  delta: async (): Promise<PublishFormat> =>
+    (await import('../../publish/delta/delta-format.ts')).deltaFormat,
   iceberg: async (catalog?: CatalogOptions): Promise<PublishFormat> => {
-    const { icebergCatalogFormat, icebergFormat } = await import('../../publish/iceberg/iceberg.ts')
+    const { icebergCatalogFormat, icebergFormat } = await import('../../publish/iceberg/iceberg-format.ts')
     return catalog === undefined ? icebergFormat : icebergCatalogFormat(catalog)
   },
 } as const satisfies Readonly<Record<string, (catalog?: CatalogOptions) => Promise<PublishFormat>>>

@@ -6,7 +6,7 @@ import { VERSION } from '../../support/tool-version.ts'
 import type { FileStatistics, MeasuredFile, StatisticsValue } from '../file-statistics.ts'
 import type { ShownSnapshot } from '../publication.ts'
 import { numberAt, objectAt, textAt } from './json.ts'
-import { PARTITION_COLUMNS } from './schema.ts'
+import { PARTITION_COLUMNS } from './schema-text.ts'
 
 const ENGINE = 'firmlake/'
 

@@ -2,7 +2,7 @@
 
 import { setTimeout as delay } from 'node:timers/promises'
 import { systemCode, ToolkitError } from '../../core/errors.ts'
-import { isLoopback } from '../../support/loopback.ts'
+import { isLoopback } from '../../support/is-loopback.ts'
 import { isCertificateError, verifiedFetch } from '../../support/verified-fetch.ts'
 
 export interface CatalogOptions {

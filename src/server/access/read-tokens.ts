@@ -15,7 +15,7 @@ import {
   textLike,
 } from '../../support/json-form.ts'
 import type { Areas, Caller } from './caller.ts'
-import { readStrictJson } from './read-settings.ts'
+import { readStrictJson } from './read-strict-json.ts'
 import { TOKEN_FORM, type TokenEntry, tokenHash } from './token-registry.ts'
 
 const ENTRY = strictObject({

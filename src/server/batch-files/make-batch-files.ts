@@ -26,7 +26,7 @@ import { DOCUMENT_TABLES, entryOf, type PlannedFile, planFiles } from './plan-fi
 /** @default 100_000 (the most that one cursor chain delivers) */
 export const DEFAULT_COMPANIES_PER_FILE = 100_000
 
-export interface MakeBatchesRequest {
+export interface MakeBatchFilesRequest {
   readonly lake: string
   readonly copy: ServingCopy
   /** Records of a file at most; relations too. @default 100_000 */
@@ -38,7 +38,7 @@ export interface MakeBatchesRequest {
   readonly onDamaged?: (reason: string) => void
 }
 
-export interface MadeBatches {
+export interface MadeBatchFiles {
   readonly snapshot: number
   readonly files: readonly BatchFile[]
   /** `false` where the snapshot had its files already: nothing was done. */
@@ -62,7 +62,7 @@ const placesSql = (file: PlannedFile): string => `
 /** Places of a file's documents in order, in runs of so many bytes. */
 async function* placesOf(
   file: PlannedFile,
-  { copy, signal }: MakeBatchesRequest,
+  { copy, signal }: MakeBatchFilesRequest,
 ): AsyncGenerator<readonly DocumentPlace[]> {
   let from = file.first
   while (from <= file.last) {
@@ -90,7 +90,7 @@ async function* placesOf(
 
 const LINE_END = Buffer.from('\n')
 
-async function* linesOf(file: PlannedFile, request: MakeBatchesRequest): AsyncGenerator<Buffer> {
+async function* linesOf(file: PlannedFile, request: MakeBatchFilesRequest): AsyncGenerator<Buffer> {
   for await (const places of placesOf(file, request)) {
     const documents = await request.copy.documents(file.content, places)
     yield Buffer.concat(documents.flatMap((document) => [document, LINE_END]))
@@ -100,7 +100,7 @@ async function* linesOf(file: PlannedFile, request: MakeBatchesRequest): AsyncGe
 const writeFileOf = async (
   file: PlannedFile,
   folder: string,
-  request: MakeBatchesRequest,
+  request: MakeBatchFilesRequest,
 ): Promise<BatchFile> => {
   const { copy, signal } = request
   const hash = createHash('sha256')
@@ -129,7 +129,7 @@ const writeFileOf = async (
   return made
 }
 
-const planned = (request: MakeBatchesRequest): Promise<readonly PlannedFile[]> => {
+const planned = (request: MakeBatchFilesRequest): Promise<readonly PlannedFile[]> => {
   const { copy, signal, companiesPerFile = DEFAULT_COMPANIES_PER_FILE } = request
   return copy.query(
     async (session) => [
@@ -192,7 +192,11 @@ const renameIfAbsent = async (from: string, to: string): Promise<boolean> => {
   }
 }
 
-const make = async (request: MakeBatchesRequest, temporary: string, replaces: boolean): Promise<boolean> => {
+const make = async (
+  request: MakeBatchFilesRequest,
+  temporary: string,
+  replaces: boolean,
+): Promise<boolean> => {
   const { lake, copy, signal } = request
   const { snapshot } = copy.description
   const files = await sideBySide(
@@ -221,7 +225,7 @@ const make = async (request: MakeBatchesRequest, temporary: string, replaces: bo
  *
  * @throws {ToolkitError} DISK_FULL, WRITE_FAILED; the signal's reason when stopped
  */
-export const makeBatches = async (request: MakeBatchesRequest): Promise<MadeBatches> => {
+export const makeBatchFiles = async (request: MakeBatchFilesRequest): Promise<MadeBatchFiles> => {
   const { lake, copy, signal } = request
   const { snapshot } = copy.description
   const parent = inLake(lake, BATCHES_FOLDER)

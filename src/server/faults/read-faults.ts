@@ -12,7 +12,7 @@ import {
   textLike,
   wholePositive,
 } from '../../support/json-form.ts'
-import { readStrictJson } from '../access/read-settings.ts'
+import { readStrictJson } from '../access/read-strict-json.ts'
 import {
   FAULT_NAMES,
   FAULT_TARGETS,

@@ -6,9 +6,9 @@ import { OPERATIONS } from '../../contract/requests.ts'
 import { systemCode } from '../../core/errors.ts'
 import type { BatchStore, StoredBatchFile } from '../batch-files/batch-store.ts'
 import { ProvenFiles } from '../batch-files/proven-files.ts'
-import { requestedRange } from './byte-range.ts'
 import { callerOf } from './listing-routes.ts'
 import { sendEmpty, sendProblem } from './replies.ts'
+import { requestedRange } from './requested-range.ts'
 
 /** `{batchFileId}` as the router spells it. */
 const URL_PATTERN = OPERATIONS.batchFile.path.replace(/\{(\w+)\}/, ':$1')

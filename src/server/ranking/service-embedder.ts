@@ -4,7 +4,7 @@
  */
 
 import { ToolkitError } from '../../core/errors.ts'
-import { isLoopback } from '../../support/loopback.ts'
+import { isLoopback } from '../../support/is-loopback.ts'
 import { sideBySide } from '../../support/side-by-side.ts'
 import { TOKEN_FORM } from '../access/token-registry.ts'
 import { type Embedder, unitLength } from './embedder.ts'
@@ -15,7 +15,7 @@ import {
   type RequestLimits,
   type RetryTiming,
   SYSTEM_RETRY_TIMING,
-} from './embeddings-request.ts'
+} from './post-for-embeddings.ts'
 
 export interface ServiceEmbedderOptions {
   /** Address below which `/embeddings` stands, e.g. `https://api.example.com/v1`. Plain http only to this machine. */

@@ -6,7 +6,7 @@ import type { DocumentPlace } from '../serving-index/index-form.ts'
 import { pageBody, totalPages } from './answer/page-body.ts'
 import { isOpen, restricted } from './answer/relations-documents.ts'
 import { countOnce } from './query/count-once.ts'
-import { conditions, ROW, tableOf } from './query/filter-conditions.ts'
+import { filterConditions, ROW, tableOf } from './query/filter-conditions.ts'
 import { checkRelationsRequest, type RelationsSearch } from './request/check-relations-request.ts'
 import { cutPage, pageLimit } from './request/cursor-chain.ts'
 import type { Answer, SearchParts } from './shared/answer.ts'
@@ -61,12 +61,12 @@ const findRelations = (
     async (session) => {
       const noFigures = new Map<string, string>()
       const counting = newBinder()
-      const count = `SELECT count(*) AS total FROM ${tableOf('relations')} WHERE ${conditions(filters, caller, noFigures, counting)}`
+      const count = `SELECT count(*) AS total FROM ${tableOf('relations')} WHERE ${filterConditions(filters, caller, noFigures, counting)}`
       const totalCount = await countOnce(parts.copy, count, counting.values, async () =>
         Number((await session.rows(count, counting.values))[0]?.total),
       )
       const paged = newBinder()
-      const where = conditions(filters, caller, noFigures, paged)
+      const where = filterConditions(filters, caller, noFigures, paged)
       const onlyAfter =
         after === null ? '' : ` AND ${ROW}.internal_id > ${paged.bind(after.lastId, 'BIGINT')}`
       const limit = paged.bind(pageLimit(parts, pageSize, after) + 1, 'BIGINT')

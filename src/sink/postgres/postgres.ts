@@ -70,7 +70,7 @@ export const postgres = (
       },
 
       async commit(files) {
-        const { inTransaction, withConnection } = await import('./connect.ts')
+        const { inTransaction, withConnection } = await import('./with-connection.ts')
         const { loadedRuns, loadRun } = await import('./load-run.ts')
         const action = `load ${what ?? `run "${run}"`}`
         const replaced = await withConnection(url, action, async (connection) => {
@@ -99,7 +99,7 @@ export const postgres = (
     name: 'postgres',
     open: async (run, lent) => openRun(run, lent),
     async loaded() {
-      const { withConnection } = await import('./connect.ts')
+      const { withConnection } = await import('./with-connection.ts')
       const { loadedRuns } = await import('./load-run.ts')
       return withConnection(url, 'read the loaded runs', ({ client }) => loadedRuns(client, schema))
     },

@@ -1,7 +1,7 @@
 /** Removes objects, many with one request where the endpoint knows that. */
 
-import type { S3Connection } from './connection.ts'
-import { isAbsent, isUnknownOperation } from './errors.ts'
+import type { S3Connection } from './s3-connection.ts'
+import { isAbsent, isUnknownOperation } from './storage-error.ts'
 
 /** The most that `DeleteObjects` takes. */
 const DELETE_AT_ONCE = 1000

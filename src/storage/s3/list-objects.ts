@@ -2,8 +2,8 @@
 
 import type { ListedObject, ListOptions } from '../object-store.ts'
 import { hasBadSegment, notOfLake } from '../store-paths.ts'
-import { keyPrefix, pathOfKey } from './address.ts'
-import type { S3Connection } from './connection.ts'
+import { keyPrefix, pathOfKey } from './s3-address.ts'
+import type { S3Connection } from './s3-connection.ts'
 
 export const listObjects = async function* (
   connection: S3Connection,

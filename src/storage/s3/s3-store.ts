@@ -5,12 +5,12 @@ import { Readable } from 'node:stream'
 import { setTimeout } from 'node:timers/promises'
 import type { PutObjectCommandInput } from '@aws-sdk/client-s3'
 import type { ObjectStore } from '../object-store.ts'
-import { parseS3Address } from './address.ts'
-import { S3Connection } from './connection.ts'
 import { deleteObjects } from './delete-objects.ts'
-import { attemptsOf, isAbsent, isConflict, isTaken, isUploadGone, storageError } from './errors.ts'
 import { listObjects } from './list-objects.ts'
-import { uploadFile, uploadParts } from './upload.ts'
+import { parseS3Address } from './s3-address.ts'
+import { S3Connection } from './s3-connection.ts'
+import { attemptsOf, isAbsent, isConflict, isTaken, isUploadGone, storageError } from './storage-error.ts'
+import { uploadFile, uploadParts } from './upload-file.ts'
 
 /** Larger ones are sent in parts. */
 const WHOLE_BYTES = 16 * 1024 ** 2

@@ -6,7 +6,7 @@ import { brotliCompressSync } from 'node:zlib'
 import { expect, onTestFinished, test } from 'vitest'
 import { listRunIds } from '../../../src/manifest/runs.ts'
 import { readSnapshot } from '../../../src/manifest/snapshots.ts'
-import { summariseSnapshot } from '../../../src/manifest/summary.ts'
+import { summariseSnapshot } from '../../../src/manifest/summarise-snapshot.ts'
 import { checkBatchFile } from '../../../src/pipeline/batch-files/check-batch-file.ts'
 import {
   type BatchSelection,

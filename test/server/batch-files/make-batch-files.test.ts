@@ -2,7 +2,7 @@ import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { brotliDecompressSync } from 'node:zlib'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type MadeBatches, makeBatches } from '../../../src/server/batch-files/make-batch-files.ts'
+import { type MadeBatchFiles, makeBatchFiles } from '../../../src/server/batch-files/make-batch-files.ts'
 import { hashFile } from '../../../src/support/hash.ts'
 import { type BatchLake, ofSnapshot, openBatchLake } from '../batches/batch-lake.ts'
 
@@ -15,10 +15,10 @@ afterAll(() => batchLake.close())
 const make = async (
   snapshot = 1,
   given?: string,
-): Promise<{ lake: string; folder: string; made: MadeBatches }> => {
+): Promise<{ lake: string; folder: string; made: MadeBatchFiles }> => {
   const lake = given ?? (await batchLake.newLake())
   const copy = ofSnapshot(batchLake.copy, snapshot)
-  const made = await makeBatches({ lake, copy, companiesPerFile: 2 })
+  const made = await makeBatchFiles({ lake, copy, companiesPerFile: 2 })
   return { lake, folder: join(lake, '_batches', String(snapshot).padStart(8, '0')), made }
 }
 const linesOf = async (folder: string, name: string): Promise<unknown[]> => {
@@ -98,7 +98,7 @@ test('makeBatches makes files anew of which one is damaged, and says which', asy
     const good = await readFile(path)
     await writeFile(path, Buffer.from(good).fill(0x21, 20, 21))
     const said: string[] = []
-    const again = await makeBatches({
+    const again = await makeBatchFiles({
       ...{ lake, copy: batchLake.copy, companiesPerFile: 2 },
       onDamaged: (reason) => said.push(reason),
     })
@@ -134,7 +134,7 @@ test('makeBatches clears away what a dead maker left, and a folder without an in
 test('makeBatches that is stopped leaves nothing to see', async () => {
   const lake = await batchLake.newLake()
   const stop = new AbortController()
-  const making = makeBatches({
+  const making = makeBatchFiles({
     lake,
     copy: batchLake.copy,
     companiesPerFile: 1,

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { text as bodyText } from 'node:stream/consumers'
 import { expect, onTestFinished, test } from 'vitest'
 import { ToolkitError } from '../../../src/core/errors.ts'
-import { type RetryTiming, SYSTEM_RETRY_TIMING } from '../../../src/server/ranking/embeddings-request.ts'
+import { type RetryTiming, SYSTEM_RETRY_TIMING } from '../../../src/server/ranking/post-for-embeddings.ts'
 import { type ServiceEmbedderOptions, serviceEmbedder } from '../../../src/server/ranking/service-embedder.ts'
 
 interface Asked {

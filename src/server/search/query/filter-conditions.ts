@@ -9,7 +9,7 @@ import type { Filter } from '../request/read-filters.ts'
 import { type Binder, boundTexts, inNumbers, inTexts } from '../shared/bound-values.ts'
 import { hasArea, isVisible } from '../shared/visible-records.ts'
 import { type FactorTexts, figureValues } from './figure-values.ts'
-import { type FigureFilter, passingAll } from './many-figures.ts'
+import { type FigureFilter, passingAll } from './passing-all.ts'
 
 /** What a record's row is called in the statements. */
 export const ROW = 'r'
@@ -104,7 +104,7 @@ const FEW_FIGURES = 4
 const isFigure = (filter: Filter): filter is FigureFilter => filter.kind === 'figure'
 
 /** All filters and what the caller may see, joined with AND. */
-export const conditions = (
+export const filterConditions = (
   filters: readonly Filter[],
   caller: Caller,
   factors: FactorTexts,

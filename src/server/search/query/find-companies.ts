@@ -13,7 +13,7 @@ import type { SearchParts } from '../shared/answer.ts'
 import { type Binder, newBinder } from '../shared/bound-values.ts'
 import { countOnce } from './count-once.ts'
 import { type FactorTexts, factorTexts, figureValues } from './figure-values.ts'
-import { columnOf, conditions, ROW, tableOf } from './filter-conditions.ts'
+import { columnOf, filterConditions, ROW, tableOf } from './filter-conditions.ts'
 
 /** A question as the ranking expects it: its text, or its vector as text. */
 export interface RankingQuestion {
@@ -45,7 +45,7 @@ const fromWhere = (
   })
   return {
     from: `FROM ${[tableOf('companies'), ...ranked].join('\n')}`,
-    where: conditions(filters, caller, factors, binder),
+    where: filterConditions(filters, caller, factors, binder),
   }
 }
 const scored = (at: number): string => `s${at}`

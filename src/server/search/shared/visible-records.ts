@@ -1,7 +1,7 @@
 /** What a caller may see, as conditions in SQL and as sets of areas. Country codes are compared in upper case. */
 
 import { AREAS, type Area } from '../../../contract/authorization.ts'
-import { ISO_COUNTRIES } from '../../../contract/countries.ts'
+import { ISO_COUNTRIES } from '../../../contract/iso-countries.ts'
 import { type Areas, areasFor, type Caller } from '../../access/caller.ts'
 import { type Binder, inTexts } from './bound-values.ts'
 

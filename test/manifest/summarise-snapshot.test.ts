@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { readSnapshot } from '../../src/manifest/snapshots.ts'
-import { summariseSnapshot } from '../../src/manifest/summary.ts'
+import { summariseSnapshot } from '../../src/manifest/summarise-snapshot.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { loadSources } from './small-lake.ts'
 

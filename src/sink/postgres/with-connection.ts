@@ -2,7 +2,7 @@
 
 import type { Client, ClientConfig } from 'pg'
 import { ToolkitError } from '../../core/errors.ts'
-import { type Attempt, targetError } from './errors.ts'
+import { type Attempt, targetError } from './target-error.ts'
 
 const CONNECT_TIMEOUT_MS = 30_000
 

@@ -21,8 +21,8 @@ import {
   removeLine,
   txnLine,
 } from './actions.ts'
-import { DeltaLog, hasLog } from './log.ts'
-import { schemaText } from './schema.ts'
+import { DeltaLog, hasLog } from './delta-log.ts'
+import { schemaText } from './schema-text.ts'
 
 interface Difference {
   readonly added: readonly TableFile[]

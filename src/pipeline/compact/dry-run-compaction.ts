@@ -34,7 +34,7 @@ const plannedTable = async (
 }
 
 /** What a compaction would do. Reads the ids of all versions, writes nothing. */
-export const planned = async (
+export const dryRunCompaction = async (
   options: CompactOptions,
   snapshot: Snapshot,
   { contents }: CompactPlan,

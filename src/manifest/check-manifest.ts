@@ -4,7 +4,7 @@ import { ToolkitError } from '../core/errors.ts'
 import type { Snapshot } from '../core/partition.ts'
 import { oldestPath, recordPath, runPath, snapshotName, snapshotPath } from '../lake/lake/layout.ts'
 import { storageOf } from '../storage/open-storage.ts'
-import { arithmeticProblems } from './arithmetic.ts'
+import { arithmeticProblems } from './arithmetic-problems.ts'
 import { bytesToSnapshot, oldestText, recordText } from './snapshot-text.ts'
 import { type ManifestListing, madeLater, readSnapshot } from './snapshots.ts'
 

@@ -2,7 +2,7 @@
 
 import type { FileEntry, PartitionEntry, PullEntry, Snapshot } from '../core/partition.ts'
 import { DriftBudget } from '../core/unknown-names.ts'
-import { type CommitAttempts, checkPartitions, commitWithRetries } from './commit-attempts.ts'
+import { type CommitAttempts, checkPartitions, commitWithRetries } from './commit-with-retries.ts'
 import { confirmFiles, discardFiles } from './confirm-files.ts'
 import { findCommit } from './find-commit.ts'
 import { splitLoaded } from './loaded-sources.ts'

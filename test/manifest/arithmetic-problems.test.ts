@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Counts, FileEntry, PartitionEntry } from '../../src/core/partition.ts'
-import { arithmeticProblems } from '../../src/manifest/arithmetic.ts'
+import { arithmeticProblems } from '../../src/manifest/arithmetic-problems.ts'
 
 const file = (table: string, rows: number): FileEntry => ({ table, path: '', rows, bytes: 0, sha256: '' })
 

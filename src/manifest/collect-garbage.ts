@@ -27,7 +27,7 @@ import {
   type SortedRuns,
   sizeOfRun,
   sortRuns,
-} from './gc-runs.ts'
+} from './dead-runs.ts'
 import {
   type LoadFolder,
   type LocalFolder,

@@ -13,11 +13,11 @@ import {
   servePath,
   snapshotPath,
 } from '../../src/lake/lake/layout.ts'
-import { collectGarbage } from '../../src/manifest/gc.ts'
+import { collectGarbage } from '../../src/manifest/collect-garbage.ts'
 import { leaseRun, type RunLease } from '../../src/manifest/run-lease.ts'
 import { makeLake, removeRun } from '../../src/manifest/runs.ts'
 import { listSnapshots, readSnapshot } from '../../src/manifest/snapshots.ts'
-import { verifyLake } from '../../src/manifest/verify.ts'
+import { verifyLake } from '../../src/manifest/verify-lake.ts'
 import { temporaryName, thisProcess } from '../../src/support/process-identity.ts'
 import { startChild } from '../support/children.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'

@@ -2,9 +2,9 @@
 
 import { ToolkitError } from '../../core/errors.ts'
 import { nameOf } from '../store-paths.ts'
-import { keyOf, type S3Address } from './address.ts'
-import { openS3, type S3 } from './client.ts'
-import { storageError } from './errors.ts'
+import { openS3, type S3 } from './open-s3.ts'
+import { keyOf, type S3Address } from './s3-address.ts'
+import { storageError } from './storage-error.ts'
 
 export class S3Connection {
   readonly address: S3Address

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { ISO_COUNTRIES } from '../../src/contract/countries.ts'
+import { ISO_COUNTRIES } from '../../src/contract/iso-countries.ts'
 
 const LETTERS = [...'ABCDEFGHIJKLMNOPQRSTUVWXYZ']
 /** Reserved, assigned by users, or withdrawn: codes that have a name and are no countries of the standard. */

@@ -4,7 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { ToolkitError, writeError } from '../core/errors.ts'
 import type { PartitionEntry } from '../core/partition.ts'
 import type { RandomBytes } from '../support/run-ids.ts'
-import { arithmeticProblems } from './arithmetic.ts'
+import { arithmeticProblems } from './arithmetic-problems.ts'
 import type { RunLease } from './run-lease.ts'
 
 const LONGEST_PAUSE_MS = 25

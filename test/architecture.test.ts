@@ -76,7 +76,7 @@ const FOLDERS: Readonly<Record<string, Readonly<Record<string, readonly string[]
 /** Where each package may be imported: below these paths. A package that is not named here is an error. */
 const PACKAGES: Readonly<Record<string, string>> = {
   '@duckdb/node-api': 'src/lake/duckdb/',
-  '@duckdb/node-bindings': 'src/lake/duckdb/raw-chunks.ts',
+  '@duckdb/node-bindings': 'src/lake/duckdb/',
   undici: 'src/source/',
   'p-limit': 'src/support/side-by-side.ts',
   commander: 'src/cli/',

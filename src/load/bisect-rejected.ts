@@ -1,48 +1,30 @@
-/** Finds the lines that DuckDB refuses though they passed every check, by halving. */
+/** Finds the records that DuckDB refuses though they passed every check, by halving. */
 
-import type { CheckedPart, Stretch } from './check-block.ts'
+import type { CheckedPart } from './check-block.ts'
 
 export interface SortedOut {
   readonly accepted: CheckedPart
-  /** Lines that are refused alone, with their line ends. */
-  readonly refused: readonly Stretch[]
+  /** Records that are refused alone. */
+  readonly refused: readonly number[]
 }
 
-/** @param accepts whether DuckDB takes these lines; asked about twice log2(lines) times for one bad line */
+/** @param accepts whether DuckDB takes these records; asked about twice log2(records) times for one bad record */
 export const sortOutRefused = async (
   part: CheckedPart,
-  bytes: Buffer,
-  accepts: (lines: CheckedPart) => Promise<boolean>,
+  accepts: (some: CheckedPart) => Promise<boolean>,
 ): Promise<SortedOut> => {
-  const withLines = (lines: readonly Stretch[]): CheckedPart => ({
-    ...part,
-    stretches: [...lines],
-    records: lines.length,
-    figures: part.figures.filter(([from]) => lines.some((line) => line[0] <= from && from < line[1])),
-  })
-  const refused: Stretch[] = []
-  const accepted: Stretch[] = []
-  const halve = async (lines: readonly Stretch[]): Promise<void> => {
-    if (lines.length === 0) return
-    if (await accepts(withLines(lines))) accepted.push(...lines)
-    else if (lines.length === 1) refused.push(...lines)
+  const refused: number[] = []
+  const accepted: number[] = []
+  const halve = async (members: readonly number[]): Promise<void> => {
+    if (members.length === 0) return
+    if (await accepts({ ...part, members })) accepted.push(...members)
+    else if (members.length === 1) refused.push(...members)
     else {
-      const half = lines.length >> 1
-      await halve(lines.slice(0, half))
-      await halve(lines.slice(half))
+      const half = members.length >> 1
+      await halve(members.slice(0, half))
+      await halve(members.slice(half))
     }
   }
-  await halve(part.stretches.flatMap((stretch) => linesOf(bytes, stretch)))
-  return { accepted: withLines(accepted), refused }
-}
-
-const linesOf = (bytes: Buffer, [from, to]: Stretch): Stretch[] => {
-  const lines: Stretch[] = []
-  for (let at = from; at < to; ) {
-    const newline = bytes.indexOf(0x0a, at)
-    const end = newline < 0 || newline >= to ? to : newline + 1
-    lines.push([at, end])
-    at = end
-  }
-  return lines
+  await halve(part.members)
+  return { accepted: { ...part, members: accepted }, refused }
 }

@@ -8,26 +8,18 @@ import { type Block, type LinePlace, placeOf } from '../core/block.ts'
 import type { Drift } from '../core/partition.ts'
 import type { RejectCode, RejectedLine } from '../core/reject.ts'
 import type { UnknownItems } from '../core/unknown-names.ts'
-import type { CheckedRecord, RecordChecker } from './check-record.ts'
-import type { ExactFigure } from './exact-figures.ts'
+import { BlockRows } from './block-rows.ts'
+import type { RecordChecker } from './check-record.ts'
 import { Rejection } from './json-scan.ts'
 
 /** From (inclusive), to (exclusive) in a block's bytes. */
-export type Stretch = readonly [from: number, to: number]
+export type Range = readonly [from: number, to: number]
 
-/** Lines to load together: no InternalId twice among them. */
+/** Records to load together: no InternalId twice among them. */
 export interface CheckedPart {
-  /** Stretches of whole lines in the block's bytes, in order. */
-  readonly stretches: Stretch[]
-  records: number
-  /** Bytes of the longest line. */
-  longestLine: number
-  /** Where the figures of the records stand in the block's bytes, in order. */
-  readonly figures: Stretch[]
-  /** `extra` column by InternalId, for the records that have one. */
-  readonly extras: { readonly id: string; readonly extra: string }[]
-  /** Scaled figures whose value does not follow from their double; mostly there is none. */
-  readonly exact: { readonly id: string; readonly figures: readonly ExactFigure[] }[]
+  readonly rows: BlockRows
+  /** Its records' numbers in `rows`, ascending. */
+  readonly members: readonly number[]
 }
 
 export interface CheckedBlock {
@@ -44,15 +36,14 @@ export interface CheckedBlock {
 const NEWLINE = 0x0a
 const BOM = Buffer.from([0xef, 0xbb, 0xbf])
 
-/** A part without lines. */
-export const emptyPart = (): CheckedPart => ({
-  stretches: [],
-  records: 0,
-  longestLine: 0,
-  figures: [],
-  extras: [],
-  exact: [],
-})
+/** A part without records. */
+export const emptyPart = (): CheckedPart => ({ rows: new BlockRows(), members: [] })
+
+/** Where the line of a part's record stands in the block's bytes, with its line end. */
+export const lineOf = ({ rows }: CheckedPart, record: number): Range => [
+  rows.start[record] ?? 0,
+  rows.next[record] ?? 0,
+]
 
 export interface CheckBlockOptions {
   /** Lists all unknown line items, for a sink whose rows cannot be asked for them. @default false */
@@ -66,8 +57,10 @@ export const checkBlock = (
   { listAllItems = false }: CheckBlockOptions = {},
 ): CheckedBlock => {
   checker.listAllItems(listAllItems)
+  const rows = new BlockRows()
+  checker.rows = rows
   const { bytes } = block
-  const parts: CheckedPart[] = []
+  const parts: { readonly rows: BlockRows; readonly members: number[] }[] = []
   const rejected: RejectedLine[] = []
   const occurrences = new Map<string, number>()
   const wellFormed = isUtf8(bytes)
@@ -79,15 +72,15 @@ export const checkBlock = (
     const [start, end] = trimLine(bytes, from, newline < 0 ? bytes.length : newline)
     if (start < end) {
       lines++
-      const verdict = checkLine(checker, bytes, start, end, wellFormed)
+      const verdict = checkLine(checker, bytes, start, end, next, wellFormed)
       if (verdict instanceof Rejection) {
         const place = block.places?.[lines - 1] ?? { line, offset: block.offset + start }
         rejected.push(rejectedLine(block, place, [start, end], verdict))
       } else {
         const occurrence = occurrences.get(verdict.id) ?? 0
         occurrences.set(verdict.id, occurrence + 1)
-        parts[occurrence] ??= emptyPart()
-        take(parts[occurrence], start, next, verdict)
+        parts[occurrence] ??= { rows, members: [] }
+        parts[occurrence].members.push(verdict.record)
       }
     }
     from = next
@@ -104,7 +97,7 @@ export const checkBlock = (
 const rejectedLine = (
   block: Block,
   place: LinePlace,
-  [start, end]: Stretch,
+  [start, end]: Range,
   { code, reason }: Rejection,
 ): RejectedLine => ({
   ...place,
@@ -114,10 +107,10 @@ const rejectedLine = (
   raw: Buffer.from(block.bytes.subarray(start, end)),
 })
 
-/** A line that passed the checks and was refused later. @param stretch the line with its line end */
+/** A line that passed the checks and was refused later. @param range the line with its line end */
 export const refusedLine = (
   block: Block,
-  [start, next]: Stretch,
+  [start, next]: Range,
   code: RejectCode,
   reason: string,
 ): RejectedLine => rejectedLine(block, placeOf(block, start), [start, next - 1], new Rejection(code, reason))
@@ -127,13 +120,14 @@ const checkLine = (
   bytes: Buffer,
   start: number,
   end: number,
+  next: number,
   wellFormed: boolean,
 ) => {
   try {
     if (!wellFormed && !isUtf8(bytes.subarray(start, end))) {
       return new Rejection('NOT_UTF8', 'Line holds bytes that are no UTF-8')
     }
-    return checker.check(bytes, start, end)
+    return checker.check(bytes, start, end, next)
   } catch (error) {
     if (error instanceof Rejection) return error
     throw error
@@ -152,19 +146,3 @@ const trimLine = (bytes: Buffer, from: number, to: number): readonly [number, nu
 }
 const isSpace = (byte: number | undefined): boolean =>
   byte === 0x20 || byte === 0x0d || byte === 0x09 || byte === NEWLINE
-
-const take = (
-  part: CheckedPart,
-  start: number,
-  next: number,
-  { id, extra, figures, exact }: CheckedRecord,
-): void => {
-  const last = part.stretches.at(-1)
-  if (last !== undefined && last[1] === start) part.stretches[part.stretches.length - 1] = [last[0], next]
-  else part.stretches.push([start, next])
-  part.records++
-  if (next - start > part.longestLine) part.longestLine = next - start
-  for (const { from, to } of figures) part.figures.push([from, to])
-  if (extra !== undefined) part.extras.push({ id, extra })
-  if (exact.length > 0) part.exact.push({ id, figures: exact })
-}

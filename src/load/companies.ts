@@ -1,6 +1,6 @@
 /**
- * Company records as rows of `companies` and `employees`, and back as JSON. The two directions stand together:
- * what one leaves out the other cannot give back.
+ * Company records as rows of `companies`, and back as JSON. The two directions stand together: what one leaves out the
+ * other cannot give back. The rows of `employees` are the checker's, `check-figures.ts`; they are nested here.
  */
 
 import { CONSOLIDATIONS } from '../contract/dictionaries.ts'
@@ -38,30 +38,9 @@ SELECT company.* REPLACE ('{"MetaData":' || as_reported || '}' AS as_reported), 
 FROM (${objectRows(COMPANY_COLUMNS, wire, `${scan(READ_COLUMNS)} AS block`)}) AS company
 ${extras ? `LEFT JOIN ${extras} AS extras ON extras.id = company.internal_id` : ''}`
 
-/** Rows of `employees`: one a company, consolidation and year. */
-export const employeesOf = (scan: Scan): string => {
-  const series = structOf(ENHANCED_DETAILS, readType, undefined, EMPLOYEE_SERIES)
-  const from = scan({
-    BasicDetails: 'STRUCT("InternalId" BIGINT, "CountryCode" country)',
-    EnhancedDetails: series,
-  })
-  return `WITH statement AS (
-  SELECT BasicDetails.InternalId AS internal_id, BasicDetails.CountryCode AS country_code,
-    unnest([${CONSOLIDATIONS_SQL}]::consolidation[]) AS consolidation,
-    unnest([${EMPLOYEE_SERIES.map((name) => `EnhancedDetails.${ident(name)}`).join(', ')}]) AS years
-  FROM ${from}
-), headcount AS (
-  SELECT internal_id, country_code, consolidation,
-    unnest(map_keys(years)) AS fiscal_year, unnest(map_values(years)) AS employees
-  FROM statement
-)
-SELECT * FROM headcount WHERE employees IS NOT NULL`
-}
-
 /** The series of consolidated and of unconsolidated headcounts, in the order of `CONSOLIDATIONS`. */
 const EMPLOYEE_SERIES = ['Employees', 'EmployeesUnconsolidated']
 const CONSOLIDATION_NAMES = CONSOLIDATIONS.map(({ name }) => name)
-const CONSOLIDATIONS_SQL = CONSOLIDATION_NAMES.map(literal).join(', ')
 
 /** The member of MetaData that stands apart: whoever converts a company's figures sets another. */
 const CURRENCY = 'CurrentCurrencyCode'

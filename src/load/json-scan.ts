@@ -228,6 +228,7 @@ export class JsonScan {
     if (this.peek() !== QUOTE) this.notJson('No key')
     const { buffer } = this
     let at = this.at + 1
+    this.keyStart = at
     let byte = buffer[at]!
     while (byte >= 0x20 && byte !== QUOTE && byte !== BACKSLASH) byte = buffer[++at]!
     let escaped = false
@@ -238,8 +239,14 @@ export class JsonScan {
     else this.colon()
     return escaped
   }
-  /** Where the last key's text ended (its closing quote). */
+  /** Where the last key's text began, and where it ended (its closing quote). */
+  keyStart = 0
   keyEnd = 0
+
+  /** The last key's text. */
+  keyText(): string {
+    return this.textOf(this.keyStart, this.keyEnd)
+  }
 
   colon(): void {
     if (this.peek() !== COLON) this.notJson('No colon')
@@ -273,10 +280,8 @@ export class JsonScan {
   }
 
   #skipNewKey(names: Set<string>): void {
-    this.peek()
-    const start = this.at + 1
     this.skipKey()
-    const name = this.textOf(start, this.keyEnd)
+    const name = this.keyText()
     if (names.has(name)) throw duplicateKey('An object outside the contract')
     names.add(name)
   }

@@ -1,6 +1,5 @@
 /** From the checked lines of a part to every table of its content, through DuckDB into a sink. */
 
-import { CONSOLIDATIONS } from '../contract/dictionaries.ts'
 import type { Content } from '../contract/objects.ts'
 import { ToolkitError, writeError } from '../core/errors.ts'
 import type { DateRange } from '../core/partition.ts'
@@ -10,25 +9,25 @@ import type { Engine, Row, Session } from '../lake/duckdb/engine.ts'
 import { QUARANTINE } from '../lake/tables/tables.ts'
 import { makeFolders } from '../support/file-modes.ts'
 import { sortOutRefused } from './bisect-rejected.ts'
-import type { CheckedPart, Stretch } from './check-block.ts'
-import { companiesOf, employeesOf } from './companies.ts'
-import { financialsOf } from './financials.ts'
+import { type CheckedPart, lineOf, type Range } from './check-block.ts'
+import { companiesOf } from './companies.ts'
+import { employeesTable, financialsTable } from './figure-tables.ts'
 import { lineItemsOf, type SeenItems } from './line-items.ts'
 import { entitiesOf, ownershipsOf, relationEntitiesOf, relationsOf, rolesOf } from './relations.ts'
-import { enumNames, isAnyFull, type SeenSets } from './seen-sets.ts'
+import { isAnyFull, type SeenSets } from './seen-sets.ts'
 import { type Spooled, spoolPart, spoolRejected } from './spool.ts'
 
 export interface PartToLoad {
   readonly partition: string
   readonly content: Content
-  /** The block's bytes; the part says which stretches of them are its lines. */
+  /** The block's bytes; the part says which lines of them are its records. */
   readonly bytes: Buffer
   readonly part: CheckedPart
   readonly rejected: readonly RejectedLine[]
   /** Name of the source, for the quarantine. */
   readonly source: string
-  /** Makes a rejected line of a stretch of `bytes`, should DuckDB refuse it. */
-  readonly reject: (stretch: Stretch, code: RejectCode, reason: string) => RejectedLine
+  /** Makes a rejected line of a range of `bytes`, should DuckDB refuse it. */
+  readonly reject: (range: Range, code: RejectCode, reason: string) => RejectedLine
 }
 
 export interface LoadedPart {
@@ -60,9 +59,9 @@ export const openLoader = async (engine: Engine, { spoolFolder, seen }: LoaderOp
   await makeFolders(spoolFolder).catch((error: unknown) => {
     throw writeError(`Cannot make "${spoolFolder}"`, error)
   })
-  const idle: PartSession[] = []
-  const withSession = async <T>(use: (session: PartSession) => Promise<T>): Promise<T> => {
-    const session = idle.pop() ?? new PartSession(await engine.connect())
+  const idle: Session[] = []
+  const withSession = async <T>(use: (session: Session) => Promise<T>): Promise<T> => {
+    const session = idle.pop() ?? (await engine.connect())
     const result = await use(session)
     idle.push(session) // a session whose statement failed is not used again
     return result
@@ -76,80 +75,53 @@ export const openLoader = async (engine: Engine, { spoolFolder, seen }: LoaderOp
   }
   return {
     load: (request, sink) => {
-      const load = () => withSession((session) => loadPart(session, request, sink, spoolFolder, seen))
+      const load = () =>
+        withSession((session) => loadPart({ engine, session, spoolFolder, seen }, request, sink))
       return request.content === 'companies' && isAnyFull(seen) ? inTurn(load) : load()
     },
     loadLineItems: (partition, items, sink) =>
-      withSession(({ session }) => sink.write(partition, 'line_items', session.relation(lineItemsOf(items)))),
-    rows: (sql) => withSession(({ session }) => session.rows(sql)),
+      withSession((session) => sink.write(partition, 'line_items', session.relation(lineItemsOf(items)))),
+    rows: (sql) => withSession((session) => session.rows(sql)),
     close: async () => {
-      for (const { session } of idle) session.close()
+      for (const session of idle) session.close()
     },
   }
 }
 
-/** A session and the sizes of the sets when its ENUM types were last made. */
-class PartSession {
+/** What a part is loaded with. */
+interface LoadTools {
+  readonly engine: Engine
   readonly session: Session
-  readonly #sizes = new Map<string, number>()
-  constructor(session: Session) {
-    this.session = session
-  }
-
-  async setEnums(seen: SeenSets): Promise<void> {
-    const enums = {
-      consolidation: CONSOLIDATIONS.map(({ name }) => name),
-      country: enumNames(seen.countries),
-      currency: enumNames(seen.currencies),
-      category: enumNames(seen.categories),
-      line_item: enumNames(seen.lineItems),
-    }
-    for (const [name, values] of Object.entries(enums)) {
-      // The sets grow while we wait: what counts is how many names this ENUM was made of.
-      const size = values.length
-      if (this.#sizes.get(name) === size) continue
-      await this.session.setEnum(name, values)
-      this.#sizes.set(name, size)
-    }
-  }
+  readonly spoolFolder: string
+  readonly seen: SeenSets
 }
 
-const loadPart = async (
-  working: PartSession,
-  request: PartToLoad,
-  sink: SinkRun,
-  spoolFolder: string,
-  seen: SeenSets,
-): Promise<LoadedPart> => {
-  const { partition, content, bytes, part, rejected, source } = request
-  const { session } = working
+const loadPart = async (tools: LoadTools, request: PartToLoad, sink: SinkRun): Promise<LoadedPart> => {
+  const { partition, content, part, rejected, source } = request
+  const { session, spoolFolder } = tools
   const refused: RejectedLine[] = []
-  const write = async (lines: CheckedPart): Promise<Receipt[]> => {
-    if (lines.records === 0) return []
-    const spooled = await spoolPart(spoolFolder, partition, bytes, lines)
-    try {
-      if (content === 'companies') await working.setEnums(seen)
-      const tables = await tablesOf(session, content, spooled, seen)
-      const receipts: Receipt[] = []
-      for (const [table, sql] of tables)
+  const write = async (some: CheckedPart): Promise<Receipt[]> => {
+    if (some.members.length === 0) return []
+    const receipts: Receipt[] = []
+    await withSpooled(tools, request, some, async (tables) => {
+      for (const [table, sql] of Object.entries(tables))
         receipts.push(await sink.write(partition, table, session.relation(sql)))
-      return receipts
-    } finally {
-      await spooled.remove()
-    }
+    })
+    if (content === 'companies')
+      receipts.push(...(await writeFigures(tools, { ...request, part: some }, sink)))
+    return receipts
   }
-  const accepts = async (lines: CheckedPart): Promise<boolean> => {
-    const spooled = await spoolPart(spoolFolder, partition, bytes, lines)
+  const accepts = async (some: CheckedPart): Promise<boolean> => {
     try {
-      const tables = await tablesOf(session, content, spooled, seen)
-      for (const [, sql] of tables) await session.run(`CREATE OR REPLACE TEMP TABLE trial AS ${sql}`)
-      await session.run('DROP TABLE trial')
+      await withSpooled(tools, request, some, async (tables) => {
+        for (const sql of Object.values(tables))
+          await session.run(`CREATE OR REPLACE TEMP TABLE trial AS ${sql}`)
+        await session.run('DROP TABLE trial')
+      })
       return true
     } catch (error) {
       if (!isAboutData(error)) throw error
       return false
-    } finally {
-      await spooled.remove()
     }
   }
   try {
@@ -159,12 +131,11 @@ const loadPart = async (
     } catch (error) {
       if (!isAboutData(error)) throw error
       // The checks should have seen it. Find the lines, set them aside, load the rest.
-      const sorted = await sortOutRefused(part, bytes, accepts)
+      const sorted = await sortOutRefused(part, accepts)
       if (sorted.refused.length === 0) throw error
       receipts = await write(sorted.accepted)
-      refused.push(
-        ...sorted.refused.map((stretch) => request.reject(stretch, 'REFUSED_BY_ENGINE', reasonOf(error))),
-      )
+      for (const record of sorted.refused)
+        refused.push(request.reject(lineOf(part, record), 'REFUSED_BY_ENGINE', reasonOf(error)))
     }
     const setAside = [...rejected, ...refused]
     if (setAside.length > 0) {
@@ -196,28 +167,46 @@ const isAboutData = (error: unknown): boolean =>
   error instanceof Error &&
   /^(Invalid Input|Conversion|Out of Range|Constraint) Error/.test(error.message)
 
-const tablesOf = async (
-  session: Session,
-  content: Content,
-  spooled: Spooled,
-  seen: SeenSets,
-): Promise<readonly (readonly [table: string, sql: string])[]> =>
-  Object.entries(
-    content === 'companies' ? companyTables(spooled, seen) : await relationTables(session, spooled),
-  )
+/** Calls `use` with the tables that DuckDB reads from the lines of a part, each as something to select from. */
+const withSpooled = async (
+  { session, spoolFolder }: LoadTools,
+  { partition, content, bytes }: PartToLoad,
+  part: CheckedPart,
+  use: (tables: Readonly<Record<string, string>>) => Promise<void>,
+): Promise<void> => {
+  const spooled = await spoolPart(spoolFolder, partition, bytes, part)
+  try {
+    const tables =
+      content === 'companies'
+        ? { companies: companiesOf(spooled.scan, spooled.extras) }
+        : await relationTables(session, spooled)
+    await use(tables)
+  } finally {
+    await spooled.remove()
+  }
+}
 
-const companyTables = (
-  { scan, profiles, extras, exact }: Spooled,
-  seen: SeenSets,
-): Readonly<Record<string, string>> => ({
-  companies: companiesOf(profiles, extras),
-  financials: financialsOf(scan, {
-    lineItems: enumNames(seen.lineItems),
-    categories: enumNames(seen.categories),
-    exact,
-  }),
-  employees: employeesOf(profiles),
-})
+/** Writes the tables whose rows stand in the part's columns already. */
+const writeFigures = async (
+  { engine, session, seen }: LoadTools,
+  { partition, part, bytes }: PartToLoad,
+  sink: SinkRun,
+): Promise<Receipt[]> => {
+  const receipts: Receipt[] = []
+  const tables = {
+    financials: financialsTable(part, bytes, seen),
+    employees: employeesTable(part, bytes, seen),
+  }
+  for (const [table, columns] of Object.entries(tables)) {
+    const { from, remove } = await engine.addTable(columns)
+    try {
+      receipts.push(await sink.write(partition, table, session.relation(`FROM ${from}`)))
+    } finally {
+      remove()
+    }
+  }
+  return receipts
+}
 
 const relationTables = async (
   session: Session,

@@ -1,7 +1,7 @@
 /** Names that a run has seen; the contract's own to begin with. */
 
-import { LINE_ITEMS } from '../contract/line-items.ts'
-import { LARGEST_ENUM } from '../lake/duckdb/engine.ts'
+import { CATEGORIES, LINE_ITEMS } from '../contract/line-items.ts'
+import { LARGEST_ENUM } from '../lake/duckdb/enumerable.ts'
 import { KeyTable } from './key-table.ts'
 
 /** Sets that grow with what a run sees; DuckDB's ENUM types are made from them. */
@@ -15,13 +15,20 @@ export interface SeenSets {
 /** As many names as an ENUM may have: of more none is made. */
 const BOUNDS = { names: LARGEST_ENUM, bytes: 1024 * 1024 }
 
+const CATEGORY_OF_ITEM = Int16Array.from(LINE_ITEMS, ({ category }) => CATEGORIES.indexOf(category))
+
+/** Whether the contract knows a line item in a category, by their places in the sets: its own names stand first. */
+export const isInContract = (category: number, lineItem: number): boolean =>
+  lineItem < CATEGORY_OF_ITEM.length && CATEGORY_OF_ITEM[lineItem] === category
+
+/** By line item of the contract the category in which the scale applies to it, -1 where it never does. */
+export const scaledCategories = (): Int16Array =>
+  CATEGORY_OF_ITEM.map((category, at) => (LINE_ITEMS[at]?.scaled ? category : -1))
+
 export const newSeenSets = (): SeenSets => ({
   countries: new KeyTable([], BOUNDS),
   currencies: new KeyTable([], BOUNDS),
-  categories: new KeyTable(
-    LINE_ITEMS.map(({ category }) => category),
-    BOUNDS,
-  ),
+  categories: new KeyTable(CATEGORIES, BOUNDS),
   lineItems: new KeyTable(
     LINE_ITEMS.map(({ lineItem }) => lineItem),
     BOUNDS,

@@ -2,25 +2,20 @@
 
 import { open, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { CONSOLIDATIONS } from '../contract/dictionaries.ts'
 import { writeError } from '../core/errors.ts'
 import type { RejectedLine } from '../core/reject.ts'
 import { ident, literal } from '../lake/duckdb/sql.ts'
 import { QUARANTINE } from '../lake/tables/tables.ts'
 import { discard } from '../support/durable-files.ts'
 import { PRIVATE_FILE } from '../support/file-modes.ts'
-import type { CheckedPart, Stretch } from './check-block.ts'
+import type { CheckedPart } from './check-block.ts'
 import type { Scan } from './companies.ts'
 
 export interface Spooled {
-  /** Reads the lines with the given columns. */
+  /** Reads the lines, without the figures of companies, with the given columns. */
   readonly scan: Scan
-  /** Reads the lines without their figures: of a company a fifth of the bytes, so a fifth of the time. */
-  readonly profiles: Scan
   /** A relation of `id`, `extra`; absent where no record has unknown fields. */
   readonly extras: string | undefined
-  /** A relation of exact values by the key of `financials`; absent where there is none. */
-  readonly exact: string | undefined
   readonly remove: () => Promise<void>
 }
 
@@ -32,82 +27,108 @@ export const spoolPart = async (
   part: CheckedPart,
 ): Promise<Spooled> => {
   const lines = join(folder, `${name}.jsonl`)
-  const profiles = join(folder, `${name}.profiles.jsonl`)
   const extras = join(folder, `${name}.extras.jsonl`)
-  const exact = join(folder, `${name}.exact.jsonl`)
+  const { members, rows } = part
+  const hasExtras = rows.extras.size > 0 && members.some((record) => rows.extras.has(record))
   try {
-    await writeStretches(lines, bytes, part.stretches)
-    if (part.figures.length > 0)
-      await writeFile(profiles, withoutFigures(bytes, part), { mode: PRIVATE_FILE })
-    if (part.extras.length > 0) await writeFile(extras, extraLines(part.extras), { mode: PRIVATE_FILE })
-    if (part.exact.length > 0)
-      await writeFile(exact, part.exact.map(exactLines).join(''), { mode: PRIVATE_FILE })
+    await writePieces(lines, linePieces(bytes, part))
+    if (hasExtras) await writeFile(extras, extraLines(part), { mode: PRIVATE_FILE })
   } catch (error) {
     throw writeError(`Cannot spool block "${name}"`, error)
   }
   // DuckDB's buffers are twice the largest object it must expect: small ones keep memory low and threads busy.
-  const largest = Math.max(LEAST_OBJECT_BYTES, part.longestLine)
+  const largest = Math.max(LEAST_OBJECT_BYTES, longestLine(part))
   return {
     scan: (columns) => readLines(lines, columns, largest),
-    profiles: (columns) => readLines(part.figures.length > 0 ? profiles : lines, columns, largest),
-    extras:
-      part.extras.length > 0
-        ? readLines(extras, { id: 'BIGINT', extra: 'VARCHAR' }, LEAST_OBJECT_BYTES * 64)
-        : undefined,
-    exact: part.exact.length > 0 ? readLines(exact, EXACT_COLUMNS, largest) : undefined,
+    extras: hasExtras
+      ? readLines(extras, { id: 'BIGINT', extra: 'VARCHAR' }, LEAST_OBJECT_BYTES * 64)
+      : undefined,
     remove: async () => {
-      for (const path of [lines, profiles, extras, exact]) await discard(path)
+      for (const path of [lines, extras]) await discard(path)
     },
   }
 }
 
-const writeStretches = async (path: string, bytes: Buffer, stretches: readonly Stretch[]): Promise<void> => {
+const writePieces = async (path: string, pieces: Iterable<Buffer>): Promise<void> => {
   const file = await open(path, 'w', PRIVATE_FILE)
   try {
-    for (let at = 0; at < stretches.length; at += WRITES_AT_ONCE) {
-      const some = stretches.slice(at, at + WRITES_AT_ONCE)
-      const { bytesWritten } = await file.writev(some.map(([from, to]) => bytes.subarray(from, to)))
+    for (const piece of pieces) {
+      const { bytesWritten } = await file.write(piece)
       // A disk that fills up takes part of the bytes without an error.
-      if (bytesWritten < sizeOf(some)) throw new Error('no space left on device')
+      if (bytesWritten < piece.length) throw new Error('no space left on device')
     }
   } finally {
     await file.close()
   }
 }
-/** A system takes no more than 1024 pieces in one call. */
-const WRITES_AT_ONCE = 1024
 
-/** The lines with an empty object in place of each record's figures. */
-const withoutFigures = (bytes: Buffer, { stretches, figures }: CheckedPart): Buffer => {
-  const size = sizeOf(stretches) - sizeOf(figures) + NO_FIGURES.length * figures.length
-  const result = Buffer.allocUnsafe(size)
-  let at = 0
-  let next = 0
-  for (const [from, to] of stretches) {
-    let kept = from
-    for (let cut = figures[next]; cut !== undefined && cut[0] < to; cut = figures[++next]) {
-      at += bytes.copy(result, at, kept, cut[0])
-      at += NO_FIGURES.copy(result, at)
-      kept = cut[1]
+/**
+ * The lines of a part with an empty object in place of each record's figures, which are in columns already. A piece is
+ * to be written before the next one is asked for.
+ */
+function* linePieces(bytes: Buffer, { rows, members }: CheckedPart): Generator<Buffer> {
+  const { start, next, cuts } = rows
+  const piece = Buffer.allocUnsafeSlow(PIECE_BYTES)
+  let filled = 0
+  // Bytes that are kept and not copied yet: whole lines without figures are one run.
+  let from = 0
+  let to = 0
+  for (const record of members) {
+    const lineEnd = next[record]!
+    if (start[record]! !== to) {
+      yield* takeRun()
+      from = start[record]!
     }
-    at += bytes.copy(result, at, kept, to)
+    for (let cut = record * CUTS; cut < record * CUTS + CUTS && cuts[cut]! < lineEnd; cut += 2) {
+      to = cuts[cut]!
+      yield* takeRun()
+      yield* take(NO_FIGURES)
+      from = cuts[cut + 1]!
+    }
+    to = lineEnd
   }
-  return result
+  yield* takeRun()
+  yield piece.subarray(0, filled)
+
+  function* takeRun(): Generator<Buffer> {
+    if (to > from) yield* take(bytes.subarray(from, to))
+  }
+  function* take(some: Buffer): Generator<Buffer> {
+    if (filled + some.length > PIECE_BYTES) {
+      yield piece.subarray(0, filled)
+      filled = 0
+    }
+    if (some.length > PIECE_BYTES) yield some
+    else filled += some.copy(piece, filled)
+  }
 }
+const PIECE_BYTES = 256 * 1024
 const NO_FIGURES = Buffer.from('{}')
-const sizeOf = (stretches: readonly Stretch[]): number =>
-  stretches.reduce((sum, [from, to]) => sum + to - from, 0)
+/** From and to of the two statements that a record may have. */
+const CUTS = 4
+
+const longestLine = ({ rows: { start, next, cuts }, members }: CheckedPart): number => {
+  let longest = 0
+  for (const record of members) {
+    let size = next[record]! - start[record]!
+    for (let cut = record * CUTS; cut < record * CUTS + CUTS; cut += 2)
+      size -= Math.max(0, cuts[cut + 1]! - cuts[cut]! - NO_FIGURES.length)
+    longest = Math.max(longest, size)
+  }
+  return longest
+}
 
 const LEAST_OBJECT_BYTES = 1024 * 1024
 
-const extraLine = ({ id, extra }: { readonly id: string; readonly extra: string }): string =>
-  `{"id":${id},"extra":${JSON.stringify(extra)}}\n`
+const extraLine = (id: bigint, extra: string): string => `{"id":${id},"extra":${JSON.stringify(extra)}}\n`
 
 /** The lines in pieces of about a megabyte: one text of all would be as large as the block once more. */
-function* extraLines(extras: CheckedPart['extras']): Generator<string> {
+function* extraLines({ rows, members }: CheckedPart): Generator<string> {
   let piece = ''
-  for (const one of extras) {
-    piece += extraLine(one)
+  for (const record of members) {
+    const extra = rows.extras.get(record)
+    if (extra === undefined) continue
+    piece += extraLine(rows.id[record]!, extra)
     if (piece.length < EXTRAS_AT_ONCE) continue
     yield piece
     piece = ''
@@ -115,30 +136,6 @@ function* extraLines(extras: CheckedPart['extras']): Generator<string> {
   yield piece
 }
 const EXTRAS_AT_ONCE = 1024 * 1024
-
-const EXACT_COLUMNS = {
-  internal_id: 'BIGINT',
-  consolidation: 'consolidation',
-  category: 'category',
-  line_item: 'line_item',
-  fiscal_year: 'SMALLINT',
-  exact_value: 'DOUBLE',
-}
-const consolidationOf = (statement: string): string =>
-  CONSOLIDATIONS.find(({ field }) => field === statement)?.name ?? statement
-const exactLines = ({ id, figures }: CheckedPart['exact'][number]): string =>
-  figures
-    .map(
-      ({ statement, category, lineItem, fiscalYear, value }) =>
-        `{"internal_id":${id},${JSON.stringify({
-          consolidation: consolidationOf(statement),
-          category,
-          line_item: lineItem,
-          fiscal_year: Number(fiscalYear),
-          exact_value: value,
-        }).slice(1)}\n`,
-    )
-    .join('')
 
 const readLines = (path: string, columns: Readonly<Record<string, string>>, largestBytes: number): string =>
   `read_ndjson(${literal(path)}, columns = {${Object.entries(columns)

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { Block } from '../../src/core/block.ts'
-import { type CheckedBlock, checkBlock } from '../../src/load/check-block.ts'
+import { type CheckedBlock, type CheckedPart, checkBlock, lineOf } from '../../src/load/check-block.ts'
 import { RecordChecker } from '../../src/load/check-record.ts'
 import { newSeenSets } from '../../src/load/seen-sets.ts'
 import { blockOf } from './loaded-lake.ts'
@@ -11,25 +11,19 @@ const checked = (text: string | Buffer, block: Partial<Block> = {}): CheckedBloc
 const record = (id: number | string, more = ''): string => `{"BasicDetails":{"InternalId":${id}}${more}}`
 /** The lines of each part as text. */
 const partsOf = (text: string, { parts }: CheckedBlock): string[] =>
-  parts.map(({ stretches }) =>
-    stretches.map(([from, to]) => Buffer.from(text).toString('utf8', from, to)).join(''),
+  parts.map((part) =>
+    part.members.map((member) => Buffer.from(text).toString('utf8', ...lineOf(part, member))).join(''),
   )
+const extrasOf = ({ rows, members }: CheckedPart): (string | undefined)[] =>
+  members.map((member) => rows.extras.get(member))
 
 describe('checkBlock', () => {
-  test('takes whole lines in one stretch', () => {
+  test('takes whole lines', () => {
     const text = `${record(1)}\n${record(2)}\n`
-    const { parts, rejected, lines } = checked(text)
-    expect(parts).toEqual([
-      {
-        stretches: [[0, text.length]],
-        records: 2,
-        longestLine: record(1).length + 1,
-        figures: [],
-        extras: [],
-        exact: [],
-      },
-    ])
-    expect([rejected, lines]).toEqual([[], 2])
+    const result = checked(text)
+    expect(partsOf(text, result)).toEqual([text])
+    expect(result.parts.map(extrasOf)).toEqual([[undefined, undefined]])
+    expect([result.rejected, result.lines]).toEqual([[], 2])
   })
 
   test('counts blank lines as lines of the source and loads none of them', () => {
@@ -81,17 +75,17 @@ describe('checkBlock', () => {
     const text = `${all.join('\n')}\n`
     const result = checked(text)
     expect(partsOf(text, result)).toEqual([`${all[0]}\n${all[1]}\n`, `${all[2]}\n${all[4]}\n`, `${all[3]}\n`])
-    expect(result.parts.map(({ records }) => records)).toEqual([2, 2, 1])
-    expect(result.parts.map(({ extras }) => extras)).toEqual([
-      [{ id: '1', extra: '{"Foo":"a"}' }],
-      [{ id: '1', extra: '{"Foo":"b"}' }],
-      [{ id: '1', extra: '{"Foo":"c"}' }],
+    expect(result.parts.map(({ members }) => members)).toEqual([[0, 1], [2, 4], [3]])
+    expect(result.parts.map(extrasOf)).toEqual([
+      ['{"Foo":"a"}', undefined],
+      ['{"Foo":"b"}', undefined],
+      ['{"Foo":"c"}'],
     ])
   })
 
   test('leaves rejected lines out of occurrences, extras and drift', () => {
     const result = checked(`${record(1, ',"Foo":1,"Score":true')}\n${record(1, ',"Bar":1')}\n`)
-    expect(result.parts).toMatchObject([{ records: 1, extras: [{ id: '1', extra: '{"Bar":1}' }] }])
+    expect(result.parts.map(extrasOf)).toEqual([['{"Bar":1}']])
     expect(result.drift).toEqual([{ kind: 'field', name: 'Bar', records: 1 }])
     expect(result.lines).toBe(2)
   })
@@ -105,20 +99,12 @@ describe('checkBlock', () => {
     ])
   })
 
-  test('tells where the figures of all records of a part stand', () => {
-    const figures = '{"CashFlow":{"NetChangeInCash":{"2020":1}}}'
-    const text = `${record(1, `,"Financials":${figures}`)}\n${record(1)}\n${record(2, `,"UnconsolidatedFinancials":${figures}`)}\n`
-    const [first, second] = checked(text).parts
-    expect(first?.figures.map(([from, to]) => text.slice(from, to))).toEqual([figures, figures])
-    expect(second?.figures).toEqual([])
-  })
-
   test('rejects bytes that are no UTF-8 in the line that has them, not in its neighbours', () => {
     const bad = Buffer.concat([Buffer.from('{"a":"'), Buffer.from([0xc3, 0x28]), Buffer.from('"}')])
     const result = checked(
       Buffer.concat([Buffer.from(`${record(1)}\n`), bad, Buffer.from(`\n${record('2')}\n`)]),
     )
-    expect(result.parts).toMatchObject([{ records: 2 }])
+    expect(result.parts.map(({ members }) => members)).toEqual([[0, 1]])
     expect(result.rejected).toMatchObject([
       { line: 2, offset: record(1).length + 1, code: 'NOT_UTF8', raw: bad },
     ])
@@ -136,7 +122,7 @@ describe('checkBlock', () => {
     const { rejected, lines, parts } = checked(`${record(1)}\n`, {
       overlong: [{ line: 2, offset: 34, sizeBytes: 17_000_000, head }],
     })
-    expect([lines, parts[0]?.records]).toEqual([2, 1])
+    expect([lines, parts[0]?.members]).toEqual([2, [0]])
     expect(rejected).toEqual([
       {
         line: 2,

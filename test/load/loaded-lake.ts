@@ -25,8 +25,8 @@ const MEMORY_BYTES = 512 * 1024 * 1024
 export interface Batch {
   readonly content: Content
   readonly lines: readonly (string | object)[] | Buffer
-  /** Hides from the loader which names the checker saw, so that DuckDB refuses lines with new ones. */
-  readonly namesUnseen?: boolean
+  /** Changes the bytes once they are checked, so that DuckDB alone refuses lines. */
+  readonly spoil?: (bytes: Buffer) => void
   readonly check?: CheckOptions
   /** Where each line stood, as in a block of a quarantine. */
   readonly places?: Block['places']
@@ -83,10 +83,11 @@ export class Workbench {
     const rejected: RejectedLine[] = []
     const drift: Drift[] = []
     const items: LineItemKey[] = []
-    for (const [at, { content, lines, namesUnseen, places, check }] of batches.entries()) {
+    for (const [at, { content, lines, spoil, places, check }] of batches.entries()) {
       const bytes = Buffer.isBuffer(lines) ? lines : Buffer.from(linesText(lines))
       const block = { ...blockOf(bytes), ...(places && { places }) }
-      const checked = checkBlock(block, new RecordChecker(content, namesUnseen ? newSeenSets() : seen, check))
+      const checked = checkBlock(block, new RecordChecker(content, seen, check))
+      spoil?.(bytes)
       rejected.push(...checked.rejected)
       drift.push(...checked.drift)
       items.push(...checked.unknownItems.items)
@@ -139,13 +140,13 @@ const loadPart = async (
       part,
       rejected,
       source: 'test.jsonl',
-      reject: (stretch, code, reason) => refusedLine(block, stretch, code, reason),
+      reject: (range, code, reason) => refusedLine(block, range, code, reason),
     },
     sink,
   )
   return partitionOf(id, content, {
     files: loaded.receipts.flatMap(({ files }) => files),
-    records: part.records - loaded.refused,
+    records: part.members.length - loaded.refused,
     quarantined: rejected.length + loaded.refused,
     rows: Object.fromEntries(loaded.receipts.map(({ table, rows }) => [table, rows])),
     observed: loaded.observed,

@@ -1,4 +1,4 @@
-/** Knows DuckDB's package, with `duckdb-chunks.ts` and `duckdb-values.ts` alone: an engine with fixed limits, statements, COPY with its receipt. */
+/** Knows DuckDB's package, with the other files of this folder alone: an engine with fixed limits, statements, COPY with its receipt. */
 
 import {
   ARRAY,
@@ -13,7 +13,9 @@ import {
 } from '@duckdb/node-api'
 import { ToolkitError, writeError } from '../../core/errors.ts'
 import type { CopyFormat, CopyReceipt, RawChunks, TableRows } from '../../core/table-rows.ts'
+import { type AddedTable, type ColumnTable, ColumnTables } from './column-tables.ts'
 import { toValue, type ValueShape, valueShapeOf } from './duckdb-values.ts'
+import { isEnumerable } from './enumerable.ts'
 import { checkWhole, chunksOf, rawChunks } from './raw-chunks.ts'
 import { ident, literal } from './sql.ts'
 
@@ -236,12 +238,6 @@ async function* wholeRows(result: DuckDBResult): AsyncGenerator<readonly (readon
   checkWhole(result)
 }
 
-/** Whether values can be an ENUM: it takes no NUL, and beyond some thousands it helps no more. */
-export const isEnumerable = (values: readonly string[]): boolean =>
-  values.length > 0 && values.length <= LARGEST_ENUM && !values.some((value) => value.includes('\0'))
-/** Most values of an ENUM. */
-export const LARGEST_ENUM = 10_000
-
 /** JSON has no statistics to return, nor has CSV. */
 const copyOptions = (format: CopyFormat): string => {
   switch (format.kind) {
@@ -286,6 +282,7 @@ export const engineError = (action: string, error: unknown): unknown =>
 /** A DuckDB instance in memory, in UTC, with row order given up for speed. */
 export class Engine {
   readonly #instance: DuckDBInstance
+  #tables: Promise<ColumnTables> | undefined
   constructor(instance: DuckDBInstance) {
     this.#instance = instance
   }
@@ -313,6 +310,12 @@ export class Engine {
 
   async connect(): Promise<Session> {
     return new Session(await this.#instance.connect())
+  }
+
+  /** Lets statements of all sessions select from columns in JavaScript's memory, until the table is removed. */
+  async addTable(table: ColumnTable): Promise<AddedTable> {
+    this.#tables ??= this.#instance.connect().then((connection) => new ColumnTables(connection))
+    return (await this.#tables).add(table)
   }
 
   close(): void {

@@ -112,16 +112,12 @@ export const readType = (field: Field): string => {
   switch (field.kind) {
     case 'date-time':
       return 'VARCHAR'
-    case 'series':
-      return 'MAP(SMALLINT, DOUBLE)'
     case 'object':
       return structOf(field.of, readType)
     case 'objects':
       return hasOwnTable(field.of) ? 'JSON[]' : `${structOf(field.of, readType)}[]`
     case 'self-list':
       return 'JSON[]'
-    case 'financials':
-      return 'MAP(category, MAP(line_item, MAP(SMALLINT, DOUBLE)))'
     default:
       return columnType(field)
   }

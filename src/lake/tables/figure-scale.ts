@@ -1,4 +1,4 @@
-/** The scale of figures in SQL: applied to what was reported, and taken off again. */
+/** The scale of figures in SQL: applied to what was reported, and taken off again. What is loaded is scaled by `SeriesRows`, to the same values. */
 
 import { FIGURE_SCALE } from '../../contract/dictionaries.ts'
 import { LINE_ITEMS } from '../../contract/line-items.ts'
@@ -39,10 +39,6 @@ export const scaledFigure = (figure: string, factor: string): string => `CASE
     (split_part(${figure}::VARCHAR, 'e', 1) || 'e' ||
       (split_part(${figure}::VARCHAR, 'e', 2)::INTEGER + ${powerOf(factor)}::INTEGER))::DOUBLE)
   END`
-
-/** What of a scaled figure is kept beside its value: the figure, where dividing the value does not give it. */
-export const keptFigure = (value: string, figure: string, factor: string): string =>
-  `CASE WHEN ${value} / ${factor} <> ${figure} THEN ${figure} END`
 
 /** The figure as reported. Lakes of before hold products of doubles as values: the same division undoes these. */
 export const reportedFigure = (value: string, reported: string, factor: string): string =>

@@ -170,7 +170,7 @@ const loadBlock = async (
         part,
         rejected: layer === 0 ? checked.rejected : [],
         source: source.name,
-        reject: (stretch, code, reason) => refusedLine(block, stretch, code, reason),
+        reject: (range, code, reason) => refusedLine(block, range, code, reason),
       },
       sink,
     )

@@ -5,7 +5,7 @@ import { type Block, placeOf } from '../../core/block.ts'
 import type { PartitionEntry } from '../../core/partition.ts'
 import type { Fingerprint, Source } from '../../core/source.ts'
 import type { UnknownItems } from '../../core/unknown-names.ts'
-import type { CheckedBlock, CheckedPart } from '../../load/check-block.ts'
+import { type CheckedBlock, type CheckedPart, lineOf } from '../../load/check-block.ts'
 import { FRESHNESS, type LoadedPart } from '../../load/loader.ts'
 import { sha256Of } from '../../support/hash.ts'
 
@@ -82,7 +82,7 @@ export const partitionEntry = (
   const { window, batch, requested = null } = source.details?.() ?? {}
   // The bad lines and the drift of a block belong to its first layer.
   const rejected = layer === 0 ? checked.rejected.length : 0
-  const first = placeOf(block, layer === 0 ? 0 : (part.stretches[0]?.[0] ?? 0))
+  const first = placeOf(block, layer === 0 ? 0 : lineOf(part, part.members[0] ?? 0)[0])
   return {
     id: partitionId(origin.id, number, layer),
     run,
@@ -100,8 +100,8 @@ export const partitionEntry = (
     },
     range: { field: FRESHNESS[content].field, requested, observed },
     counts: {
-      lines: part.records + rejected,
-      records: part.records - refused,
+      lines: part.members.length + rejected,
+      records: part.members.length - refused,
       quarantined: rejected + refused,
       rows: Object.fromEntries(receipts.map(({ table, rows }) => [table, rows])),
     },

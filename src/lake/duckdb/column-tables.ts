@@ -1,0 +1,207 @@
+/**
+ * Columns in JavaScript's memory as tables that DuckDB selects from: whole vectors cross, never single values. Knows
+ * DuckDB's vectors; what stands in the columns is the caller's.
+ */
+
+import {
+  BIGINT,
+  DOUBLE,
+  type DuckDBConnection,
+  type DuckDBDataChunk,
+  DuckDBTableFunction,
+  type DuckDBType,
+  DuckDBTypeId,
+  ENUM,
+  SMALLINT,
+  VARCHAR,
+} from '@duckdb/node-api'
+import duckdb from '@duckdb/node-bindings'
+import { isEnumerable } from './enumerable.ts'
+
+/** Most rows that DuckDB takes at once. */
+export const CHUNK_ROWS = 2048
+
+/** Names that codes stand for: an ENUM where `values` can be one, else each code is asked for its text. */
+export interface Names {
+  readonly values: readonly string[]
+  readonly textOf: (code: number) => string
+}
+
+export interface ColumnDeclaration {
+  readonly name: string
+  readonly type: 'BIGINT' | 'SMALLINT' | 'DOUBLE' | Names
+}
+
+/** A table whose rows are given chunk by chunk. It may be read again, and by several statements at once. */
+export interface ColumnTable {
+  readonly columns: readonly ColumnDeclaration[]
+  readonly rows: number
+  /** Begins at the first row. The function fills the vectors of the next rows, at most `CHUNK_ROWS`, and returns how many. */
+  readonly read: () => (vectors: Vectors) => number
+}
+
+/** A table as something to stand behind FROM, until it is removed. */
+export interface AddedTable {
+  readonly from: string
+  readonly remove: () => void
+}
+
+type Fixed = BigInt64Array | Int16Array | Float64Array
+
+/** The vectors of one chunk. Each is to be set once. */
+export class Vectors {
+  readonly #types: readonly VectorType[]
+  readonly #chunk: DuckDBDataChunk
+
+  constructor(chunk: DuckDBDataChunk, types: readonly VectorType[]) {
+    this.#chunk = chunk
+    this.#types = types
+  }
+
+  #vector(column: number): duckdb.Vector {
+    return duckdb.data_chunk_get_vector(this.#chunk.chunk, column)
+  }
+
+  /** The first `rows` of `values`, an item of which has the column's width. */
+  numbers(column: number, values: Fixed, rows: number): void {
+    copyInto(this.#vector(column), values, rows)
+  }
+
+  /** As `numbers`, with a bit a row that is set where there is a value. */
+  numbersOrNull(column: number, values: Fixed, valid: Uint8Array, rows: number): void {
+    const vector = this.#vector(column)
+    copyInto(vector, values, rows)
+    setValid(vector, valid, rows)
+  }
+
+  /** Codes of names; -1 stands for NULL. */
+  codes(column: number, codes: Int32Array, rows: number): void {
+    const vector = this.#vector(column)
+    const { scratch, textOf } = this.#types[column]!
+    const anyNull = markNulls(codes, rows)
+    if (anyNull) setValid(vector, VALID, rows)
+    if (scratch === undefined) {
+      for (let row = 0; row < rows; row++)
+        if (codes[row] !== NULL_CODE)
+          // With its length: a text may hold NUL.
+          duckdb.vector_assign_string_element_len(vector, row, Buffer.from(textOf(codes[row]!)))
+      return
+    }
+    for (let row = 0; row < rows; row++) scratch[row] = codes[row]!
+    copyInto(vector, scratch, rows)
+  }
+}
+
+const NULL_CODE = -1
+const VALID = new Uint8Array(CHUNK_ROWS / 8)
+
+const markNulls = (codes: Int32Array, rows: number): boolean => {
+  let any = false
+  for (let row = 0; row < rows; row++) {
+    if (codes[row] !== NULL_CODE) continue
+    if (!any) VALID.fill(0xff)
+    any = true
+    VALID[row >> 3]! &= ~(1 << (row & 7))
+  }
+  return any
+}
+
+/** DuckDB copies: it has a copy of what `vector_get_data` gives, so writing there would be lost. */
+const copyInto = (
+  vector: duckdb.Vector,
+  { buffer, byteOffset, BYTES_PER_ELEMENT }: Fixed | Uint8Array | Uint16Array,
+  rows: number,
+): void => {
+  duckdb.copy_data_to_vector(vector, 0, buffer as ArrayBuffer, byteOffset, rows * BYTES_PER_ELEMENT)
+}
+
+/** DuckDB keeps validity in words of 64 rows. */
+const setValid = (vector: duckdb.Vector, valid: Uint8Array, rows: number): void => {
+  duckdb.vector_ensure_validity_writable(vector)
+  const bytes = Math.ceil(rows / 64) * 8
+  duckdb.copy_data_to_vector_validity(vector, 0, valid.buffer as ArrayBuffer, valid.byteOffset, bytes)
+}
+
+/** What a column is in DuckDB; of an ENUM the memory in which codes get its width. */
+interface VectorType {
+  readonly type: DuckDBType
+  readonly scratch: Uint8Array | Uint16Array | undefined
+  readonly textOf: (code: number) => string
+}
+
+const PLAIN = { BIGINT, SMALLINT, DOUBLE } as const
+const noText = (): string => ''
+
+const vectorType = ({ type }: ColumnDeclaration): VectorType => {
+  if (typeof type === 'string') return { type: PLAIN[type], scratch: undefined, textOf: noText }
+  const { values, textOf } = type
+  if (!isEnumerable(values)) return { type: VARCHAR, scratch: undefined, textOf }
+  const enumType = ENUM(values)
+  const Codes = enumType.internalTypeId === DuckDBTypeId.UTINYINT ? Uint8Array : Uint16Array
+  return { type: enumType, scratch: new Codes(CHUNK_ROWS), textOf }
+}
+
+/** The name of the function that all tables of an engine are read by. */
+const FUNCTION = 'firmlake_columns'
+
+class Bound {
+  readonly table: ColumnTable
+  readonly types: readonly VectorType[]
+  constructor(table: ColumnTable) {
+    this.table = table
+    this.types = table.columns.map(vectorType)
+  }
+}
+
+class Reading {
+  readonly next: ReturnType<ColumnTable['read']>
+  constructor(table: ColumnTable) {
+    this.next = table.read()
+  }
+}
+
+/** What was handed to DuckDB with a statement and comes back from it. */
+const given = <T>(what: new (...parameters: never[]) => T, value: object | undefined): T => {
+  if (value instanceof what) return value
+  throw new TypeError(`Cannot read a table of columns: its ${what.name} is lost`)
+}
+
+/** The tables of one engine. DuckDB asks for their rows on this thread: a loop that keeps it busy holds them up. */
+export class ColumnTables {
+  readonly #tables = new Map<string, ColumnTable>()
+  #last = 0
+
+  constructor(connection: DuckDBConnection) {
+    connection.registerTableFunction(
+      DuckDBTableFunction.create({
+        name: FUNCTION,
+        parameterTypes: [BIGINT],
+        bindFunction: (info) => {
+          const table = this.#tables.get(String(info.getParameter(0)))
+          if (table === undefined) throw new Error('Cannot read a table of columns: it was removed')
+          const bound = new Bound(table)
+          table.columns.forEach(({ name }, at) => {
+            info.addResultColumn(name, bound.types[at]!.type)
+          })
+          info.setCardinality(table.rows, true)
+          info.setBindData(bound)
+        },
+        initFunction: (info) => {
+          info.setMaxThreads(1)
+          info.setInitData(new Reading(given(Bound, info.bindData).table))
+        },
+        mainFunction: (info, chunk) => {
+          const { types } = given(Bound, info.bindData)
+          const { next } = given(Reading, info.initData)
+          chunk.rowCount = next(new Vectors(chunk, types))
+        },
+      }),
+    )
+  }
+
+  add(table: ColumnTable): AddedTable {
+    const key = String(++this.#last)
+    this.#tables.set(key, table)
+    return { from: `${FUNCTION}(${key}::BIGINT)`, remove: () => this.#tables.delete(key) }
+  }
+}

@@ -21,11 +21,9 @@ const read = (text: string, power = 0, plain = new PlainFigures()): unknown[][] 
   rows.finishRecord(buffer, power, SCALED)
   return Array.from({ length: rows.rows }, (_, row) => {
     const series = rows.seriesOf(row)
-    const [category, item] = [
-      CATEGORIES[rows.category[series]!],
-      LINE_ITEMS[rows.lineItem[series]!]?.lineItem,
-    ]
-    return [category, item, rows.year[row], rows.value[row]]
+    const category = CATEGORIES[rows.category[series] ?? -1]
+    const item = LINE_ITEMS[rows.lineItem[series] ?? -1]
+    return [category, item?.lineItem, rows.year[row], rows.value[row]]
   })
 }
 const sales = (years: string): string => `{"ProfitAndLoss":{"NetSales":${years}}}`

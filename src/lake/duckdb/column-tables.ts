@@ -77,17 +77,17 @@ export class Vectors {
   /** Codes of names; -1 stands for NULL. */
   codes(column: number, codes: Int32Array, rows: number): void {
     const vector = this.#vector(column)
-    const { scratch, textOf } = this.#types[column]!
+    const { scratch, textOf } = this.#types[column] ?? NO_TYPE
     const anyNull = markNulls(codes, rows)
     if (anyNull) setValid(vector, VALID, rows)
     if (scratch === undefined) {
-      for (let row = 0; row < rows; row++)
-        if (codes[row] !== NULL_CODE)
-          // With its length: a text may hold NUL.
-          duckdb.vector_assign_string_element_len(vector, row, Buffer.from(textOf(codes[row]!)))
+      // With its length: a text may hold NUL.
+      for (const [row, code] of codes.subarray(0, rows).entries())
+        if (code !== NULL_CODE)
+          duckdb.vector_assign_string_element_len(vector, row, Buffer.from(textOf(code)))
       return
     }
-    for (let row = 0; row < rows; row++) scratch[row] = codes[row]!
+    scratch.set(rows === CHUNK_ROWS ? codes : codes.subarray(0, rows))
     copyInto(vector, scratch, rows)
   }
 }
@@ -101,7 +101,7 @@ const markNulls = (codes: Int32Array, rows: number): boolean => {
     if (codes[row] !== NULL_CODE) continue
     if (!any) VALID.fill(0xff)
     any = true
-    VALID[row >> 3]! &= ~(1 << (row & 7))
+    VALID[row >> 3] = (VALID[row >> 3] ?? 0) & ~(1 << (row & 7))
   }
   return any
 }
@@ -124,21 +124,22 @@ const setValid = (vector: duckdb.Vector, valid: Uint8Array, rows: number): void 
 
 /** What a column is in DuckDB; of an ENUM the memory in which codes get its width. */
 interface VectorType {
+  readonly name: string
   readonly type: DuckDBType
   readonly scratch: Uint8Array | Uint16Array | undefined
   readonly textOf: (code: number) => string
 }
 
+const NO_TYPE = { scratch: undefined, textOf: () => '' }
 const PLAIN = { BIGINT, SMALLINT, DOUBLE } as const
-const noText = (): string => ''
 
-const vectorType = ({ type }: ColumnDeclaration): VectorType => {
-  if (typeof type === 'string') return { type: PLAIN[type], scratch: undefined, textOf: noText }
+const vectorType = ({ name, type }: ColumnDeclaration): VectorType => {
+  if (typeof type === 'string') return { ...NO_TYPE, name, type: PLAIN[type] }
   const { values, textOf } = type
-  if (!isEnumerable(values)) return { type: VARCHAR, scratch: undefined, textOf }
+  if (!isEnumerable(values)) return { name, type: VARCHAR, scratch: undefined, textOf }
   const enumType = ENUM(values)
   const Codes = enumType.internalTypeId === DuckDBTypeId.UTINYINT ? Uint8Array : Uint16Array
-  return { type: enumType, scratch: new Codes(CHUNK_ROWS), textOf }
+  return { name, type: enumType, scratch: new Codes(CHUNK_ROWS), textOf }
 }
 
 /** The name of the function that all tables of an engine are read by. */
@@ -180,9 +181,7 @@ export class ColumnTables {
           const table = this.#tables.get(String(info.getParameter(0)))
           if (table === undefined) throw new Error('Cannot read a table of columns: it was removed')
           const bound = new Bound(table)
-          table.columns.forEach(({ name }, at) => {
-            info.addResultColumn(name, bound.types[at]!.type)
-          })
+          for (const { name, type } of bound.types) info.addResultColumn(name, type)
           info.setCardinality(table.rows, true)
           info.setBindData(bound)
         },

@@ -32,7 +32,8 @@ const tableOf = (names: Names, rows: number, atOnce = 2048): ColumnTable => ({
       const count = Math.min(atOnce, rows - from)
       const each = Array.from({ length: count }, (_, at) => from + at)
       const kept = new Uint8Array(256)
-      for (const [at, row] of each.entries()) if (row % 5 === 0) kept[at >> 3]! |= 1 << (at & 7)
+      for (const [at, row] of each.entries())
+        if (row % 5 === 0) kept[at >> 3] = (kept[at >> 3] ?? 0) | (1 << (at & 7))
       vectors.numbers(0, BigInt64Array.from(each, BigInt), count)
       vectors.codes(
         1,

@@ -75,7 +75,7 @@ const replayAgain = async (lease: RunLease, plan: RunPlan, options: RunOptions):
   return replay(files, plan.limits, options)
 }
 
-/** The token is never kept: it comes from where the command is told to look. */
+/** The token is never kept: it comes from the command's options or the environment. */
 const pullAgain = async (lease: RunLease, plan: RunPlan, options: ResumeOptions): Promise<LoadSummary> => {
   const { url, settings } = settingsOf(lease.run, plan)
   const { concurrency, ...call } = options.service ?? DEFAULT_SERVICE

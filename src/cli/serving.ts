@@ -26,7 +26,7 @@ export const copyProgress = (): {
       line.show(() => `${STEPS[step]}${records > 0 ? `, ${formatCount(records)}` : ''}`),
     onUnusable: ({ message }) => {
       line.clear()
-      note(`${message}. It is made anew`)
+      note(`${message}. It is made again`)
     },
     clear: () => line.clear(),
   }

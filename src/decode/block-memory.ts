@@ -1,5 +1,5 @@
 /**
- * Memory of blocks, used again. Fresh memory for each block would be cleared page by page by the system and
+ * Memory of blocks, reused. Fresh memory for each block would be cleared page by page by the system and
  * bring the garbage collector to work for every few of them.
  */
 export class BlockMemory {

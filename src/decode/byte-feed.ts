@@ -1,4 +1,4 @@
-/** A source of chunks from which a reader takes as much as it needs, and gives back what it did not use. */
+/** A source of chunks from which a reader takes as much as it needs, and returns what it did not use. */
 
 import { truncatedAt } from './stream-fault.ts'
 
@@ -7,13 +7,13 @@ export interface ByteFeed {
   position(): number
   /** The next bytes, at least 1 and at most `maxBytes`; `undefined` at the end. */
   next(maxBytes?: number): Promise<Buffer | undefined>
-  /** Puts back bytes that came last from `next`. */
+  /** Returns the last bytes of `next`. */
   unread(rest: Buffer): void
-  /** Looks at the next bytes without taking them: `size` of them, fewer only at the end. */
+  /** Peeks at the next bytes: `size` of them, fewer only at the end. */
   peek(size: number): Promise<Buffer>
   /** Takes exactly `size` bytes. @throws {StreamFault} `truncated` when the source ends before */
   take(size: number): Promise<Buffer>
-  /** Lets the source go; its files are closed afterwards. */
+  /** Releases the source; its files are closed afterwards. */
   close(): Promise<void>
 }
 

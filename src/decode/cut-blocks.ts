@@ -18,7 +18,7 @@ export interface CutOptions {
   readonly blockBytes?: number | undefined
   /** Longest line in bytes, without its `\n` (a `\r` counts). @default DECODE_LIMITS.maxLineBytes */
   readonly maxLineBytes?: number | undefined
-  /** Where blocks get their memory; whoever is done with a block then calls its `release`. @default fresh memory */
+  /** Where blocks get their memory; the consumer then calls `release` of each block. @default fresh memory */
   readonly memory?: BlockMemory | undefined
 }
 
@@ -57,8 +57,8 @@ const blockCutter = (
 
   const reserve = (size: number) => {
     if (size <= block.length) return
-    const wanted = full || size > FIRST_BYTES ? blockBytes : Math.min(FIRST_BYTES, blockBytes)
-    const bytes = Math.max(size, wanted)
+    const targetBytes = full || size > FIRST_BYTES ? blockBytes : Math.min(FIRST_BYTES, blockBytes)
+    const bytes = Math.max(size, targetBytes)
     const grown = memory?.take(bytes) ?? Buffer.allocUnsafe(bytes)
     block.copy(grown, 0, 0, copiedBytes)
     if (block.length > 0) memory?.give(block)

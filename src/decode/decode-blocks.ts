@@ -12,9 +12,9 @@ import { detectForm } from './source-form.ts'
 import { splitRecords } from './split-records.ts'
 
 export interface DecodeOptions {
-  /** Name of the source: for messages, and its ending tells the compression where the content does not. */
+  /** Name of the source: for messages, and its extension shows the compression where the content does not. */
   readonly name: string
-  /** @default told from the first bytes and the name, see `detectCompression` */
+  /** @default detected from the first bytes and the name, see `detectCompression` */
   readonly compression?: Compression | undefined
   /** Largest block in bytes. @default 32 MiB - 64 KiB, DECODE_LIMITS.blockBytes */
   readonly blockBytes?: number | undefined

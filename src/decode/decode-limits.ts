@@ -20,7 +20,7 @@ export const DECODE_LIMITS = {
 /** First bytes kept of a line above `maxLineBytes`. 64 KiB: enough to see which record it was. */
 export const OVERLONG_HEAD_BYTES = 64 * KIB
 
-/** Bytes looked at to tell how a source is compressed. 64 KiB: a Brotli header with its tables fits in. */
+/** Bytes read to detect the compression of a source. 64 KiB: a Brotli header with its tables fits in. */
 export const DETECT_HEAD_BYTES = 64 * KIB
 
 /** Most compressed bytes given to a decoder at once. 256 KiB: the ratio is watched at this grain. */

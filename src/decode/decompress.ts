@@ -20,11 +20,11 @@ const DECODERS: Readonly<Record<Compression, (feed: ByteFeed) => AsyncGenerator<
   none: passThrough,
 }
 
-const FAULTS: Readonly<Record<StreamFaultKind, { readonly code: ErrorCode; readonly wanted: string }>> = {
-  truncated: { code: 'DECODE_TRUNCATED', wanted: 'the end of its stream' },
-  damaged: { code: 'DECODE_DAMAGED', wanted: 'sound data' },
-  trailing: { code: 'DECODE_TRAILING', wanted: 'the end of the source or a further stream' },
-  window: { code: 'DECODE_LIMIT', wanted: 'a window of at most 128 MiB' },
+const FAULTS: Readonly<Record<StreamFaultKind, { readonly code: ErrorCode; readonly expected: string }>> = {
+  truncated: { code: 'DECODE_TRUNCATED', expected: 'the end of its stream' },
+  damaged: { code: 'DECODE_DAMAGED', expected: 'sound data' },
+  trailing: { code: 'DECODE_TRAILING', expected: 'the end of the source or a further stream' },
+  window: { code: 'DECODE_LIMIT', expected: 'a window of at most 128 MiB' },
 }
 
 const count = (value: number) => value.toLocaleString('en-US')
@@ -70,7 +70,7 @@ export async function* decompress(feed: ByteFeed, options: DecompressOptions): A
     }
   } catch (error) {
     if (!(error instanceof StreamFault)) throw error
-    const { code, wanted } = FAULTS[error.kind]
-    throw failure(code, error.offset, `${error.message}, wanted ${wanted}`, error)
+    const { code, expected } = FAULTS[error.kind]
+    throw failure(code, error.offset, `${error.message}, expected ${expected}`, error)
   }
 }

@@ -1,4 +1,4 @@
-/** Tells how a source is compressed, from its first bytes and its name. */
+/** Detects how a source is compressed, from its first bytes and its name. */
 
 import { brotliDecompressSync, constants } from 'node:zlib'
 import { systemCode } from '../core/errors.ts'
@@ -21,7 +21,7 @@ const JSON_START = /^(?:\xef\xbb\xbf)?[ \t\r\n]*\{[ \t\r\n]*(?:["}]|$)/
 /** A JSON list of objects. A Brotli stream may begin with these bytes too: only what was decoded is compared. */
 const LIST_START = /^(?:\xef\xbb\xbf)?[ \t\r\n]*\[[ \t\r\n]*(?:[{\]]|$)/
 
-/** Bytes of a text that are looked at; whoever begins with more blanks gives the compression by name. */
+/** Bytes of a text that are read; a source that begins with more blanks needs the compression in its name. */
 const TEXT_BYTES = 4096
 
 const startsAsJson = (head: Buffer): boolean => JSON_START.test(head.toString('latin1', 0, TEXT_BYTES))
@@ -41,12 +41,12 @@ const isBrotliOfJson = (head: Buffer): boolean => {
 }
 
 /**
- * Tells the compression of a source. Content goes before the name where it is certain: a magic number, or
+ * Detects the compression of a source. Content takes precedence over the name where it is certain: a magic number, or
  * text that begins as a JSON object. Brotli has neither magic nor checksum: the name says so, or the head
- * decodes to JSON. A name ending in `.gz` or `.zst` is believed too, so that a file cut to nothing is an error.
+ * decodes to JSON. A name ending in `.gz` or `.zst` is trusted too, so that a file cut to nothing is an error.
  *
  * @param head first bytes of the source; `DETECT_HEAD_BYTES` are enough, fewer only if the source ends there
- * @param name file name or other label; only its ending counts
+ * @param name file name or other label; only its extension is used
  */
 export const detectCompression = (head: Buffer, name: string): Compression => {
   const named = SUFFIXES[/\.(\w+)$/.exec(name.toLowerCase())?.[1] ?? '']

@@ -19,9 +19,9 @@ const faultOf = (error: Error, offset: number): StreamFault => {
 }
 
 /**
- * Decodes from where the feed stands to the end of the decoder's stream, and gives back what it did not use.
+ * Decodes from where the feed stands to the end of the decoder's stream, and returns what it did not use.
  *
- * A decoder tells the end of its stream in one way only: it leaves bytes of a piece unused. Pieces are pulled
+ * A decoder shows the end of its stream in one way only: it leaves bytes of a piece unused. Pieces are pulled
  * while the consumer waits, so nothing is pending when the consumer stops; within a piece the decoder works
  * ahead by one chunk.
  *

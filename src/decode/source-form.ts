@@ -1,4 +1,4 @@
-/** Tells what decoded bytes are from how they begin: JSON Lines, a JSON document, or something that holds no records. */
+/** Detects what decoded bytes are from how they begin: JSON Lines, a JSON document, or something that holds no records. */
 
 import { isUtf8 } from 'node:buffer'
 import { COMPANY, RELATIONS_COMPANY } from '../contract/objects.ts'
@@ -79,7 +79,7 @@ const isPage = (head: Buffer, from: number): boolean => {
   return false
 }
 
-/** A first line that ends within its object, and a second that goes on with a key: no line of JSON Lines begins so. */
+/** A first line that ends within its object, and a second that continues with a key: no line of JSON Lines begins so. */
 const OVER_LINES = /^\{(?:[^\r\n]*[{[,])?[ \t]*\r?\n\s*"/
 
 /** Bytes looked at for lines: enough for a few of any table. */
@@ -109,7 +109,7 @@ const ofText = (text: string, head: Buffer, isWhole: boolean): SourceForm => {
     return unusable('an HTML page', 'look at it in a browser: it may be a login or an error page')
   if (/^<[?!A-Za-z]/.test(text)) return unusable('XML', AS_JSON)
   const lines = text.split(/\r?\n/).filter((line) => line.trim() !== '')
-  // A line that begins as a record is worth a try: the others are set aside with their reasons.
+  // A line that begins as a record is worth loading: the others are quarantined with their reasons.
   if (lines.some((line) => /^[ \t]*\{/.test(line))) return LINES
   if (head.includes(0) || (isWhole && !isUtf8(head))) return unusable('binary data', AS_JSON)
   const whole = isWhole ? lines : lines.slice(0, -1)
@@ -117,7 +117,7 @@ const ofText = (text: string, head: Buffer, isWhole: boolean): SourceForm => {
 }
 
 /**
- * Tells the form of decoded bytes.
+ * Detects the form of decoded bytes.
  *
  * @param head the first of them, `DETECT_HEAD_BYTES` or more
  * @param isWhole whether these are all
@@ -132,7 +132,7 @@ export const detectForm = (head: Buffer, isWhole: boolean): SourceForm => {
     if (isPage(head, from)) return document('page')
     return OVER_LINES.test(text) ? document('records') : LINES
   }
-  // Other lists are no records; as lines of JSON Lines they are set aside.
+  // Other lists are no records; as lines of JSON Lines they are quarantined.
   if (/^\[\s*\{/.test(text) || (isWhole && /^\[\s*\]\s*$/.test(text))) return document('list')
   return text === '' ? LINES : ofText(text, head, isWhole)
 }

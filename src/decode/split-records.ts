@@ -158,7 +158,7 @@ class RecordSplitter {
     return at + 1
   }
 
-  /** One byte around the records. @returns where to go on */
+  /** One byte around the records. @returns where to continue */
   #step(chunk: Buffer, at: number): number {
     const byte = chunk[at] ?? 0
     if (isSpace(byte)) {
@@ -250,7 +250,7 @@ class RecordSplitter {
 
 /**
  * The records of JSON documents, one a line, in chunks of the lengths they came in. Numbers, words and lists among
- * the records become lines too: the loader sets them aside.
+ * the records become lines too: the loader quarantines them.
  *
  * @throws {ToolkitError} `DOCUMENT_DAMAGED` where a document is cut off or what stands around its records is no JSON
  */

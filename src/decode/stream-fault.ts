@@ -17,7 +17,7 @@ export class StreamFault extends Error {
 
 /** The fault of bytes after a whole stream that are no further one. */
 export const trailingAt = (offset: number, cause?: unknown): StreamFault =>
-  new StreamFault('trailing', offset, 'the data goes on with bytes that are no further stream', cause)
+  new StreamFault('trailing', offset, 'the data continues with bytes that are no further stream', cause)
 
 /** The fault of a source that ends at `offset`, inside a stream. */
 export const truncatedAt = (offset: number, cause?: unknown): StreamFault =>

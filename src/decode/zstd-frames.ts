@@ -1,5 +1,5 @@
 /**
- * Zstandard (RFC 8878): frame after frame, skippable frames left out. The frames' structure is followed here:
+ * Zstandard (RFC 8878): frame after frame, without skippable frames. The frames' structure is followed here:
  * node:zlib drops what follows a frame, and before Node 24 says nothing when a frame is cut short.
  */
 
@@ -23,13 +23,13 @@ export const isZstdMagic = (head: Buffer): boolean => {
   return magic === MAGIC || magic >>> 4 === SKIPPABLE_MAGIC
 }
 
-/** What the walk over a frame wants next: bytes to look at, or bytes to pass over. */
+/** What the walk over a frame needs next: bytes to look at, or bytes to pass over. */
 type Want = { readonly kind: 'look' | 'pass'; readonly bytes: number }
 
 const look = (bytes: number): Want => ({ kind: 'look', bytes })
 const pass = (bytes: number): Want => ({ kind: 'pass', bytes })
 
-/** Walks one frame from its magic to its end; is sent the bytes that it wants to look at. */
+/** Walks one frame from its magic to its end; is sent the bytes that it asks for. */
 function* walkFrame(): Generator<Want, void, Buffer> {
   yield pass(4)
   const descriptor = (yield look(1)).readUInt8()

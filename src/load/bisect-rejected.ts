@@ -2,17 +2,17 @@
 
 import type { CheckedPart } from './check-block.ts'
 
-export interface SortedOut {
+export interface BisectedRecords {
   readonly accepted: CheckedPart
   /** Records that are refused alone. */
   readonly refused: readonly number[]
 }
 
 /** @param accepts whether DuckDB takes these records; asked about twice log2(records) times for one bad record */
-export const sortOutRefused = async (
+export const bisectRejected = async (
   part: CheckedPart,
   accepts: (some: CheckedPart) => Promise<boolean>,
-): Promise<SortedOut> => {
+): Promise<BisectedRecords> => {
   const refused: number[] = []
   const accepted: number[] = []
   const halve = async (members: readonly number[]): Promise<void> => {

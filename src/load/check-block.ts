@@ -1,5 +1,5 @@
 /**
- * Checks the lines of a block: which may be loaded, which are set aside and why. Parts the block where a
+ * Checks the lines of a block: which may be loaded, which are quarantined and why. Parts the block where a
  * company occurs twice, so that within what is loaded at once an InternalId is unique.
  */
 

@@ -1,6 +1,6 @@
 /**
  * Company records as rows of `companies`, and back as JSON. The two directions stand together: what one leaves out the
- * other cannot give back. The rows of `employees` are the checker's, `check-figures.ts`; they are nested here.
+ * other cannot restore. The rows of `employees` are the checker's, `check-figures.ts`; they are nested here.
  */
 
 import { CONSOLIDATIONS } from '../contract/dictionaries.ts'
@@ -42,7 +42,7 @@ ${extras ? `LEFT JOIN ${extras} AS extras ON extras.id = company.internal_id` : 
 const EMPLOYEE_SERIES = ['Employees', 'EmployeesUnconsolidated']
 const CONSOLIDATION_NAMES = CONSOLIDATIONS.map(({ name }) => name)
 
-/** The member of MetaData that stands apart: whoever converts a company's figures sets another. */
+/** The member of MetaData that stands apart: a conversion of the company's figures sets another. */
 const CURRENCY = 'CurrentCurrencyCode'
 
 /**

@@ -19,7 +19,7 @@ export interface CompiledObject {
 
 const compiled = new Map<ObjectType, CompiledObject>()
 
-/** Fields of an object that the checker tells apart: one bit of a 32-bit number each. */
+/** Most fields of an object that the checker supports: one bit of a 32-bit number each. */
 const MOST_FIELDS = 32
 
 /**

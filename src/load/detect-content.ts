@@ -1,11 +1,11 @@
-/** Tells companies from relations by the members of the first records, else by the source's name. */
+/** Detects companies or relations by the members of the first records, else by the source's name. */
 
 import { COMPANY, CONTENT, type Content, RELATIONS_COMPANY } from '../contract/objects.ts'
 import type { Block } from '../core/block.ts'
 
 const LINES_LOOKED_AT = 100
 
-/** The content of a source from its first block; `undefined` where neither records nor name tell it. */
+/** The content of a source from its first block; `undefined` where neither records nor name show it. */
 export const detectContent = (block: Block | undefined, name: string): Content | undefined => {
   let from = 0
   for (let line = 0; block !== undefined && line < LINES_LOOKED_AT && from < block.bytes.length; line++) {

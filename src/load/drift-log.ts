@@ -1,4 +1,4 @@
-/** Counts what records have beyond the contract. A record that is rejected counts for nothing. */
+/** Counts what records have beyond the contract. A rejected record is not counted. */
 
 import type { Drift } from '../core/partition.ts'
 import { moreDrift, UNKNOWN_LIMITS } from '../core/unknown-names.ts'
@@ -11,9 +11,9 @@ export interface UnknownLimits {
   readonly maxUnknownNames?: number | undefined
 }
 
-/** Names beyond those counted one by one are told apart up to so many. */
-const MOST_TOLD_APART = 100_000
-/** Longest name that is written down, in UTF-16 units. */
+/** Names beyond those counted one by one are kept distinct up to so many. */
+const MOST_DISTINCT = 100_000
+/** Longest name that is recorded, in UTF-16 units. */
 const LONGEST_NAME = 256
 
 /** A copy: a mere slice would keep the whole name in memory. */
@@ -33,7 +33,7 @@ export class DriftLog {
     this.#maxNames = maxUnknownNames ?? UNKNOWN_LIMITS.names
   }
 
-  /** Forgets what was seen in a record that was not kept. */
+  /** Drops what was seen in a record that was not kept. */
   nextRecord(): void {
     if (this.#record.size > 0) this.#record = new Map()
   }
@@ -53,7 +53,7 @@ export class DriftLog {
       else if (this.#kept.size < this.#maxNames) this.#kept.set(key, { kind, name, records: 1 })
       else {
         beyond = true
-        if (this.#beyond.size < MOST_TOLD_APART) this.#beyond.add(key)
+        if (this.#beyond.size < MOST_DISTINCT) this.#beyond.add(key)
       }
     }
     if (beyond) this.#recordsBeyond++

@@ -8,7 +8,7 @@ import { instantsOf, unlikeInstants } from '../lake/tables/date-times.ts'
 
 /** Select items of one field that is no date-time: its column, and the name of a numeric code behind it. */
 export const columnsOf = ({ name, field }: FieldColumn, given: string): string[] => {
-  // The service omits a 0 there: one that came says as little as none.
+  // The service omits a 0 there: one that is sent means the same as none.
   const value = field.omitted === 'zero' ? `nullif(${given}, 0)` : given
   const as = (sql: string, column = name): string => `${sql} AS ${ident(column)}`
   if ('masked' in field && field.masked === true) return [as(unmasked(field, value))]
@@ -53,7 +53,7 @@ const unmasked = (field: FieldColumn['field'], json: string): string => {
 
 /**
  * Rows of an object's columns, in their order, and `as_reported`: the date-times whose text the instant does
- * not give back, as JSON.
+ * not restore, as JSON.
  *
  * @param struct how a field is reached, from its path
  * @param others further select items, taken as they are

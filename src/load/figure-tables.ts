@@ -25,7 +25,7 @@ const CONSOLIDATION: Names = {
 
 /**
  * Rows of `financials`: one a reported figure; an absent figure is no row, 0 is one. `reported` is NULL but
- * where the scaled value divided by the scale does not give the reported figure back.
+ * where the scaled value divided by the scale does not restore the reported figure.
  *
  * Units: `value` in whole units of `currency` for amounts, as reported for all other line items.
  * Source: service interface, "Financial data structure"; open points, "Scale".

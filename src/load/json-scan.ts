@@ -1,5 +1,5 @@
 /**
- * Reads JSON tokens from bytes in place and refuses whatever is not strict JSON (RFC 8259): DuckDB lets
+ * Reads JSON tokens from bytes in place and rejects whatever is not strict JSON (RFC 8259): DuckDB lets
  * trailing commas, NaN and Infinity pass. Knows the grammar, not the contract. Makes no objects.
  */
 

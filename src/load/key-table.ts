@@ -22,7 +22,7 @@ export class KeyTable {
     this.#most = most
   }
 
-  /** Whether names were left out for want of room: a name that is not found may have been seen all the same. */
+  /** Whether names were left out for lack of room: a name that is not found may have been seen all the same. */
   get full(): boolean {
     return this.#full
   }

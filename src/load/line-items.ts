@@ -30,7 +30,7 @@ export const lineItemsOf = ({ listed, rows }: SeenItems): string => {
   ]
   const known = `SELECT * FROM (VALUES ${contract.join(', ')}) AS item(line_item, category, unit, scaled, place)`
   if (seen.length === 0) return `SELECT * EXCLUDE (place) FROM (${known}) ORDER BY place`
-  // Millions of names are told apart within DuckDB's memory, but not sorted besides.
+  // Millions of names are made distinct within DuckDB's memory, but not also sorted.
   return `WITH known AS (${known}), seen(line_item, category) AS (${seen.join(' UNION ALL ')})
 SELECT * EXCLUDE (place) FROM (
   FROM known UNION ALL

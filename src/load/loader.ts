@@ -8,7 +8,7 @@ import type { Receipt, SinkRun } from '../core/sink.ts'
 import type { Engine, Row, Session } from '../lake/duckdb/engine.ts'
 import { QUARANTINE } from '../lake/tables/tables.ts'
 import { makeFolders } from '../support/file-modes.ts'
-import { sortOutRefused } from './bisect-rejected.ts'
+import { bisectRejected } from './bisect-rejected.ts'
 import { type CheckedPart, lineOf, type Range } from './check-block.ts'
 import { companiesOf } from './companies.ts'
 import { employeesTable, financialsTable } from './figure-tables.ts'
@@ -42,7 +42,7 @@ export interface Loader {
   readonly load: (request: PartToLoad, sink: SinkRun) => Promise<LoadedPart>
   /** Writes the run's dictionary of line items: those of the contract and those seen beyond it. */
   readonly loadLineItems: (partition: string, seen: SeenItems, sink: SinkRun) => Promise<Receipt>
-  /** Asks the loader's engine something, such as what the files say that it has written. For small results. */
+  /** Queries the loader's engine, such as for what the files hold that it has written. For small results. */
   readonly rows: (sql: string) => Promise<readonly Row[]>
   readonly close: () => Promise<void>
 }
@@ -130,8 +130,8 @@ const loadPart = async (tools: LoadTools, request: PartToLoad, sink: SinkRun): P
       receipts = await write(part)
     } catch (error) {
       if (!isAboutData(error)) throw error
-      // The checks should have seen it. Find the lines, set them aside, load the rest.
-      const sorted = await sortOutRefused(part, accepts)
+      // The checks should have seen it. Find the lines, quarantine them, load the rest.
+      const sorted = await bisectRejected(part, accepts)
       if (sorted.refused.length === 0) throw error
       receipts = await write(sorted.accepted)
       for (const record of sorted.refused)
@@ -221,7 +221,7 @@ const relationTables = async (
   }
 }
 
-/** Which column tells how fresh a record is. */
+/** The column that shows how fresh a record is. */
 export const FRESHNESS = {
   companies: { field: 'ContentUpdatedAt', table: 'companies', column: 'content_updated_at' },
   relations: { field: 'UpdatedAt', table: 'relation_entities', column: 'updated_at' },

@@ -1,7 +1,7 @@
 /**
  * The quick way through figures: nine of ten bytes of a company are figures in the plain form
  * `{"BalanceSheet":{"TotalAssets":{"2020":1.5,"2021":-3}}}`, without white space, escapes and null, of line items of the
- * contract, with years in order. Whatever has another form is for the careful way to judge.
+ * contract, with years in order. Any other form is left to the careful way.
  */
 
 import { CATEGORIES, LINE_ITEMS } from '../contract/line-items.ts'

@@ -168,7 +168,7 @@ export class SeriesRows {
     return -1
   }
 
-  /** Keeps a figure that its value divided by the scale does not give back. */
+  /** Keeps a figure that its value divided by the scale does not restore. */
   #keep(row: number, figure: number): void {
     const { kept } = this
     if (kept >= this.keptRow.length) {

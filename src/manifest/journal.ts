@@ -50,7 +50,7 @@ const readWhole = async (lake: string, run: string): Promise<readonly JournalEnt
       throw new ToolkitError(
         'RUN_NOT_RESUMABLE',
         `Cannot read the journal of run "${run}": line ${at + 1} is damaged; "firmlake gc" removes the run, then its ` +
-          'command begins anew',
+          'command starts over',
         { run, line: at + 1 },
       )
   }

@@ -18,7 +18,7 @@ interface LocalFile {
   readonly name: string
   /** Absolute. */
   readonly path: string
-  /** Length in bytes; absent where only reading tells it (a pipe). */
+  /** Length in bytes; absent where only reading shows it (a pipe). */
   readonly bytes?: number
 }
 

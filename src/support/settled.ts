@@ -1,6 +1,6 @@
 /** Promises that nobody awaits yet. */
 
-/** A promise whose failure waits until it is asked for, so that work ahead never fails unheard. */
+/** A promise whose failure waits until it is asked for, which prevents unhandledRejection. */
 export const settled = <T>(promise: Promise<T>): Promise<() => T> =>
   promise.then(
     (value) => () => value,

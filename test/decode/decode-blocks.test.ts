@@ -174,7 +174,7 @@ test('decodeBlocks names the source, the offset and the decoded bytes in its mes
   const bytes = Buffer.concat([COMPRESS.brotli(TRICKY), Buffer.from('\n')])
   await expect(blocksOf(bytes, { name: 'b-17.br' })).rejects.toThrow(
     `Cannot decode "b-17.br" as brotli: at compressed byte ${bytes.length - 1}, after ${TRICKY.length} decoded ` +
-      'bytes, the data goes on with bytes that are no further stream, wanted the end of the source or a further stream',
+      'bytes, the data continues with bytes that are no further stream, expected the end of the source or a further stream',
   )
 })
 

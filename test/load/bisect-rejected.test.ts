@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { type SortedOut, sortOutRefused } from '../../src/load/bisect-rejected.ts'
+import { type BisectedRecords, bisectRejected } from '../../src/load/bisect-rejected.ts'
 import { type CheckedPart, checkBlock, lineOf } from '../../src/load/check-block.ts'
 import { RecordChecker } from '../../src/load/check-record.ts'
 import { newSeenSets } from '../../src/load/seen-sets.ts'
@@ -19,11 +19,11 @@ const partOf = (text: string): CheckedPart => {
 const sortedOut = async (
   text: string,
   bad: ReadonlySet<number>,
-): Promise<SortedOut & { asked: number; ids: (members: readonly number[]) => number[] }> => {
+): Promise<BisectedRecords & { asked: number; ids: (members: readonly number[]) => number[] }> => {
   const part = partOf(text)
   const ids = (members: readonly number[]): number[] => members.map((member) => Number(part.rows.id[member]))
   let asked = 0
-  const sorted = await sortOutRefused(part, async ({ members }) => {
+  const sorted = await bisectRejected(part, async ({ members }) => {
     asked++
     return !ids(members).some((id) => bad.has(id))
   })
@@ -63,7 +63,7 @@ describe('sortOutRefused', () => {
 
   test('lets the errors of the engine through', async () => {
     await expect(
-      sortOutRefused(partOf(`${recordOf(1)}\n`), () => Promise.reject(new Error('out of memory'))),
+      bisectRejected(partOf(`${recordOf(1)}\n`), () => Promise.reject(new Error('out of memory'))),
     ).rejects.toThrow('out of memory')
   })
 

@@ -12,7 +12,7 @@ import {
 import { parseSize } from '../../support/parse-size.ts'
 import { wholeNumber } from './options.ts'
 
-/** What a run does besides loading; done by `run-extras.ts`. */
+/** What a run does after loading; done by `run-extras.ts`. */
 export interface ExtraOptions {
   readonly sink?: readonly string[]
   readonly publish?: readonly string[]

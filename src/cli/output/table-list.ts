@@ -10,7 +10,7 @@ const LONGEST_TYPE = 24
 const shortType = (type: string): string =>
   type.length > LONGEST_TYPE ? `${type.slice(0, LONGEST_TYPE - 1)}…` : type
 
-/** One object for each table, as `query --json` prints it; `rows` is null where the manifest cannot tell. */
+/** One object for each table, as `query --json` prints it; `rows` is null where the manifest does not state them. */
 export const tableObjects = (listings: readonly ListedTable[]): readonly object[] =>
   listings.map(({ table: { name, row, key, columns }, rows, historyRows }) => ({
     name,

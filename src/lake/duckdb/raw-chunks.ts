@@ -73,7 +73,7 @@ export const checkWhole = (result: DuckDBResult): void => {
   if (result.returnType !== ResultReturnType.INVALID) return
   throw new ToolkitError(
     'ENGINE_FAILED',
-    'Cannot read all rows: DuckDB stopped in their midst, at a value that it cannot compute, for want of memory, ' +
+    'Cannot read all rows: DuckDB stopped before the last one, at a value that it cannot compute, out of memory, ' +
       'or because it was interrupted',
   )
 }

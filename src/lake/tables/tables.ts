@@ -163,7 +163,7 @@ export const TABLES: readonly Table[] = TABLE_LIST
 /** Lines that could not be loaded, with their reasons: JSON Lines beside the tables. */
 export const QUARANTINE: Table = {
   name: 'quarantine',
-  row: 'a line that was set aside',
+  row: 'a line that could not be loaded',
   key: ['partition', 'line'],
   columns: [
     column('source', 'VARCHAR', 'Name of the source as given.'),

@@ -134,7 +134,7 @@ class ClosingPlanner {
     return { count, missing: count - covered }
   }
 
-  /** What an axis finds besides those taken already, at most: more than two of them cannot be counted together. */
+  /** What an axis finds beyond those taken already, at most: more than two of them cannot be counted together. */
   async #gain(gap: PlannedGap, axis: Axis, { missing }: Size, taken: readonly Axis[]): Promise<number> {
     let gain = missing
     for (const other of taken) {

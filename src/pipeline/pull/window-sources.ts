@@ -39,7 +39,7 @@ export interface WindowSourcesOptions {
   readonly currency?: string | undefined
   /** Windows pulled at once. */
   readonly concurrency: number
-  /** Windows on the disk that nobody has loaded yet, besides those being pulled. @default 2 */
+  /** Windows on the disk that are not loaded yet, in addition to those being pulled. @default 2 */
   readonly ahead?: number
   /** Brings a window to its end in its file. */
   readonly pull: (index: number, path: string, signal: AbortSignal) => Promise<Checkpoint>

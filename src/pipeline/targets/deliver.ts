@@ -175,7 +175,7 @@ const deliverTo = async (
     for (const one of lacking) {
       current = one.run
       stopIfAborted(options)
-      const tell = (loading = false): void =>
+      const report = (loading = false): void =>
         options.onProgress?.({
           sink: sink.name,
           run: one.run,
@@ -184,13 +184,13 @@ const deliverTo = async (
           rows,
           loading,
         })
-      tell()
+      report()
       const more = await deliverRun(sink, one, options, {
         onRows: (count) => {
           rows += count
-          tell()
+          report()
         },
-        onLoad: () => tell(true),
+        onLoad: () => report(true),
       })
       done.push(one.run)
       warnings.push(...more)

@@ -72,7 +72,7 @@ const typeOf = (table: string, path: string, type: ColumnTypeTree): IcebergType 
   }
 }
 
-/** The columns of every table besides its own, by which it is partitioned. */
+/** The columns of every table beyond its own, by which it is partitioned. */
 const PARTITION_COLUMNS = [
   { name: 'load', type: 'VARCHAR', about: 'Run that loaded the row.' },
   {

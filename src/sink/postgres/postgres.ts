@@ -53,7 +53,7 @@ export const postgres = (
         checkNameLength('a table', table)
         const path = `${loadPath(table, run)}/${partition}.csv`
         const staged = stagedPath({ table, path })
-        // Names that occur twice in a statement are told apart only by one around it.
+        // Names that occur twice in a statement are distinguished only by one around it.
         const relation = rows.select((from) => `SELECT * FROM ${from}`)
         const columns = await relation.columns()
         try {

@@ -14,23 +14,23 @@ export interface Attempt {
  * Classes of SQLSTATE whose message names objects and no data, and whether someone has to change something first
  * (REFUSED) or trying again may help (FAILED).
  */
-const CLASSES: Readonly<Record<string, { readonly code: ErrorCode; readonly tells: boolean }>> = {
-  '08': { code: 'TARGET_FAILED', tells: true },
-  '0A': { code: 'TARGET_REFUSED', tells: true },
-  '22': { code: 'TARGET_REFUSED', tells: false },
-  '23': { code: 'TARGET_REFUSED', tells: false },
-  '25': { code: 'TARGET_REFUSED', tells: true },
-  '28': { code: 'TARGET_REFUSED', tells: true },
-  '2B': { code: 'TARGET_REFUSED', tells: true },
-  '3D': { code: 'TARGET_REFUSED', tells: true },
-  '3F': { code: 'TARGET_REFUSED', tells: true },
-  '40': { code: 'TARGET_FAILED', tells: true },
-  '42': { code: 'TARGET_REFUSED', tells: true },
-  '53': { code: 'TARGET_FAILED', tells: true },
-  '54': { code: 'TARGET_REFUSED', tells: true },
-  '55': { code: 'TARGET_FAILED', tells: true },
-  '57': { code: 'TARGET_FAILED', tells: true },
-  '58': { code: 'TARGET_FAILED', tells: true },
+const CLASSES: Readonly<Record<string, { readonly code: ErrorCode; readonly isShown: boolean }>> = {
+  '08': { code: 'TARGET_FAILED', isShown: true },
+  '0A': { code: 'TARGET_REFUSED', isShown: true },
+  '22': { code: 'TARGET_REFUSED', isShown: false },
+  '23': { code: 'TARGET_REFUSED', isShown: false },
+  '25': { code: 'TARGET_REFUSED', isShown: true },
+  '28': { code: 'TARGET_REFUSED', isShown: true },
+  '2B': { code: 'TARGET_REFUSED', isShown: true },
+  '3D': { code: 'TARGET_REFUSED', isShown: true },
+  '3F': { code: 'TARGET_REFUSED', isShown: true },
+  '40': { code: 'TARGET_FAILED', isShown: true },
+  '42': { code: 'TARGET_REFUSED', isShown: true },
+  '53': { code: 'TARGET_FAILED', isShown: true },
+  '54': { code: 'TARGET_REFUSED', isShown: true },
+  '55': { code: 'TARGET_FAILED', isShown: true },
+  '57': { code: 'TARGET_FAILED', isShown: true },
+  '58': { code: 'TARGET_FAILED', isShown: true },
 }
 
 const SQLSTATE = /^[0-9A-Z]{5}$/
@@ -45,8 +45,8 @@ const namesOf = (error: object): string =>
   }).join(',')
 
 /** The message of a server's answer, or where it might hold data only what it is about. */
-const reasonOf = (error: Error, state: string, tells: boolean): string =>
-  tells ? `${error.message} (${state})` : `it does not take a value (${state})${namesOf(error)}`
+const reasonOf = (error: Error, state: string, isShown: boolean): string =>
+  isShown ? `${error.message} (${state})` : `it does not take a value (${state})${namesOf(error)}`
 
 /** Problems of the address or of TLS: the same address fails again. */
 const ADDRESS_CODES = /^(ENOTFOUND|EACCES|EPERM|ERR_TLS|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO|ERR_INVALID)/
@@ -58,8 +58,8 @@ export const targetError = ({ action, server }: Attempt, error: unknown): Toolki
   if (!(error instanceof Error)) return new ToolkitError('TARGET_FAILED', `${start}: ${String(error)}`)
   const state = systemCode(error) ?? ''
   if (SQLSTATE.test(state) && 'severity' in error) {
-    const { code, tells } = CLASSES[state.slice(0, 2)] ?? { code: 'TARGET_FAILED', tells: false }
-    return new ToolkitError(code, `${start}: ${reasonOf(error, state, tells)}`, { sqlstate: state })
+    const { code, isShown } = CLASSES[state.slice(0, 2)] ?? { code: 'TARGET_FAILED', isShown: false }
+    return new ToolkitError(code, `${start}: ${reasonOf(error, state, isShown)}`, { sqlstate: state })
   }
   const refused =
     ADDRESS_CODES.test(state) ||

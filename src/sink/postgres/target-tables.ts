@@ -30,7 +30,7 @@ const MAKE_LOADS = (target: string): readonly string[] => [
   `COMMENT ON TABLE ${target} IS 'A row is a run whose rows this schema shows. Key: run.'`,
 ]
 
-/** Whether a table is there that tells what was loaded. */
+/** Whether the table exists that lists what was loaded. */
 export const hasLoads = async (client: Client, schema: string): Promise<boolean> => {
   const { rows } = await client.query<{ readonly there: boolean }>(
     'SELECT to_regclass($1) IS NOT NULL AS there',

@@ -20,7 +20,7 @@ const BEYOND_NEED = 2
 const BEYOND_EDGE = 1.15
 /** How far below the edge the rate is held: what it costs, and what jitter of the network it bears. */
 const BELOW_EDGE = 0.98
-/** The first estimate comes from one second's answers, and is the less sure. */
+/** The first estimate comes from one second's answers, and is less reliable. */
 const BELOW_ESTIMATE = 0.95
 /** A refusal so soon after the last one says that the rate is still too high: a little, then more and more. */
 const SOON_MS = 4000

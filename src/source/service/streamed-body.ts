@@ -68,7 +68,7 @@ async function* checkedText(chunks: Chunks, { action, token }: StreamOptions): A
 /**
  * Hands a body on while it comes.
  *
- * @param read its {@link Retry} and ToolkitError are handed on; of a body that breaks off it is never told the end
+ * @param read its {@link Retry} and ToolkitError are handed on; of a body that breaks off its end is never reported
  */
 export const streamedBody = (
   head: AnswerHead,

@@ -1,5 +1,9 @@
 /** What decoding hands to loading: runs of whole lines, and lines too long to be held. */
 
+import { JSON_BYTES } from '../support/json-bytes.ts'
+
+const { LINE_FEED } = JSON_BYTES
+
 /** A run of whole lines of one source. */
 export interface Block {
   /** Whole lines; every line ends with `\n`, the last one too (added where the source lacks it). */
@@ -28,10 +32,10 @@ export interface LinePlace {
 /** Where the line that begins at `start` in a block's bytes stood in its source. */
 export const placeOf = ({ bytes, firstLine, offset, places }: Block, start: number): LinePlace => {
   let before = 0
-  for (let at = bytes.indexOf(NEWLINE); at >= 0 && at < start; at = bytes.indexOf(NEWLINE, at + 1)) before++
+  for (let at = bytes.indexOf(LINE_FEED); at >= 0 && at < start; at = bytes.indexOf(LINE_FEED, at + 1))
+    before++
   return places?.[before] ?? { line: firstLine + before, offset: offset + start }
 }
-const NEWLINE = 0x0a
 
 export interface OverlongLine {
   readonly line: number

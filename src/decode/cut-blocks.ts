@@ -4,10 +4,12 @@
  */
 
 import type { Block } from '../core/block.ts'
+import { JSON_BYTES } from '../support/json-bytes.ts'
 import type { BlockMemory } from './block-memory.ts'
 import { checkLimit, DECODE_LIMITS, OVERLONG_HEAD_BYTES } from './decode-limits.ts'
 
-const NEWLINE = 0x0a
+const { LINE_FEED } = JSON_BYTES
+
 const BOM = Buffer.from([0xef, 0xbb, 0xbf])
 
 /** Memory of the first block in bytes, until it needs `blockBytes`. 1 MiB: many sources are small. */
@@ -121,7 +123,7 @@ const blockCutter = (
       run = at
     }
     while (at < chunk.length) {
-      const newline = chunk.indexOf(NEWLINE, at)
+      const newline = chunk.indexOf(LINE_FEED, at)
       const end = newline === -1 ? chunk.length : newline
       const lineBytes = openBytes + end - at
       if (long || lineBytes > maxLineBytes) {
@@ -150,7 +152,7 @@ const blockCutter = (
   function* end(): Generator<Block, void> {
     if (openBytes > 0) {
       if (wouldExceed(openBytes + 1)) yield close()
-      open.push(Buffer.from([NEWLINE]))
+      open.push(Buffer.from([LINE_FEED]))
       finishOpenLine(openBytes + 1)
     }
     if (long || wholeBytes > 0) yield close(long)

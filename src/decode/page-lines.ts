@@ -1,21 +1,23 @@
 /** Page bodies to JSON Lines by a scan of bytes. Knows where a page keeps its records and their ids, no more of them. */
 
 import { ToolkitError } from '../core/errors.ts'
-import { type KeyWatch, NOT_WHOLE, skipSpace, skipText, skipValue } from './page-scan.ts'
+import { JSON_BYTES, NOT_WHOLE, skipSpace, skipText } from '../support/json-bytes.ts'
+import { type KeyWatch, skipValue } from './page-scan.ts'
 
-const COMMA = 0x2c
-const COLON = 0x3a
-const QUOTE = 0x22
-const BACKSLASH = 0x5c
-const OPEN_BRACE = 0x7b
-const CLOSE_BRACE = 0x7d
-const OPEN_BRACKET = 0x5b
-const CLOSE_BRACKET = 0x5d
-const LINE_FEED = 0x0a
-const CARRIAGE_RETURN = 0x0d
-const SPACE = 0x20
-/** Valid nowhere in JSON: what was a line end in a text must not become sound by becoming a space. */
-const NO_JSON = 0x01
+const {
+  BACKSLASH,
+  CARRIAGE_RETURN,
+  CLOSE_BRACE,
+  CLOSE_BRACKET,
+  COLON,
+  COMMA,
+  LINE_FEED,
+  NO_JSON,
+  OPEN_BRACE,
+  OPEN_BRACKET,
+  QUOTE,
+  SPACE,
+} = JSON_BYTES
 
 const ID = Buffer.from('InternalId')
 const MINIFIED = { list: Buffer.from('"Companies"'), owner: Buffer.from('MinifiedInfo') }

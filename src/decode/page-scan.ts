@@ -3,37 +3,9 @@
  * Checks no commas or words within a value: whether a record is sound JSON is the loader's matter.
  */
 
-const QUOTE = 0x22
-const BACKSLASH = 0x5c
-const COLON = 0x3a
-const OPEN_BRACE = 0x7b
-const OPEN_BRACKET = 0x5b
-const CLOSE_BRACE = 0x7d
-const CLOSE_BRACKET = 0x5d
+import { JSON_BYTES, NOT_WHOLE, skipSpace, skipText } from '../support/json-bytes.ts'
 
-/** What every step returns where the bytes end too early or brackets do not match. */
-export const NOT_WHOLE = -1
-
-/** Position of the next byte that is no white space, at most `body.length`. */
-export const skipSpace = (body: Buffer, from: number): number => {
-  let at = from
-  for (; at < body.length; at++) {
-    const byte = body[at]
-    if (byte !== 0x20 && byte !== 0x0a && byte !== 0x0d && byte !== 0x09) break
-  }
-  return at
-}
-
-/** Position behind the closing quote of the text that begins at `from`. */
-export const skipText = (body: Buffer, from: number): number => {
-  const end = body.length
-  for (let at = from + 1; at < end; at++) {
-    const byte = body[at]
-    if (byte === QUOTE) return at + 1
-    if (byte === BACKSLASH) at++
-  }
-  return NOT_WHOLE
-}
+const { BACKSLASH, CLOSE_BRACE, CLOSE_BRACKET, COLON, OPEN_BRACE, OPEN_BRACKET, QUOTE } = JSON_BYTES
 
 /** Where to look for one member of a value, and where its own value begins once it is found. */
 export interface KeyWatch {

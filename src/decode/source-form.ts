@@ -2,7 +2,10 @@
 
 import { isUtf8 } from 'node:buffer'
 import { COMPANY, RELATIONS_COMPANY } from '../contract/objects.ts'
-import { NOT_WHOLE, skipSpace, skipText, skipValue } from './page-scan.ts'
+import { JSON_BYTES, NOT_WHOLE, skipSpace, skipText } from '../support/json-bytes.ts'
+import { skipValue } from './page-scan.ts'
+
+const { COLON, COMMA, OPEN_BRACKET, QUOTE } = JSON_BYTES
 
 /** How records stand in a JSON document: in a list, in the list of a saved page, or each over several lines. */
 export type DocumentForm = 'list' | 'page' | 'records'
@@ -50,11 +53,6 @@ const ofMagic = (head: Buffer): SourceForm | undefined => {
   const found = MAGICS.find(([offset, magic]) => start.startsWith(magic, offset))
   return found && unusable(found[2], found[3])
 }
-
-const QUOTE = 0x22
-const COLON = 0x3a
-const COMMA = 0x2c
-const OPEN_BRACKET = 0x5b
 
 const isRecordMember = (key: string): boolean =>
   Object.hasOwn(COMPANY.fields, key) || Object.hasOwn(RELATIONS_COMPANY.fields, key)

@@ -7,22 +7,24 @@
  */
 
 import { ToolkitError } from '../core/errors.ts'
+import { isClosing, isOpening, isSpace, JSON_BYTES } from '../support/json-bytes.ts'
 import type { DocumentForm } from './source-form.ts'
 
-const COMMA = 0x2c
-const COLON = 0x3a
-const QUOTE = 0x22
-const BACKSLASH = 0x5c
-const OPEN_BRACE = 0x7b
-const CLOSE_BRACE = 0x7d
-const OPEN_BRACKET = 0x5b
-const CLOSE_BRACKET = 0x5d
-const LINE_FEED = 0x0a
-const CARRIAGE_RETURN = 0x0d
-const TAB = 0x09
-const SPACE = 0x20
-/** Valid nowhere in JSON: what was a line end in a text must not become sound by becoming a space. */
-const NO_JSON = 0x01
+const {
+  BACKSLASH,
+  CARRIAGE_RETURN,
+  CLOSE_BRACE,
+  CLOSE_BRACKET,
+  COLON,
+  COMMA,
+  LINE_FEED,
+  NO_JSON,
+  OPEN_BRACE,
+  OPEN_BRACKET,
+  QUOTE,
+  SPACE,
+} = JSON_BYTES
+
 const BOM = Buffer.from([0xef, 0xbb, 0xbf])
 
 /** What comes next, or what is being read; the text says it in errors. */
@@ -52,11 +54,6 @@ const FORM_NAMES: Readonly<Record<DocumentForm, string>> = {
   page: 'a saved page',
   records: 'JSON records over several lines',
 }
-
-const isSpace = (byte: number): boolean =>
-  byte === SPACE || byte === LINE_FEED || byte === CARRIAGE_RETURN || byte === TAB
-const isOpening = (byte: number): boolean => byte === OPEN_BRACE || byte === OPEN_BRACKET
-const isClosing = (byte: number): boolean => byte === CLOSE_BRACE || byte === CLOSE_BRACKET
 
 /** Follows a source of documents, chunk by chunk, and rewrites the chunks in place. Holds no record. */
 class RecordSplitter {

@@ -6,8 +6,12 @@
 import type { Snapshot } from '../core/partition.ts'
 import { snapshotName } from '../lake/lake/layout.ts'
 import { sha256Of } from '../support/hash.ts'
+import { JSON_BYTES } from '../support/json-bytes.ts'
+import { isObject } from '../support/json-form.ts'
 import { TOOL } from '../support/tool-version.ts'
 import { FORMAT, isSnapshot, snapshotMisfit } from './snapshot-form.ts'
+
+const { CLOSE_BRACE, LINE_FEED } = JSON_BYTES
 
 const ending = (sha256: string): string => `  "sha256": "${sha256}"\n}\n`
 const ENDING_BYTES = ending('0'.repeat(64)).length
@@ -59,7 +63,7 @@ export const bytesToSnapshot = (bytes: Buffer): SnapshotRead => {
   const body = bytes.subarray(0, Math.max(0, bytes.length - ENDING_BYTES))
   if (bytes.subarray(body.length).toString('latin1') !== ending(sha256Of(body))) {
     // One changed byte leaves at least one of the last two as it was.
-    const cut = bytes.at(-1) !== 0x0a && bytes.at(-2) !== 0x7d
+    const cut = bytes.at(-1) !== LINE_FEED && bytes.at(-2) !== CLOSE_BRACE
     return { kind: 'damaged', cut, reason: cut ? 'it ends too early' : 'it does not match its own hash' }
   }
   const value = parse(bytes)
@@ -81,10 +85,9 @@ const isLater = (tool: string): boolean => {
 
 /** The release that made what this one cannot read: its format is a later one, or its tool is. */
 const laterTool = (value: unknown): string | null => {
-  if (typeof value !== 'object' || value === null) return null
-  const fields: Readonly<Record<string, unknown>> = { ...value }
-  const tool = typeof fields.tool === 'string' ? fields.tool : 'a later firmlake'
-  return Number(fields.format) > FORMAT || isLater(tool) ? tool : null
+  if (!isObject(value)) return null
+  const tool = typeof value.tool === 'string' ? value.tool : 'a later firmlake'
+  return Number(value.format) > FORMAT || isLater(tool) ? tool : null
 }
 
 /** The text of a commit's second record: a line as `sha256sum` writes it. */

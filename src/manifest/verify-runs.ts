@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { inLake, runPath, stagedPath } from '../lake/lake/layout.ts'
 import { storageOf } from '../storage/open-storage.ts'
 import { crc32Of } from '../support/hash.ts'
+import { JSON_BYTES } from '../support/json-bytes.ts'
 import { listTree, statPath } from '../support/list-files.ts'
 import { unseal } from '../support/sealed-text.ts'
 import type { Findings } from './check-manifest.ts'
@@ -12,6 +13,8 @@ import { JOURNAL_FILE, journalPath, parseEntry } from './journal.ts'
 import { below } from './lake-files.ts'
 import { type LivenessRule, runState } from './run-lease.ts'
 import { listRunIds } from './runs.ts'
+
+const { LINE_FEED } = JSON_BYTES
 
 /** Every small JSON file of the run, wherever in its folder. */
 const checkSmallFiles = async (lake: string, run: string, { problems }: Findings): Promise<void> => {
@@ -71,7 +74,7 @@ const checkJournal = async (lake: string, run: string, { problems, notes }: Find
 /** What stands behind the last whole line of a journal on this machine. */
 const tornTail = async (lake: string, run: string): Promise<'none' | 'torn' | 'changed'> => {
   const bytes = await readFile(join(inLake(lake, runPath(run)), JOURNAL_FILE)).catch(() => Buffer.alloc(0))
-  const tail = bytes.subarray(bytes.lastIndexOf(0x0a) + 1)
+  const tail = bytes.subarray(bytes.lastIndexOf(LINE_FEED) + 1)
   if (tail.length === 0) return 'none'
   // All but the last byte is a whole line: that byte was its end.
   return parseEntry(tail.subarray(0, -1)) === null ? 'torn' : 'changed'

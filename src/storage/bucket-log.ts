@@ -4,6 +4,7 @@
  */
 
 import { ToolkitError } from '../core/errors.ts'
+import { JSON_BYTES } from '../support/json-bytes.ts'
 import { sideBySide } from '../support/side-by-side.ts'
 import { listBeginning } from './bucket-list.ts'
 import type { ObjectStore } from './object-store.ts'
@@ -11,9 +12,10 @@ import { readWhole } from './read-object.ts'
 import type { LineLog } from './storage.ts'
 import { nameOf } from './store-paths.ts'
 
+const { LINE_FEED } = JSON_BYTES
+
 const LINES_AT_ONCE = 16
 const DIGITS = 8
-const NEWLINE = 10
 
 /** Lines count from 1. */
 const lineName = (path: string, number: number): string =>
@@ -42,7 +44,7 @@ export const readLog = async (store: ObjectStore, path: string): Promise<readonl
   return await sideBySide(numbers, LINES_AT_ONCE, async (number) => {
     const bytes = await readWhole(store, lineName(path, number))
     if (bytes === null) throw missing(store, path, number)
-    return bytes.at(-1) === NEWLINE ? bytes.subarray(0, -1) : bytes
+    return bytes.at(-1) === LINE_FEED ? bytes.subarray(0, -1) : bytes
   })
 }
 

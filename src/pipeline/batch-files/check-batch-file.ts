@@ -4,6 +4,9 @@ import type { Block } from '../../core/block.ts'
 import { ToolkitError } from '../../core/errors.ts'
 import { decodeBlocks } from '../../decode/decode-blocks.ts'
 import { openSourceFile } from '../../source/local-files.ts'
+import { isSpace, JSON_BYTES } from '../../support/json-bytes.ts'
+
+const { LINE_FEED } = JSON_BYTES
 
 export interface CheckBatchFileOptions {
   /** Name for messages. */
@@ -25,16 +28,12 @@ export type BatchCheck =
 /** Small: only its lines are read. */
 const BLOCK_BYTES = 1024 * 1024
 
-const NEWLINE = 0x0a
-/** Blank, tab, carriage return: what a blank line may hold. */
-const isSpace = (byte: number | undefined): boolean => byte === 0x20 || byte === 0x09 || byte === 0x0d
-
 const linesOf = ({ bytes, overlong }: Block): number => {
   let lines = overlong.length
   for (let from = 0; from < bytes.length; ) {
-    const end = bytes.indexOf(NEWLINE, from)
+    const end = bytes.indexOf(LINE_FEED, from)
     let at = from
-    while (at < end && isSpace(bytes[at])) at += 1
+    while (at < end && isSpace(bytes[at] ?? 0)) at += 1
     if (at < end) lines += 1
     from = end + 1
   }

@@ -3,6 +3,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { systemCode, ToolkitError } from '../../core/errors.ts'
 import { isLoopback } from '../../support/is-loopback.ts'
+import { isObject } from '../../support/json-form.ts'
 import { isCertificateError, verifiedFetch } from '../../support/verified-fetch.ts'
 
 export interface CatalogOptions {
@@ -55,9 +56,6 @@ const addressOf = (url: string): string => {
     )
   return `${parsed.origin}${parsed.pathname.replace(/\/+$/, '')}`
 }
-
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** The catalog's own words for a failure, without anything that was secret. */
 const reasonOf = (body: unknown, secrets: readonly string[]): string => {

@@ -4,6 +4,7 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Table } from '../../lake/tables/tables.ts'
 import type { Storage } from '../../storage/storage.ts'
+import { memberOf } from '../../support/json-form.ts'
 import {
   type CatalogClient,
   type CatalogOptions,
@@ -74,12 +75,6 @@ const requirementsOf = (base: TableMetadata | null) =>
         },
       ]
 
-const metadataIn = (body: unknown): unknown =>
-  typeof body === 'object' && body !== null && 'metadata' in body ? body.metadata : undefined
-
-const locationIn = (metadata: unknown): unknown =>
-  typeof metadata === 'object' && metadata !== null && 'location' in metadata ? metadata.location : undefined
-
 const sameLocation = (a: unknown, b: string): boolean => typeof a === 'string' && a.replace(/\/+$/, '') === b
 
 export const catalogStore = (
@@ -96,7 +91,7 @@ export const catalogStore = (
     `${namespacePath}/tables/${encodeURIComponent(table.name)}`
 
   const baseOf = (table: Table, body: unknown): TableBase => {
-    const metadata = ownMetadata(table, metadataIn(body))
+    const metadata = ownMetadata(table, memberOf(body, 'metadata'))
     const location = absolutePath(storage, table.name)
     if (!sameLocation(metadata.location, location))
       throw conflict(
@@ -125,7 +120,8 @@ export const catalogStore = (
     has: async (table) => {
       const catalog = await client()
       const answer = await catalog.get(tablePath(catalog, table))
-      const location = answer.kind === 'done' ? locationIn(metadataIn(answer.body)) : undefined
+      const location =
+        answer.kind === 'done' ? memberOf(memberOf(answer.body, 'metadata'), 'location') : undefined
       return sameLocation(location, absolutePath(storage, table.name))
     },
 

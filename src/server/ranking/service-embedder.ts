@@ -5,6 +5,7 @@
 
 import { ToolkitError } from '../../core/errors.ts'
 import { isLoopback } from '../../support/is-loopback.ts'
+import { memberOf } from '../../support/json-form.ts'
 import { sideBySide } from '../../support/side-by-side.ts'
 import { TOKEN_FORM } from '../access/token-registry.ts'
 import { type Embedder, unitLength } from './embedder.ts'
@@ -135,27 +136,20 @@ const checkedKey = (key: string | undefined): string | undefined => {
 
 /** The vectors of an answer in the order of the texts, of length 1. */
 const vectorsOf = (body: unknown, count: number, { endpoint }: EmbeddingsAddress): Float32Array[] => {
-  const data: unknown = typeof body === 'object' && body !== null && 'data' in body ? body.data : undefined
+  const data = memberOf(body, 'data')
   if (!Array.isArray(data)) throw embedderFailed(endpoint, 'its answer has no list "data"')
   if (data.length !== count)
     throw embedderFailed(endpoint, `it answered ${data.length} vectors, expected ${count}`)
   const vectors: (Float32Array | undefined)[] = new Array(count).fill(undefined)
   const items: readonly unknown[] = data
   for (const item of items) {
-    const index = isIndexed(item) ? item.index : -1
-    if (!isIndexed(item) || !(index in vectors) || vectors[index] !== undefined)
+    const index = memberOf(item, 'index')
+    if (typeof index !== 'number' || !(index in vectors) || vectors[index] !== undefined)
       throw embedderFailed(endpoint, `its vectors are not numbered from 0 to ${count - 1}`)
-    vectors[index] = vectorOf(item.embedding, endpoint)
+    vectors[index] = vectorOf(memberOf(item, 'embedding'), endpoint)
   }
   return vectors.filter((vector) => vector !== undefined)
 }
-
-const isIndexed = (item: unknown): item is { readonly index: number; readonly embedding: unknown } =>
-  typeof item === 'object' &&
-  item !== null &&
-  'index' in item &&
-  typeof item.index === 'number' &&
-  'embedding' in item
 
 const vectorOf = (numbers: unknown, endpoint: URL): Float32Array => {
   if (!Array.isArray(numbers) || !numbers.every((value) => typeof value === 'number'))

@@ -8,6 +8,7 @@ import { type FileHandle, readFile, rename, rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { fsyncFolder, makeFolder, replaceDurably } from '../../support/durable-files.ts'
 import { FILE_FLAGS, openFile } from '../../support/file-modes.ts'
+import { isObject } from '../../support/json-form.ts'
 import { thisProcess } from '../../support/process-identity.ts'
 
 /** Which version of which file the bytes are of. */
@@ -29,7 +30,7 @@ interface Saved extends PartVersion {
 const readSaved = async (path: string): Promise<Partial<Saved>> => {
   try {
     const value: unknown = JSON.parse(await readFile(path, 'utf8'))
-    return typeof value === 'object' && value !== null ? value : {}
+    return isObject(value) ? value : {}
   } catch {
     return {}
   }

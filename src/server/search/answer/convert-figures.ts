@@ -1,6 +1,16 @@
 /** Figures of one company from its currency into another, year by year. Knows JSON, not where documents are stored. */
 
 import { CATEGORIES, LINE_ITEMS } from '../../../contract/line-items.ts'
+import {
+  isClosing,
+  isOpening,
+  isSpace,
+  JSON_BYTES,
+  skipSpace,
+  skipText,
+} from '../../../support/json-bytes.ts'
+
+const { CLOSE_BRACKET, COLON, COMMA, MINUS, POINT, QUOTE, ZERO } = JSON_BYTES
 
 /** The factor of a fiscal year. */
 export type FactorOf = (fiscalYear: number) => number | undefined
@@ -17,15 +27,6 @@ const MONEY: ReadonlyMap<string, ReadonlySet<string>> = new Map(
   ]),
 )
 
-const QUOTE = 0x22
-const COMMA = 0x2c
-const MINUS = 0x2d
-const POINT = 0x2e
-const COLON = 0x3a
-const BACKSLASH = 0x5c
-const [OPEN_LIST, CLOSE_LIST, OPEN, CLOSE] = [0x5b, 0x5d, 0x7b, 0x7d]
-const ZERO = 0x30
-
 /** How deep the keys of categories, line items and years stand in the members. */
 const CATEGORY_DEPTH = 1
 const ITEM_DEPTH = 2
@@ -33,24 +34,10 @@ const YEAR_DEPTH = 3
 
 /** The byte at a place; 0 behind the end. */
 const byteAt = (json: Buffer, at: number): number => json[at] ?? 0
-const isSpace = (byte: number): boolean => byte === 0x20 || (byte >= 0x09 && byte <= 0x0d)
 const isDigit = (byte: number): boolean => byte >= ZERO && byte <= ZERO + 9
 /** Of JSON that is valid: digits, a point, an exponent with its sign. */
 const isInNumber = (byte: number): boolean =>
   isDigit(byte) || byte === POINT || byte === MINUS || byte === 0x65 || byte === 0x45 || byte === 0x2b
-
-/** Where a text of JSON ends whose first quote stands at `from`: the place of the last quote. */
-const textEnd = (json: Buffer, from: number): number => {
-  let at = from + 1
-  for (; at < json.length && json[at] !== QUOTE; at += 1) if (json[at] === BACKSLASH) at += 1
-  return at
-}
-
-const afterSpace = (json: Buffer, from: number): number => {
-  let at = from
-  while (isSpace(byteAt(json, at))) at += 1
-  return at
-}
 
 /** The year of four digits that stands between two places; 0 for another key. */
 const yearBetween = (json: Buffer, from: number, to: number): number => {
@@ -104,12 +91,12 @@ const moneyIn = (members: Buffer, factorOf: FactorOf): Figures => {
   let isMoney = false
   for (let at = 0; at < members.length; at += 1) {
     const byte = byteAt(members, at)
-    if (byte === OPEN || byte === OPEN_LIST) depth += 1
-    else if (byte === CLOSE || byte === CLOSE_LIST) depth -= 1
+    if (isOpening(byte)) depth += 1
+    else if (isClosing(byte)) depth -= 1
     if (byte !== QUOTE) continue
     const start = at
-    at = textEnd(members, start)
-    const colon = afterSpace(members, at + 1)
+    at = skipText(members, start) - 1
+    const colon = skipSpace(members, at + 1)
     if (members[colon] !== COLON) continue
     if (depth <= CATEGORY_DEPTH) {
       // What is above ends here: a list in its place has no keys that would say so.
@@ -119,7 +106,7 @@ const moneyIn = (members: Buffer, factorOf: FactorOf): Figures => {
     if (depth !== YEAR_DEPTH || !isMoney) continue
     const year = yearBetween(members, start + 1, at)
     if (year === 0) continue
-    const from = afterSpace(members, colon + 1)
+    const from = skipSpace(members, colon + 1)
     let to = from
     while (isInNumber(byteAt(members, to))) to += 1
     if (to === from) continue
@@ -163,14 +150,15 @@ export const convertFigures = (members: Buffer, factorOf: FactorOf): Buffer => {
     while (copied < end) result[out++] = byteAt(members, copied++)
     if (isLeftOut) {
       digit += 'null,'.length
-      copied = afterSpace(members, to)
+      copied = skipSpace(members, to)
       // One comma goes with the member: the one behind it, or for the last one that before it.
       if (members[copied] === COMMA) copied += 1
       else out = withoutComma(result, out)
     } else {
       copied = to
       let code = numbers.charCodeAt(digit++)
-      for (; code !== COMMA && code !== CLOSE_LIST; code = numbers.charCodeAt(digit++)) result[out++] = code
+      for (; code !== COMMA && code !== CLOSE_BRACKET; code = numbers.charCodeAt(digit++))
+        result[out++] = code
     }
   }
   out += members.copy(result, out, copied)

@@ -39,7 +39,7 @@ FROM (${objectRows(COMPANY_COLUMNS, wire, `${scan(READ_COLUMNS)} AS block`)}) AS
 ${extras ? `LEFT JOIN ${extras} AS extras ON extras.id = company.internal_id` : ''}`
 
 /** The series of consolidated and of unconsolidated headcounts, in the order of `CONSOLIDATIONS`. */
-const EMPLOYEE_SERIES = ['Employees', 'EmployeesUnconsolidated']
+export const EMPLOYEE_SERIES = ['Employees', 'EmployeesUnconsolidated']
 const CONSOLIDATION_NAMES = CONSOLIDATIONS.map(({ name }) => name)
 
 /** The member of MetaData that stands apart: a conversion of the company's figures sets another. */

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import type { BatchListing } from '../../src/contract/listings.ts'
 import { openLakeQuery } from '../../src/lake/lake/lake-query.ts'
 import { TABLES } from '../../src/lake/tables/tables.ts'
-import { giveBack } from '../../src/load/restore/restore.ts'
+import { restoreRecords } from '../../src/load/restore/restore.ts'
 import { readSnapshot } from '../../src/manifest/snapshots.ts'
 import { exportLake } from '../../src/pipeline/export/export-tables.ts'
 import { newTokenRegistry, tokenHash } from '../../src/server/access/token-registry.ts'
@@ -98,7 +98,7 @@ export const BY_LIBRARY: Readonly<Record<CommandName, Answer>> = {
   records: async (folder) => {
     const lake = lakeIn(folder)
     const texts: string[] = []
-    for await (const text of giveBack({
+    for await (const text of restoreRecords({
       lake,
       snapshot: await readSnapshot(lake),
       memoryBytes: MEMORY_BYTES,

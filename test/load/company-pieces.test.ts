@@ -1,12 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { Engine, type Session } from '../../src/lake/duckdb/engine.ts'
 import {
+  appendCompany,
   type CompanyPieces,
-  companyText,
-  giveBackCompanies,
-  prepareGivingBack,
+  prepareRestore,
+  restoreCompanies,
 } from '../../src/load/restore/restore.ts'
 import { slicesOf, sliceView } from '../../src/load/restore/slices.ts'
+import { ByteWriter } from '../../src/support/byte-writer.ts'
 import { type LoadedLake, Workbench } from './loaded-lake.ts'
 import { canonical } from './same-record.ts'
 
@@ -28,20 +29,59 @@ const inSession = async <T>(
   const session = await engine.connect()
   try {
     await session.run('DROP SCHEMA IF EXISTS firmlake CASCADE')
-    await prepareGivingBack({ session, lake, snapshot }, 'companies')
+    await prepareRestore({ session, lake, snapshot }, 'companies')
     return await use({ session, lake, snapshot })
   } finally {
     session.close()
   }
 }
 
-const piecesOf = async (...lines: readonly (string | object)[]): Promise<CompanyPieces[]> =>
+/** The pieces as texts, which stay when the next company is read. */
+interface PieceTexts {
+  readonly id: bigint
+  readonly currency: string | undefined
+  readonly meta: string | undefined
+  readonly financials: string | undefined
+  readonly unconsolidated: string | undefined
+  readonly rest: string
+  readonly score: string | undefined
+}
+const textsOf = ({ id, rest, ...pieces }: CompanyPieces): PieceTexts => {
+  const text = (bytes: Uint8Array | undefined): string | undefined => bytes && Buffer.from(bytes).toString()
+  return {
+    id,
+    currency: text(pieces.currency),
+    meta: text(pieces.meta),
+    financials: text(pieces.financials),
+    unconsolidated: text(pieces.unconsolidated),
+    rest: Buffer.from(rest).toString(),
+    score: text(pieces.score),
+  }
+}
+const companyText = ({ id, rest, ...texts }: PieceTexts): string => {
+  const bytes = (text: string | undefined): Uint8Array | undefined =>
+    text === undefined ? undefined : Buffer.from(text)
+  const writer = new ByteWriter()
+  appendCompany(writer, {
+    id,
+    currency: bytes(texts.currency),
+    meta: bytes(texts.meta),
+    financials: bytes(texts.financials),
+    unconsolidated: bytes(texts.unconsolidated),
+    rest: Buffer.from(rest),
+    score: bytes(texts.score),
+  })
+  return writer.text()
+}
+
+const piecesOf = async (...lines: readonly (string | object)[]): Promise<PieceTexts[]> =>
   inSession(await bench.load({ content: 'companies', lines }), async (request) => {
-    const all: CompanyPieces[] = []
-    for await (const companies of giveBackCompanies(request)) all.push(...companies)
+    const all: PieceTexts[] = []
+    for await (const companies of restoreCompanies(request))
+      for (const company of companies) all.push(textsOf(company))
     return all
   })
-const onePiece = async (line: string | object): Promise<CompanyPieces> => {
+const onePiece = async (line: string | object): Promise<PieceTexts> => {
   const [pieces] = await piecesOf(line)
   if (pieces === undefined) throw new TypeError('No company came back')
   return pieces
@@ -50,7 +90,7 @@ const onePiece = async (line: string | object): Promise<CompanyPieces> => {
 const figuresLine = (id: string, years: string, category = 'BalanceSheet', item = 'TotalAssets'): string =>
   `{"BasicDetails":{"InternalId":${id}},"Financials":{${JSON.stringify(category)}:{${JSON.stringify(item)}:{${years}}}}}`
 
-describe('giveBackCompanies gives', () => {
+describe('restoreCompanies gives', () => {
   test('each part of a record in its piece', async () => {
     expect(
       await onePiece({
@@ -64,7 +104,7 @@ describe('giveBackCompanies gives', () => {
       }),
     ).toEqual({
       id: 7n,
-      currency: 'NOK',
+      currency: '"NOK"',
       meta: '{"FinancialFigureScale":"Thousands"}',
       financials: '{"ProfitAndLoss":{"EBIT":{"2023":-3},"NetSales":{"2022":11.5,"2023":12}}}',
       unconsolidated: '{"BalanceSheet":{"TotalAssets":{"2023":0}}}',
@@ -110,7 +150,7 @@ describe('giveBackCompanies gives', () => {
   test('no meta where the currency is all there is', async () => {
     const line = { BasicDetails: { InternalId: 1 }, MetaData: { CurrentCurrencyCode: 'SEK' } }
     const pieces = await onePiece(line)
-    expect([pieces.currency, pieces.meta]).toEqual(['SEK', undefined])
+    expect([pieces.currency, pieces.meta]).toEqual(['"SEK"', undefined])
     expect(JSON.parse(companyText(pieces))).toEqual(line)
   })
 
@@ -165,6 +205,34 @@ describe('giveBackCompanies gives', () => {
       [9223372036854775807n, '0}'],
     ])
     expect(pieces.at(-1)?.rest).toBe('{"BasicDetails":{"InternalId":9223372036854775807}}')
+  })
+
+  test('figures of more line items than a list is searched for', async () => {
+    const lines = [1, 2, 3].map((InternalId) => {
+      const named = Array.from({ length: 400 }, (_, at) => [
+        `${InternalId} ${String(at).padStart(3, '0')}`,
+        at,
+      ])
+      const items = Object.fromEntries(named.map(([name, at]) => [name, { 2021: at, 2023: InternalId }]))
+      return {
+        BasicDetails: { InternalId },
+        Financials: { Own: items },
+        UnconsolidatedFinancials: { Own: items },
+      }
+    })
+    const pieces = await piecesOf(...lines)
+    expect(pieces.map(({ financials, unconsolidated }) => [financials, unconsolidated])).toEqual(
+      lines.map(({ Financials: figures }) => [JSON.stringify(figures), JSON.stringify(figures)]),
+    )
+  })
+
+  test('texts with every character that JSON escapes, and none that it does not', async () => {
+    const name = '"\\/\b\f\n\r\t\u0000\u001f\u007f\u2028\u2029é株🚀'
+    const { rest } = await onePiece({
+      BasicDetails: { InternalId: 1, CompanyName: name, PreviousNames: ['', name] },
+    })
+    const text = JSON.stringify(name).replace('\\u001f', '\\u001F')
+    expect(rest).toBe(`{"BasicDetails":{"InternalId":1,"CompanyName":${text},"PreviousNames":["",${text}]}}`)
   })
 
   test('figures of more bytes than are written at once', async () => {

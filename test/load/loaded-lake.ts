@@ -15,7 +15,7 @@ import { TABLES, type TableName } from '../../src/lake/tables/tables.ts'
 import { checkBlock, emptyPart, refusedLine } from '../../src/load/check-block.ts'
 import { type CheckOptions, RecordChecker } from '../../src/load/check-record.ts'
 import { type Loader, openLoader } from '../../src/load/loader.ts'
-import { giveBack } from '../../src/load/restore/restore.ts'
+import { restoreRecords } from '../../src/load/restore/restore.ts'
 import { newSeenSets } from '../../src/load/seen-sets.ts'
 import { parquetLake } from '../../src/sink/parquet-lake.ts'
 
@@ -208,6 +208,7 @@ const quarantineOf = async (lake: string, snapshot: Snapshot): Promise<Row[]> =>
 
 const givenBackOf = async (lake: string, snapshot: Snapshot, content?: Content): Promise<string[]> => {
   const texts: string[] = []
-  for await (const text of giveBack({ lake, snapshot, content, memoryBytes: MEMORY_BYTES })) texts.push(text)
+  for await (const text of restoreRecords({ lake, snapshot, content, memoryBytes: MEMORY_BYTES }))
+    texts.push(text)
   return texts
 }

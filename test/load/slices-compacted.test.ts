@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { Engine, type Session } from '../../src/lake/duckdb/engine.ts'
-import { prepareGivingBack, type SliceRows, slicesOf, sliceView } from '../../src/load/restore/slices.ts'
+import { prepareRestore, type SliceRows, slicesOf, sliceView } from '../../src/load/restore/slices.ts'
 import { compact } from '../../src/pipeline/compact/compact.ts'
 import { type Bench, companyLine, openBench, relationsLine } from '../pipeline/batch-bench.ts'
 
@@ -46,7 +46,7 @@ const inSession = async <T>(use: (session: Session) => Promise<T>): Promise<T> =
   const engine = await Engine.open({ memoryBytes: 256 * 1024 ** 2 })
   try {
     const session = await engine.connect()
-    await prepareGivingBack({ session, lake: one.lake, snapshot: await one.snapshot() })
+    await prepareRestore({ session, lake: one.lake, snapshot: await one.snapshot() })
     return await use(session)
   } finally {
     engine.close()

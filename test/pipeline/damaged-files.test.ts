@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest'
 import type { FileEntry, Snapshot } from '../../src/core/partition.ts'
 import { openDiff } from '../../src/lake/diff/open-diff.ts'
-import { giveBack } from '../../src/load/restore/restore.ts'
+import { restoreRecords } from '../../src/load/restore/restore.ts'
 import { listedFiles } from '../../src/manifest/listed-files.ts'
 import { readSnapshot } from '../../src/manifest/snapshots.ts'
 import { compact } from '../../src/pipeline/compact/compact.ts'
@@ -48,7 +48,10 @@ const all = async (rows: AsyncIterable<unknown>): Promise<unknown[]> => {
 
 /** What reads a table of the lake, each in a folder of its own. */
 const READERS: Readonly<Record<string, { table: string; read: (folder: string) => Promise<unknown> }>> = {
-  records: { table: 'financials', read: () => all(giveBack({ lake, snapshot, memoryBytes: MEMORY_BYTES })) },
+  records: {
+    table: 'financials',
+    read: () => all(restoreRecords({ lake, snapshot, memoryBytes: MEMORY_BYTES })),
+  },
   export: {
     table: 'financials',
     read: (folder) =>

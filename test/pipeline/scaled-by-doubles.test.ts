@@ -4,7 +4,7 @@ import { cp, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeAll, expect, onTestFinished, test } from 'vitest'
 import { type DiffRows, openDiff } from '../../src/lake/diff/open-diff.ts'
-import { giveBack } from '../../src/load/restore/restore.ts'
+import { restoreRecords } from '../../src/load/restore/restore.ts'
 import { readSnapshot } from '../../src/manifest/snapshots.ts'
 import { canonicalAll } from '../load/same-record.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
@@ -26,7 +26,7 @@ const copied = async (): Promise<Bench> => {
 
 const records = async ({ lake, snapshot }: Bench): Promise<string[]> => {
   const texts: string[] = []
-  for await (const text of giveBack({ lake, snapshot: await snapshot(), memoryBytes: MEMORY_BYTES }))
+  for await (const text of restoreRecords({ lake, snapshot: await snapshot(), memoryBytes: MEMORY_BYTES }))
     texts.push(text)
   return texts
 }

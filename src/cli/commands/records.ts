@@ -15,7 +15,7 @@ import {
   withExamples,
 } from '../options/options.ts'
 import { memoryOption, threadsOption } from '../options/run-options.ts'
-import { print } from '../output/print.ts'
+import { printBytes } from '../output/print.ts'
 import { ProgressLine } from '../output/progress-line.ts'
 
 interface RecordsOptions extends LakeOption, SnapshotOption {
@@ -24,9 +24,6 @@ interface RecordsOptions extends LakeOption, SnapshotOption {
   readonly memory: number
   readonly threads: number
 }
-
-/** Lines are written together: a write for each would cost more than making the line. */
-const WRITE_CHARACTERS = 65_536
 
 export const addRecords = (program: Command): void => {
   const command = program
@@ -68,16 +65,11 @@ const runRecords = async ({
   ...engine
 }: RecordsOptions): Promise<void> => {
   const { readSnapshot } = await import('../../manifest/snapshots.ts')
-  const { giveBack } = await import('../../load/restore/restore.ts')
+  const { restoreLines } = await import('../../load/restore/restore.ts')
   const snapshot = await readSnapshot(lake, number)
   const { threads, memory } = engine
   const line = new ProgressLine({ terminalOnly: true })
-  const printed = (some: string): Promise<void> => {
-    line.clear()
-    return print(some)
-  }
-  let text = ''
-  for await (const record of giveBack({
+  for await (const lines of restoreLines({
     lake,
     snapshot,
     content,
@@ -86,10 +78,7 @@ const runRecords = async ({
     memoryBytes: queryMemory(memory),
     onFetch: (progress) => line.show(() => fetchText(progress)),
   })) {
-    text += `${record}\n`
-    if (text.length < WRITE_CHARACTERS) continue
-    await printed(text)
-    text = ''
+    line.clear()
+    await printBytes(lines)
   }
-  await printed(text)
 }

@@ -9,6 +9,12 @@ export const print = async (text: string): Promise<void> => {
   if (text !== '' && !process.stdout.write(text)) await once(process.stdout, 'drain')
 }
 
+/** Writes bytes to standard output; afterwards their memory may be used again. */
+export const printBytes = (bytes: Uint8Array): Promise<void> =>
+  new Promise((resolve, reject) => {
+    process.stdout.write(bytes, (error) => (error ? reject(error) : resolve()))
+  })
+
 export const printLines = (lines: readonly string[]): Promise<void> =>
   print(lines.map((line) => `${line}\n`).join(''))
 

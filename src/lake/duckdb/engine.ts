@@ -117,19 +117,6 @@ export class Session {
     for await (const chunk of this.#chunks(sql)) yield chunk.getColumns()
   }
 
-  /** The rows of a query whose columns are all DOUBLE and never NULL, chunk by chunk, as columns. */
-  async *streamNumbers(sql: string): AsyncGenerator<readonly Float64Array[]> {
-    for await (const chunk of this.#chunks(sql)) {
-      const rows = chunk.rowCount
-      yield Array.from({ length: chunk.columnCount }, (_, index) => {
-        const vector = chunk.getColumnVector(index)
-        const column = new Float64Array(rows)
-        for (let row = 0; row < rows; row++) column[row] = Number(vector.getItem(row))
-        return column
-      })
-    }
-  }
-
   /** Chunks of a query's rows; DuckDB makes the next one while one is used. */
   async *#chunks(sql: string): AsyncGenerator<DuckDBDataChunk> {
     yield* chunksOf(await this.#connection.stream(sql))

@@ -143,7 +143,9 @@ const rawColumn = (
     case 'plain': {
       const width = WIDTHS[type.id]
       if (width === undefined) throw new TypeError(`Cannot read the memory of a column of type ${type.name}`)
-      const data = rows === 0 ? NO_BYTES : duckdb.vector_get_data(vector, rows * width)
+      const data = isEmpty(validity, rows)
+        ? nothing(rows * width)
+        : duckdb.vector_get_data(vector, rows * width)
       return type.id === 'VARCHAR' ? { ...column, data, texts: textsOf(data, validity) } : { ...column, data }
     }
   }
@@ -165,6 +167,24 @@ const validityOf = (vector: duckdb.Vector, rows: number): Uint8Array | undefined
   const bytes: Uint8Array | null =
     rows === 0 ? null : duckdb.vector_get_validity(vector, Math.ceil(rows / 64) * 8)
   return bytes ?? undefined
+}
+
+/** Whether all rows are NULL: their memory is not read then, because it would be copied. */
+const isEmpty = (validity: Uint8Array | undefined, rows: number): boolean => {
+  if (rows === 0) return true
+  if (validity === undefined) return false
+  for (let row = 0; row < rows; row += 8) {
+    const bits = validity[row >> 3] ?? 0
+    if (rows - row >= 8 ? bits !== 0 : (bits & ((1 << (rows - row)) - 1)) !== 0) return false
+  }
+  return true
+}
+
+let nothingThere: Uint8Array = NO_BYTES
+/** So many bytes of nothing; the same for all who ask. */
+const nothing = (bytes: number): Uint8Array => {
+  if (bytes > nothingThere.length) nothingThere = new Uint8Array(bytes)
+  return nothingThere.subarray(0, bytes)
 }
 
 const both = (own: Uint8Array | undefined, above: Uint8Array | undefined): Uint8Array | undefined =>

@@ -77,6 +77,18 @@ SELECT internal_id AS owner, version FROM (
 ) WHERE version < newest${none}`
 }
 
+/** The versions that have superseded rows of a content: rows of all others are current. */
+export const supersededVersions = (content: Content): string =>
+  `SELECT DISTINCT version::INTEGER AS version FROM ${supersededTable(content)}`
+
+/** The current rows of one version: fewer columns to look at than rows of all. @param rows of that version's files */
+export const currentOfVersion = (
+  { owner = '' }: Table,
+  rows: string,
+  { content, version }: { readonly content: Content; readonly version: number },
+): string => `SELECT h.* FROM (${rows}) AS h
+ANTI JOIN (SELECT owner FROM ${supersededTable(content)} WHERE version = ${version}) AS s ON s.owner = h.${ident(owner)}`
+
 /** The current rows of a table. @param versioned its rows with their `version` */
 export const currentRows = (table: Table, versioned: string): string =>
   table.content === undefined || table.owner === undefined

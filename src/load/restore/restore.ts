@@ -1,36 +1,40 @@
 /**
- * Gives the current records of a lake back as they came, partition by partition in bounded memory. DuckDB
- * reads and orders, JavaScript puts the texts together: nesting by string aggregation took six times as long.
+ * Restores the current records of a lake as they came, partition by partition in bounded memory: the inverse of loading. DuckDB
+ * hands over columns, JavaScript writes the bytes of companies; relations, which are trees, DuckDB nests itself.
  */
 
 import type { Content } from '../../contract/objects.ts'
 import type { Snapshot } from '../../core/partition.ts'
-import { Engine, type Session } from '../../lake/duckdb/engine.ts'
+import { Engine } from '../../lake/duckdb/engine.ts'
 import { newSpillFolder } from '../../lake/duckdb/spill-folder.ts'
 import { filesOfThisWork } from '../../storage/check-files.ts'
-import { companyPieces } from '../companies.ts'
-import { numberedCompanies, numberedItems, orderedFigures } from '../financials.ts'
+import { ByteWriter } from '../../support/byte-writer.ts'
 import { relationRecords } from '../relations.ts'
-import { type FigureItem, FigureWriter } from './financials-text.ts'
-import { prepareGivingBack, type SessionRequest, type SliceRows, slicesOf, sliceView } from './slices.ts'
+import { FigureWriter, type Statements } from './financials-text.ts'
+import type { ItemNames } from './item-names.ts'
+import { ProfileReader } from './profile-texts.ts'
+import { type CompanySeries, SliceFigures } from './slice-figures.ts'
+import { prepareRestore, type SessionRequest, type SliceRows, slicesOf, sliceView } from './slices.ts'
 
-export { prepareGivingBack, type SessionRequest } from './slices.ts'
+export { prepareRestore, type SessionRequest } from './slices.ts'
 
-/** A company's record in pieces, so that whoever lays it out knows where each stands. */
-export interface CompanyPieces {
+/**
+ * A company's record in pieces of UTF-8, so that whoever lays it out knows where each stands. They stand until the next company
+ * is asked for.
+ */
+export interface CompanyPieces extends Statements {
   readonly id: bigint
-  /** MetaData.CurrentCurrencyCode; undefined where the record has none. */
-  readonly currency: string | undefined
+  /** JSON text of MetaData.CurrentCurrencyCode; undefined where the record has none. */
+  readonly currency: Uint8Array | undefined
   /** Object text of MetaData's other members; undefined where there is none. */
-  readonly meta: string | undefined
-  /** Object text of the consolidated statements. */
-  readonly financials: string | undefined
-  /** Object text of the parent-only statements. */
-  readonly unconsolidated: string | undefined
-  /** Object text of everything else but Score: BasicDetails, EnhancedDetails, LinkedIn, unknown fields. */
-  readonly rest: string
+  readonly meta: Uint8Array | undefined
+  /** Object text of everything else but figures and Score: BasicDetails, EnhancedDetails, LinkedIn, unknown fields. */
+  readonly rest: Uint8Array
   /** JSON text of Score. */
-  readonly score: string | undefined
+  readonly score: Uint8Array | undefined
+  /** Its figures, with the names of their line items. */
+  readonly series: CompanySeries
+  readonly names: ItemNames
 }
 
 /** A relations record as JSON text. */
@@ -39,7 +43,7 @@ export interface RelationText {
   readonly text: string
 }
 
-export interface GiveBackRequest {
+export interface RestoreRequest {
   /** Folder of the lake. */
   readonly lake: string
   readonly snapshot: Snapshot
@@ -55,8 +59,26 @@ export interface GiveBackRequest {
   readonly onFetch?: SessionRequest['onFetch']
 }
 
-/** JSON texts of the records, one document each; equal as data to what came in. */
-export async function* giveBack(request: GiveBackRequest): AsyncGenerator<string> {
+/** JSON texts of the current records, one document each; equal as data to what came in. */
+export async function* restoreRecords(request: RestoreRequest): AsyncGenerator<string> {
+  for await (const lines of restoreLines(request)) {
+    let from = 0
+    for (let end = lines.indexOf(LINE_END); end >= 0; end = lines.indexOf(LINE_END, from)) {
+      yield lines.toString('utf8', from, end)
+      from = end + 1
+    }
+  }
+}
+
+const LINE_END = 0x0a
+/** Lines are handed on together: each by itself would cost more than to write it. */
+const LINES_BYTES = 1 << 18
+
+/**
+ * The current records as JSON Lines: whole lines with their ends, a quarter of a megabyte or more at once. The bytes stand until
+ * the next ones are asked for: the same memory is used again.
+ */
+export async function* restoreLines(request: RestoreRequest): AsyncGenerator<Buffer> {
   const { content, memoryBytes, threads, ...what } = request
   const spill = await newSpillFolder()
   const engine = await Engine.open({
@@ -64,112 +86,102 @@ export async function* giveBack(request: GiveBackRequest): AsyncGenerator<string
     ...(threads !== undefined && { threads }),
     spillFolder: spill.path,
   })
+  const lines = new ByteWriter()
   try {
     const inSession = { ...what, known: filesOfThisWork(), session: await engine.connect() }
-    await prepareGivingBack(inSession, content)
-    if (content !== 'relations') {
-      for await (const companies of giveBackCompanies(inSession)) yield* companies.map(companyText)
-    }
-    if (content !== 'companies') {
-      for await (const relations of giveBackRelations(inSession)) for (const { text } of relations) yield text
-    }
+    await prepareRestore(inSession, content)
+    if (content !== 'relations')
+      for await (const companies of restoreCompanies(inSession))
+        for (const company of companies) {
+          appendCompany(lines, company)
+          lines.byte(LINE_END)
+          if (lines.length < LINES_BYTES) continue
+          yield lines.written()
+          lines.clear()
+        }
+    if (content !== 'companies')
+      for await (const relations of restoreRelations(inSession))
+        for (const { text } of relations) {
+          const bytes = Buffer.from(text)
+          lines.append(bytes)
+          lines.byte(LINE_END)
+          if (lines.length < LINES_BYTES) continue
+          yield lines.written()
+          lines.clear()
+        }
+    if (lines.length > 0) yield lines.written()
   } finally {
     engine.close()
     spill.remove()
   }
 }
 
-/** Figures are sorted together, and the other pieces of a slice's companies are held in memory. */
+/** Figures of a slice stand in memory, 22 bytes each, and the profiles of its companies. */
 const COMPANY_ROWS: SliceRows = { companies: 16_384, financials: 2_000_000, employees: 400_000 }
 
-/** All current companies, partition by partition, in the order of `slicesOf`. */
-export async function* giveBackCompanies(request: SessionRequest): AsyncGenerator<readonly CompanyPieces[]> {
-  for await (const _ of slicesOf(request, 'companies', COMPANY_ROWS)) yield* companiesOfSlice(request.session)
-}
-
-/** A company without its figures. */
-type Profile = Omit<CompanyPieces, 'financials' | 'unconsolidated'>
-
-/** Merges profiles and figures, which come in the same order: nothing is joined or nested in DuckDB. */
-async function* companiesOfSlice(session: Session): AsyncGenerator<readonly CompanyPieces[]> {
-  const profiles = await profilesOfSlice(session)
-  const items = await itemsOfSlice(session)
-  const writer = new FigureWriter(items)
-  let given = 0
-  const upTo = (end: number): CompanyPieces[] => {
-    const companies = profiles
-      .slice(given, end)
-      .map((profile, at) => ({ ...profile, ...writer.take(given + at) }))
-    given = end
-    return companies
+/** All current companies, partition by partition, in the order of `slicesOf`, within a slice by id. */
+export async function* restoreCompanies(request: SessionRequest): AsyncGenerator<Iterable<CompanyPieces>> {
+  const profiles = new ProfileReader()
+  const figures = new SliceFigures()
+  for await (const _ of slicesOf(request, 'companies', COMPANY_ROWS)) {
+    const owners = await profiles.read(request.session)
+    const names = await figures.read(request.session, owners)
+    yield companiesOf(profiles, figures, names, owners.length)
   }
-  await session.run(
-    `CREATE OR REPLACE TEMP TABLE part_companies_numbered AS ${numberedCompanies(sliceView('companies'))}`,
-  )
-  const figures = orderedFigures(sliceView('financials'), 'part_companies_numbered', 'part_items_numbered', {
-    companies: profiles.length,
-    items: items.length,
-  })
-  for await (const [keys, values] of session.streamNumbers(figures)) {
-    if (keys && values) writer.add(keys, values)
-    if (writer.company > given) yield upTo(writer.company)
+}
+
+function* companiesOf(
+  profiles: ProfileReader,
+  figures: SliceFigures,
+  names: ItemNames,
+  count: number,
+): Generator<CompanyPieces> {
+  const writer = new FigureWriter(names)
+  for (let place = 0; place < count; place++) {
+    const series = figures.of(place)
+    yield { ...profiles.at(place), ...writer.write(series), series, names }
   }
-  writer.end()
-  yield upTo(profiles.length)
 }
 
-const profilesOfSlice = async (session: Session): Promise<readonly Profile[]> => {
-  const profiles: Profile[] = []
-  const pieces = companyPieces(sliceView('companies'), sliceView('employees'))
-  for await (const [ids = [], currencies = [], metas = [], rests = [], scores = []] of session.streamColumns(
-    `SELECT internal_id, currency, meta, rest, score FROM (${pieces}) ORDER BY internal_id`,
-  )) {
-    for (const [at, id] of ids.entries()) {
-      const currency = textOrNone(currencies[at])
-      profiles.push({
-        id: BigInt(String(id)),
-        currency: currency === undefined ? undefined : String(JSON.parse(currency)),
-        meta: textOrNone(metas[at]),
-        rest: String(rests[at]),
-        score: textOrNone(scores[at]),
-      })
-    }
-  }
-  return profiles
-}
-const textOrNone = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined)
-
-const itemsOfSlice = async (session: Session): Promise<readonly FigureItem[]> => {
-  await session.run(
-    `CREATE OR REPLACE TEMP TABLE part_items_numbered AS ${numberedItems(sliceView('financials'), sliceView('line_items'))}`,
-  )
-  // As JSON: of a name read as it is a leading U+FEFF would be dropped.
-  const rows = await session.rows(
-    'SELECT to_json(category)::VARCHAR AS category, to_json(line_item)::VARCHAR AS line_item FROM part_items_numbered ORDER BY item',
-  )
-  return rows.map(({ category, line_item }) => ({ category: String(category), lineItem: String(line_item) }))
-}
-
-/** A company's record as one JSON document. */
-export const companyText = (pieces: CompanyPieces): string => {
+/** Appends a company's record as one JSON document. */
+export const appendCompany = (writer: ByteWriter, pieces: Omit<CompanyPieces, 'series' | 'names'>): void => {
   const { currency, meta, financials, unconsolidated, rest, score } = pieces
-  const metaMembers = [
-    ...(currency === undefined ? [] : [`"CurrentCurrencyCode":${JSON.stringify(currency)}`]),
-    ...(meta === undefined ? [] : [membersOf(meta)]),
-  ]
-  return `{${[
-    membersOf(rest),
-    financials === undefined ? '' : `"Financials":${financials}`,
-    unconsolidated === undefined ? '' : `"UnconsolidatedFinancials":${unconsolidated}`,
-    metaMembers.length === 0 ? '' : `"MetaData":{${metaMembers.join(',')}}`,
-    score === undefined ? '' : `"Score":${score}`,
-  ]
-    .filter((members) => members !== '')
-    .join(',')}}`
+  let separator = OPEN
+  const part = (name: Uint8Array, text: Uint8Array): void => {
+    writer.byte(separator)
+    separator = COMMA
+    writer.append(name)
+    writer.append(text)
+  }
+  if (rest.length > NO_MEMBERS) {
+    writer.append(rest, 0, rest.length - 1)
+    separator = COMMA
+  }
+  if (financials) part(NAMES.financials, financials)
+  if (unconsolidated) part(NAMES.unconsolidated, unconsolidated)
+  if (currency) {
+    part(NAMES.metaWithCurrency, currency)
+    if (meta) {
+      writer.byte(COMMA)
+      writer.append(meta, 1)
+    } else writer.byte(CLOSE)
+  } else if (meta) part(NAMES.meta, meta)
+  if (score) part(NAMES.score, score)
+  if (separator === OPEN) writer.byte(OPEN)
+  writer.byte(CLOSE)
 }
 
-/** What stands between the braces of an object text. */
-const membersOf = (object: string): string => object.slice(1, -1)
+const OPEN = 0x7b
+const CLOSE = 0x7d
+const COMMA = 0x2c
+const NO_MEMBERS = '{}'.length
+const NAMES = {
+  financials: Buffer.from('"Financials":'),
+  unconsolidated: Buffer.from('"UnconsolidatedFinancials":'),
+  meta: Buffer.from('"MetaData":'),
+  metaWithCurrency: Buffer.from('"MetaData":{"CurrentCurrencyCode":'),
+  score: Buffer.from('"Score":'),
+}
 
 /** About what a block of a batch file holds: records are nested as texts in memory, some kilobytes for each row. */
 const RELATION_ROWS: SliceRows = {
@@ -180,7 +192,7 @@ const RELATION_ROWS: SliceRows = {
 }
 
 /** All current relations records, partition by partition, in the order of `slicesOf`. */
-export async function* giveBackRelations(request: SessionRequest): AsyncGenerator<readonly RelationText[]> {
+export async function* restoreRelations(request: SessionRequest): AsyncGenerator<readonly RelationText[]> {
   const { session } = request
   for await (const _ of slicesOf(request, 'relations', RELATION_ROWS)) {
     const [deepest] = await session.rows(`SELECT max(depth) AS depth FROM ${sliceView('relation_entities')}`)

@@ -5,11 +5,13 @@ import type { PartitionEntry, Snapshot } from '../../core/partition.ts'
 import type { Session } from '../../lake/duckdb/engine.ts'
 import { ident } from '../../lake/duckdb/sql.ts'
 import {
-  currentRows,
+  currentOfVersion,
   filesOf,
   HIDDEN_SCHEMA,
   makeSuperseded,
   readTable,
+  supersededVersions,
+  type VersionedFile,
 } from '../../lake/lake/current-versions.ts'
 import { type FetchTablesOptions, fetchTables } from '../../lake/lake/fetch-tables.ts'
 import { inLake } from '../../lake/lake/layout.ts'
@@ -25,7 +27,7 @@ import {
 
 export type { SliceRows } from './cut-slices.ts'
 
-/** Records to give back in a session where `prepareGivingBack` ran, or whose superseded tables stand already. */
+/** Records to restore in a session where `prepareRestore` ran, or whose superseded tables stand already. */
 export interface SessionRequest {
   readonly session: Session
   /** A folder, or `s3://bucket/prefix`: then files are fetched, partition by partition. */
@@ -42,7 +44,7 @@ export interface SessionRequest {
 }
 
 /** Makes a session's hidden schema and its tables of superseded versions. @param content default: of both */
-export const prepareGivingBack = async (
+export const prepareRestore = async (
   { session, lake, snapshot, signal, onFetch, known }: SessionRequest,
   content?: Content,
 ): Promise<void> => {
@@ -67,19 +69,28 @@ export async function* slicesOf(
   content: Content,
   mostRows: SliceRows,
 ): AsyncGenerator<void> {
-  const { snapshot, signal } = request
+  const { session, snapshot, signal } = request
+  const found = await session.rows(supersededVersions(content))
+  const superseded = new Set(found.map(({ version }) => Number(version)))
   for (const [version, partition] of snapshot.partitions.entries()) {
     if (partition.content !== content || partition.counts.records === 0) continue
     await fetchOf(request, partition, content)
     await makeDictionary(request, partition)
     const tables = tablesToCut(request, partition, version)
-    for (const slice of await slicesOfPartition(request, partition, tables, mostRows)) {
+    const rowsOf: RowsOf = (table, files) =>
+      superseded.has(version)
+        ? currentOfVersion(table, readTable(table, files), { content, version })
+        : readTable(table, files)
+    for (const slice of await slicesOfPartition(request, partition, tables, rowsOf, mostRows)) {
       signal?.throwIfAborted()
-      await makeViews(request, tables, slice)
+      await makeViews(request, tables, rowsOf, slice)
       yield
     }
   }
 }
+
+/** The current rows in files of a partition. */
+type RowsOf = (table: Table, files: readonly VersionedFile[]) => string
 
 const WHOLE: Slice = { conditions: () => ['true'] }
 
@@ -87,12 +98,13 @@ const slicesOfPartition = async (
   request: SessionRequest,
   { content, source }: PartitionEntry,
   tables: readonly CutTable[],
+  rowsOf: RowsOf,
   mostRows: SliceRows,
 ): Promise<readonly Slice[]> => {
   const { session, ids } = request
   const [main, compacted] = [sliceView(content), source.kind === 'compaction']
   if (compacted && ids === undefined) return slicesOfCompacted(session, tables, mostRows)
-  await makeViews(request, tables, WHOLE)
+  await makeViews(request, tables, rowsOf, WHOLE)
   return ids === undefined
     ? slicesByQuantiles(session, main, tables, mostRows)
     : slicesOfIds(session, ids, tables, { main, compacted })
@@ -125,12 +137,13 @@ const tablesToCut = (
 const makeViews = async (
   { session }: SessionRequest,
   tables: readonly CutTable[],
+  rowsOf: RowsOf,
   slice: Slice,
 ): Promise<void> => {
   for (const { table, files } of tables) {
     const places = slice.files?.get(table.name)
     const needed = places ? files.filter((_, at) => places.has(at)) : files
-    const rows = currentRows(table, readTable(table, needed, 'with-version'))
+    const rows = rowsOf(table, needed)
     const parts = slice.conditions(table).map((condition) => `SELECT * FROM (${rows}) WHERE ${condition}`)
     await session.run(
       `CREATE OR REPLACE TEMP VIEW ${ident(`part_${table.name}`)} AS ${parts.join('\nUNION ALL\n')}`,

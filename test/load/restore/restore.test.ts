@@ -300,7 +300,7 @@ describe('generated records', () => {
     }))
 })
 
-test('giveBack gives the current version of each record, once', async () => {
+test('restoreRecords gives the current version of each record, once', async () => {
   const named = (InternalId: number, CompanyName: string): object => ({
     BasicDetails: { InternalId, CompanyName },
   })

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { Engine } from '../../../src/lake/duckdb/engine.ts'
 import { literal } from '../../../src/lake/duckdb/sql.ts'
 import { TABLES } from '../../../src/lake/tables/tables.ts'
-import { giveBack } from '../../../src/load/restore/restore.ts'
+import { restoreRecords } from '../../../src/load/restore/restore.ts'
 import { collectGarbage } from '../../../src/manifest/collect-garbage.ts'
 import { readSnapshot } from '../../../src/manifest/snapshots.ts'
 import { summariseSnapshot } from '../../../src/manifest/summarise-snapshot.ts'
@@ -36,7 +36,7 @@ const compacted = async (
 const recordsOf = async ({ lake }: Bench): Promise<string[]> => {
   const records: string[] = []
   const request = { lake, snapshot: await readSnapshot(lake), memoryBytes: 512 * KIB * KIB }
-  for await (const text of giveBack(request)) records.push(text)
+  for await (const text of restoreRecords(request)) records.push(text)
   return records.sort()
 }
 
@@ -268,7 +268,7 @@ test('an old snapshot stays readable after compact until gc --keep 1', async () 
   await compacted(one)
   const request = { lake: one.lake, snapshot: await readSnapshot(one.lake, 1), memoryBytes: 512 * KIB * KIB }
   const records: string[] = []
-  for await (const text of giveBack(request)) records.push(text)
+  for await (const text of restoreRecords(request)) records.push(text)
   expect(records).toHaveLength(3)
   expect((await collectGarbage({ lake: one.lake, now: new Date(), keep: 1 })).snapshots).toEqual([1, 2])
   const left = await filesIn(join(one.lake, 'companies'))

@@ -6,23 +6,22 @@ import type { DocumentWriter } from './document-writer.ts'
 
 export type WrittenPlace = Omit<CompanyPlace, 'currency'>
 
-const figuresOf = ({ financials, unconsolidated }: CompanyPieces): string =>
-  [
-    financials === undefined ? [] : [`"Financials":${financials}`],
-    unconsolidated === undefined ? [] : [`"UnconsolidatedFinancials":${unconsolidated}`],
-  ]
-    .flat()
-    .join(',')
+const writeFigures = (writer: DocumentWriter, { financials, unconsolidated }: CompanyPieces): number => {
+  let bytes = 0
+  if (financials) bytes += writer.write('"Financials":') + writer.write(financials)
+  if (financials && unconsolidated) bytes += writer.write(',')
+  if (unconsolidated) bytes += writer.write('"UnconsolidatedFinancials":') + writer.write(unconsolidated)
+  return bytes
+}
 
 /** Members of an object's text, without its braces. */
-const membersOf = (object: string): string => object.slice(1, -1)
+const membersOf = (object: Uint8Array): Uint8Array => object.subarray(1, -1)
 
 const CURRENCY = '"CurrentCurrencyCode":'
 
 /** Writes one document and its line end. */
 export const writeCompany = (writer: DocumentWriter, company: CompanyPieces): WrittenPlace => {
   const { currency, meta, rest, score } = company
-  const figures = figuresOf(company)
   const { at } = writer
   writer.beginDocument()
   const place = (): number => writer.at - at
@@ -33,16 +32,18 @@ export const writeCompany = (writer: DocumentWriter, company: CompanyPieces): Wr
     if (currency !== undefined) {
       writer.write(CURRENCY)
       currencyAt = place()
-      writer.write(JSON.stringify(currency))
+      writer.write(currency)
       if (meta !== undefined) writer.write(',')
     }
-    writer.write(meta === undefined ? '},' : `${membersOf(meta)}},`)
+    if (meta !== undefined) writer.write(membersOf(meta))
+    writer.write('},')
   }
   const figuresAt = place()
-  const figuresBytes = writer.write(figures)
+  const figuresBytes = writeFigures(writer, company)
   // The rest always has the company's id, so there is a member behind every comma.
-  writer.write(figures === '' ? membersOf(rest) : `,${membersOf(rest)}`)
-  const scoreBytes = score === undefined ? 0 : writer.write(`,"Score":${score}`)
+  if (figuresBytes > 0) writer.write(',')
+  writer.write(membersOf(rest))
+  const scoreBytes = score === undefined ? 0 : writer.write(',"Score":') + writer.write(score)
   writer.write('}')
   const bytes = place()
   const { crc32 } = writer

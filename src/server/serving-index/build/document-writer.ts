@@ -41,7 +41,8 @@ export class DocumentWriter {
   }
 
   /** @returns the text's length in bytes */
-  write(text: string): number {
+  write(text: string | Uint8Array): number {
+    if (typeof text !== 'string') return this.#writeBytes(text)
     if (text.length * BYTES_PER_UNIT > BUFFER_BYTES - this.#used) this.#flush()
     if (text.length * BYTES_PER_UNIT > BUFFER_BYTES) {
       const bytes = Buffer.from(text)
@@ -53,6 +54,17 @@ export class DocumentWriter {
     this.#crc32 = crc32(this.#buffer.subarray(this.#used, this.#used + written), this.#crc32)
     this.#used += written
     return written
+  }
+
+  #writeBytes(bytes: Uint8Array): number {
+    this.#crc32 = crc32(bytes, this.#crc32)
+    if (bytes.length > BUFFER_BYTES - this.#used) this.#flush()
+    if (bytes.length > BUFFER_BYTES) this.#writeOut(bytes)
+    else {
+      this.#buffer.set(bytes, this.#used)
+      this.#used += bytes.length
+    }
+    return bytes.length
   }
 
   /** Brings what was written to the disk and closes the file. */
@@ -74,7 +86,7 @@ export class DocumentWriter {
     this.#used = 0
   }
 
-  #writeOut(bytes: Buffer): void {
+  #writeOut(bytes: Uint8Array): void {
     // One call may take only a part, also just before the disk is full.
     for (let done = 0; done < bytes.length; ) done += writeSync(this.#file, bytes, done)
     this.#hash.update(bytes)

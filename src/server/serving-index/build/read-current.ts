@@ -6,7 +6,7 @@ import { interruptOn } from '../../../lake/duckdb/stoppable.ts'
 import { currentRows, filesOf, readTable } from '../../../lake/lake/current-versions.ts'
 import { fetchTables } from '../../../lake/lake/fetch-tables.ts'
 import { TABLES } from '../../../lake/tables/tables.ts'
-import { prepareGivingBack, type SessionRequest } from '../../../load/restore/slices.ts'
+import { prepareRestore, type SessionRequest } from '../../../load/restore/slices.ts'
 import { filesOfThisWork } from '../../../storage/check-files.ts'
 import { CURRENT } from './search-tables.ts'
 
@@ -34,7 +34,7 @@ export const readCurrent = async <T>(
     const session = await engine.connect()
     const stepEnded = interruptOn(session, signal)
     try {
-      await prepareGivingBack({ session, lake, snapshot, known })
+      await prepareRestore({ session, lake, snapshot, known })
       for (const [name, view] of Object.entries(CURRENT)) {
         const table = TABLES.find((one) => one.name === name)
         if (table === undefined) throw new TypeError(`Cannot find the declaration of table "${name}"`)

@@ -2,7 +2,7 @@
 
 import { join } from 'node:path'
 import type { Session } from '../../../lake/duckdb/engine.ts'
-import { giveBackCompanies, giveBackRelations, type SessionRequest } from '../../../load/restore/restore.ts'
+import { restoreCompanies, restoreRelations, type SessionRequest } from '../../../load/restore/restore.ts'
 import type { NamedFile } from '../../../manifest/file-list.ts'
 import { type DocumentKind, documentFile } from '../index-form.ts'
 import { writeCompany } from './company-document.ts'
@@ -39,15 +39,17 @@ const writeTexts = (chunks: Texts): Write =>
 
 const writeCompanies = (request: SessionRequest): Write =>
   async function* (documents, places) {
-    for await (const chunk of giveBackCompanies(request)) {
-      for (const company of chunk) {
+    for await (const companies of restoreCompanies(request)) {
+      let records = 0
+      for (const company of companies) {
         const place = writeCompany(documents, company)
         const { at, bytes, crc32, currencyAt, figuresAt, figuresBytes, scoreBytes } = place
         places.write(
           `${company.id},${at},${bytes},${crc32},${currencyAt ?? ''},${figuresAt},${figuresBytes},${scoreBytes}\n`,
         )
+        records += 1
       }
-      yield chunk.length
+      yield records
     }
   }
 
@@ -88,7 +90,7 @@ export const writeDocuments = async (
   }
   const records = {
     companies: await writeKind('companies', writeCompanies(request)),
-    relations: await writeKind('relations', writeTexts(giveBackRelations(request))),
+    relations: await writeKind('relations', writeTexts(restoreRelations(request))),
     minified: await writeKind('minified', writeTexts(minifiedTexts(session))),
   }
   const places = {

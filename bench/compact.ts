@@ -25,7 +25,7 @@ const { values } = parseArgs({
 })
 
 const MAIN = join(import.meta.dirname, '..', 'src', 'cli', 'main.ts')
-const TRIES = 5
+const ATTEMPTS = 5
 const COMPANY = 4711
 
 const QUESTIONS: readonly (readonly [name: string, sql: string])[] = [
@@ -54,7 +54,7 @@ const ask = async (lake: string): Promise<Asked> => {
   const opens: number[] = []
   const seconds = QUESTIONS.map((): number[] => [])
   const rows = QUESTIONS.map(() => '')
-  for (let attempt = 0; attempt < TRIES; attempt += 1) {
+  for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
     const openedMs = performance.now()
     const query = await openLakeQuery({
       lake,

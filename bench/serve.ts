@@ -16,7 +16,7 @@ const HELP = `Makes a lake of invented companies of about 10 KB each, serves it,
 
   --companies N   (100000)
   --folder DIR    folder for the data and the lake, kept and used again (in the temporary folder)
-  --copy          make the serving copy anew, also where there is one
+  --copy          make the serving index again, also where there is one
 `
 const { values } = parseArgs({
   options: {
@@ -95,7 +95,7 @@ const main = async (): Promise<void> => {
     await making.stop()
     const size = (await sizeOf(copies)) / 1e6
     console.log(
-      `Serving copy made in ${making.startSeconds.toFixed(1)} s, CPU ${cpuSeconds.toFixed(1)} s, ` +
+      `Serving index made in ${making.startSeconds.toFixed(1)} s, CPU ${cpuSeconds.toFixed(1)} s, ` +
         `peak ${peakMegabytes.toFixed(0)} MiB, ${size.toFixed(0)} MB on disk`,
     )
   }

@@ -48,7 +48,7 @@ const addressOf = (child: ChildProcess): Promise<string> =>
     child.once('exit', (code) => reject(new Error(`The server ended with ${code}: ${said.slice(-2000)}`)))
   })
 
-/** Starts a server over a lake; its serving copy is made first where there is none. */
+/** Starts a server over a lake; its serving index is made first where there is none. */
 export const startServer = async (lake: string): Promise<ServerProcess> => {
   const begun = performance.now()
   const child = spawn(process.execPath, [MAIN, 'serve', '--lake', lake, '--port', '0'], {

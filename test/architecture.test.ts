@@ -30,7 +30,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   manifest: MIDDLE,
   publish: MIDDLE,
   pipeline: [...MIDDLE, ...STAGES],
-  // From below it takes what reads and gives back a lake, and nothing that brings data in.
+  // From below it takes what reads and restores a lake, and nothing that brings data in.
   server: [...MIDDLE, 'load', 'manifest'],
   web: ['contract'],
   cli: [...MIDDLE, ...STAGES, 'pipeline', 'server'],

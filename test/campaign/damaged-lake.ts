@@ -33,7 +33,7 @@ export const KINDS: Readonly<Record<string, (path: string) => boolean>> = {
   journal: (path) => /^_runs\/.*(journal\.jsonl|plan\.json|owner-\d+\.json)$/.test(path),
   // The dictionary of a run is written anew at its end.
   staging: (path) => /^_runs\/.*\/staging\//.test(path) && !path.includes('line_items'),
-  'serving copy': (path) => path.startsWith('_serve/'),
+  'serving index': (path) => path.startsWith('_serve/'),
   'batch files': (path) => path.startsWith('_batches/'),
   rates: (path) => path.startsWith('_rates/'),
   publications: (path) => /^[^_]\w*\/(_delta_log|metadata)\//.test(path),
@@ -109,16 +109,12 @@ export type Damage =
   | { readonly kind: 'cut'; readonly to: number }
   | { readonly kind: 'swap'; readonly with: string; readonly sameLength: boolean }
 
-/** A foreign Parquet file made as long as another: bytes between its data and its footer are read by nobody. */
-const padded = (foreign: Buffer, length: number): Buffer | null => {
-  const footer = foreign.length - 8 - foreign.readUInt32LE(foreign.length - 8)
-  return foreign.length > length
+/** An unrelated Parquet file made as long as another: bytes between its data and its footer are read by nobody. */
+const padded = (other: Buffer, length: number): Buffer | null => {
+  const footer = other.length - 8 - other.readUInt32LE(other.length - 8)
+  return other.length > length
     ? null
-    : Buffer.concat([
-        foreign.subarray(0, footer),
-        Buffer.alloc(length - foreign.length),
-        foreign.subarray(footer),
-      ])
+    : Buffer.concat([other.subarray(0, footer), Buffer.alloc(length - other.length), other.subarray(footer)])
 }
 
 /** @returns whether anything is another than before */
@@ -133,8 +129,8 @@ export const inflict = async (path: string, damage: Damage, lake: string): Promi
       await truncate(path, damage.to)
       return true
     case 'swap': {
-      const [own, foreign] = [await readFile(path), await readFile(join(lake, damage.with))]
-      const bytes = damage.sameLength ? padded(foreign, own.length) : foreign
+      const [own, other] = [await readFile(path), await readFile(join(lake, damage.with))]
+      const bytes = damage.sameLength ? padded(other, own.length) : other
       if (bytes === null || bytes.equals(own)) return false
       await writeFile(path, bytes)
       return true

@@ -56,7 +56,7 @@ test('pull tells what it pulls and what it pulled', async () => {
   })
 })
 
-test('pull that is killed goes on at the page it stood at, when the same command is given again', async () => {
+test('pull that is killed resumes at its last page, when the same command is run again', async () => {
   let kill: (() => void) | undefined
   const one = await bench({
     companies: companies(60),

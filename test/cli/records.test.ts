@@ -19,7 +19,7 @@ const records = (...args: string[]): ReturnType<typeof cli> => cli(['records', '
 
 const lineCount = (text: string): number => text.split('\n').length - 1
 
-test('records gives back all companies and relations; a lake made of them gives the same', async () => {
+test('records restores all companies and relations; a lake made of them gives the same', async () => {
   const companies = await records('--content', 'companies')
   const relations = await records('--content', 'relations')
   expect([companies.code, lineCount(companies.stdout)]).toEqual([0, 300])

@@ -77,7 +77,7 @@ test(`a convert that is killed at ${KILLS} random moments and run again gives th
   expect(commits).toBeGreaterThanOrEqual(Math.floor(KILLS / 12))
 })
 
-test('gc after a kill leaves nothing of the dead run, and the same command starts anew', async () => {
+test('gc after a kill leaves nothing of the dead run, and the same command starts over', async () => {
   let lake = ''
   let killed = false
   // The undisturbed run may have been slow on a busy machine: then this one is through before its kill.

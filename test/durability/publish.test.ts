@@ -54,14 +54,14 @@ describe.each(FORMATS)('publish $format', ({ format, publish, folder, textOf, li
     expect(await lists(lake)).toEqual(versions)
   })
 
-  test('goes on where a killed one stood', async () => {
+  test('resumes where a killed one stood', async () => {
     const { lake, undisturbed } = await forgotten(4)
     for (let kill = 0; kill < KILLS; kill += 1) {
       await forget(lake)
-      for (let tries = 0; tries < 2; tries += 1) {
+      for (let attempt = 0; attempt < 2; attempt += 1) {
         const child = startChild(CHILD, lake, format)
         // Spread over all tables and versions; the kill itself comes at any point behind.
-        const steps = 1 + ((kill * 11 + tries * 7) % 31)
+        const steps = 1 + ((kill * 11 + attempt * 7) % 31)
         for (let step = 0; step < steps; step += 1) if ((await child.nextLine()) === null) break
         await child.kill()
       }

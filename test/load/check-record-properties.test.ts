@@ -43,7 +43,7 @@ describe.each(CONTENTS)('lines of %s', (content) => {
     expect(Math.min(verdicts.accepted, verdicts.refused)).toBeGreaterThan(50)
   })
 
-  test('that the checker accepts are taken by DuckDB and given back equal', async () => {
+  test('that the checker accepts are taken by DuckDB and restored equal', async () => {
     await fc.assert(
       fc.asyncProperty(mutatedLines(recordLines(content, 60)), async (lines) => {
         const lake = await bench.load({ content, lines: bytesOf(lines) })
@@ -59,7 +59,7 @@ describe.each(CONTENTS)('lines of %s', (content) => {
     )
   })
 
-  test('made from the contract, unknown fields included, are given back equal', async () => {
+  test('made from the contract, unknown fields included, are restored equal', async () => {
     await fc.assert(
       fc.asyncProperty(recordLines(content, 60), async (lines) => {
         const lake = await bench.load({ content, lines })

@@ -65,7 +65,7 @@ describe('load writes financials', () => {
     ])
   })
 
-  test('with the figure as it came only where dividing by the scale does not give it back', async () => {
+  test('with the figure as it came only where dividing by the scale does not restore it', async () => {
     const figures = [1, 0.1, 1234.567, 450.238848461229, 0.7231040563571429, 1.4462081127142858, 5e-324]
     const series = Object.fromEntries(figures.map((figure, at) => [2000 + at, figure]))
     const lake = await loaded(
@@ -160,8 +160,8 @@ describe('load writes financials', () => {
         '2 Strange.TotalAssets=6',
       ]),
     )
-    const foreign = (await lake.rows('line_items')).filter(({ unit }) => unit === 'unknown')
-    expect(foreign).toEqual([
+    const unknown = (await lake.rows('line_items')).filter(({ unit }) => unit === 'unknown')
+    expect(unknown).toEqual([
       { category: '', line_item: '', unit: 'unknown', scaled: false },
       { category: 'BalanceSheet', line_item: 'NetSales', unit: 'unknown', scaled: false },
       { category: 'Strange', line_item: 'TotalAssets', unit: 'unknown', scaled: false },
@@ -214,8 +214,8 @@ describe('load writes financials', () => {
       company({ Financials: { Good: { Item: { 2020: 1 } } } }),
       company({ Financials: { Bad: { Item: { 2020: 1 } } }, Score: true }),
     )
-    const foreign = (await lake.rows('line_items')).filter(({ unit }) => unit === 'unknown')
-    expect(foreign.map(({ category }) => category)).toEqual(['Good'])
+    const unknown = (await lake.rows('line_items')).filter(({ unit }) => unit === 'unknown')
+    expect(unknown.map(({ category }) => category)).toEqual(['Good'])
     expect(lake.drift).toEqual([{ kind: 'line-item', name: 'Good.Item', records: 1 }])
   })
 })
@@ -325,7 +325,7 @@ describe('load writes companies', () => {
     ])
   })
 
-  test('with the instant of a date-time, and its text only where the instant does not give it back', async () => {
+  test('with the instant of a date-time, and its text only where the instant does not restore it', async () => {
     const texts = [
       '2020-01-02T03:04:05',
       '2020-01-02T03:04:05.123456',

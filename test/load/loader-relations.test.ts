@@ -221,24 +221,24 @@ describe('load keeps masked persons', () => {
 })
 
 test('load gives fields outside the contract back wherever they stand', async () => {
-  const foreign = { 'Foo/~"': { a: [1, { b: null }], '': '\0' } }
+  const unknown = { 'Foo/~"': { a: [1, { b: null }], '': '\0' } }
   const deep = {
     InternalId: 3,
-    ...foreign,
-    Ownerships: [{}, { OwnershipStake: 1, ...foreign }],
-    BeneficialOwnerships: [{ ...foreign }],
-    UltimateOwnerships: [{ ...foreign }, { ...foreign }],
-    KeyPersonRoles: [{ Id: 1 }, { Id: 2, ...foreign }],
-    Addresses: [{ City: 'Oslo' }, { City: 'Bergen', ...foreign }],
+    ...unknown,
+    Ownerships: [{}, { OwnershipStake: 1, ...unknown }],
+    BeneficialOwnerships: [{ ...unknown }],
+    UltimateOwnerships: [{ ...unknown }, { ...unknown }],
+    KeyPersonRoles: [{ Id: 1 }, { Id: 2, ...unknown }],
+    Addresses: [{ City: 'Oslo' }, { City: 'Bergen', ...unknown }],
   }
   const record = {
     InternalId: 1,
-    ...foreign,
+    ...unknown,
     '/Parents/0': { Name: 'not of a row' },
     '/': 1,
     '': 2,
     __proto__fake: 3,
-    UBODetails: { HasReportedMissingUBO: true, ...foreign },
+    UBODetails: { HasReportedMissingUBO: true, ...unknown },
     Parents: [{ InternalId: 2 }, { InternalId: 2, History: [{ InternalId: 2, History: [deep] }] }],
     Children: [deep],
   }

@@ -127,7 +127,7 @@ const unmasked = (field: Field, self: ObjectType, depth: number): fc.Arbitrary<u
 }
 
 /** A member that the contract does not know, in one object of four. */
-const foreign = fc.oneof(
+const unknown = fc.oneof(
   { weight: 3, arbitrary: fc.constant<readonly (readonly [string, unknown])[]>([]) },
   {
     weight: 1,
@@ -139,7 +139,7 @@ const foreign = fc.oneof(
 
 const arbitraries = new Map<string, fc.Arbitrary<object>>()
 
-/** An object with some of its fields, in any order, and now and then a foreign one. */
+/** An object with some of its fields, in any order, and now and then an unknown one. */
 const objectOf = (object: ObjectType, depth: number): fc.Arbitrary<object> => {
   const key = `${object.name} ${depth}`
   const made = arbitraries.get(key)
@@ -150,7 +150,7 @@ const objectOf = (object: ObjectType, depth: number): fc.Arbitrary<object> => {
       .option(fc.option(valuesOf(field, object, depth), { freq: 9 }), { nil: undefined, freq: share })
       .map((value) => [name, value] as const),
   )
-  const arbitrary = fc.tuple(foreign, fc.boolean(), ...fields).map(([others, reversed, ...members]) => {
+  const arbitrary = fc.tuple(unknown, fc.boolean(), ...fields).map(([others, reversed, ...members]) => {
     const known = members.filter(([, value]) => value !== undefined)
     const all = [...known, ...others.filter(([name]) => !Object.hasOwn(object.fields, name))]
     return Object.fromEntries(reversed ? all.reverse() : all)

@@ -145,7 +145,7 @@ test('collectGarbage removes an unfinished write of rates, and leaves the rates 
 })
 
 const FOLDERS = [
-  ['serving copies', SERVE_FOLDER, servePath, ['companies.jsonl', 'copy.json']],
+  ['serving indexes', SERVE_FOLDER, servePath, ['companies.jsonl', 'copy.json']],
   ['batch files', BATCHES_FOLDER, batchesPath, ['companies-SE-0001.jsonl.br', 'index.json']],
 ] as const
 
@@ -207,7 +207,7 @@ test.each([1, 2])('collectGarbage refuses a lake whose snapshot %i is damaged or
   }
   const left = (await filesOf(lake)).filter((file) => !/owner-\d\.json$/.test(file))
   expect(left).toEqual(before.filter((file) => !/owner-1\.json$/.test(file) && !path.endsWith(file)))
-  // The run it had taken over is given back.
+  // The run it had taken over is released.
   expect(await leaseRun(lake, dead.lease.run, { now: NOW })).toMatchObject({ run: dead.lease.run })
 })
 

@@ -139,8 +139,8 @@ test('commitRun refuses counts that do not add up, and partitions of another run
   if (!partition) throw new Error('No partition')
   const lines = { ...partition, counts: { ...partition.counts, lines: 9 } }
   await expect(commitStaged(staged, { partitions: [lines] })).rejects.toThrow('9 lines are not 2 records')
-  const foreign = { ...partition, run: 'another' }
-  await expect(commitStaged(staged, { partitions: [foreign] })).rejects.toThrow(RangeError)
+  const unknown = { ...partition, run: 'another' }
+  await expect(commitStaged(staged, { partitions: [unknown] })).rejects.toThrow(RangeError)
 })
 
 test('commitRun refuses a run whose staged file is gone or has another length', async () => {

@@ -80,7 +80,7 @@ test('listRuns tells state, progress and commit of each run', async () => {
   })
 })
 
-test('listRuns tells why a run was given up until it is taken over again, and whether it would fail again', async () => {
+test('listRuns reports why a run was given up until it is taken over again, and whether it would fail again', async () => {
   const lake = await temporaryFolder()
   const busy = await stageRun(lake, ['a'])
   const bad = await stageRun(lake, ['b'])

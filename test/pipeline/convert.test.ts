@@ -147,8 +147,8 @@ test('convert cuts a file into blocks whose counts, places and ranges are true',
 
 test('convert reports what the contract does not know in the partition where it stands', async () => {
   const one = await bench()
-  const foreign = { Financials: { ProfitAndLoss: { NetSalesOfTea: { 2023: 1 } } }, Colour: 'green' }
-  await one.write('a.jsonl', [companyLine(1), companyLine(2, foreign), companyLine(3, foreign)])
+  const unknown = { Financials: { ProfitAndLoss: { NetSalesOfTea: { 2023: 1 } } }, Colour: 'green' }
+  await one.write('a.jsonl', [companyLine(1), companyLine(2, unknown), companyLine(3, unknown)])
   await one.write('b.jsonl', [companyLine(4)])
   const { summary } = await one.run(['a.jsonl', 'b.jsonl'])
   expect(summary.partitions.map(({ drift }) => drift)).toEqual([

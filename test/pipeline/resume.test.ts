@@ -106,7 +106,7 @@ test('the same command takes up its interrupted run without loading finished par
   expect(await readdir(join(one.lake, '_runs'))).toEqual([])
 })
 
-test('a run of a release whose ids knew no run goes on at its last finished partition', async () => {
+test('a run of a release whose ids knew no run resumes at its last finished partition', async () => {
   const one = await bench()
   const done = await interrupted(one, 60, ['a.jsonl'])
   const [run = ''] = await listRunIds(one.lake)
@@ -201,7 +201,7 @@ test('a file that changes while it is read fails the run, and is loaded whole by
   expect((await one.verify()).problems).toEqual([])
 })
 
-test('a file that is replaced between two tries of a run is loaded as it is now', async () => {
+test('a file that is replaced between two attempts of a run is loaded as it is now', async () => {
   const one = await bench()
   await interrupted(one, 120)
   await writeFile(join(one.folder, 'a.jsonl'), textOf(companyLines(50)))

@@ -61,7 +61,7 @@ export const loadCompanies = async (bench: Bench): Promise<void> => {
   await bench.run(['companies.jsonl', 'relations.jsonl'])
 }
 
-/** Makes the batch files of a lake, and its serving copy. */
+/** Makes the batch files of a lake, and its serving index. */
 export const makeServable = async (lake: string, companiesPerFile?: number): Promise<void> => {
   const copy = await serveCopy({ lake, embedder: await chooseEmbedder({}), memoryBytes: MEMORY_BYTES })
   await makeBatchFiles({ lake, copy, companiesPerFile })

@@ -286,7 +286,7 @@ export const describeStorage = (name: string, { make }: StorageUnderTest): void 
       expect(await paths(storage, '')).toEqual([path])
     })
 
-    test('a log gives back its lines, and goes on where it stood', async (context) => {
+    test('a log returns its lines, and is continued where it ended', async (context) => {
       const { open } = await make(context)
       const storage = open()
       await storage.prepare(['_runs'])

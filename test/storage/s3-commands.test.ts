@@ -136,7 +136,7 @@ test('serve answers from a bucket on a machine that has nothing of it, batch fil
   expect(code).toBe(0)
 })
 
-test('records gives back from a bucket what it gives back from a folder', async (context) => {
+test('records restores from a bucket what it restores from a folder', async (context) => {
   await s3Bench(context)
   const folder = join(await temporaryFolder(), 'lake')
   await succeed('convert', SAMPLE_COMPANIES, RELATIONS)

@@ -63,7 +63,7 @@ for table in input['tables']:
 } as const
 type Format = keyof typeof READERS
 
-/** Columns that the readers give back whole: PyIceberg loses an empty list of structs. */
+/** Columns that the readers return whole: PyIceberg loses an empty list of structs. */
 const columnsOf = ({ columns }: Table): string =>
   columns
     .filter(({ type }) => !(type.startsWith('STRUCT') && type.endsWith('[]')))

@@ -91,7 +91,7 @@ describe('create', () => {
     expect(puts).toBe(4)
   })
 
-  test('tries again after a conflict', async (context) => {
+  test('retries after a conflict', async (context) => {
     const { open, proxy } = await s3Bench(
       context,
       firstTime(isCreate, s3Error(409, 'ConditionalRequestConflict')),

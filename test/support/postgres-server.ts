@@ -63,7 +63,7 @@ const succeed = (what: string, { status, stderr, stdout, error }: ReturnType<typ
   if (status !== 0) throw new Error(`${what} failed: ${error?.message ?? ''} ${stderr} ${stdout}`)
 }
 
-const MOST_TRIES = 50
+const MAX_ATTEMPTS = 50
 const FAST = ['fsync=off', 'synchronous_commit=off', 'full_page_writes=off']
 
 /**
@@ -86,7 +86,7 @@ export const startPostgres = ({ durable = false } = {}): PostgresServer => {
   const start = (): void => {
     let outcome = tryStart()
     // Processes that were just killed may still hold its memory.
-    for (let tries = 1; outcome.status !== 0 && tries < MOST_TRIES; tries += 1) outcome = tryStart()
+    for (let attempt = 1; outcome.status !== 0 && attempt < MAX_ATTEMPTS; attempt += 1) outcome = tryStart()
     succeed('start', outcome)
   }
   start()

@@ -17,7 +17,7 @@ const TOOLS =
   join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'firmlake-test-tools')
 const BINARY = join(TOOLS, 'bin', 'versitygw')
 const READY_WITHIN_MS = 30_000
-const PORT_TRIES = 5
+const PORT_ATTEMPTS = 5
 
 export interface S3Server {
   /** `http://127.0.0.1:port`, the same after a restart. */
@@ -85,7 +85,7 @@ export const startS3Server = async (context: TestContext): Promise<S3Server> => 
     await kill()
     await rm(folder, { recursive: true, force: true })
   })
-  for (let tries = 0; tries < PORT_TRIES; tries += 1) {
+  for (let attempt = 0; attempt < PORT_ATTEMPTS; attempt += 1) {
     const port = await freePort()
     if (!(await startAt(port))) continue
     return {

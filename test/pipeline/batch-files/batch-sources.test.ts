@@ -190,7 +190,7 @@ test('a file whose name does not tell its compression is Brotli', async () => {
   expect(summary?.partitions[0]).toMatchObject({ source: { name: 'export 17' }, counts: { records: 200 } })
 })
 
-test('a run that is stopped in a download goes on where it stood', async () => {
+test('a run that is stopped in a download resumes where it stood', async () => {
   const lake = join(await temporaryFolder(), 'lake')
   const controller = new AbortController()
   const held = Promise.withResolvers<void>()

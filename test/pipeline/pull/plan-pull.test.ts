@@ -129,7 +129,7 @@ test('pull names what no window covers, in its plan and in the manifest', async 
   expect((await one.snapshot()).pulls?.[0]).toMatchObject({ announced: 200, planned: 150 })
 })
 
-test('pull goes on at the page it stood at, with the windows planned before', async () => {
+test('pull resumes at its last page, with the windows planned before', async () => {
   const stop = new AbortController()
   const one = await openPullBench({
     companies: companies(200),

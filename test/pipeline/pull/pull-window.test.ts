@@ -81,7 +81,7 @@ test('pullWindow takes an empty page behind the last one as the end, and an empt
   expect(await readFile(none.path, 'utf8')).toBe('')
 })
 
-test('pullWindow goes on at the page it stood at', async () => {
+test('pullWindow resumes at its last page', async () => {
   const stop = new AbortController()
   const one = await bench({
     companies: companies(50),
@@ -102,7 +102,7 @@ test('pullWindow goes on at the page it stood at', async () => {
   expect(one.fake.pages.length - before).toBe(2)
 })
 
-test('pullWindow begins anew where the file has lost what its checkpoint counts', async () => {
+test('pullWindow starts over where the file has lost what its checkpoint counts', async () => {
   const stop = new AbortController()
   const one = await bench({
     companies: companies(50),
@@ -117,7 +117,7 @@ test('pullWindow begins anew where the file has lost what its checkpoint counts'
   expect(await idsIn(one.path)).toEqual(tens(50))
 })
 
-test('pullWindow begins anew where a byte of what its checkpoint counts has changed', async () => {
+test('pullWindow starts over where a byte of what its checkpoint counts has changed', async () => {
   const stop = new AbortController()
   const one = await bench({
     companies: companies(50),

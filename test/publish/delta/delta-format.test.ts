@@ -190,7 +190,7 @@ test('publish jumps over snapshots that gc has removed', async () => {
   expect(only(actions, 'txn')).toMatchObject([{ version: 4 }])
 })
 
-test('publish goes on where gc removes snapshots while it works', async () => {
+test('publish continues where gc removes snapshots while it works', async () => {
   const lake = await smallLake(await temporaryFolder(), 4)
   let isFirst = true
   const onProgress = (): void => {
@@ -269,7 +269,7 @@ test.each([
   })
 })
 
-test('publish goes on behind a foreign commit that changes nothing', async () => {
+test('publish goes on behind an unknown commit that changes nothing', async () => {
   const folder = await temporaryFolder()
   const lake = await smallLake(folder, 1)
   await publishDelta(lake)

@@ -11,8 +11,8 @@ import { openBatchStore } from '../../../src/server/batch-files/batch-store.ts'
 import { makeBatchFiles } from '../../../src/server/batch-files/make-batch-files.ts'
 import { sha256Of } from '../../../src/support/hash.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
-import { type BatchLake, ofSnapshot, openBatchLake } from '../batches/batch-lake.ts'
 import { bearer, bodyOf, get, openFake, rawRequest } from '../http/open-fake.ts'
+import { type BatchLake, ofSnapshot, openBatchLake } from './batch-lake.ts'
 
 let batchLake: BatchLake
 let lake: string
@@ -50,11 +50,11 @@ test('a file of relations is for callers with every area of its country, hidden 
 })
 
 test('a file that is not listed for a caller is not found either', async () => {
-  const shelf = openBatchStore(lake)
+  const store = openBatchStore(lake)
   const swede = caller({ SE: new Set<Area>(['Owner']) })
-  expect(await shelf.find(swede, '1-companies-SE-0001')).toMatchObject({ file: { Count: 5 } })
+  expect(await store.find(swede, '1-companies-SE-0001')).toMatchObject({ file: { Count: 5 } })
   for (const id of ['1-relations-SE-0001', '1-companies-NO-0001', '../index.json', '1-companies-SE-0002', ''])
-    expect(await shelf.find(swede, id)).toBe(undefined)
+    expect(await store.find(swede, id)).toBe(undefined)
 })
 
 test('a lake without batch files has an empty listing', async () => {
@@ -63,14 +63,14 @@ test('a lake without batch files has an empty listing', async () => {
 
 test('files that are made while a server runs are offered, those before no more', async () => {
   const own = await batchLake.newLake()
-  const shelf = openBatchStore(own)
-  const ids = async () => (await shelf.listing(EVERYTHING)).BatchFiles.map(({ BatchFileId }) => BatchFileId)
+  const store = openBatchStore(own)
+  const ids = async () => (await store.listing(EVERYTHING)).BatchFiles.map(({ BatchFileId }) => BatchFileId)
   expect(await ids()).toEqual([])
   await makeBatchFiles({ lake: own, copy: batchLake.copy })
   expect(await ids()).toContain('1-companies-NO-0001')
   await makeBatchFiles({ lake: own, copy: ofSnapshot(batchLake.copy, 2) })
   expect(await ids()).toContain('2-companies-NO-0001')
-  expect(await shelf.find(EVERYTHING, '1-companies-NO-0001')).toBe(undefined)
+  expect(await store.find(EVERYTHING, '1-companies-NO-0001')).toBe(undefined)
 })
 
 test('over HTTP the listing is that of the token, and a download is the file', async () => {

@@ -4,7 +4,7 @@ import { brotliDecompressSync } from 'node:zlib'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type MadeBatchFiles, makeBatchFiles } from '../../../src/server/batch-files/make-batch-files.ts'
 import { hashFile } from '../../../src/support/hash.ts'
-import { type BatchLake, ofSnapshot, openBatchLake } from '../batches/batch-lake.ts'
+import { type BatchLake, ofSnapshot, openBatchLake } from './batch-lake.ts'
 
 let batchLake: BatchLake
 beforeAll(async () => {

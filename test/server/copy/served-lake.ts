@@ -1,4 +1,4 @@
-/** Small lakes with their serving copies, and what of a record a test compares. Knows nothing of vitest. */
+/** Small lakes with their serving indexes, and what of a record a test compares. Knows nothing of vitest. */
 
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'

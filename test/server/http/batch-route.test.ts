@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
 import { sha256Of } from '../../../src/support/hash.ts'
+import { CONTENT, storeOf } from './batch-store.ts'
 import { bearer, bodyOf, get, openFake, rawRequest } from './open-fake.ts'
-import { CONTENT, shelfOf } from './shelf.ts'
 
 const ETAG = `"${sha256Of(CONTENT)}"`
 const open = async (): Promise<string> =>
-  `${await openFake({ batches: await shelfOf(CONTENT) })}/v2/batches/batch-file/1`
+  `${await openFake({ batches: await storeOf(CONTENT) })}/v2/batches/batch-file/1`
 const fetchPart = async (url: string, headers: Record<string, string>) => {
   const response = await get(url, { ...bearer(), ...headers })
   return {

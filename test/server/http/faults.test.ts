@@ -5,8 +5,8 @@ import { FAULT_NAMES, stageOf } from '../../../src/server/faults/fault-kinds.ts'
 import { faultLayer } from '../../../src/server/faults/fault-layer.ts'
 import { decodeFaults } from '../../../src/server/faults/read-faults.ts'
 import { sendFault } from '../../../src/server/faults/send-fault.ts'
+import { CONTENT, storeOf } from './batch-store.ts'
 import { bearer, bodyOf, get, openFake, post, rawRequest } from './open-fake.ts'
-import { CONTENT, shelfOf } from './shelf.ts'
 
 const openFaulty = (...faults: readonly object[]): Promise<string> =>
   openFake({ layers: [faultLayer(decodeFaults({ faults }))] })
@@ -228,7 +228,7 @@ test('fault omittedCursor leaves the cursor of the last page out; other pages ke
 })
 
 test('fault changedETag sends a file under another ETag, and all of it to a resumed download', async () => {
-  const batches = await shelfOf(CONTENT)
+  const batches = await storeOf(CONTENT)
   const url = await openFake({
     batches,
     layers: [faultLayer(decodeFaults({ faults: [{ on: 'batchFile', fault: 'changedETag', at: [2] }] }))],
@@ -244,7 +244,7 @@ test('fault changedETag sends a file under another ETag, and all of it to a resu
 })
 
 test('fault damaged keeps the ETag and digest of the good batch file', async () => {
-  const batches = await shelfOf(CONTENT)
+  const batches = await storeOf(CONTENT)
   const url = await openFake({
     batches,
     layers: [faultLayer(decodeFaults({ faults: [{ on: 'batchFile', fault: 'damaged', at: [1] }] }))],
@@ -261,7 +261,7 @@ test.each(FAULT_NAMES.filter((fault) => fault !== 'stall'))(
   async (fault) => {
     const isHead = stageOf(fault) === 'head'
     const url = await openFake({
-      batches: await shelfOf(CONTENT),
+      batches: await storeOf(CONTENT),
       layers: [faultLayer(decodeFaults({ faults: [{ on: isHead ? 'batchFile' : 'companies', fault }] }))],
     })
     const answer = isHead ? get(`${url}/v2/batches/batch-file/1`) : search(url)

@@ -94,7 +94,7 @@ test('download gives up where each try brings the same bytes again', async () =>
   expect(server.seen).toHaveLength(8)
 })
 
-test('download of another process goes on where the first one was killed', async () => {
+test('download of another process resumes where the first one was killed', async () => {
   const path = await target()
   const server = await answeringServer(file({ breakAt: 120_000 }), status(403), file())
   await expect(client(server.url).download('b', path)).rejects.toMatchObject({ code: 'SERVICE_FORBIDDEN' })
@@ -131,7 +131,7 @@ test.each([
   expect(server.seen[2]?.headers.range).toBeUndefined()
 })
 
-test('download begins anew where the ETag has changed', async () => {
+test('download starts over where the ETag has changed', async () => {
   const changed = file({ bytes: OTHER, etag: '"v2"' })
   const server = await answeringServer(file({ breakAt: 100_000 }), changed)
   const path = await target()
@@ -143,7 +143,7 @@ test('download begins anew where the ETag has changed', async () => {
   expect(sha256(await readFile(path))).toBe(sha256(OTHER))
 })
 
-test('download begins anew where a range of another version comes', async () => {
+test('download starts over where a range of another version comes', async () => {
   const wrong: Answer = (response) => {
     const headers = { ETag: '"v2"', 'Content-Range': `bytes 100000-${OTHER.length - 1}/${OTHER.length}` }
     response.writeHead(206, headers).end(OTHER.subarray(100_000))

@@ -167,7 +167,7 @@ test('all requests share one budget of retries', async () => {
   const server = await answeringServer(status(500))
   const service = client(server.url)
   await Promise.allSettled(Array.from({ length: 6 }, () => service.page(REQUEST, parse)))
-  // Six first tries and the twenty of the budget, not six times eight.
+  // Six first attempts and the twenty of the budget, not six times eight.
   expect(server.seen).toHaveLength(26)
   await expect(service.page(REQUEST, parse)).rejects.toMatchObject({
     code: 'SERVICE_FAILED',

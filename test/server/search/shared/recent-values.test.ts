@@ -13,7 +13,7 @@ test('remembered makes a value once and forgets the one used longest ago', async
   expect(made).toEqual(['a', 'b', 'c', 'b'])
 })
 
-test('remembered tries again what failed', async () => {
+test('remembered retries what failed', async () => {
   const known = new Map<string, number>()
   await expect(remembered(known, 2, 'a', () => Promise.reject(new RangeError('once')))).rejects.toThrow(
     'once',

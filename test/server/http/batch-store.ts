@@ -1,4 +1,4 @@
-/** A shelf of one batch file, `1`, with a text of one's own. */
+/** A store of one batch file, `1`, with a text of one's own. */
 
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -8,7 +8,7 @@ import { temporaryFolder } from '../../support/temporary-folder.ts'
 
 export const CONTENT = 'abcdefghijklmnopqrstuvwxyz'
 
-export const shelfOf = async (content: string): Promise<BatchStore> => {
+export const storeOf = async (content: string): Promise<BatchStore> => {
   const path = join(await temporaryFolder(), 'file.jsonl.br')
   await writeFile(path, content)
   const file = {

@@ -1,4 +1,4 @@
-/** A small lake with an open serving copy, for batch files. Knows nothing of vitest. */
+/** A small lake with an open serving index, for batch files. Knows nothing of vitest. */
 
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

@@ -5,25 +5,16 @@
  * example `jsonLines({ directory })`; the manifest then stands in the same folder.
  */
 
-import { randomBytes } from 'node:crypto'
-import { join } from 'node:path'
 import {
-  BlockMemory,
   DEFAULT_MEMORY_BYTES,
-  decodeBlocks,
   divideMemory,
-  Engine,
-  inLake,
   type LoadSummary,
-  loadSources,
+  loadIntoLake,
   localSources,
-  newSeenSets,
-  openLoader,
-  parquetLake,
   parseQuarantineLimit,
-  RecordChecker,
+  type RunPlan,
   type Sink,
-  startRun,
+  withRun,
 } from '../src/index.ts'
 
 export interface ConvertBatches {
@@ -35,53 +26,16 @@ export interface ConvertBatches {
   readonly sink?: Sink
 }
 
-export const convertBatches = async ({
-  inputs,
-  lake,
-  sink = parquetLake({ lake }),
-}: ConvertBatches): Promise<LoadSummary> => {
+export const convertBatches = async ({ inputs, lake, sink }: ConvertBatches): Promise<LoadSummary> => {
   const sources = await localSources(inputs)
-  const { engineBytes, blockBytes } = divideMemory(DEFAULT_MEMORY_BYTES)
-  const plan = {
-    pipeline: 'convert-batches',
-    inputs,
-    cwd: process.cwd(),
+  const { blockBytes } = divideMemory(DEFAULT_MEMORY_BYTES)
+  const plan: RunPlan = {
+    jobs: [{ kind: 'program', pipeline: 'convert-batches', inputs, cwd: process.cwd() }],
     again: false,
     limits: { blockBytes },
   }
-  const lease = await startRun({ lake, plan, now: new Date(), random: randomBytes })
-  const folder = inLake(lake, `_runs/${lease.run}`)
-  const engine = await Engine.open({
-    memoryBytes: engineBytes,
-    threads: 1,
-    spillFolder: join(folder, 'spill'),
-  })
-  const seen = newSeenSets()
-  const memory = new BlockMemory()
-  try {
-    const loader = await openLoader(engine, { spoolFolder: join(folder, 'spool'), seen })
-    return await loadSources(
-      {
-        sources,
-        decode: (source, onInput) =>
-          decodeBlocks(() => source.open(), { name: source.name, blockBytes, memory, onInput }),
-        checker: (content) => new RecordChecker(content, seen),
-        loader,
-        sink,
-      },
-      {
-        lease,
-        pipeline: plan.pipeline,
-        tool: 'convert-batches 1',
-        limit: parseQuarantineLimit('1%'),
-        sideBySide: 2,
-        now: () => new Date(),
-        random: randomBytes,
-      },
-    )
-  } finally {
-    engine.close()
-  }
+  const limit = parseQuarantineLimit('1%')
+  return withRun({ lake, plan }, (run) => loadIntoLake(run, plan, [{ sources }], { lake, limit, sink }))
 }
 
 if (process.argv[1] === import.meta.filename) {

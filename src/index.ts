@@ -58,17 +58,16 @@ export { type ExportOptions, type ExportSummary, exportLake } from './pipeline/e
 export { type PulledWindow, type PullRunOptions, type PullSummary, pull } from './pipeline/pull/pull.ts'
 export type { PullSettings } from './pipeline/pull/pull-settings.ts'
 export { parseSearch } from './pipeline/pull/search.ts'
+export { type Resumed, type ResumeFailed, type ResumeOptions, resume } from './pipeline/resume.ts'
+export type { LoadSummary } from './pipeline/run/commit-loaded.ts'
 export type { CurrencyChange } from './pipeline/run/currency-change.ts'
-export {
-  type LoadSourcesOptions,
-  type LoadSourcesParts,
-  type LoadSummary,
-  loadSources,
-} from './pipeline/run/load-sources.ts'
+export { loadIntoLake, type RunOptions } from './pipeline/run/load-into-lake.ts'
 export { DEFAULT_MEMORY_BYTES, divideMemory } from './pipeline/run/memory-shares.ts'
+export type { OpenedJob } from './pipeline/run/opened-job.ts'
 export type { Progress, RunEvent } from './pipeline/run/progress.ts'
 export { parseQuarantineLimit, type QuarantineLimit } from './pipeline/run/quarantine-limit.ts'
-export { type RunPlan, startRun } from './pipeline/run/start-run.ts'
+export type { Job, RunLimits, RunPlan } from './pipeline/run/run-plan.ts'
+export { type RunScope, withRun } from './pipeline/run/with-run.ts'
 export {
   type DeliverOptions,
   type DeliverProgress,

@@ -79,6 +79,9 @@ export const ERROR_CODES = {
 
 export type ErrorCode = keyof typeof ERROR_CODES
 
+export const isErrorCode = (value: unknown): value is ErrorCode =>
+  typeof value === 'string' && Object.hasOwn(ERROR_CODES, value)
+
 /** An error with a code and facts for programs. Messages name files, lines and ids, never a record's content. */
 export class ToolkitError extends Error {
   override readonly name = 'ToolkitError'

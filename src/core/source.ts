@@ -1,6 +1,7 @@
 /** Where raw bytes come from: a file of a batch, standard input, a window of a search, a download. */
 
 import type { Content } from '../contract/objects.ts'
+import type { Block } from './block.ts'
 import type { BatchEntry, DateRange, WindowEntry } from './partition.ts'
 
 export interface Source {
@@ -28,11 +29,13 @@ export interface Source {
   readonly fingerprint?: (signal?: AbortSignal) => Promise<Fingerprint>
   /** The stored bytes, once. @throws {ToolkitError} SOURCE_UNREADABLE, SOURCE_CHANGED */
   readonly open: (signal?: AbortSignal) => AsyncIterable<Buffer>
-  /** What else the manifest records, known once the fingerprint is. */
+  /** Its lines as blocks, where they are not decoded from its bytes. */
+  readonly blocks?: () => AsyncIterable<Block>
+  /** What the manifest records besides, known once the fingerprint is. */
   readonly details?: () => SourceDetails
   /** Called when nobody will open it again: all its partitions are journaled, or it is skipped. */
   readonly release?: () => Promise<void>
-  /** Called when the run ends early: stops what is fetched for it and others, and waits until nobody writes. */
+  /** Called when the run ends, early or not: stops what is fetched for it and others, and waits until nobody writes. */
   readonly stop?: () => Promise<void>
 }
 

@@ -7,6 +7,7 @@ import { inLake, RUNS_FOLDER, runPath, stagingPath } from '../lake/lake/layout.t
 import { storageOf } from '../storage/open-storage.ts'
 import { listFolder, listTree } from '../support/list-files.ts'
 import { isRunId } from '../support/run-ids.ts'
+import { type Heartbeat, startHeartbeat } from './heartbeat.ts'
 import { below } from './lake-files.ts'
 import { type LivenessRule, leaseRun, type RunLease, releaseRun, runState } from './run-lease.ts'
 import { listRunIds, removeRunFolder } from './runs.ts'
@@ -17,6 +18,8 @@ export interface DeadRun {
   readonly run: string
   readonly owner: number
   readonly lease: RunLease | null
+  /** Of the lease, while other dead runs are removed. */
+  readonly heartbeat?: Heartbeat
 }
 
 export interface SortedRuns {
@@ -35,7 +38,7 @@ const takeOver = async (
 ): Promise<DeadRun | null> => {
   try {
     const lease = await leaseRun(lake, run, judge)
-    return { run, owner: lease.number, lease }
+    return { run, owner: lease.number, lease, heartbeat: startHeartbeat(lease) }
   } catch (error) {
     if (codeOf(error) === 'DISK_FULL') return { run, owner, lease: null }
     if (codeOf(error) === 'RUN_LIVE' || codeOf(error) === 'RUN_NOT_FOUND') return null
@@ -47,21 +50,29 @@ const takeOver = async (
 export const sortRuns = async (lake: string, judge: LivenessRule, dryRun: boolean): Promise<SortedRuns> => {
   const dead: DeadRun[] = []
   const working: string[] = []
-  for (const run of await listRunIds(lake)) {
-    const found = await runState(lake, run, judge)
-    const owner = found?.owner.number ?? 0
-    const gone = found?.state === 'gone'
-    const taken =
-      gone && dryRun ? { run, owner, lease: null } : gone ? await takeOver(lake, run, owner, judge) : null
-    if (taken) dead.push(taken)
-    else working.push(run)
+  try {
+    for (const run of await listRunIds(lake)) {
+      const found = await runState(lake, run, judge)
+      const owner = found?.owner.number ?? 0
+      const gone = found?.state === 'gone'
+      const taken =
+        gone && dryRun ? { run, owner, lease: null } : gone ? await takeOver(lake, run, owner, judge) : null
+      if (taken) dead.push(taken)
+      else working.push(run)
+    }
+    return { dead, working }
+  } catch (error) {
+    await releaseDeadRuns(dead)
+    throw error
   }
-  return { dead, working }
 }
 
 /** Releases dead runs when gc fails. */
 export const releaseDeadRuns = async (runs: readonly DeadRun[]): Promise<void> => {
-  for (const { lease } of runs) if (lease) await releaseRun(lease).catch(() => undefined)
+  for (const { lease, heartbeat } of runs) {
+    await heartbeat?.stop()
+    if (lease) await releaseRun(lease).catch(() => undefined)
+  }
 }
 
 /** Bytes that a run holds in the lake and on this machine. */
@@ -81,7 +92,7 @@ export const listLocalRuns = async (lake: string): Promise<readonly string[]> =>
 /** Removes a dead run's folder; writes the record of its commit first where a crash left it out. */
 export const removeDeadRun = async (
   lake: string,
-  { run, owner, lease }: DeadRun,
+  { run, owner, lease, heartbeat }: DeadRun,
   commit: Snapshot | undefined,
   judge: LivenessRule,
 ): Promise<boolean> => {
@@ -95,6 +106,7 @@ export const removeDeadRun = async (
     await rm(inLake(lake, stagingPath(run)), { recursive: true, force: true })
     await ensureRecord(lake, commit.snapshot)
   }
+  await heartbeat?.stop()
   await removeRunFolder(lake, run)
   return true
 }

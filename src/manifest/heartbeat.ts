@@ -5,49 +5,40 @@
 
 import { runPath } from '../lake/lake/layout.ts'
 import { storageOf } from '../storage/open-storage.ts'
+import { type ProcessIdentity, thisProcess } from '../support/process-identity.ts'
+import { ownerName, ownerText, type RunLease } from './run-lease.ts'
 
 /** Far below `DAY_MS`, so that a storage that is down for hours does no harm. */
 const HEARTBEAT_MS = 3_600_000
 
-interface Heartbeat {
-  readonly timer: NodeJS.Timeout
-  /** The heartbeat that is under way, or was the last. It never fails. */
-  last: Promise<void>
+/** Whoever started it stops it before the lease is released or the run removed. */
+export interface Heartbeat {
+  /** When it resolves, nothing is being written. May be called again. */
+  readonly stop: () => Promise<void>
 }
-
-const heartbeats = new Map<string, Heartbeat>()
-
-const keyOf = (lake: string, run: string): string => `${run} ${lake}`
 
 /** Rewrites an owner file if it still exists: a removed run must not come back as its owner file alone. */
 export const sendHeartbeat = async (
-  lake: string,
-  run: string,
-  owner: string,
-  text: string,
+  { lake, run, number, base }: RunLease,
+  process: ProcessIdentity = thisProcess(),
 ): Promise<void> => {
   const storage = storageOf(lake)
-  const path = `${runPath(run)}/${owner}`
-  if (await storage.stat(path)) await storage.replace(path, text)
+  const path = `${runPath(run)}/${ownerName(number)}`
+  if (await storage.stat(path)) await storage.replace(path, ownerText(base, process))
 }
 
 /** Starts the heartbeat of a run; its timer keeps no process alive. */
-export const startHeartbeat = (lake: string, run: string, owner: string, text: string): void => {
-  // A failed heartbeat is made up for by the next one.
-  const send = (): Promise<void> => sendHeartbeat(lake, run, owner, text).catch(() => undefined)
+export const startHeartbeat = (lease: RunLease): Heartbeat => {
+  let last = Promise.resolve()
   const timer = setInterval(() => {
-    heartbeat.last = heartbeat.last.then(send)
+    // A failed heartbeat is made up for by the next one.
+    last = last.then(() => sendHeartbeat(lease).catch(() => undefined))
   }, HEARTBEAT_MS)
   timer.unref()
-  const heartbeat: Heartbeat = { timer, last: Promise.resolve() }
-  heartbeats.set(keyOf(lake, run), heartbeat)
-}
-
-/** Stops the heartbeat, before the run is released or removed. When it resolves, nothing is being written. */
-export const stopHeartbeat = async (lake: string, run: string): Promise<void> => {
-  const heartbeat = heartbeats.get(keyOf(lake, run))
-  if (heartbeat === undefined) return
-  clearInterval(heartbeat.timer)
-  heartbeats.delete(keyOf(lake, run))
-  await heartbeat.last
+  return {
+    stop: async () => {
+      clearInterval(timer)
+      await last
+    },
+  }
 }

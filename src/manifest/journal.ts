@@ -1,14 +1,28 @@
-/** What a run has finished so far, one line per partition, on the disk before the next step relies on it. */
+/**
+ * What a run has finished so far, one line per partition, on the disk before the next step relies on it; then one line
+ * with what became of every unit of work. A commit needs nothing else: it may be another process's than the work.
+ */
 
-import { ToolkitError, writeError } from '../core/errors.ts'
-import type { PartitionEntry } from '../core/partition.ts'
+import { type ErrorCode, isErrorCode, ToolkitError, writeError } from '../core/errors.ts'
+import type { PartitionEntry, PullEntry } from '../core/partition.ts'
 import type { UnknownItems } from '../core/unknown-names.ts'
 import { runPath } from '../lake/lake/layout.ts'
 import { storageOf } from '../storage/open-storage.ts'
-import { anyText, count, fits, form, list, objectOf, optional, yesNo } from '../support/json-form.ts'
+import {
+  anyText,
+  count,
+  type Form,
+  fits,
+  form,
+  list,
+  objectOf,
+  oneOf,
+  optional,
+  yesNo,
+} from '../support/json-form.ts'
 import { seal, unseal } from '../support/sealed-text.ts'
 import type { RunLease } from './run-lease.ts'
-import { isPartitionEntry } from './snapshot-form.ts'
+import { isPartitionEntry, PULL_ENTRY } from './snapshot-form.ts'
 
 export interface JournalEntry {
   readonly partition: PartitionEntry
@@ -16,6 +30,26 @@ export interface JournalEntry {
   readonly layers: number
   /** Line items of its figures that the contract does not know; absent in journals of releases that knew no such. */
   readonly unknownItems?: UnknownItems | undefined
+}
+
+/** What became of one unit of work: of one source. */
+export type UnitResult =
+  /** Its partitions by their ids, in their order. */
+  | { readonly kind: 'loaded'; readonly source: string; readonly partitions: readonly string[] }
+  | { readonly kind: 'skipped'; readonly source: string; readonly reason: string }
+  /** It cannot be read to its end. */
+  | { readonly kind: 'left-out'; readonly source: string; readonly code: ErrorCode; readonly reason: string }
+
+/** The last line of a journal: everything is worked on, and this is what the run has made. */
+export interface WorkResult {
+  /** In the order of the run. */
+  readonly units: readonly UnitResult[]
+  readonly pulls: readonly PullEntry[]
+}
+
+/** A run whose work is done. */
+export interface FinishedWork extends WorkResult {
+  readonly entries: readonly JournalEntry[]
 }
 
 export const JOURNAL_FILE = 'journal.jsonl'
@@ -28,23 +62,43 @@ const ENTRY = objectOf({
     objectOf({ items: list(objectOf({ category: anyText, lineItem: anyText })), more: yesNo }),
   ),
 })
-const isEntry = (value: unknown): value is JournalEntry => fits(ENTRY, value)
+const LOADED = objectOf({ kind: oneOf(['loaded']), source: anyText, partitions: list(anyText) })
+const SKIPPED = objectOf({ kind: oneOf(['skipped']), source: anyText, reason: anyText })
+const LEFT_OUT = objectOf({
+  ...{ kind: oneOf(['left-out']), source: anyText, reason: anyText },
+  code: form(isErrorCode, 'a code of an error'),
+})
+const RESULT: Form<WorkResult> = objectOf({
+  units: list(
+    form(
+      (value): value is UnitResult => fits(LOADED, value) || fits(SKIPPED, value) || fits(LEFT_OUT, value),
+      'the result of a unit',
+    ),
+  ),
+  pulls: list(PULL_ENTRY),
+})
+
+export type JournalLine =
+  | { readonly kind: 'partition'; readonly entry: JournalEntry }
+  | { readonly kind: 'result'; readonly result: WorkResult }
 
 /** A line as it was appended; `null` when a byte of it is another. Earlier releases sealed none. */
-export const parseEntry = (line: Buffer): JournalEntry | null => {
+export const parseLine = (line: Buffer): JournalLine | null => {
   const read = unseal(line)
-  return read.kind !== 'damaged' && isEntry(read.value) ? read.value : null
+  if (read.kind === 'damaged') return null
+  if (fits(ENTRY, read.value)) return { kind: 'partition', entry: read.value }
+  return fits(RESULT, read.value) ? { kind: 'result', result: read.value } : null
 }
 
-/** The entries of a journal, one for each whole line of it that can be read. */
-const readWhole = async (lake: string, run: string): Promise<readonly JournalEntry[]> => {
+/** Every whole line of a journal that can be read. */
+const readWhole = async (lake: string, run: string): Promise<readonly JournalLine[]> => {
   const lines = await storageOf(lake).readLines(journalPath(run))
   if (lines === null)
     throw new ToolkitError('RUN_NOT_FOUND', `Cannot read the journal of run "${run}": it has none`, { run })
-  const entries: JournalEntry[] = []
+  const parsed: JournalLine[] = []
   for (const [at, line] of lines.entries()) {
-    const entry = parseEntry(line)
-    if (entry) entries.push(entry)
+    const one = parseLine(line)
+    if (one) parsed.push(one)
     // Only the last write can be torn by a crash. Damage before it is something else.
     else if (at < lines.length - 1)
       throw new ToolkitError(
@@ -54,7 +108,7 @@ const readWhole = async (lake: string, run: string): Promise<readonly JournalEnt
         { run, line: at + 1 },
       )
   }
-  return entries
+  return parsed
 }
 
 /**
@@ -64,9 +118,20 @@ const readWhole = async (lake: string, run: string): Promise<readonly JournalEnt
  * @throws {ToolkitError} `RUN_NOT_FOUND`, `RUN_NOT_RESUMABLE` when an earlier line is damaged
  */
 export const readJournal = async (lake: string, run: string): Promise<readonly JournalEntry[]> =>
-  lastOfEach(await readWhole(lake, run))
+  entriesOf(await readWhole(lake, run))
 
-const lastOfEach = (entries: readonly JournalEntry[]): readonly JournalEntry[] => {
+/**
+ * What a run has made, once all of it is worked on; `undefined` as long as an attempt is at work, or none was to its
+ * end. @throws as `readJournal`
+ */
+export const readFinishedWork = async (lake: string, run: string): Promise<FinishedWork | undefined> => {
+  const lines = await readWhole(lake, run)
+  const last = lines.at(-1)
+  return last?.kind === 'result' ? { ...last.result, entries: entriesOf(lines) } : undefined
+}
+
+const entriesOf = (lines: readonly JournalLine[]): readonly JournalEntry[] => {
+  const entries = lines.flatMap((line) => (line.kind === 'partition' ? [line.entry] : []))
   const last = new Map(entries.map((entry) => [entry.partition.id, entry]))
   return entries.filter((entry) => last.get(entry.partition.id) === entry)
 }
@@ -79,6 +144,8 @@ export interface Journal extends AsyncDisposable {
    * @throws {ToolkitError} `DISK_FULL`, `WRITE_FAILED`; after it the journal takes no further entry
    */
   readonly append: (entry: JournalEntry) => Promise<void>
+  /** Appends what became of every unit, as the last line of all. @throws as `append` */
+  readonly finish: (result: WorkResult) => Promise<void>
   readonly close: () => Promise<void>
 }
 
@@ -87,14 +154,16 @@ export const openJournal = async ({ lake, run }: RunLease): Promise<Journal> => 
   const { length } = await readWhole(lake, run)
   const lines = await storageOf(lake).openLines(journalPath(run), length)
   const close = (): Promise<void> => lines.close()
+  const append = async (line: JournalEntry | WorkResult): Promise<void> => {
+    try {
+      await lines.append(seal(JSON.stringify(line)))
+    } catch (error) {
+      throw writeError(`Cannot write the journal of run "${run}"`, error)
+    }
+  }
   return {
-    append: async (entry) => {
-      try {
-        await lines.append(seal(JSON.stringify(entry)))
-      } catch (error) {
-        throw writeError(`Cannot write the journal of run "${run}"`, error)
-      }
-    },
+    append,
+    finish: append,
     close,
     [Symbol.asyncDispose]: close,
   }

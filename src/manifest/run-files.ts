@@ -4,23 +4,34 @@ import { ToolkitError, writeError } from '../core/errors.ts'
 import { runPath } from '../lake/lake/layout.ts'
 import { storageOf } from '../storage/open-storage.ts'
 import { seal, unseal } from '../support/sealed-text.ts'
-import type { RunLease } from './run-lease.ts'
+
+/** A job of a run; several of one run keep their files apart. */
+export interface JobOfRun {
+  readonly lake: string
+  readonly run: string
+  /** Its place among the jobs of the run. @default 0 */
+  readonly job?: number | undefined
+}
+
+/** A name in a run's folder that each job has for itself: `windows.json`, of the second job `windows-1.json`. */
+export const nameOfJob = (name: string, { job = 0 }: Pick<JobOfRun, 'job'>): string =>
+  job === 0 ? name : name.replace(/(\.\w+)?$/, (ending) => `-${job}${ending}`)
 
 export interface RunFile {
-  /** Name in the run's folder. */
+  /** Name in the run's folder, of its first job. */
   readonly name: string
   /** In words, for messages: `its windows are`. */
   readonly what: string
 }
 
+const pathOf = (job: JobOfRun, name: string): string => `${runPath(job.run)}/${nameOfJob(name, job)}`
+
 /** @throws {ToolkitError} DISK_FULL, WRITE_FAILED */
-export const createRunFile = async (
-  { lake, run }: RunLease,
-  { name }: RunFile,
-  value: object,
-): Promise<void> => {
+export const createRunFile = async (job: JobOfRun, { name }: RunFile, value: object): Promise<void> => {
+  const { lake, run } = job
+  const path = pathOf(job, name)
   try {
-    await storageOf(lake).create(`${runPath(run)}/${name}`, `${seal(JSON.stringify(value, null, 2))}\n`)
+    await storageOf(lake).create(path, `${seal(JSON.stringify(value, null, 2))}\n`)
   } catch (error) {
     throw writeError(`Cannot write "${name}" of run "${run}"`, error)
   }
@@ -32,11 +43,12 @@ export const createRunFile = async (
  * @throws {ToolkitError} RUN_NOT_RESUMABLE
  */
 export const readRunFile = async <T>(
-  { lake, run }: RunLease,
+  job: JobOfRun,
   { name, what }: RunFile,
   isValue: (value: unknown) => value is T,
 ): Promise<T | undefined> => {
-  const bytes = await storageOf(lake).read(`${runPath(run)}/${name}`)
+  const { lake, run } = job
+  const bytes = await storageOf(lake).read(pathOf(job, name))
   if (bytes === null) return undefined
   const read = unseal(bytes)
   if (read.kind !== 'damaged' && isValue(read.value)) return read.value

@@ -9,7 +9,6 @@ import { storageOf } from '../storage/open-storage.ts'
 import { memberOf } from '../support/json-form.ts'
 import { type Liveness, livenessOf, type ProcessIdentity, thisProcess } from '../support/process-identity.ts'
 import { seal, unseal } from '../support/sealed-text.ts'
-import { startHeartbeat, stopHeartbeat } from './heartbeat.ts'
 
 /** The right to work on a run. Its holder may write the run's journal, commit and remove it. */
 export interface RunLease {
@@ -165,7 +164,6 @@ export const leaseRun = async (
   if (state === 'unknown') throw live(`${who} cannot be seen from here and may be running it`)
   const lease = await nextOwner({ lake, run, number: owner.number, base: owner.base }, process)
   if (!lease) throw live('another process was first')
-  startHeartbeat(lake, run, ownerName(lease.number), ownerText(lease.base, process))
   return lease
 }
 
@@ -175,7 +173,6 @@ export const leaseRun = async (
  * @param error why, where its work failed: `status` and `resume` report it
  */
 export const releaseRun = async (lease: RunLease, error?: unknown): Promise<void> => {
-  await stopHeartbeat(lease.lake, lease.run)
   const owner = await readOwner(lease.lake, lease.run)
   if (owner?.number === lease.number)
     await nextOwner(lease, null, error === undefined ? undefined : failureOf(error))

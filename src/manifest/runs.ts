@@ -13,7 +13,6 @@ import { type ProcessIdentity, thisProcess } from '../support/process-identity.t
 import { isRunId, newRunId, type RandomBytes } from '../support/run-ids.ts'
 import { seal, unseal } from '../support/sealed-text.ts'
 import { findCommit } from './find-commit.ts'
-import { startHeartbeat, stopHeartbeat } from './heartbeat.ts'
 import { JOURNAL_FILE, readJournal } from './journal.ts'
 import {
   assertOwner,
@@ -86,7 +85,6 @@ export const createRun = async ({
   } catch (error) {
     throw writeError(`Cannot begin run "${run}" in lake "${lake}"`, error)
   }
-  startHeartbeat(lake, run, ownerName(1), owner)
   return { lake, run, number: 1, base }
 }
 
@@ -155,7 +153,6 @@ export const listRuns = async (lake: string, judge: LivenessRule): Promise<reado
 
 /** Removes a run's folder, and what stands of it on this machine. */
 export const removeRunFolder = async (lake: string, run: string): Promise<void> => {
-  await stopHeartbeat(lake, run)
   try {
     // Where it goes piece by piece, the plan goes first: without it nobody resumes the run.
     await storageOf(lake).removeFolder(runPath(run), PLAN_FILE)

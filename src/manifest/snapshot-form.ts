@@ -106,6 +106,22 @@ const PARTITION = shapeOf<PartitionEntry>({
 /** The format of snapshots that this release writes; it reads no later one. */
 export const FORMAT = 1
 
+export const PULL_ENTRY: Form<PullEntry> = shapeOf<PullEntry>({
+  run: anyText,
+  content,
+  service: anyText,
+  search,
+  currency: optional(anyText),
+  field: optional(anyText),
+  from: optional(anyText),
+  to: optional(anyText),
+  asOf: anyText,
+  announced: count,
+  planned: count,
+  received: count,
+  gapLeft: optional(count),
+})
+
 const SNAPSHOT = shapeOf<Snapshot>({
   format: oneOf([FORMAT]),
   snapshot: count,
@@ -117,25 +133,7 @@ const SNAPSHOT = shapeOf<Snapshot>({
   partitions: list(PARTITION),
   files: list(shapeOf<Snapshot['files'][number]>({ ...FILE_CHECKS, run: anyText })),
   merged: optional(list(PARTITION)),
-  pulls: optional(
-    list(
-      shapeOf<PullEntry>({
-        run: anyText,
-        content,
-        service: anyText,
-        search,
-        currency: optional(anyText),
-        field: optional(anyText),
-        from: optional(anyText),
-        to: optional(anyText),
-        asOf: anyText,
-        announced: count,
-        planned: count,
-        received: count,
-        gapLeft: optional(count),
-      }),
-    ),
-  ),
+  pulls: optional(list(PULL_ENTRY)),
 })
 
 /** The field of a would-be snapshot that does not fit (`snapshot.partitions[3].counts.lines`), or `null`. */

@@ -6,10 +6,10 @@ import { inLake, runPath, stagedPath } from '../lake/lake/layout.ts'
 import { storageOf } from '../storage/open-storage.ts'
 import { crc32Of } from '../support/hash.ts'
 import { JSON_BYTES } from '../support/json-bytes.ts'
-import { listTree, statPath } from '../support/list-files.ts'
+import { listFolder, listTree, statPath } from '../support/list-files.ts'
 import { unseal } from '../support/sealed-text.ts'
 import type { Findings } from './check-manifest.ts'
-import { JOURNAL_FILE, journalPath, parseEntry } from './journal.ts'
+import { JOURNAL_FILE, journalPath, parseLine } from './journal.ts'
 import { below } from './lake-files.ts'
 import { type LivenessRule, runState } from './run-lease.ts'
 import { listRunIds } from './runs.ts'
@@ -29,7 +29,12 @@ const checkSmallFiles = async (lake: string, run: string, { problems }: Findings
 
 /** The files of windows that a pull has begun, as far as their checkpoints count them. */
 const checkWindows = async (lake: string, run: string, { problems }: Findings): Promise<void> => {
-  for (const { path } of await listTree(inLake(lake, `${runPath(run)}/windows`))) {
+  const folders = await listFolder(inLake(lake, runPath(run)))
+  const windows = folders.filter(({ name }) => /^windows(-\d+)?$/.test(name))
+  const files = await Promise.all(
+    windows.map(({ name }) => listTree(inLake(lake, `${runPath(run)}/${name}`))),
+  )
+  for (const { path } of files.flat()) {
     if (!path.endsWith('.json')) continue
     const file = path.replace(/\.json$/, '.jsonl')
     const found = await statPath(file)
@@ -53,14 +58,15 @@ const checkJournal = async (lake: string, run: string, { problems, notes }: Find
   if (torn === 'changed') problems.push({ path, problem: 'changed', detail: 'the end of its last line' })
   if (torn === 'torn') notes.push(`"${path}" ends in half a line: its partition is loaded again`)
   for (const [at, line] of lines.entries()) {
-    const entry = parseEntry(line)
-    if (entry === null) {
+    const parsed = parseLine(line)
+    if (parsed === null) {
       // A power failure leaves zeros behind the last whole line.
       if (at === lines.length - 1 && line.every((byte) => byte === 0)) continue
       problems.push({ path, problem: 'changed', detail: `line ${at + 1} is not what the run wrote` })
       continue
     }
-    for (const file of entry.partition.files) {
+    if (parsed.kind !== 'partition') continue
+    for (const file of parsed.entry.partition.files) {
       const staged = stagedPath(run, file)
       const local = inLake(lake, staged)
       if (await storage.isStaged(local, file)) continue
@@ -77,7 +83,7 @@ const tornTail = async (lake: string, run: string): Promise<'none' | 'torn' | 'c
   const tail = bytes.subarray(bytes.lastIndexOf(LINE_FEED) + 1)
   if (tail.length === 0) return 'none'
   // All but the last byte is a whole line: that byte was its end.
-  return parseEntry(tail.subarray(0, -1)) === null ? 'torn' : 'changed'
+  return parseLine(tail.subarray(0, -1)) === null ? 'torn' : 'changed'
 }
 
 /** Checks all runs that are not at work. */

@@ -3,7 +3,7 @@
 import { existsSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import type { LoadSummary } from '../../src/pipeline/run/load-sources.ts'
+import type { LoadSummary } from '../../src/pipeline/run/commit-loaded.ts'
 import { companyLines, relationsLine } from '../pipeline/batch-bench.ts'
 import {
   type BatchService,

@@ -1,6 +1,5 @@
 /** The custom source and sink of docs/library.md as they stand there: the sink through the suite of all sinks. */
 
-import { randomBytes } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
 import { stripTypeScriptTypes } from 'node:module'
 import { join } from 'node:path'
@@ -9,7 +8,8 @@ import type { DeliverySink } from '../../src/core/sink.ts'
 import type { Source } from '../../src/core/source.ts'
 import { literal } from '../../src/lake/duckdb/sql.ts'
 import { defaultLimits, loadIntoLake } from '../../src/pipeline/run/load-into-lake.ts'
-import { startRun } from '../../src/pipeline/run/start-run.ts'
+import type { RunPlan } from '../../src/pipeline/run/run-plan.ts'
+import { withRun } from '../../src/pipeline/run/with-run.ts'
 import { deliver } from '../../src/pipeline/targets/deliver.ts'
 import { companyLine, openBench } from '../pipeline/batch-bench.ts'
 import { describeSink } from '../sink/describe-sink.ts'
@@ -31,12 +31,17 @@ test('the custom source loads what it is given', async () => {
   const records = async function* (): AsyncGenerator<unknown> {
     for (const id of [1, 2, 3]) yield JSON.parse(companyLine(id))
   }
-  const plan = { pipeline: 'records', inputs: ['mine'], cwd: '', again: false, limits: defaultLimits({}) }
-  const lease = await startRun({ lake, plan, now: new Date(), random: randomBytes })
-  const { partitions } = await loadIntoLake(lease, plan, [recordSource('mine', records())], {
-    lake,
-    limit: { kind: 'count', lines: 0 },
-  })
+  const plan: RunPlan = {
+    jobs: [{ kind: 'program', pipeline: 'records', inputs: ['mine'], cwd: '' }],
+    again: false,
+    limits: defaultLimits({}),
+  }
+  const { partitions } = await withRun({ lake, plan }, (run) =>
+    loadIntoLake(run, plan, [{ sources: [recordSource('mine', records())] }], {
+      lake,
+      limit: { kind: 'count', lines: 0 },
+    }),
+  )
   expect(partitions.map(({ source, counts }) => [source.name, counts.records])).toEqual([['mine', 3]])
 })
 

@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs'
-import { readFile, utimes } from 'node:fs/promises'
+import { readFile, stat, utimes } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, expect, test, vi } from 'vitest'
-import { sendHeartbeat, stopHeartbeat } from '../../src/manifest/heartbeat.ts'
-import { releaseRun, runState } from '../../src/manifest/run-lease.ts'
+import { sendHeartbeat, startHeartbeat } from '../../src/manifest/heartbeat.ts'
+import { runState } from '../../src/manifest/run-lease.ts'
 import { createRun, removeRun } from '../../src/manifest/runs.ts'
 import { listFolder } from '../../src/support/list-files.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
@@ -35,33 +35,27 @@ test('a run of another machine that wrote nothing for two days counts as gone, a
   const { lake, lease, owner } = await oldRun()
   expect(await stateOf(lake, lease.run)).toBe('gone')
   const text = await readFile(owner, 'utf8')
-  await sendHeartbeat(lake, lease.run, 'owner-1.json', text)
+  await sendHeartbeat(lease, ELSEWHERE)
   expect(await stateOf(lake, lease.run)).toBe('unknown')
   expect(await readFile(owner, 'utf8')).toBe(text)
 })
 
-test('createRun beats every hour until the run is removed', async () => {
+test('startHeartbeat beats every hour until it is stopped, and stop waits for the beat under way', async () => {
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
-  const { lake, lease } = await oldRun()
+  const { lake, lease, owner } = await oldRun()
+  const before = await stat(owner)
+  const heartbeat = startHeartbeat(lease)
   vi.advanceTimersByTime(HOUR_MS)
-  await stopHeartbeat(lake, lease.run)
-  expect(await stateOf(lake, lease.run)).toBe('unknown')
-  await removeRun(lease)
-  expect(vi.getTimerCount()).toBe(0)
-})
-
-test('releaseRun ends the beat', async () => {
-  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
-  const { lease } = await oldRun()
-  expect(vi.getTimerCount()).toBe(1)
-  await releaseRun(lease)
+  await heartbeat.stop()
+  expect((await stat(owner)).mtimeMs).toBeGreaterThan(before.mtimeMs)
+  expect(await stateOf(lake, lease.run)).toBe('live')
   expect(vi.getTimerCount()).toBe(0)
 })
 
 test('a beat does not bring a removed run back', async () => {
   const { lake, lease, owner } = await oldRun()
   await removeRun(lease)
-  await sendHeartbeat(lake, lease.run, 'owner-1.json', '{}')
+  await sendHeartbeat(lease)
   expect(existsSync(owner)).toBe(false)
   expect(await listFolder(join(lake, '_runs'))).toEqual([])
 })

@@ -1,7 +1,13 @@
 import { appendFile, readFile, rm, writeFile } from 'node:fs/promises'
 import { expect, test } from 'vitest'
 import { inLake } from '../../src/lake/lake/layout.ts'
-import { journalPath, openJournal, readJournal } from '../../src/manifest/journal.ts'
+import {
+  journalPath,
+  openJournal,
+  readFinishedWork,
+  readJournal,
+  type UnitResult,
+} from '../../src/manifest/journal.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { seededRandom } from './damage.ts'
 import { stageRun } from './small-lake.ts'
@@ -96,5 +102,41 @@ test('readJournal takes the lines of an earlier release, which had no seal', asy
     inLake(lake, journalPath(lease.run)),
     entries.map((entry) => `${JSON.stringify(entry)}\n`).join(''),
   )
+  expect(await readJournal(lake, lease.run)).toEqual(entries)
+})
+
+test('readFinishedWork gives what became of every unit, and nothing once another attempt goes on', async () => {
+  const lake = await temporaryFolder()
+  const { lease, entries } = await stageRun(lake, ['a', 'b'])
+  expect(await readFinishedWork(lake, lease.run)).toBeUndefined()
+  const [first, second] = entries
+  if (first === undefined || second === undefined) throw new Error('two partitions')
+  const units: UnitResult[] = [
+    { kind: 'loaded', source: 'b', partitions: [second.partition.id, first.partition.id] },
+    { kind: 'skipped', source: 'c', reason: 'it is equal to "b"' },
+    { kind: 'left-out', source: 'd', code: 'DECODE_DAMAGED', reason: 'Cannot decode "d"' },
+  ]
+  const journal = await openJournal(lease)
+  await journal.finish({ units, pulls: [] })
+  await journal.close()
+  expect(await readFinishedWork(lake, lease.run)).toEqual({ units, pulls: [], entries })
+  expect(await readJournal(lake, lease.run)).toEqual(entries)
+
+  const again = await openJournal(lease)
+  await again.append(first)
+  await again.close()
+  expect(await readFinishedWork(lake, lease.run)).toBeUndefined()
+  expect(await readJournal(lake, lease.run)).toEqual([second, first])
+})
+
+test('readFinishedWork takes no torn line for the end of the work', async () => {
+  const lake = await temporaryFolder()
+  const { lease, entries } = await stageRun(lake, ['a'])
+  const journal = await openJournal(lease)
+  await journal.finish({ units: [], pulls: [] })
+  await journal.close()
+  const path = inLake(lake, journalPath(lease.run))
+  await writeFile(path, (await readFile(path)).subarray(0, -2))
+  expect(await readFinishedWork(lake, lease.run)).toBeUndefined()
   expect(await readJournal(lake, lease.run)).toEqual(entries)
 })

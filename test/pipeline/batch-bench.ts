@@ -13,10 +13,10 @@ import { collectGarbage, type Garbage } from '../../src/manifest/collect-garbage
 import { readSnapshot } from '../../src/manifest/snapshots.ts'
 import { type Verification, verifyLake } from '../../src/manifest/verify-lake.ts'
 import { convert } from '../../src/pipeline/convert/convert.ts'
-import type { WorkOptions } from '../../src/pipeline/run/load-into-lake.ts'
-import type { LoadSummary } from '../../src/pipeline/run/load-sources.ts'
+import type { LoadSummary } from '../../src/pipeline/run/commit-loaded.ts'
+import type { RunOptions as LoadOptions } from '../../src/pipeline/run/load-into-lake.ts'
 import type { RunEvent } from '../../src/pipeline/run/progress.ts'
-import type { RunPlan } from '../../src/pipeline/run/start-run.ts'
+import type { ConvertJob, RunPlan } from '../../src/pipeline/run/run-plan.ts'
 
 export const COMPRESSIONS = {
   plain: async (bytes: Buffer) => bytes,
@@ -52,7 +52,9 @@ export interface Ran {
   readonly events: readonly RunEvent[]
 }
 
-export type RunOptions = Partial<Omit<RunPlan, 'inputs'>> & Partial<WorkOptions>
+export type RunOptions = Partial<Omit<ConvertJob, 'inputs' | 'kind'>> &
+  Partial<Pick<RunPlan, 'again' | 'limits'>> &
+  Partial<LoadOptions>
 
 export interface Bench {
   readonly folder: string

@@ -1,11 +1,11 @@
-import { randomBytes } from 'node:crypto'
 import { mkdir, readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import type { Source } from '../../src/core/source.ts'
-import { createRun } from '../../src/manifest/runs.ts'
+import type { LoadSummary } from '../../src/pipeline/run/commit-loaded.ts'
 import { loadIntoLake } from '../../src/pipeline/run/load-into-lake.ts'
-import type { LoadSummary } from '../../src/pipeline/run/load-sources.ts'
+import type { RunPlan } from '../../src/pipeline/run/run-plan.ts'
+import { withRun } from '../../src/pipeline/run/with-run.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import {
   type Bench,
@@ -240,9 +240,10 @@ const runStream = async (
   badLines = 0,
 ): Promise<LoadSummary> => {
   const limits = { maxLineBytes: 1e6, maxRatio: 250, maxDepth: 256, blockBytes: 2000 }
-  const plan = { pipeline: 'convert', inputs: ['-'], cwd: '', again, limits }
-  const lease = await createRun({ lake, plan, now: new Date(), random: randomBytes })
-  return loadIntoLake(lease, plan, [source], { lake, limit: { kind: 'count', lines: badLines } })
+  const plan: RunPlan = { jobs: [{ kind: 'convert', inputs: ['-'], cwd: '' }], again, limits }
+  return withRun({ lake, plan, fresh: true }, (run) =>
+    loadIntoLake(run, plan, [{ sources: [source] }], { lake, limit: { kind: 'count', lines: badLines } }),
+  )
 }
 
 test('convert loads a stream and knows its bytes once it has been read', async () => {

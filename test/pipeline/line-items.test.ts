@@ -1,6 +1,5 @@
 /** The dictionary of line items of runs that were cut off: it has the names of every attempt. */
 
-import { randomBytes } from 'node:crypto'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
@@ -11,7 +10,8 @@ import { journalPath, readJournal } from '../../src/manifest/journal.ts'
 import { listRunIds } from '../../src/manifest/runs.ts'
 import { pullBatches } from '../../src/pipeline/batch-files/pull-batch-files.ts'
 import { loadIntoLake } from '../../src/pipeline/run/load-into-lake.ts'
-import { startRun } from '../../src/pipeline/run/start-run.ts'
+import type { RunPlan } from '../../src/pipeline/run/run-plan.ts'
+import { withRun } from '../../src/pipeline/run/with-run.ts'
 import { openService } from '../../src/source/service/service.ts'
 import { openPullBench } from '../service/pull-bench.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
@@ -34,7 +34,10 @@ const checkLake = async (lake: string, names: readonly string[]): Promise<void> 
   expect(await verify(lake)).toMatchObject({ problems: [], notes: [] })
 }
 
-const PLAN = { pipeline: 'convert', inputs: ['x'], cwd: '', again: false }
+const PLAN: Omit<RunPlan, 'limits'> = {
+  jobs: [{ kind: 'convert', inputs: ['x'], cwd: '' }],
+  again: false,
+}
 const LIMITS = { maxLineBytes: 1e6, maxRatio: 250, maxDepth: 256 }
 
 const source = (name: string, bytes: Buffer): Source => ({
@@ -56,8 +59,9 @@ const failing: Source = {
 /** Works on the sources; the same call again takes the run up. */
 const work = async (lake: string, sources: readonly Source[], blockBytes = 1e6): Promise<unknown> => {
   const plan = { ...PLAN, limits: { ...LIMITS, blockBytes } }
-  const lease = await startRun({ lake, plan, now: new Date(), random: randomBytes })
-  return loadIntoLake(lease, plan, sources, { lake, limit: { kind: 'count', lines: 0 } })
+  return withRun({ lake, plan }, (run) =>
+    loadIntoLake(run, plan, [{ sources }], { lake, limit: { kind: 'count', lines: 0 } }),
+  )
 }
 const cutOff = (lake: string, sources: readonly Source[], blockBytes?: number): Promise<void> =>
   expect(work(lake, [...sources, failing], blockBytes)).rejects.toMatchObject({ code: 'SOURCE_UNREADABLE' })
@@ -108,20 +112,17 @@ test('a run that was cut off in its commit, its files in their places, lists the
   const one = openBench(await temporaryFolder())
   await one.write('a.jsonl', [companyLine(1, figures(...numbered(0, 200)))])
   const plan = { ...PLAN, limits: { ...LIMITS, blockBytes: 1e6 } }
-  const lease = await startRun({ lake: one.lake, plan, now: new Date(), random: randomBytes })
   const controller = new AbortController()
-  const stopped = loadIntoLake(
-    lease,
-    plan,
-    [source('a', textOf([companyLine(1, figures(...numbered(0, 200)))]))],
-    {
+  const sources = [source('a', textOf([companyLine(1, figures(...numbered(0, 200)))]))]
+  const stopped = withRun({ lake: one.lake, plan }, (run) =>
+    loadIntoLake(run, plan, [{ sources }], {
       lake: one.lake,
       limit: { kind: 'count', lines: 0 },
       signal: controller.signal,
       onEvent: (event) => {
         if (event.kind === 'committing') controller.abort()
       },
-    },
+    }),
   )
   await expect(stopped).rejects.toMatchObject({ code: 'INTERRUPTED' })
   await work(one.lake, [source('a', textOf([companyLine(1, figures(...numbered(0, 200)))]))])

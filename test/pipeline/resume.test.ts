@@ -1,17 +1,19 @@
-import { randomBytes } from 'node:crypto'
 import { appendFile, readdir, readFile, rename, rm, stat, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { resumeRun } from '../../src/cli/resume-run.ts'
 import { ToolkitError } from '../../src/core/errors.ts'
 import type { PartitionEntry } from '../../src/core/partition.ts'
 import type { Source } from '../../src/core/source.ts'
 import { inLake, stagedPath, stagingPath } from '../../src/lake/lake/layout.ts'
 import { journalPath, readJournal } from '../../src/manifest/journal.ts'
 import { leaseRun } from '../../src/manifest/run-lease.ts'
-import { createRun, listRunIds } from '../../src/manifest/runs.ts'
+import { listRunIds } from '../../src/manifest/runs.ts'
+import { resume } from '../../src/pipeline/resume.ts'
+import type { LoadSummary } from '../../src/pipeline/run/commit-loaded.ts'
 import { loadIntoLake } from '../../src/pipeline/run/load-into-lake.ts'
 import type { RunEvent } from '../../src/pipeline/run/progress.ts'
+import type { RunPlan } from '../../src/pipeline/run/run-plan.ts'
+import { withRun } from '../../src/pipeline/run/with-run.ts'
 import { flipBit } from '../manifest/damage.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import {
@@ -142,14 +144,14 @@ test('a run that is interrupted again and again ends as an undisturbed one', asy
   expect((await one.snapshot()).snapshot).toBe(1)
 })
 
-test('resumeRun goes on with an interrupted run', async () => {
+test('resume goes on with an interrupted run', async () => {
   const one = await bench()
   const done = await interrupted(one, 60)
   const [run = ''] = await listRunIds(one.lake)
   const events: RunEvent[] = []
   const limit = { kind: 'count', lines: 0 } as const
-  const resumed = await resumeRun(run, { lake: one.lake, limit, onEvent: (event) => events.push(event) })
-  expect(resumed.kind).toBe('worked')
+  const resumed = await resume({ run, lake: one.lake, limit, onEvent: (event) => events.push(event) })
+  expect(resumed).toMatchObject([{ kind: 'loaded' }])
   expect(events[0]).toMatchObject({ resumed: true, finished: done.length })
   expect(await one.query('SELECT count(*) FROM companies')).toEqual([[200]])
 })
@@ -245,17 +247,20 @@ test('a source that cannot be read on fails the run and keeps what was finished'
     },
   })
   const limits = { maxLineBytes: 1e6, maxRatio: 250, maxDepth: 256, blockBytes: 40_000 }
-  const plan = { pipeline: 'convert', inputs: ['x'], cwd: '', again: false, limits }
+  const plan: RunPlan = { jobs: [{ kind: 'convert', inputs: ['x'], cwd: '' }], again: false, limits }
   const { lake } = one
-  const options = { lake, limit: { kind: 'count', lines: 0 } } as const
-  const lease = await createRun({ lake, plan, now: new Date(), random: randomBytes })
-  await expect(loadIntoLake(lease, plan, [source(170_000)], options)).rejects.toMatchObject({
-    code: 'SOURCE_UNREADABLE',
-  })
-  const kept = await readJournal(lake, lease.run)
+  const load = (readable: number): Promise<LoadSummary> =>
+    withRun({ lake, plan }, (run) =>
+      loadIntoLake(run, plan, [{ sources: [source(readable)] }], {
+        lake,
+        limit: { kind: 'count', lines: 0 },
+      }),
+    )
+  await expect(load(170_000)).rejects.toMatchObject({ code: 'SOURCE_UNREADABLE' })
+  const [run = ''] = await listRunIds(lake)
+  const kept = await readJournal(lake, run)
   expect(kept.length).toBeGreaterThan(1)
-  const again = await leaseRun(lake, lease.run, { now: new Date() })
-  const { partitions } = await loadIntoLake(again, plan, [source(bytes.length)], options)
+  const { partitions } = await load(bytes.length)
   expect(partitions.slice(0, kept.length).map(({ id }) => id)).toEqual(
     kept.map(({ partition }) => partition.id).sort(),
   )

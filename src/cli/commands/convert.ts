@@ -1,6 +1,7 @@
 /** `convert`: batch files into the lake. */
 
 import type { Command } from 'commander'
+import type { Content } from '../../contract/objects.ts'
 import { DECODE_LIMITS } from '../../decode/decode-limits.ts'
 import { DEFAULT_MAX_DEPTH } from '../../load/check-record.ts'
 import { exitCodeOfReports } from '../exit-codes.ts'
@@ -37,7 +38,7 @@ interface ConvertCommandOptions
     LoadFlags,
     UnknownOptions,
     SkipBadFilesOption {
-  readonly content?: string
+  readonly content?: Content
   readonly again?: true
   readonly maxLineBytes: number
   readonly maxRatio: number

@@ -70,7 +70,7 @@ const fits = (name: string, pattern: string): boolean => {
 const runReplay = async (options: ReplayOptions): Promise<void> => {
   const { lake, source: patterns, json } = options
   await checkExtras(options)
-  const { quarantineFiles } = await import('../quarantine-files.ts')
+  const { quarantineFiles } = await import('../../pipeline/convert/quarantine-files.ts')
   const files = (await quarantineFiles({ lake })).filter(
     ({ partition }) => patterns?.some((pattern) => fits(partition.source.name, pattern)) ?? true,
   )
@@ -90,7 +90,7 @@ const printReplayed = async (report: RunReport | undefined, lake: string): Promi
 const replayFiles = async (files: readonly QuarantineFile[], options: ReplayOptions): Promise<RunReport> => {
   const { lake, maxLineBytes, maxDepth, maxUnknownPerRecord, maxUnknownNames } = options
   const { memory, threads, json } = options
-  const { replay } = await import('../../pipeline/convert/convert.ts')
+  const { replay } = await import('../../pipeline/convert/replay.ts')
   const line = new ProgressLine({ terminalOnly: json === true })
   const watch = watchRun(line)
   try {

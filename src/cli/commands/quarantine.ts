@@ -61,7 +61,7 @@ const addList = (group: Command): void => {
 
 const runList = async ({ raw = false, json, code, limit, ...choice }: ListOptions): Promise<void> => {
   const { listQuarantine } = await import('../../pipeline/convert/quarantine.ts')
-  const { quarantineFiles } = await import('../quarantine-files.ts')
+  const { quarantineFiles } = await import('../../pipeline/convert/quarantine-files.ts')
   const { byCodeText, lineObject, quarantineTable } = await import('../output/quarantine-output.ts')
   const shown: QuarantinedLine[] = []
   const counts = new Map<string, number>()

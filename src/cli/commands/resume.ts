@@ -2,7 +2,7 @@
 
 import type { Command } from 'commander'
 import type { RunSummary } from '../../manifest/runs.ts'
-import { CODES_OF_ONE_FILE } from '../../pipeline/run/bad-files.ts'
+import type { ResumeOptions } from '../../pipeline/resume.ts'
 import { exitCodeOfReports } from '../exit-codes.ts'
 import { interruptible } from '../interrupt.ts'
 import { type JsonOption, jsonOption, type LakeOption, lakeOption, withExamples } from '../options/options.ts'
@@ -12,7 +12,7 @@ import {
   skipBadFilesOption,
   workOptions,
 } from '../options/run-options.ts'
-import { type ServiceCommandOptions, serviceOptions } from '../options/service-options.ts'
+import { type ServiceCommandOptions, serviceOf, serviceOptions } from '../options/service-options.ts'
 import { note, printJson, printLines } from '../output/print.ts'
 import { ProgressLine } from '../output/progress-line.ts'
 import { errorText } from '../output/report-error.ts'
@@ -20,7 +20,7 @@ import { type RunReport, reportLines, reportOf, warnOf } from '../output/run-rep
 import { watchRun } from '../output/watch-run.ts'
 import { checkExtras, doExtras } from '../run-extras.ts'
 
-interface ResumeOptions
+interface ResumeCommandOptions
   extends LakeOption,
     JsonOption,
     LoadFlags,
@@ -49,6 +49,8 @@ export const addResume = (program: Command): void => {
   ])
 }
 
+type Strictness = Pick<ResumeOptions, 'limit' | 'changeCurrency' | 'skipBadFiles'>
+
 type Outcome =
   | { readonly kind: 'report'; readonly report: RunReport }
   | { readonly kind: 'committed'; readonly run: string; readonly snapshot: number }
@@ -56,25 +58,26 @@ type Outcome =
 
 const runResume = async (
   run: string | undefined,
-  options: ResumeOptions,
+  options: ResumeCommandOptions,
   command: Command,
 ): Promise<void> => {
   const { lake, json } = options
   await checkExtras(options)
-  const { listRuns } = await import('../../manifest/runs.ts')
-  const runs = await listRuns(lake, { now: new Date() })
-  const working = runs.filter(({ state }) => state !== 'gone')
-  // A run that can only fail again is resumed when it is named.
-  const changed = changedBy(options, command)
-  const final =
-    run === undefined ? runs.filter(({ failure }) => failure?.final && !changed.has(failure.code)) : []
-  const gone = runs.filter((one) => one.state === 'gone' && !final.includes(one)).map((one) => one.run)
+  const { sortUnfinished } = await import('../../pipeline/resume.ts')
+  const { changeCurrency, skipBadFiles, maxQuarantined } = options
+  const strictness = {
+    ...{ changeCurrency, skipBadFiles },
+    limit: command.getOptionValueSource('maxQuarantined') === 'cli' ? maxQuarantined : undefined,
+  }
+  const { resumable, working, final: refused } = await sortUnfinished(lake, strictness)
+  // What can only fail again is done when it is asked for by name.
+  const final = run === undefined ? refused : []
   if (!json && run === undefined) for (const one of working) note(aloneText(one))
   if (!json && final.length > 0) {
     const { failureLines } = await import('../output/status-lines.ts')
     for (const line of failureLines(final)) note(line)
   }
-  const outcomes = await resumeAll(run === undefined ? gone : [run], options)
+  const outcomes = await resumeAll(run === undefined ? resumable : [run], options, strictness)
   await show(outcomes, { working, final }, options)
   const failures = outcomes.flatMap((one) => (one.kind === 'failed' ? [one.error] : []))
   // A run that failed does not keep the committed ones from being delivered.
@@ -89,40 +92,32 @@ const runResume = async (
   throw failures.at(-1)
 }
 
-/** Failures that the given options may resolve. */
-const changedBy = ({ changeCurrency, skipBadFiles }: ResumeOptions, command: Command): ReadonlySet<string> =>
-  new Set([
-    ...(command.getOptionValueSource('maxQuarantined') === 'cli' ? ['QUARANTINE_LIMIT'] : []),
-    ...(changeCurrency ? ['CURRENCY_CHANGED'] : []),
-    ...(skipBadFiles ? CODES_OF_ONE_FILE : []),
-  ])
-
-/** One run that cannot be resumed does not stop the others; a signal does. */
-const resumeAll = async (runs: readonly string[], options: ResumeOptions): Promise<Outcome[]> => {
-  const { resumeRun } = await import('../resume-run.ts')
+/** One run that cannot go on does not keep the others from it; a signal does. */
+const resumeAll = async (
+  runs: readonly string[],
+  options: ResumeCommandOptions,
+  strictness: Strictness,
+): Promise<Outcome[]> => {
+  const { resume } = await import('../../pipeline/resume.ts')
   const outcomes: Outcome[] = []
+  const { concurrency, ...call } = options
   await interruptible(async (signal) => {
     for (const run of runs) {
       const line = new ProgressLine({ terminalOnly: options.json === true })
       const watch = watchRun(line)
       try {
-        const resumed = await resumeRun(run, {
-          lake: options.lake,
+        const [resumed] = await resume({
+          ...strictness,
+          ...{ lake: options.lake, run, concurrency, signal },
           memoryBytes: options.memory,
           threads: options.threads,
-          limit: options.maxQuarantined,
-          skipBadFiles: options.skipBadFiles,
-          changeCurrency: options.changeCurrency,
-          service: options,
-          signal,
+          service: (url) => serviceOf({ ...call, concurrency, url }),
           onEvent: watch.onEvent,
         })
         const measured = { seconds: watch.seconds(), decodedBytes: watch.decodedBytes() }
-        outcomes.push(
-          resumed.kind === 'worked'
-            ? { kind: 'report', report: reportOf(resumed.summary, measured) }
-            : resumed,
-        )
+        if (resumed?.kind === 'loaded')
+          outcomes.push({ kind: 'report', report: reportOf(resumed.summary, measured) })
+        else if (resumed) outcomes.push(resumed)
       } catch (error) {
         if (signal.aborted) throw error
         outcomes.push({ kind: 'failed', run, error })
@@ -137,7 +132,7 @@ const resumeAll = async (runs: readonly string[], options: ResumeOptions): Promi
 const show = async (
   outcomes: readonly Outcome[],
   { working, final }: { readonly working: readonly RunSummary[]; readonly final: readonly RunSummary[] },
-  { lake, json }: ResumeOptions,
+  { lake, json }: ResumeCommandOptions,
 ): Promise<void> => {
   const reports = outcomes.flatMap((one) => (one.kind === 'report' ? [one.report] : []))
   const committed = outcomes.filter((one) => one.kind === 'committed')

@@ -1,17 +1,13 @@
 /** Batch files of the service as sources of a run: prefetched side by side, a bounded number at once. */
 
-import { join } from 'node:path'
-import { writeError } from '../../core/errors.ts'
 import type { Source } from '../../core/source.ts'
-import { inLake, runPath } from '../../lake/lake/layout.ts'
-import { createRunFile, type RunFile, readRunFile } from '../../manifest/run-files.ts'
-import type { RunLease } from '../../manifest/run-lease.ts'
+import { createRunFile, type JobOfRun, type RunFile, readRunFile } from '../../manifest/run-files.ts'
 import { openSourceFile } from '../../source/local-files.ts'
 import type { ListedBatchFile } from '../../source/service/service.ts'
-import { makeFolder } from '../../support/durable-files.ts'
 import { anyText, fits, list, memberOf, objectOf } from '../../support/json-form.ts'
 import { badFile } from '../run/bad-files.ts'
 import { type FetchState, Prefetch } from '../run/prefetch.ts'
+import { jobFolder, makeRunFolder } from '../run/run-folders.ts'
 import { nameForDecoding } from './check-batch-file.ts'
 import {
   type BatchService,
@@ -55,29 +51,25 @@ const isList = (value: unknown): value is FileList => isFiles(value) || isFiles(
 
 /** The files that a run was begun with. A resumed run keeps to them, whatever the listing says by then. */
 export const filesOfRun = async (
-  lease: RunLease,
+  job: JobOfRun,
   choose: () => Promise<readonly ListedBatchFile[]>,
 ): Promise<readonly ListedBatchFile[]> => {
-  const stored = await readRunFile(lease, BATCH_FILES, isList)
+  const stored = await readRunFile(job, BATCH_FILES, isList)
   if (stored) return 'files' in stored ? stored.files : stored
   const files = await choose()
-  await createRunFile(lease, BATCH_FILES, { files })
+  await createRunFile(job, BATCH_FILES, { files })
   return files
 }
 
 /** Files of the service as sources; they are kept in the run's folder until they are loaded. */
 export const openBatchSources = async (
   service: BatchService,
-  lease: RunLease,
+  job: JobOfRun,
   files: readonly ListedBatchFile[],
   options: BatchSourcesOptions,
 ): Promise<BatchSources> => {
-  const folder = join(inLake(lease.lake, runPath(lease.run)), 'spool')
-  try {
-    await makeFolder(folder, { within: inLake(lease.lake, '') })
-  } catch (error) {
-    throw writeError(`Cannot make "${folder}"`, error)
-  }
+  const folder = jobFolder(job, 'spool')
+  await makeRunFolder(job, folder)
   const downloads = openDownloads(service, files, folder, options)
   return {
     sources: files.map((file, index) => batchSource(service.origin, file, index, folder, downloads)),

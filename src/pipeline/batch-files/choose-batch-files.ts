@@ -1,15 +1,12 @@
 /** Which batch files of the service's listing are to be pulled, and in which order. Pure. */
 
-import type { Content } from '../../contract/objects.ts'
 import { ToolkitError } from '../../core/errors.ts'
 import type { Snapshot } from '../../core/partition.ts'
 import { loadedPartitions, loadedSources, sourceKey } from '../../manifest/loaded-sources.ts'
 import type { ListedBatchFile } from '../../source/service/service.ts'
+import type { BatchFilesJob } from '../run/run-plan.ts'
 
-/** By id, or all that are listed; a filter skips what does not state that it matches. */
-export type BatchSelection =
-  | { readonly kind: 'ids'; readonly ids: readonly string[] }
-  | { readonly kind: 'all'; readonly content?: Content; readonly countries?: readonly string[] }
+export type BatchSelection = BatchFilesJob['selection']
 
 export interface ChosenFiles {
   /** Oldest first: of a company in several files, the newest version takes precedence. */

@@ -1,14 +1,12 @@
 /** Puts the parts of a batch pull together: the service's batch files → load → the Parquet lake. */
 
-import { randomBytes } from 'node:crypto'
-import { ToolkitError } from '../../core/errors.ts'
-import type { RunLease } from '../../manifest/run-lease.ts'
 import { snapshotIfAny } from '../../manifest/snapshots.ts'
 import type { ListedBatchFile, Service } from '../../source/service/service.ts'
-import { orGiveUp } from '../run/give-up.ts'
+import type { LoadSummary } from '../run/commit-loaded.ts'
 import { defaultLimits, loadIntoLake, type RunOptions } from '../run/load-into-lake.ts'
-import type { LoadSummary } from '../run/load-sources.ts'
-import { type RunPlan, startRun } from '../run/start-run.ts'
+import { type JobScope, notResumable, type OpenedJob } from '../run/opened-job.ts'
+import type { BatchFilesJob, RunLimits, RunPlan } from '../run/run-plan.ts'
+import { withRun } from '../run/with-run.ts'
 import { filesOfRun, openBatchSources } from './batch-sources.ts'
 import { type BatchSelection, chooseBatchFiles } from './choose-batch-files.ts'
 
@@ -42,40 +40,25 @@ export const pullBatches = async (
   // Before a run, and possibly a lake, is made for files that cannot or need not be pulled.
   const { files, ...left } = chooseBatchFiles(listed, selection, { snapshot, service: service.origin, again })
   if (files.length === 0) return { summary: undefined, ...left }
-  const plan: RunPlan = {
-    ...{ pipeline: 'batches', inputs: [], cwd: '', again },
-    limits: defaultLimits(options),
-    settings: { url, selection },
-  }
-  const lease = await startRun({ lake, plan, now: new Date(), random: randomBytes, mode: options.mode })
-  const chosen = await orGiveUp(lease, () => filesOfRun(lease, async () => files))
-  return { summary: await workOnBatches(lease, plan, chosen, options), ...left }
-}
-
-/** Works on a run of a batch pull that is already leased. */
-export const workOnBatches = async (
-  lease: RunLease,
-  plan: RunPlan,
-  files: readonly ListedBatchFile[],
-  options: BatchPullOptions,
-): Promise<LoadSummary> => {
-  const { service, concurrency, signal, onBytes, skipBadFiles } = options
-  const { maxLineBytes, maxRatio } = plan.limits
-  const limits = { maxLineBytes, maxRatio }
-  const { sources, stop } = await orGiveUp(lease, () =>
-    openBatchSources(service, lease, files, { concurrency, limits, signal, onBytes, skipBadFiles }),
-  )
-  try {
-    return await loadIntoLake(lease, plan, sources, options)
-  } finally {
-    await stop()
-  }
-}
-
-/** Where a run of batch files finds its service. @throws {ToolkitError} RUN_NOT_RESUMABLE */
-export const serviceOfBatches = (run: string, { settings = {} }: RunPlan): string => {
-  if (typeof settings.url === 'string') return settings.url
-  throw new ToolkitError('RUN_NOT_RESUMABLE', `Cannot resume run "${run}": its plan is of another version`, {
-    run,
+  const job: BatchFilesJob = { kind: 'batchFiles', url, selection }
+  const plan: RunPlan = { jobs: [job], again, limits: defaultLimits(options) }
+  const summary = await withRun({ lake, plan, mode: options.mode }, async (run) => {
+    await filesOfRun(run, async () => files)
+    return loadIntoLake(run, plan, [await openBatchFiles(run, plan.limits, options)], options)
   })
+  return { summary, ...left }
+}
+
+/** The files that a run was begun with; they are downloaded when they are asked for. */
+export const openBatchFiles = async (
+  run: JobScope,
+  { maxLineBytes, maxRatio }: RunLimits,
+  options: Omit<BatchPullOptions, 'lake' | 'limit'>,
+): Promise<OpenedJob> => {
+  const files = await filesOfRun(run, () => {
+    throw notResumable(run.run, 'interrupted before its file list was saved')
+  })
+  const { service, concurrency, signal, onBytes, skipBadFiles } = options
+  const limits = { maxLineBytes, maxRatio }
+  return openBatchSources(service, run, files, { concurrency, limits, signal, onBytes, skipBadFiles })
 }

@@ -14,12 +14,13 @@ import { currentSelect, sortRows } from '../../lake/lake/sort-rows.ts'
 import { type Table, tablesOf } from '../../lake/tables/tables.ts'
 import { commitCompaction } from '../../manifest/commit-compaction.ts'
 import type { RunLease } from '../../manifest/run-lease.ts'
-import { createRun, removeRun } from '../../manifest/runs.ts'
 import { newestSnapshot } from '../../manifest/snapshots.ts'
 import { parquetLake } from '../../sink/parquet-lake.ts'
 import { discard, makeFolder } from '../../support/durable-files.ts'
 import { TOOL } from '../../support/tool-version.ts'
 import { compactMemory, DEFAULT_MEMORY_BYTES, DEFAULT_THREADS } from '../run/memory-shares.ts'
+import type { CompactJob } from '../run/run-plan.ts'
+import { withRun } from '../run/with-run.ts'
 import { checkColumns, checkDictionaries, checkInputs, dictionaryTable } from './check-inputs.ts'
 import {
   type CompactedTable,
@@ -30,7 +31,7 @@ import {
   type Work,
   withSession,
 } from './compact-work.ts'
-import { COMPACT_PIPELINE, clearDeadCompactions, giveUpCompaction, spillFolder } from './dead-compactions.ts'
+import { clearDeadCompactions, spillFolder, undoCompaction } from './dead-compactions.ts'
 import { dryRunCompaction } from './dry-run-compaction.ts'
 import {
   type CompactContent,
@@ -149,7 +150,6 @@ const work = async (
     random: randomBytes,
     signal,
   })
-  await removeRun(lease)
   return {
     kind: 'compacted',
     snapshot: committed.snapshot,
@@ -189,23 +189,15 @@ export const compact = async (options: CompactOptions): Promise<CompactSummary> 
   const plan = planCompaction(snapshot, targetBytes)
   if (plan.compact) return { kind: 'nothing', snapshot: snapshot.snapshot }
   if (dryRun) return dryRunCompaction(options, snapshot, plan)
-  const lease = await createRun({
-    lake,
-    plan: {
-      pipeline: COMPACT_PIPELINE,
-      inputs: [],
-      cwd: '',
-      again: false,
-      limits: { targetBytes, snapshot: snapshot.snapshot },
-    },
-    now: new Date(),
-    random: randomBytes,
+  const job: CompactJob = { kind: 'compact', targetBytes, snapshot: snapshot.snapshot }
+  // None that was cut off is gone on with: the lake may have changed meanwhile.
+  return withRun({ lake, plan: { jobs: [job], again: false, limits: {} }, fresh: true }, async (run) => {
+    try {
+      return await work(options, run, snapshot, plan)
+    } catch (error) {
+      if (!(await undoCompaction(run, error))) run.keep()
+      const action = `Cannot compact lake "${lake}"`
+      throw systemCode(error) === undefined ? engineError(action, error) : writeError(action, error)
+    }
   })
-  try {
-    return await work(options, lease, snapshot, plan)
-  } catch (error) {
-    await giveUpCompaction(lease, error)
-    const action = `Cannot compact lake "${lake}"`
-    throw systemCode(error) === undefined ? engineError(action, error) : writeError(action, error)
-  }
 }

@@ -6,30 +6,26 @@ import { inLake, loadPath, runPath } from '../../lake/lake/layout.ts'
 import { TABLES } from '../../lake/tables/tables.ts'
 import { findCommit } from '../../manifest/find-commit.ts'
 import { listLeftovers } from '../../manifest/lake-files.ts'
-import { leaseRun, type RunLease, releaseRun } from '../../manifest/run-lease.ts'
-import { listRunIds, readPlan, removeCommittedRun, removeRun } from '../../manifest/runs.ts'
-import { newestSnapshot } from '../../manifest/snapshots.ts'
+import type { RunLease } from '../../manifest/run-lease.ts'
+import { listRunIds, readPlan } from '../../manifest/runs.ts'
+import { ensureRecord, newestSnapshot } from '../../manifest/snapshots.ts'
 import { storageOf } from '../../storage/open-storage.ts'
-
-/** Name of the pipeline in its runs' plans and snapshots. */
-export const COMPACT_PIPELINE = 'compact'
+import { memberOf } from '../../support/json-form.ts'
+import { withResumedRun } from '../run/with-run.ts'
 
 /** Where DuckDB sorts: in the run's folder, so that gc removes it with the run. */
 export const spillFolder = ({ lake, run }: RunLease): string => inLake(lake, `${runPath(run)}/spill`)
 
-/** Removes all that a run which is not committed has written. */
-const discardRun = async (lease: RunLease): Promise<void> => {
-  const { lake, run } = lease
-  await rm(spillFolder(lease), { recursive: true, force: true })
+/** Removes the files that a run which is not committed has put into their places. */
+const discardPlaced = async ({ lake, run }: RunLease): Promise<void> => {
   for (const { name } of TABLES) {
     const placed = await storageOf(lake).list(loadPath(name, run))
     if (placed.length > 0) await storageOf(lake).remove(placed.map(({ path }) => path))
   }
-  await removeRun(lease)
 }
 
-const isCompaction = (plan: unknown): boolean =>
-  typeof plan === 'object' && plan !== null && 'pipeline' in plan && plan.pipeline === COMPACT_PIPELINE
+const isCompaction = async (lake: string, run: string): Promise<boolean> =>
+  memberOf(await readPlan(lake, run).catch(() => undefined), 'pipeline') === 'compact'
 
 const isTaken = (error: unknown): boolean =>
   error instanceof ToolkitError && (error.code === 'RUN_LIVE' || error.code === 'RUN_NOT_FOUND')
@@ -37,12 +33,13 @@ const isTaken = (error: unknown): boolean =>
 /** Removes compactions whose process is gone: none of them is resumed, the lake may have changed meanwhile. */
 export const clearDeadCompactions = async (lake: string, now: Date): Promise<void> => {
   for (const run of await listRunIds(lake)) {
-    if (!isCompaction(await readPlan(lake, run).catch(() => undefined))) continue
+    if (!(await isCompaction(lake, run))) continue
     try {
-      const lease = await leaseRun(lake, run, { now })
-      // Not before the run is ours: until then it may commit, and its files be the lake's.
-      const commit = await findCommit(lake, run, lease.base, await newestSnapshot(lake))
-      await (commit === null ? discardRun(lease) : removeCommittedRun(lease, commit.snapshot))
+      await withResumedRun(lake, run, now, async (own) => {
+        // Not before the run is ours: until then it may commit, and its files be the lake's.
+        const commit = await findCommit(lake, run, own.base, await newestSnapshot(lake))
+        await (commit === null ? discardPlaced(own) : ensureRecord(lake, commit.snapshot))
+      })
     } catch (error) {
       if (!isTaken(error)) throw error
     }
@@ -57,16 +54,19 @@ const isUncertain = (failure: unknown): boolean =>
   failure instanceof ToolkitError && failure.code === 'STORAGE_FAILED'
 
 /**
- * Ends a compaction that failed. Where its snapshot exists already, or that is unknown, nothing is removed:
- * gc or the next compaction finishes it.
+ * Takes back what a compaction that failed has put into its place. Where its snapshot stands already, or that cannot be
+ * told, nothing is removed: gc or the next compaction finishes it.
+ *
+ * @returns whether nothing of it is left in the lake
  */
-export const giveUpCompaction = async (lease: RunLease, failure: unknown): Promise<void> => {
+export const undoCompaction = async (lease: RunLease, failure: unknown): Promise<boolean> => {
   const { lake, run, base } = lease
   try {
-    if (isUncertain(failure)) return await releaseRun(lease)
-    const commit = await findCommit(lake, run, base, await newestSnapshot(lake))
-    await (commit === null ? discardRun(lease) : releaseRun(lease))
+    if (isUncertain(failure)) return false
+    if ((await findCommit(lake, run, base, await newestSnapshot(lake))) !== null) return false
+    await discardPlaced(lease)
+    return true
   } catch {
-    await releaseRun(lease).catch(() => undefined)
+    return false
   }
 }

@@ -4,6 +4,7 @@ import type { Content } from '../../contract/objects.ts'
 import type { Block, OverlongLine } from '../../core/block.ts'
 import type { FileEntry, PartitionEntry, Snapshot } from '../../core/partition.ts'
 import type { Source } from '../../core/source.ts'
+import { DECODE_LIMITS } from '../../decode/decode-limits.ts'
 import { Engine } from '../../lake/duckdb/engine.ts'
 import { fetchFiles } from '../../lake/lake/fetch-tables.ts'
 import { inLake, stagedPath } from '../../lake/lake/layout.ts'
@@ -114,23 +115,25 @@ const asLine = (row: Readonly<Record<string, unknown>>): QuarantinedLine => ({
 /** Quarantine files as sources of a run. Their lines keep the name, number and offset of where they came from. */
 export const quarantineSources = (
   files: readonly QuarantineFile[],
-): readonly { readonly source: Source; readonly file: QuarantineFile }[] =>
+  blockBytes: number | undefined,
+): readonly Source[] =>
   files.map((file) => ({
-    file,
-    source: {
-      kind: 'quarantine',
-      name: file.partition.source.name,
-      content: file.partition.content,
-      sizeBytes: file.bytes,
-      fingerprint: async () => ({ bytes: file.bytes, sha256: file.sha256 }),
-      open: async function* () {
-        // Its lines are read as rows, by `quarantineBlocks`.
-      },
+    kind: 'quarantine',
+    name: file.partition.source.name,
+    content: file.partition.content,
+    sizeBytes: file.bytes,
+    fingerprint: async () => ({ bytes: file.bytes, sha256: file.sha256 }),
+    blocks: () => quarantineBlocks(file, blockBytes),
+    open: async function* () {
+      // Its lines are read as rows, as blocks.
     },
   }))
 
 /** The lines of a quarantine file as blocks. A line that was too long to be kept whole stays too long. */
-export async function* quarantineBlocks(file: QuarantineFile, blockBytes: number): AsyncGenerator<Block> {
+async function* quarantineBlocks(
+  file: QuarantineFile,
+  blockBytes: number = DECODE_LIMITS.blockBytes,
+): AsyncGenerator<Block> {
   let pieces: Buffer[] = []
   let places: { line: number; offset: number }[] = []
   let overlong: OverlongLine[] = []

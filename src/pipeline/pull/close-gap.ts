@@ -4,8 +4,7 @@
  */
 
 import { LIMITS } from '../../contract/limits.ts'
-import { createRunFile, type RunFile, readRunFile } from '../../manifest/run-files.ts'
-import type { RunLease } from '../../manifest/run-lease.ts'
+import { createRunFile, type JobOfRun, type RunFile, readRunFile } from '../../manifest/run-files.ts'
 import { type Form, fits, list, objectOf, textLike } from '../../support/json-form.ts'
 import { makeRunFolder, windowsFolder } from '../run/run-folders.ts'
 import { IdSet, idsPath } from './id-set.ts'
@@ -37,7 +36,7 @@ const isMissing = (value: unknown): value is Missing => fits(STORED, value)
 /** @param paths files of the windows that are pulled before */
 export const closeGap = (
   service: PullService,
-  lease: RunLease,
+  job: JobOfRun,
   settings: PullSettings,
   plan: PullPlan,
   paths: readonly string[],
@@ -49,7 +48,7 @@ export const closeGap = (
     windows,
     pull: async (index, path, signal) => {
       // Found once for all: which window has which companies must not change.
-      found ??= missingOf(service, lease, settings, plan, paths, { ...options, signal })
+      found ??= missingOf(service, job, settings, plan, paths, { ...options, signal })
       const ids = sliceOf(await found, index, windows.length)
       const { currency, pageSize, cap } = settings
       const name = windows[index]?.name ?? ''
@@ -85,22 +84,22 @@ const sliceOf = (ids: readonly bigint[], index: number, windows: number): readon
 
 const missingOf = async (
   service: PullService,
-  lease: RunLease,
+  job: JobOfRun,
   { currency }: PullSettings,
   { gaps, closing }: PullPlan,
   paths: readonly string[],
   { concurrency, signal, onEvent }: PullOptions,
 ): Promise<readonly bigint[]> => {
-  const stored = await readRunFile(lease, MISSING, isMissing)
+  const stored = await readRunFile(job, MISSING, isMissing)
   if (stored) return stored.ids.map(BigInt)
   if (gaps === undefined || closing === undefined) return []
   const brought = await IdSet.read(paths.map(idsPath))
-  const folder = `${windowsFolder(lease)}/gaps`
-  await makeRunFolder(lease, folder)
+  const folder = `${windowsFolder(job)}/gaps`
+  await makeRunFolder(job, folder)
   const ids = await listGaps({ gaps, closing }, (id) => brought.has(id), {
     ...{ service, currency, signal, folder, keepLines: false, concurrency },
     onPage: (records) => onEvent?.({ kind: 'listed', records }),
   })
-  await createRunFile(lease, MISSING, { ids: ids.map(String) })
+  await createRunFile(job, MISSING, { ids: ids.map(String) })
   return ids
 }

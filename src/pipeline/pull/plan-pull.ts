@@ -6,8 +6,7 @@
 import type { Content } from '../../contract/objects.ts'
 import type { SearchParameters } from '../../contract/requests.ts'
 import type { PullEntry, Snapshot } from '../../core/partition.ts'
-import { createRunFile, type RunFile, readRunFile } from '../../manifest/run-files.ts'
-import type { RunLease } from '../../manifest/run-lease.ts'
+import { createRunFile, type JobOfRun, type RunFile, readRunFile } from '../../manifest/run-files.ts'
 import { searchLabel } from '../../source/service/request-label.ts'
 import { anyText, anything, finiteNumber, fits, list, objectOf } from '../../support/json-form.ts'
 import { makeRunFolder, windowsFolder } from '../run/run-folders.ts'
@@ -116,13 +115,13 @@ const isPlan = (value: unknown): value is PullPlan => fits(STORED, value)
 
 /** The run's plan: the stored one, else what `make` gives, stored. */
 export const planOfRun = async (
-  lease: RunLease,
+  job: JobOfRun,
   make: () => Promise<PullPlan>,
 ): Promise<{ readonly plan: PullPlan; readonly resumed: boolean }> => {
-  const stored = await readRunFile(lease, WINDOWS, isPlan)
+  const stored = await readRunFile(job, WINDOWS, isPlan)
   if (stored) return { plan: stored, resumed: true }
   const plan = await make()
-  await createRunFile(lease, WINDOWS, plan)
+  await createRunFile(job, WINDOWS, plan)
   return { plan, resumed: false }
 }
 
@@ -134,20 +133,20 @@ export interface Pull extends WindowSources {
 /** The windows of a plan as sources of its run. */
 export const openPull = async (
   service: PullService,
-  lease: RunLease,
+  job: JobOfRun,
   settings: PullSettings,
   plan: PullPlan,
   options: PullOptions,
 ): Promise<Pull> => {
   const { content, currency, pageSize } = settings
   const { concurrency, signal, onEvent } = options
-  await makeRunFolder(lease, windowsFolder(lease))
+  await makeRunFolder(job, windowsFolder(job))
   const searched = runWindows(content, plan)
-  const paths = searched.map((_, index) => windowPath(windowsFolder(lease), index))
-  const closing = closeGap(service, lease, settings, plan, paths, options)
+  const paths = searched.map((_, index) => windowPath(windowsFolder(job), index))
+  const closing = closeGap(service, job, settings, plan, paths, options)
   const windows = [...searched, ...closing.windows]
   const opened = await openWindowSources(windows, {
-    folder: windowsFolder(lease),
+    folder: windowsFolder(job),
     ...{ content, currency, concurrency, signal },
     service: service.origin,
     pull: async (index, path, stop) => {
@@ -191,7 +190,7 @@ export const openPull = async (
   return {
     ...opened,
     entry: () =>
-      pullEntry(service.origin, lease, settings, plan, {
+      pullEntry(service.origin, job, settings, plan, {
         received: received(0),
         closed: received(searched.length),
       }),
@@ -241,7 +240,7 @@ const isGrowing = ({ requested }: PlannedWindow, today: string): boolean =>
 /** @param came records in all, and those of them that no window covered */
 export const pullEntry = (
   service: string,
-  { run }: RunLease,
+  { run }: JobOfRun,
   { content, search, currency }: PullSettings,
   { field, from, to, asOf, announced, planned }: PullPlan,
   { received, closed }: { readonly received: number; readonly closed: number },

@@ -1,31 +1,17 @@
 /** What a person asks for in a pull, and what is checked of it before there is a run. */
 
 import type { Content } from '../../contract/objects.ts'
-import type { SearchParameters } from '../../contract/requests.ts'
 import { ToolkitError } from '../../core/errors.ts'
 import type { Service } from '../../source/service/service.ts'
+import type { PullJob } from '../run/run-plan.ts'
 import { checkParameterName, checkSearch, type LiveParameter } from './search.ts'
 import { isDay } from './window-axes.ts'
 
 /** What pulling needs of a service. */
 export type PullService = Pick<Service, 'origin' | 'page' | 'totalCount' | 'parameters'>
 
-/** As JSON: a run with equal settings is resumed. */
-export interface PullSettings {
-  readonly content: Content
-  readonly search: SearchParameters
-  /** Companies only. */
-  readonly currency?: string | undefined
-  readonly pageSize: number
-  /** First day, or `last`: from where the lake's newest pull of the same search ended. */
-  readonly since?: string | undefined
-  readonly until?: string | undefined
-  readonly by?: string | undefined
-  /** Most records of a window. */
-  readonly cap: number
-  /** Whether companies that no window covers are found along other parameters. @default true */
-  readonly closeGap?: boolean | undefined
-}
+/** As JSON: a run with equal settings goes on. */
+export type PullSettings = Omit<PullJob, 'kind' | 'url'>
 
 /**
  * Checks settings against the live parameters. @returns those

@@ -1,21 +1,17 @@
 /** Puts the parts of a pull together: the service → windows on the disk → load → the Parquet lake. */
 
-import { randomBytes } from 'node:crypto'
-import type { Content } from '../../contract/objects.ts'
-import { ToolkitError } from '../../core/errors.ts'
 import type { PullEntry } from '../../core/partition.ts'
-import type { RunLease } from '../../manifest/run-lease.ts'
 import { newestSnapshot, snapshotIfAny } from '../../manifest/snapshots.ts'
 import type { Service, ServiceCounters } from '../../source/service/service.ts'
-import { orGiveUp, orRelease } from '../run/give-up.ts'
+import type { LoadSummary } from '../run/commit-loaded.ts'
 import { defaultLimits, loadIntoLake, type RunOptions } from '../run/load-into-lake.ts'
-import type { LoadSummary } from '../run/load-sources.ts'
-import { type RunPlan, startRun } from '../run/start-run.ts'
+import type { JobScope, OpenedJob } from '../run/opened-job.ts'
+import type { PullJob, RunPlan } from '../run/run-plan.ts'
+import { withRun } from '../run/with-run.ts'
 import { checkPullCurrency, otherCurrency } from './check-pull-currency.ts'
 import { openPull, planOfRun, planPull } from './plan-pull.ts'
 import type { PullEvent, PullPlan } from './pull-plan.ts'
 import { checkSettings, type PullSettings, rememberParameters } from './pull-settings.ts'
-import { isSearch } from './search.ts'
 
 export interface PullRunOptions extends RunOptions {
   readonly service: Service
@@ -54,19 +50,16 @@ export const pull = async (
   // Before a run, and possibly a lake, is made for a search that is impossible.
   await checkSettings(service, settings, options.signal)
   const before = await currencyBefore(settings, options)
-  const plan: RunPlan = {
-    ...{ pipeline: 'pull', inputs: [], cwd: '', content: settings.content, again: false },
-    limits: defaultLimits(options),
-    settings: { url, ...settings },
-  }
-  const lease = await startRun({
-    lake: options.lake,
-    plan,
-    now: new Date(),
-    random: randomBytes,
-    mode: options.mode,
+  const job: PullJob = { kind: 'pull', url, ...settings }
+  const plan: RunPlan = { jobs: [job], again: false, limits: defaultLimits(options) }
+  const { lake, mode } = options
+  return withRun({ lake, plan, mode }, async (run) => {
+    const opened = await openPullJob(run, job, { ...options, service })
+    const summary = await loadIntoLake(run, plan, [opened], options)
+    const { entry, plan: windows, windows: pulled } = opened
+    const counters = service.counters()
+    return { summary, entry: entry(), plan: windows, windows: pulled(), counters, ...before }
   })
-  return { ...(await workOnPull(lease, plan, settings, { ...options, service })), ...before }
 }
 
 /** The currency that a search was pulled in before, where it is another. @throws {ToolkitError} CURRENCY_CHANGED */
@@ -80,62 +73,39 @@ export const currencyBefore = async (
   return other === undefined ? {} : { currencyBefore: other }
 }
 
-/** Works on a run of a pull that is already leased. */
-export const workOnPull = async (
-  lease: RunLease,
-  plan: RunPlan,
-  settings: PullSettings,
-  options: PullRunOptions,
-): Promise<PullSummary> => {
-  const { service, concurrency, signal, onPull, lake } = options
-  const shared = { nowMs: () => performance.now(), concurrency, signal, onEvent: onPull }
-  const { plan: windows, resumed } = await orGiveUp(lease, async () =>
-    planOfRun(lease, async () => planPull(service, settings, await newestSnapshot(lake), shared)),
-  )
-  onPull?.({ kind: 'planned', plan: windows, resumed })
-  const opened = await orRelease(lease, () => openPull(service, lease, settings, windows, shared))
-  try {
-    const pulls = (): PullEntry[] => [opened.entry()]
-    const summary = await loadIntoLake(lease, plan, opened.sources, { ...options, pulls })
-    const pulled = opened.checkpoints().map((checkpoint, at) => ({
-      name: opened.sources[at]?.name ?? '',
-      planned: windows.windows[at]?.announced ?? 0,
-      announced: checkpoint?.announced ?? 0,
-      received: checkpoint?.records ?? 0,
-      pages: checkpoint?.pages ?? 0,
-    }))
-    return { summary, entry: opened.entry(), plan: windows, windows: pulled, counters: service.counters() }
-  } finally {
-    await opened.stop()
-  }
+export interface OpenedPull extends OpenedJob {
+  readonly plan: PullPlan
+  /** What the manifest keeps, as it stands. */
+  readonly entry: () => PullEntry
+  /** What came so far. */
+  readonly windows: () => readonly PulledWindow[]
 }
 
-const textOf = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined)
-
-/** The settings of a run's plan. @throws {ToolkitError} RUN_NOT_RESUMABLE */
-export const settingsOf = (
-  run: string,
-  { content, settings = {} }: RunPlan,
-): { readonly url: string; readonly settings: PullSettings } => {
-  const { url, search, pageSize, cap } = settings
-  if (
-    typeof url !== 'string' ||
-    !isSearch(search) ||
-    typeof pageSize !== 'number' ||
-    typeof cap !== 'number' ||
-    (content !== 'companies' && content !== 'relations')
+/** Plans the windows of a pull, or takes those of an earlier attempt; they are pulled when they are asked for. */
+export const openPullJob = async (
+  run: JobScope,
+  settings: PullSettings,
+  { service, concurrency, signal, onPull }: Omit<PullRunOptions, 'lake' | 'limit'>,
+): Promise<OpenedPull> => {
+  const shared = { nowMs: () => performance.now(), concurrency, signal, onEvent: onPull }
+  const { plan, resumed } = await planOfRun(run, async () =>
+    planPull(service, settings, await newestSnapshot(run.lake), shared),
   )
-    throw new ToolkitError(
-      'RUN_NOT_RESUMABLE',
-      `Cannot resume run "${run}": its plan is of another version`,
-      {
-        run,
-      },
-    )
-  const known: Content = content
-  const [currency, since, until, by] = [settings.currency, settings.since, settings.until, settings.by].map(
-    textOf,
-  )
-  const closeGap = settings.closeGap === false ? false : undefined
-  return { url, settings: { content: known, search, pageSize, cap, currency, since, until, by, closeGap } }
+  run.keep()
+  onPull?.({ kind: 'planned', plan, resumed })
+  const { sources, checkpoints, entry } = await openPull(service, run, settings, plan, shared)
+  return {
+    sources,
+    plan,
+    entry,
+    pulls: () => [entry()],
+    windows: () =>
+      checkpoints().map((checkpoint, at) => ({
+        name: sources[at]?.name ?? '',
+        planned: plan.windows[at]?.announced ?? 0,
+        announced: checkpoint?.announced ?? 0,
+        received: checkpoint?.records ?? 0,
+        pages: checkpoint?.pages ?? 0,
+      })),
+  }
 }

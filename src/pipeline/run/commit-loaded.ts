@@ -1,21 +1,25 @@
-/** The end of a run: what it has loaded becomes visible, all at once, if not too much of it was bad. */
+/**
+ * The end of a run: what it has loaded becomes visible, all at once, if not too much of it was bad. What that is stands
+ * in the journal; whoever holds the lease may commit, also when another process did the work.
+ */
 
 import { ToolkitError } from '../../core/errors.ts'
-import type { FileEntry, PartitionEntry, PullEntry } from '../../core/partition.ts'
+import type { FileEntry, PartitionEntry, Snapshot } from '../../core/partition.ts'
 import type { SinkRun } from '../../core/sink.ts'
 import type { Loader } from '../../load/loader.ts'
-import { type CommitOutcome, commitRun } from '../../manifest/commit-run.ts'
+import { commitRun } from '../../manifest/commit-run.ts'
+import { type FinishedWork, type JournalEntry, readFinishedWork } from '../../manifest/journal.ts'
 import type { RunLease } from '../../manifest/run-lease.ts'
 import { newestSnapshot } from '../../manifest/snapshots.ts'
 import type { RandomBytes } from '../../support/run-ids.ts'
+import type { LeftOut } from './bad-files.ts'
 import { type CurrencyChange, CurrencyGuard } from './currency-change.ts'
-import { seenItemsOf } from './names-of-run.ts'
-import type { Finished } from './partition-entry.ts'
+import { NamesOfRun, seenItemsOf } from './names-of-run.ts'
 import type { RunEvent } from './progress.ts'
 import { type QuarantineLimit, withinLimit } from './quarantine-limit.ts'
 
 export interface CommitOptions {
-  /** The run to work on, made or taken over by the caller. Released when it cannot finish. */
+  /** The run, whose work is done. It stays; whoever holds the lease removes it. */
   readonly lease: RunLease
   readonly pipeline: string
   readonly tool: string
@@ -26,18 +30,32 @@ export interface CommitOptions {
   readonly again?: boolean | undefined
   /** Lets figures be replaced by figures in another currency. @default false */
   readonly changeCurrency?: boolean | undefined
-  /** Asked for at the commit: what was pulled. A pull is committed also when nothing came. @default none */
-  readonly pulls?: (() => readonly PullEntry[]) | undefined
   readonly now: () => Date
   readonly random: RandomBytes
   readonly signal?: AbortSignal | undefined
   readonly onEvent?: ((event: RunEvent) => void) | undefined
 }
 
+export interface LoadSummary {
+  readonly run: string
+  /** The snapshot that shows the run; absent when there was nothing to commit. */
+  readonly snapshot: Snapshot | undefined
+  readonly partitions: readonly PartitionEntry[]
+  readonly skipped: readonly { readonly source: string; readonly reason: string }[]
+  /** Bad files that were left out; none without `skipBadFiles`. */
+  readonly leftOut: readonly LeftOut[]
+  /** Companies whose figures were replaced by figures in another currency, as it was allowed. */
+  readonly currencyChange?: CurrencyChange
+}
+
+/** A line that was bad before may be bad again: it does not count, and without a good one its file stays as it is. */
+const isReplay = ({ source }: PartitionEntry): boolean => source.kind === 'quarantine'
+
 /** @throws {ToolkitError} QUARANTINE_LIMIT */
 const checkQuarantine = (partitions: readonly PartitionEntry[], { lease, limit }: CommitOptions): void => {
-  const lines = partitions.reduce((sum, { counts }) => sum + counts.lines, 0)
-  const quarantined = partitions.reduce((sum, { counts }) => sum + counts.quarantined, 0)
+  const counted = partitions.filter((partition) => !isReplay(partition))
+  const lines = counted.reduce((sum, { counts }) => sum + counts.lines, 0)
+  const quarantined = counted.reduce((sum, { counts }) => sum + counts.quarantined, 0)
   if (withinLimit(limit, quarantined, lines)) return
   throw new ToolkitError(
     'QUARANTINE_LIMIT',
@@ -47,22 +65,55 @@ const checkQuarantine = (partitions: readonly PartitionEntry[], { lease, limit }
   )
 }
 
-/** The outcome, and the companies that have their figures in another currency now. */
-export type LoadedOutcome = CommitOutcome & { readonly currencyChange?: CurrencyChange | undefined }
+/** The partitions of all loaded units, in their order, and within the bounds of names. */
+const partitionsOf = ({ units, entries }: FinishedWork, names: NamesOfRun): readonly JournalEntry[] => {
+  const byId = new Map(entries.map((entry) => [entry.partition.id, entry]))
+  const found = units.flatMap((unit) =>
+    unit.kind !== 'loaded'
+      ? []
+      : unit.partitions.map((id) => {
+          const entry = byId.get(id)
+          if (entry === undefined)
+            throw new RangeError(`Cannot commit partition "${id}": the journal has none`)
+          return names.bound(entry)
+        }),
+  )
+  const loaded = new Set(
+    found.flatMap(({ partition: { source, counts } }) => (counts.records > 0 ? [source.sha256] : [])),
+  )
+  return found.filter(({ partition }) => !isReplay(partition) || loaded.has(partition.source.sha256))
+}
 
-/** @throws {ToolkitError} QUARANTINE_LIMIT, CURRENCY_CHANGED, and what the sink and the commit throw */
+/**
+ * Commits what the journal says that the run has loaded.
+ *
+ * @throws {ToolkitError} QUARANTINE_LIMIT, CURRENCY_CHANGED (the run stays and can be resumed with a higher limit,
+ *   with `changeCurrency`), and what the sink and the commit throw; nothing of the run is then visible
+ */
 export const commitLoaded = async (
   { loader, sink }: { readonly loader: Loader; readonly sink: SinkRun },
-  finished: readonly Finished[],
   options: CommitOptions,
-): Promise<LoadedOutcome> => {
-  const partitions = finished.map(({ partition }) => partition)
-  checkQuarantine(partitions, options)
+): Promise<LoadSummary> => {
   const { lease, pipeline, tool, again = false, maxUnknownNames, now, random, signal } = options
-  const pulls = options.pulls?.() ?? []
-  if (partitions.length === 0 && pulls.length === 0) return { kind: 'nothing', dropped: [] }
-  options.onEvent?.({ kind: 'committing', partitions: partitions.length })
   const { lake, run } = lease
+  const work = await readFinishedWork(lake, run)
+  if (work === undefined) throw new RangeError(`Cannot commit run "${run}": its work is not done`)
+  const names = new NamesOfRun({ maxUnknownNames, listAllItems: sink.stagedRows === undefined })
+  const finished = partitionsOf(work, names)
+  const partitions = finished.map(({ partition }) => partition)
+  const summary = {
+    run,
+    skipped: work.units.flatMap((unit) =>
+      unit.kind === 'skipped' ? [{ source: unit.source, reason: unit.reason }] : [],
+    ),
+    leftOut: work.units.flatMap((unit) =>
+      unit.kind === 'left-out' ? [{ source: unit.source, code: unit.code, reason: unit.reason }] : [],
+    ),
+  }
+  checkQuarantine(partitions, options)
+  const { pulls } = work
+  if (partitions.length === 0 && pulls.length === 0) return { ...summary, snapshot: undefined, partitions }
+  options.onEvent?.({ kind: 'committing', partitions: partitions.length })
   const guard = new CurrencyGuard(
     { lake, run, partitions, rows: loader.rows },
     options.changeCurrency ?? false,
@@ -74,12 +125,23 @@ export const commitLoaded = async (
     ...{ lease, pipeline, tool, partitions, runFiles, pulls, again, maxUnknownNames, now, random, signal },
     beforeTry: (newest) => guard.check(newest),
   })
-  return { ...outcome, currencyChange: guard.change }
+  const dropped = new Set(outcome.dropped.map(({ id }) => id))
+  const first = [...new Set(outcome.dropped.map(({ source }) => source.name))]
+  return {
+    ...summary,
+    snapshot: outcome.kind === 'nothing' ? undefined : outcome.snapshot,
+    partitions: partitions.filter(({ id }) => !dropped.has(id)),
+    skipped: [
+      ...summary.skipped,
+      ...first.map((source) => ({ source, reason: 'already loaded by a concurrent run' })),
+    ],
+    ...(guard.change && { currencyChange: guard.change }),
+  }
 }
 
 /** The dictionary of all partitions, whichever attempt of the run has finished them. */
 const dictionaryOf = async (
-  finished: readonly Finished[],
+  finished: readonly JournalEntry[],
   loader: Loader,
   sink: SinkRun,
 ): Promise<readonly FileEntry[]> => {

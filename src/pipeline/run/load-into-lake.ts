@@ -1,10 +1,8 @@
-/** Works on a leased run: decode → load → the Parquet lake → one commit. The same for every kind of source. */
+/** Loads the jobs of a run: decode → load → the Parquet lake → one commit. The same for every kind of source. */
 
 import { randomBytes } from 'node:crypto'
-import { CONTENT, type Content } from '../../contract/objects.ts'
-import type { Block } from '../../core/block.ts'
-import { writeError } from '../../core/errors.ts'
-import type { PullEntry } from '../../core/partition.ts'
+import { ToolkitError, writeError } from '../../core/errors.ts'
+import type { Sink, SinkRun } from '../../core/sink.ts'
 import type { Source } from '../../core/source.ts'
 import { UNKNOWN_LIMITS } from '../../core/unknown-names.ts'
 import { BlockMemory } from '../../decode/block-memory.ts'
@@ -15,15 +13,19 @@ import { inLake, runPath } from '../../lake/lake/layout.ts'
 import { DEFAULT_MAX_DEPTH, RecordChecker } from '../../load/check-record.ts'
 import { openLoader } from '../../load/loader.ts'
 import { newSeenSets } from '../../load/seen-sets.ts'
-import { type RunLease, releaseRun } from '../../manifest/run-lease.ts'
+import type { RunLease } from '../../manifest/run-lease.ts'
 import { parquetLake } from '../../sink/parquet-lake.ts'
 import { makeFolder } from '../../support/durable-files.ts'
 import { TOOL } from '../../support/tool-version.ts'
-import { type LoadSummary, loadSources } from './load-sources.ts'
+import { commitLoaded, type LoadSummary } from './commit-loaded.ts'
+import type { LoadParts } from './load-source.ts'
+import { interrupted, loadSources } from './load-sources.ts'
 import { DEFAULT_MEMORY_BYTES, DEFAULT_THREADS, divideMemory } from './memory-shares.ts'
+import type { OpenedJob } from './opened-job.ts'
 import type { RunEvent } from './progress.ts'
 import type { QuarantineLimit } from './quarantine-limit.ts'
-import type { RunPlan } from './start-run.ts'
+import { pipelineOf, type RunLimits, type RunPlan } from './run-plan.ts'
+import type { RunScope } from './with-run.ts'
 
 export interface RunOptions {
   readonly lake: string
@@ -41,6 +43,8 @@ export interface RunOptions {
   readonly changeCurrency?: boolean | undefined
   /** Mode bits of the lake's folder where it is new: what is made in it takes them. @default 0o700 */
   readonly mode?: number | undefined
+  /** Where rows go. @default the Parquet lake */
+  readonly sink?: Sink | undefined
   readonly signal?: AbortSignal | undefined
   readonly onEvent?: ((event: RunEvent) => void) | undefined
 }
@@ -55,7 +59,7 @@ const DEFAULT_LIMITS = {
 type LimitOptions = Pick<RunOptions, 'memoryBytes' | 'threads' | 'maxUnknownPerRecord' | 'maxUnknownNames'>
 
 /** Limits of a plan where a person gave none. */
-export const defaultLimits = (options: LimitOptions) => {
+export const defaultLimits = (options: LimitOptions): Required<RunLimits> => {
   const { blockBytes } = divideMemory(options.memoryBytes ?? DEFAULT_MEMORY_BYTES, options.threads)
   return {
     ...DEFAULT_LIMITS,
@@ -65,38 +69,33 @@ export const defaultLimits = (options: LimitOptions) => {
   }
 }
 
-export interface WorkOptions extends RunOptions {
-  /** Blocks of a source that are not decoded from its bytes. */
-  readonly blocks?: ((source: Source) => AsyncIterable<Block>) | undefined
-  /** Asked for at the commit: what was pulled. */
-  readonly pulls?: (() => readonly PullEntry[]) | undefined
-}
-
 const spoolFolder = ({ lake, run }: RunLease): string => inLake(lake, `${runPath(run)}/spool`)
 
-/** Makes room for a run and starts DuckDB for it; where that fails, the run is given up for another try. */
+/** Makes room for a run and starts DuckDB for it. */
 const openEngine = async (lease: RunLease, options: EngineOptions): Promise<Engine> => {
   try {
     // Another machine may have begun the run.
     await makeFolder(spoolFolder(lease), { within: inLake(lease.lake, '') })
     return await Engine.open(options)
   } catch (error) {
-    const failed = writeError(`Cannot make room for run "${lease.run}"`, error)
-    await releaseRun(lease, failed).catch(() => undefined)
-    throw failed
+    throw writeError(`Cannot make room for run "${lease.run}"`, error)
   }
 }
 
-/** Works on a run that is already leased. */
-export const loadIntoLake = async (
+/** What a run works with; nothing of it is kept between its work and its commit but what stands in the lake. */
+interface RunTools extends LoadParts {
+  readonly sink: SinkRun
+}
+
+const withTools = async <T>(
   lease: RunLease,
-  plan: RunPlan,
-  sources: readonly Source[],
-  options: WorkOptions,
-): Promise<LoadSummary> => {
-  const { lake, limit, signal, onEvent, blocks, pulls } = options
+  { limits }: RunPlan,
+  options: RunOptions,
+  use: (tools: RunTools) => Promise<T>,
+): Promise<T> => {
+  const { lake, signal } = options
   const { engineBytes } = divideMemory(options.memoryBytes ?? DEFAULT_MEMORY_BYTES, options.threads)
-  const { maxLineBytes, maxRatio, maxDepth, blockBytes, maxUnknownPerRecord, maxUnknownNames } = plan.limits
+  const { maxLineBytes, maxRatio, maxDepth, blockBytes, maxUnknownPerRecord, maxUnknownNames } = limits
   const engine = await openEngine(lease, {
     memoryBytes: engineBytes,
     // One thread a partition and partitions side by side: a tenth less work than two threads in one query.
@@ -106,52 +105,63 @@ export const loadIntoLake = async (
   try {
     const seen = newSeenSets()
     const memory = new BlockMemory()
-    const loader = await openLoader(engine, {
-      spoolFolder: spoolFolder(lease),
-      seen,
+    return await use({
+      decode: (source, onInput) =>
+        source.blocks?.() ??
+        decodeBlocks(() => source.open(signal), {
+          name: source.decodeName ?? source.name,
+          ...{ blockBytes, maxLineBytes, maxRatio, memory, onInput, signal },
+        }),
+      checker: (content) =>
+        new RecordChecker(content, seen, { maxDepth, maxUnknownPerRecord, maxUnknownNames }),
+      loader: await openLoader(engine, { spoolFolder: spoolFolder(lease), seen }),
+      sink: await (options.sink ?? parquetLake({ lake })).open(lease.run),
     })
-    return await loadSources(
-      {
-        sources,
-        decode: (source, onInput) =>
-          blocks?.(source) ??
-          decodeBlocks(() => source.open(signal), {
-            name: source.decodeName ?? source.name,
-            blockBytes,
-            maxLineBytes,
-            maxRatio,
-            memory,
-            onInput,
-            signal,
-          }),
-        checker: (content) =>
-          new RecordChecker(content, seen, { maxDepth, maxUnknownPerRecord, maxUnknownNames }),
-        loader,
-        sink: parquetLake({ lake }),
-      },
-      {
-        lease,
-        pipeline: plan.pipeline,
-        tool: TOOL,
-        content: contentNamed(plan.content),
-        limit,
-        changeCurrency: options.changeCurrency,
-        maxUnknownNames,
-        skipBadFiles: options.skipBadFiles,
-        again: plan.again,
-        dropEmpty: blocks !== undefined,
-        pulls,
-        sideBySide: options.threads ?? DEFAULT_THREADS,
-        now: () => new Date(),
-        random: randomBytes,
-        signal,
-        onEvent,
-      },
-    )
   } finally {
     engine.close()
   }
 }
 
-const contentNamed = (name: string | undefined): Content | undefined =>
-  (Object.keys(CONTENT) as Content[]).find((content) => content === name)
+/** The sources of all jobs, in their order. Equal keys of different jobs name different units of work. */
+const sourcesOf = (jobs: readonly OpenedJob[]): readonly Source[] =>
+  jobs.flatMap(({ sources }, job) =>
+    sources.map((source) =>
+      job > 0 && source.key !== undefined ? { ...source, key: `${job} ${source.key}` } : source,
+    ),
+  )
+
+/**
+ * Loads the jobs of a plan and commits them at once.
+ *
+ * @throws {ToolkitError} QUARANTINE_LIMIT, CURRENCY_CHANGED (the run stays and can be resumed with a higher limit,
+ *   with `changeCurrency`), INTERRUPTED, and whatever the sources throw; nothing of the run is then visible
+ */
+export const loadIntoLake = async (
+  run: RunScope,
+  plan: RunPlan,
+  jobs: readonly OpenedJob[],
+  options: RunOptions,
+): Promise<LoadSummary> => {
+  const { limit, changeCurrency, skipBadFiles, signal, onEvent, threads = DEFAULT_THREADS } = options
+  const { again, limits } = plan
+  const common = { lease: run, again, maxUnknownNames: limits.maxUnknownNames, signal, onEvent }
+  const sources = sourcesOf(jobs)
+  run.keep()
+  try {
+    return await withTools(run, plan, options, async (tools) => {
+      await loadSources(
+        { ...tools, sources, pulls: () => jobs.flatMap(({ pulls }) => pulls?.() ?? []) },
+        { ...common, skipBadFiles, sideBySide: threads },
+      )
+      return commitLoaded(tools, {
+        ...{ ...common, limit, changeCurrency, pipeline: pipelineOf(plan), tool: TOOL },
+        ...{ now: () => new Date(), random: randomBytes },
+      })
+    })
+  } catch (error) {
+    throw signal?.aborted && !(error instanceof ToolkitError) ? interrupted(run.run) : error
+  } finally {
+    // Whoever takes the run over writes the files that are being fetched ahead.
+    await Promise.allSettled(sources.map((source) => source.stop?.()))
+  }
+}

@@ -17,7 +17,7 @@ import type { DonePartitions } from './done-partitions.ts'
 import { hashWhileReading } from './hash-while-reading.ts'
 import type { NamesOfRun } from './names-of-run.ts'
 import { type Finished, type PartOrigin, type Place, partitionEntry, partitionId } from './partition-entry.ts'
-import type { SideWork } from './task-pool.ts'
+import type { TaskPool } from './task-pool.ts'
 
 /** The stages, ready made. */
 export interface LoadParts {
@@ -32,10 +32,8 @@ export interface SourceRun {
   readonly run: string
   readonly parts: LoadParts
   readonly sink: SinkRun
-  /** Content of all sources, where it is known. */
-  readonly content: Content | undefined
   readonly done: DonePartitions
-  readonly work: SideWork
+  readonly pool: TaskPool
   readonly names: NamesOfRun
   readonly skipBadFiles: boolean
   /** Records a partition so that a resumed run need not repeat it. */
@@ -88,7 +86,7 @@ export const loadSource = async (
   known: Fingerprint | undefined,
   run: SourceRun,
 ): Promise<LoadedSource | { readonly leftOut: string } | { readonly bad: ToolkitError }> => {
-  const { parts, work } = run
+  const { parts, pool } = run
   const hashed = hashWhileReading(source)
   const blocks = parts.decode(known ? source : hashed.source, run.onRead)
   const iterator = blocks[Symbol.asyncIterator]()
@@ -96,7 +94,7 @@ export const loadSource = async (
   const originId = run.done.origin(source, known, index)
   try {
     let next = settled(iterator.next())
-    let content = run.content ?? source.content
+    let content = source.content
     let checker: RecordChecker | undefined
     for (let number = 0; ; number++) {
       const step = (await next)()
@@ -120,25 +118,25 @@ export const loadSource = async (
           throw error
         }
       }
-      await work.room()
+      await pool.room()
       const origin = { run: run.run, id: originId, source, fingerprint: known, content, block, checked }
-      jobs.push(work.start(loadBlock(origin, [index, number], isLast, run)))
+      jobs.push(pool.start(loadBlock(origin, [index, number], isLast, run)))
       if (step.done) break
     }
     // What can be read only once gets its fingerprint when all of it is loaded; else the next source may begin.
-    if (known) work.throwIfStopped()
-    else await work.idle()
+    if (known) pool.throwIfStopped()
+    else await pool.idle()
     return { content: content ?? 'companies', fingerprint: known ?? hashed.fingerprint(), jobs }
   } catch (error) {
     const leftOut = reasonToLeaveOut(source, error)
     if (leftOut !== undefined) return { leftOut }
     const bad = run.skipBadFiles ? badFile(source, error) : undefined
     if (bad !== undefined) {
-      await work.idle()
+      await pool.idle()
       return { bad }
     }
-    work.fail(error)
-    await work.idle()
+    pool.fail(error)
+    await pool.idle()
     throw error
   } finally {
     await iterator.return?.()

@@ -1,86 +1,60 @@
 /**
- * The main job: sources → blocks → tables → one commit. Receives its parts ready made and knows none of them
- * by name. A run that is stopped at any point goes on at its last finished partition.
+ * The work of a run: sources → blocks → tables. Receives its parts ready made and knows none of them by name. What it
+ * finishes stands in the journal, and nothing else is handed on to the commit; a run that is stopped at any point goes
+ * on at its last finished partition.
  */
 
-import type { Content } from '../../contract/objects.ts'
 import { ToolkitError } from '../../core/errors.ts'
-import type { PartitionEntry, Snapshot } from '../../core/partition.ts'
-import type { Sink, SinkRun } from '../../core/sink.ts'
+import type { SinkRun } from '../../core/sink.ts'
 import type { Fingerprint, Source } from '../../core/source.ts'
 import { detectCompression } from '../../decode/detect-compression.ts'
 import { openJournal, readJournal } from '../../manifest/journal.ts'
 import { loadedSources } from '../../manifest/loaded-sources.ts'
-import { releaseRun } from '../../manifest/run-lease.ts'
-import { removeRun } from '../../manifest/runs.ts'
+import type { RunLease } from '../../manifest/run-lease.ts'
 import { newestSnapshot } from '../../manifest/snapshots.ts'
-import { badFile, type LeftOut, leftOutFor } from './bad-files.ts'
+import { badFile, leftOutFor } from './bad-files.ts'
 import { checkStaged } from './check-staged.ts'
-import { type CommitOptions, commitLoaded } from './commit-loaded.ts'
-import type { CurrencyChange } from './currency-change.ts'
 import { DonePartitions } from './done-partitions.ts'
 import { KnownSources } from './known-sources.ts'
 import { type LoadedSource, type LoadParts, loadSource, type SourceRun } from './load-source.ts'
 import { NamesOfRun } from './names-of-run.ts'
-import { byPlace, type Finished, withFingerprint } from './partition-entry.ts'
+import type { OpenedJob } from './opened-job.ts'
+import { type Finished, withFingerprint } from './partition-entry.ts'
 import { oneAhead } from './prefetch.ts'
-import type { Progress } from './progress.ts'
-import { SideWork } from './task-pool.ts'
+import type { Progress, RunEvent } from './progress.ts'
+import { TaskPool } from './task-pool.ts'
+import { UnitResults } from './unit-results.ts'
 
 export interface LoadSourcesParts extends LoadParts {
-  readonly sink: Sink
+  readonly sink: SinkRun
+  /** Each source is a unit of work. */
   readonly sources: readonly Source[]
+  readonly pulls?: OpenedJob['pulls']
 }
 
-export interface LoadSourcesOptions extends CommitOptions {
-  /** Content of all sources; detected for each when absent. */
-  readonly content?: Content | undefined
-  /** Leaves a source out of the commit when none of its lines could be loaded. @default false */
-  readonly dropEmpty?: boolean | undefined
+export interface LoadSourcesOptions {
+  readonly lease: RunLease
+  /** Loads sources that the lake holds already. @default false */
+  readonly again?: boolean | undefined
   /** Leaves damaged and unreadable files out and loads the others, in place of failing. @default false */
   readonly skipBadFiles?: boolean | undefined
+  /** Most names that the contract does not know. @default 10,000 */
+  readonly maxUnknownNames?: number | undefined
   /** Partitions loaded side by side. @default 2 */
   readonly sideBySide?: number | undefined
-}
-
-export interface LoadSummary {
-  readonly run: string
-  /** The snapshot that shows the run; absent when there was nothing to commit. */
-  readonly snapshot: Snapshot | undefined
-  readonly partitions: readonly PartitionEntry[]
-  readonly skipped: readonly { readonly source: string; readonly reason: string }[]
-  /** Bad files that were left out; none without `skipBadFiles`. */
-  readonly leftOut: readonly LeftOut[]
-  /** Companies whose figures were replaced by figures in another currency, as it was allowed. */
-  readonly currencyChange?: CurrencyChange
+  readonly signal?: AbortSignal | undefined
+  readonly onEvent?: ((event: RunEvent) => void) | undefined
 }
 
 /**
- * Loads all sources and commits them at once.
+ * Loads all sources; the journal then ends with what became of each. Nothing of it is visible before the commit.
  *
- * @throws {ToolkitError} QUARANTINE_LIMIT, CURRENCY_CHANGED (the run stays and can be resumed with a higher limit,
- *   with `changeCurrency`), INTERRUPTED, and whatever the parts throw; nothing of the run is then visible
+ * @throws {ToolkitError} INTERRUPTED, and whatever the parts throw
  */
-export const loadSources = async (
-  parts: LoadSourcesParts,
-  options: LoadSourcesOptions,
-): Promise<LoadSummary> => {
-  try {
-    const sink = await parts.sink.open(options.lease.run)
-    const summary = await new BatchRun(parts, sink, options).work()
-    await removeRun(options.lease)
-    return summary
-  } catch (error) {
-    // Whoever takes the run over writes the files that are being fetched ahead.
-    await Promise.allSettled(parts.sources.map((source) => source.stop?.()))
-    const told =
-      options.signal?.aborted && !(error instanceof ToolkitError) ? interrupted(options.lease.run) : error
-    await releaseRun(options.lease, told).catch(() => undefined)
-    throw told
-  }
-}
+export const loadSources = (parts: LoadSourcesParts, options: LoadSourcesOptions): Promise<void> =>
+  new SourceLoader(parts, options).load()
 
-const interrupted = (run: string): ToolkitError =>
+export const interrupted = (run: string): ToolkitError =>
   new ToolkitError('INTERRUPTED', `Run "${run}" was stopped, "firmlake resume" goes on with it`, { run })
 
 /** What is known of a source before it is opened. */
@@ -92,28 +66,26 @@ interface Identified {
   readonly bad?: ToolkitError
 }
 
-class BatchRun {
+class SourceLoader {
   readonly #parts: LoadSourcesParts
-  readonly #sink: SinkRun
   readonly #options: LoadSourcesOptions
-  readonly #work: SideWork
+  readonly #pool: TaskPool
   readonly #names: NamesOfRun
-  readonly #finished: Finished[] = []
-  readonly #leftOut: LeftOut[] = []
-  readonly #skipped: { source: string; reason: string }[] = []
+  readonly #results = new UnitResults()
+  /** Partitions of a source whose fingerprint is known only at its end. */
+  #unkept: Finished[] = []
   #progress: Progress
   /** Sources left out because they hold no records. */
   #unknown = 0
 
-  constructor(parts: LoadSourcesParts, sink: SinkRun, options: LoadSourcesOptions) {
+  constructor(parts: LoadSourcesParts, options: LoadSourcesOptions) {
     this.#parts = parts
-    this.#sink = sink
     this.#options = options
     this.#names = new NamesOfRun({
       maxUnknownNames: options.maxUnknownNames,
-      listAllItems: sink.stagedRows === undefined,
+      listAllItems: parts.sink.stagedRows === undefined,
     })
-    this.#work = new SideWork(options.sideBySide ?? 2, () =>
+    this.#pool = new TaskPool(options.sideBySide ?? 2, () =>
       options.signal?.aborted ? interrupted(options.lease.run) : undefined,
     )
     const sizes = parts.sources.map(({ sizeBytes }) => sizeBytes)
@@ -129,8 +101,8 @@ class BatchRun {
     }
   }
 
-  async work(): Promise<LoadSummary> {
-    const { lease, content, signal, onEvent, skipBadFiles = false } = this.#options
+  async load(): Promise<void> {
+    const { lease, signal, onEvent, skipBadFiles = false } = this.#options
     const entries = await readJournal(lease.lake, lease.run)
     const { whole, damaged } = await checkStaged(lease, entries, signal)
     const done = new DonePartitions(lease.run, whole)
@@ -138,16 +110,16 @@ class BatchRun {
     for (const { id } of damaged) onEvent?.({ kind: 'again', partition: id })
     const newest = await newestSnapshot(lease.lake)
     const known = new KnownSources(this.#options.again ? new Set() : loadedSources(newest))
+    const { sources } = this.#parts
     const journal = await openJournal(lease)
     const run: SourceRun = {
       names: this.#names,
       skipBadFiles,
       run: lease.run,
       parts: this.#parts,
-      sink: this.#sink,
-      content,
+      sink: this.#parts.sink,
       done,
-      work: this.#work,
+      pool: this.#pool,
       keep: ({ partition, layers, unknownItems }) => journal.append({ partition, layers, unknownItems }),
       onFinished: (finished, decodedBytes) => this.#finish(finished, decodedBytes),
       onRead: (bytes) => this.#tell({ bytesRead: this.#progress.bytesRead + bytes }),
@@ -164,25 +136,28 @@ class BatchRun {
           return { fingerprint: undefined, whole: undefined, bad }
         }
       }
-      for await (const { item, index, result } of oneAhead(this.#parts.sources, identify, signal)) {
+      for await (const { item, index, result } of oneAhead(sources, identify, signal)) {
         const unknown = this.#unknown
-        await this.#source(item, index, result, known, run)
+        await this.#loadUnit(item, index, result, known, run)
         if (this.#unknown === unknown) storedBytes += item.sizeBytes ?? 0
         this.#tell({
           sourcesDone: index + 1 - this.#unknown,
           bytesRead: Math.max(this.#progress.bytesRead, storedBytes),
         })
       }
+      await this.#pool.idle()
+      await journal.finish({
+        units: this.#results.inOrder(sources.map(({ name }) => name)),
+        pulls: this.#parts.pulls?.() ?? [],
+      })
     } finally {
       // Whatever happened, nobody may still be writing when the run is given up.
-      await this.#work.ended()
+      await this.#pool.ended()
       await journal.close()
     }
-    this.#work.throwIfStopped()
-    return await this.#commit()
   }
 
-  async #source(
+  async #loadUnit(
     source: Source,
     index: number,
     { fingerprint, whole, bad }: Identified,
@@ -190,83 +165,65 @@ class BatchRun {
     run: SourceRun,
   ): Promise<void> {
     if (bad) return this.#leaveBadOut(source, index, bad)
-    const wanted = whole?.[0]?.partition.content ?? run.content ?? source.content
+    const content = whole?.[0]?.partition.content ?? source.content
     if (fingerprint && !isCutToNothing(source, fingerprint)) {
-      const held = known.reasonToSkip(source, fingerprint, wanted ? [wanted] : ['companies', 'relations'])
-      if (held !== undefined) return this.#skip(source, held)
+      const held = known.reasonToSkip(source, fingerprint, content ? [content] : ['companies', 'relations'])
+      if (held !== undefined) return this.#skip(source, index, held)
     }
-    if (whole && fingerprint && wanted) {
-      this.#work.throwIfStopped()
+    if (whole && fingerprint && content) {
+      this.#pool.throwIfStopped()
       for (const finished of whole) this.#finish(this.#names.bound(finished), 0)
-      known.add(source, fingerprint, wanted)
+      known.add(source, fingerprint, content)
       return source.release?.()
     }
-    if (!fingerprint) await this.#work.idle()
-    const before = this.#finished.length
+    if (!fingerprint) await this.#pool.idle()
+    this.#unkept = []
     const loaded = await loadSource(source, index, fingerprint, run)
-    if ('leftOut' in loaded) return this.#leaveOut(source, loaded.leftOut)
+    if ('leftOut' in loaded) return this.#leaveOut(source, index, loaded.leftOut)
     if ('bad' in loaded) return this.#leaveBadOut(source, index, loaded.bad)
     if (fingerprint === undefined) {
       const held = known.reasonToSkip(source, loaded.fingerprint, [loaded.content])
-      if (held !== undefined) {
-        this.#finished.length = before
-        return this.#skip(source, held)
-      }
-      await this.#keepWithFingerprint(before, loaded, run)
+      if (held !== undefined) return this.#skip(source, index, held)
+      await this.#keepWithFingerprint(loaded, run)
     }
     known.add(source, loaded.fingerprint, loaded.content)
-    if (source.release) this.#work.whenDone(loaded.jobs, source.release)
+    if (source.release) this.#pool.whenDone(loaded.jobs, source.release)
   }
 
   /** Records what was loaded of a source whose fingerprint is known only now. */
-  async #keepWithFingerprint(
-    from: number,
-    { fingerprint }: LoadedSource,
-    { keep }: SourceRun,
-  ): Promise<void> {
-    for (const [at, one] of this.#finished.entries()) {
-      if (at < from) continue
-      const finished = { ...one, partition: withFingerprint(one.partition, fingerprint) }
-      this.#finished[at] = finished
-      await keep(finished)
-    }
+  async #keepWithFingerprint({ fingerprint }: LoadedSource, { keep }: SourceRun): Promise<void> {
+    for (const one of this.#unkept)
+      await keep({ ...one, partition: withFingerprint(one.partition, fingerprint) })
+    this.#unkept = []
   }
 
   /** Files that only lie in the same folder are no part of the work: nor of how far it is. */
-  async #leaveOut(source: Source, reason: string): Promise<void> {
+  async #leaveOut(source: Source, index: number, reason: string): Promise<void> {
     this.#unknown += 1
     const { sources, bytesTotal } = this.#progress
     const left = bytesTotal === undefined ? undefined : bytesTotal - (source.sizeBytes ?? 0)
     this.#tell({ sources: sources - 1, bytesTotal: left })
-    await this.#skip(source, reason)
+    await this.#skip(source, index, reason)
   }
 
   /** Takes back what was loaded of a file before it turned out to be bad. */
   async #leaveBadOut(source: Source, index: number, bad: ToolkitError): Promise<void> {
     const leftOut = leftOutFor(source, bad)
-    this.#leftOut.push(leftOut)
+    this.#results.leaveOut(index, leftOut)
     this.#options.onEvent?.({ kind: 'left-out', ...leftOut })
-    const others = this.#finished.filter(({ place }) => place[0] !== index)
-    if (others.length < this.#finished.length) {
-      this.#finished.splice(0, this.#finished.length, ...others)
-      const counts = others.map(({ partition }) => partition.counts)
-      this.#tell({
-        records: counts.reduce((sum, { records }) => sum + records, 0),
-        quarantined: counts.reduce((sum, { quarantined }) => sum + quarantined, 0),
-        rows: counts.reduce((sum, { rows }) => sum + Object.values(rows).reduce((a, b) => a + b, 0), 0),
-      })
-    }
+    this.#tell(this.#results.counts)
     await source.release?.()
   }
 
-  async #skip(source: Source, reason: string): Promise<void> {
-    this.#skipped.push({ source: source.name, reason })
+  async #skip(source: Source, index: number, reason: string): Promise<void> {
+    this.#results.skip(index, source.name, reason)
     this.#options.onEvent?.({ kind: 'skipped', source: source.name, reason })
     await source.release?.()
   }
 
   #finish(finished: Finished, decodedBytes: number): void {
-    this.#finished.push(finished)
+    this.#results.add(finished)
+    if (this.#parts.sources[finished.place[0]]?.fingerprint === undefined) this.#unkept.push(finished)
     const { counts } = finished.partition
     this.#tell({
       decodedBytes: this.#progress.decodedBytes + decodedBytes,
@@ -279,37 +236,6 @@ class BatchRun {
   #tell(change: Partial<Progress>): void {
     this.#progress = { ...this.#progress, ...change }
     this.#options.onEvent?.({ kind: 'progress', progress: this.#progress })
-  }
-
-  #worthKeeping(finished: readonly Finished[]): readonly Finished[] {
-    if (!this.#options.dropEmpty) return finished
-    const loaded = new Set(
-      finished.flatMap(({ partition: { source, counts } }) => (counts.records > 0 ? [source.sha256] : [])),
-    )
-    return finished.filter(({ partition }) => loaded.has(partition.source.sha256))
-  }
-
-  async #commit(): Promise<LoadSummary> {
-    const { run } = this.#options.lease
-    const finished = this.#worthKeeping(this.#finished.sort(byPlace))
-    const partitions = finished.map(({ partition }) => partition)
-    const outcome = await commitLoaded(
-      { loader: this.#parts.loader, sink: this.#sink },
-      finished,
-      this.#options,
-    )
-    const dropped = new Set(outcome.dropped.map(({ id }) => id))
-    for (const name of new Set(outcome.dropped.map(({ source }) => source.name))) {
-      this.#skipped.push({ source: name, reason: 'already loaded by a concurrent run' })
-    }
-    return {
-      run,
-      snapshot: outcome.kind === 'nothing' ? undefined : outcome.snapshot,
-      partitions: partitions.filter(({ id }) => !dropped.has(id)),
-      skipped: this.#skipped,
-      leftOut: this.#leftOut,
-      ...(outcome.currencyChange && { currencyChange: outcome.currencyChange }),
-    }
   }
 }
 

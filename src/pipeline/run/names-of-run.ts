@@ -1,5 +1,6 @@
 /** What a run keeps of the names that the contract does not know: bounded, however many partitions bring how many. */
 
+import type { PartitionEntry } from '../../core/partition.ts'
 import {
   DriftBudget,
   itemKey,
@@ -8,7 +9,12 @@ import {
   type UnknownItems,
 } from '../../core/unknown-names.ts'
 import type { SeenItems } from '../../load/line-items.ts'
-import type { Finished } from './partition-entry.ts'
+
+/** What of a finished partition has names. */
+interface Named {
+  readonly partition: PartitionEntry
+  readonly unknownItems?: UnknownItems | undefined
+}
 
 export interface NamesOfRunOptions {
   /** Names of the drift of all partitions. @default 10,000 */
@@ -29,7 +35,7 @@ export class NamesOfRun {
   }
 
   /** A finished partition with as many of its names as there is room for. Each is to be passed once. */
-  bound(finished: Finished): Finished {
+  bound<T extends Named>(finished: T): T {
     const { partition, unknownItems } = finished
     return {
       ...finished,
@@ -56,8 +62,8 @@ export class NamesOfRun {
  * partitions that have more, or were finished by a release that listed none.
  */
 export const seenItemsOf = async (
-  finished: readonly Finished[],
-  stagedRows: ((files: Finished['partition']['files']) => Promise<string>) | undefined,
+  finished: readonly Named[],
+  stagedRows: ((files: Named['partition']['files']) => Promise<string>) | undefined,
 ): Promise<SeenItems> => {
   const listed = new Map<string, LineItemKey>()
   for (const { unknownItems } of finished)

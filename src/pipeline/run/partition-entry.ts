@@ -22,9 +22,6 @@ export interface Finished {
   readonly unknownItems: UnknownItems | undefined
 }
 
-export const byPlace = (a: Finished, b: Finished): number =>
-  a.place[0] - b.place[0] || a.place[1] - b.place[1] || a.place[2] - b.place[2]
-
 /** Digits of a hash that an id begins with. */
 const ORIGIN_LENGTH = 16
 

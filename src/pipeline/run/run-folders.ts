@@ -2,14 +2,18 @@
 
 import { writeError } from '../../core/errors.ts'
 import { inLake, runPath } from '../../lake/lake/layout.ts'
-import type { RunLease } from '../../manifest/run-lease.ts'
+import { type JobOfRun, nameOfJob } from '../../manifest/run-files.ts'
 import { makeFolder } from '../../support/durable-files.ts'
 
-/** Where the files of a run's windows are. */
-export const windowsFolder = ({ lake, run }: RunLease): string => inLake(lake, `${runPath(run)}/windows`)
+/** A folder of one job of a run. */
+export const jobFolder = (job: JobOfRun, name: string): string =>
+  inLake(job.lake, `${runPath(job.run)}/${nameOfJob(name, job)}`)
+
+/** Where the files of a job's windows are. */
+export const windowsFolder = (job: JobOfRun): string => jobFolder(job, 'windows')
 
 /** Makes a folder of a run where it is missing. @throws {ToolkitError} DISK_FULL, WRITE_FAILED */
-export const makeRunFolder = async ({ lake }: RunLease, path: string): Promise<void> => {
+export const makeRunFolder = async ({ lake }: Pick<JobOfRun, 'lake'>, path: string): Promise<void> => {
   try {
     await makeFolder(path, { within: inLake(lake, '') })
   } catch (error) {

@@ -1,6 +1,6 @@
 /** Jobs that run beside a loop: a few at a time, the first failure stops the loop, and none outlives it. */
 
-export class SideWork {
+export class TaskPool {
   readonly #atOnce: number
   readonly #stopped: () => unknown
   readonly #working = new Set<Promise<boolean>>()

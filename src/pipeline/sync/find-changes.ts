@@ -6,9 +6,7 @@
 import { join } from 'node:path'
 import { LIMITS } from '../../contract/limits.ts'
 import type { PullEntry, Snapshot } from '../../core/partition.ts'
-import { inLake, runPath } from '../../lake/lake/layout.ts'
-import { createRunFile, type RunFile, readRunFile } from '../../manifest/run-files.ts'
-import type { RunLease } from '../../manifest/run-lease.ts'
+import { createRunFile, type JobOfRun, type RunFile, readRunFile } from '../../manifest/run-files.ts'
 import { anything, fits, list, objectOf } from '../../support/json-form.ts'
 import { sideBySide } from '../../support/side-by-side.ts'
 import { WINDOW_COMPANIES } from '../pull/close-gap.ts'
@@ -20,7 +18,7 @@ import type { PullOptions, PullPlan } from '../pull/pull-plan.ts'
 import type { PullService, PullSettings } from '../pull/pull-settings.ts'
 import { pullWindow } from '../pull/pull-window.ts'
 import { openWindowSources, type WindowSources } from '../pull/window-sources.ts'
-import { makeRunFolder, windowsFolder } from '../run/run-folders.ts'
+import { jobFolder, makeRunFolder, windowsFolder } from '../run/run-folders.ts'
 import { type Comparison, compareListing } from './compare-listing.ts'
 
 /** What a sync found; `vanished` is absent where the lake cannot tell which of its companies the search means. */
@@ -55,16 +53,16 @@ const isFindings = (value: unknown): value is SyncFindings => fits(STORED, value
 /** Lists and compares, or takes what an earlier attempt of the run has found. */
 export const findChanges = async (
   service: PullService,
-  lease: RunLease,
+  job: JobOfRun,
   settings: PullSettings,
   plan: PullPlan,
   snapshot: Snapshot | null,
   options: SyncOptions,
 ): Promise<SyncFindings> => {
-  const stored = await readRunFile(lease, FINDINGS, isFindings)
+  const stored = await readRunFile(job, FINDINGS, isFindings)
   if (stored) return stored
-  const folder = inLake(lease.lake, `${runPath(lease.run)}/listing`)
-  await makeRunFolder(lease, folder)
+  const folder = jobFolder(job, 'listing')
+  await makeRunFolder(job, folder)
   const listing = listingOptions(service, settings, options)
   const paths = plan.windows.map((_, index) => join(folder, `${String(index).padStart(5, '0')}.jsonl`))
   await sideBySide(
@@ -76,7 +74,7 @@ export const findChanges = async (
   await listGapsOf(plan, paths, { ...listing, folder, keepLines: true, concurrency: options.concurrency })
   const compare = async (): Promise<Comparison> =>
     compareListing({
-      ...{ lake: lease.lake, snapshot, search: settings.search, memoryBytes: options.memoryBytes },
+      ...{ lake: job.lake, snapshot, search: settings.search, memoryBytes: options.memoryBytes },
       files: await listingFiles(folder),
     })
   const first = await compare()
@@ -84,7 +82,7 @@ export const findChanges = async (
   if (first.absent && first.absent.length > 0) await listAgain(settings.search, first.absent, again, listing)
   const { absent, ...found } = first.absent?.length ? await compare() : first
   const findings = { ...found, ...(absent && { vanished: absent }) }
-  await createRunFile(lease, FINDINGS, findings)
+  await createRunFile(job, FINDINGS, findings)
   return findings
 }
 
@@ -114,12 +112,12 @@ const listingOptions = (
 /** Windows of what is new or changed, in full. */
 export const openSync = async (
   service: PullService,
-  lease: RunLease,
+  job: JobOfRun,
   { search, currency, pageSize }: PullSettings,
   findings: SyncFindings,
   { concurrency, signal, onEvent }: SyncOptions,
 ): Promise<WindowSources> => {
-  await makeRunFolder(lease, windowsFolder(lease))
+  await makeRunFolder(job, windowsFolder(job))
   const ids = [...findings.new, ...findings.changed].sort((a, b) => a - b)
   const count = Math.ceil(ids.length / WINDOW_COMPANIES)
   const windows = Array.from({ length: count }, (_, at) => {
@@ -129,7 +127,7 @@ export const openSync = async (
     return { name, search, requested: null, growing: false, groups: groupsOf(some) }
   })
   return openWindowSources(windows, {
-    folder: windowsFolder(lease),
+    folder: windowsFolder(job),
     ...{ content: 'companies', currency, concurrency, signal },
     service: service.origin,
     pull: async (index, path, stop) => {
@@ -150,12 +148,12 @@ export const openSync = async (
 /** What the manifest keeps of a sync: what was listed counts as received. */
 export const syncEntry = (
   service: PullService,
-  lease: RunLease,
+  job: JobOfRun,
   settings: PullSettings,
   plan: PullPlan,
   { listed }: SyncFindings,
 ): PullEntry =>
-  pullEntry(service.origin, lease, settings, plan, {
+  pullEntry(service.origin, job, settings, plan, {
     received: listed,
     closed: Math.max(0, listed - plan.planned),
   })

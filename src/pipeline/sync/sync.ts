@@ -1,19 +1,18 @@
 /** Puts the parts of a sync together: listing → comparison → what changed as windows → load → the Parquet lake. */
 
-import { randomBytes } from 'node:crypto'
 import type { PullEntry } from '../../core/partition.ts'
-import type { RunLease } from '../../manifest/run-lease.ts'
 import { newestSnapshot } from '../../manifest/snapshots.ts'
 import type { ServiceCounters } from '../../source/service/service.ts'
 import { planOfRun, planPull } from '../pull/plan-pull.ts'
 import { currencyBefore, type PullRunOptions } from '../pull/pull.ts'
 import type { PullEvent, PullPlan } from '../pull/pull-plan.ts'
 import { checkSettings, type PullSettings, rememberParameters } from '../pull/pull-settings.ts'
-import { orGiveUp, orRelease } from '../run/give-up.ts'
+import type { LoadSummary } from '../run/commit-loaded.ts'
 import { defaultLimits, loadIntoLake } from '../run/load-into-lake.ts'
-import type { LoadSummary } from '../run/load-sources.ts'
 import { DEFAULT_MEMORY_BYTES, divideMemory } from '../run/memory-shares.ts'
-import { type RunPlan, startRun } from '../run/start-run.ts'
+import type { JobScope, OpenedJob } from '../run/opened-job.ts'
+import type { RunPlan, SyncJob } from '../run/run-plan.ts'
+import { withRun } from '../run/with-run.ts'
 import {
   findChanges,
   openSync,
@@ -49,50 +48,45 @@ export const sync = async (
   const settings = syncSettings(asked)
   await checkSettings(service, settings, options.signal)
   const before = await currencyBefore(settings, options)
-  const plan: RunPlan = {
-    ...{ pipeline: 'sync', inputs: [], cwd: '', content: settings.content, again: false },
-    limits: defaultLimits(options),
-    settings: { url, ...settings },
-  }
-  const lease = await startRun({
-    lake: options.lake,
-    plan,
-    now: new Date(),
-    random: randomBytes,
-    mode: options.mode,
+  const job: SyncJob = { kind: 'sync', url, ...settings }
+  const plan: RunPlan = { jobs: [job], again: false, limits: defaultLimits(options) }
+  const { lake, mode } = options
+  return withRun({ lake, plan, mode }, async (run) => {
+    const opened = await openSyncJob(run, job, { ...options, service })
+    const summary = await loadIntoLake(run, plan, [opened], options)
+    const { entry, plan: windows, findings, fetched } = opened
+    const counters = service.counters()
+    return { summary, entry, plan: windows, findings, fetched: fetched(), counters, ...before }
   })
-  return { ...(await workOnSync(lease, plan, settings, { ...options, service })), ...before }
 }
 
-/** Works on a run of a sync that is already leased. */
-export const workOnSync = async (
-  lease: RunLease,
-  plan: RunPlan,
+export interface OpenedSync extends OpenedJob, Pick<SyncSummary, 'entry' | 'plan' | 'findings'> {
+  /** Companies fetched in full so far. */
+  readonly fetched: () => number
+}
+
+/** Lists and compares, or takes what an earlier attempt found; what changed is pulled when it is asked for. */
+export const openSyncJob = async (
+  run: JobScope,
   settings: PullSettings,
-  options: SyncRunOptions,
-): Promise<SyncSummary> => {
-  const { service, concurrency, signal, onSync, lake, memoryBytes = DEFAULT_MEMORY_BYTES } = options
+  options: Omit<SyncRunOptions, 'lake' | 'limit'>,
+): Promise<OpenedSync> => {
+  const { service, concurrency, signal, onSync, memoryBytes = DEFAULT_MEMORY_BYTES } = options
   const { engineBytes } = divideMemory(memoryBytes, options.threads)
   const shared = {
     ...{ nowMs: () => performance.now(), concurrency, signal, onEvent: onSync },
     memoryBytes: engineBytes,
   }
-  const snapshot = await orRelease(lease, () => newestSnapshot(lake))
-  const planned = await orGiveUp(lease, () =>
-    planOfRun(lease, () => planPull(service, settings, snapshot, shared)),
-  )
+  const snapshot = await newestSnapshot(run.lake)
+  const planned = await planOfRun(run, () => planPull(service, settings, snapshot, shared))
+  run.keep()
   onSync?.({ kind: 'planned', ...planned })
-  const findings = await orRelease(lease, () =>
-    findChanges(service, lease, settings, planned.plan, snapshot, shared),
-  )
+  const findings = await findChanges(service, run, settings, planned.plan, snapshot, shared)
   onSync?.({ kind: 'compared', findings })
-  const entry = syncEntry(service, lease, settings, planned.plan, findings)
-  const opened = await orRelease(lease, () => openSync(service, lease, settings, findings, shared))
-  try {
-    const summary = await loadIntoLake(lease, plan, opened.sources, { ...options, pulls: () => [entry] })
-    const fetched = opened.checkpoints().reduce((sum, one) => sum + (one?.records ?? 0), 0)
-    return { summary, entry, plan: planned.plan, findings, fetched, counters: service.counters() }
-  } finally {
-    await opened.stop()
+  const entry = syncEntry(service, run, settings, planned.plan, findings)
+  const { sources, checkpoints } = await openSync(service, run, settings, findings, shared)
+  return {
+    ...{ sources, plan: planned.plan, entry, findings, pulls: () => [entry] },
+    fetched: () => checkpoints().reduce((sum, one) => sum + (one?.records ?? 0), 0),
   }
 }

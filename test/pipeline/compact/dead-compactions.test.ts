@@ -8,7 +8,7 @@ import { commitRun } from '../../../src/manifest/commit-run.ts'
 import type { RunLease } from '../../../src/manifest/run-lease.ts'
 import { createRun, listRuns } from '../../../src/manifest/runs.ts'
 import { verifyLake } from '../../../src/manifest/verify-lake.ts'
-import { clearDeadCompactions, giveUpCompaction } from '../../../src/pipeline/compact/dead-compactions.ts'
+import { clearDeadCompactions, undoCompaction } from '../../../src/pipeline/compact/dead-compactions.ts'
 import { temporaryName, thisProcess } from '../../../src/support/process-identity.ts'
 import { countLines, DEAD, loadSources, NOW, placeStaged, stageRun } from '../../manifest/small-lake.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
@@ -84,13 +84,14 @@ test('clearDeadCompactions leaves other runs and a compaction at work alone', as
   expect(await filesOf(lake, working)).toEqual(['new.parquet'])
 })
 
-test('giveUpCompaction removes what it has written, but not where its commit may still be under way', async () => {
+test('undoCompaction removes what it has written, but not where its commit may still be under way', async () => {
   const lake = await temporaryFolder()
   const failed = await beginCompaction(lake)
-  await giveUpCompaction(failed, new ToolkitError('LAKE_DAMAGED', 'Cannot read'))
+  expect(await undoCompaction(failed, new ToolkitError('LAKE_DAMAGED', 'Cannot read'))).toBe(true)
   expect(await filesOf(lake, failed)).toEqual([])
   const unsure = await beginCompaction(lake)
-  await giveUpCompaction(unsure, new ToolkitError('STORAGE_FAILED', 'Cannot create the snapshot: no answer'))
+  const failure = new ToolkitError('STORAGE_FAILED', 'Cannot create the snapshot: no answer')
+  expect(await undoCompaction(unsure, failure)).toBe(false)
   expect(await filesOf(lake, unsure)).toEqual(['new.parquet'])
   await clearDeadCompactions(lake, new Date())
   expect(await filesOf(lake, unsure)).toEqual([])

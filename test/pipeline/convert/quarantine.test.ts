@@ -1,12 +1,10 @@
 import { mkdir, rename, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { expect, test } from 'vitest'
-import { resumeRun } from '../../../src/cli/resume-run.ts'
 import type { PartitionEntry } from '../../../src/core/partition.ts'
 import { inLake, stagingPath } from '../../../src/lake/lake/layout.ts'
 import { readJournal } from '../../../src/manifest/journal.ts'
 import { listRunIds } from '../../../src/manifest/runs.ts'
-import { replay } from '../../../src/pipeline/convert/convert.ts'
 import {
   listQuarantine,
   type QuarantinedLine,
@@ -14,7 +12,9 @@ import {
   waitingFiles,
   waitingFilesOfRun,
 } from '../../../src/pipeline/convert/quarantine.ts'
-import type { LoadSummary } from '../../../src/pipeline/run/load-sources.ts'
+import { replay } from '../../../src/pipeline/convert/replay.ts'
+import { resume } from '../../../src/pipeline/resume.ts'
+import type { LoadSummary } from '../../../src/pipeline/run/commit-loaded.ts'
 import { parseQuarantineLimit, type QuarantineLimit } from '../../../src/pipeline/run/quarantine-limit.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 import { type Bench, companyLine, companyLines, openBench, textOf } from '../batch-bench.ts'
@@ -115,15 +115,15 @@ test('a refused run stays, shows nothing, and is taken up with a higher limit wi
   expect((await one.verify()).notes).toEqual([])
 })
 
-test('resumeRun commits a refused run with a higher limit, and refuses it again with a lower one', async () => {
+test('resume commits a refused run with a higher limit, and refuses it again with a lower one', async () => {
   const one = await bench()
   await one.write('a.jsonl', [...companyLines(8), ...bad(2)])
   await expect(one.run(['a.jsonl'])).rejects.toMatchObject({ code: 'QUARANTINE_LIMIT' })
   const [run = ''] = await listRunIds(one.lake)
-  await expect(resumeRun(run, { lake: one.lake, ...atMost('1') })).rejects.toMatchObject({
+  await expect(resume({ run, lake: one.lake, ...atMost('1') })).rejects.toMatchObject({
     code: 'QUARANTINE_LIMIT',
   })
-  expect(await resumeRun(run, { lake: one.lake, ...atMost('2') })).toMatchObject({ kind: 'worked' })
+  expect(await resume({ run, lake: one.lake, ...atMost('2') })).toMatchObject([{ kind: 'loaded' }])
   expect(await one.query('SELECT count(*) FROM quarantine')).toEqual([[2]])
   expect(await listRunIds(one.lake)).toEqual([])
 })

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { listRunIds } from '../../../src/manifest/runs.ts'
 import { pullBatches } from '../../../src/pipeline/batch-files/pull-batch-files.ts'
-import type { LoadSummary } from '../../../src/pipeline/run/load-sources.ts'
+import type { LoadSummary } from '../../../src/pipeline/run/commit-loaded.ts'
 import { openService } from '../../../src/source/service/service.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 import {

@@ -8,23 +8,27 @@ import type { PullEntry } from '../../../src/core/partition.ts'
 import type { Source } from '../../../src/core/source.ts'
 import { inLake } from '../../../src/lake/lake/layout.ts'
 import { journalPath, readJournal } from '../../../src/manifest/journal.ts'
-import type { RunLease } from '../../../src/manifest/run-lease.ts'
 import { listRuns, listRunIds as runsOf } from '../../../src/manifest/runs.ts'
 import { readSnapshot } from '../../../src/manifest/snapshots.ts'
-import { loadIntoLake, type WorkOptions } from '../../../src/pipeline/run/load-into-lake.ts'
-import type { LoadSummary } from '../../../src/pipeline/run/load-sources.ts'
+import type { LoadSummary } from '../../../src/pipeline/run/commit-loaded.ts'
+import { loadIntoLake, type RunOptions } from '../../../src/pipeline/run/load-into-lake.ts'
+import type { RunPlan } from '../../../src/pipeline/run/run-plan.ts'
 import { startRun } from '../../../src/pipeline/run/start-run.ts'
+import { withRun } from '../../../src/pipeline/run/with-run.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 import { companyLine, companyLines, openBench, queryLake, sha256, textOf, verify } from '../batch-bench.ts'
 
-const PLAN = {
-  pipeline: 'pull',
-  inputs: [],
-  cwd: '',
+const planOf = (country: string): RunPlan => ({
+  jobs: [
+    {
+      ...{ kind: 'pull', url: 'https://localhost:1', content: 'companies', pageSize: 500, cap: 1000 },
+      search: { CountryCode: [country] },
+    },
+  ],
   again: false,
   limits: { maxLineBytes: 1e6, maxRatio: 250, maxDepth: 256, blockBytes: 4000 },
-  settings: { search: { CountryCode: ['SE'] } },
-}
+})
+const PLAN = planOf('SE')
 
 interface Calls {
   readonly calls: string[]
@@ -56,15 +60,16 @@ const watched = (name: string, lines: readonly string[], more: Partial<Source> =
   return { calls, source }
 }
 
-const leaseIn = (lake: string): Promise<RunLease> =>
-  startRun({ lake, plan: PLAN, now: new Date(), random: randomBytes })
-
 const work = async (
   lake: string,
   sources: readonly Source[],
-  options: Partial<WorkOptions> = {},
+  options: Partial<RunOptions> = {},
+  onRun: (run: string) => void = () => undefined,
 ): Promise<LoadSummary> =>
-  loadIntoLake(await leaseIn(lake), PLAN, sources, { lake, limit: { kind: 'count', lines: 0 }, ...options })
+  withRun({ lake, plan: PLAN }, (run) => {
+    onRun(run.run)
+    return loadIntoLake(run, PLAN, [{ sources }], { lake, limit: { kind: 'count', lines: 0 }, ...options })
+  })
 
 const failing = (name: string): Source => ({
   ...watched(name, []).source,
@@ -175,16 +180,15 @@ test('a source with a key is loaded anew when its bytes are others than in the t
 
 test('a source is released when all its partitions stand in the journal', async () => {
   const lake = await temporaryFolder()
-  const lease = await leaseIn(lake)
   const lines = companyLines(100)
-  let journaled = 0
+  let [run, journaled] = ['', 0]
   const { source } = watched('one', lines, {
     release: async () => {
-      const entries = await readJournal(lake, lease.run)
+      const entries = await readJournal(lake, run)
       journaled = entries.reduce((sum, { partition }) => sum + partition.counts.records, 0)
     },
   })
-  await loadIntoLake(lease, PLAN, [source], { lake, limit: { kind: 'count', lines: 0 } })
+  await work(lake, [source], {}, (id) => (run = id))
   expect(journaled).toBe(lines.length)
 })
 
@@ -218,7 +222,6 @@ test('the next source is fetched while one is loaded, and is stopped and waited 
 
 test('a run is given up only when its sources have stopped', async () => {
   const lake = await temporaryFolder()
-  const lease = await leaseIn(lake)
   const stopped: string[] = []
   const source: Source = {
     ...failing('one'),
@@ -228,8 +231,7 @@ test('a run is given up only when its sources have stopped', async () => {
       stopped.push(...runs.map(({ state }) => state))
     },
   }
-  const run = loadIntoLake(lease, PLAN, [source], { lake, limit: { kind: 'count', lines: 0 } })
-  await expect(run).rejects.toMatchObject({ code: 'SERVICE_FAILED' })
+  await expect(work(lake, [source])).rejects.toMatchObject({ code: 'SERVICE_FAILED' })
   expect(stopped).toEqual(['live'])
   expect(await listRuns(lake, { now: new Date() })).toMatchObject([{ state: 'gone' }])
 })
@@ -248,9 +250,10 @@ const pullOf = (run: string, asOf: string): PullEntry => ({
 test('a pull of which nothing came is recorded too, behind those before it', async () => {
   const lake = await temporaryFolder()
   for (const day of ['2025-01-01', '2025-01-02']) {
-    const lease = await leaseIn(lake)
     const options = { lake, limit: { kind: 'count', lines: 0 } } as const
-    await loadIntoLake(lease, PLAN, [], { ...options, pulls: () => [pullOf(lease.run, day)] })
+    await withRun({ lake, plan: PLAN }, (run) =>
+      loadIntoLake(run, PLAN, [{ sources: [], pulls: () => [pullOf(run.run, day)] }], options),
+    )
   }
   const { snapshot, pulls, partitions, files } = await readSnapshot(lake)
   expect([snapshot, partitions, files]).toEqual([2, [], []])
@@ -262,8 +265,8 @@ test('a pull of which nothing came is recorded too, behind those before it', asy
 test('another search does not take up the run', async () => {
   const lake = await temporaryFolder()
   await expect(work(lake, [failing('one')])).rejects.toThrow()
-  const other = { ...PLAN, settings: { search: { CountryCode: ['NO'] } } }
-  const lease = await startRun({ lake, plan: other, now: new Date(), random: randomBytes })
-  expect(lease.number).toBe(1)
-  expect((await leaseIn(lake)).number).toBe(3)
+  const other = planOf('NO')
+  const request = { lake, now: new Date(), random: randomBytes }
+  expect((await startRun({ ...request, plan: other })).number).toBe(1)
+  expect((await startRun({ ...request, plan: PLAN })).number).toBe(3)
 })

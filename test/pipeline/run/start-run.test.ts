@@ -5,16 +5,17 @@ import { inLake, recordPath } from '../../../src/lake/lake/layout.ts'
 import { releaseRun } from '../../../src/manifest/run-lease.ts'
 import { createRun } from '../../../src/manifest/runs.ts'
 import { createSnapshot } from '../../../src/manifest/snapshots.ts'
+import { encodePlan, type RunPlan } from '../../../src/pipeline/run/run-plan.ts'
 import { startRun } from '../../../src/pipeline/run/start-run.ts'
 import { statPath } from '../../../src/support/list-files.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
-const PLAN = { pipeline: 'convert', inputs: ['a'], cwd: '/', again: false, limits: {} }
+const PLAN: RunPlan = { jobs: [{ kind: 'convert', inputs: ['a'], cwd: '/' }], again: false, limits: {} }
 
 test('startRun writes the record of a commit that a crash cut off before it', async () => {
   const lake = join(await temporaryFolder(), 'lake')
   const request = { lake, plan: PLAN, now: new Date(), random: randomBytes }
-  const dead = await createRun(request)
+  const dead = await createRun({ ...request, plan: encodePlan(PLAN) })
   await createSnapshot(lake, {
     format: 1,
     snapshot: 1,

@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, onTestFinished, test, vi } from 'vitest'
-import { resumeRun } from '../../../src/cli/resume-run.ts'
 import { listWindow } from '../../../src/pipeline/pull/listing.ts'
 import type { PullSettings } from '../../../src/pipeline/pull/pull-settings.ts'
+import { resume } from '../../../src/pipeline/resume.ts'
 import { type SyncRunOptions, type SyncSummary, sync } from '../../../src/pipeline/sync/sync.ts'
 import { flipBit } from '../../manifest/damage.ts'
 import type { FakeCompany } from '../../service/fake-service.ts'
@@ -191,7 +191,7 @@ test('resume brings a sync to its end', async () => {
     vi.unstubAllEnvs()
   })
   const limit = { kind: 'count', lines: 0 } as const
-  expect(await resumeRun(run, { lake: one.lake, limit })).toMatchObject({ kind: 'worked' })
+  expect(await resume({ run, lake: one.lake, limit })).toMatchObject([{ kind: 'loaded' }])
   expect(await one.query('SELECT count(*) FROM companies')).toEqual([[1500]])
 })
 

@@ -1,9 +1,9 @@
 /** Which quarantine files a person means: those of a snapshot, or those of a run. */
 
-import { ToolkitError } from '../core/errors.ts'
-import { listRunIds } from '../manifest/runs.ts'
-import { readSnapshot } from '../manifest/snapshots.ts'
-import { type QuarantineFile, waitingFiles, waitingFilesOfRun } from '../pipeline/convert/quarantine.ts'
+import { ToolkitError } from '../../core/errors.ts'
+import { listRunIds } from '../../manifest/runs.ts'
+import { readSnapshot } from '../../manifest/snapshots.ts'
+import { type QuarantineFile, waitingFiles, waitingFilesOfRun } from './quarantine.ts'
 
 export interface QuarantineChoice {
   readonly lake: string

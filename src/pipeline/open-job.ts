@@ -1,0 +1,62 @@
+/** Opens a job of any kind for a run: what it loads, and nothing of it loaded yet. */
+
+import type { Service } from '../source/service/service.ts'
+import { openBatchFiles } from './batch-files/pull-batch-files.ts'
+import { openConvert } from './convert/convert.ts'
+import { openReplay } from './convert/replay.ts'
+import { openPullJob } from './pull/pull.ts'
+import type { LoadSummary } from './run/commit-loaded.ts'
+import { loadIntoLake, type RunOptions } from './run/load-into-lake.ts'
+import { type JobScope, notResumable, type OpenedJob } from './run/opened-job.ts'
+import { type Job, pipelineOf, type RunPlan } from './run/run-plan.ts'
+import type { RunScope } from './run/with-run.ts'
+import { openSyncJob } from './sync/sync.ts'
+
+export interface JobOptions extends RunOptions {
+  /** Opens the service at an address, for the kinds of jobs that call one. It is closed when the run ends. */
+  readonly service: (url: string) => Promise<Service>
+  /** Windows pulled, or files downloaded, side by side. */
+  readonly concurrency: number
+}
+
+const openJob = (
+  run: JobScope,
+  job: Job,
+  { limits }: RunPlan,
+  options: Omit<JobOptions, 'service'> & Pick<JobOptions, 'service'>,
+): Promise<OpenedJob> => {
+  switch (job.kind) {
+    case 'convert':
+      return openConvert(run, job)
+    case 'replay':
+      return openReplay(run, job, limits)
+    case 'pull':
+      return options.service(job.url).then((service) => openPullJob(run, job, { ...options, service }))
+    case 'sync':
+      return options.service(job.url).then((service) => openSyncJob(run, job, { ...options, service }))
+    case 'batchFiles':
+      return options.service(job.url).then((service) => openBatchFiles(run, limits, { ...options, service }))
+    case 'compact':
+    case 'program':
+      throw notResumable(run.run, `it is a run of "${pipelineOf({ jobs: [job] })}"`)
+  }
+}
+
+/** Loads all jobs of a plan in one commit. @throws {ToolkitError} RUN_NOT_RESUMABLE, and whatever stops a run */
+export const loadJobs = async (run: RunScope, plan: RunPlan, options: JobOptions): Promise<LoadSummary> => {
+  const services = new Map<string, Promise<Service>>()
+  const service = (url: string): Promise<Service> => {
+    const opened = services.get(url) ?? options.service(url)
+    services.set(url, opened)
+    return opened
+  }
+  try {
+    const jobs: OpenedJob[] = []
+    for (const [place, job] of plan.jobs.entries())
+      jobs.push(await openJob({ ...run, job: place }, job, plan, { ...options, service }))
+    return await loadIntoLake(run, plan, jobs, options)
+  } finally {
+    for (const opened of await Promise.allSettled(services.values()))
+      if (opened.status === 'fulfilled') await opened.value.close()
+  }
+}

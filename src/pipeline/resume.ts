@@ -1,0 +1,123 @@
+/** Goes on with runs whose process is gone, whatever they load. */
+
+import { ToolkitError } from '../core/errors.ts'
+import { listRuns, type RunSummary } from '../manifest/runs.ts'
+import { ensureRecord } from '../manifest/snapshots.ts'
+import { openService, type Service } from '../source/service/service.ts'
+import { readToken } from '../source/service/token.ts'
+import { isRunId } from '../support/run-ids.ts'
+import { type JobOptions, loadJobs } from './open-job.ts'
+import { CODES_OF_ONE_FILE } from './run/bad-files.ts'
+import type { LoadSummary } from './run/commit-loaded.ts'
+import { DEFAULT_MAX_QUARANTINED, parseQuarantineLimit } from './run/quarantine-limit.ts'
+import { planOf } from './run/run-plan.ts'
+import { withResumedRun } from './run/with-run.ts'
+
+type Defaulted = 'limit' | 'service' | 'concurrency'
+
+export interface ResumeOptions extends Omit<JobOptions, Defaulted | 'mode'> {
+  /** Id of the run. @default all that were cut off, but those whose failure would come again */
+  readonly run?: string | undefined
+  /** Given, runs that were refused for their bad lines are tried again too. @default 1% */
+  readonly limit?: JobOptions['limit'] | undefined
+  /**
+   * Opens the service of a run that pulls from one; its address stands in the run's plan.
+   * @default with the token of FIRMLAKE_TOKEN
+   */
+  readonly service?: JobOptions['service'] | undefined
+  /** Windows pulled, or files downloaded, side by side. @default 4 */
+  readonly concurrency?: number | undefined
+}
+
+export type Resumed =
+  | { readonly kind: 'loaded'; readonly summary: LoadSummary }
+  /** It had committed before its process went; only its folder was left. */
+  | { readonly kind: 'committed'; readonly run: string; readonly snapshot: number }
+
+/** A run that could not go on; it does not keep the others from it. */
+export interface ResumeFailed {
+  readonly kind: 'failed'
+  readonly run: string
+  readonly error: unknown
+}
+
+const CONCURRENCY = 4
+
+/** Unfinished runs, oldest first. */
+export interface UnfinishedRuns {
+  /** Their process is gone, and they can be tried again. */
+  readonly resumable: readonly string[]
+  /** At work, or perhaps at work on another host. */
+  readonly working: readonly RunSummary[]
+  /** They failed for what would come again. */
+  readonly final: readonly RunSummary[]
+}
+
+type Strictness = Pick<ResumeOptions, 'limit' | 'changeCurrency' | 'skipBadFiles'>
+
+/** Failures that need not come again, because of what is asked for now. */
+const changedBy = ({ limit, changeCurrency, skipBadFiles }: Strictness): ReadonlySet<string> =>
+  new Set([
+    ...(limit ? ['QUARANTINE_LIMIT'] : []),
+    ...(changeCurrency ? ['CURRENCY_CHANGED'] : []),
+    ...(skipBadFiles ? CODES_OF_ONE_FILE : []),
+  ])
+
+/** Sorts the unfinished runs of a lake. @throws {ToolkitError} LAKE_NOT_FOUND, SNAPSHOT_DAMAGED */
+export const sortUnfinished = async (lake: string, options: Strictness = {}): Promise<UnfinishedRuns> => {
+  const changed = changedBy(options)
+  const runs = await listRuns(lake, { now: new Date() })
+  const final = runs.filter(({ failure }) => failure?.final && !changed.has(failure.code))
+  return {
+    resumable: runs.filter((one) => one.state === 'gone' && !final.includes(one)).map(({ run }) => run),
+    working: runs.filter(({ state }) => state !== 'gone'),
+    final,
+  }
+}
+
+const openWithEnvironment = async (url: string, concurrency: number): Promise<Service> =>
+  openService({ url, token: await readToken({ env: process.env.FIRMLAKE_TOKEN }), concurrency })
+
+const resumeOne = async (run: string, options: ResumeOptions): Promise<Resumed> => {
+  const { lake, concurrency = CONCURRENCY } = options
+  const {
+    limit = parseQuarantineLimit(DEFAULT_MAX_QUARANTINED),
+    service = (url: string) => openWithEnvironment(url, concurrency),
+  } = options
+  if (!isRunId(run))
+    throw new ToolkitError('RUN_NOT_FOUND', `Cannot resume run "${run}": it is not the id of a run`, { run })
+  const now = new Date()
+  const committed = (await listRuns(lake, { now })).find((one) => one.run === run)?.committed ?? null
+  return withResumedRun(lake, run, now, async (scope) => {
+    if (committed === null) {
+      const plan = await planOf(lake, run)
+      return {
+        kind: 'loaded',
+        summary: await loadJobs(scope, plan, { ...options, limit, concurrency, service }),
+      }
+    }
+    await ensureRecord(lake, committed)
+    return { kind: 'committed', run, snapshot: committed }
+  })
+}
+
+/**
+ * Goes on with one run, or with all that were cut off, each at its last finished partition.
+ *
+ * @returns what became of each; a run that fails does not keep the others from going on
+ * @throws {ToolkitError} of the one run that was asked for: RUN_NOT_FOUND, RUN_LIVE, RUN_NOT_RESUMABLE (standard input
+ *   cannot be read again), and whatever stops a run; INTERRUPTED
+ */
+export const resume = async (options: ResumeOptions): Promise<readonly (Resumed | ResumeFailed)[]> => {
+  if (options.run !== undefined) return [await resumeOne(options.run, options)]
+  const outcomes: (Resumed | ResumeFailed)[] = []
+  for (const run of (await sortUnfinished(options.lake, options)).resumable) {
+    try {
+      outcomes.push(await resumeOne(run, options))
+    } catch (error) {
+      if (options.signal?.aborted) throw error
+      outcomes.push({ kind: 'failed', run, error })
+    }
+  }
+  return outcomes
+}

@@ -1,0 +1,24 @@
+/** A job of a run, ready to be loaded. */
+
+import { ToolkitError } from '../../core/errors.ts'
+import type { PullEntry } from '../../core/partition.ts'
+import type { Source } from '../../core/source.ts'
+import type { JobOfRun } from '../../manifest/run-files.ts'
+import type { RunScope } from './with-run.ts'
+
+/** What a job is opened for: its run, and its place among the jobs of it. */
+export type JobScope = RunScope & JobOfRun
+
+export interface OpenedJob {
+  readonly sources: readonly Source[]
+  /** Asked for when all sources are loaded: what was pulled. A pull is committed also when nothing came. */
+  readonly pulls?: () => readonly PullEntry[]
+}
+
+/** Why a run cannot go on where it stood. */
+export const notResumable = (run: string, state: string): ToolkitError =>
+  new ToolkitError(
+    'RUN_NOT_RESUMABLE',
+    `Cannot resume run "${run}": ${state}; "firmlake gc" removes what it left`,
+    { run },
+  )

@@ -1,0 +1,265 @@
+/**
+ * What a run loads: one or more jobs that commit together. Each kind of job is declared here, with how it is stored in
+ * the run's folder and read back; `open-job.ts` opens it.
+ */
+
+import { CONTENT, type Content } from '../../contract/objects.ts'
+import type { SearchParameters } from '../../contract/requests.ts'
+import { ToolkitError } from '../../core/errors.ts'
+import { readPlan } from '../../manifest/runs.ts'
+import {
+  anyText,
+  anything,
+  count,
+  type Form,
+  FormError,
+  finiteNumber,
+  form,
+  list,
+  memberOf,
+  objectOf,
+  oneOf,
+  optional,
+  shapeOf,
+  valuesOf,
+  yesNo,
+} from '../../support/json-form.ts'
+
+/** Files, folders, patterns, or `-` for standard input. */
+export interface ConvertJob {
+  readonly kind: 'convert'
+  /** As a person gave them, relative to `cwd`. */
+  readonly inputs: readonly string[]
+  readonly cwd: string
+  /** What all of them hold. @default detected for each */
+  readonly content?: Content | undefined
+}
+
+/** Quarantined lines, to be loaded again. */
+export interface ReplayJob {
+  readonly kind: 'replay'
+  /** SHA-256 of the quarantine files. */
+  readonly files: readonly string[]
+}
+
+/** What a search finds at the service. */
+export interface PullJob {
+  readonly kind: 'pull'
+  /** Where a resumed run finds the service. */
+  readonly url: string
+  readonly content: Content
+  readonly search: SearchParameters
+  /** Companies only. */
+  readonly currency?: string | undefined
+  readonly pageSize: number
+  /** First day, or `last`: from where the lake's newest pull of the same search stood. */
+  readonly since?: string | undefined
+  readonly until?: string | undefined
+  readonly by?: string | undefined
+  /** Most records of a window. */
+  readonly cap: number
+  /** Whether companies that no window covers are found along other parameters. @default true */
+  readonly closeGap?: boolean | undefined
+}
+
+/** What is new or changed of a search, by the timestamps of its companies. */
+export type SyncJob = Omit<PullJob, 'kind'> & { readonly kind: 'sync' }
+
+/** Batch files of the service. */
+export interface BatchFilesJob {
+  readonly kind: 'batchFiles'
+  readonly url: string
+  /** By id, or all that are listed; a filter leaves out what does not say that it fits. */
+  readonly selection:
+    | { readonly kind: 'ids'; readonly ids: readonly string[] }
+    | { readonly kind: 'all'; readonly content?: Content; readonly countries?: readonly string[] }
+}
+
+/** A lake's own rows, to be rewritten. */
+export interface CompactJob {
+  readonly kind: 'compact'
+  readonly targetBytes: number
+  /** The snapshot that is compacted. */
+  readonly snapshot: number
+}
+
+/** Sources of a program: only the program can open them again, by starting the same run. */
+export interface ProgramJob {
+  readonly kind: 'program'
+  /** Name of the program's pipeline, as snapshots show it. */
+  readonly pipeline: string
+  /** What the program tells its runs apart by: what it was given, and the folder that is relative to. */
+  readonly inputs: readonly string[]
+  readonly cwd: string
+}
+
+export type Job = ConvertJob | ReplayJob | PullJob | SyncJob | BatchFilesJob | CompactJob | ProgramJob
+
+const LIMIT_NAMES = [
+  ...(['maxLineBytes', 'maxRatio', 'maxDepth'] as const),
+  ...(['blockBytes', 'maxUnknownPerRecord', 'maxUnknownNames'] as const),
+] as const
+/** What decides where blocks are cut and which lines are good. */
+export type RunLimits = Readonly<Partial<Record<(typeof LIMIT_NAMES)[number], number>>>
+
+/** What a run needs to be done again from the start or from where it stood. */
+export interface RunPlan {
+  /** All of them are committed in one snapshot, in this order. */
+  readonly jobs: readonly [Job, ...Job[]]
+  /** Whether sources that the lake holds are loaded once more. */
+  readonly again: boolean
+  readonly limits: RunLimits
+}
+
+/** A job as JSON. */
+interface StoredJob {
+  /** `convert`, `replay`, `pull`, `sync`, `batches`, `compact`, or the name of a program's own pipeline. */
+  readonly pipeline: string
+  readonly inputs: readonly string[]
+  readonly cwd: string
+  readonly content?: string | undefined
+  readonly settings?: Readonly<Record<string, unknown>> | undefined
+}
+
+/** A plan as JSON: of one job as it was when a run had no more. */
+export interface StoredPlan extends StoredJob {
+  readonly again: boolean
+  readonly limits: Readonly<Record<string, number>>
+  readonly jobs?: readonly StoredJob[] | undefined
+}
+
+const JOB_FIELDS = {
+  pipeline: anyText,
+  inputs: list(anyText),
+  cwd: anyText,
+  content: optional(anyText),
+  settings: optional(valuesOf(anything)),
+}
+const STORED: Form<StoredPlan> = shapeOf<StoredPlan>({
+  ...JOB_FIELDS,
+  again: yesNo,
+  limits: valuesOf(finiteNumber),
+  jobs: optional(list(shapeOf<StoredJob>(JOB_FIELDS))),
+})
+
+const CONTENTS = Object.keys(CONTENT) as Content[]
+const content = oneOf(CONTENTS)
+const search: Form<SearchParameters> = valuesOf(
+  list(form((value): value is string | number => ['string', 'number'].includes(typeof value), 'a value')),
+)
+
+const SERVICE_SEARCH = objectOf({
+  url: anyText,
+  search,
+  currency: optional(anyText),
+  pageSize: count,
+  since: optional(anyText),
+  until: optional(anyText),
+  by: optional(anyText),
+  cap: count,
+  closeGap: optional(yesNo),
+})
+const selection: Form<BatchFilesJob['selection']> = (value, place) =>
+  memberOf(value, 'kind') === 'ids'
+    ? objectOf({ kind: oneOf(['ids']), ids: list(anyText) })(value, place)
+    : objectOf({
+        kind: oneOf(['all']),
+        content: optional(content),
+        countries: optional(list(anyText)),
+      })(value, place)
+const BATCH_FILES = objectOf({ url: anyText, selection })
+
+const encodeJob = (job: Job): StoredJob => {
+  const nothing = { inputs: [], cwd: '' }
+  switch (job.kind) {
+    case 'convert':
+      return { pipeline: 'convert', inputs: job.inputs, cwd: job.cwd, content: job.content }
+    case 'replay':
+      return { ...nothing, pipeline: 'replay', inputs: job.files }
+    case 'pull':
+    case 'sync': {
+      const { kind, ...settings } = job
+      return { ...nothing, pipeline: kind, content: job.content, settings }
+    }
+    case 'batchFiles':
+      return { ...nothing, pipeline: 'batches', settings: { url: job.url, selection: job.selection } }
+    case 'compact':
+      return { ...nothing, pipeline: 'compact' }
+    case 'program':
+      return { pipeline: job.pipeline, inputs: job.inputs, cwd: job.cwd }
+  }
+}
+
+/** @throws {FormError} */
+const decodeJob = (stored: StoredJob, { limits }: StoredPlan): Job => {
+  const { pipeline, inputs, cwd, settings } = stored
+  switch (pipeline) {
+    case 'convert':
+      return {
+        ...{ kind: 'convert', inputs, cwd },
+        ...(stored.content !== undefined && { content: content(stored.content, 'content') }),
+      }
+    case 'replay':
+      return { kind: 'replay', files: inputs }
+    case 'pull':
+    case 'sync':
+      return {
+        ...SERVICE_SEARCH(settings, 'settings'),
+        ...{ kind: pipeline, content: content(stored.content, 'content') },
+      }
+    case 'batches':
+      return { kind: 'batchFiles', ...BATCH_FILES(settings, 'settings') }
+    case 'compact': {
+      const sizes = objectOf({ targetBytes: count, snapshot: count })(limits, 'limits')
+      return { kind: 'compact', targetBytes: sizes.targetBytes, snapshot: sizes.snapshot }
+    }
+    default:
+      return { kind: 'program', pipeline, inputs, cwd }
+  }
+}
+
+/** Stands for a run of several jobs: a release that knows only one of a run must not take the first for all of it. */
+const SEVERAL_JOBS = 'jobs'
+
+/** What is stored of a plan. A field that is `undefined` is left out by JSON. */
+export const encodePlan = ({ jobs, again, limits }: RunPlan): StoredPlan => {
+  const [first] = jobs
+  const sizes = first.kind === 'compact' ? { targetBytes: first.targetBytes, snapshot: first.snapshot } : {}
+  const common = { again, limits: { ...limits, ...sizes } }
+  if (jobs.length === 1) return { ...encodeJob(first), ...common }
+  return { pipeline: SEVERAL_JOBS, inputs: [], cwd: '', ...common, jobs: jobs.map(encodeJob) }
+}
+
+/** @throws {FormError} */
+const decodePlan = (value: unknown): RunPlan => {
+  const stored = STORED(value, '')
+  const [first = stored, ...others] = stored.jobs ?? []
+  const limits: Partial<Record<(typeof LIMIT_NAMES)[number], number>> = {}
+  for (const name of LIMIT_NAMES) if (stored.limits[name] !== undefined) limits[name] = stored.limits[name]
+  return {
+    jobs: [decodeJob(first, stored), ...others.map((job) => decodeJob(job, stored))],
+    again: stored.again,
+    limits,
+  }
+}
+
+/** What a snapshot shows as the pipeline that made it: of jobs of several kinds all, `pull+convert`. */
+export const pipelineOf = ({ jobs }: Pick<RunPlan, 'jobs'>): string =>
+  [...new Set(jobs.map((job) => encodeJob(job).pipeline))].join('+')
+
+/** The plan of an unfinished run. @throws {ToolkitError} RUN_NOT_FOUND, RUN_NOT_RESUMABLE */
+export const planOf = async (lake: string, run: string): Promise<RunPlan> => {
+  const stored = await readPlan(lake, run)
+  try {
+    return decodePlan(stored)
+  } catch (error) {
+    if (!(error instanceof FormError)) throw error
+    throw new ToolkitError(
+      'RUN_NOT_RESUMABLE',
+      `Cannot resume run "${run}": its plan is of another version`,
+      {
+        run,
+      },
+    )
+  }
+}

@@ -1,11 +1,11 @@
 /** What `serve` and `batches make` share: how the making of a serving index is shown. */
 
-import type { CopyProgress } from '../server/serving-index/build/build-index.ts'
+import type { IndexProgress } from '../server/serving-index/build/build-index.ts'
 import { formatCount } from './output/format.ts'
 import { note } from './output/print.ts'
 import { ProgressLine } from './output/progress-line.ts'
 
-const STEPS: Readonly<Record<CopyProgress['step'], string>> = {
+const STEPS: Readonly<Record<IndexProgress['step'], string>> = {
   companies: 'Making the serving copy: documents of companies',
   relations: 'Making the serving copy: documents of relations',
   minified: 'Making the serving copy: minified documents',
@@ -14,9 +14,9 @@ const STEPS: Readonly<Record<CopyProgress['step'], string>> = {
   check: 'Checking the serving copy',
 }
 
-/** Shows how far a copy is; `clear` takes the line away. */
-export const copyProgress = (): {
-  readonly onProgress: (progress: CopyProgress) => void
+/** Shows how far an index is; `clear` takes the line away. */
+export const indexProgress = (): {
+  readonly onProgress: (progress: IndexProgress) => void
   readonly onUnusable: (reason: Error) => void
   readonly clear: () => void
 } => {

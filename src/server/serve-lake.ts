@@ -15,9 +15,9 @@ import { searchCompanies } from './search/search-companies.ts'
 import { searchRelations } from './search/search-relations.ts'
 import type { Answer, SearchParts } from './search/shared/answer.ts'
 import { namedCountries } from './search/shared/visible-records.ts'
-import type { CopyProgress } from './serving-index/build/build-index.ts'
-import { serveCopy } from './serving-index/build/current-index.ts'
-import type { ServingCopy } from './serving-index/serving-index.ts'
+import type { IndexProgress } from './serving-index/build/build-index.ts'
+import { currentIndex } from './serving-index/build/current-index.ts'
+import type { ServingIndex } from './serving-index/serving-index.ts'
 
 export interface ServeLakeRequest {
   readonly lake: string
@@ -38,7 +38,7 @@ export interface ServeLakeRequest {
   readonly http: ServerOptions
   /** Stops the making of a serving index. */
   readonly signal?: AbortSignal | undefined
-  readonly onProgress?: ((progress: CopyProgress) => void) | undefined
+  readonly onProgress?: ((progress: IndexProgress) => void) | undefined
   /** Called with why the serving index in the lake cannot be used, before it is made again. */
   readonly onUnusable?: ((reason: Error) => void) | undefined
 }
@@ -65,11 +65,11 @@ const overText =
 
 /** The country codes of a content's records. */
 const countriesOf = async (
-  copy: ServingCopy,
+  index: ServingIndex,
   table: 'company' | 'relation',
   timeoutMs: number,
 ): Promise<readonly string[]> => {
-  const rows = await copy.query(
+  const rows = await index.query(
     (session) =>
       session.rows(`
         SELECT DISTINCT country_code FROM copy.${table}
@@ -80,21 +80,21 @@ const countriesOf = async (
   return rows.map(({ country_code: country }) => String(country))
 }
 
-const openOver = async (copy: ServingCopy, request: ServeLakeRequest): Promise<RunningServer> => {
+const openOver = async (index: ServingIndex, request: ServeLakeRequest): Promise<RunningServer> => {
   const { lake, embedder, cursorKey, cursorCap, queryTimeoutMs, tokens, faults = [], http } = request
-  const countries = await countriesOf(copy, 'company', queryTimeoutMs)
+  const countries = await countriesOf(index, 'company', queryTimeoutMs)
   const parts: SearchParts = {
-    copy,
+    index,
     rates: await loadRates(lake),
     embedder,
-    countries: namedCountries([...countries, ...(await countriesOf(copy, 'relation', queryTimeoutMs))]),
+    countries: namedCountries([...countries, ...(await countriesOf(index, 'relation', queryTimeoutMs))]),
     cursorKey,
     cursorCap,
     queryTimeoutMs,
   }
   return openServer(
     {
-      snapshot: copy.description.snapshot,
+      snapshot: index.description.snapshot,
       countries,
       tokens,
       companies: overText(parts, searchCompanies),
@@ -112,19 +112,19 @@ const openOver = async (copy: ServingCopy, request: ServeLakeRequest): Promise<R
  * @throws {ToolkitError} what opening the index and reading the rates throws; LISTEN_FAILED
  */
 export const serveLake = async (request: ServeLakeRequest): Promise<LakeServer> => {
-  const copy = await serveCopy(request)
+  const index = await currentIndex(request)
   try {
-    const server = await openOver(copy, request)
+    const server = await openOver(index, request)
     return {
-      snapshot: copy.description.snapshot,
+      snapshot: index.description.snapshot,
       address: server.address,
       close: async () => {
         await server.close()
-        await copy.close()
+        await index.close()
       },
     }
   } catch (error) {
-    await copy.close()
+    await index.close()
     throw error
   }
 }

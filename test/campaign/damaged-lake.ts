@@ -7,7 +7,7 @@ import { publish } from '../../src/pipeline/targets/publish.ts'
 import { makeBatchFiles } from '../../src/server/batch-files/make-batch-files.ts'
 import { chooseEmbedder } from '../../src/server/ranking/choose-embedder.ts'
 import { addLakeRates } from '../../src/server/rates/lake-rates.ts'
-import { serveCopy } from '../../src/server/serving-index/build/current-index.ts'
+import { currentIndex } from '../../src/server/serving-index/build/current-index.ts'
 import { filesOf, flipBit } from '../manifest/damage.ts'
 import { companyLine, relationsLine, runIn, textOf } from '../pipeline/batch-bench.ts'
 
@@ -83,9 +83,9 @@ export const makeDamagedLake = async (folder: string): Promise<DamagedLake> => {
     await convert({ inputs, cwd: folder, again: false, limits: {} }, { lake, limit })
   await addLakeRates(lake, 'currency,year,units_per_usd\nSEK,2023,10.61\nSEK,2024,10.57\n')
   await publish({ lake, formats: ['delta', 'iceberg'], memoryBytes: MEMORY_BYTES })
-  const copy = await serveCopy({ lake, embedder: await chooseEmbedder({}), memoryBytes: MEMORY_BYTES })
-  await makeBatchFiles({ lake, copy })
-  await copy.close()
+  const index = await currentIndex({ lake, embedder: await chooseEmbedder({}), memoryBytes: MEMORY_BYTES })
+  await makeBatchFiles({ lake, index })
+  await index.close()
   await leaveUnfinished(folder, lake)
   await cp(lake, kept, { recursive: true })
   const names = await filesOf(lake)

@@ -14,12 +14,12 @@ import {
 } from '../../src/server/batch-files/batch-index.ts'
 import { makeBatchFiles } from '../../src/server/batch-files/make-batch-files.ts'
 import { addLakeRates } from '../../src/server/rates/lake-rates.ts'
-import { serveCopy } from '../../src/server/serving-index/build/current-index.ts'
+import { currentIndex } from '../../src/server/serving-index/build/current-index.ts'
 import { hashFile } from '../../src/support/hash.ts'
 import { deadRun } from '../manifest/small-lake.ts'
 import { hashLake, runIn, sha256 } from '../pipeline/batch-bench.ts'
 import { logNames, publishDelta, readCommit } from '../publish/sample-lake.ts'
-import { lengthEmbedder, MEMORY_BYTES } from '../server/copy/served-lake.ts'
+import { lengthEmbedder, MEMORY_BYTES } from '../server/serving-index/served-lake.ts'
 
 /** The folder of the batch files and their paths. */
 export interface Inputs {
@@ -67,11 +67,11 @@ const twoRuns = async (lake: string, inputs: Inputs): Promise<void> => {
 }
 
 const makeAllBatches = async (lake: string): Promise<void> => {
-  const copy = await serveCopy({ lake, memoryBytes: MEMORY_BYTES, embedder: lengthEmbedder })
+  const index = await currentIndex({ lake, memoryBytes: MEMORY_BYTES, embedder: lengthEmbedder })
   try {
-    await makeBatchFiles({ lake, copy })
+    await makeBatchFiles({ lake, index })
   } finally {
-    await copy.close()
+    await index.close()
   }
 }
 

@@ -30,7 +30,7 @@ const sortedOut = async (
   return { ...sorted, asked, ids }
 }
 
-describe('sortOutRefused', () => {
+describe('bisectRejected', () => {
   test('finds the lines that are refused and keeps all others in order', async () => {
     const text = Array.from({ length: 9 }, (_, id) => `${recordOf(id)}\n`).join('')
     const { accepted, refused, ids } = await sortedOut(text, new Set([0, 4, 8]))

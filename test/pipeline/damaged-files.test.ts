@@ -13,7 +13,7 @@ import { exportLake } from '../../src/pipeline/export/export-tables.ts'
 import { deliver } from '../../src/pipeline/targets/deliver.ts'
 import { publish } from '../../src/pipeline/targets/publish.ts'
 import { chooseEmbedder } from '../../src/server/ranking/choose-embedder.ts'
-import { serveCopy } from '../../src/server/serving-index/build/current-index.ts'
+import { currentIndex } from '../../src/server/serving-index/build/current-index.ts'
 import { duckdbFile } from '../../src/sink/duckdb-file.ts'
 import { flipBit } from '../manifest/damage.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
@@ -77,7 +77,7 @@ const READERS: Readonly<Record<string, { table: string; read: (folder: string) =
   serve: {
     table: 'financials',
     read: async () => {
-      const made = await serveCopy({ lake, embedder: await chooseEmbedder({}), memoryBytes: MEMORY_BYTES })
+      const made = await currentIndex({ lake, embedder: await chooseEmbedder({}), memoryBytes: MEMORY_BYTES })
       await made.close()
     },
   },

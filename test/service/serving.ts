@@ -14,7 +14,7 @@ import { makeBatchFiles } from '../../src/server/batch-files/make-batch-files.ts
 import type { FaultRule } from '../../src/server/faults/fault-kinds.ts'
 import { chooseEmbedder } from '../../src/server/ranking/choose-embedder.ts'
 import { type LakeServer, type ServeLakeRequest, serveLake } from '../../src/server/serve-lake.ts'
-import { serveCopy } from '../../src/server/serving-index/build/current-index.ts'
+import { currentIndex } from '../../src/server/serving-index/build/current-index.ts'
 import {
   openService,
   type Service,
@@ -63,9 +63,9 @@ export const loadCompanies = async (bench: Bench): Promise<void> => {
 
 /** Makes the batch files of a lake, and its serving index. */
 export const makeServable = async (lake: string, companiesPerFile?: number): Promise<void> => {
-  const copy = await serveCopy({ lake, embedder: await chooseEmbedder({}), memoryBytes: MEMORY_BYTES })
-  await makeBatchFiles({ lake, copy, companiesPerFile })
-  await copy.close()
+  const index = await currentIndex({ lake, embedder: await chooseEmbedder({}), memoryBytes: MEMORY_BYTES })
+  await makeBatchFiles({ lake, index, companiesPerFile })
+  await index.close()
 }
 
 export interface ServingOptions extends Partial<Pick<ServeLakeRequest, 'cursorCap' | 'tokens' | 'http'>> {

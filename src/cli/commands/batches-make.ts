@@ -55,14 +55,14 @@ const runMake = async (
   signal: AbortSignal,
 ): Promise<void> => {
   const { makeBatchFiles } = await import('../../server/batch-files/make-batch-files.ts')
-  const { serveCopy } = await import('../../server/serving-index/build/current-index.ts')
+  const { currentIndex } = await import('../../server/serving-index/build/current-index.ts')
   const { chooseEmbedder } = await import('../../server/ranking/choose-embedder.ts')
-  const { copyProgress } = await import('../serving.ts')
-  const progress = copyProgress()
+  const { indexProgress } = await import('../serving.ts')
+  const progress = indexProgress()
   const embedder = await chooseEmbedder(process.env, signal)
   const memoryBytes = servingMemory(memory)
   const { onProgress, onUnusable } = progress
-  const copy = await serveCopy({
+  const index = await currentIndex({
     lake,
     snapshot,
     memoryBytes,
@@ -75,7 +75,7 @@ const runMake = async (
   try {
     const made = await makeBatchFiles({
       lake,
-      copy,
+      index,
       companiesPerFile,
       signal,
       onDamaged: (reason) => note(`${reason}. The files are made again`),
@@ -84,7 +84,7 @@ const runMake = async (
     })
     await (json ? printJson({ lake, ...made }) : printLines(madeLines(made)))
   } finally {
-    await copy.close()
+    await index.close()
   }
 }
 

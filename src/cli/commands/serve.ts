@@ -144,8 +144,8 @@ const serveUntil = async (
   const { serveLake } = await import('../../server/serve-lake.ts')
   const { readFaults } = await import('../../server/faults/read-faults.ts')
   const { chooseEmbedder } = await import('../../server/ranking/choose-embedder.ts')
-  const { copyProgress } = await import('../serving.ts')
-  const progress = copyProgress()
+  const { indexProgress } = await import('../serving.ts')
+  const progress = indexProgress()
   const server = await serveLake({
     lake,
     snapshot,

@@ -18,7 +18,7 @@ import { makeBatchFiles } from '../../server/batch-files/make-batch-files.ts'
 import { hashingEmbedder } from '../../server/ranking/hashing-embedder.ts'
 import { loadRates } from '../../server/rates/lake-rates.ts'
 import { type LakeServer, serveLake } from '../../server/serve-lake.ts'
-import { serveCopy } from '../../server/serving-index/build/current-index.ts'
+import { currentIndex } from '../../server/serving-index/build/current-index.ts'
 import { openService, type Service } from '../../source/service/service.ts'
 import { askLake } from '../ask-lake.ts'
 import { type ComparedTable, compareLakes } from './compare-lakes.ts'
@@ -94,11 +94,11 @@ const heldBy = async (lake: string): Promise<Held> => {
 }
 
 const makeFiles = async (lake: string, signal: AbortSignal): Promise<number> => {
-  const copy = await serveCopy({ lake, memoryBytes: SERVER_BYTES, embedder: hashingEmbedder(), signal })
+  const index = await currentIndex({ lake, memoryBytes: SERVER_BYTES, embedder: hashingEmbedder(), signal })
   try {
-    return (await makeBatchFiles({ lake, copy, signal })).files.length
+    return (await makeBatchFiles({ lake, index, signal })).files.length
   } finally {
-    await copy.close()
+    await index.close()
   }
 }
 

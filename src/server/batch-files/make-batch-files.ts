@@ -19,7 +19,7 @@ import { listFolder } from '../../support/list-files.ts'
 import { temporaryLiveness, temporaryName } from '../../support/process-identity.ts'
 import { sideBySide } from '../../support/side-by-side.ts'
 import type { DocumentPlace } from '../serving-index/index-form.ts'
-import type { ServingCopy } from '../serving-index/serving-index.ts'
+import type { ServingIndex } from '../serving-index/serving-index.ts'
 import { type BatchFile, batchSnapshots, INDEX_FILE, indexMark, readIndex } from './batch-index.ts'
 import { DOCUMENT_TABLES, entryOf, type PlannedFile, planFiles } from './plan-files.ts'
 
@@ -28,7 +28,7 @@ export const DEFAULT_COMPANIES_PER_FILE = 100_000
 
 export interface MakeBatchFilesRequest {
   readonly lake: string
-  readonly copy: ServingCopy
+  readonly index: ServingIndex
   /** Records of a file at most; relations too. @default 100_000 */
   readonly companiesPerFile?: number | undefined
   readonly signal?: AbortSignal | undefined
@@ -62,11 +62,11 @@ const placesSql = (file: PlannedFile): string => `
 /** Places of a file's documents in order, in runs of so many bytes. */
 async function* placesOf(
   file: PlannedFile,
-  { copy, signal }: MakeBatchFilesRequest,
+  { index, signal }: MakeBatchFilesRequest,
 ): AsyncGenerator<readonly DocumentPlace[]> {
   let from = file.first
   while (from <= file.last) {
-    const rows = await copy.query(
+    const rows = await index.query(
       (session) => session.rows(placesSql(file), [file.country, from, file.last]),
       { timeoutMs: QUERY_TIMEOUT_MS, signal },
     )
@@ -92,7 +92,7 @@ const LINE_END = Buffer.from('\n')
 
 async function* linesOf(file: PlannedFile, request: MakeBatchFilesRequest): AsyncGenerator<Buffer> {
   for await (const places of placesOf(file, request)) {
-    const documents = await request.copy.documents(file.content, places)
+    const documents = await request.index.documents(file.content, places)
     yield Buffer.concat(documents.flatMap((document) => [document, LINE_END]))
   }
 }
@@ -102,7 +102,7 @@ const writeFileOf = async (
   folder: string,
   request: MakeBatchFilesRequest,
 ): Promise<BatchFile> => {
-  const { copy, signal } = request
+  const { index, signal } = request
   const hash = createHash('sha256')
   let sizeBytes = 0
   const path = join(folder, `${file.name}.jsonl.br`)
@@ -123,15 +123,15 @@ const writeFileOf = async (
   const target = createWriteStream(path, { flags: 'wx', mode: PRIVATE_FILE })
   await pipeline(() => linesOf(file, request), compress, measured, target, { ...(signal && { signal }) })
   await fsyncFile(path)
-  const { snapshot, snapshotTime } = copy.description
+  const { snapshot, snapshotTime } = index.description
   const made = { ...entryOf(file, snapshot, snapshotTime, sizeBytes), sha256: hash.digest('hex') }
   request.onFile?.(made)
   return made
 }
 
 const planned = (request: MakeBatchFilesRequest): Promise<readonly PlannedFile[]> => {
-  const { copy, signal, companiesPerFile = DEFAULT_COMPANIES_PER_FILE } = request
-  return copy.query(
+  const { index, signal, companiesPerFile = DEFAULT_COMPANIES_PER_FILE } = request
+  return index.query(
     async (session) => [
       ...(await planFiles(session, 'companies', companiesPerFile)),
       ...(await planFiles(session, 'relations', companiesPerFile)),
@@ -197,18 +197,18 @@ const make = async (
   temporary: string,
   replaces: boolean,
 ): Promise<boolean> => {
-  const { lake, copy, signal } = request
-  const { snapshot } = copy.description
+  const { lake, index, signal } = request
+  const { snapshot } = index.description
   const files = await sideBySide(
     await planned(request),
     FILES_AT_ONCE,
     (file) => writeFileOf(file, temporary, request),
     signal,
   )
-  const index = join(temporary, INDEX_FILE)
+  const indexPath = join(temporary, INDEX_FILE)
   const text = `${JSON.stringify({ snapshot, files }, null, 2)}\n`
-  await writeFile(index, text, { flag: 'wx', mode: PRIVATE_FILE })
-  await fsyncFile(index)
+  await writeFile(indexPath, text, { flag: 'wx', mode: PRIVATE_FILE })
+  await fsyncFile(indexPath)
   await writeFileList(temporary, [
     ...files.map(({ FileName, SizeInBytes, sha256 }) => ({ name: FileName, bytes: SizeInBytes, sha256 })),
     { name: INDEX_FILE, bytes: Buffer.byteLength(text), sha256: sha256Of(text) },
@@ -226,8 +226,8 @@ const make = async (
  * @throws {ToolkitError} DISK_FULL, WRITE_FAILED; the signal's reason when stopped
  */
 export const makeBatchFiles = async (request: MakeBatchFilesRequest): Promise<MadeBatchFiles> => {
-  const { lake, copy, signal } = request
-  const { snapshot } = copy.description
+  const { lake, index, signal } = request
+  const { snapshot } = index.description
   const parent = inLake(lake, BATCHES_FOLDER)
   const temporary = join(parent, temporaryName())
   let made = false

@@ -103,10 +103,10 @@ const pageAnswer = async (
 }
 
 const minifiedBody = async (
-  { copy }: SearchParts,
+  { index }: SearchParts,
   page: readonly FoundCompany[],
 ): Promise<readonly Buffer[]> => {
-  const documents = await copy.documents(
+  const documents = await index.documents(
     'minified',
     page.map(({ minified }) => minified),
   )
@@ -117,11 +117,11 @@ const minifiedBody = async (
 }
 
 const fullBody = async (
-  { copy, rates }: SearchParts,
+  { index, rates }: SearchParts,
   { currency }: CompanySearch,
   page: readonly FoundCompany[],
 ): Promise<readonly Buffer[]> => {
-  const documents = await copy.documents(
+  const documents = await index.documents(
     'companies',
     page.map(({ place }) => place),
   )

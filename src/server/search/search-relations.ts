@@ -57,12 +57,12 @@ const findRelations = (
   { filters, pageSize, after }: RelationsSearch,
   signal: AbortSignal,
 ): Promise<{ readonly rows: readonly Found[]; readonly totalCount: number }> =>
-  parts.copy.query(
+  parts.index.query(
     async (session) => {
       const noFigures = new Map<string, string>()
       const counting = newBinder()
       const count = `SELECT count(*) AS total FROM ${tableOf('relations')} WHERE ${filterConditions(filters, caller, noFigures, counting)}`
-      const totalCount = await countOnce(parts.copy, count, counting.values, async () =>
+      const totalCount = await countOnce(parts.index, count, counting.values, async () =>
         Number((await session.rows(count, counting.values))[0]?.total),
       )
       const paged = newBinder()
@@ -89,11 +89,11 @@ const foundOf = (row: Row): Found => ({
 })
 
 const bodyOf = async (
-  { copy }: SearchParts,
+  { index }: SearchParts,
   caller: Caller,
   page: readonly Found[],
 ): Promise<readonly Buffer[]> => {
-  const documents = await copy.documents(
+  const documents = await index.documents(
     'relations',
     page.map(({ place }) => place),
   )

@@ -1,4 +1,4 @@
-/** The folder of a serving copy: its description, the proof that it is whole, and how a finished one comes into its place. */
+/** The folder of a serving index: its description, the proof that it is whole, and how a finished one comes into its place. */
 
 import { readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
@@ -17,15 +17,15 @@ import { anyText, finiteNumber, fits, isObject, objectOf, valuesOf } from '../..
 import { listFolder, statPath } from '../../support/list-files.ts'
 import { temporaryLiveness, temporaryName } from '../../support/process-identity.ts'
 import {
-  COPY_CONTRACT,
-  COPY_VERSION,
-  type CopyDescription,
   DESCRIPTION_FILE,
+  INDEX_CONTRACT,
+  INDEX_VERSION,
+  type IndexDescription,
   SEARCH_FILE,
 } from './index-form.ts'
 
-/** What a copy has to be of, to be used in place of a new one. */
-export type WantedCopy = Pick<CopyDescription, 'snapshot' | 'snapshotSha256' | 'embedder'>
+/** What an index has to be of, to be used in place of a new one. */
+export type ExpectedIndex = Pick<IndexDescription, 'snapshot' | 'snapshotSha256' | 'embedder'>
 
 const DESCRIPTION = objectOf({
   ...{
@@ -38,43 +38,43 @@ const DESCRIPTION = objectOf({
   records: valuesOf(finiteNumber),
   embedder: objectOf({ name: anyText, dimensions: finiteNumber }),
 })
-const isDescription = (value: unknown): value is CopyDescription => fits(DESCRIPTION, value)
+const isDescription = (value: unknown): value is IndexDescription => fits(DESCRIPTION, value)
 
-export const copyUnusable = (folder: string, state: string, cause?: unknown): ToolkitError =>
-  new ToolkitError('COPY_UNUSABLE', `Cannot use serving copy "${folder}": ${state}`, { folder }, cause)
+export const indexUnusable = (folder: string, state: string, cause?: unknown): ToolkitError =>
+  new ToolkitError('COPY_UNUSABLE', `Cannot use serving index "${folder}": ${state}`, { folder }, cause)
 
-/** Says that a document was found damaged, so that the next start makes the copy anew. */
+/** Says that a document was found damaged, so that the next start makes the index again. */
 const DAMAGED_FILE = 'damaged.txt'
 
-/** Marks a copy as damaged, where its folder can be written. */
+/** Marks an index as damaged, where its folder can be written. */
 export const markDamaged = async (folder: string, reason: string): Promise<void> => {
   await writeFile(join(folder, DAMAGED_FILE), `${reason}\n`, { mode: PRIVATE_FILE }).catch(() => undefined)
 }
 
-/** What stands in a folder of a copy: one of this form, or of another one that has only a name. */
-type FoundCopy = CopyDescription | { readonly otherForm: string }
+/** What stands in a folder of an index: one of this form, or of another one that has only a name. */
+type FoundIndex = IndexDescription | { readonly otherForm: string }
 
 const formOf = (version: unknown, contract: unknown): string =>
   `${version}${typeof contract === 'string' ? `-${contract.slice(0, 8)}` : ''}`
 
-/** A copy of whatever form; `null` where there is no folder. @throws {ToolkitError} COPY_UNUSABLE */
-const readDescription = async (folder: string): Promise<FoundCopy | null> => {
+/** An index of whatever form; `null` where there is no folder. @throws {ToolkitError} COPY_UNUSABLE */
+const readDescription = async (folder: string): Promise<FoundIndex | null> => {
   let text: string
   try {
     text = await readFile(join(folder, DESCRIPTION_FILE), 'utf8')
   } catch (error) {
     if (systemCode(error) === 'ENOENT' && (await statPath(folder)) === null) return null
-    throw copyUnusable(folder, `it has no readable "${DESCRIPTION_FILE}"`, error)
+    throw indexUnusable(folder, `it has no readable "${DESCRIPTION_FILE}"`, error)
   }
   const value = parse(text)
   if (isObject(value) && typeof value.version === 'number') {
     const { version, contract } = value
-    if (version !== COPY_VERSION || contract !== COPY_CONTRACT)
+    if (version !== INDEX_VERSION || contract !== INDEX_CONTRACT)
       return { otherForm: formOf(version, contract) }
   }
-  if (!isDescription(value)) throw copyUnusable(folder, `"${DESCRIPTION_FILE}" is not one of ours`)
+  if (!isDescription(value)) throw indexUnusable(folder, `"${DESCRIPTION_FILE}" is not one of ours`)
   const reason = await readFile(join(folder, DAMAGED_FILE), 'utf8').catch(() => null)
-  if (reason !== null) throw copyUnusable(folder, `it was found damaged: ${reason.trim()}`)
+  if (reason !== null) throw indexUnusable(folder, `it was found damaged: ${reason.trim()}`)
   return value
 }
 
@@ -89,7 +89,7 @@ const parse = (text: string): unknown => {
 /** Documents are checked one by one when they are read: of their files the length has to do. */
 const HASHED_WHEN_OPENED: readonly string[] = [DESCRIPTION_FILE, SEARCH_FILE]
 
-const damageOfCopy = async (folder: string, file: NamedFile): Promise<string | null> => {
+const damageOfIndex = async (folder: string, file: NamedFile): Promise<string | null> => {
   const { name, bytes } = file
   if (HASHED_WHEN_OPENED.includes(name)) {
     const damage = await checkNamedFile(folder, file)
@@ -100,31 +100,34 @@ const damageOfCopy = async (folder: string, file: NamedFile): Promise<string | n
   return found.bytes === bytes ? null : `"${name}" has ${found.bytes} bytes, expected ${bytes}`
 }
 
-/** The description of a copy that is whole and of this form. @throws {ToolkitError} COPY_UNUSABLE */
-export const readWholeCopy = async (folder: string): Promise<CopyDescription> => {
+/** The description of an index that is whole and of this form. @throws {ToolkitError} COPY_UNUSABLE */
+export const readWholeIndex = async (folder: string): Promise<IndexDescription> => {
   const description = await readDescription(folder)
-  if (description === null) throw copyUnusable(folder, 'there is none')
+  if (description === null) throw indexUnusable(folder, 'there is none')
   if ('otherForm' in description) {
-    const expected = formOf(COPY_VERSION, COPY_CONTRACT)
-    throw copyUnusable(folder, `it is of version ${description.otherForm}, expected ${expected}`)
+    const expected = formOf(INDEX_VERSION, INDEX_CONTRACT)
+    throw indexUnusable(folder, `it is of version ${description.otherForm}, expected ${expected}`)
   }
   const list = await readFileList(folder)
   if (list.kind !== 'list')
-    throw copyUnusable(
+    throw indexUnusable(
       folder,
       `"${LIST_FILE}" ${list.kind === 'none' ? 'is missing' : `is damaged: ${list.reason}`}`,
     )
   for (const file of list.files) {
-    const damage = await damageOfCopy(folder, file)
-    if (damage !== null) throw copyUnusable(folder, damage)
+    const damage = await damageOfIndex(folder, file)
+    if (damage !== null) throw indexUnusable(folder, damage)
   }
   return description
 }
 
-/** The copy in a folder, if it is what is wanted; `null` where there is none or another one. */
-export const findCopy = async (folder: string, wanted: WantedCopy): Promise<CopyDescription | null> => {
+/** The index in a folder, if it is what is expected; `null` where there is none or another one. */
+export const findServingIndex = async (
+  folder: string,
+  expected: ExpectedIndex,
+): Promise<IndexDescription | null> => {
   const description = await readDescription(folder)
-  const { snapshot, snapshotSha256, embedder } = wanted
+  const { snapshot, snapshotSha256, embedder } = expected
   return description !== null &&
     !('otherForm' in description) &&
     description.snapshot === snapshot &&
@@ -135,7 +138,7 @@ export const findCopy = async (folder: string, wanted: WantedCopy): Promise<Copy
     : null
 }
 
-/** Removes what killed makers left beside a copy's folder. */
+/** Removes what killed processes left beside an index's folder. */
 export const removeLeftovers = async (folder: string): Promise<void> => {
   const parent = dirname(folder)
   for (const { name } of await listFolder(parent))
@@ -144,16 +147,16 @@ export const removeLeftovers = async (folder: string): Promise<void> => {
 
 /**
  * Writes the description and the list into a folder whose files are on the disk, and moves it into its place. Where another
- * maker was first, its copy stays; a copy of something else is removed.
+ * maker was first, its index stays; an index of something else is removed.
  *
- * @returns the copy that is in place then
+ * @returns the index that is in place then
  */
-export const publishCopy = async (
+export const publishIndex = async (
   building: string,
   folder: string,
-  description: CopyDescription,
+  description: IndexDescription,
   files: readonly NamedFile[],
-): Promise<CopyDescription> => {
+): Promise<IndexDescription> => {
   const text = `${JSON.stringify(description, null, 2)}\n`
   await createIfAbsent(join(building, DESCRIPTION_FILE), text)
   const self = { name: DESCRIPTION_FILE, bytes: Buffer.byteLength(text), sha256: sha256Of(text) }
@@ -166,19 +169,19 @@ export const publishCopy = async (
     } catch (error) {
       if (!['ENOTEMPTY', 'EEXIST'].includes(systemCode(error) ?? '')) throw error
     }
-    const there = await findCopy(folder, description)
+    const there = await findServingIndex(folder, description)
     if (there !== null) return there
-    await removeCopy(folder)
+    await removeIndex(folder)
   }
 }
 
 /** In one step for whoever looks: an open server keeps its files. */
-export const removeCopy = async (folder: string): Promise<void> => {
+export const removeIndex = async (folder: string): Promise<void> => {
   const aside = join(dirname(folder), temporaryName())
   try {
     await rename(folder, aside)
   } catch (error) {
-    if (systemCode(error) !== 'ENOENT') throw error // another maker has removed it
+    if (systemCode(error) !== 'ENOENT') throw error // another process has removed it
   }
   await rm(aside, { recursive: true, force: true })
 }

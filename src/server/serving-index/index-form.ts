@@ -1,5 +1,5 @@
 /**
- * What a serving copy is: the current records of one snapshot laid out for answering searches. Three files of
+ * What a serving index is: the current records of one snapshot laid out for answering searches. Three files of
  * documents (JSON Lines, read by place), and a DuckDB file with what filters, sorting and text search need.
  */
 
@@ -10,21 +10,21 @@ import { literal } from '../../lake/duckdb/sql.ts'
 import { sha256Of } from '../../support/hash.ts'
 
 /**
- * Raised when a copy is made in another way; what follows from the contract and from the tables below stands in
- * `COPY_CONTRACT`. A copy of another version or contract is made anew.
+ * Raised when an index is made in another way; what follows from the contract and from the tables below stands in
+ * `INDEX_CONTRACT`. An index of another version or contract is made again.
  */
-export const COPY_VERSION = 3
+export const INDEX_VERSION = 3
 
 /** The files of documents. A line of `minified` is `{"MinifiedInfo":{…}}`. */
 export type DocumentKind = Content | 'minified'
 export const documentFile = (kind: DocumentKind): string => `${kind}.jsonl`
 export const SEARCH_FILE = 'search.duckdb'
-/** A folder without it is no copy. */
+/** A folder without it is no index. */
 export const DESCRIPTION_FILE = 'copy.json'
 
-export interface CopyDescription {
+export interface IndexDescription {
   readonly version: number
-  /** `COPY_CONTRACT` of the maker. */
+  /** `INDEX_CONTRACT` of the maker. */
   readonly contract: string
   readonly snapshot: number
   /** `Snapshot.time` of the snapshot: `CreatedAt` of batch files made from it. */
@@ -79,7 +79,7 @@ export const figureNamed = (name: string): string => `${literal(name)}::${FIGURE
  * internal_id, `posting` by term and internal_id, `person` by national_id. Dates are instants in UTC. `at` is a word of
  * DuckDB's grammar: it needs quotes or its table's name.
  */
-export const COPY_TABLES = {
+export const INDEX_TABLES = {
   /** One row a company. Date columns: one for every date parameter of the contract, in snake_case, type TIMESTAMP (UTC). */
   company: {
     internal_id: 'BIGINT',
@@ -118,7 +118,7 @@ export const COPY_TABLES = {
     currency: 'VARCHAR',
     latest: 'BOOLEAN',
   },
-  /** One row a term and company; see `text/terms.ts`. */
+  /** One row a term and company; see `ranking/terms.ts`. */
   posting: { term: 'VARCHAR', internal_id: 'BIGINT', weight: 'FLOAT' },
   /** `vector` is FLOAT[dimensions] of the embedder. */
   embedding: { internal_id: 'BIGINT', vector: 'FLOAT[]' },
@@ -148,5 +148,5 @@ export const COPY_TABLES = {
 export const contractHash = (...declarations: readonly unknown[]): string =>
   sha256Of(JSON.stringify(declarations, (key, value) => (key === 'about' ? undefined : value)))
 
-/** Of all that decides what stands in a copy. */
-export const COPY_CONTRACT = contractHash(CONTENT, MINIFIED_INFO, LINE_ITEMS, FILTER_CLASSES, COPY_TABLES)
+/** Of all that decides what stands in an index. */
+export const INDEX_CONTRACT = contractHash(CONTENT, MINIFIED_INFO, LINE_ITEMS, FILTER_CLASSES, INDEX_TABLES)

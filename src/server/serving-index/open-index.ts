@@ -1,23 +1,23 @@
-/** Opens a serving copy: its files for reading by place, its tables read-only in a locked engine. */
+/** Opens a serving index: its files for reading by place, its tables read-only in a locked engine. */
 
 import { join } from 'node:path'
 import { systemCode, ToolkitError } from '../../core/errors.ts'
 import { Engine } from '../../lake/duckdb/engine.ts'
 import { literal } from '../../lake/duckdb/sql.ts'
-import { copyUnusable, markDamaged, readWholeCopy } from './index-folder.ts'
+import { indexUnusable, markDamaged, readWholeIndex } from './index-folder.ts'
 import {
-  type CopyDescription,
   type DocumentKind,
   type DocumentPlace,
   documentFile,
+  type IndexDescription,
   SEARCH_FILE,
 } from './index-form.ts'
 import { DamagedDocument, DocumentFile } from './read-documents.ts'
-import type { QueryOptions, ServingCopy } from './serving-index.ts'
+import type { QueryOptions, ServingIndex } from './serving-index.ts'
 import { SessionPool } from './session-pool.ts'
 
-export interface OpenCopyOptions {
-  /** Folder of the copy. */
+export interface OpenIndexOptions {
+  /** Folder of the index. */
   readonly folder: string
   /** DuckDB's memory in bytes. What does not fit fails: requests must not fill a disk. */
   readonly memoryBytes: number
@@ -35,16 +35,16 @@ const SESSIONS = 3
  *
  * @throws {ToolkitError} COPY_UNUSABLE where files are missing, cut or damaged, or of another version
  */
-export const openCopy = async (options: OpenCopyOptions): Promise<ServingCopy> => {
+export const openIndex = async (options: OpenIndexOptions): Promise<ServingIndex> => {
   const { folder, sessions = SESSIONS } = options
-  const description = await readWholeCopy(folder)
+  const description = await readWholeIndex(folder)
   const documents = openDocuments(folder)
   try {
     const pool = await SessionPool.open(() => openEngine(options), sessions)
-    return servingCopy(folder, description, documents, pool)
+    return servingIndex(folder, description, documents, pool)
   } catch (error) {
     for (const file of Object.values(documents)) file.close()
-    throw copyUnusable(folder, `"${SEARCH_FILE}" cannot be opened`, error)
+    throw indexUnusable(folder, `"${SEARCH_FILE}" cannot be opened`, error)
   }
 }
 
@@ -61,11 +61,11 @@ const openDocuments = (folder: string): Documents => {
     return { companies: open('companies'), relations: open('relations'), minified: open('minified') }
   } catch (error) {
     for (const file of opened) file.close()
-    throw copyUnusable(folder, 'a file of documents cannot be opened', error)
+    throw indexUnusable(folder, 'a file of documents cannot be opened', error)
   }
 }
 
-const openEngine = async ({ folder, memoryBytes, threads }: OpenCopyOptions): Promise<Engine> => {
+const openEngine = async ({ folder, memoryBytes, threads }: OpenIndexOptions): Promise<Engine> => {
   const engine = await Engine.open({ memoryBytes, ...(threads !== undefined && { threads }) })
   try {
     const session = await engine.connect()
@@ -80,12 +80,12 @@ const openEngine = async ({ folder, memoryBytes, threads }: OpenCopyOptions): Pr
   }
 }
 
-const servingCopy = (
+const servingIndex = (
   folder: string,
-  description: CopyDescription,
+  description: IndexDescription,
   files: Documents,
   pool: SessionPool,
-): ServingCopy => ({
+): ServingIndex => ({
   description,
   query: async (use, options: QueryOptions) => {
     try {
@@ -102,7 +102,7 @@ const servingCopy = (
     } catch (error) {
       const name = documentFile(kind)
       if (error instanceof DamagedDocument) throw await damaged(folder, name, error.message)
-      throw copyUnusable(folder, `"${name}" cannot be read (${systemCode(error) ?? 'unknown'})`, error)
+      throw indexUnusable(folder, `"${name}" cannot be read (${systemCode(error) ?? 'unknown'})`, error)
     }
   },
   close: async () => {
@@ -115,8 +115,8 @@ const servingCopy = (
 const isDamage = (error: unknown): boolean =>
   error instanceof Error && !(error instanceof ToolkitError) && /corrupt database file/i.test(error.message)
 
-/** The error of a file that was whole when it was opened: the next start makes the copy anew. */
+/** The error of a file that was whole when it was opened: the next start makes the index again. */
 const damaged = async (folder: string, name: string, reason: string): Promise<ToolkitError> => {
   await markDamaged(folder, `"${name}": ${reason}`)
-  return copyUnusable(folder, `"${name}" is damaged: ${reason}; start again to make it anew`)
+  return indexUnusable(folder, `"${name}" is damaged: ${reason}; start again to rebuild it`)
 }

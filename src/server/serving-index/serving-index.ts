@@ -1,12 +1,12 @@
-/** An open serving copy: read-only, locked down, shared by all requests. */
+/** An open serving index: read-only, locked down, shared by all requests. */
 
 import type { Session } from '../../lake/duckdb/engine.ts'
-import type { CopyDescription, DocumentKind, DocumentPlace } from './index-form.ts'
+import type { DocumentKind, DocumentPlace, IndexDescription } from './index-form.ts'
 
-export interface ServingCopy {
-  readonly description: CopyDescription
+export interface ServingIndex {
+  readonly description: IndexDescription
   /**
-   * Runs queries on a session of its own; the copy's tables stand in the attached database `copy`. After
+   * Runs queries on a session of its own; the index's tables stand in the attached database `copy`. After
    * `timeoutMs`, or when the signal fires, the running statement is interrupted and the promise fails.
    * @throws {ToolkitError} QUERY_FAILED when it took too long
    */

@@ -95,7 +95,7 @@ export class SessionPool {
     })
   }
 
-  #giveBack(slot: Slot): void {
+  #release(slot: Slot): void {
     const next = this.#waiting.shift()
     if (next) next.give(slot)
     else this.#free.push(slot)
@@ -114,7 +114,7 @@ export class SessionPool {
       }
       throw signal.aborted ? signal.reason : error
     } finally {
-      this.#giveBack(session)
+      this.#release(session)
     }
   }
 
@@ -139,7 +139,7 @@ const works = async (session: Session): Promise<boolean> => {
 }
 
 const isClosed = (): ToolkitError =>
-  new ToolkitError('QUERY_FAILED', 'Cannot run a query: the copy is closed')
+  new ToolkitError('QUERY_FAILED', 'Cannot run a query: the index is closed')
 
 const tookTooLong = (timeoutMs: number): ToolkitError =>
   new ToolkitError('QUERY_FAILED', `Cannot answer: the query took longer than ${timeoutMs} ms`, { timeoutMs })

@@ -3,9 +3,9 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { ServingCopy } from '../../../src/server/serving-index/serving-index.ts'
+import type { ServingIndex } from '../../../src/server/serving-index/serving-index.ts'
 import { Workbench } from '../../load/loaded-lake.ts'
-import { loadServed, madeCopy } from '../copy/served-lake.ts'
+import { loadServed, madeIndex } from '../serving-index/served-lake.ts'
 
 const company = (id: number, country: string | undefined, more: object = {}) => ({
   BasicDetails: { InternalId: id, ...(country !== undefined && { CountryCode: country }) },
@@ -31,7 +31,7 @@ const COMPANIES = [
 const RELATIONS = [relations(1, 'SE'), relations(8, undefined)]
 
 export interface BatchLake {
-  readonly copy: ServingCopy
+  readonly index: ServingIndex
   /** A new, empty folder for batch files: nothing else of a lake is needed. */
   readonly newLake: () => Promise<string>
   readonly close: () => Promise<void>
@@ -40,7 +40,7 @@ export interface BatchLake {
 export const openBatchLake = async (): Promise<BatchLake> => {
   const bench = await Workbench.open()
   const folders: string[] = []
-  const { copy } = await madeCopy(
+  const { index } = await madeIndex(
     await loadServed(
       bench,
       { content: 'companies', lines: COMPANIES },
@@ -48,22 +48,22 @@ export const openBatchLake = async (): Promise<BatchLake> => {
     ),
   )
   return {
-    copy,
+    index,
     newLake: async () => {
       const folder = await mkdtemp(join(tmpdir(), 'firmlake-'))
       folders.push(folder)
       return folder
     },
     close: async () => {
-      await copy.close()
+      await index.close()
       await bench.close()
       for (const folder of folders) await rm(folder, { recursive: true, force: true })
     },
   }
 }
 
-/** The same copy as if it were of another snapshot. */
-export const ofSnapshot = (copy: ServingCopy, snapshot: number): ServingCopy => ({
-  ...copy,
-  description: { ...copy.description, snapshot },
+/** The same index as if it were of another snapshot. */
+export const ofSnapshot = (index: ServingIndex, snapshot: number): ServingIndex => ({
+  ...index,
+  description: { ...index.description, snapshot },
 })

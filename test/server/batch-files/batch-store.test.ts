@@ -19,7 +19,7 @@ let lake: string
 beforeAll(async () => {
   batchLake = await openBatchLake()
   lake = await batchLake.newLake()
-  await makeBatchFiles({ lake, copy: batchLake.copy })
+  await makeBatchFiles({ lake, index: batchLake.index })
 })
 afterAll(() => batchLake.close())
 
@@ -66,9 +66,9 @@ test('files that are made while a server runs are offered, those before no more'
   const store = openBatchStore(own)
   const ids = async () => (await store.listing(EVERYTHING)).BatchFiles.map(({ BatchFileId }) => BatchFileId)
   expect(await ids()).toEqual([])
-  await makeBatchFiles({ lake: own, copy: batchLake.copy })
+  await makeBatchFiles({ lake: own, index: batchLake.index })
   expect(await ids()).toContain('1-companies-NO-0001')
-  await makeBatchFiles({ lake: own, copy: ofSnapshot(batchLake.copy, 2) })
+  await makeBatchFiles({ lake: own, index: ofSnapshot(batchLake.index, 2) })
   expect(await ids()).toContain('2-companies-NO-0001')
   expect(await store.find(EVERYTHING, '1-companies-NO-0001')).toBe(undefined)
 })
@@ -83,7 +83,7 @@ test('over HTTP the listing is that of the token, and a download is the file', a
       FileName: 'companies-NO-0001.jsonl.br',
       Content: 'Companies',
       CountryCode: 'NO',
-      CreatedAt: batchLake.copy.description.snapshotTime,
+      CreatedAt: batchLake.index.description.snapshotTime,
       SizeInBytes: expect.any(Number),
       Count: 1,
     },
@@ -96,7 +96,7 @@ test('over HTTP the listing is that of the token, and a download is the file', a
 
 test('a file whose size is not that of the index is not sent', async () => {
   const own = await batchLake.newLake()
-  await makeBatchFiles({ lake: own, copy: batchLake.copy })
+  await makeBatchFiles({ lake: own, index: batchLake.index })
   const path = join(own, '_batches', '00000001', 'companies-NO-0001.jsonl.br')
   await writeFile(path, (await readFile(path)).subarray(1))
   const url = await openFake({ batches: openBatchStore(own) })
@@ -119,7 +119,7 @@ const download = async (url: string, id: string, headers: Record<string, string>
 
 test('of a damaged file no download ends cleanly, whole or in part, and the log names the file', async () => {
   const own = await batchLake.newLake()
-  const { files } = await makeBatchFiles({ lake: own, copy: batchLake.copy })
+  const { files } = await makeBatchFiles({ lake: own, index: batchLake.index })
   const small = join(own, '_batches', '00000001', 'companies-NO-0001.jsonl.br')
   const good = await readFile(small)
   const log: string[] = []
@@ -172,7 +172,7 @@ test('a damaged file of several pieces breaks off before its end', async () => {
 
 test('any flipped bit of an index is an error, and files that an earlier release made are offered as they were', async () => {
   const own = await batchLake.newLake()
-  await makeBatchFiles({ lake: own, copy: batchLake.copy })
+  await makeBatchFiles({ lake: own, index: batchLake.index })
   const folder = join(own, '_batches', '00000001')
   const good = await readFile(join(folder, 'index.json'))
   for (let at = 0; at < good.length; at += 29) {
@@ -188,7 +188,7 @@ test('any flipped bit of an index is an error, and files that an earlier release
 
 test('an index that is none is an error', async () => {
   const own = await batchLake.newLake()
-  await makeBatchFiles({ lake: own, copy: batchLake.copy })
+  await makeBatchFiles({ lake: own, index: batchLake.index })
   await writeFile(
     join(own, '_batches', '00000001', 'index.json'),
     '{"snapshot":1,"files":[{"FileName":"../x"}]}',

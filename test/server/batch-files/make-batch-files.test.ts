@@ -17,8 +17,8 @@ const make = async (
   given?: string,
 ): Promise<{ lake: string; folder: string; made: MadeBatchFiles }> => {
   const lake = given ?? (await batchLake.newLake())
-  const copy = ofSnapshot(batchLake.copy, snapshot)
-  const made = await makeBatchFiles({ lake, copy, companiesPerFile: 2 })
+  const index = ofSnapshot(batchLake.index, snapshot)
+  const made = await makeBatchFiles({ lake, index, companiesPerFile: 2 })
   return { lake, folder: join(lake, '_batches', String(snapshot).padStart(8, '0')), made }
 }
 const linesOf = async (folder: string, name: string): Promise<unknown[]> => {
@@ -38,7 +38,7 @@ const idsOf = async (folder: string, name: string): Promise<unknown[]> =>
     return BasicDetails?.InternalId ?? InternalId
   })
 
-test('makeBatches cuts by content, country and number, in the order of ids', async () => {
+test('makeBatchFiles cuts by content, country and number, in the order of ids', async () => {
   const { folder } = await make()
   const odd = `companies-x${Buffer.from('../x').toString('hex')}-0001.jsonl.br`
   const expected = {
@@ -58,7 +58,7 @@ test('makeBatches cuts by content, country and number, in the order of ids', asy
   expect((await linesOf(folder, 'companies-SE-0002.jsonl.br'))[0]).toMatchObject({ Score: 1.5 })
 })
 
-test('makeBatches tells of each file its id, content, country, time, size, count and hash', async () => {
+test('makeBatchFiles tells of each file its id, content, country, time, size, count and hash', async () => {
   const { folder, made } = await make()
   const file = made.files.find(({ FileName }) => FileName === 'companies-SE-0002.jsonl.br')
   const { bytes, sha256 } = await hashFile(join(folder, 'companies-SE-0002.jsonl.br'))
@@ -67,7 +67,7 @@ test('makeBatches tells of each file its id, content, country, time, size, count
     FileName: 'companies-SE-0002.jsonl.br',
     Content: 'Companies',
     CountryCode: 'SE',
-    CreatedAt: batchLake.copy.description.snapshotTime,
+    CreatedAt: batchLake.index.description.snapshotTime,
     SizeInBytes: bytes,
     Count: 2,
     sha256,
@@ -81,7 +81,7 @@ test('makeBatches tells of each file its id, content, country, time, size, count
   })
 })
 
-test('makeBatches gives the same bytes each time, and does nothing where the files are', async () => {
+test('makeBatchFiles gives the same bytes each time, and does nothing where the files are', async () => {
   const [first, second] = [await make(), await make()]
   expect(second.made.files).toEqual(first.made.files)
   const index = join(first.folder, 'index.json')
@@ -91,7 +91,7 @@ test('makeBatches gives the same bytes each time, and does nothing where the fil
   expect((await stat(index)).ino).toBe(before.ino)
 })
 
-test('makeBatches makes files anew of which one is damaged, and says which', async () => {
+test('makeBatchFiles makes files anew of which one is damaged, and says which', async () => {
   const { lake, folder, made } = await make()
   for (const name of ['companies-SE-0001.jsonl.br', 'index.json', 'files.json']) {
     const path = join(folder, name)
@@ -99,7 +99,7 @@ test('makeBatches makes files anew of which one is damaged, and says which', asy
     await writeFile(path, Buffer.from(good).fill(0x21, 20, 21))
     const said: string[] = []
     const again = await makeBatchFiles({
-      ...{ lake, copy: batchLake.copy, companiesPerFile: 2 },
+      ...{ lake, index: batchLake.index, companiesPerFile: 2 },
       onDamaged: (reason) => said.push(reason),
     })
     expect(again).toEqual(made)
@@ -108,7 +108,7 @@ test('makeBatches makes files anew of which one is damaged, and says which', asy
   }
 })
 
-test('makeBatches removes the files of older snapshots when the new ones stand, and no newer ones', async () => {
+test('makeBatchFiles removes the files of older snapshots when the new ones stand, and no newer ones', async () => {
   const { lake } = await make(2)
   await make(3, lake)
   expect(await readdir(join(lake, '_batches'))).toEqual(['00000003'])
@@ -116,7 +116,7 @@ test('makeBatches removes the files of older snapshots when the new ones stand, 
   expect((await readdir(join(lake, '_batches'))).toSorted()).toEqual(['00000001', '00000003'])
 })
 
-test('makeBatches clears away what a dead maker left, and a folder without an index', async () => {
+test('makeBatchFiles clears away what a dead maker left, and a folder without an index', async () => {
   const lake = await batchLake.newLake()
   const dead = join(lake, '_batches', '.tmp-00000000-00000000-00000000-1-1-0-1')
   await mkdir(join(lake, '_batches', '00000001'), { recursive: true })
@@ -131,12 +131,12 @@ test('makeBatches clears away what a dead maker left, and a folder without an in
   await rm(dead, { recursive: true })
 })
 
-test('makeBatches that is stopped leaves nothing to see', async () => {
+test('makeBatchFiles that is stopped leaves nothing to see', async () => {
   const lake = await batchLake.newLake()
   const stop = new AbortController()
   const making = makeBatchFiles({
     lake,
-    copy: batchLake.copy,
+    index: batchLake.index,
     companiesPerFile: 1,
     signal: stop.signal,
     onFile: () => stop.abort(),

@@ -4,8 +4,8 @@ import { LIMITS } from '../../../src/contract/limits.ts'
 import { OPERATIONS } from '../../../src/contract/requests.ts'
 import { openApiDocument } from '../../../src/server/openapi/openapi-document.ts'
 import { Workbench } from '../../load/loaded-lake.ts'
-import { loadServed, madeCopy, placesOf, sampleLines } from '../copy/served-lake.ts'
 import { get, openFake } from '../http/open-fake.ts'
+import { loadServed, madeIndex, placesOf, sampleLines } from '../serving-index/served-lake.ts'
 
 interface Document {
   readonly openapi: string
@@ -116,20 +116,20 @@ test('records of the sample, as they are served, fit the schemas', async () => {
   const { schemas } = (openApiDocument() as unknown as Document).components
   const bench = await Workbench.open()
   onTestFinished(() => bench.close())
-  const { copy, rows } = await madeCopy(
+  const { index, rows } = await madeIndex(
     await loadServed(
       bench,
       { content: 'companies', lines: await sampleLines('companies', 100) },
       { content: 'relations', lines: await sampleLines('relations', 100) },
     ),
   )
-  onTestFinished(() => copy.close())
+  onTestFinished(() => index.close())
   for (const [content, table, name] of [
     ['companies', 'company', 'Company'],
     ['relations', 'relation', 'RelationsCompany'],
   ] as const) {
     const places = placesOf(await rows(`SELECT "at", bytes, crc32 FROM copy.${table}`))
-    const documents = await copy.documents(content, places)
+    const documents = await index.documents(content, places)
     expect(documents).toHaveLength(100)
     const found = documents.flatMap((text) =>
       problems(schemas, { $ref: `x/${name}` }, JSON.parse(text.toString())),

@@ -95,7 +95,7 @@ beforeAll(async () => {
   parts = { ...searched, countries: namedCountries([...SPECIAL, ...HOSTILE]) }
 }, 240_000)
 afterAll(async () => {
-  await parts.copy.close()
+  await parts.index.close()
   await bench.close()
 })
 
@@ -230,7 +230,7 @@ test('searchCompanies has no next page after the tenth, which is the last to be 
   const page = (PageNumber: number) =>
     ask({ SearchParameters: { CountryCode: ['SE'] }, PageSize: 1, PageNumber }, EVERYTHING, twelve)
   const [ninth, tenth] = [await page(9), await page(10)]
-  await twelve.copy.close()
+  await twelve.index.close()
   expect([ninth.pagination.HasNext, tenth.pagination.HasNext]).toEqual([true, false])
   expect(tenth.pagination).toMatchObject({ TotalCount: 12, TotalPages: 12, CurrentPage: 10 })
   expect(idsIn(tenth.text)).toEqual(['10'])
@@ -416,7 +416,7 @@ test('searchCompanies answers any parameters and values with a page or with mess
 })
 
 test('searchCompanies finds an amount by its exact value, in the currency of the company and in another', async () => {
-  const { copy } = await searchedLake(bench, {
+  const { index } = await searchedLake(bench, {
     content: 'companies',
     lines: [
       company(1, {}, { ...meta('USD', { FinancialFigureScale: 'Millions' }), ...sales({ 2021: 2130.7 }) }),
@@ -425,25 +425,25 @@ test('searchCompanies finds an amount by its exact value, in the currency of the
   try {
     const asked = async (amount: number, Currency: string) =>
       idsIn(
-        (await ask({ SearchParameters: { NetSales: [amount, amount] }, Currency }, EVERYTHING, { copy }))
+        (await ask({ SearchParameters: { NetSales: [amount, amount] }, Currency }, EVERYTHING, { index }))
           .text,
       )
     expect(await asked(2_130_700_000, 'USD')).toEqual(['1'])
     expect(await asked(1_065_350_000, 'EUR')).toEqual(['1'])
     const { text } = await ask({ SearchParameters: { InternalId: [1] }, Currency: 'EUR' }, EVERYTHING, {
-      copy,
+      index,
     })
     expect(JSON.parse(text).Companies[0]).toMatchObject({
       Financials: { ProfitAndLoss: { NetSales: { 2021: 1065.35 } } },
       MetaData: { FinancialFigureScale: 'Millions' },
     })
   } finally {
-    await copy.close()
+    await index.close()
   }
 })
 
 test('searchCompanies leaves an amount out of comparisons that no number can say in the currency asked for', async () => {
-  const { copy } = await searchedLake(bench, {
+  const { index } = await searchedLake(bench, {
     content: 'companies',
     lines: [
       company(1, {}, { ...meta('USD'), ...sales({ 2020: 1.7e308 }) }),
@@ -452,7 +452,7 @@ test('searchCompanies leaves an amount out of comparisons that no number can say
   })
   try {
     const asked = async (SearchParameters: object, more: object = {}) =>
-      idsIn((await ask({ SearchParameters, Currency: 'SEK', ...more }, EVERYTHING, { copy })).text)
+      idsIn((await ask({ SearchParameters, Currency: 'SEK', ...more }, EVERYTHING, { index })).text)
     const some = Object.fromEntries(Array.from({ length: 5 }, (_, at) => [spelt('NetSales', at), [1]]))
     expect(await asked({ NetSales: [1] })).toEqual(['2'])
     expect(await asked(some)).toEqual(['2'])
@@ -460,6 +460,6 @@ test('searchCompanies leaves an amount out of comparisons that no number can say
       await asked({ InternalId: [1, 2] }, { SortByColumn: 'NetSales', SortByDirection: 'DESC' }),
     ).toEqual(['2', '1'])
   } finally {
-    await copy.close()
+    await index.close()
   }
 })

@@ -6,9 +6,9 @@ import type { Embedder } from '../../../src/server/ranking/embedder.ts'
 import { ratesOf } from '../../../src/server/rates/rate-table.ts'
 import type { Answer, SearchParts } from '../../../src/server/search/shared/answer.ts'
 import { namedCountries } from '../../../src/server/search/shared/visible-records.ts'
-import { copyFolder, makeCopy } from '../../../src/server/serving-index/build/build-index.ts'
-import { openCopy } from '../../../src/server/serving-index/open-index.ts'
-import type { ServingCopy } from '../../../src/server/serving-index/serving-index.ts'
+import { buildIndex, indexFolder } from '../../../src/server/serving-index/build/build-index.ts'
+import { openIndex } from '../../../src/server/serving-index/open-index.ts'
+import type { ServingIndex } from '../../../src/server/serving-index/serving-index.ts'
 import type { Batch, Workbench } from '../../load/loaded-lake.ts'
 
 const MEMORY_BYTES = 256 * 1024 * 1024
@@ -42,8 +42,8 @@ export const wordEmbedder: Embedder = {
     }),
 }
 
-/** A copy with nothing behind it, for what is checked before a query. */
-const emptyCopy = (snapshot: number): ServingCopy => ({
+/** An index with nothing behind it, for what is checked before a query. */
+const emptyCopy = (snapshot: number): ServingIndex => ({
   description: {
     version: 1,
     contract: 'c'.repeat(64),
@@ -58,8 +58,8 @@ const emptyCopy = (snapshot: number): ServingCopy => ({
   close: () => Promise.resolve(),
 })
 
-export const partsOf = (copy: ServingCopy, more: Partial<SearchParts> = {}): SearchParts => ({
-  copy,
+export const partsOf = (index: ServingIndex, more: Partial<SearchParts> = {}): SearchParts => ({
+  index,
   rates: RATES,
   embedder: wordEmbedder,
   countries: namedCountries([]),
@@ -88,17 +88,17 @@ export const callerOf = (areas: Readonly<Record<string, readonly Area[]>>): Call
 export const allAreasBut = (...areas: readonly Area[]): readonly Area[] =>
   AREAS.filter((area) => !areas.includes(area))
 
-/** Loads batches into a lake and opens its copy; the bench removes the lake. */
+/** Loads batches into a lake and opens its index; the bench removes the lake. */
 export const searchedLake = async (bench: Workbench, ...batches: readonly Batch[]): Promise<SearchParts> => {
   const { lake, snapshot } = await bench.load(...batches)
-  await makeCopy({
+  await buildIndex({
     lake,
     snapshot,
     snapshotSha256: 'f'.repeat(64),
     memoryBytes: MEMORY_BYTES,
     embedder: wordEmbedder,
   })
-  return partsOf(await openCopy({ folder: copyFolder(lake, snapshot.snapshot), memoryBytes: MEMORY_BYTES }))
+  return partsOf(await openIndex({ folder: indexFolder(lake, snapshot.snapshot), memoryBytes: MEMORY_BYTES }))
 }
 
 /** The pagination and body of a page; throws where the search was refused. */

@@ -54,7 +54,7 @@ beforeAll(async () => {
   )
 }, 240_000)
 afterAll(async () => {
-  await parts.copy.close()
+  await parts.index.close()
   await bench.close()
 })
 

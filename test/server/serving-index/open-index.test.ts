@@ -1,31 +1,31 @@
 import { cp, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { CopyDescription } from '../../../src/server/serving-index/index-form.ts'
-import { openCopy } from '../../../src/server/serving-index/open-index.ts'
+import type { IndexDescription } from '../../../src/server/serving-index/index-form.ts'
+import { openIndex } from '../../../src/server/serving-index/open-index.ts'
 import { Workbench } from '../../load/loaded-lake.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 import {
   LIMIT,
   loadServed,
-  type MadeCopy,
+  type MadeIndex,
   MEMORY_BYTES,
-  madeCopy,
+  madeIndex,
   placesOf,
   sampleLines,
-} from '../copy/served-lake.ts'
+} from './served-lake.ts'
 
 let bench: Workbench
-let made: MadeCopy
+let made: MadeIndex
 
 beforeAll(async () => {
   bench = await Workbench.open()
-  made = await madeCopy(
+  made = await madeIndex(
     await loadServed(bench, { content: 'companies', lines: await sampleLines('companies', 60) }),
   )
 })
 afterAll(async () => {
-  await made.copy.close()
+  await made.index.close()
   await bench.close()
 })
 
@@ -39,31 +39,31 @@ test.each([
   'search.duckdb',
   'copy.json',
   'files.json',
-])('openCopy refuses a copy whose %s is missing, and one whose file is cut', async (name) => {
+])('openIndex refuses a index whose %s is missing, and one whose file is cut', async (name) => {
   const folder = join(await temporaryFolder(), 'copy')
   await cp(made.folder, folder, { recursive: true })
   const { size } = await stat(join(folder, name))
   if (size > 0) {
     await truncate(join(folder, name), size - 1)
     if (name === 'copy.json') await truncate(join(folder, name), size - 2)
-    await expect(openCopy({ folder, memoryBytes: MEMORY_BYTES })).rejects.toMatchObject({
+    await expect(openIndex({ folder, memoryBytes: MEMORY_BYTES })).rejects.toMatchObject({
       code: 'COPY_UNUSABLE',
     })
   }
   await rm(join(folder, name))
-  await expect(openCopy({ folder, memoryBytes: MEMORY_BYTES })).rejects.toMatchObject({
+  await expect(openIndex({ folder, memoryBytes: MEMORY_BYTES })).rejects.toMatchObject({
     code: 'COPY_UNUSABLE',
     context: { folder },
   })
 })
 
-test('openCopy refuses a copy of another version, a damaged DuckDB file, and a folder that is not there', async () => {
+test('openIndex refuses a index of another version, a damaged DuckDB file, and a folder that is not there', async () => {
   const parent = await temporaryFolder()
   const folder = join(parent, 'copy')
-  const opening = () => openCopy({ folder, memoryBytes: MEMORY_BYTES })
+  const opening = () => openIndex({ folder, memoryBytes: MEMORY_BYTES })
   await expect(opening()).rejects.toMatchObject({ code: 'COPY_UNUSABLE' })
   await cp(made.folder, folder, { recursive: true })
-  const description: CopyDescription = JSON.parse(await readFile(join(folder, 'copy.json'), 'utf8'))
+  const description: IndexDescription = JSON.parse(await readFile(join(folder, 'copy.json'), 'utf8'))
   await writeFile(join(folder, 'copy.json'), JSON.stringify({ ...description, contract: 'a'.repeat(64) }))
   await expect(opening()).rejects.toMatchObject({ code: 'COPY_UNUSABLE', message: /of version 3-a/ })
   await cp(made.folder, folder, { recursive: true, force: true })
@@ -75,9 +75,9 @@ test('openCopy refuses a copy of another version, a damaged DuckDB file, and a f
   })
 })
 
-test('openCopy opens a copy that is open already', async () => {
-  const again = await openCopy({ folder: made.folder, memoryBytes: MEMORY_BYTES })
-  expect(again.description).toEqual(made.copy.description)
+test('openIndex opens a index that is open already', async () => {
+  const again = await openIndex({ folder: made.folder, memoryBytes: MEMORY_BYTES })
+  expect(again.description).toEqual(made.index.description)
   expect(
     await again.query((session) => session.rows('SELECT count(*) AS n FROM copy.company'), LIMIT),
   ).toEqual(await made.rows('SELECT count(*) AS n FROM copy.company'))
@@ -95,21 +95,21 @@ test.each([
 })
 
 test('query interrupts a statement that takes too long, and the session works again', async () => {
-  const copy = await openCopy({ folder: made.folder, memoryBytes: MEMORY_BYTES, sessions: 1 })
+  const index = await openIndex({ folder: made.folder, memoryBytes: MEMORY_BYTES, sessions: 1 })
   for (let round = 0; round < 3; round += 1) {
-    await expect(copy.query((session) => session.rows(SLOW), { timeoutMs: 30 })).rejects.toMatchObject({
+    await expect(index.query((session) => session.rows(SLOW), { timeoutMs: 30 })).rejects.toMatchObject({
       code: 'QUERY_FAILED',
       context: { timeoutMs: 30 },
     })
-    expect(await copy.query((session) => session.rows('SELECT 1 AS one'), LIMIT)).toEqual([{ one: 1 }])
+    expect(await index.query((session) => session.rows('SELECT 1 AS one'), LIMIT)).toEqual([{ one: 1 }])
   }
-  await copy.close()
+  await index.close()
 })
 
 test('query interrupts also the statements that follow, and a stream that is being read', async () => {
-  const copy = await openCopy({ folder: made.folder, memoryBytes: MEMORY_BYTES, sessions: 1 })
+  const index = await openIndex({ folder: made.folder, memoryBytes: MEMORY_BYTES, sessions: 1 })
   let tries = 0
-  const stubborn = copy.query(
+  const stubborn = index.query(
     async (session) => {
       for (;;) {
         tries += 1
@@ -121,23 +121,23 @@ test('query interrupts also the statements that follow, and a stream that is bei
   )
   await expect(stubborn).rejects.toMatchObject({ code: 'QUERY_FAILED' })
   expect(tries).toBe(3)
-  const streaming = copy.query(
+  const streaming = index.query(
     async (session) => {
       for await (const _ of session.stream('SELECT range FROM range(100_000_000_000)'));
     },
     { timeoutMs: 50 },
   )
   await expect(streaming).rejects.toMatchObject({ code: 'QUERY_FAILED' })
-  expect(await copy.query((session) => session.rows('SELECT 1 AS one'), LIMIT)).toEqual([{ one: 1 }])
-  await copy.close()
+  expect(await index.query((session) => session.rows('SELECT 1 AS one'), LIMIT)).toEqual([{ one: 1 }])
+  await index.close()
 })
 
 test('query ends with the reason of its signal', async () => {
   const stop = new AbortController()
-  const running = made.copy.query((session) => session.rows(SLOW), { ...LIMIT, signal: stop.signal })
+  const running = made.index.query((session) => session.rows(SLOW), { ...LIMIT, signal: stop.signal })
   stop.abort(new Error('the client left'))
   await expect(running).rejects.toThrow('the client left')
-  const never = made.copy.query(() => Promise.reject(new TypeError('was begun')), {
+  const never = made.index.query(() => Promise.reject(new TypeError('was begun')), {
     ...LIMIT,
     signal: stop.signal,
   })
@@ -145,35 +145,35 @@ test('query ends with the reason of its signal', async () => {
 })
 
 test('query waits for a session no longer than its time, and those behind it have their turn', async () => {
-  const copy = await openCopy({ folder: made.folder, memoryBytes: MEMORY_BYTES, sessions: 1 })
+  const index = await openIndex({ folder: made.folder, memoryBytes: MEMORY_BYTES, sessions: 1 })
   const { promise: held, resolve: letGo } = Promise.withResolvers<void>()
-  const holding = copy.query(() => held, LIMIT)
-  const waiting = copy.query(() => Promise.resolve('first'), { timeoutMs: 10 })
-  const behind = copy.query(() => Promise.resolve('second'), LIMIT)
+  const holding = index.query(() => held, LIMIT)
+  const waiting = index.query(() => Promise.resolve('first'), { timeoutMs: 10 })
+  const behind = index.query(() => Promise.resolve('second'), LIMIT)
   await expect(waiting).rejects.toMatchObject({ code: 'QUERY_FAILED' })
   letGo()
   await holding
   expect(await behind).toBe('second')
-  await copy.close()
+  await index.close()
 })
 
 test('query passes on what the work throws', async () => {
-  await expect(made.copy.query(() => Promise.reject(new TypeError('mine')), LIMIT)).rejects.toThrow('mine')
+  await expect(made.index.query(() => Promise.reject(new TypeError('mine')), LIMIT)).rejects.toThrow('mine')
   await expect(made.rows('SELECT nothing')).rejects.toThrow(/Binder Error/)
 })
 
 test('close waits for the query that runs, and refuses those that wait and those that come', async () => {
-  const copy = await openCopy({ folder: made.folder, memoryBytes: MEMORY_BYTES, sessions: 1 })
-  const running = copy.query((session) => session.rows('SELECT count(*) AS n FROM range(10_000_000)'), LIMIT)
-  const waiting = copy.query((session) => session.rows('SELECT 1'), LIMIT)
-  const closing = copy.close()
+  const index = await openIndex({ folder: made.folder, memoryBytes: MEMORY_BYTES, sessions: 1 })
+  const running = index.query((session) => session.rows('SELECT count(*) AS n FROM range(10_000_000)'), LIMIT)
+  const waiting = index.query((session) => session.rows('SELECT 1'), LIMIT)
+  const closing = index.close()
   await expect(waiting).rejects.toMatchObject({ code: 'QUERY_FAILED' })
-  await expect(copy.query((session) => session.rows('SELECT 1'), LIMIT)).rejects.toMatchObject({
+  await expect(index.query((session) => session.rows('SELECT 1'), LIMIT)).rejects.toMatchObject({
     code: 'QUERY_FAILED',
   })
   expect(await running).toEqual([{ n: '10000000' }])
   await closing
-  await copy.close()
+  await index.close()
 })
 
 test('documents gives documents in the order of their places, also one twice', async () => {
@@ -190,13 +190,13 @@ test('documents gives documents in the order of their places, also one twice', a
     [],
   ]
   for (const order of orders) {
-    const documents = await made.copy.documents('companies', order)
+    const documents = await made.index.documents('companies', order)
     expect(documents.map(String)).toEqual(order.map(({ at, bytes }) => String(file.subarray(at, at + bytes))))
   }
 })
 
 test('documents refuses a place behind the end of the file', async () => {
   const { size } = await stat(join(made.folder, 'companies.jsonl'))
-  const reading = made.copy.documents('companies', [{ at: size - 1, bytes: 2, crc32: 0 }])
+  const reading = made.index.documents('companies', [{ at: size - 1, bytes: 2, crc32: 0 }])
   await expect(reading).rejects.toMatchObject({ code: 'COPY_UNUSABLE' })
 })

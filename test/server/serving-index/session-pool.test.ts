@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { Engine } from '../../../src/lake/duckdb/engine.ts'
 import { SessionPool } from '../../../src/server/serving-index/session-pool.ts'
-import { LIMIT, MEMORY_BYTES } from '../copy/served-lake.ts'
+import { LIMIT, MEMORY_BYTES } from './served-lake.ts'
 
 test('SessionPool opens another engine where the first one is of no use any more', async () => {
   const engines: Engine[] = []

@@ -3,7 +3,7 @@
 import { LINE_ITEMS } from '../../../contract/line-items.ts'
 import type { Session } from '../../../lake/duckdb/engine.ts'
 import { figureNamed } from '../../serving-index/index-form.ts'
-import type { ServingCopy } from '../../serving-index/serving-index.ts'
+import type { ServingIndex } from '../../serving-index/serving-index.ts'
 import type { SearchParts } from '../shared/answer.ts'
 import type { Binder } from '../shared/bound-values.ts'
 import { type RecentValues, recentOf, remembered } from '../shared/recent-values.ts'
@@ -19,14 +19,14 @@ interface CurrencyYear {
 }
 
 /** An index never changes: each line item's currencies and years are queried once. */
-const asked = new WeakMap<ServingCopy, RecentValues<readonly CurrencyYear[]>>()
+const asked = new WeakMap<ServingIndex, RecentValues<readonly CurrencyYear[]>>()
 
 const currencyYears = (
-  copy: ServingCopy,
+  index: ServingIndex,
   session: Session,
   lineItem: string,
 ): Promise<readonly CurrencyYear[]> =>
-  remembered(recentOf(asked, copy), LINE_ITEMS.length, lineItem, async () => {
+  remembered(recentOf(asked, index), LINE_ITEMS.length, lineItem, async () => {
     const rows = await session.rows(
       `SELECT DISTINCT currency, fiscal_year FROM copy.figure WHERE line_item = ${figureNamed(lineItem)} AND currency IS NOT NULL`,
     )
@@ -38,14 +38,14 @@ export type FactorTexts = ReadonlyMap<string, string>
 
 /** Works out the factors that the figures of a statement need. */
 export const factorTexts = async (
-  { copy, rates }: SearchParts,
+  { index, rates }: SearchParts,
   session: Session,
   figures: readonly string[],
   currency: string,
 ): Promise<FactorTexts> => {
   const texts = new Map<string, string>()
   for (const lineItem of new Set(figures.filter((name) => MONEY.has(name)))) {
-    const factors = (await currencyYears(copy, session, lineItem)).flatMap((pair) => {
+    const factors = (await currencyYears(index, session, lineItem)).flatMap((pair) => {
       const factor = rates.factor(pair.currency.toUpperCase(), currency, pair.fiscalYear)
       return factor === undefined ? [] : [{ c: pair.currency, y: pair.fiscalYear, f: factor }]
     })

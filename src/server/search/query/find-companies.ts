@@ -62,7 +62,7 @@ export const findCompanies = (
   questions: readonly RankingQuestion[],
   signal: AbortSignal,
 ): Promise<{ readonly rows: readonly FoundCompany[]; readonly totalCount: number }> =>
-  parts.copy.query(
+  parts.index.query(
     async (session) => {
       const { paging, filters, currency } = search
       const sortBy = paging.kind === 'page' ? paging.sortBy : null
@@ -79,7 +79,7 @@ export const findCompanies = (
 ${from}\n${join} WHERE ${where}`
       const page = `SELECT * FROM found ${pageOf(parts, search, order, binder)}`
       let rows: readonly Row[] | undefined
-      const totalCount = await countOnce(parts.copy, `${from} WHERE ${where}`, searched, async () => {
+      const totalCount = await countOnce(parts.index, `${from} WHERE ${where}`, searched, async () => {
         rows = await session.rows(countedPage(found, page, order), binder.values)
         return Number(rows[0]?.total)
       })

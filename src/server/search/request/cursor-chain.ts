@@ -11,7 +11,7 @@ import { areValues } from './read-filters.ts'
 /** What a cursor belongs to: used with anything else, it does not verify. */
 export const bindingOf = (
   content: Content,
-  { copy }: SearchParts,
+  { index }: SearchParts,
   caller: Caller,
   parameters: Readonly<ExactObject>,
   options: readonly (string | number)[],
@@ -24,7 +24,7 @@ export const bindingOf = (
       areValues(values) ? values : null,
     ])
     .toSorted(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0))
-  const { snapshot, snapshotSha256 } = copy.description
+  const { snapshot, snapshotSha256 } = index.description
   return JSON.stringify([content, snapshot, snapshotSha256, caller.name, options, folded])
 }
 

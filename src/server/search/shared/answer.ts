@@ -3,7 +3,7 @@
 import type { Pagination } from '../../../contract/pagination.ts'
 import type { Embedder } from '../../ranking/embedder.ts'
 import type { Rates } from '../../rates/rates.ts'
-import type { ServingCopy } from '../../serving-index/serving-index.ts'
+import type { ServingIndex } from '../../serving-index/serving-index.ts'
 
 export type Answer =
   /** `body` is the whole JSON body in pieces, in order. */
@@ -13,7 +13,7 @@ export type Answer =
 
 /** What searching needs. */
 export interface SearchParts {
-  readonly copy: ServingCopy
+  readonly index: ServingIndex
   readonly rates: Rates
   readonly embedder: Embedder
   /** The codes that a caller of every country may name, in upper case: what `namedCountries` gives. */

@@ -1,5 +1,5 @@
 /**
- * Makes the serving copy of a snapshot: documents, then the DuckDB file, in a temporary folder that is moved into
+ * Makes the serving index of a snapshot: documents, then the DuckDB file, in a temporary folder that is moved into
  * place when all of it is on the disk. A maker that is killed leaves only a folder that the next one removes.
  */
 
@@ -15,19 +15,19 @@ import { adoptFiles, refuseLinks } from '../../../support/file-modes.ts'
 import { hashFile } from '../../../support/hash.ts'
 import { temporaryName } from '../../../support/process-identity.ts'
 import type { Embedder } from '../../ranking/embedder.ts'
-import { findCopy, publishCopy, removeLeftovers, type WantedCopy } from '../index-folder.ts'
-import { COPY_CONTRACT, COPY_VERSION, type CopyDescription, SEARCH_FILE } from '../index-form.ts'
+import { type ExpectedIndex, findServingIndex, publishIndex, removeLeftovers } from '../index-folder.ts'
+import { INDEX_CONTRACT, INDEX_VERSION, type IndexDescription, SEARCH_FILE } from '../index-form.ts'
 import { readCurrent } from './read-current.ts'
 import { writeDocuments } from './write-documents.ts'
 import { writeSearchFile } from './write-search-file.ts'
 
-export interface MakeCopyRequest {
+export interface BuildIndexRequest {
   /** Folder of the lake. */
   readonly lake: string
   readonly snapshot: Snapshot
   /** SHA-256 of the snapshot's file. */
   readonly snapshotSha256: string
-  /** Where the copy is to stand. @default `_serve/<snapshot>` in the lake */
+  /** Where the index is to stand. @default `_serve/<snapshot>` in the lake */
   readonly folder?: string | undefined
   /** DuckDB's memory in bytes; Node takes about 300 MiB beside it. */
   readonly memoryBytes: number
@@ -35,32 +35,32 @@ export interface MakeCopyRequest {
   readonly threads?: number | undefined
   readonly embedder: Embedder
   readonly signal?: AbortSignal | undefined
-  readonly onProgress?: ((progress: CopyProgress) => void) | undefined
+  readonly onProgress?: ((progress: IndexProgress) => void) | undefined
 }
 
-export interface CopyProgress {
+export interface IndexProgress {
   /**
    * What is being made: documents of a kind, the tables of the search file, or the vectors of the texts; or `check`: the
-   * search file of a copy that is opened is hashed.
+   * search file of an index that is opened is hashed.
    */
   readonly step: 'companies' | 'relations' | 'minified' | 'tables' | 'embeddings' | 'check'
   /** Records done so far in this step; 0 as long as `tables` and `check` take. */
   readonly records: number
 }
 
-/** Where the copy of a snapshot stands unless told otherwise. */
-export const copyFolder = (lake: string, snapshot: number): string => inLake(lake, servePath(snapshot))
+/** Where the index of a snapshot stands by default. */
+export const indexFolder = (lake: string, snapshot: number): string => inLake(lake, servePath(snapshot))
 
 /**
- * Makes a copy, or finds the one that another maker has made meanwhile.
+ * Makes an index, or finds the one that another process has made meanwhile.
  *
  * @throws {ToolkitError} DISK_FULL, WRITE_FAILED; EMBEDDER_FAILED; ENGINE_FAILED where the lake cannot be read;
  *   COPY_UNUSABLE where the folder holds something else. The signal's reason when it is aborted. Nothing is left then.
  */
-export const makeCopy = async (request: MakeCopyRequest): Promise<CopyDescription> => {
+export const buildIndex = async (request: BuildIndexRequest): Promise<IndexDescription> => {
   const { lake, snapshot, embedder, signal } = request
-  const folder = request.folder ?? copyFolder(lake, snapshot.snapshot)
-  const wanted: WantedCopy = {
+  const folder = request.folder ?? indexFolder(lake, snapshot.snapshot)
+  const expected: ExpectedIndex = {
     snapshot: snapshot.snapshot,
     snapshotSha256: request.snapshotSha256,
     embedder: { name: embedder.name, dimensions: embedder.dimensions },
@@ -70,14 +70,14 @@ export const makeCopy = async (request: MakeCopyRequest): Promise<CopyDescriptio
     signal?.throwIfAborted()
     const within = request.folder === undefined ? inLake(lake, '') : dirname(folder)
     await refuseLinks(within, folder)
-    const there = await findCopy(folder, wanted)
+    const there = await findServingIndex(folder, expected)
     if (there !== null) return there
     await makeFolder(dirname(folder), { within })
     await removeLeftovers(folder)
     await makeFolder(building, { within })
-    const { description, files } = await build(request, wanted, building)
+    const { description, files } = await build(request, expected, building)
     signal?.throwIfAborted()
-    return await publishCopy(building, folder, description, files)
+    return await publishIndex(building, folder, description, files)
   } catch (error) {
     signal?.throwIfAborted()
     throw makingError(folder, error)
@@ -87,12 +87,12 @@ export const makeCopy = async (request: MakeCopyRequest): Promise<CopyDescriptio
 }
 
 const build = async (
-  request: MakeCopyRequest,
-  wanted: WantedCopy,
+  request: BuildIndexRequest,
+  expected: ExpectedIndex,
   building: string,
-): Promise<{ readonly description: CopyDescription; readonly files: readonly NamedFile[] }> => {
+): Promise<{ readonly description: IndexDescription; readonly files: readonly NamedFile[] }> => {
   const { lake, snapshot, memoryBytes, threads, embedder, signal, onProgress } = request
-  // Everything that is not part of the copy.
+  // Everything that is not part of the index.
   const aside = join(building, 'aside')
   await makeFolder(aside)
   const path = join(building, SEARCH_FILE)
@@ -122,9 +122,9 @@ const build = async (
   const { bytes, sha256 } = await hashFile(path, { signal })
   return {
     description: {
-      version: COPY_VERSION,
-      contract: COPY_CONTRACT,
-      ...wanted,
+      version: INDEX_VERSION,
+      contract: INDEX_CONTRACT,
+      ...expected,
       snapshotTime: snapshot.time,
       records: { companies, relations },
     },
@@ -136,7 +136,7 @@ const build = async (
 const TABLES_SHARE = 0.6
 
 const makingError = (folder: string, error: unknown): ToolkitError => {
-  const action = `Cannot make serving copy "${folder}"`
+  const action = `Cannot make serving index "${folder}"`
   const failure = systemCode(error) === undefined ? engineError(action, error) : writeError(action, error)
   if (failure instanceof ToolkitError) return failure
   const reason = error instanceof Error ? error.message : String(error)

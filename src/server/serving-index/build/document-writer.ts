@@ -10,7 +10,7 @@ const BUFFER_BYTES = 1 << 20
 const BYTES_PER_UNIT = 3
 
 /**
- * Synchronous on purpose: nothing else is done while a copy is made, and a text goes into the buffer without a
+ * Synchronous on purpose: nothing else is done while an index is made, and a text goes into the buffer without a
  * copy of its own. Errors are the system's (`ENOSPC`, …).
  */
 export class DocumentWriter {

@@ -1,4 +1,4 @@
-/** An engine for one step of making a copy: what is current in the lake stands in its views. */
+/** An engine for one step of making an index: what is current in the lake stands in its views. */
 
 import type { Snapshot } from '../../../core/partition.ts'
 import { Engine, type EngineOptions } from '../../../lake/duckdb/engine.ts'

@@ -5,7 +5,7 @@ import { ident, literal } from '../../../lake/duckdb/sql.ts'
 import { snakeCase } from '../../../lake/tables/columns.ts'
 import { postingsOf, termCountsOf } from '../../ranking/terms.ts'
 import { comparedNumberSql } from '../compared-number.ts'
-import { COPY_TABLES } from '../index-form.ts'
+import { INDEX_TABLES } from '../index-form.ts'
 
 /** Views of the lake's current rows that the statements below read. */
 export const CURRENT = {
@@ -46,7 +46,7 @@ const instantOf = (column: string): string => `CAST(${column} AS TIMESTAMP) AS $
 
 /** Makes the empty tables in the attached database `copy`. @param dimensions of the embedder's vectors */
 export const makeTables = (dimensions: number): string[] =>
-  Object.entries(COPY_TABLES).map(([table, declared]) => {
+  Object.entries(INDEX_TABLES).map(([table, declared]) => {
     const columns: Record<string, string> = { ...declared }
     if (table === 'company') for (const name of DATE_COLUMNS) columns[name] = 'TIMESTAMP'
     if (table === 'embedding') columns.vector = `FLOAT[${dimensions}]`
@@ -55,7 +55,7 @@ export const makeTables = (dimensions: number): string[] =>
   })
 
 /** An `ORDER BY` holds in the table, also where row order is given up elsewhere. */
-const insert = (table: keyof typeof COPY_TABLES, order: string, select: string): string =>
+const insert = (table: keyof typeof INDEX_TABLES, order: string, select: string): string =>
   `INSERT INTO copy.${ident(table)} BY NAME ${select} ORDER BY ${order}`
 
 export const insertPostings = (): string =>

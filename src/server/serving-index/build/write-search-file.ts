@@ -1,4 +1,4 @@
-/** Fills the DuckDB file of a serving copy, table by table, in the memory that its engine has. */
+/** Fills the DuckDB file of a serving index, table by table, in the memory that its engine has. */
 
 import { ToolkitError } from '../../../core/errors.ts'
 import type { Engine } from '../../../lake/duckdb/engine.ts'

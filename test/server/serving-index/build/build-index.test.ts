@@ -2,18 +2,18 @@ import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Embedder } from '../../../../src/server/ranking/embedder.ts'
-import { copyFolder, makeCopy } from '../../../../src/server/serving-index/build/build-index.ts'
+import { buildIndex, indexFolder } from '../../../../src/server/serving-index/build/build-index.ts'
 import { contractHash } from '../../../../src/server/serving-index/index-form.ts'
-import { openCopy } from '../../../../src/server/serving-index/open-index.ts'
+import { openIndex } from '../../../../src/server/serving-index/open-index.ts'
 import { temporaryName, thisProcess } from '../../../../src/support/process-identity.ts'
 import { type LoadedLake, Workbench } from '../../../load/loaded-lake.ts'
 import { DEAD } from '../../../manifest/small-lake.ts'
 import { startChild } from '../../../support/children.ts'
 import { smallDisk } from '../../../support/small-disk.ts'
 import { temporaryFolder } from '../../../support/temporary-folder.ts'
-import { lengthEmbedder, loadServed, MEMORY_BYTES, requestOf, sampleLines } from '../../copy/served-lake.ts'
+import { lengthEmbedder, loadServed, MEMORY_BYTES, requestOf, sampleLines } from '../served-lake.ts'
 
-const CHILD = new URL('child-makes-copy.ts', import.meta.url)
+const CHILD = new URL('child-builds-index.ts', import.meta.url)
 
 let bench: Workbench
 let loaded: LoadedLake
@@ -31,11 +31,11 @@ afterAll(() => bench.close())
 /** Where a copy may be made in a folder of its own. */
 const newFolder = async (): Promise<string> => join(await temporaryFolder(), 'copies', '1')
 const opens = async (folder: string): Promise<void> =>
-  (await openCopy({ folder, memoryBytes: MEMORY_BYTES })).close()
+  (await openIndex({ folder, memoryBytes: MEMORY_BYTES })).close()
 
-test('makeCopy writes the copy into the folder of its snapshot, and nothing beside it', async () => {
-  const folder = copyFolder(loaded.lake, 1)
-  const description = await makeCopy(requestOf(loaded))
+test('buildIndex writes the copy into the folder of its snapshot, and nothing beside it', async () => {
+  const folder = indexFolder(loaded.lake, 1)
+  const description = await buildIndex(requestOf(loaded))
   expect(description).toMatchObject({
     snapshot: 1,
     snapshotTime: '2025-01-01T00:00:00Z',
@@ -55,92 +55,92 @@ test('makeCopy writes the copy into the folder of its snapshot, and nothing besi
   expect(JSON.parse(await readFile(join(folder, 'copy.json'), 'utf8'))).toEqual(description)
 })
 
-test('makeCopy leaves nothing when the embedder fails, and a second call succeeds', async () => {
+test('buildIndex leaves nothing when the embedder fails, and a second call succeeds', async () => {
   const folder = await newFolder()
   const embedder: Embedder = { ...lengthEmbedder, embed: () => Promise.reject(new Error('no service')) }
-  await expect(makeCopy(requestOf(loaded, { folder, embedder }))).rejects.toMatchObject({
+  await expect(buildIndex(requestOf(loaded, { folder, embedder }))).rejects.toMatchObject({
     code: 'ENGINE_FAILED',
   })
   expect(await readdir(dirname(folder))).toEqual([])
-  await makeCopy(requestOf(loaded, { folder }))
+  await buildIndex(requestOf(loaded, { folder }))
   await opens(folder)
 })
 
 test.each([
   ['too few vectors', []],
   ['vectors that are too short', Array.from({ length: 40 }, () => Float32Array.of(1))],
-])('makeCopy refuses an embedder that gives %s', async (_what, vectors) => {
+])('buildIndex refuses an embedder that gives %s', async (_what, vectors) => {
   const embedder: Embedder = { ...lengthEmbedder, embed: () => Promise.resolve(vectors) }
-  const making = makeCopy(requestOf(loaded, { folder: await newFolder(), embedder }))
+  const making = buildIndex(requestOf(loaded, { folder: await newFolder(), embedder }))
   await expect(making).rejects.toMatchObject({ code: 'EMBEDDER_FAILED' })
 })
 
 test.each(['companies', 'tables', 'embeddings'] as const)(
-  'makeCopy that is stopped in step %s leaves nothing',
+  'buildIndex that is stopped in step %s leaves nothing',
   async (step) => {
     const folder = await newFolder()
     const stop = new AbortController()
     const onProgress = (progress: { readonly step: string }): void => {
       if (progress.step === step) stop.abort(new Error('enough'))
     }
-    const making = makeCopy(requestOf(loaded, { folder, signal: stop.signal, onProgress }))
+    const making = buildIndex(requestOf(loaded, { folder, signal: stop.signal, onProgress }))
     await expect(making).rejects.toThrow('enough')
     expect(await readdir(dirname(folder))).toEqual([])
   },
 )
 
-test('makeCopy after a kill removes what the killed maker left', async () => {
+test('buildIndex after a kill removes what the killed maker left', async () => {
   const child = startChild(CHILD, loaded.lake, await newFolder())
   const folder = (await child.nextLine()) ?? ''
   const [left] = await readdir(dirname(folder))
   expect(left).toMatch(/^\.tmp-/)
   // As long as it works its folder is its own.
-  await makeCopy(requestOf(loaded, { folder: join(dirname(folder), '2') }))
+  await buildIndex(requestOf(loaded, { folder: join(dirname(folder), '2') }))
   expect(await readdir(dirname(folder))).toEqual([left, '2'])
   await child.kill()
-  await makeCopy(requestOf(loaded, { folder }))
+  await buildIndex(requestOf(loaded, { folder }))
   expect(await readdir(dirname(folder))).toEqual(['1', '2'])
   await opens(folder)
 })
 
-test('makeCopy leaves unfinished folders of other hosts alone', async () => {
+test('buildIndex leaves unfinished folders of other hosts alone', async () => {
   const folder = await newFolder()
   const [dead, elsewhere] = [temporaryName(DEAD), temporaryName({ ...thisProcess(), host: 'elsewhere' })]
   for (const name of [dead, elsewhere, 'mine']) await mkdir(join(dirname(folder), name), { recursive: true })
-  await makeCopy(requestOf(loaded, { folder }))
+  await buildIndex(requestOf(loaded, { folder }))
   expect(await readdir(dirname(folder))).toEqual([elsewhere, '1', 'mine'].sort())
 })
 
-test('makeCopy twice at once gives one copy, and both say what it is', async () => {
+test('buildIndex twice at once gives one copy, and both say what it is', async () => {
   const folder = await newFolder()
-  const made = await Promise.all([1, 2].map(() => makeCopy(requestOf(loaded, { folder }))))
+  const made = await Promise.all([1, 2].map(() => buildIndex(requestOf(loaded, { folder }))))
   expect(made[0]).toEqual(made[1])
   expect(await readdir(dirname(folder))).toEqual(['1'])
   await opens(folder)
 })
 
-test('makeCopy uses a copy that is there, and makes one of another embedder or snapshot anew', async () => {
+test('buildIndex uses a copy that is there, and makes one of another embedder or snapshot anew', async () => {
   const folder = await newFolder()
-  await makeCopy(requestOf(loaded, { folder }))
+  await buildIndex(requestOf(loaded, { folder }))
   const refusing: Embedder = { ...lengthEmbedder, embed: () => Promise.reject(new Error('asked')) }
-  expect(await makeCopy(requestOf(loaded, { folder, embedder: refusing }))).toMatchObject({ snapshot: 1 })
+  expect(await buildIndex(requestOf(loaded, { folder, embedder: refusing }))).toMatchObject({ snapshot: 1 })
   const other = { ...lengthEmbedder, name: 'other' }
-  expect(await makeCopy(requestOf(loaded, { folder, embedder: other }))).toMatchObject({
+  expect(await buildIndex(requestOf(loaded, { folder, embedder: other }))).toMatchObject({
     embedder: { name: 'other' },
   })
   const again = requestOf(loaded, { folder, embedder: other, snapshotSha256: 'a'.repeat(64) })
-  expect(await makeCopy(again)).toMatchObject({ snapshotSha256: 'a'.repeat(64) })
+  expect(await buildIndex(again)).toMatchObject({ snapshotSha256: 'a'.repeat(64) })
   expect(await readdir(dirname(folder))).toEqual(['1'])
   await opens(folder)
 })
 
-test('makeCopy makes a copy of another version or another contract anew', async () => {
+test('buildIndex makes a copy of another version or another contract anew', async () => {
   const folder = await newFolder()
-  const description = await makeCopy(requestOf(loaded, { folder }))
+  const description = await buildIndex(requestOf(loaded, { folder }))
   const path = join(folder, 'copy.json')
   for (const other of [{ version: 2 }, { contract: 'a'.repeat(64) }, { version: 2, contract: undefined }]) {
     await writeFile(path, JSON.stringify({ ...description, ...other }))
-    expect(await makeCopy(requestOf(loaded, { folder }))).toEqual(description)
+    expect(await buildIndex(requestOf(loaded, { folder }))).toEqual(description)
     expect(JSON.parse(await readFile(path, 'utf8'))).toEqual(description)
   }
 })
@@ -154,27 +154,27 @@ test('contractHash is another when a field or a column is another, and not for a
   expect(contractHash(declared, [])).not.toBe(contractHash(declared))
 })
 
-test('makeCopy never removes a folder that is no copy', async () => {
+test('buildIndex never removes a folder that is no copy', async () => {
   const folder = await temporaryFolder()
   await writeFile(join(folder, 'notes.txt'), 'x')
-  await expect(makeCopy(requestOf(loaded, { folder }))).rejects.toMatchObject({ code: 'COPY_UNUSABLE' })
+  await expect(buildIndex(requestOf(loaded, { folder }))).rejects.toMatchObject({ code: 'COPY_UNUSABLE' })
   expect(await readdir(folder)).toEqual(['notes.txt'])
 })
 
 test.for([16, 2000])(
-  'makeCopy onto a disk of %i KiB ends with DISK_FULL and leaves nothing',
+  'buildIndex onto a disk of %i KiB ends with DISK_FULL and leaves nothing',
   async (kib, context) => {
     const disk = await smallDisk(context, kib * 1024)
-    const making = makeCopy(requestOf(loaded, { folder: join(disk, '1') }))
+    const making = buildIndex(requestOf(loaded, { folder: join(disk, '1') }))
     await expect(making).rejects.toMatchObject({ code: 'DISK_FULL' })
     expect(await readdir(disk)).toEqual([])
   },
 )
 
-test('makeCopy makes a copy of a lake without records', async () => {
+test('buildIndex makes a copy of a lake without records', async () => {
   const folder = await newFolder()
   const empty = await bench.load({ content: 'companies', lines: [] })
-  expect(await makeCopy(requestOf(empty, { folder }))).toMatchObject({
+  expect(await buildIndex(requestOf(empty, { folder }))).toMatchObject({
     records: { companies: 0, relations: 0 },
   })
   await opens(folder)

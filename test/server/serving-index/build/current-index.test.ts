@@ -3,11 +3,11 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { inLake, SERVE_FOLDER, snapshotPath } from '../../../../src/lake/lake/layout.ts'
 import { createSnapshot, readSnapshot } from '../../../../src/manifest/snapshots.ts'
-import { serveCopy } from '../../../../src/server/serving-index/build/current-index.ts'
+import { currentIndex } from '../../../../src/server/serving-index/build/current-index.ts'
 import { hashFile } from '../../../../src/support/hash.ts'
 import { type LoadedLake, Workbench } from '../../../load/loaded-lake.ts'
 import { temporaryFolder } from '../../../support/temporary-folder.ts'
-import { lengthEmbedder, loadServed, MEMORY_BYTES, sampleLines } from '../../copy/served-lake.ts'
+import { lengthEmbedder, loadServed, MEMORY_BYTES, sampleLines } from '../served-lake.ts'
 
 let bench: Workbench
 let loaded: LoadedLake
@@ -21,9 +21,9 @@ const served = (
   snapshot?: number,
   embedder = lengthEmbedder,
   onUnusable: (reason: Error) => void = () => undefined,
-) => serveCopy({ lake: loaded.lake, snapshot, memoryBytes: MEMORY_BYTES, embedder, onUnusable })
+) => currentIndex({ lake: loaded.lake, snapshot, memoryBytes: MEMORY_BYTES, embedder, onUnusable })
 
-test('serveCopy makes the copy of the newest snapshot, and uses it the next time', async () => {
+test('currentIndex makes the copy of the newest snapshot, and uses it the next time', async () => {
   const first = await served()
   const { sha256 } = await hashFile(inLake(loaded.lake, snapshotPath(1)))
   expect(first.description).toMatchObject({ snapshot: 1, snapshotSha256: sha256 })
@@ -35,7 +35,7 @@ test('serveCopy makes the copy of the newest snapshot, and uses it the next time
   await second.close()
 })
 
-test('serveCopy makes a copy of each snapshot, and anew for another embedder', async () => {
+test('currentIndex makes a copy of each snapshot, and anew for another embedder', async () => {
   const snapshot = { ...(await readSnapshot(loaded.lake, 1)), snapshot: 2, parent: 1 }
   await createSnapshot(loaded.lake, snapshot)
   for (const number of [1, 2, undefined]) {
@@ -49,7 +49,7 @@ test('serveCopy makes a copy of each snapshot, and anew for another embedder', a
   await other.close()
 })
 
-test('serveCopy makes a damaged copy in the lake anew and says why', async () => {
+test('currentIndex makes a damaged copy in the lake anew and says why', async () => {
   await (await served(1)).close()
   const folder = join(inLake(loaded.lake, SERVE_FOLDER), '00000001')
   const whole = await readFile(join(folder, 'companies.jsonl'))
@@ -57,13 +57,13 @@ test('serveCopy makes a damaged copy in the lake anew and says why', async () =>
     await truncate(join(folder, name), 10)
     const said: string[] = []
     const copy = await served(1, lengthEmbedder, ({ message }) => said.push(message))
-    expect(said).toEqual([expect.stringMatching(new RegExp(`^Cannot use serving copy .*"${name}"`))])
+    expect(said).toEqual([expect.stringMatching(new RegExp(`^Cannot use serving index .*"${name}"`))])
     expect(await readFile(join(folder, 'companies.jsonl'))).toEqual(whole)
     await copy.close()
   }
 })
 
-test('serveCopy refuses a damaged copy that it cannot make anew', async () => {
+test('currentIndex refuses a damaged copy that it cannot make anew', async () => {
   const folder = join(await temporaryFolder(), 'copies', '1')
   const request = {
     lake: loaded.lake,
@@ -72,14 +72,14 @@ test('serveCopy refuses a damaged copy that it cannot make anew', async () => {
     embedder: lengthEmbedder,
     folder,
   }
-  await (await serveCopy(request)).close()
+  await (await currentIndex(request)).close()
   await truncate(join(folder, 'companies.jsonl'), 10)
-  await expect(serveCopy(request)).rejects.toMatchObject({ code: 'COPY_UNUSABLE' })
+  await expect(currentIndex(request)).rejects.toMatchObject({ code: 'COPY_UNUSABLE' })
 })
 
-test('serveCopy refuses a lake that is none, and a snapshot that is not there', async () => {
+test('currentIndex refuses a lake that is none, and a snapshot that is not there', async () => {
   await expect(served(9)).rejects.toMatchObject({ code: 'SNAPSHOT_NOT_FOUND' })
-  const none = serveCopy({
+  const none = currentIndex({
     lake: await temporaryFolder(),
     memoryBytes: MEMORY_BYTES,
     embedder: lengthEmbedder,

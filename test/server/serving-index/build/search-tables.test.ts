@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { FILTER_CLASSES } from '../../../../src/contract/requests.ts'
-import { COPY_TABLES } from '../../../../src/server/serving-index/index-form.ts'
+import { INDEX_TABLES } from '../../../../src/server/serving-index/index-form.ts'
 import { Workbench } from '../../../load/loaded-lake.ts'
-import { type MadeCopy, madeCopy, sampleLines } from '../../copy/served-lake.ts'
+import { type MadeIndex, madeIndex, sampleLines } from '../served-lake.ts'
 
 let bench: Workbench
 beforeAll(async () => {
@@ -13,17 +13,17 @@ afterAll(() => bench.close())
 const copyOf = async (
   companies: readonly (object | string)[],
   relations: readonly (object | string)[] = [],
-): Promise<MadeCopy> =>
-  madeCopy(
+): Promise<MadeIndex> =>
+  madeIndex(
     await bench.load({ content: 'companies', lines: companies }, { content: 'relations', lines: relations }),
   )
 
 const figuresOf = async (company: object): Promise<readonly object[]> => {
-  const { copy, rows } = await copyOf([{ BasicDetails: { InternalId: 1 }, ...company }])
+  const { index, rows } = await copyOf([{ BasicDetails: { InternalId: 1 }, ...company }])
   const found = await rows(
     'SELECT line_item, fiscal_year, value, currency, latest FROM copy.figure ORDER BY line_item, fiscal_year',
   )
-  await copy.close()
+  await index.close()
   return found
 }
 
@@ -65,7 +65,7 @@ test('figure, company and person hold the current version of a record only', asy
     InternalId: 1,
     Parents: [{ InternalId: 2, NationalIdentificationNumber }],
   })
-  const { copy, rows } = await madeCopy(
+  const { index, rows } = await madeIndex(
     await bench.load(
       { content: 'companies', lines: [company({ 2020: 1, 2024: 2 })] },
       { content: 'relations', lines: [relations('1')] },
@@ -78,11 +78,11 @@ test('figure, company and person hold the current version of a record only', asy
   ])
   expect(await rows('SELECT national_id FROM copy.person')).toEqual([{ national_id: '2' }])
   expect(await rows('SELECT internal_id FROM copy.company')).toHaveLength(1)
-  await copy.close()
+  await index.close()
 })
 
 test('company holds numbers as they are compared, days in UTC and industry codes', async () => {
-  const { copy, rows } = await copyOf([
+  const { index, rows } = await copyOf([
     {
       BasicDetails: {
         InternalId: 1,
@@ -116,13 +116,13 @@ test('company holds numbers as they are compared, days in UTC and industry codes
   })
   expect(Number(one?.text_terms)).toBeGreaterThan(0)
   expect(two).toMatchObject({ internal_id: '2', org_no: null, industry_codes: null, text_terms: 0 })
-  const dates = Object.entries(one ?? {}).filter(([name]) => !(name in COPY_TABLES.company))
+  const dates = Object.entries(one ?? {}).filter(([name]) => !(name in INDEX_TABLES.company))
   expect(dates).toHaveLength(FILTER_CLASSES.date.parameters.length)
-  await copy.close()
+  await index.close()
 })
 
 test('relation has the dates of the company of its id, and says whether an entity is protected', async () => {
-  const { copy, rows } = await copyOf(
+  const { index, rows } = await copyOf(
     [{ BasicDetails: { InternalId: 1 }, MetaData: { ContentUpdatedAt: '2024-05-01T10:00:00' } }],
     [
       { InternalId: 1, OrgNo: '1-2', CountryCode: 'NO', Children: [{ InternalId: 9, IsProtected: false }] },
@@ -154,7 +154,7 @@ test('relation has the dates of the company of its id, and says whether an entit
       is_protected: true,
     },
   ])
-  await copy.close()
+  await index.close()
 })
 
 test('person has the national ids that are not masked, histories included; one protected in one place is so in all', async () => {
@@ -163,7 +163,7 @@ test('person has the national ids that are not masked, histories included; one p
     NationalIdentificationNumber,
     ...more,
   })
-  const { copy, rows } = await copyOf(
+  const { index, rows } = await copyOf(
     [],
     [
       {
@@ -178,11 +178,11 @@ test('person has the national ids that are not masked, histories included; one p
     { national_id: '1901010101', internal_id: '2', is_protected: true, is_history: false },
     { national_id: '19020202', internal_id: '2', is_protected: true, is_history: true },
   ])
-  await copy.close()
+  await index.close()
 })
 
 test('tables are sorted as the form says', async () => {
-  const { copy, rows } = await copyOf(
+  const { index, rows } = await copyOf(
     (await sampleLines('companies', 120)).reverse(),
     (await sampleLines('relations', 120)).reverse(),
   )
@@ -201,11 +201,11 @@ test('tables are sorted as the form says', async () => {
     )
     expect([table, Number(found?.rows) > 50, Number(found?.wrong)]).toEqual([table, true, 0])
   }
-  await copy.close()
+  await index.close()
 })
 
 test('embedding has the vector of every company under its id', async () => {
-  const { copy, rows } = await copyOf([
+  const { index, rows } = await copyOf([
     { BasicDetails: { InternalId: 2, CompanyName: 'Acme' } },
     { BasicDetails: { InternalId: 1 } },
   ])
@@ -213,5 +213,5 @@ test('embedding has the vector of every company under its id', async () => {
     { internal_id: '1', vector: [0, 1], type: 'FLOAT[2]' },
     { internal_id: '2', vector: [4, 1], type: 'FLOAT[2]' },
   ])
-  await copy.close()
+  await index.close()
 })

@@ -9,11 +9,11 @@ import {
   MINIFIED_INFO,
 } from '../../../src/contract/objects.ts'
 import { type LoadedLake, Workbench } from '../../load/loaded-lake.ts'
-import { loadServed, type MadeCopy, madeCopy, placesOf, sampleLines } from './served-lake.ts'
+import { loadServed, type MadeIndex, madeIndex, placesOf, sampleLines } from './served-lake.ts'
 
 let bench: Workbench
 let loaded: LoadedLake
-let made: MadeCopy
+let made: MadeIndex
 
 type Json = Readonly<Record<string, Readonly<Record<string, unknown>>>>
 interface Ids {
@@ -70,10 +70,10 @@ beforeAll(async () => {
     // Versions that supersede others.
     { content: 'companies', lines: (await sampleLines('companies', 20)).reverse() },
   )
-  made = await madeCopy(loaded)
+  made = await madeIndex(loaded)
 })
 afterAll(async () => {
-  await made.copy.close()
+  await made.index.close()
   await bench.close()
 })
 
@@ -81,12 +81,12 @@ test.each([
   ['companies', 'company', 65],
   ['relations', 'relation', 60],
 ] as const)(
-  'makeCopy gives every current record of %s a document equal to it',
+  'buildIndex gives every current record of %s a document equal to it',
   async (content, table, count) => {
     const rows = await made.rows(
       `SELECT internal_id, "at", bytes, crc32 FROM copy.${table} ORDER BY hash(internal_id)`,
     )
-    const documents = await made.copy.documents(content, placesOf(rows))
+    const documents = await made.index.documents(content, placesOf(rows))
     const records = byId(await loaded.givenBack(content))
     expect(rows).toHaveLength(count)
     expect(records.size).toBe(count)
@@ -95,7 +95,7 @@ test.each([
   },
 )
 
-test('makeCopy writes each document as one line', async () => {
+test('buildIndex writes each document as one line', async () => {
   for (const [kind, count] of [
     ['companies', 65],
     ['minified', 65],
@@ -108,9 +108,9 @@ test('makeCopy writes each document as one line', async () => {
   }
 })
 
-test("makeCopy knows where a company's currency, figures and Score stand", async () => {
+test("buildIndex knows where a company's currency, figures and Score stand", async () => {
   const rows = await made.rows('SELECT * FROM copy.company ORDER BY internal_id')
-  const documents = await made.copy.documents('companies', placesOf(rows))
+  const documents = await made.index.documents('companies', placesOf(rows))
   const seen = { currency: 0, figures: 0, score: 0 }
   for (const [at, row] of rows.entries()) {
     const document = documents[at] ?? Buffer.alloc(0)
@@ -155,11 +155,11 @@ const minifiedOf = (company: Json): object => {
   return info
 }
 
-test('makeCopy writes in the minified documents what the full records say', async () => {
+test('buildIndex writes in the minified documents what the full records say', async () => {
   const rows = await made.rows(
     'SELECT internal_id, minified_at AS "at", minified_bytes AS bytes, minified_crc32 AS crc32 FROM copy.company ORDER BY internal_id',
   )
-  const minified = await made.copy.documents('minified', placesOf(rows))
+  const minified = await made.index.documents('minified', placesOf(rows))
   const records = byId(await loaded.givenBack('companies'))
   const infos = minified.map((document): { MinifiedInfo: object } => JSON.parse(document.toString('utf8')))
   for (const [at, row] of rows.entries()) {

@@ -1,9 +1,9 @@
 import { cp, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { serveCopy } from '../../../src/server/serving-index/build/current-index.ts'
-import { openCopy } from '../../../src/server/serving-index/open-index.ts'
-import type { ServingCopy } from '../../../src/server/serving-index/serving-index.ts'
+import { currentIndex } from '../../../src/server/serving-index/build/current-index.ts'
+import { openIndex } from '../../../src/server/serving-index/open-index.ts'
+import type { ServingIndex } from '../../../src/server/serving-index/serving-index.ts'
 import { type LoadedLake, Workbench } from '../../load/loaded-lake.ts'
 import { seededRandom } from '../../manifest/damage.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
@@ -11,16 +11,16 @@ import {
   LIMIT,
   lengthEmbedder,
   loadServed,
-  type MadeCopy,
+  type MadeIndex,
   MEMORY_BYTES,
-  madeCopy,
+  madeIndex,
   placesOf,
   sampleLines,
 } from './served-lake.ts'
 
 let bench: Workbench
 let loaded: LoadedLake
-let made: MadeCopy
+let made: MadeIndex
 
 beforeAll(async () => {
   bench = await Workbench.open()
@@ -29,10 +29,10 @@ beforeAll(async () => {
     { content: 'companies', lines: await sampleLines('companies', 30) },
     { content: 'relations', lines: await sampleLines('relations', 30) },
   )
-  made = await madeCopy(loaded)
+  made = await madeIndex(loaded)
 })
 afterAll(async () => {
-  await made.copy.close()
+  await made.index.close()
   await bench.close()
 })
 
@@ -59,23 +59,23 @@ test.each([
   ['copy.json', 40],
   ['files.json', 40],
   ['search.duckdb', 8],
-])('openCopy refuses a copy with one flipped bit in %s', async (name, flips) => {
+])('openIndex refuses a index with one flipped bit in %s', async (name, flips) => {
   const folder = await copied()
   for (let flip = 0; flip < flips; flip += 1) {
     const putBack = await flipBit(join(folder, name))
-    await expect(openCopy({ folder, memoryBytes: MEMORY_BYTES })).rejects.toMatchObject({
+    await expect(openIndex({ folder, memoryBytes: MEMORY_BYTES })).rejects.toMatchObject({
       code: 'COPY_UNUSABLE',
     })
     await putBack()
   }
-  await (await openCopy({ folder, memoryBytes: MEMORY_BYTES })).close()
+  await (await openIndex({ folder, memoryBytes: MEMORY_BYTES })).close()
 })
 
 /** All documents of a kind, or the code of the error. */
-const answerOf = async (copy: ServingCopy, sql: string, kind: 'companies' | 'relations' | 'minified') => {
+const answerOf = async (index: ServingIndex, sql: string, kind: 'companies' | 'relations' | 'minified') => {
   try {
-    const rows = await copy.query((session) => session.rows(sql), LIMIT)
-    return (await copy.documents(kind, placesOf(rows))).map(String)
+    const rows = await index.query((session) => session.rows(sql), LIMIT)
+    return (await index.documents(kind, placesOf(rows))).map(String)
   } catch (error) {
     if (error instanceof Error && 'code' in error) return error.code
     throw error
@@ -93,8 +93,8 @@ test.each(KINDS)(
   'documents gives no document of %s with a flipped bit, and the file is named',
   async (kind) => {
     const folder = await copied()
-    const copy = await openCopy({ folder, memoryBytes: MEMORY_BYTES })
-    const right = await answerOf(copy, QUERIES[kind], kind)
+    const index = await openIndex({ folder, memoryBytes: MEMORY_BYTES })
+    const right = await answerOf(index, QUERIES[kind], kind)
     const path = join(folder, `${kind}.jsonl`)
     const lineEnds = new Set(
       [...(await readFile(path)).entries()].flatMap(([at, byte]) => (byte === 10 ? [at] : [])),
@@ -102,7 +102,7 @@ test.each(KINDS)(
     let refused = 0
     for (let flip = 0; flip < 40; flip += 1) {
       const putBack = await flipBit(path)
-      const answer = await answerOf(copy, QUERIES[kind], kind)
+      const answer = await answerOf(index, QUERIES[kind], kind)
       if (answer === 'COPY_UNUSABLE') refused += 1
       // A line end is no part of an answer.
       else expect(answer).toEqual(right)
@@ -112,8 +112,8 @@ test.each(KINDS)(
     expect(await readFile(join(folder, 'damaged.txt'), 'utf8')).toContain(
       `"${kind}.jsonl": the document at byte`,
     )
-    await copy.close()
-    await expect(openCopy({ folder, memoryBytes: MEMORY_BYTES })).rejects.toMatchObject({
+    await index.close()
+    await expect(openIndex({ folder, memoryBytes: MEMORY_BYTES })).rejects.toMatchObject({
       code: 'COPY_UNUSABLE',
       message: expect.stringContaining(`it was found damaged: "${kind}.jsonl"`),
     })
@@ -125,26 +125,26 @@ test('query over a search file that is damaged while it is open gives the right 
   const path = join(folder, 'search.duckdb')
   const counted = { right: 0, refused: 0 }
   for (let flip = 0; flip < 25; flip += 1) {
-    const copy = await openCopy({ folder, memoryBytes: MEMORY_BYTES })
+    const index = await openIndex({ folder, memoryBytes: MEMORY_BYTES })
     const putBack = await flipBit(path)
     for (const kind of KINDS) {
-      const answer = await answerOf(copy, QUERIES[kind], kind)
+      const answer = await answerOf(index, QUERIES[kind], kind)
       if (answer === 'COPY_UNUSABLE') counted.refused += 1
       else {
-        expect(answer).toEqual(await answerOf(made.copy, QUERIES[kind], kind))
+        expect(answer).toEqual(await answerOf(made.index, QUERIES[kind], kind))
         counted.right += 1
       }
     }
-    await copy.close()
+    await index.close()
     await putBack()
     await rm(join(folder, 'damaged.txt'), { force: true })
   }
   expect(counted.right + counted.refused).toBe(75)
 })
 
-test('serveCopy makes a copy anew in which an earlier server has found damage', async () => {
+test('currentIndex makes a index anew in which an earlier server has found damage', async () => {
   const open = (said: string[]) =>
-    serveCopy({
+    currentIndex({
       lake: loaded.lake,
       memoryBytes: MEMORY_BYTES,
       embedder: { ...lengthEmbedder, name: 'own' },

@@ -8,13 +8,13 @@ import { makeLake } from '../../../src/manifest/runs.ts'
 import { createSnapshot } from '../../../src/manifest/snapshots.ts'
 import type { Embedder } from '../../../src/server/ranking/embedder.ts'
 import {
-  copyFolder,
-  type MakeCopyRequest,
-  makeCopy,
+  type BuildIndexRequest,
+  buildIndex,
+  indexFolder,
 } from '../../../src/server/serving-index/build/build-index.ts'
 import type { DocumentPlace } from '../../../src/server/serving-index/index-form.ts'
-import { openCopy } from '../../../src/server/serving-index/open-index.ts'
-import type { ServingCopy } from '../../../src/server/serving-index/serving-index.ts'
+import { openIndex } from '../../../src/server/serving-index/open-index.ts'
+import type { ServingIndex } from '../../../src/server/serving-index/serving-index.ts'
 import { sha256Of } from '../../../src/support/hash.ts'
 import { SAMPLE } from '../../cli/run-cli.ts'
 import type { Batch, LoadedLake, Workbench } from '../../load/loaded-lake.ts'
@@ -51,8 +51,8 @@ export const loadServed = async (bench: Workbench, ...batches: readonly Batch[])
 
 export const requestOf = (
   { lake, snapshot }: Pick<LoadedLake, 'lake' | 'snapshot'>,
-  more: Partial<MakeCopyRequest> = {},
-): MakeCopyRequest => ({
+  more: Partial<BuildIndexRequest> = {},
+): BuildIndexRequest => ({
   lake,
   snapshot,
   snapshotSha256: 'f'.repeat(64),
@@ -61,18 +61,18 @@ export const requestOf = (
   ...more,
 })
 
-export interface MadeCopy {
+export interface MadeIndex {
   readonly folder: string
-  readonly copy: ServingCopy
+  readonly index: ServingIndex
   readonly rows: (sql: string) => Promise<Row[]>
 }
 
-/** Makes and opens the copy of a lake. */
-export const madeCopy = async (loaded: LoadedLake): Promise<MadeCopy> => {
-  await makeCopy(requestOf(loaded))
-  const folder = copyFolder(loaded.lake, loaded.snapshot.snapshot)
-  const copy = await openCopy({ folder, memoryBytes: MEMORY_BYTES })
-  return { folder, copy, rows: (sql) => copy.query((session) => session.rows(sql), LIMIT) }
+/** Makes and opens the index of a lake. */
+export const madeIndex = async (loaded: LoadedLake): Promise<MadeIndex> => {
+  await buildIndex(requestOf(loaded))
+  const folder = indexFolder(loaded.lake, loaded.snapshot.snapshot)
+  const index = await openIndex({ folder, memoryBytes: MEMORY_BYTES })
+  return { folder, index, rows: (sql) => index.query((session) => session.rows(sql), LIMIT) }
 }
 
 /** Places out of rows with the columns `at`, `bytes` and `crc32`. */

@@ -74,7 +74,12 @@ describe.each(Object.entries(DOCUMENTS))('decodeBlocks of %s', (_name, text) => 
 
   test('gives the same lines wherever chunks and blocks end, in every compression', async () => {
     const expected = await read(text)
-    for (let border = 1; border < bytes.length; border++) expect(await read(text, [border])).toEqual(expected)
+    // Texts are compared: deep comparisons at every border take longer than all that is tested.
+    const expectedText = JSON.stringify(expected)
+    const differing: number[] = []
+    for (let border = 1; border < bytes.length; border++)
+      if (JSON.stringify(await read(text, [border])) !== expectedText) differing.push(border)
+    expect(differing).toEqual([])
     expect(await read(text, Array.from(bytes.keys()))).toEqual(expected)
     for (const compress of Object.values(COMPRESS)) {
       const blocks = await blocksOf(compress(bytes), { blockBytes: 40 })
@@ -86,11 +91,14 @@ describe.each(Object.entries(DOCUMENTS))('decodeBlocks of %s', (_name, text) => 
   test('is damaged wherever it is cut off within a document', async () => {
     const begun = bytes.indexOf('InternalId')
     const whole = new Set<number>()
+    const misreported: unknown[] = []
     for (let size = bytes.length - 1; size > begun; size--) {
       const failure = await failureOf(bytes.subarray(0, size))
       if (failure === undefined) whole.add(size)
-      else expect(failure).toMatchObject({ code: 'DOCUMENT_DAMAGED', offset: size })
+      else if (failure.code !== 'DOCUMENT_DAMAGED' || !('offset' in failure) || failure.offset !== size)
+        misreported.push({ size, failure })
     }
+    expect(misreported).toEqual([])
     // Only between two documents, or in the white space at the end.
     expect(whole.size).toBeLessThan(8)
   })
@@ -154,6 +162,6 @@ test('decodeBlocks gives what JSON.parse gives, for any list of records', async 
         expect(lines.map(({ line }) => line)).toEqual(records.map((_one, i) => i + 1))
       },
     ),
-    { numRuns: 300 },
+    { numRuns: 150 },
   )
 })

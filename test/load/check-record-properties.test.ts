@@ -38,7 +38,7 @@ describe.each(CONTENTS)('lines of %s', (content) => {
           }
         }
       }),
-      { numRuns: 120 },
+      { numRuns: 80 },
     )
     expect(Math.min(verdicts.accepted, verdicts.refused)).toBeGreaterThan(50)
   })
@@ -55,7 +55,7 @@ describe.each(CONTENTS)('lines of %s', (content) => {
         expect(await lake.quarantine()).toHaveLength(lake.rejected.length)
         expect(canonicalAll(await lake.givenBack(), content)).toEqual(canonicalAll(current.values(), content))
       }),
-      { numRuns: 6, endOnFailure: true },
+      { numRuns: 3, endOnFailure: true },
     )
   })
 
@@ -66,7 +66,7 @@ describe.each(CONTENTS)('lines of %s', (content) => {
         expect(await lake.quarantine()).toEqual([])
         expect(canonicalAll(await lake.givenBack(), content)).toEqual(canonicalAll(lines, content))
       }),
-      { numRuns: 6, endOnFailure: true },
+      { numRuns: 3, endOnFailure: true },
     )
   })
 })

@@ -46,7 +46,7 @@ export interface LoadedLake {
   readonly quarantine: () => Promise<Row[]>
   /** Rows of all versions, in the order of the table's key. */
   readonly rows: (table: TableName, columns?: string) => Promise<Row[]>
-  /** Texts of the current records. */
+  /** Texts of the current records. @default of the content that was loaded, or of both */
   readonly givenBack: (content?: Content) => Promise<string[]>
 }
 
@@ -110,7 +110,7 @@ export class Workbench {
       drift,
       quarantine: () => quarantineOf(lake, snapshot),
       rows: (table, columns) => this.#rows(lake, snapshot, table, columns),
-      givenBack: (content) => givenBackOf(lake, snapshot, content),
+      givenBack: (content = onlyContent(batches)) => givenBackOf(lake, snapshot, content),
     }
   }
 
@@ -121,6 +121,12 @@ export class Workbench {
       `SELECT ${columns} FROM (${readTable(table, filesOf(snapshot, lake, name))}) ORDER BY ${table.key.join(', ')}`,
     )
   }
+}
+
+/** The content of all batches; none where they differ. */
+const onlyContent = (batches: readonly Batch[]): Content | undefined => {
+  const [first, ...more] = new Set(batches.map(({ content }) => content))
+  return more.length === 0 ? first : undefined
 }
 
 const loadPart = async (

@@ -181,18 +181,28 @@ describe('load keeps masked persons', () => {
     'with IsProtected false': { BirthDate: PROTECTED_IDENTITY, IsProtected: false },
     'in a list with other values': { Citizenships: ['SE', PROTECTED_IDENTITY], IsProtected: true },
   }
-  test.each(Object.entries(persons))('%s', async (_form, person) => {
-    const entity = { InternalId: 9, Gender: 'F', ...person }
-    const record = { InternalId: 1, Parents: [{ ...entity, History: [entity] }], Children: [entity] }
-    const lake = await loaded(record)
+  test(`${Object.keys(persons).join(', ')}`, async () => {
+    const records = Object.values(persons).map((person, at) => {
+      const entity = { InternalId: 9, Gender: 'F', ...person }
+      return { InternalId: at + 1, Parents: [{ ...entity, History: [entity] }], Children: [entity] }
+    })
+    const lake = await loaded(...records)
     const rows = await lake.rows('relation_entities')
-    expect(rows).toHaveLength(3)
-    for (const { masked, ...columns } of rows) {
-      expect(columns).toMatchObject({ birth_date: null, is_protected: true, gender: 'F', entity_id: '9' })
-      expect(JSON.stringify(columns)).not.toContain(PROTECTED_IDENTITY)
-      expect(String(masked)).toContain(PROTECTED_IDENTITY)
+    for (const [at, form] of Object.keys(persons).entries()) {
+      const own = rows.filter(({ company_id }) => Number(company_id) === at + 1)
+      expect(own, form).toHaveLength(3)
+      for (const { masked, ...columns } of own) {
+        expect(columns, form).toMatchObject({
+          birth_date: null,
+          is_protected: true,
+          gender: 'F',
+          entity_id: '9',
+        })
+        expect(JSON.stringify(columns), form).not.toContain(PROTECTED_IDENTITY)
+        expect(String(masked), form).toContain(PROTECTED_IDENTITY)
+      }
     }
-    await expectGivenBack(lake, record)
+    await expectGivenBack(lake, ...records)
   })
 
   test('apart from persons whose data is open', async () => {

@@ -67,7 +67,7 @@ test('every value is the double nearest to the exact product, and every figure i
         }
       }
     }),
-    { numRuns: 3, endOnFailure: true },
+    { numRuns: 2, endOnFailure: true },
   )
-  expect(figures).toBeGreaterThan(5000)
+  expect(figures).toBeGreaterThan(3000)
 })

@@ -23,7 +23,7 @@ test('verifyLake names every file of an unfinished run, and the rates, with a ch
   const read = listed.filter((path) => !path.includes('line_items'))
   expect(read.length).toBeGreaterThan(7)
   for (const path of read)
-    for (let time = 0; time < 8; time += 1)
+    for (let time = 0; time < 3; time += 1)
       await whileDamaged(
         join(lake, path),
         (size) => flipBit(join(lake, path), Math.floor(random() * size), Math.floor(random() * 8)),

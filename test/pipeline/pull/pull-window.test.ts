@@ -158,21 +158,13 @@ test('pullWindow gives up where the cursor is refused each time', async () => {
   expect(one.fake.pages).toHaveLength(2 * 4)
 })
 
-test('pullWindow drops a page that comes twice', async () => {
+test.each([
+  ['drops a page that comes twice', cursorAt(200, 20, SEARCH)],
+  ['asks again instead of following the cursor of a page that came before', cursorAt(300, 30, SEARCH)],
+])('pullWindow %s', async (_what, cursor) => {
   const one = await bench({
     companies: companies(40),
-    before: (_, nth) =>
-      nth === 3 ? { companies: companies(20).slice(10), cursor: cursorAt(200, 20, SEARCH) } : undefined,
-  })
-  expect(await one.pull()).toMatchObject({ records: 40, pages: 4 })
-  expect(await idsIn(one.path)).toEqual(tens(40))
-})
-
-test('pullWindow asks again instead of following the cursor of a page that came before', async () => {
-  const one = await bench({
-    companies: companies(40),
-    before: (_, nth) =>
-      nth === 3 ? { companies: companies(20).slice(10), cursor: cursorAt(300, 30, SEARCH) } : undefined,
+    before: (_, nth) => (nth === 3 ? { companies: companies(20).slice(10), cursor } : undefined),
   })
   expect(await one.pull()).toMatchObject({ records: 40, pages: 4 })
   expect(await idsIn(one.path)).toEqual(tens(40))

@@ -23,15 +23,18 @@ const run = (command: string, args: readonly string[]): Promise<{ code: number |
     child.on('close', (code) => resolve({ code, output }))
   })
 
-/** GNU time where it is installed; otherwise a module that the process loads first writes its own usage. */
+/** GNU time where it is installed; otherwise a module that a process of Node loads first writes its own usage. */
 const measured = async (
   report: string,
+  command: string,
   args: readonly string[],
 ): Promise<{ code: number | null; output: string }> => {
   try {
-    return await run(TIME, ['-f', '%U %S %M', '-o', report, process.execPath, ...args])
+    return await run(TIME, ['-f', '%U %S %M', '-o', report, command, ...args])
   } catch (error) {
     if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error
+    if (command !== process.execPath)
+      throw new Error(`Cannot measure "${command}": ${TIME} is missing, expected GNU time`)
     const reporter = `import('node:fs').then(({ writeFileSync }) => process.on('exit', () => {
       const { userCPUTime, systemCPUTime, maxRSS } = process.resourceUsage()
       writeFileSync(${JSON.stringify(report)}, [userCPUTime / 1e6, systemCPUTime / 1e6, maxRSS].join(' '))
@@ -44,13 +47,13 @@ const measured = async (
   }
 }
 
-/** @param args of `node` */
-export const measureNode = async (args: readonly string[]): Promise<Usage> => {
+/** @throws {Error} when it ends with another code than 0 */
+export const measureProcess = async (command: string, args: readonly string[]): Promise<Usage> => {
   const folder = await mkdtemp(join(tmpdir(), 'firmlake-usage-'))
   const report = join(folder, 'usage')
   try {
     const started = performance.now()
-    const { code, output } = await measured(report, args)
+    const { code, output } = await measured(report, command, args)
     const wallSeconds = (performance.now() - started) / 1e3
     if (code !== 0) {
       throw new Error(
@@ -64,6 +67,9 @@ export const measureNode = async (args: readonly string[]): Promise<Usage> => {
     await rm(folder, { recursive: true })
   }
 }
+
+/** @param args of `node` */
+export const measureNode = (args: readonly string[]): Promise<Usage> => measureProcess(process.execPath, args)
 
 export const median = (values: readonly number[]): number => {
   const sorted = [...values].sort((a, b) => a - b)

@@ -16,7 +16,7 @@ import { withResumedRun } from './run/with-run.ts'
 type Defaulted = 'limit' | 'service' | 'concurrency'
 
 export interface ResumeOptions extends Omit<JobOptions, Defaulted | 'mode'> {
-  /** Id of the run. @default all that were cut off, but those whose failure would come again */
+  /** Id of the run. @default all that were interrupted, except those that would fail again */
   readonly run?: string | undefined
   /** Given, runs that were refused for their bad lines are tried again too. @default 1% */
   readonly limit?: JobOptions['limit'] | undefined
@@ -34,7 +34,7 @@ export type Resumed =
   /** It had committed before its process went; only its folder was left. */
   | { readonly kind: 'committed'; readonly run: string; readonly snapshot: number }
 
-/** A run that could not go on; it does not keep the others from it. */
+/** A run that could not be resumed; it does not stop the others. */
 export interface ResumeFailed {
   readonly kind: 'failed'
   readonly run: string
@@ -47,7 +47,7 @@ const CONCURRENCY = 4
 export interface UnfinishedRuns {
   /** Their process is gone, and they can be tried again. */
   readonly resumable: readonly string[]
-  /** At work, or perhaps at work on another host. */
+  /** Running, or possibly running on another host. */
   readonly working: readonly RunSummary[]
   /** They failed for what would come again. */
   readonly final: readonly RunSummary[]
@@ -102,7 +102,7 @@ const resumeOne = async (run: string, options: ResumeOptions): Promise<Resumed> 
 }
 
 /**
- * Goes on with one run, or with all that were cut off, each at its last finished partition.
+ * Resumes one run, or all that were interrupted, each at its last finished partition.
  *
  * @returns what became of each; a run that fails does not keep the others from going on
  * @throws {ToolkitError} of the one run that was asked for: RUN_NOT_FOUND, RUN_LIVE, RUN_NOT_RESUMABLE (standard input

@@ -92,7 +92,7 @@ const runResume = async (
   throw failures.at(-1)
 }
 
-/** One run that cannot go on does not keep the others from it; a signal does. */
+/** One run that cannot be resumed does not stop the others; a signal does. */
 const resumeAll = async (
   runs: readonly string[],
   options: ResumeCommandOptions,

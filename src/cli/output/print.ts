@@ -39,6 +39,6 @@ export const endWhenNobodyReads = (): void => {
     note(`error WRITE_FAILED: Cannot write to standard output: ${error.message}`)
     process.exit(EXIT.failed)
   })
-  // Without a reader of remarks the work goes on.
+  // Without a reader of notes the work continues.
   process.stderr.on('error', () => undefined)
 }

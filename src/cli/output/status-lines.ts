@@ -105,7 +105,7 @@ const fateOf = ({ state, process, committed, failure }: RunSummary): string => {
   if (failure?.final) return `failed with ${failure.code}, "firmlake gc" removes it`
   if (failure) return `failed with ${failure.code}: "firmlake resume" resumes it, "firmlake gc" removes it`
   return committed === null
-    ? 'cut off: "firmlake resume" resumes it, "firmlake gc" removes it'
+    ? 'interrupted: "firmlake resume" resumes it, "firmlake gc" removes it'
     : `committed as snapshot ${committed}: "firmlake gc" removes its folder`
 }
 

@@ -24,7 +24,7 @@ const stateText = (progress: Progress, seconds: number): string => {
   ].join('  ')
 }
 
-/** Watches one run; `nowMs` is a clock that only goes on. */
+/** Watches one run; `nowMs` is a monotonic clock. */
 export const watchRun = (line: ProgressLine, nowMs: () => number = () => performance.now()): RunWatch => {
   const startMs = nowMs()
   const seconds = (): number => (nowMs() - startMs) / 1000

@@ -190,7 +190,7 @@ export const compact = async (options: CompactOptions): Promise<CompactSummary> 
   if (plan.compact) return { kind: 'nothing', snapshot: snapshot.snapshot }
   if (dryRun) return dryRunCompaction(options, snapshot, plan)
   const job: CompactJob = { kind: 'compact', targetBytes, snapshot: snapshot.snapshot }
-  // None that was cut off is gone on with: the lake may have changed meanwhile.
+  // An interrupted one is never resumed: the lake may have changed meanwhile.
   return withRun({ lake, plan: { jobs: [job], again: false, limits: {} }, fresh: true }, async (run) => {
     try {
       return await work(options, run, snapshot, plan)

@@ -28,7 +28,7 @@ export const convert = async (
   options: RunOptions,
 ): Promise<LoadSummary> => {
   const job: ConvertJob = { kind: 'convert', ...asked }
-  // Before there is a run, and perhaps a lake, of files that are not there.
+  // Before a run, and possibly a lake, is made for files that do not exist.
   const opened = await filesOf(job)
   const plan: RunPlan = { jobs: [job], again, limits: { ...defaultLimits(options), ...limits } }
   // What can be read only once has other bytes each time: what an earlier run made of it says nothing.

@@ -22,7 +22,7 @@ export const openReplay = async (
 
 /**
  * Loads quarantined lines again, after a fix of the tool, the contract or the limits. A file of which no line
- * loads stays as it is; of the others what is still bad is set aside anew.
+ * loads stays as it is; of the others what is still bad is quarantined again.
  */
 export const replay = async (
   files: readonly QuarantineFile[],

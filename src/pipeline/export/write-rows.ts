@@ -1,4 +1,4 @@
-/** Files that nobody sees before they are whole: written into a folder of their own beside the target, then moved. */
+/** Files that are invisible until they are whole: written into a folder of their own beside the target, then moved. */
 
 import { link, rename, rm } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'

@@ -10,7 +10,7 @@ import { isDay } from './window-axes.ts'
 /** What pulling needs of a service. */
 export type PullService = Pick<Service, 'origin' | 'page' | 'totalCount' | 'parameters'>
 
-/** As JSON: a run with equal settings goes on. */
+/** As JSON: a run with equal settings is resumed. */
 export type PullSettings = Omit<PullJob, 'kind' | 'url'>
 
 /**

@@ -25,7 +25,7 @@ export const CODES_OF_ONE_FILE: readonly ErrorCode[] = [
   'DOWNLOAD_DAMAGED',
 ]
 
-/** The error that a file is left out for. Not so of what can be read only once: nobody could load it later. */
+/** The error that a file is left out for. Not so of what can be read only once: it could not be loaded later. */
 export const badFile = ({ kind }: Pick<Source, 'kind'>, error: unknown): ToolkitError | undefined =>
   (kind === 'file' || kind === 'batch') &&
   error instanceof ToolkitError &&

@@ -1,4 +1,4 @@
-/** What an earlier try of a run has staged, before it may be committed: damage would get a snapshot of its own. */
+/** What an earlier attempt of a run has staged, before it may be committed: damage would get a snapshot of its own. */
 
 import type { PartitionEntry } from '../../core/partition.ts'
 import { inLake, stagedPath } from '../../lake/lake/layout.ts'

@@ -1,6 +1,6 @@
 /**
  * The end of a run: what it has loaded becomes visible, all at once, if not too much of it was bad. What that is stands
- * in the journal; whoever holds the lease may commit, also when another process did the work.
+ * in the journal; the holder of the lease may commit, also when another process did the work.
  */
 
 import { ToolkitError } from '../../core/errors.ts'
@@ -19,7 +19,7 @@ import type { RunEvent } from './progress.ts'
 import { type QuarantineLimit, withinLimit } from './quarantine-limit.ts'
 
 export interface CommitOptions {
-  /** The run, whose work is done. It stays; whoever holds the lease removes it. */
+  /** The run, whose work is done. It stays; the holder of the lease removes it. */
   readonly lease: RunLease
   readonly pipeline: string
   readonly tool: string

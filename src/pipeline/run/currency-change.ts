@@ -60,7 +60,7 @@ const stagedFiles = async ({ lake, run, partitions }: StagedRun, table: string):
   return found
 }
 
-/** The one currency of all companies of a lake, where the manifest tells it: all came by searches in it. */
+/** The one currency of all companies of a lake, where the manifest shows it: all came by searches in it. */
 const currencyOfAll = (snapshot: Snapshot): string | undefined => {
   const currencies = new Set(
     loadedPartitions(snapshot).flatMap(({ content, source: { window } }) =>
@@ -159,7 +159,7 @@ const refused = (run: string, change: CurrencyChange): ToolkitError => {
   )
 }
 
-/** Looks at a run before each try of its commit; the same snapshot is looked at once. */
+/** Checks a run before each attempt of its commit; the same snapshot is checked once. */
 export class CurrencyGuard {
   readonly #staged: StagedRun
   readonly #allowed: boolean

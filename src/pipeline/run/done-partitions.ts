@@ -1,4 +1,4 @@
-/** What an earlier try of a run has finished, by its journal. */
+/** What an earlier attempt of a run has finished, by its journal. */
 
 import type { Fingerprint, Source } from '../../core/source.ts'
 import type { JournalEntry } from '../../manifest/journal.ts'

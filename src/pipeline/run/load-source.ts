@@ -21,7 +21,7 @@ import type { TaskPool } from './task-pool.ts'
 
 /** The stages, ready made. */
 export interface LoadParts {
-  /** Stored bytes of a source as blocks; `onRead` is told how many stored bytes were taken. */
+  /** Stored bytes of a source as blocks; `onRead` is called with the number of stored bytes read. */
   readonly decode: (source: Source, onRead: (bytes: number) => void) => AsyncIterable<Block>
   readonly checker: (content: Content) => RecordChecker
   readonly loader: Loader
@@ -52,7 +52,7 @@ export interface LoadedSource {
 }
 
 /**
- * An empty source has no content to tell, and it does not matter; a file that only lies in the folder named is
+ * An empty source has no content, and it does not matter; a file that was only found in the folder named is
  * left out. @throws {ToolkitError} CONTENT_UNKNOWN for a source that was named itself
  */
 const contentOfNothing = (source: Source, block: Block): Content | undefined => {
@@ -66,7 +66,7 @@ const contentOfNothing = (source: Source, block: Block): Content | undefined => 
 }
 
 /**
- * Why a file that was only found in a folder is left out: its content cannot be told, or it is of another form.
+ * Why a file that was only found in a folder is left out: its content is unknown, or it is of another form.
  * Not so where its name says what it should hold: it is damaged then.
  */
 const reasonToLeaveOut = (source: Source, error: unknown): string | undefined => {

@@ -20,7 +20,7 @@ import { type LoadedSource, type LoadParts, loadSource, type SourceRun } from '.
 import { NamesOfRun } from './names-of-run.ts'
 import type { OpenedJob } from './opened-job.ts'
 import { type Finished, withFingerprint } from './partition-entry.ts'
-import { oneAhead } from './prefetch.ts'
+import { prefetchNext } from './prefetch.ts'
 import type { Progress, RunEvent } from './progress.ts'
 import { TaskPool } from './task-pool.ts'
 import { UnitResults } from './unit-results.ts'
@@ -55,12 +55,12 @@ export const loadSources = (parts: LoadSourcesParts, options: LoadSourcesOptions
   new SourceLoader(parts, options).load()
 
 export const interrupted = (run: string): ToolkitError =>
-  new ToolkitError('INTERRUPTED', `Run "${run}" was stopped, "firmlake resume" goes on with it`, { run })
+  new ToolkitError('INTERRUPTED', `Run "${run}" was interrupted, "firmlake resume" resumes it`, { run })
 
 /** What is known of a source before it is opened. */
 interface Identified {
   readonly fingerprint: Fingerprint | undefined
-  /** Its partitions, where an earlier try of the run has finished them all. */
+  /** Its partitions, where an earlier attempt of the run has finished them all. */
   readonly whole: readonly Finished[] | undefined
   /** What is wrong with it, where bad files are skipped. */
   readonly bad?: ToolkitError
@@ -136,7 +136,7 @@ class SourceLoader {
           return { fingerprint: undefined, whole: undefined, bad }
         }
       }
-      for await (const { item, index, result } of oneAhead(sources, identify, signal)) {
+      for await (const { item, index, result } of prefetchNext(sources, identify, signal)) {
         const unknown = this.#unknown
         await this.#loadUnit(item, index, result, known, run)
         if (this.#unknown === unknown) storedBytes += item.sizeBytes ?? 0
@@ -151,7 +151,7 @@ class SourceLoader {
         pulls: this.#parts.pulls?.() ?? [],
       })
     } finally {
-      // Whatever happened, nobody may still be writing when the run is given up.
+      // Whatever happened, nothing may still be writing when the run is released.
       await this.#pool.ended()
       await journal.close()
     }

@@ -20,9 +20,9 @@ const MEBIBYTE = 1024 ** 2
 
 /** What is not DuckDB's, in bytes: Node with its modules (130 MiB), and more by what it does beside DuckDB. */
 const BESIDE_BYTES = {
-  /** What is freed but not given back, and what DuckDB takes beside its limit. */
+  /** Freed memory that is not returned, and what DuckDB takes beyond its limit. */
   loading: 320 * MEBIBYTE,
-  /** DuckDB's readers and writers, and what is not given back. */
+  /** DuckDB's readers and writers, and freed memory that is not returned. */
   compacting: 400 * MEBIBYTE,
   /** Node only hands rows on. */
   querying: 160 * MEBIBYTE,

@@ -39,7 +39,7 @@ export const originId = (
   return sha256Of(`${run}\n${source}`).slice(0, ORIGIN_LENGTH)
 }
 
-/** As `originId` was before ids held their run; a run begun by such a release goes on with them. */
+/** As `originId` was before ids held their run; a run begun by such a release keeps them. */
 export const originIdWithoutRun = (
   { key }: Pick<Source, 'key'>,
   fingerprint: Fingerprint | undefined,

@@ -122,9 +122,9 @@ export interface Prepared<Item, Result> {
 
 /**
  * Gives items in order, each with what `prepare` made of it; at most one is prepared ahead. When the consumer
- * stops early, the preparation under way is told so by its signal and waited for.
+ * stops early, the preparation under way is aborted by its signal and waited for.
  */
-export async function* oneAhead<Item, Result>(
+export async function* prefetchNext<Item, Result>(
   items: readonly Item[],
   prepare: (item: Item, index: number, signal: AbortSignal) => Promise<Result>,
   signal?: AbortSignal | undefined,

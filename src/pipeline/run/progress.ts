@@ -1,4 +1,4 @@
-/** What a run tells while it works; the command line shows it, a program may log it. */
+/** What a run reports while it works; the command line shows it, a program may log it. */
 
 import type { LeftOut } from './bad-files.ts'
 
@@ -19,7 +19,7 @@ export interface Progress {
 
 export type RunEvent =
   | { readonly kind: 'started'; readonly run: string; readonly resumed: boolean; readonly finished: number }
-  /** A partition that an earlier try had finished: its staged files are damaged, it is loaded once more. */
+  /** A partition that an earlier attempt had finished: its staged files are damaged, it is loaded once more. */
   | { readonly kind: 'again'; readonly partition: string }
   | { readonly kind: 'skipped'; readonly source: string; readonly reason: string }
   /** A bad file. */

@@ -1,4 +1,4 @@
-/** Finds the run to work on: one that was cut off with the same plan, else a new one. */
+/** Finds the run to work on: an interrupted one with the same plan, else a new one. */
 
 import { isDeepStrictEqual } from 'node:util'
 import { ToolkitError } from '../../core/errors.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { type FetchState, oneAhead, Prefetch } from '../../../src/pipeline/run/prefetch.ts'
+import { type FetchState, Prefetch, prefetchNext } from '../../../src/pipeline/run/prefetch.ts'
 
 /** Lets everything happen that waits for nothing but the event loop. */
 const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
@@ -70,13 +70,13 @@ test('Prefetch stops all fetches with the one that asks, and waits for them', as
   await expect(prefetch.get(1, controller.signal)).rejects.toThrow('aborted')
 })
 
-test('oneAhead prepares one item while the one before is worked on, and none after an early end', async () => {
+test('prefetchNext prepares one item while the one before is worked on, and none after an early end', async () => {
   const events: string[] = []
   const prepare = async (item: string): Promise<string> => {
     events.push(`prepare ${item}`)
     return item.toUpperCase()
   }
-  for await (const { item, index, result } of oneAhead(['a', 'b', 'c', 'd'], prepare)) {
+  for await (const { item, index, result } of prefetchNext(['a', 'b', 'c', 'd'], prepare)) {
     await settle()
     events.push(`work ${item} ${index} ${result}`)
     if (item === 'b') break

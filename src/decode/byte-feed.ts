@@ -59,15 +59,17 @@ export const byteFeed = (chunks: AsyncIterable<Buffer>, options: ByteFeedOptions
   }
 
   const peek = async (size: number) => {
-    const parts = [held]
+    if (held.length >= size) return held.subarray(0, size)
+    // Copies: a chunk may be read only until the next one is asked for.
+    const parts = [Buffer.from(held)]
     let bytes = held.length
     while (bytes < size) {
       const chunk = await pull()
       if (chunk === undefined) break
-      parts.push(chunk)
+      parts.push(Buffer.from(chunk))
       bytes += chunk.length
     }
-    if (parts.length > 1) held = Buffer.concat(parts, bytes)
+    held = Buffer.concat(parts, bytes)
     return held.subarray(0, size)
   }
 

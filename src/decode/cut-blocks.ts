@@ -145,7 +145,8 @@ const blockCutter = (
       if (wholeBytes === 0) run = at
     }
     takeRun()
-    if (at < chunk.length) open.push(chunk.subarray(at))
+    // A copy: the chunk's memory may be used again.
+    if (at < chunk.length) open.push(Buffer.from(chunk.subarray(at)))
     openBytes += chunk.length - at
   }
 
@@ -167,7 +168,7 @@ async function* withWholeStart(chunks: AsyncIterable<Buffer>): AsyncGenerator<Bu
   for await (const chunk of chunks) {
     if (start === undefined) yield chunk
     else {
-      start = start.length === 0 ? chunk : Buffer.concat([start, chunk])
+      start = Buffer.concat([start, chunk])
       if (start.length < BOM.length) continue
       yield start
       start = undefined

@@ -1,5 +1,6 @@
 /** The records of a block and their figures in columns: what a check leaves of them beside the block's bytes. */
 
+import type { NameSets } from './seen-sets.ts'
 import { SeriesRows } from './series-rows.ts'
 import { grown } from './shared-columns.ts'
 
@@ -22,6 +23,8 @@ export interface RecordRow {
 }
 
 export class BlockRows {
+  /** What the codes of names stand for, as far as they are not places in the block's bytes. */
+  readonly names: NameSets
   readonly figures = new SeriesRows()
   readonly headcounts = new SeriesRows()
   records = 0
@@ -36,6 +39,10 @@ export class BlockRows {
   headcountsEnd = new Uint32Array(0)
   /** `extra` column by record, for the records that have one. */
   readonly extras = new Map<number, string>()
+
+  constructor(names: NameSets) {
+    this.names = names
+  }
 
   clear(): void {
     this.records = 0

@@ -11,6 +11,7 @@ import type { UnknownItems } from '../core/unknown-names.ts'
 import { BlockRows } from './block-rows.ts'
 import type { RecordChecker } from './check-record.ts'
 import { Rejection } from './json-scan.ts'
+import { newSeenSets } from './seen-sets.ts'
 
 /** From (inclusive), to (exclusive) in a block's bytes. */
 export type Range = readonly [from: number, to: number]
@@ -37,7 +38,7 @@ const NEWLINE = 0x0a
 const BOM = Buffer.from([0xef, 0xbb, 0xbf])
 
 /** A part without records. */
-export const emptyPart = (): CheckedPart => ({ rows: new BlockRows(), members: [] })
+export const emptyPart = (): CheckedPart => ({ rows: new BlockRows(newSeenSets()), members: [] })
 
 /** Where the line of a part's record stands in the block's bytes, with its line end. */
 export const lineOf = ({ rows }: CheckedPart, record: number): Range => [
@@ -45,53 +46,90 @@ export const lineOf = ({ rows }: CheckedPart, record: number): Range => [
   rows.next[record] ?? 0,
 ]
 
-export interface CheckBlockOptions {
-  /** Lists all unknown line items, for a sink whose rows cannot be asked for them. @default false */
-  readonly listAllItems?: boolean
+/** The check of one block, in slices: whoever shares the thread has its turn between them. */
+export class BlockCheck {
+  readonly #block: Block
+  readonly #checker: RecordChecker
+  readonly #rows: BlockRows
+  readonly #parts: { readonly rows: BlockRows; readonly members: number[] }[] = []
+  readonly #rejected: RejectedLine[] = []
+  readonly #occurrences = new Map<string, number>()
+  readonly #wellFormed: boolean
+  #line: number
+  #lines = 0
+  #at = 0
+
+  /** @param rows where its records go; what stands there is forgotten */
+  constructor(block: Block, checker: RecordChecker, rows: BlockRows) {
+    this.#block = block
+    this.#checker = checker
+    this.#rows = rows
+    this.#wellFormed = isUtf8(block.bytes)
+    this.#line = block.firstLine
+    rows.clear()
+  }
+
+  /** Checks lines of about so many bytes. @returns whether there are more */
+  next(sizeBytes: number): boolean {
+    this.#checker.rows = this.#rows
+    const { bytes } = this.#block
+    const stop = Math.min(bytes.length, this.#at + sizeBytes)
+    while (this.#at < stop) {
+      const newline = bytes.indexOf(NEWLINE, this.#at)
+      const next = newline < 0 ? bytes.length : newline + 1
+      this.#checkLine(this.#at, newline < 0 ? bytes.length : newline, next)
+      this.#line++
+      this.#at = next
+    }
+    return this.#at < bytes.length
+  }
+
+  #checkLine(from: number, to: number, next: number): void {
+    const { bytes, places, offset } = this.#block
+    const [start, end] = trimLine(bytes, from, to)
+    if (start === end) return
+    this.#lines++
+    try {
+      if (!this.#wellFormed && !isUtf8(bytes.subarray(start, end)))
+        throw new Rejection('NOT_UTF8', 'Line holds bytes that are no UTF-8')
+      const { id, record } = this.#checker.check(bytes, start, end, next)
+      const occurrence = this.#occurrences.get(id) ?? 0
+      this.#occurrences.set(id, occurrence + 1)
+      this.#parts[occurrence] ??= { rows: this.#rows, members: [] }
+      this.#parts[occurrence].members.push(record)
+    } catch (error) {
+      if (!(error instanceof Rejection)) throw error
+      const place = places?.[this.#lines - 1] ?? { line: this.#line, offset: offset + start }
+      this.#rejected.push(rejectedLine(this.#block, place, [start, end], error))
+    }
+  }
+
+  /** What was found, when there is no more. */
+  end(): CheckedBlock {
+    for (const { line, offset, sizeBytes, head } of this.#block.overlong) {
+      this.#lines++
+      const reason = `Line has ${sizeBytes} bytes, more than the limit`
+      this.#rejected.push({ line, offset, sizeBytes, code: 'LINE_TOO_LONG', reason, raw: head })
+    }
+    return {
+      parts: this.#parts,
+      rejected: this.#rejected,
+      lines: this.#lines,
+      drift: this.#checker.takeDrift(),
+      unknownItems: this.#checker.takeUnknownItems(),
+    }
+  }
 }
 
-/** Checks every line of `block`. Blank lines count for nothing. */
+/** Checks every line of `block` at once. Blank lines count for nothing. */
 export const checkBlock = (
   block: Block,
   checker: RecordChecker,
-  { listAllItems = false }: CheckBlockOptions = {},
+  rows = new BlockRows(checker.seen),
 ): CheckedBlock => {
-  checker.listAllItems(listAllItems)
-  const rows = new BlockRows()
-  checker.rows = rows
-  const { bytes } = block
-  const parts: { readonly rows: BlockRows; readonly members: number[] }[] = []
-  const rejected: RejectedLine[] = []
-  const occurrences = new Map<string, number>()
-  const wellFormed = isUtf8(bytes)
-  let line = block.firstLine
-  let lines = 0
-  for (let from = 0; from < bytes.length; line++) {
-    const newline = bytes.indexOf(NEWLINE, from)
-    const next = newline < 0 ? bytes.length : newline + 1
-    const [start, end] = trimLine(bytes, from, newline < 0 ? bytes.length : newline)
-    if (start < end) {
-      lines++
-      const verdict = checkLine(checker, bytes, start, end, next, wellFormed)
-      if (verdict instanceof Rejection) {
-        const place = block.places?.[lines - 1] ?? { line, offset: block.offset + start }
-        rejected.push(rejectedLine(block, place, [start, end], verdict))
-      } else {
-        const occurrence = occurrences.get(verdict.id) ?? 0
-        occurrences.set(verdict.id, occurrence + 1)
-        parts[occurrence] ??= { rows, members: [] }
-        parts[occurrence].members.push(verdict.record)
-      }
-    }
-    from = next
-  }
-  for (const { line: at, offset, sizeBytes, head } of block.overlong) {
-    lines++
-    const reason = `Line has ${sizeBytes} bytes, more than the limit`
-    rejected.push({ line: at, offset, sizeBytes, code: 'LINE_TOO_LONG', reason, raw: head })
-  }
-  const unknownItems = checker.takeUnknownItems()
-  return { parts, rejected, lines, drift: checker.takeDrift(), unknownItems }
+  const check = new BlockCheck(block, checker, rows)
+  while (check.next(block.bytes.length));
+  return check.end()
 }
 
 const rejectedLine = (
@@ -114,25 +152,6 @@ export const refusedLine = (
   code: RejectCode,
   reason: string,
 ): RejectedLine => rejectedLine(block, placeOf(block, start), [start, next - 1], new Rejection(code, reason))
-
-const checkLine = (
-  checker: RecordChecker,
-  bytes: Buffer,
-  start: number,
-  end: number,
-  next: number,
-  wellFormed: boolean,
-) => {
-  try {
-    if (!wellFormed && !isUtf8(bytes.subarray(start, end))) {
-      return new Rejection('NOT_UTF8', 'Line holds bytes that are no UTF-8')
-    }
-    return checker.check(bytes, start, end, next)
-  } catch (error) {
-    if (error instanceof Rejection) return error
-    throw error
-  }
-}
 
 /** Without a byte order mark in front and white space at both ends. */
 const trimLine = (bytes: Buffer, from: number, to: number): readonly [number, number] => {

@@ -62,7 +62,7 @@ export class RecordChecker {
   readonly #newNames: Readonly<Record<keyof SeenSets, NewNames>>
   readonly #figures: FiguresChecker
   /** Where accepted records go. Whoever takes them puts others there. */
-  rows = new BlockRows()
+  rows: BlockRows
   #unknown: UnknownMember[] = []
   readonly #path = new RecordPath()
   #row = 0
@@ -75,6 +75,7 @@ export class RecordChecker {
   constructor(content: Content, seen: SeenSets, options: CheckOptions = {}) {
     this.#content = content
     this.#seen = seen
+    this.rows = new BlockRows(seen)
     this.#maxDepth = options.maxDepth ?? DEFAULT_MAX_DEPTH
     this.#maxUnknown = options.maxUnknownPerRecord ?? UNKNOWN_LIMITS.perRecord
     this.#drift = new DriftLog(options)
@@ -162,6 +163,11 @@ export class RecordChecker {
       currency: this.#currency,
       extra: this.#unknown.length > 0 ? extraOf(this.#unknown) : undefined,
     })
+  }
+
+  /** What the codes of names in `rows` stand for. */
+  get seen(): SeenSets {
+    return this.#seen
   }
 
   /** What was seen outside the contract since the last call, most frequent first. */

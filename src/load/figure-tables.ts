@@ -14,7 +14,6 @@ import {
 import type { BlockRows } from './block-rows.ts'
 import type { CheckedPart } from './check-block.ts'
 import { namesOf } from './name-codes.ts'
-import type { SeenSets } from './seen-sets.ts'
 import type { SeriesRows } from './series-rows.ts'
 
 const CONSOLIDATION_NAMES = CONSOLIDATIONS.map(({ name }) => name)
@@ -30,17 +29,17 @@ const CONSOLIDATION: Names = {
  * Units: `value` in whole units of `currency` for amounts, as reported for all other line items.
  * Source: service interface, "Financial data structure"; open points, "Scale".
  */
-export const financialsTable = (part: CheckedPart, bytes: Buffer, seen: SeenSets): ColumnTable => {
-  const { figures, figuresEnd } = part.rows
+export const financialsTable = (part: CheckedPart, bytes: Buffer): ColumnTable => {
+  const { figures, figuresEnd, names } = part.rows
   const columns: readonly ColumnDeclaration[] = [
     { name: 'internal_id', type: 'BIGINT' },
-    { name: 'country_code', type: namesOf(seen.countries, bytes) },
+    { name: 'country_code', type: namesOf(names.countries, bytes) },
     { name: 'consolidation', type: CONSOLIDATION },
-    { name: 'category', type: namesOf(seen.categories, bytes) },
-    { name: 'line_item', type: namesOf(seen.lineItems, bytes) },
+    { name: 'category', type: namesOf(names.categories, bytes) },
+    { name: 'line_item', type: namesOf(names.lineItems, bytes) },
     { name: 'fiscal_year', type: 'SMALLINT' },
     { name: 'value', type: 'DOUBLE' },
-    { name: 'currency', type: namesOf(seen.currencies, bytes) },
+    { name: 'currency', type: namesOf(names.currencies, bytes) },
     { name: 'reported', type: 'DOUBLE' },
   ]
   return {
@@ -66,11 +65,11 @@ export const financialsTable = (part: CheckedPart, bytes: Buffer, seen: SeenSets
 }
 
 /** Rows of `employees`: one a company, consolidation and year. */
-export const employeesTable = (part: CheckedPart, bytes: Buffer, seen: SeenSets): ColumnTable => {
-  const { headcounts, headcountsEnd } = part.rows
+export const employeesTable = (part: CheckedPart, bytes: Buffer): ColumnTable => {
+  const { headcounts, headcountsEnd, names } = part.rows
   const columns: readonly ColumnDeclaration[] = [
     { name: 'internal_id', type: 'BIGINT' },
-    { name: 'country_code', type: namesOf(seen.countries, bytes) },
+    { name: 'country_code', type: namesOf(names.countries, bytes) },
     { name: 'consolidation', type: CONSOLIDATION },
     { name: 'fiscal_year', type: 'SMALLINT' },
     { name: 'employees', type: 'DOUBLE' },

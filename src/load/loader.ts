@@ -14,7 +14,7 @@ import { companiesOf } from './companies.ts'
 import { employeesTable, financialsTable } from './figure-tables.ts'
 import { lineItemsOf, type SeenItems } from './line-items.ts'
 import { entitiesOf, ownershipsOf, relationEntitiesOf, relationsOf, rolesOf } from './relations.ts'
-import { isAnyFull, type SeenSets } from './seen-sets.ts'
+import { isAnyFull } from './seen-sets.ts'
 import { type Spooled, spoolPart, spoolRejected } from './spool.ts'
 
 export interface PartToLoad {
@@ -50,12 +50,10 @@ export interface Loader {
 export interface LoaderOptions {
   /** Folder for blocks on their way; emptied as they are loaded. */
   readonly spoolFolder: string
-  /** Names that DuckDB's ENUM types are made of; shared with the checker that fills them. */
-  readonly seen: SeenSets
 }
 
 /** A loader on an engine; it opens a session for each part that is loaded side by side. */
-export const openLoader = async (engine: Engine, { spoolFolder, seen }: LoaderOptions): Promise<Loader> => {
+export const openLoader = async (engine: Engine, { spoolFolder }: LoaderOptions): Promise<Loader> => {
   await makeFolders(spoolFolder).catch((error: unknown) => {
     throw writeError(`Cannot make "${spoolFolder}"`, error)
   })
@@ -75,9 +73,8 @@ export const openLoader = async (engine: Engine, { spoolFolder, seen }: LoaderOp
   }
   return {
     load: (request, sink) => {
-      const load = () =>
-        withSession((session) => loadPart({ engine, session, spoolFolder, seen }, request, sink))
-      return request.content === 'companies' && isAnyFull(seen) ? inTurn(load) : load()
+      const load = () => withSession((session) => loadPart({ engine, session, spoolFolder }, request, sink))
+      return request.content === 'companies' && isAnyFull(request.part.rows.names) ? inTurn(load) : load()
     },
     loadLineItems: (partition, items, sink) =>
       withSession((session) => sink.write(partition, 'line_items', session.relation(lineItemsOf(items)))),
@@ -93,7 +90,6 @@ interface LoadTools {
   readonly engine: Engine
   readonly session: Session
   readonly spoolFolder: string
-  readonly seen: SeenSets
 }
 
 const loadPart = async (tools: LoadTools, request: PartToLoad, sink: SinkRun): Promise<LoadedPart> => {
@@ -188,14 +184,14 @@ const withSpooled = async (
 
 /** Writes the tables whose rows stand in the part's columns already. */
 const writeFigures = async (
-  { engine, session, seen }: LoadTools,
+  { engine, session }: LoadTools,
   { partition, part, bytes }: PartToLoad,
   sink: SinkRun,
 ): Promise<Receipt[]> => {
   const receipts: Receipt[] = []
   const tables = {
-    financials: financialsTable(part, bytes, seen),
-    employees: employeesTable(part, bytes, seen),
+    financials: financialsTable(part, bytes),
+    employees: employeesTable(part, bytes),
   }
   for (const [table, columns] of Object.entries(tables)) {
     const { from, remove } = await engine.addTable(columns)

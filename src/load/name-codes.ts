@@ -4,8 +4,7 @@
  */
 
 import type { Names } from '../lake/duckdb/column-tables.ts'
-import type { KeyTable } from './key-table.ts'
-import { enumNames } from './seen-sets.ts'
+import { enumNames, type NameSets } from './seen-sets.ts'
 
 export const NO_NAME = -1
 const FIRST_POSITION = -2
@@ -13,7 +12,7 @@ const FIRST_POSITION = -2
 export const codeOfPosition = (position: number): number => FIRST_POSITION - position
 
 /** What the codes of a set stand for in a block. */
-export const namesOf = (set: KeyTable, bytes: Buffer): Names => ({
+export const namesOf = (set: NameSets[keyof NameSets], bytes: Buffer): Names => ({
   values: enumNames(set),
   textOf: (code) => (code >= 0 ? (set.names[code] ?? '') : textAt(bytes, FIRST_POSITION - code)),
 })

@@ -12,6 +12,10 @@ export interface SeenSets {
   readonly lineItems: KeyTable
 }
 
+/** The names of such sets, to be read. */
+export type NameSets = Readonly<Record<keyof SeenSets, Names>>
+type Names = Pick<KeyTable, 'names' | 'full'>
+
 /** As many names as an ENUM may have: of more none is made. */
 const BOUNDS = { names: LARGEST_ENUM, bytes: 1024 * 1024 }
 
@@ -36,8 +40,8 @@ export const newSeenSets = (): SeenSets => ({
 })
 
 /** Whether there is a set without an ENUM, for it has seen too many names. */
-export const isAnyFull = ({ countries, currencies, categories, lineItems }: SeenSets): boolean =>
+export const isAnyFull = ({ countries, currencies, categories, lineItems }: NameSets): boolean =>
   [countries, currencies, categories, lineItems].some(({ full }) => full)
 
 /** The names that an ENUM can be made of; none where there are more than it holds. */
-export const enumNames = ({ names, full }: KeyTable): readonly string[] => (full ? [] : names)
+export const enumNames = ({ names, full }: Names): readonly string[] => (full ? [] : names)

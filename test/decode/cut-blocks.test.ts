@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { Block } from '../../src/core/block.ts'
+import { type ByteFeed, byteFeed } from '../../src/decode/byte-feed.ts'
 import { type CutOptions, cutBlocks } from '../../src/decode/cut-blocks.ts'
 import { chunksAt, collect, TRICKY } from './byte-sources.ts'
 
@@ -146,3 +147,27 @@ test('cutBlocks refuses a limit that is not a whole number above 0', async () =>
   await expect(cut('a', { blockBytes: 0 })).rejects.toThrow(RangeError)
   await expect(cut('a', { maxLineBytes: 1.5 })).rejects.toThrow(RangeError)
 })
+
+test('cutBlocks and byteFeed read a chunk only until the next one is asked for', async () => {
+  const text = Array.from({ length: 400 }, (_, line) => `line ${line} ${'x'.repeat(line % 37)}\n`).join('')
+  const bytes = Buffer.from(text)
+  for (const size of [1, 2, 7, 64, 1000]) {
+    async function* chunks(): AsyncGenerator<Buffer> {
+      const memory = Buffer.alloc(size)
+      for (let at = 0; at < bytes.length; at += size) {
+        yield memory.subarray(0, bytes.copy(memory, 0, at, at + size))
+        memory.fill(0)
+      }
+    }
+    const feed = byteFeed(chunks())
+    await feed.peek(100)
+    const blocks: string[] = []
+    for await (const block of cutBlocks(eachOf(feed), { blockBytes: 500 }))
+      blocks.push(block.bytes.toString())
+    expect(blocks.join('')).toBe(text)
+  }
+})
+
+async function* eachOf(feed: ByteFeed): AsyncGenerator<Buffer> {
+  for (let chunk = await feed.next(); chunk !== undefined; chunk = await feed.next()) yield chunk
+}

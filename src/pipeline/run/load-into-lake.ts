@@ -10,9 +10,9 @@ import { decodeBlocks } from '../../decode/decode-blocks.ts'
 import { DECODE_LIMITS } from '../../decode/decode-limits.ts'
 import { Engine, type EngineOptions } from '../../lake/duckdb/engine.ts'
 import { inLake, runPath } from '../../lake/lake/layout.ts'
-import { DEFAULT_MAX_DEPTH, RecordChecker } from '../../load/check-record.ts'
+import { openCheckers } from '../../load/block-checker.ts'
+import { DEFAULT_MAX_DEPTH } from '../../load/check-record.ts'
 import { openLoader } from '../../load/loader.ts'
-import { newSeenSets } from '../../load/seen-sets.ts'
 import type { RunLease } from '../../manifest/run-lease.ts'
 import { parquetLake } from '../../sink/parquet-lake.ts'
 import { makeFolder } from '../../support/durable-files.ts'
@@ -103,7 +103,6 @@ const withTools = async <T>(
     spillFolder: inLake(lake, `${runPath(lease.run)}/spill`),
   })
   try {
-    const seen = newSeenSets()
     const memory = new BlockMemory()
     return await use({
       decode: (source, onInput) =>
@@ -112,9 +111,8 @@ const withTools = async <T>(
           name: source.decodeName ?? source.name,
           ...{ blockBytes, maxLineBytes, maxRatio, memory, onInput, signal },
         }),
-      checker: (content) =>
-        new RecordChecker(content, seen, { maxDepth, maxUnknownPerRecord, maxUnknownNames }),
-      loader: await openLoader(engine, { spoolFolder: spoolFolder(lease), seen }),
+      checkers: openCheckers({ maxDepth, maxUnknownPerRecord, maxUnknownNames }),
+      loader: await openLoader(engine, { spoolFolder: spoolFolder(lease) }),
       sink: await (options.sink ?? parquetLake({ lake })).open(lease.run),
     })
   } finally {

@@ -6,8 +6,8 @@ import { ToolkitError } from '../../core/errors.ts'
 import type { SinkRun } from '../../core/sink.ts'
 import type { Fingerprint, Source } from '../../core/source.ts'
 import type { UnknownItems } from '../../core/unknown-names.ts'
-import { checkBlock, emptyPart, refusedLine } from '../../load/check-block.ts'
-import type { RecordChecker } from '../../load/check-record.ts'
+import type { BlockChecker, Checkers, HeldBlock } from '../../load/block-checker.ts'
+import { emptyPart, refusedLine } from '../../load/check-block.ts'
 import { detectContent } from '../../load/detect-content.ts'
 import type { Loader } from '../../load/loader.ts'
 import type { JournalEntry } from '../../manifest/journal.ts'
@@ -23,7 +23,7 @@ import type { TaskPool } from './task-pool.ts'
 export interface LoadParts {
   /** Stored bytes of a source as blocks; `onRead` is called with the number of stored bytes read. */
   readonly decode: (source: Source, onRead: (bytes: number) => void) => AsyncIterable<Block>
-  readonly checker: (content: Content) => RecordChecker
+  readonly checkers: Checkers
   readonly loader: Loader
 }
 
@@ -95,7 +95,7 @@ export const loadSource = async (
   try {
     let next = settled(iterator.next())
     let content = source.content
-    let checker: RecordChecker | undefined
+    let checker: BlockChecker | undefined
     for (let number = 0; ; number++) {
       const step = (await next)()
       if (step.done && number > 0) break
@@ -104,10 +104,10 @@ export const loadSource = async (
       if (content === undefined || checker === undefined) {
         content ??= detectContent(block, source.name) ?? contentOfNothing(source, block)
         if (content === undefined) return { leftOut: NO_RECORDS_FOUND }
-        checker = parts.checker(content)
+        checker = parts.checkers.of(content, { listAllItems: run.sink.stagedRows === undefined })
         run.onContent(source.name, content)
       }
-      const checked = checkBlock(block, checker, { listAllItems: run.sink.stagedRows === undefined })
+      const checked = await checker.check(block)
       const upcoming = next
       const isLast = async (): Promise<boolean> => {
         try {
@@ -144,7 +144,7 @@ export const loadSource = async (
 }
 
 const loadBlock = async (
-  origin: Omit<PartOrigin, 'last'>,
+  origin: Omit<PartOrigin, 'last'> & { readonly checked: HeldBlock },
   [index, number]: readonly [source: number, block: number],
   isLast: () => Promise<boolean>,
   { parts: { loader }, sink, done, names, keep, onFinished }: SourceRun,
@@ -181,6 +181,7 @@ const loadBlock = async (
     if (fingerprint) await keep(finished)
     onFinished(finished, decodedBytes)
   }
+  checked.release()
   block.release?.()
 }
 

@@ -7,7 +7,6 @@ import { expect, test } from 'vitest'
 import { Engine } from '../../../src/lake/duckdb/engine.ts'
 import { inLake, runPath } from '../../../src/lake/lake/layout.ts'
 import { openLoader } from '../../../src/load/loader.ts'
-import { newSeenSets } from '../../../src/load/seen-sets.ts'
 import { listRunIds } from '../../../src/manifest/runs.ts'
 import { commitLoaded, type LoadSummary } from '../../../src/pipeline/run/commit-loaded.ts'
 import { parseQuarantineLimit } from '../../../src/pipeline/run/quarantine-limit.ts'
@@ -24,7 +23,7 @@ const commitOnly = (lake: string, run: string): Promise<LoadSummary> =>
     await makeFolder(spoolFolder, { within: lake })
     const engine = await Engine.open({ memoryBytes: 256 * 1024 ** 2, threads: 1 })
     try {
-      const loader = await openLoader(engine, { spoolFolder, seen: newSeenSets() })
+      const loader = await openLoader(engine, { spoolFolder })
       return await commitLoaded(
         { loader, sink: await parquetLake({ lake }).open(run) },
         {

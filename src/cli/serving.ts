@@ -6,12 +6,12 @@ import { note } from './output/print.ts'
 import { ProgressLine } from './output/progress-line.ts'
 
 const STEPS: Readonly<Record<IndexProgress['step'], string>> = {
-  companies: 'Making the serving copy: documents of companies',
-  relations: 'Making the serving copy: documents of relations',
-  minified: 'Making the serving copy: minified documents',
-  tables: 'Making the serving copy: search tables',
-  embeddings: 'Making the serving copy: vectors of texts',
-  check: 'Checking the serving copy',
+  companies: 'Making the serving index: documents of companies',
+  relations: 'Making the serving index: documents of relations',
+  minified: 'Making the serving index: minified documents',
+  tables: 'Making the serving index: search tables',
+  embeddings: 'Making the serving index: vectors of texts',
+  check: 'Checking the serving index',
 }
 
 /** Shows how far an index is; `clear` takes the line away. */

@@ -120,7 +120,7 @@ export const loadSource = async (
       }
       await pool.room()
       const origin = { run: run.run, id: originId, source, fingerprint: known, content, block, checked }
-      jobs.push(pool.start(loadBlock(origin, [index, number], isLast, run)))
+      jobs.push(pool.start(() => loadBlock(origin, [index, number], isLast, run)))
       if (step.done) break
     }
     // What can be read only once gets its fingerprint when all of it is loaded; else the next source may begin.

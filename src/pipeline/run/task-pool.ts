@@ -1,7 +1,10 @@
 /** Jobs that run beside a loop: a few at a time, the first failure stops the loop, and none outlives it. */
 
+import { atMost } from '../../support/side-by-side.ts'
+
 export class TaskPool {
   readonly #atOnce: number
+  readonly #limit: ReturnType<typeof atMost>
   readonly #stopped: () => unknown
   readonly #working = new Set<Promise<boolean>>()
   readonly #after = new Set<Promise<void>>()
@@ -10,12 +13,13 @@ export class TaskPool {
   /** @param stopped gives the error to stop with, where the loop was stopped from outside */
   constructor(atOnce: number, stopped: () => unknown) {
     this.#atOnce = atOnce
+    this.#limit = atMost(atOnce)
     this.#stopped = stopped
   }
 
-  /** Takes a job in. @returns whether it succeeded, when it is done; never fails */
-  start(job: Promise<void>): Promise<boolean> {
-    const tracked = this.#heard(job).finally(() => this.#working.delete(tracked))
+  /** Takes a job in; it waits where there is no room. @returns whether it succeeded, when it is done; never fails */
+  start(job: () => Promise<void>): Promise<boolean> {
+    const tracked = this.#limit(() => this.#heard(job)).finally(() => this.#working.delete(tracked))
     this.#working.add(tracked)
     return tracked
   }
@@ -23,7 +27,7 @@ export class TaskPool {
   /** Does something small when all of some jobs have succeeded. */
   whenDone(jobs: readonly Promise<boolean>[], job: () => Promise<void>): void {
     const tracked = Promise.all(jobs)
-      .then((successes) => this.#heard(successes.every(Boolean) ? job() : Promise.resolve()))
+      .then((successes) => this.#heard(successes.every(Boolean) ? job : async () => undefined))
       .then(() => {
         this.#after.delete(tracked)
       })
@@ -58,9 +62,9 @@ export class TaskPool {
     if (stopped !== undefined) throw stopped
   }
 
-  async #heard(job: Promise<void>): Promise<boolean> {
+  async #heard(job: () => Promise<void>): Promise<boolean> {
     try {
-      await job
+      await job()
       return true
     } catch (error) {
       this.fail(error)

@@ -1,4 +1,4 @@
-/** Goes on with runs whose process is gone, whatever they load. */
+/** Resumes runs whose process is gone, whatever they load. */
 
 import { ToolkitError } from '../core/errors.ts'
 import { listRuns, type RunSummary } from '../manifest/runs.ts'
@@ -6,7 +6,7 @@ import { ensureRecord } from '../manifest/snapshots.ts'
 import { openService, type Service } from '../source/service/service.ts'
 import { readToken } from '../source/service/token.ts'
 import { isRunId } from '../support/run-ids.ts'
-import { type JobOptions, loadJobs } from './open-job.ts'
+import { type JobOptions, loadJobs } from './load-jobs.ts'
 import { CODES_OF_ONE_FILE } from './run/bad-files.ts'
 import type { LoadSummary } from './run/commit-loaded.ts'
 import { DEFAULT_MAX_QUARANTINED, parseQuarantineLimit } from './run/quarantine-limit.ts'
@@ -21,7 +21,7 @@ export interface ResumeOptions extends Omit<JobOptions, Defaulted | 'mode'> {
   /** Given, runs that were refused for their bad lines are tried again too. @default 1% */
   readonly limit?: JobOptions['limit'] | undefined
   /**
-   * Opens the service of a run that pulls from one; its address stands in the run's plan.
+   * Opens the service of a run that pulls from one; the run's plan has its address.
    * @default with the token of FIRMLAKE_TOKEN
    */
   readonly service?: JobOptions['service'] | undefined
@@ -45,17 +45,17 @@ const CONCURRENCY = 4
 
 /** Unfinished runs, oldest first. */
 export interface UnfinishedRuns {
-  /** Their process is gone, and they can be tried again. */
+  /** Their process is gone, and another attempt may succeed. */
   readonly resumable: readonly string[]
   /** Running, or possibly running on another host. */
   readonly working: readonly RunSummary[]
-  /** They failed for what would come again. */
+  /** They can only fail again. */
   readonly final: readonly RunSummary[]
 }
 
 type Strictness = Pick<ResumeOptions, 'limit' | 'changeCurrency' | 'skipBadFiles'>
 
-/** Failures that need not come again, because of what is asked for now. */
+/** Failures that the given options may resolve. */
 const changedBy = ({ limit, changeCurrency, skipBadFiles }: Strictness): ReadonlySet<string> =>
   new Set([
     ...(limit ? ['QUARANTINE_LIMIT'] : []),
@@ -104,7 +104,7 @@ const resumeOne = async (run: string, options: ResumeOptions): Promise<Resumed> 
 /**
  * Resumes one run, or all that were interrupted, each at its last finished partition.
  *
- * @returns what became of each; a run that fails does not keep the others from going on
+ * @returns what became of each; a run that fails does not stop the others
  * @throws {ToolkitError} of the one run that was asked for: RUN_NOT_FOUND, RUN_LIVE, RUN_NOT_RESUMABLE (standard input
  *   cannot be read again), and whatever stops a run; INTERRUPTED
  */

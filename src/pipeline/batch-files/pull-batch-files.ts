@@ -27,7 +27,7 @@ export interface BatchPull {
   readonly unnameable: readonly ListedBatchFile[]
 }
 
-/** Starts or takes up the run of a batch pull, and works on it. `url` is where a resumed run finds the service. */
+/** Starts or resumes the run of a batch pull, and works on it. `url` is where a resumed run finds the service. */
 export const pullBatches = async (
   url: string,
   selection: BatchSelection,

@@ -54,8 +54,8 @@ const isUncertain = (failure: unknown): boolean =>
   failure instanceof ToolkitError && failure.code === 'STORAGE_FAILED'
 
 /**
- * Takes back what a compaction that failed has put into its place. Where its snapshot stands already, or that cannot be
- * told, nothing is removed: gc or the next compaction finishes it.
+ * Removes the files that a failed compaction has placed. Where its snapshot exists already, or that is unknown,
+ * nothing is removed: gc or the next compaction finishes it.
  *
  * @returns whether nothing of it is left in the lake
  */

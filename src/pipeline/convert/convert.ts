@@ -22,7 +22,7 @@ export const openConvert = async ({ run, number }: JobScope, job: ConvertJob): P
   return opened
 }
 
-/** Starts or takes up the run of a plan over local files, and works on it. */
+/** Starts or resumes the run of a plan over local files, and works on it. */
 export const convert = async (
   { again, limits, ...asked }: Omit<ConvertJob, 'kind'> & Pick<RunPlan, 'again' | 'limits'>,
   options: RunOptions,
@@ -31,7 +31,7 @@ export const convert = async (
   // Before a run, and possibly a lake, is made for files that do not exist.
   const opened = await filesOf(job)
   const plan: RunPlan = { jobs: [job], again, limits: { ...defaultLimits(options), ...limits } }
-  // What can be read only once has other bytes each time: what an earlier run made of it says nothing.
+  // What can be read only once has other bytes each time: what an earlier run made of it proves nothing.
   const fresh = opened.sources.some(({ fingerprint }) => fingerprint === undefined)
   const { lake, mode } = options
   return withRun({ lake, plan, mode, fresh }, (run) => loadIntoLake(run, plan, [opened], options))

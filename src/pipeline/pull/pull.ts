@@ -40,7 +40,7 @@ export interface PullSummary {
   readonly counters: ServiceCounters
 }
 
-/** Starts or takes up the run of a pull, and works on it. `url` is where a resumed run finds the service. */
+/** Starts or resumes the run of a pull, and works on it. `url` is where a resumed run finds the service. */
 export const pull = async (
   url: string,
   settings: PullSettings,

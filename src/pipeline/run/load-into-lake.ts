@@ -159,7 +159,7 @@ export const loadIntoLake = async (
   } catch (error) {
     throw signal?.aborted && !(error instanceof ToolkitError) ? interrupted(run.run) : error
   } finally {
-    // Whoever takes the run over writes the files that are being fetched ahead.
+    // Whoever takes the run over writes the prefetched files.
     await Promise.allSettled(sources.map((source) => source.stop?.()))
   }
 }

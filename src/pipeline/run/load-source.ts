@@ -19,7 +19,7 @@ import type { NamesOfRun } from './names-of-run.ts'
 import { type Finished, type PartOrigin, type Place, partitionEntry, partitionId } from './partition-entry.ts'
 import type { TaskPool } from './task-pool.ts'
 
-/** The stages, ready made. */
+/** The stages. */
 export interface LoadParts {
   /** Stored bytes of a source as blocks; `onRead` is called with the number of stored bytes read. */
   readonly decode: (source: Source, onRead: (bytes: number) => void) => AsyncIterable<Block>
@@ -38,7 +38,7 @@ export interface SourceRun {
   readonly skipBadFiles: boolean
   /** Records a partition so that a resumed run need not repeat it. */
   readonly keep: (finished: Finished) => Promise<void>
-  /** Told of each partition that is done, and of the decoded bytes that are with it. */
+  /** Called with each partition that is done, and its decoded bytes. */
   readonly onFinished: (finished: Finished, decodedBytes: number) => void
   readonly onRead: (bytes: number) => void
   readonly onContent: (source: string, content: Content) => void

@@ -1,7 +1,7 @@
 /**
  * The work of a run: sources → blocks → tables. Receives its parts ready made and knows none of them by name. What it
- * finishes stands in the journal, and nothing else is handed on to the commit; a run that is stopped at any point goes
- * on at its last finished partition.
+ * finishes stands in the journal, and nothing else is handed on to the commit; an interrupted run resumes
+ * after its last finished partition.
  */
 
 import { ToolkitError } from '../../core/errors.ts'

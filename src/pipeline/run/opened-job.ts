@@ -15,7 +15,7 @@ export interface OpenedJob {
   readonly pulls?: () => readonly PullEntry[]
 }
 
-/** Why a run cannot go on where it stood. */
+/** Why a run cannot be resumed. */
 export const notResumable = (run: string, state: string): ToolkitError =>
   new ToolkitError(
     'RUN_NOT_RESUMABLE',

@@ -1,6 +1,6 @@
 /**
  * What a run loads: one or more jobs that commit together. Each kind of job is declared here, with how it is stored in
- * the run's folder and read back; `open-job.ts` opens it.
+ * the run's folder and read back; `load-jobs.ts` opens it.
  */
 
 import { CONTENT, type Content } from '../../contract/objects.ts'
@@ -52,7 +52,7 @@ export interface PullJob {
   /** Companies only. */
   readonly currency?: string | undefined
   readonly pageSize: number
-  /** First day, or `last`: from where the lake's newest pull of the same search stood. */
+  /** First day, or `last`: from where the lake's newest pull of the same search ended. */
   readonly since?: string | undefined
   readonly until?: string | undefined
   readonly by?: string | undefined
@@ -102,7 +102,7 @@ const LIMIT_NAMES = [
 /** What decides where blocks are cut and which lines are good. */
 export type RunLimits = Readonly<Partial<Record<(typeof LIMIT_NAMES)[number], number>>>
 
-/** What a run needs to be done again from the start or from where it stood. */
+/** What a run needs to be resumed, or done again from the start. */
 export interface RunPlan {
   /** All of them are committed in one snapshot, in this order. */
   readonly jobs: readonly [Job, ...Job[]]

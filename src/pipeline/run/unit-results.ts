@@ -1,4 +1,4 @@
-/** What became of each unit of a run so far: the sums that are shown, and at the end what the journal closes with. */
+/** What became of each unit of a run so far: its sums for the progress, and at the end the last line of the journal. */
 
 import type { UnitResult } from '../../manifest/journal.ts'
 import type { LeftOut } from './bad-files.ts'

@@ -1,4 +1,4 @@
-/** The scope of a run: from its lease to the end of it, whatever the end is. */
+/** The scope of a run: from its lease to its removal or release. */
 
 import { randomBytes } from 'node:crypto'
 import { startHeartbeat } from '../../manifest/heartbeat.ts'
@@ -8,15 +8,15 @@ import { type StartRequest, startRun } from './start-run.ts'
 
 export interface RunScope extends RunLease {
   /**
-   * Says that there is something to resume from here on: a failure leaves the run for another attempt. A new run that
-   * fails before it is removed.
+   * From here on there is something to resume: a run that fails is released for another attempt. A new run that fails
+   * before is removed.
    */
   readonly keep: () => void
 }
 
 /**
- * Holds a lease while work goes on, and shows that it does. The run is removed when the work succeeds; when it fails,
- * released for another attempt, or removed where nothing of it is worth that.
+ * Holds a lease with its heartbeat while the work runs. The run is removed when the work succeeds; when it fails, it is
+ * released for another attempt, or removed where there is nothing to resume.
  */
 const withLease = async <T>(lease: RunLease, work: (run: RunScope) => Promise<T>): Promise<T> => {
   let kept = lease.number > 1
@@ -34,7 +34,7 @@ const withLease = async <T>(lease: RunLease, work: (run: RunScope) => Promise<T>
   }
 }
 
-/** Takes up the run of a plan that was cut off, or begins it, and works on it. */
+/** Resumes the interrupted run of a plan, or begins one, and works on it. */
 export const withRun = async <T>(
   request: Omit<StartRequest, 'now' | 'random'>,
   work: (run: RunScope) => Promise<T>,

@@ -38,7 +38,7 @@ export interface SyncSummary {
   readonly counters: ServiceCounters
 }
 
-/** Starts or takes up the run of a sync, and works on it. `url` is where a resumed run finds the service. */
+/** Starts or resumes the run of a sync, and works on it. `url` is where a resumed run finds the service. */
 export const sync = async (
   url: string,
   asked: Pick<PullSettings, 'search' | 'currency' | 'by' | 'closeGap'>,

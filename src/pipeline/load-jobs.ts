@@ -1,4 +1,4 @@
-/** Opens a job of any kind for a run: what it loads, and nothing of it loaded yet. */
+/** Loads jobs of any kind in one run: each is opened, what it has is loaded, and all of it is committed at once. */
 
 import type { Service } from '../source/service/service.ts'
 import { openBatchFiles } from './batch-files/pull-batch-files.ts'
@@ -19,11 +19,12 @@ export interface JobOptions extends RunOptions {
   readonly concurrency: number
 }
 
-const openJob = (
+/** Each kind has one place here; the compiler misses one that is added to `Job`. */
+const openJob = async (
   run: JobScope,
   job: Job,
   { limits }: RunPlan,
-  options: Omit<JobOptions, 'service'> & Pick<JobOptions, 'service'>,
+  options: JobOptions,
 ): Promise<OpenedJob> => {
   switch (job.kind) {
     case 'convert':
@@ -31,11 +32,11 @@ const openJob = (
     case 'replay':
       return openReplay(run, job, limits)
     case 'pull':
-      return options.service(job.url).then((service) => openPullJob(run, job, { ...options, service }))
+      return openPullJob(run, job, { ...options, service: await options.service(job.url) })
     case 'sync':
-      return options.service(job.url).then((service) => openSyncJob(run, job, { ...options, service }))
+      return openSyncJob(run, job, { ...options, service: await options.service(job.url) })
     case 'batchFiles':
-      return options.service(job.url).then((service) => openBatchFiles(run, limits, { ...options, service }))
+      return openBatchFiles(run, limits, { ...options, service: await options.service(job.url) })
     case 'compact':
     case 'program':
       throw notResumable(run.run, `it is a run of "${pipelineOf({ jobs: [job] })}"`)

@@ -8,7 +8,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { convert } from '../src/pipeline/convert/convert.ts'
+import { convertFiles } from '../src/pipeline/convert/convert.ts'
 import { newTokenRegistry, tokenHash } from '../src/server/access/token-registry.ts'
 import { chooseEmbedder } from '../src/server/ranking/choose-embedder.ts'
 import { serveLake } from '../src/server/serve-lake.ts'
@@ -29,7 +29,7 @@ const serveOneCompany = async (folder: string) => {
   const lake = join(folder, 'lake')
   const company = { BasicDetails: { InternalId: 1, CountryCode: 'SE' } }
   await writeFile(join(folder, 'companies.jsonl'), `${JSON.stringify(company)}\n`)
-  await convert(
+  await convertFiles(
     { inputs: ['companies.jsonl'], cwd: folder, again: false, limits: {} },
     { lake, limit: { kind: 'count', lines: 0 } },
   )

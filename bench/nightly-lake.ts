@@ -5,7 +5,7 @@ import { mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import { convert } from '../src/pipeline/convert/convert.ts'
+import { convertFiles } from '../src/pipeline/convert/convert.ts'
 
 const COUNTRIES = ['SE', 'NO', 'DK', 'FI', 'DE', 'FR', 'NL', 'GB'] as const
 const YEARS = [2022, 2023, 2024] as const
@@ -93,7 +93,7 @@ export const makeNightlyLake = async (
     const ids = night === 0 ? all : changed(companies, share, night)
     await pipeline(Readable.from(lines(ids, night)), createWriteStream(path))
     const plan = { inputs: [path], cwd: folder, again: false, limits: {} }
-    await convert(plan, { lake, limit: { kind: 'count', lines: 0 } })
+    await convertFiles(plan, { lake, limit: { kind: 'count', lines: 0 } })
     await rm(path)
   }
   return lake

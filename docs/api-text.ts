@@ -41,7 +41,16 @@ const firstSentence = (comment: string): string => {
 interface Declaration {
   readonly kind: string
   readonly about: string
+  /** The code of its `@example`. */
+  readonly example?: string
 }
+
+/** The code behind `@example`, up to the next tag. */
+const exampleIn = (comment: string): string | undefined =>
+  /^[ \t]*\* @example\n((?:[ \t]*\*(?! @).*\n?)*)/m
+    .exec(comment)?.[1]
+    ?.replace(/^[ \t]*\* ?/gm, '')
+    .trim()
 
 /** @throws {Error} where the file neither declares the name nor exports it from another */
 const declarationOf = ({ declared, file, name }: Exported): Declaration => {
@@ -52,7 +61,12 @@ const declarationOf = ({ declared, file, name }: Exported): Declaration => {
     // What begins the file says what the file is for.
     const [, comment = '', kind = '', rest = ''] = found.index === 0 ? ['', '', ...found.slice(2)] : found
     const isCall = kind === 'const' && /^ = (?:async )?(?:<|\()/.test(rest)
-    return { kind: isCall || kind.startsWith('function') ? 'function' : kind, about: firstSentence(comment) }
+    const example = exampleIn(comment)
+    return {
+      kind: isCall || kind.startsWith('function') ? 'function' : kind,
+      about: firstSentence(comment),
+      ...(example !== undefined && { example }),
+    }
   }
   const onward = exportedBy(file).find((one) => one.name === declared)
   if (onward === undefined)
@@ -68,10 +82,23 @@ const KINDS: Readonly<Record<string, string>> = {
   type: 'Types',
 }
 
-/** @param made says where the page comes from */
+const described = (): (Declaration & Pick<Exported, 'name'>)[] =>
+  exportedBy(INDEX).map((one) => ({ name: one.name, ...declarationOf(one) }))
+
+/** The functions of the library with their examples. */
+export const exportedFunctions = (): readonly Pick<Declaration & Exported, 'name' | 'example'>[] =>
+  described().filter(({ kind }) => kind === 'function')
+
+/**
+ * @param made says where the page comes from
+ * @throws {Error} naming what has no docstring
+ */
 export const apiText = (made: string): string => {
-  const described = exportedBy(INDEX).map((one) => ({ name: one.name, ...declarationOf(one) }))
-  const byKind = Map.groupBy(described, ({ kind }) => KINDS[kind] ?? kind)
+  const all = described()
+  const silent = all.filter(({ about }) => about === '').map(({ name }) => name)
+  if (silent.length > 0)
+    throw new Error(`Cannot describe ${silent.join(', ')}: no docstring, expected one at the declaration`)
+  const byKind = Map.groupBy(all, ({ kind }) => KINDS[kind] ?? kind)
   const section = (title: string): string => {
     const names = (byKind.get(title) ?? []).sort((a, b) => (a.name < b.name ? -1 : 1))
     return `## ${title}\n\n${rows(

@@ -33,8 +33,10 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   // From below it takes what reads and restores a lake, and nothing that brings data in.
   server: [...MIDDLE, 'load', 'manifest'],
   web: ['contract'],
-  cli: [...MIDDLE, ...STAGES, 'pipeline', 'server'],
-  'index.ts': [...MIDDLE, ...STAGES, 'pipeline', 'server'],
+  // A job in one call: what the command line and a program's index both start.
+  jobs: [...MIDDLE, ...STAGES, 'pipeline', 'server'],
+  cli: [...MIDDLE, ...STAGES, 'pipeline', 'server', 'jobs'],
+  'index.ts': [...MIDDLE, ...STAGES, 'pipeline', 'server', 'jobs'],
   pipelines: ['index.ts'],
 }
 

@@ -1,36 +1,6 @@
-/**
- * What the process answers with. A query that is refused or fails is 1, not 2: the command was used rightly,
- * its statement was not.
- */
+/** What the command line says of its exit codes, and the one of a command that loaded. */
 
-import { ToolkitError } from '../core/errors.ts'
-
-export const EXIT = {
-  done: 0,
-  failed: 1,
-  usage: 2,
-  quarantine: 3,
-  /** The rest is done: bad files were skipped (--skip-bad-files). */
-  leftOut: 6,
-  /** EX_TEMPFAIL of sysexits.h: the same command may succeed later. */
-  busy: 75,
-  /** 128 + SIGINT, as shells say it. */
-  interrupted: 130,
-  /** 128 + SIGTERM. */
-  terminated: 143,
-} as const
-
-export type ExitCode = (typeof EXIT)[keyof typeof EXIT]
-
-/** The exit code of a failure; `signal` is the one that stopped the command, if one did. */
-export const exitCodeOf = (error: unknown, signal?: NodeJS.Signals): ExitCode => {
-  const code = error instanceof ToolkitError ? error.code : undefined
-  if (code === 'USAGE') return EXIT.usage
-  if (code === 'QUARANTINE_LIMIT') return EXIT.quarantine
-  if (code === 'SERVICE_BUSY') return EXIT.busy
-  if (code === 'INTERRUPTED') return signal === 'SIGTERM' ? EXIT.terminated : EXIT.interrupted
-  return EXIT.failed
-}
+import { EXIT, type ExitCode } from '../core/exit-codes.ts'
 
 /** The exit code of a command that loaded something, where nothing fails after it. */
 export const exitCodeOfReports = (reports: readonly { readonly leftOut: readonly unknown[] }[]): ExitCode =>

@@ -1,7 +1,7 @@
 /** Ctrl-C and SIGTERM: the first stops the work cleanly, so that it can be resumed; a second ends at once. */
 
 import { ToolkitError } from '../core/errors.ts'
-import { EXIT } from './exit-codes.ts'
+import { EXIT } from '../core/exit-codes.ts'
 import { note } from './output/print.ts'
 
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const
@@ -15,7 +15,7 @@ let stoppedBy: NodeJS.Signals | undefined
 export const stoppingSignal = (): NodeJS.Signals | undefined => stoppedBy
 
 /** The note of work that keeps what it has finished. */
-const KEPT = 'what is finished is kept'
+export const KEPT = 'what is finished is kept'
 
 /**
  * Does work that can be stopped. Work that finishes in spite of a signal counts as done.
@@ -25,7 +25,7 @@ const KEPT = 'what is finished is kept'
  */
 export const interruptible = async <T>(
   work: (signal: AbortSignal) => Promise<T>,
-  meanwhile = KEPT,
+  meanwhile: string | (() => string) = KEPT,
 ): Promise<T> => {
   const controller = new AbortController()
   let firstMs = 0
@@ -36,7 +36,9 @@ export const interruptible = async <T>(
     }
     firstMs = performance.now()
     stoppedBy = signal
-    note(`Stopping: ${meanwhile}. Press Ctrl-C again to quit now.`)
+    note(
+      `Stopping: ${typeof meanwhile === 'string' ? meanwhile : meanwhile()}. Press Ctrl-C again to quit now.`,
+    )
     controller.abort()
   }
   for (const signal of SIGNALS) process.on(signal, stop)

@@ -8,11 +8,11 @@ import type {
   Snapshot,
   WindowEntry,
 } from '../core/partition.ts'
+import { mergeDrift } from '../jobs/run-report.ts'
 import { loadedPartitions } from '../manifest/loaded-sources.ts'
 import { listRuns, type RunSummary } from '../manifest/runs.ts'
 import { newestSnapshot, readSnapshot } from '../manifest/snapshots.ts'
 import { type SnapshotSummary, summariseSnapshot } from '../manifest/summarise-snapshot.ts'
-import { mergeDrift } from './output/run-report.ts'
 
 export interface PartitionStatus {
   readonly id: string

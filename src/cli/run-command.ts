@@ -1,7 +1,7 @@
 /** Runs the command of the command line, reports its error, sets the exit code. Importing it does all that. */
 
 import { CommanderError } from 'commander'
-import { EXIT, exitCodeOf } from './exit-codes.ts'
+import { EXIT, exitCodeOf } from '../core/exit-codes.ts'
 import { stoppingSignal } from './interrupt.ts'
 import { newProgram } from './new-program.ts'
 import { endWhenNobodyReads } from './output/print.ts'

@@ -15,6 +15,7 @@ export interface Dictionary {
 
 /** What an amount is multiplied by to be absolute, by `MetaData.FinancialFigureScale`. */
 export const FIGURE_SCALE = { None: 1, 'No scale': 1, Thousands: 1e3, Millions: 1e6, Billions: 1e9 } as const
+/** Name of a scale of figures: `Thousands`, `Millions`, … */
 export type FigureScale = keyof typeof FIGURE_SCALE
 
 /** The text in `consolidation` columns, and the field of Company that holds the statements. */
@@ -30,6 +31,7 @@ const coded = <const V extends number>(value: V, name: string, meaning?: string)
 const spelled = (value: string, meaning?: string): CodeValue =>
   meaning === undefined ? { value, name: value } : { value, name: value, meaning }
 
+/** Every dictionary of the interface: its codes with their names. */
 export const DICTIONARIES = {
   OperationalStatus: {
     name: 'OperationalStatus',

@@ -3,6 +3,7 @@
 const PAGE_SIZE = { least: 1, most: 500, default: 10 } as const
 const PAGE_NUMBER = { least: 1, most: 10, default: 1 } as const
 
+/** Limits of the interface: page sizes, reach of page mode, length of a cursor chain. */
 export const LIMITS = {
   /** Companies a page may hold; both searches. */
   pageSize: PAGE_SIZE,

@@ -2,6 +2,7 @@
 
 /** What a figure measures ("Scale" of the open points); `unknown` is for items that the contract does not list. */
 export const UNITS = ['amount', 'per share', 'ratio', 'count', 'month', 'months', 'class', 'unknown'] as const
+/** What a line item is measured in; only amounts are scaled. */
 export type Unit = (typeof UNITS)[number]
 
 const ITEMS_BY_CATEGORY = {
@@ -127,6 +128,7 @@ type Declared = typeof ITEMS_BY_CATEGORY
 export type Category = keyof Declared
 export type LineItemName = { [C in Category]: keyof Declared[C] }[Category] & string
 
+/** A line item with its category and unit. */
 export interface LineItem {
   readonly category: Category
   readonly lineItem: LineItemName
@@ -135,6 +137,7 @@ export interface LineItem {
   readonly scaled: boolean
 }
 
+/** Categories of line items, as the financials name them. */
 export const CATEGORIES = Object.keys(ITEMS_BY_CATEGORY) as readonly Category[]
 
 /** All line items, category by category. A name occurs in one category only. */

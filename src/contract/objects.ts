@@ -142,6 +142,7 @@ export const LINKED_IN = object('LinkedIn', 'Profile data from a professional-ne
   SourceUrl: text('null', 'URL of the profile page.'),
 })
 
+/** Declaration of a company: every field with its type and when it is omitted. */
 export const COMPANY = object('Company', 'A company profile; a sub-object is omitted when it has no data.', {
   BasicDetails: one(BASIC_DETAILS, 'null', 'Present in full search mode.'),
   EnhancedDetails: one(ENHANCED_DETAILS, 'null', 'Present in full search mode.'),
@@ -237,6 +238,7 @@ export const UBO_DETAILS = object('UBODetails', 'Beneficial-owner registration s
   IsUBOExcluded: boolean('null', 'Whether the company is excluded from registration.'),
 })
 
+/** Declaration of a company's relations. */
 export const RELATIONS_COMPANY = object('RelationsCompany', "A company's relations.", {
   InternalId: integer('always', 'Company identifier.'),
   Name: text('null', 'Company name.'),
@@ -253,9 +255,13 @@ export const RELATIONS_COMPANY = object('RelationsCompany', "A company's relatio
 
 /** The two kinds of record and the object each is. */
 export const CONTENT = { companies: COMPANY, relations: RELATIONS_COMPANY } as const
+/** The two kinds of record. */
 export type Content = keyof typeof CONTENT
 
+/** A company as the interface spells it. */
 export type Company = ShapeOf<typeof COMPANY>
+/** A company's relations as the interface spells them. */
 export type RelationsCompany = ShapeOf<typeof RELATIONS_COMPANY>
+/** A parent or child of a company, as the interface spells it. */
 export type Relation = ShapeOf<typeof RELATION>
 export type MinifiedInfo = ShapeOf<typeof MINIFIED_INFO>

@@ -77,6 +77,7 @@ export const ERROR_CODES = {
   INTERRUPTED: 'nothing half done is visible; run the same command again',
 } as const
 
+/** A code of `ERROR_CODES`. */
 export type ErrorCode = keyof typeof ERROR_CODES
 
 export const isErrorCode = (value: unknown): value is ErrorCode =>

@@ -93,6 +93,7 @@ export interface Drift {
   readonly names?: number
 }
 
+/** Dates asked for, and the least and greatest seen. */
 export interface DateRange {
   /** The field whose least and greatest value was observed. */
   readonly field: 'ContentUpdatedAt' | 'UpdatedAt'
@@ -102,6 +103,7 @@ export interface DateRange {
   readonly observed: { readonly least: string; readonly greatest: string } | null
 }
 
+/** What a partition holds: lines are records and quarantined lines, always. */
 export interface Counts {
   /** Non-blank lines; always records + quarantined. */
   readonly lines: number

@@ -19,6 +19,7 @@ export const REJECT_CODES = {
   REFUSED_BY_ENGINE: 'DuckDB refused the line although it passed every check',
 } as const
 
+/** A code of `REJECT_CODES`. */
 export type RejectCode = keyof typeof REJECT_CODES
 
 /** A line set aside, with what is needed to find it again and to load it after a fix. */

@@ -4,6 +4,7 @@ import type { Content } from '../contract/objects.ts'
 import type { Block } from './block.ts'
 import type { BatchEntry, DateRange, WindowEntry } from './partition.ts'
 
+/** Raw bytes of records, read once or more: a name and `open` are enough. */
 export interface Source {
   readonly kind: 'file' | 'stdin' | 'quarantine' | 'search' | 'batch'
   /** Name as the person gave it. */
@@ -45,6 +46,7 @@ export interface SourceDetails {
   readonly requested?: DateRange['requested']
 }
 
+/** Length and hash of what a source holds. */
 export interface Fingerprint {
   readonly bytes: number
   /** Lower-case hexadecimal. */

@@ -1,5 +1,6 @@
 /** Rows of one table on their way to a sink: to be written to a file by the engine, or read chunk by chunk. */
 
+/** A file that the engine writes by itself. */
 export type CopyFormat =
   | {
       readonly kind: 'parquet'
@@ -19,6 +20,7 @@ export type CopyFormat =
       readonly wholeRecords?: true
     }
 
+/** What the engine says of a file that it wrote. */
 export interface CopyReceipt {
   readonly rows: number
   /** Least and greatest value by column, as text; only for Parquet, and not for ENUM columns. */
@@ -70,6 +72,7 @@ export interface RawChunks {
   readonly chunks: AsyncIterable<RawChunk>
 }
 
+/** Rows of one table, to be written to a file by the engine or read chunk by chunk. */
 export interface TableRows {
   /** The columns, without reading a row. */
   columns(): Promise<readonly RowColumn[]>

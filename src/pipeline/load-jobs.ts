@@ -37,8 +37,9 @@ const openJob = async (
       return openSyncJob(run, job, { ...options, service: await options.service(job.url) })
     case 'batchFiles':
       return openBatchFiles(run, limits, { ...options, service: await options.service(job.url) })
-    case 'compact':
     case 'program':
+      throw notResumable(run.run, 'its sources belong to a program, start that again')
+    case 'compact':
       throw notResumable(run.run, `it is a run of "${pipelineOf({ jobs: [job] })}"`)
   }
 }

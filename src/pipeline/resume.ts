@@ -15,7 +15,7 @@ import { withResumedRun } from './run/with-run.ts'
 
 type Defaulted = 'limit' | 'service' | 'concurrency'
 
-export interface ResumeOptions extends Omit<JobOptions, Defaulted | 'mode'> {
+export interface ResumeRunsOptions extends Omit<JobOptions, Defaulted | 'mode'> {
   /** Id of the run. @default all that were interrupted, except those that would fail again */
   readonly run?: string | undefined
   /** Given, runs that were refused for their bad lines are tried again too. @default 1% */
@@ -53,7 +53,7 @@ export interface UnfinishedRuns {
   readonly final: readonly RunSummary[]
 }
 
-type Strictness = Pick<ResumeOptions, 'limit' | 'changeCurrency' | 'skipBadFiles'>
+type Strictness = Pick<ResumeRunsOptions, 'limit' | 'changeCurrency' | 'skipBadFiles'>
 
 /** Failures that the given options may resolve. */
 const changedBy = ({ limit, changeCurrency, skipBadFiles }: Strictness): ReadonlySet<string> =>
@@ -78,7 +78,7 @@ export const sortUnfinished = async (lake: string, options: Strictness = {}): Pr
 const openWithEnvironment = async (url: string, concurrency: number): Promise<Service> =>
   openService({ url, token: await readToken({ env: process.env.FIRMLAKE_TOKEN }), concurrency })
 
-const resumeOne = async (run: string, options: ResumeOptions): Promise<Resumed> => {
+const resumeOne = async (run: string, options: ResumeRunsOptions): Promise<Resumed> => {
   const { lake, concurrency = CONCURRENCY } = options
   const {
     limit = parseQuarantineLimit(DEFAULT_MAX_QUARANTINED),
@@ -108,7 +108,9 @@ const resumeOne = async (run: string, options: ResumeOptions): Promise<Resumed> 
  * @throws {ToolkitError} of the one run that was asked for: RUN_NOT_FOUND, RUN_LIVE, RUN_NOT_RESUMABLE (standard input
  *   cannot be read again), and whatever stops a run; INTERRUPTED
  */
-export const resume = async (options: ResumeOptions): Promise<readonly (Resumed | ResumeFailed)[]> => {
+export const resumeRuns = async (
+  options: ResumeRunsOptions,
+): Promise<readonly (Resumed | ResumeFailed)[]> => {
   if (options.run !== undefined) return [await resumeOne(options.run, options)]
   const outcomes: (Resumed | ResumeFailed)[] = []
   for (const run of (await sortUnfinished(options.lake, options)).resumable) {

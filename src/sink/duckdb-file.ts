@@ -11,13 +11,17 @@ import { loadPath } from '../lake/lake/layout.ts'
 import { fsyncFolder, makeFolder } from '../support/durable-files.ts'
 import { statPath } from '../support/list-files.ts'
 import type { DatabaseTarget } from './database-target.ts'
-import { loadedRuns, loadRun } from './duckdb-file-load.ts'
 import { sinkSettings } from './sink-settings.ts'
 import { removeStaged, stageFile } from './stage-file.ts'
-import { withDatabase } from './with-database.ts'
 
 const DEFAULT_MEMORY_BYTES = 512 * 1024 ** 2
 const SUFFIXES = ['.duckdb', '.ddb']
+
+/** Loaded where they are used: a command that only names targets starts without DuckDB. */
+const engineParts = async () => ({
+  ...(await import('./duckdb-file-load.ts')),
+  ...(await import('./with-database.ts')),
+})
 
 /**
  * A DuckDB database file as a sink: a table for each table of the lake, with keys and comments, and `firmlake_loads`
@@ -63,6 +67,7 @@ export const duckdbFile = (file: string, own: SinkContext = {}): DeliverySink =>
         } catch (error) {
           throw writeError(`Cannot make folder "${above}"`, error)
         }
+        const { loadRun, withDatabase } = await engineParts()
         await withDatabase({ ...database, action: `load ${what ?? `run "${run}"`}` }, (session) =>
           loadRun(session, { run, files, stagedPath, signal }),
         )
@@ -79,6 +84,7 @@ export const duckdbFile = (file: string, own: SinkContext = {}): DeliverySink =>
     open: async (run, lent) => openRun(run, lent),
     async loaded(lent) {
       if ((await statPath(path)) === null) return new Set()
+      const { loadedRuns, withDatabase } = await engineParts()
       return withDatabase({ ...settingsOf(lent).database, action: 'read the loaded runs' }, loadedRuns)
     },
   }

@@ -2,7 +2,7 @@
 
 import { cp, mkdir, readFile, rm, stat, truncate, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { convert } from '../../src/pipeline/convert/convert.ts'
+import { convertFiles } from '../../src/pipeline/convert/convert.ts'
 import { publish } from '../../src/pipeline/targets/publish.ts'
 import { makeBatchFiles } from '../../src/server/batch-files/make-batch-files.ts'
 import { chooseEmbedder } from '../../src/server/ranking/choose-embedder.ts'
@@ -80,7 +80,7 @@ export const makeDamagedLake = async (folder: string): Promise<DamagedLake> => {
     Array.from({ length: 18 }, (_, at) => rich(20 + at)),
   )
   for (const inputs of [['first.jsonl'], ['second.jsonl', 'relations.jsonl']])
-    await convert({ inputs, cwd: folder, again: false, limits: {} }, { lake, limit })
+    await convertFiles({ inputs, cwd: folder, again: false, limits: {} }, { lake, limit })
   await addLakeRates(lake, 'currency,year,units_per_usd\nSEK,2023,10.61\nSEK,2024,10.57\n')
   await publish({ lake, formats: ['delta', 'iceberg'], memoryBytes: MEMORY_BYTES })
   const index = await currentIndex({ lake, embedder: await chooseEmbedder({}), memoryBytes: MEMORY_BYTES })

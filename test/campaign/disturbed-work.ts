@@ -3,8 +3,8 @@
 import { cp, mkdir, mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
-import { openRowCounter, type RowCounter } from '../../src/cli/row-counter.ts'
-import { collectGarbage } from '../../src/manifest/collect-garbage.ts'
+import { openRowCounter, type RowCounter } from '../../src/jobs/row-counter.ts'
+import { removeGarbage } from '../../src/manifest/remove-garbage.ts'
 import { verifyLake } from '../../src/manifest/verify-lake.ts'
 import { type Batches, writeBatches } from '../durability/batches.ts'
 import { type PlannedFault, WRITE_FAULTS, type WriteFault } from '../support/failing-writes.ts'
@@ -34,7 +34,7 @@ const filesOf = async (lake: string): Promise<string[]> => {
     .sort()
 }
 
-const gc = (lake: string): Promise<unknown> => collectGarbage({ lake, now: new Date() })
+const gc = (lake: string): Promise<unknown> => removeGarbage({ lake, now: new Date() })
 
 /** A published file is whole without the hash beside it, which comes after it: `verify` notes that it has none. */
 const PUBLISHED_HASH = /\/_hashes(\/|$)/

@@ -7,7 +7,7 @@ import { openLakeQuery } from '../../src/lake/lake/lake-query.ts'
 import { TABLES } from '../../src/lake/tables/tables.ts'
 import { restoreRecords } from '../../src/load/restore/restore.ts'
 import { readSnapshot } from '../../src/manifest/snapshots.ts'
-import { exportLake } from '../../src/pipeline/export/export-tables.ts'
+import { exportTables } from '../../src/pipeline/export/export-tables.ts'
 import { newTokenRegistry, tokenHash } from '../../src/server/access/token-registry.ts'
 import { chooseEmbedder } from '../../src/server/ranking/choose-embedder.ts'
 import { serveLake } from '../../src/server/serve-lake.ts'
@@ -111,7 +111,7 @@ export const BY_LIBRARY: Readonly<Record<CommandName, Answer>> = {
     const directory = join(folder, 'out')
     await rm(directory, { recursive: true, force: true })
     const to = { kind: 'folder', format: 'jsonl', directory } as const
-    await exportLake({ lake: lakeIn(folder), to, memoryBytes: MEMORY_BYTES })
+    await exportTables({ lake: lakeIn(folder), to, memoryBytes: MEMORY_BYTES })
     return filesIn(directory)
   },
   serve,

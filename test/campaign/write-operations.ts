@@ -2,9 +2,9 @@
 
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { collectGarbage } from '../../src/manifest/collect-garbage.ts'
+import { removeGarbage } from '../../src/manifest/remove-garbage.ts'
 import { newestSnapshot } from '../../src/manifest/snapshots.ts'
-import { compact } from '../../src/pipeline/compact/compact.ts'
+import { compactLake } from '../../src/pipeline/compact/compact.ts'
 import { publishedTables } from '../../src/publish/table-files.ts'
 import {
   batchFilePath,
@@ -122,7 +122,7 @@ const OPERATIONS = {
   },
   compact: {
     base: twoRuns,
-    run: (lake) => compact({ lake, targetBytes: TARGET_BYTES }),
+    run: (lake) => compactLake({ lake, targetBytes: TARGET_BYTES }),
     state: recordsOf,
     rows: rowsOf,
   },
@@ -144,10 +144,10 @@ const OPERATIONS = {
   gc: {
     base: async (lake, inputs) => {
       await twoRuns(lake, inputs)
-      await compact({ lake, targetBytes: TARGET_BYTES })
+      await compactLake({ lake, targetBytes: TARGET_BYTES })
       await deadRun(lake, ['a', 'b'])
     },
-    run: (lake) => collectGarbage({ lake, now: new Date(), keep: 1 }),
+    run: (lake) => removeGarbage({ lake, now: new Date(), keep: 1 }),
     state: recordsOf,
     rows: rowsOf,
   },

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { exitCodeOf } from '../../src/cli/exit-codes.ts'
 import { newProgram } from '../../src/cli/new-program.ts'
 import { asToolkitError } from '../../src/cli/output/report-error.ts'
+import { exitCodeOf } from '../../src/core/exit-codes.ts'
 import { cli, errorCode } from './run-cli.ts'
 
 const COMMANDS = (await newProgram()).commands.flatMap((command) =>

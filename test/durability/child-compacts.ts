@@ -1,11 +1,11 @@
 /** A process that compacts a lake and prints each event's kind. Arguments: lake, target size. */
 
 import { writeSync } from 'node:fs'
-import { compact } from '../../src/pipeline/compact/compact.ts'
+import { compactLake } from '../../src/pipeline/compact/compact.ts'
 
 const [lake = '', targetBytes = ''] = process.argv.slice(2)
 
-const { kind } = await compact({
+const { kind } = await compactLake({
   lake,
   targetBytes: Number(targetBytes),
   // Not through a stream: what was printed before a kill must have arrived.

@@ -1,10 +1,10 @@
 import { cp, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { collectGarbage } from '../../src/manifest/collect-garbage.ts'
+import { removeGarbage } from '../../src/manifest/remove-garbage.ts'
 import { readSnapshot } from '../../src/manifest/snapshots.ts'
-import { compact } from '../../src/pipeline/compact/compact.ts'
-import { convert } from '../../src/pipeline/convert/convert.ts'
+import { compactLake } from '../../src/pipeline/compact/compact.ts'
+import { convertFiles } from '../../src/pipeline/convert/convert.ts'
 import { seededRandom } from '../manifest/damage.ts'
 import { hashLake, verify } from '../pipeline/batch-bench.ts'
 import { type Moment, type Outcome, runAndKill } from '../support/kills.ts'
@@ -30,7 +30,7 @@ let undisturbed: Pick<Outcome, 'workMs' | 'commitMs'>
 
 const load = async (lake: string, paths: readonly string[], again = false): Promise<void> => {
   const plan = { inputs: paths, cwd: batches.folder, again, limits: {} }
-  await convert(plan, { lake, limit: HALF })
+  await convertFiles(plan, { lake, limit: HALF })
 }
 
 const currentHashes = async (lake: string): Promise<object> =>
@@ -69,12 +69,12 @@ test(`a compaction killed at ${KILLS} random moments leaves the lake as it was o
     expect((await verify(lake)).problems, where).toEqual([])
     // Each second time gc clears the dead one away, else the next compaction does it.
     if (round % 4 < 2) {
-      await collectGarbage({ lake, now: new Date() })
+      await removeGarbage({ lake, now: new Date() })
       expect(await readdir(join(lake, '_runs')), where).toEqual([])
       expect(await verify(lake), where).toMatchObject({ problems: [], notes: [] })
     }
     const last = (await readSnapshot(lake)).snapshot
-    expect((await compact({ lake, targetBytes: TARGET_BYTES })).snapshot, where).toBe(3)
+    expect((await compactLake({ lake, targetBytes: TARGET_BYTES })).snapshot, where).toBe(3)
     expect([2, 3], where).toContain(last)
     expect(await readdir(join(lake, '_runs')), where).toEqual([])
     await load(lake, batches.paths)
@@ -94,11 +94,13 @@ test.for([0, 100, 400])(
     await cp(base, lake, { recursive: true })
     const filler = await leaveRoom(disk, kib * KIB)
     const before = await hashLake(lake)
-    await expect(compact({ lake, targetBytes: TARGET_BYTES })).rejects.toMatchObject({ code: 'DISK_FULL' })
+    await expect(compactLake({ lake, targetBytes: TARGET_BYTES })).rejects.toMatchObject({
+      code: 'DISK_FULL',
+    })
     expect(await hashLake(lake)).toEqual(before)
     expect((await verify(lake)).problems).toEqual([])
     await rm(filler)
-    expect((await compact({ lake, targetBytes: TARGET_BYTES })).kind).toBe('compacted')
+    expect((await compactLake({ lake, targetBytes: TARGET_BYTES })).kind).toBe('compacted')
     expect(await currentHashes(lake)).toEqual(hashes)
     expect(await verify(lake)).toMatchObject({ problems: [], notes: [] })
     expect(await readdir(join(lake, '_runs'))).toEqual([])

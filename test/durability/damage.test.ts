@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { openRowCounter, type RowCounter } from '../../src/cli/row-counter.ts'
+import { openRowCounter, type RowCounter } from '../../src/jobs/row-counter.ts'
 import { verifyLake } from '../../src/manifest/verify-lake.ts'
 import { cli } from '../cli/run-cli.ts'
 import { cutTo, filesOf, flipBit, remove, seededRandom, whileDamaged } from '../manifest/damage.ts'

@@ -2,7 +2,7 @@ import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { collectGarbage } from '../../src/manifest/collect-garbage.ts'
+import { removeGarbage } from '../../src/manifest/remove-garbage.ts'
 import { seededRandom } from '../manifest/damage.ts'
 import { hashLake, verify } from '../pipeline/batch-bench.ts'
 import { type Moment, type Outcome, runAndKill } from '../support/kills.ts'
@@ -68,7 +68,7 @@ test(`a convert that is killed at ${KILLS} random moments and run again gives th
     const where = `FIRMLAKE_SEED=${SEED}, round ${round}, ${JSON.stringify([first, second])}`
     expect(await hashLake(lake), where).toEqual(hashes)
     expect(await verify(lake), where).toMatchObject({ problems: [] })
-    await collectGarbage({ lake, now: new Date() })
+    await removeGarbage({ lake, now: new Date() })
     expect(await readdir(join(lake, '_runs')).catch(() => []), where).toEqual([])
     expect(await verify(lake), where).toMatchObject({ problems: [], notes: [] })
     // A machine so slow or so fast that hardly any kill hits would show nothing.
@@ -86,7 +86,7 @@ test('gc after a kill leaves nothing of the dead run, and the same command start
     killed = (await runChild(lake, batches, { after: 'started', ms: undisturbed.workMs / share })).killed
   }
   expect(killed).toBe(true)
-  const garbage = await collectGarbage({ lake, now: new Date() })
+  const garbage = await removeGarbage({ lake, now: new Date() })
   expect(garbage.runs).toHaveLength(1)
   expect(await readdir(join(lake, '_runs')).catch(() => [])).toEqual([])
   expect((await runChild(lake, batches, 'never')).code).toBe(0)
@@ -101,7 +101,7 @@ test('gc at every moment of a live run never harms it', async () => {
   })
   let times = 0
   while (running) {
-    const garbage = await collectGarbage({ lake, now: new Date() }).catch(() => undefined)
+    const garbage = await removeGarbage({ lake, now: new Date() }).catch(() => undefined)
     expect(garbage?.files ?? []).toEqual([])
     if ((garbage?.working.length ?? 0) > 0) times += 1
     await pause(5)

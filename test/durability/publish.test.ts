@@ -4,7 +4,7 @@ import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { TABLES } from '../../src/lake/tables/tables.ts'
-import { collectGarbage } from '../../src/manifest/collect-garbage.ts'
+import { removeGarbage } from '../../src/manifest/remove-garbage.ts'
 import { verify } from '../pipeline/batch-bench.ts'
 import { metadataNumbers, publishIceberg, tableText } from '../publish/iceberg/iceberg-lake.ts'
 import { logNames, logText, publishDelta, smallLake } from '../publish/sample-lake.ts'
@@ -67,7 +67,7 @@ describe.each(FORMATS)('publish $format', ({ format, publish, folder, textOf, li
       }
       await publish(lake)
       expect(await texts(lake)).toEqual(undisturbed)
-      await collectGarbage({ lake, now: new Date() })
+      await removeGarbage({ lake, now: new Date() })
       expect((await verify(lake)).problems).toEqual([])
     }
   })

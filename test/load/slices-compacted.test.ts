@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { Engine, type Session } from '../../src/lake/duckdb/engine.ts'
 import { prepareRestore, type SliceRows, slicesOf, sliceView } from '../../src/load/restore/slices.ts'
-import { compact } from '../../src/pipeline/compact/compact.ts'
+import { compactLake } from '../../src/pipeline/compact/compact.ts'
 import { type Bench, companyLine, openBench, relationsLine } from '../pipeline/batch-bench.ts'
 
 const MANY = 900
@@ -36,7 +36,7 @@ beforeAll(async () => {
   await one.write('companies', ids.map(line))
   await one.write('relations', ids.map(relationsLine))
   await one.run(['companies', 'relations'])
-  await compact({ lake: one.lake, targetBytes: 6 * 1024 })
+  await compactLake({ lake: one.lake, targetBytes: 6 * 1024 })
   await one.write('late', ids.slice(0, LATE).map(line))
   await one.run(['late'])
 }, 240_000)

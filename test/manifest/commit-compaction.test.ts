@@ -4,9 +4,9 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import type { Snapshot } from '../../src/core/partition.ts'
 import { recordPath } from '../../src/lake/lake/layout.ts'
-import { collectGarbage } from '../../src/manifest/collect-garbage.ts'
 import { type CompactCommitRequest, commitCompaction } from '../../src/manifest/commit-compaction.ts'
 import { loadedPartitions, loadedSources, splitLoaded } from '../../src/manifest/loaded-sources.ts'
+import { removeGarbage } from '../../src/manifest/remove-garbage.ts'
 import { removeRun } from '../../src/manifest/runs.ts'
 import { readSnapshot } from '../../src/manifest/snapshots.ts'
 import { summariseSnapshot } from '../../src/manifest/summarise-snapshot.ts'
@@ -122,7 +122,7 @@ test('gc --keep 1 leaves the quarantine of merged partitions, and verify finds d
   await loadSources(lake, ['a'])
   await loadSources(lake, ['b'])
   const { merged = [] } = await compactAll(lake)
-  const { files } = await collectGarbage({ lake, now: new Date(), keep: 1 })
+  const { files } = await removeGarbage({ lake, now: new Date(), keep: 1 })
   expect(files.filter((path) => path.startsWith('quarantine/'))).toEqual([])
   expect(files.filter((path) => path.startsWith('companies/'))).toHaveLength(2)
   expect(await verifyLake({ lake, countRows: countLines })).toMatchObject({ problems: [], notes: [] })

@@ -3,8 +3,8 @@ import { readdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { inLake, RUNS_FOLDER, recordPath, snapshotPath } from '../../src/lake/lake/layout.ts'
-import { collectGarbage } from '../../src/manifest/collect-garbage.ts'
 import { readJournal } from '../../src/manifest/journal.ts'
+import { removeGarbage } from '../../src/manifest/remove-garbage.ts'
 import { leaseRun } from '../../src/manifest/run-lease.ts'
 import { listRuns, removeRun } from '../../src/manifest/runs.ts'
 import { snapshotToText } from '../../src/manifest/snapshot-text.ts'
@@ -222,7 +222,7 @@ test.each(CRASHES)('a run killed %s is cleared away or completed by gc', async (
   const staged = await deadRun(lake, ['b', 'c'])
   await crash(lake, staged)
   const committed = (await listRuns(lake, { now: NOW }))[0]?.committed !== null
-  await collectGarbage({ lake, now: NOW })
+  await removeGarbage({ lake, now: NOW })
   expect(await readdir(join(lake, RUNS_FOLDER))).toEqual([])
   expect(await sourcesOf(lake)).toEqual(committed ? ['a.jsonl', 'b.jsonl', 'c.jsonl'] : ['a.jsonl'])
   expect((await filesOf(lake)).some((path) => path.includes('b-0'))).toBe(committed)
@@ -260,7 +260,7 @@ test('a process killed at any moment leaves a whole lake behind', async () => {
     await child.kill()
     const before = await verifyLake({ lake, countRows: countLines })
     expect(before.problems).toEqual([])
-    await collectGarbage({ lake, now: new Date() })
+    await removeGarbage({ lake, now: new Date() })
     expect(await readdir(join(lake, RUNS_FOLDER))).toEqual([])
     await expectWhole(lake)
   }

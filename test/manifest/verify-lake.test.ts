@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { inLake, recordPath, snapshotPath } from '../../src/lake/lake/layout.ts'
 import type { Problem } from '../../src/manifest/check-manifest.ts'
-import { collectGarbage } from '../../src/manifest/collect-garbage.ts'
+import { removeGarbage } from '../../src/manifest/remove-garbage.ts'
 import { removeRun } from '../../src/manifest/runs.ts'
 import { createSnapshot, ensureRecord, readSnapshot } from '../../src/manifest/snapshots.ts'
 import { type Verification, type VerifyProgress, verifyLake } from '../../src/manifest/verify-lake.ts'
@@ -44,7 +44,7 @@ test('verifyLake counts the rows of each file once', async () => {
 
 test('verifyLake names every file with a changed bit, a cut or no content', async () => {
   const lake = await lakeOf('a', 'b', 'c')
-  await collectGarbage({ lake, now: NOW, keep: 2 })
+  await removeGarbage({ lake, now: NOW, keep: 2 })
   const random = seededRandom(11)
   for (const path of await filesOf(lake)) {
     const absolute = join(lake, path)
@@ -70,7 +70,7 @@ test('verifyLake names every file with a changed bit, a cut or no content', asyn
 
 test('verifyLake names every missing file, the oldest and the newest snapshot included', async () => {
   const lake = await lakeOf('a', 'b', 'c')
-  await collectGarbage({ lake, now: NOW, keep: 2 })
+  await removeGarbage({ lake, now: NOW, keep: 2 })
   for (const path of await filesOf(lake)) {
     const absolute = join(lake, path)
     const check = async (): Promise<void> => {

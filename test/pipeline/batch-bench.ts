@@ -5,14 +5,14 @@ import { mkdir, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { brotliCompress, gzip, zstdCompress } from 'node:zlib'
-import { openRowCounter } from '../../src/cli/row-counter.ts'
 import type { Snapshot } from '../../src/core/partition.ts'
+import { openRowCounter } from '../../src/jobs/row-counter.ts'
 import { openLakeQuery } from '../../src/lake/lake/lake-query.ts'
 import { TABLES } from '../../src/lake/tables/tables.ts'
-import { collectGarbage, type Garbage } from '../../src/manifest/collect-garbage.ts'
+import { type Garbage, removeGarbage } from '../../src/manifest/remove-garbage.ts'
 import { readSnapshot } from '../../src/manifest/snapshots.ts'
 import { type Verification, verifyLake } from '../../src/manifest/verify-lake.ts'
-import { convert } from '../../src/pipeline/convert/convert.ts'
+import { convertFiles } from '../../src/pipeline/convert/convert.ts'
 import type { LoadSummary } from '../../src/pipeline/run/commit-loaded.ts'
 import type { RunOptions as LoadOptions } from '../../src/pipeline/run/load-into-lake.ts'
 import type { RunEvent } from '../../src/pipeline/run/progress.ts'
@@ -81,7 +81,7 @@ export const runIn = async (
 ): Promise<Ran> => {
   const events: RunEvent[] = []
   const { content, again = false, limits = {}, cwd = folder, ...rest } = options
-  const summary = await convert(
+  const summary = await convertFiles(
     { inputs, cwd, again, limits, ...(content !== undefined && { content }) },
     {
       lake,
@@ -163,6 +163,6 @@ export const openBench = (folder: string): Bench => {
     snapshot: () => readSnapshot(lake),
     query: (sql) => queryLake(lake, sql),
     verify: () => verify(lake),
-    gc: () => collectGarbage({ lake, now: new Date() }),
+    gc: () => removeGarbage({ lake, now: new Date() }),
   }
 }

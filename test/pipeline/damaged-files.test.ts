@@ -7,9 +7,9 @@ import { openDiff } from '../../src/lake/diff/open-diff.ts'
 import { restoreRecords } from '../../src/load/restore/restore.ts'
 import { listedFiles } from '../../src/manifest/listed-files.ts'
 import { readSnapshot } from '../../src/manifest/snapshots.ts'
-import { compact } from '../../src/pipeline/compact/compact.ts'
+import { compactLake } from '../../src/pipeline/compact/compact.ts'
 import { listQuarantine, waitingFiles } from '../../src/pipeline/convert/quarantine.ts'
-import { exportLake } from '../../src/pipeline/export/export-tables.ts'
+import { exportTables } from '../../src/pipeline/export/export-tables.ts'
 import { deliver } from '../../src/pipeline/targets/deliver.ts'
 import { publish } from '../../src/pipeline/targets/publish.ts'
 import { chooseEmbedder } from '../../src/server/ranking/choose-embedder.ts'
@@ -55,7 +55,7 @@ const READERS: Readonly<Record<string, { table: string; read: (folder: string) =
   export: {
     table: 'financials',
     read: (folder) =>
-      exportLake({
+      exportTables({
         ...{ lake, memoryBytes: MEMORY_BYTES },
         to: { kind: 'folder', format: 'csv', directory: join(folder, 'out') },
       }),
@@ -68,10 +68,10 @@ const READERS: Readonly<Record<string, { table: string; read: (folder: string) =
     table: 'financials',
     read: () => publish({ lake, formats: ['delta'], memoryBytes: MEMORY_BYTES }),
   },
-  compact: { table: 'employees', read: () => compact({ lake, memoryBytes: 4 * MEMORY_BYTES }) },
+  compact: { table: 'employees', read: () => compactLake({ lake, memoryBytes: 4 * MEMORY_BYTES }) },
   'compact --dry-run': {
     table: 'financials',
-    read: () => compact({ lake, memoryBytes: 4 * MEMORY_BYTES, dryRun: true }),
+    read: () => compactLake({ lake, memoryBytes: 4 * MEMORY_BYTES, dryRun: true }),
   },
   'quarantine list': { table: 'quarantine', read: () => all(listQuarantine(waitingFiles(snapshot, lake))) },
   serve: {

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 import type { Snapshot } from '../../src/core/partition.ts'
 import { inLake, recordPath, snapshotPath } from '../../src/lake/lake/layout.ts'
 import { recordText, snapshotToText } from '../../src/manifest/snapshot-text.ts'
-import { compact } from '../../src/pipeline/compact/compact.ts'
+import { compactLake } from '../../src/pipeline/compact/compact.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { companyLine, openBench } from './batch-bench.ts'
 
@@ -54,9 +54,9 @@ test('compact bounds the names that an older release wrote down, also of a lake 
   await writeFile(inLake(one.lake, snapshotPath(1)), older)
   await writeFile(inLake(one.lake, recordPath(1)), recordText(1, older))
   expect(namesOf(await one.snapshot())).toHaveLength(12_000)
-  await compact({ lake: one.lake })
+  await compactLake({ lake: one.lake })
   const compacted = await one.snapshot()
   expect([namesOf(compacted).length, moreOf(compacted)]).toEqual([10_000, 2000])
-  expect(await compact({ lake: one.lake })).toMatchObject({ kind: 'nothing' })
+  expect(await compactLake({ lake: one.lake })).toMatchObject({ kind: 'nothing' })
   expect((await readFile(inLake(one.lake, snapshotPath(2)))).length).toBeLessThan(1_000_000)
 })

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 import { inLake, runPath } from '../../src/lake/lake/layout.ts'
 import { listRunIds } from '../../src/manifest/runs.ts'
 import { type JobOptions, loadJobs } from '../../src/pipeline/load-jobs.ts'
-import { resume } from '../../src/pipeline/resume.ts'
+import { resumeRuns } from '../../src/pipeline/resume.ts'
 import type { LoadSummary } from '../../src/pipeline/run/commit-loaded.ts'
 import type { PullJob, RunPlan } from '../../src/pipeline/run/run-plan.ts'
 import { withRun } from '../../src/pipeline/run/with-run.ts'
@@ -68,7 +68,7 @@ test('pulls of companies and relations that were cut off in the second go on, an
   expect(kept).toEqual(expect.arrayContaining(['windows', 'windows.json', 'windows-1', 'windows-1.json']))
   expect((await verify(one.lake)).problems).toEqual([])
 
-  const [resumed] = await resume({ lake: one.lake, service })
+  const [resumed] = await resumeRuns({ lake: one.lake, service })
   expect(resumed).toMatchObject({
     kind: 'loaded',
     summary: { run, snapshot: { snapshot: 1, pipeline: 'pull' } },

@@ -8,7 +8,7 @@ import { inLake, stagedPath, stagingPath } from '../../src/lake/lake/layout.ts'
 import { journalPath, readJournal } from '../../src/manifest/journal.ts'
 import { leaseRun } from '../../src/manifest/run-lease.ts'
 import { listRunIds } from '../../src/manifest/runs.ts'
-import { resume } from '../../src/pipeline/resume.ts'
+import { resumeRuns } from '../../src/pipeline/resume.ts'
 import type { LoadSummary } from '../../src/pipeline/run/commit-loaded.ts'
 import { loadIntoLake } from '../../src/pipeline/run/load-into-lake.ts'
 import type { RunEvent } from '../../src/pipeline/run/progress.ts'
@@ -150,7 +150,7 @@ test('resume goes on with an interrupted run', async () => {
   const [run = ''] = await listRunIds(one.lake)
   const events: RunEvent[] = []
   const limit = { kind: 'count', lines: 0 } as const
-  const resumed = await resume({ run, lake: one.lake, limit, onEvent: (event) => events.push(event) })
+  const resumed = await resumeRuns({ run, lake: one.lake, limit, onEvent: (event) => events.push(event) })
   expect(resumed).toMatchObject([{ kind: 'loaded' }])
   expect(events[0]).toMatchObject({ resumed: true, finished: done.length })
   expect(await one.query('SELECT count(*) FROM companies')).toEqual([[200]])

@@ -10,7 +10,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { SearchParameters } from '../../src/contract/requests.ts'
 import { ToolkitError } from '../../src/core/errors.ts'
 import { listGaps } from '../../src/pipeline/pull/list-gaps.ts'
-import { sync } from '../../src/pipeline/sync/sync.ts'
+import { syncSearch } from '../../src/pipeline/sync/sync.ts'
 import type { PageRequest, Service } from '../../src/source/service/service.ts'
 import { openBench, queryLake, verify } from '../pipeline/batch-bench.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
@@ -82,7 +82,7 @@ describe('with a lower cap', () => {
     expect(rows).toMatchObject({ companies: companies.companies, financials: companies.financials })
   })
 
-  test('a search beyond the cap is pulled whole through the plan, and a sync finds nothing to do', async () => {
+  test('a search beyond the cap is pulled whole through the plan, and a syncSearch finds nothing to do', async () => {
     const cap = 25
     const from = await serving(served, { cursorCap: cap })
     const lake = join(await temporaryFolder(), 'lake')
@@ -96,7 +96,7 @@ describe('with a lower cap', () => {
     expect(relations.entry).toMatchObject({ announced: COMPANIES, received: COMPANIES })
     expect(await rowsOf(lake, ALL_TABLES)).toEqual(await rowsOf(served, ALL_TABLES))
     expect((await verify(lake)).problems).toEqual([])
-    const { findings } = await sync(
+    const { findings } = await syncSearch(
       from.url,
       { search: SEARCH, currency: 'USD' },
       { lake, service: from.service, concurrency: 2, limit: { kind: 'count', lines: 0 } },

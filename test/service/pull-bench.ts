@@ -5,7 +5,7 @@ import { onTestFinished } from 'vitest'
 import type { Snapshot } from '../../src/core/partition.ts'
 import { listRuns } from '../../src/manifest/runs.ts'
 import { readSnapshot } from '../../src/manifest/snapshots.ts'
-import { type PullRunOptions, type PullSummary, pull } from '../../src/pipeline/pull/pull.ts'
+import { type PullRunOptions, type PullSummary, pullSearch } from '../../src/pipeline/pull/pull.ts'
 import type { PullEvent } from '../../src/pipeline/pull/pull-plan.ts'
 import type { PullSettings } from '../../src/pipeline/pull/pull-settings.ts'
 import { openService, type Service } from '../../src/source/service/service.ts'
@@ -40,7 +40,7 @@ export const openPullBench = async (options: FakeServiceOptions): Promise<PullBe
   return {
     ...{ fake, service, lake, events },
     pull: (settings, more) =>
-      pull(
+      pullSearch(
         fake.url,
         { content: 'companies', search: SWEDEN, pageSize: 10, cap, ...settings },
         {

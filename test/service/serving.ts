@@ -6,7 +6,7 @@ import { openLakeQuery } from '../../src/lake/lake/lake-query.ts'
 import { TABLES } from '../../src/lake/tables/tables.ts'
 import { readSnapshot } from '../../src/manifest/snapshots.ts'
 import { pullBatches } from '../../src/pipeline/batch-files/pull-batch-files.ts'
-import { type PullSummary, pull } from '../../src/pipeline/pull/pull.ts'
+import { type PullSummary, pullSearch } from '../../src/pipeline/pull/pull.ts'
 import type { PullSettings } from '../../src/pipeline/pull/pull-settings.ts'
 import type { QuarantineLimit } from '../../src/pipeline/run/quarantine-limit.ts'
 import { newTokenRegistry, tokenHash } from '../../src/server/access/token-registry.ts'
@@ -160,7 +160,7 @@ export const pullFrom = (
 ): Promise<PullSummary> => {
   const { content = 'companies' } = settings
   const currency = content === 'companies' ? { currency: 'USD' } : {}
-  return pull(
+  return pullSearch(
     url,
     { content, ...currency, search: SEARCH, pageSize: PAGE_SIZE, cap: 100_000, ...settings },
     { lake, service, concurrency: 1, limit },

@@ -2,11 +2,10 @@
 
 import type { Command } from 'commander'
 import { ToolkitError } from '../../core/errors.ts'
-import type { BatchSelection } from '../../pipeline/batch-files/choose-batch-files.ts'
-import type { BatchPull } from '../../pipeline/batch-files/pull-batch-files.ts'
+import type { BatchFilesChoice } from '../../jobs/inputs.ts'
+import type { BatchFilesReport } from '../../jobs/pull-batch-files.ts'
 import type { ListedBatchFile } from '../../source/service/service.ts'
-import { exitCodeOfReports } from '../exit-codes.ts'
-import { type BatchFilter, batchFilterOptions, selectionOf } from '../options/batch-options.ts'
+import { type BatchFilter, batchFilterOptions } from '../options/batch-options.ts'
 import { modeOption } from '../options/lake-mode.ts'
 import { jsonOption, lakeOption, withExamples } from '../options/options.ts'
 import {
@@ -15,13 +14,13 @@ import {
   unknownOptions,
   workOptions,
 } from '../options/run-options.ts'
-import { serviceOptions, serviceUrl } from '../options/service-options.ts'
+import { type ServiceCommandOptions, serviceOptions, withService } from '../options/service-options.ts'
 import { formatBytes, formatCounted } from '../output/format.ts'
 import { note, printJson, printLines } from '../output/print.ts'
-import { type RunReport, reportLines, reportOf, warnOf } from '../output/run-report.ts'
-import { type PullingOptions, pulling } from '../pulling.ts'
+import { reportLines, warnOf } from '../output/run-report.ts'
+import { type LoadJobFlags, runLoadJob } from '../run-job.ts'
 
-interface PullOptions extends PullingOptions, BatchFilter, SkipBadFilesOption {
+interface PullFlags extends LoadJobFlags, ServiceCommandOptions, BatchFilter, SkipBadFilesOption {
   readonly new?: true
   readonly again?: true
 }
@@ -52,64 +51,69 @@ export const addBatchesPull = (batches: Command): void => {
 }
 
 /** @throws {ToolkitError} USAGE */
-const chosenBy = (ids: readonly string[], options: PullOptions): BatchSelection => {
-  const filtered = options.content !== undefined || options.country !== undefined
-  if (ids.length > 0 && (options.new || filtered))
+const chosenBy = (
+  ids: readonly string[],
+  { new: all, content, country: countries }: PullFlags,
+): BatchFilesChoice => {
+  const filtered = content !== undefined || countries !== undefined
+  if (ids.length > 0 && (all || filtered))
     throw new ToolkitError(
       'USAGE',
       'Cannot pull batch files by id together with --new, --content or --country: give either',
     )
-  if (ids.length === 0 && !options.new && !filtered)
+  if (ids.length === 0 && !all && !filtered)
     throw new ToolkitError('USAGE', 'Cannot pull batch files: none is named, give ids or --new')
-  return selectionOf(ids, options)
+  return ids.length > 0 ? { ids } : { content, countries }
 }
 
 const UNNAMEABLE = 'its id in the listing holds half a character, and no address can name it'
 /** A name that reads the same on every terminal: half a character stands as its escape. */
 const nameOf = ({ name }: ListedBatchFile): string => JSON.stringify(name).slice(1, -1)
 
-/** A run's report; of a pull without a run, as there was nothing to load, one without a run. */
-const reportOfPull = (
-  { summary, held, unnameable }: BatchPull,
-  measured: Parameters<typeof reportOf>[1],
-): Omit<RunReport, 'run'> & { readonly run: string | null } => {
-  const nothing = { run: '', snapshot: undefined, partitions: [], skipped: [], leftOut: [] }
-  const report = reportOf(summary ?? nothing, measured)
+/** As it is printed: files that were not downloaded were skipped. */
+const reportOfPull = ({ held, unnameable, ...report }: BatchFilesReport) => {
   const reason = 'the lake already holds it (--again loads it again)'
   const skipped = [
     ...held.map(({ name }) => ({ source: name, reason })),
     ...unnameable.map((file) => ({ source: nameOf(file), reason: UNNAMEABLE })),
     ...report.skipped,
   ]
-  return { ...report, run: summary?.run ?? null, skipped }
+  return { ...report, skipped }
 }
 
-const runPull = async (ids: string[], options: PullOptions): Promise<void> => {
-  const selection = chosenBy(ids, options)
-  const { pullBatches } = await import('../../pipeline/batch-files/pull-batch-files.ts')
-  await pulling(options, async ({ line, watch, service, work, measured }) => {
-    let loading = false
-    const pulled = await work((run) =>
-      pullBatches(serviceUrl(options), selection, options.again ?? false, {
-        ...run,
-        skipBadFiles: options.skipBadFiles,
-        onEvent: (event) => {
-          loading ||= event.kind === 'source'
-          watch.onEvent(event)
-        },
-        onBytes: (bytes) => {
-          if (!loading) line.show(() => `${formatBytes(bytes)} downloaded`)
-        },
+const runPull = async (ids: string[], flags: PullFlags): Promise<void> => {
+  const choice = chosenBy(ids, flags)
+  const { lake, json, again, skipBadFiles, concurrency } = flags
+  const { pullBatchFiles } = await import('../../jobs/pull-batch-files.ts')
+  const { batchFiles } = await import('../../jobs/inputs.ts')
+  let origin = ''
+  await runLoadJob<BatchFilesReport>(
+    flags,
+    (options, line) =>
+      withService(flags, (service) => {
+        origin = service.origin
+        let loading = false
+        return pullBatchFiles({
+          ...options,
+          ...{ from: batchFiles(service, choice), again, skipBadFiles, concurrency },
+          onEvent: (event) => {
+            loading ||= event.kind === 'source'
+            options.onEvent?.(event)
+          },
+          onBytes: (bytes) => {
+            if (!loading) line.show(() => `${formatBytes(bytes)} downloaded`)
+          },
+        })
       }),
-    )
-    const report = reportOfPull(pulled, measured())
-    for (const file of pulled.unnameable)
-      note(`warning: batch file "${nameOf(file)}" is skipped: ${UNNAMEABLE}`)
-    process.exitCode = exitCodeOfReports([report])
-    if (options.json) return printJson({ lake: options.lake, service: service.origin, ...report })
-    await printLines(linesOf(report, pulled.held.length))
-    if (report.run !== null) warnOf({ ...report, run: report.run }, options.lake)
-  })
+    async (pulled) => {
+      const report = reportOfPull(pulled)
+      for (const file of pulled.unnameable)
+        note(`warning: batch file "${nameOf(file)}" is skipped: ${UNNAMEABLE}`)
+      if (json) return printJson({ lake, service: origin, ...report })
+      await printLines(linesOf(report, pulled.held.length))
+      if (report.run !== null) warnOf({ ...report, run: report.run }, lake)
+    },
+  )
 }
 
 const linesOf = (report: ReturnType<typeof reportOfPull>, held: number): string[] => {

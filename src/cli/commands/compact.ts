@@ -5,25 +5,16 @@ import { ToolkitError } from '../../core/errors.ts'
 import type { CompactedTable, CompactSummary } from '../../pipeline/compact/compact-work.ts'
 import { DEFAULT_TARGET_BYTES } from '../../pipeline/compact/plan-compaction.ts'
 import type { CompactEvent, CompactProgress } from '../../pipeline/compact/watch-statement.ts'
-import { interruptible } from '../interrupt.ts'
-import { type JsonOption, jsonOption, type LakeOption, lakeOption, withExamples } from '../options/options.ts'
-import {
-  bytesOption,
-  type ExtraOptions,
-  extraOptions,
-  memoryOption,
-  threadsOption,
-} from '../options/run-options.ts'
+import { jsonOption, lakeOption, withExamples } from '../options/options.ts'
+import { bytesOption, memoryOption, targetOptions, threadsOption } from '../options/run-options.ts'
 import { formatBytes, formatCount, formatCounted, formatDuration, formatShare } from '../output/format.ts'
 import { printJson, printLines } from '../output/print.ts'
-import { ProgressLine } from '../output/progress-line.ts'
+import type { ProgressLine } from '../output/progress-line.ts'
 import { textTable } from '../output/text-table.ts'
-import { checkExtras, doExtras } from '../run-extras.ts'
+import { type JobFlags, runJob } from '../run-job.ts'
 
-interface CompactCommandOptions extends LakeOption, JsonOption, ExtraOptions {
+interface CompactCommandOptions extends JobFlags {
   readonly targetBytes: number
-  readonly memory: number
-  readonly threads: number
   readonly dryRun?: true
 }
 
@@ -41,7 +32,7 @@ export const addCompact = (program: Command): void => {
     .addOption(memoryOption())
     .addOption(threadsOption())
     .option('--dry-run', 'change nothing, report what would be done')
-  for (const option of extraOptions()) command.addOption(option)
+  for (const option of targetOptions()) command.addOption(option)
   command.addOption(jsonOption()).action(runCompact)
   withExamples(command, [
     ['compact --lake ./lake', 'after a hundred nightly loads'],
@@ -53,28 +44,22 @@ export const addCompact = (program: Command): void => {
 /** Below it most of a file would be metadata of its columns. */
 const LEAST_TARGET_BYTES = 1024 ** 2
 
-const runCompact = async (options: CompactCommandOptions): Promise<void> => {
-  const { lake, targetBytes, memory, threads, dryRun, json } = options
+const runCompact = async (flags: CompactCommandOptions): Promise<void> => {
+  const { lake, targetBytes, dryRun, json } = flags
   if (targetBytes < LEAST_TARGET_BYTES)
     throw new ToolkitError('USAGE', `Cannot use --target-bytes ${targetBytes}: expected at least 1MiB`)
-  await checkExtras(options)
-  const { compact } = await import('../../pipeline/compact/compact.ts')
-  const line = new ProgressLine({ terminalOnly: json === true })
+  const { compact } = await import('../../jobs/compact.ts')
   const startMs = performance.now()
-  const onEvent = (event: CompactEvent): void => show(line, event)
-  try {
-    const summary = await interruptible(
-      (signal) => compact({ lake, targetBytes, memoryBytes: memory, threads, dryRun, signal, onEvent }),
-      'the lake stays as it was',
-    )
-    line.clear()
-    const seconds = (performance.now() - startMs) / 1000
-    if (json) await printJson({ lake, ...summary, seconds: Math.round(seconds * 1000) / 1000 })
-    else await printLines(summaryLines(lake, summary, seconds))
-  } finally {
-    line.clear()
-  }
-  if (dryRun !== true) await doExtras(options)
+  await runJob<CompactSummary>(
+    flags,
+    (options, line) => compact({ ...options, targetBytes, dryRun, onEvent: (event) => show(line, event) }),
+    async (summary) => {
+      const seconds = (performance.now() - startMs) / 1000
+      if (json) await printJson({ lake, ...summary, seconds: Math.round(seconds * 1000) / 1000 })
+      else await printLines(summaryLines(lake, summary, seconds))
+    },
+    'the lake stays as it was',
+  )
 }
 
 const show = (line: ProgressLine, event: CompactEvent): void => {

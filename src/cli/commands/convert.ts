@@ -3,41 +3,20 @@
 import type { Command } from 'commander'
 import type { Content } from '../../contract/objects.ts'
 import { DECODE_LIMITS } from '../../decode/decode-limits.ts'
+import type { RunReport } from '../../jobs/run-report.ts'
 import { DEFAULT_MAX_DEPTH } from '../../load/check-record.ts'
-import { exitCodeOfReports } from '../exit-codes.ts'
-import { interruptible } from '../interrupt.ts'
-import { checkMode, type ModeOption, modeOption } from '../options/lake-mode.ts'
-import {
-  contentOption,
-  type JsonOption,
-  jsonOption,
-  type LakeOption,
-  lakeOption,
-  wholeNumber,
-  withExamples,
-} from '../options/options.ts'
+import { modeOption } from '../options/lake-mode.ts'
+import { contentOption, jsonOption, lakeOption, wholeNumber, withExamples } from '../options/options.ts'
 import {
   bytesOption,
-  type LoadFlags,
   type SkipBadFilesOption,
   skipBadFilesOption,
-  type UnknownOptions,
   unknownOptions,
   workOptions,
 } from '../options/run-options.ts'
-import { printJson, printLines } from '../output/print.ts'
-import { ProgressLine } from '../output/progress-line.ts'
-import { type RunReport, reportLines, reportOf, warnOf } from '../output/run-report.ts'
-import { watchRun } from '../output/watch-run.ts'
-import { checkExtras, doExtras } from '../run-extras.ts'
+import { type LoadJobFlags, printReport, runLoadJob } from '../run-job.ts'
 
-interface ConvertCommandOptions
-  extends LakeOption,
-    JsonOption,
-    ModeOption,
-    LoadFlags,
-    UnknownOptions,
-    SkipBadFilesOption {
+interface ConvertCommandOptions extends LoadJobFlags, SkipBadFilesOption {
   readonly content?: Content
   readonly again?: true
   readonly maxLineBytes: number
@@ -81,50 +60,13 @@ export const addConvert = (program: Command): void => {
   ])
 }
 
-/** Loads the paths, shows how far it is, and returns the report. */
-export const convertPaths = async (
-  paths: readonly string[],
-  options: Omit<ConvertCommandOptions, 'json'>,
-  line: ProgressLine,
-): Promise<RunReport> => {
-  const { lake, content, again = false, maxLineBytes, maxRatio, maxDepth } = options
-  const { convert } = await import('../../pipeline/convert/convert.ts')
-  const watch = watchRun(line)
-  try {
-    const summary = await interruptible((signal) =>
-      convert(
-        { inputs: paths, cwd: process.cwd(), content, again, limits: { maxLineBytes, maxRatio, maxDepth } },
-        {
-          lake,
-          mode: options.mode,
-          memoryBytes: options.memory,
-          threads: options.threads,
-          limit: options.maxQuarantined,
-          maxUnknownPerRecord: options.maxUnknownPerRecord,
-          maxUnknownNames: options.maxUnknownNames,
-          skipBadFiles: options.skipBadFiles,
-          changeCurrency: options.changeCurrency,
-          signal,
-          onEvent: watch.onEvent,
-        },
-      ),
-    )
-    return reportOf(summary, { seconds: watch.seconds(), decodedBytes: watch.decodedBytes() })
-  } finally {
-    line.clear()
-  }
-}
-
-const runConvert = async (paths: string[], options: ConvertCommandOptions): Promise<void> => {
-  await checkExtras(options)
-  await checkMode(options)
-  const line = new ProgressLine({ terminalOnly: options.json === true })
-  const report = await convertPaths(paths, options, line)
-  if (options.json) await printJson({ lake: options.lake, ...report })
-  else {
-    await printLines(reportLines(report))
-    warnOf(report, options.lake)
-  }
-  process.exitCode = exitCodeOfReports([report])
-  await doExtras(options)
+const runConvert = async (from: string[], flags: ConvertCommandOptions): Promise<void> => {
+  const { content, again, skipBadFiles, maxLineBytes, maxRatio, maxDepth } = flags
+  const own = { from, content, again, skipBadFiles, maxLineBytes, maxRatio, maxDepth }
+  const { convert } = await import('../../jobs/convert.ts')
+  await runLoadJob<RunReport>(
+    flags,
+    (options) => convert({ ...options, ...own }),
+    (report) => printReport(report, flags),
+  )
 }

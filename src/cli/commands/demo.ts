@@ -3,8 +3,7 @@
 import { fileURLToPath } from 'node:url'
 import type { Command } from 'commander'
 import { UNKNOWN_LIMITS } from '../../core/unknown-names.ts'
-import { DECODE_LIMITS } from '../../decode/decode-limits.ts'
-import { DEFAULT_MAX_DEPTH } from '../../load/check-record.ts'
+import type { RunReport } from '../../jobs/run-report.ts'
 import { DEFAULT_MEMORY_BYTES, DEFAULT_THREADS, queryMemory } from '../../pipeline/run/memory-shares.ts'
 import { DEFAULT_MAX_QUARANTINED, parseQuarantineLimit } from '../../pipeline/run/quarantine-limit.ts'
 import { interruptible } from '../interrupt.ts'
@@ -12,8 +11,7 @@ import { type LakeOption, playLakeOption, withExamples } from '../options/option
 
 import { printLines } from '../output/print.ts'
 import { ProgressLine } from '../output/progress-line.ts'
-import { reportLines, warnOf } from '../output/run-report.ts'
-import { convertPaths } from './convert.ts'
+import { printReport, runLoadJob } from '../run-job.ts'
 
 const SAMPLE = fileURLToPath(new URL('../../../data/sample', import.meta.url))
 
@@ -33,23 +31,20 @@ export const addDemo = (program: Command): void => {
 
 const runDemo = async ({ lake }: LakeOption): Promise<void> => {
   await heading('Converting data/sample')
-  const report = await convertPaths(
-    [SAMPLE],
-    {
-      lake,
-      maxQuarantined: parseQuarantineLimit(DEFAULT_MAX_QUARANTINED),
-      memory: DEFAULT_MEMORY_BYTES,
-      threads: DEFAULT_THREADS,
-      maxLineBytes: DECODE_LIMITS.maxLineBytes,
-      maxRatio: DECODE_LIMITS.maxRatio,
-      maxDepth: DEFAULT_MAX_DEPTH,
-      maxUnknownPerRecord: UNKNOWN_LIMITS.perRecord,
-      maxUnknownNames: UNKNOWN_LIMITS.names,
-    },
-    new ProgressLine(),
+  const flags = {
+    lake,
+    maxQuarantined: parseQuarantineLimit(DEFAULT_MAX_QUARANTINED),
+    memory: DEFAULT_MEMORY_BYTES,
+    threads: DEFAULT_THREADS,
+    maxUnknownPerRecord: UNKNOWN_LIMITS.perRecord,
+    maxUnknownNames: UNKNOWN_LIMITS.names,
+  }
+  const { convert } = await import('../../jobs/convert.ts')
+  await runLoadJob<RunReport>(
+    flags,
+    (options) => convert({ ...options, from: SAMPLE }),
+    (report) => printReport(report, flags),
   )
-  await printLines(reportLines(report))
-  warnOf(report, lake)
 
   await heading('What the lake holds')
   const { readStatus } = await import('../lake-status.ts')

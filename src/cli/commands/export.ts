@@ -3,7 +3,6 @@
 import { type Command, Option } from 'commander'
 import { ToolkitError } from '../../core/errors.ts'
 import type { ExportProgress, ExportSummary, ExportTarget } from '../../pipeline/export/export-tables.ts'
-import { queryMemory } from '../../pipeline/run/memory-shares.ts'
 import { STREAM_FORMATS, type StreamFormatName } from '../../sink/targets.ts'
 import { fetchText } from '../fetch-text.ts'
 import { interruptible } from '../interrupt.ts'
@@ -113,7 +112,7 @@ const runExport = async (options: ExportCommandOptions): Promise<void> => {
   if (sql !== undefined && (tables?.length ?? 0) > 1)
     usage('Cannot use several --table with --sql: one gives the answer its name')
   const to = await targetOf(options)
-  const { exportLake } = await import('../../pipeline/export/export-tables.ts')
+  const { exportTables } = await import('../../pipeline/export/export-tables.ts')
   const line = new ProgressLine({ terminalOnly: json === true })
   const startMs = performance.now()
   const seconds = (): number => (performance.now() - startMs) / 1000
@@ -122,7 +121,7 @@ const runExport = async (options: ExportCommandOptions): Promise<void> => {
   try {
     const summary = await interruptible(
       (signal) =>
-        exportLake({
+        exportTables({
           lake,
           to,
           tables,
@@ -131,7 +130,7 @@ const runExport = async (options: ExportCommandOptions): Promise<void> => {
           overwrite,
           neutralise,
           snapshot,
-          memoryBytes: queryMemory(memory),
+          memoryBytes: memory,
           threads,
           signal,
           onProgress: (progress) => {

@@ -1,11 +1,10 @@
 /** `gc`: removes dead runs, unfinished writes and files that no kept snapshot lists. */
 
 import type { Command } from 'commander'
-import type { Garbage } from '../../manifest/collect-garbage.ts'
-import { DEFAULT_MEMORY_BYTES, queryMemory } from '../../pipeline/run/memory-shares.ts'
+import type { Garbage } from '../../manifest/remove-garbage.ts'
+import { catalogFromEnvironment } from '../../pipeline/targets/catalog-environment.ts'
 import type { PublishProgress } from '../../pipeline/targets/publish.ts'
 import { interruptible } from '../interrupt.ts'
-import { catalogOf } from '../options/catalog-options.ts'
 import {
   type JsonOption,
   jsonOption,
@@ -44,43 +43,20 @@ export const addGc = (program: Command): void => {
   ])
 }
 
-/**
- * Brings what is published in step with the lake: a table that still shows files of an old snapshot must let go of them
- * before they are removed.
- *
- * @returns the snapshot that all of it shows then at least; `undefined` where nothing is published
- */
-const publishFirst = async (lake: string, line: ProgressLine): Promise<number | undefined> => {
-  const { publish, publishedFormats } = await import('../../pipeline/targets/publish.ts')
-  const memoryBytes = queryMemory(DEFAULT_MEMORY_BYTES)
-  const inLake = await publishedFormats(lake)
-  const catalog = catalogOf()
-  // A catalog in the environment may be intended for other lakes.
-  const inCatalog = catalog !== undefined && (await publishedFormats(lake, catalog)).includes('iceberg')
-  const onProgress = ({ snapshots, snapshotsTotal, table }: PublishProgress): void =>
-    line.show(() => `Publishing  ${snapshots}/${formatCounted(snapshotsTotal, 'snapshot')}  ${table}`)
-  try {
-    return await interruptible(async (signal) => {
-      const request = { lake, memoryBytes, signal, onProgress }
-      const summaries = [
-        ...(inLake.length > 0 ? [await publish({ ...request, formats: inLake })] : []),
-        ...(inCatalog ? [await publish({ ...request, formats: ['iceberg'], catalog })] : []),
-      ]
-      return summaries.length > 0 ? Math.min(...summaries.map(({ snapshot }) => snapshot)) : undefined
-    }, 'nothing is removed')
-  } finally {
-    line.clear()
-  }
-}
-
 const runGc = async ({ lake, keep, dryRun = false, json }: GcOptions): Promise<void> => {
-  // A run that commits meanwhile is not published: what the tables show has to stay until it is.
-  const keepFrom =
-    keep !== undefined && !dryRun
-      ? await publishFirst(lake, new ProgressLine({ terminalOnly: json === true }))
-      : undefined
-  const { collectGarbage } = await import('../../manifest/collect-garbage.ts')
-  const garbage = await collectGarbage({ lake, keep, keepFrom, dryRun, now: new Date() })
+  const { collectGarbage } = await import('../../jobs/collect-garbage.ts')
+  const line = new ProgressLine({ terminalOnly: json === true })
+  const onPublish = ({ snapshots, snapshotsTotal, table }: PublishProgress): void =>
+    line.show(() => `Publishing  ${snapshots}/${formatCounted(snapshotsTotal, 'snapshot')}  ${table}`)
+  const catalog = catalogFromEnvironment()
+  let removing = false
+  const onRemove = (): void => {
+    removing = true
+  }
+  const garbage = await interruptible(
+    (signal) => collectGarbage({ lake, keep, dryRun, catalog, signal, onPublish, onRemove }),
+    () => (removing ? 'what is being removed is removed' : 'nothing is removed'),
+  ).finally(() => line.clear())
   await (json ? printJson({ lake, dryRun, ...garbage }) : printLines(garbageLines(garbage, dryRun)))
 }
 

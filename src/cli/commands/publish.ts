@@ -1,11 +1,10 @@
 /** `publish`: shows a lake's tables to other engines, in their own table formats. */
 
 import type { Command } from 'commander'
-import { queryMemory } from '../../pipeline/run/memory-shares.ts'
+import { catalogFromEnvironment } from '../../pipeline/targets/catalog-environment.ts'
 import type { PublishProgress, PublishSummary, TableFormatName } from '../../pipeline/targets/publish.ts'
 import type { CatalogOptions } from '../../publish/iceberg/catalog-client.ts'
 import { interruptible } from '../interrupt.ts'
-import { type CatalogFlags, catalogOf } from '../options/catalog-options.ts'
 import { type JsonOption, jsonOption, type LakeOption, lakeOption, withExamples } from '../options/options.ts'
 import { memoryOption } from '../options/run-options.ts'
 import { formatCount, formatCounted } from '../output/format.ts'
@@ -17,7 +16,11 @@ interface PublishOptions extends LakeOption, JsonOption {
   readonly memory: number
 }
 
-interface IcebergOptions extends PublishOptions, CatalogFlags {}
+interface IcebergOptions extends PublishOptions {
+  readonly catalog?: string
+  readonly warehouse?: string
+  readonly namespace?: string
+}
 
 export const addPublish = (program: Command): void => {
   const command = program
@@ -74,7 +77,9 @@ const addIceberg = (publish: Command): void => {
     )
     .addOption(memoryOption())
     .addOption(jsonOption())
-    .action((options: IcebergOptions) => runPublish('iceberg', options, catalogOf(options)))
+    .action(({ catalog: url, warehouse, namespace, ...options }: IcebergOptions) =>
+      runPublish('iceberg', options, catalogFromEnvironment(process.env, { url, warehouse, namespace })),
+    )
   withExamples(command, [
     ['publish iceberg --lake ./lake', 'bring the Iceberg tables in step with the lake'],
     [
@@ -89,13 +94,12 @@ const runPublish = async (
   { lake, memory, json }: PublishOptions,
   catalog?: CatalogOptions,
 ): Promise<void> => {
-  const memoryBytes = queryMemory(memory)
   const line = new ProgressLine({ terminalOnly: json === true })
   const { publish } = await import('../../pipeline/targets/publish.ts')
   const onProgress = (progress: PublishProgress): void => line.show(() => stateText(progress))
   try {
     const summary = await interruptible((signal) =>
-      publish({ lake, formats: [format], catalog, memoryBytes, signal, onProgress }),
+      publish({ lake, formats: [format], catalog, memoryBytes: memory, signal, onProgress }),
     )
     line.clear()
     await (json ? printJson({ lake, format, ...summary }) : printLines(summaryLines(summary)))

@@ -3,6 +3,7 @@
 import { type Command, Option } from 'commander'
 import { LIMITS } from '../../contract/limits.ts'
 import type { Content } from '../../contract/objects.ts'
+import type { PullReport } from '../../jobs/pull.ts'
 import { modeOption } from '../options/lake-mode.ts'
 import { jsonOption, lakeOption, withExamples } from '../options/options.ts'
 import {
@@ -16,13 +17,13 @@ import {
   settingsFor,
 } from '../options/pull-options.ts'
 import { unknownOptions, workOptions } from '../options/run-options.ts'
-import { serviceOptions, serviceUrl } from '../options/service-options.ts'
+import { type ServiceCommandOptions, serviceOptions, withService } from '../options/service-options.ts'
 import { printJson, printLines } from '../output/print.ts'
 import { pullJson, pullLines, warnOfPull, watchPull } from '../output/pull-report.ts'
-import { reportLines, reportOf, warnOf } from '../output/run-report.ts'
-import { type PullingOptions, pulling } from '../pulling.ts'
+import { reportLines, warnOf } from '../output/run-report.ts'
+import { type LoadJobFlags, runLoadJob } from '../run-job.ts'
 
-interface PullCommandOptions extends PullingOptions, SearchOptions, RequireOption {}
+interface PullCommandOptions extends LoadJobFlags, ServiceCommandOptions, SearchOptions, RequireOption {}
 
 export const addPull = (program: Command): void => {
   const command = program
@@ -57,19 +58,24 @@ export const addPull = (program: Command): void => {
   ])
 }
 
-const runPull = async (content: Content, options: PullCommandOptions): Promise<void> => {
-  const settings = settingsFor(content, await searchOf(options.search), options)
-  const { pull } = await import('../../pipeline/pull/pull.ts')
+const runPull = async (content: Content, flags: PullCommandOptions): Promise<void> => {
+  const settings = settingsFor(content, await searchOf(flags.search), flags)
+  const { lake, json, concurrency } = flags
+  const { pull } = await import('../../jobs/pull.ts')
   let found = 0
-  await pulling(options, async ({ line, work, measured }) => {
-    const onPull = watchPull(line).onEvent
-    const pulled = await work((run) => pull(serviceUrl(options), settings, { ...run, onPull }))
-    found = pulled.entry.received
-    const report = reportOf(pulled.summary, measured())
-    if (options.json) return printJson({ lake: options.lake, ...report, pull: pullJson(pulled) })
-    await printLines([...reportLines(report), '', ...pullLines(pulled)])
-    warnOf(report, options.lake)
-    warnOfPull(pulled)
-  })
-  requireRecords(found, content, options)
+  await runLoadJob<PullReport>(
+    flags,
+    (options, line) =>
+      withService(flags, (from) =>
+        pull({ ...options, ...settings, from, concurrency, onPull: watchPull(line).onEvent }),
+      ),
+    async ({ pull: pulled, ...report }) => {
+      found = pulled.entry.received
+      if (json) return printJson({ lake, ...report, pull: pullJson(pulled) })
+      await printLines([...reportLines(report), '', ...pullLines(pulled)])
+      warnOf(report, lake)
+      warnOfPull(pulled)
+    },
+  )
+  requireRecords(found, content, flags)
 }

@@ -2,6 +2,7 @@
 
 import type { Command } from 'commander'
 import { DECODE_LIMITS } from '../../decode/decode-limits.ts'
+import { type RunReport, reportOf } from '../../jobs/run-report.ts'
 import { DEFAULT_MAX_DEPTH } from '../../load/check-record.ts'
 import type { QuarantineFile } from '../../pipeline/convert/quarantine.ts'
 import { interruptible } from '../interrupt.ts'
@@ -16,20 +17,20 @@ import {
 import {
   bytesOption,
   changeCurrencyOption,
-  type ExtraOptions,
-  extraOptions,
   memoryOption,
+  type TargetFlags,
+  targetOptions,
   threadsOption,
   type UnknownOptions,
   unknownOptions,
 } from '../options/run-options.ts'
 import { printJson, printLines } from '../output/print.ts'
 import { ProgressLine } from '../output/progress-line.ts'
-import { type RunReport, reportLines, reportOf, warnOf } from '../output/run-report.ts'
+import { reportLines, warnOf } from '../output/run-report.ts'
 import { watchRun } from '../output/watch-run.ts'
-import { checkExtras, doExtras } from '../run-extras.ts'
+import { checkTargetsOf, updateTargetsOf } from '../run-job.ts'
 
-interface ReplayOptions extends LakeOption, JsonOption, ExtraOptions, UnknownOptions {
+interface ReplayOptions extends LakeOption, JsonOption, TargetFlags, UnknownOptions {
   readonly source?: readonly string[]
   readonly maxLineBytes: number
   readonly maxDepth: number
@@ -53,7 +54,7 @@ export const addReplay = (group: Command): void => {
     .addOption(memoryOption())
     .addOption(threadsOption())
     .addOption(changeCurrencyOption())
-  for (const option of [...unknownOptions(), ...extraOptions()]) command.addOption(option)
+  for (const option of [...unknownOptions(), ...targetOptions()]) command.addOption(option)
   command.addOption(jsonOption()).action(runReplay)
   withExamples(command, [
     ['quarantine replay --lake ./lake', 'after an update of firmlake'],
@@ -69,7 +70,7 @@ const fits = (name: string, pattern: string): boolean => {
 
 const runReplay = async (options: ReplayOptions): Promise<void> => {
   const { lake, source: patterns, json } = options
-  await checkExtras(options)
+  await checkTargetsOf(options)
   const { quarantineFiles } = await import('../../pipeline/convert/quarantine-files.ts')
   const files = (await quarantineFiles({ lake })).filter(
     ({ partition }) => patterns?.some((pattern) => fits(partition.source.name, pattern)) ?? true,
@@ -77,7 +78,7 @@ const runReplay = async (options: ReplayOptions): Promise<void> => {
   const report = files.length === 0 ? undefined : await replayFiles(files, options)
   if (json) await printJson({ lake, snapshot: null, ...report })
   else await printReplayed(report, lake)
-  await doExtras(options)
+  await updateTargetsOf(options)
 }
 
 const printReplayed = async (report: RunReport | undefined, lake: string): Promise<void> => {

@@ -1,8 +1,9 @@
 /** `resume`: resumes runs whose process is gone. */
 
 import type { Command } from 'commander'
+import { type RunReport, reportOf } from '../../jobs/run-report.ts'
 import type { RunSummary } from '../../manifest/runs.ts'
-import type { ResumeOptions } from '../../pipeline/resume.ts'
+import type { ResumeRunsOptions } from '../../pipeline/resume.ts'
 import { exitCodeOfReports } from '../exit-codes.ts'
 import { interruptible } from '../interrupt.ts'
 import { type JsonOption, jsonOption, type LakeOption, lakeOption, withExamples } from '../options/options.ts'
@@ -16,9 +17,9 @@ import { type ServiceCommandOptions, serviceOf, serviceOptions } from '../option
 import { note, printJson, printLines } from '../output/print.ts'
 import { ProgressLine } from '../output/progress-line.ts'
 import { errorText } from '../output/report-error.ts'
-import { type RunReport, reportLines, reportOf, warnOf } from '../output/run-report.ts'
+import { reportLines, warnOf } from '../output/run-report.ts'
 import { watchRun } from '../output/watch-run.ts'
-import { checkExtras, doExtras } from '../run-extras.ts'
+import { checkTargetsOf, updateTargetsOf } from '../run-job.ts'
 
 interface ResumeCommandOptions
   extends LakeOption,
@@ -49,7 +50,7 @@ export const addResume = (program: Command): void => {
   ])
 }
 
-type Strictness = Pick<ResumeOptions, 'limit' | 'changeCurrency' | 'skipBadFiles'>
+type Strictness = Pick<ResumeRunsOptions, 'limit' | 'changeCurrency' | 'skipBadFiles'>
 
 type Outcome =
   | { readonly kind: 'report'; readonly report: RunReport }
@@ -62,7 +63,7 @@ const runResume = async (
   command: Command,
 ): Promise<void> => {
   const { lake, json } = options
-  await checkExtras(options)
+  await checkTargetsOf(options)
   const { sortUnfinished } = await import('../../pipeline/resume.ts')
   const { changeCurrency, skipBadFiles, maxQuarantined } = options
   const strictness = {
@@ -81,7 +82,7 @@ const runResume = async (
   await show(outcomes, { working, final }, options)
   const failures = outcomes.flatMap((one) => (one.kind === 'failed' ? [one.error] : []))
   // A run that failed does not keep the committed ones from being delivered.
-  await doExtras(options).catch((error: unknown) => failures.push(error))
+  await updateTargetsOf(options).catch((error: unknown) => failures.push(error))
   if (failures.length === 0) {
     process.exitCode = exitCodeOfReports(
       outcomes.flatMap((one) => (one.kind === 'report' ? [one.report] : [])),
@@ -98,7 +99,7 @@ const resumeAll = async (
   options: ResumeCommandOptions,
   strictness: Strictness,
 ): Promise<Outcome[]> => {
-  const { resume } = await import('../../pipeline/resume.ts')
+  const { resumeRuns } = await import('../../pipeline/resume.ts')
   const outcomes: Outcome[] = []
   const { concurrency, ...call } = options
   await interruptible(async (signal) => {
@@ -106,7 +107,7 @@ const resumeAll = async (
       const line = new ProgressLine({ terminalOnly: options.json === true })
       const watch = watchRun(line)
       try {
-        const [resumed] = await resume({
+        const [resumed] = await resumeRuns({
           ...strictness,
           ...{ lake: options.lake, run, concurrency, signal },
           memoryBytes: options.memory,

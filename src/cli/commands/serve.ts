@@ -1,12 +1,10 @@
 /** `serve`: offers a lake over the service's interface. */
 
-import { createHash, randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { createWriteStream, existsSync, type WriteStream } from 'node:fs'
 import type { Command } from 'commander'
 import { LIMITS } from '../../contract/limits.ts'
 import { ToolkitError, writeError } from '../../core/errors.ts'
-import { servingMemory } from '../../pipeline/run/memory-shares.ts'
 import { adoptOutput, PRIVATE_FILE } from '../../support/file-modes.ts'
 import { isLoopback } from '../../support/is-loopback.ts'
 import { interruptible } from '../interrupt.ts'
@@ -21,7 +19,7 @@ import {
 import { memoryOption, threadsOption } from '../options/run-options.ts'
 import { note } from '../output/print.ts'
 
-interface ServeOptions extends LakeOption, SnapshotOption {
+interface ServeFlags extends LakeOption, SnapshotOption {
   readonly port: number
   readonly host: string
   readonly tokens?: string
@@ -38,7 +36,6 @@ const PORT = 8080
 const HOST = '127.0.0.1'
 const MOST_PORT = 65_535
 const QUERY_SECONDS = 30
-const CURSOR_KEY_CHARACTERS = 32
 
 export const addServe = (program: Command): void => {
   const command = program
@@ -90,17 +87,6 @@ const parseRate = (text: string): number => {
   throw new ToolkitError('USAGE', `Cannot read --rate-limit "${text}": expected a number above 0`)
 }
 
-/** The secret that signs cursors: with FIRMLAKE_CURSOR_KEY they outlive a restart, and several servers share them. */
-const cursorKey = (): Buffer => {
-  const text = process.env.FIRMLAKE_CURSOR_KEY ?? ''
-  if (text === '') return randomBytes(CURSOR_KEY_CHARACTERS)
-  if (text.length >= CURSOR_KEY_CHARACTERS) return createHash('sha256').update(text).digest()
-  throw new ToolkitError(
-    'USAGE',
-    `Cannot use FIRMLAKE_CURSOR_KEY: it has fewer than ${CURSOR_KEY_CHARACTERS} characters`,
-  )
-}
-
 const openLog = async (path: string): Promise<WriteStream> => {
   const isNew = !existsSync(path)
   const stream = createWriteStream(path, { flags: 'a', mode: PRIVATE_FILE })
@@ -115,17 +101,13 @@ const openLog = async (path: string): Promise<WriteStream> => {
   return stream
 }
 
-const runServe = async (options: ServeOptions): Promise<void> => {
-  const { host, tokens: file } = options
-  const { chooseTokens } = await import('../../server/access/choose-tokens.ts')
-  const token = process.env.FIRMLAKE_SERVE_TOKEN
-  const tokens = await chooseTokens({ file, token, host, random: randomBytes })
-  if (tokens.warning !== undefined) note(tokens.warning)
-  if (!isLoopback(host)) note('Others reach this server by plain HTTP: put a proxy with TLS in front of it')
+const runServe = async (options: ServeFlags): Promise<void> => {
+  if (!isLoopback(options.host))
+    note('Others reach this server by plain HTTP: put a proxy with TLS in front of it')
   const log = options.log === undefined ? undefined : await openLog(options.log)
   try {
     await interruptible(
-      (signal) => serveUntil(signal, options, tokens, log ?? process.stdout),
+      (signal) => serveUntil(signal, options, log ?? process.stdout),
       'requests under way are finished',
     )
   } finally {
@@ -133,38 +115,28 @@ const runServe = async (options: ServeOptions): Promise<void> => {
   }
 }
 
-type Tokens = Awaited<ReturnType<typeof import('../../server/access/choose-tokens.ts').chooseTokens>>
-
 const serveUntil = async (
   signal: AbortSignal,
-  { lake, snapshot, host, port, rateLimit, cursorCap, queryTimeout, memory, threads, faults }: ServeOptions,
-  { registry, fresh }: Tokens,
+  { queryTimeout, memory, ...flags }: ServeFlags,
   log: { write(line: string): void },
 ): Promise<void> => {
-  const { serveLake } = await import('../../server/serve-lake.ts')
-  const { readFaults } = await import('../../server/faults/read-faults.ts')
-  const { chooseEmbedder } = await import('../../server/ranking/choose-embedder.ts')
+  const { lake, snapshot, host, port, tokens, rateLimit, cursorCap, threads, faults } = flags
+  const { serve } = await import('../../jobs/serve.ts')
   const { indexProgress } = await import('../serving.ts')
-  const progress = indexProgress()
-  const server = await serveLake({
-    lake,
-    snapshot,
-    tokens: registry,
-    embedder: await chooseEmbedder(process.env, signal),
-    cursorKey: cursorKey(),
-    cursorCap,
+  const { clear, ...progress } = indexProgress()
+  const server = await serve({
+    ...{ lake, snapshot, host, port, tokens, rateLimit, cursorCap, threads, faults, signal, log },
+    ...progress,
+    token: process.env.FIRMLAKE_SERVE_TOKEN || undefined,
+    // Cursors outlive a restart with it, and several servers share them.
+    cursorKey: process.env.FIRMLAKE_CURSOR_KEY || undefined,
     queryTimeoutMs: queryTimeout * 1000,
-    memoryBytes: servingMemory(memory),
-    threads,
-    faults: faults === undefined ? [] : await readFaults(faults),
-    http: { host, port, requestsPerSecond: rateLimit, log },
-    signal,
-    onProgress: progress.onProgress,
-    onUnusable: progress.onUnusable,
-  }).finally(progress.clear)
-  if (fresh !== undefined) note(`Token, made for this run and shown only here: ${fresh}`)
+    memoryBytes: memory,
+  }).finally(clear)
+  if (server.warning !== undefined) note(server.warning)
+  if (server.token !== undefined) note(`Token, made for this run and shown only here: ${server.token}`)
   if (faults !== undefined) note(`With the faults of ${faults}`)
-  note(`Serving snapshot ${server.snapshot} of ${lake} at ${server.address}`)
+  note(`Serving snapshot ${server.snapshot} of ${lake} at ${server.url}`)
   if (!signal.aborted) await once(signal, 'abort')
   const deadline = setTimeout(endAnyway, STOP_DEADLINE_MS)
   await server.close()

@@ -1,7 +1,7 @@
 /** `sync`: brings the companies of a search in a lake up to date by comparing timestamps. */
 
 import type { Command } from 'commander'
-import type { SyncRunOptions, SyncSummary } from '../../pipeline/sync/sync.ts'
+import type { SyncOptions, SyncReport } from '../../jobs/sync.ts'
 import { modeOption } from '../options/lake-mode.ts'
 import { jsonOption, lakeOption, withExamples } from '../options/options.ts'
 import {
@@ -17,16 +17,19 @@ import {
   searchOption,
 } from '../options/pull-options.ts'
 import { unknownOptions, workOptions } from '../options/run-options.ts'
-import { serviceOptions, serviceUrl } from '../options/service-options.ts'
+import { type ServiceCommandOptions, serviceOptions, withService } from '../options/service-options.ts'
 import { formatBytes, formatCount, formatCounted } from '../output/format.ts'
 import { printJson, printLines } from '../output/print.ts'
 import type { ProgressLine } from '../output/progress-line.ts'
 import { currencyLines, nothingFound, warnOfPull } from '../output/pull-report.ts'
-import { reportLines, reportOf, warnOf } from '../output/run-report.ts'
-import { type PullingOptions, pulling } from '../pulling.ts'
+import { reportLines, warnOf } from '../output/run-report.ts'
+import { type LoadJobFlags, runLoadJob } from '../run-job.ts'
+
+type Synced = SyncReport['sync']
 
 interface SyncCommandOptions
-  extends PullingOptions,
+  extends LoadJobFlags,
+    ServiceCommandOptions,
     RequireOption,
     Pick<SearchOptions, 'search' | 'currency' | 'by' | 'closeGap'> {}
 
@@ -53,24 +56,29 @@ export const addSync = (program: Command): void => {
   ])
 }
 
-const runSync = async (options: SyncCommandOptions): Promise<void> => {
-  const { currency, by, closeGap } = options
-  const asked = { search: await searchOf(options.search), currency, by, ...keepingGap({ closeGap }) }
-  const { sync } = await import('../../pipeline/sync/sync.ts')
+const runSync = async (flags: SyncCommandOptions): Promise<void> => {
+  const { lake, json, currency, by, closeGap, concurrency } = flags
+  const asked = { search: await searchOf(flags.search), currency, by, ...keepingGap({ closeGap }) }
+  const { sync } = await import('../../jobs/sync.ts')
   let found = 0
-  await pulling(options, async ({ line, work, measured }) => {
-    const synced = await work((run) => sync(serviceUrl(options), asked, { ...run, onSync: syncEvents(line) }))
-    found = synced.findings.listed
-    const report = reportOf(synced.summary, measured())
-    if (options.json) return printJson({ lake: options.lake, ...report, sync: syncJson(synced) })
-    await printLines([...syncLines(synced), '', ...reportLines(report)])
-    warnOf(report, options.lake)
-    warnOfPull(synced)
-  })
-  requireRecords(found, 'companies', options)
+  await runLoadJob<SyncReport>(
+    flags,
+    (options, line) =>
+      withService(flags, (from) =>
+        sync({ ...options, ...asked, from, concurrency, onSync: syncEvents(line) }),
+      ),
+    async ({ sync: synced, ...report }) => {
+      found = synced.findings.listed
+      if (json) return printJson({ lake, ...report, sync: syncJson(synced) })
+      await printLines([...syncLines(synced), '', ...reportLines(report)])
+      warnOf(report, lake)
+      warnOfPull(synced)
+    },
+  )
+  requireRecords(found, 'companies', flags)
 }
 
-const syncEvents = (line: ProgressLine): NonNullable<SyncRunOptions['onSync']> => {
+const syncEvents = (line: ProgressLine): NonNullable<SyncOptions['onSync']> => {
   let listed = 0
   return (event) => {
     if (event.kind === 'planned')
@@ -88,7 +96,7 @@ const syncEvents = (line: ProgressLine): NonNullable<SyncRunOptions['onSync']> =
   }
 }
 
-const syncLines = (synced: SyncSummary): string[] => {
+const syncLines = (synced: Synced): string[] => {
   const { findings, fetched, counters } = synced
   const { listed, new: added, changed, unchanged, vanished } = findings
   return [
@@ -103,7 +111,7 @@ const syncLines = (synced: SyncSummary): string[] => {
   ]
 }
 
-const syncJson = ({ entry, plan, findings, fetched, counters, currencyBefore }: SyncSummary): object => ({
+const syncJson = ({ entry, plan, findings, fetched, counters, currencyBefore }: Synced): object => ({
   ...entry,
   ...(currencyBefore !== undefined && { currencyBefore }),
   gap: entry.gapLeft ?? 0,

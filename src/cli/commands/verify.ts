@@ -2,8 +2,8 @@
 
 import type { Command } from 'commander'
 import { ToolkitError } from '../../core/errors.ts'
+import { EXIT } from '../../core/exit-codes.ts'
 import type { Verification, VerifyProgress } from '../../manifest/verify-lake.ts'
-import { EXIT } from '../exit-codes.ts'
 import {
   type JsonOption,
   jsonOption,
@@ -40,17 +40,14 @@ export const addVerify = (program: Command): void => {
 
 const runVerify = async ({ lake, snapshot, json }: VerifyOptions): Promise<void> => {
   const line = new ProgressLine({ terminalOnly: json === true })
-  const { verifyLake } = await import('../../manifest/verify-lake.ts')
-  const { openRowCounter } = await import('../row-counter.ts')
-  const counter = await openRowCounter()
+  const { verify } = await import('../../jobs/verify.ts')
   try {
     const onProgress = (progress: VerifyProgress): void => line.show(() => stateText(progress))
-    const found = await verifyLake({ lake, snapshot, countRows: counter.countRows, onProgress })
+    const found = await verify({ lake, snapshot, onProgress })
     line.clear()
     await report(lake, found, json === true)
   } finally {
     line.clear()
-    counter.close()
   }
 }
 

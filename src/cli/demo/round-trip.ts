@@ -11,7 +11,7 @@ import { LIMITS } from '../../contract/limits.ts'
 import type { SearchParameters } from '../../contract/requests.ts'
 import { ToolkitError } from '../../core/errors.ts'
 import { pullBatches } from '../../pipeline/batch-files/pull-batch-files.ts'
-import { type PullRunOptions, pull } from '../../pipeline/pull/pull.ts'
+import { type PullRunOptions, pullSearch } from '../../pipeline/pull/pull.ts'
 import { DEFAULT_MAX_QUARANTINED, parseQuarantineLimit } from '../../pipeline/run/quarantine-limit.ts'
 import { chooseTokens } from '../../server/access/choose-tokens.ts'
 import { makeBatchFiles } from '../../server/batch-files/make-batch-files.ts'
@@ -135,7 +135,7 @@ const pullAll = async (url: string, service: Service, lake: string, held: Held, 
   }
   const one = async (content: 'companies' | 'relations', search: SearchParameters, currency?: string) => {
     const settings = { content, search, currency, pageSize: PAGE_SIZE, cap: LIMITS.cursorCap }
-    return (await pull(url, settings, options)).entry.received
+    return (await pullSearch(url, settings, options)).entry.received
   }
   const companies: [string, number][] = []
   for (const [currency, InternalId] of held.ids)

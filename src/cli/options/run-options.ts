@@ -12,8 +12,8 @@ import {
 import { parseSize } from '../../support/parse-size.ts'
 import { wholeNumber } from './options.ts'
 
-/** What a run does after loading; done by `run-extras.ts`. */
-export interface ExtraOptions {
+/** What a run updates after loading. */
+export interface TargetFlags {
   readonly sink?: readonly string[]
   readonly publish?: readonly string[]
 }
@@ -23,7 +23,7 @@ const listed = (value: string, before: readonly string[] | undefined): readonly 
   value,
 ]
 
-export const extraOptions = (): Option[] => [
+export const targetOptions = (): Option[] => [
   new Option(
     '--sink <url>',
     'deliver runs there too: csv:DIR, jsonl:DIR, parquet:DIR, arrow:DIR, lake.duckdb, postgres://… (repeatable)',
@@ -31,7 +31,7 @@ export const extraOptions = (): Option[] => [
   new Option('--publish <format>', 'publish the tables too: delta or iceberg (repeatable)').argParser(listed),
 ]
 
-export interface LoadFlags extends ExtraOptions {
+export interface LoadFlags extends TargetFlags {
   readonly maxQuarantined: QuarantineLimit
   readonly memory: number
   readonly threads: number
@@ -103,5 +103,5 @@ export const workOptions = (): Option[] => [
   memoryOption(),
   threadsOption('threads: partitions loaded side by side'),
   changeCurrencyOption(),
-  ...extraOptions(),
+  ...targetOptions(),
 ]

@@ -86,3 +86,16 @@ export const serviceOf = async (options: ServiceCommandOptions): Promise<Service
     ...(maxRequestsPerSecond !== undefined && { maxRequestsPerSecond }),
   })
 }
+
+/** Uses the service that the options and the environment name, and closes it. @throws {ToolkitError} as `serviceOf` */
+export const withService = async <T>(
+  options: ServiceCommandOptions,
+  use: (service: Service) => Promise<T>,
+): Promise<T> => {
+  const service = await serviceOf(options)
+  try {
+    return await use(service)
+  } finally {
+    await service.close()
+  }
+}

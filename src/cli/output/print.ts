@@ -1,7 +1,7 @@
 /** Standard output and standard error: results go to the first, everything else to the second. */
 
 import { once } from 'node:events'
-import { EXIT } from '../exit-codes.ts'
+import { EXIT } from '../../core/exit-codes.ts'
 import { printable } from './text-table.ts'
 
 /** Writes text to standard output, waiting while its reader is slow. */

@@ -2,12 +2,15 @@
 
 import { DEFAULT_CURRENCY } from '../../contract/limits.ts'
 import type { PullEntry } from '../../core/partition.ts'
-import type { PulledWindow, PullSummary } from '../../pipeline/pull/pull.ts'
+import type { PullReport } from '../../jobs/pull.ts'
+import type { PulledWindow } from '../../pipeline/pull/pull.ts'
 import type { PullEvent, PullPlan } from '../../pipeline/pull/pull-plan.ts'
 import { formatBytes, formatCount, formatCounted } from './format.ts'
 import { note } from './print.ts'
 import type { ProgressLine } from './progress-line.ts'
 import { textTable } from './text-table.ts'
+
+type Pulled = PullReport['pull']
 
 /** Windows shown to people; programs get all. */
 const MOST_SHOWN = 20
@@ -117,14 +120,14 @@ export const nothingFound = (content: string, since?: string): string =>
 export const currencyLines = ({
   entry,
   currencyBefore,
-}: Pick<PullSummary, 'entry' | 'currencyBefore'>): string[] =>
+}: Pick<Pulled, 'entry' | 'currencyBefore'>): string[] =>
   currencyBefore === undefined
     ? []
     : [
         `The last pull of this search was in ${currencyBefore}, this one is in ${entry.currency ?? DEFAULT_CURRENCY}`,
       ]
 
-export const pullLines = (pulled: PullSummary): string[] => {
+export const pullLines = (pulled: Pulled): string[] => {
   const { entry, windows, counters } = pulled
   return [
     ...windowTable(windows),
@@ -137,11 +140,11 @@ export const pullLines = (pulled: PullSummary): string[] => {
   ]
 }
 
-export const warnOfPull = ({ plan, entry }: Pick<PullSummary, 'plan' | 'entry'>): void => {
+export const warnOfPull = ({ plan, entry }: Pick<Pulled, 'plan' | 'entry'>): void => {
   for (const text of plan.closing ? leftLines(entry, plan) : gapLines(plan)) note(text)
 }
 
-export const pullJson = ({ entry, plan, windows, counters, currencyBefore }: PullSummary): object => ({
+export const pullJson = ({ entry, plan, windows, counters, currencyBefore }: Pulled): object => ({
   ...entry,
   ...(currencyBefore !== undefined && { currencyBefore }),
   nothingFound: entry.received === 0,

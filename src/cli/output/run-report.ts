@@ -1,94 +1,16 @@
-/** What a run did, as an object for programs and as text for people. */
+/** What a run did, as text for people. */
 
-import type { Drift, PartitionEntry } from '../../core/partition.ts'
-import { moreDrift } from '../../core/unknown-names.ts'
-import { type Difference, differencesOf } from '../../manifest/latest-pulls.ts'
-import { sourceOf } from '../../manifest/loaded-sources.ts'
+import type { Drift } from '../../core/partition.ts'
+import { driftNames, type RunReport, sumOf } from '../../jobs/run-report.ts'
+import type { Difference } from '../../manifest/latest-pulls.ts'
 import type { LoadSummary } from '../../pipeline/run/commit-loaded.ts'
-import { type CurrencyChange, currencyChangeText } from '../../pipeline/run/currency-change.ts'
+import { currencyChangeText } from '../../pipeline/run/currency-change.ts'
 import { formatBytes, formatCount, formatCounted, formatDuration, formatRate } from './format.ts'
 import { note } from './print.ts'
 import { textTable } from './text-table.ts'
 
-export interface RunReport {
-  readonly run: string
-  /** Number of the snapshot that shows the run; `null` when there was nothing to load. */
-  readonly snapshot: number | null
-  readonly partitions: number
-  readonly sources: number
-  readonly lines: number
-  readonly records: number
-  readonly quarantined: number
-  /** Rows by table. */
-  readonly rows: Readonly<Record<string, number>>
-  readonly drift: readonly Drift[]
-  /** Windows and batch files that gave another number of records than was announced. */
-  readonly differences: readonly Difference[]
-  readonly skipped: LoadSummary['skipped']
-  /** Bad files, with --skip-bad-files. */
-  readonly leftOut: LoadSummary['leftOut']
-  /** Companies that have their figures in another currency now; absent where there are none. */
-  readonly currencyChange?: CurrencyChange
-  readonly sourceBytes: number
-  readonly decodedBytes: number
-  readonly seconds: number
-}
-
 /** Skipped sources and drifted names shown to people; programs get all. */
 const MOST_SHOWN = 12
-
-const sumOf = <T>(items: readonly T[], value: (item: T) => number): number =>
-  items.reduce((sum, item) => sum + value(item), 0)
-
-/** Drift of several partitions as one list, the most frequent first. */
-export const mergeDrift = (partitions: readonly PartitionEntry[]): Drift[] => {
-  const merged = new Map<string, Drift>()
-  const all = partitions.flatMap(({ drift }) => drift)
-  for (const one of all) {
-    if (one.kind === 'more') continue
-    const key = `${one.kind} ${one.name}`
-    merged.set(key, { ...one, records: one.records + (merged.get(key)?.records ?? 0) })
-  }
-  const named = [...merged.values()].sort((a, b) => b.records - a.records || (a.name < b.name ? -1 : 1))
-  const more = all.filter(({ kind }) => kind === 'more')
-  if (more.length === 0) return named
-  const records = sumOf(more, (one) => one.records)
-  return [...named, moreDrift(sumOf(more, namesOf), records)]
-}
-
-const namesOf = ({ names = 1 }: Drift): number => names
-
-const rowsByTable = (partitions: readonly PartitionEntry[]): Record<string, number> => {
-  const rows = new Map<string, number>()
-  for (const [table, count] of partitions.flatMap(({ counts }) => Object.entries(counts.rows)))
-    rows.set(table, (rows.get(table) ?? 0) + count)
-  return Object.fromEntries([...rows].sort(([a], [b]) => (a < b ? -1 : 1)))
-}
-
-export const reportOf = (
-  { run, snapshot, partitions, skipped, leftOut, currencyChange }: LoadSummary,
-  measured: { readonly seconds: number; readonly decodedBytes: number },
-): RunReport => {
-  const sources = new Map(partitions.map((one) => [sourceOf(one), one.source.bytes]))
-  return {
-    run,
-    snapshot: snapshot?.snapshot ?? null,
-    partitions: partitions.length,
-    sources: sources.size,
-    lines: sumOf(partitions, ({ counts }) => counts.lines),
-    records: sumOf(partitions, ({ counts }) => counts.records),
-    quarantined: sumOf(partitions, ({ counts }) => counts.quarantined),
-    rows: rowsByTable(partitions),
-    drift: mergeDrift(partitions),
-    differences: differencesOf(partitions),
-    skipped,
-    leftOut,
-    ...(currencyChange && { currencyChange }),
-    sourceBytes: sumOf([...sources.values()], (bytes) => bytes),
-    decodedBytes: measured.decodedBytes,
-    seconds: Math.round(measured.seconds * 1000) / 1000,
-  }
-}
 
 const shown = <T>(items: readonly T[], text: (item: T) => string): string[] => [
   ...items.slice(0, MOST_SHOWN).map(text),
@@ -97,7 +19,7 @@ const shown = <T>(items: readonly T[], text: (item: T) => string): string[] => [
 
 const restLine = (drift: readonly Drift[]): string[] => {
   const rest = drift.filter(({ kind }, at) => at >= MOST_SHOWN || kind === 'more')
-  return rest.length === 0 ? [] : [`  … and ${formatCount(sumOf(rest, namesOf))} more`]
+  return rest.length === 0 ? [] : [`  … and ${formatCount(sumOf(rest, driftNames))} more`]
 }
 
 export const driftLines = (drift: readonly Drift[]): string[] =>
@@ -188,6 +110,6 @@ export const warnOf = (
     )
   if (drift.length > 0)
     note(
-      `warning: ${formatCounted(sumOf(drift, namesOf), 'name')} that the contract does not know, kept as they came`,
+      `warning: ${formatCounted(sumOf(drift, driftNames), 'name')} that the contract does not know, kept as they came`,
     )
 }

@@ -27,6 +27,7 @@ export interface LakeQueryOptions {
   readonly check?: FileCheck | undefined
 }
 
+/** The answer to a statement, while it is read. */
 export interface QueryResult {
   readonly columns: readonly ValueColumn[]
   /**

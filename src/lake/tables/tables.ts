@@ -10,6 +10,7 @@ import {
   ROLE_COLUMNS,
 } from './record-columns.ts'
 
+/** A table of a lake. */
 export interface Table {
   readonly name: string
   /** What a row is. */
@@ -158,6 +159,7 @@ const TABLE_LIST = [
 ] as const satisfies readonly Table[]
 
 export type TableName = (typeof TABLE_LIST)[number]['name']
+/** The tables of a lake, with their columns, keys and units. */
 export const TABLES: readonly Table[] = TABLE_LIST
 
 /** Lines that could not be loaded, with their reasons: JSON Lines beside the tables. */

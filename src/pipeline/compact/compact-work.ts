@@ -11,7 +11,7 @@ import { compactMemory, DEFAULT_MEMORY_BYTES, DEFAULT_THREADS } from '../run/mem
 import type { CompactContent } from './plan-compaction.ts'
 import { type CompactEvent, watchStatement } from './watch-statement.ts'
 
-export interface CompactOptions {
+export interface CompactionOptions {
   readonly lake: string
   /** Size of a file, in bytes. @default 256 MiB */
   readonly targetBytes?: number | undefined
@@ -63,7 +63,7 @@ export interface Work {
 
 /** An engine for one compaction, stopped by the signal. */
 export const withSession = async <T>(
-  options: CompactOptions,
+  options: CompactionOptions,
   spill: string,
   use: (session: Session) => Promise<T>,
 ): Promise<T> => {

@@ -24,7 +24,7 @@ import { withRun } from '../run/with-run.ts'
 import { checkColumns, checkDictionaries, checkInputs, dictionaryTable } from './check-inputs.ts'
 import {
   type CompactedTable,
-  type CompactOptions,
+  type CompactionOptions,
   type CompactSummary,
   findSuperseded,
   sizesOf,
@@ -109,7 +109,7 @@ const compactDictionary = async ({ session, snapshot, lake }: Work, sink: SinkRu
 }
 
 const work = async (
-  options: CompactOptions,
+  options: CompactionOptions,
   lease: RunLease,
   snapshot: Snapshot,
   plan: CompactPlan,
@@ -178,7 +178,7 @@ const tablesBeforeAndAfter = (
  * @throws {ToolkitError} `LAKE_NOT_FOUND`, `SNAPSHOT_DAMAGED`, `LAKE_DAMAGED`, `COMPACT_IMPOSSIBLE`, `COMMIT_CONFLICT`
  *   when another compaction was first, `DISK_FULL`, `WRITE_FAILED`, `USAGE`; the lake is as it was then
  */
-export const compact = async (options: CompactOptions): Promise<CompactSummary> => {
+export const compactLake = async (options: CompactionOptions): Promise<CompactSummary> => {
   const { lake, targetBytes = DEFAULT_TARGET_BYTES, memoryBytes = DEFAULT_MEMORY_BYTES, dryRun } = options
   compactMemory(memoryBytes, options.threads ?? DEFAULT_THREADS)
   // A folder that is no lake must not become one.

@@ -8,7 +8,7 @@ import { type Table, tablesOf } from '../../lake/tables/tables.ts'
 import { dictionaryTable } from './check-inputs.ts'
 import {
   type CompactedTable,
-  type CompactOptions,
+  type CompactionOptions,
   type CompactSummary,
   findSuperseded,
   sizesOf,
@@ -35,7 +35,7 @@ const plannedTable = async (
 
 /** What a compaction would do. Reads the ids of all versions, writes nothing. */
 export const dryRunCompaction = async (
-  options: CompactOptions,
+  options: CompactionOptions,
   snapshot: Snapshot,
   { contents }: CompactPlan,
 ): Promise<CompactSummary> => {

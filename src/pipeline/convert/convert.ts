@@ -23,7 +23,7 @@ export const openConvert = async ({ run, number }: JobScope, job: ConvertJob): P
 }
 
 /** Starts or resumes the run of a plan over local files, and works on it. */
-export const convert = async (
+export const convertFiles = async (
   { again, limits, ...asked }: Omit<ConvertJob, 'kind'> & Pick<RunPlan, 'again' | 'limits'>,
   options: RunOptions,
 ): Promise<LoadSummary> => {

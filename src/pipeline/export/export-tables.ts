@@ -3,6 +3,7 @@
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import type { Writable } from 'node:stream'
+import { orInterrupted } from '../../core/interrupted.ts'
 import type { FileEntry } from '../../core/partition.ts'
 import { interruptOn } from '../../lake/duckdb/stoppable.ts'
 import { type LakeQuery, openLakeQuery } from '../../lake/lake/lake-query.ts'
@@ -12,8 +13,8 @@ import { DATABASES, FILE_FORMATS, type StreamFormatName } from '../../sink/targe
 import { refuseLake } from '../../sink/with-loaded.ts'
 import type { FetchOptions } from '../../storage/storage.ts'
 import { newRunId } from '../../support/run-ids.ts'
-import { besideTarget } from '../run/memory-shares.ts'
-import type { TargetAddress } from '../targets/open-sink.ts'
+import { besideTarget, queryMemory } from '../run/memory-shares.ts'
+import { readAddress, type TargetAddress } from '../targets/open-sink.ts'
 import {
   type Export,
   exportsOf,
@@ -41,17 +42,23 @@ export interface ExportProgress {
   readonly loading?: boolean
 }
 
+/** Options of `exportTables`. */
 export interface ExportOptions extends WhatToExport {
+  /** A folder, or `s3://bucket/prefix`. */
   readonly lake: string
-  readonly to: ExportTarget
+  /**
+   * An address (`x.csv`, `parquet:out`, `firms.duckdb`, `postgres://…`: docs/analysis.md), or a stream with the format
+   * of what goes there.
+   */
+  readonly to: string | ExportTarget
   /** @default the newest */
   readonly snapshot?: number | undefined
   /** Replaces files that are there. Databases are always updated. @default false */
   readonly overwrite?: boolean | undefined
   /** CSV safe for spreadsheets. @default true */
   readonly neutralise?: boolean | undefined
-  /** DuckDB's memory, in bytes. */
-  readonly memoryBytes: number
+  /** Peak memory in all, in bytes. @default 1 GiB */
+  readonly memoryBytes?: number | undefined
   readonly threads?: number | undefined
   readonly signal?: AbortSignal | undefined
   readonly onProgress?: ((progress: ExportProgress) => void) | undefined
@@ -67,6 +74,7 @@ export interface ExportedTable {
   readonly path?: string
 }
 
+/** What an export wrote. */
 export interface ExportSummary {
   readonly snapshot: number
   readonly tables: readonly ExportedTable[]
@@ -75,6 +83,8 @@ export interface ExportSummary {
 }
 
 interface Exporting extends ExportOptions {
+  /** DuckDB's memory, in bytes. */
+  readonly memoryBytes: number
   readonly query: LakeQuery
   readonly exports: readonly Export[]
   /** Reports progress. */
@@ -179,7 +189,7 @@ const isDatabaseFile = (to: ExportTarget): to is Extract<TargetAddress, { kind: 
 
 /** Opens the snapshot for the export, and closes it in every case; a signal stops what runs. */
 const withQuery = async <T>(
-  options: ExportOptions,
+  options: Omit<Exporting, 'query'>,
   outFolder: string | undefined,
   use: (query: LakeQuery, snapshot: number) => Promise<T>,
 ): Promise<T> => {
@@ -197,10 +207,7 @@ const withQuery = async <T>(
   })
   const exportEnded = interruptOn(query, signal)
   try {
-    return await use(query, snapshot.snapshot)
-  } catch (error) {
-    signal?.throwIfAborted()
-    throw error
+    return await orInterrupted('The export', signal, () => use(query, snapshot.snapshot))
   } finally {
     exportEnded()
     query.close()
@@ -208,16 +215,24 @@ const withQuery = async <T>(
 }
 
 /**
- * Exports a snapshot. A file is seen when it is whole; until the end an older one stands. A database shows all of it
- * or nothing.
+ * Exports the current versions of a snapshot's tables, or the answer to a SELECT, once. A file is seen when it is whole;
+ * until the end an older one stands. A database shows all of it or nothing.
  *
  * @throws {ToolkitError} `USAGE`, `TARGET_REFUSED`, `TARGET_FAILED`, `QUERY_REFUSED`, `QUERY_FAILED`, `DISK_FULL`,
- *   `WRITE_FAILED`, and what reading the lake throws; the signal's reason when it is stopped
+ *   `WRITE_FAILED`, and what reading the lake throws; `INTERRUPTED` when it is stopped
+ * @example
+ * import { convert, exportTables } from 'firmlake'
+ *
+ * await convert({ from: ['batches/'], lake: './lake' })
+ * const { tables } = await exportTables({ lake: './lake', to: 'companies.csv', tables: ['companies'] })
+ * console.log(tables[0]?.rows) // 3
  */
-export const exportLake = async (options: ExportOptions): Promise<ExportSummary> => {
-  const { to, overwrite = false } = options
+export const exportTables = async (options: ExportOptions): Promise<ExportSummary> => {
+  const { overwrite = false } = options
+  const to = typeof options.to === 'string' ? readAddress(options.to) : options.to
   const exports = exportsOf(options)
-  const memoryBytes = isDatabaseFile(to) ? besideTarget(options.memoryBytes) : options.memoryBytes
+  const total = queryMemory(options.memoryBytes)
+  const memoryBytes = isDatabaseFile(to) ? besideTarget(total) : total
   const report: Exporting['report'] = ({ table, done, bytes, loading = false }) =>
     options.onProgress?.({
       table,

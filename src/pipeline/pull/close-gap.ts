@@ -10,7 +10,7 @@ import { makeRunFolder, windowsFolder } from '../run/run-folders.ts'
 import { IdSet, idsPath } from './id-set.ts'
 import { listGaps, searchForIds } from './list-gaps.ts'
 import { groupsOf } from './listing.ts'
-import type { PullOptions, PullPlan } from './pull-plan.ts'
+import type { PullingOptions, PullPlan } from './pull-plan.ts'
 import type { PullService, PullSettings } from './pull-settings.ts'
 import { pullWindow } from './pull-window.ts'
 import type { Checkpoint } from './window-file.ts'
@@ -40,7 +40,7 @@ export const closeGap = (
   settings: PullSettings,
   plan: PullPlan,
   paths: readonly string[],
-  options: PullOptions,
+  options: PullingOptions,
 ): GapClosing => {
   const windows = windowsOf(plan)
   let found: Promise<readonly bigint[]> | undefined
@@ -88,7 +88,7 @@ const missingOf = async (
   { currency }: PullSettings,
   { gaps, closing }: PullPlan,
   paths: readonly string[],
-  { concurrency, signal, onEvent }: PullOptions,
+  { concurrency, signal, onEvent }: PullingOptions,
 ): Promise<readonly bigint[]> => {
   const stored = await readRunFile(job, MISSING, isMissing)
   if (stored) return stored.ids.map(BigInt)

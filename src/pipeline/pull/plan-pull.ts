@@ -13,7 +13,7 @@ import { makeRunFolder, windowsFolder } from '../run/run-folders.ts'
 import { closeGap } from './close-gap.ts'
 import { planClosing } from './plan-closing.ts'
 import { type PlannedWindow, planWindows } from './plan-windows.ts'
-import type { PullOptions, PullPlan } from './pull-plan.ts'
+import type { PullingOptions, PullPlan } from './pull-plan.ts'
 import { checkSettings, type PullService, type PullSettings } from './pull-settings.ts'
 import { pullWindow } from './pull-window.ts'
 import { recordedSearch } from './recorded-search.ts'
@@ -33,7 +33,7 @@ export const planPull = async (
   service: PullService,
   settings: PullSettings,
   snapshot: Snapshot | null,
-  options: Pick<PullOptions, 'nowMs' | 'signal'>,
+  options: Pick<PullingOptions, 'nowMs' | 'signal'>,
 ): Promise<PullPlan> => {
   const { content, search, by, until } = settings
   const parameters = await checkSettings(service, settings, options.signal)
@@ -78,7 +78,7 @@ const countsOf = (
   { content, currency }: PullSettings,
   parameters: readonly LiveParameter[],
   clock: { asOf: string },
-  { nowMs, signal }: Pick<PullOptions, 'nowMs' | 'signal'>,
+  { nowMs, signal }: Pick<PullingOptions, 'nowMs' | 'signal'>,
 ) => {
   const call = { ...(signal && { signal }), ...(currency !== undefined && { currency }) }
   return {
@@ -136,7 +136,7 @@ export const openPull = async (
   job: JobOfRun,
   settings: PullSettings,
   plan: PullPlan,
-  options: PullOptions,
+  options: PullingOptions,
 ): Promise<Pull> => {
   const { content, currency, pageSize } = settings
   const { concurrency, signal, onEvent } = options
@@ -203,7 +203,7 @@ export const cutAgain = async (
   settings: PullSettings,
   search: SearchParameters,
   atMost: number,
-  options: Pick<PullOptions, 'nowMs' | 'signal'>,
+  options: Pick<PullingOptions, 'nowMs' | 'signal'>,
 ): Promise<readonly SearchParameters[]> =>
   (await planParts(service, settings, search, atMost, options)).windows.map((window) => window.search)
 
@@ -212,7 +212,7 @@ const planParts = (
   settings: PullSettings,
   search: SearchParameters,
   atMost: number,
-  options: Pick<PullOptions, 'nowMs' | 'signal'>,
+  options: Pick<PullingOptions, 'nowMs' | 'signal'>,
 ): Promise<PullPlan> => {
   const parts = { ...settings, search, since: undefined, until: undefined, cap: atMost, closeGap: false }
   return planPull(service, parts, null, options)

@@ -26,7 +26,7 @@ export type PullEvent =
   | { readonly kind: 'listed'; readonly records: number }
   | { readonly kind: 'warning'; readonly text: string }
 
-export interface PullOptions {
+export interface PullingOptions {
   readonly nowMs: () => number
   /** Windows pulled side by side. */
   readonly concurrency: number

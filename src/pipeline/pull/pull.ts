@@ -41,7 +41,7 @@ export interface PullSummary {
 }
 
 /** Starts or resumes the run of a pull, and works on it. `url` is where a resumed run finds the service. */
-export const pull = async (
+export const pullSearch = async (
   url: string,
   settings: PullSettings,
   options: PullRunOptions,

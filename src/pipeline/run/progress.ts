@@ -2,6 +2,7 @@
 
 import type { LeftOut } from './bad-files.ts'
 
+/** How far a run is. */
 export interface Progress {
   /** Sources finished and in all; one that turns out to hold no records counts for neither. */
   readonly sourcesDone: number
@@ -17,6 +18,7 @@ export interface Progress {
   readonly rows: number
 }
 
+/** What a run tells while it works. */
 export type RunEvent =
   | { readonly kind: 'started'; readonly run: string; readonly resumed: boolean; readonly finished: number }
   /** A partition that an earlier attempt had finished: its staged files are damaged, it is loaded once more. */

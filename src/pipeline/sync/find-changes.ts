@@ -14,7 +14,7 @@ import { IdSet, idsPath } from '../pull/id-set.ts'
 import { type GapListingOptions, listGaps } from '../pull/list-gaps.ts'
 import { groupsOf, type ListingOptions, listAgain, listingFiles, listWindow } from '../pull/listing.ts'
 import { cutAgain, pullEntry } from '../pull/plan-pull.ts'
-import type { PullOptions, PullPlan } from '../pull/pull-plan.ts'
+import type { PullingOptions, PullPlan } from '../pull/pull-plan.ts'
 import type { PullService, PullSettings } from '../pull/pull-settings.ts'
 import { pullWindow } from '../pull/pull-window.ts'
 import { openWindowSources, type WindowSources } from '../pull/window-sources.ts'
@@ -31,7 +31,7 @@ export type SyncEvent =
   | { readonly kind: 'compared'; readonly findings: SyncFindings }
   | { readonly kind: 'page'; readonly records: number }
 
-export interface SyncOptions extends Omit<PullOptions, 'onEvent'> {
+export interface SyncingOptions extends Omit<PullingOptions, 'onEvent'> {
   /** DuckDB's memory for the comparison, in bytes. */
   readonly memoryBytes: number
   readonly onEvent?: ((event: SyncEvent) => void) | undefined
@@ -57,7 +57,7 @@ export const findChanges = async (
   settings: PullSettings,
   plan: PullPlan,
   snapshot: Snapshot | null,
-  options: SyncOptions,
+  options: SyncingOptions,
 ): Promise<SyncFindings> => {
   const stored = await readRunFile(job, FINDINGS, isFindings)
   if (stored) return stored
@@ -100,7 +100,7 @@ const listGapsOf = async (
 const listingOptions = (
   service: PullService,
   settings: PullSettings,
-  { onEvent, ...options }: SyncOptions,
+  { onEvent, ...options }: SyncingOptions,
 ): ListingOptions => ({
   service,
   currency: settings.currency,
@@ -115,7 +115,7 @@ export const openSync = async (
   job: JobOfRun,
   { search, currency, pageSize }: PullSettings,
   findings: SyncFindings,
-  { concurrency, signal, onEvent }: SyncOptions,
+  { concurrency, signal, onEvent }: SyncingOptions,
 ): Promise<WindowSources> => {
   await makeRunFolder(job, windowsFolder(job))
   const ids = [...findings.new, ...findings.changed].sort((a, b) => a - b)

@@ -39,7 +39,7 @@ export interface SyncSummary {
 }
 
 /** Starts or resumes the run of a sync, and works on it. `url` is where a resumed run finds the service. */
-export const sync = async (
+export const syncSearch = async (
   url: string,
   asked: Pick<PullSettings, 'search' | 'currency' | 'by' | 'closeGap'>,
   options: SyncRunOptions,

@@ -31,6 +31,7 @@ export interface DeliverProgress {
   readonly loading: boolean
 }
 
+/** Options of `deliver`. */
 export interface DeliverOptions {
   /** A folder, or `s3://bucket/prefix`. */
   readonly lake: string

@@ -5,6 +5,7 @@
 
 import { rm } from 'node:fs/promises'
 import { systemCode, ToolkitError, writeError } from '../../core/errors.ts'
+import { orInterrupted } from '../../core/interrupted.ts'
 import type { Snapshot } from '../../core/partition.ts'
 import { Engine, type Session } from '../../lake/duckdb/engine.ts'
 import { interruptOn } from '../../lake/duckdb/stoppable.ts'
@@ -15,6 +16,7 @@ import type { PublishContext, PublishFormat, TablePublication } from '../../publ
 import { publishedTables } from '../../publish/table-files.ts'
 import { makeFolder } from '../../support/durable-files.ts'
 import { temporaryName } from '../../support/process-identity.ts'
+import { queryMemory } from '../run/memory-shares.ts'
 
 /** The formats, each loaded only where it is used. */
 const FORMATS = {
@@ -26,6 +28,7 @@ const FORMATS = {
   },
 } as const satisfies Readonly<Record<string, (catalog?: CatalogOptions) => Promise<PublishFormat>>>
 
+/** A table format of other engines: `delta` or `iceberg`. */
 export type TableFormatName = keyof typeof FORMATS
 
 const isFormatName = (name: string): name is TableFormatName => name in FORMATS
@@ -44,6 +47,7 @@ export interface PublishedTable {
   readonly moved: boolean
 }
 
+/** What is published now. */
 export interface PublishSummary {
   /** The newest snapshot, which the tables show now; 0 for a lake without one. */
   readonly snapshot: number
@@ -58,14 +62,17 @@ export interface PublishProgress {
   readonly table: string
 }
 
+/** Options of `publish`. */
 export interface PublishOptions {
+  /** A folder, or `s3://bucket/prefix`. */
   readonly lake: string
   readonly formats: readonly TableFormatName[]
   /** The catalog that keeps the Iceberg tables' metadata. @default none: it stands in the lake */
   readonly catalog?: CatalogOptions | undefined
-  /** Memory that DuckDB may use, in bytes. */
-  readonly memoryBytes: number
-  readonly threads?: number
+  /** Peak memory in all, in bytes. @default 1 GiB */
+  readonly memoryBytes?: number | undefined
+  /** @default 2 */
+  readonly threads?: number | undefined
   readonly signal?: AbortSignal | undefined
   readonly onProgress?: ((progress: PublishProgress) => void) | undefined
   /** @default the clock */
@@ -175,7 +182,7 @@ const withSession = async <T>(
   use: (session: Session) => Promise<T>,
 ): Promise<T> => {
   const engine = await Engine.open({
-    memoryBytes,
+    memoryBytes: queryMemory(memoryBytes),
     ...(threads !== undefined && { threads }),
     spillFolder: scratch,
   })
@@ -194,11 +201,18 @@ const withSession = async <T>(
 const isOfSystem = (error: unknown): boolean => /^E[A-Z0-9]+$/.test(systemCode(error) ?? '')
 
 /**
- * Publishes every snapshot that is still kept and not published yet. May be stopped at any point, and called again,
- * also by several at once: what is published stays, and nothing is published twice.
+ * Publishes every snapshot that is still kept and not published yet: a log or metadata beside the lake's own files, which
+ * are not copied. May be stopped at any point, and called again, also by several at once: what is published stays, and
+ * nothing is published twice.
  *
  * @throws {ToolkitError} LAKE_NOT_FOUND, SNAPSHOT_DAMAGED, LAKE_DAMAGED, PUBLISH_CONFLICT, DISK_FULL, WRITE_FAILED,
- *   STORAGE_REFUSED, STORAGE_FAILED
+ *   STORAGE_REFUSED, STORAGE_FAILED, CATALOG_FAILED
+ * @example
+ * import { convert, publish } from 'firmlake'
+ *
+ * await convert({ from: ['batches/'], lake: './lake' })
+ * const { snapshot } = await publish({ lake: './lake', formats: ['delta', 'iceberg'] })
+ * console.log(snapshot) // 1
  */
 export const publish = async (options: PublishOptions): Promise<PublishSummary> => {
   const { lake, signal, now = () => new Date() } = options
@@ -206,15 +220,17 @@ export const publish = async (options: PublishOptions): Promise<PublishSummary> 
   const scratch = inLake(lake, `${RUNS_FOLDER}/${temporaryName()}`)
   try {
     await makeFolder(scratch, { within: inLake(lake, '') })
-    return await withSession(options, scratch, async (session) => {
-      const { oldest } = await listManifest(lake)
-      const steps = await openSteps(options, { lake, session, scratch, oldest, now, signal })
-      const snapshot = await bringInStep(steps, options)
-      return {
-        snapshot,
-        tables: steps.map(({ publication, ...done }) => ({ ...done, moved: publication.moved ?? false })),
-      }
-    })
+    return await orInterrupted('Publishing', signal, () =>
+      withSession(options, scratch, async (session) => {
+        const { oldest } = await listManifest(lake)
+        const steps = await openSteps(options, { lake, session, scratch, oldest, now, signal })
+        const snapshot = await bringInStep(steps, options)
+        return {
+          snapshot,
+          tables: steps.map(({ publication, ...done }) => ({ ...done, moved: publication.moved ?? false })),
+        }
+      }),
+    )
   } catch (error) {
     throw isOfSystem(error) ? writeError(`Cannot publish lake "${lake}"`, error) : error
   } finally {

@@ -6,6 +6,7 @@ import { isLoopback } from '../../support/is-loopback.ts'
 import { isObject } from '../../support/json-form.ts'
 import { isCertificateError, verifiedFetch } from '../../support/verified-fetch.ts'
 
+/** An Iceberg REST catalog, and what proves who asks. */
 export interface CatalogOptions {
   /** Base address: `https://catalog.example/api`. Plain http only for this machine. */
   readonly url: string

@@ -16,6 +16,7 @@ import { removeStaged, stageFile } from '../stage-file.ts'
 import { checkNameLength, copyForm, targetColumns } from './column-types.ts'
 import { checkStagedFile, readColumns, writeColumns } from './staged-columns.ts'
 
+/** Options of `postgres`. */
 export interface PostgresOptions extends SinkContext {
   /** Schema of the tables; made where it is missing. @default 'firmlake' */
   readonly schema?: string

@@ -5,6 +5,7 @@
 
 import type { Content } from '../../contract/objects.ts'
 import type { SearchParameters } from '../../contract/requests.ts'
+import { ToolkitError } from '../../core/errors.ts'
 import { parseAddress } from './address.ts'
 import { openConnection } from './connection.ts'
 import { type Download, type DownloadOptions, download } from './download.ts'
@@ -25,26 +26,27 @@ export type { ListedParameter } from './list-parameters.ts'
 export type { PageRequest } from './page-request.ts'
 export type { Timing } from './timing.ts'
 
+/** How a service is called. */
 export interface ServiceOptions {
   /** Base address; the operations' paths are appended. */
   readonly url: string
   readonly token: string
   /** The most requests a second over everything the service object does. @default learnt from the answers */
-  readonly maxRequestsPerSecond?: number
+  readonly maxRequestsPerSecond?: number | undefined
   /** Longest time one request may wait for its retries, in milliseconds. @default 900_000 */
-  readonly maxWaitMs?: number
+  readonly maxWaitMs?: number | undefined
   /** Requests that may be under way at once. @default 8 */
-  readonly concurrency?: number
+  readonly concurrency?: number | undefined
   /** Largest body that is held whole, decompressed, in bytes. @default 1 GiB (500 profiles are about 5 MB) */
-  readonly maxBodyBytes?: number
+  readonly maxBodyBytes?: number | undefined
   /** @default 10_000 */
-  readonly connectTimeoutMs?: number
+  readonly connectTimeoutMs?: number | undefined
   /** Longest wait for the first byte of an answer, in milliseconds. @default 60_000 (a page of 500 takes seconds) */
-  readonly headersTimeoutMs?: number
+  readonly headersTimeoutMs?: number | undefined
   /** Longest pause between two chunks of a body, in milliseconds. @default 60_000 */
-  readonly bodyTimeoutMs?: number
+  readonly bodyTimeoutMs?: number | undefined
   /** @default the system's */
-  readonly timing?: Timing
+  readonly timing?: Timing | undefined
 }
 
 export interface CallOptions {
@@ -63,7 +65,10 @@ export interface ServiceCounters {
   readonly bytes: number
 }
 
+/** A service, ready to be asked; one policy and one rate limiter for everything that is done with it. */
 export interface Service {
+  /** Base address, as it was given. */
+  readonly url: string
   /** Origin: `https://host:port`. */
   readonly origin: string
   /** The counters as they stand. */
@@ -92,7 +97,7 @@ export interface Service {
    * @throws {ToolkitError} as `page`, and DOWNLOAD_DAMAGED, DISK_FULL, WRITE_FAILED
    */
   readonly download: (id: string, path: string, options?: DownloadOptions) => Promise<Download>
-  /** Closes all connections; what is under way fails. */
+  /** Closes all connections at once; what is under way fails. A program that never does ends all the same. */
   readonly close: () => Promise<void>
 }
 
@@ -100,21 +105,32 @@ const MINUTE_MS = 60_000
 const SECOND_MS = 1000
 
 /**
- * Opens the service. Nothing is sent yet.
+ * The service at an address, as the source of `pull` and `sync`, and of `batchFiles`. Nothing is sent yet. Jobs that are
+ * given the same one share its rate and its counters.
  *
- * @throws {ToolkitError} ADDRESS_REFUSED, TOKEN_INVALID
- * @throws {RangeError} where `maxRequestsPerSecond` is not above 0
+ * @throws {ToolkitError} `ADDRESS_REFUSED` for plain http beyond this machine, `TOKEN_INVALID`, `USAGE`
+ * @example
+ * import { pull, service } from 'firmlake'
+ *
+ * const from = service({ url: 'https://service.example.com', token: 'my-token', maxWaitMs: 60_000 })
+ * await pull({ from, lake: './lake', content: 'companies', search: { CountryCode: ['SE'] } })
+ * console.log(from.counters().retries) // 0
  */
 export const openService = (options: ServiceOptions): Service => {
   const { maxRequestsPerSecond, timing = SYSTEM_TIMING } = options
   if (maxRequestsPerSecond !== undefined && !(maxRequestsPerSecond > 0)) {
-    throw new RangeError(`maxRequestsPerSecond is ${maxRequestsPerSecond}, expected a number above 0`)
+    throw new ToolkitError(
+      'USAGE',
+      `Cannot use maxRequestsPerSecond ${maxRequestsPerSecond}: expected a number above 0`,
+    )
   }
+  const maxWaitMs = options.maxWaitMs ?? 15 * MINUTE_MS
+  if (!(maxWaitMs >= 0))
+    throw new ToolkitError('USAGE', `Cannot use maxWaitMs ${maxWaitMs}: expected milliseconds`)
   const address = parseAddress(options.url)
   const token = checkToken(options.token, 'the service')
   const counters = { requests: 0, retries: 0, throttled: 0, bytes: 0 }
   const limiter = rateLimiter(timing, maxRequestsPerSecond)
-  const maxWaitMs = options.maxWaitMs ?? 15 * MINUTE_MS
   const policy = { timing, limiter, budget: retryBudget(), maxWaitMs, counters }
   const connection = openConnection(address, policy, {
     token,
@@ -125,6 +141,7 @@ export const openService = (options: ServiceOptions): Service => {
     bodyTimeoutMs: options.bodyTimeoutMs ?? 60 * SECOND_MS,
   })
   return {
+    url: options.url,
     origin: address.origin,
     counters: () => ({ ...counters }),
     requestsPerSecond: limiter.rate,

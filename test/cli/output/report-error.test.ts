@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { EXIT, exitCodeOf } from '../../../src/cli/exit-codes.ts'
 import { errorText } from '../../../src/cli/output/report-error.ts'
 import { ToolkitError } from '../../../src/core/errors.ts'
+import { EXIT, exitCodeOf } from '../../../src/core/exit-codes.ts'
 
 test('errorText names the code, the message and what to do, and no stack', () => {
   expect(errorText(new ToolkitError('LAKE_NOT_FOUND', 'Cannot open lake "x": no folder "_manifest"'))).toBe(

@@ -5,12 +5,12 @@ import { Engine } from '../../../src/lake/duckdb/engine.ts'
 import { literal } from '../../../src/lake/duckdb/sql.ts'
 import { TABLES } from '../../../src/lake/tables/tables.ts'
 import { restoreRecords } from '../../../src/load/restore/restore.ts'
-import { collectGarbage } from '../../../src/manifest/collect-garbage.ts'
+import { removeGarbage } from '../../../src/manifest/remove-garbage.ts'
 import { readSnapshot } from '../../../src/manifest/snapshots.ts'
 import { summariseSnapshot } from '../../../src/manifest/summarise-snapshot.ts'
 import { checkColumns, checkDictionaries } from '../../../src/pipeline/compact/check-inputs.ts'
-import { compact } from '../../../src/pipeline/compact/compact.ts'
-import type { CompactOptions, CompactSummary } from '../../../src/pipeline/compact/compact-work.ts'
+import { compactLake } from '../../../src/pipeline/compact/compact.ts'
+import type { CompactionOptions, CompactSummary } from '../../../src/pipeline/compact/compact-work.ts'
 import type { CompactEvent } from '../../../src/pipeline/compact/watch-statement.ts'
 import { listQuarantine, waitingFiles } from '../../../src/pipeline/convert/quarantine.ts'
 import { replay } from '../../../src/pipeline/convert/replay.ts'
@@ -26,9 +26,9 @@ const bench = async (): Promise<Bench> => openBench(await temporaryFolder())
 
 const compacted = async (
   { lake }: Bench,
-  options: Partial<CompactOptions> = {},
+  options: Partial<CompactionOptions> = {},
 ): Promise<CompactSummary & { kind: 'compacted' }> => {
-  const summary = await compact({ lake, ...options })
+  const summary = await compactLake({ lake, ...options })
   if (summary.kind !== 'compacted') throw new Error(`Nothing was compacted: ${summary.kind}`)
   return { ...summary, kind: 'compacted' }
 }
@@ -157,15 +157,15 @@ test('compact again merges the compaction with what came after, and keeps what w
   expect(await one.verify()).toMatchObject({ problems: [], notes: [] })
 })
 
-test('compact of a compact lake does nothing, also when a load brought bad lines only', async () => {
+test('compact of a compactLake lake does nothing, also when a load brought bad lines only', async () => {
   const one = await bench()
-  expect(await compact({ lake: one.lake }).catch(({ code }) => code)).toBe('LAKE_NOT_FOUND')
+  expect(await compactLake({ lake: one.lake }).catch(({ code }) => code)).toBe('LAKE_NOT_FOUND')
   await one.write('a', companyLines(3))
   await one.run(['a'])
   await compacted(one)
   await one.write('bad', [JSON.stringify({ BasicDetails: { InternalId: 0.5 } })])
   await one.run(['bad'], { limit: { kind: 'share', share: 1 }, content: 'companies' })
-  expect(await compact({ lake: one.lake })).toEqual({ kind: 'nothing', snapshot: 3 })
+  expect(await compactLake({ lake: one.lake })).toEqual({ kind: 'nothing', snapshot: 3 })
   expect((await one.snapshot()).snapshot).toBe(3)
   expect(await runsLeft(one)).toEqual([])
 })
@@ -176,7 +176,7 @@ test('compact with another target size writes the files anew', async () => {
   await compacted(one, { targetBytes: 1024 * KIB })
   const { tables } = await compacted(one, { targetBytes: 30 * KIB })
   expect(tables.find(({ table }) => table === 'financials')?.after.files).toBeGreaterThan(5)
-  expect((await compact({ lake: one.lake, targetBytes: 30 * KIB })).kind).toBe('nothing')
+  expect((await compactLake({ lake: one.lake, targetBytes: 30 * KIB })).kind).toBe('nothing')
 })
 
 test('compact writes nine of ten files within a tenth of the target, in order of country and company', async () => {
@@ -258,7 +258,7 @@ test('compact of the same lake gives the same bytes', async () => {
   expect(hashes[0]?.length).toBeGreaterThan(10)
 })
 
-test('an old snapshot stays readable after compact until gc --keep 1', async () => {
+test('an old snapshot stays readable after compactLake until gc --keep 1', async () => {
   const one = await bench()
   await one.write('a', companyLines(3))
   await one.write('b', [companyLine(1, {}, 3), '{"bad"'])
@@ -270,7 +270,7 @@ test('an old snapshot stays readable after compact until gc --keep 1', async () 
   const records: string[] = []
   for await (const text of restoreRecords(request)) records.push(text)
   expect(records).toHaveLength(3)
-  expect((await collectGarbage({ lake: one.lake, now: new Date(), keep: 1 })).snapshots).toEqual([1, 2])
+  expect((await removeGarbage({ lake: one.lake, now: new Date(), keep: 1 })).snapshots).toEqual([1, 2])
   const left = await filesIn(join(one.lake, 'companies'))
   expect(left).toHaveLength(1)
   expect(old).not.toContain(left[0])
@@ -297,7 +297,7 @@ test('quarantined lines can be listed and replayed after compact, and wait no mo
   expect(await one.query('SELECT internal_id FROM companies ORDER BY 1')).toEqual([[1], [2]])
 })
 
-test('a load that commits while compact works keeps its partitions and supersedes', async () => {
+test('a load that commits while compactLake works keeps its partitions and supersedes', async () => {
   const one = await bench()
   await one.write('a', companyLines(50))
   await one.write('b', [companyLine(3, {}, 2)])
@@ -324,7 +324,10 @@ test('of two compactions at once one ends with COMMIT_CONFLICT and leaves nothin
   await one.write('b', companyLines(10))
   await one.run(['a'])
   await one.run(['b'])
-  const outcomes = await Promise.allSettled([compact({ lake: one.lake }), compact({ lake: one.lake })])
+  const outcomes = await Promise.allSettled([
+    compactLake({ lake: one.lake }),
+    compactLake({ lake: one.lake }),
+  ])
   const failed = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason.code] : []))
   expect(failed).toEqual(['COMMIT_CONFLICT'])
   expect((await one.snapshot()).snapshot).toBe(3)
@@ -354,7 +357,7 @@ test.each(['checking', 'finding', 'writing', 'committing'] as const)(
       if (phase === 'finding' && here === 'checking') setImmediate(() => controller.abort())
     }
     await expect(
-      compact({ lake: one.lake, targetBytes: KIB, signal: controller.signal, onEvent }),
+      compactLake({ lake: one.lake, targetBytes: KIB, signal: controller.signal, onEvent }),
     ).rejects.toThrow()
     expect([await filesIn(one.lake), await hashLake(one.lake)]).toEqual(before)
     expect(await one.verify()).toMatchObject({ problems: [], notes: [] })
@@ -369,7 +372,7 @@ test('compact refuses a damaged file and leaves the lake as it was', async () =>
   await one.run(['b'])
   const [file] = (await one.snapshot()).partitions.flatMap(({ files }) => files)
   await writeFile(join(one.lake, file?.path ?? ''), 'not Parquet')
-  await expect(compact({ lake: one.lake })).rejects.toMatchObject({ code: 'LAKE_DAMAGED' })
+  await expect(compactLake({ lake: one.lake })).rejects.toMatchObject({ code: 'LAKE_DAMAGED' })
   expect(await runsLeft(one)).toEqual([])
   expect((await one.snapshot()).snapshot).toBe(2)
 })
@@ -444,7 +447,7 @@ test('compact --dry-run tells what would be left and changes nothing', async () 
   await one.run(['a'])
   await one.run(['b'])
   const before = await filesIn(one.lake)
-  const summary = await compact({ lake: one.lake, dryRun: true })
+  const summary = await compactLake({ lake: one.lake, dryRun: true })
   expect(summary).toMatchObject({ kind: 'planned', snapshot: 2, partitions: 2 })
   expect(summary.kind === 'planned' && summary.tables).toMatchObject([
     { table: 'companies', before: { files: 2, rows: 70 }, after: { files: 1, rows: 50 } },
@@ -487,7 +490,7 @@ test('compact leaves the current views of random overlapping loads as they were'
       await one.run(relations.length > 0 ? [`c${load}`, `r${load}`] : [`c${load}`], all)
       if (load < 4 && random() < 0.5) continue
       const before = [await currentHashes(one), await recordsOf(one)]
-      const { kind } = await compact({ lake: one.lake, targetBytes: 4000 + pick(40_000) })
+      const { kind } = await compactLake({ lake: one.lake, targetBytes: 4000 + pick(40_000) })
       if (kind === 'compacted') compactions += 1
       const where = `FIRMLAKE_SEED=${SEED}, round ${round}, load ${load}`
       expect([await currentHashes(one), await recordsOf(one)], where).toEqual(before)
@@ -497,7 +500,7 @@ test('compact leaves the current views of random overlapping loads as they were'
   }
 })
 
-test('the tables that compact orders by country are those of companies', async () => {
+test('the tables that compactLake orders by country are those of companies', async () => {
   const { compactOrder } = await import('../../../src/lake/lake/sort-rows.ts')
   expect(Object.fromEntries(TABLES.map((table) => [table.name, compactOrder(table).slice(0, 3)]))).toEqual({
     companies: ['country_code', 'internal_id'],

@@ -13,7 +13,7 @@ import {
   waitingFilesOfRun,
 } from '../../../src/pipeline/convert/quarantine.ts'
 import { replay } from '../../../src/pipeline/convert/replay.ts'
-import { resume } from '../../../src/pipeline/resume.ts'
+import { resumeRuns } from '../../../src/pipeline/resume.ts'
 import type { LoadSummary } from '../../../src/pipeline/run/commit-loaded.ts'
 import { parseQuarantineLimit, type QuarantineLimit } from '../../../src/pipeline/run/quarantine-limit.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
@@ -120,10 +120,10 @@ test('resume commits a refused run with a higher limit, and refuses it again wit
   await one.write('a.jsonl', [...companyLines(8), ...bad(2)])
   await expect(one.run(['a.jsonl'])).rejects.toMatchObject({ code: 'QUARANTINE_LIMIT' })
   const [run = ''] = await listRunIds(one.lake)
-  await expect(resume({ run, lake: one.lake, ...atMost('1') })).rejects.toMatchObject({
+  await expect(resumeRuns({ run, lake: one.lake, ...atMost('1') })).rejects.toMatchObject({
     code: 'QUARANTINE_LIMIT',
   })
-  expect(await resume({ run, lake: one.lake, ...atMost('2') })).toMatchObject([{ kind: 'loaded' }])
+  expect(await resumeRuns({ run, lake: one.lake, ...atMost('2') })).toMatchObject([{ kind: 'loaded' }])
   expect(await one.query('SELECT count(*) FROM quarantine')).toEqual([[2]])
   expect(await listRunIds(one.lake)).toEqual([])
 })

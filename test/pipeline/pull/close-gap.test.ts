@@ -1,7 +1,7 @@
 /** Pulls and syncs whose windows leave companies out. */
 
 import { expect, test } from 'vitest'
-import { sync } from '../../../src/pipeline/sync/sync.ts'
+import { syncSearch } from '../../../src/pipeline/sync/sync.ts'
 import { cli } from '../../cli/run-cli.ts'
 import type { FakeCompany } from '../../service/fake-service.ts'
 import { openPullBench, type PullBench } from '../../service/pull-bench.ts'
@@ -49,7 +49,7 @@ test('pull without closing leaves the gap as it is, and says how much', async ()
   expect(one.fake.pages.some(({ minified }) => minified)).toBe(false)
 })
 
-test('pull and sync bring along dates what has no status, and say what is left', async () => {
+test('pull and syncSearch bring along dates what has no status, and say what is left', async () => {
   // 12,000 are more than page mode reaches from both ends; 400 have no status, 200 of those no date either.
   const all = companies(12_000, 13)
   const left = all.filter(({ status, dates }) => status === undefined && dates === undefined).length
@@ -64,12 +64,12 @@ test('pull and sync bring along dates what has no status, and say what is left',
     concurrency: 2,
     limit: { kind: 'count', lines: 0 },
   } as const
-  const synced = await sync(one.fake.url, { search: { CountryCode: ['SE'] } }, call)
+  const synced = await syncSearch(one.fake.url, { search: { CountryCode: ['SE'] } }, call)
   expect(synced.findings).toMatchObject({ listed: 12_000 - left, new: [], changed: [], vanished: [] })
   expect(synced.entry).toMatchObject({ announced: 12_000, received: 12_000 - left, gapLeft: left })
   // With an empty lake nothing is asked for by what it holds.
   const asked = { search: { CountryCode: ['SE'] }, closeGap: false }
-  const apart = await sync(one.fake.url, asked, { ...call, lake: `${one.lake}-2` })
+  const apart = await syncSearch(one.fake.url, asked, { ...call, lake: `${one.lake}-2` })
   expect(apart.entry).toMatchObject({ received: 11_600, gapLeft: 400 })
 })
 

@@ -2,7 +2,7 @@ import { readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { checkSearch, sameSearch } from '../../../src/pipeline/pull/search.ts'
-import { resume } from '../../../src/pipeline/resume.ts'
+import { resumeRuns } from '../../../src/pipeline/resume.ts'
 import { makeRunFolder } from '../../../src/pipeline/run/run-folders.ts'
 import type { FakeCompany } from '../../service/fake-service.ts'
 import { openPullBench, type PullBench, SWEDEN } from '../../service/pull-bench.ts'
@@ -175,7 +175,7 @@ test('resume brings a pull to its end by what stands in its plan', async () => {
     vi.unstubAllEnvs()
   })
   const limit = { kind: 'count', lines: 0 } as const
-  await expect(resume({ run, lake: one.lake, limit })).resolves.toMatchObject([{ kind: 'loaded' }])
+  await expect(resumeRuns({ run, lake: one.lake, limit })).resolves.toMatchObject([{ kind: 'loaded' }])
   expect(await idsOf(one)).toEqual(oneTo(100))
 })
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { listRunIds } from '../../../src/manifest/runs.ts'
-import { sync } from '../../../src/pipeline/sync/sync.ts'
+import { syncSearch } from '../../../src/pipeline/sync/sync.ts'
 import type { FakeCompany } from '../../service/fake-service.ts'
 import { openPullBench, SWEDEN } from '../../service/pull-bench.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
@@ -28,7 +28,7 @@ test('pull in another currency than the last pull of the search is refused befor
     concurrency: 1,
     limit: { kind: 'count', lines: 0 },
   } as const
-  await expect(sync(one.fake.url, { search: SWEDEN }, call)).rejects.toMatchObject({
+  await expect(syncSearch(one.fake.url, { search: SWEDEN }, call)).rejects.toMatchObject({
     code: 'CURRENCY_CHANGED',
   })
   expect(await one.runs()).toEqual([])

@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { listWindow } from '../../../src/pipeline/pull/listing.ts'
 import type { PullSettings } from '../../../src/pipeline/pull/pull-settings.ts'
-import { resume } from '../../../src/pipeline/resume.ts'
-import { type SyncRunOptions, type SyncSummary, sync } from '../../../src/pipeline/sync/sync.ts'
+import { resumeRuns } from '../../../src/pipeline/resume.ts'
+import { type SyncRunOptions, type SyncSummary, syncSearch } from '../../../src/pipeline/sync/sync.ts'
 import { flipBit } from '../../manifest/damage.ts'
 import type { FakeCompany } from '../../service/fake-service.ts'
 import { openPullBench, type PullBench, SWEDEN } from '../../service/pull-bench.ts'
@@ -25,7 +25,7 @@ const syncOf = (
   settings: Partial<PullSettings> = {},
   options: Partial<SyncRunOptions> = {},
 ): Promise<SyncSummary> =>
-  sync(
+  syncSearch(
     one.fake.url,
     { search: SWEDEN, ...settings },
     { lake: one.lake, service: one.service, concurrency: 2, limit: { kind: 'count', lines: 0 }, ...options },
@@ -191,7 +191,7 @@ test('resume brings a sync to its end', async () => {
     vi.unstubAllEnvs()
   })
   const limit = { kind: 'count', lines: 0 } as const
-  expect(await resume({ run, lake: one.lake, limit })).toMatchObject([{ kind: 'loaded' }])
+  expect(await resumeRuns({ run, lake: one.lake, limit })).toMatchObject([{ kind: 'loaded' }])
   expect(await one.query('SELECT count(*) FROM companies')).toEqual([[1500]])
 })
 

@@ -6,8 +6,8 @@ import { expect, test } from 'vitest'
 import type { DeliverySink } from '../../../src/core/sink.ts'
 import { Engine, type Row } from '../../../src/lake/duckdb/engine.ts'
 import { literal } from '../../../src/lake/duckdb/sql.ts'
-import { compact } from '../../../src/pipeline/compact/compact.ts'
-import { type ExportProgress, exportLake } from '../../../src/pipeline/export/export-tables.ts'
+import { compactLake } from '../../../src/pipeline/compact/compact.ts'
+import { type ExportProgress, exportTables } from '../../../src/pipeline/export/export-tables.ts'
 import { type DeliverProgress, deliver } from '../../../src/pipeline/targets/deliver.ts'
 import { chooseSink, readAddress, refuseLakeAsTarget } from '../../../src/pipeline/targets/open-sink.ts'
 import { duckdbFile } from '../../../src/sink/duckdb-file.ts'
@@ -225,7 +225,7 @@ test('deliver that is stopped while a database loads leaves the database without
   expect(await deliver({ lake: one.lake, sinks: [one.database] })).toMatchObject([{ runs: [run] }])
 })
 
-test('deliver and exportLake tell when a database loads what was written', async () => {
+test('deliver and exportTables tell when a database loads what was written', async () => {
   const one = await bench()
   await load(one, 'a', [companyLine(1)])
   const delivered: DeliverProgress[] = []
@@ -234,7 +234,7 @@ test('deliver and exportLake tell when a database loads what was written', async
   expect(delivered.filter(({ loading }) => loading)).toEqual([delivered.at(-1)])
   expect(delivered.at(-1)).toMatchObject({ sink: 'duckdb', rows })
   const exported: ExportProgress[] = []
-  await exportLake({
+  await exportTables({
     lake: one.lake,
     to: { kind: 'database', database: 'duckdb', at: join(one.folder, 'export.duckdb') },
     tables: ['companies'],
@@ -249,7 +249,7 @@ test('a compaction brings nothing to a sink that shows all of it, and everything
   await load(one, 'a', [companyLine(1), companyLine(2)])
   await load(one, 'b', [renamed(1, 'new')])
   await deliver({ lake: one.lake, sinks: [one.json] })
-  await compact({ lake: one.lake })
+  await compactLake({ lake: one.lake })
   const later = await load(one, 'c', [renamed(2, 'later')])
   const deliveries = await deliver({ lake: one.lake, sinks: [one.json, one.database] })
   expect(deliveries[0]?.runs).toEqual([later])
@@ -261,11 +261,11 @@ test('a compaction of what a sink got as a compaction and later runs brings noth
   const one = await bench()
   await load(one, 'a', [companyLine(1)])
   await load(one, 'b', [companyLine(2)])
-  await compact({ lake: one.lake })
+  await compactLake({ lake: one.lake })
   await deliver({ lake: one.lake, sinks: [one.database] })
   await load(one, 'c', [renamed(1, 'later')])
   await deliver({ lake: one.lake, sinks: [one.database] })
-  await compact({ lake: one.lake })
+  await compactLake({ lake: one.lake })
   expect(await deliver({ lake: one.lake, sinks: [one.database] })).toMatchObject([{ runs: [] }])
 })
 
@@ -273,13 +273,13 @@ test('a compaction never comes after a run that was loaded while it worked', asy
   const one = await bench()
   await load(one, 'a', [companyLine(1)])
   await load(one, 'b', [companyLine(2)])
-  await compact({ lake: one.lake })
+  await compactLake({ lake: one.lake })
   await deliver({ lake: one.lake, sinks: [one.database] })
   await load(one, 'c', [companyLine(3)])
   const file = join(one.folder, 'd.jsonl')
   await writeFile(file, `${renamed(1, 'newest')}\n`)
   // The whole load takes place within the compaction: its commit comes after the run is delivered.
-  await compact({
+  await compactLake({
     lake: one.lake,
     onEvent: ({ kind }) => {
       if (kind !== 'started') return

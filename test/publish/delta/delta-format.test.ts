@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { oldestPath, RUNS_FOLDER, recordPath, snapshotPath } from '../../../src/lake/lake/layout.ts'
 import { TABLES } from '../../../src/lake/tables/tables.ts'
-import { collectGarbage } from '../../../src/manifest/collect-garbage.ts'
+import { removeGarbage } from '../../../src/manifest/remove-garbage.ts'
 import { oldestText } from '../../../src/manifest/snapshot-text.ts'
 import { createSnapshot, readSnapshot } from '../../../src/manifest/snapshots.ts'
 import { publishedFormats } from '../../../src/pipeline/targets/publish.ts'
@@ -183,7 +183,7 @@ test('publish jumps over snapshots that gc has removed', async () => {
   const lake = await smallLake(folder, 1)
   await publishDelta(lake)
   for (const run of [2, 3, 4]) await loadSmallRun(folder, run)
-  await collectGarbage({ lake, keep: 1, now: new Date() })
+  await removeGarbage({ lake, keep: 1, now: new Date() })
   expect(versionsOf(await publishDelta(lake))).toMatchObject({ companies: 1 })
   const actions = await readCommit(lake, 'companies', 1)
   expect(only(actions, 'add')).toHaveLength(3)
@@ -212,7 +212,7 @@ test('verify and gc leave a publication alone', async () => {
   await publishDelta(lake)
   const before = await logTexts(lake)
   expect((await verify(lake)).problems).toEqual([])
-  const garbage = await collectGarbage({ lake, keep: 1, now: new Date() })
+  const garbage = await removeGarbage({ lake, keep: 1, now: new Date() })
   expect(garbage).toMatchObject({ files: [], leftovers: [], runs: [] })
   expect(await logTexts(lake)).toEqual(before)
 })

@@ -10,7 +10,7 @@ import { ident, literal } from '../../../src/lake/duckdb/sql.ts'
 import { filesOf, readTable } from '../../../src/lake/lake/current-versions.ts'
 import { TABLES, type Table } from '../../../src/lake/tables/tables.ts'
 import { readSnapshot } from '../../../src/manifest/snapshots.ts'
-import { compact } from '../../../src/pipeline/compact/compact.ts'
+import { compactLake } from '../../../src/pipeline/compact/compact.ts'
 import { companyLine, openBench, queryLake } from '../../pipeline/batch-bench.ts'
 import { needs } from '../../support/needs.ts'
 import { openReaders, type Readers, readerMissing } from '../../support/open-readers.ts'
@@ -67,7 +67,7 @@ beforeAll(async () => {
 
   compacted = join(await newFolder('compacted'), 'lake')
   await cp(lake, compacted, { recursive: true })
-  await compact({ lake: compacted })
+  await compactLake({ lake: compacted })
   await publishDelta(compacted)
 
   checkpointed = await smallLake(await newFolder('small'), 12)

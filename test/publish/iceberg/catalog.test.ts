@@ -150,8 +150,8 @@ test('publish removes expired snapshots from a catalog', async () => {
   const target = { catalog: { url: url(), namespace } }
   await publishIceberg(lake, target)
   await commitChanged(lake, ({ partitions }) => ({ partitions: partitions.slice(1) }))
-  const { collectGarbage } = await import('../../../src/manifest/collect-garbage.ts')
-  await collectGarbage({ lake, keep: 1, now: new Date() })
+  const { removeGarbage } = await import('../../../src/manifest/remove-garbage.ts')
+  await removeGarbage({ lake, keep: 1, now: new Date() })
   await publishIceberg(lake, target)
   const metadata = await tableOf(namespace, 'companies')
   expect(metadata.snapshots?.map((one) => one.summary['firmlake.snapshot'])).toEqual(['3'])

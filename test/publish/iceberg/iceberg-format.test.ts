@@ -2,7 +2,7 @@ import { rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { TABLES } from '../../../src/lake/tables/tables.ts'
-import { collectGarbage } from '../../../src/manifest/collect-garbage.ts'
+import { removeGarbage } from '../../../src/manifest/remove-garbage.ts'
 import { readSnapshot } from '../../../src/manifest/snapshots.ts'
 import { currentSnapshot } from '../../../src/publish/iceberg/table-metadata.ts'
 import { verify } from '../../pipeline/batch-bench.ts'
@@ -150,7 +150,7 @@ test('publish keeps the files beside a deleted one as existing', async () => {
   const removed = await commitChanged(lake, () => ({}))
   await publishIceberg(lake)
   await forget(lake)
-  await collectGarbage({ lake, keep: 1, now: new Date() })
+  await removeGarbage({ lake, keep: 1, now: new Date() })
   // All three files stand in one manifest.
   await publishIceberg(lake)
   await commitChanged(lake, ({ partitions }) => ({ partitions: partitions.slice(0, 2) }))
@@ -175,7 +175,7 @@ test('publish expires snapshots that gc has removed, with the files that only th
   await commitChanged(lake, ({ partitions }) => ({ partitions: partitions.slice(2) }))
   await publishIceberg(lake)
   const before = await readMetadata(lake, 'companies')
-  await collectGarbage({ lake, keep: 1, now: new Date() })
+  await removeGarbage({ lake, keep: 1, now: new Date() })
   await loadSmallRun(folder, 7)
   await publishIceberg(lake)
   const after = await readMetadata(lake, 'companies')
@@ -268,6 +268,6 @@ test('verify and gc leave a publication alone', async () => {
   await publishIceberg(lake)
   const before = await texts(lake)
   expect((await verify(lake)).problems).toEqual([])
-  expect(await collectGarbage({ lake, keep: 1, now: new Date() })).toMatchObject({ files: [], leftovers: [] })
+  expect(await removeGarbage({ lake, keep: 1, now: new Date() })).toMatchObject({ files: [], leftovers: [] })
   expect(await texts(lake)).toEqual(before)
 })

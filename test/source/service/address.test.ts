@@ -34,6 +34,6 @@ test.each([
 
 test.each([0, -1, Number.NaN])('openService refuses %d requests a second', (maxRequestsPerSecond) => {
   expect(() => openService({ url: 'https://a.example', token: 'a', maxRequestsPerSecond })).toThrow(
-    RangeError,
+    expect.objectContaining({ code: 'USAGE' }),
   )
 })

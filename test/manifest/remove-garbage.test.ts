@@ -13,7 +13,7 @@ import {
   servePath,
   snapshotPath,
 } from '../../src/lake/lake/layout.ts'
-import { collectGarbage } from '../../src/manifest/collect-garbage.ts'
+import { removeGarbage } from '../../src/manifest/remove-garbage.ts'
 import { leaseRun, type RunLease } from '../../src/manifest/run-lease.ts'
 import { makeLake, removeRun } from '../../src/manifest/runs.ts'
 import { listSnapshots, readSnapshot } from '../../src/manifest/snapshots.ts'
@@ -44,7 +44,7 @@ test('collectGarbage leaves a whole lake as it is', async () => {
   const lake = await temporaryFolder()
   for (const source of ['a', 'b']) await loadSources(lake, [source])
   const before = await filesOf(lake)
-  expect(await collectGarbage({ lake, now: NOW })).toEqual(NOTHING)
+  expect(await removeGarbage({ lake, now: NOW })).toEqual(NOTHING)
   expect(await filesOf(lake)).toEqual(before)
 })
 
@@ -55,13 +55,13 @@ test('collectGarbage removes dead and released runs with all they published', as
   const dead = await deadRun(lake, ['b'])
   await place(dead)
   const released = await releasedRun(lake, ['c'])
-  const { runs, files, freedBytes } = await collectGarbage({ lake, now: NOW })
+  const { runs, files, freedBytes } = await removeGarbage({ lake, now: NOW })
   expect(runs).toEqual([dead.lease.run, released.lease.run].sort())
   expect(files).toHaveLength(2)
   expect(freedBytes).toBeGreaterThan(100)
   expect(await filesOf(lake)).toEqual(before)
   expect(await readdir(join(lake, 'companies'))).toHaveLength(1)
-  expect(await collectGarbage({ lake, now: NOW })).toEqual(NOTHING)
+  expect(await removeGarbage({ lake, now: NOW })).toEqual(NOTHING)
 })
 
 test('collectGarbage changes nothing in a dry run and tells the same', async () => {
@@ -69,9 +69,9 @@ test('collectGarbage changes nothing in a dry run and tells the same', async () 
   await loadSources(lake, ['a'])
   await place(await deadRun(lake, ['b']))
   const before = await filesOf(lake)
-  const told = await collectGarbage({ lake, now: NOW, dryRun: true })
+  const told = await removeGarbage({ lake, now: NOW, dryRun: true })
   expect(await filesOf(lake)).toEqual(before)
-  const { freedBytes, ...done } = await collectGarbage({ lake, now: NOW })
+  const { freedBytes, ...done } = await removeGarbage({ lake, now: NOW })
   expect(told).toMatchObject(done)
   expect(freedBytes - told.freedBytes).toBeLessThan(300) // the owner that gc itself wrote
 })
@@ -82,10 +82,10 @@ test('collectGarbage never touches a run of a live process, and removes it once 
   const run = (await child.nextLine()) ?? ''
   const before = await filesOf(lake)
   expect(before.filter((path) => path.startsWith('companies/'))).toHaveLength(1)
-  expect(await collectGarbage({ lake, now: NOW })).toEqual({ ...NOTHING, working: [run] })
+  expect(await removeGarbage({ lake, now: NOW })).toEqual({ ...NOTHING, working: [run] })
   expect(await filesOf(lake)).toEqual(before)
   await child.kill()
-  expect(await collectGarbage({ lake, now: NOW })).toMatchObject({ runs: [run], working: [] })
+  expect(await removeGarbage({ lake, now: NOW })).toMatchObject({ runs: [run], working: [] })
   expect(await readdir(lake)).toEqual(expect.arrayContaining([MANIFEST_FOLDER, RUNS_FOLDER]))
   expect(await filesOf(lake)).toEqual([])
 })
@@ -93,9 +93,9 @@ test('collectGarbage never touches a run of a live process, and removes it once 
 test('collectGarbage leaves a run of another host alone until a day without a touch', async () => {
   const lake = await temporaryFolder()
   const { lease } = await stageRun(lake, ['a'], { ...thisProcess(), host: 'elsewhere' })
-  expect(await collectGarbage({ lake, now: new Date() })).toMatchObject({ runs: [], working: [lease.run] })
+  expect(await removeGarbage({ lake, now: new Date() })).toMatchObject({ runs: [], working: [lease.run] })
   const now = new Date(Date.now() + 25 * 3_600_000)
-  expect(await collectGarbage({ lake, now })).toMatchObject({ runs: [lease.run], working: [] })
+  expect(await removeGarbage({ lake, now })).toMatchObject({ runs: [lease.run], working: [] })
 })
 
 test('collectGarbage removes unfinished writes of dead processes only', async () => {
@@ -108,7 +108,7 @@ test('collectGarbage removes unfinished writes of dead processes only', async ()
     for (const name of [elsewhere, live]) await writeFile(inLake(lake, `${folder}/${name}`), 'x')
   }
   await utimes(inLake(lake, `${RUNS_FOLDER}/${elsewhere}`), 0, 0)
-  const { leftovers } = await collectGarbage({ lake, now: new Date() })
+  const { leftovers } = await removeGarbage({ lake, now: new Date() })
   expect(leftovers).toEqual([
     `${MANIFEST_FOLDER}/${dead}`,
     ...[`${RUNS_FOLDER}/${dead}`, `${RUNS_FOLDER}/${elsewhere}`].sort(),
@@ -128,7 +128,7 @@ test('collectGarbage removes unfinished writes in the logs of published tables',
     for (const name of [dead, live, '00000000000000000000.json'])
       await writeFile(inLake(lake, `${log}/${name}`), 'x')
   }
-  const { leftovers, files } = await collectGarbage({ lake, now: NOW })
+  const { leftovers, files } = await removeGarbage({ lake, now: NOW })
   expect(leftovers).toEqual([`companies/_delta_log/${dead}`, `companies/metadata/${dead}`])
   expect(files).toEqual([])
   for (const log of logs.slice(0, 2))
@@ -140,7 +140,7 @@ test('collectGarbage removes an unfinished write of rates, and leaves the rates 
   await loadSources(lake, ['a'])
   await mkdir(inLake(lake, '_rates'))
   for (const name of [temporaryName(DEAD), 'rates.csv']) await writeFile(inLake(lake, `_rates/${name}`), 'x')
-  await collectGarbage({ lake, now: NOW })
+  await removeGarbage({ lake, now: NOW })
   expect(await readdir(inLake(lake, '_rates'))).toEqual(['rates.csv'])
 })
 
@@ -160,11 +160,11 @@ test.each(FOLDERS)(
       for (const name of names) await writeFile(inLake(lake, `${pathOf(snapshot)}/${name}`), 'x')
     }
     await mkdir(inLake(lake, `${parent}/notes`))
-    expect(await collectGarbage({ lake, now: NOW })).toEqual(NOTHING)
+    expect(await removeGarbage({ lake, now: NOW })).toEqual(NOTHING)
     const files = [1, 2].flatMap((number) => names.map((name) => `${pathOf(number)}/${name}`))
-    expect(await collectGarbage({ lake, now: NOW, keep: 1, dryRun: true })).toMatchObject({ files })
+    expect(await removeGarbage({ lake, now: NOW, keep: 1, dryRun: true })).toMatchObject({ files })
     expect(await readdir(inLake(lake, parent))).toHaveLength(5)
-    const done = await collectGarbage({ lake, now: NOW, keep: 1 })
+    const done = await removeGarbage({ lake, now: NOW, keep: 1 })
     expect(done).toMatchObject({ files, snapshots: [1, 2] })
     expect(await readdir(inLake(lake, parent))).toEqual(['00000003', '00000004', 'notes'])
     expect(await verifyLake({ lake, countRows: countLines })).toMatchObject({ problems: [] })
@@ -179,7 +179,7 @@ test('collectGarbage leaves files alone that no run made', async () => {
     await mkdir(join(lake, path, '..'), { recursive: true })
     await writeFile(join(lake, path), 'x')
   }
-  expect(await collectGarbage({ lake, now: NOW })).toEqual(NOTHING)
+  expect(await removeGarbage({ lake, now: NOW })).toEqual(NOTHING)
 })
 
 test('collectGarbage removes files of a run without a folder, but not where the manifest may be lost', async () => {
@@ -188,10 +188,10 @@ test('collectGarbage removes files of a run without a folder, but not where the 
   const [stray = ''] = [`${loadPath('companies', '20200101T000000000Z-000000')}/a.parquet`]
   await mkdir(join(lake, stray, '..'), { recursive: true })
   await writeFile(join(lake, stray), 'x')
-  expect(await collectGarbage({ lake, now: NOW })).toEqual({ ...NOTHING, files: [stray], freedBytes: 1 })
+  expect(await removeGarbage({ lake, now: NOW })).toEqual({ ...NOTHING, files: [stray], freedBytes: 1 })
   await rm(join(lake, MANIFEST_FOLDER), { recursive: true })
   await mkdir(join(lake, MANIFEST_FOLDER))
-  expect(await collectGarbage({ lake, now: NOW })).toEqual(NOTHING)
+  expect(await removeGarbage({ lake, now: NOW })).toEqual(NOTHING)
 })
 
 test.each([1, 2])('collectGarbage refuses a lake whose snapshot %i is damaged or missing', async (number) => {
@@ -203,7 +203,7 @@ test.each([1, 2])('collectGarbage refuses a lake whose snapshot %i is damaged or
   const path = inLake(lake, snapshotPath(number))
   for (const damage of [() => flipBit(path, 50, 1), () => rm(path)]) {
     await damage()
-    await expect(collectGarbage({ lake, now: NOW })).rejects.toMatchObject({ code: 'SNAPSHOT_DAMAGED' })
+    await expect(removeGarbage({ lake, now: NOW })).rejects.toMatchObject({ code: 'SNAPSHOT_DAMAGED' })
   }
   const left = (await filesOf(lake)).filter((file) => !/owner-\d\.json$/.test(file))
   expect(left).toEqual(before.filter((file) => !/owner-1\.json$/.test(file) && !path.endsWith(file)))
@@ -214,12 +214,12 @@ test.each([1, 2])('collectGarbage refuses a lake whose snapshot %i is damaged or
 test('collectGarbage keeps as many snapshots as asked and the lake verifies', async () => {
   const lake = await temporaryFolder()
   for (const source of ['a', 'b', 'c', 'd']) await loadSources(lake, [source])
-  expect(await collectGarbage({ lake, now: NOW, keep: 9 })).toEqual(NOTHING)
-  expect(await collectGarbage({ lake, now: NOW, keep: 2 })).toMatchObject({ snapshots: [1, 2], files: [] })
+  expect(await removeGarbage({ lake, now: NOW, keep: 9 })).toEqual(NOTHING)
+  expect(await removeGarbage({ lake, now: NOW, keep: 2 })).toMatchObject({ snapshots: [1, 2], files: [] })
   expect(await listSnapshots(lake)).toEqual([3, 4])
   await expect(readSnapshot(lake, 2)).rejects.toMatchObject({ code: 'SNAPSHOT_NOT_FOUND' })
-  expect(await collectGarbage({ lake, now: NOW })).toEqual(NOTHING)
-  expect(await collectGarbage({ lake, now: NOW, keep: 1 })).toMatchObject({ snapshots: [3] })
+  expect(await removeGarbage({ lake, now: NOW })).toEqual(NOTHING)
+  expect(await removeGarbage({ lake, now: NOW, keep: 1 })).toMatchObject({ snapshots: [3] })
   await loadSources(lake, ['e'])
   expect(await filesOf(join(lake, MANIFEST_FOLDER))).toEqual([
     '00000004.json',
@@ -233,15 +233,15 @@ test('collectGarbage keeps as many snapshots as asked and the lake verifies', as
     notes: [],
     snapshots: 2,
   })
-  await expect(collectGarbage({ lake, now: NOW, keep: 0 })).rejects.toThrow(RangeError)
+  await expect(removeGarbage({ lake, now: NOW, keep: 0 })).rejects.toThrow(RangeError)
 })
 
 test('collectGarbage keeps the snapshot that is published, and all after it', async () => {
   const lake = await temporaryFolder()
   for (const source of ['a', 'b', 'c', 'd']) await loadSources(lake, [source])
-  await collectGarbage({ lake, now: NOW, keep: 1, keepFrom: 3 })
+  await removeGarbage({ lake, now: NOW, keep: 1, keepFrom: 3 })
   expect(await listSnapshots(lake)).toEqual([3, 4])
-  await collectGarbage({ lake, now: NOW, keep: 1, keepFrom: 4 })
+  await removeGarbage({ lake, now: NOW, keep: 1, keepFrom: 4 })
   expect(await listSnapshots(lake)).toEqual([4])
 })
 
@@ -251,13 +251,13 @@ test('collectGarbage twice at once is harmless, also beside runs that commit', a
   for (let round = 0; round < 5; round += 1) {
     await place(await deadRun(lake, [`dead${round}`]))
     await Promise.all([
-      collectGarbage({ lake, now: NOW }),
+      removeGarbage({ lake, now: NOW }),
       loadSources(lake, [`live${round}`]),
-      collectGarbage({ lake, now: NOW }),
+      removeGarbage({ lake, now: NOW }),
       loadSources(lake, [`more${round}`]),
     ])
   }
-  await collectGarbage({ lake, now: NOW })
+  await removeGarbage({ lake, now: NOW })
   expect((await readSnapshot(lake)).partitions).toHaveLength(11)
   expect(await readdir(join(lake, RUNS_FOLDER))).toEqual([])
   expect(await verifyLake({ lake, countRows: countLines })).toMatchObject({ problems: [], notes: [] })
@@ -273,7 +273,7 @@ test('collectGarbage and a resume at once never both have a run', async () => {
       for (let turn = 0; turn < round * 3; turn += 1) await setImmediate()
       return leaseRun(lake, staged.lease.run, { now: NOW })
     }
-    const [leased, garbage] = await Promise.allSettled([leaseLater(), collectGarbage({ lake, now: NOW })])
+    const [leased, garbage] = await Promise.allSettled([leaseLater(), removeGarbage({ lake, now: NOW })])
     expect(garbage).toMatchObject({ status: 'fulfilled' })
     if (leased.status === 'rejected') {
       expect(leased.reason.code).toMatch(/^RUN_(LIVE|NOT_FOUND)$/)
@@ -284,12 +284,12 @@ test('collectGarbage and a resume at once never both have a run', async () => {
       expect(await commitStaged({ ...staged, lease: leased.value })).toMatchObject({ kind: 'committed' })
       await removeRun(leased.value)
     }
-    await collectGarbage({ lake, now: NOW })
+    await removeGarbage({ lake, now: NOW })
     expect(await verifyLake({ lake, countRows: countLines })).toMatchObject({ problems: [] })
   }
 })
 
 test('collectGarbage throws LAKE_NOT_FOUND where there is no manifest', async () => {
   const lake = await temporaryFolder()
-  await expect(collectGarbage({ lake, now: NOW })).rejects.toMatchObject({ code: 'LAKE_NOT_FOUND' })
+  await expect(removeGarbage({ lake, now: NOW })).rejects.toMatchObject({ code: 'LAKE_NOT_FOUND' })
 })

@@ -194,7 +194,7 @@ const refuseLinkedFolders = async (lake: string): Promise<void> => {
  *   missing (nothing is removed then); `WRITE_FAILED`, `DISK_FULL`
  * @throws {RangeError} when `keep` is not a whole number from 1
  */
-export const collectGarbage = async (request: GarbageRequest): Promise<Garbage> => {
+export const removeGarbage = async (request: GarbageRequest): Promise<Garbage> => {
   const { lake, keep, dryRun = false } = request
   if (keep !== undefined && !(Number.isSafeInteger(keep) && keep >= 1))
     throw new RangeError(`Cannot keep ${keep} snapshots: expected a whole number from 1`)

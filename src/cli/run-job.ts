@@ -1,0 +1,137 @@
+/**
+ * Runs a job of the library for a command: options of the command line become those of the job, progress is shown, Ctrl-C
+ * stops it, and its result is printed when the lake is committed, whatever becomes of its targets.
+ */
+
+import type { CommonOptions, LoadOptions } from '../jobs/load-job.ts'
+import type { RunReport } from '../jobs/run-report.ts'
+import type { TargetEvent, UpdateTargetsOptions } from '../pipeline/targets/update-targets.ts'
+import { exitCodeOfReports } from './exit-codes.ts'
+import { interruptible, KEPT } from './interrupt.ts'
+import { checkMode, type ModeOption } from './options/lake-mode.ts'
+import type { JsonOption, LakeOption } from './options/options.ts'
+import type { LoadFlags, TargetFlags, UnknownOptions } from './options/run-options.ts'
+import { formatCount, formatCounted } from './output/format.ts'
+import { note, printJson, printLines } from './output/print.ts'
+import { ProgressLine } from './output/progress-line.ts'
+import { reportLines, warnOf } from './output/run-report.ts'
+import { warnOfPassword } from './output/target-warning.ts'
+import { watchRun } from './output/watch-run.ts'
+
+export interface JobFlags extends LakeOption, JsonOption, TargetFlags {
+  readonly memory: number
+  readonly threads: number
+}
+
+/** Shows how far publications and sinks are, and what a person should know of them. */
+const showTargets =
+  (line: ProgressLine) =>
+  (event: TargetEvent): void => {
+    if (event.kind === 'publishing') {
+      const { snapshots, snapshotsTotal, table } = event.progress
+      line.show(
+        () => `Publishing  ${formatCount(snapshots)}/${formatCounted(snapshotsTotal, 'snapshot')}  ${table}`,
+      )
+    } else if (event.kind === 'published') {
+      line.log(`Published snapshot ${event.summary.snapshot} as ${event.formats.join(', ')}`)
+    } else if (event.kind === 'delivering') {
+      const { sink, runsDone, runs, rows, loading } = event.progress
+      line.show(
+        () =>
+          `${loading ? 'Loading into' : 'Delivering to'} ${sink}  ${formatCount(runsDone)}/${formatCounted(runs, 'run')}  ` +
+          formatCounted(rows, 'row'),
+      )
+    } else if (event.kind === 'delivered') {
+      for (const { sink, runs, rows } of event.delivered)
+        if (runs.length > 0)
+          line.log(`Delivered ${formatCounted(runs.length, 'run')} to ${sink}: ${formatCounted(rows, 'row')}`)
+      for (const warning of event.delivered.flatMap(({ warnings }) => warnings)) note(`warning: ${warning}`)
+    } else note(`error ${event.error instanceof Error ? event.error.message : String(event.error)}`)
+  }
+
+/** The targets that the flags name. @throws {ToolkitError} USAGE */
+const targetsOf = async ({ lake, publish = [], sink = [] }: Pick<JobFlags, 'lake' | keyof TargetFlags>) => {
+  warnOfPassword(sink)
+  if (publish.length === 0) return { lake, sinks: sink }
+  const { readFormats } = await import('../pipeline/targets/update-targets.ts')
+  const { catalogFromEnvironment } = await import('../pipeline/targets/catalog-environment.ts')
+  return { lake, sinks: sink, publish: readFormats(publish), catalog: catalogFromEnvironment() }
+}
+
+const PUBLISHED_KEPT = 'what is published and delivered is kept'
+
+/**
+ * @param job the job of the library, with the options that every job takes
+ * @param print the result on standard output, and what a person must not overlook
+ * @param meanwhile what is told when the job is stopped before its commit
+ */
+export const runJob = async <Done>(
+  flags: JobFlags,
+  job: (options: CommonOptions<Done>, line: ProgressLine) => Promise<unknown>,
+  print: (done: Done) => Promise<void>,
+  meanwhile = KEPT,
+): Promise<void> => {
+  const targets = await targetsOf(flags)
+  const line = new ProgressLine({ terminalOnly: flags.json === true })
+  let committed = false
+  const onCommitted = async (done: Done): Promise<void> => {
+    committed = true
+    line.clear()
+    await print(done)
+  }
+  const options = { ...targets, memoryBytes: flags.memory, threads: flags.threads, onCommitted }
+  try {
+    await interruptible(
+      (signal) => job({ ...options, signal, onTarget: showTargets(line) }, line),
+      () => (committed ? PUBLISHED_KEPT : meanwhile),
+    )
+  } finally {
+    line.clear()
+  }
+}
+
+/** Brings in step what the flags name, for a command that has committed by itself. */
+export const updateTargetsOf = async (flags: JobFlags): Promise<void> => {
+  if (!flags.publish && !flags.sink) return
+  const { updateTargets } = await import('../pipeline/targets/update-targets.ts')
+  const update = (options: UpdateTargetsOptions): Promise<unknown> => updateTargets(options)
+  await runJob(flags, update, async () => undefined, PUBLISHED_KEPT)
+}
+
+/** Refuses wrong `--sink` and `--publish` before anything is loaded. @throws {ToolkitError} USAGE, TARGET_REFUSED */
+export const checkTargetsOf = async (flags: JobFlags): Promise<void> => {
+  if (!flags.publish && !flags.sink) return
+  const { checkTargets } = await import('../pipeline/targets/update-targets.ts')
+  await checkTargets(await targetsOf(flags))
+}
+
+export interface LoadJobFlags extends JobFlags, LoadFlags, UnknownOptions, ModeOption {}
+
+/** Runs a job that loads. @param show prints the result as JSON, or as text */
+export const runLoadJob = async <Done extends Pick<RunReport, 'leftOut'>>(
+  flags: LoadJobFlags,
+  job: (options: LoadOptions<Done>, line: ProgressLine) => Promise<unknown>,
+  print: (done: Done) => Promise<void>,
+): Promise<void> => {
+  await checkMode(flags)
+  const { mode, maxQuarantined, maxUnknownPerRecord, maxUnknownNames, changeCurrency } = flags
+  const load = { mode, maxQuarantined, maxUnknownPerRecord, maxUnknownNames, changeCurrency }
+  await runJob<Done>(
+    flags,
+    (options, line) => job({ ...options, ...load, onEvent: watchRun(line).onEvent }, line),
+    async (done) => {
+      process.exitCode = exitCodeOfReports([done])
+      await print(done)
+    },
+  )
+}
+
+/** The report of a run, as JSON or for people. */
+export const printReport = async (
+  report: RunReport,
+  { lake, json }: LakeOption & JsonOption,
+): Promise<void> => {
+  if (json) return printJson({ lake, ...report })
+  await printLines(reportLines(report))
+  warnOf(report, lake)
+}

@@ -1,0 +1,70 @@
+/** `collectGarbage`: room of dead runs and old snapshots given back, in one call. */
+
+import { ToolkitError } from '../core/errors.ts'
+import { type Garbage, removeGarbage } from '../manifest/remove-garbage.ts'
+import { type PublishProgress, publish, publishedFormats } from '../pipeline/targets/publish.ts'
+import type { CatalogOptions } from '../publish/iceberg/catalog-client.ts'
+
+/** Options of `collectGarbage`. */
+export interface GarbageOptions {
+  /** A folder, or `s3://bucket/prefix`. */
+  readonly lake: string
+  /** Newest snapshots to keep; older ones, and what only they list, are removed. @default all */
+  readonly keep?: number | undefined
+  /** Changes nothing and says what would be removed. @default false */
+  readonly dryRun?: boolean | undefined
+  /** A catalog that shows the lake's Iceberg tables; without it they may lose their files. @default none */
+  readonly catalog?: CatalogOptions | undefined
+  /** Stops it before anything is removed. */
+  readonly signal?: AbortSignal | undefined
+  /** How far published tables are brought in step, before anything is removed. */
+  readonly onPublish?: ((progress: PublishProgress) => void) | undefined
+  /** Told when removing begins, which goes to its end. */
+  readonly onRemove?: (() => void) | undefined
+}
+
+/**
+ * Brings what is published in step with the lake: a table that still shows files of an old snapshot must let go of them
+ * before they are removed.
+ *
+ * @returns the snapshot that all of it shows then at least; `undefined` where nothing is published
+ */
+const publishFirst = async ({
+  lake,
+  catalog,
+  signal,
+  onPublish: onProgress,
+}: GarbageOptions): Promise<number | undefined> => {
+  const inLake = await publishedFormats(lake)
+  // A catalog in the environment may be meant for other lakes.
+  const inCatalog = catalog !== undefined && (await publishedFormats(lake, catalog)).includes('iceberg')
+  const request = { lake, signal, onProgress }
+  const summaries = [
+    ...(inLake.length > 0 ? [await publish({ ...request, formats: inLake })] : []),
+    ...(inCatalog ? [await publish({ ...request, formats: ['iceberg'], catalog })] : []),
+  ]
+  return summaries.length > 0 ? Math.min(...summaries.map(({ snapshot }) => snapshot)) : undefined
+}
+
+/**
+ * Removes runs whose process is gone, unfinished writes, and files that no kept snapshot lists. Never touches a run at work
+ * or a file of a kept snapshot. With `keep` published tables are first brought in step with the lake.
+ *
+ * @returns what was removed, and the bytes that are free again
+ * @throws {ToolkitError} `LAKE_NOT_FOUND`, `SNAPSHOT_DAMAGED`, `WRITE_FAILED`, `STORAGE_FAILED`, `INTERRUPTED`, and what
+ *   `publish` throws, before anything is removed
+ * @example
+ * import { collectGarbage, convert } from 'firmlake'
+ *
+ * await convert({ from: ['batches/'], lake: './lake' })
+ * const { runs, snapshots } = await collectGarbage({ lake: './lake', keep: 10 })
+ * console.log(runs.length, snapshots.length) // 0 0
+ */
+export const collectGarbage = async (options: GarbageOptions): Promise<Garbage> => {
+  const { lake, keep, dryRun = false, signal, onRemove } = options
+  // A run that commits meanwhile is not published: what the tables show has to stay until it is.
+  const keepFrom = keep !== undefined && !dryRun ? await publishFirst(options) : undefined
+  if (signal?.aborted) throw new ToolkitError('INTERRUPTED', 'Nothing was removed', {}, signal.reason)
+  onRemove?.()
+  return removeGarbage({ lake, keep, keepFrom, dryRun, now: new Date() })
+}

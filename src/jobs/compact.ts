@@ -1,0 +1,42 @@
+/** `compact`: a lake rewritten to current versions only, in one call. */
+
+import { orInterrupted } from '../core/interrupted.ts'
+import { compactLake } from '../pipeline/compact/compact.ts'
+import type { CompactSummary } from '../pipeline/compact/compact-work.ts'
+import type { CompactEvent } from '../pipeline/compact/watch-statement.ts'
+import type { TargetsSummary } from '../pipeline/targets/update-targets.ts'
+import { type CommonOptions, withTargets } from './load-job.ts'
+
+/** Options of `compact`. */
+export interface CompactOptions extends CommonOptions<CompactSummary> {
+  /** Size of a file, in bytes. @default 256 MiB */
+  readonly targetBytes?: number | undefined
+  /** Changes nothing, targets neither, and says what would be done. @default false */
+  readonly dryRun?: boolean | undefined
+  readonly onEvent?: ((event: CompactEvent) => void) | undefined
+}
+
+/**
+ * Rewrites a lake to the current version of each record, in few files of one size and in the order of country and company,
+ * as one more snapshot; older ones stay readable until `collectGarbage` removes them. Loads may go on meanwhile. Then
+ * publications and sinks are brought in step.
+ *
+ * @returns `kind: 'compacted'` with the tables before and after, or `'nothing'` where the lake is compact; of a dry run
+ *   `'planned'`
+ * @throws {ToolkitError} `LAKE_NOT_FOUND`, `SNAPSHOT_DAMAGED`, `LAKE_DAMAGED`, `COMPACT_IMPOSSIBLE`, `COMMIT_CONFLICT` when
+ *   another compaction was first, `DISK_FULL`, `WRITE_FAILED`, `USAGE`, `INTERRUPTED`: the lake is as it was then
+ * @example
+ * import { compact, convert } from 'firmlake'
+ *
+ * await convert({ from: ['batches/'], lake: './lake' })
+ * const { kind, snapshot } = await compact({ lake: './lake' })
+ * console.log(kind, snapshot) // compacted 2
+ */
+export const compact = (options: CompactOptions): Promise<CompactSummary & TargetsSummary> => {
+  const { publish, sinks, catalog, onCommitted, onTarget, ...asked } = options
+  const targets = asked.dryRun ? {} : { publish, sinks, catalog }
+  const { lake, memoryBytes, threads, signal } = asked
+  return withTargets({ lake, memoryBytes, threads, signal, onCommitted, onTarget, ...targets }, () =>
+    orInterrupted('The compaction', signal, () => compactLake(asked)),
+  )
+}

@@ -1,0 +1,47 @@
+/** `records`: the current records of a lake as they came, in one call. */
+
+import type { Content } from '../contract/objects.ts'
+import { type RestoreRequest, restoreRecords } from '../load/restore/restore.ts'
+import { readSnapshot } from '../manifest/snapshots.ts'
+import { queryMemory } from '../pipeline/run/memory-shares.ts'
+
+/** Options of `records`. */
+export interface RecordsOptions {
+  /** A folder, or `s3://bucket/prefix`. */
+  readonly lake: string
+  /** @default both, companies first */
+  readonly content?: Content | undefined
+  /** Only the records of these InternalIds. @default all */
+  readonly ids?: readonly (bigint | number)[] | undefined
+  /** @default the newest */
+  readonly snapshot?: number | undefined
+  /** Peak memory in all, in bytes. @default 1 GiB */
+  readonly memoryBytes?: number | undefined
+  /** @default 2 */
+  readonly threads?: number | undefined
+  readonly signal?: AbortSignal | undefined
+  /** How far the fetch of a lake's files from a bucket is. */
+  readonly onFetch?: RestoreRequest['onFetch']
+}
+
+/**
+ * Restores the current version of every record, one JSON text each, equal as data to what came in; what the contract says
+ * is omitted is left out.
+ *
+ * @throws {ToolkitError} `LAKE_NOT_FOUND`, `SNAPSHOT_NOT_FOUND`, `LAKE_DAMAGED`, `USAGE`
+ * @example
+ * import { convert, records } from 'firmlake'
+ *
+ * await convert({ from: ['batches/'], lake: './lake' })
+ * for await (const text of records({ lake: './lake', content: 'companies', ids: [1] }))
+ *   console.log(JSON.parse(text).BasicDetails.CompanyName) // Company 1
+ */
+export async function* records(options: RecordsOptions): AsyncGenerator<string> {
+  const { lake, content, ids, snapshot, memoryBytes, threads, signal, onFetch } = options
+  yield* restoreRecords({
+    ...{ lake, content, threads, signal, onFetch },
+    snapshot: await readSnapshot(lake, snapshot),
+    ids: ids?.map(BigInt),
+    memoryBytes: queryMemory(memoryBytes),
+  })
+}

@@ -1,0 +1,84 @@
+/** `resume`: interrupted runs brought to their end, in one call. */
+
+import { resumeRuns, sortUnfinished } from '../pipeline/resume.ts'
+import { parseQuarantineLimit, type QuarantineLimit } from '../pipeline/run/quarantine-limit.ts'
+import type { TargetsSummary } from '../pipeline/targets/update-targets.ts'
+import type { Service } from '../source/service/service.ts'
+import { type LoadOptions, measured, runOptionsOf, withTargets } from './load-job.ts'
+import type { RunReport } from './run-report.ts'
+
+/** Options of `resume`. */
+export interface ResumeOptions
+  extends Omit<LoadOptions<ResumeReport>, 'mode' | 'maxUnknownPerRecord' | 'maxUnknownNames'> {
+  /** Id of the run. @default all that were interrupted, except those that would fail again */
+  readonly run?: string | undefined
+  /** Leaves damaged and unreadable files out and loads the others. @default false: one bad file stops a run */
+  readonly skipBadFiles?: boolean | undefined
+  /**
+   * Opens the service of a run that pulls from one, by the address in the run's plan; it is closed when the run ends.
+   * @default with the token of FIRMLAKE_TOKEN
+   */
+  readonly service?: ((url: string) => Service | Promise<Service>) | undefined
+  /** Windows pulled, or files downloaded, side by side. @default 4 */
+  readonly concurrency?: number | undefined
+}
+
+/** What became of an interrupted run. */
+export type ResumedRun =
+  | { readonly kind: 'loaded'; readonly report: RunReport }
+  /** It had committed before its process went; only its folder was left. */
+  | { readonly kind: 'committed'; readonly run: string; readonly snapshot: number }
+  /** It does not keep the others from theirs. */
+  | { readonly kind: 'failed'; readonly run: string; readonly error: unknown }
+
+/** What became of interrupted runs, oldest first. */
+export interface ResumeReport {
+  readonly runs: readonly ResumedRun[]
+}
+
+const resumeOne = async (run: string, options: ResumeOptions): Promise<ResumedRun> => {
+  const { service, concurrency, skipBadFiles } = options
+  const { loaded, report } = await measured({ ...runOptionsOf(options), skipBadFiles }, (watched) =>
+    resumeRuns({
+      ...{ ...watched, run, concurrency },
+      service: service && (async (url) => service(url)),
+    }),
+  )
+  const [resumed] = loaded
+  if (resumed?.kind === 'loaded') return { kind: 'loaded', report: report(resumed.summary) }
+  return resumed ?? { kind: 'failed', run, error: undefined }
+}
+
+const limitOf = ({ maxQuarantined: limit }: ResumeOptions): QuarantineLimit | undefined =>
+  limit === undefined || typeof limit === 'object' ? limit : parseQuarantineLimit(String(limit))
+
+/**
+ * Resumes one run whose process is gone, or all of them, each at its last finished partition; without `run` those that would
+ * fail again are left alone, unless what is asked for now helps. Then publications and sinks are brought in step.
+ *
+ * @returns what became of each run, and what the targets got
+ * @throws {ToolkitError} of the one run that was named: `RUN_NOT_FOUND`, `RUN_LIVE`, `RUN_NOT_RESUMABLE` (standard input and
+ *   records of a program cannot be read again), and whatever stops a run; `INTERRUPTED`, `USAGE`; what `updateTargets` throws
+ * @example
+ * import { convert, resume } from 'firmlake'
+ *
+ * const stopped = convert({ from: ['batches/'], lake: './lake', signal: AbortSignal.timeout(1) })
+ * await stopped.catch(() => 'what is finished is kept')
+ * const { runs } = await resume({ lake: './lake' })
+ * console.log(runs.every(({ kind }) => kind !== 'failed')) // true
+ */
+export const resume = (options: ResumeOptions): Promise<ResumeReport & TargetsSummary> =>
+  withTargets(options, async () => {
+    const { lake, run, signal, changeCurrency, skipBadFiles } = options
+    if (run !== undefined) return { runs: [await resumeOne(run, options)] }
+    const strictness = { limit: limitOf(options), changeCurrency, skipBadFiles }
+    const runs: ResumedRun[] = []
+    for (const id of (await sortUnfinished(lake, strictness)).resumable) {
+      const resumed = resumeOne(id, options).catch((error: unknown): ResumedRun => {
+        if (signal?.aborted) throw error
+        return { kind: 'failed', run: id, error }
+      })
+      runs.push(await resumed)
+    }
+    return { runs }
+  })

@@ -1,0 +1,91 @@
+/** What a run did, in one object: what a job of the library resolves to, and what `--json` prints. */
+
+import type { Drift, PartitionEntry } from '../core/partition.ts'
+import { moreDrift } from '../core/unknown-names.ts'
+import { type Difference, differencesOf } from '../manifest/latest-pulls.ts'
+import { sourceOf } from '../manifest/loaded-sources.ts'
+import type { LoadSummary } from '../pipeline/run/commit-loaded.ts'
+import type { CurrencyChange } from '../pipeline/run/currency-change.ts'
+
+/** What a run did. */
+export interface RunReport {
+  readonly run: string
+  /** Number of the snapshot that shows the run; `null` when there was nothing to load. */
+  readonly snapshot: number | null
+  readonly partitions: number
+  readonly sources: number
+  readonly lines: number
+  readonly records: number
+  readonly quarantined: number
+  /** Rows by table. */
+  readonly rows: Readonly<Record<string, number>>
+  /** What the contract does not know, the most frequent first. */
+  readonly drift: readonly Drift[]
+  /** Windows and batch files that gave another number of records than was announced. */
+  readonly differences: readonly Difference[]
+  /** Sources that were not loaded, with the reason of each. */
+  readonly skipped: LoadSummary['skipped']
+  /** Bad files, where they are skipped. */
+  readonly leftOut: LoadSummary['leftOut']
+  /** Companies that have their figures in another currency now; absent where there are none. */
+  readonly currencyChange?: CurrencyChange
+  /** Bytes of the sources as they are stored. */
+  readonly sourceBytes: number
+  /** Bytes of JSON Lines. */
+  readonly decodedBytes: number
+  readonly seconds: number
+}
+
+export const sumOf = <T>(items: readonly T[], value: (item: T) => number): number =>
+  items.reduce((sum, item) => sum + value(item), 0)
+
+/** Drift of several partitions as one list, the most frequent first. */
+export const mergeDrift = (partitions: readonly PartitionEntry[]): Drift[] => {
+  const merged = new Map<string, Drift>()
+  const all = partitions.flatMap(({ drift }) => drift)
+  for (const one of all) {
+    if (one.kind === 'more') continue
+    const key = `${one.kind} ${one.name}`
+    merged.set(key, { ...one, records: one.records + (merged.get(key)?.records ?? 0) })
+  }
+  const named = [...merged.values()].sort((a, b) => b.records - a.records || (a.name < b.name ? -1 : 1))
+  const more = all.filter(({ kind }) => kind === 'more')
+  if (more.length === 0) return named
+  const records = sumOf(more, (one) => one.records)
+  return [...named, moreDrift(sumOf(more, driftNames), records)]
+}
+
+export const driftNames = ({ names = 1 }: Drift): number => names
+
+const rowsByTable = (partitions: readonly PartitionEntry[]): Record<string, number> => {
+  const rows = new Map<string, number>()
+  for (const [table, count] of partitions.flatMap(({ counts }) => Object.entries(counts.rows)))
+    rows.set(table, (rows.get(table) ?? 0) + count)
+  return Object.fromEntries([...rows].sort(([a], [b]) => (a < b ? -1 : 1)))
+}
+
+/** @param measured how long it took, and what was decoded meanwhile */
+export const reportOf = (
+  { run, snapshot, partitions, skipped, leftOut, currencyChange }: LoadSummary,
+  measured: { readonly seconds: number; readonly decodedBytes: number },
+): RunReport => {
+  const sources = new Map(partitions.map((one) => [sourceOf(one), one.source.bytes]))
+  return {
+    run,
+    snapshot: snapshot?.snapshot ?? null,
+    partitions: partitions.length,
+    sources: sources.size,
+    lines: sumOf(partitions, ({ counts }) => counts.lines),
+    records: sumOf(partitions, ({ counts }) => counts.records),
+    quarantined: sumOf(partitions, ({ counts }) => counts.quarantined),
+    rows: rowsByTable(partitions),
+    drift: mergeDrift(partitions),
+    differences: differencesOf(partitions),
+    skipped,
+    leftOut,
+    ...(currencyChange && { currencyChange }),
+    sourceBytes: sumOf([...sources.values()], (bytes) => bytes),
+    decodedBytes: measured.decodedBytes,
+    seconds: Math.round(measured.seconds * 1000) / 1000,
+  }
+}

@@ -1,0 +1,50 @@
+/** `sync`: the companies of a search that are new or changed into a lake, in one call. */
+
+import { type SyncRunOptions, type SyncSummary, syncSearch } from '../pipeline/sync/sync.ts'
+import type { TargetsSummary } from '../pipeline/targets/update-targets.ts'
+import { measured, runOptionsOf, withTargets } from './load-job.ts'
+import type { PullOptions } from './pull.ts'
+import type { RunReport } from './run-report.ts'
+import { DEFAULT_CONCURRENCY, type ServiceJobOptions } from './service-job.ts'
+
+/** Options of `sync`. */
+export interface SyncOptions
+  extends ServiceJobOptions<SyncReport>,
+    Pick<PullOptions, 'search' | 'currency' | 'by' | 'closeGap'> {
+  /** How far the list and the windows are. */
+  readonly onSync?: SyncRunOptions['onSync']
+}
+
+/** What a sync did. */
+export interface SyncReport extends RunReport {
+  /** Which companies are new, changed, vanished; how many were fetched; the requests it took. */
+  readonly sync: Omit<SyncSummary, 'summary'>
+}
+
+/**
+ * Lists the companies of a search with their timestamps, compares these with the lake, and loads in full only what is new
+ * or changed, in one commit. Companies of the lake that the search no longer has are named and kept. Then publications and
+ * sinks are brought in step.
+ *
+ * Stopped at any point, killed too, the lake is as it was; the same call goes on where it stood.
+ *
+ * @returns what the run did, `sync.findings` of the comparison, and what its targets got
+ * @throws {ToolkitError} as `pull`
+ * @example
+ * import { service, sync } from 'firmlake'
+ *
+ * const from = service({ url: 'https://service.example.com', token: 'my-token' })
+ * const { sync: synced } = await sync({ from, lake: './lake', search: { CountryCode: ['SE'] } })
+ * console.log(synced.findings.listed, synced.fetched) // 2 2
+ */
+export const sync = (options: SyncOptions): Promise<SyncReport & TargetsSummary> => {
+  const { from: service, concurrency = DEFAULT_CONCURRENCY, search, currency, by, closeGap, onSync } = options
+  const asked = { search, currency, by, ...(closeGap === false && { closeGap }) }
+  return withTargets(options, async () => {
+    const { loaded, report } = await measured(runOptionsOf(options), (run) =>
+      syncSearch(service.url, asked, { ...run, service, concurrency, onSync }),
+    )
+    const { summary, ...synced } = loaded
+    return { ...report(summary), sync: synced }
+  })
+}

@@ -1,0 +1,156 @@
+/**
+ * What stands beside a lake and is kept in step with it: its tables published in other formats, and further sinks. Both
+ * get what they lack, also where a run had nothing new; the lake is committed before and stays so.
+ */
+
+import { ToolkitError } from '../../core/errors.ts'
+import type { DeliverySink } from '../../core/sink.ts'
+import type { CatalogOptions } from '../../publish/iceberg/catalog-client.ts'
+import { type DeliverProgress, type Delivery, deliver } from './deliver.ts'
+import { openSinks } from './open-sink.ts'
+import {
+  type PublishProgress,
+  type PublishSummary,
+  publish,
+  TABLE_FORMAT_NAMES,
+  type TableFormatName,
+} from './publish.ts'
+
+/** What is kept in step with a lake. */
+export interface TargetOptions {
+  /** Formats in which the tables are published, in place, for other engines. @default none */
+  readonly publish?: readonly TableFormatName[] | undefined
+  /** The catalog that keeps the metadata of Iceberg tables. @default none: it stands in the lake */
+  readonly catalog?: CatalogOptions | undefined
+  /** Sinks that get every run, or addresses of sinks such as `postgres://…`, `csv:out`, `firms.duckdb`. @default none */
+  readonly sinks?: readonly (DeliverySink | string)[] | undefined
+}
+
+/** How far the targets are. */
+export type TargetEvent =
+  | { readonly kind: 'publishing'; readonly progress: PublishProgress }
+  | {
+      readonly kind: 'published'
+      readonly formats: readonly TableFormatName[]
+      readonly summary: PublishSummary
+    }
+  | { readonly kind: 'delivering'; readonly progress: DeliverProgress }
+  | { readonly kind: 'delivered'; readonly delivered: readonly Delivery[] }
+  /** One more failure beside the one that is thrown in the end. */
+  | { readonly kind: 'failed'; readonly error: unknown }
+
+/** Options of `updateTargets`. */
+export interface UpdateTargetsOptions extends TargetOptions {
+  /** A folder, or `s3://bucket/prefix`. */
+  readonly lake: string
+  /** Peak memory in all, in bytes. @default 1 GiB */
+  readonly memoryBytes?: number | undefined
+  /** Threads of DuckDB. @default 2 */
+  readonly threads?: number | undefined
+  readonly signal?: AbortSignal | undefined
+  readonly onTarget?: ((event: TargetEvent) => void) | undefined
+}
+
+/** What the targets got. */
+export interface TargetsSummary {
+  /** Absent where nothing was to be published. */
+  readonly published?: PublishSummary
+  /** What each sink got, in their order. */
+  readonly delivered: readonly Delivery[]
+}
+
+/** Types do not reach programs in JavaScript, nor what a person types. @throws {ToolkitError} USAGE */
+export const readFormats = (names: readonly string[]): readonly TableFormatName[] =>
+  names.map((name) => {
+    const format = TABLE_FORMAT_NAMES.find((one) => one === name)
+    if (format !== undefined) return format
+    throw new ToolkitError(
+      'USAGE',
+      `Cannot publish "${name}": expected one of ${TABLE_FORMAT_NAMES.join(', ')}`,
+    )
+  })
+
+/**
+ * Refuses formats and sinks that cannot be used, before anything is loaded. Nothing is written, no server is asked.
+ *
+ * @throws {ToolkitError} `USAGE`, `TARGET_REFUSED`
+ */
+export const checkTargets = async ({
+  lake,
+  publish: formats = [],
+  sinks = [],
+}: Pick<UpdateTargetsOptions, 'lake' | 'publish' | 'sinks'>): Promise<void> => {
+  readFormats(formats)
+  await openSinks(sinks, lake)
+}
+
+/** One error after the run: its own code, and that the run is not lost. */
+const afterCommit = (error: unknown): unknown => {
+  if (!(error instanceof ToolkitError) || error.message.includes('lake itself is committed')) return error
+  return new ToolkitError(
+    error.code === 'USAGE' ? 'TARGET_FAILED' : error.code,
+    `${error.message}. The lake itself is committed; run the same command again to resume`,
+    error.context,
+    error,
+  )
+}
+
+/** Stopped before it began: the lake is committed, the targets are behind. */
+const refuseStopped = ({ signal }: UpdateTargetsOptions): void => {
+  if (signal?.aborted)
+    throw new ToolkitError('INTERRUPTED', 'The targets are not brought in step', {}, signal.reason)
+}
+
+/**
+ * Publishes the tables and delivers the runs that each target lacks. One that fails does not keep the others from
+ * theirs; what is done stays, and the same call goes on with the rest.
+ *
+ * @returns what was published, and what each sink got
+ * @throws {ToolkitError} the first failure, with its own code and the text that the lake is committed; `USAGE`,
+ *   `TARGET_REFUSED` before anything is done; `INTERRUPTED`
+ * @example
+ * import { convert, csv, updateTargets } from 'firmlake'
+ *
+ * await convert({ from: ['batches/'], lake: './lake' })
+ * const { published, delivered } = await updateTargets({ lake: './lake', publish: ['delta'], sinks: [csv('out/csv')] })
+ * console.log(published?.snapshot, delivered[0]?.runs.length) // 1 1
+ */
+export const updateTargets = async (options: UpdateTargetsOptions): Promise<TargetsSummary> => {
+  const { lake, sinks = [], catalog, memoryBytes, threads, signal, onTarget } = options
+  const formats = readFormats(options.publish ?? [])
+  const opened = await openSinks(sinks, lake)
+  if (formats.length === 0 && opened.length === 0) return { delivered: [] }
+  const failures: unknown[] = []
+  const attempt = async <T>(work: () => Promise<T>): Promise<T | undefined> => {
+    try {
+      return await work()
+    } catch (error) {
+      failures.push(afterCommit(error))
+      return undefined
+    }
+  }
+  const published =
+    formats.length === 0
+      ? undefined
+      : await attempt(async () => {
+          refuseStopped(options)
+          const onProgress = (progress: PublishProgress): void => onTarget?.({ kind: 'publishing', progress })
+          const summary = await publish({ lake, formats, catalog, memoryBytes, threads, signal, onProgress })
+          onTarget?.({ kind: 'published', formats, summary })
+          return summary
+        })
+  const delivered =
+    opened.length === 0 || (signal?.aborted && failures.length > 0)
+      ? undefined
+      : await attempt(async () => {
+          refuseStopped(options)
+          const onProgress = (progress: DeliverProgress): void => onTarget?.({ kind: 'delivering', progress })
+          const deliveries = await deliver({ lake, sinks: opened, memoryBytes, signal, onProgress })
+          onTarget?.({ kind: 'delivered', delivered: deliveries })
+          return deliveries
+        })
+  const [first, ...others] = failures
+  for (const error of others) onTarget?.({ kind: 'failed', error })
+  if (first !== undefined) throw first
+  return { ...(published && { published }), delivered: delivered ?? [] }
+}

@@ -20,7 +20,7 @@ import { watchRun } from './output/watch-run.ts'
 
 export interface JobFlags extends LakeOption, JsonOption, TargetFlags {
   readonly memory: number
-  readonly threads: number
+  readonly threads?: number
 }
 
 /** Shows how far publications and sinks are, and what a person should know of them. */

@@ -4,13 +4,19 @@
  */
 export class BlockMemory {
   readonly #free: Buffer[] = []
+  readonly #shared: boolean
+
+  /** @param shared whether other threads read the blocks too @default false */
+  constructor(shared = false) {
+    this.#shared = shared
+  }
 
   /** A buffer of at least `size` bytes with any content. */
   take(size: number): Buffer {
     const at = this.#free.findIndex((buffer) => buffer.length >= size)
-    return at < 0
-      ? Buffer.allocUnsafeSlow(size)
-      : (this.#free.splice(at, 1)[0] ?? Buffer.allocUnsafeSlow(size))
+    const [found] = at < 0 ? [] : this.#free.splice(at, 1)
+    if (found !== undefined) return found
+    return this.#shared ? Buffer.from(new SharedArrayBuffer(size)) : Buffer.allocUnsafeSlow(size)
   }
 
   /** Takes a buffer back; nobody may use it any more. */

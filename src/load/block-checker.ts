@@ -1,10 +1,11 @@
-/** Checks the blocks of a run, and uses the memory of their columns again. */
+/** Checks the blocks of a run: on this thread in slices, or on threads of their own. Uses the memory of columns again. */
 
 import type { Content } from '../contract/objects.ts'
 import type { Block } from '../core/block.ts'
-import { BlockRows } from './block-rows.ts'
+import { type BlockColumns, BlockRows } from './block-rows.ts'
 import { BlockCheck, type CheckedBlock } from './check-block.ts'
 import { type CheckOptions, RecordChecker } from './check-record.ts'
+import { CheckThread } from './check-thread.ts'
 import { newSeenSets } from './seen-sets.ts'
 
 /** A checked block that holds columns until they are given back. */
@@ -15,6 +16,8 @@ export interface HeldBlock extends CheckedBlock {
 
 /** Checks blocks of one content. */
 export interface BlockChecker {
+  /** Blocks that it checks side by side. */
+  readonly atOnce: number
   check(block: Block): Promise<HeldBlock>
 }
 
@@ -23,10 +26,17 @@ export interface CheckerOptions {
   readonly listAllItems?: boolean | undefined
 }
 
-/** The checkers of a run: they share the names that it has seen. */
+/** The checkers of a run. */
 export interface Checkers {
-  /** One for a source: it checks a block at a time. */
+  /** One for a source. */
   readonly of: (content: Content, options?: CheckerOptions) => BlockChecker
+  /** Ends the threads, whatever they are at. */
+  readonly close: () => Promise<void>
+}
+
+export interface CheckersOptions extends CheckOptions {
+  /** Threads that check, beside this one; without any it checks itself. @default 0 */
+  readonly threads?: number | undefined
 }
 
 /**
@@ -37,8 +47,11 @@ const SLICE_BYTES = 64 * 1024
 
 const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 
+export const openCheckers = ({ threads = 0, ...options }: CheckersOptions = {}): Checkers =>
+  threads > 0 ? threadCheckers(threads, options) : ownCheckers(options)
+
 /** Checkers that work on this thread, and let others have it in between. */
-export const openCheckers = (options: CheckOptions = {}): Checkers => {
+const ownCheckers = (options: CheckOptions): Checkers => {
   const seen = newSeenSets()
   const spare: BlockRows[] = []
   return {
@@ -46,6 +59,7 @@ export const openCheckers = (options: CheckOptions = {}): Checkers => {
       const checker = new RecordChecker(content, seen, options)
       checker.listAllItems(listAllItems)
       return {
+        atOnce: 1,
         check: async (block) => {
           const rows = spare.pop() ?? new BlockRows(seen)
           const check = new BlockCheck(block, checker, rows)
@@ -53,6 +67,45 @@ export const openCheckers = (options: CheckOptions = {}): Checkers => {
           return { ...check.end(), release: () => spare.push(rows) }
         },
       }
+    },
+    close: async () => undefined,
+  }
+}
+
+/** Checkers on threads. A thread is started when there is a block for it. */
+const threadCheckers = (threads: number, options: CheckOptions): Checkers => {
+  const started: CheckThread[] = []
+  const idle: CheckThread[] = []
+  const waiting: ((thread: CheckThread) => void)[] = []
+  const spare: BlockColumns[] = []
+  const idleThread = async (): Promise<CheckThread> => {
+    const thread = idle.pop()
+    if (thread !== undefined) return thread
+    if (started.length >= threads) return new Promise((resolve) => waiting.push(resolve))
+    const fresh = new CheckThread(options)
+    started.push(fresh)
+    return fresh
+  }
+  const done = (thread: CheckThread): void => {
+    const next = waiting.shift()
+    if (next === undefined) idle.push(thread)
+    else next(thread)
+  }
+  return {
+    of: (content, { listAllItems = false } = {}) => ({
+      atOnce: threads,
+      check: async (block) => {
+        const thread = await idleThread()
+        try {
+          const { rows, ...checked } = await thread.check(block, content, listAllItems, spare.pop())
+          return { ...checked, release: () => spare.push(rows.columns()) }
+        } finally {
+          done(thread)
+        }
+      },
+    }),
+    close: async () => {
+      for (const thread of started) await thread.close()
     },
   }
 }

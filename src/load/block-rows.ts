@@ -1,7 +1,7 @@
 /** The records of a block and their figures in columns: what a check leaves of them beside the block's bytes. */
 
 import type { NameSets } from './seen-sets.ts'
-import { SeriesRows } from './series-rows.ts'
+import { type SeriesColumns, SeriesRows } from './series-rows.ts'
 import { grown } from './shared-columns.ts'
 
 const FIRST_RECORDS = 256
@@ -22,6 +22,21 @@ export interface RecordRow {
   readonly extra: string | undefined
 }
 
+/** The columns as they pass between threads: their memory is shared. */
+export type BlockColumns = Pick<
+  BlockRows,
+  | 'records'
+  | 'id'
+  | 'country'
+  | 'currency'
+  | 'start'
+  | 'next'
+  | 'cuts'
+  | 'figuresEnd'
+  | 'headcountsEnd'
+  | 'extras'
+> & { readonly figures: SeriesColumns; readonly headcounts: SeriesColumns }
+
 export class BlockRows {
   /** What the codes of names stand for, as far as they are not places in the block's bytes. */
   readonly names: NameSets
@@ -38,7 +53,7 @@ export class BlockRows {
   figuresEnd = new Uint32Array(0)
   headcountsEnd = new Uint32Array(0)
   /** `extra` column by record, for the records that have one. */
-  readonly extras = new Map<number, string>()
+  extras = new Map<number, string>()
 
   constructor(names: NameSets) {
     this.names = names
@@ -49,6 +64,22 @@ export class BlockRows {
     this.figures.clear()
     this.headcounts.clear()
     this.extras.clear()
+  }
+
+  columns(): BlockColumns {
+    const { records, id, country, currency, start, next, cuts, figuresEnd, headcountsEnd, extras } = this
+    return {
+      ...{ records, id, country, currency, start, next, cuts, figuresEnd, headcountsEnd, extras },
+      figures: this.figures.columns(),
+      headcounts: this.headcounts.columns(),
+    }
+  }
+
+  /** Takes columns of another thread in place of its own. */
+  adopt({ figures, headcounts, ...columns }: BlockColumns): void {
+    this.figures.adopt(figures)
+    this.headcounts.adopt(headcounts)
+    Object.assign(this, columns)
   }
 
   /** Begins a record whose line has `sizeBytes`. */

@@ -18,6 +18,22 @@ export const POWERS_OF_TEN = Float64Array.from({ length: 23 }, (_, power) => Num
 /** In place of a figure's number of decimals: its text stands at the position given instead of its digits. */
 export const AS_TEXT = -1
 
+/** The columns as they pass between threads: their memory is shared. */
+export type SeriesColumns = Pick<
+  SeriesRows,
+  | 'rows'
+  | 'series'
+  | 'kept'
+  | 'year'
+  | 'value'
+  | 'end'
+  | 'statement'
+  | 'category'
+  | 'lineItem'
+  | 'keptRow'
+  | 'keptFigure'
+>
+
 export class SeriesRows {
   rows = 0
   series = 0
@@ -44,6 +60,16 @@ export class SeriesRows {
     this.rows = 0
     this.series = 0
     this.kept = 0
+  }
+
+  columns(): SeriesColumns {
+    const { rows, series, kept, year, value, end, statement, category, lineItem, keptRow, keptFigure } = this
+    return { rows, series, kept, year, value, end, statement, category, lineItem, keptRow, keptFigure }
+  }
+
+  /** Takes columns of another thread in place of its own. */
+  adopt(columns: SeriesColumns): void {
+    Object.assign(this, columns)
   }
 
   /** Begins a record of `sizeBytes`: there is room for all figures that it may have. */

@@ -41,7 +41,11 @@ export const spoolPart = async (
   return {
     scan: (columns) => readLines(lines, columns, largest),
     extras: hasExtras
-      ? readLines(extras, { id: 'BIGINT', extra: 'VARCHAR' }, LEAST_OBJECT_BYTES * 64)
+      ? readLines(
+          extras,
+          { id: 'BIGINT', extra: 'VARCHAR' },
+          Math.max(LEAST_OBJECT_BYTES, longestExtra(part)),
+        )
       : undefined,
     remove: async () => {
       for (const path of [lines, extras]) await discard(path)
@@ -121,6 +125,13 @@ const longestLine = ({ rows: { start, next, cuts }, members }: CheckedPart): num
 const LEAST_OBJECT_BYTES = 1024 * 1024
 
 const extraLine = (id: bigint, extra: string): string => `{"id":${id},"extra":${JSON.stringify(extra)}}\n`
+
+const longestExtra = ({ rows, members }: CheckedPart): number =>
+  members.reduce((longest, record) => {
+    const extra = rows.extras.get(record)
+    if (extra === undefined) return longest
+    return Math.max(longest, Buffer.byteLength(extraLine(rows.id[record]!, extra)))
+  }, 0)
 
 /** The lines in pieces of about a megabyte: one text of all would be as large as the block once more. */
 function* extraLines({ rows, members }: CheckedPart): Generator<string> {

@@ -1,5 +1,6 @@
 /** Options of the commands that load: how strict, and with how much of the machine. */
 
+import { availableParallelism } from 'node:os'
 import { Option } from 'commander'
 import { ToolkitError } from '../../core/errors.ts'
 import { UNKNOWN_LIMITS } from '../../core/unknown-names.ts'
@@ -34,17 +35,21 @@ export const targetOptions = (): Option[] => [
 export interface LoadFlags extends TargetFlags {
   readonly maxQuarantined: QuarantineLimit
   readonly memory: number
-  readonly threads: number
+  readonly threads?: number
   readonly changeCurrency?: true
 }
 
 /** Clamp typos: no machine has more threads. */
 const MOST_THREADS = 1024
 
+/** DuckDB keeps a thread of Node's pool busy for each partition; reading and decoding need theirs beside it. */
+const makeRoomInPool = (threads: number): void => {
+  if (threads > DEFAULT_THREADS) process.env.UV_THREADPOOL_SIZE ??= String(threads + 2)
+}
+
 const threadCount = (text: string): number => {
   const threads = Math.min(wholeNumber('--threads')(text), MOST_THREADS)
-  // DuckDB keeps a thread of Node's pool busy for each partition; reading and decoding need theirs beside it.
-  if (threads > DEFAULT_THREADS) process.env.UV_THREADPOOL_SIZE ??= String(threads + 2)
+  makeRoomInPool(threads)
   return threads
 }
 
@@ -64,8 +69,17 @@ export const bytesOption = (flags: string, about: string, bytes: number, text: s
 export const memoryOption = (): Option =>
   bytesOption('--memory <bytes>', 'most memory to use in all', DEFAULT_MEMORY_BYTES, '1GiB')
 
-export const threadsOption = (about = 'threads of the queries'): Option =>
-  new Option('--threads <n>', about).argParser(threadCount).default(DEFAULT_THREADS)
+export const threadsOption = (): Option =>
+  new Option('--threads <n>', 'threads of the queries').argParser(threadCount).default(DEFAULT_THREADS)
+
+/** Partitions loaded side by side; without it a run takes what the machine has. */
+const partitionsOption = (): Option => {
+  makeRoomInPool(availableParallelism())
+  return new Option(
+    '--threads <n>',
+    'threads: partitions loaded side by side (default: one a core, as many as --memory is enough for)',
+  ).argParser(threadCount)
+}
 
 export const changeCurrencyOption = (): Option =>
   new Option('--change-currency', 'let figures be replaced by figures in another currency')
@@ -101,7 +115,7 @@ export const workOptions = (): Option[] => [
     .argParser(parseQuarantineLimit)
     .default(parseQuarantineLimit(DEFAULT_MAX_QUARANTINED), DEFAULT_MAX_QUARANTINED),
   memoryOption(),
-  threadsOption('threads: partitions loaded side by side'),
+  partitionsOption(),
   changeCurrencyOption(),
   ...targetOptions(),
 ]

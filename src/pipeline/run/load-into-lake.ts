@@ -20,7 +20,7 @@ import { TOOL } from '../../support/tool-version.ts'
 import { commitLoaded, type LoadSummary } from './commit-loaded.ts'
 import type { LoadParts } from './load-source.ts'
 import { interrupted, loadSources } from './load-sources.ts'
-import { DEFAULT_MEMORY_BYTES, DEFAULT_THREADS, divideMemory } from './memory-shares.ts'
+import { DEFAULT_MEMORY_BYTES, defaultThreads, divideMemory } from './memory-shares.ts'
 import type { OpenedJob } from './opened-job.ts'
 import type { RunEvent } from './progress.ts'
 import type { QuarantineLimit } from './quarantine-limit.ts'
@@ -30,8 +30,10 @@ import type { RunScope } from './with-run.ts'
 export interface RunOptions {
   readonly lake: string
   readonly memoryBytes?: number | undefined
-  /** Partitions loaded side by side, each on one thread. @default 2 */
+  /** Partitions loaded side by side, each on one thread. @default as many as cores, and as there is memory for */
   readonly threads?: number | undefined
+  /** Threads that check lines; 0: the main thread does it. @default 0 on two cores, else one for three partitions */
+  readonly checkThreads?: number | undefined
   readonly limit: QuarantineLimit
   /** Leaves damaged and unreadable files out and loads the others. @default false */
   readonly skipBadFiles?: boolean | undefined
@@ -58,9 +60,12 @@ const DEFAULT_LIMITS = {
 
 type LimitOptions = Pick<RunOptions, 'memoryBytes' | 'threads' | 'maxUnknownPerRecord' | 'maxUnknownNames'>
 
+const sharesOf = ({ memoryBytes = DEFAULT_MEMORY_BYTES, threads }: LimitOptions) =>
+  divideMemory(memoryBytes, threads)
+
 /** Limits of a plan where a person gave none. */
 export const defaultLimits = (options: LimitOptions): Required<RunLimits> => {
-  const { blockBytes } = divideMemory(options.memoryBytes ?? DEFAULT_MEMORY_BYTES, options.threads)
+  const { blockBytes } = sharesOf(options)
   return {
     ...DEFAULT_LIMITS,
     blockBytes,
@@ -94,7 +99,7 @@ const withTools = async <T>(
   use: (tools: RunTools) => Promise<T>,
 ): Promise<T> => {
   const { lake, signal } = options
-  const { engineBytes } = divideMemory(options.memoryBytes ?? DEFAULT_MEMORY_BYTES, options.threads)
+  const { engineBytes, checkThreads } = sharesOf(options)
   const { maxLineBytes, maxRatio, maxDepth, blockBytes, maxUnknownPerRecord, maxUnknownNames } = limits
   const engine = await openEngine(lease, {
     memoryBytes: engineBytes,
@@ -102,8 +107,12 @@ const withTools = async <T>(
     threads: 1,
     spillFolder: inLake(lake, `${runPath(lease.run)}/spill`),
   })
+  const checkers = openCheckers({
+    ...{ maxDepth, maxUnknownPerRecord, maxUnknownNames },
+    threads: options.checkThreads ?? checkThreads,
+  })
   try {
-    const memory = new BlockMemory()
+    const memory = new BlockMemory((options.checkThreads ?? checkThreads) > 0)
     return await use({
       decode: (source, onInput) =>
         source.blocks?.() ??
@@ -111,11 +120,12 @@ const withTools = async <T>(
           name: source.decodeName ?? source.name,
           ...{ blockBytes, maxLineBytes, maxRatio, memory, onInput, signal },
         }),
-      checkers: openCheckers({ maxDepth, maxUnknownPerRecord, maxUnknownNames }),
+      checkers,
       loader: await openLoader(engine, { spoolFolder: spoolFolder(lease) }),
       sink: await (options.sink ?? parquetLake({ lake })).open(lease.run),
     })
   } finally {
+    await checkers.close()
     engine.close()
   }
 }
@@ -140,7 +150,8 @@ export const loadIntoLake = async (
   jobs: readonly OpenedJob[],
   options: RunOptions,
 ): Promise<LoadSummary> => {
-  const { limit, changeCurrency, skipBadFiles, signal, onEvent, threads = DEFAULT_THREADS } = options
+  const { limit, changeCurrency, skipBadFiles, signal, onEvent } = options
+  const { memoryBytes = DEFAULT_MEMORY_BYTES, threads = defaultThreads(memoryBytes) } = options
   const { again, limits } = plan
   const common = { lease: run, again, maxUnknownNames: limits.maxUnknownNames, signal, onEvent }
   const sources = sourcesOf(jobs)

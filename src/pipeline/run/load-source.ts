@@ -91,6 +91,8 @@ export const loadSource = async (
   const blocks = parts.decode(known ? source : hashed.source, run.onRead)
   const iterator = blocks[Symbol.asyncIterator]()
   const jobs: Promise<boolean>[] = []
+  /** Of blocks that are being checked, the oldest first: what loads each when it is. */
+  const checks: (() => Promise<void>)[] = []
   const originId = run.done.origin(source, known, index)
   try {
     let next = settled(iterator.next())
@@ -107,7 +109,7 @@ export const loadSource = async (
         checker = parts.checkers.of(content, { listAllItems: run.sink.stagedRows === undefined })
         run.onContent(source.name, content)
       }
-      const checked = await checker.check(block)
+      const checked = settled(checker.check(block))
       const upcoming = next
       const isLast = async (): Promise<boolean> => {
         try {
@@ -118,11 +120,16 @@ export const loadSource = async (
           throw error
         }
       }
-      await pool.room()
-      const origin = { run: run.run, id: originId, source, fingerprint: known, content, block, checked }
-      jobs.push(pool.start(() => loadBlock(origin, [index, number], isLast, run)))
+      const origin = { run: run.run, id: originId, source, fingerprint: known, content, block }
+      checks.push(async () => {
+        const held = (await checked)()
+        await pool.room()
+        jobs.push(pool.start(() => loadBlock({ ...origin, checked: held }, [index, number], isLast, run)))
+      })
+      if (checks.length >= checker.atOnce) await checks.shift()?.()
       if (step.done) break
     }
+    for (const load of checks) await load()
     // What can be read only once gets its fingerprint when all of it is loaded; else the next source may begin.
     if (known) pool.throwIfStopped()
     else await pool.idle()

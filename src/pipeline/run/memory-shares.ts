@@ -1,12 +1,13 @@
 /** How the memory that a command may use is shared between Node and DuckDB: of loading, compacting, querying, serving. */
 
+import { availableParallelism } from 'node:os'
 import { ToolkitError } from '../../core/errors.ts'
 import { DECODE_LIMITS } from '../../decode/decode-limits.ts'
 
 /** Peak memory of a run by default, in bytes: 1 GiB, so that it fits beside others on a small machine. */
 export const DEFAULT_MEMORY_BYTES = 1024 ** 3
 
-/** Partitions loaded side by side by default, each on one thread. */
+/** Threads of queries and compactions by default. */
 export const DEFAULT_THREADS = 2
 
 export interface MemoryShares {
@@ -14,6 +15,8 @@ export interface MemoryShares {
   readonly engineBytes: number
   /** Size of a block, in bytes. */
   readonly blockBytes: number
+  /** Threads that check lines; none where the main thread does it. */
+  readonly checkThreads: number
 }
 
 const MEBIBYTE = 1024 ** 2
@@ -21,7 +24,9 @@ const MEBIBYTE = 1024 ** 2
 /** What is not DuckDB's, in bytes: Node with its modules (130 MiB), and more by what it does beside DuckDB. */
 const BESIDE_BYTES = {
   /** Freed memory that is not returned, and what DuckDB takes beyond its limit. */
-  loading: 320 * MEBIBYTE,
+  loading: 220 * MEBIBYTE,
+  /** A thread that checks lines. */
+  checkThread: 40 * MEBIBYTE,
   /** DuckDB's readers and writers, and freed memory that is not returned. */
   compacting: 400 * MEBIBYTE,
   /** Node only hands rows on. */
@@ -40,23 +45,59 @@ const LEAST_BYTES = {
 
 const mebibytes = (bytes: number): number => Math.floor(bytes / MEBIBYTE)
 
+/** Smallest block for which work is divided: with less, what each file costs by itself counts most. */
+const LEAST_BLOCK_BYTES = 4 * MEBIBYTE
+/** To check a block takes about a third of the time of loading it. */
+const LOADS_A_CHECK = 3
+/** Cores on which the main thread checks lines itself: DuckDB has the other one. */
+const OWN_CHECK_CORES = 2
+
+const checkThreadsFor = (threads: number, cores: number): number =>
+  cores > OWN_CHECK_CORES ? Math.ceil(threads / LOADS_A_CHECK) : 0
+
+/** What `threads` partitions side by side leave for blocks, in bytes, and how many blocks are in memory. */
+const blockRoom = (totalBytes: number, threads: number, checkThreads: number) => ({
+  bytes:
+    totalBytes -
+    BESIDE_BYTES.loading -
+    checkThreads * BESIDE_BYTES.checkThread -
+    threads * LEAST_BYTES.partition,
+  // One stands decoded, one is being decoded, one is being checked; each with as much for its columns.
+  blocks: 2 * (threads + 2 + Math.max(checkThreads, 1)),
+})
+
+/** Partitions loaded side by side by default: as many as the machine has cores, and memory for with blocks of 16 MiB. */
+export const defaultThreads = (totalBytes: number, cores = availableParallelism()): number => {
+  for (let threads = cores; threads > 2; threads--) {
+    const { bytes, blocks } = blockRoom(totalBytes, threads, checkThreadsFor(threads, cores))
+    if (bytes >= blocks * 16 * MEBIBYTE) return threads
+  }
+  return 2
+}
+
 /**
- * Beside Node, of the blocks one stands decoded, one is being decoded, and one for each partition is being
- * loaded, with what is written of it; the rest is DuckDB's.
+ * Beside Node there are blocks with their columns; the rest is DuckDB's.
  *
  * @param threads partitions loaded side by side
  * @throws {ToolkitError} USAGE when so many partitions do not fit
  */
-export const divideMemory = (totalBytes: number, threads = DEFAULT_THREADS): MemoryShares => {
-  const blockBytes = Math.min(DECODE_LIMITS.blockBytes, Math.floor(totalBytes / 32))
-  const engineBytes = totalBytes - BESIDE_BYTES.loading - (threads + 4) * blockBytes
-  const leastBytes = threads * LEAST_BYTES.partition
-  if (engineBytes >= leastBytes) return { engineBytes, blockBytes }
-  const least = Math.ceil((BESIDE_BYTES.loading + leastBytes) / (1 - (threads + 4) / 32) / MEBIBYTE)
+export const divideMemory = (
+  totalBytes: number,
+  threads = defaultThreads(totalBytes),
+  cores = availableParallelism(),
+): MemoryShares => {
+  const checkThreads = checkThreadsFor(threads, cores)
+  const { bytes, blocks } = blockRoom(totalBytes, threads, checkThreads)
+  const blockBytes = Math.floor(Math.min(DECODE_LIMITS.blockBytes, totalBytes / 32, bytes / blocks))
+  if (blockBytes >= LEAST_BLOCK_BYTES) {
+    const engineBytes = bytes + threads * LEAST_BYTES.partition - blocks * blockBytes
+    return { engineBytes, blockBytes, checkThreads }
+  }
+  const least = Math.max(totalBytes - bytes + blocks * LEAST_BLOCK_BYTES, 32 * LEAST_BLOCK_BYTES)
   throw new ToolkitError(
     'USAGE',
     `Cannot load ${threads} partitions side by side in ${mebibytes(totalBytes)} MiB: ` +
-      `expected at least ${least} MiB, or fewer --threads`,
+      `expected at least ${mebibytes(least)} MiB, or fewer --threads`,
   )
 }
 

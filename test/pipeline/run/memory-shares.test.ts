@@ -1,7 +1,9 @@
 import { expect, test } from 'vitest'
+import { DECODE_LIMITS } from '../../../src/decode/decode-limits.ts'
 import {
   compactMemory,
   DEFAULT_MEMORY_BYTES,
+  defaultThreads,
   divideMemory,
   queryMemory,
   servingMemory,
@@ -10,11 +12,11 @@ import {
 const MEBIBYTE = 1024 ** 2
 
 test('the default memory is enough for every kind of work', () => {
-  const { engineBytes, blockBytes } = divideMemory(DEFAULT_MEMORY_BYTES)
-  expect([engineBytes + 6 * blockBytes, compactMemory(DEFAULT_MEMORY_BYTES, 2)]).toEqual([
-    704 * MEBIBYTE,
-    624 * MEBIBYTE,
-  ])
+  expect(divideMemory(DEFAULT_MEMORY_BYTES, 2, 2)).toEqual({
+    ...{ engineBytes: 804 * MEBIBYTE - 10 * DECODE_LIMITS.blockBytes, checkThreads: 0 },
+    blockBytes: DECODE_LIMITS.blockBytes,
+  })
+  expect(compactMemory(DEFAULT_MEMORY_BYTES, 2)).toBe(624 * MEBIBYTE)
   expect([queryMemory(DEFAULT_MEMORY_BYTES), servingMemory(DEFAULT_MEMORY_BYTES)]).toEqual([
     864 * MEBIBYTE,
     704 * MEBIBYTE,
@@ -22,11 +24,35 @@ test('the default memory is enough for every kind of work', () => {
 })
 
 test.each<[string, (mebibytes: number) => unknown, number]>([
-  ['divideMemory', (mebibytes) => divideMemory(mebibytes * MEBIBYTE, 2), 764],
+  ['divideMemory', (mebibytes) => divideMemory(mebibytes * MEBIBYTE, 2, 2), 560],
   ['compactMemory', (mebibytes) => compactMemory(mebibytes * MEBIBYTE, 2), 600],
   ['queryMemory', (mebibytes) => queryMemory(mebibytes * MEBIBYTE), 256],
   ['servingMemory', (mebibytes) => servingMemory(mebibytes * MEBIBYTE), 448],
 ])('%s says the least memory that is enough, and takes it', (_name, share, least) => {
   expect(() => share(least)).not.toThrow()
   expect(() => share(least - 1)).toThrow(new RegExp(`expected at least ${least} ?MiB`))
+})
+
+test.each([
+  [1, 4, 3],
+  [2, 2, 2],
+  [0.75, 2, 2],
+  [1, 8, 3],
+  [1, 16, 3],
+  [4, 16, 16],
+  [8, 64, 38],
+])('with %d GiB a machine of %i cores loads %i partitions at once', (gibibytes, cores, expected) => {
+  const totalBytes = gibibytes * 1024 * MEBIBYTE
+  const threads = defaultThreads(totalBytes, cores)
+  expect(threads).toBe(expected)
+  const { engineBytes, blockBytes, checkThreads } = divideMemory(totalBytes, threads, cores)
+  expect(engineBytes).toBeGreaterThanOrEqual(threads * 150 * MEBIBYTE)
+  expect(blockBytes).toBeGreaterThan(12 * MEBIBYTE)
+  expect(checkThreads).toBe(cores > 2 ? Math.ceil(threads / 3) : 0)
+})
+
+test('four partitions at once fit into the default memory, on two cores too', () => {
+  const { blockBytes, engineBytes } = divideMemory(DEFAULT_MEMORY_BYTES, 4, 2)
+  expect(engineBytes).toBeGreaterThanOrEqual(4 * 150 * MEBIBYTE)
+  expect(blockBytes).toBeGreaterThan(12 * MEBIBYTE)
 })

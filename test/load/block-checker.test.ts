@@ -1,0 +1,136 @@
+import { availableParallelism } from 'node:os'
+import { setImmediate } from 'node:timers/promises'
+import { expect, test } from 'vitest'
+import { emptyControl } from '../../data/control.ts'
+import { linesOf } from '../../data/sample.ts'
+import type { Block } from '../../src/core/block.ts'
+import { type Checkers, type HeldBlock, openCheckers } from '../../src/load/block-checker.ts'
+import { financialsTable } from '../../src/load/figure-tables.ts'
+
+const OPTIONS = {
+  companies: 240,
+  seed: 5,
+  files: 1,
+  small: true,
+  awkward: 0.3,
+  content: ['companies'],
+} as const
+const LINES = [...linesOf('companies', OPTIONS, emptyControl())]
+
+/** Blocks of some lines each, some of them bad. */
+const blocksOf = (lines: readonly string[], atOnce: number): Block[] =>
+  Array.from({ length: Math.ceil(lines.length / atOnce) }, (_, at) => {
+    const some = lines.slice(at * atOnce, (at + 1) * atOnce)
+    const bytes = Buffer.from(`${some.join('\n')}\n{"bad"\n\n${lines[at]}\n`)
+    return { bytes, firstLine: 1 + at * 1000, offset: at * 1e6, overlong: [] }
+  })
+
+const shared = (block: Block): Block => {
+  const bytes = Buffer.from(new SharedArrayBuffer(block.bytes.length))
+  block.bytes.copy(bytes)
+  return { ...block, bytes }
+}
+
+/** What a check found, in words: names in place of codes. */
+const shown = ({ bytes }: Block, { parts, release: _, ...checked }: HeldBlock): object => ({
+  ...checked,
+  parts: parts.map((part) => {
+    const { rows, members } = part
+    const { columns, rows: count } = financialsTable(part, bytes)
+    const nameAt = (column: number, code: number | undefined): string => {
+      const type = columns[column]?.type
+      return typeof type === 'object' && code !== undefined ? type.textOf(code) : ''
+    }
+    const { figures, headcounts } = rows
+    const series = Array.from({ length: figures.series }, (_, at) => [
+      figures.statement[at],
+      nameAt(3, figures.category[at]),
+      nameAt(4, figures.lineItem[at]),
+      figures.end[at],
+    ])
+    return {
+      ...{ members, count, series, extras: [...rows.extras] },
+      countries: members.map((member) => nameAt(1, rows.country[member])),
+      ids: members.map((member) => rows.id[member]),
+      values: [...figures.value.slice(0, figures.rows)],
+      years: [...figures.year.slice(0, figures.rows)],
+      headcounts: [...headcounts.value.slice(0, headcounts.rows)],
+    }
+  }),
+})
+
+const checkAll = async (checkers: Checkers, blocks: readonly Block[], atOnce: number): Promise<object[]> => {
+  const checker = checkers.of('companies', { listAllItems: true })
+  const found: object[] = []
+  for (let at = 0; at < blocks.length; at += atOnce) {
+    const some = blocks.slice(at, at + atOnce)
+    const held = await Promise.all(some.map((block) => checker.check(block)))
+    for (const [place, block] of some.entries()) {
+      const one = held[place]
+      if (one !== undefined) found.push(shown(block, one))
+    }
+    for (const { release } of held) release()
+  }
+  await checkers.close()
+  return found
+}
+
+const MORE_THAN_CORES = availableParallelism() + 1
+
+test('checkers on more threads than cores find what those on the own thread find, block by block', async () => {
+  const own = await checkAll(openCheckers(), blocksOf(LINES, 12), 1)
+  expect(own).toHaveLength(20)
+  const threads = openCheckers({ threads: MORE_THAN_CORES })
+  expect(threads.of('companies').atOnce).toBe(MORE_THAN_CORES)
+  const blocks = blocksOf(LINES, 12).map((block, at) => (at % 3 === 0 ? block : shared(block)))
+  expect(await checkAll(threads, blocks, 9)).toEqual(own)
+})
+
+test('a checker uses the memory of columns again that was given back, and no other', async () => {
+  for (const threads of [0, 1]) {
+    const checkers = openCheckers({ threads })
+    const checker = checkers.of('companies')
+    const [first, second, third] = blocksOf(LINES, 12)
+    if (first === undefined || second === undefined || third === undefined) throw new Error('Too few blocks')
+    const held = await checker.check(first)
+    const values = held.parts[0]?.rows.figures.value
+    const before = values?.slice()
+    const next = await checker.check(second)
+    expect(next.parts[0]?.rows.figures.value.buffer).not.toBe(values?.buffer)
+    expect(values).toEqual(before)
+    held.release()
+    const last = await checker.check(third)
+    expect(last.parts[0]?.rows.records).toBeGreaterThan(0)
+    if (threads === 0) expect(last.parts[0]?.rows.figures.value.buffer).toBe(values?.buffer)
+    await checkers.close()
+  }
+})
+
+test('a checker on the own thread lets others have it in between', async () => {
+  const checkers = openCheckers()
+  const [block] = blocksOf(LINES, LINES.length)
+  if (block === undefined) throw new Error('No block')
+  let turns = 0
+  let done = false
+  const checking = checkers
+    .of('companies')
+    .check(block)
+    .finally(() => {
+      done = true
+    })
+  while (!done) {
+    turns++
+    await setImmediate()
+  }
+  await checking
+  expect(turns).toBeGreaterThan(block.bytes.length / 65_536 / 2)
+})
+
+test('close ends threads that are at work', async () => {
+  const checkers = openCheckers({ threads: 2 })
+  const checker = checkers.of('companies')
+  const blocks = blocksOf(LINES, LINES.length)
+  for (const block of blocks) void checker.check(block).catch(() => undefined)
+  await setImmediate()
+  await checkers.close()
+})

@@ -34,7 +34,8 @@ const diff = (...args: readonly string[]): Promise<CliResult> => cli(['diff', '-
 describe('diff', () => {
   test('compares the newest snapshot with the one before it', async () => {
     const { code, stdout, stderr } = await diff()
-    expect([code, stderr]).toEqual([0, ''])
+    // On a busy machine it takes long enough to show how far it is.
+    expect([code, stderr.replaceAll(/^Comparing .*\n/gm, '')]).toEqual([0, ''])
     const lines = stdout.split('\n')
     expect(lines[0]).toMatch(/^From snapshot 2 \(.*Z\) to 3 \(.*Z\)$/)
     expect(lines.slice(1)).toEqual([

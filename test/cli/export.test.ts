@@ -229,7 +229,7 @@ test('Ctrl-C ends an export with 130 and leaves nothing', async () => {
   child?.kill('SIGINT')
   const { code, stderr } = await running
   expect(code).toBe(130)
-  expect(stderr).toContain('give the same command again')
+  expect(stderr).toContain('run the same command again')
   expect(stderr).not.toContain('resume')
   expect(await readdir(out)).toEqual([])
 })

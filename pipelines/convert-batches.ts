@@ -3,8 +3,10 @@
  * more, such as `postgres(url)`; the same call again loads only what is new.
  */
 
-import { convert } from '../src/index.ts'
+import { convert, runProgram } from '../src/index.ts'
 
 const [lake = './lake', ...from] = process.argv.slice(2)
-const { snapshot, partitions, records } = await convert({ from, lake, publish: ['delta'] })
-console.log(JSON.stringify({ snapshot, partitions, records }))
+await runProgram(async ({ signal }) => {
+  const { snapshot, partitions, records } = await convert({ from, lake, publish: ['delta'], signal })
+  return { snapshot, partitions, records }
+})

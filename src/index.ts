@@ -13,6 +13,7 @@ export { type BatchFilesReport, type PullBatchFilesOptions, pullBatchFiles } fro
 export { openQuery, type QueryRow, type QuestionOptions as QueryOptions, query } from './jobs/query.ts'
 export { type RecordsOptions, records } from './jobs/records.ts'
 export { type ResumedRun, type ResumeOptions, type ResumeReport, resume } from './jobs/resume.ts'
+export { type ProgramWork, runProgram } from './jobs/run-program.ts'
 export type { RunReport } from './jobs/run-report.ts'
 export { type ServedLake, type ServeOptions, serve } from './jobs/serve.ts'
 export { type SyncOptions, type SyncReport, sync } from './jobs/sync.ts'

@@ -1,6 +1,6 @@
 /**
  * Runs a job of the library for a command: options of the command line become those of the job, progress is shown, Ctrl-C
- * stops it, and its result is printed when the lake is committed, whatever becomes of its targets.
+ * stops it, and its result is printed when the lake is committed, whatever happens to its targets.
  */
 
 import type { CommonOptions, LoadOptions } from '../jobs/load-job.ts'
@@ -62,8 +62,8 @@ const PUBLISHED_KEPT = 'what is published and delivered is kept'
 
 /**
  * @param job the job of the library, with the options that every job takes
- * @param print the result on standard output, and what a person must not overlook
- * @param meanwhile what is told when the job is stopped before its commit
+ * @param print the result on standard output, and its warnings
+ * @param meanwhile the note when the job is interrupted before its commit
  */
 export const runJob = async <Done>(
   flags: JobFlags,
@@ -90,7 +90,7 @@ export const runJob = async <Done>(
   }
 }
 
-/** Brings in step what the flags name, for a command that has committed by itself. */
+/** Updates the targets that the flags name, for a command that has committed by itself. */
 export const updateTargetsOf = async (flags: JobFlags): Promise<void> => {
   if (!flags.publish && !flags.sink) return
   const { updateTargets } = await import('../pipeline/targets/update-targets.ts')

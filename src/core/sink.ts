@@ -38,9 +38,9 @@ export interface SinkRun {
   readonly warnings?: readonly string[]
 }
 
-/** What whoever opens a run lends a sink for it. */
+/** What the caller provides a sink with, for one run. */
 export interface SinkContext {
-  /** Folder of this machine for rows that wait to be loaded; who lends it removes it. @default one of the sink's own */
+  /** Folder of this machine for rows that wait to be loaded; the caller removes it. @default one of the sink's own */
   readonly staging?: string | undefined
   /** Memory for loading, in bytes. @default the sink's own choice */
   readonly memoryBytes?: number | undefined

@@ -1,4 +1,4 @@
-/** `collectGarbage`: room of dead runs and old snapshots given back, in one call. */
+/** `collectGarbage`: deletes unreferenced files and dead runs, in one call. */
 
 import { ToolkitError } from '../core/errors.ts'
 import { type Garbage, removeGarbage } from '../manifest/remove-garbage.ts'
@@ -11,20 +11,20 @@ export interface GarbageOptions {
   readonly lake: string
   /** Newest snapshots to keep; older ones, and what only they list, are removed. @default all */
   readonly keep?: number | undefined
-  /** Changes nothing and says what would be removed. @default false */
+  /** Changes nothing and reports what would be removed. @default false */
   readonly dryRun?: boolean | undefined
   /** A catalog that shows the lake's Iceberg tables; without it they may lose their files. @default none */
   readonly catalog?: CatalogOptions | undefined
   /** Stops it before anything is removed. */
   readonly signal?: AbortSignal | undefined
-  /** How far published tables are brought in step, before anything is removed. */
+  /** Progress of updating published tables, before anything is removed. */
   readonly onPublish?: ((progress: PublishProgress) => void) | undefined
-  /** Told when removing begins, which goes to its end. */
+  /** Called when removing starts; it is not interrupted any more. */
   readonly onRemove?: (() => void) | undefined
 }
 
 /**
- * Brings what is published in step with the lake: a table that still shows files of an old snapshot must let go of them
+ * Updates what is published to the newest snapshot: a table that still shows files of an old one must let go of them
  * before they are removed.
  *
  * @returns the snapshot that all of it shows then at least; `undefined` where nothing is published
@@ -48,7 +48,7 @@ const publishFirst = async ({
 
 /**
  * Removes runs whose process is gone, unfinished writes, and files that no kept snapshot lists. Never touches a run at work
- * or a file of a kept snapshot. With `keep` published tables are first brought in step with the lake.
+ * or a file of a kept snapshot. With `keep` published tables are updated first.
  *
  * @returns what was removed, and the bytes that are free again
  * @throws {ToolkitError} `LAKE_NOT_FOUND`, `SNAPSHOT_DAMAGED`, `WRITE_FAILED`, `STORAGE_FAILED`, `INTERRUPTED`, and what

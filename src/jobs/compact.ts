@@ -11,15 +11,15 @@ import { type CommonOptions, withTargets } from './load-job.ts'
 export interface CompactOptions extends CommonOptions<CompactSummary> {
   /** Size of a file, in bytes. @default 256 MiB */
   readonly targetBytes?: number | undefined
-  /** Changes nothing, targets neither, and says what would be done. @default false */
+  /** Changes nothing, targets neither, and reports what would be done. @default false */
   readonly dryRun?: boolean | undefined
   readonly onEvent?: ((event: CompactEvent) => void) | undefined
 }
 
 /**
  * Rewrites a lake to the current version of each record, in few files of one size and in the order of country and company,
- * as one more snapshot; older ones stay readable until `collectGarbage` removes them. Loads may go on meanwhile. Then
- * publications and sinks are brought in step.
+ * as one more snapshot; older ones stay readable until `collectGarbage` removes them. Loads may run meanwhile. Then
+ * published tables and sinks are updated.
  *
  * @returns `kind: 'compacted'` with the tables before and after, or `'nothing'` where the lake is compact; of a dry run
  *   `'planned'`

@@ -30,7 +30,7 @@ export interface ConvertOptions extends LoadOptions<RunReport> {
 
 const isSource = (input: Input): input is Source => typeof input !== 'string' && input.kind !== 'files'
 
-/** The paths, where all inputs are paths: then everybody can go on with the run. */
+/** The paths, where all inputs are paths: then any process can resume the run. */
 const pathsOf = (inputs: readonly Input[]): readonly string[] | undefined =>
   inputs.some(isSource) ? undefined : inputs.flatMap((input) => pathsIn(input))
 
@@ -55,12 +55,12 @@ const given = (limits: Readonly<Record<string, number | undefined>>): Readonly<R
 
 /**
  * Loads companies and relations into a lake, all in one commit: every line is checked, bad ones go to the quarantine with
- * their reason, and what the lake holds already is left out. Then publications and sinks are brought in step.
+ * their reason, and what the lake already holds is skipped. Then published tables and sinks are updated.
  *
- * Stopped at any point, killed too, the lake is as it was; the same call goes on at the last finished partition (of a
- * source that can be read only once it begins anew).
+ * Stopped at any point, killed too, the lake is as it was; the same call resumes at the last finished partition (with
+ * a source that can be read only once it starts again).
  *
- * @returns what the run did, and what its targets got
+ * @returns what the run did, and what its targets received
  * @throws {ToolkitError} `SOURCE_NOT_FOUND`, `SOURCE_UNREADABLE`, `CONTENT_UNKNOWN`, a `DECODE_…`, `DOCUMENT_DAMAGED`,
  *   `SOURCE_FORM` of a bad file; `QUARANTINE_LIMIT`, `CURRENCY_CHANGED` before the commit; `DISK_FULL`, `WRITE_FAILED`,
  *   `USAGE`, `INTERRUPTED`; what `updateTargets` throws, after the commit

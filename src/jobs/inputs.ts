@@ -5,7 +5,7 @@ import type { Content } from '../contract/objects.ts'
 import type { Source } from '../core/source.ts'
 import type { Service } from '../source/service/service.ts'
 
-/** Files of this machine, to be found when the job begins. */
+/** Files of this machine, found when the job starts. */
 export interface Files {
   readonly kind: 'files'
   /** Files, folders, patterns, `-` for standard input. */
@@ -20,7 +20,7 @@ export type Input = string | Files | Source
  * path alone means the same.
  *
  * @param paths files, folders (all files below them), patterns such as `batches/*.br`, `-` for standard input
- * @param folder what paths are relative to. @default the working folder of the process when the job begins
+ * @param folder what paths are relative to. @default the working directory of the process when the job starts
  * @example
  * import { convert, files } from 'firmlake'
  *

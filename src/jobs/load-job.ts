@@ -1,4 +1,4 @@
-/** What every job that loads shares: its options, its report, and the targets that are brought in step afterwards. */
+/** What every job that loads shares: its options, its report, and the targets that are updated afterwards. */
 
 import { ToolkitError } from '../core/errors.ts'
 import type { LoadSummary } from '../pipeline/run/commit-loaded.ts'
@@ -12,7 +12,7 @@ import {
 import type { TargetEvent, TargetOptions, TargetsSummary } from '../pipeline/targets/update-targets.ts'
 import { type RunReport, reportOf } from './run-report.ts'
 
-/** What a job that changes a lake may be given besides its own options. */
+/** What a job that changes a lake takes besides its own options. */
 export interface CommonOptions<Done> extends TargetOptions {
   /** A folder, made where it is missing, or `s3://bucket/prefix`. */
   readonly lake: string
@@ -20,15 +20,15 @@ export interface CommonOptions<Done> extends TargetOptions {
   readonly memoryBytes?: number | undefined
   /** Partitions loaded side by side, each on one thread; threads of other work. @default 2 */
   readonly threads?: number | undefined
-  /** Stops the work cleanly: what is finished is kept, the same call goes on. */
+  /** Stops the work cleanly: what is finished is kept, the same call resumes. */
   readonly signal?: AbortSignal | undefined
-  /** Told what was done when the lake is as it stays, before its targets are brought in step (they may fail). */
+  /** Called with the result once the lake is committed, before targets are updated (which may fail). */
   readonly onCommitted?: ((done: Done) => void | Promise<void>) | undefined
-  /** How far publications and sinks are. */
+  /** Progress of published tables and sinks. */
   readonly onTarget?: ((event: TargetEvent) => void) | undefined
 }
 
-/** What a job that loads may be given besides its own options. */
+/** What a job that loads takes besides its own options. */
 export interface LoadOptions<Done> extends CommonOptions<Done> {
   /** Most bad lines to commit with: a count, or a share of all lines such as `'5%'`. @default '1%' */
   readonly maxQuarantined?: number | string | QuarantineLimit | undefined
@@ -40,7 +40,7 @@ export interface LoadOptions<Done> extends CommonOptions<Done> {
   readonly changeCurrency?: boolean | undefined
   /** Mode bits of the lake's folder where it is new: what is made in it takes them. @default 0o700 */
   readonly mode?: number | undefined
-  /** How far the run is. */
+  /** Progress of the run. */
   readonly onEvent?: ((event: RunEvent) => void) | undefined
 }
 
@@ -65,8 +65,8 @@ export const runOptionsOf = <Done>(options: LoadOptions<Done>): RunOptions => {
 }
 
 /**
- * Does a job, then updates the targets; these are looked at first, so that wrong ones are refused before anything is
- * loaded. What they need is loaded only where there are some.
+ * Does a job, then updates its targets; these are checked first, so that unusable ones are refused before anything is
+ * loaded. Their code is imported only where there are some.
  */
 export const withTargets = async <Done extends object>(
   options: CommonOptions<Done>,

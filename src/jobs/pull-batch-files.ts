@@ -20,7 +20,7 @@ export interface PullBatchFilesOptions extends LoadOptions<BatchFilesReport> {
   readonly skipBadFiles?: boolean | undefined
   /** Files downloaded side by side. @default 4 */
   readonly concurrency?: number | undefined
-  /** Told of the bytes in hand of all files together. */
+  /** Progress of the downloads: bytes received of all files together. */
   readonly onBytes?: ((bytes: number) => void) | undefined
 }
 
@@ -47,12 +47,12 @@ const selectionOf = ({ ids, content, countries }: BatchFiles): BatchSelection =>
 const NOTHING = { run: '', snapshot: undefined, partitions: [], skipped: [], leftOut: [] }
 
 /**
- * Downloads batch files of a service and loads them into a lake, all in one commit; files that the lake holds already are
- * left out. Then publications and sinks are brought in step.
+ * Downloads batch files of a service and loads them into a lake, all in one commit; files that the lake already holds are
+ * skipped. Then published tables and sinks are updated.
  *
- * Stopped at any point, killed too, the lake is as it was; the same call goes on where the downloads and the load stood.
+ * Stopped at any point, killed too, the lake is as it was; the same call resumes the downloads and the load.
  *
- * @returns what the run did, and what its targets got
+ * @returns what the run did, and what its targets received
  * @throws {ToolkitError} as `convert` and `pull`; `SERVICE_NOT_FOUND` for an id that is not listed, `DOWNLOAD_DAMAGED`
  * @example
  * import { batchFiles, pullBatchFiles, service } from 'firmlake'

@@ -29,7 +29,7 @@ export interface PullOptions extends ServiceJobOptions<PullReport> {
   readonly cap?: number | undefined
   /** Records of a page. @default 500 */
   readonly pageSize?: number | undefined
-  /** How far the windows are. */
+  /** Progress of the windows. */
   readonly onPull?: ((event: PullEvent) => void) | undefined
 }
 
@@ -41,11 +41,11 @@ export interface PullReport extends RunReport {
 
 /**
  * Pulls what a search finds, page by page, into a lake, all in one commit; a search too large for one cursor chain is cut
- * into windows first. Then publications and sinks are brought in step.
+ * into windows first. Then published tables and sinks are updated.
  *
- * Stopped at any point, killed too, the lake is as it was; the same call goes on at the page it stood at.
+ * Stopped at any point, killed too, the lake is as it was; the same call resumes at its last page.
  *
- * @returns what the run did (`pull.entry.received` records of `pull.entry.announced`), and what its targets got
+ * @returns what the run did (`pull.entry.received` records of `pull.entry.announced`), and what its targets received
  * @throws {ToolkitError} `SEARCH_MISSING`, `PARAMETER_REFUSED`, `VALUES_REFUSED`, `CURRENCY_CHANGED` and other refusals of
  *   the service; `TOKEN_REFUSED`, `SERVICE_BUSY` (later), `SERVICE_FAILED`, `PLAN_IMPOSSIBLE`; `QUARANTINE_LIMIT`,
  *   `DISK_FULL`, `USAGE`, `INTERRUPTED`; what `updateTargets` throws, after the commit
@@ -67,7 +67,7 @@ export const pull = (options: PullOptions): Promise<PullReport & TargetsSummary>
   const { cap = LIMITS.cursorCap, pageSize = LIMITS.pageSize.most } = options
   const settings = {
     ...{ content, search, currency, since, until, by, cap, pageSize },
-    // Left out where it is the default: a run begun without it goes on.
+    // Left out where it is the default: a run that was started without it is resumed.
     ...(closeGap === false && { closeGap }),
   }
   return withTargets(options, async () => {

@@ -1,4 +1,4 @@
-/** `resume`: interrupted runs brought to their end, in one call. */
+/** `resume`: interrupted runs continued to their end, in one call. */
 
 import { resumeRuns, sortUnfinished } from '../pipeline/resume.ts'
 import { parseQuarantineLimit, type QuarantineLimit } from '../pipeline/run/quarantine-limit.ts'
@@ -28,7 +28,7 @@ export type ResumedRun =
   | { readonly kind: 'loaded'; readonly report: RunReport }
   /** It had committed before its process went; only its folder was left. */
   | { readonly kind: 'committed'; readonly run: string; readonly snapshot: number }
-  /** It does not keep the others from theirs. */
+  /** It does not stop the others. */
   | { readonly kind: 'failed'; readonly run: string; readonly error: unknown }
 
 /** What became of interrupted runs, oldest first. */
@@ -54,9 +54,9 @@ const limitOf = ({ maxQuarantined: limit }: ResumeOptions): QuarantineLimit | un
 
 /**
  * Resumes one run whose process is gone, or all of them, each at its last finished partition; without `run` those that would
- * fail again are left alone, unless what is asked for now helps. Then publications and sinks are brought in step.
+ * fail again are left alone, unless the given options may resolve it. Then published tables and sinks are updated.
  *
- * @returns what became of each run, and what the targets got
+ * @returns what became of each run, and what the targets received
  * @throws {ToolkitError} of the one run that was named: `RUN_NOT_FOUND`, `RUN_LIVE`, `RUN_NOT_RESUMABLE` (standard input and
  *   records of a program cannot be read again), and whatever stops a run; `INTERRUPTED`, `USAGE`; what `updateTargets` throws
  * @example

@@ -32,7 +32,7 @@ export interface ServeOptions
   readonly memoryBytes?: number | undefined
   /** JSON file of faults to make, for testing clients (docs/serving.md). @default none */
   readonly faults?: string | undefined
-  /** Where the access log goes, a line of JSON a request. @default nowhere */
+  /** Receives the access log, a line of JSON per request. @default none */
   readonly log?: { write(line: string): void } | undefined
 }
 
@@ -44,7 +44,7 @@ export interface ServedLake {
   readonly snapshot: number
   /** The token that was made for this server; absent where one was given. */
   readonly token?: string
-  /** What a person should know, such as a file of tokens that others may read. */
+  /** A warning for the operator, such as a file of tokens that others may read. */
   readonly warning?: string
   /** Finishes requests at work, and ends. */
   readonly close: () => Promise<void>
@@ -67,7 +67,7 @@ const cursorKeyOf = (text: string | undefined): Buffer => {
 
 /**
  * Serves a snapshot of a lake over HTTP: searches, relations, listings and batch files, `/openapi.json`, `/healthz` and
- * `/metrics`. The first start makes a serving copy in the lake; later ones open it. Texts are ranked by the embedder that
+ * `/metrics`. The first start builds a serving index in the lake; later ones open it. Texts are ranked by the embedder that
  * FIRMLAKE_EMBEDDER_URL names, else by the built-in one.
  *
  * @returns a handle: its `url`, and `close()`

@@ -11,7 +11,7 @@ import { DEFAULT_CONCURRENCY, type ServiceJobOptions } from './service-job.ts'
 export interface SyncOptions
   extends ServiceJobOptions<SyncReport>,
     Pick<PullOptions, 'search' | 'currency' | 'by' | 'closeGap'> {
-  /** How far the list and the windows are. */
+  /** Progress of the list and the windows. */
   readonly onSync?: SyncRunOptions['onSync']
 }
 
@@ -23,12 +23,12 @@ export interface SyncReport extends RunReport {
 
 /**
  * Lists the companies of a search with their timestamps, compares these with the lake, and loads in full only what is new
- * or changed, in one commit. Companies of the lake that the search no longer has are named and kept. Then publications and
- * sinks are brought in step.
+ * or changed, in one commit. Companies of the lake that the search no longer has are named and kept. Then published tables and
+ * sinks are updated.
  *
- * Stopped at any point, killed too, the lake is as it was; the same call goes on where it stood.
+ * Stopped at any point, killed too, the lake is as it was; the same call resumes.
  *
- * @returns what the run did, `sync.findings` of the comparison, and what its targets got
+ * @returns what the run did, `sync.findings` of the comparison, and what its targets received
  * @throws {ToolkitError} as `pull`
  * @example
  * import { service, sync } from 'firmlake'

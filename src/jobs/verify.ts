@@ -8,7 +8,7 @@ import { openRowCounter } from './row-counter.ts'
 export type VerifyOptions = Omit<VerifyRequest, 'countRows'>
 
 /**
- * Reads every file that a kept snapshot lists, serving copies and batch files, recomputes hashes and counts, and names each
+ * Reads every file that a kept snapshot lists, serving indexes and batch files, recomputes hashes and counts, and names each
  * file that is changed, cut, missing or unreadable. Changes nothing.
  *
  * @returns the lake is whole where `problems` is empty; `notes` are worth knowing and no failure

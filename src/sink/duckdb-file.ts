@@ -28,7 +28,7 @@ const engineParts = async () => ({
  * with the runs that it shows. One process at a time can use the file.
  *
  * @param file the database; made where it is missing
- * @param own what holds where who opens a run says nothing else; memory is 512 MiB by default
+ * @param own takes precedence over what the caller of a run provides; memory is 512 MiB by default
  * @throws {ToolkitError} `TARGET_REFUSED` while another process has the file open, `TARGET_FAILED`, `DISK_FULL`, of the
  *   work with it
  * @example

@@ -1,4 +1,4 @@
-/** What a database is loaded with: what its sink was made with, else what whoever opens the run lends. */
+/** What a database is loaded with: the options of its sink, else what the caller provides with the run. */
 
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

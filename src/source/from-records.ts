@@ -62,7 +62,7 @@ async function* linesOf(name: string, records: Records, signal?: AbortSignal): A
   if (text !== '') yield Buffer.from(text)
 }
 
-/** Hands chunks on, and tells of all of them in the end. */
+/** Hands chunks on, and reports the hash of all of them at the end. */
 async function* hashing(
   chunks: AsyncIterable<Buffer>,
   onEnd: (fingerprint: Fingerprint) => void,
@@ -92,12 +92,12 @@ const changed = (name: string): ToolkitError =>
  * Shape: one object a record, as the interface spells it (`{ BasicDetails: { InternalId: 1, … }, … }`); all of one source
  * are companies, or all are relations. A bigint keeps its digits.
  *
- * Resuming: an iterable can be read once. A run over it that was cut off cannot go on, neither by `resume` nor by the same
- * call, which begins anew. A **function** that gives the same records each time is asked twice, once to hash and once to
- * load; the same call then goes on at the last finished partition.
+ * Resuming: an iterable can be read once. An interrupted run over it cannot be resumed, neither by `resume` nor by the same
+ * call, which starts again. A **function** that returns the same records each time is called twice, once to hash and once
+ * to load; the same call then resumes at the last finished partition.
  *
  * @param name how the manifest and the quarantine call it
- * @param records what is iterated, or a function that gives it anew each time
+ * @param records what is iterated, or a function that returns a new iterable each time
  * @throws {ToolkitError} `SOURCE_FORM` while it is read, where a record is no JSON value; `SOURCE_CHANGED` where a
  *   function gives other records the second time; and whatever the iterable throws
  * @example

@@ -40,7 +40,7 @@ const NOTHING = { runs: [], snapshots: [], files: [], leftovers: [], freedBytes:
 
 const place = (staged: Staged): Promise<void> => placeStaged({ ...staged, runFiles: [] })
 
-test('collectGarbage leaves a whole lake as it is', async () => {
+test('removeGarbage leaves a whole lake as it is', async () => {
   const lake = await temporaryFolder()
   for (const source of ['a', 'b']) await loadSources(lake, [source])
   const before = await filesOf(lake)
@@ -48,7 +48,7 @@ test('collectGarbage leaves a whole lake as it is', async () => {
   expect(await filesOf(lake)).toEqual(before)
 })
 
-test('collectGarbage removes dead and released runs with all they published', async () => {
+test('removeGarbage removes dead and released runs with all they published', async () => {
   const lake = await temporaryFolder()
   await loadSources(lake, ['a'])
   const before = await filesOf(lake)
@@ -64,7 +64,7 @@ test('collectGarbage removes dead and released runs with all they published', as
   expect(await removeGarbage({ lake, now: NOW })).toEqual(NOTHING)
 })
 
-test('collectGarbage changes nothing in a dry run and tells the same', async () => {
+test('removeGarbage changes nothing in a dry run and tells the same', async () => {
   const lake = await temporaryFolder()
   await loadSources(lake, ['a'])
   await place(await deadRun(lake, ['b']))
@@ -76,7 +76,7 @@ test('collectGarbage changes nothing in a dry run and tells the same', async () 
   expect(freedBytes - told.freedBytes).toBeLessThan(300) // the owner that gc itself wrote
 })
 
-test('collectGarbage never touches a run of a live process, and removes it once that is killed', async () => {
+test('removeGarbage never touches a run of a live process, and removes it once that is killed', async () => {
   const lake = await temporaryFolder()
   const child = startChild(HOLDS, lake, 'a')
   const run = (await child.nextLine()) ?? ''
@@ -90,7 +90,7 @@ test('collectGarbage never touches a run of a live process, and removes it once 
   expect(await filesOf(lake)).toEqual([])
 })
 
-test('collectGarbage leaves a run of another host alone until a day without a touch', async () => {
+test('removeGarbage leaves a run of another host alone until a day without a touch', async () => {
   const lake = await temporaryFolder()
   const { lease } = await stageRun(lake, ['a'], { ...thisProcess(), host: 'elsewhere' })
   expect(await removeGarbage({ lake, now: new Date() })).toMatchObject({ runs: [], working: [lease.run] })
@@ -98,7 +98,7 @@ test('collectGarbage leaves a run of another host alone until a day without a to
   expect(await removeGarbage({ lake, now })).toMatchObject({ runs: [lease.run], working: [] })
 })
 
-test('collectGarbage removes unfinished writes of dead processes only', async () => {
+test('removeGarbage removes unfinished writes of dead processes only', async () => {
   const lake = await temporaryFolder()
   await makeLake(lake)
   const elsewhere = temporaryName({ ...thisProcess(), host: 'elsewhere' })
@@ -118,7 +118,7 @@ test('collectGarbage removes unfinished writes of dead processes only', async ()
   expect(await readdir(inLake(lake, RUNS_FOLDER))).toEqual([live])
 })
 
-test('collectGarbage removes unfinished writes in the logs of published tables', async () => {
+test('removeGarbage removes unfinished writes in the logs of published tables', async () => {
   const lake = await temporaryFolder()
   await loadSources(lake, ['a'])
   const [dead, live] = [temporaryName(DEAD), temporaryName()]
@@ -135,7 +135,7 @@ test('collectGarbage removes unfinished writes in the logs of published tables',
     expect(await readdir(inLake(lake, log))).toEqual([live, '00000000000000000000.json'].sort())
 })
 
-test('collectGarbage removes an unfinished write of rates, and leaves the rates alone', async () => {
+test('removeGarbage removes an unfinished write of rates, and leaves the rates alone', async () => {
   const lake = await temporaryFolder()
   await loadSources(lake, ['a'])
   await mkdir(inLake(lake, '_rates'))
@@ -150,7 +150,7 @@ const FOLDERS = [
 ] as const
 
 test.each(FOLDERS)(
-  'collectGarbage removes %s of removed snapshots, and leaves the others alone',
+  'removeGarbage removes %s of removed snapshots, and leaves the others alone',
   async (_what, parent, pathOf, names) => {
     const lake = await temporaryFolder()
     for (const source of ['a', 'b', 'c']) await loadSources(lake, [source])
@@ -171,7 +171,7 @@ test.each(FOLDERS)(
   },
 )
 
-test('collectGarbage leaves files alone that no run made', async () => {
+test('removeGarbage leaves files alone that no run made', async () => {
   const lake = await temporaryFolder()
   await loadSources(lake, ['a'])
   const own = ['notes.txt', 'companies/notes.txt', 'companies/load=mine/notes.txt', '_views/a.sql']
@@ -182,7 +182,7 @@ test('collectGarbage leaves files alone that no run made', async () => {
   expect(await removeGarbage({ lake, now: NOW })).toEqual(NOTHING)
 })
 
-test('collectGarbage removes files of a run without a folder, but not where the manifest may be lost', async () => {
+test('removeGarbage removes files of a run without a folder, but not where the manifest may be lost', async () => {
   const lake = await temporaryFolder()
   await loadSources(lake, ['a'])
   const [stray = ''] = [`${loadPath('companies', '20200101T000000000Z-000000')}/a.parquet`]
@@ -194,7 +194,7 @@ test('collectGarbage removes files of a run without a folder, but not where the 
   expect(await removeGarbage({ lake, now: NOW })).toEqual(NOTHING)
 })
 
-test.each([1, 2])('collectGarbage refuses a lake whose snapshot %i is damaged or missing', async (number) => {
+test.each([1, 2])('removeGarbage refuses a lake whose snapshot %i is damaged or missing', async (number) => {
   const lake = await temporaryFolder()
   for (const source of ['a', 'b']) await loadSources(lake, [source])
   const dead = await deadRun(lake, ['c'])
@@ -211,7 +211,7 @@ test.each([1, 2])('collectGarbage refuses a lake whose snapshot %i is damaged or
   expect(await leaseRun(lake, dead.lease.run, { now: NOW })).toMatchObject({ run: dead.lease.run })
 })
 
-test('collectGarbage keeps as many snapshots as asked and the lake verifies', async () => {
+test('removeGarbage keeps as many snapshots as asked and the lake verifies', async () => {
   const lake = await temporaryFolder()
   for (const source of ['a', 'b', 'c', 'd']) await loadSources(lake, [source])
   expect(await removeGarbage({ lake, now: NOW, keep: 9 })).toEqual(NOTHING)
@@ -236,7 +236,7 @@ test('collectGarbage keeps as many snapshots as asked and the lake verifies', as
   await expect(removeGarbage({ lake, now: NOW, keep: 0 })).rejects.toThrow(RangeError)
 })
 
-test('collectGarbage keeps the snapshot that is published, and all after it', async () => {
+test('removeGarbage keeps the snapshot that is published, and all after it', async () => {
   const lake = await temporaryFolder()
   for (const source of ['a', 'b', 'c', 'd']) await loadSources(lake, [source])
   await removeGarbage({ lake, now: NOW, keep: 1, keepFrom: 3 })
@@ -245,7 +245,7 @@ test('collectGarbage keeps the snapshot that is published, and all after it', as
   expect(await listSnapshots(lake)).toEqual([4])
 })
 
-test('collectGarbage twice at once is harmless, also beside runs that commit', async () => {
+test('removeGarbage twice at once is harmless, also beside runs that commit', async () => {
   const lake = await temporaryFolder()
   await loadSources(lake, ['a'])
   for (let round = 0; round < 5; round += 1) {
@@ -263,7 +263,7 @@ test('collectGarbage twice at once is harmless, also beside runs that commit', a
   expect(await verifyLake({ lake, countRows: countLines })).toMatchObject({ problems: [], notes: [] })
 })
 
-test('collectGarbage and a resume at once never both have a run', async () => {
+test('removeGarbage and a resume at once never both have a run', async () => {
   const lake = await temporaryFolder()
   await loadSources(lake, ['a'])
   for (let round = 0; round < 10; round += 1) {
@@ -289,7 +289,7 @@ test('collectGarbage and a resume at once never both have a run', async () => {
   }
 })
 
-test('collectGarbage throws LAKE_NOT_FOUND where there is no manifest', async () => {
+test('removeGarbage throws LAKE_NOT_FOUND where there is no manifest', async () => {
   const lake = await temporaryFolder()
   await expect(removeGarbage({ lake, now: NOW })).rejects.toMatchObject({ code: 'LAKE_NOT_FOUND' })
 })

@@ -10,8 +10,8 @@ import { withRun } from '../run/with-run.ts'
 const PIPELINE = 'program'
 
 /**
- * Starts or takes up a run over sources, known by their names, and loads them. It is taken up by the same call alone, and
- * only where all of them can be read again.
+ * Starts or resumes a run over sources, known by their names, and loads them. Only the same call resumes it, and only where
+ * all of them can be read again.
  */
 export const convertSources = async (
   sources: readonly Source[],

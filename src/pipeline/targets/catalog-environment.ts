@@ -15,7 +15,7 @@ interface NamedCatalog {
  * The catalog of FIRMLAKE_CATALOG and the variables beside it; `undefined` where none is named: then the metadata of
  * published Iceberg tables stands in the lake.
  *
- * @param named goes before the variables; what proves who asks comes from these alone, since others see a command line
+ * @param named takes precedence over the variables; credentials come from these alone, since others see a command line
  * @example
  * import { catalogFromEnvironment } from 'firmlake'
  *

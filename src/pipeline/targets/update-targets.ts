@@ -1,5 +1,5 @@
 /**
- * What stands beside a lake and is kept in step with it: its tables published in other formats, and further sinks. Both
+ * Targets of a lake that are kept up to date with it: its tables published in other formats, and further sinks. Both
  * get what they lack, also where a run had nothing new; the lake is committed before and stays so.
  */
 
@@ -16,7 +16,7 @@ import {
   type TableFormatName,
 } from './publish.ts'
 
-/** What is kept in step with a lake. */
+/** What is kept up to date with a lake. */
 export interface TargetOptions {
   /** Formats in which the tables are published, in place, for other engines. @default none */
   readonly publish?: readonly TableFormatName[] | undefined
@@ -26,7 +26,7 @@ export interface TargetOptions {
   readonly sinks?: readonly (DeliverySink | string)[] | undefined
 }
 
-/** How far the targets are. */
+/** Progress of updating targets. */
 export type TargetEvent =
   | { readonly kind: 'publishing'; readonly progress: PublishProgress }
   | {
@@ -51,15 +51,19 @@ export interface UpdateTargetsOptions extends TargetOptions {
   readonly onTarget?: ((event: TargetEvent) => void) | undefined
 }
 
-/** What the targets got. */
+/** What the targets received. */
 export interface TargetsSummary {
   /** Absent where nothing was to be published. */
   readonly published?: PublishSummary
-  /** What each sink got, in their order. */
+  /** What each sink received, in their order. */
   readonly delivered: readonly Delivery[]
 }
 
-/** Types do not reach programs in JavaScript, nor what a person types. @throws {ToolkitError} USAGE */
+/**
+ * Names of table formats, as a person types them, as names that are known.
+ *
+ * @throws {ToolkitError} `USAGE`
+ */
 export const readFormats = (names: readonly string[]): readonly TableFormatName[] =>
   names.map((name) => {
     const format = TABLE_FORMAT_NAMES.find((one) => one === name)
@@ -95,17 +99,17 @@ const afterCommit = (error: unknown): unknown => {
   )
 }
 
-/** Stopped before it began: the lake is committed, the targets are behind. */
+/** Interrupted before it started: the lake is committed, the targets are behind. */
 const refuseStopped = ({ signal }: UpdateTargetsOptions): void => {
   if (signal?.aborted)
-    throw new ToolkitError('INTERRUPTED', 'The targets are not brought in step', {}, signal.reason)
+    throw new ToolkitError('INTERRUPTED', 'The targets were not updated', {}, signal.reason)
 }
 
 /**
- * Publishes the tables and delivers the runs that each target lacks. One that fails does not keep the others from
- * theirs; what is done stays, and the same call goes on with the rest.
+ * Publishes the tables and delivers the runs that each target lacks. One that fails does not stop the
+ * others; what is done stays, and the same call resumes with the rest.
  *
- * @returns what was published, and what each sink got
+ * @returns what was published, and what each sink received
  * @throws {ToolkitError} the first failure, with its own code and the text that the lake is committed; `USAGE`,
  *   `TARGET_REFUSED` before anything is done; `INTERRUPTED`
  * @example

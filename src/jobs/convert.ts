@@ -1,6 +1,7 @@
 /** `convert`: files and records of a program into a lake, in one call. */
 
 import type { Content } from '../contract/objects.ts'
+import { ToolkitError } from '../core/errors.ts'
 import type { Source } from '../core/source.ts'
 import { convertFiles } from '../pipeline/convert/convert.ts'
 import { convertSources } from '../pipeline/convert/convert-sources.ts'
@@ -79,6 +80,8 @@ export const convert = (options: ConvertOptions): Promise<RunReport & TargetsSum
   const { from, content, again = false, skipBadFiles, maxLineBytes, maxRatio, maxDepth } = options
   const inputs = [from].flat()
   return withTargets(options, async () => {
+    if (inputs.length === 0)
+      throw new ToolkitError('USAGE', 'Cannot convert: there is no source, expected at least one in "from"')
     const limits = given({ maxLineBytes, maxRatio, maxDepth })
     const { loaded, report } = await measured({ ...runOptionsOf(options), skipBadFiles }, async (run) => {
       const paths = pathsOf(inputs)

@@ -1,6 +1,7 @@
 /** `records`: the current records of a lake as they came, in one call. */
 
 import type { Content } from '../contract/objects.ts'
+import { ToolkitError } from '../core/errors.ts'
 import { type RestoreRequest, restoreRecords } from '../load/restore/restore.ts'
 import { readSnapshot } from '../manifest/snapshots.ts'
 import { queryMemory } from '../pipeline/run/memory-shares.ts'
@@ -28,7 +29,7 @@ export interface RecordsOptions {
  * Restores the current version of every record, one JSON text each, equal as data to what came in; what the contract says
  * is omitted is left out.
  *
- * @throws {ToolkitError} `LAKE_NOT_FOUND`, `SNAPSHOT_NOT_FOUND`, `LAKE_DAMAGED`, `USAGE`
+ * @throws {ToolkitError} `LAKE_NOT_FOUND`, `SNAPSHOT_NOT_FOUND`, `LAKE_DAMAGED`, `USAGE`, `INTERRUPTED`
  * @example
  * import { convert, records } from 'firmlake'
  *
@@ -38,10 +39,15 @@ export interface RecordsOptions {
  */
 export async function* records(options: RecordsOptions): AsyncGenerator<string> {
   const { lake, content, ids, snapshot, memoryBytes, threads, signal, onFetch } = options
-  yield* restoreRecords({
-    ...{ lake, content, threads, signal, onFetch },
-    snapshot: await readSnapshot(lake, snapshot),
-    ids: ids?.map(BigInt),
-    memoryBytes: queryMemory(memoryBytes),
-  })
+  try {
+    yield* restoreRecords({
+      ...{ lake, content, threads, signal, onFetch },
+      snapshot: await readSnapshot(lake, snapshot),
+      ids: ids?.map(BigInt),
+      memoryBytes: queryMemory(memoryBytes),
+    })
+  } catch (error) {
+    if (!signal?.aborted) throw error
+    throw new ToolkitError('INTERRUPTED', 'The records were not read to their end', {}, error)
+  }
 }

@@ -3,6 +3,7 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { LIMITS } from '../contract/limits.ts'
 import { ToolkitError } from '../core/errors.ts'
+import { orInterrupted } from '../core/interrupted.ts'
 import { DEFAULT_MEMORY_BYTES, servingMemory } from '../pipeline/run/memory-shares.ts'
 import { chooseTokens } from '../server/access/choose-tokens.ts'
 import { readFaults } from '../server/faults/read-faults.ts'
@@ -72,7 +73,7 @@ const cursorKeyOf = (text: string | undefined): Buffer => {
  *
  * @returns a handle: its `url`, and `close()`
  * @throws {ToolkitError} `LAKE_NOT_FOUND`, `SNAPSHOT_NOT_FOUND`, `LISTEN_FAILED`, `TOKENS_UNREADABLE`, `TOKEN_INVALID`,
- *   `RATES_UNREADABLE`, `FAULTS_UNREADABLE`, `COPY_UNUSABLE`, `USAGE`
+ *   `RATES_UNREADABLE`, `FAULTS_UNREADABLE`, `COPY_UNUSABLE`, `USAGE`, `INTERRUPTED`
  * @example
  * import { convert, pull, serve, service } from 'firmlake'
  *
@@ -92,20 +93,22 @@ export const serve = async (options: ServeOptions): Promise<ServedLake> => {
   } = options
   const { threads, faults, onProgress, onUnusable } = options
   const tokens = await chooseTokens({ file, token, host, random: randomBytes })
-  const server = await serveLake({
-    ...{ lake, snapshot, cursorCap, queryTimeoutMs, threads, signal, onProgress, onUnusable },
-    tokens: tokens.registry,
-    embedder: await chooseEmbedder(process.env, signal),
-    cursorKey: cursorKeyOf(options.cursorKey),
-    memoryBytes: servingMemory(memoryBytes),
-    faults: faults === undefined ? [] : await readFaults(faults),
-    http: {
-      host,
-      port,
-      ...(rateLimit !== undefined && { requestsPerSecond: rateLimit }),
-      ...(log && { log }),
-    },
-  })
+  const server = await orInterrupted('The server', signal, async () =>
+    serveLake({
+      ...{ lake, snapshot, cursorCap, queryTimeoutMs, threads, signal, onProgress, onUnusable },
+      tokens: tokens.registry,
+      embedder: await chooseEmbedder(process.env, signal),
+      cursorKey: cursorKeyOf(options.cursorKey),
+      memoryBytes: servingMemory(memoryBytes),
+      faults: faults === undefined ? [] : await readFaults(faults),
+      http: {
+        host,
+        port,
+        ...(rateLimit !== undefined && { requestsPerSecond: rateLimit }),
+        ...(log && { log }),
+      },
+    }),
+  )
   return {
     url: server.address,
     snapshot: server.snapshot,

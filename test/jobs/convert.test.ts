@@ -68,6 +68,12 @@ test('convert over a function goes on at the last finished partition, over an it
   }
 })
 
+test('convert without a source is refused before there is a lake', async () => {
+  const { lake } = openBench(await temporaryFolder())
+  await expect(convert({ from: [], lake })).rejects.toMatchObject({ code: 'USAGE' })
+  expect(existsSync(lake)).toBe(false)
+})
+
 test('convert refuses targets that cannot be used before there is a lake', async () => {
   const { folder, lake, write } = openBench(await temporaryFolder())
   await write('a.jsonl', [companyLine(1)])

@@ -170,7 +170,7 @@ test('a sink that fails gets no later run, keeps no other from theirs, and goes 
   const error = await deliver({ lake: one.lake, sinks }).catch((failure: unknown) => failure)
   expect(error).toMatchObject({ code: 'TARGET_FAILED', context: { sinks: 'failing' } })
   expect(String(error)).toMatch(
-    /run ".*" to sink "failing".* lake itself is committed; the same command again goes on/,
+    /run ".*" to sink "failing".* lake itself is committed; run the same command again to resume/,
   )
   expect(failing.aborted()).toBe(true)
   expect(await one.json.loaded()).toEqual(new Set(runs))

@@ -4,6 +4,7 @@
  */
 
 import {
+  ARRAY,
   BIGINT,
   DOUBLE,
   type DuckDBConnection,
@@ -12,6 +13,8 @@ import {
   type DuckDBType,
   DuckDBTypeId,
   ENUM,
+  FLOAT,
+  LIST,
   SMALLINT,
   VARCHAR,
 } from '@duckdb/node-api'
@@ -27,9 +30,14 @@ export interface Names {
   readonly textOf: (code: number) => string
 }
 
+/** So many FLOATs in each row. */
+export interface FloatArray {
+  readonly floats: number
+}
+
 export interface ColumnDeclaration {
   readonly name: string
-  readonly type: 'BIGINT' | 'SMALLINT' | 'DOUBLE' | Names
+  readonly type: 'BIGINT' | 'SMALLINT' | 'DOUBLE' | 'DOUBLE[]' | FloatArray | Names
 }
 
 /** A table whose rows are given chunk by chunk. It may be read again, and by several statements at once. */
@@ -74,6 +82,30 @@ export class Vectors {
     setValid(vector, valid, rows)
   }
 
+  /** `rows` vectors of so many FLOATs each. */
+  floats(column: number, values: Float32Array, rows: number): void {
+    const vector = this.#vector(column)
+    const length = rows === 0 ? 0 : values.length / rows
+    copyInto(duckdb.array_vector_get_child(vector), values, rows * length)
+  }
+
+  /**
+   * Lists of doubles, one behind the other.
+   * @param places for each row where its list begins and how long it is
+   * @param valid a bit for each item, set where there is a value
+   */
+  lists(column: number, places: BigUint64Array, items: Float64Array, valid: Uint8Array, rows: number): void {
+    const vector = this.#vector(column)
+    const last = 2 * (rows - 1)
+    const size = rows === 0 ? 0 : Number((places[last] ?? 0n) + (places[last + 1] ?? 0n))
+    duckdb.list_vector_reserve(vector, size)
+    duckdb.list_vector_set_size(vector, size)
+    copyInto(vector, places, 2 * rows)
+    const child = duckdb.list_vector_get_child(vector)
+    copyInto(child, items, size)
+    setValid(child, valid, size)
+  }
+
   /** Codes of names; -1 stands for NULL. */
   codes(column: number, codes: Int32Array, rows: number): void {
     const vector = this.#vector(column)
@@ -109,7 +141,7 @@ const markNulls = (codes: Int32Array, rows: number): boolean => {
 /** DuckDB copies: it has a copy of what `vector_get_data` gives, so writing there would be lost. */
 const copyInto = (
   vector: duckdb.Vector,
-  { buffer, byteOffset, BYTES_PER_ELEMENT }: Fixed | Uint8Array | Uint16Array,
+  { buffer, byteOffset, BYTES_PER_ELEMENT }: Fixed | Float32Array | BigUint64Array | Uint8Array | Uint16Array,
   rows: number,
 ): void => {
   duckdb.copy_data_to_vector(vector, 0, buffer as ArrayBuffer, byteOffset, rows * BYTES_PER_ELEMENT)
@@ -131,10 +163,11 @@ interface VectorType {
 }
 
 const NO_TYPE = { scratch: undefined, textOf: () => '' }
-const PLAIN = { BIGINT, SMALLINT, DOUBLE } as const
+const PLAIN = { BIGINT, SMALLINT, DOUBLE, 'DOUBLE[]': LIST(DOUBLE) } as const
 
 const vectorType = ({ name, type }: ColumnDeclaration): VectorType => {
   if (typeof type === 'string') return { ...NO_TYPE, name, type: PLAIN[type] }
+  if ('floats' in type) return { ...NO_TYPE, name, type: ARRAY(FLOAT, type.floats) }
   const { values, textOf } = type
   if (!isEnumerable(values)) return { name, type: VARCHAR, scratch: undefined, textOf }
   const enumType = ENUM(values)

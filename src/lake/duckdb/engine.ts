@@ -1,15 +1,11 @@
 /** Knows DuckDB's package, with the other files of this folder alone: an engine with fixed limits, statements, COPY with its receipt. */
 
 import {
-  ARRAY,
-  arrayValue,
-  BIGINT,
   type DuckDBConnection,
-  DuckDBDataChunk,
+  type DuckDBDataChunk,
   DuckDBInstance,
   type DuckDBResult,
   type DuckDBValue,
-  FLOAT,
 } from '@duckdb/node-api'
 import { ToolkitError, writeError } from '../../core/errors.ts'
 import type { CopyFormat, CopyReceipt, RawChunks, TableRows } from '../../core/table-rows.ts'
@@ -160,32 +156,6 @@ export class Session {
       throw /IO Error/.test(error instanceof Error ? error.message : '')
         ? writeError(`Cannot write "${path}"`, error)
         : error
-    }
-  }
-
-  /**
-   * Appends rows of an id and a vector to a table of an attached database, `BIGINT, FLOAT[dimensions]`, in whole
-   * chunks: as text a vector takes three times as long. At most 2,048 rows at once.
-   * @throws {ToolkitError} DISK_FULL, WRITE_FAILED
-   */
-  async appendVectors(
-    database: string,
-    table: string,
-    dimensions: number,
-    rows: { readonly ids: readonly bigint[]; readonly vectors: readonly Float32Array[] },
-  ): Promise<void> {
-    try {
-      const appender = await this.#connection.createAppender(table, 'main', database)
-      const chunk = DuckDBDataChunk.create([BIGINT, ARRAY(FLOAT, dimensions)], rows.ids.length)
-      chunk.setColumnValues(0, rows.ids)
-      chunk.setColumnValues(
-        1,
-        rows.vectors.map((vector) => arrayValue(Array.from(vector))),
-      )
-      appender.appendDataChunk(chunk)
-      appender.closeSync()
-    } catch (error) {
-      throw writeError(`Cannot write table "${table}"`, error)
     }
   }
 

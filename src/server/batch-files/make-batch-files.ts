@@ -18,7 +18,7 @@ import { sha256Of } from '../../support/hash.ts'
 import { listFolder } from '../../support/list-files.ts'
 import { temporaryLiveness, temporaryName } from '../../support/process-identity.ts'
 import { sideBySide } from '../../support/side-by-side.ts'
-import type { DocumentPlace } from '../serving-index/index-form.ts'
+import { type DocumentPlace, placeColumns, placeIn } from '../serving-index/index-form.ts'
 import type { ServingIndex } from '../serving-index/serving-index.ts'
 import { type BatchFile, batchSnapshots, INDEX_FILE, indexMark, readIndex } from './batch-index.ts'
 import { DOCUMENT_TABLES, entryOf, type PlannedFile, planFiles } from './plan-files.ts'
@@ -54,7 +54,7 @@ const DOCUMENTS_AT_ONCE_BYTES = 4 << 20
 const FILES_AT_ONCE = 2
 
 const placesSql = (file: PlannedFile): string => `
-  SELECT internal_id::VARCHAR AS id, "at"::DOUBLE AS place, bytes, crc32 FROM ${DOCUMENT_TABLES[file.content]}
+  SELECT internal_id::VARCHAR AS id, ${placeColumns('r')} FROM ${DOCUMENT_TABLES[file.content]} AS r
   WHERE country_code IS NOT DISTINCT FROM $1::VARCHAR AND internal_id BETWEEN $2::BIGINT AND $3::BIGINT
   ORDER BY internal_id
   LIMIT ${PLACES_AT_ONCE}`
@@ -79,7 +79,7 @@ async function* placesOf(
         run = []
         runBytes = 0
       }
-      run.push({ at: Number(row.place), bytes, crc32: Number(row.crc32) })
+      run.push(placeIn(row))
       runBytes += bytes
     }
     if (run.length === 0) return

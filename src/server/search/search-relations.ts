@@ -2,7 +2,7 @@
 
 import type { Row } from '../../lake/duckdb/engine.ts'
 import type { Caller } from '../access/caller.ts'
-import type { DocumentPlace } from '../serving-index/index-form.ts'
+import { type DocumentPlace, placeColumns, placeIn } from '../serving-index/index-form.ts'
 import { pageBody, totalPages } from './answer/page-body.ts'
 import { isOpen, restricted } from './answer/relations-documents.ts'
 import { countOnce } from './query/count-once.ts'
@@ -60,8 +60,9 @@ const findRelations = (
   parts.index.query(
     async (session) => {
       const noFigures = new Map<string, string>()
+      const from = tableOf('relations', filters)
       const counting = newBinder()
-      const count = `SELECT count(*) AS total FROM ${tableOf('relations')} WHERE ${filterConditions(filters, caller, noFigures, counting)}`
+      const count = `SELECT count(*) AS total FROM ${from} WHERE ${filterConditions(filters, caller, noFigures, counting)}`
       const totalCount = await countOnce(parts.index, count, counting.values, async () =>
         Number((await session.rows(count, counting.values))[0]?.total),
       )
@@ -71,8 +72,8 @@ const findRelations = (
         after === null ? '' : ` AND ${ROW}.internal_id > ${paged.bind(after.lastId, 'BIGINT')}`
       const limit = paged.bind(pageLimit(parts, pageSize, after) + 1, 'BIGINT')
       const rows = await session.rows(
-        `SELECT ${ROW}.internal_id, ${ROW}.country_code, ${ROW}.is_protected, ${ROW}.at, ${ROW}.bytes, ${ROW}.crc32
-FROM ${tableOf('relations')} WHERE ${where}${onlyAfter} ORDER BY ${ROW}.internal_id LIMIT ${limit}`,
+        `SELECT ${ROW}.internal_id, ${ROW}.country_code, ${ROW}.is_protected, ${placeColumns(ROW)}
+FROM ${from} WHERE ${where}${onlyAfter} ORDER BY ${ROW}.internal_id LIMIT ${limit}`,
         paged.values,
       )
       return { rows: rows.map(foundOf), totalCount }
@@ -85,7 +86,7 @@ const foundOf = (row: Row): Found => ({
   country: row.country_code === null ? null : String(row.country_code),
   // Anything but a clear no is checked entity by entity.
   isProtected: row.is_protected !== false,
-  place: { at: Number(row.at), bytes: Number(row.bytes), crc32: Number(row.crc32) },
+  place: placeIn(row),
 })
 
 const bodyOf = async (

@@ -21,7 +21,7 @@ import {
   INDEX_CONTRACT,
   INDEX_VERSION,
   type IndexDescription,
-  SEARCH_FILE,
+  isSearchFile,
 } from './index-form.ts'
 
 /** What an index has to be of, to be used in place of a new one. */
@@ -87,11 +87,11 @@ const parse = (text: string): unknown => {
 }
 
 /** Documents are checked one by one when they are read: of their files the length has to do. */
-const HASHED_WHEN_OPENED: readonly string[] = [DESCRIPTION_FILE, SEARCH_FILE]
+const isHashedWhenOpened = (name: string): boolean => name === DESCRIPTION_FILE || isSearchFile(name)
 
 const damageOfIndex = async (folder: string, file: NamedFile): Promise<string | null> => {
   const { name, bytes } = file
-  if (HASHED_WHEN_OPENED.includes(name)) {
+  if (isHashedWhenOpened(name)) {
     const damage = await checkNamedFile(folder, file)
     return damage && `"${name}" is damaged: ${damage.detail}`
   }
@@ -108,13 +108,13 @@ export const readWholeIndex = async (folder: string): Promise<IndexDescription> 
     const expected = formOf(INDEX_VERSION, INDEX_CONTRACT)
     throw indexUnusable(folder, `it is of version ${description.otherForm}, expected ${expected}`)
   }
-  const list = await readFileList(folder)
-  if (list.kind !== 'list')
+  const listed = await readFileList(folder)
+  if (listed.kind !== 'list')
     throw indexUnusable(
       folder,
-      `"${LIST_FILE}" ${list.kind === 'none' ? 'is missing' : `is damaged: ${list.reason}`}`,
+      `"${LIST_FILE}" ${listed.kind === 'none' ? 'is missing' : `is damaged: ${listed.reason}`}`,
     )
-  for (const file of list.files) {
+  for (const file of listed.files) {
     const damage = await damageOfIndex(folder, file)
     if (damage !== null) throw indexUnusable(folder, damage)
   }
@@ -136,6 +136,23 @@ export const findServingIndex = async (
     description.embedder.dimensions === embedder.dimensions
     ? description
     : null
+}
+
+/** Indexes in a folder of which segments may be used: of this form and embedder, and not found damaged. */
+export const earlierIndexes = async (
+  parent: string,
+  { embedder }: Pick<ExpectedIndex, 'embedder'>,
+): Promise<readonly { readonly folder: string; readonly description: IndexDescription }[]> => {
+  const found: { folder: string; description: IndexDescription }[] = []
+  for (const entry of await listFolder(parent)) {
+    if (!entry.isDirectory() || temporaryLiveness(entry.name) !== null) continue
+    const folder = join(parent, entry.name)
+    const description = await readDescription(folder).catch(() => null)
+    if (description === null || 'otherForm' in description) continue
+    const { name, dimensions } = description.embedder
+    if (name === embedder.name && dimensions === embedder.dimensions) found.push({ folder, description })
+  }
+  return found
 }
 
 /** Removes what killed processes left beside an index's folder. */

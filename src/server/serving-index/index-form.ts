@@ -1,11 +1,13 @@
 /**
- * What a serving index is: the current records of one snapshot laid out for answering searches. Three files of
- * documents (JSON Lines, read by place), and a DuckDB file with what filters, sorting and text search need.
+ * What a serving index is: the current records of one snapshot laid out for answering searches. It consists of segments, each of
+ * consecutive partitions: three files of documents (JSON Lines in blocks of Zstandard, read by place), and a DuckDB file with what
+ * filters, sorting and text search need. Segments never change; indexes of several snapshots share their files.
  */
 
 import { LINE_ITEMS } from '../../contract/line-items.ts'
 import { CONTENT, type Content, MINIFIED_INFO } from '../../contract/objects.ts'
 import { FILTER_CLASSES } from '../../contract/requests.ts'
+import type { Row } from '../../lake/duckdb/engine.ts'
 import { literal } from '../../lake/duckdb/sql.ts'
 import { sha256Of } from '../../support/hash.ts'
 
@@ -13,13 +15,20 @@ import { sha256Of } from '../../support/hash.ts'
  * Raised when an index is made in another way; what follows from the contract and from the tables below stands in
  * `INDEX_CONTRACT`. An index of another version or contract is made again.
  */
-export const INDEX_VERSION = 3
+export const INDEX_VERSION = 4
 
 /** The files of documents. A line of `minified` is `{"MinifiedInfo":{…}}`. */
 export type DocumentKind = Content | 'minified'
-export const documentFile = (kind: DocumentKind): string => `${kind}.jsonl`
-export const SEARCH_FILE = 'search.duckdb'
-/** A folder without it is no index. */
+export const DOCUMENT_KINDS = [
+  'companies',
+  'relations',
+  'minified',
+] as const satisfies readonly DocumentKind[]
+/** Files of a segment. What `zstd -dc` makes of documents is JSON Lines. */
+export const documentFile = (kind: DocumentKind, segment: string): string => `${kind}-${segment}.jsonl.zst`
+export const searchFile = (segment: string): string => `search-${segment}.duckdb`
+export const isSearchFile = (name: string): boolean => name.endsWith('.duckdb')
+/** A folder without it is no copy. */
 export const DESCRIPTION_FILE = 'copy.json'
 
 export interface IndexDescription {
@@ -32,16 +41,60 @@ export interface IndexDescription {
   /** SHA-256 of the snapshot's file. */
   readonly snapshotSha256: string
   readonly records: Readonly<Record<Content, number>>
+  /** In the order of their partitions: a record counts in the last one that has it. */
+  readonly segments: readonly SegmentDescription[]
   /** Name and dimensions of what made the embeddings. */
   readonly embedder: { readonly name: string; readonly dimensions: number }
 }
 
-/** Where a document stands in its file, in bytes, and the CRC-32 of these bytes: one that is damaged is never sent. */
+export interface SegmentDescription {
+  /** SHA-256 of all that decides what stands in it, shortened: part of its files' names. */
+  readonly name: string
+  /** How many of the snapshot's partitions it covers, behind those of the segments before it. */
+  readonly partitions: number
+  /** Its records, those included that later segments supersede. */
+  readonly records: Readonly<Record<Content, number>>
+}
+
+/**
+ * Where a document stands: its segment, the block in the file of its kind, its bytes in that block's content, and the CRC-32 of
+ * these: one that is damaged is never sent.
+ */
 export interface DocumentPlace {
+  /** Its place among the index's segments. */
+  readonly segment: number
+  readonly blockAt: number
+  readonly blockBytes: number
   readonly at: number
   readonly bytes: number
   readonly crc32: number
 }
+
+/** The columns of a place, by what stands before their names. */
+export type PlacePrefix = '' | 'minified_'
+const PLACE_NAMES = ['block_at', 'block_bytes', 'at', 'bytes', 'crc32'] as const
+export const PLACE_TYPES: Readonly<Record<(typeof PLACE_NAMES)[number], string>> = {
+  block_at: 'BIGINT',
+  block_bytes: 'INTEGER',
+  at: 'INTEGER',
+  bytes: 'INTEGER',
+  crc32: 'UINTEGER',
+}
+
+/** Select items of a place in a row of `company` or `relation`. */
+export const placeColumns = (row: string, prefix: PlacePrefix = ''): string =>
+  [...(prefix === '' ? ['segment'] : []), ...PLACE_NAMES.map((name) => `${prefix}${name}`)]
+    .map((name) => `${row}."${name}"`)
+    .join(', ')
+
+export const placeIn = (row: Row, prefix: PlacePrefix = ''): DocumentPlace => ({
+  segment: Number(row.segment),
+  blockAt: Number(row[`${prefix}block_at`]),
+  blockBytes: Number(row[`${prefix}block_bytes`]),
+  at: Number(row[`${prefix}at`]),
+  bytes: Number(row[`${prefix}bytes`]),
+  crc32: Number(row[`${prefix}crc32`]),
+})
 
 /**
  * A company's document in pieces: what a currency conversion replaces, and the Score that only some answers have.
@@ -66,7 +119,7 @@ export const FIGURE_NAMES: readonly string[] = [
   ...LINE_ITEMS.map(({ lineItem }) => lineItem),
   EMPLOYEES,
 ].sort()
-const FIGURE_TYPE = `ENUM (${FIGURE_NAMES.map(literal).join(', ')})`
+export const FIGURE_TYPE = `ENUM (${FIGURE_NAMES.map(literal).join(', ')})`
 /**
  * A name as `figure.line_item` is to be compared with it. With a plain text, DuckDB would compare the texts of all
  * rows instead of looking at the zone maps.
@@ -74,10 +127,10 @@ const FIGURE_TYPE = `ENUM (${FIGURE_NAMES.map(literal).join(', ')})`
 export const figureNamed = (name: string): string => `${literal(name)}::${FIGURE_TYPE}`
 
 /**
- * Tables of the DuckDB file, attached as `copy`. All are sorted so that their zone maps help: `company`, `relation`,
- * `embedding` by internal_id, `figure` by line_item, the latest figures before the others, fiscal_year and
- * internal_id, `posting` by term and internal_id, `person` by national_id. Dates are instants in UTC. `at` is a word of
- * DuckDB's grammar: it needs quotes or its table's name.
+ * Tables of a segment's DuckDB file; an open index has views of the same names in the schema `copy`, with the rows that no later
+ * segment supersedes and, of `company` and `relation`, their `segment`. All are sorted so that zone maps help: `company`, `relation`,
+ * `embedding` by internal_id, `figure` by line_item within some thousands of companies, `posting` by term and company, `person`
+ * by national_id. Dates are instants in UTC. `at` is a word of DuckDB's grammar: it needs quotes or its table's name.
  */
 export const INDEX_TABLES = {
   /** One row a company. Date columns: one for every date parameter of the contract, in snake_case, type TIMESTAMP (UTC). */
@@ -95,45 +148,45 @@ export const INDEX_TABLES = {
     /** Terms of its text, for the ranking. */
     text_terms: 'INTEGER',
     currency: 'VARCHAR',
-    at: 'BIGINT',
-    bytes: 'INTEGER',
-    crc32: 'UINTEGER',
+    ...PLACE_TYPES,
     currency_at: 'INTEGER',
     figures_at: 'INTEGER',
     figures_bytes: 'INTEGER',
     score_bytes: 'INTEGER',
-    minified_at: 'BIGINT',
+    minified_block_at: 'BIGINT',
+    minified_block_bytes: 'INTEGER',
+    minified_at: 'INTEGER',
     minified_bytes: 'INTEGER',
     minified_crc32: 'UINTEGER',
   },
   /**
-   * One row a company, line item (those of the contract in their own category, and `Employees`) and year: the
-   * consolidated figure, else the unconsolidated one. `latest` marks the latest year that has a value.
+   * One row a company and line item (those of the contract in their own category, and `Employees`): the figures of its years,
+   * the consolidated one of a year, else the unconsolidated one. Years that lie far apart are in rows of their own.
    */
   figure: {
     line_item: FIGURE_TYPE,
     internal_id: 'BIGINT',
+    /** The row's last year, and its figure. */
     fiscal_year: 'SMALLINT',
     value: 'DOUBLE',
-    currency: 'VARCHAR',
+    /** Figures of the years before it, backwards; NULL for a year without one. */
+    earlier: 'DOUBLE[]',
+    /** Whether there is no later year. */
     latest: 'BOOLEAN',
+    currency: 'VARCHAR',
   },
-  /** One row a term and company; see `ranking/terms.ts`. */
-  posting: { term: 'VARCHAR', internal_id: 'BIGINT', weight: 'FLOAT' },
+  /** One row a term and company, which is the row of `company` so far behind the first; see `ranking/terms.ts`. */
+  posting: { term: 'VARCHAR', company_row: 'INTEGER', weight: 'FLOAT' },
   /** `vector` is FLOAT[dimensions] of the embedder. */
   embedding: { internal_id: 'BIGINT', vector: 'FLOAT[]' },
-  /** One row a relations record. Dates are those of the company with the same id; NULL where there is none. */
+  /** One row a relations record. */
   relation: {
     internal_id: 'BIGINT',
     country_code: 'VARCHAR',
     org_no: 'VARCHAR',
-    content_updated_at: 'TIMESTAMP',
-    relations_updated_at: 'TIMESTAMP',
     /** Whether any entity of the record is protected. */
     is_protected: 'BOOLEAN',
-    at: 'BIGINT',
-    bytes: 'INTEGER',
-    crc32: 'UINTEGER',
+    ...PLACE_TYPES,
   },
   /** One row an entity with a national identification number (without whitespace and hyphens). */
   person: {

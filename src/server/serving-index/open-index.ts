@@ -3,16 +3,17 @@
 import { join } from 'node:path'
 import { systemCode, ToolkitError } from '../../core/errors.ts'
 import { Engine } from '../../lake/duckdb/engine.ts'
-import { literal } from '../../lake/duckdb/sql.ts'
 import { indexUnusable, markDamaged, readWholeIndex } from './index-folder.ts'
 import {
   type DocumentKind,
   type DocumentPlace,
   documentFile,
   type IndexDescription,
-  SEARCH_FILE,
+  type SegmentDescription,
+  searchFile,
 } from './index-form.ts'
 import { DamagedDocument, DocumentFile } from './read-documents.ts'
+import { attachSegments } from './segment-views.ts'
 import type { QueryOptions, ServingIndex } from './serving-index.ts'
 import { SessionPool } from './session-pool.ts'
 
@@ -38,38 +39,51 @@ const SESSIONS = 3
 export const openIndex = async (options: OpenIndexOptions): Promise<ServingIndex> => {
   const { folder, sessions = SESSIONS } = options
   const description = await readWholeIndex(folder)
-  const documents = openDocuments(folder)
+  const { segments } = description
+  const documents = openDocuments(folder, segments)
   try {
-    const pool = await SessionPool.open(() => openEngine(options), sessions)
+    const pool = await SessionPool.open(() => openEngine(options, segments), sessions)
     return servingIndex(folder, description, documents, pool)
   } catch (error) {
-    for (const file of Object.values(documents)) file.close()
-    throw indexUnusable(folder, `"${SEARCH_FILE}" cannot be opened`, error)
+    closeAll(documents)
+    throw indexUnusable(folder, 'its tables cannot be opened', error)
   }
 }
 
-type Documents = Readonly<Record<DocumentKind, DocumentFile>>
+/** The files of documents of each segment. */
+type Documents = readonly Readonly<Record<DocumentKind, DocumentFile>>[]
 
-const openDocuments = (folder: string): Documents => {
+const closeAll = (documents: Documents): void => {
+  for (const files of documents) for (const file of Object.values(files)) file.close()
+}
+
+const openDocuments = (folder: string, segments: readonly SegmentDescription[]): Documents => {
   const opened: DocumentFile[] = []
-  const open = (kind: DocumentKind): DocumentFile => {
-    const file = new DocumentFile(join(folder, documentFile(kind)))
+  const open = (kind: DocumentKind, segment: string): DocumentFile => {
+    const file = new DocumentFile(join(folder, documentFile(kind, segment)))
     opened.push(file)
     return file
   }
   try {
-    return { companies: open('companies'), relations: open('relations'), minified: open('minified') }
+    return segments.map(({ name }) => ({
+      companies: open('companies', name),
+      relations: open('relations', name),
+      minified: open('minified', name),
+    }))
   } catch (error) {
     for (const file of opened) file.close()
     throw indexUnusable(folder, 'a file of documents cannot be opened', error)
   }
 }
 
-const openEngine = async ({ folder, memoryBytes, threads }: OpenIndexOptions): Promise<Engine> => {
+const openEngine = async (
+  { folder, memoryBytes, threads }: OpenIndexOptions,
+  segments: readonly SegmentDescription[],
+): Promise<Engine> => {
   const engine = await Engine.open({ memoryBytes, ...(threads !== undefined && { threads }) })
   try {
     const session = await engine.connect()
-    await session.run(`ATTACH ${literal(join(folder, SEARCH_FILE))} AS copy (READ_ONLY)`)
+    await attachSegments(session, folder, segments)
     await session.run('SET enable_external_access = false')
     await session.run('SET lock_configuration = true')
     session.close()
@@ -83,7 +97,7 @@ const openEngine = async ({ folder, memoryBytes, threads }: OpenIndexOptions): P
 const servingIndex = (
   folder: string,
   description: IndexDescription,
-  files: Documents,
+  documents: Documents,
   pool: SessionPool,
 ): ServingIndex => ({
   description,
@@ -92,24 +106,50 @@ const servingIndex = (
       return await pool.use(use, options)
     } catch (error) {
       throw isDamage(error)
-        ? await damaged(folder, SEARCH_FILE, 'its blocks do not match their checksums')
+        ? await damaged(folder, damagedIn(error, description), 'its blocks do not match their checksums')
         : error
     }
   },
   documents: async (kind: DocumentKind, places: readonly DocumentPlace[]) => {
-    try {
-      return await files[kind].read(places)
-    } catch (error) {
-      const name = documentFile(kind)
-      if (error instanceof DamagedDocument) throw await damaged(folder, name, error.message)
-      throw indexUnusable(folder, `"${name}" cannot be read (${systemCode(error) ?? 'unknown'})`, error)
+    const found = new Array<Buffer>(places.length)
+    for (const [segment, numbers] of numbersBySegment(places)) {
+      const name = documentFile(kind, description.segments[segment]?.name ?? '')
+      const file = documents[segment]?.[kind]
+      if (file === undefined) throw indexUnusable(folder, `it has no segment ${segment}`)
+      try {
+        await file.read(places, numbers, (document, number) => {
+          found[number] = document
+        })
+      } catch (error) {
+        if (error instanceof DamagedDocument) throw await damaged(folder, name, error.message)
+        throw indexUnusable(folder, `"${name}" cannot be read (${systemCode(error) ?? 'unknown'})`, error)
+      }
     }
+    return found
   },
   close: async () => {
     await pool.close()
-    for (const file of Object.values(files)) file.close()
+    closeAll(documents)
   },
 })
+
+/** The places' numbers by their segment. */
+const numbersBySegment = (places: readonly DocumentPlace[]): Map<number, number[]> => {
+  const numbers = new Map<number, number[]>()
+  for (const [number, { segment }] of places.entries()) {
+    const some = numbers.get(segment)
+    if (some) some.push(number)
+    else numbers.set(segment, [number])
+  }
+  return numbers
+}
+
+/** The file that an error of DuckDB names, where it does. */
+const damagedIn = (error: unknown, { segments }: IndexDescription): string => {
+  const names = segments.map(({ name }) => searchFile(name))
+  const message = error instanceof Error ? error.message : ''
+  return names.find((name) => message.includes(name)) ?? names.join('", "')
+}
 
 /** DuckDB's words for a block that is not what it wrote. */
 const isDamage = (error: unknown): boolean =>

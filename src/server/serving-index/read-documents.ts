@@ -2,46 +2,24 @@
 
 import { closeSync, openSync, readSync } from 'node:fs'
 import { setImmediate } from 'node:timers/promises'
-import { crc32 } from 'node:zlib'
+import { crc32, zstdDecompressSync } from 'node:zlib'
 import type { DocumentPlace } from './index-form.ts'
 
-/** Bytes between two documents that are rather read along than skipped: a call costs as much as copying them. */
-const GAP_BYTES = 16 * 1024
-/** Most bytes read at once; other requests have their turn between two reads. */
-const READ_BYTES = 4 * 1024 * 1024
-
-/** Documents that are read together. */
-interface Stretch {
-  readonly from: number
-  to: number
-  readonly members: number[]
-}
-
-const stretchesOf = (places: readonly DocumentPlace[]): Stretch[] => {
-  const order = places.map((_, index) => index).sort((a, b) => atOf(places, a) - atOf(places, b))
-  const stretches: Stretch[] = []
-  for (const index of order) {
-    const place = places[index]
-    if (place === undefined) continue
-    const end = place.at + place.bytes
-    const last = stretches.at(-1)
-    if (last && place.at - last.to <= GAP_BYTES && end - last.from <= READ_BYTES) {
-      last.to = Math.max(last.to, end)
-      last.members.push(index)
-    } else stretches.push({ from: place.at, to: end, members: [index] })
-  }
-  return stretches
-}
-const atOf = (places: readonly DocumentPlace[], index: number): number => places[index]?.at ?? 0
+/** Bytes of documents between two turns of other requests: to decompress a megabyte takes two milliseconds. */
+const BYTES_A_TURN = 1 << 20
+/** Memory for the content of a block; larger ones take several of these. */
+const CONTENT_BYTES = 160 * 1024
 
 /** Other bytes than those that were written. */
 export class DamagedDocument extends Error {}
 
-/** @param from where the bytes stand in the file */
-const documentOf = (bytes: Buffer, place: DocumentPlace, from: number): Buffer => {
-  const document = bytes.subarray(place.at - from, place.at - from + place.bytes)
-  if (crc32(document) === place.crc32) return document
-  throw new DamagedDocument(`the document at byte ${place.at} does not match its checksum`)
+const documentOf = (content: Buffer, { blockAt, at, bytes, crc32: expected }: DocumentPlace): Buffer => {
+  const document = content.subarray(at, at + bytes)
+  // A copy, so that a page of scattered documents does not hold all that stands around them.
+  if (document.length === bytes && crc32(document) === expected) return Buffer.from(document)
+  throw new DamagedDocument(
+    `the document at byte ${at} of the block at byte ${blockAt} does not match its checksum`,
+  )
 }
 
 /**
@@ -56,28 +34,47 @@ export class DocumentFile {
     this.#file = openSync(path, 'r')
   }
 
-  /** The documents in the order of the places. @throws {DamagedDocument} where one is not what it was */
-  async read(places: readonly DocumentPlace[]): Promise<readonly Buffer[]> {
-    const documents = new Array<Buffer>(places.length)
+  /**
+   * Hands on the document of each place with the number that it has among them, block by block.
+   * @throws {DamagedDocument} where one is not what it was
+   */
+  async read(
+    places: readonly DocumentPlace[],
+    numbers: readonly number[],
+    use: (document: Buffer, number: number) => void,
+  ): Promise<void> {
+    const atOf = (number: number): number => places[number]?.blockAt ?? 0
+    let content: Buffer | undefined
+    let contentAt = -1
     let sinceTurn = 0
-    for (const { from, to, members } of stretchesOf(places)) {
-      if (sinceTurn >= READ_BYTES) {
-        await setImmediate()
-        sinceTurn = 0
+    for (const number of [...numbers].sort((a, b) => atOf(a) - atOf(b))) {
+      const place = places[number]
+      if (place === undefined) continue
+      if (content === undefined || place.blockAt !== contentAt) {
+        if (sinceTurn >= BYTES_A_TURN) {
+          await setImmediate()
+          sinceTurn = 0
+        }
+        content = this.#contentOf(place)
+        contentAt = place.blockAt
+        sinceTurn += content.length
       }
-      const bytes = this.#readBytes(from, to - from)
-      for (const index of members) {
-        const place = places[index]
-        if (place) documents[index] = documentOf(bytes, place, from)
-      }
-      sinceTurn += bytes.length
+      use(documentOf(content, place), number)
     }
-    return documents
   }
 
   close(): void {
     if (this.#open) closeSync(this.#file)
     this.#open = false
+  }
+
+  #contentOf({ blockAt, blockBytes }: DocumentPlace): Buffer {
+    const block = this.#readBytes(blockAt, blockBytes)
+    try {
+      return zstdDecompressSync(block, { chunkSize: CONTENT_BYTES })
+    } catch {
+      throw new DamagedDocument(`the block at byte ${blockAt} cannot be decompressed`)
+    }
   }
 
   #readBytes(from: number, length: number): Buffer {

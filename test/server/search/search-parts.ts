@@ -51,6 +51,7 @@ const emptyCopy = (snapshot: number): ServingIndex => ({
     snapshotTime: '2025-01-01T00:00:00Z',
     snapshotSha256: 'f'.repeat(64),
     records: { companies: 0, relations: 0 },
+    segments: [],
     embedder: { name: wordEmbedder.name, dimensions: wordEmbedder.dimensions },
   },
   query: () => Promise.reject(new Error('No query expected')),

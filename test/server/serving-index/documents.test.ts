@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import {
@@ -9,7 +8,15 @@ import {
   MINIFIED_INFO,
 } from '../../../src/contract/objects.ts'
 import { type LoadedLake, Workbench } from '../../load/loaded-lake.ts'
-import { loadServed, type MadeIndex, madeIndex, placesOf, sampleLines } from './served-lake.ts'
+import {
+  documentsIn,
+  fileOf,
+  loadServed,
+  type MadeIndex,
+  madeIndex,
+  placesOf,
+  sampleLines,
+} from './served-lake.ts'
 
 let bench: Workbench
 let loaded: LoadedLake
@@ -83,9 +90,7 @@ test.each([
 ] as const)(
   'buildIndex gives every current record of %s a document equal to it',
   async (content, table, count) => {
-    const rows = await made.rows(
-      `SELECT internal_id, "at", bytes, crc32 FROM copy.${table} ORDER BY hash(internal_id)`,
-    )
+    const rows = await made.rows(`SELECT * FROM copy.${table} ORDER BY hash(internal_id)`)
     const documents = await made.index.documents(content, placesOf(rows))
     const records = byId(await loaded.givenBack(content))
     expect(rows).toHaveLength(count)
@@ -101,8 +106,7 @@ test('buildIndex writes each document as one line', async () => {
     ['minified', 65],
     ['relations', 60],
   ] as const) {
-    const lines = (await readFile(join(made.folder, `${kind}.jsonl`), 'utf8')).split('\n')
-    expect(lines.pop()).toBe('')
+    const lines = await documentsIn(join(made.folder, await fileOf(made.folder, kind)))
     expect(lines).toHaveLength(count)
     for (const line of lines) JSON.parse(line)
   }
@@ -156,10 +160,8 @@ const minifiedOf = (company: Json): object => {
 }
 
 test('buildIndex writes in the minified documents what the full records say', async () => {
-  const rows = await made.rows(
-    'SELECT internal_id, minified_at AS "at", minified_bytes AS bytes, minified_crc32 AS crc32 FROM copy.company ORDER BY internal_id',
-  )
-  const minified = await made.index.documents('minified', placesOf(rows))
+  const rows = await made.rows('SELECT * FROM copy.company ORDER BY internal_id')
+  const minified = await made.index.documents('minified', placesOf(rows, 'minified_'))
   const records = byId(await loaded.givenBack('companies'))
   const infos = minified.map((document): { MinifiedInfo: object } => JSON.parse(document.toString('utf8')))
   for (const [at, row] of rows.entries()) {

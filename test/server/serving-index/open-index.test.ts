@@ -6,6 +6,8 @@ import { openIndex } from '../../../src/server/serving-index/open-index.ts'
 import { Workbench } from '../../load/loaded-lake.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 import {
+  documentsIn,
+  fileOf,
   LIMIT,
   loadServed,
   type MadeIndex,
@@ -32,32 +34,29 @@ afterAll(async () => {
 const SLOW =
   'SELECT count(*) AS n FROM range(1_000_000_000) AS a, range(1000) AS b WHERE a.range * b.range = 7'
 
-test.each([
-  'companies.jsonl',
-  'relations.jsonl',
-  'minified.jsonl',
-  'search.duckdb',
-  'copy.json',
-  'files.json',
-])('openIndex refuses a index whose %s is missing, and one whose file is cut', async (name) => {
-  const folder = join(await temporaryFolder(), 'copy')
-  await cp(made.folder, folder, { recursive: true })
-  const { size } = await stat(join(folder, name))
-  if (size > 0) {
-    await truncate(join(folder, name), size - 1)
-    if (name === 'copy.json') await truncate(join(folder, name), size - 2)
+test.each(['companies', 'relations', 'minified', 'search', 'copy.json', 'files.json'] as const)(
+  'openIndex refuses an index whose file of %s is missing, and one whose file is cut',
+  async (what) => {
+    const name = what === 'copy.json' || what === 'files.json' ? what : await fileOf(made.folder, what)
+    const folder = join(await temporaryFolder(), 'copy')
+    await cp(made.folder, folder, { recursive: true })
+    const { size } = await stat(join(folder, name))
+    if (size > 0) {
+      await truncate(join(folder, name), size - 1)
+      if (name === 'copy.json') await truncate(join(folder, name), size - 2)
+      await expect(openIndex({ folder, memoryBytes: MEMORY_BYTES })).rejects.toMatchObject({
+        code: 'COPY_UNUSABLE',
+      })
+    }
+    await rm(join(folder, name))
     await expect(openIndex({ folder, memoryBytes: MEMORY_BYTES })).rejects.toMatchObject({
       code: 'COPY_UNUSABLE',
+      context: { folder },
     })
-  }
-  await rm(join(folder, name))
-  await expect(openIndex({ folder, memoryBytes: MEMORY_BYTES })).rejects.toMatchObject({
-    code: 'COPY_UNUSABLE',
-    context: { folder },
-  })
-})
+  },
+)
 
-test('openIndex refuses a index of another version, a damaged DuckDB file, and a folder that is not there', async () => {
+test('openIndex refuses an index of another version, a damaged DuckDB file, and a folder that is not there', async () => {
   const parent = await temporaryFolder()
   const folder = join(parent, 'copy')
   const opening = () => openIndex({ folder, memoryBytes: MEMORY_BYTES })
@@ -65,13 +64,14 @@ test('openIndex refuses a index of another version, a damaged DuckDB file, and a
   await cp(made.folder, folder, { recursive: true })
   const description: IndexDescription = JSON.parse(await readFile(join(folder, 'copy.json'), 'utf8'))
   await writeFile(join(folder, 'copy.json'), JSON.stringify({ ...description, contract: 'a'.repeat(64) }))
-  await expect(opening()).rejects.toMatchObject({ code: 'COPY_UNUSABLE', message: /of version 3-a/ })
+  await expect(opening()).rejects.toMatchObject({ code: 'COPY_UNUSABLE', message: /of version 4-a/ })
   await cp(made.folder, folder, { recursive: true, force: true })
-  const { size } = await stat(join(folder, 'search.duckdb'))
-  await writeFile(join(folder, 'search.duckdb'), Buffer.alloc(size, 1))
+  const path = join(folder, await fileOf(folder, 'search'))
+  const { size } = await stat(path)
+  await writeFile(path, Buffer.alloc(size, 1))
   await expect(opening()).rejects.toMatchObject({
     code: 'COPY_UNUSABLE',
-    message: /"search.duckdb" is damaged: its SHA-256 is/,
+    message: /"search-.*.duckdb" is damaged: its SHA-256 is/,
   })
 })
 
@@ -85,7 +85,7 @@ test('openIndex opens a index that is open already', async () => {
 })
 
 test.each([
-  'DELETE FROM copy.company',
+  'DELETE FROM segment_0.company',
   "SELECT * FROM read_csv('/etc/passwd')",
   "COPY (SELECT 1) TO 'out.csv'",
   "ATTACH 'other.duckdb'",
@@ -177,11 +177,10 @@ test('close waits for the query that runs, and refuses those that wait and those
 })
 
 test('documents gives documents in the order of their places, also one twice', async () => {
-  const rows = await made.rows(
-    'SELECT internal_id, "at", bytes, crc32 FROM copy.company ORDER BY internal_id',
-  )
+  const rows = await made.rows('SELECT * FROM copy.company ORDER BY segment, block_at, "at"')
   const places = placesOf(rows)
-  const file = await readFile(join(made.folder, 'companies.jsonl'))
+  const lines = await documentsIn(join(made.folder, await fileOf(made.folder, 'companies')))
+  const lineAt = new Map(places.map(({ blockAt, at }, line) => [`${blockAt} ${at}`, lines[line]]))
   const orders = [
     places,
     places.toReversed(),
@@ -191,12 +190,22 @@ test('documents gives documents in the order of their places, also one twice', a
   ]
   for (const order of orders) {
     const documents = await made.index.documents('companies', order)
-    expect(documents.map(String)).toEqual(order.map(({ at, bytes }) => String(file.subarray(at, at + bytes))))
+    expect(documents.map(String)).toEqual(order.map(({ blockAt, at }) => lineAt.get(`${blockAt} ${at}`)))
   }
 })
 
-test('documents refuses a place behind the end of the file', async () => {
-  const { size } = await stat(join(made.folder, 'companies.jsonl'))
-  const reading = made.index.documents('companies', [{ at: size - 1, bytes: 2, crc32: 0 }])
-  await expect(reading).rejects.toMatchObject({ code: 'COPY_UNUSABLE' })
+test.each([
+  ['a block behind the end of the file', { blockAt: 1e9 }],
+  ['bytes behind the end of the block', { at: 1e9 }],
+  ['another segment', { segment: 1 }],
+])('documents refuses a place in %s', async (_what, wrong) => {
+  const [place] = placesOf(await made.rows('SELECT * FROM copy.company LIMIT 1'))
+  if (place === undefined) throw new Error('No company')
+  const folder = join(await temporaryFolder(), 'copy')
+  await cp(made.folder, folder, { recursive: true })
+  const index = await openIndex({ folder, memoryBytes: MEMORY_BYTES })
+  await expect(index.documents('companies', [{ ...place, ...wrong }])).rejects.toMatchObject({
+    code: 'COPY_UNUSABLE',
+  })
+  await index.close()
 })

@@ -1,8 +1,11 @@
 /** Small lakes with their serving indexes, and what of a record a test compares. Knows nothing of vitest. */
 
-import { readFile } from 'node:fs/promises'
+import { createReadStream } from 'node:fs'
+import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { brotliDecompressSync } from 'node:zlib'
+import { byteFeed } from '../../../src/decode/byte-feed.ts'
+import { decodeZstd } from '../../../src/decode/zstd-frames.ts'
 import type { Row } from '../../../src/lake/duckdb/engine.ts'
 import { makeLake } from '../../../src/manifest/runs.ts'
 import { createSnapshot } from '../../../src/manifest/snapshots.ts'
@@ -12,7 +15,12 @@ import {
   buildIndex,
   indexFolder,
 } from '../../../src/server/serving-index/build/build-index.ts'
-import type { DocumentPlace } from '../../../src/server/serving-index/index-form.ts'
+import {
+  type DocumentKind,
+  type DocumentPlace,
+  type PlacePrefix,
+  placeIn,
+} from '../../../src/server/serving-index/index-form.ts'
 import { openIndex } from '../../../src/server/serving-index/open-index.ts'
 import type { ServingIndex } from '../../../src/server/serving-index/serving-index.ts'
 import { sha256Of } from '../../../src/support/hash.ts'
@@ -75,6 +83,20 @@ export const madeIndex = async (loaded: LoadedLake): Promise<MadeIndex> => {
   return { folder, index, rows: (sql) => index.query((session) => session.rows(sql), LIMIT) }
 }
 
-/** Places out of rows with the columns `at`, `bytes` and `crc32`. */
-export const placesOf = (rows: readonly Row[]): DocumentPlace[] =>
-  rows.map(({ at, bytes, crc32 }) => ({ at: Number(at), bytes: Number(bytes), crc32: Number(crc32) }))
+/** Places out of rows with their columns. */
+export const placesOf = (rows: readonly Row[], prefix: PlacePrefix = ''): DocumentPlace[] =>
+  rows.map((row) => placeIn(row, prefix))
+
+/** The file of a kind of documents, or of the tables, of an index with one segment. */
+export const fileOf = async (folder: string, kind: DocumentKind | 'search'): Promise<string> => {
+  const found = (await readdir(folder)).find((name) => name.startsWith(`${kind}-`))
+  if (found === undefined) throw new Error(`No file of ${kind} in ${folder}`)
+  return found
+}
+
+/** The lines of a file of documents. */
+export const documentsIn = async (path: string): Promise<readonly string[]> => {
+  const pieces: Buffer[] = []
+  for await (const piece of decodeZstd(byteFeed(createReadStream(path)))) pieces.push(Buffer.from(piece))
+  return Buffer.concat(pieces).toString('utf8').split('\n').slice(0, -1)
+}

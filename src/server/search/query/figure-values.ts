@@ -27,9 +27,13 @@ const currencyYears = (
   lineItem: string,
 ): Promise<readonly CurrencyYear[]> =>
   remembered(recentOf(asked, index), LINE_ITEMS.length, lineItem, async () => {
-    const rows = await session.rows(
-      `SELECT DISTINCT currency, fiscal_year FROM copy.figure WHERE line_item = ${figureNamed(lineItem)} AND currency IS NOT NULL`,
-    )
+    // Years without a figure may be among them: a factor too many changes no answer.
+    const rows = await session.rows(`
+      SELECT DISTINCT currency, unnest(range(first, last + 1))::INTEGER AS fiscal_year
+      FROM (
+        SELECT DISTINCT currency, fiscal_year - len(earlier) AS first, fiscal_year AS last
+        FROM copy.figure WHERE line_item = ${figureNamed(lineItem)} AND currency IS NOT NULL
+      )`)
     return rows.map((row) => ({ currency: String(row.currency), fiscalYear: Number(row.fiscal_year) }))
   })
 
@@ -65,11 +69,21 @@ export const figureValues = (
   factors: FactorTexts,
   binder: Binder,
 ): string => {
-  const which = `line_item = ${figureNamed(name)} AND ${year === null ? 'latest' : `fiscal_year = ${binder.bind(year, 'SMALLINT')}`}`
+  const row = `line_item = ${figureNamed(name)}`
+  const figures =
+    year === null
+      ? `SELECT internal_id, currency, fiscal_year AS y, value FROM copy.figure WHERE ${row} AND latest`
+      : `SELECT internal_id, currency, y, ${valueOfYear('y')} AS value
+      FROM copy.figure, (SELECT ${binder.bind(year, 'SMALLINT')} AS y) WHERE ${row} AND ${hasYear('y')}`
   const text = factors.get(name)
-  if (text === undefined) return `SELECT internal_id, value FROM copy.figure WHERE ${which}`
+  if (text === undefined) return `SELECT internal_id, value FROM (${figures}) WHERE value IS NOT NULL`
   const list = `from_json(${binder.bind(text, 'JSON')}, '[{"c":"VARCHAR","y":"SMALLINT","f":"DOUBLE"}]')`
   return `SELECT internal_id, value * f AS value
-    FROM copy.figure JOIN (SELECT unnest(${list}, recursive := true)) ON currency = c AND fiscal_year = y
-    WHERE ${which} AND isfinite(value * f)`
+    FROM (${figures}) AS g JOIN (SELECT unnest(${list}, recursive := true)) AS factor ON g.currency = factor.c AND g.y = factor.y
+    WHERE isfinite(value * f)`
 }
+
+/** Whether a row of `figure` reaches to a year, and the year's value: NULL where it has none. @param year of SMALLINT */
+export const hasYear = (year: string): string => `${year} BETWEEN fiscal_year - len(earlier) AND fiscal_year`
+export const valueOfYear = (year: string): string =>
+  `CASE WHEN fiscal_year = ${year} THEN value ELSE earlier[fiscal_year::INTEGER - ${year}] END`

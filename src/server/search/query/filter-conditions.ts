@@ -96,8 +96,11 @@ const conditionOf = (filter: Filter, caller: Caller, factors: FactorTexts, binde
   }
 }
 
-const TABLES: Readonly<Record<Content, string>> = { companies: 'copy.company', relations: 'copy.relation' }
-export const tableOf = (content: Content): string => `${TABLES[content]} AS ${ROW}`
+/** Relations have the dates of their companies: these are looked for only where they are asked for. */
+export const tableOf = (content: Content, filters: readonly Filter[]): string => {
+  if (content === 'companies') return `copy.company AS ${ROW}`
+  return `${filters.some(({ kind }) => kind === 'date') ? 'copy.dated_relation' : 'copy.relation'} AS ${ROW}`
+}
 
 /** Up to so many figure filters are quicker one by one. */
 const FEW_FIGURES = 4

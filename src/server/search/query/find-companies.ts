@@ -5,7 +5,12 @@ import type { Row } from '../../../lake/duckdb/engine.ts'
 import type { Caller } from '../../access/caller.ts'
 import type { Embedder } from '../../ranking/embedder.ts'
 import { rankedByTerms, rankedByVector } from '../../ranking/terms.ts'
-import type { CompanyPlace, DocumentPlace } from '../../serving-index/index-form.ts'
+import {
+  type CompanyPlace,
+  type DocumentPlace,
+  placeColumns,
+  placeIn,
+} from '../../serving-index/index-form.ts'
 import type { CompanySearch, Paging } from '../request/check-company-request.ts'
 import { pageLimit } from '../request/cursor-chain.ts'
 import { parameterNamed } from '../request/known-parameters.ts'
@@ -44,7 +49,7 @@ const fromWhere = (
     return `JOIN (${hits}) AS ${scored(at)} ON ${scored(at)}.internal_id = ${ROW}.internal_id`
   })
   return {
-    from: `FROM ${[tableOf('companies'), ...ranked].join('\n')}`,
+    from: `FROM ${[tableOf('companies', filters), ...ranked].join('\n')}`,
     where: filterConditions(filters, caller, factors, binder),
   }
 }
@@ -52,8 +57,8 @@ const scored = (at: number): string => `s${at}`
 const scoreOf = (questions: readonly RankingQuestion[]): string =>
   questions.length === 0 ? 'NULL' : questions.map((_, at) => `${scored(at)}.score`).join(' + ')
 
-const PLACE_COLUMNS = `${ROW}.internal_id, ${ROW}.currency, ${ROW}.at, ${ROW}.bytes, ${ROW}.crc32, ${ROW}.currency_at,
-  ${ROW}.figures_at, ${ROW}.figures_bytes, ${ROW}.score_bytes, ${ROW}.minified_at, ${ROW}.minified_bytes, ${ROW}.minified_crc32`
+const PLACE_COLUMNS = `${ROW}.internal_id, ${ROW}.currency, ${placeColumns(ROW)}, ${ROW}.currency_at, ${ROW}.figures_at,
+  ${ROW}.figures_bytes, ${ROW}.score_bytes, ${placeColumns(ROW, 'minified_')}`
 
 export const findCompanies = (
   parts: SearchParts,
@@ -146,19 +151,13 @@ const sortOf = (paging: Paging, isRanked: boolean, factors: FactorTexts, binder:
 const foundOf = (row: Row): FoundCompany => ({
   id: BigInt(String(row.internal_id)),
   place: {
-    at: Number(row.at),
-    bytes: Number(row.bytes),
-    crc32: Number(row.crc32),
+    ...placeIn(row),
     currency: row.currency === null ? null : String(row.currency),
     currencyAt: row.currency_at === null ? null : Number(row.currency_at),
     figuresAt: Number(row.figures_at),
     figuresBytes: Number(row.figures_bytes),
     scoreBytes: Number(row.score_bytes),
   },
-  minified: {
-    at: Number(row.minified_at),
-    bytes: Number(row.minified_bytes),
-    crc32: Number(row.minified_crc32),
-  },
+  minified: placeIn(row, 'minified_'),
   score: row.score === null ? null : Number(row.score),
 })

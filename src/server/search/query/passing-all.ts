@@ -5,7 +5,7 @@
 
 import type { Filter } from '../request/read-filters.ts'
 import type { Binder } from '../shared/bound-values.ts'
-import type { FactorTexts } from './figure-values.ts'
+import { type FactorTexts, hasYear, valueOfYear } from './figure-values.ts'
 
 export type FigureFilter = Extract<Filter, { kind: 'figure' }>
 
@@ -25,9 +25,9 @@ export const passingAll = (
     filters.map(({ name, year, from, to }) => ({ n: name, y: year, lo: from, hi: to, m: factors.has(name) })),
   )
   const factorTexts = `{${[...factors].map(([name, text]) => `${JSON.stringify(name)}:${text}`).join(',')}}`
-  const hits = (which: string): string => `
-    SELECT g.internal_id, g.line_item::VARCHAR AS n, g.fiscal_year AS y, g.currency AS c, g.value, a.lo, a.hi, a.m
-    FROM copy.figure AS g JOIN asked AS a ON g.line_item::VARCHAR = a.n AND ${which}`
+  const hits = (value: string, year: string, which: string): string => `
+    SELECT internal_id, line_item::VARCHAR AS n, ${year} AS y, currency AS c, ${value} AS value, a.lo, a.hi, a.m
+    FROM copy.figure JOIN asked AS a ON line_item::VARCHAR = a.n AND ${which}`
   return `
   WITH asked AS MATERIALIZED (SELECT unnest(from_json(${bind(asked, 'JSON')}, '${ASKED}'), recursive := true)),
   factor AS MATERIALIZED (
@@ -35,7 +35,7 @@ export const passingAll = (
     FROM (SELECT unnest(map_entries(from_json(${bind(factorTexts, 'JSON')}, '${FACTORS}'))) AS one)
   )
   SELECT internal_id
-  FROM (${hits('a.y = g.fiscal_year')} UNION ALL ${hits('a.y IS NULL AND g.latest')}) AS hit
+  FROM (${hits(valueOfYear('a.y'), 'a.y', hasYear('a.y'))} UNION ALL ${hits('value', 'fiscal_year', 'a.y IS NULL AND latest')}) AS hit
   LEFT JOIN factor USING (n, c, y)
   WHERE CASE WHEN m THEN value * f ELSE value END BETWEEN lo AND coalesce(hi, ${Number.MAX_VALUE})
   GROUP BY internal_id

@@ -1,25 +1,35 @@
 /**
- * Makes the serving index of a snapshot: documents, then the DuckDB file, in a temporary folder that is moved into
- * place when all of it is on the disk. A maker that is killed leaves only a folder that the next one removes.
+ * Makes the serving index of a snapshot, in a temporary folder that is moved into place when all of it is on the disk: segments
+ * of an earlier index that still hold, as links to their files, and one of all that is new. A maker that is killed leaves only a
+ * folder that the next one removes.
  */
 
-import { rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { systemCode, ToolkitError, writeError } from '../../../core/errors.ts'
 import type { Snapshot } from '../../../core/partition.ts'
-import { engineError } from '../../../lake/duckdb/engine.ts'
+import { Engine, engineError } from '../../../lake/duckdb/engine.ts'
 import { inLake, servePath } from '../../../lake/lake/layout.ts'
 import type { NamedFile } from '../../../manifest/file-list.ts'
-import { discard, fsyncFile, fsyncFolder, makeFolder } from '../../../support/durable-files.ts'
+import { discard, fsyncFolder, makeFolder } from '../../../support/durable-files.ts'
 import { adoptFiles, refuseLinks } from '../../../support/file-modes.ts'
-import { hashFile } from '../../../support/hash.ts'
 import { temporaryName } from '../../../support/process-identity.ts'
 import type { Embedder } from '../../ranking/embedder.ts'
-import { type ExpectedIndex, findServingIndex, publishIndex, removeLeftovers } from '../index-folder.ts'
-import { INDEX_CONTRACT, INDEX_VERSION, type IndexDescription, SEARCH_FILE } from '../index-form.ts'
-import { readCurrent } from './read-current.ts'
-import { writeDocuments } from './write-documents.ts'
-import { writeSearchFile } from './write-search-file.ts'
+import {
+  type ExpectedIndex,
+  earlierIndexes,
+  findServingIndex,
+  publishIndex,
+  removeLeftovers,
+} from '../index-folder.ts'
+import {
+  INDEX_CONTRACT,
+  INDEX_VERSION,
+  type IndexDescription,
+  type SegmentDescription,
+} from '../index-form.ts'
+import { attachSegments } from '../segment-views.ts'
+import { makeSegment } from './make-segment.ts'
+import { useSegments } from './use-segments.ts'
 
 export interface BuildIndexRequest {
   /** Folder of the lake. */
@@ -75,7 +85,7 @@ export const buildIndex = async (request: BuildIndexRequest): Promise<IndexDescr
     await makeFolder(dirname(folder), { within })
     await removeLeftovers(folder)
     await makeFolder(building, { within })
-    const { description, files } = await build(request, expected, building)
+    const { description, files } = await build(request, expected, building, folder)
     signal?.throwIfAborted()
     return await publishIndex(building, folder, description, files)
   } catch (error) {
@@ -90,50 +100,53 @@ const build = async (
   request: BuildIndexRequest,
   expected: ExpectedIndex,
   building: string,
+  folder: string,
 ): Promise<{ readonly description: IndexDescription; readonly files: readonly NamedFile[] }> => {
-  const { lake, snapshot, memoryBytes, threads, embedder, signal, onProgress } = request
-  // Everything that is not part of the index.
-  const aside = join(building, 'aside')
-  await makeFolder(aside)
-  const path = join(building, SEARCH_FILE)
-  const reading = { lake, snapshot, memoryBytes, threads, spillFolder: join(aside, 'spill'), signal }
-  const documents = await readCurrent(reading, (_, giving) =>
-    writeDocuments(giving, { folder: building, aside }, (step, records) => onProgress?.({ step, records })),
-  )
-  onProgress?.({ step: 'tables', records: 0 })
-  // A new engine, because one that has worked keeps memory that the next step needs.
-  const tables = { ...reading, memoryBytes: memoryBytes * TABLES_SHARE }
-  await readCurrent(tables, (engine, giving) =>
-    writeSearchFile({
-      engine,
-      giving,
-      path,
-      scratch: join(aside, 'scratch.duckdb'),
-      places: documents.places,
-      embedder,
-      onEmbedded: (records) => onProgress?.({ step: 'embeddings', records }),
-    }),
-  )
-  await rm(aside, { recursive: true })
+  const { snapshot, signal } = request
+  const used = await useSegments(await earlierIndexes(dirname(folder), expected), snapshot, building, signal)
+  const files = [...used.files]
+  const segments = [...used.segments]
+  const behind = snapshot.partitions.slice(segments.reduce((total, { partitions }) => total + partitions, 0))
+  if (behind.length > 0 || segments.length === 0) {
+    const made = await makeSegment(request, building, behind, expected)
+    segments.push(made.segment)
+    files.push(...made.files)
+  }
   await adoptFiles(building)
-  await fsyncFile(path)
   await fsyncFolder(building)
-  const { companies, relations } = documents.records
-  const { bytes, sha256 } = await hashFile(path, { signal })
   return {
     description: {
       version: INDEX_VERSION,
       contract: INDEX_CONTRACT,
       ...expected,
       snapshotTime: snapshot.time,
-      records: { companies, relations },
+      records: await countRecords(request, building, segments),
+      segments,
     },
-    files: [...documents.files, { name: SEARCH_FILE, bytes, sha256 }],
+    files,
   }
 }
 
-/** DuckDB's part of the memory for the tables: it fills all it is given, and the step before leaves some in use. */
-const TABLES_SHARE = 0.6
+/** The current records of several segments. */
+const countRecords = async (
+  { memoryBytes, threads }: BuildIndexRequest,
+  folder: string,
+  segments: readonly SegmentDescription[],
+): Promise<IndexDescription['records']> => {
+  const [only] = segments
+  if (segments.length === 1 && only !== undefined) return only.records
+  const engine = await Engine.open({ memoryBytes, ...(threads !== undefined && { threads }) })
+  try {
+    const session = await engine.connect()
+    await attachSegments(session, folder, segments)
+    const [counted] = await session.rows(
+      'SELECT (SELECT count(*) FROM copy.company) AS companies, (SELECT count(*) FROM copy.relation) AS relations',
+    )
+    return { companies: Number(counted?.companies), relations: Number(counted?.relations) }
+  } finally {
+    engine.close()
+  }
+}
 
 const makingError = (folder: string, error: unknown): ToolkitError => {
   const action = `Cannot make serving index "${folder}"`

@@ -4,7 +4,8 @@ import type { CompanyPieces } from '../../../load/restore/restore.ts'
 import type { CompanyPlace } from '../index-form.ts'
 import type { DocumentWriter } from './document-writer.ts'
 
-export type WrittenPlace = Omit<CompanyPlace, 'currency'>
+/** Where its pieces stand in a company's document. */
+export type CompanyOffsets = Pick<CompanyPlace, 'currencyAt' | 'figuresAt' | 'figuresBytes' | 'scoreBytes'>
 
 const writeFigures = (writer: DocumentWriter, { financials, unconsolidated }: CompanyPieces): number => {
   let bytes = 0
@@ -19,34 +20,28 @@ const membersOf = (object: Uint8Array): Uint8Array => object.subarray(1, -1)
 
 const CURRENCY = '"CurrentCurrencyCode":'
 
-/** Writes one document and its line end. */
-export const writeCompany = (writer: DocumentWriter, company: CompanyPieces): WrittenPlace => {
+/** Writes one document. */
+export const writeCompany = (writer: DocumentWriter, company: CompanyPieces): CompanyOffsets => {
   const { currency, meta, rest, score } = company
-  const { at } = writer
-  writer.beginDocument()
-  const place = (): number => writer.at - at
   let currencyAt: number | null = null
   writer.write('{')
   if (currency !== undefined || meta !== undefined) {
     writer.write('"MetaData":{')
     if (currency !== undefined) {
       writer.write(CURRENCY)
-      currencyAt = place()
+      currencyAt = writer.at
       writer.write(currency)
       if (meta !== undefined) writer.write(',')
     }
     if (meta !== undefined) writer.write(membersOf(meta))
     writer.write('},')
   }
-  const figuresAt = place()
+  const figuresAt = writer.at
   const figuresBytes = writeFigures(writer, company)
   // The rest always has the company's id, so there is a member behind every comma.
   if (figuresBytes > 0) writer.write(',')
   writer.write(membersOf(rest))
   const scoreBytes = score === undefined ? 0 : writer.write(',"Score":') + writer.write(score)
   writer.write('}')
-  const bytes = place()
-  const { crc32 } = writer
-  writer.write('\n')
-  return { at, bytes, crc32, currencyAt, figuresAt, figuresBytes, scoreBytes }
+  return { currencyAt, figuresAt, figuresBytes, scoreBytes }
 }

@@ -1,75 +1,122 @@
-/** Writes texts one after the other to a new file, and says how many bytes each has and what their checksums are. */
+/**
+ * Writes documents one after the other to a new file, in blocks of Zstandard, and says where each stands. A line end follows each:
+ * all blocks together are JSON Lines.
+ */
 
 import { createHash } from 'node:crypto'
 import { closeSync, fsyncSync, openSync, writeSync } from 'node:fs'
-import { crc32 } from 'node:zlib'
+import { constants, crc32, createZstdCompress } from 'node:zlib'
+import { ByteWriter } from '../../../support/byte-writer.ts'
 import { PRIVATE_FILE } from '../../../support/file-modes.ts'
+import type { DocumentPlace } from '../index-form.ts'
 
-const BUFFER_BYTES = 1 << 20
-/** Most bytes that one UTF-16 unit of a text takes in UTF-8. */
-const BYTES_PER_UNIT = 3
+/** Blocks that are compressed while the next ones are written. */
+const BLOCKS_AHEAD = 4
+/** Takes a tenth of the room more than the best levels, and a tenth of their time. */
+const LEVEL = 3
+const LINE_END = 0x0a
+
+/** Compresses blocks one after the other, each by itself, off this thread. One stream, because to make one takes longer than a block. */
+class BlockCompressor {
+  readonly #stream = createZstdCompress({
+    chunkSize: 1 << 17,
+    params: { [constants.ZSTD_c_compressionLevel]: LEVEL, [constants.ZSTD_c_checksumFlag]: 1 },
+  })
+  #pieces: Buffer[] = []
+  #last: Promise<unknown> = Promise.resolve()
+
+  constructor() {
+    this.#stream.on('data', (piece: Buffer) => this.#pieces.push(piece))
+    // Whoever waits for a block hears of it.
+    this.#stream.on('error', () => undefined)
+  }
+
+  compress(block: Buffer): Promise<Buffer> {
+    const compressed = this.#last.then(() => this.#compress(block))
+    compressed.catch(() => undefined)
+    this.#last = compressed
+    return compressed
+  }
+
+  close(): void {
+    this.#stream.destroy()
+  }
+
+  #compress(block: Buffer): Promise<Buffer> {
+    return new Promise((resolve, reject) => {
+      this.#stream.write(block, (error) => {
+        if (error) reject(error)
+      })
+      this.#stream.flush(constants.ZSTD_e_end, () => {
+        const bytes = Buffer.concat(this.#pieces)
+        this.#pieces = []
+        resolve(bytes)
+      })
+    })
+  }
+}
+
+/** Where a document stands in its segment, and what is told of it when its block is written. */
+type Told = (place: Omit<DocumentPlace, 'segment'>) => void
+
+interface Block {
+  readonly compressed: Promise<Buffer>
+  readonly told: readonly ((blockAt: number, blockBytes: number) => void)[]
+}
 
 /**
- * Synchronous on purpose: nothing else is done while an index is made, and a text goes into the buffer without a
- * copy of its own. Errors are the system's (`ENOSPC`, …).
+ * Documents are written synchronously into memory; `room` is to be awaited between them, so that no more blocks than a few wait.
+ * Errors are the system's (`ENOSPC`, …).
  */
 export class DocumentWriter {
   readonly #file: number
-  readonly #buffer = Buffer.allocUnsafeSlow(BUFFER_BYTES)
-  #used = 0
+  readonly #block = new ByteWriter()
+  readonly #compressor = new BlockCompressor()
+  readonly #hash = createHash('sha256')
+  readonly #waiting: Block[] = []
+  #told: ((blockAt: number, blockBytes: number) => void)[] = []
+  #start = 0
   #flushed = 0
-  #crc32 = 0
-  #hash = createHash('sha256')
   #open = true
 
-  constructor(path: string) {
+  readonly #blockBytes: number
+
+  /** @param blockBytes a block ends behind the document that reaches them: larger ones take less room, and longer for a document */
+  constructor(path: string, blockBytes: number) {
+    this.#blockBytes = blockBytes
     this.#file = openSync(path, 'wx', PRIVATE_FILE)
   }
 
-  /** Where the next text will stand, in bytes from the file's beginning. */
+  /** Bytes of the document so far. */
   get at(): number {
-    return this.#flushed + this.#used
+    return this.#block.length - this.#start
   }
 
-  /** CRC-32 of what was written since the last `beginDocument`. */
-  get crc32(): number {
-    return this.#crc32
-  }
-
-  beginDocument(): void {
-    this.#crc32 = 0
-  }
-
-  /** @returns the text's length in bytes */
-  write(text: string | Uint8Array): number {
-    if (typeof text !== 'string') return this.#writeBytes(text)
-    if (text.length * BYTES_PER_UNIT > BUFFER_BYTES - this.#used) this.#flush()
-    if (text.length * BYTES_PER_UNIT > BUFFER_BYTES) {
-      const bytes = Buffer.from(text)
-      this.#crc32 = crc32(bytes, this.#crc32)
-      this.#writeOut(bytes)
-      return bytes.length
-    }
-    const written = this.#buffer.write(text, this.#used)
-    this.#crc32 = crc32(this.#buffer.subarray(this.#used, this.#used + written), this.#crc32)
-    this.#used += written
-    return written
-  }
-
-  #writeBytes(bytes: Uint8Array): number {
-    this.#crc32 = crc32(bytes, this.#crc32)
-    if (bytes.length > BUFFER_BYTES - this.#used) this.#flush()
-    if (bytes.length > BUFFER_BYTES) this.#writeOut(bytes)
-    else {
-      this.#buffer.set(bytes, this.#used)
-      this.#used += bytes.length
-    }
+  /** @returns the piece's length in bytes */
+  write(piece: string | Uint8Array): number {
+    const bytes = typeof piece === 'string' ? Buffer.from(piece) : piece
+    this.#block.append(bytes)
     return bytes.length
   }
 
+  endDocument(told: Told): void {
+    const [at, end] = [this.#start, this.#block.length]
+    const place = { at, bytes: end - at, crc32: crc32(this.#block.bytes.subarray(at, end)) }
+    this.#told.push((blockAt, blockBytes) => told({ ...place, blockAt, blockBytes }))
+    this.#block.byte(LINE_END)
+    this.#start = this.#block.length
+    if (this.#start >= this.#blockBytes) this.#endBlock()
+  }
+
+  /** Waits while many blocks are on their way. */
+  async room(): Promise<void> {
+    while (this.#waiting.length > BLOCKS_AHEAD) await this.#writeBlock()
+  }
+
   /** Brings what was written to the disk and closes the file. */
-  finish(): { readonly bytes: number; readonly sha256: string } {
-    this.#flush()
+  async finish(): Promise<{ readonly bytes: number; readonly sha256: string }> {
+    if (this.#block.length > 0) this.#endBlock()
+    while (this.#waiting.length > 0) await this.#writeBlock()
     fsyncSync(this.#file)
     this.close()
     return { bytes: this.#flushed, sha256: this.#hash.digest('hex') }
@@ -78,18 +125,26 @@ export class DocumentWriter {
   /** Closes the file as it is. */
   close(): void {
     if (this.#open) closeSync(this.#file)
+    this.#compressor.close()
     this.#open = false
   }
 
-  #flush(): void {
-    this.#writeOut(this.#buffer.subarray(0, this.#used))
-    this.#used = 0
+  #endBlock(): void {
+    const compressed = this.#compressor.compress(Buffer.from(this.#block.written()))
+    this.#waiting.push({ compressed, told: this.#told })
+    this.#told = []
+    this.#block.clear()
+    this.#start = 0
   }
 
-  #writeOut(bytes: Uint8Array): void {
+  async #writeBlock(): Promise<void> {
+    const block = this.#waiting.shift()
+    if (block === undefined) return
+    const bytes = await block.compressed
     // One call may take only a part, also just before the disk is full.
     for (let done = 0; done < bytes.length; ) done += writeSync(this.#file, bytes, done)
     this.#hash.update(bytes)
+    for (const tell of block.told) tell(this.#flushed, bytes.length)
     this.#flushed += bytes.length
   }
 }

@@ -5,7 +5,7 @@ import { ident, literal } from '../../../lake/duckdb/sql.ts'
 import { snakeCase } from '../../../lake/tables/columns.ts'
 import { postingsOf, termCountsOf } from '../../ranking/terms.ts'
 import { comparedNumberSql } from '../compared-number.ts'
-import { INDEX_TABLES } from '../index-form.ts'
+import { INDEX_TABLES, PLACE_TYPES } from '../index-form.ts'
 
 /** Views of the lake's current rows that the statements below read. */
 export const CURRENT = {
@@ -14,20 +14,19 @@ export const CURRENT = {
   relation_entities: 'current_relation_entities',
 } as const
 
+const PLACE = { internal_id: 'BIGINT', ...PLACE_TYPES }
+
 /** Where documents stand, each with its columns: CSV files that the statements below read. */
 export const PLACES = {
   companies: {
-    internal_id: 'BIGINT',
-    at: 'BIGINT',
-    bytes: 'INTEGER',
-    crc32: 'UINTEGER',
+    ...PLACE,
     currency_at: 'INTEGER',
     figures_at: 'INTEGER',
     figures_bytes: 'INTEGER',
     score_bytes: 'INTEGER',
   },
-  relations: { internal_id: 'BIGINT', at: 'BIGINT', bytes: 'INTEGER', crc32: 'UINTEGER' },
-  minified: { internal_id: 'BIGINT', at: 'BIGINT', bytes: 'INTEGER', crc32: 'UINTEGER' },
+  relations: PLACE,
+  minified: PLACE,
 } as const
 export type PlacesOf = Readonly<Record<keyof typeof PLACES, string>>
 
@@ -44,22 +43,31 @@ export const DATE_COLUMNS: readonly string[] = FILTER_CLASSES.date.parameters.ma
 /** The instant in UTC, with its time of day: companies of one day are sorted by it. */
 const instantOf = (column: string): string => `CAST(${column} AS TIMESTAMP) AS ${ident(column)}`
 
-/** Makes the empty tables in the attached database `copy`. @param dimensions of the embedder's vectors */
+/** Makes the empty tables of a segment in the attached database `segment`. @param dimensions of the embedder's vectors */
 export const makeTables = (dimensions: number): string[] =>
   Object.entries(INDEX_TABLES).map(([table, declared]) => {
     const columns: Record<string, string> = { ...declared }
     if (table === 'company') for (const name of DATE_COLUMNS) columns[name] = 'TIMESTAMP'
     if (table === 'embedding') columns.vector = `FLOAT[${dimensions}]`
     const list = Object.entries(columns).map(([name, type]) => `${ident(name)} ${type}`)
-    return `CREATE TABLE copy.${ident(table)} (${list.join(', ')})`
+    return `CREATE TABLE segment.${ident(table)} (${list.join(', ')})`
   })
 
 /** An `ORDER BY` holds in the table, also where row order is given up elsewhere. */
 const insert = (table: keyof typeof INDEX_TABLES, order: string, select: string): string =>
-  `INSERT INTO copy.${ident(table)} BY NAME ${select} ORDER BY ${order}`
+  `INSERT INTO segment.${ident(table)} BY NAME ${select} ORDER BY ${order}`
+
+/** The row that each company has in `company`. */
+const COMPANY_ROWS = `SELECT internal_id, (row_number() OVER (ORDER BY internal_id) - 1)::INTEGER AS company_row FROM ${CURRENT.companies}`
 
 export const insertPostings = (): string =>
-  insert('posting', 'term, internal_id', `SELECT * FROM (${postingsOf(CURRENT.companies)})`)
+  insert(
+    'posting',
+    'term, company_row',
+    `SELECT term, company_row, weight FROM (${postingsOf(CURRENT.companies)}) JOIN (${COMPANY_ROWS}) USING (internal_id)`,
+  )
+
+const placeNames = Object.keys(PLACE_TYPES)
 
 /** After the postings: they give the number of terms. */
 export const insertCompanies = (places: PlacesOf): string =>
@@ -69,24 +77,22 @@ export const insertCompanies = (places: PlacesOf): string =>
     `SELECT c.internal_id, country_code, ${comparedNumberSql('org_no')} AS org_no, operational_status, legal_form,
   company_type, listing_type, list_transform(industry_codes, lambda item : item.code) AS industry_codes,
   coalesce(text_terms, 0) AS text_terms, current_currency_code AS currency,
-  p.at, p.bytes, p.crc32, p.currency_at, p.figures_at, p.figures_bytes, p.score_bytes,
-  m.at AS minified_at, m.bytes AS minified_bytes, m.crc32 AS minified_crc32, ${DATE_COLUMNS.map(instantOf).join(', ')}
+  ${placeNames.map((name) => `p."${name}"`).join(', ')}, p.currency_at, p.figures_at, p.figures_bytes, p.score_bytes,
+  ${placeNames.map((name) => `m."${name}" AS minified_${name}`).join(', ')}, ${DATE_COLUMNS.map(instantOf).join(', ')}
 FROM ${CURRENT.companies} AS c
 JOIN ${placesIn('companies', places.companies)} AS p USING (internal_id)
 JOIN ${placesIn('minified', places.minified)} AS m USING (internal_id)
-LEFT JOIN (${termCountsOf('copy.posting')}) AS t USING (internal_id)`,
+LEFT JOIN (${termCountsOf(`(SELECT * FROM segment.posting JOIN (${COMPANY_ROWS}) USING (company_row))`)}) AS t USING (internal_id)`,
   )
 
-/** After the companies: they give the dates. */
 export const insertRelations = (places: PlacesOf): string =>
   insert(
     'relation',
     'internal_id',
     `SELECT r.internal_id, r.country_code, ${comparedNumberSql('r.org_no')} AS org_no,
-  c.content_updated_at, c.relations_updated_at, coalesce(e.is_protected, false) AS is_protected, p.at, p.bytes, p.crc32
+  coalesce(e.is_protected, false) AS is_protected, ${placeNames.map((name) => `p."${name}"`).join(', ')}
 FROM ${CURRENT.relations} AS r
 JOIN ${placesIn('relations', places.relations)} AS p USING (internal_id)
-LEFT JOIN copy.company AS c USING (internal_id)
 LEFT JOIN (
   SELECT company_id AS internal_id, bool_or(is_protected) AS is_protected FROM ${CURRENT.relation_entities} GROUP BY company_id
 ) AS e USING (internal_id)`,

@@ -1,14 +1,27 @@
-/** Writes the three files of documents, and where each document stands as CSV for DuckDB to read back. */
+/**
+ * Writes the three files of documents of a segment, where each document stands as CSV for DuckDB to read back, and the figures of
+ * the companies, which come with them.
+ */
 
 import { join } from 'node:path'
-import type { Session } from '../../../lake/duckdb/engine.ts'
+import type { Engine, Session } from '../../../lake/duckdb/engine.ts'
 import { restoreCompanies, restoreRelations, type SessionRequest } from '../../../load/restore/restore.ts'
 import type { NamedFile } from '../../../manifest/file-list.ts'
-import { type DocumentKind, documentFile } from '../index-form.ts'
+import { type DocumentKind, type DocumentPlace, documentFile } from '../index-form.ts'
 import { writeCompany } from './company-document.ts'
 import { DocumentWriter } from './document-writer.ts'
+import { FigureRows } from './figure-rows.ts'
+import { insertFigures, insertHeadcounts } from './figure-table.ts'
+import { LineFile } from './line-file.ts'
 import { minifiedDocuments } from './minified-documents.ts'
 import { CURRENT, type PlacesOf } from './search-tables.ts'
+
+/** Pages of minified documents are of companies that stand far apart. */
+const BLOCK_BYTES: Readonly<Record<DocumentKind, number>> = {
+  companies: 128 * 1024,
+  relations: 64 * 1024,
+  minified: 16 * 1024,
+}
 
 export interface WrittenDocuments {
   readonly records: Readonly<Record<DocumentKind, number>>
@@ -18,37 +31,53 @@ export interface WrittenDocuments {
   readonly places: PlacesOf
 }
 
-type Write = (documents: DocumentWriter, places: DocumentWriter) => AsyncIterable<number>
+/** What is written of one kind. */
+interface Target {
+  readonly documents: DocumentWriter
+  readonly places: LineFile
+}
+/** Gives how many records were written, again and again. */
+type Write = (target: Target) => AsyncIterable<number>
 
 /** Documents that are plain texts with their ids. */
 type Texts = AsyncIterable<readonly { readonly id: unknown; readonly text: string }[]>
 
+type WrittenPlace = Omit<DocumentPlace, 'segment'>
+const placeText = ({ blockAt, blockBytes, at, bytes, crc32 }: WrittenPlace): string =>
+  `${blockAt},${blockBytes},${at},${bytes},${crc32}`
+
 const writeTexts = (chunks: Texts): Write =>
-  async function* (documents, places) {
+  async function* ({ documents, places }) {
     for await (const chunk of chunks) {
       for (const { id, text } of chunk) {
-        const { at } = documents
-        documents.beginDocument()
-        const bytes = documents.write(text)
-        places.write(`${id},${at},${bytes},${documents.crc32}\n`)
-        documents.write('\n')
+        documents.write(text)
+        documents.endDocument((place) => places.add(`${id},${placeText(place)}`))
+        await documents.room()
       }
       yield chunk.length
     }
   }
 
-const writeCompanies = (request: SessionRequest): Write =>
-  async function* (documents, places) {
+const writeCompanies = (engine: Engine, request: SessionRequest): Write =>
+  async function* ({ documents, places }) {
+    const figures = new FigureRows()
     for await (const companies of restoreCompanies(request)) {
       let records = 0
       for (const company of companies) {
-        const place = writeCompany(documents, company)
-        const { at, bytes, crc32, currencyAt, figuresAt, figuresBytes, scoreBytes } = place
-        places.write(
-          `${company.id},${at},${bytes},${crc32},${currencyAt ?? ''},${figuresAt},${figuresBytes},${scoreBytes}\n`,
+        const { id } = company
+        const { currencyAt, figuresAt, figuresBytes, scoreBytes } = writeCompany(documents, company)
+        documents.endDocument((place) =>
+          places.add(
+            `${id},${placeText(place)},${currencyAt ?? ''},${figuresAt},${figuresBytes},${scoreBytes}`,
+          ),
         )
+        figures.add(company)
         records += 1
+        await documents.room()
       }
+      await insertFigures(engine, request.session, figures)
+      await request.session.run(insertHeadcounts())
+      figures.clear()
       yield records
     }
   }
@@ -60,27 +89,30 @@ async function* minifiedTexts(session: Session): Texts {
 }
 
 /**
- * @param into the folder for the documents, and one for their places
+ * @param request of a session to which the segment's database is attached as `segment`
+ * @param into the folder for the documents, and one for their places; the name of the segment
  * @param onWritten is told how many records of a kind are written so far
  */
 export const writeDocuments = async (
+  engine: Engine,
   request: SessionRequest,
-  { folder, aside }: { readonly folder: string; readonly aside: string },
+  { folder, aside, name }: { readonly folder: string; readonly aside: string; readonly name: string },
   onWritten: (kind: DocumentKind, records: number) => void,
 ): Promise<WrittenDocuments> => {
   const { session, signal } = request
   const files: NamedFile[] = []
   const writeKind = async (kind: DocumentKind, write: Write): Promise<number> => {
-    const documents = new DocumentWriter(join(folder, documentFile(kind)))
-    const places = new DocumentWriter(placesPath(aside, kind))
+    const file = documentFile(kind, name)
+    const documents = new DocumentWriter(join(folder, file), BLOCK_BYTES[kind])
+    const places = new LineFile(placesPath(aside, kind))
     try {
       let records = 0
-      for await (const more of write(documents, places)) {
+      for await (const more of write({ documents, places })) {
         signal?.throwIfAborted()
         records += more
         onWritten(kind, records)
       }
-      files.push({ name: documentFile(kind), ...documents.finish() })
+      files.push({ name: file, ...(await documents.finish()) })
       places.finish()
       return records
     } finally {
@@ -89,7 +121,7 @@ export const writeDocuments = async (
     }
   }
   const records = {
-    companies: await writeKind('companies', writeCompanies(request)),
+    companies: await writeKind('companies', writeCompanies(engine, request)),
     relations: await writeKind('relations', writeTexts(restoreRelations(request))),
     minified: await writeKind('minified', writeTexts(minifiedTexts(session))),
   }

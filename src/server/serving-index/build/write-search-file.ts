@@ -1,19 +1,17 @@
-/** Fills the DuckDB file of a serving index, table by table, in the memory that its engine has. */
+/** Fills the DuckDB file of a segment, table by table, in the memory that its engine has. */
 
 import { ToolkitError } from '../../../core/errors.ts'
-import type { Engine } from '../../../lake/duckdb/engine.ts'
+import type { Engine, Session } from '../../../lake/duckdb/engine.ts'
 import { literal } from '../../../lake/duckdb/sql.ts'
 import type { SessionRequest } from '../../../load/restore/slices.ts'
 import type { Embedder } from '../../ranking/embedder.ts'
 import { embeddingTexts } from '../../ranking/terms.ts'
-import { fillFigures } from './figure-table.ts'
 import {
   CURRENT,
   insertCompanies,
   insertPersons,
   insertPostings,
   insertRelations,
-  makeTables,
   type PlacesOf,
 } from './search-tables.ts'
 
@@ -21,10 +19,8 @@ export interface SearchFileRequest {
   readonly engine: Engine
   /** What to read, in the session where the current views stand. */
   readonly giving: SessionRequest
-  /** The file to make. */
+  /** The file, in which the tables and the figures stand already. */
   readonly path: string
-  /** A file for what is put aside meanwhile. */
-  readonly scratch: string
   readonly places: PlacesOf
   readonly embedder: Embedder
   readonly onEmbedded: (companies: number) => void
@@ -34,7 +30,7 @@ export interface SearchFileRequest {
 const TEXTS_AT_ONCE = 256
 
 export const writeSearchFile = async (request: SearchFileRequest): Promise<void> => {
-  const { giving, path, scratch, places, embedder } = request
+  const { giving, path, places } = request
   const { session, signal } = giving
   const runAll = async (statements: readonly string[]): Promise<void> => {
     for (const statement of statements) {
@@ -43,17 +39,14 @@ export const writeSearchFile = async (request: SearchFileRequest): Promise<void>
     }
   }
   await runAll([
-    `ATTACH ${literal(path)} AS copy`,
-    `ATTACH ${literal(scratch)} AS scratch`,
-    ...makeTables(embedder.dimensions),
+    `ATTACH ${literal(path)} AS segment`,
     insertPostings(),
     insertCompanies(places),
     insertRelations(places),
     insertPersons(),
   ])
-  await fillFigures(giving)
   await writeEmbeddings(request)
-  await runAll(['CHECKPOINT copy', 'DETACH copy', 'DETACH scratch'])
+  await runAll(['CHECKPOINT segment', 'DETACH segment'])
 }
 
 const writeEmbeddings = async (request: SearchFileRequest): Promise<void> => {
@@ -72,7 +65,7 @@ const writeEmbeddings = async (request: SearchFileRequest): Promise<void> => {
         const read = texts.slice(at, at + TEXTS_AT_ONCE).map(String)
         const vectors = await embedder.embed(read, signal)
         assertVectors(embedder, vectors, read.length)
-        await session.appendVectors('copy', 'embedding', embedder.dimensions, { ids: some, vectors })
+        await appendVectors(engine, session, embedder.dimensions, some, vectors)
         done += some.length
         onEmbedded(done)
       }
@@ -80,6 +73,39 @@ const writeEmbeddings = async (request: SearchFileRequest): Promise<void> => {
     await session.run('COMMIT')
   } finally {
     reading.close()
+  }
+}
+
+const appendVectors = async (
+  engine: Engine,
+  session: Session,
+  dimensions: number,
+  ids: readonly bigint[],
+  vectors: readonly Float32Array[],
+): Promise<void> => {
+  const values = new Float32Array(ids.length * dimensions)
+  for (const [at, vector] of vectors.entries()) values.set(vector, at * dimensions)
+  const { from, remove } = await engine.addTable({
+    columns: [
+      { name: 'internal_id', type: 'BIGINT' },
+      { name: 'vector', type: { floats: dimensions } },
+    ],
+    rows: ids.length,
+    read: () => {
+      let isDone = ids.length === 0
+      return (chunk) => {
+        if (isDone) return 0
+        isDone = true
+        chunk.numbers(0, BigInt64Array.from(ids), ids.length)
+        chunk.floats(1, values, ids.length)
+        return ids.length
+      }
+    },
+  })
+  try {
+    await session.run(`INSERT INTO segment.embedding BY NAME FROM ${from}`)
+  } finally {
+    remove()
   }
 }
 

@@ -19,6 +19,9 @@ const stored = (currency: string | null, figures: object | null, score?: number)
   const scoreText = score === undefined ? '' : `,"Score":${score}`
   const text = `${meta}${members === '' ? '' : `,${members}`}${rest}${scoreText}}`
   const place: CompanyPlace = {
+    segment: 0,
+    blockAt: 0,
+    blockBytes: 0,
     at: 0,
     bytes: Buffer.byteLength(text),
     crc32: crc32(text),

@@ -7,7 +7,7 @@ import { currentIndex } from '../../../../src/server/serving-index/build/current
 import { hashFile } from '../../../../src/support/hash.ts'
 import { type LoadedLake, Workbench } from '../../../load/loaded-lake.ts'
 import { temporaryFolder } from '../../../support/temporary-folder.ts'
-import { lengthEmbedder, loadServed, MEMORY_BYTES, sampleLines } from '../served-lake.ts'
+import { fileOf, lengthEmbedder, loadServed, MEMORY_BYTES, sampleLines } from '../served-lake.ts'
 
 let bench: Workbench
 let loaded: LoadedLake
@@ -28,14 +28,15 @@ test('currentIndex makes the copy of the newest snapshot, and uses it the next t
   const { sha256 } = await hashFile(inLake(loaded.lake, snapshotPath(1)))
   expect(first.description).toMatchObject({ snapshot: 1, snapshotSha256: sha256 })
   await first.close()
-  const file = join(inLake(loaded.lake, SERVE_FOLDER), '00000001', 'search.duckdb')
+  const folder = join(inLake(loaded.lake, SERVE_FOLDER), '00000001')
+  const file = join(folder, await fileOf(folder, 'search'))
   const before = await stat(file)
   const second = await served()
   expect((await stat(file)).ino).toBe(before.ino)
   await second.close()
 })
 
-test('currentIndex makes a copy of each snapshot, and anew for another embedder', async () => {
+test('currentIndex makes an index of each snapshot, and anew for another embedder', async () => {
   const snapshot = { ...(await readSnapshot(loaded.lake, 1)), snapshot: 2, parent: 1 }
   await createSnapshot(loaded.lake, snapshot)
   for (const number of [1, 2, undefined]) {
@@ -52,13 +53,14 @@ test('currentIndex makes a copy of each snapshot, and anew for another embedder'
 test('currentIndex makes a damaged copy in the lake anew and says why', async () => {
   await (await served(1)).close()
   const folder = join(inLake(loaded.lake, SERVE_FOLDER), '00000001')
-  const whole = await readFile(join(folder, 'companies.jsonl'))
-  for (const name of ['companies.jsonl', 'copy.json', 'files.json', 'search.duckdb']) {
+  const companies = await fileOf(folder, 'companies')
+  const whole = await readFile(join(folder, companies))
+  for (const name of [companies, 'copy.json', 'files.json', await fileOf(folder, 'search')]) {
     await truncate(join(folder, name), 10)
     const said: string[] = []
     const copy = await served(1, lengthEmbedder, ({ message }) => said.push(message))
     expect(said).toEqual([expect.stringMatching(new RegExp(`^Cannot use serving index .*"${name}"`))])
-    expect(await readFile(join(folder, 'companies.jsonl'))).toEqual(whole)
+    expect(await readFile(join(folder, companies))).toEqual(whole)
     await copy.close()
   }
 })
@@ -73,7 +75,7 @@ test('currentIndex refuses a damaged copy that it cannot make anew', async () =>
     folder,
   }
   await (await currentIndex(request)).close()
-  await truncate(join(folder, 'companies.jsonl'), 10)
+  await truncate(join(folder, await fileOf(folder, 'companies')), 10)
   await expect(currentIndex(request)).rejects.toMatchObject({ code: 'COPY_UNUSABLE' })
 })
 

@@ -1,0 +1,82 @@
+/** Makes one segment of an index: documents and figures, then the other tables of the DuckDB file. */
+
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { PartitionEntry, Snapshot } from '../../../core/partition.ts'
+import { literal } from '../../../lake/duckdb/sql.ts'
+import type { NamedFile } from '../../../manifest/file-list.ts'
+import { fsyncFile, makeFolder } from '../../../support/durable-files.ts'
+import { hashFile } from '../../../support/hash.ts'
+import type { ExpectedIndex } from '../index-folder.ts'
+import { type SegmentDescription, searchFile } from '../index-form.ts'
+import type { BuildIndexRequest } from './build-index.ts'
+import { segmentName } from './plan-segments.ts'
+import { readCurrent } from './read-current.ts'
+import { makeTables } from './search-tables.ts'
+import { writeDocuments } from './write-documents.ts'
+import { writeSearchFile } from './write-search-file.ts'
+
+export interface MadeSegment {
+  readonly segment: SegmentDescription
+  readonly files: readonly NamedFile[]
+}
+
+/** DuckDB's part of the memory for the tables: it fills all it is given, and the step before leaves some in use. */
+const TABLES_SHARE = 0.6
+
+/** A database takes some thirty blocks at least: with small ones the segment of a night is small. Of many records they take twice the room. */
+const blockBytes = (partitions: readonly PartitionEntry[]): number =>
+  partitions.reduce((sum, { counts }) => sum + counts.records, 0) < 2_000 ? 16_384 : 262_144
+
+/** @param partitions consecutive ones of the snapshot */
+export const makeSegment = async (
+  request: BuildIndexRequest,
+  building: string,
+  partitions: readonly PartitionEntry[],
+  { embedder: { name: embedderName, dimensions } }: Pick<ExpectedIndex, 'embedder'>,
+): Promise<MadeSegment> => {
+  const { lake, memoryBytes, threads, embedder, signal, onProgress } = request
+  const name = segmentName(request.snapshot, partitions, { name: embedderName, dimensions })
+  const runs = new Set(partitions.map(({ run }) => run))
+  const files = request.snapshot.files.filter(({ run }) => runs.has(run))
+  const snapshot: Snapshot = { ...request.snapshot, partitions, files }
+  // Everything that is not part of the index.
+  const aside = join(building, 'aside')
+  await makeFolder(aside)
+  const path = join(building, searchFile(name))
+  const reading = { lake, snapshot, memoryBytes, threads, spillFolder: join(aside, 'spill'), signal }
+  const documents = await readCurrent(reading, async (engine, restoring) => {
+    const { session } = restoring
+    await session.run(`ATTACH ${literal(path)} AS segment (BLOCK_SIZE ${blockBytes(partitions)})`)
+    for (const statement of makeTables(dimensions)) await session.run(statement)
+    const written = await writeDocuments(
+      engine,
+      restoring,
+      { folder: building, aside, name },
+      (step, records) => onProgress?.({ step, records }),
+    )
+    await session.run('DETACH segment')
+    return written
+  })
+  onProgress?.({ step: 'tables', records: 0 })
+  // A new engine, because one that has worked keeps memory that the next step needs.
+  const tables = { ...reading, memoryBytes: memoryBytes * TABLES_SHARE }
+  await readCurrent(tables, (engine, giving) =>
+    writeSearchFile({
+      engine,
+      giving,
+      path,
+      places: documents.places,
+      embedder,
+      onEmbedded: (records) => onProgress?.({ step: 'embeddings', records }),
+    }),
+  )
+  await rm(aside, { recursive: true })
+  await fsyncFile(path)
+  const { companies, relations } = documents.records
+  const { bytes, sha256 } = await hashFile(path, { signal })
+  return {
+    segment: { name, partitions: partitions.length, records: { companies, relations } },
+    files: [...documents.files, { name: searchFile(name), bytes, sha256 }],
+  }
+}

@@ -1,0 +1,81 @@
+/**
+ * An index's segments in an engine: their databases attached, and views in the schema `copy` of the rows that count. A record
+ * counts in the last segment that has it.
+ */
+
+import { join } from 'node:path'
+import type { Content } from '../../contract/objects.ts'
+import type { Session } from '../../lake/duckdb/engine.ts'
+import { ident, literal } from '../../lake/duckdb/sql.ts'
+import { INDEX_TABLES, type SegmentDescription, searchFile } from './index-form.ts'
+
+type TableName = keyof typeof INDEX_TABLES
+
+/** The table with one row a record, and the tables whose rows belong to records. */
+const MAIN: Readonly<Record<Content, TableName>> = { companies: 'company', relations: 'relation' }
+const CONTENT_OF: Readonly<Record<TableName, Content>> = {
+  company: 'companies',
+  figure: 'companies',
+  posting: 'companies',
+  embedding: 'companies',
+  relation: 'relations',
+  person: 'relations',
+}
+
+const database = (segment: number): string => `segment_${segment}`
+const supersededTable = (segment: number, content: Content): string => `copy.superseded_${content}_${segment}`
+
+/** Makes the table of the ids that later segments supersede. @returns whether there are any */
+const findSuperseded = async (
+  session: Session,
+  segments: readonly SegmentDescription[],
+  segment: number,
+  content: Content,
+): Promise<boolean> => {
+  const later = segments.flatMap(({ records }, at) =>
+    at > segment && records[content] > 0 ? [`SELECT internal_id FROM ${database(at)}.${MAIN[content]}`] : [],
+  )
+  if (later.length === 0 || segments[segment]?.records[content] === 0) return false
+  const table = supersededTable(segment, content)
+  await session.run(`CREATE TABLE ${table} AS SELECT internal_id FROM ${database(segment)}.${MAIN[content]}
+SEMI JOIN (${later.join(' UNION ALL ')}) USING (internal_id)`)
+  const [counted] = await session.rows(`SELECT count(*)::INTEGER AS ids FROM ${table}`)
+  return Number(counted?.ids) > 0
+}
+
+/** A segment's rows of a table, with their companies' ids. */
+const rowsOf = (segment: number, table: TableName): string =>
+  table === 'posting'
+    ? `(SELECT term, internal_id, weight FROM ${database(segment)}.posting
+        JOIN (SELECT rowid AS company_row, internal_id FROM ${database(segment)}.company) USING (company_row))`
+    : `${database(segment)}.${ident(table)}`
+
+/** Attaches the segments in a folder, and makes their views. */
+export const attachSegments = async (
+  session: Session,
+  folder: string,
+  segments: readonly SegmentDescription[],
+): Promise<void> => {
+  await session.run('CREATE SCHEMA copy')
+  for (const [at, { name }] of segments.entries())
+    await session.run(`ATTACH ${literal(join(folder, searchFile(name)))} AS ${database(at)} (READ_ONLY)`)
+  const superseded = new Map<string, boolean>()
+  for (const at of segments.keys())
+    for (const content of ['companies', 'relations'] as const)
+      superseded.set(`${content} ${at}`, await findSuperseded(session, segments, at, content))
+  for (const table of Object.keys(INDEX_TABLES) as TableName[]) {
+    const content = CONTENT_OF[table]
+    const isMain = MAIN[content] === table
+    const parts = [...segments.keys()].map((at) => {
+      const rows = `${rowsOf(at, table)} AS t`
+      const only = superseded.get(`${content} ${at}`)
+        ? ` ANTI JOIN ${supersededTable(at, content)} AS s ON s.internal_id = t.internal_id`
+        : ''
+      return `SELECT t.*${isMain ? `, ${at}::SMALLINT AS segment` : ''} FROM ${rows}${only}`
+    })
+    await session.run(`CREATE VIEW copy.${ident(table)} AS ${parts.join(' UNION ALL ')}`)
+  }
+  // The dates are those of the company with the same id, which may stand in another segment.
+  await session.run(`CREATE VIEW copy.dated_relation AS SELECT r.*, c.content_updated_at, c.relations_updated_at
+FROM copy.relation AS r LEFT JOIN copy.company AS c ON c.internal_id = r.internal_id`)
+}

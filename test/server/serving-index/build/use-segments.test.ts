@@ -1,0 +1,148 @@
+import { readdir, rm, stat, truncate } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { Snapshot } from '../../../../src/core/partition.ts'
+import type { Row } from '../../../../src/lake/duckdb/engine.ts'
+import { checkNamedFile, readFileList } from '../../../../src/manifest/file-list.ts'
+import { buildIndex } from '../../../../src/server/serving-index/build/build-index.ts'
+import { type IndexDescription, searchFile } from '../../../../src/server/serving-index/index-form.ts'
+import { openIndex } from '../../../../src/server/serving-index/open-index.ts'
+import { type LoadedLake, Workbench } from '../../../load/loaded-lake.ts'
+import { temporaryFolder } from '../../../support/temporary-folder.ts'
+import { LIMIT, MEMORY_BYTES, placesOf, requestOf, sampleLines } from '../served-lake.ts'
+
+let bench: Workbench
+let loaded: LoadedLake
+let parent: string
+
+beforeAll(async () => {
+  bench = await Workbench.open()
+  const companies = await sampleLines('companies', 60)
+  const relations = await sampleLines('relations', 60)
+  const renamed = (lines: readonly string[]): string[] =>
+    lines.map((line) => line.replace(/"CompanyName":"/, '"CompanyName":"New '))
+  loaded = await bench.load(
+    { content: 'companies', lines: companies.slice(0, 50) },
+    { content: 'relations', lines: relations.slice(0, 50) },
+    // A night: some again, some new, and relations whose companies stand before them.
+    { content: 'companies', lines: renamed(companies.slice(45, 52)) },
+    { content: 'relations', lines: relations.slice(40, 53) },
+    { content: 'companies', lines: renamed(renamed(companies.slice(48, 50))) },
+    { content: 'companies', lines: companies.slice(55, 58) },
+  )
+  parent = join(bench.folder, 'indexes')
+})
+afterAll(() => bench.close())
+
+/** The lake when it had so many partitions. */
+const upTo = (partitions: number): Snapshot => ({
+  ...loaded.snapshot,
+  snapshot: partitions,
+  partitions: loaded.snapshot.partitions.slice(0, partitions),
+})
+
+interface Made {
+  readonly folder: string
+  readonly description: IndexDescription
+}
+const make = async (partitions: number, within = parent): Promise<Made> => {
+  const folder = join(within, String(partitions))
+  const description = await buildIndex(requestOf({ ...loaded, snapshot: upTo(partitions) }, { folder }))
+  return { folder, description }
+}
+
+const TABLES = {
+  company: 'internal_id',
+  relation: 'internal_id',
+  dated_relation: 'internal_id',
+  figure: 'line_item, internal_id, fiscal_year',
+  posting: 'term, internal_id',
+  embedding: 'internal_id',
+  person: 'national_id, internal_id',
+}
+const PLACE = /^(segment|.*block_at|.*block_bytes|at|minified_at)$/
+
+/** All that an index answers from, wherever it stands. */
+const contentOf = async (folder: string): Promise<object> => {
+  const index = await openIndex({ folder, memoryBytes: MEMORY_BYTES })
+  const content: Record<string, unknown> = {}
+  const ask = (sql: string): Promise<Row[]> => index.query((session) => session.rows(sql), LIMIT)
+  for (const [table, order] of Object.entries(TABLES)) {
+    const rows = await ask(`SELECT * FROM copy.${table} ORDER BY ${order}`)
+    content[table] = rows.map((row) =>
+      Object.fromEntries(Object.entries(row).filter(([name]) => !PLACE.test(name))),
+    )
+  }
+  const companies = await ask('SELECT * FROM copy.company ORDER BY internal_id')
+  const relations = await ask('SELECT * FROM copy.relation ORDER BY internal_id')
+  content.companies = (await index.documents('companies', placesOf(companies))).map(String)
+  content.minified = (await index.documents('minified', placesOf(companies, 'minified_'))).map(String)
+  content.relations = (await index.documents('relations', placesOf(relations))).map(String)
+  await index.close()
+  return content
+}
+
+const inodeOf = async ({ folder, description }: Made, segment: number): Promise<number> =>
+  (await stat(join(folder, searchFile(description.segments[segment]?.name ?? '')))).ino
+
+test('buildIndex uses the segments of an earlier index and makes one of what is new, equal to an index made at once', async () => {
+  const first = await make(2)
+  expect(first.description.segments).toHaveLength(1)
+  const second = await make(4)
+  expect(second.description.segments).toMatchObject([
+    { partitions: 2, records: { companies: 50, relations: 50 } },
+    { partitions: 2, records: { companies: 7, relations: 13 } },
+  ])
+  expect(await inodeOf(second, 0)).toBe(await inodeOf(first, 0))
+  const third = await make(6)
+  expect(third.description.segments.map(({ partitions }) => partitions)).toEqual([2, 2, 2])
+  for (const { folder, description } of [second, third]) {
+    const atOnce = await make(description.snapshot, await temporaryFolder())
+    expect(atOnce.description.segments).toHaveLength(1)
+    expect(description.records).toEqual(atOnce.description.records)
+    expect(await contentOf(folder)).toEqual(await contentOf(atOnce.folder))
+  }
+})
+
+test('an index stays whole when the one is removed whose segments it uses', async () => {
+  const within = await temporaryFolder()
+  const first = await make(2, within)
+  const second = await make(4, within)
+  const before = await contentOf(second.folder)
+  await rm(first.folder, { recursive: true })
+  expect(await contentOf(second.folder)).toEqual(before)
+})
+
+test('buildIndex uses no segment that is damaged, nor any behind it', async () => {
+  const within = await temporaryFolder()
+  const first = await make(2, within)
+  const path = join(first.folder, `companies-${first.description.segments[0]?.name}.jsonl.zst`)
+  const { size } = await stat(path)
+  await truncate(path, size - 1)
+  await truncate(path, size)
+  const second = await make(4, within)
+  expect(second.description.segments.map(({ partitions }) => partitions)).toEqual([4])
+  expect(await contentOf(second.folder)).toEqual(
+    await contentOf((await make(4, await temporaryFolder())).folder),
+  )
+})
+
+test('buildIndex twice at once uses the same segments, and one index is left', async () => {
+  const within = await temporaryFolder()
+  await make(2, within)
+  const [one, two] = await Promise.all([make(4, within), make(4, within)])
+  expect(one.description).toEqual(two.description)
+  expect((await readdir(within)).sort()).toEqual(['2', '4'])
+  await contentOf(one.folder)
+})
+
+test('the lists of two indexes name the files that both share, with the same lengths and hashes', async () => {
+  const within = await temporaryFolder()
+  const made = [await make(2, within), await make(4, within)]
+  const lists = await Promise.all(made.map(({ folder }) => readFileList(folder)))
+  const [first = [], second = []] = lists.map((list) => (list.kind === 'list' ? list.files : []))
+  const shared = first.filter(({ name }) => name !== 'copy.json')
+  expect(shared).toHaveLength(4)
+  expect(second).toEqual(expect.arrayContaining(shared))
+  for (const file of second) expect(await checkNamedFile(join(within, '4'), file)).toBeNull()
+})

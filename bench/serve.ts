@@ -29,13 +29,12 @@ const { values } = parseArgs({
 
 const exists = async (path: string): Promise<boolean> => (await stat(path).catch(() => null)) !== null
 
+/** Bytes of a folder's files; those that several indexes share count once. */
 const sizeOf = async (folder: string): Promise<number> => {
   const entries = await readdir(folder, { withFileTypes: true, recursive: true })
   const files = entries.filter((entry) => entry.isFile())
-  const sizes = await Promise.all(
-    files.map(async (entry) => (await stat(join(entry.parentPath, entry.name))).size),
-  )
-  return sizes.reduce((sum, size) => sum + size, 0)
+  const found = await Promise.all(files.map((entry) => stat(join(entry.parentPath, entry.name))))
+  return [...new Map(found.map(({ ino, size }) => [ino, size])).values()].reduce((sum, size) => sum + size, 0)
 }
 
 /** The lake in a folder, made where there is none. */

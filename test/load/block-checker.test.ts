@@ -39,7 +39,7 @@ const shown = ({ bytes }: Block, { parts, release: _, ...checked }: HeldBlock): 
     const { columns, rows: count } = financialsTable(part, bytes)
     const nameAt = (column: number, code: number | undefined): string => {
       const type = columns[column]?.type
-      return typeof type === 'object' && code !== undefined ? type.textOf(code) : ''
+      return typeof type === 'object' && 'textOf' in type && code !== undefined ? type.textOf(code) : ''
     }
     const { figures, headcounts } = rows
     const series = Array.from({ length: figures.series }, (_, at) => [

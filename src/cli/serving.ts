@@ -1,6 +1,6 @@
 /** What `serve` and `batches make` share: how the making of a serving index is shown. */
 
-import type { IndexProgress } from '../server/serving-index/build/build-index.ts'
+import type { IndexProgress } from '../server/serving-index/build/build-request.ts'
 import { formatCount } from './output/format.ts'
 import { note } from './output/print.ts'
 import { ProgressLine } from './output/progress-line.ts'

@@ -15,7 +15,7 @@ import { searchCompanies } from './search/search-companies.ts'
 import { searchRelations } from './search/search-relations.ts'
 import type { Answer, SearchParts } from './search/shared/answer.ts'
 import { namedCountries } from './search/shared/visible-records.ts'
-import type { IndexProgress } from './serving-index/build/build-index.ts'
+import type { IndexProgress } from './serving-index/build/build-request.ts'
 import { currentIndex } from './serving-index/build/current-index.ts'
 import type { ServingIndex } from './serving-index/serving-index.ts'
 

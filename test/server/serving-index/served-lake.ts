@@ -10,11 +10,8 @@ import type { Row } from '../../../src/lake/duckdb/engine.ts'
 import { makeLake } from '../../../src/manifest/runs.ts'
 import { createSnapshot } from '../../../src/manifest/snapshots.ts'
 import type { Embedder } from '../../../src/server/ranking/embedder.ts'
-import {
-  type BuildIndexRequest,
-  buildIndex,
-  indexFolder,
-} from '../../../src/server/serving-index/build/build-index.ts'
+import { buildIndex, indexFolder } from '../../../src/server/serving-index/build/build-index.ts'
+import type { BuildIndexRequest } from '../../../src/server/serving-index/build/build-request.ts'
 import {
   type DocumentKind,
   type DocumentPlace,

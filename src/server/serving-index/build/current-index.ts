@@ -9,7 +9,8 @@ import { sha256Of } from '../../../support/hash.ts'
 import { removeIndex } from '../index-folder.ts'
 import { openIndex } from '../open-index.ts'
 import type { ServingIndex } from '../serving-index.ts'
-import { type BuildIndexRequest, buildIndex, indexFolder } from './build-index.ts'
+import { buildIndex, indexFolder } from './build-index.ts'
+import type { BuildIndexRequest } from './build-request.ts'
 
 export interface CurrentIndexRequest extends Omit<BuildIndexRequest, 'snapshot' | 'snapshotSha256'> {
   /** Number of the snapshot. @default the newest */

@@ -6,7 +6,6 @@
 
 import { dirname, join } from 'node:path'
 import { systemCode, ToolkitError, writeError } from '../../../core/errors.ts'
-import type { Snapshot } from '../../../core/partition.ts'
 import { Engine, engineError } from '../../../lake/duckdb/engine.ts'
 import { inLake, servePath } from '../../../lake/lake/layout.ts'
 import type { NamedFile } from '../../../manifest/file-list.ts'

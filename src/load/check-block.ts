@@ -67,6 +67,7 @@ export class BlockCheck {
     this.#wellFormed = isUtf8(block.bytes)
     this.#line = block.firstLine
     rows.clear()
+    if (checker.hasFigures) rows.figures.reserve(block.bytes.length)
   }
 
   /** Checks lines of about so many bytes. @returns whether there are more */

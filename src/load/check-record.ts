@@ -114,7 +114,7 @@ export class RecordChecker {
       this.#object(this.#root, 1)
       if (scan.peek() !== -1) scan.notJson('A second document')
       if (this.#id === '') throw new Rejection('ID_MISSING', `Record has no ${this.#idPath()}`)
-      if (this.#hasFigures) this.#figures.finishRecord(this.rows, this.#power)
+      if (this.hasFigures) this.#figures.finishRecord(this.rows, this.#power)
     } catch (error) {
       this.rows.dropRecord()
       throw error
@@ -122,7 +122,8 @@ export class RecordChecker {
     return { id: this.#id, record: this.#keepRecord(start, next) }
   }
 
-  get #hasFigures(): boolean {
+  /** Whether its records have figures. */
+  get hasFigures(): boolean {
     return this.#content === 'companies'
   }
 
@@ -142,7 +143,7 @@ export class RecordChecker {
     currencies.startRecord()
     categories.startRecord()
     lineItems.startRecord()
-    if (this.#hasFigures) this.rows.startRecord(sizeBytes)
+    if (this.hasFigures) this.rows.startRecord(sizeBytes)
   }
 
   #keepRecord(start: number, next: number): number {

@@ -8,6 +8,7 @@ import type { Receipt, SinkRun } from '../core/sink.ts'
 import type { Engine, Row, Session } from '../lake/duckdb/engine.ts'
 import { QUARANTINE } from '../lake/tables/tables.ts'
 import { makeFolders } from '../support/file-modes.ts'
+import { settled } from '../support/settled.ts'
 import { bisectRejected } from './bisect-rejected.ts'
 import { type CheckedPart, lineOf, type Range } from './check-block.ts'
 import { companiesOf } from './companies.ts'
@@ -64,6 +65,7 @@ export const openLoader = async (engine: Engine, { spoolFolder }: LoaderOptions)
     idle.push(session) // a session whose statement failed is not used again
     return result
   }
+  let loading = 0
   let last: Promise<unknown> = Promise.resolve()
   // Names as texts take several times the memory of those of an ENUM: side by side two such parts would not fit.
   const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
@@ -73,8 +75,14 @@ export const openLoader = async (engine: Engine, { spoolFolder }: LoaderOptions)
   }
   return {
     load: (request, sink) => {
-      const load = () => withSession((session) => loadPart({ engine, session, spoolFolder }, request, sink))
-      return request.content === 'companies' && isAnyFull(request.part.rows.names) ? inTurn(load) : load()
+      const load = () =>
+        withSession((session) =>
+          loadPart({ engine, session, spoolFolder, isAlone: () => loading === 1 }, request, sink),
+        )
+      loading++
+      const loaded =
+        request.content === 'companies' && isAnyFull(request.part.rows.names) ? inTurn(load) : load()
+      return loaded.finally(() => loading--)
     },
     loadLineItems: (partition, items, sink) =>
       withSession((session) => sink.write(partition, 'line_items', session.relation(lineItemsOf(items)))),
@@ -90,6 +98,8 @@ interface LoadTools {
   readonly engine: Engine
   readonly session: Session
   readonly spoolFolder: string
+  /** Whether no other part is being loaded. */
+  readonly isAlone: () => boolean
 }
 
 const loadPart = async (tools: LoadTools, request: PartToLoad, sink: SinkRun): Promise<LoadedPart> => {
@@ -99,13 +109,21 @@ const loadPart = async (tools: LoadTools, request: PartToLoad, sink: SinkRun): P
   const write = async (some: CheckedPart): Promise<Receipt[]> => {
     if (some.members.length === 0) return []
     const receipts: Receipt[] = []
-    await withSpooled(tools, request, some, async (tables) => {
-      for (const [table, sql] of Object.entries(tables))
-        receipts.push(await sink.write(partition, table, session.relation(sql)))
-    })
-    if (content === 'companies')
-      receipts.push(...(await writeFigures(tools, { ...request, part: some }, sink)))
-    return receipts
+    const writeLines = (): Promise<void> =>
+      withSpooled(tools, request, some, async (tables) => {
+        for (const [table, sql] of Object.entries(tables))
+          receipts.push(await sink.write(partition, table, session.relation(sql)))
+      })
+    const figures = (): Promise<Receipt[]> =>
+      content === 'companies' ? writeFigures(tools, { ...request, part: some }, sink) : Promise.resolve([])
+    // With one part in hand, as of a small input and at the end of a large one, a core would have nothing to do.
+    const ahead = tools.isAlone() ? settled(figures()) : undefined
+    try {
+      await writeLines()
+    } finally {
+      await ahead
+    }
+    return [...receipts, ...(ahead === undefined ? await figures() : (await ahead)())]
   }
   const accepts = async (some: CheckedPart): Promise<boolean> => {
     try {
@@ -184,22 +202,27 @@ const withSpooled = async (
 
 /** Writes the tables whose rows stand in the part's columns already. */
 const writeFigures = async (
-  { engine, session }: LoadTools,
+  { engine }: LoadTools,
   { partition, part, bytes }: PartToLoad,
   sink: SinkRun,
 ): Promise<Receipt[]> => {
   const receipts: Receipt[] = []
+  const session = await engine.connect()
   const tables = {
     financials: financialsTable(part, bytes),
     employees: employeesTable(part, bytes),
   }
-  for (const [table, columns] of Object.entries(tables)) {
-    const { from, remove } = await engine.addTable(columns)
-    try {
-      receipts.push(await sink.write(partition, table, session.relation(`FROM ${from}`)))
-    } finally {
-      remove()
+  try {
+    for (const [table, columns] of Object.entries(tables)) {
+      const { from, remove } = await engine.addTable(columns)
+      try {
+        receipts.push(await sink.write(partition, table, session.relation(`FROM ${from}`)))
+      } finally {
+        remove()
+      }
     }
+  } finally {
+    session.close()
   }
   return receipts
 }

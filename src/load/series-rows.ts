@@ -3,17 +3,18 @@
  * A record's rows are appended while it is checked, and taken back where it is refused.
  */
 
-import { shiftDecimal } from '../support/shift-decimal.ts'
+import { POWERS_OF_TEN } from './powers-of-ten.ts'
+import { readDecimal } from './read-decimal.ts'
 import { grown } from './shared-columns.ts'
 
 /** A figure takes at least so many bytes of a line: `"2020":1,`. */
 const LEAST_FIGURE_BYTES = 9
 /** A series that has one: `"A":{"2020":1},`. */
 const LEAST_SERIES_BYTES = 15
+/** Of lines of companies on average: more than most have. */
+const MEAN_FIGURE_BYTES = 18
+const MEAN_SERIES_BYTES = 90
 const FIRST_ROWS = 1024
-
-/** Powers of ten that are doubles exactly. */
-export const POWERS_OF_TEN = Float64Array.from({ length: 23 }, (_, power) => Number(`1e${power}`))
 
 /** In place of a figure's number of decimals: its text stands at the position given instead of its digits. */
 export const AS_TEXT = -1
@@ -62,6 +63,24 @@ export class SeriesRows {
     this.kept = 0
   }
 
+  /** Makes room for as many figures as a block of company lines may have. Memory that is not written to costs nothing. */
+  reserve(sizeBytes: number): void {
+    this.#reserve(Math.ceil(sizeBytes / MEAN_FIGURE_BYTES), Math.ceil(sizeBytes / MEAN_SERIES_BYTES))
+  }
+
+  #reserve(rows: number, series: number): void {
+    if (rows > this.year.length) {
+      this.year = grown(Int16Array, this.year, rows)
+      this.value = grown(Float64Array, this.value, rows)
+    }
+    if (series > this.end.length) {
+      this.end = grown(Uint32Array, this.end, series)
+      this.statement = grown(Uint8Array, this.statement, series)
+      this.category = grown(Int32Array, this.category, series)
+      this.lineItem = grown(Int32Array, this.lineItem, series)
+    }
+  }
+
   columns(): SeriesColumns {
     const { rows, series, kept, year, value, end, statement, category, lineItem, keptRow, keptFigure } = this
     return { rows, series, kept, year, value, end, statement, category, lineItem, keptRow, keptFigure }
@@ -79,19 +98,9 @@ export class SeriesRows {
     this.#recordKept = this.kept
     const figures = Math.floor(sizeBytes / LEAST_FIGURE_BYTES) + 1
     if (this.decimals.length < figures) this.decimals = new Int8Array(Math.max(figures, FIRST_ROWS))
-    if (this.rows + figures > this.year.length) {
-      const rows = Math.max(this.rows + figures, FIRST_ROWS)
-      this.year = grown(Int16Array, this.year, rows)
-      this.value = grown(Float64Array, this.value, rows)
-    }
-    const series = this.series + Math.floor(sizeBytes / LEAST_SERIES_BYTES) + 1
-    if (series > this.end.length) {
-      const most = Math.max(series, FIRST_ROWS)
-      this.end = grown(Uint32Array, this.end, most)
-      this.statement = grown(Uint8Array, this.statement, most)
-      this.category = grown(Int32Array, this.category, most)
-      this.lineItem = grown(Int32Array, this.lineItem, most)
-    }
+    const series = Math.floor(sizeBytes / LEAST_SERIES_BYTES) + 1
+    if (this.rows + figures > this.year.length || this.series + series > this.end.length)
+      this.#reserve(Math.max(this.rows + figures, FIRST_ROWS), Math.max(this.series + series, FIRST_ROWS))
   }
 
   /** Takes back the rows of the record at hand. */
@@ -143,7 +152,7 @@ export class SeriesRows {
       for (; row < end; row++) {
         const places = decimals[row - recordRows]!
         if (places > 0) value[row] = value[row]! / POWERS_OF_TEN[places]!
-        else if (places === AS_TEXT) value[row] = Number(textAt(buffer, value[row]!))
+        else if (places === AS_TEXT) value[row] = readDecimal(buffer, value[row]!, 0)
       }
     }
     return -1
@@ -178,9 +187,8 @@ export class SeriesRows {
       let figure = digits
       let scaled: number
       if (places === AS_TEXT) {
-        const text = textAt(buffer, digits)
-        figure = Number(text)
-        scaled = shiftDecimal(text, power)
+        figure = readDecimal(buffer, digits, 0)
+        scaled = readDecimal(buffer, digits, power)
         if (!Number.isFinite(scaled)) return row
       } else {
         // Whole numbers and powers that are exact: each of these is rounded once.
@@ -206,18 +214,3 @@ export class SeriesRows {
     this.kept++
   }
 }
-
-/** The text of the number that stands at `start`. */
-const textAt = (buffer: Buffer, start: number): string => {
-  let end = start
-  while (isOfNumber(buffer[end])) end++
-  return buffer.toString('latin1', start, end)
-}
-const isOfNumber = (byte: number | undefined): boolean =>
-  byte !== undefined &&
-  ((byte >= 0x30 && byte <= 0x39) ||
-    byte === 0x2e ||
-    byte === 0x2d ||
-    byte === 0x2b ||
-    byte === 0x65 ||
-    byte === 0x45)

@@ -1,4 +1,4 @@
-import { readdir, rm, stat, truncate } from 'node:fs/promises'
+import { readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Snapshot } from '../../../../src/core/partition.ts'
@@ -8,6 +8,7 @@ import { buildIndex } from '../../../../src/server/serving-index/build/build-ind
 import { type IndexDescription, searchFile } from '../../../../src/server/serving-index/index-form.ts'
 import { openIndex } from '../../../../src/server/serving-index/open-index.ts'
 import { type LoadedLake, Workbench } from '../../../load/loaded-lake.ts'
+import { flipBit } from '../../../manifest/damage.ts'
 import { temporaryFolder } from '../../../support/temporary-folder.ts'
 import { LIMIT, MEMORY_BYTES, placesOf, requestOf, sampleLines } from '../served-lake.ts'
 
@@ -118,8 +119,7 @@ test('buildIndex uses no segment that is damaged, nor any behind it', async () =
   const first = await make(2, within)
   const path = join(first.folder, `companies-${first.description.segments[0]?.name}.jsonl.zst`)
   const { size } = await stat(path)
-  await truncate(path, size - 1)
-  await truncate(path, size)
+  await flipBit(path, size - 1, 0)
   const second = await make(4, within)
   expect(second.description.segments.map(({ partitions }) => partitions)).toEqual([4])
   expect(await contentOf(second.folder)).toEqual(

@@ -24,6 +24,15 @@ export const DOCUMENT_KINDS = [
   'relations',
   'minified',
 ] as const satisfies readonly DocumentKind[]
+/**
+ * Bytes of documents at which a block ends. A page's documents may stand far apart, and each block of one is decompressed whole:
+ * blocks four times as large take 7 % less room, and a sorted page of whole companies four times as long.
+ */
+export const BLOCK_BYTES: Readonly<Record<DocumentKind, number>> = {
+  companies: 32 * 1024,
+  relations: 16 * 1024,
+  minified: 4 * 1024,
+}
 /** Files of a segment. What `zstd -dc` makes of documents is JSON Lines. */
 export const documentFile = (kind: DocumentKind, segment: string): string => `${kind}-${segment}.jsonl.zst`
 export const searchFile = (segment: string): string => `search-${segment}.duckdb`

@@ -60,7 +60,7 @@ const closeAll = (documents: Documents): void => {
 const openDocuments = (folder: string, segments: readonly SegmentDescription[]): Documents => {
   const opened: DocumentFile[] = []
   const open = (kind: DocumentKind, segment: string): DocumentFile => {
-    const file = new DocumentFile(join(folder, documentFile(kind, segment)))
+    const file = new DocumentFile(join(folder, documentFile(kind, segment)), kind)
     opened.push(file)
     return file
   }

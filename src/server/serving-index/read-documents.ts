@@ -3,12 +3,10 @@
 import { closeSync, openSync, readSync } from 'node:fs'
 import { setImmediate } from 'node:timers/promises'
 import { crc32, zstdDecompressSync } from 'node:zlib'
-import type { DocumentPlace } from './index-form.ts'
+import { BLOCK_BYTES, type DocumentKind, type DocumentPlace } from './index-form.ts'
 
 /** Bytes of documents between two turns of other requests: to decompress a megabyte takes two milliseconds. */
 const BYTES_A_TURN = 1 << 20
-/** Memory for the content of a block; larger ones take several of these. */
-const CONTENT_BYTES = 160 * 1024
 
 /** Other bytes than those that were written. */
 export class DamagedDocument extends Error {}
@@ -28,10 +26,13 @@ const documentOf = (content: Buffer, { blockAt, at, bytes, crc32: expected }: Do
  */
 export class DocumentFile {
   readonly #file: number
+  /** Memory for the content of a block; larger ones take several of these. What is too much here, garbage collection pays for. */
+  readonly #contentBytes: number
   #open = true
 
-  constructor(path: string) {
+  constructor(path: string, kind: DocumentKind) {
     this.#file = openSync(path, 'r')
+    this.#contentBytes = BLOCK_BYTES[kind] * 1.5
   }
 
   /**
@@ -71,7 +72,7 @@ export class DocumentFile {
   #contentOf({ blockAt, blockBytes }: DocumentPlace): Buffer {
     const block = this.#readBytes(blockAt, blockBytes)
     try {
-      return zstdDecompressSync(block, { chunkSize: CONTENT_BYTES })
+      return zstdDecompressSync(block, { chunkSize: this.#contentBytes })
     } catch {
       throw new DamagedDocument(`the block at byte ${blockAt} cannot be decompressed`)
     }

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import type { Engine, Session } from '../../../lake/duckdb/engine.ts'
 import { restoreCompanies, restoreRelations, type SessionRequest } from '../../../load/restore/restore.ts'
 import type { NamedFile } from '../../../manifest/file-list.ts'
-import { type DocumentKind, type DocumentPlace, documentFile } from '../index-form.ts'
+import { BLOCK_BYTES, type DocumentKind, type DocumentPlace, documentFile } from '../index-form.ts'
 import { writeCompany } from './company-document.ts'
 import { DocumentWriter } from './document-writer.ts'
 import { FigureRows } from './figure-rows.ts'
@@ -15,13 +15,6 @@ import { insertFigures, insertHeadcounts } from './figure-table.ts'
 import { LineFile } from './line-file.ts'
 import { minifiedDocuments } from './minified-documents.ts'
 import { CURRENT, type PlacesOf } from './search-tables.ts'
-
-/** Pages of minified documents are of companies that stand far apart. */
-const BLOCK_BYTES: Readonly<Record<DocumentKind, number>> = {
-  companies: 128 * 1024,
-  relations: 64 * 1024,
-  minified: 16 * 1024,
-}
 
 export interface WrittenDocuments {
   readonly records: Readonly<Record<DocumentKind, number>>

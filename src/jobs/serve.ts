@@ -7,12 +7,22 @@ import { orInterrupted } from '../core/interrupted.ts'
 import { DEFAULT_MEMORY_BYTES, servingMemory } from '../pipeline/run/memory-shares.ts'
 import { chooseTokens } from '../server/access/choose-tokens.ts'
 import { readFaults } from '../server/faults/read-faults.ts'
+import type { FollowEvents } from '../server/follow-lake.ts'
 import { chooseEmbedder } from '../server/ranking/choose-embedder.ts'
 import { type ServeLakeRequest, serveLake } from '../server/serve-lake.ts'
 
 /** Options of `serve`. */
 export interface ServeOptions
   extends Pick<ServeLakeRequest, 'lake' | 'snapshot' | 'threads' | 'signal' | 'onProgress' | 'onUnusable'> {
+  /**
+   * Moves to each newer snapshot, without a failed request; its index is built by another process, which takes up to
+   * `memoryBytes` too. Only without `snapshot`. @default false
+   */
+  readonly follow?: boolean | undefined
+  /** With `follow`, called with the number of each snapshot that it has moved to. */
+  readonly onMove?: FollowEvents['onMove']
+  /** With `follow`, called with why a newer snapshot cannot be served yet; the server keeps what it has, and tries again. */
+  readonly onFollowError?: FollowEvents['onFollowError']
   /** Address to listen at; beyond this machine only with tokens given. @default '127.0.0.1' */
   readonly host?: string | undefined
   /** 0 takes any free one. @default 8080 */
@@ -41,7 +51,7 @@ export interface ServeOptions
 export interface ServedLake {
   /** `http://127.0.0.1:8080`. */
   readonly url: string
-  /** Number of the snapshot that is served. */
+  /** Number of the snapshot that is served; with `follow`, at the moment. */
   readonly snapshot: number
   /** The token that was made for this server; absent where one was given. */
   readonly token?: string
@@ -67,7 +77,7 @@ const cursorKeyOf = (text: string | undefined): Buffer => {
 }
 
 /**
- * Serves a snapshot of a lake over HTTP: searches, relations, listings and batch files, `/openapi.json`, `/healthz` and
+ * Serves a snapshot of a lake, or with `follow` always the newest one, over HTTP: searches, relations, listings and batch files, `/openapi.json`, `/healthz` and
  * `/metrics`. The first start builds a serving index in the lake; later ones open it. Texts are ranked by the embedder that
  * FIRMLAKE_EMBEDDER_URL names, else by the built-in one.
  *
@@ -86,6 +96,13 @@ const cursorKeyOf = (text: string | undefined): Buffer => {
  */
 export const serve = async (options: ServeOptions): Promise<ServedLake> => {
   const { lake, snapshot, host = HOST, port = PORT, token, tokens: file, rateLimit, log, signal } = options
+  const { follow = false, onMove, onFollowError } = options
+  if (follow && snapshot !== undefined)
+    throw new ToolkitError(
+      'USAGE',
+      `Cannot serve snapshot ${snapshot} and follow the newest one: expected one of both`,
+      { snapshot },
+    )
   const {
     cursorCap = LIMITS.cursorCap,
     queryTimeoutMs = QUERY_TIMEOUT_MS,
@@ -99,7 +116,8 @@ export const serve = async (options: ServeOptions): Promise<ServedLake> => {
       tokens: tokens.registry,
       embedder: await chooseEmbedder(process.env, signal),
       cursorKey: cursorKeyOf(options.cursorKey),
-      memoryBytes: servingMemory(memoryBytes),
+      memoryBytes: servingMemory(memoryBytes, follow ? 2 : 1),
+      ...(follow && { follow: { onMove, onFollowError } }),
       faults: faults === undefined ? [] : await readFaults(faults),
       http: {
         host,
@@ -111,7 +129,9 @@ export const serve = async (options: ServeOptions): Promise<ServedLake> => {
   )
   return {
     url: server.address,
-    snapshot: server.snapshot,
+    get snapshot() {
+      return server.snapshot
+    },
     ...(tokens.fresh !== undefined && { token: tokens.fresh }),
     ...(tokens.warning !== undefined && { warning: tokens.warning }),
     close: () => server.close(),

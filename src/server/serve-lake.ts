@@ -1,28 +1,27 @@
-/** Serves a snapshot of a lake: puts the serving index, the rates, the embedder and the searches behind HTTP. */
+/** Serves a snapshot of a lake, or always the newest one: puts the serving index, the rates, the embedder and the searches behind HTTP. */
 
-import { BODY_MESSAGES } from '../contract/messages.ts'
-import type { Caller } from './access/caller.ts'
 import type { TokenRegistry } from './access/token-registry.ts'
 import { openBatchStore } from './batch-files/batch-store.ts'
 import type { FaultRule } from './faults/fault-kinds.ts'
 import { faultLayer } from './faults/fault-layer.ts'
+import { type FollowEvents, type FollowRequest, followLake } from './follow-lake.ts'
 import { openServer } from './http/open-server.ts'
-import type { RunningServer, Search, ServerOptions } from './http/server-parts.ts'
+import type { RunningServer, ServerOptions } from './http/server-parts.ts'
+import { openSnapshot, type SearchSettings } from './open-snapshot.ts'
 import type { Embedder } from './ranking/embedder.ts'
-import { loadRates } from './rates/lake-rates.ts'
-import { parseBody } from './search/request/exact-json.ts'
-import { searchCompanies } from './search/search-companies.ts'
-import { searchRelations } from './search/search-relations.ts'
-import type { Answer, SearchParts } from './search/shared/answer.ts'
-import { namedCountries } from './search/shared/visible-records.ts'
+import { type HoldTimes, ServedSnapshots } from './served-snapshots.ts'
+import { buildAside } from './serving-index/build/build-aside.ts'
+import { indexFolder } from './serving-index/build/build-index.ts'
 import type { IndexProgress } from './serving-index/build/build-request.ts'
 import { currentIndex } from './serving-index/build/current-index.ts'
-import type { ServingIndex } from './serving-index/serving-index.ts'
+import { openIndex } from './serving-index/open-index.ts'
 
 export interface ServeLakeRequest {
   readonly lake: string
   /** @default the newest */
   readonly snapshot?: number | undefined
+  /** Moves to each newer snapshot. @default none: the server keeps its snapshot */
+  readonly follow?: FollowSettings | undefined
   readonly tokens: TokenRegistry
   readonly embedder: Embedder
   /** Secret that signs cursors, at least 32 bytes. */
@@ -43,67 +42,56 @@ export interface ServeLakeRequest {
   readonly onUnusable?: ((reason: Error) => void) | undefined
 }
 
+export interface FollowSettings extends FollowEvents, Partial<HoldTimes> {
+  /** Milliseconds between two looks for a newer snapshot. @default 10,000 */
+  readonly everyMs?: number
+  /** Builds the index of a snapshot where there is none. @default a process of its own */
+  readonly build?: FollowRequest['build']
+}
+
 export interface LakeServer extends RunningServer {
   /** Number of the snapshot that is served. */
   readonly snapshot: number
 }
 
-type SearchBody = (parts: SearchParts, caller: Caller, body: unknown, signal: AbortSignal) => Promise<Answer>
+const FOLLOW_EVERY_MS = 10_000
 
-/** A search by the text of a request's body. */
-const overText =
-  (parts: SearchParts, search: SearchBody): Search =>
-  async (text, caller, signal) => {
-    let body: unknown
-    try {
-      body = parseBody(text)
-    } catch {
-      return { kind: 'refused', messages: [BODY_MESSAGES.bodyInvalid.text] }
-    }
-    return search(parts, caller, body, signal)
-  }
+/** Two indexes are open while chains go on over the one before. */
+const memoryOfIndex = ({ memoryBytes, follow }: ServeLakeRequest): number =>
+  follow === undefined ? memoryBytes : Math.floor(memoryBytes / 2)
 
-/** The country codes of a content's records. */
-const countriesOf = async (
-  index: ServingIndex,
-  table: 'company' | 'relation',
-  timeoutMs: number,
-): Promise<readonly string[]> => {
-  const rows = await index.query(
-    (session) =>
-      session.rows(`
-        SELECT DISTINCT country_code FROM copy.${table}
-        WHERE country_code IS NOT NULL
-        ORDER BY country_code`),
-    { timeoutMs },
-  )
-  return rows.map(({ country_code: country }) => String(country))
+const settingsOf = (request: ServeLakeRequest): SearchSettings => {
+  const { lake, embedder, cursorKey, cursorCap, queryTimeoutMs } = request
+  return { lake, embedder, cursorKey, cursorCap, queryTimeoutMs }
 }
 
-const openOver = async (index: ServingIndex, request: ServeLakeRequest): Promise<RunningServer> => {
-  const { lake, embedder, cursorKey, cursorCap, queryTimeoutMs, tokens, faults = [], http } = request
-  const countries = await countriesOf(index, 'company', queryTimeoutMs)
-  const parts: SearchParts = {
-    index,
-    rates: await loadRates(lake),
-    embedder,
-    countries: namedCountries([...countries, ...(await countriesOf(index, 'relation', queryTimeoutMs))]),
-    cursorKey,
-    cursorCap,
-    queryTimeoutMs,
-  }
-  return openServer(
+/** Follows the lake until the function that it gives is called. */
+const startFollowing = (
+  served: ServedSnapshots,
+  request: ServeLakeRequest,
+  { everyMs = FOLLOW_EVERY_MS, build, onMove, onFollowError }: FollowSettings,
+): (() => Promise<void>) => {
+  const { lake, memoryBytes, threads, onUnusable } = request
+  const stop = new AbortController()
+  const following = followLake(
+    served,
     {
-      snapshot: index.description.snapshot,
-      countries,
-      tokens,
-      companies: overText(parts, searchCompanies),
-      relations: overText(parts, searchRelations),
-      batches: openBatchStore(lake),
-      layers: faults.length > 0 ? [faultLayer(faults)] : [],
+      ...{ lake, everyMs, onMove, onFollowError },
+      build:
+        build ??
+        ((snapshot, signal) => buildAside({ lake, snapshot, memoryBytes, threads }, signal, onUnusable)),
+      open: async (snapshot) => {
+        const folder = indexFolder(lake, snapshot)
+        const index = await openIndex({ folder, memoryBytes: memoryOfIndex(request), threads })
+        return openSnapshot(index, settingsOf(request))
+      },
     },
-    http,
+    stop.signal,
   )
+  return () => {
+    stop.abort()
+    return following
+  }
 }
 
 /**
@@ -112,19 +100,34 @@ const openOver = async (index: ServingIndex, request: ServeLakeRequest): Promise
  * @throws {ToolkitError} what opening the index and reading the rates throws; LISTEN_FAILED
  */
 export const serveLake = async (request: ServeLakeRequest): Promise<LakeServer> => {
-  const index = await currentIndex(request)
+  const { lake, follow, tokens, faults = [], http } = request
+  const index = await currentIndex({ ...request, servingBytes: memoryOfIndex(request) })
+  const served = new ServedSnapshots(await openSnapshot(index, settingsOf(request)), follow)
   try {
-    const server = await openOver(index, request)
+    const server = await openServer(
+      {
+        served: () => served.current,
+        tokens,
+        companies: served.search('companies'),
+        relations: served.search('relations'),
+        batches: openBatchStore(lake),
+        layers: faults.length > 0 ? [faultLayer(faults)] : [],
+      },
+      http,
+    )
+    const stopFollowing = follow && startFollowing(served, request, follow)
     return {
-      snapshot: index.description.snapshot,
+      get snapshot() {
+        return served.current.number
+      },
       address: server.address,
       close: async () => {
-        await server.close()
-        await index.close()
+        await Promise.all([server.close(), stopFollowing?.()])
+        await served.close()
       },
     }
   } catch (error) {
-    await index.close()
+    await served.close()
     throw error
   }
 }

@@ -103,6 +103,7 @@ test('serve takes tokens, faults, a rate limit, a cap and a log file, and Ctrl-C
     '3',
     '--rate-limit',
     '3',
+    '--follow',
   ]
   const { code, stdout, stderr } = await serving(
     options,
@@ -185,6 +186,7 @@ test.each([
   ['a file of faults that is not there', ['--faults', 'absent.json'], 'FAULTS_UNREADABLE'],
   ['a log that cannot be opened', ['--log', '/proc/absent/log'], 'WRITE_FAILED'],
   ['a snapshot that is not there', ['--snapshot', '9'], 'SNAPSHOT_NOT_FOUND'],
+  ['a snapshot beside the newest one', ['--snapshot', '1', '--follow'], 'USAGE'],
 ])('serve refuses %s', async (_what, args, code) => {
   const result = await cli(['serve', '--lake', lake, ...args], { env: { FIRMLAKE_SERVE_TOKEN: '' } })
   expect(result.code).toBe(code === 'USAGE' ? 2 : 1)

@@ -68,7 +68,8 @@ export const makeServable = async (lake: string, companiesPerFile?: number): Pro
   await index.close()
 }
 
-export interface ServingOptions extends Partial<Pick<ServeLakeRequest, 'cursorCap' | 'tokens' | 'http'>> {
+export interface ServingOptions
+  extends Partial<Pick<ServeLakeRequest, 'cursorCap' | 'tokens' | 'http' | 'follow'>> {
   readonly faults?: readonly FaultRule[]
   /** @default any free one */
   readonly port?: number

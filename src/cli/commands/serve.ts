@@ -20,6 +20,7 @@ import { memoryOption, threadsOption } from '../options/run-options.ts'
 import { note } from '../output/print.ts'
 
 interface ServeFlags extends LakeOption, SnapshotOption {
+  readonly follow?: true
   readonly port: number
   readonly host: string
   readonly tokens?: string
@@ -50,6 +51,7 @@ export const addServe = (program: Command): void => {
     .option('-p, --port <n>', 'port; 0 takes any free one', parsePort, PORT)
     .option('--host <address>', 'address to listen at; beyond this machine only with tokens given', HOST)
     .addOption(snapshotOption('this snapshot (default: the newest)'))
+    .option('--follow', 'move to each newer snapshot, without a restart')
     .option('--tokens <file>', 'JSON file of tokens (default: FIRMLAKE_SERVE_TOKEN, else a fresh one)')
     .option('--rate-limit <n>', 'most requests a second of each token (default: none)', parseRate)
     .option('--faults <file>', 'JSON file of faults to inject, for testing clients')
@@ -71,6 +73,7 @@ export const addServe = (program: Command): void => {
     .action(runServe)
   withExamples(command, [
     ['serve --lake ./lake', 'on this machine, with a fresh token'],
+    ['serve --lake ./lake --follow', 'always the newest snapshot'],
     ['serve --lake ./lake --host 0.0.0.0 --tokens tokens.json --log access.jsonl', 'for others'],
   ])
 }
@@ -120,13 +123,15 @@ const serveUntil = async (
   { queryTimeout, memory, ...flags }: ServeFlags,
   log: { write(line: string): void },
 ): Promise<void> => {
-  const { lake, snapshot, host, port, tokens, rateLimit, cursorCap, threads, faults } = flags
+  const { lake, snapshot, follow, host, port, tokens, rateLimit, cursorCap, threads, faults } = flags
   const { serve } = await import('../../jobs/serve.ts')
   const { indexProgress } = await import('../serving.ts')
   const { clear, ...progress } = indexProgress()
   const server = await serve({
-    ...{ lake, snapshot, host, port, tokens, rateLimit, cursorCap, threads, faults, signal, log },
+    ...{ lake, snapshot, follow, host, port, tokens, rateLimit, cursorCap, threads, faults, signal, log },
     ...progress,
+    onMove: (newest) => note(`Serving snapshot ${newest} now`),
+    onFollowError: ({ message }) => note(`${message}. The snapshot before is still served`),
     token: process.env.FIRMLAKE_SERVE_TOKEN || undefined,
     // Cursors outlive a restart with it, and several servers share them.
     cursorKey: process.env.FIRMLAKE_CURSOR_KEY || undefined,

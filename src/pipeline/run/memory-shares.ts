@@ -120,14 +120,20 @@ export const queryMemory = (totalBytes: number = DEFAULT_MEMORY_BYTES): number =
   throw new ToolkitError('USAGE', `Cannot work in ${totalBytes} bytes of memory: expected at least 256MiB`)
 }
 
-/** DuckDB's limit in a server, in bytes. @throws {ToolkitError} USAGE when it is too little */
-export const servingMemory = (totalBytes: number): number => {
+/**
+ * DuckDB's limit in a server, in bytes.
+ *
+ * @param indexes serving indexes that are open side by side, which share it
+ * @throws {ToolkitError} USAGE when it is too little
+ */
+export const servingMemory = (totalBytes: number, indexes = 1): number => {
   const engineBytes = totalBytes - BESIDE_BYTES.serving
-  if (engineBytes >= LEAST_BYTES.serving) return engineBytes
+  const leastBytes = indexes * LEAST_BYTES.serving
+  if (engineBytes >= leastBytes) return engineBytes
   throw new ToolkitError(
     'USAGE',
     `Cannot serve in --memory of ${mebibytes(totalBytes)}MiB: ` +
-      `expected at least ${mebibytes(BESIDE_BYTES.serving + LEAST_BYTES.serving)}MiB`,
+      `expected at least ${mebibytes(BESIDE_BYTES.serving + leastBytes)}MiB`,
   )
 }
 

@@ -14,7 +14,7 @@ export const callerOf = ({ entry }: FastifyRequest): Caller => {
 
 export const addListingRoutes = (
   app: FastifyInstance,
-  { batches, countries }: Pick<ServerParts, 'batches' | 'countries'>,
+  { batches, served }: Pick<ServerParts, 'batches' | 'served'>,
 ): void => {
   const add = (operation: Operation, listing: (caller: Caller) => unknown): void => {
     const { method, path } = OPERATIONS[operation]
@@ -25,7 +25,7 @@ export const addListingRoutes = (
       handler: async (request, reply) => sendJson(reply, JSON.stringify(await listing(callerOf(request)))),
     })
   }
-  add('companiesSearchParameters', (caller) => companyParameters(caller, countries))
+  add('companiesSearchParameters', (caller) => companyParameters(caller, served().countries))
   add('relationsSearchParameters', relationsParameters)
   add('batchFiles', (caller) => batches.listing(caller))
 }

@@ -22,7 +22,8 @@ export interface Metrics {
   throttled(): void
 }
 
-export const newMetrics = (): Metrics => {
+/** @param snapshot gives the number of the one that is served */
+export const newMetrics = (snapshot: () => number): Metrics => {
   const registry = new Registry()
   const registers = [registry]
   collectDefaultMetrics({ register: registry })
@@ -60,6 +61,14 @@ export const newMetrics = (): Metrics => {
     name: 'firmlake_http_requests_in_flight',
     help: 'Requests at work.',
     registers,
+  })
+  new Gauge({
+    name: 'firmlake_snapshot',
+    help: 'Number of the snapshot that is served.',
+    registers,
+    collect() {
+      this.set(snapshot())
+    },
   })
   return {
     contentType: registry.contentType,

@@ -57,7 +57,7 @@ const addRoutes = async (
   parts: ServerParts,
   options: ServerOptions,
 ): Promise<OnBadAddress> => {
-  const metrics = newMetrics()
+  const metrics = newMetrics(() => parts.served().number)
   addErrorAnswers(app)
   addBodyReader(app)
   const observe = addObservation(app, metrics)
@@ -70,8 +70,8 @@ const addRoutes = async (
   addBatchRoute(app, parts.batches)
   const document = JSON.stringify(openApiDocument())
   app.get('/openapi.json', (_request, reply) => sendJson(reply, document))
-  const health = JSON.stringify({ status: 'ok', snapshot: parts.snapshot })
-  app.get('/healthz', (_request, reply) => sendJson(reply, health))
+  const health = (): string => JSON.stringify({ status: 'ok', snapshot: parts.served().number })
+  app.get('/healthz', (_request, reply) => sendJson(reply, health()))
   app.get('/metrics', async (_request, reply) => reply.type(metrics.contentType).send(await metrics.text()))
   methods.answerOthers()
   return (request, reply) => {

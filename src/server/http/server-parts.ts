@@ -10,11 +10,15 @@ import type { Answer } from '../search/shared/answer.ts'
 /** Answers a search; `body` is the request's body as it came. */
 export type Search = (body: string, caller: Caller, signal: AbortSignal) => Promise<Answer>
 
-export interface ServerParts {
-  /** Number of the snapshot that is served. */
-  readonly snapshot: number
-  /** Country codes of the records. */
+/** What is served at the moment. */
+export interface ServedSnapshot {
+  readonly number: number
+  /** Country codes of its companies. */
   readonly countries: readonly string[]
+}
+
+export interface ServerParts {
+  readonly served: () => ServedSnapshot
   readonly tokens: TokenRegistry
   readonly companies: Search
   readonly relations: Search

@@ -57,8 +57,7 @@ const NO_BATCHES: BatchStore = {
 }
 
 export const fakeParts = (parts: Partial<ServerParts> = {}): ServerParts => ({
-  snapshot: 12,
-  countries: ['NO', 'SE'],
+  served: () => ({ number: 12, countries: ['NO', 'SE'] }),
   tokens: newTokenRegistry([entry('everyone', TOKEN), SWEDISH_ENTRY]),
   companies: pagedSearch('Companies', 25),
   relations: pagedSearch('Relations', 3),

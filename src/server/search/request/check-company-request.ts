@@ -9,7 +9,7 @@ import {
 } from '../../../contract/limits.ts'
 import { COMPANY_MESSAGES, sentence } from '../../../contract/messages.ts'
 import type { Caller } from '../../access/caller.ts'
-import type { SearchParts } from '../shared/answer.ts'
+import type { Refused, SearchParts } from '../shared/answer.ts'
 import { faultsOf, NO_OBJECT, readShared, type SharedRequest, stepOf } from './check-request.ts'
 import type { ChainPosition } from './cursor.ts'
 import { bindingOf } from './cursor-chain.ts'
@@ -37,9 +37,7 @@ export interface CompanySearch {
   readonly pageSize: number
   readonly paging: Paging
 }
-export type CheckedSearch<T> =
-  | { readonly kind: 'search'; readonly search: T }
-  | { readonly kind: 'refused'; readonly messages: readonly string[] }
+export type CheckedSearch<T> = { readonly kind: 'search'; readonly search: T } | Refused
 
 type Key = keyof typeof COMPANY_MESSAGES
 interface Said {
@@ -131,7 +129,7 @@ export const checkCompanyRequest = (
   )
   const messages = inOrder(COMPANY_MESSAGES, shared.bodyMessages, [...said, ...parameterMessages(shared)])
   if (messages.length > 0 || step.kind !== 'go on' || !isDirection(given))
-    return { kind: 'refused', messages }
+    return { kind: 'refused', messages, ...(step.kind === 'invalid' && { isCursorInvalid: true }) }
   const paging: Paging = isCursor
     ? { kind: 'cursor', after: step.after, binding }
     : { kind: 'page', number: pageNumber, sortBy: column?.name ?? null, direction: given, minified }

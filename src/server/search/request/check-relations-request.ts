@@ -95,7 +95,8 @@ export const checkRelationsRequest = (
     ...parameterMessages(shared),
     ...dateMessages(shared),
   ])
-  if (messages.length > 0 || step.kind !== 'go on') return { kind: 'refused', messages }
+  if (messages.length > 0 || step.kind !== 'go on')
+    return { kind: 'refused', messages, ...(step.kind === 'invalid' && { isCursorInvalid: true }) }
   return { kind: 'search', search: { filters, pageSize, after: step.after, binding } }
 }
 

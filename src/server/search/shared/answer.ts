@@ -9,7 +9,14 @@ export type Answer =
   /** `body` is the whole JSON body in pieces, in order. */
   | { readonly kind: 'page'; readonly pagination: Pagination; readonly body: readonly Buffer[] }
   /** HTTP 400 with these messages, in the order of the contract's tables. */
-  | { readonly kind: 'refused'; readonly messages: readonly string[] }
+  | Refused
+
+export interface Refused {
+  readonly kind: 'refused'
+  readonly messages: readonly string[]
+  /** Set where the cursor is none of this search over this snapshot: it may be one over another. */
+  readonly isCursorInvalid?: true
+}
 
 /** What searching needs. */
 export interface SearchParts {

@@ -15,6 +15,8 @@ import type { BuildIndexRequest } from './build-request.ts'
 export interface CurrentIndexRequest extends Omit<BuildIndexRequest, 'snapshot' | 'snapshotSha256'> {
   /** Number of the snapshot. @default the newest */
   readonly snapshot?: number | undefined
+  /** DuckDB's memory in bytes for the open index. @default as much as for the build */
+  readonly servingBytes?: number | undefined
   /** Called with why the index in the lake cannot be used, before it is made again. */
   readonly onUnusable?: ((reason: ToolkitError) => void) | undefined
 }
@@ -25,14 +27,14 @@ export interface CurrentIndexRequest extends Omit<BuildIndexRequest, 'snapshot' 
  *   throws
  */
 export const currentIndex = async (request: CurrentIndexRequest): Promise<ServingIndex> => {
-  const { lake, memoryBytes, threads } = request
+  const { lake, memoryBytes, servingBytes = memoryBytes, threads } = request
   const snapshot = await readSnapshot(lake, request.snapshot)
   const snapshotSha256 = sha256Of(await readSnapshotText(lake, snapshot.snapshot))
   const folder = request.folder ?? indexFolder(lake, snapshot.snapshot)
   const open = async (): Promise<ServingIndex> => {
     await buildIndex({ ...request, snapshot, snapshotSha256 })
     request.onProgress?.({ step: 'check', records: 0 })
-    return openIndex({ folder, memoryBytes, threads })
+    return openIndex({ folder, memoryBytes: servingBytes, threads })
   }
   try {
     return await open()

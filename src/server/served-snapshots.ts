@@ -1,0 +1,121 @@
+/**
+ * The snapshot that is served, and for a while the one before it: a request ends on the snapshot on which it began, and so does
+ * a cursor chain. Never more than two are open, besides those on which a request is under way.
+ */
+
+import type { Content } from '../contract/objects.ts'
+import type { Search } from './http/server-parts.ts'
+import type { OpenSnapshot } from './open-snapshot.ts'
+
+/** How long the snapshot before stays open for its chains. */
+export interface HoldTimes {
+  /** From the last page with a cursor to the next one. @default 300,000 */
+  readonly idleMs: number
+  /** In all. @default 1,800,000 */
+  readonly mostMs: number
+}
+
+const DEFAULT_TIMES: HoldTimes = { idleMs: 5 * 60_000, mostMs: 30 * 60_000 }
+
+interface Held {
+  readonly snapshot: OpenSnapshot
+  /** Requests under way. */
+  requests: number
+  /** When a page with a cursor for a next one was last given. */
+  chainMs: number
+  /** When a newer snapshot took its place. */
+  replacedMs: number
+  /** It is closed as soon as no request is under way. */
+  isOver: boolean
+}
+
+const heldOf = (snapshot: OpenSnapshot): Held => ({
+  snapshot,
+  requests: 0,
+  chainMs: Number.NEGATIVE_INFINITY,
+  replacedMs: Number.POSITIVE_INFINITY,
+  isOver: false,
+})
+
+export class ServedSnapshots {
+  readonly #times: HoldTimes
+  readonly #now: () => number
+  #current: Held
+  #before: Held | undefined
+  readonly #closing = new Set<Promise<void>>()
+
+  /** @param now gives milliseconds */
+  constructor(snapshot: OpenSnapshot, times: Partial<HoldTimes> = {}, now = () => performance.now()) {
+    this.#current = heldOf(snapshot)
+    this.#times = { ...DEFAULT_TIMES, ...times }
+    this.#now = now
+  }
+
+  get current(): OpenSnapshot {
+    return this.#current.snapshot
+  }
+
+  /** Searches the current snapshot; a cursor of the one before goes on there. */
+  search(content: Content): Search {
+    return async (...asked) => {
+      const [current, before] = [this.#current, this.#before]
+      const answer = await this.#ask(current, content, asked)
+      if (answer.kind !== 'refused' || !answer.isCursorInvalid || before === undefined || before.isOver)
+        return answer
+      const earlier = await this.#ask(before, content, asked)
+      return earlier.kind === 'refused' && earlier.isCursorInvalid ? answer : earlier
+    }
+  }
+
+  /** Whether chains still go on over the snapshot before: as long as they do, no newer one can be moved to. */
+  isHeld(): boolean {
+    const before = this.#before
+    if (before === undefined) return false
+    const now = this.#now()
+    const { idleMs, mostMs } = this.#times
+    if (now - before.chainMs <= idleMs && now - before.replacedMs <= mostMs) return true
+    this.#before = undefined
+    this.#end(before)
+    return false
+  }
+
+  /** Serves another snapshot from now on. It is to be asked for only where none is held. */
+  moveTo(snapshot: OpenSnapshot): void {
+    if (this.#before !== undefined) this.#end(this.#before)
+    this.#current.replacedMs = this.#now()
+    this.#before = this.#current
+    this.#current = heldOf(snapshot)
+    this.isHeld()
+  }
+
+  /** Closes all, when the requests under way are over. */
+  async close(): Promise<void> {
+    this.#end(this.#current)
+    if (this.#before !== undefined) this.#end(this.#before)
+    await Promise.all(this.#closing)
+  }
+
+  async #ask(held: Held, content: Content, asked: Parameters<Search>): ReturnType<Search> {
+    held.requests += 1
+    try {
+      const answer = await held.snapshot[content](...asked)
+      if (answer.kind === 'page' && typeof answer.pagination.Cursor === 'string') held.chainMs = this.#now()
+      return answer
+    } finally {
+      held.requests -= 1
+      this.#closeUnused(held)
+    }
+  }
+
+  #end(held: Held): void {
+    held.isOver = true
+    this.#closeUnused(held)
+  }
+
+  #closeUnused(held: Held): void {
+    if (!held.isOver || held.requests > 0) return
+    const closed = held.snapshot.close().finally(() => this.#closing.delete(closed))
+    closed.catch(() => undefined)
+    this.#closing.add(closed)
+  }
+}

@@ -2,7 +2,8 @@
 
 import { type LakeQuery, openLakeQuery } from '../lake/lake/lake-query.ts'
 import type { AroundFetch } from '../lake/lake/lake-views.ts'
-import { readSnapshot } from '../manifest/snapshots.ts'
+import { readTableListed } from '../manifest/snapshot-root.ts'
+import { readRoot } from '../manifest/snapshots.ts'
 import { interruptible } from './interrupt.ts'
 import { ProgressLine } from './output/progress-line.ts'
 import { showFetch } from './output/show-fetch.ts'
@@ -33,9 +34,10 @@ export const askLake = async <T>(
   { lake, snapshot, memoryBytes, threads, json = false, unchecked = false }: LakeQueryRequest,
   ask: (query: LakeQuery) => Promise<T>,
 ): Promise<T> => {
+  const root = await readRoot(lake, snapshot)
   const query = await openLakeQuery({
     lake,
-    snapshot: await readSnapshot(lake, snapshot),
+    snapshot: (table) => readTableListed(lake, root, table),
     memoryBytes,
     threads,
     check: unchecked ? 'never' : 'first-read',

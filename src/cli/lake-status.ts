@@ -5,14 +5,16 @@ import type {
   DateRange,
   Drift,
   PartitionEntry,
-  Snapshot,
+  SnapshotHead,
   WindowEntry,
 } from '../core/partition.ts'
 import { mergeDrift } from '../jobs/run-report.ts'
 import { loadedPartitions } from '../manifest/loaded-sources.ts'
+import type { Wanted } from '../manifest/parts.ts'
 import { listRuns, type RunSummary } from '../manifest/runs.ts'
-import { newestSnapshot, readSnapshot } from '../manifest/snapshots.ts'
-import { type SnapshotSummary, summariseSnapshot } from '../manifest/summarise-snapshot.ts'
+import { listOf, type SnapshotRoot } from '../manifest/snapshot-root.ts'
+import { newestRoot, readRoot } from '../manifest/snapshots.ts'
+import { type SnapshotSummary, summariseRoot } from '../manifest/summarise-snapshot.ts'
 
 export interface PartitionStatus {
   readonly id: string
@@ -38,9 +40,10 @@ export interface LakeStatus {
   readonly lake: string
   /** `null` before the first commit. */
   readonly summary: SnapshotSummary | null
-  readonly made: Pick<Snapshot, 'pipeline' | 'tool'> | null
+  readonly made: Pick<SnapshotHead, 'pipeline' | 'tool'> | null
   readonly drift: readonly Drift[]
   readonly unfinished: readonly RunSummary[]
+  /** Empty where they were not asked for. */
   readonly partitions: readonly PartitionStatus[]
 }
 
@@ -69,18 +72,42 @@ const partitionStatus = ({
   bytes: files.reduce((sum, { bytes }) => sum + bytes, 0),
 })
 
+const hasDrift: Wanted = ({ drift = 0 }) => drift > 0
+
+const driftOf = async (lake: string, root: SnapshotRoot): Promise<readonly Drift[]> =>
+  mergeDrift(
+    loadedPartitions({
+      merged: await listOf(lake, root, 'merged', hasDrift),
+      partitions: await listOf(lake, root, 'partitions', hasDrift),
+    }),
+  )
+
+const partitionsOf = async (lake: string, root: SnapshotRoot): Promise<readonly PartitionStatus[]> => [
+  ...(await listOf(lake, root, 'merged')).map(
+    (one): PartitionStatus => ({ ...partitionStatus(one), merged: true }),
+  ),
+  ...(await listOf(lake, root, 'partitions')).map(partitionStatus),
+]
+
+export interface StatusRequest {
+  /** @default the newest */
+  readonly snapshot?: number | undefined
+  /** Whether each partition is listed too. @default false */
+  readonly partitions?: boolean | undefined
+}
+
 /** @throws {ToolkitError} LAKE_NOT_FOUND, SNAPSHOT_NOT_FOUND, SNAPSHOT_DAMAGED */
-export const readStatus = async (lake: string, number?: number): Promise<LakeStatus> => {
-  const snapshot = number === undefined ? await newestSnapshot(lake) : await readSnapshot(lake, number)
+export const readStatus = async (
+  lake: string,
+  { snapshot: number, partitions = false }: StatusRequest = {},
+): Promise<LakeStatus> => {
+  const root = number === undefined ? await newestRoot(lake) : await readRoot(lake, number)
   return {
     lake,
-    summary: snapshot && summariseSnapshot(snapshot),
-    made: snapshot && { pipeline: snapshot.pipeline, tool: snapshot.tool },
-    drift: mergeDrift(snapshot ? loadedPartitions(snapshot) : []),
+    summary: root && (await summariseRoot(lake, root)),
+    made: root && { pipeline: root.pipeline, tool: root.tool },
+    drift: root ? await driftOf(lake, root) : [],
     unfinished: await listRuns(lake, { now: new Date() }),
-    partitions: [
-      ...(snapshot?.merged ?? []).map((one): PartitionStatus => ({ ...partitionStatus(one), merged: true })),
-      ...(snapshot?.partitions ?? []).map(partitionStatus),
-    ],
+    partitions: root && partitions ? await partitionsOf(lake, root) : [],
   }
 }

@@ -125,9 +125,11 @@ export interface PartitionEntry {
   readonly drift: readonly Drift[]
 }
 
-/** The whole lake as of one commit. */
-export interface Snapshot {
-  readonly format: 1
+/** A file that belongs to a run, not to one partition. */
+export type FileOfRun = FileEntry & { readonly run: string }
+
+/** What a snapshot says of itself. */
+export interface SnapshotHead {
   readonly snapshot: number
   readonly parent: number | null
   readonly run: string
@@ -135,10 +137,18 @@ export interface Snapshot {
   readonly tool: string
   /** ISO 8601, UTC. */
   readonly time: string
+}
+
+/**
+ * The whole lake as of one commit, as one document. A lake keeps it in parts, of which readers open those that they need
+ * (`manifest/snapshot-root.ts`); earlier releases kept it as one text.
+ */
+export interface Snapshot extends SnapshotHead {
+  readonly format: 1
   /** In the order of commits: of one company the later partition is the current version. */
   readonly partitions: readonly PartitionEntry[]
   /** Files that belong to a run, not to one partition (its `line_items` dictionary). */
-  readonly files: readonly (FileEntry & { readonly run: string })[]
+  readonly files: readonly FileOfRun[]
   /** Pulls from a service, in the order of commits; absent where there was none. */
   readonly pulls?: readonly PullEntry[]
   /**

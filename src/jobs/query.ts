@@ -3,7 +3,8 @@
 import { orInterrupted } from '../core/interrupted.ts'
 import { interruptOn } from '../lake/duckdb/stoppable.ts'
 import { type LakeQuery, openLakeQuery } from '../lake/lake/lake-query.ts'
-import { readSnapshot } from '../manifest/snapshots.ts'
+import { readTableListed } from '../manifest/snapshot-root.ts'
+import { readRoot } from '../manifest/snapshots.ts'
 import { queryMemory } from '../pipeline/run/memory-shares.ts'
 
 /** Options of `query` and `openQuery`. */
@@ -42,13 +43,15 @@ export type QueryRow = Readonly<Record<string, unknown>>
 export const openQuery = async (
   lake: string,
   { snapshot, memoryBytes, threads }: Omit<QuestionOptions, 'signal'> = {},
-): Promise<LakeQuery> =>
-  openLakeQuery({
+): Promise<LakeQuery> => {
+  const root = await readRoot(lake, snapshot)
+  return openLakeQuery({
     lake,
-    snapshot: await readSnapshot(lake, snapshot),
+    snapshot: (table) => readTableListed(lake, root, table),
     memoryBytes: queryMemory(memoryBytes),
     threads,
   })
+}
 
 /**
  * Asks a lake one question in SQL, read-only: views such as `companies` and `financials` show the current version of each

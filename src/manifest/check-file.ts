@@ -4,7 +4,7 @@ import { systemCode, ToolkitError } from '../core/errors.ts'
 import type { FileEntry } from '../core/partition.ts'
 import { storageOf } from '../storage/open-storage.ts'
 import type { FileHash } from '../support/hash.ts'
-import type { Problem, ProblemKind } from './check-manifest.ts'
+import type { Problem, ProblemKind } from './findings.ts'
 
 /** Counts the rows of a file that is not JSON Lines. Throws when it cannot be read. */
 export type CountRows = (table: string, absolutePath: string) => Promise<number>

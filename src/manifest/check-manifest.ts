@@ -1,30 +1,15 @@
-/** Checks the snapshots of a lake and the records of their commits, every byte of them. */
+/** Checks the snapshots of a lake, their parts and the records of their commits, every byte of them. */
 
 import { ToolkitError } from '../core/errors.ts'
-import type { Snapshot } from '../core/partition.ts'
+import type { Snapshot, SnapshotHead } from '../core/partition.ts'
 import { oldestPath, recordPath, runPath, snapshotName, snapshotPath } from '../lake/lake/layout.ts'
 import { storageOf } from '../storage/open-storage.ts'
 import { arithmeticProblems } from './arithmetic-problems.ts'
+import type { Findings, Problem } from './findings.ts'
+import { PartChecker } from './part-checker.ts'
+import type { SnapshotRoot } from './snapshot-root.ts'
 import { bytesToSnapshot, oldestText, recordText } from './snapshot-text.ts'
-import { type ManifestListing, madeLater, readSnapshot } from './snapshots.ts'
-
-/**
- * `counts`: what is counted differs from what the manifest says. `listing`: two places of the manifest say
- * different things.
- */
-export type ProblemKind = 'missing' | 'cut' | 'changed' | 'unreadable' | 'counts' | 'listing'
-
-/** One file that is not as it should be; `path` is below the lake's folder, with `/`. */
-export interface Problem {
-  readonly path: string
-  readonly problem: ProblemKind
-  readonly detail: string
-}
-
-export interface Findings {
-  readonly problems: Problem[]
-  readonly notes: string[]
-}
+import { type ManifestListing, madeLater, readRoot } from './snapshots.ts'
 
 type FileRead =
   | { readonly kind: 'bytes'; readonly bytes: Buffer }
@@ -52,7 +37,7 @@ const textProblem = (path: string, bytes: Buffer, expected: string, detail: stri
   }
 }
 
-const chainProblem = (snapshot: Snapshot, number: number): string | null => {
+const chainProblem = (snapshot: SnapshotHead, number: number): string | null => {
   if (snapshot.snapshot !== number) return `its number is ${snapshot.snapshot}`
   const parent = number === 1 ? null : number - 1
   return snapshot.parent === parent ? null : `its parent is ${snapshot.parent}, expected ${parent}`
@@ -62,7 +47,7 @@ const checkSnapshot = async (
   lake: string,
   number: number,
   { problems }: Findings,
-): Promise<{ readonly bytes: Buffer; readonly snapshot: Snapshot } | null> => {
+): Promise<{ readonly bytes: Buffer; readonly root: SnapshotRoot } | null> => {
   const path = snapshotPath(number)
   const read = await readOrNot(lake, path)
   if (read.kind !== 'bytes') {
@@ -79,24 +64,24 @@ const checkSnapshot = async (
     })
     return null
   }
-  const detail = chainProblem(result.snapshot, number)
+  const detail = chainProblem(result.root, number)
   if (detail !== null) problems.push({ path, problem: 'listing', detail })
-  return { bytes: read.bytes, snapshot: result.snapshot }
+  return { bytes: read.bytes, root: result.root }
 }
 
 const checkRecord = async (
   lake: string,
   number: number,
   newest: boolean,
-  found: { readonly bytes: Buffer; readonly snapshot: Snapshot } | null,
+  found: { readonly bytes: Buffer; readonly root: SnapshotRoot } | null,
   { problems, notes }: Findings,
 ): Promise<void> => {
   const path = recordPath(number)
   let read = await readOrNot(lake, path)
   if (read.kind === 'missing') {
     // A commit writes it after the snapshot and before its run's folder is removed.
-    if (newest && found && (await storageOf(lake).hasFolder(runPath(found.snapshot.run)))) {
-      notes.push(`the commit of snapshot ${number} by run "${found.snapshot.run}" is not finished`)
+    if (newest && found && (await storageOf(lake).hasFolder(runPath(found.root.run)))) {
+      notes.push(`the commit of snapshot ${number} by run "${found.root.run}" is not finished`)
       return
     }
     read = await readOrNot(lake, path)
@@ -150,7 +135,7 @@ const checkCounts = (snapshot: Snapshot, checked: Set<string>, { problems }: Fin
 /**
  * Checks all snapshots, or one, and hands each readable one to `use`, oldest first.
  *
- * @returns how many were checked
+ * @returns how many were checked, and the names of all parts that they list
  * @throws {ToolkitError} `SNAPSHOT_NOT_FOUND` when there never was the requested one, `LAKE_NEWER`
  */
 export const checkManifest = async (
@@ -159,10 +144,10 @@ export const checkManifest = async (
   only: number | undefined,
   use: (snapshot: Snapshot) => void,
   findings: Findings,
-): Promise<number> => {
+): Promise<{ readonly snapshots: number; readonly parts: ReadonlySet<string> }> => {
   const newest = Math.max(listing.snapshots.at(-1) ?? 0, listing.records.at(-1) ?? 0)
   if (only !== undefined && (only < listing.oldest || only > newest)) {
-    await readSnapshot(lake, only)
+    await readRoot(lake, only)
     throw new ToolkitError(
       'SNAPSHOT_NOT_FOUND',
       `Cannot verify snapshot ${only}: committed after verify began`,
@@ -171,13 +156,15 @@ export const checkManifest = async (
   }
   if (only === undefined) await checkOldest(lake, listing, findings)
   const partitions = new Set<string>()
+  const parts = new PartChecker(lake, findings)
   const [first, last] = only === undefined ? [listing.oldest, newest] : [only, only]
   for (let number = first; number <= last; number += 1) {
     const found = await checkSnapshot(lake, number, findings)
     await checkRecord(lake, number, number === newest, found, findings)
     if (!found) continue
-    checkCounts(found.snapshot, partitions, findings)
-    use(found.snapshot)
+    const snapshot = await parts.readAllListed(found.root)
+    checkCounts(snapshot, partitions, findings)
+    use(snapshot)
   }
-  return last - first + 1
+  return { snapshots: last - first + 1, parts: parts.listed }
 }

@@ -4,15 +4,19 @@
  */
 
 import { ToolkitError } from '../core/errors.ts'
-import type { PartitionEntry, Snapshot } from '../core/partition.ts'
+import type { PartitionEntry, Snapshot, SnapshotHead } from '../core/partition.ts'
 import { DriftBudget } from '../core/unknown-names.ts'
 import { QUARANTINE } from '../lake/tables/tables.ts'
 import type { CommitRequest } from './commit-run.ts'
 import { checkPartitions, commitWithRetries } from './commit-with-retries.ts'
 import { confirmFiles } from './confirm-files.ts'
+import { createNext } from './create-next.ts'
+import { extendList, type PartWriter } from './extend-list.ts'
 import { findCommit } from './find-commit.ts'
 import { assertOwner } from './run-lease.ts'
-import { createSnapshot, ensureRecord, newestSnapshot } from './snapshots.ts'
+import { headOf, readAllListed, rootOf, type SnapshotRoot } from './snapshot-root.ts'
+import { ensureRecord, newestRoot } from './snapshots.ts'
+import { totalsOf } from './totals.ts'
 
 export interface CompactCommitRequest
   extends Pick<
@@ -85,23 +89,55 @@ export const compactedSnapshot = (
   }
 }
 
+/** The parts of what was merged before stay as they are, unless the bounds of its drift leave some of it out. */
+const writeMerged = async (
+  writer: PartWriter,
+  lists: SnapshotRoot['lists'],
+  before: readonly PartitionEntry[],
+  merged: readonly PartitionEntry[],
+): Promise<SnapshotRoot['lists']['merged']> => {
+  const isSame = before.every(({ drift }, at) => drift === merged[at]?.drift)
+  return isSame
+    ? extendList(writer, 'merged', lists.merged, merged.slice(before.length))
+    : extendList(writer, 'merged', [], merged)
+}
+
+/** Writes the parts of the next snapshot. */
+const writeNext = async (
+  writer: PartWriter,
+  { lists }: SnapshotRoot,
+  newest: Snapshot,
+  next: Snapshot,
+): Promise<SnapshotRoot> => ({
+  ...headOf(next),
+  totals: totalsOf(next),
+  lists: {
+    partitions: await extendList(writer, 'partitions', [], next.partitions),
+    files: await extendList(writer, 'files', [], next.files),
+    pulls: await extendList(writer, 'pulls', lists.pulls, []),
+    merged: await writeMerged(writer, lists, newest.merged ?? [], next.merged ?? []),
+  },
+})
+
 /** One attempt on the newest snapshot; gives that one's number when another run was first. */
-const tryCommit = async (request: CompactCommitRequest, from: number): Promise<Snapshot | number> => {
+const tryCommit = async (request: CompactCommitRequest, from: number): Promise<SnapshotHead | number> => {
   const { lease, partitions, runFiles, base } = request
   const { lake, run } = lease
   await assertOwner(lease)
-  const newest = (await newestSnapshot(lake)) ?? base
-  const earlier = await findCommit(lake, run, from, newest)
+  const root = (await newestRoot(lake)) ?? rootOf(base)
+  const earlier = await findCommit(lake, run, from, root)
   if (earlier) {
     await ensureRecord(lake, earlier.snapshot)
-    return earlier
+    return headOf(earlier)
   }
+  const newest = await readAllListed(lake, root)
   const snapshot = compactedSnapshot(request, newest)
   await confirmFiles(lake, [...partitions.flatMap(({ files }) => files), ...runFiles])
   await ensureRecord(lake, newest.snapshot)
-  if (!(await createSnapshot(lake, snapshot))) return newest.snapshot
-  await ensureRecord(lake, snapshot.snapshot)
-  return snapshot
+  const next = await createNext(lease, request.random, (writer) => writeNext(writer, root, newest, snapshot))
+  if (next === null) return newest.snapshot
+  await ensureRecord(lake, next.snapshot)
+  return headOf(next)
 }
 
 /**
@@ -113,7 +149,7 @@ const tryCommit = async (request: CompactCommitRequest, from: number): Promise<S
  *   `DISK_FULL`, `WRITE_FAILED`
  * @throws {RangeError} when the counts of a partition do not add up or it is another run's
  */
-export const commitCompaction = async (request: CompactCommitRequest): Promise<Snapshot> => {
+export const commitCompaction = async (request: CompactCommitRequest): Promise<SnapshotHead> => {
   checkPartitions(request.lease, request.partitions)
   return commitWithRetries('compaction', request, (from) => tryCommit(request, from))
 }

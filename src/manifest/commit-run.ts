@@ -1,13 +1,21 @@
 /** Shows a run to readers: all of it at once, in the next snapshot. */
 
-import type { FileEntry, PartitionEntry, PullEntry, Snapshot } from '../core/partition.ts'
+import type { Content } from '../contract/objects.ts'
+import type { FileEntry, PartitionEntry, PullEntry, SnapshotHead } from '../core/partition.ts'
 import { DriftBudget } from '../core/unknown-names.ts'
 import { type CommitAttempts, checkPartitions, commitWithRetries } from './commit-with-retries.ts'
 import { confirmFiles, discardFiles } from './confirm-files.ts'
+import { createNext } from './create-next.ts'
+import { extendList, type PartWriter } from './extend-list.ts'
 import { findCommit } from './find-commit.ts'
-import { splitLoaded } from './loaded-sources.ts'
+import { knownByBytes, sourceOf, splitLoaded } from './loaded-sources.ts'
+import { mayHoldRun } from './part-summary.ts'
+import { entriesOf } from './parts.ts'
 import { assertOwner, type RunLease } from './run-lease.ts'
-import { createSnapshot, ensureRecord, newestSnapshot } from './snapshots.ts'
+import { headOf, listOf, type SnapshotRoot } from './snapshot-root.ts'
+import { ensureRecord, newestRoot } from './snapshots.ts'
+import { SourceIndex } from './source-index.ts'
+import { addTotals, NO_TOTALS, totalsOf } from './totals.ts'
 
 export interface CommitRequest extends CommitAttempts {
   /** The run, owned by the caller; its folder stays until `removeRun`. */
@@ -26,15 +34,19 @@ export interface CommitRequest extends CommitAttempts {
   /** Commits sources that the lake holds already once more. @default false */
   readonly again?: boolean
   /** Called before each attempt with the snapshot it builds on, `null` before the first; what it throws ends the commit. */
-  readonly beforeTry?: (newest: Snapshot | null) => Promise<void>
+  readonly beforeTry?: (newest: SnapshotRoot | null) => Promise<void>
   readonly now: () => Date
 }
 
 /** `dropped`: partitions left out because the lake holds their source, or an earlier one of the run is equal. */
 export type CommitOutcome =
-  | { readonly kind: 'committed'; readonly snapshot: Snapshot; readonly dropped: readonly PartitionEntry[] }
+  | {
+      readonly kind: 'committed'
+      readonly snapshot: SnapshotHead
+      readonly dropped: readonly PartitionEntry[]
+    }
   /** An earlier attempt had committed the run and then stopped. */
-  | { readonly kind: 'already'; readonly snapshot: Snapshot; readonly dropped: readonly PartitionEntry[] }
+  | { readonly kind: 'already'; readonly snapshot: SnapshotHead; readonly dropped: readonly PartitionEntry[] }
   /** Every partition was dropped and there was no pull: no snapshot is made. */
   | { readonly kind: 'nothing'; readonly dropped: readonly PartitionEntry[] }
 
@@ -48,52 +60,100 @@ const checkRequest = ({ lease, partitions, pulls = [] }: CommitRequest): void =>
 }
 
 /** What stands in the lake stays as it is; a run adds names to its drift as long as there is room. */
-const withBoundDrift = (
-  newest: Snapshot | null,
+const withBoundDrift = async (
+  lake: string,
+  newest: SnapshotRoot | null,
   kept: readonly PartitionEntry[],
   maxNames: number | undefined,
-): readonly PartitionEntry[] => {
+): Promise<readonly PartitionEntry[]> => {
+  if (kept.every(({ drift }) => drift.length === 0)) return kept
   const budget = new DriftBudget(maxNames)
-  for (const { drift } of [...(newest?.merged ?? []), ...(newest?.partitions ?? [])]) budget.add(drift)
+  if (newest !== null)
+    for (const name of ['merged', 'partitions'] as const)
+      for await (const { entries } of entriesOf(lake, name, newest.lists[name], ({ drift = 0 }) => drift > 0))
+        for (const { drift } of entries) budget.add(drift)
   return kept.map((partition) => ({ ...partition, drift: budget.bound(partition.drift) }))
 }
 
-const nextSnapshot = (
-  { lease: { run }, pipeline, tool, now, pulls = [], maxUnknownNames }: CommitRequest,
-  newest: Snapshot | null,
-  kept: readonly PartitionEntry[],
-  runFiles: readonly FileEntry[],
-): Snapshot => ({
-  format: 1,
-  snapshot: (newest?.snapshot ?? 0) + 1,
-  parent: newest?.snapshot ?? null,
-  run,
-  pipeline,
-  tool,
-  time: now().toISOString(),
-  partitions: [...(newest?.partitions ?? []), ...withBoundDrift(newest, kept, maxUnknownNames)],
-  files: [...(newest?.files ?? []), ...runFiles.map((file) => ({ ...file, run }))],
-  ...((newest?.pulls !== undefined || pulls.length > 0) && { pulls: [...(newest?.pulls ?? []), ...pulls] }),
-  ...(newest?.merged && { merged: newest.merged }),
-})
+const NO_LISTS: SnapshotRoot['lists'] = { partitions: [], files: [], pulls: [], merged: [] }
 
-const droppedOf = (snapshot: Snapshot, { lease, partitions }: CommitRequest): readonly PartitionEntry[] => {
-  const shown = new Set(snapshot.partitions.filter(({ run }) => run === lease.run).map(({ id }) => id))
+/** Sources of new partitions that the lake has partitions of already, by content. */
+const commonSources = (
+  kept: readonly PartitionEntry[],
+  held: readonly PartitionEntry[],
+): ((content: Content) => number) => {
+  const keyOf = (one: PartitionEntry): string => `${one.content} ${sourceOf(one)}`
+  const known = new Set(held.map(keyOf))
+  const common = new Map(
+    kept.flatMap((one) => (known.has(keyOf(one)) ? [[keyOf(one), one.content] as const] : [])),
+  )
+  return (content) => [...common.values()].filter((one) => one === content).length
+}
+
+/** What a run adds to a lake. */
+interface Addition {
+  readonly kept: readonly PartitionEntry[]
+  readonly runFiles: readonly FileEntry[]
+  /** Partitions of the lake that are of the same sources. */
+  readonly held: readonly PartitionEntry[]
+}
+
+/** The next snapshot, its parts written: nobody reads them before its own file names them. */
+const writeNext = async (
+  { lease, pipeline, tool, now, pulls = [], maxUnknownNames }: CommitRequest,
+  newest: SnapshotRoot | null,
+  { kept, runFiles, held }: Addition,
+  writer: PartWriter,
+): Promise<SnapshotRoot> => {
+  const { lake, run } = lease
+  const { totals, lists } = newest ?? { totals: NO_TOTALS, lists: NO_LISTS }
+  const partitions = await withBoundDrift(lake, newest, kept, maxUnknownNames)
+  const files = runFiles.map((file) => ({ ...file, run }))
+  return {
+    snapshot: (newest?.snapshot ?? 0) + 1,
+    parent: newest?.snapshot ?? null,
+    run,
+    pipeline,
+    tool,
+    time: now().toISOString(),
+    totals: addTotals(totals, totalsOf({ partitions, files, pulls }), commonSources(kept, held)),
+    lists: {
+      partitions: await extendList(writer, 'partitions', lists.partitions, partitions),
+      files: await extendList(writer, 'files', lists.files, files),
+      pulls: await extendList(writer, 'pulls', lists.pulls, pulls),
+      merged: await extendList(writer, 'merged', lists.merged, []),
+    },
+  }
+}
+
+const droppedOf = async (
+  root: SnapshotRoot,
+  { lease: { lake, run }, partitions }: CommitRequest,
+): Promise<readonly PartitionEntry[]> => {
+  const listed = await listOf(lake, root, 'partitions', mayHoldRun(run))
+  const shown = new Set(listed.filter((one) => one.run === run).map(({ id }) => id))
   return partitions.filter(({ id }) => !shown.has(id))
 }
+
+/** SHA-256 of the sources that the same bytes may have been loaded of before. */
+const knownHashes = (partitions: readonly PartitionEntry[]): ReadonlySet<string> =>
+  new Set(partitions.flatMap(({ source }) => (knownByBytes(source) ? [source.sha256] : [])))
 
 /** One attempt on the newest snapshot; gives that one's number when another run was first. */
 const tryCommit = async (request: CommitRequest, base: number): Promise<CommitOutcome | number> => {
   const { lease, partitions, pulls = [], again = false } = request
   const { lake, run } = lease
   await assertOwner(lease)
-  const newest = await newestSnapshot(lake)
+  const newest = await newestRoot(lake)
   const earlier = await findCommit(lake, run, base, newest)
   if (earlier) {
     await ensureRecord(lake, earlier.snapshot)
-    return { kind: 'already', snapshot: earlier, dropped: droppedOf(earlier, request) }
+    return { kind: 'already', snapshot: headOf(earlier), dropped: await droppedOf(earlier, request) }
   }
-  const { kept, dropped } = again ? { kept: partitions, dropped: [] } : splitLoaded(newest, partitions)
+  const held = await new SourceIndex(lake, newest).partitionsOf(knownHashes(partitions))
+  const { kept, dropped } = again
+    ? { kept: partitions, dropped: [] }
+    : splitLoaded({ partitions: held }, partitions)
   const [runFiles, unused] = kept.length > 0 ? [request.runFiles, []] : [[], request.runFiles]
   if (kept.length === 0 && pulls.length === 0) {
     await discardFiles(lake, [...filesOf(dropped), ...unused])
@@ -103,11 +163,13 @@ const tryCommit = async (request: CommitRequest, base: number): Promise<CommitOu
   await confirmFiles(lake, [...filesOf(kept), ...runFiles])
   // The record of every snapshot below the newest is there: a missing one is damage, not a commit on its way.
   if (newest) await ensureRecord(lake, newest.snapshot)
-  const snapshot = nextSnapshot(request, newest, kept, runFiles)
-  if (!(await createSnapshot(lake, snapshot))) return newest?.snapshot ?? 0
-  await ensureRecord(lake, snapshot.snapshot)
+  const root = await createNext(lease, request.random, (writer) =>
+    writeNext(request, newest, { kept, runFiles, held }, writer),
+  )
+  if (root === null) return newest?.snapshot ?? 0
+  await ensureRecord(lake, root.snapshot)
   await discardFiles(lake, [...filesOf(dropped), ...unused])
-  return { kind: 'committed', snapshot, dropped }
+  return { kind: 'committed', snapshot: headOf(root), dropped }
 }
 
 /**

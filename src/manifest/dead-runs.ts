@@ -2,7 +2,6 @@
 
 import { rm } from 'node:fs/promises'
 import { ToolkitError } from '../core/errors.ts'
-import type { Snapshot } from '../core/partition.ts'
 import { inLake, RUNS_FOLDER, runPath, stagingPath } from '../lake/lake/layout.ts'
 import { storageOf } from '../storage/open-storage.ts'
 import { listFolder, listTree } from '../support/list-files.ts'
@@ -93,7 +92,8 @@ export const listLocalRuns = async (lake: string): Promise<readonly string[]> =>
 export const removeDeadRun = async (
   lake: string,
   { run, owner, lease, heartbeat }: DeadRun,
-  commit: Snapshot | undefined,
+  /** The snapshot of its commit. */
+  commit: number | undefined,
   judge: LivenessRule,
 ): Promise<boolean> => {
   if (!lease) {
@@ -101,10 +101,10 @@ export const removeDeadRun = async (
     const found = await runState(lake, run, judge)
     if (found?.state !== 'gone' || found.owner.number !== owner) return false
   }
-  if (commit) {
+  if (commit !== undefined) {
     // What it staged is of no use any more, and a full disk needs room for the record.
     await rm(inLake(lake, stagingPath(run)), { recursive: true, force: true })
-    await ensureRecord(lake, commit.snapshot)
+    await ensureRecord(lake, commit)
   }
   await heartbeat?.stop()
   await removeRunFolder(lake, run)

@@ -1,7 +1,26 @@
 /** Whether a run is in the lake already. */
 
-import type { Snapshot } from '../core/partition.ts'
-import { listManifest, readKnownSnapshot } from './snapshots.ts'
+import { mayHoldRun } from './part-summary.ts'
+import { entriesOf, LIST_NAMES, type ListName } from './parts.ts'
+import type { SnapshotRoot } from './snapshot-root.ts'
+import { listManifest, readKnownRoot } from './snapshots.ts'
+
+const listHolds = async <Name extends ListName>(
+  lake: string,
+  { lists }: SnapshotRoot,
+  name: Name,
+  run: string,
+): Promise<boolean> => {
+  for await (const { entries } of entriesOf(lake, name, lists[name], mayHoldRun(run)))
+    if (entries.some((entry) => entry.run === run)) return true
+  return false
+}
+
+/** Whether a snapshot lists anything of a run. */
+const holdsRun = async (lake: string, root: SnapshotRoot, run: string): Promise<boolean> => {
+  for (const name of LIST_NAMES) if (await listHolds(lake, root, name, run)) return true
+  return false
+}
 
 /**
  * The snapshot that a run's commit made. `base` is the newest snapshot from before the run: only later ones
@@ -13,15 +32,15 @@ export const findCommit = async (
   lake: string,
   run: string,
   base: number,
-  newest: Snapshot | null,
-): Promise<Snapshot | null> => {
+  newest: SnapshotRoot | null,
+): Promise<SnapshotRoot | null> => {
   if (!newest || newest.run === run) return newest
   const { oldest } = await listManifest(lake)
   for (let number = newest.snapshot - 1; number > base && number >= oldest; number -= 1) {
-    const snapshot = await readKnownSnapshot(lake, number)
-    if (snapshot.run === run) return snapshot
+    const root = await readKnownRoot(lake, number)
+    if (root.run === run) return root
   }
   // Its own snapshot may have been removed by gc: then the newest one shows what it left.
-  const entries = [...newest.partitions, ...(newest.merged ?? []), ...newest.files, ...(newest.pulls ?? [])]
-  return entries.some((entry) => entry.run === run) ? newest : null
+  if (oldest <= base + 1) return null
+  return (await holdsRun(lake, newest, run)) ? newest : null
 }

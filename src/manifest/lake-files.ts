@@ -4,8 +4,8 @@ import { dirname, relative, sep } from 'node:path'
 import {
   BATCHES_FOLDER,
   inLake,
-  loadPath,
   MANIFEST_FOLDER,
+  PARTS_FOLDER,
   parseBatchesName,
   parseServeName,
   RATES_PATH,
@@ -27,11 +27,10 @@ export interface Removable {
   readonly bytes: number
 }
 
-/** `<table>/load=<run>`: all files of one run in one table. */
+/** `<table>/load=<run>`: what one run has put into one table. */
 export interface LoadFolder {
   readonly table: string
   readonly run: string
-  readonly files: readonly StoredFile[]
 }
 
 /** A path of this machine as one of the lake. */
@@ -46,37 +45,41 @@ const runOf = (name: string): string | null => {
   return isRunId(run) ? run : null
 }
 
-/** Every file that a run put into a table. Folders that are not named like one are ignored. */
-export const listLoadFolders = async (lake: string): Promise<readonly LoadFolder[]> => {
+/** The run whose folder in a table holds a file; `null` where none does. */
+export const runOfFile = (path: string): string | null => runOf(path.split('/')[1] ?? '')
+
+/** Every folder of a run in a table. Folders that are not named like one are ignored. */
+export const listLoadNames = async (lake: string): Promise<readonly LoadFolder[]> => {
   const storage = storageOf(lake)
   const loads: LoadFolder[] = []
   for (const { name: table, kind } of await storage.entries('')) {
     if (kind !== 'folder' || !isTable(table)) continue
-    const byRun = Map.groupBy(await storage.list(table), ({ path }) => runOf(path.split('/')[1] ?? ''))
-    for (const [run, files] of byRun) if (run !== null) loads.push({ table, run, files })
+    for (const entry of await storage.entries(table)) {
+      const run = entry.kind === 'folder' ? runOf(entry.name) : null
+      if (run !== null) loads.push({ table, run })
+    }
   }
   return loads
 }
 
-/** A folder of a run in a table on this machine, where files of the lake or copies of them stand. */
-export interface LocalFolder {
-  readonly table: string
-  readonly run: string
-  readonly path: string
-  /** Paths of what stands in it. */
-  readonly files: readonly string[]
+/** Every file that a run put into a table. */
+export const listLoadFiles = async (lake: string): Promise<readonly StoredFile[]> => {
+  const storage = storageOf(lake)
+  const files: StoredFile[] = []
+  for (const { name: table, kind } of await storage.entries(''))
+    if (kind === 'folder' && isTable(table))
+      for (const file of await storage.list(table)) if (runOfFile(file.path) !== null) files.push(file)
+  return files
 }
 
-export const listLocalFolders = async (lake: string): Promise<readonly LocalFolder[]> => {
-  const folders: LocalFolder[] = []
+/** Folders of runs in tables on this machine, where files of the lake or copies of them stand. */
+export const listLocalFolders = async (lake: string): Promise<readonly LoadFolder[]> => {
+  const folders: LoadFolder[] = []
   for (const table of await listFolder(inLake(lake, ''))) {
     if (!table.isDirectory() || !isTable(table.name)) continue
     for (const { name } of await listFolder(inLake(lake, table.name))) {
       const run = runOf(name)
-      if (run === null) continue
-      const path = loadPath(table.name, run)
-      const files = (await listFolder(inLake(lake, path))).filter((entry) => entry.isFile())
-      folders.push({ table: table.name, run, path, files: files.map((file) => `${path}/${file.name}`) })
+      if (run !== null) folders.push({ table: table.name, run })
     }
   }
   return folders
@@ -129,7 +132,7 @@ const foldersWithWrites = async (lake: string): Promise<readonly string[]> => {
       if (temporaryLiveness(name) === null) made.push(`${folder}/${name}`)
   return [
     ...made,
-    ...[MANIFEST_FOLDER, RUNS_FOLDER, SERVE_FOLDER, BATCHES_FOLDER, dirname(RATES_PATH)],
+    ...[MANIFEST_FOLDER, PARTS_FOLDER, RUNS_FOLDER, SERVE_FOLDER, BATCHES_FOLDER, dirname(RATES_PATH)],
     ...tables.flatMap(({ name }) =>
       PUBLISHED_IN_TABLE.flatMap((folder) => [`${name}/${folder}`, `${name}/${folder}/${HASHES_FOLDER}`]),
     ),

@@ -52,7 +52,9 @@ const pullDifference = ({ run, content, announced, received }: PullEntry): Diffe
   announced === received ? [] : [{ kind: 'pull', run, name: content, announced, received }]
 
 /** Differences that still matter: of a search pulled again only those of the newest pull. */
-export const standingDifferences = (snapshot: Snapshot): readonly Difference[] => {
+export const standingDifferences = (
+  snapshot: Pick<Snapshot, 'partitions' | 'merged' | 'pulls'>,
+): readonly Difference[] => {
   const latest = latestPulls(snapshot)
   const replaced = new Set((snapshot.pulls ?? []).map(({ run }) => run))
   for (const { run } of latest) replaced.delete(run)

@@ -1,8 +1,8 @@
 /** Checks the folders that were made from snapshots, serving indexes and batch files, against the lists in them. */
 
 import { inLake } from '../lake/lake/layout.ts'
-import type { Problem } from './check-manifest.ts'
 import { checkNamedFile, LIST_FILE, type NamedFile, readFileList } from './file-list.ts'
+import type { Problem } from './findings.ts'
 import { listMade } from './lake-files.ts'
 
 /** A file of a folder that was made. */

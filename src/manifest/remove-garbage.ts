@@ -5,20 +5,24 @@
 
 import { rm, rmdir } from 'node:fs/promises'
 import { writeError } from '../core/errors.ts'
-import type { Snapshot } from '../core/partition.ts'
 import {
   BATCHES_FOLDER,
   inLake,
+  loadPath,
   MANIFEST_FOLDER,
   oldestPath,
+  PARTS_FOLDER,
   parseManifestName,
   RUNS_FOLDER,
+  runOfPart,
   runPath,
   SERVE_FOLDER,
 } from '../lake/lake/layout.ts'
 import { TABLES } from '../lake/tables/tables.ts'
 import { storageOf } from '../storage/open-storage.ts'
+import type { StoredFile } from '../storage/storage.ts'
 import { refuseLinks } from '../support/file-modes.ts'
+import { listFolder } from '../support/list-files.ts'
 import {
   type DeadRun,
   listLocalRuns,
@@ -28,20 +32,20 @@ import {
   sizeOfRun,
   sortRuns,
 } from './dead-runs.ts'
+import { type Kept, readKept } from './gc-kept.ts'
 import {
   type LoadFolder,
-  type LocalFolder,
   listLeftovers,
-  listLoadFolders,
+  listLoadNames,
   listLocalFolders,
   listOutdated,
   type Removable,
+  runOfFile,
 } from './lake-files.ts'
-import { listedFiles } from './listed-files.ts'
 import type { LivenessRule } from './run-lease.ts'
 import { listRunIds } from './runs.ts'
 import { oldestText } from './snapshot-text.ts'
-import { listManifest, newestNumber, readKnownSnapshot } from './snapshots.ts'
+import { listManifest } from './snapshots.ts'
 
 export interface GarbageRequest extends LivenessRule {
   readonly lake: string
@@ -57,7 +61,7 @@ export interface GarbageRequest extends LivenessRule {
 export interface Garbage {
   readonly runs: readonly string[]
   readonly snapshots: readonly number[]
-  /** Data files, and the serving indexes and batch files of removed snapshots. */
+  /** Data files, parts of the manifest, and the serving indexes and batch files of removed snapshots. */
   readonly files: readonly string[]
   /** Unfinished writes of processes that are gone. */
   readonly leftovers: readonly string[]
@@ -66,47 +70,45 @@ export interface Garbage {
   readonly working: readonly string[]
 }
 
-/** What the kept snapshots list, and which run made each of them. Holds no whole snapshot. */
-interface Kept {
-  readonly first: number
-  readonly newest: number
-  readonly paths: ReadonlySet<string>
-  readonly commits: ReadonlyMap<string, Snapshot>
-}
-
-const readKept = async ({ lake, keep, keepFrom = Infinity }: GarbageRequest): Promise<Kept> => {
-  const newest = await newestNumber(lake)
-  const { oldest } = await listManifest(lake)
-  const first = keep === undefined ? oldest : Math.max(oldest, Math.min(newest - keep + 1, keepFrom))
-  const paths = new Set<string>()
-  const commits = new Map<string, Snapshot>()
-  for (let number = first; number <= newest; number += 1) {
-    // Also a missing one stops gc here: what only it lists must not be taken for garbage.
-    const snapshot = await readKnownSnapshot(lake, number)
-    for (const { path } of listedFiles(snapshot)) paths.add(path)
-    commits.set(snapshot.run, { ...snapshot, partitions: [], merged: [], files: [] })
-  }
-  return { first, newest, paths, commits }
-}
+type Goes = (load: { readonly run: string }) => boolean
 
 /** Whether files of a run are to go that no kept snapshot lists. */
-const clearsAway = (
-  { dead, working }: SortedRuns,
-  kept: Kept,
-): ((load: { readonly run: string }) => boolean) => {
+const clearsAway = ({ dead, working }: SortedRuns, kept: Kept): Goes => {
   const dying = new Set(dead.map(({ run }) => run))
   // Without any snapshot a file may be the last trace of a lake whose manifest was lost: only runs that
   // are known to have failed are cleared away.
   return ({ run }) => !working.includes(run) && (kept.newest > 0 || dying.has(run))
 }
 
+/** Files that go, of the folders that were there at the first look; of one table after the other. */
+const findGarbage = async (
+  lake: string,
+  loads: readonly LoadFolder[],
+  goes: Goes,
+  { paths }: Kept,
+): Promise<readonly StoredFile[]> => {
+  const garbage: StoredFile[] = []
+  for (const [table, folders] of Map.groupBy(loads.filter(goes), (load) => load.table)) {
+    const runs = new Set(folders.map(({ run }) => run))
+    for (const file of await storageOf(lake).list(table))
+      if (runs.has(runOfFile(file.path) ?? '') && !paths.has(file.path)) garbage.push(file)
+  }
+  return garbage
+}
+
 /** Removes copies on this machine of what is gone from the lake, and folders left empty. */
-const clearLocal = async (lake: string, folders: readonly LocalFolder[], kept: Kept): Promise<void> => {
-  for (const path of folders.flatMap(({ files }) => files))
-    if (!kept.paths.has(path)) await rm(inLake(lake, path), { force: true })
-  const emptied = [...folders.map(({ path }) => path), ...new Set(folders.map(({ table }) => table))]
-  // `rmdir` takes no folder that holds anything.
-  for (const folder of emptied) await rmdir(inLake(lake, folder)).catch(() => undefined)
+const clearLocal = async (lake: string, folders: readonly LoadFolder[], kept: Kept): Promise<void> => {
+  for (const { table, run } of folders) {
+    const folder = loadPath(table, run)
+    for (const file of await listFolder(inLake(lake, folder))) {
+      const path = `${folder}/${file.name}`
+      if (file.isFile() && !kept.paths.has(path)) await rm(inLake(lake, path), { force: true })
+    }
+    // `rmdir` takes no folder that holds anything.
+    await rmdir(inLake(lake, folder)).catch(() => undefined)
+  }
+  for (const table of new Set(folders.map((one) => one.table)))
+    await rmdir(inLake(lake, table)).catch(() => undefined)
 }
 
 const oldSnapshots = async (lake: string, first: number): Promise<{ names: string[]; numbers: number[] }> => {
@@ -128,14 +130,15 @@ const removeOldSnapshots = async (lake: string, first: number, names: readonly s
 
 interface Work {
   readonly loads: readonly LoadFolder[]
-  readonly localFolders: readonly LocalFolder[]
+  readonly localFolders: readonly LoadFolder[]
+  readonly parts: readonly StoredFile[]
   readonly leftovers: readonly Removable[]
   readonly runs: SortedRuns
 }
 
 const sweep = async (
   request: GarbageRequest,
-  { loads, localFolders, leftovers, runs }: Work,
+  { loads, localFolders, parts, leftovers, runs }: Work,
 ): Promise<Garbage> => {
   const { lake, dryRun = false } = request
   const kept = await readKept(request)
@@ -153,7 +156,12 @@ const sweep = async (
   const old = await oldSnapshots(lake, kept.first)
   const outdated = await listOutdated(lake, kept.first)
   const goes = clearsAway({ dead: runs.dead, working }, kept)
-  const garbage = loads.filter(goes).flatMap((load) => load.files.filter(({ path }) => !kept.paths.has(path)))
+  const unlisted = parts.filter(({ path }) => {
+    const name = path.slice(PARTS_FOLDER.length + 1)
+    const run = runOfPart(name)
+    return run !== null && !kept.parts.has(name) && goes({ run })
+  })
+  const garbage = [...(await findGarbage(lake, loads, goes, kept)), ...unlisted]
   const files = [...garbage, ...outdated.flatMap((folder) => folder.files)]
   if (!dryRun) {
     await removeOldSnapshots(lake, kept.first, old.names)
@@ -203,7 +211,8 @@ export const removeGarbage = async (request: GarbageRequest): Promise<Garbage> =
   // The order matters. A run that starts after the first look has no file in it. A run that commits meanwhile
   // is at work at the second look, or in a snapshot at the third.
   const localRuns = await listLocalRuns(lake)
-  const loads = await listLoadFolders(lake)
+  const loads = await listLoadNames(lake)
+  const parts = await storageOf(lake).list(PARTS_FOLDER)
   const localFolders = await listLocalFolders(lake)
   const leftovers = await listLeftovers(lake, request)
   const left = new Set(await listRunIds(lake))
@@ -212,7 +221,7 @@ export const removeGarbage = async (request: GarbageRequest): Promise<Garbage> =
     // What a run left on this machine that has ended elsewhere.
     for (const run of dryRun ? [] : localRuns)
       if (!left.has(run)) await rm(inLake(lake, runPath(run)), { recursive: true, force: true })
-    return await sweep(request, { loads, localFolders, leftovers, runs })
+    return await sweep(request, { loads, localFolders, parts, leftovers, runs })
   } catch (error) {
     await releaseDeadRuns(runs.dead)
     throw writeError(`Cannot collect garbage in lake "${lake}"`, error)

@@ -5,7 +5,6 @@
 
 import { rm } from 'node:fs/promises'
 import { type Failure, failureOf, isFinal, ToolkitError, writeError } from '../core/errors.ts'
-import type { Snapshot } from '../core/partition.ts'
 import { inLake, MANIFEST_FOLDER, RUNS_FOLDER, runPath, stagingPath } from '../lake/lake/layout.ts'
 import { storageOf } from '../storage/open-storage.ts'
 import { makeFolder } from '../support/durable-files.ts'
@@ -23,7 +22,8 @@ import {
   type RunState,
   runState,
 } from './run-lease.ts'
-import { ensureRecord, newestNumber, newestSnapshot } from './snapshots.ts'
+import type { SnapshotRoot } from './snapshot-root.ts'
+import { ensureRecord, newestNumber, newestRoot } from './snapshots.ts'
 
 export const PLAN_FILE = 'plan.json'
 
@@ -119,7 +119,7 @@ const summarise = async (
   lake: string,
   run: string,
   judge: LivenessRule,
-  newest: Snapshot | null,
+  newest: SnapshotRoot | null,
 ): Promise<RunSummary | null> => {
   const found = await runState(lake, run, judge)
   if (!found) return null
@@ -142,7 +142,7 @@ const summarise = async (
 /** All runs that have a folder, oldest first. @throws {ToolkitError} `LAKE_NOT_FOUND`, `SNAPSHOT_DAMAGED` */
 export const listRuns = async (lake: string, judge: LivenessRule): Promise<readonly RunSummary[]> => {
   const ids = await listRunIds(lake)
-  const newest = await newestSnapshot(lake)
+  const newest = await newestRoot(lake)
   const runs: RunSummary[] = []
   for (const run of ids) {
     const one = await summarise(lake, run, judge, newest)

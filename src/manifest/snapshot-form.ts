@@ -7,6 +7,7 @@ import type {
   DateRange,
   Drift,
   FileEntry,
+  FileOfRun,
   PartitionEntry,
   PullEntry,
   Snapshot,
@@ -31,7 +32,7 @@ import {
   yesNo,
 } from '../support/json-form.ts'
 
-const content: Form<Content> = form(
+export const CONTENT_NAME: Form<Content> = form(
   (value): value is Content => typeof value === 'string' && Object.hasOwn(CONTENT, value),
   'companies or relations',
 )
@@ -52,44 +53,52 @@ const FILE_CHECKS = {
 }
 const FILE = shapeOf<FileEntry>(FILE_CHECKS)
 
-const PARTITION = shapeOf<PartitionEntry>({
+export const SOURCE = shapeOf<SourceEntry>({
+  kind: oneOf(['file', 'stdin', 'quarantine', 'search', 'batch', 'compaction']),
+  name: anyText,
+  bytes: count,
+  sha256,
+  block: count,
+  firstLine: count,
+  offset: count,
+  last: yesNo,
+  window: optional(
+    shapeOf<WindowEntry>({
+      service: anyText,
+      search,
+      currency: optional(anyText),
+      announced: count,
+      received: count,
+      pages: count,
+    }),
+  ),
+  batch: optional(
+    shapeOf<BatchEntry>({
+      service: anyText,
+      id: anyText,
+      etag: optional(anyText),
+      announced: optional(count),
+    }),
+  ),
+})
+
+export const REQUESTED = shapeOf<NonNullable<DateRange['requested']>>({
+  from: optional(anyText),
+  to: optional(anyText),
+})
+export const LEAST_AND_GREATEST = shapeOf<{ readonly least: string; readonly greatest: string }>({
+  least: anyText,
+  greatest: anyText,
+})
+
+export const PARTITION_CHECKS = {
   id: anyText,
   run: anyText,
-  content,
-  source: shapeOf<SourceEntry>({
-    kind: oneOf(['file', 'stdin', 'quarantine', 'search', 'batch', 'compaction']),
-    name: anyText,
-    bytes: count,
-    sha256,
-    block: count,
-    firstLine: count,
-    offset: count,
-    last: yesNo,
-    window: optional(
-      shapeOf<WindowEntry>({
-        service: anyText,
-        search,
-        currency: optional(anyText),
-        announced: count,
-        received: count,
-        pages: count,
-      }),
-    ),
-    batch: optional(
-      shapeOf<BatchEntry>({
-        service: anyText,
-        id: anyText,
-        etag: optional(anyText),
-        announced: optional(count),
-      }),
-    ),
-  }),
+  content: CONTENT_NAME,
   range: shapeOf<DateRange>({
     field: oneOf(['ContentUpdatedAt', 'UpdatedAt']),
-    requested: orNull(
-      shapeOf<NonNullable<DateRange['requested']>>({ from: optional(anyText), to: optional(anyText) }),
-    ),
-    observed: orNull(shapeOf<NonNullable<DateRange['observed']>>({ least: anyText, greatest: anyText })),
+    requested: orNull(REQUESTED),
+    observed: orNull(LEAST_AND_GREATEST),
   }),
   counts: shapeOf<Counts>({ lines: count, records: count, quarantined: count, rows: valuesOf(count) }),
   files: list(FILE),
@@ -101,14 +110,12 @@ const PARTITION = shapeOf<PartitionEntry>({
       names: optional(count),
     }),
   ),
-})
-
-/** The format of snapshots that this release writes; it reads no later one. */
-export const FORMAT = 1
+}
+const PARTITION = shapeOf<PartitionEntry>({ ...PARTITION_CHECKS, source: SOURCE })
 
 export const PULL_ENTRY: Form<PullEntry> = shapeOf<PullEntry>({
   run: anyText,
-  content,
+  content: CONTENT_NAME,
   service: anyText,
   search,
   currency: optional(anyText),
@@ -122,16 +129,25 @@ export const PULL_ENTRY: Form<PullEntry> = shapeOf<PullEntry>({
   gapLeft: optional(count),
 })
 
-const SNAPSHOT = shapeOf<Snapshot>({
-  format: oneOf([FORMAT]),
+export const RUN_FILE: Form<FileOfRun> = shapeOf<FileOfRun>({ ...FILE_CHECKS, run: anyText })
+
+/** The format of snapshots that are one text, as earlier releases wrote them. */
+export const TEXT_FORMAT = 1
+
+export const HEAD_CHECKS = {
   snapshot: count,
   parent: orNull(count),
   run: anyText,
   pipeline: anyText,
   tool: anyText,
   time: anyText,
+}
+
+const SNAPSHOT = shapeOf<Snapshot>({
+  format: oneOf([TEXT_FORMAT]),
+  ...HEAD_CHECKS,
   partitions: list(PARTITION),
-  files: list(shapeOf<Snapshot['files'][number]>({ ...FILE_CHECKS, run: anyText })),
+  files: list(RUN_FILE),
   merged: optional(list(PARTITION)),
   pulls: optional(list(PULL_ENTRY)),
 })

@@ -1,51 +1,66 @@
 /**
- * A snapshot as text and back. It carries its own hash: the SHA-256 of all bytes before its last two lines,
- * so `head -n -2 00000012.json | sha256sum` gives what its last field says. One partition is one line.
+ * The file of a snapshot as text and back. It carries its own hash: the SHA-256 of all bytes before its last two lines,
+ * so `head -n -2 00000012.json | sha256sum` gives what its last field says. One part, or one partition, is one line.
  */
 
-import type { Snapshot } from '../core/partition.ts'
 import { snapshotName } from '../lake/lake/layout.ts'
 import { sha256Of } from '../support/hash.ts'
 import { JSON_BYTES } from '../support/json-bytes.ts'
-import { isObject } from '../support/json-form.ts'
-import { TOOL } from '../support/tool-version.ts'
-import { FORMAT, isSnapshot, snapshotMisfit } from './snapshot-form.ts'
+import { isObject, memberOf } from '../support/json-form.ts'
+import { isLaterTool } from '../support/tool-version.ts'
+import { LIST_NAMES, type Part, storedBy } from './parts.ts'
+import { isRoot, PARTS_FORMAT, type PartRef, type RootDocument, rootMisfit } from './root-form.ts'
+import { isSnapshot, snapshotMisfit, TEXT_FORMAT } from './snapshot-form.ts'
+import { headOf, rootOf, type SnapshotRoot } from './snapshot-root.ts'
 
 const { CLOSE_BRACE, LINE_FEED } = JSON_BYTES
 
-const ending = (sha256: string): string => `  "sha256": "${sha256}"\n}\n`
+/** The end of a document: the hash of all that comes before. */
+export const ending = (sha256: string): string => `  "sha256": "${sha256}"\n}\n`
 const ENDING_BYTES = ending('0'.repeat(64)).length
 
-const lines = (entries: readonly unknown[]): string =>
-  entries.length === 0 ? '[]' : `[\n${entries.map((one) => `    ${JSON.stringify(one)}`).join(',\n')}\n  ]`
-
-/** The whole text of a snapshot's file. */
-export const snapshotToText = (snapshot: Snapshot): string => {
-  const {
-    format,
-    snapshot: number,
-    parent,
-    run,
-    pipeline,
-    tool,
-    time,
-    partitions,
-    files,
-    pulls,
-    merged,
-  } = snapshot
-  const head = Object.entries({ format, snapshot: number, parent, run, pipeline, tool, time })
+/** The beginning of a document: one field a line. */
+export const fieldLines = (fields: object): string =>
+  Object.entries(fields)
     .map(([name, value]) => `  "${name}": ${JSON.stringify(value)},\n`)
     .join('')
-  const lists = Object.entries({ partitions, files, ...(pulls && { pulls }), ...(merged && { merged }) })
-    .map(([name, entries]) => `  "${name}": ${lines(entries)},\n`)
-    .join('')
-  const body = `{\n${head}${lists}`
+
+/** An entry of a list, on a line of its own. */
+export const entryLine = (entry: unknown): string => `    ${JSON.stringify(entry)}`
+
+const listLines = (name: string, entries: readonly unknown[]): string =>
+  entries.length === 0
+    ? `  "${name}": [],\n`
+    : `  "${name}": [\n${entries.map(entryLine).join(',\n')}\n  ],\n`
+
+const refOf = <Entry>(part: Part<Entry>): PartRef => {
+  if (part.kind === 'stored') return part.ref
+  throw new TypeError('Cannot write a snapshot: not all of its parts are stored')
+}
+
+/** The whole text of a snapshot's file; its parts are stored. */
+export const rootToText = (root: SnapshotRoot): string => {
+  const lists = LIST_NAMES.map((name) => listLines(name, root.lists[name].map(refOf<unknown>)))
+  const body = `{\n${fieldLines({ format: PARTS_FORMAT, ...headOf(root), totals: root.totals })}${lists.join('')}`
   return body + ending(sha256Of(body))
 }
 
+const rootOfDocument = (document: RootDocument): SnapshotRoot => {
+  const stored = storedBy(document.tool)
+  return {
+    ...headOf(document),
+    totals: document.totals,
+    lists: {
+      partitions: document.partitions.map(stored),
+      files: document.files.map(stored),
+      pulls: document.pulls.map(stored),
+      merged: document.merged.map(stored),
+    },
+  }
+}
+
 export type SnapshotRead =
-  | { readonly kind: 'snapshot'; readonly snapshot: Snapshot }
+  | { readonly kind: 'snapshot'; readonly root: SnapshotRoot }
   | { readonly kind: 'damaged'; readonly cut: boolean; readonly reason: string }
   /** Whole, and of a form that only a later release knows; `tool` made it. */
   | { readonly kind: 'newer'; readonly tool: string }
@@ -67,27 +82,21 @@ export const bytesToSnapshot = (bytes: Buffer): SnapshotRead => {
     return { kind: 'damaged', cut, reason: cut ? 'it ends too early' : 'it does not match its own hash' }
   }
   const value = parse(bytes)
-  if (isSnapshot(value)) return { kind: 'snapshot', snapshot: value }
+  const isText = memberOf(value, 'format') === TEXT_FORMAT
+  if (isText && isSnapshot(value)) return { kind: 'snapshot', root: rootOf(value) }
+  if (isRoot(value)) return { kind: 'snapshot', root: rootOfDocument(value) }
   const tool = laterTool(value)
+  const misfit = isText ? snapshotMisfit(value) : rootMisfit(value)
   return tool === null
-    ? { kind: 'damaged', cut: false, reason: `its form does not fit at "${snapshotMisfit(value)}"` }
+    ? { kind: 'damaged', cut: false, reason: `its form does not fit at "${misfit}"` }
     : { kind: 'newer', tool }
-}
-
-const versionOf = (tool: string): readonly number[] =>
-  (/ (\d+)\.(\d+)\.(\d+)/.exec(tool) ?? []).slice(1).map(Number)
-
-const isLater = (tool: string): boolean => {
-  const own = versionOf(TOOL)
-  const differing = versionOf(tool).findIndex((part, at) => part !== own[at])
-  return differing >= 0 && Number(versionOf(tool)[differing]) > Number(own[differing])
 }
 
 /** The release that made what this one cannot read: its format is a later one, or its tool is. */
 const laterTool = (value: unknown): string | null => {
   if (!isObject(value)) return null
   const tool = typeof value.tool === 'string' ? value.tool : 'a later firmlake'
-  return Number(value.format) > FORMAT || isLater(tool) ? tool : null
+  return Number(value.format) > PARTS_FORMAT || isLaterTool(tool) ? tool : null
 }
 
 /** The text of a commit's second record: a line as `sha256sum` writes it. */

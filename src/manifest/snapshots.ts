@@ -1,8 +1,12 @@
-/** The snapshots of a lake on disk: which there are, reading one, creating the next. Checks what it reads. */
+/**
+ * The snapshots of a lake on disk: which there are, reading one, creating the next. Checks what it reads. `…Root` opens no
+ * part; the others read all that a snapshot lists.
+ */
 
 import { ToolkitError } from '../core/errors.ts'
 import type { Snapshot } from '../core/partition.ts'
 import {
+  isPartsFolder,
   MANIFEST_FOLDER,
   type ManifestName,
   parseManifestName,
@@ -10,7 +14,9 @@ import {
   snapshotPath,
 } from '../lake/lake/layout.ts'
 import { storageOf } from '../storage/open-storage.ts'
-import { bytesToSnapshot, recordText, snapshotToText } from './snapshot-text.ts'
+import { sha256Of } from '../support/hash.ts'
+import { readAllListed, readPulls, type SnapshotRoot } from './snapshot-root.ts'
+import { bytesToSnapshot, recordText, rootToText } from './snapshot-text.ts'
 
 /** What stands in `_manifest`; numbers ascend. */
 export interface ManifestListing {
@@ -36,7 +42,7 @@ export const listManifest = async (lake: string): Promise<ManifestListing> => {
   for (const { name } of entries) {
     const known = parseManifestName(name)
     if (known) found[known.kind].push(known.number)
-    else others.push(name)
+    else if (!isPartsFolder(name)) others.push(name)
   }
   const oldest = Math.max(...found.oldest)
   const ascending = (numbers: number[]): number[] =>
@@ -75,19 +81,22 @@ const readBytes = async (lake: string, number: number): Promise<Buffer> => {
   return bytes
 }
 
-const readChecked = async (lake: string, number: number): Promise<{ bytes: Buffer; snapshot: Snapshot }> => {
+const readChecked = async (lake: string, number: number): Promise<{ bytes: Buffer; root: SnapshotRoot }> => {
   const bytes = await readBytes(lake, number)
   const read = bytesToSnapshot(bytes)
   if (read.kind === 'newer') throw madeLater(number, read.tool)
   if (read.kind === 'damaged') throw damaged(lake, number, read.reason)
-  if (read.snapshot.snapshot !== number)
-    throw damaged(lake, number, `it says it is ${read.snapshot.snapshot}`)
-  return { bytes, snapshot: read.snapshot }
+  if (read.root.snapshot !== number) throw damaged(lake, number, `it says it is ${read.root.snapshot}`)
+  return { bytes, root: read.root }
 }
 
-/** One snapshot that must be there. @throws {ToolkitError} `SNAPSHOT_DAMAGED` */
+/** One snapshot that must be there. @throws {ToolkitError} `SNAPSHOT_DAMAGED`, `LAKE_NEWER` */
+export const readKnownRoot = async (lake: string, number: number): Promise<SnapshotRoot> =>
+  (await readChecked(lake, number)).root
+
+/** As `readKnownRoot`, with all that it lists. */
 export const readKnownSnapshot = async (lake: string, number: number): Promise<Snapshot> =>
-  (await readChecked(lake, number)).snapshot
+  readAllListed(lake, await readKnownRoot(lake, number))
 
 /** A record of a later commit means that the newest snapshot is missing: it is never passed over for an older one. */
 const newestOf = async (lake: string, { snapshots, records }: ManifestListing): Promise<number> => {
@@ -105,21 +114,36 @@ const newestOf = async (lake: string, { snapshots, records }: ManifestListing): 
  */
 export const newestNumber = async (lake: string): Promise<number> => newestOf(lake, await listManifest(lake))
 
-/** The newest snapshot, `null` for a lake without one. @throws {ToolkitError} as `newestNumber` */
-export const newestSnapshot = async (lake: string): Promise<Snapshot | null> => {
+/** The newest snapshot, `null` for a lake without one. @throws {ToolkitError} as `newestNumber`, `LAKE_NEWER` */
+export const newestRoot = async (lake: string): Promise<SnapshotRoot | null> => {
   const number = await newestNumber(lake)
-  return number === 0 ? null : readKnownSnapshot(lake, number)
+  return number === 0 ? null : readKnownRoot(lake, number)
 }
 
-/** As `newestSnapshot`; `null` also where there is no lake yet. @throws {ToolkitError} `SNAPSHOT_DAMAGED` */
-export const snapshotIfAny = async (lake: string): Promise<Snapshot | null> => {
+/** As `newestRoot`, with all that it lists. */
+export const newestSnapshot = async (lake: string): Promise<Snapshot | null> => {
+  const root = await newestRoot(lake)
+  return root && readAllListed(lake, root)
+}
+
+/** As `newestRoot`; `null` also where there is no lake yet. @throws {ToolkitError} `SNAPSHOT_DAMAGED`, `LAKE_NEWER` */
+export const rootIfAny = async (lake: string): Promise<SnapshotRoot | null> => {
   try {
-    return await newestSnapshot(lake)
+    return await newestRoot(lake)
   } catch (error) {
     if (error instanceof ToolkitError && error.code === 'LAKE_NOT_FOUND') return null
     throw error
   }
 }
+
+/** What a lake says of its pulls. */
+export type LakePulls = Awaited<ReturnType<typeof readPulls>>
+
+/** The pulls of the newest snapshot, `null` for a lake without one. @throws {ToolkitError} as `newestRoot` */
+export const newestPulls = async (lake: string): Promise<LakePulls> => readPulls(lake, await newestRoot(lake))
+
+/** As `newestPulls`; `null` also where there is no lake yet. */
+export const pullsIfAny = async (lake: string): Promise<LakePulls> => readPulls(lake, await rootIfAny(lake))
 
 /** @throws {ToolkitError} `LAKE_NOT_FOUND`, `SNAPSHOT_NOT_FOUND` */
 const numberOf = async (lake: string, requested: number | undefined): Promise<number> => {
@@ -137,16 +161,24 @@ const numberOf = async (lake: string, requested: number | undefined): Promise<nu
  *
  * @throws {ToolkitError} `LAKE_NOT_FOUND`, `SNAPSHOT_NOT_FOUND`, `SNAPSHOT_DAMAGED`, `LAKE_NEWER`
  */
+export const readRoot = async (lake: string, number?: number): Promise<SnapshotRoot> =>
+  readKnownRoot(lake, await numberOf(lake, number))
+
+/**
+ * The newest snapshot, or the one of a number, with all that it lists.
+ *
+ * @throws {ToolkitError} `LAKE_NOT_FOUND`, `SNAPSHOT_NOT_FOUND`, `SNAPSHOT_DAMAGED`, `LAKE_NEWER`
+ */
 export const readSnapshot = async (lake: string, number?: number): Promise<Snapshot> =>
-  readKnownSnapshot(lake, await numberOf(lake, number))
+  readAllListed(lake, await readRoot(lake, number))
 
-/** The text of a snapshot as it stands on disk, checked. @throws {ToolkitError} as `readSnapshot` */
-export const readSnapshotText = async (lake: string, number?: number): Promise<string> =>
-  (await readChecked(lake, await numberOf(lake, number))).bytes.toString('utf8')
+/** SHA-256 of a snapshot's file, which stands for all that it lists. @throws {ToolkitError} as `readRoot` */
+export const readSnapshotHash = async (lake: string, number: number): Promise<string> =>
+  sha256Of((await readChecked(lake, number)).bytes)
 
-/** Creates the file of a snapshot if its number is free. @returns whether it was */
-export const createSnapshot = (lake: string, snapshot: Snapshot): Promise<boolean> =>
-  storageOf(lake).create(snapshotPath(snapshot.snapshot), snapshotToText(snapshot))
+/** Creates the file of a snapshot, whose parts are stored, if its number is free. @returns whether it was */
+export const createSnapshot = (lake: string, root: SnapshotRoot): Promise<boolean> =>
+  storageOf(lake).create(snapshotPath(root.snapshot), rootToText(root))
 
 /** Writes the second record of a commit where it is missing. @throws {ToolkitError} `SNAPSHOT_DAMAGED` */
 export const ensureRecord = async (lake: string, number: number): Promise<void> => {

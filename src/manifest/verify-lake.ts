@@ -1,12 +1,20 @@
 /** Proves that a lake is what its manifest says: recomputes every hash and count and names what differs. */
 
 import type { FileEntry, Snapshot } from '../core/partition.ts'
-import { MANIFEST_FOLDER, RATES_PATH, snapshotPath } from '../lake/lake/layout.ts'
+import {
+  MANIFEST_FOLDER,
+  PARTS_FOLDER,
+  partPath,
+  RATES_PATH,
+  runOfPart,
+  snapshotPath,
+} from '../lake/lake/layout.ts'
 import { storageOf } from '../storage/open-storage.ts'
 import { sideBySide } from '../support/side-by-side.ts'
 import { type CountRows, checkFile } from './check-file.ts'
-import { checkManifest, type Findings, type Problem } from './check-manifest.ts'
-import { listLoadFolders } from './lake-files.ts'
+import { checkManifest } from './check-manifest.ts'
+import type { Findings, Problem } from './findings.ts'
+import { listLoadFiles, runOfFile } from './lake-files.ts'
 import { listedFiles } from './listed-files.ts'
 import { checkMadeFile, type MadeFile, madeFiles } from './made-files.ts'
 import { readRatesFile } from './rates-file.ts'
@@ -49,6 +57,16 @@ export interface Verification {
 const sameFile = (a: FileEntry, b: FileEntry): boolean =>
   a.table === b.table && a.rows === b.rows && a.bytes === b.bytes && a.sha256 === b.sha256
 
+/** Parts that no snapshot lists: those that a merge has replaced, and what dead runs left. */
+const strayParts = async (lake: string, listed: ReadonlySet<string>): Promise<string[]> => {
+  const runs = new Set(await listRunIds(lake))
+  return (await storageOf(lake).entries(PARTS_FOLDER)).flatMap(({ name }) => {
+    const run = runOfPart(name)
+    if (run === null) return [`"${partPath(name)}" is not a file of the manifest`]
+    return listed.has(name) || runs.has(run) ? [] : [`"${partPath(name)}" is in no snapshot: gc removes it`]
+  })
+}
+
 /** Every file once, however many snapshots list it. */
 const collectFiles = (files: Map<string, FileEntry>, problems: Problem[]) => (snapshot: Snapshot) => {
   const path = snapshotPath(snapshot.snapshot)
@@ -65,9 +83,9 @@ const collectFiles = (files: Map<string, FileEntry>, problems: Problem[]) => (sn
 }
 
 const strayNotes = async (lake: string, listed: ReadonlyMap<string, FileEntry>): Promise<string[]> => {
-  const loads = await listLoadFolders(lake)
+  const files = await listLoadFiles(lake)
   const runs = new Set(await listRunIds(lake))
-  const stray = loads.filter(({ run }) => !runs.has(run)).flatMap(({ files }) => files)
+  const stray = files.filter(({ path }) => !runs.has(runOfFile(path) ?? ''))
   return [
     ...[...runs].map((run) => `run "${run}" is not finished: it is running, or waits for resume or gc`),
     ...stray
@@ -118,7 +136,7 @@ const checkFiles = async (
 }
 
 /**
- * Checks every snapshot (own hash, form, number, parent, record of its commit, sums) and every file that one
+ * Checks every snapshot (own hash, form, number, parent, record of its commit, parts, sums) and every file that one
  * lists (there, readable, length, SHA-256, rows); serving indexes and batch files by the lists in them; without a number
  * also what unfinished runs would resume from, the rates, and what is published. Reads only; may run beside loads and gc.
  *
@@ -129,7 +147,7 @@ export const verifyLake = async (request: VerifyRequest): Promise<Verification> 
   const listing = await listManifest(lake)
   const findings = { problems: [] as Problem[], notes: [] as string[] }
   const listed = new Map<string, FileEntry>()
-  const snapshots = await checkManifest(
+  const { snapshots, parts } = await checkManifest(
     lake,
     listing,
     snapshot,
@@ -144,7 +162,7 @@ export const verifyLake = async (request: VerifyRequest): Promise<Verification> 
   if ((await listManifest(lake)).oldest !== listing.oldest) return verifyLake(request)
   signal?.throwIfAborted()
   if (snapshot === undefined) {
-    findings.notes.push(...(await strayNotes(lake, listed)))
+    findings.notes.push(...(await strayNotes(lake, listed)), ...(await strayParts(lake, parts)))
     await verifyRuns(lake, { now: new Date() }, findings)
     await verifyRates(lake, findings)
     await verifyPublished(lake, request.countRows, findings)

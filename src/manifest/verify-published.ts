@@ -10,7 +10,7 @@ import { storageOf } from '../storage/open-storage.ts'
 import { sha256Of } from '../support/hash.ts'
 import { temporaryLiveness } from '../support/process-identity.ts'
 import type { CountRows } from './check-file.ts'
-import type { Findings, Problem } from './check-manifest.ts'
+import type { Findings, Problem } from './findings.ts'
 
 const nameOf = (path: string): string => path.slice(path.lastIndexOf('/') + 1)
 

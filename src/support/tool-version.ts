@@ -11,3 +11,13 @@ const { name, version } = JSON.parse(
 
 export const VERSION: string = version
 export const TOOL = `${name} ${version}`
+
+const versionOf = (tool: string): readonly number[] =>
+  (/ (\d+)\.(\d+)\.(\d+)/.exec(tool) ?? []).slice(1).map(Number)
+
+/** Whether a tool is a later release than this one, by the version in its name. */
+export const isLaterTool = (tool: string): boolean => {
+  const own = versionOf(TOOL)
+  const differing = versionOf(tool).findIndex((part, at) => part !== own[at])
+  return differing >= 0 && Number(versionOf(tool)[differing]) > Number(own[differing])
+}

@@ -2,6 +2,7 @@
 
 import { cp, mkdir, readFile, rm, stat, truncate, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { PARTS_FOLDER } from '../../src/lake/lake/layout.ts'
 import { convertFiles } from '../../src/pipeline/convert/convert.ts'
 import { publish } from '../../src/pipeline/targets/publish.ts'
 import { makeBatchFiles } from '../../src/server/batch-files/make-batch-files.ts'
@@ -29,7 +30,8 @@ const rich = (id: number): string =>
 export const KINDS: Readonly<Record<string, (path: string) => boolean>> = {
   data: (path) => /^[^_].*\/load=.*\.parquet$/.test(path),
   quarantine: (path) => path.startsWith('quarantine/'),
-  snapshots: (path) => path.startsWith('_manifest/'),
+  snapshots: (path) => path.startsWith('_manifest/') && !path.startsWith(PARTS_FOLDER),
+  parts: (path) => path.startsWith(PARTS_FOLDER),
   journal: (path) => /^_runs\/.*(journal\.jsonl|plan\.json|owner-\d+\.json)$/.test(path),
   // The dictionary of a run is written anew at its end.
   staging: (path) => /^_runs\/.*\/staging\//.test(path) && !path.includes('line_items'),

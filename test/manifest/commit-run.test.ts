@@ -7,8 +7,7 @@ import { readJournal } from '../../src/manifest/journal.ts'
 import { removeGarbage } from '../../src/manifest/remove-garbage.ts'
 import { leaseRun } from '../../src/manifest/run-lease.ts'
 import { listRuns, removeRun } from '../../src/manifest/runs.ts'
-import { snapshotToText } from '../../src/manifest/snapshot-text.ts'
-import { createSnapshot, listSnapshots, readSnapshot } from '../../src/manifest/snapshots.ts'
+import { createSnapshot, listSnapshots, readRoot, readSnapshot } from '../../src/manifest/snapshots.ts'
 import { verifyLake } from '../../src/manifest/verify-lake.ts'
 import { startChild } from '../support/children.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
@@ -25,6 +24,7 @@ import {
   stagedPath,
   stageRun,
 } from './small-lake.ts'
+import { snapshotToText } from './write-text-snapshot.ts'
 
 const CHILD = new URL('child-commits.ts', import.meta.url)
 
@@ -41,9 +41,13 @@ test('commitRun shows all files of a run at once', async () => {
   const outcome = await loadSources(lake, ['a', 'b'])
   expect(outcome).toMatchObject({ kind: 'committed', dropped: [], snapshot: { snapshot: 1, parent: null } })
   expect(await sourcesOf(lake)).toEqual(['a.jsonl', 'b.jsonl'])
+  // Parts: one with the partitions, one with the file of the run.
+  const part = expect.stringMatching(/^_manifest\/parts\/[-0-9A-Za-z]+\.jsonl$/)
   expect((await filesOf(lake)).filter((path) => path.startsWith('_'))).toEqual([
     '_manifest/00000001.json',
     '_manifest/00000001.sha256',
+    part,
+    part,
   ])
   await expectWhole(lake)
 })
@@ -107,7 +111,7 @@ test('commitRun drops a source that another run has loaded, with its files', asy
   expect(outcome).toMatchObject({ kind: 'committed', dropped: [{ id: 'a-0' }], snapshot: { snapshot: 2 } })
   await removeRun(staged.lease)
   expect(await sourcesOf(lake)).toEqual(['a.jsonl', 'b.jsonl'])
-  expect((await filesOf(lake)).filter((path) => path.includes('a-0'))).toHaveLength(2)
+  expect((await filesOf(lake)).filter((path) => path.includes('/a-0'))).toHaveLength(2)
   await expectWhole(lake)
 })
 
@@ -225,7 +229,7 @@ test.each(CRASHES)('a run killed %s is cleared away or completed by gc', async (
   await removeGarbage({ lake, now: NOW })
   expect(await readdir(join(lake, RUNS_FOLDER))).toEqual([])
   expect(await sourcesOf(lake)).toEqual(committed ? ['a.jsonl', 'b.jsonl', 'c.jsonl'] : ['a.jsonl'])
-  expect((await filesOf(lake)).some((path) => path.includes('b-0'))).toBe(committed)
+  expect((await filesOf(lake)).some((path) => path.includes('/b-0'))).toBe(committed)
   await expectWhole(lake)
 })
 
@@ -272,6 +276,6 @@ test('createSnapshot leaves a number alone that is taken', async () => {
   const lake = await temporaryFolder()
   await loadSources(lake, ['a'])
   const first = await readSnapshot(lake)
-  expect(await createSnapshot(lake, { ...first, run: 'another' })).toBe(false)
+  expect(await createSnapshot(lake, { ...(await readRoot(lake)), run: 'another' })).toBe(false)
   expect(await readSnapshot(lake)).toEqual(first)
 })

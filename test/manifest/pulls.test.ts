@@ -1,22 +1,22 @@
 /** Pulls from a service in the manifest: recorded, carried on, summed up. */
 
 import { readFile, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { readStatus } from '../../src/cli/lake-status.ts'
 import { statusLines } from '../../src/cli/output/status-lines.ts'
 import type { PartitionEntry, PullEntry } from '../../src/core/partition.ts'
-import { inLake, snapshotPath } from '../../src/lake/lake/layout.ts'
+import { inLake, PARTS_FOLDER, partPath } from '../../src/lake/lake/layout.ts'
 import { findCommit } from '../../src/manifest/find-commit.ts'
 import { differencesOf } from '../../src/manifest/latest-pulls.ts'
 import { loadedSources, splitLoaded } from '../../src/manifest/loaded-sources.ts'
+import { removeGarbage } from '../../src/manifest/remove-garbage.ts'
 import { removeRun } from '../../src/manifest/runs.ts'
-import { readSnapshot } from '../../src/manifest/snapshots.ts'
+import { readRoot, readSnapshot } from '../../src/manifest/snapshots.ts'
 import { summariseSnapshot } from '../../src/manifest/summarise-snapshot.ts'
 import { verifyLake } from '../../src/manifest/verify-lake.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { filesOf } from './damage.ts'
-import { commitStaged, countLines, loadSources, type Staged, stageRun } from './small-lake.ts'
+import { commitStaged, countLines, loadSources, NOW, type Staged, stageRun } from './small-lake.ts'
 
 const pull = (run: string, more: Partial<PullEntry> = {}): PullEntry => ({
   run,
@@ -65,15 +65,20 @@ test('a later commit keeps the pulls of those before, also one that pulls nothin
   const first = await commitPull(lake, ['a'])
   await loadSources(lake, ['b'])
   const third = await commitPull(lake, [])
+  await loadSources(lake, ['c'])
   const snapshot = await readSnapshot(lake)
   expect(snapshot.pulls?.map(({ run }) => run)).toEqual([first.lease.run, third.lease.run])
-  expect(await findCommit(lake, third.lease.run, 0, { ...snapshot, run: 'another' })).not.toBeNull()
+  // Its own snapshot is gone: its pull tells.
+  await removeGarbage({ lake, now: NOW, keep: 1 })
+  const root = await readRoot(lake)
+  expect(await findCommit(lake, third.lease.run, 0, root)).toBe(root)
+  expect(await findCommit(lake, 'another', 0, root)).toBeNull()
 })
 
 test('a snapshot without pulls has no such field', async () => {
   const lake = await temporaryFolder()
   await loadSources(lake, ['a'])
-  expect(await readFile(inLake(lake, snapshotPath(1)), 'utf8')).not.toContain('pulls')
+  expect(await readSnapshot(lake)).not.toHaveProperty('pulls')
 })
 
 test('commitRun refuses the pull of another run', async () => {
@@ -81,14 +86,15 @@ test('commitRun refuses the pull of another run', async () => {
   await expect(commitStaged(staged, { pulls: [pull('another')] })).rejects.toThrow(RangeError)
 })
 
-test('verifyLake names a snapshot whose pull was changed', async () => {
+test('verifyLake names the part of a snapshot whose pull was changed', async () => {
   const lake = await temporaryFolder()
   await commitPull(lake, [])
-  const path = join(lake, snapshotPath(1))
+  const [name = ''] = await filesOf(inLake(lake, PARTS_FOLDER))
+  const path = inLake(lake, partPath(name))
   const text = await readFile(path, 'utf8')
   await writeFile(path, text.replace('2026-11-20', '2026-11-19'))
   const { problems } = await verifyLake({ lake, countRows: countLines })
-  expect(problems.map(({ path: at }) => at)).toContain(snapshotPath(1))
+  expect(problems.map(({ path: at }) => at)).toEqual([partPath(name)])
 })
 
 test('a search is never known by its bytes, neither in the lake nor in its run', async () => {

@@ -1,4 +1,4 @@
-import { mkdir, readdir, rm, utimes, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { expect, test } from 'vitest'
@@ -8,6 +8,7 @@ import {
   inLake,
   loadPath,
   MANIFEST_FOLDER,
+  partPath,
   RUNS_FOLDER,
   SERVE_FOLDER,
   servePath,
@@ -16,7 +17,7 @@ import {
 import { removeGarbage } from '../../src/manifest/remove-garbage.ts'
 import { leaseRun, type RunLease } from '../../src/manifest/run-lease.ts'
 import { makeLake, removeRun } from '../../src/manifest/runs.ts'
-import { listSnapshots, readSnapshot } from '../../src/manifest/snapshots.ts'
+import { listSnapshots, newestNumber, readSnapshot } from '../../src/manifest/snapshots.ts'
 import { verifyLake } from '../../src/manifest/verify-lake.ts'
 import { temporaryName, thisProcess } from '../../src/support/process-identity.ts'
 import { startChild } from '../support/children.ts'
@@ -144,6 +145,13 @@ test('removeGarbage removes an unfinished write of rates, and leaves the rates a
   expect(await readdir(inLake(lake, '_rates'))).toEqual(['rates.csv'])
 })
 
+/** Parts that the newest snapshot does not list: merged into others since. */
+const staleParts = async (lake: string): Promise<string[]> => {
+  const root = await readFile(inLake(lake, snapshotPath(await newestNumber(lake))), 'utf8')
+  const names = await filesOf(join(lake, MANIFEST_FOLDER, 'parts'))
+  return names.filter((name) => !root.includes(name)).map((name) => partPath(name))
+}
+
 const FOLDERS = [
   ['serving indexes', SERVE_FOLDER, servePath, ['companies.jsonl', 'copy.json']],
   ['batch files', BATCHES_FOLDER, batchesPath, ['companies-SE-0001.jsonl.br', 'index.json']],
@@ -162,10 +170,13 @@ test.each(FOLDERS)(
     await mkdir(inLake(lake, `${parent}/notes`))
     expect(await removeGarbage({ lake, now: NOW })).toEqual(NOTHING)
     const files = [1, 2].flatMap((number) => names.map((name) => `${pathOf(number)}/${name}`))
-    expect(await removeGarbage({ lake, now: NOW, keep: 1, dryRun: true })).toMatchObject({ files })
+    const parts = await staleParts(lake)
+    expect(parts).toHaveLength(2)
+    const all = { files: [...parts, ...files] }
+    expect(await removeGarbage({ lake, now: NOW, keep: 1, dryRun: true })).toMatchObject(all)
     expect(await readdir(inLake(lake, parent))).toHaveLength(5)
     const done = await removeGarbage({ lake, now: NOW, keep: 1 })
-    expect(done).toMatchObject({ files, snapshots: [1, 2] })
+    expect(done).toMatchObject({ ...all, snapshots: [1, 2] })
     expect(await readdir(inLake(lake, parent))).toEqual(['00000003', '00000004', 'notes'])
     expect(await verifyLake({ lake, countRows: countLines })).toMatchObject({ problems: [] })
   },
@@ -215,13 +226,20 @@ test('removeGarbage keeps as many snapshots as asked and the lake verifies', asy
   const lake = await temporaryFolder()
   for (const source of ['a', 'b', 'c', 'd']) await loadSources(lake, [source])
   expect(await removeGarbage({ lake, now: NOW, keep: 9 })).toEqual(NOTHING)
-  expect(await removeGarbage({ lake, now: NOW, keep: 2 })).toMatchObject({ snapshots: [1, 2], files: [] })
+  const thirdRoot = await readFile(inLake(lake, snapshotPath(3)), 'utf8')
+  const stale = (await staleParts(lake)).filter((path) => !thirdRoot.includes(path.split('/').at(-1) ?? ''))
+  expect(await removeGarbage({ lake, now: NOW, keep: 2 })).toMatchObject({
+    snapshots: [1, 2],
+    // What neither the third nor the fourth lists: its entries were merged into other parts.
+    files: stale,
+  })
   expect(await listSnapshots(lake)).toEqual([3, 4])
   await expect(readSnapshot(lake, 2)).rejects.toMatchObject({ code: 'SNAPSHOT_NOT_FOUND' })
   expect(await removeGarbage({ lake, now: NOW })).toEqual(NOTHING)
   expect(await removeGarbage({ lake, now: NOW, keep: 1 })).toMatchObject({ snapshots: [3] })
   await loadSources(lake, ['e'])
-  expect(await filesOf(join(lake, MANIFEST_FOLDER))).toEqual([
+  const names = await filesOf(join(lake, MANIFEST_FOLDER))
+  expect(names.filter((name) => !name.startsWith('parts/'))).toEqual([
     '00000004.json',
     '00000004.oldest',
     '00000004.sha256',

@@ -2,14 +2,15 @@ import { chmod, mkdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { inLake, recordPath, snapshotPath } from '../../src/lake/lake/layout.ts'
-import type { Problem } from '../../src/manifest/check-manifest.ts'
+import type { Problem } from '../../src/manifest/findings.ts'
 import { removeGarbage } from '../../src/manifest/remove-garbage.ts'
 import { removeRun } from '../../src/manifest/runs.ts'
-import { createSnapshot, ensureRecord, readSnapshot } from '../../src/manifest/snapshots.ts'
+import { ensureRecord, readSnapshot } from '../../src/manifest/snapshots.ts'
 import { type Verification, type VerifyProgress, verifyLake } from '../../src/manifest/verify-lake.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { cutTo, filesOf, flipBit, remove, seededRandom, whileDamaged } from './damage.ts'
 import { commitStaged, countLines, deadRun, loadSources, NOW, stageRun } from './small-lake.ts'
+import { createSnapshot } from './write-text-snapshot.ts'
 
 const verify = (lake: string): Promise<Verification> => verifyLake({ lake, countRows: countLines })
 

@@ -5,8 +5,9 @@ import { join } from 'node:path'
 import { ALL_CONTENT, writeSample } from '../../data/sample.ts'
 import type { Content } from '../../src/contract/objects.ts'
 import type { Snapshot } from '../../src/core/partition.ts'
-import { createSnapshot, ensureRecord, readSnapshot } from '../../src/manifest/snapshots.ts'
+import { ensureRecord, readSnapshot } from '../../src/manifest/snapshots.ts'
 import { type PublishOptions, type PublishSummary, publish } from '../../src/pipeline/targets/publish.ts'
+import { createSnapshot } from '../manifest/write-text-snapshot.ts'
 import { companyLine, openBench, runIn } from '../pipeline/batch-bench.ts'
 
 const MEMORY_BYTES = 256 * 1024 ** 2

@@ -19,13 +19,17 @@ const twoRuns = async (): Promise<unknown> => {
 }
 /** Files of the bucket that no snapshot knows. */
 const unknownFiles = async ({ open }: Bench): Promise<readonly string[]> => {
-  const known = JSON.stringify(
-    await Promise.all(
-      (await open().list('_manifest'))
-        .filter(({ path }) => path.endsWith('.json'))
-        .map(async ({ path }) => String(await open().read(path))),
-    ),
+  const texts = await Promise.all(
+    (await open().list('_manifest')).map(async ({ path }) => ({
+      path,
+      text: String(await open().read(path)),
+    })),
   )
+  const roots = texts.flatMap(({ path, text }) => (path.endsWith('.json') ? [text] : [])).join('')
+  const parts = texts.filter(
+    ({ path }) => path.endsWith('.jsonl') && roots.includes(path.split('/').at(-1) ?? ''),
+  )
+  const known = parts.map(({ text }) => text).join('')
   const stored = (await open().list('')).map(({ path }) => path)
   return stored.filter((path) => !path.startsWith('_manifest/') && !known.includes(path))
 }

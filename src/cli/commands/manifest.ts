@@ -1,4 +1,4 @@
-/** `manifest`: a snapshot's JSON text as it stands. */
+/** `manifest`: a snapshot as one JSON document. */
 
 import type { Command } from 'commander'
 import {
@@ -14,9 +14,9 @@ import { print } from '../output/print.ts'
 export const addManifest = (program: Command): void => {
   const command = program
     .command('manifest')
-    .summary("print a snapshot's manifest as it stands")
+    .summary("print a snapshot's manifest")
     .description(
-      'Prints the manifest of the newest snapshot, or of another one: checked JSON, as it stands on disk.',
+      'Prints the manifest of the newest snapshot, or of another one, with all of its parts: checked, as one JSON document.',
     )
     .addOption(lakeOption())
     .addOption(snapshotOption())
@@ -29,6 +29,7 @@ export const addManifest = (program: Command): void => {
 }
 
 const runManifest = async ({ lake, snapshot }: LakeOption & SnapshotOption): Promise<void> => {
-  const { readSnapshotText } = await import('../../manifest/snapshots.ts')
-  await print(await readSnapshotText(lake, snapshot))
+  const { readRoot } = await import('../../manifest/snapshots.ts')
+  const { documentText } = await import('../../manifest/print-document.ts')
+  for await (const text of documentText(lake, await readRoot(lake, snapshot))) await print(text)
 }

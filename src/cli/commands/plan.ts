@@ -3,7 +3,7 @@
 import { type Command, Option } from 'commander'
 import type { Content } from '../../contract/objects.ts'
 import { ToolkitError } from '../../core/errors.ts'
-import type { Snapshot } from '../../core/partition.ts'
+import type { LakePulls } from '../../manifest/snapshots.ts'
 import type { PlanEstimate } from '../../pipeline/pull/estimate-plan.ts'
 import type { PullPlan } from '../../pipeline/pull/pull-plan.ts'
 import { interruptible } from '../interrupt.ts'
@@ -46,12 +46,12 @@ export const addPlan = (program: Command): void => {
   ])
 }
 
-const snapshotOf = async ({ lake, since }: PlanOptions): Promise<Snapshot | null> => {
+const snapshotOf = async ({ lake, since }: PlanOptions): Promise<LakePulls> => {
   if (since !== 'last') return null
   if (lake === undefined)
     throw new ToolkitError('USAGE', 'Cannot plan --since last: give the --lake that it continues')
-  const { newestSnapshot } = await import('../../manifest/snapshots.ts')
-  return newestSnapshot(lake)
+  const { newestPulls } = await import('../../manifest/snapshots.ts')
+  return newestPulls(lake)
 }
 
 const runPlan = async (content: Content, options: PlanOptions): Promise<void> => {

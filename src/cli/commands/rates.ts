@@ -66,8 +66,8 @@ const addList = (group: Command): void => {
 
 /** @throws {ToolkitError} LAKE_NOT_FOUND */
 const checkLake = async (lake: string): Promise<void> => {
-  const { readSnapshot } = await import('../../manifest/snapshots.ts')
-  await readSnapshot(lake)
+  const { readRoot } = await import('../../manifest/snapshots.ts')
+  await readRoot(lake)
 }
 
 const readCsv = async (path: string): Promise<string> => {

@@ -18,13 +18,17 @@ export interface VersionedFile {
 }
 
 /** Files of the quarantine that partitions have kept whose rows a compaction has merged. They have no version. */
-const mergedFiles = ({ merged = [] }: Snapshot, lake: string): readonly VersionedFile[] =>
+const mergedFiles = ({ merged = [] }: Pick<Snapshot, 'merged'>, lake: string): readonly VersionedFile[] =>
   merged.flatMap((partition) =>
     partition.files.map(({ path, bytes }) => ({ path: inLake(lake, path), bytes, version: 0, partition })),
   )
 
 /** The files of a table in the order of their versions. */
-export const filesOf = (snapshot: Snapshot, lake: string, table: string): readonly VersionedFile[] => [
+export const filesOf = (
+  snapshot: Pick<Snapshot, 'partitions' | 'files' | 'merged'>,
+  lake: string,
+  table: string,
+): readonly VersionedFile[] => [
   ...(table === QUARANTINE.name ? mergedFiles(snapshot, lake) : []),
   ...snapshot.partitions.flatMap((partition, version) =>
     partition.files
@@ -63,7 +67,7 @@ const supersededTable = (content: Content): string => `${HIDDEN_SCHEMA}.supersed
 
 /** Makes the table of superseded versions of a content in a session whose hidden schema is there. */
 export const makeSuperseded = (
-  snapshot: Snapshot,
+  snapshot: Pick<Snapshot, 'partitions' | 'files' | 'merged'>,
   lake: string,
   table: Table & { readonly content: Content },
 ): string => {

@@ -43,6 +43,13 @@ export const fetchFiles = async (
   }
 }
 
+/** The files of a table. */
+export const listedFilesOf = (
+  { partitions, files }: Pick<Snapshot, 'partitions' | 'files'>,
+  { name }: { readonly name: string },
+): readonly FileEntry[] =>
+  [...partitions.flatMap((partition) => partition.files), ...files].filter(({ table }) => table === name)
+
 /** Fetches the files of some tables of a snapshot, or of some of its partitions. @throws as `fetchFiles` */
 export const fetchTables = (
   lake: string,

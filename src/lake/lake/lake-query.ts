@@ -1,7 +1,6 @@
 /** Read-only queries over one snapshot of a lake, locked down so that a statement can only read the lake. */
 
 import { ToolkitError } from '../../core/errors.ts'
-import type { Snapshot } from '../../core/partition.ts'
 import type { TableRows } from '../../core/table-rows.ts'
 import { storageOf } from '../../storage/open-storage.ts'
 import { Engine, type Session, type ValueColumn } from '../duckdb/engine.ts'
@@ -10,12 +9,13 @@ import { newSpillFolder, type SpillFolder } from '../duckdb/spill-folder.ts'
 import { ident, literal } from '../duckdb/sql.ts'
 import { TABLES, type Table } from '../tables/tables.ts'
 import type { FileCheck } from './fetch-tables.ts'
-import { type AroundFetch, LakeViews } from './lake-views.ts'
+import { type AroundFetch, LakeViews, type Listed, type ReadListed } from './lake-views.ts'
 
 export interface LakeQueryOptions {
   /** A folder, or `s3://bucket/prefix`. */
   readonly lake: string
-  readonly snapshot: Snapshot
+  /** What the snapshot lists, or how it is read: of tables that no statement names nothing is. */
+  readonly snapshot: Listed | ReadListed
   /** DuckDB's memory in bytes. */
   readonly memoryBytes: number
   readonly threads?: number | undefined

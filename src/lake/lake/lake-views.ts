@@ -11,7 +11,7 @@ import type { Session } from '../duckdb/engine.ts'
 import { ident, literal } from '../duckdb/sql.ts'
 import { mainTables, QUARANTINE, TABLES, type Table } from '../tables/tables.ts'
 import { currentRows, filesOf, HIDDEN_SCHEMA, makeSuperseded, readTable } from './current-versions.ts'
-import { type FileCheck, fetchTables } from './fetch-tables.ts'
+import { type FileCheck, fetchFiles, listedFilesOf } from './fetch-tables.ts'
 import { readQuarantine } from './read-quarantine.ts'
 
 interface View {
@@ -32,6 +32,15 @@ const VIEWS: readonly View[] = [
 /** Runs a fetch of files with options, such as one that shows progress and can be interrupted. */
 export type AroundFetch = (fetch: (options: Omit<FetchOptions, 'known'>) => Promise<void>) => Promise<void>
 
+/** The part of a snapshot that lists files. */
+export type Listed = Pick<Snapshot, 'partitions' | 'files' | 'merged'>
+
+/**
+ * Reads the part of a snapshot that lists the files of a table: asked once of all tables of a content, and only when one
+ * of them is.
+ */
+export type ReadListed = (table: Table) => Promise<Listed>
+
 export interface ViewsOptions {
   /** When files are compared with their hashes. @default before every read */
   readonly check?: FileCheck | undefined
@@ -42,7 +51,9 @@ export interface ViewsOptions {
 export class LakeViews {
   readonly #session: Session
   readonly #lake: string
-  readonly #snapshot: Snapshot
+  readonly #read: ReadListed
+  /** By content; of tables without one by name. */
+  readonly #listed = new Map<string, Promise<Listed>>()
   readonly #aroundFetch: AroundFetch
   readonly #check: FileCheck | undefined
   readonly #known = filesOfThisWork()
@@ -52,10 +63,10 @@ export class LakeViews {
   /** One after the other: two requests may want the same views. */
   readonly #inTurn = atMost(1)
 
-  private constructor(session: Session, lake: string, snapshot: Snapshot, options: ViewsOptions) {
+  private constructor(session: Session, lake: string, read: ReadListed, options: ViewsOptions) {
     this.#session = session
     this.#lake = lake
-    this.#snapshot = snapshot
+    this.#read = read
     this.#check = options.check
     this.#aroundFetch = options.aroundFetch ?? ((fetch) => fetch({}))
   }
@@ -63,12 +74,13 @@ export class LakeViews {
   static async open(
     session: Session,
     lake: string,
-    snapshot: Snapshot,
+    snapshot: Listed | ReadListed,
     options: ViewsOptions = {},
   ): Promise<LakeViews> {
     await session.run(`CREATE SCHEMA ${HIDDEN_SCHEMA}`)
     for (const view of VIEWS) await session.run(unreadable(view))
-    return new LakeViews(session, lake, snapshot, options)
+    const read: ReadListed = typeof snapshot === 'function' ? snapshot : async () => snapshot
+    return new LakeViews(session, lake, read, options)
   }
 
   /**
@@ -88,25 +100,34 @@ export class LakeViews {
     const main = mainTables().filter(
       ({ content, name }) => contents.has(content) && !this.#superseded.has(name),
     )
-    const tables = new Set([...views.map(({ table }) => table.name), ...main.map(({ name }) => name)])
+    const tables = new Set([...views.map(({ table }) => table), ...main])
+    const files = await Promise.all(
+      [...tables].map(async (table) => listedFilesOf(await this.#listedFor(table), table)),
+    )
     // Again for those that are readable: copies that were not used for a long time may be gone.
     const [check, known] = [this.#check, this.#known]
-    await this.#aroundFetch((options) =>
-      fetchTables(this.#lake, this.#snapshot, [...tables], { ...options, check, known }),
-    )
+    await this.#aroundFetch((options) => fetchFiles(this.#lake, files.flat(), { ...options, check, known }))
     for (const table of main) {
-      await this.#session.run(makeSuperseded(this.#snapshot, this.#lake, table))
+      await this.#session.run(makeSuperseded(await this.#listedFor(table), this.#lake, table))
       this.#superseded.add(table.name)
     }
     for (const view of views) {
       if (this.#readable.has(view.name)) continue
-      await this.#session.run(`CREATE OR REPLACE VIEW ${ident(view.name)} AS ${this.#rowsOf(view)}`)
+      await this.#session.run(`CREATE OR REPLACE VIEW ${ident(view.name)} AS ${await this.#rowsOf(view)}`)
       this.#readable.add(view.name)
     }
   }
 
-  #rowsOf({ table, current }: View): string {
-    const files = filesOf(this.#snapshot, this.#lake, table.name)
+  /** The same for all tables of a content: a version is a place in what was read. */
+  #listedFor(table: Table): Promise<Listed> {
+    const key = table.content ?? table.name
+    const listed = this.#listed.get(key) ?? this.#read(table)
+    this.#listed.set(key, listed)
+    return listed
+  }
+
+  async #rowsOf({ table, current }: View): Promise<string> {
+    const files = filesOf(await this.#listedFor(table), this.#lake, table.name)
     if (table === QUARANTINE) return readQuarantine(files)
     return current ? currentRows(table, readTable(table, files, 'with-version')) : readTable(table, files)
   }

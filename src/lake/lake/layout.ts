@@ -2,6 +2,7 @@
 
 import { join } from 'node:path'
 import { storageOf } from '../../storage/open-storage.ts'
+import type { RandomBytes } from '../../support/run-ids.ts'
 
 export const MANIFEST_FOLDER = '_manifest'
 export const RUNS_FOLDER = '_runs'
@@ -16,6 +17,17 @@ export const snapshotPath = (number: number): string => `${MANIFEST_FOLDER}/${sn
 
 /** The second record of a commit: the hash of the snapshot's file. `sha256sum -c *.sha256` checks them all. */
 export const recordPath = (number: number): string => `${MANIFEST_FOLDER}/${numbered(number)}.sha256`
+
+/** Parts of snapshots: immutable files that name the run which wrote them, shared by all snapshots that list them. */
+const PARTS_NAME = 'parts'
+export const PARTS_FOLDER = `${MANIFEST_FOLDER}/${PARTS_NAME}`
+export const partPath = (name: string): string => `${PARTS_FOLDER}/${name}`
+const PART_NAME = /^(\d{8}T\d{9}Z-[0-9a-f]{6})-[0-9a-f]{16}\.jsonl$/
+/** `<run>-<64 random bits>.jsonl`: a name that nobody else has. */
+export const partName = (run: string, random: RandomBytes): string =>
+  `${run}-${Buffer.from(random(8)).toString('hex')}.jsonl`
+/** The run that wrote a part by its name; `null` for any other name. */
+export const runOfPart = (name: string): string | null => PART_NAME.exec(name)?.[1] ?? null
 
 /** Says that gc removed the snapshots below this number. The highest one counts. */
 export const oldestPath = (number: number): string => `${MANIFEST_FOLDER}/${numbered(number)}.oldest`
@@ -70,6 +82,9 @@ const KINDS = new Map<string, ManifestName['kind']>([
   ['oldest', 'oldest'],
 ])
 const NAME = /^(\d{8,})\.(json|sha256|oldest)$/
+
+/** Whether an entry of `_manifest` is the folder of parts. */
+export const isPartsFolder = (name: string): boolean => name === PARTS_NAME
 
 /** What a file in `_manifest` is by its name; `null` for any other file. */
 export const parseManifestName = (name: string): ManifestName | null => {

@@ -1,6 +1,7 @@
 /** Puts the parts of a batch pull together: the service's batch files → load → the Parquet lake. */
 
-import { snapshotIfAny } from '../../manifest/snapshots.ts'
+import { readAllListed } from '../../manifest/snapshot-root.ts'
+import { rootIfAny } from '../../manifest/snapshots.ts'
 import type { ListedBatchFile, Service } from '../../source/service/service.ts'
 import type { LoadSummary } from '../run/commit-loaded.ts'
 import { defaultLimits, loadIntoLake, type RunOptions } from '../run/load-into-lake.ts'
@@ -36,7 +37,9 @@ export const pullBatches = async (
 ): Promise<BatchPull> => {
   const { lake, service, signal } = options
   const listed = await service.batchFiles(signal && { signal })
-  const snapshot = await snapshotIfAny(lake)
+  const root = await rootIfAny(lake)
+  const snapshot =
+    root && (await readAllListed(lake, root, ({ services }) => services?.includes(service.origin) ?? false))
   // Before a run, and possibly a lake, is made for files that cannot or need not be pulled.
   const { files, ...left } = chooseBatchFiles(listed, selection, { snapshot, service: service.origin, again })
   if (files.length === 0) return { summary: undefined, ...left }

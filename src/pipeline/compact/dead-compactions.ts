@@ -8,7 +8,7 @@ import { findCommit } from '../../manifest/find-commit.ts'
 import { listLeftovers } from '../../manifest/lake-files.ts'
 import type { RunLease } from '../../manifest/run-lease.ts'
 import { listRunIds, readPlan } from '../../manifest/runs.ts'
-import { ensureRecord, newestSnapshot } from '../../manifest/snapshots.ts'
+import { ensureRecord, newestRoot } from '../../manifest/snapshots.ts'
 import { storageOf } from '../../storage/open-storage.ts'
 import { memberOf } from '../../support/json-form.ts'
 import { withResumedRun } from '../run/with-run.ts'
@@ -37,7 +37,7 @@ export const clearDeadCompactions = async (lake: string, now: Date): Promise<voi
     try {
       await withResumedRun(lake, run, now, async (own) => {
         // Not before the run is ours: until then it may commit, and its files be the lake's.
-        const commit = await findCommit(lake, run, own.base, await newestSnapshot(lake))
+        const commit = await findCommit(lake, run, own.base, await newestRoot(lake))
         await (commit === null ? discardPlaced(own) : ensureRecord(lake, commit.snapshot))
       })
     } catch (error) {
@@ -63,7 +63,7 @@ export const undoCompaction = async (lease: RunLease, failure: unknown): Promise
   const { lake, run, base } = lease
   try {
     if (isUncertain(failure)) return false
-    if ((await findCommit(lake, run, base, await newestSnapshot(lake))) !== null) return false
+    if ((await findCommit(lake, run, base, await newestRoot(lake))) !== null) return false
     await discardPlaced(lease)
     return true
   } catch {

@@ -32,7 +32,7 @@ import { openWindowSources, type RunWindow, type WindowSources, windowPath } fro
 export const planPull = async (
   service: PullService,
   settings: PullSettings,
-  snapshot: Snapshot | null,
+  snapshot: Pick<Snapshot, 'pulls'> | null,
   options: Pick<PullingOptions, 'nowMs' | 'signal'>,
 ): Promise<PullPlan> => {
   const { content, search, by, until } = settings

@@ -1,7 +1,7 @@
 /** Puts the parts of a pull together: the service → windows on the disk → load → the Parquet lake. */
 
 import type { PullEntry } from '../../core/partition.ts'
-import { newestSnapshot, snapshotIfAny } from '../../manifest/snapshots.ts'
+import { newestPulls, pullsIfAny } from '../../manifest/snapshots.ts'
 import type { Service, ServiceCounters } from '../../source/service/service.ts'
 import type { LoadSummary } from '../run/commit-loaded.ts'
 import { defaultLimits, loadIntoLake, type RunOptions } from '../run/load-into-lake.ts'
@@ -67,7 +67,7 @@ export const currencyBefore = async (
   settings: PullSettings,
   { lake, changeCurrency }: Pick<RunOptions, 'lake' | 'changeCurrency'>,
 ): Promise<{ readonly currencyBefore?: string }> => {
-  const snapshot = await snapshotIfAny(lake)
+  const snapshot = await pullsIfAny(lake)
   if (!changeCurrency) checkPullCurrency(snapshot, settings)
   const other = otherCurrency(snapshot, settings)
   return other === undefined ? {} : { currencyBefore: other }
@@ -89,7 +89,7 @@ export const openPullJob = async (
 ): Promise<OpenedPull> => {
   const shared = { nowMs: () => performance.now(), concurrency, signal, onEvent: onPull }
   const { plan, resumed } = await planOfRun(run, async () =>
-    planPull(service, settings, await newestSnapshot(run.lake), shared),
+    planPull(service, settings, await newestPulls(run.lake), shared),
   )
   run.keep()
   onPull?.({ kind: 'planned', plan, resumed })

@@ -47,7 +47,7 @@ const currencyOf = ({ content, currency }: Pick<Asked, 'content' | 'currency'>):
  * The day before the newest pull of the same search. Days overlap: that pull saw only a part of its day, and a
  * change of the last minutes before it may have become visible later.
  */
-export const sinceLast = (snapshot: Snapshot | null, service: string, asked: Asked): Since => {
+export const sinceLast = (snapshot: Pick<Snapshot, 'pulls'> | null, service: string, asked: Asked): Since => {
   const field = daysField(asked).toLowerCase()
   const last = snapshot?.pulls?.findLast(
     (pull) =>

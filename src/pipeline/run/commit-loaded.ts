@@ -4,13 +4,13 @@
  */
 
 import { ToolkitError } from '../../core/errors.ts'
-import type { FileEntry, PartitionEntry, Snapshot } from '../../core/partition.ts'
+import type { FileEntry, PartitionEntry, SnapshotHead } from '../../core/partition.ts'
 import type { SinkRun } from '../../core/sink.ts'
 import type { Loader } from '../../load/loader.ts'
 import { commitRun } from '../../manifest/commit-run.ts'
 import { type FinishedWork, type JournalEntry, readFinishedWork } from '../../manifest/journal.ts'
 import type { RunLease } from '../../manifest/run-lease.ts'
-import { newestSnapshot } from '../../manifest/snapshots.ts'
+import { newestRoot } from '../../manifest/snapshots.ts'
 import type { RandomBytes } from '../../support/run-ids.ts'
 import type { LeftOut } from './bad-files.ts'
 import { type CurrencyChange, CurrencyGuard } from './currency-change.ts'
@@ -39,7 +39,7 @@ export interface CommitOptions {
 export interface LoadSummary {
   readonly run: string
   /** The snapshot that shows the run; absent when there was nothing to commit. */
-  readonly snapshot: Snapshot | undefined
+  readonly snapshot: SnapshotHead | undefined
   readonly partitions: readonly PartitionEntry[]
   readonly skipped: readonly { readonly source: string; readonly reason: string }[]
   /** Bad files that were left out; none without `skipBadFiles`. */
@@ -118,7 +118,7 @@ export const commitLoaded = async (
     { lake, run, partitions, rows: loader.rows },
     options.changeCurrency ?? false,
   )
-  await guard.check(await newestSnapshot(lake))
+  await guard.check(await newestRoot(lake))
   const runFiles = partitions.length > 0 ? await dictionaryOf(finished, loader, sink) : []
   await sink.commit([...partitions.flatMap(({ files }) => files), ...runFiles])
   const outcome = await commitRun({

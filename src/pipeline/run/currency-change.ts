@@ -4,15 +4,15 @@
  * in the rows themselves.
  */
 
-import { DEFAULT_CURRENCY } from '../../contract/limits.ts'
 import { ToolkitError } from '../../core/errors.ts'
-import type { FileEntry, PartitionEntry, Snapshot } from '../../core/partition.ts'
+import type { FileEntry, PartitionEntry } from '../../core/partition.ts'
 import type { Row } from '../../lake/duckdb/engine.ts'
 import { filesOf, readTable, type VersionedFile } from '../../lake/lake/current-versions.ts'
 import { fetchFiles, fetchTables } from '../../lake/lake/fetch-tables.ts'
 import { inLake, stagingPath } from '../../lake/lake/layout.ts'
 import { TABLES, type Table } from '../../lake/tables/tables.ts'
-import { loadedPartitions } from '../../manifest/loaded-sources.ts'
+import { summaryOfPart } from '../../manifest/parts.ts'
+import { readAllListed, type SnapshotRoot } from '../../manifest/snapshot-root.ts'
 import { statPath } from '../../support/list-files.ts'
 
 /** Companies whose figures a run replaces by figures in another currency. */
@@ -61,14 +61,11 @@ const stagedFiles = async ({ lake, run, partitions }: StagedRun, table: string):
 }
 
 /** The one currency of all companies of a lake, where the manifest shows it: all came by searches in it. */
-const currencyOfAll = (snapshot: Snapshot): string | undefined => {
-  const currencies = new Set(
-    loadedPartitions(snapshot).flatMap(({ content, source: { window } }) =>
-      content === 'companies' ? [window && (window.currency ?? DEFAULT_CURRENCY)] : [],
-    ),
-  )
+const currencyOfAll = ({ lists }: SnapshotRoot): string | undefined => {
+  const parts = [...lists.merged, ...lists.partitions].map(summaryOfPart)
+  const currencies = new Set(parts.flatMap((part) => part.currencies ?? []))
   const [only] = currencies
-  return currencies.size === 1 ? only : undefined
+  return currencies.size === 1 && only !== '' ? only : undefined
 }
 
 const companiesSql = (files: readonly VersionedFile[]): string =>
@@ -102,18 +99,19 @@ const withFigures = (files: readonly VersionedFile[], version: string): string =
  */
 export const findCurrencyChange = async (
   staged: StagedRun,
-  snapshot: Snapshot | null,
+  root: SnapshotRoot | null,
 ): Promise<CurrencyChange | undefined> => {
   const { lake, rows } = staged
-  const held = snapshot ? filesOf(snapshot, lake, 'companies') : []
-  if (snapshot === null || held.length === 0) return undefined
+  if (!root?.totals.tables.some(({ table }) => table === 'companies')) return undefined
   const companies = await stagedFiles(staged, 'companies')
   if (companies.length === 0) return undefined
   const [seen] = await rows(
     `SELECT min(upper(currency)) AS least, max(upper(currency)) AS most FROM (${companiesSql(companies)})`,
   )
   if (seen?.least == null) return undefined
-  if (seen.least === seen.most && seen.least === currencyOfAll(snapshot)?.toUpperCase()) return undefined
+  if (seen.least === seen.most && seen.least === currencyOfAll(root)?.toUpperCase()) return undefined
+  const snapshot = await readAllListed(lake, root, ({ contents }) => contents?.includes('companies') ?? false)
+  const held = filesOf(snapshot, lake, 'companies')
   await fetchTables(lake, snapshot, ['companies'], CHECK)
   const changed = changedSql(companies, held)
   const [count] = await rows(`WITH ${changed} SELECT count(*) AS companies FROM changed`)
@@ -178,7 +176,7 @@ export class CurrencyGuard {
   }
 
   /** @throws {ToolkitError} CURRENCY_CHANGED */
-  async check(snapshot: Snapshot | null): Promise<void> {
+  async check(snapshot: SnapshotRoot | null): Promise<void> {
     const number = snapshot?.snapshot ?? 0
     if (this.#looked === number) return
     this.#change = await findCurrencyChange(this.#staged, snapshot)

@@ -3,23 +3,29 @@
 import type { Content } from '../../contract/objects.ts'
 import type { Fingerprint, Source } from '../../core/source.ts'
 import { knownByBytes, sourceKey } from '../../manifest/loaded-sources.ts'
+import type { SourceIndex } from '../../manifest/source-index.ts'
 
 const IN_LAKE = 'the lake holds it already (--again loads it once more)'
 
 export class KnownSources {
-  readonly #inLake: ReadonlySet<string>
+  readonly #inLake: SourceIndex | null
   readonly #inRun = new Map<string, string>()
 
-  constructor(inLake: ReadonlySet<string>) {
+  /** @param inLake `null`: what the lake holds is loaded all the same */
+  constructor(inLake: SourceIndex | null) {
     this.#inLake = inLake
   }
 
-  reasonToSkip(source: Source, { sha256 }: Fingerprint, contents: readonly Content[]): string | undefined {
+  async reasonToSkip(
+    source: Source,
+    { sha256 }: Fingerprint,
+    contents: readonly Content[],
+  ): Promise<string | undefined> {
     if (!knownByBytes(source)) return undefined
-    for (const key of contents.map((content) => sourceKey(content, sha256))) {
-      if (this.#inLake.has(key)) return IN_LAKE
+    for (const content of contents) {
+      if (await this.#inLake?.holds(content, sha256)) return IN_LAKE
       // Not even to be loaded again: partitions of equal bytes have the same files.
-      const twin = this.#inRun.get(key)
+      const twin = this.#inRun.get(sourceKey(content, sha256))
       if (twin !== undefined) return `it is equal to "${twin}"`
     }
     return undefined

@@ -9,9 +9,9 @@ import type { SinkRun } from '../../core/sink.ts'
 import type { Fingerprint, Source } from '../../core/source.ts'
 import { detectCompression } from '../../decode/detect-compression.ts'
 import { openJournal, readJournal } from '../../manifest/journal.ts'
-import { loadedSources } from '../../manifest/loaded-sources.ts'
 import type { RunLease } from '../../manifest/run-lease.ts'
-import { newestSnapshot } from '../../manifest/snapshots.ts'
+import { newestRoot } from '../../manifest/snapshots.ts'
+import { SourceIndex } from '../../manifest/source-index.ts'
 import { badFile, leftOutFor } from './bad-files.ts'
 import { checkStaged } from './check-staged.ts'
 import { DonePartitions } from './done-partitions.ts'
@@ -108,8 +108,8 @@ class SourceLoader {
     const done = new DonePartitions(lease.run, whole)
     onEvent?.({ kind: 'started', run: lease.run, resumed: lease.number > 1, finished: done.size })
     for (const { id } of damaged) onEvent?.({ kind: 'again', partition: id })
-    const newest = await newestSnapshot(lease.lake)
-    const known = new KnownSources(this.#options.again ? new Set() : loadedSources(newest))
+    const newest = await newestRoot(lease.lake)
+    const known = new KnownSources(this.#options.again ? null : new SourceIndex(lease.lake, newest))
     const { sources } = this.#parts
     const journal = await openJournal(lease)
     const run: SourceRun = {
@@ -167,7 +167,11 @@ class SourceLoader {
     if (bad) return this.#leaveBadOut(source, index, bad)
     const content = whole?.[0]?.partition.content ?? source.content
     if (fingerprint && !isCutToNothing(source, fingerprint)) {
-      const held = known.reasonToSkip(source, fingerprint, content ? [content] : ['companies', 'relations'])
+      const held = await known.reasonToSkip(
+        source,
+        fingerprint,
+        content ? [content] : ['companies', 'relations'],
+      )
       if (held !== undefined) return this.#skip(source, index, held)
     }
     if (whole && fingerprint && content) {
@@ -182,7 +186,7 @@ class SourceLoader {
     if ('leftOut' in loaded) return this.#leaveOut(source, index, loaded.leftOut)
     if ('bad' in loaded) return this.#leaveBadOut(source, index, loaded.bad)
     if (fingerprint === undefined) {
-      const held = known.reasonToSkip(source, loaded.fingerprint, [loaded.content])
+      const held = await known.reasonToSkip(source, loaded.fingerprint, [loaded.content])
       if (held !== undefined) return this.#skip(source, index, held)
       await this.#keepWithFingerprint(loaded, run)
     }

@@ -4,10 +4,10 @@ import { expect, test } from 'vitest'
 import { inLake, recordPath } from '../../../src/lake/lake/layout.ts'
 import { releaseRun } from '../../../src/manifest/run-lease.ts'
 import { createRun } from '../../../src/manifest/runs.ts'
-import { createSnapshot } from '../../../src/manifest/snapshots.ts'
 import { encodePlan, type RunPlan } from '../../../src/pipeline/run/run-plan.ts'
 import { startRun } from '../../../src/pipeline/run/start-run.ts'
 import { statPath } from '../../../src/support/list-files.ts'
+import { createSnapshot } from '../../manifest/write-text-snapshot.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
 const PLAN: RunPlan = { jobs: [{ kind: 'convert', inputs: ['a'], cwd: '/' }], again: false, limits: {} }

@@ -8,7 +8,6 @@ import { byteFeed } from '../../../src/decode/byte-feed.ts'
 import { decodeZstd } from '../../../src/decode/zstd-frames.ts'
 import type { Row } from '../../../src/lake/duckdb/engine.ts'
 import { makeLake } from '../../../src/manifest/runs.ts'
-import { createSnapshot } from '../../../src/manifest/snapshots.ts'
 import type { Embedder } from '../../../src/server/ranking/embedder.ts'
 import { buildIndex, indexFolder } from '../../../src/server/serving-index/build/build-index.ts'
 import type { BuildIndexRequest } from '../../../src/server/serving-index/build/build-request.ts'
@@ -23,6 +22,7 @@ import type { ServingIndex } from '../../../src/server/serving-index/serving-ind
 import { sha256Of } from '../../../src/support/hash.ts'
 import { SAMPLE } from '../../cli/run-cli.ts'
 import type { Batch, LoadedLake, Workbench } from '../../load/loaded-lake.ts'
+import { createSnapshot } from '../../manifest/write-text-snapshot.ts'
 
 export const MEMORY_BYTES = 256 * 1024 * 1024
 export const LIMIT = { timeoutMs: 30_000 }

@@ -4,8 +4,7 @@
  */
 
 import { ToolkitError } from '../../../core/errors.ts'
-import { readSnapshot, readSnapshotText } from '../../../manifest/snapshots.ts'
-import { sha256Of } from '../../../support/hash.ts'
+import { readSnapshot, readSnapshotHash } from '../../../manifest/snapshots.ts'
 import { removeIndex } from '../index-folder.ts'
 import { openIndex } from '../open-index.ts'
 import type { ServingIndex } from '../serving-index.ts'
@@ -29,7 +28,7 @@ export interface CurrentIndexRequest extends Omit<BuildIndexRequest, 'snapshot' 
 export const currentIndex = async (request: CurrentIndexRequest): Promise<ServingIndex> => {
   const { lake, memoryBytes, servingBytes = memoryBytes, threads } = request
   const snapshot = await readSnapshot(lake, request.snapshot)
-  const snapshotSha256 = sha256Of(await readSnapshotText(lake, snapshot.snapshot))
+  const snapshotSha256 = await readSnapshotHash(lake, snapshot.snapshot)
   const folder = request.folder ?? indexFolder(lake, snapshot.snapshot)
   const open = async (): Promise<ServingIndex> => {
     await buildIndex({ ...request, snapshot, snapshotSha256 })

@@ -1,0 +1,72 @@
+/** What gc must leave alone: all that the snapshots list which it keeps. Holds neither a whole snapshot nor a path. */
+
+import type { PartitionEntry } from '../core/partition.ts'
+import { type ListName, type Lists, type Part, readBelow, readEntries } from './parts.ts'
+import { PathSet } from './path-set.ts'
+import { listManifest, newestNumber, readKnownRoot } from './snapshots.ts'
+
+export interface Kept {
+  readonly first: number
+  readonly newest: number
+  /** Of data files. */
+  readonly paths: PathSet
+  /** Names of parts. */
+  readonly parts: ReadonlySet<string>
+  /** The snapshot of each run. */
+  readonly commits: ReadonlyMap<string, number>
+}
+
+interface Seen {
+  readonly paths: PathSet
+  readonly parts: Set<string>
+}
+
+/** Takes in what parts list; what an earlier snapshot lists too is not read again. */
+const readList = async <Name extends ListName>(
+  lake: string,
+  name: Name,
+  parts: readonly Part<Lists[Name]>[],
+  pathsOf: (entry: Lists[Name]) => readonly string[],
+  seen: Seen,
+): Promise<void> => {
+  for (const part of parts) {
+    if (part.kind === 'stored') {
+      if (seen.parts.has(part.ref.name)) continue
+      seen.parts.add(part.ref.name)
+      if (part.ref.level > 0) {
+        const below = await readBelow(lake, part)
+        await readList(lake, name, below, pathsOf, seen)
+        continue
+      }
+    }
+    for (const entry of await readEntries(lake, name, part))
+      for (const path of pathsOf(entry)) seen.paths.add(path)
+  }
+}
+
+const filesOf = ({ files }: PartitionEntry): readonly string[] => files.map(({ path }) => path)
+
+export interface KeptRequest {
+  readonly lake: string
+  readonly keep?: number | undefined
+  readonly keepFrom?: number | undefined
+}
+
+/** @throws {ToolkitError} `SNAPSHOT_DAMAGED` when a snapshot that is to be kept, or a part of it, is damaged or missing */
+export const readKept = async ({ lake, keep, keepFrom = Infinity }: KeptRequest): Promise<Kept> => {
+  const newest = await newestNumber(lake)
+  const { oldest } = await listManifest(lake)
+  const first = keep === undefined ? oldest : Math.max(oldest, Math.min(newest - keep + 1, keepFrom))
+  const seen: Seen = { paths: new PathSet(), parts: new Set() }
+  const commits = new Map<string, number>()
+  for (let number = first; number <= newest; number += 1) {
+    // Also a missing one stops gc here: what only it lists must not be taken for garbage.
+    const { lists, run } = await readKnownRoot(lake, number)
+    await readList(lake, 'partitions', lists.partitions, filesOf, seen)
+    await readList(lake, 'merged', lists.merged, filesOf, seen)
+    await readList(lake, 'files', lists.files, ({ path }) => [path], seen)
+    await readList(lake, 'pulls', lists.pulls, () => [], seen)
+    commits.set(run, number)
+  }
+  return { first, newest, ...seen, commits }
+}

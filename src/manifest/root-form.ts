@@ -1,0 +1,122 @@
+/** Forms of what a snapshot in parts consists of: its root, what it says of parts, and their lines. */
+
+import { ToolkitError } from '../core/errors.ts'
+import type { PartitionEntry, SnapshotHead } from '../core/partition.ts'
+import { runOfPart } from '../lake/lake/layout.ts'
+import {
+  anyText,
+  count,
+  type Form,
+  fits,
+  form,
+  list,
+  misfitOf,
+  objectOf,
+  oneOf,
+  optional,
+  orNull,
+  sha256,
+  shapeOf,
+  someOf,
+} from '../support/json-form.ts'
+import type { PartSummary } from './part-summary.ts'
+import {
+  CONTENT_NAME,
+  HEAD_CHECKS,
+  LEAST_AND_GREATEST,
+  PARTITION_CHECKS,
+  REQUESTED,
+  SOURCE,
+} from './snapshot-form.ts'
+import type { ContentTotals, TableTotals, Totals } from './totals.ts'
+
+/** A partition as a line of a part: it may be of several small sources, each with its own counts. */
+const PARTITION_LINE = objectOf({ ...PARTITION_CHECKS, sources: someOf(SOURCE) })
+
+export const partitionToLine = ({ id, run, content, source, ...rest }: PartitionEntry): object => ({
+  ...{ id, run, content, sources: [source] },
+  ...rest,
+})
+
+/** @throws {FormError}; {ToolkitError} `LAKE_NEWER` where several sources share the partition */
+export const lineToPartition = (value: unknown): PartitionEntry => {
+  const { sources, ...rest } = PARTITION_LINE(value, '')
+  const [source] = sources
+  if (source !== undefined && sources.length === 1) return { ...rest, source }
+  throw new ToolkitError(
+    'LAKE_NEWER',
+    `Cannot read partition "${rest.id}": it is of ${sources.length} sources, expected a later release of firmlake`,
+    { partition: rest.id },
+  )
+}
+
+/** What is known of a part without opening it; one of level 0 holds entries, of level 1 such parts, and so on. */
+export interface PartRef extends PartSummary {
+  readonly name: string
+  readonly level: number
+  readonly bytes: number
+  readonly sha256: string
+}
+
+export const PART_REF: Form<PartRef> = shapeOf<PartRef>({
+  name: form((value): value is string => typeof value === 'string' && runOfPart(value) !== null, 'a part'),
+  level: count,
+  bytes: count,
+  sha256,
+  entries: count,
+  runs: LEAST_AND_GREATEST,
+  contents: optional(list(CONTENT_NAME)),
+  requested: optional(REQUESTED),
+  observed: optional(LEAST_AND_GREATEST),
+  drift: optional(count),
+  quarantine: optional(count),
+  differing: optional(count),
+  currencies: optional(list(anyText)),
+  services: optional(list(anyText)),
+  keys: optional(anyText),
+})
+
+const TOTALS = shapeOf<Totals>({
+  runs: count,
+  contents: list(
+    shapeOf<ContentTotals>({
+      content: CONTENT_NAME,
+      partitions: count,
+      sources: count,
+      sourceBytes: count,
+      lines: count,
+      records: count,
+      quarantined: count,
+      requested: orNull(REQUESTED),
+      observed: orNull(LEAST_AND_GREATEST),
+    }),
+  ),
+  tables: list(shapeOf<TableTotals>({ table: anyText, files: count, rows: count, bytes: count })),
+})
+
+/** The format of snapshots that list parts, which this release writes; it reads no later one. */
+export const PARTS_FORMAT = 2
+
+/** The file of a snapshot that lists parts. */
+export interface RootDocument extends SnapshotHead {
+  readonly format: typeof PARTS_FORMAT
+  readonly totals: Totals
+  readonly partitions: readonly PartRef[]
+  readonly files: readonly PartRef[]
+  readonly pulls: readonly PartRef[]
+  readonly merged: readonly PartRef[]
+}
+
+const ROOT = shapeOf<RootDocument>({
+  format: oneOf([PARTS_FORMAT]),
+  ...HEAD_CHECKS,
+  totals: TOTALS,
+  partitions: list(PART_REF),
+  files: list(PART_REF),
+  pulls: list(PART_REF),
+  merged: list(PART_REF),
+})
+
+/** The field of a would-be root that does not fit (`snapshot.partitions[3].sha256`), or `null`. */
+export const rootMisfit = (value: unknown): string | null => misfitOf(ROOT, value, 'snapshot')?.place ?? null
+export const isRoot = (value: unknown): value is RootDocument => fits(ROOT, value)

@@ -1,0 +1,88 @@
+/**
+ * The root of a snapshot: what it says of itself, its totals, and its lists, of which each reader opens the parts that it
+ * needs. A snapshot of an earlier release, which is one text, has the same lists, all of them in memory.
+ */
+
+import type { PullEntry, Snapshot, SnapshotHead } from '../core/partition.ts'
+import { QUARANTINE, type Table } from '../lake/tables/tables.ts'
+import { freshParts } from './extend-list.ts'
+import { countEntries, entriesOf, type ListName, type Lists, type Part, type Wanted } from './parts.ts'
+import { type Totals, totalsOf } from './totals.ts'
+
+export interface SnapshotRoot extends SnapshotHead {
+  readonly totals: Totals
+  readonly lists: { readonly [Name in ListName]: readonly Part<Lists[Name]>[] }
+}
+
+/** What a snapshot says of itself, without what it lists. */
+export const headOf = ({ snapshot, parent, run, pipeline, tool, time }: SnapshotHead): SnapshotHead => ({
+  snapshot,
+  parent,
+  run,
+  pipeline,
+  tool,
+  time,
+})
+
+/** The root of a snapshot that is in memory. */
+export const rootOf = (whole: Snapshot): SnapshotRoot => {
+  const { partitions, files, pulls = [], merged = [] } = whole
+  return {
+    ...headOf(whole),
+    totals: totalsOf(whole),
+    lists: {
+      partitions: freshParts('partitions', partitions),
+      files: freshParts('files', files),
+      pulls: freshParts('pulls', pulls),
+      merged: freshParts('merged', merged),
+    },
+  }
+}
+
+/** Entries of a list in memory. @throws {ToolkitError} `SNAPSHOT_DAMAGED`, `LAKE_NEWER` */
+export const listOf = async <Name extends ListName>(
+  lake: string,
+  { lists }: Pick<SnapshotRoot, 'lists'>,
+  name: Name,
+  wanted?: Wanted,
+): Promise<readonly Lists[Name][]> => {
+  const entries: Lists[Name][] = []
+  for await (const some of entriesOf(lake, name, lists[name], wanted))
+    for (const one of some.entries) entries.push(one)
+  return entries
+}
+
+/** All that a snapshot lists, or what stands in the parts that are wanted. @throws as `listOf` */
+export const readAllListed = async (lake: string, root: SnapshotRoot, wanted?: Wanted): Promise<Snapshot> => {
+  const { lists } = root
+  return {
+    format: 1,
+    ...headOf(root),
+    partitions: await listOf(lake, root, 'partitions', wanted),
+    files: await listOf(lake, root, 'files'),
+    ...(countEntries(lists.pulls) > 0 && { pulls: await listOf(lake, root, 'pulls') }),
+    ...(countEntries(lists.merged) > 0 && { merged: await listOf(lake, root, 'merged', wanted) }),
+  }
+}
+
+/**
+ * All that a snapshot lists of a table, and of the other tables of its content; places in it are those of this content.
+ * @throws as `listOf`
+ */
+export const readTableListed = async (
+  lake: string,
+  root: SnapshotRoot,
+  { name, content }: Pick<Table, 'name' | 'content'>,
+): Promise<Pick<Snapshot, 'partitions' | 'files' | 'merged'>> => {
+  if (name === QUARANTINE.name) return readAllListed(lake, root, ({ quarantine = 0 }) => quarantine > 0)
+  if (content === undefined) return { partitions: [], files: await listOf(lake, root, 'files') }
+  const some = await listOf(lake, root, 'partitions', ({ contents }) => contents?.includes(content) ?? false)
+  return { partitions: some.filter((one) => one.content === content), files: [] }
+}
+
+/** The pulls from services, in the order of commits; `null` for a lake without a snapshot. */
+export const readPulls = async (
+  lake: string,
+  root: SnapshotRoot | null,
+): Promise<{ readonly pulls: readonly PullEntry[] } | null> =>
+  root && { pulls: await listOf(lake, root, 'pulls') }

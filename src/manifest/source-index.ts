@@ -1,0 +1,71 @@
+/** Looks sources up by their bytes in a snapshot: opens the parts whose keys say that they may be there. */
+
+import type { Content } from '../contract/objects.ts'
+import type { PartitionEntry } from '../core/partition.ts'
+import { knownByBytes, loadedSources, sourceKey } from './loaded-sources.ts'
+import { leavesOf, type Part, readEntries, summaryOfPart } from './parts.ts'
+import type { SnapshotRoot } from './snapshot-root.ts'
+import { decodeKeys, hasKey } from './source-keys.ts'
+
+interface KeyedPart {
+  readonly part: Part<PartitionEntry>
+  readonly keys: Buffer
+}
+
+/** Parts that were opened lately: sources that were loaded together stand beside each other. */
+const MOST_OPEN = 8
+
+export class SourceIndex {
+  readonly #lake: string
+  readonly #root: SnapshotRoot | null
+  #parts: Promise<readonly KeyedPart[]> | undefined
+  readonly #open = new Map<KeyedPart, Promise<readonly PartitionEntry[]>>()
+
+  /** @param root `null` for a lake without a snapshot. Nothing is read before the first lookup. */
+  constructor(lake: string, root: SnapshotRoot | null) {
+    this.#lake = lake
+    this.#root = root
+  }
+
+  /** The partitions that were loaded of some sources, in the order of commits. @throws {ToolkitError} `SNAPSHOT_DAMAGED` */
+  async partitionsOf(hashes: ReadonlySet<string>): Promise<readonly PartitionEntry[]> {
+    if (hashes.size === 0 || this.#root === null) return []
+    this.#parts ??= this.#keyedParts(this.#root)
+    const found: PartitionEntry[] = []
+    for (const keyed of await this.#parts) {
+      if (![...hashes].some((sha256) => hasKey(keyed.keys, sha256))) continue
+      for (const partition of await this.#entriesOf(keyed)) {
+        const { source } = partition
+        if (source.kind !== 'compaction' && knownByBytes(source) && hashes.has(source.sha256))
+          found.push(partition)
+      }
+    }
+    return found
+  }
+
+  /** Whether a run has loaded a source whole. @throws as `partitionsOf` */
+  async holds(content: Content, sha256: string): Promise<boolean> {
+    const partitions = await this.partitionsOf(new Set([sha256]))
+    return loadedSources({ partitions }).has(sourceKey(content, sha256))
+  }
+
+  async #keyedParts({ lists }: SnapshotRoot): Promise<readonly KeyedPart[]> {
+    const keyed: KeyedPart[] = []
+    for (const list of [lists.merged, lists.partitions])
+      for await (const { part } of leavesOf(this.#lake, list, () => true)) {
+        const { keys } = summaryOfPart(part)
+        if (keys !== undefined) keyed.push({ part, keys: decodeKeys(keys) })
+      }
+    return keyed
+  }
+
+  #entriesOf(keyed: KeyedPart): Promise<readonly PartitionEntry[]> {
+    const entries = this.#open.get(keyed) ?? readEntries(this.#lake, 'partitions', keyed.part)
+    // What was asked for last stays longest.
+    this.#open.delete(keyed)
+    this.#open.set(keyed, entries)
+    const [oldest] = this.#open.keys()
+    if (this.#open.size > MOST_OPEN && oldest) this.#open.delete(oldest)
+    return entries
+  }
+}

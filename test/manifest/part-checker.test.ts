@@ -1,0 +1,91 @@
+import { randomBytes } from 'node:crypto'
+import { readFile, rm, truncate, writeFile } from 'node:fs/promises'
+import { expect, test } from 'vitest'
+import { inLake, PARTS_FOLDER, partPath, recordPath, snapshotPath } from '../../src/lake/lake/layout.ts'
+import { extendList, PartWriter } from '../../src/manifest/extend-list.ts'
+import { removeGarbage } from '../../src/manifest/remove-garbage.ts'
+import { recordText, rootToText } from '../../src/manifest/snapshot-text.ts'
+import { newestSnapshot, readRoot } from '../../src/manifest/snapshots.ts'
+import { verifyLake } from '../../src/manifest/verify-lake.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+import { filesOf, flipBit } from './damage.ts'
+import { countLines, deadRun, loadSources, NOW, stageRun } from './small-lake.ts'
+
+const verified = (lake: string) => verifyLake({ lake, countRows: countLines })
+
+const partsOf = async (lake: string): Promise<string[]> =>
+  (await filesOf(inLake(lake, PARTS_FOLDER))).map((name) => partPath(name))
+
+test.each([
+  ['changed', (path: string) => flipBit(path, 20, 0)],
+  ['cut', (path: string) => truncate(path, 30)],
+  ['missing', (path: string) => rm(path)],
+])(
+  'a part that is %s is named by verifyLake, and nobody reads or clears the lake',
+  async (problem, damage) => {
+    const lake = await temporaryFolder()
+    for (const source of ['a', 'b']) await loadSources(lake, [source])
+    const whole = await newestSnapshot(lake)
+    for (const path of await partsOf(lake)) {
+      const before = await readFile(inLake(lake, path))
+      await damage(inLake(lake, path))
+      expect((await verified(lake)).problems).toMatchObject([{ path, problem }])
+      await expect(removeGarbage({ lake, now: NOW })).rejects.toMatchObject({ code: 'SNAPSHOT_DAMAGED' })
+      await writeFile(inLake(lake, path), before)
+    }
+    expect(await newestSnapshot(lake)).toEqual(whole)
+    expect(await verified(lake)).toMatchObject({ problems: [], notes: [] })
+  },
+)
+
+test('a commit does not go on from a part that is damaged', async () => {
+  const lake = await temporaryFolder()
+  await loadSources(lake, ['a'])
+  const before = await partsOf(lake)
+  for (const path of before) await flipBit(inLake(lake, path), 20, 0)
+  await expect(loadSources(lake, ['b'])).rejects.toMatchObject({
+    code: 'SNAPSHOT_DAMAGED',
+    context: { path: expect.stringContaining('_manifest/parts/') },
+  })
+  expect(await partsOf(lake)).toEqual(before)
+})
+
+test('verifyLake finds totals and words on a part that do not fit what the snapshot lists', async () => {
+  const lake = await temporaryFolder()
+  await loadSources(lake, ['a'])
+  const root = await readRoot(lake)
+  const write = async (changed: typeof root): Promise<void> => {
+    const text = rootToText(changed)
+    await writeFile(inLake(lake, snapshotPath(1)), text)
+    await writeFile(inLake(lake, recordPath(1)), recordText(1, text))
+  }
+  await write({ ...root, totals: { ...root.totals, runs: 2 } })
+  expect((await verified(lake)).problems).toMatchObject([{ path: snapshotPath(1), problem: 'listing' }])
+  const partitions = root.lists.partitions.map((part) =>
+    part.kind === 'stored' ? { ...part, ref: { ...part.ref, contents: ['relations'] as const } } : part,
+  )
+  await write({ ...root, lists: { ...root.lists, partitions } })
+  const [path = ''] = root.lists.partitions.map((part) =>
+    part.kind === 'stored' ? partPath(part.ref.name) : '',
+  )
+  expect((await verified(lake)).problems).toMatchObject([{ path, problem: 'listing' }])
+})
+
+test('collectGarbage removes parts that no snapshot lists, but not those of a run at work', async () => {
+  const lake = await temporaryFolder()
+  await loadSources(lake, ['a'])
+  const listed = await partsOf(lake)
+  const [live, dead] = [await stageRun(lake, ['b']), await deadRun(lake, ['c'])]
+  for (const { lease } of [live, dead]) {
+    const file = { table: 'line_items', path: 'line_items/x/y.parquet', rows: 0, bytes: 0, sha256: '' }
+    await extendList(new PartWriter(lease, randomBytes), 'files', [], [{ ...file, run: lease.run }])
+  }
+  const stray = (await partsOf(lake)).filter((path) => !listed.includes(path))
+  const [ofDead = '', ...others] = stray.filter((path) => path.includes(dead.lease.run))
+  expect([stray.length, others]).toEqual([2, []])
+  expect((await removeGarbage({ lake, now: NOW, dryRun: true })).files).toContain(ofDead)
+  expect((await removeGarbage({ lake, now: NOW })).files).toContain(ofDead)
+  expect(await partsOf(lake)).toEqual((await partsOf(lake)).filter((path) => path !== ofDead))
+  expect(await partsOf(lake)).toHaveLength(listed.length + 1)
+  expect(await verified(lake)).toMatchObject({ problems: [] })
+})

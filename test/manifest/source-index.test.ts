@@ -1,0 +1,50 @@
+import { rm } from 'node:fs/promises'
+import { expect, test } from 'vitest'
+import { inLake, partPath } from '../../src/lake/lake/layout.ts'
+import { PathSet } from '../../src/manifest/path-set.ts'
+import { readRoot } from '../../src/manifest/snapshots.ts'
+import { SourceIndex } from '../../src/manifest/source-index.ts'
+import { decodeKeys, hasKey, keysOf } from '../../src/manifest/source-keys.ts'
+import { sha256Of } from '../../src/support/hash.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+import { loadSources } from './small-lake.ts'
+
+const hashesOf = (from: number, to: number): string[] =>
+  Array.from({ length: to - from }, (_, at) => sha256Of(`source ${from + at}`))
+
+test('hasKey finds every source that is there, and hardly one that is not', () => {
+  const keys = decodeKeys(keysOf(hashesOf(0, 1000)))
+  expect(keys.length).toBeLessThanOrEqual(3000)
+  expect(hashesOf(0, 1000).every((hash) => hasKey(keys, hash))).toBe(true)
+  expect(hashesOf(1000, 3000).filter((hash) => hasKey(keys, hash)).length).toBeLessThan(10)
+  expect(hasKey(decodeKeys(keysOf([])), sha256Of('a'))).toBe(false)
+})
+
+test('SourceIndex finds what was loaded, and opens no part for what was not', async () => {
+  const lake = await temporaryFolder()
+  for (const sources of [['a', 'b'], ['c']]) await loadSources(lake, sources)
+  const root = await readRoot(lake)
+  const found = await new SourceIndex(lake, root).partitionsOf(new Set(['a', 'c', 'd'].map(sha256Of)))
+  expect(found.map(({ id }) => id)).toEqual(['a-0', 'c-0'])
+  const index = new SourceIndex(lake, root)
+  expect([
+    await index.holds('companies', sha256Of('b')),
+    await index.holds('relations', sha256Of('b')),
+  ]).toEqual([true, false])
+  for (const part of root.lists.partitions)
+    if (part.kind === 'stored') await rm(inLake(lake, partPath(part.ref.name)))
+  const blind = new SourceIndex(lake, root)
+  expect(await blind.holds('companies', sha256Of('other'))).toBe(false)
+  await expect(blind.holds('companies', sha256Of('b'))).rejects.toMatchObject({ code: 'SNAPSHOT_DAMAGED' })
+  expect(await new SourceIndex(lake, null).holds('companies', sha256Of('b'))).toBe(false)
+})
+
+test('PathSet knows every path of many thousands, and no other one', () => {
+  const paths = new PathSet()
+  const pathOf = (at: number): string => `companies/load=20261121T094500123Z-1f9a2c/${at}-00000.parquet`
+  for (let at = 0; at < 20_000; at += 1) paths.add(pathOf(at))
+  for (let at = 0; at < 20_000; at += 1) if (!paths.has(pathOf(at))) throw new Error(`Path ${at} is lost`)
+  expect(Array.from({ length: 20_000 }, (_, at) => paths.has(pathOf(20_000 + at))).some(Boolean)).toBe(false)
+  paths.add('late')
+  expect([paths.has('late'), new PathSet().has('late')]).toEqual([true, false])
+})

@@ -8,7 +8,7 @@ import type { PartitionEntry, Snapshot, SnapshotHead } from '../core/partition.t
 import { DriftBudget } from '../core/unknown-names.ts'
 import { QUARANTINE } from '../lake/tables/tables.ts'
 import type { CommitRequest } from './commit-run.ts'
-import { checkPartitions, commitWithRetries } from './commit-with-retries.ts'
+import { checkPartitions, commitWithRetries, isRemovedBase } from './commit-with-retries.ts'
 import { confirmFiles } from './confirm-files.ts'
 import { createNext } from './create-next.ts'
 import { extendList, type PartWriter } from './extend-list.ts'
@@ -119,12 +119,14 @@ const writeNext = async (
   },
 })
 
-/** One attempt on the newest snapshot; gives that one's number when another run was first. */
-const tryCommit = async (request: CompactCommitRequest, from: number): Promise<SnapshotHead | number> => {
-  const { lease, partitions, runFiles, base } = request
+/** One attempt on a snapshot; gives that one's number when another run was first. */
+const commitOnto = async (
+  request: CompactCommitRequest,
+  from: number,
+  root: SnapshotRoot,
+): Promise<SnapshotHead | number> => {
+  const { lease, partitions, runFiles } = request
   const { lake, run } = lease
-  await assertOwner(lease)
-  const root = (await newestRoot(lake)) ?? rootOf(base)
   const earlier = await findCommit(lake, run, from, root)
   if (earlier) {
     await ensureRecord(lake, earlier.snapshot)
@@ -138,6 +140,19 @@ const tryCommit = async (request: CompactCommitRequest, from: number): Promise<S
   if (next === null) return newest.snapshot
   await ensureRecord(lake, next.snapshot)
   return headOf(next)
+}
+
+/** One attempt on the newest snapshot; gives the number to go on from when another run was first. */
+const tryCommit = async (request: CompactCommitRequest, from: number): Promise<SnapshotHead | number> => {
+  const { lease, base } = request
+  await assertOwner(lease)
+  const root = (await newestRoot(lease.lake)) ?? rootOf(base)
+  try {
+    return await commitOnto(request, from, root)
+  } catch (error) {
+    if (await isRemovedBase(lease.lake, root, error)) return from
+    throw error
+  }
 }
 
 /**

@@ -3,7 +3,12 @@
 import type { Content } from '../contract/objects.ts'
 import type { FileEntry, PartitionEntry, PullEntry, SnapshotHead } from '../core/partition.ts'
 import { DriftBudget } from '../core/unknown-names.ts'
-import { type CommitAttempts, checkPartitions, commitWithRetries } from './commit-with-retries.ts'
+import {
+  type CommitAttempts,
+  checkPartitions,
+  commitWithRetries,
+  isRemovedBase,
+} from './commit-with-retries.ts'
 import { confirmFiles, discardFiles } from './confirm-files.ts'
 import { createNext } from './create-next.ts'
 import { extendList, type PartWriter } from './extend-list.ts'
@@ -139,12 +144,14 @@ const droppedOf = async (
 const knownHashes = (partitions: readonly PartitionEntry[]): ReadonlySet<string> =>
   new Set(partitions.flatMap(({ source }) => (knownByBytes(source) ? [source.sha256] : [])))
 
-/** One attempt on the newest snapshot; gives that one's number when another run was first. */
-const tryCommit = async (request: CommitRequest, base: number): Promise<CommitOutcome | number> => {
+/** One attempt on a snapshot; gives that one's number when another run was first. */
+const commitOnto = async (
+  request: CommitRequest,
+  base: number,
+  newest: SnapshotRoot | null,
+): Promise<CommitOutcome | number> => {
   const { lease, partitions, pulls = [], again = false } = request
   const { lake, run } = lease
-  await assertOwner(lease)
-  const newest = await newestRoot(lake)
   const earlier = await findCommit(lake, run, base, newest)
   if (earlier) {
     await ensureRecord(lake, earlier.snapshot)
@@ -170,6 +177,19 @@ const tryCommit = async (request: CommitRequest, base: number): Promise<CommitOu
   await ensureRecord(lake, root.snapshot)
   await discardFiles(lake, [...filesOf(dropped), ...unused])
   return { kind: 'committed', snapshot: headOf(root), dropped }
+}
+
+/** One attempt on the newest snapshot; gives the number to go on from when another run was first. */
+const tryCommit = async (request: CommitRequest, base: number): Promise<CommitOutcome | number> => {
+  const { lease } = request
+  await assertOwner(lease)
+  const newest = await newestRoot(lease.lake)
+  try {
+    return await commitOnto(request, base, newest)
+  } catch (error) {
+    if (newest && (await isRemovedBase(lease.lake, newest, error))) return base
+    throw error
+  }
 }
 
 /**

@@ -2,10 +2,11 @@
 
 import { setTimeout as pause } from 'node:timers/promises'
 import { ToolkitError, writeError } from '../core/errors.ts'
-import type { PartitionEntry } from '../core/partition.ts'
+import type { PartitionEntry, SnapshotHead } from '../core/partition.ts'
 import type { RandomBytes } from '../support/run-ids.ts'
 import { arithmeticProblems } from './arithmetic-problems.ts'
 import type { RunLease } from './run-lease.ts'
+import { listManifest } from './snapshots.ts'
 
 const LONGEST_PAUSE_MS = 25
 
@@ -26,6 +27,16 @@ export interface CommitAttempts {
   readonly maxAttempts?: number
   readonly signal?: AbortSignal | undefined
 }
+
+/** Whether an attempt failed because gc removed the snapshot that it builds on: others have committed since. */
+export const isRemovedBase = async (
+  lake: string,
+  { snapshot }: Pick<SnapshotHead, 'snapshot'>,
+  error: unknown,
+): Promise<boolean> =>
+  error instanceof ToolkitError &&
+  error.code === 'SNAPSHOT_DAMAGED' &&
+  (await listManifest(lake)).oldest > snapshot
 
 /**
  * Retries a commit until no other run commits first.

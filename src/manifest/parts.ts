@@ -158,7 +158,7 @@ export const readEntries = async <Name extends ListName>(
 /** Whether a reader needs what a part holds. */
 export type Wanted = (summary: PartSummary) => boolean
 
-/** A part that holds entries, and the place of its first one in the list. */
+/** A part, mostly one that holds entries, and the place of its first one in the list. */
 export interface Leaf<Entry> {
   readonly place: number
   readonly part: Part<Entry>
@@ -188,6 +188,16 @@ async function* inOrder<Item>(items: Iterable<Item>): AsyncGenerator<Item> {
   yield* items
 }
 
+/** Parts of a list with the place of each one's first entry. */
+export const placesOf = <Entry>(parts: readonly Part<Entry>[], from: number): Leaf<Entry>[] => {
+  let place = from
+  return parts.map((part) => {
+    const own = { part, place }
+    place += summaryOfPart(part).entries
+    return own
+  })
+}
+
 /** The parts with entries below some parts, in the order of the list; of those that are not wanted none is opened. */
 export async function* leavesOf<Entry>(
   lake: string,
@@ -195,13 +205,7 @@ export async function* leavesOf<Entry>(
   wanted: Wanted,
   from = 0,
 ): AsyncGenerator<Leaf<Entry>> {
-  let place = from
-  const placed = parts.map((part) => {
-    const own = { part, place }
-    place += summaryOfPart(part).entries
-    return own
-  })
-  const needed = placed.filter(({ part }) => wanted(summaryOfPart(part)))
+  const needed = placesOf(parts, from).filter(({ part }) => wanted(summaryOfPart(part)))
   const opened = ahead(inOrder(needed), PARTS_AT_ONCE, async ({ part, place }) => ({
     part,
     place,

@@ -7,6 +7,7 @@ import { readJournal } from '../../src/manifest/journal.ts'
 import { removeGarbage } from '../../src/manifest/remove-garbage.ts'
 import { leaseRun } from '../../src/manifest/run-lease.ts'
 import { listRuns, removeRun } from '../../src/manifest/runs.ts'
+import type { SnapshotRoot } from '../../src/manifest/snapshot-root.ts'
 import { createSnapshot, listSnapshots, readRoot, readSnapshot } from '../../src/manifest/snapshots.ts'
 import { verifyLake } from '../../src/manifest/verify-lake.ts'
 import { startChild } from '../support/children.ts'
@@ -101,6 +102,27 @@ test('commitRun gives up with COMMIT_CONFLICT when others are always first', asy
   })
   expect(await listSnapshots(lake)).toEqual([1, 2, 3, 4, 5])
   expect(await commitStaged(staged)).toMatchObject({ kind: 'committed', snapshot: { snapshot: 6 } })
+})
+
+test('commitRun starts again where gc removed the snapshot that it builds on', async () => {
+  const lake = await temporaryFolder()
+  await loadSources(lake, ['a'])
+  const staged = await stageRun(lake, ['c'])
+  const seen: (number | undefined)[] = []
+  const beforeTry = async (newest: SnapshotRoot | null): Promise<void> => {
+    seen.push(newest?.snapshot)
+    if (seen.length > 1) return
+    await loadSources(lake, ['b'])
+    await removeGarbage({ lake, keep: 1, now: NOW })
+  }
+  expect(await commitStaged(staged, { beforeTry })).toMatchObject({
+    kind: 'committed',
+    snapshot: { snapshot: 3 },
+  })
+  await removeRun(staged.lease)
+  expect(seen).toEqual([1, 2])
+  expect(await sourcesOf(lake)).toEqual(['a.jsonl', 'b.jsonl', 'c.jsonl'])
+  await expectWhole(lake)
 })
 
 test('commitRun drops a source that another run has loaded, with its files', async () => {

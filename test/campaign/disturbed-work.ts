@@ -28,11 +28,19 @@ export interface Ground {
 /** Names of all files and folders, whatever the ids of runs, and of partitions, which follow from them, are. */
 const filesOf = async (lake: string): Promise<string[]> => {
   const found = await readdir(lake, { recursive: true, withFileTypes: true }).catch(() => [])
+  let parts = 0
+  const part = (): string => {
+    parts += 1
+    return `/part ${parts}`
+  }
   return found
     .map((entry) => relative(lake, join(entry.parentPath, entry.name)))
     .map((path) => path.replace(/load=[^/]+/, 'load').replace(/\b[0-9a-f]{16}-(?=\d{5}\b)/, ''))
+    .map((path) => path.replace(PART, part))
     .sort()
 }
+/** Parts of the manifest are named after their run: how many there are must be the same. */
+const PART = /(?<=^_manifest\/parts)\/[-0-9A-Za-z]+\.jsonl$/
 
 const gc = (lake: string): Promise<unknown> => removeGarbage({ lake, now: new Date() })
 

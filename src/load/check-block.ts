@@ -8,10 +8,13 @@ import { type Block, type LinePlace, placeOf } from '../core/block.ts'
 import type { Drift } from '../core/partition.ts'
 import type { RejectCode, RejectedLine } from '../core/reject.ts'
 import type { UnknownItems } from '../core/unknown-names.ts'
+import { JSON_BYTES } from '../support/json-bytes.ts'
 import { BlockRows } from './block-rows.ts'
 import type { RecordChecker } from './check-record.ts'
 import { Rejection } from './json-scan.ts'
 import { newSeenSets } from './seen-sets.ts'
+
+const { TAB, LINE_FEED, CARRIAGE_RETURN, SPACE } = JSON_BYTES
 
 /** From (inclusive), to (exclusive) in a block's bytes. */
 export type Range = readonly [from: number, to: number]
@@ -34,7 +37,6 @@ export interface CheckedBlock {
   readonly unknownItems: UnknownItems
 }
 
-const NEWLINE = 0x0a
 const BOM = Buffer.from([0xef, 0xbb, 0xbf])
 
 /** A part without records. */
@@ -76,7 +78,7 @@ export class BlockCheck {
     const { bytes } = this.#block
     const stop = Math.min(bytes.length, this.#at + sizeBytes)
     while (this.#at < stop) {
-      const newline = bytes.indexOf(NEWLINE, this.#at)
+      const newline = bytes.indexOf(LINE_FEED, this.#at)
       const next = newline < 0 ? bytes.length : newline + 1
       this.#checkLine(this.#at, newline < 0 ? bytes.length : newline, next)
       this.#line++
@@ -165,4 +167,4 @@ const trimLine = (bytes: Buffer, from: number, to: number): readonly [number, nu
   return [start, end]
 }
 const isSpace = (byte: number | undefined): boolean =>
-  byte === 0x20 || byte === 0x0d || byte === 0x09 || byte === NEWLINE
+  byte === SPACE || byte === CARRIAGE_RETURN || byte === TAB || byte === LINE_FEED

@@ -7,6 +7,7 @@ import { CONSOLIDATIONS } from '../contract/dictionaries.ts'
 import type { Field } from '../contract/fields.ts'
 import { COMPANY, ENHANCED_DETAILS } from '../contract/objects.ts'
 import { itemKey, type LineItemKey, type UnknownItems } from '../core/unknown-names.ts'
+import { JSON_BYTES } from '../support/json-bytes.ts'
 import type { BlockRows } from './block-rows.ts'
 import { checkNumber } from './check-number.ts'
 import type { DriftLog } from './drift-log.ts'
@@ -19,8 +20,8 @@ import { type RecordPath, wrongShape } from './record-path.ts'
 import { isInContract, type SeenSets, scaledCategories } from './seen-sets.ts'
 import type { SeriesRows } from './series-rows.ts'
 
-const MINUS = 0x2d
-const ZERO = 0x30
+const { MINUS, ZERO } = JSON_BYTES
+
 /** Pairs outside the contract whose texts are kept ready. */
 const MOST_PAIRS = 20_000
 

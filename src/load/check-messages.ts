@@ -4,7 +4,7 @@ import type { Content } from '../contract/objects.ts'
 import type { Block } from '../core/block.ts'
 import type { BlockColumns } from './block-rows.ts'
 import type { CheckedBlock } from './check-block.ts'
-import type { CheckOptions } from './check-record.ts'
+import type { CheckOptions } from './check-options.ts'
 import type { SeenSets } from './seen-sets.ts'
 
 /** What a thread is started with. */

@@ -2,6 +2,9 @@
 
 import { COMPANY, CONTENT, type Content, RELATIONS_COMPANY } from '../contract/objects.ts'
 import type { Block } from '../core/block.ts'
+import { JSON_BYTES } from '../support/json-bytes.ts'
+
+const { LINE_FEED } = JSON_BYTES
 
 const LINES_LOOKED_AT = 100
 
@@ -9,7 +12,7 @@ const LINES_LOOKED_AT = 100
 export const detectContent = (block: Block | undefined, name: string): Content | undefined => {
   let from = 0
   for (let line = 0; block !== undefined && line < LINES_LOOKED_AT && from < block.bytes.length; line++) {
-    const end = block.bytes.indexOf(0x0a, from)
+    const end = block.bytes.indexOf(LINE_FEED, from)
     const content = contentOf(block.bytes.toString('utf8', from, end < 0 ? undefined : end))
     if (content !== undefined) return content
     from = end < 0 ? block.bytes.length : end + 1

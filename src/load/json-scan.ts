@@ -4,6 +4,29 @@
  */
 
 import type { RejectCode } from '../core/reject.ts'
+import { JSON_BYTES } from '../support/json-bytes.ts'
+
+const {
+  TAB,
+  LINE_FEED,
+  CARRIAGE_RETURN,
+  SPACE,
+  QUOTE,
+  PLUS,
+  COMMA,
+  MINUS,
+  POINT,
+  ZERO,
+  NINE,
+  COLON,
+  LARGE_E,
+  OPEN_BRACKET,
+  BACKSLASH,
+  CLOSE_BRACKET,
+  SMALL_E,
+  OPEN_BRACE,
+  CLOSE_BRACE,
+} = JSON_BYTES
 
 /** Thrown for a line that cannot be loaded; no `Error`, because a stack for each bad line is of no use. */
 export class Rejection {
@@ -15,16 +38,7 @@ export class Rejection {
   }
 }
 
-const QUOTE = 0x22
-const BACKSLASH = 0x5c
-const COMMA = 0x2c
-const COLON = 0x3a
-const MINUS = 0x2d
-const OPEN_BRACE = 0x7b
-const CLOSE_BRACE = 0x7d
-const OPEN_BRACKET = 0x5b
-const CLOSE_BRACKET = 0x5d
-const isDigit = (byte: number | undefined): boolean => byte !== undefined && byte >= 0x30 && byte <= 0x39
+const isDigit = (byte: number | undefined): boolean => byte !== undefined && byte >= ZERO && byte <= NINE
 
 /** What kind of value begins at the cursor. */
 export type Token = 'object' | 'list' | 'text' | 'number' | 'boolean' | 'null' | 'not-finite'
@@ -61,7 +75,8 @@ export class JsonScan {
     let at = this.at
     while (at < end) {
       const byte = buffer[at]!
-      if (byte > 0x20 || (byte !== 0x20 && byte !== 0x0a && byte !== 0x0d && byte !== 0x09)) break
+      if (byte > SPACE || (byte !== SPACE && byte !== LINE_FEED && byte !== CARRIAGE_RETURN && byte !== TAB))
+        break
       at++
     }
     this.at = at
@@ -117,7 +132,7 @@ export class JsonScan {
         this.at = at
         at = this.#skipEscape()
         escaped = true
-      } else if (byte < 0x20) {
+      } else if (byte < SPACE) {
         this.at = at
         this.notJson(at < end ? 'Control character in a text' : 'Unexpected end in a text')
       } else at++
@@ -161,18 +176,18 @@ export class JsonScan {
     while (isDigit(buffer[at])) at++
     this.at = at
     if (at === first) this.notJson('Number without a digit')
-    if (buffer[first] === 0x30 && at - first > 1) this.notJson('Number with a leading zero')
+    if (buffer[first] === ZERO && at - first > 1) this.notJson('Number with a leading zero')
     let form: 'whole' | 'decimal' | 'check' = 'whole'
-    if (buffer[at] === 0x2e) {
+    if (buffer[at] === POINT) {
       const fraction = ++at
       while (isDigit(buffer[at])) at++
       this.at = at
       if (at === fraction) this.notJson('Number without a digit after the point')
       form = 'decimal'
     }
-    if (buffer[at] === 0x65 || buffer[at] === 0x45) {
+    if (buffer[at] === SMALL_E || buffer[at] === LARGE_E) {
       at++
-      if (buffer[at] === 0x2b || buffer[at] === MINUS) at++
+      if (buffer[at] === PLUS || buffer[at] === MINUS) at++
       const exponent = at
       while (isDigit(buffer[at])) at++
       this.at = at
@@ -230,7 +245,7 @@ export class JsonScan {
     let at = this.at + 1
     this.keyStart = at
     let byte = buffer[at]!
-    while (byte >= 0x20 && byte !== QUOTE && byte !== BACKSLASH) byte = buffer[++at]!
+    while (byte >= SPACE && byte !== QUOTE && byte !== BACKSLASH) byte = buffer[++at]!
     let escaped = false
     if (byte === QUOTE) this.at = at + 1
     else escaped = this.skipText()

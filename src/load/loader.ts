@@ -9,6 +9,7 @@ import type { Engine, Row, Session } from '../lake/duckdb/engine.ts'
 import { QUARANTINE } from '../lake/tables/tables.ts'
 import { makeFolders } from '../support/file-modes.ts'
 import { settled } from '../support/settled.ts'
+import { atMost } from '../support/side-by-side.ts'
 import { bisectRejected } from './bisect-rejected.ts'
 import { type CheckedPart, lineOf, type Range } from './check-block.ts'
 import { companiesOf } from './companies.ts'
@@ -66,23 +67,22 @@ export const openLoader = async (engine: Engine, { spoolFolder }: LoaderOptions)
     return result
   }
   let loading = 0
-  let last: Promise<unknown> = Promise.resolve()
   // Names as texts take several times the memory of those of an ENUM: side by side two such parts would not fit.
-  const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
-    const turn = last.then(work)
-    last = turn.catch(() => undefined)
-    return turn
-  }
+  const inTurn = atMost(1)
   return {
-    load: (request, sink) => {
+    load: async (request, sink) => {
       const load = () =>
         withSession((session) =>
           loadPart({ engine, session, spoolFolder, isAlone: () => loading === 1 }, request, sink),
         )
       loading++
-      const loaded =
-        request.content === 'companies' && isAnyFull(request.part.rows.names) ? inTurn(load) : load()
-      return loaded.finally(() => loading--)
+      try {
+        return await (request.content === 'companies' && isAnyFull(request.part.rows.names)
+          ? inTurn(load)
+          : load())
+      } finally {
+        loading--
+      }
     },
     loadLineItems: (partition, items, sink) =>
       withSession((session) => sink.write(partition, 'line_items', session.relation(lineItemsOf(items)))),

@@ -4,7 +4,10 @@
  */
 
 import type { Names } from '../lake/duckdb/column-tables.ts'
+import { JSON_BYTES } from '../support/json-bytes.ts'
 import { enumNames, type NameSets } from './seen-sets.ts'
+
+const { QUOTE, BACKSLASH } = JSON_BYTES
 
 export const NO_NAME = -1
 const FIRST_POSITION = -2
@@ -16,9 +19,6 @@ export const namesOf = (set: NameSets[keyof NameSets], bytes: Buffer): Names => 
   values: enumNames(set),
   textOf: (code) => (code >= 0 ? (set.names[code] ?? '') : textAt(bytes, FIRST_POSITION - code)),
 })
-
-const QUOTE = 0x22
-const BACKSLASH = 0x5c
 
 /** The text that begins at `start`, behind its quote. */
 const textAt = (bytes: Buffer, start: number): string => {

@@ -5,16 +5,10 @@
  */
 
 import { CATEGORIES, LINE_ITEMS } from '../contract/line-items.ts'
+import { JSON_BYTES } from '../support/json-bytes.ts'
 import { AS_TEXT, type SeriesRows } from './series-rows.ts'
 
-const QUOTE = 0x22
-const COMMA = 0x2c
-const COLON = 0x3a
-const MINUS = 0x2d
-const POINT = 0x2e
-const ZERO = 0x30
-const NINE = 0x39
-const CLOSE_BRACE = 0x7d
+const { QUOTE, COMMA, MINUS, POINT, ZERO, NINE, COLON, CLOSE_BRACE } = JSON_BYTES
 
 /** So many bytes before the end of the buffer all ways end: a key may be compared beyond its own end. */
 const SLACK = 64

@@ -3,16 +3,13 @@
  * error leaves no doubt; the others by the text.
  */
 
+import { JSON_BYTES } from '../support/json-bytes.ts'
 import { shiftDecimal } from '../support/shift-decimal.ts'
 import { POWERS_OF_TEN } from './powers-of-ten.ts'
 
-const MINUS = 0x2d
-const POINT = 0x2e
-const ZERO = 0x30
-const NINE = 0x39
-const PLUS = 0x2b
-const SMALL_E = 0x65
-const LARGE_E = 0x45
+const { PLUS, MINUS, POINT, ZERO, NINE, LARGE_E, SMALL_E } = JSON_BYTES
+/** By which small letters differ from large ones. */
+const CASE_BIT = 0x20
 
 /** Digits of the first and of the second whole number that a decimal is read into: both are doubles. */
 const FIRST_DIGITS = 15
@@ -40,7 +37,7 @@ export const readDecimal = (buffer: Buffer, start: number, power: number): numbe
     at++
   }
   const places = (point < 0 ? 0 : at - point) - power
-  const hasExponent = (buffer[at]! | 0x20) === SMALL_E
+  const hasExponent = (buffer[at]! | CASE_BIT) === SMALL_E
   if (!hasExponent && digits > FIRST_DIGITS && digits <= MOST_DIGITS && places < POWERS_OF_TEN.length) {
     const value = nearest(first, second, digits - FIRST_DIGITS, places)
     if (value >= 0) return isNegative ? -value : value

@@ -34,7 +34,7 @@ export const spoolPart = async (
     await writePieces(lines, linePieces(bytes, part))
     if (hasExtras) await writeFile(extras, extraLines(part), { mode: PRIVATE_FILE })
   } catch (error) {
-    throw writeError(`Cannot spool block "${name}"`, error)
+    throw writeError(`Cannot stage block "${name}"`, error)
   }
   // DuckDB's buffers are twice the largest object it must expect: small ones keep memory low and threads busy.
   const largest = Math.max(LEAST_OBJECT_BYTES, longestLine(part))
@@ -169,7 +169,7 @@ export const spoolRejected = async (
       await file.close()
     }
   } catch (error) {
-    throw writeError(`Cannot spool quarantined lines of block "${name}"`, error)
+    throw writeError(`Cannot stage quarantined lines of block "${name}"`, error)
   }
   const columns = Object.fromEntries(QUARANTINE.columns.map(({ name: column, type }) => [column, type]))
   const largest = Math.max(LEAST_OBJECT_BYTES, 64 + 8 * Math.max(0, ...rejected.map(({ raw }) => raw.length)))

@@ -1,7 +1,8 @@
 /** Records with many names that the contract does not know, and runs of many such records. */
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type CheckOptions, RecordChecker } from '../../src/load/check-record.ts'
+import type { CheckOptions } from '../../src/load/check-options.ts'
+import { RecordChecker } from '../../src/load/check-record.ts'
 import { MOST_LISTED } from '../../src/load/item-log.ts'
 import { Rejection } from '../../src/load/json-scan.ts'
 import { enumNames, newSeenSets, type SeenSets } from '../../src/load/seen-sets.ts'

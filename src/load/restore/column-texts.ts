@@ -6,6 +6,7 @@
 import type { Field, ObjectType } from '../../contract/fields.ts'
 import type { RawColumn } from '../../core/table-rows.ts'
 import { ByteWriter } from '../../support/byte-writer.ts'
+import { JSON_BYTES } from '../../support/json-bytes.ts'
 import {
   DAY,
   INSTANT_BYTES,
@@ -16,10 +17,9 @@ import {
   writeWhole,
 } from './number-text.ts'
 
-const QUOTE = 0x22
-const BACKSLASH = 0x5c
-const COMMA = 0x2c
-const FIRST_PRINTABLE = 0x20
+const { SPACE, QUOTE, COMMA, MINUS, OPEN_BRACKET, BACKSLASH, CLOSE_BRACKET, OPEN_BRACE, CLOSE_BRACE } =
+  JSON_BYTES
+
 const WORD = 2 ** 32
 const LONG_DAY = BigInt(DAY)
 
@@ -96,7 +96,7 @@ export const appendQuoted = (writer: ByteWriter, bytes: Uint8Array, start: numbe
   let from = start
   for (let at = start; at < end; at++) {
     const byte = bytes[at] ?? 0
-    if (byte >= FIRST_PRINTABLE && byte !== QUOTE && byte !== BACKSLASH) continue
+    if (byte >= SPACE && byte !== QUOTE && byte !== BACKSLASH) continue
     writer.append(bytes, from, at)
     escaped(writer, byte)
     from = at + 1
@@ -112,7 +112,7 @@ const appendInteger: Append = (writer, _column, words, row) => {
   const value = (words[2 * row + 1] ?? 0) * WORD + low
   writer.reserve(NUMBER_BYTES)
   if (Number.isSafeInteger(value)) {
-    if (value < 0) writer.byte(0x2d)
+    if (value < 0) writer.byte(MINUS)
     writer.length = writeWhole(writer.words, writer.length, Math.abs(value))
   } else {
     const exact = BigInt(words[2 * row + 1] ?? 0) * BigInt(WORD) + BigInt(low)
@@ -196,7 +196,7 @@ const listTexts = (itemsOf: TextsOf, none: string): TextsOf => {
     const items = child === undefined ? undefined : itemsOf(child, size)
     for (let row = 0; row < rows; row++) {
       if (isThere(column, row)) {
-        writer.byte(0x5b)
+        writer.byte(OPEN_BRACKET)
         const first = words[4 * row] ?? 0
         const end = first + (words[4 * row + 2] ?? 0)
         for (let item = first; item < end; item++) {
@@ -204,7 +204,7 @@ const listTexts = (itemsOf: TextsOf, none: string): TextsOf => {
           if (items?.has(item)) items.appendTo(writer, item)
           else writer.ascii(none)
         }
-        writer.byte(0x5d)
+        writer.byte(CLOSE_BRACKET)
       }
       texts.endRow()
     }
@@ -229,12 +229,12 @@ export const appendObject = (
     if (texts === undefined || name === undefined) continue
     const [from, to] = [texts.from(row), texts.to(row)]
     if (from === to) continue
-    writer.byte(isFirst ? 0x7b : COMMA)
+    writer.byte(isFirst ? OPEN_BRACE : COMMA)
     isFirst = false
     writer.append(name)
     writer.append(texts.writer.bytes, from, to)
   }
-  if (!isFirst) writer.byte(0x7d)
+  if (!isFirst) writer.byte(CLOSE_BRACE)
 }
 
 /** Objects of a struct whose fields are the object's, in its order. */

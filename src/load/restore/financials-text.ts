@@ -4,9 +4,12 @@
 
 import { CONSOLIDATIONS } from '../../contract/dictionaries.ts'
 import { ByteWriter } from '../../support/byte-writer.ts'
+import { JSON_BYTES } from '../../support/json-bytes.ts'
 import type { ItemNames } from './item-names.ts'
 import { NUMBER_BYTES, writeAscii, writeNumber } from './number-text.ts'
 import type { CompanySeries } from './slice-figures.ts'
+
+const { QUOTE, COMMA, COLON } = JSON_BYTES
 
 /** The statements of a company as object texts. They stand until the next company's are written. */
 export interface Statements {
@@ -16,9 +19,6 @@ export interface Statements {
 
 /** What a figure takes at most: `,"-32768":` and its number. */
 const FIGURE_BYTES = 16 + NUMBER_BYTES
-const COMMA = 0x2c
-const QUOTE = 0x22
-const COLON = 0x3a
 const END = Buffer.from('}}}')
 
 /** What stands before a line item's series, by what stands before that. */

@@ -5,9 +5,12 @@ import type { Session } from '../../lake/duckdb/engine.ts'
 import { literal } from '../../lake/duckdb/sql.ts'
 import { numberText } from '../../lake/tables/json-text.ts'
 import { ByteWriter } from '../../support/byte-writer.ts'
+import { JSON_BYTES } from '../../support/json-bytes.ts'
 import { idsOf, type Texts, verbatimTexts } from './column-texts.ts'
 import { NUMBER_BYTES, writeAscii } from './number-text.ts'
 import { sliceView } from './slices.ts'
+
+const { QUOTE, COMMA, COLON, OPEN_BRACE, CLOSE_BRACE } = JSON_BYTES
 
 export interface Headcounts {
   /** Appends a company's series as the text of a row. */
@@ -31,7 +34,7 @@ export const readHeadcounts = async (session: Session): Promise<Headcounts> => {
   let before: bigint | undefined
   const end = (): void => {
     if (place === undefined) return
-    bytes.byte(0x7d)
+    bytes.byte(CLOSE_BRACE)
     place[2 * series + 1] = bytes.length
   }
   const { chunks } = await session.rawChunks(rowsOf(sliceView('employees')))
@@ -53,12 +56,12 @@ export const readHeadcounts = async (session: Session): Promise<Headcounts> => {
         places.set(id, place)
         place[2 * series] = bytes.length
       }
-      bytes.byte(isSame ? 0x2c : 0x7b)
-      bytes.byte(0x22)
+      bytes.byte(isSame ? COMMA : OPEN_BRACE)
+      bytes.byte(QUOTE)
       bytes.reserve(NUMBER_BYTES)
       bytes.length = writeAscii(bytes.words, bytes.length, String(years[row] ?? 0))
-      bytes.byte(0x22)
-      bytes.byte(0x3a)
+      bytes.byte(QUOTE)
+      bytes.byte(COLON)
       texts.appendTo(bytes, row)
     }
   }

@@ -1,11 +1,11 @@
 /** Numbers as JSON text, written as bytes. All give the place behind what they wrote; the room has to be there. */
 
+import { JSON_BYTES } from '../../support/json-bytes.ts'
+
+const { MINUS, POINT, ZERO, COLON } = JSON_BYTES
+
 /** What a number takes at most, `-1.2345678901234567e-308`, and what is overwritten behind it. */
 export const NUMBER_BYTES = 32
-
-const MINUS = 0x2d
-const POINT = 0x2e
-const ZERO = 0x30
 
 const BLOCK = 10_000
 /** Four digits of each number below 10,000 as the bytes of one word, and the same without zeros before the first, moved to the front. */
@@ -117,14 +117,14 @@ export const writeInstant = (words: DataView, start: number, days: number, time:
   const year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
   if (!(year >= 1 && year <= 9999)) return start
   let at = writeFour(words, start, year)
-  at = writePart(words, at, 0x2d, month)
-  at = writePart(words, at, 0x2d, dayOfYear - Math.floor((153 * shiftedMonth + 2) / 5) + 1)
+  at = writePart(words, at, MINUS, month)
+  at = writePart(words, at, MINUS, dayOfYear - Math.floor((153 * shiftedMonth + 2) / 5) + 1)
   const minutes = Math.floor(time / MINUTE)
   const rest = time - minutes * MINUTE
   at = writePart(words, at, 0x54, (minutes / 60) | 0)
-  at = writePart(words, at, 0x3a, minutes % 60)
+  at = writePart(words, at, COLON, minutes % 60)
   const seconds = Math.floor(rest / 1_000_000)
-  at = writePart(words, at, 0x3a, seconds)
+  at = writePart(words, at, COLON, seconds)
   const fraction = rest - seconds * 1_000_000
   if (fraction === 0) return at
   words.setUint8(at, POINT)

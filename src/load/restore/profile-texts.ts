@@ -11,6 +11,7 @@ import { factorOf } from '../../lake/tables/figure-scale.ts'
 import { numberText } from '../../lake/tables/json-text.ts'
 import { COMPANY_COLUMNS } from '../../lake/tables/record-columns.ts'
 import { ByteWriter } from '../../support/byte-writer.ts'
+import { JSON_BYTES } from '../../support/json-bytes.ts'
 import { companyPieces, EMPLOYEE_SERIES } from '../companies.ts'
 import {
   appendObject,
@@ -25,6 +26,8 @@ import {
 import { readHeadcounts } from './headcounts.ts'
 import type { Owner } from './slice-figures.ts'
 import { sliceView } from './slices.ts'
+
+const { COMMA, OPEN_BRACE, CLOSE_BRACE } = JSON_BYTES
 
 /** A company's texts but for its figures. They stand until the next slice is read. */
 export interface Profile {
@@ -225,10 +228,10 @@ export class ProfileReader {
   /** MetaData with date-times as they came behind all others: where DuckDB's merging puts them too. */
   #appendReported(texts: Rows, row: number, reported: readonly (readonly [string, string])[]): void {
     const bytes = this.#bytes
-    let separator = 0x7b
+    let separator: number = OPEN_BRACE
     const begin = (name: string): void => {
       bytes.byte(separator)
-      separator = 0x2c
+      separator = COMMA
       bytes.append(nameText(name))
     }
     for (const [at, name] of this.#metaNames.entries()) {
@@ -242,7 +245,7 @@ export class ProfileReader {
       const utf8 = Buffer.from(text)
       appendQuoted(bytes, utf8, 0, utf8.length)
     }
-    if (separator === 0x2c) bytes.byte(0x7d)
+    if (separator === COMMA) bytes.byte(CLOSE_BRACE)
   }
 
   async #merge(session: Session, ids: readonly bigint[]): Promise<void> {

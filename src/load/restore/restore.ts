@@ -9,12 +9,15 @@ import { Engine } from '../../lake/duckdb/engine.ts'
 import { newSpillFolder } from '../../lake/duckdb/spill-folder.ts'
 import { filesOfThisWork } from '../../storage/check-files.ts'
 import { ByteWriter } from '../../support/byte-writer.ts'
+import { JSON_BYTES } from '../../support/json-bytes.ts'
 import { relationRecords } from '../relations.ts'
 import { FigureWriter, type Statements } from './financials-text.ts'
 import type { ItemNames } from './item-names.ts'
 import { ProfileReader } from './profile-texts.ts'
 import { type CompanySeries, SliceFigures } from './slice-figures.ts'
 import { prepareRestore, type SessionRequest, type SliceRows, slicesOf, sliceView } from './slices.ts'
+
+const { LINE_FEED, COMMA, OPEN_BRACE, CLOSE_BRACE } = JSON_BYTES
 
 export { prepareRestore, type SessionRequest } from './slices.ts'
 
@@ -61,16 +64,18 @@ export interface RestoreRequest {
 
 /** JSON texts of the current records, one document each; equal as data to what came in. */
 export async function* restoreRecords(request: RestoreRequest): AsyncGenerator<string> {
-  for await (const lines of restoreLines(request)) {
-    let from = 0
-    for (let end = lines.indexOf(LINE_END); end >= 0; end = lines.indexOf(LINE_END, from)) {
-      yield lines.toString('utf8', from, end)
-      from = end + 1
-    }
+  for await (const lines of restoreLines(request)) yield* textsOf(lines)
+}
+
+/** The texts of whole lines, without their ends. */
+export function* textsOf(lines: Buffer): Generator<string> {
+  let from = 0
+  for (let end = lines.indexOf(LINE_FEED); end >= 0; end = lines.indexOf(LINE_FEED, from)) {
+    yield lines.toString('utf8', from, end)
+    from = end + 1
   }
 }
 
-const LINE_END = 0x0a
 /** Lines are handed on together: each by itself would cost more than to write it. */
 const LINES_BYTES = 1 << 18
 
@@ -94,7 +99,7 @@ export async function* restoreLines(request: RestoreRequest): AsyncGenerator<Buf
       for await (const companies of restoreCompanies(inSession))
         for (const company of companies) {
           appendCompany(lines, company)
-          lines.byte(LINE_END)
+          lines.byte(LINE_FEED)
           if (lines.length < LINES_BYTES) continue
           yield lines.written()
           lines.clear()
@@ -104,7 +109,7 @@ export async function* restoreLines(request: RestoreRequest): AsyncGenerator<Buf
         for (const { text } of relations) {
           const bytes = Buffer.from(text)
           lines.append(bytes)
-          lines.byte(LINE_END)
+          lines.byte(LINE_FEED)
           if (lines.length < LINES_BYTES) continue
           yield lines.written()
           lines.clear()
@@ -146,7 +151,7 @@ function* companiesOf(
 /** Appends a company's record as one JSON document. */
 export const appendCompany = (writer: ByteWriter, pieces: Omit<CompanyPieces, 'series' | 'names'>): void => {
   const { currency, meta, financials, unconsolidated, rest, score } = pieces
-  let separator = OPEN
+  let separator: number = OPEN_BRACE
   const part = (name: Uint8Array, text: Uint8Array): void => {
     writer.byte(separator)
     separator = COMMA
@@ -164,16 +169,13 @@ export const appendCompany = (writer: ByteWriter, pieces: Omit<CompanyPieces, 's
     if (meta) {
       writer.byte(COMMA)
       writer.append(meta, 1)
-    } else writer.byte(CLOSE)
+    } else writer.byte(CLOSE_BRACE)
   } else if (meta) part(NAMES.meta, meta)
   if (score) part(NAMES.score, score)
-  if (separator === OPEN) writer.byte(OPEN)
-  writer.byte(CLOSE)
+  if (separator === OPEN_BRACE) writer.byte(OPEN_BRACE)
+  writer.byte(CLOSE_BRACE)
 }
 
-const OPEN = 0x7b
-const CLOSE = 0x7d
-const COMMA = 0x2c
 const NO_MEMBERS = '{}'.length
 const NAMES = {
   financials: Buffer.from('"Financials":'),

@@ -62,7 +62,7 @@ interface Reading {
 export class SliceFigures {
   #columns = columnsOf(FIRST_ROWS)
   #rows = 0
-  /** Stretches of rows of one company: where each begins, and the company's next one. */
+  /** Ranges of rows of one company: where each begins, and the company's next one. */
   #begins: number[] = []
   #next: number[] = []
   #first = new Int32Array(0)
@@ -164,13 +164,13 @@ export class SliceFigures {
   }
 
   #begin(place: number, row: number): void {
-    const stretch = this.#begins.length
+    const range = this.#begins.length
     this.#begins.push(row)
     this.#next.push(NONE)
     const last = this.#last[place] ?? NONE
-    if (last === NONE) this.#first[place] = stretch
-    else this.#next[last] = stretch
-    this.#last[place] = stretch
+    if (last === NONE) this.#first[place] = range
+    else this.#next[last] = range
+    this.#last[place] = range
   }
 
   /** The series of the company at a place among the owners. */
@@ -198,9 +198,9 @@ export class SliceFigures {
   #collect(place: number): number {
     const { numbers } = this.#columns
     let count = 0
-    for (let stretch = this.#first[place] ?? NONE; stretch !== NONE; stretch = this.#next[stretch] ?? NONE) {
-      const end = this.#begins[stretch + 1] ?? this.#rows
-      let row = this.#begins[stretch] ?? 0
+    for (let range = this.#first[place] ?? NONE; range !== NONE; range = this.#next[range] ?? NONE) {
+      const end = this.#begins[range + 1] ?? this.#rows
+      let row = this.#begins[range] ?? 0
       while (row < end) {
         const number = numbers[row] ?? 0
         let stop = row + 1

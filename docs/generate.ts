@@ -7,6 +7,7 @@ import { CATEGORIES, LINE_ITEMS } from '../src/contract/line-items.ts'
 import { ERROR_CODES, isFinal } from '../src/core/errors.ts'
 import { REJECT_CODES } from '../src/core/reject.ts'
 import { QUARANTINE, TABLES, type Table } from '../src/lake/tables/tables.ts'
+import { FAULT_NAMES, faultOf } from '../src/server/faults/fault-kinds.ts'
 import { apiText } from './api-text.ts'
 import { commandsText } from './commands-text.ts'
 import { rows } from './markdown.ts'
@@ -88,6 +89,18 @@ ${rows(
 ## Why a line is in the quarantine
 
 ${codeText(REJECT_CODES)}
+
+## Faults
+
+What \`serve --faults\` injects to test a client ([serving.md](../serving.md#faults)).
+
+${rows(
+  ['fault', 'what happens', 'fields'],
+  FAULT_NAMES.map((name) => {
+    const { about, options = [] } = faultOf(name)
+    return [`\`${name}\``, about, options.map((option) => `\`${option}\``).join(', ')]
+  }),
+)}
 `,
   'commands.md': await commandsText(MADE),
   'api.md': apiText(MADE),

@@ -2,7 +2,6 @@
 
 import type { TokenRegistry } from './access/token-registry.ts'
 import { openBatchStore } from './batch-files/batch-store.ts'
-import type { FaultRule } from './faults/fault-kinds.ts'
 import { faultLayer } from './faults/fault-layer.ts'
 import { type FollowEvents, type FollowRequest, followLake } from './follow-lake.ts'
 import { openServer } from './http/open-server.ts'

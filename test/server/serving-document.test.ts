@@ -5,7 +5,6 @@ import { expect, test } from 'vitest'
 import { AREAS } from '../../src/contract/authorization.ts'
 import { OPERATIONS } from '../../src/contract/requests.ts'
 import { readTokens } from '../../src/server/access/read-tokens.ts'
-import { FAULT_NAMES } from '../../src/server/faults/fault-kinds.ts'
 import { readFaults } from '../../src/server/faults/read-faults.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
@@ -24,7 +23,7 @@ test('the examples of docs/serving.md are read', async () => {
   expect(await readFaults(await exampleWith('faults'))).toHaveLength(3)
 })
 
-test('docs/serving.md names every operation, area and fault', () => {
+test('docs/serving.md names every operation and area', () => {
   for (const { path } of Object.values(OPERATIONS)) expect(document).toContain(path)
-  for (const name of [...AREAS, ...FAULT_NAMES]) expect(document).toContain(`\`${name}\``)
+  for (const name of AREAS) expect(document).toContain(`\`${name}\``)
 })

@@ -5,25 +5,11 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { FIRST_CURSOR } from '../../contract/limits.ts'
 import { PAGINATION_HEADER } from '../../contract/pagination.ts'
 import { sendJson } from '../http/replies.ts'
-import {
-  type FaultOf,
-  type FaultRule,
-  type FaultTarget,
-  isOfStage,
-  type RuleOf,
-  targetOf,
-} from './fault-kinds.ts'
+import { isEndCursor, paginationIn } from './end-cursor.ts'
+import type { SentPage } from './fault-form.ts'
+import { faultOf } from './fault-kinds.ts'
 import { newFaultPlan } from './fault-plan.ts'
-import { sendFault } from './send-fault.ts'
-import { writeFaulty } from './write-faulty.ts'
-
-/** A cursor that leads to an empty page: this, and the pagination of the page before in base64url. */
-const END_CURSOR = 'empty-last-page.'
-
-interface Page {
-  readonly pagination: string
-  readonly body: unknown
-}
+import { type FaultRule, type FaultTarget, targetOf } from './fault-rules.ts'
 
 const targetFor = (request: FastifyRequest): FaultTarget | undefined => {
   const { operation } = request.routeOptions.config
@@ -48,51 +34,16 @@ const askedBy = ({ body, entry }: FastifyRequest, target: FaultTarget): Asked =>
 const paginationOf = (reply: FastifyReply): Readonly<Record<string, unknown>> =>
   JSON.parse(String(reply.getHeader(PAGINATION_HEADER)))
 
-const sendPage = (reply: FastifyReply, { pagination, body }: Page): FastifyReply =>
+const sendPage = (reply: FastifyReply, { pagination, body }: SentPage): FastifyReply =>
   reply.header(PAGINATION_HEADER, pagination).type('application/json; charset=utf-8').send(body)
 
 const sendEmptyPage = (reply: FastifyReply, target: FaultTarget, cursor: string): FastifyReply => {
-  const before = Buffer.from(cursor.slice(END_CURSOR.length), 'base64url').toString()
-  const pagination = { ...JSON.parse(before), Count: 0, Cursor: null }
+  const pagination = { ...JSON.parse(paginationIn(cursor)), Count: 0, Cursor: null }
   reply.header(PAGINATION_HEADER, JSON.stringify(pagination))
   return sendJson(reply, target === 'companies' ? '{"Companies":[]}' : '{"Relations":[]}')
 }
 
-/** The pagination of a last page, from that without a Cursor. */
-const OTHER_ENDS: Readonly<Record<FaultOf<'last page'>, (others: object) => object>> = {
-  emptyLastPage: (others) => ({
-    ...others,
-    Cursor: `${END_CURSOR}${Buffer.from(JSON.stringify(others)).toString('base64url')}`,
-  }),
-  omittedCursor: (others) => others,
-}
-
-const otherEnd = (pagination: Readonly<Record<string, unknown>>, rule: RuleOf<'last page'>): string => {
-  const { Cursor: _, ...others } = pagination
-  return JSON.stringify(OTHER_ENDS[rule.fault](others))
-}
-
-/** The page that is sent in place of the next, from the one before. */
-const OTHER_PAGES: Readonly<Record<FaultOf<'page'>, (before: Page) => Page>> = {
-  duplicatePage: (before) => before,
-}
-
-/** What a fault changes in the request for a file and in the head of its answer. */
-interface HeadFault {
-  readonly onRequest: (request: FastifyRequest) => void
-  readonly onAnswer: (reply: FastifyReply) => void
-}
-const HEAD_FAULTS: Readonly<Record<FaultOf<'head'>, HeadFault>> = {
-  changedETag: {
-    // To a file with another ETag a condition on the right one does not apply: the whole of it is sent.
-    onRequest: ({ headers }) => {
-      if (headers['if-range'] !== undefined) headers.range = undefined
-    },
-    onAnswer: (reply) => {
-      reply.header('etag', String(reply.getHeader('etag')).replace('"', '"changed-'))
-    },
-  },
-}
+const withoutCursor = ({ Cursor: _, ...others }: Readonly<Record<string, unknown>>): object => others
 
 const chunksOf = async function* (payload: unknown): AsyncGenerator<Buffer> {
   if (typeof payload === 'string') yield Buffer.from(payload)
@@ -117,9 +68,9 @@ export const faultLayer =
   (app: FastifyInstance): void => {
     app.decorateRequest('fault', null)
     const plan = newFaultPlan(rules)
-    const keepsPages = rules.some((rule) => isOfStage(rule, 'page'))
+    const keepsPages = rules.some(({ fault }) => faultOf(fault).stage === 'page')
     /** The last page of each chain that is under way. */
-    const pages = new Map<string, Page>()
+    const pages = new Map<string, SentPage>()
     /** Answers of the layer itself: no fault sets in on them. */
     const own = new WeakSet<FastifyReply>()
     const open = new Set<FastifyReply>()
@@ -130,43 +81,46 @@ export const faultLayer =
       if (target === undefined) return
       const { cursor, chain } = askedBy(request, target)
       if (cursor === '' || cursor === FIRST_CURSOR) pages.delete(chain)
-      if (cursor.startsWith(END_CURSOR)) {
+      if (isEndCursor(cursor)) {
         own.add(reply)
         return sendEmptyPage(reply, target, cursor)
       }
       const rule = plan.next(target)
       if (!rule) return
-      const page = pages.get(chain)
-      if (isOfStage(rule, 'page')) {
-        if (!page) return
+      const fault = faultOf(rule.fault)
+      if (fault.stage === 'page') {
+        const before = pages.get(chain)
+        if (!before) return
         own.add(reply)
-        return sendPage(reply, OTHER_PAGES[rule.fault](page))
+        return sendPage(reply, fault.after(before))
       }
-      if (isOfStage(rule, 'instead')) {
+      if (fault.stage === 'instead') {
         open.add(reply)
         reply.raw.once('close', () => open.delete(reply))
-        return sendFault(reply, rule)
+        return fault.send(reply, rule)
       }
       request.fault = rule
-      if (isOfStage(rule, 'head')) HEAD_FAULTS[rule.fault].onRequest(request)
+      if (fault.stage === 'head') fault.onRequest(request)
     })
 
     app.addHook('onSend', (request, reply, payload, done) => {
       const target = targetFor(request)
       if (target === undefined || reply.statusCode >= 300 || own.has(reply)) return done(null, payload)
       const rule = request.fault
-      if (rule && isOfStage(rule, 'head')) HEAD_FAULTS[rule.fault].onAnswer(reply)
+      const fault = rule && faultOf(rule.fault)
+      if (fault?.stage === 'head') fault.onAnswer(reply)
       if (reply.hasHeader(PAGINATION_HEADER)) {
         const pagination = paginationOf(reply)
         const atEnd = pagination.Cursor === null ? plan.nextLastPage(target) : undefined
-        if (atEnd && isOfStage(atEnd, 'last page'))
-          reply.header(PAGINATION_HEADER, otherEnd(pagination, atEnd))
+        const end = atEnd && faultOf(atEnd.fault)
+        if (end?.stage === 'last page')
+          reply.header(PAGINATION_HEADER, JSON.stringify(end.end(withoutCursor(pagination))))
         const { chain } = askedBy(request, target)
         if (pagination.Cursor === null) pages.delete(chain)
         else if (keepsPages)
           pages.set(chain, { pagination: String(reply.getHeader(PAGINATION_HEADER)), body: payload })
       }
-      if (!rule || !isOfStage(rule, 'body')) return done(null, payload)
+      if (fault?.stage !== 'body') return done(null, payload)
       const answer = {
         status: reply.statusCode,
         headers: reply.getHeaders(),
@@ -174,7 +128,8 @@ export const faultLayer =
         chunks: chunksOf(payload),
       }
       reply.hijack()
-      void writeFaulty(reply.raw, answer, { rule, signal: stop.signal })
+      // Never fails: what goes wrong ends the connection.
+      void fault.write(reply.raw, answer, rule ?? {}, stop.signal).catch(() => reply.raw.destroy())
     })
 
     app.addHook('preClose', async () => {

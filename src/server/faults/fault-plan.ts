@@ -1,6 +1,7 @@
 /** Counts the requests that each rule is about, and says which fault a request gets. */
 
-import { type FaultRule, type FaultTarget, type Selection, stageOf } from './fault-kinds.ts'
+import { faultOf } from './fault-kinds.ts'
+import type { FaultRule, FaultTarget, Selection } from './fault-rules.ts'
 
 export interface FaultPlan {
   /** The fault of the next request; the first rule that selects it applies. */
@@ -27,7 +28,7 @@ export const newFaultPlan = (rules: readonly FaultRule[]): FaultPlan => {
     let chosen: FaultRule | undefined
     for (const count of counted) {
       const { rule } = count
-      if (rule.on !== on || (stageOf(rule.fault) === 'last page') !== lastPage) continue
+      if (rule.on !== on || (faultOf(rule.fault).stage === 'last page') !== lastPage) continue
       count.seen += 1
       if (!selects(rule.selection, count.seen) || count.selected === (rule.times ?? Infinity)) continue
       count.selected += 1

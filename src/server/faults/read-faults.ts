@@ -13,14 +13,8 @@ import {
   wholePositive,
 } from '../../support/json-form.ts'
 import { readStrictJson } from '../access/read-strict-json.ts'
-import {
-  FAULT_NAMES,
-  FAULT_TARGETS,
-  type FaultRule,
-  optionsOf,
-  type Selection,
-  stageOf,
-} from './fault-kinds.ts'
+import { FAULT_NAMES, faultOf } from './fault-kinds.ts'
+import { FAULT_TARGETS, type FaultRule, type Selection } from './fault-rules.ts'
 
 const RULE = strictObject({
   on: oneOf(FAULT_TARGETS),
@@ -54,10 +48,10 @@ const retryAfterAt = (place: string, value: unknown): string =>
 const ruleAt = (place: string, value: unknown): FaultRule => {
   const rule = RULE(value, place)
   const { on, fault, times, retryAfter, bytesPerSecond, location } = rule
+  const { stage, options = [] } = faultOf(fault)
   for (const option of OPTIONS)
-    if (rule[option] !== undefined && !optionsOf(fault).includes(option))
+    if (rule[option] !== undefined && !options.includes(option))
       throw new FormError(`${place}.${option}`, `no such field with fault "${fault}"`)
-  const stage = stageOf(fault)
   if ((stage === 'page' || stage === 'last page') && !PAGED.includes(on))
     throw new FormError(`${place}.on`, `companies or relations with fault "${fault}"`)
   if (stage === 'head' && on !== 'batchFile')

@@ -1,9 +1,8 @@
 /** Opens a snapshot of a lake for questions, and closes it in every case. */
 
-import { type LakeQuery, openLakeQuery } from '../lake/lake/lake-query.ts'
+import { openQuery } from '../jobs/query.ts'
+import type { LakeQuery } from '../lake/lake/lake-query.ts'
 import type { AroundFetch } from '../lake/lake/lake-views.ts'
-import { readTableListed } from '../manifest/snapshot-root.ts'
-import { readRoot } from '../manifest/snapshots.ts'
 import { interruptible } from './interrupt.ts'
 import { ProgressLine } from './output/progress-line.ts'
 import { showFetch } from './output/show-fetch.ts'
@@ -12,8 +11,10 @@ export interface LakeQueryRequest {
   readonly lake: string
   /** @default the newest */
   readonly snapshot?: number | undefined
-  readonly memoryBytes: number
-  readonly threads: number
+  /** In all. @default 1 GiB */
+  readonly memoryBytes?: number | undefined
+  /** @default 2 */
+  readonly threads?: number | undefined
   /** Whether a program reads the errors: then progress is shown on a terminal only. @default false */
   readonly json?: boolean | undefined
   /** Compares lengths only. @default false */
@@ -34,12 +35,8 @@ export const askLake = async <T>(
   { lake, snapshot, memoryBytes, threads, json = false, unchecked = false }: LakeQueryRequest,
   ask: (query: LakeQuery) => Promise<T>,
 ): Promise<T> => {
-  const root = await readRoot(lake, snapshot)
-  const query = await openLakeQuery({
-    lake,
-    snapshot: (table) => readTableListed(lake, root, table),
-    memoryBytes,
-    threads,
+  const query = await openQuery(lake, {
+    ...{ snapshot, memoryBytes, threads },
     check: unchecked ? 'never' : 'first-read',
     aroundFetch: shownFetch(new ProgressLine({ terminalOnly: json })),
   })

@@ -118,7 +118,7 @@ export const runLoadJob = async <Done extends Pick<RunReport, 'leftOut'>>(
   const load = { mode, maxQuarantined, maxUnknownPerRecord, maxUnknownNames, changeCurrency }
   await runJob<Done>(
     flags,
-    (options, line) => job({ ...options, ...load, onEvent: watchRun(line).onEvent }, line),
+    (options, line) => job({ ...options, ...load, onEvent: watchRun(line) }, line),
     async (done) => {
       process.exitCode = exitCodeOfReports([done])
       await print(done)

@@ -8,7 +8,7 @@ import { convertSources } from '../pipeline/convert/convert-sources.ts'
 import type { TargetsSummary } from '../pipeline/targets/update-targets.ts'
 import { localSources } from '../source/local-sources.ts'
 import type { Input } from './inputs.ts'
-import { type LoadOptions, measured, runOptionsOf, withTargets } from './load-job.ts'
+import { given, type LoadOptions, measured, runOptionsOf, withTargets } from './load-job.ts'
 import type { RunReport } from './run-report.ts'
 
 /** Options of `convert`. */
@@ -48,11 +48,6 @@ const sourcesOf = async (
   const all = (await Promise.all(sources)).flat()
   return content === undefined ? all : all.map((source) => ({ ...source, content }))
 }
-
-const given = (limits: Readonly<Record<string, number | undefined>>): Readonly<Record<string, number>> =>
-  Object.fromEntries(
-    Object.entries(limits).flatMap(([name, limit]) => (limit === undefined ? [] : [[name, limit]])),
-  )
 
 /**
  * Loads companies and relations into a lake, all in one commit: every line is checked, bad ones go to the quarantine with

@@ -64,6 +64,14 @@ export const runOptionsOf = <Done>(options: LoadOptions<Done>): RunOptions => {
   }
 }
 
+/** The limits that were given: a run's plan has no others. */
+export const given = (
+  limits: Readonly<Record<string, number | undefined>>,
+): Readonly<Record<string, number>> =>
+  Object.fromEntries(
+    Object.entries(limits).flatMap(([name, limit]) => (limit === undefined ? [] : [[name, limit]])),
+  )
+
 /**
  * Does a job, then updates its targets; these are checked first, so that unusable ones are refused before anything is
  * loaded. Their code is imported only where there are some.

@@ -7,7 +7,7 @@ import type { TargetsSummary } from '../pipeline/targets/update-targets.ts'
 import type { ListedBatchFile } from '../source/service/service.ts'
 import type { BatchFiles } from './inputs.ts'
 import { type LoadOptions, measured, runOptionsOf, withTargets } from './load-job.ts'
-import type { RunReport } from './run-report.ts'
+import { NOTHING_LOADED, type RunReport } from './run-report.ts'
 import { DEFAULT_CONCURRENCY } from './service-job.ts'
 
 /** Options of `pullBatchFiles`. */
@@ -44,8 +44,6 @@ const selectionOf = ({ ids, content, countries }: BatchFiles): BatchSelection =>
   )
 }
 
-const NOTHING = { run: '', snapshot: undefined, partitions: [], skipped: [], leftOut: [] }
-
 /**
  * Downloads batch files of a service and loads them into a lake, all in one commit; files that the lake already holds are
  * skipped. Then published tables and sinks are updated.
@@ -73,6 +71,6 @@ export const pullBatchFiles = (
       pullBatches(service.url, selection, again, { ...watched, service, concurrency, onBytes }),
     )
     const { summary, held, unnameable } = loaded
-    return { ...report(summary ?? NOTHING), run: summary?.run ?? null, held, unnameable }
+    return { ...report(summary ?? NOTHING_LOADED), run: summary?.run ?? null, held, unnameable }
   })
 }

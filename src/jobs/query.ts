@@ -2,13 +2,14 @@
 
 import { orInterrupted } from '../core/interrupted.ts'
 import { interruptOn } from '../lake/duckdb/stoppable.ts'
-import { type LakeQuery, openLakeQuery } from '../lake/lake/lake-query.ts'
+import { type LakeQuery, type LakeQueryOptions, openLakeQuery } from '../lake/lake/lake-query.ts'
 import { readTableListed } from '../manifest/snapshot-root.ts'
 import { readRoot } from '../manifest/snapshots.ts'
 import { queryMemory } from '../pipeline/run/memory-shares.ts'
+import { type QueryRow, readRows } from './read-rows.ts'
 
 /** Options of `query` and `openQuery`. */
-export interface QuestionOptions {
+export interface QuestionOptions extends Pick<LakeQueryOptions, 'check' | 'aroundFetch'> {
   /** @default the newest */
   readonly snapshot?: number | undefined
   /** Peak memory in all, in bytes. @default 1 GiB */
@@ -18,9 +19,6 @@ export interface QuestionOptions {
   /** Stops the statement. */
   readonly signal?: AbortSignal | undefined
 }
-
-/** A row by the names of its columns; of two columns of one name the last counts. */
-export type QueryRow = Readonly<Record<string, unknown>>
 
 /**
  * Opens a lake for many questions, read-only: `run(sql)` streams rows chunk by chunk, `close()` ends it.
@@ -42,14 +40,13 @@ export type QueryRow = Readonly<Record<string, unknown>>
  */
 export const openQuery = async (
   lake: string,
-  { snapshot, memoryBytes, threads }: Omit<QuestionOptions, 'signal'> = {},
+  { snapshot, memoryBytes, threads, check, aroundFetch }: Omit<QuestionOptions, 'signal'> = {},
 ): Promise<LakeQuery> => {
   const root = await readRoot(lake, snapshot)
   return openLakeQuery({
-    lake,
+    ...{ lake, threads, check, aroundFetch },
     snapshot: (table) => readTableListed(lake, root, table),
     memoryBytes: queryMemory(memoryBytes),
-    threads,
   })
 }
 
@@ -78,13 +75,7 @@ export const query = async (
   const opened = await openQuery(lake, options)
   const ended = interruptOn(opened, signal)
   try {
-    return await orInterrupted('The query', signal, async () => {
-      const { columns, rows } = await opened.run(sql)
-      const all: QueryRow[] = []
-      for await (const chunk of rows)
-        for (const row of chunk) all.push(Object.fromEntries(columns.map(({ name }, at) => [name, row[at]])))
-      return all
-    })
+    return await orInterrupted('The query', signal, async () => readRows(await opened.run(sql)))
   } finally {
     ended()
     opened.close()

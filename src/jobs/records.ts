@@ -2,7 +2,7 @@
 
 import type { Content } from '../contract/objects.ts'
 import { ToolkitError } from '../core/errors.ts'
-import { type RestoreRequest, restoreRecords } from '../load/restore/restore.ts'
+import { type RestoreRequest, restoreLines, textsOf } from '../load/restore/restore.ts'
 import { readSnapshot } from '../manifest/snapshots.ts'
 import { queryMemory } from '../pipeline/run/memory-shares.ts'
 
@@ -38,9 +38,14 @@ export interface RecordsOptions {
  *   console.log(JSON.parse(text).BasicDetails.CompanyName) // Company 1
  */
 export async function* records(options: RecordsOptions): AsyncGenerator<string> {
+  for await (const lines of recordLines(options)) yield* textsOf(lines)
+}
+
+/** The same as JSON Lines: whole lines with their ends, many at once. The bytes stand until the next ones are asked for. */
+export async function* recordLines(options: RecordsOptions): AsyncGenerator<Buffer> {
   const { lake, content, ids, snapshot, memoryBytes, threads, signal, onFetch } = options
   try {
-    yield* restoreRecords({
+    yield* restoreLines({
       ...{ lake, content, threads, signal, onFetch },
       snapshot: await readSnapshot(lake, snapshot),
       ids: ids?.map(BigInt),

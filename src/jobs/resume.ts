@@ -36,7 +36,8 @@ export interface ResumeReport {
   readonly runs: readonly ResumedRun[]
 }
 
-const resumeOne = async (run: string, options: ResumeOptions): Promise<ResumedRun> => {
+/** Resumes one run, without its targets. @throws {ToolkitError} as `resume` of one run */
+export const resumeOne = async (run: string, options: ResumeOptions): Promise<ResumedRun> => {
   const { service, concurrency, skipBadFiles } = options
   const { loaded, report } = await measured({ ...runOptionsOf(options), skipBadFiles }, (watched) =>
     resumeRuns({

@@ -64,6 +64,15 @@ const rowsByTable = (partitions: readonly PartitionEntry[]): Record<string, numb
   return Object.fromEntries([...rows].sort(([a], [b]) => (a < b ? -1 : 1)))
 }
 
+/** Of a job that found nothing to load and began no run. */
+export const NOTHING_LOADED: LoadSummary = {
+  run: '',
+  snapshot: undefined,
+  partitions: [],
+  skipped: [],
+  leftOut: [],
+}
+
 /** @param measured how long it took, and what was decoded meanwhile */
 export const reportOf = (
   { run, snapshot, partitions, skipped, leftOut, currencyChange }: LoadSummary,

@@ -3,7 +3,7 @@
 import type { Service } from '../source/service/service.ts'
 import { openBatchFiles } from './batch-files/pull-batch-files.ts'
 import { openConvert } from './convert/convert.ts'
-import { openReplay } from './convert/replay.ts'
+import { openReplay } from './convert/replay-files.ts'
 import { openPullJob } from './pull/pull.ts'
 import type { LoadSummary } from './run/commit-loaded.ts'
 import { loadIntoLake, type RunOptions } from './run/load-into-lake.ts'

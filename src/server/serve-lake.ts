@@ -3,6 +3,7 @@
 import type { TokenRegistry } from './access/token-registry.ts'
 import { openBatchStore } from './batch-files/batch-store.ts'
 import { faultLayer } from './faults/fault-layer.ts'
+import type { FaultRule } from './faults/fault-rules.ts'
 import { type FollowEvents, type FollowRequest, followLake } from './follow-lake.ts'
 import { openServer } from './http/open-server.ts'
 import type { RunningServer, ServerOptions } from './http/server-parts.ts'

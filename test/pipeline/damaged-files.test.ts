@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest'
 import type { FileEntry, Snapshot } from '../../src/core/partition.ts'
-import { openDiff } from '../../src/lake/diff/open-diff.ts'
+import { openComparison } from '../../src/lake/diff/open-comparison.ts'
 import { restoreRecords } from '../../src/load/restore/restore.ts'
 import { listedFiles } from '../../src/manifest/listed-files.ts'
 import { readSnapshot } from '../../src/manifest/snapshots.ts'
@@ -117,7 +117,7 @@ test('query and diff find a changed bit the first time, and the time of the chan
   const ask = (): Promise<unknown> => queryLake(lake, 'SELECT sum(value) FROM financials')
   const diff = async (): Promise<void> => {
     const [from, to] = [await readSnapshot(lake, 1), await readSnapshot(lake, 2)]
-    ;(await openDiff({ lake, from, to, memoryBytes: MEMORY_BYTES })).close()
+    ;(await openComparison({ lake, from, to, memoryBytes: MEMORY_BYTES })).close()
   }
   const whole = await ask()
   await diff()

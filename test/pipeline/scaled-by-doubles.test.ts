@@ -3,7 +3,7 @@
 import { cp, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeAll, expect, onTestFinished, test } from 'vitest'
-import { type DiffRows, openDiff } from '../../src/lake/diff/open-diff.ts'
+import { type DiffRows, openComparison } from '../../src/lake/diff/open-comparison.ts'
 import { restoreRecords } from '../../src/load/restore/restore.ts'
 import { readSnapshot } from '../../src/manifest/snapshots.ts'
 import { canonicalAll } from '../load/same-record.ts'
@@ -37,7 +37,7 @@ const NET_SALES = `SELECT value FROM financials WHERE internal_id = 2 AND fiscal
 /** Differences of the first snapshot and the newest. */
 const compared = async ({ lake, snapshot }: Bench, which: DiffRows) => {
   const from = await readSnapshot(lake, 1)
-  const diff = await openDiff({ lake, from, to: await snapshot(), memoryBytes: MEMORY_BYTES })
+  const diff = await openComparison({ lake, from, to: await snapshot(), memoryBytes: MEMORY_BYTES })
   onTestFinished(() => diff.close())
   const rows: (readonly unknown[])[] = []
   for await (const chunk of (await diff.rows(which)).rows) rows.push(...chunk)

@@ -4,7 +4,7 @@ import type { Command } from 'commander'
 import type { Content } from '../../contract/objects.ts'
 import { DECODE_LIMITS } from '../../decode/decode-limits.ts'
 import type { RunReport } from '../../jobs/run-report.ts'
-import { DEFAULT_MAX_DEPTH } from '../../load/check-record.ts'
+import { DEFAULT_MAX_DEPTH } from '../../load/check-options.ts'
 import { modeOption } from '../options/lake-mode.ts'
 import { contentOption, jsonOption, lakeOption, wholeNumber, withExamples } from '../options/options.ts'
 import {

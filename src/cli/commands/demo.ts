@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import type { Command } from 'commander'
 import { UNKNOWN_LIMITS } from '../../core/unknown-names.ts'
 import type { RunReport } from '../../jobs/run-report.ts'
-import { DEFAULT_MEMORY_BYTES, DEFAULT_THREADS, queryMemory } from '../../pipeline/run/memory-shares.ts'
+import { DEFAULT_MEMORY_BYTES, DEFAULT_THREADS } from '../../pipeline/run/memory-shares.ts'
 import { DEFAULT_MAX_QUARANTINED, parseQuarantineLimit } from '../../pipeline/run/quarantine-limit.ts'
 import { interruptible } from '../interrupt.ts'
 import { type LakeOption, playLakeOption, withExamples } from '../options/options.ts'
@@ -64,16 +64,13 @@ const askQuestions = async (lake: string): Promise<void> => {
   const { askLake } = await import('../ask-lake.ts')
   const { QUESTIONS } = await import('../demo/questions.ts')
   const { printResult } = await import('../output/print-result.ts')
-  await askLake(
-    { lake, memoryBytes: queryMemory(DEFAULT_MEMORY_BYTES), threads: DEFAULT_THREADS },
-    async (query) => {
-      for (const { title, sql } of QUESTIONS) {
-        await heading(title)
-        await printLines([sql, ''])
-        await printResult(await query.run(sql), 'table')
-      }
-    },
-  )
+  await askLake({ lake }, async (query) => {
+    for (const { title, sql } of QUESTIONS) {
+      await heading(title)
+      await printLines([sql, ''])
+      await printResult(await query.run(sql), 'table')
+    }
+  })
 }
 
 /** @throws {ToolkitError} RECORDS_DIFFER */

@@ -1,11 +1,8 @@
 /** `diff`: what changed between two snapshots, and which figures of past years were restated. */
 
 import { type Command, Option } from 'commander'
-import { ToolkitError } from '../../core/errors.ts'
-import type { Snapshot } from '../../core/partition.ts'
 import type { DiffProgress } from '../../lake/diff/compare-snapshots.ts'
-import type { DiffRows, DiffSummary, LakeDiff } from '../../lake/diff/open-diff.ts'
-import { queryMemory } from '../../pipeline/run/memory-shares.ts'
+import type { DiffRows, DiffSummary, LakeDiff } from '../../lake/diff/open-comparison.ts'
 import { interruptible } from '../interrupt.ts'
 import {
   type JsonOption,
@@ -73,31 +70,14 @@ export const addDiff = (program: Command): void => {
   ])
 }
 
-/** The two snapshots. @throws {ToolkitError} SNAPSHOT_NOT_FOUND, LAKE_NOT_FOUND */
-const readBoth = async ({ lake, from, to }: DiffOptions): Promise<readonly [Snapshot, Snapshot]> => {
-  const { readSnapshot } = await import('../../manifest/snapshots.ts')
-  const newer = await readSnapshot(lake, to)
-  const older = from ?? newer.parent
-  if (older === null) {
-    throw new ToolkitError(
-      'SNAPSHOT_NOT_FOUND',
-      `Cannot compare snapshot ${newer.snapshot}: there is none before it, expected --from`,
-      { lake, snapshot: newer.snapshot },
-    )
-  }
-  return [await readSnapshot(lake, older), newer]
-}
-
 const runDiff = async (options: DiffOptions): Promise<void> => {
-  const { lake, format = 'table', memory, threads, json, unchecked } = options
-  const [from, to] = await readBoth(options)
-  const { openDiff } = await import('../../lake/diff/open-diff.ts')
+  const { lake, from, to, format = 'table', memory: memoryBytes, threads, json, unchecked } = options
+  const { openDiff } = await import('../../jobs/diff.ts')
   const line = new ProgressLine({ terminalOnly: json === true })
-  const memoryBytes = queryMemory(memory)
   const onProgress = (progress: DiffProgress): void => line.show(() => progressText(progress))
   await interruptible(async (signal) => {
-    const diff = await openDiff({
-      ...{ lake, from, to, memoryBytes, threads, signal, onProgress },
+    const diff = await openDiff(lake, {
+      ...{ from, to, memoryBytes, threads, signal, onProgress },
       onFetch: showFetch(line),
       check: unchecked ? 'never' : 'first-read',
     }).finally(() => line.clear())

@@ -2,10 +2,8 @@
 
 import type { Command } from 'commander'
 import { DECODE_LIMITS } from '../../decode/decode-limits.ts'
-import { type RunReport, reportOf } from '../../jobs/run-report.ts'
-import { DEFAULT_MAX_DEPTH } from '../../load/check-record.ts'
-import type { QuarantineFile } from '../../pipeline/convert/quarantine.ts'
-import { interruptible } from '../interrupt.ts'
+import type { ReplayReport } from '../../jobs/replay.ts'
+import { DEFAULT_MAX_DEPTH } from '../../load/check-options.ts'
 import {
   type JsonOption,
   jsonOption,
@@ -25,12 +23,10 @@ import {
   unknownOptions,
 } from '../options/run-options.ts'
 import { printJson, printLines } from '../output/print.ts'
-import { ProgressLine } from '../output/progress-line.ts'
-import { reportLines, warnOf } from '../output/run-report.ts'
 import { watchRun } from '../output/watch-run.ts'
-import { checkTargetsOf, updateTargetsOf } from '../run-job.ts'
+import { printReport, runJob } from '../run-job.ts'
 
-interface ReplayOptions extends LakeOption, JsonOption, TargetFlags, UnknownOptions {
+interface ReplayFlags extends LakeOption, JsonOption, TargetFlags, UnknownOptions {
   readonly source?: readonly string[]
   readonly maxLineBytes: number
   readonly maxDepth: number
@@ -62,55 +58,20 @@ export const addReplay = (group: Command): void => {
   ])
 }
 
-/** Whether a source's name fits a pattern. */
-const fits = (name: string, pattern: string): boolean => {
-  const parts = pattern.split('*').map((part) => part.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&'))
-  return new RegExp(`^${parts.join('.*')}$`, 's').test(name)
-}
-
-const runReplay = async (options: ReplayOptions): Promise<void> => {
-  const { lake, source: patterns, json } = options
-  await checkTargetsOf(options)
-  const { quarantineFiles } = await import('../../pipeline/convert/quarantine-files.ts')
-  const files = (await quarantineFiles({ lake })).filter(
-    ({ partition }) => patterns?.some((pattern) => fits(partition.source.name, pattern)) ?? true,
+const runReplay = async (flags: ReplayFlags): Promise<void> => {
+  const { source: sources, maxLineBytes, maxDepth, maxUnknownPerRecord, maxUnknownNames } = flags
+  const { lake, json, changeCurrency } = flags
+  const own = { sources, maxLineBytes, maxDepth, maxUnknownPerRecord, maxUnknownNames, changeCurrency }
+  const { replay } = await import('../../jobs/replay.ts')
+  await runJob<ReplayReport>(
+    flags,
+    (options, line) => replay({ ...options, ...own, onEvent: watchRun(line) }),
+    async ({ run, ...report }) => {
+      if (json) await printJson({ lake, snapshot: null, ...(run !== null && { run, ...report }) })
+      else if (run === null) await printLines(['Nothing to replay: no such line is in the quarantine.'])
+      else if (report.snapshot === null)
+        await printLines(['No line could be loaded: the quarantine stays as it is.'])
+      else await printReport({ run, ...report }, { lake })
+    },
   )
-  const report = files.length === 0 ? undefined : await replayFiles(files, options)
-  if (json) await printJson({ lake, snapshot: null, ...report })
-  else await printReplayed(report, lake)
-  await updateTargetsOf(options)
-}
-
-const printReplayed = async (report: RunReport | undefined, lake: string): Promise<void> => {
-  if (report === undefined) return printLines(['Nothing to replay: no such line is in the quarantine.'])
-  if (report.snapshot === null) return printLines(['No line could be loaded: the quarantine stays as it is.'])
-  await printLines(reportLines(report))
-  warnOf(report, lake)
-}
-
-const replayFiles = async (files: readonly QuarantineFile[], options: ReplayOptions): Promise<RunReport> => {
-  const { lake, maxLineBytes, maxDepth, maxUnknownPerRecord, maxUnknownNames } = options
-  const { memory, threads, json } = options
-  const { replay } = await import('../../pipeline/convert/replay.ts')
-  const line = new ProgressLine({ terminalOnly: json === true })
-  const watch = watchRun(line)
-  try {
-    const summary = await interruptible((signal) =>
-      replay(
-        files,
-        { maxLineBytes, maxDepth, maxUnknownPerRecord, maxUnknownNames },
-        {
-          lake,
-          memoryBytes: memory,
-          threads,
-          changeCurrency: options.changeCurrency,
-          signal,
-          onEvent: watch.onEvent,
-        },
-      ),
-    )
-    return reportOf(summary, { seconds: watch.seconds(), decodedBytes: watch.decodedBytes() })
-  } finally {
-    line.clear()
-  }
 }

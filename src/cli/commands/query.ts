@@ -3,7 +3,6 @@
 import { text } from 'node:stream/consumers'
 import { type Command, Option } from 'commander'
 import { ToolkitError } from '../../core/errors.ts'
-import { queryMemory } from '../../pipeline/run/memory-shares.ts'
 import {
   type JsonOption,
   jsonOption,
@@ -76,7 +75,7 @@ const runQuery = async (sql: string | undefined, options: QueryOptions): Promise
   const statement = await statementOf(sql)
   if (statement === undefined) return printTables(options)
   const { askLake } = await import('../ask-lake.ts')
-  const request = { lake, snapshot, memoryBytes: queryMemory(memory), threads, json, unchecked }
+  const request = { lake, snapshot, memoryBytes: memory, threads, json, unchecked }
   await askLake(request, async (query) => {
     const { printResult } = await import('../output/print-result.ts')
     return printResult(await query.run(statement), format, limit, neutralise)

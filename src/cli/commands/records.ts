@@ -3,7 +3,7 @@
 import type { Command } from 'commander'
 import type { Content } from '../../contract/objects.ts'
 import { ToolkitError } from '../../core/errors.ts'
-import { queryMemory } from '../../pipeline/run/memory-shares.ts'
+import type { FetchProgress } from '../../storage/storage.ts'
 import { fetchText } from '../fetch-text.ts'
 import {
   contentOption,
@@ -57,27 +57,11 @@ const parseIds = (list: string): readonly bigint[] =>
     )
   })
 
-const runRecords = async ({
-  lake,
-  content,
-  id: ids,
-  snapshot: number,
-  ...engine
-}: RecordsOptions): Promise<void> => {
-  const { readSnapshot } = await import('../../manifest/snapshots.ts')
-  const { restoreLines } = await import('../../load/restore/restore.ts')
-  const snapshot = await readSnapshot(lake, number)
-  const { threads, memory } = engine
+const runRecords = async ({ id: ids, memory: memoryBytes, ...options }: RecordsOptions): Promise<void> => {
+  const { recordLines } = await import('../../jobs/records.ts')
   const line = new ProgressLine({ terminalOnly: true })
-  for await (const lines of restoreLines({
-    lake,
-    snapshot,
-    content,
-    ids,
-    threads,
-    memoryBytes: queryMemory(memory),
-    onFetch: (progress) => line.show(() => fetchText(progress)),
-  })) {
+  const onFetch = (progress: FetchProgress): void => line.show(() => fetchText(progress))
+  for await (const lines of recordLines({ ...options, ids, memoryBytes, onFetch })) {
     line.clear()
     await printBytes(lines)
   }

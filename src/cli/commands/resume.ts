@@ -1,7 +1,7 @@
 /** `resume`: resumes runs whose process is gone. */
 
 import type { Command } from 'commander'
-import { type RunReport, reportOf } from '../../jobs/run-report.ts'
+import type { ResumedRun } from '../../jobs/resume.ts'
 import type { RunSummary } from '../../manifest/runs.ts'
 import type { ResumeRunsOptions } from '../../pipeline/resume.ts'
 import { exitCodeOfReports } from '../exit-codes.ts'
@@ -52,11 +52,6 @@ export const addResume = (program: Command): void => {
 
 type Strictness = Pick<ResumeRunsOptions, 'limit' | 'changeCurrency' | 'skipBadFiles'>
 
-type Outcome =
-  | { readonly kind: 'report'; readonly report: RunReport }
-  | { readonly kind: 'committed'; readonly run: string; readonly snapshot: number }
-  | { readonly kind: 'failed'; readonly run: string; readonly error: unknown }
-
 const runResume = async (
   run: string | undefined,
   options: ResumeCommandOptions,
@@ -85,7 +80,7 @@ const runResume = async (
   await updateTargetsOf(options).catch((error: unknown) => failures.push(error))
   if (failures.length === 0) {
     process.exitCode = exitCodeOfReports(
-      outcomes.flatMap((one) => (one.kind === 'report' ? [one.report] : [])),
+      outcomes.flatMap((one) => (one.kind === 'loaded' ? [one.report] : [])),
     )
     return
   }
@@ -98,27 +93,22 @@ const resumeAll = async (
   runs: readonly string[],
   options: ResumeCommandOptions,
   strictness: Strictness,
-): Promise<Outcome[]> => {
-  const { resumeRuns } = await import('../../pipeline/resume.ts')
-  const outcomes: Outcome[] = []
-  const { concurrency, ...call } = options
+): Promise<ResumedRun[]> => {
+  const { resumeOne } = await import('../../jobs/resume.ts')
+  const outcomes: ResumedRun[] = []
+  const { lake, memory: memoryBytes, threads, concurrency } = options
+  const { limit: maxQuarantined, ...others } = strictness
+  const service = (url: string) => serviceOf({ ...options, url })
   await interruptible(async (signal) => {
     for (const run of runs) {
       const line = new ProgressLine({ terminalOnly: options.json === true })
-      const watch = watchRun(line)
       try {
-        const [resumed] = await resumeRuns({
-          ...strictness,
-          ...{ lake: options.lake, run, concurrency, signal },
-          memoryBytes: options.memory,
-          threads: options.threads,
-          service: (url) => serviceOf({ ...call, concurrency, url }),
-          onEvent: watch.onEvent,
-        })
-        const measured = { seconds: watch.seconds(), decodedBytes: watch.decodedBytes() }
-        if (resumed?.kind === 'loaded')
-          outcomes.push({ kind: 'report', report: reportOf(resumed.summary, measured) })
-        else if (resumed) outcomes.push(resumed)
+        outcomes.push(
+          await resumeOne(run, {
+            ...{ lake, memoryBytes, threads, concurrency, service, signal, maxQuarantined, ...others },
+            onEvent: watchRun(line),
+          }),
+        )
       } catch (error) {
         if (signal.aborted) throw error
         outcomes.push({ kind: 'failed', run, error })
@@ -131,11 +121,11 @@ const resumeAll = async (
 }
 
 const show = async (
-  outcomes: readonly Outcome[],
+  outcomes: readonly ResumedRun[],
   { working, final }: { readonly working: readonly RunSummary[]; readonly final: readonly RunSummary[] },
   { lake, json }: ResumeCommandOptions,
 ): Promise<void> => {
-  const reports = outcomes.flatMap((one) => (one.kind === 'report' ? [one.report] : []))
+  const reports = outcomes.flatMap((one) => (one.kind === 'loaded' ? [one.report] : []))
   const committed = outcomes.filter((one) => one.kind === 'committed')
   if (json) {
     const failed = outcomes.flatMap((one) => (one.kind === 'failed' ? [one.run] : []))

@@ -66,7 +66,7 @@ interface Held {
 /** What a lake holds that is to be pulled by cursor. */
 const heldBy = async (lake: string): Promise<Held> => {
   const rates = await loadRates(lake)
-  return askLake({ lake, memoryBytes: SERVER_BYTES, threads: CONCURRENCY }, async (query) => {
+  return askLake({ lake }, async (query) => {
     const rowsOf = async (sql: string): Promise<readonly (readonly unknown[])[]> => {
       const all: (readonly unknown[])[] = []
       for await (const rows of (await query.run(sql)).rows) all.push(...rows)

@@ -1,15 +1,8 @@
-/** Shows the events of a run as they come, and keeps what its report needs of them. */
+/** Shows the events of a run as they come. */
 
 import type { Progress, RunEvent } from '../../pipeline/run/progress.ts'
 import { formatBytes, formatCount, formatCounted, formatDuration, formatRate, formatShare } from './format.ts'
 import type { ProgressLine } from './progress-line.ts'
-
-export interface RunWatch {
-  readonly onEvent: (event: RunEvent) => void
-  /** Seconds since the watch began, and decoded bytes handed to DuckDB. */
-  readonly seconds: () => number
-  readonly decodedBytes: () => number
-}
 
 const stateText = (progress: Progress, seconds: number): string => {
   const { sourcesDone, sources, bytesRead, bytesTotal, decodedBytes, records, quarantined } = progress
@@ -24,29 +17,25 @@ const stateText = (progress: Progress, seconds: number): string => {
   ].join('  ')
 }
 
-/** Watches one run; `nowMs` is a monotonic clock. */
-export const watchRun = (line: ProgressLine, nowMs: () => number = () => performance.now()): RunWatch => {
+/** Shows one run; `nowMs` is a monotonic clock. */
+export const watchRun = (
+  line: ProgressLine,
+  nowMs: () => number = () => performance.now(),
+): ((event: RunEvent) => void) => {
   const startMs = nowMs()
-  const seconds = (): number => (nowMs() - startMs) / 1000
-  let decodedBytes = 0
-  return {
-    seconds,
-    decodedBytes: () => decodedBytes,
-    onEvent: (event) => {
-      switch (event.kind) {
-        case 'started':
-          return line.log(startText(event))
-        case 'again':
-          return line.log(`Staged files of partition ${event.partition} are damaged: it is loaded again`)
-        case 'progress':
-          decodedBytes = event.progress.decodedBytes
-          return line.show(() => stateText(event.progress, seconds()))
-        case 'committing':
-          return line.log(`Committing ${formatCounted(event.partitions, 'partition')}`)
-        default:
-          return
-      }
-    },
+  return (event) => {
+    switch (event.kind) {
+      case 'started':
+        return line.log(startText(event))
+      case 'again':
+        return line.log(`Staged files of partition ${event.partition} are damaged: it is loaded again`)
+      case 'progress':
+        return line.show(() => stateText(event.progress, (nowMs() - startMs) / 1000))
+      case 'committing':
+        return line.log(`Committing ${formatCounted(event.partitions, 'partition')}`)
+      default:
+        return
+    }
   }
 }
 

@@ -58,18 +58,18 @@ test('ProgressLine shows nothing more once the work is told to stop, and takes a
 
 test('watchRun tells no rate before there is one', () => {
   const { line, written, clock } = watched({ isTTY: true, columns: 200 })
-  const watch = watchRun(line, () => clock.ms)
+  const onEvent = watchRun(line, () => clock.ms)
   clock.ms = 1_000
   const nothing = { bytesRead: 0, bytesTotal: 100, decodedBytes: 0, records: 0, quarantined: 0, rows: 0 }
-  watch.onEvent({ kind: 'progress', progress: { sourcesDone: 0, sources: 4, ...nothing } })
+  onEvent({ kind: 'progress', progress: { sourcesDone: 0, sources: 4, ...nothing } })
   expect(written).toEqual(['\r\u001b[2K0/4 sources  0 %  0 records'])
 })
 
 test('watchRun tells share, rate and remaining time', () => {
   const { line, written, clock } = watched({ isTTY: true, columns: 200 })
-  const watch = watchRun(line, () => clock.ms)
+  const onEvent = watchRun(line, () => clock.ms)
   clock.ms = 10_000
-  watch.onEvent({
+  onEvent({
     kind: 'progress',
     progress: {
       sourcesDone: 1,
@@ -85,5 +85,4 @@ test('watchRun tells share, rate and remaining time', () => {
   expect(written).toEqual([
     '\r\u001b[2K1/4 sources  25 %  50.0 MB/s  4,321 records  2 quarantined  30 s left',
   ])
-  expect([watch.seconds(), watch.decodedBytes()]).toEqual([10, 500e6])
 })

@@ -13,7 +13,7 @@ import { compactLake } from '../../../src/pipeline/compact/compact.ts'
 import type { CompactionOptions, CompactSummary } from '../../../src/pipeline/compact/compact-work.ts'
 import type { CompactEvent } from '../../../src/pipeline/compact/watch-statement.ts'
 import { listQuarantine, waitingFiles } from '../../../src/pipeline/convert/quarantine.ts'
-import { replay } from '../../../src/pipeline/convert/replay.ts'
+import { replayFiles } from '../../../src/pipeline/convert/replay-files.ts'
 import { SAMPLE } from '../../cli/run-cli.ts'
 import { seededRandom } from '../../manifest/damage.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
@@ -290,7 +290,7 @@ test('quarantined lines can be listed and replayed after compact, and wait no mo
   for await (const chunk of listQuarantine(waiting))
     lines.push(...chunk.map(({ code, source }) => `${source} ${code}`))
   expect(lines).toEqual(['a TOO_DEEP'])
-  await replay(waiting, { maxDepth: 1000 }, { lake: one.lake })
+  await replayFiles(waiting, { maxDepth: 1000 }, { lake: one.lake })
   expect(await one.query('SELECT internal_id FROM companies ORDER BY 1')).toEqual([[1], [2]])
   await compacted(one)
   expect(waitingFiles(await one.snapshot(), one.lake)).toEqual([])

@@ -12,7 +12,7 @@ import {
   waitingFiles,
   waitingFilesOfRun,
 } from '../../../src/pipeline/convert/quarantine.ts'
-import { replay } from '../../../src/pipeline/convert/replay.ts'
+import { replayFiles } from '../../../src/pipeline/convert/replay-files.ts'
 import { resumeRuns } from '../../../src/pipeline/resume.ts'
 import type { LoadSummary } from '../../../src/pipeline/run/commit-loaded.ts'
 import { parseQuarantineLimit, type QuarantineLimit } from '../../../src/pipeline/run/quarantine-limit.ts'
@@ -33,7 +33,7 @@ const waiting = async ({ lake, snapshot }: Bench): Promise<readonly QuarantineFi
   waitingFiles(await snapshot(), lake)
 
 const replayAll = async (one: Bench, limits: Record<string, number> = {}): Promise<LoadSummary> =>
-  replay(await waiting(one), limits, { lake: one.lake })
+  replayFiles(await waiting(one), limits, { lake: one.lake })
 
 /** A record whose history is so many levels deep. */
 const deepRelations = (id: number, levels: number): string => {
@@ -269,7 +269,7 @@ test('the same replay is not loaded twice', async () => {
   await one.write('relations.jsonl', [deepRelations(2, 20)])
   await one.run(['relations.jsonl'], { limits: { maxDepth: 30 }, ...atMost('1') })
   const files = await waiting(one)
-  await replay(files, { maxDepth: 60 }, { lake: one.lake })
-  expect(await replay(files, { maxDepth: 60 }, { lake: one.lake })).toMatchObject({ partitions: [] })
+  await replayFiles(files, { maxDepth: 60 }, { lake: one.lake })
+  expect(await replayFiles(files, { maxDepth: 60 }, { lake: one.lake })).toMatchObject({ partitions: [] })
   expect(await one.query('SELECT count(*) FROM relations_history')).toEqual([[1]])
 })

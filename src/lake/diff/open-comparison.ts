@@ -12,7 +12,7 @@ import type { QueryResult } from '../lake/lake-query.ts'
 import { compareSnapshots, type SnapshotsToCompare } from './compare-snapshots.ts'
 import { allRows, RECORD_ROWS, RESTATEMENT_ROWS } from './diff-sql.ts'
 
-export interface DiffOptions extends SnapshotsToCompare {
+export interface ComparisonOptions extends SnapshotsToCompare {
   readonly threads?: number | undefined
 }
 
@@ -22,6 +22,7 @@ interface RecordCounts {
   readonly gone: number
 }
 
+/** How much differs between two snapshots. */
 export interface DiffSummary {
   readonly from: { readonly snapshot: number; readonly time: string }
   readonly to: { readonly snapshot: number; readonly time: string }
@@ -48,6 +49,7 @@ const ROWS: Readonly<Record<DiffRows, string>> = {
   'all-restatements': allRows(`'restatement'`),
 }
 
+/** What differs between two snapshots, while it is read. */
 export interface LakeDiff {
   readonly summary: DiffSummary
   /** Rows in a stable order. One result at a time. */
@@ -55,7 +57,7 @@ export interface LakeDiff {
   close(): void
 }
 
-const summarize = async (session: Session, { from, to }: DiffOptions): Promise<DiffSummary> => {
+const summarize = async (session: Session, { from, to }: ComparisonOptions): Promise<DiffSummary> => {
   const records = (content: Content): string => `(SELECT {
     'new': count(*) FILTER (change = 'new'), 'changed': count(*) FILTER (change = 'changed'),
     'gone': count(*) FILTER (change = 'gone')} FROM changes_${content})`
@@ -90,7 +92,7 @@ const diffFailed = (error: unknown): ToolkitError => {
  *
  * @throws {ToolkitError} QUERY_FAILED, DISK_FULL; INTERRUPTED by the signal; LAKE_DAMAGED and a storage's errors where files must be fetched
  */
-export const openDiff = async (options: DiffOptions): Promise<LakeDiff> => {
+export const openComparison = async (options: ComparisonOptions): Promise<LakeDiff> => {
   const { memoryBytes, threads } = options
   const spill = await newSpillFolder()
   const engine = await Engine.open({

@@ -24,7 +24,7 @@ export const openReplay = async (
  * Loads quarantined lines again, after a fix of the tool, the contract or the limits. A file of which no line
  * loads stays as it is; of the others what is still bad is quarantined again.
  */
-export const replay = async (
+export const replayFiles = async (
   files: readonly QuarantineFile[],
   limits: RunLimits,
   options: Omit<RunOptions, 'limit'>,

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import type { Snapshot } from '../../../src/core/partition.ts'
-import { type DiffRows, type LakeDiff, openDiff } from '../../../src/lake/diff/open-diff.ts'
+import { type DiffRows, type LakeDiff, openComparison } from '../../../src/lake/diff/open-comparison.ts'
 import { type Batch, type LoadedLake, Workbench } from '../../load/loaded-lake.ts'
 
 let bench: Workbench
@@ -37,7 +37,7 @@ const compare = async (
   to: Snapshot,
   memoryBytes = 256 * 1024 ** 2,
 ): Promise<LakeDiff> => {
-  const diff = await openDiff({ lake, from, to, memoryBytes })
+  const diff = await openComparison({ lake, from, to, memoryBytes })
   onTestFinished(() => diff.close())
   return diff
 }
@@ -66,14 +66,14 @@ test('diff tells how far it is, and stops on a signal without leaving anything',
   const snapshots = { from: asOf(lake, 1, 0), to: asOf(lake, 2, 0, 1) }
   const options = { lake: lake.lake, ...snapshots, memoryBytes: 256 * 1024 ** 2 }
   const told: string[] = []
-  const diff = await openDiff({
+  const diff = await openComparison({
     ...options,
     onProgress: ({ table, tablesDone, tables }) => told.push(`${table} ${tablesDone}/${tables}`),
   })
   diff.close()
   expect(told).toContain('financials 1/7')
   const controller = new AbortController()
-  const stopped = openDiff({
+  const stopped = openComparison({
     ...options,
     signal: controller.signal,
     onProgress: ({ table }) => table === 'financials' && controller.abort(),

@@ -1,8 +1,9 @@
 /** A table format that tables are published in: what each format does, and what it is given. */
 
-import type { Snapshot } from '../core/partition.ts'
+import type { SnapshotHead } from '../core/partition.ts'
 import type { Session } from '../lake/duckdb/engine.ts'
 import type { Table } from '../lake/tables/tables.ts'
+import type { FileChanges, TableFile } from './table-files.ts'
 
 /** The newest snapshot of the lake that a published table shows. */
 export interface ShownSnapshot {
@@ -28,6 +29,17 @@ export interface PublishContext {
   readonly signal?: AbortSignal | undefined
 }
 
+/** A snapshot of the lake, and what it lists of a table. */
+export interface SnapshotToPublish extends SnapshotHead {
+  /** All files of the table. */
+  readonly files: () => Promise<readonly TableFile[]>
+  /**
+   * How they differ from those of the snapshot that the published table shows, or of a later one of which it is known that
+   * the table has not changed until then; `null` where none of them is kept.
+   */
+  readonly changesSince: (shown: ShownSnapshot) => Promise<FileChanges | null>
+}
+
 /** One table in one format. */
 export interface TablePublication {
   /** `null` where nothing is published yet. */
@@ -38,7 +50,7 @@ export interface TablePublication {
    *
    * @throws {ToolkitError} `PUBLISH_CONFLICT` when someone else changed the published table
    */
-  readonly publish: (snapshot: Snapshot) => Promise<TableChange | null>
+  readonly publish: (snapshot: SnapshotToPublish) => Promise<TableChange | null>
   /** Whether the table is published again because the lake was moved: what was published names another place. */
   readonly moved?: boolean
 }

@@ -1,6 +1,6 @@
 /** The files that a snapshot's published tables consist of, each with the partition values its rows get. */
 
-import type { FileEntry, Snapshot } from '../core/partition.ts'
+import type { FileEntry, FileOfRun, PartitionEntry } from '../core/partition.ts'
 import { TABLES, type Table } from '../lake/tables/tables.ts'
 
 /** A Parquet file of a table as others see it: `load` is the run, `version` shows which rows are current. */
@@ -12,6 +12,16 @@ export interface TableFile extends FileEntry {
   readonly version: number
 }
 
+/** What differs between two sets of files of a table. */
+export interface FileChanges {
+  /** In their order, those among them that both have, of another version in the later one. */
+  readonly added: readonly TableFile[]
+  /** These alone. */
+  readonly moved: readonly TableFile[]
+  /** As they were. */
+  readonly removed: readonly TableFile[]
+}
+
 const tableFile = (file: FileEntry, run: string, version: number): TableFile => ({
   ...file,
   name: file.path.slice(file.table.length + 1),
@@ -19,17 +29,19 @@ const tableFile = (file: FileEntry, run: string, version: number): TableFile => 
   version,
 })
 
-/** The files of a table in the order of their versions. */
-export const filesOfTable = (snapshot: Snapshot, table: Table): readonly TableFile[] => [
-  ...snapshot.partitions.flatMap((partition, version) =>
-    partition.files
-      .filter((file) => file.table === table.name)
-      .map((file) => tableFile(file, partition.run, version)),
-  ),
-  ...snapshot.files
-    .filter((file) => file.table === table.name)
-    .map((file, version) => tableFile(file, file.run, version)),
-]
+/** The files of a table that some partitions have, in the order of their versions. @param place of the first one */
+export const filesOfPartitions = (
+  partitions: readonly PartitionEntry[],
+  place: number,
+  { name }: Table,
+): readonly TableFile[] =>
+  partitions.flatMap(({ run, files }, at) =>
+    files.filter(({ table }) => table === name).map((file) => tableFile(file, run, place + at)),
+  )
+
+/** The files of a table that runs have, not partitions. */
+export const filesOfRuns = (files: readonly FileOfRun[], { name }: Table): readonly TableFile[] =>
+  files.filter(({ table }) => table === name).map((file, version) => tableFile(file, file.run, version))
 
 /**
  * The tables that are published, in the order in which they are brought in step. Those that say which version of a

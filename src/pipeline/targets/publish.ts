@@ -6,17 +6,26 @@
 import { rm } from 'node:fs/promises'
 import { systemCode, ToolkitError, writeError } from '../../core/errors.ts'
 import { orInterrupted } from '../../core/interrupted.ts'
-import type { Snapshot } from '../../core/partition.ts'
+import type { SnapshotHead } from '../../core/partition.ts'
 import { Engine, type Session } from '../../lake/duckdb/engine.ts'
 import { interruptOn } from '../../lake/duckdb/stoppable.ts'
 import { inLake, RUNS_FOLDER } from '../../lake/lake/layout.ts'
-import { listManifest, newestNumber, readKnownSnapshot } from '../../manifest/snapshots.ts'
+import type { Table } from '../../lake/tables/tables.ts'
+import { headOf, type SnapshotRoot } from '../../manifest/snapshot-root.ts'
+import { listManifest, newestNumber, readKnownRoot } from '../../manifest/snapshots.ts'
 import type { CatalogOptions } from '../../publish/iceberg/catalog-client.ts'
-import type { PublishContext, PublishFormat, TablePublication } from '../../publish/publication.ts'
+import type {
+  PublishContext,
+  PublishFormat,
+  ShownSnapshot,
+  SnapshotToPublish,
+  TablePublication,
+} from '../../publish/publication.ts'
 import { publishedTables } from '../../publish/table-files.ts'
 import { makeFolder } from '../../support/durable-files.ts'
 import { temporaryName } from '../../support/process-identity.ts'
 import { queryMemory } from '../run/memory-shares.ts'
+import { tableChanges, tableFilesOf } from './table-changes.ts'
 
 /** The formats, each loaded only where it is used. */
 const FORMATS = {
@@ -82,8 +91,10 @@ export interface PublishOptions {
 /** A table on its way. */
 interface Step {
   readonly format: TableFormatName
-  readonly table: string
+  readonly table: Table
   readonly publication: TablePublication
+  /** The last snapshot that it was brought to, also where that did not change the table; 0: not known. */
+  seen: number
   versions: number
   added: number
   removed: number
@@ -96,7 +107,7 @@ const openSteps = async ({ formats, catalog }: PublishOptions, context: PublishC
     for (const table of publishedTables()) {
       context.signal?.throwIfAborted()
       const publication = await open(context, table)
-      steps.push({ format, table: table.name, publication, versions: 0, added: 0, removed: 0 })
+      steps.push({ format, table, publication, seen: 0, versions: 0, added: 0, removed: 0 })
     }
   }
   return steps
@@ -116,8 +127,8 @@ const firstSnapshots = (steps: readonly Step[]): ReadonlyMap<Step, number> => {
 const conflict = ({ format, table }: Step, what: string): ToolkitError =>
   new ToolkitError(
     'PUBLISH_CONFLICT',
-    `Cannot publish "${table}" in format "${format}": ${what}; see docs/operations.md`,
-    { table },
+    `Cannot publish "${table.name}" in format "${format}": ${what}; see docs/operations.md`,
+    { table: table.name },
   )
 
 /** A lake that replaced another must not continue the other's publication. */
@@ -128,7 +139,7 @@ const checkShown = (steps: readonly Step[], newest: number): void => {
       throw conflict(step, `it shows snapshot ${shown.snapshot}, and the lake's newest is ${newest}`)
   }
 }
-const checkRun = (step: Step, snapshot: Snapshot): void => {
+const checkRun = (step: Step, snapshot: SnapshotHead): void => {
   const shown = step.publication.shown()
   if (shown?.snapshot === snapshot.snapshot && shown.run !== snapshot.run)
     throw conflict(
@@ -136,6 +147,45 @@ const checkRun = (step: Step, snapshot: Snapshot): void => {
       `it shows snapshot ${shown.snapshot} of run "${shown.run}", which is not of this lake`,
     )
 }
+
+/** Reads roots of snapshots, each once: those of two neighbours are compared table by table. */
+const rootReader = (lake: string): ((number: number) => Promise<SnapshotRoot>) => {
+  const known = new Map<number, Promise<SnapshotRoot>>()
+  return (number) => {
+    const root = known.get(number) ?? readKnownRoot(lake, number)
+    known.delete(number)
+    known.set(number, root)
+    const [oldest] = known.keys()
+    if (known.size > ROOTS_AT_ONCE && oldest !== undefined) known.delete(oldest)
+    return root
+  }
+}
+const ROOTS_AT_ONCE = 4
+
+/** What a step is given of a snapshot. @param kept the snapshots that the lake had when publishing began */
+const toPublish = (
+  lake: string,
+  step: Step,
+  root: SnapshotRoot,
+  kept: ReadonlySet<number>,
+  rootOf: (number: number) => Promise<SnapshotRoot>,
+): SnapshotToPublish => ({
+  ...headOf(root),
+  files: () => tableFilesOf(lake, root, step.table),
+  changesSince: async (shown: ShownSnapshot) => {
+    const from = [step.seen, shown.snapshot].find((number) => number >= shown.snapshot && kept.has(number))
+    if (from === undefined) return null
+    try {
+      const before = await rootOf(from)
+      if (from === shown.snapshot && before.run !== shown.run) return null
+      return await tableChanges(lake, before, root, step.table)
+    } catch (error) {
+      // Removed by gc meanwhile.
+      if ((await listManifest(lake)).oldest > from) return null
+      throw error
+    }
+  },
+})
 
 const bringInStep = async (
   steps: readonly Step[],
@@ -147,14 +197,18 @@ const bringInStep = async (
   const { snapshots } = await listManifest(lake)
   const first = firstSnapshots(steps)
   const numbers = snapshots.filter((number) => number >= Math.min(...first.values()))
+  const kept = new Set(snapshots)
+  const rootOf = rootReader(lake)
+  for (const [step, number] of first) step.seen = number - 1
   let files = 0
   const show = async (number: number, at: number): Promise<void> => {
-    const snapshot = await readKnownSnapshot(lake, number)
+    const snapshot = await rootOf(number)
     const behind = steps.filter((step) => (first.get(step) ?? 1) <= number)
     for (const step of behind) checkRun(step, snapshot)
     for (const step of behind) {
-      onProgress?.({ snapshots: at, snapshotsTotal: numbers.length, files, table: step.table })
-      const change = await step.publication.publish(snapshot)
+      onProgress?.({ snapshots: at, snapshotsTotal: numbers.length, files, table: step.table.name })
+      const change = await step.publication.publish(toPublish(lake, step, snapshot, kept, rootOf))
+      step.seen = number
       if (!change) continue
       step.versions += 1
       step.added += change.added
@@ -227,7 +281,11 @@ export const publish = async (options: PublishOptions): Promise<PublishSummary> 
         const snapshot = await bringInStep(steps, options)
         return {
           snapshot,
-          tables: steps.map(({ publication, ...done }) => ({ ...done, moved: publication.moved ?? false })),
+          tables: steps.map(({ publication, seen: _seen, table, ...done }) => ({
+            ...done,
+            table: table.name,
+            moved: publication.moved ?? false,
+          })),
         }
       }),
     )

@@ -126,11 +126,22 @@ export const copyCheckpoint = async (
   }
 }
 
-/** The actions of a checkpoint as lines of JSON, but for its removed files and its statistics. */
+const FILE_ACTION = `to_json({'add': {'path': "add".path, 'partitionValues': "add"."partitionValues",
+    'size': "add".size}})::VARCHAR`
+
+/** The files of a checkpoint as lines of JSON, without their statistics. */
+export const streamFiles = (session: Session, path: string): AsyncGenerator<string> =>
+  session.streamTexts(`SELECT ${FILE_ACTION} FROM read_parquet(${literal(path)}) WHERE "add" IS NOT NULL`)
+
+/** Those of them that firmlake does not write. */
+export const streamUnknownFiles = (session: Session, path: string): AsyncGenerator<string> =>
+  session.streamTexts(`SELECT ${FILE_ACTION} FROM read_parquet(${literal(path)}) WHERE "add" IS NOT NULL
+AND coalesce(NOT regexp_full_match("add".path, 'load=[^/]+/[^/]+')
+  OR try_cast("add"."partitionValues"['version'] AS BIGINT) IS NULL OR "add"."partitionValues"['load'] IS NULL, true)`)
+
+/** The actions of a checkpoint as lines of JSON, but for its files. */
 export const streamCheckpoint = (session: Session, path: string): AsyncGenerator<string> =>
   session.streamTexts(`SELECT CASE
-  WHEN "add" IS NOT NULL THEN to_json({'add': {'path': "add".path, 'partitionValues': "add"."partitionValues",
-    'size': "add".size}})
   WHEN "metaData" IS NOT NULL THEN to_json({'metaData': {'id': "metaData".id,
     'schemaString': "metaData"."schemaString", 'partitionColumns': "metaData"."partitionColumns",
     'createdTime': "metaData"."createdTime"}})
@@ -138,4 +149,4 @@ export const streamCheckpoint = (session: Session, path: string): AsyncGenerator
     'minWriterVersion': protocol."minWriterVersion"}})
   ELSE to_json({'txn': {'appId': txn."appId", 'version': txn.version}})
 END::VARCHAR
-FROM read_parquet(${literal(path)}) WHERE remove IS NULL`)
+FROM read_parquet(${literal(path)}) WHERE "add" IS NULL AND remove IS NULL`)

@@ -5,16 +5,22 @@
 
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
-import type { Snapshot } from '../../core/partition.ts'
 import type { Table } from '../../lake/tables/tables.ts'
 import { storageOf } from '../../storage/open-storage.ts'
 import { measureFiles } from '../file-statistics.ts'
-import type { PublishContext, PublishFormat, TableChange, TablePublication } from '../publication.ts'
+import type {
+  PublishContext,
+  PublishFormat,
+  SnapshotToPublish,
+  TableChange,
+  TablePublication,
+} from '../publication.ts'
 import { publishedStorage } from '../published-storage.ts'
-import { filesOfTable, type TableFile } from '../table-files.ts'
+import type { TableFile } from '../table-files.ts'
 import {
   addLine,
   commitLine,
+  type LoggedFile,
   type LoggedMetaData,
   metaDataLine,
   protocolLine,
@@ -24,21 +30,37 @@ import {
 import { DeltaLog, hasLog } from './delta-log.ts'
 import { schemaText } from './schema-text.ts'
 
-interface Difference {
-  readonly added: readonly TableFile[]
-  readonly removed: readonly string[]
+/** A file that is gone from a table. */
+interface RemovedFile {
+  readonly name: string
+  readonly file: LoggedFile
 }
 
-/** A file whose version changed is only added: the log's newest word on a path counts. */
-const differenceOf = (log: DeltaLog, files: readonly TableFile[]): Difference => {
+interface Difference {
+  /** A file whose version changed is only added: the log's newest word on a path counts. */
+  readonly added: readonly TableFile[]
+  readonly removed: readonly RemovedFile[]
+}
+
+/** By all that the log says and all that the snapshot lists. */
+const compareAll = async (log: DeltaLog, snapshot: SnapshotToPublish): Promise<Difference> => {
+  const [logged, files] = [await log.files(), await snapshot.files()]
   const names = new Set(files.map(({ name }) => name))
   return {
     added: files.filter(({ name, version, run }) => {
-      const logged = log.files.get(name)
-      return logged?.version !== version || logged.run !== run
+      const known = logged.get(name)
+      return known?.version !== version || known.run !== run
     }),
-    removed: [...log.files.keys()].filter((name) => !names.has(name)),
+    removed: [...logged].flatMap(([name, file]) => (names.has(name) ? [] : [{ name, file }])),
   }
+}
+
+/** By the parts of the manifest that differ, where the snapshot that the log shows is kept. */
+const differenceOf = async (log: DeltaLog, snapshot: SnapshotToPublish): Promise<Difference> => {
+  const changes = log.shown && (await snapshot.changesSince(log.shown))
+  if (!changes) return compareAll(log, snapshot)
+  const { added, removed } = changes
+  return { added, removed: removed.map((file) => ({ name: file.name, file })) }
 }
 
 /** The table's metadata where it has to be written: at first, and when its columns change. */
@@ -57,13 +79,12 @@ const publishDelta = async (
   { lake, session, now, signal }: PublishContext,
   table: Table,
   log: DeltaLog,
-  snapshot: Snapshot,
+  snapshot: SnapshotToPublish,
 ): Promise<TableChange | null> => {
-  const files = filesOfTable(snapshot, table)
   // The publisher that was first may be ahead of this snapshot.
   while ((log.shown?.snapshot ?? 0) < snapshot.snapshot) {
     const nowMs = now().getTime()
-    const difference = differenceOf(log, files)
+    const difference = await differenceOf(log, snapshot)
     const { added, removed } = difference
     const metaData = metaDataOf(log, table, nowMs)
     if (added.length === 0 && removed.length === 0 && !metaData) return null
@@ -72,10 +93,7 @@ const publishDelta = async (
     if (log.version < 0) lines.push(protocolLine())
     if (metaData) lines.push(metaDataLine(metaData, table.name))
     lines.push(txnLine(shown, nowMs))
-    for (const name of removed) {
-      const logged = log.files.get(name)
-      if (logged) lines.push(removeLine(name, logged, nowMs))
-    }
+    for (const { name, file } of removed) lines.push(removeLine(name, file, nowMs))
     const writtenMs = Date.parse(snapshot.time)
     for await (const measured of measureFiles(session, lake, table, added, signal))
       lines.push(addLine(measured, writtenMs))

@@ -3,7 +3,7 @@
  * is created only if it is not there, and never written again. Knows actions, not snapshots.
  */
 
-import { rm, writeFile } from 'node:fs/promises'
+import { readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { ToolkitError } from '../../core/errors.ts'
 import type { Session } from '../../lake/duckdb/engine.ts'
@@ -20,7 +20,7 @@ import {
   type LoggedMetaData,
   parseAction,
 } from './actions.ts'
-import { copyCheckpoint, streamCheckpoint } from './checkpoint.ts'
+import { copyCheckpoint, streamCheckpoint, streamFiles, streamUnknownFiles } from './checkpoint.ts'
 
 const LOG_FOLDER = '_delta_log'
 
@@ -38,6 +38,11 @@ export const hasLog = async (storage: Storage, table: string): Promise<boolean> 
   (await storage.stat(`${logFolder(table)}/${numbered(0)}.json`)) !== null ||
   (await storage.stat(`${logFolder(table)}/_last_checkpoint`)) !== null
 
+const takeFile = (files: Map<string, LoggedFile>, action: Action): void => {
+  if (action.kind === 'add') files.set(action.name, action.file)
+  if (action.kind === 'remove') files.delete(action.name)
+}
+
 export interface DeltaLogOptions {
   readonly storage: Storage
   readonly session: Session
@@ -48,7 +53,8 @@ export interface DeltaLogOptions {
 
 export class DeltaLog {
   readonly #options: DeltaLogOptions
-  readonly #files = new Map<string, LoggedFile>()
+  /** Read only where they are asked for: there may be millions. */
+  #files: Map<string, LoggedFile> | undefined
   /** Copies of the commits since the checkpoint, for the next one. */
   readonly #commits: string[] = []
   #version = -1
@@ -89,9 +95,17 @@ export class DeltaLog {
   get shown(): ShownSnapshot | null {
     return this.#shown
   }
-  /** The files of the table by their names below its folder. */
-  get files(): ReadonlyMap<string, LoggedFile> {
-    return this.#files
+  /** The files of the table by their names below its folder. @throws {ToolkitError} PUBLISH_CONFLICT */
+  async files(): Promise<ReadonlyMap<string, LoggedFile>> {
+    if (this.#files) return this.#files
+    const files = new Map<string, LoggedFile>()
+    if (this.#checkpoint)
+      for await (const text of streamFiles(this.#options.session, this.#checkpoint.path))
+        takeFile(files, this.#parse(text))
+    for (const commit of this.#commits)
+      for (const action of this.#actionsOf(await readFile(commit))) takeFile(files, action)
+    this.#files = files
+    return files
   }
 
   /** Reads what was written since. @throws {ToolkitError} PUBLISH_CONFLICT */
@@ -165,6 +179,7 @@ export class DeltaLog {
     await writeFile(path, bytes, { mode: PRIVATE_FILE })
     await this.#startFrom(version, path)
     for await (const text of streamCheckpoint(session, path)) this.#take(this.#parse(text))
+    for await (const text of streamUnknownFiles(session, path)) this.#take(this.#parse(text))
     if (!this.#metaData) throw this.#conflict(`checkpoint "${name}" has no schema`)
   }
 
@@ -176,15 +191,16 @@ export class DeltaLog {
     }
   }
 
+  #actionsOf(bytes: Buffer): readonly Action[] {
+    const texts = bytes.toString('utf8').split('\n')
+    return texts.filter((text) => text.trim() !== '').map((text) => this.#parse(text))
+  }
+
   /** Reads the commit of the next version. */
   async #apply(bytes: Buffer): Promise<void> {
     const version = this.#version + 1
     const path = join(this.#options.scratch, `${numbered(version)}.json`)
-    const texts = bytes
-      .toString('utf8')
-      .split('\n')
-      .filter((text) => text.trim() !== '')
-    const actions = texts.map((text) => this.#parse(text))
+    const actions = this.#actionsOf(bytes)
     const engine = actions.find((action) => action.kind === 'engine')?.engine ?? 'an unknown program'
     const changes = actions.some(({ kind }) => kind !== 'engine' && kind !== 'other' && kind !== 'shown')
     if (changes && !isOwnEngine(engine))
@@ -200,10 +216,8 @@ export class DeltaLog {
   #take(action: Action): void {
     switch (action.kind) {
       case 'add':
-        this.#files.set(action.name, action.file)
-        return
       case 'remove':
-        this.#files.delete(action.name)
+        if (this.#files) takeFile(this.#files, action)
         return
       case 'metaData':
         this.#metaData = action.metaData

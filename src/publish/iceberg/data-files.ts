@@ -1,6 +1,6 @@
 /** The files that a snapshot adds and removes, and how its manifests and its summary describe them. */
 
-import type { Snapshot } from '../../core/partition.ts'
+import type { SnapshotHead } from '../../core/partition.ts'
 import type { Table } from '../../lake/tables/tables.ts'
 import type { Storage } from '../../storage/storage.ts'
 import type { FileStatistics, MeasuredFile } from '../file-statistics.ts'
@@ -15,20 +15,21 @@ import { schemaFields } from './table-schema.ts'
 export interface DataFilesRequest {
   readonly storage: Storage
   readonly table: Table
-  /** The files that the table has. */
+  /** Files that the table has; those of them that are added again are among them. */
   readonly live: LiveFiles
   readonly measure: (files: readonly TableFile[]) => Promise<readonly MeasuredFile[]>
 }
 
 /** The lake's snapshot that a table is brought to. */
-export type LakeSnapshot = Pick<Snapshot, 'snapshot' | 'run' | 'time'>
+export type LakeSnapshot = Pick<SnapshotHead, 'snapshot' | 'run' | 'time'>
 
-/** What differs between two sets of files; a file whose version changed is removed and added. */
-interface FileDifference {
+/** What a snapshot adds and removes; a file whose version changed is removed and added. */
+export interface FileDifference {
   readonly added: readonly TableFile[]
   readonly removed: readonly LiveFile[]
 }
 
+/** By all files that the table has and all that it should have. */
 export const differenceOf = (
   storage: Storage,
   live: LiveFiles,
@@ -37,10 +38,10 @@ export const differenceOf = (
   const versions = new Map(target.map((file) => [absolutePath(storage, file.path), file.version]))
   return {
     added: target.filter((file) => {
-      const found = live.files.get(absolutePath(storage, file.path))
+      const found = live.get(absolutePath(storage, file.path))
       return found?.entry.data_file.partition.version !== file.version
     }),
-    removed: [...live.files].flatMap(([path, file]) =>
+    removed: [...live].flatMap(([path, file]) =>
       versions.get(path) === file.entry.data_file.partition.version ? [] : [file],
     ),
   }
@@ -70,7 +71,7 @@ export const dataFiles = async (
   { storage, table, live, measure }: DataFilesRequest,
   added: readonly TableFile[],
 ): Promise<DataFileRecord[]> => {
-  const known = (file: TableFile) => live.files.get(absolutePath(storage, file.path))?.entry.data_file
+  const known = (file: TableFile) => live.get(absolutePath(storage, file.path))?.entry.data_file
   const measured = await measure(added.filter((file) => known(file) === undefined))
   const statistics = new Map(measured.map((one) => [one.file.path, one.statistics]))
   return added.map((file): DataFileRecord => {
@@ -96,32 +97,64 @@ const operationOf = (added: number, removed: number): string => {
   return added === 0 ? 'delete' : 'overwrite'
 }
 
-/** The counts of a snapshot as Iceberg's own writers give them, and where in the lake it comes from. */
+/** Files, their rows and their bytes. */
+export interface FileCounts {
+  readonly files: number
+  readonly rows: number
+  readonly bytes: number
+}
+
+export const NO_FILES: FileCounts = { files: 0, rows: 0, bytes: 0 }
+
+export const countFiles = (files: readonly DataFileRecord[]): FileCounts => ({
+  files: files.length,
+  rows: files.reduce((sum, one) => sum + one.record_count, 0),
+  bytes: files.reduce((sum, one) => sum + one.file_size_in_bytes, 0),
+})
+
+export const addCounts = (a: FileCounts, b: FileCounts): FileCounts => ({
+  files: a.files + b.files,
+  rows: a.rows + b.rows,
+  bytes: a.bytes + b.bytes,
+})
+
+const totalsIn = (summary: Readonly<Record<string, string>> | undefined): FileCounts =>
+  summary === undefined
+    ? NO_FILES
+    : {
+        files: Number(summary['total-data-files']),
+        rows: Number(summary['total-records']),
+        bytes: Number(summary['total-files-size']),
+      }
+
+/**
+ * The counts of a snapshot as Iceberg's own writers give them, and where in the lake it comes from.
+ *
+ * @param before what the snapshot before it says
+ */
 export const summaryOf = (
   of: LakeSnapshot,
-  added: readonly DataFileRecord[],
-  removed: readonly DataFileRecord[],
-  all: readonly DataFileRecord[],
+  added: FileCounts,
+  removed: FileCounts,
+  before: Readonly<Record<string, string>> | undefined,
 ) => {
-  const rows = (some: readonly DataFileRecord[]) => some.reduce((sum, one) => sum + one.record_count, 0)
-  const bytes = (some: readonly DataFileRecord[]) =>
-    some.reduce((sum, one) => sum + one.file_size_in_bytes, 0)
+  const totals = totalsIn(before)
   const counts = {
-    'added-data-files': added.length,
-    'deleted-data-files': removed.length,
-    'added-records': rows(added),
-    'deleted-records': rows(removed),
-    'added-files-size': bytes(added),
-    'removed-files-size': bytes(removed),
-    'total-data-files': all.length,
-    'total-records': rows(all),
-    'total-files-size': bytes(all),
+    'added-data-files': added.files,
+    'deleted-data-files': removed.files,
+    'added-records': added.rows,
+    'deleted-records': removed.rows,
+    'added-files-size': added.bytes,
+    'removed-files-size': removed.bytes,
+    'total-data-files': totals.files + added.files - removed.files,
+    'total-records': totals.rows + added.rows - removed.rows,
+    'total-files-size': totals.bytes + added.bytes - removed.bytes,
     'total-delete-files': 0,
     'total-position-deletes': 0,
     'total-equality-deletes': 0,
   }
   return {
-    operation: operationOf(added.length, removed.length),
+    operation: operationOf(added.files, removed.files),
     ...Object.fromEntries(Object.entries(counts).map(([key, count]) => [key, String(count)])),
     [SUMMARY.snapshot]: String(of.snapshot),
     [SUMMARY.run]: of.run,

@@ -3,7 +3,6 @@
  * snapshot of the lake that changes the table. The current snapshot's summary says which of the lake's it shows.
  */
 
-import type { Snapshot } from '../../core/partition.ts'
 import type { Table } from '../../lake/tables/tables.ts'
 import type { Storage } from '../../storage/storage.ts'
 import { type MeasuredFile, measureFiles } from '../file-statistics.ts'
@@ -11,18 +10,22 @@ import type {
   PublishContext,
   PublishFormat,
   ShownSnapshot,
+  SnapshotToPublish,
   TableChange,
   TablePublication,
 } from '../publication.ts'
 import { publishedStorage } from '../published-storage.ts'
-import { filesOfTable, type TableFile } from '../table-files.ts'
+import type { TableFile } from '../table-files.ts'
 import type { CatalogOptions } from './catalog-client.ts'
 import { catalogStore } from './catalog-store.ts'
+import { differenceOf, type FileDifference } from './data-files.ts'
 import { folderStore } from './folder-store.ts'
-import { type LiveFiles, NO_FILES, readLiveFiles } from './live-files.ts'
+import { absolutePath } from './lake-paths.ts'
+import { type LiveFile, type LiveFiles, readLiveFiles, readLiveManifests } from './live-files.ts'
+import type { ManifestFileRecord } from './manifest-schemas.ts'
 import { writeNextSnapshot } from './next-snapshot.ts'
 import { removeExpired } from './remove-expired.ts'
-import { currentSnapshot, SUMMARY, type TableMetadata } from './table-metadata.ts'
+import { conflict, currentSnapshot, SUMMARY, type TableMetadata } from './table-metadata.ts'
 import type { TableBase, TableStore } from './table-store.ts'
 
 const shownBy = (metadata: TableMetadata | null): ShownSnapshot | null => {
@@ -38,7 +41,7 @@ class IcebergTable implements TablePublication {
   readonly #store: TableStore
   readonly #table: Table
   #base: TableBase
-  #live: LiveFiles | undefined
+  #manifests: readonly ManifestFileRecord[] | undefined
   readonly moved: boolean
 
   constructor(context: PublishContext, store: TableStore, table: Table, base: TableBase) {
@@ -54,22 +57,19 @@ class IcebergTable implements TablePublication {
     return shownBy(this.#base.metadata)
   }
 
-  async publish(snapshot: Snapshot): Promise<TableChange | null> {
+  async publish(snapshot: SnapshotToPublish): Promise<TableChange | null> {
     const { signal, oldest } = this.#context
-    const target = filesOfTable(snapshot, this.#table)
     // The publisher that was first may be ahead of this snapshot.
     while ((this.shown()?.snapshot ?? 0) < snapshot.snapshot) {
       signal?.throwIfAborted()
       const base = this.#base
-      this.#live ??= base.metadata
-        ? await readLiveFiles(this.#storage, this.#table.name, base.metadata)
-        : NO_FILES
+      this.#manifests ??= await readLiveManifests(this.#storage, this.#table.name, base.metadata)
       const next = await writeNextSnapshot({
         storage: this.#storage,
         table: this.#table,
         base: base.metadata,
-        live: this.#live,
-        target,
+        manifests: this.#manifests,
+        ...(await this.#differenceTo(snapshot, this.#manifests)),
         of: snapshot,
         oldest,
         measure: (files) => this.#measure(files),
@@ -81,14 +81,36 @@ class IcebergTable implements TablePublication {
       if (outcome.kind === 'committed') {
         // Another may have built on it already, where its answer was lost on the way.
         const isCurrent = shownBy(outcome.base.metadata)?.snapshot === snapshot.snapshot
-        this.#live = isCurrent ? next.live : undefined
+        this.#manifests = isCurrent ? next.manifests : undefined
         await removeExpired(this.#storage, this.#table.name, base.metadata, next.change.expired, outcome.base)
         return { added: next.added, removed: next.removed }
       }
-      this.#live = undefined
+      this.#manifests = undefined
       await this.#storage.remove(next.written)
     }
     return null
+  }
+
+  /** What a snapshot changes. The table's files are read only where some of them go or change. */
+  async #differenceTo(
+    snapshot: SnapshotToPublish,
+    manifests: readonly ManifestFileRecord[],
+  ): Promise<FileDifference & { readonly live: LiveFiles }> {
+    const shown = this.shown()
+    const changes = shown && (await snapshot.changesSince(shown))
+    if (changes && changes.moved.length + changes.removed.length === 0)
+      return { added: changes.added, removed: [], live: new Map() }
+    const live = await readLiveFiles(this.#storage, this.#table.name, manifests)
+    if (!changes) return { ...differenceOf(this.#storage, live, await snapshot.files()), live }
+    const removed = [...changes.removed, ...changes.moved].map(({ path }) => this.#standing(live, path))
+    return { added: changes.added, removed, live }
+  }
+
+  #standing(live: LiveFiles, path: string): LiveFile {
+    const absolute = absolutePath(this.#storage, path)
+    const file = live.get(absolute)
+    if (file) return file
+    throw conflict(this.#table.name, `its metadata does not name "${absolute}", which was published`)
   }
 
   async #measure(files: readonly TableFile[]): Promise<readonly MeasuredFile[]> {

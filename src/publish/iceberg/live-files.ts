@@ -1,4 +1,4 @@
-/** The data files of a table's current snapshot, by path, and the manifests that name them. */
+/** The manifests of a table's current snapshot, and the data files that they name, by path. */
 
 import type { Storage } from '../../storage/storage.ts'
 import { sideBySide } from '../../support/side-by-side.ts'
@@ -13,15 +13,10 @@ export interface LiveFile {
   readonly manifest: string
 }
 
-export interface LiveFiles {
-  readonly manifests: readonly ManifestFileRecord[]
-  /** By absolute path. */
-  readonly files: ReadonlyMap<string, LiveFile>
-}
+/** By absolute path. */
+export type LiveFiles = ReadonlyMap<string, LiveFile>
 
 const MANIFESTS_AT_ONCE = 16
-
-export const NO_FILES: LiveFiles = { manifests: [], files: new Map() }
 
 const readBytes = async (storage: Storage, table: string, absolute: string): Promise<Buffer> => {
   const path = pathInLake(storage, absolute)
@@ -50,14 +45,22 @@ export const readManifestList = async (
   return decoding(table, path, () => decodeManifestList(bytes))
 }
 
-export const readLiveFiles = async (
+/** The manifests of a table's current snapshot that name files. */
+export const readLiveManifests = async (
   storage: Storage,
   table: string,
   metadata: TableMetadata | null,
-): Promise<LiveFiles> => {
+): Promise<readonly ManifestFileRecord[]> => {
   const snapshot = metadata && currentSnapshot(metadata)
-  if (!snapshot) return NO_FILES
-  const manifests = (await readManifestList(storage, table, snapshot)).filter(hasLiveFiles)
+  return snapshot ? (await readManifestList(storage, table, snapshot)).filter(hasLiveFiles) : []
+}
+
+/** The files that some manifests name. */
+export const readLiveFiles = async (
+  storage: Storage,
+  table: string,
+  manifests: readonly ManifestFileRecord[],
+): Promise<LiveFiles> => {
   const files = new Map<string, LiveFile>()
   const read = await sideBySide(manifests, MANIFESTS_AT_ONCE, async (manifest) => {
     const path = manifest.manifest_path
@@ -65,6 +68,6 @@ export const readLiveFiles = async (
     const entries = await decoding(table, path, () => decodeManifest(bytes, manifest))
     return entries.map((entry): LiveFile => ({ entry, manifest: path }))
   })
-  for (const file of read.flat()) files.set(file.entry.data_file.file_path, file)
-  return { manifests, files }
+  for (const some of read) for (const file of some) files.set(file.entry.data_file.file_path, file)
+  return files
 }

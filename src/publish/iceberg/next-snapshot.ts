@@ -4,16 +4,24 @@
  */
 
 import { randomBytes, randomUUID } from 'node:crypto'
-import type { TableFile } from '../table-files.ts'
-import { type DataFilesRequest, dataFiles, differenceOf, type LakeSnapshot, summaryOf } from './data-files.ts'
+import {
+  addCounts,
+  countFiles,
+  type DataFilesRequest,
+  dataFiles,
+  type FileDifference,
+  type LakeSnapshot,
+  NO_FILES,
+  summaryOf,
+} from './data-files.ts'
 import { absolutePath, metadataFolder } from './lake-paths.ts'
-import type { LiveFiles } from './live-files.ts'
+import { readLiveFiles } from './live-files.ts'
 import { type ManifestEntryRecord, type ManifestFileRecord, STATUS } from './manifest-schemas.ts'
 import {
   describeManifest,
   encodeManifest,
   encodeManifestList,
-  type SettledEntry,
+  hasLiveFiles,
   type WrittenFor,
 } from './manifests.ts'
 import {
@@ -27,10 +35,10 @@ import {
 } from './table-metadata.ts'
 import { partitionSpec } from './table-schema.ts'
 
-export interface SnapshotRequest extends DataFilesRequest {
+export interface SnapshotRequest extends DataFilesRequest, FileDifference {
   readonly base: TableMetadata | null
-  /** The files that the table should have. */
-  readonly target: readonly TableFile[]
+  /** The manifests that name the table's files. */
+  readonly manifests: readonly ManifestFileRecord[]
   /** The lake's snapshot that says so. */
   readonly of: LakeSnapshot
   /** The first snapshot that the lake keeps. */
@@ -39,8 +47,8 @@ export interface SnapshotRequest extends DataFilesRequest {
 
 export interface NextSnapshot {
   readonly change: TableUpdate
-  /** The table's files once the change is visible. */
-  readonly live: LiveFiles
+  /** The manifests that name the table's files once the change is visible. */
+  readonly manifests: readonly ManifestFileRecord[]
   /** Paths in the lake of what was written for it. */
   readonly written: readonly string[]
   /** Files that it adds and removes. */
@@ -60,8 +68,25 @@ const expiredIn = (base: TableMetadata | null, number: number, oldest: number): 
   return own.filter((_, at) => (own[at + 1]?.number ?? number) <= oldest).map(({ id }) => id)
 }
 
-/** So many manifests become one: whoever plans a query opens each of them. As Iceberg's own writers do. */
-const MOST_MANIFESTS = 100
+/** So many small manifests become one: whoever plans a query opens each of them. As Iceberg's own writers do. */
+const MOST_SMALL_MANIFESTS = 100
+/** One of so many bytes is not small. */
+const LARGE_MANIFEST_BYTES = 8 * 1024 * 1024
+/** Files that are described at once, and by one manifest. */
+const FILES_OF_MANIFEST = 4096
+
+/** Manifests that are to be put together, the smallest ones, so that each file is written a few times in all. */
+const toMerge = (manifests: readonly ManifestFileRecord[]): ManifestFileRecord[] => {
+  const small = manifests.filter(({ manifest_length }) => manifest_length < LARGE_MANIFEST_BYTES)
+  if (small.length < MOST_SMALL_MANIFESTS) return []
+  let bytes = 0
+  return small
+    .toSorted((a, b) => a.manifest_length - b.manifest_length)
+    .filter(({ manifest_length }) => {
+      bytes += manifest_length
+      return bytes <= LARGE_MANIFEST_BYTES
+    })
+}
 
 const NEW_ENTRY = { status: STATUS.added, sequence_number: null, file_sequence_number: null }
 
@@ -72,8 +97,7 @@ const byAge = (a: ManifestEntryRecord, b: ManifestEntryRecord): number =>
 
 /** Writes all that the next snapshot needs; `undefined` where the table is as it should be. */
 export const writeNextSnapshot = async (request: SnapshotRequest): Promise<NextSnapshot | undefined> => {
-  const { storage, table, base, live, of } = request
-  const { added, removed } = differenceOf(storage, live, request.target)
+  const { storage, table, base, of, added, removed } = request
   const schema = nextSchema(table, base)
   // A table without files is published too: it has its columns.
   if (added.length === 0 && removed.length === 0 && schema === undefined) return undefined
@@ -95,48 +119,38 @@ export const writeNextSnapshot = async (request: SnapshotRequest): Promise<NextS
   }
   const unique = randomUUID()
   const manifests: ManifestFileRecord[] = []
-  const files = new Map(live.files)
-  const writeManifest = async (entries: readonly ManifestEntryRecord[], name: string): Promise<void> => {
+  const writeManifest = async (entries: readonly ManifestEntryRecord[]): Promise<void> => {
     if (entries.length === 0) return
     const bytes = await encodeManifest(entries, used, partitionSpec(table))
-    const path = await create(name, bytes)
+    const path = await create(`${unique}-m${manifests.length}.avro`, bytes)
     manifests.push(describeManifest(path, bytes.length, entries, writtenFor))
-    for (const entry of entries) {
-      if (entry.status === STATUS.deleted) continue
-      const settled: SettledEntry = {
-        ...entry,
-        snapshot_id: entry.snapshot_id ?? writtenFor.snapshotId,
-        sequence_number: entry.sequence_number ?? writtenFor.sequenceNumber,
-        file_sequence_number: entry.file_sequence_number ?? writtenFor.sequenceNumber,
-      }
-      files.set(entry.data_file.file_path, { entry: settled, manifest: path })
-    }
   }
 
-  const touched = new Set(
-    live.manifests.length < MOST_MANIFESTS
-      ? removed.map(({ manifest }) => manifest)
-      : live.manifests.map(({ manifest_path }) => manifest_path),
+  const changed = new Set(removed.map(({ manifest }) => manifest))
+  const merged = new Set(toMerge(request.manifests).map(({ manifest_path }) => manifest_path))
+  const touched = request.manifests.filter(
+    ({ manifest_path }) => changed.has(manifest_path) || merged.has(manifest_path),
   )
-  const gone = new Set(removed)
-  for (const { entry } of removed) files.delete(entry.data_file.file_path)
-  const rewritten = [...live.files.values()]
-    .filter(({ manifest }) => touched.has(manifest))
+  const gone = new Set(removed.map(({ entry }) => entry.data_file.file_path))
+  const standing = await readLiveFiles(storage, table.name, touched)
+  const rewritten = [...standing.values()]
     .map(
-      (file): ManifestEntryRecord =>
-        gone.has(file)
-          ? { ...file.entry, status: STATUS.deleted, snapshot_id: writtenFor.snapshotId }
-          : { ...file.entry, status: STATUS.existing },
+      ({ entry }): ManifestEntryRecord =>
+        gone.has(entry.data_file.file_path)
+          ? { ...entry, status: STATUS.deleted, snapshot_id: writtenFor.snapshotId }
+          : { ...entry, status: STATUS.existing },
     )
     .sort(byAge)
-  const addedFiles = await dataFiles(request, added)
-  await writeManifest(rewritten, `${unique}-m0.avro`)
-  await writeManifest(
-    addedFiles.map((data_file) => ({ ...NEW_ENTRY, snapshot_id: writtenFor.snapshotId, data_file })),
-    `${unique}-m1.avro`,
-  )
-  const kept = live.manifests.filter(({ manifest_path }) => !touched.has(manifest_path))
-  const list = [...manifests, ...kept]
+  await writeManifest(rewritten)
+  let counts = NO_FILES
+  for (let from = 0; from < added.length; from += FILES_OF_MANIFEST) {
+    const described = await dataFiles(request, added.slice(from, from + FILES_OF_MANIFEST))
+    counts = addCounts(counts, countFiles(described))
+    await writeManifest(
+      described.map((data_file) => ({ ...NEW_ENTRY, snapshot_id: writtenFor.snapshotId, data_file })),
+    )
+  }
+  const list = [...manifests, ...request.manifests.filter((one) => !touched.includes(one))]
   const listPath = await create(
     `snap-${writtenFor.snapshotId}-1-${unique}.avro`,
     await encodeManifestList(list, writtenFor),
@@ -145,7 +159,7 @@ export const writeNextSnapshot = async (request: SnapshotRequest): Promise<NextS
     written,
     added: added.length,
     removed: removed.length,
-    live: { manifests: list.filter((one) => one.added_files_count + one.existing_files_count > 0), files },
+    manifests: list.filter(hasLiveFiles),
     change: {
       snapshot: {
         'snapshot-id': writtenFor.snapshotId,
@@ -156,9 +170,9 @@ export const writeNextSnapshot = async (request: SnapshotRequest): Promise<NextS
         'manifest-list': listPath,
         summary: summaryOf(
           of,
-          addedFiles,
-          removed.map(({ entry }) => entry.data_file),
-          [...files.values()].map(({ entry }) => entry.data_file),
+          counts,
+          countFiles(removed.map(({ entry }) => entry.data_file)),
+          parent?.summary,
         ),
         'schema-id': used['schema-id'],
       },

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { TABLES } from '../../../src/lake/tables/tables.ts'
-import { NO_FILES, readLiveFiles } from '../../../src/publish/iceberg/live-files.ts'
+import { readLiveFiles, readLiveManifests } from '../../../src/publish/iceberg/live-files.ts'
 import { writeNextSnapshot } from '../../../src/publish/iceberg/next-snapshot.ts'
 import {
   applyChange,
@@ -25,35 +25,41 @@ test('writeNextSnapshot puts manifests together once there are a hundred, and lo
   const table = TABLES.find(({ name }) => name === 'line_items')
   if (table === undefined) throw new Error('There is no such table')
   let metadata: TableMetadata | null = null
-  let live = NO_FILES
+  let manifests: Awaited<ReturnType<typeof readLiveManifests>> = []
   for (let snapshot = 1; snapshot <= 102; snapshot += 1) {
     const next = await writeNextSnapshot({
       storage,
       table,
       base: metadata,
-      live,
-      target: Array.from({ length: snapshot }, (_, version) => fileOf(version)),
+      manifests,
+      live: new Map(),
+      added: [fileOf(snapshot - 1)],
+      removed: [],
       of: { snapshot, run: `run-${snapshot}`, time: '2026-11-21T09:45:00.000Z' },
       oldest: 1,
       measure: async (files) => files.map((file) => ({ file, statistics: new Map() })),
     })
     if (next === undefined) throw new Error(`Snapshot ${snapshot} changes nothing`)
     metadata = applyChange(table, metadata, next.change, { uuid: 'u', location: `${storage.uri}/line_items` })
-    live = next.live
+    manifests = next.manifests
   }
   if (metadata === null) throw new Error('There is no table')
-  const manifests = await readManifests(currentSnapshot(metadata))
-  expect(manifests.map((one) => [one.added_files_count, one.existing_files_count])).toEqual([
+  const written = await readManifests(currentSnapshot(metadata))
+  expect(written.map((one) => [one.added_files_count, one.existing_files_count])).toEqual([
     [1, 0],
     [0, 100],
     [1, 0],
   ])
-  expect(manifests[1]).toMatchObject({ sequence_number: 101, min_sequence_number: 1, deleted_files_count: 0 })
-  const read = await readLiveFiles(storage, 'line_items', metadata)
-  expect([...read.files.values()].map(({ entry }) => entry.sequence_number).sort(byNumber)).toEqual(
+  expect(written[1]).toMatchObject({ sequence_number: 101, min_sequence_number: 1, deleted_files_count: 0 })
+  expect(await readLiveManifests(storage, 'line_items', metadata)).toEqual(manifests)
+  const read = await readLiveFiles(storage, 'line_items', manifests)
+  expect([...read.values()].map(({ entry }) => entry.sequence_number).sort(byNumber)).toEqual(
     Array.from({ length: 102 }, (_, at) => at + 1),
   )
-  expect(read.files).toEqual(live.files)
+  expect(currentSnapshot(metadata)?.summary).toMatchObject({
+    'total-data-files': '102',
+    'total-records': String((102 * 103) / 2),
+  })
 })
 
 const byNumber = (a: number, b: number): number => a - b

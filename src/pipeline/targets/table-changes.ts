@@ -1,0 +1,82 @@
+/** The files of a table in a snapshot, and how they differ from those of an earlier one: opens the parts that differ. */
+
+import type { PartitionEntry } from '../../core/partition.ts'
+import type { Table } from '../../lake/tables/tables.ts'
+import { differingParts } from '../../manifest/part-difference.ts'
+import { entriesOf, type Leaf, readEntries, summaryOfPart, type Wanted } from '../../manifest/parts.ts'
+import { listOf, type SnapshotRoot } from '../../manifest/snapshot-root.ts'
+import {
+  type FileChanges,
+  filesOfPartitions,
+  filesOfRuns,
+  type TableFile,
+} from '../../publish/table-files.ts'
+
+const hasTable = ({ totals }: SnapshotRoot, { name }: Table): boolean =>
+  totals.tables.some(({ table }) => table === name)
+
+const holds =
+  ({ content }: Table): Wanted =>
+  ({ contents }) =>
+    content !== undefined && contents?.includes(content) === true
+
+/** All files of a table. @throws {ToolkitError} `SNAPSHOT_DAMAGED`, `LAKE_NEWER` */
+export const tableFilesOf = async (
+  lake: string,
+  root: SnapshotRoot,
+  table: Table,
+): Promise<readonly TableFile[]> => {
+  if (!hasTable(root, table)) return []
+  const files: TableFile[] = []
+  for await (const { place, entries } of entriesOf(lake, 'partitions', root.lists.partitions, holds(table)))
+    for (const file of filesOfPartitions(entries, place, table)) files.push(file)
+  return [...files, ...filesOfRuns(await listOf(lake, root, 'files'), table)]
+}
+
+const filesOfParts = async (
+  lake: string,
+  parts: readonly Leaf<PartitionEntry>[],
+  table: Table,
+): Promise<readonly TableFile[]> => {
+  const files: TableFile[] = []
+  for (const { place, part } of parts) {
+    if (!holds(table)(summaryOfPart(part))) continue
+    const entries = await readEntries(lake, 'partitions', part)
+    for (const file of filesOfPartitions(entries, place, table)) files.push(file)
+  }
+  return files
+}
+
+/** Files by their names: of two of one name that are equal neither has changed. */
+export const changesBetween = (before: readonly TableFile[], after: readonly TableFile[]): FileChanges => {
+  const known = new Map(before.map((file) => [file.name, file]))
+  const left = new Map(known)
+  const added: TableFile[] = []
+  const moved: TableFile[] = []
+  for (const file of after) {
+    const old = known.get(file.name)
+    left.delete(file.name)
+    if (old?.version === file.version && old.run === file.run) continue
+    added.push(file)
+    if (old) moved.push(file)
+  }
+  return { added, moved, removed: [...left.values()] }
+}
+
+/** @throws {ToolkitError} `SNAPSHOT_DAMAGED`, `LAKE_NEWER` */
+export const tableChanges = async (
+  lake: string,
+  before: SnapshotRoot,
+  after: SnapshotRoot,
+  table: Table,
+): Promise<FileChanges> => {
+  // Of these there is one for each run.
+  if (table.content === undefined)
+    return changesBetween(await tableFilesOf(lake, before, table), await tableFilesOf(lake, after, table))
+  if (!hasTable(before, table) && !hasTable(after, table)) return { added: [], moved: [], removed: [] }
+  const differing = await differingParts(lake, before.lists.partitions, after.lists.partitions)
+  return changesBetween(
+    await filesOfParts(lake, differing.before, table),
+    await filesOfParts(lake, differing.after, table),
+  )
+}

@@ -33,14 +33,17 @@ const tableFile = (file: FileEntry, run: string, version: number): TableFile => 
 export const filesOfPartitions = (
   partitions: readonly PartitionEntry[],
   place: number,
-  { name }: Table,
+  { name }: Pick<Table, 'name'>,
 ): readonly TableFile[] =>
   partitions.flatMap(({ run, files }, at) =>
     files.filter(({ table }) => table === name).map((file) => tableFile(file, run, place + at)),
   )
 
 /** The files of a table that runs have, not partitions. */
-export const filesOfRuns = (files: readonly FileOfRun[], { name }: Table): readonly TableFile[] =>
+export const filesOfRuns = (
+  files: readonly FileOfRun[],
+  { name }: Pick<Table, 'name'>,
+): readonly TableFile[] =>
   files.filter(({ table }) => table === name).map((file, version) => tableFile(file, file.run, version))
 
 /**

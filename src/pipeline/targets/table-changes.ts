@@ -12,11 +12,13 @@ import {
   type TableFile,
 } from '../../publish/table-files.ts'
 
-const hasTable = ({ totals }: SnapshotRoot, { name }: Table): boolean =>
+type TableName = Pick<Table, 'name' | 'content'>
+
+const hasTable = ({ totals }: SnapshotRoot, { name }: TableName): boolean =>
   totals.tables.some(({ table }) => table === name)
 
 const holds =
-  ({ content }: Table): Wanted =>
+  ({ content }: TableName): Wanted =>
   ({ contents }) =>
     content !== undefined && contents?.includes(content) === true
 
@@ -24,7 +26,7 @@ const holds =
 export const tableFilesOf = async (
   lake: string,
   root: SnapshotRoot,
-  table: Table,
+  table: TableName,
 ): Promise<readonly TableFile[]> => {
   if (!hasTable(root, table)) return []
   const files: TableFile[] = []
@@ -36,7 +38,7 @@ export const tableFilesOf = async (
 const filesOfParts = async (
   lake: string,
   parts: readonly Leaf<PartitionEntry>[],
-  table: Table,
+  table: TableName,
 ): Promise<readonly TableFile[]> => {
   const files: TableFile[] = []
   for (const { place, part } of parts) {
@@ -68,7 +70,7 @@ export const tableChanges = async (
   lake: string,
   before: SnapshotRoot,
   after: SnapshotRoot,
-  table: Table,
+  table: TableName,
 ): Promise<FileChanges> => {
   // Of these there is one for each run.
   if (table.content === undefined)

@@ -2,7 +2,7 @@
 
 import type { Storage } from '../../storage/storage.ts'
 import { sideBySide } from '../../support/side-by-side.ts'
-import { pathInLake } from './lake-paths.ts'
+import { absolutePath, metadataFolder, pathInLake } from './lake-paths.ts'
 import type { ManifestFileRecord } from './manifest-schemas.ts'
 import { decodeManifest, decodeManifestList, hasLiveFiles, type SettledEntry } from './manifests.ts'
 import { conflict, currentSnapshot, type IcebergSnapshot, type TableMetadata } from './table-metadata.ts'
@@ -45,14 +45,35 @@ export const readManifestList = async (
   return decoding(table, path, () => decodeManifestList(bytes))
 }
 
-/** The manifests of a table's current snapshot that name files. */
+/** Most of them are not opened; all of them have to be there. @throws {ToolkitError} PUBLISH_CONFLICT */
+const checkThere = async (
+  storage: Storage,
+  table: string,
+  manifests: readonly ManifestFileRecord[],
+): Promise<void> => {
+  const listed = await storage.list(metadataFolder(table))
+  const sizes = new Map(listed.map(({ path, bytes }) => [absolutePath(storage, path), bytes]))
+  for (const { manifest_path, manifest_length } of manifests)
+    if (sizes.get(manifest_path) !== manifest_length)
+      throw conflict(
+        table,
+        sizes.has(manifest_path)
+          ? `"${manifest_path}" has ${sizes.get(manifest_path)} bytes, expected ${manifest_length}`
+          : `"${manifest_path}", which its metadata names, is missing`,
+      )
+}
+
+/** The manifests of a table's current snapshot that name files. @throws {ToolkitError} PUBLISH_CONFLICT */
 export const readLiveManifests = async (
   storage: Storage,
   table: string,
   metadata: TableMetadata | null,
 ): Promise<readonly ManifestFileRecord[]> => {
   const snapshot = metadata && currentSnapshot(metadata)
-  return snapshot ? (await readManifestList(storage, table, snapshot)).filter(hasLiveFiles) : []
+  if (!snapshot) return []
+  const manifests = (await readManifestList(storage, table, snapshot)).filter(hasLiveFiles)
+  await checkThere(storage, table, manifests)
+  return manifests
 }
 
 /** The files that some manifests name. */

@@ -119,10 +119,10 @@ export const writeNextSnapshot = async (request: SnapshotRequest): Promise<NextS
   }
   const unique = randomUUID()
   const manifests: ManifestFileRecord[] = []
-  const writeManifest = async (entries: readonly ManifestEntryRecord[]): Promise<void> => {
+  const writeManifest = async (entries: readonly ManifestEntryRecord[], number: number): Promise<void> => {
     if (entries.length === 0) return
     const bytes = await encodeManifest(entries, used, partitionSpec(table))
-    const path = await create(`${unique}-m${manifests.length}.avro`, bytes)
+    const path = await create(`${unique}-m${number}.avro`, bytes)
     manifests.push(describeManifest(path, bytes.length, entries, writtenFor))
   }
 
@@ -141,13 +141,14 @@ export const writeNextSnapshot = async (request: SnapshotRequest): Promise<NextS
           : { ...entry, status: STATUS.existing },
     )
     .sort(byAge)
-  await writeManifest(rewritten)
+  await writeManifest(rewritten, 0)
   let counts = NO_FILES
   for (let from = 0; from < added.length; from += FILES_OF_MANIFEST) {
     const described = await dataFiles(request, added.slice(from, from + FILES_OF_MANIFEST))
     counts = addCounts(counts, countFiles(described))
     await writeManifest(
       described.map((data_file) => ({ ...NEW_ENTRY, snapshot_id: writtenFor.snapshotId, data_file })),
+      1 + from / FILES_OF_MANIFEST,
     )
   }
   const list = [...manifests, ...request.manifests.filter((one) => !touched.includes(one))]

@@ -15,7 +15,7 @@ import {
 import { HASHES_FOLDER, PUBLISHED_IN_TABLE } from '../lake/lake/published-hash.ts'
 import { storageOf } from '../storage/open-storage.ts'
 import type { StoredFile } from '../storage/storage.ts'
-import { listFolder, listTree } from '../support/list-files.ts'
+import { type FoundPath, listFolder, listTree, roomOfFiles } from '../support/list-files.ts'
 import { temporaryLiveness } from '../support/process-identity.ts'
 import { isRunId } from '../support/run-ids.ts'
 import { DAY_MS, type LivenessRule } from './run-lease.ts'
@@ -24,6 +24,7 @@ import { DAY_MS, type LivenessRule } from './run-lease.ts'
 export interface Removable {
   /** Below the lake's folder, with `/`. */
   readonly path: string
+  /** The room that it gives back: none where another name of the file stays. */
   readonly bytes: number
 }
 
@@ -113,13 +114,17 @@ export const listMade = async (
 
 /** Those whose snapshots are below a number: gc has removed them. */
 export const listOutdated = async (lake: string, first: number): Promise<readonly MadeFolder[]> => {
-  const outdated: MadeFolder[] = []
+  const outdated: { path: string; found: readonly FoundPath[] }[] = []
   for (const { path, snapshot } of await listMade(lake)) {
     if (snapshot >= first) continue
-    const found = (await listTree(inLake(lake, path))).filter(({ kind }) => kind === 'file')
-    outdated.push({ path, files: found.map((one) => ({ path: below(lake, one.path), bytes: one.bytes })) })
+    outdated.push({ path, found: (await listTree(inLake(lake, path))).filter(({ kind }) => kind === 'file') })
   }
-  return outdated
+  // Serving indexes share files.
+  const rooms = roomOfFiles(outdated.flatMap(({ found }) => found))
+  return outdated.map(({ path, found }) => ({
+    path,
+    files: found.map((one) => ({ path: below(lake, one.path), bytes: rooms.get(one.path) ?? 0 })),
+  }))
 }
 
 const foldersWithWrites = async (lake: string): Promise<readonly string[]> => {
@@ -155,7 +160,11 @@ export const listLeftovers = async (
       const found = await listTree(inLake(lake, `${folder}/${name}`))
       const idle = found.every(({ changedMs }) => now.getTime() - changedMs > remoteIdleMs)
       if (liveness === 'unknown' && !idle) continue
-      leftovers.push({ path: `${folder}/${name}`, bytes: found.reduce((sum, { bytes }) => sum + bytes, 0) })
+      const rooms = roomOfFiles(found.filter(({ kind }) => kind === 'file'))
+      leftovers.push({
+        path: `${folder}/${name}`,
+        bytes: [...rooms.values()].reduce((sum, bytes) => sum + bytes, 0),
+      })
     }
   }
   return leftovers

@@ -1,14 +1,20 @@
 /** Checks the folders that were made from snapshots, serving indexes and batch files, against the lists in them. */
 
 import { inLake } from '../lake/lake/layout.ts'
+<<<<<<< HEAD
 import { checkNamedFile, LIST_FILE, type NamedFile, readFileList } from './file-list.ts'
 import type { Problem } from './findings.ts'
+=======
+import { statPath } from '../support/list-files.ts'
+import type { Problem } from './check-manifest.ts'
+import { checkNamedFile, type FileDamage, LIST_FILE, type NamedFile, readFileList } from './file-list.ts'
+>>>>>>> e04d57b (manifest: verify reads a file that serving indexes share once, gc counts it as freed when its last name goes)
 import { listMade } from './lake-files.ts'
 
-/** A file of a folder that was made. */
+/** A file that was made, in one folder or, shared by serving indexes, in several. */
 export interface MadeFile {
-  /** Of the folder, below the lake's. */
-  readonly folder: string
+  /** Paths below the lake's folder. */
+  readonly folders: readonly string[]
   readonly file: NamedFile
 }
 
@@ -20,36 +26,50 @@ export interface MadeFiles {
 
 /** What the lists say that there is. @param only of this snapshot */
 export const madeFiles = async (lake: string, only: number | undefined): Promise<MadeFiles> => {
-  const files: MadeFile[] = []
+  const files = new Map<string, { readonly folders: string[]; readonly file: NamedFile }>()
   const problems: Problem[] = []
   const notes: string[] = []
   for (const { path: folder, snapshot } of await listMade(lake)) {
     if (only !== undefined && snapshot !== only) continue
     const list = await readFileList(inLake(lake, folder))
-    if (list.kind === 'list') files.push(...list.files.map((file) => ({ folder, file })))
-    else if (list.kind === 'none')
+    if (list.kind === 'none')
       notes.push(`"${folder}" has no "${LIST_FILE}", so it cannot be checked: an earlier release made it`)
-    else problems.push({ path: `${folder}/${LIST_FILE}`, problem: list.kind, detail: list.reason })
+    else if (list.kind !== 'list')
+      problems.push({ path: `${folder}/${LIST_FILE}`, problem: list.kind, detail: list.reason })
+    else
+      for (const file of list.files) {
+        const found = await statPath(inLake(lake, `${folder}/${file.name}`))
+        const key = JSON.stringify([found?.identity ?? folder, file.name, file.bytes, file.sha256])
+        const known = files.get(key)
+        if (known) known.folders.push(folder)
+        else files.set(key, { folders: [folder], file })
+      }
   }
-  return { files, problems, notes }
+  return { files: [...files.values()], problems, notes }
 }
 
 /** Whether a folder's list still says the same of a file: it may have been removed or made again meanwhile. */
-const isListed = async (lake: string, { folder, file }: MadeFile): Promise<boolean> => {
+const isListed = async (lake: string, folder: string, file: NamedFile): Promise<boolean> => {
   const list = await readFileList(inLake(lake, folder))
   return (
     list.kind === 'list' && list.files.some((one) => one.name === file.name && one.sha256 === file.sha256)
   )
 }
 
-/** What is wrong with a file, or `null`. */
+/** What is wrong with a file, in each folder that lists it. */
 export const checkMadeFile = async (
   lake: string,
-  made: MadeFile,
+  { folders, file }: MadeFile,
   signal?: AbortSignal,
-): Promise<Problem | null> => {
-  const { folder, file } = made
-  const damage = await checkNamedFile(inLake(lake, folder), file, signal)
-  if (damage === null || !(await isListed(lake, made))) return null
-  return { path: `${folder}/${file.name}`, ...damage }
+): Promise<readonly Problem[]> => {
+  const problems: Problem[] = []
+  let damage: FileDamage | null = null
+  for (const folder of folders) {
+    damage ??= await checkNamedFile(inLake(lake, folder), file, signal)
+    if (damage === null) return []
+    if (await isListed(lake, folder, file)) problems.push({ path: `${folder}/${file.name}`, ...damage })
+    // It is gone under this name: what it is has to be seen under another one.
+    else damage = null
+  }
+  return problems
 }

@@ -114,7 +114,7 @@ const checkFiles = async (
   const files = [
     ...listed.map((file) => ({
       bytes: file.bytes,
-      check: () => checkFile(lake, file, countRows, signal),
+      check: async () => [await checkFile(lake, file, countRows, signal)],
     })),
     ...made.map((one) => ({ bytes: one.file.bytes, check: () => checkMadeFile(lake, one, signal) })),
   ]
@@ -124,15 +124,15 @@ const checkFiles = async (
     files,
     concurrency,
     async (file) => {
-      const problem = await file.check()
+      const problems = await file.check()
       done += 1
       bytes += file.bytes
       onProgress?.({ files: done, filesTotal: files.length, bytes, bytesTotal })
-      return problem
+      return problems
     },
     signal,
   )
-  return found.filter((one) => one !== null)
+  return found.flat().filter((one) => one !== null)
 }
 
 /**
@@ -174,7 +174,7 @@ export const verifyLake = async (request: VerifyRequest): Promise<Verification> 
     files: files.length,
     bytes: files.reduce((sum, one) => sum + one.bytes, 0),
     rows: files.reduce((sum, one) => sum + one.rows, 0),
-    madeFiles: made.files.length,
+    madeFiles: made.files.reduce((sum, { folders }) => sum + folders.length, 0),
     problems: findings.problems.sort((a, b) => (a.path < b.path ? -1 : a.path > b.path ? 1 : 0)),
     notes: findings.notes,
   }

@@ -24,6 +24,10 @@ export interface FoundPath {
   readonly kind: 'file' | 'folder'
   readonly bytes: number
   readonly changedMs: number
+  /** The same for all names (hard links) of a file. */
+  readonly identity: string
+  /** How many names a file has. */
+  readonly names: number
 }
 
 /** Size and time of one path; `null` when there is none. Symbolic links are not followed. */
@@ -31,7 +35,10 @@ export const statPath = async (path: string): Promise<FoundPath | null> => {
   try {
     const stat = await lstat(path)
     const kind = stat.isDirectory() ? 'folder' : 'file'
-    return { path, kind, bytes: kind === 'folder' ? 0 : stat.size, changedMs: stat.mtimeMs }
+    return {
+      ...{ path, kind, bytes: kind === 'folder' ? 0 : stat.size, changedMs: stat.mtimeMs },
+      ...{ identity: `${stat.dev}:${stat.ino}`, names: stat.nlink },
+    }
   } catch (error) {
     if (isAbsent(error)) return null
     throw error
@@ -46,4 +53,15 @@ export const listTree = async (path: string): Promise<FoundPath[]> => {
   const below: FoundPath[] = [self]
   for (const entry of await listFolder(path)) below.push(...(await listTree(join(path, entry.name))))
   return below
+}
+
+/** What the room of files is, by path, once those of all these names are gone: nothing where a file has names elsewhere. */
+export const roomOfFiles = (files: readonly FoundPath[]): ReadonlyMap<string, number> => {
+  const rooms = new Map<string, number>()
+  for (const [first, ...others] of Map.groupBy(files, ({ identity }) => identity).values()) {
+    if (first === undefined) continue
+    rooms.set(first.path, others.length + 1 >= first.names ? first.bytes : 0)
+    for (const { path } of others) rooms.set(path, 0)
+  }
+  return rooms
 }

@@ -1,4 +1,4 @@
-import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { link, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { readFileList, writeFileList } from '../../src/manifest/file-list.ts'
@@ -55,6 +55,28 @@ test.each(['_serve', '_batches'])(
     expect((await verify(lake, 1)).problems).toHaveLength(1)
   },
 )
+
+test('verifyLake reads a file that serving indexes share once, and names it in each of them', async () => {
+  const { lake, folder } = await lakeWith('_serve')
+  await loadSources(lake, ['b'])
+  const second = join(lake, '_serve', '00000002')
+  await mkdir(second)
+  for (const name of await readdir(folder)) await link(join(folder, name), join(second, name))
+  const read: number[] = []
+  const verified = await verifyLake({
+    lake,
+    countRows: countLines,
+    onProgress: ({ bytesTotal }) => read.push(bytesTotal),
+  })
+  const { bytes } = await verify(lake)
+  expect(verified).toMatchObject({ madeFiles: 4, problems: [] })
+  expect(read.at(-1)).toBe(bytes + '{"a":1}\n{}'.length)
+  await writeFile(join(folder, 'a.jsonl'), 'other')
+  expect((await verify(lake)).problems.map(({ path }) => path)).toEqual([
+    '_serve/00000001/a.jsonl',
+    '_serve/00000002/a.jsonl',
+  ])
+})
 
 test('readFileList takes no list with a changed byte', async () => {
   const { folder } = await lakeWith('_serve')

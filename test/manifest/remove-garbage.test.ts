@@ -1,4 +1,4 @@
-import { mkdir, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises'
+import { link, mkdir, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { expect, test } from 'vitest'
@@ -181,6 +181,26 @@ test.each(FOLDERS)(
     expect(await verifyLake({ lake, countRows: countLines })).toMatchObject({ problems: [] })
   },
 )
+
+test('removeGarbage counts a file that serving indexes share as freed once, and only when none of them is left', async () => {
+  const lake = await temporaryFolder()
+  for (const source of ['a', 'b', 'c']) await loadSources(lake, [source])
+  for (const [at, names] of [['old', 'kept'], ['old', 'kept'], ['kept']].entries()) {
+    const folder = inLake(lake, servePath(at + 1))
+    await mkdir(folder, { recursive: true })
+    for (const name of names) {
+      const before = inLake(lake, `${servePath(at)}/${name}`)
+      if (at === 0) await writeFile(join(folder, name), name === 'old' ? 'x'.repeat(1000) : 'x'.repeat(9000))
+      else await link(before, join(folder, name))
+    }
+  }
+  await writeFile(inLake(lake, `${servePath(2)}/own`), 'x'.repeat(300))
+  const freed = async (): Promise<number> =>
+    (await removeGarbage({ lake, now: NOW, keep: 1, dryRun: true })).freedBytes
+  const withShared = await freed()
+  await rm(inLake(lake, servePath(3)), { recursive: true })
+  expect([withShared, await freed()]).toEqual([1300, 10_300])
+})
 
 test('removeGarbage leaves files alone that no run made', async () => {
   const lake = await temporaryFolder()

@@ -73,9 +73,12 @@ export class DisturbedWork implements AsyncDisposable {
   /**
    * Makes the ground of every piece of work, or of a few for a short campaign.
    *
-   * @param kinds how many of them, chosen by chance; a convert is among them. @default all
+   * @param kinds these, or how many of them, chosen by chance; a convert is among them. @default all
    */
-  static async open(random: () => number, kinds = Number.POSITIVE_INFINITY): Promise<DisturbedWork> {
+  static async open(
+    random: () => number,
+    kinds: number | readonly WriteOperationName[] = Number.POSITIVE_INFINITY,
+  ): Promise<DisturbedWork> {
     const folder = await mkdtemp(join(tmpdir(), 'firmlake-disturbed-'))
     await mkdir(join(folder, 'lakes'))
     const batches = await writeBatches({ companies: 12, files: 2 })
@@ -83,7 +86,10 @@ export class DisturbedWork implements AsyncDisposable {
     const others = Object.keys(WRITE_OPERATIONS).filter(
       (name) => isWriteOperation(name) && name !== 'convert',
     )
-    const chosen = ['convert', ...shuffled(others, random)].slice(0, kinds).filter(isWriteOperation)
+    const chosen =
+      typeof kinds === 'number'
+        ? ['convert', ...shuffled(others, random)].slice(0, kinds).filter(isWriteOperation)
+        : kinds
     for (const name of chosen) await work.#prepare(name)
     return work
   }

@@ -35,8 +35,12 @@ const killAt = async (
   return code === 'done'
 }
 
-const run = async ({ cases, random, log }: CampaignOptions): Promise<CampaignResult> => {
-  await using work = await DisturbedWork.open(random, kindsOf(cases))
+/** @param kinds of work, all or some */
+export const killWork = async (
+  { cases, random, log }: Omit<CampaignOptions, 'seed' | 'only'>,
+  kinds: number | readonly WriteOperationName[] = kindsOf(cases),
+): Promise<CampaignResult> => {
+  await using work = await DisturbedWork.open(random, kinds)
   const names = [...work.grounds.keys()]
   const momentOf = (name: WriteOperationName): Moment => {
     const { calls, workMs } = work.ground(name)
@@ -65,5 +69,5 @@ export const campaign: Campaign = {
   about:
     'after a kill the lake is whole, as before or after; the same command again completes it, gc leaves nothing',
   wholeCases: 1000,
-  run,
+  run: (options) => killWork(options),
 }

@@ -14,12 +14,16 @@ import {
 } from '../../src/server/batch-files/batch-index.ts'
 import { makeBatchFiles } from '../../src/server/batch-files/make-batch-files.ts'
 import { addLakeRates } from '../../src/server/rates/lake-rates.ts'
+import { indexFolder } from '../../src/server/serving-index/build/build-index.ts'
 import { currentIndex } from '../../src/server/serving-index/build/current-index.ts'
+import { INDEX_TABLES } from '../../src/server/serving-index/index-form.ts'
+import { openIndex } from '../../src/server/serving-index/open-index.ts'
 import { hashFile } from '../../src/support/hash.ts'
+import { statPath } from '../../src/support/list-files.ts'
 import { deadRun } from '../manifest/small-lake.ts'
 import { hashLake, runIn, sha256 } from '../pipeline/batch-bench.ts'
 import { logNames, publishDelta, readCommit } from '../publish/sample-lake.ts'
-import { lengthEmbedder, MEMORY_BYTES } from '../server/serving-index/served-lake.ts'
+import { lengthEmbedder, MEMORY_BYTES, placesOf } from '../server/serving-index/served-lake.ts'
 
 /** The folder of the batch files and their paths. */
 export interface Inputs {
@@ -88,6 +92,36 @@ const batchesOf = async (lake: string): Promise<readonly string[]> => {
   return [parts.join() || 'none']
 }
 
+const serve = async (lake: string): Promise<void> => {
+  await (await currentIndex({ lake, memoryBytes: MEMORY_BYTES, embedder: lengthEmbedder })).close()
+}
+
+/** What two indexes answer from: of the snapshot before, and of the newest one, which shares segments with it. */
+const indexesOf = (lake: string): Promise<readonly string[]> =>
+  Promise.all(
+    [1, 2].map(async (snapshot) => {
+      const folder = indexFolder(lake, snapshot)
+      if ((await statPath(folder)) === null) return 'none'
+      const index = await openIndex({ folder, memoryBytes: MEMORY_BYTES })
+      const hashes = Object.keys(INDEX_TABLES).map(
+        (table) => `(SELECT count(*) || ' ' || bit_xor(hash(t)) FROM copy.${table} AS t) AS ${table}`,
+      )
+      try {
+        return await index.query(
+          async (session) => {
+            const [tables] = await session.rows(`SELECT ${hashes.join(', ')}`)
+            const rows = await session.rows('SELECT * FROM copy.company ORDER BY internal_id')
+            const documents = await index.documents('companies', placesOf(rows))
+            return JSON.stringify([index.description.segments, tables, sha256(Buffer.concat(documents))])
+          },
+          { timeoutMs: 60_000 },
+        )
+      } finally {
+        await index.close()
+      }
+    }),
+  )
+
 /** The files that each table's log shows. */
 const publishedOf = async (lake: string): Promise<readonly string[]> => {
   const tables: string[] = []
@@ -127,6 +161,15 @@ const OPERATIONS = {
     rows: rowsOf,
   },
   'batches make': { base: oneRun, run: makeAllBatches, state: batchesOf },
+  'serving index': {
+    base: async (lake, inputs) => {
+      await oneRun(lake, inputs)
+      await serve(lake)
+      await convert(lake, inputs, inputs.paths.slice(2))
+    },
+    run: serve,
+    state: indexesOf,
+  },
   'publish delta': {
     base: async (lake, inputs) => {
       await oneRun(lake, inputs)

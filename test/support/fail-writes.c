@@ -6,6 +6,7 @@
  *   int32[2] 1: from the Nth call on, 0: only the Nth     int32[3] N, counted from 1; 0 only counts
  *   int32[4] calls counted so far                         int32[5] calls that failed so far
  *   int32[6] to [8] of those counted: writes, other calls that take room, calls that do not
+ *   int32[9] 1: a file gets no second name (EPERM, as another user's), unless it is a temporary one
  *   at 64: the folder, NUL at its end                     at 1088: the first call that failed, in words
  *
  * With FIRMLAKE_FAIL_TRACE every counted call is appended to that file, a line each.
@@ -26,7 +27,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-enum { ARMED, KIND, FOREVER, NTH, COUNTED, FAILED, OF_WHAT };
+enum { ARMED, KIND, FOREVER, NTH, COUNTED, FAILED, OF_WHAT, NO_NAMES = 9 };
 enum { NO_SPACE = 1, IO_ERROR = 2, SHORT = 3, KILL = 4 };
 /* What a call does: only a write can be short, and only what takes room finds the disk full. */
 enum { WRITES, TAKES_ROOM, CHANGES };
@@ -231,10 +232,20 @@ int mkdir(const char *path, mode_t mode) {
 int mkdirat(int folder, const char *path, mode_t mode) {
   return fails(judge_path("mkdirat", TAKES_ROOM, folder, path)) ? -1 : REAL(mkdirat)(folder, path, mode);
 }
+static int refuses_name(const char *from) {
+  if (!control || !__atomic_load_n(number(ARMED), __ATOMIC_ACQUIRE) || !*number(NO_NAMES)) return 0;
+  const char *slash = strrchr(from, '/');
+  if (strncmp(slash ? slash + 1 : from, ".tmp-", 5) == 0) return 0;
+  errno = EPERM;
+  return 1;
+}
+
 int link(const char *from, const char *to) {
+  if (refuses_name(from)) return -1;
   return fails(judge_path("link", TAKES_ROOM, AT_FDCWD, to)) ? -1 : REAL(link)(from, to);
 }
 int linkat(int folder, const char *from, int other, const char *to, int flags) {
+  if (refuses_name(from)) return -1;
   return fails(judge_path("linkat", TAKES_ROOM, other, to)) ? -1 : REAL(linkat)(folder, from, other, to, flags);
 }
 int rename(const char *from, const char *to) {

@@ -15,7 +15,7 @@ const TOOLS =
 const KINDS = { ENOSPC: 1, EIO: 2, short: 3, kill: 4 } as const
 export type WriteFault = keyof typeof KINDS
 export const WRITE_FAULTS: readonly WriteFault[] = ['ENOSPC', 'EIO', 'short']
-const [FOLDER_AT, CALL_AT, CONTROL_BYTES] = [64, 1088, 4096]
+const [NO_NAMES_AT, FOLDER_AT, CALL_AT, CONTROL_BYTES] = [36, 64, 1088, 4096]
 
 const compile = (): string | { readonly missing: string } => {
   if (process.platform !== 'linux') return { missing: `LD_PRELOAD is Linux's, this is ${process.platform}` }
@@ -45,6 +45,8 @@ export interface PlannedFault {
   readonly once: boolean
   /** Counted from 1; 0 fails none and counts. */
   readonly nth: number
+  /** No file gets a second name, but temporary ones do. @default false */
+  readonly noNames?: boolean
 }
 
 export interface FaultsSeen {
@@ -68,9 +70,14 @@ export interface FailingWrites {
 }
 
 /** From now on writes below a folder (absolute) are counted and fail as planned. */
-export const armFaults = (control: string, below: string, { kind, once, nth }: PlannedFault): void => {
+export const armFaults = (
+  control: string,
+  below: string,
+  { kind, once, nth, noNames }: PlannedFault,
+): void => {
   const bytes = Buffer.alloc(CONTROL_BYTES)
   for (const [at, number] of [1, KINDS[kind], once ? 0 : 1, nth].entries()) bytes.writeInt32LE(number, 4 * at)
+  bytes.writeInt32LE(noNames ? 1 : 0, NO_NAMES_AT)
   bytes.write(below, FOLDER_AT)
   writeFileSync(control, bytes, { flag: 'r+' })
 }

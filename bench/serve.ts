@@ -1,9 +1,12 @@
 /** Command: `npm run bench:serve`. A lake of many companies is made and served, and its answers are timed. */
 
+import { once } from 'node:events'
+import { createReadStream, createWriteStream } from 'node:fs'
 import { mkdir, readdir, readFile, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { createBrotliDecompress } from 'node:zlib'
 import type { Control } from '../data/control.ts'
 import { writeSample } from '../data/sample.ts'
 import { measureNode } from './measure.ts'
@@ -17,12 +20,14 @@ const HELP = `Makes a lake of invented companies of about 10 KB each, serves it,
   --companies N   (100000)
   --folder DIR    folder for the data and the lake, kept and used again (in the temporary folder)
   --copy          make the serving index again, also where there is one
+  --nights N      then load N times 1 % of the companies again, and build the index of each (0)
 `
 const { values } = parseArgs({
   options: {
     companies: { type: 'string', default: '100000' },
     folder: { type: 'string' },
     copy: { type: 'boolean', default: false },
+    nights: { type: 'string', default: '0' },
     help: { type: 'boolean', default: false },
   },
 })
@@ -35,6 +40,13 @@ const sizeOf = async (folder: string): Promise<number> => {
   const files = entries.filter((entry) => entry.isFile())
   const found = await Promise.all(files.map((entry) => stat(join(entry.parentPath, entry.name))))
   return [...new Map(found.map(({ ino, size }) => [ino, size])).values()].reduce((sum, size) => sum + size, 0)
+}
+
+/** Megabytes of a lake's tables and manifest. */
+const roomOf = async (lake: string): Promise<number> => {
+  const folders = (await readdir(lake)).filter((name) => name !== '_serve')
+  const sizes = await Promise.all(folders.map((name) => sizeOf(join(lake, name))))
+  return sizes.reduce((sum, size) => sum + size, 0) / 1e6
 }
 
 /** The lake in a folder, made where there is none. */
@@ -64,6 +76,54 @@ const lakeIn = async (folder: string, companies: number): Promise<string> => {
   return lake
 }
 
+/** Every hundredth company's line, another hundredth each night. */
+const writeNight = async (folder: string, night: number): Promise<string> => {
+  const control: Control = JSON.parse(await readFile(join(folder, 'data', 'control.json'), 'utf8'))
+  const path = join(folder, `night-${Date.now()}.jsonl`)
+  const out = createWriteStream(path)
+  let line = 0
+  for (const { name } of control.files) {
+    const text = createReadStream(join(folder, 'data', name)).pipe(createBrotliDecompress())
+    for await (const lines of linesOf(text))
+      for (const one of lines) if (line++ % 100 === night % 100) out.write(one)
+  }
+  out.end()
+  await once(out, 'finish')
+  return path
+}
+
+/** Whole lines with their ends, some at once. */
+async function* linesOf(bytes: AsyncIterable<Buffer>): AsyncGenerator<readonly Buffer[]> {
+  let rest = Buffer.alloc(0)
+  for await (const chunk of bytes) {
+    const all = Buffer.concat([rest, chunk])
+    const lines: Buffer[] = []
+    let from = 0
+    for (let end = all.indexOf(LINE_END); end >= 0; end = all.indexOf(LINE_END, from)) {
+      lines.push(all.subarray(from, end + 1))
+      from = end + 1
+    }
+    rest = all.subarray(from)
+    yield lines
+  }
+}
+const LINE_END = 0x0a
+
+/** Loads 1 % of the companies again, and builds the index of that snapshot. */
+const passNight = async (folder: string, lake: string, night: number): Promise<void> => {
+  const path = await writeNight(folder, night)
+  await measureNode([MAIN, 'convert', path, '--lake', lake])
+  await rm(path)
+  const copies = join(lake, '_serve')
+  const before = await sizeOf(copies)
+  const { wallSeconds, cpuSeconds } = await measureNode([BUILD_INDEX, lake])
+  const more = ((await sizeOf(copies)) - before) / 1e6
+  console.log(
+    `Night ${night}: index in ${wallSeconds.toFixed(1)} s, CPU ${cpuSeconds.toFixed(1)} s, ${more.toFixed(1)} MB more on disk`,
+  )
+}
+const BUILD_INDEX = join(import.meta.dirname, 'build-index.ts')
+
 const row = ({ name, aim, times }: Measured): readonly string[] => {
   const sorted = [...times].sort((a, b) => a - b)
   const at = (share: number): string =>
@@ -89,15 +149,14 @@ const main = async (): Promise<void> => {
   const copies = join(lake, '_serve')
   if (values.copy) await rm(copies, { recursive: true, force: true })
   if (!(await exists(copies))) {
-    const making = await startServer(lake)
-    const { cpuSeconds, peakMegabytes } = await making.usage()
-    await making.stop()
-    const size = (await sizeOf(copies)) / 1e6
+    const { wallSeconds, cpuSeconds, peakMegabytes } = await measureNode([BUILD_INDEX, lake])
+    const [size, room] = [(await sizeOf(copies)) / 1e6, await roomOf(lake)]
     console.log(
-      `Serving index made in ${making.startSeconds.toFixed(1)} s, CPU ${cpuSeconds.toFixed(1)} s, ` +
-        `peak ${peakMegabytes.toFixed(0)} MiB, ${size.toFixed(0)} MB on disk`,
+      `Serving index made in ${wallSeconds.toFixed(1)} s, CPU ${cpuSeconds.toFixed(1)} s, ` +
+        `peak ${peakMegabytes.toFixed(0)} MiB, ${size.toFixed(0)} MB on disk, ${(size / room).toFixed(2)} times the lake's`,
     )
   }
+  for (let night = 1; night <= Number(values.nights); night++) await passNight(folder, lake, night)
   const server = await startServer(lake)
   try {
     const measured = await measureAnswers(server)

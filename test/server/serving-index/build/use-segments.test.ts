@@ -105,6 +105,26 @@ test('buildIndex uses the segments of an earlier index and makes one of what is 
   }
 })
 
+test.each([
+  ['the last partition', 5],
+  ['one in the middle', 2],
+])('records that a newer snapshot has no more leave the index: those of %s', async (_which, gone) => {
+  const within = await temporaryFolder()
+  const partitions = upTo(6).partitions.filter((_, at) => at !== gone)
+  const snapshot = { ...upTo(7), partitions }
+  const makeIn = async (parentFolder: string): Promise<string> => {
+    const folder = join(parentFolder, '7')
+    await buildIndex(requestOf({ ...loaded, snapshot }, { folder }))
+    return folder
+  }
+  for (const earlier of [2, 4, 6]) await make(earlier, within)
+  const folder = await makeIn(within)
+  const before = await contentOf(join(within, '6'))
+  const after = await contentOf(folder)
+  expect(after).not.toEqual(before)
+  expect(after).toEqual(await contentOf(await makeIn(await temporaryFolder())))
+})
+
 test('an index stays whole when the one is removed whose segments it uses', async () => {
   const within = await temporaryFolder()
   const first = await make(2, within)

@@ -1,14 +1,9 @@
 /** Checks the folders that were made from snapshots, serving indexes and batch files, against the lists in them. */
 
 import { inLake } from '../lake/lake/layout.ts'
-<<<<<<< HEAD
-import { checkNamedFile, LIST_FILE, type NamedFile, readFileList } from './file-list.ts'
-import type { Problem } from './findings.ts'
-=======
 import { statPath } from '../support/list-files.ts'
-import type { Problem } from './check-manifest.ts'
 import { checkNamedFile, type FileDamage, LIST_FILE, type NamedFile, readFileList } from './file-list.ts'
->>>>>>> e04d57b (manifest: verify reads a file that serving indexes share once, gc counts it as freed when its last name goes)
+import type { Problem } from './findings.ts'
 import { listMade } from './lake-files.ts'
 
 /** A file that was made, in one folder or, shared by serving indexes, in several. */

@@ -1,5 +1,6 @@
 /** The records of a block and their figures in columns: what a check leaves of them beside the block's bytes. */
 
+import { type RelationColumns, RelationRows } from './relation-rows.ts'
 import type { NameSets } from './seen-sets.ts'
 import { type SeriesColumns, SeriesRows } from './series-rows.ts'
 import { grown } from './shared-columns.ts'
@@ -35,13 +36,18 @@ export type BlockColumns = Pick<
   | 'figuresEnd'
   | 'headcountsEnd'
   | 'extras'
-> & { readonly figures: SeriesColumns; readonly headcounts: SeriesColumns }
+> & {
+  readonly figures: SeriesColumns
+  readonly headcounts: SeriesColumns
+  readonly relations: RelationColumns
+}
 
 export class BlockRows {
   /** What the codes of names stand for, as far as they are not places in the block's bytes. */
   readonly names: NameSets
   readonly figures = new SeriesRows()
   readonly headcounts = new SeriesRows()
+  readonly relations = new RelationRows()
   records = 0
   id = new BigInt64Array(0)
   country = new Int32Array(0)
@@ -63,6 +69,7 @@ export class BlockRows {
     this.records = 0
     this.figures.clear()
     this.headcounts.clear()
+    this.relations.clear()
     this.extras.clear()
   }
 
@@ -72,13 +79,15 @@ export class BlockRows {
       ...{ records, id, country, currency, start, next, cuts, figuresEnd, headcountsEnd, extras },
       figures: this.figures.columns(),
       headcounts: this.headcounts.columns(),
+      relations: this.relations.columns(),
     }
   }
 
   /** Takes columns of another thread in place of its own. */
-  adopt({ figures, headcounts, ...columns }: BlockColumns): void {
+  adopt({ figures, headcounts, relations, ...columns }: BlockColumns): void {
     this.figures.adopt(figures)
     this.headcounts.adopt(headcounts)
+    this.relations.adopt(relations)
     Object.assign(this, columns)
   }
 
@@ -92,6 +101,7 @@ export class BlockRows {
   dropRecord(): void {
     this.figures.dropRecord()
     this.headcounts.dropRecord()
+    this.relations.dropRecord()
   }
 
   /** Takes the record at hand in, with the rows that it has. @returns its number in the block */

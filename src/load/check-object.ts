@@ -10,7 +10,11 @@ import { tooManyUnknown } from './new-names.ts'
 import { readKey } from './read-key.ts'
 import type { CheckContext, RecordFacts } from './record-facts.ts'
 import { type RecordPath, wrongShape } from './record-path.ts'
+import { CellTaker } from './take-cell.ts'
 import { extraOf, ownRow, type UnknownMember } from './unknown-members.ts'
+
+/** First byte of null. */
+const NULL = 0x6e
 
 export class ObjectChecker {
   readonly #context: CheckContext
@@ -19,8 +23,9 @@ export class ObjectChecker {
   readonly #maxDepth: number
   readonly #facts: RecordFacts
   readonly #figures: FiguresChecker
-  /** Where figures go. */
+  /** Where figures and rows of relations go. */
   #rows: BlockRows
+  readonly #cells = new CellTaker()
   /** Parts of the path down to the row that the cursor stands in; 0 in the record's own. */
   #row = 0
   #unknown: UnknownMember[] = []
@@ -76,8 +81,19 @@ export class ObjectChecker {
       const field = fields[index]!
       if ((seen & (1 << index)) !== 0) throw duplicateKey(`Object with "${this.#path.where(field.name)}"`)
       seen |= 1 << index
-      this.#value(field, depth)
+      if (field.rowColumn < 0) this.#value(field, depth)
+      else this.#cell(field, depth)
     } while (scan.moreMembers())
+  }
+
+  /** A value that is a column of its object's row. */
+  #cell(known: CompiledField, depth: number): void {
+    const scan = this.#scan
+    const isNull = scan.peek() === NULL
+    const start = scan.at
+    this.#value(known, depth)
+    if (!isNull)
+      this.#cells.take(this.#rows.relations, known.field, known.rowColumn, scan.buffer, start, scan.at)
   }
 
   #value(known: CompiledField, depth: number): void {
@@ -150,7 +166,13 @@ export class ObjectChecker {
     if (token !== 'list') throw wrongShape(this.#path.where(known.name), 'a list', token)
     if (depth > this.#maxDepth) throw tooDeep(this.#maxDepth)
     const start = scan.at
-    if (!scan.openList()) return
+    const { rows } = known
+    const { relations } = this.#rows
+    if (!scan.openList()) {
+      if (rows !== undefined) relations.emptyList(rows)
+      return
+    }
+    if (rows !== undefined) relations.startList(rows)
     const unknownBefore = this.#unknown.length
     this.#path.push(known.name)
     let index = 0
@@ -166,16 +188,21 @@ export class ObjectChecker {
         if (item !== 'object') throw wrongShape(this.#path.where(index), 'an object', item)
         this.#path.push(index)
         const row = this.#row
-        if (known.ownTable) this.#row = this.#path.parts.length
+        if (rows !== undefined) {
+          this.#row = this.#path.parts.length
+          relations.startRow(rows)
+        }
         this.check(known.of!, depth + 1)
+        if (rows !== undefined) relations.endRow(rows)
         this.#row = row
         this.#path.pop()
       }
       index++
     } while (scan.moreItems())
     this.#path.pop()
+    if (rows !== undefined) relations.endList(rows)
     // A list that stays a column cannot be merged item by item: keep it whole where an item has more fields.
-    if (!known.ownTable && this.#unknown.length > unknownBefore) {
+    if (rows === undefined && this.#unknown.length > unknownBefore) {
       this.#unknown.length = unknownBefore
       this.#keepUnknown(known.name, start)
     }

@@ -75,6 +75,7 @@ export class RecordChecker {
       if (scan.peek() !== -1) scan.notJson('A second document')
       this.#facts.expectId()
       if (this.hasFigures) this.#figures.finishRecord(this.rows, this.#facts.power)
+      else this.rows.relations.endRecord()
     } catch (error) {
       this.rows.dropRecord()
       throw error
@@ -99,6 +100,7 @@ export class RecordChecker {
     newNames.categories.startRecord()
     newNames.lineItems.startRecord()
     if (this.hasFigures) this.rows.startRecord(sizeBytes)
+    else this.rows.relations.startRecord()
   }
 
   #keepRecord(start: number, next: number): number {

@@ -4,13 +4,17 @@ import { DICTIONARIES } from '../contract/dictionaries.ts'
 import type { Field, ObjectType } from '../contract/fields.ts'
 import { hasOwnTable } from '../lake/duckdb/row-objects.ts'
 import { KeyTable } from './key-table.ts'
+import { type RowList, rowColumnOf, rowListOf } from './row-columns.ts'
 
 export interface CompiledField {
   readonly name: string
   readonly field: Field
   readonly of: CompiledObject | undefined
   readonly codes: ReadonlySet<string> | undefined
-  readonly ownTable: boolean
+  /** Place of its column in the rows of relations that are made while they are checked; -1 where it has none. */
+  readonly rowColumn: number
+  /** What its items are where they are rows of a table of their own. */
+  readonly rows: RowList | undefined
 }
 export interface CompiledObject {
   readonly keys: KeyTable
@@ -50,6 +54,7 @@ const compileInto = (making: Map<ObjectType, CompiledObject>, object: ObjectType
   making.set(object, result)
   for (const [name, field] of Object.entries(object.fields)) {
     const of = field.kind === 'object' || field.kind === 'objects' ? field.of : object
+    const hasRows = field.kind === 'self-list' || (field.kind === 'objects' && hasOwnTable(field.of))
     fields.push({
       name,
       field,
@@ -58,7 +63,8 @@ const compileInto = (making: Map<ObjectType, CompiledObject>, object: ObjectType
           ? compileInto(making, of)
           : undefined,
       codes: 'codes' in field && field.codes !== undefined ? codesOf(field.codes) : undefined,
-      ownTable: field.kind === 'self-list' || (field.kind === 'objects' && hasOwnTable(field.of)),
+      rowColumn: rowColumnOf(field),
+      rows: hasRows ? rowListOf(name) : undefined,
     })
   }
   return result

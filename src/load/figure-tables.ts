@@ -4,13 +4,8 @@
  */
 
 import { CONSOLIDATIONS } from '../contract/dictionaries.ts'
-import {
-  CHUNK_ROWS,
-  type ColumnDeclaration,
-  type ColumnTable,
-  type Names,
-  type Vectors,
-} from '../lake/duckdb/column-tables.ts'
+import type { ColumnDeclaration, ColumnTable, Names } from '../lake/duckdb/column-tables.ts'
+import { CHUNK_ROWS, type Vectors } from '../lake/duckdb/vectors.ts'
 import type { BlockRows } from './block-rows.ts'
 import type { CheckedPart } from './check-block.ts'
 import { namesOf } from './name-codes.ts'

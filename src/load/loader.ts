@@ -5,6 +5,7 @@ import { ToolkitError, writeError } from '../core/errors.ts'
 import type { DateRange } from '../core/partition.ts'
 import type { RejectCode, RejectedLine } from '../core/reject.ts'
 import type { Receipt, SinkRun } from '../core/sink.ts'
+import type { ColumnTable } from '../lake/duckdb/column-tables.ts'
 import type { Engine, Row, Session } from '../lake/duckdb/engine.ts'
 import { QUARANTINE } from '../lake/tables/tables.ts'
 import { makeFolders } from '../support/file-modes.ts'
@@ -15,9 +16,11 @@ import { type CheckedPart, lineOf, type Range } from './check-block.ts'
 import { companiesOf } from './companies.ts'
 import { employeesTable, financialsTable } from './figure-tables.ts'
 import { lineItemsOf, type SeenItems } from './line-items.ts'
-import { entitiesOf, ownershipsOf, relationEntitiesOf, relationsOf, rolesOf } from './relations.ts'
+import { oddTextsOf } from './odd-texts.ts'
+import { readOddValues } from './odd-values.ts'
+import { ownershipsTable, relationEntitiesTable, relationsTable, rolesTable } from './relation-tables.ts'
 import { isAnyFull } from './seen-sets.ts'
-import { type Spooled, spoolPart, spoolRejected } from './spool.ts'
+import { spoolPart, spoolRejected } from './spool.ts'
 
 export interface PartToLoad {
   readonly partition: string
@@ -106,32 +109,18 @@ const loadPart = async (tools: LoadTools, request: PartToLoad, sink: SinkRun): P
   const { partition, content, part, rejected, source } = request
   const { session, spoolFolder } = tools
   const refused: RejectedLine[] = []
-  const write = async (some: CheckedPart): Promise<Receipt[]> => {
-    if (some.members.length === 0) return []
-    const receipts: Receipt[] = []
-    const writeLines = (): Promise<void> =>
-      withSpooled(tools, request, some, async (tables) => {
-        for (const [table, sql] of Object.entries(tables))
-          receipts.push(await sink.write(partition, table, session.relation(sql)))
-      })
-    const figures = (): Promise<Receipt[]> =>
-      content === 'companies' ? writeFigures(tools, { ...request, part: some }, sink) : Promise.resolve([])
-    // With one part in hand, as of a small input and at the end of a large one, a core would have nothing to do.
-    const ahead = tools.isAlone() ? settled(figures()) : undefined
-    try {
-      await writeLines()
-    } finally {
-      await ahead
-    }
-    return [...receipts, ...(ahead === undefined ? await figures() : (await ahead)())]
+  const write = (some: CheckedPart): Promise<Receipt[]> => {
+    const given = { ...request, part: some }
+    if (some.members.length === 0) return Promise.resolve([])
+    return content === 'companies' ? writeCompanies(tools, given, sink) : writeRelations(tools, given, sink)
   }
   const accepts = async (some: CheckedPart): Promise<boolean> => {
     try {
-      await withSpooled(tools, request, some, async (tables) => {
-        for (const sql of Object.values(tables))
+      if (content === 'companies')
+        await withCompanies(tools, { ...request, part: some }, async (sql) => {
           await session.run(`CREATE OR REPLACE TEMP TABLE trial AS ${sql}`)
-        await session.run('DROP TABLE trial')
-      })
+          await session.run('DROP TABLE trial')
+        })
       return true
     } catch (error) {
       if (!isAboutData(error)) throw error
@@ -181,37 +170,75 @@ const isAboutData = (error: unknown): boolean =>
   error instanceof Error &&
   /^(Invalid Input|Conversion|Out of Range|Constraint) Error/.test(error.message)
 
-/** Calls `use` with the tables that DuckDB reads from the lines of a part, each as something to select from. */
-const withSpooled = async (
-  { session, spoolFolder }: LoadTools,
-  { partition, content, bytes }: PartToLoad,
-  part: CheckedPart,
-  use: (tables: Readonly<Record<string, string>>) => Promise<void>,
+/** Calls `use` with the table that DuckDB reads from the lines of a part, as something to select from. */
+const withCompanies = async (
+  { spoolFolder }: LoadTools,
+  { partition, bytes, part }: PartToLoad,
+  use: (companies: string) => Promise<void>,
 ): Promise<void> => {
   const spooled = await spoolPart(spoolFolder, partition, bytes, part)
   try {
-    const tables =
-      content === 'companies'
-        ? { companies: companiesOf(spooled.scan, spooled.extras) }
-        : await relationTables(session, spooled)
-    await use(tables)
+    await use(companiesOf(spooled.scan, spooled.extras))
   } finally {
     await spooled.remove()
   }
 }
 
-/** Writes the tables whose rows stand in the part's columns already. */
-const writeFigures = async (
-  { engine }: LoadTools,
+const writeCompanies = async (tools: LoadTools, request: PartToLoad, sink: SinkRun): Promise<Receipt[]> => {
+  const { partition, part, bytes } = request
+  const receipts: Receipt[] = []
+  const figures = (): Promise<Receipt[]> =>
+    writeColumns(tools, partition, sink, {
+      financials: financialsTable(part, bytes),
+      employees: employeesTable(part, bytes),
+    })
+  // With one part in hand, as of a small input and at the end of a large one, a core would have nothing to do.
+  const ahead = tools.isAlone() ? settled(figures()) : undefined
+  try {
+    await withCompanies(tools, request, async (sql) => {
+      receipts.push(await sink.write(partition, 'companies', tools.session.relation(sql)))
+    })
+  } finally {
+    await ahead
+  }
+  return [...receipts, ...(ahead === undefined ? await figures() : (await ahead)())]
+}
+
+const writeRelations = async (
+  tools: LoadTools,
   { partition, part, bytes }: PartToLoad,
   sink: SinkRun,
 ): Promise<Receipt[]> => {
+  const odd = await readOddValues(tools.engine, oddTextsOf(part.rows.relations, bytes))
+  const relations = { part, bytes, odd }
+  const entities = (): Promise<Receipt[]> =>
+    writeColumns(tools, partition, sink, {
+      relations: relationsTable(relations),
+      relation_entities: relationEntitiesTable(relations),
+    })
+  const items = (): Promise<Receipt[]> =>
+    writeColumns(tools, partition, sink, {
+      ownerships: ownershipsTable(relations),
+      roles: rolesTable(relations),
+    })
+  const ahead = tools.isAlone() ? settled(entities()) : undefined
+  try {
+    const receipts = await items()
+    return [...(ahead === undefined ? await entities() : (await ahead)()), ...receipts]
+  } finally {
+    await ahead
+  }
+}
+
+/** Writes tables whose rows stand in the part's columns already. */
+const writeColumns = async (
+  { engine }: LoadTools,
+  partition: string,
+  sink: SinkRun,
+  tables: Readonly<Record<string, ColumnTable>>,
+): Promise<Receipt[]> => {
   const receipts: Receipt[] = []
   const session = await engine.connect()
-  const tables = {
-    financials: financialsTable(part, bytes),
-    employees: employeesTable(part, bytes),
-  }
   try {
     for (const [table, columns] of Object.entries(tables)) {
       const { from, remove } = await engine.addTable(columns)
@@ -225,19 +252,6 @@ const writeFigures = async (
     session.close()
   }
   return receipts
-}
-
-const relationTables = async (
-  session: Session,
-  { scan, extras }: Spooled,
-): Promise<Readonly<Record<string, string>>> => {
-  await session.run(`CREATE OR REPLACE TEMP TABLE entity AS ${entitiesOf(scan)}`)
-  return {
-    relations: relationsOf(scan, extras),
-    relation_entities: relationEntitiesOf('entity'),
-    ownerships: ownershipsOf('entity'),
-    roles: rolesOf('entity'),
-  }
 }
 
 /** The column that shows how fresh a record is. */

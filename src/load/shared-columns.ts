@@ -1,6 +1,14 @@
 /** Memory of columns that grow: shared, so that a thread fills what another one reads, and used again. */
 
-type Column = Int8Array | Uint8Array | Int16Array | Int32Array | Uint32Array | Float64Array | BigInt64Array
+type Column =
+  | Int8Array
+  | Uint8Array
+  | Int16Array
+  | Uint16Array
+  | Int32Array
+  | Uint32Array
+  | Float64Array
+  | BigInt64Array
 
 type ColumnOf<C extends Column> = {
   new (buffer: SharedArrayBuffer): C

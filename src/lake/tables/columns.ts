@@ -103,21 +103,15 @@ export const columnType = (field: Field): string => {
   }
 }
 
-/**
- * The type in which DuckDB reads a field from JSON. Date-times are read as text, because a timestamp drops
- * offset and digits; what may be masked, and what becomes rows of other tables, is read as JSON.
- */
+/** The type in which DuckDB reads a field from JSON. Date-times are read as text: a timestamp drops offset and digits. */
 export const readType = (field: Field): string => {
-  if ('masked' in field && field.masked === true) return 'JSON'
   switch (field.kind) {
     case 'date-time':
       return 'VARCHAR'
     case 'object':
       return structOf(field.of, readType)
     case 'objects':
-      return hasOwnTable(field.of) ? 'JSON[]' : `${structOf(field.of, readType)}[]`
-    case 'self-list':
-      return 'JSON[]'
+      return `${structOf(field.of, readType)}[]`
     default:
       return columnType(field)
   }
@@ -134,19 +128,6 @@ export const structOf = (
     .filter(([name]) => pick === undefined || pick.includes(name))
     .map(([name, field]) => `${ident(nameOf(name))} ${typeOf(field)}`)
     .join(', ')})`
-
-/** The structure by which `from_json` reads an object that holds no rows of other tables. */
-export const structureOf = (object: ObjectType, pick?: readonly string[]): string =>
-  JSON.stringify(
-    Object.fromEntries(
-      Object.entries(object.fields)
-        .filter(([name]) => pick === undefined || pick.includes(name))
-        .map(([name, field]) => {
-          const type = readType(field)
-          return [name, type.endsWith('[]') ? [type.slice(0, -2)] : type]
-        }),
-    ),
-  )
 
 /** The name that a dictionary gives a code, NULL for a code it does not know. */
 export const codeName = (dictionary: string, code: string): string => {

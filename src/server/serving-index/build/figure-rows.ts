@@ -4,7 +4,8 @@
  */
 
 import { CATEGORIES, LINE_ITEMS } from '../../../contract/line-items.ts'
-import { CHUNK_ROWS, type ColumnTable } from '../../../lake/duckdb/column-tables.ts'
+import type { ColumnTable } from '../../../lake/duckdb/column-tables.ts'
+import { CHUNK_ROWS } from '../../../lake/duckdb/vectors.ts'
 import type { CompanyPieces } from '../../../load/restore/restore.ts'
 import { FIGURE_NAMES } from '../index-form.ts'
 

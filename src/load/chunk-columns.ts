@@ -1,0 +1,209 @@
+/** Columns of a chunk of rows: one class a kind. A row of which nothing is set is NULL. */
+
+import type { ColumnDeclaration } from '../lake/duckdb/column-tables.ts'
+import { TextCells } from '../lake/duckdb/text-cells.ts'
+import { CHUNK_ROWS, type Vectors } from '../lake/duckdb/vectors.ts'
+
+export abstract class ChunkColumn {
+  readonly name: string
+  abstract readonly type: ColumnDeclaration['type']
+  /** A bit a row. */
+  protected readonly valid = new Uint8Array(CHUNK_ROWS / 8)
+
+  constructor(name: string) {
+    this.name = name
+  }
+
+  /** Forgets all rows. */
+  clear(): void {
+    this.valid.fill(0)
+  }
+
+  isSet(row: number): boolean {
+    return (this.valid[row >> 3]! & (1 << (row & 7))) !== 0
+  }
+
+  protected mark(row: number): void {
+    this.valid[row >> 3]! |= 1 << (row & 7)
+  }
+
+  /** Hands the rows to the column that is `at` that place of its table. */
+  abstract give(vectors: Vectors, at: number, rows: number): void
+}
+
+/** Values of 64 bits, as their lower and their upper half. */
+export class WordsColumn extends ChunkColumn {
+  readonly type: 'BIGINT' | 'TIMESTAMPTZ' | 'DOUBLE'
+  readonly #values = new BigInt64Array(CHUNK_ROWS)
+  readonly #words = new Uint32Array(this.#values.buffer)
+
+  constructor(name: string, type: 'BIGINT' | 'TIMESTAMPTZ' | 'DOUBLE' = 'BIGINT') {
+    super(name)
+    this.type = type
+  }
+
+  set(row: number, low: number, high: number): void {
+    this.#words[row * 2] = low
+    this.#words[row * 2 + 1] = high
+    this.mark(row)
+  }
+
+  setBig(row: number, value: bigint): void {
+    this.#values[row] = value
+    this.mark(row)
+  }
+
+  give(vectors: Vectors, at: number, rows: number): void {
+    vectors.numbersOrNull(at, this.#values, this.valid, rows)
+  }
+}
+
+export class SmallColumn extends ChunkColumn {
+  readonly type = 'INTEGER'
+  readonly #values = new Int32Array(CHUNK_ROWS)
+
+  set(row: number, value: number): void {
+    this.#values[row] = value
+    this.mark(row)
+  }
+
+  give(vectors: Vectors, at: number, rows: number): void {
+    vectors.numbersOrNull(at, this.#values, this.valid, rows)
+  }
+}
+
+export class BooleanColumn extends ChunkColumn {
+  readonly type = 'BOOLEAN'
+  readonly #values = new Uint8Array(CHUNK_ROWS)
+
+  set(row: number, value: boolean): void {
+    this.#values[row] = value ? 1 : 0
+    this.mark(row)
+  }
+
+  isTrue(row: number): boolean {
+    return this.isSet(row) && this.#values[row] === 1
+  }
+
+  give(vectors: Vectors, at: number, rows: number): void {
+    vectors.numbersOrNull(at, this.#values, this.valid, rows)
+  }
+}
+
+export class TextsColumn extends ChunkColumn {
+  readonly type = 'VARCHAR'
+  readonly #texts = new TextCells(CHUNK_ROWS)
+
+  override clear(): void {
+    super.clear()
+    this.#texts.clear()
+  }
+
+  set(row: number, bytes: Uint8Array, from = 0, to = bytes.length): void {
+    this.#texts.set(row, bytes, from, to)
+    this.mark(row)
+  }
+
+  give(vectors: Vectors, at: number, rows: number): void {
+    vectors.texts(at, { texts: this.#texts, valid: this.valid }, rows)
+  }
+}
+
+/** Members of a JSON object that some rows have; NULL for the others. */
+export class MembersColumn extends ChunkColumn {
+  readonly type = 'VARCHAR'
+  readonly #texts = new TextCells(CHUNK_ROWS)
+  readonly #members = new Map<number, string[]>()
+
+  override clear(): void {
+    super.clear()
+    this.#texts.clear()
+    this.#members.clear()
+  }
+
+  /** Gives a row a member; in the object it stands at its `place` among the others. */
+  add(row: number, place: number, name: string, json: string): void {
+    let members = this.#members.get(row)
+    if (members === undefined) {
+      members = []
+      this.#members.set(row, members)
+    }
+    members[place] = `${JSON.stringify(name)}:${json}`
+    this.mark(row)
+  }
+
+  give(vectors: Vectors, at: number, rows: number): void {
+    for (const [row, members] of this.#members) {
+      const text = Buffer.from(`{${members.filter((member) => member !== undefined).join(',')}}`)
+      this.#texts.set(row, text, 0, text.length)
+    }
+    vectors.texts(at, { texts: this.#texts, valid: this.valid }, rows)
+  }
+}
+
+/** Lists of texts, or of structs of texts. Items are added to the row that was begun last; rows come in their order. */
+export class ListColumn extends ChunkColumn {
+  readonly type: ColumnDeclaration['type']
+  readonly #fields: readonly { readonly texts: TextCells; valid: Uint8Array }[]
+  readonly #places = new BigUint64Array(2 * CHUNK_ROWS)
+  #items = 0
+  #row = 0
+
+  /** @param fields of its structs; absent for a list of texts */
+  constructor(name: string, fields?: readonly string[]) {
+    super(name)
+    this.type = fields === undefined ? 'VARCHAR[]' : { fields }
+    this.#fields = (fields ?? ['']).map(() => ({
+      texts: new TextCells(CHUNK_ROWS),
+      valid: new Uint8Array(CHUNK_ROWS / 8),
+    }))
+  }
+
+  override clear(): void {
+    super.clear()
+    this.#places.fill(0n)
+    this.#items = 0
+    for (const { texts, valid } of this.#fields) {
+      texts.clear()
+      valid.fill(0)
+    }
+  }
+
+  /** Begins the list of a row, or begins it anew. */
+  startList(row: number): void {
+    this.#row = row
+    if (this.isSet(row)) this.#items = Number(this.#places[row * 2])
+    this.#places[row * 2] = BigInt(this.#items)
+    this.#places[row * 2 + 1] = 0n
+    this.mark(row)
+  }
+
+  /** Begins an item, whose texts are NULL. */
+  startItem(): void {
+    const item = this.#items++
+    this.#places[this.#row * 2 + 1] = BigInt(this.#items) - (this.#places[this.#row * 2] ?? 0n)
+    for (const field of this.#fields) {
+      if (item >> 3 >= field.valid.length) {
+        const longer = new Uint8Array(2 * field.valid.length)
+        longer.set(field.valid)
+        field.valid = longer
+      }
+      field.valid[item >> 3]! &= ~(1 << (item & 7))
+    }
+  }
+
+  /** Sets a text of the item at hand. */
+  set(field: number, bytes: Uint8Array, from = 0, to = bytes.length): void {
+    const { texts, valid } = this.#fields[field]!
+    const item = this.#items - 1
+    texts.set(item, bytes, from, to)
+    valid[item >> 3]! |= 1 << (item & 7)
+  }
+
+  give(vectors: Vectors, at: number, rows: number): void {
+    const [texts] = this.#fields
+    if (this.type === 'VARCHAR[]' && texts !== undefined)
+      vectors.textLists(at, this.#places, this.valid, rows, texts, this.#items)
+    else vectors.structLists(at, this.#places, this.valid, rows, this.#fields, this.#items)
+  }
+}

@@ -1,0 +1,34 @@
+/** Finds the values of a part's relations that only DuckDB reads: see `odd-values.ts`. */
+
+import { TextReader } from './cell-values.ts'
+import { isOddJson } from './masked-json.ts'
+import type { OddTexts } from './odd-values.ts'
+import type { RelationRows } from './relation-rows.ts'
+import type { RowCells } from './row-cells.ts'
+import { FORM_BITS, MASKED, ODD } from './row-forms.ts'
+
+/** The texts of such values, each once. */
+export const oddTextsOf = (rows: RelationRows, block: Buffer): OddTexts => {
+  const texts = { instants: new Set<string>(), jsons: new Set<string>() }
+  if (!rows.hasOdd) return texts
+  for (const cells of [rows.records, rows.entities, rows.ownerships, rows.roles]) addOdd(texts, cells, block)
+  return texts
+}
+
+const addOdd = (
+  { instants, jsons }: { instants: Set<string>; jsons: Set<string> },
+  { cells, column, low, high }: RowCells,
+  block: Buffer,
+): void => {
+  const text = new TextReader()
+  for (let cell = 0; cell < cells; cell++) {
+    const form = column[cell]! & FORM_BITS
+    if (form === ODD) {
+      text.read(block, low[cell]!, high[cell]!)
+      instants.add(text.text())
+    } else if (form === MASKED) {
+      const json = block.toString('utf8', low[cell]!, high[cell]!)
+      if (isOddJson(json)) jsons.add(json)
+    }
+  }
+}

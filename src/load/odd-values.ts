@@ -1,0 +1,84 @@
+/**
+ * Values of relations in forms that are not read here, but by DuckDB: rare date-times, and personal data that came masked
+ * in other JSON than the usual. All of a part are asked for at once, before its rows are written.
+ */
+
+import type { ColumnTable } from '../lake/duckdb/column-tables.ts'
+import type { Engine } from '../lake/duckdb/engine.ts'
+import { literal } from '../lake/duckdb/sql.ts'
+import { CHUNK_ROWS } from '../lake/duckdb/vectors.ts'
+import { instantsOf, unlikeInstants } from '../lake/tables/date-times.ts'
+
+/** What DuckDB makes of a date-time. */
+export interface OddInstant {
+  /** Microseconds since 1970. */
+  readonly micros: bigint | undefined
+  /** The text as JSON, where the instant does not restore it. */
+  readonly reported: string | undefined
+}
+
+export interface OddValues {
+  readonly instants: ReadonlyMap<string, OddInstant>
+  /** JSON as it came, and as DuckDB writes it. */
+  readonly jsons: ReadonlyMap<string, string>
+}
+
+export interface OddTexts {
+  readonly instants: ReadonlySet<string>
+  readonly jsons: ReadonlySet<string>
+}
+
+const NAME = 'v'
+/** Before and behind the text in an object of that member alone. */
+const [BEFORE, BEHIND] = [`{"${NAME}":`.length, -'}'.length]
+
+const INSTANTS = (from: string): string => `
+SELECT text, epoch_us(instants[1])::VARCHAR AS micros, ${unlikeInstants([NAME], 'texts', 'instants')} AS reported
+FROM (SELECT text, [text] AS texts, ${instantsOf('[text]')} AS instants FROM ${from})`
+
+const JSONS = (from: string): string => `
+SELECT text, from_json('{"${NAME}":' || text || '}', ${literal(`{"${NAME}":"JSON"}`)}).${NAME}::VARCHAR AS json FROM ${from}`
+
+/** Asks DuckDB for the values of such texts. */
+export const readOddValues = async (engine: Engine, { instants, jsons }: OddTexts): Promise<OddValues> => {
+  const found = { instants: new Map<string, OddInstant>(), jsons: new Map<string, string>() }
+  for await (const { text, micros, reported } of rowsOf(engine, instants, INSTANTS))
+    found.instants.set(String(text), {
+      micros: typeof micros === 'string' ? BigInt(micros) : undefined,
+      reported: typeof reported === 'string' ? reported.slice(BEFORE, BEHIND) : undefined,
+    })
+  for await (const { text, json } of rowsOf(engine, jsons, JSONS)) found.jsons.set(String(text), String(json))
+  return found
+}
+
+async function* rowsOf(engine: Engine, texts: ReadonlySet<string>, query: (from: string) => string) {
+  if (texts.size === 0) return
+  const { from, remove } = await engine.addTable(textTable(inOrder(texts)))
+  const session = await engine.connect()
+  try {
+    for await (const rows of session.stream(query(from))) yield* rows
+  } finally {
+    session.close()
+    remove()
+  }
+}
+
+/** The named zone of a text sticks to those behind it in DuckDB, where they have none: so those with names come last. */
+const inOrder = (texts: ReadonlySet<string>): string[] =>
+  [...texts].sort((a, b) => Number(HAS_NAME.test(a)) - Number(HAS_NAME.test(b)))
+const HAS_NAME = /[a-z]{2}/i
+
+const textTable = (texts: readonly string[]): ColumnTable => ({
+  columns: [{ name: 'text', type: { values: [], textOf: (code) => texts[code] ?? '' } }],
+  rows: texts.length,
+  read: () => {
+    const codes = new Int32Array(CHUNK_ROWS)
+    let done = 0
+    return (vectors) => {
+      const rows = Math.min(CHUNK_ROWS, texts.length - done)
+      for (let row = 0; row < rows; row++) codes[row] = done++
+      vectors.codes(0, codes, rows)
+      return rows
+    }
+  },
+})

@@ -1,0 +1,204 @@
+/**
+ * The rows of a part's relations as tables that DuckDB selects from: `relations`, `relation_entities`, `ownerships` and
+ * `roles`. Their inverse: `relations.ts`.
+ */
+
+import type { ColumnTable } from '../lake/duckdb/column-tables.ts'
+import {
+  ENTITY_COLUMNS,
+  OWNERSHIP_COLUMNS,
+  RELATIONS_COLUMNS,
+  ROLE_COLUMNS,
+} from '../lake/tables/record-columns.ts'
+import {
+  BooleanColumn,
+  type ChunkColumn,
+  ListColumn,
+  SmallColumn,
+  TextsColumn,
+  WordsColumn,
+} from './chunk-columns.ts'
+import { NO_ENTITY, type RelationRows } from './relation-rows.ts'
+import { DIRECTIONS, ENTITY_LISTS, OWNERSHIP_KINDS, RECORD_LISTS } from './row-columns.ts'
+import type { RowFields } from './row-fields.ts'
+import type { RowLists } from './row-lists.ts'
+import { type OtherColumns, type RelationPart, rowTable } from './row-table.ts'
+
+/** Rows of `relations`: one a record. */
+export const relationsTable = (relations: RelationPart): ColumnTable => {
+  const { rows } = relations.part
+  return rowTable(relations, {
+    table: 'relations',
+    fields: RELATIONS_COLUMNS,
+    cells: rows.relations.records,
+    end: Uint32Array.from({ length: rows.records }, (_, record) => record + 1),
+    others: () => {
+      const empty = new EmptyLists(RECORD_LISTS)
+      const extra = new TextsColumn('extra')
+      return {
+        columns: [empty.column, extra],
+        set: (at, row) => {
+          empty.set(at, rows.relations.recordEmptyLists[row]!)
+          const text = rows.extras.get(row)
+          if (text !== undefined) extra.set(at, Buffer.from(text))
+        },
+      }
+    },
+  })
+}
+
+/**
+ * Rows of `relation_entities`, histories at every depth. Personal data that came masked is NULL in its column and the
+ * entity is protected; `masked` keeps what stood there.
+ */
+export const relationEntitiesTable = (relations: RelationPart): ColumnTable => {
+  const { rows } = relations.part
+  const { above, emptyLists, depth } = rows.relations
+  return rowTable(relations, {
+    table: 'relation_entities',
+    fields: ENTITY_COLUMNS,
+    cells: rows.relations.entities,
+    end: rows.relations.entitiesEnd,
+    others: (fields) => {
+      const entity = new EntityColumns(relations)
+      const parentNo = new WordsColumn('parent_no')
+      const depths = new SmallColumn('depth')
+      const empty = new EmptyLists(ENTITY_LISTS)
+      const isProtected = fields.columns.find(({ name }) => name === 'is_protected')
+      return {
+        columns: [...entity.columns, parentNo, depths, empty.column],
+        set: (at, row, record) => {
+          entity.set(at, row, record)
+          if (above[row] !== NO_ENTITY) parentNo.set(at, rows.relations.numberOf(above[row]!, record), 0)
+          depths.set(at, depth[row]!)
+          empty.set(at, emptyLists[row]!)
+          if (fields.masked.isSet(at) && isProtected instanceof BooleanColumn)
+            protect(fields, isProtected, at)
+        },
+      }
+    },
+  })
+}
+
+/** Keeps what IsProtected came as, where masked data alone says that the entity is protected. */
+const protect = ({ masked }: RowFields, isProtected: BooleanColumn, at: number): void => {
+  if (isProtected.isTrue(at)) return
+  masked.add(at, ENTITY_COLUMNS.length, 'IsProtected', isProtected.isSet(at) ? 'false' : 'null')
+  isProtected.set(at, true)
+}
+
+/** Rows of `ownerships`, one a record of any of the four kinds; `no` counts within the entity. */
+export const ownershipsTable = (relations: RelationPart): ColumnTable => {
+  const { ownerships, ownershipLists, ownershipsEnd } = relations.part.rows.relations
+  return rowTable(relations, {
+    table: 'ownerships',
+    fields: OWNERSHIP_COLUMNS,
+    cells: ownerships,
+    end: ownershipsEnd,
+    others: () => {
+      const item = new ItemColumns(relations, ownershipLists)
+      const kind = new TextsColumn('kind')
+      return {
+        columns: [...item.columns, kind],
+        set: (at, row, record) => {
+          const list = item.set(at, row, record)
+          kind.set(at, KIND_TEXTS[ownershipLists.kind[list]!]!)
+        },
+      }
+    },
+  })
+}
+
+/** Rows of `roles`; `no` counts within the entity. */
+export const rolesTable = (relations: RelationPart): ColumnTable => {
+  const { roles, roleLists, rolesEnd } = relations.part.rows.relations
+  return rowTable(relations, {
+    table: 'roles',
+    fields: ROLE_COLUMNS,
+    cells: roles,
+    end: rolesEnd,
+    others: () => new ItemColumns(relations, roleLists),
+  })
+}
+
+const textsOf = (values: readonly string[]): readonly Buffer[] => values.map((value) => Buffer.from(value))
+const DIRECTION_TEXTS = textsOf(DIRECTIONS)
+const KIND_TEXTS = textsOf(OWNERSHIP_KINDS)
+
+/** What every row of an entity, of its ownerships and of its roles says of it. */
+class EntityColumns {
+  readonly #companyId = new WordsColumn('company_id')
+  readonly #entityNo = new WordsColumn('entity_no')
+  readonly #direction = new TextsColumn('direction')
+  readonly #entityId = new WordsColumn('entity_id')
+  readonly #isHistory = new BooleanColumn('is_history')
+  readonly columns = [
+    this.#companyId,
+    this.#entityNo,
+    this.#direction,
+    this.#entityId,
+    this.#isHistory,
+  ] as const
+  readonly #companies: Uint32Array
+  readonly #rows: RelationRows
+
+  constructor({ part: { rows } }: RelationPart) {
+    this.#companies = new Uint32Array(rows.id.buffer, rows.id.byteOffset, 2 * rows.id.length)
+    this.#rows = rows.relations
+  }
+
+  set(at: number, entity: number, record: number): void {
+    const { direction, depth, ids, hasId } = this.#rows
+    this.#companyId.set(at, this.#companies[2 * record]!, this.#companies[2 * record + 1]!)
+    this.#entityNo.set(at, this.#rows.numberOf(entity, record), 0)
+    this.#direction.set(at, DIRECTION_TEXTS[direction[entity]!]!)
+    this.#isHistory.set(at, depth[entity]! > 0)
+    if (hasId[entity] === 1) this.#entityId.set(at, ids[2 * entity]!, ids[2 * entity + 1]!)
+  }
+}
+
+/** What every row of an entity's lists says. Rows come in the order of the block. */
+class ItemColumns implements OtherColumns {
+  readonly #entity: EntityColumns
+  readonly #no = new WordsColumn('no')
+  readonly columns: readonly ChunkColumn[]
+  readonly #lists: RowLists
+  #list = 0
+
+  constructor(relations: RelationPart, lists: RowLists) {
+    this.#entity = new EntityColumns(relations)
+    this.columns = [...this.#entity.columns, this.#no]
+    this.#lists = lists
+  }
+
+  /** @returns the list that the row stands in */
+  set(at: number, row: number, record: number): number {
+    const { entity, base, start, end } = this.#lists
+    while (end[this.#list]! <= row) this.#list++
+    const list = this.#list
+    this.#entity.set(at, entity[list]!, record)
+    this.#no.set(at, base[list]! + row - start[list]! + 1, 0)
+    return list
+  }
+}
+
+/** Names of the lists that came empty: an empty list stays, but has no rows to show it. NULL where none is. */
+class EmptyLists {
+  readonly column = new ListColumn('empty_lists')
+  readonly #names: readonly Buffer[]
+
+  constructor(names: readonly string[]) {
+    this.#names = textsOf(names)
+  }
+
+  /** @param bits one for each list, set where it is empty */
+  set(at: number, bits: number): void {
+    if (bits === 0) return
+    this.column.startList(at)
+    for (const [list, name] of this.#names.entries()) {
+      if ((bits & (1 << list)) === 0) continue
+      this.column.startItem()
+      this.column.set(0, name)
+    }
+  }
+}

@@ -1,0 +1,54 @@
+/** Which fields of a record of relations are columns of which rows, and which lists are rows of a table of their own. */
+
+import type { Field } from '../contract/fields.ts'
+import { RELATION } from '../contract/objects.ts'
+import {
+  ENTITY_COLUMNS,
+  OWNERSHIP_COLUMNS,
+  OWNERSHIP_LISTS,
+  RELATIONS_COLUMNS,
+  ROLE_COLUMNS,
+} from '../lake/tables/record-columns.ts'
+
+/** Place of an entity's own id behind its other columns: it is a column of its ownerships and roles too. */
+export const ENTITY_ID = ENTITY_COLUMNS.length
+
+const COLUMN_OF: ReadonlyMap<Field, number> = new Map<Field, number>([
+  ...[RELATIONS_COLUMNS, ENTITY_COLUMNS, OWNERSHIP_COLUMNS, ROLE_COLUMNS].flatMap((columns) =>
+    columns.map(({ field }, at) => [field, at] as const),
+  ),
+  [RELATION.fields.InternalId, ENTITY_ID],
+])
+
+/** The place of a field's column in the table that its object is a row of; -1 where no row holds it. */
+export const rowColumnOf = (field: Field): number => COLUMN_OF.get(field) ?? -1
+
+/** What the items of a list are. */
+export type RowList =
+  | { readonly rows: 'entities'; readonly bit: number; readonly direction: 0 | 1 | undefined }
+  | { readonly rows: 'ownerships'; readonly bit: number; readonly kind: number }
+  | { readonly rows: 'roles'; readonly bit: number; readonly kind: 0 }
+
+export const DIRECTIONS = ['parent', 'child'] as const
+export const OWNERSHIP_KINDS: readonly string[] = Object.values(OWNERSHIP_LISTS)
+
+/** Lists of a record and of an entity whose items are rows: in document order, a bit each where they come empty. */
+export const RECORD_LISTS = ['Parents', 'Children'] as const
+export const ENTITY_LISTS = [...Object.keys(OWNERSHIP_LISTS), 'KeyPersonRoles', 'History'] as const
+
+const ROW_LISTS: ReadonlyMap<string, RowList> = new Map<string, RowList>([
+  [RECORD_LISTS[0], { rows: 'entities', bit: 1, direction: 0 }],
+  [RECORD_LISTS[1], { rows: 'entities', bit: 2, direction: 1 }],
+  ...ENTITY_LISTS.map((name, at): [string, RowList] => {
+    const bit = 1 << at
+    if (name === 'History') return [name, { rows: 'entities', bit, direction: undefined }]
+    if (name === 'KeyPersonRoles') return [name, { rows: 'roles', bit, kind: 0 }]
+    return [name, { rows: 'ownerships', bit, kind: at }]
+  }),
+])
+
+export const rowListOf = (name: string): RowList => {
+  const list = ROW_LISTS.get(name)
+  if (list === undefined) throw new TypeError(`Cannot take the list "${name}" into rows: no table has them`)
+  return list
+}

@@ -1,0 +1,202 @@
+/** From the cells of rows to the columns of a chunk. */
+
+import { DICTIONARIES } from '../contract/dictionaries.ts'
+import type { Field } from '../contract/fields.ts'
+import { type FieldColumn, isNumericCode, snakeCase } from '../lake/tables/columns.ts'
+import { plainObjects, plainTexts, TextReader } from './cell-values.ts'
+import {
+  BooleanColumn,
+  type ChunkColumn,
+  ListColumn,
+  MembersColumn,
+  TextsColumn,
+  WordsColumn,
+} from './chunk-columns.ts'
+import { KeyTable } from './key-table.ts'
+import type { OddValues } from './odd-values.ts'
+import type { RowCells } from './row-cells.ts'
+import { FORM_BITS, ODD, PLACE_BITS, REPORTED } from './row-forms.ts'
+
+/** Sets a row's value from its cell. */
+type ReadCell = (row: number, low: number, high: number) => void
+
+/** The columns that a field becomes, and how they get their values. */
+interface FieldReader {
+  readonly columns: readonly ChunkColumn[]
+  readonly read: ReadCell
+}
+
+const TWO_32 = 0x100000000
+
+/** The fields of a table's rows, by their places in the table. */
+export class RowFields {
+  readonly #names: readonly string[]
+  readonly #readers: readonly FieldReader[]
+  /** Those that need nothing but to be put in their column. */
+  readonly #words: readonly (WordsColumn | undefined)[]
+  readonly #block: Buffer
+  readonly #odd: OddValues
+  readonly #text = new TextReader()
+  /** Date-times whose text the instant does not restore. */
+  readonly reported = new MembersColumn('as_reported')
+  /** Personal data that came masked. */
+  readonly masked = new MembersColumn('masked')
+
+  constructor(fields: readonly FieldColumn[], block: Buffer, odd: OddValues) {
+    this.#names = fields.map(({ path }) => path.at(-1) ?? '')
+    this.#readers = fields.map(({ name, field }) => readerOf(name, field, block))
+    this.#words = this.#readers.map(({ columns: [column, ...others] }) =>
+      column instanceof WordsColumn && others.length === 0 ? column : undefined,
+    )
+    this.#block = block
+    this.#odd = odd
+  }
+
+  /** The columns that the fields become. */
+  get columns(): readonly ChunkColumn[] {
+    return this.#readers.flatMap(({ columns }) => columns)
+  }
+
+  /** Reads the cells of a row into the `at`th row of the chunk. */
+  readRow({ first, behind, column, low, high }: RowCells, row: number, at: number): void {
+    const stop = behind[row]!
+    for (let cell = first[row]!; cell < stop; cell++) {
+      const place = column[cell]!
+      if (place > PLACE_BITS)
+        this.#readForm(place & FORM_BITS, place & PLACE_BITS, at, low[cell]!, high[cell]!)
+      else {
+        const words = this.#words[place]
+        if (words !== undefined) words.set(at, low[cell]!, high[cell]!)
+        else this.#readers[place]!.read(at, low[cell]!, high[cell]!)
+      }
+    }
+  }
+
+  #readForm(form: number, place: number, at: number, from: number, to: number): void {
+    const name = this.#names[place]!
+    if (form === REPORTED) this.reported.add(at, place, name, this.#block.toString('latin1', from, to))
+    else if (form === ODD) {
+      this.#text.read(this.#block, from, to)
+      const found = this.#odd.instants.get(this.#text.text())
+      if (found?.micros !== undefined) this.#words[place]?.setBig(at, found.micros)
+      if (found?.reported !== undefined) this.reported.add(at, place, name, found.reported)
+    } else {
+      const json = this.#block.toString('utf8', from, to)
+      this.masked.add(at, place, name, this.#odd.jsons.get(json) ?? json)
+    }
+  }
+}
+
+const readerOf = (name: string, field: Field, block: Buffer): FieldReader => {
+  switch (field.kind) {
+    case 'text':
+      return textReader(name, block)
+    case 'integer':
+      return isNumericCode(field) ? codeReader(name, field.codes) : wordsReader(name, 'BIGINT')
+    case 'number':
+      return wordsReader(name, 'DOUBLE')
+    case 'date-time':
+      return wordsReader(name, 'TIMESTAMPTZ')
+    case 'boolean': {
+      const column = new BooleanColumn(name)
+      return { columns: [column], read: (row, value) => column.set(row, value === 1) }
+    }
+    case 'texts':
+      return textsReader(name, block)
+    case 'objects':
+      return objectsReader(name, Object.keys(field.of.fields), block)
+    default:
+      throw new TypeError(`Cannot read a field of kind "${field.kind}" into a column`)
+  }
+}
+
+const wordsReader = (name: string, type: WordsColumn['type']): FieldReader => {
+  const column = new WordsColumn(name, type)
+  return { columns: [column], read: (row, low, high) => column.set(row, low, high) }
+}
+
+const textReader = (name: string, block: Buffer): FieldReader => {
+  const column = new TextsColumn(name)
+  const text = new TextReader()
+  return {
+    columns: [column],
+    read: (row, from, to) => {
+      text.read(block, from, to)
+      column.set(row, text.bytes, text.from, text.to)
+    },
+  }
+}
+
+/** A code, and its name where the contract has one. */
+const codeReader = (name: string, codes: string): FieldReader => {
+  const code = new WordsColumn(name)
+  const text = new TextsColumn(`${name}_name`)
+  const values = Object.entries(DICTIONARIES).find(([dictionary]) => dictionary === codes)?.[1].values ?? []
+  const names = new Map(values.map((value) => [value.value, Buffer.from(value.name)]))
+  return {
+    columns: [code, text],
+    read: (row, low, high) => {
+      code.set(row, low, high)
+      const found = names.get((high | 0) * TWO_32 + low)
+      if (found !== undefined) text.set(row, found)
+    },
+  }
+}
+
+const textsReader = (name: string, block: Buffer): FieldReader => {
+  const column = new ListColumn(name)
+  const text = new TextReader()
+  return {
+    columns: [column],
+    read: (row, from, to) => {
+      column.startList(row)
+      const isPlain = plainTexts(block, from, to, (start, end) => {
+        text.read(block, start, end)
+        column.startItem()
+        column.set(0, text.bytes, text.from, text.to)
+      })
+      if (isPlain) return
+      column.startList(row)
+      const items: readonly (string | null)[] = JSON.parse(block.toString('utf8', from, to))
+      for (const item of items) {
+        column.startItem()
+        if (item !== null) column.set(0, Buffer.from(item))
+      }
+    },
+  }
+}
+
+/** A list of objects, all of whose known members are texts. */
+const objectsReader = (name: string, members: readonly string[], block: Buffer): FieldReader => {
+  const column = new ListColumn(name, members.map(snakeCase))
+  const keys = new KeyTable(members)
+  const text = new TextReader()
+  return {
+    columns: [column],
+    read: (row, from, to) => {
+      column.startList(row)
+      const isPlain = plainObjects(
+        block,
+        from,
+        to,
+        () => column.startItem(),
+        (keyFrom, keyTo, start, end) => {
+          const field = keys.find(block, keyFrom, keyTo)
+          if (field < 0) return
+          text.read(block, start, end)
+          column.set(field, text.bytes, text.from, text.to)
+        },
+      )
+      if (isPlain) return
+      column.startList(row)
+      const items: readonly Readonly<Record<string, unknown>>[] = JSON.parse(block.toString('utf8', from, to))
+      for (const item of items) {
+        column.startItem()
+        for (const [field, member] of members.entries()) {
+          const value = item[member]
+          if (typeof value === 'string') column.set(field, Buffer.from(value))
+        }
+      }
+    },
+  }
+}

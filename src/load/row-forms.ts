@@ -1,0 +1,13 @@
+/** What a cell of a row holds: two numbers of 32 bits, and with its column's place what they are. */
+
+/** The value itself where it has 64 bits or less; of a text or list where its JSON stands. */
+export const VALUE = 0
+/** Where the JSON of a date-time stands whose instant does not restore it, beside its value. */
+export const REPORTED = 0x40
+/** Where the JSON of a date-time stands that is left to DuckDB. */
+export const ODD = 0x80
+/** Where the JSON of personal data stands that came masked. */
+export const MASKED = 0xc0
+
+export const FORM_BITS = 0xc0
+export const PLACE_BITS = 0x3f

@@ -1,0 +1,116 @@
+/** Rows of cells as a table that DuckDB selects from: values are read where they stand in the block, chunk by chunk. */
+
+import type { ColumnTable } from '../lake/duckdb/column-tables.ts'
+import { CHUNK_ROWS } from '../lake/duckdb/vectors.ts'
+import type { FieldColumn } from '../lake/tables/columns.ts'
+import { TABLES, type TableName } from '../lake/tables/tables.ts'
+import type { CheckedPart } from './check-block.ts'
+import type { ChunkColumn } from './chunk-columns.ts'
+import type { OddValues } from './odd-values.ts'
+import type { RowCells } from './row-cells.ts'
+import { RowFields } from './row-fields.ts'
+
+/** A part of relations, its block's bytes, and what DuckDB makes of the values that are not read here. */
+export interface RelationPart {
+  readonly part: CheckedPart
+  readonly bytes: Buffer
+  readonly odd: OddValues
+}
+
+/** What a row has beside the fields of its object. */
+export interface OtherColumns {
+  readonly columns: readonly ChunkColumn[]
+  /** Sets them in the `at`th row of the chunk, whose fields are set. */
+  readonly set: (at: number, row: number, record: number) => void
+}
+
+/** The rows of a table. */
+export interface RowSource {
+  readonly table: TableName
+  readonly fields: readonly FieldColumn[]
+  readonly cells: RowCells
+  /** Of each record the row behind its last one. */
+  readonly end: ArrayLike<number>
+  readonly others: (fields: RowFields) => OtherColumns
+}
+
+/** The row that a record's rows begin at. */
+const firstRow = (end: ArrayLike<number>, record: number): number => (record === 0 ? 0 : end[record - 1]!)
+
+/** A table whose rows are made of cells, chunk by chunk. */
+export const rowTable = (relations: RelationPart, source: RowSource): ColumnTable => {
+  const { part } = relations
+  return {
+    columns: columnsOf(relations, source).columns.map(({ name, type }) => ({ name, type })),
+    rows: part.members.reduce((sum, record) => sum + source.end[record]! - firstRow(source.end, record), 0),
+    read: () => {
+      const { columns, fields, others } = columnsOf(relations, source)
+      const next = rowsOf(part, source.end)
+      return (vectors) => {
+        for (const column of columns) column.clear()
+        const rows = fill(source, { fields, others, next })
+        for (const [at, column] of columns.entries()) column.give(vectors, at, rows)
+        return rows
+      }
+    },
+  }
+}
+
+/** The columns of a table in their order. */
+const columnsOf = (
+  { bytes, odd }: RelationPart,
+  { table, fields: declared, others: othersOf }: RowSource,
+) => {
+  const fields = new RowFields(declared, bytes, odd)
+  const others = othersOf(fields)
+  const made = [...fields.columns, ...others.columns, fields.reported, fields.masked]
+  const columns = (TABLES.find(({ name }) => name === table)?.columns ?? []).map(({ name }) => {
+    const column = made.find((one) => one.name === name)
+    if (column === undefined)
+      throw new TypeError(`Cannot fill "${table}": nothing makes its column "${name}"`)
+    return column
+  })
+  return { columns, fields, others }
+}
+
+/** Rows of a part one after the other: `row` and `record`. */
+interface NextRow {
+  row: number
+  record: number
+  /** Goes on to the next one. @returns false behind the last */
+  readonly step: () => boolean
+}
+
+const rowsOf = ({ members }: CheckedPart, end: ArrayLike<number>): NextRow => {
+  let member = -1
+  let last = 0
+  const next: NextRow = {
+    row: -1,
+    record: -1,
+    step: () => {
+      next.row++
+      while (next.row >= last) {
+        const record = members[++member]
+        if (record === undefined) return false
+        next.record = record
+        next.row = firstRow(end, record)
+        last = end[record]!
+      }
+      return true
+    },
+  }
+  return next
+}
+
+/** Fills the next chunk. @returns how many rows it has; 0 at the end */
+const fill = (
+  { cells }: RowSource,
+  { fields, others, next }: { fields: RowFields; others: OtherColumns; next: NextRow },
+): number => {
+  let at = 0
+  for (; at < CHUNK_ROWS && next.step(); at++) {
+    fields.readRow(cells, next.row, at)
+    others.set(at, next.row, next.record)
+  }
+  return at
+}

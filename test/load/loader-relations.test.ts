@@ -67,6 +67,74 @@ test('load numbers entities in document order and names the one in whose history
   expect(rows).toHaveLength(14)
 })
 
+test('load numbers parents before children, wherever they stand', async () => {
+  const line =
+    '{"Children":[{"InternalId":30,"Ownerships":[{}]}],"InternalId":1,"Parents":[{"History":[{"InternalId":11}],"InternalId":10}]}'
+  const lake = await bench.load({ content: 'relations', lines: [line] })
+  const columns = 'entity_no::INT AS no, parent_no::INT AS above, direction, entity_id::INT AS id'
+  expect(await lake.rows('relation_entities', columns)).toEqual([
+    { no: 1, above: null, direction: 'parent', id: 10 },
+    { no: 2, above: 1, direction: 'parent', id: 11 },
+    { no: 3, above: null, direction: 'child', id: 30 },
+  ])
+  expect(await lake.rows('ownerships', 'entity_no::INT AS no')).toEqual([{ no: 3 }])
+})
+
+test('load numbers ownerships by kind, also where a history stands between their lists', async () => {
+  const entity =
+    '{"Ownerships":[{"CaseNo":"3"}],"History":[{"Ownerships":[{}],"InternalId":8}],"InternalId":7,"BeneficialOwnerships":[{"CaseNo":"1"},{"CaseNo":"2"}]}'.replace(
+      '"Ownerships":[{"CaseNo":"3"}]',
+      '"Ownerships":[{"ShareClass":"3"}]',
+    )
+  const lake = await bench.load({ content: 'relations', lines: [`{"InternalId":1,"Parents":[${entity}]}`] })
+  const columns = 'entity_no::INT AS e, no::INT AS no, kind, coalesce(case_no, share_class) AS name'
+  expect(await lake.rows('ownerships', columns)).toEqual([
+    { e: 1, no: 1, kind: 'Beneficial', name: '1' },
+    { e: 1, no: 2, kind: 'Beneficial', name: '2' },
+    { e: 1, no: 3, kind: 'Direct', name: '3' },
+    { e: 2, no: 1, kind: 'Direct', name: null },
+  ])
+})
+
+test('load takes date-times in rare forms, and such as are none', async () => {
+  const forms: Readonly<Record<string, string | null>> = {
+    '2020-01-02T03:04:05.1234567+05:30': '2020-01-01 21:34:05.123456+00',
+    '2020-01-02': '2020-01-02 00:00:00+00',
+    '2020-01-02 03:04:05': '2020-01-02 03:04:05+00',
+    '2020-01-02T03:04': '2020-01-02 03:04:00+00',
+    '2020-01-02T03:04:05 Europe/Oslo': '2020-01-02 02:04:05+00',
+    '2020-1-2': '2020-01-02 00:00:00+00',
+    '2020-02-30T00:00:00': null,
+    'so"on\\': null,
+    '': null,
+  }
+  const record = {
+    InternalId: 1,
+    Parents: Object.keys(forms).map((UpdatedAt) => ({ InternalId: 2, UpdatedAt })),
+  }
+  const line = JSON.stringify(record).replace('2020-01-02"', '2020-01\\u002d02"')
+  const lake = await bench.load({ content: 'relations', lines: [line] })
+  expect(await lake.rows('relation_entities', 'updated_at::VARCHAR AS at, as_reported')).toEqual(
+    Object.entries(forms).map(([UpdatedAt, at]) => ({ at, as_reported: JSON.stringify({ UpdatedAt }) })),
+  )
+  await expectGivenBack(lake, record)
+})
+
+test('load fills many chunks, of short texts, long ones and lists', async () => {
+  const texts = ['', 'twelve bytes', 'thirteen byte', 'ø'.repeat(40), 'x'.repeat(5000)]
+  const records = Array.from({ length: 700 }, (_, record) => ({
+    InternalId: record + 1,
+    Parents: Array.from({ length: record % 9 }, (_, at) => ({
+      InternalId: at,
+      Name: `${texts[(record + at) % texts.length]}${at}`,
+      Citizenships: texts.slice(at % 5),
+      Addresses: texts.slice(at % 5, 3).map((City) => ({ City })),
+      KeyPersonRoles: [{ Id: at, Text: texts[at % 5] }],
+    })),
+  }))
+  await expectGivenBack(await loaded(...records), ...records)
+})
+
 test('load keeps a history that is 40 deep, each with its rows', async () => {
   let history: object[] = []
   for (let depth = 40; depth > 0; depth--) {
@@ -219,6 +287,20 @@ describe('load keeps masked persons', () => {
       { name: 'N', birth_date: null, is_protected: true, masked: null },
     ])
     await expectGivenBack(lake, record)
+  })
+
+  test('also where they hold numbers and objects that the contract does not know', async () => {
+    const addresses = '[ {"City" : "Oslo", "Foo":[1.50, {"a":null}]}, "\\u0050rotected Identity" ]'
+    const line = `{"InternalId":1,"Parents":[{"InternalId":2,"Addresses":${addresses}}]}`
+    const lake = await bench.load({ content: 'relations', lines: [line] })
+    expect(await lake.rows('relation_entities', 'addresses, is_protected, masked')).toEqual([
+      {
+        addresses: null,
+        is_protected: true,
+        masked:
+          '{"Addresses":[{"City":"Oslo","Foo":[1.5,{"a":null}]},"Protected Identity"],"IsProtected":null}',
+      },
+    ])
   })
 
   test('also where the text is written with escapes', async () => {

@@ -11,6 +11,7 @@ import { RecordChecker } from '../../src/load/check-record.ts'
 import { newSeenSets } from '../../src/load/seen-sets.ts'
 import type { SeriesRows } from '../../src/load/series-rows.ts'
 import type { Campaign, CampaignOptions } from './campaign.ts'
+import { changedLine, type LineChanges, memberFrom } from './changed-lines.ts'
 
 const WHOLE_CASES = 1_000_000
 const LINES_AT_ONCE = 200
@@ -18,7 +19,6 @@ const LINES_AT_ONCE = 200
 const COMPANIES = 1500
 /** Of ten lines one stays as it is. */
 const CHANGED = 0.9
-const MOST_CHANGES = 3
 /** Of ten changes seven are made among figures. */
 const AMONG_FIGURES = 0.7
 const MOST_WRONG = 20
@@ -44,12 +44,6 @@ const figuresIn = (line: string): readonly [from: number, to: number] => {
   return from < 0 ? [0, line.length] : [from, Math.max(line.indexOf('"MetaData"', from), from + 1)]
 }
 
-/** The next place from `at` on where a member of an object may begin. */
-const memberFrom = (text: string, at: number): number => {
-  const found = text.slice(at).search(/[{,]"/)
-  return found < 0 ? at : at + found + 1
-}
-
 /** A time series or more with its key, to stand a second time, or in another category. */
 const seriesFrom = (text: string, at: number): string => {
   const from = memberFrom(text, text.indexOf('}', at))
@@ -57,23 +51,11 @@ const seriesFrom = (text: string, at: number): string => {
   return to < 0 ? '' : text.slice(from, to + 2)
 }
 
-const oneChange = (text: string, random: () => number): string => {
-  const [from, to] = random() < AMONG_FIGURES ? figuresIn(text) : [0, text.length]
-  const anywhere = from + Math.floor(random() * (to - from))
-  const kind = random()
-  const at = kind < 0.5 ? anywhere : memberFrom(text, anywhere)
-  if (kind > 0.85)
-    return text.slice(0, at) + seriesFrom(text, from + Math.floor(random() * (to - from))) + text.slice(at)
-  const cut = kind > 0.5 ? 0 : random() < 0.25 ? Math.floor(random() * 30) : Math.floor(random() * 3)
-  const piece = random() < 0.7 ? (PIECES[Math.floor(random() * PIECES.length)] ?? '') : ''
-  return text.slice(0, at) + piece + text.slice(at + cut)
-}
-
-const changed = (line: string, random: () => number): string => {
-  let text = line
-  const changes = 1 + Math.floor(random() * MOST_CHANGES)
-  for (let change = 0; change < changes; change++) text = oneChange(text, random)
-  return text.replaceAll('\n', ' ')
+const CHANGES: LineChanges = {
+  pieces: PIECES,
+  focus: figuresIn,
+  inFocus: AMONG_FIGURES,
+  copied: seriesFrom,
 }
 
 const sameBits = (a: Float64Array, b: Float64Array, items: number): boolean => {
@@ -149,7 +131,7 @@ const runCases = ({ seed, cases, random, log }: CampaignOptions) => {
     }
     const texts = Array.from({ length: Math.min(LINES_AT_ONCE, cases - done) }, () => {
       const line = lines[Math.floor(random() * lines.length)] ?? ''
-      return random() < CHANGED ? changed(line, random) : line
+      return random() < CHANGED ? changedLine(line, random, CHANGES) : line
     })
     const bytes = Buffer.from(`${texts.join('\n')}\n`)
     const block = { bytes, firstLine: 1, offset: 0, overlong: [] }

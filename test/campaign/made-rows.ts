@@ -1,0 +1,117 @@
+/** The rows that the checker made of a record of relations, as texts like those of `expected-rows.ts`. */
+
+import type { FieldColumn } from '../../src/lake/tables/columns.ts'
+import {
+  ENTITY_COLUMNS,
+  OWNERSHIP_COLUMNS,
+  RELATIONS_COLUMNS,
+  ROLE_COLUMNS,
+} from '../../src/lake/tables/record-columns.ts'
+import type { BlockRows } from '../../src/load/block-rows.ts'
+import { NO_ENTITY, type RelationRows } from '../../src/load/relation-rows.ts'
+import type { RowCells } from '../../src/load/row-cells.ts'
+import { DIRECTIONS, ENTITY_LISTS, OWNERSHIP_KINDS, RECORD_LISTS } from '../../src/load/row-columns.ts'
+import { FORM_BITS, MASKED, ODD, PLACE_BITS, REPORTED } from '../../src/load/row-forms.ts'
+import type { RowLists } from '../../src/load/row-lists.ts'
+
+const words = new Uint32Array(2)
+const double = new Float64Array(words.buffer)
+const whole = new BigInt64Array(words.buffer)
+
+/** Text of a value that its cell holds or points to. */
+const valueText = ({ field }: FieldColumn, low: number, high: number, json: () => string): string => {
+  words[0] = low
+  words[1] = high
+  switch (field.kind) {
+    case 'number':
+      return Object.is(double[0], -0) ? '-0' : String(double[0])
+    case 'integer':
+    case 'date-time':
+      return String(whole[0])
+    case 'boolean':
+      return String(low === 1)
+    default:
+      return json()
+  }
+}
+
+const cellsOf = (columns: readonly FieldColumn[], cells: RowCells, row: number, block: Buffer): string => {
+  const found = new Map<number, string>()
+  for (let cell = cells.first[row] ?? 0; cell < (cells.behind[row] ?? 0); cell++) {
+    const column = cells.column[cell] ?? 0
+    const [place, form] = [column & PLACE_BITS, column & FORM_BITS]
+    const [low, high] = [cells.low[cell] ?? 0, cells.high[cell] ?? 0]
+    const declared = columns[place]
+    if (declared === undefined) throw new RangeError(`Cannot read a cell of column ${place}: there is none`)
+    const value = (): unknown => JSON.parse(block.toString('utf8', low, high))
+    if (form === REPORTED) found.set(place, `${found.get(place)} ${value()}`)
+    else if (form === ODD) found.set(place, `odd ${value()}`)
+    else if (form === MASKED) found.set(place, `masked ${JSON.stringify(value())}`)
+    else
+      found.set(
+        place,
+        valueText(declared, low, high, () => JSON.stringify(value())),
+      )
+  }
+  return [...found]
+    .sort(([a], [b]) => a - b)
+    .map(([place, text]) => `${columns[place]?.name}=${text}`)
+    .join(' ')
+}
+
+const emptyOf = (bits: number, lists: readonly string[]): string =>
+  lists.filter((_, list) => (bits & (1 << list)) !== 0).join()
+
+const itemRows = (
+  { cells, lists, end }: { readonly cells: RowCells; readonly lists: RowLists; readonly end: Uint32Array },
+  record: number,
+  textOf: (list: number, no: number, row: number) => string,
+): string[] => {
+  const rows: string[] = []
+  const from = record === 0 ? 0 : (end[record - 1] ?? 0)
+  const to = end[record] ?? cells.rows
+  for (let list = 0; list < lists.lists; list++)
+    for (let row = Math.max(lists.start[list] ?? 0, from); row < Math.min(lists.end[list] ?? 0, to); row++)
+      rows.push(textOf(list, (lists.base[list] ?? 0) + row - (lists.start[list] ?? 0) + 1, row))
+  return rows
+}
+
+const entityRows = (relations: RelationRows, record: number, block: Buffer): string[] => {
+  const { entities, entitiesEnd, above, direction, depth, emptyLists, ids, hasId } = relations
+  const rows: string[] = []
+  for (let row = record === 0 ? 0 : (entitiesEnd[record - 1] ?? 0); row < (entitiesEnd[record] ?? 0); row++) {
+    const parent = above[row] ?? NO_ENTITY
+    const no = parent === NO_ENTITY ? 0 : relations.numberOf(parent, record)
+    words.set(ids.subarray(2 * row, 2 * row + 2))
+    const id = hasId[row] === 1 ? String(whole[0]) : ''
+    rows.push(
+      `entity ${relations.numberOf(row, record)} above ${no} ${DIRECTIONS[direction[row] === 1 ? 1 : 0]} ${depth[row]} id ${id} ` +
+        `${cellsOf(ENTITY_COLUMNS, entities, row, block)} empty ${emptyOf(emptyLists[row] ?? 0, ENTITY_LISTS)}`,
+    )
+  }
+  return rows
+}
+
+/** The rows of a record, sorted. */
+export const madeRows = ({ relations }: BlockRows, record: number, block: Buffer): string[] => {
+  const { records, recordEmptyLists, ownerships, ownershipLists, ownershipsEnd, roles, roleLists, rolesEnd } =
+    relations
+  const empty = emptyOf(recordEmptyLists[record] ?? 0, RECORD_LISTS)
+  const noOf = (lists: RowLists, list: number): number => relations.numberOf(lists.entity[list] ?? 0, record)
+  return [
+    `record ${cellsOf(RELATIONS_COLUMNS, records, record, block)} empty ${empty}`,
+    ...entityRows(relations, record, block),
+    ...itemRows(
+      { cells: ownerships, lists: ownershipLists, end: ownershipsEnd },
+      record,
+      (list, no, row) =>
+        `ownership ${noOf(ownershipLists, list)} ${no} ${OWNERSHIP_KINDS[ownershipLists.kind[list] ?? 0]} ` +
+        cellsOf(OWNERSHIP_COLUMNS, ownerships, row, block),
+    ),
+    ...itemRows(
+      { cells: roles, lists: roleLists, end: rolesEnd },
+      record,
+      (list, no, row) => `role ${noOf(roleLists, list)} ${no} ${cellsOf(ROLE_COLUMNS, roles, row, block)}`,
+    ),
+  ].sort()
+}

@@ -30,6 +30,8 @@ export interface Source {
   readonly fingerprint?: (signal?: AbortSignal) => Promise<Fingerprint>
   /** The stored bytes, once. @throws {ToolkitError} SOURCE_UNREADABLE, SOURCE_CHANGED */
   readonly open: (signal?: AbortSignal) => AsyncIterable<Buffer>
+  /** The blocks to load: from `from` to before `to`, of `of` that it has. @default all */
+  readonly range?: { readonly from: number; readonly to: number; readonly of: number }
   /** Its lines as blocks, where they are not decoded from its bytes. */
   readonly blocks?: () => AsyncIterable<Block>
   /** What the manifest records besides, known once the fingerprint is. */

@@ -16,15 +16,15 @@ import { findCommit } from './find-commit.ts'
 import { knownByBytes, sourceOf, splitLoaded } from './loaded-sources.ts'
 import { mayHoldRun } from './part-summary.ts'
 import { entriesOf } from './parts.ts'
-import { assertOwner, type RunLease } from './run-lease.ts'
+import { assertOwner, type SeenRun } from './run-lease.ts'
 import { headOf, listOf, type SnapshotRoot } from './snapshot-root.ts'
 import { ensureRecord, newestRoot } from './snapshots.ts'
 import { SourceIndex } from './source-index.ts'
 import { addTotals, NO_TOTALS, totalsOf } from './totals.ts'
 
 export interface CommitRequest extends CommitAttempts {
-  /** The run, owned by the caller; its folder stays until `removeRun`. */
-  readonly lease: RunLease
+  /** The run, as it was when its files were looked at; its folder stays. Whoever commits need not own it. */
+  readonly lease: SeenRun
   readonly pipeline: string
   /** Name and version of the tool. */
   readonly tool: string
@@ -140,6 +140,18 @@ const droppedOf = async (
   return partitions.filter(({ id }) => !shown.has(id))
 }
 
+/** Removes the files that this commit has made for the run where another commit of it was first, with its own. */
+const discardUnlisted = async (
+  root: SnapshotRoot,
+  { lease: { lake, run }, runFiles }: CommitRequest,
+): Promise<void> => {
+  // A later snapshot need not list what one in between does.
+  if (root.run !== run) return
+  const listed = new Set((await listOf(lake, root, 'files', mayHoldRun(run))).map(({ path }) => path))
+  const unlisted = runFiles.filter(({ path }) => !listed.has(path))
+  if (unlisted.length > 0) await discardFiles(lake, unlisted)
+}
+
 /** SHA-256 of the sources that the same bytes may have been loaded of before. */
 const knownHashes = (partitions: readonly PartitionEntry[]): ReadonlySet<string> =>
   new Set(partitions.flatMap(({ source }) => (knownByBytes(source) ? [source.sha256] : [])))
@@ -152,11 +164,14 @@ const commitOnto = async (
 ): Promise<CommitOutcome | number> => {
   const { lease, partitions, pulls = [], again = false } = request
   const { lake, run } = lease
+  // Its own commit first, whoever made it: of several at once one creates the snapshot, and the others find it here.
   const earlier = await findCommit(lake, run, base, newest)
   if (earlier) {
     await ensureRecord(lake, earlier.snapshot)
+    await discardUnlisted(earlier, request)
     return { kind: 'already', snapshot: headOf(earlier), dropped: await droppedOf(earlier, request) }
   }
+  await assertOwner(lease)
   const held = await new SourceIndex(lake, newest).partitionsOf(knownHashes(partitions))
   const { kept, dropped } = again
     ? { kept: partitions, dropped: [] }
@@ -181,20 +196,19 @@ const commitOnto = async (
 
 /** One attempt on the newest snapshot; gives the number to go on from when another run was first. */
 const tryCommit = async (request: CommitRequest, base: number): Promise<CommitOutcome | number> => {
-  const { lease } = request
-  await assertOwner(lease)
-  const newest = await newestRoot(lease.lake)
+  const { lake } = request.lease
+  const newest = await newestRoot(lake)
   try {
     return await commitOnto(request, base, newest)
   } catch (error) {
-    if (newest && (await isRemovedBase(lease.lake, newest, error))) return base
+    if (newest && (await isRemovedBase(lake, newest, error))) return base
     throw error
   }
 }
 
 /**
- * Lists the files of a run in a new snapshot. Can be called again after a crash at any
- * point, and by several runs of one lake at once: a run that finds another was first builds on its snapshot.
+ * Lists the files of a run in a new snapshot. Can be called again after a crash at any point, by several processes of
+ * one run at once, and by several runs of one lake: one that finds another was first builds on its snapshot.
  *
  * @throws {ToolkitError} `COMMIT_CONFLICT`, `RUN_NOT_FOUND`, `RUN_LIVE`, `RUN_NOT_RESUMABLE`,
  *   `SNAPSHOT_DAMAGED`, `DISK_FULL`, `WRITE_FAILED`

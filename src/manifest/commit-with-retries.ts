@@ -5,13 +5,16 @@ import { ToolkitError, writeError } from '../core/errors.ts'
 import type { PartitionEntry, SnapshotHead } from '../core/partition.ts'
 import type { RandomBytes } from '../support/run-ids.ts'
 import { arithmeticProblems } from './arithmetic-problems.ts'
-import type { RunLease } from './run-lease.ts'
+import type { SeenRun } from './run-lease.ts'
 import { listManifest } from './snapshots.ts'
 
 const LONGEST_PAUSE_MS = 25
 
 /** @throws {RangeError} when the counts of a partition do not add up or it is another run's */
-export const checkPartitions = ({ run }: RunLease, partitions: readonly PartitionEntry[]): void => {
+export const checkPartitions = (
+  { run }: Pick<SeenRun, 'run'>,
+  partitions: readonly PartitionEntry[],
+): void => {
   for (const partition of partitions) {
     const [problem] = arithmeticProblems(partition)
     if (problem !== undefined) throw new RangeError(`Cannot commit partition "${partition.id}": ${problem}`)
@@ -21,7 +24,7 @@ export const checkPartitions = ({ run }: RunLease, partitions: readonly Partitio
 }
 
 export interface CommitAttempts {
-  readonly lease: RunLease
+  readonly lease: SeenRun
   readonly random: RandomBytes
   /** Attempts when other runs commit first. @default 100 (each lost attempt is another run's commit) */
   readonly maxAttempts?: number

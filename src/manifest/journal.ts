@@ -1,6 +1,6 @@
 /**
  * What a run has finished so far, one line per partition, on the disk before the next step relies on it; then one line
- * with what became of every unit of work. A commit needs nothing else: it may be another process's than the work.
+ * with what became of every source. A commit needs nothing else: it may be another process's than the work.
  */
 
 import { type ErrorCode, isErrorCode, ToolkitError, writeError } from '../core/errors.ts'
@@ -32,8 +32,8 @@ export interface JournalEntry {
   readonly unknownItems?: UnknownItems | undefined
 }
 
-/** What became of one unit of work: of one source. */
-export type UnitResult =
+/** What became of one source. */
+export type SourceResult =
   /** Its partitions by their ids, in their order. */
   | { readonly kind: 'loaded'; readonly source: string; readonly partitions: readonly string[] }
   | { readonly kind: 'skipped'; readonly source: string; readonly reason: string }
@@ -42,8 +42,8 @@ export type UnitResult =
 
 /** The last line of a journal: everything is worked on, and this is what the run has made. */
 export interface WorkResult {
-  /** In the order of the run. */
-  readonly units: readonly UnitResult[]
+  /** Of each source, in the order of the run. */
+  readonly units: readonly SourceResult[]
   readonly pulls: readonly PullEntry[]
 }
 
@@ -71,8 +71,8 @@ const LEFT_OUT = objectOf({
 const RESULT: Form<WorkResult> = objectOf({
   units: list(
     form(
-      (value): value is UnitResult => fits(LOADED, value) || fits(SKIPPED, value) || fits(LEFT_OUT, value),
-      'the result of a unit',
+      (value): value is SourceResult => fits(LOADED, value) || fits(SKIPPED, value) || fits(LEFT_OUT, value),
+      'the result of a source',
     ),
   ),
   pulls: list(PULL_ENTRY),

@@ -26,12 +26,21 @@ export interface RunFile {
 
 const pathOf = (job: JobOfRun, name: string): string => `${runPath(job.run)}/${nameOfJob(name, job)}`
 
+/** A file of a job as a new run is begun with: its name in the run's folder, and its text. */
+export const runFileText = (
+  job: Pick<JobOfRun, 'job'>,
+  { name }: RunFile,
+  value: object,
+): readonly [name: string, text: string] => [nameOfJob(name, job), textOf(value)]
+
+const textOf = (value: object): string => `${seal(JSON.stringify(value, null, 2))}\n`
+
 /** @throws {ToolkitError} DISK_FULL, WRITE_FAILED */
 export const createRunFile = async (job: JobOfRun, { name }: RunFile, value: object): Promise<void> => {
   const { lake, run } = job
   const path = pathOf(job, name)
   try {
-    await storageOf(lake).create(path, `${seal(JSON.stringify(value, null, 2))}\n`)
+    await storageOf(lake).create(path, textOf(value))
   } catch (error) {
     throw writeError(`Cannot write "${name}" of run "${run}"`, error)
   }

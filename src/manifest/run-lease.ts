@@ -10,14 +10,18 @@ import { memberOf } from '../support/json-form.ts'
 import { type Liveness, livenessOf, type ProcessIdentity, thisProcess } from '../support/process-identity.ts'
 import { seal, unseal } from '../support/sealed-text.ts'
 
-/** The right to work on a run. Its holder may write the run's journal, commit and remove it. */
-export interface RunLease {
+/** A run and who owned it when it was looked at: nobody has taken it over as long as that is so. */
+export interface SeenRun {
   readonly lake: string
   readonly run: string
+  /** Of its owner: each that takes it over has the next one. */
   readonly number: number
   /** Newest snapshot when the run began, 0 for none: its commit can only be a later one. */
   readonly base: number
 }
+
+/** The right to work on a run: who holds it is its owner. Its holder may write the run's journal and remove it. */
+export type RunLease = SeenRun
 
 /** `unknown`: its process cannot be seen from here (another host) and its folder was modified recently. */
 export type RunState = 'live' | 'gone' | 'unknown'
@@ -121,6 +125,12 @@ const notFound = (run: string): ToolkitError =>
     run,
   })
 
+/** A run as it stands, whoever owns it; `null` when there is no such run. */
+export const seeRun = async (lake: string, run: string): Promise<SeenRun | null> => {
+  const owner = await readOwner(lake, run)
+  return owner && { lake, run, number: owner.number, base: owner.base }
+}
+
 const nextOwner = async (
   { lake, run, number, base }: RunLease,
   process: ProcessIdentity | null,
@@ -179,11 +189,9 @@ export const releaseRun = async (lease: RunLease, error?: unknown): Promise<void
 }
 
 /** @throws {ToolkitError} `RUN_NOT_FOUND` when the run is gone, `RUN_LIVE` when another process took it over */
-export const assertOwner = async (lease: RunLease): Promise<void> => {
-  const owner = await readOwner(lease.lake, lease.run)
-  if (!owner) throw notFound(lease.run)
-  if (owner.number !== lease.number)
-    throw new ToolkitError('RUN_LIVE', `Cannot continue run "${lease.run}": another process took it over`, {
-      run: lease.run,
-    })
+export const assertOwner = async ({ lake, run, number }: SeenRun): Promise<void> => {
+  const owner = await readOwner(lake, run)
+  if (!owner) throw notFound(run)
+  if (owner.number !== number)
+    throw new ToolkitError('RUN_LIVE', `Cannot continue run "${run}": another process took it over`, { run })
 }

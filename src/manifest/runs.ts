@@ -31,6 +31,8 @@ export interface NewRun {
   readonly lake: string
   /** Whatever the pipeline needs to resume later: command, options, sources. JSON, not empty. */
   readonly plan: object
+  /** Texts of files that stand in its folder before it has an owner, by their names. @default none */
+  readonly files?: ReadonlyMap<string, string> | undefined
   readonly now: Date
   readonly random: RandomBytes
   /** Mode bits of the lake's folder where it is new. @default 0o700 */
@@ -53,10 +55,18 @@ export const makeLake = async (lake: string, mode?: number): Promise<void> => {
   }
 }
 
-/** The files of a new run; its owner comes last, so that a run without one was never begun. */
-const filesOfRun = (plan: object, owner: string): ReadonlyMap<string, string> =>
+/**
+ * The files of a new run. Its owner comes last, so that a run without one was never begun; its plan first, so that a
+ * folder without one is what a removed run left.
+ */
+const filesOfRun = (
+  plan: object,
+  files: ReadonlyMap<string, string>,
+  owner: string,
+): ReadonlyMap<string, string> =>
   new Map([
     [PLAN_FILE, `${seal(JSON.stringify(plan, null, 2))}\n`],
+    ...files,
     [JOURNAL_FILE, ''],
     [ownerName(1), owner],
   ])
@@ -69,6 +79,7 @@ const filesOfRun = (plan: object, owner: string): ReadonlyMap<string, string> =>
 export const createRun = async ({
   lake,
   plan,
+  files = new Map(),
   now,
   random,
   mode,
@@ -77,10 +88,9 @@ export const createRun = async ({
   await makeLake(lake, mode)
   const base = await newestNumber(lake)
   const run = newRunId(now, random)
-  const owner = ownerText(base, process)
-  const files = filesOfRun(plan, owner)
+  const all = filesOfRun(plan, files, ownerText(base, process))
   try {
-    if (!(await storageOf(lake).createFolder(runPath(run), files))) throw new Error('its id is taken')
+    if (!(await storageOf(lake).createFolder(runPath(run), all))) throw new Error('its id is taken')
     await makeFolder(inLake(lake, stagingPath(run)), { within: inLake(lake, '') })
   } catch (error) {
     throw writeError(`Cannot begin run "${run}" in lake "${lake}"`, error)

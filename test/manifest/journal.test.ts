@@ -6,7 +6,7 @@ import {
   openJournal,
   readFinishedWork,
   readJournal,
-  type UnitResult,
+  type SourceResult,
 } from '../../src/manifest/journal.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { seededRandom } from './damage.ts'
@@ -111,7 +111,7 @@ test('readFinishedWork gives what became of every unit, and nothing once another
   expect(await readFinishedWork(lake, lease.run)).toBeUndefined()
   const [first, second] = entries
   if (first === undefined || second === undefined) throw new Error('two partitions')
-  const units: UnitResult[] = [
+  const units: SourceResult[] = [
     { kind: 'loaded', source: 'b', partitions: [second.partition.id, first.partition.id] },
     { kind: 'skipped', source: 'c', reason: 'it is equal to "b"' },
     { kind: 'left-out', source: 'd', code: 'DECODE_DAMAGED', reason: 'Cannot decode "d"' },

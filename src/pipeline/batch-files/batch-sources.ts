@@ -1,7 +1,7 @@
 /** Batch files of the service as sources of a run: prefetched side by side, a bounded number at once. */
 
 import type { Source } from '../../core/source.ts'
-import { createRunFile, type JobOfRun, type RunFile, readRunFile } from '../../manifest/run-files.ts'
+import { type JobOfRun, type RunFile, readRunFile, runFileText } from '../../manifest/run-files.ts'
 import { openSourceFile } from '../../source/local-files.ts'
 import type { ListedBatchFile } from '../../source/service/service.ts'
 import { anyText, fits, list, memberOf, objectOf } from '../../support/json-form.ts'
@@ -49,16 +49,14 @@ type FileList = { readonly files: readonly ListedBatchFile[] } | readonly Listed
 
 const isList = (value: unknown): value is FileList => isFiles(value) || isFiles(memberOf(value, 'files'))
 
-/** The files that a run was begun with. A resumed run keeps to them, whatever the listing says by then. */
-export const filesOfRun = async (
-  job: JobOfRun,
-  choose: () => Promise<readonly ListedBatchFile[]>,
-): Promise<readonly ListedBatchFile[]> => {
+/** The list of files that a run is begun with. */
+export const batchFilesText = (files: readonly ListedBatchFile[]): readonly [name: string, text: string] =>
+  runFileText({}, BATCH_FILES, { files })
+
+/** The files that a run was begun with. It keeps to them, whatever the listing says by then. */
+export const filesOfRun = async (job: JobOfRun): Promise<readonly ListedBatchFile[] | undefined> => {
   const stored = await readRunFile(job, BATCH_FILES, isList)
-  if (stored) return 'files' in stored ? stored.files : stored
-  const files = await choose()
-  await createRunFile(job, BATCH_FILES, { files })
-  return files
+  return stored && ('files' in stored ? stored.files : stored)
 }
 
 /** Files of the service as sources; they are kept in the run's folder until they are loaded. */

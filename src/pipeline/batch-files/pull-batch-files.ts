@@ -4,11 +4,11 @@ import { readAllListed } from '../../manifest/snapshot-root.ts'
 import { rootIfAny } from '../../manifest/snapshots.ts'
 import type { ListedBatchFile, Service } from '../../source/service/service.ts'
 import type { LoadSummary } from '../run/commit-loaded.ts'
-import { defaultLimits, loadIntoLake, type RunOptions } from '../run/load-into-lake.ts'
+import { defaultLimits, loadIntoLake, type RunOptions, unitsFile } from '../run/load-into-lake.ts'
 import { type JobScope, notResumable, type OpenedJob } from '../run/opened-job.ts'
 import type { BatchFilesJob, RunLimits, RunPlan } from '../run/run-plan.ts'
 import { withRun } from '../run/with-run.ts'
-import { filesOfRun, openBatchSources } from './batch-sources.ts'
+import { batchFilesText, filesOfRun, openBatchSources } from './batch-sources.ts'
 import { type BatchSelection, chooseBatchFiles } from './choose-batch-files.ts'
 
 export interface BatchPullOptions extends RunOptions {
@@ -45,10 +45,10 @@ export const pullBatches = async (
   if (files.length === 0) return { summary: undefined, ...left }
   const job: BatchFilesJob = { kind: 'batchFiles', url, selection }
   const plan: RunPlan = { jobs: [job], again, limits: defaultLimits(options) }
-  const summary = await withRun({ lake, plan, mode: options.mode }, async (run) => {
-    await filesOfRun(run, async () => files)
-    return loadIntoLake(run, plan, [await openBatchFiles(run, plan.limits, options)], options)
-  })
+  const texts = async () => new Map([batchFilesText(files), unitsFile(files)])
+  const summary = await withRun({ lake, plan, mode: options.mode, files: texts }, async (run) =>
+    loadIntoLake(run, plan, [await openBatchFiles(run, plan.limits, options)], options),
+  )
   return { summary, ...left }
 }
 
@@ -58,9 +58,9 @@ export const openBatchFiles = async (
   { maxLineBytes, maxRatio }: RunLimits,
   options: Omit<BatchPullOptions, 'lake' | 'limit'>,
 ): Promise<OpenedJob> => {
-  const files = await filesOfRun(run, () => {
-    throw notResumable(run.run, 'interrupted before its file list was saved')
-  })
+  const files = await filesOfRun(run)
+  // Only an earlier release began a run before it had chosen.
+  if (files === undefined) throw notResumable(run.run, 'interrupted before its file list was saved')
   const { service, concurrency, signal, onBytes, skipBadFiles } = options
   const limits = { maxLineBytes, maxRatio }
   return openBatchSources(service, run, files, { concurrency, limits, signal, onBytes, skipBadFiles })

@@ -2,7 +2,7 @@
 
 import type { Source } from '../../core/source.ts'
 import type { LoadSummary } from '../run/commit-loaded.ts'
-import { defaultLimits, loadIntoLake, type RunOptions } from '../run/load-into-lake.ts'
+import { defaultLimits, loadIntoLake, type RunOptions, unitsFile } from '../run/load-into-lake.ts'
 import type { RunPlan } from '../run/run-plan.ts'
 import { withRun } from '../run/with-run.ts'
 
@@ -25,5 +25,6 @@ export const convertSources = async (
   }
   const fresh = sources.some(({ fingerprint }) => fingerprint === undefined)
   const { lake, mode } = options
-  return withRun({ lake, plan, mode, fresh }, (run) => loadIntoLake(run, plan, [{ sources }], options))
+  const files = async () => new Map([unitsFile(sources)])
+  return withRun({ lake, plan, mode, fresh, files }, (run) => loadIntoLake(run, plan, [{ sources }], options))
 }

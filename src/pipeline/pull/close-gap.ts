@@ -42,7 +42,7 @@ export const closeGap = (
   paths: readonly string[],
   options: PullingOptions,
 ): GapClosing => {
-  const windows = windowsOf(plan)
+  const windows = closingWindows(plan)
   let found: Promise<readonly bigint[]> | undefined
   return {
     windows,
@@ -66,7 +66,7 @@ export const closeGap = (
 }
 
 /** As many windows as the plan expects companies for, so that a resumed run has the same. */
-const windowsOf = ({ closing, search, from, to }: PullPlan): RunWindow[] => {
+export const closingWindows = ({ closing, search, from, to }: PullPlan): RunWindow[] => {
   if (closing === undefined || closing.steps.length === 0) return []
   const count = Math.max(1, Math.ceil(closing.expected / WINDOW_COMPANIES))
   const requested =

@@ -6,11 +6,17 @@
 import type { Content } from '../../contract/objects.ts'
 import type { SearchParameters } from '../../contract/requests.ts'
 import type { PullEntry, Snapshot } from '../../core/partition.ts'
-import { createRunFile, type JobOfRun, type RunFile, readRunFile } from '../../manifest/run-files.ts'
+import {
+  createRunFile,
+  type JobOfRun,
+  type RunFile,
+  readRunFile,
+  runFileText,
+} from '../../manifest/run-files.ts'
 import { searchLabel } from '../../source/service/request-label.ts'
 import { anyText, anything, finiteNumber, fits, list, objectOf } from '../../support/json-form.ts'
 import { makeRunFolder, windowsFolder } from '../run/run-folders.ts'
-import { closeGap } from './close-gap.ts'
+import { closeGap, closingWindows } from './close-gap.ts'
 import { planClosing } from './plan-closing.ts'
 import { type PlannedWindow, planWindows } from './plan-windows.ts'
 import type { PullingOptions, PullPlan } from './pull-plan.ts'
@@ -113,16 +119,17 @@ const WINDOWS: RunFile = { name: 'windows.json', what: 'its windows are' }
 const STORED = objectOf({ windows: list(anything), asOf: anyText, planned: finiteNumber })
 const isPlan = (value: unknown): value is PullPlan => fits(STORED, value)
 
+/** The plan that a run is begun with. */
+export const windowsText = (plan: PullPlan): readonly [name: string, text: string] =>
+  runFileText({}, WINDOWS, plan)
+
 /** The run's plan: the stored one, else what `make` gives, stored. */
-export const planOfRun = async (
-  job: JobOfRun,
-  make: () => Promise<PullPlan>,
-): Promise<{ readonly plan: PullPlan; readonly resumed: boolean }> => {
+export const planOfRun = async (job: JobOfRun, make: () => Promise<PullPlan>): Promise<PullPlan> => {
   const stored = await readRunFile(job, WINDOWS, isPlan)
-  if (stored) return { plan: stored, resumed: true }
+  if (stored) return stored
   const plan = await make()
   await createRunFile(job, WINDOWS, plan)
-  return { plan, resumed: false }
+  return plan
 }
 
 export interface Pull extends WindowSources {
@@ -224,6 +231,12 @@ const differenceOf = (name: string, { announced, records }: Checkpoint): string 
     ? undefined
     : `window "${name}" announced ${announced} records and gave ${records}; what changed meanwhile comes with the ` +
       `next --since last${records < announced ? ', what the service kept back only with a whole pull' : ''}`
+
+/** All windows of a pull, those that close its gap behind the others. */
+export const windowsOf = (content: Content, plan: PullPlan): readonly RunWindow[] => [
+  ...runWindows(content, plan),
+  ...closingWindows(plan),
+]
 
 /** The windows of a plan with names, in the plan's order. */
 const runWindows = (content: Content, { windows, asOf }: PullPlan): RunWindow[] =>

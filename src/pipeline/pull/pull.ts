@@ -4,12 +4,12 @@ import type { PullEntry } from '../../core/partition.ts'
 import { newestPulls, pullsIfAny } from '../../manifest/snapshots.ts'
 import type { Service, ServiceCounters } from '../../source/service/service.ts'
 import type { LoadSummary } from '../run/commit-loaded.ts'
-import { defaultLimits, loadIntoLake, type RunOptions } from '../run/load-into-lake.ts'
+import { defaultLimits, loadIntoLake, type RunOptions, unitsFile } from '../run/load-into-lake.ts'
 import type { JobScope, OpenedJob } from '../run/opened-job.ts'
 import type { PullJob, RunPlan } from '../run/run-plan.ts'
 import { withRun } from '../run/with-run.ts'
 import { checkPullCurrency, otherCurrency } from './check-pull-currency.ts'
-import { openPull, planOfRun, planPull } from './plan-pull.ts'
+import { openPull, planOfRun, planPull, windowsOf, windowsText } from './plan-pull.ts'
 import type { PullEvent, PullPlan } from './pull-plan.ts'
 import { checkSettings, type PullSettings, rememberParameters } from './pull-settings.ts'
 
@@ -52,8 +52,13 @@ export const pullSearch = async (
   const before = await currencyBefore(settings, options)
   const job: PullJob = { kind: 'pull', url, ...settings }
   const plan: RunPlan = { jobs: [job], again: false, limits: defaultLimits(options) }
-  const { lake, mode } = options
-  return withRun({ lake, plan, mode }, async (run) => {
+  const { lake, mode, signal } = options
+  const files = async () => {
+    const planned = { nowMs: () => performance.now(), signal }
+    const windows = await planPull(service, settings, await pullsIfAny(lake), planned)
+    return new Map([windowsText(windows), unitsFile(windowsOf(settings.content, windows))])
+  }
+  return withRun({ lake, plan, mode, files }, async (run) => {
     const opened = await openPullJob(run, job, { ...options, service })
     const summary = await loadIntoLake(run, plan, [opened], options)
     const { entry, plan: windows, windows: pulled } = opened
@@ -88,11 +93,11 @@ export const openPullJob = async (
   { service, concurrency, signal, onPull }: Omit<PullRunOptions, 'lake' | 'limit'>,
 ): Promise<OpenedPull> => {
   const shared = { nowMs: () => performance.now(), concurrency, signal, onEvent: onPull }
-  const { plan, resumed } = await planOfRun(run, async () =>
+  const plan = await planOfRun(run, async () =>
     planPull(service, settings, await newestPulls(run.lake), shared),
   )
   run.keep()
-  onPull?.({ kind: 'planned', plan, resumed })
+  onPull?.({ kind: 'planned', plan, resumed: run.number > 1 })
   const { sources, checkpoints, entry } = await openPull(service, run, settings, plan, shared)
   return {
     sources,

@@ -1,37 +1,31 @@
 /**
  * The end of a run: what it has loaded becomes visible, all at once, if not too much of it was bad. What that is stands
- * in the journal; the holder of the lease may commit, also when another process did the work.
+ * in the run's folder, and nothing else is gone by: any process may commit, whoever did the work.
  */
 
+import { randomBytes } from 'node:crypto'
 import { ToolkitError } from '../../core/errors.ts'
 import type { FileEntry, PartitionEntry, SnapshotHead } from '../../core/partition.ts'
 import type { SinkRun } from '../../core/sink.ts'
 import type { Loader } from '../../load/loader.ts'
 import { commitRun } from '../../manifest/commit-run.ts'
 import { type FinishedWork, type JournalEntry, readFinishedWork } from '../../manifest/journal.ts'
-import type { RunLease } from '../../manifest/run-lease.ts'
+import type { SeenRun } from '../../manifest/run-lease.ts'
 import { newestRoot } from '../../manifest/snapshots.ts'
-import type { RandomBytes } from '../../support/run-ids.ts'
+import { TOOL } from '../../support/tool-version.ts'
 import type { LeftOut } from './bad-files.ts'
 import { type CurrencyChange, CurrencyGuard } from './currency-change.ts'
 import { NamesOfRun, seenItemsOf } from './names-of-run.ts'
 import type { RunEvent } from './progress.ts'
 import { type QuarantineLimit, withinLimit } from './quarantine-limit.ts'
+import { pipelineOf, planOf } from './run-plan.ts'
 
 export interface CommitOptions {
-  /** The run, whose work is done. It stays; the holder of the lease removes it. */
-  readonly lease: RunLease
-  readonly pipeline: string
-  readonly tool: string
   readonly limit: QuarantineLimit
-  /** Names in the drift of the snapshot that the contract does not know. @default 10,000 */
-  readonly maxUnknownNames?: number | undefined
-  /** Loads sources that the lake holds already. @default false */
-  readonly again?: boolean | undefined
   /** Lets figures be replaced by figures in another currency. @default false */
   readonly changeCurrency?: boolean | undefined
-  readonly now: () => Date
-  readonly random: RandomBytes
+  /** Stands in the names of the run's own files: several commits of the run may be under way. @default nothing */
+  readonly attempt?: string | undefined
   readonly signal?: AbortSignal | undefined
   readonly onEvent?: ((event: RunEvent) => void) | undefined
 }
@@ -52,16 +46,20 @@ export interface LoadSummary {
 const isReplay = ({ source }: PartitionEntry): boolean => source.kind === 'quarantine'
 
 /** @throws {ToolkitError} QUARANTINE_LIMIT */
-const checkQuarantine = (partitions: readonly PartitionEntry[], { lease, limit }: CommitOptions): void => {
+const checkQuarantine = (
+  { lake, run }: SeenRun,
+  partitions: readonly PartitionEntry[],
+  limit: QuarantineLimit,
+): void => {
   const counted = partitions.filter((partition) => !isReplay(partition))
   const lines = counted.reduce((sum, { counts }) => sum + counts.lines, 0)
   const quarantined = counted.reduce((sum, { counts }) => sum + counts.quarantined, 0)
   if (withinLimit(limit, quarantined, lines)) return
   throw new ToolkitError(
     'QUARANTINE_LIMIT',
-    `Cannot commit run "${lease.run}": ${quarantined} of ${lines} lines are bad, more than --max-quarantined allows; ` +
-      `see "firmlake quarantine list --lake ${lease.lake} --run ${lease.run}"`,
-    { run: lease.run, quarantined, lines },
+    `Cannot commit run "${run}": ${quarantined} of ${lines} lines are bad, more than --max-quarantined allows; ` +
+      `see "firmlake quarantine list --lake ${lake} --run ${run}"`,
+    { run, quarantined, lines },
   )
 }
 
@@ -85,17 +83,20 @@ const partitionsOf = ({ units, entries }: FinishedWork, names: NamesOfRun): read
 }
 
 /**
- * Commits what the journal says that the run has loaded.
+ * Commits what a run has loaded. May be called again and by several processes at once: one of them makes the snapshot.
  *
+ * @param seen the run and its owner; the caller need not be that owner, but nobody must take the run over meanwhile
  * @throws {ToolkitError} QUARANTINE_LIMIT, CURRENCY_CHANGED (the run stays and can be resumed with a higher limit,
  *   with `changeCurrency`), and what the sink and the commit throw; nothing of the run is then visible
  */
 export const commitLoaded = async (
   { loader, sink }: { readonly loader: Loader; readonly sink: SinkRun },
-  options: CommitOptions,
+  seen: SeenRun,
+  { limit, changeCurrency = false, attempt, signal, onEvent }: CommitOptions,
 ): Promise<LoadSummary> => {
-  const { lease, pipeline, tool, again = false, maxUnknownNames, now, random, signal } = options
-  const { lake, run } = lease
+  const { lake, run } = seen
+  const plan = await planOf(lake, run)
+  const { maxUnknownNames } = plan.limits
   const work = await readFinishedWork(lake, run)
   if (work === undefined) throw new RangeError(`Cannot commit run "${run}": its work is not done`)
   const names = new NamesOfRun({ maxUnknownNames, listAllItems: sink.stagedRows === undefined })
@@ -110,19 +111,17 @@ export const commitLoaded = async (
       unit.kind === 'left-out' ? [{ source: unit.source, code: unit.code, reason: unit.reason }] : [],
     ),
   }
-  checkQuarantine(partitions, options)
+  checkQuarantine(seen, partitions, limit)
   const { pulls } = work
   if (partitions.length === 0 && pulls.length === 0) return { ...summary, snapshot: undefined, partitions }
-  options.onEvent?.({ kind: 'committing', partitions: partitions.length })
-  const guard = new CurrencyGuard(
-    { lake, run, partitions, rows: loader.rows },
-    options.changeCurrency ?? false,
-  )
+  onEvent?.({ kind: 'committing', partitions: partitions.length })
+  const guard = new CurrencyGuard({ lake, run, partitions, rows: loader.rows }, changeCurrency)
   await guard.check(await newestRoot(lake))
-  const runFiles = partitions.length > 0 ? await dictionaryOf(finished, loader, sink) : []
+  const runFiles = partitions.length > 0 ? await dictionaryOf(finished, loader, sink, attempt) : []
   await sink.commit([...partitions.flatMap(({ files }) => files), ...runFiles])
   const outcome = await commitRun({
-    ...{ lease, pipeline, tool, partitions, runFiles, pulls, again, maxUnknownNames, now, random, signal },
+    ...{ lease: seen, pipeline: pipelineOf(plan), tool: TOOL, again: plan.again, maxUnknownNames },
+    ...{ partitions, runFiles, pulls, now: () => new Date(), random: randomBytes, signal },
     beforeTry: (newest) => guard.check(newest),
   })
   const dropped = new Set(outcome.dropped.map(({ id }) => id))
@@ -144,7 +143,9 @@ const dictionaryOf = async (
   finished: readonly JournalEntry[],
   loader: Loader,
   sink: SinkRun,
+  attempt: string | undefined,
 ): Promise<readonly FileEntry[]> => {
   const seen = await seenItemsOf(finished, sink.stagedRows?.bind(sink))
-  return (await loader.loadLineItems('line_items', seen, sink)).files
+  const name = attempt === undefined ? 'line_items' : `line_items.${attempt}`
+  return (await loader.loadLineItems(name, seen, sink)).files
 }

@@ -1,39 +1,24 @@
 /** Loads the jobs of a run: decode → load → the Parquet lake → one commit. The same for every kind of source. */
 
-import { randomBytes } from 'node:crypto'
-import { ToolkitError, writeError } from '../../core/errors.ts'
-import type { Sink, SinkRun } from '../../core/sink.ts'
+import { isDeepStrictEqual } from 'node:util'
+import { ToolkitError } from '../../core/errors.ts'
 import type { Source } from '../../core/source.ts'
 import { UNKNOWN_LIMITS } from '../../core/unknown-names.ts'
-import { BlockMemory } from '../../decode/block-memory.ts'
-import { decodeBlocks } from '../../decode/decode-blocks.ts'
 import { DECODE_LIMITS } from '../../decode/decode-limits.ts'
-import { Engine, type EngineOptions } from '../../lake/duckdb/engine.ts'
-import { inLake, runPath } from '../../lake/lake/layout.ts'
-import { openCheckers } from '../../load/block-checker.ts'
 import { DEFAULT_MAX_DEPTH } from '../../load/check-options.ts'
-import { openLoader } from '../../load/loader.ts'
-import type { RunLease } from '../../manifest/run-lease.ts'
-import { parquetLake } from '../../sink/parquet-lake.ts'
-import { makeFolder } from '../../support/durable-files.ts'
-import { TOOL } from '../../support/tool-version.ts'
+import { readUnits, replaceUnits, UNITS_FILE, type Unit, unitsText } from '../../manifest/units.ts'
 import { commitLoaded, type LoadSummary } from './commit-loaded.ts'
-import type { LoadParts } from './load-source.ts'
-import { interrupted, loadSources } from './load-sources.ts'
-import { DEFAULT_MEMORY_BYTES, defaultThreads, divideMemory } from './memory-shares.ts'
+import { interrupted } from './load-sources.ts'
+import { DEFAULT_MEMORY_BYTES, defaultThreads } from './memory-shares.ts'
 import type { OpenedJob } from './opened-job.ts'
 import type { RunEvent } from './progress.ts'
 import type { QuarantineLimit } from './quarantine-limit.ts'
-import { pipelineOf, type RunLimits, type RunPlan } from './run-plan.ts'
+import type { RunLimits, RunPlan } from './run-plan.ts'
+import { sharesOf, type ToolOptions, withTools } from './run-tools.ts'
 import type { RunScope } from './with-run.ts'
+import { workWithJournal } from './work-with-journal.ts'
 
-export interface RunOptions {
-  readonly lake: string
-  readonly memoryBytes?: number | undefined
-  /** Partitions loaded side by side, each on one thread. @default as many as cores, and as there is memory for */
-  readonly threads?: number | undefined
-  /** Threads that check lines; 0: the main thread does it. @default 0 on two cores, else one for three partitions */
-  readonly checkThreads?: number | undefined
+export interface RunOptions extends ToolOptions {
   readonly limit: QuarantineLimit
   /** Leaves damaged and unreadable files out and loads the others. @default false */
   readonly skipBadFiles?: boolean | undefined
@@ -45,9 +30,6 @@ export interface RunOptions {
   readonly changeCurrency?: boolean | undefined
   /** Mode bits of the lake's folder where it is new: what is made in it takes them. @default 0o700 */
   readonly mode?: number | undefined
-  /** Where rows go. @default the Parquet lake */
-  readonly sink?: Sink | undefined
-  readonly signal?: AbortSignal | undefined
   readonly onEvent?: ((event: RunEvent) => void) | undefined
 }
 
@@ -60,9 +42,6 @@ const DEFAULT_LIMITS = {
 
 type LimitOptions = Pick<RunOptions, 'memoryBytes' | 'threads' | 'maxUnknownPerRecord' | 'maxUnknownNames'>
 
-const sharesOf = ({ memoryBytes = DEFAULT_MEMORY_BYTES, threads }: LimitOptions) =>
-  divideMemory(memoryBytes, threads)
-
 /** Limits of a plan where a person gave none. */
 export const defaultLimits = (options: LimitOptions): Required<RunLimits> => {
   const { blockBytes } = sharesOf(options)
@@ -74,62 +53,6 @@ export const defaultLimits = (options: LimitOptions): Required<RunLimits> => {
   }
 }
 
-const spoolFolder = ({ lake, run }: RunLease): string => inLake(lake, `${runPath(run)}/spool`)
-
-/** Makes room for a run and starts DuckDB for it. */
-const openEngine = async (lease: RunLease, options: EngineOptions): Promise<Engine> => {
-  try {
-    // Another machine may have begun the run.
-    await makeFolder(spoolFolder(lease), { within: inLake(lease.lake, '') })
-    return await Engine.open(options)
-  } catch (error) {
-    throw writeError(`Cannot make room for run "${lease.run}"`, error)
-  }
-}
-
-/** What a run works with; nothing of it is kept between its work and its commit but what stands in the lake. */
-interface RunTools extends LoadParts {
-  readonly sink: SinkRun
-}
-
-const withTools = async <T>(
-  lease: RunLease,
-  { limits }: RunPlan,
-  options: RunOptions,
-  use: (tools: RunTools) => Promise<T>,
-): Promise<T> => {
-  const { lake, signal } = options
-  const { engineBytes, checkThreads } = sharesOf(options)
-  const { maxLineBytes, maxRatio, maxDepth, blockBytes, maxUnknownPerRecord, maxUnknownNames } = limits
-  const engine = await openEngine(lease, {
-    memoryBytes: engineBytes,
-    // One thread a partition and partitions side by side: a tenth less work than two threads in one query.
-    threads: 1,
-    spillFolder: inLake(lake, `${runPath(lease.run)}/spill`),
-  })
-  const checkers = openCheckers({
-    ...{ maxDepth, maxUnknownPerRecord, maxUnknownNames },
-    threads: options.checkThreads ?? checkThreads,
-  })
-  try {
-    const memory = new BlockMemory((options.checkThreads ?? checkThreads) > 0)
-    return await use({
-      decode: (source, onInput) =>
-        source.blocks?.() ??
-        decodeBlocks(() => source.open(signal), {
-          name: source.decodeName ?? source.name,
-          ...{ blockBytes, maxLineBytes, maxRatio, memory, onInput, signal },
-        }),
-      checkers,
-      loader: await openLoader(engine, { spoolFolder: spoolFolder(lease) }),
-      sink: await (options.sink ?? parquetLake({ lake })).open(lease.run),
-    })
-  } finally {
-    await checkers.close()
-    engine.close()
-  }
-}
-
 /** The sources of all jobs, in their order. Equal keys of different jobs name different units of work. */
 const sourcesOf = (jobs: readonly OpenedJob[]): readonly Source[] =>
   jobs.flatMap(({ sources }, job) =>
@@ -138,34 +61,47 @@ const sourcesOf = (jobs: readonly OpenedJob[]): readonly Source[] =>
     ),
   )
 
+/** The units of a run that one process owns: each source is one. */
+const unitsOf = (jobs: readonly (readonly Pick<Source, 'name'>[])[]): readonly Unit[] =>
+  jobs.flatMap((sources, job) => sources.map(({ name }, at) => ({ phase: 0, job, sources: [{ name, at }] })))
+
+/** The file of units that a run of one job is begun with. */
+export const unitsFile = (
+  sources: readonly Pick<Source, 'name'>[],
+): readonly [name: string, text: string] => [UNITS_FILE, unitsText({ units: unitsOf([sources]) })]
+
+/** The units as they are now: a folder may have other files than when the run was begun. */
+const keepUnits = async ({ lake, run }: RunScope, jobs: readonly OpenedJob[]): Promise<void> => {
+  const units = unitsOf(jobs.map(({ sources }) => sources))
+  const stored = await readUnits(lake, run)
+  if (!isDeepStrictEqual(stored?.units, units)) await replaceUnits(lake, run, { units })
+}
+
 /**
- * Loads the jobs of a plan and commits them at once.
+ * Loads the jobs of a plan and commits them at once, in this process: with one worker, which owns the run.
  *
  * @throws {ToolkitError} QUARANTINE_LIMIT, CURRENCY_CHANGED (the run stays and can be resumed with a higher limit,
  *   with `changeCurrency`), INTERRUPTED, and whatever the sources throw; nothing of the run is then visible
  */
 export const loadIntoLake = async (
   run: RunScope,
-  plan: RunPlan,
+  { again, limits }: RunPlan,
   jobs: readonly OpenedJob[],
   options: RunOptions,
 ): Promise<LoadSummary> => {
   const { limit, changeCurrency, skipBadFiles, signal, onEvent } = options
   const { memoryBytes = DEFAULT_MEMORY_BYTES, threads = defaultThreads(memoryBytes) } = options
-  const { again, limits } = plan
-  const common = { lease: run, again, maxUnknownNames: limits.maxUnknownNames, signal, onEvent }
   const sources = sourcesOf(jobs)
   run.keep()
   try {
-    return await withTools(run, plan, options, async (tools) => {
-      await loadSources(
-        { ...tools, sources, pulls: () => jobs.flatMap(({ pulls }) => pulls?.() ?? []) },
-        { ...common, skipBadFiles, sideBySide: threads },
-      )
-      return commitLoaded(tools, {
-        ...{ ...common, limit, changeCurrency, pipeline: pipelineOf(plan), tool: TOOL },
-        ...{ now: () => new Date(), random: randomBytes },
+    await keepUnits(run, jobs)
+    return await withTools(run, limits, options, async (tools) => {
+      await workWithJournal(tools, {
+        ...{ lease: run, sources, pulls: () => jobs.flatMap(({ pulls }) => pulls?.() ?? []) },
+        ...{ again, skipBadFiles, maxUnknownNames: limits.maxUnknownNames, sideBySide: threads },
+        ...{ signal, onEvent },
       })
+      return commitLoaded(tools, run, { limit, changeCurrency, signal, onEvent })
     })
   } catch (error) {
     throw signal?.aborted && !(error instanceof ToolkitError) ? interrupted(run.run) : error

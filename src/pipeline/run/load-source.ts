@@ -30,6 +30,8 @@ export interface LoadParts {
 /** The run that a source is loaded for. */
 export interface SourceRun {
   readonly run: string
+  /** Stands in the names of files, never in ids. */
+  readonly attempt: string | undefined
   readonly parts: LoadParts
   readonly sink: SinkRun
   readonly done: DonePartitions
@@ -94,15 +96,20 @@ export const loadSource = async (
   /** Of blocks that are being checked, the oldest first: what loads each when it is. */
   const checks: (() => Promise<void>)[] = []
   const originId = run.done.origin(source, known, index)
+  const { range = WHOLE } = source
   try {
     let next = settled(iterator.next())
     let content = source.content
     let checker: BlockChecker | undefined
-    for (let number = 0; ; number++) {
+    for (let number = 0; number < range.to; number++) {
       const step = (await next)()
       if (step.done && number > 0) break
       const block = step.done ? NO_LINES : step.value
-      next = step.done ? next : settled(iterator.next())
+      next = step.done || number + 1 >= range.to ? next : settled(iterator.next())
+      if (number < range.from) {
+        block.release?.()
+        continue
+      }
       if (content === undefined || checker === undefined) {
         content ??= detectContent(block, source.name) ?? contentOfNothing(source, block)
         if (content === undefined) return { leftOut: NO_RECORDS_FOUND }
@@ -113,6 +120,7 @@ export const loadSource = async (
       const upcoming = next
       const isLast = async (): Promise<boolean> => {
         try {
+          if (number + 1 >= range.to) return range.to === range.of
           return step.done === true || (await upcoming)().done === true
         } catch (error) {
           // Nothing of the file is kept then; the loop below says so.
@@ -154,7 +162,7 @@ const loadBlock = async (
   origin: Omit<PartOrigin, 'last'> & { readonly checked: HeldBlock },
   [index, number]: readonly [source: number, block: number],
   isLast: () => Promise<boolean>,
-  { parts: { loader }, sink, done, names, keep, onFinished }: SourceRun,
+  { parts: { loader }, sink, done, names, keep, onFinished, attempt }: SourceRun,
 ): Promise<void> => {
   const { source, fingerprint, content, block, checked } = origin
   const parts = checked.parts.length > 0 ? checked.parts : [emptyPart()]
@@ -169,7 +177,7 @@ const loadBlock = async (
     }
     const loaded = await loader.load(
       {
-        partition,
+        partition: attempt === undefined ? partition : `${partition}.${attempt}`,
         content,
         bytes: block.bytes,
         part,
@@ -202,4 +210,5 @@ const finishedBefore = (entry: JournalEntry, place: Place, names: NamesOfRun): F
 const itemsOfLayer = ({ items, more }: UnknownItems, layer: number): UnknownItems =>
   layer === 0 ? { items, more } : { items: [], more }
 
+const WHOLE = { from: 0, to: Number.POSITIVE_INFINITY, of: Number.POSITIVE_INFINITY }
 const NO_LINES: Block = { bytes: Buffer.alloc(0), firstLine: 1, offset: 0, overlong: [] }

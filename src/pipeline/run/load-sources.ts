@@ -1,41 +1,45 @@
 /**
  * The work of a run: sources → blocks → tables. Receives its parts ready made and knows none of them by name. What it
- * finishes stands in the journal, and nothing else is handed on to the commit; an interrupted run resumes
- * after its last finished partition.
+ * finishes is recorded partition by partition, and nothing else is handed on to the commit.
  */
 
 import { ToolkitError } from '../../core/errors.ts'
 import type { SinkRun } from '../../core/sink.ts'
 import type { Fingerprint, Source } from '../../core/source.ts'
 import { detectCompression } from '../../decode/detect-compression.ts'
-import { openJournal, readJournal } from '../../manifest/journal.ts'
-import type { RunLease } from '../../manifest/run-lease.ts'
-import { newestRoot } from '../../manifest/snapshots.ts'
-import { SourceIndex } from '../../manifest/source-index.ts'
+import type { JournalEntry, SourceResult } from '../../manifest/journal.ts'
+import type { SourceIndex } from '../../manifest/source-index.ts'
 import { badFile, leftOutFor } from './bad-files.ts'
-import { checkStaged } from './check-staged.ts'
 import { DonePartitions } from './done-partitions.ts'
 import { KnownSources } from './known-sources.ts'
 import { type LoadedSource, type LoadParts, loadSource, type SourceRun } from './load-source.ts'
 import { NamesOfRun } from './names-of-run.ts'
-import type { OpenedJob } from './opened-job.ts'
 import { type Finished, withFingerprint } from './partition-entry.ts'
 import { prefetchNext } from './prefetch.ts'
 import type { Progress, RunEvent } from './progress.ts'
+import { SourceResults } from './source-results.ts'
 import { TaskPool } from './task-pool.ts'
-import { UnitResults } from './unit-results.ts'
 
 export interface LoadSourcesParts extends LoadParts {
   readonly sink: SinkRun
-  /** Each source is a unit of work. */
   readonly sources: readonly Source[]
-  readonly pulls?: OpenedJob['pulls']
+  /** What the lake holds, by content; `null`: it is loaded all the same. */
+  readonly inLake: SourceIndex | null
+}
+
+/** Where a worker records what it has finished. */
+export interface WorkRecord {
+  /** What earlier attempts have finished, and it is whole. */
+  readonly finished: readonly JournalEntry[]
+  /** It is recorded when the promise is fulfilled. */
+  readonly keep: (entry: JournalEntry) => Promise<void>
 }
 
 export interface LoadSourcesOptions {
-  readonly lease: RunLease
-  /** Loads sources that the lake holds already. @default false */
-  readonly again?: boolean | undefined
+  readonly run: string
+  readonly record: WorkRecord
+  /** Stands in the names of its files: several attempts at the same work may be under way. @default nothing */
+  readonly attempt?: string | undefined
   /** Leaves damaged and unreadable files out and loads the others, in place of failing. @default false */
   readonly skipBadFiles?: boolean | undefined
   /** Most names that the contract does not know. @default 10,000 */
@@ -47,12 +51,15 @@ export interface LoadSourcesOptions {
 }
 
 /**
- * Loads all sources; the journal then ends with what became of each. Nothing of it is visible before the commit.
+ * Loads all sources. Nothing of it is visible before the commit.
  *
+ * @returns what became of each
  * @throws {ToolkitError} INTERRUPTED, and whatever the parts throw
  */
-export const loadSources = (parts: LoadSourcesParts, options: LoadSourcesOptions): Promise<void> =>
-  new SourceLoader(parts, options).load()
+export const loadSources = (
+  parts: LoadSourcesParts,
+  options: LoadSourcesOptions,
+): Promise<readonly SourceResult[]> => new SourceLoader(parts, options).load()
 
 export const interrupted = (run: string): ToolkitError =>
   new ToolkitError('INTERRUPTED', `Run "${run}" was interrupted, "firmlake resume" resumes it`, { run })
@@ -71,7 +78,7 @@ class SourceLoader {
   readonly #options: LoadSourcesOptions
   readonly #pool: TaskPool
   readonly #names: NamesOfRun
-  readonly #results = new UnitResults()
+  readonly #results = new SourceResults()
   /** Partitions of a source whose fingerprint is known only at its end. */
   #unkept: Finished[] = []
   #progress: Progress
@@ -86,7 +93,7 @@ class SourceLoader {
       listAllItems: parts.sink.stagedRows === undefined,
     })
     this.#pool = new TaskPool(options.sideBySide ?? 2, () =>
-      options.signal?.aborted ? interrupted(options.lease.run) : undefined,
+      options.signal?.aborted ? interrupted(options.run) : undefined,
     )
     const sizes = parts.sources.map(({ sizeBytes }) => sizeBytes)
     this.#progress = {
@@ -101,26 +108,21 @@ class SourceLoader {
     }
   }
 
-  async load(): Promise<void> {
-    const { lease, signal, onEvent, skipBadFiles = false } = this.#options
-    const entries = await readJournal(lease.lake, lease.run)
-    const { whole, damaged } = await checkStaged(lease, entries, signal)
-    const done = new DonePartitions(lease.run, whole)
-    onEvent?.({ kind: 'started', run: lease.run, resumed: lease.number > 1, finished: done.size })
-    for (const { id } of damaged) onEvent?.({ kind: 'again', partition: id })
-    const newest = await newestRoot(lease.lake)
-    const known = new KnownSources(this.#options.again ? null : new SourceIndex(lease.lake, newest))
-    const { sources } = this.#parts
-    const journal = await openJournal(lease)
+  async load(): Promise<readonly SourceResult[]> {
+    const { run: id, record, attempt, signal, onEvent, skipBadFiles = false } = this.#options
+    const done = new DonePartitions(id, record.finished)
+    const { sources, inLake } = this.#parts
+    const known = new KnownSources(inLake)
     const run: SourceRun = {
       names: this.#names,
       skipBadFiles,
-      run: lease.run,
+      run: id,
+      attempt,
       parts: this.#parts,
       sink: this.#parts.sink,
       done,
       pool: this.#pool,
-      keep: ({ partition, layers, unknownItems }) => journal.append({ partition, layers, unknownItems }),
+      keep: ({ partition, layers, unknownItems }) => record.keep({ partition, layers, unknownItems }),
       onFinished: (finished, decodedBytes) => this.#finish(finished, decodedBytes),
       onRead: (bytes) => this.#tell({ bytesRead: this.#progress.bytesRead + bytes }),
       onContent: (source, found) => onEvent?.({ kind: 'source', source, content: found }),
@@ -146,14 +148,10 @@ class SourceLoader {
         })
       }
       await this.#pool.idle()
-      await journal.finish({
-        units: this.#results.inOrder(sources.map(({ name }) => name)),
-        pulls: this.#parts.pulls?.() ?? [],
-      })
+      return this.#results.inOrder(sources.map(({ name }) => name))
     } finally {
       // Whatever happened, nothing may still be writing when the run is released.
       await this.#pool.ended()
-      await journal.close()
     }
   }
 

@@ -8,11 +8,16 @@ import { anything, fits, isObject, type JsonObject, objectOf, valuesOf } from '.
 import type { RandomBytes } from '../../support/run-ids.ts'
 import { encodePlan, type RunPlan } from './run-plan.ts'
 
+/** Texts of files in a run's folder, by their names. */
+export type RunTexts = ReadonlyMap<string, string>
+
 export interface StartRequest {
   readonly lake: string
   readonly plan: RunPlan
   readonly now: Date
   readonly random: RandomBytes
+  /** What a new run finds in its folder besides its plan, made before it has an owner. @default nothing */
+  readonly files?: (() => Promise<RunTexts>) | undefined
   /** Mode bits of the lake's folder where it is new. @default 0o700 */
   readonly mode?: number | undefined
   /** Always makes a new run. @default false */
@@ -20,10 +25,12 @@ export interface StartRequest {
 }
 
 /** Takes over a run of the same plan whose process is gone, or makes a new run. */
-export const startRun = async ({ plan, fresh, ...request }: StartRequest): Promise<RunLease> => {
+export const startRun = async ({ plan, fresh, files, ...request }: StartRequest): Promise<RunLease> => {
   const { lake, now } = request
   const stored = encodePlan(plan)
-  if (fresh) return createRun({ ...request, plan: stored })
+  const create = async (): Promise<RunLease> =>
+    createRun({ ...request, plan: stored, files: await files?.() })
+  if (fresh) return create()
   const asJson: unknown = JSON.parse(JSON.stringify(stored))
   for (const { run, state, committed } of await listRuns(lake, { now }).catch(noLake)) {
     if (state !== 'gone' || !isSamePlan(await readPlan(lake, run).catch(() => undefined), asJson)) continue
@@ -32,7 +39,7 @@ export const startRun = async ({ plan, fresh, ...request }: StartRequest): Promi
     if (committed === null) return lease
     await removeCommittedRun(lease, committed)
   }
-  return createRun({ ...request, plan: stored })
+  return create()
 }
 
 const hasLimits = (plan: unknown): plan is JsonObject & { readonly limits: JsonObject } =>

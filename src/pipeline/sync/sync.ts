@@ -1,9 +1,9 @@
 /** Puts the parts of a sync together: listing → comparison → what changed as windows → load → the Parquet lake. */
 
 import type { PullEntry } from '../../core/partition.ts'
-import { newestSnapshot } from '../../manifest/snapshots.ts'
+import { newestSnapshot, pullsIfAny } from '../../manifest/snapshots.ts'
 import type { ServiceCounters } from '../../source/service/service.ts'
-import { planOfRun, planPull } from '../pull/plan-pull.ts'
+import { planOfRun, planPull, windowsText } from '../pull/plan-pull.ts'
 import { currencyBefore, type PullRunOptions } from '../pull/pull.ts'
 import type { PullEvent, PullPlan } from '../pull/pull-plan.ts'
 import { checkSettings, type PullSettings, rememberParameters } from '../pull/pull-settings.ts'
@@ -50,8 +50,13 @@ export const syncSearch = async (
   const before = await currencyBefore(settings, options)
   const job: SyncJob = { kind: 'sync', url, ...settings }
   const plan: RunPlan = { jobs: [job], again: false, limits: defaultLimits(options) }
-  const { lake, mode } = options
-  return withRun({ lake, plan, mode }, async (run) => {
+  const { lake, mode, signal } = options
+  // What changed is listed by the run itself, which may take long: it goes on there where it was interrupted.
+  const files = async () => {
+    const planned = { nowMs: () => performance.now(), signal }
+    return new Map([windowsText(await planPull(service, settings, await pullsIfAny(lake), planned))])
+  }
+  return withRun({ lake, plan, mode, files }, async (run) => {
     const opened = await openSyncJob(run, job, { ...options, service })
     const summary = await loadIntoLake(run, plan, [opened], options)
     const { entry, plan: windows, findings, fetched } = opened
@@ -78,15 +83,15 @@ export const openSyncJob = async (
     memoryBytes: engineBytes,
   }
   const snapshot = await newestSnapshot(run.lake)
-  const planned = await planOfRun(run, () => planPull(service, settings, snapshot, shared))
+  const plan = await planOfRun(run, () => planPull(service, settings, snapshot, shared))
   run.keep()
-  onSync?.({ kind: 'planned', ...planned })
-  const findings = await findChanges(service, run, settings, planned.plan, snapshot, shared)
+  onSync?.({ kind: 'planned', plan, resumed: run.number > 1 })
+  const findings = await findChanges(service, run, settings, plan, snapshot, shared)
   onSync?.({ kind: 'compared', findings })
-  const entry = syncEntry(service, run, settings, planned.plan, findings)
+  const entry = syncEntry(service, run, settings, plan, findings)
   const { sources, checkpoints } = await openSync(service, run, settings, findings, shared)
   return {
-    ...{ sources, plan: planned.plan, entry, findings, pulls: () => [entry] },
+    ...{ sources, plan, entry, findings, pulls: () => [entry] },
     fetched: () => checkpoints().reduce((sum, one) => sum + (one?.records ?? 0), 0),
   }
 }

@@ -263,11 +263,11 @@ test('pull refuses a misspelt parameter and names the nearest, before there is a
   await expect(readdir(one.lake)).rejects.toMatchObject({ code: 'ENOENT' })
 })
 
-test('pull that cannot be planned leaves no run behind', async () => {
+test('pull that cannot be planned leaves no run behind, and no lake', async () => {
   const same = companies(100, 100).map(({ id, dates }) => ({ id, country: 'SE', ...(dates && { dates }) }))
   const one = await openPullBench({ companies: same, cap: 60 })
   await expect(one.pull()).rejects.toMatchObject({ code: 'PLAN_IMPOSSIBLE' })
-  expect(await one.runs()).toEqual([])
+  await expect(readdir(one.lake)).rejects.toMatchObject({ code: 'ENOENT' })
 })
 
 test('pull loads relations, cut by the day they changed', async () => {

@@ -1,40 +1,27 @@
-/** The commit goes by what is stored: whoever holds the lease commits what another process has loaded. */
+/** The commit goes by what is stored: any process commits what another one has loaded, also several at once. */
 
-import { randomBytes } from 'node:crypto'
-import { rm } from 'node:fs/promises'
+import { readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { Engine } from '../../../src/lake/duckdb/engine.ts'
-import { inLake, runPath } from '../../../src/lake/lake/layout.ts'
-import { openLoader } from '../../../src/load/loader.ts'
+import { type SeenRun, seeRun } from '../../../src/manifest/run-lease.ts'
 import { listRunIds } from '../../../src/manifest/runs.ts'
 import { commitLoaded, type LoadSummary } from '../../../src/pipeline/run/commit-loaded.ts'
 import { parseQuarantineLimit } from '../../../src/pipeline/run/quarantine-limit.ts'
-import { withResumedRun } from '../../../src/pipeline/run/with-run.ts'
-import { parquetLake } from '../../../src/sink/parquet-lake.ts'
-import { makeFolder } from '../../../src/support/durable-files.ts'
+import { withTools } from '../../../src/pipeline/run/run-tools.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 import { type Bench, companyLine, companyLines, openBench, relationsLine } from '../batch-bench.ts'
 
-/** Commits a run with nothing but its lease, as a process does that has loaded nothing of it. */
-const commitOnly = (lake: string, run: string): Promise<LoadSummary> =>
-  withResumedRun(lake, run, new Date(), async (lease) => {
-    const spoolFolder = inLake(lake, `${runPath(run)}/spool`)
-    await makeFolder(spoolFolder, { within: lake })
-    const engine = await Engine.open({ memoryBytes: 256 * 1024 ** 2, threads: 1 })
-    try {
-      const loader = await openLoader(engine, { spoolFolder })
-      return await commitLoaded(
-        { loader, sink: await parquetLake({ lake }).open(run) },
-        {
-          ...{ lease, pipeline: 'convert', tool: 'test 1', limit: parseQuarantineLimit('50%') },
-          ...{ now: () => new Date(), random: randomBytes },
-        },
-      )
-    } finally {
-      engine.close()
-    }
-  })
+const seen = async (lake: string, run: string): Promise<SeenRun> => {
+  const found = await seeRun(lake, run)
+  if (found === null) throw new Error('there is no such run')
+  return found
+}
+
+/** Commits a run by its id alone, as a process does that has loaded nothing of it and owns nothing. */
+const commitOnly = async (lake: string, run: string, attempt?: string): Promise<LoadSummary> =>
+  withTools({ run, scratch: await temporaryFolder() }, {}, { lake, threads: 1 }, async (tools) =>
+    commitLoaded(tools, await seen(lake, run), { limit: parseQuarantineLimit('50%'), attempt }),
+  )
 
 const INPUTS = ['a.jsonl', 'b.jsonl', 'c.jsonl', 'twin.jsonl', 'bad.jsonl.br']
 
@@ -51,7 +38,7 @@ const benchWithFiles = async (): Promise<Bench> => {
 }
 const OPTIONS = { limits: { blockBytes: 4000 }, skipBadFiles: true, threads: 2 } as const
 
-test('a run is committed by its lease and its journal alone, with the same result as in one go', async () => {
+test('a run is committed by what is stored of it alone, with the same result as in one go', async () => {
   const [whole, parted] = [await benchWithFiles(), await benchWithFiles()]
   const { summary } = await whole.run(INPUTS, { ...OPTIONS, limit: { kind: 'count', lines: 1 } })
   await expect(parted.run(INPUTS, OPTIONS)).rejects.toMatchObject({ code: 'QUARANTINE_LIMIT' })
@@ -73,7 +60,18 @@ test('a run is committed by its lease and its journal alone, with the same resul
     await whole.query('SELECT count(*) FROM line_items'),
   )
   expect((await parted.verify()).problems).toEqual([])
-  expect(await listRunIds(parted.lake)).toEqual([])
+})
+
+test('several commits of one run at once make one snapshot, and only its own files stay', async () => {
+  const one = await benchWithFiles()
+  await expect(one.run(INPUTS, OPTIONS)).rejects.toMatchObject({ code: 'QUARANTINE_LIMIT' })
+  const [run = ''] = await listRunIds(one.lake)
+  const commits = await Promise.all(['a', 'b', 'c'].map((attempt) => commitOnly(one.lake, run, attempt)))
+  expect(commits.map(({ snapshot }) => snapshot?.snapshot)).toEqual([1, 1, 1])
+  expect(await commitOnly(one.lake, run, 'd')).toMatchObject({ snapshot: { snapshot: 1 } })
+  expect(await readdir(join(one.lake, 'line_items', `load=${run}`))).toHaveLength(1)
+  expect(await one.query('SELECT count(*) FROM companies_history')).toEqual([[64]])
+  expect((await one.verify()).problems).toEqual([])
 })
 
 test('a run whose work was cut off cannot be committed', async () => {

@@ -1,6 +1,6 @@
-/** What became of each unit of a run so far: its sums for the progress, and at the end the last line of the journal. */
+/** What became of each source of a run so far: its sums for the progress, and at the end what the commit goes by. */
 
-import type { UnitResult } from '../../manifest/journal.ts'
+import type { SourceResult } from '../../manifest/journal.ts'
 import type { LeftOut } from './bad-files.ts'
 import type { Finished } from './partition-entry.ts'
 import type { Progress } from './progress.ts'
@@ -29,25 +29,25 @@ const sumOf = (parts: readonly LoadedPart[]): LoadedCounts => ({
 const byPlace = (a: LoadedPart, b: LoadedPart): number =>
   a.place[0] - b.place[0] || a.place[1] - b.place[1] || a.place[2] - b.place[2]
 
-export class UnitResults {
+export class SourceResults {
   readonly #loaded = new Map<number, LoadedPart[]>()
-  readonly #others = new Map<number, UnitResult>()
+  readonly #others = new Map<number, SourceResult>()
 
   add(finished: Finished): void {
-    const [unit] = finished.place
-    const parts = this.#loaded.get(unit) ?? []
+    const [source] = finished.place
+    const parts = this.#loaded.get(source) ?? []
     parts.push({ place: finished.place, id: finished.partition.id, counts: countsOf(finished) })
-    this.#loaded.set(unit, parts)
+    this.#loaded.set(source, parts)
   }
 
-  skip(unit: number, source: string, reason: string): void {
-    this.#loaded.delete(unit)
-    this.#others.set(unit, { kind: 'skipped', source, reason })
+  skip(index: number, source: string, reason: string): void {
+    this.#loaded.delete(index)
+    this.#others.set(index, { kind: 'skipped', source, reason })
   }
 
-  leaveOut(unit: number, leftOut: LeftOut): void {
-    this.#loaded.delete(unit)
-    this.#others.set(unit, { kind: 'left-out', ...leftOut })
+  leaveOut(index: number, leftOut: LeftOut): void {
+    this.#loaded.delete(index)
+    this.#others.set(index, { kind: 'left-out', ...leftOut })
   }
 
   /** Of everything that is loaded and was not left out again. */
@@ -55,11 +55,11 @@ export class UnitResults {
     return sumOf([...this.#loaded.values()].flat())
   }
 
-  /** @param sources the names of all units, in their order */
-  inOrder(sources: readonly string[]): readonly UnitResult[] {
-    return sources.map((source, unit) => {
-      const partitions = (this.#loaded.get(unit) ?? []).sort(byPlace).map(({ id }) => id)
-      return this.#others.get(unit) ?? { kind: 'loaded', source, partitions }
+  /** @param sources the names of all, in their order */
+  inOrder(sources: readonly string[]): readonly SourceResult[] {
+    return sources.map((source, index) => {
+      const partitions = (this.#loaded.get(index) ?? []).sort(byPlace).map(({ id }) => id)
+      return this.#others.get(index) ?? { kind: 'loaded', source, partitions }
     })
   }
 }

@@ -1,0 +1,100 @@
+/** What the work and the commit of a run are done with. Nothing of the run is kept in it but what stands in the lake. */
+
+import { writeError } from '../../core/errors.ts'
+import type { Sink, SinkRun } from '../../core/sink.ts'
+import { BlockMemory } from '../../decode/block-memory.ts'
+import { decodeBlocks } from '../../decode/decode-blocks.ts'
+import { Engine, type EngineOptions } from '../../lake/duckdb/engine.ts'
+import { inLake, runPath } from '../../lake/lake/layout.ts'
+import { openCheckers } from '../../load/block-checker.ts'
+import { openLoader } from '../../load/loader.ts'
+import { parquetLake } from '../../sink/parquet-lake.ts'
+import { makeFolder } from '../../support/durable-files.ts'
+import type { LoadParts } from './load-source.ts'
+import { DEFAULT_MEMORY_BYTES, divideMemory } from './memory-shares.ts'
+import type { RunLimits } from './run-plan.ts'
+
+export interface ToolOptions {
+  readonly lake: string
+  readonly memoryBytes?: number | undefined
+  /** Partitions loaded side by side, each on one thread. @default as many as cores, and as there is memory for */
+  readonly threads?: number | undefined
+  /** Threads that check lines; 0: the main thread does it. @default 0 on two cores, else one for three partitions */
+  readonly checkThreads?: number | undefined
+  /** Where rows go. @default the Parquet lake */
+  readonly sink?: Sink | undefined
+  readonly signal?: AbortSignal | undefined
+}
+
+export interface RunTools extends LoadParts {
+  readonly sink: SinkRun
+}
+
+/** The run, and a folder of this machine for what is at work. */
+export interface WorkPlace {
+  readonly run: string
+  /** @default the run's folder in the lake */
+  readonly scratch?: string | undefined
+}
+
+export const sharesOf = ({
+  memoryBytes = DEFAULT_MEMORY_BYTES,
+  threads,
+}: Pick<ToolOptions, 'memoryBytes' | 'threads'>) => divideMemory(memoryBytes, threads)
+
+/** Makes room for a run and starts DuckDB for it. */
+const openEngine = async (
+  run: string,
+  spool: string,
+  within: string,
+  options: EngineOptions,
+): Promise<Engine> => {
+  try {
+    // Another machine may have begun the run.
+    await makeFolder(spool, { within })
+    return await Engine.open(options)
+  } catch (error) {
+    throw writeError(`Cannot make room for run "${run}"`, error)
+  }
+}
+
+/** Opens what a run is worked on with, and closes it. */
+export const withTools = async <T>(
+  { run, scratch }: WorkPlace,
+  limits: RunLimits,
+  options: ToolOptions,
+  use: (tools: RunTools) => Promise<T>,
+): Promise<T> => {
+  const { lake, signal } = options
+  const { engineBytes, checkThreads } = sharesOf(options)
+  const { maxLineBytes, maxRatio, maxDepth, blockBytes, maxUnknownPerRecord, maxUnknownNames } = limits
+  const folder = scratch ?? inLake(lake, runPath(run))
+  const spoolFolder = `${folder}/spool`
+  const engine = await openEngine(run, spoolFolder, scratch ?? inLake(lake, ''), {
+    memoryBytes: engineBytes,
+    // One thread a partition and partitions side by side: a tenth less work than two threads in one query.
+    threads: 1,
+    spillFolder: `${folder}/spill`,
+  })
+  const checkers = openCheckers({
+    ...{ maxDepth, maxUnknownPerRecord, maxUnknownNames },
+    threads: options.checkThreads ?? checkThreads,
+  })
+  try {
+    const memory = new BlockMemory((options.checkThreads ?? checkThreads) > 0)
+    return await use({
+      decode: (source, onInput) =>
+        source.blocks?.() ??
+        decodeBlocks(() => source.open(signal), {
+          name: source.decodeName ?? source.name,
+          ...{ blockBytes, maxLineBytes, maxRatio, memory, onInput, signal },
+        }),
+      checkers,
+      loader: await openLoader(engine, { spoolFolder }),
+      sink: await (options.sink ?? parquetLake({ lake })).open(run),
+    })
+  } finally {
+    await checkers.close()
+    engine.close()
+  }
+}

@@ -8,7 +8,14 @@ import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const UNITS: RunUnits = {
   units: [
-    { phase: 0, job: 0, sources: [{ name: 'a', at: 0, content: 'companies' }, { name: 'b', at: 1 }] },
+    {
+      phase: 0,
+      job: 0,
+      sources: [
+        { name: 'a', at: 0, content: 'companies' },
+        { name: 'b', at: 1 },
+      ],
+    },
     { phase: 1, job: 0, sources: [{ name: 'c', at: 2, blocks: { from: 0, to: 4, of: 9 } }] },
   ],
   shared: true,

@@ -39,7 +39,7 @@ export interface UnitSource {
 }
 
 /** What is worked on at once and recorded at once. Its id is its place in the list. */
-export interface Unit {
+export interface WorkUnit {
   /** Units of a later phase wait until all of the earlier ones are done. */
   readonly phase: number
   /** Place of its job among those of the run. */
@@ -49,7 +49,7 @@ export interface Unit {
 
 /** The units of a run, and what all its workers keep to. */
 export interface RunUnits {
-  readonly units: readonly Unit[]
+  readonly units: readonly WorkUnit[]
   /** Any number of processes work on the run at once, and none owns it. @default false */
   readonly shared?: boolean | undefined
   /** Name and version of the tool that cut the units; blocks may be cut otherwise by another. */
@@ -69,7 +69,7 @@ const SOURCE: Form<UnitSource> = shapeOf<UnitSource>({
   blocks: optional(objectOf({ from: count, to: count, of: count })),
 })
 const UNITS: Form<RunUnits> = shapeOf<RunUnits>({
-  units: list(shapeOf<Unit>({ phase: count, job: count, sources: list(SOURCE) })),
+  units: list(shapeOf<WorkUnit>({ phase: count, job: count, sources: list(SOURCE) })),
   shared: optional(yesNo),
   tool: optional(anyText),
   skipBadFiles: optional(yesNo),

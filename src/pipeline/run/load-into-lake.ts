@@ -6,7 +6,7 @@ import type { Source } from '../../core/source.ts'
 import { UNKNOWN_LIMITS } from '../../core/unknown-names.ts'
 import { DECODE_LIMITS } from '../../decode/decode-limits.ts'
 import { DEFAULT_MAX_DEPTH } from '../../load/check-options.ts'
-import { readUnits, replaceUnits, UNITS_FILE, type Unit, unitsText } from '../../manifest/units.ts'
+import { readUnits, replaceUnits, UNITS_FILE, unitsText, type WorkUnit } from '../../manifest/units.ts'
 import { commitLoaded, type LoadSummary } from './commit-loaded.ts'
 import { interrupted } from './load-sources.ts'
 import { DEFAULT_MEMORY_BYTES, defaultThreads } from './memory-shares.ts'
@@ -62,7 +62,7 @@ const sourcesOf = (jobs: readonly OpenedJob[]): readonly Source[] =>
   )
 
 /** The units of a run that one process owns: each source is one. */
-const unitsOf = (jobs: readonly (readonly Pick<Source, 'name'>[])[]): readonly Unit[] =>
+const unitsOf = (jobs: readonly (readonly Pick<Source, 'name'>[])[]): readonly WorkUnit[] =>
   jobs.flatMap((sources, job) => sources.map(({ name }, at) => ({ phase: 0, job, sources: [{ name, at }] })))
 
 /** The file of units that a run of one job is begun with. */

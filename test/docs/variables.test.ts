@@ -10,20 +10,20 @@ const variablesIn = (paths: readonly string[]): string[] => [
   ),
 ]
 
-test('docs/nightly.md lists every variable of the nightly pipeline', () => {
+test('docs/nightly.md lists every variable of nightly', () => {
   const page = readPage('docs/nightly.md')
-  const names = variablesIn(['pipelines/nightly.ts'])
+  const names = variablesIn(['src/jobs/nightly.ts'])
   expect(names.length).toBeGreaterThan(8)
   // Those of the catalog stand with the catalog; the last is for those who look for a fault.
   const here = names.filter((name) => !/^FIRMLAKE_(CATALOG|DEBUG)/.test(name))
   expect(here.filter((name) => !page.includes(`\`${name}\``))).toEqual([])
 })
 
-test('the pages of operations and serving name every variable that src/ reads', () => {
+test('the pages of nightly, operations and serving name every variable that src/ reads', () => {
   const files = readdirSync(join(PROJECT, 'src'), { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.ts'))
     .map((name) => `src/${name.replaceAll('\\', '/')}`)
-  const pages = `${readPage('docs/operations.md')}${readPage('docs/serving.md')}`
+  const pages = ['nightly', 'operations', 'serving'].map((name) => readPage(`docs/${name}.md`)).join('')
   const names = variablesIn(files)
   expect(names.length).toBeGreaterThan(10)
   expect(names.filter((name) => !pages.includes(`\`${name}\``))).toEqual([])

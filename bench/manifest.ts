@@ -1,20 +1,24 @@
 /**
- * Command: `node bench/manifest.ts [--partitions 1000,100000,1000000] [--out DIR]`. What a commit of one partition costs
- * onto a lake of so many, and the time and peak memory of commands that read its manifest. The lake has no data.
+ * Command: `node bench/manifest.ts [--partitions 1000,100000,1000000] [--publish] [--out DIR]`. What a commit of one partition costs
+ * onto a lake of so many, and the time and peak memory of commands that read its manifest. The lake has no data. `--publish`:
+ * also of publishing one more partition, where all others are published.
  */
 
 import { randomBytes } from 'node:crypto'
-import { mkdir, rm, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { Engine } from '../src/lake/duckdb/engine.ts'
 import { inLake, loadPath, MANIFEST_FOLDER } from '../src/lake/lake/layout.ts'
 import { commitRun } from '../src/manifest/commit-run.ts'
 import { createRun, removeRun } from '../src/manifest/runs.ts'
+import { readRoot } from '../src/manifest/snapshots.ts'
 import { storageOf } from '../src/storage/open-storage.ts'
 import { sha256Of } from '../src/support/hash.ts'
 import { TOOL } from '../src/support/tool-version.ts'
 import { inventedPartition, makeInventedLake } from './invented-lake.ts'
+import { inventPublications } from './invented-publication.ts'
 import { measureNode, median } from './measure.ts'
 
 const COMMITS = 30
@@ -23,6 +27,7 @@ const MAIN = join(import.meta.dirname, '../src/cli/main.ts')
 const { values } = parseArgs({
   options: {
     partitions: { type: 'string', default: '1000,100000,1000000' },
+    publish: { type: 'boolean', default: false },
     out: { type: 'string', default: join(tmpdir(), 'firmlake-bench') },
   },
 })
@@ -30,24 +35,35 @@ const { values } = parseArgs({
 const manifestBytes = async (lake: string): Promise<number> =>
   (await storageOf(lake).list(MANIFEST_FOLDER)).reduce((sum, { bytes }) => sum + bytes, 0)
 
+/** A file of one row. */
+const parquetFile = async (folder: string): Promise<Buffer> => {
+  await mkdir(folder, { recursive: true })
+  const [path, spillFolder] = [join(folder, 'one.parquet'), join(folder, 'spill')]
+  const engine = await Engine.open({ memoryBytes: 256 * 1024 ** 2, threads: 1, spillFolder })
+  const session = await engine.connect()
+  await session.copy(`SELECT 1::BIGINT AS internal_id, 'SE' AS country_code`, path, { kind: 'parquet' })
+  session.close()
+  engine.close()
+  return readFile(path)
+}
+
 /** Commits a run with one partition. @returns what the commit itself took */
-const commitOne = async (lake: string, number: number) => {
+const commitOne = async (lake: string, number: number, bytes: Buffer) => {
   const lease = await createRun({ lake, plan: { number }, now: new Date(), random: randomBytes })
-  const text = `rows of ${number}`
   const path = `${loadPath('companies', lease.run)}/one.parquet`
   await mkdir(dirname(inLake(lake, path)), { recursive: true })
-  await writeFile(inLake(lake, path), text)
-  const file = { table: 'companies', path, rows: 1, bytes: text.length, sha256: sha256Of(text) }
+  await writeFile(inLake(lake, path), bytes)
+  const file = { table: 'companies', path, rows: 1, bytes: bytes.length, sha256: sha256Of(bytes) }
   const one = inventedPartition(lease.run, number, [file])
   const partition = { ...one, counts: { ...one.counts, lines: 1, records: 1 } }
-  const [bytes, cpu, started] = [await manifestBytes(lake), process.cpuUsage(), performance.now()]
+  const [before, cpu, started] = [await manifestBytes(lake), process.cpuUsage(), performance.now()]
   await commitRun({
     ...{ lease, pipeline: 'convert', tool: TOOL, partitions: [partition], runFiles: [] },
     ...{ now: () => new Date(), random: randomBytes },
   })
   const { user, system } = process.cpuUsage(cpu)
   const wallMs = performance.now() - started
-  const written = (await manifestBytes(lake)) - bytes
+  const written = (await manifestBytes(lake)) - before
   await removeRun(lease)
   return { cpuMs: (user + system) / 1e3, wallMs, kilobytes: written / 1e3 }
 }
@@ -55,11 +71,11 @@ const commitOne = async (lake: string, number: number) => {
 const average = (numbers: readonly number[]): number =>
   numbers.reduce((sum, one) => sum + one, 0) / numbers.length
 
-const measureCommits = async (lake: string, partitions: number): Promise<void> => {
+const measureCommits = async (lake: string, partitions: number, file: Buffer): Promise<void> => {
   // The first ones find the code cold.
-  for (let at = 0; at < 5; at += 1) await commitOne(lake, partitions + at)
+  for (let at = 0; at < 5; at += 1) await commitOne(lake, partitions + at, file)
   const commits: Awaited<ReturnType<typeof commitOne>>[] = []
-  for (let at = 5; at < 5 + COMMITS; at += 1) commits.push(await commitOne(lake, partitions + at))
+  for (let at = 5; at < 5 + COMMITS; at += 1) commits.push(await commitOne(lake, partitions + at, file))
   const [cpu, wall, size] = [
     commits.map(({ cpuMs }) => cpuMs),
     commits.map(({ wallMs }) => wallMs),
@@ -78,14 +94,21 @@ const measureCommand = async (args: readonly string[], lake: string): Promise<vo
   )
 }
 
+const file = await parquetFile(join(values.out, 'manifest-file'))
 for (const partitions of values.partitions.split(',').map(Number)) {
   const lake = join(values.out, `manifest-${partitions}`)
   await rm(lake, { recursive: true, force: true })
   await makeInventedLake(lake, partitions)
   console.log(`${partitions} partitions, ${((await manifestBytes(lake)) / 1e6).toFixed(1)} MB of manifest`)
-  await measureCommits(lake, partitions)
+  await measureCommits(lake, partitions, file)
   await measureCommand(['status'], lake)
   await measureCommand(['query', 'select 1'], lake)
   await measureCommand(['gc'], lake)
+  if (values.publish) {
+    await inventPublications(lake, await readRoot(lake))
+    await commitOne(lake, 2 * partitions, file)
+    await measureCommand(['publish', 'delta', '--memory', '512MiB'], lake)
+    await measureCommand(['publish', 'iceberg', '--memory', '512MiB'], lake)
+  }
   await rm(lake, { recursive: true })
 }

@@ -2,6 +2,7 @@
 
 import type {
   BatchEntry,
+  Counts,
   DateRange,
   Drift,
   PartitionEntry,
@@ -16,11 +17,17 @@ import { listOf, type SnapshotRoot } from '../manifest/snapshot-root.ts'
 import { newestRoot, readRoot } from '../manifest/snapshots.ts'
 import { type SnapshotSummary, summariseRoot } from '../manifest/summarise-snapshot.ts'
 
+export interface SourceStatus extends Pick<Counts, 'lines' | 'records' | 'quarantined'> {
+  readonly source: string
+}
+
 export interface PartitionStatus {
   readonly id: string
   readonly run: string
   readonly content: string
   readonly source: string
+  /** Of small sources that share the partition: each with what it holds of it. */
+  readonly sources?: readonly SourceStatus[]
   readonly block: number
   /** Its rows stand in the partition of a compaction now. */
   readonly merged?: true
@@ -52,6 +59,7 @@ const partitionStatus = ({
   run,
   content,
   source,
+  sources,
   counts,
   range,
   files,
@@ -60,6 +68,7 @@ const partitionStatus = ({
   run,
   content,
   source: source.name,
+  ...(sources && { sources: sources.map((one) => ({ source: one.name, ...one.counts })) }),
   block: source.block,
   lines: counts.lines,
   records: counts.records,

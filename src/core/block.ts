@@ -4,7 +4,7 @@ import { JSON_BYTES } from '../support/json-bytes.ts'
 
 const { LINE_FEED } = JSON_BYTES
 
-/** A run of whole lines of one source. */
+/** A run of whole lines: of one source, or of several small ones, where `places` name the source of each line. */
 export interface Block {
   /** Whole lines; every line ends with `\n`, the last one too (added where the source lacks it). */
   readonly bytes: Buffer
@@ -16,7 +16,7 @@ export interface Block {
   readonly overlong: readonly OverlongLine[]
   /**
    * Where each line stood in its source; absent where lines and offsets follow from the first (all sources but a
-   * quarantine, whose lines have gaps between them and none of which is blank).
+   * quarantine, whose lines have gaps between them, and small ones together). None of the lines is blank then.
    */
   readonly places?: readonly LinePlace[]
   /** Returns the memory of `bytes` for later blocks; afterwards nothing may read them. */
@@ -27,6 +27,8 @@ export interface Block {
 export interface LinePlace {
   readonly line: number
   readonly offset: number
+  /** Name of the source, in a block whose lines are of several. */
+  readonly source?: string | undefined
 }
 
 /** Where the line that begins at `start` in a block's bytes stood in its source. */
@@ -42,6 +44,8 @@ export interface OverlongLine {
   readonly offset: number
   /** Whole length of the line in bytes, without its line end. */
   readonly sizeBytes: number
+  /** Name of the source, where the block's lines are of several. */
+  readonly source?: string | undefined
   /** The first bytes of the line, at most 64 KiB. */
   readonly head: Buffer
 }

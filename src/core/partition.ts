@@ -33,6 +33,12 @@ export interface SourceEntry {
   readonly batch?: BatchEntry
 }
 
+/** A small source that shares a partition with others. */
+export interface SharedSource extends SourceEntry {
+  /** What the partition holds of it. */
+  readonly counts: Pick<Counts, 'lines' | 'records' | 'quarantined'>
+}
+
 /** One window of a search, pulled by one cursor chain (or by several, where it outgrew the cap meanwhile). */
 export interface WindowEntry {
   /** Origin of the service: `https://host:port`. */
@@ -118,7 +124,10 @@ export interface PartitionEntry {
   readonly id: string
   readonly run: string
   readonly content: Content
+  /** Of several small sources what they are together: see `manifest/shared-sources.ts`. */
   readonly source: SourceEntry
+  /** The small sources that share it, in their order; absent where it is of one. */
+  readonly sources?: readonly SharedSource[]
   readonly range: DateRange
   readonly counts: Counts
   readonly files: readonly FileEntry[]

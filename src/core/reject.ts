@@ -24,6 +24,8 @@ export type RejectCode = keyof typeof REJECT_CODES
 
 /** A line set aside, with what is needed to find it again and to load it after a fix. */
 export interface RejectedLine {
+  /** Name of the source, where the block's lines are of several. */
+  readonly source?: string | undefined
   /** Line number in the decoded source, from 1. */
   readonly line: number
   /** Offset of the line's first byte in the decoded source. */

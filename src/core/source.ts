@@ -34,12 +34,23 @@ export interface Source {
   readonly range?: { readonly from: number; readonly to: number; readonly of: number }
   /** Its lines as blocks, where they are not decoded from its bytes. */
   readonly blocks?: () => AsyncIterable<Block>
+  /** The small sources that it consists of: their lines stand in one block, in this order. */
+  readonly shared?: readonly SharedPart[]
   /** What the manifest records besides, known once the fingerprint is. */
   readonly details?: () => SourceDetails
   /** Called when nobody will open it again: all its partitions are journaled, or it is skipped. */
   readonly release?: () => Promise<void>
   /** Called when the run ends, early or not: stops what is fetched for it and others, and waits until nobody writes. */
   readonly stop?: () => Promise<void>
+}
+
+/** A small source among several that are loaded together. */
+export interface SharedPart {
+  readonly kind: Source['kind']
+  readonly name: string
+  readonly fingerprint: Fingerprint
+  /** Where its lines begin in the bytes of the block. */
+  readonly from: number
 }
 
 export interface SourceDetails {

@@ -157,6 +157,7 @@ const blockCutter = (
       finishOpenLine(openBytes + 1)
     }
     if (long || wholeBytes > 0) yield close(long)
+    if (block.length > 0) memory?.give(block)
   }
 
   return { push, end }

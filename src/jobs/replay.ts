@@ -1,5 +1,6 @@
 /** `replay`: the lines of a lake's quarantine loaded again, in one call. */
 
+import { sourcesOf } from '../manifest/shared-sources.ts'
 import type { QuarantineFile } from '../pipeline/convert/quarantine.ts'
 import { quarantineFiles } from '../pipeline/convert/quarantine-files.ts'
 import { replayFiles } from '../pipeline/convert/replay-files.ts'
@@ -30,7 +31,8 @@ const fits = (name: string, pattern: string): boolean => {
 
 const filesOf = async ({ lake, sources }: ReplayOptions): Promise<readonly QuarantineFile[]> =>
   (await quarantineFiles({ lake })).filter(
-    ({ partition }) => sources?.some((pattern) => fits(partition.source.name, pattern)) ?? true,
+    ({ partition }) =>
+      sources?.some((pattern) => sourcesOf(partition).some(({ name }) => fits(name, pattern))) ?? true,
   )
 
 /**

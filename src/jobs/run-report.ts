@@ -3,7 +3,7 @@
 import type { Drift, PartitionEntry } from '../core/partition.ts'
 import { moreDrift } from '../core/unknown-names.ts'
 import { type Difference, differencesOf } from '../manifest/latest-pulls.ts'
-import { sourceOf } from '../manifest/loaded-sources.ts'
+import { namedSources } from '../manifest/loaded-sources.ts'
 import type { LoadSummary } from '../pipeline/run/commit-loaded.ts'
 import type { CurrencyChange } from '../pipeline/run/currency-change.ts'
 
@@ -78,7 +78,8 @@ export const reportOf = (
   { run, snapshot, partitions, skipped, leftOut, currencyChange }: LoadSummary,
   measured: { readonly seconds: number; readonly decodedBytes: number },
 ): RunReport => {
-  const sources = new Map(partitions.map((one) => [sourceOf(one), one.source.bytes]))
+  const named = partitions.flatMap(namedSources)
+  const sources = new Map(named.map(([name, { bytes }]) => [name, bytes]))
   return {
     run,
     snapshot: snapshot?.snapshot ?? null,

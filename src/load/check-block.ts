@@ -109,10 +109,10 @@ export class BlockCheck {
 
   /** What was found, when there is no more. */
   end(): CheckedBlock {
-    for (const { line, offset, sizeBytes, head } of this.#block.overlong) {
+    for (const { head, ...line } of this.#block.overlong) {
       this.#lines++
-      const reason = `Line has ${sizeBytes} bytes, more than the limit`
-      this.#rejected.push({ line, offset, sizeBytes, code: 'LINE_TOO_LONG', reason, raw: head })
+      const reason = `Line has ${line.sizeBytes} bytes, more than the limit`
+      this.#rejected.push({ ...line, code: 'LINE_TOO_LONG', reason, raw: head })
     }
     return {
       parts: this.#parts,
@@ -157,7 +157,7 @@ export const refusedLine = (
 ): RejectedLine => rejectedLine(block, placeOf(block, start), [start, next - 1], new Rejection(code, reason))
 
 /** Without a byte order mark in front and white space at both ends. */
-const trimLine = (bytes: Buffer, from: number, to: number): readonly [number, number] => {
+export const trimLine = (bytes: Buffer, from: number, to: number): readonly [number, number] => {
   let start = from
   let end = to
   if (bytes[start] === BOM[0] && bytes[start + 1] === BOM[1] && bytes[start + 2] === BOM[2])

@@ -38,7 +38,7 @@ export interface PartToLoad {
 export interface LoadedPart {
   readonly receipts: readonly Receipt[]
   /** Records of the part that DuckDB refused; they are in the quarantine. */
-  readonly refused: number
+  readonly refused: readonly RejectedLine[]
   readonly observed: DateRange['observed']
 }
 
@@ -146,7 +146,7 @@ const loadPart = async (tools: LoadTools, request: PartToLoad, sink: SinkRun): P
       receipts.push(await sink.write(partition, QUARANTINE.name, session.relation(quarantine.sql)))
       await quarantine.remove()
     }
-    return { receipts, refused: refused.length, observed: observedOf(content, receipts) }
+    return { receipts, refused, observed: observedOf(content, receipts) }
   } catch (error) {
     if (error instanceof ToolkitError) throw error
     throw new ToolkitError(

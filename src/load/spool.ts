@@ -174,19 +174,26 @@ export const spoolRejected = async (
   const columns = Object.fromEntries(QUARANTINE.columns.map(({ name: column, type }) => [column, type]))
   const largest = Math.max(LEAST_OBJECT_BYTES, 64 + 8 * Math.max(0, ...rejected.map(({ raw }) => raw.length)))
   return {
-    sql: `SELECT * FROM ${readLines(path, columns, largest)} ORDER BY line`,
+    sql: `SELECT * FROM ${readLines(path, columns, largest)} ORDER BY ${inSourceOrder(rejected, origin.source)}line`,
     remove: () => discard(path),
   }
 }
 
+/** Lines of several sources stand in the order of these. */
+const inSourceOrder = (rejected: readonly RejectedLine[], own: string): string => {
+  const names = new Set(rejected.map(({ source = own }) => source))
+  return names.size > 1 ? `list_position([${[...names].map(literal).join(', ')}], source), ` : ''
+}
+
 const quarantineRow = (
-  { line, offset, sizeBytes, code, reason, raw }: RejectedLine,
+  { source, line, offset, sizeBytes, code, reason, raw }: RejectedLine,
   origin: { readonly source: string; readonly content: string },
 ): Readonly<Record<string, string | number | null>> => {
   const text = raw.toString('utf8')
   const exact = Buffer.from(text, 'utf8').equals(raw)
   return {
     ...origin,
+    ...(source !== undefined && { source }),
     line,
     byte_offset: offset,
     size_bytes: sizeBytes,

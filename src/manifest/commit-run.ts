@@ -13,10 +13,11 @@ import { confirmFiles, discardFiles } from './confirm-files.ts'
 import { createNext } from './create-next.ts'
 import { extendList, type PartWriter } from './extend-list.ts'
 import { findCommit } from './find-commit.ts'
-import { knownByBytes, sourceOf, splitLoaded } from './loaded-sources.ts'
+import { knownByBytes, namedSources, splitLoaded } from './loaded-sources.ts'
 import { mayHoldRun } from './part-summary.ts'
 import { entriesOf } from './parts.ts'
 import { assertOwner, type SeenRun } from './run-lease.ts'
+import { sourcesOf } from './shared-sources.ts'
 import { headOf, listOf, type SnapshotRoot } from './snapshot-root.ts'
 import { ensureRecord, newestRoot } from './snapshots.ts'
 import { SourceIndex } from './source-index.ts'
@@ -87,10 +88,13 @@ const commonSources = (
   kept: readonly PartitionEntry[],
   held: readonly PartitionEntry[],
 ): ((content: Content) => number) => {
-  const keyOf = (one: PartitionEntry): string => `${one.content} ${sourceOf(one)}`
-  const known = new Set(held.map(keyOf))
+  const keysOf = (one: PartitionEntry): readonly string[] =>
+    namedSources(one).map(([name]) => `${one.content} ${name}`)
+  const known = new Set(held.flatMap(keysOf))
   const common = new Map(
-    kept.flatMap((one) => (known.has(keyOf(one)) ? [[keyOf(one), one.content] as const] : [])),
+    kept.flatMap((one) =>
+      keysOf(one).flatMap((key) => (known.has(key) ? [[key, one.content] as const] : [])),
+    ),
   )
   return (content) => [...common.values()].filter((one) => one === content).length
 }
@@ -154,7 +158,7 @@ const discardUnlisted = async (
 
 /** SHA-256 of the sources that the same bytes may have been loaded of before. */
 const knownHashes = (partitions: readonly PartitionEntry[]): ReadonlySet<string> =>
-  new Set(partitions.flatMap(({ source }) => (knownByBytes(source) ? [source.sha256] : [])))
+  new Set(partitions.flatMap(sourcesOf).flatMap((source) => (knownByBytes(source) ? [source.sha256] : [])))
 
 /** One attempt on a snapshot; gives that one's number when another run was first. */
 const commitOnto = async (

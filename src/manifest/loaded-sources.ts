@@ -2,6 +2,7 @@
 
 import type { Content } from '../contract/objects.ts'
 import type { PartitionEntry, Snapshot, SourceEntry } from '../core/partition.ts'
+import { sourcesOf } from './shared-sources.ts'
 
 /** The part of a snapshot that says what was loaded. */
 type Loaded = Pick<Snapshot, 'partitions' | 'merged'>
@@ -18,7 +19,8 @@ export const loadedPartitions = ({ partitions, merged = [] }: Loaded): readonly 
 /** A source by its bytes: the same file under another name has the same key. */
 export const sourceKey = (content: Content, sha256: string): string => `${content} ${sha256}`
 
-const keyOf = ({ content, source }: PartitionEntry): string => sourceKey(content, source.sha256)
+const keysOf = (partition: PartitionEntry): readonly string[] =>
+  sourcesOf(partition).map(({ sha256 }) => sourceKey(partition.content, sha256))
 
 /**
  * Whether a source that was loaded before need not be loaded again. Not so of a search: what the service says
@@ -26,7 +28,16 @@ const keyOf = ({ content, source }: PartitionEntry): string => sourceKey(content
  */
 export const knownByBytes = ({ kind }: Pick<SourceEntry, 'kind'>): boolean => kind !== 'search'
 
-/** Names a partition's source among all sources of a lake: a file by its bytes, a search by its run and window. */
+/** A partition's sources by their names among all sources of a lake: a file by its bytes, a search by its run and window. */
+export const namedSources = (
+  partition: Pick<PartitionEntry, 'run' | 'source' | 'sources'>,
+): readonly (readonly [name: string, source: SourceEntry])[] =>
+  sourcesOf(partition).map((source) => [
+    knownByBytes(source) ? source.sha256 : `${partition.run} ${source.name}`,
+    source,
+  ])
+
+/** As `namedSources`, of several small ones together. */
 export const sourceOf = ({ run, source }: Pick<PartitionEntry, 'run' | 'source'>): string =>
   knownByBytes(source) ? source.sha256 : `${run} ${source.name}`
 
@@ -34,18 +45,24 @@ export const sourceOf = ({ run, source }: Pick<PartitionEntry, 'run' | 'source'>
 export const loadedSources = (snapshot: Loaded | null): ReadonlySet<string> => {
   const blocks = new Map<string, { seen: Set<number>; last: number | undefined; key: string }>()
   for (const partition of snapshot ? loadedPartitions(snapshot) : []) {
-    if (!knownByBytes(partition.source)) continue
-    const id = `${keyOf(partition)} ${partition.run}`
-    const one = blocks.get(id) ?? { seen: new Set(), last: undefined, key: keyOf(partition) }
-    one.seen.add(partition.source.block)
-    if (partition.source.last) one.last = partition.source.block
-    blocks.set(id, one)
+    for (const source of sourcesOf(partition)) {
+      if (!knownByBytes(source)) continue
+      const key = sourceKey(partition.content, source.sha256)
+      const id = `${key} ${partition.run}`
+      const one = blocks.get(id) ?? { seen: new Set(), last: undefined, key }
+      one.seen.add(source.block)
+      if (source.last) one.last = source.block
+      blocks.set(id, one)
+    }
   }
   const whole = [...blocks.values()].filter(({ seen, last }) => last !== undefined && seen.size === last + 1)
   return new Set(whole.map(({ key }) => key))
 }
 
-/** Partitions still to be committed, and those whose source stands whole in the snapshot or earlier in the list. */
+/**
+ * Partitions still to be committed, and those whose source stands whole in the snapshot or earlier in the list; of one
+ * that small sources share, all of them.
+ */
 export const splitLoaded = (
   snapshot: Loaded | null,
   partitions: readonly PartitionEntry[],
@@ -55,8 +72,12 @@ export const splitLoaded = (
   const kept: PartitionEntry[] = []
   const dropped: PartitionEntry[] = []
   for (const partition of partitions) {
-    const block = `${keyOf(partition)} ${partition.source.block} ${partition.source.offset}`
-    const double = knownByBytes(partition.source) && (loaded.has(keyOf(partition)) || seen.has(block))
+    const keys = keysOf(partition)
+    const block = partition.sources
+      ? partition.id
+      : `${keys.join()} ${partition.source.block} ${partition.source.offset}`
+    const isLoaded = keys.every((key) => loaded.has(key))
+    const double = knownByBytes(partition.source) && (isLoaded || seen.has(block))
     seen.add(block)
     ;(double ? dropped : kept).push(partition)
   }

@@ -9,6 +9,7 @@ import type { DateRange, FileOfRun, PartitionEntry, PullEntry } from '../core/pa
 import { QUARANTINE } from '../lake/tables/tables.ts'
 import { observedIn, requestedIn } from './date-extremes.ts'
 import { knownByBytes, sourceOf } from './loaded-sources.ts'
+import { sourcesOf } from './shared-sources.ts'
 import { keysOf } from './source-keys.ts'
 
 /** What is absent is not there in any entry. */
@@ -102,7 +103,7 @@ export const summaryOfPartitions = (entries: readonly PartitionEntry[]): PartSum
     differing: [...sources.values()].filter((one) => !isAsAnnounced(one)).length,
     currencies: each(windows),
     services: each(loaded.flatMap(({ source }) => source.batch?.service ?? [])),
-    ...(known.length > 0 && { keys: keysOf(known.map(({ source }) => source.sha256)) }),
+    ...(known.length > 0 && { keys: keysOf(known.flatMap(sourcesOf).map(({ sha256 }) => sha256)) }),
   })
 }
 

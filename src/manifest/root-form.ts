@@ -1,6 +1,5 @@
 /** Forms of what a snapshot in parts consists of: its root, what it says of parts, and their lines. */
 
-import { ToolkitError } from '../core/errors.ts'
 import type { PartitionEntry, SnapshotHead } from '../core/partition.ts'
 import { runOfPart } from '../lake/lake/layout.ts'
 import {
@@ -20,34 +19,35 @@ import {
   someOf,
 } from '../support/json-form.ts'
 import type { PartSummary } from './part-summary.ts'
+import { togetherAs } from './shared-sources.ts'
 import {
   CONTENT_NAME,
   HEAD_CHECKS,
   LEAST_AND_GREATEST,
   PARTITION_CHECKS,
   REQUESTED,
+  SHARED_SOURCE,
   SOURCE,
 } from './snapshot-form.ts'
 import type { ContentTotals, TableTotals, Totals } from './totals.ts'
 
-/** A partition as a line of a part: it may be of several small sources, each with its own counts. */
+/** A partition as a line of a part. */
 const PARTITION_LINE = objectOf({ ...PARTITION_CHECKS, sources: someOf(SOURCE) })
+/** The same of several small sources, each with its own counts. */
+const SHARED_LINE = objectOf({ ...PARTITION_CHECKS, sources: someOf(SHARED_SOURCE) })
 
-export const partitionToLine = ({ id, run, content, source, ...rest }: PartitionEntry): object => ({
-  ...{ id, run, content, sources: [source] },
+export const partitionToLine = ({ id, run, content, source, sources, ...rest }: PartitionEntry): object => ({
+  ...{ id, run, content, sources: sources ?? [source] },
   ...rest,
 })
 
-/** @throws {FormError}; {ToolkitError} `LAKE_NEWER` where several sources share the partition */
+/** @throws {FormError} */
 export const lineToPartition = (value: unknown): PartitionEntry => {
   const { sources, ...rest } = PARTITION_LINE(value, '')
   const [source] = sources
   if (source !== undefined && sources.length === 1) return { ...rest, source }
-  throw new ToolkitError(
-    'LAKE_NEWER',
-    `Cannot read partition "${rest.id}": it is of ${sources.length} sources, expected a later release of firmlake`,
-    { partition: rest.id },
-  )
+  const shared = SHARED_LINE(value, '').sources
+  return { ...rest, source: togetherAs(shared), sources: shared }
 }
 
 /** What is known of a part without opening it; one of level 0 holds entries, of level 1 such parts, and so on. */

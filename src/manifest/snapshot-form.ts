@@ -10,6 +10,7 @@ import type {
   FileOfRun,
   PartitionEntry,
   PullEntry,
+  SharedSource,
   Snapshot,
   SourceEntry,
   WindowEntry,
@@ -53,7 +54,7 @@ const FILE_CHECKS = {
 }
 const FILE = shapeOf<FileEntry>(FILE_CHECKS)
 
-export const SOURCE = shapeOf<SourceEntry>({
+const SOURCE_CHECKS = {
   kind: oneOf(['file', 'stdin', 'quarantine', 'search', 'batch', 'compaction']),
   name: anyText,
   bytes: count,
@@ -80,6 +81,11 @@ export const SOURCE = shapeOf<SourceEntry>({
       announced: optional(count),
     }),
   ),
+}
+export const SOURCE: Form<SourceEntry> = shapeOf<SourceEntry>(SOURCE_CHECKS)
+export const SHARED_SOURCE: Form<SharedSource> = shapeOf<SharedSource>({
+  ...SOURCE_CHECKS,
+  counts: shapeOf<SharedSource['counts']>({ lines: count, records: count, quarantined: count }),
 })
 
 export const REQUESTED = shapeOf<NonNullable<DateRange['requested']>>({
@@ -111,7 +117,11 @@ export const PARTITION_CHECKS = {
     }),
   ),
 }
-const PARTITION = shapeOf<PartitionEntry>({ ...PARTITION_CHECKS, source: SOURCE })
+const PARTITION = shapeOf<PartitionEntry>({
+  ...PARTITION_CHECKS,
+  source: SOURCE,
+  sources: optional(list(SHARED_SOURCE)),
+})
 
 export const PULL_ENTRY: Form<PullEntry> = shapeOf<PullEntry>({
   run: anyText,

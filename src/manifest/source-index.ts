@@ -4,6 +4,7 @@ import type { Content } from '../contract/objects.ts'
 import type { PartitionEntry } from '../core/partition.ts'
 import { knownByBytes, loadedSources, sourceKey } from './loaded-sources.ts'
 import { leavesOf, type Part, readEntries, summaryOfPart } from './parts.ts'
+import { sourcesOf } from './shared-sources.ts'
 import type { SnapshotRoot } from './snapshot-root.ts'
 import { decodeKeys, hasKey } from './source-keys.ts'
 
@@ -35,9 +36,9 @@ export class SourceIndex {
     for (const keyed of await this.#parts) {
       if (![...hashes].some((sha256) => hasKey(keyed.keys, sha256))) continue
       for (const partition of await this.#entriesOf(keyed)) {
-        const { source } = partition
-        if (source.kind !== 'compaction' && knownByBytes(source) && hashes.has(source.sha256))
-          found.push(partition)
+        const { kind } = partition.source
+        if (kind === 'compaction' || !knownByBytes({ kind })) continue
+        if (sourcesOf(partition).some(({ sha256 }) => hashes.has(sha256))) found.push(partition)
       }
     }
     return found

@@ -132,7 +132,12 @@ export const findLocalSources = async (inputs: readonly string[]): Promise<Local
 export interface OpenOptions {
   /** Stops reading with the signal's reason. */
   readonly signal?: AbortSignal | undefined
+  /** Its length as far as it is known: of a small file less memory is taken. @default not known */
+  readonly sizeBytes?: number | undefined
 }
+
+/** Memory for the end of a file that has been read. */
+const END_BYTES = 1024
 
 /**
  * Reads a file in chunks of 1 MiB. Opens it when the first chunk is asked for, closes it on every way out.
@@ -145,12 +150,14 @@ export async function* openSourceFile(path: string, options: OpenOptions = {}): 
   }
   options.signal?.throwIfAborted()
   const file = await open(path).catch(failed)
+  let left = options.sizeBytes ?? Number.POSITIVE_INFINITY
   try {
     for (;;) {
       options.signal?.throwIfAborted()
-      const chunk = Buffer.allocUnsafe(READ_BYTES)
+      const chunk = Buffer.allocUnsafe(Math.min(READ_BYTES, Math.max(left, END_BYTES)))
       const { bytesRead } = await file.read(chunk).catch(failed)
       if (bytesRead === 0) return
+      left -= bytesRead
       yield chunk.subarray(0, bytesRead)
     }
   } finally {

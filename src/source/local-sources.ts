@@ -43,7 +43,7 @@ const fileSource = ({ path, bytes }: LocalFile, cwd: string): Source => {
     },
     open: async function* (signal) {
       const before = identity ?? (await identityOf(path))
-      yield* openSourceFile(path, { signal })
+      yield* openSourceFile(path, { signal, sizeBytes: bytes })
       assertUnchanged(name, before, await identityOf(path))
     },
   }

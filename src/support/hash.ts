@@ -53,6 +53,9 @@ export const hashAside = async (
   return { bytes: bytes.length, sha256: Buffer.from(digest).toString('hex') }
 }
 
+/** Buffers that nobody reads into: fresh ones would bring the garbage collector to work every few files. */
+const spare: Buffer[] = []
+
 /**
  * Reads a file once. Lines are counted only when `countLines` is set, else 0.
  *
@@ -68,9 +71,8 @@ export const hashFile = async (
   let lines = 0
   let last = NEWLINE
   const file = await open(path)
+  const buffer = spare.pop() ?? Buffer.allocUnsafeSlow(CHUNK_BYTES)
   try {
-    // One buffer for all reads: fresh ones would bring the garbage collector to work every few files.
-    const buffer = Buffer.allocUnsafeSlow(CHUNK_BYTES)
     for (;;) {
       signal?.throwIfAborted()
       const { bytesRead } = await file.read(buffer, 0, CHUNK_BYTES)
@@ -84,6 +86,7 @@ export const hashFile = async (
     }
   } finally {
     await file.close()
+    spare.push(buffer)
   }
   return { bytes, sha256: hash.digest('hex'), lines: countLines && last !== NEWLINE ? lines + 1 : lines }
 }

@@ -153,8 +153,8 @@ const loadPart = async (
   )
   return partitionOf(id, content, {
     files: loaded.receipts.flatMap(({ files }) => files),
-    records: part.members.length - loaded.refused,
-    quarantined: rejected.length + loaded.refused,
+    records: part.members.length - loaded.refused.length,
+    quarantined: rejected.length + loaded.refused.length,
     rows: Object.fromEntries(loaded.receipts.map(({ table, rows }) => [table, rows])),
     observed: loaded.observed,
   })

@@ -198,12 +198,31 @@ test('readSnapshot and verifyLake throw LAKE_NEWER for a kind of source that onl
   await expect(verifyLake({ lake, countRows: countLines })).rejects.toMatchObject(newer)
 })
 
-test('readSnapshot throws LAKE_NEWER for a partition that several sources share', async () => {
-  const lake = await laterSnapshot(
-    (body) => body,
-    (text) => text.replace(/"sources":\[(.*)\],"range"/, '"sources":[$1,$1],"range"'),
+test('readSnapshot reads a partition that several sources share, with the counts of each, and verifyLake adds them up', async () => {
+  const shared = (counts: string) =>
+    laterSnapshot(
+      (body) => body,
+      (text) =>
+        text.replace(/"sources":\[\{(.*)\}\],"range"/, `"sources":[{$1${counts}},{$1${counts}}],"range"`),
+    )
+  const counts = (lines: number, records: number): string =>
+    `,"counts":{"lines":${lines},"records":${records},"quarantined":${lines - records}}`
+  const lake = await shared(counts(2, 1))
+  const [partition] = (await readSnapshot(lake)).partitions
+  const source = { kind: 'file', name: 'a.jsonl', bytes: 100, sha256: sha256Of('a') }
+  expect(partition?.sources).toMatchObject([source, { ...source, counts: { lines: 2, records: 1 } }])
+  expect(partition?.source).toMatchObject({
+    ...{ name: 'a.jsonl and 1 more', bytes: 200, block: 0, last: true },
+    sha256: sha256Of(`${sha256Of('a')}\n`.repeat(2)),
+  })
+  const problem = expect.stringContaining('3 lines, but 4 of its sources')
+  expect((await verifyLake({ lake, countRows: countLines })).problems).toContainEqual(
+    expect.objectContaining({ problem: 'counts', detail: problem }),
   )
-  await expect(readSnapshot(lake)).rejects.toMatchObject({ code: 'LAKE_NEWER' })
+  await expect(readSnapshot(await shared(''))).rejects.toMatchObject({
+    code: 'SNAPSHOT_DAMAGED',
+    message: expect.stringContaining('does not fit at "sources[0].counts"'),
+  })
 })
 
 test('readSnapshot calls a form that fits no release damaged', async () => {

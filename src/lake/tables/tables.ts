@@ -166,7 +166,7 @@ export const TABLES: readonly Table[] = TABLE_LIST
 export const QUARANTINE: Table = {
   name: 'quarantine',
   row: 'a line that could not be loaded',
-  key: ['partition', 'line'],
+  key: ['partition', 'source', 'line'],
   columns: [
     column('source', 'VARCHAR', 'Name of the source as given.'),
     column('content', 'VARCHAR', "'companies' or 'relations'."),

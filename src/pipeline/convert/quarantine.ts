@@ -1,11 +1,12 @@
 /** Quarantined lines: listed, and loaded again after a fix. */
 
 import type { Content } from '../../contract/objects.ts'
-import type { Block, OverlongLine } from '../../core/block.ts'
+import type { Block, LinePlace, OverlongLine } from '../../core/block.ts'
 import type { FileEntry, PartitionEntry, Snapshot } from '../../core/partition.ts'
 import type { Source } from '../../core/source.ts'
 import { DECODE_LIMITS } from '../../decode/decode-limits.ts'
 import { Engine } from '../../lake/duckdb/engine.ts'
+import { literal } from '../../lake/duckdb/sql.ts'
 import { fetchFiles } from '../../lake/lake/fetch-tables.ts'
 import { inLake, stagedPath } from '../../lake/lake/layout.ts'
 import { readQuarantine } from '../../lake/lake/read-quarantine.ts'
@@ -88,7 +89,8 @@ export async function* listQuarantine(
     const session = await engine.connect()
     for (const file of files) {
       const lines = readQuarantine([{ path: await fetchFile(file), bytes: file.bytes }])
-      for await (const rows of session.stream(`SELECT * FROM (${lines}) ORDER BY line`)) {
+      const order = inOrderOf(file.partition)
+      for await (const rows of session.stream(`SELECT * FROM (${lines}) ORDER BY ${order}line`)) {
         yield rows.map(asLine)
       }
     }
@@ -96,6 +98,11 @@ export async function* listQuarantine(
     engine.close()
   }
 }
+/** Small sources stand one after the other in the partition that they share. */
+const inOrderOf = ({ sources = [] }: PartitionEntry): string =>
+  sources.length > 0
+    ? `list_position([${sources.map(({ name }) => literal(name)).join(', ')}], source), `
+    : ''
 const LIST_MEMORY_BYTES = 768 * 1024 * 1024
 
 const textOrNull = (value: unknown): string | null => (typeof value === 'string' ? value : null)
@@ -135,7 +142,7 @@ async function* quarantineBlocks(
   blockBytes: number = DECODE_LIMITS.blockBytes,
 ): AsyncGenerator<Block> {
   let pieces: Buffer[] = []
-  let places: { line: number; offset: number }[] = []
+  let places: LinePlace[] = []
   let overlong: OverlongLine[] = []
   let size = 0
   const close = (): Block => {
@@ -154,12 +161,12 @@ async function* quarantineBlocks(
     return block
   }
   for await (const lines of listQuarantine([file])) {
-    for (const { line, byte_offset: offset, size_bytes: sizeBytes, raw, raw_base64 } of lines) {
+    for (const { source, line, byte_offset: offset, size_bytes: sizeBytes, raw, raw_base64 } of lines) {
       const bytes = raw === null ? Buffer.from(raw_base64 ?? '', 'base64') : Buffer.from(raw)
-      if (bytes.length < sizeBytes) overlong.push({ line, offset, sizeBytes, head: bytes })
+      if (bytes.length < sizeBytes) overlong.push({ source, line, offset, sizeBytes, head: bytes })
       else {
         pieces.push(bytes, NEWLINE)
-        places.push({ line, offset })
+        places.push({ source, line, offset })
         size += bytes.length + 1
       }
       if (size >= blockBytes) yield close()

@@ -11,6 +11,7 @@ import type { Loader } from '../../load/loader.ts'
 import { commitRun } from '../../manifest/commit-run.ts'
 import { type FinishedWork, type JournalEntry, readFinishedWork } from '../../manifest/journal.ts'
 import type { SeenRun } from '../../manifest/run-lease.ts'
+import { sourcesOf } from '../../manifest/shared-sources.ts'
 import { newestRoot } from '../../manifest/snapshots.ts'
 import { TOOL } from '../../support/tool-version.ts'
 import type { LeftOut } from './bad-files.ts'
@@ -125,7 +126,7 @@ export const commitLoaded = async (
     beforeTry: (newest) => guard.check(newest),
   })
   const dropped = new Set(outcome.dropped.map(({ id }) => id))
-  const first = [...new Set(outcome.dropped.map(({ source }) => source.name))]
+  const first = [...new Set(outcome.dropped.flatMap(sourcesOf).map(({ name }) => name))]
   return {
     ...summary,
     snapshot: outcome.kind === 'nothing' ? undefined : outcome.snapshot,

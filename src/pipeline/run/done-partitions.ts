@@ -27,9 +27,10 @@ export class DonePartitions {
       : originId(this.#run, source, fingerprint, index)
   }
 
-  /** A finished partition, unless it was made of other bytes than those of the source now. */
-  find(id: string, sha256: string | undefined): JournalEntry | undefined {
+  /** A finished partition, unless it was made of other bytes than those of the source now; `null`: its id tells. */
+  find(id: string, sha256: string | undefined | null): JournalEntry | undefined {
     const entry = this.#entries.get(id)
+    if (sha256 === null) return entry
     return entry?.partition.source.sha256 === sha256 ? entry : undefined
   }
 

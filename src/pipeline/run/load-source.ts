@@ -114,7 +114,7 @@ export const loadSource = async (
         content ??= detectContent(block, source.name) ?? contentOfNothing(source, block)
         if (content === undefined) return { leftOut: NO_RECORDS_FOUND }
         checker = parts.checkers.of(content, { listAllItems: run.sink.stagedRows === undefined })
-        run.onContent(source.name, content)
+        if (!source.shared) run.onContent(source.name, content)
       }
       const checked = settled(checker.check(block))
       const upcoming = next
@@ -170,7 +170,8 @@ const loadBlock = async (
     const place = [index, number, layer] as const
     const decodedBytes = layer === 0 ? block.bytes.length : 0
     const partition = partitionId(origin.id, number, layer)
-    const before = done.find(partition, fingerprint?.sha256)
+    // The id of several small ones follows from all of their hashes.
+    const before = done.find(partition, source.shared ? null : fingerprint?.sha256)
     if (before) {
       onFinished(finishedBefore(before, place, names), decodedBytes)
       continue

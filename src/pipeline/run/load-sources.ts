@@ -17,6 +17,7 @@ import { NamesOfRun } from './names-of-run.ts'
 import { type Finished, withFingerprint } from './partition-entry.ts'
 import { prefetchNext } from './prefetch.ts'
 import type { Progress, RunEvent } from './progress.ts'
+import { LEAST_SHARED, maySmall, readSmall, SmallSources } from './small-sources.ts'
 import { SourceResults } from './source-results.ts'
 import { TaskPool } from './task-pool.ts'
 
@@ -79,6 +80,7 @@ class SourceLoader {
   readonly #pool: TaskPool
   readonly #names: NamesOfRun
   readonly #results = new SourceResults()
+  readonly #small = new SmallSources()
   /** Partitions of a source whose fingerprint is known only at its end. */
   #unkept: Finished[] = []
   #progress: Progress
@@ -147,6 +149,7 @@ class SourceLoader {
           bytesRead: Math.max(this.#progress.bytesRead, storedBytes),
         })
       }
+      await this.#loadSmall(run)
       await this.#pool.idle()
       return this.#results.inOrder(sources.map(({ name }) => name))
     } finally {
@@ -162,7 +165,10 @@ class SourceLoader {
     known: KnownSources,
     run: SourceRun,
   ): Promise<void> {
-    if (bad) return this.#leaveBadOut(source, index, bad)
+    if (bad) {
+      await this.#loadSmall(run)
+      return this.#leaveBadOut(source, index, bad)
+    }
     const content = whole?.[0]?.partition.content ?? source.content
     if (fingerprint && !isCutToNothing(source, fingerprint)) {
       const held = await known.reasonToSkip(
@@ -172,6 +178,9 @@ class SourceLoader {
       )
       if (held !== undefined) return this.#skip(source, index, held)
     }
+    if (fingerprint && !whole && (await this.#takeSmall(source, index, fingerprint, known, run))) return
+    // What is loaded later is the later version.
+    await this.#loadSmall(run)
     if (whole && fingerprint && content) {
       this.#pool.throwIfStopped()
       for (const finished of whole) this.#finish(this.#names.bound(finished), 0)
@@ -190,6 +199,38 @@ class SourceLoader {
     }
     known.add(source, loaded.fingerprint, loaded.content)
     if (source.release) this.#pool.whenDone(loaded.jobs, source.release)
+  }
+
+  /** Lets a small source wait for more of its kind. @returns whether it is one */
+  async #takeSmall(
+    source: Source,
+    index: number,
+    fingerprint: Fingerprint,
+    known: KnownSources,
+    run: SourceRun,
+  ): Promise<boolean> {
+    if (this.#parts.sources.length < LEAST_SHARED || !maySmall(source)) return false
+    this.#pool.throwIfStopped()
+    const read = await readSmall(source, this.#parts.decode)
+    if (read === undefined) return false
+    const small = { ...read, index, source, fingerprint }
+    if (!this.#small.fits(small)) await this.#loadSmall(run)
+    this.#small.add(small)
+    known.add(source, fingerprint, small.content)
+    run.onContent(source.name, small.content)
+    return true
+  }
+
+  /** Loads the small sources that wait. */
+  async #loadSmall(run: SourceRun): Promise<void> {
+    for (const { index, source, fingerprint, members } of this.#small.take()) {
+      const loaded = await loadSource(source, index, fingerprint, run)
+      if ('leftOut' in loaded) await this.#leaveOut(source, index, loaded.leftOut)
+      else if ('bad' in loaded) await this.#leaveBadOut(source, index, loaded.bad)
+      else
+        for (const one of members)
+          if (one.source.release) this.#pool.whenDone(loaded.jobs, one.source.release)
+    }
   }
 
   /** Records what was loaded of a source whose fingerprint is known only now. */

@@ -1,12 +1,14 @@
 /** The manifest's entry of a loaded part, and its place among all parts of a run. */
 
 import type { Content } from '../../contract/objects.ts'
-import { type Block, placeOf } from '../../core/block.ts'
-import type { PartitionEntry } from '../../core/partition.ts'
+import { type Block, type LinePlace, placeOf } from '../../core/block.ts'
+import type { PartitionEntry, SharedSource } from '../../core/partition.ts'
+import type { RejectedLine } from '../../core/reject.ts'
 import type { Fingerprint, Source } from '../../core/source.ts'
 import type { UnknownItems } from '../../core/unknown-names.ts'
 import { type CheckedBlock, type CheckedPart, lineOf } from '../../load/check-block.ts'
 import { FRESHNESS, type LoadedPart } from '../../load/loader.ts'
+import { togetherAs } from '../../manifest/shared-sources.ts'
 import { sha256Of } from '../../support/hash.ts'
 
 /** Where a part stands: which source, which block of it, which layer of records of that block. */
@@ -67,23 +69,64 @@ export interface PartOrigin {
   readonly last: boolean
 }
 
-export const partitionEntry = (
-  origin: PartOrigin,
-  place: Place,
+/** What a part holds of each of the small sources that share it; those of which a later layer has nothing are left out. */
+const sharedSources = (
+  { source: { shared = [] }, block, checked }: PartOrigin,
+  layer: number,
   part: CheckedPart,
-  loaded: LoadedPart,
-): PartitionEntry => {
-  const { run, source, fingerprint, content, block, checked, last } = origin
-  const [, number, layer] = place
-  const { receipts, refused, observed } = loaded
-  const { window, batch, requested = null } = source.details?.() ?? {}
-  // The bad lines and the drift of a block belong to its first layer.
-  const rejected = layer === 0 ? checked.rejected.length : 0
+  refused: readonly RejectedLine[],
+): readonly SharedSource[] => {
+  const lines = shared.map(() => ({ passed: 0, refused: 0, rejected: 0, first: WHOLE_SOURCE }))
+  const numbers = new Map(shared.map(({ name }, at) => [name, at]))
+  let at = 0
+  for (const member of part.members) {
+    const [start] = lineOf(part, member)
+    while ((shared[at + 1]?.from ?? Number.POSITIVE_INFINITY) <= start) at++
+    const own = lines[at]
+    if (own === undefined) continue
+    if (layer > 0 && own.passed === 0) own.first = placeOf(block, start)
+    own.passed++
+  }
+  for (const { source = '' } of refused) {
+    const own = lines[numbers.get(source) ?? -1]
+    if (own) own.refused++
+  }
+  for (const { source = '' } of layer === 0 ? checked.rejected : []) {
+    const own = lines[numbers.get(source) ?? -1]
+    if (own) own.rejected++
+  }
+  return shared.flatMap(({ kind, name, fingerprint }, number) => {
+    const own = lines[number]
+    if (own === undefined || (layer > 0 && own.passed === 0)) return []
+    const { line, offset } = own.first
+    const counts = {
+      lines: own.passed + own.rejected,
+      records: own.passed - own.refused,
+      quarantined: own.rejected + own.refused,
+    }
+    return [{ kind, name, ...fingerprint, block: 0, firstLine: line, offset, last: true, counts }]
+  })
+}
+const WHOLE_SOURCE: LinePlace = { line: 1, offset: 0 }
+
+/** Where a part comes from. */
+const originIn = (
+  origin: PartOrigin,
+  [, number, layer]: Place,
+  part: CheckedPart,
+  { refused }: LoadedPart,
+): Pick<PartitionEntry, 'source' | 'sources'> => {
+  const { source, fingerprint, block, last } = origin
+  const { window, batch } = source.details?.() ?? {}
+  const sources = source.shared && sharedSources(origin, layer, part, refused)
+  const [only] = sources ?? []
+  if (sources && sources.length > 1) return { source: togetherAs(sources), sources }
+  if (only) {
+    const { counts: _, ...entry } = only
+    return { source: entry }
+  }
   const first = placeOf(block, layer === 0 ? 0 : lineOf(part, part.members[0] ?? 0)[0])
   return {
-    id: partitionId(origin.id, number, layer),
-    run,
-    content,
     source: {
       kind: source.kind,
       name: source.name,
@@ -95,11 +138,31 @@ export const partitionEntry = (
       ...(window && { window }),
       ...(batch && { batch }),
     },
+  }
+}
+
+export const partitionEntry = (
+  origin: PartOrigin,
+  place: Place,
+  part: CheckedPart,
+  loaded: LoadedPart,
+): PartitionEntry => {
+  const { run, source, content, checked } = origin
+  const [, number, layer] = place
+  const { receipts, refused, observed } = loaded
+  const { requested = null } = source.details?.() ?? {}
+  // The bad lines and the drift of a block belong to its first layer.
+  const rejected = layer === 0 ? checked.rejected.length : 0
+  return {
+    id: partitionId(origin.id, number, layer),
+    run,
+    content,
+    ...originIn(origin, place, part, loaded),
     range: { field: FRESHNESS[content].field, requested, observed },
     counts: {
       lines: part.members.length + rejected,
-      records: part.members.length - refused,
-      quarantined: rejected + refused,
+      records: part.members.length - refused.length,
+      quarantined: rejected + refused.length,
       rows: Object.fromEntries(receipts.map(({ table, rows }) => [table, rows])),
     },
     files: receipts.flatMap(({ files }) => files),

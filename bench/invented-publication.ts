@@ -1,0 +1,96 @@
+/** Publications of a lake without data: as if its one snapshot had been published. Made for the benchmark of the manifest. */
+
+import { randomUUID } from 'node:crypto'
+import { createWriteStream } from 'node:fs'
+import { mkdir, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import type { SnapshotHead } from '../src/core/partition.ts'
+import { Engine } from '../src/lake/duckdb/engine.ts'
+import type { Table } from '../src/lake/tables/tables.ts'
+import type { SnapshotRoot } from '../src/manifest/snapshot-root.ts'
+import { tableFilesOf } from '../src/pipeline/targets/table-changes.ts'
+import { addLine, commitLine, metaDataLine, protocolLine, txnLine } from '../src/publish/delta/actions.ts'
+import { copyCheckpoint } from '../src/publish/delta/checkpoint.ts'
+import { logFolder } from '../src/publish/delta/delta-log.ts'
+import { schemaText } from '../src/publish/delta/schema-text.ts'
+import type { MeasuredFile } from '../src/publish/file-statistics.ts'
+import { folderStore } from '../src/publish/iceberg/folder-store.ts'
+import { writeNextSnapshot } from '../src/publish/iceberg/next-snapshot.ts'
+import { publishedStorage } from '../src/publish/published-storage.ts'
+import { publishedTables, type TableFile } from '../src/publish/table-files.ts'
+
+/** Statistics of a few columns: those of a real file are about ten times as long. */
+const measured = (file: TableFile): MeasuredFile => ({
+  file,
+  statistics: new Map([
+    ['internal_id', { nulls: 0, least: BigInt(file.version), greatest: BigInt(file.version + file.rows) }],
+    ['country_code', { nulls: 0, least: 'SE', greatest: 'SE' }],
+  ]),
+})
+
+function* deltaLines(table: Table, head: SnapshotHead, files: readonly TableFile[]): Generator<string> {
+  const nowMs = Date.parse(head.time)
+  yield `${commitLine(head, 'WRITE', nowMs)}\n`
+  yield `${protocolLine()}\n`
+  yield `${metaDataLine({ id: randomUUID(), schema: schemaText(table, undefined), createdMs: nowMs }, table.name)}\n`
+  yield `${txnLine(head, nowMs)}\n`
+  for (const file of files) yield `${addLine(measured(file), nowMs)}\n`
+}
+
+const VERSION = '0'.repeat(20)
+
+const publishDelta = async (
+  lake: string,
+  table: Table,
+  root: SnapshotRoot,
+  files: readonly TableFile[],
+): Promise<void> => {
+  const scratch = join(lake, '_runs', 'scratch')
+  await mkdir(scratch, { recursive: true })
+  const [commit, checkpoint] = [join(scratch, `${VERSION}.json`), join(scratch, 'checkpoint.parquet')]
+  await pipeline(Readable.from(deltaLines(table, root, files)), createWriteStream(commit))
+  const engine = await Engine.open({
+    memoryBytes: 1024 ** 3,
+    threads: 2,
+    spillFolder: join(scratch, 'spill'),
+  })
+  const session = await engine.connect()
+  const { bytes, actions } = await copyCheckpoint(session, undefined, [commit], checkpoint, Date.now())
+  const storage = publishedStorage(lake)
+  await storage.create(`${logFolder(table.name)}/${VERSION}.checkpoint.parquet`, bytes)
+  await storage.replace(
+    `${logFolder(table.name)}/_last_checkpoint`,
+    JSON.stringify({ version: 0, size: actions }),
+  )
+  session.close()
+  engine.close()
+  await rm(scratch, { recursive: true })
+}
+
+const publishIceberg = async (
+  lake: string,
+  table: Table,
+  root: SnapshotRoot,
+  files: readonly TableFile[],
+): Promise<void> => {
+  const storage = publishedStorage(lake)
+  const store = folderStore(storage)
+  const base = await store.open(table)
+  const next = await writeNextSnapshot({
+    ...{ storage, table, base: base.metadata, manifests: [], live: new Map(), added: files, removed: [] },
+    ...{ of: root, oldest: 1, measure: async (some) => some.map(measured) },
+  })
+  if (next) await store.commit(table, base, next.change)
+}
+
+/** Publishes all tables with files in both formats, without looking into the files. */
+export const inventPublications = async (lake: string, root: SnapshotRoot): Promise<void> => {
+  for (const table of publishedTables()) {
+    const files = await tableFilesOf(lake, root, table)
+    if (files.length === 0) continue
+    await publishDelta(lake, table, root, files)
+    await publishIceberg(lake, table, root, files)
+  }
+}

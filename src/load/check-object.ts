@@ -1,11 +1,13 @@
 /** Walks a record by the contract: strict JSON, every value of the declared type, no key twice, nothing too deep. */
 
 import { COMPANY, PROTECTED_IDENTITY } from '../contract/objects.ts'
+import { JSON_BYTES } from '../support/json-bytes.ts'
 import type { BlockRows } from './block-rows.ts'
 import type { FiguresChecker } from './check-figures.ts'
 import { checkNumber } from './check-number.ts'
 import type { CompiledField, CompiledObject } from './compiled-contract.ts'
 import { duplicateKey, type JsonScan, tooDeep } from './json-scan.ts'
+import { KEY_SLACK } from './key-words.ts'
 import { tooManyUnknown } from './new-names.ts'
 import { readKey } from './read-key.ts'
 import type { CheckContext, RecordFacts } from './record-facts.ts'
@@ -13,6 +15,7 @@ import { type RecordPath, wrongShape } from './record-path.ts'
 import { CellTaker } from './take-cell.ts'
 import { extraOf, ownRow, type UnknownMember } from './unknown-members.ts'
 
+const { QUOTE } = JSON_BYTES
 /** First byte of null. */
 const NULL = 0x6e
 
@@ -62,12 +65,13 @@ export class ObjectChecker {
   check(object: CompiledObject, depth: number): void {
     if (depth > this.#maxDepth) throw tooDeep(this.#maxDepth)
     const scan = this.#scan
-    const { keys, fields } = object
+    const { fields } = object
     if (!scan.openObject()) return
     let seen = 0 // one bit a field: `compile` refuses objects of more than 32
     let names: Set<string> | undefined
+    let before = -1
     do {
-      const index = readKey(scan, keys)
+      const index = this.#key(object, before)
       if (index < 0) {
         const name = scan.keyText()
         names ??= new Set()
@@ -81,9 +85,26 @@ export class ObjectChecker {
       const field = fields[index]!
       if ((seen & (1 << index)) !== 0) throw duplicateKey(`Object with "${this.#path.where(field.name)}"`)
       seen |= 1 << index
+      before = index
       if (field.rowColumn < 0) this.#value(field, depth)
       else this.#cell(field, depth)
     } while (scan.moreMembers())
+  }
+
+  /** Steps over the next key; mostly it is the one that followed `before` the last time. @returns its place, or -1 */
+  #key({ keys, order }: CompiledObject, before: number): number {
+    const scan = this.#scan
+    const { buffer, at } = scan
+    if (buffer[at] === QUOTE && at < buffer.length - KEY_SLACK) {
+      const likely = order.guess(scan.view, at + 1, before)
+      if (likely >= 0) {
+        scan.at = at + 1 + order.lengthOf(likely)
+        return likely
+      }
+    }
+    const index = readKey(scan, keys)
+    if (index >= 0) order.learn(before, index)
+    return index
   }
 
   /** A value that is a column of its object's row. */

@@ -4,6 +4,7 @@ import { DICTIONARIES } from '../contract/dictionaries.ts'
 import type { Field, ObjectType } from '../contract/fields.ts'
 import { hasOwnTable } from '../lake/duckdb/row-objects.ts'
 import { KeyTable } from './key-table.ts'
+import { KeyOrder } from './key-words.ts'
 import { type RowList, rowColumnOf, rowListOf } from './row-columns.ts'
 
 export interface CompiledField {
@@ -18,6 +19,7 @@ export interface CompiledField {
 }
 export interface CompiledObject {
   readonly keys: KeyTable
+  readonly order: KeyOrder
   readonly fields: readonly CompiledField[]
 }
 
@@ -50,7 +52,7 @@ const compileInto = (making: Map<ObjectType, CompiledObject>, object: ObjectType
     )
   }
   const fields: CompiledField[] = []
-  const result: CompiledObject = { keys: new KeyTable(names), fields }
+  const result: CompiledObject = { keys: new KeyTable(names), order: new KeyOrder(names), fields }
   making.set(object, result)
   for (const [name, field] of Object.entries(object.fields)) {
     const of = field.kind === 'object' || field.kind === 'objects' ? field.of : object

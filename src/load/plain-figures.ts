@@ -6,12 +6,11 @@
 
 import { CATEGORIES, LINE_ITEMS } from '../contract/line-items.ts'
 import { JSON_BYTES } from '../support/json-bytes.ts'
+import { KEY_SLACK, KeyWords } from './key-words.ts'
 import { AS_TEXT, type SeriesRows } from './series-rows.ts'
 
 const { QUOTE, COMMA, MINUS, POINT, ZERO, NINE, COLON, CLOSE_BRACE } = JSON_BYTES
 
-/** So many bytes before the end of the buffer all ways end: a key may be compared beyond its own end. */
-const SLACK = 64
 /** Up to here whole numbers are doubles, whatever they were put together from. */
 const EXACT = 2 ** 53
 /** Most decimals whose power of ten is a double. */
@@ -27,7 +26,7 @@ const isFourDigits = (bytes: number): boolean =>
  * @returns its end; 0 where it has another form, and then no row is appended
  */
 export const plainSeries = (buffer: Buffer, view: DataView, open: number, rows: SeriesRows): number => {
-  const last = buffer.length - SLACK
+  const last = buffer.length - KEY_SLACK
   const { year: years, value, decimals, recordRows } = rows
   let row = rows.rows
   let at = open + 1
@@ -87,48 +86,20 @@ export const plainSeries = (buffer: Buffer, view: DataView, open: number, rows: 
 const yearOf = (digits: number): number =>
   ((digits >> 24) & 15) * 1000 + ((digits >> 16) & 15) * 100 + ((digits >> 8) & 15) * 10 + (digits & 15)
 
-/** Names as keys of JSON objects that hold objects, `"TotalAssets":{`, compared four bytes at once. */
-class PlainKeys {
-  /** Of each key its first word in `#words`. */
-  readonly #first: Int32Array
-  readonly #words: Int32Array
-  /** Which bits of a key's last word are its own. */
-  readonly #lastMask: Int32Array
-  readonly #lengths: Uint8Array
+/** Names as keys of JSON objects that hold objects, `"TotalAssets":{`. */
+class PlainKeys extends KeyWords {
   readonly #bySlot: Int16Array
   readonly #seed: number
   readonly #longest: number
 
   constructor(names: readonly string[]) {
     const keys = names.map((name) => Buffer.from(`${name}":{`))
-    this.#lengths = Uint8Array.from(keys, ({ length }) => length)
-    this.#longest = Math.max(...this.#lengths)
-    const words = keys.map((key) => Math.ceil(key.length / 4))
-    this.#first = Int32Array.from([...words.keys(), words.length], (at) =>
-      words.slice(0, at).reduce((sum, count) => sum + count, 0),
-    )
-    this.#lastMask = Int32Array.from(keys, ({ length }) => -1 >>> ((4 - (length % 4 || 4)) * 8))
-    this.#words = new Int32Array(this.#first.at(-1) ?? 0)
-    for (const [at, key] of keys.entries())
-      for (let byte = 0; byte < key.length; byte++)
-        this.#words[this.#first[at]! + (byte >> 2)]! |= key[byte]! << ((byte & 3) * 8)
+    super(keys)
+    this.#longest = Math.max(...keys.map(({ length }) => length))
     this.#seed = seedOf(keys)
     this.#bySlot = new Int16Array(SLOTS).fill(-1)
     for (const [at, key] of keys.entries())
       this.#bySlot[slotOf(viewOf(key), 0, key.length - 3, this.#seed)] = at
-  }
-
-  /** Bytes of a key's name, quote, colon and brace. */
-  lengthOf(key: number): number {
-    return this.#lengths[key]!
-  }
-
-  /** Whether the key stands at `at`, behind its opening quote. */
-  isAt(view: DataView, at: number, key: number): boolean {
-    const last = this.#first[key + 1]! - 1
-    let word = this.#first[key]!
-    for (; word < last; word++, at += 4) if (view.getInt32(at, true) !== this.#words[word]) return false
-    return ((view.getInt32(at, true) ^ this.#words[word]!) & this.#lastMask[key]!) === 0
   }
 
   /** The key that stands at `at`, behind its opening quote; -1 where it is none of these. */
@@ -189,7 +160,7 @@ export class PlainFigures {
   }
 
   #categories(buffer: Buffer, view: DataView, open: number, statement: number, rows: SeriesRows): number {
-    const last = buffer.length - SLACK
+    const last = buffer.length - KEY_SLACK
     let at = open + 1
     if (buffer[at] === CLOSE_BRACE) return at + 1
     let seen = 0 // one bit a category
@@ -215,7 +186,7 @@ export class PlainFigures {
     category: number,
     rows: SeriesRows,
   ): number {
-    const last = buffer.length - SLACK
+    const last = buffer.length - KEY_SLACK
     let at = open + 1
     if (buffer[at] === CLOSE_BRACE) return at + 1
     const stamp = ++this.#stamp

@@ -97,6 +97,9 @@ export class RecordFacts {
     const quoted = scan.token() === 'text'
     const start = quoted ? scan.at + 1 : scan.at
     const form = checkNumber(scan, path, name)
+    const isOwn = isId && this.#isOwn()
+    const isShort = form === 'whole' && scan.at - start <= LONGEST_SAFE
+    if (isShort && !isOwn && codes === undefined) return
     const written = scan.buffer.toString('latin1', start, quoted ? scan.at - 1 : scan.at)
     const refused = (why: string): Rejection =>
       new Rejection(isId ? 'ID_NOT_WHOLE' : 'NOT_WHOLE', `${path.where(name)} ${why}`)
@@ -109,7 +112,7 @@ export class RecordFacts {
     } else if (digits.length > LONGEST_SAFE && BigInt.asIntN(64, BigInt(digits)) !== BigInt(digits)) {
       throw refused('needs more than 64 bits')
     }
-    if (isId && this.#isOwn()) this.id = digits === '-0' ? '0' : digits
+    if (isOwn) this.id = digits === '-0' ? '0' : digits
     else if (codes !== undefined && digits !== '0' && !codes.has(digits))
       drift.saw('code', `${name}=${digits}`)
   }

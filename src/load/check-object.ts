@@ -110,11 +110,16 @@ export class ObjectChecker {
   /** A value that is a column of its object's row. */
   #cell(known: CompiledField, depth: number): void {
     const scan = this.#scan
-    const isNull = scan.peek() === NULL
+    const { field, rowColumn } = known
+    const first = scan.peek()
     const start = scan.at
+    if (first === QUOTE && field.kind === 'text' && known.codes === undefined) {
+      const isEscaped = scan.skipText()
+      this.#cells.takeText(this.#rows.relations, field, rowColumn, scan.buffer, start, scan.at, isEscaped)
+      return
+    }
     this.#value(known, depth)
-    if (!isNull)
-      this.#cells.take(this.#rows.relations, known.field, known.rowColumn, scan.buffer, start, scan.at)
+    if (first !== NULL) this.#cells.take(this.#rows.relations, field, rowColumn, scan.buffer, start, scan.at)
   }
 
   #value(known: CompiledField, depth: number): void {

@@ -15,15 +15,16 @@ import {
 import { KeyTable } from './key-table.ts'
 import type { OddValues } from './odd-values.ts'
 import type { RowCells } from './row-cells.ts'
-import { FORM_BITS, ODD, PLACE_BITS, REPORTED } from './row-forms.ts'
+import { ESCAPED, FORM_BITS, ODD, PLACE_BITS, REPORTED } from './row-forms.ts'
 
 /** Sets a row's value from its cell. */
 type ReadCell = (row: number, low: number, high: number) => void
 
-/** The columns that a field becomes, and how they get their values. */
+/** The columns that a field becomes. */
 interface FieldReader {
   readonly columns: readonly ChunkColumn[]
-  readonly read: ReadCell
+  /** How they get their values; a column of words or of texts alone takes them as they are. */
+  readonly read?: ReadCell
 }
 
 const TWO_32 = 0x100000000
@@ -32,8 +33,9 @@ const TWO_32 = 0x100000000
 export class RowFields {
   readonly #names: readonly string[]
   readonly #readers: readonly FieldReader[]
-  /** Those that need nothing but to be put in their column. */
+  /** The columns that take values as they are. */
   readonly #words: readonly (WordsColumn | undefined)[]
+  readonly #texts: readonly (TextsColumn | undefined)[]
   readonly #block: Buffer
   readonly #odd: OddValues
   readonly #text = new TextReader()
@@ -45,9 +47,11 @@ export class RowFields {
   constructor(fields: readonly FieldColumn[], block: Buffer, odd: OddValues) {
     this.#names = fields.map(({ path }) => path.at(-1) ?? '')
     this.#readers = fields.map(({ name, field }) => readerOf(name, field, block))
-    this.#words = this.#readers.map(({ columns: [column, ...others] }) =>
-      column instanceof WordsColumn && others.length === 0 ? column : undefined,
+    const alone = this.#readers.map(({ columns: [column], read }) =>
+      read === undefined ? column : undefined,
     )
+    this.#words = alone.map((column) => (column instanceof WordsColumn ? column : undefined))
+    this.#texts = alone.map((column) => (column instanceof TextsColumn ? column : undefined))
     this.#block = block
     this.#odd = odd
   }
@@ -66,15 +70,20 @@ export class RowFields {
         this.#readForm(place & FORM_BITS, place & PLACE_BITS, at, low[cell]!, high[cell]!)
       else {
         const words = this.#words[place]
+        const texts = this.#texts[place]
         if (words !== undefined) words.set(at, low[cell]!, high[cell]!)
-        else this.#readers[place]!.read(at, low[cell]!, high[cell]!)
+        else if (texts !== undefined) texts.set(at, this.#block, low[cell]!, high[cell]!)
+        else this.#readers[place]!.read?.(at, low[cell]!, high[cell]!)
       }
     }
   }
 
   #readForm(form: number, place: number, at: number, from: number, to: number): void {
     const name = this.#names[place]!
-    if (form === REPORTED) this.reported.add(at, place, name, this.#block.toString('latin1', from, to))
+    if (form === ESCAPED) {
+      this.#text.read(this.#block, from, to)
+      this.#texts[place]?.set(at, this.#text.bytes, this.#text.from, this.#text.to)
+    } else if (form === REPORTED) this.reported.add(at, place, name, this.#block.toString('latin1', from, to))
     else if (form === ODD) {
       this.#text.read(this.#block, from, to)
       const found = this.#odd.instants.get(this.#text.text())
@@ -90,13 +99,13 @@ export class RowFields {
 const readerOf = (name: string, field: Field, block: Buffer): FieldReader => {
   switch (field.kind) {
     case 'text':
-      return textReader(name, block)
+      return { columns: [new TextsColumn(name)] }
     case 'integer':
-      return isNumericCode(field) ? codeReader(name, field.codes) : wordsReader(name, 'BIGINT')
+      return isNumericCode(field) ? codeReader(name, field.codes) : { columns: [new WordsColumn(name)] }
     case 'number':
-      return wordsReader(name, 'DOUBLE')
+      return { columns: [new WordsColumn(name, 'DOUBLE')] }
     case 'date-time':
-      return wordsReader(name, 'TIMESTAMPTZ')
+      return { columns: [new WordsColumn(name, 'TIMESTAMPTZ')] }
     case 'boolean': {
       const column = new BooleanColumn(name)
       return { columns: [column], read: (row, value) => column.set(row, value === 1) }
@@ -107,23 +116,6 @@ const readerOf = (name: string, field: Field, block: Buffer): FieldReader => {
       return objectsReader(name, Object.keys(field.of.fields), block)
     default:
       throw new TypeError(`Cannot read a field of kind "${field.kind}" into a column`)
-  }
-}
-
-const wordsReader = (name: string, type: WordsColumn['type']): FieldReader => {
-  const column = new WordsColumn(name, type)
-  return { columns: [column], read: (row, low, high) => column.set(row, low, high) }
-}
-
-const textReader = (name: string, block: Buffer): FieldReader => {
-  const column = new TextsColumn(name)
-  const text = new TextReader()
-  return {
-    columns: [column],
-    read: (row, from, to) => {
-      text.read(block, from, to)
-      column.set(row, text.bytes, text.from, text.to)
-    },
   }
 }
 

@@ -1,7 +1,9 @@
 /** What a cell of a row holds: two numbers of 32 bits, and with its column's place what they are. */
 
-/** The value itself where it has 64 bits or less; of a text or list where its JSON stands. */
+/** The value itself where it has 64 bits or less; where a text stands, without its quotes; where a list stands. */
 export const VALUE = 0
+/** Where the JSON of a text stands that may be written with escapes. */
+export const ESCAPED = 0x20
 /** Where the JSON of a date-time stands whose instant does not restore it, beside its value. */
 export const REPORTED = 0x40
 /** Where the JSON of a date-time stands that is left to DuckDB. */
@@ -9,5 +11,5 @@ export const ODD = 0x80
 /** Where the JSON of personal data stands that came masked. */
 export const MASKED = 0xc0
 
-export const FORM_BITS = 0xc0
-export const PLACE_BITS = 0x3f
+export const FORM_BITS = 0xe0
+export const PLACE_BITS = 0x1f

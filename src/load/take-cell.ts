@@ -1,14 +1,17 @@
 /** Takes a checked value of a row's field into the row: read once, while the checker stands on it. */
 
-import type { Field } from '../contract/fields.ts'
+import type { Field, TextField } from '../contract/fields.ts'
+import { PROTECTED_IDENTITY } from '../contract/objects.ts'
 import { numberOf, wholeOf } from './cell-values.ts'
 import { isOddJson, maskedJson } from './masked-json.ts'
 import { InstantReader } from './read-instant.ts'
 import type { RelationRows } from './relation-rows.ts'
-import { MASKED, ODD, REPORTED, VALUE } from './row-forms.ts'
+import { ESCAPED, MASKED, ODD, REPORTED, VALUE } from './row-forms.ts'
 
 const LETTER_T = 0x74
 const TWO_32 = 0x100000000
+
+const MASK_LENGTH = JSON.stringify(PROTECTED_IDENTITY).length
 
 export class CellTaker {
   readonly #instant = new InstantReader()
@@ -33,9 +36,28 @@ export class CellTaker {
       case 'boolean':
         rows.cell(place, block[from] === LETTER_T ? 1 : 0, 0)
         return
+      case 'text':
+        this.takeText(rows, field, place, block, from, to, true)
+        return
       default:
-        takePlace(rows, field, place, block, from, to)
+        takeList(rows, field, place, block, from, to)
     }
+  }
+
+  /** As `take`, of a text, which may be written with escapes or surely is not. */
+  takeText(
+    rows: RelationRows,
+    { masked }: TextField,
+    place: number,
+    block: Buffer,
+    from: number,
+    to: number,
+    mayBeEscaped: boolean,
+  ): void {
+    const mayBeMasked = masked === true && (mayBeEscaped || to - from === MASK_LENGTH)
+    if (mayBeMasked && maskedJson(block, from, to) !== undefined) takeMasked(rows, place, block, from, to)
+    else if (mayBeEscaped) rows.cell(place | ESCAPED, from, to)
+    else rows.cell(place | VALUE, from + 1, to - 1)
   }
 
   #takeInstant(rows: RelationRows, place: number, block: Buffer, from: number, to: number): void {
@@ -70,8 +92,8 @@ export class CellTaker {
   }
 }
 
-/** A text or a list stays where it is; one that came masked is told from the others. */
-const takePlace = (
+/** A list stays where it is; one that came masked is told from the others. */
+const takeList = (
   rows: RelationRows,
   field: Field,
   place: number,
@@ -79,8 +101,12 @@ const takePlace = (
   from: number,
   to: number,
 ): void => {
-  const json = 'masked' in field && field.masked === true ? maskedJson(block, from, to) : undefined
-  if (json === undefined) rows.cell(place | VALUE, from, to)
-  else if (isOddJson(json)) rows.oddCell(place | MASKED, from, to)
+  const isMasked = 'masked' in field && field.masked === true && maskedJson(block, from, to) !== undefined
+  if (isMasked) takeMasked(rows, place, block, from, to)
+  else rows.cell(place | VALUE, from, to)
+}
+
+const takeMasked = (rows: RelationRows, place: number, block: Buffer, from: number, to: number): void => {
+  if (isOddJson(block.toString('utf8', from, to))) rows.oddCell(place | MASKED, from, to)
   else rows.cell(place | MASKED, from, to)
 }

@@ -11,7 +11,7 @@ import type { BlockRows } from '../../src/load/block-rows.ts'
 import { NO_ENTITY, type RelationRows } from '../../src/load/relation-rows.ts'
 import type { RowCells } from '../../src/load/row-cells.ts'
 import { DIRECTIONS, ENTITY_LISTS, OWNERSHIP_KINDS, RECORD_LISTS } from '../../src/load/row-columns.ts'
-import { FORM_BITS, MASKED, ODD, PLACE_BITS, REPORTED } from '../../src/load/row-forms.ts'
+import { ESCAPED, FORM_BITS, MASKED, ODD, PLACE_BITS, REPORTED } from '../../src/load/row-forms.ts'
 import type { RowLists } from '../../src/load/row-lists.ts'
 
 const words = new Uint32Array(2)
@@ -19,7 +19,7 @@ const double = new Float64Array(words.buffer)
 const whole = new BigInt64Array(words.buffer)
 
 /** Text of a value that its cell holds or points to. */
-const valueText = ({ field }: FieldColumn, low: number, high: number, json: () => string): string => {
+const valueText = ({ field }: FieldColumn, low: number, high: number, block: Buffer): string => {
   words[0] = low
   words[1] = high
   switch (field.kind) {
@@ -30,8 +30,10 @@ const valueText = ({ field }: FieldColumn, low: number, high: number, json: () =
       return String(whole[0])
     case 'boolean':
       return String(low === 1)
+    case 'text':
+      return JSON.stringify(block.toString('utf8', low, high))
     default:
-      return json()
+      return JSON.stringify(JSON.parse(block.toString('utf8', low, high)))
   }
 }
 
@@ -47,11 +49,8 @@ const cellsOf = (columns: readonly FieldColumn[], cells: RowCells, row: number, 
     if (form === REPORTED) found.set(place, `${found.get(place)} ${value()}`)
     else if (form === ODD) found.set(place, `odd ${value()}`)
     else if (form === MASKED) found.set(place, `masked ${JSON.stringify(value())}`)
-    else
-      found.set(
-        place,
-        valueText(declared, low, high, () => JSON.stringify(value())),
-      )
+    else if (form === ESCAPED) found.set(place, JSON.stringify(value()))
+    else found.set(place, valueText(declared, low, high, block))
   }
   return [...found]
     .sort(([a], [b]) => a - b)

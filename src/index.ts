@@ -19,6 +19,19 @@ export { type ReplayOptions, type ReplayReport, replay } from './jobs/replay.ts'
 export { type ResumedRun, type ResumeOptions, type ResumeReport, resume } from './jobs/resume.ts'
 export { type ProgramWork, runProgram } from './jobs/run-program.ts'
 export type { RunReport } from './jobs/run-report.ts'
+export {
+  type CommitRunOptions,
+  type CommitRunReport,
+  cancelRun,
+  commitUnits as commitRun,
+  type PlanRunOptions,
+  planRun,
+  type RunLoad,
+  type RunStep,
+  runStatus,
+  type WorkRunOptions,
+  workRun,
+} from './jobs/run-steps.ts'
 export { type ServedLake, type ServeOptions, serve } from './jobs/serve.ts'
 export { type SyncOptions, type SyncReport, sync } from './jobs/sync.ts'
 export { type VerifyOptions, verify } from './jobs/verify.ts'
@@ -29,6 +42,9 @@ export type { Verification } from './manifest/verify-lake.ts'
 export type { CompactSummary } from './pipeline/compact/compact-work.ts'
 export { type ExportOptions, type ExportSummary, exportTables } from './pipeline/export/export-tables.ts'
 export type { Progress, RunEvent } from './pipeline/run/progress.ts'
+export type { PlannedRun } from './pipeline/shared/plan-shared-run.ts'
+export type { SharedRunStatus } from './pipeline/shared/shared-run-status.ts'
+export type { UnitChoice, UnitOutcome, WorkSummary } from './pipeline/shared/work-shared-run.ts'
 export { type DeliverOptions, type Delivery, deliver } from './pipeline/targets/deliver.ts'
 export {
   type PublishOptions,
@@ -79,7 +95,7 @@ export { withLoaded } from './sink/with-loaded.ts'
 // Errors, exit codes, and what the environment says.
 
 export { ERROR_CODES, type ErrorCode, ToolkitError } from './core/errors.ts'
-export { EXIT, type ExitCode, exitCodeOf } from './core/exit-codes.ts'
+export { EXIT, type ExitCode, exitCodeOf, exitCodeOfStep } from './core/exit-codes.ts'
 export { REJECT_CODES, type RejectCode } from './core/reject.ts'
 export { catalogFromEnvironment } from './pipeline/targets/catalog-environment.ts'
 export type { CatalogOptions } from './publish/iceberg/catalog-client.ts'

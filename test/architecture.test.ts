@@ -49,6 +49,7 @@ const FOLDERS: Readonly<Record<string, Readonly<Record<string, readonly string[]
     'batch-files': ['run'],
     convert: ['run'],
     compact: ['run'],
+    shared: ['sync', 'pull', 'batch-files', 'run'],
     targets: ['run'],
     export: ['targets', 'run'],
   },

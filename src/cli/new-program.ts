@@ -13,6 +13,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<(program: Command) => void
   plan: async () => (await import('./commands/plan.ts')).addPlan,
   parameters: async () => (await import('./commands/parameters.ts')).addParameters,
   batches: async () => (await import('./commands/batches.ts')).addBatches,
+  run: async () => (await import('./commands/run.ts')).addRun,
   resume: async () => (await import('./commands/resume.ts')).addResume,
   query: async () => (await import('./commands/query.ts')).addQuery,
   export: async () => (await import('./commands/export.ts')).addExport,

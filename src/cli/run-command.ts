@@ -1,7 +1,7 @@
 /** Runs the command of the command line, reports its error, sets the exit code. Importing it does all that. */
 
 import { CommanderError } from 'commander'
-import { EXIT, exitCodeOf } from '../core/exit-codes.ts'
+import { EXIT, exitCodeOf, exitCodeOfStep } from '../core/exit-codes.ts'
 import { stoppingSignal } from './interrupt.ts'
 import { newProgram } from './new-program.ts'
 import { endWhenNobodyReads } from './output/print.ts'
@@ -14,7 +14,7 @@ const runCommand = async (args: readonly string[]): Promise<void> => {
   } catch (caught) {
     if (caught instanceof CommanderError && caught.exitCode === EXIT.done) return
     const error = asToolkitError(caught)
-    process.exitCode = exitCodeOf(error, stoppingSignal())
+    process.exitCode = codeOf(error, stoppingSignal())
     // Called without a command: commander has printed the help to standard error.
     if (caught instanceof CommanderError && caught.code === 'commander.help') return
     report(error)
@@ -22,6 +22,8 @@ const runCommand = async (args: readonly string[]): Promise<void> => {
 }
 
 const ARGS = process.argv.slice(2)
+/** Of a step of a run the code says whether to retry it. */
+const codeOf = ARGS[0] === 'run' ? exitCodeOfStep : exitCodeOf
 
 const report = (error: unknown): void => {
   const options = { json: ARGS.includes('--json'), debug: Boolean(process.env.FIRMLAKE_DEBUG) }
@@ -32,6 +34,6 @@ endWhenNobodyReads()
 // Node would print the stack, and with it whatever the message quotes.
 process.on('uncaughtException', (error) => {
   report(error)
-  process.exit(exitCodeOf(error, stoppingSignal()))
+  process.exit(codeOf(error, stoppingSignal()))
 })
 await runCommand(ARGS)

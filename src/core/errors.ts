@@ -24,6 +24,8 @@ export const ERROR_CODES = {
   RUN_NOT_FOUND: 'there is no such unfinished run; see "firmlake status"',
   RUN_LIVE: 'another process is still running it; wait for it',
   RUN_NOT_RESUMABLE: 'the run cannot be resumed; run its command again',
+  RUN_INCOMPLETE: 'units of the run are not done yet; try again when the other workers are done',
+  RUN_OTHER_RELEASE: 'the run was planned by another release; work on it and commit it with that one',
   STORAGE_REFUSED: 'the object storage refuses access; check the bucket, the credentials and their rights',
   STORAGE_FAILED: 'the object storage does not answer as it should; run the same command again',
   PUBLISH_CONFLICT: 'the published table was changed by someone else; see docs/operations.md',

@@ -3,7 +3,7 @@
  * was not.
  */
 
-import { ToolkitError } from './errors.ts'
+import { type ErrorCode, isFinal, ToolkitError } from './errors.ts'
 
 /** Exit codes of a process that does one job. */
 export const EXIT = {
@@ -11,6 +11,8 @@ export const EXIT = {
   failed: 1,
   usage: 2,
   quarantine: 3,
+  /** Of `run …`: the same again fails the same. */
+  final: 4,
   /** The rest is done: bad files were left out. */
   leftOut: 6,
   /** EX_TEMPFAIL of sysexits.h: the same command may succeed later. */
@@ -41,4 +43,28 @@ export const exitCodeOf = (error: unknown, signal?: NodeJS.Signals): ExitCode =>
   if (code === 'SERVICE_BUSY') return EXIT.busy
   if (code === 'INTERRUPTED') return signal === 'SIGTERM' ? EXIT.terminated : EXIT.interrupted
   return EXIT.failed
+}
+
+const LATER: ReadonlySet<ErrorCode> = new Set(['RUN_INCOMPLETE', 'RUN_OTHER_RELEASE', 'SERVICE_BUSY'])
+/** Final for a worker, though a person who mends something may run a command of one process again. */
+const FINAL_FOR_WORKERS: ReadonlySet<ErrorCode> = new Set([
+  ...(['SOURCE_CHANGED', 'RUN_NOT_FOUND', 'LAKE_NOT_FOUND', 'LAKE_DAMAGED', 'LAKE_NEWER'] as const),
+  ...(['SNAPSHOT_DAMAGED', 'TOKEN_MISSING', 'TOKEN_INVALID', 'TOKEN_REFUSED', 'ADDRESS_REFUSED'] as const),
+])
+
+/**
+ * The exit code of a failed step of a run that many machines work on (`firmlake run …`), for the engine that schedules
+ * them: 2, 3 and 4 must not be retried, 75 later, 1 at once.
+ *
+ * @param signal the one that stopped the process, if one did
+ * @example
+ * import { exitCodeOfStep, ToolkitError } from 'firmlake'
+ *
+ * console.log(exitCodeOfStep(new ToolkitError('RUN_INCOMPLETE', 'Cannot commit: 3 units are not done'))) // 75
+ */
+export const exitCodeOfStep = (error: unknown, signal?: NodeJS.Signals): ExitCode => {
+  const code = exitCodeOf(error, signal)
+  if (code !== EXIT.failed || !(error instanceof ToolkitError)) return code
+  if (LATER.has(error.code)) return EXIT.busy
+  return isFinal(error) || FINAL_FOR_WORKERS.has(error.code) ? EXIT.final : EXIT.failed
 }

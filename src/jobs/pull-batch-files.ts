@@ -35,7 +35,7 @@ export type BatchFilesReport = Omit<RunReport, 'run'> & {
 }
 
 /** @throws {ToolkitError} USAGE */
-const selectionOf = ({ ids, content, countries }: BatchFiles): BatchSelection => {
+export const batchSelection = ({ ids, content, countries }: BatchFiles): BatchSelection => {
   if (ids === undefined) return { kind: 'all', ...(content && { content }), ...(countries && { countries }) }
   if (content === undefined && countries === undefined) return { kind: 'ids', ids }
   throw new ToolkitError(
@@ -64,7 +64,7 @@ export const pullBatchFiles = (
 ): Promise<BatchFilesReport & TargetsSummary> => {
   const { from, again = false, skipBadFiles, concurrency = DEFAULT_CONCURRENCY, onBytes } = options
   return withTargets(options, async () => {
-    const selection = selectionOf(from)
+    const selection = batchSelection(from)
     const { service } = from
     const run = { ...runOptionsOf(options), skipBadFiles }
     const { loaded, report } = await measured(run, (watched) =>

@@ -55,7 +55,7 @@ export interface FinishedWork extends WorkResult {
 export const JOURNAL_FILE = 'journal.jsonl'
 export const journalPath = (run: string): string => `${runPath(run)}/${JOURNAL_FILE}`
 
-const ENTRY = objectOf({
+export const ENTRY = objectOf({
   partition: form(isPartitionEntry, 'an entry of a partition'),
   layers: count,
   unknownItems: optional(
@@ -68,15 +68,11 @@ const LEFT_OUT = objectOf({
   ...{ kind: oneOf(['left-out']), source: anyText, reason: anyText },
   code: form(isErrorCode, 'a code of an error'),
 })
-const RESULT: Form<WorkResult> = objectOf({
-  units: list(
-    form(
-      (value): value is SourceResult => fits(LOADED, value) || fits(SKIPPED, value) || fits(LEFT_OUT, value),
-      'the result of a source',
-    ),
-  ),
-  pulls: list(PULL_ENTRY),
-})
+export const SOURCE_RESULT: Form<SourceResult> = form(
+  (value): value is SourceResult => fits(LOADED, value) || fits(SKIPPED, value) || fits(LEFT_OUT, value),
+  'the result of a source',
+)
+const RESULT: Form<WorkResult> = objectOf({ units: list(SOURCE_RESULT), pulls: list(PULL_ENTRY) })
 
 export type JournalLine =
   | { readonly kind: 'partition'; readonly entry: JournalEntry }

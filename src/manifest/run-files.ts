@@ -11,6 +11,8 @@ export interface JobOfRun {
   readonly run: string
   /** Its place among the jobs of the run. @default 0 */
   readonly job?: number | undefined
+  /** Folder of this machine for what one attempt works with. @default the run's own folder */
+  readonly scratch?: string | undefined
 }
 
 /** A name in a run's folder that each job has for itself: `windows.json`, of the second job `windows-1.json`. */

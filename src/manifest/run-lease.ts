@@ -45,10 +45,25 @@ interface Owner {
   /** `null`: released, or its file cannot be read. */
   readonly process: ProcessIdentity | null
   readonly released: boolean
+  /** Any number of processes work on the run and none owns it. */
+  readonly shared: boolean
   /** Why it was released, where its work failed. */
   readonly failure?: Failure
 }
 
+/**
+ * The owner of a run that any number of processes work on, on any machine: a process that is seen from nowhere, so that
+ * the run counts as dead only when nothing below its folder was modified for a day. No host has such a name.
+ */
+export const SHARED_OWNER: ProcessIdentity = {
+  host: 'shared run',
+  boot: '',
+  namespace: '',
+  pid: 0,
+  started: '',
+}
+
+export const PLAN_FILE = 'plan.json'
 export const OWNER = /^owner-([1-9]\d*)\.json$/
 const TEXTS = ['host', 'boot', 'namespace', 'started'] as const
 
@@ -67,7 +82,8 @@ const parseOwner = (number: number, text: Buffer): Owner => {
   const process = 'process' in fields && isIdentity(fields.process) ? fields.process : null
   const base = 'base' in fields && typeof fields.base === 'number' ? fields.base : 0
   const failure = 'failure' in fields && isFailure(fields.failure) ? { failure: fields.failure } : {}
-  return { number, base, process, released: 'process' in fields && fields.process === null, ...failure }
+  const released = 'process' in fields && fields.process === null
+  return { number, base, process, released, shared: process?.host === SHARED_OWNER.host, ...failure }
 }
 
 /** The text of an owner's file; without a process it says that the run is released, and why, where that is known. */
@@ -81,8 +97,9 @@ const readOwner = async (lake: string, run: string): Promise<Owner | null> => {
   const entries = await storage.entries(runPath(run))
   if (entries.length === 0) return null
   const number = Math.max(0, ...entries.map(({ name }) => Number(OWNER.exec(name)?.[1] ?? 0)))
-  const unreadable = { number, base: 0, process: null, released: false }
-  if (number === 0) return unreadable
+  const unreadable = { number, base: 0, process: null, released: false, shared: false }
+  // A late worker of a run that was removed may have written there again.
+  if (number === 0) return { ...unreadable, released: !entries.some(({ name }) => name === PLAN_FILE) }
   try {
     const text = await storage.read(`${runPath(run)}/${ownerName(number)}`)
     return text ? parseOwner(number, text) : unreadable
@@ -129,6 +146,12 @@ const notFound = (run: string): ToolkitError =>
 export const seeRun = async (lake: string, run: string): Promise<SeenRun | null> => {
   const owner = await readOwner(lake, run)
   return owner && { lake, run, number: owner.number, base: owner.base }
+}
+
+/** Whether a run is there that any process may work on. A plan in its folder says that it was not removed. */
+export const isSharedRun = async (lake: string, run: string): Promise<boolean> => {
+  const owner = await readOwner(lake, run)
+  return owner?.shared === true && (await storageOf(lake).stat(`${runPath(run)}/${PLAN_FILE}`)) !== null
 }
 
 const nextOwner = async (

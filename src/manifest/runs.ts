@@ -18,14 +18,13 @@ import {
   type LivenessRule,
   ownerName,
   ownerText,
+  PLAN_FILE,
   type RunLease,
   type RunState,
   runState,
 } from './run-lease.ts'
 import type { SnapshotRoot } from './snapshot-root.ts'
 import { ensureRecord, newestNumber, newestRoot } from './snapshots.ts'
-
-export const PLAN_FILE = 'plan.json'
 
 export interface NewRun {
   readonly lake: string
@@ -115,8 +114,10 @@ export const listRunIds = async (lake: string): Promise<readonly string[]> =>
 export interface RunSummary {
   readonly run: string
   readonly state: RunState
-  /** Process that owns it; absent when it was released. */
+  /** Process that owns it; absent when it was released, or nobody owns it. */
   readonly process?: { readonly host: string; readonly pid: number }
+  /** Any number of processes work on it: see `firmlake run status`. */
+  readonly shared?: true
   /** The snapshot that shows it already; `null` before its commit. */
   readonly committed: number | null
   /** Finished partitions; 0 when the journal is damaged. */
@@ -140,7 +141,8 @@ const summarise = async (
     if (error instanceof ToolkitError && error.code === 'RUN_NOT_RESUMABLE') failure = failureOf(error)
     return []
   })
-  const process = owner.process && { process: { host: owner.process.host, pid: owner.process.pid } }
+  const { host = '', pid = 0 } = owner.process ?? {}
+  const process = owner.shared ? { shared: true as const } : owner.process && { process: { host, pid } }
   return {
     ...{ run, state, ...process, committed: commit?.snapshot ?? null, partitions: entries.length },
     ...(failure &&

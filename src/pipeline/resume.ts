@@ -9,6 +9,7 @@ import { isRunId } from '../support/run-ids.ts'
 import { type JobOptions, loadJobs } from './load-jobs.ts'
 import { CODES_OF_ONE_FILE } from './run/bad-files.ts'
 import type { LoadSummary } from './run/commit-loaded.ts'
+import { notResumable } from './run/opened-job.ts'
 import { DEFAULT_MAX_QUARANTINED, parseQuarantineLimit } from './run/quarantine-limit.ts'
 import { planOf } from './run/run-plan.ts'
 import { withResumedRun } from './run/with-run.ts'
@@ -47,7 +48,7 @@ const CONCURRENCY = 4
 export interface UnfinishedRuns {
   /** Their process is gone, and another attempt may succeed. */
   readonly resumable: readonly string[]
-  /** Running, or possibly running on another host. */
+  /** Running, possibly running on another host, or one that many machines work on. */
   readonly working: readonly RunSummary[]
   /** They can only fail again. */
   readonly final: readonly RunSummary[]
@@ -68,9 +69,10 @@ export const sortUnfinished = async (lake: string, options: Strictness = {}): Pr
   const changed = changedBy(options)
   const runs = await listRuns(lake, { now: new Date() })
   const final = runs.filter(({ failure }) => failure?.final && !changed.has(failure.code))
+  const isWorking = ({ state, shared }: RunSummary): boolean => state !== 'gone' || shared === true
   return {
-    resumable: runs.filter((one) => one.state === 'gone' && !final.includes(one)).map(({ run }) => run),
-    working: runs.filter(({ state }) => state !== 'gone'),
+    resumable: runs.filter((one) => !isWorking(one) && !final.includes(one)).map(({ run }) => run),
+    working: runs.filter(isWorking),
     final,
   }
 }
@@ -87,7 +89,10 @@ const resumeOne = async (run: string, options: ResumeRunsOptions): Promise<Resum
   if (!isRunId(run))
     throw new ToolkitError('RUN_NOT_FOUND', `Cannot resume run "${run}": it is not the id of a run`, { run })
   const now = new Date()
-  const committed = (await listRuns(lake, { now })).find((one) => one.run === run)?.committed ?? null
+  const found = (await listRuns(lake, { now })).find((one) => one.run === run)
+  if (found?.shared)
+    throw notResumable(run, 'many machines work on it, "firmlake run work" and "firmlake run commit" go on')
+  const committed = found?.committed ?? null
   return withResumedRun(lake, run, now, async (scope) => {
     if (committed === null) {
       const plan = await planOf(lake, run)

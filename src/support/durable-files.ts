@@ -3,7 +3,7 @@
  * Errors are the system's own (`ENOENT`, `ENOSPC`, …).
  */
 
-import { type FileHandle, link, open, rename, rm } from 'node:fs/promises'
+import { type FileHandle, link, open, rename, rm, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { FILE_FLAGS, type FolderOptions, makeFolders, openFile } from './file-modes.ts'
 import { temporaryName } from './process-identity.ts'
@@ -79,8 +79,9 @@ export const createIfAbsent = async (path: string, data: string | Uint8Array): P
     // `link` and never `rename`: of two at once exactly one wins, and nothing is overwritten.
     await link(temporary, path)
   } catch (error) {
-    if (hasCode(error, 'EEXIST')) return false
-    throw error
+    // A network file system may have made the link and lost the answer: then the file has two names.
+    if (!hasCode(error, 'EEXIST')) throw error
+    if ((await stat(temporary)).nlink < 2) return false
   } finally {
     await discard(temporary)
   }

@@ -152,7 +152,9 @@ const show = async (
   }
 }
 
-const aloneText = ({ run, state, process }: RunSummary): string => {
+const aloneText = ({ run, state, process, shared }: RunSummary): string => {
+  if (shared)
+    return `Run ${run} is left alone: many machines may work on it, see "firmlake run status ${run}"`
   const who = process ? `process ${process.pid} on ${process.host}` : 'its process'
   return state === 'live'
     ? `Run ${run} is left alone: ${who} is running it`

@@ -73,7 +73,7 @@ export const threadsOption = (): Option =>
   new Option('--threads <n>', 'threads of the queries').argParser(threadCount).default(DEFAULT_THREADS)
 
 /** Partitions loaded side by side; without it a run takes what the machine has. */
-const partitionsOption = (): Option => {
+export const partitionsOption = (): Option => {
   makeRoomInPool(availableParallelism())
   return new Option(
     '--threads <n>',

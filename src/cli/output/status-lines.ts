@@ -99,7 +99,8 @@ const pullTable = (pulls: readonly LatestPull[]): string[] =>
     ]),
   )
 
-const fateOf = ({ state, process, committed, failure }: RunSummary): string => {
+const fateOf = ({ run, state, process, committed, failure, shared }: RunSummary): string => {
+  if (shared && committed === null) return `many machines may work on it: "firmlake run status ${run}"`
   if (state === 'live') return `running: process ${process?.pid ?? '?'}`
   if (state === 'unknown') return `possibly running on ${process?.host ?? 'another host'}`
   if (failure?.final) return `failed with ${failure.code}, "firmlake gc" removes it`

@@ -7,7 +7,7 @@ import { LIMITS } from '../../contract/limits.ts'
 import { createRunFile, type JobOfRun, type RunFile, readRunFile } from '../../manifest/run-files.ts'
 import { type Form, fits, list, objectOf, textLike } from '../../support/json-form.ts'
 import { makeRunFolder, windowsFolder } from '../run/run-folders.ts'
-import { IdSet, idsPath } from './id-set.ts'
+import type { IdSet } from './id-set.ts'
 import { listGaps, searchForIds } from './list-gaps.ts'
 import { groupsOf } from './listing.ts'
 import type { PullingOptions, PullPlan } from './pull-plan.ts'
@@ -33,13 +33,16 @@ interface Missing {
 const STORED: Form<Missing> = objectOf({ ids: list(textLike(/^-?\d+$/, 'an id')) })
 const isMissing = (value: unknown): value is Missing => fits(STORED, value)
 
-/** @param paths files of the windows that are pulled before */
+/** The companies that the windows of a search brought. */
+export type Brought = () => Promise<Pick<IdSet, 'has'>>
+
+/** @param brought asked when all windows before are pulled */
 export const closeGap = (
   service: PullService,
   job: JobOfRun,
   settings: PullSettings,
   plan: PullPlan,
-  paths: readonly string[],
+  brought: Brought,
   options: PullingOptions,
 ): GapClosing => {
   const windows = closingWindows(plan)
@@ -48,7 +51,7 @@ export const closeGap = (
     windows,
     pull: async (index, path, signal) => {
       // Found once for all: which window has which companies must not change.
-      found ??= missingOf(service, job, settings, plan, paths, { ...options, signal })
+      found ??= missingOf(service, job, settings, plan, brought, { ...options, signal })
       const ids = sliceOf(await found, index, windows.length)
       const { currency, pageSize, cap } = settings
       const name = windows[index]?.name ?? ''
@@ -87,19 +90,20 @@ const missingOf = async (
   job: JobOfRun,
   { currency }: PullSettings,
   { gaps, closing }: PullPlan,
-  paths: readonly string[],
+  brought: Brought,
   { concurrency, signal, onEvent }: PullingOptions,
 ): Promise<readonly bigint[]> => {
   const stored = await readRunFile(job, MISSING, isMissing)
   if (stored) return stored.ids.map(BigInt)
   if (gaps === undefined || closing === undefined) return []
-  const brought = await IdSet.read(paths.map(idsPath))
+  const known = await brought()
   const folder = `${windowsFolder(job)}/gaps`
   await makeRunFolder(job, folder)
-  const ids = await listGaps({ gaps, closing }, (id) => brought.has(id), {
+  const ids = await listGaps({ gaps, closing }, (id) => known.has(id), {
     ...{ service, currency, signal, folder, keepLines: false, concurrency },
     onPage: (records) => onEvent?.({ kind: 'listed', records }),
   })
   await createRunFile(job, MISSING, { ids: ids.map(String) })
-  return ids
+  // Another worker may have been first: what was found counts once for all.
+  return (await readRunFile(job, MISSING, isMissing))?.ids.map(BigInt) ?? ids
 }

@@ -27,14 +27,18 @@ export const writeIds = async (file: FileHandle, ids: BigInt64Array, behind: num
 export const writeIdsFile = (path: string, pages: readonly BigInt64Array[]): Promise<void> =>
   replaceDurably(path, Buffer.concat(pages.map(bytesOf)))
 
+/** Ids as they stand in a file. */
+export const idsIn = (bytes: Buffer): BigInt64Array => {
+  // A view of 64 bits needs its bytes at a multiple of eight; a torn last id is none.
+  const ids = new BigInt64Array(Math.floor(bytes.length / ID_BYTES))
+  bytesOf(ids).set(bytes.subarray(0, ids.byteLength))
+  return ids
+}
+
 /** The ids of a file; none where there is no such file. @throws {ToolkitError} SOURCE_UNREADABLE */
 export const readIds = async (path: string): Promise<BigInt64Array | undefined> => {
   try {
-    const bytes = await readFile(path)
-    // A view of 64 bits needs its bytes at a multiple of eight; a torn last id is none.
-    const ids = new BigInt64Array(Math.floor(bytes.length / ID_BYTES))
-    bytesOf(ids).set(bytes.subarray(0, ids.byteLength))
-    return ids
+    return idsIn(await readFile(path))
   } catch (error) {
     if (systemCode(error) === 'ENOENT') return undefined
     throw new ToolkitError('SOURCE_UNREADABLE', `Cannot read "${path}"`, {}, error)
@@ -53,6 +57,10 @@ export class IdSet {
   static async read(paths: readonly string[]): Promise<IdSet> {
     const parts: BigInt64Array[] = []
     for (const path of paths) parts.push((await readIds(path)) ?? new BigInt64Array())
+    return IdSet.of(parts)
+  }
+
+  static of(parts: readonly BigInt64Array[]): IdSet {
     const all = new BigInt64Array(parts.reduce((sum, { length }) => sum + length, 0))
     let at = 0
     for (const part of parts) {

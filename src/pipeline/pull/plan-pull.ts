@@ -16,7 +16,8 @@ import {
 import { searchLabel } from '../../source/service/request-label.ts'
 import { anyText, anything, finiteNumber, fits, list, objectOf } from '../../support/json-form.ts'
 import { makeRunFolder, windowsFolder } from '../run/run-folders.ts'
-import { closeGap, closingWindows } from './close-gap.ts'
+import { type Brought, closeGap, closingWindows } from './close-gap.ts'
+import { IdSet, idsPath } from './id-set.ts'
 import { planClosing } from './plan-closing.ts'
 import { type PlannedWindow, planWindows } from './plan-windows.ts'
 import type { PullingOptions, PullPlan } from './pull-plan.ts'
@@ -119,20 +120,32 @@ const WINDOWS: RunFile = { name: 'windows.json', what: 'its windows are' }
 const STORED = objectOf({ windows: list(anything), asOf: anyText, planned: finiteNumber })
 const isPlan = (value: unknown): value is PullPlan => fits(STORED, value)
 
-/** The plan that a run is begun with. */
+/** The plan that a run was begun with, or has stored since. */
+export const readWindows = (job: JobOfRun): Promise<PullPlan | undefined> => readRunFile(job, WINDOWS, isPlan)
+
+/** The plan as a run is begun with it. */
 export const windowsText = (plan: PullPlan): readonly [name: string, text: string] =>
   runFileText({}, WINDOWS, plan)
 
 /** The run's plan: the stored one, else what `make` gives, stored. */
 export const planOfRun = async (job: JobOfRun, make: () => Promise<PullPlan>): Promise<PullPlan> => {
-  const stored = await readRunFile(job, WINDOWS, isPlan)
+  const stored = await readWindows(job)
   if (stored) return stored
   const plan = await make()
   await createRunFile(job, WINDOWS, plan)
   return plan
 }
 
+export interface PullPart {
+  /** Places of the windows to pull, of all that the pull has. @default all */
+  readonly only?: readonly number[] | undefined
+  /** What other windows brought. @default what the files beside this one's windows say */
+  readonly brought?: Brought | undefined
+}
+
 export interface Pull extends WindowSources {
+  /** The file of ids beside a window's, where they are kept. */
+  readonly idsPath: (index: number) => string | undefined
   /** What the manifest keeps, as it stands. */
   readonly entry: () => PullEntry
 }
@@ -144,22 +157,26 @@ export const openPull = async (
   settings: PullSettings,
   plan: PullPlan,
   options: PullingOptions,
+  part: PullPart = {},
 ): Promise<Pull> => {
   const { content, currency, pageSize } = settings
   const { concurrency, signal, onEvent } = options
   await makeRunFolder(job, windowsFolder(job))
   const searched = runWindows(content, plan)
-  const paths = searched.map((_, index) => windowPath(windowsFolder(job), index))
-  const closing = closeGap(service, job, settings, plan, paths, options)
-  const windows = [...searched, ...closing.windows]
+  const folder = windowsFolder(job)
+  const beside = () => IdSet.read(searched.map((_, index) => idsPath(windowPath(folder, index))))
+  const closing = closeGap(service, job, settings, plan, part.brought ?? beside, options)
+  const all = [...searched, ...closing.windows]
+  const places = part.only ?? [...all.keys()]
+  const windows = places.flatMap((place) => all[place] ?? [])
   const opened = await openWindowSources(windows, {
-    folder: windowsFolder(job),
+    folder,
     ...{ content, currency, concurrency, signal },
     service: service.origin,
     pull: async (index, path, stop) => {
       const window = windows[index]
       if (window?.closing) {
-        const checkpoint = await closing.pull(index - searched.length, path, stop)
+        const checkpoint = await closing.pull((places[index] ?? 0) - searched.length, path, stop)
         onEvent?.({ kind: 'pulled', window: window.name, checkpoint })
         return checkpoint
       }
@@ -196,6 +213,8 @@ export const openPull = async (
       .reduce((sum, checkpoint) => sum + (checkpoint?.records ?? 0), 0)
   return {
     ...opened,
+    idsPath: (index) =>
+      closing.windows.length > 0 && !windows[index]?.closing ? idsPath(windowPath(folder, index)) : undefined,
     entry: () =>
       pullEntry(service.origin, job, settings, plan, {
         received: received(0),

@@ -25,6 +25,8 @@ export interface CommitOptions {
   readonly limit: QuarantineLimit
   /** Lets figures be replaced by figures in another currency. @default false */
   readonly changeCurrency?: boolean | undefined
+  /** What its workers have made, each with files that are in place already. @default what its journal says */
+  readonly work?: FinishedWork | undefined
   /** Stands in the names of the run's own files: several commits of the run may be under way. @default nothing */
   readonly attempt?: string | undefined
   readonly signal?: AbortSignal | undefined
@@ -93,12 +95,12 @@ const partitionsOf = ({ units, entries }: FinishedWork, names: NamesOfRun): read
 export const commitLoaded = async (
   { loader, sink }: { readonly loader: Loader; readonly sink: SinkRun },
   seen: SeenRun,
-  { limit, changeCurrency = false, attempt, signal, onEvent }: CommitOptions,
+  { limit, changeCurrency = false, attempt, signal, onEvent, ...options }: CommitOptions,
 ): Promise<LoadSummary> => {
   const { lake, run } = seen
   const plan = await planOf(lake, run)
   const { maxUnknownNames } = plan.limits
-  const work = await readFinishedWork(lake, run)
+  const work = options.work ?? (await readFinishedWork(lake, run))
   if (work === undefined) throw new RangeError(`Cannot commit run "${run}": its work is not done`)
   const names = new NamesOfRun({ maxUnknownNames, listAllItems: sink.stagedRows === undefined })
   const finished = partitionsOf(work, names)
@@ -119,7 +121,8 @@ export const commitLoaded = async (
   const guard = new CurrencyGuard({ lake, run, partitions, rows: loader.rows }, changeCurrency)
   await guard.check(await newestRoot(lake))
   const runFiles = partitions.length > 0 ? await dictionaryOf(finished, loader, sink, attempt) : []
-  await sink.commit([...partitions.flatMap(({ files }) => files), ...runFiles])
+  const placed = options.work !== undefined
+  await sink.commit([...(placed ? [] : partitions.flatMap(({ files }) => files)), ...runFiles])
   const outcome = await commitRun({
     ...{ lease: seen, pipeline: pipelineOf(plan), tool: TOOL, again: plan.again, maxUnknownNames },
     ...{ partitions, runFiles, pulls, now: () => new Date(), random: randomBytes, signal },

@@ -283,7 +283,7 @@ class SourceLoader {
 }
 
 /** A compressed file has some bytes at least: one without is no empty file that was loaded before, it is truncated. */
-const isCutToNothing = ({ name, decodeName = name }: Source, { bytes }: Fingerprint): boolean =>
+export const isCutToNothing = ({ name, decodeName = name }: Source, { bytes }: Fingerprint): boolean =>
   bytes === 0 && detectCompression(Buffer.alloc(0), decodeName) !== 'none'
 
 const identifySource = async (

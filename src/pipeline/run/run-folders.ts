@@ -7,15 +7,18 @@ import { makeFolder } from '../../support/durable-files.ts'
 
 /** A folder of one job of a run. */
 export const jobFolder = (job: JobOfRun, name: string): string =>
-  inLake(job.lake, `${runPath(job.run)}/${nameOfJob(name, job)}`)
+  `${job.scratch ?? inLake(job.lake, runPath(job.run))}/${nameOfJob(name, job)}`
 
 /** Where the files of a job's windows are. */
 export const windowsFolder = (job: JobOfRun): string => jobFolder(job, 'windows')
 
 /** Makes a folder of a run where it is missing. @throws {ToolkitError} DISK_FULL, WRITE_FAILED */
-export const makeRunFolder = async ({ lake }: Pick<JobOfRun, 'lake'>, path: string): Promise<void> => {
+export const makeRunFolder = async (
+  { lake, scratch }: Pick<JobOfRun, 'lake' | 'scratch'>,
+  path: string,
+): Promise<void> => {
   try {
-    await makeFolder(path, { within: inLake(lake, '') })
+    await makeFolder(path, { within: scratch ?? inLake(lake, '') })
   } catch (error) {
     throw writeError(`Cannot make "${path}"`, error)
   }

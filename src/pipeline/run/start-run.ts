@@ -32,8 +32,9 @@ export const startRun = async ({ plan, fresh, files, ...request }: StartRequest)
     createRun({ ...request, plan: stored, files: await files?.() })
   if (fresh) return create()
   const asJson: unknown = JSON.parse(JSON.stringify(stored))
-  for (const { run, state, committed } of await listRuns(lake, { now }).catch(noLake)) {
-    if (state !== 'gone' || !isSamePlan(await readPlan(lake, run).catch(() => undefined), asJson)) continue
+  for (const { run, state, committed, shared } of await listRuns(lake, { now }).catch(noLake)) {
+    if (state !== 'gone' || shared || !isSamePlan(await readPlan(lake, run).catch(() => undefined), asJson))
+      continue
     const lease = await leaseRun(lake, run, { now }).catch(takenByAnother)
     if (lease === undefined) continue
     if (committed === null) return lease

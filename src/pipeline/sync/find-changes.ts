@@ -6,7 +6,13 @@
 import { join } from 'node:path'
 import { LIMITS } from '../../contract/limits.ts'
 import type { PullEntry, Snapshot } from '../../core/partition.ts'
-import { createRunFile, type JobOfRun, type RunFile, readRunFile } from '../../manifest/run-files.ts'
+import {
+  createRunFile,
+  type JobOfRun,
+  type RunFile,
+  readRunFile,
+  runFileText,
+} from '../../manifest/run-files.ts'
 import { anything, fits, list, objectOf } from '../../support/json-form.ts'
 import { sideBySide } from '../../support/side-by-side.ts'
 import { WINDOW_COMPANIES } from '../pull/close-gap.ts'
@@ -17,7 +23,7 @@ import { cutAgain, pullEntry } from '../pull/plan-pull.ts'
 import type { PullingOptions, PullPlan } from '../pull/pull-plan.ts'
 import type { PullService, PullSettings } from '../pull/pull-settings.ts'
 import { pullWindow } from '../pull/pull-window.ts'
-import { openWindowSources, type WindowSources } from '../pull/window-sources.ts'
+import { openWindowSources, type RunWindow, type WindowSources } from '../pull/window-sources.ts'
 import { jobFolder, makeRunFolder, windowsFolder } from '../run/run-folders.ts'
 import { type Comparison, compareListing } from './compare-listing.ts'
 
@@ -59,8 +65,30 @@ export const findChanges = async (
   snapshot: Snapshot | null,
   options: SyncingOptions,
 ): Promise<SyncFindings> => {
-  const stored = await readRunFile(job, FINDINGS, isFindings)
+  const stored = await readFindings(job)
   if (stored) return stored
+  const findings = await listChanges(service, job, settings, plan, snapshot, options)
+  await createRunFile(job, FINDINGS, findings)
+  return findings
+}
+
+/** The findings that a run was begun with, or has stored since. */
+export const readFindings = (job: JobOfRun): Promise<SyncFindings | undefined> =>
+  readRunFile(job, FINDINGS, isFindings)
+
+/** The findings as a run is begun with them. */
+export const findingsText = (findings: SyncFindings): readonly [name: string, text: string] =>
+  runFileText({}, FINDINGS, findings)
+
+/** Lists what a search has now, and compares it with the lake; in a folder of the job, which stays. */
+export const listChanges = async (
+  service: PullService,
+  job: JobOfRun,
+  settings: PullSettings,
+  plan: PullPlan,
+  snapshot: Snapshot | null,
+  options: SyncingOptions,
+): Promise<SyncFindings> => {
   const folder = jobFolder(job, 'listing')
   await makeRunFolder(job, folder)
   const listing = listingOptions(service, settings, options)
@@ -81,9 +109,7 @@ export const findChanges = async (
   const again = join(folder, 'again.jsonl')
   if (first.absent && first.absent.length > 0) await listAgain(settings.search, first.absent, again, listing)
   const { absent, ...found } = first.absent?.length ? await compare() : first
-  const findings = { ...found, ...(absent && { vanished: absent }) }
-  await createRunFile(job, FINDINGS, findings)
-  return findings
+  return { ...found, ...(absent && { vanished: absent }) }
 }
 
 /** Lists what no window covers: what is found there is compared with the lake as all the rest. */
@@ -109,23 +135,37 @@ const listingOptions = (
   onPage: (records) => onEvent?.({ kind: 'listed', records }),
 })
 
+/** A window of what is new or changed, with its companies in groups of one request each. */
+type ChangeWindow = RunWindow & { readonly groups: readonly (readonly number[])[] }
+
 /** Windows of what is new or changed, in full. */
-export const openSync = async (
-  service: PullService,
-  job: JobOfRun,
-  { search, currency, pageSize }: PullSettings,
+export const changeWindows = (
+  { search }: Pick<PullSettings, 'search'>,
   findings: SyncFindings,
-  { concurrency, signal, onEvent }: SyncingOptions,
-): Promise<WindowSources> => {
-  await makeRunFolder(job, windowsFolder(job))
+): readonly ChangeWindow[] => {
   const ids = [...findings.new, ...findings.changed].sort((a, b) => a - b)
   const count = Math.ceil(ids.length / WINDOW_COMPANIES)
-  const windows = Array.from({ length: count }, (_, at) => {
+  return Array.from({ length: count }, (_, at) => {
     const some = ids.slice(at * WINDOW_COMPANIES, (at + 1) * WINDOW_COMPANIES)
     const name = `companies ${at + 1}/${count}: ${some.length} new or changed, by InternalId`
     // The manifest keeps the search that found them: thousands of ids would stand in every snapshot.
     return { name, search, requested: null, growing: false, groups: groupsOf(some) }
   })
+}
+
+/** @param only places of the windows to pull @default all */
+export const openSync = async (
+  service: PullService,
+  job: JobOfRun,
+  settings: PullSettings,
+  findings: SyncFindings,
+  { concurrency, signal, onEvent }: Omit<SyncingOptions, 'memoryBytes'>,
+  only?: readonly number[],
+): Promise<WindowSources> => {
+  const { currency, pageSize } = settings
+  await makeRunFolder(job, windowsFolder(job))
+  const all = changeWindows(settings, findings)
+  const windows = only?.flatMap((place) => all[place] ?? []) ?? all
   return openWindowSources(windows, {
     folder: windowsFolder(job),
     ...{ content: 'companies', currency, concurrency, signal },
@@ -147,7 +187,7 @@ export const openSync = async (
 
 /** What the manifest keeps of a sync: what was listed counts as received. */
 export const syncEntry = (
-  service: PullService,
+  service: Pick<PullService, 'origin'>,
   job: JobOfRun,
   settings: PullSettings,
   plan: PullPlan,

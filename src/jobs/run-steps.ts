@@ -1,0 +1,255 @@
+/**
+ * A run in steps that any machine can take: `planRun`, then `workRun` for each unit by any number of processes, then
+ * `commitRun`. They share nothing but what is stored in the lake.
+ */
+
+import { LIMITS } from '../contract/limits.ts'
+import type { Content } from '../contract/objects.ts'
+import type { RunEvent } from '../pipeline/run/progress.ts'
+import { commitSharedRun } from '../pipeline/shared/commit-shared-run.ts'
+import { type PlannedRun, planSharedRun, type SharedJob } from '../pipeline/shared/plan-shared-run.ts'
+import {
+  cancelSharedRun,
+  type SharedRunStatus,
+  sharedRunStatus,
+} from '../pipeline/shared/shared-run-status.ts'
+import {
+  type UnitChoice,
+  type UnitOutcome,
+  type WorkSummary,
+  workSharedRun,
+} from '../pipeline/shared/work-shared-run.ts'
+import { syncSettings } from '../pipeline/sync/find-changes.ts'
+import type { TargetsSummary } from '../pipeline/targets/update-targets.ts'
+import { openService, type Service } from '../source/service/service.ts'
+import { readToken } from '../source/service/token.ts'
+import type { ConvertOptions } from './convert.ts'
+import type { BatchFiles } from './inputs.ts'
+import {
+  type CommonOptions,
+  given,
+  type LoadOptions,
+  measured,
+  runOptionsOf,
+  withTargets,
+} from './load-job.ts'
+import type { PullOptions } from './pull.ts'
+import { batchSelection } from './pull-batch-files.ts'
+import type { RunReport } from './run-report.ts'
+import { DEFAULT_CONCURRENCY } from './service-job.ts'
+import type { SyncOptions } from './sync.ts'
+
+/** What a run of many machines loads. */
+export type RunLoad =
+  | ({
+      readonly load: 'convert'
+      /** Files, folders, patterns; every machine finds them under the same paths. */
+      readonly from: string | readonly string[]
+      readonly content?: Content | undefined
+    } & Pick<ConvertOptions, 'maxLineBytes' | 'maxRatio' | 'maxDepth'>)
+  | ({ readonly load: 'pull' } & Pick<
+      PullOptions,
+      'from' | 'content' | 'search' | 'currency' | 'since' | 'until' | 'by' | 'closeGap' | 'cap' | 'pageSize'
+    >)
+  | ({ readonly load: 'sync' } & Pick<SyncOptions, 'from' | 'search' | 'currency' | 'by' | 'closeGap'>)
+  | { readonly load: 'batches'; readonly from: BatchFiles }
+
+/** Options of `planRun`. */
+export type PlanRunOptions = RunLoad &
+  Pick<
+    LoadOptions<never>,
+    'lake' | 'maxUnknownPerRecord' | 'maxUnknownNames' | 'changeCurrency' | 'mode' | 'signal'
+  > & {
+    /** Peak memory of a worker, in bytes: the size of blocks follows from it. @default 1 GiB */
+    readonly memoryBytes?: number | undefined
+    /** Partitions that a worker loads side by side. @default as many as cores, and as there is memory for */
+    readonly threads?: number | undefined
+    /** Loads sources that the lake holds already once more. @default false */
+    readonly again?: boolean | undefined
+    /** Leaves damaged and unreadable files out and loads the others. @default false */
+    readonly skipBadFiles?: boolean | undefined
+    /** Stored bytes of the files of a unit. @default 64 MiB */
+    readonly unitBytes?: number | undefined
+    /** Requests a second of all workers together; each takes its share. @default learnt by each for itself */
+    readonly maxRequestsPerSecond?: number | undefined
+  }
+
+const jobOf = (options: PlanRunOptions): SharedJob => {
+  switch (options.load) {
+    case 'convert': {
+      const { from, content } = options
+      return { kind: 'convert', inputs: [from].flat(), cwd: process.cwd(), ...(content && { content }) }
+    }
+    case 'pull': {
+      const { from, content, search, currency, since, until, by, closeGap } = options
+      const { cap = LIMITS.cursorCap, pageSize = LIMITS.pageSize.most } = options
+      return {
+        ...{ kind: 'pull', url: from.url, content, search, currency, since, until, by, cap, pageSize },
+        ...(closeGap === false && { closeGap }),
+      }
+    }
+    case 'sync': {
+      const { from, search, currency, by, closeGap } = options
+      const asked = { search, currency, by, ...(closeGap === false && { closeGap }) }
+      return { kind: 'sync', url: from.url, ...syncSettings(asked) }
+    }
+    case 'batches':
+      return { kind: 'batchFiles', url: options.from.service.url, selection: batchSelection(options.from) }
+  }
+}
+
+const planningService = (options: PlanRunOptions): Service | undefined => {
+  if (options.load === 'convert') return undefined
+  return options.load === 'batches' ? options.from.service : options.from
+}
+
+/**
+ * Plans a run that any number of processes work on, on any machine that reaches the lake: what there is to load is cut into
+ * units, which are stored in the lake. Nothing is loaded. Units of a later phase (windows of a pull that still grow) wait
+ * for those of the earlier ones. The same plan again gives the run that is there, as long as it is not finished.
+ *
+ * @returns the id of the run, `null` where there is nothing to load; how many units it has, and which are of one phase
+ * @throws {ToolkitError} `USAGE` for standard input, and what `convert`, `pull`, `sync` or `pullBatchFiles` throw before they
+ *   begin: no run is begun then
+ * @example
+ * import { planRun } from 'firmlake'
+ *
+ * const { units, phases } = await planRun({ load: 'convert', from: 'batches/', lake: './lake' })
+ * console.log(units, phases.length) // 1 1
+ */
+export const planRun = (options: PlanRunOptions): Promise<PlannedRun> => {
+  const { lake, memoryBytes, threads, maxUnknownPerRecord, maxUnknownNames, changeCurrency, mode } = options
+  const { again, skipBadFiles, unitBytes, maxRequestsPerSecond: requestsPerSecond, signal } = options
+  const limits =
+    options.load === 'convert'
+      ? given({ maxLineBytes: options.maxLineBytes, maxRatio: options.maxRatio, maxDepth: options.maxDepth })
+      : {}
+  return planSharedRun({
+    ...{ lake, memoryBytes, threads, maxUnknownPerRecord, maxUnknownNames, changeCurrency, mode, signal },
+    ...{ job: jobOf(options), limits, again, skipBadFiles, unitBytes, requestsPerSecond },
+    service: planningService(options),
+  })
+}
+
+/** A step of a run, and where the run is. */
+export interface RunStep {
+  /** A folder that all machines reach, or `s3://bucket/prefix`. */
+  readonly lake: string
+  /** Id of the run, as `planRun` gave it. */
+  readonly run: string
+}
+
+/** Options of `workRun`. */
+export type WorkRunOptions = RunStep &
+  UnitChoice & {
+    /** Peak memory in all, in bytes: as much as the run was planned with. @default 1 GiB */
+    readonly memoryBytes?: number | undefined
+    /** Partitions loaded side by side, each on one thread. @default 2 */
+    readonly threads?: number | undefined
+    /**
+     * Opens the service of a run that pulls from one, by the address in the run's plan and with this worker's share of the
+     * requests a second; it is closed when the work ends. @default with the token of FIRMLAKE_TOKEN
+     */
+    readonly service?: ((url: string, share: number | undefined) => Service | Promise<Service>) | undefined
+    /** Workers at once, which share the requests a second. @default as many as there are shards, else 1 */
+    readonly workers?: number | undefined
+    /** Windows pulled, or files downloaded, side by side. @default 4 */
+    readonly concurrency?: number | undefined
+    readonly signal?: AbortSignal | undefined
+    readonly onEvent?: ((event: RunEvent) => void) | undefined
+    /** Called with what became of each unit. */
+    readonly onUnit?: ((outcome: UnitOutcome) => void) | undefined
+  }
+
+const serviceOfEnvironment = async (url: string, share: number | undefined): Promise<Service> =>
+  openService({
+    url,
+    token: await readToken({ env: process.env.FIRMLAKE_TOKEN }),
+    ...(share !== undefined && { maxRequestsPerSecond: share }),
+  })
+
+/**
+ * Loads units of a run: some by their ids, or each `of`-th. A unit that is done already is left alone; one that several
+ * processes work on at the same time is done once. Killed at any point, the same call goes on.
+ *
+ * @returns what became of each unit; `snapshot` where the run is committed already
+ * @throws {ToolkitError} `RUN_NOT_FOUND`, `RUN_INCOMPLETE` where units of an earlier phase are not done, `RUN_OTHER_RELEASE`,
+ *   `SOURCE_CHANGED`, `USAGE`, `INTERRUPTED`, and what the sources throw
+ * @example
+ * import { planRun, workRun } from 'firmlake'
+ *
+ * const { run } = await planRun({ load: 'convert', from: 'batches/', lake: './lake' })
+ * const { units } = await workRun({ lake: './lake', run: run ?? '', shard: { index: 0, of: 1 } })
+ * console.log(units[0]?.kind, units[0]?.records) // done 5
+ */
+export const workRun = (options: WorkRunOptions): Promise<WorkSummary> => {
+  const { concurrency = DEFAULT_CONCURRENCY, service = serviceOfEnvironment, ...more } = options
+  const choice: UnitChoice = 'units' in options ? { units: options.units } : { shard: options.shard }
+  return workSharedRun({
+    ...more,
+    ...{ choice, concurrency, service: async (url, share) => service(url, share) },
+  })
+}
+
+/** Options of `commitRun`. */
+export interface CommitRunOptions
+  extends RunStep,
+    Omit<CommonOptions<CommitRunReport>, 'lake'>,
+    Pick<LoadOptions<never>, 'maxQuarantined' | 'changeCurrency' | 'onEvent'> {}
+
+/** What a commit of a run did. */
+export type CommitRunReport =
+  | ({ readonly kind: 'committed' } & RunReport)
+  /** Another call had committed it. */
+  | { readonly kind: 'already'; readonly run: string; readonly snapshot: number }
+
+/**
+ * Commits a run whose units are all done, in one snapshot, and removes its folder. Anyone may call it, again and at once with
+ * others: one of them makes the snapshot, and the others find it. Then published tables and sinks are updated.
+ *
+ * @throws {ToolkitError} `RUN_INCOMPLETE` naming the first units that are not done, `RUN_NOT_FOUND`, `RUN_OTHER_RELEASE`;
+ *   `QUARANTINE_LIMIT`, `CURRENCY_CHANGED` (the run stays); what `updateTargets` throws, after the commit
+ * @example
+ * import { commitRun, planRun, workRun } from 'firmlake'
+ *
+ * const lake = './lake'
+ * const { run } = await planRun({ load: 'convert', from: 'batches/', lake })
+ * await workRun({ lake, run: run ?? '', units: [0] })
+ * const committed = await commitRun({ lake, run: run ?? '' })
+ * console.log(committed.kind, committed.snapshot) // committed 1
+ */
+export const commitUnits = (options: CommitRunOptions): Promise<CommitRunReport & TargetsSummary> =>
+  withTargets<CommitRunReport>(options, async () => {
+    const { run } = options
+    const { loaded, report } = await measured(runOptionsOf(options), (watched) =>
+      commitSharedRun({ ...watched, run }),
+    )
+    return loaded.kind === 'committed' ? { kind: 'committed', ...report(loaded.summary) } : loaded
+  })
+
+/**
+ * How far a run is: its units and those that are done, by phase, and what these have loaded.
+ *
+ * @throws {ToolkitError} `RUN_NOT_FOUND`, `RUN_NOT_RESUMABLE` where it is damaged, `LAKE_NOT_FOUND`
+ * @example
+ * import { planRun, runStatus } from 'firmlake'
+ *
+ * const { run } = await planRun({ load: 'convert', from: 'batches/', lake: './lake' })
+ * const { units, done } = await runStatus({ lake: './lake', run: run ?? '' })
+ * console.log(done, units) // 0 1
+ */
+export const runStatus = ({ lake, run }: RunStep): Promise<SharedRunStatus> => sharedRunStatus(lake, run)
+
+/**
+ * Ends a run without a commit: its workers find it gone. What they have loaded goes with `collectGarbage`.
+ *
+ * @returns the number of the snapshot that shows the run, where it had committed; else `null`
+ * @throws {ToolkitError} `RUN_NOT_FOUND`, `LAKE_NOT_FOUND`
+ * @example
+ * import { cancelRun, planRun } from 'firmlake'
+ *
+ * const { run } = await planRun({ load: 'convert', from: 'batches/', lake: './lake' })
+ * const snapshot = await cancelRun({ lake: './lake', run: run ?? '' })
+ * console.log(snapshot === null) // true
+ */
+export const cancelRun = ({ lake, run }: RunStep): Promise<number | null> => cancelSharedRun(lake, run)

@@ -1,0 +1,97 @@
+/**
+ * Commits a run whose units are all done. Anyone may, again and at once with others: one of them makes the snapshot, and
+ * the others find it.
+ */
+
+import { randomBytes } from 'node:crypto'
+import { ToolkitError } from '../../core/errors.ts'
+import type { FinishedWork } from '../../manifest/journal.ts'
+import { removeRunFolder } from '../../manifest/runs.ts'
+import { ensureRecord } from '../../manifest/snapshots.ts'
+import { readRecords, type UnitRecord } from '../../manifest/unit-records.ts'
+import { type CommitOptions, commitLoaded, type LoadSummary } from '../run/commit-loaded.ts'
+import type { RunOptions } from '../run/load-into-lake.ts'
+import { withTools } from '../run/run-tools.ts'
+import { pullsOfRun } from './pulls-of-run.ts'
+import { withScratch } from './scratch.ts'
+import { checkRelease, commitOf, findRun, type SharedRun } from './shared-run.ts'
+
+export interface CommitSharedOptions
+  extends Pick<RunOptions, 'lake' | 'memoryBytes' | 'threads'>,
+    Omit<CommitOptions, 'attempt' | 'work'> {
+  readonly run: string
+}
+
+export type CommittedRun =
+  | { readonly kind: 'committed'; readonly summary: LoadSummary }
+  /** Another call had committed it. */
+  | { readonly kind: 'already'; readonly run: string; readonly snapshot: number }
+
+const NAMED_UNITS = 10
+
+/** @throws {ToolkitError} RUN_INCOMPLETE naming the first units that are not done */
+const recordsOf = async ({ units, seen: { lake, run } }: SharedRun): Promise<readonly UnitRecord[]> => {
+  const records = await readRecords(
+    lake,
+    run,
+    units.map(({ id }) => id),
+  )
+  const done = records.filter((record) => record !== null)
+  if (done.length === units.length) return done
+  const open = records.flatMap((record, id) => (record === null ? [id] : []))
+  const named = open.slice(0, NAMED_UNITS).join(', ')
+  const more = open.length > NAMED_UNITS ? ', …' : ''
+  throw new ToolkitError(
+    'RUN_INCOMPLETE',
+    `Cannot commit run "${run}": ${open.length} of ${units.length} units are not done (${named}${more})`,
+    { run, open: open.length, units: units.length, first: open[0] ?? 0 },
+  )
+}
+
+/** What all units have made, in their order. */
+const workOf = async (shared: SharedRun, records: readonly UnitRecord[]): Promise<FinishedWork> => ({
+  units: records.flatMap(({ sources }) => sources),
+  entries: records.flatMap(({ entries }) => entries),
+  pulls: await pullsOfRun(shared, records),
+})
+
+const commitOpen = async (shared: SharedRun, options: CommitSharedOptions): Promise<LoadSummary> => {
+  const { plan, seen } = shared
+  const { limit, changeCurrency, signal, onEvent } = options
+  checkRelease(shared)
+  const work = await workOf(shared, await recordsOf(shared))
+  const attempt = randomBytes(4).toString('hex')
+  return withScratch((scratch) =>
+    withTools({ run: seen.run, scratch }, plan.limits, options, (tools) =>
+      commitLoaded(tools, seen, { limit, changeCurrency, attempt, work, signal, onEvent }),
+    ),
+  )
+}
+
+/**
+ * Commits a run and removes its folder.
+ *
+ * @throws {ToolkitError} RUN_INCOMPLETE, RUN_NOT_FOUND, RUN_OTHER_RELEASE, QUARANTINE_LIMIT, CURRENCY_CHANGED (the run
+ *   stays: the same with a higher limit, or with `changeCurrency`), and what a commit throws; nothing is visible then
+ */
+export const commitSharedRun = async (options: CommitSharedOptions): Promise<CommittedRun> => {
+  const { lake, run } = options
+  const already = async (snapshot: number): Promise<CommittedRun> => {
+    // The one that committed it may have been killed before it was done with the rest.
+    await ensureRecord(lake, snapshot)
+    await removeRunFolder(lake, run)
+    return { kind: 'already', run, snapshot }
+  }
+  const found = await findRun(lake, run)
+  if (found.kind === 'committed') return already(found.snapshot.snapshot)
+  try {
+    const summary = await commitOpen(found.shared, options)
+    await removeRunFolder(lake, run)
+    return { kind: 'committed', summary }
+  } catch (error) {
+    // Another call may have been first, and has removed what this one was about to read.
+    const committed = options.signal?.aborted ? null : await commitOf(lake, run, found.shared.seen.base)
+    if (committed) return already(committed.snapshot)
+    throw error
+  }
+}

@@ -1,0 +1,42 @@
+/** What the manifest keeps of a pull, from what is stored of its run alone. */
+
+import type { PullEntry } from '../../core/partition.ts'
+import type { UnitRecord } from '../../manifest/unit-records.ts'
+import { parseAddress } from '../../source/service/address.ts'
+import { pullEntry, readWindows } from '../pull/plan-pull.ts'
+import { notResumable } from '../run/opened-job.ts'
+import { readFindings, syncEntry } from '../sync/find-changes.ts'
+import type { SharedRun } from './shared-run.ts'
+
+/** Records that each source of a unit gave, in its order. Every window has a partition, and each says it of the whole. */
+const receivedOf = ({ sources, entries }: UnitRecord): readonly number[] => {
+  const byId = new Map(entries.map(({ partition }) => [partition.id, partition]))
+  return sources.map((source) =>
+    source.kind === 'loaded' ? (byId.get(source.partitions[0] ?? '')?.source.window?.received ?? 0) : 0,
+  )
+}
+
+/** @param records of all units, in their order */
+export const pullsOfRun = async (
+  { plan, seen, units }: SharedRun,
+  records: readonly UnitRecord[],
+): Promise<readonly PullEntry[]> => {
+  const [job] = plan.jobs
+  if (job.kind !== 'pull' && job.kind !== 'sync') return []
+  const { origin } = parseAddress(job.url)
+  const windows = await readWindows(seen)
+  if (windows === undefined) throw notResumable(seen.run, 'it has no windows')
+  if (job.kind === 'sync') {
+    const findings = await readFindings(seen)
+    if (findings === undefined) throw notResumable(seen.run, 'it has no findings')
+    return [syncEntry({ origin }, seen, job, windows, findings)]
+  }
+  let [received, closed] = [0, 0]
+  for (const [id, record] of records.entries())
+    for (const [index, records] of receivedOf(record).entries()) {
+      received += records
+      // Windows that close a gap stand behind those of the search.
+      if ((units[id]?.sources[index]?.at ?? 0) >= windows.windows.length) closed += records
+    }
+  return [pullEntry(origin, seen, job, windows, { received, closed })]
+}

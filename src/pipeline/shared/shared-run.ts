@@ -1,0 +1,91 @@
+/** A run that any number of processes work on, on any machine: what is stored of it, and whether it still stands. */
+
+import { ToolkitError } from '../../core/errors.ts'
+import type { SnapshotHead } from '../../core/partition.ts'
+import { findCommit } from '../../manifest/find-commit.ts'
+import { isSharedRun, type SeenRun, seeRun } from '../../manifest/run-lease.ts'
+import { headOf } from '../../manifest/snapshot-root.ts'
+import { newestRoot } from '../../manifest/snapshots.ts'
+import { type RunUnits, readUnits, type WorkUnit } from '../../manifest/units.ts'
+import { isRunId } from '../../support/run-ids.ts'
+import { TOOL } from '../../support/tool-version.ts'
+import { planOf, type RunPlan } from '../run/run-plan.ts'
+
+/** A unit with its id. */
+export interface NumberedUnit extends WorkUnit {
+  readonly id: number
+}
+
+export interface SharedRun extends Omit<RunUnits, 'units'> {
+  readonly seen: SeenRun
+  readonly plan: RunPlan
+  readonly units: readonly NumberedUnit[]
+}
+
+/** What is found of a run. */
+export type FoundRun =
+  | { readonly kind: 'open'; readonly shared: SharedRun }
+  /** It is in the lake; its folder may be gone. */
+  | { readonly kind: 'committed'; readonly snapshot: SnapshotHead }
+
+export const notFound = (run: string, why = 'there is no such run'): ToolkitError =>
+  new ToolkitError('RUN_NOT_FOUND', `Cannot find run "${run}": ${why}`, { run })
+
+/** The snapshot that shows a run; `null` where none does. @param base newest snapshot when the run began */
+export const commitOf = async (lake: string, run: string, base = 0): Promise<SnapshotHead | null> => {
+  const found = await findCommit(lake, run, base, await newestRoot(lake))
+  return found && headOf(found)
+}
+
+/** @throws {ToolkitError} RUN_NOT_FOUND, RUN_NOT_RESUMABLE where it is damaged */
+const readShared = async (seen: SeenRun): Promise<SharedRun> => {
+  const { lake, run } = seen
+  const plan = await planOf(lake, run)
+  const stored = await readUnits(lake, run)
+  if (stored === undefined) throw notFound(run, 'it has no units')
+  return { ...stored, seen, plan, units: stored.units.map((unit, id) => ({ ...unit, id })) }
+}
+
+/**
+ * Finds a run. @throws {ToolkitError} RUN_NOT_FOUND for one that was removed, or that one process owns; RUN_NOT_RESUMABLE
+ * where it is damaged; LAKE_NOT_FOUND
+ */
+export const findRun = async (lake: string, run: string): Promise<FoundRun> => {
+  if (!isRunId(run)) throw notFound(run, 'it is not the id of a run')
+  const seen = await seeRun(lake, run)
+  const snapshot = await commitOf(lake, run, seen?.base)
+  if (snapshot) return { kind: 'committed', snapshot }
+  if (seen && (await isSharedRun(lake, run))) return { kind: 'open', shared: await readShared(seen) }
+  throw notFound(
+    run,
+    seen === null
+      ? 'there is no such run; it was cancelled, or nobody had worked on it for a day'
+      : 'it is not one that several machines work on, "firmlake resume" resumes it',
+  )
+}
+
+/** @throws {ToolkitError} RUN_OTHER_RELEASE */
+export const checkRelease = ({ tool, seen: { run } }: SharedRun): void => {
+  if (tool === TOOL) return
+  throw new ToolkitError(
+    'RUN_OTHER_RELEASE',
+    `Cannot work on run "${run}": ${tool ?? 'another release'} planned it, and this is ${TOOL}`,
+    { run },
+  )
+}
+
+/** Units of one phase stand beside each other. */
+export interface Phase {
+  readonly first: number
+  readonly count: number
+}
+
+export const phasesOf = (units: readonly WorkUnit[]): readonly Phase[] => {
+  const phases: Phase[] = []
+  for (const [id, { phase }] of units.entries()) {
+    const last = phases.at(-1)
+    if (last && units[id - 1]?.phase === phase) phases[phases.length - 1] = { ...last, count: last.count + 1 }
+    else phases.push({ first: id, count: 1 })
+  }
+  return phases
+}

@@ -1,0 +1,253 @@
+/** A run in steps that any process takes: planned once, worked on by several, committed by anyone. */
+
+import { readdir, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { inLake, runPath } from '../../../src/lake/lake/layout.ts'
+import { removeGarbage } from '../../../src/manifest/remove-garbage.ts'
+import { listRunIds, listRuns } from '../../../src/manifest/runs.ts'
+import { createRecord, readRecord } from '../../../src/manifest/unit-records.ts'
+import { readUnits } from '../../../src/manifest/units.ts'
+import { resumeRuns, sortUnfinished } from '../../../src/pipeline/resume.ts'
+import { cancelSharedRun, sharedRunStatus } from '../../../src/pipeline/shared/shared-run-status.ts'
+import { filesOf } from '../../manifest/damage.ts'
+import { temporaryFolder } from '../../support/temporary-folder.ts'
+import { type Bench, companyLine, companyLines, hashLake, openBench, relationsLine } from '../batch-bench.ts'
+import { SMALL_LIMITS, type Steps, stepsOf } from './shared-bench.ts'
+
+interface SharedBench extends Bench, Steps {}
+
+const openShared = async (): Promise<SharedBench> => {
+  const one = openBench(await temporaryFolder())
+  return { ...one, ...stepsOf(one.folder, one.lake) }
+}
+
+/** A bench with files, and a plan over all of them. */
+const planned = async (
+  files: Readonly<Record<string, readonly string[]>>,
+  options?: Parameters<Steps['plan']>[1],
+): Promise<SharedBench & { readonly id: string }> => {
+  const one = await openShared()
+  for (const [name, lines] of Object.entries(files)) await one.write(name, lines)
+  const { run } = await one.plan(Object.keys(files), options)
+  return { ...one, id: run ?? '' }
+}
+
+const EACH_ITS_UNIT = { unitBytes: 1 } as const
+
+test('four workers load many files to the rows that one machine loads', async () => {
+  const [one, whole] = [await openShared(), await openShared()]
+  for (const bench of [one, whole]) {
+    for (let at = 0; at < 28; at += 1)
+      await bench.write(`in/${String(at).padStart(3, '0')}.jsonl`, companyLines(3, at * 3 + 1), 'gzip')
+    await bench.write('in/relations.jsonl', [relationsLine(1), relationsLine(2)])
+    // Newer versions of companies of other files, with a name that the contract does not know.
+    await bench.write(
+      'in/zz.jsonl',
+      [1, 30, 60].map((id) => companyLine(id, { Strange: 1 }, 9)),
+    )
+  }
+  await whole.run(['in'])
+  const { run, units } = await one.plan(['in'], { unitBytes: 700 })
+  expect(units).toBeGreaterThan(5)
+  const shards = [0, 1, 2, 3].map((index) => one.work(run ?? '', { shard: { index, of: 4 } }))
+  const done = (await Promise.all(shards)).flatMap((worked) => worked.units)
+  expect(done.map(({ kind }) => kind)).toEqual(Array.from({ length: units }, () => 'done'))
+  expect(await one.commit(run ?? '')).toMatchObject({
+    kind: 'committed',
+    summary: { snapshot: { snapshot: 1 } },
+  })
+  expect(await hashLake(one.lake)).toEqual(await hashLake(whole.lake))
+  expect(await one.verify()).toMatchObject({ problems: [], notes: [] })
+})
+
+test('consecutive small files are one unit, a large one is ranges of its blocks', async () => {
+  const one = await openShared()
+  await one.write('a.jsonl', companyLines(2))
+  await one.write('b.jsonl', companyLines(2, 10))
+  await one.write('c.jsonl', companyLines(100, 100))
+  await one.write('d.jsonl', companyLines(2, 20))
+  const { run, units } = await one.plan(['a.jsonl', 'b.jsonl', 'c.jsonl', 'd.jsonl'], { unitBytes: 5000 })
+  const stored = (await readUnits(one.lake, run ?? ''))?.units ?? []
+  expect(stored).toHaveLength(units)
+  expect(stored[0]?.sources.map(({ name, blocks }) => [name, blocks])).toEqual([
+    ['a.jsonl', undefined],
+    ['b.jsonl', undefined],
+  ])
+  const ranges = stored.slice(1, -1).flatMap(({ sources }) => sources)
+  expect(ranges.length).toBeGreaterThan(3)
+  expect(ranges.map(({ name, content }) => [name, content])).toEqual(
+    ranges.map(() => ['c.jsonl', 'companies']),
+  )
+  expect(ranges.map(({ blocks }) => blocks?.from)).toEqual([
+    0,
+    ...ranges.slice(0, -1).map(({ blocks }) => blocks?.to),
+  ])
+  expect(ranges.at(-1)?.blocks?.to).toBe(ranges[0]?.blocks?.of)
+  // Worked on from the last to the first.
+  await one.work(run ?? '', stored.map((_, id) => id).reverse())
+  await one.commit(run ?? '')
+  const whole = openBench(await temporaryFolder())
+  for (const [name, lines] of [['c.jsonl', companyLines(100, 100)]] as const) await whole.write(name, lines)
+  await whole.run(['c.jsonl'], { limits: SMALL_LIMITS })
+  const blocksOf = async (bench: Bench): Promise<unknown> =>
+    (await bench.snapshot()).partitions.flatMap(({ source, counts }) =>
+      source.name === 'c.jsonl' ? [[source.block, source.firstLine, source.offset, source.last, counts]] : [],
+    )
+  expect(await blocksOf(one)).toEqual(await blocksOf(whole))
+  expect(await one.query('SELECT count(*) FROM companies')).toEqual([[106]])
+})
+
+test('of two attempts at a unit the first counts, and the other leaves nothing', async () => {
+  const one = await planned({ 'a.jsonl': companyLines(100) })
+  const both = await Promise.all([one.work(one.id, [0]), one.work(one.id, [0])])
+  expect(both.flatMap(({ units }) => units.map(({ kind }) => kind)).sort()).toEqual(['done', 'lost'])
+  expect(await one.work(one.id, [0])).toMatchObject({ units: [{ kind: 'there' }] })
+  const record = await readRecord(one.lake, one.id, 0)
+  expect(await readdir(join(one.lake, 'companies', `load=${one.id}`))).toEqual(
+    record?.entries.map(({ partition }) => `${partition.id}.${record.attempt}.parquet`),
+  )
+  await one.commit(one.id)
+  expect(await one.query('SELECT count(*) FROM companies_history')).toEqual([[100]])
+})
+
+test('a commit before all units are done names the first that are not, and commits nothing', async () => {
+  const one = await planned({ 'a.jsonl': companyLines(2), 'b.jsonl': companyLines(2, 9) }, EACH_ITS_UNIT)
+  await one.work(one.id, [1])
+  await expect(one.commit(one.id)).rejects.toMatchObject({
+    code: 'RUN_INCOMPLETE',
+    context: { open: 1, first: 0 },
+  })
+  expect(await sharedRunStatus(one.lake, one.id)).toMatchObject({
+    ...{ snapshot: null, units: 2, done: 1, open: [0], records: 2 },
+    phases: [{ first: 0, count: 2, done: 1 }],
+  })
+  await expect(one.snapshot()).rejects.toMatchObject({ code: 'SNAPSHOT_NOT_FOUND' })
+})
+
+test('three commits at once make one snapshot, and one that comes later finds it', async () => {
+  const one = await planned({ 'a.jsonl': companyLines(100) })
+  await one.work(one.id, [0])
+  await Promise.all([one.commit(one.id), one.commit(one.id), one.commit(one.id)])
+  expect(await one.commit(one.id)).toEqual({ kind: 'already', run: one.id, snapshot: 1 })
+  expect(await one.work(one.id, [0])).toEqual({ run: one.id, snapshot: 1, units: [] })
+  expect(await sharedRunStatus(one.lake, one.id)).toMatchObject({ state: 'committed', snapshot: 1 })
+  expect(await listRunIds(one.lake)).toEqual([])
+  expect((await one.snapshot()).snapshot).toBe(1)
+  await one.gc()
+  expect(await one.verify()).toMatchObject({ problems: [], notes: [] })
+})
+
+test('a file that changed since the plan is refused', async () => {
+  const one = await planned({ 'a.jsonl': companyLines(2) })
+  await one.write('a.jsonl', companyLines(3))
+  await expect(one.work(one.id, [0])).rejects.toMatchObject({ code: 'SOURCE_CHANGED' })
+  await rm(join(one.folder, 'a.jsonl'))
+  await expect(one.work(one.id, [0])).rejects.toMatchObject({ code: 'SOURCE_NOT_FOUND' })
+})
+
+test('the same plan again gives the run that is there, unless its files are others', async () => {
+  const one = await planned({ 'a.jsonl': companyLines(2) })
+  expect(await one.plan(['a.jsonl'])).toMatchObject({ run: one.id, existing: true })
+  await one.write('a.jsonl', companyLines(3))
+  const { run, existing } = await one.plan(['a.jsonl'])
+  expect([run === one.id, existing]).toEqual([false, false])
+})
+
+test('what the lake holds and equal files are skipped, and a plan of nothing begins no run', async () => {
+  const one = await openShared()
+  await one.write('a.jsonl', companyLines(2))
+  await one.write('twin.jsonl', companyLines(2))
+  const first = await one.plan(['a.jsonl', 'twin.jsonl'])
+  expect(first.skipped).toEqual([{ source: 'twin.jsonl', reason: 'it is equal to "a.jsonl"' }])
+  await one.work(first.run ?? '', [0])
+  await one.commit(first.run ?? '')
+  expect(await one.plan(['a.jsonl', 'twin.jsonl'])).toMatchObject({ run: null, units: 0, phases: [] })
+  expect((await one.plan(['a.jsonl'], { again: true })).run).not.toBeNull()
+  await expect(one.plan(['-'])).rejects.toMatchObject({ code: 'USAGE' })
+  expect(await listRunIds(one.lake)).toHaveLength(1)
+})
+
+test('a damaged file is left out where that was planned, and else fails its unit', async () => {
+  for (const skipBadFiles of [true, false]) {
+    const one = await openShared()
+    await one.write('a.jsonl', companyLines(2))
+    await one.write('bad.jsonl.br', Buffer.from('no Brotli'))
+    const { run } = await one.plan(['a.jsonl', 'bad.jsonl.br'], { skipBadFiles })
+    const work = one.work(run ?? '', [0])
+    if (skipBadFiles) {
+      await work
+      const { summary } = { summary: undefined, ...(await one.commit(run ?? '')) }
+      expect(summary?.leftOut).toMatchObject([{ source: 'bad.jsonl.br' }])
+    } else await expect(work).rejects.toMatchObject({ code: /DECODE|SOURCE/ })
+  }
+})
+
+test('too many bad lines of all units refuse the commit, and a higher limit lets it pass', async () => {
+  const one = await planned(
+    { 'a.jsonl': ['{"bad', ...companyLines(2)], 'b.jsonl': [...companyLines(1, 9), '{"bad'] },
+    EACH_ITS_UNIT,
+  )
+  await one.work(one.id, [0, 1])
+  const limit = { kind: 'count', lines: 1 } as const
+  await expect(one.commit(one.id, { limit })).rejects.toMatchObject({ code: 'QUARANTINE_LIMIT' })
+  await one.commit(one.id, { limit: { kind: 'count', lines: 2 } })
+  expect(await one.query('SELECT source, line FROM quarantine ORDER BY 1')).toEqual([
+    ['a.jsonl', 1],
+    ['b.jsonl', 2],
+  ])
+})
+
+test('gc and other commands leave a run alone, until nobody has worked on it for a day', async () => {
+  const one = await planned({ 'a.jsonl': companyLines(50), 'b.jsonl': companyLines(5, 90) }, EACH_ITS_UNIT)
+  await one.work(one.id, [0])
+  const { lake, id: run } = one
+  expect(await one.gc()).toMatchObject({ runs: [], files: [], working: [run] })
+  expect(await listRuns(lake, { now: new Date() })).toMatchObject([{ run, state: 'unknown', shared: true }])
+  expect(await sortUnfinished(lake)).toMatchObject({ resumable: [], working: [{ run }] })
+  await expect(resumeRuns({ lake, run })).rejects.toMatchObject({ code: 'RUN_NOT_RESUMABLE' })
+  // A convert of the very same does not take it over.
+  await one.run(['a.jsonl', 'b.jsonl'], { limits: SMALL_LIMITS })
+  expect(await listRunIds(lake)).toEqual([run])
+  const later = new Date(Date.now() + 25 * 3_600_000)
+  expect(await listRuns(lake, { now: later })).toMatchObject([{ run, state: 'gone' }])
+  expect(await removeGarbage({ lake, now: later })).toMatchObject({ runs: [run] })
+  await expect(one.work(run, [1])).rejects.toMatchObject({ code: 'RUN_NOT_FOUND' })
+  await expect(one.commit(run)).rejects.toMatchObject({ code: 'RUN_NOT_FOUND' })
+  expect((await filesOf(lake)).filter((path) => path.includes(run))).toEqual([])
+})
+
+test('a cancelled run is gone for its workers, and gc removes what it loaded', async () => {
+  const one = await planned({ 'a.jsonl': companyLines(5) })
+  await one.work(one.id, [0])
+  expect(await cancelSharedRun(one.lake, one.id)).toBeNull()
+  await expect(one.work(one.id, [0])).rejects.toMatchObject({ code: 'RUN_NOT_FOUND' })
+  await expect(cancelSharedRun(one.lake, one.id)).rejects.toMatchObject({ code: 'RUN_NOT_FOUND' })
+  // With a snapshot gc knows which files are of no use.
+  await one.write('b.jsonl', companyLines(1))
+  await one.run(['b.jsonl'])
+  await one.gc()
+  expect((await filesOf(one.lake)).filter((path) => path.includes(one.id))).toEqual([])
+})
+
+test('a worker that is late writes nothing for good: what it left in a removed run goes with the next gc', async () => {
+  const one = await planned({ 'a.jsonl': companyLines(5) })
+  await one.work(one.id, [0])
+  const record = await readRecord(one.lake, one.id, 0)
+  await one.commit(one.id)
+  // As a worker that was killed right behind its record.
+  if (record) await createRecord(one.lake, one.id, { ...record, attempt: 'late' })
+  expect(await readdir(inLake(one.lake, runPath(one.id)))).toEqual(['parts'])
+  await one.gc()
+  expect(await listRunIds(one.lake)).toEqual([])
+  expect(await one.verify()).toMatchObject({ problems: [], notes: [] })
+})
+
+test('a plan of another release is not worked on', async () => {
+  const one = await planned({ 'a.jsonl': companyLines(5) })
+  const units = await readUnits(one.lake, one.id)
+  const { replaceUnits } = await import('../../../src/manifest/units.ts')
+  if (units) await replaceUnits(one.lake, one.id, { ...units, tool: 'firmlake 0.0.1' })
+  await expect(one.work(one.id, [0])).rejects.toMatchObject({ code: 'RUN_OTHER_RELEASE' })
+  await expect(one.commit(one.id)).rejects.toMatchObject({ code: 'RUN_OTHER_RELEASE' })
+})

@@ -4,6 +4,7 @@ import type { Source } from '../../core/source.ts'
 import type { LoadSummary } from '../run/commit-loaded.ts'
 import { defaultLimits, loadIntoLake, type RunOptions, unitsFile } from '../run/load-into-lake.ts'
 import type { RunPlan } from '../run/run-plan.ts'
+import { sharesOf } from '../run/run-tools.ts'
 import { withRun } from '../run/with-run.ts'
 
 /** As the manifest names such runs. */
@@ -21,10 +22,13 @@ export const convertSources = async (
   const plan: RunPlan = {
     jobs: [{ kind: 'program', pipeline: PIPELINE, inputs: sources.map(({ name }) => name), cwd: '' }],
     again,
-    limits: { ...defaultLimits(options), ...limits },
+    limits: { ...defaultLimits(options, sources), ...limits },
   }
   const fresh = sources.some(({ fingerprint }) => fingerprint === undefined)
   const { lake, mode } = options
   const files = async () => new Map([unitsFile(sources)])
-  return withRun({ lake, plan, mode, fresh, files }, (run) => loadIntoLake(run, plan, [{ sources }], options))
+  const { blockBytes: mostBlockBytes = sharesOf(options).blockBytes } = limits
+  return withRun({ lake, plan, mode, fresh, files, mostBlockBytes }, (run) =>
+    loadIntoLake(run, plan, [{ sources }], options),
+  )
 }

@@ -5,6 +5,7 @@ import type { LoadSummary } from '../run/commit-loaded.ts'
 import { defaultLimits, loadIntoLake, type RunOptions, unitsFile } from '../run/load-into-lake.ts'
 import { type JobScope, notResumable, type OpenedJob } from '../run/opened-job.ts'
 import type { ConvertJob, RunPlan } from '../run/run-plan.ts'
+import { sharesOf } from '../run/run-tools.ts'
 import { withRun } from '../run/with-run.ts'
 
 const filesOf = async ({ inputs, cwd, content }: ConvertJob): Promise<OpenedJob> => {
@@ -30,10 +31,17 @@ export const convertFiles = async (
   const job: ConvertJob = { kind: 'convert', ...asked }
   // Before a run, and possibly a lake, is made for files that do not exist.
   const opened = await filesOf(job)
-  const plan: RunPlan = { jobs: [job], again, limits: { ...defaultLimits(options), ...limits } }
+  const plan: RunPlan = {
+    jobs: [job],
+    again,
+    limits: { ...defaultLimits(options, opened.sources), ...limits },
+  }
   // What can be read only once has other bytes each time: what an earlier run made of it proves nothing.
   const fresh = opened.sources.some(({ fingerprint }) => fingerprint === undefined)
   const { lake, mode } = options
   const files = async () => new Map([unitsFile(opened.sources)])
-  return withRun({ lake, plan, mode, fresh, files }, (run) => loadIntoLake(run, plan, [opened], options))
+  const { blockBytes: mostBlockBytes = sharesOf(options).blockBytes } = limits
+  return withRun({ lake, plan, mode, fresh, files, mostBlockBytes }, (run) =>
+    loadIntoLake(run, plan, [opened], options),
+  )
 }

@@ -7,13 +7,14 @@ import { UNKNOWN_LIMITS } from '../../core/unknown-names.ts'
 import { DECODE_LIMITS } from '../../decode/decode-limits.ts'
 import { DEFAULT_MAX_DEPTH } from '../../load/check-options.ts'
 import { readUnits, replaceUnits, UNITS_FILE, unitsText, type WorkUnit } from '../../manifest/units.ts'
+import { inputBlockBytes } from './block-size.ts'
 import { commitLoaded, type LoadSummary } from './commit-loaded.ts'
 import { interrupted } from './load-sources.ts'
 import { DEFAULT_MEMORY_BYTES, defaultThreads } from './memory-shares.ts'
 import type { OpenedJob } from './opened-job.ts'
 import type { RunEvent } from './progress.ts'
 import type { QuarantineLimit } from './quarantine-limit.ts'
-import type { RunLimits, RunPlan } from './run-plan.ts'
+import { planOf, type RunLimits, type RunPlan } from './run-plan.ts'
 import { sharesOf, type ToolOptions, withTools } from './run-tools.ts'
 import type { RunScope } from './with-run.ts'
 import { workWithJournal } from './work-with-journal.ts'
@@ -42,9 +43,18 @@ const DEFAULT_LIMITS = {
 
 type LimitOptions = Pick<RunOptions, 'memoryBytes' | 'threads' | 'maxUnknownPerRecord' | 'maxUnknownNames'>
 
-/** Limits of a plan where a person gave none. */
-export const defaultLimits = (options: LimitOptions): Required<RunLimits> => {
-  const { blockBytes } = sharesOf(options)
+/**
+ * Limits of a plan where a person gave none.
+ *
+ * @param sources what is loaded, where that is known. @default a large input
+ */
+export const defaultLimits = (
+  options: LimitOptions,
+  sources?: readonly Source[] | undefined,
+): Required<RunLimits> => {
+  const { blockBytes: mostBytes } = sharesOf(options)
+  const { memoryBytes = DEFAULT_MEMORY_BYTES, threads = defaultThreads(memoryBytes) } = options
+  const blockBytes = sources ? inputBlockBytes(sources, { mostBytes, threads }) : mostBytes
   return {
     ...DEFAULT_LIMITS,
     blockBytes,
@@ -85,7 +95,7 @@ const keepUnits = async ({ lake, run }: RunScope, jobs: readonly OpenedJob[]): P
  */
 export const loadIntoLake = async (
   run: RunScope,
-  { again, limits }: RunPlan,
+  plan: RunPlan,
   jobs: readonly OpenedJob[],
   options: RunOptions,
 ): Promise<LoadSummary> => {
@@ -95,6 +105,8 @@ export const loadIntoLake = async (
   run.keep()
   try {
     await keepUnits(run, jobs)
+    // A resumed run keeps to its own plan: what is finished of it was cut by that.
+    const { again, limits } = run.number > 1 ? await planOf(run.lake, run.run) : plan
     return await withTools(run, limits, options, async (tools) => {
       await workWithJournal(tools, {
         ...{ lease: run, sources, pulls: () => jobs.flatMap(({ pulls }) => pulls?.() ?? []) },

@@ -46,7 +46,7 @@ const LEAST_BYTES = {
 const mebibytes = (bytes: number): number => Math.floor(bytes / MEBIBYTE)
 
 /** Smallest block for which work is divided: with less, what each file costs by itself counts most. */
-const LEAST_BLOCK_BYTES = 4 * MEBIBYTE
+export const LEAST_BLOCK_BYTES = 4 * MEBIBYTE
 /** To check a block takes about a third of the time of loading it. */
 const LOADS_A_CHECK = 3
 /** Cores on which the main thread checks lines itself: DuckDB has the other one. */

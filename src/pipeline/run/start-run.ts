@@ -22,10 +22,18 @@ export interface StartRequest {
   readonly mode?: number | undefined
   /** Always makes a new run. @default false */
   readonly fresh?: boolean | undefined
+  /** A run whose blocks are of another size, at most this in bytes, is of the same plan too. @default none */
+  readonly mostBlockBytes?: number | undefined
 }
 
 /** Takes over a run of the same plan whose process is gone, or makes a new run. */
-export const startRun = async ({ plan, fresh, files, ...request }: StartRequest): Promise<RunLease> => {
+export const startRun = async ({
+  plan,
+  fresh,
+  files,
+  mostBlockBytes,
+  ...request
+}: StartRequest): Promise<RunLease> => {
   const { lake, now } = request
   const stored = encodePlan(plan)
   const create = async (): Promise<RunLease> =>
@@ -33,8 +41,9 @@ export const startRun = async ({ plan, fresh, files, ...request }: StartRequest)
   if (fresh) return create()
   const asJson: unknown = JSON.parse(JSON.stringify(stored))
   for (const { run, state, committed, shared } of await listRuns(lake, { now }).catch(noLake)) {
-    if (state !== 'gone' || shared || !isSamePlan(await readPlan(lake, run).catch(() => undefined), asJson))
-      continue
+    if (state !== 'gone' || shared) continue
+    const before: unknown = await readPlan(lake, run).catch(() => undefined)
+    if (!isSamePlan(before, asJson, mostBlockBytes)) continue
     const lease = await leaseRun(lake, run, { now }).catch(takenByAnother)
     if (lease === undefined) continue
     if (committed === null) return lease
@@ -47,10 +56,13 @@ const hasLimits = (plan: unknown): plan is JsonObject & { readonly limits: JsonO
   isObject(plan) && fits(objectOf({ limits: valuesOf(anything) }), plan)
 
 /** A limit that the release which began the run did not know makes no difference. */
-const isSamePlan = (stored: unknown, asked: unknown): boolean =>
-  hasLimits(stored) &&
-  hasLimits(asked) &&
-  isDeepStrictEqual({ ...stored, limits: { ...asked.limits, ...stored.limits } }, asked)
+const isSamePlan = (stored: unknown, asked: unknown, mostBlockBytes = 0): boolean => {
+  if (!hasLimits(stored) || !hasLimits(asked)) return false
+  const { blockBytes, ...limits } = stored.limits
+  const isOwnSize = typeof blockBytes === 'number' && blockBytes > mostBlockBytes
+  const known = isOwnSize ? { ...limits, blockBytes } : limits
+  return isDeepStrictEqual({ ...stored, limits: { ...asked.limits, ...known } }, asked)
+}
 
 const noLake = (error: unknown): [] => {
   if (error instanceof ToolkitError && error.code === 'LAKE_NOT_FOUND') return []

@@ -107,6 +107,13 @@ const openFileRun = (
       throw writeError(`Cannot write "${folder}"`, error)
     }
   }
+  /** Folders of staged files, each made once: to look at each of the folders above costs more than a small file. */
+  const made = new Map<string, Promise<void>>()
+  const stagingOf = (folder: string): Promise<void> => {
+    const known = made.get(folder) ?? makeStaging(folder)
+    made.set(folder, known)
+    return known
+  }
 
   return {
     ...(readFiles && { stagedRows: (files: readonly FileEntry[]) => stagedRows(files, readFiles) }),
@@ -115,7 +122,7 @@ const openFileRun = (
       const file = `${partition}.${suffixOf(table)}`
       const path = `${loadPath(table, run)}/${file}`
       const from = staged(table, file)
-      await makeStaging(dirname(from))
+      await stagingOf(dirname(from))
       const { statistics, ...written } = await stage(from, table, rows)
       const entry = { table, path, ...written }
       await storage.stage(from, entry)

@@ -6,8 +6,6 @@ import { LEAST_BLOCK_BYTES } from './memory-shares.ts'
 
 /** Decoded bytes for a compressed one: data of companies has 4 to 30. */
 const LEAST_RATIO = 5
-/** Blocks for each of the partitions side by side. With two a small input would take a tenth more CPU: a file costs by itself. */
-const BLOCKS_A_THREAD = 1
 
 type Sized = Pick<Source, 'name' | 'decodeName' | 'sizeBytes'>
 
@@ -24,6 +22,7 @@ export const inputBlockBytes = (
   { mostBytes, threads }: { readonly mostBytes: number; readonly threads: number },
 ): number => {
   const inputBytes = sources.reduce((sum, source) => sum + decodedBytes(source), 0)
-  const share = Math.ceil(inputBytes / (BLOCKS_A_THREAD * threads))
+  // With twice as many a small input would take a tenth more CPU: each file costs something by itself.
+  const share = Math.ceil(inputBytes / threads)
   return Math.min(mostBytes, Math.max(share, LEAST_BLOCK_BYTES))
 }

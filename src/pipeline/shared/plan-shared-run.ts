@@ -6,8 +6,9 @@
 import { randomBytes } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import { ToolkitError } from '../../core/errors.ts'
+import { inLake, RUNS_FOLDER } from '../../lake/lake/layout.ts'
 import { runState, SHARED_OWNER } from '../../manifest/run-lease.ts'
-import { createRun, listRunIds, readPlan } from '../../manifest/runs.ts'
+import { createRun, listRunIds, makeLake, readPlan } from '../../manifest/runs.ts'
 import { readAllListed } from '../../manifest/snapshot-root.ts'
 import { pullsIfAny, rootIfAny } from '../../manifest/snapshots.ts'
 import { SourceIndex } from '../../manifest/source-index.ts'
@@ -126,11 +127,15 @@ const planWindowed = async (
     }
   const root = await rootIfAny(lake)
   const snapshot = root && (await readAllListed(lake, root))
-  const findings = await withScratch(async (scratch) =>
-    listChanges(asking, { lake, run: '', scratch }, settings, windows, snapshot, {
-      ...pulling,
-      memoryBytes: sharesOf(options).engineBytes,
-    }),
+  await makeLake(lake, options.mode)
+  // Below the lake's folder on this machine: what compares the list with the lake may open nothing else.
+  const findings = await withScratch(
+    (scratch) =>
+      listChanges(asking, { lake, run: '', scratch }, settings, windows, snapshot, {
+        ...pulling,
+        memoryBytes: sharesOf(options).engineBytes,
+      }),
+    inLake(lake, RUNS_FOLDER),
   )
   return {
     units: unitsOfWindows(changeWindows(settings, findings)),

@@ -16,9 +16,16 @@ const removeDead = async (folder: string): Promise<void> => {
     if (temporaryLiveness(name) === 'gone') await rm(join(folder, name), { recursive: true, force: true })
 }
 
-/** Works with a folder of its own, and removes it. @throws {ToolkitError} DISK_FULL, WRITE_FAILED */
-export const withScratch = async <T>(work: (scratch: string) => Promise<T>): Promise<T> => {
-  const folder = scratchFolder()
+/**
+ * Works with a folder of its own, and removes it.
+ *
+ * @param folder where it is made @default beside the work folders of lakes in buckets
+ * @throws {ToolkitError} DISK_FULL, WRITE_FAILED
+ */
+export const withScratch = async <T>(
+  work: (scratch: string) => Promise<T>,
+  folder = scratchFolder(),
+): Promise<T> => {
   const scratch = join(folder, temporaryName())
   try {
     await removeDead(folder)

@@ -1,0 +1,115 @@
+/** `run plan`, `run work`, `run commit`, `run status`, `run cancel` as processes, with the exit codes that schedulers go by. */
+
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { expect, test, vi } from 'vitest'
+import { listTree } from '../../src/support/list-files.ts'
+import { companyLine, companyLines, hashLake, openBench } from '../pipeline/batch-bench.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+import { type CliResult, cli, cliJson, errorCode, MAIN } from './run-cli.ts'
+
+vi.setConfig({ testTimeout: 240_000 })
+
+const EXAMPLE = fileURLToPath(new URL('../../examples/workers.sh', import.meta.url))
+
+interface Planned {
+  readonly run: string
+  readonly units: number
+}
+
+const planOf = (folder: string, ...paths: readonly string[]): Promise<Planned> =>
+  cliJson<Planned>(['run', 'plan', 'convert', ...paths, '--lake', 'lake', '--unit-bytes', '1'], {
+    cwd: folder,
+  })
+
+const stepIn =
+  (folder: string) =>
+  (...args: readonly string[]): Promise<CliResult> =>
+    cli(['run', ...args, '--lake', 'lake'], { cwd: folder })
+
+test('the shell loop loads a hundred files by four processes to the rows of one machine', async () => {
+  const one = openBench(await temporaryFolder())
+  for (let at = 0; at < 99; at += 1)
+    await one.write(`in/${String(at).padStart(3, '0')}.jsonl.gz`, companyLines(3, at * 3 + 1), 'gzip')
+  await one.write('in/zz.jsonl', [companyLine(1, { Strange: 1 }, 9)])
+  const loop = spawn('sh', [EXAMPLE, 'lake', '4', 'in', '--unit-bytes', '2000'], {
+    cwd: one.folder,
+    env: { ...process.env, FIRMLAKE: `${process.execPath} ${MAIN}`, PAUSE: '0.2' },
+    stdio: ['ignore', 'ignore', 'inherit'],
+  })
+  expect(await once(loop, 'exit')).toEqual([0, null])
+  const whole = openBench(await temporaryFolder())
+  await whole.run(['in'], { cwd: one.folder })
+  expect(await hashLake(one.lake)).toEqual(await hashLake(whole.lake))
+  expect((await one.snapshot()).snapshot).toBe(1)
+  expect(await one.verify()).toMatchObject({ problems: [], notes: [] })
+  // The loop again finds nothing to do.
+  const again = spawn('sh', [EXAMPLE, 'lake', '4', 'in', '--unit-bytes', '2000'], {
+    cwd: one.folder,
+    env: { ...process.env, FIRMLAKE: `${process.execPath} ${MAIN}` },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  const [printed] = (await once(again.stdout, 'data')) as [Buffer]
+  expect(String(printed)).toBe('Nothing to load.\n')
+})
+
+test('each step says by its exit code whether to try it again', async () => {
+  const { folder, write } = openBench(await temporaryFolder())
+  await write('a.jsonl', companyLines(2))
+  await write('b.jsonl', [...companyLines(2, 5), '{"bad'])
+  const step = stepIn(folder)
+  const { run, units } = await planOf(folder, 'a.jsonl', 'b.jsonl')
+  expect(units).toBe(2)
+  expect((await cli(['run', 'plan', 'convert', '-', '--lake', 'lake'], { cwd: folder })).code).toBe(2)
+  expect((await step('work', run)).code).toBe(2)
+  expect((await step('work', run, '--unit', '7')).code).toBe(2)
+  expect((await step('work', run, '--unit', '0')).code).toBe(0)
+  const early = await step('commit', run, '--json')
+  expect([early.code, errorCode(early)]).toEqual([75, 'RUN_INCOMPLETE'])
+  const changed = await write('b.jsonl', companyLines(1, 5))
+  expect(changed.length).toBeGreaterThan(0)
+  const refused = await step('work', run, '--shard', '1/2', '--json')
+  expect([refused.code, errorCode(refused)]).toEqual([4, 'SOURCE_CHANGED'])
+  await write('b.jsonl', [...companyLines(2, 5), '{"bad'])
+  expect((await step('work', run, '--shard', '1/2')).code).toBe(0)
+  expect((await step('commit', run)).code).toBe(3)
+  expect(JSON.parse((await step('status', run, '--json')).stdout)).toMatchObject({
+    units: 2,
+    done: 2,
+    quarantined: 1,
+  })
+  expect((await step('commit', run, '--max-quarantined', '1')).code).toBe(0)
+  expect((await step('commit', run)).stdout).toContain('committed already: snapshot 1')
+  expect((await step('work', run, '--unit', '0')).stdout).toContain('Nothing to do')
+  const gone = await step('work', '20261121T094920744Z-54d23e', '--unit', '0', '--json')
+  expect([gone.code, errorCode(gone)]).toEqual([4, 'RUN_NOT_FOUND'])
+})
+
+test('a worker that is stopped ends with 143, and nothing of its unit is recorded', async () => {
+  const { folder, write } = openBench(await temporaryFolder())
+  await write(
+    'a.jsonl',
+    Array.from({ length: 400 }, (_, at) => companyLine(at + 1, { Note: 'x'.repeat(100_000) })),
+  )
+  const { run } = await planOf(folder, 'a.jsonl')
+  const work = join(folder, 'work')
+  const stopped = await cli(['run', 'work', run, '--lake', 'lake', '--unit', '0'], {
+    cwd: folder,
+    env: { FIRMLAKE_WORK_DIR: work },
+    onStart: async (child) => {
+      // Its blocks are on their way when its folder has some.
+      const spool = async (): Promise<boolean> =>
+        (await listTree(work)).some(({ path }) => path.includes('/spool/'))
+      while (child.exitCode === null && !(await spool())) await pause(5)
+      child.kill('SIGTERM')
+    },
+  })
+  expect(stopped.code).toBe(143)
+  const step = stepIn(folder)
+  expect(JSON.parse((await step('status', run, '--json')).stdout)).toMatchObject({ done: 0 })
+  expect((await step('cancel', run)).stdout).toContain('cancelled')
+  expect(await cli(['status', '--lake', 'lake'], { cwd: join(folder) })).toMatchObject({ code: 0 })
+})

@@ -52,6 +52,8 @@ export const sortRuns = async (lake: string, judge: LivenessRule, dryRun: boolea
   try {
     for (const run of await listRunIds(lake)) {
       const found = await runState(lake, run, judge)
+      // A worker that was late has made the folder again, and removed what it wrote there.
+      if (found === null && !dryRun) await removeRunFolder(lake, run)
       const owner = found?.owner.number ?? 0
       const gone = found?.state === 'gone'
       const taken =

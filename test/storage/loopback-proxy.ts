@@ -58,11 +58,20 @@ const passOn = (endpoint: string, incoming: IncomingMessage, outgoing: ServerRes
   incoming.pipe(onward)
 }
 
+type Decide = (passing: Passing) => Fate | Promise<Fate>
+
 /** Starts a proxy that ends with the test. `decide` is asked about each request and may take its time. */
-export const startProxy = async (
+export const startProxy = async (endpoint: string, decide: Decide): Promise<LoopbackProxy> => {
+  const proxy = await openProxy(endpoint, decide)
+  onTestFinished(() => proxy[Symbol.asyncDispose]())
+  return proxy
+}
+
+/** Starts a proxy that ends when it is disposed of. */
+export const openProxy = async (
   endpoint: string,
-  decide: (passing: Passing) => Fate | Promise<Fate>,
-): Promise<LoopbackProxy> => {
+  decide: Decide,
+): Promise<LoopbackProxy & AsyncDisposable> => {
   const requests: string[] = []
   const server = createServer(async (incoming, outgoing) => {
     const { method = '', url = '', headers } = incoming
@@ -75,13 +84,16 @@ export const startProxy = async (
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
-  onTestFinished(() => {
-    server.close()
-    server.closeAllConnections()
-  })
   const address = server.address()
   if (address === null || typeof address === 'string') throw new TypeError('A TCP server has a port')
-  return { endpoint: `http://127.0.0.1:${address.port}`, requests }
+  return {
+    endpoint: `http://127.0.0.1:${address.port}`,
+    requests,
+    [Symbol.asyncDispose]: async () => {
+      server.close()
+      server.closeAllConnections()
+    },
+  }
 }
 
 /** A fate for the first request that fits only. */

@@ -55,13 +55,19 @@ const isReady = async (child: ChildProcess, health: string): Promise<boolean> =>
   return false
 }
 
+/** What is missing for a server, if anything is. */
+export const missingS3Server = (): string | undefined => (existsSync(BINARY) ? undefined : `no "${BINARY}"`)
+
 /** Starts a server that ends with the test. Skips the test where the server is not installed. */
 export const startS3Server = async (context: TestContext): Promise<S3Server> => {
-  needs(
-    context,
-    'versitygw, which .ci/install-tools installs',
-    existsSync(BINARY) ? undefined : `no "${BINARY}"`,
-  )
+  needs(context, 'versitygw, which .ci/install-tools installs', missingS3Server())
+  const server = await openS3Server()
+  onTestFinished(() => server[Symbol.asyncDispose]())
+  return server
+}
+
+/** Starts a server that ends when it is disposed of. */
+export const openS3Server = async (): Promise<S3Server & AsyncDisposable> => {
   const folder = await mkdtemp(join(tmpdir(), 'firmlake-s3-'))
   const [accessKey, secretKey] = [`AK${randomUUID().slice(0, 8)}`, `sk${randomUUID()}`]
   const health = `/health-${randomUUID()}`
@@ -81,10 +87,10 @@ export const startS3Server = async (context: TestContext): Promise<S3Server> => 
     return false
   }
 
-  onTestFinished(async () => {
+  const close = async (): Promise<void> => {
     await kill()
     await rm(folder, { recursive: true, force: true })
-  })
+  }
   for (let attempt = 0; attempt < PORT_ATTEMPTS; attempt += 1) {
     const port = await freePort()
     if (!(await startAt(port))) continue
@@ -100,8 +106,10 @@ export const startS3Server = async (context: TestContext): Promise<S3Server> => 
       start: async () => {
         if (!(await startAt(port))) throw new Error(`versitygw does not start again on port ${port}`)
       },
+      [Symbol.asyncDispose]: close,
     }
   }
+  await close()
   throw new Error(`versitygw does not start: see "${BINARY} --help"`)
 }
 

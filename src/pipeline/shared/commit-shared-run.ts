@@ -5,7 +5,9 @@
 
 import { randomBytes } from 'node:crypto'
 import { ToolkitError } from '../../core/errors.ts'
+import { endRun, markCommit, unmarkCommit } from '../../manifest/commit-marks.ts'
 import type { FinishedWork } from '../../manifest/journal.ts'
+import { isSharedRun } from '../../manifest/run-lease.ts'
 import { removeRunFolder } from '../../manifest/runs.ts'
 import { ensureRecord } from '../../manifest/snapshots.ts'
 import { readRecords, type UnitRecord } from '../../manifest/unit-records.ts'
@@ -14,7 +16,7 @@ import type { RunOptions } from '../run/load-into-lake.ts'
 import { withTools } from '../run/run-tools.ts'
 import { pullsOfRun } from './pulls-of-run.ts'
 import { withScratch } from './scratch.ts'
-import { checkRelease, commitOf, findRun, type SharedRun } from './shared-run.ts'
+import { checkRelease, commitOf, failureOfRun, findRun, notFound, type SharedRun } from './shared-run.ts'
 
 export interface CommitSharedOptions
   extends Pick<RunOptions, 'lake' | 'memoryBytes' | 'threads'>,
@@ -57,15 +59,29 @@ const workOf = async (shared: SharedRun, records: readonly UnitRecord[]): Promis
 
 const commitOpen = async (shared: SharedRun, options: CommitSharedOptions): Promise<LoadSummary> => {
   const { plan, seen } = shared
+  const { lake, run } = seen
   const { limit, changeCurrency, signal, onEvent } = options
   checkRelease(shared)
   const work = await workOf(shared, await recordsOf(shared))
   const attempt = randomBytes(4).toString('hex')
-  return withScratch((scratch) =>
-    withTools({ run: seen.run, scratch }, plan.limits, options, (tools) =>
-      commitLoaded(tools, seen, { limit, changeCurrency, attempt, work, signal, onEvent }),
-    ),
-  )
+  try {
+    await markCommit(lake, run, attempt)
+    if (!(await isSharedRun(lake, run))) throw notFound(run, 'it was removed meanwhile')
+    return await withScratch((scratch) =>
+      withTools({ run, scratch }, plan.limits, options, (tools) =>
+        commitLoaded(tools, seen, { limit, changeCurrency, attempt, work, signal, onEvent }),
+      ),
+    )
+  } catch (error) {
+    await leaveCommit(lake, run, attempt).catch(() => undefined)
+    throw error
+  }
+}
+
+/** A run that was ended while it was committed is left to the last commit that fails. */
+const leaveCommit = async (lake: string, run: string, attempt: string): Promise<void> => {
+  await unmarkCommit(lake, run, attempt)
+  if (!(await isSharedRun(lake, run))) await endRun(lake, run)
 }
 
 /**
@@ -90,8 +106,9 @@ export const commitSharedRun = async (options: CommitSharedOptions): Promise<Com
     return { kind: 'committed', summary }
   } catch (error) {
     // Another call may have been first, and has removed what this one was about to read.
-    const committed = options.signal?.aborted ? null : await commitOf(lake, run, found.shared.seen.base)
+    if (options.signal?.aborted) throw error
+    const committed = await commitOf(lake, run, found.shared.seen.base)
     if (committed) return already(committed.snapshot)
-    throw error
+    throw await failureOfRun(found.shared.seen, error)
   }
 }

@@ -1,5 +1,6 @@
 /** How far a run is that many processes work on, and its end without a commit. */
 
+import { endRun } from '../../manifest/commit-marks.ts'
 import { type RunState, runState } from '../../manifest/run-lease.ts'
 import { removeRunFolder } from '../../manifest/runs.ts'
 import { readRecord, recordedUnits } from '../../manifest/unit-records.ts'
@@ -71,14 +72,18 @@ export const sharedRunStatus = async (lake: string, run: string): Promise<Shared
 }
 
 /**
- * Ends a run without a commit: late workers find it gone. What they loaded is removed by gc, which knows what a commit that
- * was just in time lists.
+ * Ends a run without a commit: late workers find it gone. What they loaded is removed by gc: at once, or where a commit
+ * of it is under way when that has ended, for it may be just in time.
  *
  * @returns the snapshot that shows it, where it had committed: then only its folder is removed
  * @throws {ToolkitError} RUN_NOT_FOUND, LAKE_NOT_FOUND
  */
 export const cancelSharedRun = async (lake: string, run: string): Promise<number | null> => {
   const found = await findRun(lake, run)
-  await removeRunFolder(lake, run)
-  return found.kind === 'committed' ? found.snapshot.snapshot : null
+  if (found.kind === 'committed') {
+    await removeRunFolder(lake, run)
+    return found.snapshot.snapshot
+  }
+  await endRun(lake, run)
+  return null
 }

@@ -28,8 +28,8 @@ export type FoundRun =
   /** It is in the lake; its folder may be gone. */
   | { readonly kind: 'committed'; readonly snapshot: SnapshotHead }
 
-export const notFound = (run: string, why = 'there is no such run'): ToolkitError =>
-  new ToolkitError('RUN_NOT_FOUND', `Cannot find run "${run}": ${why}`, { run })
+export const notFound = (run: string, why = 'there is no such run', cause?: unknown): ToolkitError =>
+  new ToolkitError('RUN_NOT_FOUND', `Cannot find run "${run}": ${why}`, { run }, cause)
 
 /** The snapshot that shows a run; `null` where none does. @param base newest snapshot when the run began */
 export const commitOf = async (lake: string, run: string, base = 0): Promise<SnapshotHead | null> => {
@@ -46,15 +46,7 @@ const readShared = async (seen: SeenRun): Promise<SharedRun> => {
   return { ...stored, seen, plan, units: stored.units.map((unit, id) => ({ ...unit, id })) }
 }
 
-/**
- * Finds a run. @throws {ToolkitError} RUN_NOT_FOUND for one that was removed, or that one process owns; RUN_NOT_RESUMABLE
- * where it is damaged; LAKE_NOT_FOUND
- */
-export const findRun = async (lake: string, run: string): Promise<FoundRun> => {
-  if (!isRunId(run)) throw notFound(run, 'it is not the id of a run')
-  const seen = await seeRun(lake, run)
-  const snapshot = await commitOf(lake, run, seen?.base)
-  if (snapshot) return { kind: 'committed', snapshot }
+const readOpen = async (lake: string, run: string, seen: SeenRun | null): Promise<FoundRun> => {
   if (seen && (await isSharedRun(lake, run))) return { kind: 'open', shared: await readShared(seen) }
   throw notFound(
     run,
@@ -62,6 +54,35 @@ export const findRun = async (lake: string, run: string): Promise<FoundRun> => {
       ? 'there is no such run; it was cancelled, or nobody had worked on it for a day'
       : 'it is not one that several machines work on, "firmlake resume" resumes it',
   )
+}
+
+/**
+ * Finds a run. @throws {ToolkitError} RUN_NOT_FOUND for one that was removed, or that one process owns; RUN_NOT_RESUMABLE
+ * where it is damaged; LAKE_NOT_FOUND
+ */
+export const findRun = async (lake: string, run: string): Promise<FoundRun> => {
+  if (!isRunId(run)) throw notFound(run, 'it is not the id of a run')
+  const seen = await seeRun(lake, run)
+  const committed = async (): Promise<FoundRun | null> => {
+    const snapshot = await commitOf(lake, run, seen?.base)
+    return snapshot && { kind: 'committed', snapshot }
+  }
+  const before = await committed()
+  if (before) return before
+  try {
+    return await readOpen(lake, run, seen)
+  } catch (error) {
+    // It may have been committed, and its folder removed, just now.
+    const now = await committed()
+    if (now) return now
+    throw error
+  }
+}
+
+/** What failed because the run was removed meanwhile says so: the same again could only fail again. */
+export const failureOfRun = async ({ lake, run }: SeenRun, error: unknown): Promise<unknown> => {
+  const stands = await isSharedRun(lake, run).catch(() => true)
+  return stands ? error : notFound(run, 'it was removed meanwhile', error)
 }
 
 /** @throws {ToolkitError} RUN_OTHER_RELEASE */

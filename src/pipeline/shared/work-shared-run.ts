@@ -21,7 +21,15 @@ import { type RunTools, withTools } from '../run/run-tools.ts'
 import { storeIds } from './brought-ids.ts'
 import { type OpenedUnits, type OpenUnitOptions, openUnitSources } from './open-unit-sources.ts'
 import { withScratch } from './scratch.ts'
-import { checkRelease, commitOf, findRun, type NumberedUnit, notFound, type SharedRun } from './shared-run.ts'
+import {
+  checkRelease,
+  commitOf,
+  failureOfRun,
+  findRun,
+  type NumberedUnit,
+  notFound,
+  type SharedRun,
+} from './shared-run.ts'
 
 /** Units by their ids, or every one of `of` from a place on: all that many workers have each unit once. */
 export type UnitChoice =
@@ -150,7 +158,7 @@ class Worker {
       return outcomeOf(id, 'lost')
     }
     if (await isSharedRun(lake, run)) return outcomeOf(id, 'done', counted)
-    return this.#leave(id, counted)
+    return this.#leave(id)
   }
 
   #load(
@@ -172,13 +180,12 @@ class Worker {
   }
 
   /** The run was removed while the unit was loaded: committed with another attempt, cancelled, or taken for dead. */
-  async #leave(id: number, entries: readonly JournalEntry[]): Promise<UnitOutcome> {
+  async #leave(id: number): Promise<UnitOutcome> {
     const { lake, run, base } = this.#shared.seen
-    // Asked before anything is removed: the record may have been just in time for the commit.
     const committed = await commitOf(lake, run, base)
     await removeRecord(lake, run, id)
+    // Its files are left to gc: the record may have been just in time for a commit that is still under way.
     if (committed) return outcomeOf(id, 'there')
-    await discardFiles(lake, filesOf(entries))
     throw notFound(run, 'it was removed while its units were worked on')
   }
 }
@@ -274,9 +281,10 @@ export const workSharedRun = async (options: WorkOptions): Promise<WorkSummary> 
   } catch (error) {
     if (signal?.aborted && !(error instanceof ToolkitError)) throw interruptedWork(run)
     // Whatever failed: where the run was committed meanwhile, nothing of it is left to do.
+    if (signal?.aborted) throw error
     const committed = await commitOf(lake, run, found.shared.seen.base).catch(() => null)
-    if (committed && !signal?.aborted) return { run, snapshot: committed.snapshot, units: [] }
-    throw error
+    if (committed) return { run, snapshot: committed.snapshot, units: [] }
+    throw await failureOfRun(found.shared.seen, error)
   }
 }
 

@@ -1,12 +1,13 @@
 /** A run in steps that any process takes: planned once, worked on by several, committed by anyone. */
 
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { readdir, rm } from 'node:fs/promises'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
-import { inLake, runPath } from '../../../src/lake/lake/layout.ts'
+import { inLake, runPath, stagingPath } from '../../../src/lake/lake/layout.ts'
 import { removeGarbage } from '../../../src/manifest/remove-garbage.ts'
 import { listRunIds, listRuns } from '../../../src/manifest/runs.ts'
-import { createRecord, readRecord } from '../../../src/manifest/unit-records.ts'
+import { createRecord, readRecord, removeRecord } from '../../../src/manifest/unit-records.ts'
 import { readUnits } from '../../../src/manifest/units.ts'
 import { resumeRuns, sortUnfinished } from '../../../src/pipeline/resume.ts'
 import { cancelSharedRun, sharedRunStatus } from '../../../src/pipeline/shared/shared-run-status.ts'
@@ -230,6 +231,22 @@ test('a cancelled run is gone for its workers, and gc removes what it loaded', a
   expect((await filesOf(one.lake)).filter((path) => path.includes(one.id))).toEqual([])
 })
 
+test('work and a commit that fail because their run is removed meanwhile say that it is gone', async () => {
+  const one = await planned({ 'a.jsonl': companyLines(5), 'b.jsonl': companyLines(5, 9) }, EACH_ITS_UNIT)
+  const staging = inLake(one.lake, stagingPath(one.id))
+  const onEvent = (): void => {
+    rmSync(inLake(one.lake, runPath(one.id)), { recursive: true, force: true })
+    // Nothing can be staged any more.
+    mkdirSync(dirname(staging), { recursive: true })
+    writeFileSync(staging, '')
+  }
+  await expect(one.work(one.id, [0], { onEvent })).rejects.toMatchObject({ code: 'RUN_NOT_FOUND' })
+  const other = await planned({ 'a.jsonl': companyLines(5) })
+  await other.work(other.id, [0])
+  const removed = { onEvent: () => rmSync(inLake(other.lake, runPath(other.id)), { recursive: true }) }
+  await expect(other.commit(other.id, removed)).rejects.toMatchObject({ code: 'RUN_NOT_FOUND' })
+})
+
 test('a worker that is late writes nothing for good: what it left in a removed run goes with the next gc', async () => {
   const one = await planned({ 'a.jsonl': companyLines(5) })
   await one.work(one.id, [0])
@@ -238,6 +255,11 @@ test('a worker that is late writes nothing for good: what it left in a removed r
   // As a worker that was killed right behind its record.
   if (record) await createRecord(one.lake, one.id, { ...record, attempt: 'late' })
   expect(await readdir(inLake(one.lake, runPath(one.id)))).toEqual(['parts'])
+  await one.gc()
+  expect(await listRunIds(one.lake)).toEqual([])
+  // As one that was not killed.
+  if (record) await createRecord(one.lake, one.id, { ...record, attempt: 'late' })
+  await removeRecord(one.lake, one.id, 0)
   await one.gc()
   expect(await listRunIds(one.lake)).toEqual([])
   expect(await one.verify()).toMatchObject({ problems: [], notes: [] })

@@ -15,7 +15,6 @@ import {
   parseManifestName,
   RUNS_FOLDER,
   runOfPart,
-  runPath,
   SERVE_FOLDER,
 } from '../lake/lake/layout.ts'
 import { TABLES } from '../lake/tables/tables.ts'
@@ -43,7 +42,7 @@ import {
   runOfFile,
 } from './lake-files.ts'
 import type { LivenessRule } from './run-lease.ts'
-import { listRunIds } from './runs.ts'
+import { listRunIds, removeLocalRun } from './runs.ts'
 import { oldestText } from './snapshot-text.ts'
 import { listManifest } from './snapshots.ts'
 
@@ -219,8 +218,7 @@ export const removeGarbage = async (request: GarbageRequest): Promise<Garbage> =
   const runs = await sortRuns(lake, request, dryRun)
   try {
     // What a run left on this machine that has ended elsewhere.
-    for (const run of dryRun ? [] : localRuns)
-      if (!left.has(run)) await rm(inLake(lake, runPath(run)), { recursive: true, force: true })
+    for (const run of dryRun ? [] : localRuns) if (!left.has(run)) await removeLocalRun(lake, run)
     return await sweep(request, { loads, localFolders, parts, leftovers, runs })
   } catch (error) {
     await releaseDeadRuns(runs.dead)

@@ -4,7 +4,7 @@
  */
 
 import { rm } from 'node:fs/promises'
-import { type Failure, failureOf, isFinal, ToolkitError, writeError } from '../core/errors.ts'
+import { type Failure, failureOf, isFinal, systemCode, ToolkitError, writeError } from '../core/errors.ts'
 import { inLake, MANIFEST_FOLDER, RUNS_FOLDER, runPath, stagingPath } from '../lake/lake/layout.ts'
 import { storageOf } from '../storage/open-storage.ts'
 import { makeFolder } from '../support/durable-files.ts'
@@ -163,12 +163,21 @@ export const listRuns = async (lake: string, judge: LivenessRule): Promise<reado
   return runs
 }
 
+/** Removes what stands of a run on this machine. What a late worker writes there meanwhile goes with the next gc. */
+export const removeLocalRun = async (lake: string, run: string): Promise<void> => {
+  try {
+    await rm(inLake(lake, runPath(run)), { recursive: true, force: true })
+  } catch (error) {
+    if (systemCode(error) !== 'ENOTEMPTY') throw error
+  }
+}
+
 /** Removes a run's folder, and what stands of it on this machine. */
 export const removeRunFolder = async (lake: string, run: string): Promise<void> => {
   try {
     // Where it goes piece by piece, the plan goes first: without it nobody resumes the run.
     await storageOf(lake).removeFolder(runPath(run), PLAN_FILE)
-    await rm(inLake(lake, runPath(run)), { recursive: true, force: true })
+    await removeLocalRun(lake, run)
   } catch (error) {
     throw writeError(`Cannot remove run "${run}"`, error)
   }

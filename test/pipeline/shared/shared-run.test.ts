@@ -1,12 +1,12 @@
 /** A run in steps that any process takes: planned once, worked on by several, committed by anyone. */
 
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
-import { readdir, rm } from 'node:fs/promises'
+import { mkdir, readdir, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
 import { inLake, runPath, stagingPath } from '../../../src/lake/lake/layout.ts'
 import { removeGarbage } from '../../../src/manifest/remove-garbage.ts'
-import { listRunIds, listRuns } from '../../../src/manifest/runs.ts'
+import { listRunIds, listRuns, removeRunFolder } from '../../../src/manifest/runs.ts'
 import { createRecord, readRecord, removeRecord } from '../../../src/manifest/unit-records.ts'
 import { readUnits } from '../../../src/manifest/units.ts'
 import { resumeRuns, sortUnfinished } from '../../../src/pipeline/resume.ts'
@@ -263,6 +263,25 @@ test('a worker that is late writes nothing for good: what it left in a removed r
   await one.gc()
   expect(await listRunIds(one.lake)).toEqual([])
   expect(await one.verify()).toMatchObject({ problems: [], notes: [] })
+})
+
+test('a run is cancelled although workers still write below its folder', async () => {
+  const one = await planned({ 'a.jsonl': companyLines(5) })
+  const over = new AbortController()
+  const write = async (worker: number): Promise<void> => {
+    const folder = join(inLake(one.lake, stagingPath(one.id)), `table-${worker}`)
+    for (let at = 0; !over.signal.aborted; at += 1) {
+      await mkdir(folder, { recursive: true }).catch(() => undefined)
+      await writeFile(join(folder, `${at}`), '').catch(() => undefined)
+    }
+  }
+  const writing = [0, 1, 2].map(write)
+  await cancelSharedRun(one.lake, one.id)
+  for (let again = 0; again < 100; again += 1) await removeRunFolder(one.lake, one.id)
+  over.abort()
+  await Promise.all(writing)
+  await one.gc()
+  expect(await listRunIds(one.lake)).toEqual([])
 })
 
 test('a plan of another release is not worked on', async () => {

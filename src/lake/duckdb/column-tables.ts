@@ -18,6 +18,7 @@ import {
   VARCHAR,
 } from '@duckdb/node-api'
 import { isEnumerable } from './enumerable.ts'
+import { TextCells } from './text-cells.ts'
 import { CHUNK_ROWS, NO_TYPE, Vectors, type VectorType } from './vectors.ts'
 
 /** Names that codes stand for: an ENUM where `values` can be one, else each code is asked for its text. */
@@ -75,10 +76,11 @@ const vectorType = ({ name, type }: ColumnDeclaration): VectorType => {
     return { ...NO_TYPE, name, type: LIST(STRUCT(fields)) }
   }
   const { values, textOf } = type
-  if (!isEnumerable(values)) return { name, type: VARCHAR, scratch: undefined, textOf }
+  if (!isEnumerable(values))
+    return { name, type: VARCHAR, scratch: undefined, texts: new TextCells(CHUNK_ROWS), textOf }
   const enumType = ENUM(values)
   const Codes = enumType.internalTypeId === DuckDBTypeId.UTINYINT ? Uint8Array : Uint16Array
-  return { name, type: enumType, scratch: new Codes(CHUNK_ROWS), textOf }
+  return { ...NO_TYPE, name, type: enumType, scratch: new Codes(CHUNK_ROWS), textOf }
 }
 
 /** The name of the function that all tables of an engine are read by. */

@@ -11,6 +11,8 @@ const LONGEST_INLINE = 12
 const PREFIX_BYTES = 4
 /** Up to so many bytes a loop is faster than a call. */
 const LOOPED_BYTES = 48
+/** UTF-8 bytes that a character of JavaScript's takes. */
+const MOST_BYTES = 3
 const TWO_32 = 0x100000000
 
 export class TextCells {
@@ -35,19 +37,41 @@ export class TextCells {
   /** Sets the text of a row, whose UTF-8 bytes stand in `bytes`. Where none is set it is empty. */
   set(row: number, bytes: Uint8Array, from: number, to: number): void {
     const length = to - from
-    this.#reach(row)
-    const word = row * WORDS
-    this.#words[word] = length
-    const head = (word + 1) * 4
-    const inline = length <= LONGEST_INLINE ? length : PREFIX_BYTES
-    for (let at = 0; at < inline; at++) this.#bytes[head + at] = bytes[from + at] ?? 0
-    if (length <= LONGEST_INLINE) return
-    this.#words[word + 2] = this.#used
-    if (this.#heap.length < this.#used + length) this.#grow(this.#used + length)
+    if (length <= LONGEST_INLINE) {
+      this.#begin(row, length, bytes, from, to)
+      return
+    }
+    const at = this.#used
+    if (this.#heap.length < at + length) this.#grow(at + length)
     if (length <= LOOPED_BYTES)
-      for (let at = 0; at < length; at++) this.#heap[this.#used + at] = bytes[from + at] ?? 0
-    else this.#heap.set(bytes.subarray(from, to), this.#used)
-    this.#used += length
+      for (let byte = 0; byte < length; byte++) this.#heap[at + byte] = bytes[from + byte] ?? 0
+    else this.#heap.set(bytes.subarray(from, to), at)
+    this.#point(row, at, at + length)
+  }
+
+  /** Sets a long text that stands in the heap, behind all others. */
+  #point(row: number, from: number, to: number): void {
+    this.#begin(row, to - from, this.#heap, from, from + PREFIX_BYTES)
+    this.#words[row * WORDS + 2] = from
+    this.#used = to
+  }
+
+  /** Sets the length of a text, and the bytes that stand beside it. */
+  #begin(row: number, length: number, bytes: Uint8Array, from: number, to: number): void {
+    this.#reach(row)
+    this.#words[row * WORDS] = length
+    const head = (row * WORDS + 1) * 4 - from
+    for (let at = from; at < to; at++) this.#bytes[head + at] = bytes[at] ?? 0
+  }
+
+  /** Sets the text of a row. */
+  setText(row: number, text: string): void {
+    const most = this.#used + text.length * MOST_BYTES
+    if (this.#heap.length < most) this.#grow(most)
+    const from = this.#used
+    const to = from + this.#heap.write(text, from)
+    if (to - from > LONGEST_INLINE) this.#point(row, from, to)
+    else this.set(row, this.#heap, from, to)
   }
 
   #reach(row: number): void {

@@ -16,15 +16,16 @@ export interface SomeTexts {
   readonly valid: Uint8Array
 }
 
-/** What a column is in DuckDB; of an ENUM the memory in which codes get its width. */
+/** What a column is in DuckDB; of names the memory in which codes get an ENUM's width, or become texts. */
 export interface VectorType {
   readonly name: string
   readonly type: DuckDBType
   readonly scratch: Uint8Array | Uint16Array | undefined
+  readonly texts: TextCells | undefined
   readonly textOf: (code: number) => string
 }
 
-export const NO_TYPE = { scratch: undefined, textOf: () => '' }
+export const NO_TYPE = { scratch: undefined, texts: undefined, textOf: () => '' }
 type Fixed = BigInt64Array | Int32Array | Int16Array | Uint8Array | Float64Array
 
 /** The vectors of one chunk. Each is to be set once. */
@@ -132,16 +133,19 @@ export class Vectors {
   /** Codes of names; -1 stands for NULL. */
   codes(column: number, codes: Int32Array, rows: number): void {
     const vector = this.#vector(column)
-    const { scratch, textOf } = this.#types[column] ?? NO_TYPE
+    const { scratch, textOf, texts } = this.#types[column] ?? NO_TYPE
     const anyNull = markNulls(codes, rows)
     if (anyNull) setValid(vector, VALID, rows)
-    if (scratch === undefined) {
-      // With its length: a text may hold NUL.
-      for (const [row, code] of codes.subarray(0, rows).entries())
-        if (code !== NULL_CODE)
-          duckdb.vector_assign_string_element_len(vector, row, Buffer.from(textOf(code)))
+    if (texts !== undefined) {
+      texts.clear()
+      for (let row = 0; row < rows; row++) {
+        const code = codes[row] ?? NULL_CODE
+        if (code !== NULL_CODE) texts.setText(row, textOf(code))
+      }
+      texts.copyInto(vector, rows)
       return
     }
+    if (scratch === undefined) throw new TypeError('Cannot set codes: the column has no names')
     scratch.set(rows === CHUNK_ROWS ? codes : codes.subarray(0, rows))
     copyInto(vector, scratch, rows)
   }

@@ -37,11 +37,14 @@ const BESIDE_BYTES = {
 
 /** Least that DuckDB works with, in bytes: to load a partition, to sort and write on a thread, for all queries. */
 const LEAST_BYTES = {
-  partition: 150 * MEBIBYTE,
+  partition: 120 * MEBIBYTE,
   compactingThread: 100 * MEBIBYTE,
   querying: 96 * MEBIBYTE,
   serving: 128 * MEBIBYTE,
 } as const
+
+/** What DuckDB has for a partition where their number is chosen here. */
+const USUAL_PARTITION_BYTES = 150 * MEBIBYTE
 
 const mebibytes = (bytes: number): number => Math.floor(bytes / MEBIBYTE)
 
@@ -56,12 +59,14 @@ const checkThreadsFor = (threads: number, cores: number): number =>
   cores > OWN_CHECK_CORES ? Math.ceil(threads / LOADS_A_CHECK) : 0
 
 /** What `threads` partitions side by side leave for blocks, in bytes, and how many blocks are in memory. */
-const blockRoom = (totalBytes: number, threads: number, checkThreads: number) => ({
+const blockRoom = (
+  totalBytes: number,
+  threads: number,
+  checkThreads: number,
+  partitionBytes: number = LEAST_BYTES.partition,
+) => ({
   bytes:
-    totalBytes -
-    BESIDE_BYTES.loading -
-    checkThreads * BESIDE_BYTES.checkThread -
-    threads * LEAST_BYTES.partition,
+    totalBytes - BESIDE_BYTES.loading - checkThreads * BESIDE_BYTES.checkThread - threads * partitionBytes,
   // One stands decoded, one is being decoded, one is being checked; each with as much for its columns.
   blocks: 2 * (threads + 2 + Math.max(checkThreads, 1)),
 })
@@ -69,7 +74,12 @@ const blockRoom = (totalBytes: number, threads: number, checkThreads: number) =>
 /** Partitions loaded side by side by default: as many as the machine has cores, and memory for with blocks of 16 MiB. */
 export const defaultThreads = (totalBytes: number, cores = availableParallelism()): number => {
   for (let threads = cores; threads > 2; threads--) {
-    const { bytes, blocks } = blockRoom(totalBytes, threads, checkThreadsFor(threads, cores))
+    const { bytes, blocks } = blockRoom(
+      totalBytes,
+      threads,
+      checkThreadsFor(threads, cores),
+      USUAL_PARTITION_BYTES,
+    )
     if (bytes >= blocks * 16 * MEBIBYTE) return threads
   }
   return 2

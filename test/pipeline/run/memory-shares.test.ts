@@ -24,7 +24,7 @@ test('the default memory is enough for every kind of work', () => {
 })
 
 test.each<[string, (mebibytes: number) => unknown, number]>([
-  ['divideMemory', (mebibytes) => divideMemory(mebibytes * MEBIBYTE, 2, 2), 560],
+  ['divideMemory', (mebibytes) => divideMemory(mebibytes * MEBIBYTE, 2, 2), 500],
   ['compactMemory', (mebibytes) => compactMemory(mebibytes * MEBIBYTE, 2), 600],
   ['queryMemory', (mebibytes) => queryMemory(mebibytes * MEBIBYTE), 256],
   ['servingMemory', (mebibytes) => servingMemory(mebibytes * MEBIBYTE), 448],
@@ -46,13 +46,19 @@ test.each([
   const threads = defaultThreads(totalBytes, cores)
   expect(threads).toBe(expected)
   const { engineBytes, blockBytes, checkThreads } = divideMemory(totalBytes, threads, cores)
-  expect(engineBytes).toBeGreaterThanOrEqual(threads * 150 * MEBIBYTE)
+  expect(engineBytes).toBeGreaterThanOrEqual(threads * 120 * MEBIBYTE)
   expect(blockBytes).toBeGreaterThan(12 * MEBIBYTE)
   expect(checkThreads).toBe(cores > 2 ? Math.ceil(threads / 3) : 0)
 })
 
+test('two partitions side by side fit into 512 MiB', () => {
+  const { blockBytes, engineBytes } = divideMemory(512 * MEBIBYTE, 2, 2)
+  expect(blockBytes).toBeGreaterThanOrEqual(5 * MEBIBYTE)
+  expect(engineBytes).toBeGreaterThanOrEqual(240 * MEBIBYTE)
+})
+
 test('four partitions at once fit into the default memory, on two cores too', () => {
   const { blockBytes, engineBytes } = divideMemory(DEFAULT_MEMORY_BYTES, 4, 2)
-  expect(engineBytes).toBeGreaterThanOrEqual(4 * 150 * MEBIBYTE)
+  expect(engineBytes).toBeGreaterThanOrEqual(4 * 120 * MEBIBYTE)
   expect(blockBytes).toBeGreaterThan(12 * MEBIBYTE)
 })

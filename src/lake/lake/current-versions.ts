@@ -81,9 +81,9 @@ SELECT internal_id AS owner, version FROM (
 ) WHERE version < newest${none}`
 }
 
-/** The versions that have superseded rows of a content: rows of all others are current. */
+/** The versions that have superseded records of a content, and how many: those of all others are current. */
 export const supersededVersions = (content: Content): string =>
-  `SELECT DISTINCT version::INTEGER AS version FROM ${supersededTable(content)}`
+  `SELECT version::INTEGER AS version, count(*)::INTEGER AS records FROM ${supersededTable(content)} GROUP BY ALL`
 
 /** The current rows of one version: fewer columns to look at than rows of all. @param rows of that version's files */
 export const currentOfVersion = (

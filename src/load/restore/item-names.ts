@@ -23,8 +23,8 @@ export interface ItemNames {
   /** Line items of a category. */
   readonly lineItems: number
   /**
-   * The slice's figures: `internal_id, unconsolidated, category, line_item, fiscal_year, value, reported`; numbers as INTEGER, and NULL
-   * for a name that is not among these.
+   * The slice's figures: `internal_id, unconsolidated, category, line_item, fiscal_year, value, reported`; names as numbers, USMALLINT or
+   * INTEGER, and NULL for a name that is not among these.
    */
   readonly figures: string
 }
@@ -48,14 +48,14 @@ const itemsIn = async (session: Session, from: string): Promise<KnownItem[]> => 
 const sorted = (names: readonly string[]): string[] =>
   [...new Set(names)].sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)))
 
-const UNCONSOLIDATED = `(consolidation = ${literal(CONSOLIDATIONS[1].name)})::INTEGER`
+const UNCONSOLIDATED = `consolidation = ${literal(CONSOLIDATIONS[1].name)}`
 const figuresSql = (category: string, lineItem: string, from: string): string =>
   `SELECT internal_id, ${UNCONSOLIDATED} AS unconsolidated, ${category} AS category, ${lineItem} AS line_item, fiscal_year, value, reported
    FROM ${from}`
 
 /** A list is searched for each distinct name of a column, not for each row: faster than a join, as long as it is short. */
 const positionSql = (names: readonly string[], column: string): string =>
-  `nullif(list_position([${names.map(literal).join(', ')}]::VARCHAR[], ${column}), 0)::INTEGER - 1::INTEGER`
+  `(nullif(list_position([${names.map(literal).join(', ')}]::VARCHAR[], ${column}), 0) - 1)::USMALLINT`
 const MOST_LISTED = 1_000
 
 /** The names in the dictionary of the run that loaded the slice: mostly all that there are. `null` where they are too many for lists. */

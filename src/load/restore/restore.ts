@@ -128,9 +128,9 @@ const COMPANY_ROWS: SliceRows = { companies: 16_384, financials: 2_000_000, empl
 export async function* restoreCompanies(request: SessionRequest): AsyncGenerator<Iterable<CompanyPieces>> {
   const profiles = new ProfileReader()
   const figures = new SliceFigures()
-  for await (const _ of slicesOf(request, 'companies', COMPANY_ROWS)) {
+  for await (const { hasOtherFigures } of slicesOf(request, 'companies', COMPANY_ROWS)) {
     const owners = await profiles.read(request.session)
-    const names = await figures.read(request.session, owners)
+    const names = await figures.read(request.session, owners, hasOtherFigures)
     yield companiesOf(profiles, figures, names, owners.length)
   }
 }

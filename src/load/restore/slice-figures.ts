@@ -3,7 +3,7 @@
  * The rows of a company mostly stand together and in order, as they were loaded: nothing is sorted then but its series.
  */
 
-import type { RawChunk } from '../../core/table-rows.ts'
+import type { RawChunk, RawColumn } from '../../core/table-rows.ts'
 import type { Session } from '../../lake/duckdb/engine.ts'
 import { dictionaryNames, type ItemNames, namesInSlice } from './item-names.ts'
 
@@ -50,6 +50,12 @@ const columnsOf = (rows: number): Columns => ({
 })
 
 const NONE = -1
+
+/** Numbers of names: short where they come from a list. */
+const namesOf = ({ data }: RawColumn, rows: number): Uint16Array | Int32Array =>
+  data.byteLength === 2 * rows
+    ? new Uint16Array(data.buffer, data.byteOffset, rows)
+    : new Int32Array(data.buffer, data.byteOffset, rows)
 const FIRST_ROWS = 1 << 16
 
 /** Both words of the id of the row before, and the factor of its company. */
@@ -75,9 +81,16 @@ export class SliceFigures {
     ends: new Int32Array(256),
   }
   #order = new Float64Array(256)
+  #hasOthers = false
 
-  /** Reads the figures of the slice whose views stand in the session. @returns their names */
-  async read(session: Session, owners: readonly Owner[]): Promise<ItemNames> {
+  /**
+   * Reads the figures of the slice whose views stand in the session.
+   *
+   * @param hasOthers whether there are figures of companies that are no owners: they are left out
+   * @returns their names
+   */
+  async read(session: Session, owners: readonly Owner[], hasOthers: boolean): Promise<ItemNames> {
+    this.#hasOthers = hasOthers
     const listed = await dictionaryNames(session)
     if (listed !== null && (await this.#readWith(session, owners, listed))) return listed
     const found = await namesInSlice(session)
@@ -116,9 +129,9 @@ export class SliceFigures {
       throw new TypeError('Cannot read figures: columns are missing')
     const words = new Int32Array(owner.data.buffer, owner.data.byteOffset, 2 * rows)
     const ids = new BigInt64Array(owner.data.buffer, owner.data.byteOffset, rows)
-    const statements = new Int32Array(unconsolidated.data.buffer, unconsolidated.data.byteOffset, rows)
-    const categories = new Int32Array(category.data.buffer, category.data.byteOffset, rows)
-    const lineItems = new Int32Array(lineItem.data.buffer, lineItem.data.byteOffset, rows)
+    const statements = unconsolidated.data
+    const categories = namesOf(category, rows)
+    const lineItems = namesOf(lineItem, rows)
     const values = new Float64Array(value.data.buffer, value.data.byteOffset, rows)
     const kept = new Float64Array(reported.data.buffer, reported.data.byteOffset, rows)
     const at = this.#rows
@@ -136,9 +149,9 @@ export class SliceFigures {
         low = words[2 * row] ?? 0
         high = words[2 * row + 1] ?? 0
         const place = places.get(ids[row] ?? 0n)
-        if (place === undefined)
+        if (place === undefined && !this.#hasOthers)
           throw new RangeError('Cannot restore figures: their company is not in the slice')
-        factor = owners[place]?.factor ?? 1
+        factor = owners[place ?? NONE]?.factor ?? 1
         this.#begin(place, at + row)
       }
       const item = (categories[row] ?? 0) * perCategory + (lineItems[row] ?? 0)
@@ -163,10 +176,12 @@ export class SliceFigures {
     this.#columns = larger
   }
 
-  #begin(place: number, row: number): void {
+  /** @param place `undefined` for rows that no company of the slice has */
+  #begin(place: number | undefined, row: number): void {
     const range = this.#begins.length
     this.#begins.push(row)
     this.#next.push(NONE)
+    if (place === undefined) return
     const last = this.#last[place] ?? NONE
     if (last === NONE) this.#first[place] = range
     else this.#next[last] = range

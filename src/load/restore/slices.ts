@@ -60,6 +60,15 @@ export const prepareRestore = async (
 /** The name of the view of a table's rows in the current slice; `line_items` is that of the run that loaded them. */
 export const sliceView = (table: TableName): string => ident(`part_${table}`)
 
+/** What a reader of a slice's views has to know. */
+export interface MadeSlice {
+  /** The figures may be those of superseded companies too: to leave them out by id is cheaper than a join. */
+  readonly hasOtherFigures: boolean
+}
+
+/** A join costs about as much as reading this share of the figures for nothing. */
+const MOST_OTHERS = 0.5
+
 /**
  * Makes the views of one slice after the other; each holds whole records. Of a partition each slice holds greater ids than
  * those before it, or, where a compaction has written it, later ones in the order of country and id.
@@ -68,23 +77,25 @@ export async function* slicesOf(
   request: SessionRequest,
   content: Content,
   mostRows: SliceRows,
-): AsyncGenerator<void> {
+): AsyncGenerator<MadeSlice> {
   const { session, snapshot, signal } = request
   const found = await session.rows(supersededVersions(content))
-  const superseded = new Set(found.map(({ version }) => Number(version)))
+  const superseded = new Map(found.map(({ version, records }) => [Number(version), Number(records)]))
   for (const [version, partition] of snapshot.partitions.entries()) {
     if (partition.content !== content || partition.counts.records === 0) continue
     await fetchOf(request, partition, content)
     await makeDictionary(request, partition)
     const tables = tablesToCut(request, partition, version)
+    const others = superseded.get(version) ?? 0
+    const hasOtherFigures = others > 0 && others < MOST_OTHERS * partition.counts.records
     const rowsOf: RowsOf = (table, files) =>
-      superseded.has(version)
+      others > 0 && !(hasOtherFigures && table.name === 'financials')
         ? currentOfVersion(table, readTable(table, files), { content, version })
         : readTable(table, files)
     for (const slice of await slicesOfPartition(request, partition, tables, rowsOf, mostRows)) {
       signal?.throwIfAborted()
       await makeViews(request, tables, rowsOf, slice)
-      yield
+      yield { hasOtherFigures }
     }
   }
 }

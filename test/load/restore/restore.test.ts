@@ -315,3 +315,23 @@ test('restoreRecords gives the current version of each record, once', async () =
     ),
   )
 })
+
+test.each([1, 4])(
+  'restoreRecords leaves out the figures of superseded records, %i of 5',
+  async (superseded) => {
+    const company = (InternalId: number, value: number): object => ({
+      BasicDetails: { InternalId },
+      MetaData: { FinancialFigureScale: InternalId % 2 === 0 ? 'Thousands' : 'None' },
+      Financials: { ProfitAndLoss: { NetSales: { 2023: value, 2024: value + 0.25 } } },
+      UnconsolidatedFinancials: { BalanceSheet: { TotalAssets: { 2022: value } } },
+    })
+    const ids = [1, 2, 3, 4, 5]
+    const again = ids.slice(1, 1 + superseded)
+    const lake = await bench.load(
+      { content: 'companies', lines: ids.map((id) => company(id, id)) },
+      { content: 'companies', lines: again.map((id) => company(id, 10 * id)) },
+    )
+    const current = ids.map((id) => JSON.stringify(company(id, again.includes(id) ? 10 * id : id)))
+    expect(canonicalAll(await lake.givenBack(), 'companies')).toEqual(canonicalAll(current, 'companies'))
+  },
+)

@@ -45,9 +45,11 @@ export const makeSegment = async (
   await makeFolder(aside)
   const path = join(building, searchFile(name))
   const reading = { lake, snapshot, memoryBytes, threads, spillFolder: join(aside, 'spill'), signal }
+  // Many statements write the figures: each leaves behind what the next writes anew, a third of the file in the end.
+  const figures = join(aside, 'figures.duckdb')
   const documents = await readCurrent(reading, async (engine, restoring) => {
     const { session } = restoring
-    await session.run(`ATTACH ${literal(path)} AS segment (BLOCK_SIZE ${blockBytes(partitions)})`)
+    await session.run(`ATTACH ${literal(figures)} AS segment`)
     for (const statement of makeTables(dimensions)) await session.run(statement)
     const written = await writeDocuments(
       engine,
@@ -66,6 +68,8 @@ export const makeSegment = async (
       engine,
       giving,
       path,
+      blockBytes: blockBytes(partitions),
+      figures,
       places: documents.places,
       embedder,
       onEmbedded: (records) => onProgress?.({ step: 'embeddings', records }),

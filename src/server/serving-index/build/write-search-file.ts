@@ -12,6 +12,7 @@ import {
   insertPersons,
   insertPostings,
   insertRelations,
+  makeTables,
   type PlacesOf,
 } from './search-tables.ts'
 
@@ -19,8 +20,11 @@ export interface SearchFileRequest {
   readonly engine: Engine
   /** What to read, in the session where the current views stand. */
   readonly giving: SessionRequest
-  /** The file, in which the tables and the figures stand already. */
+  /** The file that is made. */
   readonly path: string
+  readonly blockBytes: number
+  /** The file in which the figures stand already. */
+  readonly figures: string
   readonly places: PlacesOf
   readonly embedder: Embedder
   readonly onEmbedded: (companies: number) => void
@@ -30,7 +34,7 @@ export interface SearchFileRequest {
 const TEXTS_AT_ONCE = 256
 
 export const writeSearchFile = async (request: SearchFileRequest): Promise<void> => {
-  const { giving, path, places } = request
+  const { giving, path, blockBytes, figures, places, embedder } = request
   const { session, signal } = giving
   const runAll = async (statements: readonly string[]): Promise<void> => {
     for (const statement of statements) {
@@ -39,7 +43,11 @@ export const writeSearchFile = async (request: SearchFileRequest): Promise<void>
     }
   }
   await runAll([
-    `ATTACH ${literal(path)} AS segment`,
+    `ATTACH ${literal(path)} AS segment (BLOCK_SIZE ${blockBytes})`,
+    ...makeTables(embedder.dimensions),
+    `ATTACH ${literal(figures)} AS figures (READ_ONLY)`,
+    'INSERT INTO segment.figure SELECT * FROM figures.figure ORDER BY line_item, internal_id, fiscal_year DESC',
+    'DETACH figures',
     insertPostings(),
     insertCompanies(places),
     insertRelations(places),

@@ -1,28 +1,17 @@
 /**
  * A run in steps that any machine can take: `planRun`, then `workRun` for each unit by any number of processes, then
- * `commitRun`. They share nothing but what is stored in the lake.
+ * `commitRun`. They share nothing but what is stored in the lake. Each step imports what it works with when it is called: a
+ * worker is a process, and there are many.
  */
 
 import { LIMITS } from '../contract/limits.ts'
 import type { Content } from '../contract/objects.ts'
 import type { RunEvent } from '../pipeline/run/progress.ts'
-import { commitSharedRun } from '../pipeline/shared/commit-shared-run.ts'
-import { type PlannedRun, planSharedRun, type SharedJob } from '../pipeline/shared/plan-shared-run.ts'
-import {
-  cancelSharedRun,
-  type SharedRunStatus,
-  sharedRunStatus,
-} from '../pipeline/shared/shared-run-status.ts'
-import {
-  type UnitChoice,
-  type UnitOutcome,
-  type WorkSummary,
-  workSharedRun,
-} from '../pipeline/shared/work-shared-run.ts'
-import { syncSettings } from '../pipeline/sync/find-changes.ts'
+import type { PlannedRun, SharedJob } from '../pipeline/shared/plan-shared-run.ts'
+import type { SharedRunStatus } from '../pipeline/shared/shared-run-status.ts'
+import type { UnitChoice, UnitOutcome, WorkSummary } from '../pipeline/shared/work-shared-run.ts'
 import type { TargetsSummary } from '../pipeline/targets/update-targets.ts'
-import { openService, type Service } from '../source/service/service.ts'
-import { readToken } from '../source/service/token.ts'
+import type { Service } from '../source/service/service.ts'
 import type { ConvertOptions } from './convert.ts'
 import type { BatchFiles } from './inputs.ts'
 import {
@@ -34,7 +23,6 @@ import {
   withTargets,
 } from './load-job.ts'
 import type { PullOptions } from './pull.ts'
-import { batchSelection } from './pull-batch-files.ts'
 import type { RunReport } from './run-report.ts'
 import { DEFAULT_CONCURRENCY } from './service-job.ts'
 import type { SyncOptions } from './sync.ts'
@@ -74,7 +62,7 @@ export type PlanRunOptions = RunLoad &
     readonly maxRequestsPerSecond?: number | undefined
   }
 
-const jobOf = (options: PlanRunOptions): SharedJob => {
+const jobOf = async (options: PlanRunOptions): Promise<SharedJob> => {
   switch (options.load) {
     case 'convert': {
       const { from, content } = options
@@ -91,10 +79,13 @@ const jobOf = (options: PlanRunOptions): SharedJob => {
     case 'sync': {
       const { from, search, currency, by, closeGap } = options
       const asked = { search, currency, by, ...(closeGap === false && { closeGap }) }
+      const { syncSettings } = await import('../pipeline/sync/find-changes.ts')
       return { kind: 'sync', url: from.url, ...syncSettings(asked) }
     }
-    case 'batches':
+    case 'batches': {
+      const { batchSelection } = await import('./pull-batch-files.ts')
       return { kind: 'batchFiles', url: options.from.service.url, selection: batchSelection(options.from) }
+    }
   }
 }
 
@@ -117,16 +108,17 @@ const planningService = (options: PlanRunOptions): Service | undefined => {
  * const { units, phases } = await planRun({ load: 'convert', from: 'batches/', lake: './lake' })
  * console.log(units, phases.length) // 1 1
  */
-export const planRun = (options: PlanRunOptions): Promise<PlannedRun> => {
+export const planRun = async (options: PlanRunOptions): Promise<PlannedRun> => {
   const { lake, memoryBytes, threads, maxUnknownPerRecord, maxUnknownNames, changeCurrency, mode } = options
   const { again, skipBadFiles, unitBytes, maxRequestsPerSecond: requestsPerSecond, signal } = options
   const limits =
     options.load === 'convert'
       ? given({ maxLineBytes: options.maxLineBytes, maxRatio: options.maxRatio, maxDepth: options.maxDepth })
       : {}
+  const { planSharedRun } = await import('../pipeline/shared/plan-shared-run.ts')
   return planSharedRun({
     ...{ lake, memoryBytes, threads, maxUnknownPerRecord, maxUnknownNames, changeCurrency, mode, signal },
-    ...{ job: jobOf(options), limits, again, skipBadFiles, unitBytes, requestsPerSecond },
+    ...{ job: await jobOf(options), limits, again, skipBadFiles, unitBytes, requestsPerSecond },
     service: planningService(options),
   })
 }
@@ -161,12 +153,12 @@ export type WorkRunOptions = RunStep &
     readonly onUnit?: ((outcome: UnitOutcome) => void) | undefined
   }
 
-const serviceOfEnvironment = async (url: string, share: number | undefined): Promise<Service> =>
-  openService({
-    url,
-    token: await readToken({ env: process.env.FIRMLAKE_TOKEN }),
-    ...(share !== undefined && { maxRequestsPerSecond: share }),
-  })
+const serviceOfEnvironment = async (url: string, share: number | undefined): Promise<Service> => {
+  const { openService } = await import('../source/service/service.ts')
+  const { readToken } = await import('../source/service/token.ts')
+  const token = await readToken({ env: process.env.FIRMLAKE_TOKEN })
+  return openService({ url, token, ...(share !== undefined && { maxRequestsPerSecond: share }) })
+}
 
 /**
  * Loads units of a run: some by their ids, or each `of`-th. A unit that is done already is left alone; one that several
@@ -182,9 +174,10 @@ const serviceOfEnvironment = async (url: string, share: number | undefined): Pro
  * const { units } = await workRun({ lake: './lake', run: run ?? '', shard: { index: 0, of: 1 } })
  * console.log(units[0]?.kind, units[0]?.records) // done 5
  */
-export const workRun = (options: WorkRunOptions): Promise<WorkSummary> => {
+export const workRun = async (options: WorkRunOptions): Promise<WorkSummary> => {
   const { concurrency = DEFAULT_CONCURRENCY, service = serviceOfEnvironment, ...more } = options
   const choice: UnitChoice = 'units' in options ? { units: options.units } : { shard: options.shard }
+  const { workSharedRun } = await import('../pipeline/shared/work-shared-run.ts')
   return workSharedRun({
     ...more,
     ...{ choice, concurrency, service: async (url, share) => service(url, share) },
@@ -221,6 +214,7 @@ export type CommitRunReport =
 export const commitUnits = (options: CommitRunOptions): Promise<CommitRunReport & TargetsSummary> =>
   withTargets<CommitRunReport>(options, async () => {
     const { run } = options
+    const { commitSharedRun } = await import('../pipeline/shared/commit-shared-run.ts')
     const { loaded, report } = await measured(runOptionsOf(options), (watched) =>
       commitSharedRun({ ...watched, run }),
     )
@@ -238,7 +232,10 @@ export const commitUnits = (options: CommitRunOptions): Promise<CommitRunReport 
  * const { units, done } = await runStatus({ lake: './lake', run: run ?? '' })
  * console.log(done, units) // 0 1
  */
-export const runStatus = ({ lake, run }: RunStep): Promise<SharedRunStatus> => sharedRunStatus(lake, run)
+export const runStatus = async ({ lake, run }: RunStep): Promise<SharedRunStatus> => {
+  const { sharedRunStatus } = await import('../pipeline/shared/shared-run-status.ts')
+  return sharedRunStatus(lake, run)
+}
 
 /**
  * Ends a run without a commit: its workers find it gone. What they have loaded goes with `collectGarbage`.
@@ -252,4 +249,7 @@ export const runStatus = ({ lake, run }: RunStep): Promise<SharedRunStatus> => s
  * const snapshot = await cancelRun({ lake: './lake', run: run ?? '' })
  * console.log(snapshot === null) // true
  */
-export const cancelRun = ({ lake, run }: RunStep): Promise<number | null> => cancelSharedRun(lake, run)
+export const cancelRun = async ({ lake, run }: RunStep): Promise<number | null> => {
+  const { cancelSharedRun } = await import('../pipeline/shared/shared-run-status.ts')
+  return cancelSharedRun(lake, run)
+}

@@ -19,7 +19,8 @@ import { DEFAULT_MEMORY_BYTES, defaultThreads } from '../run/memory-shares.ts'
 import type { RunEvent } from '../run/progress.ts'
 import { type RunTools, withTools } from '../run/run-tools.ts'
 import { storeIds } from './brought-ids.ts'
-import { type OpenedUnits, type OpenUnitOptions, openUnitSources } from './open-unit-sources.ts'
+import { openUnitSources } from './open-unit-sources.ts'
+import type { OpenedUnits, OpenUnitOptions } from './opened-units.ts'
 import { withScratch } from './scratch.ts'
 import {
   checkRelease,

@@ -3,7 +3,8 @@
 import type { Content } from '../contract/objects.ts'
 import { ToolkitError } from '../core/errors.ts'
 import { type RestoreRequest, restoreLines, textsOf } from '../load/restore/restore.ts'
-import { readSnapshot } from '../manifest/snapshots.ts'
+import { readAllListed } from '../manifest/snapshot-root.ts'
+import { readRoot } from '../manifest/snapshots.ts'
 import { queryMemory } from '../pipeline/run/memory-shares.ts'
 
 /** Options of `records`. */
@@ -47,7 +48,11 @@ export async function* recordLines(options: RecordsOptions): AsyncGenerator<Buff
   try {
     yield* restoreLines({
       ...{ lake, content, threads, signal, onFetch },
-      snapshot: await readSnapshot(lake, snapshot),
+      snapshot: await readAllListed(
+        lake,
+        await readRoot(lake, snapshot),
+        ({ contents }) => content === undefined || contents?.includes(content) === true,
+      ),
       ids: ids?.map(BigInt),
       memoryBytes: queryMemory(memoryBytes),
     })

@@ -17,7 +17,7 @@ const listHolds = async <Name extends ListName>(
 }
 
 /** Whether a snapshot lists anything of a run. */
-const holdsRun = async (lake: string, root: SnapshotRoot, run: string): Promise<boolean> => {
+export const holdsRun = async (lake: string, root: SnapshotRoot, run: string): Promise<boolean> => {
   for (const name of LIST_NAMES) if (await listHolds(lake, root, name, run)) return true
   return false
 }

@@ -84,9 +84,14 @@ const runQuery = async (sql: string | undefined, options: QueryOptions): Promise
 
 /** By the manifest alone: nothing of a lake in a bucket is fetched for it. */
 const printTables = async ({ lake, snapshot, format }: QueryOptions): Promise<void> => {
-  const { readSnapshot } = await import('../../manifest/snapshots.ts')
+  const { readRoot } = await import('../../manifest/snapshots.ts')
+  const { isOfOnePartition } = await import('../../manifest/snapshot-root.ts')
   const { listTables } = await import('../../lake/lake/list-tables.ts')
-  const tables = listTables(await readSnapshot(lake, snapshot))
+  const root = await readRoot(lake, snapshot)
+  const tables = await listTables(
+    (name) => root.totals.tables.find(({ table }) => table === name)?.rows ?? 0,
+    (table) => isOfOnePartition(lake, root, table),
+  )
   const { tableLines, tableObjects } = await import('../output/table-list.ts')
   if (format === 'json') return printJson(tableObjects(tables))
   await printLines(tableLines(tables))

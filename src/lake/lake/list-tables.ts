@@ -1,6 +1,5 @@
 /** The tables of a snapshot with their row counts, as the manifest states them: no file of the lake is read or fetched. */
 
-import type { Snapshot } from '../../core/partition.ts'
 import { mainTables, TABLES, type Table } from '../tables/tables.ts'
 
 export interface ListedTable {
@@ -11,20 +10,22 @@ export interface ListedTable {
   readonly historyRows: number
 }
 
-/** Rows of a table in each partition that has any; the files of runs count as one each. */
-const rowsByVersion = ({ partitions, files }: Snapshot, table: string): readonly number[] =>
-  [...partitions.map((partition) => partition.files), ...files.map((file) => [file])]
-    .map((own) => own.reduce((sum, file) => sum + (file.table === table ? file.rows : 0), 0))
-    .filter((rows) => rows > 0)
-
-/** Whether nothing of a table can be superseded: its records stand in one partition. */
-const isSingle = (snapshot: Snapshot, { name, content }: Table): boolean => {
-  const main = content === undefined ? name : mainTables().find((one) => one.content === content)?.name
-  return rowsByVersion(snapshot, main ?? name).length < 2
+/**
+ * @param historyRows rows of all versions of a table
+ * @param isSingle whether all rows of a table came with one partition, or with one run: nothing of it is superseded then
+ */
+export const listTables = async (
+  historyRows: (table: string) => number,
+  isSingle: (table: Table) => Promise<boolean>,
+): Promise<readonly ListedTable[]> => {
+  const single = new Map<string, boolean>()
+  const listed: ListedTable[] = []
+  for (const table of TABLES) {
+    const main = mainTables().find(({ content }) => content === table.content) ?? table
+    const rows = historyRows(table.name)
+    const alone = single.get(main.name) ?? (await isSingle(main))
+    single.set(main.name, alone)
+    listed.push({ table, rows: alone ? rows : null, historyRows: rows })
+  }
+  return listed
 }
-
-export const listTables = (snapshot: Snapshot): readonly ListedTable[] =>
-  TABLES.map((table) => {
-    const historyRows = rowsByVersion(snapshot, table.name).reduce((sum, rows) => sum + rows, 0)
-    return { table, rows: isSingle(snapshot, table) ? historyRows : null, historyRows }
-  })

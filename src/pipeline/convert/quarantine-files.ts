@@ -1,8 +1,11 @@
 /** Which quarantine files a person means: those of a snapshot, or those of a run. */
 
 import { ToolkitError } from '../../core/errors.ts'
+import { QUARANTINE } from '../../lake/tables/tables.ts'
+import { holdsRun } from '../../manifest/find-commit.ts'
 import { listRunIds } from '../../manifest/runs.ts'
-import { readSnapshot } from '../../manifest/snapshots.ts'
+import { readTableListed } from '../../manifest/snapshot-root.ts'
+import { readRoot } from '../../manifest/snapshots.ts'
 import { type QuarantineFile, waitingFiles, waitingFilesOfRun } from './quarantine.ts'
 
 export interface QuarantineChoice {
@@ -20,11 +23,10 @@ export const quarantineFiles = async ({
   run,
 }: QuarantineChoice): Promise<readonly QuarantineFile[]> => {
   if (run !== undefined && (await listRunIds(lake)).includes(run)) return waitingFilesOfRun(lake, run)
-  const snapshot = await readSnapshot(lake, number)
-  const files = waitingFiles(snapshot, lake)
+  const root = await readRoot(lake, number)
+  const files = waitingFiles(await readTableListed(lake, root, QUARANTINE), lake)
   if (run === undefined) return files
-  if ([...(snapshot.merged ?? []), ...snapshot.partitions].some((partition) => partition.run === run))
-    return files.filter(({ partition }) => partition.run === run)
+  if (await holdsRun(lake, root, run)) return files.filter(({ partition }) => partition.run === run)
   throw new ToolkitError(
     'RUN_NOT_FOUND',
     `Cannot list the quarantine of run "${run}": it is neither unfinished nor in the lake`,

@@ -56,7 +56,10 @@ const quarantinesOf = ({ files }: PartitionEntry): readonly FileEntry[] =>
   files.filter(({ table }) => table === QUARANTINE.name)
 
 /** The quarantine files of a snapshot whose lines still wait: a replay that loaded some replaces the file. */
-export const waitingFiles = (snapshot: Snapshot, lake: string): readonly QuarantineFile[] => {
+export const waitingFiles = (
+  snapshot: Pick<Snapshot, 'partitions' | 'merged'>,
+  lake: string,
+): readonly QuarantineFile[] => {
   const partitions = loadedPartitions(snapshot)
   const replayed = new Set(
     partitions.flatMap(({ source }) => (source.kind === 'quarantine' ? [source.sha256] : [])),

@@ -8,7 +8,8 @@ import type { FileEntry } from '../../core/partition.ts'
 import { interruptOn } from '../../lake/duckdb/stoppable.ts'
 import { type LakeQuery, openLakeQuery } from '../../lake/lake/lake-query.ts'
 import type { AroundFetch } from '../../lake/lake/lake-views.ts'
-import { readSnapshot } from '../../manifest/snapshots.ts'
+import { readTableListed } from '../../manifest/snapshot-root.ts'
+import { readRoot } from '../../manifest/snapshots.ts'
 import { DATABASES, FILE_FORMATS, type StreamFormatName } from '../../sink/targets.ts'
 import { refuseLake } from '../../sink/with-loaded.ts'
 import type { FetchOptions } from '../../storage/storage.ts'
@@ -194,11 +195,11 @@ const withQuery = async <T>(
   use: (query: LakeQuery, snapshot: number) => Promise<T>,
 ): Promise<T> => {
   const { lake, memoryBytes, threads, signal, onFetch: onProgress } = options
-  const snapshot = await readSnapshot(lake, options.snapshot)
+  const root = await readRoot(lake, options.snapshot)
   const aroundFetch: AroundFetch = (fetch) => fetch({ signal, onProgress })
   const query = await openLakeQuery({
     lake,
-    snapshot,
+    snapshot: (table) => readTableListed(lake, root, table),
     memoryBytes,
     threads,
     outFolder,
@@ -207,7 +208,7 @@ const withQuery = async <T>(
   })
   const exportEnded = interruptOn(query, signal)
   try {
-    return await orInterrupted('The export', signal, () => use(query, snapshot.snapshot))
+    return await orInterrupted('The export', signal, () => use(query, root.snapshot))
   } finally {
     exportEnded()
     query.close()
@@ -257,7 +258,7 @@ export const exportTables = async (options: ExportOptions): Promise<ExportSummar
   if (to.kind === 'file') await checkFolderOf(to.path)
   if (isDatabaseFile(to)) await checkFolderOf(to.at)
   // Before anything is made beside the target, where the lake may be missing.
-  await readSnapshot(options.lake, options.snapshot)
+  await readRoot(options.lake, options.snapshot)
   const workshop = await openWorkshop(exportWorkFolder(to))
   try {
     return await withQuery(parts, workshop.folder, async (query, snapshot) => {

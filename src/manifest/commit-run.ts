@@ -1,6 +1,7 @@
 /** Shows a run to readers: all of it at once, in the next snapshot. */
 
 import type { Content } from '../contract/objects.ts'
+import { ToolkitError } from '../core/errors.ts'
 import type { FileEntry, PartitionEntry, PullEntry, SnapshotHead } from '../core/partition.ts'
 import { DriftBudget } from '../core/unknown-names.ts'
 import {
@@ -19,7 +20,7 @@ import { entriesOf } from './parts.ts'
 import { assertOwner, type SeenRun } from './run-lease.ts'
 import { sourcesOf } from './shared-sources.ts'
 import { headOf, listOf, type SnapshotRoot } from './snapshot-root.ts'
-import { ensureRecord, newestRoot } from './snapshots.ts'
+import { ensureRecord, newestRoot, readKnownRoot } from './snapshots.ts'
 import { SourceIndex } from './source-index.ts'
 import { addTotals, NO_TOTALS, totalsOf } from './totals.ts'
 
@@ -160,6 +161,38 @@ const discardUnlisted = async (
 const knownHashes = (partitions: readonly PartitionEntry[]): ReadonlySet<string> =>
   new Set(partitions.flatMap(sourcesOf).flatMap((source) => (knownByBytes(source) ? [source.sha256] : [])))
 
+/**
+ * The snapshot from before the run: whoever worked for the run has looked for its sources in that one or in a later one,
+ * and they were not there. `null` where it is gone.
+ */
+const lookedThrough = async (
+  { lease: { lake, base } }: CommitRequest,
+  newest: SnapshotRoot | null,
+): Promise<SnapshotRoot | null> => {
+  if (newest === null || base === 0) return null
+  if (newest.snapshot === base) return newest
+  return readKnownRoot(lake, base).catch((error: unknown) => {
+    if (error instanceof ToolkitError && error.code === 'SNAPSHOT_DAMAGED') return null
+    throw error
+  })
+}
+
+/** Partitions of the lake that are of the same sources as those of the run, as far as it cannot know them. */
+const heldBy = async (
+  request: CommitRequest,
+  newest: SnapshotRoot | null,
+): Promise<readonly PartitionEntry[]> => {
+  const { lake } = request.lease
+  const hashes = knownHashes(request.partitions)
+  const since = request.again ? null : await lookedThrough(request, newest)
+  try {
+    return await new SourceIndex(lake, newest, since).partitionsOf(hashes)
+  } catch (error) {
+    if (since === null || !(await isRemovedBase(lake, since, error))) throw error
+    return new SourceIndex(lake, newest).partitionsOf(hashes)
+  }
+}
+
 /** One attempt on a snapshot; gives that one's number when another run was first. */
 const commitOnto = async (
   request: CommitRequest,
@@ -176,7 +209,7 @@ const commitOnto = async (
     return { kind: 'already', snapshot: headOf(earlier), dropped: await droppedOf(earlier, request) }
   }
   await assertOwner(lease)
-  const held = await new SourceIndex(lake, newest).partitionsOf(knownHashes(partitions))
+  const held = await heldBy(request, newest)
   const { kept, dropped } = again
     ? { kept: partitions, dropped: [] }
     : splitLoaded({ partitions: held }, partitions)

@@ -3,6 +3,7 @@
 import type { Content } from '../contract/objects.ts'
 import type { PartitionEntry } from '../core/partition.ts'
 import { knownByBytes, loadedSources, sourceKey } from './loaded-sources.ts'
+import { differingParts } from './part-difference.ts'
 import { leavesOf, type Part, readEntries, summaryOfPart } from './parts.ts'
 import { sourcesOf } from './shared-sources.ts'
 import type { SnapshotRoot } from './snapshot-root.ts'
@@ -19,13 +20,20 @@ const MOST_OPEN = 8
 export class SourceIndex {
   readonly #lake: string
   readonly #root: SnapshotRoot | null
+  readonly #since: SnapshotRoot | null
   #parts: Promise<readonly KeyedPart[]> | undefined
   readonly #open = new Map<KeyedPart, Promise<readonly PartitionEntry[]>>()
 
-  /** @param root `null` for a lake without a snapshot. Nothing is read before the first lookup. */
-  constructor(lake: string, root: SnapshotRoot | null) {
+  /**
+   * Nothing is read before the first lookup.
+   *
+   * @param root `null` for a lake without a snapshot
+   * @param since parts that this earlier snapshot lists too are left out
+   */
+  constructor(lake: string, root: SnapshotRoot | null, since: SnapshotRoot | null = null) {
     this.#lake = lake
     this.#root = root
+    this.#since = since
   }
 
   /** The partitions that were loaded of some sources, in the order of commits. @throws {ToolkitError} `SNAPSHOT_DAMAGED` */
@@ -52,11 +60,16 @@ export class SourceIndex {
 
   async #keyedParts({ lists }: SnapshotRoot): Promise<readonly KeyedPart[]> {
     const keyed: KeyedPart[] = []
-    for (const list of [lists.merged, lists.partitions])
-      for await (const { part } of leavesOf(this.#lake, list, () => true)) {
-        const { keys } = summaryOfPart(part)
-        if (keys !== undefined) keyed.push({ part, keys: decodeKeys(keys) })
-      }
+    const add = (part: Part<PartitionEntry>): void => {
+      const { keys } = summaryOfPart(part)
+      if (keys !== undefined) keyed.push({ part, keys: decodeKeys(keys) })
+    }
+    for (const name of ['merged', 'partitions'] as const) {
+      const before = this.#since?.lists[name]
+      if (before)
+        for (const { part } of (await differingParts(this.#lake, before, lists[name])).after) add(part)
+      else for await (const { part } of leavesOf(this.#lake, lists[name], () => true)) add(part)
+    }
     return keyed
   }
 

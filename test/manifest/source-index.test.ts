@@ -48,3 +48,14 @@ test('PathSet knows every path of many thousands, and no other one', () => {
   paths.add('late')
   expect([paths.has('late'), new PathSet().has('late')]).toEqual([true, false])
 })
+
+test('a SourceIndex since an earlier snapshot opens no part that both list, and finds what came later', async () => {
+  const lake = await temporaryFolder()
+  // Too many to be merged with a single one.
+  await loadSources(lake, ['a', 'b', 'c', 'd'])
+  const before = await readRoot(lake)
+  await loadSources(lake, ['new'])
+  const index = new SourceIndex(lake, await readRoot(lake), before)
+  const hashes = new Set(['new', 'a'].map((name) => sha256Of(name)))
+  expect((await index.partitionsOf(hashes)).map(({ id }) => id)).toEqual(['new-0'])
+})

@@ -70,21 +70,22 @@ const expiredIn = (base: TableMetadata | null, number: number, oldest: number): 
 
 /** So many small manifests become one: whoever plans a query opens each of them. As Iceberg's own writers do. */
 const MOST_SMALL_MANIFESTS = 100
-/** One of so many bytes is not small. */
-const LARGE_MANIFEST_BYTES = 8 * 1024 * 1024
-/** Files that are described at once, and by one manifest. */
+/** Files that are described at once, and by one manifest; one with fewer is small. */
 const FILES_OF_MANIFEST = 4096
+
+const filesOf = (manifest: ManifestFileRecord): number =>
+  manifest.added_files_count + manifest.existing_files_count
 
 /** Manifests that are to be put together, the smallest ones, so that each file is written a few times in all. */
 const toMerge = (manifests: readonly ManifestFileRecord[]): ManifestFileRecord[] => {
-  const small = manifests.filter(({ manifest_length }) => manifest_length < LARGE_MANIFEST_BYTES)
+  const small = manifests.filter((manifest) => filesOf(manifest) < FILES_OF_MANIFEST)
   if (small.length < MOST_SMALL_MANIFESTS) return []
-  let bytes = 0
+  let files = 0
   return small
-    .toSorted((a, b) => a.manifest_length - b.manifest_length)
-    .filter(({ manifest_length }) => {
-      bytes += manifest_length
-      return bytes <= LARGE_MANIFEST_BYTES
+    .toSorted((a, b) => filesOf(a) - filesOf(b))
+    .filter((manifest) => {
+      files += filesOf(manifest)
+      return files <= FILES_OF_MANIFEST
     })
 }
 

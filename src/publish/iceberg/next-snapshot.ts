@@ -81,12 +81,13 @@ const toMerge = (manifests: readonly ManifestFileRecord[]): ManifestFileRecord[]
   const small = manifests.filter((manifest) => filesOf(manifest) < FILES_OF_MANIFEST)
   if (small.length < MOST_SMALL_MANIFESTS) return []
   let files = 0
-  return small
+  const smallest = small
     .toSorted((a, b) => filesOf(a) - filesOf(b))
     .filter((manifest) => {
       files += filesOf(manifest)
       return files <= FILES_OF_MANIFEST
     })
+  return smallest.length > 1 ? smallest : []
 }
 
 const NEW_ENTRY = { status: STATUS.added, sequence_number: null, file_sequence_number: null }

@@ -1,12 +1,12 @@
 /** Checks the snapshots of a lake, their parts and the records of their commits, every byte of them. */
 
 import { ToolkitError } from '../core/errors.ts'
-import type { Snapshot, SnapshotHead } from '../core/partition.ts'
+import type { SnapshotHead } from '../core/partition.ts'
 import { oldestPath, recordPath, runPath, snapshotName, snapshotPath } from '../lake/lake/layout.ts'
 import { storageOf } from '../storage/open-storage.ts'
 import { arithmeticProblems } from './arithmetic-problems.ts'
 import type { Findings, Problem } from './findings.ts'
-import { PartChecker } from './part-checker.ts'
+import { type ListedEntries, PartChecker } from './part-checker.ts'
 import type { SnapshotRoot } from './snapshot-root.ts'
 import { bytesToSnapshot, oldestText, recordText } from './snapshot-text.ts'
 import { type ManifestListing, madeLater, readRoot } from './snapshots.ts'
@@ -116,35 +116,51 @@ const checkOldest = async (lake: string, listing: ManifestListing, { problems }:
   if (problem) problems.push(problem)
 }
 
-const checkCounts = (snapshot: Snapshot, checked: Set<string>, { problems }: Findings): void => {
-  const merged = (snapshot.merged ?? []).map((partition) => ({ partition, state: 'merged' }))
-  const standing = snapshot.partitions.map((partition) => ({ partition, state: 'standing' }))
-  for (const { partition, state } of [...merged, ...standing]) {
-    const name = `${state} ${partition.run} ${partition.id}`
-    if (checked.has(name)) continue
-    checked.add(name)
-    for (const detail of arithmeticProblems(partition))
+/** @param known partitions that were reported: several parts list them, in several snapshots */
+const checkCounts = (
+  { list, entries }: ListedEntries,
+  snapshot: number,
+  known: Set<string>,
+  { problems }: Findings,
+): void => {
+  if (list !== 'partitions' && list !== 'merged') return
+  for (const partition of entries) {
+    const found = arithmeticProblems(partition)
+    const name = `${list} ${partition.run} ${partition.id}`
+    if (found.length === 0 || known.has(name)) continue
+    known.add(name)
+    for (const detail of found)
       problems.push({
-        path: snapshotPath(snapshot.snapshot),
+        path: snapshotPath(snapshot),
         problem: 'counts',
         detail: `partition "${partition.id}": ${detail}`,
       })
   }
 }
 
+/** What was found of the manifest. */
+export interface CheckedManifest {
+  readonly snapshots: number
+  /** Those that can be read, oldest first. */
+  readonly roots: readonly number[]
+  /** Names of all parts that they list. */
+  readonly parts: ReadonlySet<string>
+  /** Names of those that are damaged, and were reported. */
+  readonly damaged: ReadonlySet<string>
+}
+
 /**
- * Checks all snapshots, or one, and hands each readable one to `use`, oldest first.
+ * Checks all snapshots, or one, and hands what they list to `use`: once for each part, oldest first.
  *
- * @returns how many were checked, and the names of all parts that they list
  * @throws {ToolkitError} `SNAPSHOT_NOT_FOUND` when there never was the requested one, `LAKE_NEWER`
  */
 export const checkManifest = async (
   lake: string,
   listing: ManifestListing,
   only: number | undefined,
-  use: (snapshot: Snapshot) => void,
+  use: (listed: ListedEntries, snapshot: number) => void,
   findings: Findings,
-): Promise<{ readonly snapshots: number; readonly parts: ReadonlySet<string> }> => {
+): Promise<CheckedManifest> => {
   const newest = Math.max(listing.snapshots.at(-1) ?? 0, listing.records.at(-1) ?? 0)
   if (only !== undefined && (only < listing.oldest || only > newest)) {
     await readRoot(lake, only)
@@ -155,16 +171,19 @@ export const checkManifest = async (
     )
   }
   if (only === undefined) await checkOldest(lake, listing, findings)
-  const partitions = new Set<string>()
-  const parts = new PartChecker(lake, findings)
+  const known = new Set<string>()
+  const roots: number[] = []
+  const parts = new PartChecker(lake, findings, (listed, snapshot) => {
+    checkCounts(listed, snapshot, known, findings)
+    use(listed, snapshot)
+  })
   const [first, last] = only === undefined ? [listing.oldest, newest] : [only, only]
   for (let number = first; number <= last; number += 1) {
     const found = await checkSnapshot(lake, number, findings)
     await checkRecord(lake, number, number === newest, found, findings)
     if (!found) continue
-    const snapshot = await parts.readAllListed(found.root)
-    checkCounts(snapshot, partitions, findings)
-    use(snapshot)
+    await parts.check(found.root)
+    roots.push(number)
   }
-  return { snapshots: last - first + 1, parts: parts.listed }
+  return { snapshots: last - first + 1, roots, parts: parts.listed, damaged: parts.damaged }
 }

@@ -1,59 +1,35 @@
-/** Checks the parts of snapshots, every byte of them, and what the snapshots say of them. */
+/** Checks the parts of snapshots, every byte of them, and what the snapshots say of them. Holds one part at a time. */
 
 import { isDeepStrictEqual } from 'node:util'
 import { ToolkitError } from '../core/errors.ts'
-import type { Snapshot } from '../core/partition.ts'
 import { partPath, snapshotPath } from '../lake/lake/layout.ts'
 import type { Findings, ProblemKind } from './findings.ts'
 import { type PartSummary, summaryOfParts } from './part-summary.ts'
 import {
+  LIST_NAMES,
   LISTS,
   type ListName,
   type Lists,
   linesOf,
+  type Part,
   readPart,
   refOfLine,
   type StoredPart,
   storedBy,
 } from './parts.ts'
-import type { PartRef } from './root-form.ts'
-import { headOf, type SnapshotRoot } from './snapshot-root.ts'
-import { totalsOf } from './totals.ts'
+import type { SnapshotRoot } from './snapshot-root.ts'
+import { addTotals, NO_TOTALS, type Totals, totalsOf } from './totals.ts'
 
 type Report = (path: string, problem: ProblemKind, detail: string) => void
 
 /** What is said of a part, without its file; what later releases say besides is left to them. */
-const saidOf = (ref: PartRef, known: PartSummary): object =>
+const saidOf = (ref: PartSummary, known: PartSummary): object =>
   Object.fromEntries(
     [...new Set([...SUMMARY_FIELDS, ...Object.keys(known)])].flatMap((name) =>
       Object.hasOwn(ref, name) ? [[name, Reflect.get(ref, name)]] : [],
     ),
   )
 const SUMMARY_FIELDS = ['contents', 'drift', 'quarantine', 'differing', 'currencies', 'services', 'keys']
-
-/** Lines of parts by the parts' names, those of the last snapshot; `null` where one is damaged. */
-class PartLines<Line> {
-  readonly #read: (part: StoredPart) => Promise<readonly Line[] | null>
-  #before = new Map<string, readonly Line[] | null>()
-  #now = new Map<string, readonly Line[] | null>()
-
-  constructor(read: (part: StoredPart) => Promise<readonly Line[] | null>) {
-    this.#read = read
-  }
-
-  nextSnapshot(): void {
-    this.#before = this.#now
-    this.#now = new Map()
-  }
-
-  async of(part: StoredPart): Promise<readonly Line[] | null> {
-    const key = `${part.ref.name} ${part.ref.sha256}`
-    const known = this.#now.get(key) ?? this.#before.get(key)
-    const lines = known === undefined ? await this.#read(part) : known
-    this.#now.set(key, lines)
-    return lines
-  }
-}
 
 /** Reads the lines of a part that is whole; reports one that is not. */
 const readChecked = async <Line>(
@@ -83,87 +59,99 @@ const readChecked = async <Line>(
   }
 }
 
-/** Reads one list of snapshot after snapshot. */
-class ListChecker<Name extends ListName> {
-  readonly #name: Name
-  readonly #refs: PartLines<PartRef>
-  readonly #entries: PartLines<Lists[Name]>
-  readonly #listed: Set<string>
+/** Entries of a list that stand in one part. */
+export type ListedEntries = {
+  readonly [Name in ListName]: { readonly list: Name; readonly entries: readonly Lists[Name][] }
+}[ListName]
 
-  constructor(lake: string, name: Name, listed: Set<string>, report: Report) {
-    const { fromLine, summarise } = LISTS[name]
-    this.#name = name
-    this.#listed = listed
-    this.#refs = new PartLines((part) => readChecked(lake, part, refOfLine, summaryOfParts, report))
-    this.#entries = new PartLines((part) => readChecked<Lists[Name]>(lake, part, fromLine, summarise, report))
-  }
-
-  /** The entries of parts that are whole; `damaged` when one is not. */
-  async read({ lists }: SnapshotRoot): Promise<{ entries: Lists[Name][]; damaged: boolean }> {
-    this.#refs.nextSnapshot()
-    this.#entries.nextSnapshot()
-    const found = { entries: [] as Lists[Name][], damaged: false }
-    for (const part of lists[this.#name]) {
-      if (part.kind === 'stored') await this.#take(part, found)
-      else for (const entry of part.entries) found.entries.push(entry)
-    }
-    return found
-  }
-
-  async #take(part: StoredPart, found: { readonly entries: Lists[Name][]; damaged: boolean }): Promise<void> {
-    this.#listed.add(part.ref.name)
-    if (part.ref.level > 0) {
-      const below = await this.#refs.of(part)
-      if (below === null) found.damaged = true
-      for (const one of below ?? []) await this.#take(storedBy(part.tool)(one), found)
-      return
-    }
-    const entries = await this.#entries.of(part)
-    if (entries === null) found.damaged = true
-    for (const entry of entries ?? []) found.entries.push(entry)
-  }
+const ENTRIES_IN: { readonly [Name in ListName]: (entries: readonly Lists[Name][]) => ListedEntries } = {
+  partitions: (entries) => ({ list: 'partitions', entries }),
+  files: (entries) => ({ list: 'files', entries }),
+  pulls: (entries) => ({ list: 'pulls', entries }),
+  merged: (entries) => ({ list: 'merged', entries }),
 }
 
-/** Reads snapshots whole, oldest first; a part that the one before lists too is not read again. */
+const ofPart = ({ list, entries }: ListedEntries): Totals =>
+  totalsOf({ ...{ partitions: [], files: [] }, [list]: entries })
+
+/** What of totals is a sum over parts: runs and sources may stand in several of them. */
+const sumsOf = ({ contents, tables }: Totals): object => ({
+  contents: contents.map(({ sources: _, sourceBytes: __, ...sums }) => sums),
+  tables,
+})
+
+const NO_COMMON = (): number => 0
+
+/** Reads the parts of snapshots, oldest first, each once however many snapshots list it. */
 export class PartChecker {
+  readonly #lake: string
   readonly #report: Report
-  readonly #partitions: ListChecker<'partitions'>
-  readonly #files: ListChecker<'files'>
-  readonly #pulls: ListChecker<'pulls'>
-  readonly #merged: ListChecker<'merged'>
+  readonly #use: (listed: ListedEntries, snapshot: number) => void
+  /** Of each part what it and those below it hold; `null` where one is damaged. */
+  readonly #totals = new Map<string, Totals | null>()
   /** Names of all parts that a snapshot lists. */
   readonly listed = new Set<string>()
+  readonly damaged = new Set<string>()
 
-  constructor(lake: string, { problems }: Findings) {
+  /** @param use is called with the entries of each part, and the first snapshot that lists it */
+  constructor(lake: string, { problems }: Findings, use: (listed: ListedEntries, snapshot: number) => void) {
     const reported = new Set<string>()
+    this.#lake = lake
+    this.#use = use
     // Once, however many snapshots list it.
     this.#report = (path, problem, detail) => {
       if (!reported.has(path)) problems.push({ path, problem, detail })
       reported.add(path)
     }
-    this.#partitions = new ListChecker(lake, 'partitions', this.listed, this.#report)
-    this.#files = new ListChecker(lake, 'files', this.listed, this.#report)
-    this.#pulls = new ListChecker(lake, 'pulls', this.listed, this.#report)
-    this.#merged = new ListChecker(lake, 'merged', this.listed, this.#report)
   }
 
-  /** All that a snapshot lists, as far as its parts are whole. @throws {ToolkitError} `LAKE_NEWER` */
-  async readAllListed(root: SnapshotRoot): Promise<Snapshot> {
-    const partitions = await this.#partitions.read(root)
-    const files = await this.#files.read(root)
-    const pulls = await this.#pulls.read(root)
-    const merged = await this.#merged.read(root)
-    const whole: Snapshot = {
-      format: 1,
-      ...headOf(root),
-      partitions: partitions.entries,
-      files: files.entries,
-      pulls: pulls.entries,
-      merged: merged.entries,
-    }
-    const isWhole = ![partitions, files, pulls, merged].some(({ damaged }) => damaged)
-    if (isWhole && !isDeepStrictEqual(totalsOf(whole), root.totals))
+  /** @throws {ToolkitError} `LAKE_NEWER` */
+  async check(root: SnapshotRoot): Promise<void> {
+    let totals: Totals | null = NO_TOTALS
+    for (const list of LIST_NAMES)
+      for (const part of root.lists[list]) {
+        const own = await this.#check(list, part, root.snapshot)
+        totals = own && totals && addTotals(totals, own, NO_COMMON)
+      }
+    if (totals && !isDeepStrictEqual(sumsOf(totals), sumsOf(root.totals)))
       this.#report(snapshotPath(root.snapshot), 'listing', 'its totals are not those of what it lists')
-    return whole
+  }
+
+  async #check<Name extends ListName>(
+    list: Name,
+    part: Part<Lists[Name]>,
+    snapshot: number,
+  ): Promise<Totals | null> {
+    if (part.kind === 'fresh') return this.#taken(ENTRIES_IN[list](part.entries), snapshot)
+    const { name, sha256 } = part.ref
+    const key = `${name} ${sha256}`
+    const known = this.#totals.get(key)
+    if (known !== undefined) return known
+    this.listed.add(name)
+    const totals = await this.#read(list, part, snapshot)
+    this.#totals.set(key, totals)
+    return totals
+  }
+
+  async #read<Name extends ListName>(list: Name, part: StoredPart, snapshot: number): Promise<Totals | null> {
+    if (part.ref.level === 0) {
+      const { fromLine, summarise } = LISTS[list]
+      const entries = await readChecked<Lists[Name]>(this.#lake, part, fromLine, summarise, this.#report)
+      if (entries === null) this.damaged.add(part.ref.name)
+      return entries && this.#taken(ENTRIES_IN[list](entries), snapshot)
+    }
+    const below = await readChecked(this.#lake, part, refOfLine, summaryOfParts, this.#report)
+    if (below === null) this.damaged.add(part.ref.name)
+    let totals: Totals | null = below && NO_TOTALS
+    for (const one of below ?? []) {
+      const own = await this.#check<Name>(list, storedBy(part.tool)(one), snapshot)
+      totals = own && totals && addTotals(totals, own, NO_COMMON)
+    }
+    return totals
+  }
+
+  #taken(listed: ListedEntries, snapshot: number): Totals {
+    this.#use(listed, snapshot)
+    return ofPart(listed)
   }
 }

@@ -5,9 +5,9 @@
 
 const FIRST_LENGTH = 1024
 
-/** 53 bits that depend on every character. */
-const hashOf = (path: string): number => {
-  let [high, low] = [0xdeadbeef, 0x41c6ce57]
+/** 53 bits that depend on every character. @param seed another one gives bits of their own */
+export const hashOfText = (path: string, seed = 0): number => {
+  let [high, low] = [0xdeadbeef ^ seed, 0x41c6ce57 ^ seed]
   for (let at = 0; at < path.length; at += 1) {
     const code = path.charCodeAt(at)
     high = Math.imul(high ^ code, 2654435761)
@@ -29,7 +29,7 @@ export class PathSet {
       longer.set(this.#hashes)
       this.#hashes = longer
     }
-    this.#hashes[this.#length] = hashOf(path)
+    this.#hashes[this.#length] = hashOfText(path)
     this.#length += 1
     this.#sorted = false
   }
@@ -37,7 +37,7 @@ export class PathSet {
   has(path: string): boolean {
     if (!this.#sorted) this.#hashes.subarray(0, this.#length).sort()
     this.#sorted = true
-    const wanted = hashOf(path)
+    const wanted = hashOfText(path)
     let [low, high] = [0, this.#length]
     while (low < high) {
       const middle = (low + high) >> 1

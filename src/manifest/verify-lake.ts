@@ -1,6 +1,7 @@
 /** Proves that a lake is what its manifest says: recomputes every hash and count and names what differs. */
 
-import type { FileEntry, Snapshot } from '../core/partition.ts'
+import { ToolkitError } from '../core/errors.ts'
+import type { FileEntry } from '../core/partition.ts'
 import {
   MANIFEST_FOLDER,
   PARTS_FOLDER,
@@ -12,16 +13,18 @@ import {
 import { storageOf } from '../storage/open-storage.ts'
 import { sideBySide } from '../support/side-by-side.ts'
 import { type CountRows, checkFile } from './check-file.ts'
-import { checkManifest } from './check-manifest.ts'
+import { type CheckedManifest, checkManifest } from './check-manifest.ts'
 import type { Findings, Problem } from './findings.ts'
 import { listLoadFiles, runOfFile } from './lake-files.ts'
-import { listedFiles } from './listed-files.ts'
 import { checkMadeFile, type MadeFile, madeFiles } from './made-files.ts'
+import type { ListedEntries } from './part-checker.ts'
 import { readRatesFile } from './rates-file.ts'
 import { listRunIds } from './runs.ts'
-import { listManifest } from './snapshots.ts'
+import { listManifest, readKnownRoot } from './snapshots.ts'
+import { TextTable } from './text-table.ts'
 import { verifyPublished } from './verify-published.ts'
 import { verifyRuns } from './verify-runs.ts'
+import { DistinctTotals, filesIn, unseenEntries } from './walk-listed.ts'
 
 export interface VerifyProgress {
   readonly files: number
@@ -54,9 +57,6 @@ export interface Verification {
   readonly notes: readonly string[]
 }
 
-const sameFile = (a: FileEntry, b: FileEntry): boolean =>
-  a.table === b.table && a.rows === b.rows && a.bytes === b.bytes && a.sha256 === b.sha256
-
 /** Parts that no snapshot lists: those that a merge has replaced, and what dead runs left. */
 const strayParts = async (lake: string, listed: ReadonlySet<string>): Promise<string[]> => {
   const runs = new Set(await listRunIds(lake))
@@ -67,22 +67,47 @@ const strayParts = async (lake: string, listed: ReadonlySet<string>): Promise<st
   })
 }
 
-/** Every file once, however many snapshots list it. */
-const collectFiles = (files: Map<string, FileEntry>, problems: Problem[]) => (snapshot: Snapshot) => {
-  const path = snapshotPath(snapshot.snapshot)
-  const here = new Set<string>()
-  for (const file of listedFiles(snapshot)) {
-    const known = files.get(file.path)
-    if (!known) files.set(file.path, file)
-    else if (!sameFile(known, file))
-      problems.push({ path, problem: 'listing', detail: `other snapshots say otherwise of "${file.path}"` })
-    if (here.has(file.path))
-      problems.push({ path, problem: 'listing', detail: `it lists "${file.path}" twice` })
-    here.add(file.path)
+/** The files that snapshots list, each once, and what they are together. */
+class ListedFiles {
+  readonly #table = new TextTable()
+  readonly #problems: Problem[]
+  bytes = 0
+  rows = 0
+
+  constructor({ problems }: Findings) {
+    this.#problems = problems
+  }
+
+  get size(): number {
+    return this.#table.size
+  }
+
+  add(listed: ListedEntries, snapshot: number): void {
+    for (const { table, path, rows, bytes, sha256 } of filesIn(listed)) {
+      const found = this.#table.add(path, `${table} ${rows} ${bytes} ${sha256}`)
+      if (found === 'new') {
+        this.bytes += bytes
+        this.rows += rows
+      } else if (found === 'other')
+        this.#problems.push({
+          path: snapshotPath(snapshot),
+          problem: 'listing',
+          detail: `other snapshots say otherwise of "${path}"`,
+        })
+    }
+  }
+
+  has(path: string): boolean {
+    return this.#table.has(path)
+  }
+
+  /** @returns whether it was not passed before */
+  pass({ path }: FileEntry): boolean {
+    return this.#table.mark(path)
   }
 }
 
-const strayNotes = async (lake: string, listed: ReadonlyMap<string, FileEntry>): Promise<string[]> => {
+const strayNotes = async (lake: string, listed: ListedFiles): Promise<string[]> => {
   const files = await listLoadFiles(lake)
   const runs = new Set(await listRunIds(lake))
   const stray = files.filter(({ path }) => !runs.has(runOfFile(path) ?? ''))
@@ -106,33 +131,66 @@ const verifyRates = async (lake: string, { problems, notes }: Findings): Promise
   if (kind === 'unhashed') notes.push(`"${RATES_PATH}" has no hash yet: "firmlake rates load" writes one`)
 }
 
+/** Checks each file of the lake once, from the newest snapshot back, and what was made from snapshots. */
 const checkFiles = async (
   { lake, countRows, concurrency = 4, onProgress, signal }: VerifyRequest,
-  listed: readonly FileEntry[],
+  { roots, damaged }: CheckedManifest,
+  listed: ListedFiles,
   made: readonly MadeFile[],
-): Promise<Problem[]> => {
-  const files = [
-    ...listed.map((file) => ({
-      bytes: file.bytes,
-      check: async () => [await checkFile(lake, file, countRows, signal)],
-    })),
-    ...made.map((one) => ({ bytes: one.file.bytes, check: () => checkMadeFile(lake, one, signal) })),
-  ]
-  const bytesTotal = files.reduce((sum, one) => sum + one.bytes, 0)
+  { problems }: Findings,
+): Promise<void> => {
+  const bytesTotal = listed.bytes + made.reduce((sum, { file }) => sum + file.bytes, 0)
+  const filesTotal = listed.size + made.length
   let [done, bytes] = [0, 0]
+  const passed = (more: number): void => {
+    done += 1
+    bytes += more
+    onProgress?.({ files: done, filesTotal, bytes, bytesTotal })
+  }
+  const checkAll = async (files: readonly FileEntry[]): Promise<void> => {
+    const found = await sideBySide(
+      files,
+      concurrency,
+      async (file) => {
+        const problem = await checkFile(lake, file, countRows, signal)
+        passed(file.bytes)
+        return problem
+      },
+      signal,
+    )
+    problems.push(...found.filter((one) => one !== null))
+  }
+  // What is damaged was reported.
+  const seen = new Set(damaged)
+  for (const number of roots.toReversed()) {
+    const root = await readKnownRoot(lake, number)
+    const path = snapshotPath(number)
+    // Nothing of the newest one was seen before: all that it lists is met here.
+    const isNewest = number === roots.at(-1)
+    const distinct = new DistinctTotals()
+    for await (const entries of unseenEntries(lake, root, seen)) {
+      const own: FileEntry[] = []
+      for (const file of filesIn(entries))
+        if (listed.pass(file)) own.push(file)
+        else if (isNewest)
+          problems.push({ path, problem: 'listing', detail: `it lists "${file.path}" twice` })
+      if (isNewest) distinct.add(entries)
+      await checkAll(own)
+    }
+    if (isNewest && damaged.size === 0 && !distinct.areOf(root))
+      problems.push({ path, problem: 'listing', detail: 'its runs or sources are not as many as it says' })
+  }
   const found = await sideBySide(
-    files,
+    made,
     concurrency,
-    async (file) => {
-      const problems = await file.check()
-      done += 1
-      bytes += file.bytes
-      onProgress?.({ files: done, filesTotal: files.length, bytes, bytesTotal })
-      return problems
+    async (one) => {
+      const own = await checkMadeFile(lake, one, signal)
+      passed(one.file.bytes)
+      return own
     },
     signal,
   )
-  return found.flat().filter((one) => one !== null)
+  problems.push(...found.flat())
 }
 
 /**
@@ -146,23 +204,25 @@ export const verifyLake = async (request: VerifyRequest): Promise<Verification> 
   const { lake, snapshot, signal } = request
   const listing = await listManifest(lake)
   const findings = { problems: [] as Problem[], notes: [] as string[] }
-  const listed = new Map<string, FileEntry>()
-  const { snapshots, parts } = await checkManifest(
-    lake,
-    listing,
-    snapshot,
-    collectFiles(listed, findings.problems),
-    findings,
-  )
-  const files = [...listed.values()]
+  const listed = new ListedFiles(findings)
+  const use = (entries: ListedEntries, number: number): void => listed.add(entries, number)
+  const manifest = await checkManifest(lake, listing, snapshot, use, findings)
   const made = await madeFiles(lake, snapshot)
-  findings.problems.push(...made.problems, ...(await checkFiles(request, files, made.files)))
+  findings.problems.push(...made.problems)
   findings.notes.push(...made.notes)
-  // Old snapshots may have been removed meanwhile, and files with them: what is kept now is checked.
-  if ((await listManifest(lake)).oldest !== listing.oldest) return verifyLake(request)
+  // Old snapshots may be removed meanwhile, and files with them: what is kept then is checked.
+  const isOutdated = async (): Promise<boolean> => (await listManifest(lake)).oldest !== listing.oldest
+  try {
+    await checkFiles(request, manifest, listed, made.files, findings)
+  } catch (error) {
+    if (error instanceof ToolkitError && error.code === 'SNAPSHOT_DAMAGED' && (await isOutdated()))
+      return verifyLake(request)
+    throw error
+  }
+  if (await isOutdated()) return verifyLake(request)
   signal?.throwIfAborted()
   if (snapshot === undefined) {
-    findings.notes.push(...(await strayNotes(lake, listed)), ...(await strayParts(lake, parts)))
+    findings.notes.push(...(await strayNotes(lake, listed)), ...(await strayParts(lake, manifest.parts)))
     await verifyRuns(lake, { now: new Date() }, findings)
     await verifyRates(lake, findings)
     await verifyPublished(lake, request.countRows, findings)
@@ -170,10 +230,10 @@ export const verifyLake = async (request: VerifyRequest): Promise<Verification> 
       findings.notes.push(`"${MANIFEST_FOLDER}/${name}" is not a file of the manifest`)
   }
   return {
-    snapshots,
-    files: files.length,
-    bytes: files.reduce((sum, one) => sum + one.bytes, 0),
-    rows: files.reduce((sum, one) => sum + one.rows, 0),
+    snapshots: manifest.snapshots,
+    files: listed.size,
+    bytes: listed.bytes,
+    rows: listed.rows,
     madeFiles: made.files.reduce((sum, { folders }) => sum + folders.length, 0),
     problems: findings.problems.sort((a, b) => (a.path < b.path ? -1 : a.path > b.path ? 1 : 0)),
     notes: findings.notes,

@@ -1,0 +1,80 @@
+/** What snapshots list, from the newest one back: a part that was seen is not opened again. Holds a part at a time. */
+
+import type { FileEntry } from '../core/partition.ts'
+import { namedSources } from './loaded-sources.ts'
+import type { ListedEntries } from './part-checker.ts'
+import { type ListName, type Lists, type Part, readBelow, readEntries } from './parts.ts'
+import type { SnapshotRoot } from './snapshot-root.ts'
+import { TextTable } from './text-table.ts'
+
+/** The files that entries list. */
+export const filesIn = ({ list, entries }: ListedEntries): readonly FileEntry[] => {
+  if (list === 'files') return entries
+  return list === 'pulls' ? [] : entries.flatMap(({ files }) => files)
+}
+
+/** Entries below some parts that `seen` has not. */
+async function* unseenBelow<Name extends ListName>(
+  lake: string,
+  list: Name,
+  parts: readonly Part<Lists[Name]>[],
+  seen: Set<string>,
+): AsyncGenerator<readonly Lists[Name][]> {
+  for (const part of parts) {
+    if (part.kind === 'stored') {
+      if (seen.has(part.ref.name)) continue
+      seen.add(part.ref.name)
+      if (part.ref.level > 0) {
+        yield* unseenBelow(lake, list, await readBelow(lake, part), seen)
+        continue
+      }
+    }
+    yield await readEntries(lake, list, part)
+  }
+}
+
+/** All that a snapshot lists in parts that `seen` has not. @throws {ToolkitError} `SNAPSHOT_DAMAGED`, `LAKE_NEWER` */
+export async function* unseenEntries(
+  lake: string,
+  { lists }: SnapshotRoot,
+  seen: Set<string>,
+): AsyncGenerator<ListedEntries> {
+  for (const list of ['merged', 'partitions'] as const)
+    for await (const entries of unseenBelow(lake, list, lists[list], seen)) yield { list, entries }
+  for await (const entries of unseenBelow(lake, 'files', lists.files, seen)) yield { list: 'files', entries }
+  for await (const entries of unseenBelow(lake, 'pulls', lists.pulls, seen)) yield { list: 'pulls', entries }
+}
+
+/** Runs and sources of a snapshot: what its totals say of them is no sum over parts. */
+export class DistinctTotals {
+  readonly #runs = new TextTable()
+  readonly #sources = new TextTable()
+  readonly #named = new TextTable()
+  readonly #counts = new Map<string, { sources: number; sourceBytes: number }>()
+
+  add({ list, entries }: ListedEntries): void {
+    for (const { run } of entries) this.#runs.add(run)
+    if (list !== 'partitions' && list !== 'merged') return
+    for (const partition of entries) {
+      const { run, content } = partition
+      if (partition.source.kind === 'compaction') continue
+      const counts = this.#counts.get(content) ?? { sources: 0, sourceBytes: 0 }
+      this.#counts.set(content, counts)
+      for (const [name, { bytes }] of namedSources(partition)) {
+        if (this.#sources.add(`${content} ${name}`) === 'new') counts.sources += 1
+        if (this.#named.add(`${content} ${run} ${name}`) === 'new') counts.sourceBytes += bytes
+      }
+    }
+  }
+
+  /** Whether these are the runs and sources of a snapshot. */
+  areOf({ totals }: SnapshotRoot): boolean {
+    return (
+      totals.runs === this.#runs.size &&
+      totals.contents.every(({ content, sources, sourceBytes }) => {
+        const own = this.#counts.get(content)
+        return own?.sources === sources && own.sourceBytes === sourceBytes
+      })
+    )
+  }
+}

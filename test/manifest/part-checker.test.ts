@@ -16,11 +16,13 @@ const verified = (lake: string) => verifyLake({ lake, countRows: countLines })
 const partsOf = async (lake: string): Promise<string[]> =>
   (await filesOf(inLake(lake, PARTS_FOLDER))).map((name) => partPath(name))
 
-test.each([
+const DAMAGES = [
   ['changed', (path: string) => flipBit(path, 20, 0)],
   ['cut', (path: string) => truncate(path, 30)],
   ['missing', (path: string) => rm(path)],
-])(
+] as const
+
+test.each(DAMAGES)(
   'a part that is %s is named by verifyLake, and nobody reads or clears the lake',
   async (problem, damage) => {
     const lake = await temporaryFolder()
@@ -88,4 +90,29 @@ test('collectGarbage removes parts that no snapshot lists, but not those of a ru
   expect(await partsOf(lake)).toEqual((await partsOf(lake)).filter((path) => path !== ofDead))
   expect(await partsOf(lake)).toHaveLength(listed.length + 1)
   expect(await verified(lake)).toMatchObject({ problems: [] })
+})
+
+test.each(DAMAGES)('a part that lists parts and is %s is named by verifyLake', async (problem, damage) => {
+  const lake = await temporaryFolder()
+  // Eight full parts, which one of their own lists.
+  await loadSources(lake, ['a'])
+  const root = await readRoot(lake)
+  const { run } = root
+  const files = Array.from({ length: 9000 }, (_, at) => ({
+    ...{ table: 'line_items', path: `line_items/load=${run}/${at}.parquet`, rows: 0, bytes: 0, run },
+    sha256: '0'.repeat(64),
+  }))
+  const writer = new PartWriter({ lake, run }, randomBytes)
+  const lists = { ...root.lists, files: await extendList(writer, 'files', root.lists.files, files) }
+  const text = rootToText({ ...root, lists })
+  await writeFile(inLake(lake, snapshotPath(1)), text)
+  await writeFile(inLake(lake, recordPath(1)), recordText(1, text))
+  const higher = lists.files.flatMap((part) =>
+    part.kind === 'stored' && part.ref.level > 0 ? [partPath(part.ref.name)] : [],
+  )
+  expect(higher).toHaveLength(1)
+  const [path = ''] = higher
+  await damage(inLake(lake, path))
+  const found = (await verified(lake)).problems.filter((one) => one.path.startsWith(PARTS_FOLDER))
+  expect(found).toMatchObject([{ path, problem }])
 })

@@ -94,10 +94,6 @@ const readChecked = async (lake: string, number: number): Promise<{ bytes: Buffe
 export const readKnownRoot = async (lake: string, number: number): Promise<SnapshotRoot> =>
   (await readChecked(lake, number)).root
 
-/** As `readKnownRoot`, with all that it lists. */
-export const readKnownSnapshot = async (lake: string, number: number): Promise<Snapshot> =>
-  readAllListed(lake, await readKnownRoot(lake, number))
-
 /** A record of a later commit means that the newest snapshot is missing: it is never passed over for an older one. */
 const newestOf = async (lake: string, { snapshots, records }: ManifestListing): Promise<number> => {
   const [snapshot, record] = [snapshots.at(-1) ?? 0, records.at(-1) ?? 0]

@@ -33,7 +33,9 @@ const problemPaths = async (): Promise<string[]> => {
 
 test('verify finds nothing in a lake that is whole, and every kind of file is in it', async () => {
   const files = await filesOf(lake)
-  const kinds = new Set(files.map((path) => path.replace(/(load=[^/]+|parts)\/.*\./, '').replace(/\d{8}/, '')))
+  const kinds = new Set(
+    files.map((path) => path.replace(/(load=[^/]+|parts)\/.*\./, '').replace(/\d{8}/, '')),
+  )
   expect([...kinds].sort()).toEqual([
     '_manifest/.json',
     '_manifest/.sha256',

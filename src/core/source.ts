@@ -28,7 +28,7 @@ export interface Source {
    * while the source before is being loaded, and not at all where a resumed run has loaded the `key` whole.
    */
   readonly fingerprint?: (signal?: AbortSignal) => Promise<Fingerprint>
-  /** The stored bytes, once. @throws {ToolkitError} SOURCE_UNREADABLE, SOURCE_CHANGED */
+  /** The stored bytes, once; a chunk may be read until the next one is asked for. @throws {ToolkitError} SOURCE_UNREADABLE, SOURCE_CHANGED */
   readonly open: (signal?: AbortSignal) => AsyncIterable<Buffer>
   /** The blocks to load: from `from` to before `to`, of `of` that it has. @default all */
   readonly range?: { readonly from: number; readonly to: number; readonly of: number }

@@ -140,7 +140,8 @@ export interface OpenOptions {
 const END_BYTES = 1024
 
 /**
- * Reads a file in chunks of 1 MiB. Opens it when the first chunk is asked for, closes it on every way out.
+ * Reads a file in chunks of 1 MiB. Opens it when the first chunk is asked for, closes it on every way out. A chunk may
+ * be read until the next one is asked for.
  *
  * @throws {ToolkitError} `SOURCE_NOT_FOUND`, or `SOURCE_UNREADABLE` (a folder, no permission, a bad disk)
  */
@@ -150,14 +151,14 @@ export async function* openSourceFile(path: string, options: OpenOptions = {}): 
   }
   options.signal?.throwIfAborted()
   const file = await open(path).catch(failed)
-  let left = options.sizeBytes ?? Number.POSITIVE_INFINITY
+  const size = options.sizeBytes ?? Number.POSITIVE_INFINITY
+  // Chunks of their own would bring the garbage collector to work for every few of them.
+  const chunk = Buffer.allocUnsafeSlow(Math.min(READ_BYTES, Math.max(size, END_BYTES)))
   try {
     for (;;) {
       options.signal?.throwIfAborted()
-      const chunk = Buffer.allocUnsafe(Math.min(READ_BYTES, Math.max(left, END_BYTES)))
       const { bytesRead } = await file.read(chunk).catch(failed)
       if (bytesRead === 0) return
-      left -= bytesRead
       yield chunk.subarray(0, bytesRead)
     }
   } finally {

@@ -8,6 +8,7 @@ import { readUnits } from '../../../src/manifest/units.ts'
 import type { BatchFilesJob, PullJob } from '../../../src/pipeline/run/run-plan.ts'
 import { syncSettings } from '../../../src/pipeline/sync/find-changes.ts'
 import { openService } from '../../../src/source/service/service.ts'
+import { type CliResult, cli } from '../../cli/run-cli.ts'
 import type { FakeCompany } from '../../service/fake-service.ts'
 import { openPullBench, type PullBench, SWEDEN } from '../../service/pull-bench.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
@@ -108,6 +109,40 @@ test('companies that no window covers are found once all windows are pulled, by 
   expect((await one.snapshot()).pulls).toMatchObject([
     { announced: 1500, planned: 1450, received: 1500, gapLeft: 0 },
   ])
+})
+
+test('four processes pull companies below the limit that they share, no window twice', async () => {
+  const answered: number[] = []
+  const one = await openPullBench({
+    companies: companies(8000),
+    before: () => {
+      answered.push(performance.now())
+      return undefined
+    },
+  })
+  const limit = 60
+  const pull = sharedPull(one, { pageSize: 100, cap: 800 })
+  const { run, units } = await pull.plan([], { requestsPerSecond: limit })
+  expect(units).toBeGreaterThan(8)
+  const env = { FIRMLAKE_TOKEN: one.fake.token, FIRMLAKE_WORK_DIR: await temporaryFolder() }
+  const shards = [0, 1, 2, 3].map((index) => `${index}/4`)
+  const work = (shard: string): Promise<CliResult> =>
+    cli(['run', 'work', run ?? '', '--lake', one.lake, '--shard', shard, '--threads', '1'], { env })
+  const codes = (await Promise.all(shards.map(work))).map(({ code }) => code)
+  expect(codes.filter((code) => code !== 0 && code !== 75)).toEqual([])
+  const again = shards.filter((_, at) => codes[at] === 75)
+  expect((await Promise.all(again.map(work))).map(({ code }) => code)).toEqual(again.map(() => 0))
+  await pull.commit(run ?? '')
+  const chains = one.fake.pages
+    .filter(({ cursor }) => cursor === '*')
+    .map(({ search }) => JSON.stringify(search))
+  expect([chains.length, new Set(chains).size]).toEqual([units, units])
+  const seconds = ((answered.at(-1) ?? 0) - (answered[0] ?? 0)) / 1000
+  expect(answered.length / seconds).toBeLessThan(limit * 1.05)
+  expect(await one.query('SELECT count(*), count(DISTINCT internal_id) FROM companies_history')).toEqual([
+    [8000, 8000],
+  ])
+  expect((await one.snapshot()).pulls).toMatchObject([{ announced: 8000, received: 8000 }])
 })
 
 test('a worker asks at its share of the rate that all have together', async () => {

@@ -31,19 +31,25 @@ const { values } = parseArgs({
 type Name = Contender['name']
 type Round = Readonly<Partial<Record<Name, Usage>>>
 
-/** Ratio of wall times in each round that has both. */
-const ratios = (rounds: readonly Round[], above: Name, below: Name): number[] =>
+/** What is compared, by what it is called. */
+const COMPARED = { wall: 'wallSeconds', CPU: 'cpuSeconds' } as const
+type Compared = keyof typeof COMPARED
+
+/** The ratio in each round that has both. */
+const ratios = (rounds: readonly Round[], above: Name, below: Name, compared: Compared): number[] =>
   rounds.flatMap((round) => {
     const [a, b] = [round[above], round[below]]
-    return a === undefined || b === undefined ? [] : [a.wallSeconds / b.wallSeconds]
+    return a === undefined || b === undefined ? [] : [a[COMPARED[compared]] / b[COMPARED[compared]]]
   })
 const fixed = (value: number, digits = 2): string => value.toFixed(digits)
 
 const printRatios = (rounds: readonly Round[], above: Name, below: Name): void => {
-  const found = ratios(rounds, above, below)
-  if (found.length === 0) return
-  const each = found.map((ratio) => fixed(ratio)).join(' ')
-  console.log(`${above} / ${below}, wall: median ${fixed(median(found))} (rounds: ${each})`)
+  for (const compared of ['wall', 'CPU'] as const) {
+    const found = ratios(rounds, above, below, compared)
+    if (found.length === 0) continue
+    const each = found.map((ratio) => fixed(ratio)).join(' ')
+    console.log(`${above} / ${below}, ${compared}: median ${fixed(median(found))} (rounds: ${each})`)
+  }
 }
 
 const main = async (): Promise<void> => {
@@ -58,7 +64,8 @@ const main = async (): Promise<void> => {
   console.log(`${fixed(megabytes, 0)} MB decoded, ${rows.companies} companies, ${rows.financials} figures`)
 
   const rounds: Round[] = []
-  for (let round = 0; round < Number(values.runs); round++) {
+  // The first round is each one's first start, which compiles its modules: it does not count.
+  for (let round = 0; round <= Number(values.runs); round++) {
     const usages: Partial<Record<Name, Usage>> = {}
     // Each round starts with another contender, so that none always runs on a warm or a tired machine.
     const shift = round % chosen.length
@@ -69,7 +76,7 @@ const main = async (): Promise<void> => {
       await checkRows(lake, rows)
       await rm(lake, { recursive: true })
     }
-    rounds.push(usages)
+    if (round > 0) rounds.push(usages)
   }
 
   for (const { name } of chosen) {

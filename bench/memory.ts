@@ -1,4 +1,7 @@
-/** Command: `node bench/memory.ts [--mb 400,4000]`. Peak memory of our conversion by size of what it reads. */
+/**
+ * Command: `node bench/memory.ts [--mb 400,4000]`. Peak memory of our conversion by size of what it reads, and what a
+ * megabyte takes: neither should grow.
+ */
 
 import { rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -20,10 +23,11 @@ for (const megabytes of values.mb.split(',').map(Number)) {
   const { files, decodedBytes, rows } = await cachedDataset(values.out, { megabytes, files: 2, quality: 1 })
   const lake = join(values.out, 'lake-memory')
   await rm(lake, { recursive: true, force: true })
-  const { wallSeconds, peakMegabytes } = await measureNode(OURS.args(files, lake))
+  const { wallSeconds, cpuSeconds, peakMegabytes } = await measureNode(OURS.args(files, lake))
   await checkRows(lake, rows)
   await rm(lake, { recursive: true })
   console.log(
-    `${(decodedBytes / 1e6).toFixed(0)} MB decoded: peak ${peakMegabytes.toFixed(0)} MB, wall ${wallSeconds.toFixed(1)} s`,
+    `${(decodedBytes / 1e6).toFixed(0)} MB decoded: peak ${peakMegabytes.toFixed(0)} MB, wall ${wallSeconds.toFixed(1)} s, ` +
+      `CPU ${cpuSeconds.toFixed(1)} s, ${((cpuSeconds * 1e9) / decodedBytes).toFixed(1)} ms a MB`,
   )
 }

@@ -24,6 +24,17 @@ const formatOf = (table: string): CopyFormat => {
   return { kind: 'parquet', ...(dictionaryLimit !== undefined && { dictionaryLimit }) }
 }
 
+const idsByTable = new Map<string, string | undefined>()
+
+/** Field ids of a table's columns as declared: made once, their types are long. */
+const declaredIds = (table: string): string | undefined => {
+  if (!idsByTable.has(table)) {
+    const columns = TABLES.find(({ name }) => name === table)?.columns ?? []
+    idsByTable.set(table, fieldIds(table, columns))
+  }
+  return idsByTable.get(table)
+}
+
 const withIds = (format: CopyFormat, ids: string | undefined): CopyFormat =>
   format.kind === 'parquet' && ids !== undefined ? { ...format, fieldIds: ids } : format
 
@@ -38,9 +49,8 @@ const lacksColumns = (error: unknown): boolean =>
 const withFieldIds = (table: string, rows: TableRows): TableRows => ({
   ...rows,
   copyTo: async (path, format) => {
-    const declared = TABLES.find(({ name }) => name === table)?.columns ?? []
     try {
-      return await rows.copyTo(path, withIds(format, fieldIds(table, declared)))
+      return await rows.copyTo(path, withIds(format, declaredIds(table)))
     } catch (error) {
       if (!lacksColumns(error)) throw error
       return rows.copyTo(path, withIds(format, fieldIds(table, await rows.columns())))

@@ -1,0 +1,112 @@
+/** Command: `node bench/parts.ts [--mb 236]`. The parts of our conversion, each by itself: CPU seconds of all threads. */
+
+import { mkdir, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { PerformanceObserver } from 'node:perf_hooks'
+import { parseArgs } from 'node:util'
+import type { Block } from '../src/core/block.ts'
+import { decodeBlocks } from '../src/decode/decode-blocks.ts'
+import { Engine } from '../src/lake/duckdb/engine.ts'
+import { literal } from '../src/lake/duckdb/sql.ts'
+import { type CheckedPart, checkBlock } from '../src/load/check-block.ts'
+import { RecordChecker } from '../src/load/check-record.ts'
+import { companiesOf } from '../src/load/companies.ts'
+import { employeesTable, financialsTable } from '../src/load/figure-tables.ts'
+import { newSeenSets } from '../src/load/seen-sets.ts'
+import { spoolPart } from '../src/load/spool.ts'
+import { convertFiles } from '../src/pipeline/convert/convert.ts'
+import { localSources } from '../src/source/local-sources.ts'
+import { hashFile } from '../src/support/hash.ts'
+import { cachedDataset } from './dataset.ts'
+
+const { values } = parseArgs({
+  options: {
+    mb: { type: 'string', default: '236' },
+    out: { type: 'string', default: join(tmpdir(), 'firmlake-bench') },
+  },
+})
+const work = join(values.out, 'parts')
+const MEMORY_BYTES = 512 * 1024 ** 2
+
+const spent = new Map<string, number>()
+const timed = async <T>(part: string, does: () => T | Promise<T>): Promise<T> => {
+  const before = process.cpuUsage()
+  const result = await does()
+  const { user, system } = process.cpuUsage(before)
+  spent.set(part, (spent.get(part) ?? 0) + (user + system) / 1e6)
+  return result
+}
+
+const { files, decodedBytes } = await cachedDataset(values.out, {
+  megabytes: Number(values.mb),
+  files: 2,
+  quality: 5,
+})
+await mkdir(work, { recursive: true })
+const engine = await Engine.open({ memoryBytes: MEMORY_BYTES, threads: 1 })
+const session = await engine.connect()
+
+/** The same rows with and without compression: the difference is that of Zstandard. */
+const copy = async (table: string, sql: string): Promise<void> => {
+  for (const compression of ['zstd', 'uncompressed']) {
+    const path = join(work, `${table}.${compression}.parquet`)
+    const options = `FORMAT parquet, COMPRESSION ${compression}, DICTIONARY_SIZE_LIMIT 2000`
+    await timed(`${table}, ${compression}`, () =>
+      session.run(`COPY (${sql}) TO ${literal(path)} (${options})`),
+    )
+  }
+  await timed('hash', () => hashFile(join(work, `${table}.zstd.parquet`)))
+}
+
+const loadPart = async (part: CheckedPart, { bytes }: Block): Promise<void> => {
+  const tables = { financials: financialsTable(part, bytes), employees: employeesTable(part, bytes) }
+  for (const [table, columns] of Object.entries(tables)) {
+    const { from, remove } = await engine.addTable(columns)
+    await copy(table, `FROM ${from}`)
+    remove()
+  }
+  const spooled = await timed('lines for DuckDB', () => spoolPart(work, 'block', bytes, part))
+  await copy('companies', companiesOf(spooled.scan, spooled.extras))
+  await spooled.remove()
+}
+
+const checker = new RecordChecker('companies', newSeenSets())
+for (const source of await localSources(files)) {
+  const blocks = decodeBlocks(() => source.open(), { name: source.name })[Symbol.asyncIterator]()
+  for (;;) {
+    const step = await timed('Brotli', () => blocks.next())
+    if (step.done) break
+    const { parts } = await timed('check', () => checkBlock(step.value, checker))
+    for (const part of parts) await loadPart(part, step.value)
+  }
+}
+session.close()
+engine.close()
+
+let garbageMs = 0
+const observer = new PerformanceObserver((list) => {
+  for (const { duration } of list.getEntries()) garbageMs += duration
+})
+observer.observe({ entryTypes: ['gc'] })
+/** @returns CPU seconds of the main thread */
+const whole = async (name: string, checkThreads: number): Promise<number> => {
+  const before = process.threadCpuUsage()
+  await timed(name, () =>
+    convertFiles(
+      { inputs: files, cwd: process.cwd(), again: false, limits: {} },
+      { lake: join(work, name), limit: { kind: 'count', lines: 0 }, threads: 2, checkThreads },
+    ),
+  )
+  const { user, system } = process.threadCpuUsage(before)
+  return (user + system) / 1e6
+}
+await whole('a conversion', 0)
+observer.disconnect()
+spent.set('its garbage, on the wall', garbageMs / 1e3)
+// What cannot be shared between cores: with any number of them no conversion takes less.
+spent.set('main thread of that', await whole('one with a checking thread', 1))
+await rm(work, { recursive: true })
+
+console.log(`${(decodedBytes / 1e6).toFixed(0)} MB decoded`)
+for (const [part, seconds] of spent) console.log(`${part.padEnd(28)} ${seconds.toFixed(2)} s`)

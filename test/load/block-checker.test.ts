@@ -6,6 +6,7 @@ import { linesOf } from '../../data/sample.ts'
 import type { Block } from '../../src/core/block.ts'
 import { type Checkers, type HeldBlock, openCheckers } from '../../src/load/block-checker.ts'
 import { financialsTable } from '../../src/load/figure-tables.ts'
+import { madeRows } from '../campaign/made-rows.ts'
 
 const OPTIONS = {
   companies: 240,
@@ -133,4 +134,25 @@ test('close ends threads that are at work', async () => {
   for (const block of blocks) void checker.check(block).catch(() => undefined)
   await setImmediate()
   await checkers.close()
+})
+
+test('threads make the same rows of relations', async () => {
+  const options = { ...OPTIONS, companies: 120, content: ['relations'] } as const
+  const lines = [...linesOf('relations', options, emptyControl())]
+  const blocks = blocksOf(lines, 15)
+  const rowsOf = async (checkers: Checkers): Promise<string[][]> => {
+    const checker = checkers.of('relations')
+    const found: string[][] = []
+    for (const block of blocks) {
+      const { parts, release } = await checker.check(block)
+      for (const { rows, members } of parts)
+        for (const record of members) found.push(madeRows(rows, record, block.bytes))
+      release()
+    }
+    await checkers.close()
+    return found
+  }
+  const own = await rowsOf(openCheckers())
+  expect(own.length).toBeGreaterThan(lines.length)
+  expect(await rowsOf(openCheckers({ threads: 2 }))).toEqual(own)
 })

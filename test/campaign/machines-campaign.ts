@@ -67,8 +67,10 @@ const runRounds = async ({ cases, seed, only, random, log }: CampaignOptions): P
       )
       await rm(join(folder, 'lakes', `round-${round}`), { recursive: true, force: true })
       for (const line of wrong.slice(before)) log(line)
+      const kills = Object.entries(figures).filter(([what]) => what.endsWith('SIGKILL'))
       log(
-        `round ${round + 1} of ${cases}, ${name}: ${Math.round((performance.now() - began) / 100) / 10} s, ${wrong.length} wrong`,
+        `round ${round + 1} of ${cases}, ${name}: ${((performance.now() - began) / 1000).toFixed(1)} s, ` +
+          `${kills.reduce((sum, [, times]) => sum + times, 0)} killed so far, ${wrong.length} wrong`,
       )
     }
     for (const home of homes) wrong.push(...(await deadScratch(home)))

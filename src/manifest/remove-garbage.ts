@@ -22,6 +22,7 @@ import { storageOf } from '../storage/open-storage.ts'
 import type { StoredFile } from '../storage/storage.ts'
 import { refuseLinks } from '../support/file-modes.ts'
 import { listFolder } from '../support/list-files.ts'
+import { temporaryLiveness } from '../support/process-identity.ts'
 import {
   type DeadRun,
   listLocalRuns,
@@ -101,7 +102,10 @@ const clearLocal = async (lake: string, folders: readonly LoadFolder[], kept: Ke
     const folder = loadPath(table, run)
     for (const file of await listFolder(inLake(lake, folder))) {
       const path = `${folder}/${file.name}`
-      if (file.isFile() && !kept.paths.has(path)) await rm(inLake(lake, path), { force: true })
+      // What another process is just copying has no name of the lake yet.
+      const liveness = temporaryLiveness(file.name)
+      const isMade = liveness === 'alive' || liveness === 'unknown'
+      if (file.isFile() && !isMade && !kept.paths.has(path)) await rm(inLake(lake, path), { force: true })
     }
     // `rmdir` takes no folder that holds anything.
     await rmdir(inLake(lake, folder)).catch(() => undefined)

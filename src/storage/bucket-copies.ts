@@ -161,6 +161,10 @@ const progressOf = (missing: readonly FileFacts[], onProgress: FetchOptions['onP
 
 const isDiskFull = (error: unknown): boolean => error instanceof ToolkitError && error.code === 'DISK_FULL'
 
+/** Another process, such as gc, has removed the folder of a copy before there was anything in it. */
+const isVanished = (error: unknown): boolean =>
+  systemCode(error instanceof ToolkitError ? error.cause : error) === 'ENOENT'
+
 /** @param folder the work folder */
 export const copiesOf = (store: ObjectStore, folder: string): Copies => {
   const placeOf = (path: string): string => join(folder, ...path.split('/'))
@@ -208,6 +212,7 @@ export const copiesOf = (store: ObjectStore, folder: string): Copies => {
           signal,
         )
       } catch (error) {
+        if (isVanished(error)) continue
         if (!isDiskFull(error) || pass > 0) throw error
         await makeSpace()
       }

@@ -1,10 +1,14 @@
 /** A run that many machines work on in a bucket, and what happens between two requests of one of them. */
 
-import { writeFile } from 'node:fs/promises'
+import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, type TestContext, test } from 'vitest'
 import { removeGarbage } from '../../src/manifest/remove-garbage.ts'
+import { readSnapshot } from '../../src/manifest/snapshots.ts'
 import { cancelSharedRun } from '../../src/pipeline/shared/shared-run-status.ts'
+import { storageOf } from '../../src/storage/open-storage.ts'
+import { statPath } from '../../src/support/list-files.ts'
+import { temporaryName, thisProcess } from '../../src/support/process-identity.ts'
 import { companyLines, runIn, textOf, verify } from '../pipeline/batch-bench.ts'
 import { type Steps, stepsOf } from '../pipeline/shared/shared-bench.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
@@ -14,6 +18,7 @@ import { s3Bench } from './s3-bench.ts'
 // A process has one connection for each address, and each test has a server of its own.
 const RACED = 's3://lakes/raced'
 const CANCELLED = 's3://lakes/cancelled'
+const COPIED = 's3://lakes/copied'
 
 interface Shared extends Steps {
   readonly id: string
@@ -68,4 +73,17 @@ test('a run that is cancelled while it is committed keeps its files, whatever gc
   expect(await verify(CANCELLED)).toMatchObject({ problems: [] })
   await removeGarbage({ lake: CANCELLED, now: new Date() })
   expect(await verify(CANCELLED)).toMatchObject({ problems: [], notes: [] })
+})
+
+test('gc leaves alone what another process of this machine is just copying', async (context) => {
+  await worked(context, COPIED)
+  const { local } = storageOf(COPIED)
+  const { run } = await readSnapshot(COPIED)
+  const [copying, dead] = [temporaryName(), temporaryName({ ...thisProcess(), boot: 'before' })].map((name) =>
+    join(local, 'companies', `load=${run}`, name),
+  )
+  await mkdir(join(local, 'companies', `load=${run}`), { recursive: true })
+  for (const path of [copying, dead]) await writeFile(path ?? '', '')
+  await removeGarbage({ lake: COPIED, now: new Date() })
+  expect([await statPath(copying ?? ''), await statPath(dead ?? '')]).toMatchObject([{ kind: 'file' }, null])
 })

@@ -16,7 +16,8 @@ const instantOf = (text: string): string =>
   `CASE WHEN ${isDefault(text)} THEN NULL
     WHEN regexp_full_match(${text}, ${NO_ZONE}) THEN make_timestamptz(epoch_us(try_cast(${text} AS TIMESTAMP)))
     WHEN ${text}[5] = '-' THEN try_cast(${text} AS TIMESTAMPTZ) END`
-const NO_ZONE = "'\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d(\\.\\d+)?'"
+/** To a cast that asks for the zone, DuckDB gives a text without one the zone that a text before it has named. */
+const NO_ZONE = "'\\d{4}-\\d\\d?-\\d\\d?([T ]\\d\\d?:\\d\\d?(:\\d\\d?(\\.\\d*)?)?)?\\s*'"
 
 /** The text of an instant: `2020-01-02T03:04:05`, with a fraction only where there is one, no offset. */
 export const textOfInstant = (instant: string): string =>

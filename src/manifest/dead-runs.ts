@@ -1,6 +1,5 @@
 /** The part of gc that deals with unfinished runs: takes over the dead ones, then removes them. */
 
-import { rm } from 'node:fs/promises'
 import { ToolkitError } from '../core/errors.ts'
 import { inLake, RUNS_FOLDER, runPath, stagingPath } from '../lake/lake/layout.ts'
 import { storageOf } from '../storage/open-storage.ts'
@@ -9,7 +8,7 @@ import { isRunId } from '../support/run-ids.ts'
 import { type Heartbeat, startHeartbeat } from './heartbeat.ts'
 import { below } from './lake-files.ts'
 import { type LivenessRule, leaseRun, type RunLease, releaseRun, runState } from './run-lease.ts'
-import { listRunIds, removeRunFolder } from './runs.ts'
+import { listRunIds, removeLocalRun, removeRunFolder } from './runs.ts'
 import { ensureRecord } from './snapshots.ts'
 
 /** A dead run that this gc owns. No lease: the disk is too full to write one, or nothing is to be changed. */
@@ -105,7 +104,7 @@ export const removeDeadRun = async (
   }
   if (commit !== undefined) {
     // What it staged is of no use any more, and a full disk needs room for the record.
-    await rm(inLake(lake, stagingPath(run)), { recursive: true, force: true })
+    await removeLocalRun(lake, run, stagingPath(run))
     await ensureRecord(lake, commit)
   }
   await heartbeat?.stop()

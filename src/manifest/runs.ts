@@ -163,10 +163,14 @@ export const listRuns = async (lake: string, judge: LivenessRule): Promise<reado
   return runs
 }
 
-/** Removes what stands of a run on this machine. What a late worker writes there meanwhile goes with the next gc. */
-export const removeLocalRun = async (lake: string, run: string): Promise<void> => {
+/**
+ * Removes what stands of a run on this machine. What a late worker writes there meanwhile goes with the next gc.
+ *
+ * @param path all of it, or a folder of it
+ */
+export const removeLocalRun = async (lake: string, run: string, path = runPath(run)): Promise<void> => {
   try {
-    await rm(inLake(lake, runPath(run)), { recursive: true, force: true })
+    await rm(inLake(lake, path), { recursive: true, force: true })
   } catch (error) {
     if (systemCode(error) !== 'ENOTEMPTY') throw error
   }

@@ -149,7 +149,8 @@ export const folderStorage = (folder: string): Storage => {
         await refuseLinks(folder, dirname(absolute(path)))
         const removed = join(dirname(absolute(path)), temporaryName())
         if ((await orNull(rename(absolute(path), removed).then(() => true))) === null) return
-        await rm(removed, { recursive: true, force: true })
+        // A call that had found the folder before may still end in it: the last few.
+        await rm(removed, { recursive: true, force: true, maxRetries: 3 })
       }),
 
     stage: async () => undefined,

@@ -265,21 +265,37 @@ test('a worker that is late writes nothing for good: what it left in a removed r
   expect(await one.verify()).toMatchObject({ problems: [], notes: [] })
 })
 
-test('a run is cancelled although workers still write below its folder', async () => {
-  const one = await planned({ 'a.jsonl': companyLines(5) })
+/** Does something many times while workers write below a run's folder. */
+const whileWriting = async ({ lake, id }: { lake: string; id: string }, what: () => Promise<unknown>) => {
   const over = new AbortController()
   const write = async (worker: number): Promise<void> => {
-    const folder = join(inLake(one.lake, stagingPath(one.id)), `table-${worker}`)
+    const folder = join(inLake(lake, stagingPath(id)), `table-${worker}`)
     for (let at = 0; !over.signal.aborted; at += 1) {
       await mkdir(folder, { recursive: true }).catch(() => undefined)
       await writeFile(join(folder, `${at}`), '').catch(() => undefined)
     }
   }
   const writing = [0, 1, 2].map(write)
-  await cancelSharedRun(one.lake, one.id)
-  for (let again = 0; again < 100; again += 1) await removeRunFolder(one.lake, one.id)
-  over.abort()
-  await Promise.all(writing)
+  try {
+    for (let again = 0; again < 20; again += 1) await what()
+  } finally {
+    over.abort()
+    await Promise.all(writing)
+  }
+}
+
+test('a run is removed although workers still write below its folder', async () => {
+  const one = await planned({ 'a.jsonl': companyLines(5) })
+  await whileWriting(one, () => removeRunFolder(one.lake, one.id))
+  await one.gc()
+  expect(await listRunIds(one.lake)).toEqual([])
+})
+
+test('gc removes what is left of a committed run although workers still write below its folder', async () => {
+  const one = await planned({ 'a.jsonl': companyLines(5) })
+  await one.work(one.id, [0])
+  await one.commit(one.id)
+  await whileWriting(one, () => one.gc())
   await one.gc()
   expect(await listRunIds(one.lake)).toEqual([])
 })

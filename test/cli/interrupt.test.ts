@@ -4,7 +4,7 @@ import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { temporaryFolder } from '../support/temporary-folder.ts'
-import { writeBatches } from './batches.ts'
+import { OWN_PARTITION_BYTES, writeBatches } from './batches.ts'
 import { cli, cliJson } from './run-cli.ts'
 
 interface UnfinishedRun {
@@ -19,7 +19,7 @@ const batchFolder = async (): Promise<{ batches: string; lake: string }> => {
   const folder = await temporaryFolder()
   const batches = join(folder, 'batches')
   await mkdir(batches)
-  await writeBatches(batches, FILES)
+  await writeBatches(batches, FILES, OWN_PARTITION_BYTES)
   return { batches, lake: join(folder, 'lake') }
 }
 

@@ -1,21 +1,28 @@
+import type { Command } from 'commander'
 import { describe, expect, test } from 'vitest'
 import { newProgram } from '../../src/cli/new-program.ts'
 import { asToolkitError } from '../../src/cli/output/report-error.ts'
 import { exitCodeOf } from '../../src/core/exit-codes.ts'
 import { cli, errorCode } from './run-cli.ts'
 
-const COMMANDS = (await newProgram()).commands.flatMap((command) =>
-  command.commands.length > 0
-    ? command.commands.map((inner) => [command.name(), inner.name()])
-    : [[command.name()]],
-)
+/** The words of a command's innermost commands. */
+const innermost = (command: Command): readonly (readonly string[])[] =>
+  command.commands.length === 0
+    ? [[command.name()]]
+    : command.commands.flatMap(innermost).map((words) => [command.name(), ...words])
+
+const COMMANDS = (await newProgram()).commands.flatMap(innermost)
 
 /** The help of a command, made in this very process. */
 const helpOf = async (words: readonly string[]): Promise<string> => {
   const program = await newProgram(words)
   const printed: string[] = []
-  const all = [program, ...program.commands, ...program.commands.flatMap(({ commands }) => commands)]
-  for (const command of all) command.configureOutput({ writeOut: (text) => printed.push(text) })
+  const withInner = (command: Command): readonly Command[] => [
+    command,
+    ...command.commands.flatMap(withInner),
+  ]
+  for (const command of withInner(program))
+    command.configureOutput({ writeOut: (text) => printed.push(text) })
   await expect(program.parseAsync([...words, '--help'], { from: 'user' })).rejects.toMatchObject({
     code: 'commander.helpDisplayed',
     exitCode: 0,

@@ -77,7 +77,10 @@ export const reportLines = (report: RunReport): string[] => {
     `Snapshot ${snapshot} by run ${run}`,
     `${formatCounted(lines, 'line')}: ${formatCounted(records, 'record')}, ${formatCount(quarantined)} quarantined; ` +
       `${formatCounted(sources, 'source')} (${formatBytes(report.sourceBytes)}) in ${formatCounted(partitions, 'partition')}`,
-    `${formatDuration(seconds)}, ${formatBytes(report.decodedBytes)} decoded, ${formatRate(report.decodedBytes, seconds)}`,
+    // A commit of what others have worked on decodes nothing.
+    report.decodedBytes === 0
+      ? formatDuration(seconds)
+      : `${formatDuration(seconds)}, ${formatBytes(report.decodedBytes)} decoded, ${formatRate(report.decodedBytes, seconds)}`,
     '',
     ...table,
     ...(report.currencyChange

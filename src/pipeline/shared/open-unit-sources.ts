@@ -43,10 +43,7 @@ const openFile = async (stored: UnitSource, { cwd }: ConvertJob): Promise<Source
     const fail = async (): Promise<never> => {
       throw error
     }
-    // biome-ignore lint/correctness/useYield: it fails before it gives anything
-    const open = async function* (): AsyncGenerator<Buffer> {
-      await fail()
-    }
+    const open = () => ({ [Symbol.asyncIterator]: () => ({ next: fail }) })
     return { kind: 'file', name, fingerprint: fail, open }
   }
 }

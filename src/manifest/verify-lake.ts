@@ -10,6 +10,7 @@ import {
   runOfPart,
   snapshotPath,
 } from '../lake/lake/layout.ts'
+import { readRatesFile } from '../lake/rates/rates-file.ts'
 import { storageOf } from '../storage/open-storage.ts'
 import { sideBySide } from '../support/side-by-side.ts'
 import { type CountRows, checkFile } from './check-file.ts'
@@ -18,7 +19,6 @@ import type { Findings, Problem } from './findings.ts'
 import { listLoadFiles, runOfFile } from './lake-files.ts'
 import { checkMadeFile, type MadeFile, madeFiles } from './made-files.ts'
 import type { ListedEntries } from './part-checker.ts'
-import { readRatesFile } from './rates-file.ts'
 import { listRunIds } from './runs.ts'
 import { listManifest, readKnownRoot } from './snapshots.ts'
 import { TextTable } from './text-table.ts'

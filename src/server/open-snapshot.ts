@@ -1,9 +1,9 @@
 /** A snapshot that answers: its index with the rates of the lake at the time, and both searches over them. */
 
 import { BODY_MESSAGES } from '../contract/messages.ts'
+import { loadRates } from '../lake/rates/lake-rates.ts'
 import type { Caller } from './access/caller.ts'
 import type { Search } from './http/server-parts.ts'
-import { loadRates } from './rates/lake-rates.ts'
 import { parseBody } from './search/request/exact-json.ts'
 import { searchCompanies } from './search/search-companies.ts'
 import { searchRelations } from './search/search-relations.ts'

@@ -2,6 +2,7 @@
 
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { addLakeRates } from '../../src/lake/rates/lake-rates.ts'
 import { removeGarbage } from '../../src/manifest/remove-garbage.ts'
 import { newestSnapshot } from '../../src/manifest/snapshots.ts'
 import { compactLake } from '../../src/pipeline/compact/compact.ts'
@@ -13,7 +14,6 @@ import {
   readIndex,
 } from '../../src/server/batch-files/batch-index.ts'
 import { makeBatchFiles } from '../../src/server/batch-files/make-batch-files.ts'
-import { addLakeRates } from '../../src/server/rates/lake-rates.ts'
 import { indexFolder } from '../../src/server/serving-index/build/build-index.ts'
 import { currentIndex } from '../../src/server/serving-index/build/current-index.ts'
 import { INDEX_TABLES } from '../../src/server/serving-index/index-form.ts'

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { RATES_PATH, runPath } from '../../src/lake/lake/layout.ts'
-import { ratesFileText } from '../../src/manifest/rates-file.ts'
+import { ratesFileText } from '../../src/lake/rates/rates-file.ts'
 import { verifyLake } from '../../src/manifest/verify-lake.ts'
 import { storageOf } from '../../src/storage/open-storage.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'

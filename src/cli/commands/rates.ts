@@ -3,8 +3,8 @@
 import { readFile } from 'node:fs/promises'
 import type { Command } from 'commander'
 import { systemCode, ToolkitError } from '../../core/errors.ts'
-import { BASE_CURRENCY } from '../../server/rates/rate-table.ts'
-import type { Rates } from '../../server/rates/rates.ts'
+import { BASE_CURRENCY } from '../../lake/rates/rate-table.ts'
+import type { Rates } from '../../lake/rates/rates.ts'
 import {
   type JsonOption,
   jsonOption,
@@ -80,7 +80,7 @@ const readCsv = async (path: string): Promise<string> => {
 }
 
 const runLoad = async (path: string, { lake, json }: LoadOptions): Promise<void> => {
-  const { addLakeRates: addTo } = await import('../../server/rates/lake-rates.ts')
+  const { addLakeRates: addTo } = await import('../../lake/rates/lake-rates.ts')
   await checkLake(lake)
   const change = await addTo(lake, await readCsv(path), path)
   if (json) return printJson({ lake, ...change })
@@ -110,7 +110,7 @@ const ratesOf = (rates: Rates, year: number | undefined): readonly Rate[] => {
 }
 
 const runList = async ({ lake, year, json }: ListOptions): Promise<void> => {
-  const { loadRates } = await import('../../server/rates/lake-rates.ts')
+  const { loadRates } = await import('../../lake/rates/lake-rates.ts')
   const list = ratesOf(await loadRates(lake), year)
   if (json) return printJson(list)
   const unitsOf = ({ unitsPerUsd }: Rate): string => String(unitsPerUsd)

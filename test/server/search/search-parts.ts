@@ -1,9 +1,9 @@
 /** Parts of a search for tests: callers, small rates, a small embedder, and copies of small lakes. */
 
 import { AREAS, type Area } from '../../../src/contract/authorization.ts'
+import { ratesOf } from '../../../src/lake/rates/rate-table.ts'
 import type { Caller } from '../../../src/server/access/caller.ts'
 import type { Embedder } from '../../../src/server/ranking/embedder.ts'
-import { ratesOf } from '../../../src/server/rates/rate-table.ts'
 import type { Answer, SearchParts } from '../../../src/server/search/shared/answer.ts'
 import { namedCountries } from '../../../src/server/search/shared/visible-records.ts'
 import { buildIndex, indexFolder } from '../../../src/server/serving-index/build/build-index.ts'

@@ -1,6 +1,6 @@
 /** Company documents as an answer has them: with their Score, and in the requested currency. Works on their bytes. */
 
-import type { Rates } from '../../rates/rates.ts'
+import type { Rates } from '../../../lake/rates/rates.ts'
 import type { CompanyPlace } from '../../serving-index/index-form.ts'
 import { convertFigures, type FactorOf } from './convert-figures.ts'
 

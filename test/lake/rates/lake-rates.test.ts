@@ -1,7 +1,7 @@
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { addLakeRates, builtInRates, loadRates } from '../../../src/server/rates/lake-rates.ts'
+import { addLakeRates, builtInRates, loadRates } from '../../../src/lake/rates/lake-rates.ts'
 import { sha256Of } from '../../../src/support/hash.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 

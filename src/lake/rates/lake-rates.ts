@@ -1,13 +1,13 @@
 /** Rates that a person loaded into a lake, in `_rates/rates.csv`, above the built-in ones. */
 
 import { ToolkitError, writeError } from '../../core/errors.ts'
-import { RATES_PATH } from '../../lake/lake/layout.ts'
-import { ratesFileText, readRatesFile } from '../../manifest/rates-file.ts'
 import { storageOf } from '../../storage/open-storage.ts'
+import { RATES_PATH } from '../lake/layout.ts'
 import { ANNUAL_AVERAGES } from './annual-averages.ts'
 import { mergedTables, type RateTable, ratesOf } from './rate-table.ts'
 import type { Rates } from './rates.ts'
 import { ratesCsv, readRatesCsv } from './rates-csv.ts'
+import { ratesFileText, readRatesFile } from './rates-file.ts'
 
 const builtInTable = (): RateTable =>
   new Map(

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { ratesCsv, readRatesCsv } from '../../../src/server/rates/rates-csv.ts'
+import { ratesCsv, readRatesCsv } from '../../../src/lake/rates/rates-csv.ts'
 
 const HEADER = 'currency,year,units_per_usd'
 

@@ -3,7 +3,7 @@
  * cut leaves that line, so a shorter file is never mistaken for a whole one. Knows no rates.
  */
 
-import { sha256Of } from '../support/hash.ts'
+import { sha256Of } from '../../support/hash.ts'
 
 const HASH_LINE = /^# sha256 ([0-9a-f]{64})\n/
 

@@ -21,6 +21,7 @@ import { watchRun } from './output/watch-run.ts'
 export interface JobFlags extends LakeOption, JsonOption, TargetFlags {
   readonly memory: number
   readonly threads?: number
+  readonly localBytes?: number
 }
 
 /** Shows how far publications and sinks are, and what a person should know of them. */
@@ -79,7 +80,8 @@ export const runJob = async <Done>(
     line.clear()
     await print(done)
   }
-  const options = { ...targets, memoryBytes: flags.memory, threads: flags.threads, onCommitted }
+  const { memory: memoryBytes, threads, localBytes } = flags
+  const options = { ...targets, memoryBytes, threads, localBytes, onCommitted }
   try {
     await interruptible(
       (signal) => job({ ...options, signal, onTarget: showTargets(line) }, line),

@@ -20,6 +20,11 @@ export interface CommonOptions<Done> extends TargetOptions {
   readonly memoryBytes?: number | undefined
   /** Partitions loaded side by side, each on one thread; threads of other work. @default 2 */
   readonly threads?: number | undefined
+  /**
+   * The most that files of a lake in a bucket take on this machine's disk while they are compacted or published, in bytes.
+   * @default FIRMLAKE_CACHE_BYTES, else 20 GB
+   */
+  readonly localBytes?: number | undefined
   /** Stops the work cleanly: what is finished is kept, the same call resumes. */
   readonly signal?: AbortSignal | undefined
   /** Called with the result once the lake is committed, before targets are updated (which may fail). */

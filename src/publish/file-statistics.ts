@@ -3,14 +3,15 @@
  * that were written from ENUMs the footers only know the ENUM's own ends, so those few columns are read.
  */
 
+import { join } from 'node:path'
 import { ToolkitError } from '../core/errors.ts'
 import type { Row, Session } from '../lake/duckdb/engine.ts'
 import { parseColumnType } from '../lake/duckdb/parse-column-type.ts'
 import { ident, literal } from '../lake/duckdb/sql.ts'
-import { fetchFiles } from '../lake/lake/fetch-tables.ts'
-import { inLake } from '../lake/lake/layout.ts'
+import { cutByBytes, withFiles } from '../lake/lake/files-in-turn.ts'
 import type { Column } from '../lake/tables/columns.ts'
 import type { Table } from '../lake/tables/tables.ts'
+import type { PublishContext } from './publication.ts'
 import type { TableFile } from './table-files.ts'
 
 /** BIGINT is bigint; SMALLINT, INTEGER and DOUBLE are numbers; an instant is `2025-01-31T12:00:00.000000Z`. */
@@ -176,6 +177,9 @@ const unreadable = ({ name }: Table, error: unknown): ToolkitError =>
     error,
   )
 
+/** What files are measured with. */
+export type MeasureContext = Pick<PublishContext, 'session' | 'lake' | 'scratch' | 'localBytes' | 'signal'>
+
 /** A file of a table and what stands in its columns. */
 export interface MeasuredFile {
   readonly file: TableFile
@@ -183,29 +187,31 @@ export interface MeasuredFile {
 }
 
 /**
- * Statistics of a table's files, in their order, with a few files at once in memory. Fetches the files first.
+ * Statistics of a table's files, in their order, with a few files at once in memory and on this machine.
  *
  * @throws {ToolkitError} `LAKE_DAMAGED` and those of the storage, where a file cannot be had
  */
 export async function* measureFiles(
-  session: Session,
-  lake: string,
+  { session, lake, scratch, localBytes, signal }: MeasureContext,
   table: Table,
   files: readonly TableFile[],
-  signal?: AbortSignal,
 ): AsyncGenerator<MeasuredFile> {
   const types = scalarTypes(table.columns)
-  for (let from = 0; from < files.length; from += FILES_AT_ONCE) {
+  for (const some of cutByBytes(files, localBytes, FILES_AT_ONCE)) {
     signal?.throwIfAborted()
-    const some = files.slice(from, from + FILES_AT_ONCE)
-    await fetchFiles(lake, some, { signal })
-    const paths = some.map(({ path }) => inLake(lake, path))
-    const found = await measure(session, types, paths).catch((error: unknown) => {
-      signal?.throwIfAborted()
-      throw unreadable(table, error)
+    const columnsOf = await withFiles(lake, some, join(scratch, 'files'), { signal }, async (placeOf) => {
+      const found = await measure(
+        session,
+        types,
+        some.map(({ path }) => placeOf(path)),
+      ).catch((error: unknown) => {
+        signal?.throwIfAborted()
+        throw unreadable(table, error)
+      })
+      return ({ path }: TableFile): ByColumn | undefined => found.get(placeOf(path))
     })
     for (const file of some) {
-      const columns = found.get(inLake(lake, file.path))
+      const columns = columnsOf(file)
       // A column that a file does not have is NULL in all of its rows.
       const ofColumn = (name: string): ColumnStatistics => {
         const column = columns?.get(name)

@@ -23,6 +23,8 @@ export interface PublishContext {
   readonly session: Session
   /** Folder of this machine for what is being made. */
   readonly scratch: string
+  /** The most that files of a lake in a bucket take in it at once, in bytes. */
+  readonly localBytes: number
   /** The first snapshot that the lake still keeps. */
   readonly oldest: number
   readonly now: () => Date

@@ -4,7 +4,7 @@
  */
 
 import { createHash } from 'node:crypto'
-import { type FileHandle, mkdir, open, rename, rm, utimes } from 'node:fs/promises'
+import { type FileHandle, link, mkdir, open, rename, rm, utimes } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { systemCode, ToolkitError, writeError } from '../core/errors.ts'
@@ -30,7 +30,7 @@ const MARK_MS = 5 * 60_000
 const PASSES = 3
 
 /** Keeps copies of objects in a folder. */
-export interface Copies extends Pick<Storage, 'fetch' | 'examine'> {
+export interface Copies extends Pick<Storage, 'fetch' | 'fetchTo' | 'examine'> {
   /** Removes a copy, or all below a folder. */
   readonly forget: (path: string) => Promise<void>
 }
@@ -165,8 +165,11 @@ const isDiskFull = (error: unknown): boolean => error instanceof ToolkitError &&
 const isVanished = (error: unknown): boolean =>
   systemCode(error instanceof ToolkitError ? error.cause : error) === 'ENOENT'
 
-/** @param folder the work folder */
-export const copiesOf = (store: ObjectStore, folder: string): Copies => {
+/**
+ * @param folder where the copies stand
+ * @param cache where room is made for them
+ */
+export const copiesOf = (store: ObjectStore, folder: string, cache = folder): Copies => {
   const placeOf = (path: string): string => join(folder, ...path.split('/'))
 
   const missingOf = async (
@@ -231,7 +234,22 @@ export const copiesOf = (store: ObjectStore, folder: string): Copies => {
     return true
   }
 
+  /** A copy that another reader has fetched takes no room a second time, and its removal does no harm. */
+  const linkTo = async (folderTo: string, path: string): Promise<void> => {
+    const place = join(folderTo, ...path.split('/'))
+    await mkdir(dirname(place), { recursive: true })
+    await link(placeOf(path), place).catch(() => undefined)
+  }
+
   return {
+    fetchTo: async (to, files, options = {}) => {
+      for (const { path } of files) checkPath(store.address, path)
+      await makeWorkFolder(folder)
+      await sideBySide(files, LOOKS_AT_ONCE, ({ path }) => linkTo(to, path), options.signal)
+      await copiesOf(store, to, folder).fetch(files, options)
+      return to
+    },
+
     fetch: async (files, options = {}) => {
       // Before anything is written: a forged path would leave the folder.
       for (const { path } of files) checkPath(store.address, path)
@@ -239,7 +257,7 @@ export const copiesOf = (store: ObjectStore, folder: string): Copies => {
       const each = [...new Map(files.map((file) => [file.path, file])).values()]
       const pinned = new Set(each.map(({ path }) => placeOf(path)))
       const room = (most: number, diskIsFull: boolean): Promise<void> =>
-        makeRoom(folder, most, pinned, { now: Date.now(), diskIsFull })
+        makeRoom(cache, most, pinned, { now: Date.now(), diskIsFull })
       try {
         await makeWorkFolder(folder)
         if (await bringChecked(each, () => room(0, true), options)) await room(mostBytes, false)

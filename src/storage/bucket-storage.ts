@@ -123,7 +123,7 @@ export const bucketStorage = (address: string, store: ObjectStore): Storage => {
     },
     sync: async () => undefined,
     fetch: copies.fetch,
-
+    fetchTo: copies.fetchTo,
     examine: copies.examine,
 
     readLines: (path) => readLog(store, path),

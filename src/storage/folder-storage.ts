@@ -72,6 +72,10 @@ export const folderStorage = (folder: string): Storage => {
       throw writeError(`Cannot write ${what} of "${folder}"`, error)
     }
   }
+  const fetch: Storage['fetch'] = async (files, options = {}) => {
+    const [first] = await findMisfits(files, absolute, options)
+    if (first) throw damagedFile(first)
+  }
 
   return {
     address: folder,
@@ -168,9 +172,10 @@ export const folderStorage = (folder: string): Storage => {
 
     sync: (paths) => writing('files', () => fsyncFolders(foldersOf(paths))),
 
-    fetch: async (files, options = {}) => {
-      const [first] = await findMisfits(files, absolute, options)
-      if (first) throw damagedFile(first)
+    fetch,
+    fetchTo: async (_, files, options) => {
+      await fetch(files, options)
+      return folder
     },
 
     examine: async (path, options, use) => {

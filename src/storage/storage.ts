@@ -156,6 +156,15 @@ export interface Storage {
   readonly fetch: (files: readonly FileFacts[], options?: FetchOptions) => Promise<void>
 
   /**
+   * The same for files that are read once: a bucket's are copied into a folder of the caller, who removes it, and not
+   * kept in `local`; those that stand there already are linked. A folder's stay where they are.
+   *
+   * @param folder absolute path below `local`
+   * @returns the folder below which the files stand
+   */
+  readonly fetchTo: (folder: string, files: readonly FileFacts[], options?: FetchOptions) => Promise<string>
+
+  /**
    * Reads a stored file to its end, never a copy that was fetched earlier, and hands over its hash with the path of
    * a local file of these very bytes. Of a bucket that is a copy which is removed when `use` has ended.
    *

@@ -34,7 +34,8 @@ const measured = async (type: string, ...queries: readonly string[]) => {
     files.push({ table: 't', path: `t/${name}`, name, rows, bytes, sha256, run: 'run', version })
   }
   const all: FileStatistics[] = []
-  for await (const { statistics } of measureFiles(session, lake, table, files)) all.push(statistics)
+  const context = { session, lake, scratch: lake, localBytes: 1e9 }
+  for await (const { statistics } of measureFiles(context, table, files)) all.push(statistics)
   return all.map((statistics) => statistics.get('c'))
 }
 

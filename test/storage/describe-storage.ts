@@ -1,7 +1,7 @@
 /** What every storage must do, as one suite: the interface of `src/storage/storage.ts`, method by method. */
 
 import { randomBytes } from 'node:crypto'
-import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { describe, expect, type TestContext, test } from 'vitest'
 import type { FileFacts, Storage } from '../../src/storage/storage.ts'
@@ -251,6 +251,28 @@ export const describeStorage = (name: string, { make }: StorageUnderTest): void 
         if (data === 'second') await storage.publish([{ from, to }])
       }
       expect(await text(storage, to)).toBe('second')
+    })
+
+    test('fetchTo brings files to where it says, checks them and leaves the storage as it is', async (context) => {
+      const storage = await opened(context)
+      const [one, two] = [factsOf('companies/load=1/p.parquet', 'rows'), factsOf('a/b.parquet', 'more')]
+      await storage.replace(one.path, 'rows')
+      await storage.replace(two.path, 'more')
+      await storage.fetch([two])
+      const folder = join(storage.local, '_runs', 'run-1', 'files')
+      const above = await storage.fetchTo(folder, [one, two])
+      expect(await readFile(join(above, one.path), 'utf8')).toBe('rows')
+      expect(await readFile(join(above, two.path), 'utf8')).toBe('more')
+      await rm(folder, { recursive: true, force: true })
+      expect(await readFile(join(storage.local, two.path), 'utf8')).toBe('more')
+      expect(await text(storage, one.path)).toBe('rows')
+      await expect(storage.fetchTo(folder, [factsOf(one.path, 'rowS')])).rejects.toMatchObject({
+        code: 'LAKE_DAMAGED',
+        context: { path: one.path },
+      })
+      await expect(storage.fetchTo(folder, [factsOf('a/none.parquet', 'rows')])).rejects.toMatchObject({
+        code: 'LAKE_DAMAGED',
+      })
     })
 
     test('fetch brings files to the local folder', async (context) => {

@@ -1,7 +1,7 @@
 /** Copies of a bucket's files on this machine: checked, trusted, bounded, shared by processes. */
 
 import { randomBytes } from 'node:crypto'
-import { mkdir, readFile, truncate, utimes, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, rm, truncate, utimes, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { describe, expect, test, vi } from 'vitest'
 import type { FetchProgress, FileFacts, Storage } from '../../src/storage/storage.ts'
@@ -249,6 +249,22 @@ describe('the bound of the copies', () => {
     const { open } = await s3Bench(context, undefined, { FIRMLAKE_CACHE_BYTES: text })
     await expect(open().fetch([])).rejects.toMatchObject({ code: 'USAGE' })
   })
+})
+
+test('fetchTo keeps nothing beside its folder, takes a copy that is there, and fetches a damaged one', async (context) => {
+  const { open, proxy } = await s3Bench(context)
+  const storage = open()
+  const [there, damaged, missing] = await stored(storage, 'rows', 'more', 'other')
+  if (!there || !damaged || !missing) throw new TypeError('Three files were stored')
+  await storage.fetch([there, damaged])
+  await writeFile(join(storage.local, damaged.path), 'MORE')
+  const before = proxy.requests.length
+  const folder = join(storage.local, '_runs/run-1/files')
+  await storage.fetchTo(folder, [there, damaged, missing])
+  expect(proxy.requests.slice(before)).toHaveLength(2)
+  expect(await readFile(join(folder, damaged.path), 'utf8')).toBe('more')
+  await rm(folder, { recursive: true })
+  expect(await localFiles(storage)).toEqual([there.path, damaged.path])
 })
 
 test('fetch to a place that cannot be written is a failure to write', async (context) => {

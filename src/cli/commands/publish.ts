@@ -6,7 +6,7 @@ import type { PublishProgress, PublishSummary, TableFormatName } from '../../pip
 import type { CatalogOptions } from '../../publish/iceberg/catalog-client.ts'
 import { interruptible } from '../interrupt.ts'
 import { type JsonOption, jsonOption, type LakeOption, lakeOption, withExamples } from '../options/options.ts'
-import { memoryOption } from '../options/run-options.ts'
+import { localBytesOption, memoryOption } from '../options/run-options.ts'
 import { formatCount, formatCounted } from '../output/format.ts'
 import { printJson, printLines } from '../output/print.ts'
 import { ProgressLine } from '../output/progress-line.ts'
@@ -14,6 +14,7 @@ import { textTable } from '../output/text-table.ts'
 
 interface PublishOptions extends LakeOption, JsonOption {
   readonly memory: number
+  readonly localBytes?: number
 }
 
 interface IcebergOptions extends PublishOptions {
@@ -48,6 +49,7 @@ const addDelta = (publish: Command): void => {
     )
     .addOption(lakeOption())
     .addOption(memoryOption())
+    .addOption(localBytesOption())
     .addOption(jsonOption())
     .action((options: PublishOptions) => runPublish('delta', options))
   withExamples(command, [
@@ -76,6 +78,7 @@ const addIceberg = (publish: Command): void => {
       'namespace of the tables (default: $FIRMLAKE_CATALOG_NAMESPACE, else firmlake)',
     )
     .addOption(memoryOption())
+    .addOption(localBytesOption())
     .addOption(jsonOption())
     .action(({ catalog: url, warehouse, namespace, ...options }: IcebergOptions) =>
       runPublish('iceberg', options, catalogFromEnvironment(process.env, { url, warehouse, namespace })),
@@ -91,7 +94,7 @@ const addIceberg = (publish: Command): void => {
 
 const runPublish = async (
   format: TableFormatName,
-  { lake, memory, json }: PublishOptions,
+  { lake, memory, localBytes, json }: PublishOptions,
   catalog?: CatalogOptions,
 ): Promise<void> => {
   const line = new ProgressLine({ terminalOnly: json === true })
@@ -99,7 +102,7 @@ const runPublish = async (
   const onProgress = (progress: PublishProgress): void => line.show(() => stateText(progress))
   try {
     const summary = await interruptible((signal) =>
-      publish({ lake, formats: [format], catalog, memoryBytes: memory, signal, onProgress }),
+      publish({ lake, formats: [format], catalog, memoryBytes: memory, localBytes, signal, onProgress }),
     )
     line.clear()
     await (json ? printJson({ lake, format, ...summary }) : printLines(summaryLines(summary)))

@@ -69,6 +69,12 @@ export const bytesOption = (flags: string, about: string, bytes: number, text: s
 export const memoryOption = (): Option =>
   bytesOption('--memory <bytes>', 'most memory to use in all', DEFAULT_MEMORY_BYTES, '1GiB')
 
+export const localBytesOption = (): Option =>
+  new Option(
+    '--local-bytes <bytes>',
+    "most that files of a lake in a bucket take on this machine's disk at once (default: $FIRMLAKE_CACHE_BYTES, else 20GB)",
+  ).argParser((value: string) => parseBytes(value, '--local-bytes'))
+
 export const threadsOption = (): Option =>
   new Option('--threads <n>', 'threads of the queries').argParser(threadCount).default(DEFAULT_THREADS)
 

@@ -9,6 +9,7 @@ import { orInterrupted } from '../../core/interrupted.ts'
 import type { SnapshotHead } from '../../core/partition.ts'
 import { Engine, type Session } from '../../lake/duckdb/engine.ts'
 import { interruptOn } from '../../lake/duckdb/stoppable.ts'
+import { defaultLocalBytes } from '../../lake/lake/files-in-turn.ts'
 import { inLake, RUNS_FOLDER } from '../../lake/lake/layout.ts'
 import type { Table } from '../../lake/tables/tables.ts'
 import { headOf, type SnapshotRoot } from '../../manifest/snapshot-root.ts'
@@ -80,6 +81,11 @@ export interface PublishOptions {
   readonly catalog?: CatalogOptions | undefined
   /** Peak memory in all, in bytes. @default 1 GiB */
   readonly memoryBytes?: number | undefined
+  /**
+   * The most that files of a lake in a bucket take on this machine's disk at once, in bytes; a larger file by itself.
+   * @default FIRMLAKE_CACHE_BYTES, else 20 GB
+   */
+  readonly localBytes?: number | undefined
   /** @default 2 */
   readonly threads?: number | undefined
   readonly signal?: AbortSignal | undefined
@@ -269,7 +275,7 @@ const isOfSystem = (error: unknown): boolean => /^E[A-Z0-9]+$/.test(systemCode(e
  * console.log(snapshot) // 1
  */
 export const publish = async (options: PublishOptions): Promise<PublishSummary> => {
-  const { lake, signal, now = () => new Date() } = options
+  const { lake, localBytes = defaultLocalBytes(), signal, now = () => new Date() } = options
   if ((await newestNumber(lake)) === 0) return { snapshot: 0, tables: [] }
   const scratch = inLake(lake, `${RUNS_FOLDER}/${temporaryName()}`)
   try {
@@ -277,7 +283,7 @@ export const publish = async (options: PublishOptions): Promise<PublishSummary> 
     return await orInterrupted('Publishing', signal, () =>
       withSession(options, scratch, async (session) => {
         const { oldest } = await listManifest(lake)
-        const steps = await openSteps(options, { lake, session, scratch, oldest, now, signal })
+        const steps = await openSteps(options, { lake, session, scratch, localBytes, oldest, now, signal })
         const snapshot = await bringInStep(steps, options)
         return {
           snapshot,

@@ -45,6 +45,11 @@ export interface UpdateTargetsOptions extends TargetOptions {
   readonly lake: string
   /** Peak memory in all, in bytes. @default 1 GiB */
   readonly memoryBytes?: number | undefined
+  /**
+   * The most that files of a lake in a bucket take on this machine's disk while tables are published, in bytes.
+   * @default FIRMLAKE_CACHE_BYTES, else 20 GB
+   */
+  readonly localBytes?: number | undefined
   /** Threads of DuckDB. @default 2 */
   readonly threads?: number | undefined
   readonly signal?: AbortSignal | undefined
@@ -120,7 +125,7 @@ const refuseStopped = ({ signal }: UpdateTargetsOptions): void => {
  * console.log(published?.snapshot, delivered[0]?.runs.length) // 1 1
  */
 export const updateTargets = async (options: UpdateTargetsOptions): Promise<TargetsSummary> => {
-  const { lake, sinks = [], catalog, memoryBytes, threads, signal, onTarget } = options
+  const { lake, sinks = [], catalog, signal, onTarget, memoryBytes, localBytes, threads } = options
   const formats = readFormats(options.publish ?? [])
   const opened = await openSinks(sinks, lake)
   if (formats.length === 0 && opened.length === 0) return { delivered: [] }
@@ -139,7 +144,8 @@ export const updateTargets = async (options: UpdateTargetsOptions): Promise<Targ
       : await attempt(async () => {
           refuseStopped(options)
           const onProgress = (progress: PublishProgress): void => onTarget?.({ kind: 'publishing', progress })
-          const summary = await publish({ lake, formats, catalog, memoryBytes, threads, signal, onProgress })
+          const limits = { memoryBytes, localBytes, threads }
+          const summary = await publish({ lake, formats, catalog, ...limits, signal, onProgress })
           onTarget?.({ kind: 'published', formats, summary })
           return summary
         })

@@ -76,11 +76,12 @@ const operationOf = (log: DeltaLog, { removed }: Difference): string => {
 }
 
 const publishDelta = async (
-  { lake, session, now, signal }: PublishContext,
+  context: PublishContext,
   table: Table,
   log: DeltaLog,
   snapshot: SnapshotToPublish,
 ): Promise<TableChange | null> => {
+  const { now, signal } = context
   // The publisher that was first may be ahead of this snapshot.
   while ((log.shown?.snapshot ?? 0) < snapshot.snapshot) {
     const nowMs = now().getTime()
@@ -95,8 +96,7 @@ const publishDelta = async (
     lines.push(txnLine(shown, nowMs))
     for (const { name, file } of removed) lines.push(removeLine(name, file, nowMs))
     const writtenMs = Date.parse(snapshot.time)
-    for await (const measured of measureFiles(session, lake, table, added, signal))
-      lines.push(addLine(measured, writtenMs))
+    for await (const measured of measureFiles(context, table, added)) lines.push(addLine(measured, writtenMs))
     signal?.throwIfAborted()
     if (await log.append(lines)) {
       await log.checkpointWhenDue(nowMs)

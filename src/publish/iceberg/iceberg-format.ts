@@ -114,9 +114,8 @@ class IcebergTable implements TablePublication {
   }
 
   async #measure(files: readonly TableFile[]): Promise<readonly MeasuredFile[]> {
-    const { session, lake, signal } = this.#context
     const measured: MeasuredFile[] = []
-    for await (const one of measureFiles(session, lake, this.#table, files, signal)) measured.push(one)
+    for await (const one of measureFiles(this.#context, this.#table, files)) measured.push(one)
     return measured
   }
 }

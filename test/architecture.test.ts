@@ -55,6 +55,7 @@ const FOLDERS: Readonly<Record<string, Readonly<Record<string, readonly string[]
   },
   lake: {
     duckdb: [],
+    parquet: [],
     tables: ['duckdb'],
     lake: ['tables', 'duckdb'],
     diff: ['lake', 'tables', 'duckdb'],

@@ -62,16 +62,15 @@ const walk = (content: 'companies' | 'relations', most: SliceRows, ids?: readonl
         ? ([['companies', 'financials', 'employees'], 'internal_id'] as const)
         : ([['relations', 'relation_entities'], 'company_id'] as const)
     const slices: Record<string, number>[] = []
-    for await (const { hasOtherFigures } of slicesOf(request, content, most)) {
+    for await (const _ of slicesOf(request, content, most)) {
       const counts: Record<string, number> = {}
       for (const [at, table] of tables.entries()) {
         const column = at === 0 ? 'internal_id' : owner
         const [row] = await session.rows(
           `SELECT count(*)::INTEGER AS rows, count(*) FILTER (${column} NOT IN (SELECT internal_id FROM ${sliceView(content)}))::INTEGER AS strange FROM ${sliceView(table)}`,
         )
-        const others = table === 'financials' && hasOtherFigures ? Number(row?.strange) : 0
-        counts[table] = Number(row?.rows) - others
-        counts.strange = (counts.strange ?? 0) + Number(row?.strange) - others
+        counts[table] = Number(row?.rows)
+        counts.strange = (counts.strange ?? 0) + Number(row?.strange)
       }
       slices.push(counts)
     }

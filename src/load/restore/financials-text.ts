@@ -6,8 +6,8 @@ import { CONSOLIDATIONS } from '../../contract/dictionaries.ts'
 import { ByteWriter } from '../../support/byte-writer.ts'
 import { JSON_BYTES } from '../../support/json-bytes.ts'
 import type { ItemNames } from './item-names.ts'
+import type { CompanySeries } from './nested-series.ts'
 import { NUMBER_BYTES, writeAscii, writeNumber } from './number-text.ts'
-import type { CompanySeries } from './slice-figures.ts'
 
 const { QUOTE, COMMA, COLON } = JSON_BYTES
 

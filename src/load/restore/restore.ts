@@ -12,9 +12,10 @@ import { ByteWriter } from '../../support/byte-writer.ts'
 import { JSON_BYTES } from '../../support/json-bytes.ts'
 import { relationRecords } from '../relations.ts'
 import { FigureWriter, type Statements } from './financials-text.ts'
-import type { ItemNames } from './item-names.ts'
+import { type ItemNames, scaledItems } from './item-names.ts'
+import type { CompanySeries } from './nested-series.ts'
 import { ProfileReader } from './profile-texts.ts'
-import { type CompanySeries, SliceFigures } from './slice-figures.ts'
+import { SliceFigures } from './slice-figures.ts'
 import { prepareRestore, type SessionRequest, type SliceRows, slicesOf, sliceView } from './slices.ts'
 
 const { LINE_FEED, COMMA, OPEN_BRACE, CLOSE_BRACE } = JSON_BYTES
@@ -128,9 +129,11 @@ const COMPANY_ROWS: SliceRows = { companies: 16_384, financials: 2_000_000, empl
 export async function* restoreCompanies(request: SessionRequest): AsyncGenerator<Iterable<CompanyPieces>> {
   const profiles = new ProfileReader()
   const figures = new SliceFigures()
-  for await (const { hasOtherFigures } of slicesOf(request, 'companies', COMPANY_ROWS)) {
-    const owners = await profiles.read(request.session)
-    const names = await figures.read(request.session, owners, hasOtherFigures)
+  const { session } = request
+  for await (const slice of slicesOf(request, 'companies', COMPANY_ROWS)) {
+    const owners = await profiles.read(session)
+    const isScaled = await scaledItems(session)
+    const names = await figures.read({ files: slice.filesOf('financials'), owners, isScaled })
     yield companiesOf(profiles, figures, names, owners.length)
   }
 }

@@ -60,14 +60,11 @@ export const prepareRestore = async (
 /** The name of the view of a table's rows in the current slice; `line_items` is that of the run that loaded them. */
 export const sliceView = (table: TableName): string => ident(`part_${table}`)
 
-/** What a reader of a slice's views has to know. */
+/** A slice whose views stand in the session. */
 export interface MadeSlice {
-  /** The figures may be those of superseded companies too: to leave them out by id is cheaper than a join. */
-  readonly hasOtherFigures: boolean
+  /** The files of a table that hold its rows, beside rows of other slices and of superseded records. */
+  filesOf(table: TableName): readonly string[]
 }
-
-/** A join costs about as much as reading this share of the figures for nothing. */
-const MOST_OTHERS = 0.5
 
 /**
  * Makes the views of one slice after the other; each holds whole records. Of a partition each slice holds greater ids than
@@ -80,22 +77,20 @@ export async function* slicesOf(
 ): AsyncGenerator<MadeSlice> {
   const { session, snapshot, signal } = request
   const found = await session.rows(supersededVersions(content))
-  const superseded = new Map(found.map(({ version, records }) => [Number(version), Number(records)]))
+  const superseded = new Set(found.map(({ version }) => Number(version)))
   for (const [version, partition] of snapshot.partitions.entries()) {
     if (partition.content !== content || partition.counts.records === 0) continue
     await fetchOf(request, partition, content)
     await makeDictionary(request, partition)
     const tables = tablesToCut(request, partition, version)
-    const others = superseded.get(version) ?? 0
-    const hasOtherFigures = others > 0 && others < MOST_OTHERS * partition.counts.records
     const rowsOf: RowsOf = (table, files) =>
-      others > 0 && !(hasOtherFigures && table.name === 'financials')
+      superseded.has(version)
         ? currentOfVersion(table, readTable(table, files), { content, version })
         : readTable(table, files)
     for (const slice of await slicesOfPartition(request, partition, tables, rowsOf, mostRows)) {
       signal?.throwIfAborted()
       await makeViews(request, tables, rowsOf, slice)
-      yield { hasOtherFigures }
+      yield { filesOf: (name) => neededFiles(tables, slice, name) }
     }
   }
 }
@@ -145,16 +140,26 @@ const tablesToCut = (
     rows: partition.counts.rows[table.name] ?? 0,
   }))
 
+/** The files of a table that hold rows of a slice. */
+const neededOf = ({ table, files }: CutTable, slice: Slice): readonly VersionedFile[] => {
+  const places = slice.files?.get(table.name)
+  return places ? files.filter((_, at) => places.has(at)) : files
+}
+
+const neededFiles = (tables: readonly CutTable[], slice: Slice, name: TableName): readonly string[] =>
+  tables
+    .filter(({ table }) => table.name === name)
+    .flatMap((one) => neededOf(one, slice).map(({ path }) => path))
+
 const makeViews = async (
   { session }: SessionRequest,
   tables: readonly CutTable[],
   rowsOf: RowsOf,
   slice: Slice,
 ): Promise<void> => {
-  for (const { table, files } of tables) {
-    const places = slice.files?.get(table.name)
-    const needed = places ? files.filter((_, at) => places.has(at)) : files
-    const rows = rowsOf(table, needed)
+  for (const one of tables) {
+    const { table } = one
+    const rows = rowsOf(table, neededOf(one, slice))
     const parts = slice.conditions(table).map((condition) => `SELECT * FROM (${rows}) WHERE ${condition}`)
     await session.run(
       `CREATE OR REPLACE TEMP VIEW ${ident(`part_${table.name}`)} AS ${parts.join('\nUNION ALL\n')}`,

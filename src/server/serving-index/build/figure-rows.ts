@@ -24,9 +24,7 @@ type Names = CompanyPieces['names']
 /** Of each item's number the place among the names of figures. */
 const placesOf = ({ items }: Names): Int16Array =>
   Int16Array.from(items, (item) =>
-    item !== undefined && HOMES.get(item.lineItem) === item.category
-      ? (PLACES.get(item.lineItem) ?? NO_NAME)
-      : NO_NAME,
+    HOMES.get(item.lineItem) === item.category ? (PLACES.get(item.lineItem) ?? NO_NAME) : NO_NAME,
   )
 
 const grown = <T extends Float64Array | BigInt64Array | Int32Array | Int16Array | Uint8Array>(

@@ -1,76 +1,94 @@
-/** Headcounts of a slice's companies as JSON texts by id: the two series that stand in EnhancedDetails. */
+/** Headcounts of a slice's companies as JSON texts: the two series that stand in EnhancedDetails. */
 
 import { CONSOLIDATIONS } from '../../contract/dictionaries.ts'
-import type { Session } from '../../lake/duckdb/engine.ts'
-import { literal } from '../../lake/duckdb/sql.ts'
-import { numberText } from '../../lake/tables/json-text.ts'
-import { ByteWriter } from '../../support/byte-writer.ts'
+import {
+  CodedColumn,
+  DoubleColumn,
+  dictionaryIntegers,
+  dictionaryTexts,
+} from '../../lake/parquet/column-reader.ts'
+import type { ParquetFile, RowGroup } from '../../lake/parquet/parquet-file.ts'
 import { JSON_BYTES } from '../../support/json-bytes.ts'
-import { idsOf, type Texts, verbatimTexts } from './column-texts.ts'
-import { NUMBER_BYTES, writeAscii } from './number-text.ts'
-import { sliceView } from './slices.ts'
+import type { Texts } from './column-texts.ts'
+import { CompanyRanges } from './company-ranges.ts'
+import { NestedSeries } from './nested-series.ts'
+import { NUMBER_BYTES, writeAscii, writeDouble } from './number-text.ts'
 
 const { QUOTE, COMMA, COLON, OPEN_BRACE, CLOSE_BRACE } = JSON_BYTES
 
-export interface Headcounts {
-  /** Appends a company's series as the text of a row. */
-  appendTo(texts: Texts, id: bigint, series: number): void
-}
+/** What a headcount takes at most: `,"-32768":` and its number. */
+const HEADCOUNT_BYTES = 16 + NUMBER_BYTES
 
-const SERIES = CONSOLIDATIONS.length
+export class Headcounts {
+  readonly #ranges = new CompanyRanges()
+  readonly #statements = new CodedColumn('consolidation')
+  readonly #years = new CodedColumn('fiscal_year')
+  readonly #employees = new DoubleColumn('employees')
+  readonly #series = new NestedSeries()
+  #seriesOf: number[] = []
+  #yearOf: Int32Array = new Int32Array(0)
 
-const rowsOf = (employees: string): string => `SELECT internal_id,
-  (${CONSOLIDATIONS.map(({ name }, at) => `${at} * (consolidation = ${literal(name)})::INTEGER`).join(' + ')})::INTEGER AS series,
-  fiscal_year::INTEGER AS fiscal_year, ${numberText('employees')} AS headcount
-FROM ${employees} ORDER BY internal_id, series, fiscal_year`
-
-export const readHeadcounts = async (session: Session): Promise<Headcounts> => {
-  const bytes = new ByteWriter()
-  const numbers = verbatimTexts()
-  /** By id and series where the text begins and ends. */
-  const places = new Map<bigint, Uint32Array>()
-  let place: Uint32Array | undefined
-  let series = -1
-  let before: bigint | undefined
-  const end = (): void => {
-    if (place === undefined) return
-    bytes.byte(CLOSE_BRACE)
-    place[2 * series + 1] = bytes.length
+  /**
+   * @param files in which rows of the companies may stand, beside those of others
+   * @param places of the companies by their ids
+   */
+  read(files: readonly string[], places: ReadonlyMap<bigint, number>): Promise<void> {
+    this.#series.start(places.size)
+    return this.#ranges.read(files, places, {
+      readGroup: (file, group) => this.#readGroup(file, group),
+      addRange: (place, start, end) => this.#addRange(place, start, end),
+    })
   }
-  const { chunks } = await session.rawChunks(rowsOf(sliceView('employees')))
-  for await (const { rows, columns } of chunks) {
-    const [owner, kind, fiscalYear, headcount] = columns
-    if (!owner || !kind || !fiscalYear || !headcount)
-      throw new TypeError('Cannot read headcounts: columns are missing')
-    const ids = idsOf(owner, rows)
-    const kinds = new Int32Array(kind.data.buffer, kind.data.byteOffset, rows)
-    const years = new Int32Array(fiscalYear.data.buffer, fiscalYear.data.byteOffset, rows)
-    const texts = numbers(headcount, rows)
-    for (const [row, id] of ids.entries()) {
-      const isSame = id === before && kinds[row] === series
-      if (!isSame) {
-        end()
-        before = id
-        series = kinds[row] ?? 0
-        place = places.get(id) ?? new Uint32Array(2 * SERIES)
-        places.set(id, place)
-        place[2 * series] = bytes.length
-      }
-      bytes.byte(isSame ? COMMA : OPEN_BRACE)
-      bytes.byte(QUOTE)
-      bytes.reserve(NUMBER_BYTES)
-      bytes.length = writeAscii(bytes.words, bytes.length, String(years[row] ?? 0))
-      bytes.byte(QUOTE)
-      bytes.byte(COLON)
-      texts.appendTo(bytes, row)
+
+  /** Appends a company's series as texts of a row, in the order of `CONSOLIDATIONS`. */
+  appendTo(series: readonly Texts[], place: number): void {
+    const { count, numbers, starts, ends, years, figures } = this.#series.of(place)
+    for (const [number, texts] of series.entries()) {
+      for (let at = 0; at < count; at++)
+        if (numbers[at] === number) appendSeries(texts, starts[at] ?? 0, ends[at] ?? 0, years, figures)
+      texts.endRow()
     }
   }
-  end()
-  return {
-    appendTo: (texts, id, at) => {
-      const found = places.get(id)
-      if (found) texts.writer.append(bytes.bytes, found[2 * at] ?? 0, found[2 * at + 1] ?? 0)
-      texts.endRow()
-    },
+
+  #readGroup(file: ParquetFile, group: RowGroup): void {
+    for (const column of [this.#statements, this.#years, this.#employees]) column.read(file, group)
+    const names: readonly string[] = CONSOLIDATIONS.map(({ name }) => name)
+    this.#seriesOf = dictionaryTexts(this.#statements).map((name) => names.indexOf(name))
+    this.#yearOf = dictionaryIntegers(this.#years)
   }
+
+  #addRange(place: number, start: number, end: number): void {
+    let at = this.#series.startRange(place, end - start)
+    const { years, figures } = this.#series.columns
+    figures.set(this.#employees.values.subarray(start, end), at)
+    for (let row = start; row < end; row++) years[at++] = this.#yearOf[this.#years.codes[row] ?? 0] ?? 0
+    const { codes } = this.#statements
+    for (let row = start; row < end; ) {
+      const first = row
+      while (row < end && codes[row] === codes[first]) row++
+      this.#series.addSeries(this.#seriesOf[codes[first] ?? 0] ?? 0, row - first)
+    }
+  }
+}
+
+const appendSeries = (
+  { writer }: Texts,
+  start: number,
+  end: number,
+  years: Int16Array,
+  employees: Float64Array,
+): void => {
+  writer.reserve((end - start) * HEADCOUNT_BYTES + 1)
+  const { words } = writer
+  let at = writer.length
+  for (let row = start; row < end; row++) {
+    words.setUint8(at++, row === start ? OPEN_BRACE : COMMA)
+    words.setUint8(at++, QUOTE)
+    at = writeAscii(words, at, String(years[row] ?? 0))
+    words.setUint8(at++, QUOTE)
+    words.setUint8(at++, COLON)
+    at = writeDouble(words, at, employees[row] ?? 0)
+  }
+  words.setUint8(at++, CLOSE_BRACE)
+  writer.length = at
 }

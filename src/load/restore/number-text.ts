@@ -53,6 +53,21 @@ export const writeNumber = (words: DataView, start: number, value: number): numb
   return at + 1 + (DECIMALS[decimals] ?? 0)
 }
 
+/** Whole numbers below it are exact. */
+const EXACT_WHOLE = 2 ** 53
+
+/** Writes a number as `numberText` says it in SQL: whole numbers beyond 2^53 and -0 with a fraction. */
+export const writeDouble = (words: DataView, start: number, value: number): number =>
+  Math.abs(value) < EXACT_WHOLE && !Object.is(value, -0)
+    ? writeNumber(words, start, value)
+    : writeAscii(words, start, doubleText(value))
+
+/** A double as DuckDB's JSON says it: always with a fraction or an exponent. */
+export const doubleText = (value: number): string => {
+  const text = Object.is(value, -0) ? '-0' : String(value).replace('e+', 'e')
+  return /[.e]/.test(text) ? text : `${text}.0`
+}
+
 /** Writes a whole number from 0 to 2^53. */
 export const writeWhole = (words: DataView, start: number, value: number): number => {
   if (value < MOST_SHORT) return writeShort(words, start, value)

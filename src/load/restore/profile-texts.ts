@@ -11,11 +11,9 @@ import { factorOf } from '../../lake/tables/figure-scale.ts'
 import { numberText } from '../../lake/tables/json-text.ts'
 import { COMPANY_COLUMNS } from '../../lake/tables/record-columns.ts'
 import { ByteWriter } from '../../support/byte-writer.ts'
-import { JSON_BYTES } from '../../support/json-bytes.ts'
-import { companyPieces, EMPLOYEE_SERIES } from '../companies.ts'
+import { EMPLOYEE_SERIES } from '../companies.ts'
 import {
   appendObject,
-  appendQuoted,
   idsOf,
   nameText,
   Texts,
@@ -23,11 +21,10 @@ import {
   textsOfField,
   verbatimTexts,
 } from './column-texts.ts'
-import { readHeadcounts } from './headcounts.ts'
+import { Headcounts } from './headcounts.ts'
+import { appendPatched, type JsonMember, membersAt } from './merge-patch.ts'
 import type { Owner } from './slice-figures.ts'
 import { sliceView } from './slices.ts'
-
-const { COMMA, OPEN_BRACE, CLOSE_BRACE } = JSON_BYTES
 
 /** A company's texts but for its figures. They stand until the next slice is read. */
 export interface Profile {
@@ -77,7 +74,7 @@ const TEXT_COLUMNS = [...REST_PARTS.flatMap(part), ...META, ...CURRENCY_COLUMN]
 const profilesOf = (
   companies: string,
 ): string => `SELECT internal_id, ${factorOf('financial_figure_scale')}::DOUBLE AS factor,
-  ${numberText('score')} AS score, as_reported, extra IS NOT NULL AS has_extra,
+  ${numberText('score')} AS score, as_reported, extra,
   ${TEXT_COLUMNS.map(({ name }, at) => `${ident(name)} AS ${ident(`column_${at}`)}`).join(', ')}
 FROM ${companies}`
 const OTHER_COLUMNS = 5
@@ -105,19 +102,12 @@ const objectWriter = (
   }
 }
 
-/** `{"MetaData":{"GeneratedAt":"2024-…"}}`: date-times as they came, by name; `null` for any other form. */
-const reportedIn = (text: string): readonly (readonly [string, string])[] | null => {
-  const value: unknown = JSON.parse(text)
-  if (typeof value !== 'object' || value === null || Object.keys(value).join() !== 'MetaData') return null
-  const inside: unknown = Object.values(value)[0]
-  if (typeof inside !== 'object' || inside === null) return null
-  const texts: (readonly [string, string])[] = []
-  for (const [name, reported] of Object.entries(inside)) {
-    if (typeof reported !== 'string') return null
-    texts.push([name, reported])
-  }
-  return texts
-}
+const META_NAME = 'MetaData'
+/** Members of MetaData in a text of `as_reported` or `extra`. */
+const metaIn = (members: readonly JsonMember[]): readonly JsonMember[] =>
+  members
+    .filter(({ name }) => name === META_NAME)
+    .flatMap(({ json, valueFrom }) => membersAt(json, valueFrom))
 
 /** Where a company's texts stand in the bytes of the slice: ends of rest, meta, currency and score, one behind the other. */
 const ENDS = 4
@@ -131,36 +121,38 @@ export class ProfileReader {
   readonly #reported = verbatimTexts()
   readonly #rest = objectWriter(REST)
   readonly #meta = objectWriter(membersOf(META, 1))
-  readonly #metaNames = META.map(({ path }) => path[1] ?? '')
+  readonly #extra = verbatimTexts()
+  readonly #headcounts = new Headcounts()
   readonly #series = EMPLOYEE_SERIES.map(() => new Texts())
   readonly #bytes = new ByteWriter()
   #ids: bigint[] = []
   #factors: number[] = []
   #starts: number[] = []
-  /** Texts of companies that hold what the contract does not know: DuckDB merges them. */
-  #merged = new Map<bigint, Pick<Profile, 'rest' | 'meta'>>()
+  /** Where the patches of a text are set in it. */
+  readonly #patched = new ByteWriter()
   #order: number[] = []
 
-  /** Reads the companies of the slice whose views stand in the session. @returns their ids, ascending, and their factors */
-  async read(session: Session): Promise<readonly Owner[]> {
-    const headcounts = await readHeadcounts(session)
+  /**
+   * Reads the companies of the slice whose views stand in the session.
+   *
+   * @param employees files in which their headcounts may stand
+   * @returns their ids, ascending, and their factors
+   */
+  async read(session: Session, employees: readonly string[]): Promise<readonly Owner[]> {
+    const places = await placesIn(session)
+    await this.#headcounts.read(employees, places)
     this.#bytes.clear()
     this.#ids = []
     this.#factors = []
     this.#starts = []
-    this.#merged = new Map()
-    const unlike: bigint[] = []
     const { chunks } = await session.rawChunks(profilesOf(sliceView('companies')))
     for await (const chunk of chunks) {
       const [owner] = chunk.columns
       const ids = owner ? idsOf(owner, chunk.rows) : []
-      for (const [at, texts] of this.#series.entries()) {
-        texts.start(chunk.rows)
-        for (const id of ids) headcounts.appendTo(texts, id, at)
-      }
-      this.#addChunk(chunk, ids, unlike)
+      for (const texts of this.#series) texts.start(chunk.rows)
+      for (const id of ids) this.#headcounts.appendTo(this.#series, places.get(id) ?? NONE)
+      this.#addChunk(chunk, ids)
     }
-    if (unlike.length > 0) await this.#merge(session, unlike)
     const found = this.#ids
     this.#order = found.map((_, row) => row)
     if (found.some((id, row) => row > 0 && id < (found[row - 1] ?? id)))
@@ -178,19 +170,18 @@ export class ProfileReader {
       const to = this.#starts[row * ENDS + no + 1] ?? this.#bytes.length
       return from === to ? undefined : bytes.subarray(from, to)
     }
-    const merged = this.#merged.get(id)
     return {
       id,
-      rest: merged ? merged.rest : (textAt(0) ?? NO_MEMBERS),
-      meta: merged ? merged.meta : textAt(1),
+      rest: textAt(0) ?? NO_MEMBERS,
+      meta: textAt(1),
       currency: textAt(2),
       score: textAt(3),
     }
   }
 
-  #addChunk({ rows, columns }: RawChunk, ids: readonly bigint[], unlike: bigint[]): void {
-    const [, factors, score, reported, hasExtra] = columns
-    if (!factors || !score || !reported || !hasExtra)
+  #addChunk({ rows, columns }: RawChunk, ids: readonly bigint[]): void {
+    const [, factors, score, reported, extra] = columns
+    if (!factors || !score || !reported || !extra)
       throw new TypeError('Cannot read profiles: columns are missing')
     const texts = new Map<string, Texts>()
     for (const [at, { name }] of TEXT_COLUMNS.entries()) {
@@ -200,6 +191,7 @@ export class ProfileReader {
     }
     const scores = this.#scores(score, rows)
     const reporteds = this.#reported(reported, rows)
+    const extras = this.#extra(extra, rows)
     const rest = this.#rest(texts, this.#series, rows)
     const meta = this.#meta(texts, this.#series, rows)
     const currency = texts.get(CURRENCY_COLUMN[0]?.name ?? '')
@@ -209,15 +201,12 @@ export class ProfileReader {
       const id = ids[row] ?? 0n
       this.#ids.push(id)
       this.#factors.push(scale[row] ?? 1)
-      const asReported = reporteds.has(row)
-        ? reportedIn(reporteds.writer.bytes.toString('utf8', reporteds.from(row), reporteds.to(row)))
-        : undefined
-      if (hasExtra.data[row] !== 0 || asReported === null) unlike.push(id)
+      const extraMembers = membersOfRow(extras, row)
+      const beyond = extraMembers.filter(({ name }) => name !== META_NAME)
       this.#starts.push(bytes.length)
-      rest.appendTo(bytes, row)
+      this.#append(rest, row, beyond)
       this.#starts.push(bytes.length)
-      if (asReported) this.#appendReported(texts, row, asReported)
-      else meta.appendTo(bytes, row)
+      this.#append(meta, row, metaIn(membersOfRow(reporteds, row)), metaIn(extraMembers))
       this.#starts.push(bytes.length)
       currency?.appendTo(bytes, row)
       this.#starts.push(bytes.length)
@@ -225,49 +214,36 @@ export class ProfileReader {
     }
   }
 
-  /** MetaData with date-times as they came behind all others: where DuckDB's merging puts them too. */
-  #appendReported(texts: Rows, row: number, reported: readonly (readonly [string, string])[]): void {
+  /** Appends an object with the members of others set in it; nothing where it has none then. */
+  #append(objects: Texts, row: number, ...patches: readonly (readonly JsonMember[])[]): void {
     const bytes = this.#bytes
-    let separator: number = OPEN_BRACE
-    const begin = (name: string): void => {
-      bytes.byte(separator)
-      separator = COMMA
-      bytes.append(nameText(name))
+    const needed = patches.filter(({ length }) => length > 0)
+    if (needed.length === 0) {
+      objects.appendTo(bytes, row)
+      return
     }
-    for (const [at, name] of this.#metaNames.entries()) {
-      const column = texts.get(META[at]?.name ?? '')
-      if (column === undefined || !column.has(row) || reported.some(([other]) => other === name)) continue
-      begin(name)
-      column.appendTo(bytes, row)
+    let members = membersOfRow(objects, row)
+    for (const patch of needed) {
+      this.#patched.clear()
+      appendPatched(this.#patched, members, patch)
+      members = membersAt(Buffer.from(this.#patched.written()), 0)
     }
-    for (const [name, text] of reported) {
-      begin(name)
-      const utf8 = Buffer.from(text)
-      appendQuoted(bytes, utf8, 0, utf8.length)
-    }
-    if (separator === COMMA) bytes.byte(CLOSE_BRACE)
-  }
-
-  async #merge(session: Session, ids: readonly bigint[]): Promise<void> {
-    await session.run('CREATE OR REPLACE TEMP TABLE part_unlike (internal_id BIGINT)')
-    for (let at = 0; at < ids.length; at += IDS_AT_ONCE)
-      await session.run(
-        `INSERT INTO part_unlike SELECT unnest([${ids.slice(at, at + IDS_AT_ONCE).join(', ')}]::BIGINT[])`,
-      )
-    const only = (view: string): string => `(SELECT * FROM ${view} SEMI JOIN part_unlike USING (internal_id))`
-    const pieces = companyPieces(only(sliceView('companies')), only(sliceView('employees')))
-    for await (const [found = [], metas = [], rests = []] of session.streamColumns(
-      `SELECT internal_id, meta, rest FROM (${pieces})`,
-    ))
-      for (const [at, id] of found.entries()) {
-        const meta = metas[at]
-        this.#merged.set(BigInt(String(id)), {
-          rest: Buffer.from(String(rests[at])),
-          meta: typeof meta === 'string' ? Buffer.from(meta) : undefined,
-        })
-      }
+    if (members.length > 0) bytes.append(this.#patched.written())
   }
 }
 
+/** The members of a row's text: none where it is empty. */
+const membersOfRow = (texts: Texts, row: number): readonly JsonMember[] =>
+  texts.has(row) ? membersAt(texts.writer.bytes.subarray(texts.from(row), texts.to(row)), 0) : []
+
+const NONE = -1
+
+/** The places of the slice's companies in the order of their ids. */
+const placesIn = async (session: Session): Promise<ReadonlyMap<bigint, number>> => {
+  const all: bigint[] = []
+  const { chunks } = await session.rawChunks(`SELECT internal_id FROM ${sliceView('companies')}`)
+  for await (const { columns, rows } of chunks) if (columns[0]) all.push(...idsOf(columns[0], rows))
+  return new Map(all.sort((a, b) => (a < b ? -1 : 1)).map((id, place) => [id, place]))
+}
+
 const NO_MEMBERS = Buffer.from('{}')
-const IDS_AT_ONCE = 2_000

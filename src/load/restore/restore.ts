@@ -131,7 +131,7 @@ export async function* restoreCompanies(request: SessionRequest): AsyncGenerator
   const figures = new SliceFigures()
   const { session } = request
   for await (const slice of slicesOf(request, 'companies', COMPANY_ROWS)) {
-    const owners = await profiles.read(session)
+    const owners = await profiles.read(session, slice.filesOf('employees'))
     const isScaled = await scaledItems(session)
     const names = await figures.read({ files: slice.filesOf('financials'), owners, isScaled })
     yield companiesOf(profiles, figures, names, owners.length)

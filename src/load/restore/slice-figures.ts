@@ -1,15 +1,14 @@
 /** The figures of a slice's companies out of the lake's files: of each company its series, with the names of their line items. */
 
-import { setImmediate } from 'node:timers/promises'
 import { CONSOLIDATIONS } from '../../contract/dictionaries.ts'
 import {
   CodedColumn,
   DoubleColumn,
   dictionaryIntegers,
-  dictionaryLongs,
   dictionaryTexts,
 } from '../../lake/parquet/column-reader.ts'
-import { ParquetFile, type RowGroup } from '../../lake/parquet/parquet-file.ts'
+import type { ParquetFile, RowGroup } from '../../lake/parquet/parquet-file.ts'
+import { CompanyRanges } from './company-ranges.ts'
 import { type IsScaled, type ItemNames, ItemNumbers } from './item-names.ts'
 import { type CompanySeries, NestedSeries } from './nested-series.ts'
 
@@ -28,8 +27,6 @@ export interface FiguresRequest {
   readonly isScaled: IsScaled
 }
 
-const NONE = -1
-
 /** Line items of a row group by the places of their names in its dictionaries. */
 interface GroupItems {
   /** Of the row's item its number among all. */
@@ -38,7 +35,7 @@ interface GroupItems {
 }
 
 export class SliceFigures {
-  readonly #ids = new CodedColumn('internal_id')
+  readonly #ranges = new CompanyRanges()
   readonly #statements = new CodedColumn('consolidation')
   readonly #categories = new CodedColumn('category')
   readonly #lineItems = new CodedColumn('line_item')
@@ -56,17 +53,17 @@ export class SliceFigures {
     this.#items = new ItemNumbers()
     this.#scaled = []
     const places = new Map(owners.map(({ id }, place) => [id, place]))
-    for (const path of owners.length === 0 ? [] : files) {
-      const file = new ParquetFile(path)
-      try {
-        for (const group of file.groups) {
-          this.#addGroup(file, group, places, owners, isScaled)
-          await setImmediate()
-        }
-      } finally {
-        file.close()
-      }
-    }
+    let items = this.#itemsOf(isScaled)
+    let yearOf: Int32Array = new Int32Array(0)
+    await this.#ranges.read(files, places, {
+      readGroup: (file, group) => {
+        this.#readGroup(file, group)
+        items = this.#itemsOf(isScaled)
+        yearOf = dictionaryIntegers(this.#years)
+      },
+      addRange: (place, start, end) =>
+        this.#addRange(place, owners[place]?.factor ?? 1, start, end, items, yearOf),
+    })
     const { names, places: ranks } = this.#items.inOrder()
     const { length } = names.items
     this.#series.renumber((number) => (number & 1) * length + (ranks[number >> 1] ?? 0))
@@ -78,30 +75,11 @@ export class SliceFigures {
     return this.#series.of(place)
   }
 
-  #addGroup(
-    file: ParquetFile,
-    group: RowGroup,
-    places: ReadonlyMap<bigint, number>,
-    owners: readonly Owner[],
-    isScaled: IsScaled,
-  ): void {
-    this.#ids.read(file, group)
-    const placeOf = Int32Array.from(dictionaryLongs(this.#ids), (id) => places.get(id) ?? NONE)
-    if (!placeOf.some((place) => place !== NONE)) return
-    for (const column of [this.#statements, this.#categories, this.#lineItems, this.#years, this.#values])
+  #readGroup(file: ParquetFile, group: RowGroup): void {
+    for (const column of [this.#statements, this.#categories, this.#lineItems, this.#years])
       column.read(file, group)
+    this.#values.read(file, group)
     this.#reported.read(file, group)
-    const items = this.#itemsOf(isScaled)
-    const years = dictionaryIntegers(this.#years)
-    const ids = this.#ids.codes
-    for (let start = 0; start < group.rows; ) {
-      const id = ids[start] ?? 0
-      let end = start + 1
-      while (end < group.rows && ids[end] === id) end++
-      const place = placeOf[id] ?? NONE
-      if (place !== NONE) this.#addRange(place, owners[place]?.factor ?? 1, start, end, items, years)
-      start = end
-    }
   }
 
   #itemsOf(isScaled: IsScaled): GroupItems {

@@ -13,7 +13,7 @@ import { temporaryFolder } from './support/temporary-folder.ts'
 const PROJECT = fileURLToPath(new URL('..', import.meta.url))
 
 const GROUND = ['contract', 'support'] as const
-const MIDDLE = [...GROUND, 'core', 'storage', 'lake'] as const
+const MIDDLE = [...GROUND, 'analysis', 'core', 'storage', 'lake'] as const
 const STAGES = ['source', 'decode', 'load', 'sink', 'manifest', 'publish'] as const
 
 /** What each room may import besides itself. A folder that is not named here is an error. */
@@ -22,7 +22,9 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   support: [],
   core: GROUND,
   storage: ['support', 'core'],
-  lake: [...GROUND, 'core', 'storage'],
+  // The SQL of views and macros, and nothing else.
+  analysis: [],
+  lake: [...GROUND, 'analysis', 'core', 'storage'],
   source: MIDDLE,
   decode: MIDDLE,
   load: MIDDLE,

@@ -132,10 +132,20 @@ export interface PartitionEntry {
   readonly counts: Counts
   readonly files: readonly FileEntry[]
   readonly drift: readonly Drift[]
+  /** Absent of a partition that is not in a snapshot yet, and of those that earlier releases committed. */
+  readonly committed?: Commit
+}
+
+/** When rows became visible. */
+export interface Commit {
+  /** The first snapshot that shows them. */
+  readonly snapshot: number
+  /** Of that snapshot: ISO 8601, UTC. */
+  readonly time: string
 }
 
 /** A file that belongs to a run, not to one partition. */
-export type FileOfRun = FileEntry & { readonly run: string }
+export type FileOfRun = FileEntry & { readonly run: string; readonly committed?: Commit }
 
 /** What a snapshot says of itself. */
 export interface SnapshotHead {

@@ -3,6 +3,7 @@
 import { orInterrupted } from '../core/interrupted.ts'
 import { interruptOn } from '../lake/duckdb/stoppable.ts'
 import { type LakeQuery, type LakeQueryOptions, openLakeQuery } from '../lake/lake/lake-query.ts'
+import { readFactsOf, withCommits } from '../manifest/lake-facts.ts'
 import { readTableListed } from '../manifest/snapshot-root.ts'
 import { readRoot } from '../manifest/snapshots.ts'
 import { queryMemory } from '../pipeline/run/memory-shares.ts'
@@ -45,7 +46,8 @@ export const openQuery = async (
   const root = await readRoot(lake, snapshot)
   return openLakeQuery({
     ...{ lake, threads, check, aroundFetch },
-    snapshot: (table) => readTableListed(lake, root, table),
+    snapshot: async (table) => withCommits(lake, await readTableListed(lake, root, table)),
+    facts: readFactsOf(lake, root),
     memoryBytes: queryMemory(memoryBytes),
   })
 }

@@ -71,17 +71,20 @@ export const compactedSnapshot = (
   if (lost) throw conflict(lease.run, lost.id)
   const replaced = new Set(base.partitions.map(nameOf))
   const replacedFiles = new Set(base.files.map(({ path }) => path))
+  const committed = { snapshot: newest.snapshot + 1, time: now().toISOString() }
   return {
     format: 1,
-    snapshot: newest.snapshot + 1,
+    ...committed,
     parent: newest.snapshot,
     run: lease.run,
     pipeline: 'compact',
     tool,
-    time: now().toISOString(),
-    partitions: [...partitions, ...newest.partitions.filter((one) => !replaced.has(nameOf(one)))],
+    partitions: [
+      ...partitions.map((partition) => ({ ...partition, committed })),
+      ...newest.partitions.filter((one) => !replaced.has(nameOf(one))),
+    ],
     files: [
-      ...runFiles.map((file) => ({ ...file, run: lease.run })),
+      ...runFiles.map((file) => ({ ...file, run: lease.run, committed })),
       ...newest.files.filter(({ path }) => !replacedFiles.has(path)),
     ],
     ...(newest.pulls && { pulls: newest.pulls }),

@@ -117,15 +117,16 @@ const writeNext = async (
 ): Promise<SnapshotRoot> => {
   const { lake, run } = lease
   const { totals, lists } = newest ?? { totals: NO_TOTALS, lists: NO_LISTS }
-  const partitions = await withBoundDrift(lake, newest, kept, maxUnknownNames)
-  const files = runFiles.map((file) => ({ ...file, run }))
+  const committed = { snapshot: (newest?.snapshot ?? 0) + 1, time: now().toISOString() }
+  const bound = await withBoundDrift(lake, newest, kept, maxUnknownNames)
+  const partitions = bound.map((partition) => ({ ...partition, committed }))
+  const files = runFiles.map((file) => ({ ...file, run, committed }))
   return {
-    snapshot: (newest?.snapshot ?? 0) + 1,
+    ...committed,
     parent: newest?.snapshot ?? null,
     run,
     pipeline,
     tool,
-    time: now().toISOString(),
     totals: addTotals(totals, totalsOf({ partitions, files, pulls }), commonSources(kept, held)),
     lists: {
       partitions: await extendList(writer, 'partitions', lists.partitions, partitions),

@@ -3,6 +3,7 @@
 import { CONTENT, type Content } from '../contract/objects.ts'
 import type {
   BatchEntry,
+  Commit,
   Counts,
   DateRange,
   Drift,
@@ -97,6 +98,8 @@ export const LEAST_AND_GREATEST = shapeOf<{ readonly least: string; readonly gre
   greatest: anyText,
 })
 
+const COMMITTED = optional(shapeOf<Commit>({ snapshot: count, time: anyText }))
+
 export const PARTITION_CHECKS = {
   id: anyText,
   run: anyText,
@@ -116,6 +119,7 @@ export const PARTITION_CHECKS = {
       names: optional(count),
     }),
   ),
+  committed: COMMITTED,
 }
 const PARTITION = shapeOf<PartitionEntry>({
   ...PARTITION_CHECKS,
@@ -139,7 +143,11 @@ export const PULL_ENTRY: Form<PullEntry> = shapeOf<PullEntry>({
   gapLeft: optional(count),
 })
 
-export const RUN_FILE: Form<FileOfRun> = shapeOf<FileOfRun>({ ...FILE_CHECKS, run: anyText })
+export const RUN_FILE: Form<FileOfRun> = shapeOf<FileOfRun>({
+  ...FILE_CHECKS,
+  run: anyText,
+  committed: COMMITTED,
+})
 
 /** The format of snapshots that are one text, as earlier releases wrote them. */
 export const TEXT_FORMAT = 1

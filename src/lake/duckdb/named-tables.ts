@@ -23,13 +23,14 @@ function* nodesOf(tree: unknown): Generator<JsonObject> {
 }
 
 /**
- * Names of the tables and views whose rows a statement reads, in lower case, of its own `WITH` too; `null` where that
- * cannot be determined.
+ * Names of the tables and views whose rows a statement reads, in lower case, of its own `WITH` too, and of the functions
+ * that it calls: a macro reads tables; `null` where that cannot be determined.
  */
 export const namedTables = (tree: unknown): ReadonlySet<string> | null => {
   const names = new Set<string>()
   for (const { type, table_name: table, function_name: called } of nodesOf(tree)) {
     if (typeof called === 'string' && READING_FUNCTIONS.has(called.toLowerCase())) return null
+    if (typeof called === 'string') names.add(called.toLowerCase())
     if (type === 'BASE_TABLE' && typeof table === 'string') names.add(table.toLowerCase())
   }
   return names

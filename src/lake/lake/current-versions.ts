@@ -40,11 +40,16 @@ export const filesOf = (
     .map(({ path, bytes }, at) => ({ path: inLake(lake, path), bytes, version: at, partition: undefined })),
 ]
 
-/** Rows of a table's files with the columns as declared; and `version` when asked for. */
+/**
+ * Rows of a table's files with the columns as declared; and `version` when asked for.
+ *
+ * @param pathSql a file's path in SQL
+ */
 export const readTable = (
   table: Table,
   files: readonly VersionedFile[],
   version?: 'with-version',
+  pathSql: (path: string) => string = literal,
 ): string => {
   const columns = table.columns.map(({ name, type }) =>
     files.length === 0
@@ -52,7 +57,7 @@ export const readTable = (
       : `CAST(${ident(name)} AS ${type}) AS ${ident(name)}`,
   )
   if (files.length === 0) return `SELECT ${columns.join(', ')}${version ? ', 0 AS version' : ''} WHERE false`
-  const paths = files.map(({ path }) => literal(path)).join(', ')
+  const paths = files.map(({ path }) => pathSql(path)).join(', ')
   // DuckDB numbers the files of a scan in the order of the list.
   const number = `[${files.map((file) => file.version).join(',')}][file_index::BIGINT + 1]`
   return `SELECT ${columns.join(', ')}${version ? `, ${number} AS version` : ''}
@@ -63,7 +68,7 @@ FROM read_parquet([${paths}], union_by_name = true)`
 export const HIDDEN_SCHEMA = 'firmlake'
 
 /** The table that lists superseded versions: `owner`, `version` of the rows that are not current. */
-const supersededTable = (content: Content): string => `${HIDDEN_SCHEMA}.superseded_${content}`
+export const supersededTable = (content: Content): string => `${HIDDEN_SCHEMA}.superseded_${content}`
 
 /** Makes the table of superseded versions of a content in a session whose hidden schema is there. */
 export const makeSuperseded = (

@@ -9,7 +9,9 @@ import { newSpillFolder, type SpillFolder } from '../duckdb/spill-folder.ts'
 import { ident, literal } from '../duckdb/sql.ts'
 import { TABLES, type Table } from '../tables/tables.ts'
 import type { FileCheck } from './fetch-tables.ts'
-import { type AroundFetch, LakeViews, type Listed, type ReadListed } from './lake-views.ts'
+import type { ReadFacts } from './lake-facts.ts'
+import { type AroundFetch, LakeViews, type ReadListed } from './lake-views.ts'
+import type { Listed } from './source-macros.ts'
 
 export interface LakeQueryOptions {
   /** A folder, or `s3://bucket/prefix`. */
@@ -25,6 +27,8 @@ export interface LakeQueryOptions {
   readonly aroundFetch?: AroundFetch | undefined
   /** When files are compared with their hashes. @default the first time that this machine reads them */
   readonly check?: FileCheck | undefined
+  /** What the manifest says, for the views about the lake itself. @default they refuse to be read */
+  readonly facts?: ReadFacts | undefined
 }
 
 /** The answer to a statement, while it is read. */
@@ -66,7 +70,16 @@ export class LakeQuery {
   }
 
   static async open(options: LakeQueryOptions): Promise<LakeQuery> {
-    const { lake, snapshot, memoryBytes, threads, outFolder, aroundFetch, check = 'first-read' } = options
+    const {
+      lake,
+      snapshot,
+      memoryBytes,
+      threads,
+      outFolder,
+      aroundFetch,
+      check = 'first-read',
+      facts,
+    } = options
     const spill = await newSpillFolder()
     const engine = await Engine.open({
       memoryBytes,
@@ -74,7 +87,7 @@ export class LakeQuery {
       spillFolder: spill.path,
     })
     const session = await engine.connect()
-    const views = await LakeViews.open(session, lake, snapshot, { check, aroundFetch })
+    const views = await LakeViews.open(session, lake, snapshot, { check, aroundFetch, facts })
     const folders = [storageOf(lake).local, ...(outFolder === undefined ? [] : [outFolder])]
     await session.run(`SET allowed_directories = [${folders.map(literal).join(', ')}]`)
     await session.run('SET enable_external_access = false')
@@ -90,7 +103,7 @@ export class LakeQuery {
   async run(sql: string): Promise<QueryResult> {
     const reading = await this.#refuseAllButReading(sql)
     try {
-      await this.#views.makeReadable(reading.tables)
+      await this.#makeViews(sql, reading)
       const { columns, rows } = await this.#session.streamRows(reading.sql)
       return { columns, rows: reportedRows(rows) }
     } catch (error) {
@@ -105,7 +118,7 @@ export class LakeQuery {
   async relation(sql: string): Promise<TableRows> {
     const reading = await this.#refuseAllButReading(sql)
     try {
-      await this.#views.makeReadable(reading.tables)
+      await this.#makeViews(sql, reading)
       await this.#session.run(`DROP ${this.#relation} IF EXISTS ${RELATION}`)
       // Columns that come from the data are none for a view.
       this.#relation = reading.kind === 'pivot' ? 'TABLE' : 'VIEW'
@@ -124,7 +137,7 @@ export class LakeQuery {
 
   /** All tables with their row counts. */
   async tables(): Promise<TableListing[]> {
-    await this.#views.makeReadable(null)
+    await this.#views.makeReadable(new Set(TABLES.flatMap(({ name }) => [name, `${name}_history`])))
     const listings: TableListing[] = []
     for (const table of TABLES) {
       const [row] = await this.#session.rows(
@@ -139,6 +152,12 @@ export class LakeQuery {
     this.#session.close()
     this.#engine.close()
     this.#spill.remove()
+  }
+
+  /** Makes what a statement reads, and what it only describes or lists. */
+  async #makeViews(sql: string, { tables }: ReadingStatement): Promise<void> {
+    await this.#views.makeReadable(tables)
+    await this.#views.define(LISTING.test(sql) ? null : mentionedTables(sql))
   }
 
   async #refuseAllButReading(sql: string): Promise<ReadingStatement> {
@@ -196,6 +215,8 @@ const RELATION = `temp.main.${RELATION_NAME}`
 
 /** The word EXPLAIN before a query; behind it the text has to be a query by itself. */
 const EXPLAIN = /^(\s|--.*\n)*explain\s+(?=select|with|from|values|pivot|unpivot)/i
+/** Statements that list what there is. */
+const LISTING = /\bshow\b|\bduckdb_|\binformation_schema\b|\bpragma_|\bsqlite_/i
 const PIVOT = /\bpivot(_wider)?\b/i
 
 export const openLakeQuery = (options: LakeQueryOptions): Promise<LakeQuery> => LakeQuery.open(options)

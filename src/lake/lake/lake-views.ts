@@ -1,39 +1,43 @@
 /**
- * The views of a snapshot in a session: each table's current versions under its name, all versions as
- * `<table>_history`. A view reads files only once it was asked for; until then it has its columns and refuses to be read.
+ * The views of a snapshot in a session: each table's current versions under its name, all versions as `<table>_history`,
+ * and the analysis layer. Nothing is read before it was asked for; until then views have their columns and refuse to be read.
  */
 
-import type { Snapshot } from '../../core/partition.ts'
+import { type Definition, definitionNames, definitionsFor } from '../../analysis/definitions.ts'
 import { filesOfThisWork } from '../../storage/check-files.ts'
 import type { FetchOptions } from '../../storage/storage.ts'
 import { atMost } from '../../support/side-by-side.ts'
 import type { Session } from '../duckdb/engine.ts'
-import { ident, literal } from '../duckdb/sql.ts'
 import { mainTables, QUARANTINE, TABLES, type Table } from '../tables/tables.ts'
-import { currentRows, filesOf, HIDDEN_SCHEMA, makeSuperseded, readTable } from './current-versions.ts'
+import { baseViews, versionGroup } from './base-views.ts'
+import { HIDDEN_SCHEMA, makeSuperseded, supersededTable } from './current-versions.ts'
 import { type FileCheck, fetchFiles, listedFilesOf } from './fetch-tables.ts'
-import { readQuarantine } from './read-quarantine.ts'
+import { FACT_NAMES, type FactName, type ReadFacts } from './lake-facts.ts'
+import {
+  factMacro,
+  factsMacro,
+  type Listed,
+  loadsOf,
+  oldFrom,
+  rowsOfTable,
+  unreadableMacros,
+} from './source-macros.ts'
 
 interface View {
   readonly name: string
   readonly table: Table
-  /** Whether it shows current versions only. */
-  readonly current: boolean
 }
 
 const VIEWS: readonly View[] = [
   ...TABLES.flatMap((table) => [
-    { name: `${table.name}_history`, table, current: false },
-    { name: table.name, table, current: true },
+    { name: `${table.name}_history`, table },
+    { name: table.name, table },
   ]),
-  { name: QUARANTINE.name, table: QUARANTINE, current: false },
+  { name: QUARANTINE.name, table: QUARANTINE },
 ]
 
 /** Runs a fetch of files with options, such as one that shows progress and can be interrupted. */
 export type AroundFetch = (fetch: (options: Omit<FetchOptions, 'known'>) => Promise<void>) => Promise<void>
-
-/** The part of a snapshot that lists files. */
-export type Listed = Pick<Snapshot, 'partitions' | 'files' | 'merged'>
 
 /**
  * Reads the part of a snapshot that lists the files of a table: asked once of all tables of a content, and only when one
@@ -46,6 +50,8 @@ export interface ViewsOptions {
   readonly check?: FileCheck | undefined
   /** @default without progress and signal */
   readonly aroundFetch?: AroundFetch | undefined
+  /** What the manifest says, for the views about the lake itself. @default they refuse to be read */
+  readonly facts?: ReadFacts | undefined
 }
 
 export class LakeViews {
@@ -56,10 +62,10 @@ export class LakeViews {
   readonly #listed = new Map<string, Promise<Listed>>()
   readonly #aroundFetch: AroundFetch
   readonly #check: FileCheck | undefined
+  readonly #facts: ReadFacts | undefined
   readonly #known = filesOfThisWork()
-  readonly #readable = new Set<string>()
-  /** Main tables whose superseded versions are known. */
-  readonly #superseded = new Set<string>()
+  /** What is made: tables whose rows can be read, contents whose old versions are known, facts, definitions. */
+  readonly #made = new Set<string>()
   /** One after the other: two requests may want the same views. */
   readonly #inTurn = atMost(1)
 
@@ -68,6 +74,7 @@ export class LakeViews {
     this.#lake = lake
     this.#read = read
     this.#check = options.check
+    this.#facts = options.facts
     this.#aroundFetch = options.aroundFetch ?? ((fetch) => fetch({}))
   }
 
@@ -77,28 +84,54 @@ export class LakeViews {
     snapshot: Listed | ReadListed,
     options: ViewsOptions = {},
   ): Promise<LakeViews> {
-    await session.run(`CREATE SCHEMA ${HIDDEN_SCHEMA}`)
-    for (const view of VIEWS) await session.run(unreadable(view))
+    const statements = [`CREATE SCHEMA ${HIDDEN_SCHEMA}`, ...unreadableMacros(), ...baseViews().values()]
+    await session.run(statements.join(';\n'))
     const read: ReadListed = typeof snapshot === 'function' ? snapshot : async () => snapshot
     return new LakeViews(session, lake, read, options)
   }
 
   /**
    * Makes views readable, those of other names are left alone: fetches the files of their tables and reads which
-   * versions are current.
+   * versions are current. Of the analysis layer it makes what is named, and makes readable what that reads.
    *
-   * @param names `null`: all views
+   * @param names of views and macros; `null`: all
    * @throws {ToolkitError} as `fetchTables`; DuckDB's error when a file is none of its kind
    */
   makeReadable(names: ReadonlySet<string> | null): Promise<void> {
-    const requested = VIEWS.filter(({ name }) => names === null || names.has(name))
-    return this.#inTurn(() => this.#make(requested))
+    const definitions = definitionsFor(names ?? definitionNames())
+    const words = new Set(definitions.flatMap(({ sql }) => sql.match(/\w+/g) ?? []))
+    const requested = VIEWS.filter(({ name }) => names === null || names.has(name) || words.has(name))
+    const facts = FACT_NAMES.filter((name) => words.has(factMacro(name).slice(HIDDEN_SCHEMA.length + 1)))
+    return this.#inTurn(async () => {
+      await this.#make(requested)
+      for (const name of facts) await this.#makeFacts(name)
+      await this.#define(definitions)
+    })
+  }
+
+  /** Makes views and macros of the analysis layer whose rows need not be readable. @param names `null`: all */
+  define(names: ReadonlySet<string> | null): Promise<void> {
+    return this.#inTurn(() => this.#define(definitionsFor(names ?? definitionNames())))
+  }
+
+  async #define(definitions: readonly Definition[]): Promise<void> {
+    const missing = definitions.filter(({ name }) => !this.#made.has(name))
+    if (missing.length === 0) return
+    await this.#session.run(missing.map(({ sql }) => sql).join(';\n'))
+    for (const { name } of missing) this.#made.add(name)
+  }
+
+  async #makeFacts(name: FactName): Promise<void> {
+    const macro = factMacro(name)
+    if (this.#facts === undefined || this.#made.has(macro)) return
+    await this.#session.run(factsMacro(name, await this.#facts(name)))
+    this.#made.add(macro)
   }
 
   async #make(views: readonly View[]): Promise<void> {
-    const contents = new Set(views.flatMap(({ table, current }) => (current ? (table.content ?? []) : [])))
+    const contents = new Set(views.map(({ table }) => table.content))
     const main = mainTables().filter(
-      ({ content, name }) => contents.has(content) && !this.#superseded.has(name),
+      ({ content }) => contents.has(content) && !this.#made.has(supersededTable(content)),
     )
     const tables = new Set([...views.map(({ table }) => table), ...main])
     const files = await Promise.all(
@@ -108,37 +141,26 @@ export class LakeViews {
     const [check, known] = [this.#check, this.#known]
     await this.#aroundFetch((options) => fetchFiles(this.#lake, files.flat(), { ...options, check, known }))
     for (const table of main) {
+      const made = supersededTable(table.content)
       await this.#session.run(makeSuperseded(await this.#listedFor(table), this.#lake, table))
-      this.#superseded.add(table.name)
+      await this.#session.run(oldFrom(table, made))
+      this.#made.add(made)
     }
-    for (const view of views) {
-      if (this.#readable.has(view.name)) continue
-      await this.#session.run(`CREATE OR REPLACE VIEW ${ident(view.name)} AS ${await this.#rowsOf(view)}`)
-      this.#readable.add(view.name)
+    for (const { table } of views) {
+      const rows = `rows of ${table.name}`
+      if (this.#made.has(rows)) continue
+      const listed = await this.#listedFor(table)
+      await this.#session.run(rowsOfTable(table, listed, this.#lake))
+      if (table !== QUARANTINE) await this.#session.run(loadsOf(table, listed))
+      this.#made.add(rows)
     }
   }
 
   /** The same for all tables of a content: a version is a place in what was read. */
   #listedFor(table: Table): Promise<Listed> {
-    const key = table.content ?? table.name
+    const key = versionGroup(table)
     const listed = this.#listed.get(key) ?? this.#read(table)
     this.#listed.set(key, listed)
     return listed
   }
-
-  async #rowsOf({ table, current }: View): Promise<string> {
-    const files = filesOf(await this.#listedFor(table), this.#lake, table.name)
-    if (table === QUARANTINE) return readQuarantine(files)
-    return current ? currentRows(table, readTable(table, files, 'with-version')) : readTable(table, files)
-  }
-}
-
-/** A view with the columns of one that can be read. Whoever reads it all the same must not take it for empty. */
-const unreadable = ({ name, table }: View): string => {
-  const columns = [
-    ...(table === QUARANTINE ? [`NULL::VARCHAR AS ${ident('partition')}`] : []),
-    ...table.columns.map((column) => `NULL::${column.type} AS ${ident(column.name)}`),
-  ]
-  const refusal = literal(`Cannot read "${name}" in this way: name it in the statement itself`)
-  return `CREATE VIEW ${ident(name)} AS SELECT ${columns.join(', ')} WHERE error(${refusal})::BOOLEAN`
 }

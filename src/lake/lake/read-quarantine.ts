@@ -13,8 +13,15 @@ export interface LinesFile {
   readonly bytes: number
 }
 
-/** Rows of the given files, with the partition each belongs to. */
-export const readQuarantine = (files: readonly LinesFile[]): string => {
+/**
+ * Rows of the given files, with the partition each belongs to.
+ *
+ * @param pathSql a file's path in SQL
+ */
+export const readQuarantine = (
+  files: readonly LinesFile[],
+  pathSql: (path: string) => string = literal,
+): string => {
   const columns = QUARANTINE.columns
   if (files.length === 0) {
     const none = columns.map(({ name, type }) => `NULL::${type} AS ${ident(name)}`)
@@ -23,6 +30,6 @@ export const readQuarantine = (files: readonly LinesFile[]): string => {
   const largest = Math.max(LEAST_LINE_BYTES, ...files.map(({ bytes }) => bytes))
   const types = columns.map(({ name, type }) => `${ident(name)}: ${literal(type)}`)
   return `SELECT regexp_extract(filename, '([^/\\\\]+)\\.jsonl$', 1) AS partition, ${columns.map(({ name }) => ident(name)).join(', ')}
-FROM read_ndjson([${files.map(({ path }) => literal(path)).join(', ')}], columns = {${types.join(', ')}}, auto_detect = false,
+FROM read_ndjson([${files.map(({ path }) => pathSql(path)).join(', ')}], columns = {${types.join(', ')}}, auto_detect = false,
   records = true, filename = true, maximum_object_size = ${Math.min(LARGEST_LINE_BYTES, largest)})`
 }

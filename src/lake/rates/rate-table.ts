@@ -42,6 +42,7 @@ export const ratesOf = (table: RateTable): Rates => {
     currencies: [...all.keys()].toSorted(),
     has: (currency) => all.has(currency),
     years: (currency) => [...(table.get(currency)?.keys() ?? [])].toSorted((a, b) => a - b),
+    unitsPerUsd: (currency, year) => table.get(currency)?.get(year),
     factor: (from, to, fiscalYear) => {
       const source = all.get(from)
       const target = all.get(to)

@@ -6,6 +6,8 @@ export interface Rates {
   readonly currencies: readonly string[]
   /** The years that a currency has a rate of its own for, the earliest first; none of an unknown one and of the dollar. */
   years(currency: string): readonly number[]
+  /** Units of the currency for one US dollar in one of its years. */
+  unitsPerUsd(currency: string, year: number): number | undefined
   /**
    * What an amount of a fiscal year in `from` is multiplied by to be in `to`; `undefined` where either has no rate.
    * The latest year of a currency stands in for later ones, its first year for earlier ones.

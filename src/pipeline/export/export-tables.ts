@@ -8,6 +8,7 @@ import type { FileEntry } from '../../core/partition.ts'
 import { interruptOn } from '../../lake/duckdb/stoppable.ts'
 import { type LakeQuery, openLakeQuery } from '../../lake/lake/lake-query.ts'
 import type { AroundFetch } from '../../lake/lake/lake-views.ts'
+import { readFactsOf, withCommits } from '../../manifest/lake-facts.ts'
 import { readTableListed } from '../../manifest/snapshot-root.ts'
 import { readRoot } from '../../manifest/snapshots.ts'
 import { DATABASES, FILE_FORMATS, type StreamFormatName } from '../../sink/targets.ts'
@@ -199,7 +200,8 @@ const withQuery = async <T>(
   const aroundFetch: AroundFetch = (fetch) => fetch({ signal, onProgress })
   const query = await openLakeQuery({
     lake,
-    snapshot: (table) => readTableListed(lake, root, table),
+    snapshot: async (table) => withCommits(lake, await readTableListed(lake, root, table)),
+    facts: readFactsOf(lake, root),
     memoryBytes,
     threads,
     outFolder,

@@ -28,10 +28,13 @@ test.each([
   ['SELECT employees FROM main."EMPLOYEES_history" AS e', ['employees_history']],
   ['SELECT 1 FROM companies c JOIN memory.main.roles USING (internal_id)', ['companies', 'roles']],
   ['SELECT 1 WHERE EXISTS (SELECT 1 FROM relations)', ['relations']],
-  ['SELECT (FROM companies LIMIT 1), [x FOR x IN (SELECT list(no) FROM roles)]', ['companies', 'roles']],
+  [
+    'SELECT (FROM companies LIMIT 1), [x FOR x IN (SELECT list(no) FROM roles)]',
+    ['companies', 'list', 'list_apply', 'roles'],
+  ],
   ['SELECT 1 UNION ALL FROM companies EXCEPT FROM roles', ['companies', 'roles']],
   ['WITH q AS (FROM quarantine) SELECT * FROM q', ['q', 'quarantine']],
-  ["FROM (PIVOT financials ON category IN ('x') USING sum(value))", ['financials']],
+  ["FROM (PIVOT financials ON category IN ('x') USING sum(value))", ['financials', 'sum']],
   ['SELECT * FROM companies, LATERAL (SELECT * FROM roles WHERE no = internal_id)', ['companies', 'roles']],
   ['DESCRIBE companies', []],
   ['DESCRIBE SELECT * FROM companies', []],
@@ -40,7 +43,7 @@ test.each([
   ['SUMMARIZE SELECT * FROM employees', ['employees']],
   [
     'SELECT count(*) FILTER (WHERE id IN (SELECT id FROM roles)) OVER () FROM companies',
-    ['companies', 'roles'],
+    ['companies', 'count', 'roles'],
   ],
 ])('namedTables of "%s"', async (sql, names) => {
   expect(await named(sql)).toEqual(names)

@@ -4,6 +4,7 @@ import { join, relative } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { ToolkitError } from '../../../src/core/errors.ts'
 import type { Snapshot } from '../../../src/core/partition.ts'
+import { HISTORY_COLUMNS } from '../../../src/lake/lake/base-views.ts'
 import { LakeQuery } from '../../../src/lake/lake/lake-query.ts'
 import { QUARANTINE, TABLES } from '../../../src/lake/tables/tables.ts'
 import { type LoadedLake, Workbench } from '../../load/loaded-lake.ts'
@@ -138,10 +139,48 @@ describe('LakeQuery shows', () => {
   test.each(['', '_history'])('exactly the declared columns in the views named <table>%s', async (suffix) => {
     for (const { name, columns } of TABLES) {
       const result = await query.run(`SELECT * FROM ${name}${suffix}`)
+      const expected = suffix === '' ? columns : [...columns, ...HISTORY_COLUMNS]
       expect(result.columns.map((column) => [column.name, typeOf(column.type)])).toEqual(
-        columns.map((column) => [column.name, typeOf(column.type)]),
+        expected.map((column) => [column.name, typeOf(column.type)]),
       )
     }
+  })
+
+  test('which load each version came with, and which one is current', async () => {
+    const times = ['2026-01-02T03:04:05.678Z', '2026-01-03T03:04:05.000Z', '', '2026-01-05T00:00:00.000Z']
+    const told = await opened({
+      ...lake.snapshot,
+      partitions: lake.snapshot.partitions.map((partition, at) =>
+        // As an earlier release has committed it: without saying when.
+        at === 2
+          ? partition
+          : { ...partition, run: `run-${at}`, committed: { snapshot: at + 4, time: times[at] ?? '' } },
+      ),
+    })
+    const columns = 'snapshot, run, loaded_at, version, is_current'
+    expect(
+      await rowsOf(`SELECT internal_id, company_name, ${columns} FROM companies_history ORDER BY ALL`, told),
+    ).toEqual([
+      [1, 'current', 5, 'run-1', times[1], 1, true],
+      [1, 'old', 4, 'run-0', times[0], 0, false],
+      [2, 'only', 4, 'run-0', times[0], 0, true],
+      [3, 'new', 5, 'run-1', times[1], 1, true],
+    ])
+    expect(await rowsOf(`SELECT value, ${columns} FROM financials_history ORDER BY ALL`, told)).toEqual([
+      [1, 4, 'run-0', times[0], 0, false],
+      [2, 4, 'run-0', times[0], 0, true],
+      [3, 5, 'run-1', times[1], 1, true],
+      [10, 5, 'run-1', times[1], 1, true],
+    ])
+    expect(
+      await rowsOf(`SELECT entity_id, snapshot, loaded_at, is_current FROM roles_history ORDER BY 1`, told),
+    ).toEqual([
+      [11, null, null, false],
+      [12, null, null, false],
+      [13, 7, times[3], true],
+      [21, null, null, true],
+    ])
+    told.close()
   })
 
   test('how many rows each table has', async () => {

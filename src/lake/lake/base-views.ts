@@ -1,0 +1,68 @@
+/**
+ * The views of a lake's tables as SQL that knows no file: `companies` with current versions, `companies_history` with all.
+ * They read hidden macros, of which `source-macros.ts` makes those of a snapshot; so the views are the same everywhere.
+ */
+
+import { ident } from '../duckdb/sql.ts'
+import type { Column } from '../tables/columns.ts'
+import { QUARANTINE, TABLES, type Table } from '../tables/tables.ts'
+import { HIDDEN_SCHEMA } from './current-versions.ts'
+
+/** Columns of `…_history` behind those of the table. */
+export const HISTORY_COLUMNS: readonly Column[] = [
+  {
+    name: 'snapshot',
+    type: 'INTEGER',
+    about: 'First snapshot that shows the row; NULL where it is not known.',
+  },
+  { name: 'run', type: 'VARCHAR', about: 'Run that loaded the row; after a compaction the compaction.' },
+  {
+    name: 'loaded_at',
+    type: 'TIMESTAMPTZ',
+    about: 'When the row became visible; NULL where it is not known.',
+    unit: 'instant, UTC',
+  },
+  { name: 'version', type: 'BIGINT', about: 'Of one record the greatest version is current.' },
+  { name: 'is_current', type: 'BOOLEAN', about: 'Whether it is the current version of its record.' },
+]
+
+/** What the versions of a table are counted in: those of a content are the same for all its tables. */
+export const versionGroup = ({ content, name }: Pick<Table, 'content' | 'name'>): string => content ?? name
+
+/** Rows of all versions: the table's columns and `version`. */
+export const rowsMacro = ({ name }: Pick<Table, 'name'>): string => `${HIDDEN_SCHEMA}.rows_${name}`
+/** `owner`, `version` of rows that are not current. */
+export const oldMacro = (table: Table): string => `${HIDDEN_SCHEMA}.old_${versionGroup(table)}`
+/** What is known of a version's load: a struct of `snapshot`, `run`, `loaded_at`. */
+export const loadMacro = (table: Table): string => `${HIDDEN_SCHEMA}.load_of_${versionGroup(table)}`
+
+const columnsOf = ({ columns }: Table): string => columns.map(({ name }) => `r.${ident(name)}`).join(', ')
+
+const isOld = (table: Table): string =>
+  `EXISTS (FROM ${oldMacro(table)}() AS o WHERE o.owner = r.${ident(table.owner ?? '')} AND o.version = r.version)`
+
+const newestOfKey = ({ key }: Table): string =>
+  `row_number() OVER (PARTITION BY ${key.map((name) => `r.${ident(name)}`).join(', ')} ORDER BY r.version DESC) = 1`
+
+const historyView = (table: Table): string => `CREATE OR REPLACE VIEW ${ident(`${table.name}_history`)} AS
+SELECT ${columnsOf(table)},
+  r.loaded.snapshot AS snapshot, r.loaded.run AS run, r.loaded.loaded_at AS loaded_at, r.version AS version,
+  ${table.owner === undefined ? newestOfKey(table) : `NOT ${isOld(table)}`} AS is_current
+FROM (SELECT *, ${loadMacro(table)}(version) AS loaded FROM ${rowsMacro(table)}()) AS r`
+
+const currentView = (table: Table): string => `CREATE OR REPLACE VIEW ${ident(table.name)} AS
+SELECT ${columnsOf(table)}
+FROM ${rowsMacro(table)}() AS r
+${table.owner === undefined ? `QUALIFY ${newestOfKey(table)}` : `WHERE NOT ${isOld(table)}`}`
+
+const quarantineView = `CREATE OR REPLACE VIEW ${ident(QUARANTINE.name)} AS FROM ${rowsMacro(QUARANTINE)}()`
+
+/** Statements that make the views, by the name of each. The macros have to be there. */
+export const baseViews = (): ReadonlyMap<string, string> =>
+  new Map([
+    ...TABLES.flatMap((table) => [
+      [`${table.name}_history`, historyView(table)] as const,
+      [table.name, currentView(table)] as const,
+    ]),
+    [QUARANTINE.name, quarantineView],
+  ])

@@ -1,0 +1,108 @@
+/** The hidden macros through which views read a snapshot: which files hold a table's rows, which versions are old, when each was loaded. */
+
+import type { PartitionEntry, Snapshot } from '../../core/partition.ts'
+import { ident, literal } from '../duckdb/sql.ts'
+import { mainTables, QUARANTINE, TABLES, type Table } from '../tables/tables.ts'
+import { loadMacro, oldMacro, rowsMacro } from './base-views.ts'
+import { filesOf, HIDDEN_SCHEMA, readTable } from './current-versions.ts'
+import { FACT_NAMES, FACTS, type Fact, type FactName, factRows } from './lake-facts.ts'
+import { readQuarantine } from './read-quarantine.ts'
+
+/** The part of a snapshot that lists files. */
+export type Listed = Pick<Snapshot, 'partitions' | 'files' | 'merged'>
+
+/** A macro that gives a table; it is not looked into before it is called. */
+const tableMacro = (name: string, query: string): string =>
+  `CREATE OR REPLACE MACRO ${name}() AS TABLE ${query}`
+
+export const factMacro = (name: FactName): string => `${HIDDEN_SCHEMA}.fact_${name}`
+
+const noRows = (columns: readonly (readonly [name: string, type: string])[], refusal?: string): string =>
+  `SELECT ${columns.map(([name, type]) => `NULL::${type} AS ${ident(name)}`).join(', ')}
+WHERE ${refusal === undefined ? 'false' : `error(${literal(refusal)})::BOOLEAN`}`
+
+const refusalOf = (name: string): string =>
+  `Cannot read "${name}" in this way: name it in the statement itself`
+
+const namesAndTypes = ({ columns }: Table): (readonly [string, string])[] =>
+  columns.map(({ name, type }) => [name, type] as const)
+
+const LOADED_TYPE = 'STRUCT(snapshot INTEGER, run VARCHAR, loaded_at TIMESTAMPTZ)'
+const OLD_COLUMNS = [
+  ['owner', 'BIGINT'],
+  ['version', 'BIGINT'],
+] as const
+const VERSION = ['version', 'BIGINT'] as const
+
+/** Tables that have versions of their own: one for each group. */
+export const groupTables = (): readonly Table[] => [
+  ...mainTables(),
+  ...TABLES.filter(({ content }) => content === undefined),
+]
+
+/** Macros that have the columns of those of a snapshot and refuse to be read: nobody must take them for empty tables. */
+export const unreadableMacros = (): readonly string[] => [
+  ...TABLES.map((table) =>
+    tableMacro(rowsMacro(table), noRows([...namesAndTypes(table), VERSION], refusalOf(table.name))),
+  ),
+  tableMacro(
+    rowsMacro(QUARANTINE),
+    noRows([['partition', 'VARCHAR'], ...namesAndTypes(QUARANTINE)], refusalOf(QUARANTINE.name)),
+  ),
+  ...mainTables().map((table) => tableMacro(oldMacro(table), noRows(OLD_COLUMNS, refusalOf(table.name)))),
+  ...groupTables().map(
+    (table) => `CREATE OR REPLACE MACRO ${loadMacro(table)}(v) AS CAST(NULL AS ${LOADED_TYPE})`,
+  ),
+  ...FACT_NAMES.map((name) =>
+    tableMacro(factMacro(name), noRows(Object.entries(FACTS[name]), refusalOf(name))),
+  ),
+]
+
+export const rowsOfTable = (
+  table: Table,
+  listed: Listed,
+  lake: string,
+  pathSql?: (path: string) => string,
+): string => {
+  const files = filesOf(listed, lake, table.name)
+  if (table === QUARANTINE) return tableMacro(rowsMacro(table), readQuarantine(files, pathSql))
+  const rows = readTable(table, files, 'with-version', pathSql)
+  return tableMacro(rowsMacro(table), `SELECT * REPLACE (version::BIGINT AS version) FROM (${rows})`)
+}
+
+/** Old versions of a content's records, from a table that a session has made. */
+export const oldFrom = (table: Table, hidden: string): string =>
+  tableMacro(oldMacro(table), `SELECT owner, version::BIGINT AS version FROM ${hidden}`)
+
+/** The same from the rows of the content's main table themselves, each time it is asked for. */
+export const oldOfRows = (table: Table, { partitions }: Pick<Listed, 'partitions'>): string => {
+  const holding = partitions.filter(({ files }) => files.some((file) => file.table === table.name))
+  // A single partition holds no record twice; of none the filters of a query reach the files.
+  if (holding.length < 2) return tableMacro(oldMacro(table), noRows(OLD_COLUMNS))
+  const id = ident(table.owner ?? '')
+  return tableMacro(
+    oldMacro(table),
+    `SELECT r.${id} AS owner, r.version FROM ${rowsMacro(table)}() AS r
+JOIN (SELECT ${id} AS owner, max(version) AS newest FROM ${rowsMacro(table)}() GROUP BY ALL HAVING count(*) > 1) AS n
+  ON n.owner = r.${id} AND r.version < n.newest`,
+  )
+}
+
+/** Maps versions to loads. @param listed as `rowsOfTable` has it: versions are places in it */
+export const loadsOf = (table: Table, listed: Listed): string => {
+  const entries: readonly Pick<PartitionEntry, 'run' | 'committed'>[] =
+    table.content === undefined ? listed.files.filter((file) => file.table === table.name) : listed.partitions
+  const loads = new Map<string, string>()
+  const places = entries.map(({ run, committed }) => {
+    const [snapshot, at] = committed ? [committed.snapshot, literal(committed.time)] : ['NULL', 'NULL']
+    const load = `{'snapshot': ${snapshot}, 'run': ${literal(run)}, 'loaded_at': ${at}}`
+    if (!loads.has(load)) loads.set(load, String(loads.size + 1))
+    return loads.get(load)
+  })
+  // Many partitions are of one run: versions are mapped to the few loads.
+  const found = `[${[...loads.keys()].join(', ')}][[${places.join(',')}][v + 1]]`
+  return `CREATE OR REPLACE MACRO ${loadMacro(table)}(v) AS CAST(${places.length === 0 ? 'NULL' : found} AS ${LOADED_TYPE})`
+}
+
+export const factsMacro = <Name extends FactName>(name: Name, rows: readonly Fact<Name>[]): string =>
+  tableMacro(factMacro(name), factRows(name, rows))

@@ -16,6 +16,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<(program: Command) => void
   run: async () => (await import('./commands/run.ts')).addRun,
   resume: async () => (await import('./commands/resume.ts')).addResume,
   query: async () => (await import('./commands/query.ts')).addQuery,
+  views: async () => (await import('./commands/views.ts')).addViews,
   export: async () => (await import('./commands/export.ts')).addExport,
   diff: async () => (await import('./commands/diff.ts')).addDiff,
   records: async () => (await import('./commands/records.ts')).addRecords,

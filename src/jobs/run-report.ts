@@ -29,6 +29,8 @@ export interface RunReport {
   readonly leftOut: LoadSummary['leftOut']
   /** Companies that have their figures in another currency now; absent where there are none. */
   readonly currencyChange?: CurrencyChange
+  /** Why the views in `lake.duckdb` were not written; absent where they were, or the lake is in a bucket. */
+  readonly noViews?: string
   /** Bytes of the sources as they are stored. */
   readonly sourceBytes: number
   /** Bytes of JSON Lines. */
@@ -75,7 +77,7 @@ export const NOTHING_LOADED: LoadSummary = {
 
 /** @param measured how long it took, and what was decoded meanwhile */
 export const reportOf = (
-  { run, snapshot, partitions, skipped, leftOut, currencyChange }: LoadSummary,
+  { run, snapshot, partitions, skipped, leftOut, currencyChange, noViews }: LoadSummary,
   measured: { readonly seconds: number; readonly decodedBytes: number },
 ): RunReport => {
   const named = partitions.flatMap(namedSources)
@@ -94,6 +96,7 @@ export const reportOf = (
     skipped,
     leftOut,
     ...(currencyChange && { currencyChange }),
+    ...(noViews !== undefined && { noViews }),
     sourceBytes: sumOf([...sources.values()], (bytes) => bytes),
     decodedBytes: measured.decodedBytes,
     seconds: Math.round(measured.seconds * 1000) / 1000,

@@ -137,6 +137,8 @@ const foldersWithWrites = async (lake: string): Promise<readonly string[]> => {
       if (temporaryLiveness(name) === null) made.push(`${folder}/${name}`)
   return [
     ...made,
+    // The lake's own: `lake.duckdb` is replaced there.
+    '.',
     ...[MANIFEST_FOLDER, PARTS_FOLDER, RUNS_FOLDER, SERVE_FOLDER, BATCHES_FOLDER, dirname(RATES_PATH)],
     ...tables.flatMap(({ name }) =>
       PUBLISHED_IN_TABLE.flatMap((folder) => [`${name}/${folder}`, `${name}/${folder}/${HASHES_FOLDER}`]),

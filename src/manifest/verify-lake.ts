@@ -16,6 +16,7 @@ import { sideBySide } from '../support/side-by-side.ts'
 import { type CountRows, checkFile } from './check-file.ts'
 import { type CheckedManifest, checkManifest } from './check-manifest.ts'
 import type { Findings, Problem } from './findings.ts'
+import { checkLakeFile } from './lake-file.ts'
 import { listLoadFiles, runOfFile } from './lake-files.ts'
 import { checkMadeFile, type MadeFile, madeFiles } from './made-files.ts'
 import type { ListedEntries } from './part-checker.ts'
@@ -196,7 +197,7 @@ const checkFiles = async (
 /**
  * Checks every snapshot (own hash, form, number, parent, record of its commit, parts, sums) and every file that one
  * lists (there, readable, length, SHA-256, rows); serving indexes and batch files by the lists in them; without a number
- * also what unfinished runs would resume from, the rates, and what is published. Reads only; may run beside loads and gc.
+ * also what unfinished runs would resume from, the rates, `lake.duckdb`, and what is published. Reads only; may run beside loads and gc.
  *
  * @throws {ToolkitError} `LAKE_NOT_FOUND`, `SNAPSHOT_NOT_FOUND`, `LAKE_NEWER`; damage is never thrown but returned
  */
@@ -225,6 +226,8 @@ export const verifyLake = async (request: VerifyRequest): Promise<Verification> 
     findings.notes.push(...(await strayNotes(lake, listed)), ...(await strayParts(lake, manifest.parts)))
     await verifyRuns(lake, { now: new Date() }, findings)
     await verifyRates(lake, findings)
+    const views = await checkLakeFile(lake)
+    if (views !== null) findings.problems.push(views)
     await verifyPublished(lake, request.countRows, findings)
     for (const name of listing.others)
       findings.notes.push(`"${MANIFEST_FOLDER}/${name}" is not a file of the manifest`)

@@ -10,6 +10,7 @@ import { bytesOption, memoryOption, targetOptions, threadsOption } from '../opti
 import { formatBytes, formatCount, formatCounted, formatDuration, formatShare } from '../output/format.ts'
 import { printJson, printLines } from '../output/print.ts'
 import type { ProgressLine } from '../output/progress-line.ts'
+import { warnOfNoViews } from '../output/run-report.ts'
 import { textTable } from '../output/text-table.ts'
 import { type JobFlags, runJob } from '../run-job.ts'
 
@@ -57,6 +58,7 @@ const runCompact = async (flags: CompactCommandOptions): Promise<void> => {
       const seconds = (performance.now() - startMs) / 1000
       if (json) await printJson({ lake, ...summary, seconds: Math.round(seconds * 1000) / 1000 })
       else await printLines(summaryLines(lake, summary, seconds))
+      if (summary.kind === 'compacted') warnOfNoViews(summary.noViews)
     },
     'the lake stays as it was',
   )

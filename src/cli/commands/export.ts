@@ -44,7 +44,7 @@ export const addExport = (program: Command): void => {
     .description(
       'Exports the current versions of a snapshot. Targets: a file for one table (out.csv, .jsonl, .parquet, ' +
         '.arrow, .arrows), a folder with a file a table (csv:DIR, jsonl:DIR, parquet:DIR, arrow:DIR, arrows:DIR), ' +
-        'a database (lake.duckdb, duckdb:FILE, postgres://…), or - for standard output.',
+        'a database (firms.duckdb, duckdb:FILE, postgres://…), or - for standard output.',
     )
     .addOption(lakeOption())
     .addOption(new Option('--to <url>', 'where to').makeOptionMandatory())
@@ -66,7 +66,7 @@ export const addExport = (program: Command): void => {
   withExamples(command, [
     ['export --lake ./lake --to companies.csv --table companies', 'a table for a spreadsheet'],
     ['export --lake ./lake --to parquet:out', 'all tables, a file each'],
-    ['export --lake ./lake --to lake.duckdb', 'a database with keys and comments, kept in step'],
+    ['export --lake ./lake --to firms.duckdb', 'a database with keys and comments, kept in step'],
     [
       `export --lake ./lake --to - --format csv --sql "SELECT country_code, count(*) FROM companies GROUP BY 1"`,
       'an answer on standard output',

@@ -15,6 +15,7 @@ import {
 } from '../options/options.ts'
 import { formatCounted } from '../output/format.ts'
 import { printJson, printLines } from '../output/print.ts'
+import { warnOfNoViews } from '../output/run-report.ts'
 import { textTable } from '../output/text-table.ts'
 
 interface LoadOptions extends LakeOption, JsonOption {}
@@ -83,6 +84,8 @@ const runLoad = async (path: string, { lake, json }: LoadOptions): Promise<void>
   const { addLakeRates: addTo } = await import('../../lake/rates/lake-rates.ts')
   await checkLake(lake)
   const change = await addTo(lake, await readCsv(path), path)
+  const { updateLakeFile } = await import('../../manifest/lake-file.ts')
+  warnOfNoViews(await updateLakeFile(lake))
   if (json) return printJson({ lake, ...change })
   const { rates, replaced, currencies } = change
   await printLines([

@@ -27,7 +27,7 @@ const listed = (value: string, before: readonly string[] | undefined): readonly 
 export const targetOptions = (): Option[] => [
   new Option(
     '--sink <url>',
-    'deliver runs there too: csv:DIR, jsonl:DIR, parquet:DIR, arrow:DIR, lake.duckdb, postgres://… (repeatable)',
+    'deliver runs there too: csv:DIR, jsonl:DIR, parquet:DIR, arrow:DIR, firms.duckdb, postgres://… (repeatable)',
   ).argParser(listed),
   new Option('--publish <format>', 'publish the tables too: delta or iceberg (repeatable)').argParser(listed),
 ]

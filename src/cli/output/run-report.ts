@@ -93,11 +93,17 @@ export const reportLines = (report: RunReport): string[] => {
   ]
 }
 
+/** The commit stands; whoever opens the lake's views must know that they are not those of the newest snapshot. */
+export const warnOfNoViews = (reason: string | undefined): void => {
+  if (reason !== undefined) note(`warning: lake.duckdb was not written: ${reason}`)
+}
+
 /** Warns on standard error of what a person must not overlook. */
 export const warnOf = (
-  { quarantined, lines, drift, differences, run, leftOut }: RunReport,
+  { quarantined, lines, drift, differences, run, leftOut, noViews }: RunReport,
   lake: string,
 ): void => {
+  warnOfNoViews(noViews)
   if (quarantined > 0)
     note(
       `warning: ${formatCount(quarantined)} of ${formatCounted(lines, 'line')} went to the quarantine; ` +

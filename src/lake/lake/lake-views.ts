@@ -12,10 +12,10 @@ import { mainTables, QUARANTINE, TABLES, type Table } from '../tables/tables.ts'
 import { baseViews, versionGroup } from './base-views.ts'
 import { HIDDEN_SCHEMA, makeSuperseded, supersededTable } from './current-versions.ts'
 import { type FileCheck, fetchFiles, listedFilesOf } from './fetch-tables.ts'
-import { FACT_NAMES, type FactName, type ReadFacts } from './lake-facts.ts'
+import { FACT_NAMES, type FactName, factRows, type ReadFacts } from './lake-facts.ts'
 import {
   factMacro,
-  factsMacro,
+  factMacroName,
   type Listed,
   loadsOf,
   oldFrom,
@@ -101,7 +101,7 @@ export class LakeViews {
     const definitions = definitionsFor(names ?? definitionNames())
     const words = new Set(definitions.flatMap(({ sql }) => sql.match(/\w+/g) ?? []))
     const requested = VIEWS.filter(({ name }) => names === null || names.has(name) || words.has(name))
-    const facts = FACT_NAMES.filter((name) => words.has(factMacro(name).slice(HIDDEN_SCHEMA.length + 1)))
+    const facts = FACT_NAMES.filter((name) => words.has(factMacroName(name).slice(HIDDEN_SCHEMA.length + 1)))
     return this.#inTurn(async () => {
       await this.#make(requested)
       for (const name of facts) await this.#makeFacts(name)
@@ -122,9 +122,9 @@ export class LakeViews {
   }
 
   async #makeFacts(name: FactName): Promise<void> {
-    const macro = factMacro(name)
+    const macro = factMacroName(name)
     if (this.#facts === undefined || this.#made.has(macro)) return
-    await this.#session.run(factsMacro(name, await this.#facts(name)))
+    await this.#session.run(factMacro(name, factRows(name, await this.#facts(name))))
     this.#made.add(macro)
   }
 

@@ -44,6 +44,10 @@ export const stagedPath = (
 /** Rates that a person loaded. */
 export const RATES_PATH = '_rates/rates.csv'
 
+/** A DuckDB file with views and macros, in a lake in a folder; and its SHA-256, as `sha256sum -c` reads it. */
+export const LAKE_FILE = 'lake.duckdb'
+export const LAKE_FILE_RECORD = `${LAKE_FILE}.sha256`
+
 /** Folder of the serving index of a snapshot. */
 export const servePath = (snapshot: number): string => `${SERVE_FOLDER}/${numbered(snapshot)}`
 

@@ -5,7 +5,7 @@ import { ident, literal } from '../duckdb/sql.ts'
 import { mainTables, QUARANTINE, TABLES, type Table } from '../tables/tables.ts'
 import { loadMacro, oldMacro, rowsMacro } from './base-views.ts'
 import { filesOf, HIDDEN_SCHEMA, readTable } from './current-versions.ts'
-import { FACT_NAMES, FACTS, type Fact, type FactName, factRows } from './lake-facts.ts'
+import { FACT_NAMES, FACTS, type FactName } from './lake-facts.ts'
 import { readQuarantine } from './read-quarantine.ts'
 
 /** The part of a snapshot that lists files. */
@@ -15,7 +15,7 @@ export type Listed = Pick<Snapshot, 'partitions' | 'files' | 'merged'>
 const tableMacro = (name: string, query: string): string =>
   `CREATE OR REPLACE MACRO ${name}() AS TABLE ${query}`
 
-export const factMacro = (name: FactName): string => `${HIDDEN_SCHEMA}.fact_${name}`
+export const factMacroName = (name: FactName): string => `${HIDDEN_SCHEMA}.fact_${name}`
 
 const noRows = (columns: readonly (readonly [name: string, type: string])[], refusal?: string): string =>
   `SELECT ${columns.map(([name, type]) => `NULL::${type} AS ${ident(name)}`).join(', ')}
@@ -54,7 +54,7 @@ export const unreadableMacros = (): readonly string[] => [
     (table) => `CREATE OR REPLACE MACRO ${loadMacro(table)}(v) AS CAST(NULL AS ${LOADED_TYPE})`,
   ),
   ...FACT_NAMES.map((name) =>
-    tableMacro(factMacro(name), noRows(Object.entries(FACTS[name]), refusalOf(name))),
+    tableMacro(factMacroName(name), noRows(Object.entries(FACTS[name]), refusalOf(name))),
   ),
 ]
 
@@ -104,5 +104,5 @@ export const loadsOf = (table: Table, listed: Listed): string => {
   return `CREATE OR REPLACE MACRO ${loadMacro(table)}(v) AS CAST(${places.length === 0 ? 'NULL' : found} AS ${LOADED_TYPE})`
 }
 
-export const factsMacro = <Name extends FactName>(name: Name, rows: readonly Fact<Name>[]): string =>
-  tableMacro(factMacro(name), factRows(name, rows))
+/** @param query gives the facts, with the columns of their kind */
+export const factMacro = (name: FactName, query: string): string => tableMacro(factMacroName(name), query)

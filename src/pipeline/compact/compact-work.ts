@@ -42,6 +42,8 @@ export type CompactSummary =
       /** Partitions that were merged. */
       readonly partitions: number
       readonly tables: readonly CompactedTable[]
+      /** Why the views in `lake.duckdb` were not written; absent where they were, or the lake is in a bucket. */
+      readonly noViews?: string
     }
 
 /** Files, rows and bytes in all. */

@@ -13,6 +13,7 @@ import { inLake } from '../../lake/lake/layout.ts'
 import { currentSelect, sortRows } from '../../lake/lake/sort-rows.ts'
 import { type Table, tablesOf } from '../../lake/tables/tables.ts'
 import { commitCompaction } from '../../manifest/commit-compaction.ts'
+import { updateLakeFile } from '../../manifest/lake-file.ts'
 import type { RunLease } from '../../manifest/run-lease.ts'
 import { newestSnapshot } from '../../manifest/snapshots.ts'
 import { parquetLake } from '../../sink/parquet-lake.ts'
@@ -150,11 +151,13 @@ const work = async (
     random: randomBytes,
     signal,
   })
+  const noViews = await updateLakeFile(lake)
   return {
     kind: 'compacted',
     snapshot: committed.snapshot,
     partitions: plan.contents.reduce((sum, one) => sum + one.partitions.length, 0),
     tables: tablesBeforeAndAfter(inputs, files),
+    ...(noViews !== undefined && { noViews }),
   }
 }
 

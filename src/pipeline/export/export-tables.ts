@@ -16,7 +16,7 @@ import { refuseLake } from '../../sink/with-loaded.ts'
 import type { FetchOptions } from '../../storage/storage.ts'
 import { newRunId } from '../../support/run-ids.ts'
 import { besideTarget, queryMemory } from '../run/memory-shares.ts'
-import { readAddress, type TargetAddress } from '../targets/open-sink.ts'
+import { readAddress, refuseLakeFile, type TargetAddress } from '../targets/open-sink.ts'
 import {
   type Export,
   exportsOf,
@@ -256,6 +256,7 @@ export const exportTables = async (options: ExportOptions): Promise<ExportSummar
   }
   const files = to.kind === 'file' || to.kind === 'folder' ? outFiles(to, exports) : []
   if (to.kind === 'folder') await refuseLake(to.directory)
+  if (to.kind === 'database') await refuseLakeFile(to, options.lake)
   for (const { path } of files) await checkTarget(path, overwrite)
   if (to.kind === 'file') await checkFolderOf(to.path)
   if (isDatabaseFile(to)) await checkFolderOf(to.at)

@@ -10,6 +10,7 @@ import type { SinkRun } from '../../core/sink.ts'
 import type { Loader } from '../../load/loader.ts'
 import { commitRun } from '../../manifest/commit-run.ts'
 import { type FinishedWork, type JournalEntry, readFinishedWork } from '../../manifest/journal.ts'
+import { updateLakeFile } from '../../manifest/lake-file.ts'
 import type { SeenRun } from '../../manifest/run-lease.ts'
 import { sourcesOf } from '../../manifest/shared-sources.ts'
 import { newestRoot } from '../../manifest/snapshots.ts'
@@ -43,6 +44,8 @@ export interface LoadSummary {
   readonly leftOut: readonly LeftOut[]
   /** Companies whose figures were replaced by figures in another currency, as it was allowed. */
   readonly currencyChange?: CurrencyChange
+  /** Why the views in `lake.duckdb` were not written; absent where they were, or the lake is in a bucket. */
+  readonly noViews?: string
 }
 
 /** A line that was bad before may be bad again: it does not count, and without a good one its file stays as it is. */
@@ -128,6 +131,7 @@ export const commitLoaded = async (
     ...{ partitions, runFiles, pulls, now: () => new Date(), random: randomBytes, signal },
     beforeTry: (newest) => guard.check(newest),
   })
+  const noViews = outcome.kind === 'nothing' ? undefined : await updateLakeFile(lake)
   const dropped = new Set(outcome.dropped.map(({ id }) => id))
   const first = [...new Set(outcome.dropped.flatMap(sourcesOf).map(({ name }) => name))]
   return {
@@ -139,6 +143,7 @@ export const commitLoaded = async (
       ...first.map((source) => ({ source, reason: 'already loaded by a concurrent run' })),
     ],
     ...(guard.change && { currencyChange: guard.change }),
+    ...(noViews !== undefined && { noViews }),
   }
 }
 

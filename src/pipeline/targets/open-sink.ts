@@ -1,8 +1,10 @@
 /** From the address of a target to its kind, and to the sink that feeds it. */
 
-import { extname } from 'node:path'
+import { realpath } from 'node:fs/promises'
+import { basename, dirname, extname, join, resolve } from 'node:path'
 import { ToolkitError } from '../../core/errors.ts'
 import type { DeliverySink, Sink } from '../../core/sink.ts'
+import { LAKE_FILE } from '../../lake/lake/layout.ts'
 import type { DatabaseTarget } from '../../sink/database-target.ts'
 import type { FileFormat, FormatOptions } from '../../sink/file-format.ts'
 import {
@@ -28,7 +30,7 @@ export type TargetAddress =
 const redacted = (address: string): string => address.replace(/^([a-z][a-z0-9+.-]*:(\/\/)?)?.*@/is, '$1…@')
 
 /**
- * Reads an address: `out.csv`, `csv:folder`, `lake.duckdb`, `duckdb:file`, `postgres://…`.
+ * Reads an address: `out.csv`, `csv:folder`, `firms.duckdb`, `duckdb:file`, `postgres://…`.
  *
  * @throws {ToolkitError} `TARGET_REFUSED`
  */
@@ -54,12 +56,34 @@ export const readAddress = (address: string): TargetAddress => {
   )
 }
 
+/** A file's path without links above it; the file itself need not be there. */
+const realFile = async (path: string): Promise<string> => {
+  const folder = dirname(resolve(path))
+  return join(await realpath(folder).catch(() => folder), basename(path))
+}
+
+/**
+ * Refuses the file of a lake's own views as a database of rows.
+ *
+ * @throws {ToolkitError} `TARGET_REFUSED`
+ */
+export const refuseLakeFile = async (address: TargetAddress, lake: string): Promise<void> => {
+  if (address.kind !== 'database' || !DATABASES[address.database].isFile) return
+  const [target, own] = await Promise.all([address.at, join(storageOf(lake).local, LAKE_FILE)].map(realFile))
+  if (target !== own) return
+  throw new ToolkitError(
+    'TARGET_REFUSED',
+    `Cannot write tables to "${address.at}": it holds the views of the lake itself, expected another file, such as firms.duckdb`,
+  )
+}
+
 /**
  * Refuses a target that is a lake, or that the run itself is going to make one.
  *
  * @throws {ToolkitError} `TARGET_REFUSED`
  */
 export const refuseLakeAsTarget = async (address: TargetAddress, lake: string): Promise<void> => {
+  if (address.kind === 'database') return refuseLakeFile(address, lake)
   if (address.kind !== 'folder') return
   const { directory } = address
   if (storageOf(directory).uri === storageOf(lake).uri)

@@ -1,0 +1,51 @@
+/** `views`: what `query` knows as SQL, for any DuckDB. */
+
+import { type Command, Option } from 'commander'
+import { ToolkitError } from '../../core/errors.ts'
+import {
+  type JsonOption,
+  jsonOption,
+  type LakeOption,
+  lakeOption,
+  type SnapshotOption,
+  snapshotOption,
+  withExamples,
+} from '../options/options.ts'
+import { print, printJson, printLines } from '../output/print.ts'
+
+interface ViewsOptions extends LakeOption, SnapshotOption, JsonOption {
+  readonly write?: boolean
+}
+
+export const addViews = (program: Command): void => {
+  const command = program
+    .command('views')
+    .summary('print the views of a lake as SQL, or write its lake.duckdb again')
+    .description(
+      'Prints the views and macros that "query" knows as SQL for any DuckDB from 1.3 on, also of a lake in a bucket, ' +
+        'with its place once at the head. Each commit on a lake in a folder writes them to its lake.duckdb, with ' +
+        'absolute paths; --write does it again, after a lake was moved.',
+    )
+    .addOption(lakeOption())
+    .addOption(snapshotOption())
+    .addOption(new Option('--write', 'write lake.duckdb for the newest snapshot').conflicts('snapshot'))
+    .addOption(jsonOption('with --write the result as one line of JSON; errors as one line of JSON'))
+    .action(runViews)
+  withExamples(command, [
+    ['views --lake ./lake --write && duckdb ./lake/lake.duckdb', 'after the lake was moved'],
+    ['views --lake s3://bucket/lake > views.sql', 'for a DuckDB that reads the bucket'],
+  ])
+}
+
+const runViews = async ({ lake, snapshot, write, json }: ViewsOptions): Promise<void> => {
+  if (!write) {
+    const { viewsSql } = await import('../../jobs/views.ts')
+    return print(await viewsSql(lake, snapshot))
+  }
+  const { writeLakeFile } = await import('../../manifest/lake-file.ts')
+  const outcome = await writeLakeFile(lake)
+  if (outcome.kind === 'skipped')
+    throw new ToolkitError('USAGE', `Cannot write lake.duckdb of lake "${lake}": ${outcome.reason}`, { lake })
+  if (json) return printJson({ lake, snapshot: outcome.snapshot })
+  await printLines([`Wrote lake.duckdb of snapshot ${outcome.snapshot}.`])
+}

@@ -1,0 +1,93 @@
+/** A snapshot's views and macros as SQL: for a session that keeps them, or for a text that a person runs. */
+
+import { definitionsFor } from '../../analysis/definitions.ts'
+import { literal } from '../duckdb/sql.ts'
+import { mainTables, QUARANTINE, TABLES } from '../tables/tables.ts'
+import { baseViews } from './base-views.ts'
+import { HIDDEN_SCHEMA } from './current-versions.ts'
+import { FACT_NAMES, FACTS, type Fact, type FactName, type Facts, factRows } from './lake-facts.ts'
+import { MANIFEST_FOLDER } from './layout.ts'
+import {
+  factMacro,
+  groupTables,
+  type Listed,
+  loadsOf,
+  oldOfRows,
+  rowsOfTable,
+  unreadableMacros,
+} from './source-macros.ts'
+
+export interface LakeContents {
+  /** Absolute, or an address of a bucket; paths of files are below it. */
+  readonly lake: string
+  readonly listed: Listed
+  /** Of snapshots there may be any number: a lake in a folder reads them itself. */
+  readonly facts: Omit<Facts, 'snapshots'>
+}
+
+const SCHEMA = `CREATE SCHEMA IF NOT EXISTS ${HIDDEN_SCHEMA}`
+
+/** The snapshots that stand in a lake's folder. @param folderSql its path in SQL */
+const snapshotsInFolder = (folderSql: string): string => {
+  const columns = Object.entries(FACTS.snapshots).map(([name, type]) => `${name}: ${literal(type)}`)
+  const pattern = `${folderSql} || ${literal(`/${MANIFEST_FOLDER}/*.json`)}`
+  return `SELECT * FROM read_json(${pattern}, format = 'unstructured', columns = {${columns.join(', ')}})`
+}
+
+/** @param pathSql a file's path in SQL; `lake` stands before it already */
+const sourceMacros = (
+  { lake, listed, facts }: LakeContents,
+  snapshots: string,
+  pathSql?: (path: string) => string,
+): readonly string[] => [
+  ...[...TABLES, QUARANTINE].map((table) => rowsOfTable(table, listed, lake, pathSql)),
+  ...mainTables().map((table) => oldOfRows(table, listed)),
+  ...groupTables().map((table) => loadsOf(table, listed)),
+  ...FACT_NAMES.map((name) =>
+    factMacro(name, name === 'snapshots' ? snapshots : factRows<FactName>(name, facts[name])),
+  ),
+]
+
+/**
+ * Statements for a database that keeps the views. No file of the lake is opened: views are made on macros without rows,
+ * which give way to those of the files.
+ */
+export const keptStatements = (contents: LakeContents): readonly string[] => [
+  SCHEMA,
+  ...unreadableMacros(),
+  ...baseViews().values(),
+  ...definitionsFor().map(({ sql }) => sql),
+  ...sourceMacros(contents, snapshotsInFolder(literal(contents.lake))),
+]
+
+const FOLDER_VARIABLE = 'lake'
+
+/**
+ * The same as a text that can be run anywhere, with the lake's place once at its head.
+ *
+ * @param place a folder, or `s3://bucket/prefix`
+ * @param snapshots whose heads are listed
+ * @param head lines of comment
+ */
+export const printedStatements = (
+  contents: LakeContents,
+  place: string,
+  snapshots: readonly Fact<'snapshots'>[],
+  head: readonly string[],
+): string => {
+  const inVariable = (path: string): string => {
+    const below = path.slice(contents.lake.length).replaceAll('\\', '/')
+    return `getvariable('${FOLDER_VARIABLE}') || ${literal(below.startsWith('/') ? below : `/${below}`)}`
+  }
+  return [
+    ...head.map((line) => `-- ${line}`),
+    ...[
+      `SET VARIABLE ${FOLDER_VARIABLE} = ${literal(place)}`,
+      SCHEMA,
+      ...sourceMacros(contents, factRows('snapshots', snapshots), inVariable),
+      ...baseViews().values(),
+      ...definitionsFor().map(({ sql }) => sql),
+    ].map((sql) => `${sql};`),
+    '',
+  ].join('\n')
+}

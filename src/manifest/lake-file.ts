@@ -1,0 +1,153 @@
+/**
+ * `lake.duckdb` beside the tables of a lake in a folder: views and macros only, of the newest snapshot, for any DuckDB.
+ * Its SHA-256 stands beside it.
+ */
+
+import { writeError } from '../core/errors.ts'
+import { makeDatabase } from '../lake/duckdb/make-database.ts'
+import { keptStatements, type LakeContents } from '../lake/lake/lake-sql.ts'
+import { LAKE_FILE, LAKE_FILE_RECORD } from '../lake/lake/layout.ts'
+import { storageOf } from '../storage/open-storage.ts'
+import { sha256Of } from '../support/hash.ts'
+import type { Problem } from './findings.ts'
+import { readFactsOf, withCommits } from './lake-facts.ts'
+import { readAllListed, type SnapshotRoot } from './snapshot-root.ts'
+import { newestNumber, readRoot } from './snapshots.ts'
+
+/** Above it a file of views takes too long to make at each commit, and its views to open. */
+const MOST_FILES = 10_000
+const MOST_ATTEMPTS = 10
+
+/** A snapshot's files, and what the manifest says of it. @throws {ToolkitError} as `readAllListed`, RATES_UNREADABLE */
+export const readContents = async (lake: string, root: SnapshotRoot): Promise<LakeContents> => {
+  const read = readFactsOf(lake, root)
+  return {
+    lake: storageOf(lake).local,
+    listed: await withCommits(lake, await readAllListed(lake, root)),
+    facts: {
+      partitions: await read('partitions'),
+      sources: await read('sources'),
+      drift: await read('drift'),
+      pulls: await read('pulls'),
+      rates: await read('rates'),
+    },
+  }
+}
+
+/** What became of the file. `skipped`: the lake has too many files, or is in a bucket. */
+export type LakeFileOutcome =
+  | { readonly kind: 'written'; readonly snapshot: number }
+  | { readonly kind: 'skipped'; readonly reason: string }
+
+const filesOf = ({ totals }: SnapshotRoot): number => totals.tables.reduce((sum, { files }) => sum + files, 0)
+
+const isInFolder = (lake: string): boolean => storageOf(lake).uri.startsWith('file:')
+
+const recordLine = (sha256: string): string => `${sha256}  ${LAKE_FILE}\n`
+const RECORD = /^(?:[0-9a-f]{64} {2}lake\.duckdb\n){1,2}$/
+
+/** The hashes that the file may have: while it is replaced there are two. */
+const readRecord = async (lake: string): Promise<readonly string[] | 'none' | 'damaged'> => {
+  const bytes = await storageOf(lake).read(LAKE_FILE_RECORD)
+  if (bytes === null) return 'none'
+  const text = bytes.toString('latin1')
+  return RECORD.test(text)
+    ? text
+        .trimEnd()
+        .split('\n')
+        .map((line) => line.slice(0, 64))
+    : 'damaged'
+}
+
+const place = async (lake: string, bytes: Buffer): Promise<void> => {
+  const storage = storageOf(lake)
+  const sha256 = sha256Of(bytes)
+  const before = await readRecord(lake)
+  const [old] = typeof before === 'string' ? [] : before
+  // Whoever is killed in between leaves a file of one of the two hashes.
+  await storage.replace(LAKE_FILE_RECORD, recordLine(sha256) + (old === undefined ? '' : recordLine(old)))
+  await storage.replace(LAKE_FILE, bytes)
+  await storage.replace(LAKE_FILE_RECORD, recordLine(sha256))
+}
+
+/** Whether the file is as it was placed; another process may have placed its own at the same time. */
+const isPlaced = async (lake: string, sha256: string): Promise<boolean> => {
+  const record = await readRecord(lake)
+  const bytes = await storageOf(lake).read(LAKE_FILE)
+  return bytes !== null && sha256Of(bytes) === sha256 && record[0] === sha256 && record.length === 1
+}
+
+const remove = (lake: string): Promise<void> => storageOf(lake).remove([LAKE_FILE, LAKE_FILE_RECORD])
+
+/**
+ * Writes the file for the newest snapshot, whole or not at all. Of several at once the newest snapshot's stays: whoever
+ * writes looks afterwards whether it is still the newest.
+ *
+ * @throws {ToolkitError} `LAKE_NOT_FOUND`, `SNAPSHOT_NOT_FOUND`, `SNAPSHOT_DAMAGED`, `RATES_UNREADABLE`, `DISK_FULL`,
+ *   `WRITE_FAILED`
+ */
+export const writeLakeFile = async (
+  lake: string,
+  { mostFiles = MOST_FILES }: { readonly mostFiles?: number } = {},
+): Promise<LakeFileOutcome> => {
+  if (!isInFolder(lake))
+    return { kind: 'skipped', reason: 'the lake is in a bucket; "firmlake views" prints its views' }
+  for (let attempt = 1; ; attempt += 1) {
+    const root = await readRoot(lake)
+    const files = filesOf(root)
+    if (files > mostFiles) {
+      // Views of an older snapshot would be taken for the lake.
+      await remove(lake)
+      return {
+        kind: 'skipped',
+        reason: `the lake has ${files} files, more than ${mostFiles}; "firmlake compact" puts them together`,
+      }
+    }
+    try {
+      const bytes = await makeDatabase(keptStatements(await readContents(lake, root)))
+      await place(lake, bytes)
+      const isNewest = (await newestNumber(lake)) === root.snapshot
+      if ((isNewest && (await isPlaced(lake, sha256Of(bytes)))) || attempt >= MOST_ATTEMPTS)
+        return { kind: 'written', snapshot: root.snapshot }
+    } catch (error) {
+      throw writeError(`Cannot write "${LAKE_FILE}" of lake "${lake}"`, error)
+    }
+  }
+}
+
+/**
+ * Writes the file after a commit, which stands whatever becomes of it.
+ *
+ * @returns why there is none; `undefined` where it was written, or the lake is in a bucket
+ */
+export const updateLakeFile = async (lake: string): Promise<string | undefined> => {
+  if (!isInFolder(lake)) return undefined
+  try {
+    const outcome = await writeLakeFile(lake)
+    return outcome.kind === 'written' ? undefined : outcome.reason
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error)
+  }
+}
+
+/** What is wrong with the file; a lake of an earlier release has none. */
+export const checkLakeFile = async (lake: string): Promise<Problem | null> => {
+  const record = await readRecord(lake)
+  if (record === 'none') return null
+  if (record === 'damaged')
+    return { path: LAKE_FILE_RECORD, problem: 'changed', detail: 'it is not what was written' }
+  const bytes = await storageOf(lake).read(LAKE_FILE)
+  if (bytes === null)
+    return {
+      path: LAKE_FILE,
+      problem: 'missing',
+      detail: 'the file is missing; "firmlake views --write" makes it again',
+    }
+  const sha256 = sha256Of(bytes)
+  if (record.includes(sha256)) return null
+  return {
+    path: LAKE_FILE,
+    problem: 'changed',
+    detail: `its SHA-256 is ${sha256}, expected ${record[0]}; "firmlake views --write" makes it again`,
+  }
+}

@@ -37,7 +37,9 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   web: ['contract'],
   // A job in one call: what the command line and a program's index both start.
   jobs: [...MIDDLE, ...STAGES, 'pipeline', 'server'],
-  cli: [...MIDDLE, ...STAGES, 'pipeline', 'server', 'jobs'],
+  // Hands the steps of a job to an engine.
+  engine: [...GROUND, 'core', 'jobs'],
+  cli: [...MIDDLE, ...STAGES, 'pipeline', 'server', 'jobs', 'engine'],
   'index.ts': [...MIDDLE, ...STAGES, 'pipeline', 'server', 'jobs'],
   pipelines: ['index.ts'],
 }
@@ -100,6 +102,12 @@ const PACKAGES: Readonly<Record<string, string>> = {
   'apache-arrow': 'src/sink/arrow/',
   pg: 'src/sink/postgres/',
   'pg-copy-streams': 'src/sink/postgres/',
+  '@temporalio/activity': 'src/engine/temporal/',
+  '@temporalio/client': 'src/engine/temporal/',
+  '@temporalio/common': 'src/engine/temporal/',
+  '@temporalio/envconfig': 'src/engine/temporal/',
+  '@temporalio/worker': 'src/engine/temporal/',
+  '@temporalio/workflow': 'src/engine/temporal/',
 }
 
 /** Rooms that a browser loads. */

@@ -14,6 +14,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<(program: Command) => void
   parameters: async () => (await import('./commands/parameters.ts')).addParameters,
   batches: async () => (await import('./commands/batches.ts')).addBatches,
   run: async () => (await import('./commands/run.ts')).addRun,
+  worker: async () => (await import('./commands/worker.ts')).addWorker,
   resume: async () => (await import('./commands/resume.ts')).addResume,
   query: async () => (await import('./commands/query.ts')).addQuery,
   views: async () => (await import('./commands/views.ts')).addViews,

@@ -109,11 +109,12 @@ export const checkTargetsOf = async (flags: JobFlags): Promise<void> => {
 
 export interface LoadJobFlags extends JobFlags, LoadFlags, UnknownOptions, ModeOption {}
 
-/** Runs a job that loads. @param show prints the result as JSON, or as text */
+/** Runs a job that loads. @param print the result as JSON, or as text @param meanwhile as of `runJob` */
 export const runLoadJob = async <Done extends Pick<RunReport, 'leftOut'>>(
   flags: LoadJobFlags,
   job: (options: LoadOptions<Done>, line: ProgressLine) => Promise<unknown>,
   print: (done: Done) => Promise<void>,
+  meanwhile = KEPT,
 ): Promise<void> => {
   await checkMode(flags)
   const { mode, maxQuarantined, maxUnknownPerRecord, maxUnknownNames, changeCurrency } = flags
@@ -125,6 +126,7 @@ export const runLoadJob = async <Done extends Pick<RunReport, 'leftOut'>>(
       process.exitCode = exitCodeOfReports([done])
       await print(done)
     },
+    meanwhile,
   )
 }
 

@@ -26,6 +26,14 @@ export const ERROR_CODES = {
   RUN_NOT_RESUMABLE: 'the run cannot be resumed; run its command again',
   RUN_INCOMPLETE: 'units of the run are not done yet; try again when the other workers are done',
   RUN_OTHER_RELEASE: 'the run was planned by another release; work on it and commit it with that one',
+  ENGINE_MISSING:
+    'the packages of the engine are not installed; the message has the command that installs them',
+  ENGINE_UNREACHABLE:
+    'the server of the engine does not answer; check --temporal and run the same command again: runs go on meanwhile',
+  ENGINE_REFUSED:
+    'the server of the engine does not accept the caller; check --namespace, TLS and the API key',
+  ENGINE_ENDED:
+    'the engine ended the run, on request or by its limits; the same command goes on where it was',
   STORAGE_REFUSED: 'the object storage refuses access; check the bucket, the credentials and their rights',
   STORAGE_FAILED: 'the object storage does not answer as it should; run the same command again',
   PUBLISH_CONFLICT: 'the published table was changed by someone else; see docs/operations.md',

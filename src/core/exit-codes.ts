@@ -26,6 +26,10 @@ export const EXIT = {
 /** One of `EXIT`. */
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT]
 
+const LATER: ReadonlySet<ErrorCode> = new Set([
+  ...(['SERVICE_BUSY', 'RUN_INCOMPLETE', 'RUN_OTHER_RELEASE', 'ENGINE_UNREACHABLE'] as const),
+])
+
 /**
  * The exit code of a failure, as the command line answers with it.
  *
@@ -40,12 +44,11 @@ export const exitCodeOf = (error: unknown, signal?: NodeJS.Signals): ExitCode =>
   const code = error instanceof ToolkitError ? error.code : undefined
   if (code === 'USAGE') return EXIT.usage
   if (code === 'QUARANTINE_LIMIT') return EXIT.quarantine
-  if (code === 'SERVICE_BUSY') return EXIT.busy
+  if (code !== undefined && LATER.has(code)) return EXIT.busy
   if (code === 'INTERRUPTED') return signal === 'SIGTERM' ? EXIT.terminated : EXIT.interrupted
   return EXIT.failed
 }
 
-const LATER: ReadonlySet<ErrorCode> = new Set(['RUN_INCOMPLETE', 'RUN_OTHER_RELEASE', 'SERVICE_BUSY'])
 /** Final for a worker, though a person who mends something may run a command of one process again. */
 const FINAL_FOR_WORKERS: ReadonlySet<ErrorCode> = new Set([
   ...(['SOURCE_CHANGED', 'RUN_NOT_FOUND', 'LAKE_NOT_FOUND', 'LAKE_DAMAGED', 'LAKE_NEWER'] as const),
@@ -65,6 +68,5 @@ const FINAL_FOR_WORKERS: ReadonlySet<ErrorCode> = new Set([
 export const exitCodeOfStep = (error: unknown, signal?: NodeJS.Signals): ExitCode => {
   const code = exitCodeOf(error, signal)
   if (code !== EXIT.failed || !(error instanceof ToolkitError)) return code
-  if (LATER.has(error.code)) return EXIT.busy
   return isFinal(error) || FINAL_FOR_WORKERS.has(error.code) ? EXIT.final : EXIT.failed
 }

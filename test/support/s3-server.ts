@@ -5,11 +5,11 @@ import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { mkdir, mkdtemp, rm } from 'node:fs/promises'
-import { createServer } from 'node:net'
 import { homedir, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { onTestFinished, type TestContext, vi } from 'vitest'
+import { freePort } from './free-port.ts'
 import { needs } from './needs.ts'
 
 const TOOLS =
@@ -31,16 +31,6 @@ export interface S3Server {
   readonly kill: () => Promise<void>
   /** Starts it again after `kill`, on the same port and folder, and waits until it answers. */
   readonly start: () => Promise<void>
-}
-
-const freePort = async (): Promise<number> => {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  server.close()
-  await once(server, 'close')
-  if (address === null || typeof address === 'string') throw new TypeError('A TCP server has a port')
-  return address.port
 }
 
 const hasEnded = (child: ChildProcess): boolean => child.exitCode !== null || child.signalCode !== null

@@ -5,7 +5,9 @@ import { ToolkitError } from '../../core/errors.ts'
 import type { BatchFilesChoice } from '../../jobs/inputs.ts'
 import type { BatchFilesReport } from '../../jobs/pull-batch-files.ts'
 import type { ListedBatchFile } from '../../source/service/service.ts'
+import { DETACHING, onEngineOr } from '../on-engine.ts'
 import { type BatchFilter, batchFilterOptions } from '../options/batch-options.ts'
+import { type EngineFlags, engineOptions } from '../options/engine-options.ts'
 import { modeOption } from '../options/lake-mode.ts'
 import { jsonOption, lakeOption, withExamples } from '../options/options.ts'
 import {
@@ -20,7 +22,12 @@ import { note, printJson, printLines } from '../output/print.ts'
 import { reportLines, warnOf } from '../output/run-report.ts'
 import { type LoadJobFlags, runLoadJob } from '../run-job.ts'
 
-interface PullFlags extends LoadJobFlags, ServiceCommandOptions, BatchFilter, SkipBadFilesOption {
+interface PullFlags
+  extends LoadJobFlags,
+    ServiceCommandOptions,
+    BatchFilter,
+    SkipBadFilesOption,
+    EngineFlags {
   readonly new?: true
   readonly again?: true
 }
@@ -40,7 +47,7 @@ export const addBatchesPull = (batches: Command): void => {
   for (const option of batchFilterOptions()) command.addOption(option)
   command.option('--again', 'load files that the lake already holds again')
   for (const option of serviceOptions('files downloaded side by side')) command.addOption(option)
-  for (const option of [...workOptions(), ...unknownOptions(), skipBadFilesOption()])
+  for (const option of [...workOptions(), ...unknownOptions(), skipBadFilesOption(), ...engineOptions()])
     command.addOption(option)
   command.addOption(jsonOption()).action(runPull)
   withExamples(command, [
@@ -93,17 +100,24 @@ const runPull = async (ids: string[], flags: PullFlags): Promise<void> => {
       withService(flags, (service) => {
         origin = service.origin
         let loading = false
-        return pullBatchFiles({
-          ...options,
-          ...{ from: batchFiles(service, choice), again, skipBadFiles, concurrency },
-          onEvent: (event) => {
-            loading ||= event.kind === 'source'
-            options.onEvent?.(event)
-          },
-          onBytes: (bytes) => {
-            if (!loading) line.show(() => `${formatBytes(bytes)} downloaded`)
-          },
-        })
+        const from = batchFiles(service, choice)
+        const here = () =>
+          pullBatchFiles({
+            ...{ ...options, from, again, skipBadFiles, concurrency },
+            onEvent: (event) => {
+              loading ||= event.kind === 'source'
+              options.onEvent?.(event)
+            },
+            onBytes: (bytes) => {
+              if (!loading) line.show(() => `${formatBytes(bytes)} downloaded`)
+            },
+          })
+        return onEngineOr(flags, line, here, async (on) =>
+          (await import('../../jobs/on-engine.ts')).batchFilesOnEngine(
+            { ...options, from, again, skipBadFiles },
+            on,
+          ),
+        )
       }),
     async (pulled) => {
       const report = reportOfPull(pulled)
@@ -113,6 +127,7 @@ const runPull = async (ids: string[], flags: PullFlags): Promise<void> => {
       await printLines(linesOf(report, pulled.held.length))
       if (report.run !== null) warnOf({ ...report, run: report.run }, lake)
     },
+    flags.engine && DETACHING,
   )
 }
 

@@ -5,6 +5,8 @@ import type { Content } from '../../contract/objects.ts'
 import { DECODE_LIMITS } from '../../decode/decode-limits.ts'
 import type { RunReport } from '../../jobs/run-report.ts'
 import { DEFAULT_MAX_DEPTH } from '../../load/check-options.ts'
+import { DETACHING, onEngineOr } from '../on-engine.ts'
+import { type FileEngineFlags, fileEngineOptions } from '../options/engine-options.ts'
 import { modeOption } from '../options/lake-mode.ts'
 import { contentOption, jsonOption, lakeOption, wholeNumber, withExamples } from '../options/options.ts'
 import {
@@ -16,7 +18,7 @@ import {
 } from '../options/run-options.ts'
 import { type LoadJobFlags, printReport, runLoadJob } from '../run-job.ts'
 
-interface ConvertCommandOptions extends LoadJobFlags, SkipBadFilesOption {
+interface ConvertCommandOptions extends LoadJobFlags, SkipBadFilesOption, FileEngineFlags {
   readonly content?: Content
   readonly again?: true
   readonly maxLineBytes: number
@@ -49,13 +51,14 @@ export const addConvert = (program: Command): void => {
       DECODE_LIMITS.maxRatio,
     )
     .option('--max-depth <n>', 'deepest nesting of a record', wholeNumber('--max-depth'), DEFAULT_MAX_DEPTH)
-  for (const option of unknownOptions()) command.addOption(option)
+  for (const option of [...unknownOptions(), ...fileEngineOptions()]) command.addOption(option)
   command.addOption(jsonOption()).action(runConvert)
   withExamples(command, [
     ['convert data/sample --lake ./lake', 'all files of a folder'],
     ["convert 'batches/*.jsonl.br' --lake ./lake --max-quarantined 5%", 'a pattern, less strict'],
     ['convert page.json --lake ./lake', 'a saved page, or any JSON list of records'],
     ['convert batches/ --lake ./lake --skip-bad-files', 'damaged files are skipped and named'],
+    ['convert /mnt/batches --lake s3://bucket/lake --engine temporal', 'by workers on many machines'],
     ['convert - --lake ./lake --content companies < companies.jsonl', 'standard input'],
   ])
 }
@@ -66,7 +69,14 @@ const runConvert = async (from: string[], flags: ConvertCommandOptions): Promise
   const { convert } = await import('../../jobs/convert.ts')
   await runLoadJob<RunReport>(
     flags,
-    (options) => convert({ ...options, ...own }),
+    (options, line) =>
+      onEngineOr(
+        flags,
+        line,
+        () => convert({ ...options, ...own }),
+        async (on) => (await import('../../jobs/on-engine.ts')).convertOnEngine({ ...options, ...own }, on),
+      ),
     (report) => printReport(report, flags),
+    flags.engine && DETACHING,
   )
 }

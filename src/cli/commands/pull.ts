@@ -4,6 +4,8 @@ import { type Command, Option } from 'commander'
 import { LIMITS } from '../../contract/limits.ts'
 import type { Content } from '../../contract/objects.ts'
 import type { PullReport } from '../../jobs/pull.ts'
+import { DETACHING, onEngineOr } from '../on-engine.ts'
+import { type EngineFlags, engineOptions } from '../options/engine-options.ts'
 import { modeOption } from '../options/lake-mode.ts'
 import { jsonOption, lakeOption, withExamples } from '../options/options.ts'
 import {
@@ -23,7 +25,12 @@ import { pullJson, pullLines, warnOfPull, watchPull } from '../output/pull-repor
 import { reportLines, warnOf } from '../output/run-report.ts'
 import { type LoadJobFlags, runLoadJob } from '../run-job.ts'
 
-interface PullCommandOptions extends LoadJobFlags, ServiceCommandOptions, SearchOptions, RequireOption {}
+interface PullCommandOptions
+  extends LoadJobFlags,
+    ServiceCommandOptions,
+    SearchOptions,
+    RequireOption,
+    EngineFlags {}
 
 export const addPull = (program: Command): void => {
   const command = program
@@ -46,7 +53,7 @@ export const addPull = (program: Command): void => {
   )
   command.addOption(requireOption())
   for (const option of serviceOptions('windows pulled side by side')) command.addOption(option)
-  for (const option of [...workOptions(), ...unknownOptions()]) command.addOption(option)
+  for (const option of [...workOptions(), ...unknownOptions(), ...engineOptions()]) command.addOption(option)
   command.addOption(jsonOption()).action(runPull)
   withExamples(command, [
     [`pull companies --lake ./lake --search '{"CountryCode":["SE"]}' --currency SEK`, 'all of a country'],
@@ -67,7 +74,13 @@ const runPull = async (content: Content, flags: PullCommandOptions): Promise<voi
     flags,
     (options, line) =>
       withService(flags, (from) =>
-        pull({ ...options, ...settings, from, concurrency, onPull: watchPull(line).onEvent }),
+        onEngineOr(
+          flags,
+          line,
+          () => pull({ ...options, ...settings, from, concurrency, onPull: watchPull(line).onEvent }),
+          async (on) =>
+            (await import('../../jobs/on-engine.ts')).pullOnEngine({ ...options, ...settings, from }, on),
+        ),
       ),
     async ({ pull: pulled, ...report }) => {
       found = pulled.entry.received
@@ -76,6 +89,7 @@ const runPull = async (content: Content, flags: PullCommandOptions): Promise<voi
       warnOf(report, lake)
       warnOfPull(pulled)
     },
+    flags.engine && DETACHING,
   )
   requireRecords(found, content, flags)
 }

@@ -2,6 +2,8 @@
 
 import type { Command } from 'commander'
 import type { SyncOptions, SyncReport } from '../../jobs/sync.ts'
+import { DETACHING, onEngineOr } from '../on-engine.ts'
+import { type EngineFlags, engineOptions } from '../options/engine-options.ts'
 import { modeOption } from '../options/lake-mode.ts'
 import { jsonOption, lakeOption, withExamples } from '../options/options.ts'
 import {
@@ -31,6 +33,7 @@ interface SyncCommandOptions
   extends LoadJobFlags,
     ServiceCommandOptions,
     RequireOption,
+    EngineFlags,
     Pick<SearchOptions, 'search' | 'currency' | 'by' | 'closeGap'> {}
 
 export const addSync = (program: Command): void => {
@@ -49,7 +52,7 @@ export const addSync = (program: Command): void => {
     .addOption(closeGapOption())
     .addOption(requireOption())
   for (const option of serviceOptions('windows listed or pulled side by side')) command.addOption(option)
-  for (const option of [...workOptions(), ...unknownOptions()]) command.addOption(option)
+  for (const option of [...workOptions(), ...unknownOptions(), ...engineOptions()]) command.addOption(option)
   command.addOption(jsonOption()).action(runSync)
   withExamples(command, [
     [`sync --lake ./lake --search '{"CountryCode":["SE"]}' --currency SEK`, 'the companies of a country'],
@@ -65,7 +68,13 @@ const runSync = async (flags: SyncCommandOptions): Promise<void> => {
     flags,
     (options, line) =>
       withService(flags, (from) =>
-        sync({ ...options, ...asked, from, concurrency, onSync: syncEvents(line) }),
+        onEngineOr(
+          flags,
+          line,
+          () => sync({ ...options, ...asked, from, concurrency, onSync: syncEvents(line) }),
+          async (on) =>
+            (await import('../../jobs/on-engine.ts')).syncOnEngine({ ...options, ...asked, from }, on),
+        ),
       ),
     async ({ sync: synced, ...report }) => {
       found = synced.findings.listed
@@ -74,6 +83,7 @@ const runSync = async (flags: SyncCommandOptions): Promise<void> => {
       warnOf(report, lake)
       warnOfPull(synced)
     },
+    flags.engine && DETACHING,
   )
   requireRecords(found, 'companies', flags)
 }

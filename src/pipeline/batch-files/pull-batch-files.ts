@@ -9,7 +9,7 @@ import { type JobScope, notResumable, type OpenedJob } from '../run/opened-job.t
 import type { BatchFilesJob, RunLimits, RunPlan } from '../run/run-plan.ts'
 import { withRun } from '../run/with-run.ts'
 import { batchFilesText, filesOfRun, openBatchSources } from './batch-sources.ts'
-import { type BatchSelection, chooseBatchFiles } from './choose-batch-files.ts'
+import { type BatchSelection, type ChosenFiles, chooseBatchFiles } from './choose-batch-files.ts'
 
 export interface BatchPullOptions extends RunOptions {
   readonly service: Service
@@ -28,6 +28,20 @@ export interface BatchPull {
   readonly unnameable: readonly ListedBatchFile[]
 }
 
+/** What a service lists now, chosen from by what is asked for and what the lake holds. @throws as `chooseBatchFiles` */
+export const chooseListed = async (
+  service: Pick<Service, 'batchFiles' | 'origin'>,
+  selection: BatchSelection,
+  again: boolean,
+  { lake, signal }: Pick<RunOptions, 'lake' | 'signal'>,
+): Promise<ChosenFiles> => {
+  const listed = await service.batchFiles(signal && { signal })
+  const root = await rootIfAny(lake)
+  const snapshot =
+    root && (await readAllListed(lake, root, ({ services }) => services?.includes(service.origin) ?? false))
+  return chooseBatchFiles(listed, selection, { snapshot, service: service.origin, again })
+}
+
 /** Starts or resumes the run of a batch pull, and works on it. `url` is where a resumed run finds the service. */
 export const pullBatches = async (
   url: string,
@@ -35,13 +49,9 @@ export const pullBatches = async (
   again: boolean,
   options: BatchPullOptions,
 ): Promise<BatchPull> => {
-  const { lake, service, signal } = options
-  const listed = await service.batchFiles(signal && { signal })
-  const root = await rootIfAny(lake)
-  const snapshot =
-    root && (await readAllListed(lake, root, ({ services }) => services?.includes(service.origin) ?? false))
+  const { lake, service } = options
   // Before a run, and possibly a lake, is made for files that cannot or need not be pulled.
-  const { files, ...left } = chooseBatchFiles(listed, selection, { snapshot, service: service.origin, again })
+  const { files, ...left } = await chooseListed(service, selection, again, options)
   if (files.length === 0) return { summary: undefined, ...left }
   const job: BatchFilesJob = { kind: 'batchFiles', url, selection }
   const plan: RunPlan = { jobs: [job], again, limits: defaultLimits(options) }

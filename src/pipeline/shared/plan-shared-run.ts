@@ -17,7 +17,7 @@ import { localSources } from '../../source/local-sources.ts'
 import type { Service } from '../../source/service/service.ts'
 import { TOOL } from '../../support/tool-version.ts'
 import { batchFilesText } from '../batch-files/batch-sources.ts'
-import { chooseBatchFiles } from '../batch-files/choose-batch-files.ts'
+import { chooseListed } from '../batch-files/pull-batch-files.ts'
 import { planPull, windowsOf, windowsText } from '../pull/plan-pull.ts'
 import { currencyBefore } from '../pull/pull.ts'
 import { checkSettings, rememberParameters } from '../pull/pull-settings.ts'
@@ -149,12 +149,9 @@ const HELD = 'the lake holds it already (--again loads it once more)'
 const planBatchFiles = async (
   { selection }: BatchFilesJob,
   service: Service,
-  { lake, again = false, signal }: PlanOptions,
+  options: PlanOptions,
 ): Promise<PlannedJob> => {
-  const listed = await service.batchFiles(signal && { signal })
-  const root = await rootIfAny(lake)
-  const snapshot = root && (await readAllListed(lake, root))
-  const { files, held } = chooseBatchFiles(listed, selection, { snapshot, service: service.origin, again })
+  const { files, held } = await chooseListed(service, selection, options.again ?? false, options)
   return {
     units: files.map(({ name }, at) => ({ phase: 0, job: 0, sources: [{ name, at }] })),
     files: new Map([batchFilesText(files)]),

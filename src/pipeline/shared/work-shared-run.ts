@@ -12,6 +12,7 @@ import type { JournalEntry, SourceResult } from '../../manifest/journal.ts'
 import { isSharedRun } from '../../manifest/run-lease.ts'
 import { createRecord, isRecorded, recordedUnits, removeRecord } from '../../manifest/unit-records.ts'
 import { startBeats, workerName } from '../../manifest/worker-beats.ts'
+import type { ServiceCounters } from '../../source/service/service.ts'
 import { TOOL } from '../../support/tool-version.ts'
 import type { RunOptions } from '../run/load-into-lake.ts'
 import { loadSources } from '../run/load-sources.ts'
@@ -68,6 +69,8 @@ export interface WorkSummary {
   /** The snapshot that shows the run: it was committed already. */
   readonly snapshot: number | null
   readonly units: readonly UnitOutcome[]
+  /** What a service was asked; absent where none was. */
+  readonly requests?: ServiceCounters
 }
 
 const chosenOf = ({ units, seen: { run } }: SharedRun, choice: UnitChoice): readonly NumberedUnit[] => {
@@ -234,11 +237,16 @@ const serviceOf = ({ requestsPerSecond }: SharedRun, { choice, workers, service 
       opened ??= service(url, share)
       return opened
     },
+    asked: async (): Promise<Pick<WorkSummary, 'requests'>> =>
+      opened === undefined ? {} : { requests: (await opened).counters() },
     close: async (): Promise<void> => (await opened?.catch(() => undefined))?.close(),
   }
 }
 
-const workOpen = async (shared: SharedRun, options: WorkOptions): Promise<readonly UnitOutcome[]> => {
+const workOpen = async (
+  shared: SharedRun,
+  options: WorkOptions,
+): Promise<Pick<WorkSummary, 'units' | 'requests'>> => {
   const { lake, run } = shared.seen
   const { concurrency, signal, onUnit } = options
   checkRelease(shared)
@@ -259,7 +267,7 @@ const workOpen = async (shared: SharedRun, options: WorkOptions): Promise<readon
       const worked = await withScratch((scratch) => workPhase(shared, units, scratch, options, opening))
       outcomes.push(...worked)
     }
-    return outcomes
+    return { units: outcomes, ...(await service.asked()) }
   } finally {
     await beats.stop()
     await service.close()
@@ -278,7 +286,7 @@ export const workSharedRun = async (options: WorkOptions): Promise<WorkSummary> 
   const found = await findRun(lake, run)
   if (found.kind === 'committed') return { run, snapshot: found.snapshot.snapshot, units: [] }
   try {
-    return { run, snapshot: null, units: await workOpen(found.shared, options) }
+    return { run, snapshot: null, ...(await workOpen(found.shared, options)) }
   } catch (error) {
     if (signal?.aborted && !(error instanceof ToolkitError)) throw interruptedWork(run)
     // Whatever failed: where the run was committed meanwhile, nothing of it is left to do.

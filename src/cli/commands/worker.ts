@@ -1,0 +1,91 @@
+/** `worker`: takes the steps of runs that were handed over to an engine. */
+
+import { availableParallelism } from 'node:os'
+import { type Command, Option } from 'commander'
+import { ToolkitError } from '../../core/errors.ts'
+import type { StepReport } from '../../engine/temporal/activities.ts'
+import { interruptible } from '../interrupt.ts'
+import { type TemporalFlags, temporalOptions, temporalPlace } from '../options/engine-options.ts'
+import { wholeNumber, withExamples } from '../options/options.ts'
+import { partitionsOption } from '../options/run-options.ts'
+import { formatDuration } from '../output/format.ts'
+import { note } from '../output/print.ts'
+
+interface WorkerFlags extends TemporalFlags {
+  readonly slots: number
+  readonly threads?: number
+  readonly tokenFile?: string
+  readonly metrics?: string
+}
+
+const metricsAddress = (text: string): string => {
+  if (/^(\d{1,3}(\.\d{1,3}){3}|\[[\da-fA-F:]+\]):\d{1,5}$/.test(text)) return text
+  throw new ToolkitError('USAGE', `Cannot read --metrics "${text}": expected IP:PORT, such as 127.0.0.1:9464`)
+}
+
+export const addWorker = (program: Command): void => {
+  const command = program
+    .command('worker')
+    .summary('take the steps of runs that were handed over with --engine')
+    .description(
+      'Takes units of runs from a Temporal task queue and works on them, each in a process of its own ("firmlake run ' +
+        'work"), and commits runs that are done. Any number of workers, on any machine that reaches the lakes. SIGTERM ' +
+        'or Ctrl-C stops it: units under way go to other workers. TLS and an API key come from TEMPORAL_ variables.',
+    )
+  for (const option of temporalOptions()) command.addOption(option)
+  command
+    .addOption(
+      new Option('--slots <n>', 'steps at once; each takes the memory that its run was planned with')
+        .argParser(wholeNumber('--slots'))
+        .default(1),
+    )
+    .addOption(partitionsOption())
+    .option('--token-file <file>', 'file that holds the token of the service (or FIRMLAKE_TOKEN)')
+    .addOption(
+      new Option('--metrics <ip:port>', 'offer metrics for Prometheus there, at /metrics').argParser(
+        metricsAddress,
+      ),
+    )
+    .action(work)
+  withExamples(command, [
+    ['worker --temporal 127.0.0.1:7233 --slots 2', 'two units at once, on this machine'],
+    ['worker --temporal temporal.example.com:7233 --metrics 127.0.0.1:9464', 'with metrics'],
+  ])
+}
+
+const say = ({ run, step, unit, code, seconds, error }: StepReport): void => {
+  const what = unit === undefined ? step : `unit ${unit}`
+  const end = error
+    ? `${error.code}: ${error.message}`
+    : code === null
+      ? 'ended by a signal'
+      : `ended with ${code}`
+  note(`${run} ${what}: ${code === 0 ? 'done' : end}, ${formatDuration(seconds)}`)
+}
+
+const work = async (flags: WorkerFlags): Promise<void> => {
+  const {
+    slots,
+    threads = Math.max(1, Math.floor(availableParallelism() / slots)),
+    tokenFile,
+    metrics,
+  } = flags
+  const { workerPart } = await import('../../engine/temporal/packages.ts')
+  const { addressOf, runWorker } = await workerPart()
+  const at = addressOf(temporalPlace(flags))
+  const workArgs = [
+    '--threads',
+    String(threads),
+    ...(tokenFile === undefined ? [] : ['--token-file', tokenFile]),
+  ]
+  await interruptible(
+    (signal) =>
+      runWorker(at, {
+        ...{ slots, metrics, signal, workArgs, onStep: say, log: note },
+        // As this very process was started.
+        command: [process.execPath, ...process.execArgv, process.argv[1] ?? ''],
+        onReady: () => note(`Working for task queue "${at.taskQueue}" of ${at.address}, ${slots} at once`),
+      }),
+    'units under way go to other workers',
+  )
+}

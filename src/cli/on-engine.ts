@@ -1,0 +1,55 @@
+/** Hands the run of a command over to an engine, and shows how far it is. */
+
+import type { OnEngine } from '../jobs/on-engine.ts'
+import { checkEngine, type EngineFlags, temporalPlace, unitsAtOnceOf } from './options/engine-options.ts'
+import { formatCount, formatCounted } from './output/format.ts'
+import { note } from './output/print.ts'
+import type { ProgressLine } from './output/progress-line.ts'
+
+/** The note of a command whose run goes on without it. */
+export const DETACHING = 'the run goes on, the same command attaches again'
+
+const watchUnits = (line: ProgressLine): NonNullable<OnEngine['onUnits']> => {
+  let known = false
+  return ({ run, units, done, attached }) => {
+    const counted = formatCounted(units, 'unit')
+    if (!known)
+      line.log(attached ? `Attached to run ${run}: ${counted}` : `Run ${run} is handed over: ${counted}`)
+    else line.show(() => `${formatCount(done)}/${counted} done`)
+    known = true
+  }
+}
+
+/**
+ * Does a job on the engine that the flags name, or here where they name none.
+ *
+ * @throws {ToolkitError} USAGE, ENGINE_MISSING, ENGINE_UNREACHABLE, ENGINE_REFUSED before anything is planned
+ */
+export const onEngineOr = async <T>(
+  flags: EngineFlags & {
+    readonly maxWait: number
+    readonly unitBytes?: number
+    readonly maxRequestsPerSecond?: number
+  },
+  line: ProgressLine,
+  here: () => Promise<T>,
+  there: (on: OnEngine) => Promise<T>,
+): Promise<T> => {
+  checkEngine(flags)
+  if (flags.engine === undefined) return here()
+  const { unitBytes, maxRequestsPerSecond, maxWait: maxWaitMs } = flags
+  const { clientPart } = await import('../engine/temporal/packages.ts')
+  const { addressOf, withTemporal } = await clientPart()
+  const options = {
+    ...{ unitsAtOnce: unitsAtOnceOf(flags), maxWaitMs },
+    onNoWorker: (taskQueue: string) =>
+      note(
+        `No worker takes units of task queue "${taskQueue}": start "firmlake worker" with the same options`,
+      ),
+    onForgotten: (run: string) =>
+      note(`Temporal has forgotten run ${run}: it is started again, what is done is kept`),
+  }
+  return withTemporal(addressOf(temporalPlace(flags)), options, (engine) =>
+    there({ engine, unitBytes, maxRequestsPerSecond, onUnits: watchUnits(line) }),
+  )
+}

@@ -1,0 +1,111 @@
+/** What a worker does for the workflows: it starts the steps of a run as processes, and looks at a lake itself. */
+
+import { ApplicationFailure, CancelledFailure, Context } from '@temporalio/activity'
+import { ToolkitError } from '../../core/errors.ts'
+import { EXIT, exitCodeOfStep } from '../../core/exit-codes.ts'
+import { openUnits, unloadedSources } from '../../jobs/run-engine.ts'
+import type { CommitRunReport, workRun } from '../../jobs/run-steps.ts'
+import type { RunOrder, StepActivities } from './requests.ts'
+import { runStep, type StepEnd } from './run-step.ts'
+
+/** How a worker does its steps. */
+export interface StepOptions {
+  /** The program and its first arguments, to which `run work …` is added. */
+  readonly command: readonly string[]
+  /** Further options of `run work`. */
+  readonly workArgs?: readonly string[]
+  readonly onStep?: (step: StepReport) => void
+}
+
+/** A step that has ended. */
+export interface StepReport {
+  readonly run: string
+  readonly step: 'work' | 'commit'
+  readonly unit?: number
+  readonly code: number | null
+  readonly seconds: number
+  readonly error?: StepEnd['error']
+}
+
+const failure = (code: number | null, error: StepEnd['error'], what: string): ApplicationFailure =>
+  ApplicationFailure.create({
+    type: error?.code ?? 'UNEXPECTED',
+    message: error?.message ?? `Cannot ${what}: its process ended with ${code ?? 'a signal'}`,
+    details: [code],
+    nonRetryable: true,
+  })
+
+/** Looks at a lake; a failure has the exit code that a step of it would end with. */
+const looking = async <T>(what: string, look: () => Promise<T>): Promise<T> => {
+  try {
+    return await look()
+  } catch (error) {
+    const { code, message } =
+      error instanceof ToolkitError ? error : { code: 'UNEXPECTED', message: `Cannot ${what}` }
+    throw failure(exitCodeOfStep(error), { code, message }, what)
+  }
+}
+
+/** Beats while work is done, so that a worker that has vanished is noticed, and one that shall stop hears of it. */
+const beating = async <T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> => {
+  const { cancellationSignal, heartbeat, info } = Context.current()
+  const timer = setInterval(heartbeat, (info.heartbeatTimeoutMs ?? 60_000) / 6)
+  try {
+    return await work(cancellationSignal)
+  } finally {
+    clearInterval(timer)
+  }
+}
+
+const isCancelled = (): boolean => Context.current().cancellationDetails?.cancelRequested === true
+
+const workersOf = ({ phases, unitsAtOnce }: RunOrder): number =>
+  Math.min(unitsAtOnce, Math.max(1, ...phases.map(({ count }) => count)))
+
+export const stepActivities = ({ command, workArgs = [], onStep }: StepOptions): StepActivities => {
+  const step = async (order: RunOrder, kind: StepReport['step'], args: readonly string[], unit?: number) =>
+    beating(async (signal) => {
+      const { run, lake, memoryBytes } = order
+      const common = ['--lake', lake, '--memory', String(memoryBytes), '--json']
+      const startMs = performance.now()
+      const ended = await runStep(command, ['run', kind, run, ...common, ...args], signal)
+      const seconds = Math.round(performance.now() - startMs) / 1000
+      const { code, error } = ended
+      onStep?.({
+        run,
+        step: kind,
+        ...(unit !== undefined && { unit }),
+        code,
+        seconds,
+        ...(error && { error }),
+      })
+      if (code === EXIT.done || code === EXIT.leftOut) return ended
+      if (isCancelled()) throw new CancelledFailure('The run is cancelled')
+      throw failure(
+        code,
+        error,
+        unit === undefined ? `commit run "${run}"` : `load unit ${unit} of run "${run}"`,
+      )
+    })
+  return {
+    openUnits: (order, from, to) => looking('list the units', () => openUnits(order, from, to)),
+    unloadedSources: (order) =>
+      beating(() => looking('read the records of units', () => unloadedSources(order))),
+    work: async (order, unit) => {
+      const args = ['--unit', String(unit), '--workers', String(workersOf(order)), ...workArgs]
+      const { stdout } = await step(order, 'work', args, unit)
+      const { requests }: Awaited<ReturnType<typeof workRun>> = JSON.parse(stdout)
+      return requests
+    },
+    commit: async (order) => {
+      const { maxQuarantined, changeCurrency } = order
+      const args = ['--max-quarantined', maxQuarantined, ...(changeCurrency ? ['--change-currency'] : [])]
+      const { stdout } = await step(order, 'commit', args)
+      const done: CommitRunReport = JSON.parse(stdout)
+      const { snapshot } = done
+      if (done.kind === 'already') return { snapshot, report: null }
+      const { skipped, leftOut, currencyChange } = done
+      return { snapshot, report: { skipped, leftOut, ...(currencyChange && { currencyChange }) } }
+    },
+  }
+}

@@ -1,0 +1,48 @@
+/**
+ * What the workflows are asked and what they answer. All of it stands in the history of the engine: addresses, ids and
+ * numbers, names of skipped files, never a record, a token or a secret.
+ */
+
+import type { EngineOutcome, EngineRequest } from '../../jobs/run-engine.ts'
+
+export type RequestCounters = EngineOutcome['requests']
+
+/** A run as its workflow is started. */
+export interface RunOrder extends EngineRequest {
+  /** Longest silence of a worker at a unit before it counts as gone. */
+  readonly heartbeatMs: number
+}
+
+/** How far the workflow of a run was when it was continued as a new one. */
+export interface RunPlace {
+  readonly phase: number
+  /** First unit that no child workflow has. */
+  readonly unit: number
+  readonly requests: RequestCounters
+}
+
+export interface ShardOrder {
+  readonly order: RunOrder
+  readonly from: number
+  /** One behind the last. */
+  readonly to: number
+  /** Units in flight. */
+  readonly lanes: number
+  readonly requests: RequestCounters
+}
+
+/** What a worker does, each with the exit code of a step of a run when it fails. */
+export interface StepActivities {
+  /** Units from `from` to before `to` that have no record yet. */
+  readonly openUnits: (order: RunOrder, from: number, to: number) => Promise<readonly number[]>
+  readonly work: (order: RunOrder, unit: number) => Promise<RequestCounters | undefined>
+  /** What the units have left out and skipped; it is gone with the folder of the run. */
+  readonly unloadedSources: (order: RunOrder) => Promise<Pick<EngineOutcome, 'skipped' | 'leftOut'>>
+  readonly commit: (order: RunOrder) => Promise<Committed>
+}
+
+/** `null` in place of what only the call that made the snapshot knows, where another one made it. */
+export interface Committed {
+  readonly snapshot: number | null
+  readonly report: Pick<EngineOutcome, 'skipped' | 'leftOut' | 'currencyChange'> | null
+}

@@ -35,8 +35,9 @@ export interface CompactOptions extends CommonOptions<CompactSummary> {
 export const compact = (options: CompactOptions): Promise<CompactSummary & TargetsSummary> => {
   const { publish, sinks, catalog, onCommitted, onTarget, ...asked } = options
   const targets = asked.dryRun ? {} : { publish, sinks, catalog }
-  const { lake, memoryBytes, threads, signal } = asked
-  return withTargets({ lake, memoryBytes, threads, signal, onCommitted, onTarget, ...targets }, () =>
-    orInterrupted('The compaction', signal, () => compactLake(asked)),
+  const { lake, memoryBytes, localBytes, threads, signal } = asked
+  return withTargets(
+    { lake, memoryBytes, localBytes, threads, signal, onCommitted, onTarget, ...targets },
+    () => orInterrupted('The compaction', signal, () => compactLake(asked)),
   )
 }

@@ -67,6 +67,7 @@ export const bucketStorage = (address: string, store: ObjectStore): Storage => {
   return {
     address,
     local,
+    isRemote: true,
     uri: store.address.uri,
 
     prepare: async (folders) => {

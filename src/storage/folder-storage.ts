@@ -80,6 +80,7 @@ export const folderStorage = (folder: string): Storage => {
   return {
     address: folder,
     local: folder,
+    isRemote: false,
     // As it is, not percent-encoded: that is how Hadoop, PyIceberg and DuckDB take it.
     uri: decodeURIComponent(pathToFileURL(resolve(folder)).href),
 

@@ -93,6 +93,8 @@ export interface Storage {
    * Of a folder it is the folder itself.
    */
   readonly local: string
+  /** Whether files are copied to this machine before they are read. */
+  readonly isRemote: boolean
   /** Absolute address for other tools, without a slash at its end: `file:///data/lake`, `s3://bucket/prefix`. */
   readonly uri: string
 

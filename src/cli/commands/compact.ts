@@ -6,7 +6,13 @@ import type { CompactedTable, CompactSummary } from '../../pipeline/compact/comp
 import { DEFAULT_TARGET_BYTES } from '../../pipeline/compact/plan-compaction.ts'
 import type { CompactEvent, CompactProgress } from '../../pipeline/compact/watch-statement.ts'
 import { jsonOption, lakeOption, withExamples } from '../options/options.ts'
-import { bytesOption, memoryOption, targetOptions, threadsOption } from '../options/run-options.ts'
+import {
+  bytesOption,
+  localBytesOption,
+  memoryOption,
+  targetOptions,
+  threadsOption,
+} from '../options/run-options.ts'
 import { formatBytes, formatCount, formatCounted, formatDuration, formatShare } from '../output/format.ts'
 import { printJson, printLines } from '../output/print.ts'
 import type { ProgressLine } from '../output/progress-line.ts'
@@ -31,6 +37,7 @@ export const addCompact = (program: Command): void => {
     .addOption(lakeOption())
     .addOption(bytesOption('--target-bytes <bytes>', 'size of a file', DEFAULT_TARGET_BYTES, '256MiB'))
     .addOption(memoryOption())
+    .addOption(localBytesOption())
     .addOption(threadsOption())
     .option('--dry-run', 'change nothing, report what would be done')
   for (const option of targetOptions()) command.addOption(option)
@@ -73,6 +80,7 @@ const show = (line: ProgressLine, event: CompactEvent): void => {
 const PHASES: Readonly<Record<CompactProgress['phase'], string>> = {
   checking: 'Checking files',
   finding: 'Finding what is superseded in',
+  cutting: 'Cutting into ranges',
   sorting: 'Sorting',
   writing: 'Writing',
 }

@@ -44,15 +44,17 @@ export const filesOf = (
  * Rows of a table's files with the columns as declared; and `version` when asked for.
  *
  * @param pathSql a file's path in SQL
+ * @param present columns of which at least one of the files has each; the others are NULL. @default all
  */
 export const readTable = (
   table: Table,
-  files: readonly VersionedFile[],
+  files: readonly Pick<VersionedFile, 'path' | 'version'>[],
   version?: 'with-version',
   pathSql: (path: string) => string = literal,
+  present?: ReadonlySet<string>,
 ): string => {
   const columns = table.columns.map(({ name, type }) =>
-    files.length === 0
+    files.length === 0 || present?.has(name) === false
       ? `NULL::${type} AS ${ident(name)}`
       : `CAST(${ident(name)} AS ${type}) AS ${ident(name)}`,
   )
@@ -77,12 +79,29 @@ export const makeSuperseded = (
   table: Table & { readonly content: Content },
 ): string => {
   const files = filesOf(snapshot, lake, table.name)
+  return makeSupersededOf(
+    table.content,
+    `SELECT internal_id AS owner, version FROM (${readTable(table, files, 'with-version')})`,
+    files,
+  )
+}
+
+/**
+ * The same by the owners themselves.
+ *
+ * @param owners SQL that gives `owner` and `version` of each record
+ * @param files those of the content's main table
+ */
+export const makeSupersededOf = (
+  content: Content,
+  owners: string,
+  files: readonly Pick<VersionedFile, 'version'>[],
+): string => {
   // A single partition holds no record twice; after a compaction it has many files.
   const none = new Set(files.map(({ version }) => version)).size < 2 ? ' LIMIT 0' : ''
-  return `CREATE TABLE ${supersededTable(table.content)} AS
-SELECT internal_id AS owner, version FROM (
-  SELECT internal_id, version, max(version) OVER (PARTITION BY internal_id) AS newest
-  FROM (${readTable(table, files, 'with-version')})
+  return `CREATE TABLE ${supersededTable(content)} AS
+SELECT owner, version FROM (
+  SELECT owner, version, max(version) OVER (PARTITION BY owner) AS newest FROM (${owners})
 ) WHERE version < newest${none}`
 }
 

@@ -9,8 +9,9 @@ import { storageOf } from '../../storage/open-storage.ts'
 import type { FetchOptions, FileFacts } from '../../storage/storage.ts'
 import { cacheBytes } from '../../storage/work-folder.ts'
 
-/** The most that files of a lake in a bucket take on this machine unless told otherwise, in bytes. */
-export const defaultLocalBytes = (): number => cacheBytes(process.env)
+/** The most that files of a lake take on this machine, beside a lake that is a folder of it, unless told otherwise; in bytes. */
+export const defaultLocalBytes = (lake: string): number =>
+  storageOf(lake).isRemote ? cacheBytes(process.env) : Number.POSITIVE_INFINITY
 
 /** Consecutive files of at most `mostBytes`, and at most `mostFiles` of them; a larger file by itself. */
 export const cutByBytes = <File extends { readonly bytes: number }>(
@@ -46,7 +47,7 @@ export const withFiles = async <T>(
   lake: string,
   files: readonly FileFacts[],
   folder: string,
-  options: Omit<FetchOptions, 'known'>,
+  options: FetchOptions,
   use: (placeOf: PlaceOf) => Promise<T>,
 ): Promise<T> => {
   try {

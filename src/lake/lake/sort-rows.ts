@@ -1,15 +1,13 @@
 /**
- * The current rows of a table in their order on disk, to be taken in runs of rows. DuckDB sorts them beyond memory
+ * Rows of a table in their order on disk, to be taken in runs of rows. DuckDB sorts them beyond memory
  * into a database file of its own; a run of rows is then read by its numbers alone, as often as it takes to meet a size.
  */
 
 import { writeError } from '../../core/errors.ts'
-import type { Snapshot } from '../../core/partition.ts'
 import type { TableRows } from '../../core/table-rows.ts'
 import type { Session } from '../duckdb/engine.ts'
 import { ident, literal } from '../duckdb/sql.ts'
 import type { Table } from '../tables/tables.ts'
-import { currentRows, filesOf, readTable } from './current-versions.ts'
 
 /**
  * Tables whose texts are all of closed sets. As ENUM they are sorted in a third of the time and of the room; the
@@ -35,9 +33,11 @@ export const compactOrder = ({ key, columns }: Table): readonly string[] =>
 
 export interface SortRequest {
   readonly session: Session
-  readonly lake: string
-  readonly snapshot: Snapshot
   readonly table: Table
+  /** SQL of the rows. */
+  readonly rows: string
+  /** SQL of rows that have all the texts of these, and is cheaper where there is such. */
+  readonly texts: string
   /** Absolute path of the database file to sort into; there must be none. */
   readonly path: string
 }
@@ -46,6 +46,12 @@ export interface SortedRows {
   readonly rows: number
   /** Rows `from` up to but without `until`, in order. */
   readonly slice: (from: number, until: number) => TableRows
+  /**
+   * The first row from `from` on for which a condition holds; it has to hold for all rows behind that one too.
+   *
+   * @param condition SQL over the columns as they are declared
+   */
+  readonly find: (condition: string, from: number) => Promise<number>
   /** Ends the use of the file; the caller, who gave its path, removes it. */
   readonly close: () => Promise<void>
 }
@@ -67,17 +73,12 @@ const detach = async (session: Session): Promise<void> => {
   }
 }
 
-/** SQL of a table's current rows, in a session that has its table of superseded versions. */
-export const currentSelect = (table: Table, snapshot: Snapshot, lake: string): string =>
-  currentRows(table, readTable(table, filesOf(snapshot, lake, table.name), 'with-version'))
-
 const enumName = (column: string): string => `compact_${column}`
 
 /** Makes an ENUM type of each closed text; its values are in the order of the texts. @returns the columns */
-const makeEnums = async ({ session, lake, snapshot, table }: SortRequest): Promise<ReadonlySet<string>> => {
+const makeEnums = async ({ session, table, texts: all }: SortRequest): Promise<ReadonlySet<string>> => {
   if (!CLOSED_TEXTS.has(table.name)) return new Set()
   const texts = table.columns.filter(({ type }) => type === 'VARCHAR').map(({ name }) => name)
-  const all = readTable(table, filesOf(snapshot, lake, table.name))
   for (const name of texts) {
     const distinct = `SELECT DISTINCT ${ident(name)} AS value FROM (${all}) WHERE value IS NOT NULL`
     const rows = await session.rows(`${distinct} ORDER BY value LIMIT ${MOST_VALUES + 1}`)
@@ -97,13 +98,12 @@ const withGroups = (rows: TableRows, groupRows: number): TableRows => ({
 })
 
 /**
- * Sorts the current rows of a table. The session keeps the order of rows (`keepOrder`) and has the table of
- * superseded versions of the table's content.
+ * Sorts rows of a table. The session keeps the order of rows (`keepOrder`).
  *
  * @throws {ToolkitError} `DISK_FULL`, `WRITE_FAILED`
  */
 export const sortRows = async (request: SortRequest): Promise<SortedRows> => {
-  const { session, lake, snapshot, table, path } = request
+  const { session, table, rows: unsorted, path } = request
   const enums = await makeEnums(request)
   const taken = table.columns.map(({ name }) =>
     enums.has(name) ? `CAST(${ident(name)} AS ${ident(enumName(name))}) AS ${ident(name)}` : ident(name),
@@ -112,19 +112,32 @@ export const sortRows = async (request: SortRequest): Promise<SortedRows> => {
   try {
     await session.run(`ATTACH ${literal(path)} AS ${SORTED}`)
     await session.run(`CREATE TABLE ${SORTED}.sorted AS
-SELECT ${taken.join(', ')} FROM (${currentSelect(table, snapshot, lake)})
+SELECT ${taken.join(', ')} FROM (${unsorted})
 ORDER BY ${compactOrder(table).map(ident).join(', ')}`)
   } catch (error) {
     throw diskError(`Cannot sort table "${table.name}"`, error)
   }
   const [counted] = await session.rows(`SELECT count(*) AS rows FROM ${SORTED}.sorted`)
+  const rows = Number(counted?.rows)
+  const select = (from: number, until: number): string =>
+    `SELECT ${given.join(', ')} FROM ${SORTED}.sorted WHERE rowid >= ${from} AND rowid < ${until}`
   return {
-    rows: Number(counted?.rows),
+    rows,
     slice: (from, until) => {
-      const rows = session.relation(
-        `SELECT ${given.join(', ')} FROM ${SORTED}.sorted WHERE rowid >= ${from} AND rowid < ${until}`,
-      )
-      return table.columns.length > WIDE_COLUMNS ? withGroups(rows, WIDE_GROUP_ROWS) : rows
+      const some = session.relation(select(from, until))
+      return table.columns.length > WIDE_COLUMNS ? withGroups(some, WIDE_GROUP_ROWS) : some
+    },
+    find: async (condition, from) => {
+      let [low, high] = [from, rows]
+      while (low < high) {
+        const middle = Math.floor((low + high) / 2)
+        const [found] = await session.rows(
+          `SELECT ${condition} AS behind FROM (${select(middle, middle + 1)})`,
+        )
+        if (found?.behind === true) high = middle
+        else low = middle + 1
+      }
+      return low
     },
     close: () => detach(session),
   }

@@ -1,15 +1,9 @@
-/**
- * What must hold before files are rewritten: they are what the manifest says, and this release
- * knows all that stands in them, and one dictionary fits all of them.
- */
+/** What must hold before files are rewritten: this release knows all that stands in them, and one dictionary fits all. */
 
 import { ToolkitError } from '../../core/errors.ts'
-import type { FileEntry, Snapshot } from '../../core/partition.ts'
 import type { Session } from '../../lake/duckdb/engine.ts'
 import { type ColumnTypeTree, parseColumnType } from '../../lake/duckdb/parse-column-type.ts'
 import { literal } from '../../lake/duckdb/sql.ts'
-import { filesOf, readTable } from '../../lake/lake/current-versions.ts'
-import { fetchFiles } from '../../lake/lake/fetch-tables.ts'
 import { fieldId } from '../../lake/tables/field-ids.ts'
 import { TABLES, type Table } from '../../lake/tables/tables.ts'
 
@@ -20,36 +14,14 @@ export const dictionaryTable = (): Table => {
 }
 
 /**
- * Brings files to this machine and reads each to its end. DuckDB reads damaged Parquet without a word, and a
- * compaction would give what it read a hash of its own.
- *
- * @throws {ToolkitError} `LAKE_DAMAGED`
- */
-export const checkInputs = async (
-  lake: string,
-  files: readonly FileEntry[],
-  onBytes: (bytes: number) => void,
-  signal: AbortSignal | undefined,
-): Promise<void> => {
-  await fetchFiles(lake, files, {
-    signal,
-    onProgress: ({ phase, bytes }) => phase === 'checking' && onBytes(bytes),
-  })
-}
-
-/**
  * The figures of a run are scaled as its own dictionary says; after the compaction there is one for all.
  *
+ * @param rows SQL of the rows of all dictionaries
  * @throws {ToolkitError} `COMPACT_IMPOSSIBLE`
  */
-export const checkDictionaries = async (
-  session: Session,
-  lake: string,
-  snapshot: Snapshot,
-): Promise<void> => {
-  const table = dictionaryTable()
+export const checkDictionaries = async (session: Session, lake: string, rows: string): Promise<void> => {
   const [differing] = await session.rows(
-    `SELECT category, line_item FROM (${readTable(table, filesOf(snapshot, lake, table.name))})
+    `SELECT category, line_item FROM (${rows})
 GROUP BY category, line_item HAVING count(DISTINCT scaled) > 1 LIMIT 1`,
   )
   if (differing === undefined) return
@@ -71,24 +43,29 @@ const pathsOf = (path: string, type: ColumnTypeTree): readonly string[] => {
 /**
  * The files that are written have the columns of this release: what a later one has loaded in others would be lost.
  *
+ * @param files of one table
+ * @returns the names of their columns
  * @throws {ToolkitError} `COMPACT_IMPOSSIBLE`
  */
-export const checkColumns = async (session: Session, lake: string, snapshot: Snapshot): Promise<void> => {
-  for (const { name: table } of TABLES) {
-    const files = filesOf(snapshot, lake, table).map(({ path }) => literal(path))
-    if (files.length === 0) continue
-    const columns = await session.describe(
-      `SELECT * FROM read_parquet([${files.join(', ')}], union_by_name = true, hive_partitioning = false)`,
-    )
-    const unknown = columns
-      .flatMap(({ name, type }) => pathsOf(name, parseColumnType(type)))
-      .find((path) => fieldId(table, path) === undefined)
-    if (unknown === undefined) continue
-    throw new ToolkitError(
-      'COMPACT_IMPOSSIBLE',
-      `Cannot compact lake "${lake}": this release does not know column "${unknown}" of table "${table}", ` +
-        'expected the release that loaded it, or a later one',
-      { lake, table },
-    )
-  }
+export const checkColumns = async (
+  session: Session,
+  lake: string,
+  { name: table }: Pick<Table, 'name'>,
+  files: readonly { readonly path: string }[],
+): Promise<ReadonlySet<string>> => {
+  if (files.length === 0) return new Set()
+  const paths = files.map(({ path }) => literal(path)).join(', ')
+  const columns = await session.describe(
+    `SELECT * FROM read_parquet([${paths}], union_by_name = true, hive_partitioning = false)`,
+  )
+  const unknown = columns
+    .flatMap(({ name, type }) => pathsOf(name, parseColumnType(type)))
+    .find((path) => fieldId(table, path) === undefined)
+  if (unknown === undefined) return new Set(columns.map(({ name }) => name))
+  throw new ToolkitError(
+    'COMPACT_IMPOSSIBLE',
+    `Cannot compact lake "${lake}": this release does not know column "${unknown}" of table "${table}", ` +
+      'expected the release that loaded it, or a later one',
+    { lake, table },
+  )
 }

@@ -1,20 +1,28 @@
 /** What a compaction and its dry run share: what is requested and reported, an engine, what is superseded. */
 
+import { ToolkitError } from '../../core/errors.ts'
 import type { FileEntry, Snapshot } from '../../core/partition.ts'
 import { Engine, type Session } from '../../lake/duckdb/engine.ts'
 import { interruptOn } from '../../lake/duckdb/stoppable.ts'
-import { HIDDEN_SCHEMA, makeSuperseded } from '../../lake/lake/current-versions.ts'
-import { diskError, keepOrder } from '../../lake/lake/sort-rows.ts'
-import { mainTables } from '../../lake/tables/tables.ts'
+import { HIDDEN_SCHEMA } from '../../lake/lake/current-versions.ts'
+import { defaultLocalBytes } from '../../lake/lake/files-in-turn.ts'
+import { keepOrder } from '../../lake/lake/sort-rows.ts'
+import { filesOfThisWork } from '../../storage/check-files.ts'
+import type { FetchOptions, KnownFiles } from '../../storage/storage.ts'
 import { discard } from '../../support/durable-files.ts'
 import { compactMemory, DEFAULT_MEMORY_BYTES, DEFAULT_THREADS } from '../run/memory-shares.ts'
-import type { CompactContent } from './plan-compaction.ts'
-import { type CompactEvent, watchStatement } from './watch-statement.ts'
+import { DEFAULT_TARGET_BYTES } from './plan-compaction.ts'
+import type { CompactEvent } from './watch-statement.ts'
 
 export interface CompactionOptions {
   readonly lake: string
   /** Size of a file, in bytes. @default 256 MiB */
   readonly targetBytes?: number | undefined
+  /**
+   * The most that files of a lake in a bucket take on this machine's disk, in bytes.
+   * @default FIRMLAKE_CACHE_BYTES, else 20 GB
+   */
+  readonly localBytes?: number | undefined
   /** Peak memory in all, in bytes. @default 1 GiB */
   readonly memoryBytes?: number | undefined
   /** @default 2 */
@@ -58,9 +66,68 @@ export interface Work {
   readonly session: Session
   readonly snapshot: Snapshot
   readonly lake: string
+  readonly run: string
+  /** Folder of this machine for what is sorted. */
+  readonly spill: string
+  /** Folder of this machine for copies of files, which is made and removed. */
+  readonly copies: string
   readonly targetBytes: number
+  /** The most bytes of files that are sorted at once. */
+  readonly pieceBytes: number
+  /** Files that were hashed already. */
+  readonly known: KnownFiles
+  /** Begins to report how far the next fetch is. */
+  readonly onFetched: () => FetchOptions['onProgress']
   readonly signal: AbortSignal | undefined
   readonly report: (event: CompactEvent) => void
+}
+
+/**
+ * What a byte of a file takes on the disk while its rows are sorted: the copy, what is sorted (2.1 of figures), and what
+ * DuckDB puts aside meanwhile (5.3 where it has 300 MiB of memory for 130 MB).
+ */
+const ROOM_A_BYTE = 9
+
+const pieceBytesOf = (localBytes: number, targetBytes: number): number => {
+  // What is written, and the rest that was too little for a file.
+  const pieceBytes = Math.floor((localBytes - 2 * targetBytes) / ROOM_A_BYTE)
+  if (pieceBytes > 0) return pieceBytes
+  throw new ToolkitError(
+    'USAGE',
+    `Cannot compact to files of ${targetBytes} bytes in ${localBytes} bytes of the local disk: expected more than ` +
+      `${2 * targetBytes} bytes (--local-bytes), or smaller files (--target-bytes)`,
+  )
+}
+
+/** @throws {ToolkitError} `USAGE` when the local disk that may be used is too small */
+export const workOf = (
+  options: CompactionOptions,
+  session: Session,
+  snapshot: Snapshot,
+  places: Pick<Work, 'run' | 'spill' | 'copies'>,
+): Work => {
+  const { lake, targetBytes = DEFAULT_TARGET_BYTES, localBytes = defaultLocalBytes(lake), signal } = options
+  const report = options.onEvent ?? (() => undefined)
+  const inputs = [...snapshot.partitions.flatMap(({ files }) => files), ...snapshot.files]
+  return {
+    ...{ ...places, session, snapshot, lake, targetBytes, signal, report },
+    pieceBytes: pieceBytesOf(localBytes, targetBytes),
+    known: filesOfThisWork(),
+    onFetched: fetchProgress(sizesOf(inputs).bytes, report),
+  }
+}
+
+/** Adds up the fetches of a compaction, of which some files are fetched more than once. */
+const fetchProgress = (of: number, report: Work['report']): Work['onFetched'] => {
+  let [done, current] = [0, 0]
+  return () => {
+    done += current
+    current = 0
+    return ({ bytes }) => {
+      current = bytes
+      report({ kind: 'progress', phase: 'checking', bytes: Math.min(done + bytes, of), of })
+    }
+  }
 }
 
 /** An engine for one compaction, stopped by the signal. */
@@ -89,22 +156,4 @@ export const withSession = async <T>(
     engine.close()
     await discard(spill)
   }
-}
-
-/** Makes the table of what is superseded; without a record there is nothing to make it of. */
-export const findSuperseded = async (work: Work, { content, files }: CompactContent): Promise<boolean> => {
-  const { session, snapshot, lake, report } = work
-  const main = mainTables().find((table) => table.content === content)
-  const rows = files.filter(({ table }) => table === content).reduce((sum, one) => sum + one.rows, 0)
-  if (main === undefined || rows === 0) return false
-  const onShare = (share: number): void =>
-    report({ kind: 'progress', phase: 'finding', table: content, rows: Math.round(share * rows), of: rows })
-  await watchStatement(session, onShare, async () => {
-    try {
-      await session.run(makeSuperseded(snapshot, lake, main))
-    } catch (error) {
-      throw diskError(`Cannot find what is superseded in "${content}"`, error)
-    }
-  })
-  return true
 }

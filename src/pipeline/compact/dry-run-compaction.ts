@@ -1,36 +1,44 @@
 /** The dry run of a compaction: what it would leave, without writing anything. */
 
-import type { FileEntry, Snapshot } from '../../core/partition.ts'
+import type { Snapshot } from '../../core/partition.ts'
 import { newSpillFolder } from '../../lake/duckdb/spill-folder.ts'
-import { fetchFiles } from '../../lake/lake/fetch-tables.ts'
-import { currentSelect } from '../../lake/lake/sort-rows.ts'
+import { currentRows } from '../../lake/lake/current-versions.ts'
+import { cutByBytes } from '../../lake/lake/files-in-turn.ts'
+import { inLake, RUNS_FOLDER } from '../../lake/lake/layout.ts'
 import { type Table, tablesOf } from '../../lake/tables/tables.ts'
+import { temporaryName } from '../../support/process-identity.ts'
 import { dictionaryTable } from './check-inputs.ts'
 import {
   type CompactedTable,
   type CompactionOptions,
   type CompactSummary,
-  findSuperseded,
   sizesOf,
   type Work,
   withSession,
+  workOf,
 } from './compact-work.ts'
-import { type CompactPlan, DEFAULT_TARGET_BYTES } from './plan-compaction.ts'
+import { findSuperseded } from './find-superseded.ts'
+import type { CompactPlan } from './plan-compaction.ts'
+import { inputsOf, readGroup } from './read-group.ts'
 
 /** How many rows of a table are current, and an estimate of their bytes and files. */
 const plannedTable = async (
-  { session, snapshot, lake, targetBytes }: Work,
+  work: Work,
   table: Table,
-  files: readonly FileEntry[],
+  pieceBytes = work.pieceBytes,
 ): Promise<CompactedTable> => {
-  const before = sizesOf(files.filter((file) => file.table === table.name))
-  if (before.rows === 0) return { table: table.name, before, after: { files: 0, rows: 0, bytes: 0 } }
-  const [counted] = await session.rows(
-    `SELECT count(*) AS rows FROM (${currentSelect(table, snapshot, lake)})`,
-  )
-  const rows = Number(counted?.rows)
-  const bytes = Math.round((before.bytes * rows) / before.rows)
-  return { table: table.name, before, after: { files: Math.ceil(bytes / targetBytes), rows, bytes } }
+  const files = inputsOf(work.snapshot, table)
+  const before = sizesOf(files)
+  let rows = 0
+  for (const group of cutByBytes(files, pieceBytes)) {
+    work.signal?.throwIfAborted()
+    const [counted] = await readGroup(work, table, group, ({ versioned }) =>
+      work.session.rows(`SELECT count(*) AS rows FROM (${currentRows(table, versioned)})`),
+    )
+    rows += Number(counted?.rows)
+  }
+  const bytes = before.rows === 0 ? 0 : Math.round((before.bytes * rows) / before.rows)
+  return { table: table.name, before, after: { files: Math.ceil(bytes / work.targetBytes), rows, bytes } }
 }
 
 /** What a compaction would do. Reads the ids of all versions, writes nothing. */
@@ -39,19 +47,17 @@ export const dryRunCompaction = async (
   snapshot: Snapshot,
   { contents }: CompactPlan,
 ): Promise<CompactSummary> => {
-  const { lake, targetBytes = DEFAULT_TARGET_BYTES, signal } = options
-  const report = options.onEvent ?? (() => undefined)
-  await fetchFiles(lake, [...contents.flatMap(({ files }) => files), ...snapshot.files], { signal })
   const spill = await newSpillFolder()
+  const copies = inLake(options.lake, `${RUNS_FOLDER}/${temporaryName()}`)
   const tables = await withSession(options, spill.path, async (session) => {
-    const parts: Work = { session, snapshot, lake, targetBytes, signal, report }
+    const work = workOf(options, session, snapshot, { run: '', spill: spill.path, copies })
     const found: CompactedTable[] = []
     for (const content of contents) {
-      if (!(await findSuperseded(parts, content))) continue
-      for (const table of tablesOf(content.content))
-        found.push(await plannedTable(parts, table, content.files))
+      if (!(await findSuperseded(work, content))) continue
+      for (const table of tablesOf(content.content)) found.push(await plannedTable(work, table))
     }
-    return [...found, await plannedTable(parts, dictionaryTable(), snapshot.files)]
+    // Of all dictionaries together one is left.
+    return [...found, await plannedTable(work, dictionaryTable(), Number.POSITIVE_INFINITY)]
   }).finally(spill.remove)
   return {
     kind: 'planned',

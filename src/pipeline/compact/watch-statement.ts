@@ -17,7 +17,7 @@ export type CompactProgress =
     }
   | {
       readonly kind: 'progress'
-      readonly phase: 'finding' | 'sorting' | 'writing'
+      readonly phase: 'finding' | 'cutting' | 'sorting' | 'writing'
       readonly table: string
       readonly rows: number
       readonly of: number

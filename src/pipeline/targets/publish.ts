@@ -275,7 +275,7 @@ const isOfSystem = (error: unknown): boolean => /^E[A-Z0-9]+$/.test(systemCode(e
  * console.log(snapshot) // 1
  */
 export const publish = async (options: PublishOptions): Promise<PublishSummary> => {
-  const { lake, localBytes = defaultLocalBytes(), signal, now = () => new Date() } = options
+  const { lake, localBytes = defaultLocalBytes(options.lake), signal, now = () => new Date() } = options
   if ((await newestNumber(lake)) === 0) return { snapshot: 0, tables: [] }
   const scratch = inLake(lake, `${RUNS_FOLDER}/${temporaryName()}`)
   try {

@@ -10,12 +10,13 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { withTemporal } from '../../src/engine/temporal/client.ts'
 import { addressOf } from '../../src/engine/temporal/connect.ts'
+import { convert } from '../../src/jobs/convert.ts'
 import { convertOnEngine } from '../../src/jobs/on-engine.ts'
 import type { RunReport } from '../../src/jobs/run-report.ts'
 import { removeGarbage } from '../../src/manifest/remove-garbage.ts'
 import { readSnapshot } from '../../src/manifest/snapshots.ts'
 import { openWorker, type WorkerProcess } from '../engine/temporal-bench.ts'
-import { hashLake, runIn, verify } from '../pipeline/batch-bench.ts'
+import { hashLake, verify } from '../pipeline/batch-bench.ts'
 import { openTemporal, type TemporalServer } from '../support/temporal-server.ts'
 import type { Campaign, CampaignOptions, CampaignResult } from './campaign.ts'
 import { INPUTS, writeManyFiles } from './many-files.ts'
@@ -53,7 +54,7 @@ class Disturbed {
   /** Kills so many times, as long as the run goes on. @returns how many times it was */
   async disturb(signal: AbortSignal): Promise<number> {
     const { cases, random, log } = this.#options
-    let usualMs = 1500
+    let usualMs = 3000
     for (let kills = 0; kills < cases; kills += 1) {
       const at = Math.floor(random() * WORKERS)
       const onServer = random() < 0.25
@@ -62,7 +63,7 @@ class Disturbed {
       await Promise.race([worker?.said(/^Working for/), pause(120_000, undefined, { signal })]).catch(
         () => undefined,
       )
-      await pause(random() * 2 * usualMs, undefined, { signal }).catch(() => undefined)
+      await pause(random() * usualMs, undefined, { signal }).catch(() => undefined)
       if (signal.aborted) return kills
       for (const line of worker?.lines ?? []) {
         const { seconds } = SECONDS.exec(line)?.groups ?? {}
@@ -127,12 +128,13 @@ const runKills = async (options: CampaignOptions): Promise<CampaignResult> => {
   try {
     const files = await writeManyFiles(join(folder, 'files'), options.cases < 10 ? 12 : 100, options.seed)
     disturbed = new Disturbed(server, folder, options)
-    const killing = disturbed.disturb(over.signal)
+    const begun = Promise.withResolvers<void>()
+    const killing = begun.promise.then(() => disturbed?.disturb(over.signal) ?? 0)
     const at = addressOf({ address: server.address, namespace: undefined, taskQueue: QUEUE })
     const engineOptions = { unitsAtOnce: 200, maxWaitMs: 900_000, heartbeatMs: HEARTBEAT_MS }
     const from = join(files.folder, INPUTS)
     const alone = join(folder, 'alone')
-    await runIn(folder, alone, [from], { limit: { kind: 'share', share: 0.5 } })
+    await convert({ from, lake: alone, maxQuarantined: '50%' })
     let units = 0
     const lake = join(folder, 'lake')
     const report = await withTemporal(at, engineOptions, (engine) =>
@@ -143,6 +145,7 @@ const runKills = async (options: CampaignOptions): Promise<CampaignResult> => {
           unitBytes: 1,
           onUnits: (progress) => {
             units = progress.units
+            begun.resolve()
           },
         },
       ),

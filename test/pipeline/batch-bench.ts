@@ -113,9 +113,11 @@ export const queryLake = async (lake: string, sql: string): Promise<readonly (re
   }
 }
 
+/** All columns but those that say which run and partition it was, and when. */
+const COMPARABLE = `COLUMNS(name -> name NOT IN ('partition', 'run', 'loaded_at', 'version'))`
+
 /**
- * A hash of all that queries on the newest snapshot give, table by table: rows sorted, so that only they count. The
- * ids of partitions are each run's own.
+ * A hash of all that queries on the newest snapshot give, table by table: rows sorted, so that only they count.
  */
 export const hashLake = async (lake: string): Promise<Readonly<Record<string, string>>> => {
   const query = await openLakeQuery({
@@ -126,8 +128,7 @@ export const hashLake = async (lake: string): Promise<Readonly<Record<string, st
   try {
     const hashes: Record<string, string> = {}
     for (const name of [...TABLES.flatMap((table) => [table.name, `${table.name}_history`]), 'quarantine']) {
-      const columns = name === 'quarantine' ? '* EXCLUDE (partition)' : '*'
-      const { rows } = await query.run(`SELECT ${columns} FROM ${name}`)
+      const { rows } = await query.run(`SELECT ${COMPARABLE} FROM ${name}`)
       const texts: string[] = []
       for await (const chunk of rows) for (const row of chunk) texts.push(JSON.stringify(row))
       hashes[name] = `${texts.length} ${sha256(Buffer.from(texts.sort().join('\n')))}`

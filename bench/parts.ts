@@ -11,10 +11,11 @@ import { Engine } from '../src/lake/duckdb/engine.ts'
 import { literal } from '../src/lake/duckdb/sql.ts'
 import { type CheckedPart, checkBlock } from '../src/load/check-block.ts'
 import { RecordChecker } from '../src/load/check-record.ts'
-import { companiesOf } from '../src/load/companies.ts'
+import { companiesTable } from '../src/load/company-table.ts'
 import { employeesTable, financialsTable } from '../src/load/figure-tables.ts'
+import { oddTextsOf } from '../src/load/odd-texts.ts'
+import { readOddValues } from '../src/load/odd-values.ts'
 import { newSeenSets } from '../src/load/seen-sets.ts'
-import { spoolPart } from '../src/load/spool.ts'
 import { convertFiles } from '../src/pipeline/convert/convert.ts'
 import { localSources } from '../src/source/local-sources.ts'
 import { hashFile } from '../src/support/hash.ts'
@@ -60,15 +61,17 @@ const copy = async (table: string, sql: string): Promise<void> => {
 }
 
 const loadPart = async (part: CheckedPart, { bytes }: Block): Promise<void> => {
-  const tables = { financials: financialsTable(part, bytes), employees: employeesTable(part, bytes) }
+  const odd = await timed('odd values', () => readOddValues(engine, oddTextsOf(part.rows.objects, bytes)))
+  const tables = {
+    financials: financialsTable(part, bytes),
+    employees: employeesTable(part, bytes),
+    companies: companiesTable({ part, bytes, odd }),
+  }
   for (const [table, columns] of Object.entries(tables)) {
     const { from, remove } = await engine.addTable(columns)
     await copy(table, `FROM ${from}`)
     remove()
   }
-  const spooled = await timed('lines for DuckDB', () => spoolPart(work, 'block', bytes, part))
-  await copy('companies', companiesOf(spooled.scan, spooled.extras))
-  await spooled.remove()
 }
 
 const checker = new RecordChecker('companies', newSeenSets())

@@ -1,13 +1,11 @@
 /** The records of a block and their figures in columns: what a check leaves of them beside the block's bytes. */
 
-import { type RelationColumns, RelationRows } from './relation-rows.ts'
+import { type RecordColumns, RecordRows } from './record-rows.ts'
 import type { NameSets } from './seen-sets.ts'
 import { type SeriesColumns, SeriesRows } from './series-rows.ts'
 import { grown } from './shared-columns.ts'
 
 const FIRST_RECORDS = 256
-/** From and to of the two statements that a record may have. */
-const CUTS_A_RECORD = 4
 
 /** A record that passed the checks. Names are codes, see `NameCodes`. */
 export interface RecordRow {
@@ -16,8 +14,6 @@ export interface RecordRow {
   /** Where its line begins, and where the next one does. */
   readonly start: number
   readonly next: number
-  /** From and to of each of its statements. */
-  readonly cuts: readonly number[]
   readonly country: number
   readonly currency: number
   readonly extra: string | undefined
@@ -26,20 +22,11 @@ export interface RecordRow {
 /** The columns as they pass between threads: their memory is shared. */
 export type BlockColumns = Pick<
   BlockRows,
-  | 'records'
-  | 'id'
-  | 'country'
-  | 'currency'
-  | 'start'
-  | 'next'
-  | 'cuts'
-  | 'figuresEnd'
-  | 'headcountsEnd'
-  | 'extras'
+  'records' | 'id' | 'country' | 'currency' | 'start' | 'next' | 'figuresEnd' | 'headcountsEnd' | 'extras'
 > & {
   readonly figures: SeriesColumns
   readonly headcounts: SeriesColumns
-  readonly relations: RelationColumns
+  readonly objects: RecordColumns
 }
 
 export class BlockRows {
@@ -47,14 +34,13 @@ export class BlockRows {
   readonly names: NameSets
   readonly figures = new SeriesRows()
   readonly headcounts = new SeriesRows()
-  readonly relations = new RelationRows()
+  readonly objects = new RecordRows()
   records = 0
   id = new BigInt64Array(0)
   country = new Int32Array(0)
   currency = new Int32Array(0)
   start = new Uint32Array(0)
   next = new Uint32Array(0)
-  cuts = new Uint32Array(0)
   /** Rows of figures and of headcounts up to the end of each record. */
   figuresEnd = new Uint32Array(0)
   headcountsEnd = new Uint32Array(0)
@@ -69,25 +55,25 @@ export class BlockRows {
     this.records = 0
     this.figures.clear()
     this.headcounts.clear()
-    this.relations.clear()
+    this.objects.clear()
     this.extras.clear()
   }
 
   columns(): BlockColumns {
-    const { records, id, country, currency, start, next, cuts, figuresEnd, headcountsEnd, extras } = this
+    const { records, id, country, currency, start, next, figuresEnd, headcountsEnd, extras } = this
     return {
-      ...{ records, id, country, currency, start, next, cuts, figuresEnd, headcountsEnd, extras },
+      ...{ records, id, country, currency, start, next, figuresEnd, headcountsEnd, extras },
       figures: this.figures.columns(),
       headcounts: this.headcounts.columns(),
-      relations: this.relations.columns(),
+      objects: this.objects.columns(),
     }
   }
 
   /** Takes columns of another thread in place of its own. */
-  adopt({ figures, headcounts, relations, ...columns }: BlockColumns): void {
+  adopt({ figures, headcounts, objects, ...columns }: BlockColumns): void {
     this.figures.adopt(figures)
     this.headcounts.adopt(headcounts)
-    this.relations.adopt(relations)
+    this.objects.adopt(objects)
     Object.assign(this, columns)
   }
 
@@ -101,11 +87,11 @@ export class BlockRows {
   dropRecord(): void {
     this.figures.dropRecord()
     this.headcounts.dropRecord()
-    this.relations.dropRecord()
+    this.objects.dropRecord()
   }
 
   /** Takes the record at hand in, with the rows that it has. @returns its number in the block */
-  addRecord({ id, start, next, cuts, country, currency, extra }: RecordRow): number {
+  addRecord({ id, start, next, country, currency, extra }: RecordRow): number {
     const record = this.records++
     if (record >= this.id.length) this.#grow(Math.max(record + 1, FIRST_RECORDS))
     this.id[record] = BigInt(id)
@@ -113,7 +99,6 @@ export class BlockRows {
     this.currency[record] = currency
     this.start[record] = start
     this.next[record] = next
-    for (let cut = 0; cut < CUTS_A_RECORD; cut++) this.cuts[record * CUTS_A_RECORD + cut] = cuts[cut] ?? next
     this.figuresEnd[record] = this.figures.rows
     this.headcountsEnd[record] = this.headcounts.rows
     if (extra !== undefined) this.extras.set(record, extra)
@@ -126,7 +111,6 @@ export class BlockRows {
     this.currency = grown(Int32Array, this.currency, this.id.length)
     this.start = grown(Uint32Array, this.start, this.id.length)
     this.next = grown(Uint32Array, this.next, this.id.length)
-    this.cuts = grown(Uint32Array, this.cuts, this.id.length * CUTS_A_RECORD)
     this.figuresEnd = grown(Uint32Array, this.figuresEnd, this.id.length)
     this.headcountsEnd = grown(Uint32Array, this.headcountsEnd, this.id.length)
   }

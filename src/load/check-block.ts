@@ -4,9 +4,9 @@
  */
 
 import { isUtf8 } from 'node:buffer'
-import { type Block, type LinePlace, placeOf } from '../core/block.ts'
+import type { Block, LinePlace } from '../core/block.ts'
 import type { Drift } from '../core/partition.ts'
-import type { RejectCode, RejectedLine } from '../core/reject.ts'
+import type { RejectedLine } from '../core/reject.ts'
 import type { UnknownItems } from '../core/unknown-names.ts'
 import { JSON_BYTES } from '../support/json-bytes.ts'
 import { BlockRows } from './block-rows.ts'
@@ -147,14 +147,6 @@ const rejectedLine = (
   reason,
   raw: Buffer.from(block.bytes.subarray(start, end)),
 })
-
-/** A line that passed the checks and was refused later. @param range the line with its line end */
-export const refusedLine = (
-  block: Block,
-  [start, next]: Range,
-  code: RejectCode,
-  reason: string,
-): RejectedLine => rejectedLine(block, placeOf(block, start), [start, next - 1], new Rejection(code, reason))
 
 /** Without a byte order mark in front and white space at both ends. */
 export const trimLine = (bytes: Buffer, from: number, to: number): readonly [number, number] => {

@@ -26,13 +26,12 @@ export class ObjectChecker {
   readonly #maxDepth: number
   readonly #facts: RecordFacts
   readonly #figures: FiguresChecker
-  /** Where figures and rows of relations go. */
+  /** Where figures and rows go. */
   #rows: BlockRows
   readonly #cells = new CellTaker()
   /** Parts of the path down to the row that the cursor stands in; 0 in the record's own. */
   #row = 0
   #unknown: UnknownMember[] = []
-  #cuts: number[] = []
 
   constructor(context: CheckContext, facts: RecordFacts, figures: FiguresChecker, rows: BlockRows) {
     this.#context = context
@@ -47,13 +46,7 @@ export class ObjectChecker {
   startRecord(rows: BlockRows): void {
     this.#rows = rows
     this.#row = 0
-    this.#cuts = []
     if (this.#unknown.length > 0) this.#unknown = []
-  }
-
-  /** Where the record's statements begin and end in the buffer: begin, end, begin, end. */
-  get cuts(): number[] {
-    return this.#cuts
   }
 
   /** What the record has beyond the contract, as the `extra` column holds it. */
@@ -113,13 +106,13 @@ export class ObjectChecker {
     const { field, rowColumn } = known
     const first = scan.peek()
     const start = scan.at
-    if (first === QUOTE && field.kind === 'text' && known.codes === undefined) {
+    if (first === QUOTE && field.kind === 'text' && known.isPlainText) {
       const isEscaped = scan.skipText()
-      this.#cells.takeText(this.#rows.relations, field, rowColumn, scan.buffer, start, scan.at, isEscaped)
+      this.#cells.takeText(this.#rows.objects, field, rowColumn, scan.buffer, start, scan.at, isEscaped)
       return
     }
     this.#value(known, depth)
-    if (first !== NULL) this.#cells.take(this.#rows.relations, field, rowColumn, scan.buffer, start, scan.at)
+    if (first !== NULL) this.#cells.take(this.#rows.objects, field, rowColumn, scan.buffer, start, scan.at)
   }
 
   #value(known: CompiledField, depth: number): void {
@@ -161,9 +154,7 @@ export class ObjectChecker {
       case 'financials':
         if (token !== 'object') throw wrongShape(this.#path.where(known.name), 'an object', token)
         this.#path.push(known.name)
-        this.#cuts.push(scan.at)
         this.#figures.statement(known.field, depth + 1, this.#rows)
-        this.#cuts.push(scan.at)
         this.#path.pop()
         return
       default:
@@ -193,12 +184,12 @@ export class ObjectChecker {
     if (depth > this.#maxDepth) throw tooDeep(this.#maxDepth)
     const start = scan.at
     const { rows } = known
-    const { relations } = this.#rows
+    const { objects } = this.#rows
     if (!scan.openList()) {
-      if (rows !== undefined) relations.emptyList(rows)
+      if (rows !== undefined) objects.emptyList(rows)
       return
     }
-    if (rows !== undefined) relations.startList(rows)
+    if (rows !== undefined) objects.startList(rows)
     const unknownBefore = this.#unknown.length
     this.#path.push(known.name)
     let index = 0
@@ -216,17 +207,17 @@ export class ObjectChecker {
         const row = this.#row
         if (rows !== undefined) {
           this.#row = this.#path.parts.length
-          relations.startRow(rows)
+          objects.startRow(rows)
         }
         this.check(known.of!, depth + 1)
-        if (rows !== undefined) relations.endRow(rows)
+        if (rows !== undefined) objects.endRow(rows)
         this.#row = row
         this.#path.pop()
       }
       index++
     } while (scan.moreItems())
     this.#path.pop()
-    if (rows !== undefined) relations.endList(rows)
+    if (rows !== undefined) objects.endList(rows)
     // A list that stays a column cannot be merged item by item: keep it whole where an item has more fields.
     if (rows === undefined && this.#unknown.length > unknownBefore) {
       this.#unknown.length = unknownBefore

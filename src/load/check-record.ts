@@ -75,7 +75,7 @@ export class RecordChecker {
       if (scan.peek() !== -1) scan.notJson('A second document')
       this.#facts.expectId()
       if (this.hasFigures) this.#figures.finishRecord(this.rows, this.#facts.power)
-      else this.rows.relations.endRecord()
+      this.rows.objects.endRecord()
     } catch (error) {
       this.rows.dropRecord()
       throw error
@@ -100,7 +100,7 @@ export class RecordChecker {
     newNames.categories.startRecord()
     newNames.lineItems.startRecord()
     if (this.hasFigures) this.rows.startRecord(sizeBytes)
-    else this.rows.relations.startRecord()
+    this.rows.objects.startRecord()
   }
 
   #keepRecord(start: number, next: number): number {
@@ -113,8 +113,8 @@ export class RecordChecker {
     if (lineItems.keep()) figures.recode(figures.lineItem, (index) => lineItems.codeOf(index))
     this.#context.drift.keepRecord()
     this.#figures.keepRecord()
-    const { cuts, extra } = this.#objects
-    return this.rows.addRecord({ id: this.#facts.id, start, next, cuts, country, currency, extra })
+    const { extra } = this.#objects
+    return this.rows.addRecord({ id: this.#facts.id, start, next, country, currency, extra })
   }
 
   /** What the codes of names in `rows` stand for. */

@@ -23,6 +23,11 @@ export abstract class ChunkColumn {
     return (this.valid[row >> 3]! & (1 << (row & 7))) !== 0
   }
 
+  /** Adds the rows that are set to those of a bit a row. */
+  addSet(rows: Uint8Array): void {
+    for (const [at, bits] of this.valid.entries()) rows[at]! |= bits
+  }
+
   protected mark(row: number): void {
     this.valid[row >> 3]! |= 1 << (row & 7)
   }
@@ -109,11 +114,17 @@ export class TextsColumn extends ChunkColumn {
   }
 }
 
-/** Members of a JSON object that some rows have; NULL for the others. */
+/** Members of a JSON object that some rows have, or of an object that is its member `within`; NULL for the others. */
 export class MembersColumn extends ChunkColumn {
   readonly type = 'VARCHAR'
+  readonly #within: string | undefined
   readonly #texts = new TextCells(CHUNK_ROWS)
   readonly #members = new Map<number, string[]>()
+
+  constructor(name: string, within?: string) {
+    super(name)
+    this.#within = within
+  }
 
   override clear(): void {
     super.clear()
@@ -134,10 +145,44 @@ export class MembersColumn extends ChunkColumn {
 
   give(vectors: Vectors, at: number, rows: number): void {
     for (const [row, members] of this.#members) {
-      const text = Buffer.from(`{${members.filter((member) => member !== undefined).join(',')}}`)
+      const object = `{${members.filter((member) => member !== undefined).join(',')}}`
+      const text = Buffer.from(
+        this.#within === undefined ? object : `{${JSON.stringify(this.#within)}:${object}}`,
+      )
       this.#texts.set(row, text, 0, text.length)
     }
     vectors.texts(at, { texts: this.#texts, valid: this.valid }, rows)
+  }
+}
+
+type Scalar = 'BIGINT' | 'INTEGER' | 'DOUBLE' | 'BOOLEAN' | 'TIMESTAMPTZ' | 'VARCHAR' | 'VARCHAR[]'
+const isScalar = (type: ColumnDeclaration['type']): type is Scalar => typeof type === 'string'
+
+/** Structs of the rows of some columns; NULL where no member has a value. */
+export class StructColumn extends ChunkColumn {
+  readonly type: ColumnDeclaration['type']
+  readonly #members: readonly ChunkColumn[]
+
+  constructor(name: string, members: readonly ChunkColumn[]) {
+    super(name)
+    this.#members = members
+    this.type = {
+      members: members.map(({ name: member, type }) => {
+        if (!isScalar(type)) throw new TypeError(`Cannot make "${member}" a member of structs`)
+        return { name: member, type }
+      }),
+    }
+  }
+
+  override clear(): void {
+    super.clear()
+    for (const member of this.#members) member.clear()
+  }
+
+  give(vectors: Vectors, at: number, rows: number): void {
+    for (const member of this.#members) member.addSet(this.valid)
+    const inner = vectors.structs(at, this.valid, rows)
+    for (const [place, member] of this.#members.entries()) member.give(inner, place, rows)
   }
 }
 

@@ -2,6 +2,7 @@
 
 import { DICTIONARIES } from '../contract/dictionaries.ts'
 import type { Field, ObjectType } from '../contract/fields.ts'
+import { BASIC_DETAILS, META_DATA } from '../contract/objects.ts'
 import { hasOwnTable } from '../lake/duckdb/row-objects.ts'
 import { KeyTable } from './key-table.ts'
 import { KeyOrder } from './key-words.ts'
@@ -12,7 +13,9 @@ export interface CompiledField {
   readonly field: Field
   readonly of: CompiledObject | undefined
   readonly codes: ReadonlySet<string> | undefined
-  /** Place of its column in the rows of relations that are made while they are checked; -1 where it has none. */
+  /** Whether it is a text that nothing but its row asks for. */
+  readonly isPlainText: boolean
+  /** Its place in the row that is made while it is checked; -1 where it has none. */
   readonly rowColumn: number
   /** What its items are where they are rows of a table of their own. */
   readonly rows: RowList | undefined
@@ -22,6 +25,13 @@ export interface CompiledObject {
   readonly order: KeyOrder
   readonly fields: readonly CompiledField[]
 }
+
+/** Texts that other rows and figures of the record need too: see `RecordFacts`. */
+const FACTS: ReadonlySet<Field> = new Set([
+  META_DATA.fields.FinancialFigureScale,
+  META_DATA.fields.CurrentCurrencyCode,
+  BASIC_DETAILS.fields.CountryCode,
+])
 
 const compiled = new Map<ObjectType, CompiledObject>()
 
@@ -65,6 +75,7 @@ const compileInto = (making: Map<ObjectType, CompiledObject>, object: ObjectType
           ? compileInto(making, of)
           : undefined,
       codes: 'codes' in field && field.codes !== undefined ? codesOf(field.codes) : undefined,
+      isPlainText: field.kind === 'text' && field.codes === undefined && !FACTS.has(field),
       rowColumn: rowColumnOf(field),
       rows: hasRows ? rowListOf(name) : undefined,
     })

@@ -3,7 +3,7 @@
 import type { Content } from '../contract/objects.ts'
 import { ToolkitError, writeError } from '../core/errors.ts'
 import type { DateRange } from '../core/partition.ts'
-import type { RejectCode, RejectedLine } from '../core/reject.ts'
+import type { RejectedLine } from '../core/reject.ts'
 import type { Receipt, SinkRun } from '../core/sink.ts'
 import type { ColumnTable } from '../lake/duckdb/column-tables.ts'
 import type { Engine, Row, Session } from '../lake/duckdb/engine.ts'
@@ -11,16 +11,15 @@ import { QUARANTINE } from '../lake/tables/tables.ts'
 import { makeFolders } from '../support/file-modes.ts'
 import { settled } from '../support/settled.ts'
 import { atMost } from '../support/side-by-side.ts'
-import { bisectRejected } from './bisect-rejected.ts'
-import { type CheckedPart, lineOf, type Range } from './check-block.ts'
-import { companiesOf } from './companies.ts'
+import type { CheckedPart } from './check-block.ts'
+import { companiesTable } from './company-table.ts'
 import { employeesTable, financialsTable } from './figure-tables.ts'
 import { lineItemsOf, type SeenItems } from './line-items.ts'
 import { oddTextsOf } from './odd-texts.ts'
 import { readOddValues } from './odd-values.ts'
 import { ownershipsTable, relationEntitiesTable, relationsTable, rolesTable } from './relation-tables.ts'
 import { isAnyFull } from './seen-sets.ts'
-import { spoolPart, spoolRejected } from './spool.ts'
+import { spoolRejected } from './spool-rejected.ts'
 
 export interface PartToLoad {
   readonly partition: string
@@ -31,14 +30,10 @@ export interface PartToLoad {
   readonly rejected: readonly RejectedLine[]
   /** Name of the source, for the quarantine. */
   readonly source: string
-  /** Makes a rejected line of a range of `bytes`, should DuckDB refuse it. */
-  readonly reject: (range: Range, code: RejectCode, reason: string) => RejectedLine
 }
 
 export interface LoadedPart {
   readonly receipts: readonly Receipt[]
-  /** Records of the part that DuckDB refused; they are in the quarantine. */
-  readonly refused: readonly RejectedLine[]
   readonly observed: DateRange['observed']
 }
 
@@ -53,7 +48,7 @@ export interface Loader {
 }
 
 export interface LoaderOptions {
-  /** Folder for blocks on their way; emptied as they are loaded. */
+  /** Folder for rejected lines on their way; emptied as they are loaded. */
   readonly spoolFolder: string
 }
 
@@ -108,45 +103,18 @@ interface LoadTools {
 const loadPart = async (tools: LoadTools, request: PartToLoad, sink: SinkRun): Promise<LoadedPart> => {
   const { partition, content, part, rejected, source } = request
   const { session, spoolFolder } = tools
-  const refused: RejectedLine[] = []
-  const write = (some: CheckedPart): Promise<Receipt[]> => {
-    const given = { ...request, part: some }
-    if (some.members.length === 0) return Promise.resolve([])
-    return content === 'companies' ? writeCompanies(tools, given, sink) : writeRelations(tools, given, sink)
-  }
-  const accepts = async (some: CheckedPart): Promise<boolean> => {
-    try {
-      if (content === 'companies')
-        await withCompanies(tools, { ...request, part: some }, async (sql) => {
-          await session.run(`CREATE OR REPLACE TEMP TABLE trial AS ${sql}`)
-          await session.run('DROP TABLE trial')
-        })
-      return true
-    } catch (error) {
-      if (!isAboutData(error)) throw error
-      return false
-    }
-  }
   try {
-    let receipts: Receipt[]
-    try {
-      receipts = await write(part)
-    } catch (error) {
-      if (!isAboutData(error)) throw error
-      // The checks should have seen it. Find the lines, quarantine them, load the rest.
-      const sorted = await bisectRejected(part, accepts)
-      if (sorted.refused.length === 0) throw error
-      receipts = await write(sorted.accepted)
-      for (const record of sorted.refused)
-        refused.push(request.reject(lineOf(part, record), 'REFUSED_BY_ENGINE', reasonOf(error)))
-    }
-    const setAside = [...rejected, ...refused]
-    if (setAside.length > 0) {
-      const quarantine = await spoolRejected(spoolFolder, partition, setAside, { source, content })
+    const receipts: Receipt[] = []
+    if (part.members.length > 0)
+      receipts.push(
+        ...(await (content === 'companies' ? writeCompanies : writeRelations)(tools, request, sink)),
+      )
+    if (rejected.length > 0) {
+      const quarantine = await spoolRejected(spoolFolder, partition, rejected, { source, content })
       receipts.push(await sink.write(partition, QUARANTINE.name, session.relation(quarantine.sql)))
       await quarantine.remove()
     }
-    return { receipts, refused, observed: observedOf(content, receipts) }
+    return { receipts, observed: observedOf(content, receipts) }
   } catch (error) {
     if (error instanceof ToolkitError) throw error
     throw new ToolkitError(
@@ -164,29 +132,9 @@ const reasonOf = (error: unknown): string => {
   return first.replace(/"[^"]*"|\{.*|'[^']*'/g, '…').slice(0, 300)
 }
 
-/** Errors of DuckDB that a line can cause; all others (memory, disk, its own state) are not the data's. */
-const isAboutData = (error: unknown): boolean =>
-  !(error instanceof ToolkitError) &&
-  error instanceof Error &&
-  /^(Invalid Input|Conversion|Out of Range|Constraint) Error/.test(error.message)
-
-/** Calls `use` with the table that DuckDB reads from the lines of a part, as something to select from. */
-const withCompanies = async (
-  { spoolFolder }: LoadTools,
-  { partition, bytes, part }: PartToLoad,
-  use: (companies: string) => Promise<void>,
-): Promise<void> => {
-  const spooled = await spoolPart(spoolFolder, partition, bytes, part)
-  try {
-    await use(companiesOf(spooled.scan, spooled.extras))
-  } finally {
-    await spooled.remove()
-  }
-}
-
 const writeCompanies = async (tools: LoadTools, request: PartToLoad, sink: SinkRun): Promise<Receipt[]> => {
   const { partition, part, bytes } = request
-  const receipts: Receipt[] = []
+  const odd = await readOddValues(tools.engine, oddTextsOf(part.rows.objects, bytes))
   const figures = (): Promise<Receipt[]> =>
     writeColumns(tools, partition, sink, {
       financials: financialsTable(part, bytes),
@@ -195,13 +143,13 @@ const writeCompanies = async (tools: LoadTools, request: PartToLoad, sink: SinkR
   // With one part in hand, as of a small input and at the end of a large one, a core would have nothing to do.
   const ahead = tools.isAlone() ? settled(figures()) : undefined
   try {
-    await withCompanies(tools, request, async (sql) => {
-      receipts.push(await sink.write(partition, 'companies', tools.session.relation(sql)))
+    const receipts = await writeColumns(tools, partition, sink, {
+      companies: companiesTable({ part, bytes, odd }),
     })
+    return [...receipts, ...(ahead === undefined ? await figures() : (await ahead)())]
   } finally {
     await ahead
   }
-  return [...receipts, ...(ahead === undefined ? await figures() : (await ahead)())]
 }
 
 const writeRelations = async (
@@ -209,7 +157,7 @@ const writeRelations = async (
   { partition, part, bytes }: PartToLoad,
   sink: SinkRun,
 ): Promise<Receipt[]> => {
-  const odd = await readOddValues(tools.engine, oddTextsOf(part.rows.relations, bytes))
+  const odd = await readOddValues(tools.engine, oddTextsOf(part.rows.objects, bytes))
   const relations = { part, bytes, odd }
   const entities = (): Promise<Receipt[]> =>
     writeColumns(tools, partition, sink, {

@@ -3,12 +3,12 @@
 import { TextReader } from './cell-values.ts'
 import { isOddJson } from './masked-json.ts'
 import type { OddTexts } from './odd-values.ts'
-import type { RelationRows } from './relation-rows.ts'
+import type { RecordRows } from './record-rows.ts'
 import type { RowCells } from './row-cells.ts'
 import { FORM_BITS, MASKED, ODD } from './row-forms.ts'
 
 /** The texts of such values, each once. */
-export const oddTextsOf = (rows: RelationRows, block: Buffer): OddTexts => {
+export const oddTextsOf = (rows: RecordRows, block: Buffer): OddTexts => {
   const texts = { instants: new Set<string>(), jsons: new Set<string>() }
   if (!rows.hasOdd) return texts
   for (const cells of [rows.records, rows.entities, rows.ownerships, rows.roles]) addOdd(texts, cells, block)

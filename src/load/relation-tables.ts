@@ -18,29 +18,28 @@ import {
   TextsColumn,
   WordsColumn,
 } from './chunk-columns.ts'
-import { NO_ENTITY, type RelationRows } from './relation-rows.ts'
+import { NO_ENTITY, type RecordRows } from './record-rows.ts'
 import { DIRECTIONS, ENTITY_LISTS, OWNERSHIP_KINDS, RECORD_LISTS } from './row-columns.ts'
 import type { RowFields } from './row-fields.ts'
 import type { RowLists } from './row-lists.ts'
-import { type OtherColumns, type RelationPart, rowTable } from './row-table.ts'
+import { extraColumn, type OtherColumns, oneEach, type RowPart, rowTable } from './row-table.ts'
 
 /** Rows of `relations`: one a record. */
-export const relationsTable = (relations: RelationPart): ColumnTable => {
+export const relationsTable = (relations: RowPart): ColumnTable => {
   const { rows } = relations.part
   return rowTable(relations, {
     table: 'relations',
     fields: RELATIONS_COLUMNS,
-    cells: rows.relations.records,
-    end: Uint32Array.from({ length: rows.records }, (_, record) => record + 1),
+    cells: rows.objects.records,
+    end: oneEach(rows),
     others: () => {
       const empty = new EmptyLists(RECORD_LISTS)
-      const extra = new TextsColumn('extra')
+      const extra = extraColumn(rows)
       return {
-        columns: [empty.column, extra],
-        set: (at, row) => {
-          empty.set(at, rows.relations.recordEmptyLists[row]!)
-          const text = rows.extras.get(row)
-          if (text !== undefined) extra.set(at, Buffer.from(text))
+        columns: [empty.column, ...extra.columns],
+        set: (at, row, record) => {
+          empty.set(at, rows.objects.recordEmptyLists[row]!)
+          extra.set(at, row, record)
         },
       }
     },
@@ -51,14 +50,14 @@ export const relationsTable = (relations: RelationPart): ColumnTable => {
  * Rows of `relation_entities`, histories at every depth. Personal data that came masked is NULL in its column and the
  * entity is protected; `masked` keeps what stood there.
  */
-export const relationEntitiesTable = (relations: RelationPart): ColumnTable => {
+export const relationEntitiesTable = (relations: RowPart): ColumnTable => {
   const { rows } = relations.part
-  const { above, emptyLists, depth } = rows.relations
+  const { above, emptyLists, depth } = rows.objects
   return rowTable(relations, {
     table: 'relation_entities',
     fields: ENTITY_COLUMNS,
-    cells: rows.relations.entities,
-    end: rows.relations.entitiesEnd,
+    cells: rows.objects.entities,
+    end: rows.objects.entitiesEnd,
     others: (fields) => {
       const entity = new EntityColumns(relations)
       const parentNo = new WordsColumn('parent_no')
@@ -69,7 +68,7 @@ export const relationEntitiesTable = (relations: RelationPart): ColumnTable => {
         columns: [...entity.columns, parentNo, depths, empty.column],
         set: (at, row, record) => {
           entity.set(at, row, record)
-          if (above[row] !== NO_ENTITY) parentNo.set(at, rows.relations.numberOf(above[row]!, record), 0)
+          if (above[row] !== NO_ENTITY) parentNo.set(at, rows.objects.numberOf(above[row]!, record), 0)
           depths.set(at, depth[row]!)
           empty.set(at, emptyLists[row]!)
           if (fields.masked.isSet(at) && isProtected instanceof BooleanColumn)
@@ -88,8 +87,8 @@ const protect = ({ masked }: RowFields, isProtected: BooleanColumn, at: number):
 }
 
 /** Rows of `ownerships`, one a record of any of the four kinds; `no` counts within the entity. */
-export const ownershipsTable = (relations: RelationPart): ColumnTable => {
-  const { ownerships, ownershipLists, ownershipsEnd } = relations.part.rows.relations
+export const ownershipsTable = (relations: RowPart): ColumnTable => {
+  const { ownerships, ownershipLists, ownershipsEnd } = relations.part.rows.objects
   return rowTable(relations, {
     table: 'ownerships',
     fields: OWNERSHIP_COLUMNS,
@@ -110,8 +109,8 @@ export const ownershipsTable = (relations: RelationPart): ColumnTable => {
 }
 
 /** Rows of `roles`; `no` counts within the entity. */
-export const rolesTable = (relations: RelationPart): ColumnTable => {
-  const { roles, roleLists, rolesEnd } = relations.part.rows.relations
+export const rolesTable = (relations: RowPart): ColumnTable => {
+  const { roles, roleLists, rolesEnd } = relations.part.rows.objects
   return rowTable(relations, {
     table: 'roles',
     fields: ROLE_COLUMNS,
@@ -140,11 +139,11 @@ class EntityColumns {
     this.#isHistory,
   ] as const
   readonly #companies: Uint32Array
-  readonly #rows: RelationRows
+  readonly #rows: RecordRows
 
-  constructor({ part: { rows } }: RelationPart) {
+  constructor({ part: { rows } }: RowPart) {
     this.#companies = new Uint32Array(rows.id.buffer, rows.id.byteOffset, 2 * rows.id.length)
-    this.#rows = rows.relations
+    this.#rows = rows.objects
   }
 
   set(at: number, entity: number, record: number): void {
@@ -165,7 +164,7 @@ class ItemColumns implements OtherColumns {
   readonly #lists: RowLists
   #list = 0
 
-  constructor(relations: RelationPart, lists: RowLists) {
+  constructor(relations: RowPart, lists: RowLists) {
     this.#entity = new EntityColumns(relations)
     this.columns = [...this.#entity.columns, this.#no]
     this.#lists = lists

@@ -18,7 +18,7 @@ export class RowCells {
   first = new Uint32Array(0)
   behind = new Uint32Array(0)
   /** Of each cell the place of its column in the table with its form, and two numbers: see `row-forms.ts`. */
-  column = new Uint8Array(0)
+  column = new Uint16Array(0)
   low = new Uint32Array(0)
   high = new Uint32Array(0)
   #recordRows = 0
@@ -64,7 +64,7 @@ export class RowCells {
   endRow(row: number, pending: Uint32Array, start: number, end: number): void {
     const count = end - start
     if (this.cells + count > this.column.length) {
-      this.column = grown(Uint8Array, this.column, Math.max(this.cells + count, FIRST_CELLS))
+      this.column = grown(Uint16Array, this.column, Math.max(this.cells + count, FIRST_CELLS))
       this.low = grown(Uint32Array, this.low, this.column.length)
       this.high = grown(Uint32Array, this.high, this.column.length)
     }

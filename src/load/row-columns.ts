@@ -1,8 +1,10 @@
-/** Which fields of a record of relations are columns of which rows, and which lists are rows of a table of their own. */
+/** Which fields of a record are columns of which rows, and which lists are rows of a table of their own. */
 
 import type { Field } from '../contract/fields.ts'
 import { RELATION } from '../contract/objects.ts'
+import { type FieldColumn, fieldColumns } from '../lake/tables/columns.ts'
 import {
+  COMPANY_COLUMNS,
   ENTITY_COLUMNS,
   OWNERSHIP_COLUMNS,
   OWNERSHIP_LISTS,
@@ -13,14 +15,20 @@ import {
 /** Place of an entity's own id behind its other columns: it is a column of its ownerships and roles too. */
 export const ENTITY_ID = ENTITY_COLUMNS.length
 
+/** The fields that have places in a row: in place of an object's column those of its members. */
+export const leavesOf = (columns: readonly FieldColumn[]): readonly FieldColumn[] =>
+  columns.flatMap((column) =>
+    column.field.kind === 'object' ? fieldColumns(column.field.of, {}, '', column.path) : [column],
+  )
+
 const COLUMN_OF: ReadonlyMap<Field, number> = new Map<Field, number>([
-  ...[RELATIONS_COLUMNS, ENTITY_COLUMNS, OWNERSHIP_COLUMNS, ROLE_COLUMNS].flatMap((columns) =>
-    columns.map(({ field }, at) => [field, at] as const),
+  ...[leavesOf(COMPANY_COLUMNS), RELATIONS_COLUMNS, ENTITY_COLUMNS, OWNERSHIP_COLUMNS, ROLE_COLUMNS].flatMap(
+    (columns) => columns.map(({ field }, at) => [field, at] as const),
   ),
   [RELATION.fields.InternalId, ENTITY_ID],
 ])
 
-/** The place of a field's column in the table that its object is a row of; -1 where no row holds it. */
+/** The place of a field in the row that it belongs to; -1 where no row holds it. */
 export const rowColumnOf = (field: Field): number => COLUMN_OF.get(field) ?? -1
 
 /** What the items of a list are. */

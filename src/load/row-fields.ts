@@ -9,12 +9,14 @@ import {
   type ChunkColumn,
   ListColumn,
   MembersColumn,
+  StructColumn,
   TextsColumn,
   WordsColumn,
 } from './chunk-columns.ts'
 import { KeyTable } from './key-table.ts'
 import type { OddValues } from './odd-values.ts'
 import type { RowCells } from './row-cells.ts'
+import { leavesOf } from './row-columns.ts'
 import { ESCAPED, FORM_BITS, ODD, PLACE_BITS, REPORTED } from './row-forms.ts'
 
 /** Sets a row's value from its cell. */
@@ -31,6 +33,8 @@ const TWO_32 = 0x100000000
 
 /** The fields of a table's rows, by their places in the table. */
 export class RowFields {
+  /** The columns that the fields become. */
+  readonly columns: readonly ChunkColumn[]
   readonly #names: readonly string[]
   readonly #readers: readonly FieldReader[]
   /** The columns that take values as they are. */
@@ -40,13 +44,17 @@ export class RowFields {
   readonly #odd: OddValues
   readonly #text = new TextReader()
   /** Date-times whose text the instant does not restore. */
-  readonly reported = new MembersColumn('as_reported')
+  readonly reported: MembersColumn
   /** Personal data that came masked. */
   readonly masked = new MembersColumn('masked')
 
-  constructor(fields: readonly FieldColumn[], block: Buffer, odd: OddValues) {
-    this.#names = fields.map(({ path }) => path.at(-1) ?? '')
-    this.#readers = fields.map(({ name, field }) => readerOf(name, field, block))
+  /** @param dateTimes the object whose members all date-times are; absent where they are the row's own */
+  constructor(fields: readonly FieldColumn[], block: Buffer, odd: OddValues, dateTimes?: string) {
+    const leaves = leavesOf(fields)
+    this.reported = new MembersColumn('as_reported', dateTimes)
+    this.#names = leaves.map(({ path }) => path.at(-1) ?? '')
+    this.#readers = leaves.map(({ name, field }) => readerOf(name, field, block))
+    this.columns = columnsOf(fields, this.#readers)
     const alone = this.#readers.map(({ columns: [column], read }) =>
       read === undefined ? column : undefined,
     )
@@ -54,11 +62,6 @@ export class RowFields {
     this.#texts = alone.map((column) => (column instanceof TextsColumn ? column : undefined))
     this.#block = block
     this.#odd = odd
-  }
-
-  /** The columns that the fields become. */
-  get columns(): readonly ChunkColumn[] {
-    return this.#readers.flatMap(({ columns }) => columns)
   }
 
   /** Reads the cells of a row into the `at`th row of the chunk. */
@@ -94,6 +97,17 @@ export class RowFields {
       this.masked.add(at, place, name, this.#odd.jsons.get(json) ?? json)
     }
   }
+}
+
+/** An object's members stand together in one column. */
+const columnsOf = (fields: readonly FieldColumn[], readers: readonly FieldReader[]): ChunkColumn[] => {
+  let place = 0
+  return fields.flatMap((column) => {
+    const count = leavesOf([column]).length
+    const columns = readers.slice(place, place + count).flatMap((reader) => reader.columns)
+    place += count
+    return column.field.kind === 'object' ? [new StructColumn(column.name, columns)] : columns
+  })
 }
 
 const readerOf = (name: string, field: Field, block: Buffer): FieldReader => {

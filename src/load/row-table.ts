@@ -4,14 +4,15 @@ import type { ColumnTable } from '../lake/duckdb/column-tables.ts'
 import { CHUNK_ROWS } from '../lake/duckdb/vectors.ts'
 import type { FieldColumn } from '../lake/tables/columns.ts'
 import { TABLES, type TableName } from '../lake/tables/tables.ts'
+import type { BlockRows } from './block-rows.ts'
 import type { CheckedPart } from './check-block.ts'
-import type { ChunkColumn } from './chunk-columns.ts'
+import { type ChunkColumn, TextsColumn } from './chunk-columns.ts'
 import type { OddValues } from './odd-values.ts'
 import type { RowCells } from './row-cells.ts'
 import { RowFields } from './row-fields.ts'
 
-/** A part of relations, its block's bytes, and what DuckDB makes of the values that are not read here. */
-export interface RelationPart {
+/** A part, its block's bytes, and what DuckDB makes of the values that are not read here. */
+export interface RowPart {
   readonly part: CheckedPart
   readonly bytes: Buffer
   readonly odd: OddValues
@@ -24,6 +25,22 @@ export interface OtherColumns {
   readonly set: (at: number, row: number, record: number) => void
 }
 
+/** What is known of a record beyond the contract. */
+export const extraColumn = ({ extras }: BlockRows): OtherColumns => {
+  const extra = new TextsColumn('extra')
+  return {
+    columns: [extra],
+    set: (at, record) => {
+      const text = extras.get(record)
+      if (text !== undefined) extra.set(at, Buffer.from(text))
+    },
+  }
+}
+
+/** The ends of rows of which each record has one. */
+export const oneEach = ({ records }: BlockRows): Uint32Array =>
+  Uint32Array.from({ length: records }, (_, record) => record + 1)
+
 /** The rows of a table. */
 export interface RowSource {
   readonly table: TableName
@@ -31,6 +48,8 @@ export interface RowSource {
   readonly cells: RowCells
   /** Of each record the row behind its last one. */
   readonly end: ArrayLike<number>
+  /** The object whose members all date-times are; absent where they are the row's own. */
+  readonly dateTimes?: string
   readonly others: (fields: RowFields) => OtherColumns
 }
 
@@ -38,13 +57,13 @@ export interface RowSource {
 const firstRow = (end: ArrayLike<number>, record: number): number => (record === 0 ? 0 : end[record - 1]!)
 
 /** A table whose rows are made of cells, chunk by chunk. */
-export const rowTable = (relations: RelationPart, source: RowSource): ColumnTable => {
-  const { part } = relations
+export const rowTable = (loaded: RowPart, source: RowSource): ColumnTable => {
+  const { part } = loaded
   return {
-    columns: columnsOf(relations, source).columns.map(({ name, type }) => ({ name, type })),
+    columns: columnsOf(loaded, source).columns.map(({ name, type }) => ({ name, type })),
     rows: part.members.reduce((sum, record) => sum + source.end[record]! - firstRow(source.end, record), 0),
     read: () => {
-      const { columns, fields, others } = columnsOf(relations, source)
+      const { columns, fields, others } = columnsOf(loaded, source)
       const next = rowsOf(part, source.end)
       return (vectors) => {
         for (const column of columns) column.clear()
@@ -58,10 +77,10 @@ export const rowTable = (relations: RelationPart, source: RowSource): ColumnTabl
 
 /** The columns of a table in their order. */
 const columnsOf = (
-  { bytes, odd }: RelationPart,
-  { table, fields: declared, others: othersOf }: RowSource,
+  { bytes, odd }: RowPart,
+  { table, fields: declared, dateTimes, others: othersOf }: RowSource,
 ) => {
-  const fields = new RowFields(declared, bytes, odd)
+  const fields = new RowFields(declared, bytes, odd, dateTimes)
   const others = othersOf(fields)
   const made = [...fields.columns, ...others.columns, fields.reported, fields.masked]
   const columns = (TABLES.find(({ name }) => name === table)?.columns ?? []).map(({ name }) => {

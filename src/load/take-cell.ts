@@ -5,7 +5,7 @@ import { PROTECTED_IDENTITY } from '../contract/objects.ts'
 import { numberOf, wholeOf } from './cell-values.ts'
 import { isOddJson, maskedJson } from './masked-json.ts'
 import { InstantReader } from './read-instant.ts'
-import type { RelationRows } from './relation-rows.ts'
+import type { RecordRows } from './record-rows.ts'
 import { ESCAPED, MASKED, ODD, REPORTED, VALUE } from './row-forms.ts'
 
 const LETTER_T = 0x74
@@ -21,7 +21,7 @@ export class CellTaker {
   readonly #words = new Uint32Array(this.#number.buffer)
 
   /** Takes the value, not null, of the field at `place` in its table, whose JSON stands in `block` from `from` to `to`. */
-  take(rows: RelationRows, field: Field, place: number, block: Buffer, from: number, to: number): void {
+  take(rows: RecordRows, field: Field, place: number, block: Buffer, from: number, to: number): void {
     switch (field.kind) {
       case 'date-time':
         this.#takeInstant(rows, place, block, from, to)
@@ -46,7 +46,7 @@ export class CellTaker {
 
   /** As `take`, of a text, which may be written with escapes or surely is not. */
   takeText(
-    rows: RelationRows,
+    rows: RecordRows,
     { masked }: TextField,
     place: number,
     block: Buffer,
@@ -60,7 +60,7 @@ export class CellTaker {
     else rows.cell(place | VALUE, from + 1, to - 1)
   }
 
-  #takeInstant(rows: RelationRows, place: number, block: Buffer, from: number, to: number): void {
+  #takeInstant(rows: RecordRows, place: number, block: Buffer, from: number, to: number): void {
     const form = this.#instant.read(block, from + 1, to - 1)
     if (form === 'absent') return
     if (form === 'other') {
@@ -73,7 +73,7 @@ export class CellTaker {
 
   /** Where the service omits a 0, one that is sent means the same as none. */
   #takeWhole(
-    rows: RelationRows,
+    rows: RecordRows,
     { omitted }: Field,
     place: number,
     block: Buffer,
@@ -94,7 +94,7 @@ export class CellTaker {
 
 /** A list stays where it is; one that came masked is told from the others. */
 const takeList = (
-  rows: RelationRows,
+  rows: RecordRows,
   field: Field,
   place: number,
   block: Buffer,
@@ -106,7 +106,7 @@ const takeList = (
   else rows.cell(place | VALUE, from, to)
 }
 
-const takeMasked = (rows: RelationRows, place: number, block: Buffer, from: number, to: number): void => {
+const takeMasked = (rows: RecordRows, place: number, block: Buffer, from: number, to: number): void => {
   if (isOddJson(block.toString('utf8', from, to))) rows.oddCell(place | MASKED, from, to)
   else rows.cell(place | MASKED, from, to)
 }

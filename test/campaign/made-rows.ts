@@ -8,7 +8,7 @@ import {
   ROLE_COLUMNS,
 } from '../../src/lake/tables/record-columns.ts'
 import type { BlockRows } from '../../src/load/block-rows.ts'
-import { NO_ENTITY, type RelationRows } from '../../src/load/relation-rows.ts'
+import { NO_ENTITY, type RecordRows } from '../../src/load/record-rows.ts'
 import type { RowCells } from '../../src/load/row-cells.ts'
 import { DIRECTIONS, ENTITY_LISTS, OWNERSHIP_KINDS, RECORD_LISTS } from '../../src/load/row-columns.ts'
 import { ESCAPED, FORM_BITS, MASKED, ODD, PLACE_BITS, REPORTED } from '../../src/load/row-forms.ts'
@@ -75,7 +75,7 @@ const itemRows = (
   return rows
 }
 
-const entityRows = (relations: RelationRows, record: number, block: Buffer): string[] => {
+const entityRows = (relations: RecordRows, record: number, block: Buffer): string[] => {
   const { entities, entitiesEnd, above, direction, depth, emptyLists, ids, hasId } = relations
   const rows: string[] = []
   for (let row = record === 0 ? 0 : (entitiesEnd[record - 1] ?? 0); row < (entitiesEnd[record] ?? 0); row++) {
@@ -92,7 +92,7 @@ const entityRows = (relations: RelationRows, record: number, block: Buffer): str
 }
 
 /** The rows of a record, sorted. */
-export const madeRows = ({ relations }: BlockRows, record: number, block: Buffer): string[] => {
+export const madeRows = ({ objects: relations }: BlockRows, record: number, block: Buffer): string[] => {
   const { records, recordEmptyLists, ownerships, ownershipLists, ownershipsEnd, roles, roleLists, rolesEnd } =
     relations
   const empty = emptyOf(recordEmptyLists[record] ?? 0, RECORD_LISTS)

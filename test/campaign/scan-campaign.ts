@@ -8,6 +8,7 @@ import { linesOf } from '../../data/sample.ts'
 import type { BlockRows } from '../../src/load/block-rows.ts'
 import { type CheckedBlock, checkBlock } from '../../src/load/check-block.ts'
 import { RecordChecker } from '../../src/load/check-record.ts'
+import type { RowCells } from '../../src/load/row-cells.ts'
 import { newSeenSets } from '../../src/load/seen-sets.ts'
 import type { SeriesRows } from '../../src/load/series-rows.ts'
 import type { Campaign, CampaignOptions } from './campaign.ts'
@@ -83,6 +84,15 @@ const unlikeSeries = (a: SeriesRows, b: SeriesRows): string[] => {
   ]
 }
 
+const unlikeCells = (a: RowCells, b: RowCells): string[] =>
+  a.cells === b.cells &&
+  sameNumbers(a.behind, b.behind, a.rows) &&
+  sameNumbers(a.column, b.column, a.cells) &&
+  sameNumbers(a.low, b.low, a.cells) &&
+  sameNumbers(a.high, b.high, a.cells)
+    ? []
+    : ['cells']
+
 const unlikeRows = (a: BlockRows | undefined, b: BlockRows | undefined): string[] => {
   if (a === undefined || b === undefined) return a === b ? [] : ['records']
   const { records } = a
@@ -95,7 +105,7 @@ const unlikeRows = (a: BlockRows | undefined, b: BlockRows | undefined): string[
     ...(sameNumbers(a.country, b.country, records) ? [] : ['country']),
     ...(sameNumbers(a.currency, b.currency, records) ? [] : ['currency']),
     ...(sameNumbers(a.start, b.start, records) && sameNumbers(a.next, b.next, records) ? [] : ['place']),
-    ...(sameNumbers(a.cuts, b.cuts, records * 4) ? [] : ['cuts']),
+    ...unlikeCells(a.objects.records, b.objects.records),
     ...(sameNumbers(a.figuresEnd, b.figuresEnd, records) ? [] : ['figures of records']),
     ...(sameNumbers(a.headcountsEnd, b.headcountsEnd, records) ? [] : ['headcounts of records']),
     ...(JSON.stringify([...a.extras]) === JSON.stringify([...b.extras]) ? [] : ['extra']),

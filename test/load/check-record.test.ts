@@ -428,16 +428,6 @@ describe('check says where', () => {
   })
 })
 
-test('check tells where the statements of a record stand', () => {
-  const line = Buffer.from(
-    '{"UnconsolidatedFinancials" : {"A":{}} ,"BasicDetails":{"InternalId":1},"Financials":{}}',
-  )
-  const checker = new RecordChecker('companies', newSeenSets())
-  checker.check(line, 0, line.length)
-  const [from = 0, to = 0, next = 0, end = 0] = checker.rows.cuts
-  expect([line.toString('utf8', from, to), line.toString('utf8', next, end)]).toEqual(['{"A":{}}', '{}'])
-})
-
 test('check counts drift of accepted lines, once a record', () => {
   const checker = new RecordChecker('relations', newSeenSets())
   const check = (line: string): void => {

@@ -12,7 +12,7 @@ import { Engine, type Row, type Session } from '../../src/lake/duckdb/engine.ts'
 import { filesOf, readTable } from '../../src/lake/lake/current-versions.ts'
 import { inLake } from '../../src/lake/lake/layout.ts'
 import { TABLES, type TableName } from '../../src/lake/tables/tables.ts'
-import { checkBlock, emptyPart, refusedLine } from '../../src/load/check-block.ts'
+import { checkBlock, emptyPart } from '../../src/load/check-block.ts'
 import type { CheckOptions } from '../../src/load/check-options.ts'
 import { RecordChecker } from '../../src/load/check-record.ts'
 import { type Loader, openLoader } from '../../src/load/loader.ts'
@@ -26,8 +26,6 @@ const MEMORY_BYTES = 512 * 1024 * 1024
 export interface Batch {
   readonly content: Content
   readonly lines: readonly (string | object)[] | Buffer
-  /** Changes the bytes once they are checked, so that DuckDB alone refuses lines. */
-  readonly spoil?: (bytes: Buffer) => void
   readonly check?: CheckOptions
   /** Where each line stood, as in a block of a quarantine. */
   readonly places?: Block['places']
@@ -84,11 +82,10 @@ export class Workbench {
     const rejected: RejectedLine[] = []
     const drift: Drift[] = []
     const items: LineItemKey[] = []
-    for (const [at, { content, lines, spoil, places, check }] of batches.entries()) {
+    for (const [at, { content, lines, places, check }] of batches.entries()) {
       const bytes = Buffer.isBuffer(lines) ? lines : Buffer.from(linesText(lines))
       const block = { ...blockOf(bytes), ...(places && { places }) }
       const checked = checkBlock(block, new RecordChecker(content, seen, check))
-      spoil?.(bytes)
       rejected.push(...checked.rejected)
       drift.push(...checked.drift)
       items.push(...checked.unknownItems.items)
@@ -147,14 +144,13 @@ const loadPart = async (
       part,
       rejected,
       source: 'test.jsonl',
-      reject: (range, code, reason) => refusedLine(block, range, code, reason),
     },
     sink,
   )
   return partitionOf(id, content, {
     files: loaded.receipts.flatMap(({ files }) => files),
-    records: part.members.length - loaded.refused.length,
-    quarantined: rejected.length + loaded.refused.length,
+    records: part.members.length,
+    quarantined: rejected.length,
     rows: Object.fromEntries(loaded.receipts.map(({ table, rows }) => [table, rows])),
     observed: loaded.observed,
   })

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import type { Block } from '../../src/core/block.ts'
 import { Engine } from '../../src/lake/duckdb/engine.ts'
-import { type CheckedBlock, checkBlock, refusedLine } from '../../src/load/check-block.ts'
+import { type CheckedBlock, checkBlock } from '../../src/load/check-block.ts'
 import { RecordChecker } from '../../src/load/check-record.ts'
 import { type LoadedPart, openLoader } from '../../src/load/loader.ts'
 import { newSeenSets } from '../../src/load/seen-sets.ts'
@@ -38,8 +38,6 @@ test('load takes names that were seen while the block before was being loaded', 
       const [part] = checked.parts
       if (part === undefined) throw new Error('No part')
       const { bytes } = block
-      const reject: Parameters<typeof loader.load>[0]['reject'] = (range, code, reason) =>
-        refusedLine(block, range, code, reason)
       const request = {
         partition,
         content: 'companies',
@@ -47,14 +45,12 @@ test('load takes names that were seen while the block before was being loaded', 
         part,
         rejected: [],
         source: 'a',
-        reject,
       } as const
       return loader.load(request, sink)
     }
     const first = load('a-0', FIRST, checkBlock(FIRST, checker))
     const second = load('a-1', SECOND, checkBlock(SECOND, checker))
     for (const loaded of await Promise.all([first, second])) {
-      expect(loaded.refused).toEqual([])
       expect(loaded.receipts.map(({ table, rows }) => [table, rows])).toEqual([
         ['companies', 1],
         ['financials', 1],

@@ -19,7 +19,7 @@ import {
 } from '@duckdb/node-api'
 import { isEnumerable } from './enumerable.ts'
 import { TextCells } from './text-cells.ts'
-import { CHUNK_ROWS, NO_TYPE, Vectors, type VectorType } from './vectors.ts'
+import { CHUNK_ROWS, NO_TYPE, type Vectors, type VectorType, vectorsOf } from './vectors.ts'
 
 /** Names that codes stand for: an ENUM where `values` can be one, else each code is asked for its text. */
 export interface Names {
@@ -37,9 +37,14 @@ export interface TextStructs {
   readonly fields: readonly string[]
 }
 
+/** A struct in each row. */
+export interface Struct {
+  readonly members: readonly { readonly name: string; readonly type: keyof typeof PLAIN }[]
+}
+
 export interface ColumnDeclaration {
   readonly name: string
-  readonly type: keyof typeof PLAIN | FloatArray | TextStructs | Names
+  readonly type: keyof typeof PLAIN | FloatArray | TextStructs | Struct | Names
 }
 
 /** A table whose rows are given chunk by chunk. It may be read again, and by several statements at once. */
@@ -74,6 +79,10 @@ const vectorType = ({ name, type }: ColumnDeclaration): VectorType => {
   if ('fields' in type) {
     const fields = Object.fromEntries(type.fields.map((field) => [field, VARCHAR]))
     return { ...NO_TYPE, name, type: LIST(STRUCT(fields)) }
+  }
+  if ('members' in type) {
+    const members = Object.fromEntries(type.members.map((member) => [member.name, PLAIN[member.type]]))
+    return { ...NO_TYPE, name, type: STRUCT(members) }
   }
   const { values, textOf } = type
   if (!isEnumerable(values))
@@ -133,7 +142,7 @@ export class ColumnTables {
         mainFunction: (info, chunk) => {
           const { types } = given(Bound, info.bindData)
           const { next } = given(Reading, info.initData)
-          chunk.rowCount = next(new Vectors(chunk, types))
+          chunk.rowCount = next(vectorsOf(chunk, types))
         },
       }),
     )

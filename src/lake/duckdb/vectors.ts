@@ -28,18 +28,25 @@ export interface VectorType {
 export const NO_TYPE = { scratch: undefined, texts: undefined, textOf: () => '' }
 type Fixed = BigInt64Array | Int32Array | Int16Array | Uint8Array | Float64Array
 
-/** The vectors of one chunk. Each is to be set once. */
+/** The vectors of one chunk, or of the members of a column's structs. Each is to be set once. */
 export class Vectors {
   readonly #types: readonly VectorType[]
-  readonly #chunk: DuckDBDataChunk
+  readonly #vector: (column: number) => duckdb.Vector
 
-  constructor(chunk: DuckDBDataChunk, types: readonly VectorType[]) {
-    this.#chunk = chunk
+  constructor(vectorOf: (column: number) => duckdb.Vector, types: readonly VectorType[]) {
+    this.#vector = vectorOf
     this.#types = types
   }
 
-  #vector(column: number): duckdb.Vector {
-    return duckdb.data_chunk_get_vector(this.#chunk.chunk, column)
+  /**
+   * A struct a row.
+   * @param valid a bit for each row, set where there is one
+   * @returns the vectors of its members, of so many rows too
+   */
+  structs(column: number, valid: Uint8Array, rows: number): Vectors {
+    const vector = this.#vector(column)
+    setValid(vector, valid, rows)
+    return new Vectors((member) => duckdb.struct_vector_get_child(vector, member), [])
   }
 
   /** The first `rows` of `values`, an item of which has the column's width. */
@@ -150,6 +157,9 @@ export class Vectors {
     copyInto(vector, scratch, rows)
   }
 }
+
+export const vectorsOf = ({ chunk }: DuckDBDataChunk, types: readonly VectorType[]): Vectors =>
+  new Vectors((column) => duckdb.data_chunk_get_vector(chunk, column), types)
 
 const NULL_CODE = -1
 const VALID = new Uint8Array(CHUNK_ROWS / 8)

@@ -3,6 +3,7 @@
  * as bytes, and given in the order of ids.
  */
 
+import { CONSOLIDATIONS } from '../../contract/dictionaries.ts'
 import type { RawChunk } from '../../core/table-rows.ts'
 import type { Session } from '../../lake/duckdb/engine.ts'
 import { ident } from '../../lake/duckdb/sql.ts'
@@ -11,7 +12,6 @@ import { factorOf } from '../../lake/tables/figure-scale.ts'
 import { numberText } from '../../lake/tables/json-text.ts'
 import { COMPANY_COLUMNS } from '../../lake/tables/record-columns.ts'
 import { ByteWriter } from '../../support/byte-writer.ts'
-import { EMPLOYEE_SERIES } from '../companies.ts'
 import {
   appendObject,
   idsOf,
@@ -25,6 +25,9 @@ import { Headcounts } from './headcounts.ts'
 import { appendPatched, type JsonMember, membersAt } from './merge-patch.ts'
 import type { Owner } from './slice-figures.ts'
 import { sliceView } from './slices.ts'
+
+/** The series of consolidated and of unconsolidated headcounts. */
+const EMPLOYEE_SERIES = CONSOLIDATIONS.map(({ employees }) => employees)
 
 /** A company's texts but for its figures. They stand until the next slice is read. */
 export interface Profile {

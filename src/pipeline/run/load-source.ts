@@ -7,7 +7,7 @@ import type { SinkRun } from '../../core/sink.ts'
 import type { Fingerprint, Source } from '../../core/source.ts'
 import type { UnknownItems } from '../../core/unknown-names.ts'
 import type { BlockChecker, Checkers, HeldBlock } from '../../load/block-checker.ts'
-import { emptyPart, refusedLine } from '../../load/check-block.ts'
+import { emptyPart } from '../../load/check-block.ts'
 import { detectContent } from '../../load/detect-content.ts'
 import type { Loader } from '../../load/loader.ts'
 import type { JournalEntry } from '../../manifest/journal.ts'
@@ -184,7 +184,6 @@ const loadBlock = async (
         part,
         rejected: layer === 0 ? checked.rejected : [],
         source: source.name,
-        reject: (range, code, reason) => refusedLine(block, range, code, reason),
       },
       sink,
     )

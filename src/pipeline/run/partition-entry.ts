@@ -3,7 +3,6 @@
 import type { Content } from '../../contract/objects.ts'
 import { type Block, type LinePlace, placeOf } from '../../core/block.ts'
 import type { PartitionEntry, SharedSource } from '../../core/partition.ts'
-import type { RejectedLine } from '../../core/reject.ts'
 import type { Fingerprint, Source } from '../../core/source.ts'
 import type { UnknownItems } from '../../core/unknown-names.ts'
 import { type CheckedBlock, type CheckedPart, lineOf } from '../../load/check-block.ts'
@@ -74,9 +73,8 @@ const sharedSources = (
   { source: { shared = [] }, block, checked }: PartOrigin,
   layer: number,
   part: CheckedPart,
-  refused: readonly RejectedLine[],
 ): readonly SharedSource[] => {
-  const lines = shared.map(() => ({ passed: 0, refused: 0, rejected: 0, first: WHOLE_SOURCE }))
+  const lines = shared.map(() => ({ passed: 0, rejected: 0, first: WHOLE_SOURCE }))
   const numbers = new Map(shared.map(({ name }, at) => [name, at]))
   let at = 0
   for (const member of part.members) {
@@ -86,10 +84,6 @@ const sharedSources = (
     if (own === undefined) continue
     if (layer > 0 && own.passed === 0) own.first = placeOf(block, start)
     own.passed++
-  }
-  for (const { source = '' } of refused) {
-    const own = lines[numbers.get(source) ?? -1]
-    if (own) own.refused++
   }
   for (const { source = '' } of layer === 0 ? checked.rejected : []) {
     const own = lines[numbers.get(source) ?? -1]
@@ -101,8 +95,8 @@ const sharedSources = (
     const { line, offset } = own.first
     const counts = {
       lines: own.passed + own.rejected,
-      records: own.passed - own.refused,
-      quarantined: own.rejected + own.refused,
+      records: own.passed,
+      quarantined: own.rejected,
     }
     return [{ kind, name, ...fingerprint, block: 0, firstLine: line, offset, last: true, counts }]
   })
@@ -114,11 +108,10 @@ const originIn = (
   origin: PartOrigin,
   [, number, layer]: Place,
   part: CheckedPart,
-  { refused }: LoadedPart,
 ): Pick<PartitionEntry, 'source' | 'sources'> => {
   const { source, fingerprint, block, last } = origin
   const { window, batch } = source.details?.() ?? {}
-  const sources = source.shared && sharedSources(origin, layer, part, refused)
+  const sources = source.shared && sharedSources(origin, layer, part)
   const [only] = sources ?? []
   if (sources && sources.length > 1) return { source: togetherAs(sources), sources }
   if (only) {
@@ -149,7 +142,7 @@ export const partitionEntry = (
 ): PartitionEntry => {
   const { run, source, content, checked } = origin
   const [, number, layer] = place
-  const { receipts, refused, observed } = loaded
+  const { receipts, observed } = loaded
   const { requested = null } = source.details?.() ?? {}
   // The bad lines and the drift of a block belong to its first layer.
   const rejected = layer === 0 ? checked.rejected.length : 0
@@ -157,12 +150,12 @@ export const partitionEntry = (
     id: partitionId(origin.id, number, layer),
     run,
     content,
-    ...originIn(origin, place, part, loaded),
+    ...originIn(origin, place, part),
     range: { field: FRESHNESS[content].field, requested, observed },
     counts: {
       lines: part.members.length + rejected,
-      records: part.members.length - refused.length,
-      quarantined: rejected + refused.length,
+      records: part.members.length,
+      quarantined: rejected,
       rows: Object.fromEntries(receipts.map(({ table, rows }) => [table, rows])),
     },
     files: receipts.flatMap(({ files }) => files),

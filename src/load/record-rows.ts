@@ -1,6 +1,6 @@
 /**
- * Records of relations as rows: a record is a tree of entities, each with its history, whose entries have a history
- * again. Rows stand in document order. A record's rows are taken back where it is refused.
+ * Records as rows. A company is one; a record of relations is a tree of entities, each with its history, whose entries
+ * have a history again. Rows stand in document order. A record's rows are taken back where it is refused.
  */
 
 import { type RowCellColumns, RowCells } from './row-cells.ts'
@@ -16,10 +16,10 @@ const PARENT = 0
 export const NO_ENTITY = -1
 
 /** The columns as they pass between threads: their memory is shared. */
-export interface RelationColumns {
+export interface RecordColumns {
   readonly cells: readonly RowCellColumns[]
   readonly lists: readonly RowListColumns[]
-  readonly plain: Pick<RelationRows, (typeof PLAIN)[number]>
+  readonly plain: Pick<RecordRows, (typeof PLAIN)[number]>
 }
 const PLAIN = [
   'above',
@@ -36,7 +36,7 @@ const PLAIN = [
   'hasOdd',
 ] as const
 
-export class RelationRows {
+export class RecordRows {
   readonly records = new RowCells()
   readonly entities = new RowCells()
   readonly ownerships = new RowCells()
@@ -94,7 +94,7 @@ export class RelationRows {
     this.hasOdd = false
   }
 
-  columns(): RelationColumns {
+  columns(): RecordColumns {
     const { records, entities, ownerships, roles, ownershipLists, roleLists } = this
     const { above, direction, depth, ids, hasId, emptyLists } = this
     const { recordEmptyLists, numbersBefore, entitiesEnd, ownershipsEnd, rolesEnd, hasOdd } = this
@@ -109,7 +109,7 @@ export class RelationRows {
   }
 
   /** Takes columns of another thread in place of its own. */
-  adopt({ cells, lists, plain }: RelationColumns): void {
+  adopt({ cells, lists, plain }: RecordColumns): void {
     for (const [at, rows] of [this.records, this.entities, this.ownerships, this.roles].entries())
       rows.adopt(cells[at]!)
     for (const [at, rows] of [this.ownershipLists, this.roleLists].entries()) rows.adopt(lists[at]!)

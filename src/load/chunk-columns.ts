@@ -114,47 +114,6 @@ export class TextsColumn extends ChunkColumn {
   }
 }
 
-/** Members of a JSON object that some rows have, or of an object that is its member `within`; NULL for the others. */
-export class MembersColumn extends ChunkColumn {
-  readonly type = 'VARCHAR'
-  readonly #within: string | undefined
-  readonly #texts = new TextCells(CHUNK_ROWS)
-  readonly #members = new Map<number, string[]>()
-
-  constructor(name: string, within?: string) {
-    super(name)
-    this.#within = within
-  }
-
-  override clear(): void {
-    super.clear()
-    this.#texts.clear()
-    this.#members.clear()
-  }
-
-  /** Gives a row a member; in the object it stands at its `place` among the others. */
-  add(row: number, place: number, name: string, json: string): void {
-    let members = this.#members.get(row)
-    if (members === undefined) {
-      members = []
-      this.#members.set(row, members)
-    }
-    members[place] = `${JSON.stringify(name)}:${json}`
-    this.mark(row)
-  }
-
-  give(vectors: Vectors, at: number, rows: number): void {
-    for (const [row, members] of this.#members) {
-      const object = `{${members.filter((member) => member !== undefined).join(',')}}`
-      const text = Buffer.from(
-        this.#within === undefined ? object : `{${JSON.stringify(this.#within)}:${object}}`,
-      )
-      this.#texts.set(row, text, 0, text.length)
-    }
-    vectors.texts(at, { texts: this.#texts, valid: this.valid }, rows)
-  }
-}
-
 type Scalar = 'BIGINT' | 'INTEGER' | 'DOUBLE' | 'BOOLEAN' | 'TIMESTAMPTZ' | 'VARCHAR' | 'VARCHAR[]'
 const isScalar = (type: ColumnDeclaration['type']): type is Scalar => typeof type === 'string'
 
@@ -191,6 +150,8 @@ export class ListColumn extends ChunkColumn {
   readonly type: ColumnDeclaration['type']
   readonly #fields: readonly { readonly texts: TextCells; valid: Uint8Array }[]
   readonly #places = new BigUint64Array(2 * CHUNK_ROWS)
+  /** Their lower halves; the upper ones are 0. */
+  readonly #words = new Uint32Array(this.#places.buffer)
   #items = 0
   #row = 0
 
@@ -206,7 +167,7 @@ export class ListColumn extends ChunkColumn {
 
   override clear(): void {
     super.clear()
-    this.#places.fill(0n)
+    this.#words.fill(0)
     this.#items = 0
     for (const { texts, valid } of this.#fields) {
       texts.clear()
@@ -217,16 +178,16 @@ export class ListColumn extends ChunkColumn {
   /** Begins the list of a row, or begins it anew. */
   startList(row: number): void {
     this.#row = row
-    if (this.isSet(row)) this.#items = Number(this.#places[row * 2])
-    this.#places[row * 2] = BigInt(this.#items)
-    this.#places[row * 2 + 1] = 0n
+    if (this.isSet(row)) this.#items = this.#words[row * 4]!
+    this.#words[row * 4] = this.#items
+    this.#words[row * 4 + 2] = 0
     this.mark(row)
   }
 
   /** Begins an item, whose texts are NULL. */
   startItem(): void {
     const item = this.#items++
-    this.#places[this.#row * 2 + 1] = BigInt(this.#items) - (this.#places[this.#row * 2] ?? 0n)
+    this.#words[this.#row * 4 + 2]!++
     for (const field of this.#fields) {
       if (item >> 3 >= field.valid.length) {
         const longer = new Uint8Array(2 * field.valid.length)

@@ -18,6 +18,7 @@ import {
   TextsColumn,
   WordsColumn,
 } from './chunk-columns.ts'
+import { memberName } from './members-column.ts'
 import { NO_ENTITY, type RecordRows } from './record-rows.ts'
 import { DIRECTIONS, ENTITY_LISTS, OWNERSHIP_KINDS, RECORD_LISTS } from './row-columns.ts'
 import type { RowFields } from './row-fields.ts'
@@ -79,10 +80,14 @@ export const relationEntitiesTable = (relations: RowPart): ColumnTable => {
   })
 }
 
+const IS_PROTECTED = memberName('IsProtected')
+const FALSE = Buffer.from('false')
+const NULL = Buffer.from('null')
+
 /** Keeps what IsProtected came as, where masked data alone says that the entity is protected. */
 const protect = ({ masked }: RowFields, isProtected: BooleanColumn, at: number): void => {
   if (isProtected.isTrue(at)) return
-  masked.add(at, ENTITY_COLUMNS.length, 'IsProtected', isProtected.isSet(at) ? 'false' : 'null')
+  masked.add(at, ENTITY_COLUMNS.length, IS_PROTECTED, isProtected.isSet(at) ? FALSE : NULL)
   isProtected.set(at, true)
 }
 

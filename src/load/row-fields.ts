@@ -8,12 +8,12 @@ import {
   BooleanColumn,
   type ChunkColumn,
   ListColumn,
-  MembersColumn,
   StructColumn,
   TextsColumn,
   WordsColumn,
 } from './chunk-columns.ts'
 import { KeyTable } from './key-table.ts'
+import { MembersColumn, memberName } from './members-column.ts'
 import type { OddValues } from './odd-values.ts'
 import type { RowCells } from './row-cells.ts'
 import { leavesOf } from './row-columns.ts'
@@ -35,7 +35,7 @@ const TWO_32 = 0x100000000
 export class RowFields {
   /** The columns that the fields become. */
   readonly columns: readonly ChunkColumn[]
-  readonly #names: readonly string[]
+  readonly #names: readonly Buffer[]
   readonly #readers: readonly FieldReader[]
   /** The columns that take values as they are. */
   readonly #words: readonly (WordsColumn | undefined)[]
@@ -52,7 +52,7 @@ export class RowFields {
   constructor(fields: readonly FieldColumn[], block: Buffer, odd: OddValues, dateTimes?: string) {
     const leaves = leavesOf(fields)
     this.reported = new MembersColumn('as_reported', dateTimes)
-    this.#names = leaves.map(({ path }) => path.at(-1) ?? '')
+    this.#names = leaves.map(({ path }) => memberName(path.at(-1) ?? ''))
     this.#readers = leaves.map(({ name, field }) => readerOf(name, field, block))
     this.columns = columnsOf(fields, this.#readers)
     const alone = this.#readers.map(({ columns: [column], read }) =>
@@ -86,15 +86,15 @@ export class RowFields {
     if (form === ESCAPED) {
       this.#text.read(this.#block, from, to)
       this.#texts[place]?.set(at, this.#text.bytes, this.#text.from, this.#text.to)
-    } else if (form === REPORTED) this.reported.add(at, place, name, this.#block.toString('latin1', from, to))
+    } else if (form === REPORTED) this.reported.add(at, place, name, this.#block, from, to)
     else if (form === ODD) {
       this.#text.read(this.#block, from, to)
       const found = this.#odd.instants.get(this.#text.text())
       if (found?.micros !== undefined) this.#words[place]?.setBig(at, found.micros)
-      if (found?.reported !== undefined) this.reported.add(at, place, name, found.reported)
+      if (found?.reported !== undefined) this.reported.add(at, place, name, Buffer.from(found.reported))
     } else {
       const json = this.#block.toString('utf8', from, to)
-      this.masked.add(at, place, name, this.#odd.jsons.get(json) ?? json)
+      this.masked.add(at, place, name, Buffer.from(this.#odd.jsons.get(json) ?? json))
     }
   }
 }

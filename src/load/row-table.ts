@@ -59,11 +59,14 @@ const firstRow = (end: ArrayLike<number>, record: number): number => (record ===
 /** A table whose rows are made of cells, chunk by chunk. */
 export const rowTable = (loaded: RowPart, source: RowSource): ColumnTable => {
   const { part } = loaded
+  // Mostly the table is read once, so with these.
+  let spare: ReturnType<typeof columnsOf> | undefined = columnsOf(loaded, source)
   return {
-    columns: columnsOf(loaded, source).columns.map(({ name, type }) => ({ name, type })),
+    columns: spare.columns.map(({ name, type }) => ({ name, type })),
     rows: part.members.reduce((sum, record) => sum + source.end[record]! - firstRow(source.end, record), 0),
     read: () => {
-      const { columns, fields, others } = columnsOf(loaded, source)
+      const { columns, fields, others } = spare ?? columnsOf(loaded, source)
+      spare = undefined
       const next = rowsOf(part, source.end)
       return (vectors) => {
         for (const column of columns) column.clear()

@@ -10,7 +10,7 @@ const WORDS = 4
 const LONGEST_INLINE = 12
 const PREFIX_BYTES = 4
 /** Up to so many bytes a loop is faster than a call. */
-const LOOPED_BYTES = 48
+const LOOPED_BYTES = 128
 /** UTF-8 bytes that a character of JavaScript's takes. */
 const MOST_BYTES = 3
 const TWO_32 = 0x100000000

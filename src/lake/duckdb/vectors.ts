@@ -141,9 +141,8 @@ export class Vectors {
   codes(column: number, codes: Int32Array, rows: number): void {
     const vector = this.#vector(column)
     const { scratch, textOf, texts } = this.#types[column] ?? NO_TYPE
-    const anyNull = markNulls(codes, rows)
-    if (anyNull) setValid(vector, VALID, rows)
     if (texts !== undefined) {
+      if (markNulls(codes, rows)) setValid(vector, VALID, rows)
       texts.clear()
       for (let row = 0; row < rows; row++) {
         const code = codes[row] ?? NULL_CODE
@@ -153,7 +152,14 @@ export class Vectors {
       return
     }
     if (scratch === undefined) throw new TypeError('Cannot set codes: the column has no names')
-    scratch.set(rows === CHUNK_ROWS ? codes : codes.subarray(0, rows))
+    let all = 0
+    for (let row = 0; row < rows; row++) {
+      const code = codes[row] ?? NULL_CODE
+      all |= code
+      scratch[row] = code
+    }
+    // Codes are not negative, but for that of NULL.
+    if (all < 0 && markNulls(codes, rows)) setValid(vector, VALID, rows)
     copyInto(vector, scratch, rows)
   }
 }

@@ -1,9 +1,8 @@
 /** From the contract's fields to the lake's columns: names, types, and where each value stands in a record. */
 
-import { DICTIONARIES } from '../../contract/dictionaries.ts'
 import type { Field, ObjectType } from '../../contract/fields.ts'
 import { hasOwnTable } from '../duckdb/row-objects.ts'
-import { ident, literal } from '../duckdb/sql.ts'
+import { ident } from '../duckdb/sql.ts'
 
 /** A column of a table as a person sees it. */
 export interface Column {
@@ -95,45 +94,19 @@ export const columnType = (field: Field): string => {
     case 'texts':
       return 'VARCHAR[]'
     case 'object':
-      return structOf(field.of, columnType, snakeCase)
+      return structOf(field.of)
     case 'objects':
-      return `${structOf(field.of, columnType, snakeCase)}[]`
+      return `${structOf(field.of)}[]`
     default:
       throw new TypeError(`A field of kind "${field.kind}" is rows, not a column`)
   }
 }
 
-/** The type in which DuckDB reads a field from JSON. Date-times are read as text: a timestamp drops offset and digits. */
-export const readType = (field: Field): string => {
-  switch (field.kind) {
-    case 'date-time':
-      return 'VARCHAR'
-    case 'object':
-      return structOf(field.of, readType)
-    case 'objects':
-      return `${structOf(field.of, readType)}[]`
-    default:
-      return columnType(field)
-  }
-}
-
-/** A struct type of an object's fields; `pick` leaves only some of them. */
-export const structOf = (
-  object: ObjectType,
-  typeOf: (field: Field) => string,
-  nameOf: (name: string) => string = (name) => name,
-  pick?: readonly string[],
-): string =>
+/** A struct type of an object's fields. */
+const structOf = (object: ObjectType): string =>
   `STRUCT(${Object.entries(object.fields)
-    .filter(([name]) => pick === undefined || pick.includes(name))
-    .map(([name, field]) => `${ident(nameOf(name))} ${typeOf(field)}`)
+    .map(([name, field]) => `${ident(snakeCase(name))} ${columnType(field)}`)
     .join(', ')})`
-
-/** The name that a dictionary gives a code, NULL for a code it does not know. */
-export const codeName = (dictionary: string, code: string): string => {
-  const values = Object.entries(DICTIONARIES).find(([name]) => name === dictionary)?.[1].values ?? []
-  return `CASE ${code} ${values.map(({ value, name }) => `WHEN ${value} THEN ${literal(name)}`).join(' ')} END`
-}
 
 /** Columns with the names of numeric codes behind each code's column. */
 export const withCodeNames = (columns: readonly FieldColumn[]): Column[] =>

@@ -16,13 +16,13 @@ import {
 export const ENTITY_ID = ENTITY_COLUMNS.length
 
 /** The fields that have places in a row: in place of an object's column those of its members. */
-export const placesOf = (columns: readonly FieldColumn[]): readonly FieldColumn[] =>
+export const rowPlacesOf = (columns: readonly FieldColumn[]): readonly FieldColumn[] =>
   columns.flatMap((column) =>
     column.field.kind === 'object' ? fieldColumns(column.field.of, {}, '', column.path) : [column],
   )
 
 const COLUMN_OF: ReadonlyMap<Field, number> = new Map<Field, number>([
-  ...[placesOf(COMPANY_COLUMNS), RELATIONS_COLUMNS, ENTITY_COLUMNS, OWNERSHIP_COLUMNS, ROLE_COLUMNS].flatMap(
+  ...[rowPlacesOf(COMPANY_COLUMNS), RELATIONS_COLUMNS, ENTITY_COLUMNS, OWNERSHIP_COLUMNS, ROLE_COLUMNS].flatMap(
     (columns) => columns.map(({ field }, at) => [field, at] as const),
   ),
   [RELATION.fields.InternalId, ENTITY_ID],

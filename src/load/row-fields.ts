@@ -16,7 +16,7 @@ import { KeyTable } from './key-table.ts'
 import { MembersColumn, memberName } from './members-column.ts'
 import type { OddValues } from './odd-values.ts'
 import type { RowCells } from './row-cells.ts'
-import { placesOf } from './row-columns.ts'
+import { rowPlacesOf } from './row-columns.ts'
 import { ESCAPED, FORM_BITS, ODD, PLACE_BITS, REPORTED } from './row-forms.ts'
 
 /** Sets a row's value from its cell. */
@@ -50,7 +50,7 @@ export class RowFields {
 
   /** @param dateTimes the object whose members all date-times are; absent where they are the row's own */
   constructor(fields: readonly FieldColumn[], block: Buffer, odd: OddValues, dateTimes?: string) {
-    const leaves = placesOf(fields)
+    const leaves = rowPlacesOf(fields)
     this.reported = new MembersColumn('as_reported', dateTimes)
     this.#names = leaves.map(({ path }) => memberName(path.at(-1) ?? ''))
     this.#readers = leaves.map(({ name, field }) => readerOf(name, field, block))
@@ -103,7 +103,7 @@ export class RowFields {
 const columnsOf = (fields: readonly FieldColumn[], readers: readonly FieldReader[]): ChunkColumn[] => {
   let place = 0
   return fields.flatMap((column) => {
-    const count = placesOf([column]).length
+    const count = rowPlacesOf([column]).length
     const columns = readers.slice(place, place + count).flatMap((reader) => reader.columns)
     place += count
     return column.field.kind === 'object' ? [new StructColumn(column.name, columns)] : columns

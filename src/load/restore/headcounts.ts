@@ -11,7 +11,7 @@ import type { ParquetFile, RowGroup } from '../../lake/parquet/parquet-file.ts'
 import { JSON_BYTES } from '../../support/json-bytes.ts'
 import type { Texts } from './column-texts.ts'
 import { CompanyRanges } from './company-ranges.ts'
-import { NestedSeries } from './nested-series.ts'
+import { type CompanySeries, NestedSeries } from './nested-series.ts'
 import { NUMBER_BYTES, writeAscii, writeDouble } from './number-text.ts'
 
 const { QUOTE, COMMA, COLON, OPEN_BRACE, CLOSE_BRACE } = JSON_BYTES
@@ -40,6 +40,11 @@ export class Headcounts {
     })
   }
 
+  /** The series of the company at a place: their numbers are places in `CONSOLIDATIONS`. */
+  of(place: number): CompanySeries {
+    return this.#series.of(place)
+  }
+
   /** Appends a company's series as texts of a row, in the order of `CONSOLIDATIONS`. */
   appendTo(series: readonly Texts[], place: number): void {
     const { count, numbers, starts, ends, years, figures } = this.#series.of(place)
@@ -59,7 +64,8 @@ export class Headcounts {
 
   #addRange(place: number, start: number, end: number): void {
     let at = this.#series.startRange(place, end - start)
-    const { years, figures } = this.#series.columns
+    const { years, values, figures } = this.#series.columns
+    values.set(this.#employees.values.subarray(start, end), at)
     figures.set(this.#employees.values.subarray(start, end), at)
     for (let row = start; row < end; row++) years[at++] = this.#yearOf[this.#years.codes[row] ?? 0] ?? 0
     const { codes } = this.#statements

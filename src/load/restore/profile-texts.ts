@@ -23,6 +23,7 @@ import {
 } from './column-texts.ts'
 import { Headcounts } from './headcounts.ts'
 import { appendPatched, type JsonMember, membersAt } from './merge-patch.ts'
+import type { CompanySeries } from './nested-series.ts'
 import type { Owner } from './slice-figures.ts'
 import { sliceView } from './slices.ts'
 
@@ -161,6 +162,11 @@ export class ProfileReader {
     if (found.some((id, row) => row > 0 && id < (found[row - 1] ?? id)))
       this.#order.sort((a, b) => ((found[a] ?? 0n) < (found[b] ?? 0n) ? -1 : 1))
     return this.#order.map((row) => ({ id: found[row] ?? 0n, factor: this.#factors[row] ?? 1 }))
+  }
+
+  /** The headcounts of the company at a place. */
+  headcounts(place: number): CompanySeries {
+    return this.#headcounts.of(place)
   }
 
   /** The company at a place in the order of ids. */

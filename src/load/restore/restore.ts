@@ -38,6 +38,8 @@ export interface CompanyPieces extends Statements {
   readonly score: Uint8Array | undefined
   /** Its figures, with the names of their line items. */
   readonly series: CompanySeries
+  /** Its headcounts: numbers are places in `CONSOLIDATIONS`. */
+  readonly headcounts: CompanySeries
   readonly names: ItemNames
 }
 
@@ -147,12 +149,16 @@ function* companiesOf(
   const writer = new FigureWriter(names)
   for (let place = 0; place < count; place++) {
     const series = figures.of(place)
-    yield { ...profiles.at(place), ...writer.write(series), series, names }
+    const headcounts = profiles.headcounts(place)
+    yield { ...profiles.at(place), ...writer.write(series), series, headcounts, names }
   }
 }
 
 /** Appends a company's record as one JSON document. */
-export const appendCompany = (writer: ByteWriter, pieces: Omit<CompanyPieces, 'series' | 'names'>): void => {
+export const appendCompany = (
+  writer: ByteWriter,
+  pieces: Omit<CompanyPieces, 'series' | 'headcounts' | 'names'>,
+): void => {
   const { currency, meta, financials, unconsolidated, rest, score } = pieces
   let separator: number = OPEN_BRACE
   const part = (name: Uint8Array, text: Uint8Array): void => {

@@ -138,7 +138,7 @@ export const figureNamed = (name: string): string => `${literal(name)}::${FIGURE
 /**
  * Tables of a segment's DuckDB file; an open index has views of the same names in the schema `copy`, with the rows that no later
  * segment supersedes and, of `company` and `relation`, their `segment`. All are sorted so that zone maps help: `company`, `relation`,
- * `embedding` by internal_id, `figure` by line_item and internal_id, `posting` by term and company, `person`
+ * `embedding` by internal_id, `figure` by line_item, within it as companies were read, `posting` by term and company, `person`
  * by national_id. Dates are instants in UTC. `at` is a word of DuckDB's grammar: it needs quotes or its table's name.
  */
 export const INDEX_TABLES = {

@@ -4,10 +4,8 @@
  */
 
 import { CATEGORIES, LINE_ITEMS } from '../../../contract/line-items.ts'
-import type { ColumnTable } from '../../../lake/duckdb/column-tables.ts'
-import { CHUNK_ROWS } from '../../../lake/duckdb/vectors.ts'
 import type { CompanyPieces } from '../../../load/restore/restore.ts'
-import { FIGURE_NAMES } from '../index-form.ts'
+import { EMPLOYEES, FIGURE_NAMES } from '../index-form.ts'
 
 /** Years without a figure that a row bridges; after more of them another row begins. */
 const MOST_GAP = 16
@@ -19,7 +17,33 @@ const HOMES = new Map<string, string | undefined>(
 )
 const PLACES = new Map(FIGURE_NAMES.map((name, place) => [name, place]))
 
+const HEADCOUNT = PLACES.get(EMPLOYEES) ?? NO_NAME
+/** The code of figures that are in no currency. */
+export const NO_CURRENCY = -1
+
 type Names = CompanyPieces['names']
+type Series = CompanyPieces['series']
+
+/** Rows by name, and where those of each name and their earlier years begin. */
+export interface FigureRun {
+  readonly starts: Int32Array
+  readonly earlierStarts: Int32Array
+  readonly columns: FigureColumns
+}
+
+export interface FigureColumns {
+  readonly ids: BigInt64Array
+  readonly values: Float64Array
+  /** Of all rows, those of one behind those of the row before. */
+  readonly earlier: Float64Array
+  /** How many earlier years a row has. */
+  readonly lengths: Int32Array
+  readonly currencies: Int32Array
+  readonly years: Int16Array
+  readonly latest: Int16Array
+  /** Of `earlier` which are there: 1, the others 0. */
+  readonly isThere: Uint8Array
+}
 
 /** Of each item's number the place among the names of figures. */
 const placesOf = ({ items }: Names): Int16Array =>
@@ -36,6 +60,8 @@ const grown = <T extends Float64Array | BigInt64Array | Int32Array | Int16Array 
   return larger
 }
 
+type AddedCompany = Pick<CompanyPieces, 'id' | 'series' | 'headcounts' | 'names'>
+
 export class FigureRows {
   #rows = 0
   #names = new Int16Array(1 << 12)
@@ -43,6 +69,7 @@ export class FigureRows {
   #years = new Int16Array(1 << 12)
   #latest = new Int16Array(1 << 12)
   #values = new Float64Array(1 << 12)
+  #currencies = new Int32Array(1 << 12)
   /** Where each row's earlier years end among all; they begin where those of the row before end. */
   #ends = new Int32Array(1 << 12)
   #earlier = new Float64Array(1 << 14)
@@ -51,6 +78,7 @@ export class FigureRows {
   /** Figures of one line item by ascending year. */
   #year = new Int16Array(256)
   #value = new Float64Array(256)
+  #currency = NO_CURRENCY
   #known: { readonly names: Names; readonly places: Int16Array } | undefined
 
   get rows(): number {
@@ -62,7 +90,10 @@ export class FigureRows {
     this.#length = 0
   }
 
-  add({ id, series, names }: Pick<CompanyPieces, 'id' | 'series' | 'names'>): void {
+  /** @param currency a code for that of the company */
+  add({ id, series, headcounts, names }: AddedCompany, currency: number): void {
+    this.#addHeadcounts(id, headcounts)
+    this.#currency = currency
     if (this.#known?.names !== names) this.#known = { names, places: placesOf(names) }
     const { places } = this.#known
     const items = names.items.length
@@ -82,8 +113,15 @@ export class FigureRows {
     }
   }
 
+  #addHeadcounts(id: bigint, series: Series): void {
+    this.#currency = NO_CURRENCY
+    const placeOf = (consolidation: number): number =>
+      series.numbers.subarray(0, series.count).indexOf(consolidation)
+    if (series.count > 0) this.#addRows(HEADCOUNT, id, series, placeOf(0), placeOf(1))
+  }
+
   /** @param group place of the consolidated series, -1 for none @param parent of the other one */
-  #addRows(name: number, id: bigint, series: CompanyPieces['series'], group: number, parent: number): void {
+  #addRows(name: number, id: bigint, series: Series, group: number, parent: number): void {
     const { starts, ends, years, values } = series
     let [at, end] = group < 0 ? [0, 0] : [starts[group] ?? 0, ends[group] ?? 0]
     let [other, otherEnd] = parent < 0 ? [0, 0] : [starts[parent] ?? 0, ends[parent] ?? 0]
@@ -114,6 +152,7 @@ export class FigureRows {
     this.#years[row] = this.#year[last] ?? 0
     this.#values[row] = this.#value[last] ?? 0
     this.#latest[row] = isLatest ? 1 : 0
+    this.#currencies[row] = this.#currency
     let before = this.#year[last] ?? 0
     let at = last - 1
     for (; at >= 0; at--) {
@@ -139,6 +178,7 @@ export class FigureRows {
     this.#years = grown(this.#years, new Int16Array(rows))
     this.#latest = grown(this.#latest, new Int16Array(rows))
     this.#values = grown(this.#values, new Float64Array(rows))
+    this.#currencies = grown(this.#currencies, new Int32Array(rows))
     this.#ends = grown(this.#ends, new Int32Array(rows))
   }
 
@@ -148,84 +188,62 @@ export class FigureRows {
   }
 
   /** The rows by name, of one name in the order in which they came. */
-  table(): ColumnTable {
-    const order = this.#order()
-    return {
-      columns: [
-        { name: 'line_item', type: { values: FIGURE_NAMES, textOf: (code) => FIGURE_NAMES[code] ?? '' } },
-        { name: 'internal_id', type: 'BIGINT' },
-        { name: 'fiscal_year', type: 'SMALLINT' },
-        { name: 'value', type: 'DOUBLE' },
-        { name: 'earlier', type: 'DOUBLE[]' },
-        { name: 'latest', type: 'SMALLINT' },
-      ],
-      rows: this.#rows,
-      read: () => {
-        const codes = new Int32Array(CHUNK_ROWS)
-        const ids = new BigInt64Array(CHUNK_ROWS)
-        const years = new Int16Array(CHUNK_ROWS)
-        const values = new Float64Array(CHUNK_ROWS)
-        const latest = new Int16Array(CHUNK_ROWS)
-        const places = new BigUint64Array(2 * CHUNK_ROWS)
-        // The lower words are enough, and a bigint for each row would cost more than all else.
-        const placeWords = new Uint32Array(places.buffer)
-        const idWords = new Int32Array(ids.buffer)
-        const allIdWords = new Int32Array(this.#ids.buffer)
-        let [items, valid] = [new Float64Array(0), new Uint8Array(0)]
-        let done = 0
-        return (vectors) => {
-          const rows = Math.min(CHUNK_ROWS, order.length - done)
-          if (rows === 0) return 0
-          let size = 0
-          for (let row = 0; row < rows; row++) size += this.#lengthOf(order[done + row] ?? 0)
-          if (size > items.length) {
-            items = new Float64Array(2 * size)
-            valid = new Uint8Array(Math.ceil(size / 32) * 8)
-          }
-          valid.fill(0)
-          let to = 0
-          for (let row = 0; row < rows; row++) {
-            const from = order[done + row] ?? 0
-            codes[row] = this.#names[from] ?? 0
-            idWords[2 * row] = allIdWords[2 * from] ?? 0
-            idWords[2 * row + 1] = allIdWords[2 * from + 1] ?? 0
-            years[row] = this.#years[from] ?? 0
-            values[row] = this.#values[from] ?? 0
-            latest[row] = this.#latest[from] ?? 0
-            const length = this.#lengthOf(from)
-            const start = (this.#ends[from] ?? 0) - length
-            placeWords[4 * row] = to
-            placeWords[4 * row + 2] = length
-            for (let at = 0; at < length; at++, to++) {
-              items[to] = this.#earlier[start + at] ?? 0
-              if (this.#isThere[start + at] === 1) valid[to >> 3] = (valid[to >> 3] ?? 0) | (1 << (to & 7))
-            }
-          }
-          vectors.codes(0, codes, rows)
-          vectors.numbers(1, ids, rows)
-          vectors.numbers(2, years, rows)
-          vectors.numbers(3, values, rows)
-          vectors.lists(4, places, items, valid, rows)
-          vectors.numbers(5, latest, rows)
-          done += rows
-          return rows
-        }
+  run(): FigureRun {
+    const { order, starts } = this.#order()
+    const rows = this.#rows
+    const run: FigureRun = {
+      starts,
+      earlierStarts: new Int32Array(starts.length),
+      columns: {
+        ids: new BigInt64Array(rows),
+        values: new Float64Array(rows),
+        earlier: new Float64Array(this.#length),
+        lengths: new Int32Array(rows),
+        currencies: new Int32Array(rows),
+        years: new Int16Array(rows),
+        latest: new Int16Array(rows),
+        isThere: new Uint8Array(this.#length),
       },
     }
+    const { ids, values, earlier, lengths, currencies, years, latest, isThere } = run.columns
+    // A bigint for each row would cost more than all else.
+    const [idWords, allIdWords] = [new Int32Array(ids.buffer), new Int32Array(this.#ids.buffer)]
+    let [to, name] = [0, 0]
+    for (let row = 0; row < rows; row++) {
+      while (row === starts[name]) run.earlierStarts[name++] = to
+      const from = order[row] ?? 0
+      idWords[2 * row] = allIdWords[2 * from] ?? 0
+      idWords[2 * row + 1] = allIdWords[2 * from + 1] ?? 0
+      values[row] = this.#values[from] ?? 0
+      years[row] = this.#years[from] ?? 0
+      latest[row] = this.#latest[from] ?? 0
+      currencies[row] = this.#currencies[from] ?? 0
+      const length = this.#lengthOf(from)
+      lengths[row] = length
+      const start = (this.#ends[from] ?? 0) - length
+      for (let at = 0; at < length; at++, to++) {
+        earlier[to] = this.#earlier[start + at] ?? 0
+        isThere[to] = this.#isThere[start + at] ?? 0
+      }
+    }
+    run.earlierStarts.fill(to, name)
+    return run
   }
 
   #lengthOf(row: number): number {
     return (this.#ends[row] ?? 0) - (row === 0 ? 0 : (this.#ends[row - 1] ?? 0))
   }
 
-  /** Rows by name, counted into their places. */
-  #order(): Int32Array {
-    const next = new Int32Array(FIGURE_NAMES.length + 1)
+  /** Rows by name, counted into their places; and where those of each name begin. */
+  #order(): { readonly order: Int32Array; readonly starts: Int32Array } {
+    const starts = new Int32Array(FIGURE_NAMES.length + 1)
     for (let row = 0; row < this.#rows; row++) {
       const after = (this.#names[row] ?? 0) + 1
-      next[after] = (next[after] ?? 0) + 1
+      starts[after] = (starts[after] ?? 0) + 1
     }
-    for (let name = 1; name < next.length; name++) next[name] = (next[name] ?? 0) + (next[name - 1] ?? 0)
+    for (let name = 1; name < starts.length; name++)
+      starts[name] = (starts[name] ?? 0) + (starts[name - 1] ?? 0)
+    const next = starts.slice()
     const order = new Int32Array(this.#rows)
     for (let row = 0; row < this.#rows; row++) {
       const name = this.#names[row] ?? 0
@@ -233,6 +251,6 @@ export class FigureRows {
       order[place] = row
       next[name] = place + 1
     }
-    return order
+    return { order, starts }
   }
 }

@@ -3,16 +3,15 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { PartitionEntry, Snapshot } from '../../../core/partition.ts'
-import { literal } from '../../../lake/duckdb/sql.ts'
 import type { NamedFile } from '../../../manifest/file-list.ts'
 import { fsyncFile, makeFolder } from '../../../support/durable-files.ts'
 import { hashFile } from '../../../support/hash.ts'
 import type { ExpectedIndex } from '../index-folder.ts'
 import { type SegmentDescription, searchFile } from '../index-form.ts'
 import type { BuildIndexRequest } from './build-request.ts'
+import { FigureFile } from './figure-file.ts'
 import { segmentName } from './plan-segments.ts'
 import { readCurrent } from './read-current.ts'
-import { makeTables } from './search-tables.ts'
 import { writeDocuments } from './write-documents.ts'
 import { writeSearchFile } from './write-search-file.ts'
 
@@ -45,42 +44,39 @@ export const makeSegment = async (
   await makeFolder(aside)
   const path = join(building, searchFile(name))
   const reading = { lake, snapshot, memoryBytes, threads, spillFolder: join(aside, 'spill'), signal }
-  // Many statements write the figures: each leaves behind what the next writes anew, a third of the file in the end.
-  const figures = join(aside, 'figures.duckdb')
-  const documents = await readCurrent(reading, async (engine, restoring) => {
-    const { session } = restoring
-    await session.run(`ATTACH ${literal(figures)} AS segment`)
-    for (const statement of makeTables(dimensions)) await session.run(statement)
-    const written = await writeDocuments(
-      engine,
-      restoring,
-      { folder: building, aside, name },
-      (step, records) => onProgress?.({ step, records }),
+  const figures = new FigureFile(join(aside, 'figures'))
+  try {
+    // DuckDB reads beside this thread, which is busier: another one of its threads would but wait.
+    const documents = await readCurrent({ ...reading, threads: 1 }, (_, restoring) =>
+      writeDocuments(restoring, figures, { folder: building, aside, name }, (step, records) =>
+        onProgress?.({ step, records }),
+      ),
     )
-    await session.run('DETACH segment')
-    return written
-  })
-  onProgress?.({ step: 'tables', records: 0 })
-  // A new engine, because one that has worked keeps memory that the next step needs.
-  const tables = { ...reading, memoryBytes: memoryBytes * TABLES_SHARE }
-  await readCurrent(tables, (engine, giving) =>
-    writeSearchFile({
-      engine,
-      giving,
-      path,
-      blockBytes: blockBytes(partitions),
-      figures,
-      places: documents.places,
-      embedder,
-      onEmbedded: (records) => onProgress?.({ step: 'embeddings', records }),
-    }),
-  )
-  await rm(aside, { recursive: true })
-  await fsyncFile(path)
-  const { companies, relations } = documents.records
-  const { bytes, sha256 } = await hashFile(path, { signal })
-  return {
-    segment: { name, partitions: partitions.length, records: { companies, relations } },
-    files: [...documents.files, { name: searchFile(name), bytes, sha256 }],
+    onProgress?.({ step: 'tables', records: 0 })
+    // A new engine, because one that has worked keeps memory that the next step needs.
+    const tables = { ...reading, memoryBytes: memoryBytes * TABLES_SHARE }
+    await readCurrent(tables, (engine, giving) =>
+      writeSearchFile({
+        engine,
+        giving,
+        path,
+        blockBytes: blockBytes(partitions),
+        figures: figures.table(),
+        places: documents.places,
+        embedder,
+        onEmbedded: (records) => onProgress?.({ step: 'embeddings', records }),
+      }),
+    )
+    figures.close()
+    await rm(aside, { recursive: true })
+    await fsyncFile(path)
+    const { companies, relations } = documents.records
+    const { bytes, sha256 } = await hashFile(path, { signal })
+    return {
+      segment: { name, partitions: partitions.length, records: { companies, relations } },
+      files: [...documents.files, { name: searchFile(name), bytes, sha256 }],
+    }
+  } finally {
+    figures.close()
   }
 }

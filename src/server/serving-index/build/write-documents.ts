@@ -1,17 +1,16 @@
 /**
- * Writes the three files of documents of a segment, where each document stands as CSV for DuckDB to read back, and the figures of
- * the companies, which come with them.
+ * Writes the three files of documents of a segment, where each document stands as CSV for DuckDB to read back, and hands on the
+ * figures of the companies, which come with them.
  */
 
 import { join } from 'node:path'
-import type { Engine, Session } from '../../../lake/duckdb/engine.ts'
+import type { Session } from '../../../lake/duckdb/engine.ts'
 import { restoreCompanies, restoreRelations, type SessionRequest } from '../../../load/restore/restore.ts'
 import type { NamedFile } from '../../../manifest/file-list.ts'
 import { BLOCK_BYTES, type DocumentKind, type DocumentPlace, documentFile } from '../index-form.ts'
 import { writeCompany } from './company-document.ts'
 import { DocumentWriter } from './document-writer.ts'
-import { FigureRows } from './figure-rows.ts'
-import { insertFigures, insertHeadcounts } from './figure-table.ts'
+import type { FigureFile } from './figure-file.ts'
 import { LineFile } from './line-file.ts'
 import { minifiedDocuments } from './minified-documents.ts'
 import { CURRENT, type PlacesOf } from './search-tables.ts'
@@ -51,9 +50,8 @@ const writeTexts = (chunks: Texts): Write =>
     }
   }
 
-const writeCompanies = (engine: Engine, request: SessionRequest): Write =>
+const writeCompanies = (request: SessionRequest, figures: FigureFile): Write =>
   async function* ({ documents, places }) {
-    const figures = new FigureRows()
     for await (const companies of restoreCompanies(request)) {
       let records = 0
       for (const company of companies) {
@@ -68,9 +66,6 @@ const writeCompanies = (engine: Engine, request: SessionRequest): Write =>
         records += 1
         await documents.room()
       }
-      await insertFigures(engine, request.session, figures)
-      await request.session.run(insertHeadcounts())
-      figures.clear()
       yield records
     }
   }
@@ -82,13 +77,13 @@ async function* minifiedTexts(session: Session): Texts {
 }
 
 /**
- * @param request of a session to which the segment's database is attached as `segment`
+ * @param figures takes the figures of the companies
  * @param into the folder for the documents, and one for their places; the name of the segment
  * @param onWritten is told how many records of a kind are written so far
  */
 export const writeDocuments = async (
-  engine: Engine,
   request: SessionRequest,
+  figures: FigureFile,
   { folder, aside, name }: { readonly folder: string; readonly aside: string; readonly name: string },
   onWritten: (kind: DocumentKind, records: number) => void,
 ): Promise<WrittenDocuments> => {
@@ -114,7 +109,7 @@ export const writeDocuments = async (
     }
   }
   const records = {
-    companies: await writeKind('companies', writeCompanies(engine, request)),
+    companies: await writeKind('companies', writeCompanies(request, figures)),
     relations: await writeKind('relations', writeTexts(restoreRelations(request))),
     minified: await writeKind('minified', writeTexts(minifiedTexts(session))),
   }

@@ -1,6 +1,7 @@
 /** Fills the DuckDB file of a segment, table by table, in the memory that its engine has. */
 
 import { ToolkitError } from '../../../core/errors.ts'
+import type { ColumnTable } from '../../../lake/duckdb/column-tables.ts'
 import type { Engine, Session } from '../../../lake/duckdb/engine.ts'
 import { literal } from '../../../lake/duckdb/sql.ts'
 import type { SessionRequest } from '../../../load/restore/slices.ts'
@@ -23,8 +24,8 @@ export interface SearchFileRequest {
   /** The file that is made. */
   readonly path: string
   readonly blockBytes: number
-  /** The file in which the figures stand already. */
-  readonly figures: string
+  /** The rows of `figure`, in their order. */
+  readonly figures: ColumnTable
   readonly places: PlacesOf
   readonly embedder: Embedder
   readonly onEmbedded: (companies: number) => void
@@ -34,7 +35,7 @@ export interface SearchFileRequest {
 const TEXTS_AT_ONCE = 256
 
 export const writeSearchFile = async (request: SearchFileRequest): Promise<void> => {
-  const { giving, path, blockBytes, figures, places, embedder } = request
+  const { engine, giving, path, blockBytes, figures, places, embedder } = request
   const { session, signal } = giving
   const runAll = async (statements: readonly string[]): Promise<void> => {
     for (const statement of statements) {
@@ -45,16 +46,23 @@ export const writeSearchFile = async (request: SearchFileRequest): Promise<void>
   await runAll([
     `ATTACH ${literal(path)} AS segment (BLOCK_SIZE ${blockBytes})`,
     ...makeTables(embedder.dimensions),
-    `ATTACH ${literal(figures)} AS figures (READ_ONLY)`,
-    'INSERT INTO segment.figure SELECT * FROM figures.figure ORDER BY line_item, internal_id, fiscal_year DESC',
-    'DETACH figures',
-    insertPostings(),
-    insertCompanies(places),
-    insertRelations(places),
-    insertPersons(),
   ])
+  await writeFigures(engine, session, figures)
+  await runAll([insertPostings(), insertCompanies(places), insertRelations(places), insertPersons()])
   await writeEmbeddings(request)
   await runAll(['CHECKPOINT segment', 'DETACH segment'])
+}
+
+/** In one statement, because many leave behind what the next writes anew, a third of the file in the end. */
+const writeFigures = async (engine: Engine, session: Session, figures: ColumnTable): Promise<void> => {
+  const { from, remove } = await engine.addTable(figures)
+  try {
+    await session.run(
+      `INSERT INTO segment.figure BY NAME SELECT * REPLACE (latest = 1 AS latest) FROM ${from}`,
+    )
+  } finally {
+    remove()
+  }
 }
 
 const writeEmbeddings = async (request: SearchFileRequest): Promise<void> => {

@@ -7,9 +7,9 @@ import { ByteWriter } from '../../support/byte-writer.ts'
 import { JSON_BYTES } from '../../support/json-bytes.ts'
 import type { ItemNames } from './item-names.ts'
 import type { CompanySeries } from './nested-series.ts'
-import { NUMBER_BYTES, writeAscii, writeNumber } from './number-text.ts'
+import { NUMBER_BYTES, writeNumber, writeYear } from './number-text.ts'
 
-const { QUOTE, COMMA, COLON } = JSON_BYTES
+const { COMMA } = JSON_BYTES
 
 /** The statements of a company as object texts. They stand until the next company's are written. */
 export interface Statements {
@@ -98,30 +98,4 @@ export class FigureWriter {
     this.#opening[item] = opening
     return opening
   }
-}
-
-/** Writes `"2023":` at a place. @returns the place behind it */
-const writeYear = (words: DataView, start: number, year: number): number => {
-  if (year >= 0 && year < YEARS) {
-    words.setUint32(start, YEAR_FRONTS[year] ?? 0, true)
-    words.setUint32(start + 4, YEAR_BACKS[year] ?? 0, true)
-    return start + (YEAR_BYTES[year] ?? 0)
-  }
-  words.setUint8(start, QUOTE)
-  const at = writeAscii(words, start + 1, String(year))
-  words.setUint8(at, QUOTE)
-  words.setUint8(at + 1, COLON)
-  return at + 2
-}
-
-/** Years from 0 with their quotes and the colon: eight bytes in two words, and how many of them count. */
-const YEARS = 10_000
-const YEAR_FRONTS = new Uint32Array(YEARS)
-const YEAR_BACKS = new Uint32Array(YEARS)
-const YEAR_BYTES = new Uint8Array(YEARS)
-for (let year = 0; year < YEARS; year++) {
-  const text = Buffer.from(`"${year}":`.padEnd(8))
-  YEAR_FRONTS[year] = text.readUInt32LE(0)
-  YEAR_BACKS[year] = text.readUInt32LE(4)
-  YEAR_BYTES[year] = text.toString().trimEnd().length
 }

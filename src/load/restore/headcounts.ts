@@ -12,9 +12,9 @@ import { JSON_BYTES } from '../../support/json-bytes.ts'
 import type { Texts } from './column-texts.ts'
 import { CompanyRanges } from './company-ranges.ts'
 import { type CompanySeries, NestedSeries } from './nested-series.ts'
-import { NUMBER_BYTES, writeAscii, writeDouble } from './number-text.ts'
+import { NUMBER_BYTES, writeDouble, writeYear } from './number-text.ts'
 
-const { QUOTE, COMMA, COLON, OPEN_BRACE, CLOSE_BRACE } = JSON_BYTES
+const { COMMA, OPEN_BRACE, CLOSE_BRACE } = JSON_BYTES
 
 /** What a headcount takes at most: `,"-32768":` and its number. */
 const HEADCOUNT_BYTES = 16 + NUMBER_BYTES
@@ -89,11 +89,7 @@ const appendSeries = (
   let at = writer.length
   for (let row = start; row < end; row++) {
     words.setUint8(at++, row === start ? OPEN_BRACE : COMMA)
-    words.setUint8(at++, QUOTE)
-    at = writeAscii(words, at, String(years[row] ?? 0))
-    words.setUint8(at++, QUOTE)
-    words.setUint8(at++, COLON)
-    at = writeDouble(words, at, employees[row] ?? 0)
+    at = writeDouble(words, writeYear(words, at, years[row] ?? 0), employees[row] ?? 0)
   }
   words.setUint8(at++, CLOSE_BRACE)
   writer.length = at

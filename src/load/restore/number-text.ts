@@ -2,7 +2,7 @@
 
 import { JSON_BYTES } from '../../support/json-bytes.ts'
 
-const { MINUS, POINT, ZERO, COLON } = JSON_BYTES
+const { MINUS, POINT, ZERO, COLON, QUOTE } = JSON_BYTES
 
 /** What a number takes at most, `-1.2345678901234567e-308`, and what is overwritten behind it. */
 export const NUMBER_BYTES = 32
@@ -98,6 +98,32 @@ const writeFour = (words: DataView, start: number, value: number): number => {
 export const writeAscii = (words: DataView, start: number, text: string): number => {
   for (let at = 0; at < text.length; at++) words.setUint8(start + at, text.charCodeAt(at))
   return start + text.length
+}
+
+/** Writes `"2023":`; up to eight bytes are overwritten. */
+export const writeYear = (words: DataView, start: number, year: number): number => {
+  if (year >= 0 && year < YEARS) {
+    words.setUint32(start, YEAR_FRONTS[year] ?? 0, true)
+    words.setUint32(start + 4, YEAR_BACKS[year] ?? 0, true)
+    return start + (YEAR_BYTES[year] ?? 0)
+  }
+  words.setUint8(start, QUOTE)
+  const at = writeAscii(words, start + 1, String(year))
+  words.setUint8(at, QUOTE)
+  words.setUint8(at + 1, COLON)
+  return at + 2
+}
+
+/** Years from 0 with their quotes and the colon: eight bytes in two words, and how many of them count. */
+const YEARS = 10_000
+const YEAR_FRONTS = new Uint32Array(YEARS)
+const YEAR_BACKS = new Uint32Array(YEARS)
+const YEAR_BYTES = new Uint8Array(YEARS)
+for (let year = 0; year < YEARS; year++) {
+  const text = Buffer.from(`"${year}":`.padEnd(8))
+  YEAR_FRONTS[year] = text.readUInt32LE(0)
+  YEAR_BACKS[year] = text.readUInt32LE(4)
+  YEAR_BYTES[year] = text.toString().trimEnd().length
 }
 
 /** What an instant takes at most: `2020-01-02T03:04:05.123456`. */

@@ -31,7 +31,7 @@ export interface SearchFileRequest {
   readonly onEmbedded: (companies: number) => void
 }
 
-/** Texts that an embedder gets at once: as much as its service takes in one request, and less than a chunk of DuckDB's. */
+/** Texts that an embedder gets at once: as much as its service takes in one request. The vectors of a whole chunk are written. */
 const TEXTS_AT_ONCE = 256
 
 export const writeSearchFile = async (request: SearchFileRequest): Promise<void> => {
@@ -75,16 +75,18 @@ const writeEmbeddings = async (request: SearchFileRequest): Promise<void> => {
     const sql = `SELECT internal_id, text FROM (${embeddingTexts(CURRENT.companies)}) ORDER BY internal_id`
     await session.run('BEGIN')
     for await (const [ids = [], texts = []] of reading.streamColumns(sql)) {
+      const embedded: Float32Array[] = []
       for (let at = 0; at < ids.length; at += TEXTS_AT_ONCE) {
         signal?.throwIfAborted()
-        const some = ids.slice(at, at + TEXTS_AT_ONCE).map((id) => BigInt(String(id)))
         const read = texts.slice(at, at + TEXTS_AT_ONCE).map(String)
         const vectors = await embedder.embed(read, signal)
         assertVectors(embedder, vectors, read.length)
-        await appendVectors(engine, session, embedder.dimensions, some, vectors)
-        done += some.length
+        embedded.push(...vectors)
+        done += read.length
         onEmbedded(done)
       }
+      const all = ids.map((id) => BigInt(String(id)))
+      await appendVectors(engine, session, embedder.dimensions, all, embedded)
     }
     await session.run('COMMIT')
   } finally {

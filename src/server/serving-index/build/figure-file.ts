@@ -11,8 +11,11 @@ import { FIGURE_NAMES } from '../index-form.ts'
 import { FigureChunk, type FigureColumnName, type FigurePiece } from './figure-chunk.ts'
 import { FigureRows, type FigureRun, NO_CURRENCY } from './figure-rows.ts'
 
-/** Rows that are held in memory, some twenty megabytes. */
+/** Rows that are held in memory by default, some twenty megabytes. */
 const RUN_ROWS = 1 << 18
+
+/** What is taken of a company. */
+export type FiguresOfCompany = Pick<CompanyPieces, 'id' | 'currency' | 'series' | 'headcounts' | 'names'>
 
 /** A run in the file. */
 interface WrittenRun extends Pick<FigureRun, 'starts' | 'earlierStarts'> {
@@ -28,13 +31,17 @@ export class FigureFile {
   readonly #currencies = new Map<string, number>()
   #open = true
 
-  constructor(path: string) {
+  readonly #runRows: number
+
+  /** @param runRows a run ends behind the company that reaches them */
+  constructor(path: string, runRows = RUN_ROWS) {
+    this.#runRows = runRows
     this.#file = openSync(path, 'wx+', PRIVATE_FILE)
   }
 
-  add(company: CompanyPieces): void {
+  add(company: FiguresOfCompany): void {
     this.#gathered.add(company, this.#codeOf(company.currency))
-    if (this.#gathered.rows >= RUN_ROWS) this.#writeRun()
+    if (this.#gathered.rows >= this.#runRows) this.#writeRun()
   }
 
   /** All rows: those of one name in the order in which their companies came. Nothing is to be added any more. */

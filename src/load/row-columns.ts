@@ -22,9 +22,13 @@ export const rowPlacesOf = (columns: readonly FieldColumn[]): readonly FieldColu
   )
 
 const COLUMN_OF: ReadonlyMap<Field, number> = new Map<Field, number>([
-  ...[rowPlacesOf(COMPANY_COLUMNS), RELATIONS_COLUMNS, ENTITY_COLUMNS, OWNERSHIP_COLUMNS, ROLE_COLUMNS].flatMap(
-    (columns) => columns.map(({ field }, at) => [field, at] as const),
-  ),
+  ...[
+    rowPlacesOf(COMPANY_COLUMNS),
+    RELATIONS_COLUMNS,
+    ENTITY_COLUMNS,
+    OWNERSHIP_COLUMNS,
+    ROLE_COLUMNS,
+  ].flatMap((columns) => columns.map(({ field }, at) => [field, at] as const)),
   [RELATION.fields.InternalId, ENTITY_ID],
 ])
 

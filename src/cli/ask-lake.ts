@@ -1,13 +1,15 @@
 /** Opens a snapshot of a lake for questions, and closes it in every case. */
 
+import type { InPlaceOptions } from '../jobs/in-place.ts'
 import { openQuery } from '../jobs/query.ts'
 import type { LakeQuery } from '../lake/lake/lake-query.ts'
 import type { AroundFetch } from '../lake/lake/lake-views.ts'
 import { interruptible } from './interrupt.ts'
+import { noteAccess } from './output/access-note.ts'
 import { ProgressLine } from './output/progress-line.ts'
 import { showFetch } from './output/show-fetch.ts'
 
-export interface LakeQueryRequest {
+export interface LakeQueryRequest extends InPlaceOptions {
   readonly lake: string
   /** @default the newest */
   readonly snapshot?: number | undefined
@@ -32,16 +34,18 @@ const shownFetch =
 
 /** @throws {ToolkitError} LAKE_NOT_FOUND, SNAPSHOT_NOT_FOUND, and whatever `ask` throws */
 export const askLake = async <T>(
-  { lake, snapshot, memoryBytes, threads, json = false, unchecked = false }: LakeQueryRequest,
+  { lake, json = false, unchecked = false, ...options }: LakeQueryRequest,
   ask: (query: LakeQuery) => Promise<T>,
 ): Promise<T> => {
   const query = await openQuery(lake, {
-    ...{ snapshot, memoryBytes, threads },
+    ...options,
     check: unchecked ? 'never' : 'first-read',
     aroundFetch: shownFetch(new ProgressLine({ terminalOnly: json })),
   })
   try {
-    return await ask(query)
+    const answer = await ask(query)
+    noteAccess(query.report())
+    return answer
   } finally {
     query.close()
   }

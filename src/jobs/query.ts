@@ -7,10 +7,11 @@ import { readFactsOf, withCommits } from '../manifest/lake-facts.ts'
 import { readTableListed } from '../manifest/snapshot-root.ts'
 import { readRoot } from '../manifest/snapshots.ts'
 import { queryMemory } from '../pipeline/run/memory-shares.ts'
+import { type InPlaceOptions, inPlaceSource } from './in-place.ts'
 import { type QueryRow, readRows } from './read-rows.ts'
 
 /** Options of `query` and `openQuery`. */
-export interface QuestionOptions extends Pick<LakeQueryOptions, 'check' | 'aroundFetch'> {
+export interface QuestionOptions extends Pick<LakeQueryOptions, 'check' | 'aroundFetch'>, InPlaceOptions {
   /** @default the newest */
   readonly snapshot?: number | undefined
   /** Peak memory in all, in bytes. @default 1 GiB */
@@ -22,7 +23,8 @@ export interface QuestionOptions extends Pick<LakeQueryOptions, 'check' | 'aroun
 }
 
 /**
- * Opens a lake for many questions, read-only: `run(sql)` streams rows chunk by chunk, `close()` ends it.
+ * Opens a lake for many questions, read-only: `run(sql)` streams rows chunk by chunk, `report()` says what was read of a
+ * bucket and how, `close()` ends it.
  *
  * @param lake a folder, or `s3://bucket/prefix`
  * @throws {ToolkitError} `LAKE_NOT_FOUND`, `SNAPSHOT_NOT_FOUND`, `SNAPSHOT_DAMAGED`, `USAGE`; `run` throws
@@ -41,13 +43,15 @@ export interface QuestionOptions extends Pick<LakeQueryOptions, 'check' | 'aroun
  */
 export const openQuery = async (
   lake: string,
-  { snapshot, memoryBytes, threads, check, aroundFetch }: Omit<QuestionOptions, 'signal'> = {},
+  options: Omit<QuestionOptions, 'signal'> = {},
 ): Promise<LakeQuery> => {
+  const { snapshot, memoryBytes, threads, check, aroundFetch } = options
   const root = await readRoot(lake, snapshot)
   return openLakeQuery({
     ...{ lake, threads, check, aroundFetch },
     snapshot: async (table) => withCommits(lake, await readTableListed(lake, root, table)),
     facts: readFactsOf(lake, root),
+    inPlace: check === 'every-read' ? undefined : inPlaceSource(options),
     memoryBytes: queryMemory(memoryBytes),
   })
 }

@@ -6,9 +6,10 @@ import { type RestoreRequest, restoreLines, textsOf } from '../load/restore/rest
 import { readAllListed } from '../manifest/snapshot-root.ts'
 import { readRoot } from '../manifest/snapshots.ts'
 import { queryMemory } from '../pipeline/run/memory-shares.ts'
+import { type InPlaceOptions, inPlaceSource } from './in-place.ts'
 
 /** Options of `records`. */
-export interface RecordsOptions {
+export interface RecordsOptions extends InPlaceOptions {
   /** A folder, or `s3://bucket/prefix`. */
   readonly lake: string
   /** @default both, companies first */
@@ -24,6 +25,8 @@ export interface RecordsOptions {
   readonly signal?: AbortSignal | undefined
   /** How far the fetch of a lake's files from a bucket is. */
   readonly onFetch?: RestoreRequest['onFetch']
+  /** What reading the lake has taken, when all records were read. */
+  readonly onRead?: RestoreRequest['onRead']
 }
 
 /**
@@ -44,10 +47,12 @@ export async function* records(options: RecordsOptions): AsyncGenerator<string> 
 
 /** The same as JSON Lines: whole lines with their ends, many at once. The bytes stand until the next ones are asked for. */
 export async function* recordLines(options: RecordsOptions): AsyncGenerator<Buffer> {
-  const { lake, content, ids, snapshot, memoryBytes, threads, signal, onFetch } = options
+  const { lake, content, ids, snapshot, memoryBytes, threads, signal, onFetch, onRead } = options
   try {
     yield* restoreLines({
-      ...{ lake, content, threads, signal, onFetch },
+      ...{ lake, content, threads, signal, onFetch, onRead },
+      // All of the records need whole files: those are hashed.
+      inPlace: ids === undefined ? undefined : inPlaceSource(options),
       snapshot: await readAllListed(
         lake,
         await readRoot(lake, snapshot),

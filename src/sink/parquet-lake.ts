@@ -18,10 +18,18 @@ export interface ParquetLakeOptions {
  */
 const LONG_TABLES: Readonly<Record<string, number>> = { financials: 2000, employees: 2000 }
 
+/** Rows of relations are long: of a record that is read in place a whole row group is fetched. */
+const TREE_TABLES: ReadonlySet<string> = new Set(['relations', 'relation_entities', 'ownerships', 'roles'])
+const TREE_GROUP_ROWS = 8192
+
 const formatOf = (table: string): CopyFormat => {
   if (table === QUARANTINE.name) return { kind: 'json-lines' }
   const dictionaryLimit = LONG_TABLES[table]
-  return { kind: 'parquet', ...(dictionaryLimit !== undefined && { dictionaryLimit }) }
+  return {
+    kind: 'parquet',
+    ...(dictionaryLimit !== undefined && { dictionaryLimit }),
+    ...(TREE_TABLES.has(table) && { rowGroupRows: TREE_GROUP_ROWS }),
+  }
 }
 
 const idsByTable = new Map<string, string | undefined>()

@@ -18,7 +18,7 @@ import type { ObjectStore } from './object-store.ts'
 import { readObject } from './read-object.ts'
 import type { FetchOptions, FileFacts, Storage } from './storage.ts'
 import { checkPath, nameOf } from './store-paths.ts'
-import { cacheBytes, makeRoom, makeWorkFolder } from './work-folder.ts'
+import { cacheBytes, makeRoom, makeWorkFolder, markReading } from './work-folder.ts'
 
 const FILES_AT_ONCE = 8
 const LOOKS_AT_ONCE = 32
@@ -260,6 +260,7 @@ export const copiesOf = (store: ObjectStore, folder: string, cache = folder): Co
         makeRoom(cache, most, pinned, { now: Date.now(), diskIsFull })
       try {
         await makeWorkFolder(folder)
+        await markReading(cache, pinned)
         if (await bringChecked(each, () => room(0, true), options)) await room(mostBytes, false)
       } catch (error) {
         options.signal?.throwIfAborted()

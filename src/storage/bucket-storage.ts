@@ -9,6 +9,7 @@ import { CONDITIONS_PATH, hasFilesBelow, listAll, listEntries, listFiles } from 
 import { openLog, readLog } from './bucket-log.ts'
 import { isWhole } from './check-files.ts'
 import type { ObjectStore } from './object-store.ts'
+import { serveRanges } from './range-server.ts'
 import { readWhole } from './read-object.ts'
 import type { FileFacts, Storage } from './storage.ts'
 import { nameOf } from './store-paths.ts'
@@ -125,6 +126,8 @@ export const bucketStorage = (address: string, store: ObjectStore): Storage => {
     sync: async () => undefined,
     fetch: copies.fetch,
     fetchTo: copies.fetchTo,
+    serveRanges: () => serveRanges(store),
+
     examine: copies.examine,
 
     readLines: (path) => readLog(store, path),

@@ -20,11 +20,15 @@ export interface ObjectBody {
   readonly stream: Readable
   /** Length of the whole object, whatever range was asked for. */
   readonly bytes: number
+  /** Another one when the object was written again; absent where the store gives none. */
+  readonly etag?: string | undefined
 }
 
 export interface GetOptions {
   /** First byte, and the one behind the last. @default the whole object */
   readonly range?: { readonly from: number; readonly to: number }
+  /** Only the object of this ETag: another one is `LAKE_DAMAGED`. */
+  readonly etag?: string | undefined
   readonly signal?: AbortSignal | undefined
 }
 

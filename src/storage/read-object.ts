@@ -5,7 +5,13 @@ import { ToolkitError } from '../core/errors.ts'
 import type { ObjectBody, ObjectStore } from './object-store.ts'
 import { nameOf } from './store-paths.ts'
 
-const READ_ATTEMPTS = 4
+export const READ_ATTEMPTS = 4
+
+/** Of bytes that stopped coming each time. @param name as `nameOf` gives it */
+export const brokenRead = (name: string, error: unknown): ToolkitError => {
+  const reason = error instanceof Error ? error.message || error.name : String(error)
+  return new ToolkitError('STORAGE_FAILED', `Cannot read "${name}": ${reason}`, {}, new Error(reason))
+}
 
 /**
  * Opens an object and hands it to `use`. Where its bytes stop coming `use` is called again with a new one from the
@@ -29,9 +35,7 @@ export const readObject = async <T>(
       signal?.throwIfAborted()
       if (error instanceof ToolkitError) throw error
       if (attempt < READ_ATTEMPTS) continue
-      const reason = error instanceof Error ? error.message || error.name : String(error)
-      const action = `Cannot read "${nameOf(store, path)}"`
-      throw new ToolkitError('STORAGE_FAILED', `${action}: ${reason}`, {}, new Error(reason))
+      throw brokenRead(nameOf(store, path), error)
     } finally {
       body.stream.destroy()
     }

@@ -3,6 +3,7 @@
  * All that differs between the two is behind this interface; nobody else asks which one it is.
  */
 
+import type { ToolkitError } from '../core/errors.ts'
 import type { FileHash } from '../support/hash.ts'
 
 /** A file of a storage. */
@@ -79,6 +80,30 @@ export interface ExamineOptions {
   /** Whether its lines are counted too. @default false */
   readonly countLines?: boolean
   readonly signal?: AbortSignal | undefined
+}
+
+/** What was asked of a bucket for ranges. */
+export interface RangeCounts {
+  readonly files: number
+  readonly requests: number
+  readonly bytes: number
+}
+
+/** Answers requests of this very machine for ranges of a bucket's files. Nothing of them is kept on a disk. */
+export interface RangeServer {
+  /** `http://127.0.0.1:port/secret/`: only who knows it reads, and only files that were offered. */
+  readonly url: string
+  /** Address of an offered file; `undefined` of any other. */
+  readonly urlOf: (path: string) => string | undefined
+  /** Lets files be read. They are opened when they are asked for first: see `failure`. */
+  readonly offer: (files: readonly FileFacts[]) => void
+  /**
+   * Why an answer could not be given since this was asked last: `LAKE_DAMAGED` for a file that is missing, of another
+   * length than expected or replaced since it was opened; `STORAGE_REFUSED`, `STORAGE_FAILED`.
+   */
+  readonly takeFailure: () => ToolkitError | undefined
+  readonly counts: () => RangeCounts
+  readonly close: () => void
 }
 
 /**
@@ -165,6 +190,12 @@ export interface Storage {
    * @returns the folder below which the files stand
    */
   readonly fetchTo: (folder: string, files: readonly FileFacts[], options?: FetchOptions) => Promise<string>
+
+  /**
+   * Serves ranges of its files to other tools of this machine, until it is closed. Absent of a folder: its files can be
+   * read where they are.
+   */
+  readonly serveRanges?: () => Promise<RangeServer>
 
   /**
    * Reads a stored file to its end, never a copy that was fetched earlier, and hands over its hash with the path of

@@ -18,3 +18,7 @@ export const checkPath = (address: StoreAddress, path: string): void => {
 /** `s3://bucket/prefix/path`, as messages name an object. */
 export const nameOf = ({ address }: { readonly address: StoreAddress }, path: string): string =>
   `${address.uri}/${path}`
+
+/** Of an object that is read in several requests. @param name as `nameOf` gives it */
+export const replacedObject = (name: string, path: string): ToolkitError =>
+  new ToolkitError('LAKE_DAMAGED', `Cannot read "${name}": it was replaced while it was read`, { path })

@@ -1,12 +1,13 @@
 /** The work folder of a bucket's lake on this machine, and how much of it copies of files may take. */
 
-import { chmod, mkdir, rm, stat } from 'node:fs/promises'
-import { basename, relative, resolve, sep } from 'node:path'
+import { chmod, mkdir, rm, stat, writeFile } from 'node:fs/promises'
+import { basename, dirname, join, relative, resolve, sep } from 'node:path'
 import { ToolkitError, writeError } from '../core/errors.ts'
+import { PRIVATE_FILE } from '../support/file-modes.ts'
 import { sha256Of } from '../support/hash.ts'
 import { type FoundPath, listTree, statPath } from '../support/list-files.ts'
 import { parseSize } from '../support/parse-size.ts'
-import { temporaryLiveness } from '../support/process-identity.ts'
+import { temporaryLiveness, temporaryName } from '../support/process-identity.ts'
 import { workBase } from '../support/work-base.ts'
 import type { StoreAddress } from './object-store.ts'
 
@@ -23,7 +24,7 @@ export const workFolder = ({ uri, source }: StoreAddress, env: NodeJS.ProcessEnv
   return resolve(workBase(env), name)
 }
 
-/** A fetched file is opened within this time; until then nobody removes it. */
+/** DuckDB opens files late and by name: a copy is opened within this time, by whoever asked for it. */
 const IN_USE_MS = 60 * 60_000
 const DEFAULT_CACHE_BYTES = 20e9
 
@@ -63,10 +64,36 @@ const removeIfDead = async ({ path }: FoundPath): Promise<void> => {
   if (temporaryLiveness(basename(path)) === 'gone') await rm(path, { force: true })
 }
 
+/** Marks of processes that read copies: empty files with temporary names, written again whenever one asks for copies. */
+const READERS = '_readers'
+/** By folder of copies the mark of this process. */
+const ownMarks = new Map<string, string>()
+/** Absolute paths of the copies that this process asked for. */
+const ownCopies = new Set<string>()
+
+/** Says that this process reads copies from now on. @param copies absolute paths */
+export const markReading = async (folder: string, copies: Iterable<string>): Promise<void> => {
+  for (const copy of copies) ownCopies.add(copy)
+  const mark = ownMarks.get(folder) ?? join(folder, READERS, temporaryName())
+  ownMarks.set(folder, mark)
+  await mkdir(dirname(mark), { recursive: true, mode: 0o700 })
+  await writeFile(mark, '', { mode: PRIVATE_FILE })
+}
+
+/** Whether another process that runs asked for copies lately. */
+const hasOtherReaders = async (folder: string, now: number): Promise<boolean> =>
+  (await listTree(join(folder, READERS))).some(
+    ({ kind, path, changedMs }) =>
+      kind === 'file' &&
+      path !== ownMarks.get(folder) &&
+      now - changedMs < IN_USE_MS &&
+      temporaryLiveness(basename(path)) !== 'gone',
+  )
+
 /**
  * Removes the copies that were not used for longest until the rest takes at most `mostBytes`, and what killed
- * processes left. DuckDB opens files late and by name, so what was used within the last hour stays, unless the disk
- * is full.
+ * processes left. What was asked for within the last hour, by this process or by another one that runs, stays, unless
+ * the disk is full.
  *
  * @param pinned absolute paths that stay in any case
  */
@@ -82,13 +109,16 @@ export const makeRoom = async (
   const copies = files.filter(
     (file) => !isTemporary(file) && !AT_WORK.test(relative(folder, file.path).split(sep)[0] ?? ''),
   )
+  const mayBeOpen = async (path: string): Promise<boolean> => {
+    // Checked again: another process may have asked for it since.
+    const usedMs = (await statPath(path))?.changedMs ?? 0
+    return now - usedMs < IN_USE_MS && (ownCopies.has(path) || (await hasOtherReaders(folder, now)))
+  }
   let bytes = copies.reduce((sum, copy) => sum + copy.bytes, 0)
   for (const copy of copies.toSorted((a, b) => a.changedMs - b.changedMs)) {
     if (bytes <= mostBytes) return
     if (pinned.has(copy.path)) continue
-    // Checked again: another process may have asked for it since.
-    const usedMs = (await statPath(copy.path))?.changedMs ?? 0
-    if (!diskIsFull && now - usedMs < IN_USE_MS) continue
+    if (!diskIsFull && (await mayBeOpen(copy.path))) continue
     await rm(copy.path, { force: true })
     bytes -= copy.bytes
   }

@@ -28,6 +28,7 @@ export const localFiles = async ({ open }: Bench): Promise<readonly string[]> =>
   (await listTree(open().local))
     .filter(({ kind }) => kind === 'file')
     .map(({ path }) => path.slice(open().local.length + 1))
+    .filter((path) => !path.startsWith('_readers/'))
 
 /** From here on the lake is another machine's: nothing of it is known here. */
 export const elsewhere = async (): Promise<void> => {

@@ -30,6 +30,7 @@ const localFiles = async (storage: Storage): Promise<readonly string[]> =>
   (await listTree(storage.local))
     .filter(({ kind }) => kind === 'file')
     .map(({ path }) => path.slice(storage.local.length + 1))
+    .filter((path) => !path.startsWith('_readers/'))
 
 /** As if a copy was last asked for that many hours ago. */
 const usedBefore = async (storage: Storage, path: string, hours: number): Promise<void> => {
@@ -202,11 +203,28 @@ describe('the bound of the copies', () => {
     expect(await localFiles(storage)).toEqual(['_runs/run-1/staging/part-0', b.path, c.path, d.path])
   })
 
-  test('leaves what was asked for within the last hour', async (context) => {
+  test('leaves what this process asked for within the last hour', async (context) => {
     const { open } = await s3Bench(context, undefined, { FIRMLAKE_CACHE_BYTES: '1' })
     const files = await stored(open(), 'aaaaaaaaaa', 'bbbbbbbbbb')
     for (const file of files) await open().fetch([file])
     expect(await localFiles(open())).toHaveLength(2)
+  })
+
+  test('holds within the hour too, but for what a process that still runs may have open', async (context) => {
+    const { open } = await s3Bench(context, undefined, { FIRMLAKE_CACHE_BYTES: '1' })
+    const storage = open()
+    const [a, b, c] = await stored(storage, 'aaaaaaaaaa', 'bbbbbbbbbb', 'cccccccccc')
+    if (!a || !b || !c) throw new TypeError('Three files were stored')
+    const reader = startChild(
+      new URL('child-fetch.ts', import.meta.url),
+      ...[LAKE, JSON.stringify([a]), 'stay'],
+    )
+    expect(await reader.nextLine()).toBe('fetched')
+    await storage.fetch([b])
+    expect(await localFiles(storage)).toEqual([a.path, b.path])
+    await reader.kill()
+    await storage.fetch([c])
+    expect(await localFiles(storage)).toEqual([b.path, c.path])
   })
 
   test('removes what killed processes left, and not what others work on', async (context) => {

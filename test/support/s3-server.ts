@@ -12,7 +12,7 @@ import { onTestFinished, type TestContext, vi } from 'vitest'
 import { freePort } from './free-port.ts'
 import { needs } from './needs.ts'
 
-const TOOLS =
+export const TOOLS =
   process.env.FIRMLAKE_TEST_TOOLS ||
   join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'firmlake-test-tools')
 const BINARY = join(TOOLS, 'bin', 'versitygw')

@@ -3,6 +3,7 @@
 import { text } from 'node:stream/consumers'
 import { type Command, Option } from 'commander'
 import { ToolkitError } from '../../core/errors.ts'
+import { addInPlaceOptions, type InPlaceFlags } from '../options/in-place-options.ts'
 import {
   type JsonOption,
   jsonOption,
@@ -19,7 +20,7 @@ import { memoryOption, threadsOption } from '../options/run-options.ts'
 import { printJson, printLines } from '../output/print.ts'
 import { MOST_TABLE_ROWS, RESULT_FORMATS, type ResultFormat } from '../output/print-result.ts'
 
-interface QueryOptions extends LakeOption, JsonOption, SnapshotOption, UncheckedOption {
+interface QueryOptions extends LakeOption, JsonOption, SnapshotOption, UncheckedOption, InPlaceFlags {
   readonly format?: ResultFormat
   readonly limit?: number
   /** `--no-neutralise` makes it false. */
@@ -52,6 +53,7 @@ export const addQuery = (program: Command): void => {
     .addOption(memoryOption())
     .addOption(threadsOption())
     .addOption(uncheckedOption())
+  addInPlaceOptions(command)
     .addOption(
       jsonOption('the same as --format json; errors as one line of JSON').implies({ format: 'json' }),
     )
@@ -71,12 +73,13 @@ const statementOf = async (sql: string | undefined): Promise<string | undefined>
 }
 
 const runQuery = async (sql: string | undefined, options: QueryOptions): Promise<void> => {
-  const { lake, snapshot, format = 'table', limit, neutralise, memory, threads, json, unchecked } = options
+  const { format = 'table', limit, neutralise, memory: memoryBytes } = options
   const statement = await statementOf(sql)
   if (statement === undefined) return printTables(options)
   const { askLake } = await import('../ask-lake.ts')
-  const request = { lake, snapshot, memoryBytes: memory, threads, json, unchecked }
-  await askLake(request, async (query) => {
+  const { lake, snapshot, threads, json, unchecked, checked, httpfs, installExtensions } = options
+  const request = { lake, snapshot, memoryBytes, threads, json, unchecked }
+  await askLake({ ...request, checked, httpfs, installExtensions }, async (query) => {
     const { printResult } = await import('../output/print-result.ts')
     return printResult(await query.run(statement), format, limit, neutralise)
   })

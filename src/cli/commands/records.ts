@@ -5,6 +5,7 @@ import type { Content } from '../../contract/objects.ts'
 import { ToolkitError } from '../../core/errors.ts'
 import type { FetchProgress } from '../../storage/storage.ts'
 import { fetchText } from '../fetch-text.ts'
+import { addInPlaceOptions, type InPlaceFlags } from '../options/in-place-options.ts'
 import {
   contentOption,
   jsonOption,
@@ -15,10 +16,11 @@ import {
   withExamples,
 } from '../options/options.ts'
 import { memoryOption, threadsOption } from '../options/run-options.ts'
+import { noteAccess } from '../output/access-note.ts'
 import { printBytes } from '../output/print.ts'
 import { ProgressLine } from '../output/progress-line.ts'
 
-interface RecordsOptions extends LakeOption, SnapshotOption {
+interface RecordsOptions extends LakeOption, SnapshotOption, InPlaceFlags {
   readonly content?: Content
   readonly id?: readonly bigint[]
   readonly memory: number
@@ -39,6 +41,7 @@ export const addRecords = (program: Command): void => {
     .addOption(snapshotOption())
     .addOption(memoryOption())
     .addOption(threadsOption())
+  addInPlaceOptions(command)
     .addOption(jsonOption('errors as one line of JSON; records are JSON in any case'))
     .action(runRecords)
   withExamples(command, [
@@ -61,7 +64,7 @@ const runRecords = async ({ id: ids, memory: memoryBytes, ...options }: RecordsO
   const { recordLines } = await import('../../jobs/records.ts')
   const line = new ProgressLine({ terminalOnly: true })
   const onFetch = (progress: FetchProgress): void => line.show(() => fetchText(progress))
-  for await (const lines of recordLines({ ...options, ids, memoryBytes, onFetch })) {
+  for await (const lines of recordLines({ ...options, ids, memoryBytes, onFetch, onRead: noteAccess })) {
     line.clear()
     await printBytes(lines)
   }

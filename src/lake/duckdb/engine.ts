@@ -9,6 +9,7 @@ import {
 } from '@duckdb/node-api'
 import { ToolkitError, writeError } from '../../core/errors.ts'
 import type { CopyFormat, CopyReceipt, RawChunks, TableRows } from '../../core/table-rows.ts'
+import { atMost } from '../../support/side-by-side.ts'
 import { type AddedTable, type ColumnTable, ColumnTables } from './column-tables.ts'
 import { toValue, type ValueShape, valueShapeOf } from './duckdb-values.ts'
 import { isEnumerable } from './enumerable.ts'
@@ -22,7 +23,16 @@ export interface EngineOptions {
   readonly threads?: number
   /** Folder where DuckDB may put what does not fit into memory; without it nothing is put aside. */
   readonly spillFolder?: string
+  /** Whether its statements wait for answers of this very process, which needs threads of Node for them. @default false */
+  readonly readsFromHere?: boolean
 }
+
+/** Runs a call of DuckDB, which takes a thread of Node until it ends. */
+type Turn = <T>(call: () => Promise<T>) => Promise<T>
+
+const AT_ONCE: Turn = (call) => call()
+/** Node has four threads unless told otherwise, and whoever resolves a host's name needs one. */
+const IN_TURN: Turn = atMost(2)
 
 /** Trees of statements that select (also DESCRIBE, SUMMARIZE, SHOW), a statement of another kind, or text that is none. */
 export type Parsed =
@@ -59,17 +69,27 @@ export type Row = Readonly<Record<string, unknown>>
 /** One connection to an in-memory DuckDB. Statements of one session run one after the other. */
 export class Session {
   readonly #connection: DuckDBConnection
-  constructor(connection: DuckDBConnection) {
+  readonly #turn: Turn
+  constructor(connection: DuckDBConnection, turn: Turn = AT_ONCE) {
     this.#connection = connection
+    this.#turn = turn
   }
 
   async run(sql: string, values?: readonly DuckDBValue[]): Promise<void> {
-    await this.#connection.run(sql, values as DuckDBValue[] | undefined)
+    await this.#turn(() => this.#connection.run(sql, values as DuckDBValue[] | undefined))
+  }
+
+  /** Runs a query whose chunks are fetched one by one. */
+  async #stream(sql: string): Promise<DuckDBResult> {
+    const result = await this.#turn(() => this.#connection.stream(sql))
+    const fetchChunk = result.fetchChunk.bind(result)
+    result.fetchChunk = () => this.#turn(fetchChunk)
+    return result
   }
 
   /** The columns that a query would give. */
   async describe(sql: string): Promise<readonly ResultColumn[]> {
-    const prepared = await this.#connection.prepare(sql)
+    const prepared = await this.#turn(() => this.#connection.prepare(sql))
     try {
       return Array.from({ length: prepared.columnCount }, (_, at) => ({
         name: prepared.columnName(at),
@@ -82,13 +102,15 @@ export class Session {
 
   /** All rows as objects of JSON values (64-bit integers as text beyond 2^53). For small results. */
   async rows(sql: string, values?: readonly DuckDBValue[]): Promise<Row[]> {
-    const reader = await this.#connection.runAndReadAll(sql, values as DuckDBValue[] | undefined)
+    const reader = await this.#turn(() =>
+      this.#connection.runAndReadAll(sql, values as DuckDBValue[] | undefined),
+    )
     return reader.getRowObjectsJson()
   }
 
   /** The rows of a query as objects of JSON values, chunk by chunk, in bounded memory. */
   async *stream(sql: string): AsyncGenerator<Row[]> {
-    const result = await this.#connection.stream(sql)
+    const result = await this.#stream(sql)
     yield* result.yieldRowObjectJson()
     checkWhole(result)
   }
@@ -98,7 +120,7 @@ export class Session {
     readonly columns: readonly ValueColumn[]
     readonly rows: AsyncIterable<readonly (readonly unknown[])[]>
   }> {
-    const result = await this.#connection.stream(sql)
+    const result = await this.#stream(sql)
     const names = result.columnNames()
     return {
       columns: result
@@ -115,17 +137,17 @@ export class Session {
 
   /** Chunks of a query's rows; DuckDB makes the next one while one is used. */
   async *#chunks(sql: string): AsyncGenerator<DuckDBDataChunk> {
-    yield* chunksOf(await this.#connection.stream(sql))
+    yield* chunksOf(await this.#stream(sql))
   }
 
   /** A query's columns and its rows as raw memory, chunk by chunk. */
   async rawChunks(sql: string): Promise<RawChunks> {
-    return rawChunks(await this.#connection.stream(sql))
+    return rawChunks(await this.#stream(sql))
   }
 
   /** The texts of a query's first column. */
   async *streamTexts(sql: string): AsyncGenerator<string> {
-    const result = await this.#connection.stream(sql)
+    const result = await this.#stream(sql)
     for await (const rows of result.yieldRows()) for (const [text] of rows) yield String(text)
     checkWhole(result)
   }
@@ -239,9 +261,11 @@ export const engineError = (action: string, error: unknown): unknown =>
 /** A DuckDB instance in memory, in UTC, with row order given up for speed. */
 export class Engine {
   readonly #instance: DuckDBInstance
+  readonly #turn: Turn
   #tables: Promise<ColumnTables> | undefined
-  constructor(instance: DuckDBInstance) {
+  constructor(instance: DuckDBInstance, turn: Turn) {
     this.#instance = instance
+    this.#turn = turn
   }
 
   static async open(options: EngineOptions): Promise<Engine> {
@@ -259,14 +283,14 @@ export class Engine {
       // For every connection to come: once the configuration is locked none can set its own.
       await connection.run("SET GLOBAL TimeZone = 'UTC'")
       connection.closeSync()
-      return new Engine(instance)
+      return new Engine(instance, options.readsFromHere === true ? IN_TURN : AT_ONCE)
     } catch (error) {
       throw new ToolkitError('ENGINE_FAILED', `Cannot start DuckDB: ${messageOf(error)}`, {}, error)
     }
   }
 
   async connect(): Promise<Session> {
-    return new Session(await this.#instance.connect())
+    return new Session(await this.#instance.connect(), this.#turn)
   }
 
   /** Lets statements of all sessions select from columns in JavaScript's memory, until the table is removed. */

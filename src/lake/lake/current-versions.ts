@@ -7,6 +7,7 @@ import type { Content } from '../../contract/objects.ts'
 import type { PartitionEntry, Snapshot } from '../../core/partition.ts'
 import { ident, literal } from '../duckdb/sql.ts'
 import { QUARANTINE, type Table } from '../tables/tables.ts'
+import type { PlaceOf } from './files-in-turn.ts'
 import { inLake } from './layout.ts'
 
 /** A file of a table and the version of its rows. */
@@ -18,27 +19,34 @@ export interface VersionedFile {
 }
 
 /** Files of the quarantine that partitions have kept whose rows a compaction has merged. They have no version. */
-const mergedFiles = ({ merged = [] }: Pick<Snapshot, 'merged'>, lake: string): readonly VersionedFile[] =>
+const mergedFiles = ({ merged = [] }: Pick<Snapshot, 'merged'>, placeOf: PlaceOf): readonly VersionedFile[] =>
   merged.flatMap((partition) =>
-    partition.files.map(({ path, bytes }) => ({ path: inLake(lake, path), bytes, version: 0, partition })),
+    partition.files.map(({ path, bytes }) => ({ path: placeOf(path), bytes, version: 0, partition })),
   )
 
-/** The files of a table in the order of their versions. */
+/**
+ * The files of a table in the order of their versions.
+ *
+ * @param at the lake, whose files stand on this machine; or where DuckDB finds each
+ */
 export const filesOf = (
   snapshot: Pick<Snapshot, 'partitions' | 'files' | 'merged'>,
-  lake: string,
+  at: string | PlaceOf,
   table: string,
-): readonly VersionedFile[] => [
-  ...(table === QUARANTINE.name ? mergedFiles(snapshot, lake) : []),
-  ...snapshot.partitions.flatMap((partition, version) =>
-    partition.files
+): readonly VersionedFile[] => {
+  const placeOf: PlaceOf = typeof at === 'string' ? (path) => inLake(at, path) : at
+  return [
+    ...(table === QUARANTINE.name ? mergedFiles(snapshot, placeOf) : []),
+    ...snapshot.partitions.flatMap((partition, version) =>
+      partition.files
+        .filter((file) => file.table === table)
+        .map(({ path, bytes }) => ({ path: placeOf(path), bytes, version, partition })),
+    ),
+    ...snapshot.files
       .filter((file) => file.table === table)
-      .map(({ path, bytes }) => ({ path: inLake(lake, path), bytes, version, partition })),
-  ),
-  ...snapshot.files
-    .filter((file) => file.table === table)
-    .map(({ path, bytes }, at) => ({ path: inLake(lake, path), bytes, version: at, partition: undefined })),
-]
+      .map(({ path, bytes }, version) => ({ path: placeOf(path), bytes, version, partition: undefined })),
+  ]
+}
 
 /**
  * Rows of a table's files with the columns as declared; and `version` when asked for.
@@ -72,13 +80,17 @@ export const HIDDEN_SCHEMA = 'firmlake'
 /** The table that lists superseded versions: `owner`, `version` of the rows that are not current. */
 export const supersededTable = (content: Content): string => `${HIDDEN_SCHEMA}.superseded_${content}`
 
+/** Whether no record of a content can have several versions, by the files of its main table. */
+export const isOneVersion = (files: readonly Pick<VersionedFile, 'version'>[]): boolean =>
+  new Set(files.map(({ version }) => version)).size < 2
+
 /** Makes the table of superseded versions of a content in a session whose hidden schema is there. */
 export const makeSuperseded = (
   snapshot: Pick<Snapshot, 'partitions' | 'files' | 'merged'>,
-  lake: string,
+  at: string | PlaceOf,
   table: Table & { readonly content: Content },
 ): string => {
-  const files = filesOf(snapshot, lake, table.name)
+  const files = filesOf(snapshot, at, table.name)
   return makeSupersededOf(
     table.content,
     `SELECT internal_id AS owner, version FROM (${readTable(table, files, 'with-version')})`,
@@ -98,7 +110,7 @@ export const makeSupersededOf = (
   files: readonly Pick<VersionedFile, 'version'>[],
 ): string => {
   // A single partition holds no record twice; after a compaction it has many files.
-  const none = new Set(files.map(({ version }) => version)).size < 2 ? ' LIMIT 0' : ''
+  const none = isOneVersion(files) ? ' LIMIT 0' : ''
   return `CREATE TABLE ${supersededTable(content)} AS
 SELECT owner, version FROM (
   SELECT owner, version, max(version) OVER (PARTITION BY owner) AS newest FROM (${owners})
@@ -108,6 +120,16 @@ SELECT owner, version FROM (
 /** The versions that have superseded records of a content, and how many: those of all others are current. */
 export const supersededVersions = (content: Content): string =>
   `SELECT version::INTEGER AS version, count(*)::INTEGER AS records FROM ${supersededTable(content)} GROUP BY ALL`
+
+/**
+ * The versions that hold the current records of some ids.
+ *
+ * @param versioned rows of the content's main table with their `version`
+ */
+export const versionsHolding = (content: Content, versioned: string, ids: readonly bigint[]): string =>
+  `SELECT DISTINCT h.version::INTEGER AS version FROM (${versioned}) AS h
+ANTI JOIN ${supersededTable(content)} AS s ON s.owner = h.internal_id AND s.version = h.version
+WHERE h.internal_id IN (SELECT unnest([${ids.join(', ')}]::BIGINT[]))`
 
 /** The current rows of one version: fewer columns to look at than rows of all. @param rows of that version's files */
 export const currentOfVersion = (

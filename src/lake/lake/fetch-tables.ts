@@ -43,21 +43,19 @@ export const fetchFiles = async (
   }
 }
 
-/** The files of a table. */
-export const listedFilesOf = (
+/** The files of some tables of a snapshot, or of some of its partitions. */
+export const filesOfTables = (
   { partitions, files }: Pick<Snapshot, 'partitions' | 'files'>,
-  { name }: { readonly name: string },
+  tables: readonly string[],
 ): readonly FileEntry[] =>
-  [...partitions.flatMap((partition) => partition.files), ...files].filter(({ table }) => table === name)
+  [...partitions.flatMap((partition) => partition.files), ...files].filter(({ table }) =>
+    tables.includes(table),
+  )
 
 /** Fetches the files of some tables of a snapshot, or of some of its partitions. @throws as `fetchFiles` */
 export const fetchTables = (
   lake: string,
-  { partitions, files }: Pick<Snapshot, 'partitions' | 'files'>,
+  listed: Pick<Snapshot, 'partitions' | 'files'>,
   tables: readonly string[],
   options: FetchTablesOptions = {},
-): Promise<void> => {
-  const all: readonly FileEntry[] = [...partitions.flatMap((partition) => partition.files), ...files]
-  const chosen = all.filter(({ table }) => tables.includes(table))
-  return fetchFiles(lake, chosen, options)
-}
+): Promise<void> => fetchFiles(lake, filesOfTables(listed, tables), options)

@@ -2,18 +2,18 @@
 
 import { ToolkitError } from '../../core/errors.ts'
 import type { TableRows } from '../../core/table-rows.ts'
-import { storageOf } from '../../storage/open-storage.ts'
+import { filesOfThisWork } from '../../storage/check-files.ts'
 import { Engine, type Session, type ValueColumn } from '../duckdb/engine.ts'
 import { mentionedTables, namedTables } from '../duckdb/named-tables.ts'
 import { newSpillFolder, type SpillFolder } from '../duckdb/spill-folder.ts'
 import { ident, literal } from '../duckdb/sql.ts'
 import { TABLES, type Table } from '../tables/tables.ts'
-import type { FileCheck } from './fetch-tables.ts'
+import { type AccessOptions, type AccessReport, type FileAccess, openAccess } from './file-access.ts'
 import type { ReadFacts } from './lake-facts.ts'
 import { type AroundFetch, LakeViews, type ReadListed } from './lake-views.ts'
 import type { Listed } from './source-macros.ts'
 
-export interface LakeQueryOptions {
+export interface LakeQueryOptions extends Pick<AccessOptions, 'inPlace'> {
   /** A folder, or `s3://bucket/prefix`. */
   readonly lake: string
   /** What the snapshot lists, or how it is read: of tables that no statement names nothing is. */
@@ -25,8 +25,8 @@ export interface LakeQueryOptions {
   readonly outFolder?: string | undefined
   /** Done around each fetch and check of files. @default without progress and signal */
   readonly aroundFetch?: AroundFetch | undefined
-  /** When files are compared with their hashes. @default the first time that this machine reads them */
-  readonly check?: FileCheck | undefined
+  /** When copies are compared with their hashes. @default the first time that this machine reads them */
+  readonly check?: AccessOptions['check']
   /** What the manifest says, for the views about the lake itself. @default they refuse to be read */
   readonly facts?: ReadFacts | undefined
 }
@@ -52,47 +52,49 @@ export interface TableListing {
 
 /**
  * Views of a snapshot: each table's current versions under its name, all versions as `<table>_history`. Of a lake in
- * a bucket only the files of tables that a statement names are fetched, each once. Nothing outside the lake's folder
- * can be read, nothing can be written, and no setting can be changed.
+ * a bucket only the files of tables that a statement names are fetched, each once, or, in place, only what it needs of
+ * them. Nothing outside the lake can be read, nothing can be written, and no setting can be changed.
  */
 export class LakeQuery {
   readonly #engine: Engine
   readonly #session: Session
   readonly #views: LakeViews
   readonly #spill: SpillFolder
+  readonly #access: FileAccess
   /** What the last relation is. */
   #relation: 'VIEW' | 'TABLE' = 'VIEW'
-  private constructor(engine: Engine, session: Session, views: LakeViews, spill: SpillFolder) {
-    this.#engine = engine
-    this.#session = session
-    this.#views = views
-    this.#spill = spill
+  private constructor(opened: Opened) {
+    this.#engine = opened.engine
+    this.#session = opened.session
+    this.#views = opened.views
+    this.#spill = opened.spill
+    this.#access = opened.access
   }
 
   static async open(options: LakeQueryOptions): Promise<LakeQuery> {
-    const {
-      lake,
-      snapshot,
-      memoryBytes,
-      threads,
-      outFolder,
-      aroundFetch,
-      check = 'first-read',
-      facts,
-    } = options
+    const { lake, snapshot, memoryBytes, threads, outFolder, aroundFetch } = options
+    const { check = 'first-read', inPlace, facts } = options
     const spill = await newSpillFolder()
     const engine = await Engine.open({
       memoryBytes,
       ...(threads !== undefined && { threads }),
       spillFolder: spill.path,
+      readsFromHere: inPlace !== undefined,
     })
-    const session = await engine.connect()
-    const views = await LakeViews.open(session, lake, snapshot, { check, aroundFetch, facts })
-    const folders = [storageOf(lake).local, ...(outFolder === undefined ? [] : [outFolder])]
-    await session.run(`SET allowed_directories = [${folders.map(literal).join(', ')}]`)
-    await session.run('SET enable_external_access = false')
-    await session.run('SET lock_configuration = true')
-    return new LakeQuery(engine, session, views, spill)
+    try {
+      const session = await engine.connect()
+      const access = await openAccess(session, lake, { check, known: filesOfThisWork(), inPlace })
+      const views = await LakeViews.open(session, access, snapshot, { aroundFetch, facts })
+      const allowed = [...access.allowed, ...(outFolder === undefined ? [] : [outFolder])]
+      await session.run(`SET allowed_directories = [${allowed.map(literal).join(', ')}]`)
+      await session.run('SET enable_external_access = false')
+      await session.run('SET lock_configuration = true')
+      return new LakeQuery({ engine, session, views, spill, access })
+    } catch (error) {
+      engine.close()
+      spill.remove()
+      throw error
+    }
   }
 
   /**
@@ -105,9 +107,9 @@ export class LakeQuery {
     try {
       await this.#makeViews(sql, reading)
       const { columns, rows } = await this.#session.streamRows(reading.sql)
-      return { columns, rows: reportedRows(rows) }
+      return { columns, rows: this.#reportedRows(rows) }
     } catch (error) {
-      throw queryFailed(error)
+      throw this.#failed(error)
     }
   }
 
@@ -126,8 +128,13 @@ export class LakeQuery {
       await this.#session.run(`CREATE TEMP ${this.#relation} ${RELATION_NAME} AS ${reading.sql}`)
       return this.#session.relation(`SELECT * FROM ${RELATION}`)
     } catch (error) {
-      throw queryFailed(error)
+      throw this.#failed(error)
     }
+  }
+
+  /** What reading the lake has taken so far. */
+  report(): AccessReport {
+    return this.#access.report()
   }
 
   /** Stops the statement that is running, if one is. */
@@ -151,6 +158,7 @@ export class LakeQuery {
   close(): void {
     this.#session.close()
     this.#engine.close()
+    this.#access.close()
     this.#spill.remove()
   }
 
@@ -158,6 +166,21 @@ export class LakeQuery {
   async #makeViews(sql: string, { tables }: ReadingStatement): Promise<void> {
     await this.#views.makeReadable(tables)
     await this.#views.define(LISTING.test(sql) ? null : mentionedTables(sql))
+  }
+
+  #failed(error: unknown): ToolkitError {
+    const found = this.#access.errorOf(error)
+    if (found instanceof ToolkitError) return found
+    return new ToolkitError('QUERY_FAILED', found instanceof Error ? found.message : String(found), {}, found)
+  }
+
+  /** Fails with the query's error also where only the reading of its rows does. */
+  async *#reportedRows(rows: QueryResult['rows']): QueryResult['rows'] {
+    try {
+      yield* rows
+    } catch (error) {
+      throw this.#failed(error)
+    }
   }
 
   async #refuseAllButReading(sql: string): Promise<ReadingStatement> {
@@ -203,6 +226,14 @@ export class LakeQuery {
   }
 }
 
+interface Opened {
+  readonly engine: Engine
+  readonly session: Session
+  readonly views: LakeViews
+  readonly spill: SpillFolder
+  readonly access: FileAccess
+}
+
 /** A statement that reads, as it is run, and the tables whose rows it may read; `null`: possibly all. */
 interface ReadingStatement {
   readonly kind: 'select' | 'pivot'
@@ -220,17 +251,3 @@ const LISTING = /\bshow\b|\bduckdb_|\binformation_schema\b|\bpragma_|\bsqlite_/i
 const PIVOT = /\bpivot(_wider)?\b/i
 
 export const openLakeQuery = (options: LakeQueryOptions): Promise<LakeQuery> => LakeQuery.open(options)
-
-const queryFailed = (error: unknown): ToolkitError =>
-  error instanceof ToolkitError
-    ? error
-    : new ToolkitError('QUERY_FAILED', error instanceof Error ? error.message : String(error), {}, error)
-
-/** Fails with the query's error also where only the reading of its rows does. */
-async function* reportedRows(rows: QueryResult['rows']): QueryResult['rows'] {
-  try {
-    yield* rows
-  } catch (error) {
-    throw queryFailed(error)
-  }
-}

@@ -4,20 +4,21 @@
  */
 
 import { type Definition, definitionNames, definitionsFor } from '../../analysis/definitions.ts'
-import { filesOfThisWork } from '../../storage/check-files.ts'
 import type { FetchOptions } from '../../storage/storage.ts'
 import { atMost } from '../../support/side-by-side.ts'
 import type { Session } from '../duckdb/engine.ts'
 import { mainTables, QUARANTINE, TABLES, type Table } from '../tables/tables.ts'
 import { baseViews, versionGroup } from './base-views.ts'
-import { HIDDEN_SCHEMA, makeSuperseded, supersededTable } from './current-versions.ts'
-import { type FileCheck, fetchFiles, listedFilesOf } from './fetch-tables.ts'
+import { filesOf, HIDDEN_SCHEMA, isOneVersion, makeSuperseded, supersededTable } from './current-versions.ts'
+import { filesOfTables } from './fetch-tables.ts'
+import type { FileAccess } from './file-access.ts'
 import { FACT_NAMES, type FactName, factRows, type ReadFacts } from './lake-facts.ts'
 import {
   factMacro,
   factMacroName,
   type Listed,
   loadsOf,
+  noneOld,
   oldFrom,
   rowsOfTable,
   unreadableMacros,
@@ -46,8 +47,6 @@ export type AroundFetch = (fetch: (options: Omit<FetchOptions, 'known'>) => Prom
 export type ReadListed = (table: Table) => Promise<Listed>
 
 export interface ViewsOptions {
-  /** When files are compared with their hashes. @default before every read */
-  readonly check?: FileCheck | undefined
   /** @default without progress and signal */
   readonly aroundFetch?: AroundFetch | undefined
   /** What the manifest says, for the views about the lake itself. @default they refuse to be read */
@@ -56,38 +55,35 @@ export interface ViewsOptions {
 
 export class LakeViews {
   readonly #session: Session
-  readonly #lake: string
+  readonly #access: FileAccess
   readonly #read: ReadListed
   /** By content; of tables without one by name. */
   readonly #listed = new Map<string, Promise<Listed>>()
   readonly #aroundFetch: AroundFetch
-  readonly #check: FileCheck | undefined
   readonly #facts: ReadFacts | undefined
-  readonly #known = filesOfThisWork()
   /** What is made: tables whose rows can be read, contents whose old versions are known, facts, definitions. */
   readonly #made = new Set<string>()
   /** One after the other: two requests may want the same views. */
   readonly #inTurn = atMost(1)
 
-  private constructor(session: Session, lake: string, read: ReadListed, options: ViewsOptions) {
+  private constructor(session: Session, access: FileAccess, read: ReadListed, options: ViewsOptions) {
     this.#session = session
-    this.#lake = lake
+    this.#access = access
     this.#read = read
-    this.#check = options.check
     this.#facts = options.facts
     this.#aroundFetch = options.aroundFetch ?? ((fetch) => fetch({}))
   }
 
   static async open(
     session: Session,
-    lake: string,
+    access: FileAccess,
     snapshot: Listed | ReadListed,
     options: ViewsOptions = {},
   ): Promise<LakeViews> {
     const statements = [`CREATE SCHEMA ${HIDDEN_SCHEMA}`, ...unreadableMacros(), ...baseViews().values()]
     await session.run(statements.join(';\n'))
     const read: ReadListed = typeof snapshot === 'function' ? snapshot : async () => snapshot
-    return new LakeViews(session, lake, read, options)
+    return new LakeViews(session, access, read, options)
   }
 
   /**
@@ -95,7 +91,7 @@ export class LakeViews {
    * versions are current. Of the analysis layer it makes what is named, and makes readable what that reads.
    *
    * @param names of views and macros; `null`: all
-   * @throws {ToolkitError} as `fetchTables`; DuckDB's error when a file is none of its kind
+   * @throws {ToolkitError} as `fetchFiles`; DuckDB's error when a file is none of its kind
    */
   makeReadable(names: ReadonlySet<string> | null): Promise<void> {
     const definitions = definitionsFor(names ?? definitionNames())
@@ -135,22 +131,23 @@ export class LakeViews {
     )
     const tables = new Set([...views.map(({ table }) => table), ...main])
     const files = await Promise.all(
-      [...tables].map(async (table) => listedFilesOf(await this.#listedFor(table), table)),
+      [...tables].map(async (table) => filesOfTables(await this.#listedFor(table), [table.name])),
     )
     // Again for those that are readable: copies that were not used for a long time may be gone.
-    const [check, known] = [this.#check, this.#known]
-    await this.#aroundFetch((options) => fetchFiles(this.#lake, files.flat(), { ...options, check, known }))
+    await this.#aroundFetch((options) => this.#access.makeReadable(files.flat(), options))
     for (const table of main) {
       const made = supersededTable(table.content)
-      await this.#session.run(makeSuperseded(await this.#listedFor(table), this.#lake, table))
-      await this.#session.run(oldFrom(table, made))
+      const listed = await this.#listedFor(table)
+      await this.#session.run(makeSuperseded(listed, this.#access.placeOf, table))
+      const isSingle = isOneVersion(filesOf(listed, this.#access.placeOf, table.name))
+      await this.#session.run(isSingle ? noneOld(table) : oldFrom(table, made))
       this.#made.add(made)
     }
     for (const { table } of views) {
       const rows = `rows of ${table.name}`
       if (this.#made.has(rows)) continue
       const listed = await this.#listedFor(table)
-      await this.#session.run(rowsOfTable(table, listed, this.#lake))
+      await this.#session.run(rowsOfTable(table, listed, this.#access.placeOf))
       if (table !== QUARANTINE) await this.#session.run(loadsOf(table, listed))
       this.#made.add(rows)
     }

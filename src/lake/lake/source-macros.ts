@@ -5,6 +5,7 @@ import { ident, literal } from '../duckdb/sql.ts'
 import { mainTables, QUARANTINE, TABLES, type Table } from '../tables/tables.ts'
 import { loadMacro, oldMacro, rowsMacro } from './base-views.ts'
 import { filesOf, HIDDEN_SCHEMA, readTable } from './current-versions.ts'
+import type { PlaceOf } from './files-in-turn.ts'
 import { FACT_NAMES, FACTS, type FactName } from './lake-facts.ts'
 import { readQuarantine } from './read-quarantine.ts'
 
@@ -61,10 +62,10 @@ export const unreadableMacros = (): readonly string[] => [
 export const rowsOfTable = (
   table: Table,
   listed: Listed,
-  lake: string,
+  at: string | PlaceOf,
   pathSql?: (path: string) => string,
 ): string => {
-  const files = filesOf(listed, lake, table.name)
+  const files = filesOf(listed, at, table.name)
   if (table === QUARANTINE) return tableMacro(rowsMacro(table), readQuarantine(files, pathSql))
   const rows = readTable(table, files, 'with-version', pathSql)
   return tableMacro(rowsMacro(table), `SELECT * REPLACE (version::BIGINT AS version) FROM (${rows})`)
@@ -74,11 +75,14 @@ export const rowsOfTable = (
 export const oldFrom = (table: Table, hidden: string): string =>
   tableMacro(oldMacro(table), `SELECT owner, version::BIGINT AS version FROM ${hidden}`)
 
+/** Where nothing is old: of no rows the filters of a query reach the files. */
+export const noneOld = (table: Table): string => tableMacro(oldMacro(table), noRows(OLD_COLUMNS))
+
 /** The same from the rows of the content's main table themselves, each time it is asked for. */
 export const oldOfRows = (table: Table, { partitions }: Pick<Listed, 'partitions'>): string => {
   const holding = partitions.filter(({ files }) => files.some((file) => file.table === table.name))
-  // A single partition holds no record twice; of none the filters of a query reach the files.
-  if (holding.length < 2) return tableMacro(oldMacro(table), noRows(OLD_COLUMNS))
+  // A single partition holds no record twice.
+  if (holding.length < 2) return noneOld(table)
   const id = ident(table.owner ?? '')
   return tableMacro(
     oldMacro(table),

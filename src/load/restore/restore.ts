@@ -7,6 +7,12 @@ import type { Content } from '../../contract/objects.ts'
 import type { Snapshot } from '../../core/partition.ts'
 import { Engine } from '../../lake/duckdb/engine.ts'
 import { newSpillFolder } from '../../lake/duckdb/spill-folder.ts'
+import {
+  type AccessOptions,
+  type AccessReport,
+  type FileAccess,
+  openAccess,
+} from '../../lake/lake/file-access.ts'
 import { filesOfThisWork } from '../../storage/check-files.ts'
 import { ByteWriter } from '../../support/byte-writer.ts'
 import { JSON_BYTES } from '../../support/json-bytes.ts'
@@ -63,6 +69,10 @@ export interface RestoreRequest {
   readonly signal?: AbortSignal | undefined
   /** How far the fetch and check of files are. */
   readonly onFetch?: SessionRequest['onFetch']
+  /** Reads a lake in a bucket in place where DuckDB's httpfs is there. @default copies */
+  readonly inPlace?: AccessOptions['inPlace']
+  /** What reading the lake has taken, when all records were read. */
+  readonly onRead?: ((report: AccessReport) => void) | undefined
 }
 
 /** JSON texts of the current records, one document each; equal as data to what came in. */
@@ -87,16 +97,20 @@ const LINES_BYTES = 1 << 18
  * the next ones are asked for: the same memory is used again.
  */
 export async function* restoreLines(request: RestoreRequest): AsyncGenerator<Buffer> {
-  const { content, memoryBytes, threads, ...what } = request
+  const { content, memoryBytes, threads, inPlace, onRead, ...what } = request
   const spill = await newSpillFolder()
   const engine = await Engine.open({
     memoryBytes,
     ...(threads !== undefined && { threads }),
     spillFolder: spill.path,
+    readsFromHere: inPlace !== undefined,
   })
   const lines = new ByteWriter()
+  let access: FileAccess | undefined
   try {
-    const inSession = { ...what, known: filesOfThisWork(), session: await engine.connect() }
+    const session = await engine.connect()
+    access = await openAccess(session, what.lake, { known: filesOfThisWork(), inPlace })
+    const inSession = { ...what, session, access, scratch: spill.path }
     await prepareRestore(inSession, content)
     if (content !== 'relations')
       for await (const companies of restoreCompanies(inSession))
@@ -118,8 +132,12 @@ export async function* restoreLines(request: RestoreRequest): AsyncGenerator<Buf
           lines.clear()
         }
     if (lines.length > 0) yield lines.written()
+    onRead?.(access.report())
+  } catch (error) {
+    throw access?.errorOf(error) ?? error
   } finally {
     engine.close()
+    access?.close()
     spill.remove()
   }
 }

@@ -1,5 +1,6 @@
 /** Parts the current rows of a lake into slices that fit into memory: views of a session, one set at a time. */
 
+import { join } from 'node:path'
 import type { Content } from '../../contract/objects.ts'
 import type { PartitionEntry, Snapshot } from '../../core/partition.ts'
 import type { Session } from '../../lake/duckdb/engine.ts'
@@ -12,9 +13,10 @@ import {
   readTable,
   supersededVersions,
   type VersionedFile,
+  versionsHolding,
 } from '../../lake/lake/current-versions.ts'
-import { type FetchTablesOptions, fetchTables } from '../../lake/lake/fetch-tables.ts'
-import { inLake } from '../../lake/lake/layout.ts'
+import { type FetchTablesOptions, filesOfTables } from '../../lake/lake/fetch-tables.ts'
+import { copiesOfLake, type FileAccess } from '../../lake/lake/file-access.ts'
 import { mainTables, TABLES, type Table, type TableName, tablesOf } from '../../lake/tables/tables.ts'
 import {
   type CutTable,
@@ -41,21 +43,37 @@ export interface SessionRequest {
   readonly onFetch?: FetchTablesOptions['onProgress']
   /** Files that this work has hashed already. */
   readonly known?: FetchTablesOptions['known']
+  /** How the session reads files. @default copies that are hashed at every read */
+  readonly access?: FileAccess | undefined
+  /** Folder for what has to stand on this machine. Needed where `access` reads in place. */
+  readonly scratch?: string | undefined
 }
 
+const accessOf = ({ access, lake, known }: SessionRequest): FileAccess =>
+  access ?? copiesOfLake(lake, { known })
+
 /** Makes a session's hidden schema and its tables of superseded versions. @param content default: of both */
-export const prepareRestore = async (
-  { session, lake, snapshot, signal, onFetch, known }: SessionRequest,
-  content?: Content,
-): Promise<void> => {
+export const prepareRestore = async (request: SessionRequest, content?: Content): Promise<void> => {
+  const { session, snapshot } = request
+  const access = accessOf(request)
   await session.run(`CREATE SCHEMA IF NOT EXISTS ${HIDDEN_SCHEMA}`)
   for (const main of mainTables()) {
     if (content === undefined || main.content === content) {
-      await fetchTables(lake, snapshot, [main.name], { signal, onProgress: onFetch, known })
-      await session.run(makeSuperseded(snapshot, lake, main))
+      await makeReadable(request, snapshot, [main.name])
+      await session.run(makeSuperseded(snapshot, access.placeOf, main))
     }
   }
 }
+
+const makeReadable = (
+  request: SessionRequest,
+  listed: Pick<Snapshot, 'partitions' | 'files'>,
+  tables: readonly string[],
+): Promise<void> =>
+  accessOf(request).makeReadable(filesOfTables(listed, tables), {
+    signal: request.signal,
+    onProgress: request.onFetch,
+  })
 
 /** The name of the view of a table's rows in the current slice; `line_items` is that of the run that loaded them. */
 export const sliceView = (table: TableName): string => ident(`part_${table}`)
@@ -78,8 +96,10 @@ export async function* slicesOf(
   const { session, snapshot, signal } = request
   const found = await session.rows(supersededVersions(content))
   const superseded = new Set(found.map(({ version }) => Number(version)))
+  const holding = await versionsOfIds(request, content)
   for (const [version, partition] of snapshot.partitions.entries()) {
     if (partition.content !== content || partition.counts.records === 0) continue
+    if (holding?.has(version) === false) continue
     await fetchOf(request, partition, content)
     await makeDictionary(request, partition)
     const tables = tablesToCut(request, partition, version)
@@ -90,9 +110,35 @@ export async function* slicesOf(
     for (const slice of await slicesOfPartition(request, partition, tables, rowsOf, mostRows)) {
       signal?.throwIfAborted()
       await makeViews(request, tables, rowsOf, slice)
-      yield { filesOf: (name) => neededFiles(tables, slice, name) }
+      const own = await copyFigures(request, content)
+      yield { filesOf: (name) => (name === FIGURES && own ? [own] : neededFiles(tables, slice, name)) }
     }
   }
+}
+
+/** Its files are read without DuckDB. */
+const FIGURES = 'financials'
+
+/** Of a lake that is read in place the figures of a slice come into a file of this machine; `undefined` of others. */
+const copyFigures = async (request: SessionRequest, content: Content): Promise<string | undefined> => {
+  const { session, scratch } = request
+  if (accessOf(request).isLocal || scratch === undefined || content !== 'companies') return undefined
+  const path = join(scratch, `${FIGURES}.parquet`)
+  await session.copy(`SELECT * FROM ${sliceView(FIGURES)}`, path, { kind: 'parquet' })
+  return path
+}
+
+/** The versions that hold the records of the ids asked for, so that no other is opened; `undefined`: of all records. */
+const versionsOfIds = async (
+  request: SessionRequest,
+  content: Content,
+): Promise<ReadonlySet<number> | undefined> => {
+  const { session, snapshot, ids } = request
+  const main = mainTables().find((table) => table.content === content)
+  if (ids === undefined || main === undefined) return undefined
+  const held = readTable(main, filesOf(snapshot, accessOf(request).placeOf, main.name), 'with-version')
+  const rows = await session.rows(versionsHolding(content, held, ids))
+  return new Set(rows.map(({ version }) => Number(version)))
 }
 
 /** The current rows in files of a partition. */
@@ -117,28 +163,26 @@ const slicesOfPartition = async (
 }
 
 /** Fetches the files of a partition and the dictionary of its run. */
-const fetchOf = (
-  { lake, snapshot, signal, onFetch, known }: SessionRequest,
-  partition: PartitionEntry,
-  content: Content,
-): Promise<void> => {
-  const files = filesOfRun(snapshot, partition)
+const fetchOf = (request: SessionRequest, partition: PartitionEntry, content: Content): Promise<void> => {
+  const files = filesOfRun(request.snapshot, partition)
   const tables = [...tablesOf(content), dictionaryTable()].map(({ name }) => name)
-  return fetchTables(lake, { partitions: [partition], files }, tables, { signal, onProgress: onFetch, known })
+  return makeReadable(request, { partitions: [partition], files }, tables)
 }
 
 const tablesToCut = (
-  { lake }: SessionRequest,
+  request: SessionRequest,
   partition: PartitionEntry,
   version: number,
-): readonly CutTable[] =>
-  tablesOf(partition.content).map((table) => ({
+): readonly CutTable[] => {
+  const { placeOf } = accessOf(request)
+  return tablesOf(partition.content).map((table) => ({
     table,
     files: partition.files
       .filter((file) => file.table === table.name)
-      .map(({ path, bytes }) => ({ path: inLake(lake, path), bytes, version, partition })),
+      .map(({ path, bytes }) => ({ path: placeOf(path), bytes, version, partition })),
     rows: partition.counts.rows[table.name] ?? 0,
   }))
+}
 
 /** The files of a table that hold rows of a slice. */
 const neededOf = ({ table, files }: CutTable, slice: Slice): readonly VersionedFile[] => {
@@ -171,14 +215,12 @@ const filesOfRun = ({ files }: Snapshot, { run }: PartitionEntry): Snapshot['fil
   files.filter((file) => file.run === run)
 
 /** The dictionary of the run that loaded the partition: it says which figures were scaled. */
-const makeDictionary = async (
-  { session, snapshot, lake }: SessionRequest,
-  partition: PartitionEntry,
-): Promise<void> => {
+const makeDictionary = async (request: SessionRequest, partition: PartitionEntry): Promise<void> => {
+  const { session, snapshot } = request
   const table = dictionaryTable()
   const own = { ...snapshot, partitions: [], files: filesOfRun(snapshot, partition) }
   await session.run(
-    `CREATE OR REPLACE TEMP VIEW ${sliceView('line_items')} AS ${readTable(table, filesOf(own, lake, table.name))}`,
+    `CREATE OR REPLACE TEMP VIEW ${sliceView('line_items')} AS ${readTable(table, filesOf(own, accessOf(request).placeOf, table.name))}`,
   )
 }
 

@@ -5,6 +5,7 @@ import { Readable } from 'node:stream'
 import { setTimeout } from 'node:timers/promises'
 import type { PutObjectCommandInput } from '@aws-sdk/client-s3'
 import type { ObjectStore } from '../object-store.ts'
+import { replacedObject } from '../store-paths.ts'
 import { deleteObjects } from './delete-objects.ts'
 import { listObjects } from './list-objects.ts'
 import { parseS3Address } from './s3-address.ts'
@@ -106,10 +107,11 @@ export const s3Store = (address: string): ObjectStore => {
       return found && { path, bytes: found.ContentLength ?? 0, changedMs: found.LastModified?.getTime() ?? 0 }
     },
 
-    get: async (path, { range, signal } = {}) => {
+    get: async (path, { range, etag, signal } = {}) => {
       const command = {
         ...connection.at(path),
         ...(range !== undefined && { Range: `bytes=${range.from}-${range.to - 1}` }),
+        ...(etag !== undefined && { IfMatch: etag }),
       }
       const action = `Cannot read "${connection.name(path)}"`
       const answer = await connection.run(
@@ -119,14 +121,22 @@ export const s3Store = (address: string): ObjectStore => {
             .send(new sdk.GetObjectCommand(command), signal && { abortSignal: signal })
             .catch((error: unknown) => {
               if (isAbsent(error)) return null
+              if (isTaken(error)) throw replacedObject(connection.name(path), path)
               throw error
             }),
         signal,
       )
       if (answer === null) return null
+      // An endpoint that ignores the range would send the object from its start.
+      if (range !== undefined && !answer.ContentRange?.startsWith(`bytes ${range.from}-`))
+        throw storageError(action, new Error('the endpoint does not answer with the range asked for'))
       if (!(answer.Body instanceof Readable)) throw storageError(action, new Error('the answer has no body'))
       const whole = /\/(\d+)$/.exec(answer.ContentRange ?? '')?.[1]
-      return { stream: answer.Body, bytes: Number(whole ?? answer.ContentLength ?? 0) }
+      return {
+        stream: answer.Body,
+        bytes: Number(whole ?? answer.ContentLength ?? 0),
+        ...(answer.ETag !== undefined && { etag: answer.ETag }),
+      }
     },
 
     put: (path, data) =>

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Snapshot } from '../../../src/core/partition.ts'
 import { Engine, type Session } from '../../../src/lake/duckdb/engine.ts'
 import { filesOf } from '../../../src/lake/lake/current-versions.ts'
+import { copiesOfLake } from '../../../src/lake/lake/file-access.ts'
 import { LakeQuery } from '../../../src/lake/lake/lake-query.ts'
 import { LakeViews } from '../../../src/lake/lake/lake-views.ts'
 import { QUARANTINE, TABLES } from '../../../src/lake/tables/tables.ts'
@@ -31,7 +32,7 @@ const withViews = async (use: (views: LakeViews, session: Session) => Promise<vo
   const engine = await Engine.open({ memoryBytes: MEMORY_BYTES })
   try {
     const session = await engine.connect()
-    await use(await LakeViews.open(session, lake.lake, lake.snapshot), session)
+    await use(await LakeViews.open(session, copiesOfLake(lake.lake, {}), lake.snapshot), session)
   } finally {
     engine.close()
   }

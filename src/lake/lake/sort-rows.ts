@@ -15,8 +15,8 @@ import type { Table } from '../tables/tables.ts'
  */
 const CLOSED_TEXTS: ReadonlySet<string> = new Set(['financials', 'employees'])
 
-/** Rows of a row group of a table with many columns: DuckDB holds one for each thread, and fetches one for a record in place. */
-const WIDE_GROUP_ROWS = 4096
+/** Rows of a row group of a table with many columns: DuckDB holds one for each thread. */
+const WIDE_GROUP_ROWS = 16_384
 const WIDE_COLUMNS = 20
 
 /** More distinct values are no closed set. */

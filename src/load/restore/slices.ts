@@ -110,22 +110,29 @@ export async function* slicesOf(
     for (const slice of await slicesOfPartition(request, partition, tables, rowsOf, mostRows)) {
       signal?.throwIfAborted()
       await makeViews(request, tables, rowsOf, slice)
-      const own = await copyFigures(request, content)
-      yield { filesOf: (name) => (name === FIGURES && own ? [own] : neededFiles(tables, slice, name)) }
+      const copied = await copySeries(request, content)
+      yield { filesOf: (name) => copied.get(name) ?? neededFiles(tables, slice, name) }
     }
   }
 }
 
-/** Its files are read without DuckDB. */
-const FIGURES = 'financials'
+/** Tables whose files are read without DuckDB. */
+const SERIES = ['financials', 'employees'] as const
 
-/** Of a lake that is read in place the figures of a slice come into a file of this machine; `undefined` of others. */
-const copyFigures = async (request: SessionRequest, content: Content): Promise<string | undefined> => {
+/** Of a lake that is read in place the rows of a slice that are read so come into files of this machine; else none. */
+const copySeries = async (
+  request: SessionRequest,
+  content: Content,
+): Promise<ReadonlyMap<TableName, readonly string[]>> => {
   const { session, scratch } = request
-  if (accessOf(request).isLocal || scratch === undefined || content !== 'companies') return undefined
-  const path = join(scratch, `${FIGURES}.parquet`)
-  await session.copy(`SELECT * FROM ${sliceView(FIGURES)}`, path, { kind: 'parquet' })
-  return path
+  const copied = new Map<TableName, readonly string[]>()
+  if (accessOf(request).isLocal || scratch === undefined || content !== 'companies') return copied
+  for (const table of SERIES) {
+    const path = join(scratch, `${table}.parquet`)
+    await session.copy(`SELECT * FROM ${sliceView(table)}`, path, { kind: 'parquet' })
+    copied.set(table, [path])
+  }
+  return copied
 }
 
 /** The versions that hold the records of the ids asked for, so that no other is opened; `undefined`: of all records. */

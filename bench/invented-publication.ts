@@ -14,10 +14,13 @@ import { tableFilesOf } from '../src/pipeline/targets/table-changes.ts'
 import { addLine, commitLine, metaDataLine, protocolLine, txnLine } from '../src/publish/delta/actions.ts'
 import { copyCheckpoint } from '../src/publish/delta/checkpoint.ts'
 import { logFolder } from '../src/publish/delta/delta-log.ts'
+import { historyForm } from '../src/publish/delta/log-form.ts'
 import { schemaText } from '../src/publish/delta/schema-text.ts'
 import type { MeasuredFile } from '../src/publish/file-statistics.ts'
+import { dataFiles } from '../src/publish/iceberg/data-files.ts'
 import { folderStore } from '../src/publish/iceberg/folder-store.ts'
 import { writeNextSnapshot } from '../src/publish/iceberg/next-snapshot.ts'
+import { historyLayout } from '../src/publish/iceberg/table-layout.ts'
 import { publishedStorage } from '../src/publish/published-storage.ts'
 import { publishedTables, type TableFile } from '../src/publish/table-files.ts'
 
@@ -31,12 +34,12 @@ const measured = (file: TableFile): MeasuredFile => ({
 })
 
 function* deltaLines(table: Table, head: SnapshotHead, files: readonly TableFile[]): Generator<string> {
-  const nowMs = Date.parse(head.time)
+  const [nowMs, form] = [Date.parse(head.time), historyForm(table.name)]
   yield `${commitLine(head, 'WRITE', nowMs)}\n`
   yield `${protocolLine()}\n`
-  yield `${metaDataLine({ id: randomUUID(), schema: schemaText(table, undefined), createdMs: nowMs }, table.name)}\n`
+  yield `${metaDataLine(form, { id: randomUUID(), schema: schemaText(table, form), createdMs: nowMs }, table.name)}\n`
   yield `${txnLine(head, nowMs)}\n`
-  for (const file of files) yield `${addLine(measured(file), nowMs)}\n`
+  for (const file of files) yield `${addLine(form, measured(file), nowMs)}\n`
 }
 
 const VERSION = '0'.repeat(20)
@@ -59,11 +62,9 @@ const publishDelta = async (
   const session = await engine.connect()
   const { bytes, actions } = await copyCheckpoint(session, undefined, [commit], checkpoint, Date.now())
   const storage = publishedStorage(lake)
-  await storage.create(`${logFolder(table.name)}/${VERSION}.checkpoint.parquet`, bytes)
-  await storage.replace(
-    `${logFolder(table.name)}/_last_checkpoint`,
-    JSON.stringify({ version: 0, size: actions }),
-  )
+  const folder = logFolder(historyForm(table.name))
+  await storage.create(`${folder}/${VERSION}.checkpoint.parquet`, bytes)
+  await storage.replace(`${folder}/_last_checkpoint`, JSON.stringify({ version: 0, size: actions }))
   session.close()
   engine.close()
   await rm(scratch, { recursive: true })
@@ -77,12 +78,19 @@ const publishIceberg = async (
 ): Promise<void> => {
   const storage = publishedStorage(lake)
   const store = folderStore(storage)
-  const base = await store.open(table)
+  const layout = historyLayout(table)
+  const base = await store.open(layout)
+  const described = {
+    storage,
+    layout,
+    live: new Map(),
+    measure: async (some: readonly TableFile[]) => some.map(measured),
+  }
   const next = await writeNextSnapshot({
-    ...{ storage, table, base: base.metadata, manifests: [], live: new Map(), added: files, removed: [] },
-    ...{ of: root, oldest: 1, measure: async (some) => some.map(measured) },
+    ...{ storage, layout, base: base.metadata, manifests: [], of: root, oldest: 1 },
+    data: { added: dataFiles(described, files), removed: [] },
   })
-  if (next) await store.commit(table, base, next.change)
+  await store.commit(layout, base, next.change)
 }
 
 /** Publishes all tables with files in both formats, without looking into the files. */

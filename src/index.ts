@@ -46,12 +46,8 @@ export type { PlannedRun } from './pipeline/shared/plan-shared-run.ts'
 export type { SharedRunStatus } from './pipeline/shared/shared-run-status.ts'
 export type { UnitChoice, UnitOutcome, WorkSummary } from './pipeline/shared/work-shared-run.ts'
 export { type DeliverOptions, type Delivery, deliver } from './pipeline/targets/deliver.ts'
-export {
-  type PublishOptions,
-  type PublishSummary,
-  publish,
-  type TableFormatName,
-} from './pipeline/targets/publish.ts'
+export { type PublishOptions, type PublishSummary, publish } from './pipeline/targets/publish.ts'
+export type { TableFormatName } from './pipeline/targets/table-formats.ts'
 export {
   checkTargets,
   readFormats,

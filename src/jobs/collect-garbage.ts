@@ -2,8 +2,12 @@
 
 import { ToolkitError } from '../core/errors.ts'
 import { type Garbage, removeGarbage } from '../manifest/remove-garbage.ts'
-import { type PublishProgress, publish, publishedFormats } from '../pipeline/targets/publish.ts'
+import { listManifest } from '../manifest/snapshots.ts'
+import { type PublishProgress, type PublishSummary, publish } from '../pipeline/targets/publish.ts'
+import { removePublishedGarbage } from '../pipeline/targets/published-garbage.ts'
+import { publishedFormats } from '../pipeline/targets/table-formats.ts'
 import type { CatalogOptions } from '../publish/iceberg/catalog-client.ts'
+import { PUBLISHED_ROWS } from '../publish/published-rows.ts'
 
 /** Options of `collectGarbage`. */
 export interface GarbageOptions {
@@ -35,14 +39,15 @@ const publishFirst = async ({
   signal,
   onPublish: onProgress,
 }: GarbageOptions): Promise<number | undefined> => {
-  const inLake = await publishedFormats(lake)
-  // A catalog in the environment may be meant for other lakes.
-  const inCatalog = catalog !== undefined && (await publishedFormats(lake, catalog)).includes('iceberg')
-  const request = { lake, signal, onProgress }
-  const summaries = [
-    ...(inLake.length > 0 ? [await publish({ ...request, formats: inLake })] : []),
-    ...(inCatalog ? [await publish({ ...request, formats: ['iceberg'], catalog })] : []),
-  ]
+  const summaries: PublishSummary[] = []
+  for (const rows of PUBLISHED_ROWS) {
+    const request = { lake, rows: [rows], signal, onProgress }
+    const inLake = await publishedFormats(lake, rows)
+    if (inLake.length > 0) summaries.push(await publish({ ...request, formats: inLake }))
+    // A catalog in the environment may be meant for other lakes.
+    if (catalog !== undefined && (await publishedFormats(lake, rows, catalog)).includes('iceberg'))
+      summaries.push(await publish({ ...request, formats: ['iceberg'], catalog }))
+  }
   return summaries.length > 0 ? Math.min(...summaries.map(({ snapshot }) => snapshot)) : undefined
 }
 
@@ -61,10 +66,17 @@ const publishFirst = async ({
  * console.log(runs.length, snapshots.length) // 0 0
  */
 export const collectGarbage = async (options: GarbageOptions): Promise<Garbage> => {
-  const { lake, keep, dryRun = false, signal, onRemove } = options
+  const { lake, keep, catalog, dryRun = false, signal, onRemove } = options
   // A run that commits meanwhile is not published: what the tables show has to stay until it is.
   const keepFrom = keep !== undefined && !dryRun ? await publishFirst(options) : undefined
   if (signal?.aborted) throw new ToolkitError('INTERRUPTED', 'Nothing was removed', {}, signal.reason)
   onRemove?.()
-  return removeGarbage({ lake, keep, keepFrom, dryRun, now: new Date() })
+  const garbage = await removeGarbage({ lake, keep, keepFrom, dryRun, now: new Date() })
+  const oldest = Math.max((await listManifest(lake)).oldest, ...garbage.snapshots.map((number) => number + 1))
+  const published = await removePublishedGarbage({ lake, oldest, catalog, dryRun, now: () => new Date() })
+  return {
+    ...garbage,
+    files: [...garbage.files, ...published.files],
+    freedBytes: garbage.freedBytes + published.freedBytes,
+  }
 }

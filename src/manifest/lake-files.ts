@@ -12,7 +12,7 @@ import {
   RUNS_FOLDER,
   SERVE_FOLDER,
 } from '../lake/lake/layout.ts'
-import { HASHES_FOLDER, PUBLISHED_IN_TABLE } from '../lake/lake/published-hash.ts'
+import { HASHES_FOLDER, PUBLISHED_FOLDER, PUBLISHED_IN_TABLE } from '../lake/lake/published-hash.ts'
 import { storageOf } from '../storage/open-storage.ts'
 import type { StoredFile } from '../storage/storage.ts'
 import { type FoundPath, listFolder, listTree, roomOfFiles } from '../support/list-files.ts'
@@ -38,7 +38,7 @@ export interface LoadFolder {
 export const below = (lake: string, path: string): string =>
   relative(inLake(lake, ''), path).split(sep).join('/')
 
-const isTable = (name: string): boolean => !/^[._]/.test(name)
+const isTable = (name: string): boolean => !/^[._]/.test(name) && name !== PUBLISHED_FOLDER
 
 const LOAD = 'load='
 const runOf = (name: string): string | null => {
@@ -143,6 +143,9 @@ const foldersWithWrites = async (lake: string): Promise<readonly string[]> => {
     ...tables.flatMap(({ name }) =>
       PUBLISHED_IN_TABLE.flatMap((folder) => [`${name}/${folder}`, `${name}/${folder}/${HASHES_FOLDER}`]),
     ),
+    ...(await listTree(inLake(lake, PUBLISHED_FOLDER)))
+      .filter(({ kind }) => kind === 'folder')
+      .map(({ path }) => below(lake, path)),
   ]
 }
 

@@ -186,6 +186,29 @@ export interface MeasuredFile {
   readonly statistics: FileStatistics
 }
 
+/** Statistics of one file on this machine. @param rows that it has @throws {ToolkitError} `LAKE_DAMAGED` */
+export const measureLocal = async (
+  session: Session,
+  table: Table,
+  path: string,
+  rows: number,
+): Promise<FileStatistics> => {
+  const types = scalarTypes(table.columns)
+  const found = await measure(session, types, [path]).catch((error: unknown) => {
+    throw unreadable(table, error)
+  })
+  return statisticsOf(types, found.get(path), rows)
+}
+
+/** A column that a file does not have is NULL in all of its rows. */
+const statisticsOf = (types: Types, columns: ByColumn | undefined, rows: number): FileStatistics =>
+  new Map(
+    [...types.keys()].map((name) => {
+      const column = columns?.get(name)
+      return [name, column ? settled(column) : { nulls: rows }]
+    }),
+  )
+
 /**
  * Statistics of a table's files, in their order, with a few files at once in memory and on this machine.
  *
@@ -210,14 +233,17 @@ export async function* measureFiles(
       })
       return ({ path }: TableFile): ByColumn | undefined => found.get(placeOf(path))
     })
-    for (const file of some) {
-      const columns = columnsOf(file)
-      // A column that a file does not have is NULL in all of its rows.
-      const ofColumn = (name: string): ColumnStatistics => {
-        const column = columns?.get(name)
-        return column ? settled(column) : { nulls: file.rows }
-      }
-      yield { file, statistics: new Map([...types.keys()].map((name) => [name, ofColumn(name)])) }
-    }
+    for (const file of some) yield { file, statistics: statisticsOf(types, columnsOf(file), file.rows) }
   }
+}
+
+/** The same of a few files, all at once. */
+export const measureAll = async (
+  context: MeasureContext,
+  table: Table,
+  files: readonly TableFile[],
+): Promise<readonly MeasuredFile[]> => {
+  const measured: MeasuredFile[] = []
+  for await (const one of measureFiles(context, table, files)) measured.push(one)
+  return measured
 }

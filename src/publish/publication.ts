@@ -3,13 +3,8 @@
 import type { SnapshotHead } from '../core/partition.ts'
 import type { Session } from '../lake/duckdb/engine.ts'
 import type { Table } from '../lake/tables/tables.ts'
-import type { FileChanges, TableFile } from './table-files.ts'
-
-/** The newest snapshot of the lake that a published table shows. */
-export interface ShownSnapshot {
-  readonly snapshot: number
-  readonly run: string
-}
+import type { SupersededRows } from './current/superseded-rows.ts'
+import type { ShownSnapshot, TableInSnapshot } from './listed-table.ts'
 
 /** What one snapshot changed in a published table, in files. */
 export interface TableChange {
@@ -27,20 +22,14 @@ export interface PublishContext {
   readonly localBytes: number
   /** The first snapshot that the lake still keeps. */
   readonly oldest: number
+  /** Which rows are superseded, for tables of current rows. */
+  readonly superseded: SupersededRows
   readonly now: () => Date
   readonly signal?: AbortSignal | undefined
 }
 
 /** A snapshot of the lake, and what it lists of a table. */
-export interface SnapshotToPublish extends SnapshotHead {
-  /** All files of the table. */
-  readonly files: () => Promise<readonly TableFile[]>
-  /**
-   * How they differ from those of the snapshot that the published table shows, or of a later one of which it is known that
-   * the table has not changed until then; `null` where none of them is kept.
-   */
-  readonly changesSince: (shown: ShownSnapshot) => Promise<FileChanges | null>
-}
+export type SnapshotToPublish = SnapshotHead & TableInSnapshot
 
 /** One table in one format. */
 export interface TablePublication {
@@ -61,5 +50,18 @@ export interface PublishFormat {
   readonly name: string
   /** Whether a table of the lake is published in this format. */
   readonly isPublished: (lake: string, table: Table) => Promise<boolean>
-  readonly open: (context: PublishContext, table: Table) => Promise<TablePublication>
+  /** `null` where it cannot be published beside what stands there. */
+  readonly open: (context: PublishContext, table: Table) => Promise<TablePublication | null>
+  /** The files of their own that tables of current rows have. */
+  readonly ownFiles?: OwnFiles
+}
+
+export interface OwnFiles {
+  /** Folder below the lake where those of a table stand, and nothing else but what is in folders that begin with `_`. */
+  readonly folder: (table: Table) => string
+  /**
+   * Paths in the lake of those that the published table needs, its versions from that on which shows the oldest snapshot of
+   * the lake; `null` where it is not published.
+   */
+  readonly needed: (context: PublishContext, table: Table) => Promise<ReadonlySet<string> | null>
 }

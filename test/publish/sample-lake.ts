@@ -21,16 +21,22 @@ export interface SampleRun {
 
 /** A lake into which the runs were loaded one after the other, below a folder. */
 export const sampleLake = async (folder: string, runs: readonly SampleRun[]): Promise<string> => {
-  const lake = join(folder, 'lake')
-  for (const [at, { companies, seed, content = ALL_CONTENT }] of runs.entries()) {
-    const batches = join(folder, `batches-${at}`)
-    await mkdir(batches)
-    await writeSample(batches, { companies, seed, files: 1, small: true, awkward: 0.1, content }, 1)
-    const names = (await readdir(batches)).filter((name) => name.endsWith('.br'))
-    // Other records of the same companies may have their figures in another currency.
-    await runIn(batches, lake, names, { limit: { kind: 'share', share: 0.5 }, changeCurrency: true })
-  }
-  return lake
+  for (const run of runs) await loadSample(folder, run)
+  return join(folder, 'lake')
+}
+
+/** Loads one more such run. */
+export const loadSample = async (
+  folder: string,
+  { companies, seed, content = ALL_CONTENT }: SampleRun,
+): Promise<void> => {
+  const batches = join(folder, `batches-${seed}`)
+  await mkdir(batches)
+  await writeSample(batches, { companies, seed, files: 1, small: true, awkward: 0.1, content }, 1)
+  const names = (await readdir(batches)).filter((name) => name.endsWith('.br'))
+  // Other records of the same companies may have their figures in another currency.
+  const options = { limit: { kind: 'share', share: 0.5 }, changeCurrency: true } as const
+  await runIn(batches, join(folder, 'lake'), names, options)
 }
 
 /** A lake of small runs: run n loads companies n and n + 1, so that each supersedes one of the run before. */
@@ -65,8 +71,9 @@ export const commitChanged = async (
   return next
 }
 
+/** All versions, unless the options say otherwise. */
 export const publishDelta = (lake: string, options: Partial<PublishOptions> = {}): Promise<PublishSummary> =>
-  publish({ lake, formats: ['delta'], memoryBytes: MEMORY_BYTES, ...options })
+  publish({ lake, formats: ['delta'], rows: ['all'], memoryBytes: MEMORY_BYTES, ...options })
 
 /** Versions written, by table; only tables with any. */
 export const versionsOf = ({ tables }: PublishSummary): Readonly<Record<string, number>> =>

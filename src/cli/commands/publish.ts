@@ -1,9 +1,11 @@
 /** `publish`: shows a lake's tables to other engines, in their own table formats. */
 
-import type { Command } from 'commander'
+import { type Command, Option } from 'commander'
 import { catalogFromEnvironment } from '../../pipeline/targets/catalog-environment.ts'
-import type { PublishProgress, PublishSummary, TableFormatName } from '../../pipeline/targets/publish.ts'
+import type { PublishProgress, PublishSummary } from '../../pipeline/targets/publish.ts'
+import type { TableFormatName } from '../../pipeline/targets/table-formats.ts'
 import type { CatalogOptions } from '../../publish/iceberg/catalog-client.ts'
+import { PUBLISHED_ROWS, type PublishedRows } from '../../publish/published-rows.ts'
 import { interruptible } from '../interrupt.ts'
 import { type JsonOption, jsonOption, type LakeOption, lakeOption, withExamples } from '../options/options.ts'
 import { localBytesOption, memoryOption } from '../options/run-options.ts'
@@ -15,13 +17,21 @@ import { textTable } from '../output/text-table.ts'
 interface PublishOptions extends LakeOption, JsonOption {
   readonly memory: number
   readonly localBytes?: number
+  readonly rows?: PublishedRows
 }
 
 interface IcebergOptions extends PublishOptions {
   readonly catalog?: string
   readonly warehouse?: string
   readonly namespace?: string
+  readonly rename?: true
 }
+
+/** New at every call: each command has its own. */
+const rowsOption = (): Option =>
+  new Option('--rows <which>', 'all versions, or the current rows alone (default: both)').choices([
+    ...PUBLISHED_ROWS,
+  ])
 
 export const addPublish = (program: Command): void => {
   const command = program
@@ -29,13 +39,14 @@ export const addPublish = (program: Command): void => {
     .summary('show the tables to other engines')
     .description(
       'Publishes the tables of a lake in a format that other engines read, in step with its newest snapshot. ' +
-        'Copies no data: the published tables are the files of the lake. See docs/operations.md.',
+        'Each table is published twice: with all versions of its records, and with the current rows alone. See ' +
+        'docs/analysis.md.',
     )
   addDelta(command)
   addIceberg(command)
   withExamples(command, [
-    ['publish delta --lake ./lake', 'Delta Lake tables: a _delta_log beside each table'],
-    ['publish iceberg --lake ./lake', 'Apache Iceberg tables: metadata beside each table'],
+    ['publish delta --lake ./lake', 'Delta Lake tables: current rows in ./lake/published/delta'],
+    ['publish iceberg --lake ./lake', 'Apache Iceberg tables: current rows in ./lake/published/iceberg'],
   ])
 }
 
@@ -44,16 +55,19 @@ const addDelta = (publish: Command): void => {
     .command('delta')
     .summary('as Delta Lake tables')
     .description(
-      'Writes a Delta Lake log for each table: one version for each snapshot that changes it. What is published ' +
-        'already stays as it is; the command may be interrupted and run again.',
+      'Writes a Delta Lake log beside each table, for all versions of its records: one version for each snapshot ' +
+        'that changes it. The current rows get files of their own in published/delta. What is published already ' +
+        'stays as it is; the command may be interrupted and run again.',
     )
     .addOption(lakeOption())
+    .addOption(rowsOption())
     .addOption(memoryOption())
     .addOption(localBytesOption())
     .addOption(jsonOption())
     .action((options: PublishOptions) => runPublish('delta', options))
   withExamples(command, [
     ['publish delta --lake ./lake', 'bring the Delta tables in step with the lake'],
+    ['publish delta --lake ./lake --rows all', 'without files of their own for the current rows'],
     ["publish delta --lake ./lake --json | jq '.tables[].versions'", 'versions written for each table'],
   ])
 }
@@ -77,12 +91,18 @@ const addIceberg = (publish: Command): void => {
       '--namespace <name>',
       'namespace of the tables (default: $FIRMLAKE_CATALOG_NAMESPACE, else firmlake)',
     )
+    .option(
+      '--rename',
+      'let all versions of tables in a catalog be <table>_history, so that <table> is current',
+    )
+    .addOption(rowsOption())
     .addOption(memoryOption())
     .addOption(localBytesOption())
     .addOption(jsonOption())
-    .action(({ catalog: url, warehouse, namespace, ...options }: IcebergOptions) =>
-      runPublish('iceberg', options, catalogFromEnvironment(process.env, { url, warehouse, namespace })),
-    )
+    .action(({ catalog: url, warehouse, namespace, rename, ...options }: IcebergOptions) => {
+      const catalog = catalogFromEnvironment(process.env, { url, warehouse, namespace })
+      return runPublish('iceberg', options, catalog && { ...catalog, rename })
+    })
   withExamples(command, [
     ['publish iceberg --lake ./lake', 'bring the Iceberg tables in step with the lake'],
     [
@@ -94,7 +114,7 @@ const addIceberg = (publish: Command): void => {
 
 const runPublish = async (
   format: TableFormatName,
-  { lake, memory, localBytes, json }: PublishOptions,
+  { lake, memory, localBytes, rows, json }: PublishOptions,
   catalog?: CatalogOptions,
 ): Promise<void> => {
   const line = new ProgressLine({ terminalOnly: json === true })
@@ -102,7 +122,10 @@ const runPublish = async (
   const onProgress = (progress: PublishProgress): void => line.show(() => stateText(progress))
   try {
     const summary = await interruptible((signal) =>
-      publish({ lake, formats: [format], catalog, memoryBytes: memory, localBytes, signal, onProgress }),
+      publish({
+        ...{ lake, formats: [format], catalog, memoryBytes: memory, localBytes, signal, onProgress },
+        ...(rows && { rows: [rows] }),
+      }),
     )
     line.clear()
     await (json ? printJson({ lake, format, ...summary }) : printLines(summaryLines(summary)))
@@ -123,12 +146,14 @@ const summaryLines = ({ snapshot, tables }: PublishSummary): string[] => {
     ...textTable(
       [
         { title: 'table' },
+        { title: 'rows' },
         { title: 'versions', right: true },
         { title: 'files added', right: true },
         { title: 'removed', right: true },
       ],
-      changed.map(({ table, versions, added, removed }) => [
+      changed.map(({ table, rows, versions, added, removed }) => [
         table,
+        rows,
         formatCount(versions),
         formatCount(added),
         formatCount(removed),

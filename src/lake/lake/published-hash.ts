@@ -6,6 +6,13 @@ import { seal, unseal } from '../../support/sealed-text.ts'
 /** Folders of a table where logs of table formats are published. */
 export const PUBLISHED_IN_TABLE = ['_delta_log', 'metadata'] as const
 
+/** Where tables of current rows stand, by format, each in a folder of its own: metadata and files that are not the lake's. */
+export const PUBLISHED_FOLDER = 'published'
+export const CURRENT_FOLDERS = {
+  delta: `${PUBLISHED_FOLDER}/delta`,
+  iceberg: `${PUBLISHED_FOLDER}/iceberg`,
+} as const
+
 /** In the folder of what is published, so that they go with it. Readers of both formats pass it by. */
 export const HASHES_FOLDER = '_hashes'
 const ENDING = '.hash'
@@ -22,8 +29,10 @@ export const publishedPathOf = (path: string): string | null => {
   return folder === undefined ? null : `${folder}/${name}`
 }
 
-export const publishedHash = (data: string | Uint8Array): string =>
-  `${seal(JSON.stringify({ sha256: sha256Of(data) }))}\n`
+export const publishedHash = (data: string | Uint8Array): string => recordedHash(sha256Of(data))
+
+/** The same of a file whose hash is known. @param sha256 in hex, lower case */
+export const recordedHash = (sha256: string): string => `${seal(JSON.stringify({ sha256 }))}\n`
 
 /** The hash that stands in such a file; `undefined` where it was changed or cut. */
 export const readPublishedHash = (bytes: Buffer): string | undefined => {

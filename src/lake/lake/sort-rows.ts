@@ -19,6 +19,10 @@ const CLOSED_TEXTS: ReadonlySet<string> = new Set(['financials', 'employees'])
 const WIDE_GROUP_ROWS = 16_384
 const WIDE_COLUMNS = 20
 
+/** Rows of a row group of a table of these columns; `undefined`: as many as DuckDB likes. */
+export const rowGroupRows = ({ length }: readonly unknown[]): number | undefined =>
+  length > WIDE_COLUMNS ? WIDE_GROUP_ROWS : undefined
+
 /** More distinct values are no closed set. */
 const MOST_VALUES = 10_000
 
@@ -125,7 +129,8 @@ ORDER BY ${compactOrder(table).map(ident).join(', ')}`)
     rows,
     slice: (from, until) => {
       const some = session.relation(select(from, until))
-      return table.columns.length > WIDE_COLUMNS ? withGroups(some, WIDE_GROUP_ROWS) : some
+      const groupRows = rowGroupRows(table.columns)
+      return groupRows === undefined ? some : withGroups(some, groupRows)
     },
     find: async (condition, from) => {
       let [low, high] = [from, rows]

@@ -1,54 +1,36 @@
 /**
- * Updates the publications of a lake to its newest snapshot, snapshot by snapshot: a published table has the
- * same past as the lake. Knows the formats by name only.
+ * Updates the publications of a lake to its newest snapshot: tables of all versions snapshot by snapshot, so that they
+ * have the same past as the lake, tables of current rows at once. Knows the formats by name only.
  */
 
-import { rm } from 'node:fs/promises'
 import { systemCode, ToolkitError, writeError } from '../../core/errors.ts'
 import { orInterrupted } from '../../core/interrupted.ts'
 import type { SnapshotHead } from '../../core/partition.ts'
-import { Engine, type Session } from '../../lake/duckdb/engine.ts'
-import { interruptOn } from '../../lake/duckdb/stoppable.ts'
-import { defaultLocalBytes } from '../../lake/lake/files-in-turn.ts'
-import { inLake, RUNS_FOLDER } from '../../lake/lake/layout.ts'
 import type { Table } from '../../lake/tables/tables.ts'
 import { headOf, type SnapshotRoot } from '../../manifest/snapshot-root.ts'
 import { listManifest, newestNumber, readKnownRoot } from '../../manifest/snapshots.ts'
+import { mainOf } from '../../publish/current/superseded-rows.ts'
 import type { CatalogOptions } from '../../publish/iceberg/catalog-client.ts'
+import type { ListedTable, ShownSnapshot } from '../../publish/listed-table.ts'
 import type {
   PublishContext,
-  PublishFormat,
-  ShownSnapshot,
   SnapshotToPublish,
+  TableChange,
   TablePublication,
 } from '../../publish/publication.ts'
+import { PUBLISHED_ROWS, type PublishedRows } from '../../publish/published-rows.ts'
 import { publishedTables } from '../../publish/table-files.ts'
-import { makeFolder } from '../../support/durable-files.ts'
-import { temporaryName } from '../../support/process-identity.ts'
-import { queryMemory } from '../run/memory-shares.ts'
+import { type PublishSessionOptions, withPublishContext } from './publish-session.ts'
 import { tableChanges, tableFilesOf } from './table-changes.ts'
-
-/** The formats, each loaded only where it is used. */
-const FORMATS = {
-  delta: async (): Promise<PublishFormat> =>
-    (await import('../../publish/delta/delta-format.ts')).deltaFormat,
-  iceberg: async (catalog?: CatalogOptions): Promise<PublishFormat> => {
-    const { icebergCatalogFormat, icebergFormat } = await import('../../publish/iceberg/iceberg-format.ts')
-    return catalog === undefined ? icebergFormat : icebergCatalogFormat(catalog)
-  },
-} as const satisfies Readonly<Record<string, (catalog?: CatalogOptions) => Promise<PublishFormat>>>
-
-/** A table format of other engines: `delta` or `iceberg`. */
-export type TableFormatName = keyof typeof FORMATS
-
-const isFormatName = (name: string): name is TableFormatName => name in FORMATS
-export const TABLE_FORMAT_NAMES: readonly TableFormatName[] = Object.keys(FORMATS).filter(isFormatName)
+import { FORMATS, type TableFormatName } from './table-formats.ts'
 
 /** What publishing changed in one table. */
 export interface PublishedTable {
   readonly format: TableFormatName
   readonly table: string
-  /** Versions written: one for each snapshot that changed the table. */
+  /** Every version of every record, or the current rows alone: two tables, each with a place of its own. */
+  readonly rows: PublishedRows
+  /** Versions written: of all versions one for each snapshot that changed the table, of the current rows one at most. */
   readonly versions: number
   /** Files added and removed, over all of these. */
   readonly added: number
@@ -73,30 +55,21 @@ export interface PublishProgress {
 }
 
 /** Options of `publish`. */
-export interface PublishOptions {
+export interface PublishOptions extends PublishSessionOptions {
   /** A folder, or `s3://bucket/prefix`. */
   readonly lake: string
   readonly formats: readonly TableFormatName[]
+  /** Tables of all versions, of the current rows, or both. @default both */
+  readonly rows?: readonly PublishedRows[] | undefined
   /** The catalog that keeps the Iceberg tables' metadata. @default none: it stands in the lake */
   readonly catalog?: CatalogOptions | undefined
-  /** Peak memory in all, in bytes. @default 1 GiB */
-  readonly memoryBytes?: number | undefined
-  /**
-   * The most that files of a lake in a bucket take on this machine's disk at once, in bytes; a larger file by itself.
-   * @default FIRMLAKE_CACHE_BYTES, else 20 GB
-   */
-  readonly localBytes?: number | undefined
-  /** @default 2 */
-  readonly threads?: number | undefined
-  readonly signal?: AbortSignal | undefined
   readonly onProgress?: ((progress: PublishProgress) => void) | undefined
-  /** @default the clock */
-  readonly now?: () => Date
 }
 
 /** A table on its way. */
 interface Step {
   readonly format: TableFormatName
+  readonly rows: PublishedRows
   readonly table: Table
   readonly publication: TablePublication
   /** The last snapshot that it was brought to, also where that did not change the table; 0: not known. */
@@ -106,16 +79,21 @@ interface Step {
   removed: number
 }
 
-const openSteps = async ({ formats, catalog }: PublishOptions, context: PublishContext): Promise<Step[]> => {
+const openSteps = async (
+  { formats, rows: chosen = PUBLISHED_ROWS, catalog }: PublishOptions,
+  context: PublishContext,
+): Promise<Step[]> => {
   const steps: Step[] = []
-  for (const format of new Set(formats)) {
-    const { open } = await FORMATS[format](catalog)
-    for (const table of publishedTables()) {
-      context.signal?.throwIfAborted()
-      const publication = await open(context, table)
-      steps.push({ format, table, publication, seen: 0, versions: 0, added: 0, removed: 0 })
+  for (const format of new Set(formats))
+    for (const rows of new Set(chosen)) {
+      const { open } = await FORMATS[format](rows, catalog)
+      for (const table of publishedTables()) {
+        context.signal?.throwIfAborted()
+        const publication = await open(context, table)
+        if (publication)
+          steps.push({ format, rows, table, publication, seen: 0, versions: 0, added: 0, removed: 0 })
+      }
     }
-  }
   return steps
 }
 
@@ -175,23 +153,32 @@ const toPublish = (
   root: SnapshotRoot,
   kept: ReadonlySet<number>,
   rootOf: (number: number) => Promise<SnapshotRoot>,
-): SnapshotToPublish => ({
-  ...headOf(root),
-  files: () => tableFilesOf(lake, root, step.table),
-  changesSince: async (shown: ShownSnapshot) => {
-    const from = [step.seen, shown.snapshot].find((number) => number >= shown.snapshot && kept.has(number))
-    if (from === undefined) return null
-    try {
-      const before = await rootOf(from)
-      if (from === shown.snapshot && before.run !== shown.run) return null
-      return await tableChanges(lake, before, root, step.table)
-    } catch (error) {
-      // Removed by gc meanwhile.
-      if ((await listManifest(lake)).oldest > from) return null
-      throw error
-    }
-  },
-})
+): SnapshotToPublish => {
+  const listed = (table: Table): ListedTable => ({
+    files: () => tableFilesOf(lake, root, table),
+    changesSince: async (shown: ShownSnapshot) => {
+      const from = [step.seen, shown.snapshot].find((number) => number >= shown.snapshot && kept.has(number))
+      if (from === undefined) return null
+      try {
+        const before = await rootOf(from)
+        if (from === shown.snapshot && before.run !== shown.run) return null
+        return await tableChanges(lake, before, root, table)
+      } catch (error) {
+        // Removed by gc meanwhile.
+        if ((await listManifest(lake)).oldest > from) return null
+        throw error
+      }
+    },
+  })
+  return { ...headOf(root), ...listed(step.table), main: listed(mainOf(step.table)) }
+}
+
+const count = (step: Step, change: TableChange | null): void => {
+  if (!change) return
+  step.versions += 1
+  step.added += change.added
+  step.removed += change.removed
+}
 
 const bringInStep = async (
   steps: readonly Step[],
@@ -201,25 +188,24 @@ const bringInStep = async (
   const newest = await newestNumber(lake)
   checkShown(steps, newest)
   const { snapshots } = await listManifest(lake)
-  const first = firstSnapshots(steps)
-  const numbers = snapshots.filter((number) => number >= Math.min(...first.values()))
+  const stepwise = steps.filter(({ rows }) => rows === 'all')
+  const first = firstSnapshots(stepwise)
+  const numbers = snapshots.filter((number) => number >= Math.min(newest, ...first.values()))
   const kept = new Set(snapshots)
   const rootOf = rootReader(lake)
   for (const [step, number] of first) step.seen = number - 1
   let files = 0
   const show = async (number: number, at: number): Promise<void> => {
     const snapshot = await rootOf(number)
-    const behind = steps.filter((step) => (first.get(step) ?? 1) <= number)
+    // The current rows have no past of their own.
+    const behind = number === newest ? steps : stepwise.filter((step) => (first.get(step) ?? 1) <= number)
     for (const step of behind) checkRun(step, snapshot)
     for (const step of behind) {
       onProgress?.({ snapshots: at, snapshotsTotal: numbers.length, files, table: step.table.name })
       const change = await step.publication.publish(toPublish(lake, step, snapshot, kept, rootOf))
-      step.seen = number
-      if (!change) continue
-      step.versions += 1
-      step.added += change.added
-      step.removed += change.removed
-      files += change.added + change.removed
+      if (step.rows === 'all') step.seen = number
+      count(step, change)
+      files += change ? change.added + change.removed : 0
     }
   }
   for (const [at, number] of numbers.entries()) {
@@ -233,28 +219,6 @@ const bringInStep = async (
     }
   }
   return newest
-}
-
-/** An engine for one publication, stopped by the signal. */
-const withSession = async <T>(
-  { memoryBytes, threads, signal }: PublishOptions,
-  scratch: string,
-  use: (session: Session) => Promise<T>,
-): Promise<T> => {
-  const engine = await Engine.open({
-    memoryBytes: queryMemory(memoryBytes),
-    ...(threads !== undefined && { threads }),
-    spillFolder: scratch,
-  })
-  const session = await engine.connect()
-  const useEnded = interruptOn(session, signal)
-  try {
-    return await use(session)
-  } finally {
-    useEnded()
-    session.close()
-    engine.close()
-  }
 }
 
 /** Whether the system refused something: `EACCES`, `ENOSPC`, … */
@@ -275,15 +239,12 @@ const isOfSystem = (error: unknown): boolean => /^E[A-Z0-9]+$/.test(systemCode(e
  * console.log(snapshot) // 1
  */
 export const publish = async (options: PublishOptions): Promise<PublishSummary> => {
-  const { lake, localBytes = defaultLocalBytes(options.lake), signal, now = () => new Date() } = options
+  const { lake, signal } = options
   if ((await newestNumber(lake)) === 0) return { snapshot: 0, tables: [] }
-  const scratch = inLake(lake, `${RUNS_FOLDER}/${temporaryName()}`)
   try {
-    await makeFolder(scratch, { within: inLake(lake, '') })
     return await orInterrupted('Publishing', signal, () =>
-      withSession(options, scratch, async (session) => {
-        const { oldest } = await listManifest(lake)
-        const steps = await openSteps(options, { lake, session, scratch, localBytes, oldest, now, signal })
+      withPublishContext(options, async (context) => {
+        const steps = await openSteps(options, context)
         const snapshot = await bringInStep(steps, options)
         return {
           snapshot,
@@ -297,24 +258,5 @@ export const publish = async (options: PublishOptions): Promise<PublishSummary> 
     )
   } catch (error) {
     throw isOfSystem(error) ? writeError(`Cannot publish lake "${lake}"`, error) : error
-  } finally {
-    await rm(scratch, { recursive: true, force: true }).catch(() => undefined)
   }
-}
-
-/** The formats in which a lake is published already. @param catalog looks there for Iceberg, not in the lake */
-export const publishedFormats = async (
-  lake: string,
-  catalog?: CatalogOptions,
-): Promise<readonly TableFormatName[]> => {
-  const found: TableFormatName[] = []
-  for (const name of TABLE_FORMAT_NAMES) {
-    const { isPublished } = await FORMATS[name](catalog)
-    for (const table of publishedTables()) {
-      if (!(await isPublished(lake, table))) continue
-      found.push(name)
-      break
-    }
-  }
-  return found
 }

@@ -8,13 +8,8 @@ import type { DeliverySink } from '../../core/sink.ts'
 import type { CatalogOptions } from '../../publish/iceberg/catalog-client.ts'
 import { type DeliverProgress, type Delivery, deliver } from './deliver.ts'
 import { openSinks } from './open-sink.ts'
-import {
-  type PublishProgress,
-  type PublishSummary,
-  publish,
-  TABLE_FORMAT_NAMES,
-  type TableFormatName,
-} from './publish.ts'
+import { type PublishProgress, type PublishSummary, publish } from './publish.ts'
+import { TABLE_FORMAT_NAMES, type TableFormatName } from './table-formats.ts'
 
 /** What is kept up to date with a lake. */
 export interface TargetOptions {

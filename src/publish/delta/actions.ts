@@ -4,18 +4,11 @@ import { isObject, type JsonObject } from '../../support/json-form.ts'
 import { isRunId } from '../../support/run-ids.ts'
 import { VERSION } from '../../support/tool-version.ts'
 import type { FileStatistics, MeasuredFile, StatisticsValue } from '../file-statistics.ts'
-import type { ShownSnapshot } from '../publication.ts'
+import type { ShownSnapshot } from '../listed-table.ts'
 import { numberAt, objectAt, textAt } from './json.ts'
-import { PARTITION_COLUMNS } from './schema-text.ts'
+import { type LogForm, type LoggedFile, loggedPlace, partitionValues } from './log-form.ts'
 
 const ENGINE = 'firmlake/'
-
-/** A file as the log knows it. */
-export interface LoggedFile {
-  readonly run: string
-  readonly version: number
-  readonly bytes: number
-}
 
 export interface LoggedMetaData {
   readonly id: string
@@ -30,31 +23,25 @@ const encodePath = (name: string): string =>
     .map((part) => encodeURIComponent(part).replaceAll('%3D', '='))
     .join('/')
 
-const partitionValues = (run: string, version: number): JsonObject => ({
-  load: run,
-  version: String(version),
-})
-
 /** Reader 1 and writer 2: every reader of Delta tables knows them. */
 export const protocolLine = (): string =>
   JSON.stringify({ protocol: { minReaderVersion: READER, minWriterVersion: WRITER } })
 const READER = 1
 const WRITER = 2
 
-export const metaDataLine = ({ id, schema, createdMs }: LoggedMetaData, table: string): string =>
+export const metaDataLine = (
+  { partitionColumns, configuration }: LogForm,
+  { id, schema, createdMs }: LoggedMetaData,
+  table: string,
+): string =>
   JSON.stringify({
     metaData: {
       id,
       name: table,
       format: { provider: 'parquet', options: {} },
       schemaString: schema,
-      partitionColumns: PARTITION_COLUMNS,
-      // Files that this table lets go belong to older snapshots of the lake: nobody else may delete them.
-      configuration: {
-        'delta.deletedFileRetentionDuration': 'interval 10000 days',
-        // Readers use the statistics of the first 32 columns alone, unless configured otherwise.
-        'delta.dataSkippingNumIndexedCols': '-1',
-      },
+      partitionColumns,
+      configuration,
       createdTime: createdMs,
     },
   })
@@ -80,11 +67,11 @@ export const commitLine = (
 export const txnLine = ({ run, snapshot }: ShownSnapshot, nowMs: number): string =>
   JSON.stringify({ txn: { appId: run, version: snapshot, lastUpdated: nowMs } })
 
-export const addLine = ({ file, statistics }: MeasuredFile, writtenMs: number): string =>
+export const addLine = (form: LogForm, { file, statistics }: MeasuredFile, writtenMs: number): string =>
   JSON.stringify({
     add: {
       path: encodePath(file.name),
-      partitionValues: partitionValues(file.run, file.version),
+      partitionValues: partitionValues(form, file),
       size: file.bytes,
       modificationTime: writtenMs,
       dataChange: true,
@@ -93,15 +80,15 @@ export const addLine = ({ file, statistics }: MeasuredFile, writtenMs: number): 
   })
 
 // What is removed is superseded or merged: readers that follow changes have to see it, so it is a data change.
-export const removeLine = (name: string, { run, version, bytes }: LoggedFile, nowMs: number): string =>
+export const removeLine = (form: LogForm, name: string, file: LoggedFile, nowMs: number): string =>
   JSON.stringify({
     remove: {
       path: encodePath(name),
       deletionTimestamp: nowMs,
       dataChange: true,
       extendedFileMetadata: true,
-      partitionValues: partitionValues(run, version),
-      size: bytes,
+      partitionValues: partitionValues(form, file),
+      size: file.bytes,
     },
   })
 
@@ -149,21 +136,18 @@ export type Action =
   /** What this tool never writes. */
   | { readonly kind: 'strange'; readonly what: string }
 
-const FILE_NAME = /^load=[^/]+\/[^/]+$/
-
-const parseAdd = (add: JsonObject): Action => {
-  const [values, path] = [objectAt(add, 'partitionValues') ?? {}, textAt(add, 'path') ?? '']
-  const name = decodeURIComponent(path)
-  const [run, version] = [textAt(values, 'load'), Number(textAt(values, 'version') ?? Number.NaN)]
-  if (!FILE_NAME.test(name) || run === undefined || !Number.isSafeInteger(version))
-    return { kind: 'strange', what: `file "${path}"` }
-  return { kind: 'add', name, file: { run, version, bytes: numberAt(add, 'size') ?? 0 } }
+const parseAdd = (add: JsonObject, form: LogForm): Action => {
+  const path = textAt(add, 'path') ?? ''
+  const place = loggedPlace(form, add)
+  if (place === undefined) return { kind: 'strange', what: `file "${path}"` }
+  const file = { ...place, bytes: numberAt(add, 'size') ?? 0 }
+  return { kind: 'add', name: decodeURIComponent(path), file }
 }
 
-const parseMetaData = (metaData: JsonObject): Action => {
+const parseMetaData = (metaData: JsonObject, { partitionColumns }: LogForm): Action => {
   const [id, schema] = [textAt(metaData, 'id'), textAt(metaData, 'schemaString')]
   const partitions = JSON.stringify(metaData.partitionColumns)
-  if (id === undefined || schema === undefined || partitions !== JSON.stringify(PARTITION_COLUMNS))
+  if (id === undefined || schema === undefined || partitions !== JSON.stringify(partitionColumns))
     return { kind: 'strange', what: 'a schema' }
   return { kind: 'metaData', metaData: { id, schema, createdMs: numberAt(metaData, 'createdTime') ?? 0 } }
 }
@@ -173,7 +157,7 @@ const parseTxn = (txn: JsonObject): Action => {
   return isRunId(run) ? { kind: 'shown', shown: { run, snapshot } } : { kind: 'other' }
 }
 
-const PARSERS: Readonly<Record<string, (action: JsonObject) => Action>> = {
+const PARSERS: Readonly<Record<string, (action: JsonObject, form: LogForm) => Action>> = {
   add: parseAdd,
   remove: (remove) => ({ kind: 'remove', name: decodeURIComponent(textAt(remove, 'path') ?? '') }),
   metaData: parseMetaData,
@@ -188,12 +172,12 @@ const PARSERS: Readonly<Record<string, (action: JsonObject) => Action>> = {
 }
 
 /** Reads one action: of a line of the log, or a row of a checkpoint. @throws {SyntaxError}, {URIError} */
-export const parseAction = (text: string): Action => {
+export const parseAction = (text: string, form: LogForm): Action => {
   const line: unknown = JSON.parse(text)
   if (!isObject(line)) return { kind: 'strange', what: 'an action' }
   for (const [name, parse] of Object.entries(PARSERS)) {
     const action = objectAt(line, name)
-    if (action) return parse(action)
+    if (action) return parse(action, form)
   }
   return { kind: 'other' }
 }

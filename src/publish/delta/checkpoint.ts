@@ -8,6 +8,7 @@ import { writeError } from '../../core/errors.ts'
 import type { Session } from '../../lake/duckdb/engine.ts'
 import { literal } from '../../lake/duckdb/sql.ts'
 import { fsyncFile } from '../../support/durable-files.ts'
+import type { LogForm } from './log-form.ts'
 
 /** How long a checkpoint names a removed file, as the format has it by default. */
 const TOMBSTONE_MS = 7 * 24 * 3600 * 1000
@@ -134,10 +135,18 @@ export const streamFiles = (session: Session, path: string): AsyncGenerator<stri
   session.streamTexts(`SELECT ${FILE_ACTION} FROM read_parquet(${literal(path)}) WHERE "add" IS NOT NULL`)
 
 /** Those of them that firmlake does not write. */
-export const streamUnknownFiles = (session: Session, path: string): AsyncGenerator<string> =>
-  session.streamTexts(`SELECT ${FILE_ACTION} FROM read_parquet(${literal(path)}) WHERE "add" IS NOT NULL
-AND coalesce(NOT regexp_full_match("add".path, 'load=[^/]+/[^/]+')
-  OR try_cast("add"."partitionValues"['version'] AS BIGINT) IS NULL OR "add"."partitionValues"['load'] IS NULL, true)`)
+export const streamUnknownFiles = (
+  session: Session,
+  path: string,
+  { fileName, partitionColumns }: LogForm,
+): AsyncGenerator<string> => {
+  const partition =
+    partitionColumns.length === 0
+      ? ''
+      : `OR try_cast("add"."partitionValues"['version'] AS BIGINT) IS NULL OR "add"."partitionValues"['load'] IS NULL`
+  return session.streamTexts(`SELECT ${FILE_ACTION} FROM read_parquet(${literal(path)}) WHERE "add" IS NOT NULL
+AND coalesce(NOT regexp_full_match("add".path, ${literal(fileName)}) ${partition}, true)`)
+}
 
 /** The actions of a checkpoint as lines of JSON, but for its files. */
 export const streamCheckpoint = (session: Session, path: string): AsyncGenerator<string> =>

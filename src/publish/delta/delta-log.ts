@@ -11,16 +11,10 @@ import type { Storage } from '../../storage/storage.ts'
 import { makeFolder } from '../../support/durable-files.ts'
 import { PRIVATE_FILE } from '../../support/file-modes.ts'
 import { temporaryLiveness } from '../../support/process-identity.ts'
-import type { ShownSnapshot } from '../publication.ts'
-import {
-  type Action,
-  isKnownProtocol,
-  isOwnEngine,
-  type LoggedFile,
-  type LoggedMetaData,
-  parseAction,
-} from './actions.ts'
+import type { ShownSnapshot } from '../listed-table.ts'
+import { type Action, isKnownProtocol, isOwnEngine, type LoggedMetaData, parseAction } from './actions.ts'
 import { copyCheckpoint, streamCheckpoint, streamFiles, streamUnknownFiles } from './checkpoint.ts'
+import type { LogForm, LoggedFile } from './log-form.ts'
 
 const LOG_FOLDER = '_delta_log'
 
@@ -31,12 +25,12 @@ const numbered = (version: number): string => String(version).padStart(20, '0')
 const CHECKPOINT = /^(\d{20})\.checkpoint\.parquet$/
 const COMMIT = /^(\d{20})\.json$/
 
-export const logFolder = (table: string): string => `${table}/${LOG_FOLDER}`
+export const logFolder = ({ root }: LogForm): string => `${root}/${LOG_FOLDER}`
 
 /** Whether a table has a log. */
-export const hasLog = async (storage: Storage, table: string): Promise<boolean> =>
-  (await storage.stat(`${logFolder(table)}/${numbered(0)}.json`)) !== null ||
-  (await storage.stat(`${logFolder(table)}/_last_checkpoint`)) !== null
+export const hasLog = async (storage: Storage, form: LogForm): Promise<boolean> =>
+  (await storage.stat(`${logFolder(form)}/${numbered(0)}.json`)) !== null ||
+  (await storage.stat(`${logFolder(form)}/_last_checkpoint`)) !== null
 
 const takeFile = (files: Map<string, LoggedFile>, action: Action): void => {
   if (action.kind === 'add') files.set(action.name, action.file)
@@ -46,7 +40,7 @@ const takeFile = (files: Map<string, LoggedFile>, action: Action): void => {
 export interface DeltaLogOptions {
   readonly storage: Storage
   readonly session: Session
-  readonly table: string
+  readonly form: LogForm
   /** Folder of this machine for copies of the log. */
   readonly scratch: string
 }
@@ -70,7 +64,7 @@ export class DeltaLog {
   static async open(options: DeltaLogOptions): Promise<DeltaLog> {
     const log = new DeltaLog(options)
     await makeFolder(options.scratch)
-    const found = await options.storage.list(logFolder(options.table))
+    const found = await options.storage.list(logFolder(options.form))
     const names = found.map(({ path }) => path.slice(path.lastIndexOf('/') + 1))
     await options.storage.remove(
       found.flatMap(({ path }, at) => (temporaryLiveness(names[at] ?? '') === 'gone' ? [path] : [])),
@@ -85,6 +79,9 @@ export class DeltaLog {
     return log
   }
 
+  get form(): LogForm {
+    return this.#options.form
+  }
   /** -1 where there is no log yet. */
   get version(): number {
     return this.#version
@@ -106,6 +103,22 @@ export class DeltaLog {
       for (const action of this.#actionsOf(await readFile(commit))) takeFile(files, action)
     this.#files = files
     return files
+  }
+
+  /**
+   * Names of the files of this version and of those before it, back to the last one that shows a snapshot up to `oldest`:
+   * what the earlier ones had more is what the later ones have removed.
+   */
+  async namesSince(oldest: number): Promise<ReadonlySet<string>> {
+    const names = new Set((await this.files()).keys())
+    for (let version = this.#version; version >= 0; version -= 1) {
+      const bytes = await this.#options.storage.read(this.#pathOf(`${numbered(version)}.json`))
+      if (bytes === null) break
+      const actions = this.#actionsOf(bytes)
+      if (actions.some((action) => action.kind === 'shown' && action.shown.snapshot <= oldest)) break
+      for (const action of actions) if (action.kind === 'remove') names.add(action.name)
+    }
+    return names
   }
 
   /** Reads what was written since. @throws {ToolkitError} PUBLISH_CONFLICT */
@@ -150,11 +163,11 @@ export class DeltaLog {
   }
 
   #pathOf(name: string): string {
-    return `${logFolder(this.#options.table)}/${name}`
+    return `${logFolder(this.#options.form)}/${name}`
   }
 
   #conflict(what: string, cause?: unknown): ToolkitError {
-    const { table } = this.#options
+    const { root: table } = this.#options.form
     return new ToolkitError(
       'PUBLISH_CONFLICT',
       `Cannot publish "${table}" as a Delta table: ${what}; see docs/operations.md`,
@@ -171,7 +184,7 @@ export class DeltaLog {
   }
 
   async #readCheckpoint(version: number): Promise<void> {
-    const { storage, session, scratch } = this.#options
+    const { storage, session, scratch, form } = this.#options
     const name = `${numbered(version)}.checkpoint.parquet`
     const bytes = await storage.read(this.#pathOf(name))
     if (bytes === null) throw this.#conflict(`checkpoint "${name}" is missing`)
@@ -179,13 +192,13 @@ export class DeltaLog {
     await writeFile(path, bytes, { mode: PRIVATE_FILE })
     await this.#startFrom(version, path)
     for await (const text of streamCheckpoint(session, path)) this.#take(this.#parse(text))
-    for await (const text of streamUnknownFiles(session, path)) this.#take(this.#parse(text))
+    for await (const text of streamUnknownFiles(session, path, form)) this.#take(this.#parse(text))
     if (!this.#metaData) throw this.#conflict(`checkpoint "${name}" has no schema`)
   }
 
   #parse(text: string): Action {
     try {
-      return parseAction(text)
+      return parseAction(text, this.#options.form)
     } catch (error) {
       throw this.#conflict(`version ${this.#version + 1} of its log is no JSON`, error)
     }

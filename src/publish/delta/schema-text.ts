@@ -3,9 +3,7 @@
 import { type ColumnTypeTree, parseColumnType } from '../../lake/duckdb/parse-column-type.ts'
 import type { Table } from '../../lake/tables/tables.ts'
 import { isObject } from '../../support/json-form.ts'
-
-/** Columns whose values stand in the log, not in the files. */
-export const PARTITION_COLUMNS = ['load', 'version'] as const
+import type { LogForm } from './log-form.ts'
 
 /** A field as it stands in a schema; of one that someone else wrote no more is known than its name. */
 type DeltaField = Readonly<Record<string, unknown>> & { readonly name: string }
@@ -48,7 +46,13 @@ const deltaField = (name: string, type: unknown, comment?: string): DeltaField =
   metadata: comment === undefined ? {} : { comment },
 })
 
-const fieldsOf = (table: Table): readonly DeltaField[] => [
+/** Fields of a table's partition columns, which its files do not have. */
+const PARTITION_FIELDS: readonly DeltaField[] = [
+  deltaField('load', 'string', 'Run that loaded the row.'),
+  deltaField('version', 'long', 'Of one company the rows with the greatest version are current.'),
+]
+
+const fieldsOf = (table: Table, { partitionColumns }: LogForm): readonly DeltaField[] => [
   ...table.columns.map(({ name, type, about, unit }) =>
     deltaField(
       name,
@@ -56,8 +60,7 @@ const fieldsOf = (table: Table): readonly DeltaField[] => [
       unit === undefined ? about : `${about} Unit: ${unit}.`,
     ),
   ),
-  deltaField('load', 'string', 'Run that loaded the row.'),
-  deltaField('version', 'long', 'Of one company the rows with the greatest version are current.'),
+  ...PARTITION_FIELDS.filter(({ name }) => partitionColumns.includes(name)),
 ]
 
 const isField = (value: unknown): value is DeltaField => isObject(value) && typeof value.name === 'string'
@@ -71,8 +74,8 @@ const loggedFields = (schema: string): readonly DeltaField[] => {
  * The schema text of a table. Columns that the log has and this tool does not know, because a newer one wrote them,
  * stay; new ones come behind.
  */
-export const schemaText = (table: Table, logged?: string): string => {
-  const ours = new Map(fieldsOf(table).map((field) => [field.name, field]))
+export const schemaText = (table: Table, form: LogForm, logged?: string): string => {
+  const ours = new Map(fieldsOf(table, form).map((field) => [field.name, field]))
   const before = logged === undefined ? [] : loggedFields(logged)
   const known = new Set(before.map(({ name }) => name))
   const fields = [

@@ -13,6 +13,7 @@ import {
   PAUSES_MS,
 } from './catalog-client.ts'
 import { absolutePath } from './lake-paths.ts'
+import { currentLayout, historyLayout, historyName, type TableLayout } from './table-layout.ts'
 import {
   conflict,
   currentSnapshot,
@@ -27,7 +28,12 @@ import type { TableBase, TableStore } from './table-store.ts'
 const MAIN = 'main'
 
 /** The updates of a change, as the catalog takes them. `-1` means what was added just before. */
-const updatesOf = (table: Table, base: TableMetadata | null, change: TableUpdate, location: string) => [
+const updatesOf = (
+  layout: TableLayout,
+  base: TableMetadata | null,
+  change: TableUpdate,
+  location: string,
+) => [
   ...(base === null
     ? [
         { action: 'assign-uuid', uuid: randomUUID() },
@@ -36,13 +42,13 @@ const updatesOf = (table: Table, base: TableMetadata | null, change: TableUpdate
     : []),
   ...(change.schema
     ? [
-        { action: 'add-schema', schema: change.schema, 'last-column-id': lastColumnId(table) },
+        { action: 'add-schema', schema: change.schema, 'last-column-id': lastColumnId(layout) },
         { action: 'set-current-schema', 'schema-id': -1 },
       ]
     : []),
   ...(base === null
     ? [
-        { action: 'add-spec', spec: partitionSpec(table) },
+        { action: 'add-spec', spec: partitionSpec(layout) },
         { action: 'set-default-spec', 'spec-id': -1 },
         { action: 'add-sort-order', 'sort-order': SORT_ORDER },
         { action: 'set-default-sort-order', 'sort-order-id': -1 },
@@ -87,24 +93,44 @@ export const catalogStore = (
     opened ??= openCatalog(options, signal)
     return opened
   }
-  const tablePath = ({ namespacePath }: CatalogClient, table: Table): string =>
-    `${namespacePath}/tables/${encodeURIComponent(table.name)}`
+  const tablePath = ({ namespacePath }: CatalogClient, { name }: Pick<TableLayout, 'name'>): string =>
+    `${namespacePath}/tables/${encodeURIComponent(name)}`
 
-  const baseOf = (table: Table, body: unknown): TableBase => {
-    const metadata = ownMetadata(table, memberOf(body, 'metadata'))
-    const location = absolutePath(storage, table.name)
+  /** Whether all versions of a table have its own name, as earlier releases gave it. */
+  const isNamedAsBefore = async (catalog: CatalogClient, table: Table): Promise<boolean> => {
+    const answer = await catalog.get(tablePath(catalog, table))
+    if (answer.kind !== 'done') return false
+    const metadata = memberOf(answer.body, 'metadata')
+    return sameLocation(memberOf(metadata, 'location'), absolutePath(storage, table.name))
+  }
+
+  const rename = async (catalog: CatalogClient, table: Table): Promise<void> => {
+    const { namespace } = catalog
+    const answer = await catalog.post('tables/rename', {
+      source: { namespace, name: table.name },
+      destination: { namespace, name: historyName(table) },
+    })
+    // Missing: another publisher has renamed it first, or this one, whose answer was lost.
+    if (answer.kind === 'done' || answer.kind === 'missing') return
+    if (await isNamedAsBefore(catalog, table))
+      throw conflict(table.name, `the catalog did not rename it to "${historyName(table)}"`)
+  }
+
+  const baseOf = (layout: TableLayout, body: unknown): TableBase => {
+    const metadata = ownMetadata(layout, memberOf(body, 'metadata'))
+    const location = absolutePath(storage, layout.root)
     if (!sameLocation(metadata.location, location))
       throw conflict(
-        table.name,
+        layout.root,
         `the catalog has it at "${metadata.location}", the lake is at "${location}"; drop it there, or give another --namespace`,
       )
     return { metadata, number: 0, moved: false }
   }
 
-  const open = async (table: Table): Promise<TableBase> => {
+  const open = async (layout: TableLayout): Promise<TableBase> => {
     const catalog = await client()
-    const answer = await catalog.get(tablePath(catalog, table))
-    return answer.kind === 'done' ? baseOf(table, answer.body) : { metadata: null, number: 0, moved: false }
+    const answer = await catalog.get(tablePath(catalog, layout))
+    return answer.kind === 'done' ? baseOf(layout, answer.body) : { metadata: null, number: 0, moved: false }
   }
 
   const makeNamespace = async (catalog: CatalogClient): Promise<void> => {
@@ -117,31 +143,42 @@ export const catalogStore = (
   }
 
   return {
-    has: async (table) => {
+    layoutOf: async (table, rows) => {
       const catalog = await client()
-      const answer = await catalog.get(tablePath(catalog, table))
+      let before = await isNamedAsBefore(catalog, table)
+      if (before && options.rename) {
+        await rename(catalog, table)
+        before = false
+      }
+      if (rows === 'current') return before ? null : currentLayout(table, 'catalog')
+      return historyLayout(table, before ? table.name : historyName(table))
+    },
+
+    has: async (layout) => {
+      const catalog = await client()
+      const answer = await catalog.get(tablePath(catalog, layout))
       const location =
         answer.kind === 'done' ? memberOf(memberOf(answer.body, 'metadata'), 'location') : undefined
-      return sameLocation(location, absolutePath(storage, table.name))
+      return sameLocation(location, absolutePath(storage, layout.root))
     },
 
     open,
 
-    commit: async (table, { metadata }, change) => {
+    commit: async (layout, { metadata }, change) => {
       const catalog = await client()
       if (metadata === null) await makeNamespace(catalog)
       const request = {
-        identifier: { namespace: catalog.namespace, name: table.name },
+        identifier: { namespace: catalog.namespace, name: layout.name },
         requirements: requirementsOf(metadata),
-        updates: updatesOf(table, metadata, change, absolutePath(storage, table.name)),
+        updates: updatesOf(layout, metadata, change, absolutePath(storage, layout.root)),
       }
       const id = change.snapshot['snapshot-id']
       let reason = ''
       for (const pauseMs of PAUSES_MS) {
-        const answer = await catalog.post(tablePath(catalog, table), request)
-        if (answer.kind === 'done') return { kind: 'committed', base: baseOf(table, answer.body) }
-        if (answer.kind === 'missing') throw catalogFailed(`it has no table "${table.name}" to change`)
-        const base = await open(table)
+        const answer = await catalog.post(tablePath(catalog, layout), request)
+        if (answer.kind === 'done') return { kind: 'committed', base: baseOf(layout, answer.body) }
+        if (answer.kind === 'missing') throw catalogFailed(`it has no table "${layout.name}" to change`)
+        const base = await open(layout)
         if (base.metadata?.snapshots?.some((one) => one['snapshot-id'] === id))
           return { kind: 'committed', base }
         if (answer.kind === 'conflict') return { kind: 'lost', base }

@@ -1,27 +1,22 @@
-/** The files that a snapshot adds and removes, and how its manifests and its summary describe them. */
+/** The data files that a snapshot adds and removes, and how its manifests describe them. */
 
-import type { SnapshotHead } from '../../core/partition.ts'
-import type { Table } from '../../lake/tables/tables.ts'
 import type { Storage } from '../../storage/storage.ts'
 import type { FileStatistics, MeasuredFile } from '../file-statistics.ts'
 import type { TableFile } from '../table-files.ts'
 import { boundOf } from './bounds.ts'
 import { absolutePath } from './lake-paths.ts'
 import type { LiveFile, LiveFiles } from './live-files.ts'
-import type { DataFileRecord, KeyValue } from './manifest-schemas.ts'
-import { SUMMARY } from './table-metadata.ts'
+import { CONTENT, type DataFileRecord, type KeyValue } from './manifest-schemas.ts'
+import type { TableLayout } from './table-layout.ts'
 import { schemaFields } from './table-schema.ts'
 
 export interface DataFilesRequest {
   readonly storage: Storage
-  readonly table: Table
+  readonly layout: TableLayout
   /** Files that the table has; those of them that are added again are among them. */
   readonly live: LiveFiles
   readonly measure: (files: readonly TableFile[]) => Promise<readonly MeasuredFile[]>
 }
-
-/** The lake's snapshot that a table is brought to. */
-export type LakeSnapshot = Pick<SnapshotHead, 'snapshot' | 'run' | 'time'>
 
 /** What a snapshot adds and removes; a file whose version changed is removed and added. */
 export interface FileDifference {
@@ -48,12 +43,12 @@ export const differenceOf = (
 }
 
 /** Counts and bounds of a file, by field id. */
-const metricsOf = (table: Table, rows: number, statistics: FileStatistics) => {
+const metricsOf = (layout: TableLayout, rows: number, statistics: FileStatistics) => {
   const values: KeyValue<number>[] = []
   const nulls: KeyValue<number>[] = []
   const lower: KeyValue<Buffer>[] = []
   const upper: KeyValue<Buffer>[] = []
-  for (const { id, name, type } of schemaFields(table)) {
+  for (const { id, name, type } of schemaFields(layout)) {
     const column = statistics.get(name)
     if (column === undefined || typeof type !== 'string') continue
     values.push({ key: id, value: rows })
@@ -66,98 +61,42 @@ const metricsOf = (table: Table, rows: number, statistics: FileStatistics) => {
   return { value_counts: values, null_value_counts: nulls, lower_bounds: lower, upper_bounds: upper }
 }
 
+const NO_PARTITION = { load: null, version: null } as const
+
 /** How a manifest describes added files. */
-export const dataFiles = async (
-  { storage, table, live, measure }: DataFilesRequest,
+const describeFiles = async (
+  { storage, layout, live, measure }: DataFilesRequest,
   added: readonly TableFile[],
 ): Promise<DataFileRecord[]> => {
   const known = (file: TableFile) => live.get(absolutePath(storage, file.path))?.entry.data_file
   const measured = await measure(added.filter((file) => known(file) === undefined))
   const statistics = new Map(measured.map((one) => [one.file.path, one.statistics]))
   return added.map((file): DataFileRecord => {
-    const partition = { load: file.run, version: file.version }
+    const partition = layout.rows === 'all' ? { load: file.run, version: file.version } : NO_PARTITION
     const described = known(file)
     // Only its version is another one: what it holds was found out when it was added first.
     if (described !== undefined) return { ...described, partition }
     return {
-      content: 0,
+      content: CONTENT.data,
       file_path: absolutePath(storage, file.path),
       file_format: 'PARQUET',
       partition,
       record_count: file.rows,
       file_size_in_bytes: file.bytes,
-      ...metricsOf(table, file.rows, statistics.get(file.path) ?? new Map()),
+      ...metricsOf(layout, file.rows, statistics.get(file.path) ?? new Map()),
       sort_order_id: null,
     }
   })
 }
 
-const operationOf = (added: number, removed: number): string => {
-  if (removed === 0) return 'append'
-  return added === 0 ? 'delete' : 'overwrite'
-}
+/** Files that are described at once, and by one manifest; one with fewer is small. */
+export const FILES_OF_MANIFEST = 4096
 
-/** Files, their rows and their bytes. */
-export interface FileCounts {
-  readonly files: number
-  readonly rows: number
-  readonly bytes: number
-}
-
-export const NO_FILES: FileCounts = { files: 0, rows: 0, bytes: 0 }
-
-export const countFiles = (files: readonly DataFileRecord[]): FileCounts => ({
-  files: files.length,
-  rows: files.reduce((sum, one) => sum + one.record_count, 0),
-  bytes: files.reduce((sum, one) => sum + one.file_size_in_bytes, 0),
-})
-
-export const addCounts = (a: FileCounts, b: FileCounts): FileCounts => ({
-  files: a.files + b.files,
-  rows: a.rows + b.rows,
-  bytes: a.bytes + b.bytes,
-})
-
-const totalsIn = (summary: Readonly<Record<string, string>> | undefined): FileCounts =>
-  summary === undefined
-    ? NO_FILES
-    : {
-        files: Number(summary['total-data-files']),
-        rows: Number(summary['total-records']),
-        bytes: Number(summary['total-files-size']),
-      }
-
-/**
- * The counts of a snapshot as Iceberg's own writers give them, and where in the lake it comes from.
- *
- * @param before what the snapshot before it says
- */
-export const summaryOf = (
-  of: LakeSnapshot,
-  added: FileCounts,
-  removed: FileCounts,
-  before: Readonly<Record<string, string>> | undefined,
-) => {
-  const totals = totalsIn(before)
-  const counts = {
-    'added-data-files': added.files,
-    'deleted-data-files': removed.files,
-    'added-records': added.rows,
-    'deleted-records': removed.rows,
-    'added-files-size': added.bytes,
-    'removed-files-size': removed.bytes,
-    'total-data-files': totals.files + added.files - removed.files,
-    'total-records': totals.rows + added.rows - removed.rows,
-    'total-files-size': totals.bytes + added.bytes - removed.bytes,
-    'total-delete-files': 0,
-    'total-position-deletes': 0,
-    'total-equality-deletes': 0,
-  }
-  return {
-    operation: operationOf(added.files, removed.files),
-    ...Object.fromEntries(Object.entries(counts).map(([key, count]) => [key, String(count)])),
-    [SUMMARY.snapshot]: String(of.snapshot),
-    [SUMMARY.run]: of.run,
-    [SUMMARY.time]: of.time,
-  }
+/** How manifests describe added files, each manifest's at once. */
+export async function* dataFiles(
+  request: DataFilesRequest,
+  added: readonly TableFile[],
+): AsyncGenerator<readonly DataFileRecord[]> {
+  for (let from = 0; from < added.length; from += FILES_OF_MANIFEST)
+    yield await describeFiles(request, added.slice(from, from + FILES_OF_MANIFEST))
 }

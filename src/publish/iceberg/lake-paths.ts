@@ -2,8 +2,8 @@
 
 import type { Storage } from '../../storage/storage.ts'
 
-/** Folder of a table's metadata in the lake. */
-export const metadataFolder = (table: string): string => `${table}/metadata`
+/** Folder of a table's metadata in the lake. @param root the table's own folder */
+export const metadataFolder = (root: string): string => `${root}/metadata`
 
 export const absolutePath = (storage: Storage, path: string): string => `${storage.uri}/${path}`
 

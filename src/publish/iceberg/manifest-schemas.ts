@@ -29,21 +29,19 @@ const numberMap = (key: number, value: number, type: FieldType): FieldType => ({
 /** Ids of the partition's fields. */
 export const PARTITION_FIELD_IDS = { load: 1000, version: 1001 } as const
 
-const DATA_FILE: AvroSchema = {
+const PARTITION_FIELDS: AvroField[] = [
+  optional(PARTITION_FIELD_IDS.load, 'load', 'string'),
+  optional(PARTITION_FIELD_IDS.version, 'version', 'long'),
+]
+
+const dataFileSchema = (partition: AvroField[]): AvroSchema => ({
   type: 'record',
   name: 'r2',
   fields: [
     field(134, 'content', 'int'),
     field(100, 'file_path', 'string'),
     field(101, 'file_format', 'string'),
-    field(102, 'partition', {
-      type: 'record',
-      name: 'r102',
-      fields: [
-        optional(PARTITION_FIELD_IDS.load, 'load', 'string'),
-        optional(PARTITION_FIELD_IDS.version, 'version', 'long'),
-      ],
-    }),
+    field(102, 'partition', { type: 'record', name: 'r102', fields: partition }),
     field(103, 'record_count', 'long'),
     field(104, 'file_size_in_bytes', 'long'),
     optional(109, 'value_counts', numberMap(119, 120, 'long')),
@@ -52,9 +50,9 @@ const DATA_FILE: AvroSchema = {
     optional(128, 'upper_bounds', numberMap(129, 130, 'bytes')),
     optional(140, 'sort_order_id', 'int'),
   ],
-}
+})
 
-export const MANIFEST_SCHEMA: AvroSchema = {
+const manifestSchema = (partition: AvroField[]): AvroSchema => ({
   type: 'record',
   name: 'manifest_entry',
   fields: [
@@ -62,9 +60,13 @@ export const MANIFEST_SCHEMA: AvroSchema = {
     optional(1, 'snapshot_id', 'long'),
     optional(3, 'sequence_number', 'long'),
     optional(4, 'file_sequence_number', 'long'),
-    field(2, 'data_file', DATA_FILE),
+    field(2, 'data_file', dataFileSchema(partition)),
   ],
-}
+})
+
+/** Of a table partitioned by `load` and `version`. It reads every manifest: what has no partition has NULL there. */
+export const MANIFEST_SCHEMA = manifestSchema(PARTITION_FIELDS)
+export const UNPARTITIONED_MANIFEST_SCHEMA = manifestSchema([])
 
 export const MANIFEST_LIST_SCHEMA: AvroSchema = {
   type: 'record',
@@ -105,9 +107,15 @@ export interface KeyValue<T> {
   readonly value: T
 }
 
-/** A data file as a manifest describes it. Maps go by field id. */
+/** What a manifest lists: files of rows, or files that say which rows of those are deleted. One or the other. */
+export const CONTENT = { data: 0, deletes: 1 } as const
+export type ManifestContent = keyof typeof CONTENT
+
+/** The columns of a file of deleted positions. */
+export const DELETE_FIELD_IDS = { file_path: 2147483546, pos: 2147483545 } as const
+
+/** A file as a manifest describes it. Maps go by field id. */
 export interface DataFileRecord {
-  /** 0: rows. */
   readonly content: number
   readonly file_path: string
   readonly file_format: string
@@ -127,7 +135,7 @@ export interface ManifestEntryRecord {
   readonly status: number
   /** The snapshot that added the file, of a deleted one that which deleted it; `null`: that of the manifest. */
   readonly snapshot_id: number | null
-  /** `null` of an added file: that of the manifest. */
+  /** `null` of an added file: that of the manifest. Deletes are for files with the same or a lower number. */
   readonly sequence_number: number | null
   readonly file_sequence_number: number | null
   readonly data_file: DataFileRecord
@@ -146,6 +154,7 @@ export interface ManifestFileRecord {
   readonly manifest_path: string
   readonly manifest_length: number
   readonly partition_spec_id: number
+  /** As `CONTENT` has it. */
   readonly content: number
   readonly sequence_number: number
   readonly min_sequence_number: number

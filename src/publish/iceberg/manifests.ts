@@ -3,12 +3,15 @@
 import { decodeAvro, encodeAvro } from './avro-files.ts'
 import { boundOf } from './bounds.ts'
 import {
+  CONTENT,
   type FieldSummary,
   MANIFEST_LIST_SCHEMA,
   MANIFEST_SCHEMA,
+  type ManifestContent,
   type ManifestEntryRecord,
   type ManifestFileRecord,
   STATUS,
+  UNPARTITIONED_MANIFEST_SCHEMA,
 } from './manifest-schemas.ts'
 import type { IcebergSchema } from './table-schema.ts'
 
@@ -19,18 +22,24 @@ export interface WrittenFor {
   readonly sequenceNumber: number
 }
 
+/** What a manifest is written of. */
+export interface ManifestForm {
+  readonly content: ManifestContent
+  readonly schema: IcebergSchema
+  readonly spec: { readonly 'spec-id': number; readonly fields: readonly unknown[] }
+}
+
 export const encodeManifest = (
   entries: readonly ManifestEntryRecord[],
-  schema: IcebergSchema,
-  spec: { readonly 'spec-id': number; readonly fields: readonly unknown[] },
+  { content, schema, spec }: ManifestForm,
 ): Promise<Buffer> =>
-  encodeAvro(MANIFEST_SCHEMA, entries, {
+  encodeAvro(spec.fields.length > 0 ? MANIFEST_SCHEMA : UNPARTITIONED_MANIFEST_SCHEMA, entries, {
     schema: JSON.stringify(schema),
     'schema-id': String(schema['schema-id']),
     'partition-spec': JSON.stringify(spec.fields),
     'partition-spec-id': String(spec['spec-id']),
     'format-version': '2',
-    content: 'data',
+    content,
   })
 
 export const encodeManifestList = (
@@ -106,13 +115,14 @@ export const describeManifest = (
   path: string,
   bytes: number,
   entries: readonly ManifestEntryRecord[],
+  { content, spec }: ManifestForm,
   { snapshotId, sequenceNumber }: WrittenFor,
 ): ManifestFileRecord => {
   const of = (status: number) => entries.filter((entry) => entry.status === status)
   const rows = (some: readonly ManifestEntryRecord[]): number =>
     some.reduce((sum, { data_file }) => sum + data_file.record_count, 0)
   const [added, existing, deleted] = [of(STATUS.added), of(STATUS.existing), of(STATUS.deleted)]
-  const least = existing.reduce(
+  const least = [...existing, ...added].reduce(
     (number, entry) => Math.min(number, entry.sequence_number ?? sequenceNumber),
     sequenceNumber,
   )
@@ -120,7 +130,7 @@ export const describeManifest = (
     manifest_path: path,
     manifest_length: bytes,
     partition_spec_id: 0,
-    content: 0,
+    content: CONTENT[content],
     sequence_number: sequenceNumber,
     min_sequence_number: least,
     added_snapshot_id: snapshotId,
@@ -130,7 +140,7 @@ export const describeManifest = (
     added_rows_count: rows(added),
     existing_rows_count: rows(existing),
     deleted_rows_count: rows(deleted),
-    partitions: partitionSummaries(entries),
+    partitions: spec.fields.length > 0 ? partitionSummaries(entries) : [],
   }
 }
 

@@ -4,26 +4,35 @@
  */
 
 import { randomBytes, randomUUID } from 'node:crypto'
-import {
-  addCounts,
-  countFiles,
-  type DataFilesRequest,
-  dataFiles,
-  type FileDifference,
-  type LakeSnapshot,
-  NO_FILES,
-  summaryOf,
-} from './data-files.ts'
+import type { Storage } from '../../storage/storage.ts'
+import { FILES_OF_MANIFEST } from './data-files.ts'
 import { absolutePath, metadataFolder } from './lake-paths.ts'
-import { readLiveFiles } from './live-files.ts'
-import { type ManifestEntryRecord, type ManifestFileRecord, STATUS } from './manifest-schemas.ts'
+import { type LiveFile, readLiveFiles } from './live-files.ts'
+import {
+  CONTENT,
+  type DataFileRecord,
+  type ManifestContent,
+  type ManifestEntryRecord,
+  type ManifestFileRecord,
+  STATUS,
+} from './manifest-schemas.ts'
 import {
   describeManifest,
   encodeManifest,
   encodeManifestList,
   hasLiveFiles,
+  type ManifestForm,
   type WrittenFor,
 } from './manifests.ts'
+import {
+  addCounts,
+  type CountedChange,
+  countFiles,
+  type LakeSnapshot,
+  NO_FILES,
+  summaryOf,
+} from './snapshot-summary.ts'
+import type { TableLayout } from './table-layout.ts'
 import {
   currentSchema,
   currentSnapshot,
@@ -33,12 +42,24 @@ import {
   type TableMetadata,
   type TableUpdate,
 } from './table-metadata.ts'
-import { partitionSpec } from './table-schema.ts'
+import { type IcebergSchema, partitionSpec } from './table-schema.ts'
 
-export interface SnapshotRequest extends DataFilesRequest, FileDifference {
+/** Files of one content that a snapshot adds and removes. */
+export interface EntryChanges {
+  /** Those of one manifest at once. */
+  readonly added: AsyncIterable<readonly DataFileRecord[]> | Iterable<readonly DataFileRecord[]>
+  readonly removed: readonly LiveFile[]
+}
+
+export interface SnapshotRequest {
+  readonly storage: Storage
+  readonly layout: TableLayout
   readonly base: TableMetadata | null
   /** The manifests that name the table's files. */
   readonly manifests: readonly ManifestFileRecord[]
+  readonly data: EntryChanges
+  /** Rows deleted from the table's files, and from those that come with the same snapshot. @default none */
+  readonly deletes?: EntryChanges
   /** The lake's snapshot that says so. */
   readonly of: LakeSnapshot
   /** The first snapshot that the lake keeps. */
@@ -51,9 +72,6 @@ export interface NextSnapshot {
   readonly manifests: readonly ManifestFileRecord[]
   /** Paths in the lake of what was written for it. */
   readonly written: readonly string[]
-  /** Files that it adds and removes. */
-  readonly added: number
-  readonly removed: number
 }
 
 /**
@@ -70,8 +88,6 @@ const expiredIn = (base: TableMetadata | null, number: number, oldest: number): 
 
 /** So many small manifests become one: whoever plans a query opens each of them. As Iceberg's own writers do. */
 const MOST_SMALL_MANIFESTS = 100
-/** Files that are described at once, and by one manifest; one with fewer is small. */
-const FILES_OF_MANIFEST = 4096
 
 const filesOf = (manifest: ManifestFileRecord): number =>
   manifest.added_files_count + manifest.existing_files_count
@@ -90,78 +106,119 @@ const toMerge = (manifests: readonly ManifestFileRecord[]): ManifestFileRecord[]
   return smallest.length > 1 ? smallest : []
 }
 
-const NEW_ENTRY = { status: STATUS.added, sequence_number: null, file_sequence_number: null }
-
 /** In the order in which the files were added, the same whoever read the table in which order. */
 const byAge = (a: ManifestEntryRecord, b: ManifestEntryRecord): number =>
   (a.sequence_number ?? 0) - (b.sequence_number ?? 0) ||
   (a.data_file.file_path < b.data_file.file_path ? -1 : 1)
 
-/** Writes all that the next snapshot needs; `undefined` where the table is as it should be. */
-export const writeNextSnapshot = async (request: SnapshotRequest): Promise<NextSnapshot | undefined> => {
-  const { storage, table, base, of, added, removed } = request
-  const schema = nextSchema(table, base)
-  // A table without files is published too: it has its columns.
-  if (added.length === 0 && removed.length === 0 && schema === undefined) return undefined
+const NO_CHANGES: EntryChanges = { added: [], removed: [] }
 
+/** Writes what a snapshot consists of, each file under a name of its own. */
+class SnapshotWriter {
+  readonly written: string[] = []
+  readonly #request: SnapshotRequest
+  readonly #schema: IcebergSchema
+  readonly #writtenFor: WrittenFor
+  readonly #unique = randomUUID()
+  #manifests = 0
+
+  constructor(request: SnapshotRequest, schema: IcebergSchema, writtenFor: WrittenFor) {
+    this.#request = request
+    this.#schema = schema
+    this.#writtenFor = writtenFor
+  }
+
+  async #create(name: string, bytes: Buffer): Promise<string> {
+    const { storage, layout } = this.#request
+    const path = `${metadataFolder(layout.root)}/${name}`
+    await storage.create(path, bytes)
+    this.written.push(path)
+    return absolutePath(storage, path)
+  }
+
+  async #manifest(
+    content: ManifestContent,
+    entries: readonly ManifestEntryRecord[],
+  ): Promise<readonly ManifestFileRecord[]> {
+    if (entries.length === 0) return []
+    const form: ManifestForm = { content, schema: this.#schema, spec: partitionSpec(this.#request.layout) }
+    const bytes = await encodeManifest(entries, form)
+    const path = await this.#create(`${this.#unique}-m${this.#manifests++}.avro`, bytes)
+    return [describeManifest(path, bytes.length, entries, form, this.#writtenFor)]
+  }
+
+  /** The manifests of one content once it is changed. @param sequenceNumber of added files; `null`: the snapshot's */
+  async manifests(
+    content: ManifestContent,
+    { added, removed }: EntryChanges,
+    sequenceNumber: number | null,
+  ): Promise<{ readonly list: readonly ManifestFileRecord[]; readonly counted: CountedChange }> {
+    const { storage, layout, manifests } = this.#request
+    const { snapshotId } = this.#writtenFor
+    const before = manifests.filter((one) => one.content === CONTENT[content])
+    const changed = new Set(removed.map(({ manifest }) => manifest))
+    const merged = new Set(toMerge(before).map(({ manifest_path }) => manifest_path))
+    const touched = before.filter(
+      ({ manifest_path }) => changed.has(manifest_path) || merged.has(manifest_path),
+    )
+    const gone = new Set(removed.map(({ entry }) => entry.data_file.file_path))
+    const standing = await readLiveFiles(storage, layout.root, touched)
+    const rewritten = [...standing.values()]
+      .map(
+        ({ entry }): ManifestEntryRecord =>
+          gone.has(entry.data_file.file_path)
+            ? { ...entry, status: STATUS.deleted, snapshot_id: snapshotId }
+            : { ...entry, status: STATUS.existing },
+      )
+      .sort(byAge)
+    const list = [...(await this.#manifest(content, rewritten))]
+    const entryOf = (data_file: DataFileRecord): ManifestEntryRecord => ({
+      status: STATUS.added,
+      snapshot_id: snapshotId,
+      sequence_number: sequenceNumber,
+      file_sequence_number: null,
+      data_file,
+    })
+    let counts = NO_FILES
+    for await (const described of added) {
+      counts = addCounts(counts, countFiles(described))
+      list.push(...(await this.#manifest(content, described.map(entryOf))))
+    }
+    return {
+      list: [...list, ...before.filter((one) => !touched.includes(one))],
+      counted: { added: counts, removed: countFiles(removed.map(({ entry }) => entry.data_file)) },
+    }
+  }
+
+  async list(manifests: readonly ManifestFileRecord[]): Promise<string> {
+    const bytes = await encodeManifestList(manifests, this.#writtenFor)
+    return this.#create(`snap-${this.#writtenFor.snapshotId}-1-${this.#unique}.avro`, bytes)
+  }
+}
+
+/** Writes all that the next snapshot needs. A table without files is published too: it has its columns. */
+export const writeNextSnapshot = async (request: SnapshotRequest): Promise<NextSnapshot> => {
+  const { layout, base, of, data, deletes } = request
+  const schema = nextSchema(layout, base)
   const parent = base && currentSnapshot(base)
-  const written: string[] = []
+  const last = base?.['last-sequence-number'] ?? 0
+  // Some readers apply deletes only to files with a lower number than theirs: those that come with them get one.
+  const dataNumber = deletes === undefined ? null : last + 1
   const writtenFor: WrittenFor = {
     snapshotId: randomBytes(6).readUIntBE(0, 6) + 1,
     parentId: parent?.['snapshot-id'],
-    sequenceNumber: (base?.['last-sequence-number'] ?? 0) + 1,
+    sequenceNumber: (dataNumber ?? last) + 1,
   }
   const used = schema ?? (base && currentSchema(base))
-  if (!used) throw new TypeError(`Table "${table.name}" has no schema`)
-  const create = async (name: string, bytes: Buffer): Promise<string> => {
-    const path = `${metadataFolder(table.name)}/${name}`
-    await storage.create(path, bytes)
-    written.push(path)
-    return absolutePath(storage, path)
-  }
-  const unique = randomUUID()
-  const manifests: ManifestFileRecord[] = []
-  const writeManifest = async (entries: readonly ManifestEntryRecord[], number: number): Promise<void> => {
-    if (entries.length === 0) return
-    const bytes = await encodeManifest(entries, used, partitionSpec(table))
-    const path = await create(`${unique}-m${number}.avro`, bytes)
-    manifests.push(describeManifest(path, bytes.length, entries, writtenFor))
-  }
-
-  const changed = new Set(removed.map(({ manifest }) => manifest))
-  const merged = new Set(toMerge(request.manifests).map(({ manifest_path }) => manifest_path))
-  const touched = request.manifests.filter(
-    ({ manifest_path }) => changed.has(manifest_path) || merged.has(manifest_path),
-  )
-  const gone = new Set(removed.map(({ entry }) => entry.data_file.file_path))
-  const standing = await readLiveFiles(storage, table.name, touched)
-  const rewritten = [...standing.values()]
-    .map(
-      ({ entry }): ManifestEntryRecord =>
-        gone.has(entry.data_file.file_path)
-          ? { ...entry, status: STATUS.deleted, snapshot_id: writtenFor.snapshotId }
-          : { ...entry, status: STATUS.existing },
-    )
-    .sort(byAge)
-  await writeManifest(rewritten, 0)
-  let counts = NO_FILES
-  for (let from = 0; from < added.length; from += FILES_OF_MANIFEST) {
-    const described = await dataFiles(request, added.slice(from, from + FILES_OF_MANIFEST))
-    counts = addCounts(counts, countFiles(described))
-    await writeManifest(
-      described.map((data_file) => ({ ...NEW_ENTRY, snapshot_id: writtenFor.snapshotId, data_file })),
-      1 + from / FILES_OF_MANIFEST,
-    )
-  }
-  const list = [...manifests, ...request.manifests.filter((one) => !touched.includes(one))]
-  const listPath = await create(
-    `snap-${writtenFor.snapshotId}-1-${unique}.avro`,
-    await encodeManifestList(list, writtenFor),
-  )
+  if (!used) throw new TypeError(`Table "${layout.root}" has no schema`)
+  const writer = new SnapshotWriter(request, used, writtenFor)
+  const ofData = await writer.manifests('data', data, dataNumber)
+  const ofDeletes = await writer.manifests('deletes', deletes ?? NO_CHANGES, null)
+  const list = [...ofData.list, ...ofDeletes.list]
+  const listPath = await writer.list(list)
+  const counted = { data: ofData.counted, deletes: ofDeletes.counted }
   return {
-    written,
-    added: added.length,
-    removed: removed.length,
+    written: writer.written,
     manifests: list.filter(hasLiveFiles),
     change: {
       snapshot: {
@@ -171,16 +228,11 @@ export const writeNextSnapshot = async (request: SnapshotRequest): Promise<NextS
         // Never before the table's last change: readers refuse a history that goes back in time.
         'timestamp-ms': Math.max(Date.parse(of.time), (base?.['last-updated-ms'] ?? 0) + 1),
         'manifest-list': listPath,
-        summary: summaryOf(
-          of,
-          counts,
-          countFiles(removed.map(({ entry }) => entry.data_file)),
-          parent?.summary,
-        ),
+        summary: summaryOf(of, counted, parent?.summary),
         'schema-id': used['schema-id'],
       },
       ...(schema && { schema }),
-      properties: nextProperties(table, base),
+      properties: nextProperties(layout, base),
       expired: expiredIn(base, of.snapshot, request.oldest),
     },
   }

@@ -10,11 +10,12 @@ import type { TableBase } from './table-store.ts'
  * Removes the manifests and lists of snapshots that a change has expired. What is not removed because of a crash is
  * only garbage.
  *
+ * @param root the table's folder
  * @param before the table's metadata before the change
  */
 export const removeExpired = async (
   storage: Storage,
-  table: string,
+  root: string,
   before: TableMetadata | null,
   expired: readonly number[],
   { metadata }: TableBase,
@@ -24,11 +25,11 @@ export const removeExpired = async (
   const [first] = metadata?.snapshots ?? []
   if (first === undefined) return
   // A manifest that a table has let go never comes back: what the first snapshot left does not use no later one does.
-  const used = new Set((await readManifestList(storage, table, first)).map((one) => one.manifest_path))
+  const used = new Set((await readManifestList(storage, root, first)).map((one) => one.manifest_path))
   const unused = new Set<string>()
   for (const snapshot of gone) {
     if (pathInLake(storage, snapshot['manifest-list']) === undefined) continue
-    for (const { manifest_path } of await readManifestList(storage, table, snapshot))
+    for (const { manifest_path } of await readManifestList(storage, root, snapshot))
       if (!used.has(manifest_path)) unused.add(manifest_path)
     unused.add(snapshot['manifest-list'])
   }

@@ -2,7 +2,6 @@
 
 import { ToolkitError } from '../../core/errors.ts'
 import { fieldPaths } from '../../lake/tables/field-ids.ts'
-import type { Table } from '../../lake/tables/tables.ts'
 import {
   anyText,
   anything,
@@ -13,6 +12,7 @@ import {
   objectOf,
   optional,
 } from '../../support/json-form.ts'
+import type { TableLayout } from './table-layout.ts'
 import {
   type IcebergField,
   type IcebergSchema,
@@ -63,16 +63,19 @@ export interface TableUpdate {
 /** Where the lake's own facts stand in the summary of a snapshot. */
 export const SUMMARY = { snapshot: 'firmlake.snapshot', run: 'firmlake.run', time: 'firmlake.time' } as const
 const TABLE_PROPERTY = 'firmlake.table'
+/** Absent of a table of all versions, as earlier releases wrote it. */
+const ROWS_PROPERTY = 'firmlake.rows'
 
 /** How many earlier metadata files a table's document names. */
 export const METADATA_LOG_LENGTH = 100
 
-export const tableProperties = (table: Table): Readonly<Record<string, string>> => ({
-  [TABLE_PROPERTY]: table.name,
-  comment: `A row is ${table.row}.`,
+const tableProperties = (layout: TableLayout): Readonly<Record<string, string>> => ({
+  [TABLE_PROPERTY]: layout.table.name,
+  ...(layout.rows === 'current' && { [ROWS_PROPERTY]: layout.rows }),
+  comment: `A row is ${layout.table.row}.`,
   'write.format.default': 'parquet',
   'write.parquet.compression-codec': 'zstd',
-  'schema.name-mapping.default': nameMapping(schemaFields(table)),
+  'schema.name-mapping.default': nameMapping(schemaFields(layout)),
 })
 
 const METADATA = objectOf({
@@ -85,8 +88,11 @@ const METADATA = objectOf({
 })
 const isMetadata = (value: unknown): value is TableMetadata => fits(METADATA, value)
 
-export const conflict = (table: string, reason: string): ToolkitError =>
-  new ToolkitError('PUBLISH_CONFLICT', `Cannot publish table "${table}" as Iceberg: ${reason}`, { table })
+/** @param root folder of the table */
+export const conflict = (root: string, reason: string): ToolkitError =>
+  new ToolkitError('PUBLISH_CONFLICT', `Cannot publish table "${root}" as Iceberg: ${reason}`, {
+    table: root,
+  })
 
 /** The snapshot that readers see; `undefined` of a table without one. */
 export const currentSnapshot = (metadata: TableMetadata): IcebergSnapshot | undefined =>
@@ -95,26 +101,29 @@ export const currentSnapshot = (metadata: TableMetadata): IcebergSnapshot | unde
 export const currentSchema = (metadata: TableMetadata): IcebergSchema | undefined =>
   metadata.schemas.find((one) => one['schema-id'] === metadata['current-schema-id'])
 
+/** Which rows a table of ours has. */
+export const rowsOf = ({ properties }: TableMetadata): string => properties?.[ROWS_PROPERTY] ?? 'all'
+
 /**
  * Validates a table's document as one of ours.
  *
  * @throws {ToolkitError} `PUBLISH_CONFLICT` where someone else has made or changed the table
  */
-export const ownMetadata = (table: Table, value: unknown): TableMetadata => {
-  if (!isMetadata(value)) throw conflict(table.name, 'its metadata is not of Iceberg version 2')
+export const ownMetadata = ({ table, rows, root }: TableLayout, value: unknown): TableMetadata => {
+  if (!isMetadata(value)) throw conflict(root, 'its metadata is not of Iceberg version 2')
   if (value['format-version'] !== 2)
-    throw conflict(table.name, `its metadata is of version ${value['format-version']}, expected 2`)
-  if (value.properties?.[TABLE_PROPERTY] !== table.name)
-    throw conflict(table.name, 'its metadata was made by someone else')
+    throw conflict(root, `its metadata is of version ${value['format-version']}, expected 2`)
+  if (value.properties?.[TABLE_PROPERTY] !== table.name || rowsOf(value) !== rows)
+    throw conflict(root, 'its metadata was made by someone else')
   const current = currentSnapshot(value)
   if (current?.summary[SUMMARY.snapshot] === undefined)
-    throw conflict(table.name, 'its current snapshot was made by someone else')
+    throw conflict(root, 'its current snapshot was made by someone else')
   const paths = fieldPaths(table.name)
   for (const { id, name } of currentSchema(value)?.fields ?? []) {
     const own = paths[id - 1]
     // Ids beyond ours are those of a later release.
     if (own !== undefined && own !== name)
-      throw conflict(table.name, `its column ${id} "${name}" was made by someone else`)
+      throw conflict(root, `its column ${id} "${name}" was made by someone else`)
   }
   return value
 }
@@ -137,11 +146,14 @@ const sorted = (value: unknown): unknown => {
  * The schema a table gets when it has none, or an older one; `undefined` where it has the right one. Columns of a later
  * release stay.
  */
-export const nextSchema = (table: Table, metadata: TableMetadata | null): IcebergSchema | undefined => {
-  const own = schemaFields(table)
+export const nextSchema = (
+  layout: TableLayout,
+  metadata: TableMetadata | null,
+): IcebergSchema | undefined => {
+  const own = schemaFields(layout)
   if (metadata === null) return { type: 'struct', 'schema-id': 0, fields: own }
   const current = currentSchema(metadata)?.fields ?? []
-  const fields = [...own, ...current.filter(({ id }) => id > lastColumnId(table))]
+  const fields = [...own, ...current.filter(({ id }) => id > lastColumnId(layout))]
   if (sameFields(current, fields)) return undefined
   const ids = metadata.schemas.map((one) => one['schema-id'])
   return { type: 'struct', 'schema-id': Math.max(...ids) + 1, fields }
@@ -149,18 +161,21 @@ export const nextSchema = (table: Table, metadata: TableMetadata | null): Iceber
 
 /** The properties a table does not have as they should be. */
 export const nextProperties = (
-  table: Table,
+  layout: TableLayout,
   metadata: TableMetadata | null,
 ): Readonly<Record<string, string>> =>
   Object.fromEntries(
-    Object.entries(tableProperties(table)).filter(([key, text]) => metadata?.properties?.[key] !== text),
+    Object.entries(tableProperties(layout)).filter(([key, text]) => metadata?.properties?.[key] !== text),
   )
+
+/** What stands for the greatest id of a partition field where there is none. */
+const NO_PARTITION_ID = 999
 
 export const SORT_ORDER = { 'order-id': 0, fields: [] } as const
 
 /** The document of a table that a change makes, on a file system. */
 export const applyChange = (
-  table: Table,
+  layout: TableLayout,
   base: TableMetadata | null,
   change: TableUpdate,
   made: { readonly uuid: string; readonly location: string; readonly previousFile?: string },
@@ -173,7 +188,7 @@ export const applyChange = (
     base === null || made.previousFile === undefined
       ? []
       : [{ 'timestamp-ms': base['last-updated-ms'], 'metadata-file': made.previousFile }]
-  const spec = partitionSpec(table)
+  const spec = partitionSpec(layout)
   return {
     ...base,
     'format-version': 2,
@@ -181,13 +196,13 @@ export const applyChange = (
     location: made.location,
     'last-sequence-number': snapshot['sequence-number'],
     'last-updated-ms': at,
-    'last-column-id': Math.max(lastColumnId(table), base?.['last-column-id'] ?? 0),
+    'last-column-id': Math.max(lastColumnId(layout), base?.['last-column-id'] ?? 0),
     'current-schema-id': schema?.['schema-id'] ?? base?.['current-schema-id'] ?? 0,
     schemas: [...(base?.schemas ?? []), ...(schema ? [schema] : [])],
     ...(base === null && {
       'default-spec-id': spec['spec-id'],
       'partition-specs': [spec],
-      'last-partition-id': Math.max(...spec.fields.map((one) => one['field-id'])),
+      'last-partition-id': Math.max(NO_PARTITION_ID, ...spec.fields.map((one) => one['field-id'])),
       'default-sort-order-id': SORT_ORDER['order-id'],
       'sort-orders': [SORT_ORDER],
     }),

@@ -2,8 +2,8 @@
 
 import { type ColumnTypeTree, parseColumnType } from '../../lake/duckdb/parse-column-type.ts'
 import { fieldId, fieldPaths } from '../../lake/tables/field-ids.ts'
-import type { Table } from '../../lake/tables/tables.ts'
 import { PARTITION_FIELD_IDS } from './manifest-schemas.ts'
+import type { TableLayout } from './table-layout.ts'
 
 export type IcebergType =
   | string
@@ -72,7 +72,7 @@ const typeOf = (table: string, path: string, type: ColumnTypeTree): IcebergType 
   }
 }
 
-/** The columns of every table beyond its own, by which it is partitioned. */
+/** The columns of a table of all versions beyond its own, by which it is partitioned. */
 const PARTITION_COLUMNS = [
   { name: 'load', type: 'VARCHAR', about: 'Run that loaded the row.' },
   {
@@ -82,9 +82,12 @@ const PARTITION_COLUMNS = [
   },
 ] as const
 
-/** The fields of a table: its columns, then `load` and `version`. */
-export const schemaFields = (table: Table): readonly IcebergField[] =>
-  [...table.columns, ...PARTITION_COLUMNS].map((column) => ({
+const partitionColumns = ({ rows }: TableLayout) => (rows === 'all' ? PARTITION_COLUMNS : [])
+
+/** The fields of a table: its columns, then those by which it is partitioned. */
+export const schemaFields = (layout: TableLayout): readonly IcebergField[] => {
+  const { table } = layout
+  return [...table.columns, ...partitionColumns(layout)].map((column) => ({
     id: idOf(table.name, column.name),
     name: column.name,
     required: false,
@@ -92,16 +95,17 @@ export const schemaFields = (table: Table): readonly IcebergField[] =>
     doc:
       'unit' in column && column.unit !== undefined ? `${column.about} Unit: ${column.unit}.` : column.about,
   }))
+}
 
 /** The greatest id a table has ever given out. */
-export const lastColumnId = (table: Table): number => fieldPaths(table.name).length
+export const lastColumnId = ({ table }: TableLayout): number => fieldPaths(table.name).length
 
-export const partitionSpec = (table: Table) => ({
+export const partitionSpec = (layout: TableLayout) => ({
   'spec-id': 0,
-  fields: PARTITION_COLUMNS.map(({ name }) => ({
+  fields: partitionColumns(layout).map(({ name }) => ({
     name,
     transform: 'identity',
-    'source-id': idOf(table.name, name),
+    'source-id': idOf(layout.table.name, name),
     'field-id': PARTITION_FIELD_IDS[name],
   })),
 })

@@ -1,6 +1,8 @@
 /** Where a table's metadata is kept: in the lake itself, or by a catalog. */
 
 import type { Table } from '../../lake/tables/tables.ts'
+import type { PublishedRows } from '../published-rows.ts'
+import type { TableLayout } from './table-layout.ts'
 import type { TableMetadata, TableUpdate } from './table-metadata.ts'
 
 /** A table as it was found, for a change to be made on top of it. */
@@ -19,10 +21,12 @@ export type TableCommitOutcome =
   | { readonly kind: 'lost'; readonly base: TableBase }
 
 export interface TableStore {
+  /** Where it has a table, or would have it; `null` where all versions have the name that is for the current rows. */
+  readonly layoutOf: (table: Table, rows: PublishedRows) => Promise<TableLayout | null>
   /** Whether it has the table, for this lake. */
-  readonly has: (table: Table) => Promise<boolean>
+  readonly has: (layout: TableLayout) => Promise<boolean>
   /** @throws {ToolkitError} `PUBLISH_CONFLICT` where someone else has made or changed the table */
-  readonly open: (table: Table) => Promise<TableBase>
+  readonly open: (layout: TableLayout) => Promise<TableBase>
   /** Makes a change visible, all of it or nothing. */
-  readonly commit: (table: Table, base: TableBase, change: TableUpdate) => Promise<TableCommitOutcome>
+  readonly commit: (layout: TableLayout, base: TableBase, change: TableUpdate) => Promise<TableCommitOutcome>
 }

@@ -8,7 +8,7 @@ import { TABLES } from '../../../src/lake/tables/tables.ts'
 import { removeGarbage } from '../../../src/manifest/remove-garbage.ts'
 import { oldestText } from '../../../src/manifest/snapshot-text.ts'
 import { readSnapshot } from '../../../src/manifest/snapshots.ts'
-import { publishedFormats } from '../../../src/pipeline/targets/publish.ts'
+import { publishedFormats } from '../../../src/pipeline/targets/table-formats.ts'
 import { temporaryName, thisProcess } from '../../../src/support/process-identity.ts'
 import { createSnapshot } from '../../manifest/write-text-snapshot.ts'
 import { verify } from '../../pipeline/batch-bench.ts'
@@ -145,9 +145,9 @@ test('publish computes the ends of ENUM columns from the rows', async () => {
 
 test('publish adds nothing the second time', async () => {
   const lake = await smallLake(await temporaryFolder(), 2)
-  expect(await publishedFormats(lake)).toEqual([])
+  expect(await publishedFormats(lake, 'all')).toEqual([])
   await publishDelta(lake)
-  expect(await publishedFormats(lake)).toEqual(['delta'])
+  expect(await publishedFormats(lake, 'all')).toEqual(['delta'])
   const before = await logTexts(lake)
   expect(versionsOf(await publishDelta(lake))).toEqual({})
   expect(await logTexts(lake)).toEqual(before)

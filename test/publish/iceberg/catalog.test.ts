@@ -2,7 +2,7 @@
 
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest'
-import type { TableMetadata } from '../../../src/publish/iceberg/table-metadata.ts'
+import { currentSnapshot, type TableMetadata } from '../../../src/publish/iceberg/table-metadata.ts'
 import { needs } from '../../support/needs.ts'
 import { type RestCatalog, restCatalogMissing, startRestCatalog } from '../../support/rest-catalog.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
@@ -76,7 +76,7 @@ test('publish makes namespace and tables in a catalog, and commits each snapshot
   expect(versionsOf(await publishIceberg(lake, target))).toEqual({})
   await loadSmallRun(folder, 3)
   expect(versionsOf(await publishIceberg(lake, target))).toMatchObject({ companies: 1, financials: 1 })
-  const metadata = await tableOf(namespace, 'companies')
+  const metadata = await tableOf(namespace, 'companies_history')
   expect(metadata.location).toBe(`file://${lake}/companies`)
   expect(metadata.snapshots?.map((one) => one.summary['firmlake.snapshot'])).toEqual(['1', '2', '3'])
   expect(metadata['snapshot-log']).toHaveLength(3)
@@ -95,7 +95,7 @@ test('publish by two at once through a catalog commits each snapshot once', asyn
   const both = await Promise.all([publishIceberg(lake, target), publishIceberg(lake, target)])
   const versions = both.flatMap(({ tables }) => tables.filter(({ table }) => table === 'companies'))
   expect(versions.reduce((sum, one) => sum + one.versions, 0)).toBe(4)
-  const metadata = await tableOf(namespace, 'companies')
+  const metadata = await tableOf(namespace, 'companies_history')
   expect(metadata.snapshots?.map((one) => one.summary['firmlake.snapshot'])).toEqual(['1', '2', '3', '4'])
   for (const snapshot of metadata.snapshots ?? []) expect(await readManifests(snapshot)).not.toEqual([])
 })
@@ -105,7 +105,7 @@ test('publish finds a commit whose answer was lost, and does not make it again',
   const namespace = newNamespace()
   let lost = 0
   const spoiled = await proxy(async (request, answer, pass) => {
-    if (!isCommit(request, 'companies')) return pass()
+    if (!isCommit(request, 'companies_history')) return pass()
     lost += 1
     answer.writeHead(502).end()
     await pass()
@@ -113,7 +113,7 @@ test('publish finds a commit whose answer was lost, and does not make it again',
   const summary = await publishIceberg(lake, { catalog: { url: spoiled, namespace } })
   expect(versionsOf(summary)).toMatchObject({ companies: 2 })
   expect(lost).toBeGreaterThanOrEqual(2)
-  const metadata = await tableOf(namespace, 'companies')
+  const metadata = await tableOf(namespace, 'companies_history')
   expect(metadata.snapshots?.map((one) => one.summary['firmlake.snapshot'])).toEqual(['1', '2'])
   for (const snapshot of metadata.snapshots ?? []) expect(await readManifests(snapshot)).not.toEqual([])
 })
@@ -123,14 +123,14 @@ test('publish commits again when a commit did not go through', async () => {
   const namespace = newNamespace()
   let refused = 0
   const spoiled = await proxy(async (request, answer, pass) => {
-    if (!isCommit(request, 'companies') || refused > 0) return pass()
+    if (!isCommit(request, 'companies_history') || refused > 0) return pass()
     refused += 1
     answer.destroy()
   })
   const summary = await publishIceberg(lake, { catalog: { url: spoiled, namespace } })
   expect(versionsOf(summary)).toMatchObject({ companies: 1 })
   expect(refused).toBe(1)
-  expect((await tableOf(namespace, 'companies')).snapshots).toHaveLength(1)
+  expect((await tableOf(namespace, 'companies_history')).snapshots).toHaveLength(1)
 })
 
 test('publish refuses a table that the catalog has elsewhere', async () => {
@@ -153,7 +153,7 @@ test('publish removes expired snapshots from a catalog', async () => {
   const { removeGarbage } = await import('../../../src/manifest/remove-garbage.ts')
   await removeGarbage({ lake, keep: 1, now: new Date() })
   await publishIceberg(lake, target)
-  const metadata = await tableOf(namespace, 'companies')
+  const metadata = await tableOf(namespace, 'companies_history')
   expect(metadata.snapshots?.map((one) => one.summary['firmlake.snapshot'])).toEqual(['3'])
 })
 
@@ -196,4 +196,39 @@ test.each([
   const failure = await publishIceberg(lake, { catalog: { url: address } }).catch((error: unknown) => error)
   expect(failure).toMatchObject({ code })
   expect(String(failure)).not.toContain('secret')
+})
+
+test('publish keeps the names of tables of all versions, until it is told to rename them', async () => {
+  const folder = await temporaryFolder()
+  const lake = await smallLake(folder, 2)
+  const namespace = newNamespace()
+  const catalog = { url: url(), namespace }
+  await publishIceberg(lake, { catalog })
+  // As an earlier release called it.
+  const { 'table-uuid': uuid } = await tableOf(namespace, 'companies_history')
+  await fetch(`${url()}/v1/tables/rename`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({
+      source: { namespace: [namespace], name: 'companies_history' },
+      destination: { namespace: [namespace], name: 'companies' },
+    }),
+  })
+  await loadSmallRun(folder, 3)
+  const rows = ['all', 'current'] as const
+  const kept = await publishIceberg(lake, { catalog, rows })
+  expect(kept.tables.filter(({ table }) => table === 'companies').map((one) => one.rows)).toEqual(['all'])
+  expect((await tableOf(namespace, 'companies')).snapshots).toHaveLength(3)
+
+  await publishIceberg(lake, { catalog: { ...catalog, rename: true }, rows })
+  expect((await tableOf(namespace, 'companies_history'))['table-uuid']).toBe(uuid)
+  const current = await tableOf(namespace, 'companies')
+  expect(current.location).toBe(`file://${lake}/published/iceberg/companies`)
+  expect(currentSnapshot(current)?.summary).toMatchObject({
+    'firmlake.snapshot': '3',
+    'total-records': '6',
+    'total-position-deletes': '2',
+  })
+  await publishIceberg(lake, { catalog, rows })
+  expect((await tableOf(namespace, 'companies_history')).snapshots).toHaveLength(3)
 })

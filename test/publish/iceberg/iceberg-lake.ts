@@ -13,10 +13,12 @@ import type { IcebergSnapshot, TableMetadata } from '../../../src/publish/iceber
 
 const MEMORY_BYTES = 256 * 1024 ** 2
 
+/** All versions, unless the options say otherwise. */
 export const publishIceberg = (
   lake: string,
   options: Partial<PublishOptions> = {},
-): Promise<PublishSummary> => publish({ lake, formats: ['iceberg'], memoryBytes: MEMORY_BYTES, ...options })
+): Promise<PublishSummary> =>
+  publish({ lake, formats: ['iceberg'], rows: ['all'], memoryBytes: MEMORY_BYTES, ...options })
 
 export const metadataNames = async (lake: string, table: string): Promise<string[]> =>
   (await readdir(join(lake, table, 'metadata'))).sort()

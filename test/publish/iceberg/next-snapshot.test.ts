@@ -1,8 +1,10 @@
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { TABLES } from '../../../src/lake/tables/tables.ts'
+import { dataFiles } from '../../../src/publish/iceberg/data-files.ts'
 import { readLiveFiles, readLiveManifests } from '../../../src/publish/iceberg/live-files.ts'
 import { writeNextSnapshot } from '../../../src/publish/iceberg/next-snapshot.ts'
+import { historyLayout } from '../../../src/publish/iceberg/table-layout.ts'
 import {
   applyChange,
   currentSnapshot,
@@ -24,23 +26,26 @@ test('writeNextSnapshot puts manifests together once there are a hundred, and lo
   const storage = storageOf(lake)
   const table = TABLES.find(({ name }) => name === 'line_items')
   if (table === undefined) throw new Error('There is no such table')
+  const layout = historyLayout(table)
+  const measure = async (files: readonly TableFile[]) =>
+    files.map((file) => ({ file, statistics: new Map() }))
+  const described = { storage, layout, live: new Map(), measure }
   let metadata: TableMetadata | null = null
   let manifests: Awaited<ReturnType<typeof readLiveManifests>> = []
   for (let snapshot = 1; snapshot <= 102; snapshot += 1) {
     const next = await writeNextSnapshot({
       storage,
-      table,
+      layout,
       base: metadata,
       manifests,
-      live: new Map(),
-      added: [fileOf(snapshot - 1)],
-      removed: [],
+      data: { added: dataFiles(described, [fileOf(snapshot - 1)]), removed: [] },
       of: { snapshot, run: `run-${snapshot}`, time: '2026-11-21T09:45:00.000Z' },
       oldest: 1,
-      measure: async (files) => files.map((file) => ({ file, statistics: new Map() })),
     })
-    if (next === undefined) throw new Error(`Snapshot ${snapshot} changes nothing`)
-    metadata = applyChange(table, metadata, next.change, { uuid: 'u', location: `${storage.uri}/line_items` })
+    metadata = applyChange(layout, metadata, next.change, {
+      uuid: 'u',
+      location: `${storage.uri}/line_items`,
+    })
     manifests = next.manifests
   }
   if (metadata === null) throw new Error('There is no table')

@@ -72,7 +72,7 @@ beforeAll(async () => {
   await commitChanged(lake, () => ({
     partitions: [...changed, ...partitions.filter(({ run }) => run === third)],
   }))
-  await publishIceberg(lake)
+  await publishIceberg(lake, { rows: ['all', 'current'] })
 
   const settings: Record<string, string> = {
     'spark.sql.catalog.folders': 'org.apache.iceberg.spark.SparkCatalog',
@@ -117,7 +117,7 @@ pq.write_table(table.scan(snapshot_id=input.get('snapshot')).to_arrow(), input['
 from pyiceberg.catalog import load_catalog
 import pyarrow.parquet as pq
 catalog = load_catalog('rest', type='rest', uri=input['url'], **{'py-io-impl': 'pyiceberg.io.pyarrow.PyArrowFileIO'})
-pq.write_table(catalog.load_table('firmlake.' + input['table']).scan().to_arrow(), input['to'])
+pq.write_table(catalog.load_table('firmlake.' + input['table'] + '_history').scan().to_arrow(), input['to'])
 `,
   },
   {
@@ -130,7 +130,7 @@ if input.get('snapshot') is not None:
 reader.load(input['path']).coalesce(1).write.parquet(input['to'])
 `,
     copyFromCatalog: `
-spark.table('rest.firmlake.' + input['table']).coalesce(1).write.parquet(input['to'])
+spark.table('rest.firmlake.' + input['table'] + '_history').coalesce(1).write.parquet(input['to'])
 `,
   },
 ] as const
@@ -139,15 +139,14 @@ spark.table('rest.firmlake.' + input['table']).coalesce(1).write.parquet(input['
  * A table's columns as a reader can tell them. PyIceberg reads a list of structs that is null as an empty one
  * (apache/iceberg-python#3833).
  */
-const visibleColumns = (reader: string, table: Table): string =>
+const visibleColumns = (reader: string, table: Table, added: readonly string[]): string =>
   [
     ...table.columns.map(({ name, type }) => {
       const cast = `CAST(${ident(name)} AS ${type})`
       const isLost = reader === 'PyIceberg' && type.startsWith('STRUCT') && type.endsWith('[]')
       return `${isLost ? `coalesce(${cast}, [])` : cast} AS ${ident(name)}`
     }),
-    'load',
-    'version',
+    ...added,
   ].join(', ')
 
 /** The code of a language in the page's part on Iceberg, block by block. */
@@ -158,8 +157,14 @@ describe.each(READERS)('$name', (reader) => {
 
   const copied = (script: string, input: object): Promise<string> =>
     opened().copied(reader.kind, script, input)
-  const expectSame = (seen: string, expected: string, table: Table, when = ''): Promise<void> => {
-    const columns = visibleColumns(reader.name, table)
+  const expectSame = (
+    seen: string,
+    expected: string,
+    table: Table,
+    when = '',
+    added = ['load', 'version'],
+  ): Promise<void> => {
+    const columns = visibleColumns(reader.name, table, added)
     const rows = `SELECT ${columns} FROM ${seen}`
     return expectSameRows(session, rows, `SELECT ${columns} FROM (${expected})`, `${table.name}${when}`)
   }
@@ -168,6 +173,13 @@ describe.each(READERS)('$name', (reader) => {
     const seen = await copied(reader.copyTable, { path: join(lake, table.name) })
     const expected = historyOf(await readSnapshot(lake), lake, table)
     await expectSame(seen, expected, table)
+  })
+
+  test('sees the current rows without a join', async () => {
+    for (const table of TABLES.filter(({ content }) => content !== undefined)) {
+      const seen = await copied(reader.copyTable, { path: join(lake, 'published/iceberg', table.name) })
+      await expectSame(seen, currentRowsOf(await readSnapshot(lake), lake, table), table, ' now', [])
+    }
   })
 
   test('sees the sums of the history', async () => {

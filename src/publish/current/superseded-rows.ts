@@ -1,0 +1,153 @@
+/**
+ * Which rows of a table are superseded, and where they stand in its files. A table's rows are versions of records; the
+ * main table of its content says which versions a record has, and the last one counts (`lake/current-versions.ts`).
+ */
+
+import { join } from 'node:path'
+import type { Session } from '../../lake/duckdb/engine.ts'
+import { ident, literal } from '../../lake/duckdb/sql.ts'
+import { cutByBytes, type PlaceOf, withFiles } from '../../lake/lake/files-in-turn.ts'
+import { mainTables, type Table } from '../../lake/tables/tables.ts'
+import type { TableInSnapshot } from '../listed-table.ts'
+import type { TableFile } from '../table-files.ts'
+
+/** The table whose rows say which of a table are current. */
+export const mainOf = (table: Table): Table =>
+  mainTables().find(({ content }) => content === table.content) ?? table
+
+/** What identifies a record in its rows: its owner, of a dictionary the key. */
+const recordKey = ({ owner, key }: Table): readonly string[] => (owner === undefined ? key : [owner])
+
+const typeOf = ({ columns }: Table, name: string): string =>
+  columns.find((column) => column.name === name)?.type ?? 'BIGINT'
+
+/** Files whose superseded rows are held at once. */
+const FILES_AT_ONCE = 64
+
+const VERSIONS = 'record_versions'
+const SUPERSEDED = 'superseded_versions'
+const POSITIONS = 'superseded_positions'
+
+/** Columns of some files with the version of each row. DuckDB numbers the files of a scan in the order of the list. */
+const versioned = (files: readonly TableFile[], placeOf: PlaceOf, columns: readonly string[]): string =>
+  `SELECT ${columns.join(', ')}, [${files.map(({ version }) => version).join(',')}][file_index::BIGINT + 1] AS version
+FROM read_parquet([${files.map(({ path }) => literal(placeOf(path))).join(', ')}],
+  union_by_name = true, file_row_number = true)`
+
+/** A file and how many of its rows are superseded. */
+export interface CountedFile {
+  readonly file: TableFile
+  /** Where it can be read on this machine. */
+  readonly place: string
+  readonly superseded: number
+  /** Those that a version from `since` on has superseded. */
+  readonly fresh: number
+  /** SQL of their positions (`pos`, from 0, ascending). */
+  readonly positions: (of: 'all' | 'fresh') => string
+}
+
+/** What it works with. */
+export interface SupersededContext {
+  readonly lake: string
+  readonly session: Session
+  /** Folder of this machine; files of a bucket stand in it while they are read. */
+  readonly scratch: string
+  /** The most that they take in it at once, in bytes. */
+  readonly localBytes: number
+  readonly signal?: AbortSignal | undefined
+}
+
+export interface CountRequest {
+  readonly table: Table
+  readonly snapshot: TableInSnapshot
+  /** The first version whose superseding is fresh. */
+  readonly since: number
+  /** Files that are counted whatever they hold; of all others those that have fresh rows. */
+  readonly always: (file: TableFile) => boolean
+}
+
+/** The superseded rows of one snapshot at a time; the tables of a content share what is known of their records. */
+export class SupersededRows {
+  readonly #context: SupersededContext
+  #known = ''
+
+  constructor(context: SupersededContext) {
+    this.#context = context
+  }
+
+  /** Reads files, a few at a time. */
+  async #reading(
+    files: readonly TableFile[],
+    use: (some: readonly TableFile[], placeOf: PlaceOf) => Promise<void>,
+  ): Promise<void> {
+    const { lake, scratch, localBytes, signal } = this.#context
+    for (const some of cutByBytes(files, localBytes, FILES_AT_ONCE)) {
+      signal?.throwIfAborted()
+      await withFiles(lake, some, join(scratch, 'versions'), { signal }, (placeOf) => use(some, placeOf))
+    }
+  }
+
+  /** Versions of records that others have superseded: key, `version`, and the `next` one. */
+  async #make(table: Table, snapshot: TableInSnapshot): Promise<void> {
+    const { session } = this.#context
+    const main = mainOf(table)
+    const known = `${snapshot.snapshot} ${main.name}`
+    if (this.#known === known) return
+    const files = await snapshot.main.files()
+    const keys = recordKey(main).map((name, at) => `${ident(name)} AS k${at}`)
+    const key = keys.map((_, at) => `k${at}`).join(', ')
+    const typed = recordKey(main).map((name, at) => `NULL::${typeOf(main, name)} AS k${at}`)
+    await session.run(
+      `CREATE OR REPLACE TEMP TABLE ${VERSIONS} AS SELECT ${typed.join(', ')}, 0 AS version LIMIT 0`,
+    )
+    // A single partition holds no record twice.
+    if (new Set(files.map(({ version }) => version)).size > 1)
+      await this.#reading(files, (some, placeOf) =>
+        session.run(`INSERT INTO ${VERSIONS} ${versioned(some, placeOf, keys)}`),
+      )
+    await session.run(`CREATE OR REPLACE TEMP TABLE ${SUPERSEDED} AS
+SELECT * FROM (SELECT *, lead(version) OVER (PARTITION BY ${key} ORDER BY version) AS next FROM ${VERSIONS})
+WHERE next IS NOT NULL`)
+    await session.run(`DROP TABLE ${VERSIONS}`)
+    this.#known = known
+  }
+
+  /** Counts superseded rows. @param use is given a few files at a time, which can be read until it has ended */
+  async count(request: CountRequest, use: (some: readonly CountedFile[]) => Promise<void>): Promise<void> {
+    const { table, snapshot, since, always } = request
+    const files = await snapshot.files()
+    if (files.length === 0) return
+    await this.#make(table, snapshot)
+    const found = await this.#context.session.rows(
+      `SELECT DISTINCT version FROM ${SUPERSEDED} WHERE next >= ${since}`,
+    )
+    const touched = new Set(found.map(({ version }) => Number(version)))
+    const chosen = files.filter((file) => always(file) || touched.has(file.version))
+    await this.#reading(chosen, async (some, placeOf) => use(await this.#countIn(request, some, placeOf)))
+  }
+
+  async #countIn(
+    { table, since }: CountRequest,
+    files: readonly TableFile[],
+    placeOf: PlaceOf,
+  ): Promise<readonly CountedFile[]> {
+    const { session } = this.#context
+    const key = recordKey(table)
+    const columns = [...key.map(ident), 'file_index AS file', 'file_row_number AS pos']
+    const same = key.map((name, at) => `s.k${at} = r.${ident(name)}`).join(' AND ')
+    await session.run(`CREATE OR REPLACE TEMP TABLE ${POSITIONS} AS
+SELECT r.file, r.pos, s.next FROM (${versioned(files, placeOf, columns)}) AS r
+JOIN ${SUPERSEDED} AS s ON ${same} AND s.version = r.version ORDER BY r.file, r.pos`)
+    const counts = await session.rows(`SELECT file::INTEGER AS file, count(*) AS superseded,
+  count(*) FILTER (next >= ${since}) AS fresh FROM ${POSITIONS} GROUP BY file`)
+    const byFile = new Map(counts.map((row) => [Number(row.file), row]))
+    return files.map((file, at) => ({
+      file,
+      place: placeOf(file.path),
+      superseded: Number(byFile.get(at)?.superseded ?? 0),
+      fresh: Number(byFile.get(at)?.fresh ?? 0),
+      positions: (of) =>
+        `SELECT pos FROM ${POSITIONS} WHERE file = ${at}${of === 'fresh' ? ` AND next >= ${since}` : ''} ORDER BY pos`,
+    }))
+  }
+}

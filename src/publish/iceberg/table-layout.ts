@@ -1,0 +1,39 @@
+/** A table of the lake as it stands in one place of Iceberg's: which rows, which folder, which name. */
+
+import { CURRENT_FOLDERS } from '../../lake/lake/published-hash.ts'
+import type { Table } from '../../lake/tables/tables.ts'
+import type { PublishedRows } from '../published-rows.ts'
+
+export interface TableLayout {
+  readonly table: Table
+  readonly rows: PublishedRows
+  /** Folder below the lake: the table's location. */
+  readonly root: string
+  /** What a catalog calls it. */
+  readonly name: string
+  /** Folder below the lake of its files of deletes. */
+  readonly deletes: string
+}
+
+/** Who keeps the metadata: the lake itself, or a catalog. */
+export type MetadataKeeper = 'lake' | 'catalog'
+
+/** All versions: beside the table's own files, by which it is partitioned. */
+export const historyLayout = (table: Table, name = table.name): TableLayout => ({
+  table,
+  rows: 'all',
+  root: table.name,
+  name,
+  deletes: '',
+})
+
+/** What a catalog calls a table of all versions, beside the one of current rows. */
+export const historyName = ({ name }: Table): string => `${name}_history`
+
+/** The current rows: without partitions, its data files are those of the lake. */
+export const currentLayout = (table: Table, keeper: MetadataKeeper): TableLayout => {
+  const root = `${CURRENT_FOLDERS.iceberg}/${table.name}`
+  // Who does not ask the catalog must not take its files for garbage.
+  const deletes = `${root}/${keeper === 'lake' ? 'deletes' : 'catalog-deletes'}`
+  return { table, rows: 'current', root, name: table.name, deletes }
+}

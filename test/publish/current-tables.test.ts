@@ -1,0 +1,259 @@
+/** Tables of current rows against the lake's own views, after everything that changes which rows are current. */
+
+import { readdir, rename, rm, stat, utimes, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { collectGarbage } from '../../src/jobs/collect-garbage.ts'
+import { Engine, type Session } from '../../src/lake/duckdb/engine.ts'
+import { TABLES, type Table } from '../../src/lake/tables/tables.ts'
+import { readSnapshot } from '../../src/manifest/snapshots.ts'
+import { compactLake } from '../../src/pipeline/compact/compact.ts'
+import { companyLine, openBench, verify } from '../pipeline/batch-bench.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+import {
+  contentTables,
+  currentMetadata,
+  deltaFiles,
+  icebergFiles,
+  publishCurrent,
+  shownRows,
+} from './current-lake.ts'
+import { currentRowsOf } from './history.ts'
+import { commitChanged, loadSample, loadSmallRun, sampleLake, smallLake } from './sample-lake.ts'
+
+let engine: Engine
+let session: Session
+beforeAll(async () => {
+  engine = await Engine.open({ memoryBytes: 256 * 1024 ** 2 })
+  session = await engine.connect()
+})
+afterAll(() => {
+  session.close()
+  engine.close()
+})
+
+/** How many rows a table of current rows has too many or too few, by format; and how many it should have. */
+const compare = async (lake: string, table: Table) => {
+  const expected = currentRowsOf(await readSnapshot(lake), lake, table)
+  const counts: Record<string, number> = {}
+  for (const [format, shown] of Object.entries(await shownRows(lake, table))) {
+    const [row] = await session.rows(`SELECT
+  (SELECT count(*) FROM (SELECT * FROM (${shown}) EXCEPT ALL SELECT * FROM (${expected}))) AS more,
+  (SELECT count(*) FROM (SELECT * FROM (${expected}) EXCEPT ALL SELECT * FROM (${shown}))) AS less`)
+    counts[format] = Number(row?.more) + Number(row?.less)
+  }
+  return counts
+}
+
+const expectCurrent = async (lake: string, when: string): Promise<void> => {
+  for (const table of contentTables)
+    expect(await compare(lake, table), `${table.name} ${when}`).toEqual({ delta: 0, iceberg: 0 })
+  expect((await verify(lake)).problems, when).toEqual([])
+}
+
+const tableOf = (name: string): Table => {
+  const table = TABLES.find((one) => one.name === name)
+  if (table === undefined) throw new TypeError(name)
+  return table
+}
+
+const rowsOf = async (lake: string, name: string): Promise<Record<string, number>> => {
+  const shown = await shownRows(lake, tableOf(name))
+  const counts: Record<string, number> = {}
+  for (const [format, sql] of Object.entries(shown)) {
+    const [row] = await session.rows(`SELECT count(*) AS n FROM (${sql})`)
+    counts[format] = Number(row?.n)
+  }
+  return counts
+}
+
+const restate = (folder: string, seed: number): Promise<void> => loadSample(folder, { companies: 12, seed })
+
+test('tables of current rows follow loads, restatements, a compaction and gc', async () => {
+  const folder = await temporaryFolder()
+  const lake = await sampleLake(folder, [{ companies: 30, seed: 3 }])
+  await publishCurrent(lake)
+  await expectCurrent(lake, 'after the first load')
+  for (const seed of [4, 5]) {
+    await restate(folder, seed)
+    await publishCurrent(lake)
+    await expectCurrent(lake, `after restatement ${seed}`)
+  }
+  await compactLake({ lake })
+  await publishCurrent(lake)
+  await expectCurrent(lake, 'after a compaction')
+  expect((await icebergFiles(lake, 'financials')).deletes).toEqual([])
+
+  await restate(folder, 6)
+  await collectGarbage({ lake, keep: 1 })
+  await expectCurrent(lake, 'after gc')
+})
+
+test('a publication writes what changed: copies of files that lost rows, positions that are new', async () => {
+  const folder = await temporaryFolder()
+  const bench = openBench(folder)
+  const load = async (name: string, ids: readonly number[], day: number): Promise<void> => {
+    await bench.write(
+      `${name}.jsonl`,
+      ids.map((id) => companyLine(id, {}, day)),
+    )
+    await bench.run([`${name}.jsonl`])
+  }
+  await load('first', [1, 2, 3, 4], 1)
+  await load('second', [11, 12], 2)
+  await publishCurrent(bench.lake)
+  const [before, [first, second]] = [
+    await deltaFiles(bench.lake, 'financials'),
+    (await bench.snapshot()).partitions,
+  ]
+  // Not one row of them is superseded: other names of the lake's files.
+  const inode = async (path: string) => (await stat(join(bench.lake, path))).ino
+  const own = first?.files.find(({ table }) => table === 'financials')?.path ?? ''
+  expect(await inode(`published/delta/financials/${before[0]}`)).toBe(await inode(own))
+
+  await load('third', [2, 21], 3)
+  await publishCurrent(bench.lake)
+  const after = await deltaFiles(bench.lake, 'financials')
+  const kept = after.filter((name) => before.includes(name))
+  expect(kept).toHaveLength(1)
+  expect(kept[0]).toContain(second?.run)
+  expect(after).toHaveLength(3)
+  const { data, deletes } = await icebergFiles(bench.lake, 'financials')
+  expect(data.map(({ rows }) => rows)).toEqual([4, 8, 4])
+  expect(deletes.map(({ rows }) => rows)).toEqual([2])
+
+  await load('fourth', [3], 4)
+  await publishCurrent(bench.lake)
+  const later = await icebergFiles(bench.lake, 'financials')
+  expect(later.deletes.map(({ rows }) => rows)).toEqual([2, 2])
+  expect(later.deletes.map(({ path }) => path)).toContain(deletes[0]?.path)
+  expect(await rowsOf(bench.lake, 'financials')).toEqual({ delta: 14, iceberg: 14 })
+  expect((await publishCurrent(bench.lake)).tables.map(({ versions }) => versions)).toEqual(Array(16).fill(0))
+})
+
+test('a file whose rows are all superseded is in no table of current rows', async () => {
+  const lake = await smallLake(await temporaryFolder(), 3)
+  await publishCurrent(lake)
+  await expectCurrent(lake, 'of small runs')
+  // Company 1 stands in the first file alone, its company 2 in the second one; the third run has 3 and 4.
+  expect(await rowsOf(lake, 'companies')).toEqual({ delta: 4, iceberg: 4 })
+  const folder = join(lake, '..')
+  const bench = openBench(folder)
+  await bench.write('again.jsonl', [companyLine(1, {}, 9), companyLine(2, {}, 9)])
+  await bench.run(['again.jsonl'])
+  await publishCurrent(lake)
+  expect((await icebergFiles(lake, 'companies')).data).toHaveLength(2)
+  expect(await deltaFiles(lake, 'companies')).toHaveLength(2)
+  await expectCurrent(lake, 'after the first files are superseded')
+})
+
+test('deletes of one file become one file after a few publications', async () => {
+  const folder = await temporaryFolder()
+  const bench = openBench(folder)
+  await bench.write(
+    'all.jsonl',
+    Array.from({ length: 20 }, (_, at) => companyLine(at + 1)),
+  )
+  await bench.run(['all.jsonl'])
+  await publishCurrent(bench.lake)
+  const counts: number[] = []
+  for (let id = 1; id <= 9; id += 1) {
+    await bench.write(`${id}.jsonl`, [companyLine(id, {}, 2)])
+    await bench.run([`${id}.jsonl`])
+    await publishCurrent(bench.lake)
+    counts.push((await icebergFiles(bench.lake, 'companies')).deletes.length)
+  }
+  expect(counts).toEqual([1, 2, 3, 4, 5, 6, 7, 1, 2])
+  await expectCurrent(bench.lake, 'after nine restatements')
+})
+
+test('files come with a lower number than the deletes of their rows, where one run supersedes its own rows', async () => {
+  const folder = await temporaryFolder()
+  const bench = openBench(folder)
+  await bench.write('a.jsonl', [companyLine(1), companyLine(2)])
+  await bench.write('b.jsonl', [companyLine(2, {}, 2), companyLine(3)])
+  await bench.run(['a.jsonl', 'b.jsonl'])
+  await publishCurrent(bench.lake)
+  await expectCurrent(bench.lake, 'of one run')
+  const { data, deletes } = await icebergFiles(bench.lake, 'companies')
+  for (const { sequence } of deletes) for (const file of data) expect(file.sequence).toBeLessThan(sequence)
+  const { snapshots = [] } = await currentMetadata(bench.lake, 'companies')
+  expect(snapshots).toHaveLength(1)
+})
+
+test('two that publish at once show the lake once', async () => {
+  const folder = await temporaryFolder()
+  const lake = await sampleLake(folder, [{ companies: 20, seed: 3 }])
+  await Promise.all([publishCurrent(lake), publishCurrent(lake)])
+  await restate(folder, 4)
+  await Promise.all([publishCurrent(lake), publishCurrent(lake)])
+  await expectCurrent(lake, 'after two at once')
+})
+
+test('a table that shows a snapshot which is gone is made from all that the lake lists', async () => {
+  const folder = await temporaryFolder()
+  const lake = await smallLake(folder, 2)
+  await publishCurrent(lake)
+  // Rows of the second run that are superseded become current again where the later run goes.
+  await loadSmallRun(folder, 3)
+  await publishCurrent(lake)
+  await commitChanged(lake, ({ partitions }) => ({ partitions: partitions.slice(0, 2) }))
+  await publishCurrent(lake)
+  await expectCurrent(lake, 'after a run is gone')
+})
+
+test('publish makes the Iceberg tables of a lake that was moved again', async () => {
+  const folder = await temporaryFolder()
+  const lake = await smallLake(folder, 3)
+  await publishCurrent(lake)
+  const moved = join(folder, 'elsewhere')
+  await rename(lake, moved)
+  const { tables } = await publishCurrent(moved)
+  expect(tables.filter(({ moved: again }) => again).every(({ format }) => format === 'iceberg')).toBe(true)
+  await expectCurrent(moved, 'after a move')
+})
+
+test('verify names a file of current rows that is changed or missing', async () => {
+  const folder = await temporaryFolder()
+  const lake = await smallLake(folder, 3)
+  await publishCurrent(lake)
+  const rewritten = []
+  for (const name of await deltaFiles(lake, 'companies'))
+    if ((await stat(join(lake, 'published/delta/companies', name))).nlink === 1) rewritten.push(name)
+  const changed = `published/delta/companies/${rewritten[0]}`
+  await writeFile(join(lake, changed), 'other')
+  const [deletes] = (await icebergFiles(lake, 'companies')).deletes
+  await rm(deletes?.path ?? '')
+  const { problems } = await verify(lake)
+  expect(problems.map(({ problem, path }) => [problem, join(lake, path)])).toEqual([
+    ['changed', join(lake, changed)],
+    ['missing', deletes?.path],
+  ])
+})
+
+test('gc removes what no version needs, and leaves alone what may still come', async () => {
+  const folder = await temporaryFolder()
+  const lake = await smallLake(folder, 2)
+  await publishCurrent(lake)
+  const before = await deltaFiles(lake, 'companies')
+  await loadSmallRun(folder, 3)
+  await publishCurrent(lake)
+  const root = join(lake, 'published/delta/companies')
+  const current = await deltaFiles(lake, 'companies')
+  const [gone] = before.filter((name) => !current.includes(name))
+  // As a crash before the log leaves it.
+  const stray = join(root, 'stray-0123456789abcdef.parquet')
+  await writeFile(stray, '')
+  const age = async (path: string): Promise<void> => utimes(path, 0, 0)
+  for (const name of await readdir(root, { recursive: true }))
+    if (name.endsWith('.parquet') && name !== 'stray-0123456789abcdef.parquet') await age(join(root, name))
+
+  const first = await collectGarbage({ lake })
+  expect(first.files).toEqual([])
+  await age(stray)
+  const swept = await collectGarbage({ lake, keep: 1 })
+  expect(swept.files.filter((path) => path.startsWith('published/')).sort()).toEqual(
+    [`published/delta/companies/${gone}`, 'published/delta/companies/stray-0123456789abcdef.parquet'].sort(),
+  )
+  await expectCurrent(lake, 'after gc')
+})

@@ -6,8 +6,9 @@ import { describe, expect, test } from 'vitest'
 import { TABLES } from '../../src/lake/tables/tables.ts'
 import { removeGarbage } from '../../src/manifest/remove-garbage.ts'
 import { verify } from '../pipeline/batch-bench.ts'
+import { publishCurrent, shownCounts } from '../publish/current-lake.ts'
 import { metadataNumbers, publishIceberg, tableText } from '../publish/iceberg/iceberg-lake.ts'
-import { logNames, logText, publishDelta, smallLake } from '../publish/sample-lake.ts'
+import { loadSmallRun, logNames, logText, publishDelta, smallLake } from '../publish/sample-lake.ts'
 import { startChild } from '../support/children.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
@@ -69,6 +70,26 @@ describe.each(FORMATS)('publish $format', ({ format, publish, folder, textOf, li
       expect(await texts(lake)).toEqual(undisturbed)
       await removeGarbage({ lake, now: new Date() })
       expect((await verify(lake)).problems).toEqual([])
+    }
+  })
+
+  test('of current rows resumes where killed ones stood', async () => {
+    const folder = await temporaryFolder()
+    const lake = await smallLake(folder, 1)
+    for (let kill = 0; kill < KILLS; kill += 1) {
+      await loadSmallRun(folder, kill + 2)
+      const child = startChild(CHILD, lake, format, 'current')
+      for (let step = 0; step <= (kill * 5) % TABLES.length; step += 1)
+        if ((await child.nextLine()) === null) break
+      await child.kill()
+    }
+    await publishCurrent(lake, { formats: [format] })
+    expect((await verify(lake)).problems).toEqual([])
+    for (const name of ['companies', 'financials']) {
+      const table = TABLES.find((one) => one.name === name)
+      if (table === undefined) throw new TypeError(name)
+      const shown = await shownCounts(lake, table, format)
+      expect(shown, name).toBe((KILLS + 2) * (name === 'companies' ? 1 : 2))
     }
   })
 })

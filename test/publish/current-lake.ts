@@ -2,6 +2,7 @@
 
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { Engine } from '../../src/lake/duckdb/engine.ts'
 import { ident, literal } from '../../src/lake/duckdb/sql.ts'
 import { TABLES, type Table } from '../../src/lake/tables/tables.ts'
 import { type PublishOptions, type PublishSummary, publish } from '../../src/pipeline/targets/publish.ts'
@@ -62,6 +63,30 @@ export const icebergFiles = async (lake: string, table: string) => {
     data: live.filter(({ content }) => content === 0),
     deletes: live.filter(({ content }) => content === 1),
   }
+}
+
+/** Rows that a format shows of a table, by what its log or its metadata alone says. */
+export const shownCounts = async (
+  lake: string,
+  table: Table,
+  format: 'delta' | 'iceberg',
+): Promise<number> => {
+  if (format === 'iceberg') {
+    const { data, deletes } = await icebergFiles(lake, table.name)
+    const sum = (files: readonly { readonly rows: number }[]): number =>
+      files.reduce((all, { rows }) => all + rows, 0)
+    return sum(data) - sum(deletes)
+  }
+  const files = await deltaFiles(lake, table.name)
+  const paths = files.map((name) => join(lake, 'published/delta', table.name, name))
+  const engine = await Engine.open({ memoryBytes: 128 * 1024 ** 2 })
+  const session = await engine.connect()
+  const [row] = await session.rows(
+    `SELECT count(*) AS n FROM read_parquet([${paths.map(literal).join(', ')}])`,
+  )
+  session.close()
+  engine.close()
+  return Number(row?.n)
 }
 
 /** SQL of the rows that each format shows of a table. */

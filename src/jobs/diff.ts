@@ -1,20 +1,23 @@
 /** `diff`: what changed between two snapshots of a lake, in one call; `openDiff` where its rows are too many to hold. */
 
-import { ToolkitError } from '../core/errors.ts'
 import { orInterrupted } from '../core/interrupted.ts'
-import type { Snapshot } from '../core/partition.ts'
 import type { SnapshotsToCompare } from '../lake/diff/compare-snapshots.ts'
 import { type DiffSummary, type LakeDiff, openComparison } from '../lake/diff/open-comparison.ts'
-import { readSnapshot } from '../manifest/snapshots.ts'
 import { queryMemory } from '../pipeline/run/memory-shares.ts'
+import { chooseSnapshots } from './choose-snapshots.ts'
 import { type QueryRow, readRows } from './read-rows.ts'
 
 /** Options of `diff` and `openDiff`. */
 export interface DiffOptions extends Pick<SnapshotsToCompare, 'signal' | 'onProgress' | 'onFetch' | 'check'> {
-  /** Number of the older snapshot. @default the one before `to` */
+  /** Number of the older snapshot. @default the one before the last one up to `to` that changed data */
   readonly from?: number | undefined
   /** Number of the newer snapshot. @default the newest */
   readonly to?: number | undefined
+  /**
+   * Instead of `from`: the newest snapshot that was there so long ago (`90m`, `24h`, `7d`) or at a time (`2026-11-21`, UTC);
+   * `last-change` is the default of `from`.
+   */
+  readonly since?: string | undefined
   /** Peak memory in all, in bytes. @default 1 GiB */
   readonly memoryBytes?: number | undefined
   /** @default 2 */
@@ -25,18 +28,6 @@ export interface DiffOptions extends Pick<SnapshotsToCompare, 'signal' | 'onProg
 export interface DiffReport extends DiffSummary {
   /** By `kind` a company or relations record that is new, changed or gone, or a restated figure (docs/analysis.md). */
   readonly rows: readonly QueryRow[]
-}
-
-/** The two snapshots. @throws {ToolkitError} SNAPSHOT_NOT_FOUND, LAKE_NOT_FOUND */
-const readBoth = async (lake: string, { from, to }: DiffOptions): Promise<readonly [Snapshot, Snapshot]> => {
-  const newer = await readSnapshot(lake, to)
-  const older = from ?? newer.parent
-  if (older !== null) return [await readSnapshot(lake, older), newer]
-  throw new ToolkitError(
-    'SNAPSHOT_NOT_FOUND',
-    `Cannot compare snapshot ${newer.snapshot}: there is none before it, expected --from`,
-    { lake, snapshot: newer.snapshot },
-  )
 }
 
 /**
@@ -60,7 +51,7 @@ const readBoth = async (lake: string, { from, to }: DiffOptions): Promise<readon
  * }
  */
 export const openDiff = async (lake: string, options: DiffOptions = {}): Promise<LakeDiff> => {
-  const [from, to] = await readBoth(lake, options)
+  const [from, to] = await chooseSnapshots(lake, options, new Date())
   const { memoryBytes, threads, signal, onProgress, onFetch, check } = options
   return openComparison({
     ...{ lake, from, to, threads, signal, onProgress, onFetch, check },

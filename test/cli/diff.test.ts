@@ -43,8 +43,8 @@ describe('diff', () => {
       'relations:    0 new, 0 changed, 0 gone',
       'restatements: 0 changed, 0 added, 0 withdrawn, of 0 companies',
       '',
-      'kind     change  internal_id  country_code  differs',
-      '───────  ──────  ───────────  ────────────  ───────',
+      'kind     change  internal_id  country_code  differs  company_name',
+      '───────  ──────  ───────────  ────────────  ───────  ────────────',
       'company  new               3  SE',
       '',
     ])
@@ -57,7 +57,7 @@ describe('diff', () => {
       '',
       expect.stringMatching(/^change +internal_id +country_code +consolidation +category +line_item/),
       expect.stringMatching(/^─/),
-      expect.stringMatching(/^changed +1 +SE +\S+ +ProfitAndLoss +NetSales +2022 +10 +SEK +11 +SEK$/),
+      expect.stringMatching(/^changed +1 +SE +\S+ +ProfitAndLoss +NetSales +2022 +10 +SEK +11 +SEK +10$/),
       '',
     ])
   })
@@ -89,7 +89,7 @@ describe('diff', () => {
     const { stdout } = await diff('--from', '1', '--format', 'csv', '--limit', '1')
     expect(stdout).toBe(
       'kind,change,internal_id,country_code,differs,consolidation,category,line_item,fiscal_year,old_value,' +
-        'old_currency,new_value,new_currency\r\ncompany,changed,1,SE,financials,,,,,,,,\r\n',
+        'old_currency,new_value,new_currency,company_name,percent,columns\r\ncompany,changed,1,SE,financials,,,,,,,,,,,\r\n',
     )
   })
 

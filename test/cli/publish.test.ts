@@ -7,7 +7,8 @@ import { cli, cliJson, errorCode } from './run-cli.ts'
 test('publish delta tells what it wrote, and that there is nothing to do the second time', async () => {
   const lake = await smallLake(await temporaryFolder(), 2)
   const first = await cli(['publish', 'delta', '--lake', lake])
-  expect(first).toMatchObject({ code: 0, stderr: '' })
+  // On a busy machine it takes long enough to show how far it is.
+  expect([first.code, first.stderr.replaceAll(/^\d+\/\d+ snapshots? .*\n/gm, '')]).toEqual([0, ''])
   expect(first.stdout).toMatch(/^companies +all +2 +2 +0$/m)
   expect(first.stdout).toMatch(/^companies +current +1 +2 +0$/m)
   expect(first.stdout).toContain('All tables show snapshot 2.')

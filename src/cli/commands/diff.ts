@@ -27,6 +27,7 @@ type Part = (typeof PARTS)[number]
 interface DiffOptions extends LakeOption, JsonOption, UncheckedOption {
   readonly from?: number
   readonly to?: number
+  readonly since?: string
   readonly format?: ResultFormat
   readonly limit?: number
   readonly only?: Part
@@ -41,12 +42,23 @@ export const addDiff = (program: Command): void => {
     .description(
       'Compares the current versions of two snapshots: companies and relations new, changed and gone, and ' +
         'restatements: figures of years that a company had reported before whose value or currency changed, that ' +
-        'were withdrawn, or added afterwards. Versions that hold the same values are equal. Counts come first, then ' +
+        'were withdrawn, or added afterwards; with names, old and new values, and percent. Versions that hold the same ' +
+        'values are equal. Counts come first, then ' +
         'rows; CSV has the rows only.',
     )
     .addOption(lakeOption())
-    .option('--from <n>', 'the older snapshot (default: the one before --to)', wholeNumber('--from'))
+    .option(
+      '--from <n>',
+      'the older snapshot (default: the one before the last one that changed data)',
+      wholeNumber('--from'),
+    )
     .option('--to <n>', 'the newer snapshot (default: the newest)', wholeNumber('--to'))
+    .addOption(
+      new Option(
+        '--since <time>',
+        'the older snapshot by time: a span (90m, 24h, 7d), a day (2026-11-21, UTC), or last-change',
+      ).conflicts('from'),
+    )
     .addOption(
       new Option('--format <format>', 'how the result is printed').choices(RESULT_FORMATS).default('table'),
     )
@@ -65,19 +77,20 @@ export const addDiff = (program: Command): void => {
     .action(runDiff)
   withExamples(command, [
     ['diff --lake ./lake', 'what the last run changed'],
+    ['diff --lake ./lake --since 24h', 'what the last day changed'],
     ['diff --lake ./lake --from 3 --to 12 --only restatements', 'restated figures between two snapshots'],
     ['diff --lake ./lake --format csv > changes.csv', 'every change, for a spreadsheet'],
   ])
 }
 
 const runDiff = async (options: DiffOptions): Promise<void> => {
-  const { lake, from, to, format = 'table', memory: memoryBytes, threads, json, unchecked } = options
+  const { lake, from, to, since, format = 'table', memory: memoryBytes, threads, json, unchecked } = options
   const { openDiff } = await import('../../jobs/diff.ts')
   const line = new ProgressLine({ terminalOnly: json === true })
   const onProgress = (progress: DiffProgress): void => line.show(() => progressText(progress))
   await interruptible(async (signal) => {
     const diff = await openDiff(lake, {
-      ...{ from, to, memoryBytes, threads, signal, onProgress },
+      ...{ from, to, since, memoryBytes, threads, signal, onProgress },
       onFetch: showFetch(line),
       check: unchecked ? 'never' : 'first-read',
     }).finally(() => line.clear())
@@ -102,6 +115,10 @@ const printTables = async (diff: LakeDiff, { only, limit }: DiffOptions): Promis
   if (only !== 'restatements' && changes) {
     await print('\n')
     await printResult(await diff.rows('records'), 'table', limit)
+    if (companies.changed + relations.changed > 0) {
+      await print('\n')
+      await printResult(await diff.rows('columns'), 'table', limit)
+    }
   }
   if (only !== 'companies' && restatements.companies > 0) {
     await print('\n')

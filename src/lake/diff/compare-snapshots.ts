@@ -14,18 +14,21 @@ import { mainTables, type Table, tablesOf } from '../tables/tables.ts'
 import {
   type ComparedPartition,
   candidatesTable,
-  countriesOf,
+  changedColumnsTable,
   differencesTable,
   dropSameReports,
+  factsOf,
   makeCandidates,
   makeChanges,
   makeFigureDifferences,
+  makeMainDifferences,
   makeRecurrencied,
   makeRestatements,
   type OwnerRange,
   rangeStarts,
   rowsOf,
   type Side,
+  selectChangedColumns,
   selectDifferences,
   selectFigures,
   selectMayBeSame,
@@ -146,7 +149,7 @@ class Comparison {
     const tables = tablesOf(content)
     const sides = { old: await this.#side(main, 'old'), new: await this.#side(main, 'new') }
     for (const table of tables) await this.#compareTable({ ...table, content }, sides, main)
-    await this.#session.run(makeChanges(content, tables, countriesOf(main, files)))
+    await this.#session.run(makeChanges(content, tables, factsOf(main, files)))
   }
 
   async #compareTable(
@@ -157,9 +160,12 @@ class Comparison {
     const old = await this.#files(table, ({ number }) => sides.old.numbers.has(number))
     const current = await this.#files(table, ({ number }) => sides.new.numbers.has(number))
     const isFigures = table.name === 'financials'
+    const isMain = table.name === main.name
     const [target, select] = isFigures
       ? ['figures', selectFigures]
-      : [differencesTable(table), selectDifferences]
+      : isMain
+        ? [changedColumnsTable(table.content), selectChangedColumns]
+        : [differencesTable(table), selectDifferences]
     const bytes = Math.max(
       joinBytes(table, old) * sides.old.share,
       joinBytes(table, current) * sides.new.share,
@@ -173,6 +179,7 @@ class Comparison {
       const rows = select(table, rowsOf(table, old, 'old', range), rowsOf(table, current, 'new', range))
       await this.#session.run(`${at === 0 ? `CREATE TABLE ${target} AS` : `INSERT INTO ${target}`} ${rows}`)
     }
+    if (isMain) await this.#session.run(makeMainDifferences(main))
     this.#tablesDone += 1
     if (!isFigures) return
     if ((await this.#session.rows(selectMayBeSame)).length > 0) {

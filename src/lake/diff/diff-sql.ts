@@ -99,6 +99,31 @@ export const selectDifferences = (table: Table, old: string, other: string): str
   `SELECT DISTINCT coalesce(o.${ownerOf(table)}, n.${ownerOf(table)}) AS owner FROM ${paired(table, old, other)}
 WHERE ${differ(table)}`
 
+/** A value as text: instants in ISO 8601, lists and structs as JSON. */
+const textOf = (type: string, value: string): string => {
+  if (type === 'TIMESTAMPTZ') return `strftime(${value} AT TIME ZONE 'UTC', '%Y-%m-%dT%H:%M:%S.%fZ')`
+  return /[[\])(]/.test(type) ? `to_json(${value})::VARCHAR` : `CAST(${value} AS VARCHAR)`
+}
+
+export const changedColumnsTable = (content: Content): string => `changed_columns_${content}`
+
+/** Records whose rows in their main table differ, with the columns that do and both values as text. */
+export const selectChangedColumns = (table: Table, old: string, other: string): string => {
+  const columns = table.columns
+    .filter(({ name }) => !table.key.includes(name))
+    .map(({ name, type }) => {
+      const [before, after] = [`o.${ident(name)}`, `n.${ident(name)}`]
+      return `CASE WHEN ${before} IS DISTINCT FROM ${after} THEN {'column': ${literal(name)}, 'old': ${textOf(type, before)}, 'new': ${textOf(type, after)}} END`
+    })
+  return `SELECT o.${ownerOf(table)} AS owner, list_filter([${columns.join(',\n')}], lambda c: c IS NOT NULL) AS columns
+FROM ${paired(table, old, other)}
+WHERE ${differ(table)}`
+}
+
+/** The same records alone. */
+export const makeMainDifferences = (table: Table & { readonly content: Content }): string =>
+  `CREATE TABLE ${differencesTable(table)} AS SELECT owner FROM ${changedColumnsTable(table.content)}`
+
 /** Figures that differ, with both sides: `was` and `stays` say on which side there is one. */
 export const selectFigures = (table: Table, old: string, other: string): string => {
   const key = ['country_code', ...table.key].map((name) => `coalesce(o.${name}, n.${name}) AS ${name}`)
@@ -181,21 +206,13 @@ END`
 /**
  * The records of a content that are new, changed or gone; `differs` lists the tables of those that are changed.
  *
- * @param countries rows with `internal_id` and `country_code` of the records' current versions, of the older ones
+ * @param facts rows with `internal_id`, `country_code` and `name` of the records' current versions, of the older ones
  *   where there is no newer
  */
-export const makeChanges = (
-  content: Content,
-  tables: readonly Table[],
-  countries: string | undefined,
-): string => {
+export const makeChanges = (content: Content, tables: readonly Table[], facts: string): string => {
   const differences = tables.map(
     (table, at) => `SELECT owner, '${table.name}' AS name, ${at} AS no FROM ${differencesTable(table)}`,
   )
-  const country =
-    countries === undefined
-      ? 'SELECT *, NULL::VARCHAR AS country_code FROM changes'
-      : `SELECT changes.*, c.country_code FROM changes LEFT JOIN (${countries}) AS c ON c.internal_id = changes.owner`
   return `CREATE TABLE changes_${content} AS
 WITH changes AS (
   SELECT owner, CASE WHEN old_p IS NULL THEN 'new' ELSE 'gone' END AS change, NULL::VARCHAR AS differs
@@ -203,37 +220,52 @@ WITH changes AS (
   UNION ALL
   SELECT owner, 'changed', string_agg(name, ',' ORDER BY no) FROM (${differences.join(' UNION ALL ')}) GROUP BY owner
 )
-${country}`
+SELECT changes.*, c.country_code, c.name FROM changes LEFT JOIN (${facts}) AS c ON c.internal_id = changes.owner`
 }
 
-/** `country_code` by `internal_id` of the records that a comparison is about. */
-export const countriesOf = (
+/** `country_code` and `name` by `internal_id` of the records that a comparison is about. */
+export const factsOf = (
   table: Table & { readonly content: Content },
   files: readonly VersionedFile[],
-): string | undefined =>
-  table.columns.some(({ name }) => name === 'country_code')
-    ? `SELECT r.internal_id, r.country_code FROM (${readTable(table, files, 'with-version')}) AS r
+): string => {
+  const name = table.columns.find((column) => ['company_name', 'name'].includes(column.name))?.name
+  return `SELECT r.internal_id, r.country_code, ${name === undefined ? 'NULL::VARCHAR' : `r.${ident(name)}`} AS name
+FROM (${readTable(table, files, 'with-version')}) AS r
 JOIN ${candidatesTable(table.content)} AS c ON c.owner = r.internal_id AND coalesce(c.new_p, c.old_p) = r.version`
-    : undefined
+}
 
 /** Rows of the records that changed, of one kind. */
 const changeRows = (kind: string, content: Content): string =>
-  `SELECT '${kind}' AS kind, change, owner AS internal_id, country_code, differs, NULL::VARCHAR AS consolidation,
+  `SELECT '${kind}' AS kind, change, c.owner AS internal_id, country_code, differs, NULL::VARCHAR AS consolidation,
   NULL::VARCHAR AS category, NULL::VARCHAR AS line_item, NULL::SMALLINT AS fiscal_year, NULL::DOUBLE AS old_value,
-  NULL::VARCHAR AS old_currency, NULL::DOUBLE AS new_value, NULL::VARCHAR AS new_currency FROM changes_${content}`
+  NULL::VARCHAR AS old_currency, NULL::DOUBLE AS new_value, NULL::VARCHAR AS new_currency, name AS company_name,
+  NULL::DOUBLE AS percent, d.columns FROM changes_${content} AS c
+LEFT JOIN ${changedColumnsTable(content)} AS d ON d.owner = c.owner`
 
-export const RECORD_ROWS = `SELECT kind, change, internal_id, country_code, differs FROM (
-${changeRows('company', 'companies')} UNION ALL ${changeRows('relations', 'relations')})
-ORDER BY kind, internal_id`
+const RECORDS = `${changeRows('company', 'companies')} UNION ALL ${changeRows('relations', 'relations')}`
+
+/** By how much a figure changed, where both sides have one in the same currency. */
+const PERCENT = `CASE WHEN old_currency IS NOT DISTINCT FROM new_currency AND old_value <> 0
+  THEN round(100 * (new_value - old_value) / abs(old_value), 2) END AS percent`
+
+const RESTATED = `(SELECT r.*, c.name AS company_name, ${PERCENT}
+FROM restatements AS r LEFT JOIN changes_companies AS c ON c.owner = r.internal_id)`
+
+export const RECORD_ROWS = `SELECT kind, change, internal_id, country_code, differs, company_name
+FROM (${RECORDS}) ORDER BY kind, internal_id`
+
+/** A row for each column of a record that has another value. */
+export const COLUMN_ROWS = `SELECT kind, internal_id, company_name, c.column, c.old AS old_value, c.new AS new_value
+FROM (SELECT *, unnest(columns) AS c FROM (${RECORDS})) ORDER BY kind, internal_id, c.column`
 
 export const RESTATEMENT_ROWS = `SELECT change, internal_id, country_code, consolidation, category, line_item,
-  fiscal_year, old_value, old_currency, new_value, new_currency FROM restatements
+  fiscal_year, old_value, old_currency, new_value, new_currency, company_name, percent FROM ${RESTATED}
 ORDER BY internal_id, consolidation, category, line_item, fiscal_year`
 
 /** All rows in the same columns. @param kinds which kinds of them */
 export const allRows = (kinds: string): string => `SELECT * FROM (
-${changeRows('company', 'companies')} UNION ALL ${changeRows('relations', 'relations')} UNION ALL
+${RECORDS} UNION ALL
 SELECT 'restatement', change, internal_id, country_code, NULL, consolidation, category, line_item, fiscal_year,
-  old_value, old_currency, new_value, new_currency FROM restatements)
+  old_value, old_currency, new_value, new_currency, company_name, percent, NULL FROM ${RESTATED})
 WHERE kind IN (${kinds})
 ORDER BY kind, internal_id, consolidation, category, line_item, fiscal_year`

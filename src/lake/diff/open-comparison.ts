@@ -10,7 +10,7 @@ import { newSpillFolder } from '../duckdb/spill-folder.ts'
 import { interruptOn } from '../duckdb/stoppable.ts'
 import type { QueryResult } from '../lake/lake-query.ts'
 import { compareSnapshots, type SnapshotsToCompare } from './compare-snapshots.ts'
-import { allRows, RECORD_ROWS, RESTATEMENT_ROWS } from './diff-sql.ts'
+import { allRows, COLUMN_ROWS, RECORD_ROWS, RESTATEMENT_ROWS } from './diff-sql.ts'
 
 export interface ComparisonOptions extends SnapshotsToCompare {
   readonly threads?: number | undefined
@@ -38,11 +38,15 @@ export interface DiffSummary {
   }
 }
 
-/** `records` has companies and relations, in columns of its own as `restatements`; `all` has one set of columns. */
-export type DiffRows = 'records' | 'restatements' | 'all' | 'all-records' | 'all-restatements'
+/**
+ * `records` has companies and relations, in columns of its own as `restatements` and `columns`, which has what changed in the
+ * records themselves; `all` has one set of columns.
+ */
+export type DiffRows = 'records' | 'columns' | 'restatements' | 'all' | 'all-records' | 'all-restatements'
 
 const ROWS: Readonly<Record<DiffRows, string>> = {
   records: RECORD_ROWS,
+  columns: COLUMN_ROWS,
   restatements: RESTATEMENT_ROWS,
   all: allRows(`'company', 'relations', 'restatement'`),
   'all-records': allRows(`'company', 'relations'`),

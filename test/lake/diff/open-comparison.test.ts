@@ -56,7 +56,15 @@ const rowsOf = async (diff: LakeDiff, which: DiffRows): Promise<(readonly unknow
 
 /** `[change, id, line item, year, old value, old currency, new value, new currency]` */
 const restated = async (diff: LakeDiff): Promise<unknown[][]> =>
-  (await rowsOf(diff, 'restatements')).map(([kind, id, , , , ...figure]) => [kind, id, ...figure])
+  (await rowsOf(diff, 'restatements')).map(([kind, id, , , , ...figure]) => [
+    kind,
+    id,
+    ...figure.slice(0, -2),
+  ])
+
+/** `[kind, change, id, country, tables that differ]` */
+const records = async (diff: LakeDiff): Promise<unknown[][]> =>
+  (await rowsOf(diff, 'records')).map((row) => row.slice(0, -1))
 
 test('diff tells how far it is, and stops on a signal without leaving anything', async () => {
   const lake = await bench.load(
@@ -95,7 +103,7 @@ test('diff names companies that are new and changed, and the tables in which the
     ),
   )
   expect(diff.summary.companies).toEqual({ new: 1, changed: 2, gone: 0, currencyChanged: 0 })
-  expect(await rowsOf(diff, 'records')).toEqual([
+  expect(await records(diff)).toEqual([
     ['company', 'changed', 1, 'SE', 'companies'],
     ['company', 'changed', 2, 'SE', 'companies,financials'],
     ['company', 'new', 5, 'SE', null],
@@ -106,7 +114,7 @@ test('diff names companies that are gone', async () => {
   const lake = await bench.load(companies(company(1), company(2)), companies(company(1)))
   const diff = await compare(lake, asOf(lake, 1, 0), asOf(lake, 2, 1))
   expect(diff.summary.companies).toEqual({ ...NOTHING, gone: 1, currencyChanged: 0 })
-  expect(await rowsOf(diff, 'records')).toEqual([['company', 'gone', 2, 'SE', null]])
+  expect(await records(diff)).toEqual([['company', 'gone', 2, 'SE', null]])
 })
 
 test('diff takes a company for changed when only its headcount is', async () => {
@@ -115,7 +123,7 @@ test('diff takes a company for changed when only its headcount is', async () => 
     EnhancedDetails: { Employees: { 2022: count } },
   })
   const diff = await change(companies(employing(5)), companies(employing(6)))
-  expect(await rowsOf(diff, 'records')).toEqual([['company', 'changed', 1, null, 'employees']])
+  expect(await records(diff)).toEqual([['company', 'changed', 1, null, 'employees']])
 })
 
 test('diff names relations that are new, changed and gone', async () => {
@@ -254,4 +262,42 @@ test('diff compares in parts what does not fit into memory at once', async () =>
   const diff = await compare(lake, asOf(lake, 1, 0), asOf(lake, 2, 0, 1), 64 * 1024 ** 2)
   expect(diff.summary.companies.changed).toBe(1500)
   expect(diff.summary.restatements).toEqual({ changed: 15_000, added: 0, withdrawn: 0, companies: 1500 })
+})
+
+test('diff gives names, percent, and the columns that changed with both values', async () => {
+  const diff = await change(
+    companies(company(1, { NetSales: { 2022: 100 } }), company(2, { NetSales: { 2022: -50 } })),
+    companies(
+      company(1, { NetSales: { 2022: 112.5 } }, 'SEK', 'Renamed'),
+      company(2, { NetSales: { 2022: -75 } }),
+    ),
+  )
+  expect((await rowsOf(diff, 'records')).map((row) => row.at(-1))).toEqual(['Renamed', 'Company'])
+  expect(await rowsOf(diff, 'columns')).toEqual([
+    ['company', 1, 'Renamed', 'company_name', 'Company', 'Renamed'],
+  ])
+  expect((await rowsOf(diff, 'restatements')).map((row) => row.slice(-2))).toEqual([
+    ['Renamed', 12.5],
+    ['Company', -50],
+  ])
+  const { columns } = await diff.rows('all')
+  const at = columns.findIndex(({ name }) => name === 'columns')
+  expect((await rowsOf(diff, 'all')).map((row) => row[at])).toEqual([
+    [{ column: 'company_name', old: 'Company', new: 'Renamed' }],
+    null,
+    null,
+    null,
+  ])
+})
+
+test('diff gives no percent of a figure in another currency, of zero, and of one that is new', async () => {
+  const diff = await change(
+    companies(
+      company(1, { NetSales: { 2022: 0 }, EBIT: { 2022: 5 } }),
+      company(2, { NetSales: { 2022: 1 } }, 'EUR'),
+    ),
+    companies(company(1, { NetSales: { 2022: 3 } }), company(2, { NetSales: { 2022: 2 } }, 'SEK')),
+  )
+  for (const row of await rowsOf(diff, 'restatements')) expect(row.at(-1)).toBeNull()
+  expect(diff.summary.restatements).toMatchObject({ changed: 1, withdrawn: 1 })
 })

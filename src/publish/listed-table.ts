@@ -8,7 +8,7 @@ export interface ShownSnapshot {
   readonly run: string
 }
 
-export interface ListedTable {
+export interface FilesOfTable {
   /** All files of the table. */
   readonly files: () => Promise<readonly TableFile[]>
   /**
@@ -19,9 +19,9 @@ export interface ListedTable {
 }
 
 /** A table in a snapshot. */
-export interface TableInSnapshot extends ListedTable {
+export interface TableInSnapshot extends FilesOfTable {
   /** Number of the snapshot. */
   readonly snapshot: number
   /** The table whose rows say which of this one are current; itself where it says so of its own. */
-  readonly main: ListedTable
+  readonly main: FilesOfTable
 }

@@ -11,7 +11,7 @@ import { headOf, type SnapshotRoot } from '../../manifest/snapshot-root.ts'
 import { listManifest, newestNumber, readKnownRoot } from '../../manifest/snapshots.ts'
 import { mainOf } from '../../publish/current/superseded-rows.ts'
 import type { CatalogOptions } from '../../publish/iceberg/catalog-client.ts'
-import type { ListedTable, ShownSnapshot } from '../../publish/listed-table.ts'
+import type { FilesOfTable, ShownSnapshot } from '../../publish/listed-table.ts'
 import type {
   PublishContext,
   SnapshotToPublish,
@@ -154,7 +154,7 @@ const toPublish = (
   kept: ReadonlySet<number>,
   rootOf: (number: number) => Promise<SnapshotRoot>,
 ): SnapshotToPublish => {
-  const listed = (table: Table): ListedTable => ({
+  const listed = (table: Table): FilesOfTable => ({
     files: () => tableFilesOf(lake, root, table),
     changesSince: async (shown: ShownSnapshot) => {
       const from = [step.seen, shown.snapshot].find((number) => number >= shown.snapshot && kept.has(number))

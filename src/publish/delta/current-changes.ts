@@ -7,7 +7,7 @@ import { storageOf } from '../../storage/open-storage.ts'
 import { sinceShown } from '../current/since-shown.ts'
 import type { MeasuredFile } from '../file-statistics.ts'
 import type { TableFile } from '../table-files.ts'
-import { sourceOf, sourceOfCopy, writeCopy } from './current-copies.ts'
+import { copySource, sourceOfCopy, writeCopy } from './current-copies.ts'
 import type { FindChanges, RemovedFile } from './table-changes.ts'
 
 export const currentChanges: FindChanges = async (state, snapshot) => {
@@ -25,7 +25,7 @@ export const currentChanges: FindChanges = async (state, snapshot) => {
     for (const counted of some) {
       context.signal?.throwIfAborted()
       const { file, superseded, fresh } = counted
-      const before = since === null ? [] : (copies.get(sourceOf(file)) ?? [])
+      const before = since === null ? [] : (copies.get(copySource(file)) ?? [])
       if (before.length > 0 && fresh === 0) continue
       removed.push(...before)
       if (superseded < file.rows) measured.push(await writeCopy(state, counted))

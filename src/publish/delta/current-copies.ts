@@ -22,7 +22,7 @@ import type { TableState } from './table-changes.ts'
 const ENDING = '.parquet'
 
 /** `<run>/<file>`: what the names of a file's copies begin with. */
-export const sourceOf = ({ run, name }: Pick<TableFile, 'run' | 'name'>): string =>
+export const copySource = ({ run, name }: Pick<TableFile, 'run' | 'name'>): string =>
   `${run}/${name.slice(name.lastIndexOf('/') + 1, -ENDING.length)}`
 
 /** What a copy's name begins with. */
@@ -82,7 +82,7 @@ export const writeCopy = async (state: TableState, counted: CountedFile): Promis
   const { context, table, log } = state
   const { file, superseded } = counted
   const storage = storageOf(context.lake)
-  const name = `${sourceOf(file)}-${randomBytes(8).toString('hex')}${ENDING}`
+  const name = `${copySource(file)}-${randomBytes(8).toString('hex')}${ENDING}`
   const path = `${log.form.root}/${name}`
   const local = join(context.scratch, name.slice(name.indexOf('/') + 1))
   const { bytes, sha256 } = await makeLocal(state, counted, local)

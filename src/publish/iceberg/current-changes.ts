@@ -13,7 +13,7 @@ import { dataFiles } from './data-files.ts'
 import { deletesByFile, type WrittenDeletes, writeDeletes } from './delete-files.ts'
 import { absolutePath } from './lake-paths.ts'
 import { type LiveFile, readLiveFiles } from './live-files.ts'
-import { CONTENT, type DataFileRecord } from './manifest-schemas.ts'
+import { type DataFileRecord, FILE_CONTENT } from './manifest-schemas.ts'
 import type { FindChanges, TableState } from './table-changes.ts'
 
 /** So many files of deletes of one data file become one: whoever reads the file opens each of them. */
@@ -40,8 +40,8 @@ const readTable = async ({ storage, layout, manifests }: TableState) => {
       layout.root,
       manifests.filter((one) => one.content === content),
     )
-  const data = await read(CONTENT.data)
-  return { data, deletes: deletesByFile(await read(CONTENT.deletes)) }
+  const data = await read(FILE_CONTENT.data)
+  return { data, deletes: deletesByFile(await read(FILE_CONTENT.deletes)) }
 }
 
 type Standing = Awaited<ReturnType<typeof readTable>>

@@ -6,7 +6,7 @@ import type { TableFile } from '../table-files.ts'
 import { boundOf } from './bounds.ts'
 import { absolutePath } from './lake-paths.ts'
 import type { LiveFile, LiveFiles } from './live-files.ts'
-import { CONTENT, type DataFileRecord, type KeyValue } from './manifest-schemas.ts'
+import { type DataFileRecord, FILE_CONTENT, type KeyValue } from './manifest-schemas.ts'
 import type { TableLayout } from './table-layout.ts'
 import { schemaFields } from './table-schema.ts'
 
@@ -77,7 +77,7 @@ const describeFiles = async (
     // Only its version is another one: what it holds was found out when it was added first.
     if (described !== undefined) return { ...described, partition }
     return {
-      content: CONTENT.data,
+      content: FILE_CONTENT.data,
       file_path: absolutePath(storage, file.path),
       file_format: 'PARQUET',
       partition,

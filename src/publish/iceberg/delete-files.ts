@@ -13,9 +13,9 @@ import type { CountedFile } from '../current/superseded-rows.ts'
 import { absolutePath, pathInLake } from './lake-paths.ts'
 import { type LiveFile, type LiveFiles, readLiveFiles, readManifestList } from './live-files.ts'
 import {
-  CONTENT,
   type DataFileRecord,
   DELETE_FIELD_IDS,
+  FILE_CONTENT,
   type ManifestFileRecord,
 } from './manifest-schemas.ts'
 import type { TableState } from './table-changes.ts'
@@ -50,7 +50,7 @@ export const writeDeletes = async (
   return {
     path,
     record: {
-      content: CONTENT.deletes,
+      content: FILE_CONTENT.deletes,
       file_path: absolutePath(storage, path),
       file_format: 'PARQUET',
       partition: { load: null, version: null },
@@ -89,7 +89,7 @@ export const deletesOf = async (
   const manifests = new Map<string, ManifestFileRecord>()
   for (const snapshot of snapshots)
     for (const manifest of await readManifestList(storage, root, snapshot))
-      if (manifest.content === CONTENT.deletes) manifests.set(manifest.manifest_path, manifest)
+      if (manifest.content === FILE_CONTENT.deletes) manifests.set(manifest.manifest_path, manifest)
   const files = await readLiveFiles(storage, root, [...manifests.values()])
   return new Set([...files.keys()].flatMap((path) => pathInLake(storage, path) ?? []))
 }

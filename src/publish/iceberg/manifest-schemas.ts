@@ -108,8 +108,8 @@ export interface KeyValue<T> {
 }
 
 /** What a manifest lists: files of rows, or files that say which rows of those are deleted. One or the other. */
-export const CONTENT = { data: 0, deletes: 1 } as const
-export type ManifestContent = keyof typeof CONTENT
+export const FILE_CONTENT = { data: 0, deletes: 1 } as const
+export type ManifestContent = keyof typeof FILE_CONTENT
 
 /** The columns of a file of deleted positions. */
 export const DELETE_FIELD_IDS = { file_path: 2147483546, pos: 2147483545 } as const
@@ -154,7 +154,7 @@ export interface ManifestFileRecord {
   readonly manifest_path: string
   readonly manifest_length: number
   readonly partition_spec_id: number
-  /** As `CONTENT` has it. */
+  /** As `FILE_CONTENT` has it. */
   readonly content: number
   readonly sequence_number: number
   readonly min_sequence_number: number

@@ -3,7 +3,7 @@
 import { decodeAvro, encodeAvro } from './avro-files.ts'
 import { boundOf } from './bounds.ts'
 import {
-  CONTENT,
+  FILE_CONTENT,
   type FieldSummary,
   MANIFEST_LIST_SCHEMA,
   MANIFEST_SCHEMA,
@@ -130,7 +130,7 @@ export const describeManifest = (
     manifest_path: path,
     manifest_length: bytes,
     partition_spec_id: 0,
-    content: CONTENT[content],
+    content: FILE_CONTENT[content],
     sequence_number: sequenceNumber,
     min_sequence_number: least,
     added_snapshot_id: snapshotId,

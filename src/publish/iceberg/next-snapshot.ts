@@ -9,8 +9,8 @@ import { FILES_OF_MANIFEST } from './data-files.ts'
 import { absolutePath, metadataFolder } from './lake-paths.ts'
 import { type LiveFile, readLiveFiles } from './live-files.ts'
 import {
-  CONTENT,
   type DataFileRecord,
+  FILE_CONTENT,
   type ManifestContent,
   type ManifestEntryRecord,
   type ManifestFileRecord,
@@ -155,7 +155,7 @@ class SnapshotWriter {
   ): Promise<{ readonly list: readonly ManifestFileRecord[]; readonly counted: CountedChange }> {
     const { storage, layout, manifests } = this.#request
     const { snapshotId } = this.#writtenFor
-    const before = manifests.filter((one) => one.content === CONTENT[content])
+    const before = manifests.filter((one) => one.content === FILE_CONTENT[content])
     const changed = new Set(removed.map(({ manifest }) => manifest))
     const merged = new Set(toMerge(before).map(({ manifest_path }) => manifest_path))
     const touched = before.filter(

@@ -102,7 +102,7 @@ export const currentSchema = (metadata: TableMetadata): IcebergSchema | undefine
   metadata.schemas.find((one) => one['schema-id'] === metadata['current-schema-id'])
 
 /** Which rows a table of ours has. */
-export const rowsOf = ({ properties }: TableMetadata): string => properties?.[ROWS_PROPERTY] ?? 'all'
+const rowsProperty = ({ properties }: TableMetadata): string => properties?.[ROWS_PROPERTY] ?? 'all'
 
 /**
  * Validates a table's document as one of ours.
@@ -113,7 +113,7 @@ export const ownMetadata = ({ table, rows, root }: TableLayout, value: unknown):
   if (!isMetadata(value)) throw conflict(root, 'its metadata is not of Iceberg version 2')
   if (value['format-version'] !== 2)
     throw conflict(root, `its metadata is of version ${value['format-version']}, expected 2`)
-  if (value.properties?.[TABLE_PROPERTY] !== table.name || rowsOf(value) !== rows)
+  if (value.properties?.[TABLE_PROPERTY] !== table.name || rowsProperty(value) !== rows)
     throw conflict(root, 'its metadata was made by someone else')
   const current = currentSnapshot(value)
   if (current?.summary[SUMMARY.snapshot] === undefined)

@@ -19,6 +19,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<(program: Command) => void
   query: async () => (await import('./commands/query.ts')).addQuery,
   views: async () => (await import('./commands/views.ts')).addViews,
   export: async () => (await import('./commands/export.ts')).addExport,
+  check: async () => (await import('./commands/check.ts')).addCheck,
   diff: async () => (await import('./commands/diff.ts')).addDiff,
   records: async () => (await import('./commands/records.ts')).addRecords,
   quarantine: async () => (await import('./commands/quarantine.ts')).addQuarantine,

@@ -13,6 +13,8 @@ export const EXIT = {
   quarantine: 3,
   /** Of `run …`: the same again fails the same. */
   final: 4,
+  /** Of `check`: what is expected of the lake does not hold. */
+  checkFailed: 5,
   /** The rest is done: bad files were left out. */
   leftOut: 6,
   /** EX_TEMPFAIL of sysexits.h: the same command may succeed later. */

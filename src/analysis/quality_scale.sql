@@ -1,0 +1,30 @@
+-- Amounts about 1,000 or 1,000,000 times those of the years before and after: a wrong scale.
+-- group: quality
+-- columns:
+--   internal_id: company
+--   fiscal_year: fiscal year
+--   item: line item
+--   value: what is reported
+--   expected: geometric mean of both neighbours
+-- rule: Only with a figure of the year before and of the year after, in the same consolidation and currency, of the same sign and within a factor of 3 of each other; the figure 500 to 2,000 times, or 500,000 to 2,000,000 times, both of them, or the other way round.
+-- example: FROM quality_scale WHERE item = 'NetSales'
+CREATE OR REPLACE VIEW quality_scale AS
+SELECT internal_id, fiscal_year, line_item AS item, value, expected
+FROM (
+  SELECT n.*, abs(log10(value / before)) AS up, abs(log10(value / after)) AS down,
+    sign(value) * sqrt(abs(before) * abs(after)) AS expected
+  FROM (
+    SELECT f.*,
+      lag(value) OVER years AS before, lag(fiscal_year) OVER years AS year_before, lag(currency) OVER years AS currency_before,
+      lead(value) OVER years AS after, lead(fiscal_year) OVER years AS year_after, lead(currency) OVER years AS currency_after
+    FROM financials AS f
+    WHERE line_item IN (SELECT line_item FROM line_items WHERE unit = 'amount')
+    WINDOW years AS (PARTITION BY internal_id, consolidation, category, line_item ORDER BY fiscal_year)
+  ) AS n
+  WHERE year_before = fiscal_year - 1 AND year_after = fiscal_year + 1 AND value <> 0
+    AND currency IS NOT DISTINCT FROM currency_before AND currency IS NOT DISTINCT FROM currency_after
+    AND sign(value) = sign(before) AND sign(value) = sign(after)
+    AND greatest(before / after, after / before) <= 3
+)
+WHERE (up BETWEEN log10(500) AND log10(2000) AND down BETWEEN log10(500) AND log10(2000))
+  OR (up BETWEEN log10(500000) AND log10(2000000) AND down BETWEEN log10(500000) AND log10(2000000));

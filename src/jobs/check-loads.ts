@@ -1,0 +1,108 @@
+/** What is expected of the loads of a lake, by what its manifest says of them. Pure. */
+
+import type { Facts } from '../lake/lake/lake-facts.ts'
+
+/** What is expected; what is left out is not checked. */
+export interface Expectations {
+  /** Age of the newest load, in milliseconds. */
+  readonly maxAgeMs?: number | undefined
+  /** By how much the records of the newest load of each content may be fewer than of the one before, as a share. */
+  readonly maxFall?: number | undefined
+  /** Lines of the newest load that were quarantined, as a share. */
+  readonly maxQuarantined?: number | undefined
+  /** Records that the newest pull of each search could not find. */
+  readonly maxGap?: number | undefined
+  /** Whether names that the contract does not know fail where no earlier load had them. */
+  readonly noNewDrift?: boolean | undefined
+}
+
+/** One expectation or rule. A note never fails. */
+export interface CheckResult {
+  readonly name: string
+  readonly status: 'passed' | 'failed' | 'note'
+  /** What was found, in the unit of the name: seconds, records, a share, findings. */
+  readonly value: number | null
+  readonly expected: string
+}
+
+export type LoadFacts = Pick<Facts, 'sources' | 'pulls' | 'drift'>
+
+/** When a run began, by its id: `20261122T134422123Z-…`. */
+const startedMs = (run: string): number =>
+  Date.parse(run.replace(/^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)(\d{3})Z.*$/, '$1-$2-$3T$4:$5:$6.$7Z'))
+
+const runsOf = (sources: LoadFacts['sources']): readonly string[] =>
+  [...new Set(sources.map(({ run }) => String(run)))].sort()
+
+const sumOf = (rows: readonly Readonly<Record<string, unknown>>[], name: string): number =>
+  rows.reduce((sum, row) => sum + Number(row[name] ?? 0), 0)
+
+const result = (name: string, value: number | null, isGood: boolean, expected: string): CheckResult => ({
+  ...{ name, value, expected },
+  status: isGood ? 'passed' : 'failed',
+})
+
+const age = ({ sources }: LoadFacts, maxAgeMs: number, now: Date): CheckResult => {
+  const newest = runsOf(sources).at(-1)
+  const seconds = newest === undefined ? null : Math.round((now.getTime() - startedMs(newest)) / 1000)
+  return result(
+    'age_seconds',
+    seconds,
+    seconds !== null && seconds * 1000 <= maxAgeMs,
+    `at most ${maxAgeMs / 1000}`,
+  )
+}
+
+/** By content: a load of relations is no small load of companies. */
+const falls = ({ sources }: LoadFacts, maxFall: number): readonly CheckResult[] =>
+  [...Map.groupBy(sources, ({ content }) => String(content))].map(([content, of]) => {
+    const [before, newest] = runsOf(of)
+      .slice(-2)
+      .map((run) =>
+        sumOf(
+          of.filter((one) => one.run === run),
+          'records',
+        ),
+      )
+    const fall = before === undefined || newest === undefined || before === 0 ? 0 : 1 - newest / before
+    return result(`fall_${content}`, fall, fall <= maxFall, `at most ${maxFall} of the load before`)
+  })
+
+const quarantined = ({ sources }: LoadFacts, most: number): CheckResult => {
+  const newest = runsOf(sources).at(-1)
+  const of = sources.filter(({ run }) => run === newest)
+  const lines = sumOf(of, 'lines')
+  const share = lines === 0 ? 0 : sumOf(of, 'quarantined') / lines
+  return result('quarantined_share', share, share <= most, `at most ${most}`)
+}
+
+const gap = ({ pulls }: LoadFacts, most: number): CheckResult => {
+  const newest = new Map(
+    pulls.map(({ content, service, search, gap_left }) => [
+      `${content} ${service} ${search}`,
+      Number(gap_left ?? 0),
+    ]),
+  )
+  const records = Math.max(0, ...newest.values())
+  return result('pull_gap', records, records <= most, `at most ${most}`)
+}
+
+const newDrift = ({ sources, drift }: LoadFacts): CheckResult => {
+  const newest = runsOf(sources).at(-1)
+  const nameOf = ({ content, kind, name }: LoadFacts['drift'][number]): string => `${content} ${kind} ${name}`
+  const known = new Set(drift.filter(({ run }) => run !== newest).map(nameOf))
+  const fresh = new Set(drift.filter((one) => one.run === newest && !known.has(nameOf(one))).map(nameOf))
+  return result('new_drift', fresh.size, fresh.size === 0, 'no name that no load had before')
+}
+
+/** Every expectation that is given, in this order. */
+export const checkLoads = (facts: LoadFacts, expected: Expectations, now: Date): readonly CheckResult[] => {
+  const { maxAgeMs, maxFall, maxQuarantined, maxGap, noNewDrift } = expected
+  return [
+    ...(maxAgeMs === undefined ? [] : [age(facts, maxAgeMs, now)]),
+    ...(maxFall === undefined ? [] : falls(facts, maxFall)),
+    ...(maxQuarantined === undefined ? [] : [quarantined(facts, maxQuarantined)]),
+    ...(maxGap === undefined ? [] : [gap(facts, maxGap)]),
+    ...(noNewDrift ? [newDrift(facts)] : []),
+  ]
+}

@@ -1,0 +1,114 @@
+import { expect, test } from 'vitest'
+import { check } from '../../src/jobs/check.ts'
+import { checkLoads, type LoadFacts } from '../../src/jobs/check-loads.ts'
+import { companyLine, openBench } from '../pipeline/batch-bench.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+
+const [OLDER, NEWER] = ['20261120T120000000Z-aaaaaa', '20261121T120000000Z-bbbbbb']
+const NOW = new Date('2026-11-22T12:00:00Z')
+const FACTS: LoadFacts = {
+  sources: [
+    { run: OLDER, content: 'companies', records: 1000, lines: 1000, quarantined: 0 },
+    { run: NEWER, content: 'companies', records: 880, lines: 900, quarantined: 20 },
+    { run: NEWER, content: 'relations', records: 5, lines: 5, quarantined: 0 },
+  ],
+  pulls: [
+    { run: OLDER, content: 'companies', service: 's', search: '{}', gap_left: 9 },
+    { run: NEWER, content: 'companies', service: 's', search: '{}', gap_left: 2 },
+  ],
+  drift: [
+    { run: OLDER, content: 'companies', kind: 'field', name: 'BasicDetails.Old' },
+    { run: NEWER, content: 'companies', kind: 'field', name: 'BasicDetails.Old' },
+    { run: NEWER, content: 'companies', kind: 'field', name: 'BasicDetails.New' },
+  ],
+}
+
+test.each([
+  [{ maxAgeMs: 24 * 3_600_000 }, [['age_seconds', 'passed', 86_400]]],
+  [{ maxAgeMs: 23 * 3_600_000 }, [['age_seconds', 'failed', 86_400]]],
+  [{ maxGap: 2 }, [['pull_gap', 'passed', 2]]],
+  [{ maxGap: 1 }, [['pull_gap', 'failed', 2]]],
+  [{ maxQuarantined: 0.03 }, [['quarantined_share', 'passed', 20 / 905]]],
+  [{ maxQuarantined: 0.02 }, [['quarantined_share', 'failed', 20 / 905]]],
+  [{ noNewDrift: true }, [['new_drift', 'failed', 1]]],
+  [
+    { maxFall: 0.1 },
+    [
+      ['fall_companies', 'failed', 0.12],
+      ['fall_relations', 'passed', 0],
+    ],
+  ],
+] as const)('checkLoads holds the newest load to %j', (expected, results) => {
+  const found = checkLoads(FACTS, expected, NOW).map(({ name, status, value }) => [name, status, value])
+  expect(found).toEqual(results.map(([name, status, value]) => [name, status, expect.closeTo(value, 9)]))
+})
+
+const sheet = (years: Readonly<Record<number, number>>) => ({
+  Financials: { BalanceSheet: { TotalAssets: years } },
+})
+const named = (id: number, basic: object, more: object = {}): string =>
+  companyLine(id, { BasicDetails: { InternalId: id, CountryCode: 'SE', ...basic }, ...more })
+
+test('check finds what was planted, and nothing else above a note', async () => {
+  const bench = openBench(await temporaryFolder())
+  await bench.write('planted.jsonl', [
+    named(1, { OrgNo: '556-1' }, sheet({ 2020: 100, 2021: 110_000, 2022: 120 })),
+    named(2, { OrgNo: '5561' }, sheet({ 2020: 100, 2021: 110, 2024: 120 })),
+    named(3, { OrgNo: '5563' }, sheet({ 2020: 1, 2021: 1000, 2022: 1_000_000 })),
+    named(4, { OrgNo: '000' }, sheet({ 2097: 5 })),
+    named(
+      5,
+      { OrgNo: '000' },
+      {
+        Financials: {
+          BalanceSheet: {
+            TotalAssets: { 2022: 100 },
+            TotalCurrentAssets: { 2022: 60 },
+            TotalNonCurrentAssets: { 2022: 30 },
+          },
+        },
+      },
+    ),
+  ])
+  await bench.run(['planted.jsonl'])
+  const { failed, checks, findings } = await check(bench.lake)
+  expect(checks.map(({ name, status, value }) => [name, status, value])).toEqual([
+    ['balance', 'note', 1],
+    ['currency', 'passed', 0],
+    ['duplicates', 'failed', 2],
+    ['future', 'failed', 1],
+    ['gaps', 'note', 1],
+    ['scale', 'failed', 1],
+  ])
+  expect(failed).toBe(3)
+  const brief = findings.map(({ rule, internal_id, fiscal_year }) => [rule, internal_id, fiscal_year])
+  expect(brief.sort()).toEqual(
+    [
+      ['balance', 5, 2022],
+      ['duplicates', 1, null],
+      ['duplicates', 2, null],
+      ['future', 4, 2097],
+      ['gaps', 2, 2022],
+      ['scale', 1, 2021],
+    ].sort(),
+  )
+})
+
+test('check counts companies, and takes rules of its caller', async () => {
+  const bench = openBench(await temporaryFolder())
+  await bench.write('a.jsonl', [companyLine(1), companyLine(2)])
+  await bench.run(['a.jsonl'])
+  const rules = {
+    small: 'SELECT internal_id FROM companies WHERE internal_id < 2',
+    none: 'SELECT internal_id FROM companies WHERE internal_id > 9',
+  }
+  const { failed, checks } = await check(bench.lake, { minCompanies: 3, data: false, rules })
+  expect(checks.map(({ name, status, value }) => [name, status, value])).toEqual([
+    ['companies', 'failed', 2],
+    ['small', 'failed', 1],
+    ['none', 'passed', 0],
+  ])
+  expect(failed).toBe(2)
+  const writing = check(bench.lake, { rules: { bad: "COPY (SELECT 1) TO '/tmp/x'" } })
+  await expect(writing).rejects.toMatchObject({ code: expect.stringMatching(/^QUERY_/) })
+})

@@ -5,7 +5,7 @@
 
 // Jobs, each in one call, with what each takes and resolves to.
 
-export { type CheckOptions, type CheckReport, check } from './jobs/check.ts'
+export { type CheckReport, check, type LakeCheckOptions } from './jobs/check.ts'
 export type { CheckResult, Expectations } from './jobs/check-loads.ts'
 export { collectGarbage, type GarbageOptions } from './jobs/collect-garbage.ts'
 export { type CompactOptions, compact } from './jobs/compact.ts'

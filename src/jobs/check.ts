@@ -9,7 +9,7 @@ import { openQuery } from './query.ts'
 import { type QueryRow, readRows } from './read-rows.ts'
 
 /** Options of `check`. */
-export interface CheckOptions extends Expectations {
+export interface LakeCheckOptions extends Expectations {
   /** Companies that are current, at least. */
   readonly minCompanies?: number | undefined
   /** Whether the rules on the data are checked, too. @default true */
@@ -63,7 +63,7 @@ const checkRule = async (lake: LakeQuery, rule: string, sql: string, isNote: boo
 
 const checkData = async (
   lake: LakeQuery,
-  { data = true, rules = {} }: CheckOptions,
+  { data = true, rules = {} }: LakeCheckOptions,
 ): Promise<readonly Found[]> => {
   const found: Found[] = []
   for (const rule of data ? dataRules() : []) {
@@ -101,7 +101,7 @@ const companies = async (lake: LakeQuery, least: number): Promise<CheckResult> =
  * const { failed, checks } = await check('./lake', { minCompanies: 3, maxAgeMs: 24 * 3600 * 1000 })
  * console.log(failed, checks[0]?.name, checks[0]?.status) // 0 age_seconds passed
  */
-export const check = async (lake: string, options: CheckOptions = {}): Promise<CheckReport> => {
+export const check = async (lake: string, options: LakeCheckOptions = {}): Promise<CheckReport> => {
   const { minCompanies, memoryBytes, threads, now = () => new Date() } = options
   const root = await readRoot(lake)
   const read = readFactsOf(lake, root)

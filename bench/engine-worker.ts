@@ -1,4 +1,7 @@
-/** A worker whose steps are a sleep of 50 ms; it is started with the options of `firmlake worker`. */
+/**
+ * A worker whose steps are a sleep of 50 ms, or the shell command of STAND_IN; it is started with the options of `firmlake
+ * worker`.
+ */
 
 import { parseArgs } from 'node:util'
 import { addressOf, runWorker } from '../src/engine/temporal/worker.ts'
@@ -17,8 +20,8 @@ await runWorker(
   addressOf({ address: values.temporal, namespace: undefined, taskQueue: values['task-queue'] }),
   {
     slots: Number(values.slots),
-    // What a step adds stands behind it, and is not looked at.
-    command: ['/bin/sh', '-c', `sleep 0.05; echo '${DONE}'`, 'step'],
+    // What a step adds are the parameters of the command.
+    command: ['/bin/sh', '-c', `${process.env.STAND_IN ?? 'sleep 0.05'}; echo '${DONE}'`, 'step'],
     signal: new AbortController().signal,
     log: () => undefined,
     onReady: () => console.error('Working for the benchmark'),

@@ -87,8 +87,12 @@ test('a worker of another release leaves units to one of this release, or the co
   const late = await cli([...convert, '--max-wait', '1s'], { cwd: own })
   expect([late.code, errorCode(late)]).toEqual([75, 'RUN_OTHER_RELEASE'])
   const waiting = cli(convert, { cwd: own })
-  working = await worker(['--slots', '2', '--task-queue', MAIN_QUEUE])
+  const metrics = `127.0.0.1:${await freePort()}`
+  working = await worker(['--slots', '2', '--task-queue', MAIN_QUEUE, '--metrics', metrics])
   expect((await waiting).code).toBe(0)
+  const text = await (await fetch(`http://${metrics}/metrics`)).text()
+  expect(text).toContain('firmlake_steps_total{code="0",step="commit"} 1')
+  expect(text).toContain('temporal_activity_execution_latency_count{')
   expect(await old.end('SIGTERM')).toBe(0)
 })
 

@@ -45,8 +45,8 @@ const accepts = (port: number): Promise<boolean> =>
     socket.once('connect', end(true)).once('error', end(false))
   })
 
-/** Starts a server that ends when it is disposed of. */
-export const openTemporal = async (): Promise<TemporalServer> => {
+/** Starts a server that ends when it is disposed of. @param settings of its own, `name=value` */
+export const openTemporal = async (settings: readonly string[] = []): Promise<TemporalServer> => {
   const folder = await mkdtemp(join(tmpdir(), 'firmlake-temporal-'))
   let child: ChildProcess | undefined
   const kill = async (): Promise<void> => {
@@ -56,10 +56,15 @@ export const openTemporal = async (): Promise<TemporalServer> => {
   }
   const startAt = async (port: number): Promise<boolean> => {
     const where = ['--ip', '127.0.0.1', '--port', String(port), '--db-filename', join(folder, 'state.db')]
-    const started = spawn(BINARY, ['server', 'start-dev', '--headless', '--log-level', 'never', ...where], {
-      cwd: folder,
-      stdio: ['ignore', 'pipe', 'ignore'],
-    })
+    const more = settings.flatMap((one) => ['--dynamic-config-value', one])
+    const started = spawn(
+      BINARY,
+      ['server', 'start-dev', '--headless', '--log-level', 'never', ...where, ...more],
+      {
+        cwd: folder,
+        stdio: ['ignore', 'pipe', 'ignore'],
+      },
+    )
     child = started
     // It says its address when it is ready; before that the port may be anybody's.
     const ready = once(started.stdout, 'data').then(

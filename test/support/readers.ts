@@ -34,6 +34,15 @@ export const sparkMissing = (): string | undefined => {
   return spawnSync('java', ['-version']).status === 0 ? undefined : 'no "java"; run .ci/install-tools'
 }
 
+/** Python with pyspark. */
+export const sparkPython = PYTHON
+
+/** Where pyspark stands: a cluster starts its executors from there. */
+export const sparkHome = (): string => {
+  const found = spawnSync(PYTHON, ['-c', 'import pyspark; print(pyspark.__path__[0])'], { encoding: 'utf8' })
+  return found.stdout.trim()
+}
+
 /** A Python process that runs one script after the other. */
 export interface PythonSession {
   /**

@@ -193,8 +193,8 @@ export interface CommitRunOptions
 /** What a commit of a run did. */
 export type CommitRunReport =
   | ({ readonly kind: 'committed' } & RunReport)
-  /** Another call had committed it. */
-  | { readonly kind: 'already'; readonly run: string; readonly snapshot: number }
+  /** Another call had committed it; `null`: it had found nothing new. */
+  | { readonly kind: 'already'; readonly run: string; readonly snapshot: number | null }
 
 /**
  * Commits a run whose units are all done, in one snapshot, and removes its folder. Anyone may call it, again and at once with

@@ -32,6 +32,7 @@ import {
   sizeOfRun,
   sortRuns,
 } from './dead-runs.ts'
+import { oldTraces } from './ended-runs.ts'
 import { type Kept, readKept } from './gc-kept.ts'
 import {
   type LoadFolder,
@@ -164,7 +165,8 @@ const sweep = async (
     const run = runOfPart(name)
     return run !== null && !kept.parts.has(name) && goes({ run })
   })
-  const garbage = [...(await findGarbage(lake, loads, goes, kept)), ...unlisted]
+  const traces = await oldTraces(lake, request)
+  const garbage = [...(await findGarbage(lake, loads, goes, kept)), ...unlisted, ...traces]
   const files = [...garbage, ...outdated.flatMap((folder) => folder.files)]
   if (!dryRun) {
     await removeOldSnapshots(lake, kept.first, old.names)

@@ -41,7 +41,11 @@ const commit = async (run: string, flags: CommitFlags): Promise<void> => {
         return json ? printJson({ lake, ...done }) : printReport(done, flags)
       }
       if (json) return printJson({ lake, ...done })
-      await printLines([`Run ${run} is committed already: snapshot ${done.snapshot} shows it.`])
+      await printLines([
+        done.snapshot === null
+          ? `Run ${run} has ended already: it found nothing new to load.`
+          : `Run ${run} is committed already: snapshot ${done.snapshot} shows it.`,
+      ])
     },
     'nothing of the run is visible',
   )

@@ -6,11 +6,13 @@
 import { randomBytes } from 'node:crypto'
 import { ToolkitError } from '../../core/errors.ts'
 import { endRun, markCommit, unmarkCommit } from '../../manifest/commit-marks.ts'
+import { hasEnded, recordEnded } from '../../manifest/ended-runs.ts'
 import type { FinishedWork } from '../../manifest/journal.ts'
 import { isSharedRun } from '../../manifest/run-lease.ts'
 import { removeRunFolder } from '../../manifest/runs.ts'
 import { ensureRecord } from '../../manifest/snapshots.ts'
 import { readRecords, type UnitRecord } from '../../manifest/unit-records.ts'
+import { isRunId } from '../../support/run-ids.ts'
 import { type CommitOptions, commitLoaded, type LoadSummary } from '../run/commit-loaded.ts'
 import type { RunOptions } from '../run/load-into-lake.ts'
 import { withTools } from '../run/run-tools.ts'
@@ -26,8 +28,8 @@ export interface CommitSharedOptions
 
 export type CommittedRun =
   | { readonly kind: 'committed'; readonly summary: LoadSummary }
-  /** Another call had committed it. */
-  | { readonly kind: 'already'; readonly run: string; readonly snapshot: number }
+  /** Another call had committed it; `null`: it had found nothing new. */
+  | { readonly kind: 'already'; readonly run: string; readonly snapshot: number | null }
 
 const NAMED_UNITS = 10
 
@@ -98,10 +100,17 @@ export const commitSharedRun = async (options: CommitSharedOptions): Promise<Com
     await removeRunFolder(lake, run)
     return { kind: 'already', run, snapshot }
   }
-  const found = await findRun(lake, run)
+  const ended: CommittedRun = { kind: 'already', run, snapshot: null }
+  const found = await findRun(lake, run).catch(async (error: unknown) => {
+    if (isRunId(run) && (await hasEnded(lake, run))) return ended
+    throw error
+  })
+  if (found.kind === 'already') return found
   if (found.kind === 'committed') return already(found.snapshot.snapshot)
   try {
     const summary = await commitOpen(found.shared, options)
+    // The lake shows nothing of it: without a trace the same call again would find no run.
+    if (summary.snapshot === undefined) await recordEnded(lake, run)
     await removeRunFolder(lake, run)
     return { kind: 'committed', summary }
   } catch (error) {
@@ -109,6 +118,7 @@ export const commitSharedRun = async (options: CommitSharedOptions): Promise<Com
     if (options.signal?.aborted) throw error
     const committed = await commitOf(lake, run, found.shared.seen.base)
     if (committed) return already(committed.snapshot)
+    if (await hasEnded(lake, run)) return ended
     throw await failureOfRun(found.shared.seen, error)
   }
 }

@@ -112,6 +112,28 @@ test('of two attempts at a unit the first counts, and the other leaves nothing',
   expect(await one.query('SELECT count(*) FROM companies_history')).toEqual([[100]])
 })
 
+test('a commit of a run that found nothing new can be repeated until gc has removed its trace', async () => {
+  const one = await planned({ 'a.jsonl': companyLines(3) })
+  // Another run loads the same file first.
+  await one.write('b.jsonl', companyLines(1, 50))
+  const { run: first } = await one.plan(['a.jsonl', 'b.jsonl'])
+  expect(first).not.toBe(one.id)
+  await one.work(first ?? '', { shard: { index: 0, of: 1 } })
+  await one.commit(first ?? '')
+  await one.work(one.id, [0])
+  expect(await one.commit(one.id)).toMatchObject({ kind: 'committed', summary: { partitions: [] } })
+  const again = { kind: 'already', run: one.id, snapshot: null }
+  expect(await Promise.all([one.commit(one.id), one.commit(one.id)])).toEqual([again, again])
+  await one.gc()
+  expect(await one.commit(one.id)).toEqual(again)
+  expect(await one.verify()).toMatchObject({ problems: [], notes: [] })
+  expect(await listRunIds(one.lake)).toEqual([])
+  const inTwoDays = new Date(Date.now() + 2 * 86_400_000)
+  await removeGarbage({ lake: one.lake, now: inTwoDays })
+  expect(await readdir(join(one.lake, '_runs'))).toEqual([])
+  await expect(one.commit(one.id)).rejects.toMatchObject({ code: 'RUN_NOT_FOUND' })
+})
+
 test('a commit before all units are done names the first that are not, and commits nothing', async () => {
   const one = await planned({ 'a.jsonl': companyLines(2), 'b.jsonl': companyLines(2, 9) }, EACH_ITS_UNIT)
   await one.work(one.id, [1])

@@ -1,16 +1,17 @@
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
 import { removeGarbage } from '../../src/manifest/remove-garbage.ts'
 import { seededRandom } from '../manifest/damage.ts'
-import { hashLake, verify } from '../pipeline/batch-bench.ts'
+import { companyLine, hashLake, openBench, relationsLine, verify } from '../pipeline/batch-bench.ts'
 import { type Moment, type Outcome, runAndKill } from '../support/kills.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { type Batches, writeBatches } from './batches.ts'
 
 const CHILD = new URL('child-convert.ts', import.meta.url)
-const KILLS = Number(process.env.FIRMLAKE_KILLS ?? 12)
+/** The short form; `FIRMLAKE_KILLS=50` looks longer, and the campaign of kills much longer, at all kinds of work. */
+const KILLS = Number(process.env.FIRMLAKE_KILLS ?? 8)
 const SEED = Number(process.env.FIRMLAKE_SEED ?? Date.now() % 1_000_000)
 const BLOCK_BYTES = 60_000
 
@@ -29,6 +30,7 @@ beforeAll(async () => {
   undisturbed = { hashes: await hashLake(lake), ...outcome }
 })
 afterAll(() => batches.remove())
+afterEach(() => vi.unstubAllEnvs())
 
 /** Kills a run at a moment, and sometimes the next try too, then lets it end. */
 const killAndFinish = async (
@@ -75,6 +77,32 @@ test(`a convert that is killed at ${KILLS} random moments and run again gives th
     expect(round, where).toBeLessThan(3 * KILLS)
   }
   expect(commits).toBeGreaterThanOrEqual(Math.floor(KILLS / 12))
+})
+
+test('small files that share partitions are each loaded once, wherever the run is killed', async () => {
+  const bench = openBench(await temporaryFolder())
+  // Companies and relations share no partition: there are five.
+  const lineOf = (id: number): string => (((id - 1) >> 3) % 2 === 0 ? companyLine(id) : relationsLine(id))
+  const names = Array.from({ length: 40 }, (_, at) => `in/${String(at).padStart(2, '0')}.jsonl`)
+  for (const [at, name] of names.entries())
+    await bench.write(name, [...(at % 7 === 0 ? ['not JSON'] : []), lineOf(at + 1)])
+  const convert = (lake: string, killAt: string): Promise<Outcome> => {
+    vi.stubEnv('KILL_AT', killAt)
+    return runAndKill(CHILD, [lake, String(BLOCK_BYTES), 'in'], 'never', bench.folder)
+  }
+  const whole = join(bench.folder, 'whole')
+  expect((await convert(whole, '')).code).toBe(0)
+  // In the midst of a partition, between two, and before the snapshot.
+  for (const killAt of ['source:9', 'progress:3', 'committing:1'])
+    expect(await convert(bench.lake, killAt), killAt).toMatchObject({ killed: true })
+  expect((await convert(bench.lake, '')).code).toBe(0)
+  const { partitions } = await bench.snapshot()
+  expect(partitions.map(({ sources }) => sources?.length)).toEqual([8, 8, 8, 8, 8])
+  const loaded = partitions.flatMap(({ source, sources }) => (sources ?? [source]).map(({ name }) => name))
+  expect(loaded.sort()).toEqual(names)
+  expect(await hashLake(bench.lake)).toEqual(await hashLake(whole))
+  await removeGarbage({ lake: bench.lake, now: new Date() })
+  expect(await verify(bench.lake)).toMatchObject({ problems: [], notes: [] })
 })
 
 test('gc after a kill leaves nothing of the dead run, and the same command starts over', async () => {

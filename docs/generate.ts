@@ -10,6 +10,7 @@ import { QUARANTINE, TABLES, type Table } from '../src/lake/tables/tables.ts'
 import { FAULT_NAMES, faultOf } from '../src/server/faults/fault-kinds.ts'
 import { apiText } from './api-text.ts'
 import { commandsText } from './commands-text.ts'
+import { definitionsText } from './definitions-text.ts'
 import { rows } from './markdown.ts'
 
 const tableText = ({ name, row, key, columns }: Table): string => `## ${name}
@@ -68,6 +69,13 @@ ${Object.values(DICTIONARIES)
   )
   .join('\n\n')}
 `,
+  'views.md': `# The analysis layer
+
+${MADE}
+
+Views and macros over the tables of a lake, for \`firmlake query\`, \`export --sql\` and \`lake.duckdb\`: [analysis.md](../analysis.md).
+
+${definitionsText()}`,
   'codes.md': `# Codes
 
 ${MADE}

@@ -48,17 +48,23 @@ export const filesOf = (
   ]
 }
 
+/** Paths as a list in SQL. @param pathSql one of them */
+export const pathList = (
+  files: readonly { readonly path: string }[],
+  pathSql: (path: string) => string = literal,
+): string => `[${files.map(({ path }) => pathSql(path)).join(', ')}]`
+
 /**
  * Rows of a table's files with the columns as declared; and `version` when asked for.
  *
- * @param pathSql a file's path in SQL
+ * @param listSql the list of their paths in SQL
  * @param present columns of which at least one of the files has each; the others are NULL. @default all
  */
 export const readTable = (
   table: Table,
   files: readonly Pick<VersionedFile, 'path' | 'version'>[],
   version?: 'with-version',
-  pathSql: (path: string) => string = literal,
+  listSql: string = pathList(files),
   present?: ReadonlySet<string>,
 ): string => {
   const columns = table.columns.map(({ name, type }) =>
@@ -67,11 +73,10 @@ export const readTable = (
       : `CAST(${ident(name)} AS ${type}) AS ${ident(name)}`,
   )
   if (files.length === 0) return `SELECT ${columns.join(', ')}${version ? ', 0 AS version' : ''} WHERE false`
-  const paths = files.map(({ path }) => pathSql(path)).join(', ')
   // DuckDB numbers the files of a scan in the order of the list.
   const number = `[${files.map((file) => file.version).join(',')}][file_index::BIGINT + 1]`
   return `SELECT ${columns.join(', ')}${version ? `, ${number} AS version` : ''}
-FROM read_parquet([${paths}], union_by_name = true)`
+FROM read_parquet(${listSql}, union_by_name = true)`
 }
 
 /** Where sessions keep what is not the reader's: out of sight of `SHOW TABLES`. */

@@ -27,24 +27,23 @@ export interface LakeContents {
 
 const SCHEMA = `CREATE SCHEMA IF NOT EXISTS ${HIDDEN_SCHEMA}`
 
-/** The snapshots that stand in a lake's folder. @param folderSql its path in SQL */
-const snapshotsInFolder = (folderSql: string): string => {
+/** The snapshots that stand in a lake's folder, whichever there are. */
+const snapshotsIn = (lake: string): string => {
   const columns = Object.entries(FACTS.snapshots).map(([name, type]) => `${name}: ${literal(type)}`)
-  const pattern = `${folderSql} || ${literal(`/${MANIFEST_FOLDER}/*.json`)}`
-  return `SELECT * FROM read_json(${pattern}, format = 'unstructured', columns = {${columns.join(', ')}})`
+  const rows = `SELECT * FROM read_json(pattern, format = 'unstructured', columns = {${columns.join(', ')}})`
+  return factMacro('snapshots', rows, `pattern := ${literal(`${lake}/${MANIFEST_FOLDER}/*.json`)}`)
 }
 
 /** @param pathSql a file's path in SQL; `lake` stands before it already */
 const sourceMacros = (
   { lake, listed, facts }: LakeContents,
-  snapshots: string,
   pathSql?: (path: string) => string,
 ): readonly string[] => [
   ...[...TABLES, QUARANTINE].map((table) => rowsOfTable(table, listed, lake, pathSql)),
   ...mainTables().map((table) => oldOfRows(table, listed)),
   ...groupTables().map((table) => loadsOf(table, listed)),
-  ...FACT_NAMES.map((name) =>
-    factMacro(name, name === 'snapshots' ? snapshots : factRows<FactName>(name, facts[name])),
+  ...FACT_NAMES.flatMap((name) =>
+    name === 'snapshots' ? [] : [factMacro(name, factRows<FactName>(name, facts[name]))],
   ),
 ]
 
@@ -57,7 +56,8 @@ export const keptStatements = (contents: LakeContents): readonly string[] => [
   ...unreadableMacros(),
   ...baseViews().values(),
   ...definitionsFor().map(({ sql }) => sql),
-  ...sourceMacros(contents, snapshotsInFolder(literal(contents.lake))),
+  ...sourceMacros(contents),
+  snapshotsIn(contents.lake),
 ]
 
 const FOLDER_VARIABLE = 'lake'
@@ -84,7 +84,8 @@ export const printedStatements = (
     ...[
       `SET VARIABLE ${FOLDER_VARIABLE} = ${literal(place)}`,
       SCHEMA,
-      ...sourceMacros(contents, factRows('snapshots', snapshots), inVariable),
+      ...sourceMacros(contents, inVariable),
+      factMacro('snapshots', factRows('snapshots', snapshots)),
       ...baseViews().values(),
       ...definitionsFor().map(({ sql }) => sql),
     ].map((sql) => `${sql};`),

@@ -2,6 +2,7 @@
 
 import { ident, literal } from '../duckdb/sql.ts'
 import { QUARANTINE } from '../tables/tables.ts'
+import { pathList } from './current-versions.ts'
 
 /** Largest quarantined line with its escapes that can be read, in bytes: six for each of 16 MiB and some more. */
 const LARGEST_LINE_BYTES = 128 * 1024 * 1024
@@ -16,12 +17,9 @@ export interface LinesFile {
 /**
  * Rows of the given files, with the partition each belongs to.
  *
- * @param pathSql a file's path in SQL
+ * @param listSql the list of their paths in SQL
  */
-export const readQuarantine = (
-  files: readonly LinesFile[],
-  pathSql: (path: string) => string = literal,
-): string => {
+export const readQuarantine = (files: readonly LinesFile[], listSql: string = pathList(files)): string => {
   const columns = QUARANTINE.columns
   if (files.length === 0) {
     const none = columns.map(({ name, type }) => `NULL::${type} AS ${ident(name)}`)
@@ -30,6 +28,6 @@ export const readQuarantine = (
   const largest = Math.max(LEAST_LINE_BYTES, ...files.map(({ bytes }) => bytes))
   const types = columns.map(({ name, type }) => `${ident(name)}: ${literal(type)}`)
   return `SELECT regexp_extract(filename, '([^/\\\\]+)\\.jsonl$', 1) AS partition, ${columns.map(({ name }) => ident(name)).join(', ')}
-FROM read_ndjson([${files.map(({ path }) => pathSql(path)).join(', ')}], columns = {${types.join(', ')}}, auto_detect = false,
+FROM read_ndjson(${listSql}, columns = {${types.join(', ')}}, auto_detect = false,
   records = true, filename = true, maximum_object_size = ${Math.min(LARGEST_LINE_BYTES, largest)})`
 }

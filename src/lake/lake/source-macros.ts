@@ -4,7 +4,7 @@ import type { PartitionEntry, Snapshot } from '../../core/partition.ts'
 import { ident, literal } from '../duckdb/sql.ts'
 import { mainTables, QUARANTINE, TABLES, type Table } from '../tables/tables.ts'
 import { loadMacro, oldMacro, rowsMacro } from './base-views.ts'
-import { filesOf, HIDDEN_SCHEMA, readTable } from './current-versions.ts'
+import { filesOf, HIDDEN_SCHEMA, pathList, readTable } from './current-versions.ts'
 import type { PlaceOf } from './files-in-turn.ts'
 import { FACT_NAMES, FACTS, type FactName } from './lake-facts.ts'
 import { readQuarantine } from './read-quarantine.ts'
@@ -12,9 +12,9 @@ import { readQuarantine } from './read-quarantine.ts'
 /** The part of a snapshot that lists files. */
 export type Listed = Pick<Snapshot, 'partitions' | 'files' | 'merged'>
 
-/** A macro that gives a table; it is not looked into before it is called. */
-const tableMacro = (name: string, query: string): string =>
-  `CREATE OR REPLACE MACRO ${name}() AS TABLE ${query}`
+/** A macro that gives a table. */
+const tableMacro = (name: string, query: string, parameters = ''): string =>
+  `CREATE OR REPLACE MACRO ${name}(${parameters}) AS TABLE ${query}`
 
 export const factMacroName = (name: FactName): string => `${HIDDEN_SCHEMA}.fact_${name}`
 
@@ -59,6 +59,11 @@ export const unreadableMacros = (): readonly string[] => [
   ),
 ]
 
+/**
+ * The rows of a table's files. Their paths are a parameter with a default: DuckDB reads no file while the macro is made.
+ *
+ * @param pathSql a file's path in SQL
+ */
 export const rowsOfTable = (
   table: Table,
   listed: Listed,
@@ -66,9 +71,12 @@ export const rowsOfTable = (
   pathSql?: (path: string) => string,
 ): string => {
   const files = filesOf(listed, at, table.name)
-  if (table === QUARANTINE) return tableMacro(rowsMacro(table), readQuarantine(files, pathSql))
-  const rows = readTable(table, files, 'with-version', pathSql)
-  return tableMacro(rowsMacro(table), `SELECT * REPLACE (version::BIGINT AS version) FROM (${rows})`)
+  const paths = files.length === 0 ? '' : `paths := ${pathList(files, pathSql)}`
+  const rows =
+    table === QUARANTINE
+      ? readQuarantine(files, 'paths')
+      : `SELECT * REPLACE (version::BIGINT AS version) FROM (${readTable(table, files, 'with-version', 'paths')})`
+  return tableMacro(rowsMacro(table), rows, paths)
 }
 
 /** Old versions of a content's records, from a table that a session has made. */
@@ -109,4 +117,5 @@ export const loadsOf = (table: Table, listed: Listed): string => {
 }
 
 /** @param query gives the facts, with the columns of their kind */
-export const factMacro = (name: FactName, query: string): string => tableMacro(factMacroName(name), query)
+export const factMacro = (name: FactName, query: string, parameters?: string): string =>
+  tableMacro(factMacroName(name), query, parameters)

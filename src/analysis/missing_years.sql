@@ -1,0 +1,21 @@
+-- Fiscal years without any figure between a company's first and last year.
+-- group: figures
+-- columns:
+--   internal_id: company
+--   country_code: country of the company
+--   consolidation: Consolidated or Unconsolidated
+--   fiscal_year: year without a figure
+--   first_year: first fiscal year with figures
+--   last_year: last fiscal year with figures
+-- example: SELECT country_code, count(*) FROM missing_years GROUP BY ALL
+CREATE OR REPLACE VIEW missing_years AS
+WITH years AS (
+  SELECT internal_id, country_code, consolidation, list(DISTINCT fiscal_year::INTEGER) AS years,
+    min(fiscal_year)::INTEGER AS first_year, max(fiscal_year)::INTEGER AS last_year
+  FROM financials GROUP BY ALL
+  HAVING count(DISTINCT fiscal_year) <= last_year - first_year
+), every AS (
+  SELECT *, unnest(range(first_year, last_year)) AS fiscal_year FROM years
+)
+SELECT internal_id, country_code, consolidation, fiscal_year::INTEGER AS fiscal_year, first_year, last_year
+FROM every WHERE NOT list_contains(years, fiscal_year::INTEGER);

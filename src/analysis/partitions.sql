@@ -1,0 +1,25 @@
+-- The partitions of the snapshot: what one unit of work loaded.
+-- group: lake
+-- columns:
+--   partition: id
+--   run: run that loaded it
+--   content: companies or relations
+--   is_merged: whether a compaction has put its rows together with others
+--   lines: lines read
+--   records: records loaded
+--   quarantined: lines that could not be loaded
+--   rows: rows in all tables; 0 of a merged one
+--   files: files that it has now
+--   bytes: length of these files
+--   requested_from: first day asked for
+--   requested_to: last day asked for
+--   least: least date seen
+--   greatest: greatest date seen
+--   snapshot: first snapshot that shows it
+--   loaded_at: when that was committed
+-- example: SELECT run, sum(records) FROM partitions GROUP BY ALL
+CREATE OR REPLACE VIEW partitions AS
+SELECT partition, run, content, is_merged, lines, records, quarantined, rows, files, bytes,
+  requested_from::DATE AS requested_from, requested_to::DATE AS requested_to,
+  least::TIMESTAMPTZ AS least, greatest::TIMESTAMPTZ AS greatest, snapshot, "time"::TIMESTAMPTZ AS loaded_at
+FROM firmlake.fact_partitions();

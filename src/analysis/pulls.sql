@@ -1,0 +1,21 @@
+-- Pulls and syncs from a service.
+-- group: lake
+-- columns:
+--   run: run
+--   content: companies or relations
+--   service: address of the service
+--   search: parameters of the search, as JSON
+--   currency: currency that was asked for
+--   field: date parameter of the windows
+--   from_day: first day asked for
+--   to_day: last day asked for
+--   as_of: when the service was asked first, by its clock
+--   announced: records that the service announced for the whole search
+--   planned: records that the windows announced
+--   received: records that it gave
+--   gap_left: records that no window covered and that were not found otherwise
+-- example: FROM pulls WHERE gap_left > 0
+CREATE OR REPLACE VIEW pulls AS
+SELECT run, content, service, search, currency, field, from_day::DATE AS from_day, to_day::DATE AS to_day,
+  as_of::TIMESTAMPTZ AS as_of, announced, planned, received, gap_left
+FROM firmlake.fact_pulls();

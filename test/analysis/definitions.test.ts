@@ -1,0 +1,100 @@
+import { expect, test } from 'vitest'
+import { documentationOf } from '../../docs/definitions-text.ts'
+import { definitionNames, definitionsFor, namesIn, parseDefinition } from '../../src/analysis/definitions.ts'
+import { LINE_ITEMS } from '../../src/contract/line-items.ts'
+import { Engine, type Session } from '../../src/lake/duckdb/engine.ts'
+import { factRows } from '../../src/lake/lake/lake-facts.ts'
+import { keptStatements } from '../../src/lake/lake/lake-sql.ts'
+import { factMacro } from '../../src/lake/lake/source-macros.ts'
+
+const EMPTY = {
+  lake: '/none',
+  listed: { partitions: [], files: [] },
+  facts: { partitions: [], sources: [], drift: [], pulls: [], rates: [] },
+}
+
+const withViews = async (use: (session: Session) => Promise<void>): Promise<void> => {
+  const engine = await Engine.open({ memoryBytes: 256 * 1024 ** 2 })
+  try {
+    const session = await engine.connect()
+    await session.run(keptStatements(EMPTY).join(';\n'))
+    // Snapshots stand in the folder of a lake, and here is none.
+    await session.run(factMacro('snapshots', factRows('snapshots', [])))
+    await use(session)
+  } finally {
+    engine.close()
+  }
+}
+
+/** What a macro is called with for the names of its columns. */
+const call = (signature: string): string =>
+  signature.replace(/\bitem\b|\btarget\b/g, "'x'").replace(/\b(id|n|depth)\b/g, '1')
+
+test('the head of each definition names its columns and parameters, in their order', async () => {
+  await withViews(async (session) => {
+    for (const definition of definitionsFor()) {
+      const { name, kind, signature } = definition
+      const { columns, parameters } = documentationOf(definition)
+      expect(
+        `${name}${parameters.length === 0 ? '' : `(${parameters.map(([one]) => one).join(', ')})`}`,
+      ).toBe(signature)
+      if (kind === 'macro' || name === 'financials_wide') continue
+      const described = await session.describe(`FROM ${call(signature)}`)
+      expect([name, ...columns.map(([column]) => column)]).toEqual([
+        name,
+        ...described.map((column) => column.name),
+      ])
+    }
+  })
+})
+
+test('every example of a head is a statement that runs', async () => {
+  await withViews(async (session) => {
+    for (const definition of definitionsFor()) {
+      const { example } = documentationOf(definition)
+      expect(await session.rows(example)).toBeDefined()
+    }
+  })
+})
+
+test('financials_wide has a column for each line item of the contract, line_item_names its row', async () => {
+  await withViews(async (session) => {
+    const columns = await session.describe('FROM financials_wide')
+    expect(columns.slice(5).map(({ name }) => name)).toEqual(LINE_ITEMS.map(({ lineItem }) => lineItem))
+    const rows = await session.rows('SELECT category, line_item, unit FROM line_item_names ORDER BY 1, 2')
+    const expected = LINE_ITEMS.map(({ category, lineItem, unit }) => ({
+      category,
+      line_item: lineItem,
+      unit,
+    }))
+    const key = (row: object): string => JSON.stringify(row)
+    expect(rows.map(key).sort()).toEqual(expected.map(key).sort())
+  })
+})
+
+test('definitionsFor gives what is named behind all that it uses, and nothing else', () => {
+  const names = definitionsFor(['peers', 'no such view']).map(({ name }) => name)
+  expect(names.at(-1)).toBe('peers')
+  expect(names.toSorted()).toEqual([
+    'company_industries',
+    'latest_figures',
+    'peers',
+    'rates',
+    'rates_by_year',
+  ])
+  expect(names.indexOf('rates')).toBeLessThan(names.indexOf('rates_by_year'))
+  expect(definitionsFor()).toHaveLength(definitionNames().size)
+})
+
+test('namesIn finds names in any letter case, and no part of one', () => {
+  expect([...namesIn('FROM Peers(1, 2) JOIN my_rates')]).toEqual(['peers'])
+})
+
+test.each([
+  ['another name', '-- About.\nCREATE OR REPLACE VIEW b AS SELECT 1;'],
+  ['no head', 'CREATE OR REPLACE VIEW a AS SELECT 1;'],
+  ['no definition', '-- About.\nSELECT 1;'],
+  ['a macro without parentheses', '-- About.\nCREATE OR REPLACE MACRO a AS 1;'],
+])('parseDefinition refuses %s', (_what, text) => {
+  expect(() => parseDefinition('a', text)).toThrow('Cannot use "a.sql"')
+})

@@ -1,0 +1,202 @@
+/** Answers of the analysis layer computed from records in plain TypeScript, without SQL and without the lake. */
+
+import { FIGURE_SCALE } from '../../src/contract/dictionaries.ts'
+import { LINE_ITEMS } from '../../src/contract/line-items.ts'
+import type { Company, Relation, RelationsCompany } from '../../src/contract/objects.ts'
+import { builtInRates } from '../../src/lake/rates/lake-rates.ts'
+
+export interface Figure {
+  readonly id: number
+  readonly country: string | null
+  readonly consolidation: 'Consolidated' | 'Unconsolidated'
+  readonly category: string
+  readonly item: string
+  readonly year: number
+  readonly value: number
+  readonly currency: string | null
+}
+
+const UNITS = new Map(LINE_ITEMS.map(({ lineItem, unit }) => [lineItem as string, unit]))
+const scaleOf = (scale: string | null | undefined): number =>
+  Object.entries(FIGURE_SCALE).find(([name]) => name === scale)?.[1] ?? 1
+
+const STATEMENTS = [
+  ['Consolidated', 'Financials'],
+  ['Unconsolidated', 'UnconsolidatedFinancials'],
+] as const
+
+/** Every reported figure, with the scale applied to amounts. */
+export const figuresOf = (companies: readonly Company[]): Figure[] =>
+  companies.flatMap((company) =>
+    STATEMENTS.flatMap(([consolidation, field]) =>
+      Object.entries(company[field] ?? {}).flatMap(([category, items]) =>
+        Object.entries(items ?? {}).flatMap(([item, years]) =>
+          Object.entries(years ?? {}).flatMap(([year, value]): Figure[] => {
+            if (typeof value !== 'number') return []
+            const scale = UNITS.get(item) === 'amount' ? scaleOf(company.MetaData?.FinancialFigureScale) : 1
+            return [
+              {
+                id: Number(company.BasicDetails?.InternalId),
+                country: company.BasicDetails?.CountryCode ?? null,
+                ...{ consolidation, category, item, year: Number(year), value: value * scale },
+                currency: company.MetaData?.CurrentCurrencyCode ?? null,
+              },
+            ]
+          }),
+        ),
+      ),
+    ),
+  )
+
+/** The interface's rule: the latest year that has a value, of that year the consolidated figure, else the other. */
+export const latestOf = (figures: readonly Figure[]): Figure[] => {
+  const latest = new Map<string, Figure>()
+  for (const one of figures) {
+    const key = `${one.id} ${one.category} ${one.item}`
+    const known = latest.get(key)
+    const isLater = known === undefined || one.year > known.year
+    if (isLater || (one.year === known.year && one.consolidation === 'Consolidated')) latest.set(key, one)
+  }
+  return [...latest.values()]
+}
+
+export const growthOf = (
+  figures: readonly Figure[],
+  item: string,
+): { id: number; year: number; growth: number | null }[] => {
+  const own = figures.filter((one) => one.item === item)
+  const byKey = new Map(own.map((one) => [`${one.id} ${one.consolidation} ${one.year}`, one]))
+  return own.flatMap(({ id, consolidation, year, value }) => {
+    const before = byKey.get(`${id} ${consolidation} ${year - 1}`)
+    if (before === undefined) return []
+    return [{ id, year, growth: before.value === 0 ? null : (value - before.value) / Math.abs(before.value) }]
+  })
+}
+
+export const missingYearsOf = (figures: readonly Figure[]): { id: number; year: number }[] =>
+  [...Map.groupBy(figures, ({ id, consolidation }) => `${id} ${consolidation}`)].flatMap(([, own]) => {
+    const years = new Set(own.map(({ year }) => year))
+    const [first, last] = [Math.min(...years), Math.max(...years)]
+    return Array.from({ length: last - first }, (_, at) => first + at)
+      .filter((year) => !years.has(year))
+      .map((year) => ({ id: own[0]?.id ?? 0, year }))
+  })
+
+const rates = builtInRates()
+/** In another currency: amounts and per-share figures; `null` without a rate. */
+export const valueIn = ({ item, value, currency, year }: Figure, target: string): number | null => {
+  const unit = UNITS.get(item)
+  if (unit !== 'amount' && unit !== 'per share') return value
+  const factor = rates.factor(currency ?? '', target, year)
+  return factor === undefined ? null : value * factor
+}
+
+export const median = (values: readonly number[]): number => {
+  const sorted = values.toSorted((a, b) => a - b)
+  const half = sorted.length >> 1
+  const upper = sorted[half] ?? Number.NaN
+  return sorted.length % 2 === 1 ? upper : ((sorted[half - 1] ?? Number.NaN) + upper) / 2
+}
+
+export interface Holding {
+  readonly owner: number
+  readonly owned: number
+  readonly least: number
+  readonly most: number
+}
+
+interface Stated {
+  readonly owner: number
+  readonly owned: number
+  readonly byOwned: boolean
+  readonly shareClass: string
+  readonly least: number | null
+  readonly most: number | null
+}
+
+const statedBy = (record: RelationsCompany, relation: Relation, direction: 'parent' | 'child'): Stated[] => {
+  const [own, other] = [Number(record.InternalId), Number(relation.InternalId)]
+  return (relation.Ownerships ?? [])
+    .filter(({ OutDate }) => OutDate === undefined || OutDate === null)
+    .map((ownership) => ({
+      owner: direction === 'parent' ? other : own,
+      owned: direction === 'parent' ? own : other,
+      byOwned: direction === 'parent',
+      shareClass: ownership.ShareClass ?? '',
+      least: ownership.OwnershipStake ?? ownership.MinOwnershipStake ?? null,
+      most: ownership.OwnershipStake ?? ownership.MaxOwnershipStake ?? null,
+    }))
+}
+
+const sumOf = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0)
+
+/** Direct holdings: the owned company's record first, share classes added up, at most 100 percent. */
+export const holdingsOf = (records: readonly RelationsCompany[]): Holding[] => {
+  const all = records.flatMap((record) => [
+    ...(record.Parents ?? []).flatMap((one) => statedBy(record, one, 'parent')),
+    ...(record.Children ?? []).flatMap((one) => statedBy(record, one, 'child')),
+  ])
+  const pairs = Map.groupBy(all, ({ owner, owned }) => `${owner} ${owned}`)
+  return [...pairs.values()].flatMap((every) => {
+    const byOwned = every.filter((one) => one.byOwned)
+    const counted = byOwned.length > 0 ? byOwned : every
+    const [first] = counted
+    if (first === undefined) return []
+    const stated = counted.filter(({ least, most }) => least !== null || most !== null)
+    const classes = [...Map.groupBy(stated, ({ shareClass }) => shareClass).values()]
+    const least = sumOf(classes.map((own) => Math.max(...own.map((one) => one.least ?? 0))))
+    const most = sumOf(classes.map((own) => Math.max(...own.map((one) => one.most ?? 100))))
+    return [
+      {
+        owner: first.owner,
+        owned: first.owned,
+        least: Math.min(100, least),
+        most: classes.length === 0 ? 100 : Math.min(100, most),
+      },
+    ]
+  })
+}
+
+export interface Path {
+  readonly owner: number
+  readonly level: number
+  readonly least: number
+  readonly most: number
+  readonly path: readonly number[]
+  readonly isCycle: boolean
+}
+
+/** Every path up from a company; one that comes back to itself ends there. */
+export const chainOf = (holdings: readonly Holding[], id: number, depth: number): Path[] => {
+  const above = Map.groupBy(holdings, ({ owned }) => owned)
+  const climb = (owned: number, least: number, most: number, path: readonly number[]): Path[] =>
+    path.length > depth
+      ? []
+      : (above.get(owned) ?? []).flatMap((one) => {
+          const next = [...path, one.owner]
+          const isCycle = path.includes(one.owner)
+          const own: Path = {
+            owner: one.owner,
+            level: path.length,
+            least: (least * one.least) / 100,
+            most: (most * one.most) / 100,
+            ...{ path: next, isCycle },
+          }
+          return isCycle ? [own] : [own, ...climb(one.owner, own.least, own.most, next)]
+        })
+  return climb(id, 100, 100, [id])
+}
+
+/** Owners at the top, with their stakes over all paths. */
+export const ultimateOf = (
+  holdings: readonly Holding[],
+  id: number,
+): { owner: number; least: number; most: number }[] => {
+  const owned = new Set(holdings.map((one) => one.owned))
+  const paths = chainOf(holdings, id, 20).filter(({ owner, isCycle }) => !isCycle && !owned.has(owner))
+  return [...Map.groupBy(paths, ({ owner }) => owner)].map(([owner, own]) => ({
+    owner,
+    least: Math.min(100, sumOf(own.map(({ least }) => least))),
+    most: Math.min(100, sumOf(own.map(({ most }) => most))),
+  }))
+}

@@ -1,0 +1,453 @@
+import { existsSync } from 'node:fs'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Company, RelationsCompany } from '../../src/contract/objects.ts'
+import { convert } from '../../src/jobs/convert.ts'
+import { openQuery } from '../../src/jobs/query.ts'
+import { readRows } from '../../src/jobs/read-rows.ts'
+import type { LakeQuery } from '../../src/lake/lake/lake-query.ts'
+import { fromRecords } from '../../src/source/from-records.ts'
+import {
+  chainOf,
+  type Figure,
+  figuresOf,
+  growthOf,
+  holdingsOf,
+  latestOf,
+  median,
+  missingYearsOf,
+  ultimateOf,
+  valueIn,
+} from './expected.ts'
+
+const NET_SALES = 'NetSales'
+
+const company = (InternalId: number, country: string, currency: string, more: object): object => ({
+  BasicDetails: {
+    ...{ InternalId, CompanyName: `Company ${InternalId}`, CountryCode: country },
+    IndustryCode: { IndustryCodes: [{ Code: '62.010', Text: 'Programming', Type: 'Nace' }] },
+  },
+  MetaData: { CurrentCurrencyCode: currency, FinancialFigureScale: 'Thousands' },
+  ...more,
+})
+const sales = (years: Readonly<Record<number, number>>, more: object = {}): object => ({
+  Financials: { ProfitAndLoss: { NetSales: years, ...more } },
+})
+
+/** 1 has a gap, a later unconsolidated year and units of each kind; 4 is in another industry. */
+const COMPANIES = [
+  company(1, 'SE', 'SEK', {
+    Financials: {
+      ProfitAndLoss: { NetSales: { 2020: 0, 2021: 100, 2022: 110, 2024: 90 } },
+      KeyFinancialRatio: { EBITDAMargin: { 2022: 0.25 }, EPS: { 2022: 2 } },
+    },
+    UnconsolidatedFinancials: { ProfitAndLoss: { NetSales: { 2024: 5, 2025: 7 } } },
+  }),
+  company(2, 'SE', 'EUR', sales({ 2024: 9 })),
+  company(3, 'NO', 'NOK', sales({ 2024: 100 })),
+  {
+    ...company(4, 'SE', 'EUR', sales({ 2024: 9 })),
+    BasicDetails: {
+      ...{ InternalId: 4, CountryCode: 'SE' },
+      IndustryCode: {
+        IndustryCodes: [{ Code: '01.1', Type: 'Nace' }, { Code: '62' }],
+        WeightedGroupIndustryCodes: [{ Code: 'x' }],
+      },
+    },
+  },
+  company(5, 'SE', 'XXX', sales({ 2024: 1 })),
+]
+
+const owner = (InternalId: number, stake: object | null, more: object = {}): object => ({
+  ...{ InternalId, Name: `Owner ${InternalId}`, IsCompany: InternalId < 900 },
+  ...(stake && { Ownerships: [stake] }),
+  ...more,
+})
+const percent = (OwnershipStake: number): object => ({ OwnershipStake })
+
+/**
+ * 100 is held by 101 (60 %), 102 (25 to 50 %) and 901; both 101 and 102 by 103; 103 by 902 and, as a cycle, by 101.
+ * 901 has two share classes. 104 has ended. What 101 says of 100 is stated by 100 itself already.
+ */
+const RELATIONS = [
+  {
+    InternalId: 100,
+    Parents: [
+      owner(101, percent(60)),
+      owner(102, { MinOwnershipStake: 25, MaxOwnershipStake: 50 }),
+      owner(901, null, {
+        Ownerships: [
+          { OwnershipStake: 3, ShareClass: 'A' },
+          { OwnershipStake: 4, ShareClass: 'B' },
+          { OwnershipStake: 2, ShareClass: 'B' },
+        ],
+        ...{ FirstName: 'Ann', LastName: 'Owner', BirthDate: '1970-05-06', CountryCode: 'SE' },
+        KeyPersonRoles: [
+          { Id: 1, Text: 'Chair of the board', Category: 'Board' },
+          { Id: 2, Text: 'Chief executive', Category: 'Management' },
+        ],
+      }),
+      owner(104, { OwnershipStake: 90, OutDate: '2020-01-01T00:00:00' }),
+    ],
+  },
+  {
+    InternalId: 101,
+    Parents: [owner(103, percent(50)), owner(100, percent(1))],
+    Children: [owner(100, percent(99)), owner(105, percent(80))],
+  },
+  { InternalId: 102, Parents: [owner(103, {})] },
+  {
+    InternalId: 103,
+    Parents: [
+      owner(902, percent(100), {
+        ...{ IsProtected: true, Name: 'Protected Identity', BirthDate: 'Protected Identity' },
+        KeyPersonRoles: [{ Id: 1, Text: 'Member of the board', Category: 'Board' }],
+      }),
+    ],
+  },
+  {
+    InternalId: 106,
+    Parents: [
+      owner(901, null, {
+        KeyPersonRoles: [
+          { Id: 1, Text: 'Member of the board', Category: 'Board' },
+          { Id: 1, Text: 'Deputy member', Category: 'Board', OutDate: '2021-01-01T00:00:00' },
+        ],
+      }),
+    ],
+  },
+]
+
+let folder: string
+let query: LakeQuery
+const rows = async (sql: string, from = query) => [...(await readRows(await from.run(sql)))]
+
+const openLake = async (name: string, ...loads: readonly (readonly object[])[]): Promise<LakeQuery> => {
+  const lake = join(folder, name)
+  for (const records of loads)
+    await convert({ from: fromRecords('crm', records), lake, again: true, changeCurrency: true })
+  return openQuery(lake)
+}
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'firmlake-'))
+  query = await openLake('lake', COMPANIES, RELATIONS)
+})
+afterAll(async () => {
+  query.close()
+  await rm(folder, { recursive: true, force: true })
+})
+
+describe('money', () => {
+  test('convert_currency takes the rate of the year, of the nearest one where there is none, and NULL without any', async () => {
+    const cases = [
+      ["100, 'SEK', 2020, 'EUR'", (100 / 9.2167) * 0.8764],
+      ["100, 'USD', 2020, 'EUR'", 87.64],
+      ["1, 'EUR', 1990, 'USD'", 1 / 0.9387],
+      ["1, 'EUR', 2070, 'USD'", 1 / 0.8845],
+      ["1, 'EUR', 3000, 'USD'", 1 / 0.8845],
+      ["5, 'XXX', 2020, 'XXX'", 5],
+      ["5, 'XXX', 2020, 'EUR'", null],
+      ["5, NULL, 2020, 'EUR'", null],
+    ] as const
+    const [answer] = await rows(
+      `SELECT ${cases.map(([sql], at) => `convert_currency(${sql}) AS c${at}`).join(', ')}`,
+    )
+    for (const [at, [, expected]] of cases.entries())
+      if (expected === null) expect(answer?.[`c${at}`]).toBeNull()
+      else expect(answer?.[`c${at}`]).toBeCloseTo(expected, 9)
+  })
+
+  test('financials_in converts amounts and per-share figures, and leaves ratios as they are', async () => {
+    const found = await rows(
+      "SELECT line_item, value, currency FROM financials_in('EUR') WHERE internal_id = 1 AND fiscal_year = 2022 ORDER BY 1",
+    )
+    const factor = 0.9493 / 10.1177
+    expect(found.map(({ line_item, currency }) => [line_item, currency])).toEqual([
+      ['EBITDAMargin', null],
+      ['EPS', 'EUR'],
+      ['NetSales', 'EUR'],
+    ])
+    for (const [at, value] of [0.25, 2 * factor, 110_000 * factor].entries())
+      expect(found[at]?.value).toBeCloseTo(value, 6)
+  })
+})
+
+describe('figures', () => {
+  test('latest_figures takes the latest year, and of one year the consolidated figure', async () => {
+    const sql = "FROM latest_figures WHERE line_item = 'NetSales' ORDER BY internal_id LIMIT 2"
+    expect(await rows(`SELECT internal_id, fiscal_year, consolidation, value ${sql}`)).toEqual([
+      { internal_id: 1, fiscal_year: 2025, consolidation: 'Unconsolidated', value: 7000 },
+      { internal_id: 2, fiscal_year: 2024, consolidation: 'Consolidated', value: 9000 },
+    ])
+  })
+
+  test('growth compares years that follow each other, and of a 0 gives none', async () => {
+    const sql = "FROM growth('NetSales') WHERE consolidation = 'Consolidated' ORDER BY fiscal_year"
+    expect(await rows(`SELECT fiscal_year, previous, round(growth, 9) AS growth ${sql}`)).toEqual([
+      { fiscal_year: 2021, previous: 0, growth: null },
+      { fiscal_year: 2022, previous: 100_000, growth: 0.1 },
+    ])
+  })
+
+  test('missing_years names gaps, and no year before the first or after the last', async () => {
+    expect(await rows('FROM missing_years')).toEqual([
+      {
+        ...{ internal_id: 1, country_code: 'SE', consolidation: 'Consolidated' },
+        ...{ fiscal_year: 2023, first_year: 2020, last_year: 2024 },
+      },
+    ])
+  })
+
+  test('coverage counts a company once', async () => {
+    const sql = "FROM coverage WHERE country_code = 'SE' AND fiscal_year IN (2022, 2024) ORDER BY ALL"
+    expect(await rows(`SELECT fiscal_year, line_item, companies, share ${sql}`)).toEqual([
+      { fiscal_year: 2022, line_item: 'EBITDAMargin', companies: 1, share: 1 },
+      { fiscal_year: 2022, line_item: 'EPS', companies: 1, share: 1 },
+      { fiscal_year: 2022, line_item: 'NetSales', companies: 1, share: 1 },
+      { fiscal_year: 2024, line_item: 'NetSales', companies: 4, share: 1 },
+    ])
+  })
+
+  test('financials_wide has a column for each item', async () => {
+    const sql = "FROM financials_wide WHERE internal_id = 1 AND consolidation = 'Consolidated' ORDER BY 1"
+    expect(await rows(`SELECT fiscal_year, NetSales, EBITDAMargin, EBIT ${sql} LIMIT 3`)).toEqual([
+      { fiscal_year: 2020, NetSales: 0, EBITDAMargin: null, EBIT: null },
+      { fiscal_year: 2021, NetSales: 100_000, EBITDAMargin: null, EBIT: null },
+      { fiscal_year: 2022, NetSales: 110_000, EBITDAMargin: 0.25, EBIT: null },
+    ])
+  })
+
+  test('restatements and company_changes compare a version with the one before it', async () => {
+    const changed = { ...company(1, 'SE', 'SEK', sales({ 2021: 150, 2022: 110, 2023: 1 })), Score: 2 }
+    const other = company(2, 'SE', 'USD', sales({ 2024: 9 }))
+    const lake = await openLake('restated', COMPANIES, [changed, other], [changed])
+    expect(
+      await rows('SELECT * EXCLUDE (loaded_at, country_code, category) FROM restatements ORDER BY 1', lake),
+    ).toEqual([
+      {
+        ...{ internal_id: 1, consolidation: 'Consolidated', line_item: 'NetSales', fiscal_year: 2021 },
+        ...{ old_value: 100_000, new_value: 150_000, percent: 50, old_currency: 'SEK', new_currency: 'SEK' },
+        // A third load brought the same once more.
+        ...{ snapshot: 2, is_current: false },
+      },
+      {
+        ...{ internal_id: 2, consolidation: 'Consolidated', line_item: 'NetSales', fiscal_year: 2024 },
+        ...{ old_value: 9000, new_value: 9000, percent: null, old_currency: 'EUR', new_currency: 'USD' },
+        ...{ snapshot: 2, is_current: true },
+      },
+    ])
+    expect(
+      await rows(
+        'SELECT internal_id, column_name, old_value, new_value FROM company_changes ORDER BY ALL',
+        lake,
+      ),
+    ).toEqual([
+      { internal_id: 1, column_name: 'score', old_value: null, new_value: '2.0' },
+      { internal_id: 2, column_name: 'current_currency_code', old_value: 'EUR', new_value: 'USD' },
+    ])
+    lake.close()
+  })
+})
+
+describe('companies', () => {
+  test('company_industries has a row a code, with its section and division', async () => {
+    const sql = 'FROM company_industries WHERE internal_id = 4 ORDER BY is_group, position'
+    expect(await rows(`SELECT is_group, position, code, section, division ${sql}`)).toEqual([
+      { is_group: false, position: 1, code: '01.1', section: 'A', division: '01' },
+      { is_group: false, position: 2, code: '62', section: 'J', division: '62' },
+      { is_group: true, position: 1, code: 'x', section: null, division: null },
+    ])
+  })
+
+  test('peers are of the same division, nearest in size first, the own country before others', async () => {
+    const size = (7000 / 9.806) * 0.8845
+    const [first, second, ...others] = await rows('FROM peers(1, 5)')
+    expect(first).toMatchObject({ rank: 1, internal_id: 2, net_sales_eur: 9000, same_country: true })
+    expect(first?.times_the_size).toBeCloseTo(9000 / size, 9)
+    expect(second).toMatchObject({ rank: 2, internal_id: 3, same_country: false })
+    expect(others).toEqual([])
+    expect(await rows('FROM peers(1, 1)')).toHaveLength(1)
+  })
+})
+
+describe('ownership', () => {
+  test('owner_holdings has a row a pair: ranges stay, classes add up, what is unstated is 0 to 100', async () => {
+    const sql = 'FROM owner_holdings WHERE owned_id IN (100, 102) ORDER BY owned_id, owner_id'
+    expect(await rows(`SELECT owner_id, min_stake, max_stake, is_stated ${sql}`)).toEqual([
+      { owner_id: 101, min_stake: 60, max_stake: 60, is_stated: true },
+      { owner_id: 102, min_stake: 25, max_stake: 50, is_stated: true },
+      { owner_id: 901, min_stake: 7, max_stake: 7, is_stated: true },
+      { owner_id: 103, min_stake: 0, max_stake: 100, is_stated: false },
+    ])
+  })
+
+  test('ownership_chain multiplies along paths, and ends where one comes back to itself', async () => {
+    const found = await rows(
+      'SELECT * EXCLUDE (path), path::VARCHAR AS path FROM ownership_chain(100, 10) AS c ORDER BY c.path',
+    )
+    const line = (path: number[], min_stake: number, max_stake: number, is_cycle = false) => ({
+      ...{ owner_id: path.at(-1), level: path.length - 1, min_stake, max_stake, is_cycle },
+      path: `[${path.join(', ')}]`,
+    })
+    expect(found).toEqual([
+      line([100, 101], 60, 60),
+      line([100, 101, 100], 0.6, 0.6, true),
+      line([100, 101, 103], 30, 30),
+      line([100, 101, 103, 902], 30, 30),
+      line([100, 102], 25, 50),
+      line([100, 102, 103], 0, 50),
+      line([100, 102, 103, 902], 0, 50),
+      line([100, 901], 7, 7),
+    ])
+    expect(await rows('FROM ownership_chain(100, 1)')).toHaveLength(3)
+  })
+
+  test('ultimate_owners sums over paths, group_of follows majorities and no persons', async () => {
+    expect(await rows('FROM ultimate_owners(100) ORDER BY owner_id')).toEqual([
+      { owner_id: 901, min_stake: 7, max_stake: 7, paths: 1, level: 1 },
+      { owner_id: 902, min_stake: 30, max_stake: 80, paths: 2, level: 3 },
+    ])
+    expect(await rows('FROM group_of(100) ORDER BY internal_id')).toEqual([
+      { internal_id: 100, level: 1, is_head: false },
+      { internal_id: 101, level: 0, is_head: true },
+      { internal_id: 105, level: 1, is_head: false },
+    ])
+  })
+
+  test('people and board_seats mask the protected, and join nobody by name', async () => {
+    expect(await rows('FROM people ORDER BY person_id')).toEqual([
+      {
+        ...{ person_id: 901, name: 'Owner 901', birth_year: 1970, national_id: null, country_code: 'SE' },
+        ...{ is_protected: false, companies: 2 },
+      },
+      {
+        ...{ person_id: 902, name: null, birth_year: null, national_id: null, country_code: null },
+        ...{ is_protected: true, companies: 1 },
+      },
+    ])
+    expect(await rows('SELECT person_id, name, company_id, role FROM board_seats ORDER BY ALL')).toEqual([
+      { person_id: 901, name: 'Owner 901', company_id: 100, role: 'Chair of the board' },
+      { person_id: 901, name: 'Owner 901', company_id: 106, role: 'Member of the board' },
+      { person_id: 902, name: null, company_id: 103, role: 'Member of the board' },
+    ])
+  })
+})
+
+test('the lake itself: snapshots, runs, partitions and sources as the manifest has them', async () => {
+  expect(await rows('SELECT snapshot, parent, pipeline FROM snapshots ORDER BY 1')).toEqual([
+    { snapshot: 1, parent: null, pipeline: 'program' },
+    { snapshot: 2, parent: 1, pipeline: 'program' },
+  ])
+  expect(await rows('SELECT snapshot, records, quarantined FROM runs ORDER BY 1')).toEqual([
+    { snapshot: 1, records: 5, quarantined: 0 },
+    { snapshot: 2, records: 5, quarantined: 0 },
+  ])
+  expect(await rows('SELECT content, is_merged, lines, snapshot FROM partitions ORDER BY 4')).toEqual([
+    { content: 'companies', is_merged: false, lines: 5, snapshot: 1 },
+    { content: 'relations', is_merged: false, lines: 5, snapshot: 2 },
+  ])
+  expect(await rows('SELECT kind, name, lines FROM sources')).toHaveLength(2)
+  expect(await rows('FROM pulls')).toEqual([])
+  expect(await rows('FROM drift')).toEqual([])
+})
+
+const REAL = resolve('../shared/data/real')
+const present = existsSync(REAL)
+if (!present) console.warn(`skipped: the analysis of real companies needs a folder "${REAL}"`)
+
+describe.skipIf(!present)('on real companies the answers are those of the records:', () => {
+  let real: LakeQuery
+  let figures: readonly Figure[]
+  let relations: readonly RelationsCompany[]
+  const readLines = async <T>(name: string): Promise<T[]> =>
+    (await readFile(join(REAL, `${name}.jsonl`), 'utf8'))
+      .trimEnd()
+      .split('\n')
+      .map((line): T => JSON.parse(line))
+
+  beforeAll(async () => {
+    figures = figuresOf(await readLines<Company>('companies'))
+    relations = await readLines<RelationsCompany>('relations')
+    const lake = join(folder, 'real')
+    await convert({ from: [join(REAL, 'companies.jsonl'), join(REAL, 'relations.jsonl')], lake })
+    real = await openQuery(lake)
+  })
+  afterAll(() => real.close())
+
+  test('latest figures', async () => {
+    const found = await rows(
+      'SELECT count(*) AS n, sum(fiscal_year) AS years, sum(value) AS total FROM latest_figures',
+      real,
+    )
+    const expected = latestOf(figures)
+    expect(found).toMatchObject([
+      { n: expected.length, years: expected.reduce((sum, { year }) => sum + year, 0) },
+    ])
+    const total = expected.reduce((sum, { value }) => sum + value, 0)
+    expect(Number(found[0]?.total) / total).toBeCloseTo(1, 9)
+  })
+
+  test('median growth of sales by year', async () => {
+    const found = await rows(
+      "SELECT fiscal_year AS year, count(*) AS n, median(growth) AS growth FROM growth('NetSales') GROUP BY 1 ORDER BY 1",
+      real,
+    )
+    const byYear = Map.groupBy(growthOf(figures, NET_SALES), ({ year }) => year)
+    expect(found.map(({ year, n }) => [year, n])).toEqual(
+      [...byYear].map(([year, own]) => [year, own.length]).sort(),
+    )
+    for (const { year, growth } of found)
+      expect(growth).toBeCloseTo(
+        median((byYear.get(Number(year)) ?? []).flatMap((one) => one.growth ?? [])),
+        9,
+      )
+  })
+
+  test('missing years, and sales in EUR', async () => {
+    const gaps = await rows(
+      'SELECT internal_id AS id, fiscal_year AS year FROM missing_years ORDER BY ALL',
+      real,
+    )
+    expect(gaps).toEqual(missingYearsOf(figures).sort((a, b) => a.id - b.id || a.year - b.year))
+    const [{ n, total } = {}] = await rows(
+      "SELECT count(value) AS n, sum(value) AS total FROM financials_in('EUR') WHERE line_item = 'NetSales'",
+      real,
+    )
+    const inEur = figures.filter(({ item }) => item === NET_SALES).flatMap((one) => valueIn(one, 'EUR') ?? [])
+    expect(n).toBe(inEur.length)
+    expect(Number(total) / inEur.reduce((sum, one) => sum + one, 0)).toBeCloseTo(1, 9)
+  })
+
+  test('ownership chains and ultimate owners of every company', async () => {
+    const holdings = holdingsOf(relations)
+    const key = (row: object): string => JSON.stringify(row)
+    const found = await rows(
+      'SELECT owner_id AS owner, owned_id AS owned, min_stake AS least, max_stake AS most FROM owner_holdings',
+      real,
+    )
+    expect(found.map(key).sort()).toEqual(holdings.map(key).sort())
+    for (const id of new Set(holdings.map(({ owned }) => owned).slice(0, 12))) {
+      const chain = await rows(
+        `SELECT path::VARCHAR AS path, is_cycle AS isCycle FROM ownership_chain(${id}, 10)`,
+        real,
+      )
+      const expected = chainOf(holdings, id, 10)
+      expect(chain.map(key).sort()).toEqual(
+        expected.map(({ path, isCycle }) => key({ path: `[${path.join(', ')}]`, isCycle })).sort(),
+      )
+      const owners = await rows(
+        `SELECT owner_id AS owner, round(min_stake, 6) AS least, round(max_stake, 6) AS most FROM ultimate_owners(${id})`,
+        real,
+      )
+      const rounded = (value: number): number => Math.round(value * 1e6) / 1e6
+      expect(owners.map(key).sort()).toEqual(
+        ultimateOf(holdings, id)
+          .map(({ owner: at, least, most }) => key({ owner: at, least: rounded(least), most: rounded(most) }))
+          .sort(),
+      )
+    }
+  })
+})

@@ -27,6 +27,14 @@ const jarPaths = (): string[] =>
 export const pythonMissing = (): string | undefined =>
   existsSync(PYTHON) ? undefined : `no "${PYTHON}"; run .ci/install-tools`
 
+/** Python with DuckDB of another release than ours, and pandas; what is missing is for `needs`. */
+export const duckdbPython = (
+  release: 'older' | 'newer',
+): { readonly python: string; readonly missing: string | undefined } => {
+  const python = join(TOOLS, `duckdb-${release}`, 'bin', 'python')
+  return { python, missing: existsSync(python) ? undefined : `no "${python}"; run .ci/install-tools` }
+}
+
 /** What is missing for Spark; for `needs`. */
 export const sparkMissing = (): string | undefined => {
   if (pythonMissing() !== undefined) return pythonMissing()

@@ -2,7 +2,7 @@
 
 import { definitionsFor } from '../../analysis/definitions.ts'
 import { literal } from '../duckdb/sql.ts'
-import { mainTables, QUARANTINE, TABLES } from '../tables/tables.ts'
+import { mainTables, QUARANTINE, TABLES, type Table } from '../tables/tables.ts'
 import { baseViews } from './base-views.ts'
 import { HIDDEN_SCHEMA } from './current-versions.ts'
 import { FACT_NAMES, FACTS, type Fact, type FactName, type Facts, factRows } from './lake-facts.ts'
@@ -34,14 +34,20 @@ const snapshotsIn = (lake: string): string => {
   return factMacro('snapshots', rows, `pattern := ${literal(`${lake}/${MANIFEST_FOLDER}/*.json`)}`)
 }
 
+/** What is listed of a table's content: versions are places among these, as in a query. */
+const ownOf = (listed: Listed, { content }: Table): Listed =>
+  content === undefined
+    ? listed
+    : { ...listed, partitions: listed.partitions.filter((partition) => partition.content === content) }
+
 /** @param pathSql a file's path in SQL; `lake` stands before it already */
 const sourceMacros = (
   { lake, listed, facts }: LakeContents,
   pathSql?: (path: string) => string,
 ): readonly string[] => [
-  ...[...TABLES, QUARANTINE].map((table) => rowsOfTable(table, listed, lake, pathSql)),
+  ...[...TABLES, QUARANTINE].map((table) => rowsOfTable(table, ownOf(listed, table), lake, pathSql)),
   ...mainTables().map((table) => oldOfRows(table, listed)),
-  ...groupTables().map((table) => loadsOf(table, listed)),
+  ...groupTables().map((table) => loadsOf(table, ownOf(listed, table))),
   ...FACT_NAMES.flatMap((name) =>
     name === 'snapshots' ? [] : [factMacro(name, factRows<FactName>(name, facts[name]))],
   ),

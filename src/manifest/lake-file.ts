@@ -43,20 +43,19 @@ const filesOf = ({ totals }: SnapshotRoot): number => totals.tables.reduce((sum,
 
 const isInFolder = (lake: string): boolean => storageOf(lake).uri.startsWith('file:')
 
-const recordLine = (sha256: string): string => `${sha256}  ${LAKE_FILE}\n`
-const RECORD = /^(?:[0-9a-f]{64} {2}lake\.duckdb\n){1,2}$/
+/** Lines as `sha256sum` writes them, and a comment with the hash of these lines. */
+const recordText = (hashes: readonly string[]): string => {
+  const lines = hashes.map((sha256) => `${sha256}  ${LAKE_FILE}\n`).join('')
+  return `${lines}# ${sha256Of(lines)}\n`
+}
 
 /** The hashes that the file may have: while it is replaced there are two. */
 const readRecord = async (lake: string): Promise<readonly string[] | 'none' | 'damaged'> => {
   const bytes = await storageOf(lake).read(LAKE_FILE_RECORD)
   if (bytes === null) return 'none'
   const text = bytes.toString('latin1')
-  return RECORD.test(text)
-    ? text
-        .trimEnd()
-        .split('\n')
-        .map((line) => line.slice(0, 64))
-    : 'damaged'
+  const hashes = [...text.matchAll(/^([0-9a-f]{64}) {2}/gm)].map(([, sha256 = '']) => sha256)
+  return hashes.length > 0 && text === recordText(hashes) ? hashes : 'damaged'
 }
 
 const place = async (lake: string, bytes: Buffer): Promise<void> => {
@@ -65,9 +64,9 @@ const place = async (lake: string, bytes: Buffer): Promise<void> => {
   const before = await readRecord(lake)
   const [old] = typeof before === 'string' ? [] : before
   // Whoever is killed in between leaves a file of one of the two hashes.
-  await storage.replace(LAKE_FILE_RECORD, recordLine(sha256) + (old === undefined ? '' : recordLine(old)))
+  await storage.replace(LAKE_FILE_RECORD, recordText([sha256, ...(old === undefined ? [] : [old])]))
   await storage.replace(LAKE_FILE, bytes)
-  await storage.replace(LAKE_FILE_RECORD, recordLine(sha256))
+  await storage.replace(LAKE_FILE_RECORD, recordText([sha256]))
 }
 
 /** Whether the file is as it was placed; another process may have placed its own at the same time. */
@@ -130,24 +129,25 @@ export const updateLakeFile = async (lake: string): Promise<string | undefined> 
   }
 }
 
-/** What is wrong with the file; a lake of an earlier release has none. */
+const MADE_AGAIN = '"firmlake views --write" makes it again'
+
+/** What is wrong with the file or its hash; a lake of an earlier release has neither. */
 export const checkLakeFile = async (lake: string): Promise<Problem | null> => {
   const record = await readRecord(lake)
-  if (record === 'none') return null
   if (record === 'damaged')
-    return { path: LAKE_FILE_RECORD, problem: 'changed', detail: 'it is not what was written' }
+    return { path: LAKE_FILE_RECORD, problem: 'changed', detail: `it is not what was written; ${MADE_AGAIN}` }
   const bytes = await storageOf(lake).read(LAKE_FILE)
+  if (record === 'none')
+    return (
+      bytes && { path: LAKE_FILE_RECORD, problem: 'missing', detail: `the file is missing; ${MADE_AGAIN}` }
+    )
   if (bytes === null)
-    return {
-      path: LAKE_FILE,
-      problem: 'missing',
-      detail: 'the file is missing; "firmlake views --write" makes it again',
-    }
+    return { path: LAKE_FILE, problem: 'missing', detail: `the file is missing; ${MADE_AGAIN}` }
   const sha256 = sha256Of(bytes)
   if (record.includes(sha256)) return null
   return {
     path: LAKE_FILE,
     problem: 'changed',
-    detail: `its SHA-256 is ${sha256}, expected ${record[0]}; "firmlake views --write" makes it again`,
+    detail: `its SHA-256 is ${sha256}, expected ${record[0]}; ${MADE_AGAIN}`,
   }
 }

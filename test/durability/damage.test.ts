@@ -43,6 +43,8 @@ test('verify finds nothing in a lake that is whole, and every kind of file is in
     'companies/parquet',
     'employees/parquet',
     'financials/parquet',
+    'lake.duckdb',
+    'lake.duckdb.sha256',
     'line_items/parquet',
     'ownerships/parquet',
     'quarantine/jsonl',

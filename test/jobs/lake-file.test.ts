@@ -10,6 +10,7 @@ import { Engine, type Row, type Session } from '../../src/lake/duckdb/engine.ts'
 import { writeLakeFile } from '../../src/manifest/lake-file.ts'
 import { exportTables } from '../../src/pipeline/export/export-tables.ts'
 import { fromRecords } from '../../src/source/from-records.ts'
+import { sha256Of } from '../../src/support/hash.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const company = (InternalId: number, NetSales: number): object => ({
@@ -125,8 +126,9 @@ test('verify names a lake.duckdb that is changed, cut or missing; writing it aga
 test('a file between its two hashes, as a kill leaves it, is no damage', async () => {
   const lake = await restatedLake()
   const record = join(lake, 'lake.duckdb.sha256')
-  const line = await readFile(record, 'utf8')
-  await writeFile(record, `${line.replace(/^./, (digit) => (digit === '0' ? '1' : '0'))}${line}`)
+  const [line = ''] = (await readFile(record, 'utf8')).split('\n')
+  const lines = `${line.replace(/^./, (digit) => (digit === '0' ? '1' : '0'))}\n${line}\n`
+  await writeFile(record, `${lines}# ${sha256Of(lines)}\n`)
   expect((await verify({ lake })).problems).toEqual([])
 })
 

@@ -4,7 +4,6 @@
  */
 
 import type { FileEntry, Snapshot } from '../../core/partition.ts'
-import { literal } from '../../lake/duckdb/sql.ts'
 import { readTable } from '../../lake/lake/current-versions.ts'
 import { withFiles } from '../../lake/lake/files-in-turn.ts'
 import type { Table } from '../../lake/tables/tables.ts'
@@ -55,8 +54,8 @@ export const readGroup = <T>(
     ]
     const columns = await checkColumns(session, lake, table, placed)
     return use({
-      rows: readTable(table, placed, undefined, literal, columns),
-      versioned: readTable(table, placed, 'with-version', literal, columns),
+      rows: readTable(table, placed, undefined, undefined, columns),
+      versioned: readTable(table, placed, 'with-version', undefined, columns),
     })
   })
 }

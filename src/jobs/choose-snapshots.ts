@@ -63,7 +63,9 @@ export const chooseSnapshots = async (
   if (since !== 'last-change')
     return [await readSnapshot(lake, await newestAt(lake, newer, since, now)), await readSnapshot(lake, to)]
   const changed = await lastChange(lake, newer)
-  if (changed.parent === null) throw noneBefore(lake, newer, 'there is none before it, expected --from')
+  if (newer.parent === null) throw noneBefore(lake, newer, 'there is none before it, expected --from')
+  // Nothing but compactions since the first load.
+  if (changed.parent === null) return [await readSnapshot(lake, newer.parent), await readSnapshot(lake, to)]
   const [older, data] = [await readSnapshot(lake, changed.parent), await readSnapshot(lake, changed.snapshot)]
   // It holds the same as the newer one, of which most files would have to be read.
   return [older, { ...data, snapshot: newer.snapshot, time: newer.time }]

@@ -21,6 +21,15 @@ test.each(['', '24', 'yesterday', '24H', '2026-13-01', '-3d'])('sinceMs refuses 
   expect(() => sinceMs(since, NOW)).toThrow(/Cannot compare since/)
 })
 
+test('diff after the compaction of a first load shows that nothing changed', async () => {
+  const bench = openBench(await temporaryFolder())
+  await bench.write('1.jsonl', [companyLine(1)])
+  await bench.run(['1.jsonl'])
+  await compactLake({ lake: bench.lake })
+  const { from, to, rows } = await diff(bench.lake)
+  expect([from.snapshot, to.snapshot, rows]).toEqual([1, 2, []])
+})
+
 test('diff compares by what changed last, after a compaction too, and by time', async () => {
   const bench = openBench(await temporaryFolder())
   for (const day of [1, 2]) {

@@ -63,7 +63,7 @@ class Disturbed {
       await Promise.race([worker?.said(/^Working for/), pause(120_000, undefined, { signal })]).catch(
         () => undefined,
       )
-      await pause(random() * usualMs, undefined, { signal }).catch(() => undefined)
+      await pause(0.5 * random() * usualMs, undefined, { signal }).catch(() => undefined)
       if (signal.aborted) return kills
       for (const line of worker?.lines ?? []) {
         const { seconds } = SECONDS.exec(line)?.groups ?? {}

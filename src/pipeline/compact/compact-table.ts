@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import type { FileEntry } from '../../core/partition.ts'
 import type { SinkRun } from '../../core/sink.ts'
 import { currentRows } from '../../lake/lake/current-versions.ts'
+import { cutByBytes } from '../../lake/lake/files-in-turn.ts'
 import { type SortedRows, sortRows } from '../../lake/lake/sort-rows.ts'
 import type { Table } from '../../lake/tables/tables.ts'
 import { stageFile } from '../../sink/stage-file.ts'
@@ -45,7 +46,12 @@ export const compactTable = async (
 ): Promise<readonly FileEntry[]> => {
   const { session, spill, targetBytes, signal, report } = work
   const before = sizesOf(content.files.filter((file) => file.table === table.name))
-  if (before.rows === 0) return []
+  if (before.rows === 0) {
+    // They go away with the others, so they are to be what the manifest says too.
+    for (const group of cutByBytes(inputsOf(work.snapshot, table), work.pieceBytes))
+      await readGroup(work, table, group, async () => undefined)
+    return []
+  }
   signal?.throwIfAborted()
   const pieces = await piecesOf(work, table, content)
   const [path, rest] = [join(spill, `${table.name}.duckdb`), join(spill, 'rest.parquet')]

@@ -4,8 +4,8 @@
  */
 
 import { writeError } from '../core/errors.ts'
-import { makeDatabase } from '../lake/duckdb/make-database.ts'
-import { keptStatements, type LakeContents } from '../lake/lake/lake-sql.ts'
+import { type DatabaseParts, makeDatabase } from '../lake/duckdb/make-database.ts'
+import { keptSources, keptViews, type LakeContents, MADE_OF_QUERY } from '../lake/lake/lake-sql.ts'
 import { LAKE_FILE, LAKE_FILE_RECORD } from '../lake/lake/layout.ts'
 import { storageOf } from '../storage/open-storage.ts'
 import { sha256Of } from '../support/hash.ts'
@@ -69,6 +69,15 @@ const place = async (lake: string, bytes: Buffer): Promise<void> => {
   await storage.replace(LAKE_FILE_RECORD, recordText([sha256]))
 }
 
+/** The views of the file that is there, which cost more to make than all the rest; of a damaged one none are used. */
+const viewsBefore = async (lake: string): Promise<Omit<DatabaseParts, 'statements'>> => {
+  const { name, statements } = keptViews()
+  const record = await readRecord(lake)
+  const bytes = typeof record === 'string' ? null : await storageOf(lake).read(LAKE_FILE)
+  const before = bytes !== null && record.includes(sha256Of(bytes)) ? bytes : undefined
+  return { before, ask: MADE_OF_QUERY, name, views: statements }
+}
+
 /** Whether the file is as it was placed; another process may have placed its own at the same time. */
 const isPlaced = async (lake: string, sha256: string): Promise<boolean> => {
   const record = await readRecord(lake)
@@ -103,7 +112,10 @@ export const writeLakeFile = async (
       }
     }
     try {
-      const bytes = await makeDatabase(keptStatements(await readContents(lake, root)))
+      const bytes = await makeDatabase({
+        ...(await viewsBefore(lake)),
+        statements: keptSources(await readContents(lake, root)),
+      })
       await place(lake, bytes)
       const isNewest = (await newestNumber(lake)) === root.snapshot
       if ((isNewest && (await isPlaced(lake, sha256Of(bytes)))) || attempt >= MOST_ATTEMPTS)

@@ -1,6 +1,7 @@
 /** A snapshot's views and macros as SQL: for a session that keeps them, or for a text that a person runs. */
 
 import { definitionsFor } from '../../analysis/definitions.ts'
+import { sha256Of } from '../../support/hash.ts'
 import { literal } from '../duckdb/sql.ts'
 import { mainTables, QUARANTINE, TABLES, type Table } from '../tables/tables.ts'
 import { baseViews } from './base-views.ts'
@@ -53,15 +54,35 @@ const sourceMacros = (
   ),
 ]
 
+const fixedStatements = (): readonly string[] => [
+  SCHEMA,
+  ...unreadableMacros(),
+  ...baseViews().values(),
+  ...definitionsFor().map(({ sql }) => sql),
+]
+
+const MADE_OF = `${HIDDEN_SCHEMA}.made_of`
+/** Asks a database which views it holds. */
+export const MADE_OF_QUERY = `SELECT ${MADE_OF}() AS made_of`
+
+/** What of a database is the same for every lake and snapshot: to be made once, and kept as long as `name` is the same. */
+export const keptViews = (): { readonly name: string; readonly statements: readonly string[] } => {
+  const statements = fixedStatements()
+  const name = sha256Of(statements.join(';'))
+  return { name, statements: [...statements, `CREATE OR REPLACE MACRO ${MADE_OF}() AS ${literal(name)}`] }
+}
+
 /**
  * Statements for a database that keeps the views. No file of the lake is opened: views are made on macros without rows,
  * which give way to those of the files.
  */
 export const keptStatements = (contents: LakeContents): readonly string[] => [
-  SCHEMA,
-  ...unreadableMacros(),
-  ...baseViews().values(),
-  ...definitionsFor().map(({ sql }) => sql),
+  ...keptViews().statements,
+  ...keptSources(contents),
+]
+
+/** Those of them that are of the snapshot. */
+export const keptSources = (contents: LakeContents): readonly string[] => [
   ...sourceMacros(contents),
   snapshotsIn(contents.lake),
 ]

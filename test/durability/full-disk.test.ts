@@ -13,9 +13,9 @@ const KIB = 1024
 const DISK_BYTES = 24 * KIB * KIB
 
 /** Room that is left for the run, from none to about enough; plain `npm test` takes a few of them. */
-const ROOMS_KIB = [0, 4, 16, 64, 150, 300, 450, 600, 800, 1000, 1100, 1200, 1250, 1300, 1350]
-const MAY_SUFFICE_KIB = 600
-const rooms = process.env.CI === 'true' ? ROOMS_KIB : [0, 16, 300, 1200]
+const ROOMS_KIB = [0, 4, 16, 32, 64, 96, 128, 150, 175, 200, 225, 250, 300, 450, 600]
+const MAY_SUFFICE_KIB = 200
+const rooms = process.env.CI === 'true' ? ROOMS_KIB : [0, 16, 150, 450]
 
 let batches: Batches
 let [first, second] = ['', '']

@@ -57,18 +57,18 @@ export const cutPieces = async (
   for (const [number, group] of cutByBytes(files, pieceBytes).entries()) {
     signal?.throwIfAborted()
     const rows = group.reduce((sum, file) => sum + file.rows, 0)
+    const onShare = (share: number): void =>
+      report({
+        kind: 'progress',
+        phase: 'cutting',
+        table: table.name,
+        rows: Math.round(done + share * rows),
+        of,
+      })
+    onShare(0)
     const sorted = await readGroup(work, table, group, (read) =>
-      watchStatement(
-        session,
-        (share) =>
-          report({
-            kind: 'progress',
-            phase: 'cutting',
-            table: table.name,
-            rows: Math.round(done + share * rows),
-            of,
-          }),
-        () => sortRows({ session, table, path, rows: currentRows(table, read.versioned), texts: read.rows }),
+      watchStatement(session, onShare, () =>
+        sortRows({ session, table, path, rows: currentRows(table, read.versioned), texts: read.rows }),
       ),
     )
     let from = 0

@@ -114,7 +114,7 @@ export const queryLake = async (lake: string, sql: string): Promise<readonly (re
 }
 
 /** All columns but those that say which run, snapshot and partition it was, and when. */
-const COMPARABLE = `COLUMNS(name -> name NOT IN ('partition', 'run', 'snapshot', 'loaded_at', 'version'))`
+export const COMPARABLE = `COLUMNS(name -> name NOT IN ('partition', 'run', 'snapshot', 'loaded_at', 'version'))`
 
 /**
  * A hash of all that queries on the newest snapshot give, table by table: rows sorted, so that only they count.

@@ -21,7 +21,7 @@ import {
   type ServiceOptions,
   type Timing,
 } from '../../src/source/service/service.ts'
-import { type Bench, companyLine } from '../pipeline/batch-bench.ts'
+import { type Bench, COMPARABLE, companyLine } from '../pipeline/batch-bench.ts'
 
 export const TOKEN = 'service-suite-token'
 export const SEARCH = { CountryCode: ['SE'] }
@@ -186,7 +186,7 @@ export const rowsOf = async (
   try {
     const found: Record<string, readonly string[]> = {}
     for (const table of tables) {
-      const { columns, rows } = await query.run(`SELECT * FROM ${table}`)
+      const { columns, rows } = await query.run(`SELECT ${COMPARABLE} FROM ${table}`)
       const textOf = (row: readonly unknown[]): string =>
         JSON.stringify(row.map((value, at) => as(columns[at]?.name ?? '', value)))
       const texts: string[] = []

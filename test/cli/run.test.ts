@@ -101,10 +101,10 @@ test('a worker that is stopped ends with 143, and nothing of its unit is recorde
     cwd: folder,
     env: { FIRMLAKE_WORK_DIR: work },
     onStart: async (child) => {
-      // Its blocks are on their way when its folder has some.
-      const spool = async (): Promise<boolean> =>
-        (await listTree(work)).some(({ path }) => path.includes('/spool/'))
-      while (child.exitCode === null && !(await spool())) await pause(5)
+      // Its rows are on their way when files of them stand somewhere.
+      const staged = async (): Promise<boolean> =>
+        (await listTree(folder)).some(({ path }) => path.includes('/staging/'))
+      while (child.exitCode === null && !(await staged())) await pause(5)
       child.kill('SIGTERM')
     },
   })

@@ -90,6 +90,8 @@ test('a figure of the version before that is reported anew is a restatement, how
       'EUR',
       -17_300_000,
       'EUR',
+      'Company 2',
+      0,
     ],
   ])
 })

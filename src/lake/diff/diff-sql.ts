@@ -246,7 +246,7 @@ const RECORDS = `${changeRows('company', 'companies')} UNION ALL ${changeRows('r
 
 /** By how much a figure changed, where both sides have one in the same currency. */
 const PERCENT = `CASE WHEN old_currency IS NOT DISTINCT FROM new_currency AND old_value <> 0
-  THEN round(100 * (new_value - old_value) / abs(old_value), 2) END AS percent`
+  THEN round(100 * (new_value - old_value) / abs(old_value), 2) + 0 END AS percent`
 
 const RESTATED = `(SELECT r.*, c.name AS company_name, ${PERCENT}
 FROM restatements AS r LEFT JOIN changes_companies AS c ON c.owner = r.internal_id)`

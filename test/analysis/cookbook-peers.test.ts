@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { needs } from '../support/needs.ts'
-import { duckdbPython } from '../support/readers.ts'
-import { questions } from './cookbook.ts'
+import { askDuckdbCli, duckdbCliMissing, duckdbPython } from '../support/readers.ts'
+import { cellText, questions } from './cookbook.ts'
 import { loadSampleLake } from './sample-lake.ts'
 
 /** Answers every question twice: as rows, and as a data frame of pandas. */
@@ -73,3 +73,21 @@ for (const [release, version] of [
       expect([title, asNumbers(answer?.framed ?? [])]).toEqual([title, asNumbers(rows)])
     }
   })
+
+test("DuckDB's command line gives the answers of the page on lake.duckdb", (context) => {
+  needs(context, "DuckDB's command line", duckdbCliMissing())
+  const asked = questions()
+  const answers = askDuckdbCli(
+    join(lake, 'lake.duckdb'),
+    asked.map(({ sql }) => sql),
+  )
+  expect(answers).toHaveLength(asked.length)
+  for (const [at, { title, columns, rows }] of asked.entries()) {
+    const found = answers[at] ?? []
+    expect([title, Object.keys(found[0] ?? {})]).toEqual([title, columns])
+    expect([title, asNumbers(found.map((row) => Object.values(row).map(cellText)))]).toEqual([
+      title,
+      asNumbers(rows),
+    ])
+  }
+})

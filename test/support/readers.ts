@@ -35,6 +35,40 @@ export const duckdbPython = (
   return { python, missing: existsSync(python) ? undefined : `no "${python}"; run .ci/install-tools` }
 }
 
+const DUCKDB = join(TOOLS, 'bin', 'duckdb')
+
+/** What is missing for DuckDB's command line; for `needs`. */
+export const duckdbCliMissing = (): string | undefined =>
+  existsSync(DUCKDB) ? undefined : `no "${DUCKDB}"; run .ci/install-tools`
+
+/**
+ * Runs statements in DuckDB's command line, after a preparation whose answers do not count.
+ *
+ * @param file a database, read only; `:memory:`: none
+ * @returns the rows of each statement
+ * @throws {Error} with what it says, where a statement fails
+ */
+export const askDuckdbCli = (
+  file: string,
+  statements: readonly string[],
+  preparation = '',
+): readonly (readonly Readonly<Record<string, unknown>>[])[] => {
+  const mark = '---next---'
+  const access = file === ':memory:' ? [] : ['-readonly']
+  const script = [preparation, ...statements.flatMap((sql) => [`.print ${mark}`, `${sql};`])].join('\n')
+  const { status, stdout, stderr } = spawnSync(DUCKDB, [...access, '-bail', '-json', file], {
+    input: script,
+    encoding: 'utf8',
+    maxBuffer: 64 * 1024 ** 2,
+    env: { ...process.env, HOME: '/nonexistent', TZ: 'UTC' },
+  })
+  if (status !== 0 || stderr !== '') throw new Error(`DuckDB ended with ${status}: ${stderr}`)
+  return stdout
+    .split(mark)
+    .slice(1)
+    .map((text) => JSON.parse(text))
+}
+
 /** What is missing for Spark; for `needs`. */
 export const sparkMissing = (): string | undefined => {
   if (pythonMissing() !== undefined) return pythonMissing()

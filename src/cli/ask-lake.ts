@@ -13,6 +13,8 @@ export interface LakeQueryRequest extends InPlaceOptions {
   readonly lake: string
   /** @default the newest */
   readonly snapshot?: number | undefined
+  /** One more folder, for files of answers. @default none */
+  readonly outFolder?: string | undefined
   /** In all. @default 1 GiB */
   readonly memoryBytes?: number | undefined
   /** @default 2 */

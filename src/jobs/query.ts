@@ -11,7 +11,9 @@ import { type InPlaceOptions, inPlaceSource } from './in-place.ts'
 import { type QueryRow, readRows } from './read-rows.ts'
 
 /** Options of `query` and `openQuery`. */
-export interface QuestionOptions extends Pick<LakeQueryOptions, 'check' | 'aroundFetch'>, InPlaceOptions {
+export interface QuestionOptions
+  extends Pick<LakeQueryOptions, 'check' | 'aroundFetch' | 'outFolder'>,
+    InPlaceOptions {
   /** @default the newest */
   readonly snapshot?: number | undefined
   /** Peak memory in all, in bytes. @default 1 GiB */
@@ -45,10 +47,10 @@ export const openQuery = async (
   lake: string,
   options: Omit<QuestionOptions, 'signal'> = {},
 ): Promise<LakeQuery> => {
-  const { snapshot, memoryBytes, threads, check, aroundFetch } = options
+  const { snapshot, memoryBytes, threads, check, aroundFetch, outFolder } = options
   const root = await readRoot(lake, snapshot)
   return openLakeQuery({
-    ...{ lake, threads, check, aroundFetch },
+    ...{ lake, threads, check, aroundFetch, outFolder },
     snapshot: async (table) => withCommits(lake, await readTableListed(lake, root, table)),
     facts: readFactsOf(lake, root),
     inPlace: check === 'every-read' ? undefined : inPlaceSource(options),

@@ -4,6 +4,7 @@ import { cp, mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { Engine } from '../../src/lake/duckdb/engine.ts'
 import {
   type CliOptions,
   type CliResult,
@@ -104,6 +105,68 @@ describe('query', () => {
     const sql = `SELECT ${cases.map(([one], at) => `${one} AS c${at}`).join(', ')}`
     const { stdout } = await query([sql, '--json'])
     expect(stdout).toBe(`[\n{${cases.map(([, json], at) => `"c${at}":${json}`).join(',')}}\n]\n`)
+  })
+
+  test('--width cuts a table and says so; without a terminal nothing is cut', async () => {
+    const sql = "SELECT 'Alfa' AS name, repeat('x', 50) AS text, 7 AS n, repeat('y', 9) AS last"
+    const { stdout, stderr } = await query([sql, '--width', '30'])
+    expect(stdout.split('\n')[2]).toBe(`Alfa  ${'x'.repeat(17)}…  7  …`)
+    expect(stderr).toBe(
+      'Cut to a width of 30: 1 column shortened, 1 of 4 columns left out; --format csv or json shows all.\n',
+    )
+    const whole = await query([sql])
+    expect([whole.stdout.includes('x'.repeat(50)), whole.stderr]).toEqual([true, ''])
+  })
+
+  test('--format markdown prints a table of Markdown, with all its rows', async () => {
+    const sql = "SELECT 'a|b' AS name, i AS n FROM range(1200) AS t (i) ORDER BY i"
+    const { stdout } = await query([sql, '--format', 'markdown'])
+    expect(stdout.split('\n').slice(0, 3)).toEqual(['| name | n |', '| --- | --: |', '| a\\|b | 0 |'])
+    expect(stdout.trimEnd().split('\n')).toHaveLength(2 + 1200)
+    expect(
+      (await query([sql, '--format', 'markdown', '--limit', '2'])).stdout.trimEnd().split('\n'),
+    ).toHaveLength(4)
+  })
+
+  test('--format parquet prints a Parquet file of the rows in their order, and leaves nothing', async () => {
+    const temporary = await mkdtemp(join(folder, 'temporary-'))
+    const file = join(folder, 'answer.parquet')
+    const sql = 'SELECT i AS id, i / 4 AS quarter FROM range(300000) AS t (i) ORDER BY i DESC'
+    const child = spawn(
+      'sh',
+      [
+        '-c',
+        '"$@" > "$0"',
+        file,
+        process.execPath,
+        MAIN,
+        'query',
+        '--lake',
+        lake,
+        sql,
+        '--format',
+        'parquet',
+      ],
+      { env: { ...process.env, TMPDIR: temporary } },
+    )
+    expect(await once(child, 'close')).toEqual([0, null])
+    expect(await readdir(temporary)).toEqual([])
+    const engine = await Engine.open({ memoryBytes: 256 * 1024 ** 2 })
+    try {
+      const rows = await (await engine.connect()).rows(
+        `SELECT count(*)::INTEGER AS n, max(quarter) AS most, list(id)[1:2]::VARCHAR AS first FROM '${file}'`,
+      )
+      expect(rows).toEqual([{ n: 300_000, most: 299_999 / 4, first: '[299999, 299998]' }])
+    } finally {
+      engine.close()
+    }
+  })
+
+  test('--format parquet says why a statement failed, and takes no list of tables', async () => {
+    const failed = await query(["SELECT error('no') AS x", '--format', 'parquet'])
+    expect([failed.code, failed.stdout]).toEqual([1, ''])
+    expect(failed.stderr).toContain('QUERY_FAILED')
+    expect((await query(['--format', 'parquet'])).code).toBe(2)
   })
 
   test('reads the statement from standard input', async () => {

@@ -17,7 +17,7 @@ import {
 import { memoryOption, threadsOption } from '../options/run-options.ts'
 import { formatCount, formatCounted } from '../output/format.ts'
 import { print, printLines } from '../output/print.ts'
-import { MOST_TABLE_ROWS, RESULT_FORMATS, type ResultFormat } from '../output/print-result.ts'
+import { MOST_TABLE_ROWS } from '../output/print-result.ts'
 import { ProgressLine } from '../output/progress-line.ts'
 import { showFetch } from '../output/show-fetch.ts'
 
@@ -28,12 +28,14 @@ interface DiffOptions extends LakeOption, JsonOption, UncheckedOption {
   readonly from?: number
   readonly to?: number
   readonly since?: string
-  readonly format?: ResultFormat
+  readonly format?: (typeof DIFF_FORMATS)[number]
   readonly limit?: number
   readonly only?: Part
   readonly memory: number
   readonly threads: number
 }
+
+const DIFF_FORMATS = ['table', 'json', 'csv'] as const
 
 export const addDiff = (program: Command): void => {
   const command = program
@@ -60,7 +62,7 @@ export const addDiff = (program: Command): void => {
       ).conflicts('from'),
     )
     .addOption(
-      new Option('--format <format>', 'how the result is printed').choices(RESULT_FORMATS).default('table'),
+      new Option('--format <format>', 'how the result is printed').choices(DIFF_FORMATS).default('table'),
     )
     .option(
       '--limit <n>',
@@ -114,15 +116,15 @@ const printTables = async (diff: LakeDiff, { only, limit }: DiffOptions): Promis
   const changes = [companies, relations].some((one) => one.new + one.changed + one.gone > 0)
   if (only !== 'restatements' && changes) {
     await print('\n')
-    await printResult(await diff.rows('records'), 'table', limit)
+    await printResult(await diff.rows('records'), 'table', { limit })
     if (companies.changed + relations.changed > 0) {
       await print('\n')
-      await printResult(await diff.rows('columns'), 'table', limit)
+      await printResult(await diff.rows('columns'), 'table', { limit })
     }
   }
   if (only !== 'companies' && restatements.companies > 0) {
     await print('\n')
-    await printResult(await diff.rows('restatements'), 'table', limit)
+    await printResult(await diff.rows('restatements'), 'table', { limit })
   }
 }
 
@@ -136,7 +138,7 @@ const printRows = async (
 ): Promise<void> => {
   const { printResult } = await import('../output/print-result.ts')
   if (format === 'json') await print(`{"summary":${JSON.stringify(diff.summary)},\n"rows":`)
-  await printResult(await diff.rows(only === undefined ? 'all' : ROWS[only]), format, limit)
+  await printResult(await diff.rows(only === undefined ? 'all' : ROWS[only]), format, { limit })
   if (format === 'json') await print('}\n')
 }
 

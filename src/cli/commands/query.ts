@@ -3,6 +3,7 @@
 import { text } from 'node:stream/consumers'
 import { type Command, Option } from 'commander'
 import { ToolkitError } from '../../core/errors.ts'
+import type { LakeQueryRequest } from '../ask-lake.ts'
 import { addInPlaceOptions, type InPlaceFlags } from '../options/in-place-options.ts'
 import {
   type JsonOption,
@@ -23,6 +24,7 @@ import { MOST_TABLE_ROWS, RESULT_FORMATS, type ResultFormat } from '../output/pr
 interface QueryOptions extends LakeOption, JsonOption, SnapshotOption, UncheckedOption, InPlaceFlags {
   readonly format?: ResultFormat
   readonly limit?: number
+  readonly width?: number
   /** `--no-neutralise` makes it false. */
   readonly neutralise: boolean
   readonly memory: number
@@ -48,6 +50,11 @@ export const addQuery = (program: Command): void => {
       `most rows to print (default: ${MOST_TABLE_ROWS} in a table, else all)`,
       wholeNumber('--limit'),
     )
+    .option(
+      '--width <n>',
+      "columns that a table is cut to (default: the terminal's; not cut where standard output is none)",
+      wholeNumber('--width'),
+    )
     .option('--no-neutralise', 'CSV: leave texts that a spreadsheet takes for formulas as they are')
     .addOption(snapshotOption())
     .addOption(memoryOption())
@@ -62,6 +69,10 @@ export const addQuery = (program: Command): void => {
     ['query --lake ./lake', 'tables, columns, units, row counts'],
     ['query --lake ./lake "SELECT country_code, count(*) FROM companies GROUP BY ALL"', 'a question'],
     ['query --lake ./lake --format csv - < question.sql > answer.csv', 'a long one, for a spreadsheet'],
+    [
+      'query --lake ./lake --format parquet "SELECT * FROM latest_figures" > latest.parquet',
+      'for other tools',
+    ],
     ['query --lake ./lake --snapshot 3 "SELECT count(*) FROM companies"', 'as it was then'],
   ])
 }
@@ -73,20 +84,30 @@ const statementOf = async (sql: string | undefined): Promise<string | undefined>
 }
 
 const runQuery = async (sql: string | undefined, options: QueryOptions): Promise<void> => {
-  const { format = 'table', limit, neutralise, memory: memoryBytes } = options
+  const { format = 'table', limit, width, neutralise: neutral } = options
   const statement = await statementOf(sql)
   if (statement === undefined) return printTables(options)
+  if (format === 'parquet') {
+    const { printParquet } = await import('../output/print-parquet.ts')
+    return printParquet(requestOf(options), statement, limit)
+  }
   const { askLake } = await import('../ask-lake.ts')
+  await askLake(requestOf(options), async (query) => {
+    const { printResult } = await import('../output/print-result.ts')
+    return printResult(await query.run(statement), format, { limit, width, neutral })
+  })
+}
+
+const requestOf = ({ memory: memoryBytes, ...options }: QueryOptions): LakeQueryRequest => {
   const { lake, snapshot, threads, json, unchecked, checked, httpfs, installExtensions } = options
   const request = { lake, snapshot, memoryBytes, threads, json, unchecked }
-  await askLake({ ...request, checked, httpfs, installExtensions }, async (query) => {
-    const { printResult } = await import('../output/print-result.ts')
-    return printResult(await query.run(statement), format, limit, neutralise)
-  })
+  return { ...request, checked, httpfs, installExtensions }
 }
 
 /** By the manifest alone: nothing of a lake in a bucket is fetched for it. */
 const printTables = async ({ lake, snapshot, format }: QueryOptions): Promise<void> => {
+  if (format === 'parquet')
+    throw new ToolkitError('USAGE', 'Cannot print the list of tables as Parquet: expected a SELECT')
   const { readRoot } = await import('../../manifest/snapshots.ts')
   const { isOfOnePartition } = await import('../../manifest/snapshot-root.ts')
   const { listTables } = await import('../../lake/lake/list-tables.ts')

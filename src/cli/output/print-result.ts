@@ -1,16 +1,28 @@
-/** Prints the rows of a query as a table, as one JSON array, or as CSV; the last two in bounded memory. */
+/** Prints the rows of a query as a table, one JSON array, CSV or Markdown; all but the table in bounded memory. */
 
 import type { ValueShape } from '../../lake/duckdb/duckdb-values.ts'
 import type { QueryResult } from '../../lake/lake/lake-query.ts'
 import { neutralise } from '../../sink/csv-records.ts'
-import { formatCount } from './format.ts'
+import { fitTable } from './fit-table.ts'
+import { formatCount, formatCounted } from './format.ts'
+import { markdownHead, markdownLine } from './markdown-table.ts'
 import { note, print, printLines } from './print.ts'
-import { textTable } from './text-table.ts'
+import { type TextColumn, textTable } from './text-table.ts'
 
 type ValueColumn = QueryResult['columns'][number]
 
-export const RESULT_FORMATS = ['table', 'json', 'csv'] as const
+export const RESULT_FORMATS = ['table', 'json', 'csv', 'markdown', 'parquet'] as const
 export type ResultFormat = (typeof RESULT_FORMATS)[number]
+
+/** How rows are printed. */
+export interface PrintOptions {
+  /** Most rows. */
+  readonly limit: number
+  /** Columns of the terminal that a table is cut to. */
+  readonly width: number
+  /** CSV: safe for spreadsheets. */
+  readonly neutral: boolean
+}
 
 /** Rows of a table by default: its widths are known only when all of it is in memory. */
 export const MOST_TABLE_ROWS = 1000
@@ -94,17 +106,36 @@ async function* firstRows(rows: QueryResult['rows'], limit: number): QueryResult
   }
 }
 
-const printTable = async ({ columns, rows }: QueryResult, limit: number): Promise<void> => {
+const titlesOf = (columns: readonly ValueColumn[]): readonly TextColumn[] =>
+  columns.map(({ name, shape }) => ({ title: name, right: shape.kind === 'number' }))
+
+const cutNote = (shortened: number, leftOut: number, columns: number): string =>
+  [
+    ...(shortened > 0 ? [`${formatCounted(shortened, 'column')} shortened`] : []),
+    ...(leftOut > 0 ? [`${formatCount(leftOut)} of ${formatCounted(columns, 'column')} left out`] : []),
+  ].join(', ')
+
+const printTable = async ({ columns, rows }: QueryResult, { limit, width }: PrintOptions): Promise<void> => {
   const cells: string[][] = []
   for await (const chunk of firstRows(rows, limit + 1))
     for (const row of chunk) cells.push(columns.map((column, at) => cellText(row[at], column)))
-  const titles = columns.map(({ name, shape }) => ({ title: name, right: shape.kind === 'number' }))
-  await printLines(textTable(titles, cells.slice(0, limit)))
+  const fitted = fitTable(titlesOf(columns), cells.slice(0, limit), width)
+  await printLines(textTable(fitted.columns, fitted.rows))
+  const cut = cutNote(fitted.shortened, fitted.leftOut, columns.length)
+  if (cut !== '') note(`Cut to a width of ${formatCount(width)}: ${cut}; --format csv or json shows all.`)
   if (cells.length > limit)
     note(`There are more than ${formatCount(limit)} rows: --limit shows more, --format csv or json all.`)
 }
 
-const printJsonRows = async ({ columns, rows }: QueryResult, limit: number): Promise<void> => {
+const printMarkdown = async ({ columns, rows }: QueryResult, { limit }: PrintOptions): Promise<void> => {
+  await print(markdownHead(titlesOf(columns)))
+  for await (const chunk of firstRows(rows, limit))
+    await print(
+      chunk.map((row) => markdownLine(columns.map((column, at) => cellText(row[at], column)))).join(''),
+    )
+}
+
+const printJsonRows = async ({ columns, rows }: QueryResult, { limit }: PrintOptions): Promise<void> => {
   const distinct = distinctNames(columns.map(({ name }) => name))
   const cells = columns.map(({ shape }, at) => ({ name: JSON.stringify(distinct[at]), shape }))
   let separator = '[\n'
@@ -119,19 +150,23 @@ const printJsonRows = async ({ columns, rows }: QueryResult, limit: number): Pro
   await print(separator === '[\n' ? '[]\n' : '\n]\n')
 }
 
-const printCsv = async ({ columns, rows }: QueryResult, limit: number, neutral: boolean): Promise<void> => {
+const printCsv = async ({ columns, rows }: QueryResult, { limit, neutral }: PrintOptions): Promise<void> => {
   await print(csvHeader(columns, neutral))
   const textOf = neutral ? spreadsheetText : cellText
   for await (const chunk of firstRows(rows, limit))
     await print(chunk.map((row) => csvLine(row, columns, textOf)).join(''))
 }
 
-const PRINTERS = { table: printTable, json: printJsonRows, csv: printCsv } as const
+const PRINTERS = { table: printTable, json: printJsonRows, csv: printCsv, markdown: printMarkdown } as const
 
-/** Prints at most `limit` rows, CSV `neutral` to spreadsheets. @default of `limit` 1000 for a table, else all */
+/** @default of `limit` 1000 for a table, else all; of `width` the terminal's, where standard output is one */
 export const printResult = (
   result: QueryResult,
-  format: ResultFormat,
-  limit = format === 'table' ? MOST_TABLE_ROWS : Number.POSITIVE_INFINITY,
-  neutral = true,
-): Promise<void> => PRINTERS[format](result, limit, neutral)
+  format: keyof typeof PRINTERS,
+  {
+    limit = format === 'table' ? MOST_TABLE_ROWS : Number.POSITIVE_INFINITY,
+    // A terminal that does not say how wide it is says 0.
+    width = process.stdout.columns || Number.POSITIVE_INFINITY,
+    neutral = true,
+  }: { readonly [Name in keyof PrintOptions]?: PrintOptions[Name] | undefined } = {},
+): Promise<void> => PRINTERS[format](result, { limit, width, neutral })

@@ -1,7 +1,7 @@
 /** Read-only queries over one snapshot of a lake, locked down so that a statement can only read the lake. */
 
 import { ToolkitError } from '../../core/errors.ts'
-import type { TableRows } from '../../core/table-rows.ts'
+import type { CopyFormat, CopyReceipt, TableRows } from '../../core/table-rows.ts'
 import { filesOfThisWork } from '../../storage/check-files.ts'
 import { Engine, type Session, type ValueColumn } from '../duckdb/engine.ts'
 import { mentionedTables, namedTables } from '../duckdb/named-tables.ts'
@@ -127,6 +127,21 @@ export class LakeQuery {
       // A view takes a statement as it is written, with a comment or a semicolon at its end.
       await this.#session.run(`CREATE TEMP ${this.#relation} ${RELATION_NAME} AS ${reading.sql}`)
       return this.#session.relation(`SELECT * FROM ${RELATION}`)
+    } catch (error) {
+      throw this.#failed(error)
+    }
+  }
+
+  /**
+   * Writes the rows of one SELECT, at most `limit`, to a new file in the folder `outFolder`.
+   * @throws {ToolkitError} as `run`; DISK_FULL, WRITE_FAILED
+   */
+  async copy(sql: string, path: string, format: CopyFormat, limit?: number): Promise<CopyReceipt> {
+    const answer = await this.relation(sql)
+    const rows =
+      limit === undefined ? answer : answer.select((from) => `SELECT * FROM ${from} LIMIT ${limit}`)
+    try {
+      return await rows.copyTo(path, format)
     } catch (error) {
       throw this.#failed(error)
     }

@@ -11,6 +11,7 @@ import { storageOf } from '../storage/open-storage.ts'
 import { sha256Of } from '../support/hash.ts'
 import type { Problem } from './findings.ts'
 import { readFactsOf, withCommits } from './lake-facts.ts'
+import { madeViews } from './made-views.ts'
 import { readAllListed, type SnapshotRoot } from './snapshot-root.ts'
 import { newestNumber, readRoot } from './snapshots.ts'
 
@@ -43,46 +44,61 @@ const filesOf = ({ totals }: SnapshotRoot): number => totals.tables.reduce((sum,
 
 const isInFolder = (lake: string): boolean => storageOf(lake).uri.startsWith('file:')
 
-/** Lines as `sha256sum` writes them, and a comment with the hash of these lines. */
-const recordText = (hashes: readonly string[]): string => {
-  const lines = hashes.map((sha256) => `${sha256}  ${LAKE_FILE}\n`).join('')
-  return `${lines}# ${sha256Of(lines)}\n`
+/** Stands for a file that is not there yet. */
+const NO_FILE = '0'.repeat(64)
+
+interface FileRecord {
+  /** The hashes that the file may have: while it is replaced there are two, the new one first. */
+  readonly hashes: readonly string[]
+  /** Of the first; earlier releases did not write it down. */
+  readonly snapshot?: number
 }
 
-/** The hashes that the file may have: while it is replaced there are two. */
-const readRecord = async (lake: string): Promise<readonly string[] | 'none' | 'damaged'> => {
+/** Lines as `sha256sum` writes them, and comments: the snapshot, the hash of the lines above. */
+const recordText = ({ hashes, snapshot }: FileRecord): string => {
+  const lines = hashes.map((sha256) => `${sha256}  ${LAKE_FILE}\n`).join('')
+  const text = snapshot === undefined ? lines : `${lines}# snapshot ${snapshot}\n`
+  return `${text}# ${sha256Of(text)}\n`
+}
+
+const readRecord = async (lake: string): Promise<FileRecord | 'none' | 'damaged'> => {
   const bytes = await storageOf(lake).read(LAKE_FILE_RECORD)
   if (bytes === null) return 'none'
   const text = bytes.toString('latin1')
   const hashes = [...text.matchAll(/^([0-9a-f]{64}) {2}/gm)].map(([, sha256 = '']) => sha256)
-  return hashes.length > 0 && text === recordText(hashes) ? hashes : 'damaged'
+  const [, snapshot] = /^# snapshot (\d{1,15})$/m.exec(text) ?? []
+  const record = { hashes, ...(snapshot !== undefined && { snapshot: Number(snapshot) }) }
+  return hashes.length > 0 && text === recordText(record) ? record : 'damaged'
 }
 
-const place = async (lake: string, bytes: Buffer): Promise<void> => {
+const place = async (lake: string, bytes: Buffer, snapshot: number): Promise<void> => {
   const storage = storageOf(lake)
   const sha256 = sha256Of(bytes)
   const before = await readRecord(lake)
-  const [old] = typeof before === 'string' ? [] : before
+  const [old = NO_FILE] = typeof before === 'string' ? [] : before.hashes
   // Whoever is killed in between leaves a file of one of the two hashes.
-  await storage.replace(LAKE_FILE_RECORD, recordText([sha256, ...(old === undefined ? [] : [old])]))
+  await storage.replace(LAKE_FILE_RECORD, recordText({ hashes: [sha256, old], snapshot }))
   await storage.replace(LAKE_FILE, bytes)
-  await storage.replace(LAKE_FILE_RECORD, recordText([sha256]))
+  await storage.replace(LAKE_FILE_RECORD, recordText({ hashes: [sha256], snapshot }))
 }
 
-/** The views of the file that is there, which cost more to make than all the rest; of a damaged one none are used. */
+/** The views of the file that is there, which cost more to make than all the rest, else those of other lakes. */
 const viewsBefore = async (lake: string): Promise<Omit<DatabaseParts, 'statements'>> => {
   const { name, statements } = keptViews()
   const record = await readRecord(lake)
   const bytes = typeof record === 'string' ? null : await storageOf(lake).read(LAKE_FILE)
-  const before = bytes !== null && record.includes(sha256Of(bytes)) ? bytes : undefined
+  const isWhole = bytes !== null && typeof record !== 'string' && record.hashes.includes(sha256Of(bytes))
+  const before = isWhole ? bytes : await madeViews()
   return { before, ask: MADE_OF_QUERY, name, views: statements }
 }
 
-/** Whether the file is as it was placed; another process may have placed its own at the same time. */
-const isPlaced = async (lake: string, sha256: string): Promise<boolean> => {
+/** Whether the file was placed for a snapshot, and nobody is, or was killed, replacing it. */
+const isPlaced = async (lake: string, snapshot: number): Promise<boolean> => {
   const record = await readRecord(lake)
   const bytes = await storageOf(lake).read(LAKE_FILE)
-  return bytes !== null && sha256Of(bytes) === sha256 && record[0] === sha256 && record.length === 1
+  if (bytes === null || typeof record === 'string') return false
+  const [sha256, ...older] = record.hashes
+  return older.length === 0 && sha256 === sha256Of(bytes) && record.snapshot === snapshot
 }
 
 const remove = (lake: string): Promise<void> => storageOf(lake).remove([LAKE_FILE, LAKE_FILE_RECORD])
@@ -116,15 +132,17 @@ export const writeLakeFile = async (
         ...(await viewsBefore(lake)),
         statements: keptSources(await readContents(lake, root)),
       })
-      await place(lake, bytes)
+      await place(lake, bytes, root.snapshot)
       const isNewest = (await newestNumber(lake)) === root.snapshot
-      if ((isNewest && (await isPlaced(lake, sha256Of(bytes)))) || attempt >= MOST_ATTEMPTS)
+      if ((isNewest && (await isPlaced(lake, root.snapshot))) || attempt >= MOST_ATTEMPTS)
         return { kind: 'written', snapshot: root.snapshot }
     } catch (error) {
       throw writeError(`Cannot write "${LAKE_FILE}" of lake "${lake}"`, error)
     }
   }
 }
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
 
 /**
  * Writes the file after a commit, which stands whatever becomes of it.
@@ -137,7 +155,23 @@ export const updateLakeFile = async (lake: string): Promise<string | undefined> 
     const outcome = await writeLakeFile(lake)
     return outcome.kind === 'written' ? undefined : outcome.reason
   } catch (error) {
-    return error instanceof Error ? error.message : String(error)
+    return messageOf(error)
+  }
+}
+
+/**
+ * Writes the file where it is not of the newest snapshot: whoever committed that one may have been killed, or had no room.
+ *
+ * @returns as `updateLakeFile`
+ */
+export const refreshLakeFile = async (lake: string): Promise<string | undefined> => {
+  if (!isInFolder(lake)) return undefined
+  try {
+    const newest = await newestNumber(lake)
+    const isPlacedNow = newest > 0 && (await isPlaced(lake, newest).catch(() => false))
+    return newest === 0 || isPlacedNow ? undefined : await updateLakeFile(lake)
+  } catch (error) {
+    return messageOf(error)
   }
 }
 
@@ -153,13 +187,22 @@ export const checkLakeFile = async (lake: string): Promise<Problem | null> => {
     return (
       bytes && { path: LAKE_FILE_RECORD, problem: 'missing', detail: `the file is missing; ${MADE_AGAIN}` }
     )
+  const sha256 = bytes === null ? NO_FILE : sha256Of(bytes)
+  if (record.hashes.includes(sha256)) return null
   if (bytes === null)
     return { path: LAKE_FILE, problem: 'missing', detail: `the file is missing; ${MADE_AGAIN}` }
-  const sha256 = sha256Of(bytes)
-  if (record.includes(sha256)) return null
   return {
     path: LAKE_FILE,
     problem: 'changed',
-    detail: `its SHA-256 is ${sha256}, expected ${record[0]}; ${MADE_AGAIN}`,
+    detail: `its SHA-256 is ${sha256}, expected ${record.hashes[0]}; ${MADE_AGAIN}`,
   }
+}
+
+/** What a file that is whole shows instead of a snapshot, `undefined` where it shows that or a newer one. */
+export const staleLakeFile = async (lake: string, snapshot: number): Promise<string | undefined> => {
+  const record = await readRecord(lake)
+  if (typeof record === 'string' || record.snapshot === undefined) return undefined
+  if (record.hashes.length > 1) return `"${LAKE_FILE}" was not replaced to the end; ${MADE_AGAIN}`
+  if (record.snapshot >= snapshot) return undefined
+  return `"${LAKE_FILE}" shows snapshot ${record.snapshot}, the newest is ${snapshot}; ${MADE_AGAIN}`
 }

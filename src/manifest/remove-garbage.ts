@@ -34,6 +34,7 @@ import {
 } from './dead-runs.ts'
 import { oldTraces } from './ended-runs.ts'
 import { type Kept, readKept } from './gc-kept.ts'
+import { refreshLakeFile } from './lake-file.ts'
 import {
   type LoadFolder,
   listLeftovers,
@@ -213,6 +214,8 @@ export const removeGarbage = async (request: GarbageRequest): Promise<Garbage> =
     throw new RangeError(`Cannot keep ${keep} snapshots: expected a whole number from 1`)
   await refuseLinkedFolders(lake)
   await listManifest(lake)
+  // Views of an older snapshot would name what is removed now.
+  const noViews = dryRun ? undefined : await refreshLakeFile(lake)
   // The order matters. A run that starts after the first look has no file in it. A run that commits meanwhile
   // is at work at the second look, or in a snapshot at the third.
   const localRuns = await listLocalRuns(lake)
@@ -225,7 +228,10 @@ export const removeGarbage = async (request: GarbageRequest): Promise<Garbage> =
   try {
     // What a run left on this machine that has ended elsewhere.
     for (const run of dryRun ? [] : localRuns) if (!left.has(run)) await removeLocalRun(lake, run)
-    return await sweep(request, { loads, localFolders, parts, leftovers, runs })
+    const garbage = await sweep(request, { loads, localFolders, parts, leftovers, runs })
+    // Where the disk was full, there is room now.
+    if (noViews !== undefined) await refreshLakeFile(lake)
+    return garbage
   } catch (error) {
     await releaseDeadRuns(runs.dead)
     throw writeError(`Cannot collect garbage in lake "${lake}"`, error)

@@ -16,7 +16,7 @@ import { sideBySide } from '../support/side-by-side.ts'
 import { type CountRows, checkFile } from './check-file.ts'
 import { type CheckedManifest, checkManifest } from './check-manifest.ts'
 import type { Findings, Problem } from './findings.ts'
-import { checkLakeFile } from './lake-file.ts'
+import { checkLakeFile, staleLakeFile } from './lake-file.ts'
 import { listLoadFiles, runOfFile } from './lake-files.ts'
 import { checkMadeFile, type MadeFile, madeFiles } from './made-files.ts'
 import type { ListedEntries } from './part-checker.ts'
@@ -228,6 +228,8 @@ export const verifyLake = async (request: VerifyRequest): Promise<Verification> 
     await verifyRates(lake, findings)
     const views = await checkLakeFile(lake)
     if (views !== null) findings.problems.push(views)
+    const stale = await staleLakeFile(lake, listing.snapshots.at(-1) ?? 0)
+    if (stale !== undefined) findings.notes.push(stale)
     await verifyPublished(lake, request.countRows, findings)
     for (const name of listing.others)
       findings.notes.push(`"${MANIFEST_FOLDER}/${name}" is not a file of the manifest`)

@@ -3,11 +3,11 @@
  * missing only means that files are hashed again; of two processes that write at once the last one wins.
  */
 
-import { chmod, mkdir, open, readdir, readFile, rename, rm, stat, utimes } from 'node:fs/promises'
+import { readdir, rm, stat, utimes } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { sha256Of } from '../support/hash.ts'
-import { temporaryLiveness, temporaryName } from '../support/process-identity.ts'
 import { seal, unseal } from '../support/sealed-text.ts'
+import { readCached, writeCached } from '../support/user-cache.ts'
 import { workBase } from '../support/work-base.ts'
 import { isSameMark } from './check-files.ts'
 import type { FileFacts, FileMark, KnownFiles } from './storage.ts'
@@ -29,31 +29,18 @@ const isEntry = (value: unknown): value is Entry =>
   value.length === 5 &&
   value.every((one, at) => typeof one === (at === 1 ? 'number' : 'string'))
 
-/** Whether nobody else can write it. */
-const isOwn = async (path: string): Promise<boolean> => {
-  const { uid, mode } = await stat(path)
-  const own = process.getuid?.()
-  return own === undefined || (uid === own && (mode & 0o022) === 0)
-}
-
 const read = async (path: string): Promise<Entries> => {
-  try {
-    if (!(await isOwn(dirname(path))) || !(await isOwn(path))) return new Map()
-    const found = unseal(await readFile(path))
-    const files = found.kind === 'sealed' && 'files' in found.value ? found.value.files : {}
-    if (typeof files !== 'object' || files === null) return new Map()
-    return new Map(Object.entries(files).flatMap(([name, entry]) => (isEntry(entry) ? [[name, entry]] : [])))
-  } catch {
-    return new Map()
-  }
+  const bytes = await readCached(path)
+  if (bytes === undefined) return new Map()
+  const found = unseal(bytes)
+  const files = found.kind === 'sealed' && 'files' in found.value ? found.value.files : {}
+  if (typeof files !== 'object' || files === null) return new Map()
+  return new Map(Object.entries(files).flatMap(([name, entry]) => (isEntry(entry) ? [[name, entry]] : [])))
 }
 
-/** Removes what killed processes left and the memories of lakes that were not asked for longest. */
+/** Removes the memories of lakes that were not asked for longest. */
 const tidy = async (folder: string): Promise<void> => {
-  const names = await readdir(folder)
-  for (const name of names)
-    if (temporaryLiveness(name) === 'gone') await rm(join(folder, name), { force: true })
-  const memories = names.filter((name) => name.endsWith('.json'))
+  const memories = (await readdir(folder)).filter((name) => name.endsWith('.json'))
   if (memories.length <= MOST_LAKES) return
   const used = await Promise.all(
     memories.map(async (name) => ({ name, usedMs: (await stat(join(folder, name))).mtimeMs })),
@@ -63,24 +50,9 @@ const tidy = async (folder: string): Promise<void> => {
 }
 
 const write = async (path: string, lake: string, entries: Entries): Promise<void> => {
-  const folder = dirname(path)
-  await mkdir(folder, { recursive: true, mode: 0o700 })
-  await chmod(folder, 0o700)
   const kept = [...entries].slice(-MOST_FILES)
-  const temporary = join(folder, temporaryName())
-  try {
-    const handle = await open(temporary, 'wx', 0o600)
-    try {
-      await handle.writeFile(seal(JSON.stringify({ lake, files: Object.fromEntries(kept) })))
-    } finally {
-      await handle.close()
-    }
-    await rename(temporary, path)
-  } catch (error) {
-    await rm(temporary, { force: true })
-    throw error
-  }
-  await tidy(folder)
+  await writeCached(path, seal(JSON.stringify({ lake, files: Object.fromEntries(kept) })))
+  await tidy(dirname(path))
 }
 
 /** @param local where the lake's files stand on this machine */

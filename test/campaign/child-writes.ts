@@ -20,6 +20,8 @@ export interface WriteOutcome extends FaultsSeen {
   /** `done`, or the code that the command line would report. */
   readonly code: string
   readonly message: string
+  /** Why the lake has no views of what was committed, where it says so. */
+  readonly noViews?: string
 }
 
 const [control = ''] = process.argv.slice(2)
@@ -30,6 +32,12 @@ const codeOf = (error: unknown): Pick<WriteOutcome, 'code' | 'message'> => {
   )
   return text.error
 }
+
+/** What work that went through warns of. */
+const warningOf = (result: unknown): Pick<WriteOutcome, 'noViews'> =>
+  typeof result === 'object' && result !== null && 'noViews' in result
+    ? { noViews: String(result.noViews) }
+    : {}
 
 const tell = (outcome: WriteOutcome): void => {
   writeSync(1, `${JSON.stringify(outcome)}\n`)
@@ -49,6 +57,6 @@ for await (const line of createInterface({ input: process.stdin })) {
   armFaults(control, lake, fault)
   const came = await WRITE_OPERATIONS[operation]
     .run(lake, inputs)
-    .then(() => ({ code: 'done', message: '' }), codeOf)
-  tell({ ...disarmFaults(control), code: came.code, message: came.message })
+    .then((result) => ({ code: 'done', message: '', ...warningOf(result) }), codeOf)
+  tell({ ...disarmFaults(control), ...came })
 }

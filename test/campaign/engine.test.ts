@@ -10,6 +10,6 @@ test(`a run whose workers and server are killed gives the rows of one machine, o
   timeout: 600_000,
 }, async (context) => {
   needs(context, 'a Temporal server, which .ci/install-tools installs', missingTemporal())
-  const { wrong } = await runCampaign(campaign, { seed: SEED, cases: 2 })
+  const { wrong } = await runCampaign(campaign, { seed: SEED, cases: 3 })
   expect(wrong).toEqual([])
 })

@@ -12,6 +12,6 @@ test(`work that is killed leaves a lake whole, and the same command completes it
   const faults = openFailingWrites()
   if ('missing' in faults) return needs(context, 'a library that kills at a writing call', faults.missing)
   faults.remove()
-  const { wrong } = await runCampaign(campaign, { seed: SEED, cases: 4 })
+  const { wrong } = await runCampaign(campaign, { seed: SEED, cases: 6 })
   expect(wrong).toEqual([])
 })

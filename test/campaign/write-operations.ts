@@ -46,8 +46,10 @@ const LIMIT = { kind: 'share', share: 0.5 } as const
 const BLOCK_BYTES = 40_000
 const TARGET_BYTES = 16_384
 
-const convert = (lake: string, { folder }: Inputs, paths: readonly string[], again = false) =>
-  runIn(folder, lake, paths, { limits: { blockBytes: BLOCK_BYTES }, limit: LIMIT, again })
+const convert = async (lake: string, { folder }: Inputs, paths: readonly string[], again = false) => {
+  const limits = { blockBytes: BLOCK_BYTES }
+  return (await runIn(folder, lake, paths, { limits, limit: LIMIT, again })).summary
+}
 
 /** The records by the bytes of their files, whatever the run is called. */
 const recordsOf = async (lake: string): Promise<readonly string[]> => {

@@ -54,15 +54,14 @@ const allCases = ({ grounds }: DisturbedWork): Case[] =>
 
 const judge = async (work: DisturbedWork, one: Case, lake: string, outcome: WriteOutcome): Promise<void> => {
   const { fault } = one
-  const { code, message, failed, call } = outcome
+  const { code, message, failed, call, noViews } = outcome
   const say = (what: string): void => {
     work.wrong.push(`${textOf(one)} (${call.replace(lake, '')}), ended with ${code}: ${what}`)
   }
   work.count(failed === 0 ? 'not reached' : `${fault.kind} ended with ${code}`)
   if (code !== 'done' && code !== ALLOWED[fault.kind] && !(code === 'ENDED' && mayEnd(fault))) say(message)
-  // The views of a lake stand in its root: a commit stands without them, and says so.
-  const isViews = call.replace(lake, '').includes(' /.tmp-')
-  if (code === 'done' && /^f(data)?sync /.test(call) && !ASIDE.test(call) && !isViews)
+  // A commit stands without the views in the lake's root, and says so.
+  if (code === 'done' && /^f(data)?sync /.test(call) && !ASIDE.test(call) && noViews === undefined)
     say('a failed fsync was ignored')
   await work.judge(one.name, lake, code === 'done', say).catch((error: unknown) => say(String(error)))
 }

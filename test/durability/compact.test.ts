@@ -13,7 +13,7 @@ import { temporaryFolder } from '../support/temporary-folder.ts'
 import { type Batches, writeBatches } from './batches.ts'
 
 const CHILD = new URL('child-compacts.ts', import.meta.url)
-const KILLS = Number(process.env.FIRMLAKE_COMPACT_KILLS ?? 4)
+const KILLS = Number(process.env.FIRMLAKE_COMPACT_KILLS ?? 6)
 const SEED = Number(process.env.FIRMLAKE_SEED ?? Date.now() % 1_000_000)
 const TARGET_BYTES = 16_384
 const KIB = 1024

@@ -13,7 +13,7 @@ const KIB = 1024
 const DISK_BYTES = 24 * KIB * KIB
 
 /** Room that is left for the run, from none to about enough; plain `npm test` takes a few of them. */
-const ROOMS_KIB = [0, 16, 64, 128, 175, 200, 250, 450]
+const ROOMS_KIB = [0, 8, 16, 32, 64, 96, 128, 150, 175, 200, 250, 450]
 const MAY_SUFFICE_KIB = 200
 const rooms = process.env.CI === 'true' ? ROOMS_KIB : [0, 16, 150, 450]
 

@@ -8,6 +8,7 @@ import { verify } from '../../src/jobs/verify.ts'
 import { viewsSql } from '../../src/jobs/views.ts'
 import { Engine, type Row, type Session } from '../../src/lake/duckdb/engine.ts'
 import { writeLakeFile } from '../../src/manifest/lake-file.ts'
+import { removeGarbage } from '../../src/manifest/remove-garbage.ts'
 import { exportTables } from '../../src/pipeline/export/export-tables.ts'
 import { fromRecords } from '../../src/source/from-records.ts'
 import { sha256Of } from '../../src/support/hash.ts'
@@ -130,6 +131,27 @@ test('a file between its two hashes, as a kill leaves it, is no damage', async (
   const lines = `${line.replace(/^./, (digit) => (digit === '0' ? '1' : '0'))}\n${line}\n`
   await writeFile(record, `${lines}# ${sha256Of(lines)}\n`)
   expect((await verify({ lake })).problems).toEqual([])
+})
+
+test('views of an older snapshot are noted, and the next work on the lake writes them again', async () => {
+  const lake = await restatedLake()
+  const names = ['lake.duckdb', 'lake.duckdb.sha256'].map((name) => join(lake, name))
+  const older = await Promise.all(names.map((name) => readFile(name)))
+  const work: readonly (() => Promise<unknown>)[] = [
+    () => convert({ from: fromRecords('crm', [company(9, 9)]), lake }),
+    () => removeGarbage({ lake, now: new Date() }),
+    () => compact({ lake }),
+  ]
+  await load(lake, company(9, 9))
+  await compact({ lake })
+  const stale = '"lake.duckdb" shows snapshot 2, the newest is 4; "firmlake views --write" makes it again'
+  for (const one of work) {
+    await Promise.all(names.map((name, at) => writeFile(name, older[at] ?? '')))
+    expect(await verify({ lake })).toMatchObject({ problems: [], notes: [stale] })
+    await one()
+    expect(await ask(lake, 'SELECT count(*)::INTEGER AS n FROM companies')).toEqual([{ n: 3 }])
+    expect(await verify({ lake })).toMatchObject({ problems: [], notes: [], snapshots: 4 })
+  }
 })
 
 test('of several commits at once the newest is shown', async () => {

@@ -65,7 +65,7 @@ const runCompact = async (flags: CompactCommandOptions): Promise<void> => {
       const seconds = (performance.now() - startMs) / 1000
       if (json) await printJson({ lake, ...summary, seconds: Math.round(seconds * 1000) / 1000 })
       else await printLines(summaryLines(lake, summary, seconds))
-      if (summary.kind === 'compacted') warnOfNoViews(summary.noViews)
+      warnOfNoViews(summary.noViews)
     },
     'the lake stays as it was',
   )

@@ -40,19 +40,22 @@ export interface CompactedTable {
   readonly after: { readonly files: number; readonly rows: number; readonly bytes: number }
 }
 
+interface ViewsWritten {
+  /** Why the views in `lake.duckdb` were not written; absent where they were, or the lake is in a bucket. */
+  readonly noViews?: string
+}
+
 /** `nothing`: the lake is compact already. `planned`: what would be done; bytes and files of it are an estimate. */
 export type CompactSummary =
-  | { readonly kind: 'nothing'; readonly snapshot: number | null }
-  | {
+  | ({ readonly kind: 'nothing'; readonly snapshot: number | null } & ViewsWritten)
+  | ({
       readonly kind: 'compacted' | 'planned'
       /** The snapshot that was made; of a plan the one it is about. */
       readonly snapshot: number
       /** Partitions that were merged. */
       readonly partitions: number
       readonly tables: readonly CompactedTable[]
-      /** Why the views in `lake.duckdb` were not written; absent where they were, or the lake is in a bucket. */
-      readonly noViews?: string
-    }
+    } & ViewsWritten)
 
 /** Files, rows and bytes in all. */
 export const sizesOf = (files: readonly Pick<FileEntry, 'rows' | 'bytes'>[]): CompactedTable['before'] => ({

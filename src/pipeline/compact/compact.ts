@@ -13,7 +13,7 @@ import { currentRows } from '../../lake/lake/current-versions.ts'
 import { inLake } from '../../lake/lake/layout.ts'
 import { tablesOf } from '../../lake/tables/tables.ts'
 import { commitCompaction } from '../../manifest/commit-compaction.ts'
-import { updateLakeFile } from '../../manifest/lake-file.ts'
+import { refreshLakeFile } from '../../manifest/lake-file.ts'
 import type { RunLease } from '../../manifest/run-lease.ts'
 import { newestSnapshot } from '../../manifest/snapshots.ts'
 import { parquetLake } from '../../sink/parquet-lake.ts'
@@ -104,7 +104,7 @@ const work = async (
     random: randomBytes,
     signal,
   })
-  const noViews = await updateLakeFile(lake)
+  const noViews = await refreshLakeFile(lake)
   return {
     kind: 'compacted',
     snapshot: committed.snapshot,
@@ -143,7 +143,10 @@ export const compactLake = async (options: CompactionOptions): Promise<CompactSu
   const snapshot = await newestSnapshot(lake)
   if (snapshot === null) return { kind: 'nothing', snapshot: null }
   const plan = planCompaction(snapshot, targetBytes)
-  if (plan.compact) return { kind: 'nothing', snapshot: snapshot.snapshot }
+  if (plan.compact) {
+    const noViews = dryRun ? undefined : await refreshLakeFile(lake)
+    return { kind: 'nothing', snapshot: snapshot.snapshot, ...(noViews !== undefined && { noViews }) }
+  }
   if (dryRun) return dryRunCompaction(options, snapshot, plan)
   const job: CompactJob = { kind: 'compact', targetBytes, snapshot: snapshot.snapshot }
   // An interrupted one is never resumed: the lake may have changed meanwhile.

@@ -10,7 +10,7 @@ import type { SinkRun } from '../../core/sink.ts'
 import type { Loader } from '../../load/loader.ts'
 import { commitRun } from '../../manifest/commit-run.ts'
 import { type FinishedWork, type JournalEntry, readFinishedWork } from '../../manifest/journal.ts'
-import { updateLakeFile } from '../../manifest/lake-file.ts'
+import { refreshLakeFile } from '../../manifest/lake-file.ts'
 import type { SeenRun } from '../../manifest/run-lease.ts'
 import { sourcesOf } from '../../manifest/shared-sources.ts'
 import { newestRoot } from '../../manifest/snapshots.ts'
@@ -119,7 +119,10 @@ export const commitLoaded = async (
   }
   checkQuarantine(seen, partitions, limit)
   const { pulls } = work
-  if (partitions.length === 0 && pulls.length === 0) return { ...summary, snapshot: undefined, partitions }
+  if (partitions.length === 0 && pulls.length === 0) {
+    const noViews = await refreshLakeFile(lake)
+    return { ...summary, snapshot: undefined, partitions, ...(noViews !== undefined && { noViews }) }
+  }
   onEvent?.({ kind: 'committing', partitions: partitions.length })
   const guard = new CurrencyGuard({ lake, run, partitions, rows: loader.rows }, changeCurrency)
   await guard.check(await newestRoot(lake))
@@ -131,7 +134,7 @@ export const commitLoaded = async (
     ...{ partitions, runFiles, pulls, now: () => new Date(), random: randomBytes, signal },
     beforeTry: (newest) => guard.check(newest),
   })
-  const noViews = outcome.kind === 'nothing' ? undefined : await updateLakeFile(lake)
+  const noViews = await refreshLakeFile(lake)
   const dropped = new Set(outcome.dropped.map(({ id }) => id))
   const first = [...new Set(outcome.dropped.flatMap(sourcesOf).map(({ name }) => name))]
   return {

@@ -99,6 +99,7 @@ const PACKAGES: Readonly<Record<string, string>> = {
   '@aws-sdk/client-s3': 'src/storage/s3/',
   '@aws-sdk/lib-storage': 'src/storage/s3/',
   avsc: 'src/publish/iceberg/',
+  hucre: 'src/sink/xlsx/',
   'apache-arrow': 'src/sink/arrow/',
   pg: 'src/sink/postgres/',
   'pg-copy-streams': 'src/sink/postgres/',

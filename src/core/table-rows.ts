@@ -18,6 +18,8 @@ export type CopyFormat =
       readonly header: boolean
       /** There is one column, and its texts (its name in the header too) are records already: written as they are. */
       readonly wholeRecords?: true
+      /** Compressed. @default false */
+      readonly gzip?: boolean
     }
 
 /** What the engine says of a file that it wrote. */

@@ -1,6 +1,6 @@
 /** CSV files in a folder: `<table>/load=<run>/<partition>.csv`, staged out of sight until commit. */
 
-import type { DeliverySink } from '../core/sink.ts'
+import type { DeliverySink, Sink } from '../core/sink.ts'
 import type { CopyFormat, TableRows } from '../core/table-rows.ts'
 import { ident } from '../lake/duckdb/sql.ts'
 import { csvHeader, csvRecord } from './csv-records.ts'
@@ -19,7 +19,12 @@ export interface CsvOptions {
 }
 
 /** What is written is whole records: DuckDB's own writer ends lines with LF alone. */
-export const CSV_FORMAT: CopyFormat = { kind: 'csv', nullText: '', header: true, wholeRecords: true }
+export const CSV_FORMAT = {
+  kind: 'csv',
+  nullText: '',
+  header: true,
+  wholeRecords: true,
+} as const satisfies CopyFormat
 
 /**
  * Rows as records of RFC 4180 in one column, whose name is the header; to be written in `CSV_FORMAT`, which puts the
@@ -36,22 +41,33 @@ export const csvRelation = async (
   return relation.select((from) => `SELECT ${csvRecord(columns, neutralise)} AS ${header} FROM ${from}`)
 }
 
+const csvFolder = (name: 'csv' | 'csv.gz', directory: string, options: CsvOptions): Sink =>
+  withRows(
+    folderSink({ name, directory, formatOf: () => ({ ...CSV_FORMAT, gzip: name === 'csv.gz' }) }),
+    (rows) => csvRelation(rows, options),
+  )
+
+const writeCsv = async (path: string, rows: TableRows, options: CsvOptions, gzip: boolean) => {
+  const records = await csvRelation(rows, options)
+  return writtenFile(path, (await records.copyTo(path, { ...CSV_FORMAT, gzip })).rows)
+}
+
 /** UTF-8 without a byte order mark, lines end with CRLF, NULL is an empty cell and an empty text `""`. */
 export const csvFormat = {
-  folder: (directory, options) =>
-    withRows(folderSink({ name: 'csv', directory, formatOf: () => CSV_FORMAT }), (rows) =>
-      csvRelation(rows, options),
-    ),
-  write: async (path, rows, { neutralise }) => {
-    const records = await csvRelation(rows, { neutralise })
-    return writtenFile(path, (await records.copyTo(path, CSV_FORMAT)).rows)
-  },
+  folder: (directory, options) => csvFolder('csv', directory, options),
+  write: (path, rows, options) => writeCsv(path, rows, options, false),
   stream: async (target, rows, options) => {
     const records = await csvRelation(rows, options)
     const [column] = await records.columns()
     const texts = records.select((from) => `SELECT COLUMNS(*) || chr(10) AS record FROM ${from}`)
     return writeTexts(target, `${column?.name ?? ''}\n`, texts, options)
   },
+} as const satisfies FileFormat
+
+/** The same, compressed with gzip. */
+export const csvGzipFormat = {
+  folder: (directory, options) => csvFolder('csv.gz', directory, options),
+  write: (path, rows, options) => writeCsv(path, rows, options, true),
 } as const satisfies FileFormat
 
 /**

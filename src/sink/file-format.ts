@@ -13,6 +13,8 @@ export interface FormatOptions {
   readonly neutralise?: boolean | undefined
   /** Table of the lake whose rows these are; absent for those of a statement. */
   readonly table?: string | undefined
+  /** What the rows are called, where a file says so inside. */
+  readonly name?: string | undefined
 }
 
 export interface StreamOptions extends FormatOptions {
@@ -24,11 +26,16 @@ export interface StreamOptions extends FormatOptions {
 export interface WrittenFile {
   readonly rows: number
   readonly bytes: number
+  /** What a person should know, such as texts that the format has no room for. @default none */
+  readonly warnings?: readonly string[]
 }
 
 export interface FileFormat {
-  /** Files in a folder as a sink: `<table>/load=<run>/<partition>.<suffix>`, staged out of sight until commit. */
-  readonly folder: (directory: string, options: Omit<FormatOptions, 'table'>) => Sink
+  /**
+   * Files in a folder as a sink: `<table>/load=<run>/<partition>.<suffix>`, staged out of sight until commit; absent of a
+   * format that runs cannot be delivered in.
+   */
+  readonly folder?: (directory: string, options: Omit<FormatOptions, 'table' | 'name'>) => Sink
   /** Writes all rows to a new file. It is not synced. @throws {ToolkitError} DISK_FULL, WRITE_FAILED */
   readonly write: (path: string, rows: TableRows, options: FormatOptions) => Promise<WrittenFile>
   /**

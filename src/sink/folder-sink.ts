@@ -31,12 +31,15 @@ const SUFFIX: Readonly<Record<CopyFormat['kind'], string>> = {
   csv: 'csv',
 }
 
+const suffixOf = (format: CopyFormat): string =>
+  format.kind === 'csv' && format.gzip ? `${SUFFIX.csv}.gz` : SUFFIX[format.kind]
+
 /** One file for each table of a partition, written by the engine. */
 export const folderSink = ({ name, directory, formatOf }: FolderSinkOptions): Sink =>
   fileSink({
     name,
     directory,
-    suffixOf: (table) => SUFFIX[formatOf(table).kind],
+    suffixOf: (table) => suffixOf(formatOf(table)),
     stage: (path, table, rows) => stageFile(path, rows, formatOf(table)),
     readFiles: (table, paths) => READERS[formatOf(table).kind](table, `[${paths.map(literal).join(', ')}]`),
   })

@@ -3,21 +3,24 @@
  */
 
 import { arrowFormat, arrowsFormat } from './arrow/arrow-sink.ts'
-import { csvFormat } from './csv.ts'
+import { csvFormat, csvGzipFormat } from './csv.ts'
 import type { DatabaseTarget } from './database-target.ts'
 import { duckdbTarget } from './duckdb-file.ts'
 import type { FileFormat } from './file-format.ts'
 import { jsonlFormat } from './json-lines.ts'
 import { parquetFormat } from './parquet.ts'
 import { postgresTarget } from './postgres/postgres.ts'
+import { xlsxFormat } from './xlsx/xlsx-file.ts'
 
 /** By the end of the files' names. */
 export const FILE_FORMATS = {
   csv: csvFormat,
+  'csv.gz': csvGzipFormat,
   jsonl: jsonlFormat,
   parquet: parquetFormat,
   arrow: arrowFormat,
   arrows: arrowsFormat,
+  xlsx: xlsxFormat,
 } as const satisfies Readonly<Record<string, FileFormat>>
 export type FileFormatName = keyof typeof FILE_FORMATS
 

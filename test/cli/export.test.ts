@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs'
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { gunzipSync } from 'node:zlib'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { Engine, type Row } from '../../src/lake/duckdb/engine.ts'
 import { literal } from '../../src/lake/duckdb/sql.ts'
@@ -53,11 +54,16 @@ const rowsOf = async (sql: string, file?: string): Promise<readonly Row[]> => {
 
 test('export writes a table to one file, in the format that its name says', async () => {
   const out = await temporaryFolder()
-  for (const name of ['a.csv', 'a.jsonl', 'a.parquet', 'a.arrow', 'a.arrows']) {
+  for (const name of ['a.csv', 'a.csv.gz', 'a.jsonl', 'a.parquet', 'a.arrow', 'a.arrows', 'a.xlsx']) {
     const { tables } = await exported(join(out, name), ['--table', 'employees'])
     expect(tables).toMatchObject([{ table: 'employees', rows: counts.employees, path: join(out, name) }])
   }
-  expect((await readdir(out)).sort()).toEqual(['a.arrow', 'a.arrows', 'a.csv', 'a.jsonl', 'a.parquet'])
+  const names = ['a.arrow', 'a.arrows', 'a.csv', 'a.csv.gz', 'a.jsonl', 'a.parquet', 'a.xlsx']
+  expect((await readdir(out)).sort()).toEqual(names)
+  const lines = (text: Buffer): string[] => String(text).split('\r\n').sort()
+  expect(lines(gunzipSync(await readFile(join(out, 'a.csv.gz'))))).toEqual(
+    lines(await readFile(join(out, 'a.csv'))),
+  )
   const [header = [], ...records] = parseCsv(await readFile(join(out, 'a.csv'), 'utf8'))
   expect(header.map(({ text }) => text)).toEqual(
     TABLES.find(({ name }) => name === 'employees')?.columns.map(({ name }) => name),
@@ -120,6 +126,28 @@ test('export to standard output gives the bytes of the file', async () => {
     expect([code, stderr]).toEqual([0, ''])
     expect(stdout === (await readFile(join(out, `x.${format}`), 'utf8')), format).toBe(true)
   }
+})
+
+test('export of xlsx warns of what a sheet has no room for, and is no target of runs', async () => {
+  const out = await temporaryFolder()
+  const sql = ['--table', 'long', '--sql', "SELECT repeat('x', 40000) AS x"]
+  const { code, stderr } = await exportTo(join(out, 'x.xlsx'), sql)
+  expect([code, stderr]).toEqual([
+    0,
+    'warning: "long" has 1 texts longer than the 32767 characters of a cell: they end with …\n',
+  ])
+  const refused = await cli([
+    'convert',
+    SAMPLE_COMPANIES,
+    '--lake',
+    join(out, 'l'),
+    '--sink',
+    `xlsx:${out}/x`,
+    '--json',
+  ])
+  expect([refused.code, errorCode(refused), await readdir(out)]).toEqual([1, 'TARGET_REFUSED', ['x.xlsx']])
+  const failed = await exportTo(join(out, 'y.xlsx'), ['--sql', "SELECT error('no') AS x"])
+  expect([failed.code, await readdir(out)]).toEqual([1, ['x.xlsx']])
 })
 
 test('export of an earlier snapshot shows what was then', async () => {

@@ -69,6 +69,6 @@ test('an export has instants and numbers inside lists and structs as JSON has th
 })
 
 test('the formats that need no seeking are those with a stream', () => {
-  expect(FILE_FORMAT_NAMES).toEqual(['csv', 'jsonl', 'parquet', 'arrow', 'arrows'])
+  expect(FILE_FORMAT_NAMES).toEqual(['csv', 'csv.gz', 'jsonl', 'parquet', 'arrow', 'arrows', 'xlsx'])
   expect(STREAM_FORMATS).toEqual(['csv', 'jsonl', 'arrows'])
 })

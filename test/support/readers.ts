@@ -27,6 +27,13 @@ const jarPaths = (): string[] =>
 export const pythonMissing = (): string | undefined =>
   existsSync(PYTHON) ? undefined : `no "${PYTHON}"; run .ci/install-tools`
 
+/** What is missing to read workbooks of Excel with openpyxl; for `needs`. */
+export const openpyxlMissing = (): string | undefined => {
+  if (pythonMissing() !== undefined) return pythonMissing()
+  const { status } = spawnSync(PYTHON, ['-c', 'import openpyxl'])
+  return status === 0 ? undefined : 'no openpyxl; run .ci/install-tools'
+}
+
 /** Python with DuckDB of another release than ours, and pandas; what is missing is for `needs`. */
 export const duckdbPython = (
   release: 'older' | 'newer',

@@ -42,8 +42,8 @@ export const addExport = (program: Command): void => {
     .command('export')
     .summary('write tables of a lake, or an answer, to files, a folder or a database')
     .description(
-      'Exports the current versions of a snapshot. Targets: a file for one table (out.csv, .jsonl, .parquet, ' +
-        '.arrow, .arrows), a folder with a file a table (csv:DIR, jsonl:DIR, parquet:DIR, arrow:DIR, arrows:DIR), ' +
+      'Exports the current versions of a snapshot. Targets: a file for one table (out.csv, .csv.gz, .jsonl, .parquet, ' +
+        '.arrow, .arrows, .xlsx), a folder with a file a table (csv:DIR, xlsx:DIR, parquet:DIR and so on), ' +
         'a database (firms.duckdb, duckdb:FILE, postgres://…), or - for standard output.',
     )
     .addOption(lakeOption())

@@ -228,7 +228,7 @@ const copyOptions = (format: CopyFormat): string => {
       return `FORMAT parquet, COMPRESSION zstd, RETURN_STATS${limit}${ids}${group}`
     }
     case 'csv':
-      return `FORMAT csv, HEADER ${format.header}, NULLSTR ${literal(format.nullText)}${format.wholeRecords ? ", QUOTE ''" : ''}`
+      return `FORMAT csv, HEADER ${format.header}, NULLSTR ${literal(format.nullText)}${format.wholeRecords ? ", QUOTE ''" : ''}${format.gzip ? ', COMPRESSION gzip' : ''}`
     case 'json-lines':
       return 'FORMAT json'
   }

@@ -11,6 +11,7 @@ import type { AroundFetch } from '../../lake/lake/lake-views.ts'
 import { readFactsOf, withCommits } from '../../manifest/lake-facts.ts'
 import { readTableListed } from '../../manifest/snapshot-root.ts'
 import { readRoot } from '../../manifest/snapshots.ts'
+import type { FileFormat } from '../../sink/file-format.ts'
 import { DATABASES, FILE_FORMATS, type StreamFormatName } from '../../sink/targets.ts'
 import { refuseLake } from '../../sink/with-loaded.ts'
 import type { FetchOptions } from '../../storage/storage.ts'
@@ -80,7 +81,7 @@ export interface ExportedTable {
 export interface ExportSummary {
   readonly snapshot: number
   readonly tables: readonly ExportedTable[]
-  /** What a person should know: characters that a database could not hold. */
+  /** What a person should know: characters that a database, texts that a cell could not hold, rows on further sheets. */
   readonly warnings: readonly string[]
 }
 
@@ -120,22 +121,25 @@ const toFiles = async (
   files: readonly OutFile[],
   workshop: Workshop,
   { query, neutralise, overwrite = false, signal, report }: Exporting,
-): Promise<readonly ExportedTable[]> => {
+): Promise<Pick<ExportSummary, 'tables' | 'warnings'>> => {
   const done: ExportedTable[] = []
+  const warnings: string[] = []
   const staged = ({ export: { name } }: OutFile): string => join(workshop.folder, name)
   for (const file of files) {
     signal?.throwIfAborted()
     const { name, sql, table } = file.export
     const onBytes = (bytes: number): void => report({ table: name, done, bytes })
     onBytes(0)
+    const { write }: FileFormat = FILE_FORMATS[file.format]
     const written = await whileWriting(workshop, onBytes, async () =>
-      FILE_FORMATS[file.format].write(staged(file), await query.relation(sql), { neutralise, table }),
+      write(staged(file), await query.relation(sql), { neutralise, table, name }),
     )
     done.push({ table: name, rows: written.rows, bytes: written.bytes, path: file.path })
+    warnings.push(...(written.warnings ?? []))
   }
   signal?.throwIfAborted()
   for (const file of files) await workshop.place(staged(file), file.path, overwrite)
-  return done
+  return { tables: done, warnings }
 }
 
 const toDatabase = async (
@@ -268,7 +272,7 @@ export const exportTables = async (options: ExportOptions): Promise<ExportSummar
       const exporting = { ...parts, query }
       const result =
         to.kind === 'file' || to.kind === 'folder'
-          ? { tables: await toFiles(files, workshop, exporting), warnings: [] }
+          ? await toFiles(files, workshop, exporting)
           : await toDatabase(to, workshop, exporting)
       return { snapshot, ...result }
     })

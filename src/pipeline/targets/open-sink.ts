@@ -1,7 +1,7 @@
 /** From the address of a target to its kind, and to the sink that feeds it. */
 
 import { realpath } from 'node:fs/promises'
-import { basename, dirname, extname, join, resolve } from 'node:path'
+import { basename, dirname, join, resolve } from 'node:path'
 import { ToolkitError } from '../../core/errors.ts'
 import type { DeliverySink, Sink } from '../../core/sink.ts'
 import { LAKE_FILE } from '../../lake/lake/layout.ts'
@@ -29,21 +29,28 @@ export type TargetAddress =
 /** An address may hold a password, and that any character: only the scheme and what follows the last `@` is shown. */
 const redacted = (address: string): string => address.replace(/^([a-z][a-z0-9+.-]*:(\/\/)?)?.*@/is, '$1…@')
 
+/** By the end of its name, which has more than that. */
+const formatOfFile = (path: string): FileFormatName | undefined =>
+  FILE_FORMAT_NAMES.find((name) => {
+    const file = basename(path).toLowerCase()
+    return file.endsWith(`.${name}`) && file.length > name.length + 1
+  })
+
 /**
  * Reads an address: `out.csv`, `csv:folder`, `firms.duckdb`, `duckdb:file`, `postgres://…`.
  *
  * @throws {ToolkitError} `TARGET_REFUSED`
  */
 export const readAddress = (address: string): TargetAddress => {
-  const [, scheme = '', rest = ''] = /^([a-z][a-z0-9]+):(.+)$/is.exec(address) ?? []
+  const [, scheme = '', rest = ''] = /^([a-z][a-z0-9.]+):(.+)$/is.exec(address) ?? []
   if (isFileFormat(scheme) && (!rest.includes('://') || /^s3:\/\//i.test(rest)))
     return { kind: 'folder', format: scheme, directory: rest }
   for (const database of DATABASE_NAMES) {
     const at = DATABASES[database].read(address)
     if (at !== undefined) return { kind: 'database', database, at }
   }
-  const format = extname(address).toLowerCase().slice(1)
-  if (!address.includes('://') && isFileFormat(format)) return { kind: 'file', format, path: address }
+  const format = formatOfFile(address)
+  if (!address.includes('://') && format !== undefined) return { kind: 'file', format, path: address }
   const databases = DATABASE_NAMES.map((name): DatabaseTarget => DATABASES[name])
   const files = [
     ...FILE_FORMAT_NAMES.map((one) => `.${one}`),
@@ -114,8 +121,12 @@ export const chooseSink = (
           `${address.format}:DIR, or use "firmlake export" for one table`,
       )
     case 'folder': {
-      const format: FileFormat = FILE_FORMATS[address.format]
-      return withLoaded(format.folder(address.directory, options), address.directory)
+      const { folder }: FileFormat = FILE_FORMATS[address.format]
+      if (folder !== undefined) return withLoaded(folder(address.directory, options), address.directory)
+      throw new ToolkitError(
+        'TARGET_REFUSED',
+        `Cannot deliver runs to "${address.format}:${address.directory}": ${address.format} is for people; use "firmlake export"`,
+      )
     }
     case 'database':
       return DATABASES[address.database].sink(address.at)

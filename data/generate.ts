@@ -13,6 +13,7 @@ const HELP = `Writes batch files of invented companies and relations, and their 
   --files F       batch files of each content (1)
   --small         lean lines of 1-3 KB instead of 10-12 KB with about 500 figures
   --awkward P     share of awkward lines, 0 to 1 (0.05); 0 makes all lines plain
+  --sound         ownership without circles, and of no more than 100 % of a company
   --content C     companies, relations or both (both)
   --quality Q     Brotli quality, 0 to 11 (5)
 `
@@ -25,6 +26,7 @@ const { values } = parseArgs({
     files: { type: 'string', default: '1' },
     small: { type: 'boolean', default: false },
     awkward: { type: 'string', default: '0.05' },
+    sound: { type: 'boolean', default: false },
     content: { type: 'string', default: 'both' },
     quality: { type: 'string', default: '5' },
     help: { type: 'boolean', default: false },
@@ -59,6 +61,7 @@ const main = async (): Promise<void> => {
     files: numberOf('files', values.files, 1, 9_999),
     small: values.small,
     awkward: numberOf('awkward', values.awkward, 0, 1, false),
+    ...(values.sound && { sound: true }),
     content,
   }
   const { files } = await writeSample(values.out, options, numberOf('quality', values.quality, 0, 11))

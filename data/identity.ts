@@ -29,6 +29,9 @@ const { LegalForm, OperationalStatus } = DICTIONARIES
 const COMMON_FORMS = [1, 109, 103] as const
 const ACTIVE = 10
 
+/** Seven digits that no other company of a seed has, in no order. */
+const numberOf = (seed: number, index: number): number => 1e6 + ((index * 7_919 + seed * 104_729) % 9e6)
+
 /** Every code comes in turn, now and then; in between the common ones. */
 const inTurn = (values: readonly { readonly value: number | string }[], turn: number): number =>
   Number(values[turn % values.length]?.value)
@@ -37,7 +40,7 @@ export const identityOf = (seed: number, index: number): Identity => {
   const random = seededRandom(seed, 'identity', index)
   const country = random.pick(COUNTRIES)
   const stem = `${random.pick(BRANDS)} ${random.pick(TRADES)}`
-  const digits = String(random.whole(1e6, 9e6)).repeat(2).slice(0, country.orgNoDigits)
+  const digits = `${numberOf(seed, index)}${random.whole(1e6, 9e6)}`.slice(0, country.orgNoDigits)
   return {
     id: idOf(index),
     name: `${stem} ${country.suffix}`,

@@ -10,6 +10,7 @@ import { type Control, countCompany, countFile, countRelations, emptyControl } f
 import { financialsText } from './figures.ts'
 import { seededRandom } from './random.ts'
 import { hasRelations, relationsOf } from './relations-company.ts'
+import { soundRelations } from './sound-relations.ts'
 import { writeBatch } from './write-batches.ts'
 import { lineOf } from './write-line.ts'
 
@@ -22,6 +23,8 @@ export interface SampleOptions {
   readonly small: boolean
   /** Share of awkward lines, 0 to 1. */
   readonly awkward: number
+  /** Whether ownership has no circles and no more than 100 % of a company. @default false */
+  readonly sound?: boolean
   readonly content: readonly Content[]
 }
 
@@ -45,7 +48,8 @@ const relationsLine =
   (options: SampleOptions): LineMaker =>
   (index, control) => {
     if (!hasRelations(index)) return undefined
-    const relations = relationsOf(index, options)
+    const drawn = relationsOf(index, options)
+    const relations = options.sound ? soundRelations(drawn) : drawn
     countRelations(control, relations)
     return lineOf(relations.record, RELATIONS_COMPANY, [], relations.writing)
   }

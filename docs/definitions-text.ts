@@ -10,6 +10,8 @@ export interface Documentation {
   readonly parameters: readonly (readonly [name: string, about: string])[]
   readonly columns: readonly (readonly [name: string, about: string])[]
   readonly rule?: string
+  /** What a rule on the data finds where nothing is known to be wrong. */
+  readonly found?: string
   readonly example: string
 }
 
@@ -27,10 +29,17 @@ export const documentationOf = ({ name, head }: Pick<Definition, 'name' | 'head'
     else if (key === 'parameters' || key === 'columns') list = lists[key]
     else throw new TypeError(`Cannot read the head of "${name}.sql": "${line}"`)
   }
-  const [group, rule, example] = ['group', 'rule', 'example'].map((key) => texts.get(key))
+  const [group, rule, found, example] = ['group', 'rule', 'found', 'example'].map((key) => texts.get(key))
   if (group === undefined || example === undefined)
     throw new TypeError(`Cannot read the head of "${name}.sql": expected a group and an example`)
-  return { about, group, ...lists, ...(rule !== undefined && { rule }), example }
+  return {
+    about,
+    group,
+    ...lists,
+    ...(rule !== undefined && { rule }),
+    ...(found !== undefined && { found }),
+    example,
+  }
 }
 
 const GROUPS: readonly (readonly [group: string, title: string])[] = [
@@ -38,6 +47,7 @@ const GROUPS: readonly (readonly [group: string, title: string])[] = [
   ['figures', 'Figures'],
   ['companies', 'Companies'],
   ['ownership', 'Ownership and people'],
+  ['quality', 'What is probably wrong'],
   ['lake', 'The lake itself'],
 ]
 
@@ -56,11 +66,11 @@ const listText = (title: string, list: readonly (readonly [string, string])[]): 
       )}\n`
 
 const textOf = (definition: Definition): string => {
-  const { about, parameters, columns, rule, example } = documentationOf(definition)
+  const { about, parameters, columns, rule, found, example } = documentationOf(definition)
   return `### ${definition.signature}
 
 ${about} (${KINDS[definition.kind]})
-${rule === undefined ? '' : `\n${rule}\n`}${listText('parameter', parameters)}${listText('column', columns)}
+${rule === undefined ? '' : `\n${rule}\n`}${found === undefined ? '' : `\nFound where nothing is known to be wrong: ${found}\n`}${listText('parameter', parameters)}${listText('column', columns)}
 \`\`\`sql
 ${example}
 \`\`\`

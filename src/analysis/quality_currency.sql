@@ -1,17 +1,21 @@
--- Years in which a company reports in another currency than in the year before.
+-- Companies whose figures came in another currency than those of the version before.
 -- group: quality
 -- columns:
+--   severity: note
 --   internal_id: company
---   fiscal_year: the later year
---   item: consolidation and both currencies
+--   fiscal_year: NULL
+--   item: both currencies
 --   value: NULL
 --   expected: NULL
--- rule: By total assets, in the same consolidation. Severity: note, companies do change their currency.
--- example: FROM quality_currency ORDER BY fiscal_year
+-- rule: A record has one currency for all its years, so years differ in currency only between loads. The current version is compared with the one before; after a compaction there is none. Note: companies do change their currency, and loads may ask for another one.
+-- found: of real data 0 errors and 0 notes in 719 companies; of generated data 0 errors and 0 notes in 10,000 companies
+-- example: SELECT item, count(*) FROM quality_currency GROUP BY ALL
 CREATE OR REPLACE VIEW quality_currency AS
-SELECT n.internal_id, n.fiscal_year, concat(n.consolidation, ': ', o.currency, ' to ', n.currency) AS item,
+SELECT 'note' AS severity, internal_id, NULL::SMALLINT AS fiscal_year, concat(before, ' to ', currency) AS item,
   NULL::DOUBLE AS value, NULL::DOUBLE AS expected
-FROM financials AS n
-JOIN financials AS o ON o.internal_id = n.internal_id AND o.consolidation = n.consolidation AND o.line_item = n.line_item
-  AND o.fiscal_year = n.fiscal_year - 1
-WHERE n.line_item = 'TotalAssets' AND n.currency <> o.currency;
+FROM (
+  SELECT internal_id, is_current, current_currency_code AS currency,
+    lag(current_currency_code) OVER (PARTITION BY internal_id ORDER BY version) AS before
+  FROM companies_history
+)
+WHERE is_current AND currency <> before;

@@ -1,15 +1,18 @@
 -- Amounts about 1,000 or 1,000,000 times those of the years before and after: a wrong scale.
 -- group: quality
 -- columns:
+--   severity: error; note for amounts other than sales and total assets that are too small
 --   internal_id: company
 --   fiscal_year: fiscal year
 --   item: line item
 --   value: what is reported
 --   expected: geometric mean of both neighbours
--- rule: Only with a figure of the year before and of the year after, in the same consolidation and currency, of the same sign and within a factor of 3 of each other; the figure 500 to 2,000 times, or 500,000 to 2,000,000 times, both of them, or the other way round.
+-- rule: Only with a figure of the year before and of the year after, in the same consolidation and currency, of the same sign and within a factor of 3 of each other; the figure 500 to 2,000 times, or 500,000 to 2,000,000 times, both of them, or the other way round. Amounts that are too small, other than sales and total assets, are a note: results and cash flows do come near to nothing.
+-- found: of real data 0 errors and 1 notes in 8,103 amounts between two years; of generated data 0 errors and 45 notes in 2,709,192 amounts between two years
 -- example: FROM quality_scale WHERE item = 'NetSales'
 CREATE OR REPLACE VIEW quality_scale AS
-SELECT internal_id, fiscal_year, line_item AS item, value, expected
+SELECT CASE WHEN abs(value) > abs(expected) OR line_item IN ('NetSales', 'TotalRevenue', 'TotalAssets') THEN 'error' ELSE 'note' END AS severity,
+  internal_id, fiscal_year, line_item AS item, value, expected
 FROM (
   SELECT n.*, abs(log10(value / before)) AS up, abs(log10(value / after)) AS down,
     sign(value) * sqrt(abs(before) * abs(after)) AS expected

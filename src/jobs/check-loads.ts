@@ -16,11 +16,12 @@ export interface Expectations {
   readonly noNewDrift?: boolean | undefined
 }
 
-/** One expectation or rule. A note never fails. */
+/** One expectation or rule. */
 export interface CheckResult {
   readonly name: string
+  /** A rule with findings of which none is above a note has the status `note`, and does not fail. */
   readonly status: 'passed' | 'failed' | 'note'
-  /** What was found, in the unit of the name: seconds, records, a share, findings. */
+  /** What was found, in the unit of the name: seconds, records, a share; of a rule its findings above a note, or its notes. */
   readonly value: number | null
   readonly expected: string
 }

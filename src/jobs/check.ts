@@ -1,6 +1,7 @@
 /** `check`: what is expected of a lake against what it holds: its loads by the manifest, and rules on the data. */
 
 import { definitionNames } from '../analysis/definitions.ts'
+import { ToolkitError } from '../core/errors.ts'
 import type { LakeQuery } from '../lake/lake/lake-query.ts'
 import { readFactsOf } from '../manifest/lake-facts.ts'
 import { readRoot } from '../manifest/snapshots.ts'
@@ -14,7 +15,10 @@ export interface LakeCheckOptions extends Expectations {
   readonly minCompanies?: number | undefined
   /** Whether the rules on the data are checked, too. @default true */
   readonly data?: boolean | undefined
-  /** Further rules by name: each a SELECT, every row of which is a finding. @default none */
+  /**
+   * Rules of one's own by name: each a SELECT, every row of which is a finding; rows whose column `severity` is `note` fail
+   * nothing. One with the name of ours takes its place. @default none
+   */
   readonly rules?: Readonly<Record<string, string>> | undefined
   /** Peak memory in all, in bytes. @default 1 GiB */
   readonly memoryBytes?: number | undefined
@@ -31,7 +35,7 @@ export interface CheckReport {
   /** How many of the checks failed. */
   readonly failed: number
   readonly checks: readonly CheckResult[]
-  /** What the rules on the data found, with `rule` first: at most 100 of each. */
+  /** What the rules on the data found, with `rule` and `severity`: at most 100 of each. */
   readonly findings: readonly QueryRow[]
 }
 
@@ -39,9 +43,13 @@ const MOST_FINDINGS = 100
 const PREFIX = 'quality_'
 
 /** The rules of the analysis layer: every view `quality_<rule>`. */
-const dataRules = (): readonly string[] =>
-  [...definitionNames()].flatMap((name) =>
-    name.startsWith(PREFIX) && name !== 'quality_findings' ? [name.slice(PREFIX.length)] : [],
+const layerRules = (): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    [...definitionNames()].flatMap((name) =>
+      name.startsWith(PREFIX) && name !== 'quality_findings'
+        ? [[name.slice(PREFIX.length), `FROM ${name}`]]
+        : [],
+    ),
   )
 
 interface Found {
@@ -49,33 +57,52 @@ interface Found {
   readonly findings: readonly QueryRow[]
 }
 
-/** @param sql rows that are findings @param isNote whether they fail nothing */
-const checkRule = async (lake: LakeQuery, rule: string, sql: string, isNote: boolean): Promise<Found> => {
-  const [counted] = await readRows(await lake.run(`SELECT count(*) AS findings FROM (\n${sql}\n)`))
-  const value = Number(counted?.findings)
-  const rows = value === 0 ? [] : await readRows(await lake.run(`FROM (\n${sql}\n) LIMIT ${MOST_FINDINGS}`))
-  const bad = isNote ? 'note' : 'failed'
+interface Counts {
+  readonly errors: number
+  readonly notes: number
+}
+
+const isNote = ({ severity }: QueryRow): boolean => severity === 'note'
+
+const countAll = async (lake: LakeQuery, sql: string, hasSeverity: boolean): Promise<Counts> => {
+  const notes = hasSeverity ? "count(*) FILTER (severity = 'note')" : '0'
+  const [row] = await readRows(
+    await lake.run(`SELECT count(*) AS findings, ${notes} AS notes FROM (\n${sql}\n)`),
+  )
+  return { errors: Number(row?.findings) - Number(row?.notes), notes: Number(row?.notes) }
+}
+
+/** @param sql rows that are findings; those whose `severity` is "note" fail nothing */
+const checkRule = async (lake: LakeQuery, rule: string, sql: string): Promise<Found> => {
+  const result = await lake.run(`FROM (\n${sql}\n) ORDER BY ALL LIMIT ${MOST_FINDINGS}`)
+  const hasSeverity = result.columns.some(({ name }) => name === 'severity')
+  const rows = await readRows(result)
+  const few = { errors: rows.filter((row) => !isNote(row)).length, notes: rows.filter(isNote).length }
+  const { errors, notes } = rows.length < MOST_FINDINGS ? few : await countAll(lake, sql, hasSeverity)
+  const status = errors > 0 ? 'failed' : notes > 0 ? 'note' : 'passed'
   return {
-    check: { name: rule, status: value === 0 ? 'passed' : bad, value, expected: 'no finding' },
-    findings: rows.map((row) => ({ rule, severity: isNote ? 'note' : 'error', ...row })),
+    check: { name: rule, status, value: errors || notes, expected: 'no finding' },
+    findings: rows.map((row) => ({ rule, ...row, severity: isNote(row) ? 'note' : 'error' })),
   }
 }
 
+/** Rules of the caller come last; one that has the name of ours takes its place. */
 const checkData = async (
   lake: LakeQuery,
   { data = true, rules = {} }: LakeCheckOptions,
 ): Promise<readonly Found[]> => {
   const found: Found[] = []
-  for (const rule of data ? dataRules() : []) {
-    const own = `SELECT * EXCLUDE (rule, severity) FROM quality_findings WHERE rule = '${rule}'`
-    found.push(await checkRule(lake, rule, own, NOTES.has(rule)))
+  for (const [rule, sql] of Object.entries({ ...(data && layerRules()), ...rules })) {
+    try {
+      found.push(await checkRule(lake, rule, sql))
+    } catch (error) {
+      if (!(error instanceof ToolkitError)) throw error
+      const message = `Cannot check the rule "${rule}": ${error.message}`
+      throw new ToolkitError(error.code, message, { ...error.context, rule }, error)
+    }
   }
-  for (const [rule, sql] of Object.entries(rules)) found.push(await checkRule(lake, rule, sql, false))
   return found
 }
-
-/** Rules that real filings break more often than in one of 200 places: `quality_findings` says the same. */
-const NOTES: ReadonlySet<string> = new Set(['balance', 'currency', 'gaps'])
 
 const companies = async (lake: LakeQuery, least: number): Promise<CheckResult> => {
   const [row] = await readRows(await lake.run('SELECT count(*) AS companies FROM companies'))

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { documentationOf } from '../../docs/definitions-text.ts'
+import { definitionsText, documentationOf } from '../../docs/definitions-text.ts'
 import { definitionNames, definitionsFor, namesIn, parseDefinition } from '../../src/analysis/definitions.ts'
 import { LINE_ITEMS } from '../../src/contract/line-items.ts'
 import { Engine, type Session } from '../../src/lake/duckdb/engine.ts'
@@ -97,4 +97,14 @@ test.each([
   ['a macro without parentheses', '-- About.\nCREATE OR REPLACE MACRO a AS 1;'],
 ])('parseDefinition refuses %s', (_what, text) => {
   expect(() => parseDefinition('a', text)).toThrow('Cannot use "a.sql"')
+})
+
+test('every definition stands on the page, and every rule in quality_findings with what it finds in sound data', () => {
+  const all = definitionsFor()
+  const page = definitionsText()
+  for (const { signature } of all) expect(page).toContain(`### ${signature}\n`)
+  const rules = all.filter(({ name }) => name.startsWith('quality_') && name !== 'quality_findings')
+  const findings = all.find(({ name }) => name === 'quality_findings')
+  expect(findings?.uses.toSorted()).toEqual(rules.map(({ name }) => name).sort())
+  for (const rule of rules) expect([rule.name, documentationOf(rule).found]).not.toContain(undefined)
 })

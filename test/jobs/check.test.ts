@@ -49,7 +49,7 @@ const sheet = (years: Readonly<Record<number, number>>) => ({
 const named = (id: number, basic: object, more: object = {}): string =>
   companyLine(id, { BasicDetails: { InternalId: id, CountryCode: 'SE', ...basic }, ...more })
 
-test('check finds what was planted, and nothing else above a note', async () => {
+test('check takes nothing for a fault that only looks like one', async () => {
   const bench = openBench(await temporaryFolder())
   await bench.write('planted.jsonl', [
     named(1, { OrgNo: '556-1' }, sheet({ 2020: 100, 2021: 110_000, 2022: 120 })),
@@ -75,10 +75,12 @@ test('check finds what was planted, and nothing else above a note', async () => 
   expect(checks.map(({ name, status, value }) => [name, status, value])).toEqual([
     ['balance', 'note', 1],
     ['currency', 'passed', 0],
+    ['cycles', 'passed', 0],
     ['duplicates', 'failed', 2],
     ['future', 'failed', 1],
     ['gaps', 'note', 1],
     ['scale', 'failed', 1],
+    ['stakes', 'passed', 0],
   ])
   expect(failed).toBe(3)
   const brief = findings.map(({ rule, internal_id, fiscal_year }) => [rule, internal_id, fiscal_year])
@@ -110,5 +112,37 @@ test('check counts companies, and takes rules of its caller', async () => {
   ])
   expect(failed).toBe(2)
   const writing = check(bench.lake, { rules: { bad: "COPY (SELECT 1) TO '/tmp/x'" } })
-  await expect(writing).rejects.toMatchObject({ code: expect.stringMatching(/^QUERY_/) })
+  await expect(writing).rejects.toMatchObject({
+    code: expect.stringMatching(/^QUERY_/),
+    message: expect.stringMatching(/^Cannot check the rule "bad": /),
+  })
+})
+
+test('check tells notes from errors by the severity of each row, counts them all, and takes a rule in place of ours', async () => {
+  const bench = openBench(await temporaryFolder())
+  await bench.write('a.jsonl', [named(1, { RegistrationDate: '2999-01-01' })])
+  await bench.run(['a.jsonl'])
+  const rows = (severity: string): string =>
+    `SELECT ${severity} AS severity, i AS row FROM range(150) AS t(i)`
+  const rules = {
+    future: "SELECT 'note' AS severity, 1 AS own",
+    notes: rows("'note'"),
+    some: rows("CASE WHEN i < 120 THEN 'note' ELSE 'error' END"),
+    unknown: rows('NULL'),
+  }
+  const { failed, checks, findings } = await check(bench.lake, { rules })
+  const found = new Map(checks.map(({ name, status, value }) => [name, [status, value]]))
+  expect([...found.keys()].filter((name) => name === 'future')).toEqual(['future'])
+  expect(['future', 'notes', 'some', 'unknown'].map((name) => found.get(name))).toEqual([
+    ['note', 1],
+    ['note', 150],
+    ['failed', 30],
+    ['failed', 150],
+  ])
+  expect(failed).toBe(2)
+  const of = (rule: string) => findings.filter((one) => one.rule === rule)
+  expect(of('future')).toEqual([{ rule: 'future', severity: 'note', own: 1 }])
+  expect(of('some')).toHaveLength(100)
+  expect(of('some')[0]).toEqual({ rule: 'some', severity: 'error', row: 120 })
+  expect(of('unknown')[0]).toEqual({ rule: 'unknown', severity: 'error', row: 0 })
 })

@@ -69,7 +69,10 @@ export const addCheck = (program: Command): void => {
     .option('--max-gap <n>', 'most records that the newest pull of a search missed', wholeNumber('--max-gap'))
     .option('--no-new-drift', 'fail on names that are unknown and that no earlier load had')
     .option('--no-data', 'leave out the rules on the data')
-    .option('--rules <folder>', 'rules of your own: each .sql file a SELECT whose rows are findings')
+    .option(
+      '--rules <folder>',
+      'rules of your own: each .sql file a SELECT whose rows are findings; one with the name of ours takes its place',
+    )
     .addOption(new Option('--format <format>', 'how the answer is printed').choices(FORMATS).default('table'))
     .addOption(memoryOption())
     .addOption(threadsOption())
@@ -128,5 +131,8 @@ const printReport = async (lake: string, report: CheckReport, format: Options['f
       checks.map(({ name, status, value, expected }) => [name, status, String(value ?? ''), expected]),
     ),
     failed === 0 ? 'All is as expected.' : `${failed} of ${checks.length} checks failed.`,
+    ...(report.findings.length === 0
+      ? []
+      : ['What was found, row by row: --json, or "FROM quality_findings".']),
   ])
 }

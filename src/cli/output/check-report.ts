@@ -26,7 +26,7 @@ ${cases.join('\n')}
 
 /** Metrics in Prometheus' text format: what was found, and whether it failed. */
 export const prometheusText = (lake: string, checks: readonly CheckResult[]): string => {
-  const label = (text: string): string => JSON.stringify(text)
+  const label = (text: string): string => `"${text.replace(/[\\"]/g, '\\$&').replaceAll('\n', '\\n')}"`
   const lines = (name: string, read: (one: CheckResult) => number | null): string[] =>
     checks.flatMap((one) => {
       const value = read(one)

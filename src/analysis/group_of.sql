@@ -18,8 +18,9 @@ WITH RECURSIVE held AS MATERIALIZED (
   UNION
   SELECT h.owner_id, a.up + 1 FROM above AS a JOIN held AS h ON h.owned_id = a.internal_id WHERE a.up < 50
 ), head AS (
-  SELECT internal_id FROM above
-  ORDER BY EXISTS (SELECT 1 FROM held AS h WHERE h.owned_id = above.internal_id), internal_id LIMIT 1
+  -- Companies of a cycle are met more than once, those below it are not.
+  SELECT a.internal_id FROM above AS a GROUP BY a.internal_id
+  ORDER BY EXISTS (SELECT 1 FROM held AS h WHERE h.owned_id = a.internal_id), count(*) = 1, a.internal_id LIMIT 1
 ), below AS (
   SELECT internal_id, 0 AS level FROM head
   UNION

@@ -13,17 +13,8 @@
 -- rule: Records outside of histories and without an end. The owned company's own record counts; that of the owner only where the owned company's does not state the owner in that kind.
 -- example: FROM owners_current WHERE owned_id = 1001 AND kind = 'Direct' ORDER BY max_stake DESC
 CREATE OR REPLACE VIEW owners_current AS
-WITH stated AS (
-  SELECT CASE direction WHEN 'parent' THEN entity_id ELSE company_id END AS owner_id,
-    CASE direction WHEN 'parent' THEN company_id ELSE entity_id END AS owned_id,
-    kind, direction = 'parent' AS by_owned, ownership_stake AS stake,
-    coalesce(ownership_stake, min_ownership_stake) AS min_stake,
-    coalesce(ownership_stake, max_ownership_stake) AS max_stake,
-    share_class, in_date AS since, company_id AS reported_by
-  FROM ownerships WHERE NOT is_history AND out_date IS NULL
-)
-SELECT s.* EXCLUDE (by_owned) FROM stated AS s
+SELECT s.* EXCLUDE (by_owned) FROM owners_stated AS s
 WHERE s.by_owned OR NOT EXISTS (
-  SELECT 1 FROM stated AS o
+  SELECT 1 FROM owners_stated AS o
   WHERE o.by_owned AND o.owner_id = s.owner_id AND o.owned_id = s.owned_id AND o.kind = s.kind
 );

@@ -28,7 +28,10 @@ const withViews = async (use: (session: Session) => Promise<void>): Promise<void
 
 /** What a macro is called with for the names of its columns. */
 const call = (signature: string): string =>
-  signature.replace(/\bitem\b|\btarget\b/g, "'x'").replace(/\b(id|n|depth)\b/g, '1')
+  signature
+    .replace(/\bitem\b|\btarget\b/g, "'x'")
+    .replace(/\b(id|n|depth)\b/g, '1')
+    .replace(/\bids\b/g, '[1]')
 
 test('the head of each definition names its columns and parameters, in their order', async () => {
   await withViews(async (session) => {

@@ -164,6 +164,8 @@ export interface Path {
   readonly most: number
   readonly path: readonly number[]
   readonly isCycle: boolean
+  /** Whether no further owner stands above who is not in the path. */
+  readonly isTop: boolean
 }
 
 /** Every path up from a company; one that comes back to itself ends there. */
@@ -175,28 +177,49 @@ export const chainOf = (holdings: readonly Holding[], id: number, depth: number)
       : (above.get(owned) ?? []).flatMap((one) => {
           const next = [...path, one.owner]
           const isCycle = path.includes(one.owner)
+          const isTop = !isCycle && (above.get(one.owner) ?? []).every(({ owner }) => next.includes(owner))
           const own: Path = {
             owner: one.owner,
             level: path.length,
             least: (least * one.least) / 100,
             most: (most * one.most) / 100,
-            ...{ path: next, isCycle },
+            ...{ path: next, isCycle, isTop },
           }
           return isCycle ? [own] : [own, ...climb(one.owner, own.least, own.most, next)]
         })
   return climb(id, 100, 100, [id])
 }
 
-/** Owners at the top, with their stakes over all paths. */
+/** Owners at the top of paths, with their stakes over all of these. */
 export const ultimateOf = (
   holdings: readonly Holding[],
   id: number,
 ): { owner: number; least: number; most: number }[] => {
-  const owned = new Set(holdings.map((one) => one.owned))
-  const paths = chainOf(holdings, id, 20).filter(({ owner, isCycle }) => !isCycle && !owned.has(owner))
+  const paths = chainOf(holdings, id, 20).filter(({ isTop }) => isTop)
   return [...Map.groupBy(paths, ({ owner }) => owner)].map(([owner, own]) => ({
     owner,
     least: Math.min(100, sumOf(own.map(({ least }) => least))),
     most: Math.min(100, sumOf(own.map(({ most }) => most))),
   }))
+}
+
+/** The group of a company by majorities that are certain, of companies alone: each with its level below the head. */
+export const groupOf = (
+  holdings: readonly Holding[],
+  isPerson: (id: number) => boolean,
+  id: number,
+): ReadonlyMap<number, number> => {
+  const held = holdings.filter(({ owner, owned, least }) => least > 50 && owner !== owned && !isPerson(owner))
+  const ownerOf = (one: number): number | undefined => held.find(({ owned }) => owned === one)?.owner
+  const climbed: number[] = []
+  for (let one: number | undefined = id; one !== undefined && !climbed.includes(one); one = ownerOf(one))
+    climbed.push(one)
+  const last = climbed.at(-1) ?? id
+  const back = ownerOf(last)
+  const head = back === undefined ? last : Math.min(...climbed.slice(climbed.indexOf(back)))
+  const levels = new Map([[head, 0]])
+  // A map is walked with what is added to it meanwhile.
+  for (const [at, level] of levels)
+    for (const { owner, owned } of held) if (owner === at && !levels.has(owned)) levels.set(owned, level + 1)
+  return levels
 }

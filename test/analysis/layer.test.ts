@@ -288,19 +288,19 @@ describe('ownership', () => {
     const found = await rows(
       'SELECT * EXCLUDE (path), path::VARCHAR AS path FROM ownership_chain(100, 10) AS c ORDER BY c.path',
     )
-    const line = (path: number[], min_stake: number, max_stake: number, is_cycle = false) => ({
-      ...{ owner_id: path.at(-1), level: path.length - 1, min_stake, max_stake, is_cycle },
-      path: `[${path.join(', ')}]`,
+    const line = (path: number[], min_stake: number, max_stake: number, end?: 'cycle' | 'top') => ({
+      ...{ owner_id: path.at(-1), level: path.length - 1, min_stake, max_stake },
+      ...{ is_cycle: end === 'cycle', is_top: end === 'top', path: `[${path.join(', ')}]` },
     })
     expect(found).toEqual([
       line([100, 101], 60, 60),
-      line([100, 101, 100], 0.6, 0.6, true),
+      line([100, 101, 100], 0.6, 0.6, 'cycle'),
       line([100, 101, 103], 30, 30),
-      line([100, 101, 103, 902], 30, 30),
+      line([100, 101, 103, 902], 30, 30, 'top'),
       line([100, 102], 25, 50),
       line([100, 102, 103], 0, 50),
-      line([100, 102, 103, 902], 0, 50),
-      line([100, 901], 7, 7),
+      line([100, 102, 103, 902], 0, 50, 'top'),
+      line([100, 901], 7, 7, 'top'),
     ])
     expect(await rows('FROM ownership_chain(100, 1)')).toHaveLength(3)
   })
@@ -315,6 +315,62 @@ describe('ownership', () => {
       { internal_id: 101, level: 0, is_head: true },
       { internal_id: 105, level: 1, is_head: false },
     ])
+  })
+
+  test('own shares and owners that own each other do not hide the top; the head of a group is in its cycle', async () => {
+    const lake = await openLake('cycles', [
+      { InternalId: 201, Parents: [owner(202, percent(60)), owner(903, percent(10))] },
+      // Holds own shares, and nobody else is known to own it.
+      { InternalId: 202, Parents: [owner(202, percent(5))] },
+      { InternalId: 210, Parents: [owner(301, percent(80))] },
+      { InternalId: 301, Parents: [owner(302, percent(100))] },
+      { InternalId: 302, Parents: [owner(301, percent(51)), owner(904, percent(49))] },
+    ])
+    const stakes = 'SELECT owner_id AS owner, min_stake AS least, paths'
+    expect(await rows(`${stakes} FROM ultimate_owners(201) ORDER BY 1`, lake)).toEqual([
+      { owner: 202, least: 60, paths: 1 },
+      { owner: 903, least: 10, paths: 1 },
+    ])
+    expect(await rows(`${stakes} FROM ultimate_owners(210) ORDER BY 1`, lake)).toEqual([
+      { owner: 904, least: 39.2, paths: 1 },
+    ])
+    expect(await rows('FROM group_of(210) ORDER BY 1', lake)).toEqual([
+      { internal_id: 210, level: 1, is_head: false },
+      { internal_id: 301, level: 0, is_head: true },
+      { internal_id: 302, level: 1, is_head: false },
+    ])
+    lake.close()
+  })
+
+  test('who is protected in one record, a history too, is masked in all', async () => {
+    const person = (more: object): object =>
+      owner(905, percent(10), { BirthDate: '1980-01-01', NationalIdentificationNumber: '80-1', ...more })
+    const lake = await openLake('protected', [
+      {
+        InternalId: 401,
+        Parents: [person({ KeyPersonRoles: [{ Id: 1, Category: 'Board', Text: 'Chair' }] })],
+      },
+      {
+        InternalId: 402,
+        Parents: [
+          owner(906, percent(50), {
+            History: [
+              person({ IsProtected: true, Name: 'Protected Identity', BirthDate: 'Protected Identity' }),
+            ],
+          }),
+        ],
+      },
+    ])
+    expect(await rows('FROM people WHERE person_id = 905', lake)).toEqual([
+      {
+        ...{ person_id: 905, name: null, birth_year: null, national_id: null, country_code: null },
+        ...{ is_protected: true, companies: 1 },
+      },
+    ])
+    expect(await rows('SELECT person_id, name, role FROM board_seats', lake)).toEqual([
+      { person_id: 905, name: null, role: 'Chair' },
+    ])
+    lake.close()
   })
 
   test('people and board_seats mask the protected, and join nobody by name', async () => {

@@ -1,0 +1,23 @@
+-- Ownership records that are in force as each side states them, from owner to owned company.
+-- group: ownership
+-- columns:
+--   owner_id: who owns, a company or a person
+--   owned_id: the company that is owned
+--   kind: Direct, Ultimate, Beneficial or Structure
+--   by_owned: whether the owned company's relations state it; else those of the owner do
+--   stake: percent, where one figure is stated
+--   min_stake: percent, least of a range, or the stake
+--   max_stake: percent, greatest of a range, or the stake
+--   share_class: share class
+--   since: when it became effective
+--   reported_by: company whose relations state it
+-- rule: Records outside of histories and without an end. Most holdings are stated by both sides: owners_current has each once.
+-- example: FROM owners_stated WHERE owned_id = 1001 AND NOT by_owned
+CREATE OR REPLACE VIEW owners_stated AS
+SELECT CASE direction WHEN 'parent' THEN entity_id ELSE company_id END AS owner_id,
+  CASE direction WHEN 'parent' THEN company_id ELSE entity_id END AS owned_id,
+  kind, direction = 'parent' AS by_owned, ownership_stake AS stake,
+  coalesce(ownership_stake, min_ownership_stake) AS min_stake,
+  coalesce(ownership_stake, max_ownership_stake) AS max_stake,
+  share_class, in_date AS since, company_id AS reported_by
+FROM ownerships WHERE NOT is_history AND out_date IS NULL;

@@ -10,7 +10,15 @@ import { literal } from '../../src/lake/duckdb/sql.ts'
 import { TABLES } from '../../src/lake/tables/tables.ts'
 import { parseCsv } from '../sink/csv-text.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
-import { type CliOptions, type CliResult, cli, cliJson, errorCode, SAMPLE_COMPANIES } from './run-cli.ts'
+import {
+  type CliOptions,
+  type CliResult,
+  cli,
+  cliJson,
+  errorCode,
+  SAMPLE,
+  SAMPLE_COMPANIES,
+} from './run-cli.ts'
 
 interface Exported {
   readonly snapshot: number
@@ -126,6 +134,46 @@ test('export to standard output gives the bytes of the file', async () => {
     expect([code, stderr]).toEqual([0, ''])
     expect(stdout === (await readFile(join(out, `x.${format}`), 'utf8')), format).toBe(true)
   }
+})
+
+test('export --names puts names beside ids, without the protected ones, and keeps every row', async () => {
+  const out = await temporaryFolder()
+  const both = join(out, 'lake')
+  await cliJson(['convert', SAMPLE_COMPANIES, `${SAMPLE}/relations-0001.jsonl.br`, '--lake', both])
+  await cliJson(['convert', `${SAMPLE}/relations-0001.jsonl.br`, '--lake', both, '--again'])
+  const parquet = (args: readonly string[]) =>
+    cliJson<Exported>(['export', '--lake', both, '--to', `parquet:${out}`, '--names', ...args])
+  const { tables } = await parquet([])
+  await parquet(['--history', '--table', 'roles'])
+  const plain = await cliJson<Exported>(['export', '--lake', both, '--to', `csv:${out}`])
+  const counted = (of: Exported['tables']) => of.map(({ table, rows }) => [table, rows])
+  expect(counted(tables)).toEqual(counted(plain.tables))
+  const names = (table: string) => `(SELECT list(column_name ORDER BY column_index)[1:7]::VARCHAR FROM
+    (SELECT name AS column_name, row_number() OVER () AS column_index FROM parquet_schema(${literal(`${out}/${table}.parquet`)}) WHERE name <> 'duckdb_schema'))`
+  const file = (table: string) => `read_parquet(${literal(`${out}/${table}.parquet`)})`
+  const [row] = await rowsOf(`SELECT ${names('financials')} AS financials, ${names('roles')} AS roles,
+    (SELECT count(*) FROM ${file('financials')} AS f JOIN ${file('companies')} AS c USING (internal_id)
+      WHERE f.company_name IS DISTINCT FROM c.company_name) AS other_names,
+    (SELECT count(*) FROM ${file('roles')} AS r JOIN ${file('relation_entities')} AS e USING (company_id, entity_no)
+      WHERE r.entity_name IS DISTINCT FROM CASE WHEN NOT coalesce(e.is_protected, false) THEN e.name END) AS other_entities,
+    (SELECT count(entity_name) > 0 FROM ${file('roles')}) AS named,
+    (SELECT count(*) FROM ${file('roles')} JOIN ${file('relation_entities')} USING (company_id, entity_no)
+      WHERE is_protected) > 0 AS some_protected,
+    (SELECT count(*) / (SELECT count(*) FROM ${file('roles')}) FROM ${file('roles_history')}) AS versions`)
+  expect(row).toEqual({
+    financials: '[internal_id, company_name, country_code, consolidation, category, line_item, fiscal_year]',
+    roles: '[company_id, company_name, entity_no, no, direction, entity_id, entity_name]',
+    other_names: '0',
+    other_entities: '0',
+    named: true,
+    some_protected: true,
+    versions: 2,
+  })
+  for (const args of [
+    ['--sql', 'SELECT 1 AS a', '--to', '-', '--format', 'csv'],
+    ['--to', join(out, 'x.duckdb')],
+  ])
+    expect((await cli(['export', '--lake', both, '--names', ...args])).code).toBe(2)
 })
 
 test('export of xlsx warns of what a sheet has no room for, and is no target of runs', async () => {

@@ -28,6 +28,7 @@ interface ExportCommandOptions extends LakeOption, JsonOption, SnapshotOption {
   readonly table?: readonly string[]
   readonly sql?: string
   readonly history?: true
+  readonly names?: true
   readonly overwrite?: true
   /** `--no-neutralise` makes it false. */
   readonly neutralise: boolean
@@ -56,6 +57,7 @@ export const addExport = (program: Command): void => {
     )
     .option('--sql <sql>', 'the rows of this SELECT; one --table gives their name')
     .option('--history', 'all versions of each record, as in <table>_history')
+    .option('--names', 'names of companies, owners and persons beside their ids; for files')
     .option('--overwrite', 'replace files that are there')
     .option('--no-neutralise', 'CSV: leave texts that a spreadsheet takes for formulas as they are')
     .addOption(snapshotOption())
@@ -65,6 +67,10 @@ export const addExport = (program: Command): void => {
     .action(runExport)
   withExamples(command, [
     ['export --lake ./lake --to companies.csv --table companies', 'a table for a spreadsheet'],
+    [
+      'export --lake ./lake --to owners.xlsx --table ownerships --names',
+      'for Excel, with names beside the ids',
+    ],
     ['export --lake ./lake --to parquet:out', 'all tables, a file each'],
     ['export --lake ./lake --to firms.duckdb', 'a database with keys and comments, kept in step'],
     [
@@ -100,6 +106,7 @@ const runExport = async (options: ExportCommandOptions): Promise<void> => {
     table: tables,
     sql,
     history,
+    names,
     overwrite,
     neutralise,
     snapshot,
@@ -127,6 +134,7 @@ const runExport = async (options: ExportCommandOptions): Promise<void> => {
           tables,
           sql,
           history,
+          names,
           overwrite,
           neutralise,
           snapshot,

@@ -3,6 +3,7 @@
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import type { Writable } from 'node:stream'
+import { ToolkitError } from '../../core/errors.ts'
 import { orInterrupted } from '../../core/interrupted.ts'
 import type { FileEntry } from '../../core/partition.ts'
 import { interruptOn } from '../../lake/duckdb/stoppable.ts'
@@ -238,6 +239,11 @@ export const exportTables = async (options: ExportOptions): Promise<ExportSummar
   const { overwrite = false } = options
   const to = typeof options.to === 'string' ? readAddress(options.to) : options.to
   const exports = exportsOf(options)
+  if (options.names && to.kind === 'database')
+    throw new ToolkitError(
+      'USAGE',
+      'Cannot put names into tables of a database: they have the columns of the lake, join companies there',
+    )
   const total = queryMemory(options.memoryBytes)
   const memoryBytes = isDatabaseFile(to) ? besideTarget(total) : total
   const report: Exporting['report'] = ({ table, done, bytes, loading = false }) =>

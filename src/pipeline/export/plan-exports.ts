@@ -7,6 +7,7 @@ import { ident } from '../../lake/duckdb/sql.ts'
 import { TABLES } from '../../lake/tables/tables.ts'
 import { DATABASES, type FileFormatName } from '../../sink/targets.ts'
 import type { TargetAddress } from '../targets/open-sink.ts'
+import { selectWithNames } from './select-with-names.ts'
 
 export interface WhatToExport {
   /** Tables to export. @default all; with `sql` its one name is that of the answer */
@@ -15,6 +16,8 @@ export interface WhatToExport {
   readonly sql?: string | undefined
   /** All versions of each record in place of the current ones. @default false */
   readonly history?: boolean | undefined
+  /** Names of companies and entities beside their ids; for files. @default false */
+  readonly names?: boolean | undefined
 }
 
 /** What is exported under which name. */
@@ -28,15 +31,27 @@ export interface Export {
 const ANSWER = 'export'
 
 /** @throws {ToolkitError} `USAGE` */
-export const exportsOf = ({ tables, sql, history = false }: WhatToExport): readonly Export[] => {
+export const exportsOf = ({
+  tables,
+  sql,
+  history = false,
+  names = false,
+}: WhatToExport): readonly Export[] => {
+  if (sql !== undefined && names)
+    throw new ToolkitError('USAGE', 'Cannot put names into an answer: join companies in the statement')
   if (sql !== undefined) return [{ name: tables?.[0] ?? ANSWER, sql }]
-  const names = TABLES.map(({ name }) => name)
-  const unknown = tables?.find((name) => !names.includes(name))
+  const unknown = tables?.find((table) => !TABLES.some(({ name }) => name === table))
   if (unknown !== undefined)
-    throw new ToolkitError('USAGE', `Cannot export table "${unknown}": the lake has ${names.join(', ')}`)
-  return [...new Set(tables ?? names)].map((table) => {
+    throw new ToolkitError(
+      'USAGE',
+      `Cannot export table "${unknown}": the lake has ${TABLES.map(({ name }) => name).join(', ')}`,
+    )
+  const chosen = new Map(TABLES.map((table) => [table.name, table]))
+  return [...new Set(tables ?? chosen.keys())].flatMap((table) => {
+    const found = chosen.get(table)
     const name = history ? `${table}_history` : table
-    return { name, table, sql: `SELECT * FROM ${ident(name)}` }
+    const all = `SELECT * FROM ${ident(name)}`
+    return found === undefined ? [] : [{ name, table, sql: names ? selectWithNames(found, history) : all }]
   })
 }
 

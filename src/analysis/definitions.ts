@@ -24,6 +24,8 @@ export interface Definition {
   readonly head: readonly string[]
   /** Other definitions that it reads. */
   readonly uses: readonly string[]
+  /** All its words: whatever it reads is among them. */
+  readonly words: ReadonlySet<string>
 }
 
 let names: ReadonlySet<string> | undefined
@@ -66,6 +68,7 @@ export const parseDefinition = (name: string, text: string): Definition => {
     sql,
     head: lines.slice(0, first).map((line) => line.replace(/^-- ?/, '')),
     uses: [...namesIn(sql.replace(NOT_CODE, ''))].filter((one) => one !== name),
+    words: new Set(sql.replace(NOT_CODE, '').match(/\w+/g)),
   }
 }
 

@@ -38,6 +38,20 @@ export interface SinkRun {
   readonly warnings?: readonly string[]
 }
 
+/** What stands in a target. */
+export interface TargetNames {
+  readonly tables: ReadonlySet<string>
+  /** Names of tables and views, which nothing else may take. */
+  readonly taken: ReadonlySet<string>
+}
+
+/** Views and macros for a target. */
+export interface Layer {
+  readonly statements: readonly string[]
+  /** Names of the views among them. */
+  readonly views: readonly string[]
+}
+
 /** What the caller provides a sink with, for one run. */
 export interface SinkContext {
   /** Folder of this machine for rows that wait to be loaded; the caller removes it. @default one of the sink's own */
@@ -48,6 +62,8 @@ export interface SinkContext {
   readonly signal?: AbortSignal | undefined
   /** What is loaded, for messages. @default the run, by its id */
   readonly what?: string | undefined
+  /** Views and macros to make over the tables of a DuckDB file. @default none */
+  readonly layer?: ((names: TargetNames) => Promise<Layer>) | undefined
 }
 
 /** Where rows go: a folder, a database, or anything else that can show all of a run at once. */

@@ -42,6 +42,9 @@ export type LakeFileOutcome =
 
 const filesOf = ({ totals }: SnapshotRoot): number => totals.tables.reduce((sum, { files }) => sum + files, 0)
 
+/** Whether what the manifest says goes into a database file. */
+export const fitsIntoFile = (root: SnapshotRoot): boolean => filesOf(root) <= MOST_FILES
+
 const isInFolder = (lake: string): boolean => storageOf(lake).uri.startsWith('file:')
 
 /** Stands for a file that is not there yet. */

@@ -5,10 +5,11 @@
 
 import { ToolkitError } from '../core/errors.ts'
 import type { FileEntry } from '../core/partition.ts'
+import type { SinkContext } from '../core/sink.ts'
 import type { ResultColumn, Session } from '../lake/duckdb/engine.ts'
 import { ident, literal } from '../lake/duckdb/sql.ts'
 import { stoppable } from '../lake/duckdb/stoppable.ts'
-import type { Table } from '../lake/tables/tables.ts'
+import { TABLES, type Table } from '../lake/tables/tables.ts'
 import {
   commentStatements,
   countPartitions,
@@ -24,6 +25,7 @@ import {
   selectNewest,
   stagedTables,
 } from './current-rows.ts'
+import { dropOurViews, makeLayer } from './duckdb-file-layer.ts'
 import { TARGET } from './with-database.ts'
 
 export interface RunToLoad {
@@ -32,6 +34,7 @@ export interface RunToLoad {
   /** Where the file of a receipt is staged. */
   readonly stagedPath: (file: FileEntry) => string
   readonly signal?: AbortSignal | undefined
+  readonly layer?: SinkContext['layer']
 }
 
 /** A table of the file and the staged rows that go into it. */
@@ -46,6 +49,8 @@ interface Loading {
   /** Whether this run makes the table. */
   readonly fresh: boolean
 }
+
+const isLakeTable = (name: string): boolean => TABLES.some((table) => table.name === name)
 
 const targetOf = (table: string): string => `${TARGET}.main.${ident(table)}`
 const LOADS = targetOf(LOADS_TABLE)
@@ -83,6 +88,7 @@ const loadTables = async (session: Session, run: RunToLoad): Promise<void> => {
   await session.run(`CREATE TABLE IF NOT EXISTS ${LOADS} (run VARCHAR PRIMARY KEY, loaded_at TIMESTAMPTZ NOT NULL,
   partitions BIGINT NOT NULL)`)
   await session.run(`COMMENT ON TABLE ${LOADS} IS 'Runs of firmlake whose rows the tables show.'`)
+  await dropOurViews(session)
   const tables: Loading[] = []
   for (const table of stagedTables(run.files)) tables.push(await prepare(session, run, table))
   for (const table of tables) {
@@ -92,11 +98,16 @@ const loadTables = async (session: Session, run: RunToLoad): Promise<void> => {
   const declared = tables.flatMap((table) => table.declared ?? [])
   for (const content of incomingContents(declared)) await mergeRecords(session, content, tables)
   await session.run(`INSERT INTO ${LOADS} VALUES (?, now(), ?)`, [run.run, countPartitions(run.files)])
+  if (run.layer) await makeLayer(session, run.layer)
 }
 
-/** Rows of files that have one order of columns each; DuckDB numbers the files in the order of the list. */
-const stagedRows = (run: RunToLoad, { parts }: StagedTable): string => {
+/**
+ * Rows of files that have one order of columns each; DuckDB numbers the files in the order of the list. Those of a table
+ * that is not one of the lake's have no `version` but their own.
+ */
+const stagedRows = (run: RunToLoad, { name, parts }: StagedTable): string => {
   const paths = parts.map(({ file }) => literal(run.stagedPath(file))).join(', ')
+  if (!isLakeTable(name)) return `read_parquet([${paths}], union_by_name = true, hive_partitioning = false)`
   const versions = parts.map(({ version }) => version).join(',')
   return `(SELECT *, [${versions}][file_index::BIGINT + 1] AS version
 FROM read_parquet([${paths}], union_by_name = true, hive_partitioning = false))`
@@ -104,7 +115,9 @@ FROM read_parquet([${paths}], union_by_name = true, hive_partitioning = false))`
 
 const prepare = async (session: Session, run: RunToLoad, table: StagedTable): Promise<Loading> => {
   const rows = stagedRows(run, table)
-  const staged = await session.describe(`SELECT * EXCLUDE (version) FROM ${rows}`)
+  const staged = await session.describe(
+    `SELECT *${isLakeTable(table.name) ? ' EXCLUDE (version)' : ''} FROM ${rows}`,
+  )
   const columns = staged.map(({ name }) => name)
   const declared = keyedTable(table.name, columns)
   const present = await columnsOfTarget(session, table.name)

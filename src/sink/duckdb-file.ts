@@ -1,6 +1,6 @@
 /**
  * A DuckDB database file: rows are staged as Parquet files and loaded all of a run in one transaction. Tables show
- * the current version of each record.
+ * the current version of each record; above them stand the views and macros that the caller of a run provides.
  */
 
 import { basename, dirname, extname, join, resolve } from 'node:path'
@@ -48,7 +48,7 @@ export const duckdbFile = (file: string, own: SinkContext = {}): DeliverySink =>
   }
 
   const openRun = (run: string, lent?: SinkContext): SinkRun => {
-    const { staging, signal, what, database } = settingsOf(lent)
+    const { staging, signal, what, layer, database } = settingsOf(lent)
     const folder = join(staging, run)
     const stagedPath = ({ table, path }: Pick<FileEntry, 'table' | 'path'>): string =>
       join(folder, table, basename(path))
@@ -69,7 +69,7 @@ export const duckdbFile = (file: string, own: SinkContext = {}): DeliverySink =>
         }
         const { loadRun, withDatabase } = await engineParts()
         await withDatabase({ ...database, action: `load ${what ?? `run "${run}"`}` }, (session) =>
-          loadRun(session, { run, files, stagedPath, signal }),
+          loadRun(session, { run, files, stagedPath, signal, layer }),
         )
         await fsyncFolder(above)
         await removeStaged(folder)

@@ -15,4 +15,5 @@ export const sinkSettings = (own: SinkContext, lent: SinkContext = {}): SinkSett
   memoryBytes: own.memoryBytes ?? lent.memoryBytes,
   signal: own.signal ?? lent.signal,
   what: own.what ?? lent.what,
+  layer: own.layer ?? lent.layer,
 })

@@ -1,6 +1,7 @@
 /** A snapshot's views and macros as SQL: for a session that keeps them, or for a text that a person runs. */
 
-import { definitionsFor } from '../../analysis/definitions.ts'
+import { type Definition, definitionsFor } from '../../analysis/definitions.ts'
+import type { Layer, TargetNames } from '../../core/sink.ts'
 import { sha256Of } from '../../support/hash.ts'
 import { literal } from '../duckdb/sql.ts'
 import { mainTables, QUARANTINE, TABLES, type Table } from '../tables/tables.ts'
@@ -118,4 +119,30 @@ export const printedStatements = (
     ].map((sql) => `${sql};`),
     '',
   ].join('\n')
+}
+
+/**
+ * The definitions for a database that has tables of rows in place of views: those whose tables and facts are all there.
+ *
+ * @param facts kinds that are left out have no macro
+ */
+export const layerOnTables = (facts: Partial<Facts>, { tables, taken }: TargetNames): Layer => {
+  const known = FACT_NAMES.filter((name) => facts[name] !== undefined)
+  const isMissing = new Set([
+    ...[...baseViews().keys()].filter((name) => !tables.has(name)),
+    ...FACT_NAMES.filter((name) => !known.includes(name)).map((name) => `fact_${name}`),
+  ])
+  const made: Definition[] = []
+  for (const one of definitionsFor()) {
+    if (taken.has(one.name) || [...one.words].some((word) => isMissing.has(word))) isMissing.add(one.name)
+    else made.push(one)
+  }
+  return {
+    statements: [
+      SCHEMA,
+      ...known.map((name) => factMacro(name, factRows<FactName>(name, facts[name] ?? []))),
+      ...made.map(({ sql }) => sql),
+    ],
+    views: made.flatMap(({ name, kind }) => (kind === 'view' ? [name] : [])),
+  }
 }

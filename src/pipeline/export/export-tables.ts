@@ -18,6 +18,7 @@ import { refuseLake } from '../../sink/with-loaded.ts'
 import type { FetchOptions } from '../../storage/storage.ts'
 import { newRunId } from '../../support/run-ids.ts'
 import { besideTarget, queryMemory } from '../run/memory-shares.ts'
+import { layerOnTarget } from '../targets/layer-on-target.ts'
 import { readAddress, refuseLakeFile, type TargetAddress } from '../targets/open-sink.ts'
 import {
   type Export,
@@ -146,10 +147,11 @@ const toFiles = async (
 const toDatabase = async (
   to: Extract<TargetAddress, { kind: 'database' }>,
   workshop: Workshop,
-  { query, exports, memoryBytes, signal, report }: Exporting,
+  { lake, snapshot, query, exports, memoryBytes, signal, report }: Exporting,
 ): Promise<Pick<ExportSummary, 'tables' | 'warnings'>> => {
   const sink = DATABASES[to.database].sink(to.at)
-  const lent = { staging: join(workshop.folder, 'staging'), memoryBytes, signal, what: 'the export' }
+  const layer = layerOnTarget(lake, await readRoot(lake, snapshot))
+  const lent = { staging: join(workshop.folder, 'staging'), memoryBytes, signal, what: 'the export', layer }
   // A database that cannot be reached is reported before the rows are written, which takes long.
   await sink.loaded(lent)
   const run = await sink.open(newRunId(new Date(), randomBytes), lent)

@@ -13,9 +13,10 @@ import { readTable } from '../../lake/lake/current-versions.ts'
 import { fetchFiles } from '../../lake/lake/fetch-tables.ts'
 import { inLake } from '../../lake/lake/layout.ts'
 import { TABLES } from '../../lake/tables/tables.ts'
-import { newestSnapshot } from '../../manifest/snapshots.ts'
+import { newestSnapshot, readRoot } from '../../manifest/snapshots.ts'
 import { discard } from '../../support/durable-files.ts'
 import { besideTarget, queryMemory } from '../run/memory-shares.ts'
+import { layerOnTarget } from './layer-on-target.ts'
 import { openSinks } from './open-sink.ts'
 import { stagingFolder } from './staging-folder.ts'
 
@@ -250,6 +251,7 @@ export const deliver = async (options: DeliverOptions): Promise<readonly Deliver
   const runs = runsOf(snapshot)
   // Two instances of DuckDB are at work where a sink loads a DuckDB file.
   const memoryBytes = besideTarget(queryMemory(options.memoryBytes))
+  const layer = layerOnTarget(lake, await readRoot(lake, snapshot.snapshot))
   const staging = stagingFolder(lake)
   const engine = await Engine.open({ memoryBytes })
   try {
@@ -258,7 +260,7 @@ export const deliver = async (options: DeliverOptions): Promise<readonly Deliver
     const outcomes: Outcome[] = []
     try {
       for (const [at, sink] of sinks.entries()) {
-        const lent = { staging: join(staging, String(at)), memoryBytes, signal }
+        const lent = { staging: join(staging, String(at)), memoryBytes, signal, layer }
         outcomes.push(await deliverTo(sink, runs, { ...options, session, lent }))
       }
     } finally {

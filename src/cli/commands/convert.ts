@@ -1,14 +1,25 @@
 /** `convert`: batch files into the lake. */
 
-import type { Command } from 'commander'
+import { type Command, Option } from 'commander'
 import type { Content } from '../../contract/objects.ts'
+import { ToolkitError } from '../../core/errors.ts'
 import { DECODE_LIMITS } from '../../decode/decode-limits.ts'
 import type { RunReport } from '../../jobs/run-report.ts'
 import { DEFAULT_MAX_DEPTH } from '../../load/check-options.ts'
 import { DETACHING, onEngineOr } from '../on-engine.ts'
 import { type FileEngineFlags, fileEngineOptions } from '../options/engine-options.ts'
 import { modeOption } from '../options/lake-mode.ts'
-import { contentOption, jsonOption, lakeOption, wholeNumber, withExamples } from '../options/options.ts'
+import {
+  contentOption,
+  jsonOption,
+  lakeOrTargetOption,
+  namesOption,
+  neededLake,
+  overwriteOption,
+  tableOption,
+  wholeNumber,
+  withExamples,
+} from '../options/options.ts'
 import {
   bytesOption,
   type SkipBadFilesOption,
@@ -18,7 +29,12 @@ import {
 } from '../options/run-options.ts'
 import { type LoadJobFlags, printReport, runLoadJob } from '../run-job.ts'
 
-interface ConvertCommandOptions extends LoadJobFlags, SkipBadFilesOption, FileEngineFlags {
+interface ConvertCommandOptions extends Omit<LoadJobFlags, 'lake'>, SkipBadFilesOption, FileEngineFlags {
+  readonly lake?: string
+  readonly to?: string
+  readonly table?: readonly string[]
+  readonly names?: true
+  readonly overwrite?: true
   readonly content?: Content
   readonly again?: true
   readonly maxLineBytes: number
@@ -34,10 +50,15 @@ export const addConvert = (program: Command): void => {
       'Loads JSON Lines files of companies or relations (Brotli, gzip, zstd or plain) into a lake, all in one ' +
         'commit. A JSON list of records, a saved page {"Companies":[…]} and records over several lines load too. ' +
         'Files that the lake already holds are skipped. An interrupted run resumes when the same command is ' +
-        'given again.',
+        'given again. With --to no lake is kept: the tables are written to files or a database, and an interrupted ' +
+        'command starts again.',
     )
     .argument('<path...>', 'files, folders, patterns; - for standard input')
-    .addOption(lakeOption())
+    .addOption(lakeOrTargetOption())
+    .addOption(new Option('--to <url>', 'no lake: into files or a database, as export --to'))
+    .addOption(tableOption())
+    .addOption(namesOption())
+    .addOption(overwriteOption())
     .addOption(modeOption())
     .addOption(contentOption('what the files hold (default: detected for each)'))
     .option('--again', 'load files that the lake already holds again')
@@ -59,24 +80,53 @@ export const addConvert = (program: Command): void => {
     ['convert page.json --lake ./lake', 'a saved page, or any JSON list of records'],
     ['convert batches/ --lake ./lake --skip-bad-files', 'damaged files are skipped and named'],
     ['convert /mnt/batches --lake s3://bucket/lake --engine temporal', 'by workers on many machines'],
+    ['convert batches/ --to parquet:out', 'tables as Parquet files, without a lake'],
+    ['convert batches/ --to companies.xlsx --table companies', 'one table for Excel'],
     ['convert - --lake ./lake --content companies < companies.jsonl', 'standard input'],
   ])
 }
 
-const runConvert = async (from: string[], flags: ConvertCommandOptions): Promise<void> => {
-  const { content, again, skipBadFiles, maxLineBytes, maxRatio, maxDepth } = flags
-  const own = { from, content, again, skipBadFiles, maxLineBytes, maxRatio, maxDepth }
+const runConvert = async (
+  from: string[],
+  options: ConvertCommandOptions,
+  command: Command,
+): Promise<void> => {
+  const { to, table, names, overwrite } = options
+  if (to !== undefined) return withoutLake(from, { ...options, to }, command)
+  if (table ?? names ?? overwrite)
+    throw new ToolkitError('USAGE', 'Cannot use --table, --names or --overwrite without --to')
+  const flags = neededLake(options)
+  const own = { from, ...limitsOf(flags), again: flags.again }
   const { convert } = await import('../../jobs/convert.ts')
   await runLoadJob<RunReport>(
     flags,
-    (options, line) =>
+    (given, line) =>
       onEngineOr(
         flags,
         line,
-        () => convert({ ...options, ...own }),
-        async (on) => (await import('../../jobs/on-engine.ts')).convertOnEngine({ ...options, ...own }, on),
+        () => convert({ ...given, ...own }),
+        async (on) => (await import('../../jobs/on-engine.ts')).convertOnEngine({ ...given, ...own }, on),
       ),
     (report) => printReport(report, flags),
     flags.engine && DETACHING,
   )
+}
+
+const limitsOf = ({ content, skipBadFiles, maxLineBytes, maxRatio, maxDepth }: ConvertCommandOptions) => ({
+  ...{ content, skipBadFiles, maxLineBytes, maxRatio, maxDepth },
+})
+
+const withoutLake = async (
+  from: readonly string[],
+  flags: ConvertCommandOptions & { readonly to: string },
+  command: Command,
+): Promise<void> => {
+  const { to, table: tables, names, overwrite, threads, memory: memoryBytes } = flags
+  const { maxQuarantined, maxUnknownPerRecord, maxUnknownNames } = flags
+  const { refuseLakeOptions, runConvertTo } = await import('../convert-to.ts')
+  // The lake of a variable is meant for commands that take one.
+  const lake = command.getOptionValueSource('lake') === 'env' ? undefined : flags.lake
+  refuseLakeOptions({ ...flags, lake })
+  const load = { from, ...limitsOf(flags), maxQuarantined, maxUnknownPerRecord, maxUnknownNames }
+  await runConvertTo({ ...load, to, tables, names, overwrite, threads, memoryBytes }, flags)
 }

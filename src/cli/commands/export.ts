@@ -2,7 +2,7 @@
 
 import { type Command, Option } from 'commander'
 import { ToolkitError } from '../../core/errors.ts'
-import type { ExportProgress, ExportSummary, ExportTarget } from '../../pipeline/export/export-tables.ts'
+import type { ExportTarget } from '../../pipeline/export/export-tables.ts'
 import { STREAM_FORMATS, type StreamFormatName } from '../../sink/targets.ts'
 import { fetchText } from '../fetch-text.ts'
 import { interruptible } from '../interrupt.ts'
@@ -11,16 +11,18 @@ import {
   jsonOption,
   type LakeOption,
   lakeOption,
+  namesOption,
+  overwriteOption,
   type SnapshotOption,
   snapshotOption,
+  tableOption,
   withExamples,
 } from '../options/options.ts'
 import { memoryOption, threadsOption } from '../options/run-options.ts'
-import { formatBytes, formatCount, formatCounted, formatDuration, formatRate } from '../output/format.ts'
+import { exportLines, exportProgressText } from '../output/export-report.ts'
 import { note, printJson, printLines } from '../output/print.ts'
 import { ProgressLine } from '../output/progress-line.ts'
 import { warnOfPassword } from '../output/target-warning.ts'
-import { textTable } from '../output/text-table.ts'
 
 interface ExportCommandOptions extends LakeOption, JsonOption, SnapshotOption {
   readonly to: string
@@ -50,15 +52,11 @@ export const addExport = (program: Command): void => {
     .addOption(lakeOption())
     .addOption(new Option('--to <url>', 'where to').makeOptionMandatory())
     .addOption(new Option('--format <format>', 'format on standard output').choices(STREAM_FORMATS))
-    .addOption(
-      new Option('--table <name>', 'a table to export, may be repeated (default: all)').argParser(
-        (name: string, before: readonly string[] | undefined) => [...(before ?? []), name],
-      ),
-    )
+    .addOption(tableOption())
     .option('--sql <sql>', 'the rows of this SELECT; one --table gives their name')
     .option('--history', 'all versions of each record, as in <table>_history')
-    .option('--names', 'names of companies, owners and persons beside their ids; for files')
-    .option('--overwrite', 'replace files that are there')
+    .addOption(namesOption())
+    .addOption(overwriteOption())
     .option('--no-neutralise', 'CSV: leave texts that a spreadsheet takes for formulas as they are')
     .addOption(snapshotOption())
     .addOption(memoryOption())
@@ -142,7 +140,7 @@ const runExport = async (options: ExportCommandOptions): Promise<void> => {
           threads,
           signal,
           onProgress: (progress) => {
-            if (!fetching) line.show(() => progressText(progress, seconds()))
+            if (!fetching) line.show(() => exportProgressText(progress, seconds()))
           },
           onFetch: (progress) => {
             fetching = progress.bytes < progress.bytesTotal
@@ -155,34 +153,8 @@ const runExport = async (options: ExportCommandOptions): Promise<void> => {
     for (const warning of summary.warnings) note(`warning: ${warning}`)
     if (to.kind === 'stream') return
     if (json) return await printJson({ lake, ...summary, seconds: Math.round(seconds() * 1000) / 1000 })
-    await printLines(summaryLines(summary, seconds()))
+    await printLines(exportLines(summary, seconds()))
   } finally {
     line.clear()
   }
-}
-
-const progressText = (progress: ExportProgress, seconds: number): string => {
-  const { table, tablesDone, tables, rows, bytes, loading } = progress
-  return [
-    `${formatCount(tablesDone)}/${formatCounted(tables, 'table')}`,
-    loading ? 'loading into the database' : table,
-    ...(rows > 0 ? [formatCounted(rows, 'row')] : []),
-    formatBytes(bytes),
-    ...(loading ? [] : [formatRate(bytes, seconds)]),
-  ].join('  ')
-}
-
-const summaryLines = ({ snapshot, tables }: ExportSummary, seconds: number): string[] => {
-  const rows = tables.reduce((sum, table) => sum + table.rows, 0)
-  const bytes = tables.reduce((sum, table) => sum + (table.bytes ?? 0), 0)
-  const files = tables.some((table) => table.path !== undefined)
-  return [
-    `Snapshot ${snapshot}: ${formatCounted(rows, 'row')} in ${formatDuration(seconds)}` +
-      (files ? `, ${formatBytes(bytes)}, ${formatRate(bytes, seconds)}` : ''),
-    '',
-    ...textTable(
-      [{ title: 'table' }, { title: 'rows', right: true }, ...(files ? [{ title: 'file' }] : [])],
-      tables.map((table) => [table.table, formatCount(table.rows), ...(files ? [table.path ?? ''] : [])]),
-    ),
-  ]
 }

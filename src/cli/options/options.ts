@@ -46,6 +46,16 @@ export const lakeOption = (): Option => {
     : namedLake(`${about} (or ${LAKE_VARIABLE})`).makeOptionMandatory()
 }
 
+/** The lake of a command that can do without one: an action checks it with `neededLake`. */
+export const lakeOrTargetOption = (): Option => lakeOption().makeOptionMandatory(false)
+
+/** @throws {ToolkitError} USAGE, as for an option that is mandatory */
+export const neededLake = <Flags extends Partial<LakeOption>>(flags: Flags): Flags & LakeOption => {
+  const { lake } = flags
+  if (lake !== undefined) return { ...flags, lake }
+  throw new ToolkitError('USAGE', 'Required option "-l, --lake <lake>" not specified')
+}
+
 /** A lake to play with: never the one that FIRMLAKE_LAKE names, which may hold real data. */
 export const playLakeOption = (lake: string): Option =>
   namedLake(`folder of the lake; ${LAKE_VARIABLE} is ignored here`).default(lake)
@@ -66,6 +76,16 @@ export const uncheckedOption = (): Option =>
 
 export const contentOption = (about: string): Option =>
   new Option('--content <content>', about).choices(['companies', 'relations'])
+
+export const tableOption = (): Option =>
+  new Option('--table <name>', 'a table to export, may be repeated (default: all)').argParser(
+    (name: string, before: readonly string[] | undefined) => [...(before ?? []), name],
+  )
+
+export const namesOption = (): Option =>
+  new Option('--names', 'names of companies, owners and persons beside their ids; for files')
+
+export const overwriteOption = (): Option => new Option('--overwrite', 'replace files that are there')
 
 /** Adds examples below a command's help; each is a command line and what it does. */
 export const withExamples = (

@@ -59,8 +59,32 @@ const leftOutLines = (leftOut: RunReport['leftOut']): string[] =>
     ? []
     : ['', 'Left out:', ...leftOut.map(({ source, code, reason }) => `  ${source}: ${code}: ${reason}`)]
 
+/** What was read, and how fast. */
+export const countLines = (report: Omit<RunReport, 'run' | 'snapshot'>): string[] => {
+  const { partitions, sources, lines, records, quarantined, seconds } = report
+  return [
+    `${formatCounted(lines, 'line')}: ${formatCounted(records, 'record')}, ${formatCount(quarantined)} quarantined; ` +
+      `${formatCounted(sources, 'source')} (${formatBytes(report.sourceBytes)}) in ${formatCounted(partitions, 'partition')}`,
+    // A commit of what others have worked on decodes nothing.
+    report.decodedBytes === 0
+      ? formatDuration(seconds)
+      : `${formatDuration(seconds)}, ${formatBytes(report.decodedBytes)} decoded, ${formatRate(report.decodedBytes, seconds)}`,
+  ]
+}
+
+/** What a person should look at. */
+export const remarkLines = (report: Omit<RunReport, 'run' | 'snapshot'>): string[] => [
+  ...(report.currencyChange
+    ? ['', `Replaced by figures in another currency: ${currencyChangeText(report.currencyChange)}`]
+    : []),
+  ...differenceLines(report.differences),
+  ...driftLines(report.drift),
+  ...skippedLines(report.skipped),
+  ...leftOutLines(report.leftOut),
+]
+
 export const reportLines = (report: RunReport): string[] => {
-  const { run, snapshot, partitions, sources, lines, records, quarantined, rows, seconds } = report
+  const { run, snapshot, rows } = report
   if (snapshot === null)
     return [
       report.leftOut.length > 0
@@ -73,24 +97,7 @@ export const reportLines = (report: RunReport): string[] => {
     [{ title: 'table' }, { title: 'rows', right: true }],
     Object.entries(rows).map(([name, count]) => [name, formatCount(count)]),
   )
-  return [
-    `Snapshot ${snapshot} by run ${run}`,
-    `${formatCounted(lines, 'line')}: ${formatCounted(records, 'record')}, ${formatCount(quarantined)} quarantined; ` +
-      `${formatCounted(sources, 'source')} (${formatBytes(report.sourceBytes)}) in ${formatCounted(partitions, 'partition')}`,
-    // A commit of what others have worked on decodes nothing.
-    report.decodedBytes === 0
-      ? formatDuration(seconds)
-      : `${formatDuration(seconds)}, ${formatBytes(report.decodedBytes)} decoded, ${formatRate(report.decodedBytes, seconds)}`,
-    '',
-    ...table,
-    ...(report.currencyChange
-      ? ['', `Replaced by figures in another currency: ${currencyChangeText(report.currencyChange)}`]
-      : []),
-    ...differenceLines(report.differences),
-    ...driftLines(report.drift),
-    ...skippedLines(report.skipped),
-    ...leftOutLines(report.leftOut),
-  ]
+  return [`Snapshot ${snapshot} by run ${run}`, ...countLines(report), '', ...table, ...remarkLines(report)]
 }
 
 /** The commit stands; whoever opens the lake's views must know that they are not those of the newest snapshot. */
@@ -99,16 +106,23 @@ export const warnOfNoViews = (reason: string | undefined): void => {
 }
 
 /** Warns on standard error of what a person must not overlook. */
-export const warnOf = (
-  { quarantined, lines, drift, differences, run, leftOut, noViews }: RunReport,
-  lake: string,
-): void => {
-  warnOfNoViews(noViews)
+export const warnOf = (report: RunReport, lake: string): void => {
+  const { quarantined, lines, run } = report
+  warnOfNoViews(report.noViews)
   if (quarantined > 0)
     note(
       `warning: ${formatCount(quarantined)} of ${formatCounted(lines, 'line')} went to the quarantine; ` +
         `see: firmlake quarantine list --lake ${lake} --run ${run}`,
     )
+  warnOfSources(report)
+}
+
+/** The same of what was read, whatever became of it. */
+export const warnOfSources = ({
+  leftOut,
+  differences,
+  drift,
+}: Pick<RunReport, 'leftOut' | 'differences' | 'drift'>): void => {
   if (leftOut.length > 0)
     note(
       `warning: ${formatCounted(leftOut.length, 'bad file')} skipped; the same command loads them once fixed`,

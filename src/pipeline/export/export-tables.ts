@@ -3,7 +3,6 @@
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import type { Writable } from 'node:stream'
-import { ToolkitError } from '../../core/errors.ts'
 import { orInterrupted } from '../../core/interrupted.ts'
 import type { FileEntry } from '../../core/partition.ts'
 import { interruptOn } from '../../lake/duckdb/stoppable.ts'
@@ -14,22 +13,21 @@ import { readTableListed } from '../../manifest/snapshot-root.ts'
 import { readRoot } from '../../manifest/snapshots.ts'
 import type { FileFormat } from '../../sink/file-format.ts'
 import { DATABASES, FILE_FORMATS, type StreamFormatName } from '../../sink/targets.ts'
-import { refuseLake } from '../../sink/with-loaded.ts'
 import type { FetchOptions } from '../../storage/storage.ts'
 import { newRunId } from '../../support/run-ids.ts'
 import { besideTarget, queryMemory } from '../run/memory-shares.ts'
 import { layerOnTarget } from '../targets/layer-on-target.ts'
 import { readAddress, refuseLakeFile, type TargetAddress } from '../targets/open-sink.ts'
+import { checkExport, isDatabaseFile } from './check-export.ts'
 import {
   type Export,
   exportsOf,
   exportWorkFolder,
   type OutFile,
   onlyOne,
-  outFiles,
   type WhatToExport,
 } from './plan-exports.ts'
-import { checkFolderOf, checkTarget, openWorkshop, type Workshop } from './write-rows.ts'
+import { openWorkshop, type Workshop } from './write-rows.ts'
 
 export type ExportTarget =
   | TargetAddress
@@ -192,10 +190,6 @@ const toStream = async (
   return [{ table: name, rows }]
 }
 
-/** Whether a second DuckDB loads the target at the same time. */
-const isDatabaseFile = (to: ExportTarget): to is Extract<TargetAddress, { kind: 'database' }> =>
-  to.kind === 'database' && DATABASES[to.database].isFile
-
 /** Opens the snapshot for the export, and closes it in every case; a signal stops what runs. */
 const withQuery = async <T>(
   options: Omit<Exporting, 'query'>,
@@ -238,16 +232,10 @@ const withQuery = async <T>(
  * console.log(tables[0]?.rows) // 3
  */
 export const exportTables = async (options: ExportOptions): Promise<ExportSummary> => {
-  const { overwrite = false } = options
   const to = typeof options.to === 'string' ? readAddress(options.to) : options.to
   const exports = exportsOf(options)
-  if (options.names && to.kind === 'database')
-    throw new ToolkitError(
-      'USAGE',
-      'Cannot put names into tables of a database: they have the columns of the lake, join companies there',
-    )
   const total = queryMemory(options.memoryBytes)
-  const memoryBytes = isDatabaseFile(to) ? besideTarget(total) : total
+  const memoryBytes = to.kind !== 'stream' && isDatabaseFile(to) ? besideTarget(total) : total
   const report: Exporting['report'] = ({ table, done, bytes, loading = false }) =>
     options.onProgress?.({
       table,
@@ -266,12 +254,8 @@ export const exportTables = async (options: ExportOptions): Promise<ExportSummar
       warnings: [],
     }))
   }
-  const files = to.kind === 'file' || to.kind === 'folder' ? outFiles(to, exports) : []
-  if (to.kind === 'folder') await refuseLake(to.directory)
-  if (to.kind === 'database') await refuseLakeFile(to, options.lake)
-  for (const { path } of files) await checkTarget(path, overwrite)
-  if (to.kind === 'file') await checkFolderOf(to.path)
-  if (isDatabaseFile(to)) await checkFolderOf(to.at)
+  const files = await checkExport(to, exports, options)
+  await refuseLakeFile(to, options.lake)
   // Before anything is made beside the target, where the lake may be missing.
   await readRoot(options.lake, options.snapshot)
   const workshop = await openWorkshop(exportWorkFolder(to))

@@ -1,0 +1,37 @@
+/** An export on its way, and what it wrote, as text for people. */
+
+import type { ExportProgress, ExportSummary } from '../../pipeline/export/export-tables.ts'
+import { formatBytes, formatCount, formatCounted, formatDuration, formatRate } from './format.ts'
+import { textTable } from './text-table.ts'
+
+export const exportProgressText = (progress: ExportProgress, seconds: number): string => {
+  const { table, tablesDone, tables, rows, bytes, loading } = progress
+  return [
+    `${formatCount(tablesDone)}/${formatCounted(tables, 'table')}`,
+    loading ? 'loading into the database' : table,
+    ...(rows > 0 ? [formatCounted(rows, 'row')] : []),
+    formatBytes(bytes),
+    ...(loading ? [] : [formatRate(bytes, seconds)]),
+  ].join('  ')
+}
+
+export const exportLines = ({ snapshot, tables }: ExportSummary, seconds: number): string[] => {
+  const rows = tables.reduce((sum, table) => sum + table.rows, 0)
+  const bytes = tables.reduce((sum, table) => sum + (table.bytes ?? 0), 0)
+  const files = tables.some((table) => table.path !== undefined)
+  return [
+    `Snapshot ${snapshot}: ${formatCounted(rows, 'row')} in ${formatDuration(seconds)}` +
+      (files ? `, ${formatBytes(bytes)}, ${formatRate(bytes, seconds)}` : ''),
+    '',
+    ...exportedLines(tables),
+  ]
+}
+
+/** A row a table, with its file where there are files. */
+export const exportedLines = (tables: ExportSummary['tables']): string[] => {
+  const files = tables.some((table) => table.path !== undefined)
+  return textTable(
+    [{ title: 'table' }, { title: 'rows', right: true }, ...(files ? [{ title: 'file' }] : [])],
+    tables.map((table) => [table.table, formatCount(table.rows), ...(files ? [table.path ?? ''] : [])]),
+  )
+}

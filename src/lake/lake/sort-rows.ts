@@ -16,7 +16,7 @@ import type { Table } from '../tables/tables.ts'
 const CLOSED_TEXTS: ReadonlySet<string> = new Set(['financials', 'employees'])
 
 /** Rows of a row group of a table with many columns: DuckDB holds one for each thread. */
-const WIDE_GROUP_ROWS = 16_384
+const WIDE_GROUP_ROWS = 8_192
 const WIDE_COLUMNS = 20
 
 /** Rows of a row group of a table of these columns; `undefined`: as many as DuckDB likes. */

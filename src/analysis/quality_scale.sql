@@ -11,23 +11,27 @@
 -- found: of real data 0 errors and 1 notes in 8,103 amounts between two years; of generated data 0 errors and 45 notes in 2,709,192 amounts between two years
 -- example: FROM quality_scale WHERE item = 'NetSales'
 CREATE OR REPLACE VIEW quality_scale AS
-SELECT CASE WHEN abs(value) > abs(expected) OR line_item IN ('NetSales', 'TotalRevenue', 'TotalAssets') THEN 'error' ELSE 'note' END AS severity,
-  internal_id, fiscal_year, line_item AS item, value, expected
-FROM (
-  SELECT n.*, abs(log10(value / before)) AS up, abs(log10(value / after)) AS down,
-    sign(value) * sqrt(abs(before) * abs(after)) AS expected
-  FROM (
-    SELECT f.*,
-      lag(value) OVER years AS before, lag(fiscal_year) OVER years AS year_before, lag(currency) OVER years AS currency_before,
-      lead(value) OVER years AS after, lead(fiscal_year) OVER years AS year_after, lead(currency) OVER years AS currency_after
-    FROM financials AS f
-    WHERE line_item IN (SELECT line_item FROM line_items WHERE unit = 'amount')
-    WINDOW years AS (PARTITION BY internal_id, consolidation, category, line_item ORDER BY fiscal_year)
-  ) AS n
-  WHERE year_before = fiscal_year - 1 AND year_after = fiscal_year + 1 AND value <> 0
+WITH amounts AS NOT MATERIALIZED (
+  SELECT internal_id, consolidation, line_item, fiscal_year, value, currency, hash(internal_id, consolidation, line_item) AS series
+  FROM financials WHERE line_item IN (SELECT line_item FROM line_items WHERE unit = 'amount') AND value <> 0
+), uneven AS MATERIALIZED (
+  -- By a hash alone: of all series only few are put in order.
+  SELECT series FROM amounts GROUP BY series HAVING max(abs(value)) >= 500 * min(abs(value))
+), neighbours AS (
+  SELECT *, lag(value) OVER years AS before, lag(fiscal_year) OVER years AS year_before, lag(currency) OVER years AS currency_before,
+    lead(value) OVER years AS after, lead(fiscal_year) OVER years AS year_after, lead(currency) OVER years AS currency_after
+  FROM amounts WHERE series IN (FROM uneven)
+  WINDOW years AS (PARTITION BY internal_id, consolidation, line_item ORDER BY fiscal_year)
+), compared AS (
+  SELECT *, abs(log10(value / before)) AS up, abs(log10(value / after)) AS down, sign(value) * sqrt(abs(before) * abs(after)) AS expected
+  FROM neighbours
+  WHERE year_before = fiscal_year - 1 AND year_after = fiscal_year + 1
     AND currency IS NOT DISTINCT FROM currency_before AND currency IS NOT DISTINCT FROM currency_after
     AND sign(value) = sign(before) AND sign(value) = sign(after)
     AND greatest(before / after, after / before) <= 3
 )
+SELECT CASE WHEN abs(value) > abs(expected) OR line_item IN ('NetSales', 'TotalRevenue', 'TotalAssets') THEN 'error' ELSE 'note' END AS severity,
+  internal_id, fiscal_year, line_item AS item, value, expected
+FROM compared
 WHERE (up BETWEEN log10(500) AND log10(2000) AND down BETWEEN log10(500) AND log10(2000))
   OR (up BETWEEN log10(500000) AND log10(2000000) AND down BETWEEN log10(500000) AND log10(2000000));

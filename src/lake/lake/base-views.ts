@@ -38,8 +38,12 @@ export const loadMacro = (table: Table): string => `${HIDDEN_SCHEMA}.load_of_${v
 
 const columnsOf = ({ columns }: Table): string => columns.map(({ name }) => `r.${ident(name)}`).join(', ')
 
+/**
+ * Rows are compared with those that are not current by a join of them all: DuckDB plans a correlated EXISTS so that it keeps
+ * every row of the table in memory.
+ */
 const isOld = (table: Table): string =>
-  `EXISTS (FROM ${oldMacro(table)}() AS o WHERE o.owner = r.${ident(table.owner ?? '')} AND o.version = r.version)`
+  `(r.${ident(table.owner ?? '')}, r.version) IN (SELECT (owner, version) FROM ${oldMacro(table)}())`
 
 const newestOfKey = ({ key }: Table): string =>
   `row_number() OVER (PARTITION BY ${key.map((name) => `r.${ident(name)}`).join(', ')} ORDER BY r.version DESC) = 1`
@@ -53,7 +57,11 @@ FROM (SELECT *, ${loadMacro(table)}(version) AS loaded FROM ${rowsMacro(table)}(
 const currentView = (table: Table): string => `CREATE OR REPLACE VIEW ${ident(table.name)} AS
 SELECT ${columnsOf(table)}
 FROM ${rowsMacro(table)}() AS r
-${table.owner === undefined ? `QUALIFY ${newestOfKey(table)}` : `WHERE NOT ${isOld(table)}`}`
+${
+  table.owner === undefined
+    ? `QUALIFY ${newestOfKey(table)}`
+    : `ANTI JOIN ${oldMacro(table)}() AS o ON o.owner = r.${ident(table.owner)} AND o.version = r.version`
+}`
 
 const quarantineView = `CREATE OR REPLACE VIEW ${ident(QUARANTINE.name)} AS FROM ${rowsMacro(QUARANTINE)}()`
 

@@ -6,7 +6,7 @@ import { DICTIONARIES } from '../src/contract/dictionaries.ts'
 import { CATEGORIES, LINE_ITEMS } from '../src/contract/line-items.ts'
 import { ERROR_CODES, isFinal } from '../src/core/errors.ts'
 import { REJECT_CODES } from '../src/core/reject.ts'
-import { QUARANTINE, TABLES, type Table } from '../src/lake/tables/tables.ts'
+import { LISTINGS, QUARANTINE, TABLES, type Table } from '../src/lake/tables/tables.ts'
 import { FAULT_NAMES, faultOf } from '../src/server/faults/fault-kinds.ts'
 import { apiText } from './api-text.ts'
 import { commandsText } from './commands-text.ts'
@@ -38,10 +38,10 @@ export const DOCUMENTS: Readonly<Record<string, string>> = {
 
 ${MADE}
 
-Each table has a view of its name with the current version of each record, and, but for \`quarantine\`, a view
+Each table has a view of its name with the current version of each record, and, but for \`quarantine\` and \`listings\`, a view
 \`<table>_history\` with all versions. Date-times are instants in UTC.
 
-${[...TABLES, QUARANTINE].map(tableText).join('\n')}
+${[...TABLES, QUARANTINE, LISTINGS].map(tableText).join('\n')}
 ## Line items
 
 ${rows(

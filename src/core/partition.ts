@@ -15,8 +15,8 @@ export interface FileEntry {
 
 /** Where a partition's lines came from. */
 export interface SourceEntry {
-  readonly kind: 'file' | 'stdin' | 'quarantine' | 'search' | 'batch' | 'compaction'
-  /** Path or name as given by the person; of a search its window, of a batch file its name. */
+  readonly kind: 'file' | 'stdin' | 'quarantine' | 'search' | 'batch' | 'compaction' | 'listing'
+  /** Path or name as given by the person; of a search its window, of a batch file its name, of a listing its search. */
   readonly name: string
   /** Length and hash of the file as it was taken in (compressed where it is). */
   readonly bytes: number

@@ -8,7 +8,7 @@ import type { PullEvent } from '../pipeline/pull/pull-plan.ts'
 import type { TargetsSummary } from '../pipeline/targets/update-targets.ts'
 import { measured, runOptionsOf, withTargets } from './load-job.ts'
 import type { RunReport } from './run-report.ts'
-import { DEFAULT_CONCURRENCY, type ServiceJobOptions } from './service-job.ts'
+import { DEFAULT_CONCURRENCY, maxGoneOf, type ServiceJobOptions } from './service-job.ts'
 
 /** Options of `pull`. */
 export interface PullOptions extends ServiceJobOptions<PullReport> {
@@ -71,7 +71,8 @@ export const pull = (options: PullOptions): Promise<PullReport & TargetsSummary>
     ...(closeGap === false && { closeGap }),
   }
   return withTargets(options, async () => {
-    const { loaded, report } = await measured(runOptionsOf(options), (run) =>
+    const asked = { ...runOptionsOf(options), maxGone: maxGoneOf(options) }
+    const { loaded, report } = await measured(asked, (run) =>
       pullSearch(service.url, settings, { ...run, service, concurrency, onPull }),
     )
     const { summary, ...pulled } = loaded

@@ -2,6 +2,7 @@
 
 import type { Content } from '../contract/objects.ts'
 import { ToolkitError } from '../core/errors.ts'
+import { withAllCompanies } from '../lake/lake/current-versions.ts'
 import { type RestoreRequest, restoreLines, textsOf } from '../load/restore/restore.ts'
 import { readAllListed } from '../manifest/snapshot-root.ts'
 import { readRoot } from '../manifest/snapshots.ts'
@@ -16,6 +17,8 @@ export interface RecordsOptions extends InPlaceOptions {
   readonly content?: Content | undefined
   /** Only the records of these InternalIds. @default all */
   readonly ids?: readonly (bigint | number)[] | undefined
+  /** Also companies that the service does not list any more. @default false */
+  readonly all?: boolean | undefined
   /** @default the newest */
   readonly snapshot?: number | undefined
   /** Peak memory in all, in bytes. @default 1 GiB */
@@ -47,17 +50,18 @@ export async function* records(options: RecordsOptions): AsyncGenerator<string> 
 
 /** The same as JSON Lines: whole lines with their ends, many at once. The bytes stand until the next ones are asked for. */
 export async function* recordLines(options: RecordsOptions): AsyncGenerator<Buffer> {
-  const { lake, content, ids, snapshot, memoryBytes, threads, signal, onFetch, onRead } = options
+  const { lake, content, ids, all = false, snapshot, memoryBytes, threads, signal, onFetch, onRead } = options
   try {
+    const listed = await readAllListed(
+      lake,
+      await readRoot(lake, snapshot),
+      ({ contents }) => content === undefined || contents?.includes(content) === true,
+    )
     yield* restoreLines({
       ...{ lake, content, threads, signal, onFetch, onRead },
       // All of the records need whole files: those are hashed.
       inPlace: ids === undefined ? undefined : inPlaceSource(options),
-      snapshot: await readAllListed(
-        lake,
-        await readRoot(lake, snapshot),
-        ({ contents }) => content === undefined || contents?.includes(content) === true,
-      ),
+      snapshot: all ? withAllCompanies(listed) : listed,
       ids: ids?.map(BigInt),
       memoryBytes: queryMemory(memoryBytes),
     })

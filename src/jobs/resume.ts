@@ -6,10 +6,12 @@ import type { TargetsSummary } from '../pipeline/targets/update-targets.ts'
 import type { Service } from '../source/service/service.ts'
 import { type LoadOptions, measured, runOptionsOf, withTargets } from './load-job.ts'
 import type { RunReport } from './run-report.ts'
+import { type MaxGoneOption, maxGoneOf } from './service-job.ts'
 
 /** Options of `resume`. */
 export interface ResumeOptions
-  extends Omit<LoadOptions<ResumeReport>, 'mode' | 'maxUnknownPerRecord' | 'maxUnknownNames'> {
+  extends Omit<LoadOptions<ResumeReport>, 'mode' | 'maxUnknownPerRecord' | 'maxUnknownNames'>,
+    MaxGoneOption {
   /** Id of the run. @default all that were interrupted, except those that would fail again */
   readonly run?: string | undefined
   /** Leaves damaged and unreadable files out and loads the others. @default false: one bad file stops a run */
@@ -39,7 +41,8 @@ export interface ResumeReport {
 /** Resumes one run, without its targets. @throws {ToolkitError} as `resume` of one run */
 export const resumeOne = async (run: string, options: ResumeOptions): Promise<ResumedRun> => {
   const { service, concurrency, skipBadFiles } = options
-  const { loaded, report } = await measured({ ...runOptionsOf(options), skipBadFiles }, (watched) =>
+  const begun = { ...runOptionsOf(options), skipBadFiles, maxGone: maxGoneOf(options) }
+  const { loaded, report } = await measured(begun, (watched) =>
     resumeRuns({
       ...{ ...watched, run, concurrency },
       service: service && (async (url) => service(url)),

@@ -6,6 +6,7 @@ import { type Difference, differencesOf } from '../manifest/latest-pulls.ts'
 import { namedSources } from '../manifest/loaded-sources.ts'
 import type { LoadSummary } from '../pipeline/run/commit-loaded.ts'
 import type { CurrencyChange } from '../pipeline/run/currency-change.ts'
+import type { GoneCompanies } from '../pipeline/run/whole-listing.ts'
 
 /** What a run did. */
 export interface RunReport {
@@ -29,6 +30,8 @@ export interface RunReport {
   readonly leftOut: LoadSummary['leftOut']
   /** Companies that have their figures in another currency now; absent where there are none. */
   readonly currencyChange?: CurrencyChange
+  /** Companies that no search lists any more, or why none was marked; absent where whole pulls lacked none. */
+  readonly gone?: readonly GoneCompanies[]
   /** Why the views in `lake.duckdb` were not written; absent where they were, or the lake is in a bucket. */
   readonly noViews?: string
   /** Bytes of the sources as they are stored. */
@@ -77,7 +80,7 @@ export const NOTHING_LOADED: LoadSummary = {
 
 /** @param measured how long it took, and what was decoded meanwhile */
 export const reportOf = (
-  { run, snapshot, partitions, skipped, leftOut, currencyChange, noViews }: LoadSummary,
+  { run, snapshot, partitions, skipped, leftOut, currencyChange, gone, noViews }: LoadSummary,
   measured: { readonly seconds: number; readonly decodedBytes: number },
 ): RunReport => {
   const named = partitions.flatMap(namedSources)
@@ -96,6 +99,7 @@ export const reportOf = (
     skipped,
     leftOut,
     ...(currencyChange && { currencyChange }),
+    ...(gone && { gone }),
     ...(noViews !== undefined && { noViews }),
     sourceBytes: sumOf([...sources.values()], (bytes) => bytes),
     decodedBytes: measured.decodedBytes,

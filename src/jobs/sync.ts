@@ -5,7 +5,7 @@ import type { TargetsSummary } from '../pipeline/targets/update-targets.ts'
 import { measured, runOptionsOf, withTargets } from './load-job.ts'
 import type { PullOptions } from './pull.ts'
 import type { RunReport } from './run-report.ts'
-import { DEFAULT_CONCURRENCY, type ServiceJobOptions } from './service-job.ts'
+import { DEFAULT_CONCURRENCY, maxGoneOf, type ServiceJobOptions } from './service-job.ts'
 
 /** Options of `sync`. */
 export interface SyncOptions
@@ -23,8 +23,8 @@ export interface SyncReport extends RunReport {
 
 /**
  * Lists the companies of a search with their timestamps, compares these with the lake, and loads in full only what is new
- * or changed, in one commit. Companies of the lake that the search no longer has are named and kept. Then published tables and
- * sinks are updated.
+ * or changed, in one commit. Companies of the lake that no search has any more are kept and not shown, unless they are
+ * too many (`maxGone`). Then published tables and sinks are updated.
  *
  * Stopped at any point, killed too, the lake is as it was; the same call resumes.
  *
@@ -41,7 +41,8 @@ export const sync = (options: SyncOptions): Promise<SyncReport & TargetsSummary>
   const { from: service, concurrency = DEFAULT_CONCURRENCY, search, currency, by, closeGap, onSync } = options
   const asked = { search, currency, by, ...(closeGap === false && { closeGap }) }
   return withTargets(options, async () => {
-    const { loaded, report } = await measured(runOptionsOf(options), (run) =>
+    const begun = { ...runOptionsOf(options), maxGone: maxGoneOf(options) }
+    const { loaded, report } = await measured(begun, (run) =>
       syncSearch(service.url, asked, { ...run, service, concurrency, onSync }),
     )
     const { summary, ...synced } = loaded

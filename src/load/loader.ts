@@ -42,6 +42,8 @@ export interface Loader {
   readonly load: (request: PartToLoad, sink: SinkRun) => Promise<LoadedPart>
   /** Writes the run's dictionary of line items: those of the contract and those seen beyond it. */
   readonly loadLineItems: (partition: string, seen: SeenItems, sink: SinkRun) => Promise<Receipt>
+  /** Writes the rows of a query, as of one partition. */
+  readonly write: (partition: string, table: string, sql: string, sink: SinkRun) => Promise<Receipt>
   /** Queries the loader's engine, such as for what the files hold that it has written. For small results. */
   readonly rows: (sql: string) => Promise<readonly Row[]>
   readonly close: () => Promise<void>
@@ -84,6 +86,8 @@ export const openLoader = async (engine: Engine, { spoolFolder }: LoaderOptions)
     },
     loadLineItems: (partition, items, sink) =>
       withSession((session) => sink.write(partition, 'line_items', session.relation(lineItemsOf(items)))),
+    write: (partition, table, sql, sink) =>
+      withSession((session) => sink.write(partition, table, session.relation(sql))),
     rows: (sql) => withSession((session) => session.rows(sql)),
     close: async () => {
       for (const session of idle) session.close()

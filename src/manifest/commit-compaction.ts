@@ -13,6 +13,7 @@ import { confirmFiles } from './confirm-files.ts'
 import { createNext } from './create-next.ts'
 import { extendList, type PartWriter } from './extend-list.ts'
 import { findCommit } from './find-commit.ts'
+import { isLoaded } from './loaded-sources.ts'
 import { assertOwner } from './run-lease.ts'
 import { headOf, readAllListed, rootOf, type SnapshotRoot } from './snapshot-root.ts'
 import { ensureRecord, newestRoot } from './snapshots.ts'
@@ -46,8 +47,7 @@ const withBoundDrift = (partitions: readonly PartitionEntry[]): PartitionEntry[]
 }
 
 /** What a compaction merges for good: a compaction merged again has recorded its own partitions before. */
-const mergedOf = (base: Snapshot): PartitionEntry[] =>
-  base.partitions.filter(({ source }) => source.kind !== 'compaction').map(mergedPartition)
+const mergedOf = (base: Snapshot): PartitionEntry[] => base.partitions.filter(isLoaded).map(mergedPartition)
 
 const conflict = (run: string, lost: string): ToolkitError =>
   new ToolkitError(

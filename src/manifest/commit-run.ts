@@ -42,6 +42,8 @@ export interface CommitRequest extends CommitAttempts {
   readonly again?: boolean
   /** Called before each attempt with the snapshot it builds on, `null` before the first; what it throws ends the commit. */
   readonly beforeTry?: (newest: SnapshotRoot | null) => Promise<void>
+  /** Partitions of the run that depend on the snapshot it builds on, behind the others; their files are in place. */
+  readonly behind?: (newest: SnapshotRoot | null) => Promise<readonly PartitionEntry[]>
   readonly now: () => Date
 }
 
@@ -220,13 +222,18 @@ const commitOnto = async (
     return { kind: 'nothing', dropped }
   }
   await request.beforeTry?.(newest)
-  await confirmFiles(lake, [...filesOf(kept), ...runFiles])
+  const behind = (await request.behind?.(newest)) ?? []
+  checkPartitions(lease, behind)
+  await confirmFiles(lake, [...filesOf([...kept, ...behind]), ...runFiles])
   // The record of every snapshot below the newest is there: a missing one is damage, not a commit on its way.
   if (newest) await ensureRecord(lake, newest.snapshot)
   const root = await createNext(lease, request.random, (writer) =>
-    writeNext(request, newest, { kept, runFiles, held }, writer),
+    writeNext(request, newest, { kept: [...kept, ...behind], runFiles, held }, writer),
   )
-  if (root === null) return newest?.snapshot ?? 0
+  if (root === null) {
+    await discardFiles(lake, filesOf(behind))
+    return newest?.snapshot ?? 0
+  }
   await ensureRecord(lake, root.snapshot)
   await discardFiles(lake, [...filesOf(dropped), ...unused])
   return { kind: 'committed', snapshot: headOf(root), dropped }

@@ -7,13 +7,17 @@ import { sourcesOf } from './shared-sources.ts'
 /** The part of a snapshot that says what was loaded. */
 type Loaded = Pick<Snapshot, 'partitions' | 'merged'>
 
+/** Whether records came with a partition: not with a compaction, nor with a listing of companies that are gone. */
+export const isLoaded = ({ source: { kind } }: Pick<PartitionEntry, 'source'>): boolean =>
+  kind !== 'compaction' && kind !== 'listing'
+
 /**
  * Partitions as they were loaded, in the order of commits: those that a compaction has merged too, and of the
  * compaction nothing.
  */
 export const loadedPartitions = ({ partitions, merged = [] }: Loaded): readonly PartitionEntry[] => [
   ...merged,
-  ...partitions.filter(({ source }) => source.kind !== 'compaction'),
+  ...partitions.filter(isLoaded),
 ]
 
 /** A source by its bytes: the same file under another name has the same key. */
@@ -23,10 +27,11 @@ const keysOf = (partition: PartitionEntry): readonly string[] =>
   sourcesOf(partition).map(({ sha256 }) => sourceKey(partition.content, sha256))
 
 /**
- * Whether a source that was loaded before need not be loaded again. Not so of a search: what the service says
- * now is the newest state, also where it is the same as in an older pull.
+ * Whether a source that was loaded before need not be loaded again. Not so of a search or a listing: what the service
+ * says now is the newest state, also where it is the same as in an older pull.
  */
-export const knownByBytes = ({ kind }: Pick<SourceEntry, 'kind'>): boolean => kind !== 'search'
+export const knownByBytes = ({ kind }: Pick<SourceEntry, 'kind'>): boolean =>
+  kind !== 'search' && kind !== 'listing'
 
 /** A partition's sources by their names among all sources of a lake: a file by its bytes, a search by its run and window. */
 export const namedSources = (

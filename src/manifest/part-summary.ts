@@ -8,7 +8,7 @@ import type { Content } from '../contract/objects.ts'
 import type { DateRange, FileOfRun, PartitionEntry, PullEntry } from '../core/partition.ts'
 import { QUARANTINE } from '../lake/tables/tables.ts'
 import { observedIn, requestedIn } from './date-extremes.ts'
-import { knownByBytes, sourceOf } from './loaded-sources.ts'
+import { isLoaded, knownByBytes, sourceOf } from './loaded-sources.ts'
 import { sourcesOf } from './shared-sources.ts'
 import { keysOf } from './source-keys.ts'
 
@@ -70,8 +70,6 @@ const rangesOf = (ranges: readonly Pick<DateRange, 'requested' | 'observed'>[]) 
   return { ...(requested && { requested }), ...(observed && { observed }) }
 }
 
-const isCompaction = ({ source }: PartitionEntry): boolean => source.kind === 'compaction'
-
 /** Whether the partitions of one source are all that it has, and as many lines came as were announced. */
 const isAsAnnounced = (partitions: readonly PartitionEntry[]): boolean => {
   const source = partitions[0]?.source
@@ -87,7 +85,7 @@ const isOfQuarantine = ({ source, files }: PartitionEntry): boolean =>
   source.kind === 'quarantine' || files.some(({ table }) => table === QUARANTINE.name)
 
 export const summaryOfPartitions = (entries: readonly PartitionEntry[]): PartSummary => {
-  const loaded = entries.filter((one) => !isCompaction(one))
+  const loaded = entries.filter(isLoaded)
   const sources = Map.groupBy(loaded, (one) => `${one.run} ${sourceOf(one)}`)
   const windows = loaded.flatMap(({ content, source: { window } }) =>
     content === 'companies' ? [window ? (window.currency ?? DEFAULT_CURRENCY) : ''] : [],

@@ -17,7 +17,7 @@ import {
   runOfPart,
   SERVE_FOLDER,
 } from '../lake/lake/layout.ts'
-import { TABLES } from '../lake/tables/tables.ts'
+import { LISTINGS, TABLES } from '../lake/tables/tables.ts'
 import { storageOf } from '../storage/open-storage.ts'
 import type { StoredFile } from '../storage/storage.ts'
 import { refuseLinks } from '../support/file-modes.ts'
@@ -194,7 +194,7 @@ const refuseLinkedFolders = async (lake: string): Promise<void> => {
     RUNS_FOLDER,
     SERVE_FOLDER,
     BATCHES_FOLDER,
-    ...TABLES.map(({ name }) => name),
+    ...[...TABLES, LISTINGS].map(({ name }) => name),
   ]
   try {
     await refuseLinks(inLake(lake, ''), ...names.map((name) => inLake(lake, name)))

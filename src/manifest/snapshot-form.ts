@@ -56,7 +56,7 @@ const FILE_CHECKS = {
 const FILE = shapeOf<FileEntry>(FILE_CHECKS)
 
 const SOURCE_CHECKS = {
-  kind: oneOf(['file', 'stdin', 'quarantine', 'search', 'batch', 'compaction']),
+  kind: oneOf(['file', 'stdin', 'quarantine', 'search', 'batch', 'compaction', 'listing']),
   name: anyText,
   bytes: count,
   sha256,

@@ -4,7 +4,7 @@
  */
 
 import type { PullEntry, Snapshot, SnapshotHead } from '../core/partition.ts'
-import { QUARANTINE, type Table } from '../lake/tables/tables.ts'
+import { LISTINGS, QUARANTINE, type Table } from '../lake/tables/tables.ts'
 import { freshParts } from './extend-list.ts'
 import { countEntries, entriesOf, type ListName, type Lists, type Part, type Wanted } from './parts.ts'
 import { type Totals, totalsOf } from './totals.ts'
@@ -80,13 +80,16 @@ export const readTableListed = async (
   return { partitions: some.filter((one) => one.content === content), files: [] }
 }
 
-/** Whether no two partitions, or files of runs, have rows of a table. @throws as `listOf` */
+/** Whether no two partitions, or files of runs, have rows of a table, and all its companies are listed. @throws as `listOf` */
 export const isOfOnePartition = async (
   lake: string,
   { lists, totals }: SnapshotRoot,
   { name, content }: Pick<Table, 'name' | 'content'>,
 ): Promise<boolean> => {
-  const files = totals.tables.find(({ table }) => table === name)?.files ?? 0
+  const filesOfTable = (one: string): number => totals.tables.find(({ table }) => table === one)?.files ?? 0
+  // Which companies are not listed any more is in partitions of its own.
+  if (content === LISTINGS.content && filesOfTable(LISTINGS.name) > 0) return false
+  const files = filesOfTable(name)
   if (content === undefined || files < 2) return files < 2
   const holds: Wanted = ({ contents }) => contents?.includes(content) ?? false
   let found = 0

@@ -1,7 +1,7 @@
 /** What snapshots list, from the newest one back: a part that was seen is not opened again. Holds a part at a time. */
 
 import type { FileEntry } from '../core/partition.ts'
-import { namedSources } from './loaded-sources.ts'
+import { isLoaded, namedSources } from './loaded-sources.ts'
 import type { ListedEntries } from './part-checker.ts'
 import { type ListName, type Lists, type Part, readBelow, readEntries } from './parts.ts'
 import type { SnapshotRoot } from './snapshot-root.ts'
@@ -57,7 +57,7 @@ export class DistinctTotals {
     if (list !== 'partitions' && list !== 'merged') return
     for (const partition of entries) {
       const { run, content } = partition
-      if (partition.source.kind === 'compaction') continue
+      if (!isLoaded(partition)) continue
       const counts = this.#counts.get(content) ?? { sources: 0, sourceBytes: 0 }
       this.#counts.set(content, counts)
       for (const [name, { bytes }] of namedSources(partition)) {

@@ -24,4 +24,6 @@ export interface TableInSnapshot extends FilesOfTable {
   readonly snapshot: number
   /** The table whose rows say which of this one are current; itself where it says so of its own. */
   readonly main: FilesOfTable
+  /** Which companies are not listed any more; no files where the table is none of theirs. */
+  readonly listings: FilesOfTable
 }

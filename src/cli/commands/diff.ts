@@ -113,7 +113,9 @@ const printTables = async (diff: LakeDiff, { only, limit }: DiffOptions): Promis
   const { printResult } = await import('../output/print-result.ts')
   const { companies, relations, restatements } = diff.summary
   await printLines(summaryLines(diff.summary))
-  const changes = [companies, relations].some((one) => one.new + one.changed + one.gone > 0)
+  const changes = [companies, relations].some(
+    (one) => one.new + one.changed + one.gone + (one.unlisted ?? 0) > 0,
+  )
   if (only !== 'restatements' && changes) {
     await print('\n')
     await printResult(await diff.rows('records'), 'table', { limit })
@@ -145,7 +147,8 @@ const printRows = async (
 const summaryLines = ({ from, to, companies, relations, restatements }: DiffSummary): readonly string[] => {
   const n = formatCount
   const counts = (one: DiffSummary['relations']): string =>
-    `${n(one.new)} new, ${n(one.changed)} changed, ${n(one.gone)} gone`
+    `${n(one.new)} new, ${n(one.changed)} changed, ${n(one.gone)} gone` +
+    (one.unlisted ? `, ${n(one.unlisted)} unlisted` : '')
   const { changed, added, withdrawn, companies: restated } = restatements
   const currencies =
     companies.currencyChanged > 0

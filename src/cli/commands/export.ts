@@ -31,6 +31,7 @@ interface ExportCommandOptions extends LakeOption, JsonOption, SnapshotOption {
   readonly sql?: string
   readonly history?: true
   readonly names?: true
+  readonly all?: true
   readonly overwrite?: true
   /** `--no-neutralise` makes it false. */
   readonly neutralise: boolean
@@ -55,6 +56,7 @@ export const addExport = (program: Command): void => {
     .addOption(tableOption())
     .option('--sql <sql>', 'the rows of this SELECT; one --table gives their name')
     .option('--history', 'all versions of each record, as in <table>_history')
+    .option('--all', 'companies that the service does not list any more too')
     .addOption(namesOption())
     .addOption(overwriteOption())
     .option('--no-neutralise', 'CSV: leave texts that a spreadsheet takes for formulas as they are')
@@ -105,6 +107,7 @@ const runExport = async (options: ExportCommandOptions): Promise<void> => {
     sql,
     history,
     names,
+    all,
     overwrite,
     neutralise,
     snapshot,
@@ -133,6 +136,7 @@ const runExport = async (options: ExportCommandOptions): Promise<void> => {
           sql,
           history,
           names,
+          all,
           overwrite,
           neutralise,
           snapshot,

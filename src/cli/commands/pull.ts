@@ -10,6 +10,8 @@ import { modeOption } from '../options/lake-mode.ts'
 import { jsonOption, lakeOption, withExamples } from '../options/options.ts'
 import {
   contentArgument,
+  type MaxGoneFlag,
+  maxGoneOption,
   type RequireOption,
   requireOption,
   requireRecords,
@@ -30,6 +32,7 @@ interface PullCommandOptions
     ServiceCommandOptions,
     SearchOptions,
     RequireOption,
+    MaxGoneFlag,
     EngineFlags {}
 
 export const addPull = (program: Command): void => {
@@ -51,7 +54,7 @@ export const addPull = (program: Command): void => {
       'first day (UTC), or "last": from where the last pull of the same search ended',
     ),
   )
-  command.addOption(requireOption())
+  command.addOption(requireOption()).addOption(maxGoneOption())
   for (const option of serviceOptions('windows pulled side by side')) command.addOption(option)
   for (const option of [...workOptions(), ...unknownOptions(), ...engineOptions()]) command.addOption(option)
   command.addOption(jsonOption()).action(runPull)
@@ -67,7 +70,7 @@ export const addPull = (program: Command): void => {
 
 const runPull = async (content: Content, flags: PullCommandOptions): Promise<void> => {
   const settings = settingsFor(content, await searchOf(flags.search), flags)
-  const { lake, json, concurrency } = flags
+  const { lake, json, concurrency, maxGone } = flags
   const { pull } = await import('../../jobs/pull.ts')
   let found = 0
   await runLoadJob<PullReport>(
@@ -77,7 +80,8 @@ const runPull = async (content: Content, flags: PullCommandOptions): Promise<voi
         onEngineOr(
           flags,
           line,
-          () => pull({ ...options, ...settings, from, concurrency, onPull: watchPull(line).onEvent }),
+          () =>
+            pull({ ...options, ...settings, from, concurrency, maxGone, onPull: watchPull(line).onEvent }),
           async (on) =>
             (await import('../../jobs/on-engine.ts')).pullOnEngine({ ...options, ...settings, from }, on),
         ),

@@ -23,6 +23,7 @@ import { ProgressLine } from '../output/progress-line.ts'
 interface RecordsOptions extends LakeOption, SnapshotOption, InPlaceFlags {
   readonly content?: Content
   readonly id?: readonly bigint[]
+  readonly all?: true
   readonly memory: number
   readonly threads: number
 }
@@ -38,6 +39,7 @@ export const addRecords = (program: Command): void => {
     .addOption(lakeOption())
     .addOption(contentOption('only these (default: companies, then relations)'))
     .option('--id <n,...>', 'only the records of these companies', parseIds)
+    .option('--all', 'companies that the service does not list any more too')
     .addOption(snapshotOption())
     .addOption(memoryOption())
     .addOption(threadsOption())

@@ -7,6 +7,7 @@ import type { ResumeRunsOptions } from '../../pipeline/resume.ts'
 import { exitCodeOfReports } from '../exit-codes.ts'
 import { interruptible } from '../interrupt.ts'
 import { type JsonOption, jsonOption, type LakeOption, lakeOption, withExamples } from '../options/options.ts'
+import { type MaxGoneFlag, maxGoneOption } from '../options/pull-options.ts'
 import {
   type LoadFlags,
   type SkipBadFilesOption,
@@ -26,6 +27,7 @@ interface ResumeCommandOptions
     JsonOption,
     LoadFlags,
     SkipBadFilesOption,
+    MaxGoneFlag,
     ServiceCommandOptions {}
 
 export const addResume = (program: Command): void => {
@@ -38,7 +40,7 @@ export const addResume = (program: Command): void => {
     )
     .argument('[run]', 'id of the run, see "firmlake status"')
     .addOption(lakeOption())
-  for (const option of [...workOptions(), skipBadFilesOption()]) command.addOption(option)
+  for (const option of [...workOptions(), skipBadFilesOption(), maxGoneOption()]) command.addOption(option)
   for (const option of serviceOptions('windows pulled side by side')) {
     // A run resumes with the service it began with.
     if (option.long !== '--url') command.addOption(option)
@@ -96,7 +98,7 @@ const resumeAll = async (
 ): Promise<ResumedRun[]> => {
   const { resumeOne } = await import('../../jobs/resume.ts')
   const outcomes: ResumedRun[] = []
-  const { lake, memory: memoryBytes, threads, concurrency } = options
+  const { lake, memory: memoryBytes, threads, concurrency, maxGone } = options
   const { limit: maxQuarantined, ...others } = strictness
   const service = (url: string) => serviceOf({ ...options, url })
   await interruptible(async (signal) => {
@@ -105,7 +107,17 @@ const resumeAll = async (
       try {
         outcomes.push(
           await resumeOne(run, {
-            ...{ lake, memoryBytes, threads, concurrency, service, signal, maxQuarantined, ...others },
+            ...{
+              lake,
+              memoryBytes,
+              threads,
+              concurrency,
+              service,
+              signal,
+              maxQuarantined,
+              maxGone,
+              ...others,
+            },
             onEvent: watchRun(line),
           }),
         )

@@ -11,6 +11,8 @@ import {
   closeGapOption,
   currencyOption,
   keepingGap,
+  type MaxGoneFlag,
+  maxGoneOption,
   type RequireOption,
   requireOption,
   requireRecords,
@@ -33,6 +35,7 @@ interface SyncCommandOptions
   extends LoadJobFlags,
     ServiceCommandOptions,
     RequireOption,
+    MaxGoneFlag,
     EngineFlags,
     Pick<SearchOptions, 'search' | 'currency' | 'by' | 'closeGap'> {}
 
@@ -42,7 +45,7 @@ export const addSync = (program: Command): void => {
     .summary('fetch the companies that are new or changed')
     .description(
       'Lists the companies of a search with their timestamps, compares these with the lake, and loads in full ' +
-        'only what is new or changed. Companies of the lake that the search no longer has are reported and kept.',
+        'only what is new or changed. Companies of the lake that no search has any more are kept and not shown.',
     )
     .addOption(lakeOption())
     .addOption(modeOption())
@@ -51,6 +54,7 @@ export const addSync = (program: Command): void => {
     .addOption(byOption())
     .addOption(closeGapOption())
     .addOption(requireOption())
+    .addOption(maxGoneOption())
   for (const option of serviceOptions('windows listed or pulled side by side')) command.addOption(option)
   for (const option of [...workOptions(), ...unknownOptions(), ...engineOptions()]) command.addOption(option)
   command.addOption(jsonOption()).action(runSync)
@@ -60,7 +64,7 @@ export const addSync = (program: Command): void => {
 }
 
 const runSync = async (flags: SyncCommandOptions): Promise<void> => {
-  const { lake, json, currency, by, closeGap, concurrency } = flags
+  const { lake, json, currency, by, closeGap, concurrency, maxGone } = flags
   const asked = { search: await searchOf(flags.search), currency, by, ...keepingGap({ closeGap }) }
   const { sync } = await import('../../jobs/sync.ts')
   let found = 0
@@ -71,7 +75,7 @@ const runSync = async (flags: SyncCommandOptions): Promise<void> => {
         onEngineOr(
           flags,
           line,
-          () => sync({ ...options, ...asked, from, concurrency, onSync: syncEvents(line) }),
+          () => sync({ ...options, ...asked, from, concurrency, maxGone, onSync: syncEvents(line) }),
           async (on) =>
             (await import('../../jobs/on-engine.ts')).syncOnEngine({ ...options, ...asked, from }, on),
         ),

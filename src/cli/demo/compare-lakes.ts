@@ -10,7 +10,7 @@ import {
   readTable,
 } from '../../lake/lake/current-versions.ts'
 import { fetchTables } from '../../lake/lake/fetch-tables.ts'
-import { mainTables, TABLES } from '../../lake/tables/tables.ts'
+import { LISTINGS, mainTables, TABLES } from '../../lake/tables/tables.ts'
 import { readSnapshot } from '../../manifest/snapshots.ts'
 
 export interface ComparedTable {
@@ -36,7 +36,7 @@ const takeIn = async (session: Session, schema: string, lake: string): Promise<v
   await fetchTables(
     lake,
     snapshot,
-    TABLES.map(({ name }) => name),
+    [...TABLES, LISTINGS].map(({ name }) => name),
   )
   await session.run(`CREATE SCHEMA ${HIDDEN_SCHEMA}`)
   for (const table of mainTables()) await session.run(makeSuperseded(snapshot, lake, table))

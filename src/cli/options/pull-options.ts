@@ -8,6 +8,7 @@ import type { SearchParameters } from '../../contract/requests.ts'
 import { systemCode, ToolkitError } from '../../core/errors.ts'
 import type { PullSettings } from '../../pipeline/pull/pull-settings.ts'
 import { parseSearch } from '../../pipeline/pull/search.ts'
+import { DEFAULT_MAX_GONE, parseMaxGone, type QuarantineLimit } from '../../pipeline/run/quarantine-limit.ts'
 import { wholeNumber } from './options.ts'
 
 export interface SearchOptions {
@@ -51,6 +52,18 @@ export const pageSizeOption = (): Option =>
   new Option('--page-size <n>', 'records of a page')
     .argParser(atMost('--page-size', LIMITS.pageSize.most))
     .default(LIMITS.pageSize.most)
+
+export interface MaxGoneFlag {
+  readonly maxGone: QuarantineLimit
+}
+
+export const maxGoneOption = (): Option =>
+  new Option(
+    '--max-gone <limit>',
+    'most companies of the search that a whole listing may mark as gone, else none: a count, or a share such as 5%',
+  )
+    .argParser(parseMaxGone)
+    .default(parseMaxGone(DEFAULT_MAX_GONE), DEFAULT_MAX_GONE)
 
 export interface RequireOption {
   readonly requireRecords?: true

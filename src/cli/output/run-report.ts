@@ -59,6 +59,16 @@ const leftOutLines = (leftOut: RunReport['leftOut']): string[] =>
     ? []
     : ['', 'Left out:', ...leftOut.map(({ source, code, reason }) => `  ${source}: ${code}: ${reason}`)]
 
+const goneLines = ({ gone = [] }: Pick<RunReport, 'gone'>): string[] => {
+  const marked = sumOf(gone, (one) => one.marked)
+  return marked === 0
+    ? []
+    : [
+        '',
+        `No longer listed by the service: ${formatCounted(marked, 'company', 'companies')}, kept in companies_all and not shown`,
+      ]
+}
+
 /** What was read, and how fast. */
 export const countLines = (report: Omit<RunReport, 'run' | 'snapshot'>): string[] => {
   const { partitions, sources, lines, records, quarantined, seconds } = report
@@ -77,6 +87,7 @@ export const remarkLines = (report: Omit<RunReport, 'run' | 'snapshot'>): string
   ...(report.currencyChange
     ? ['', `Replaced by figures in another currency: ${currencyChangeText(report.currencyChange)}`]
     : []),
+  ...goneLines(report),
   ...differenceLines(report.differences),
   ...driftLines(report.drift),
   ...skippedLines(report.skipped),
@@ -115,6 +126,9 @@ export const warnOf = (report: RunReport, lake: string): void => {
         `see: firmlake quarantine list --lake ${lake} --run ${run}`,
     )
   warnOfSources(report)
+  for (const { search, reason } of report.gone ?? [])
+    if (reason !== undefined)
+      note(`warning: companies that left the service are not marked for search ${search}: ${reason}`)
 }
 
 /** The same of what was read, whatever became of it. */

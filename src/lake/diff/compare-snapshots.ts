@@ -10,8 +10,9 @@ import type { Session } from '../duckdb/engine.ts'
 import type { VersionedFile } from '../lake/current-versions.ts'
 import { type FetchTablesOptions, fetchFiles } from '../lake/fetch-tables.ts'
 import { inLake } from '../lake/layout.ts'
-import { mainTables, type Table, tablesOf } from '../tables/tables.ts'
+import { LISTINGS, mainTables, type Table, tablesOf } from '../tables/tables.ts'
 import {
+  type ComparedFiles,
   type ComparedPartition,
   candidatesTable,
   changedColumnsTable,
@@ -105,6 +106,8 @@ const joinBytes = (table: Table, files: readonly ComparedFile[]): number =>
 
 const TABLES_TO_COMPARE = mainTables().flatMap(({ content }) => tablesOf(content)).length
 
+const NO_FILES: ComparedFiles = { all: [], differing: [] }
+
 class Comparison {
   readonly #session: Session
   readonly #lake: string
@@ -139,17 +142,24 @@ class Comparison {
     return found.map((file) => ({ ...file, path: inLake(this.#lake, file.path) }))
   }
 
+  async #both(table: Table): Promise<ComparedFiles> {
+    return {
+      all: await this.#files(table, () => true),
+      differing: await this.#files(table, (one) => one.old === undefined || one.new === undefined),
+    }
+  }
+
   /** Makes the tables of changes of a content. */
   async #compareContent(main: Table & { readonly content: Content }): Promise<void> {
     const { content } = main
     this.#report(main)
-    const files = await this.#files(main, () => true)
-    const differing = await this.#files(main, (one) => one.old === undefined || one.new === undefined)
-    await this.#session.run(makeCandidates(main, this.#partitions, files, differing))
+    const files = await this.#both(main)
+    const listings = content === LISTINGS.content ? await this.#both(LISTINGS) : NO_FILES
+    await this.#session.run(makeCandidates(main, this.#partitions, files, listings))
     const tables = tablesOf(content)
     const sides = { old: await this.#side(main, 'old'), new: await this.#side(main, 'new') }
     for (const table of tables) await this.#compareTable({ ...table, content }, sides, main)
-    await this.#session.run(makeChanges(content, tables, factsOf(main, files)))
+    await this.#session.run(makeChanges(content, tables, factsOf(main, files.all)))
   }
 
   async #compareTable(

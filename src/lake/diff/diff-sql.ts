@@ -8,7 +8,7 @@ import type { Content } from '../../contract/objects.ts'
 import { ident, literal } from '../duckdb/sql.ts'
 import { readTable, type VersionedFile } from '../lake/current-versions.ts'
 import { factorOf, isScaledItem, reportedFigure, scaledFigure } from '../tables/figure-scale.ts'
-import type { Table } from '../tables/tables.ts'
+import { LISTINGS, type Table } from '../tables/tables.ts'
 
 /** A partition of one or both snapshots; `old` and `new` are its places in them. */
 export interface ComparedPartition {
@@ -28,25 +28,43 @@ const ownerOf = (table: Table): string => ident(table.owner ?? '')
 const places = (partitions: readonly ComparedPartition[], side: Side): string =>
   `([${partitions.map((one) => one[side] ?? 'NULL').join(',')}]::INTEGER[])`
 
+/** Files that say which records a snapshot has: `all` of both snapshots, and those that only one of them has. */
+export interface ComparedFiles {
+  readonly all: readonly VersionedFile[]
+  readonly differing: readonly VersionedFile[]
+}
+
 /**
  * Finds the records whose current version differs. Only who has rows in a partition that one of the snapshots lacks
- * can be one of them.
+ * can be one of them. Where a listing stands behind all rows of a record, the snapshot does not show it: it has no version.
  *
- * @param files the main table's files of both snapshots @param differing those that only one of them has
+ * @param files of the main table @param listings files of companies that are not listed any more
  */
 export const makeCandidates = (
   table: Table & { readonly content: Content },
   partitions: readonly ComparedPartition[],
-  files: readonly VersionedFile[],
-  differing: readonly VersionedFile[],
-): string => `CREATE TABLE ${candidatesTable(table.content)} AS
-SELECT owner,
-  arg_max(p, ${places(partitions, 'old')}[p + 1]) AS old_p,
-  arg_max(p, ${places(partitions, 'new')}[p + 1]) AS new_p
-FROM (SELECT ${ownerOf(table)} AS owner, version::INTEGER AS p FROM (${readTable(table, files, 'with-version')}))
-WHERE owner IN (SELECT ${ownerOf(table)} FROM (${readTable(table, differing)}))
-GROUP BY owner
-HAVING old_p IS DISTINCT FROM new_p`
+  files: ComparedFiles,
+  listings: ComparedFiles,
+): string => {
+  const owned = (one: Table, some: readonly VersionedFile[]): string =>
+    `SELECT ${ownerOf(one)} AS owner, version::INTEGER AS p FROM (${readTable(one, some, 'with-version')})`
+  const both = (which: keyof ComparedFiles): string =>
+    listings.all.length === 0
+      ? owned(table, files[which])
+      : `${owned(table, files[which])} UNION ALL ${owned(LISTINGS, listings[which])}`
+  const listing = `[${[...new Set(listings.all.map(({ version }) => version))].join(',')}]::INTEGER[]`
+  const shown = (p: string): string => `CASE WHEN NOT list_contains(${listing}, ${p}) THEN ${p} END`
+  return `CREATE TABLE ${candidatesTable(table.content)} AS
+SELECT owner, ${shown('old_last')} AS old_p, ${shown('new_last')} AS new_p,
+  coalesce(list_contains(${listing}, new_last), false) AS unlisted
+FROM (SELECT owner,
+    arg_max(p, ${places(partitions, 'old')}[p + 1]) AS old_last,
+    arg_max(p, ${places(partitions, 'new')}[p + 1]) AS new_last
+  FROM (${both('all')})
+  WHERE owner IN (SELECT owner FROM (${both('differing')}))
+  GROUP BY owner)
+WHERE old_p IS DISTINCT FROM new_p`
+}
 
 /** Records by their ids, from `least` on and below `below`; an absent end is open. */
 export interface OwnerRange {
@@ -204,7 +222,7 @@ WHERE CASE
 END`
 
 /**
- * The records of a content that are new, changed or gone; `differs` lists the tables of those that are changed.
+ * The records of a content that are new, changed, gone, or not listed by the service any more; `differs` lists the tables of those that are changed.
  *
  * @param facts rows with `internal_id`, `country_code` and `name` of the records' current versions, of the older ones
  *   where there is no newer
@@ -215,7 +233,7 @@ export const makeChanges = (content: Content, tables: readonly Table[], facts: s
   )
   return `CREATE TABLE changes_${content} AS
 WITH changes AS (
-  SELECT owner, CASE WHEN old_p IS NULL THEN 'new' ELSE 'gone' END AS change, NULL::VARCHAR AS differs
+  SELECT owner, CASE WHEN old_p IS NULL THEN 'new' WHEN unlisted THEN 'unlisted' ELSE 'gone' END AS change, NULL::VARCHAR AS differs
   FROM ${candidatesTable(content)} WHERE old_p IS NULL OR new_p IS NULL
   UNION ALL
   SELECT owner, 'changed', string_agg(name, ',' ORDER BY no) FROM (${differences.join(' UNION ALL ')}) GROUP BY owner

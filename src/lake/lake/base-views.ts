@@ -5,7 +5,7 @@
 
 import { ident } from '../duckdb/sql.ts'
 import type { Column } from '../tables/columns.ts'
-import { QUARANTINE, TABLES, type Table } from '../tables/tables.ts'
+import { LISTINGS, mainTables, QUARANTINE, TABLES, type Table } from '../tables/tables.ts'
 import { HIDDEN_SCHEMA } from './current-versions.ts'
 
 /** Columns of `…_history` behind those of the table. */
@@ -23,7 +23,11 @@ export const HISTORY_COLUMNS: readonly Column[] = [
     unit: 'instant, UTC',
   },
   { name: 'version', type: 'BIGINT', about: 'Of one record the greatest version is current.' },
-  { name: 'is_current', type: 'BOOLEAN', about: 'Whether it is the current version of its record.' },
+  {
+    name: 'is_current',
+    type: 'BOOLEAN',
+    about: 'Whether it is the current version of its record, and shown.',
+  },
 ]
 
 /** What the versions of a table are counted in: those of a content are the same for all its tables. */
@@ -31,7 +35,7 @@ export const versionGroup = ({ content, name }: Pick<Table, 'content' | 'name'>)
 
 /** Rows of all versions: the table's columns and `version`. */
 export const rowsMacro = ({ name }: Pick<Table, 'name'>): string => `${HIDDEN_SCHEMA}.rows_${name}`
-/** `owner`, `version` of rows that are not current. */
+/** `owner`, `version` of rows that are not shown; `is_gone` where that is because the company is not listed any more. */
 export const oldMacro = (table: Table): string => `${HIDDEN_SCHEMA}.old_${versionGroup(table)}`
 /** What is known of a version's load: a struct of `snapshot`, `run`, `loaded_at`. */
 export const loadMacro = (table: Table): string => `${HIDDEN_SCHEMA}.load_of_${versionGroup(table)}`
@@ -63,6 +67,24 @@ ${
     : `ANTI JOIN ${oldMacro(table)}() AS o ON o.owner = r.${ident(table.owner)} AND o.version = r.version`
 }`
 
+/** The name of the view of all companies, those that are not listed any more included. */
+export const ALL_COMPANIES = `${LISTINGS.content}_all`
+
+const isSuperseded = (table: Table): string =>
+  `EXISTS (FROM ${oldMacro(table)}() AS o
+  WHERE o.owner = r.${ident(table.owner ?? '')} AND o.version = r.version AND NOT o.is_gone)`
+
+const allView = (table: Table): string => `CREATE OR REPLACE VIEW ${ident(ALL_COMPANIES)} AS
+SELECT ${columnsOf(table)}, l.gone_since
+FROM ${rowsMacro(table)}() AS r LEFT JOIN ${ident(LISTINGS.name)} AS l ON l.internal_id = r.internal_id
+WHERE NOT ${isSuperseded(table)}`
+
+/** Of each company the last listing that lacked it, as long as the company was not loaded again. */
+const listingsView = `CREATE OR REPLACE VIEW ${ident(LISTINGS.name)} AS
+SELECT ${columnsOf(LISTINGS)}
+FROM ${rowsMacro(LISTINGS)}() AS r JOIN (FROM ${oldMacro(LISTINGS)}() WHERE is_gone) AS o ON o.owner = r.internal_id
+QUALIFY ${newestOfKey(LISTINGS)}`
+
 const quarantineView = `CREATE OR REPLACE VIEW ${ident(QUARANTINE.name)} AS FROM ${rowsMacro(QUARANTINE)}()`
 
 /** Statements that make the views, by the name of each. The macros have to be there. */
@@ -73,4 +95,8 @@ export const baseViews = (): ReadonlyMap<string, string> =>
       [table.name, currentView(table)] as const,
     ]),
     [QUARANTINE.name, quarantineView],
+    [LISTINGS.name, listingsView],
+    ...mainTables()
+      .filter(({ content }) => content === LISTINGS.content)
+      .map((table) => [ALL_COMPANIES, allView(table)] as const),
   ])

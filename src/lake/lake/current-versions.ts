@@ -6,7 +6,7 @@
 import type { Content } from '../../contract/objects.ts'
 import type { PartitionEntry, Snapshot } from '../../core/partition.ts'
 import { ident, literal } from '../duckdb/sql.ts'
-import { QUARANTINE, type Table } from '../tables/tables.ts'
+import { LISTINGS, QUARANTINE, type Table } from '../tables/tables.ts'
 import type { PlaceOf } from './files-in-turn.ts'
 import { inLake } from './layout.ts'
 
@@ -82,8 +82,27 @@ FROM read_parquet(${listSql}, union_by_name = true)`
 /** Where sessions keep what is not the reader's: out of sight of `SHOW TABLES`. */
 export const HIDDEN_SCHEMA = 'firmlake'
 
-/** The table that lists superseded versions: `owner`, `version` of the rows that are not current. */
+/** The files that say which companies are not listed any more; of relations there are none. */
+export const goneFiles = (
+  snapshot: Pick<Snapshot, 'partitions' | 'files' | 'merged'>,
+  at: string | PlaceOf,
+  content: Content | undefined,
+): readonly VersionedFile[] => (content === LISTINGS.content ? filesOf(snapshot, at, LISTINGS.name) : [])
+
+/**
+ * The table that lists the versions that are not shown: `owner`, `version` of superseded rows, and, where companies are
+ * not listed any more (`is_gone`), of their last ones.
+ */
 export const supersededTable = (content: Content): string => `${HIDDEN_SCHEMA}.superseded_${content}`
+
+/** A snapshot that also shows the companies that are not listed any more. Places of partitions stay. */
+export const withAllCompanies = <Some extends Pick<Snapshot, 'partitions'>>(snapshot: Some): Some => ({
+  ...snapshot,
+  partitions: snapshot.partitions.map((partition) => ({
+    ...partition,
+    files: partition.files.filter(({ table }) => table !== LISTINGS.name),
+  })),
+})
 
 /** Whether no record of a content can have several versions, by the files of its main table. */
 export const isOneVersion = (files: readonly Pick<VersionedFile, 'version'>[]): boolean =>
@@ -96,11 +115,29 @@ export const makeSuperseded = (
   table: Table & { readonly content: Content },
 ): string => {
   const files = filesOf(snapshot, at, table.name)
-  return makeSupersededOf(
-    table.content,
-    `SELECT internal_id AS owner, version FROM (${readTable(table, files, 'with-version')})`,
-    files,
-  )
+  const gone = goneFiles(snapshot, at, table.content)
+  const owners = `SELECT internal_id AS owner, version FROM (${readTable(table, files, 'with-version')})`
+  return gone.length === 0
+    ? makeSupersededOf(table.content, owners, files)
+    : makeHidden(table.content, owners, files, gone)
+}
+
+/** The same where companies are not listed any more: a listing behind all rows of a company hides these. */
+const makeHidden = (
+  content: Content,
+  owners: string,
+  files: readonly Pick<VersionedFile, 'version'>[],
+  gone: readonly VersionedFile[],
+): string => {
+  const listings = `SELECT internal_id AS owner, version FROM (${readTable(LISTINGS, gone, 'with-version')})`
+  // A single partition holds no record twice: only rows of what is named in a listing can be old.
+  const rows = isOneVersion(files) ? `${owners} WHERE owner IN (SELECT owner FROM (${listings}))` : owners
+  return `CREATE TABLE ${supersededTable(content)} AS
+SELECT owner, version, version = last AS is_gone FROM (
+  SELECT owner, version, is_row, max(version) OVER of_owner AS newest, max(version) FILTER (is_row) OVER of_owner AS last
+  FROM (SELECT *, true AS is_row FROM (${rows}) UNION ALL SELECT *, false FROM (${listings}))
+  WINDOW of_owner AS (PARTITION BY owner)
+) WHERE is_row AND version < newest`
 }
 
 /**

@@ -4,7 +4,7 @@ import { type Definition, definitionsFor } from '../../analysis/definitions.ts'
 import type { Layer, TargetNames } from '../../core/sink.ts'
 import { sha256Of } from '../../support/hash.ts'
 import { literal } from '../duckdb/sql.ts'
-import { mainTables, QUARANTINE, TABLES, type Table } from '../tables/tables.ts'
+import { LISTINGS, mainTables, QUARANTINE, TABLES, type Table } from '../tables/tables.ts'
 import { baseViews } from './base-views.ts'
 import { HIDDEN_SCHEMA } from './current-versions.ts'
 import { FACT_NAMES, FACTS, type Fact, type FactName, type Facts, factRows } from './lake-facts.ts'
@@ -47,7 +47,9 @@ const sourceMacros = (
   { lake, listed, facts }: LakeContents,
   pathSql?: (path: string) => string,
 ): readonly string[] => [
-  ...[...TABLES, QUARANTINE].map((table) => rowsOfTable(table, ownOf(listed, table), lake, pathSql)),
+  ...[...TABLES, QUARANTINE, LISTINGS].map((table) =>
+    rowsOfTable(table, ownOf(listed, table), lake, pathSql),
+  ),
   ...mainTables().map((table) => oldOfRows(table, listed)),
   ...groupTables().map((table) => loadsOf(table, ownOf(listed, table))),
   ...FACT_NAMES.flatMap((name) =>

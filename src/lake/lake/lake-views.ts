@@ -7,9 +7,16 @@ import { type Definition, definitionNames, definitionsFor } from '../../analysis
 import type { FetchOptions } from '../../storage/storage.ts'
 import { atMost } from '../../support/side-by-side.ts'
 import type { Session } from '../duckdb/engine.ts'
-import { mainTables, QUARANTINE, TABLES, type Table } from '../tables/tables.ts'
-import { baseViews, versionGroup } from './base-views.ts'
-import { filesOf, HIDDEN_SCHEMA, isOneVersion, makeSuperseded, supersededTable } from './current-versions.ts'
+import { LISTINGS, mainTables, QUARANTINE, TABLES, type Table } from '../tables/tables.ts'
+import { ALL_COMPANIES, baseViews, versionGroup } from './base-views.ts'
+import {
+  filesOf,
+  goneFiles,
+  HIDDEN_SCHEMA,
+  isOneVersion,
+  makeSuperseded,
+  supersededTable,
+} from './current-versions.ts'
 import { filesOfTables } from './fetch-tables.ts'
 import type { FileAccess } from './file-access.ts'
 import { FACT_NAMES, type FactName, factRows, type ReadFacts } from './lake-facts.ts'
@@ -35,6 +42,11 @@ const VIEWS: readonly View[] = [
     { name: table.name, table },
   ]),
   { name: QUARANTINE.name, table: QUARANTINE },
+  { name: LISTINGS.name, table: LISTINGS },
+  ...[LISTINGS, ...mainTables().filter(({ content }) => content === LISTINGS.content)].map((table) => ({
+    name: ALL_COMPANIES,
+    table,
+  })),
 ]
 
 /** Runs a fetch of files with options, such as one that shows progress and can be interrupted. */
@@ -130,6 +142,7 @@ export class LakeViews {
       ({ content }) => contents.has(content) && !this.#made.has(supersededTable(content)),
     )
     const tables = new Set([...views.map(({ table }) => table), ...main])
+    if (contents.has(LISTINGS.content)) tables.add(LISTINGS)
     const files = await Promise.all(
       [...tables].map(async (table) => filesOfTables(await this.#listedFor(table), [table.name])),
     )
@@ -139,8 +152,7 @@ export class LakeViews {
       const made = supersededTable(table.content)
       const listed = await this.#listedFor(table)
       await this.#session.run(makeSuperseded(listed, this.#access.placeOf, table))
-      const isSingle = isOneVersion(filesOf(listed, this.#access.placeOf, table.name))
-      await this.#session.run(isSingle ? noneOld(table) : oldFrom(table, made))
+      await this.#session.run(this.#oldVersions(listed, table, made))
       this.#made.add(made)
     }
     for (const { table } of views) {
@@ -151,6 +163,13 @@ export class LakeViews {
       if (table !== QUARANTINE) await this.#session.run(loadsOf(table, listed))
       this.#made.add(rows)
     }
+  }
+
+  #oldVersions(listed: Listed, table: Table, made: string): string {
+    if (goneFiles(listed, this.#access.placeOf, table.content).length > 0)
+      return oldFrom(table, made, 'is_gone')
+    const isSingle = isOneVersion(filesOf(listed, this.#access.placeOf, table.name))
+    return isSingle ? noneOld(table) : oldFrom(table, made, 'false')
   }
 
   /** The same for all tables of a content: a version is a place in what was read. */

@@ -2,9 +2,9 @@
 
 import type { PartitionEntry, Snapshot } from '../../core/partition.ts'
 import { ident, literal } from '../duckdb/sql.ts'
-import { mainTables, QUARANTINE, TABLES, type Table } from '../tables/tables.ts'
+import { LISTINGS, mainTables, QUARANTINE, TABLES, type Table } from '../tables/tables.ts'
 import { loadMacro, oldMacro, rowsMacro } from './base-views.ts'
-import { filesOf, HIDDEN_SCHEMA, pathList, readTable } from './current-versions.ts'
+import { filesOf, goneFiles, HIDDEN_SCHEMA, pathList, readTable } from './current-versions.ts'
 import type { PlaceOf } from './files-in-turn.ts'
 import { FACT_NAMES, FACTS, type FactName } from './lake-facts.ts'
 import { readQuarantine } from './read-quarantine.ts'
@@ -32,6 +32,7 @@ const LOADED_TYPE = 'STRUCT(snapshot INTEGER, run VARCHAR, loaded_at TIMESTAMPTZ
 const OLD_COLUMNS = [
   ['owner', 'BIGINT'],
   ['version', 'BIGINT'],
+  ['is_gone', 'BOOLEAN'],
 ] as const
 const VERSION = ['version', 'BIGINT'] as const
 
@@ -43,7 +44,7 @@ export const groupTables = (): readonly Table[] => [
 
 /** Macros that have the columns of those of a snapshot and refuse to be read: nobody must take them for empty tables. */
 export const unreadableMacros = (): readonly string[] => [
-  ...TABLES.map((table) =>
+  ...[...TABLES, LISTINGS].map((table) =>
     tableMacro(rowsMacro(table), noRows([...namesAndTypes(table), VERSION], refusalOf(table.name))),
   ),
   tableMacro(
@@ -79,22 +80,35 @@ export const rowsOfTable = (
   return tableMacro(rowsMacro(table), rows, paths)
 }
 
-/** Old versions of a content's records, from a table that a session has made. */
-export const oldFrom = (table: Table, hidden: string): string =>
-  tableMacro(oldMacro(table), `SELECT owner, version::BIGINT AS version FROM ${hidden}`)
+/**
+ * Old versions of a content's records, from a table that a session has made.
+ *
+ * @param isGone the column of it, or SQL, that says whether a version is hidden because its company is not listed any more
+ */
+export const oldFrom = (table: Table, hidden: string, isGone: 'is_gone' | 'false'): string =>
+  tableMacro(oldMacro(table), `SELECT owner, version::BIGINT AS version, ${isGone} AS is_gone FROM ${hidden}`)
 
 /** Where nothing is old: of no rows the filters of a query reach the files. */
 export const noneOld = (table: Table): string => tableMacro(oldMacro(table), noRows(OLD_COLUMNS))
 
 /** The same from the rows of the content's main table themselves, each time it is asked for. */
-export const oldOfRows = (table: Table, { partitions }: Pick<Listed, 'partitions'>): string => {
-  const holding = partitions.filter(({ files }) => files.some((file) => file.table === table.name))
+export const oldOfRows = (table: Table, listed: Listed): string => {
+  const id = ident(table.owner ?? '')
+  if (goneFiles(listed, '', table.content).length > 0)
+    return tableMacro(
+      oldMacro(table),
+      `SELECT r.${id} AS owner, r.version, r.version = n.last AS is_gone FROM ${rowsMacro(table)}() AS r
+JOIN (SELECT owner, max(version) AS newest, max(version) FILTER (is_row) AS last FROM (
+    SELECT ${id} AS owner, version, true AS is_row FROM ${rowsMacro(table)}()
+    UNION ALL SELECT internal_id, version, false FROM ${rowsMacro(LISTINGS)}()) GROUP BY ALL HAVING count(*) > 1) AS n
+  ON n.owner = r.${id} AND r.version < n.newest`,
+    )
+  const holding = listed.partitions.filter(({ files }) => files.some((file) => file.table === table.name))
   // A single partition holds no record twice.
   if (holding.length < 2) return noneOld(table)
-  const id = ident(table.owner ?? '')
   return tableMacro(
     oldMacro(table),
-    `SELECT r.${id} AS owner, r.version FROM ${rowsMacro(table)}() AS r
+    `SELECT r.${id} AS owner, r.version, false AS is_gone FROM ${rowsMacro(table)}() AS r
 JOIN (SELECT ${id} AS owner, max(version) AS newest FROM ${rowsMacro(table)}() GROUP BY ALL HAVING count(*) > 1) AS n
   ON n.owner = r.${id} AND r.version < n.newest`,
   )

@@ -62,6 +62,8 @@ const FIELD_PATHS: Readonly<Record<string, string>> = {
     out_date updated_at as_reported`,
   line_items: `
     load version line_item category unit scaled`,
+  listings: `
+    load version internal_id service search seen gone_since`,
 }
 
 /** Paths of a table in the order of their ids; the first has id 1. */

@@ -180,6 +180,25 @@ export const QUARANTINE: Table = {
   ],
 }
 
+/**
+ * Companies that a whole listing of the service no longer had. They are rows of their own, in partitions that load no record;
+ * a company that stands in a later partition again is listed again.
+ */
+export const LISTINGS: Table & { readonly content: Content } = {
+  name: 'listings',
+  row: 'a company that the service no longer lists',
+  content: 'companies',
+  key: ['internal_id'],
+  owner: 'internal_id',
+  columns: [
+    ID,
+    column('service', 'VARCHAR', 'Origin of the service.'),
+    column('search', 'VARCHAR', 'The search whose whole listing lacked the company, as JSON.'),
+    column('seen', 'TIMESTAMPTZ', 'When the lake last had the company from the service.', 'instant, UTC'),
+    column('gone_since', 'TIMESTAMPTZ', 'When the first listing without it was asked for.', 'instant, UTC'),
+  ],
+}
+
 export const tablesOf = (content: Content): readonly Table[] =>
   TABLES.filter((table) => table.content === content)
 

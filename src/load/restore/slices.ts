@@ -17,7 +17,14 @@ import {
 } from '../../lake/lake/current-versions.ts'
 import { type FetchTablesOptions, filesOfTables } from '../../lake/lake/fetch-tables.ts'
 import { copiesOfLake, type FileAccess } from '../../lake/lake/file-access.ts'
-import { mainTables, TABLES, type Table, type TableName, tablesOf } from '../../lake/tables/tables.ts'
+import {
+  LISTINGS,
+  mainTables,
+  TABLES,
+  type Table,
+  type TableName,
+  tablesOf,
+} from '../../lake/tables/tables.ts'
 import {
   type CutTable,
   type Slice,
@@ -59,7 +66,8 @@ export const prepareRestore = async (request: SessionRequest, content?: Content)
   await session.run(`CREATE SCHEMA IF NOT EXISTS ${HIDDEN_SCHEMA}`)
   for (const main of mainTables()) {
     if (content === undefined || main.content === content) {
-      await makeReadable(request, snapshot, [main.name])
+      const listings = main.content === LISTINGS.content ? [LISTINGS.name] : []
+      await makeReadable(request, snapshot, [main.name, ...listings])
       await session.run(makeSuperseded(snapshot, access.placeOf, main))
     }
   }

@@ -23,6 +23,7 @@ import { compactMemory, DEFAULT_MEMORY_BYTES, DEFAULT_THREADS } from '../run/mem
 import type { CompactJob } from '../run/run-plan.ts'
 import { withRun } from '../run/with-run.ts'
 import { checkDictionaries, dictionaryTable } from './check-inputs.ts'
+import { compactListings } from './compact-listings.ts'
 import { compactTable } from './compact-table.ts'
 import {
   type CompactedTable,
@@ -88,6 +89,7 @@ const work = async (
     const dictionary = await compactDictionary(parts, sink)
     const made: PartitionEntry[] = []
     for (const content of plan.contents) made.push(...(await compactContent(parts, sink, content)))
+    made.push(...(await compactListings(parts, sink)))
     return [made, dictionary] as const
   })
   signal?.throwIfAborted()

@@ -6,6 +6,7 @@ import type { Writable } from 'node:stream'
 import { orInterrupted } from '../../core/interrupted.ts'
 import type { FileEntry } from '../../core/partition.ts'
 import { interruptOn } from '../../lake/duckdb/stoppable.ts'
+import { withAllCompanies } from '../../lake/lake/current-versions.ts'
 import { type LakeQuery, openLakeQuery } from '../../lake/lake/lake-query.ts'
 import type { AroundFetch } from '../../lake/lake/lake-views.ts'
 import { readFactsOf, withCommits } from '../../manifest/lake-facts.ts'
@@ -54,6 +55,8 @@ export interface ExportOptions extends WhatToExport {
    * of what goes there.
    */
   readonly to: string | ExportTarget
+  /** Also companies that the service does not list any more. @default false */
+  readonly all?: boolean | undefined
   /** @default the newest */
   readonly snapshot?: number | undefined
   /** Replaces files that are there. Databases are always updated. @default false */
@@ -196,12 +199,15 @@ const withQuery = async <T>(
   outFolder: string | undefined,
   use: (query: LakeQuery, snapshot: number) => Promise<T>,
 ): Promise<T> => {
-  const { lake, memoryBytes, threads, signal, onFetch: onProgress } = options
+  const { lake, all = false, memoryBytes, threads, signal, onFetch: onProgress } = options
   const root = await readRoot(lake, options.snapshot)
   const aroundFetch: AroundFetch = (fetch) => fetch({ signal, onProgress })
   const query = await openLakeQuery({
     lake,
-    snapshot: async (table) => withCommits(lake, await readTableListed(lake, root, table)),
+    snapshot: async (table) => {
+      const listed = await withCommits(lake, await readTableListed(lake, root, table))
+      return all ? withAllCompanies(listed) : listed
+    },
     facts: readFactsOf(lake, root),
     memoryBytes,
     threads,

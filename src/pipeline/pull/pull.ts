@@ -8,6 +8,7 @@ import { defaultLimits, loadIntoLake, type RunOptions, unitsFile } from '../run/
 import type { JobScope, OpenedJob } from '../run/opened-job.ts'
 import type { PullJob, RunPlan } from '../run/run-plan.ts'
 import { withRun } from '../run/with-run.ts'
+import { listingOf } from './ask-listed.ts'
 import { checkPullCurrency, otherCurrency } from './check-pull-currency.ts'
 import { openPull, planOfRun, planPull, windowsOf, windowsText } from './plan-pull.ts'
 import type { PullEvent, PullPlan } from './pull-plan.ts'
@@ -104,6 +105,7 @@ export const openPullJob = async (
     plan,
     entry,
     pulls: () => [entry()],
+    listing: () => listingOf(service, settings, entry(), { signal }),
     windows: () =>
       checkpoints().map((checkpoint, at) => ({
         name: sources[at]?.name ?? '',

@@ -17,15 +17,21 @@ import { newestRoot } from '../../manifest/snapshots.ts'
 import { TOOL } from '../../support/tool-version.ts'
 import type { LeftOut } from './bad-files.ts'
 import { type CurrencyChange, CurrencyGuard } from './currency-change.ts'
+import { GoneInRun } from './gone-in-run.ts'
 import { NamesOfRun, seenItemsOf } from './names-of-run.ts'
 import type { RunEvent } from './progress.ts'
 import { type QuarantineLimit, withinLimit } from './quarantine-limit.ts'
 import { pipelineOf, planOf } from './run-plan.ts'
+import type { GoneCompanies, PartialListing, WholeListing } from './whole-listing.ts'
 
 export interface CommitOptions {
   readonly limit: QuarantineLimit
   /** Lets figures be replaced by figures in another currency. @default false */
   readonly changeCurrency?: boolean | undefined
+  /** What its searches know of all their companies. @default nothing */
+  readonly listings?: readonly (WholeListing | PartialListing)[] | undefined
+  /** Most companies of a search that its listing may say are gone. @default 2% */
+  readonly maxGone?: QuarantineLimit | undefined
   /** What its workers have made, each with files that are in place already. @default what its journal says */
   readonly work?: FinishedWork | undefined
   /** Stands in the names of the run's own files: several commits of the run may be under way. @default nothing */
@@ -44,6 +50,8 @@ export interface LoadSummary {
   readonly leftOut: readonly LeftOut[]
   /** Companies whose figures were replaced by figures in another currency, as it was allowed. */
   readonly currencyChange?: CurrencyChange
+  /** What whole listings say of companies that are gone; absent where they lacked none. */
+  readonly gone?: readonly GoneCompanies[]
   /** Why the views in `lake.duckdb` were not written; absent where they were, or the lake is in a bucket. */
   readonly noViews?: string
 }
@@ -126,6 +134,8 @@ export const commitLoaded = async (
   onEvent?.({ kind: 'committing', partitions: partitions.length })
   const guard = new CurrencyGuard({ lake, run, partitions, rows: loader.rows }, changeCurrency)
   await guard.check(await newestRoot(lake))
+  const gone = new GoneInRun({ lake, run, partitions, loader, sink }, options)
+  await gone.find(await newestRoot(lake))
   const runFiles = partitions.length > 0 ? await dictionaryOf(finished, loader, sink, attempt) : []
   const placed = options.work !== undefined
   await sink.commit([...(placed ? [] : partitions.flatMap(({ files }) => files)), ...runFiles])
@@ -133,6 +143,7 @@ export const commitLoaded = async (
     ...{ lease: seen, pipeline: pipelineOf(plan), tool: TOOL, again: plan.again, maxUnknownNames },
     ...{ partitions, runFiles, pulls, now: () => new Date(), random: randomBytes, signal },
     beforeTry: (newest) => guard.check(newest),
+    behind: (newest) => gone.write(newest),
   })
   const noViews = await refreshLakeFile(lake)
   const dropped = new Set(outcome.dropped.map(({ id }) => id))
@@ -146,6 +157,7 @@ export const commitLoaded = async (
       ...first.map((source) => ({ source, reason: 'already loaded by a concurrent run' })),
     ],
     ...(guard.change && { currencyChange: guard.change }),
+    ...gone.summary(),
     ...(noViews !== undefined && { noViews }),
   }
 }

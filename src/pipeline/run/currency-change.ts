@@ -5,15 +5,11 @@
  */
 
 import { ToolkitError } from '../../core/errors.ts'
-import type { FileEntry, PartitionEntry } from '../../core/partition.ts'
-import type { Row } from '../../lake/duckdb/engine.ts'
 import { filesOf, readTable, type VersionedFile } from '../../lake/lake/current-versions.ts'
-import { fetchFiles, fetchTables } from '../../lake/lake/fetch-tables.ts'
-import { inLake, stagingPath } from '../../lake/lake/layout.ts'
-import { TABLES, type Table } from '../../lake/tables/tables.ts'
+import { fetchTables } from '../../lake/lake/fetch-tables.ts'
 import { summaryOfPart } from '../../manifest/parts.ts'
 import { readAllListed, type SnapshotRoot } from '../../manifest/snapshot-root.ts'
-import { statPath } from '../../support/list-files.ts'
+import { CHECK, type StagedRun, stagedFiles, tableNamed } from './staged-files.ts'
 
 /** Companies whose figures a run replaces by figures in another currency. */
 export interface CurrencyChange {
@@ -24,42 +20,7 @@ export interface CurrencyChange {
   readonly examples: readonly { readonly id: string; readonly from: string; readonly to: string }[]
 }
 
-/** What a run is about to show, and how its rows are asked. */
-export interface StagedRun {
-  readonly lake: string
-  readonly run: string
-  readonly partitions: readonly PartitionEntry[]
-  readonly rows: (sql: string) => Promise<readonly Row[]>
-}
-
 const EXAMPLES = 3
-/** Nothing of what is read here is handed on: each night only files that are new are hashed. */
-const CHECK = { check: 'first-read' } as const
-
-const tableNamed = (name: string): Table => {
-  const table = TABLES.find((one) => one.name === name)
-  if (table === undefined) throw new TypeError(`Cannot find table "${name}"`)
-  return table
-}
-
-/** Parquet files of the run, where they stand: staged, or in their places already; versions in their order. */
-const stagedFiles = async ({ lake, run, partitions }: StagedRun, table: string): Promise<VersionedFile[]> => {
-  const found: VersionedFile[] = []
-  const placed: FileEntry[] = []
-  for (const [version, partition] of partitions.entries()) {
-    for (const file of partition.files) {
-      if (file.table !== table || !file.path.endsWith('.parquet')) continue
-      const staged = inLake(lake, `${stagingPath(run)}/${table}/${file.path.split('/').at(-1)}`)
-      const isStaged = (await statPath(staged)) !== null
-      if (!isStaged) placed.push(file)
-      const path = isStaged ? staged : inLake(lake, file.path)
-      found.push({ path, bytes: file.bytes, version, partition })
-    }
-  }
-  if (placed.length > 0) await fetchFiles(lake, placed, CHECK)
-  return found
-}
-
 /** The one currency of all companies of a lake, where the manifest shows it: all came by searches in it. */
 const currencyOfAll = ({ lists }: SnapshotRoot): string | undefined => {
   const parts = [...lists.merged, ...lists.partitions].map(summaryOfPart)

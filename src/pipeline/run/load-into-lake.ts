@@ -29,6 +29,8 @@ export interface RunOptions extends ToolOptions {
   readonly maxUnknownNames?: number | undefined
   /** Lets figures be replaced by figures in another currency. @default false */
   readonly changeCurrency?: boolean | undefined
+  /** Most companies of a search that one whole listing may say are gone. @default 2% */
+  readonly maxGone?: QuarantineLimit | undefined
   /** Mode bits of the lake's folder where it is new: what is made in it takes them. @default 0o700 */
   readonly mode?: number | undefined
   readonly onEvent?: ((event: RunEvent) => void) | undefined
@@ -99,7 +101,7 @@ export const loadIntoLake = async (
   jobs: readonly OpenedJob[],
   options: RunOptions,
 ): Promise<LoadSummary> => {
-  const { limit, changeCurrency, skipBadFiles, signal, onEvent } = options
+  const { limit, maxGone, changeCurrency, skipBadFiles, signal, onEvent } = options
   const { memoryBytes = DEFAULT_MEMORY_BYTES, threads = defaultThreads(memoryBytes) } = options
   const sources = sourcesOf(jobs)
   run.keep()
@@ -113,7 +115,8 @@ export const loadIntoLake = async (
         ...{ again, skipBadFiles, maxUnknownNames: limits.maxUnknownNames, sideBySide: threads },
         ...{ signal, onEvent },
       })
-      return commitLoaded(tools, run, { limit, changeCurrency, signal, onEvent })
+      const listings = jobs.flatMap(({ listing }) => listing?.() ?? [])
+      return commitLoaded(tools, run, { limit, maxGone, listings, changeCurrency, signal, onEvent })
     })
   } catch (error) {
     throw signal?.aborted && !(error instanceof ToolkitError) ? interrupted(run.run) : error

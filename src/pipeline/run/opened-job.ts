@@ -4,6 +4,7 @@ import { ToolkitError } from '../../core/errors.ts'
 import type { PullEntry } from '../../core/partition.ts'
 import type { Source } from '../../core/source.ts'
 import type { JobOfRun } from '../../manifest/run-files.ts'
+import type { PartialListing, WholeListing } from './whole-listing.ts'
 import type { RunScope } from './with-run.ts'
 
 /** What a job is opened for: its run, and its place among the jobs of it. */
@@ -13,6 +14,8 @@ export interface OpenedJob {
   readonly sources: readonly Source[]
   /** Asked for when all sources are loaded: what was pulled. A pull is committed also when nothing came. */
   readonly pulls?: () => readonly PullEntry[]
+  /** Asked for when all sources are loaded: whether all companies of a search came; absent of what is no search. */
+  readonly listing?: () => WholeListing | PartialListing | undefined
 }
 
 /** Why a run cannot be resumed. */

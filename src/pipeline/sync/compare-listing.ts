@@ -6,8 +6,8 @@ import type { Snapshot } from '../../core/partition.ts'
 import { ident, literal } from '../../lake/duckdb/sql.ts'
 import { openLakeQuery } from '../../lake/lake/lake-query.ts'
 import { instantsOf } from '../../lake/tables/date-times.ts'
-import { COMPANY_COLUMNS } from '../../lake/tables/record-columns.ts'
 import { TOOL } from '../../support/tool-version.ts'
+import { companyColumn, scopeOf } from '../pull/scope.ts'
 
 export interface Comparison {
   /** Companies in the listing. */
@@ -27,35 +27,6 @@ const STAMPS = Object.keys(MINIFIED_INFO.fields).filter(
   (name) => name.endsWith('UpdatedAt') && name in META_DATA.fields,
 )
 
-/** Filters whose meaning the lake's columns give exactly: any of the values. */
-const SCOPE_FILTERS = [
-  'InternalId',
-  'CountryCode',
-  'OperationalStatus',
-  'LegalForm',
-  'CompanyType',
-  'ListingType',
-]
-
-const columnOf = (part: string, field: string): string => {
-  const found = COMPANY_COLUMNS.find(({ path }) => path[0] === part && path[1] === field && path.length === 2)
-  if (found === undefined) throw new TypeError(`Cannot find the column of ${part}.${field}`)
-  return ident(found.name)
-}
-
-/** The lake's companies that a search means; `undefined` where its columns do not show it. */
-const scopeOf = (search: SearchParameters): string | undefined => {
-  const conditions: string[] = []
-  for (const [name, values] of Object.entries(search)) {
-    const filter = SCOPE_FILTERS.find((one) => one.toLowerCase() === name.toLowerCase())
-    if (filter === undefined) return undefined
-    // A service may take codes in any letter case; to find none of them here would hide what vanished.
-    const texts = values.map((value) => literal(String(value).toLowerCase())).join(', ')
-    conditions.push(`lower(CAST(${columnOf('BasicDetails', filter)} AS VARCHAR)) IN (${texts})`)
-  }
-  return conditions.join(' AND ')
-}
-
 const EMPTY: Snapshot = {
   ...{ format: 1, snapshot: 0, parent: null, run: '', pipeline: '', tool: TOOL, time: '' },
   ...{ partitions: [], files: [] },
@@ -72,7 +43,7 @@ WHERE i.${ident('InternalId')} IS NOT NULL`
 }
 
 const compareSql = (files: readonly string[], scope: string | undefined): string => {
-  const stamps = STAMPS.map((name) => columnOf('MetaData', name)).join(', ')
+  const stamps = STAMPS.map((name) => companyColumn('MetaData', name)).join(', ')
   return `WITH listed AS (${listedSql(files)}),
 held AS (SELECT internal_id AS id, [${stamps}] AS stamps, ${scope ?? 'false'} AS meant FROM companies)
 SELECT coalesce(listed.id, held.id) AS id,

@@ -3,6 +3,7 @@
 import type { PullEntry } from '../../core/partition.ts'
 import { newestSnapshot, pullsIfAny } from '../../manifest/snapshots.ts'
 import type { ServiceCounters } from '../../source/service/service.ts'
+import { listingOf } from '../pull/ask-listed.ts'
 import { planOfRun, planPull, windowsText } from '../pull/plan-pull.ts'
 import { currencyBefore, type PullRunOptions } from '../pull/pull.ts'
 import type { PullEvent, PullPlan } from '../pull/pull-plan.ts'
@@ -12,6 +13,7 @@ import { defaultLimits, loadIntoLake } from '../run/load-into-lake.ts'
 import { DEFAULT_MEMORY_BYTES, divideMemory } from '../run/memory-shares.ts'
 import type { JobScope, OpenedJob } from '../run/opened-job.ts'
 import type { RunPlan, SyncJob } from '../run/run-plan.ts'
+import type { WholeListing } from '../run/whole-listing.ts'
 import { withRun } from '../run/with-run.ts'
 import {
   findChanges,
@@ -65,6 +67,10 @@ export const syncSearch = async (
   })
 }
 
+/** What a sync calls vanished, of the companies that the lake has of the search. */
+const lackingOf = ({ vanished, unchanged, changed }: SyncFindings): WholeListing['lacking'] =>
+  vanished && { ids: vanished.map(BigInt), held: unchanged + changed.length + vanished.length }
+
 export interface OpenedSync extends OpenedJob, Pick<SyncSummary, 'entry' | 'plan' | 'findings'> {
   /** Companies fetched in full so far. */
   readonly fetched: () => number
@@ -92,6 +98,7 @@ export const openSyncJob = async (
   const { sources, checkpoints } = await openSync(service, run, settings, findings, shared)
   return {
     ...{ sources, plan, entry, findings, pulls: () => [entry] },
+    listing: () => listingOf(service, settings, entry, { signal, lacking: lackingOf(findings) }),
     fetched: () => checkpoints().reduce((sum, one) => sum + (one?.records ?? 0), 0),
   }
 }

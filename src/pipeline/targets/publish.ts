@@ -6,7 +6,7 @@
 import { systemCode, ToolkitError, writeError } from '../../core/errors.ts'
 import { orInterrupted } from '../../core/interrupted.ts'
 import type { SnapshotHead } from '../../core/partition.ts'
-import type { Table } from '../../lake/tables/tables.ts'
+import { LISTINGS, type Table } from '../../lake/tables/tables.ts'
 import { headOf, type SnapshotRoot } from '../../manifest/snapshot-root.ts'
 import { listManifest, newestNumber, readKnownRoot } from '../../manifest/snapshots.ts'
 import { mainOf } from '../../publish/current/superseded-rows.ts'
@@ -146,6 +146,11 @@ const rootReader = (lake: string): ((number: number) => Promise<SnapshotRoot>) =
 }
 const ROOTS_AT_ONCE = 4
 
+const NO_FILES: FilesOfTable = {
+  files: async () => [],
+  changesSince: async () => ({ added: [], moved: [], removed: [] }),
+}
+
 /** What a step is given of a snapshot. @param kept the snapshots that the lake had when publishing began */
 const toPublish = (
   lake: string,
@@ -170,7 +175,8 @@ const toPublish = (
       }
     },
   })
-  return { ...headOf(root), ...listed(step.table), main: listed(mainOf(step.table)) }
+  const listings = step.table.content === LISTINGS.content ? listed(LISTINGS) : NO_FILES
+  return { ...headOf(root), ...listed(step.table), main: listed(mainOf(step.table)), listings }
 }
 
 const count = (step: Step, change: TableChange | null): void => {

@@ -30,12 +30,14 @@ export const sinceShown = async (
 ): Promise<SinceShown | null> => {
   const added = shown && onlyAdded(await snapshot.changesSince(shown))
   const main = shown && onlyAdded(await snapshot.main.changesSince(shown))
-  if (!added || !main) return null
-  const since = leastVersion(main)
+  const listings = shown && onlyAdded(await snapshot.listings.changesSince(shown))
+  if (!added || !main || !listings) return null
+  const deciding = [...main, ...listings]
+  const since = leastVersion(deciding)
   if (since === Number.POSITIVE_INFINITY)
     return { since: Number.MAX_SAFE_INTEGER, added: new Set(added.map(({ path }) => path)) }
-  const paths = new Set(main.map(({ path }) => path))
-  const files = await snapshot.main.files()
+  const paths = new Set(deciding.map(({ path }) => path))
+  const files = [...(await snapshot.main.files()), ...(await snapshot.listings.files())]
   if (files.some(({ path, version }) => version >= since && !paths.has(path))) return null
   return { since, added: new Set(added.map(({ path }) => path)) }
 }

@@ -1,6 +1,7 @@
 /**
  * Which rows of a table are superseded, and where they stand in its files. A table's rows are versions of records; the
- * main table of its content says which versions a record has, and the last one counts (`lake/current-versions.ts`).
+ * main table of its content says which versions a record has, and the last one counts (`lake/current-versions.ts`). A
+ * listing that lacks a company counts as a version without rows.
  */
 
 import { join } from 'node:path'
@@ -94,6 +95,7 @@ export class SupersededRows {
     const known = `${snapshot.snapshot} ${main.name}`
     if (this.#known === known) return
     const files = await snapshot.main.files()
+    const listings = await snapshot.listings.files()
     const keys = recordKey(main).map((name, at) => `${ident(name)} AS k${at}`)
     const key = keys.map((_, at) => `k${at}`).join(', ')
     const typed = recordKey(main).map((name, at) => `NULL::${typeOf(main, name)} AS k${at}`)
@@ -101,8 +103,8 @@ export class SupersededRows {
       `CREATE OR REPLACE TEMP TABLE ${VERSIONS} AS SELECT ${typed.join(', ')}, 0 AS version LIMIT 0`,
     )
     // A single partition holds no record twice.
-    if (new Set(files.map(({ version }) => version)).size > 1)
-      await this.#reading(files, (some, placeOf) =>
+    if (new Set([...files, ...listings].map(({ version }) => version)).size > 1)
+      await this.#reading([...files, ...listings], (some, placeOf) =>
         session.run(`INSERT INTO ${VERSIONS} ${versioned(some, placeOf, keys)}`),
       )
     await session.run(`CREATE OR REPLACE TEMP TABLE ${SUPERSEDED} AS

@@ -63,6 +63,8 @@ export interface SegmentDescription {
   readonly partitions: number
   /** Its records, those included that later segments supersede. */
   readonly records: Readonly<Record<Content, number>>
+  /** Companies that are not listed any more, in a table `unlisted` (`internal_id`); absent where its partitions name none. */
+  readonly unlisted?: number | undefined
 }
 
 /**
@@ -205,6 +207,9 @@ export const INDEX_TABLES = {
     is_history: 'BOOLEAN',
   },
 } as const
+
+/** Beside them, in a segment that has such: `internal_id` of companies that are not listed any more. */
+export const UNLISTED_TABLE = 'unlisted'
 
 /** SHA-256 of declarations by what they mean: their explanations do not count. */
 export const contractHash = (...declarations: readonly unknown[]): string =>

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import type { Content } from '../../contract/objects.ts'
 import type { Session } from '../../lake/duckdb/engine.ts'
 import { ident, literal } from '../../lake/duckdb/sql.ts'
-import { INDEX_TABLES, type SegmentDescription, searchFile } from './index-form.ts'
+import { INDEX_TABLES, type SegmentDescription, searchFile, UNLISTED_TABLE } from './index-form.ts'
 
 type TableName = keyof typeof INDEX_TABLES
 
@@ -25,16 +25,26 @@ const CONTENT_OF: Readonly<Record<TableName, Content>> = {
 const database = (segment: number): string => `segment_${segment}`
 const supersededTable = (segment: number, content: Content): string => `copy.superseded_${content}_${segment}`
 
-/** Makes the table of the ids that later segments supersede. @returns whether there are any */
+/** What a segment says of its records and of those before: rows that it has, and companies that it does not list. */
+const idsOf = (
+  { records, unlisted = 0 }: SegmentDescription,
+  at: number,
+  content: Content,
+): readonly string[] => [
+  ...(records[content] > 0 ? [`SELECT internal_id FROM ${database(at)}.${MAIN[content]}`] : []),
+  ...(content === 'companies' && unlisted > 0
+    ? [`SELECT internal_id FROM ${database(at)}.${UNLISTED_TABLE}`]
+    : []),
+]
+
+/** Makes the table of the ids that later segments supersede, or do not list. @returns whether there are any */
 const findSuperseded = async (
   session: Session,
   segments: readonly SegmentDescription[],
   segment: number,
   content: Content,
 ): Promise<boolean> => {
-  const later = segments.flatMap(({ records }, at) =>
-    at > segment && records[content] > 0 ? [`SELECT internal_id FROM ${database(at)}.${MAIN[content]}`] : [],
-  )
+  const later = segments.flatMap((one, at) => (at > segment ? idsOf(one, at, content) : []))
   if (later.length === 0 || segments[segment]?.records[content] === 0) return false
   const table = supersededTable(segment, content)
   await session.run(`CREATE TABLE ${table} AS SELECT internal_id FROM ${database(segment)}.${MAIN[content]}

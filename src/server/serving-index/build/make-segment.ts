@@ -3,6 +3,7 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { PartitionEntry, Snapshot } from '../../../core/partition.ts'
+import { LISTINGS } from '../../../lake/tables/tables.ts'
 import type { NamedFile } from '../../../manifest/file-list.ts'
 import { fsyncFile, makeFolder } from '../../../support/durable-files.ts'
 import { hashFile } from '../../../support/hash.ts'
@@ -72,8 +73,12 @@ export const makeSegment = async (
     await fsyncFile(path)
     const { companies, relations } = documents.records
     const { bytes, sha256 } = await hashFile(path, { signal })
+    const unlisted = partitions.reduce((sum, { counts }) => sum + (counts.rows[LISTINGS.name] ?? 0), 0)
     return {
-      segment: { name, partitions: partitions.length, records: { companies, relations } },
+      segment: {
+        ...{ name, partitions: partitions.length, records: { companies, relations } },
+        ...(unlisted > 0 && { unlisted }),
+      },
       files: [...documents.files, { name: searchFile(name), bytes, sha256 }],
     }
   } finally {

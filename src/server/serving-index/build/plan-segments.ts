@@ -1,7 +1,7 @@
 /** Which segments an index has: those of an earlier index that still hold, and one of all partitions behind them. */
 
 import type { PartitionEntry, Snapshot } from '../../../core/partition.ts'
-import { tablesOf } from '../../../lake/tables/tables.ts'
+import { LISTINGS, tablesOf } from '../../../lake/tables/tables.ts'
 import { sha256Of } from '../../../support/hash.ts'
 import {
   INDEX_CONTRACT,
@@ -20,7 +20,7 @@ export const segmentName = (
 ): string => {
   const runs = new Set(partitions.map(({ run }) => run))
   const read = partitions.map((partition) => {
-    const tables = new Set<string>(tablesOf(partition.content).map((table) => table.name))
+    const tables = new Set<string>([...tablesOf(partition.content), LISTINGS].map((table) => table.name))
     return [
       partition.id,
       ...partition.files.filter(({ table }) => tables.has(table)).map(({ sha256 }) => sha256),

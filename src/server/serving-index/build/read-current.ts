@@ -5,7 +5,7 @@ import { Engine, type EngineOptions } from '../../../lake/duckdb/engine.ts'
 import { interruptOn } from '../../../lake/duckdb/stoppable.ts'
 import { currentRows, filesOf, readTable } from '../../../lake/lake/current-versions.ts'
 import { fetchTables } from '../../../lake/lake/fetch-tables.ts'
-import { TABLES } from '../../../lake/tables/tables.ts'
+import { LISTINGS, TABLES } from '../../../lake/tables/tables.ts'
 import { prepareRestore, type SessionRequest } from '../../../load/restore/slices.ts'
 import { filesOfThisWork } from '../../../storage/check-files.ts'
 import { CURRENT } from './search-tables.ts'
@@ -24,7 +24,7 @@ export const readCurrent = async <T>(
 ): Promise<T> => {
   const { lake, snapshot, signal } = what
   const known = filesOfThisWork()
-  await fetchTables(lake, snapshot, Object.keys(CURRENT), { signal, known })
+  await fetchTables(lake, snapshot, [...Object.keys(CURRENT), LISTINGS.name], { signal, known })
   const engine = await Engine.open({
     memoryBytes,
     ...(threads !== undefined && { threads }),

@@ -5,7 +5,7 @@ import { ident, literal } from '../../../lake/duckdb/sql.ts'
 import { snakeCase } from '../../../lake/tables/columns.ts'
 import { postingsOf, termCountsOf } from '../../ranking/terms.ts'
 import { comparedNumberSql } from '../compared-number.ts'
-import { INDEX_TABLES, PLACE_TYPES } from '../index-form.ts'
+import { INDEX_TABLES, PLACE_TYPES, UNLISTED_TABLE } from '../index-form.ts'
 
 /** Views of the lake's current rows that the statements below read. */
 export const CURRENT = {
@@ -56,6 +56,10 @@ export const makeTables = (dimensions: number): string[] =>
 /** An `ORDER BY` holds in the table, also where row order is given up elsewhere. */
 const insert = (table: keyof typeof INDEX_TABLES, order: string, select: string): string =>
   `INSERT INTO segment.${ident(table)} BY NAME ${select} ORDER BY ${order}`
+
+/** The table of companies that are not listed any more. @param rows of `listings`, in SQL */
+export const makeUnlisted = (rows: string): string =>
+  `CREATE TABLE segment.${UNLISTED_TABLE} AS SELECT DISTINCT internal_id FROM (${rows}) ORDER BY internal_id`
 
 /** The row that each company has in `company`. */
 const COMPANY_ROWS = `SELECT internal_id, (row_number() OVER (ORDER BY internal_id) - 1)::INTEGER AS company_row FROM ${CURRENT.companies}`

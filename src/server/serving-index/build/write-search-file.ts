@@ -4,6 +4,8 @@ import { ToolkitError } from '../../../core/errors.ts'
 import type { ColumnTable } from '../../../lake/duckdb/column-tables.ts'
 import type { Engine, Session } from '../../../lake/duckdb/engine.ts'
 import { literal } from '../../../lake/duckdb/sql.ts'
+import { goneFiles, readTable } from '../../../lake/lake/current-versions.ts'
+import { LISTINGS } from '../../../lake/tables/tables.ts'
 import type { SessionRequest } from '../../../load/restore/slices.ts'
 import type { Embedder } from '../../ranking/embedder.ts'
 import { embeddingTexts } from '../../ranking/terms.ts'
@@ -14,6 +16,7 @@ import {
   insertPostings,
   insertRelations,
   makeTables,
+  makeUnlisted,
   type PlacesOf,
 } from './search-tables.ts'
 
@@ -50,6 +53,8 @@ export const writeSearchFile = async (request: SearchFileRequest): Promise<void>
   await writeFigures(engine, session, figures)
   await runAll([insertPostings(), insertCompanies(places), insertRelations(places), insertPersons()])
   await writeEmbeddings(request)
+  const listings = goneFiles(giving.snapshot, giving.lake, LISTINGS.content)
+  if (listings.length > 0) await runAll([makeUnlisted(readTable(LISTINGS, listings))])
   await runAll(['CHECKPOINT segment', 'DETACH segment'])
 }
 

@@ -9,7 +9,7 @@
 import { posix } from 'node:path'
 import type { FileEntry } from '../core/partition.ts'
 import { ident, literal } from '../lake/duckdb/sql.ts'
-import { TABLES, type Table } from '../lake/tables/tables.ts'
+import { LISTINGS, TABLES, type Table } from '../lake/tables/tables.ts'
 
 /** The table that lists what a database has loaded: `run`, `loaded_at`, `partitions`. */
 export const LOADS_TABLE = 'firmlake_loads'
@@ -31,9 +31,12 @@ const partitionOf = ({ path }: FileEntry): string => posix.basename(path, posix.
 /** How many partitions the files of a commit are of. */
 export const countPartitions = (files: readonly FileEntry[]): number => new Set(files.map(partitionOf)).size
 
+/** The tables that sinks know: of companies that are not listed any more only where there are some. */
+export const SINK_TABLES: readonly Table[] = [...TABLES, LISTINGS]
+
 const placeOf = (name: string): number => {
-  const at = TABLES.findIndex((table) => table.name === name)
-  return at < 0 ? TABLES.length : at
+  const at = SINK_TABLES.findIndex((table) => table.name === name)
+  return at < 0 ? SINK_TABLES.length : at
 }
 
 /** The files of a commit by table, in the order of the declared tables, others behind them by name. */
@@ -60,14 +63,17 @@ export const stagedTables = (files: readonly FileEntry[]): readonly StagedTable[
  * key: nothing is known to be superseded by them.
  */
 export const keyedTable = (name: string, columns: readonly string[]): Table | undefined => {
-  const table = TABLES.find((one) => one.name === name)
+  const table = SINK_TABLES.find((one) => one.name === name)
   return table?.key.every((column) => columns.includes(column)) ? table : undefined
 }
 
 /** A content of records that a commit loads rows of. */
 export interface IncomingContent {
   readonly content: string
-  /** Staged tables that show which records are loaded: the one with a row a record, where it is staged. */
+  /**
+   * Staged tables that show which records are loaded: the one with a row a record, where it is staged; and the one of
+   * companies that are not listed any more, which lose all their rows.
+   */
   readonly recordTables: readonly Table[]
   /** Tables that lose the rows which these records have there. */
   readonly affectedTables: readonly Table[]
@@ -80,10 +86,10 @@ export interface IncomingContent {
 export const incomingContents = (staged: readonly Table[]): readonly IncomingContent[] => {
   const contents = new Set(staged.flatMap(({ content }) => content ?? []))
   return [...contents].map((content) => {
-    const main = staged.find(({ name }) => name === content)
     const present = staged.filter((table) => table.content === content)
-    return main
-      ? { content, recordTables: [main], affectedTables: TABLES.filter((table) => table.content === content) }
+    const recordTables = present.filter(({ name }) => name === content || name === LISTINGS.name)
+    return recordTables.length > 0
+      ? { content, recordTables, affectedTables: SINK_TABLES.filter((table) => table.content === content) }
       : { content, recordTables: present, affectedTables: present }
   })
 }

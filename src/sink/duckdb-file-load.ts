@@ -9,7 +9,7 @@ import type { SinkContext } from '../core/sink.ts'
 import type { ResultColumn, Session } from '../lake/duckdb/engine.ts'
 import { ident, literal } from '../lake/duckdb/sql.ts'
 import { stoppable } from '../lake/duckdb/stoppable.ts'
-import { TABLES, type Table } from '../lake/tables/tables.ts'
+import type { Table } from '../lake/tables/tables.ts'
 import {
   commentStatements,
   countPartitions,
@@ -20,6 +20,7 @@ import {
   keyedTable,
   LOADS_TABLE,
   newestVersions,
+  SINK_TABLES,
   type StagedTable,
   selectKeys,
   selectNewest,
@@ -50,7 +51,7 @@ interface Loading {
   readonly fresh: boolean
 }
 
-const isLakeTable = (name: string): boolean => TABLES.some((table) => table.name === name)
+const isLakeTable = (name: string): boolean => SINK_TABLES.some((table) => table.name === name)
 
 const targetOf = (table: string): string => `${TARGET}.main.${ident(table)}`
 const LOADS = targetOf(LOADS_TABLE)

@@ -3,7 +3,8 @@
 import type { Sink } from '../core/sink.ts'
 import type { CopyFormat, TableRows } from '../core/table-rows.ts'
 import { fieldIds } from '../lake/tables/field-ids.ts'
-import { QUARANTINE, TABLES } from '../lake/tables/tables.ts'
+import { QUARANTINE } from '../lake/tables/tables.ts'
+import { SINK_TABLES } from './current-rows.ts'
 import { folderSink, withRows } from './folder-sink.ts'
 
 export interface ParquetLakeOptions {
@@ -37,7 +38,7 @@ const idsByTable = new Map<string, string | undefined>()
 /** Field ids of a table's columns as declared: made once, their types are long. */
 const declaredIds = (table: string): string | undefined => {
   if (!idsByTable.has(table)) {
-    const columns = TABLES.find(({ name }) => name === table)?.columns ?? []
+    const columns = SINK_TABLES.find(({ name }) => name === table)?.columns ?? []
     idsByTable.set(table, fieldIds(table, columns))
   }
   return idsByTable.get(table)

@@ -1,14 +1,19 @@
 /** Readers that keep something of their own after a pull has marked companies as gone: published tables, a server, a diff. */
 
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { expect, onTestFinished, test } from 'vitest'
 import { diff } from '../../src/jobs/diff.ts'
 import { Engine } from '../../src/lake/duckdb/engine.ts'
+import { literal } from '../../src/lake/duckdb/sql.ts'
 import { TABLES } from '../../src/lake/tables/tables.ts'
 import { compactLake } from '../../src/pipeline/compact/compact.ts'
 import { syncSearch } from '../../src/pipeline/sync/sync.ts'
+import { deliver } from '../../src/pipeline/targets/deliver.ts'
 import { verify } from '../pipeline/batch-bench.ts'
 import { publishCurrent, shownRows } from '../publish/current-lake.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 import type { FakeCompany } from './fake-service.ts'
 import { openPullBench, type PullBench, SWEDEN } from './pull-bench.ts'
 import { openServer, TOKEN } from './serving.ts'
@@ -115,4 +120,34 @@ test('a diff says which companies are unlisted, and takes those that come back f
   const back = await diff(one.lake)
   expect(back.companies).toEqual({ new: 1, changed: 0, gone: 0, currencyChanged: 0 })
   expect(back.rows).toMatchObject([{ change: 'new', internal_id: 7 }])
+})
+
+test('a database that is fed from the lake loses companies that are gone, and gets them back', async () => {
+  const all = companies(100)
+  const one = await openPullBench({ companies: all })
+  const file = join(await temporaryFolder(), 'firms.duckdb')
+  const folder = `csv:${await temporaryFolder()}`
+  const counts = async (sinks: readonly string[]): Promise<unknown> => {
+    await deliver({ lake: one.lake, sinks })
+    const engine = await Engine.open({ memoryBytes: 128 * 1024 ** 2 })
+    const session = await engine.connect()
+    await session.run(`ATTACH ${literal(file)} AS firms (READ_ONLY)`)
+    const [row] = await session.rows(`SELECT (SELECT count(*) FROM firms.companies)::INTEGER AS companies,
+  (SELECT count(*) FROM firms.financials)::INTEGER AS financials, (SELECT list(internal_id) FROM firms.listings)::VARCHAR AS gone`)
+    session.close()
+    engine.close()
+    return row
+  }
+  await one.pull()
+  await deliver({ lake: one.lake, sinks: [file] })
+  one.fake.hold(without(all, 7, 50))
+  await sync(one)
+  expect(await counts([file, folder])).toEqual({ companies: 98, financials: 98, gone: '[7, 50]' })
+  one.fake.hold(without(all, 50))
+  await sync(one)
+  expect(await counts([file])).toEqual({ companies: 99, financials: 99, gone: '[50]' })
+  // One that has nothing yet gets a lake that was compacted.
+  await compactLake({ lake: one.lake })
+  await rm(file)
+  expect(await counts([file])).toEqual({ companies: 99, financials: 99, gone: '[50]' })
 })

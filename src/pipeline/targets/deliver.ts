@@ -12,8 +12,8 @@ import { interruptOn } from '../../lake/duckdb/stoppable.ts'
 import { readTable } from '../../lake/lake/current-versions.ts'
 import { fetchFiles } from '../../lake/lake/fetch-tables.ts'
 import { inLake } from '../../lake/lake/layout.ts'
-import { TABLES } from '../../lake/tables/tables.ts'
 import { newestSnapshot, readRoot } from '../../manifest/snapshots.ts'
+import { SINK_TABLES } from '../../sink/current-rows.ts'
 import { discard } from '../../support/durable-files.ts'
 import { besideTarget, queryMemory } from '../run/memory-shares.ts'
 import { layerOnTarget } from './layer-on-target.ts'
@@ -67,7 +67,7 @@ interface CommittedRun {
   readonly merged: readonly string[]
 }
 
-const isTable = (name: string): boolean => TABLES.some((table) => table.name === name)
+const isTable = (name: string): boolean => SINK_TABLES.some((table) => table.name === name)
 
 /** The runs of a snapshot in the order of their commits. The quarantine is the lake's own. */
 const runsOf = ({ partitions, files, merged = [] }: Snapshot): readonly CommittedRun[] => {
@@ -133,7 +133,7 @@ const deliverRun = async (
       stopIfAborted(options)
       await fetchFiles(lake, files, { signal })
       for (const [name, own] of Map.groupBy(files, ({ table }) => table)) {
-        const table = TABLES.find((one) => one.name === name)
+        const table = SINK_TABLES.find((one) => one.name === name)
         if (table === undefined) continue
         stopIfAborted(options)
         const versioned = own.map(({ path, bytes }) => ({

@@ -57,33 +57,23 @@ interface Found {
   readonly findings: readonly QueryRow[]
 }
 
-interface Counts {
-  readonly errors: number
-  readonly notes: number
-}
-
-const isNote = ({ severity }: QueryRow): boolean => severity === 'note'
-
-const countAll = async (lake: LakeQuery, sql: string, hasSeverity: boolean): Promise<Counts> => {
-  const notes = hasSeverity ? "count(*) FILTER (severity = 'note')" : '0'
-  const [row] = await readRows(
-    await lake.run(`SELECT count(*) AS findings, ${notes} AS notes FROM (\n${sql}\n)`),
-  )
-  return { errors: Number(row?.findings) - Number(row?.notes), notes: Number(row?.notes) }
-}
-
 /** @param sql rows that are findings; those whose `severity` is "note" fail nothing */
 const checkRule = async (lake: LakeQuery, rule: string, sql: string): Promise<Found> => {
-  const result = await lake.run(`FROM (\n${sql}\n) ORDER BY ALL LIMIT ${MOST_FINDINGS}`)
-  const hasSeverity = result.columns.some(({ name }) => name === 'severity')
-  const rows = await readRows(result)
-  const few = { errors: rows.filter((row) => !isNote(row)).length, notes: rows.filter(isNote).length }
-  const { errors, notes } = rows.length < MOST_FINDINGS ? few : await countAll(lake, sql, hasSeverity)
-  const status = errors > 0 ? 'failed' : notes > 0 ? 'note' : 'passed'
-  return {
-    check: { name: rule, status, value: errors || notes, expected: 'no finding' },
-    findings: rows.map((row) => ({ rule, ...row, severity: isNote(row) ? 'note' : 'error' })),
-  }
+  const { columns, rows } = await lake.run(`FROM (\n${sql}\n) ORDER BY ALL`)
+  const names = columns.map(({ name }) => name)
+  const severityAt = names.indexOf('severity')
+  const count = { error: 0, note: 0 }
+  const findings: QueryRow[] = []
+  for await (const chunk of rows)
+    for (const row of chunk) {
+      const severity = row[severityAt] === 'note' ? 'note' : 'error'
+      count[severity]++
+      if (findings.length === MOST_FINDINGS) continue
+      findings.push({ rule, ...Object.fromEntries(names.map((name, at) => [name, row[at]])), severity })
+    }
+  const status = count.error > 0 ? 'failed' : count.note > 0 ? 'note' : 'passed'
+  const check: CheckResult = { name: rule, status, value: count.error || count.note, expected: 'no finding' }
+  return { check, findings }
 }
 
 /** Rules of the caller come last; one that has the name of ours takes its place. */

@@ -8,7 +8,7 @@
 --   snapshot: snapshot that shows the new value first
 --   loaded_at: when that was committed
 --   is_current: whether the new version is the current one
--- rule: Values are compared with the version before; NULL is a value. A compaction leaves current versions only, and so no changes.
+-- rule: Values are compared with the version before; NULL is a value. Of versions that the lake still has: a compaction leaves the current ones alone, so that changes begin behind it; history_begins says since when.
 -- example: FROM company_changes WHERE column_name = 'operational_status_name'
 CREATE OR REPLACE VIEW company_changes AS
 WITH changed AS (

@@ -15,7 +15,7 @@
 --   snapshot: snapshot that shows the new figure first
 --   loaded_at: when that was committed
 --   is_current: whether the new figure is the current one
--- rule: A figure that comes again with the same value and currency is none, nor is one that a version adds or leaves out. A compaction leaves current versions only, and so no restatements.
+-- rule: A figure that comes again with the same value and currency is none, nor is one that a version adds or leaves out. Of versions that the lake still has: a compaction leaves the current ones alone, so that restatements begin behind it; history_begins says since when.
 -- example: FROM restatements WHERE line_item = 'NetSales' ORDER BY abs(percent) DESC
 CREATE OR REPLACE VIEW restatements AS
 SELECT n.internal_id, n.country_code, n.consolidation, n.category, n.line_item, n.fiscal_year,

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Company, RelationsCompany } from '../../src/contract/objects.ts'
+import { compact } from '../../src/jobs/compact.ts'
 import { convert } from '../../src/jobs/convert.ts'
 import { openQuery } from '../../src/jobs/query.ts'
 import { readRows } from '../../src/jobs/read-rows.ts'
@@ -250,6 +251,40 @@ describe('figures', () => {
     ])
     lake.close()
   })
+})
+
+test('after a compaction restatements begin again: history_begins says since when, older snapshots still answer', async () => {
+  const lake = join(folder, 'compacted')
+  const load = (value: number) =>
+    convert({
+      from: fromRecords('crm', [company(1, 'SE', 'SEK', sales({ 2021: value }))]),
+      lake,
+      again: true,
+    })
+  await load(1)
+  await load(2)
+  const ask = async (sql: string, snapshot?: number) => {
+    const query = await openQuery(lake, snapshot === undefined ? {} : { snapshot })
+    const found = await rows(sql, query)
+    query.close()
+    return found
+  }
+  const RESTATED = 'SELECT old_value, new_value, snapshot FROM restatements'
+  const BEGINS = 'SELECT content, is_compacted, snapshot, merged_loads FROM history_begins'
+  expect(await ask(BEGINS)).toEqual([
+    { content: 'companies', is_compacted: false, snapshot: 1, merged_loads: 0 },
+  ])
+  await compact({ lake })
+  expect(await ask(RESTATED)).toEqual([])
+  expect(await ask(BEGINS)).toEqual([
+    { content: 'companies', is_compacted: true, snapshot: 3, merged_loads: 2 },
+  ])
+  expect(await ask(RESTATED, 2)).toEqual([{ old_value: 1000, new_value: 2000, snapshot: 2 }])
+  await load(3)
+  expect(await ask(RESTATED)).toEqual([{ old_value: 2000, new_value: 3000, snapshot: 4 }])
+  expect(await ask(BEGINS)).toEqual([
+    { content: 'companies', is_compacted: true, snapshot: 3, merged_loads: 2 },
+  ])
 })
 
 describe('companies', () => {

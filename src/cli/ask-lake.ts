@@ -5,7 +5,7 @@ import { openQuery } from '../jobs/query.ts'
 import type { LakeQuery } from '../lake/lake/lake-query.ts'
 import type { AroundFetch } from '../lake/lake/lake-views.ts'
 import { interruptible } from './interrupt.ts'
-import { noteAccess } from './output/access-note.ts'
+import { noteAccess, noteHistory } from './output/access-note.ts'
 import { ProgressLine } from './output/progress-line.ts'
 import { showFetch } from './output/show-fetch.ts'
 
@@ -47,6 +47,7 @@ export const askLake = async <T>(
   try {
     const answer = await ask(query)
     noteAccess(query.report())
+    noteHistory(query.historyBegins())
     return answer
   } finally {
     query.close()

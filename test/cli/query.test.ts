@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { Engine } from '../../src/lake/duckdb/engine.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 import {
   type CliOptions,
   type CliResult,
@@ -265,4 +266,16 @@ describe('query', () => {
     const [code] = await once(child, 'exit')
     expect([code, stderr]).toEqual([0, ''])
   })
+})
+
+test('query says where history begins when it reads all versions of a compacted lake, and only then', async () => {
+  const lake = join(await temporaryFolder(), 'lake')
+  await cliJson(['convert', SAMPLE_COMPANIES, '--lake', lake])
+  const ask = (sql: string, ...more: readonly string[]) => cli(['query', '--lake', lake, sql, ...more])
+  expect((await ask('SELECT count(*) FROM restatements')).stderr).toBe('')
+  await cliJson(['compact', '--lake', lake])
+  const { code, stderr } = await ask('SELECT count(*) FROM restatements')
+  expect([code, stderr]).toEqual([0, expect.stringContaining('history begins with snapshot 2 of 2')])
+  expect((await ask('SELECT count(*) FROM companies')).stderr).toBe('')
+  expect((await ask('SELECT count(*) FROM restatements', '--snapshot', '1')).stderr).toBe('')
 })

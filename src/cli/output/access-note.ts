@@ -1,5 +1,6 @@
-/** How a lake in a bucket was read, in a note behind the result. */
+/** How a lake was read, in notes behind the result: one in a bucket, and one whose older versions are gone. */
 
+import type { Commit } from '../../core/partition.ts'
 import type { AccessReport } from '../../lake/lake/file-access.ts'
 import { formatBytes, formatCounted } from './format.ts'
 import { note } from './print.ts'
@@ -19,4 +20,11 @@ export const accessText = (report: AccessReport): string | undefined => {
 export const noteAccess = (report: AccessReport): void => {
   const text = accessText(report)
   if (text !== undefined) note(text)
+}
+
+export const noteHistory = (begins: Commit | undefined): void => {
+  if (begins !== undefined)
+    note(
+      `A compaction left the current versions alone: history begins with snapshot ${begins.snapshot} of ${begins.time}; what changed before is in older snapshots (--snapshot N) as long as gc keeps them`,
+    )
 }

@@ -1,6 +1,7 @@
 /** Read-only queries over one snapshot of a lake, locked down so that a statement can only read the lake. */
 
 import { ToolkitError } from '../../core/errors.ts'
+import type { Commit } from '../../core/partition.ts'
 import type { CopyFormat, CopyReceipt, TableRows } from '../../core/table-rows.ts'
 import { filesOfThisWork } from '../../storage/check-files.ts'
 import { Engine, type Session, type ValueColumn } from '../duckdb/engine.ts'
@@ -150,6 +151,11 @@ export class LakeQuery {
   /** What reading the lake has taken so far. */
   report(): AccessReport {
     return this.#access.report()
+  }
+
+  /** Where a statement read all versions of a compacted lake: the first commit of which all are there. */
+  historyBegins(): Commit | undefined {
+    return this.#views.historyBegins
   }
 
   /** Stops the statement that is running, if one is. */

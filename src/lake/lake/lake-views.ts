@@ -4,6 +4,7 @@
  */
 
 import { type Definition, definitionNames, definitionsFor } from '../../analysis/definitions.ts'
+import type { Commit } from '../../core/partition.ts'
 import type { FetchOptions } from '../../storage/storage.ts'
 import { atMost } from '../../support/side-by-side.ts'
 import type { Session } from '../duckdb/engine.ts'
@@ -36,9 +37,11 @@ interface View {
   readonly table: Table
 }
 
+const historyName = ({ name }: Pick<Table, 'name'>): string => `${name}_history`
+
 const VIEWS: readonly View[] = [
   ...TABLES.flatMap((table) => [
-    { name: `${table.name}_history`, table },
+    { name: historyName(table), table },
     { name: table.name, table },
   ]),
   { name: QUARANTINE.name, table: QUARANTINE },
@@ -48,6 +51,10 @@ const VIEWS: readonly View[] = [
     table,
   })),
 ]
+
+/** When a compaction left the current versions alone; `undefined` where there was none. */
+const compactionOf = ({ partitions }: Listed): Commit | undefined =>
+  partitions.find(({ source }) => source.kind === 'compaction')?.committed
 
 /** Runs a fetch of files with options, such as one that shows progress and can be interrupted. */
 export type AroundFetch = (fetch: (options: Omit<FetchOptions, 'known'>) => Promise<void>) => Promise<void>
@@ -75,6 +82,7 @@ export class LakeViews {
   readonly #facts: ReadFacts | undefined
   /** What is made: tables whose rows can be read, contents whose old versions are known, facts, definitions. */
   readonly #made = new Set<string>()
+  #historyBegins: Commit | undefined
   /** One after the other: two requests may want the same views. */
   readonly #inTurn = atMost(1)
 
@@ -122,6 +130,11 @@ export class LakeViews {
     return this.#inTurn(() => this.#define(definitionsFor(names ?? definitionNames())))
   }
 
+  /** Where all versions were asked for and a compaction has left the current ones alone: since when there are all. */
+  get historyBegins(): Commit | undefined {
+    return this.#historyBegins
+  }
+
   async #define(definitions: readonly Definition[]): Promise<void> {
     const missing = definitions.filter(({ name }) => !this.#made.has(name))
     if (missing.length === 0) return
@@ -155,10 +168,11 @@ export class LakeViews {
       await this.#session.run(this.#oldVersions(listed, table, made))
       this.#made.add(made)
     }
-    for (const { table } of views) {
+    for (const { name, table } of views) {
+      const listed = await this.#listedFor(table)
+      if (name === historyName(table)) this.#historyBegins = compactionOf(listed) ?? this.#historyBegins
       const rows = `rows of ${table.name}`
       if (this.#made.has(rows)) continue
-      const listed = await this.#listedFor(table)
       await this.#session.run(rowsOfTable(table, listed, this.#access.placeOf))
       if (table !== QUARANTINE) await this.#session.run(loadsOf(table, listed))
       this.#made.add(rows)

@@ -1,0 +1,47 @@
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { compact } from '../../src/jobs/compact.ts'
+import { convert } from '../../src/jobs/convert.ts'
+import { openQuery } from '../../src/jobs/query.ts'
+import { readRows } from '../../src/jobs/read-rows.ts'
+import { fromRecords } from '../../src/source/from-records.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+
+const company = (InternalId: number, CountryCode: string): object => ({
+  BasicDetails: { InternalId, CountryCode },
+  Financials: { ProfitAndLoss: { NetSales: { 2023: InternalId }, EBITDA: { 2023: 1 } } },
+  MetaData: { CurrentCurrencyCode: 'SEK', FinancialFigureScale: 'None' },
+})
+
+test('of a compacted lake the filters on the views of figures reach the files, and only what is named is read', async () => {
+  const lake = join(await temporaryFolder(), 'lake')
+  const from = fromRecords('crm', [company(1, 'SE'), company(2, 'NO')])
+  await convert({ from, lake })
+  await convert({ from, lake, again: true })
+  await compact({ lake })
+  const query = await openQuery(lake)
+  /** What stands in the plan about the reading of files, without the box around it. */
+  const scanOf = async (sql: string): Promise<string> => {
+    const [row] = await readRows(await query.run(`EXPLAIN ${sql}`))
+    const plan = Object.values(row ?? {})
+      .map(String)
+      .find((text) => text.includes('READ_PARQUET'))
+    expect(plan?.match(/Function:\s*│\s*│\s*READ_PARQUET/g)).toHaveLength(1)
+    return (plan?.split('Function:')[1] ?? '').replace(/[│┌┐└┘─\s]+/g, ' ')
+  }
+  const latest = await scanOf(
+    "SELECT value FROM latest_figures WHERE country_code = 'SE' AND line_item IN ('NetSales', 'EBITDA')",
+  )
+  expect(latest).toContain("country_code='SE'")
+  expect(latest).toMatch(/line_item.*'NetSales'/)
+  expect(latest).not.toMatch(/as_reported|reported /)
+  const wide = await scanOf(
+    "SELECT internal_id, NetSales, EBITDA FROM financials_wide WHERE country_code = 'SE'",
+  )
+  expect(wide).toContain("country_code='SE'")
+  expect(wide).toContain('value')
+  expect(wide).not.toMatch(/currency|reported/)
+  for (const view of ['latest_figures', 'financials_wide'])
+    expect(await scanOf(`SELECT count(*) FROM ${view} WHERE internal_id = 1`)).toContain('internal_id=1')
+  query.close()
+})

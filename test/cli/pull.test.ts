@@ -56,6 +56,23 @@ test('pull tells what it pulls and what it pulled', async () => {
   })
 })
 
+test('pull says how many companies left the service, or why none is marked', async () => {
+  const one = await bench({ companies: companies(30) })
+  const args = ['pull', 'companies', '--lake', 'lake', ...SEARCH]
+  await one.run(args)
+  one.fake.hold(companies(30).slice(1))
+  const kept = await one.run(args)
+  expect([kept.code, kept.stderr.match(/^warning: companies.*$/m)?.[0]]).toEqual([
+    0,
+    'warning: companies that left the service are not marked for search {"CountryCode":["SE"]}: ' +
+      '1 of 30 companies of the search were not listed, more than --max-gone allows',
+  ])
+  const marked = await one.run([...args, '--max-gone', '1'])
+  expect(marked.stdout).toContain('No longer listed by the service: 1 company, kept in companies_all')
+  expect((await one.run([...args, '--max-gone', 'some'])).stderr).toContain('Cannot read --max-gone "some"')
+  expect(await queryLake(one.lake, 'SELECT count(*) FROM companies')).toEqual([[29]])
+})
+
 test('pull that is killed resumes at its last page, when the same command is run again', async () => {
   let kill: (() => void) | undefined
   const one = await bench({

@@ -1,4 +1,8 @@
+import { existsSync } from 'node:fs'
+import { copyFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { collectGarbage } from '../../../src/jobs/collect-garbage.ts'
 import { records } from '../../../src/jobs/records.ts'
 import { listSnapshots } from '../../../src/manifest/snapshots.ts'
 import { compactLake } from '../../../src/pipeline/compact/compact.ts'
@@ -26,6 +30,8 @@ const without = (all: readonly FakeCompany[], ...ids: number[]): FakeCompany[] =
 const pull = (one: PullBench, ...[settings, options]: Parameters<PullBench['pull']>): Promise<PullSummary> =>
   one.pull({ pageSize: 100, ...settings }, options)
 
+const isListing = ({ table }: { readonly table: string }): boolean => table === 'listings'
+
 const count = async (one: PullBench, view = 'companies'): Promise<unknown> =>
   (await one.query(`SELECT count(*) FROM ${view}`))[0]?.[0]
 const gone = async (one: PullBench): Promise<unknown[]> =>
@@ -42,7 +48,10 @@ test('a pull marks the companies that its search no longer has, and shows them i
   const all = companies(100)
   const one = await openPullBench({ companies: all })
   await pull(one)
-  expect((await one.snapshot()).partitions.filter(({ source }) => source.kind === 'listing')).toEqual([])
+  await pull(one)
+  // Where none is gone, nothing is written of it.
+  expect((await one.snapshot()).partitions.map(({ source }) => source.kind)).toEqual(['search', 'search'])
+  expect(existsSync(join(one.lake, 'listings'))).toBe(false)
   one.fake.hold(without(all, 7, 50))
   const { summary } = await pull(one)
   expect(summary.gone).toEqual([{ search: '{"CountryCode":["SE"]}', marked: 2 }])
@@ -62,7 +71,7 @@ test('a pull marks the companies that its search no longer has, and shows them i
     [50, '{"CountryCode":["SE"]}', true],
   ])
   // Nothing is deleted, and the snapshot before answers as it did.
-  expect(await one.query('SELECT count(*) FROM companies_history WHERE internal_id = 7')).toEqual([[1]])
+  expect(await one.query('SELECT count(*) FROM companies_history WHERE internal_id = 7')).toEqual([[2]])
   const [first] = await listSnapshots(one.lake)
   let held = 0
   for await (const _ of records({ lake: one.lake, snapshot: first })) held += 1
@@ -297,4 +306,32 @@ test('a compaction keeps who is gone, and forgets who came back', async () => {
   expect((await one.snapshot()).partitions.map(({ source }) => source.kind)).toEqual(['compaction'])
   expect(await count(one)).toBe(100)
   expect((await verify(one.lake)).problems).toEqual([])
+})
+
+test('a pull that is stopped while it asks marks them when it is resumed, and what a crash left is removed', async () => {
+  const all = companies(100)
+  const stop = new AbortController()
+  const one = await openPullBench({
+    companies: all,
+    before: ({ search }) => {
+      if ('InternalId' in search) stop.abort()
+      return undefined
+    },
+  })
+  await pull(one)
+  one.fake.hold(without(all, 7))
+  await expect(pull(one, {}, { signal: stop.signal })).rejects.toMatchObject({ code: 'INTERRUPTED' })
+  expect(await count(one)).toBe(100)
+  expect(await one.runs()).toHaveLength(1)
+  const { summary } = await pull(one)
+  expect(summary.gone).toMatchObject([{ marked: 1 }])
+  expect(await gone(one)).toEqual([7])
+  // As a process leaves it that is killed between the file and the commit.
+  const [file] = (await one.snapshot()).partitions.flatMap(({ files }) => files.filter(isListing))
+  const left = join(one.lake, `listings/load=${summary.run}/listings-0000000000000000.parquet`)
+  await copyFile(join(one.lake, file?.path ?? ''), left)
+  expect((await verify(one.lake)).problems).toEqual([])
+  await collectGarbage({ lake: one.lake })
+  expect(existsSync(left)).toBe(false)
+  expect(await gone(one)).toEqual([7])
 })

@@ -70,14 +70,11 @@ ${
 /** The name of the view of all companies, those that are not listed any more included. */
 export const ALL_COMPANIES = `${LISTINGS.content}_all`
 
-const isSuperseded = (table: Table): string =>
-  `EXISTS (FROM ${oldMacro(table)}() AS o
-  WHERE o.owner = r.${ident(table.owner ?? '')} AND o.version = r.version AND NOT o.is_gone)`
-
 const allView = (table: Table): string => `CREATE OR REPLACE VIEW ${ident(ALL_COMPANIES)} AS
 SELECT ${columnsOf(table)}, l.gone_since
-FROM ${rowsMacro(table)}() AS r LEFT JOIN ${ident(LISTINGS.name)} AS l ON l.internal_id = r.internal_id
-WHERE NOT ${isSuperseded(table)}`
+FROM ${rowsMacro(table)}() AS r
+ANTI JOIN (FROM ${oldMacro(table)}() WHERE NOT is_gone) AS o ON o.owner = r.internal_id AND o.version = r.version
+LEFT JOIN ${ident(LISTINGS.name)} AS l ON l.internal_id = r.internal_id`
 
 /** Of each company the last listing that lacked it, as long as the company was not loaded again. */
 const listingsView = `CREATE OR REPLACE VIEW ${ident(LISTINGS.name)} AS

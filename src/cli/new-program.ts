@@ -10,6 +10,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<(program: Command) => void
   convert: async () => (await import('./commands/convert.ts')).addConvert,
   pull: async () => (await import('./commands/pull.ts')).addPull,
   sync: async () => (await import('./commands/sync.ts')).addSync,
+  nightly: async () => (await import('./commands/nightly.ts')).addNightly,
   plan: async () => (await import('./commands/plan.ts')).addPlan,
   parameters: async () => (await import('./commands/parameters.ts')).addParameters,
   batches: async () => (await import('./commands/batches.ts')).addBatches,

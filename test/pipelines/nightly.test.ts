@@ -8,6 +8,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { chooseTokens } from '../../src/server/access/choose-tokens.ts'
 import { hashingEmbedder } from '../../src/server/ranking/hashing-embedder.ts'
 import { serveLake } from '../../src/server/serve-lake.ts'
+import { MAIN } from '../cli/run-cli.ts'
 import { companyLine, openBench, queryLake, relationsLine } from '../pipeline/batch-bench.ts'
 import { answeringServer } from '../source/service/answering-server.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
@@ -26,8 +27,9 @@ interface Night {
 const nightly = async (
   env: Readonly<Record<string, string>>,
   onStart?: (child: ChildProcess) => void,
+  program: readonly string[] = [NIGHTLY],
 ): Promise<Night> => {
-  const child = spawn(process.execPath, [NIGHTLY], {
+  const child = spawn(process.execPath, program, {
     env: { ...process.env, FIRMLAKE_SEARCH: '{"CountryCode":["SE"]}', FIRMLAKE_TOKEN: TOKEN, ...env },
   })
   let printed = ''
@@ -41,18 +43,26 @@ const nightly = async (
   return { code, summary: JSON.parse(printed) }
 }
 
-/** A served lake of five companies: one changes again and again, one has no dates. @returns its address */
-const served = async (): Promise<string> => {
+/**
+ * A served lake of five companies, one without dates; one of them changes again and again.
+ *
+ * @param changes when that one changed last
+ * @returns its address
+ */
+const served = async (changes = FAR_AHEAD): Promise<string> => {
   const bench = openBench(await temporaryFolder())
   const meta = (at: string) => ({
     MetaData: { CurrentCurrencyCode: 'USD', ContentUpdatedAt: at, RelationsUpdatedAt: at },
   })
   await bench.write('companies.jsonl', [
     ...[1, 2, 3].map((id) => companyLine(id, meta(LONG_AGO))),
-    companyLine(4, meta(FAR_AHEAD)),
+    companyLine(4, meta(changes)),
     companyLine(5, { MetaData: { CurrentCurrencyCode: 'USD' } }),
   ])
-  await bench.write('relations.jsonl', [1, 4].map(relationsLine))
+  await bench.write(
+    'relations.jsonl',
+    [1, 4].map((id) => relationsLine(id)),
+  )
   await bench.run(['companies.jsonl', 'relations.jsonl'])
   const { registry } = await chooseTokens({ token: TOKEN, host: '127.0.0.1', random: randomBytes })
   const server = await serveLake({
@@ -93,7 +103,7 @@ test('nightly pulls everything in the first night and what changed since then in
           gap: 0,
           differences: [],
         },
-        { content: 'relations', snapshot: 2, since: null, announced: 2, received: 2, gap: 0 },
+        { content: 'relations', snapshot: 1, since: null, announced: 2, received: 2, gap: 0 },
       ],
     },
   })
@@ -139,14 +149,63 @@ test('nightly delivers to every sink and publishes, and the next night only what
   const first = await nightly(env)
   expect(first).toMatchObject({
     code: 0,
-    summary: { outcome: 'done', published: { formats: ['delta'], snapshot: 2 } },
+    summary: { outcome: 'done', published: { formats: ['delta'], snapshot: 1 } },
   })
-  expect(delivered(first.summary)).toEqual([2, 2])
+  expect(delivered(first.summary)).toEqual([1, 1])
   expect(await readdir(join(lake, 'companies', '_delta_log'))).not.toEqual([])
   const second = await nightly(env)
-  expect(second).toMatchObject({ code: 0, summary: { published: { snapshot: 4 } } })
-  expect(delivered(second.summary)).toEqual([2, 2])
+  expect(second).toMatchObject({ code: 0, summary: { published: { snapshot: 2 } } })
+  expect(delivered(second.summary)).toEqual([1, 1])
   expect(await readdir(join(csv, 'companies'))).toHaveLength(2)
+  expect(await readdir(join(lake, '_runs'))).toEqual([])
+})
+
+test('nightly, as a command too, makes no snapshot where nothing came, and the next night asks from where it was', async () => {
+  const env = {
+    FIRMLAKE_URL: await served(LONG_AGO),
+    FIRMLAKE_LAKE: join(await temporaryFolder(), 'lake'),
+    FIRMLAKE_RELATIONS_SEARCH: '{"InternalId":[1]}',
+    FIRMLAKE_MAX_REQUESTS_PER_SECOND: '500',
+  }
+  await nightly(env)
+  for (const _night of ['second', 'third']) {
+    const { code, summary } = await nightly(env, undefined, [MAIN, 'nightly'])
+    expect([code, summary.pulls]).toMatchObject([
+      0,
+      [
+        { content: 'companies', snapshot: null, received: 0 },
+        { content: 'relations', snapshot: null, received: 0 },
+      ],
+    ])
+  }
+  const snapshots = await readdir(join(env.FIRMLAKE_LAKE, '_manifest'))
+  expect(snapshots.filter((name) => /^\d+\.json$/.test(name))).toHaveLength(1)
+  expect(await readdir(join(env.FIRMLAKE_LAKE, '_runs'))).toEqual([])
+})
+
+test('nightly loads the companies although the search of relations is refused, and says so', async () => {
+  const folder = await temporaryFolder()
+  const lake = join(folder, 'lake')
+  const env = {
+    FIRMLAKE_URL: await served(),
+    FIRMLAKE_LAKE: lake,
+    FIRMLAKE_RELATIONS_SEARCH: '{"NoSuchParameter":[1]}',
+    FIRMLAKE_MAX_REQUESTS_PER_SECOND: '500',
+    FIRMLAKE_SINKS: `csv:${join(folder, 'csv')}`,
+  }
+  const { code, summary } = await nightly(env)
+  expect([code, summary]).toMatchObject([
+    1,
+    {
+      outcome: 'failed',
+      pulls: [
+        { content: 'companies', snapshot: 1, received: 5 },
+        { content: 'relations', error: { code: 'PARAMETER_REFUSED' } },
+      ],
+      delivered: [{ runs: [expect.any(String)] }],
+      error: { code: 'PARAMETER_REFUSED' },
+    },
+  ])
   expect(await readdir(join(lake, '_runs'))).toEqual([])
 })
 
@@ -161,7 +220,7 @@ test('nightly keeps the lake and serves the other sinks when one of them fails',
   })
   expect([code, summary.outcome]).toEqual([1, 'failed'])
   expect(summary).toMatchObject({
-    pulls: [{ snapshot: 1 }, { snapshot: 2 }],
+    pulls: [{ snapshot: 1 }, { snapshot: 1 }],
     error: { code: expect.any(String) },
   })
   expect(await readdir(join(folder, 'csv', 'companies'))).toHaveLength(1)

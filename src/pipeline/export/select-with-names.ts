@@ -4,7 +4,7 @@ import { ident } from '../../lake/duckdb/sql.ts'
 import type { Table } from '../../lake/tables/tables.ts'
 
 const COMPANY_NAMES = `(SELECT internal_id AS id, coalesce(c.company_name, r.name) AS company_name
-  FROM companies AS c FULL JOIN relations AS r USING (internal_id))`
+  FROM companies_all AS c FULL JOIN relations AS r USING (internal_id))`
 
 /** A column of ids, and what stands beside it. */
 const COMPANY_IDS: readonly string[] = ['internal_id', 'company_id']

@@ -34,6 +34,8 @@ export interface CommitOptions {
   readonly maxGone?: QuarantineLimit | undefined
   /** What its workers have made, each with files that are in place already. @default what its journal says */
   readonly work?: FinishedWork | undefined
+  /** Commits nothing where no line came: then pulls are not recorded either. @default false */
+  readonly onlyRows?: boolean | undefined
   /** Stands in the names of the run's own files: several commits of the run may be under way. @default nothing */
   readonly attempt?: string | undefined
   readonly signal?: AbortSignal | undefined
@@ -106,7 +108,7 @@ const partitionsOf = ({ units, entries }: FinishedWork, names: NamesOfRun): read
 export const commitLoaded = async (
   { loader, sink }: { readonly loader: Loader; readonly sink: SinkRun },
   seen: SeenRun,
-  { limit, changeCurrency = false, attempt, signal, onEvent, ...options }: CommitOptions,
+  { limit, changeCurrency = false, onlyRows = false, attempt, signal, onEvent, ...options }: CommitOptions,
 ): Promise<LoadSummary> => {
   const { lake, run } = seen
   const plan = await planOf(lake, run)
@@ -127,9 +129,12 @@ export const commitLoaded = async (
   }
   checkQuarantine(seen, partitions, limit)
   const { pulls } = work
-  if (partitions.length === 0 && pulls.length === 0) {
+  const nothing = onlyRows
+    ? partitions.every(({ counts }) => counts.lines === 0) && (options.listings ?? []).length === 0
+    : partitions.length === 0 && pulls.length === 0
+  if (nothing) {
     const noViews = await refreshLakeFile(lake)
-    return { ...summary, snapshot: undefined, partitions, ...(noViews !== undefined && { noViews }) }
+    return { ...summary, snapshot: undefined, partitions: [], ...(noViews !== undefined && { noViews }) }
   }
   onEvent?.({ kind: 'committing', partitions: partitions.length })
   const guard = new CurrencyGuard({ lake, run, partitions, rows: loader.rows }, changeCurrency)

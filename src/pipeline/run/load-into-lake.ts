@@ -34,6 +34,8 @@ export interface RunOptions extends ToolOptions {
   /** Mode bits of the lake's folder where it is new: what is made in it takes them. @default 0o700 */
   readonly mode?: number | undefined
   readonly onEvent?: ((event: RunEvent) => void) | undefined
+  /** Makes no snapshot where no line came: then pulls are not recorded either. @default false */
+  readonly onlyRows?: boolean | undefined
 }
 
 /** Default limits of a plan. */
@@ -101,7 +103,7 @@ export const loadIntoLake = async (
   jobs: readonly OpenedJob[],
   options: RunOptions,
 ): Promise<LoadSummary> => {
-  const { limit, maxGone, changeCurrency, skipBadFiles, signal, onEvent } = options
+  const { limit, maxGone, changeCurrency, skipBadFiles, onlyRows, signal, onEvent } = options
   const { memoryBytes = DEFAULT_MEMORY_BYTES, threads = defaultThreads(memoryBytes) } = options
   const sources = sourcesOf(jobs)
   run.keep()
@@ -116,7 +118,7 @@ export const loadIntoLake = async (
         ...{ signal, onEvent },
       })
       const listings = jobs.flatMap(({ listing }) => listing?.() ?? [])
-      return commitLoaded(tools, run, { limit, maxGone, listings, changeCurrency, signal, onEvent })
+      return commitLoaded(tools, run, { limit, maxGone, listings, changeCurrency, onlyRows, signal, onEvent })
     })
   } catch (error) {
     throw signal?.aborted && !(error instanceof ToolkitError) ? interrupted(run.run) : error

@@ -151,3 +151,33 @@ test('a database that is fed from the lake loses companies that are gone, and ge
   await rm(file)
   expect(await counts([file])).toEqual({ companies: 99, financials: 99, gone: '[50]' })
 })
+
+test('lake.duckdb shows the same companies as query', async () => {
+  const all = companies(100)
+  const one = await openPullBench({ companies: all })
+  const engine = await Engine.open({ memoryBytes: 128 * 1024 ** 2 })
+  onTestFinished(() => engine.close())
+  const shown = async (): Promise<unknown> => {
+    const session = await engine.connect()
+    await session.run(`ATTACH ${literal(join(one.lake, 'lake.duckdb'))} AS lake (READ_ONLY); USE lake`)
+    const sql = `SELECT (SELECT count(*) FROM companies)::INTEGER, (SELECT count(*) FROM financials)::INTEGER,
+  (SELECT count(*) FROM companies_all)::INTEGER, (SELECT count(gone_since) FROM companies_all)::INTEGER,
+  (SELECT list(internal_id ORDER BY internal_id) FROM listings)::VARCHAR,
+  (SELECT count(*) FROM companies_history WHERE is_current)::INTEGER`
+    const [row = {}] = await session.rows(sql)
+    await session.run('USE memory; DETACH lake')
+    session.close()
+    expect(await one.query(sql)).toEqual([Object.values(row)])
+    return Object.values(row)
+  }
+  await one.pull()
+  expect(await shown()).toEqual([100, 100, 100, 0, null, 100])
+  one.fake.hold(without(all, 7, 50))
+  await sync(one)
+  expect(await shown()).toEqual([98, 98, 100, 2, '[7, 50]', 98])
+  one.fake.hold(without(all, 50))
+  await one.pull()
+  expect(await shown()).toEqual([99, 99, 100, 1, '[50]', 99])
+  await compactLake({ lake: one.lake })
+  expect(await shown()).toEqual([99, 99, 100, 1, '[50]', 99])
+})

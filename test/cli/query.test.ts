@@ -155,7 +155,8 @@ describe('query', () => {
     const engine = await Engine.open({ memoryBytes: 256 * 1024 ** 2 })
     try {
       const rows = await (await engine.connect()).rows(
-        `SELECT count(*)::INTEGER AS n, max(quarter) AS most, list(id)[1:2]::VARCHAR AS first FROM '${file}'`,
+        `SELECT count(*)::INTEGER AS n, max(quarter) AS most, list(id ORDER BY file_row_number)[1:2]::VARCHAR AS first
+FROM read_parquet('${file}', file_row_number = true)`,
       )
       expect(rows).toEqual([{ n: 300_000, most: 299_999 / 4, first: '[299999, 299998]' }])
     } finally {

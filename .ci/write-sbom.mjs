@@ -28,8 +28,11 @@ const bill = JSON.parse(printed)
 // "--omit=dev" of npm 11.19 leaves out what a tool of development needs as well: the lock file tells the two apart.
 const { name, version } = readJson('package.json')
 const needed = new Set([`${name}@${version}`])
+// What the build puts into the package.
+const BUNDLED = /^node_modules\/(echarts|zrender)(\/node_modules\/tslib)?$/
 for (const [path, one] of Object.entries(readJson('package-lock.json').packages))
-  if (path !== '' && !one.dev) needed.add(`${path.replace(/^.*node_modules\//, '')}@${one.version}`)
+  if (path !== '' && (!one.dev || BUNDLED.test(path)))
+    needed.add(`${path.replace(/^.*node_modules\//, '')}@${one.version}`)
 const isNeeded = (reference) => needed.has(reference)
 bill.components = bill.components.filter((one) => isNeeded(one['bom-ref']))
 bill.dependencies = bill.dependencies

@@ -19,6 +19,7 @@ export { openQuery, type QuestionOptions as QueryOptions, query } from './jobs/q
 export type { QueryRow } from './jobs/read-rows.ts'
 export { type RecordsOptions, records } from './jobs/records.ts'
 export { type ReplayOptions, type ReplayReport, replay } from './jobs/replay.ts'
+export { type ReportOptions, report, type WrittenReport } from './jobs/report.ts'
 export { type ResumedRun, type ResumeOptions, type ResumeReport, resume } from './jobs/resume.ts'
 export { type ProgramWork, runProgram } from './jobs/run-program.ts'
 export type { RunReport } from './jobs/run-report.ts'

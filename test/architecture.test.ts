@@ -34,9 +34,11 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   pipeline: [...MIDDLE, ...STAGES],
   // From below it takes what reads and restores a lake, and nothing that brings data in.
   server: [...MIDDLE, 'load', 'manifest'],
+  // HTML and charts from rows; knows no lake.
+  report: [],
   web: ['contract'],
   // A job in one call: what the command line and a program's index both start.
-  jobs: [...MIDDLE, ...STAGES, 'pipeline', 'server'],
+  jobs: [...MIDDLE, ...STAGES, 'pipeline', 'server', 'report'],
   // Hands the steps of a job to an engine.
   engine: [...GROUND, 'core', 'jobs'],
   cli: [...MIDDLE, ...STAGES, 'pipeline', 'server', 'jobs', 'engine'],
@@ -100,6 +102,7 @@ const PACKAGES: Readonly<Record<string, string>> = {
   '@aws-sdk/lib-storage': 'src/storage/s3/',
   avsc: 'src/publish/iceberg/',
   hucre: 'src/sink/xlsx/',
+  echarts: 'src/report/render-svg.ts',
   'apache-arrow': 'src/sink/arrow/',
   pg: 'src/sink/postgres/',
   'pg-copy-streams': 'src/sink/postgres/',

@@ -9,8 +9,8 @@ import { importsIn } from './support/imports.ts'
 
 /** A file belongs to the first whose pattern fits something that it uses, or else to `unit`. */
 const PATTERNS = {
-  // Tools of others: readers in Python and Spark, S3 and REST servers, PostgreSQL, Temporal.
-  peers: /^test\/support\/(readers|s3-server|rest-catalog|postgres-server|temporal-server)\.ts$/,
+  // Tools of others: a browser, readers in Python and Spark, S3 and REST servers, PostgreSQL, Temporal.
+  peers: /^test\/support\/(browser|readers|s3-server|rest-catalog|postgres-server|temporal-server)\.ts$/,
   // Kills, full disks, damage, and the short forms of campaigns.
   durability: /^test\/(durability|campaign)\/|^test\/support\/(small-disk|kills)\.ts$/,
   // Processes and servers of our own, the command line, and whole runs of many steps.

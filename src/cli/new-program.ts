@@ -21,6 +21,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<(program: Command) => void
   views: async () => (await import('./commands/views.ts')).addViews,
   export: async () => (await import('./commands/export.ts')).addExport,
   check: async () => (await import('./commands/check.ts')).addCheck,
+  report: async () => (await import('./commands/report.ts')).addReport,
   diff: async () => (await import('./commands/diff.ts')).addDiff,
   records: async () => (await import('./commands/records.ts')).addRecords,
   quarantine: async () => (await import('./commands/quarantine.ts')).addQuarantine,

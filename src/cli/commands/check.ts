@@ -6,6 +6,11 @@ import { type Command, Option } from 'commander'
 import { ToolkitError } from '../../core/errors.ts'
 import { EXIT } from '../../core/exit-codes.ts'
 import type { CheckReport } from '../../jobs/check.ts'
+import {
+  addExpectationOptions,
+  type ExpectationFlags,
+  expectationsOf,
+} from '../options/expectation-options.ts'
 import { type LakeOption, lakeOption, wholeNumber, withExamples } from '../options/options.ts'
 import { memoryOption, threadsOption } from '../options/run-options.ts'
 import { print, printJson, printLines } from '../output/print.ts'
@@ -13,13 +18,8 @@ import { textTable } from '../output/text-table.ts'
 
 const FORMATS = ['table', 'json', 'junit', 'prometheus'] as const
 
-interface Options extends LakeOption {
-  readonly maxAge?: number
+interface Options extends LakeOption, ExpectationFlags {
   readonly minCompanies?: number
-  readonly maxFall?: number
-  readonly maxQuarantined?: number
-  readonly maxGap?: number
-  readonly newDrift: boolean
   readonly data: boolean
   readonly rules?: string
   readonly format: (typeof FORMATS)[number]
@@ -30,21 +30,6 @@ interface Options extends LakeOption {
 
 const wrong = (text: string): ToolkitError => new ToolkitError('USAGE', text)
 
-const UNITS_MS = { m: 60_000, h: 3_600_000, d: 86_400_000 } as const
-const span = (text: string): number => {
-  const [, count, unit] = /^(\d{1,6})([mhd])$/.exec(text) ?? []
-  if (unit === 'm' || unit === 'h' || unit === 'd') return Number(count) * UNITS_MS[unit]
-  throw wrong(`Cannot take "${text}" for --max-age: expected a span such as 90m, 26h or 7d`)
-}
-
-const share =
-  (flag: string) =>
-  (text: string): number => {
-    const percent = /^(\d{1,3}(?:\.\d+)?)%$/.exec(text)?.[1]
-    if (percent !== undefined && Number(percent) <= 100) return Number(percent) / 100
-    throw wrong(`Cannot take "${text}" for ${flag}: expected a percentage such as 5%`)
-  }
-
 export const addCheck = (program: Command): void => {
   const command = program
     .command('check')
@@ -54,20 +39,8 @@ export const addCheck = (program: Command): void => {
         'rules of your own. Ends with 5 when one fails; notes fail nothing. Changes nothing.',
     )
     .addOption(lakeOption())
-    .option('--max-age <span>', 'longest time since the newest load began: 90m, 26h, 7d', span)
+  addExpectationOptions(command)
     .option('--min-companies <n>', 'least number of current companies', wholeNumber('--min-companies'))
-    .option(
-      '--max-fall <percent>',
-      'how much fewer records than the load before the newest has',
-      share('--max-fall'),
-    )
-    .option(
-      '--max-quarantined <percent>',
-      'largest share of bad lines in the newest load',
-      share('--max-quarantined'),
-    )
-    .option('--max-gap <n>', 'most records that the newest pull of a search missed', wholeNumber('--max-gap'))
-    .option('--no-new-drift', 'fail on names that are unknown and that no earlier load had')
     .option('--no-data', 'leave out the rules on the data')
     .option(
       '--rules <folder>',
@@ -108,10 +81,11 @@ const readRules = async (folder: string): Promise<Readonly<Record<string, string
 }
 
 const runCheck = async (options: Options): Promise<void> => {
-  const { lake, maxAge, newDrift, rules, format, memory: memoryBytes, ...expected } = options
+  const { lake, minCompanies, data, rules, format, memory: memoryBytes, threads } = options
   const { check } = await import('../../jobs/check.ts')
   const report = await check(lake, {
-    ...{ ...expected, memoryBytes, maxAgeMs: maxAge, noNewDrift: !newDrift },
+    ...expectationsOf(options),
+    ...{ minCompanies, data, memoryBytes, threads },
     rules: rules === undefined ? {} : await readRules(rules),
   })
   // Set before anything is printed: a reader that goes away must not turn a failure into a success.

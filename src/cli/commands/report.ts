@@ -1,0 +1,82 @@
+/** `report`: one HTML file about a lake. */
+
+import type { Command } from 'commander'
+import { interruptible } from '../interrupt.ts'
+import {
+  addExpectationOptions,
+  type ExpectationFlags,
+  expectationsOf,
+} from '../options/expectation-options.ts'
+import {
+  type JsonOption,
+  jsonOption,
+  type LakeOption,
+  lakeOption,
+  type SnapshotOption,
+  snapshotOption,
+  type UncheckedOption,
+  uncheckedOption,
+  withExamples,
+} from '../options/options.ts'
+import { memoryOption, threadsOption } from '../options/run-options.ts'
+import { formatBytes } from '../output/format.ts'
+import { print, printLines } from '../output/print.ts'
+import { ProgressLine } from '../output/progress-line.ts'
+import { showFetch } from '../output/show-fetch.ts'
+
+interface Options extends LakeOption, SnapshotOption, JsonOption, UncheckedOption, ExpectationFlags {
+  readonly to: string
+  readonly lineItem?: readonly string[]
+  readonly memory: number
+  readonly threads: number
+}
+
+export const addReport = (program: Command): void => {
+  const command = program
+    .command('report')
+    .summary('write an HTML page about a lake: loads, coverage, drift, quarantine, changes, quality')
+    .description(
+      'Writes one HTML file with charts of a snapshot, each with its SQL and its numbers. It loads nothing, holds no ' +
+        'script, opens from a disk or a bucket, and prints on A4. What is expected of the loads is shown in ' +
+        'green, amber and red; a failed expectation is no error here: see "firmlake check".',
+    )
+    .addOption(lakeOption())
+    .requiredOption('--to <file>', 'the HTML file; one that is there is replaced')
+    .option(
+      '--line-item <name>',
+      'a line item with a heat map of its own (repeatable; default: NetSales, EBITDA)',
+      (value: string, before?: readonly string[]) => [...(before ?? []), value],
+    )
+  addExpectationOptions(command)
+    .addOption(snapshotOption())
+    .addOption(memoryOption())
+    .addOption(threadsOption())
+    .addOption(uncheckedOption())
+    .addOption(jsonOption('the result as one line of JSON, errors too'))
+    .action(runReport)
+  withExamples(command, [
+    ['report --lake ./lake --to report.html', 'a page to open, to mail or to print'],
+    ['report --lake ./lake --to report.html --max-age 26h --max-fall 10%', 'with what is expected of it'],
+    ['report --lake ./lake --to report.html --line-item TotalAssets', 'which countries report it, by year'],
+  ])
+}
+
+const runReport = async (options: Options): Promise<void> => {
+  const { lake, to, lineItem: lineItems, snapshot, memory: memoryBytes, threads, json, unchecked } = options
+  const { report } = await import('../../jobs/report.ts')
+  const line = new ProgressLine({ terminalOnly: json === true })
+  const written = await interruptible(
+    (signal) =>
+      report(lake, {
+        ...expectationsOf(options),
+        ...{ to, lineItems, snapshot, memoryBytes, threads, signal },
+        check: unchecked ? 'never' : 'first-read',
+        aroundFetch: (fetch) => fetch({ signal, onProgress: showFetch(line) }).finally(() => line.clear()),
+      }),
+    'no report is written',
+  )
+  if (json) return print(`${JSON.stringify(written)}\n`)
+  await printLines([
+    `Wrote the report of snapshot ${written.snapshot} to ${written.path} (${formatBytes(written.bytes)}).`,
+  ])
+}

@@ -1,0 +1,189 @@
+/** The kinds of charts of the report, as options of ECharts made from rows. Pure. */
+
+import { HEAT, INKS, SERIES } from './colours.ts'
+import { cellNumber, cellText, type ReportRow } from './rows.ts'
+
+/** What is drawn. */
+export interface Chart {
+  /** As ECharts takes it. */
+  readonly option: Readonly<Record<string, unknown>>
+  /** In pixels of a drawing that is `CHART_WIDTH` wide. */
+  readonly height: number
+  /** What it shows, for those who do not see it. */
+  readonly summary: string
+}
+
+export const CHART_WIDTH = 860
+const LONGEST_LABEL = 28
+const ROW_HEIGHT = 26
+const PLOT_HEIGHT = 260
+
+const [INK] = INKS.ink
+const [SOFT] = INKS.soft
+const [LINE] = INKS.line
+
+/** A label that fits; without characters that turn the direction of what stands beside it. */
+export const labelOf = (value: unknown): string => {
+  const text = cellText(value)
+    .toWellFormed()
+    .replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, '\ufffd')
+  const characters = [...text]
+  return characters.length > LONGEST_LABEL
+    ? `${characters.slice(0, LONGEST_LABEL - 1).join('')}…`
+    : text || '–'
+}
+
+const distinct = (rows: readonly ReportRow[], column: string): readonly string[] => [
+  ...new Set(rows.map((row) => cellText(row[column]))),
+]
+
+/** @param left room for the labels at the side, as `bottom` and `top` in pixels */
+const base = (left: number, bottom: number, top = 16) => ({
+  animation: false,
+  textStyle: { color: INK, fontFamily: 'sans-serif', fontSize: 12 },
+  grid: { left, right: 24, top, bottom, outerBoundsMode: 'none' },
+  aria: { enabled: true, label: { enabled: false }, decal: { show: true } },
+})
+
+const categories = (labels: readonly string[], more: object = {}) => ({
+  type: 'category',
+  data: labels,
+  axisLine: { lineStyle: { color: LINE } },
+  axisTick: { show: false },
+  axisLabel: { color: SOFT, fontSize: 12, ...more },
+})
+const values = {
+  type: 'value',
+  minInterval: 1,
+  axisLabel: { color: SOFT, fontSize: 12 },
+  splitLine: { lineStyle: { color: LINE } },
+}
+const bar = (name: string, at: number, data: readonly number[]) => ({
+  ...{ type: 'bar', name, data, silent: true, barMaxWidth: 48, emphasis: { disabled: true } },
+  itemStyle: { color: SERIES[at % SERIES.length] },
+})
+
+/** Bars of several parts upon each other. @param parts columns with their names in the legend */
+export const stackedBars = (
+  rows: readonly ReportRow[],
+  x: string,
+  parts: Readonly<Record<string, string>>,
+): Chart => {
+  const labels = rows.map((row) => labelOf(row[x]))
+  const names = Object.values(parts)
+  return {
+    height: PLOT_HEIGHT,
+    summary: `${rows.length} bars by ${x}, ${labels[0] ?? ''} to ${labels.at(-1) ?? ''}: ${names.join(', ')}`,
+    option: {
+      ...base(72, labels.length > 8 ? 64 : 32, 40),
+      legend: { top: 4, left: 0, itemGap: 24, textStyle: { color: INK, fontSize: 12 }, selectedMode: false },
+      xAxis: categories(labels, { rotate: labels.length > 8 ? 35 : 0 }),
+      yAxis: values,
+      series: Object.entries(parts).map(([column, name], at) => ({
+        ...bar(
+          name,
+          at,
+          rows.map((row) => cellNumber(row[column])),
+        ),
+        stack: 'all',
+      })),
+    },
+  }
+}
+
+/** The same from rows that are one part of one bar each. */
+export const stackedParts = (rows: readonly ReportRow[], x: string, part: string, value: string): Chart => {
+  const names = distinct(rows, part)
+  const columns = Object.fromEntries(names.map((name, at) => [String(at), labelOf(name)]))
+  const bars = Map.groupBy(rows, (row) => cellText(row[x]))
+  return stackedBars(
+    [...bars].map(([label, of]) => ({
+      ...Object.fromEntries(names.map((name, at) => [at, sumOf(of, part, name, value)])),
+      [x]: label,
+    })),
+    x,
+    columns,
+  )
+}
+
+const sumOf = (rows: readonly ReportRow[], part: string, name: string, value: string): number =>
+  rows.reduce((sum, row) => sum + (cellText(row[part]) === name ? cellNumber(row[value]) : 0), 0)
+
+/** Bars that lie below each other, in the order of the rows. @param names columns that name a bar */
+export const rankedBars = (rows: readonly ReportRow[], names: readonly string[], value: string): Chart => {
+  const labels = rows.map((row) => labelOf(names.map((name) => cellText(row[name])).join(' ')))
+  const data = rows.map((row) => cellNumber(row[value]))
+  return {
+    height: 48 + ROW_HEIGHT * rows.length,
+    summary: `${rows.length} bars of ${value}, the first is ${labels[0] ?? ''}: ${data[0] ?? 0}`,
+    option: {
+      ...base(220, 32),
+      yAxis: { ...categories(labels), inverse: true },
+      xAxis: { ...values, minInterval: 0, splitNumber: 4 },
+      series: [
+        {
+          ...bar(value, 0, data),
+          label: {
+            show: true,
+            position: 'insideRight',
+            color: '#10161d',
+            backgroundColor: '#fefefe',
+            padding: 2,
+            fontSize: 12,
+          },
+        },
+      ],
+    },
+  }
+}
+
+const stepOf = (value: number, most: number): number =>
+  most <= 0 ? 0 : Math.min(HEAT.length - 1, Math.max(0, Math.ceil((value / most) * HEAT.length) - 1))
+
+/** A field for each pair, darker where it is more, with its number in it. @param most the darkest; @default the largest */
+export const heatMap = (
+  rows: readonly ReportRow[],
+  { x, y, value, most, show = String }: HeatColumns,
+): Chart => {
+  const across = [...distinct(rows, x)].sort()
+  const down = distinct(rows, y)
+  const largest = most ?? Math.max(0, ...rows.map((row) => cellNumber(row[value])))
+  const data = rows.map((row) => {
+    const number = cellNumber(row[value])
+    const [color, text] = HEAT[stepOf(number, largest)] ?? HEAT[0]
+    return {
+      value: [across.indexOf(cellText(row[x])), down.indexOf(cellText(row[y])), number],
+      itemStyle: { color, borderColor: LINE, borderWidth: 1 },
+      label: { show: true, color: text, fontSize: 12, formatter: show(number) },
+    }
+  })
+  const labels = down.map(labelOf)
+  const left = 24 + 7 * Math.max(4, ...labels.map((label) => label.length))
+  return {
+    height: 56 + ROW_HEIGHT * down.length,
+    summary: `${down.length} rows by ${y}, ${across.length} columns by ${x}: ${value} from ${show(Math.min(...rows.map((row) => cellNumber(row[value]))))} to ${show(Math.max(...rows.map((row) => cellNumber(row[value]))))}`,
+    option: {
+      ...base(left, 40, 8),
+      // Each field has its number: patterns would only hide it.
+      aria: { enabled: false },
+      xAxis: categories(across.map(labelOf)),
+      yAxis: { ...categories(labels), inverse: true },
+      visualMap: {
+        show: false,
+        min: 0,
+        max: Math.max(1, largest),
+        inRange: { color: HEAT.map(([color]) => color) },
+      },
+      series: [{ type: 'heatmap', silent: true, emphasis: { disabled: true }, data }],
+    },
+  }
+}
+
+export interface HeatColumns {
+  readonly x: string
+  readonly y: string
+  readonly value: string
+  readonly most?: number
+  /** A number as it stands in its field. */
+  readonly show?: (value: number) => string
+}

@@ -1,0 +1,26 @@
+/** Colours of the report. Those of charts are told apart by patterns, too, and stand out from both backgrounds. */
+
+/** What the page and the frames of charts are drawn in, light and dark. */
+export const INKS = {
+  ink: ['#1b1f24', '#e6e8eb'],
+  soft: ['#565d66', '#a9b1bb'],
+  line: ['#c9ced5', '#4a525c'],
+  paper: ['#ffffff', '#14171b'],
+  panel: ['#f4f6f8', '#1e2329'],
+  link: ['#0b57a4', '#8ec1ff'],
+  good: ['#17692f', '#6fd38b'],
+  fair: ['#855000', '#f0b94d'],
+  bad: ['#a8201a', '#ff9c94'],
+} as const
+
+/** Series of a chart, in their order. */
+export const SERIES = ['#2f7ed8', '#d1701f', '#7f63c9', '#7b8794', '#1f9a6d', '#c2477f', '#a08414', '#3f9bb0']
+
+/** Steps of a heat map, from few to many, each with the colour of the text on it. */
+export const HEAT = [
+  ['#dbe9f8', '#10161d'],
+  ['#aecdef', '#10161d'],
+  ['#78aee4', '#10161d'],
+  ['#2768b4', '#fefefe'],
+  ['#123f78', '#fefefe'],
+] as const

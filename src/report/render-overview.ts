@@ -1,0 +1,107 @@
+/** What the overview has besides its statement: cards in green, amber and red, each with its word, and the checks. */
+
+import { type Html, html } from './html.ts'
+import { cellNumber, cellText, type ReportRow } from './rows.ts'
+
+/** How a check of the lake ended. */
+export interface CheckLine {
+  readonly name: string
+  readonly status: 'passed' | 'note' | 'failed'
+  readonly value: number | null
+  readonly expected: string
+}
+
+/** A run that has not ended in a snapshot. */
+export interface OpenRun {
+  readonly run: string
+  readonly state: string
+  /** Why it failed, where it did. */
+  readonly reason: string
+}
+
+const STATES = {
+  passed: ['good', '✔', 'good'],
+  note: ['fair', '!', 'look at it'],
+  failed: ['bad', '✖', 'failed'],
+} as const
+
+type State = keyof typeof STATES
+
+const stateMark = (state: State): Html => {
+  const [name, sign, word] = STATES[state]
+  return html`<span class="${name}"><span aria-hidden="true">${sign}</span> ${word}</span>`
+}
+
+const HOUR_MS = 3_600_000
+
+const ageOf = (instant: string, now: Date): string => {
+  const hours = Math.max(0, now.getTime() - Date.parse(instant)) / HOUR_MS
+  if (hours < 1) return `${Math.floor(hours * 60)} minutes before this report`
+  return hours < 48
+    ? `${Math.floor(hours)} hours before this report`
+    : `${Math.floor(hours / 24)} days before this report`
+}
+
+const grouped = (value: unknown): string => cellNumber(value).toLocaleString('en')
+
+const card = (title: string, value: string | Html, state?: State): Html =>
+  html`<div><dt>${title}</dt><dd>${value}${state ? html`<small>${stateMark(state)}</small>` : html``}</dd></div>\n`
+
+/** @param row the one of the statement */
+export const cards = (row: ReportRow, now: Date): Html => {
+  const newest = cellText(row.newest_load)
+  const orNote = (value: unknown): State => (cellNumber(value) > 0 ? 'note' : 'passed')
+  return html`<dl>
+${[
+  card(
+    'Newest load',
+    newest === ''
+      ? 'none'
+      : html`${newest.slice(0, 16).replace('T', ' ')} UTC<small>${ageOf(newest, now)}</small>`,
+  ),
+  ...(['companies', 'figures', 'relations'] as const).map((name) => card(name, grouped(row[name]))),
+  card('gap of the newest pulls', grouped(row.gap), orNote(row.gap)),
+  card('quarantined by the newest load', grouped(row.newly_quarantined), orNote(row.newly_quarantined)),
+  card('quarantined by all loads', grouped(row.quarantined)),
+]}</dl>
+`
+}
+
+/** Rules on the data as checks, by the rows of the section that counts their findings. */
+export const ruleChecks = (rows: readonly ReportRow[]): readonly CheckLine[] =>
+  rows.map((row) => {
+    const [errors, notes] = [cellNumber(row.errors), cellNumber(row.notes)]
+    const status = errors > 0 ? 'failed' : notes > 0 ? 'note' : 'passed'
+    return { name: cellText(row.rule), status, value: errors || notes, expected: 'no finding' }
+  })
+
+export const checkTable = (checks: readonly CheckLine[]): Html => {
+  const count = (state: State): number => checks.filter(({ status }) => status === state).length
+  const lines = checks.map(
+    ({ name, status, value, expected }) =>
+      html`<tr><th scope="row">${name}</th><td>${stateMark(status)}</td><td class="n">${value ?? ''}</td><td>${expected}</td></tr>\n`,
+  )
+  return html`<h3 id="checks">Checks</h3>
+<p>${count('passed')} good, ${count('note')} to look at, ${count('failed')} failed. The same as “firmlake check” says with the same expectations; the findings stand on the page Quality.</p>
+<div class="wide" tabindex="0" role="group" aria-label="Table: Checks"><table><caption>Checks of the newest snapshot</caption>
+<thead><tr><th scope="col">check</th><th scope="col">state</th><th scope="col">found</th><th scope="col">expected</th></tr></thead>
+<tbody>
+${lines}</tbody></table></div>
+`
+}
+
+export const openRunTable = (runs: readonly OpenRun[]): Html => {
+  if (runs.length === 0)
+    return html`<h3 id="open-runs">Runs without a snapshot</h3>\n<p class="soft">None is unfinished or has failed.</p>\n`
+  const lines = runs.map(
+    ({ run, state, reason }) =>
+      html`<tr><th scope="row">${run}</th><td>${state}</td><td><bdi>${reason}</bdi></td></tr>\n`,
+  )
+  return html`<h3 id="open-runs">Runs without a snapshot</h3>
+<p>Running, or ended before their commit; “firmlake status” has them too, “firmlake resume” goes on with them.</p>
+<div class="wide" tabindex="0" role="group" aria-label="Table: Runs without a snapshot"><table><caption>Runs without a snapshot</caption>
+<thead><tr><th scope="col">run</th><th scope="col">state</th><th scope="col">why it failed</th></tr></thead>
+<tbody>
+${lines}</tbody></table></div>
+`
+}

@@ -165,11 +165,16 @@ export const updateLakeFile = async (lake: string): Promise<string | undefined> 
 /**
  * Writes the file where it is not of the newest snapshot: whoever committed that one may have been killed, or had no room.
  *
+ * @param whereKept only where the lake has had one: not every command that finds none makes one
  * @returns as `updateLakeFile`
  */
-export const refreshLakeFile = async (lake: string): Promise<string | undefined> => {
+export const refreshLakeFile = async (
+  lake: string,
+  { whereKept = false }: { readonly whereKept?: boolean } = {},
+): Promise<string | undefined> => {
   if (!isInFolder(lake)) return undefined
   try {
+    if (whereKept && (await readRecord(lake)) === 'none') return undefined
     const newest = await newestNumber(lake)
     const isPlacedNow = newest > 0 && (await isPlaced(lake, newest).catch(() => false))
     return newest === 0 || isPlacedNow ? undefined : await updateLakeFile(lake)

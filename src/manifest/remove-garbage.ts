@@ -215,7 +215,7 @@ export const removeGarbage = async (request: GarbageRequest): Promise<Garbage> =
   await refuseLinkedFolders(lake)
   await listManifest(lake)
   // Views of an older snapshot would name what is removed now.
-  const noViews = dryRun ? undefined : await refreshLakeFile(lake)
+  const noViews = dryRun ? undefined : await refreshLakeFile(lake, { whereKept: true })
   // The order matters. A run that starts after the first look has no file in it. A run that commits meanwhile
   // is at work at the second look, or in a snapshot at the third.
   const localRuns = await listLocalRuns(lake)
@@ -230,7 +230,7 @@ export const removeGarbage = async (request: GarbageRequest): Promise<Garbage> =
     for (const run of dryRun ? [] : localRuns) if (!left.has(run)) await removeLocalRun(lake, run)
     const garbage = await sweep(request, { loads, localFolders, parts, leftovers, runs })
     // Where the disk was full, there is room now.
-    if (noViews !== undefined) await refreshLakeFile(lake)
+    if (noViews !== undefined) await refreshLakeFile(lake, { whereKept: true })
     return garbage
   } catch (error) {
     await releaseDeadRuns(runs.dead)

@@ -93,8 +93,17 @@ export const findGone = async (
     const reason = `${lacking} of ${held} companies of the search were not listed, more than --max-gone allows`
     return { search, marked: 0, reason }
   }
+  const pulls = await listOf(staged.lake, root, 'pulls')
+  // What came from there this service need not know.
+  const elsewhere = pulls.find(
+    ({ content, service }) => content === LISTINGS.content && service !== listing.service,
+  )
+  if (elsewhere !== undefined) {
+    const reason = `the lake has companies of ${elsewhere.service} too, of which ${listing.service} may know nothing`
+    return { search, marked: 0, reason }
+  }
   try {
-    const listed = await listing.stillListed(ids, await listOf(staged.lake, root, 'pulls'))
+    const listed = await listing.stillListed(ids, pulls)
     const gone = ids.filter((id) => !listed.has(id))
     return gone.length === 0 ? undefined : { listing, ids: gone, known }
   } catch (error) {

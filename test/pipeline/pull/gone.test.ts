@@ -335,3 +335,14 @@ test('a pull that is stopped while it asks marks them when it is resumed, and wh
   expect(existsSync(left)).toBe(false)
   expect(await gone(one)).toEqual([7])
 })
+
+test('a listing of one service says nothing of the companies of another one', async () => {
+  const all = companies(100)
+  const one = await openPullBench({ companies: all })
+  const other = await openPullBench({ companies: without(all, 7) })
+  await pull(one)
+  const { summary } = await pull(other, {}, { lake: one.lake })
+  const reason = `the lake has companies of ${one.service.origin} too, of which ${other.service.origin} may know nothing`
+  expect(summary.gone).toEqual([{ search: '{"CountryCode":["SE"]}', marked: 0, reason }])
+  expect(await count(one)).toBe(100)
+})

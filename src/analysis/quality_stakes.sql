@@ -7,7 +7,7 @@
 --   item: kind of ownership of the record, or direct owners
 --   value: percent
 --   expected: 100
--- rule: By owners_current. Of direct owners the stakes are added up, of a range its least; of several records of one owner and share class the greatest counts; 1 % is left to rounding.
+-- rule: By owners_current. Of direct owners the stakes are added up, of a range its least, the sum to six digits; of several records of one owner and share class the greatest counts; 1 % is left to rounding.
 -- found: of real data 0 errors and 0 notes in 156 owned companies; of generated data 0 errors and 0 notes in 5,999 owned companies
 -- example: FROM quality_stakes ORDER BY value DESC
 CREATE OR REPLACE VIEW quality_stakes AS
@@ -17,7 +17,7 @@ WITH owners AS (
   SELECT owned_id, share_class, sum(stake) AS stake, max(stake) AS largest FROM owners GROUP BY ALL
 )
 SELECT CASE WHEN max(stake) > 101 THEN 'error' ELSE 'note' END AS severity, owned_id AS internal_id,
-  NULL::SMALLINT AS fiscal_year, 'direct owners' AS item, sum(stake) AS value, 100::DOUBLE AS expected
+  NULL::SMALLINT AS fiscal_year, 'direct owners' AS item, round(sum(stake), 6) AS value, 100::DOUBLE AS expected
 FROM classes GROUP BY owned_id HAVING sum(stake) > 101 AND max(largest) <= 100
 UNION ALL
 SELECT 'error', owned_id, NULL, kind, greatest(min_stake, max_stake), 100 FROM owners_current

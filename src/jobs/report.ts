@@ -2,7 +2,7 @@
 
 import { resolve } from 'node:path'
 import { definitionNames } from '../analysis/definitions.ts'
-import { writeError } from '../core/errors.ts'
+import { ToolkitError, writeError } from '../core/errors.ts'
 import { orInterrupted } from '../core/interrupted.ts'
 import { interruptOn } from '../lake/duckdb/stoppable.ts'
 import type { LakeQuery } from '../lake/lake/lake-query.ts'
@@ -22,7 +22,7 @@ import { readRows } from './read-rows.ts'
 export interface ReportOptions
   extends Expectations,
     Pick<QuestionOptions, 'snapshot' | 'memoryBytes' | 'threads' | 'signal' | 'check' | 'aroundFetch'> {
-  /** The file; one that is there is replaced. */
+  /** The file, which ends in `.html`; one that is there is replaced. */
   readonly to: string
   /** Line items with a heat map of their own. @default NetSales, EBITDA */
   readonly lineItems?: readonly string[] | undefined
@@ -53,6 +53,15 @@ const answerOf = async (lake: LakeQuery, sql: string): Promise<SectionAnswer> =>
   return { columns: result.columns.map(({ name }) => name), rows: await readRows(result) }
 }
 
+/** No file of a lake, nor of its targets, is a page: a slip of the hand replaces none of them. */
+const pagePath = (to: string): string => {
+  if (/\.html?$/i.test(to)) return resolve(to)
+  throw new ToolkitError(
+    'TARGET_REFUSED',
+    `Cannot write the report "${to}": expected a file that ends in .html`,
+  )
+}
+
 /** Every section bounds its rows, so all of them fit in memory. */
 const answersOf = async (
   lake: LakeQuery,
@@ -79,8 +88,8 @@ const openRuns = async (lake: string, now: Date): Promise<readonly OpenRun[]> =>
  * with its statement and its numbers. The file loads nothing and holds no script.
  *
  * @param lake a folder, or `s3://bucket/prefix`
- * @throws {ToolkitError} `LAKE_NOT_FOUND`, `SNAPSHOT_NOT_FOUND`, `SNAPSHOT_DAMAGED`, `LAKE_DAMAGED`, `QUERY_FAILED`, `DISK_FULL`,
- *   `WRITE_FAILED`, `INTERRUPTED`
+ * @throws {ToolkitError} `TARGET_REFUSED` where the file does not end in `.html`, `LAKE_NOT_FOUND`, `SNAPSHOT_NOT_FOUND`,
+ *   `SNAPSHOT_DAMAGED`, `LAKE_DAMAGED`, `QUERY_FAILED`, `DISK_FULL`, `WRITE_FAILED`, `INTERRUPTED`
  * @example
  * import { convert, report } from 'firmlake'
  *
@@ -90,6 +99,7 @@ const openRuns = async (lake: string, now: Date): Promise<readonly OpenRun[]> =>
  */
 export const report = async (lake: string, options: ReportOptions): Promise<WrittenReport> => {
   const { to, lineItems = DEFAULT_ITEMS, memoryBytes, threads, check, aroundFetch, signal } = options
+  const path = pagePath(to)
   const now = (options.now ?? (() => new Date()))()
   const root = await readRoot(lake, options.snapshot)
   const read = readFactsOf(lake, root)
@@ -106,7 +116,6 @@ export const report = async (lake: string, options: ReportOptions): Promise<Writ
       checks: checkLoads(facts, options, now),
       openRuns: await openRuns(lake, now),
     })
-    const path = resolve(to)
     const bytes = Buffer.from(text)
     await replaceDurably(path, bytes).catch((error: unknown) => {
       throw writeError(`Cannot write the report "${path}"`, error)

@@ -104,6 +104,11 @@ test('the command writes the file in one go, says what it wrote, and names what 
   const absent = await cli(['report', '--lake', join(folder, 'none'), '--to', kept, '--json'])
   expect(JSON.parse(absent.stderr).error.code).toBe('LAKE_NOT_FOUND')
   expect(await readFile(kept, 'utf8')).toBe('as it was')
+  const own = join(lake, 'lake.duckdb')
+  const views = await readFile(own)
+  const refused = await cli(['report', '--lake', lake, '--to', own, '--json'])
+  expect([refused.code, JSON.parse(refused.stderr).error.code]).toEqual([1, 'TARGET_REFUSED'])
+  expect((await readFile(own)).equals(views)).toBe(true)
   const before = await readdir(folder)
   const result = await cliJson<{ bytes: number; path: string; snapshot: number }>([
     ...['report', '--lake', lake, '--to', kept, '--max-age', '26h', '--line-item', "It's"],

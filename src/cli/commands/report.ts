@@ -41,7 +41,7 @@ export const addReport = (program: Command): void => {
         'green, amber and red; a failed expectation is no error here: see "firmlake check".',
     )
     .addOption(lakeOption())
-    .requiredOption('--to <file>', 'the HTML file; one that is there is replaced')
+    .requiredOption('--to <file>', 'the HTML file, which ends in .html; one that is there is replaced')
     .option(
       '--line-item <name>',
       'a line item with a heat map of its own (repeatable; default: NetSales, EBITDA)',

@@ -64,6 +64,8 @@ export const maxGoneOption = (): Option =>
   )
     .argParser(parseMaxGone)
     .default(parseMaxGone(DEFAULT_MAX_GONE), DEFAULT_MAX_GONE)
+    // A run that many machines work on marks none.
+    .conflicts('engine')
 
 export interface RequireOption {
   readonly requireRecords?: true

@@ -12,6 +12,8 @@ import type { PullService, PullSettings } from './pull-settings.ts'
 import { scopeOf } from './scope.ts'
 import { filterOf, sameSearch, withFilter } from './search.ts'
 
+const ID = 'InternalId'
+
 interface Asked {
   readonly search: SearchParameters
   readonly currency?: string | undefined
@@ -34,8 +36,6 @@ const listedOf = async (
   }
   return listed
 }
-
-const ID = 'InternalId'
 
 /** Those of some companies that one of several searches has. */
 const stillListed = async (

@@ -33,8 +33,8 @@ export const withDatabase = <T>(work: DatabaseWork, use: (session: Session) => P
 const attached = async <T>(work: DatabaseWork, use: (session: Session) => Promise<T>): Promise<T> => {
   const { file, memoryBytes, spillFolder } = work
   const engine = await Engine.open({ memoryBytes, spillFolder })
+  const session = await engine.connect()
   try {
-    const session = await engine.connect()
     const isNew = (await statPath(file)) === null
     try {
       await session.run(`ATTACH ${literal(file)} AS ${TARGET}`)
@@ -51,6 +51,8 @@ const attached = async <T>(work: DatabaseWork, use: (session: Session) => Promis
       throw useError(work, error)
     }
   } finally {
+    // An open connection would keep the file until it is collected, and might write to it then.
+    session.close()
     engine.close()
     await discard(spillFolder)
   }

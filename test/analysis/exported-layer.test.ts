@@ -23,11 +23,13 @@ const inFile = async <T>(
   mode = ' (READ_ONLY)',
 ): Promise<T> => {
   const engine = await Engine.open({ memoryBytes: 512 * 1024 ** 2 })
+  const session = await engine.connect()
   try {
-    const session = await engine.connect()
     await session.run(`ATTACH '${file}' AS firms${mode}; USE firms`)
     return await use(session)
   } finally {
+    // An open connection keeps the file, and may write to it when it is collected.
+    session.close()
     engine.close()
   }
 }

@@ -10,6 +10,7 @@ import { LISTINGS, QUARANTINE, TABLES, type Table } from '../src/lake/tables/tab
 import { FAULT_NAMES, faultOf } from '../src/server/faults/fault-kinds.ts'
 import { apiText } from './api-text.ts'
 import { commandsText } from './commands-text.ts'
+import { configText } from './config-text.ts'
 import { definitionsText } from './definitions-text.ts'
 import { rows } from './markdown.ts'
 
@@ -111,6 +112,7 @@ ${rows(
 )}
 `,
   'commands.md': await commandsText(MADE),
+  'configuration.md': configText(MADE),
   'api.md': apiText(MADE),
 }
 

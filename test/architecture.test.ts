@@ -22,6 +22,8 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   support: [],
   core: GROUND,
   storage: ['support', 'core'],
+  // What firmlake.toml may say, found and checked.
+  config: ['support', 'core'],
   // The SQL of views and macros, and nothing else.
   analysis: [],
   lake: [...GROUND, 'analysis', 'core', 'storage'],
@@ -38,11 +40,11 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   report: [],
   web: ['contract'],
   // A job in one call: what the command line and a program's index both start.
-  jobs: [...MIDDLE, ...STAGES, 'pipeline', 'server', 'report'],
+  jobs: [...MIDDLE, ...STAGES, 'pipeline', 'server', 'report', 'config'],
   // Hands the steps of a job to an engine.
   engine: [...GROUND, 'core', 'jobs'],
-  cli: [...MIDDLE, ...STAGES, 'pipeline', 'server', 'jobs', 'engine'],
-  'index.ts': [...MIDDLE, ...STAGES, 'pipeline', 'server', 'jobs'],
+  cli: [...MIDDLE, ...STAGES, 'pipeline', 'server', 'jobs', 'engine', 'config'],
+  'index.ts': [...MIDDLE, ...STAGES, 'pipeline', 'server', 'jobs', 'config'],
   pipelines: ['index.ts'],
 }
 
@@ -95,6 +97,7 @@ const PACKAGES: Readonly<Record<string, string>> = {
   undici: 'src/source/',
   'p-limit': 'src/support/side-by-side.ts',
   commander: 'src/cli/',
+  'toml-eslint-parser': 'src/config/toml-tree.ts',
   fastify: 'src/server/',
   'prom-client': 'src/server/http/',
   'stream-json': 'src/source/',

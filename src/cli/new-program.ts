@@ -34,6 +34,14 @@ const COMMANDS: Readonly<Record<string, () => Promise<(program: Command) => void
   compact: async () => (await import('./commands/compact.ts')).addCompact,
   serve: async () => (await import('./commands/serve.ts')).addServe,
   rates: async () => (await import('./commands/rates.ts')).addRates,
+  config: async () => {
+    const { addConfig } = await import('./commands/config.ts')
+    return (program) => addConfig(program, newProgram)
+  },
+  completion: async () => {
+    const { addCompletion } = await import('./commands/completion.ts')
+    return (program) => addCompletion(program, newProgram)
+  },
 }
 
 /** The command that is called; all of them where it takes all to answer, as the help does. */
@@ -56,6 +64,10 @@ export const newProgram = async (args: readonly string[] = []): Promise<Command>
         'same interface served from it.',
     )
     .version(VERSION, '-V, --version', 'print the version')
+    .option(
+      '--config <file>',
+      'settings of this file (default: $FIRMLAKE_CONFIG, else firmlake.toml here or above)',
+    )
     .helpOption('-h, --help', 'print this help')
     .helpCommand('help [command]', 'print the help of a command')
     .configureOutput({ outputError: () => undefined })

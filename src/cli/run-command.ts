@@ -2,6 +2,7 @@
 
 import { CommanderError } from 'commander'
 import { EXIT, exitCodeOf, exitCodeOfStep } from '../core/exit-codes.ts'
+import { loadConfig } from './config/loaded-config.ts'
 import { stoppingSignal } from './interrupt.ts'
 import { newProgram } from './new-program.ts'
 import { endWhenNobodyReads } from './output/print.ts'
@@ -9,7 +10,12 @@ import { asToolkitError, errorText } from './output/report-error.ts'
 
 const runCommand = async (args: readonly string[]): Promise<void> => {
   try {
+    const config = await loadConfig(args)
     const program = await newProgram(args)
+    if (config.file !== undefined) {
+      const { applyConfig } = await import('./config/apply-config.ts')
+      await applyConfig(program, config.file)
+    }
     await program.parseAsync(args, { from: 'user' })
   } catch (caught) {
     if (caught instanceof CommanderError && caught.exitCode === EXIT.done) return

@@ -3,6 +3,8 @@
 /** Every code, what it means, and what a person does about it. docs/reference/codes.md is made from this. */
 export const ERROR_CODES = {
   USAGE: 'a command or option is used wrongly; see --help',
+  CONFIG_INVALID:
+    'firmlake.toml is not as expected; see docs/configuration.md, or name another file with --config',
   SOURCE_NOT_FOUND: 'a path or pattern matches no file; check the spelling',
   SOURCE_UNREADABLE: 'a source cannot be opened or read; check its permissions and the disk',
   SOURCE_CHANGED: 'a file changed while it was being read; run again when its writer is done',

@@ -2,7 +2,8 @@
 
 import { ToolkitError } from '../core/errors.ts'
 import { type Garbage, removeGarbage } from '../manifest/remove-garbage.ts'
-import { listManifest } from '../manifest/snapshots.ts'
+import { listManifest, newestNumber } from '../manifest/snapshots.ts'
+import { snapshotAsOf } from '../manifest/snapshots-by-age.ts'
 import { type PublishProgress, type PublishSummary, publish } from '../pipeline/targets/publish.ts'
 import { removePublishedGarbage } from '../pipeline/targets/published-garbage.ts'
 import { publishedFormats } from '../pipeline/targets/table-formats.ts'
@@ -15,6 +16,13 @@ export interface GarbageOptions {
   readonly lake: string
   /** Newest snapshots to keep; older ones, and what only they list, are removed. @default all */
   readonly keep?: number | undefined
+  /**
+   * Days back from now as of which the lake can still be read: older snapshots, and what only they list, are removed. With
+   * `keep` at least so many are kept. @default all
+   */
+  readonly keepDays?: number | undefined
+  /** @default the clock */
+  readonly now?: (() => Date) | undefined
   /** Changes nothing and reports what would be removed. @default false */
   readonly dryRun?: boolean | undefined
   /** A catalog that shows the lake's Iceberg tables; without it they may lose their files. @default none */
@@ -51,9 +59,20 @@ const publishFirst = async ({
   return summaries.length > 0 ? Math.min(...summaries.map(({ snapshot }) => snapshot)) : undefined
 }
 
+const DAY_MS = 86_400_000
+
+/** How many snapshots are kept, and from which one on. */
+const keptBy = async ({ lake, keep, keepDays, now = () => new Date() }: GarbageOptions) => {
+  if (keepDays === undefined) return { keep, first: undefined }
+  const first = await snapshotAsOf(lake, new Date(now().getTime() - keepDays * DAY_MS))
+  const within = (await newestNumber(lake)) - first + 1
+  // A lake without a snapshot has none to remove.
+  return { keep: Math.max(keep ?? 1, within, 1), first }
+}
+
 /**
  * Removes runs whose process is gone, unfinished writes, and files that no kept snapshot lists. Never touches a run at work
- * or a file of a kept snapshot. With `keep` published tables are updated first.
+ * or a file of a kept snapshot. With `keep` or `keepDays` published tables are updated first.
  *
  * @returns what was removed, and the bytes that are free again
  * @throws {ToolkitError} `LAKE_NOT_FOUND`, `SNAPSHOT_DAMAGED`, `WRITE_FAILED`, `STORAGE_FAILED`, `INTERRUPTED`, and what
@@ -66,17 +85,20 @@ const publishFirst = async ({
  * console.log(runs.length, snapshots.length) // 0 0
  */
 export const collectGarbage = async (options: GarbageOptions): Promise<Garbage> => {
-  const { lake, keep, catalog, dryRun = false, signal, onRemove } = options
+  const { lake, catalog, dryRun = false, signal, onRemove } = options
+  const { keep, first } = await keptBy(options)
   // A run that commits meanwhile is not published: what the tables show has to stay until it is.
-  const keepFrom = keep !== undefined && !dryRun ? await publishFirst(options) : undefined
+  const published = keep !== undefined && !dryRun ? await publishFirst(options) : undefined
+  const bounds = [published, first].filter((one) => one !== undefined)
+  const keepFrom = bounds.length > 0 ? Math.min(...bounds) : undefined
   if (signal?.aborted) throw new ToolkitError('INTERRUPTED', 'Nothing was removed', {}, signal.reason)
   onRemove?.()
   const garbage = await removeGarbage({ lake, keep, keepFrom, dryRun, now: new Date() })
   const oldest = Math.max((await listManifest(lake)).oldest, ...garbage.snapshots.map((number) => number + 1))
-  const published = await removePublishedGarbage({ lake, oldest, catalog, dryRun, now: () => new Date() })
+  const tables = await removePublishedGarbage({ lake, oldest, catalog, dryRun, now: () => new Date() })
   return {
     ...garbage,
-    files: [...garbage.files, ...published.files],
-    freedBytes: garbage.freedBytes + published.freedBytes,
+    files: [...garbage.files, ...tables.files],
+    freedBytes: garbage.freedBytes + tables.freedBytes,
   }
 }

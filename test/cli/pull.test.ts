@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { parseDuration } from '../../src/cli/options/service-options.ts'
+import { durationOf } from '../../src/cli/options/service-options.ts'
 import { queryLake } from '../pipeline/batch-bench.ts'
 import {
   type FakeCompany,
@@ -205,8 +205,8 @@ test('pull refuses what cannot be meant, and says what is wanted', async () => {
   expect([noUrl.code, errorCode(noUrl)]).toEqual([2, 'USAGE'])
 })
 
-test('parseDuration reads times with a unit', () => {
-  const read = parseDuration('--max-wait')
+test('durationOf reads times with a unit', () => {
+  const read = durationOf('--max-wait')
   expect(['500ms', '90s', '15m', '1.5h'].map(read)).toEqual([500, 90_000, 900_000, 5_400_000])
   expect(() => read('15')).toThrow('--max-wait "15"')
 })

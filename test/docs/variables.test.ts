@@ -19,11 +19,13 @@ test('docs/nightly.md lists every variable of nightly', () => {
   expect(here.filter((name) => !page.includes(`\`${name}\``))).toEqual([])
 })
 
-test('the pages of nightly, operations and serving name every variable that src/ reads', () => {
+test('the pages of configuration, nightly, operations and serving name every variable that src/ reads', () => {
   const files = readdirSync(join(PROJECT, 'src'), { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.ts'))
     .map((name) => `src/${name.replaceAll('\\', '/')}`)
-  const pages = ['nightly', 'operations', 'serving'].map((name) => readPage(`docs/${name}.md`)).join('')
+  const pages = ['configuration', 'nightly', 'operations', 'serving']
+    .map((name) => readPage(`docs/${name}.md`))
+    .join('')
   const names = variablesIn(files)
   expect(names.length).toBeGreaterThan(10)
   expect(names.filter((name) => !pages.includes(`\`${name}\``))).toEqual([])

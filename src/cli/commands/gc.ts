@@ -20,6 +20,7 @@ import { ProgressLine } from '../output/progress-line.ts'
 
 interface GcOptions extends LakeOption, JsonOption {
   readonly keep?: number
+  readonly keepDays?: number
   readonly dryRun?: boolean
 }
 
@@ -29,21 +30,27 @@ export const addGc = (program: Command): void => {
     .summary('delete unreferenced files and dead runs')
     .description(
       'Removes runs whose process is gone, unfinished writes, and files that no kept snapshot lists. Never ' +
-        'touches a live run or a file of a kept snapshot. With --keep the published tables (docs/operations.md) are ' +
+        'touches a live run or a file of a kept snapshot. With --keep or --keep-days the published tables (docs/operations.md) are ' +
         'first brought in step with the lake.',
     )
     .addOption(lakeOption())
     .option('--keep <n>', 'newest snapshots to keep (default: all)', wholeNumber('--keep'))
+    .option(
+      '--keep-days <n>',
+      'days back from now as of which the lake can still be read; with --keep at least so many snapshots stay',
+      wholeNumber('--keep-days'),
+    )
     .option('--dry-run', 'change nothing, report what would be removed')
     .addOption(jsonOption())
     .action(runGc)
   withExamples(command, [
     ['gc --lake ./lake --dry-run', 'what would be removed'],
     ['gc --lake ./lake --keep 10', 'remove also all but the ten newest snapshots'],
+    ['gc --lake ./lake --keep-days 30', 'remove also what the lake of the last 30 days does not need'],
   ])
 }
 
-const runGc = async ({ lake, keep, dryRun = false, json }: GcOptions): Promise<void> => {
+const runGc = async ({ lake, keep, keepDays, dryRun = false, json }: GcOptions): Promise<void> => {
   const { collectGarbage } = await import('../../jobs/collect-garbage.ts')
   const line = new ProgressLine({ terminalOnly: json === true })
   const onPublish = ({ snapshots, snapshotsTotal, table }: PublishProgress): void =>
@@ -54,7 +61,7 @@ const runGc = async ({ lake, keep, dryRun = false, json }: GcOptions): Promise<v
     removing = true
   }
   const garbage = await interruptible(
-    (signal) => collectGarbage({ lake, keep, dryRun, catalog, signal, onPublish, onRemove }),
+    (signal) => collectGarbage({ lake, keep, keepDays, dryRun, catalog, signal, onPublish, onRemove }),
     () => (removing ? 'what is being removed is removed' : 'nothing is removed'),
   ).finally(() => line.clear())
   await (json ? printJson({ lake, dryRun, ...garbage }) : printLines(garbageLines(garbage, dryRun)))

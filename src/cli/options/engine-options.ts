@@ -4,7 +4,7 @@ import { Option } from 'commander'
 import { ToolkitError } from '../../core/errors.ts'
 import { wholeNumber } from './options.ts'
 import { bytesOption } from './run-options.ts'
-import { DEFAULT_SERVICE, parseDuration } from './service-options.ts'
+import { DEFAULT_SERVICE, durationOf } from './service-options.ts'
 
 export interface TemporalFlags {
   readonly temporal?: string
@@ -74,7 +74,7 @@ export const fileEngineOptions = (): Option[] => [
     '--max-wait <time>',
     'with --engine: longest wait for workers of this release and for its server',
   )
-    .argParser(parseDuration('--max-wait'))
+    .argParser(durationOf('--max-wait'))
     .default(DEFAULT_SERVICE.maxWait, '15m'),
 ]
 

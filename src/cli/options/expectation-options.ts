@@ -3,6 +3,8 @@
 import type { Command } from 'commander'
 import { ToolkitError } from '../../core/errors.ts'
 import type { Expectations } from '../../jobs/check-loads.ts'
+import { parseDuration } from '../../support/parse-duration.ts'
+import { parseShare } from '../../support/parse-share.ts'
 import { wholeNumber } from './options.ts'
 
 export interface ExpectationFlags {
@@ -16,18 +18,17 @@ export interface ExpectationFlags {
 
 const wrong = (text: string): ToolkitError => new ToolkitError('USAGE', text)
 
-const UNITS_MS = { m: 60_000, h: 3_600_000, d: 86_400_000 } as const
 const span = (text: string): number => {
-  const [, count, unit] = /^(\d{1,6})([mhd])$/.exec(text) ?? []
-  if (unit === 'm' || unit === 'h' || unit === 'd') return Number(count) * UNITS_MS[unit]
+  const ms = parseDuration(text)
+  if (ms !== undefined) return ms
   throw wrong(`Cannot take "${text}" for --max-age: expected a span such as 90m, 26h or 7d`)
 }
 
 const share =
   (flag: string) =>
   (text: string): number => {
-    const percent = /^(\d{1,3}(?:\.\d+)?)%$/.exec(text)?.[1]
-    if (percent !== undefined && Number(percent) <= 100) return Number(percent) / 100
+    const found = parseShare(text)
+    if (found !== undefined) return found
     throw wrong(`Cannot take "${text}" for ${flag}: expected a percentage such as 5%`)
   }
 

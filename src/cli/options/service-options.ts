@@ -3,6 +3,7 @@
 import { Option } from 'commander'
 import { ToolkitError } from '../../core/errors.ts'
 import type { Service } from '../../source/service/service.ts'
+import { parseDuration } from '../../support/parse-duration.ts'
 import { wholeNumber } from './options.ts'
 
 export interface ServiceCommandOptions {
@@ -17,21 +18,18 @@ export interface ServiceCommandOptions {
 const DEFAULT_MAX_WAIT = '15m'
 const DEFAULT_CONCURRENCY = 4
 
-const UNITS_MS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 }
-
 /** Reads `15m`, `90s`, `500ms`, `1.5h` as milliseconds. @throws {ToolkitError} USAGE naming the option */
-export const parseDuration =
+export const durationOf =
   (option: string) =>
   (text: string): number => {
-    const match = /^(\d{1,9}(?:\.\d{1,3})?)\s*(ms|s|m|h)$/.exec(text.trim())
-    const ms = Number(match?.[1]) * (UNITS_MS[match?.[2] ?? ''] ?? Number.NaN)
-    if (Number.isFinite(ms)) return Math.round(ms)
+    const ms = parseDuration(text)
+    if (ms !== undefined) return ms
     throw new ToolkitError('USAGE', `Cannot read ${option} "${text}": expected a time such as 90s, 15m or 1h`)
   }
 
 /** Where nothing is said: the address and the token of the environment. */
 export const DEFAULT_SERVICE: ServiceCommandOptions = {
-  maxWait: parseDuration('--max-wait')(DEFAULT_MAX_WAIT),
+  maxWait: durationOf('--max-wait')(DEFAULT_MAX_WAIT),
   concurrency: DEFAULT_CONCURRENCY,
 }
 
@@ -56,7 +54,7 @@ export const serviceOptions = (atOnce: string): Option[] => [
     'most requests in a second, all together (default: learnt from the answers)',
   ).argParser(rate),
   new Option('--max-wait <time>', 'longest wait for a busy service; beyond it the command ends with 75')
-    .argParser(parseDuration('--max-wait'))
+    .argParser(durationOf('--max-wait'))
     .default(DEFAULT_SERVICE.maxWait, DEFAULT_MAX_WAIT),
 ]
 

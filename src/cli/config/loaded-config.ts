@@ -1,0 +1,38 @@
+/** The `firmlake.toml` of this process: found before the command line is read, since its options take defaults from it. */
+
+import type { LoadedConfig } from '../../config/find-file.ts'
+import { note } from '../output/print.ts'
+
+const NONE: LoadedConfig = { file: undefined, env: {}, notices: [] }
+
+/** What answers without a lake: a file with a fault does not stop it. */
+const WITHOUT = /^(-h|--help|-V|--version|help|completion|demo)$/
+
+let current = NONE
+
+/** As the command line names it: the option may stand before and behind the command. */
+const namedFile = (args: readonly string[]): string | undefined => {
+  const end = args.indexOf('--')
+  const options = end < 0 ? args : args.slice(0, end)
+  const at = options.findLastIndex((one) => one === '--config' || one.startsWith('--config='))
+  if (at < 0) return process.env.FIRMLAKE_CONFIG || undefined
+  return options[at] === '--config' ? options[at + 1] : options[at]?.slice('--config='.length)
+}
+
+/**
+ * Finds the file, and puts the variables of `.env` beside it into the environment.
+ *
+ * @throws {ToolkitError} CONFIG_INVALID
+ */
+export const loadConfig = async (args: readonly string[]): Promise<LoadedConfig> => {
+  if (args.length === 0 || WITHOUT.test(args[0] ?? '') || args.some((one) => /^(-h|--help)$/.test(one)))
+    return NONE
+  const { findConfig } = await import('../../config/find-file.ts')
+  current = await findConfig({ named: namedFile(args), cwd: process.cwd(), env: process.env })
+  for (const notice of current.notices) note(`warning: ${notice}`)
+  Object.assign(process.env, current.env)
+  return current
+}
+
+/** What was loaded for this command. */
+export const loadedConfig = (): LoadedConfig => current

@@ -1,0 +1,114 @@
+/** Finds `firmlake.toml`: the one that is named, else from the working folder upwards, if nobody else can have written it. */
+
+import { constants, type Stats } from 'node:fs'
+import { open, realpath, stat } from 'node:fs/promises'
+import { dirname, join, resolve } from 'node:path'
+import { parseEnv } from 'node:util'
+import { systemCode, ToolkitError } from '../core/errors.ts'
+import type { ConfigFile } from './read-settings.ts'
+
+const FILE_NAME = 'firmlake.toml'
+const ENV_NAME = '.env'
+const FOR_OTHERS = 0o022
+
+export interface LoadedConfig {
+  readonly file: ConfigFile | undefined
+  /** Variables of `.env` beside it, without those of the environment itself. */
+  readonly env: Readonly<Record<string, string>>
+  /** Why files that were found do not count. */
+  readonly notices: readonly string[]
+}
+
+export interface Finding {
+  /** The file that is named; its owner does not matter then. */
+  readonly named?: string | undefined
+  readonly cwd: string
+  readonly env: Readonly<Record<string, string | undefined>>
+  /** Of the user, to compare owners with. @default that of the process */
+  readonly uid?: number | undefined
+}
+
+type Judged = { readonly text: string; readonly place: string } | { readonly notice: string } | undefined
+
+/** Why what stands there may be somebody else's; `undefined` where it is the user's alone. */
+const doubtOf = ({ uid, mode }: Stats, what: string, own: number): string | undefined => {
+  if (uid !== own && uid !== 0)
+    return `${what} belongs to another user (${uid}), expected you (${own}) or root`
+  if ((mode & FOR_OTHERS) === 0) return undefined
+  return `others can write to ${what}, expected "chmod go-w"`
+}
+
+/** @param own whose files count; absent where that does not matter */
+const judge = async (path: string, own: number | undefined): Promise<Judged> => {
+  let handle: Awaited<ReturnType<typeof open>>
+  try {
+    handle = await open(path, constants.O_RDONLY | constants.O_NONBLOCK)
+  } catch (error) {
+    const code = systemCode(error)
+    if (code === 'ENOENT' || code === 'ENOTDIR') return undefined
+    return { notice: `"${path}" cannot be read (${code})` }
+  }
+  try {
+    const found = await handle.stat()
+    if (!found.isFile()) return { notice: `"${path}" is no file` }
+    const place = await realpath(path)
+    if (own !== undefined) {
+      const folders = [...new Set([dirname(path), dirname(place)])]
+      const doubts = [doubtOf(found, `"${path}"`, own)]
+      for (const folder of folders) doubts.push(doubtOf(await stat(folder), `its folder "${folder}"`, own))
+      const doubt = doubts.find((one) => one !== undefined)
+      if (doubt !== undefined) return { notice: `"${path}" is not used: ${doubt}` }
+    }
+    return { text: await handle.readFile('utf8'), place }
+  } finally {
+    await handle.close()
+  }
+}
+
+const upwards = (folder: string): readonly string[] =>
+  dirname(folder) === folder ? [folder] : [folder, ...upwards(dirname(folder))]
+
+/** Only what the environment does not say itself; a variable that is set to nothing is none. */
+const variablesBeside = async (
+  folder: string,
+  own: number | undefined,
+  { env }: Finding,
+): Promise<Pick<LoadedConfig, 'env' | 'notices'>> => {
+  const judged = await judge(join(folder, ENV_NAME), own)
+  if (judged === undefined) return { env: {}, notices: [] }
+  if ('notice' in judged) return { env: {}, notices: [judged.notice] }
+  const entries = Object.entries(parseEnv(judged.text)).flatMap(([name, value]) =>
+    value === undefined || env[name] ? [] : [[name, value] as const],
+  )
+  return { env: Object.fromEntries(entries), notices: [] }
+}
+
+/**
+ * The file with what stands beside it. One that is named may be anybody's; one that is found counts only if it and its folder
+ * belong to the user or to root and nobody else can write to them.
+ *
+ * @throws {ToolkitError} CONFIG_INVALID
+ */
+export const findConfig = async (finding: Finding): Promise<LoadedConfig> => {
+  const { named, cwd, uid = process.getuid?.() } = finding
+  const paths =
+    named === undefined ? upwards(resolve(cwd)).map((one) => join(one, FILE_NAME)) : [resolve(cwd, named)]
+  const own = named === undefined ? uid : undefined
+  const notices: string[] = []
+  for (const path of paths) {
+    const judged = await judge(path, own)
+    if (judged === undefined) continue
+    if ('notice' in judged) {
+      notices.push(judged.notice)
+      continue
+    }
+    // Only here: most working folders have no file above them.
+    const { readSettings } = await import('./read-settings.ts')
+    const file = readSettings(judged.text, path, dirname(path))
+    const beside = await variablesBeside(dirname(path), own, finding)
+    return { file, env: beside.env, notices: [...notices, ...beside.notices] }
+  }
+  if (named === undefined) return { file: undefined, env: {}, notices }
+  const reason = notices[0] ?? `"${named}" does not exist`
+  throw new ToolkitError('CONFIG_INVALID', `Cannot use --config "${named}": ${reason}`, { path: named })
+}

@@ -1,8 +1,6 @@
 /** `report`: one HTML file about a lake, with the statements that its charts and tables are made of. */
 
-import { resolve } from 'node:path'
 import { definitionNames } from '../analysis/definitions.ts'
-import { ToolkitError, writeError } from '../core/errors.ts'
 import { orInterrupted } from '../core/interrupted.ts'
 import { interruptOn } from '../lake/duckdb/stoppable.ts'
 import type { LakeQuery } from '../lake/lake/lake-query.ts'
@@ -12,17 +10,17 @@ import { readRoot } from '../manifest/snapshots.ts'
 import { pagesOf } from '../report/pages.ts'
 import type { OpenRun } from '../report/render-overview.ts'
 import type { ReportPage, SectionAnswer } from '../report/section.ts'
-import { replaceDurably } from '../support/durable-files.ts'
 import { TOOL } from '../support/tool-version.ts'
 import { checkLoads, type Expectations } from './check-loads.ts'
 import { openQuery, type QuestionOptions } from './query.ts'
 import { readRows } from './read-rows.ts'
+import { reportTarget } from './report-target.ts'
 
 /** Options of `report`. */
 export interface ReportOptions
   extends Expectations,
     Pick<QuestionOptions, 'snapshot' | 'memoryBytes' | 'threads' | 'signal' | 'check' | 'aroundFetch'> {
-  /** The file, which ends in `.html`; one that is there is replaced. */
+  /** The file, or `s3://bucket/prefix/report.html`, which ends in `.html`; one that is there is replaced. */
   readonly to: string
   /** Line items with a heat map of their own. @default NetSales, EBITDA */
   readonly lineItems?: readonly string[] | undefined
@@ -34,7 +32,7 @@ export interface ReportOptions
 export interface WrittenReport {
   readonly lake: string
   readonly snapshot: number
-  /** Absolute. */
+  /** Absolute, or in a bucket its address. */
   readonly path: string
   readonly bytes: number
   readonly pages: number
@@ -51,15 +49,6 @@ const rules = (): readonly string[] =>
 const answerOf = async (lake: LakeQuery, sql: string): Promise<SectionAnswer> => {
   const result = await lake.run(sql)
   return { columns: result.columns.map(({ name }) => name), rows: await readRows(result) }
-}
-
-/** No file of a lake, nor of its targets, is a page: a slip of the hand replaces none of them. */
-const pagePath = (to: string): string => {
-  if (/\.html?$/i.test(to)) return resolve(to)
-  throw new ToolkitError(
-    'TARGET_REFUSED',
-    `Cannot write the report "${to}": expected a file that ends in .html`,
-  )
 }
 
 /** Every section bounds its rows, so all of them fit in memory. */
@@ -89,7 +78,8 @@ const openRuns = async (lake: string, now: Date): Promise<readonly OpenRun[]> =>
  *
  * @param lake a folder, or `s3://bucket/prefix`
  * @throws {ToolkitError} `TARGET_REFUSED` where the file does not end in `.html`, `LAKE_NOT_FOUND`, `SNAPSHOT_NOT_FOUND`,
- *   `SNAPSHOT_DAMAGED`, `LAKE_DAMAGED`, `QUERY_FAILED`, `DISK_FULL`, `WRITE_FAILED`, `INTERRUPTED`
+ *   `SNAPSHOT_DAMAGED`, `LAKE_DAMAGED`, `QUERY_FAILED`, `DISK_FULL`, `WRITE_FAILED`, `STORAGE_REFUSED`, `STORAGE_FAILED`,
+ *   `INTERRUPTED`; an earlier report stays then
  * @example
  * import { convert, report } from 'firmlake'
  *
@@ -99,7 +89,7 @@ const openRuns = async (lake: string, now: Date): Promise<readonly OpenRun[]> =>
  */
 export const report = async (lake: string, options: ReportOptions): Promise<WrittenReport> => {
   const { to, lineItems = DEFAULT_ITEMS, memoryBytes, threads, check, aroundFetch, signal } = options
-  const path = pagePath(to)
+  const target = reportTarget(to)
   const now = (options.now ?? (() => new Date()))()
   const root = await readRoot(lake, options.snapshot)
   const read = readFactsOf(lake, root)
@@ -117,11 +107,16 @@ export const report = async (lake: string, options: ReportOptions): Promise<Writ
       openRuns: await openRuns(lake, now),
     })
     const bytes = Buffer.from(text)
-    await replaceDurably(path, bytes).catch((error: unknown) => {
-      throw writeError(`Cannot write the report "${path}"`, error)
-    })
+    await target.write(bytes)
     const sections = pages.reduce((sum, page) => sum + page.sections.length, 0)
-    return { lake, snapshot: root.snapshot, path, bytes: bytes.length, pages: pages.length, sections }
+    return {
+      lake,
+      snapshot: root.snapshot,
+      path: target.path,
+      bytes: bytes.length,
+      pages: pages.length,
+      sections,
+    }
   } finally {
     ended()
     opened.close()

@@ -1,7 +1,7 @@
 /** The kinds of charts of the report, as options of ECharts made from rows. Pure. */
 
 import { HEAT, INKS, SERIES } from './colours.ts'
-import { cellNumber, cellText, type ReportRow } from './rows.ts'
+import { cellNumber, cellText, everyNight, type ReportRow } from './rows.ts'
 
 /** What is drawn. */
 export interface Chart {
@@ -17,19 +17,23 @@ export const CHART_WIDTH = 860
 const LONGEST_LABEL = 28
 const ROW_HEIGHT = 26
 const PLOT_HEIGHT = 260
+const LEGEND_HEIGHT = 24
+const MARGIN = 24
+/** Few bars stand together at the left, where a narrow screen shows them. */
+const WIDEST_BAR = 110
 
 const [INK] = INKS.ink
 const [SOFT] = INKS.soft
 const [LINE] = INKS.line
 
-/** A label that fits; without characters that turn the direction of what stands beside it. */
+/** A label that fits, its begin and its end; without characters that turn the direction of what stands beside it. */
 export const labelOf = (value: unknown): string => {
   const text = cellText(value)
     .toWellFormed()
     .replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, '\ufffd')
   const characters = [...text]
   return characters.length > LONGEST_LABEL
-    ? `${characters.slice(0, LONGEST_LABEL - 1).join('')}…`
+    ? `${characters.slice(0, LONGEST_LABEL / 2 - 1).join('')}…${characters.slice(-LONGEST_LABEL / 2).join('')}`
     : text || '–'
 }
 
@@ -37,11 +41,11 @@ const distinct = (rows: readonly ReportRow[], column: string): readonly string[]
   ...new Set(rows.map((row) => cellText(row[column]))),
 ]
 
-/** @param left room for the labels at the side, as `bottom` and `top` in pixels */
-const base = (left: number, bottom: number, top = 16) => ({
+/** @param left room for the labels at the side, as the others in pixels */
+const base = (left: number, bottom: number, top = 16, right = MARGIN) => ({
   animation: false,
   textStyle: { color: INK, fontFamily: 'sans-serif', fontSize: 12 },
-  grid: { left, right: 24, top, bottom, outerBoundsMode: 'none' },
+  grid: { left, right, top, bottom, outerBoundsMode: 'none' },
   aria: { enabled: true, label: { enabled: false }, decal: { show: true } },
 })
 
@@ -63,6 +67,10 @@ const bar = (name: string, at: number, data: readonly number[]) => ({
   itemStyle: { color: SERIES[at % SERIES.length] },
 })
 
+/** Lines that a legend takes, by about the width of its names. */
+const legendLines = (names: readonly string[]): number =>
+  Math.ceil(names.reduce((width, name) => width + 60 + 7 * name.length, 0) / (CHART_WIDTH - MARGIN))
+
 /** Bars of several parts upon each other. @param parts columns with their names in the legend */
 export const stackedBars = (
   rows: readonly ReportRow[],
@@ -71,13 +79,15 @@ export const stackedBars = (
 ): Chart => {
   const labels = rows.map((row) => labelOf(row[x]))
   const names = Object.values(parts)
+  const [left, legend] = [72, LEGEND_HEIGHT * legendLines(names)]
+  const free = CHART_WIDTH - left - WIDEST_BAR * labels.length
   return {
-    height: PLOT_HEIGHT,
+    height: PLOT_HEIGHT - LEGEND_HEIGHT + legend,
     summary: `${rows.length} bars by ${x}, ${labels[0] ?? ''} to ${labels.at(-1) ?? ''}: ${names.join(', ')}`,
     option: {
-      ...base(72, labels.length > 8 ? 64 : 32, 40),
+      ...base(left, labels.length > 7 ? 64 : 32, 16 + legend, Math.max(MARGIN, free)),
       legend: { top: 4, left: 0, itemGap: 24, textStyle: { color: INK, fontSize: 12 }, selectedMode: false },
-      xAxis: categories(labels, { rotate: labels.length > 8 ? 35 : 0 }),
+      xAxis: categories(labels, { rotate: labels.length > 7 ? 35 : 0 }),
       yAxis: values,
       series: Object.entries(parts).map(([column, name], at) => ({
         ...bar(
@@ -91,17 +101,19 @@ export const stackedBars = (
   }
 }
 
-/** The same from rows that are one part of one bar each. */
-export const stackedParts = (rows: readonly ReportRow[], x: string, part: string, value: string): Chart => {
+/** A bar a night, from rows that are one part of one night each. */
+export const partsByNight = (rows: readonly ReportRow[], part: string, value: string): Chart => {
   const names = distinct(rows, part)
   const columns = Object.fromEntries(names.map((name, at) => [String(at), labelOf(name)]))
-  const bars = Map.groupBy(rows, (row) => cellText(row[x]))
+  const bars = Map.groupBy(rows, ({ night }) => cellText(night))
   return stackedBars(
-    [...bars].map(([label, of]) => ({
-      ...Object.fromEntries(names.map((name, at) => [at, sumOf(of, part, name, value)])),
-      [x]: label,
-    })),
-    x,
+    everyNight(
+      [...bars].map(([night, of]) => ({
+        ...Object.fromEntries(names.map((name, at) => [at, sumOf(of, part, name, value)])),
+        night,
+      })),
+    ),
+    'night',
     columns,
   )
 }

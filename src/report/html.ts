@@ -38,10 +38,10 @@ const htmlOf = (part: Part): string => {
 export const html = (strings: TemplateStringsArray, ...parts: readonly Part[]): Html =>
   new Html(String.raw({ raw: strings }, ...parts.map(htmlOf)))
 
-const LONGEST_TEXT = 4000
+const LONGEST_TEXT = 300
 
 /** A text of the data: apart from its surroundings in its direction, cut where it is longer than any name is. */
 export const foreignText = (text: string): Html =>
   text.length > LONGEST_TEXT
-    ? html`<bdi>${text.slice(0, LONGEST_TEXT)}</bdi>… (${text.length} characters)`
+    ? html`<bdi>${[...text].slice(0, LONGEST_TEXT).join('')}</bdi>… (${text.length} characters)`
     : html`<bdi>${text}</bdi>`

@@ -36,19 +36,26 @@ const HOUR_MS = 3_600_000
 
 const ageOf = (instant: string, now: Date): string => {
   const hours = Math.max(0, now.getTime() - Date.parse(instant)) / HOUR_MS
-  if (hours < 1) return `${Math.floor(hours * 60)} minutes before this report`
-  return hours < 48
-    ? `${Math.floor(hours)} hours before this report`
-    : `${Math.floor(hours / 24)} days before this report`
+  const [count, unit] =
+    hours < 1 ? [hours * 60, 'minute'] : hours < 48 ? [hours, 'hour'] : [hours / 24, 'day']
+  const whole = Math.floor(count)
+  return whole === 0
+    ? 'less than a minute before this report'
+    : `${whole} ${unit}${whole === 1 ? '' : 's'} before this report`
 }
 
 const grouped = (value: unknown): string => cellNumber(value).toLocaleString('en')
 
+/** The state of a card that a check may judge, too: the worse of both. */
+const judged = (checks: readonly CheckLine[], check: string, own?: State): State | undefined =>
+  checks.find(({ name, status }) => name === check && (own === undefined || status === 'failed'))?.status ??
+  own
+
 const card = (title: string, value: string | Html, state?: State): Html =>
   html`<div><dt>${title}</dt><dd>${value}${state ? html`<small>${stateMark(state)}</small>` : html``}</dd></div>\n`
 
-/** @param row the one of the statement */
-export const cards = (row: ReportRow, now: Date): Html => {
+/** @param row the one of the statement @param checks of the loads */
+export const cards = (row: ReportRow, now: Date, checks: readonly CheckLine[]): Html => {
   const newest = cellText(row.newest_load)
   const orNote = (value: unknown): State => (cellNumber(value) > 0 ? 'note' : 'passed')
   return html`<dl>
@@ -57,11 +64,16 @@ ${[
     'Newest load',
     newest === ''
       ? 'none'
-      : html`${newest.slice(0, 16).replace('T', ' ')} UTC<small>${ageOf(newest, now)}</small>`,
+      : html`${newest.slice(0, 10)}<small>${newest.slice(11, 16)} UTC, ${ageOf(newest, now)}</small>`,
+    judged(checks, 'age_seconds'),
   ),
   ...(['companies', 'figures', 'relations'] as const).map((name) => card(name, grouped(row[name]))),
-  card('gap of the newest pulls', grouped(row.gap), orNote(row.gap)),
-  card('quarantined by the newest load', grouped(row.newly_quarantined), orNote(row.newly_quarantined)),
+  card('gap of the newest pulls', grouped(row.gap), judged(checks, 'pull_gap', orNote(row.gap))),
+  card(
+    'quarantined in the newest night',
+    grouped(row.newly_quarantined),
+    judged(checks, 'quarantined_share', orNote(row.newly_quarantined)),
+  ),
   card('quarantined by all loads', grouped(row.quarantined)),
 ]}</dl>
 `

@@ -36,7 +36,7 @@ const pageHtml = ({ id, title, sections }: ReportPage, content: ReportContent): 
   const answerOf = (section: string): SectionAnswer => content.answers.get(section) ?? NO_ANSWER
   const head =
     id === 'overview'
-      ? html`${cards(answerOf(NUMBERS_ID).rows[0] ?? {}, content.now)}${checkTable([...content.checks, ...ruleChecks(answerOf(RULES_ID).rows)])}`
+      ? html`${cards(answerOf(NUMBERS_ID).rows[0] ?? {}, content.now, content.checks)}${checkTable([...content.checks, ...ruleChecks(answerOf(RULES_ID).rows)])}`
       : html``
   const foot = id === 'loads' ? openRunTable(content.openRuns) : html``
   return html`<section id="${id}" aria-labelledby="${id}-title">

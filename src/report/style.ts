@@ -18,7 +18,7 @@ const chartInks = (['ink', 'soft', 'line'] as const)
 const BASE = `*{box-sizing:border-box}
 body{margin:0;background:var(--paper);color:var(--ink);font:16px/1.5 system-ui,sans-serif;overflow-wrap:anywhere}
 header,main,footer{max-width:1200px;margin:0 auto;padding:0 16px}
-dt::first-letter{text-transform:uppercase}
+footer{margin-top:32px}dt::first-letter{text-transform:uppercase}
 @media (min-width:700px){nav{position:sticky;top:0}}
 h1{font-size:1.6rem;margin:16px 0 0}h2{font-size:1.4rem;margin:32px 0 8px;border-bottom:2px solid var(--line)}h3{font-size:1.1rem;margin:24px 0 4px}
 p{margin:4px 0 8px}.soft,figcaption,caption{color:var(--soft)}
@@ -27,7 +27,7 @@ nav ul{display:flex;flex-wrap:wrap;gap:4px 16px;list-style:none;max-width:1200px
 a{color:var(--link)}a:focus-visible,summary:focus-visible,[tabindex]:focus-visible{outline:3px solid var(--link);outline-offset:2px}
 main>section{scroll-margin-top:4rem}
 .wide{overflow-x:auto;max-width:100%}
-svg{display:block;width:100%;min-width:640px;max-width:1000px;height:auto}
+svg{display:block;width:100%;min-width:760px;max-width:1000px;height:auto}
 svg text{font:12px sans-serif;unicode-bidi:isolate}
 table{border-collapse:collapse;font-size:.875rem;font-variant-numeric:tabular-nums;min-width:50%}
 caption{text-align:left;padding:4px 0}
@@ -35,7 +35,7 @@ th,td{border:1px solid var(--line);padding:3px 8px;text-align:left;vertical-alig
 thead th{background:var(--panel)}td.n{text-align:right;white-space:nowrap}
 details{margin:8px 0}summary{cursor:pointer;color:var(--link)}
 pre{background:var(--panel);border:1px solid var(--line);padding:8px;white-space:pre-wrap;overflow-wrap:anywhere;-webkit-user-select:all;user-select:all;margin:4px 0}
-dl{display:grid;grid-template-columns:repeat(auto-fill,minmax(180px,1fr));gap:12px;margin:12px 0}
+dl{display:grid;grid-template-columns:repeat(auto-fill,minmax(150px,1fr));gap:12px;margin:12px 0}
 dl div{border:1px solid var(--line);background:var(--panel);padding:8px 12px}dt{color:var(--soft);font-size:.875rem}dd{margin:0;font-size:1.3rem;font-weight:600}
 dd small{display:block;font-size:.8125rem;font-weight:400}
 .good{color:var(--good)}.fair{color:var(--fair)}.bad{color:var(--bad)}.good,.fair,.bad{font-weight:600}

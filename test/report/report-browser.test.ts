@@ -1,100 +1,136 @@
 /** The report in a real browser: every page, on the sample, on awkward data and on an empty lake. */
 
 import { once } from 'node:events'
-import { mkdir, readFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
-import type { Browser } from 'playwright-core'
-import { expect, onTestFinished, test } from 'vitest'
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { report } from '../../src/jobs/report.ts'
 import { loadSampleLake } from '../analysis/sample-lake.ts'
 import { axeFindings, openBrowser, watchPage } from '../support/browser.ts'
-import { temporaryFolder } from '../support/temporary-folder.ts'
 import { ABSENT, BACKWARDS, IMAGE, LONG, loadAwkwardLake, loadEmptyLake, SCRIPT } from './lakes.ts'
 
 /** Screenshots to look at; not kept in the repository. */
 const PICTURES = fileURLToPath(new URL('../../test-artefacts/report/', import.meta.url))
+const PICTURE_HEIGHT = 9000
 const PAGES = ['overview', 'loads', 'coverage', 'drift', 'quarantine', 'changes', 'quality']
 const LAKES = {
   sample: (lake: string) => loadSampleLake(lake),
   awkward: loadAwkwardLake,
   empty: loadEmptyLake,
 } as const
+type LakeName = keyof typeof LAKES
+const NAMES = Object.keys(LAKES) as LakeName[]
 
 /** Opens or folds up what stands in a report: everybody may. */
 const SET_DETAILS = (open: boolean): string =>
   `document.querySelectorAll('details').forEach((one) => { one.open = ${open} })`
 
-const writeReport = async (name: keyof typeof LAKES): Promise<string> => {
-  const folder = await temporaryFolder()
-  const lake = join(folder, 'lake')
-  await LAKES[name](lake, folder)
-  const to = join(folder, 'report.html')
-  await report(lake, { to, maxAgeMs: 1, noNewDrift: true })
-  return to
-}
+let folder = ''
+const fileOf = (name: LakeName): string => join(folder, `${name}.html`)
 
-const openPage = async (
-  browser: Browser,
-  address: string,
-  options: Parameters<Browser['newPage']>[0] = {},
-) => {
-  const page = await browser.newPage(options)
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'firmlake-'))
+  await mkdir(PICTURES, { recursive: true })
+  for (const name of NAMES) {
+    const lake = join(folder, name)
+    await LAKES[name](lake, folder)
+    await report(lake, { to: fileOf(name), maxAgeMs: 1, maxQuarantined: 0.5, noNewDrift: true })
+  }
+})
+afterAll(() => rm(folder, { recursive: true, force: true }))
+
+const openPage = async (browser: Browser, address: string, colorScheme: 'light' | 'dark') => {
+  const page = await browser.newPage({ colorScheme, viewport: { width: 1600, height: 900 } })
   const watched = watchPage(page, address)
   await page.goto(address)
   return { page, watched }
 }
 
-test.for(Object.keys(LAKES) as (keyof typeof LAKES)[])(
-  'every page of a report of the %s lake is quiet, accessible and fits, light and dark',
-  async (name, context) => {
-    const browser = await openBrowser(context)
-    await mkdir(PICTURES, { recursive: true })
-    const address = pathToFileURL(await writeReport(name)).href
-    for (const [colorScheme, width] of [
-      ['light', 1280],
-      ['dark', 360],
-    ] as const) {
-      const { page, watched } = await openPage(browser, address, {
-        colorScheme,
-        viewport: { width, height: 900 },
-      })
-      const paper = await page.evaluate('getComputedStyle(document.body).backgroundColor')
-      expect(paper).toBe(colorScheme === 'light' ? 'rgb(255, 255, 255)' : 'rgb(20, 23, 27)')
-      for (const id of PAGES) {
-        await page.evaluate(`location.hash = '${id}'`)
-        expect(await page.locator('main > section:visible').count()).toBe(1)
-        // Of many rows the first say what all would; those of other lakes are unfolded.
-        if (name !== 'sample') await page.evaluate(SET_DETAILS(true))
-        const exclude = name === 'sample' ? ['tbody tr:nth-child(n+4)', 'svg *'] : []
-        if (name === 'awkward' || colorScheme === 'light')
-          expect([
-            id,
-            await axeFindings(page, {
-              include: name === 'sample' ? ['header', 'nav', `#${id}`] : ['body'],
-              exclude,
-            }),
-          ]).toEqual([id, []])
-        await page.evaluate(SET_DETAILS(false))
-        await page.screenshot({ path: join(PICTURES, `${name}-${id}-${colorScheme}.png`), fullPage: true })
-      }
-      await page.evaluate(`location.hash = ''; (${SET_DETAILS(true)})`)
-      for (const width of [360, 768, 1600]) {
-        await page.setViewportSize({ width, height: 900 })
-        expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true)
-      }
-      expect(watched).toEqual({ requests: [], complaints: [] })
-      await page.close()
-    }
-  },
-)
+/** Each page stands alone when a link of the navigation is followed; a picture shows all of them. */
+const walkPages = async (page: Page, picture: string): Promise<void> => {
+  for (const id of PAGES) {
+    await page.evaluate(`location.hash = '${id}'`)
+    expect(await page.locator('main > section:visible').getAttribute('id')).toBe(id)
+  }
+  await page.evaluate(`location.hash = ''`)
+  expect(await page.locator('main > section:visible').count()).toBe(PAGES.length)
+  const clip = { x: 0, y: 0, width: page.viewportSize()?.width ?? 0, height: PICTURE_HEIGHT }
+  await page.screenshot({ path: join(PICTURES, `${picture}.png`), fullPage: true, clip })
+}
+
+const expectToFit = async (page: Page, widths: readonly number[]): Promise<void> => {
+  await page.evaluate(SET_DETAILS(true))
+  for (const width of widths) {
+    await page.setViewportSize({ width, height: 900 })
+    expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true)
+  }
+}
+
+/** Of many rows and fields the first say what all would; other lakes have few of them. */
+const THIN_OUT = `document.querySelectorAll('tbody tr:nth-child(n+4), svg > :nth-child(n+20)').forEach((one) => one.remove())`
+
+/** Of all pages below each other, with everything unfolded. */
+const findingsOf = async (page: Page, name: LakeName): Promise<readonly string[]> => {
+  await page.evaluate(SET_DETAILS(true))
+  if (name === 'sample') await page.evaluate(THIN_OUT)
+  return axeFindings(page, { include: ['body'] })
+}
+
+test('every page of a report is quiet, accessible and fits, light and dark', async (context) => {
+  const browser = await openBrowser(context)
+  for (const name of NAMES) {
+    const address = pathToFileURL(fileOf(name)).href
+    const light = await openPage(browser, address, 'light')
+    expect(await light.page.evaluate('getComputedStyle(document.body).backgroundColor')).toBe(
+      'rgb(255, 255, 255)',
+    )
+    await walkPages(light.page, `${name}-light-1600`)
+    await expectToFit(light.page, [768, 360, 1600])
+    expect([name, await findingsOf(light.page, name)]).toEqual([name, []])
+    expect(light.watched).toEqual({ requests: [], complaints: [] })
+    await light.page.close()
+
+    const dark = await openPage(browser, address, 'dark')
+    expect(await dark.page.evaluate('getComputedStyle(document.body).backgroundColor')).toBe(
+      'rgb(20, 23, 27)',
+    )
+    await dark.page.setViewportSize({ width: 360, height: 900 })
+    await walkPages(dark.page, `${name}-dark-360`)
+    if (name === 'awkward') expect(await findingsOf(dark.page, name)).toEqual([])
+    expect(dark.watched).toEqual({ requests: [], complaints: [] })
+    await dark.page.close()
+  }
+})
+
+test('the keyboard alone opens a page, its numbers and its statement, and scrolls a chart', async (context) => {
+  const browser = await openBrowser(context)
+  const { page } = await openPage(browser, pathToFileURL(fileOf('awkward')).href, 'light')
+  const focused = (): Promise<string> =>
+    page.evaluate('document.activeElement.getAttribute("aria-label") ?? document.activeElement.textContent')
+  const tabTo = async (text: string): Promise<void> => {
+    for (let presses = 0; presses < 40 && (await focused()) !== text; presses += 1)
+      await page.keyboard.press('Tab')
+    expect(await focused()).toBe(text)
+  }
+  await tabTo('Quarantine')
+  await page.keyboard.press('Enter')
+  expect(await page.locator('main > section:visible').getAttribute('id')).toBe('quarantine')
+  await tabTo('Chart: Reasons over time')
+  for (const what of ['Numbers', 'SQL']) {
+    await tabTo(`${what} of “Reasons over time”`)
+    await page.keyboard.press('Enter')
+  }
+  expect(await page.locator('#quarantine details[open]').count()).toBe(2)
+})
 
 test('hostile names are text, protected persons and bad lines are absent, on a server and on paper too', async (context) => {
   const browser = await openBrowser(context)
-  await mkdir(PICTURES, { recursive: true })
-  const bytes = await readFile(await writeReport('awkward'))
+  const bytes = await readFile(fileOf('awkward'))
   const asked: string[] = []
   const server = createServer((request, response) => {
     asked.push(request.url ?? '')
@@ -104,9 +140,10 @@ test('hostile names are text, protected persons and bad lines are absent, on a s
   onTestFinished(() => void server.close())
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo
-  const { page, watched } = await openPage(browser, `http://127.0.0.1:${port}/report.html`)
+  const { page, watched } = await openPage(browser, `http://127.0.0.1:${port}/report.html`, 'light')
   const names = await page.locator('#largest-restatements ~ .wide td:nth-child(2)').allTextContents()
-  expect(names.sort()).toEqual([IMAGE, SCRIPT, BACKWARDS.replace('\u0007', '\u2407'), LONG].sort())
+  const cut = `${LONG.slice(0, 300)}… (4000 characters)`
+  expect(names.sort()).toEqual([IMAGE, SCRIPT, BACKWARDS.replace('\u0007', '\u2407'), cut].sort())
   expect(await page.locator('#drift td').allTextContents()).toContain(IMAGE)
   expect(await page.title()).toMatch(/^Report of snapshot \d+$/)
   expect(await page.locator('img, script, [onerror]').count()).toBe(0)

@@ -6,41 +6,13 @@ import { expect, test } from 'vitest'
 import { convert } from '../../src/jobs/convert.ts'
 import { query } from '../../src/jobs/query.ts'
 import { report } from '../../src/jobs/report.ts'
+import { everyNight } from '../../src/report/rows.ts'
 import { fromRecords } from '../../src/source/from-records.ts'
 import { loadSampleLake } from '../analysis/sample-lake.ts'
 import { cli, cliJson } from '../cli/run-cli.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { loadEmptyLake } from './lakes.ts'
-
-const ENTITIES: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', '#39': "'" }
-const plain = (text: string): string =>
-  text.replace(/<[^>]*>/g, '').replace(/&(amp|lt|gt|quot|#39);/g, (_, name: string) => ENTITIES[name] ?? '')
-const every = (text: string, pattern: RegExp): readonly string[] =>
-  [...text.matchAll(pattern)].map(([, inner = '']) => inner)
-
-interface Shown {
-  readonly id: string
-  readonly sql: string
-  readonly columns: readonly string[]
-  readonly rows: readonly (readonly string[])[]
-  readonly chart: string
-}
-
-/** The sections of a report, read from its HTML. */
-const sectionsOf = (page: string): readonly Shown[] =>
-  page
-    .split('<h3 ')
-    .slice(1)
-    .filter((part) => part.includes('<code>'))
-    .map((part) => ({
-      id: every(part, /^id="([^"]*)"/g)[0] ?? '',
-      sql: plain(every(part, /<code>([\s\S]*?)<\/code>/g)[0] ?? ''),
-      columns: every(part, /<th scope="col">(.*?)<\/th>/g).map(plain),
-      rows: every(part.split('<tbody>')[1] ?? '', /<tr>([\s\S]*?)<\/tr>/g).map((row) =>
-        every(row, /<td[^>]*>([\s\S]*?)<\/td>/g).map(plain),
-      ),
-      chart: every(part, /<svg([\s\S]*?)<\/svg>/g)[0] ?? '',
-    }))
+import { every, plain, sectionsOf } from './read-report.ts'
 
 const shownAs = (value: unknown): string =>
   value === null || value === undefined
@@ -117,4 +89,51 @@ test('the command writes the file in one go, says what it wrote, and names what 
   expect(result).toMatchObject({ path: kept, bytes: page.length, snapshot: 1 })
   expect(page.toString('utf8')).toContain('age_seconds')
   expect(await readdir(folder)).toEqual(before)
+})
+
+test('the overview judges its cards by the checks, and a run that failed is shown with its reason as status does', async () => {
+  const folder = await temporaryFolder()
+  const lake = join(folder, 'lake')
+  const file = join(folder, 'a.jsonl')
+  await writeFile(file, '{"InternalId": 1}\n{"broken"\n')
+  await convert({ from: [file], lake, content: 'relations', maxQuarantined: 1 })
+  await convert({ from: [fromRecords('one', [{ InternalId: 1, Name: 'x' }])], lake })
+  const failed = await cli(['convert', file, '--again', '--lake', lake, '--max-quarantined', '0'])
+  expect(failed.code).toBe(3)
+  const to = join(folder, 'report.html')
+  await report(lake, {
+    to,
+    maxAgeMs: 3_600_000,
+    maxQuarantined: 0,
+    now: () => new Date(Date.now() + 90 * 60_000),
+  })
+  const page = await readFile(to, 'utf8')
+  const cards = every(page, /<div><dt>(.*?)<\/div>/g).map(plain)
+  expect(cards[0]).toMatch(/^Newest load\d{4}-\d\d-\d\d\d\d:\d\d UTC, 1 hour before this report✖ failed$/)
+  // The newest load is sound; the night also had one that was not.
+  expect(cards[5]).toBe('quarantined in the newest night1! look at it')
+  expect(cards[6]).toBe('quarantined by all loads1')
+  const [runs = ''] = every(page, /<caption>Runs without a snapshot<\/caption>([\s\S]*?)<\/table>/g)
+  const { unfinished: known } = await cliJson<{
+    unfinished: { run: string; failure: { code: string; message: string } }[]
+  }>(['status', '--lake', lake])
+  expect(known.length).toBe(1)
+  for (const { run, failure } of known)
+    expect(plain(runs)).toContain(`${run}gone${failure.code}: ${failure.message}`)
+})
+
+test('a night without a load stays empty between others', () => {
+  const rows = everyNight([
+    { night: '2026-02-27', lines: 2 },
+    { night: '2026-03-02', lines: 3 },
+  ])
+  expect(rows).toEqual([
+    { night: '2026-02-27', lines: 2 },
+    { night: '2026-02-28' },
+    { night: '2026-03-01' },
+    { night: '2026-03-02', lines: 3 },
+  ])
+  expect(everyNight([])).toEqual([])
+  const far = [{ night: '2020-01-01' }, { night: '2026-01-01' }]
+  expect(everyNight(far)).toEqual(far)
 })

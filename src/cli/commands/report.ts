@@ -41,7 +41,10 @@ export const addReport = (program: Command): void => {
         'green, amber and red; a failed expectation is no error here: see "firmlake check".',
     )
     .addOption(lakeOption())
-    .requiredOption('--to <file>', 'the HTML file, which ends in .html; one that is there is replaced')
+    .requiredOption(
+      '--to <file>',
+      'the HTML file, or s3://bucket/prefix/report.html; it ends in .html, and one that is there is replaced',
+    )
     .option(
       '--line-item <name>',
       'a line item with a heat map of its own (repeatable; default: NetSales, EBITDA)',

@@ -1,6 +1,6 @@
 /** Changes: figures that a later load changed, the largest first. */
 
-import { stackedParts } from '../charts.ts'
+import { partsByNight } from '../charts.ts'
 import type { ReportPage } from '../section.ts'
 
 const LARGEST = 100
@@ -19,7 +19,7 @@ export const changes: ReportPage = {
   FROM restatements GROUP BY ALL ORDER BY night DESC, category LIMIT ${PARTS}
 ) ORDER BY night, category`,
       most: PARTS,
-      chart: (rows) => stackedParts(rows, 'night', 'category', 'figures'),
+      chart: (rows) => partsByNight(rows, 'category', 'figures'),
       none: 'No figure came again with another value. After a compaction only current versions are left.',
     },
     {

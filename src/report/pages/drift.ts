@@ -1,6 +1,6 @@
 /** Drift: names and codes that the contract does not know. */
 
-import { rankedBars, stackedParts } from '../charts.ts'
+import { partsByNight, rankedBars } from '../charts.ts'
 import type { ReportPage } from '../section.ts'
 
 const NAMES = 200
@@ -30,7 +30,7 @@ FROM drift GROUP BY ALL ORDER BY records DESC, content, kind, name LIMIT ${NAMES
   FROM drift AS d JOIN runs AS r ON r.run = d.run GROUP BY ALL ORDER BY night DESC, kind LIMIT ${PARTS}
 ) ORDER BY night, kind`,
       most: PARTS,
-      chart: (rows) => stackedParts(rows, 'night', 'kind', 'records'),
+      chart: (rows) => partsByNight(rows, 'kind', 'records'),
       none: 'No load saw an unknown name.',
     },
   ],

@@ -1,7 +1,7 @@
 /** Loads: what came in night by night, and how long it took. */
 
 import { stackedBars } from '../charts.ts'
-import { cellText, type ReportRow } from '../rows.ts'
+import { cellText, everyNight, type ReportRow } from '../rows.ts'
 import type { ReportPage } from '../section.ts'
 
 const NIGHTS = 92
@@ -18,13 +18,13 @@ export const loads: ReportPage = {
       id: 'nights',
       title: 'Companies a night',
       about:
-        'By day of the commit (UTC): companies that no load had before; ones that came again with another figure (restated), with other data or further figures (changed), or as they were (unchanged).',
+        'By day of the commit (UTC): companies that no load had before; ones that came again with another figure (restated), with other data or further figures (changed), or as they were (unchanged). A night without a bar loaded none.',
       sql: `SELECT (loaded_at AT TIME ZONE 'UTC')::DATE AS night, sum(companies)::BIGINT AS companies, sum(added)::BIGINT AS added,
   sum(restated)::BIGINT AS restated, sum(changed)::BIGINT AS changed, sum(unchanged)::BIGINT AS unchanged
 FROM load_changes GROUP BY ALL ORDER BY night DESC LIMIT ${NIGHTS}`,
       most: NIGHTS,
       chart: (rows) =>
-        stackedBars(inOrder(rows), 'night', {
+        stackedBars(everyNight(inOrder(rows)), 'night', {
           added: 'new',
           restated: 'restated',
           changed: 'changed',

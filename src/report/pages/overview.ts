@@ -8,8 +8,9 @@ const NUMBERS = `SELECT
   (SELECT count(*) FROM financials) AS figures,
   (SELECT count(*) FROM relations) AS relations,
   (SELECT coalesce(sum(gap_left), 0)::BIGINT FROM (
-    FROM pulls QUALIFY row_number() OVER (PARTITION BY content, service, search, currency ORDER BY run DESC) = 1)) AS gap,
-  (SELECT coalesce(max_by(quarantined, run), 0)::BIGINT FROM runs) AS newly_quarantined,
+    FROM pulls QUALIFY row_number() OVER (PARTITION BY content, service, search ORDER BY run DESC) = 1)) AS gap,
+  (SELECT coalesce(sum(quarantined), 0)::BIGINT FROM runs
+    WHERE (loaded_at AT TIME ZONE 'UTC')::DATE = (SELECT (max(loaded_at) AT TIME ZONE 'UTC')::DATE FROM runs)) AS newly_quarantined,
   (SELECT coalesce(sum(quarantined), 0)::BIGINT FROM runs) AS quarantined`
 
 /** The section whose one row is shown as cards. */
@@ -23,7 +24,7 @@ export const overview: ReportPage = {
       id: NUMBERS_ID,
       title: 'In numbers',
       about:
-        'Current companies, figures and relations. The gap is what the newest pull of each search missed; quarantined are lines that could not be loaded.',
+        'Current companies, figures and relations. The gap is what the newest pull of each search missed; quarantined are lines that could not be loaded, newly quarantined those of the newest day (UTC) with a load.',
       sql: NUMBERS,
       none: 'Nothing is loaded.',
     },

@@ -1,6 +1,6 @@
 /** Quarantine: why lines could not be loaded, where and when; never the lines. */
 
-import { heatMap, stackedParts } from '../charts.ts'
+import { heatMap, partsByNight } from '../charts.ts'
 import type { ReportPage } from '../section.ts'
 
 const PARTS = 400
@@ -19,7 +19,7 @@ export const quarantine: ReportPage = {
   FROM quarantine_by_load GROUP BY ALL ORDER BY night DESC, code LIMIT ${PARTS}
 ) ORDER BY night, code`,
       most: PARTS,
-      chart: (rows) => stackedParts(rows, 'night', 'code', 'lines'),
+      chart: (rows) => partsByNight(rows, 'code', 'lines'),
       none: 'No line is in quarantine.',
     },
     {

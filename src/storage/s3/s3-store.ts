@@ -19,6 +19,8 @@ const CONFLICT_ATTEMPTS = 8
 const CONFLICT_PAUSE_MS = 100
 /** Names the call that created an object, in its metadata. */
 const CREATOR = 'firmlake-creator'
+/** A browser shows a page that says so of itself; others it would save. */
+const PAGE = { ContentType: 'text/html; charset=utf-8' }
 
 const putBytes = async (
   connection: S3Connection,
@@ -140,7 +142,9 @@ export const s3Store = (address: string): ObjectStore => {
     },
 
     put: (path, data) =>
-      connection.run(`Cannot write "${connection.name(path)}"`, () => putBytes(connection, path, data)),
+      connection.run(`Cannot write "${connection.name(path)}"`, () =>
+        putBytes(connection, path, data, /\.html?$/i.test(path) ? PAGE : {}),
+      ),
 
     putIfAbsent: (path, data) => putIfAbsent(connection, path, data),
 

@@ -11,7 +11,14 @@ import { Engine } from '../src/lake/duckdb/engine.ts'
 import type { Table } from '../src/lake/tables/tables.ts'
 import type { SnapshotRoot } from '../src/manifest/snapshot-root.ts'
 import { tableFilesOf } from '../src/pipeline/targets/table-changes.ts'
-import { addLine, commitLine, metaDataLine, protocolLine, txnLine } from '../src/publish/delta/actions.ts'
+import {
+  addedFile,
+  addLine,
+  commitLine,
+  metaDataLine,
+  protocolLine,
+  txnLine,
+} from '../src/publish/delta/actions.ts'
 import { copyCheckpoint } from '../src/publish/delta/checkpoint.ts'
 import { logFolder } from '../src/publish/delta/delta-log.ts'
 import { historyForm } from '../src/publish/delta/log-form.ts'
@@ -35,11 +42,13 @@ const measured = (file: TableFile): MeasuredFile => ({
 
 function* deltaLines(table: Table, head: SnapshotHead, files: readonly TableFile[]): Generator<string> {
   const [nowMs, form] = [Date.parse(head.time), historyForm(table.name)]
+  const { partitionColumns } = form
+  const metaData = { id: randomUUID(), schema: schemaText(table, form), partitionColumns, createdMs: nowMs }
   yield `${commitLine(head, 'WRITE', nowMs)}\n`
   yield `${protocolLine()}\n`
-  yield `${metaDataLine(form, { id: randomUUID(), schema: schemaText(table, form), createdMs: nowMs }, table.name)}\n`
+  yield `${metaDataLine(form, metaData, table.name)}\n`
   yield `${txnLine(head, nowMs)}\n`
-  for (const file of files) yield `${addLine(form, measured(file), nowMs)}\n`
+  for (const file of files) yield `${addLine(form, addedFile(measured(file)), nowMs)}\n`
 }
 
 const VERSION = '0'.repeat(20)

@@ -85,6 +85,16 @@ export const readFactsOf = (lake: string, root: SnapshotRoot): ReadFacts => {
   return (name) => readers[name]()
 }
 
+/** When the runs whose snapshots are still there became visible. */
+export const commitsOfRuns = async (lake: string): Promise<ReadonlyMap<string, Commit>> => {
+  const commits = new Map<string, Commit>()
+  for (const number of (await listManifest(lake)).snapshots) {
+    const { run, snapshot, time } = await readKnownRoot(lake, number)
+    commits.set(run, { snapshot, time })
+  }
+  return commits
+}
+
 /**
  * What is listed, with the commit of each entry also where an earlier release has not recorded it: as far as the snapshots
  * are still there.
@@ -92,11 +102,7 @@ export const readFactsOf = (lake: string, root: SnapshotRoot): ReadFacts => {
 export const withCommits = async <Some extends Listed>(lake: string, listed: Some): Promise<Some> => {
   if ([...listed.partitions, ...listed.files, ...(listed.merged ?? [])].every(({ committed }) => committed))
     return listed
-  const commits = new Map<string, Commit>()
-  for (const number of (await listManifest(lake)).snapshots) {
-    const { run, snapshot, time } = await readKnownRoot(lake, number)
-    commits.set(run, { snapshot, time })
-  }
+  const commits = await commitsOfRuns(lake)
   const completed = <Entry extends { readonly run: string; readonly committed?: Commit }>(
     entry: Entry,
   ): Entry => {

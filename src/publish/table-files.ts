@@ -1,15 +1,13 @@
 /** The files that a snapshot's published tables consist of, each with the partition values its rows get. */
 
-import type { FileEntry, FileOfRun, PartitionEntry } from '../core/partition.ts'
+import type { Commit, FileEntry, FileOfRun, PartitionEntry } from '../core/partition.ts'
 import { TABLES, type Table } from '../lake/tables/tables.ts'
+import type { FilePlace } from './partition-columns.ts'
 
-/** A Parquet file of a table as others see it: `load` is the run, `version` shows which rows are current. */
-export interface TableFile extends FileEntry {
+/** A Parquet file of a table as others see it. */
+export interface TableFile extends FileEntry, FilePlace {
   /** Path below the table's folder, with `/`: `load=<run>/<partition>.parquet`. */
   readonly name: string
-  readonly run: string
-  /** As in `lake/current-versions.ts`: the place of the file's partition in the snapshot. */
-  readonly version: number
 }
 
 /** What differs between two sets of files of a table. */
@@ -22,11 +20,14 @@ export interface FileChanges {
   readonly removed: readonly TableFile[]
 }
 
-const tableFile = (file: FileEntry, run: string, version: number): TableFile => ({
-  ...file,
-  name: file.path.slice(file.table.length + 1),
-  run,
-  version,
+const tableFile = (
+  { table, path, rows, bytes, sha256 }: FileEntry,
+  run: string,
+  version: number,
+  committed: Commit | undefined,
+): TableFile => ({
+  ...{ table, path, rows, bytes, sha256, run, version, committed },
+  name: path.slice(table.length + 1),
 })
 
 /** The files of a table that some partitions have, in the order of their versions. @param place of the first one */
@@ -35,8 +36,8 @@ export const filesOfPartitions = (
   place: number,
   { name }: Pick<Table, 'name'>,
 ): readonly TableFile[] =>
-  partitions.flatMap(({ run, files }, at) =>
-    files.filter(({ table }) => table === name).map((file) => tableFile(file, run, place + at)),
+  partitions.flatMap(({ run, files, committed }, at) =>
+    files.filter(({ table }) => table === name).map((file) => tableFile(file, run, place + at, committed)),
   )
 
 /** The files of a table that runs have, not partitions. */
@@ -44,7 +45,9 @@ export const filesOfRuns = (
   files: readonly FileOfRun[],
   { name }: Pick<Table, 'name'>,
 ): readonly TableFile[] =>
-  files.filter(({ table }) => table === name).map((file, version) => tableFile(file, file.run, version))
+  files
+    .filter(({ table }) => table === name)
+    .map((file, version) => tableFile(file, file.run, version, file.committed))
 
 /**
  * The tables that are published, in the order in which they are brought in step. Those that say which version of a

@@ -1,7 +1,7 @@
 /** What a published table has to show: the rows of a snapshot's files by DuckDB, with the columns that publishing adds. */
 
 import { expect } from 'vitest'
-import type { Snapshot } from '../../src/core/partition.ts'
+import type { Commit, Snapshot } from '../../src/core/partition.ts'
 import type { Session } from '../../src/lake/duckdb/engine.ts'
 import { ident, literal } from '../../src/lake/duckdb/sql.ts'
 import { filesOf, readTable } from '../../src/lake/lake/current-versions.ts'
@@ -11,14 +11,35 @@ import { TABLES, type Table } from '../../src/lake/tables/tables.ts'
 export const ownColumns = ({ columns }: Table): string =>
   columns.map(({ name, type }) => `CAST(${ident(name)} AS ${type}) AS ${ident(name)}`).join(', ')
 
-/** All versions of a table with their `load` and `version`, from the files that a snapshot lists. */
-export const historyOf = (snapshot: Snapshot, lake: string, table: Table): string => {
+/** The columns that publishing adds to those of a table, in SQL of one form whatever a reader makes of them. */
+export const ADDED_COLUMNS = [
+  'load',
+  'version',
+  'snapshot::INTEGER AS snapshot',
+  'run',
+  'loaded_at::TIMESTAMPTZ AS loaded_at',
+] as const
+
+const commitColumns = (committed: Commit | undefined): string =>
+  committed
+    ? `${committed.snapshot} AS snapshot, ${literal(committed.time)}::TIMESTAMPTZ AS loaded_at`
+    : 'NULL::INTEGER AS snapshot, NULL::TIMESTAMPTZ AS loaded_at'
+
+/** All versions of a table with what publishing adds, from the files that a snapshot lists. */
+export const historyOf = (snapshot: Snapshot, lake: string, table: Table): string =>
+  `SELECT ${[ownColumns(table), ...ADDED_COLUMNS].join(', ')} FROM (${rowsOf(snapshot, lake, table)})`
+
+const rowsOf = (snapshot: Snapshot, lake: string, table: Table): string => {
   const files = filesOf(snapshot, lake, table.name)
-  if (files.length === 0) return `SELECT *, '' AS load FROM (${readTable(table, files, 'with-version')})`
+  if (files.length === 0)
+    return `SELECT *, '' AS load, '' AS run, ${commitColumns(undefined)} FROM (${readTable(table, files, 'with-version')})`
+  const ofRuns = snapshot.files.filter((file) => file.table === table.name)
   return files
     .map((file) => {
-      const load = /load=([^/]+)/.exec(file.path)?.[1] ?? ''
-      return `SELECT ${ownColumns(table)}, ${literal(load)} AS load, version FROM (${readTable(table, [file], 'with-version')})`
+      const load = literal(/load=([^/]+)/.exec(file.path)?.[1] ?? '')
+      const { committed } = file.partition ?? ofRuns[file.version] ?? {}
+      return `SELECT ${ownColumns(table)}, ${load} AS load, ${load} AS run, ${commitColumns(committed)}, version
+FROM (${readTable(table, [file], 'with-version')})`
     })
     .join('\nUNION ALL ')
 }

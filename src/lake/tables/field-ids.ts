@@ -32,38 +32,47 @@ const FIELD_PATHS: Readonly<Record<string, string>> = {
     linkedin.classification linkedin.classification_code linkedin.company_type
     linkedin.company_founded linkedin.company_website linkedin.country linkedin.addresses
     linkedin.addresses.element linkedin.number_of_employees linkedin.size_range linkedin.followers
-    linkedin.keywords linkedin.keywords.element linkedin.source_url score as_reported extra`,
+    linkedin.keywords linkedin.keywords.element linkedin.source_url score as_reported extra
+    snapshot run loaded_at`,
   financials: `
     load version internal_id country_code consolidation category line_item fiscal_year value
-    currency reported`,
+    currency reported
+    snapshot run loaded_at`,
   employees: `
-    load version internal_id country_code consolidation fiscal_year employees`,
+    load version internal_id country_code consolidation fiscal_year employees
+    snapshot run loaded_at`,
   relations: `
     load version internal_id name org_no country_code legal_form legal_form_name operational_status
     operational_status_name total_number_of_shares total_number_of_votes
     ubo_has_reported_missing_ubo ubo_case_no ubo_registration_id ubo_status ubo_suspicion_level
     ubo_suspicion_date ubo_suspicion_case_no ubo_is_ubo_excluded empty_lists empty_lists.element
-    extra`,
+    extra
+    snapshot run loaded_at`,
   relation_entities: `
     load version company_id entity_no parent_no direction entity_id is_history depth name first_name
     last_name org_no birth_date national_identification_number gender citizenships
     citizenships.element country_of_residences country_of_residences.element addresses
     addresses.element addresses.element.street addresses.element.zip_code addresses.element.city
     addresses.element.country_code country_code is_company is_searchable_entity is_protected
-    registration_date updated_at masked empty_lists empty_lists.element as_reported`,
+    registration_date updated_at masked empty_lists empty_lists.element as_reported
+    snapshot run loaded_at`,
   ownerships: `
     load version company_id entity_no no direction entity_id is_history kind ownership_stake
     min_ownership_stake max_ownership_stake number_of_shares number_of_votes min_votes max_votes
     share_class protocol_date in_date out_date updated_at case_no registration_id status_code
     suspicion_date suspicion_level suspicion_case_no suspicion_issue_id
-    proxy_company_registration_number proxy_company_name text as_reported`,
+    proxy_company_registration_number proxy_company_name text as_reported
+    snapshot run loaded_at`,
   roles: `
     load version company_id entity_no no direction entity_id is_history id text category in_date
-    out_date updated_at as_reported`,
+    out_date updated_at as_reported
+    snapshot run loaded_at`,
   line_items: `
-    load version line_item category unit scaled`,
+    load version line_item category unit scaled
+    snapshot run loaded_at`,
   listings: `
-    load version internal_id service search seen gone_since`,
+    load version internal_id service search seen gone_since
+    snapshot run loaded_at`,
 }
 
 /** Paths of a table in the order of their ids; the first has id 1. */

@@ -20,6 +20,7 @@ import type {
 } from '../../publish/publication.ts'
 import { PUBLISHED_ROWS, type PublishedRows } from '../../publish/published-rows.ts'
 import { publishedTables } from '../../publish/table-files.ts'
+import { type CompleteFiles, completeFiles } from './complete-files.ts'
 import { type PublishSessionOptions, withPublishContext } from './publish-session.ts'
 import { tableChanges, tableFilesOf } from './table-changes.ts'
 import { FORMATS, type TableFormatName } from './table-formats.ts'
@@ -151,23 +152,30 @@ const NO_FILES: FilesOfTable = {
   changesSince: async () => ({ added: [], moved: [], removed: [] }),
 }
 
-/** What a step is given of a snapshot. @param kept the snapshots that the lake had when publishing began */
+/** What is read of a lake while it is published. */
+interface Reading {
+  readonly lake: string
+  /** The snapshots that it had when publishing began. */
+  readonly kept: ReadonlySet<number>
+  readonly rootOf: (number: number) => Promise<SnapshotRoot>
+  readonly complete: CompleteFiles
+}
+
+/** What a step is given of a snapshot. */
 const toPublish = (
-  lake: string,
+  { lake, kept, rootOf, complete }: Reading,
   step: Step,
   root: SnapshotRoot,
-  kept: ReadonlySet<number>,
-  rootOf: (number: number) => Promise<SnapshotRoot>,
 ): SnapshotToPublish => {
   const listed = (table: Table): FilesOfTable => ({
-    files: () => tableFilesOf(lake, root, table),
+    files: async () => complete.files(await tableFilesOf(lake, root, table)),
     changesSince: async (shown: ShownSnapshot) => {
       const from = [step.seen, shown.snapshot].find((number) => number >= shown.snapshot && kept.has(number))
       if (from === undefined) return null
       try {
         const before = await rootOf(from)
         if (from === shown.snapshot && before.run !== shown.run) return null
-        return await tableChanges(lake, before, root, table)
+        return await complete.changes(await tableChanges(lake, before, root, table))
       } catch (error) {
         // Removed by gc meanwhile.
         if ((await listManifest(lake)).oldest > from) return null
@@ -197,8 +205,8 @@ const bringInStep = async (
   const stepwise = steps.filter(({ rows }) => rows === 'all')
   const first = firstSnapshots(stepwise)
   const numbers = snapshots.filter((number) => number >= Math.min(newest, ...first.values()))
-  const kept = new Set(snapshots)
   const rootOf = rootReader(lake)
+  const reading = { lake, kept: new Set(snapshots), rootOf, complete: completeFiles(lake) }
   for (const [step, number] of first) step.seen = number - 1
   let files = 0
   const show = async (number: number, at: number): Promise<void> => {
@@ -208,7 +216,7 @@ const bringInStep = async (
     for (const step of behind) checkRun(step, snapshot)
     for (const step of behind) {
       onProgress?.({ snapshots: at, snapshotsTotal: numbers.length, files, table: step.table.name })
-      const change = await step.publication.publish(toPublish(lake, step, snapshot, kept, rootOf))
+      const change = await step.publication.publish(toPublish(reading, step, snapshot))
       if (step.rows === 'all') step.seen = number
       count(step, change)
       files += change ? change.added + change.removed : 0

@@ -3,8 +3,9 @@
 import { isObject, type JsonObject } from '../../support/json-form.ts'
 import { isRunId } from '../../support/run-ids.ts'
 import { VERSION } from '../../support/tool-version.ts'
-import type { FileStatistics, MeasuredFile, StatisticsValue } from '../file-statistics.ts'
+import type { MeasuredFile, StatisticsValue } from '../file-statistics.ts'
 import type { ShownSnapshot } from '../listed-table.ts'
+import type { TableFile } from '../table-files.ts'
 import { numberAt, objectAt, textAt } from './json.ts'
 import { type LogForm, type LoggedFile, loggedPlace, partitionValues } from './log-form.ts'
 
@@ -13,6 +14,7 @@ const ENGINE = 'firmlake/'
 export interface LoggedMetaData {
   readonly id: string
   readonly schema: string
+  readonly partitionColumns: readonly string[]
   readonly createdMs: number
 }
 
@@ -30,8 +32,8 @@ const READER = 1
 const WRITER = 2
 
 export const metaDataLine = (
-  { partitionColumns, configuration }: LogForm,
-  { id, schema, createdMs }: LoggedMetaData,
+  { configuration }: LogForm,
+  { id, schema, partitionColumns, createdMs }: LoggedMetaData,
   table: string,
 ): string =>
   JSON.stringify({
@@ -67,7 +69,14 @@ export const commitLine = (
 export const txnLine = ({ run, snapshot }: ShownSnapshot, nowMs: number): string =>
   JSON.stringify({ txn: { appId: run, version: snapshot, lastUpdated: nowMs } })
 
-export const addLine = (form: LogForm, { file, statistics }: MeasuredFile, writtenMs: number): string =>
+/** A file that comes to a table. */
+export interface AddedFile {
+  readonly file: TableFile
+  /** As the log has them. */
+  readonly statistics: string
+}
+
+export const addLine = (form: LogForm, { file, statistics }: AddedFile, writtenMs: number): string =>
   JSON.stringify({
     add: {
       path: encodePath(file.name),
@@ -75,7 +84,7 @@ export const addLine = (form: LogForm, { file, statistics }: MeasuredFile, writt
       size: file.bytes,
       modificationTime: writtenMs,
       dataChange: true,
-      stats: statisticsText(file.rows, statistics),
+      stats: statistics,
     },
   })
 
@@ -110,10 +119,10 @@ const endText = (value: StatisticsValue | undefined): string | undefined =>
   // The format has no order of true and false.
   value === undefined || typeof value === 'boolean' ? undefined : valueText(value)
 
-const statisticsText = (rows: number, statistics: FileStatistics): string => {
+const statisticsText = ({ file, statistics }: MeasuredFile): string => {
   const columns = [...statistics]
   return members([
-    ['numRecords', String(rows)],
+    ['numRecords', String(file.rows)],
     ['minValues', members(columns.map(([name, { least }]) => [name, endText(least)]))],
     ['maxValues', members(columns.map(([name, { greatest }]) => [name, endText(greatest)]))],
     [
@@ -123,9 +132,19 @@ const statisticsText = (rows: number, statistics: FileStatistics): string => {
   ])
 }
 
+export const addedFile = (measured: MeasuredFile): AddedFile => ({
+  file: measured.file,
+  statistics: statisticsText(measured),
+})
+
 /** One action of a log as far as this tool uses it. */
 export type Action =
-  | { readonly kind: 'add'; readonly name: string; readonly file: LoggedFile }
+  | {
+      readonly kind: 'add'
+      readonly name: string
+      readonly file: LoggedFile
+      readonly statistics: string | undefined
+    }
   | { readonly kind: 'remove'; readonly name: string }
   | { readonly kind: 'metaData'; readonly metaData: LoggedMetaData }
   | { readonly kind: 'protocol'; readonly reader: number; readonly writer: number }
@@ -141,15 +160,17 @@ const parseAdd = (add: JsonObject, form: LogForm): Action => {
   const place = loggedPlace(form, add)
   if (place === undefined) return { kind: 'strange', what: `file "${path}"` }
   const file = { ...place, bytes: numberAt(add, 'size') ?? 0 }
-  return { kind: 'add', name: decodeURIComponent(path), file }
+  return { kind: 'add', name: decodeURIComponent(path), file, statistics: textAt(add, 'stats') }
 }
 
-const parseMetaData = (metaData: JsonObject, { partitionColumns }: LogForm): Action => {
+const parseMetaData = (metaData: JsonObject, { partitionColumns, earlierColumns = [] }: LogForm): Action => {
   const [id, schema] = [textAt(metaData, 'id'), textAt(metaData, 'schemaString')]
-  const partitions = JSON.stringify(metaData.partitionColumns)
-  if (id === undefined || schema === undefined || partitions !== JSON.stringify(partitionColumns))
+  const logged = JSON.stringify(metaData.partitionColumns)
+  const columns = [partitionColumns, earlierColumns].find((known) => JSON.stringify(known) === logged)
+  if (id === undefined || schema === undefined || columns === undefined)
     return { kind: 'strange', what: 'a schema' }
-  return { kind: 'metaData', metaData: { id, schema, createdMs: numberAt(metaData, 'createdTime') ?? 0 } }
+  const createdMs = numberAt(metaData, 'createdTime') ?? 0
+  return { kind: 'metaData', metaData: { id, schema, partitionColumns: columns, createdMs } }
 }
 
 const parseTxn = (txn: JsonObject): Action => {

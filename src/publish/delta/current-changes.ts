@@ -5,8 +5,8 @@
 
 import { storageOf } from '../../storage/open-storage.ts'
 import { sinceShown } from '../current/since-shown.ts'
-import type { MeasuredFile } from '../file-statistics.ts'
 import type { TableFile } from '../table-files.ts'
+import { type AddedFile, addedFile } from './actions.ts'
 import { copySource, sourceOfCopy, writeCopy } from './current-copies.ts'
 import type { FindChanges, RemovedFile } from './table-changes.ts'
 
@@ -16,7 +16,7 @@ export const currentChanges: FindChanges = async (state, snapshot) => {
   const logged = [...(await log.files())].map(([name, file]): RemovedFile => ({ name, file }))
   const copies = Map.groupBy(logged, ({ name }) => sourceOfCopy(name))
   const removed: RemovedFile[] = since === null ? logged : []
-  const measured: MeasuredFile[] = []
+  const files: AddedFile[] = []
   const asked = {
     ...{ table, snapshot, since: since?.since ?? 0 },
     always: ({ path }: TableFile) => since === null || since.added.has(path),
@@ -28,10 +28,10 @@ export const currentChanges: FindChanges = async (state, snapshot) => {
       const before = since === null ? [] : (copies.get(copySource(file)) ?? [])
       if (before.length > 0 && fresh === 0) continue
       removed.push(...before)
-      if (superseded < file.rows) measured.push(await writeCopy(state, counted))
+      if (superseded < file.rows) files.push(addedFile(await writeCopy(state, counted)))
     }
   })
-  const written = measured.map(({ file }) => file.path)
+  const written = files.map(({ file }) => file.path)
   await storageOf(context.lake).sync(written)
-  return { measured, added: measured.length, removed, always: true, written }
+  return { files, added: files.length, removed, always: true, written }
 }

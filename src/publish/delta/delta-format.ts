@@ -35,9 +35,17 @@ import type { DeltaChanges, FindChanges, TableState } from './table-changes.ts'
 
 /** The table's metadata where it has to be written: at first, and when its columns change. */
 const metaDataOf = (log: DeltaLog, table: Table, nowMs: number): LoggedMetaData | undefined => {
-  const schema = schemaText(table, log.form, log.metaData?.schema)
-  if (schema === log.metaData?.schema) return undefined
-  return { id: log.metaData?.id ?? randomUUID(), schema, createdMs: log.metaData?.createdMs ?? nowMs }
+  const { metaData, form } = log
+  const schema = schemaText(table, form, metaData?.schema)
+  if (schema === metaData?.schema && !log.hasEarlierColumns) return undefined
+  const [id, createdMs] = [metaData?.id ?? randomUUID(), metaData?.createdMs ?? nowMs]
+  return { id, schema, partitionColumns: form.partitionColumns, createdMs }
+}
+
+/** Whether a table is to be brought to a snapshot, or to the columns of this release at the one that it shows. */
+const isBehind = (log: DeltaLog, { snapshot }: SnapshotToPublish): boolean => {
+  const shown = log.shown?.snapshot ?? 0
+  return shown < snapshot || (shown === snapshot && log.hasEarlierColumns)
 }
 
 const operationOf = (log: DeltaLog, { removed }: DeltaChanges): string => {
@@ -53,7 +61,7 @@ const publishDelta = async (
   const { context, table, log } = state
   const { form } = log
   // The publisher that was first may be ahead of this snapshot.
-  while ((log.shown?.snapshot ?? 0) < snapshot.snapshot) {
+  while (isBehind(log, snapshot)) {
     const nowMs = context.now().getTime()
     const changes = await findChanges(state, snapshot)
     const { added, removed, always = false } = changes
@@ -66,7 +74,7 @@ const publishDelta = async (
     lines.push(txnLine(shown, nowMs))
     for (const { name, file } of removed) lines.push(removeLine(form, name, file, nowMs))
     const writtenMs = Date.parse(snapshot.time)
-    for await (const measured of changes.measured) lines.push(addLine(form, measured, writtenMs))
+    for await (const file of changes.files) lines.push(addLine(form, file, writtenMs))
     context.signal?.throwIfAborted()
     if (await log.append(lines)) {
       await log.checkpointWhenDue(nowMs)

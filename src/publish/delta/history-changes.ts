@@ -3,8 +3,9 @@
 import { measureFiles } from '../file-statistics.ts'
 import type { SnapshotToPublish } from '../publication.ts'
 import type { TableFile } from '../table-files.ts'
+import { type AddedFile, addedFile } from './actions.ts'
 import type { DeltaLog } from './delta-log.ts'
-import type { FindChanges, RemovedFile } from './table-changes.ts'
+import type { FindChanges, RemovedFile, TableState } from './table-changes.ts'
 
 interface Difference {
   readonly added: readonly TableFile[]
@@ -18,7 +19,7 @@ const compareAll = async (log: DeltaLog, snapshot: SnapshotToPublish): Promise<D
   return {
     added: files.filter(({ name, version, run }) => {
       const known = logged.get(name)
-      return known?.version !== version || known.run !== run
+      return log.hasEarlierColumns || known?.version !== version || known.run !== run
     }),
     removed: [...logged].flatMap(([name, file]) => (names.has(name) ? [] : [{ name, file }])),
   }
@@ -26,14 +27,27 @@ const compareAll = async (log: DeltaLog, snapshot: SnapshotToPublish): Promise<D
 
 /** By the parts of the manifest that differ, where the snapshot that the log shows is kept. */
 const differenceOf = async (log: DeltaLog, snapshot: SnapshotToPublish): Promise<Difference> => {
-  const changes = log.shown && (await snapshot.changesSince(log.shown))
+  const changes = log.shown && !log.hasEarlierColumns && (await snapshot.changesSince(log.shown))
   if (!changes) return compareAll(log, snapshot)
   const { added, removed } = changes
   return { added, removed: removed.map((file) => ({ name: file.name, file })) }
 }
 
-export const historyChanges: FindChanges = async ({ context, table, log }, snapshot) => {
-  const { added, removed } = await differenceOf(log, snapshot)
-  const measured = measureFiles(context, table, added)
-  return { measured, added: added.length, removed, written: [] }
+async function* withStatistics(
+  { context, table, log }: TableState,
+  added: readonly TableFile[],
+): AsyncGenerator<AddedFile> {
+  // All files come again where columns have: what they hold was found out when they came first.
+  const known: ReadonlyMap<string, string> = log.hasEarlierColumns ? await log.statistics() : new Map()
+  for (const file of added) {
+    const statistics = known.get(file.name)
+    if (statistics !== undefined) yield { file, statistics }
+  }
+  const unknown = added.filter(({ name }) => !known.has(name))
+  for await (const measured of measureFiles(context, table, unknown)) yield addedFile(measured)
+}
+
+export const historyChanges: FindChanges = async (state, snapshot) => {
+  const { added, removed } = await differenceOf(state.log, snapshot)
+  return { files: withStatistics(state, added), added: added.length, removed, written: [] }
 }

@@ -2,13 +2,11 @@
 
 import { CURRENT_FOLDERS } from '../../lake/lake/published-hash.ts'
 import type { JsonObject } from '../../support/json-form.ts'
+import { EARLIER_PARTITION_COLUMNS, type FilePlace, PARTITION_COLUMNS } from '../partition-columns.ts'
 import { objectAt, textAt } from './json.ts'
 
-/** A file as the log knows it. */
-export interface LoggedFile {
-  readonly run: string
-  /** Of a table of current rows 0: it has no versions. */
-  readonly version: number
+/** A file as the log knows it. Of a table of current rows `version` is 0: it has no versions. */
+export interface LoggedFile extends FilePlace {
   readonly bytes: number
 }
 
@@ -17,6 +15,8 @@ export interface LogForm {
   readonly root: string
   /** Columns whose values stand in the log, not in the files. */
   readonly partitionColumns: readonly string[]
+  /** Those that it had in earlier releases. */
+  readonly earlierColumns?: readonly string[]
   /** Names of its files below its folder, for JavaScript and DuckDB alike. */
   readonly fileName: string
   readonly configuration: Readonly<Record<string, string>>
@@ -28,7 +28,8 @@ const STATISTICS = { 'delta.dataSkippingNumIndexedCols': '-1' }
 /** All versions, in the lake's own files. */
 export const historyForm = (table: string): LogForm => ({
   root: table,
-  partitionColumns: ['load', 'version'],
+  partitionColumns: PARTITION_COLUMNS.map(({ name }) => name),
+  earlierColumns: EARLIER_PARTITION_COLUMNS,
   fileName: 'load=[^/]+/[^/]+',
   // Files that this table lets go belong to older snapshots of the lake: nobody else may delete them.
   configuration: { 'delta.deletedFileRetentionDuration': 'interval 10000 days', ...STATISTICS },
@@ -42,21 +43,34 @@ export const currentForm = (table: string): LogForm => ({
   configuration: STATISTICS,
 })
 
-/** The run and the version of a logged file; `undefined` where firmlake does not write such a file. */
+/** What the log says of a file's rows; `undefined` where firmlake does not write such a file. */
 export const loggedPlace = (
   { partitionColumns, fileName }: LogForm,
   add: JsonObject,
-): Pick<LoggedFile, 'run' | 'version'> | undefined => {
+): FilePlace | undefined => {
   const name = decodeURIComponent(textAt(add, 'path') ?? '')
   if (!new RegExp(`^${fileName}$`).test(name)) return undefined
   if (partitionColumns.length === 0) return { run: name.slice(0, name.indexOf('/')), version: 0 }
   const values = objectAt(add, 'partitionValues') ?? {}
   const [run, version] = [textAt(values, 'load'), Number(textAt(values, 'version') ?? Number.NaN)]
-  return run === undefined || !Number.isSafeInteger(version) ? undefined : { run, version }
+  if (run === undefined || !Number.isSafeInteger(version)) return undefined
+  const [snapshot, time] = [textAt(values, 'snapshot'), textAt(values, 'loaded_at')]
+  const isKnown = snapshot !== undefined && time !== undefined
+  return { run, version, ...(isKnown && { committed: { snapshot: Number(snapshot), time } }) }
 }
 
 /** The values of a file's partition, as the log has them. */
 export const partitionValues = (
   { partitionColumns }: LogForm,
-  { run, version }: Pick<LoggedFile, 'run' | 'version'>,
-): JsonObject => (partitionColumns.length === 0 ? {} : { load: run, version: String(version) })
+  { run, version, committed }: FilePlace,
+): JsonObject => {
+  const values: JsonObject = {
+    load: run,
+    version: String(version),
+    snapshot: committed ? String(committed.snapshot) : null,
+    run,
+    // With the zone: an instant without one is of the reader's own zone in some engines.
+    loaded_at: committed ? new Date(committed.time).toISOString() : null,
+  }
+  return Object.fromEntries(partitionColumns.map((name) => [name, values[name]]))
+}

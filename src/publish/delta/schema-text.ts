@@ -3,6 +3,7 @@
 import { type ColumnTypeTree, parseColumnType } from '../../lake/duckdb/parse-column-type.ts'
 import type { Table } from '../../lake/tables/tables.ts'
 import { isObject } from '../../support/json-form.ts'
+import { PARTITION_COLUMNS } from '../partition-columns.ts'
 import type { LogForm } from './log-form.ts'
 
 /** A field as it stands in a schema; of one that someone else wrote no more is known than its name. */
@@ -46,22 +47,15 @@ const deltaField = (name: string, type: unknown, comment?: string): DeltaField =
   metadata: comment === undefined ? {} : { comment },
 })
 
-/** Fields of a table's partition columns, which its files do not have. */
-const PARTITION_FIELDS: readonly DeltaField[] = [
-  deltaField('load', 'string', 'Run that loaded the row.'),
-  deltaField('version', 'long', 'Of one company the rows with the greatest version are current.'),
-]
-
-const fieldsOf = (table: Table, { partitionColumns }: LogForm): readonly DeltaField[] => [
-  ...table.columns.map(({ name, type, about, unit }) =>
-    deltaField(
-      name,
-      deltaType(parseColumnType(type)),
-      unit === undefined ? about : `${about} Unit: ${unit}.`,
-    ),
-  ),
-  ...PARTITION_FIELDS.filter(({ name }) => partitionColumns.includes(name)),
-]
+const fieldsOf = (table: Table, { partitionColumns }: LogForm): readonly DeltaField[] =>
+  [...table.columns, ...PARTITION_COLUMNS.filter(({ name }) => partitionColumns.includes(name))].map(
+    ({ name, type, about, unit }) =>
+      deltaField(
+        name,
+        deltaType(parseColumnType(type)),
+        unit === undefined ? about : `${about} Unit: ${unit}.`,
+      ),
+  )
 
 const isField = (value: unknown): value is DeltaField => isObject(value) && typeof value.name === 'string'
 

@@ -1,8 +1,8 @@
 /** What a snapshot of the lake changes in a Delta table; how it is found out differs by the rows that it has. */
 
 import type { Table } from '../../lake/tables/tables.ts'
-import type { MeasuredFile } from '../file-statistics.ts'
 import type { PublishContext, SnapshotToPublish } from '../publication.ts'
+import type { AddedFile } from './actions.ts'
 import type { DeltaLog } from './delta-log.ts'
 import type { LoggedFile } from './log-form.ts'
 
@@ -14,7 +14,7 @@ export interface RemovedFile {
 
 export interface DeltaChanges {
   /** Files that come, and how many they are. A file whose version changed is only added: the log's newest word on a path counts. */
-  readonly measured: AsyncIterable<MeasuredFile> | Iterable<MeasuredFile>
+  readonly files: AsyncIterable<AddedFile> | Iterable<AddedFile>
   readonly added: number
   readonly removed: readonly RemovedFile[]
   /** Whether a version is written although nothing changes, so that the table shows the lake's newest snapshot. */

@@ -22,7 +22,7 @@ import {
   type TableMetadata,
   type TableUpdate,
 } from './table-metadata.ts'
-import { lastColumnId, partitionSpec } from './table-schema.ts'
+import { lastColumnId } from './table-schema.ts'
 import type { TableBase, TableStore } from './table-store.ts'
 
 const MAIN = 'main'
@@ -46,10 +46,14 @@ const updatesOf = (
         { action: 'set-current-schema', 'schema-id': -1 },
       ]
     : []),
+  ...(change.spec
+    ? [
+        { action: 'add-spec', spec: change.spec },
+        { action: 'set-default-spec', 'spec-id': -1 },
+      ]
+    : []),
   ...(base === null
     ? [
-        { action: 'add-spec', spec: partitionSpec(layout) },
-        { action: 'set-default-spec', 'spec-id': -1 },
         { action: 'add-sort-order', 'sort-order': SORT_ORDER },
         { action: 'set-default-sort-order', 'sort-order-id': -1 },
         { action: 'set-location', location },

@@ -6,7 +6,13 @@ import type { TableFile } from '../table-files.ts'
 import { boundOf } from './bounds.ts'
 import { absolutePath } from './lake-paths.ts'
 import type { LiveFile, LiveFiles } from './live-files.ts'
-import { type DataFileRecord, FILE_CONTENT, type KeyValue } from './manifest-schemas.ts'
+import {
+  type DataFileRecord,
+  FILE_CONTENT,
+  type KeyValue,
+  NO_PARTITION,
+  type PartitionRecord,
+} from './manifest-schemas.ts'
 import type { TableLayout } from './table-layout.ts'
 import { schemaFields } from './table-schema.ts'
 
@@ -61,7 +67,11 @@ const metricsOf = (layout: TableLayout, rows: number, statistics: FileStatistics
   return { value_counts: values, null_value_counts: nulls, lower_bounds: lower, upper_bounds: upper }
 }
 
-const NO_PARTITION = { load: null, version: null } as const
+const partitionOf = ({ run, version, committed }: TableFile): PartitionRecord => ({
+  ...{ load: run, run, version },
+  snapshot: committed?.snapshot ?? null,
+  loaded_at: committed ? Date.parse(committed.time) * 1000 : null,
+})
 
 /** How a manifest describes added files. */
 const describeFiles = async (
@@ -72,9 +82,9 @@ const describeFiles = async (
   const measured = await measure(added.filter((file) => known(file) === undefined))
   const statistics = new Map(measured.map((one) => [one.file.path, one.statistics]))
   return added.map((file): DataFileRecord => {
-    const partition = layout.rows === 'all' ? { load: file.run, version: file.version } : NO_PARTITION
+    const partition = layout.rows === 'all' ? partitionOf(file) : NO_PARTITION
     const described = known(file)
-    // Only its version is another one: what it holds was found out when it was added first.
+    // Only its partition is another one: what it holds was found out when it was added first.
     if (described !== undefined) return { ...described, partition }
     return {
       content: FILE_CONTENT.data,

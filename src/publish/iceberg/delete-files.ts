@@ -17,6 +17,7 @@ import {
   DELETE_FIELD_IDS,
   FILE_CONTENT,
   type ManifestFileRecord,
+  NO_PARTITION,
 } from './manifest-schemas.ts'
 import type { TableState } from './table-changes.ts'
 import type { TableMetadata } from './table-metadata.ts'
@@ -53,7 +54,7 @@ export const writeDeletes = async (
       content: FILE_CONTENT.deletes,
       file_path: absolutePath(storage, path),
       file_format: 'PARQUET',
-      partition: { load: null, version: null },
+      partition: NO_PARTITION,
       record_count: rows,
       file_size_in_bytes: bytes.length,
       value_counts: [

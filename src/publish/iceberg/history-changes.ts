@@ -20,11 +20,12 @@ const difference = async (
   state: TableState,
   snapshot: SnapshotToPublish,
 ): Promise<FileDifference & { readonly live: LiveFiles }> => {
-  const { storage, layout, manifests, shown } = state
-  const changes = shown && (await snapshot.changesSince(shown))
+  const { storage, layout, manifests, shown, hasEarlierPartitions } = state
+  const changes = shown && !hasEarlierPartitions && (await snapshot.changesSince(shown))
   if (changes && changes.moved.length + changes.removed.length === 0)
     return { added: changes.added, removed: [], live: new Map() }
   const live = await readLiveFiles(storage, layout.root, manifests)
+  if (hasEarlierPartitions) return { added: await snapshot.files(), removed: [...live.values()], live }
   if (!changes) return { ...differenceOf(storage, live, await snapshot.files()), live }
   const removed = [...changes.removed, ...changes.moved].map(({ path }) => standing(state, live, path))
   return { added: changes.added, removed, live }

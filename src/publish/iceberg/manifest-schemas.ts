@@ -26,13 +26,23 @@ const numberMap = (key: number, value: number, type: FieldType): FieldType => ({
   },
 })
 
-/** Ids of the partition's fields. */
-export const PARTITION_FIELD_IDS = { load: 1000, version: 1001 } as const
+/** Microseconds since 1970. */
+const INSTANT: FieldType = { type: 'long', logicalType: 'timestamp-micros', 'adjust-to-utc': true }
 
-const PARTITION_FIELDS: AvroField[] = [
-  optional(PARTITION_FIELD_IDS.load, 'load', 'string'),
-  optional(PARTITION_FIELD_IDS.version, 'version', 'long'),
+/** The fields of a partition, each with an id of its own for ever. Append only. */
+const PARTITION_FIELDS: readonly AvroField[] = [
+  optional(1000, 'load', 'string'),
+  optional(1001, 'version', 'long'),
+  optional(1002, 'snapshot', 'int'),
+  optional(1003, 'run', 'string'),
+  optional(1004, 'loaded_at', INSTANT),
 ]
+
+export const partitionFieldId = (column: string): number => {
+  const found = PARTITION_FIELDS.find(({ name }) => name === column)
+  if (found === undefined) throw new TypeError(`Column "${column}" has no partition field`)
+  return found['field-id']
+}
 
 const dataFileSchema = (partition: AvroField[]): AvroSchema => ({
   type: 'record',
@@ -64,9 +74,12 @@ const manifestSchema = (partition: AvroField[]): AvroSchema => ({
   ],
 })
 
-/** Of a table partitioned by `load` and `version`. It reads every manifest: what has no partition has NULL there. */
-export const MANIFEST_SCHEMA = manifestSchema(PARTITION_FIELDS)
-export const UNPARTITIONED_MANIFEST_SCHEMA = manifestSchema([])
+/** It reads every manifest: what has no such partition field has NULL there. */
+export const MANIFEST_SCHEMA = manifestSchema([...PARTITION_FIELDS])
+
+/** Of manifests whose partitions have some of the fields. @param names of these */
+export const manifestSchemaOf = (names: readonly string[]): AvroSchema =>
+  manifestSchema(PARTITION_FIELDS.filter(({ name }) => names.includes(name)))
 
 export const MANIFEST_LIST_SCHEMA: AvroSchema = {
   type: 'record',
@@ -114,12 +127,30 @@ export type ManifestContent = keyof typeof FILE_CONTENT
 /** The columns of a file of deleted positions. */
 export const DELETE_FIELD_IDS = { file_path: 2147483546, pos: 2147483545 } as const
 
+/** The values of a partition's fields. */
+export interface PartitionRecord {
+  readonly load: string | null
+  readonly version: number | null
+  readonly snapshot: number | null
+  readonly run: string | null
+  /** Microseconds since 1970. */
+  readonly loaded_at: number | null
+}
+
+export const NO_PARTITION: PartitionRecord = {
+  load: null,
+  version: null,
+  snapshot: null,
+  run: null,
+  loaded_at: null,
+}
+
 /** A file as a manifest describes it. Maps go by field id. */
 export interface DataFileRecord {
   readonly content: number
   readonly file_path: string
   readonly file_format: string
-  readonly partition: { readonly load: string | null; readonly version: number | null }
+  readonly partition: PartitionRecord
   readonly record_count: number
   readonly file_size_in_bytes: number
   readonly value_counts: readonly KeyValue<number>[] | null

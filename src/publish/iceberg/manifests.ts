@@ -10,10 +10,12 @@ import {
   type ManifestContent,
   type ManifestEntryRecord,
   type ManifestFileRecord,
+  manifestSchemaOf,
+  NO_PARTITION,
+  type PartitionRecord,
   STATUS,
-  UNPARTITIONED_MANIFEST_SCHEMA,
 } from './manifest-schemas.ts'
-import type { IcebergSchema } from './table-schema.ts'
+import type { IcebergSchema, PartitionSpec } from './table-schema.ts'
 
 /** Which snapshot a manifest or a list is written for. */
 export interface WrittenFor {
@@ -26,14 +28,14 @@ export interface WrittenFor {
 export interface ManifestForm {
   readonly content: ManifestContent
   readonly schema: IcebergSchema
-  readonly spec: { readonly 'spec-id': number; readonly fields: readonly unknown[] }
+  readonly spec: PartitionSpec
 }
 
 export const encodeManifest = (
   entries: readonly ManifestEntryRecord[],
   { content, schema, spec }: ManifestForm,
 ): Promise<Buffer> =>
-  encodeAvro(spec.fields.length > 0 ? MANIFEST_SCHEMA : UNPARTITIONED_MANIFEST_SCHEMA, entries, {
+  encodeAvro(manifestSchemaOf(spec.fields.map(({ name }) => name)), entries, {
     schema: JSON.stringify(schema),
     'schema-id': String(schema['schema-id']),
     'partition-spec': JSON.stringify(spec.fields),
@@ -79,36 +81,45 @@ export const decodeManifest = async (
     }))
 }
 
-const summaryOf = (bounds: readonly (Buffer | null)[], hasNull: boolean): FieldSummary => ({
-  contains_null: hasNull,
-  contains_nan: false,
-  lower_bound: bounds[0] ?? null,
-  upper_bound: bounds[1] ?? null,
-})
+type PartitionField = keyof PartitionRecord
+/** As the bounds of columns of these types. */
+const BOUND_TYPES = { version: 'long', snapshot: 'int', loaded_at: 'long' } as const satisfies Partial<
+  Record<PartitionField, string>
+>
 
-/** Least and greatest of the values that are not `null`, where there is one. */
-const leastAndGreatest = <T extends string | number>(values: readonly (T | null)[]): T[] => {
+const isPartitionField = (name: string): name is PartitionField => name in NO_PARTITION
+
+/** Texts not as bounds of a column: partitions are compared whole. */
+const partitionBound = (field: PartitionField, value: string | number): Buffer | null =>
+  field === 'load' || field === 'run'
+    ? Buffer.from(String(value))
+    : boundOf(BOUND_TYPES[field], value, 'lower')
+
+const summaryOf = (entries: readonly ManifestEntryRecord[], field: PartitionField): FieldSummary => {
+  const values = entries.map(({ data_file }) => data_file.partition[field])
   const known = values.filter((value) => value !== null)
-  if (known.length === 0) return []
-  return [known.reduce((a, b) => (b < a ? b : a)), known.reduce((a, b) => (b > a ? b : a))]
+  const [first, ...others] = known
+  const bound = (isBefore: (a: string | number, b: string | number) => boolean): Buffer | null =>
+    first === undefined
+      ? null
+      : partitionBound(
+          field,
+          others.reduce((a, b) => (isBefore(b, a) ? b : a), first),
+        )
+  return {
+    contains_null: known.length < values.length,
+    contains_nan: false,
+    // Run ids are ASCII, so JavaScript's order is theirs.
+    lower_bound: bound((a, b) => a < b),
+    upper_bound: bound((a, b) => a > b),
+  }
 }
 
 /** What a manifest list says of the partitions in a manifest, so that readers can leave it out as a whole. */
-const partitionSummaries = (entries: readonly ManifestEntryRecord[]): FieldSummary[] => {
-  const loads = entries.map(({ data_file }) => data_file.partition.load)
-  const versions = entries.map(({ data_file }) => data_file.partition.version)
-  return [
-    // Not as a bound of a column: partitions are compared whole. Run ids are ASCII, so JavaScript's order is theirs.
-    summaryOf(
-      leastAndGreatest(loads).map((load) => Buffer.from(load)),
-      loads.includes(null),
-    ),
-    summaryOf(
-      leastAndGreatest(versions).map((version) => boundOf('long', version, 'lower')),
-      versions.includes(null),
-    ),
-  ]
-}
+const partitionSummaries = (
+  entries: readonly ManifestEntryRecord[],
+  { fields }: PartitionSpec,
+): FieldSummary[] => fields.flatMap(({ name }) => (isPartitionField(name) ? [summaryOf(entries, name)] : []))
 
 /** How a manifest list describes a manifest that was written for a snapshot. */
 export const describeManifest = (
@@ -129,7 +140,7 @@ export const describeManifest = (
   return {
     manifest_path: path,
     manifest_length: bytes,
-    partition_spec_id: 0,
+    partition_spec_id: spec['spec-id'],
     content: FILE_CONTENT[content],
     sequence_number: sequenceNumber,
     min_sequence_number: least,
@@ -140,7 +151,7 @@ export const describeManifest = (
     added_rows_count: rows(added),
     existing_rows_count: rows(existing),
     deleted_rows_count: rows(deleted),
-    partitions: spec.fields.length > 0 ? partitionSummaries(entries) : [],
+    partitions: partitionSummaries(entries, spec),
   }
 }
 

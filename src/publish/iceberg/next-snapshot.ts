@@ -34,15 +34,18 @@ import {
 } from './snapshot-summary.ts'
 import type { TableLayout } from './table-layout.ts'
 import {
+  conflict,
   currentSchema,
   currentSnapshot,
+  currentSpec,
   nextProperties,
   nextSchema,
+  nextSpec,
   SUMMARY,
   type TableMetadata,
   type TableUpdate,
 } from './table-metadata.ts'
-import { type IcebergSchema, partitionSpec } from './table-schema.ts'
+import type { IcebergSchema, PartitionSpec } from './table-schema.ts'
 
 /** Files of one content that a snapshot adds and removes. */
 export interface EntryChanges {
@@ -118,13 +121,23 @@ class SnapshotWriter {
   readonly written: string[] = []
   readonly #request: SnapshotRequest
   readonly #schema: IcebergSchema
+  /** By their ids: the one of files that come, and those of files that stand. */
+  readonly #specs: ReadonlyMap<number, PartitionSpec>
+  readonly #specId: number
   readonly #writtenFor: WrittenFor
   readonly #unique = randomUUID()
   #manifests = 0
 
-  constructor(request: SnapshotRequest, schema: IcebergSchema, writtenFor: WrittenFor) {
+  constructor(
+    request: SnapshotRequest,
+    { schema, spec }: Readonly<{ schema: IcebergSchema; spec: PartitionSpec }>,
+    writtenFor: WrittenFor,
+  ) {
     this.#request = request
     this.#schema = schema
+    const specs = [...(request.base?.['partition-specs'] ?? []), spec]
+    this.#specs = new Map(specs.map((one) => [one['spec-id'], one]))
+    this.#specId = spec['spec-id']
     this.#writtenFor = writtenFor
   }
 
@@ -139,9 +152,12 @@ class SnapshotWriter {
   async #manifest(
     content: ManifestContent,
     entries: readonly ManifestEntryRecord[],
+    specId = this.#specId,
   ): Promise<readonly ManifestFileRecord[]> {
     if (entries.length === 0) return []
-    const form: ManifestForm = { content, schema: this.#schema, spec: partitionSpec(this.#request.layout) }
+    const spec = this.#specs.get(specId)
+    if (spec === undefined) throw conflict(this.#request.layout.root, `it has no partition spec ${specId}`)
+    const form: ManifestForm = { content, schema: this.#schema, spec }
     const bytes = await encodeManifest(entries, form)
     const path = await this.#create(`${this.#unique}-m${this.#manifests++}.avro`, bytes)
     return [describeManifest(path, bytes.length, entries, form, this.#writtenFor)]
@@ -162,16 +178,19 @@ class SnapshotWriter {
       ({ manifest_path }) => changed.has(manifest_path) || merged.has(manifest_path),
     )
     const gone = new Set(removed.map(({ entry }) => entry.data_file.file_path))
-    const standing = await readLiveFiles(storage, layout.root, touched)
-    const rewritten = [...standing.values()]
-      .map(
-        ({ entry }): ManifestEntryRecord =>
-          gone.has(entry.data_file.file_path)
-            ? { ...entry, status: STATUS.deleted, snapshot_id: snapshotId }
-            : { ...entry, status: STATUS.existing },
-      )
-      .sort(byAge)
-    const list = [...(await this.#manifest(content, rewritten))]
+    const list: ManifestFileRecord[] = []
+    for (const [specId, some] of Map.groupBy(touched, (one) => one.partition_spec_id)) {
+      const standing = await readLiveFiles(storage, layout.root, some)
+      const rewritten = [...standing.values()]
+        .map(
+          ({ entry }): ManifestEntryRecord =>
+            gone.has(entry.data_file.file_path)
+              ? { ...entry, status: STATUS.deleted, snapshot_id: snapshotId }
+              : { ...entry, status: STATUS.existing },
+        )
+        .sort(byAge)
+      list.push(...(await this.#manifest(content, rewritten, specId)))
+    }
     const entryOf = (data_file: DataFileRecord): ManifestEntryRecord => ({
       status: STATUS.added,
       snapshot_id: snapshotId,
@@ -200,6 +219,7 @@ class SnapshotWriter {
 export const writeNextSnapshot = async (request: SnapshotRequest): Promise<NextSnapshot> => {
   const { layout, base, of, data, deletes } = request
   const schema = nextSchema(layout, base)
+  const spec = nextSpec(layout, base)
   const parent = base && currentSnapshot(base)
   const last = base?.['last-sequence-number'] ?? 0
   // Some readers apply deletes only to files with a lower number than theirs: those that come with them get one.
@@ -210,8 +230,9 @@ export const writeNextSnapshot = async (request: SnapshotRequest): Promise<NextS
     sequenceNumber: (dataNumber ?? last) + 1,
   }
   const used = schema ?? (base && currentSchema(base))
-  if (!used) throw new TypeError(`Table "${layout.root}" has no schema`)
-  const writer = new SnapshotWriter(request, used, writtenFor)
+  const usedSpec = spec ?? (base && currentSpec(base))
+  if (!used || !usedSpec) throw new TypeError(`Table "${layout.root}" has no schema or partition spec`)
+  const writer = new SnapshotWriter(request, { schema: used, spec: usedSpec }, writtenFor)
   const ofData = await writer.manifests('data', data, dataNumber)
   const ofDeletes = await writer.manifests('deletes', deletes ?? NO_CHANGES, null)
   const list = [...ofData.list, ...ofDeletes.list]
@@ -232,6 +253,7 @@ export const writeNextSnapshot = async (request: SnapshotRequest): Promise<NextS
         'schema-id': used['schema-id'],
       },
       ...(schema && { schema }),
+      ...(spec && { spec }),
       properties: nextProperties(layout, base),
       expired: expiredIn(base, of.snapshot, request.oldest),
     },

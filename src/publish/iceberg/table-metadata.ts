@@ -18,7 +18,8 @@ import {
   type IcebergSchema,
   lastColumnId,
   nameMapping,
-  partitionSpec,
+  type PartitionSpec,
+  partitionFields,
   schemaFields,
 } from './table-schema.ts'
 
@@ -41,6 +42,8 @@ export interface TableMetadata {
   readonly 'last-column-id': number
   readonly 'current-schema-id': number
   readonly schemas: readonly IcebergSchema[]
+  readonly 'default-spec-id': number
+  readonly 'partition-specs': readonly PartitionSpec[]
   readonly properties?: Readonly<Record<string, string>>
   readonly 'current-snapshot-id'?: number | null
   readonly snapshots?: readonly IcebergSnapshot[]
@@ -54,6 +57,8 @@ export interface TableUpdate {
   readonly snapshot: IcebergSnapshot
   /** The schema that the table gets with it; absent where it keeps its own. */
   readonly schema?: IcebergSchema
+  /** What it is partitioned by from then on; absent where that stays. */
+  readonly spec?: PartitionSpec
   /** Properties that differ from the table's. */
   readonly properties: Readonly<Record<string, string>>
   /** Snapshots that go, because the lake keeps their files no longer. */
@@ -83,6 +88,8 @@ const METADATA = objectOf({
   'table-uuid': anyText,
   location: anyText,
   schemas: list(anything),
+  'default-spec-id': finiteNumber,
+  'partition-specs': list(anything),
   snapshots: optional(list(anything)),
   'last-sequence-number': finiteNumber,
 })
@@ -159,6 +166,28 @@ export const nextSchema = (
   return { type: 'struct', 'schema-id': Math.max(...ids) + 1, fields }
 }
 
+/** What a table's files are partitioned by. */
+export const currentSpec = (metadata: TableMetadata): PartitionSpec | undefined =>
+  metadata['partition-specs'].find((one) => one['spec-id'] === metadata['default-spec-id'])
+
+const columnIds = (fields: PartitionSpec['fields']): string =>
+  JSON.stringify(fields.map((one) => one['source-id']))
+
+/**
+ * What a table is partitioned by when it has nothing yet, or columns of earlier releases; `undefined` where it is right.
+ */
+export const nextSpec = (layout: TableLayout, metadata: TableMetadata | null): PartitionSpec | undefined => {
+  const fields = partitionFields(layout)
+  if (metadata === null) return { 'spec-id': 0, fields }
+  if (columnIds(currentSpec(metadata)?.fields ?? []) === columnIds(fields)) return undefined
+  const ids = metadata['partition-specs'].map((one) => one['spec-id'])
+  return { 'spec-id': Math.max(...ids) + 1, fields }
+}
+
+/** Whether an earlier release made a table, with fewer partition columns. */
+export const isOfEarlierSpec = (layout: TableLayout, metadata: TableMetadata | null): boolean =>
+  metadata !== null && nextSpec(layout, metadata) !== undefined
+
 /** The properties a table does not have as they should be. */
 export const nextProperties = (
   layout: TableLayout,
@@ -180,7 +209,7 @@ export const applyChange = (
   change: TableUpdate,
   made: { readonly uuid: string; readonly location: string; readonly previousFile?: string },
 ): TableMetadata => {
-  const { snapshot, schema, properties } = change
+  const { snapshot, schema, spec, properties } = change
   const expired = new Set(change.expired)
   const id = snapshot['snapshot-id']
   const at = snapshot['timestamp-ms']
@@ -188,7 +217,6 @@ export const applyChange = (
     base === null || made.previousFile === undefined
       ? []
       : [{ 'timestamp-ms': base['last-updated-ms'], 'metadata-file': made.previousFile }]
-  const spec = partitionSpec(layout)
   return {
     ...base,
     'format-version': 2,
@@ -199,10 +227,12 @@ export const applyChange = (
     'last-column-id': Math.max(lastColumnId(layout), base?.['last-column-id'] ?? 0),
     'current-schema-id': schema?.['schema-id'] ?? base?.['current-schema-id'] ?? 0,
     schemas: [...(base?.schemas ?? []), ...(schema ? [schema] : [])],
-    ...(base === null && {
-      'default-spec-id': spec['spec-id'],
-      'partition-specs': [spec],
+    'default-spec-id': spec?.['spec-id'] ?? base?.['default-spec-id'] ?? 0,
+    'partition-specs': [...(base?.['partition-specs'] ?? []), ...(spec ? [spec] : [])],
+    ...(spec && {
       'last-partition-id': Math.max(NO_PARTITION_ID, ...spec.fields.map((one) => one['field-id'])),
+    }),
+    ...(base === null && {
       'default-sort-order-id': SORT_ORDER['order-id'],
       'sort-orders': [SORT_ORDER],
     }),

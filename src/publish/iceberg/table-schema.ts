@@ -2,7 +2,8 @@
 
 import { type ColumnTypeTree, parseColumnType } from '../../lake/duckdb/parse-column-type.ts'
 import { fieldId, fieldPaths } from '../../lake/tables/field-ids.ts'
-import { PARTITION_FIELD_IDS } from './manifest-schemas.ts'
+import { PARTITION_COLUMNS } from '../partition-columns.ts'
+import { partitionFieldId } from './manifest-schemas.ts'
 import type { TableLayout } from './table-layout.ts'
 
 export type IcebergType =
@@ -72,16 +73,6 @@ const typeOf = (table: string, path: string, type: ColumnTypeTree): IcebergType 
   }
 }
 
-/** The columns of a table of all versions beyond its own, by which it is partitioned. */
-const PARTITION_COLUMNS = [
-  { name: 'load', type: 'VARCHAR', about: 'Run that loaded the row.' },
-  {
-    name: 'version',
-    type: 'BIGINT',
-    about: 'Version of the row: of one company the rows with the greatest are current.',
-  },
-] as const
-
 const partitionColumns = ({ rows }: TableLayout) => (rows === 'all' ? PARTITION_COLUMNS : [])
 
 /** The fields of a table: its columns, then those by which it is partitioned. */
@@ -92,23 +83,31 @@ export const schemaFields = (layout: TableLayout): readonly IcebergField[] => {
     name: column.name,
     required: false,
     type: typeOf(table.name, column.name, parseColumnType(column.type)),
-    doc:
-      'unit' in column && column.unit !== undefined ? `${column.about} Unit: ${column.unit}.` : column.about,
+    doc: column.unit === undefined ? column.about : `${column.about} Unit: ${column.unit}.`,
   }))
 }
 
 /** The greatest id a table has ever given out. */
 export const lastColumnId = ({ table }: TableLayout): number => fieldPaths(table.name).length
 
-export const partitionSpec = (layout: TableLayout) => ({
-  'spec-id': 0,
-  fields: partitionColumns(layout).map(({ name }) => ({
+export interface PartitionSpec {
+  readonly 'spec-id': number
+  readonly fields: readonly {
+    readonly name: string
+    readonly transform: string
+    readonly 'source-id': number
+    readonly 'field-id': number
+  }[]
+}
+
+/** What a table is partitioned by, by each column as it is. */
+export const partitionFields = (layout: TableLayout): PartitionSpec['fields'] =>
+  partitionColumns(layout).map(({ name }) => ({
     name,
     transform: 'identity',
     'source-id': idOf(layout.table.name, name),
-    'field-id': PARTITION_FIELD_IDS[name],
-  })),
-})
+    'field-id': partitionFieldId(name),
+  }))
 
 interface MappedField {
   readonly 'field-id': number

@@ -25,14 +25,14 @@ const pathsOf = (path: string, type: ColumnTypeTree): string[] => {
  * whose first part no longer hashes to what stood here before is wrong, not this test.
  */
 const GIVEN_OUT: Readonly<Record<string, readonly [count: number, sha256: string]>> = {
-  companies: [88, 'aafdc2b5dc2b2dac'],
-  financials: [11, 'e8f0420c451fdea7'],
-  employees: [7, '6d3f87e14f3ed832'],
-  relations: [23, '5c61a67e966d05ca'],
-  relation_entities: [36, 'fa870217e0a84149'],
-  ownerships: [32, 'dfbef65dc9a4f7da'],
-  roles: [15, '71284d5806efc45d'],
-  line_items: [6, '525866dbb3619cc8'],
+  companies: [91, 'ddcbfa6bffc93bc3'],
+  financials: [14, 'f95541727fa759c6'],
+  employees: [10, '5439918401c8bd2e'],
+  relations: [26, 'a04c46dc447b926a'],
+  relation_entities: [39, '1c6b22001ccee182'],
+  ownerships: [35, '4a62e77b6e17df26'],
+  roles: [18, 'f4e9060e7da99270'],
+  line_items: [9, 'ce1236f65b680b48'],
 }
 
 test.each(TABLES)('every column of $name has an id, also within lists and structs', ({ name, columns }) => {
@@ -66,7 +66,8 @@ test('fieldIds gives DuckDB the ids of lists and structs too', async () => {
     `SELECT name, field_id FROM parquet_schema(${literal(path)}) WHERE field_id IS NOT NULL`,
   )
   engine.close()
-  const written = fieldPaths(companies.name).slice(2)
+  // Partition columns stand in no file: the first two, and three at the end.
+  const written = fieldPaths(companies.name).slice(2, -3)
   expect(rows.map(({ field_id }) => Number(field_id))).toEqual(written.map((_, at) => at + 3))
   expect(rows.map(({ name }) => name)).toEqual(written.map((one) => one.split('.').at(-1)))
 })

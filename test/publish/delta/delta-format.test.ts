@@ -102,11 +102,16 @@ test('publish writes one version for each snapshot that changes a table', async 
   ])
   expect(only(actions, 'protocol')).toEqual([{ minReaderVersion: 1, minWriterVersion: 2 }])
   expect(only(actions, 'txn')).toMatchObject([{ appId: first.run, version: 1 }])
-  expect(only(actions, 'metaData')).toMatchObject([{ partitionColumns: ['load', 'version'] }])
+  expect(only(actions, 'metaData')).toMatchObject([
+    { partitionColumns: ['load', 'version', 'snapshot', 'run', 'loaded_at'] },
+  ])
   const [add] = only(actions, 'add')
   expect(add).toMatchObject({
     path: `load=${first.run}/${partition?.id}.parquet`,
-    partitionValues: { load: first.run, version: '0' },
+    partitionValues: {
+      ...{ load: first.run, version: '0', snapshot: '1', run: first.run },
+      loaded_at: first.time,
+    },
     dataChange: true,
     size: partition?.files.find(({ table }) => table === 'companies')?.bytes,
   })
@@ -346,6 +351,9 @@ test('publish writes a new schema where its columns are more than those of the l
     'fiscal_year',
     'load',
     'version',
+    'snapshot',
+    'run',
+    'loaded_at',
     'of_a_newer_tool',
     'employees',
   ])

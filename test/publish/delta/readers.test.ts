@@ -4,9 +4,8 @@ import { cp, mkdir, mkdtemp, rename, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import type { Snapshot } from '../../../src/core/partition.ts'
 import { Engine, type Session } from '../../../src/lake/duckdb/engine.ts'
-import { ident, literal } from '../../../src/lake/duckdb/sql.ts'
+import { ident } from '../../../src/lake/duckdb/sql.ts'
 import { filesOf, readTable } from '../../../src/lake/lake/current-versions.ts'
 import { TABLES, type Table } from '../../../src/lake/tables/tables.ts'
 import { readSnapshot } from '../../../src/manifest/snapshots.ts'
@@ -16,6 +15,8 @@ import { needs } from '../../support/needs.ts'
 import { openReaders, type Readers, readerMissing } from '../../support/open-readers.ts'
 import { examplesIn } from '../../support/page.ts'
 import { SPARK_WITH_DELTA } from '../../support/readers.ts'
+import { asEarlierRelease } from '../earlier-release.ts'
+import { ADDED_COLUMNS, historyOf, ownColumns } from '../history.ts'
 import { commitChanged, logPath, publishDelta, readCommit, sampleLake, smallLake } from '../sample-lake.ts'
 
 /** Three runs, of which the later ones load companies of the first again, and a fourth snapshot without the second. */
@@ -27,7 +28,7 @@ const RUNS = [
 
 let folder: string
 let lake: string
-/** Twelve versions; of two tables those before the checkpoint are gone. */
+/** Twelve versions of an earlier release and one of this one; of two tables those before the checkpoint are gone. */
 let checkpointed: string
 /** The same lake after a compaction. */
 let compacted: string
@@ -71,6 +72,7 @@ beforeAll(async () => {
   await publishDelta(compacted, { rows: ['all', 'current'] })
 
   checkpointed = await smallLake(await newFolder('small'), 12)
+  await asEarlierRelease(() => publishDelta(checkpointed))
   await publishDelta(checkpointed)
   for (const table of ['companies', 'financials'])
     for (let version = 0; version < 10; version += 1) await rm(logPath(checkpointed, table, version))
@@ -131,6 +133,8 @@ from datetime import datetime, timezone
 kept = {
     'version': field('version') == 0,
     'load': field('load') == input['load'],
+    'snapshot': field('snapshot') == 2,
+    'loaded': field('loaded_at') < datetime(2000, 1, 1, tzinfo=timezone.utc),
     'country': field('country_code') == 'NO',
     'none': field('country_code') == 'FI',
     'instant': field('content_updated_at') > datetime(2025, 1, 2, 12, tzinfo=timezone.utc),
@@ -157,6 +161,8 @@ spark.sql(input['sql']).coalesce(1).write.parquet(input['to'])
 kept = {
     'version': 'version = 0',
     'load': "load = '" + input['load'] + "'",
+    'snapshot': 'snapshot = 2',
+    'loaded': "loaded_at < timestamp '2000-01-01 00:00:00'",
     'country': "country_code = 'NO'",
     'none': "country_code = 'FI'",
     'instant': "content_updated_at > timestamp '2025-01-02 12:00:00'",
@@ -172,9 +178,6 @@ for name in input['filters']:
   },
 ] as const
 
-const columnsOf = ({ columns }: Table): string =>
-  columns.map(({ name, type }) => `CAST(${ident(name)} AS ${type}) AS ${ident(name)}`).join(', ')
-
 /** Rows of one relation that the other does not have, and the other way round; as often as they stand there. */
 const differences = async (one: string, other: string): Promise<number> => {
   const [row] = await session.rows(`SELECT
@@ -185,16 +188,7 @@ const differences = async (one: string, other: string): Promise<number> => {
   return Number(row?.missing) + Number(row?.more)
 }
 
-/** All versions of a table with their `load` and `version`, from the files that a snapshot lists. */
-const history = (snapshot: Snapshot, where: string, table: Table): string =>
-  filesOf(snapshot, where, table.name)
-    .map((file) => {
-      const load = /load=([^/]+)/.exec(file.path)?.[1] ?? ''
-      return `SELECT ${columnsOf(table)}, ${literal(load)} AS load, version FROM (${readTable(table, [file], 'with-version')})`
-    })
-    .join('\nUNION ALL ')
-
-const withPartition = (table: Table): string => `${columnsOf(table)}, load, version`
+const withAdded = (table: Table): string => [ownColumns(table), ...ADDED_COLUMNS].join(', ')
 
 /** The Delta version that shows a snapshot of a table, by the log. */
 const versionOf = async (table: string, snapshot: number): Promise<number> => {
@@ -220,8 +214,8 @@ describe.each(READERS)('$name', { timeout: 300_000 }, (reader) => {
     opened().copied(reader.kind, reader.copyQuery, { lake, sql })
 
   test.each(TABLES)('sees the rows of the history of $name', async (table) => {
-    const seen = `SELECT ${withPartition(table)} FROM ${await copyTable(join(lake, table.name))}`
-    expect(await differences(seen, history(await readSnapshot(lake), lake, table))).toBe(0)
+    const seen = `SELECT ${withAdded(table)} FROM ${await copyTable(join(lake, table.name))}`
+    expect(await differences(seen, historyOf(await readSnapshot(lake), lake, table))).toBe(0)
   })
 
   test('sees the sums of the history', async () => {
@@ -255,9 +249,9 @@ FROM ${from} GROUP BY country_code ORDER BY country_code`
     ]
     for (const { table, at } of moments.flat(2)) {
       const seen = await copyTable(join(lake, table.name), await versionOf(table.name, at))
-      const expected = history(await readSnapshot(lake, at), lake, table)
+      const expected = historyOf(await readSnapshot(lake, at), lake, table)
       const text = `${table.name} at ${at}`
-      expect(await differences(`SELECT ${withPartition(table)} FROM ${seen}`, expected), text).toBe(0)
+      expect(await differences(`SELECT ${withAdded(table)} FROM ${seen}`, expected), text).toBe(0)
     }
   })
 
@@ -268,7 +262,7 @@ FROM ${from} GROUP BY country_code ORDER BY country_code`
     for (const line of lines) {
       const table = views.find(({ name }) => line.includes(`FROM ${name} f`))
       if (table === undefined) throw new TypeError(`No table in "${line}"`)
-      const seen = `SELECT ${columnsOf(table)} FROM ${await copyQuery(line)}`
+      const seen = `SELECT ${ownColumns(table)} FROM ${await copyQuery(line)}`
       expect(await differences(seen, await currentOf(table)), line).toBe(0)
     }
   })
@@ -277,25 +271,32 @@ FROM ${from} GROUP BY country_code ORDER BY country_code`
     for (const where of [lake, compacted])
       for (const table of TABLES.filter(({ content }) => content !== undefined)) {
         const path = join(where, 'published/delta', table.name)
-        const seen = `SELECT ${columnsOf(table)} FROM ${await copyTable(path)}`
+        const seen = `SELECT ${ownColumns(table)} FROM ${await copyTable(path)}`
         expect(await differences(seen, await currentOf(table)), table.name).toBe(0)
       }
   })
 
   test('sees the current rows alone right after compact', async () => {
     for (const table of TABLES.filter(({ content }) => content !== undefined)) {
-      const seen = `SELECT ${columnsOf(table)} FROM ${await copyTable(join(compacted, table.name))}`
+      const seen = `SELECT ${ownColumns(table)} FROM ${await copyTable(join(compacted, table.name))}`
       expect(await differences(seen, await currentOf(table)), table.name).toBe(0)
     }
   })
 
   test('reads a table from its checkpoint', async () => {
     for (const table of TABLES.filter(({ name }) => ['companies', 'financials'].includes(name))) {
-      const seen = `SELECT ${withPartition(table)} FROM ${await copyTable(join(checkpointed, table.name))}`
-      expect(await differences(seen, history(await readSnapshot(checkpointed), checkpointed, table))).toBe(0)
-      const older = `SELECT ${withPartition(table)} FROM ${await copyTable(join(checkpointed, table.name), 10)}`
+      const seen = `SELECT ${withAdded(table)} FROM ${await copyTable(join(checkpointed, table.name))}`
+      expect(await differences(seen, historyOf(await readSnapshot(checkpointed), checkpointed, table))).toBe(
+        0,
+      )
+      // An earlier release has published this one.
+      const columns = `${ownColumns(table)}, load, version`
+      const older = `SELECT ${columns} FROM ${await copyTable(join(checkpointed, table.name), 10)}`
       expect(
-        await differences(older, history(await readSnapshot(checkpointed, 11), checkpointed, table)),
+        await differences(
+          older,
+          `SELECT ${columns} FROM (${historyOf(await readSnapshot(checkpointed, 11), checkpointed, table)})`,
+        ),
       ).toBe(0)
     }
   })
@@ -306,9 +307,11 @@ FROM ${from} GROUP BY country_code ORDER BY country_code`
       opened()
         .reader(reader.kind)
         .run(reader.countFiles, { path: join(countries, table), load: run, filters })
-    expect(await count('financials', ['version', 'load', 'country', 'none'])).toEqual({
+    expect(await count('financials', ['version', 'load', 'snapshot', 'loaded', 'country', 'none'])).toEqual({
       version: 1,
       load: 1,
+      snapshot: 1,
+      loaded: 0,
       country: 1,
       none: 0,
     })
@@ -333,7 +336,7 @@ const currentOf = async (table: Table): Promise<string> => {
   const owners = readTable(main, filesOf(snapshot, lake, main.name), 'with-version')
   const rows = readTable(table, filesOf(snapshot, lake, table.name), 'with-version')
   const [[count]] = (await queryLake(lake, `SELECT count(*) FROM ${table.name}`)) as [[number]]
-  const sql = `SELECT ${columnsOf(table)} FROM (${rows}) AS r WHERE version =
+  const sql = `SELECT ${ownColumns(table)} FROM (${rows}) AS r WHERE version =
   (SELECT max(version) FROM (${owners}) AS o WHERE o.internal_id = r.${ident(table.owner ?? '')})`
   const [own] = await session.rows(`SELECT count(*) AS n FROM (${sql})`)
   expect(Number(own?.n), 'rows of the view').toBe(count)

@@ -227,6 +227,9 @@ test('publish gives a table the columns that its schema lacks, and leaves those 
     [7, 'employees'],
     [1, 'load'],
     [2, 'version'],
+    [8, 'snapshot'],
+    [9, 'run'],
+    [10, 'loaded_at'],
     [99, 'of_a_later_release'],
   ])
 })

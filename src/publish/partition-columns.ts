@@ -1,0 +1,32 @@
+/**
+ * The columns of tables of all versions that stand in none of their files: each file has one value of them, which the
+ * published table keeps. Values and meanings are those of the `…_history` views.
+ */
+
+import type { Commit } from '../core/partition.ts'
+import { HISTORY_COLUMNS } from '../lake/lake/base-views.ts'
+import type { Column } from '../lake/tables/columns.ts'
+
+const historyColumn = (name: string): Column => {
+  const column = HISTORY_COLUMNS.find((one) => one.name === name)
+  if (column === undefined) throw new TypeError(`No column "${name}" of history`)
+  return column
+}
+
+/** Behind a table's own columns. Append only: those that earlier releases published come first. */
+export const PARTITION_COLUMNS: readonly Column[] = [
+  { name: 'load', type: 'VARCHAR', about: "The same as `run`: it names the folder of the row's file." },
+  ...['version', 'snapshot', 'run', 'loaded_at'].map(historyColumn),
+]
+
+/** The columns that earlier releases published. */
+export const EARLIER_PARTITION_COLUMNS = ['load', 'version'] as const
+
+/** What the partition columns say of a file. */
+export interface FilePlace {
+  readonly run: string
+  /** As in `lake/current-versions.ts`: the place of the file's partition in the snapshot. */
+  readonly version: number
+  /** Absent where it is not known. */
+  readonly committed?: Commit | undefined
+}

@@ -4,6 +4,6 @@
  * interrupted night is resumed when this is started again.
  */
 
-import { nightly, runProgram } from '../src/index.ts'
+import { nightly, observed, runProgram } from '../src/index.ts'
 
-await runProgram((program) => nightly(process.env, program))
+await observed(process.env, () => runProgram((program) => nightly(process.env, program)))

@@ -41,10 +41,12 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   web: ['contract'],
   // A job in one call: what the command line and a program's index both start.
   jobs: [...MIDDLE, ...STAGES, 'pipeline', 'server', 'report', 'config'],
+  // Hears of the stages of runs; knows none of those who do the work.
+  observe: [...GROUND, 'core', 'lake'],
   // Hands the steps of a job to an engine.
   engine: [...GROUND, 'core', 'jobs'],
-  cli: [...MIDDLE, ...STAGES, 'pipeline', 'server', 'jobs', 'engine', 'config'],
-  'index.ts': [...MIDDLE, ...STAGES, 'pipeline', 'server', 'jobs', 'config'],
+  cli: [...MIDDLE, ...STAGES, 'pipeline', 'server', 'jobs', 'observe', 'engine', 'config'],
+  'index.ts': [...MIDDLE, ...STAGES, 'pipeline', 'server', 'jobs', 'observe', 'config'],
   pipelines: ['index.ts'],
 }
 
@@ -109,6 +111,8 @@ const PACKAGES: Readonly<Record<string, string>> = {
   'apache-arrow': 'src/sink/arrow/',
   pg: 'src/sink/postgres/',
   'pg-copy-streams': 'src/sink/postgres/',
+  '@opentelemetry/api': 'src/observe/telemetry/',
+  '@opentelemetry/sdk-node': 'src/observe/telemetry/',
   '@temporalio/activity': 'src/engine/temporal/',
   '@temporalio/client': 'src/engine/temporal/',
   '@temporalio/common': 'src/engine/temporal/',

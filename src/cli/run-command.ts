@@ -5,6 +5,7 @@ import { EXIT, exitCodeOf, exitCodeOfStep } from '../core/exit-codes.ts'
 import { loadConfig } from './config/loaded-config.ts'
 import { stoppingSignal } from './interrupt.ts'
 import { newProgram } from './new-program.ts'
+import { closeObservers, observeRuns } from './observe-runs.ts'
 import { endWhenNobodyReads } from './output/print.ts'
 import { asToolkitError, errorText } from './output/report-error.ts'
 
@@ -16,6 +17,7 @@ const runCommand = async (args: readonly string[]): Promise<void> => {
       const { applyConfig } = await import('./config/apply-config.ts')
       await applyConfig(program, config.file)
     }
+    program.hook('preAction', (_program, command) => observeRuns(command))
     await program.parseAsync(args, { from: 'user' })
   } catch (caught) {
     if (caught instanceof CommanderError && caught.exitCode === EXIT.done) return
@@ -43,3 +45,5 @@ process.on('uncaughtException', (error) => {
   process.exit(codeOf(error, stoppingSignal()))
 })
 await runCommand(ARGS)
+// An endpoint that does not answer would keep the process.
+if ((await closeObservers()) === false) process.exit()

@@ -12,7 +12,7 @@ import type { LoadSummary } from './run/commit-loaded.ts'
 import { notResumable } from './run/opened-job.ts'
 import { DEFAULT_MAX_QUARANTINED, parseQuarantineLimit } from './run/quarantine-limit.ts'
 import { planOf } from './run/run-plan.ts'
-import { withResumedRun } from './run/with-run.ts'
+import { attempt, withResumedRun } from './run/with-run.ts'
 
 type Defaulted = 'limit' | 'service' | 'concurrency'
 
@@ -96,10 +96,8 @@ const resumeOne = async (run: string, options: ResumeRunsOptions): Promise<Resum
   return withResumedRun(lake, run, now, async (scope) => {
     if (committed === null) {
       const plan = await planOf(lake, run)
-      return {
-        kind: 'loaded',
-        summary: await loadJobs(scope, plan, { ...options, limit, concurrency, service }),
-      }
+      const load = () => loadJobs(scope, plan, { ...options, limit, concurrency, service })
+      return { kind: 'loaded', summary: await attempt(scope, plan, load) }
     }
     await ensureRecord(lake, committed)
     return { kind: 'committed', run, snapshot: committed }

@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import { systemCode, writeError } from '../../core/errors.ts'
 import type { FileEntry, PartitionEntry, Snapshot } from '../../core/partition.ts'
 import type { SinkRun } from '../../core/sink.ts'
+import { inStage } from '../../core/stages.ts'
 import { engineError } from '../../lake/duckdb/engine.ts'
 import { currentRows } from '../../lake/lake/current-versions.ts'
 import { inLake } from '../../lake/lake/layout.ts'
@@ -21,6 +22,7 @@ import { makeFolder } from '../../support/durable-files.ts'
 import { TOOL } from '../../support/tool-version.ts'
 import { compactMemory, DEFAULT_MEMORY_BYTES, DEFAULT_THREADS } from '../run/memory-shares.ts'
 import type { CompactJob } from '../run/run-plan.ts'
+import { watchedSink } from '../run/run-tools.ts'
 import { withRun } from '../run/with-run.ts'
 import { checkDictionaries, dictionaryTable } from './check-inputs.ts'
 import { compactListings } from './compact-listings.ts'
@@ -83,7 +85,7 @@ const work = async (
   await makeFolder(spill, { within: inLake(lake, '') })
   report({ kind: 'started', run: lease.run })
   const inputs = [...plan.contents.flatMap(({ files }) => files), ...snapshot.files]
-  const sink = await parquetLake({ lake }).open(lease.run)
+  const sink = watchedSink(lease.run, await parquetLake({ lake }).open(lease.run))
   const [partitions, runFiles] = await withSession(options, spill, async (session) => {
     const parts = workOf(options, session, snapshot, { run: lease.run, spill, copies: join(spill, 'files') })
     const dictionary = await compactDictionary(parts, sink)
@@ -96,16 +98,15 @@ const work = async (
   report({ kind: 'committing', partitions: partitions.length })
   const files = [...partitions.flatMap((one) => one.files), ...runFiles]
   await sink.commit(files)
-  const committed = await commitCompaction({
-    lease,
-    tool: TOOL,
-    base: snapshot,
-    partitions,
-    runFiles,
-    now: () => new Date(),
-    random: randomBytes,
-    signal,
-  })
+  const committed = await inStage(
+    { stage: 'commit', lake, run: lease.run, pipeline: 'compact', attempt: lease.number },
+    () =>
+      commitCompaction({
+        ...{ lease, tool: TOOL, base: snapshot, partitions, runFiles },
+        ...{ now: () => new Date(), random: randomBytes, signal },
+      }),
+    (head) => ({ committed: { snapshot: head, partitions } }),
+  )
   const noViews = await refreshLakeFile(lake)
   return {
     kind: 'compacted',

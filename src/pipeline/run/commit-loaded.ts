@@ -7,6 +7,7 @@ import { randomBytes } from 'node:crypto'
 import { ToolkitError } from '../../core/errors.ts'
 import type { FileEntry, PartitionEntry, SnapshotHead } from '../../core/partition.ts'
 import type { SinkRun } from '../../core/sink.ts'
+import { inStage } from '../../core/stages.ts'
 import type { Loader } from '../../load/loader.ts'
 import { commitRun } from '../../manifest/commit-run.ts'
 import { type FinishedWork, type JournalEntry, readFinishedWork } from '../../manifest/journal.ts'
@@ -21,7 +22,7 @@ import { GoneInRun } from './gone-in-run.ts'
 import { NamesOfRun, seenItemsOf } from './names-of-run.ts'
 import type { RunEvent } from './progress.ts'
 import { type QuarantineLimit, withinLimit } from './quarantine-limit.ts'
-import { pipelineOf, planOf } from './run-plan.ts'
+import { pipelineOf, planOf, type RunPlan } from './run-plan.ts'
 import type { GoneCompanies, PartialListing, WholeListing } from './whole-listing.ts'
 
 export interface CommitOptions {
@@ -106,12 +107,31 @@ const partitionsOf = ({ units, entries }: FinishedWork, names: NamesOfRun): read
  *   with `changeCurrency`), and what the sink and the commit throw; nothing of the run is then visible
  */
 export const commitLoaded = async (
-  { loader, sink }: { readonly loader: Loader; readonly sink: SinkRun },
+  tools: CommitTools,
+  seen: SeenRun,
+  options: CommitOptions,
+): Promise<LoadSummary> => {
+  const { lake, run, number } = seen
+  const plan = await planOf(lake, run)
+  return inStage(
+    { stage: 'commit', lake, run, pipeline: pipelineOf(plan), attempt: number },
+    () => commitPlanned(tools, plan, seen, options),
+    ({ snapshot, partitions }) => ({ committed: { snapshot, partitions } }),
+  )
+}
+
+interface CommitTools {
+  readonly loader: Loader
+  readonly sink: SinkRun
+}
+
+const commitPlanned = async (
+  { loader, sink }: CommitTools,
+  plan: RunPlan,
   seen: SeenRun,
   { limit, changeCurrency = false, onlyRows = false, attempt, signal, onEvent, ...options }: CommitOptions,
 ): Promise<LoadSummary> => {
   const { lake, run } = seen
-  const plan = await planOf(lake, run)
   const { maxUnknownNames } = plan.limits
   const work = options.work ?? (await readFinishedWork(lake, run))
   if (work === undefined) throw new RangeError(`Cannot commit run "${run}": its work is not done`)

@@ -5,6 +5,7 @@ import type { Block } from '../../core/block.ts'
 import { ToolkitError } from '../../core/errors.ts'
 import type { SinkRun } from '../../core/sink.ts'
 import type { Fingerprint, Source } from '../../core/source.ts'
+import { inStage } from '../../core/stages.ts'
 import type { UnknownItems } from '../../core/unknown-names.ts'
 import type { BlockChecker, Checkers, HeldBlock } from '../../load/block-checker.ts'
 import { emptyPart } from '../../load/check-block.ts'
@@ -82,30 +83,50 @@ const reasonToLeaveOut = (source: Source, error: unknown): string | undefined =>
  * end. @returns why it is left out, for a file that was only found in a folder and holds no records; what is wrong with
  * a bad file, where those are skipped
  */
-export const loadSource = async (
+export const loadSource = (
   source: Source,
   index: number,
   known: Fingerprint | undefined,
   run: SourceRun,
-): Promise<LoadedSource | { readonly leftOut: string } | { readonly bad: ToolkitError }> => {
+): Promise<SourceOutcome> =>
+  inStage(
+    { stage: 'source', run: run.run, source: source.name },
+    () => loadBlocks(source, index, known, run),
+    (outcome) => ('content' in outcome ? { content: outcome.content } : {}),
+  )
+
+type SourceOutcome = LoadedSource | { readonly leftOut: string } | { readonly bad: ToolkitError }
+
+const loadBlocks = async (
+  source: Source,
+  index: number,
+  known: Fingerprint | undefined,
+  run: SourceRun,
+): Promise<SourceOutcome> => {
   const { parts, pool } = run
   const hashed = hashWhileReading(source)
   const blocks = parts.decode(known ? source : hashed.source, run.onRead)
   const iterator = blocks[Symbol.asyncIterator]()
+  const decodeNext = (): Promise<IteratorResult<Block>> =>
+    inStage(
+      { stage: 'decode', run: run.run, source: source.name },
+      () => iterator.next(),
+      ({ done, value }) => (done ? {} : { bytes: value.bytes.length }),
+    )
   const jobs: Promise<boolean>[] = []
   /** Of blocks that are being checked, the oldest first: what loads each when it is. */
   const checks: (() => Promise<void>)[] = []
   const originId = run.done.origin(source, known, index)
   const { range = WHOLE } = source
   try {
-    let next = settled(iterator.next())
+    let next = settled(decodeNext())
     let content = source.content
     let checker: BlockChecker | undefined
     for (let number = 0; number < range.to; number++) {
       const step = (await next)()
       if (step.done && number > 0) break
       const block = step.done ? NO_LINES : step.value
-      next = step.done || number + 1 >= range.to ? next : settled(iterator.next())
+      next = step.done || number + 1 >= range.to ? next : settled(decodeNext())
       if (number < range.from) {
         block.release?.()
         continue
@@ -176,16 +197,18 @@ const loadBlock = async (
       onFinished(finishedBefore(before, place, names), decodedBytes)
       continue
     }
-    const loaded = await loader.load(
-      {
-        partition: attempt === undefined ? partition : `${partition}.${attempt}`,
-        content,
-        bytes: block.bytes,
-        part,
-        rejected: layer === 0 ? checked.rejected : [],
-        source: source.name,
-      },
-      sink,
+    const request = {
+      partition: attempt === undefined ? partition : `${partition}.${attempt}`,
+      content,
+      bytes: block.bytes,
+      part,
+      rejected: layer === 0 ? checked.rejected : [],
+      source: source.name,
+    }
+    const loaded = await inStage(
+      { stage: 'load', run: origin.run, partition, content },
+      () => loader.load(request, sink),
+      () => ({ records: part.members.length, quarantined: request.rejected.length }),
     )
     const finished = names.bound({
       place,

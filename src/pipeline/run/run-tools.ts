@@ -2,6 +2,7 @@
 
 import { writeError } from '../../core/errors.ts'
 import type { Sink, SinkRun } from '../../core/sink.ts'
+import { inStage } from '../../core/stages.ts'
 import { BlockMemory } from '../../decode/block-memory.ts'
 import { decodeBlocks } from '../../decode/decode-blocks.ts'
 import { Engine, type EngineOptions } from '../../lake/duckdb/engine.ts'
@@ -58,6 +59,19 @@ const openEngine = async (
   }
 }
 
+/** A sink whose writes are stages of the run. */
+export const watchedSink = (run: string, sink: SinkRun): SinkRun => ({
+  ...sink,
+  write: (partition, table, rows) =>
+    inStage(
+      { stage: 'sink', run, partition, table },
+      () => sink.write(partition, table, rows),
+      (receipt) => ({ rows: receipt.rows, bytes: sumOf(receipt.files.map(({ bytes }) => bytes)) }),
+    ),
+})
+
+const sumOf = (numbers: readonly number[]): number => numbers.reduce((a, b) => a + b, 0)
+
 /** Opens what a run is worked on with, and closes it. */
 export const withTools = async <T>(
   { run, scratch }: WorkPlace,
@@ -91,7 +105,7 @@ export const withTools = async <T>(
         }),
       checkers,
       loader: await openLoader(engine, { spoolFolder }),
-      sink: await (options.sink ?? parquetLake({ lake })).open(run),
+      sink: watchedSink(run, await (options.sink ?? parquetLake({ lake })).open(run)),
     })
   } finally {
     await checkers.close()

@@ -1,9 +1,11 @@
 /** The scope of a run: from its lease to its removal or release. */
 
 import { randomBytes } from 'node:crypto'
+import { inStage } from '../../core/stages.ts'
 import { startHeartbeat } from '../../manifest/heartbeat.ts'
 import { leaseRun, type RunLease, releaseRun } from '../../manifest/run-lease.ts'
 import { removeRun } from '../../manifest/runs.ts'
+import { pipelineOf, type RunPlan } from './run-plan.ts'
 import { type StartRequest, startRun } from './start-run.ts'
 
 export interface RunScope extends RunLease {
@@ -38,7 +40,17 @@ const withLease = async <T>(lease: RunLease, work: (run: RunScope) => Promise<T>
 export const withRun = async <T>(
   request: Omit<StartRequest, 'now' | 'random'>,
   work: (run: RunScope) => Promise<T>,
-): Promise<T> => withLease(await startRun({ ...request, now: new Date(), random: randomBytes }), work)
+): Promise<T> => {
+  const lease = await startRun({ ...request, now: new Date(), random: randomBytes })
+  return withLease(lease, (run) => attempt(run, request.plan, () => work(run)))
+}
+
+/** An attempt at a run, for whoever listens. */
+export const attempt = <T>(
+  { lake, run, number }: RunLease,
+  plan: Pick<RunPlan, 'jobs'>,
+  work: () => Promise<T>,
+): Promise<T> => inStage({ stage: 'run', lake, run, pipeline: pipelineOf(plan), attempt: number }, work)
 
 /** Takes over a run by its id. @throws {ToolkitError} RUN_NOT_FOUND, RUN_LIVE */
 export const withResumedRun = async <T>(

@@ -1,9 +1,10 @@
 /** The command line as a whole: every command with its options. Loads none of what the commands work with. */
 
-import { Command } from 'commander'
+import { Command, Option } from 'commander'
 import { VERSION } from '../support/tool-version.ts'
 import { EXIT_HELP } from './exit-codes.ts'
 import { withExamples } from './options/options.ts'
+import { LOG_FORMATS } from './output/log.ts'
 
 /** What adds a command, by its name. */
 const COMMANDS: Readonly<Record<string, () => Promise<(program: Command) => void>>> = {
@@ -67,6 +68,14 @@ export const newProgram = async (args: readonly string[] = []): Promise<Command>
     .option(
       '--config <file>',
       'settings of this file (default: $FIRMLAKE_CONFIG, else firmlake.toml here or above)',
+    )
+    .addOption(new Option('--quiet', 'write only warnings and errors to standard error').conflicts('verbose'))
+    .option('--verbose', 'write a line for each stage of a run too')
+    .addOption(
+      new Option('--log-format <format>', 'lines on standard error as text, or as JSON for programs')
+        .choices(LOG_FORMATS)
+        .default('text')
+        .env('FIRMLAKE_LOG_FORMAT'),
     )
     .helpOption('-h, --help', 'print this help')
     .helpCommand('help [command]', 'print the help of a command')

@@ -6,8 +6,9 @@ import { loadConfig } from './config/loaded-config.ts'
 import { stoppingSignal } from './interrupt.ts'
 import { newProgram } from './new-program.ts'
 import { closeObservers, observeRuns } from './observe-runs.ts'
+import { configureLog, earlyFlags } from './output/log.ts'
 import { endWhenNobodyReads } from './output/print.ts'
-import { asToolkitError, errorText } from './output/report-error.ts'
+import { asToolkitError, writeError } from './output/report-error.ts'
 
 const runCommand = async (args: readonly string[]): Promise<void> => {
   try {
@@ -17,7 +18,10 @@ const runCommand = async (args: readonly string[]): Promise<void> => {
       const { applyConfig } = await import('./config/apply-config.ts')
       await applyConfig(program, config.file)
     }
-    program.hook('preAction', (_program, command) => observeRuns(command))
+    program.hook('preAction', async (_program, command) => {
+      await configureLog(program.opts())
+      await observeRuns(command)
+    })
     await program.parseAsync(args, { from: 'user' })
   } catch (caught) {
     if (caught instanceof CommanderError && caught.exitCode === EXIT.done) return
@@ -35,10 +39,11 @@ const codeOf = ARGS[0] === 'run' ? exitCodeOfStep : exitCodeOf
 
 const report = (error: unknown): void => {
   const options = { json: ARGS.includes('--json'), debug: Boolean(process.env.FIRMLAKE_DEBUG) }
-  process.stderr.write(errorText(error, options))
+  writeError(error, options)
 }
 
 endWhenNobodyReads()
+await configureLog(earlyFlags(ARGS, process.env))
 // Node would print the stack, and with it whatever the message quotes.
 process.on('uncaughtException', (error) => {
   report(error)

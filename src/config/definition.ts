@@ -73,6 +73,13 @@ export const DEFINITION = {
     }),
     httpfs: setting(path, "file of DuckDB's httpfs", { option: '--httpfs', variable: 'FIRMLAKE_HTTPFS' }),
   }),
+  log: table('Lines on standard error.', {
+    format: setting(choiceOf('text', 'json'), 'for people, or as JSON for programs', {
+      default: 'text',
+      option: '--log-format',
+      variable: 'FIRMLAKE_LOG_FORMAT',
+    }),
+  }),
   load: table(
     'How strict loads are.',
     {

@@ -130,7 +130,7 @@ test('a section is for its commands alone, and demo plays with no lake of the fi
 
 test('each setting with an option is one of a command, with the default that it has', async () => {
   const program = await newProgram()
-  const commands = [...program.commands, ...program.commands.flatMap((one) => one.commands)]
+  const commands = [program, ...program.commands, ...program.commands.flatMap((one) => one.commands)]
   for (const [section, field] of Object.entries(DEFINITION)) {
     const fields = field.kind === 'setting' ? { [section]: field } : field.fields
     for (const [name, one] of Object.entries(fields)) {

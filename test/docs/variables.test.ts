@@ -19,11 +19,11 @@ test('docs/nightly.md lists every variable of nightly', () => {
   expect(here.filter((name) => !page.includes(`\`${name}\``))).toEqual([])
 })
 
-test('the pages of configuration, nightly, operations and serving name every variable that src/ reads', () => {
+test('the pages of configuration, nightly, observability, operations and serving name every variable that src/ reads', () => {
   const files = readdirSync(join(PROJECT, 'src'), { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.ts'))
     .map((name) => `src/${name.replaceAll('\\', '/')}`)
-  const pages = ['configuration', 'nightly', 'operations', 'serving']
+  const pages = ['configuration', 'nightly', 'observability', 'operations', 'serving']
     .map((name) => readPage(`docs/${name}.md`))
     .join('')
   const names = variablesIn(files)

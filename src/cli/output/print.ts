@@ -2,7 +2,7 @@
 
 import { once } from 'node:events'
 import { EXIT } from '../../core/exit-codes.ts'
-import { printable } from './text-table.ts'
+import { writeLog } from './log.ts'
 
 /** Writes text to standard output, waiting while its reader is slow. */
 export const print = async (text: string): Promise<void> => {
@@ -21,13 +21,8 @@ export const printLines = (lines: readonly string[]): Promise<void> =>
 /** One JSON document, laid out for people too. */
 export const printJson = (value: unknown): Promise<void> => print(`${JSON.stringify(value, null, 2)}\n`)
 
-/** Empties the line of a terminal. */
-export const CLEAR_LINE = '\r\u001b[2K'
-
-/** A remark beside the result; on a terminal in place of a progress line that may stand there. */
-export const note = (text: string): void => {
-  process.stderr.write(`${process.stderr.isTTY ? CLEAR_LINE : ''}${printable(text)}\n`)
-}
+/** A remark beside the result, or a text that begins with `warning: ` or `error `. */
+export const note = (text: string): void => writeLog(text)
 
 /**
  * A reader that has enough (`| head`) ends the command quietly: with 0, or with what the command found out

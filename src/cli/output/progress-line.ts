@@ -4,7 +4,7 @@
  */
 
 import { stoppingSignal } from '../interrupt.ts'
-import { CLEAR_LINE } from './print.ts'
+import { CLEAR_LINE, isWritten, logsJson, writeLog } from './log.ts'
 import { cutToWidth, printable } from './text-table.ts'
 
 export interface ProgressTarget {
@@ -46,18 +46,23 @@ export class ProgressLine {
   }
 
   /** A line that stays. */
-  log(text: string): void {
-    if (this.#silent) return
-    this.clear()
-    this.#target.write(`${printable(text)}\n`)
+  log(text: string, facts: object = {}): void {
+    if (logsJson()) writeLog(text, facts)
+    else if (!this.#silent && isWritten(text)) {
+      this.clear()
+      this.#target.write(`${printable(text)}\n`)
+    }
   }
 
   /** The state now; shown only when the last one has stood long enough, so `text` is made only then. */
-  show(text: () => string): void {
-    if (this.#silent || this.#nowMs() - this.#shownMs < this.#everyMs || this.#stopped()) return
+  show(text: () => string, facts?: object): void {
+    const json = logsJson()
+    const everyMs = json ? LOG_EVERY_MS : this.#everyMs
+    if (this.#nowMs() - this.#shownMs < everyMs || this.#stopped()) return
+    if ((this.#silent && !json) || !isWritten('')) return
     this.#shownMs = this.#nowMs()
-    if (this.#target.isTTY !== true) {
-      this.log(text())
+    if (json || this.#target.isTTY !== true) {
+      this.log(text(), facts)
       return
     }
     // A terminal that does not know its width says 0.

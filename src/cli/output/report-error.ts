@@ -3,6 +3,7 @@
 import { inspect } from 'node:util'
 import { CommanderError } from 'commander'
 import { ERROR_CODES, type ErrorCode, systemCode, systemError, ToolkitError } from '../../core/errors.ts'
+import { logsJson, writeLog } from './log.ts'
 import { printable } from './text-table.ts'
 
 interface ErrorReport {
@@ -59,4 +60,18 @@ export const errorText = (error: unknown, { json = false, debug = false } = {}):
     ? JSON.stringify({ error: { code, message, context } })
     : `error ${code}: ${message.split('\n').map(printable).join('\n  ')}\n  ${remedy}`
   return `${text}\n${debug ? `${inspect(error, { depth: 5 })}\n` : ''}`
+}
+
+/** Writes an error to standard error. @param json the result was asked for as JSON */
+export const writeError = (
+  error: unknown,
+  options: { readonly json: boolean; readonly debug: boolean },
+): void => {
+  if (!logsJson()) {
+    process.stderr.write(errorText(error, options))
+    return
+  }
+  const { code, message, context, remedy } = describe(error)
+  const stack = options.debug ? { stack: inspect(error, { depth: 5 }) } : {}
+  writeLog(`error ${code}: ${message}`, { error: { code, message, context, remedy }, ...stack })
 }

@@ -30,7 +30,9 @@ export const watchRun = (
       case 'again':
         return line.log(`Staged files of partition ${event.partition} are damaged: it is loaded again`)
       case 'progress':
-        return line.show(() => stateText(event.progress, (nowMs() - startMs) / 1000))
+        return line.show(() => stateText(event.progress, (nowMs() - startMs) / 1000), {
+          progress: event.progress,
+        })
       case 'committing':
         return line.log(`Committing ${formatCounted(event.partitions, 'partition')}`)
       default:

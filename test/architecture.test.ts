@@ -35,10 +35,11 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   publish: MIDDLE,
   pipeline: [...MIDDLE, ...STAGES],
   // From below it takes what reads and restores a lake, and nothing that brings data in.
-  server: [...MIDDLE, 'load', 'manifest'],
+  server: [...MIDDLE, 'load', 'manifest', 'report'],
   // HTML and charts from rows; knows no lake.
   report: [],
-  web: ['contract'],
+  // The explorer's page.
+  web: ['contract', 'support', 'report'],
   // A job in one call: what the command line and a program's index both start.
   jobs: [...MIDDLE, ...STAGES, 'pipeline', 'server', 'report', 'config'],
   // Hears of the stages of runs; knows none of those who do the work.
@@ -86,7 +87,8 @@ const FOLDERS: Readonly<Record<string, Readonly<Record<string, readonly string[]
       ...['search/answer', 'search/query', 'search/request', 'search/shared'],
       ...['serving-index', 'ranking', 'access'],
     ],
-    http: ['search/shared', 'batch-files', 'openapi', 'access'],
+    explorer: ['search/shared', 'access'],
+    http: ['explorer', 'search/shared', 'batch-files', 'openapi', 'access'],
     // Handed to http as a layer, which knows nothing of it.
     faults: ['http', 'access'],
   },

@@ -15,7 +15,7 @@ const PATTERNS = {
   durability: /^test\/(durability|campaign)\/|^test\/support\/(small-disk|kills)\.ts$/,
   // Processes and servers of our own, the command line, and whole runs of many steps.
   integration:
-    /\/(batch-bench|sample-lake|open-server|serve-lake)\.ts$|^fastify$|^(node:)?(child_process|cluster|dgram|http|http2|https|net|tls|worker_threads)$/,
+    /\/(batch-bench|sample-lake|open-server|serve-lake|web-files)\.ts$|^fastify$|^(node:)?(child_process|cluster|dgram|http|http2|https|net|tls|worker_threads)$/,
 } as const
 
 export const PROJECTS = [...(Object.keys(PATTERNS) as (keyof typeof PATTERNS)[]), 'unit'] as const

@@ -16,8 +16,12 @@ const plainSvg = (svg: string, id: string): string =>
     .replace(/^<svg width="\d+" height="\d+"/, '<svg')
 
 /** @param id of the section, which nothing else on the page has */
-export const chartFigure = ({ option, height, summary }: Chart, title: string, id: string): Html => {
-  const svg = plainSvg(renderSvg(option, CHART_WIDTH, height), `${id}-p`)
+export const chartFigure = (
+  { option, width = CHART_WIDTH, height, summary }: Chart,
+  title: string,
+  id: string,
+): Html => {
+  const svg = plainSvg(renderSvg(option, width, height), `${id}-p`)
   const name = html`${title}: ${summary}`.text
   const labelled = svg.replace('<svg', `<svg role="img" aria-labelledby="${id}-name"`)
   const named = labelled.replace('>', () => `><title id="${id}-name">${name}</title>`)

@@ -7,7 +7,8 @@ import { cellNumber, cellText, everyNight, type ReportRow } from './rows.ts'
 export interface Chart {
   /** As ECharts takes it. */
   readonly option: Readonly<Record<string, unknown>>
-  /** In pixels of a drawing that is `CHART_WIDTH` wide. */
+  /** In pixels. @default CHART_WIDTH */
+  readonly width?: number
   readonly height: number
   /** What it shows, for those who do not see it. */
   readonly summary: string

@@ -1,12 +1,12 @@
 /** The one place that knows ECharts: a chart's options to SVG, without a browser. The build puts ECharts into this file. */
 
-import { BarChart, HeatmapChart } from 'echarts/charts'
+import { BarChart, HeatmapChart, LineChart, ScatterChart } from 'echarts/charts'
 import { AriaComponent, GridComponent, LegendComponent, VisualMapComponent } from 'echarts/components'
 import { init, use } from 'echarts/core'
 import { SVGRenderer } from 'echarts/renderers'
 
 use([
-  ...[BarChart, HeatmapChart, AriaComponent],
+  ...[BarChart, HeatmapChart, LineChart, ScatterChart, AriaComponent],
   ...[GridComponent, LegendComponent, VisualMapComponent, SVGRenderer],
 ])
 

@@ -2,6 +2,8 @@
 
 import type { TokenRegistry } from './access/token-registry.ts'
 import { openBatchStore } from './batch-files/batch-store.ts'
+import { newExplorer } from './explorer/explorer.ts'
+import { openWebFiles } from './explorer/web-files.ts'
 import { faultLayer } from './faults/fault-layer.ts'
 import type { FaultRule } from './faults/fault-rules.ts'
 import { type FollowEvents, type FollowRequest, followLake } from './follow-lake.ts'
@@ -56,9 +58,22 @@ export interface LakeServer extends RunningServer {
 
 const FOLLOW_EVERY_MS = 10_000
 
+/** What the explorer takes of the memory: a quarter, where that leaves enough for the indexes; in bytes. */
+const EXPLORER_SHARE = 1 / 4
+const LEAST_EXPLORER_BYTES = 96 * 1024 ** 2
+const LEAST_INDEX_BYTES = 128 * 1024 ** 2
+
 /** Two indexes are open while chains go on over the one before. */
-const memoryOfIndex = ({ memoryBytes, follow }: ServeLakeRequest): number =>
-  follow === undefined ? memoryBytes : Math.floor(memoryBytes / 2)
+const indexesOf = ({ follow }: ServeLakeRequest): number => (follow === undefined ? 1 : 2)
+
+/** 0 where there is not enough: the interface takes precedence. */
+const memoryOfExplorer = (request: ServeLakeRequest): number => {
+  const bytes = Math.max(LEAST_EXPLORER_BYTES, Math.floor(request.memoryBytes * EXPLORER_SHARE))
+  return request.memoryBytes - bytes >= indexesOf(request) * LEAST_INDEX_BYTES ? bytes : 0
+}
+
+const memoryOfIndex = (request: ServeLakeRequest): number =>
+  Math.floor((request.memoryBytes - memoryOfExplorer(request)) / indexesOf(request))
 
 const settingsOf = (request: ServeLakeRequest): SearchSettings => {
   const { lake, embedder, cursorKey, cursorCap, queryTimeoutMs } = request
@@ -103,6 +118,11 @@ export const serveLake = async (request: ServeLakeRequest): Promise<LakeServer> 
   const { lake, follow, tokens, faults = [], http } = request
   const index = await currentIndex({ ...request, servingBytes: memoryOfIndex(request) })
   const served = new ServedSnapshots(await openSnapshot(index, settingsOf(request)), follow)
+  const explorer = newExplorer({
+    ...{ lake, threads: request.threads, timeoutMs: request.queryTimeoutMs },
+    memoryBytes: memoryOfExplorer(request),
+    served: () => served.current.number,
+  })
   try {
     const server = await openServer(
       {
@@ -111,6 +131,8 @@ export const serveLake = async (request: ServeLakeRequest): Promise<LakeServer> 
         companies: served.search('companies'),
         relations: served.search('relations'),
         batches: openBatchStore(lake),
+        askExplorer: explorer.ask,
+        webFile: openWebFiles(),
         layers: faults.length > 0 ? [faultLayer(faults)] : [],
       },
       http,
@@ -123,7 +145,7 @@ export const serveLake = async (request: ServeLakeRequest): Promise<LakeServer> 
       address: server.address,
       close: async () => {
         await Promise.all([server.close(), stopFollowing?.()])
-        await served.close()
+        await Promise.all([served.close(), explorer.close()])
       },
     }
   } catch (error) {

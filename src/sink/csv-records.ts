@@ -5,16 +5,8 @@
 
 import type { RowColumn } from '../core/table-rows.ts'
 import { ident, literal } from '../lake/duckdb/sql.ts'
+import { FORMULA, FORMULA_STARTS, neutralise } from '../support/formula-text.ts'
 import { instant, jsonValue } from './json-values.ts'
-
-/** What begins a formula, as the inside of a character class. */
-const STARTS = '=+@\\t\\r＝＋－＠\\-'
-
-/**
- * Texts that begin a formula, after any apostrophes: those get one more too, so that taking one away from every text
- * of this form gives the texts back as they were.
- */
-const FORMULA = `^'*[${STARTS}]`
 
 const NUMBER = /^(U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?|FLOAT|DOUBLE|DECIMAL\(.*\)|BIGNUM)$/
 const NESTED = /\[\d*\]$|^(STRUCT|MAP|UNION)\(/
@@ -28,7 +20,7 @@ const neutralised = (text: string): string =>
 
 // Most texts are plain: one match finds them, and DuckDB takes it once for each entry of a dictionary.
 const textCell = (text: string, neutral: boolean): string => {
-  const plain = `[^${neutral ? `'${STARTS}` : ''}",\\r\\n][^",\\r\\n]*`
+  const plain = `[^${neutral ? `'${FORMULA_STARTS}` : ''}",\\r\\n][^",\\r\\n]*`
   const other = quoted(neutral ? neutralised(text) : text)
   return `CASE WHEN regexp_full_match(${text}, ${literal(plain)}) THEN ${text} ELSE ${other} END`
 }
@@ -42,11 +34,6 @@ const cell = ({ name, type }: RowColumn, neutral: boolean): string => {
   if (NESTED.test(type)) return quoted(`to_json(${jsonValue(value, type)})::VARCHAR`)
   return textCell(type === 'VARCHAR' ? value : `${value}::VARCHAR`, neutral)
 }
-
-const FORMULA_TEXT = new RegExp(FORMULA)
-
-/** A text as a spreadsheet takes it for a text. */
-export const neutralise = (text: string): string => (FORMULA_TEXT.test(text) ? `'${text}` : text)
 
 /** The record of the columns' names, without a line end. */
 export const csvHeader = (columns: readonly RowColumn[], neutral: boolean): string =>

@@ -2,7 +2,7 @@
 
 import type { ValueShape } from '../../lake/duckdb/duckdb-values.ts'
 import type { QueryResult } from '../../lake/lake/lake-query.ts'
-import { neutralise } from '../../sink/csv-records.ts'
+import { neutralise } from '../../support/formula-text.ts'
 import { fitTable } from './fit-table.ts'
 import { formatCount, formatCounted } from './format.ts'
 import { markdownHead, markdownLine } from './markdown-table.ts'

@@ -80,8 +80,8 @@ export class Session {
   }
 
   /** Runs a query whose chunks are fetched one by one. */
-  async #stream(sql: string): Promise<DuckDBResult> {
-    const result = await this.#turn(() => this.#connection.stream(sql))
+  async #stream(sql: string, values?: readonly DuckDBValue[]): Promise<DuckDBResult> {
+    const result = await this.#turn(() => this.#connection.stream(sql, values as DuckDBValue[] | undefined))
     const fetchChunk = result.fetchChunk.bind(result)
     result.fetchChunk = () => this.#turn(fetchChunk)
     return result
@@ -116,11 +116,14 @@ export class Session {
   }
 
   /** A query's columns, and its rows as lists of values as `toValue` makes them, chunk by chunk. */
-  async streamRows(sql: string): Promise<{
+  async streamRows(
+    sql: string,
+    values?: readonly DuckDBValue[],
+  ): Promise<{
     readonly columns: readonly ValueColumn[]
     readonly rows: AsyncIterable<readonly (readonly unknown[])[]>
   }> {
-    const result = await this.#stream(sql)
+    const result = await this.#stream(sql, values)
     const names = result.columnNames()
     return {
       columns: result

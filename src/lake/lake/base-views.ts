@@ -52,14 +52,12 @@ const isOld = (table: Table): string =>
 const newestOfKey = ({ key }: Table): string =>
   `row_number() OVER (PARTITION BY ${key.map((name) => `r.${ident(name)}`).join(', ')} ORDER BY r.version DESC) = 1`
 
-const historyView = (table: Table): string => `CREATE OR REPLACE VIEW ${ident(`${table.name}_history`)} AS
-SELECT ${columnsOf(table)},
+const historyRows = (table: Table): string => `SELECT ${columnsOf(table)},
   r.loaded.snapshot AS snapshot, r.loaded.run AS run, r.loaded.loaded_at AS loaded_at, r.version AS version,
   ${table.owner === undefined ? newestOfKey(table) : `NOT ${isOld(table)}`} AS is_current
 FROM (SELECT *, ${loadMacro(table)}(version) AS loaded FROM ${rowsMacro(table)}()) AS r`
 
-const currentView = (table: Table): string => `CREATE OR REPLACE VIEW ${ident(table.name)} AS
-SELECT ${columnsOf(table)}
+const currentRows = (table: Table): string => `SELECT ${columnsOf(table)}
 FROM ${rowsMacro(table)}() AS r
 ${
   table.owner === undefined
@@ -70,30 +68,36 @@ ${
 /** The name of the view of all companies, those that are not listed any more included. */
 export const ALL_COMPANIES = `${LISTINGS.content}_all`
 
-const allView = (table: Table): string => `CREATE OR REPLACE VIEW ${ident(ALL_COMPANIES)} AS
-SELECT ${columnsOf(table)}, l.gone_since
+const allRows = (table: Table): string => `SELECT ${columnsOf(table)}, l.gone_since
 FROM ${rowsMacro(table)}() AS r
 ANTI JOIN (FROM ${oldMacro(table)}() WHERE NOT is_gone) AS o ON o.owner = r.internal_id AND o.version = r.version
 LEFT JOIN ${ident(LISTINGS.name)} AS l ON l.internal_id = r.internal_id`
 
 /** Of each company the last listing that lacked it, as long as the company was not loaded again. */
-const listingsView = `CREATE OR REPLACE VIEW ${ident(LISTINGS.name)} AS
-SELECT ${columnsOf(LISTINGS)}
+const listingsRows = `SELECT ${columnsOf(LISTINGS)}
 FROM ${rowsMacro(LISTINGS)}() AS r JOIN (FROM ${oldMacro(LISTINGS)}() WHERE is_gone) AS o ON o.owner = r.internal_id
 QUALIFY ${newestOfKey(LISTINGS)}`
 
-const quarantineView = `CREATE OR REPLACE VIEW ${ident(QUARANTINE.name)} AS FROM ${rowsMacro(QUARANTINE)}()`
+const quarantineRows = `FROM ${rowsMacro(QUARANTINE)}()`
 
-/** Statements that make the views, by the name of each. The macros have to be there. */
-export const baseViews = (): ReadonlyMap<string, string> =>
+/** What each view selects. The macros have to be there. */
+export const baseSelects = (): ReadonlyMap<string, string> =>
   new Map([
     ...TABLES.flatMap((table) => [
-      [`${table.name}_history`, historyView(table)] as const,
-      [table.name, currentView(table)] as const,
+      [`${table.name}_history`, historyRows(table)] as const,
+      [table.name, currentRows(table)] as const,
     ]),
-    [QUARANTINE.name, quarantineView],
-    [LISTINGS.name, listingsView],
+    [QUARANTINE.name, quarantineRows],
+    [LISTINGS.name, listingsRows],
     ...mainTables()
       .filter(({ content }) => content === LISTINGS.content)
-      .map((table) => [ALL_COMPANIES, allView(table)] as const),
+      .map((table) => [ALL_COMPANIES, allRows(table)] as const),
   ])
+
+/** The statement that makes a view, or makes it again. */
+export const viewStatement = (name: string, select: string): string =>
+  `CREATE OR REPLACE VIEW ${ident(name)} AS\n${select}`
+
+/** Statements that make the views, by the name of each. */
+export const baseViews = (): ReadonlyMap<string, string> =>
+  new Map([...baseSelects()].map(([name, select]) => [name, viewStatement(name, select)]))

@@ -11,7 +11,7 @@ import { ident, literal } from '../duckdb/sql.ts'
 import { TABLES, type Table } from '../tables/tables.ts'
 import { type AccessOptions, type AccessReport, type FileAccess, openAccess } from './file-access.ts'
 import type { ReadFacts } from './lake-facts.ts'
-import { type AroundFetch, LakeViews, type ReadListed } from './lake-views.ts'
+import { type AroundFetch, LakeViews, type NarrowedView, type ReadListed } from './lake-views.ts'
 import type { Listed } from './source-macros.ts'
 
 export interface LakeQueryOptions extends Pick<AccessOptions, 'inPlace'> {
@@ -101,13 +101,15 @@ export class LakeQuery {
   /**
    * Runs one statement that reads: SELECT (also WITH, FROM, VALUES, PIVOT, UNPIVOT, DESCRIBE, SUMMARIZE, SHOW) or EXPLAIN
    * of one.
+   *
+   * @param values of its parameters `$1`, `$2`, …: texts, which the statement casts
    * @throws {ToolkitError} QUERY_REFUSED, QUERY_FAILED; of a bucket LAKE_DAMAGED, STORAGE_REFUSED, STORAGE_FAILED
    */
-  async run(sql: string): Promise<QueryResult> {
+  async run(sql: string, values?: readonly string[]): Promise<QueryResult> {
     const reading = await this.#refuseAllButReading(sql)
     try {
       await this.#makeViews(sql, reading)
-      const { columns, rows } = await this.#session.streamRows(reading.sql)
+      const { columns, rows } = await this.#session.streamRows(reading.sql, values)
       return { columns, rows: this.#reportedRows(rows) }
     } catch (error) {
       throw this.#failed(error)
@@ -146,6 +148,11 @@ export class LakeQuery {
     } catch (error) {
       throw this.#failed(error)
     }
+  }
+
+  /** Has views show less of their tables to the statements that come, whatever reads them. */
+  async narrow(views: readonly NarrowedView[]): Promise<void> {
+    await this.#views.narrow(views)
   }
 
   /** What reading the lake has taken so far. */

@@ -9,7 +9,7 @@ import type { FetchOptions } from '../../storage/storage.ts'
 import { atMost } from '../../support/side-by-side.ts'
 import type { Session } from '../duckdb/engine.ts'
 import { LISTINGS, mainTables, QUARANTINE, TABLES, type Table } from '../tables/tables.ts'
-import { ALL_COMPANIES, baseViews, versionGroup } from './base-views.ts'
+import { ALL_COMPANIES, baseSelects, baseViews, versionGroup, viewStatement } from './base-views.ts'
 import {
   filesOf,
   goneFiles,
@@ -52,6 +52,13 @@ const VIEWS: readonly View[] = [
   })),
 ]
 
+/** A view that shows less than its table has, or less of it. */
+export interface NarrowedView {
+  readonly name: string
+  /** @param rowsOf gives all rows of a view, as SQL in brackets */
+  readonly select: (rowsOf: (view: string) => string) => string
+}
+
 /** When a compaction left the current versions alone; `undefined` where there was none. */
 const compactionOf = ({ partitions }: Listed): Commit | undefined =>
   partitions.find(({ source }) => source.kind === 'compaction')?.committed
@@ -82,6 +89,8 @@ export class LakeViews {
   readonly #facts: ReadFacts | undefined
   /** What is made: tables whose rows can be read, contents whose old versions are known, facts, definitions. */
   readonly #made = new Set<string>()
+  /** Views whose rows a narrowed one reads. */
+  readonly #readBy = new Map<string, ReadonlySet<string>>()
   #historyBegins: Commit | undefined
   /** One after the other: two requests may want the same views. */
   readonly #inTurn = atMost(1)
@@ -116,7 +125,9 @@ export class LakeViews {
   makeReadable(names: ReadonlySet<string> | null): Promise<void> {
     const definitions = definitionsFor(names ?? definitionNames())
     const words = new Set(definitions.flatMap(({ sql }) => sql.match(/\w+/g) ?? []))
-    const requested = VIEWS.filter(({ name }) => names === null || names.has(name) || words.has(name))
+    const wanted = VIEWS.filter(({ name }) => names === null || names.has(name) || words.has(name))
+    const read = new Set(wanted.flatMap(({ name }) => [name, ...(this.#readBy.get(name) ?? [])]))
+    const requested = VIEWS.filter(({ name }) => read.has(name))
     const facts = FACT_NAMES.filter((name) => words.has(factMacroName(name).slice(HIDDEN_SCHEMA.length + 1)))
     return this.#inTurn(async () => {
       await this.#make(requested)
@@ -128,6 +139,21 @@ export class LakeViews {
   /** Makes views and macros of the analysis layer whose rows need not be readable. @param names `null`: all */
   define(names: ReadonlySet<string> | null): Promise<void> {
     return this.#inTurn(() => this.#define(definitionsFor(names ?? definitionNames())))
+  }
+
+  /** Makes views again that show less. Those of an earlier call stay as they are until they are named again. */
+  narrow(views: readonly NarrowedView[]): Promise<void> {
+    const selects = baseSelects()
+    const statements = views.map(({ name, select }) => {
+      const read = new Set<string>()
+      const narrowed = select((view) => {
+        read.add(view)
+        return `(${selects.get(view)})`
+      })
+      this.#readBy.set(name, read)
+      return viewStatement(name, narrowed)
+    })
+    return this.#inTurn(() => this.#session.run(statements.join(';\n')))
   }
 
   /** Where all versions were asked for and a compaction has left the current ones alone: since when there are all. */

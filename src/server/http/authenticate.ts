@@ -10,7 +10,8 @@ const bearerToken = (header: string | undefined): string | undefined =>
 export const addAuthentication = (app: FastifyInstance, tokens: TokenRegistry): void => {
   app.decorateRequest('entry', null)
   app.addHook('onRequest', async (request, reply) => {
-    if (request.routeOptions.config.operation === undefined) return
+    const { operation, needsToken } = request.routeOptions.config
+    if (operation === undefined && needsToken !== true) return
     const token = bearerToken(request.headers.authorization)
     const entry = token === undefined ? undefined : tokens.find(token)
     if (!entry) return sendEmpty(reply.header('www-authenticate', 'Bearer'), 401)

@@ -6,6 +6,7 @@ import { openApiDocument } from '../openapi/openapi-document.ts'
 import { addErrorAnswers } from './answer-errors.ts'
 import { addAuthentication } from './authenticate.ts'
 import { addBatchRoute } from './batch-route.ts'
+import { addExplorerRoutes } from './explorer-routes.ts'
 import { addListingRoutes } from './listing-routes.ts'
 import { newMetrics } from './metrics.ts'
 import { addObservation, loggerOptions } from './observe.ts'
@@ -13,7 +14,7 @@ import { watchMethods } from './other-methods.ts'
 import { addRateLimit } from './rate-limit.ts'
 import { sendJson, sendProblem } from './replies.ts'
 import { addBodyReader, addSearchRoutes } from './search-routes.ts'
-import type { RunningServer, Search, ServerOptions, ServerParts } from './server-parts.ts'
+import type { RunningServer, ServerOptions, ServerParts } from './server-parts.ts'
 
 const DEFAULTS = {
   host: '127.0.0.1',
@@ -68,6 +69,7 @@ const addRoutes = async (
   addSearchRoutes(app, parts, metrics)
   addListingRoutes(app, parts)
   addBatchRoute(app, parts.batches)
+  addExplorerRoutes(app, parts)
   const document = JSON.stringify(openApiDocument())
   app.get('/openapi.json', (_request, reply) => sendJson(reply, document))
   const health = (): string => JSON.stringify({ status: 'ok', snapshot: parts.served().number })
@@ -80,8 +82,11 @@ const addRoutes = async (
   }
 }
 
-/** Searches under way: a stop must not close the lake under them. */
-const tracked = (search: Search, working: Set<Promise<unknown>>): Search => {
+/** Searches and questions under way: a stop must not close the lake under them. */
+const tracked = <Asked extends readonly unknown[], Answer>(
+  search: (...asked: Asked) => Promise<Answer>,
+  working: Set<Promise<unknown>>,
+): ((...asked: Asked) => Promise<Answer>) => {
   return (...asked) => {
     const answer = search(...asked)
     working.add(answer)
@@ -127,7 +132,8 @@ export const openServer = async (parts: ServerParts, options: ServerOptions): Pr
   const working = new Set<Promise<unknown>>()
   const companies = tracked(parts.companies, working)
   const relations = tracked(parts.relations, working)
-  answerBadAddress = await addRoutes(app, { ...parts, companies, relations }, options)
+  const askExplorer = tracked(parts.askExplorer, working)
+  answerBadAddress = await addRoutes(app, { ...parts, companies, relations, askExplorer }, options)
   try {
     const address = await app.listen({ host, port })
     return {

@@ -27,7 +27,7 @@ export const addBodyReader = (app: FastifyInstance): void => {
 }
 
 /** Fires when the connection is gone before the answer. */
-const goneSignal = (reply: FastifyReply): AbortSignal => {
+export const goneSignal = (reply: FastifyReply): AbortSignal => {
   const controller = new AbortController()
   reply.raw.once('close', () => {
     if (!reply.raw.writableFinished) controller.abort()

@@ -5,6 +5,8 @@ import type { Operation } from '../../contract/requests.ts'
 import type { Caller } from '../access/caller.ts'
 import type { TokenEntry, TokenRegistry } from '../access/token-registry.ts'
 import type { BatchStore } from '../batch-files/batch-store.ts'
+import type { AskExplorer } from '../explorer/explorer.ts'
+import type { WebFile, WebFileName } from '../explorer/web-files.ts'
 import type { Answer } from '../search/shared/answer.ts'
 
 /** Answers a search; `body` is the request's body as it came. */
@@ -23,6 +25,8 @@ export interface ServerParts {
   readonly companies: Search
   readonly relations: Search
   readonly batches: BatchStore
+  readonly askExplorer: AskExplorer
+  readonly webFile: (name: WebFileName) => Promise<WebFile>
   /** Layers around the routes, added before them: each may answer a request, or change its answer. @default none */
   readonly layers?: readonly ((app: FastifyInstance) => void)[]
 }
@@ -57,8 +61,10 @@ export interface RunningServer {
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Set on the routes that need a token. */
+    /** Set on the routes of the interface that need a token. */
     readonly operation?: Operation
+    /** Set on other routes that need one. */
+    readonly needsToken?: true
   }
   interface FastifyRequest {
     /** Who asks; `null` before the token is checked and where none is needed. */

@@ -62,6 +62,8 @@ export const fakeParts = (parts: Partial<ServerParts> = {}): ServerParts => ({
   companies: pagedSearch('Companies', 25),
   relations: pagedSearch('Relations', 3),
   batches: NO_BATCHES,
+  askExplorer: async () => ({ kind: 'unknown' }),
+  webFile: async (name) => ({ type: 'text/plain', body: Buffer.from(name), etag: `"${name}"` }),
   ...parts,
 })
 

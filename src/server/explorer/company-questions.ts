@@ -1,0 +1,74 @@
+/** Questions about companies: search as one types, and what a company's page shows. */
+
+import { count, objectOf, textLike } from '../../support/json-form.ts'
+import { type Question, question } from './question.ts'
+
+/** Companies that a search shows. */
+const MOST_FOUND = 20
+const MOST_WORDS = 6
+
+const searchText = textLike(/^[\s\S]{1,200}$/, 'a text of up to 200 characters')
+
+const FOLDED_NAME = `lower(strip_accents(company_name))`
+const plain = (column: string): string => `replace(replace(${column}, '-', ''), ' ', '')`
+
+/** Companies whose name has every word, or whose number begins with the text. */
+const search = question(objectOf({ text: searchText }), async (run, { text }) => {
+  const sent = text.toWellFormed().replaceAll('\0', ' ').trim()
+  const words = sent.split(/\s+/).slice(0, MOST_WORDS)
+  const holds = words.map((_, at) => `contains(${FOLDED_NAME}, lower(strip_accents($${at + 3}::VARCHAR)))`)
+  return run(
+    `WITH asked AS (SELECT ${plain('$1::VARCHAR')} AS number, lower(strip_accents($2::VARCHAR)) AS name)
+SELECT internal_id, company_name, org_no, country_code, operational_status_name AS status
+FROM companies, asked
+WHERE (${holds.join(' AND ')}) OR internal_id::VARCHAR = asked.number
+  OR (asked.number <> '' AND starts_with(${plain('org_no')}, asked.number))
+ORDER BY internal_id::VARCHAR = asked.number DESC, coalesce(starts_with(${FOLDED_NAME}, asked.name), false) DESC,
+  length(company_name), company_name, internal_id
+LIMIT ${MOST_FOUND}`,
+    [sent, sent, ...words],
+  )
+})
+
+const COMPANY = objectOf({ id: count })
+
+/** What a company's page has above its figures. */
+const company = question(COMPANY, (run, { id }) =>
+  run(`SELECT internal_id, company_name, org_no, country_code, operational_status_name AS status, legal_form_name AS legal_form,
+  company_type_name AS company_type, listing_type, registration_date, address_city AS city,
+  list_transform(industry_codes, lambda one: concat_ws(' ', one.code, one.text)) AS industries,
+  ultimate_parent_company_name AS ultimate_parent, current_currency_code AS currency, last_fiscal_year_end, financials_updated_at
+FROM companies WHERE internal_id = ${id}`),
+)
+
+/**
+ * All reported figures, headcounts among them, each with its earlier values, the first load first. By the rule of the view
+ * `restatements`, which has to look at all companies: here the rows of one are read once.
+ */
+const figures = question(COMPANY, (run, { id }) =>
+  run(`WITH reported AS MATERIALIZED (
+  SELECT consolidation, category, line_item, fiscal_year, value, currency, version, is_current, snapshot
+  FROM financials_history WHERE internal_id = ${id}
+), versions AS (
+  SELECT version, lag(version) OVER (ORDER BY version) AS before FROM companies_history WHERE internal_id = ${id}
+), restated AS (
+  SELECT n.consolidation, n.category, n.line_item, n.fiscal_year,
+    list({'value': o.value, 'currency': o.currency, 'until_snapshot': n.snapshot} ORDER BY n.version) AS earlier
+  FROM versions AS v JOIN reported AS n ON n.version = v.version
+  JOIN reported AS o ON o.version = v.before
+    AND o.consolidation = n.consolidation AND o.category = n.category AND o.line_item = n.line_item AND o.fiscal_year = n.fiscal_year
+  WHERE n.value <> o.value OR n.currency IS DISTINCT FROM o.currency
+  GROUP BY ALL
+)
+SELECT c.consolidation, c.category, c.line_item, c.fiscal_year, c.value, c.currency, i.unit, r.earlier
+FROM reported AS c
+LEFT JOIN restated AS r ON r.consolidation = c.consolidation AND r.category = c.category
+  AND r.line_item = c.line_item AND r.fiscal_year = c.fiscal_year
+LEFT JOIN line_items AS i ON i.category = c.category AND i.line_item = c.line_item
+WHERE c.is_current
+UNION ALL
+SELECT consolidation, 'Employees', 'Employees', fiscal_year, employees, NULL, 'count', NULL FROM employees WHERE internal_id = ${id}
+ORDER BY 1, 2, 3, 4`),
+)
+
+export const COMPANY_QUESTIONS: Readonly<Record<string, Question>> = { search, company, figures }

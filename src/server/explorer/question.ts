@@ -1,0 +1,42 @@
+/** What a named question of the explorer is: a form for its parameters, and statements of our own. Nobody sends SQL. */
+
+import type { Form } from '../../support/json-form.ts'
+
+/** A table: rows as lists, in the order of the columns. */
+export interface AnswerTable {
+  readonly columns: readonly string[]
+  readonly rows: readonly (readonly unknown[])[]
+}
+
+export interface QuestionAnswer extends AnswerTable {
+  /** The statement, where `query` knows all that it names. */
+  readonly sql?: string
+  /** Set where rows are left out because there are too many. */
+  readonly isCut?: true
+}
+
+/** Runs a statement over what the caller may see. @param values of `$1`, `$2`, … */
+export type RunStatement = (sql: string, values?: readonly string[]) => Promise<AnswerTable>
+
+/** Whether the caller may see what a statement reads: some of it belongs to no country. */
+export type MaySee = (sql: string) => boolean
+
+export interface Question {
+  /** @throws {FormError} where a parameter is missing or wrong */
+  readonly answer: (run: RunStatement, parameters: unknown, maySee: MaySee) => Promise<QuestionAnswer>
+  /** Whether its answers are kept: they cost more than a look-up, and stay the same for a snapshot. */
+  readonly isKept: boolean
+}
+
+export const question = <Parameters>(
+  parameters: Form<Parameters>,
+  answer: (run: RunStatement, parameters: Parameters, maySee: MaySee) => Promise<QuestionAnswer>,
+  { isKept = false } = {},
+): Question => ({
+  answer: (run, sent, maySee) => answer(run, parameters(sent, 'the body'), maySee),
+  isKept,
+})
+
+/** Rows by the names of the columns. */
+export const rowObjects = ({ columns, rows }: AnswerTable): readonly Readonly<Record<string, unknown>>[] =>
+  rows.map((row) => Object.fromEntries(columns.map((name, at) => [name, row[at]])))

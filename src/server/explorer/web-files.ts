@@ -1,0 +1,77 @@
+/**
+ * The files of the explorer's page. A package has them beside it; a checkout makes them from `src/web` when they are first asked
+ * for, and keeps them by the content of what they are made from.
+ */
+
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { fileURLToPath, pathToFileURL } from 'node:url'
+import { sha256Of } from '../../support/hash.ts'
+import { readCached, writeCached } from '../../support/user-cache.ts'
+import { workBase } from '../../support/work-base.ts'
+
+export interface WebFile {
+  readonly type: string
+  readonly body: Buffer
+  readonly etag: string
+}
+
+const TYPES = {
+  'index.html': 'text/html; charset=utf-8',
+  'app.js': 'text/javascript; charset=utf-8',
+  'app.css': 'text/css; charset=utf-8',
+} as const
+export type WebFileName = keyof typeof TYPES
+
+/** `src/` or `dist/`. */
+const HOME = fileURLToPath(new URL('../../', import.meta.url))
+const IS_CHECKOUT = import.meta.url.endsWith('.ts')
+/** Of a checkout alone: no part of the package. */
+const BUNDLER = join(HOME, '..', '.ci', 'bundle-web.mjs')
+
+interface Bundler {
+  /** The script of the page, as bytes. */
+  readonly bundleScript: () => Promise<Uint8Array>
+}
+
+const isBundler = (module: unknown): module is Bundler =>
+  typeof module === 'object' && module !== null && 'bundleScript' in module
+
+/** A hash of all that the script is made from; the packages count by their lock. */
+const sourceHash = async (): Promise<string> => {
+  const texts: string[] = []
+  for (const room of ['web', 'report', 'contract', 'support'])
+    for (const name of (await readdir(join(HOME, room), { recursive: true })).sort())
+      if (name.endsWith('.ts')) texts.push(name, await readFile(join(HOME, room, name), 'utf8'))
+  for (const path of [BUNDLER, join(HOME, '..', 'package-lock.json')])
+    texts.push(await readFile(path, 'utf8'))
+  return sha256Of(texts.join('\0'))
+}
+
+const madeScript = async (): Promise<Buffer> => {
+  const path = join(workBase(process.env), 'web', `${await sourceHash()}.js`)
+  const cached = await readCached(path)
+  if (cached !== undefined) return cached
+  const module: unknown = await import(pathToFileURL(BUNDLER).href)
+  if (!isBundler(module)) throw new TypeError('Cannot make the page: the bundler exports no "bundleScript"')
+  const script = Buffer.from(await module.bundleScript())
+  // Whoever cannot keep it makes it again.
+  await writeCached(path, script).catch(() => undefined)
+  return script
+}
+
+const bodyOf = (name: WebFileName): Promise<Buffer> =>
+  IS_CHECKOUT && name === 'app.js' ? madeScript() : readFile(join(HOME, 'web', name))
+
+/** Reads each file once. */
+export const openWebFiles = (): ((name: WebFileName) => Promise<WebFile>) => {
+  const files = new Map<WebFileName, Promise<WebFile>>()
+  return (name) => {
+    const known = files.get(name)
+    if (known !== undefined) return known
+    const file = bodyOf(name).then((body) => ({ type: TYPES[name], body, etag: `"${sha256Of(body)}"` }))
+    file.catch(() => files.delete(name))
+    files.set(name, file)
+    return file
+  }
+}

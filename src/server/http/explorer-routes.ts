@@ -1,0 +1,65 @@
+/** The explorer: its page and its files, which hold no data, and its questions, which need a token as the interface does. */
+
+import type { FastifyInstance, FastifyReply } from 'fastify'
+import type { WebFile } from '../explorer/web-files.ts'
+import { callerOf } from './listing-routes.ts'
+import { sendJson, sendProblem, sendRefusal } from './replies.ts'
+import { goneSignal } from './search-routes.ts'
+import type { ServerParts } from './server-parts.ts'
+
+/** No script, style, picture or request but of this origin; nobody shows the page in a frame. */
+const POLICY = [
+  ...[
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    "img-src 'self' data:",
+    "connect-src 'self'",
+  ],
+  ...["base-uri 'none'", "form-action 'none'", "frame-ancestors 'none'"],
+].join('; ')
+
+const sendFile = (
+  reply: FastifyReply,
+  { type, body, etag }: WebFile,
+  known: string | undefined,
+): FastifyReply => {
+  reply.headers({
+    'content-security-policy': POLICY,
+    'x-content-type-options': 'nosniff',
+    'referrer-policy': 'no-referrer',
+    // Asked for again after an upgrade, and then mostly answered with 304.
+    'cache-control': 'no-cache',
+    etag,
+  })
+  return known === etag ? reply.code(304).send() : reply.type(type).send(body)
+}
+
+export const addExplorerRoutes = (
+  app: FastifyInstance,
+  { webFile, askExplorer }: Pick<ServerParts, 'webFile' | 'askExplorer'>,
+): void => {
+  for (const [url, name] of [
+    ['/', 'index.html'],
+    ['/explorer/app.js', 'app.js'],
+    ['/explorer/app.css', 'app.css'],
+  ] as const)
+    app.get(url, async (request, reply) =>
+      sendFile(reply, await webFile(name), request.headers['if-none-match']),
+    )
+  app.post<{ Params: { question: string } }>('/explorer/api/:question', {
+    config: { needsToken: true },
+    handler: async (request, reply) => {
+      const { body, params } = request
+      const text = typeof body === 'string' ? body : ''
+      reply.header('cache-control', 'no-store')
+      const found = await askExplorer(params.question, text, callerOf(request), goneSignal(reply))
+      if (found.kind === 'refused') return sendRefusal(reply, found.messages)
+      if (found.kind === 'unknown') return sendProblem(reply, 404)
+      if (found.kind === 'forbidden') return sendProblem(reply, 403)
+      if (found.kind === 'off') return sendProblem(reply, 501)
+      const { kind: _, ...answer } = found
+      return sendJson(reply, JSON.stringify(answer))
+    },
+  })
+}

@@ -1,0 +1,53 @@
+/** A company's figures in the order in which they are drawn and listed. Pure. */
+
+import { CONSOLIDATIONS } from '../contract/dictionaries.ts'
+import type { AnswerRow } from './api.ts'
+
+export interface EarlierFigure {
+  readonly value: number
+  readonly currency: string | null
+  readonly until_snapshot: number
+}
+
+export interface Figure {
+  readonly consolidation: string
+  readonly category: string
+  readonly lineItem: string
+  readonly year: number
+  readonly value: number
+  readonly currency: string | null
+  readonly earlier: readonly EarlierFigure[]
+}
+
+export const figureOf = (row: AnswerRow): Figure => ({
+  consolidation: String(row.consolidation),
+  category: String(row.category),
+  lineItem: String(row.line_item),
+  year: Number(row.fiscal_year),
+  value: Number(row.value),
+  currency: row.currency === null ? null : String(row.currency),
+  earlier: Array.isArray(row.earlier) ? row.earlier : [],
+})
+
+/** Every year from the first to the last, those without a figure too: a gap is to be seen. At most the newest forty. */
+export const yearsOf = (figures: readonly Figure[]): readonly number[] => {
+  const years = figures.map(({ year }) => year)
+  if (years.length === 0) return []
+  const last = Math.max(...years)
+  const first = Math.max(Math.min(...years), last - 39)
+  return Array.from({ length: last - first + 1 }, (_, at) => first + at)
+}
+
+/** The small multiples, each with the line items that it takes, the first that there is. */
+export const MULTIPLES = [
+  { title: 'Sales', items: ['NetSales', 'TotalRevenue'] },
+  { title: 'EBITDA', items: ['EBITDA'] },
+  { title: 'Equity', items: ['TotalEquity', 'ShareholderEquity'] },
+  { title: 'Employees', items: ['Employees'] },
+] as const
+
+export const figuresOfFirst = (figures: readonly Figure[], items: readonly string[]): readonly Figure[] =>
+  items.map((item) => figures.filter(({ lineItem }) => lineItem === item)).find((some) => some.length > 0) ??
+  []
+
+export const KINDS = CONSOLIDATIONS.map(({ name }) => name)

@@ -1,0 +1,57 @@
+/** Pages of the report, live: the same sections, charts and statements as in `firmlake report`, over what the token may see. */
+
+import { pagesOf } from '../report/pages.ts'
+import { renderSection } from '../report/render-section.ts'
+import type { ReportPage } from '../report/section.ts'
+import { answerRows } from './api.ts'
+import { fromHtml, h } from './dom.ts'
+import { csvButton } from './download.ts'
+import { heading, part, type ShownPage } from './page.ts'
+
+/** The overview is the explorer's own. */
+export const REPORT_PAGES: readonly ReportPage[] = pagesOf({ lineItems: ['NetSales'], rules: [] }).slice(1)
+
+const itemChoice = (page: ShownPage, chosen: string): HTMLElement => {
+  const label = h('label', { for: 'line-item' }, 'Line item of the map ')
+  const select = h('select', { id: 'line-item' }, h('option', { value: chosen, selected: true }, chosen))
+  select.addEventListener('change', () => {
+    location.hash = `#/coverage/${encodeURIComponent(select.value)}`
+  })
+  const place = h('p', {}, label, select)
+  void part({ ...page, main: h('div') }, 'line-items', {}, (answer) => {
+    for (const [item] of answer.rows) if (item !== chosen) select.append(h('option', {}, String(item)))
+    return []
+  })
+  return place
+}
+
+/** @param open ids of the sections that the token may see */
+export const showReportPage = async (
+  page: ShownPage,
+  { id, title }: ReportPage,
+  open: ReadonlySet<string>,
+  lineItem: string,
+): Promise<void> => {
+  heading(page, title, title)
+  const sections = pagesOf({ lineItems: [lineItem], rules: [] }).find((one) => one.id === id)?.sections ?? []
+  if (id === 'coverage') page.main.append(itemChoice(page, lineItem))
+  for (const section of sections) {
+    if (page.signal.aborted) return
+    if (!open.has(section.id)) {
+      page.main.append(
+        h('h3', {}, section.title),
+        h('p', { class: 'soft' }, 'This is about the whole lake: it needs a token that may see everything.'),
+      )
+      continue
+    }
+    await part(page, 'section', { id: section.id, lineItem }, (answer) => [
+      fromHtml(
+        renderSection(
+          { ...section, sql: answer.sql ?? section.sql },
+          { columns: answer.columns, rows: answerRows(answer) },
+        ),
+      ),
+      ...(answer.rows.length > 0 ? [csvButton(answer, section.title)] : []),
+    ])
+  }
+}

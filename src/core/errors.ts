@@ -77,6 +77,7 @@ export const ERROR_CODES = {
   CURSOR_CAP: 'a search has more companies than one cursor chain delivers; narrow it, or use batch files',
   CURSOR_COMBINED: 'options were used together with a cursor that do not go with it',
   COUNTRY_NEEDED: 'a search by national identification number needs CountryCode too',
+  CHECK_FAILED: 'what is expected of the lake does not hold; see "firmlake check"',
   NOTHING_FOUND: 'the search found no record, and --require-records expects one; check its values',
   PLAN_IMPOSSIBLE: 'the search cannot be cut into windows small enough; narrow it, or use batch files',
   RECORDS_DIFFER: 'two lakes that must hold the same records do not; report it with the message',

@@ -46,6 +46,7 @@ export const exitCodeOf = (error: unknown, signal?: NodeJS.Signals): ExitCode =>
   const code = error instanceof ToolkitError ? error.code : undefined
   if (code === 'USAGE' || code === 'CONFIG_INVALID') return EXIT.usage
   if (code === 'QUARANTINE_LIMIT') return EXIT.quarantine
+  if (code === 'CHECK_FAILED') return EXIT.checkFailed
   if (code !== undefined && LATER.has(code)) return EXIT.busy
   if (code === 'INTERRUPTED') return signal === 'SIGTERM' ? EXIT.terminated : EXIT.interrupted
   return EXIT.failed

@@ -1,54 +1,16 @@
-/** `nightly`: what has changed at the service since the last time, by settings of the environment, in one call. */
+/** `nightly`: what `firmlake.toml`, or the environment, says of a night, in one call. */
 
-import { LIMITS } from '../contract/limits.ts'
-import { ToolkitError } from '../core/errors.ts'
+import type { FileSettings } from '../config/definition.ts'
+import { isFinal, ToolkitError } from '../core/errors.ts'
 import { orInterrupted } from '../core/interrupted.ts'
-import type { PullSettings } from '../pipeline/pull/pull-settings.ts'
-import { type PulledPart, pullTogether } from '../pipeline/pull/pull-together.ts'
-import { parseSearch } from '../pipeline/pull/search.ts'
-import { DEFAULT_MAX_QUARANTINED, parseQuarantineLimit } from '../pipeline/run/quarantine-limit.ts'
-import { catalogFromEnvironment } from '../pipeline/targets/catalog-environment.ts'
-import {
-  checkTargets,
-  readFormats,
-  type TargetEvent,
-  updateTargets,
-} from '../pipeline/targets/update-targets.ts'
-import { openService, type ServiceCounters } from '../source/service/service.ts'
-import { readToken } from '../source/service/token.ts'
+import { rootIfAny } from '../manifest/snapshots.ts'
+import { loadTogether, type PartOutcome } from '../pipeline/load-together.ts'
+import type { TargetEvent } from '../pipeline/targets/update-targets.ts'
+import type { ServiceCounters } from '../source/service/service.ts'
+import { failedPart, heldBack, loadPartOf, type NightPart, pullShown } from './night-parts.ts'
+import { type Environment, type Night, nightOf } from './night-settings.ts'
+import { stepsOf } from './night-steps.ts'
 import type { ProgramWork } from './run-program.ts'
-import { DEFAULT_CONCURRENCY } from './service-job.ts'
-
-/** Variables by name, such as `process.env`. */
-type Environment = Readonly<Record<string, string | undefined>>
-
-const settingsOf = (env: Environment) => {
-  const text = (name: string): string => {
-    if (env[name]) return env[name]
-    throw new ToolkitError('USAGE', `Cannot pull: ${name} is not set`)
-  }
-  const number = (name: string, unit = 1): number | undefined =>
-    env[name] ? Number(env[name]) * unit : undefined
-  return { text, number, words: (name: string): readonly string[] => env[name]?.match(/\S+/g) ?? [] }
-}
-
-/** One pull, as the summary shows it. */
-const shown = (part: PulledPart): object => {
-  const { content } = part.settings
-  if (part.kind === 'failed')
-    return { content, error: { code: part.error.code, message: part.error.message } }
-  const { summary, entry, plan, windows } = part
-  return {
-    ...{ content, run: summary.run, snapshot: summary.snapshot?.snapshot ?? null },
-    ...{ since: plan.since?.from ?? null, windows: windows.length },
-    ...{ announced: entry.announced, received: entry.received, gap: entry.gapLeft ?? 0 },
-    undated: plan.undated ?? 0,
-    quarantined: summary.partitions.reduce((sum, { counts }) => sum + counts.quarantined, 0),
-    differences: windows
-      .filter(({ announced, received }) => announced !== received)
-      .map(({ name: window, announced, received }) => ({ window, announced, received })),
-  }
-}
 
 /** What was done to the targets, as the summary shows it. */
 const updated = (event: TargetEvent): object => {
@@ -59,16 +21,81 @@ const updated = (event: TargetEvent): object => {
   return { delivered: event.delivered, ...(warnings.length > 0 && { warnings }) }
 }
 
+/** What became of the parts so far. */
+class Parts {
+  readonly list: NightPart[] = []
+  /** Of the first one that failed. */
+  error: unknown
+  /** The first that is needed and failed. */
+  needed: string | undefined
+
+  add(part: NightPart, error?: unknown, needed = false): void {
+    this.list.push(part)
+    if (part.state !== 'failed') return
+    this.error ??= error
+    if (needed) this.needed ??= part.name
+  }
+}
+
+/** A pull that may succeed the next time has no result yet. */
+const hasResult = (outcome: PartOutcome): boolean =>
+  outcome.kind !== 'failed' || (outcome.error instanceof ToolkitError && isFinal(outcome.error))
+
+const loadAll = async (night: Night, parts: Parts, { signal, report }: ProgramWork): Promise<void> => {
+  const { lake, loads, service, load, machine } = night
+  const outcomes = await orInterrupted('The night', signal, () =>
+    loadTogether(loads, { lake, service, signal, ...load, ...machine }),
+  )
+  for (const outcome of outcomes)
+    parts.add(loadPartOf(outcome), outcome.kind === 'failed' ? outcome.error : undefined, outcome.part.needed)
+  report({ pulls: outcomes.filter(hasResult).flatMap((one) => pullShown(one) ?? []) })
+  const runs = new Map(
+    outcomes.flatMap((one) => (one.kind === 'loaded' ? [[one.summary.run, one.summary]] : [])),
+  )
+  const leftOut = [...runs.values()].flatMap((one) => one.leftOut)
+  if (leftOut.length > 0) report({ leftOut })
+}
+
+const finishAll = async (
+  settings: FileSettings,
+  night: Night,
+  parts: Parts,
+  { signal, report }: ProgramWork,
+): Promise<void> => {
+  const onTarget = (event: TargetEvent): void => report(updated(event))
+  const isEmpty = (await rootIfAny(night.lake)) === null
+  for (const { name, needed, work } of stepsOf(settings, night)) {
+    if (parts.needed !== undefined) {
+      parts.add(heldBack(name, name, `"${parts.needed}" is needed and failed`))
+      continue
+    }
+    if (isEmpty) {
+      parts.add(heldBack(name, name, 'the lake has no snapshot yet'))
+      continue
+    }
+    try {
+      const done = await orInterrupted('The night', signal, () => work({ night, signal, onTarget }))
+      parts.add({ name, kind: name, ...done })
+    } catch (error) {
+      if (signal.aborted) throw error
+      parts.add(failedPart(name, name, error), error, needed)
+    }
+  }
+}
+
 /**
- * Pulls what has changed at the service since the last time, companies and relations, in one commit: one snapshot a night, and
- * none where nothing came. A pull that can only fail again does not hold back the other one. Then published tables and
- * further sinks are updated. An interrupted night is resumed when it is called again. For `runProgram`, as
+ * Does what a night is to do: all loads in one commit (one snapshot a night, and none where nothing came), then published
+ * tables and sinks, compaction, deletion by age, checks and the report, as far as there are settings for them. A part that fails
+ * holds back the others only where it is needed. An interrupted night is resumed when it is called again. For `runProgram`, as
  * pipelines/nightly.ts does.
  *
- * @param env settings: `FIRMLAKE_URL`, `FIRMLAKE_TOKEN`, `FIRMLAKE_LAKE`, `FIRMLAKE_SEARCH` and more (docs/nightly.md)
- * @param program receives what is finished: `pulls`, `published`, `delivered`
+ * @param env settings that take precedence over `settings`: `FIRMLAKE_URL`, `FIRMLAKE_TOKEN`, `FIRMLAKE_LAKE`,
+ *   `FIRMLAKE_SEARCH` and more (docs/nightly.md)
+ * @param program receives what is finished: `parts` with the state of each, `pulls`, `published`, `delivered`
+ * @param settings what firmlake.toml says, read. @default none: companies and relations are pulled
  * @returns requests, retries and bytes of the service
- * @throws {ToolkitError} `USAGE` for a setting that is missing or wrong, `TOKEN_MISSING`; what `pull` and `updateTargets` throw; of a pull that failed alone after all else
+ * @throws {ToolkitError} `USAGE` for a setting that is missing or wrong, `TOKEN_MISSING`; the error of the first part that failed,
+ *   after all else; `CHECK_FAILED`; `INTERRUPTED`
  * @example
  * import { nightly } from 'firmlake'
  *
@@ -83,42 +110,18 @@ const updated = (event: TargetEvent): object => {
  */
 export const nightly = async (
   env: Environment,
-  { signal, report }: ProgramWork,
+  program: ProgramWork,
+  settings: FileSettings = {},
 ): Promise<ServiceCounters> => {
-  const pulls: object[] = []
-  report({ pulls })
-  const { text, number, words } = settingsOf(env)
-  const lake = text('FIRMLAKE_LAKE')
-  const from = openService({
-    url: text('FIRMLAKE_URL'),
-    token: await readToken({ env: env.FIRMLAKE_TOKEN, file: env.FIRMLAKE_TOKEN_FILE || undefined }),
-    maxRequestsPerSecond: number('FIRMLAKE_MAX_REQUESTS_PER_SECOND'),
-    maxWaitMs: number('FIRMLAKE_MAX_WAIT_SECONDS', 1000),
-  })
-  const search = parseSearch(text('FIRMLAKE_SEARCH'), 'FIRMLAKE_SEARCH')
-  const ofRelations = env.FIRMLAKE_RELATIONS_SEARCH || text('FIRMLAKE_SEARCH')
-  const relations = parseSearch(ofRelations, 'FIRMLAKE_RELATIONS_SEARCH')
-  const publish = readFormats(words('FIRMLAKE_PUBLISH'))
-  const targets = { lake, publish, sinks: words('FIRMLAKE_SINKS'), catalog: catalogFromEnvironment(env) }
-  await checkTargets(targets).catch(({ message }: Error) => {
-    throw new ToolkitError('USAGE', `Cannot read FIRMLAKE_SINKS: ${message}`)
-  })
-  const shared = { since: 'last', cap: LIMITS.cursorCap, pageSize: LIMITS.pageSize.most }
-  const currency = env.FIRMLAKE_CURRENCY || undefined
-  const searches: readonly PullSettings[] = [
-    { ...shared, content: 'companies', search, currency },
-    { ...shared, content: 'relations', search: relations },
-  ]
-  const parts = await orInterrupted('The night', signal, () =>
-    pullTogether(from.url, searches, {
-      ...{ lake, service: from, concurrency: DEFAULT_CONCURRENCY, signal },
-      limit: parseQuarantineLimit(DEFAULT_MAX_QUARANTINED),
-    }),
-  )
-  pulls.push(...parts.map(shown))
-  const failed = parts.find((part) => part.kind === 'failed')
-  if (failed && parts.every(({ kind }) => kind === 'failed')) throw failed.error
-  await updateTargets({ ...targets, signal, onTarget: (event) => report(updated(event)) })
-  if (failed) throw failed.error
-  return from.counters()
+  const parts = new Parts()
+  program.report({ pulls: [], parts: parts.list })
+  const night = await nightOf(env, settings)
+  try {
+    await loadAll(night, parts, program)
+    await finishAll(settings, night, parts, program)
+    if (parts.error !== undefined) throw parts.error
+    return night.service?.counters() ?? { requests: 0, retries: 0, throttled: 0, bytes: 0 }
+  } finally {
+    await night.service?.close()
+  }
 }

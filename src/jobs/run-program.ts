@@ -31,6 +31,7 @@ const failureOf = (error: unknown) => {
  * Shape of the line: `outcome` is `done`, `later` (exit code 75), `stopped` (130, 143) or `failed`, the last three with an
  * `error` of `code` and `message`; then what the work reported and returned; then `seconds`.
  *
+ * @param show prints the summary. @default as that line
  * @example
  * import { convert, runProgram } from 'firmlake'
  *
@@ -39,7 +40,10 @@ const failureOf = (error: unknown) => {
  *   return { snapshot, records }
  * }) // {"outcome":"done","snapshot":1,"records":5,"seconds":0}
  */
-export const runProgram = async (work: (program: ProgramWork) => Promise<object>): Promise<void> => {
+export const runProgram = async (
+  work: (program: ProgramWork) => Promise<object>,
+  show: (summary: object) => void = (summary) => console.log(JSON.stringify(summary)),
+): Promise<void> => {
   const startedMs = performance.now()
   const controller = new AbortController()
   let stoppedBy: NodeJS.Signals | undefined
@@ -52,7 +56,7 @@ export const runProgram = async (work: (program: ProgramWork) => Promise<object>
   const finished: object[] = []
   const print = (outcome: string, more: object): void => {
     const seconds = Math.round(performance.now() - startedMs) / 1000
-    console.log(JSON.stringify(Object.assign({ outcome }, ...finished, more, { seconds })))
+    show(Object.assign({ outcome }, ...finished, more, { seconds }))
   }
   try {
     print('done', await work({ signal: controller.signal, report: (more) => finished.push(more) }))

@@ -1,9 +1,6 @@
 /** `check`: what is expected of a lake, for a schedule or a build that has to stop. */
 
-import { readdir, readFile } from 'node:fs/promises'
-import { join } from 'node:path'
 import { type Command, Option } from 'commander'
-import { ToolkitError } from '../../core/errors.ts'
 import { EXIT } from '../../core/exit-codes.ts'
 import type { CheckReport } from '../../jobs/check.ts'
 import {
@@ -27,8 +24,6 @@ interface Options extends LakeOption, ExpectationFlags {
   readonly memory: number
   readonly threads: number
 }
-
-const wrong = (text: string): ToolkitError => new ToolkitError('USAGE', text)
 
 export const addCheck = (program: Command): void => {
   const command = program
@@ -65,24 +60,10 @@ export const addCheck = (program: Command): void => {
   ])
 }
 
-const readRules = async (folder: string): Promise<Readonly<Record<string, string>>> => {
-  const rules: Record<string, string> = {}
-  try {
-    for (const name of (await readdir(folder)).filter((one) => one.endsWith('.sql')).sort()) {
-      const text = await readFile(join(folder, name), 'utf8')
-      rules[name.slice(0, -'.sql'.length)] = text.trim().replace(/;$/, '')
-    }
-  } catch (error) {
-    throw wrong(
-      `Cannot read the rules in "${folder}": ${error instanceof Error ? error.message : String(error)}`,
-    )
-  }
-  return rules
-}
-
 const runCheck = async (options: Options): Promise<void> => {
   const { lake, minCompanies, data, rules, format, memory: memoryBytes, threads } = options
   const { check } = await import('../../jobs/check.ts')
+  const { readRules } = await import('../../jobs/read-rules.ts')
   const report = await check(lake, {
     ...expectationsOf(options),
     ...{ minCompanies, data, memoryBytes, threads },

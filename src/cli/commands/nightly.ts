@@ -1,24 +1,72 @@
-/** `nightly`: what has changed at the service since the last time, by settings of the environment. */
+/** `nightly`: what firmlake.toml, or the environment, says of a night. */
 
 import type { Command } from 'commander'
-import { withExamples } from '../options/options.ts'
+import { EXIT } from '../../core/exit-codes.ts'
+import type { NightPart } from '../../jobs/night-parts.ts'
+import { loadedConfig } from '../config/loaded-config.ts'
+import { type JsonOption, jsonOption, withExamples } from '../options/options.ts'
+import { printLines } from '../output/print.ts'
+import { textTable } from '../output/text-table.ts'
+
+interface NightOptions extends JsonOption {
+  readonly text?: true
+}
 
 export const addNightly = (program: Command): void => {
   const command = program
     .command('nightly')
-    .summary('pull what changed since the last time, for a scheduler')
+    .summary('do what firmlake.toml says of a night, for a scheduler')
     .description(
-      'Pulls companies and relations that changed since the last time in one commit, none where nothing came; then ' +
-        'publishes and delivers. Settings are environment variables: FIRMLAKE_URL, FIRMLAKE_TOKEN or FIRMLAKE_TOKEN_FILE, ' +
-        'FIRMLAKE_LAKE, FIRMLAKE_SEARCH and others (docs/nightly.md). Prints one line of JSON; an interrupted night is ' +
-        'resumed when it is started again.',
+      'Pulls, syncs and loads files in one commit, none where nothing came; then publishes, delivers, compacts, deletes by ' +
+        'age, checks and reports, as far as firmlake.toml has sections for it (docs/nightly.md). Without a file settings are ' +
+        'environment variables: FIRMLAKE_URL, FIRMLAKE_TOKEN or FIRMLAKE_TOKEN_FILE, FIRMLAKE_LAKE, FIRMLAKE_SEARCH and ' +
+        'others. Prints one line of JSON, on a terminal a table of the parts; an interrupted night is resumed when it is ' +
+        'started again.',
     )
+    .option('--text', 'a table of the parts, also where standard output is no terminal')
+    .addOption(jsonOption('one line of JSON, also on a terminal').conflicts('text'))
     .action(runNightly)
-  withExamples(command, [['nightly >> firmlake.jsonl', 'from cron, with the variables set']])
+  withExamples(command, [
+    ['nightly >> firmlake.jsonl', 'from cron, in the folder of firmlake.toml'],
+    ['nightly --config /etc/firmlake.toml --text', 'with another file, for people'],
+  ])
 }
 
-const runNightly = async (): Promise<void> => {
+interface NightSummary {
+  readonly outcome?: string
+  readonly parts?: readonly NightPart[]
+  readonly error?: { readonly code: string; readonly message: string }
+  readonly seconds?: number
+}
+
+const textOf = ({ outcome, parts = [], error, seconds }: NightSummary): readonly string[] => [
+  ...textTable(
+    [
+      ...['part', 'kind', 'state'].map((title) => ({ title })),
+      ...['snapshot', 'records'].map((title) => ({ title, right: true })),
+      { title: 'reason' },
+    ],
+    parts.map(({ name, kind, state, snapshot, records, code, reason = '' }) => [
+      ...[name, kind, state, String(snapshot ?? ''), String(records ?? '')],
+      code === undefined ? reason : `${code}: ${reason}`,
+    ]),
+  ),
+  `The night is ${outcome ?? 'failed'} after ${seconds ?? 0} s${error ? `: ${error.code}: ${error.message}` : '.'}`,
+]
+
+const runNightly = async ({ json, text }: NightOptions): Promise<void> => {
   const { nightly } = await import('../../jobs/nightly.ts')
   const { runProgram } = await import('../../jobs/run-program.ts')
-  await runProgram((program) => nightly(process.env, program))
+  const settings = loadedConfig().file?.settings
+  const isText = text ?? (!json && process.stdout.isTTY)
+  let isPartial = false
+  await runProgram(
+    (program) => nightly(process.env, program, settings),
+    (summary: NightSummary & { readonly leftOut?: unknown }) => {
+      isPartial = summary.leftOut !== undefined
+      if (isText) void printLines(textOf(summary))
+      else console.log(JSON.stringify(summary))
+    },
+  )
+  if (isPartial) process.exitCode ??= EXIT.leftOut
 }

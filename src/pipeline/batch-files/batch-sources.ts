@@ -49,9 +49,11 @@ type FileList = { readonly files: readonly ListedBatchFile[] } | readonly Listed
 
 const isList = (value: unknown): value is FileList => isFiles(value) || isFiles(memberOf(value, 'files'))
 
-/** The list of files that a run is begun with. */
-export const batchFilesText = (files: readonly ListedBatchFile[]): readonly [name: string, text: string] =>
-  runFileText({}, BATCH_FILES, { files })
+/** The list of files that a run is begun with. @param job its place among the jobs of the run */
+export const batchFilesText = (
+  files: readonly ListedBatchFile[],
+  job = 0,
+): readonly [name: string, text: string] => runFileText({ job }, BATCH_FILES, { files })
 
 /** The files that a run was begun with. It keeps to them, whatever the listing says by then. */
 export const filesOfRun = async (job: JobOfRun): Promise<readonly ListedBatchFile[] | undefined> => {

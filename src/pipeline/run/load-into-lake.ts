@@ -67,13 +67,27 @@ export const defaultLimits = (
   }
 }
 
-/** The sources of all jobs, in their order. Equal keys of different jobs name different units of work. */
-const sourcesOf = (jobs: readonly OpenedJob[]): readonly Source[] =>
-  jobs.flatMap(({ sources }, job) =>
-    sources.map((source) =>
-      job > 0 && source.key !== undefined ? { ...source, key: `${job} ${source.key}` } : source,
-    ),
-  )
+/** Two searches of one content have windows of the same name, and counts of a run are told apart by names. */
+const nameApart = (source: Source, job: number, names: ReadonlySet<string>): Source =>
+  source.kind === 'search' && names.has(source.name)
+    ? { ...source, name: `${source.name} (${job + 1})`, decodeName: source.decodeName ?? source.name }
+    : source
+
+/** The sources of each job. Equal keys of different jobs name different units of work. */
+export const sourcesByJob = (jobs: readonly Pick<OpenedJob, 'sources'>[]): readonly (readonly Source[])[] => {
+  const names = new Set<string>()
+  return jobs.map(({ sources }, job) => {
+    const apart = sources.map((source) =>
+      nameApart(
+        job > 0 && source.key !== undefined ? { ...source, key: `${job} ${source.key}` } : source,
+        job,
+        names,
+      ),
+    )
+    for (const { name } of apart) names.add(name)
+    return apart
+  })
+}
 
 /** The units of a run that one process owns: each source is one. */
 const unitsOf = (jobs: readonly (readonly Pick<Source, 'name'>[])[]): readonly WorkUnit[] =>
@@ -85,8 +99,8 @@ export const unitsFile = (
 ): readonly [name: string, text: string] => [UNITS_FILE, unitsText({ units: unitsOf([sources]) })]
 
 /** The units as they are now: a folder may have other files than when the run was begun. */
-const keepUnits = async ({ lake, run }: RunScope, jobs: readonly OpenedJob[]): Promise<void> => {
-  const units = unitsOf(jobs.map(({ sources }) => sources))
+const keepUnits = async ({ lake, run }: RunScope, jobs: readonly (readonly Source[])[]): Promise<void> => {
+  const units = unitsOf(jobs)
   const stored = await readUnits(lake, run)
   if (!isDeepStrictEqual(stored?.units, units)) await replaceUnits(lake, run, { units })
 }
@@ -105,10 +119,11 @@ export const loadIntoLake = async (
 ): Promise<LoadSummary> => {
   const { limit, maxGone, changeCurrency, skipBadFiles, onlyRows, signal, onEvent } = options
   const { memoryBytes = DEFAULT_MEMORY_BYTES, threads = defaultThreads(memoryBytes) } = options
-  const sources = sourcesOf(jobs)
+  const byJob = sourcesByJob(jobs)
+  const sources = byJob.flat()
   run.keep()
   try {
-    await keepUnits(run, jobs)
+    await keepUnits(run, byJob)
     // A resumed run keeps to its own plan: what is finished of it was cut by that.
     const { again, limits } = run.number > 1 ? await planOf(run.lake, run.run) : plan
     return await withTools(run, limits, options, async (tools) => {

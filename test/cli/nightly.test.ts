@@ -1,0 +1,143 @@
+/** A night by `firmlake.toml`: several parts, one of which fails; killed, and started again. */
+
+import { mkdir, readdir, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { expect, test } from 'vitest'
+import type { NightPart } from '../../src/jobs/night-parts.ts'
+import { companyLine } from '../pipeline/batch-bench.ts'
+import { openPullBench, type PullBench } from '../service/pull-bench.ts'
+import { cli } from './run-cli.ts'
+
+const NO_VARIABLES = { FIRMLAKE_LAKE: '', FIRMLAKE_URL: '', FIRMLAKE_TOKEN: '', FIRMLAKE_CONFIG: '' }
+const COMPANIES = [1, 2, 3].map((id) => ({ id, country: 'SE' }))
+
+/** A folder with `firmlake.toml` for a service, and its token in `.env`. */
+const nightFolder = async ({ fake, lake }: PullBench, more: string): Promise<string> => {
+  const folder = join(dirname(lake), 'night')
+  await mkdir(join(folder, 'inbox'), { recursive: true, mode: 0o755 })
+  const head = `lake = ${JSON.stringify(lake)}\n[service]\nurl = "${fake.url}"\ntoken_env = "NIGHT_TOKEN"\nmax_requests_per_second = 500\n`
+  await writeFile(join(folder, 'firmlake.toml'), head + more, { mode: 0o644 })
+  await writeFile(join(folder, '.env'), `NIGHT_TOKEN=${fake.token}\n`, { mode: 0o600 })
+  return folder
+}
+
+interface NightResult {
+  readonly outcome: string
+  readonly parts: readonly NightPart[]
+  readonly error?: { readonly code: string }
+}
+
+const night = async (cwd: string, args: readonly string[] = []) => {
+  const { code, stdout, stderr } = await cli(['nightly', ...args], { cwd, env: NO_VARIABLES })
+  expect(stderr).toBe('')
+  const result = JSON.parse(stdout) as NightResult
+  const states = Object.fromEntries(result.parts.map(({ name, state }) => [name, state]))
+  return { code, result, states, snapshots: result.parts.map(({ snapshot }) => snapshot) }
+}
+
+const PULLS = `
+[[pull]]
+name = "swedish"
+content = "companies"
+search = { CountryCode = ["SE"] }
+[[pull]]
+name = "owners"
+content = "relations"
+search = { CountryCode = ["SE"] }
+`
+const FILES = '[[files]]\nname = "own"\nfrom = ["inbox/*.jsonl"]\n'
+
+test('a night does all that the file says in one snapshot, and a quiet one makes none', async () => {
+  const one = await openPullBench({ companies: COMPANIES })
+  const more = `${PULLS}${FILES}[targets]\npublish = ["delta"]\nsinks = ["csv:out"]\n[gc]\nkeep_days = 30\n[check]\nmax_age = "26h"\nmin_companies = 4\n[report]\nto = "report.html"\n[compact]\npartitions = 50\n`
+  const folder = await nightFolder(one, more)
+  await writeFile(join(folder, 'inbox', 'a.jsonl'), `${companyLine(900)}\n`)
+  const first = await night(folder)
+  expect(first.result.error).toBeUndefined()
+  expect(first.code).toBe(0)
+  expect(first.states).toEqual({
+    ...{ swedish: 'done', owners: 'done', own: 'done', targets: 'done' },
+    ...{ compact: 'nothing', gc: 'nothing', check: 'done', report: 'done' },
+  })
+  expect(first.snapshots.slice(0, 3)).toEqual([1, 1, 1])
+  expect(await readdir(folder)).toEqual(expect.arrayContaining(['out', 'report.html']))
+  const quiet = await night(folder)
+  expect(quiet.code).toBe(0)
+  expect(quiet.states).toMatchObject({ swedish: 'nothing', owners: 'nothing', own: 'nothing', check: 'done' })
+  expect((await one.snapshot()).snapshot).toBe(1)
+})
+
+test('a part that fails holds back no other, unless it is needed; the exit code is that of the first failure', async () => {
+  const one = await openPullBench({ companies: COMPANIES })
+  const refused = '[[pull]]\nname = "refused"\ncontent = "companies"\nsearch = { NoSuchParameter = [1] }\n'
+  const folder = await nightFolder(one, `${refused}${PULLS}[check]\nmin_companies = 100\ndata = false\n`)
+  const first = await night(folder)
+  expect(first.code).toBe(1)
+  expect(first.states).toEqual({ refused: 'failed', swedish: 'done', owners: 'done', check: 'failed' })
+  expect(first.result).toMatchObject({ outcome: 'failed', error: { code: 'PARAMETER_REFUSED' } })
+  expect(first.result.parts[3]).toMatchObject({
+    code: 'CHECK_FAILED',
+    reason: expect.stringContaining('companies'),
+  })
+  await nightFolder(one, `${refused}needed = true\n${PULLS}[check]\nmin_companies = 100\n`)
+  expect((await night(folder)).states).toEqual({
+    ...{ refused: 'failed', swedish: 'held-back', owners: 'held-back', check: 'held-back' },
+  })
+  await nightFolder(one, `${PULLS}[check]\nmin_companies = 100\ndata = false\n`)
+  const checked = await cli(['nightly', '--text'], { cwd: folder, env: NO_VARIABLES })
+  expect(checked.code).toBe(5)
+  expect(checked.stdout).toMatch(/check +check +failed +CHECK_FAILED: .*1 of 1 checks failed: companies/)
+  expect((await one.snapshot()).snapshot).toBe(1)
+})
+
+test('a night that was killed goes on where it was when it is started again', async () => {
+  let kill: () => void = () => undefined
+  const one = await openPullBench({
+    companies: COMPANIES,
+    before: ({ content }) => {
+      if (content === 'relations') kill()
+      return undefined
+    },
+  })
+  const folder = await nightFolder(one, `${PULLS}${FILES}`)
+  await writeFile(join(folder, 'inbox', 'a.jsonl'), `${companyLine(900)}\n`)
+  const killed = await cli(['nightly'], {
+    cwd: folder,
+    env: NO_VARIABLES,
+    onStart: (child) => {
+      kill = () => child.kill('SIGKILL')
+    },
+  })
+  expect(killed.code).toBeNull()
+  const [run] = await one.runs()
+  expect(run).toBeDefined()
+  kill = () => undefined
+  const again = await night(folder)
+  expect(again.states).toEqual({ swedish: 'done', owners: 'done', own: 'done' })
+  expect(again.snapshots).toEqual([1, 1, 1])
+  expect((await one.snapshot()).run).toBe(run)
+  expect(await one.runs()).toEqual([])
+})
+
+test('a night compacts once the lake has enough partitions, in a snapshot of its own', async () => {
+  const one = await openPullBench({ companies: COMPANIES })
+  const folder = await nightFolder(one, `${PULLS}[compact]\npartitions = 2\n[gc]\nkeep = 1\n`)
+  const { states, result } = await night(folder)
+  expect(states).toEqual({ swedish: 'done', owners: 'done', compact: 'done', gc: 'done' })
+  expect(result.parts[2]).toMatchObject({ snapshot: 2 })
+  expect(await one.snapshot()).toMatchObject({ snapshot: 2, pipeline: 'compact' })
+})
+
+test('a night names what is not set: the variable of the token, the lake', async () => {
+  const one = await openPullBench({ companies: COMPANIES })
+  const folder = await nightFolder(one, PULLS)
+  await writeFile(join(folder, '.env'), '', { mode: 0o600 })
+  const { code, stdout } = await cli(['nightly'], { cwd: folder, env: NO_VARIABLES })
+  expect([code, JSON.parse(stdout)]).toMatchObject([
+    2,
+    { error: { code: 'TOKEN_MISSING', message: expect.stringContaining('"NIGHT_TOKEN"') } },
+  ])
+  await writeFile(join(folder, 'firmlake.toml'), PULLS)
+  const nothing = await cli(['nightly'], { cwd: folder, env: NO_VARIABLES })
+  expect([nothing.code, JSON.parse(nothing.stdout)]).toMatchObject([2, { error: { code: 'USAGE' } }])
+})

@@ -3,7 +3,7 @@
 import { ToolkitError } from '../core/errors.ts'
 import type { Source } from '../core/source.ts'
 import { readFinishedWork } from '../manifest/journal.ts'
-import { linesOf } from './lines-of-part.ts'
+import { linesOfPart } from './lines-of-part.ts'
 import type { LoadPart } from './load-parts.ts'
 import type { OpenedJob } from './run/opened-job.ts'
 import { type QuarantineLimit, withinLimit } from './run/quarantine-limit.ts'
@@ -61,7 +61,7 @@ export class Blame {
     const work = await readFinishedWork(run.lake, run.run)
     const partitions = work?.entries.map(({ partition }) => partition) ?? []
     const found = [...this.#sources].map(([part, sources]) => {
-      const { lines, quarantined } = linesOf(partitions, sources)
+      const { lines, quarantined } = linesOfPart(partitions, sources)
       const share = lines === 0 ? 0 : quarantined / lines
       return { part, share, isWithin: withinLimit(limit, quarantined, lines) }
     })

@@ -16,7 +16,7 @@ const countsBySource = ({ source, sources, counts }: Counted): readonly (readonl
   sources ? sources.map((one) => [one.name, one.counts] as const) : [[source.name, counts]]
 
 /** @param sources of that load, by the names that the run has for them */
-export const linesOf = (
+export const linesOfPart = (
   partitions: readonly Counted[],
   sources: readonly Pick<Source, 'name'>[],
 ): PartLines => {

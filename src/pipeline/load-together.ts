@@ -6,7 +6,7 @@
 import { type ErrorCode, isFinal, ToolkitError } from '../core/errors.ts'
 import { rootIfAny } from '../manifest/snapshots.ts'
 import { Blame } from './blame.ts'
-import { linesOf, type PartLines } from './lines-of-part.ts'
+import { linesOfPart, type PartLines } from './lines-of-part.ts'
 import {
   isOfService,
   type LoadPart,
@@ -101,7 +101,7 @@ const inOneRun = async (
       const watched = opened.map((one) => one.watched)
       const summary = await loadIntoLake(run, plan, watched, { ...options, onlyRows })
       return opened.map(({ part, pulled, sources }): PartOutcome => {
-        const counts = linesOf(summary.partitions, sources)
+        const counts = linesOfPart(summary.partitions, sources)
         return { kind: 'loaded', part, summary, counts, pulled: pulled() }
       })
     } catch (error) {

@@ -17,11 +17,14 @@ export interface Chart {
 export const CHART_WIDTH = 860
 const LONGEST_LABEL = 28
 const ROW_HEIGHT = 26
-const PLOT_HEIGHT = 260
+const PLOT_HEIGHT = 228
 const LEGEND_HEIGHT = 24
 const MARGIN = 24
 /** Few bars stand together at the left, where a narrow screen shows them. */
 const WIDEST_BAR = 110
+/** A bar that is so many times as high as the next one is cut. */
+const CUT_ABOVE = 5
+const MOST_LEVEL_LABELS = 7
 
 const [INK] = INKS.ink
 const [SOFT] = INKS.soft
@@ -72,24 +75,48 @@ const bar = (name: string, at: number, data: readonly number[]) => ({
 const legendLines = (names: readonly string[]): number =>
   Math.ceil(names.reduce((width, name) => width + 60 + 7 * name.length, 0) / (CHART_WIDTH - MARGIN))
 
+/** Room below bars for labels that are turned; others need little. */
+const turnedRoom = (labels: readonly string[]): number =>
+  24 + 4 * Math.max(...labels.map((label) => label.length))
+
+/**
+ * Where one bar would leave no room for the others, as a first load does, the height at which it is cut.
+ *
+ * @returns that height and the total of the bar, at its place
+ */
+const cutOf = (
+  totals: readonly number[],
+): { readonly at: number; readonly total: number; readonly most: number } | undefined => {
+  const [total = 0, second = 0] = totals.toSorted((a, b) => b - a)
+  return second > 0 && total > CUT_ABOVE * second
+    ? { at: totals.indexOf(total), total, most: second }
+    : undefined
+}
+
 /** Bars of several parts upon each other. @param parts columns with their names in the legend */
 export const stackedBars = (
   rows: readonly ReportRow[],
   x: string,
   parts: Readonly<Record<string, string>>,
 ): Chart => {
-  const labels = rows.map((row) => labelOf(row[x]))
   const names = Object.values(parts)
+  const totals = rows.map((row) =>
+    Object.keys(parts).reduce((sum, column) => sum + cellNumber(row[column]), 0),
+  )
+  const cut = cutOf(totals)
+  const labels = rows.map((row, at) => `${labelOf(row[x])}${cut?.at === at ? ` ↑ ${cut.total}` : ''}`)
+  const isTurned = labels.length > MOST_LEVEL_LABELS
+  const bottom = isTurned ? turnedRoom(labels) : 32
   const [left, legend] = [72, LEGEND_HEIGHT * legendLines(names)]
   const free = CHART_WIDTH - left - WIDEST_BAR * labels.length
   return {
-    height: PLOT_HEIGHT - LEGEND_HEIGHT + legend,
-    summary: `${rows.length} bars by ${x}, ${labels[0] ?? ''} to ${labels.at(-1) ?? ''}: ${names.join(', ')}`,
+    height: PLOT_HEIGHT - LEGEND_HEIGHT + legend + bottom,
+    summary: `${rows.length} bars by ${x}, ${labels[0] ?? ''} to ${labels.at(-1) ?? ''}: ${names.join(', ')}${cut ? `; the bar ${labels[cut.at]} is cut` : ''}`,
     option: {
-      ...base(left, labels.length > 7 ? 64 : 32, 16 + legend, Math.max(MARGIN, free)),
+      ...base(left, bottom, 16 + legend, Math.max(MARGIN, free)),
       legend: { top: 4, left: 0, itemGap: 24, textStyle: { color: INK, fontSize: 12 }, selectedMode: false },
-      xAxis: categories(labels, { rotate: labels.length > 7 ? 35 : 0 }),
-      yAxis: values,
+      xAxis: categories(labels, { rotate: isTurned ? 35 : 0 }),
+      yAxis: { ...values, ...(cut && { max: cut.most }) },
       series: Object.entries(parts).map(([column, name], at) => ({
         ...bar(
           name,
@@ -132,7 +159,7 @@ export const rankedBars = (rows: readonly ReportRow[], names: readonly string[],
     option: {
       ...base(220, 32),
       yAxis: { ...categories(labels), inverse: true },
-      xAxis: { ...values, minInterval: 0, splitNumber: 4 },
+      xAxis: { ...values, splitNumber: 4 },
       series: [
         {
           ...bar(value, 0, data),

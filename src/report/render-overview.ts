@@ -64,7 +64,7 @@ ${[
     'Newest load',
     newest === ''
       ? 'none'
-      : html`${newest.slice(0, 10)}<small>${newest.slice(11, 16)} UTC, ${ageOf(newest, now)}</small>`,
+      : html`<span class="whole">${newest.slice(0, 10)}</span><small>${newest.slice(11, 16)} UTC, ${ageOf(newest, now)}</small>`,
     judged(checks, 'age_seconds'),
   ),
   ...(['companies', 'figures', 'relations'] as const).map((name) => card(name, grouped(row[name]))),

@@ -6,6 +6,7 @@ import { expect, test } from 'vitest'
 import { convert } from '../../src/jobs/convert.ts'
 import { query } from '../../src/jobs/query.ts'
 import { report } from '../../src/jobs/report.ts'
+import { stackedBars } from '../../src/report/charts.ts'
 import { everyNight } from '../../src/report/rows.ts'
 import { fromRecords } from '../../src/source/from-records.ts'
 import { loadSampleLake } from '../analysis/sample-lake.ts'
@@ -136,4 +137,18 @@ test('a night without a load stays empty between others', () => {
   expect(everyNight([])).toEqual([])
   const far = [{ night: '2020-01-01' }, { night: '2026-01-01' }]
   expect(everyNight(far)).toEqual(far)
+})
+
+test('a bar that would hide all others is cut, and its number stands below it', () => {
+  const rows = [300, 4, 0, 6].map((added, at) => ({ night: `2026-03-0${at + 1}`, added, changed: 1 }))
+  const { option, summary } = stackedBars(rows, 'night', { added: 'new', changed: 'changed' })
+  expect(option).toMatchObject({
+    yAxis: { max: 7 },
+    xAxis: { data: ['2026-03-01 ↑ 301', '2026-03-02', '2026-03-03', '2026-03-04'] },
+    series: [{ data: [300, 4, 0, 6] }, { data: [1, 1, 1, 1] }],
+  })
+  expect(summary).toContain('the bar 2026-03-01 ↑ 301 is cut')
+  const even = stackedBars(rows.slice(1), 'night', { added: 'new' })
+  expect(even.option.yAxis).not.toHaveProperty('max')
+  expect(even.summary).not.toContain('cut')
 })

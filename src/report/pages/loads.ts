@@ -18,7 +18,7 @@ export const loads: ReportPage = {
       id: 'nights',
       title: 'Companies a night',
       about:
-        'By day of the commit (UTC): companies that no load had before; ones that came again with another figure (restated), with other data or further figures (changed), or as they were (unchanged). A night without a bar loaded none.',
+        'By day of the commit (UTC): companies that no load had before; ones that came again with another figure (restated), with other data or further figures (changed), or as they were (unchanged). A night without a bar loaded none; a bar far above all others is cut, with its number below it.',
       sql: `SELECT (loaded_at AT TIME ZONE 'UTC')::DATE AS night, sum(companies)::BIGINT AS companies, sum(added)::BIGINT AS added,
   sum(restated)::BIGINT AS restated, sum(changed)::BIGINT AS changed, sum(unchanged)::BIGINT AS unchanged
 FROM load_changes GROUP BY ALL ORDER BY night DESC LIMIT ${NIGHTS}`,

@@ -5,23 +5,24 @@ import { EXIT, exitCodeOf, exitCodeOfStep } from '../core/exit-codes.ts'
 import { loadConfig } from './config/loaded-config.ts'
 import { stoppingSignal } from './interrupt.ts'
 import { newProgram } from './new-program.ts'
-import { closeObservers, observeRuns } from './observe-runs.ts'
+import { closeObservers, endObservedNight, observeRuns } from './observe-runs.ts'
 import { configureLog, earlyFlags } from './output/log.ts'
 import { endWhenNobodyReads } from './output/print.ts'
-import { asToolkitError, writeError } from './output/report-error.ts'
+import { asToolkitError, logError } from './output/report-error.ts'
 
-const runCommand = async (args: readonly string[]): Promise<void> => {
+/** @returns what it failed with */
+const runCommand = async (args: readonly string[]): Promise<unknown> => {
   try {
     const config = await loadConfig(args)
     const program = await newProgram(args)
-    if (config.file !== undefined) {
-      const { applyConfig } = await import('./config/apply-config.ts')
-      await applyConfig(program, config.file)
-    }
     program.hook('preAction', async (_program, command) => {
       await configureLog(program.opts())
       await observeRuns(command)
     })
+    if (config.file !== undefined) {
+      const { applyConfig } = await import('./config/apply-config.ts')
+      await applyConfig(program, config.file)
+    }
     await program.parseAsync(args, { from: 'user' })
   } catch (caught) {
     if (caught instanceof CommanderError && caught.exitCode === EXIT.done) return
@@ -30,6 +31,7 @@ const runCommand = async (args: readonly string[]): Promise<void> => {
     // Called without a command: commander has printed the help to standard error.
     if (caught instanceof CommanderError && caught.code === 'commander.help') return
     report(error)
+    return error
   }
 }
 
@@ -39,7 +41,7 @@ const codeOf = ARGS[0] === 'run' ? exitCodeOfStep : exitCodeOf
 
 const report = (error: unknown): void => {
   const options = { json: ARGS.includes('--json'), debug: Boolean(process.env.FIRMLAKE_DEBUG) }
-  writeError(error, options)
+  logError(error, options)
 }
 
 endWhenNobodyReads()
@@ -49,6 +51,6 @@ process.on('uncaughtException', (error) => {
   report(error)
   process.exit(codeOf(error, stoppingSignal()))
 })
-await runCommand(ARGS)
+await endObservedNight(await runCommand(ARGS))
 // An endpoint that does not answer would keep the process.
 if ((await closeObservers()) === false) process.exit()

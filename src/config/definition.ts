@@ -199,6 +199,25 @@ export const DEFINITION = {
     },
     ['check', 'report', 'nightly'],
   ),
+  metrics: table(
+    'What a night leaves for monitoring.',
+    {
+      file: setting(path, "text file for Prometheus' node exporter, which ends in .prom", {
+        variable: 'FIRMLAKE_METRICS_FILE',
+      }),
+    },
+    ['nightly'],
+  ),
+  hooks: table(
+    'Who is told that a night failed.',
+    {
+      on_failure: setting(manyOf(plainText), 'a program and its arguments, run without a shell'),
+      webhook_env: setting(variable, 'variable that holds the https address of a web hook', {
+        names: 'FIRMLAKE_WEBHOOK',
+      }),
+    },
+    ['nightly'],
+  ),
   report: table(
     'The page about the lake; with this section a night writes it.',
     {

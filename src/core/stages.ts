@@ -25,6 +25,8 @@ export interface RunStage {
 }
 
 export type Stage =
+  /** The whole of a program, such as a night. */
+  | { readonly stage: 'program' }
   | RunStage
   | { readonly stage: 'source'; readonly run: string; readonly source: string }
   /** The next block of a source. */

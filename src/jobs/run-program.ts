@@ -2,6 +2,7 @@
 
 import { ToolkitError } from '../core/errors.ts'
 import { EXIT, type ExitCode, exitCodeOf } from '../core/exit-codes.ts'
+import { inStage } from '../core/stages.ts'
 
 /** What the work of a program is given. */
 export interface ProgramWork {
@@ -59,7 +60,8 @@ export const runProgram = async (
     show(Object.assign({ outcome }, ...finished, more, { seconds }))
   }
   try {
-    print('done', await work({ signal: controller.signal, report: (more) => finished.push(more) }))
+    const program = { signal: controller.signal, report: (more: object) => finished.push(more) }
+    print('done', await inStage({ stage: 'program' }, () => work(program)))
   } catch (error) {
     process.exitCode = codeOf(error, stoppedBy)
     if (process.env.FIRMLAKE_DEBUG) console.error(error)

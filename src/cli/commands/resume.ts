@@ -17,7 +17,7 @@ import {
 import { type ServiceCommandOptions, serviceOf, serviceOptions } from '../options/service-options.ts'
 import { note, printJson, printLines } from '../output/print.ts'
 import { ProgressLine } from '../output/progress-line.ts'
-import { writeError } from '../output/report-error.ts'
+import { logError } from '../output/report-error.ts'
 import { reportLines, warnOf } from '../output/run-report.ts'
 import { watchRun } from '../output/watch-run.ts'
 import { checkTargetsOf, updateTargetsOf } from '../run-job.ts'
@@ -86,7 +86,7 @@ const runResume = async (
     )
     return
   }
-  for (const error of failures.slice(0, -1)) writeError(error, { json: json === true, debug: false })
+  for (const error of failures.slice(0, -1)) logError(error, { json: json === true, debug: false })
   throw failures.at(-1)
 }
 

@@ -63,7 +63,7 @@ export const errorText = (error: unknown, { json = false, debug = false } = {}):
 }
 
 /** Writes an error to standard error. @param json the result was asked for as JSON */
-export const writeError = (
+export const logError = (
   error: unknown,
   options: { readonly json: boolean; readonly debug: boolean },
 ): void => {

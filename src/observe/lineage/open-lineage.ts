@@ -44,17 +44,18 @@ export const openLineage = async ({ env, warn }: ObserverOptions): Promise<Obser
   }
   const listener: StageListener = (stage, parent) => {
     const attempt = attemptOf(stage, parent)
+    if (stage.stage !== 'run' && stage.stage !== 'commit') return undefined
     if (attempt) queue(startEvent(attempt, namespace, new Date()))
-    else if (stage.stage !== 'commit') return undefined
+    const { run } = stage
     return (outcome, error) => {
-      if (outcome.committed) committed.set(stage.run, outcome.committed)
+      if (outcome.committed) committed.set(run, outcome.committed)
       if (!attempt) return
       queue(
         error === undefined
-          ? completeEvent(attempt, namespace, new Date(), committed.get(stage.run))
+          ? completeEvent(attempt, namespace, new Date(), committed.get(run))
           : failEvent(attempt, namespace, new Date(), error),
       )
-      committed.delete(stage.run)
+      committed.delete(run)
     }
   }
   return { listener, close: () => last }

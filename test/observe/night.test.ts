@@ -1,0 +1,100 @@
+/** What a night leaves for monitoring, and who is told that it failed. */
+
+import { chmod, readdir, readFile, stat, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { type CliResult, cli } from '../cli/run-cli.ts'
+import { openFakeService } from '../service/fake-service.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+import { openEndpoint } from './endpoint.ts'
+
+/** A night in a folder with a `firmlake.toml` that has these sections. */
+const night = async (
+  folder: string,
+  sections: string,
+  env: Readonly<Record<string, string>>,
+): Promise<CliResult> => {
+  await writeFile(join(folder, 'firmlake.toml'), `lake = "lake"\n${sections}`, { mode: 0o600 })
+  return cli(['nightly'], { cwd: folder, env: { FIRMLAKE_LAKE: join(folder, 'lake'), ...env } })
+}
+
+/** Values by metric and labels, as a collector reads them. */
+const metricsIn = (text: string): ReadonlyMap<string, number> =>
+  new Map(
+    text
+      .split('\n')
+      .filter((line) => line !== '' && !line.startsWith('#'))
+      .map((line) => {
+        const [, name = '', value] =
+          /^([a-z_]+\{(?:[a-z]+="(?:[^"\\]|\\.)*",?)+\}) ([\d.e+]+)$/.exec(line) ?? []
+        if (name === '') throw new Error(`Not the text format: ${line}`)
+        return [name, Number(value)]
+      }),
+  )
+
+test('a night writes its metrics whole; one that fails keeps when it last went well, and rings once', async () => {
+  const folder = await temporaryFolder()
+  const service = await openFakeService({ companies: [1, 2].map((id) => ({ id, country: 'SE' })) })
+  const hook = await openEndpoint()
+  const env = {
+    FIRMLAKE_URL: service.url,
+    FIRMLAKE_TOKEN: service.token,
+    FIRMLAKE_SEARCH: '{"CountryCode":["SE"]}',
+    ALARM_ADDRESS: `${hook.url}/secret-path`,
+  }
+  const told = join(folder, 'told')
+  const command = join(folder, 'tell')
+  await writeFile(command, `#!/bin/sh\n{ echo "$1"; cat; env; } >> ${told}\n`)
+  await chmod(command, 0o755)
+  const sections = `[metrics]\nfile = "night.prom"\n[hooks]\non_failure = ["${command}", "two words; $HOME"]\nwebhook_env = "ALARM_ADDRESS"\n`
+  const lake = join(folder, 'lake')
+  const label = `lake="${lake}"`
+
+  const done = await night(folder, sections, env)
+  expect([done.code, done.stderr], done.stdout).toEqual([0, ''])
+  const first = metricsIn(await readFile(join(folder, 'night.prom'), 'utf8'))
+  expect(first.get(`firmlake_night_success{${label}}`)).toBe(1)
+  expect(first.get(`firmlake_night_records{${label},content="companies"}`)).toBe(2)
+  expect(first.get(`firmlake_night_rows{${label},table="companies"}`)).toBe(2)
+  expect((await stat(join(folder, 'night.prom'))).mode & 0o777).toBe(0o644)
+  expect(hook.received).toEqual([])
+
+  const failed = await night(folder, sections, { ...env, FIRMLAKE_SEARCH: '{"CountryCod":["SE"]}' })
+  expect(failed.code).toBe(1)
+  const second = metricsIn(await readFile(join(folder, 'night.prom'), 'utf8'))
+  expect(second.get(`firmlake_night_success{${label}}`)).toBe(0)
+  expect(second.get(`firmlake_night_exit_code{${label}}`)).toBe(1)
+  const lastSuccess = `firmlake_night_last_success_timestamp_seconds{${label}}`
+  expect(second.get(lastSuccess)).toBe(first.get(lastSuccess))
+  expect((await readdir(folder)).filter((name) => name.includes('prom'))).toEqual(['night.prom'])
+
+  expect(hook.received.map(({ path }) => path)).toEqual(['/secret-path'])
+  const alarm = JSON.parse(hook.received[0]?.body.toString() ?? '')
+  expect(alarm).toEqual({
+    ...{ text: expect.stringContaining('PARAMETER_REFUSED'), outcome: 'failed', exitCode: 1 },
+    ...{ code: 'PARAMETER_REFUSED', remedy: expect.any(String), ended: expect.any(String) },
+    seconds: expect.any(Number),
+  })
+  const [argument, body = '', ...variables] = (await readFile(told, 'utf8')).trimEnd().split('\n')
+  expect(argument).toBe('two words; $HOME')
+  expect(JSON.parse(body)).toEqual(alarm)
+  expect(variables.filter((line) => /FIRMLAKE|ALARM|TOKEN/.test(line))).toEqual([])
+  expect(failed.stderr + failed.stdout).not.toContain('secret-path')
+  expect(JSON.stringify([alarm, variables])).not.toContain(service.token)
+})
+
+test('an alarm that is not taken is tried again, then a warning says so, and the exit code stays', async () => {
+  const folder = await temporaryFolder()
+  const hook = await openEndpoint(503)
+  const sections = '[hooks]\nwebhook_env = "ALARM_ADDRESS"\non_failure = ["/nowhere/tell"]\n'
+  // Without a token nothing is begun, and that is a failure too.
+  const env = { FIRMLAKE_URL: 'https://service.example', FIRMLAKE_TOKEN: '', ALARM_ADDRESS: hook.url }
+  const { code, stderr } = await night(folder, sections, { ...env, FIRMLAKE_SEARCH: '{}' })
+  expect(code).toBe(2)
+  expect(hook.received.length).toBe(3)
+  expect(stderr).toContain(
+    'warning: the web hook of [hooks] could not be told that the night failed: it answers with 503',
+  )
+  expect(stderr).toContain('warning: the command of [hooks] could not be told that the night failed: spawn')
+  expect(stderr).not.toContain(hook.url)
+})

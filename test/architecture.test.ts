@@ -60,6 +60,7 @@ const FOLDERS: Readonly<Record<string, Readonly<Record<string, readonly string[]
     'batch-files': ['run'],
     convert: ['run'],
     compact: ['run'],
+    copy: [],
     shared: ['sync', 'pull', 'batch-files', 'run'],
     targets: ['run'],
     export: ['targets', 'run'],

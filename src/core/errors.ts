@@ -40,7 +40,7 @@ export const ERROR_CODES = {
   STORAGE_FAILED: 'the object storage does not answer as it should; run the same command again',
   PUBLISH_CONFLICT: 'the published table was changed by someone else; see docs/operations.md',
   CATALOG_FAILED: 'the Iceberg catalog does not answer as it should; check --catalog and its token',
-  TARGET_REFUSED: 'the target of an export cannot be used; check the address after --to or --sink',
+  TARGET_REFUSED: 'the target of an export or a copy cannot be used; its message says why, check the address',
   TARGET_FAILED: 'the target of an export failed; run the same command again, it resumes',
   COMPACT_IMPOSSIBLE: 'runs disagree on which line items are scaled; load their sources into a new lake',
   DISK_FULL: 'the disk is full; make room and run the same command again',

@@ -6,6 +6,7 @@ import { addLakeRates } from '../../src/lake/rates/lake-rates.ts'
 import { removeGarbage } from '../../src/manifest/remove-garbage.ts'
 import { newestSnapshot } from '../../src/manifest/snapshots.ts'
 import { compactLake } from '../../src/pipeline/compact/compact.ts'
+import { copyLake } from '../../src/pipeline/copy/copy-lake.ts'
 import { publishedTables } from '../../src/publish/table-files.ts'
 import {
   batchFilePath,
@@ -141,6 +142,9 @@ const publishedOf = async (lake: string): Promise<readonly string[]> => {
   return tables
 }
 
+/** The lake that a copy is of: it stands beside the inputs, and nobody disturbs it. */
+const copied = ({ folder }: Inputs): string => join(folder, '.copied')
+
 const RATES = 'currency,year,units_per_usd\nSEK,2024,10.5\nNOK,2024,10.7\n'
 
 const OPERATIONS = {
@@ -180,6 +184,16 @@ const OPERATIONS = {
     },
     run: (lake) => publishDelta(lake),
     state: publishedOf,
+  },
+  copy: {
+    base: async (lake, inputs) => {
+      await oneRun(copied(inputs), inputs)
+      await copyLake({ lake: copied(inputs), to: lake })
+      await convert(copied(inputs), inputs, inputs.paths.slice(2))
+    },
+    run: (lake, inputs) => copyLake({ lake: copied(inputs), to: lake }),
+    state: recordsOf,
+    rows: rowsOf,
   },
   'rates load': {
     base: oneRun,

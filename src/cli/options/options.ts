@@ -23,19 +23,20 @@ export const wholeNumber =
   }
 
 /** An option in its place means that the lake was forgotten: no lake is to be made in `--json` or in `http:`. */
-const lakeAddress = (text: string): string => {
+export const lakeAddress = (text: string, name = '--lake'): string => {
   const scheme = /^([^/]*):\/\//.exec(text)?.[1]
   if (text !== '' && !text.startsWith('-') && (scheme === undefined || scheme === 's3')) return text
   throw new ToolkitError(
     'USAGE',
-    `Cannot read --lake "${text}": expected a folder, such as ./lake, or s3://bucket/prefix`,
+    `Cannot read ${name} "${text}": expected a folder, such as ./lake, or s3://bucket/prefix`,
   )
 }
 
 /** The lake where nothing else names it. */
 const LAKE_VARIABLE = 'FIRMLAKE_LAKE'
 
-const namedLake = (about: string): Option => new Option('-l, --lake <lake>', about).argParser(lakeAddress)
+const namedLake = (about: string): Option =>
+  new Option('-l, --lake <lake>', about).argParser((text: string) => lakeAddress(text))
 
 /** The lake of a command; FIRMLAKE_LAKE is its default. */
 export const lakeOption = (): Option => {

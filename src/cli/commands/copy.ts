@@ -1,0 +1,83 @@
+/** `copy`: a consistent, verified copy of a lake in another folder or bucket. */
+
+import type { Command } from 'commander'
+import type { CopyProgress } from '../../pipeline/copy/copy-files.ts'
+import type { CopySummary } from '../../pipeline/copy/copy-lake.ts'
+import { interruptible } from '../interrupt.ts'
+import {
+  type JsonOption,
+  jsonOption,
+  lakeAddress,
+  snapshotOption,
+  wholeNumber,
+  withExamples,
+} from '../options/options.ts'
+import { formatBytes, formatCounted, formatShare } from '../output/format.ts'
+import { printJson, printLines } from '../output/print.ts'
+import { ProgressLine } from '../output/progress-line.ts'
+import { warnOfNoViews } from '../output/run-report.ts'
+
+interface CopyFlags extends JsonOption {
+  readonly snapshot?: number
+  readonly snapshots: number | 'all'
+}
+
+const numberOrAll = (text: string): number | 'all' =>
+  text === 'all' ? 'all' : wholeNumber('--snapshots')(text)
+
+export const addCopy = (program: Command): void => {
+  const command = program
+    .command('copy')
+    .summary('copy a lake to another folder or bucket, or bring a copy up to date')
+    .description(
+      'Copies snapshots of a lake, with all files that they list and the loaded rates. Every file is compared with its ' +
+        'hash, and the copy shows a snapshot when all of it is there. Given again it copies what is new; one that was ' +
+        'killed goes on. Serving indexes, batch files and published tables are not copied: they are made again from the copy.',
+    )
+    .argument('<lake>', 'folder of the lake, or s3://bucket/prefix')
+    .argument('<to>', 'a new folder or s3://bucket/prefix, or an earlier copy')
+    .addOption(snapshotOption('the newest snapshot of the copy (default: that of the lake)'))
+    .option('--snapshots <n|all>', 'how many snapshots up to that one (default: 1)', numberOrAll, 1)
+    .addOption(jsonOption())
+    .action(runCopy)
+  withExamples(command, [
+    ['copy ./lake s3://backups/lake', 'the newest snapshot; each night: what is new since'],
+    ['copy ./lake /mnt/disk/lake --snapshots all', 'with the whole history that gc has left'],
+    ['verify --lake /mnt/disk/lake', 'prove the copy'],
+  ])
+}
+
+const runCopy = async (lake: string, to: string, flags: CopyFlags): Promise<void> => {
+  const { snapshot, snapshots, json } = flags
+  for (const [name, address] of [
+    ['<lake>', lake],
+    ['<to>', to],
+  ] as const)
+    lakeAddress(address, name)
+  const line = new ProgressLine({ terminalOnly: json === true })
+  const onProgress = (progress: CopyProgress): void => line.show(() => stateText(progress))
+  const { copy } = await import('../../jobs/copy.ts')
+  const summary = await interruptible(
+    (signal) => copy({ lake, to, snapshot, snapshots, onProgress, signal }),
+    'what is copied stays for the next copy',
+  ).finally(() => line.clear())
+  if (json) await printJson({ lake, to, ...summary })
+  else await printLines([summaryLine(to, summary)])
+  warnOfNoViews(summary.noViews)
+}
+
+const stateText = ({ files, filesTotal, bytes, bytesTotal }: CopyProgress): string =>
+  `Copying  ${files}/${formatCounted(filesTotal, 'file')}  ${formatShare(bytes, bytesTotal)}  ${formatBytes(bytes)}`
+
+const summaryLine = (
+  to: string,
+  { kind, oldest, newest, snapshots, files, bytes, filesThere }: CopySummary,
+): string => {
+  const has = oldest === newest ? `snapshot ${newest}` : `snapshots ${oldest} to ${newest}`
+  if (kind === 'nothing') return `Nothing to do: "${to}" has ${has} already.`
+  const there = filesThere > 0 ? `; ${formatCounted(filesThere, 'file')} stood there already` : ''
+  return (
+    `"${to}" has ${has}: copied ${formatCounted(snapshots.length, 'snapshot')}, ` +
+    `${formatCounted(files, 'file')}, ${formatBytes(bytes)}${there}.`
+  )
+}

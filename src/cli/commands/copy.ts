@@ -7,7 +7,7 @@ import { interruptible } from '../interrupt.ts'
 import {
   type JsonOption,
   jsonOption,
-  lakeAddress,
+  readLakeAddress,
   snapshotOption,
   wholeNumber,
   withExamples,
@@ -53,7 +53,7 @@ const runCopy = async (lake: string, to: string, flags: CopyFlags): Promise<void
     ['<lake>', lake],
     ['<to>', to],
   ] as const)
-    lakeAddress(address, name)
+    readLakeAddress(address, name)
   const line = new ProgressLine({ terminalOnly: json === true })
   const onProgress = (progress: CopyProgress): void => line.show(() => stateText(progress))
   const { copy } = await import('../../jobs/copy.ts')

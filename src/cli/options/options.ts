@@ -23,7 +23,7 @@ export const wholeNumber =
   }
 
 /** An option in its place means that the lake was forgotten: no lake is to be made in `--json` or in `http:`. */
-export const lakeAddress = (text: string, name = '--lake'): string => {
+export const readLakeAddress = (text: string, name = '--lake'): string => {
   const scheme = /^([^/]*):\/\//.exec(text)?.[1]
   if (text !== '' && !text.startsWith('-') && (scheme === undefined || scheme === 's3')) return text
   throw new ToolkitError(
@@ -36,7 +36,7 @@ export const lakeAddress = (text: string, name = '--lake'): string => {
 const LAKE_VARIABLE = 'FIRMLAKE_LAKE'
 
 const namedLake = (about: string): Option =>
-  new Option('-l, --lake <lake>', about).argParser((text: string) => lakeAddress(text))
+  new Option('-l, --lake <lake>', about).argParser((text: string) => readLakeAddress(text))
 
 /** The lake of a command; FIRMLAKE_LAKE is its default. */
 export const lakeOption = (): Option => {

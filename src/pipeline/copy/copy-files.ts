@@ -33,13 +33,13 @@ export interface Way {
 }
 
 /** What snapshots list: each file once, and the names of all parts. */
-export interface Listed {
+export interface ListedFiles {
   readonly files: ReadonlyMap<string, FileFacts>
   readonly parts: ReadonlySet<string>
 }
 
 /** @throws {ToolkitError} `SNAPSHOT_DAMAGED`, `LAKE_NEWER` */
-export const readListed = async (lake: string, numbers: readonly number[]): Promise<Listed> => {
+export const readListed = async (lake: string, numbers: readonly number[]): Promise<ListedFiles> => {
   const parts = new Set<string>()
   const files = new Map<string, FileFacts>()
   // From the newest one back: of the older ones mostly nothing is left to read.
@@ -50,7 +50,7 @@ export const readListed = async (lake: string, numbers: readonly number[]): Prom
 }
 
 /** Files that a lake has not, or in another length. */
-const missingFiles = async (to: string, { files }: Listed): Promise<readonly FileFacts[]> => {
+const missingFiles = async (to: string, { files }: ListedFiles): Promise<readonly FileFacts[]> => {
   const lengths = new Map<string, number>()
   for (const table of new Set([...files.keys()].map((path) => path.slice(0, path.indexOf('/')))))
     for (const { path, bytes } of await storageOf(to).list(table)) lengths.set(path, bytes)
@@ -86,7 +86,10 @@ const bringFile = async ({ lake, to, staging, signal }: Way, file: FileFacts, at
 }
 
 /** Copies what is missing. @returns what was copied @throws {ToolkitError} `LAKE_DAMAGED`, `DISK_FULL`, `WRITE_FAILED` */
-export const bringFiles = async (way: Way, listed: Listed): Promise<{ files: number; bytes: number }> => {
+export const bringFiles = async (
+  way: Way,
+  listed: ListedFiles,
+): Promise<{ files: number; bytes: number }> => {
   const { lake, to, onProgress, signal } = way
   const missing = await missingFiles(to, listed)
   const bytesTotal = missing.reduce((sum, { bytes }) => sum + bytes, 0)
@@ -113,7 +116,7 @@ export const bringFiles = async (way: Way, listed: Listed): Promise<{ files: num
 }
 
 /** Copies the parts that are missing, as they are. */
-export const bringParts = async ({ lake, to, signal }: Way, { parts }: Listed): Promise<void> => {
+export const bringParts = async ({ lake, to, signal }: Way, { parts }: ListedFiles): Promise<void> => {
   const target = storageOf(to)
   const there = new Set((await target.entries(PARTS_FOLDER)).map(({ name }) => name))
   await sideBySide(

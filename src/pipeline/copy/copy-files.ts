@@ -16,6 +16,7 @@ import { sideBySide } from '../../support/side-by-side.ts'
 const FILES_AT_ONCE = 4
 const PARTS_AT_ONCE = 8
 
+/** How far a copy is, of the files that were missing. */
 export interface CopyProgress {
   readonly files: number
   readonly filesTotal: number

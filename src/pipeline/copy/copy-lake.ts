@@ -27,6 +27,7 @@ import { temporaryName } from '../../support/process-identity.ts'
 import { checkPlaces, firstOfRow, readSpan, type SpanRequest } from './copied-span.ts'
 import { bringFiles, bringParts, type CopyProgress, readListed, type Way } from './copy-files.ts'
 
+/** Options of `copy`. */
 export interface CopyOptions extends SpanRequest {
   readonly onProgress?: ((progress: CopyProgress) => void) | undefined
   /** Stops it; what is copied stays for the next one. */

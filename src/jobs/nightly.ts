@@ -54,6 +54,8 @@ const loadAll = async (night: Night, parts: Parts, { signal, report }: ProgramWo
   )
   const leftOut = [...runs.values()].flatMap((one) => one.leftOut)
   if (leftOut.length > 0) report({ leftOut })
+  const gone = [...runs.values()].flatMap((one) => one.gone ?? [])
+  if (gone.length > 0) report({ gone })
 }
 
 const finishAll = async (

@@ -7,6 +7,7 @@ import { ToolkitError } from '../../src/core/errors.ts'
 import type { LoadPart } from '../../src/pipeline/load-parts.ts'
 import { loadTogether, type PartOutcome } from '../../src/pipeline/load-together.ts'
 import type { PullSettings } from '../../src/pipeline/pull/pull-settings.ts'
+import { syncSettings } from '../../src/pipeline/sync/find-changes.ts'
 import { openService } from '../../src/source/service/service.ts'
 import type { FakeCompany } from '../service/fake-service.ts'
 import { openPullBench, type PullBench, SWEDEN } from '../service/pull-bench.ts'
@@ -215,5 +216,21 @@ test('loadTogether loads the files although the service is down, and the pulls g
     [2, 20],
     [2, 0],
   ])
+  expect(await one.runs()).toEqual([])
+})
+
+test('loadTogether with a sync makes a snapshot where a company is gone, and none the night after', async () => {
+  const one = await openPullBench({ companies: companies(60) })
+  const job = { kind: 'sync', url: one.fake.url, ...syncSettings({ search: SWEDEN }) } as const
+  const sync: LoadPart = { name: 'sync', needed: false, job }
+  const snapshots = async (): Promise<readonly unknown[]> =>
+    (await loaded(one, [sync])).map((part) =>
+      part.kind === 'loaded' ? part.summary.snapshot?.snapshot : part,
+    )
+  expect(await snapshots()).toEqual([1])
+  expect(await snapshots()).toEqual([undefined])
+  one.fake.hold(companies(59))
+  expect(await snapshots()).toEqual([2])
+  expect(await snapshots()).toEqual([undefined])
   expect(await one.runs()).toEqual([])
 })

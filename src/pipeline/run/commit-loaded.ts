@@ -149,18 +149,20 @@ const commitPlanned = async (
   }
   checkQuarantine(seen, partitions, limit)
   const { pulls } = work
-  const nothing = onlyRows
-    ? partitions.every(({ counts }) => counts.lines === 0) && (options.listings ?? []).length === 0
-    : partitions.length === 0 && pulls.length === 0
+  const isEmpty = partitions.every(({ counts }) => counts.lines === 0)
+  const gone = new GoneInRun({ lake, run, partitions, loader, sink }, options)
+  // A listing without a new line may still say that a company is gone.
+  if (onlyRows && isEmpty) await gone.find(await newestRoot(lake))
+  const nothing = onlyRows ? isEmpty && !gone.hasFound : partitions.length === 0 && pulls.length === 0
   if (nothing) {
     const noViews = await refreshLakeFile(lake)
-    return { ...summary, snapshot: undefined, partitions: [], ...(noViews !== undefined && { noViews }) }
+    const views = noViews === undefined ? {} : { noViews }
+    return { ...summary, snapshot: undefined, partitions: [], ...gone.summary(), ...views }
   }
   onEvent?.({ kind: 'committing', partitions: partitions.length })
   const guard = new CurrencyGuard({ lake, run, partitions, rows: loader.rows }, changeCurrency)
   await guard.check(await newestRoot(lake))
-  const gone = new GoneInRun({ lake, run, partitions, loader, sink }, options)
-  await gone.find(await newestRoot(lake))
+  if (!(onlyRows && isEmpty)) await gone.find(await newestRoot(lake))
   const runFiles = partitions.length > 0 ? await dictionaryOf(finished, loader, sink, attempt) : []
   const placed = options.work !== undefined
   await sink.commit([...(placed ? [] : partitions.flatMap(({ files }) => files)), ...runFiles])

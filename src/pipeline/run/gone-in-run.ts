@@ -49,6 +49,11 @@ export class GoneInRun {
     }
   }
 
+  /** Whether a listing lacked companies that are to be marked. */
+  get hasFound(): boolean {
+    return this.#found.length > 0
+  }
+
   /** Writes down what was found, as far as it still holds in a snapshot. @returns partitions whose files are in place */
   async write(root: SnapshotRoot | null): Promise<readonly PartitionEntry[]> {
     if (root === null || this.#found.length === 0) return []

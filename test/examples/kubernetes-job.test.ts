@@ -4,10 +4,10 @@ import { spawnSync } from 'node:child_process'
 import { chmod, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import Ajv from 'ajv/dist/2020.js'
 import { expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { temporaryFolder } from '../support/temporary-folder.ts'
+import { jobProblems } from './job-schema.ts'
 
 const at = (path: string): string => fileURLToPath(new URL(`../../${path}`, import.meta.url))
 
@@ -23,22 +23,11 @@ interface Job {
 
 const manifest = async (): Promise<Job> => parse(await readFile(at('examples/kubernetes-job.yaml'), 'utf8'))
 
-const problemsOf = async (job: unknown): Promise<readonly string[]> => {
-  const schema: object = JSON.parse(
-    await readFile(at('test/fixtures/kubernetes-1.37/job.schema.json'), 'utf8'),
-  )
-  // Its formats (int32, date-time) are Kubernetes' own.
-  const ajv = new Ajv.default({ strict: false, validateFormats: false, allErrors: true })
-  const validate = ajv.compile(schema)
-  validate(job)
-  return (validate.errors ?? []).map(({ instancePath, message }) => `${instancePath} ${message}`)
-}
-
 test('the manifest of Kubernetes is a Job as its schema has it', async () => {
   const job = await manifest()
-  expect(await problemsOf(job)).toEqual([])
+  expect(await jobProblems(job)).toEqual([])
   const misspelt = { ...job, spec: { ...job.spec, podFailurePolicies: [], completions: '4' } }
-  expect(await problemsOf(misspelt)).toEqual(
+  expect(await jobProblems(misspelt)).toEqual(
     expect.arrayContaining([
       expect.stringContaining('additional'),
       expect.stringContaining('/spec/completions'),

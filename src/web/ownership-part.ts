@@ -34,34 +34,29 @@ const nodePicture = ({ kind, name, x, y, id, number }: GraphNode): SVGElement =>
   const title = svg('title', {}, kind === 'protected' ? 'protected identity' : `${labelOf(name)} (${kind})`)
   return id === null || number === 0
     ? svg('g', {}, title, frame, text)
-    : svg('a', { href: `#/company/${id}`, 'aria-label': `${labelOf(name)}, company` }, title, frame, text)
+    : svg('a', { href: `#/company/${id}` }, title, frame, text)
 }
 
-const linePicture = ({ from, to, width, isRange, isCycle, isUp, label }: GraphLine): SVGElement => {
+const linePicture = ({ from, to, width, isRange, isCycle }: GraphLine): SVGElement => {
   const [x1, y1] = [from.x + NODE_WIDTH, from.y + NODE_HEIGHT / 2]
   const [x2, y2] = [to.x, to.y + NODE_HEIGHT / 2]
   // What goes back to the left bows out, so that it does not run through what stands between.
   const bow = x2 > x1 ? (x2 - x1) / 2 : 90
   const drop = x2 > x1 ? 0 : 46
+  return svg('path', {
+    class: `line${isCycle ? ' cycle' : ''}`,
+    d: `M${x1} ${y1} C${x1 + bow} ${y1 + drop} ${x2 - bow} ${y2 + drop} ${x2} ${y2}`,
+    'stroke-width': width,
+    'stroke-dasharray': isRange ? '7 5' : undefined,
+  })
+}
+
+const lineLabel = ({ from, to, isUp, label }: GraphLine): SVGElement => {
+  const at = isUp ? { x: from.x + NODE_WIDTH + 6, y: from.y } : { x: to.x - 8, y: to.y }
   return svg(
-    'g',
-    {},
-    svg('path', {
-      class: `line${isCycle ? ' cycle' : ''}`,
-      d: `M${x1} ${y1} C${x1 + bow} ${y1 + drop} ${x2 - bow} ${y2 + drop} ${x2} ${y2}`,
-      'stroke-width': width,
-      'stroke-dasharray': isRange ? '7 5' : undefined,
-    }),
-    svg(
-      'text',
-      {
-        class: 'stake',
-        'text-anchor': isUp ? 'start' : 'end',
-        x: isUp ? x1 + 6 : x2 - 8,
-        y: (isUp ? y1 : y2) - 5,
-      },
-      label,
-    ),
+    'text',
+    { class: 'stake', 'text-anchor': isUp ? 'start' : 'end', x: at.x, y: at.y + NODE_HEIGHT / 2 - 5 },
+    label,
   )
 }
 
@@ -80,6 +75,7 @@ const picture = ({ nodes, lines, width, height }: Graph): HTMLElement => {
         'aria-label': summary,
       },
       ...lines.map(linePicture),
+      ...lines.map(lineLabel),
       ...nodes.map(nodePicture),
     ),
   )

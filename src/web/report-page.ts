@@ -11,6 +11,13 @@ import { heading, part, type ShownPage } from './page.ts'
 /** The overview is the explorer's own. */
 export const REPORT_PAGES: readonly ReportPage[] = pagesOf({ lineItems: ['NetSales'], rules: [] }).slice(1)
 
+/** A section of the report stands below the title of its page, here right below that of all. */
+const raised = (section: DocumentFragment): DocumentFragment => {
+  for (const old of section.querySelectorAll('h3'))
+    old.replaceWith(h('h2', { id: old.id }, ...old.childNodes))
+  return section
+}
+
 const itemChoice = (page: ShownPage, chosen: string): HTMLElement => {
   const label = h('label', { for: 'line-item' }, 'Line item of the map ')
   const select = h('select', { id: 'line-item' }, h('option', { value: chosen, selected: true }, chosen))
@@ -39,16 +46,18 @@ export const showReportPage = async (
     if (page.signal.aborted) return
     if (!open.has(section.id)) {
       page.main.append(
-        h('h3', {}, section.title),
+        h('h2', {}, section.title),
         h('p', { class: 'soft' }, 'This is about the whole lake: it needs a token that may see everything.'),
       )
       continue
     }
     await part(page, 'section', { id: section.id, lineItem }, (answer) => [
-      fromHtml(
-        renderSection(
-          { ...section, sql: answer.sql ?? section.sql },
-          { columns: answer.columns, rows: answerRows(answer) },
+      raised(
+        fromHtml(
+          renderSection(
+            { ...section, sql: answer.sql ?? section.sql },
+            { columns: answer.columns, rows: answerRows(answer) },
+          ),
         ),
       ),
       ...(answer.rows.length > 0 ? [csvButton(answer, section.title)] : []),

@@ -1,0 +1,252 @@
+/** The explorer in a real browser: sign-in, every page, on the sample, on awkward data and on an empty lake. */
+
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+import { query } from '../../src/jobs/query.ts'
+import { type ServedLake, serve } from '../../src/jobs/serve.ts'
+import { loadSampleLake } from '../analysis/sample-lake.ts'
+import { loadEmptyLake } from '../report/lakes.ts'
+import {
+  ALPHA,
+  BACKWARDS,
+  BETA,
+  GAMMA,
+  IMAGE,
+  LONG,
+  loadExplorerLake,
+  SECRETS,
+} from '../server/explorer/explorer-lake.ts'
+import { axeFindings, openBrowser, watchPage } from '../support/browser.ts'
+
+/** Screenshots to look at; not kept in the repository. */
+const PICTURES = fileURLToPath(new URL('../../test-artefacts/explorer/', import.meta.url))
+const TOKENS = {
+  everything: 'token-for-everything',
+  sweden: 'token-for-sweden',
+} as const
+const REPORT_PAGES = ['loads', 'coverage', 'drift', 'quarantine', 'changes', 'quality']
+
+let folder = ''
+const servers: ServedLake[] = []
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'firmlake-'))
+  await mkdir(PICTURES, { recursive: true })
+})
+afterAll(async () => {
+  await Promise.all(servers.map((server) => server.close()))
+  await rm(folder, { recursive: true, force: true })
+})
+
+const LAKES = {
+  sample: async (lake: string) => void (await loadSampleLake(lake)),
+  awkward: loadExplorerLake,
+  keyboard: loadExplorerLake,
+  empty: (lake: string) => loadEmptyLake(lake, folder),
+} as const
+
+/** Serves a lake, which is made the first time. @returns its address */
+const served = async (name: keyof typeof LAKES): Promise<string> => {
+  const lake = join(folder, name)
+  await LAKES[name](lake)
+  const tokens = join(folder, 'tokens.json')
+  const sweden = { SE: ['Owner', 'Hidden Person Access'] }
+  await writeFile(
+    tokens,
+    JSON.stringify({
+      tokens: [
+        { name: 'everything', token: TOKENS.everything, everything: true },
+        { name: 'sweden', token: TOKENS.sweden, countries: sweden },
+      ],
+    }),
+  )
+  const server = await serve({ lake, port: 0, tokens })
+  servers.push(server)
+  return `${server.url}/`
+}
+
+/** Polls from outside: the page's policy lets nobody run a text as code in it. */
+const until = (page: Page, expression: string): Promise<unknown> =>
+  expect.poll(() => page.evaluate(expression), { interval: 20, timeout: 60_000 }).toBe(true)
+
+/** Waits until nothing of the page is on its way. */
+const settled = (page: Page): Promise<unknown> =>
+  until(page, `document.querySelector('main h1') !== null && document.querySelector('[aria-busy]') === null`)
+
+const goTo = async (page: Page, hash: string): Promise<void> => {
+  await page.evaluate(`location.hash = '${hash}'`)
+  await page.waitForTimeout(30)
+  await settled(page)
+}
+
+const open = async (
+  browser: Browser,
+  address: string,
+  token: string,
+  options: Parameters<Browser['newPage']>[0] = {},
+) => {
+  const page = await browser.newPage(options)
+  onTestFinished(() => page.close())
+  const watched = watchPage(page, address)
+  await page.goto(address)
+  await page.keyboard.type(token)
+  await page.keyboard.press('Enter')
+  await page.waitForSelector('nav')
+  await settled(page)
+  return { page, watched }
+}
+
+const fits = (page: Page): Promise<boolean> =>
+  page.evaluate('document.documentElement.scrollWidth <= innerWidth')
+
+const outside = (requests: readonly string[], address: string): readonly string[] =>
+  requests.filter((url) => !url.startsWith(address) && !url.startsWith('data:') && !url.startsWith('blob:'))
+
+/** Keeps a picture to look at. */
+const picture = (page: Page, name: string): Promise<unknown> =>
+  page.screenshot({ path: join(PICTURES, `${name}.png`), fullPage: true })
+
+const axe = async (page: Page, what: string): Promise<void> => {
+  // Of many rows the first say what all would.
+  const exclude = ['tbody tr:nth-child(n+4)', '.graph > :nth-child(n+40)']
+  expect([what, await axeFindings(page, { include: ['body'], exclude })]).toEqual([what, []])
+}
+
+test('on the sample every page is quiet, accessible and fits, light and dark', async (context) => {
+  const browser = await openBrowser(context)
+  const address = await served('sample')
+  const [first] = await query(
+    join(folder, 'sample'),
+    `SELECT r.internal_id FROM restatements AS r JOIN companies USING (internal_id)
+WHERE internal_id IN (SELECT owned_id FROM owners_current) ORDER BY 1 LIMIT 1`,
+  )
+  const pages = ['', `company/${first?.internal_id}`, ...REPORT_PAGES]
+  for (const [colorScheme, width] of [
+    ['light', 1280],
+    ['dark', 360],
+  ] as const) {
+    const viewport = { width, height: 900 }
+    const { page, watched } = await open(browser, address, TOKENS.everything, { colorScheme, viewport })
+    expect(await page.evaluate('getComputedStyle(document.body).backgroundColor')).toBe(
+      colorScheme === 'light' ? 'rgb(255, 255, 255)' : 'rgb(20, 23, 27)',
+    )
+    for (const hash of colorScheme === 'light' ? pages : pages.slice(0, 4)) {
+      await goTo(page, `#/${hash}`)
+      expect([hash, await page.locator('main [role=alert]').allTextContents()]).toEqual([hash, []])
+      if (colorScheme === 'light' || hash === '') await axe(page, hash)
+      expect([hash, width, await fits(page)]).toEqual([hash, width, true])
+      await picture(page, `sample-${hash.replace(/\/.*/, '') || 'overview'}-${colorScheme}`)
+    }
+    await goTo(page, `#/company/${first?.internal_id}`)
+    for (const wide of [360, 768, 1600]) {
+      await page.setViewportSize({ width: wide, height: 900 })
+      expect([wide, await fits(page)]).toEqual([wide, true])
+    }
+    expect(watched.complaints).toEqual([])
+    expect(outside(watched.requests, address)).toEqual([])
+    if (colorScheme === 'dark') continue
+    await page.setViewportSize({ width: 680, height: 960 })
+    await page.emulateMedia({ media: 'print', colorScheme: 'dark' })
+    expect(await page.evaluate('getComputedStyle(document.body).backgroundColor')).toBe('rgb(255, 255, 255)')
+    expect([await page.locator('header').isVisible(), await fits(page)]).toEqual([false, true])
+    await picture(page, 'sample-company-print')
+  }
+})
+
+test('hostile names are text, protected persons are absent for every token, and a table is saved as CSV', async (context) => {
+  const browser = await openBrowser(context)
+  const address = await served('awkward')
+  for (const token of Object.values(TOKENS)) {
+    const { page, watched } = await open(browser, address, token)
+    const names = new Map([
+      [ALPHA, 'Alpha'],
+      [BETA, IMAGE],
+      [GAMMA, BACKWARDS],
+      [105, LONG],
+    ])
+    for (const [id, name] of names) {
+      await goTo(page, `#/company/${id}`)
+      expect(await page.locator('h1').textContent()).toBe(name)
+      expect(await page.title()).toContain(name.slice(0, 5))
+      expect(await page.locator('img, script:not([src]), [onerror]').count()).toBe(0)
+      expect([id, await fits(page)]).toEqual([id, true])
+      const all = await page.content()
+      for (const secret of SECRETS) expect(all).not.toContain(secret)
+    }
+    await goTo(page, `#/company/${ALPHA}`)
+    expect(await page.locator('.graph text.protected').allTextContents()).toEqual(['protected', 'protected'])
+    expect(await page.locator('.graph .cycle').count()).toBe(3)
+    expect(await page.locator('.graph .line[stroke-dasharray]').count()).toBe(2)
+    expect(await page.locator('td small').allTextContents()).toEqual(['restated, was 10,000'])
+    await axe(page, 'awkward company')
+    await picture(page, `awkward-company-${token}`)
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('button', { name: 'CSV of “Holdings”' }).click(),
+    ])
+    const csv = await readFile(await download.path(), 'utf8')
+    expect(csv).toMatch(/^direction,level,owner,/)
+    expect(csv).toContain('"<img src=x onerror=""document.title=1"">"')
+    for (const secret of SECRETS) expect(csv).not.toContain(secret)
+    if (token === TOKENS.sweden) {
+      await goTo(page, '#/loads')
+      expect(await page.getByText('it needs a token that may see everything').count()).toBe(2)
+      await goTo(page, '#/')
+      expect(await page.locator('td').allTextContents()).toEqual(['SE', '4'])
+    }
+    expect(watched.complaints).toEqual([])
+    expect(outside(watched.requests, address)).toEqual([])
+  }
+})
+
+test('by keyboard alone one signs in, searches, opens a company and an owner; a reload forgets the token', async (context) => {
+  const browser = await openBrowser(context)
+  const address = await served('keyboard')
+  const { page, watched } = await open(browser, address, TOKENS.everything)
+  await page.locator('#search').focus()
+  await page.keyboard.type('alph')
+  await page.waitForSelector('.found a')
+  await page.keyboard.press('ArrowDown')
+  await page.keyboard.press('Enter')
+  await page.waitForSelector('.graph')
+  await settled(page)
+  expect(await page.locator('h1').textContent()).toBe('Alpha')
+  expect(await page.evaluate('document.activeElement.tagName')).toBe('H1')
+  const owner = page.locator('.graph a').first()
+  await owner.focus()
+  await page.keyboard.press('Enter')
+  await until(page, `!['Alpha', undefined].includes(document.querySelector('h1')?.textContent)`)
+  expect(await page.evaluate('location.hash')).toMatch(/^#\/company\/10[234]$/)
+  expect(await page.evaluate('[localStorage.length, sessionStorage.length, document.cookie]')).toEqual([
+    0,
+    0,
+    '',
+  ])
+  await settled(page)
+  await page.reload()
+  await page.waitForSelector('#token')
+  expect(await page.locator('nav').count()).toBe(0)
+  expect(watched.complaints).toEqual([])
+  await axe(page, 'sign-in')
+  await picture(page, 'sign-in')
+  await page.keyboard.type('wrong-token')
+  await page.keyboard.press('Enter')
+  await page.getByText('The server does not accept this token.').waitFor()
+})
+
+test('an empty lake has its pages too', async (context) => {
+  const browser = await openBrowser(context)
+  const address = await served('empty')
+  const { page, watched } = await open(browser, address, TOKENS.everything)
+  for (const hash of ['', 'company/1', ...REPORT_PAGES]) {
+    await goTo(page, `#/${hash}`)
+    expect([hash, await page.locator('main [role=alert]').allTextContents()]).toEqual([hash, []])
+    if (hash === '' || hash === 'quality') await axe(page, `empty ${hash}`)
+  }
+  await picture(page, 'empty-quality')
+  expect(watched.complaints).toEqual([])
+})

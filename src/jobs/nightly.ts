@@ -66,6 +66,7 @@ const finishAll = async (
 ): Promise<void> => {
   const onTarget = (event: TargetEvent): void => report(updated(event))
   const isEmpty = (await rootIfAny(night.lake)) === null
+  const hasLoaded = parts.list.some(({ state }) => state === 'done')
   for (const { name, needed, work } of stepsOf(settings, night)) {
     if (parts.needed !== undefined) {
       parts.add(heldBack(name, name, `"${parts.needed}" is needed and failed`))
@@ -76,7 +77,9 @@ const finishAll = async (
       continue
     }
     try {
-      const done = await orInterrupted('The night', signal, () => work({ night, signal, onTarget }))
+      const done = await orInterrupted('The night', signal, () =>
+        work({ night, hasLoaded, signal, onTarget }),
+      )
       parts.add({ name, kind: name, ...done })
     } catch (error) {
       if (signal.aborted) throw error

@@ -24,7 +24,6 @@ const MARGIN = 24
 const WIDEST_BAR = 110
 /** A bar that is so many times as high as the next one is cut. */
 const CUT_ABOVE = 5
-const MOST_LEVEL_LABELS = 7
 
 const [INK] = INKS.ink
 const [SOFT] = INKS.soft
@@ -105,7 +104,9 @@ export const stackedBars = (
   )
   const cut = cutOf(totals)
   const labels = rows.map((row, at) => `${labelOf(row[x])}${cut?.at === at ? ` ↑ ${cut.total}` : ''}`)
-  const isTurned = labels.length > MOST_LEVEL_LABELS
+  const isTurned = labels.some(
+    (label) => 7 * label.length > Math.min(WIDEST_BAR, (CHART_WIDTH - 96) / labels.length),
+  )
   const bottom = isTurned ? turnedRoom(labels) : 32
   const [left, legend] = [72, LEGEND_HEIGHT * legendLines(names)]
   const free = CHART_WIDTH - left - WIDEST_BAR * labels.length

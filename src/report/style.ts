@@ -36,7 +36,7 @@ thead th{background:var(--panel)}td.n{text-align:right;white-space:nowrap}
 details{margin:8px 0}summary{cursor:pointer;color:var(--link)}
 pre{background:var(--panel);border:1px solid var(--line);padding:8px;white-space:pre-wrap;overflow-wrap:anywhere;-webkit-user-select:all;user-select:all;margin:4px 0}
 dl{display:grid;grid-template-columns:repeat(auto-fill,minmax(150px,1fr));gap:12px;margin:12px 0}
-dl div{border:1px solid var(--line);background:var(--panel);padding:8px 12px}dt{color:var(--soft);font-size:.875rem}.whole{white-space:nowrap}dd{margin:0;font-size:1.2rem;font-weight:600}
+dl div{border:1px solid var(--line);background:var(--panel);padding:8px 12px}dt{color:var(--soft);font-size:.875rem}.whole,.good,.fair,.bad{white-space:nowrap}dd{margin:0;font-size:1.2rem;font-weight:600}
 dd small{display:block;font-size:.8125rem;font-weight:400}
 .good{color:var(--good)}.fair{color:var(--fair)}.bad{color:var(--bad)}.good,.fair,.bad{font-weight:600}
 bdi{white-space:pre-wrap}`

@@ -19,6 +19,7 @@ import { newRunId } from '../../support/run-ids.ts'
 import { besideTarget, queryMemory } from '../run/memory-shares.ts'
 import { layerOnTarget } from '../targets/layer-on-target.ts'
 import { readAddress, refuseLakeFile, type TargetAddress } from '../targets/open-sink.ts'
+import { byRanges } from './by-ranges.ts'
 import { checkExport, isDatabaseFile } from './check-export.ts'
 import {
   type Export,
@@ -135,7 +136,7 @@ const toFiles = async (
     onBytes(0)
     const { write }: FileFormat = FILE_FORMATS[file.format]
     const written = await whileWriting(workshop, onBytes, async () =>
-      write(staged(file), await query.relation(sql), { neutralise, table, name }),
+      write(staged(file), await query.relation(await byRanges(query, sql)), { neutralise, table, name }),
     )
     done.push({ table: name, rows: written.rows, bytes: written.bytes, path: file.path })
     warnings.push(...(written.warnings ?? []))
@@ -164,7 +165,7 @@ const toDatabase = async (
       const onBytes = (bytes: number): void => report({ table: name, done, bytes })
       onBytes(0)
       const receipt = await whileWriting(workshop, onBytes, async () =>
-        run.write('export', name, await query.relation(sql)),
+        run.write('export', name, await query.relation(await byRanges(query, sql))),
       )
       files.push(...receipt.files)
       done.push({ table: name, rows: receipt.rows })
@@ -184,7 +185,7 @@ const toStream = async (
   { query, exports, neutralise, signal, onProgress }: Exporting,
 ): Promise<readonly ExportedTable[]> => {
   const { name, sql, table } = onlyOne(exports)
-  const rows = await FILE_FORMATS[format].stream(stream, await query.relation(sql), {
+  const rows = await FILE_FORMATS[format].stream(stream, await query.relation(await byRanges(query, sql)), {
     neutralise,
     table,
     signal,

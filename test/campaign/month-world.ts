@@ -84,6 +84,8 @@ export class MonthWorld {
   readonly #gone = new Set<number>()
   readonly #names = new Set<string>()
   #lastPulled: string | undefined
+  /** Companies whose relations the lake has, as they were then. */
+  readonly #heldRelations = new Map<number, Company>()
   #lastRelations: string | undefined
   #next = 1
 
@@ -159,12 +161,20 @@ export class MonthWorld {
     const isHalf = event === 'half'
     const relations = isHalf ? [] : since(this.#lastRelations).filter(hasRelations)
     const bad = came.filter(({ id }) => broken.has(id))
+    const hasNewRelations = relations.some(({ id, name }) => this.#heldRelations.get(id)?.name !== name)
+    const holdRelations = (): void => {
+      for (const one of relations) this.#heldRelations.set(one.id, one)
+      this.#lastRelations = day
+    }
     // The relations come alone then.
     if (bad.length > MOST_BAD * (came.length + relations.length)) {
-      if (relations.length > 0) this.#lastRelations = day
-      return { ...nothing, isCommitted: relations.length > 0, error: 'QUARANTINE_LIMIT' }
+      if (hasNewRelations) holdRelations()
+      return { ...nothing, isCommitted: hasNewRelations, error: 'QUARANTINE_LIMIT' }
     }
-    const isCommitted = came.length + relations.length > 0
+    const error = isHalf ? 'REQUEST_REFUSED' : undefined
+    // What came before comes again, as long as nothing else does: it is nothing new.
+    const isNew = came.some((one) => broken.has(one.id) || this.#held.get(one.id) !== one)
+    if (this.#lastPulled !== undefined && !isNew && !hasNewRelations) return { ...nothing, error }
     const brought = { ...NOTHING }
     let restatements = 0
     const drift = new Set<string>()
@@ -181,14 +191,11 @@ export class MonthWorld {
       this.#gone.delete(one.id)
     }
     for (const name of drift) this.#names.add(name)
-    if (isCommitted) {
-      this.#lastPulled = day
-      if (!isHalf) this.#lastRelations = day
-    }
+    this.#lastPulled = day
+    if (!isHalf) holdRelations()
     return {
-      ...{ day, event, isCommitted, brought, quarantined: bad.length, restatements, drift: [...drift] },
-      error: isHalf ? 'REQUEST_REFUSED' : undefined,
-      listed: undefined,
+      ...{ day, event, isCommitted: true, brought, quarantined: bad.length, restatements, drift: [...drift] },
+      ...{ error, listed: undefined },
     }
   }
 
@@ -196,6 +203,8 @@ export class MonthWorld {
   list(night: ExpectedNight): ExpectedNight {
     const lacking = [...this.#companies.values()].filter(({ id }) => !this.#held.has(id))
     for (const one of lacking) this.#held.set(one.id, one)
+    // It is the newest pull of the search: the next night asks from there.
+    this.#lastPulled = night.day
     const left = [...this.#held.keys()].filter((id) => !this.#companies.has(id) && !this.#gone.has(id))
     for (const id of left) this.#gone.add(id)
     const brought = { ...night.brought, added: night.brought.added + lacking.length }

@@ -114,6 +114,47 @@ test('loadTogether makes no snapshot where nothing came, but the first one of a 
   ])
 })
 
+test('loadTogether makes no snapshot where all that came stands in the lake, whatever its dates, and one where a figure differs', async () => {
+  const all = [asked('companies', { since: undefined }), asked('relations', { since: undefined })]
+  const held = companies(60).map((company) => ({ ...company, lineItem: 'NetSales' }))
+  const one = await openPullBench({ companies: held })
+  const night = async (): Promise<readonly unknown[]> => outcomes(await together(one, all))
+  expect(await night()).toEqual([
+    [1, 60],
+    [1, 60],
+  ])
+  expect(await night()).toEqual([
+    [undefined, 60],
+    [undefined, 60],
+  ])
+  one.fake.hold(held.map((company) => (company.id === 7 ? { ...company, lineItem: 'EBITDA' } : company)))
+  expect(await night()).toEqual([
+    [2, 60],
+    [2, 60],
+  ])
+  // A name that only the relations have, in the newest of two versions.
+  one.fake.hold(held.map((company) => (company.id === 7 ? { ...company, name: 'Other' } : company)))
+  expect(await night()).toEqual([
+    [3, 60],
+    [3, 60],
+  ])
+  expect(await night()).toEqual([
+    [undefined, 60],
+    [undefined, 60],
+  ])
+  one.fake.hold(held.filter(({ id }) => id !== 7))
+  const job = { kind: 'sync', url: one.fake.url, ...syncSettings({ search: SWEDEN }) } as const
+  await loaded(one, [{ name: 'sync', needed: false, job }])
+  expect((await one.snapshot()).snapshot).toBe(4)
+  one.fake.hold(held.map((company) => (company.id === 7 ? { ...company, name: 'Other' } : company)))
+  // It had left, and is back as it was.
+  expect(await night()).toEqual([
+    [5, 60],
+    [5, 60],
+  ])
+  expect(await one.runs()).toEqual([])
+})
+
 test('loadTogether keeps its run where the service is busy: that is no fault of one part', async () => {
   let busy = true
   const one = await openPullBench({

@@ -17,6 +17,7 @@ import { sourcesOf } from '../../manifest/shared-sources.ts'
 import { newestRoot } from '../../manifest/snapshots.ts'
 import { TOOL } from '../../support/tool-version.ts'
 import type { LeftOut } from './bad-files.ts'
+import { bringsNothing } from './brings-nothing.ts'
 import { type CurrencyChange, CurrencyGuard } from './currency-change.ts'
 import { GoneInRun } from './gone-in-run.ts'
 import { NamesOfRun, seenItemsOf } from './names-of-run.ts'
@@ -35,7 +36,7 @@ export interface CommitOptions {
   readonly maxGone?: QuarantineLimit | undefined
   /** What its workers have made, each with files that are in place already. @default what its journal says */
   readonly work?: FinishedWork | undefined
-  /** Commits nothing where no line came: then pulls are not recorded either. @default false */
+  /** Commits nothing where the lake shows all that came: then pulls are not recorded either. @default false */
   readonly onlyRows?: boolean | undefined
   /** Stands in the names of the run's own files: several commits of the run may be under way. @default nothing */
   readonly attempt?: string | undefined
@@ -149,10 +150,11 @@ const commitPlanned = async (
   }
   checkQuarantine(seen, partitions, limit)
   const { pulls } = work
-  const isEmpty = partitions.every(({ counts }) => counts.lines === 0)
+  const root = onlyRows ? await newestRoot(lake) : null
+  const isEmpty = onlyRows && (await bringsNothing({ lake, run, partitions, rows: loader.rows }, root))
   const gone = new GoneInRun({ lake, run, partitions, loader, sink }, options)
   // A listing without a new line may still say that a company is gone.
-  if (onlyRows && isEmpty) await gone.find(await newestRoot(lake))
+  if (isEmpty) await gone.find(root)
   const nothing = onlyRows ? isEmpty && !gone.hasFound : partitions.length === 0 && pulls.length === 0
   if (nothing) {
     const noViews = await refreshLakeFile(lake)
@@ -162,7 +164,7 @@ const commitPlanned = async (
   onEvent?.({ kind: 'committing', partitions: partitions.length })
   const guard = new CurrencyGuard({ lake, run, partitions, rows: loader.rows }, changeCurrency)
   await guard.check(await newestRoot(lake))
-  if (!(onlyRows && isEmpty)) await gone.find(await newestRoot(lake))
+  if (!isEmpty) await gone.find(await newestRoot(lake))
   const runFiles = partitions.length > 0 ? await dictionaryOf(finished, loader, sink, attempt) : []
   const placed = options.work !== undefined
   await sink.commit([...(placed ? [] : partitions.flatMap(({ files }) => files)), ...runFiles])

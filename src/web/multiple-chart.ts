@@ -87,7 +87,7 @@ export const multipleChart = (figures: readonly Figure[], years: readonly number
         axisLabel: { color: SOFT, fontSize: 12, hideOverlap: true },
       },
       yAxis: {
-        ...{ type: 'value', splitNumber: 4, splitLine: { lineStyle: { color: LINE } } },
+        ...{ type: 'value', splitNumber: 4, minInterval: 1, splitLine: { lineStyle: { color: LINE } } },
         axisLabel: { color: SOFT, fontSize: 12 },
       },
       series: earlier.length > 0 ? [...lines, scatter] : lines,

@@ -90,7 +90,8 @@ export const layOut = (rows: readonly AnswerRow[]): Graph => {
       ({ level: _, ...entity }, at): GraphNode => ({
         ...entity,
         x: MARGIN + column * COLUMN,
-        y: MARGIN + at * ROW,
+        // A column stands beside the middle of the tallest one.
+        y: MARGIN + ((tallest - all.length) / 2 + at) * ROW,
       }),
     ),
   )

@@ -158,7 +158,7 @@ const offered = async (line: readonly string[]): Promise<readonly string[]> => {
 }
 
 test('bash completes commands, their commands, options and choices', async () => {
-  expect(await offered(['co'])).toEqual(['convert', 'compact', 'config', 'completion'])
+  expect(await offered(['co'])).toEqual(['convert', 'compact', 'copy', 'config', 'completion'])
   expect(await offered(['batches', ''])).toEqual(['make', 'list', 'pull'])
   expect(await offered(['pull', ''])).toEqual(['companies', 'relations'])
   expect(await offered(['batches', 'pull', '--conte'])).toEqual(['--content'])

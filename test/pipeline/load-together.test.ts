@@ -202,6 +202,10 @@ test('loadTogether commits pulls of one content, their relations, and files in o
   const { partitions } = await one.snapshot()
   expect(new Set(partitions.map(({ source }) => source.name)).size).toBe(4)
   expect(outcomes(await loaded(one, [filesPart('own', [path])]))).toEqual([[undefined, 0]])
+  // A file of what the lake has is recorded all the same: the next night need not read it.
+  const same = filesPart('same', [await fileOf(one, 'same.jsonl', [companyLine(502), companyLine(501)])])
+  expect(outcomes(await loaded(one, [same]))).toEqual([[2, 2]])
+  expect(outcomes(await loaded(one, [same]))).toEqual([[undefined, 0]])
   expect(outcomes(await loaded(one, [filesPart('none', [join(dirname(one.lake), '*.none')])]))).toEqual([
     'nothing',
   ])

@@ -4,10 +4,12 @@
  */
 
 import type { Content } from '../../contract/objects.ts'
+import type { PartitionEntry } from '../../core/partition.ts'
 import { ident } from '../../lake/duckdb/sql.ts'
 import { filesOf, goneFiles, readTable, type VersionedFile } from '../../lake/lake/current-versions.ts'
 import { fetchTables } from '../../lake/lake/fetch-tables.ts'
 import { LISTINGS, type Table, tablesOf } from '../../lake/tables/tables.ts'
+import { sourcesOf } from '../../manifest/shared-sources.ts'
 import { readAllListed, type SnapshotRoot } from '../../manifest/snapshot-root.ts'
 import { storageOf } from '../../storage/open-storage.ts'
 import { CHECK, type StagedRun, stagedFiles, tableNamed } from './staged-files.ts'
@@ -58,6 +60,10 @@ const isKnown = async (staged: StagedRun, root: SnapshotRoot, content: Content):
   return true
 }
 
+/** A file that is not recorded as loaded would be read again each night; a search asks again by itself. */
+const isOfSearch = (partition: PartitionEntry): boolean =>
+  sourcesOf(partition).every(({ kind }) => kind === 'search')
+
 /**
  * Not found out of a lake in a bucket, whose files would have to be fetched for it, nor of many records: then it may.
  *
@@ -68,6 +74,7 @@ export const bringsNothing = async (staged: StagedRun, root: SnapshotRoot | null
   const records = partitions.reduce((sum, { counts }) => sum + counts.records, 0)
   if (partitions.some(({ counts }) => counts.quarantined > 0)) return false
   if (records === 0) return true
+  if (!partitions.every(isOfSearch)) return false
   if (root === null || records > MOST_RECORDS || storageOf(lake).isRemote) return false
   for (const content of new Set(
     partitions.filter(({ counts }) => counts.records > 0).map((one) => one.content),

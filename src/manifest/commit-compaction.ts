@@ -108,10 +108,11 @@ const writeMerged = async (
 /** Writes the parts of the next snapshot. */
 const writeNext = async (
   writer: PartWriter,
-  { lists }: SnapshotRoot,
+  { lists, ...fields }: SnapshotRoot,
   newest: Snapshot,
   next: Snapshot,
 ): Promise<SnapshotRoot> => ({
+  ...fields,
   ...headOf(next),
   totals: totalsOf(next),
   lists: {

@@ -124,6 +124,7 @@ const writeNext = async (
   const partitions = bound.map((partition) => ({ ...partition, committed }))
   const files = runFiles.map((file) => ({ ...file, run, committed }))
   return {
+    ...newest,
     ...committed,
     parent: newest?.snapshot ?? null,
     run,

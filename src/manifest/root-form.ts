@@ -94,27 +94,34 @@ const TOTALS = shapeOf<Totals>({
   tables: list(shapeOf<TableTotals>({ table: anyText, files: count, rows: count, bytes: count })),
 })
 
-/** The format of snapshots that list parts, which this release writes; it reads no later one. */
-export const PARTS_FORMAT = 2
+/** The formats of snapshots that list parts. */
+const PARTS_FORMATS = [2, 3] as const
+/** What this release writes; it reads no later one. A commit of a release that knows it drops no field of a root. */
+export const NEWEST_FORMAT = 3
 
-/** The file of a snapshot that lists parts. */
+/**
+ * The file of a snapshot that lists parts. A field that is added later is optional, here, in `ROOT` and in `SnapshotRoot`:
+ * every commit hands on what the root before has, known or not.
+ */
 export interface RootDocument extends SnapshotHead {
-  readonly format: typeof PARTS_FORMAT
+  readonly format: (typeof PARTS_FORMATS)[number]
   readonly totals: Totals
   readonly partitions: readonly PartRef[]
   readonly files: readonly PartRef[]
   readonly pulls: readonly PartRef[]
   readonly merged: readonly PartRef[]
+  readonly sha256: string
 }
 
 const ROOT = shapeOf<RootDocument>({
-  format: oneOf([PARTS_FORMAT]),
+  format: oneOf(PARTS_FORMATS),
   ...HEAD_CHECKS,
   totals: TOTALS,
   partitions: list(PART_REF),
   files: list(PART_REF),
   pulls: list(PART_REF),
   merged: list(PART_REF),
+  sha256,
 })
 
 /** The field of a would-be root that does not fit (`snapshot.partitions[3].sha256`), or `null`. */

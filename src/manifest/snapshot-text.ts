@@ -9,7 +9,7 @@ import { JSON_BYTES } from '../support/json-bytes.ts'
 import { isObject, memberOf } from '../support/json-form.ts'
 import { isLaterTool } from '../support/tool-version.ts'
 import { LIST_NAMES, type Part, storedBy } from './parts.ts'
-import { isRoot, PARTS_FORMAT, type PartRef, type RootDocument, rootMisfit } from './root-form.ts'
+import { isRoot, NEWEST_FORMAT, type PartRef, type RootDocument, rootMisfit } from './root-form.ts'
 import { isSnapshot, snapshotMisfit, TEXT_FORMAT } from './snapshot-form.ts'
 import { headOf, rootOf, type SnapshotRoot } from './snapshot-root.ts'
 
@@ -39,22 +39,22 @@ const refOf = <Entry>(part: Part<Entry>): PartRef => {
 }
 
 /** The whole text of a snapshot's file; its parts are stored. */
-export const rootToText = (root: SnapshotRoot): string => {
-  const lists = LIST_NAMES.map((name) => listLines(name, root.lists[name].map(refOf<unknown>)))
-  const body = `{\n${fieldLines({ format: PARTS_FORMAT, ...headOf(root), totals: root.totals })}${lists.join('')}`
+export const rootToText = ({ lists, ...fields }: SnapshotRoot): string => {
+  const texts = LIST_NAMES.map((name) => listLines(name, lists[name].map(refOf<unknown>)))
+  const body = `{\n${fieldLines({ format: NEWEST_FORMAT, ...headOf(fields), ...fields })}${texts.join('')}`
   return body + ending(sha256Of(body))
 }
 
 const rootOfDocument = (document: RootDocument): SnapshotRoot => {
+  const { format: _, sha256: __, partitions, files, pulls, merged, ...fields } = document
   const stored = storedBy(document.tool)
   return {
-    ...headOf(document),
-    totals: document.totals,
+    ...fields,
     lists: {
-      partitions: document.partitions.map(stored),
-      files: document.files.map(stored),
-      pulls: document.pulls.map(stored),
-      merged: document.merged.map(stored),
+      partitions: partitions.map(stored),
+      files: files.map(stored),
+      pulls: pulls.map(stored),
+      merged: merged.map(stored),
     },
   }
 }
@@ -96,7 +96,7 @@ export const bytesToSnapshot = (bytes: Buffer): SnapshotRead => {
 const laterTool = (value: unknown): string | null => {
   if (!isObject(value)) return null
   const tool = typeof value.tool === 'string' ? value.tool : 'a later firmlake'
-  return Number(value.format) > PARTS_FORMAT || isLaterTool(tool) ? tool : null
+  return Number(value.format) > NEWEST_FORMAT || isLaterTool(tool) ? tool : null
 }
 
 /** The text of a commit's second record: a line as `sha256sum` writes it. */

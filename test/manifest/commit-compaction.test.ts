@@ -1,14 +1,15 @@
 import { randomBytes } from 'node:crypto'
-import { rm, writeFile } from 'node:fs/promises'
+import { readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import type { Snapshot } from '../../src/core/partition.ts'
-import { recordPath } from '../../src/lake/lake/layout.ts'
+import { inLake, recordPath, snapshotPath } from '../../src/lake/lake/layout.ts'
 import { type CompactCommitRequest, commitCompaction } from '../../src/manifest/commit-compaction.ts'
 import { loadedPartitions, loadedSources, splitLoaded } from '../../src/manifest/loaded-sources.ts'
 import { removeGarbage } from '../../src/manifest/remove-garbage.ts'
 import { removeRun } from '../../src/manifest/runs.ts'
-import { readSnapshot } from '../../src/manifest/snapshots.ts'
+import { recordText, rootToText } from '../../src/manifest/snapshot-text.ts'
+import { readRoot, readSnapshot } from '../../src/manifest/snapshots.ts'
 import { summariseSnapshot } from '../../src/manifest/summarise-snapshot.ts'
 import { verifyLake } from '../../src/manifest/verify-lake.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
@@ -132,4 +133,20 @@ test('gc --keep 1 leaves the quarantine of merged partitions, and verify finds d
   expect((await verifyLake({ lake, countRows: countLines })).problems).toMatchObject([
     { path, problem: 'cut' },
   ])
+})
+
+test('commits hand on what a root says, also what only a later release knows', async () => {
+  const lake = await temporaryFolder()
+  await loadSources(lake, ['a', 'b'])
+  const later = { ...(await readRoot(lake)), dreams: [{ of: 'sheep' }] }
+  await writeFile(inLake(lake, snapshotPath(1)), rootToText(later))
+  await writeFile(inLake(lake, recordPath(1)), recordText(1, rootToText(later)))
+  await loadSources(lake, ['c'])
+  await compactAll(lake)
+  for (const number of [2, 3])
+    expect(JSON.parse(await readFile(inLake(lake, snapshotPath(number)), 'utf8'))).toMatchObject({
+      ...{ format: 3, snapshot: number, parent: number - 1 },
+      dreams: [{ of: 'sheep' }],
+    })
+  expect((await verifyLake({ lake, countRows: countLines })).problems).toEqual([])
 })

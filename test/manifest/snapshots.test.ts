@@ -175,7 +175,7 @@ const later = (body: string): string => body.replace('firmlake 0.1.0', 'firmlake
 const dream = (text: string): string => text.replace('"kind":"file"', '"kind":"dream"')
 
 test('readSnapshot and verifyLake throw LAKE_NEWER for a snapshot of a later format', async () => {
-  const lake = await laterSnapshot((body) => later(body).replace('"format": 2', '"format": 3'))
+  const lake = await laterSnapshot((body) => later(body).replace('"format": 3', '"format": 4'))
   const newer = {
     code: 'LAKE_NEWER',
     message:

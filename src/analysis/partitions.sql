@@ -8,6 +8,7 @@
 --   lines: lines read
 --   records: records loaded
 --   quarantined: lines that could not be loaded
+--   filtered: good lines that were left out, as the load was told to
 --   rows: rows in all tables; 0 of a merged one
 --   files: files that it has now
 --   bytes: length of these files
@@ -19,7 +20,7 @@
 --   loaded_at: when that was committed
 -- example: SELECT run, sum(records) FROM partitions GROUP BY ALL
 CREATE OR REPLACE VIEW partitions AS
-SELECT partition, run, content, is_merged, lines, records, quarantined, rows, files, bytes,
+SELECT partition, run, content, is_merged, lines, records, quarantined, filtered, rows, files, bytes,
   requested_from::DATE AS requested_from, requested_to::DATE AS requested_to,
   least::TIMESTAMPTZ AS least, greatest::TIMESTAMPTZ AS greatest, snapshot, "time"::TIMESTAMPTZ AS loaded_at
 FROM firmlake.fact_partitions();

@@ -13,12 +13,13 @@
 --   lines: lines of the partition that are of it
 --   records: records of these
 --   quarantined: lines of these that could not be loaded
+--   filtered: good lines of these that were left out
 --   service: address of the service
 --   currency: currency that was asked for
 --   announced: records that the service announced
 --   received: records that it gave
 -- example: FROM sources WHERE announced <> received
 CREATE OR REPLACE VIEW sources AS
-SELECT run, content, partition, kind, name, bytes, sha256, block, is_last, lines, records, quarantined,
+SELECT run, content, partition, kind, name, bytes, sha256, block, is_last, lines, records, quarantined, filtered,
   service, currency, announced, received
 FROM firmlake.fact_sources();

@@ -2,9 +2,9 @@
 
 import type {
   BatchEntry,
-  Counts,
   DateRange,
   Drift,
+  LineCounts,
   PartitionEntry,
   SnapshotHead,
   WindowEntry,
@@ -16,8 +16,9 @@ import { listRuns, type RunSummary } from '../manifest/runs.ts'
 import { listOf, type SnapshotRoot } from '../manifest/snapshot-root.ts'
 import { newestRoot, readRoot } from '../manifest/snapshots.ts'
 import { type SnapshotSummary, summariseRoot } from '../manifest/summarise-snapshot.ts'
+import { filteredOf } from '../manifest/totals.ts'
 
-export interface SourceStatus extends Pick<Counts, 'lines' | 'records' | 'quarantined'> {
+export interface SourceStatus extends LineCounts {
   readonly source: string
 }
 
@@ -34,6 +35,7 @@ export interface PartitionStatus {
   readonly lines: number
   readonly records: number
   readonly quarantined: number
+  readonly filtered?: number
   readonly requested: DateRange['requested']
   readonly observed: DateRange['observed']
   /** Of a search and of a batch file of a service: what was asked for and announced. */
@@ -73,6 +75,7 @@ const partitionStatus = ({
   lines: counts.lines,
   records: counts.records,
   quarantined: counts.quarantined,
+  ...filteredOf([counts]),
   requested: range.requested,
   observed: range.observed,
   ...(source.window && { window: source.window }),

@@ -36,7 +36,7 @@ export interface SourceEntry {
 /** A small source that shares a partition with others. */
 export interface SharedSource extends SourceEntry {
   /** What the partition holds of it. */
-  readonly counts: Pick<Counts, 'lines' | 'records' | 'quarantined'>
+  readonly counts: LineCounts
 }
 
 /** One window of a search, pulled by one cursor chain (or by several, where it outgrew the cap meanwhile). */
@@ -109,12 +109,19 @@ export interface DateRange {
   readonly observed: { readonly least: string; readonly greatest: string } | null
 }
 
-/** What a partition holds: lines are records and quarantined lines, always. */
-export interface Counts {
-  /** Non-blank lines; always records + quarantined. */
+/** What became of lines: they are records, quarantined or filtered, always. */
+export interface LineCounts {
+  /** Non-blank lines; always records + quarantined + filtered. */
   readonly lines: number
+  /** Loaded. */
   readonly records: number
   readonly quarantined: number
+  /** Good lines whose records the load leaves out, as it was told to; absent where there are none. */
+  readonly filtered?: number
+}
+
+/** What a partition holds. */
+export interface Counts extends LineCounts {
   /** Rows by table; of each table the sum over its files. */
   readonly rows: Readonly<Record<string, number>>
 }

@@ -44,6 +44,7 @@ export interface StageOutcome {
   readonly rows?: number
   readonly records?: number
   readonly quarantined?: number
+  readonly filtered?: number
   readonly committed?: CommittedWork
 }
 

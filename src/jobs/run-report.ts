@@ -4,6 +4,7 @@ import type { Drift, PartitionEntry } from '../core/partition.ts'
 import { moreDrift } from '../core/unknown-names.ts'
 import { type Difference, differencesOf } from '../manifest/latest-pulls.ts'
 import { namedSources } from '../manifest/loaded-sources.ts'
+import { filteredOf } from '../manifest/totals.ts'
 import type { LoadSummary } from '../pipeline/run/commit-loaded.ts'
 import type { CurrencyChange } from '../pipeline/run/currency-change.ts'
 import type { GoneCompanies } from '../pipeline/run/whole-listing.ts'
@@ -18,6 +19,8 @@ export interface RunReport {
   readonly lines: number
   readonly records: number
   readonly quarantined: number
+  /** Records that were left out, as the load was told to; absent where there are none. */
+  readonly filtered?: number
   /** Rows by table. */
   readonly rows: Readonly<Record<string, number>>
   /** What the contract does not know, the most frequent first. */
@@ -93,6 +96,7 @@ export const reportOf = (
     lines: sumOf(partitions, ({ counts }) => counts.lines),
     records: sumOf(partitions, ({ counts }) => counts.records),
     quarantined: sumOf(partitions, ({ counts }) => counts.quarantined),
+    ...filteredOf(partitions.map(({ counts }) => counts)),
     rows: rowsByTable(partitions),
     drift: mergeDrift(partitions),
     differences: differencesOf(partitions),

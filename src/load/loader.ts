@@ -17,6 +17,7 @@ import { employeesTable, financialsTable } from './figure-tables.ts'
 import { lineItemsOf, type SeenItems } from './line-items.ts'
 import { oddTextsOf } from './odd-texts.ts'
 import { readOddValues } from './odd-values.ts'
+import type { RecordFilter } from './record-filter.ts'
 import { ownershipsTable, relationEntitiesTable, relationsTable, rolesTable } from './relation-tables.ts'
 import { isAnyFull } from './seen-sets.ts'
 import { spoolRejected } from './spool-rejected.ts'
@@ -33,6 +34,8 @@ export interface PartToLoad {
 }
 
 export interface LoadedPart {
+  /** The part with the records that were loaded; the others were filtered. */
+  readonly kept: CheckedPart
   readonly receipts: readonly Receipt[]
   readonly observed: DateRange['observed']
 }
@@ -52,10 +55,13 @@ export interface Loader {
 export interface LoaderOptions {
   /** Folder for rejected lines on their way; emptied as they are loaded. */
   readonly spoolFolder: string
+  /** Each leaves records out, which count as filtered; one after the other. @default none */
+  readonly filters?: readonly RecordFilter[] | undefined
 }
 
 /** A loader on an engine; it opens a session for each part that is loaded side by side. */
-export const openLoader = async (engine: Engine, { spoolFolder }: LoaderOptions): Promise<Loader> => {
+export const openLoader = async (engine: Engine, options: LoaderOptions): Promise<Loader> => {
+  const { spoolFolder, filters = [] } = options
   await makeFolders(spoolFolder).catch((error: unknown) => {
     throw writeError(`Cannot make "${spoolFolder}"`, error)
   })
@@ -73,7 +79,7 @@ export const openLoader = async (engine: Engine, { spoolFolder }: LoaderOptions)
     load: async (request, sink) => {
       const load = () =>
         withSession((session) =>
-          loadPart({ engine, session, spoolFolder, isAlone: () => loading === 1 }, request, sink),
+          loadPart({ engine, session, spoolFolder, filters, isAlone: () => loading === 1 }, request, sink),
         )
       loading++
       try {
@@ -100,14 +106,17 @@ interface LoadTools {
   readonly engine: Engine
   readonly session: Session
   readonly spoolFolder: string
+  readonly filters: readonly RecordFilter[]
   /** Whether no other part is being loaded. */
   readonly isAlone: () => boolean
 }
 
-const loadPart = async (tools: LoadTools, request: PartToLoad, sink: SinkRun): Promise<LoadedPart> => {
-  const { partition, content, part, rejected, source } = request
+const loadPart = async (tools: LoadTools, given: PartToLoad, sink: SinkRun): Promise<LoadedPart> => {
+  const { partition, content, rejected, source } = given
   const { session, spoolFolder } = tools
   try {
+    const part = await keptOf(tools, given)
+    const request = { ...given, part }
     const receipts: Receipt[] = []
     if (part.members.length > 0)
       receipts.push(
@@ -118,7 +127,7 @@ const loadPart = async (tools: LoadTools, request: PartToLoad, sink: SinkRun): P
       receipts.push(await sink.write(partition, QUARANTINE.name, session.relation(quarantine.sql)))
       await quarantine.remove()
     }
-    return { receipts, observed: observedOf(content, receipts) }
+    return { kept: part, receipts, observed: observedOf(content, receipts) }
   } catch (error) {
     if (error instanceof ToolkitError) throw error
     throw new ToolkitError(
@@ -128,6 +137,14 @@ const loadPart = async (tools: LoadTools, request: PartToLoad, sink: SinkRun): P
       error,
     )
   }
+}
+
+/** What the filters leave of a part. */
+const keptOf = async ({ engine, filters }: LoadTools, { content, part, bytes }: PartToLoad) => {
+  let members = part.members
+  for (const filter of filters)
+    if (members.length > 0) members = await filter({ engine, content, part: { ...part, members }, bytes })
+  return members === part.members ? part : { ...part, members }
 }
 
 /** DuckDB's message without the part that quotes the data. */

@@ -10,17 +10,22 @@ const sumByTable = (partition: Pick<PartitionEntry, 'files'>): Map<string, numbe
   return sums
 }
 
-/** What does not add up: lines = records + quarantined; rows of a table = the sum over its files; both over its sources. */
+/** What does not add up: lines = records + quarantined + filtered; rows of a table = the sum over its files; both over its sources. */
 export const arithmeticProblems = (
   partition: Pick<PartitionEntry, 'counts' | 'files' | 'sources'>,
 ): string[] => {
-  const { lines, records, quarantined, rows } = partition.counts
+  const { lines, records, quarantined, filtered = 0, rows } = partition.counts
   const sums = sumByTable(partition)
   const problems: string[] = []
-  if (lines !== records + quarantined)
-    problems.push(`${lines} lines are not ${records} records and ${quarantined} quarantined`)
-  for (const [name, said] of Object.entries({ lines, records, quarantined })) {
-    const ofSources = partition.sources?.reduce((sum, { counts }) => sum + Reflect.get(counts, name), 0)
+  if (lines !== records + quarantined + filtered)
+    problems.push(
+      `${lines} lines are not ${records} records, ${quarantined} quarantined and ${filtered} filtered`,
+    )
+  for (const [name, said] of Object.entries({ lines, records, quarantined, filtered })) {
+    const ofSources = partition.sources?.reduce(
+      (sum, { counts }) => sum + (Reflect.get(counts, name) ?? 0),
+      0,
+    )
     if (ofSources !== undefined && ofSources !== said)
       problems.push(`${said} ${name}, but ${ofSources} of its sources`)
   }

@@ -22,6 +22,7 @@ const partitionFact = (partition: PartitionEntry, isMerged: boolean): Fact<'part
   return {
     ...{ partition: id, run, content, is_merged: isMerged },
     ...{ lines: counts.lines, records: counts.records, quarantined: counts.quarantined },
+    filtered: counts.filtered ?? 0,
     rows: Object.values(counts.rows).reduce((sum, rows) => sum + rows, 0),
     ...{ files: files.length, bytes: files.reduce((sum, { bytes }) => sum + bytes, 0) },
     ...{ requested_from: range.requested?.from, requested_to: range.requested?.to },
@@ -35,6 +36,7 @@ const sourceFacts = ({ run, content, id, counts, source, sources }: PartitionEnt
     ...{ run, content, partition: id, is_last: last },
     ...{ kind: rest.kind, name: rest.name, bytes: rest.bytes, sha256: rest.sha256, block: rest.block },
     ...{ lines: own.lines, records: own.records, quarantined: own.quarantined },
+    filtered: own.filtered ?? 0,
     ...{ service: window?.service ?? batch?.service, currency: window?.currency },
     ...{ announced: window?.announced ?? batch?.announced, received: window?.received },
   }))

@@ -87,6 +87,7 @@ const TOTALS = shapeOf<Totals>({
       lines: count,
       records: count,
       quarantined: count,
+      filtered: optional(count),
       requested: orNull(REQUESTED),
       observed: orNull(LEAST_AND_GREATEST),
     }),

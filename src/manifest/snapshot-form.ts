@@ -9,6 +9,7 @@ import type {
   Drift,
   FileEntry,
   FileOfRun,
+  LineCounts,
   PartitionEntry,
   PullEntry,
   SharedSource,
@@ -83,10 +84,11 @@ const SOURCE_CHECKS = {
     }),
   ),
 }
+const LINE_COUNTS = { lines: count, records: count, quarantined: count, filtered: optional(count) }
 export const SOURCE: Form<SourceEntry> = shapeOf<SourceEntry>(SOURCE_CHECKS)
 export const SHARED_SOURCE: Form<SharedSource> = shapeOf<SharedSource>({
   ...SOURCE_CHECKS,
-  counts: shapeOf<SharedSource['counts']>({ lines: count, records: count, quarantined: count }),
+  counts: shapeOf<LineCounts>(LINE_COUNTS),
 })
 
 export const REQUESTED = shapeOf<NonNullable<DateRange['requested']>>({
@@ -109,7 +111,7 @@ export const PARTITION_CHECKS = {
     requested: orNull(REQUESTED),
     observed: orNull(LEAST_AND_GREATEST),
   }),
-  counts: shapeOf<Counts>({ lines: count, records: count, quarantined: count, rows: valuesOf(count) }),
+  counts: shapeOf<Counts>({ ...LINE_COUNTS, rows: valuesOf(count) }),
   files: list(FILE),
   drift: list(
     shapeOf<Drift>({

@@ -4,7 +4,7 @@
  */
 
 import type { Content } from '../contract/objects.ts'
-import type { DateRange, FileEntry, PartitionEntry, Snapshot } from '../core/partition.ts'
+import type { DateRange, FileEntry, LineCounts, PartitionEntry, Snapshot } from '../core/partition.ts'
 import { observedIn, requestedIn } from './date-extremes.ts'
 import { listedFiles } from './listed-files.ts'
 import { loadedPartitions, namedSources } from './loaded-sources.ts'
@@ -20,6 +20,8 @@ export interface ContentTotals {
   readonly lines: number
   readonly records: number
   readonly quarantined: number
+  /** Absent where there are none. */
+  readonly filtered?: number
   /** Least and greatest date asked for, ISO; absent where no source has a window. */
   readonly requested: DateRange['requested']
   /** Least and greatest value seen, ISO 8601 in UTC. */
@@ -45,6 +47,14 @@ export const NO_TOTALS: Totals = { runs: 0, contents: [], tables: [] }
 const sumOf = <T>(items: readonly T[], value: (item: T) => number): number =>
   items.reduce((sum, item) => sum + value(item), 0)
 
+/** As counts say it: not at all where there are none. */
+export const filteredOf = (
+  counts: readonly Pick<LineCounts, 'filtered'>[],
+): { readonly filtered?: number } => {
+  const filtered = sumOf(counts, (one) => one.filtered ?? 0)
+  return filtered > 0 ? { filtered } : {}
+}
+
 const byName =
   <K extends string>(key: K) =>
   (a: Readonly<Record<K, string>>, b: Readonly<Record<K, string>>): number =>
@@ -61,6 +71,7 @@ const contentTotals = (content: Content, partitions: readonly PartitionEntry[]):
     lines: sumOf(partitions, ({ counts }) => counts.lines),
     records: sumOf(partitions, ({ counts }) => counts.records),
     quarantined: sumOf(partitions, ({ counts }) => counts.quarantined),
+    ...filteredOf(partitions.map(({ counts }) => counts)),
     requested: requestedIn(partitions.map(({ range }) => range)),
     observed: observedIn(partitions.map(({ range }) => range)),
   }
@@ -103,6 +114,7 @@ export const addTotals = (a: Totals, b: Totals, common: (content: Content) => nu
         lines: sumOf(both, (one) => one.lines),
         records: sumOf(both, (one) => one.records),
         quarantined: sumOf(both, (one) => one.quarantined),
+        ...filteredOf(both),
         requested: requestedIn(both),
         observed: observedIn(both),
       }))

@@ -4,9 +4,10 @@
  */
 
 import { type ErrorCode, isFinal, ToolkitError } from '../core/errors.ts'
+import type { LineCounts } from '../core/partition.ts'
 import { rootIfAny } from '../manifest/snapshots.ts'
 import { Blame } from './blame.ts'
-import { linesOfPart, type PartLines } from './lines-of-part.ts'
+import { linesOfPart } from './lines-of-part.ts'
 import {
   isOfService,
   type LoadPart,
@@ -29,7 +30,7 @@ export type PartOutcome = { readonly part: LoadPart } & (
       readonly kind: 'loaded'
       /** The run of all loads. */
       readonly summary: LoadSummary
-      readonly counts: PartLines
+      readonly counts: LineCounts
       readonly pulled: PulledPart | undefined
     }
   /** There was nothing to ask for: the lake holds it all. */

@@ -14,6 +14,14 @@ test('arithmeticProblems finds none where all adds up', () => {
   expect(problemsOf(counts, [file('companies', 3), file('companies', 1), file('quarantine', 1)])).toEqual([])
 })
 
+test('arithmeticProblems counts what a load has left out', () => {
+  const counts = { lines: 5, records: 3, quarantined: 1, filtered: 1, rows: { companies: 3 } }
+  expect(problemsOf(counts, [file('companies', 3), file('quarantine', 1)])).toEqual([])
+  expect(problemsOf({ ...counts, filtered: 2 }, [file('companies', 3), file('quarantine', 1)])).toEqual([
+    '5 lines are not 3 records, 1 quarantined and 2 filtered',
+  ])
+})
+
 test.each([
   ['lines', { lines: 5, records: 4, quarantined: 0, rows: {} }, []],
   ['quarantined lines', { lines: 1, records: 0, quarantined: 1, rows: {} }, []],

@@ -71,9 +71,9 @@ const goneLines = ({ gone = [] }: Pick<RunReport, 'gone'>): string[] => {
 
 /** What was read, and how fast. */
 export const countLines = (report: Omit<RunReport, 'run' | 'snapshot'>): string[] => {
-  const { partitions, sources, lines, records, quarantined, seconds } = report
+  const { partitions, sources, lines, records, quarantined, filtered = 0, seconds } = report
   return [
-    `${formatCounted(lines, 'line')}: ${formatCounted(records, 'record')}, ${formatCount(quarantined)} quarantined; ` +
+    `${formatCounted(lines, 'line')}: ${formatCounted(records, 'record')}, ${formatCount(quarantined)} quarantined${filtered > 0 ? `, ${formatCount(filtered)} filtered` : ''}; ` +
       `${formatCounted(sources, 'source')} (${formatBytes(report.sourceBytes)}) in ${formatCounted(partitions, 'partition')}`,
     // A commit of what others have worked on decodes nothing.
     report.decodedBytes === 0

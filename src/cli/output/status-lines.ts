@@ -18,11 +18,13 @@ const requestedText = (requested: DateRange['requested']): string =>
 const observedText = (observed: DateRange['observed']): string =>
   observed === null ? '–' : `${observed.least.slice(0, 10)} to ${observed.greatest.slice(0, 10)}`
 
-const contentTable = ({ contents }: SnapshotSummary): string[] =>
-  textTable(
+const contentTable = ({ contents }: SnapshotSummary): string[] => {
+  const hasFiltered = contents.some(({ filtered = 0 }) => filtered > 0)
+  return textTable(
     [
       { title: 'content' },
       ...['partitions', 'sources', 'source size', 'lines', 'records', 'quarantined'].map(right),
+      ...(hasFiltered ? [right('filtered')] : []),
       { title: 'requested' },
       { title: 'updated' },
     ],
@@ -34,10 +36,12 @@ const contentTable = ({ contents }: SnapshotSummary): string[] =>
       formatCount(one.lines),
       formatCount(one.records),
       formatCount(one.quarantined),
+      ...(hasFiltered ? [formatCount(one.filtered ?? 0)] : []),
       requestedText(one.requested),
       observedText(one.observed),
     ]),
   )
+}
 
 const tableTable = ({ tables }: SnapshotSummary): string[] =>
   textTable(

@@ -10,7 +10,7 @@ export const FACTS = {
   },
   partitions: {
     ...{ partition: 'VARCHAR', run: 'VARCHAR', content: 'VARCHAR', is_merged: 'BOOLEAN' },
-    ...{ lines: 'BIGINT', records: 'BIGINT', quarantined: 'BIGINT' },
+    ...{ lines: 'BIGINT', records: 'BIGINT', quarantined: 'BIGINT', filtered: 'BIGINT' },
     ...{ rows: 'BIGINT', files: 'INTEGER', bytes: 'BIGINT' },
     ...{ requested_from: 'VARCHAR', requested_to: 'VARCHAR', least: 'VARCHAR', greatest: 'VARCHAR' },
     ...{ snapshot: 'INTEGER', time: 'VARCHAR' },
@@ -18,7 +18,7 @@ export const FACTS = {
   sources: {
     ...{ run: 'VARCHAR', content: 'VARCHAR', partition: 'VARCHAR', kind: 'VARCHAR', name: 'VARCHAR' },
     ...{ bytes: 'BIGINT', sha256: 'VARCHAR', block: 'INTEGER', is_last: 'BOOLEAN' },
-    ...{ lines: 'BIGINT', records: 'BIGINT', quarantined: 'BIGINT' },
+    ...{ lines: 'BIGINT', records: 'BIGINT', quarantined: 'BIGINT', filtered: 'BIGINT' },
     ...{ service: 'VARCHAR', currency: 'VARCHAR', announced: 'BIGINT', received: 'BIGINT' },
   },
   drift: {

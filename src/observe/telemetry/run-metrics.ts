@@ -17,6 +17,7 @@ export const runMetrics = (meter: Meter): ((stage: Stage) => StageEnd) => {
   const runs = counter('runs', '{run}', 'Runs that ended.')
   const records = counter('records', '{record}', 'Records loaded.')
   const quarantined = counter('quarantined', '{line}', 'Lines that went to the quarantine.')
+  const filtered = counter('filtered', '{record}', 'Records left out, as the load was told to.')
   const decoded = counter('decoded', 'By', 'Bytes of JSON Lines decoded.')
   const rows = counter('rows', '{row}', 'Rows written to tables.')
   const written = counter('written', 'By', 'Bytes of the files written.')
@@ -45,6 +46,7 @@ export const runMetrics = (meter: Meter): ((stage: Stage) => StageEnd) => {
       if (stage.stage === 'load') {
         records.add(outcome.records ?? 0, { content: stage.content })
         quarantined.add(outcome.quarantined ?? 0, { content: stage.content })
+        if (outcome.filtered) filtered.add(outcome.filtered, { content: stage.content })
       }
       if (stage.stage === 'sink') {
         rows.add(outcome.rows ?? 0, { table: stage.table })

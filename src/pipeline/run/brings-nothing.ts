@@ -73,7 +73,7 @@ export const bringsNothing = async (staged: StagedRun, root: SnapshotRoot | null
   const { lake, partitions } = staged
   const records = partitions.reduce((sum, { counts }) => sum + counts.records, 0)
   if (partitions.some(({ counts }) => counts.quarantined > 0)) return false
-  if (records === 0) return true
+  if (records === 0 && partitions.every(({ counts }) => (counts.filtered ?? 0) === 0)) return true
   if (!partitions.every(isOfSearch)) return false
   if (root === null || records > MOST_RECORDS || storageOf(lake).isRemote) return false
   for (const content of new Set(

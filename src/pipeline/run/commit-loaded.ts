@@ -95,7 +95,9 @@ const partitionsOf = ({ units, entries }: FinishedWork, names: NamesOfRun): read
         }),
   )
   const loaded = new Set(
-    found.flatMap(({ partition: { source, counts } }) => (counts.records > 0 ? [source.sha256] : [])),
+    found.flatMap(({ partition: { source, counts } }) =>
+      counts.lines > counts.quarantined ? [source.sha256] : [],
+    ),
   )
   return found.filter(({ partition }) => !isReplay(partition) || loaded.has(partition.source.sha256))
 }

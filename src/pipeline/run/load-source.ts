@@ -208,7 +208,11 @@ const loadBlock = async (
     const loaded = await inStage(
       { stage: 'load', run: origin.run, partition, content },
       () => loader.load(request, sink),
-      () => ({ records: part.members.length, quarantined: request.rejected.length }),
+      ({ kept }) => ({
+        records: kept.members.length,
+        quarantined: request.rejected.length,
+        filtered: part.members.length - kept.members.length,
+      }),
     )
     const finished = names.bound({
       place,

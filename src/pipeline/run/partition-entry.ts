@@ -2,7 +2,7 @@
 
 import type { Content } from '../../contract/objects.ts'
 import { type Block, type LinePlace, placeOf } from '../../core/block.ts'
-import type { PartitionEntry, SharedSource } from '../../core/partition.ts'
+import type { LineCounts, PartitionEntry, SharedSource } from '../../core/partition.ts'
 import type { Fingerprint, Source } from '../../core/source.ts'
 import type { UnknownItems } from '../../core/unknown-names.ts'
 import { type CheckedBlock, type CheckedPart, lineOf } from '../../load/check-block.ts'
@@ -73,8 +73,10 @@ const sharedSources = (
   { source: { shared = [] }, block, checked }: PartOrigin,
   layer: number,
   part: CheckedPart,
+  kept: CheckedPart,
 ): readonly SharedSource[] => {
-  const lines = shared.map(() => ({ passed: 0, rejected: 0, first: WHOLE_SOURCE }))
+  const lines = shared.map(() => ({ passed: 0, kept: 0, rejected: 0, first: WHOLE_SOURCE }))
+  const keptMembers = new Set(kept.members)
   const numbers = new Map(shared.map(({ name }, at) => [name, at]))
   let at = 0
   for (const member of part.members) {
@@ -84,6 +86,7 @@ const sharedSources = (
     if (own === undefined) continue
     if (layer > 0 && own.passed === 0) own.first = placeOf(block, start)
     own.passed++
+    if (keptMembers.has(member)) own.kept++
   }
   for (const { source = '' } of layer === 0 ? checked.rejected : []) {
     const own = lines[numbers.get(source) ?? -1]
@@ -93,14 +96,19 @@ const sharedSources = (
     const own = lines[number]
     if (own === undefined || (layer > 0 && own.passed === 0)) return []
     const { line, offset } = own.first
-    const counts = {
-      lines: own.passed + own.rejected,
-      records: own.passed,
-      quarantined: own.rejected,
-    }
+    const counts = lineCounts(own.passed, own.kept, own.rejected)
     return [{ kind, name, ...fingerprint, block: 0, firstLine: line, offset, last: true, counts }]
   })
 }
+
+/** @param passed lines that are good, of which so many were `kept` */
+const lineCounts = (passed: number, kept: number, rejected: number): LineCounts => ({
+  lines: passed + rejected,
+  records: kept,
+  quarantined: rejected,
+  ...(passed > kept && { filtered: passed - kept }),
+})
+
 const WHOLE_SOURCE: LinePlace = { line: 1, offset: 0 }
 
 /** Where a part comes from. */
@@ -108,10 +116,11 @@ const originIn = (
   origin: PartOrigin,
   [, number, layer]: Place,
   part: CheckedPart,
+  kept: CheckedPart,
 ): Pick<PartitionEntry, 'source' | 'sources'> => {
   const { source, fingerprint, block, last } = origin
   const { window, batch } = source.details?.() ?? {}
-  const sources = source.shared && sharedSources(origin, layer, part)
+  const sources = source.shared && sharedSources(origin, layer, part, kept)
   const [only] = sources ?? []
   if (sources && sources.length > 1) return { source: togetherAs(sources), sources }
   if (only) {
@@ -142,7 +151,7 @@ export const partitionEntry = (
 ): PartitionEntry => {
   const { run, source, content, checked } = origin
   const [, number, layer] = place
-  const { receipts, observed } = loaded
+  const { kept, receipts, observed } = loaded
   const { requested = null } = source.details?.() ?? {}
   // The bad lines and the drift of a block belong to its first layer.
   const rejected = layer === 0 ? checked.rejected.length : 0
@@ -150,12 +159,10 @@ export const partitionEntry = (
     id: partitionId(origin.id, number, layer),
     run,
     content,
-    ...originIn(origin, place, part),
+    ...originIn(origin, place, part, kept),
     range: { field: FRESHNESS[content].field, requested, observed },
     counts: {
-      lines: part.members.length + rejected,
-      records: part.members.length,
-      quarantined: rejected,
+      ...lineCounts(part.members.length, kept.members.length, rejected),
       rows: Object.fromEntries(receipts.map(({ table, rows }) => [table, rows])),
     },
     files: receipts.flatMap(({ files }) => files),

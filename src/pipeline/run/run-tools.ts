@@ -9,6 +9,7 @@ import { Engine, type EngineOptions } from '../../lake/duckdb/engine.ts'
 import { inLake, runPath } from '../../lake/lake/layout.ts'
 import { openCheckers } from '../../load/block-checker.ts'
 import { openLoader } from '../../load/loader.ts'
+import type { RecordFilter } from '../../load/record-filter.ts'
 import { parquetLake } from '../../sink/parquet-lake.ts'
 import { makeFolder } from '../../support/durable-files.ts'
 import type { LoadParts } from './load-source.ts'
@@ -24,6 +25,8 @@ export interface ToolOptions {
   readonly checkThreads?: number | undefined
   /** Where rows go. @default the Parquet lake */
   readonly sink?: Sink | undefined
+  /** What is left out of the records that come, and counted as filtered. @default nothing */
+  readonly filters?: readonly RecordFilter[] | undefined
   readonly signal?: AbortSignal | undefined
 }
 
@@ -104,7 +107,7 @@ export const withTools = async <T>(
           ...{ blockBytes, maxLineBytes, maxRatio, memory, onInput, signal },
         }),
       checkers,
-      loader: await openLoader(engine, { spoolFolder }),
+      loader: await openLoader(engine, { spoolFolder, filters: options.filters }),
       sink: watchedSink(run, await (options.sink ?? parquetLake({ lake })).open(run)),
     })
   } finally {

@@ -5,7 +5,7 @@
 FROM node:24-bookworm-slim AS packages
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
-# As the lock file has them; without tools and without optional peers.
+# As the lock file has them; without tools and without optional parts.
 RUN npm ci --omit=dev --omit=peer --ignore-scripts
 COPY firmlake-*.tgz /tmp/
 RUN tar -xzf /tmp/firmlake-*.tgz --strip-components=1 -C /app && mkdir -m 0700 /data && chown 1000:1000 /data

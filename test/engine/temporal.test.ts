@@ -235,34 +235,7 @@ test('a server that does not answer is unreachable, for commands before they pla
   expect(worked.stderr).toContain(`error ENGINE_UNREACHABLE: Cannot reach Temporal at ${address}`)
 })
 
-test('without its packages an engine is missing, and the message has the command that installs them', async () => {
-  const own = await temporaryFolder()
-  const hook = join(own, 'hook.mjs')
-  await writeFile(hook, HIDDEN_PACKAGES)
-  const env = { NODE_OPTIONS: `--import ${hook}`, TEMPORAL_ADDRESS: '127.0.0.1:1' }
-  const { code, stderr } = await cli(['worker'], { cwd: own, env })
-  expect(code).toBe(1)
-  expect(stderr).toContain('error ENGINE_MISSING: ')
-  const { devDependencies } = JSON.parse(await readFile(join(PROJECT, 'package.json'), 'utf8'))
-  const names = Object.keys(devDependencies).filter((name) => name.startsWith('@temporalio/'))
-  expect(stderr).toContain(
-    `"npm install ${names.map((name) => `${name}@${devDependencies[name]}`).join(' ')}"`,
-  )
-  // Nobody else notices.
-  await writeFile(join(own, 'a.jsonl'), `${companyLine(1)}\n`)
-  expect((await cli(['convert', 'a.jsonl', '--lake', 'lake'], { cwd: own, env })).code).toBe(0)
-})
-
 const PROJECT = fileURLToPath(new URL('../../', import.meta.url))
-
-/** Hides packages as if they were not installed. */
-const HIDDEN_PACKAGES = `import { registerHooks } from 'node:module'
-registerHooks({
-  resolve: (specifier, context, next) => {
-    if (!specifier.startsWith('@temporalio/')) return next(specifier, context)
-    throw Object.assign(new Error(\`Cannot find package '\${specifier}'\`), { code: 'ERR_MODULE_NOT_FOUND' })
-  },
-})`
 
 const runsOf = (lake: string): Promise<readonly string[]> => listRunIds(lake).catch(() => [])
 

@@ -3,8 +3,10 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { installLine } from '../../src/core/optional-parts.ts'
 import { type CliResult, cli, cliJson, SAMPLE_COMPANIES } from '../cli/run-cli.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
+import { withoutPart } from '../support/without-part.ts'
 import { type Endpoint, openEndpoint } from './endpoint.ts'
 import { type DecodedPoint, type DecodedSpan, decodePoints, decodeSpans } from './otlp.ts'
 
@@ -124,12 +126,11 @@ test.each([500, 'hang'] as const)(
 
 test('without the packages a line says how to install them, and the run is done', async () => {
   const endpoint = await openEndpoint()
-  const preload = new URL('without-packages.ts', import.meta.url).href
-  const { code, stderr } = await convert({ ...at(endpoint), NODE_OPTIONS: `--import ${preload}` })
+  const { code, stderr } = await convert({ ...at(endpoint), ...withoutPart('telemetry') })
   expect([code, stderr]).toEqual([
     0,
-    'warning: OpenTelemetry is not sent: its packages are not installed, ' +
-      '"npm install @opentelemetry/api @opentelemetry/sdk-node" installs them\n',
+    'warning: OpenTelemetry is not sent: Cannot use OpenTelemetry: its packages are not installed, ' +
+      `"${installLine('telemetry')}" installs them\n`,
   ])
   expect(endpoint.received).toEqual([])
 })

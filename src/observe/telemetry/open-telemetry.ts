@@ -1,6 +1,6 @@
 /** Traces and metrics of runs by OpenTelemetry: the SDK reads its own variables, `OTEL_…`. Its packages are optional. */
 
-import { systemCode } from '../../core/errors.ts'
+import { requirePart } from '../../core/optional-parts.ts'
 import type { StageEnd } from '../../core/stages.ts'
 import { VERSION } from '../../support/tool-version.ts'
 import type { Observer, ObserverOptions, Variables } from '../observer.ts'
@@ -10,24 +10,13 @@ import { runSpans } from './run-spans.ts'
 /** Longest an export may take, in milliseconds, where the variables do not say. */
 const EXPORT_LIMIT_MS = '5000'
 
-const packages = async () => {
-  try {
-    const [api, sdk] = await Promise.all([import('@opentelemetry/api'), import('@opentelemetry/sdk-node')])
-    return { api, sdk }
-  } catch (error) {
-    if (systemCode(error) !== 'ERR_MODULE_NOT_FOUND') throw error
-    throw new Error(
-      'its packages are not installed, "npm install @opentelemetry/api @opentelemetry/sdk-node" installs them',
-    )
-  }
-}
-
 const hasName = (env: Variables): boolean =>
   Boolean(env.OTEL_SERVICE_NAME) || /(^|,)\s*service\.name\s*=/.test(env.OTEL_RESOURCE_ATTRIBUTES ?? '')
 
-/** Starts the SDK of this process. @throws {Error} why it cannot be started */
+/** Starts the SDK of this process. @throws {Error} why it cannot be started; `PACKAGE_MISSING` */
 export const openTelemetry = async ({ env, warn }: ObserverOptions): Promise<Observer> => {
-  const { api, sdk } = await packages()
+  requirePart('telemetry')
+  const [api, sdk] = await Promise.all([import('@opentelemetry/api'), import('@opentelemetry/sdk-node')])
   // An endpoint that does not answer must not be waited for longer than the end of the work is.
   process.env.OTEL_EXPORTER_OTLP_TIMEOUT ??= EXPORT_LIMIT_MS
   const node = new sdk.NodeSDK({

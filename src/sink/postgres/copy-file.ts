@@ -4,7 +4,6 @@ import { createReadStream } from 'node:fs'
 import { Transform } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { Client } from 'pg'
-import { from } from 'pg-copy-streams'
 import { ident } from '../../lake/duckdb/sql.ts'
 
 const CHUNK_BYTES = 256 * 1024
@@ -36,6 +35,7 @@ export const copyFile = async (
   target: string,
   columns: readonly string[],
 ): Promise<number> => {
+  const { from } = await import('pg-copy-streams')
   const copy = client.query(
     from(
       `COPY ${target} (${columns.map(ident).join(', ')}) FROM STDIN (FORMAT csv, NULL '', ENCODING 'UTF8')`,

@@ -6,6 +6,7 @@
 import { rm } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { writeError } from '../../core/errors.ts'
+import { requirePart } from '../../core/optional-parts.ts'
 import type { FileEntry } from '../../core/partition.ts'
 import type { DeliverySink, Receipt, SinkContext, SinkRun } from '../../core/sink.ts'
 import { loadPath } from '../../lake/lake/layout.ts'
@@ -27,7 +28,7 @@ export interface PostgresOptions extends SinkContext {
  * runs that it shows. Text of PostgreSQL cannot hold U+0000: it becomes U+FFFD, and a delivery's `warnings` say so.
  *
  * @param url `postgres://user@host:port/database`; what it leaves out comes from PGHOST, PGUSER, PGPASSWORD, …
- * @throws {ToolkitError} `TARGET_REFUSED`, `TARGET_FAILED`, of the work with it
+ * @throws {ToolkitError} `PACKAGE_MISSING`; `TARGET_REFUSED`, `TARGET_FAILED`, of the work with it
  * @example
  * import { convert, deliver, postgres } from 'firmlake'
  *
@@ -40,6 +41,7 @@ export const postgres = (
   { schema = 'firmlake', ...own }: PostgresOptions = {},
 ): DeliverySink => {
   checkNameLength('a schema', schema)
+  requirePart('postgres')
 
   const openRun = (run: string, lent?: SinkContext): SinkRun => {
     const { staging, signal, what } = sinkSettings(own, lent)

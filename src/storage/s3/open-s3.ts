@@ -2,6 +2,7 @@
 
 import type { S3Client, S3ClientConfig } from '@aws-sdk/client-s3'
 import { ToolkitError } from '../../core/errors.ts'
+import { requirePart } from '../../core/optional-parts.ts'
 
 /** The SDK's module and a client of it. */
 export interface S3 {
@@ -29,9 +30,10 @@ const settings = (): S3ClientConfig => ({
  * Opens a client as the environment and the AWS profile say: endpoint, region, credentials. An endpoint of one's
  * own is addressed by path, since few have a host name for each bucket, and needs no region.
  *
- * @throws {ToolkitError} `STORAGE_REFUSED` where no region is known
+ * @throws {ToolkitError} `STORAGE_REFUSED` where no region is known; `PACKAGE_MISSING`
  */
 export const openS3 = async (): Promise<S3> => {
+  requirePart('s3')
   const sdk = await import('@aws-sdk/client-s3')
   const configured = new sdk.S3Client(settings())
   const endpoint = await configured.config.serviceConfiguredEndpoint?.()

@@ -1,0 +1,103 @@
+/**
+ * The parts of the product whose packages are no part of its installation: whoever uses a part installs its packages, which are
+ * imported at first use. package.json names them as optional peers; messages and documentation take the names from here.
+ */
+
+import { type ErrorCode, ToolkitError } from './errors.ts'
+
+export interface OptionalPackage {
+  readonly name: string
+  /** The versions that package.json takes. */
+  readonly range: string
+  /** The one that the tests have. */
+  readonly tested: string
+}
+
+export const OPTIONAL_PART_NAMES = ['s3', 'postgres', 'temporal', 'telemetry'] as const
+export type OptionalPartName = (typeof OPTIONAL_PART_NAMES)[number]
+
+export interface OptionalPart {
+  /** As messages name it. */
+  readonly title: string
+  readonly purpose: string
+  /** The error where the packages are missing. */
+  readonly code: Extract<ErrorCode, 'ENGINE_MISSING' | 'PACKAGE_MISSING'>
+  readonly packages: readonly OptionalPackage[]
+}
+
+const AWS = { range: '^3.1169.0', tested: '3.1169.0' }
+const TEMPORAL = { range: '^1.24.0', tested: '1.24.0' }
+
+export const OPTIONAL_PARTS: Readonly<Record<OptionalPartName, OptionalPart>> = {
+  s3: {
+    title: 'object storage',
+    purpose: 'lakes, copies and targets in buckets, `s3://…`',
+    code: 'PACKAGE_MISSING',
+    packages: [
+      { name: '@aws-sdk/client-s3', ...AWS },
+      { name: '@aws-sdk/lib-storage', ...AWS },
+    ],
+  },
+  postgres: {
+    title: 'PostgreSQL',
+    purpose: 'PostgreSQL as a target, `postgres://…`',
+    code: 'PACKAGE_MISSING',
+    packages: [
+      { name: 'pg', range: '^8.23.1', tested: '8.23.1' },
+      { name: 'pg-copy-streams', range: '^7.0.0', tested: '7.0.0' },
+    ],
+  },
+  temporal: {
+    title: 'Temporal',
+    purpose: '`--engine temporal` and `firmlake worker`',
+    code: 'ENGINE_MISSING',
+    packages: [
+      { name: '@temporalio/activity', ...TEMPORAL },
+      { name: '@temporalio/client', ...TEMPORAL },
+      { name: '@temporalio/common', ...TEMPORAL },
+      { name: '@temporalio/envconfig', ...TEMPORAL },
+      { name: '@temporalio/worker', ...TEMPORAL },
+      { name: '@temporalio/workflow', ...TEMPORAL },
+    ],
+  },
+  telemetry: {
+    title: 'OpenTelemetry',
+    purpose: 'traces and metrics of runs, `OTEL_…`',
+    code: 'PACKAGE_MISSING',
+    packages: [
+      { name: '@opentelemetry/api', range: '^1.9.0', tested: '1.10.0' },
+      { name: '@opentelemetry/sdk-node', range: '>=0.200.0 <1', tested: '0.301.0' },
+    ],
+  },
+}
+
+/** The line that installs a part, in the versions that were tested together. */
+export const installLine = (part: OptionalPartName): string =>
+  `npm install ${OPTIONAL_PARTS[part].packages.map(({ name, tested }) => `${name}@${tested}`).join(' ')}`
+
+/** The packages of a part that are not installed. */
+export const missingPackages = (part: OptionalPartName): readonly string[] =>
+  OPTIONAL_PARTS[part].packages
+    .map(({ name }) => name)
+    .filter((name) => {
+      try {
+        import.meta.resolve(name)
+        return false
+      } catch {
+        return true
+      }
+    })
+
+/**
+ * Called before a part's packages are imported.
+ *
+ * @throws {ToolkitError} the part's code, with the line that installs its packages, where one of them is missing
+ */
+export const requirePart = (part: OptionalPartName): void => {
+  if (missingPackages(part).length === 0) return
+  const { title, code } = OPTIONAL_PARTS[part]
+  throw new ToolkitError(
+    code,
+    `Cannot use ${title}: its packages are not installed, "${installLine(part)}" installs them`,
+  )
+}

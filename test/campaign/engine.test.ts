@@ -1,10 +1,9 @@
 import { expect, test } from 'vitest'
 import { needs } from '../support/needs.ts'
+import { SEED } from '../support/seed.ts'
 import { missingTemporal } from '../support/temporal-server.ts'
 import { runCampaign } from './campaign.ts'
 import { campaign } from './engine-campaign.ts'
-
-const SEED = Date.now() % 1_000_000
 
 test(`a run whose workers and server are killed gives the rows of one machine, once (seed ${SEED})`, {
   timeout: 600_000,

@@ -1,10 +1,9 @@
 import { expect, test } from 'vitest'
 import { openFailingWrites } from '../support/failing-writes.ts'
 import { needs } from '../support/needs.ts'
+import { SEED } from '../support/seed.ts'
 import { runCampaign } from './campaign.ts'
 import { campaign } from './kills-campaign.ts'
-
-const SEED = Date.now() % 1_000_000
 
 test(`work that is killed leaves a lake whole, and the same command completes it (seed ${SEED})`, {
   timeout: 600_000,

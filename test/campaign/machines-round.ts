@@ -3,6 +3,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { openRowCounter } from '../../src/jobs/row-counter.ts'
 import { inLake, LAKE_FILE, LAKE_FILE_RECORD, RUNS_FOLDER } from '../../src/lake/lake/layout.ts'
+import { hasEnded } from '../../src/manifest/ended-runs.ts'
 import { removeGarbage } from '../../src/manifest/remove-garbage.ts'
 import { readSnapshot } from '../../src/manifest/snapshots.ts'
 import { verifyLake } from '../../src/manifest/verify-lake.ts'
@@ -72,7 +73,9 @@ class Round {
       if (twin !== undefined) await this.#commitTwin(twin)
       this.#continueAll()
       await Promise.all(this.#stopped.map(({ judged }) => judged))
-      await this.#judge(run, onFirst, () => over.abort(), collecting)
+      over.abort()
+      await collecting
+      await this.#judge(run, twin, onFirst)
     } finally {
       over.abort()
       for (const { step } of this.#stopped) step.signal('SIGKILL')
@@ -256,10 +259,8 @@ class Round {
     await this.#end(this.#start('commit', ...this.#commitArgs(twin)), DONE)
   }
 
-  async #judge(run: string, onFirst: boolean, stop: () => void, collecting: Promise<void>): Promise<void> {
+  async #judge(run: string, twin: string | undefined, onFirst: boolean): Promise<void> {
     const { lake, files, say, count } = this.#options
-    stop()
-    await collecting
     await removeGarbage({ lake, now: new Date() })
     await this.#sweepUnborn()
     const snapshot = await readSnapshot(lake)
@@ -282,10 +283,16 @@ class Round {
     )
     // `verify` holds it against its hash; a bucket has none.
     if (!lake.startsWith('s3:')) for (const path of [LAKE_FILE, LAKE_FILE_RECORD]) listed.add(path)
+    if (twin !== undefined) {
+      // It found nothing new: whoever commits it again is told so by its trace, which gc leaves for a day.
+      listed.add(`${RUNS_FOLDER}/ended/${twin}`)
+      if (!(await hasEnded(lake, twin))) say(`of run ${twin}, which found nothing new, no trace is left`)
+    }
     for (const { path } of await storageOf(lake).list(''))
       if (!listed.has(path) && !path.startsWith('_manifest/')) say(`"${path}" is left`)
+    const onDisk = new Set([...listed].map((path) => inLake(lake, path)))
     for (const { path, kind } of await listTree(inLake(lake, RUNS_FOLDER)))
-      if (kind === 'file') say(`"${path}" is left on this machine`)
+      if (kind === 'file' && !onDisk.has(path)) say(`"${path}" is left on this machine`)
     const again = await removeGarbage({ lake, now: new Date() })
     for (const path of [...again.runs, ...again.files, ...again.leftovers, ...again.working])
       say(`gc finds "${path}" a second time`)

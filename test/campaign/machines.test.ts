@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
 import { needs } from '../support/needs.ts'
 import { missingS3Server } from '../support/s3-server.ts'
+import { SEED } from '../support/seed.ts'
 import { runCampaign } from './campaign.ts'
 import { campaign } from './machines-campaign.ts'
 
-const SEED = Date.now() % 1_000_000
 const TIMEOUT = { timeout: 600_000 }
 
 test(

@@ -5,12 +5,12 @@ import { expect, test } from 'vitest'
 import { MAIN, SAMPLE_COMPANIES } from '../cli/run-cli.ts'
 import { armFaults, disarmFaults, openFailingWrites } from '../support/failing-writes.ts'
 import { needs } from '../support/needs.ts'
+import { SEED } from '../support/seed.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { runCampaign } from './campaign.ts'
 import { campaign } from './writes-campaign.ts'
 
 const NEEDED = 'a library that makes writes fail'
-const SEED = Date.now() % 1_000_000
 
 test('the library sees every writing call of a convert, those of DuckDB too', async (context) => {
   const faults = openFailingWrites({ traced: true })

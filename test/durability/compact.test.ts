@@ -8,13 +8,13 @@ import { convertFiles } from '../../src/pipeline/convert/convert.ts'
 import { seededRandom } from '../manifest/damage.ts'
 import { hashLake, verify } from '../pipeline/batch-bench.ts'
 import { type Moment, type Outcome, runAndKill } from '../support/kills.ts'
+import { SEED } from '../support/seed.ts'
 import { leaveRoom, smallDisk } from '../support/small-disk.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { type Batches, writeBatches } from './batches.ts'
 
 const CHILD = new URL('child-compacts.ts', import.meta.url)
 const KILLS = Number(process.env.FIRMLAKE_COMPACT_KILLS ?? 6)
-const SEED = Number(process.env.FIRMLAKE_SEED ?? Date.now() % 1_000_000)
 const TARGET_BYTES = 16_384
 const KIB = 1024
 const HALF = { kind: 'share', share: 0.5 } as const

@@ -6,13 +6,13 @@ import { removeGarbage } from '../../src/manifest/remove-garbage.ts'
 import { seededRandom } from '../manifest/damage.ts'
 import { companyLine, hashLake, openBench, relationsLine, verify } from '../pipeline/batch-bench.ts'
 import { type Moment, type Outcome, runAndKill } from '../support/kills.ts'
+import { SEED } from '../support/seed.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { type Batches, writeBatches } from './batches.ts'
 
 const CHILD = new URL('child-convert.ts', import.meta.url)
 /** The short form; `FIRMLAKE_KILLS=50` looks longer, and the campaign of kills much longer, at all kinds of work. */
 const KILLS = Number(process.env.FIRMLAKE_KILLS ?? 8)
-const SEED = Number(process.env.FIRMLAKE_SEED ?? Date.now() % 1_000_000)
 const BLOCK_BYTES = 60_000
 
 /** Converts in a process of its own. */

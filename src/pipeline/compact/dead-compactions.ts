@@ -2,7 +2,7 @@
 
 import { rm } from 'node:fs/promises'
 import { ToolkitError } from '../../core/errors.ts'
-import { inLake, loadPath, runPath } from '../../lake/lake/layout.ts'
+import { inLake, loadPath, PARTS_FOLDER, partPath, runOfPart, runPath } from '../../lake/lake/layout.ts'
 import { TABLES } from '../../lake/tables/tables.ts'
 import { findCommit } from '../../manifest/find-commit.ts'
 import { listLeftovers } from '../../manifest/lake-files.ts'
@@ -16,12 +16,15 @@ import { withResumedRun } from '../run/with-run.ts'
 /** Where DuckDB sorts: in the run's folder, so that gc removes it with the run. */
 export const spillFolder = ({ lake, run }: RunLease): string => inLake(lake, `${runPath(run)}/spill`)
 
-/** Removes the files that a run which is not committed has put into their places. */
+/** Removes the files that a run which is not committed has put into their places, and its parts of a snapshot. */
 const discardPlaced = async ({ lake, run }: RunLease): Promise<void> => {
+  const storage = storageOf(lake)
   for (const { name } of TABLES) {
-    const placed = await storageOf(lake).list(loadPath(name, run))
-    if (placed.length > 0) await storageOf(lake).remove(placed.map(({ path }) => path))
+    const placed = await storage.list(loadPath(name, run))
+    if (placed.length > 0) await storage.remove(placed.map(({ path }) => path))
   }
+  const parts = (await storage.entries(PARTS_FOLDER)).filter(({ name }) => runOfPart(name) === run)
+  if (parts.length > 0) await storage.remove(parts.map(({ name }) => partPath(name)))
 }
 
 const isCompaction = async (lake: string, run: string): Promise<boolean> =>

@@ -21,6 +21,7 @@ import { listQuarantine, waitingFiles } from '../../../src/pipeline/convert/quar
 import { replayFiles } from '../../../src/pipeline/convert/replay-files.ts'
 import { SAMPLE } from '../../cli/run-cli.ts'
 import { seededRandom } from '../../manifest/damage.ts'
+import { SEED } from '../../support/seed.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 import { type Bench, companyLine, companyLines, hashLake, openBench, relationsLine } from '../batch-bench.ts'
 
@@ -501,7 +502,6 @@ test('compact --dry-run tells what would be left and changes nothing', async () 
 
 /** Plain `npm test` takes one; `FIRMLAKE_ROUNDS=20` looks longer. */
 const ROUNDS = Number(process.env.FIRMLAKE_ROUNDS ?? 1)
-const SEED = Number(process.env.FIRMLAKE_SEED ?? Date.now() % 1_000_000)
 
 test('compact leaves the current views of random overlapping loads as they were', {
   timeout: 240_000 * ROUNDS,

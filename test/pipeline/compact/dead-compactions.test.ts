@@ -3,7 +3,15 @@ import { mkdir, readdir, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { expect, test } from 'vitest'
 import { ToolkitError } from '../../../src/core/errors.ts'
-import { inLake, loadPath, MANIFEST_FOLDER, RUNS_FOLDER } from '../../../src/lake/lake/layout.ts'
+import {
+  inLake,
+  loadPath,
+  MANIFEST_FOLDER,
+  PARTS_FOLDER,
+  partName,
+  partPath,
+  RUNS_FOLDER,
+} from '../../../src/lake/lake/layout.ts'
 import { commitRun } from '../../../src/manifest/commit-run.ts'
 import type { RunLease } from '../../../src/manifest/run-lease.ts'
 import { createRun, listRuns } from '../../../src/manifest/runs.ts'
@@ -15,17 +23,28 @@ import { temporaryFolder } from '../../support/temporary-folder.ts'
 
 const PLAN = { pipeline: 'compact', inputs: [], cwd: '', again: false, limits: {} }
 
-/** A compaction that has put one file into its place. */
+/** A compaction that has put one file into its place, and has written one part of its snapshot. */
 const beginCompaction = async (lake: string, process = DEAD): Promise<RunLease> => {
   const lease = await createRun({ lake, plan: PLAN, now: new Date(), random: randomBytes, process })
   const path = inLake(lake, `${loadPath('companies', lease.run)}/new.parquet`)
   await mkdir(dirname(path), { recursive: true })
   await writeFile(path, 'rows')
+  await mkdir(inLake(lake, PARTS_FOLDER), { recursive: true })
+  await writeFile(inLake(lake, partPath(partOf(lease))), '')
   return lease
 }
 
-const filesOf = async (lake: string, { run }: RunLease): Promise<string[]> =>
-  readdir(inLake(lake, loadPath('companies', run))).catch(() => [])
+const partOf = ({ run }: RunLease): string => partName(run, () => new Uint8Array(8))
+
+/** What it has written that is still there. */
+const filesOf = async (lake: string, lease: RunLease): Promise<string[]> => {
+  const namesIn = (folder: string): Promise<string[]> => readdir(inLake(lake, folder)).catch(() => [])
+  const parts = await namesIn(PARTS_FOLDER)
+  return [
+    ...(await namesIn(loadPath('companies', lease.run))),
+    ...parts.filter((name) => name === partOf(lease)),
+  ]
+}
 
 test('clearDeadCompactions removes what a dead compaction has written', async () => {
   const lake = await temporaryFolder()
@@ -81,7 +100,7 @@ test('clearDeadCompactions leaves other runs and a compaction at work alone', as
   await clearDeadCompactions(lake, new Date())
   const runs = (await listRuns(lake, { now: new Date() })).map(({ run }) => run)
   expect(runs).toEqual([other.lease.run, working.run].sort())
-  expect(await filesOf(lake, working)).toEqual(['new.parquet'])
+  expect(await filesOf(lake, working)).toEqual(['new.parquet', partOf(working)])
 })
 
 test('undoCompaction removes what it has written, but not where its commit may still be under way', async () => {
@@ -92,7 +111,7 @@ test('undoCompaction removes what it has written, but not where its commit may s
   const unsure = await beginCompaction(lake)
   const failure = new ToolkitError('STORAGE_FAILED', 'Cannot create the snapshot: no answer')
   expect(await undoCompaction(unsure, failure)).toBe(false)
-  expect(await filesOf(lake, unsure)).toEqual(['new.parquet'])
+  expect(await filesOf(lake, unsure)).toEqual(['new.parquet', partOf(unsure)])
   await clearDeadCompactions(lake, new Date())
   expect(await filesOf(lake, unsure)).toEqual([])
 })

@@ -9,8 +9,8 @@ import { WRITE_OPERATIONS } from '../../../campaign/write-operations.ts'
 import { seededRandom } from '../../../manifest/damage.ts'
 import { openFailingWrites } from '../../../support/failing-writes.ts'
 import { needs } from '../../../support/needs.ts'
+import { SEED } from '../../../support/seed.ts'
 
-const SEED = Date.now() % 1_000_000
 const WORK = 'serving index'
 
 test(`a build that uses segments of an earlier index is killed at any moment: both indexes are whole, and the next build is right (seed ${SEED})`, {

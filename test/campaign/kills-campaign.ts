@@ -1,15 +1,23 @@
-/** Small pieces of work are killed: before a writing call of theirs, or at any moment. Some are killed twice. */
+/**
+ * Small pieces of work are killed: before a writing call of theirs, or at any moment. Some are killed twice, in the whole form
+ * a few twenty times.
+ */
 
 import { rm } from 'node:fs/promises'
 import type { Campaign, CampaignOptions, CampaignResult } from './campaign.ts'
 import { DisturbedChild } from './disturbed-child.ts'
 import { DisturbedWork, kindsOf } from './disturbed-work.ts'
-import type { WriteOperationName } from './write-operations.ts'
+import { isWriteOperation, WRITE_OPERATIONS, type WriteOperationName } from './write-operations.ts'
 
 /** Before a call, counted from 1; or after so many milliseconds. */
 type Moment = { readonly call: number } | { readonly ms: number }
 
 const SECOND_KILLS = 0.35
+const MANY_KILLS = { share: 0.05, times: 20 } as const
+const WHOLE_FORM = 50
+
+const timesOf = (cases: number, random: () => number): number =>
+  cases >= WHOLE_FORM && random() < MANY_KILLS.share ? MANY_KILLS.times : 1 + Number(random() < SECOND_KILLS)
 
 const textOf = (moment: Moment): string =>
   'call' in moment ? `call ${moment.call}` : `${moment.ms.toFixed(1)} ms`
@@ -48,8 +56,8 @@ export const killWork = async (
   }
   for (let at = 0; at < cases; at += 1) {
     const name = names[Math.floor(random() * names.length)] ?? 'convert'
-    const moments = [momentOf(name)]
-    if (random() < SECOND_KILLS) moments.push(momentOf(name))
+    const moments = Array.from({ length: timesOf(cases, random) }, () => momentOf(name))
+    if (moments.length === MANY_KILLS.times) work.count('killed 20 times')
     const before = work.wrong.length
     const lake = await work.lakeFor(name)
     const say = (what: string): void => {
@@ -65,9 +73,14 @@ export const killWork = async (
   return { cases, wrong: work.wrong, figures: work.figures }
 }
 
+const kindsNamed = (begin: string): readonly WriteOperationName[] =>
+  Object.keys(WRITE_OPERATIONS)
+    .filter(isWriteOperation)
+    .filter((name) => name.startsWith(begin))
+
 export const campaign: Campaign = {
   about:
     'after a kill the lake is whole, as before or after; the same command again completes it, gc leaves nothing',
   wholeCases: 1000,
-  run: (options) => killWork(options),
+  run: ({ only, ...options }) => killWork(options, only === undefined ? undefined : kindsNamed(only)),
 }

@@ -51,11 +51,15 @@ const answerOf = async (lake: LakeQuery, sql: string): Promise<SectionAnswer> =>
   return { columns: result.columns.map(({ name }) => name), rows: await readRows(result) }
 }
 
+/** Views that several sections read, each of which would read all figures for them. */
+const SHARED_VIEWS = ['restatements', 'quality_findings'] as const
+
 /** Every section bounds its rows, so all of them fit in memory. */
 const answersOf = async (
   lake: LakeQuery,
   pages: readonly ReportPage[],
 ): Promise<ReadonlyMap<string, SectionAnswer>> => {
+  for (const view of SHARED_VIEWS) await lake.workOut(view)
   const answers = new Map<string, SectionAnswer>()
   for (const { id, sql } of pages.flatMap(({ sections }) => sections))
     answers.set(id, await answerOf(lake, sql))

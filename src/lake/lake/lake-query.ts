@@ -150,6 +150,22 @@ export class LakeQuery {
     }
   }
 
+  /**
+   * Works a view out once: statements that come read the rows that it has now, also by other views.
+   * @throws {ToolkitError} as `run`
+   */
+  async workOut(view: string): Promise<void> {
+    const sql = `FROM ${ident(view)}`
+    const reading = await this.#refuseAllButReading(sql)
+    try {
+      await this.#makeViews(sql, reading)
+      // What is temporary goes before what is not, wherever the name stands.
+      await this.#session.run(`CREATE TEMP TABLE ${ident(view)} AS ${sql}`)
+    } catch (error) {
+      throw this.#failed(error)
+    }
+  }
+
   /** Has views show less of their tables to the statements that come, whatever reads them. */
   async narrow(views: readonly NarrowedView[]): Promise<void> {
     await this.#views.narrow(views)

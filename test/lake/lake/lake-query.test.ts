@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises'
 import { join, relative } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { ToolkitError } from '../../../src/core/errors.ts'
 import type { Snapshot } from '../../../src/core/partition.ts'
 import { HISTORY_COLUMNS } from '../../../src/lake/lake/base-views.ts'
@@ -422,4 +422,23 @@ describe('LakeQuery reads nothing outside the lake:', () => {
   test('nor the environment', async () => {
     expect(await codeOf("SELECT getenv('HOME')")).toBe('QUERY_FAILED')
   })
+})
+
+test('LakeQuery works a view out once: itself and views that read it answer as before', async () => {
+  const [asked, workedOut] = await Promise.all([opened(lake.snapshot), opened(lake.snapshot)])
+  onTestFinished(() => {
+    asked.close()
+    workedOut.close()
+  })
+  const answers = async (from: LakeQuery): Promise<unknown[]> => [
+    await rowsOf('FROM restatements ORDER BY ALL', from),
+    await rowsOf('FROM load_changes ORDER BY ALL', from),
+  ]
+  const before = await answers(asked)
+  expect(before[0]).toHaveLength(1)
+  await workedOut.workOut('restatements')
+  expect(await answers(workedOut)).toEqual(before)
+  const plan = await rowsOf('EXPLAIN FROM restatements', workedOut)
+  expect(JSON.stringify(plan)).not.toContain('parquet')
+  await expect(workedOut.workOut('no_such_view')).rejects.toMatchObject({ code: 'QUERY_FAILED' })
 })

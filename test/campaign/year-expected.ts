@@ -1,0 +1,193 @@
+/** What a lake that pulls a world each night must hold, and what each night must bring: worked out without any of our code. */
+
+import {
+  type Company,
+  dayAfter,
+  hasRelations,
+  type NightEvent,
+  recordOf,
+  relationsOf,
+  USUAL_STATUS,
+} from './year-world.ts'
+
+/** What a load of companies brought, or all of a night. */
+export interface Brought {
+  readonly added: number
+  readonly restated: number
+  readonly changed: number
+  readonly unchanged: number
+}
+
+/** What must come of a night. */
+export interface ExpectedNight {
+  readonly day: string
+  readonly event: NightEvent
+  readonly isCommitted: boolean
+  readonly brought: Brought
+  readonly quarantined: number
+  /** Code of the error that the night ends with. */
+  readonly error: string | undefined
+  readonly restatements: number
+  /** Names that no load had before. */
+  readonly drift: readonly string[]
+  /** What the weekly list finds, where it runs: companies that the lake lacks, and how many have left. */
+  readonly listed: { readonly fetched: number; readonly left: number } | undefined
+}
+
+/** A record as a load brought it. */
+export interface Version {
+  readonly company: Company
+  readonly snapshot: number
+}
+
+/** As `nightly` has it, unless it is told otherwise. */
+const MOST_BAD = 0.01
+
+const sameText = (one: object | undefined, other: object): boolean =>
+  one !== undefined && JSON.stringify(one) === JSON.stringify(other)
+
+const driftOf = ({ extra, item, status }: Company): readonly string[] => [
+  ...(extra === undefined ? [] : [extra]),
+  ...(item === undefined ? [] : [item]),
+  ...(status === USUAL_STATUS ? [] : [String(status)]),
+]
+
+/** The records of one content that a lake has. */
+class Held {
+  readonly current = new Map<number, Version>()
+  /** All versions since the last compaction. */
+  history: Version[] = []
+  readonly #recordOf: (company: Company) => object
+
+  constructor(recordOf: (company: Company) => object) {
+    this.#recordOf = recordOf
+  }
+
+  lacks(company: Company): boolean {
+    const held = this.current.get(company.id)
+    return held === undefined || !sameText(this.#recordOf(held.company), this.#recordOf(company))
+  }
+
+  load(companies: readonly Company[], snapshot: number): void {
+    for (const company of companies) {
+      const version = { company, snapshot }
+      this.current.set(company.id, version)
+      this.history.push(version)
+    }
+  }
+
+  /** Current versions alone are left. */
+  compact(snapshot: number): void {
+    for (const [id, { company }] of this.current) this.current.set(id, { company, snapshot })
+    this.history = [...this.current.values()]
+  }
+}
+
+export class ExpectedLake {
+  readonly companies = new Held(recordOf)
+  readonly relations = new Held(relationsOf)
+  readonly gone = new Set<number>()
+  /** Lines in quarantine, by snapshot. */
+  quarantined = 0
+  /** The newest one. */
+  snapshot = 0
+  readonly #names = new Set<string>()
+  #lastPulled: string | undefined
+  #lastRelations: string | undefined
+
+  /** Companies that the lake shows. */
+  get shown(): readonly Company[] {
+    return [...this.companies.current.values()]
+      .map(({ company }) => company)
+      .filter(({ id }) => !this.gone.has(id))
+  }
+
+  /** Line items that the contract does not know. */
+  get items(): readonly string[] {
+    return [...this.#names].filter((name) => name.startsWith('Item'))
+  }
+
+  #bring(came: readonly Company[]): Pick<ExpectedNight, 'brought' | 'restatements' | 'drift'> {
+    const brought = { added: 0, restated: 0, changed: 0, unchanged: 0 }
+    let restatements = 0
+    const drift = new Set<string>()
+    for (const one of came) {
+      const before = this.companies.current.get(one.id)?.company
+      if (before === undefined) brought.added += 1
+      else if (before.sales !== one.sales) {
+        brought.restated += 1
+        restatements += 1
+      } else if (sameText(recordOf(before), recordOf(one))) brought.unchanged += 1
+      else brought.changed += 1
+      for (const name of driftOf(one)) if (!this.#names.has(name)) drift.add(name)
+      this.gone.delete(one.id)
+    }
+    for (const name of drift) this.#names.add(name)
+    return { brought, restatements, drift: [...drift] }
+  }
+
+  /** What a night must bring that asks for all that changed since the day before the last one. */
+  pull(
+    event: NightEvent,
+    day: string,
+    { companies, broken }: { readonly companies: readonly Company[]; readonly broken: ReadonlySet<number> },
+  ): ExpectedNight {
+    const nothing = {
+      ...{ day, event, isCommitted: false, quarantined: 0, restatements: 0, drift: [], listed: undefined },
+      brought: { added: 0, restated: 0, changed: 0, unchanged: 0 },
+      error: undefined,
+    }
+    if (event === 'refused') return { ...nothing, error: 'TOKEN_REFUSED' }
+    const since = (last: string | undefined): readonly Company[] =>
+      companies.filter((one) => last === undefined || one.day >= dayAfter(last, -1))
+    const came = since(this.#lastPulled)
+    const isHalf = event === 'half'
+    const relations = isHalf ? [] : since(this.#lastRelations).filter(hasRelations)
+    const bad = came.filter(({ id }) => broken.has(id)).length
+    const hasNewRelations = relations.some((one) => this.relations.lacks(one))
+    const holdRelations = (): void => {
+      this.relations.load(relations, this.snapshot)
+      this.#lastRelations = day
+    }
+    // The relations come alone then.
+    if (bad > MOST_BAD * (came.length + relations.length)) {
+      if (hasNewRelations) {
+        this.snapshot += 1
+        holdRelations()
+      }
+      return { ...nothing, isCommitted: hasNewRelations, error: 'QUARANTINE_LIMIT' }
+    }
+    const error = isHalf ? 'REQUEST_REFUSED' : undefined
+    // What came before comes again, as long as nothing else does: it is nothing new.
+    const isNew = came.some((one) => broken.has(one.id) || this.companies.lacks(one) || this.gone.has(one.id))
+    if (this.#lastPulled !== undefined && !isNew && !hasNewRelations) return { ...nothing, error }
+    this.snapshot += 1
+    const whole = came.filter(({ id }) => !broken.has(id))
+    const found = this.#bring(whole)
+    this.companies.load(whole, this.snapshot)
+    this.quarantined += bad
+    this.#lastPulled = day
+    if (!isHalf) holdRelations()
+    return { ...nothing, ...found, isCommitted: true, quarantined: bad, error }
+  }
+
+  /** What a list of all companies must find and bring: those that came broken, and those that left. */
+  list(night: ExpectedNight, companies: readonly Company[]): ExpectedNight {
+    const lacking = companies.filter(({ id }) => !this.companies.current.has(id))
+    this.snapshot += 1
+    this.companies.load(lacking, this.snapshot)
+    // It is the newest pull of the search: the next night asks from there.
+    this.#lastPulled = night.day
+    const there = new Set(companies.map(({ id }) => id))
+    const left = [...this.companies.current.keys()].filter((id) => !there.has(id) && !this.gone.has(id))
+    for (const id of left) this.gone.add(id)
+    const brought = { ...night.brought, added: night.brought.added + lacking.length }
+    return { ...night, brought, listed: { fetched: lacking.length, left: left.length } }
+  }
+
+  compact(): void {
+    this.snapshot += 1
+    this.companies.compact(this.snapshot)
+    this.relations.compact(this.snapshot)
+  }
+}

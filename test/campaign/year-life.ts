@@ -1,0 +1,45 @@
+/** What is done to a lake in its life besides loading: compactions, publications, gc. */
+
+import { collectGarbage } from '../../src/jobs/collect-garbage.ts'
+import { compact } from '../../src/jobs/compact.ts'
+import { publish } from '../../src/pipeline/targets/publish.ts'
+import type { ExpectedLake } from './year-expected.ts'
+import { checkFiles } from './year-files.ts'
+
+const WEEK = 7
+const KEEP_DAYS = 30
+
+export class YearLife {
+  readonly #lake: string
+  readonly #expected: ExpectedLake
+  readonly #nights: number
+  /** The last compaction: the night that it followed, and the companies that it left. */
+  compacted: { readonly night: number; readonly companies: number } | undefined
+
+  constructor(lake: string, expected: ExpectedLake, nights: number) {
+    this.#lake = lake
+    this.#expected = expected
+    this.#nights = nights
+  }
+
+  /** What is due after a night. @returns what was wrong, and whether it was done anything to */
+  async live(night: number): Promise<{ readonly wrong: readonly string[]; readonly changed: boolean }> {
+    const thirds = [1, 2].map((third) => Math.floor((third * this.#nights) / 3))
+    const isCompacted = thirds.includes(night)
+    if (isCompacted) await this.#compact(night)
+    const endsWeek = night % WEEK === WEEK - 1
+    return { wrong: endsWeek ? await this.#endWeek() : [], changed: isCompacted || endsWeek }
+  }
+
+  async #compact(night: number): Promise<void> {
+    await compact({ lake: this.#lake })
+    this.#expected.compact()
+    this.compacted = { night, companies: this.#expected.companies.current.size }
+  }
+
+  async #endWeek(): Promise<readonly string[]> {
+    await publish({ lake: this.#lake, formats: ['delta', 'iceberg'] })
+    await collectGarbage({ lake: this.#lake, keepDays: KEEP_DAYS })
+    return checkFiles(this.#lake)
+  }
+}

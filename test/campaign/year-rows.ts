@@ -1,0 +1,187 @@
+/** Every row of every table of a lake against what the generator says: whole rows, as texts, whatever their order. */
+
+import { createHash } from 'node:crypto'
+import { LINE_ITEMS } from '../../src/contract/line-items.ts'
+import { openQuery } from '../../src/jobs/query.ts'
+import type { ExpectedLake, Version } from './year-expected.ts'
+import { type Company, nationalIdOf, personId, USUAL_STATUS } from './year-world.ts'
+
+type Row = Readonly<Record<string, unknown>>
+type Rows = readonly Row[]
+
+const instant = (day: string): string => `${day} 12:00:00+00`
+
+const companyRows = ({ id, name, status, day, extra }: Company): Rows => [
+  {
+    ...{ internal_id: id, company_name: name, country_code: 'SE', operational_status: status },
+    ...(status === USUAL_STATUS && { operational_status_name: 'Active' }),
+    ...{ current_currency_code: 'USD', financial_figure_scale: 'None' },
+    ...{ content_updated_at: instant(day), relations_updated_at: instant(day) },
+    ...(extra !== undefined && { extra: JSON.stringify({ [extra]: 1 }) }),
+  },
+]
+
+const figureRows = ({ id, sales, item }: Company): Rows => {
+  const own = {
+    internal_id: id,
+    country_code: 'SE',
+    consolidation: 'Consolidated',
+    category: 'ProfitAndLoss',
+  }
+  const figure = (line_item: string, fiscal_year: number, value: number): Row => ({
+    ...{ ...own, line_item, fiscal_year, value, currency: 'USD' },
+  })
+  return [
+    figure('NetSales', 2024, 1000 + id),
+    figure('NetSales', 2025, sales),
+    ...(item === undefined ? [] : [figure(item, 2025, 7)]),
+  ]
+}
+
+const employeeRows = ({ id, staff }: Company): Rows => [
+  {
+    internal_id: id,
+    country_code: 'SE',
+    consolidation: 'Consolidated',
+    fiscal_year: 2025,
+    employees: staff,
+  },
+]
+
+const personRow = (number: number): Row => ({
+  ...{ direction: 'parent', entity_id: personId(number), country_code: 'SE', is_company: false },
+  ...{ name: `First${number} Last${number}`, first_name: `First${number}`, last_name: `Last${number}` },
+  national_identification_number: nationalIdOf(number),
+})
+
+/** In the order of the document: who leads, who led before, the child. */
+const entityRows = ({ id, chair, chairBefore }: Company): Rows => {
+  const rows: Row[] = [{ ...personRow(chair), is_history: false, depth: 0 }]
+  if (chairBefore !== undefined)
+    rows.push({ ...personRow(chairBefore), parent_no: 1, is_history: true, depth: 1 })
+  const child = { direction: 'child', entity_id: id + 1, name: `Child of ${id}`, is_company: true }
+  rows.push({ ...child, is_history: false, depth: 0 })
+  return rows.map((row, at) => ({ ...row, company_id: id, entity_no: at + 1 }))
+}
+
+const ownershipRows = ({ id, chairBefore, stake }: Company): Rows => [
+  {
+    ...{ company_id: id, entity_no: chairBefore === undefined ? 2 : 3, no: 1, direction: 'child' },
+    ...{ entity_id: id + 1, is_history: false, kind: 'Direct', ownership_stake: stake },
+  },
+]
+
+const roleRows = ({ id, chair }: Company): Rows => [
+  {
+    ...{ company_id: id, entity_no: 1, no: 1, direction: 'parent', entity_id: personId(chair) },
+    ...{ is_history: false, id: 1, text: 'Chair' },
+  },
+]
+
+const TABLES_OF = {
+  companies: { companies: companyRows, financials: figureRows, employees: employeeRows },
+  relations: {
+    relations: ({ id, name }: Company): Rows => [{ internal_id: id, name, country_code: 'SE' }],
+    relation_entities: entityRows,
+    ownerships: ownershipRows,
+    roles: roleRows,
+  },
+} as const
+
+/** Current rows, and those of all versions with what is known of their loads. */
+const expectedRows = (lake: ExpectedLake): ReadonlyMap<string, Rows> => {
+  const rows = new Map<string, Rows>()
+  for (const content of ['companies', 'relations'] as const) {
+    const { current, history } = lake[content]
+    const isShown = ({ company }: Version): boolean => content === 'relations' || !lake.gone.has(company.id)
+    const isCurrent = (version: Version): boolean =>
+      current.get(version.company.id) === version && isShown(version)
+    for (const [table, rowsOf] of Object.entries(TABLES_OF[content])) {
+      rows.set(
+        table,
+        [...current.values()].filter(isShown).flatMap(({ company }) => rowsOf(company)),
+      )
+      rows.set(
+        `${table}_history`,
+        history.flatMap((version) =>
+          rowsOf(version.company).map((row) => ({
+            ...row,
+            snapshot: version.snapshot,
+            is_current: isCurrent(version),
+          })),
+        ),
+      )
+    }
+  }
+  rows.set(
+    'line_items',
+    [
+      ...LINE_ITEMS.map(({ lineItem, category, unit, scaled }) => ({ lineItem, category, unit, scaled })),
+      ...lake.items.map((lineItem) => ({
+        ...{ lineItem, category: 'ProfitAndLoss', unit: 'unknown', scaled: false },
+      })),
+    ].map(({ lineItem, ...item }) => ({ line_item: lineItem, ...item })),
+  )
+  rows.set(
+    'listings',
+    [...lake.gone].map((internal_id) => ({ internal_id })),
+  )
+  rows.set(
+    'quarantine',
+    Array.from({ length: lake.quarantined }, () => ({ content: 'companies', code: 'ID_NOT_WHOLE' })),
+  )
+  return rows
+}
+
+/** What no generator can know. */
+const UNKNOWN = ['run', 'loaded_at', 'version'] as const
+/** Columns that are compared, where not all are. */
+const CHOSEN: Readonly<Record<string, readonly string[]>> = {
+  listings: ['internal_id'],
+  quarantine: ['content', 'code'],
+}
+
+const textOf = (row: Row, chosen: readonly string[] = Object.keys(row)): string =>
+  JSON.stringify(
+    chosen
+      .filter((name) => row[name] !== null && !(UNKNOWN as readonly string[]).includes(name))
+      .sort()
+      .map((name) => [name, row[name]]),
+  )
+
+export interface ComparedRows {
+  readonly wrong: readonly string[]
+  readonly rows: number
+  /** Of all rows, sorted: the same for the same seed. */
+  readonly hash: string
+}
+
+export const compareRows = async (lake: string, expected: ExpectedLake): Promise<ComparedRows> => {
+  const wrong: string[] = []
+  const hash = createHash('sha256')
+  let rows = 0
+  const query = await openQuery(lake)
+  try {
+    for (const [table, wanted] of expectedRows(expected)) {
+      const found: string[] = []
+      for await (const chunk of (await query.run(`SELECT to_json(t)::VARCHAR FROM ${table} AS t`)).rows)
+        for (const [text] of chunk) found.push(textOf(JSON.parse(String(text)), CHOSEN[table]))
+      const texts = wanted.map((row) => textOf(row)).sort()
+      found.sort()
+      rows += found.length
+      hash.update(`${table} ${texts.join('\n')}\n`)
+      if (found.join('\n') === texts.join('\n')) continue
+      const [inLake, inWorld] = [new Set(found), new Set(texts)]
+      const lacking = texts.filter((text) => !inLake.has(text))
+      const surplus = found.filter((text) => !inWorld.has(text))
+      const [one = ''] = lacking
+      const [other = ''] = surplus
+      wrong.push(
+        `${table} has ${found.length} rows, expected ${texts.length}; it lacks ${lacking.length}: ${one}; it has ${surplus.length} others: ${other}`,
+      )
+    }
+  } finally {
+    query.close()
+  }
+  return { wrong, rows, hash: hash.digest('hex') }
+}

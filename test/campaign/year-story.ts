@@ -1,0 +1,78 @@
+/** What the report says of a year against what happened. */
+
+import { sectionsOf } from '../report/read-report.ts'
+import type { Brought, ExpectedNight } from './year-expected.ts'
+
+/** As the report shows them. */
+const MOST_NIGHTS = 92
+const MOST_RESTATEMENTS = 100
+const MOST_SNAPSHOTS = 100
+
+export interface YearStory {
+  readonly nights: readonly ExpectedNight[]
+  /** Index of the last night that a compaction followed, and the companies that it left; history begins there. */
+  readonly compacted: { readonly night: number; readonly companies: number } | undefined
+  /** Companies that the lake shows. */
+  readonly shown: number
+  /** Snapshots that are kept. */
+  readonly snapshots: number
+}
+
+const totalOf = ({ added, restated, changed, unchanged }: Brought): number =>
+  added + restated + changed + unchanged
+
+const nightsOf = ({ nights, compacted }: YearStory): readonly string[] => {
+  const loaded = nights
+    .slice(compacted === undefined ? 0 : compacted.night + 1)
+    .filter(({ brought }) => totalOf(brought) > 0)
+    .map(
+      ({ day, brought }) =>
+        `${day} ${totalOf(brought)} ${brought.added} ${brought.restated} ${brought.changed} ${brought.unchanged}`,
+    )
+  // What a compaction left counts as added in its night.
+  const left =
+    compacted === undefined
+      ? []
+      : [`${nights[compacted.night]?.day} ${compacted.companies} ${compacted.companies} 0 0 0`]
+  return [...left, ...loaded].reverse().slice(0, MOST_NIGHTS)
+}
+
+/** @returns what differs, a line each */
+export const compareStory = (page: string, story: YearStory): readonly string[] => {
+  const { nights, compacted, shown, snapshots } = story
+  const sections = new Map(sectionsOf(page).map((section) => [section.id, section]))
+  const rowsOf = (id: string): readonly string[] => (sections.get(id)?.rows ?? []).map((row) => row.join(' '))
+  const kept = nights.slice(compacted === undefined ? 0 : compacted.night + 1)
+  const expected: Readonly<Record<string, readonly string[]>> = {
+    nights: nightsOf(story),
+    'restated-nights': kept
+      .filter(({ restatements }) => restatements > 0)
+      .map(({ day, restatements }) => `${day} ProfitAndLoss ${restatements}`),
+    'quarantine-nights': nights
+      .filter(({ quarantined }) => quarantined > 0)
+      .map(({ day, quarantined }) => `${day} ID_NOT_WHOLE ${quarantined}`),
+  }
+  const wrong = Object.entries(expected).flatMap(([id, rows]) =>
+    String(rowsOf(id)) === String(rows)
+      ? []
+      : [`the report says of ${id}: ${rowsOf(id).join(', ')}; expected ${rows.join(', ')}`],
+  )
+  const [numbers = []] = sections.get('numbers')?.rows ?? []
+  const restatements = kept.reduce((sum, night) => sum + night.restatements, 0)
+  const counts = {
+    companies: [Number(numbers[1]), shown],
+    quarantined: [Number(numbers[6]), nights.reduce((lines, { quarantined }) => lines + quarantined, 0)],
+    snapshots: [rowsOf('snapshots').length, Math.min(MOST_SNAPSHOTS, snapshots)],
+    'unknown names': [rowsOf('drift-names').length, nights.flatMap(({ drift }) => drift).length],
+    'largest restatements': [
+      rowsOf('largest-restatements').length,
+      Math.min(MOST_RESTATEMENTS, restatements),
+    ],
+  } as const
+  for (const [what, [said, happened]] of Object.entries(counts))
+    if (said !== happened) wrong.push(`the report says ${said} of ${what}, expected ${happened}`)
+  const percents = (sections.get('largest-restatements')?.rows ?? []).map((row) => Math.abs(Number(row[8])))
+  if (String(percents) !== String(percents.toSorted((a, b) => b - a)))
+    wrong.push('the largest restatements are not first')
+  return wrong
+}

@@ -61,6 +61,7 @@ const FOLDERS: Readonly<Record<string, Readonly<Record<string, readonly string[]
     convert: ['run'],
     compact: ['run'],
     copy: [],
+    forget: ['targets', 'run'],
     shared: ['sync', 'pull', 'batch-files', 'run'],
     targets: ['run'],
     export: ['targets', 'run'],

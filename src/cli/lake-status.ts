@@ -10,6 +10,7 @@ import type {
   WindowEntry,
 } from '../core/partition.ts'
 import { mergeDrift } from '../jobs/run-report.ts'
+import type { ForgetReceipt } from '../manifest/forgotten.ts'
 import { loadedPartitions } from '../manifest/loaded-sources.ts'
 import type { Wanted } from '../manifest/parts.ts'
 import { listRuns, type RunSummary } from '../manifest/runs.ts'
@@ -51,6 +52,8 @@ export interface LakeStatus {
   readonly summary: SnapshotSummary | null
   readonly made: Pick<SnapshotHead, 'pipeline' | 'tool'> | null
   readonly drift: readonly Drift[]
+  /** What the lake was told to forget; absent where that is nothing. */
+  readonly forgotten?: readonly ForgetReceipt[]
   readonly unfinished: readonly RunSummary[]
   /** Empty where they were not asked for. */
   readonly partitions: readonly PartitionStatus[]
@@ -119,6 +122,7 @@ export const readStatus = async (
     summary: root && (await summariseRoot(lake, root)),
     made: root && { pipeline: root.pipeline, tool: root.tool },
     drift: root ? await driftOf(lake, root) : [],
+    ...(root?.forgotten && { forgotten: root.forgotten }),
     unfinished: await listRuns(lake, { now: new Date() }),
     partitions: root && partitions ? await partitionsOf(lake, root) : [],
   }

@@ -33,6 +33,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<(program: Command) => void
   gc: async () => (await import('./commands/gc.ts')).addGc,
   publish: async () => (await import('./commands/publish.ts')).addPublish,
   compact: async () => (await import('./commands/compact.ts')).addCompact,
+  forget: async () => (await import('./commands/forget.ts')).addForget,
   copy: async () => (await import('./commands/copy.ts')).addCopy,
   serve: async () => (await import('./commands/serve.ts')).addServe,
   rates: async () => (await import('./commands/rates.ts')).addRates,

@@ -7,7 +7,18 @@ import { note } from './output/print.ts'
 
 /** Commands that do runs. */
 const RUNNING: ReadonlySet<string> = new Set([
-  ...(['convert', 'pull', 'sync', 'nightly', 'batches', 'resume', 'quarantine', 'compact', 'run'] as const),
+  ...([
+    'convert',
+    'pull',
+    'sync',
+    'nightly',
+    'batches',
+    'resume',
+    'quarantine',
+    'compact',
+    'forget',
+    'run',
+  ] as const),
 ])
 
 const firstWord = (command: Command): string =>

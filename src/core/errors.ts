@@ -18,6 +18,8 @@ export const ERROR_CODES = {
   CONTENT_UNKNOWN: 'the first record shows neither companies nor relations; give --content',
   LAKE_NOT_FOUND: 'the folder holds no lake; check --lake, or make one with "firmlake convert"',
   SNAPSHOT_NOT_FOUND: 'the lake has no snapshot of that number; see "firmlake status"',
+  SNAPSHOT_FORGOTTEN:
+    'the snapshot is gone for ever: it held companies or persons that were forgotten; use a later one',
   SNAPSHOT_DAMAGED: 'a snapshot does not match its own hash or form; run "firmlake verify"',
   LAKE_DAMAGED: 'files of the lake are changed, cut, missing or unreadable; "firmlake verify" names them',
   LAKE_NEWER: 'the lake was written by a later release; use the one that the message names, or a later one',
@@ -45,6 +47,8 @@ export const ERROR_CODES = {
   TARGET_REFUSED: 'the target of an export or a copy cannot be used; its message says why, check the address',
   TARGET_FAILED: 'the target of an export failed; run the same command again, it resumes',
   COMPACT_IMPOSSIBLE: 'runs disagree on which line items are scaled; load their sources into a new lake',
+  FORGET_IMPOSSIBLE:
+    'a record that was loaded before is refused by this release; use the release that loaded it',
   DISK_FULL: 'the disk is full; make room and run the same command again',
   WRITE_FAILED: 'a file could not be written; check the disk and permissions, then run the command again',
   QUERY_REFUSED: 'only one statement that reads is allowed; write a single SELECT',

@@ -4,6 +4,7 @@ import { ToolkitError } from '../core/errors.ts'
 import { type Garbage, removeGarbage } from '../manifest/remove-garbage.ts'
 import { listManifest, newestNumber } from '../manifest/snapshots.ts'
 import { snapshotAsOf } from '../manifest/snapshots-by-age.ts'
+import { finishDeadForgets } from '../pipeline/forget/finish-forget.ts'
 import { type PublishProgress, type PublishSummary, publish } from '../pipeline/targets/publish.ts'
 import { removePublishedGarbage } from '../pipeline/targets/published-garbage.ts'
 import { publishedFormats } from '../pipeline/targets/table-formats.ts'
@@ -86,6 +87,8 @@ const keptBy = async ({ lake, keep, keepDays, now = () => new Date() }: GarbageO
  */
 export const collectGarbage = async (options: GarbageOptions): Promise<Garbage> => {
   const { lake, catalog, dryRun = false, signal, onRemove } = options
+  // What a killed forget has left is of snapshots that are gone for ever.
+  if (!dryRun) await finishDeadForgets({ lake, catalog, signal })
   const { keep, first } = await keptBy(options)
   // A run that commits meanwhile is not published: what the tables show has to stay until it is.
   const published = keep !== undefined && !dryRun ? await publishFirst(options) : undefined

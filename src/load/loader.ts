@@ -229,7 +229,8 @@ export const FRESHNESS = {
   relations: { field: 'UpdatedAt', table: 'relation_entities', column: 'updated_at' },
 } as const satisfies Readonly<Record<Content, { field: DateRange['field']; table: string; column: string }>>
 
-const observedOf = (content: Content, receipts: readonly Receipt[]): DateRange['observed'] => {
+/** Least and greatest of that column in what was written. */
+export const observedOf = (content: Content, receipts: readonly Receipt[]): DateRange['observed'] => {
   const { table, column } = FRESHNESS[content]
   const found = receipts.find((receipt) => receipt.table === table)?.statistics.get(column)
   if (found?.least === undefined || found.greatest === undefined) return null

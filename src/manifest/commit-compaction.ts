@@ -14,6 +14,7 @@ import { createNext } from './create-next.ts'
 import { extendList, type PartWriter } from './extend-list.ts'
 import { findCommit } from './find-commit.ts'
 import { isLoaded } from './loaded-sources.ts'
+import { refuseForgotten } from './refuse-forgotten.ts'
 import { assertOwner } from './run-lease.ts'
 import { headOf, readAllListed, rootOf, type SnapshotRoot } from './snapshot-root.ts'
 import { ensureRecord, newestRoot } from './snapshots.ts'
@@ -136,6 +137,7 @@ const commitOnto = async (
     await ensureRecord(lake, earlier.snapshot)
     return headOf(earlier)
   }
+  await refuseForgotten(lease, root)
   const newest = await readAllListed(lake, root)
   const snapshot = compactedSnapshot(request, newest)
   await confirmFiles(lake, [...partitions.flatMap(({ files }) => files), ...runFiles])

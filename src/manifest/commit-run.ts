@@ -17,6 +17,7 @@ import { findCommit } from './find-commit.ts'
 import { knownByBytes, namedSources, splitLoaded } from './loaded-sources.ts'
 import { mayHoldRun } from './part-summary.ts'
 import { entriesOf } from './parts.ts'
+import { refuseForgotten } from './refuse-forgotten.ts'
 import { assertOwner, type SeenRun } from './run-lease.ts'
 import { sourcesOf } from './shared-sources.ts'
 import { headOf, listOf, type SnapshotRoot } from './snapshot-root.ts'
@@ -213,6 +214,7 @@ const commitOnto = async (
     return { kind: 'already', snapshot: headOf(earlier), dropped: await droppedOf(earlier, request) }
   }
   await assertOwner(lease)
+  await refuseForgotten(lease, newest)
   const held = await heldBy(request, newest)
   const { kept, dropped } = again
     ? { kept: partitions, dropped: [] }

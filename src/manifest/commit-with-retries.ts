@@ -10,14 +10,19 @@ import { listManifest } from './snapshots.ts'
 
 const LONGEST_PAUSE_MS = 25
 
+/** @throws {RangeError} when the counts of a partition do not add up */
+export const checkSums = (partition: PartitionEntry): void => {
+  const [problem] = arithmeticProblems(partition)
+  if (problem !== undefined) throw new RangeError(`Cannot commit partition "${partition.id}": ${problem}`)
+}
+
 /** @throws {RangeError} when the counts of a partition do not add up or it is another run's */
 export const checkPartitions = (
   { run }: Pick<SeenRun, 'run'>,
   partitions: readonly PartitionEntry[],
 ): void => {
   for (const partition of partitions) {
-    const [problem] = arithmeticProblems(partition)
-    if (problem !== undefined) throw new RangeError(`Cannot commit partition "${partition.id}": ${problem}`)
+    checkSums(partition)
     if (partition.run !== run)
       throw new RangeError(`Cannot commit partition "${partition.id}": it is of run "${partition.run}"`)
   }

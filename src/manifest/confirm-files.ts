@@ -2,6 +2,8 @@
 
 import { ToolkitError, writeError } from '../core/errors.ts'
 import type { FileEntry } from '../core/partition.ts'
+import { loadPath, PARTS_FOLDER, partPath, runOfPart } from '../lake/lake/layout.ts'
+import { LISTINGS, QUARANTINE, TABLES } from '../lake/tables/tables.ts'
 import { storageOf } from '../storage/open-storage.ts'
 import type { Storage } from '../storage/storage.ts'
 import { sideBySide } from '../support/side-by-side.ts'
@@ -29,6 +31,17 @@ export const confirmFiles = async (lake: string, files: readonly FileEntry[]): P
   } catch (error) {
     throw writeError(`Cannot publish files in lake "${lake}"`, error)
   }
+}
+
+/** Removes all files of a run that is not committed from the tables, and its parts of a snapshot. */
+export const discardLoaded = async (lake: string, run: string): Promise<void> => {
+  const storage = storageOf(lake)
+  for (const { name } of [...TABLES, QUARANTINE, LISTINGS]) {
+    const placed = await storage.list(loadPath(name, run))
+    if (placed.length > 0) await storage.remove(placed.map(({ path }) => path))
+  }
+  const parts = (await storage.entries(PARTS_FOLDER)).filter(({ name }) => runOfPart(name) === run)
+  if (parts.length > 0) await storage.remove(parts.map(({ name }) => partPath(name)))
 }
 
 /** Removes files that will not be committed, and folders left empty. */

@@ -16,8 +16,9 @@ const listHolds = async <Name extends ListName>(
   return false
 }
 
-/** Whether a snapshot lists anything of a run. */
+/** Whether a snapshot lists anything of a run, or says that the run has forgotten something. */
 export const holdsRun = async (lake: string, root: SnapshotRoot, run: string): Promise<boolean> => {
+  if (root.forgotten?.some((receipt) => receipt.run === run)) return true
   for (const name of LIST_NAMES) if (await listHolds(lake, root, name, run)) return true
   return false
 }

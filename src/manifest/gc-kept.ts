@@ -1,6 +1,7 @@
 /** What gc must leave alone: all that the snapshots list which it keeps. Holds neither a whole snapshot nor a path. */
 
 import type { PartitionEntry } from '../core/partition.ts'
+import { forgottenBefore } from './forgotten.ts'
 import { type ListName, type Lists, type Part, readBelow, readEntries } from './parts.ts'
 import { PathSet } from './path-set.ts'
 import { listManifest, newestNumber, readKnownRoot } from './snapshots.ts'
@@ -56,7 +57,9 @@ export interface KeptRequest {
 export const readKept = async ({ lake, keep, keepFrom = Infinity }: KeptRequest): Promise<Kept> => {
   const newest = await newestNumber(lake)
   const { oldest } = await listManifest(lake)
-  const first = keep === undefined ? oldest : Math.max(oldest, Math.min(newest - keep + 1, keepFrom))
+  // A forget that was killed after its commit left older snapshots behind.
+  const least = newest === 0 ? oldest : Math.max(oldest, forgottenBefore(await readKnownRoot(lake, newest)))
+  const first = keep === undefined ? least : Math.max(least, Math.min(newest - keep + 1, keepFrom))
   const seen: Seen = { paths: new PathSet(), parts: new Set() }
   const commits = new Map<string, number>()
   for (let number = first; number <= newest; number += 1) {

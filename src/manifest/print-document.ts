@@ -20,7 +20,8 @@ async function* listText(lake: string, root: SnapshotRoot, name: ListName): Asyn
 }
 
 async function* bodyText(lake: string, root: SnapshotRoot): AsyncGenerator<string> {
-  yield `{\n${fieldLines({ format: TEXT_FORMAT, ...headOf(root) })}`
+  const { forgotten } = root
+  yield `{\n${fieldLines({ format: TEXT_FORMAT, ...headOf(root), ...(forgotten && { forgotten }) })}`
   yield* listText(lake, root, 'partitions')
   yield* listText(lake, root, 'files')
   if (root.lists.pulls.some((part) => summaryOfPart(part).entries > 0)) yield* listText(lake, root, 'pulls')

@@ -18,6 +18,7 @@ import {
   shapeOf,
   someOf,
 } from '../support/json-form.ts'
+import { FORGOTTEN_CHECKS, type Forgotten } from './forgotten.ts'
 import type { PartSummary } from './part-summary.ts'
 import { togetherAs } from './shared-sources.ts'
 import {
@@ -104,7 +105,7 @@ export const NEWEST_FORMAT = 3
  * The file of a snapshot that lists parts. A field that is added later is optional, here, in `ROOT` and in `SnapshotRoot`:
  * every commit hands on what the root before has, known or not.
  */
-export interface RootDocument extends SnapshotHead {
+export interface RootDocument extends SnapshotHead, Forgotten {
   readonly format: (typeof PARTS_FORMATS)[number]
   readonly totals: Totals
   readonly partitions: readonly PartRef[]
@@ -118,6 +119,7 @@ const ROOT = shapeOf<RootDocument>({
   format: oneOf(PARTS_FORMATS),
   ...HEAD_CHECKS,
   totals: TOTALS,
+  ...FORGOTTEN_CHECKS,
   partitions: list(PART_REF),
   files: list(PART_REF),
   pulls: list(PART_REF),

@@ -6,10 +6,11 @@
 import type { PullEntry, Snapshot, SnapshotHead } from '../core/partition.ts'
 import { LISTINGS, QUARANTINE, type Table } from '../lake/tables/tables.ts'
 import { freshParts } from './extend-list.ts'
+import type { Forgotten } from './forgotten.ts'
 import { countEntries, entriesOf, type ListName, type Lists, type Part, type Wanted } from './parts.ts'
 import { type Totals, totalsOf } from './totals.ts'
 
-export interface SnapshotRoot extends SnapshotHead {
+export interface SnapshotRoot extends SnapshotHead, Forgotten {
   readonly totals: Totals
   readonly lists: { readonly [Name in ListName]: readonly Part<Lists[Name]>[] }
 }

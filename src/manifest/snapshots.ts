@@ -141,11 +141,25 @@ export const newestPulls = async (lake: string): Promise<LakePulls> => readPulls
 /** As `newestPulls`; `null` also where there is no lake yet. */
 export const pullsIfAny = async (lake: string): Promise<LakePulls> => readPulls(lake, await rootIfAny(lake))
 
-/** @throws {ToolkitError} `LAKE_NOT_FOUND`, `SNAPSHOT_NOT_FOUND` */
+/** @throws {ToolkitError} `SNAPSHOT_FORGOTTEN` of a snapshot that is gone, or about to go, because of a forget */
+const refuseBefore = async (lake: string, number: number, newest: number): Promise<void> => {
+  const { forgotten = [] } = await readKnownRoot(lake, newest)
+  const receipt = forgotten.find(({ snapshot }) => snapshot > number)
+  if (receipt === undefined) return
+  const { snapshot, time } = receipt
+  throw new ToolkitError(
+    'SNAPSHOT_FORGOTTEN',
+    `Cannot read snapshot ${number}: snapshot ${snapshot} of ${time} has forgotten companies or persons, and what came before is gone; expected ${snapshot} to ${newest}`,
+    { lake, snapshot: number, forgottenBy: snapshot },
+  )
+}
+
+/** @throws {ToolkitError} `LAKE_NOT_FOUND`, `SNAPSHOT_NOT_FOUND`, `SNAPSHOT_FORGOTTEN` */
 const numberOf = async (lake: string, requested: number | undefined): Promise<number> => {
   const listing = await listManifest(lake)
   const [newest, oldest] = [await newestOf(lake, listing), listing.oldest]
   const number = requested ?? newest
+  if (number >= 1 && number < newest) await refuseBefore(lake, number, newest)
   if (number >= oldest && number <= newest) return number
   const state = newest === 0 ? 'the lake has none yet' : `the lake has ${oldest} to ${newest}`
   const what = requested === undefined ? 'the newest snapshot' : `snapshot ${requested}`

@@ -40,6 +40,7 @@ const openJob = async (
     case 'program':
       throw notResumable(run.run, 'its sources belong to a program, start that again')
     case 'compact':
+    case 'forget':
       throw notResumable(run.run, `it is a run of "${pipelineOf({ jobs: [job] })}"`)
   }
 }

@@ -52,6 +52,8 @@ export interface PublishFormat {
   readonly isPublished: (lake: string, table: Table) => Promise<boolean>
   /** `null` where it cannot be published beside what stands there. */
   readonly open: (context: PublishContext, table: Table) => Promise<TablePublication | null>
+  /** Takes a published table away from where others find it; its files stay. Absent where these are all there is. */
+  readonly drop?: (lake: string, table: Table) => Promise<void>
   /** The files of their own that tables of current rows have. */
   readonly ownFiles?: OwnFiles
 }

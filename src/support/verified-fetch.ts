@@ -8,7 +8,7 @@ import { request as requestHttps } from 'node:https'
 import { Readable } from 'node:stream'
 
 export interface VerifiedRequest {
-  readonly method: 'GET' | 'POST'
+  readonly method: 'GET' | 'POST' | 'DELETE' | 'DELETE'
   readonly headers: Readonly<Record<string, string>>
   readonly body?: string | undefined
   readonly signal?: AbortSignal | undefined

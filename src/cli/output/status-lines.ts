@@ -2,6 +2,7 @@
 
 import type { ErrorCode } from '../../core/errors.ts'
 import type { DateRange } from '../../core/partition.ts'
+import type { ForgetReceipt } from '../../manifest/forgotten.ts'
 import type { LatestPull } from '../../manifest/latest-pulls.ts'
 import type { RunSummary } from '../../manifest/runs.ts'
 import type { SnapshotSummary } from '../../manifest/summarise-snapshot.ts'
@@ -52,6 +53,13 @@ const tableTable = ({ tables }: SnapshotSummary): string[] =>
       formatCount(rows),
       formatBytes(bytes),
     ]),
+  )
+
+const forgottenLines = (receipts: readonly ForgetReceipt[]): string[] =>
+  receipts.map(
+    ({ snapshot, time, companies, persons, later }) =>
+      `Snapshot ${snapshot} of ${time} has forgotten ${formatCounted(companies, 'company', 'companies')} and ` +
+      `${formatCounted(persons, 'person')}; a later load of the same is ${later}`,
   )
 
 const partitionTable = (partitions: readonly PartitionStatus[]): string[] =>
@@ -144,7 +152,7 @@ const mergedText = ({ merged }: SnapshotSummary): string =>
 
 /** Lines of the status; `withPartitions` adds one for each partition. */
 export const statusLines = (status: LakeStatus, withPartitions: boolean): string[] => {
-  const { lake, summary, made, drift, unfinished, partitions } = status
+  const { lake, summary, made, drift, forgotten = [], unfinished, partitions } = status
   const head = summary
     ? [
         `Lake ${lake}, snapshot ${summary.snapshot} of ${summary.time}`,
@@ -157,6 +165,7 @@ export const statusLines = (status: LakeStatus, withPartitions: boolean): string
         ...(summary.pulls.length > 0 ? ['', ...pullTable(summary.pulls)] : []),
         ...differenceLines(summary.differences),
         ...driftLines(drift),
+        ...forgottenLines(forgotten),
       ]
     : [`Lake ${lake} has no snapshot yet`]
   return [

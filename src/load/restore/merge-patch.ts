@@ -22,7 +22,7 @@ export interface JsonMember {
 }
 
 /** Position behind the value that begins at a place. */
-const skipValue = (json: Buffer, from: number): number => {
+export const behindValue = (json: Buffer, from: number): number => {
   let [at, depth] = [from, 0]
   do {
     const byte = json[at]
@@ -58,7 +58,7 @@ export const membersAt = (json: Buffer, from: number): readonly JsonMember[] => 
   for (let at = skipSpace(json, from + 1); json[at] === QUOTE; ) {
     const nameEnd = skipText(json, at)
     const valueFrom = skipSpace(json, skipSpace(json, nameEnd) + 1)
-    const to = skipValue(json, valueFrom)
+    const to = behindValue(json, valueFrom)
     members.push({ json, name: textAt(json, at, nameEnd), from: at, valueFrom, to })
     const next = skipSpace(json, to)
     at = json[next] === COMMA ? skipSpace(json, next + 1) : next

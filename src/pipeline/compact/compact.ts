@@ -23,6 +23,7 @@ import { TOOL } from '../../support/tool-version.ts'
 import { compactMemory, DEFAULT_MEMORY_BYTES, DEFAULT_THREADS } from '../run/memory-shares.ts'
 import type { CompactJob } from '../run/run-plan.ts'
 import { watchedSink } from '../run/run-tools.ts'
+import { undoRewrite } from '../run/undo-rewrite.ts'
 import { withRun } from '../run/with-run.ts'
 import { checkDictionaries, dictionaryTable } from './check-inputs.ts'
 import { compactListings } from './compact-listings.ts'
@@ -36,7 +37,7 @@ import {
   withSession,
   workOf,
 } from './compact-work.ts'
-import { clearDeadCompactions, spillFolder, undoCompaction } from './dead-compactions.ts'
+import { clearDeadCompactions, spillFolder } from './dead-compactions.ts'
 import { dryRunCompaction } from './dry-run-compaction.ts'
 import { findSuperseded } from './find-superseded.ts'
 import {
@@ -157,7 +158,7 @@ export const compactLake = async (options: CompactionOptions): Promise<CompactSu
     try {
       return await work(options, run, snapshot, plan)
     } catch (error) {
-      if (!(await undoCompaction(run, error))) run.keep()
+      if (!(await undoRewrite(run, error))) run.keep()
       const action = `Cannot compact lake "${lake}"`
       throw systemCode(error) === undefined ? engineError(action, error) : writeError(action, error)
     }

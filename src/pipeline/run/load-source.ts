@@ -25,6 +25,8 @@ export interface LoadParts {
   /** Stored bytes of a source as blocks; `onRead` is called with the number of stored bytes read. */
   readonly decode: (source: Source, onRead: (bytes: number) => void) => AsyncIterable<Block>
   readonly checkers: Checkers
+  /** Takes out of a block what the lake was told to forget, before it is checked. @default nothing */
+  readonly refuse?: ((block: Block, content: Content) => Block) | undefined
   readonly loader: Loader
 }
 
@@ -125,18 +127,19 @@ const loadBlocks = async (
     for (let number = 0; number < range.to; number++) {
       const step = (await next)()
       if (step.done && number > 0) break
-      const block = step.done ? NO_LINES : step.value
+      const read = step.done ? NO_LINES : step.value
       next = step.done || number + 1 >= range.to ? next : settled(decodeNext())
       if (number < range.from) {
-        block.release?.()
+        read.release?.()
         continue
       }
       if (content === undefined || checker === undefined) {
-        content ??= detectContent(block, source.name) ?? contentOfNothing(source, block)
+        content ??= detectContent(read, source.name) ?? contentOfNothing(source, read)
         if (content === undefined) return { leftOut: NO_RECORDS_FOUND }
         checker = parts.checkers.of(content, { listAllItems: run.sink.stagedRows === undefined })
         if (!source.shared) run.onContent(source.name, content)
       }
+      const block = parts.refuse?.(read, content) ?? read
       const checked = settled(checker.check(block))
       const upcoming = next
       const isLast = async (): Promise<boolean> => {

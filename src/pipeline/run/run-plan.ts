@@ -83,6 +83,13 @@ export interface CompactJob {
   readonly snapshot: number
 }
 
+/** A lake's own rows, without some companies or persons. Nothing of the plan tells of whom. */
+export interface ForgetJob {
+  readonly kind: 'forget'
+  /** What is to be published again: `delta all`, `iceberg current`, … */
+  readonly published: readonly string[]
+}
+
 /** Sources of a program: only the program can open them again, by starting the same run. */
 export interface ProgramJob {
   readonly kind: 'program'
@@ -93,7 +100,15 @@ export interface ProgramJob {
   readonly cwd: string
 }
 
-export type Job = ConvertJob | ReplayJob | PullJob | SyncJob | BatchFilesJob | CompactJob | ProgramJob
+export type Job =
+  | ConvertJob
+  | ReplayJob
+  | PullJob
+  | SyncJob
+  | BatchFilesJob
+  | CompactJob
+  | ForgetJob
+  | ProgramJob
 
 const LIMIT_NAMES = [
   ...(['maxLineBytes', 'maxRatio', 'maxDepth'] as const),
@@ -113,7 +128,7 @@ export interface RunPlan {
 
 /** A job as JSON. */
 interface StoredJob {
-  /** `convert`, `replay`, `pull`, `sync`, `batches`, `compact`, or the name of a program's own pipeline. */
+  /** `convert`, `replay`, `pull`, `sync`, `batches`, `compact`, `forget`, or the name of a program's own pipeline. */
   readonly pipeline: string
   readonly inputs: readonly string[]
   readonly cwd: string
@@ -185,6 +200,8 @@ const encodeJob = (job: Job): StoredJob => {
       return { ...nothing, pipeline: 'batches', settings: { url: job.url, selection: job.selection } }
     case 'compact':
       return { ...nothing, pipeline: 'compact' }
+    case 'forget':
+      return { ...nothing, pipeline: 'forget', inputs: job.published }
     case 'program':
       return { pipeline: job.pipeline, inputs: job.inputs, cwd: job.cwd }
   }
@@ -213,6 +230,8 @@ const decodeJob = (stored: StoredJob, { limits }: StoredPlan): Job => {
       const sizes = objectOf({ targetBytes: count, snapshot: count })(limits, 'limits')
       return { kind: 'compact', targetBytes: sizes.targetBytes, snapshot: sizes.snapshot }
     }
+    case 'forget':
+      return { kind: 'forget', published: inputs }
     default:
       return { kind: 'program', pipeline, inputs, cwd }
   }

@@ -9,7 +9,10 @@ import { Engine, type EngineOptions } from '../../lake/duckdb/engine.ts'
 import { inLake, runPath } from '../../lake/lake/layout.ts'
 import { openCheckers } from '../../load/block-checker.ts'
 import { openLoader } from '../../load/loader.ts'
-import type { RecordFilter } from '../../load/record-filter.ts'
+import { filterById, type RecordFilter } from '../../load/record-filter.ts'
+import { refuseLines } from '../../load/refuse-lines.ts'
+import { refusedBy } from '../../manifest/forgotten.ts'
+import { rootIfAny } from '../../manifest/snapshots.ts'
 import { parquetLake } from '../../sink/parquet-lake.ts'
 import { makeFolder } from '../../support/durable-files.ts'
 import type { LoadParts } from './load-source.ts'
@@ -98,6 +101,11 @@ export const withTools = async <T>(
     threads: options.checkThreads ?? checkThreads,
   })
   try {
+    const refused = refusedBy((await rootIfAny(lake))?.refusals)
+    const filters = [
+      ...(refused ? [filterById((id) => !refused.isCompany(id))] : []),
+      ...(options.filters ?? []),
+    ]
     const memory = new BlockMemory((options.checkThreads ?? checkThreads) > 0)
     return await use({
       decode: (source, onInput) =>
@@ -107,7 +115,8 @@ export const withTools = async <T>(
           ...{ blockBytes, maxLineBytes, maxRatio, memory, onInput, signal },
         }),
       checkers,
-      loader: await openLoader(engine, { spoolFolder, filters: options.filters }),
+      refuse: refused && refuseLines(refused),
+      loader: await openLoader(engine, { spoolFolder, filters }),
       sink: watchedSink(run, await (options.sink ?? parquetLake({ lake })).open(run)),
     })
   } finally {

@@ -37,6 +37,8 @@ export interface CatalogClient {
   readonly get: (path: string) => Promise<CatalogAnswer>
   /** Sends once: the caller has to know whether a retry does harm. @throws {ToolkitError} `CATALOG_FAILED` */
   readonly post: (path: string, body: unknown) => Promise<CatalogAnswer>
+  /** Removes what may be gone already. Retries where an answer fails. @throws {ToolkitError} `CATALOG_FAILED` */
+  readonly remove: (path: string) => Promise<void>
   /** `namespaces/<namespace>`, as the catalog expects it in an address. */
   readonly namespacePath: string
   readonly namespace: readonly string[]
@@ -92,7 +94,7 @@ const send = async (
   { base, secrets, signal }: Sender,
   path: string,
   request: {
-    readonly method: 'GET' | 'POST'
+    readonly method: 'GET' | 'POST' | 'DELETE'
     readonly headers: Record<string, string>
     readonly body?: string
   },
@@ -127,7 +129,7 @@ const send = async (
   throw catalogFailed(reason)
 }
 
-/** Asks until there is an answer, for requests that change nothing. */
+/** Asks until there is an answer, for requests that may be repeated. */
 const sendUntilSure = async (
   sender: Sender,
   path: string,
@@ -202,6 +204,9 @@ export const openCatalog = async (
     namespace: levels,
     namespacePath: `namespaces/${levels.map(encodeURIComponent).join(setting(config, 'namespace-separator') ?? '%1F')}`,
     get: (path) => sendUntilSure(sender, below(path), { method: 'GET', headers }),
+    remove: async (path) => {
+      await sendUntilSure(sender, below(path), { method: 'DELETE', headers })
+    },
     post: (path, body) =>
       send(sender, below(path), {
         method: 'POST',

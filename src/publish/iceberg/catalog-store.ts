@@ -168,6 +168,12 @@ export const catalogStore = (
 
     open,
 
+    drop: async (layout) => {
+      const catalog = await client()
+      // Its files are the caller's to remove.
+      await catalog.remove(`${tablePath(catalog, layout)}?purgeRequested=false`)
+    },
+
     commit: async (layout, { metadata }, change) => {
       const catalog = await client()
       if (metadata === null) await makeNamespace(catalog)

@@ -57,6 +57,11 @@ export const icebergCatalogFormat = (rows: PublishedRows, options: CatalogOption
     catalogStore(publishedStorage(lake), options, signal)
   return {
     ...icebergFormatOn(rows, storeOf),
+    drop: async (lake, table) => {
+      const store = storeOf(lake, undefined)
+      const layout = await store.layoutOf(table, rows)
+      if (layout !== null && (await store.has(layout))) await store.drop?.(layout)
+    },
     ...(rows === 'current' && { ownFiles: ownDeletes('catalog', storeOf) }),
   }
 }

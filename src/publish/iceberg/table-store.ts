@@ -27,6 +27,8 @@ export interface TableStore {
   readonly has: (layout: TableLayout) => Promise<boolean>
   /** @throws {ToolkitError} `PUBLISH_CONFLICT` where someone else has made or changed the table */
   readonly open: (layout: TableLayout) => Promise<TableBase>
+  /** Takes a table away from where others find it; absent where its files are all there is of it. */
+  readonly drop?: (layout: TableLayout) => Promise<void>
   /** Makes a change visible, all of it or nothing. */
   readonly commit: (layout: TableLayout, base: TableBase, change: TableUpdate) => Promise<TableCommitOutcome>
 }

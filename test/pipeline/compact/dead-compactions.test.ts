@@ -16,7 +16,8 @@ import { commitRun } from '../../../src/manifest/commit-run.ts'
 import type { RunLease } from '../../../src/manifest/run-lease.ts'
 import { createRun, listRuns } from '../../../src/manifest/runs.ts'
 import { verifyLake } from '../../../src/manifest/verify-lake.ts'
-import { clearDeadCompactions, undoCompaction } from '../../../src/pipeline/compact/dead-compactions.ts'
+import { clearDeadCompactions } from '../../../src/pipeline/compact/dead-compactions.ts'
+import { undoRewrite } from '../../../src/pipeline/run/undo-rewrite.ts'
 import { temporaryName, thisProcess } from '../../../src/support/process-identity.ts'
 import { countLines, DEAD, loadSources, NOW, placeStaged, stageRun } from '../../manifest/small-lake.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
@@ -103,14 +104,14 @@ test('clearDeadCompactions leaves other runs and a compaction at work alone', as
   expect(await filesOf(lake, working)).toEqual(['new.parquet', partOf(working)])
 })
 
-test('undoCompaction removes what it has written, but not where its commit may still be under way', async () => {
+test('undoRewrite removes what it has written, but not where its commit may still be under way', async () => {
   const lake = await temporaryFolder()
   const failed = await beginCompaction(lake)
-  expect(await undoCompaction(failed, new ToolkitError('LAKE_DAMAGED', 'Cannot read'))).toBe(true)
+  expect(await undoRewrite(failed, new ToolkitError('LAKE_DAMAGED', 'Cannot read'))).toBe(true)
   expect(await filesOf(lake, failed)).toEqual([])
   const unsure = await beginCompaction(lake)
   const failure = new ToolkitError('STORAGE_FAILED', 'Cannot create the snapshot: no answer')
-  expect(await undoCompaction(unsure, failure)).toBe(false)
+  expect(await undoRewrite(unsure, failure)).toBe(false)
   expect(await filesOf(lake, unsure)).toEqual(['new.parquet', partOf(unsure)])
   await clearDeadCompactions(lake, new Date())
   expect(await filesOf(lake, unsure)).toEqual([])

@@ -1,0 +1,139 @@
+/** `forget`: erases companies and persons from a lake. */
+
+import { readFile } from 'node:fs/promises'
+import { text } from 'node:stream/consumers'
+import type { Command } from 'commander'
+import { systemError, ToolkitError } from '../../core/errors.ts'
+import type { ForgetSummary } from '../../pipeline/forget/forget.ts'
+import { catalogFromEnvironment } from '../../pipeline/targets/catalog-environment.ts'
+import { interruptible } from '../interrupt.ts'
+import { type JsonOption, jsonOption, type LakeOption, lakeOption, withExamples } from '../options/options.ts'
+import { localBytesOption, memoryOption, threadsOption } from '../options/run-options.ts'
+import { formatCount, formatCounted } from '../output/format.ts'
+import { printJson, printLines } from '../output/print.ts'
+import { warnOfNoViews } from '../output/run-report.ts'
+import { textTable } from '../output/text-table.ts'
+
+interface ForgetFlags extends LakeOption, JsonOption {
+  readonly company?: readonly bigint[]
+  readonly person?: readonly bigint[]
+  readonly nationalIds?: string
+  readonly country?: string
+  readonly allowLater?: true
+  readonly refuseLater?: true
+  readonly dryRun?: true
+  readonly memory: number
+  readonly threads?: number
+  readonly localBytes?: number
+}
+
+const readId =
+  (option: string) =>
+  (given: string, before: readonly bigint[] = []): readonly bigint[] => {
+    if (/^\d{1,18}$/.test(given)) return [...before, BigInt(given)]
+    throw new ToolkitError('USAGE', `Cannot read ${option}: expected the InternalId, a whole number`)
+  }
+
+export const addForget = (program: Command): void => {
+  const command = program
+    .command('forget')
+    .summary('erase companies and persons from a lake')
+    .description(
+      'Erases companies and persons from every file of a lake: tables with their history, quarantine, publications, ' +
+        'serving indexes, batch files. Older snapshots are gone afterwards. Killed at any moment, the same command ' +
+        'completes it. What it cannot reach it names.',
+    )
+    .addOption(lakeOption())
+    .option('--company <id...>', 'InternalId of a company, may be repeated', readId('--company'))
+    .option('--person <id...>', 'InternalId of a person, may be repeated', readId('--person'))
+    .option(
+      '--national-ids <file>',
+      'file of national ids of companies and persons, one a line; - reads standard input. Never as an argument: ' +
+        'others see a command line',
+    )
+    .option('--country <code>', 'country of those that national ids mean (default: any)')
+    .option('--allow-later', 'a later load may bring the same ids back')
+    .option('--refuse-later', 'a later load leaves the same ids out (default)')
+    .option('--dry-run', 'change nothing, report what would be done')
+    .addOption(memoryOption())
+    .addOption(localBytesOption())
+    .addOption(threadsOption())
+    .addOption(jsonOption())
+    .action(runForget)
+  withExamples(command, [
+    ['forget --lake ./lake --person 4711 --dry-run', 'what would be done'],
+    ['forget --lake ./lake --company 12 34', 'two companies'],
+    ['forget --lake ./lake --national-ids ids.txt --country SE', 'whoever these national ids mean'],
+  ])
+}
+
+/** One a line; blank lines count for nothing. */
+const readNationalIds = async (file: string | undefined): Promise<readonly string[]> => {
+  if (file === undefined) return []
+  const lines = await (file === '-' ? text(process.stdin) : readFile(file, 'utf8')).catch(
+    (error: unknown) => {
+      throw systemError(error) ?? error
+    },
+  )
+  return lines.split('\n').flatMap((line) => line.trim() || [])
+}
+
+const runForget = async (flags: ForgetFlags): Promise<void> => {
+  const { lake, company = [], person = [], country, allowLater, refuseLater, dryRun, json } = flags
+  if (allowLater && refuseLater)
+    throw new ToolkitError('USAGE', 'Cannot use --allow-later with --refuse-later: expected one of them')
+  const nationalIds = await readNationalIds(flags.nationalIds)
+  const { forget } = await import('../../jobs/forget.ts')
+  const { memory: memoryBytes, threads, localBytes } = flags
+  const summary = await interruptible(
+    (signal) =>
+      forget({
+        ...{ lake, companies: company, persons: person, nationalIds, country, allowLater, dryRun },
+        ...{ memoryBytes, threads, localBytes, signal, catalog: catalogFromEnvironment() },
+      }),
+    'the same command completes it',
+  )
+  await (json ? printJson({ lake, ...summary }) : printLines(summaryLines(summary)))
+  warnOfNoViews(summary.noViews)
+}
+
+const headOf = ({ kind, snapshot, companies, persons }: ForgetSummary): string => {
+  const whom = `${formatCounted(companies, 'company', 'companies')} and ${formatCounted(persons, 'person')}`
+  return kind === 'planned'
+    ? `Would forget ${whom} in snapshot ${snapshot}.`
+    : `Snapshot ${snapshot}: ${whom} forgotten.`
+}
+
+const summaryLines = (summary: ForgetSummary): string[] => {
+  const { kind, files, linesCleared, snapshots, runs, made, published, unresolved, later } = summary
+  const gone = kind === 'planned' ? 'would be removed' : 'removed'
+  const lines = (count: number, text: string): string[] => (count === 0 ? [] : [text])
+  return [
+    headOf(summary),
+    ...lines(unresolved, `${formatCounted(unresolved, 'national id')} not known to the lake.`),
+    '',
+    ...(files.length === 0
+      ? ['No file holds anything of theirs.']
+      : textTable(
+          [
+            { title: 'kind' },
+            { title: kind === 'planned' ? 'files to rewrite' : 'files rewritten', right: true },
+            { title: 'rows', right: true },
+          ],
+          files.map((one) => [one.kind, formatCount(one.files), formatCount(one.rows)]),
+        )),
+    '',
+    ...lines(
+      linesCleared,
+      `Quarantined lines that could not be read, text ${gone}: ${formatCount(linesCleared)}`,
+    ),
+    ...lines(snapshots.length, `Older snapshots ${gone}: ${snapshots.join(', ')}`),
+    ...lines(runs.length, `Interrupted runs ${gone}: ${runs.join(', ')}; run their commands again`),
+    ...lines(made.length, `Made from older snapshots, ${gone}: ${made.join(', ')}`),
+    ...lines(published.length, `Published anew: ${published.join(', ')}`),
+    `A later load of the same ids is ${later}.`,
+    '',
+    'Not reached:',
+    ...summary.notReached.map((one) => `  ${one}`),
+  ]
+}

@@ -1,0 +1,116 @@
+/**
+ * What a lake says of companies and persons that it was told to forget: receipts without personal data, and marks of the ids
+ * by which a later load is refused. A mark is an HMAC with a random key of the lake: it cannot be read back, but whoever has
+ * the lake can test an id that he knows.
+ */
+
+import { createHmac } from 'node:crypto'
+import type { RefusedIds } from '../core/refused-ids.ts'
+import { anyText, count, list, oneOf, optional, shapeOf } from '../support/json-form.ts'
+import type { RandomBytes } from '../support/run-ids.ts'
+
+/** Files of one kind that held something of the forgotten. */
+export interface ForgottenFiles {
+  /** A table, or `quarantine`. */
+  readonly kind: string
+  readonly files: number
+  /** Rows that were removed or changed. */
+  readonly rows: number
+}
+
+/** What one forget has done. */
+export interface ForgetReceipt {
+  /** The snapshot that it made: those before are gone. */
+  readonly snapshot: number
+  /** ISO 8601, UTC. */
+  readonly time: string
+  readonly run: string
+  /** How many ids were asked for. */
+  readonly companies: number
+  readonly persons: number
+  readonly files: readonly ForgottenFiles[]
+  /** Lines in the quarantine that could not be read: their text was removed. */
+  readonly linesCleared: number
+  /** What becomes of the same ids in a later load. */
+  readonly later: 'refused' | 'allowed'
+}
+
+/** Marks of ids that a load leaves out. */
+export interface Refusals {
+  /** Random, in hex. */
+  readonly key: string
+  readonly companies: readonly string[]
+  readonly persons: readonly string[]
+}
+
+/** What the root of a snapshot says of it; both absent of a lake that was never told to forget. */
+export interface Forgotten {
+  readonly forgotten?: readonly ForgetReceipt[]
+  readonly refusals?: Refusals
+}
+
+export const FORGOTTEN_CHECKS = {
+  forgotten: optional(
+    list(
+      shapeOf<ForgetReceipt>({
+        ...{ snapshot: count, time: anyText, run: anyText, companies: count, persons: count },
+        files: list(shapeOf<ForgottenFiles>({ kind: anyText, files: count, rows: count })),
+        linesCleared: count,
+        later: oneOf(['refused', 'allowed']),
+      }),
+    ),
+  ),
+  refusals: optional(shapeOf<Refusals>({ key: anyText, companies: list(anyText), persons: list(anyText) })),
+}
+
+const KEY_BYTES = 32
+/** 128 bits. */
+const MARK_CHARACTERS = 22
+
+type Kind = 'company' | 'person'
+
+const markOf = (key: string, kind: Kind, id: bigint): string =>
+  createHmac('sha256', Buffer.from(key, 'hex'))
+    .update(`${kind} ${id}`)
+    .digest('base64url')
+    .slice(0, MARK_CHARACTERS)
+
+export interface ForgottenIds {
+  readonly companies: ReadonlySet<bigint>
+  readonly persons: ReadonlySet<bigint>
+}
+
+/** The refusals of a lake when some ids are refused, or allowed, from now on. */
+export const nextRefusals = (
+  before: Refusals | undefined,
+  ids: ForgottenIds,
+  later: ForgetReceipt['later'],
+  random: RandomBytes,
+): Refusals | undefined => {
+  const key = before?.key ?? Buffer.from(random(KEY_BYTES)).toString('hex')
+  const next = (kind: Kind, marks: readonly string[] = [], own: ReadonlySet<bigint>): readonly string[] => {
+    const asked = [...own].map((id) => markOf(key, kind, id))
+    const kept = marks.filter((mark) => !asked.includes(mark))
+    // In no order of the ids.
+    return later === 'refused' ? [...kept, ...asked].sort() : kept
+  }
+  const companies = next('company', before?.companies, ids.companies)
+  const persons = next('person', before?.persons, ids.persons)
+  return companies.length + persons.length === 0 ? undefined : { key, companies, persons }
+}
+
+/** What a load leaves out; `undefined`: nothing. */
+export const refusedBy = (refusals: Refusals | undefined): RefusedIds | undefined => {
+  if (refusals === undefined || refusals.companies.length + refusals.persons.length === 0) return undefined
+  const { key } = refusals
+  const [companies, persons] = [new Set(refusals.companies), new Set(refusals.persons)]
+  const isCompany = (id: bigint): boolean => companies.has(markOf(key, 'company', id))
+  return {
+    isCompany,
+    isEntity: (id) => isCompany(id) || (persons.size > 0 && persons.has(markOf(key, 'person', id))),
+  }
+}
+
+/** The last snapshot that a forget has made; those before it are gone. 0: none. */
+export const forgottenBefore = ({ forgotten = [] }: Forgotten): number =>
+  Math.max(0, ...forgotten.map(({ snapshot }) => snapshot))

@@ -1,0 +1,92 @@
+/** Checks records again, and loads them into files of this machine: what is left of a record is loaded like any other. */
+
+import { join } from 'node:path'
+import type { Content } from '../../contract/objects.ts'
+import { ToolkitError } from '../../core/errors.ts'
+import type { Drift } from '../../core/partition.ts'
+import type { SinkRun } from '../../core/sink.ts'
+import { openCheckers } from '../../load/block-checker.ts'
+import { openLoader } from '../../load/loader.ts'
+import { makeFolder } from '../../support/durable-files.ts'
+import type { ForgetWork } from './forget-work.ts'
+
+/** They were loaded before, maybe with other limits. */
+const NO_LIMITS = { maxDepth: 100_000, maxUnknownPerRecord: Infinity, maxUnknownNames: Infinity } as const
+
+const BLOCK_BYTES = 16 * 1024 ** 2
+
+/** Texts as blocks of lines. */
+async function* blocksOf(texts: AsyncIterable<string>): AsyncGenerator<Buffer> {
+  let lines: Buffer[] = []
+  let bytes = 0
+  for await (const text of texts) {
+    const line = Buffer.from(`${text}\n`)
+    lines.push(line)
+    bytes += line.length
+    if (bytes < BLOCK_BYTES) continue
+    yield Buffer.concat(lines)
+    lines = []
+    bytes = 0
+  }
+  if (lines.length > 0) yield Buffer.concat(lines)
+}
+
+/** Names that the contract does not know, and how many records have each. */
+export type DriftCounts = ReadonlyMap<string, number>
+export const driftKey = ({ kind, name }: Pick<Drift, 'kind' | 'name'>): string => `${kind} ${name}`
+
+/** What becomes of records that are checked again. */
+export interface Reloaded {
+  readonly drift: DriftCounts
+  /** Files by table, on this machine; none where nothing was loaded. */
+  readonly files: ReadonlyMap<string, readonly string[]>
+}
+
+/** A sink of files that nobody keeps. */
+const scratchSink = (folder: string, files: Map<string, string[]>): SinkRun => ({
+  write: async (partition, table, rows) => {
+    const path = join(folder, `${partition}.${table}.parquet`)
+    const { rows: count, statistics } = await rows.copyTo(path, { kind: 'parquet' })
+    files.set(table, [...(files.get(table) ?? []), path])
+    return { table, rows: count, files: [], statistics }
+  },
+  commit: async () => undefined,
+  abort: async () => undefined,
+})
+
+const rejected = (lake: string): ToolkitError =>
+  new ToolkitError(
+    'FORGET_IMPOSSIBLE',
+    `Cannot forget in lake "${lake}": a record that was loaded before is refused by this release, expected the release that loaded it`,
+    { lake },
+  )
+
+/** @param load whether they are loaded, or only looked at */
+export const checkAgain = async (
+  { engine, lake }: ForgetWork,
+  content: Content,
+  texts: AsyncIterable<string>,
+  load?: { readonly folder: string },
+): Promise<Reloaded> => {
+  const drift = new Map<string, number>()
+  const files = new Map<string, string[]>()
+  const checkers = openCheckers(NO_LIMITS)
+  const checker = checkers.of(content)
+  const loader = load && (await openLoader(engine, { spoolFolder: load.folder }))
+  if (load) await makeFolder(load.folder)
+  let number = 0
+  for await (const bytes of blocksOf(texts)) {
+    const checked = await checker.check({ bytes, firstLine: 1, offset: 0, overlong: [] })
+    if (checked.rejected.length > 0) throw rejected(lake)
+    for (const one of checked.drift) drift.set(driftKey(one), (drift.get(driftKey(one)) ?? 0) + one.records)
+    for (const part of load ? checked.parts : []) {
+      number += 1
+      const request = { partition: String(number), content, bytes, part, rejected: [], source: 'forget' }
+      await loader?.load(request, scratchSink(load?.folder ?? '', files))
+    }
+    checked.release()
+  }
+  await loader?.close()
+  await checkers.close()
+  return { drift, files }
+}

@@ -1,0 +1,57 @@
+/** Dictionaries of runs without the line items that only the forgotten had. */
+
+import type { FileEntry, FileOfRun, PartitionEntry } from '../../core/partition.ts'
+import type { SinkRun } from '../../core/sink.ts'
+import { HIDDEN_SCHEMA } from '../../lake/lake/current-versions.ts'
+import { cutByBytes } from '../../lake/lake/files-in-turn.ts'
+import { pathsSql } from './find-held.ts'
+import { type ForgetWork, withLakeFiles } from './forget-work.ts'
+
+const UNKNOWN = `${HIDDEN_SCHEMA}.unknown_items`
+
+/** Leaves in the table the items that stand in none of some files. */
+const dropUsed = async (work: ForgetWork, files: readonly FileEntry[]): Promise<void> => {
+  const { session, localBytes, signal } = work
+  for (const group of cutByBytes(files, localBytes)) {
+    signal?.throwIfAborted()
+    await withLakeFiles(work, group, (placeOf) =>
+      session.run(`DELETE FROM ${UNKNOWN} AS u USING (
+  SELECT DISTINCT category, line_item
+  FROM read_parquet(${pathsSql(group.map(({ path }) => placeOf(path)))}, hive_partitioning = false)
+  SEMI JOIN ${UNKNOWN} USING (category, line_item)
+) AS used WHERE u.category = used.category AND u.line_item = used.line_item`),
+    )
+  }
+}
+
+/**
+ * @param dictionary of a run
+ * @param partitions of the run, as they are left
+ * @returns the dictionary that takes its place, and how many items are gone; `null` where none is
+ */
+export const rewriteDictionary = async (
+  work: ForgetWork,
+  sink: SinkRun,
+  dictionary: FileOfRun,
+  partitions: readonly PartitionEntry[],
+): Promise<{ readonly file: FileEntry; readonly rows: number } | null> => {
+  const { session } = work
+  return withLakeFiles(work, [dictionary], async (placeOf) => {
+    const from = `read_parquet(${pathsSql([placeOf(dictionary.path)])}, hive_partitioning = false)`
+    await session.run(`CREATE OR REPLACE TABLE ${UNKNOWN} AS
+SELECT category, line_item FROM ${from} WHERE unit = 'unknown'`)
+    const left = async (): Promise<number> =>
+      Number((await session.rows(`SELECT count(*) AS items FROM ${UNKNOWN}`))[0]?.items)
+    if ((await left()) === 0) return null
+    const figures = partitions.flatMap(({ files }) =>
+      files.filter(({ table, rows }) => table === 'financials' && rows > 0),
+    )
+    await dropUsed(work, figures)
+    const rows = await left()
+    if (rows === 0) return null
+    const kept = session.relation(`FROM ${from} ANTI JOIN ${UNKNOWN} USING (category, line_item)`)
+    // Each run has one, and all of them one name.
+    const [file] = (await sink.write(`${dictionary.table}-${dictionary.run}`, dictionary.table, kept)).files
+    return file ? { file, rows } : null
+  })
+}

@@ -1,0 +1,180 @@
+/** All that a snapshot lists, without the forgotten: files that hold something of theirs are written again, the others stay. */
+
+import type { FileEntry, FileOfRun, PartitionEntry } from '../../core/partition.ts'
+import type { SinkRun } from '../../core/sink.ts'
+import { LISTINGS, QUARANTINE } from '../../lake/tables/tables.ts'
+import type { LeftInLake } from '../../manifest/commit-forget.ts'
+import type { ForgottenFiles } from '../../manifest/forgotten.ts'
+import { togetherAs } from '../../manifest/shared-sources.ts'
+import { filteredFrom, withoutNames, withoutTelling } from './clean-counts.ts'
+import { cleanPull, cleanSource } from './clean-entries.ts'
+import { collectIdentifiers } from './collect-identifiers.ts'
+import { findHeld, type Held } from './find-held.ts'
+import type { ForgetWork } from './forget-work.ts'
+import type { Identifiers } from './identifiers.ts'
+import { rewriteDictionary } from './rewrite-dictionary.ts'
+import { findFiles } from './rewrite-files.ts'
+import { rewritePartition } from './rewrite-partition.ts'
+import { type QuarantineChange, rewriteQuarantine } from './rewrite-quarantine.ts'
+
+/** What was found, and what took its place. */
+export interface Rewritten {
+  readonly listed: LeftInLake
+  readonly written: readonly FileEntry[]
+  readonly files: readonly ForgottenFiles[]
+  readonly linesCleared: number
+}
+
+const NONE: Held = { removed: new Set(), changed: new Set() }
+
+/** Adds up files and rows by kind. */
+class Tally {
+  readonly #kinds = new Map<string, { files: number; rows: number }>()
+  add(kind: string, rows: number): void {
+    const { files, rows: before } = this.#kinds.get(kind) ?? { files: 0, rows: 0 }
+    this.#kinds.set(kind, { files: files + 1, rows: before + rows })
+  }
+  get files(): readonly ForgottenFiles[] {
+    return [...this.#kinds].map(([kind, counts]) => ({ kind, ...counts }))
+  }
+}
+
+const sumOf = (counts: Iterable<number>): number => [...counts].reduce((a, b) => a + b, 0)
+
+/** A partition whose quarantine was written again. */
+const withQuarantine = (partition: PartitionEntry, changes: readonly QuarantineChange[]): PartitionEntry => {
+  if (changes.length === 0) return partition
+  const byPath = new Map(changes.map((change) => [change.file.path, change]))
+  const files = partition.files.flatMap((file) => {
+    const change = byPath.get(file.path)
+    return change === undefined ? [file] : change.written ? [change.written] : []
+  })
+  const goneOf = (source: string): number => sumOf(changes.map(({ gone }) => gone.get(source) ?? 0))
+  const gone = sumOf(changes.flatMap((change) => [...change.gone.values()]))
+  const counts = filteredFrom(partition.counts, 'quarantined', gone)
+  const { [QUARANTINE.name]: rows, ...others } = counts.rows
+  return {
+    ...partition,
+    files,
+    counts: {
+      ...counts,
+      rows: rows === undefined ? others : { ...others, [QUARANTINE.name]: rows - gone },
+    },
+    ...(partition.sources && {
+      sources: partition.sources.map((source) => ({
+        ...source,
+        counts: filteredFrom(source.counts, 'quarantined', goneOf(source.name)),
+      })),
+    }),
+  }
+}
+
+/** A partition whose sources and drift tell nothing. @param hashes of quarantine files, by that of the file before */
+const cleanEntry = (
+  partition: PartitionEntry,
+  identifiers: Identifiers,
+  hashes: ReadonlyMap<string, string>,
+): PartitionEntry => {
+  const { source, sources, drift } = partition
+  const cleaned = cleanSource(source, identifiers)
+  const replayed = source.kind === 'quarantine' ? hashes.get(source.sha256) : undefined
+  const own = sources?.map((one) => cleanSource(one, identifiers))
+  return {
+    ...partition,
+    source: own ? togetherAs(own) : replayed === undefined ? cleaned : { ...cleaned, sha256: replayed },
+    ...(own && { sources: own }),
+    drift: withoutTelling(drift, identifiers),
+  }
+}
+
+/** The dictionaries of runs that have lost companies. */
+const dictionaries = async (
+  work: ForgetWork,
+  sink: SinkRun,
+  partitions: readonly PartitionEntry[],
+  runs: ReadonlySet<string>,
+  tally: Tally,
+): Promise<readonly FileOfRun[]> => {
+  const files: FileOfRun[] = []
+  for (const file of work.snapshot.files) {
+    const own = partitions.filter(({ run }) => run === file.run)
+    const next = runs.has(file.run) ? await rewriteDictionary(work, sink, file, own) : null
+    if (next !== null) tally.add(file.table, next.rows)
+    files.push(next === null ? file : { ...file, ...next.file })
+  }
+  return files
+}
+
+/** @param sink where files go. @default nothing is written, and what is listed stays as it was */
+export const rewriteLake = async (
+  work: ForgetWork,
+  nationalIds: readonly string[],
+  sink?: SinkRun,
+): Promise<Rewritten> => {
+  const { snapshot, ids, isEntity } = work
+  const held = await findHeld(work)
+  const identifiers = await collectIdentifiers(work, held, nationalIds)
+  const forgetting = { isCompany: (id: bigint) => ids.companies.has(id), isEntity, identifiers }
+  const tally = new Tally()
+  const written: FileEntry[] = []
+  const hashes = new Map<string, string>()
+  let linesCleared = 0
+
+  const quarantineOf = async (partition: PartitionEntry): Promise<PartitionEntry> => {
+    const changes = await rewriteQuarantine(work, partition, forgetting, sink)
+    for (const { file, written: next, gone, changed, cleared } of changes) {
+      tally.add(QUARANTINE.name, sumOf(gone.values()) + changed + cleared)
+      linesCleared += cleared
+      if (next) {
+        written.push(next)
+        hashes.set(file.sha256, next.sha256)
+      }
+    }
+    return sink ? withQuarantine(partition, changes) : partition
+  }
+
+  const rowsOf = async (partition: PartitionEntry, own: Held): Promise<PartitionEntry> => {
+    const files = await findFiles(work, partition, own, identifiers)
+    for (const { table, rows } of files) tally.add(table.name, rows)
+    if (sink === undefined || files.length === 0) return partition
+    const next = await rewritePartition(work, sink, partition, own, files)
+    written.push(...next.written)
+    return next.partition
+  }
+
+  const partitions: PartitionEntry[] = []
+  for (const [place, partition] of snapshot.partitions.entries()) {
+    const isListing = partition.files.some(({ table }) => table === LISTINGS.name)
+    const own = held.get(place) ?? (isListing ? NONE : undefined)
+    partitions.push(await quarantineOf(own ? await rowsOf(partition, own) : partition))
+  }
+  // Of a compaction nobody knows which of its partitions had a name.
+  const unnamed = new Set(
+    snapshot.partitions.flatMap(({ content, source }, place) =>
+      source.kind === 'compaction' && held.has(place) ? [content] : [],
+    ),
+  )
+  const merged: PartitionEntry[] = []
+  for (const partition of snapshot.merged ?? []) {
+    const next = await quarantineOf(partition)
+    merged.push(unnamed.has(next.content) ? { ...next, drift: withoutNames(next.drift) } : next)
+  }
+  if (sink) await sink.commit(written)
+  const runs = new Set([...held.keys()].flatMap((place) => snapshot.partitions[place]?.run ?? []))
+  const files = sink ? await dictionaries(work, sink, partitions, runs, tally) : snapshot.files
+  const items = files.filter((file) => !snapshot.files.includes(file))
+  if (sink && items.length > 0) await sink.commit(items)
+  const clean = (some: readonly PartitionEntry[]): readonly PartitionEntry[] =>
+    some.map((partition) => cleanEntry(partition, identifiers, hashes))
+  return {
+    listed: {
+      partitions: clean(partitions),
+      files,
+      pulls: (snapshot.pulls ?? []).map((pull) => cleanPull(pull, identifiers)),
+      merged: clean(merged),
+    },
+    written: [...written, ...items],
+    files: tally.files,
+    linesCleared,
+  }
+}

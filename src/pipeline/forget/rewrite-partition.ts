@@ -1,0 +1,87 @@
+/** One partition without the forgotten: its files, counts, drift and range. */
+
+import { join } from 'node:path'
+import type { FileEntry, PartitionEntry } from '../../core/partition.ts'
+import type { SinkRun } from '../../core/sink.ts'
+import { observedOf } from '../../load/loader.ts'
+import { withoutEntities } from '../../load/without-entities.ts'
+import { discard } from '../../support/durable-files.ts'
+import { filteredFrom, withDriftChanges, withoutRecords } from './clean-counts.ts'
+import type { Held } from './find-held.ts'
+import type { ForgetWork } from './forget-work.ts'
+import { checkAgain, type DriftCounts } from './reload.ts'
+import { restoredTexts } from './restored-texts.ts'
+import { type HeldFile, rewriteFiles } from './rewrite-files.ts'
+
+async function* without(texts: AsyncIterable<string>, { isEntity }: ForgetWork): AsyncGenerator<string> {
+  for await (const text of texts) yield withoutEntities(text, isEntity)
+}
+
+const difference = (after: DriftCounts, before: DriftCounts): DriftCounts =>
+  new Map(
+    [...new Set([...after.keys(), ...before.keys()])].map((key) => [
+      key,
+      (after.get(key) ?? 0) - (before.get(key) ?? 0),
+    ]),
+  )
+
+const NOTHING: DriftCounts = new Map()
+
+/** Rows of each table that a partition names. */
+const rowsOf = ({ counts }: PartitionEntry, files: readonly FileEntry[]): PartitionEntry['counts']['rows'] =>
+  Object.fromEntries(
+    Object.keys(counts.rows).map((table) => [
+      table,
+      files.filter((file) => file.table === table).reduce((sum, { rows }) => sum + rows, 0),
+    ]),
+  )
+
+/** The places of records that go, among all records of the partition; of a partition of one file. */
+const placesOf = (content: string, files: readonly HeldFile[], { removed }: Held): readonly number[] =>
+  files
+    .filter(({ table }) => table.name === content)
+    .flatMap(({ owners }) => [...owners].flatMap(([id, place]) => (removed.has(id) ? [place] : [])))
+
+/** @param files of it that hold rows of theirs */
+export const rewritePartition = async (
+  work: ForgetWork,
+  sink: SinkRun,
+  partition: PartitionEntry,
+  held: Held,
+  files: readonly HeldFile[],
+): Promise<{ readonly partition: PartitionEntry; readonly written: readonly FileEntry[] }> => {
+  const { content, source, sources, drift } = partition
+  const { removed, changed } = held
+  const folder = join(work.scratch, 'reloaded')
+  const touched = [...removed, ...changed]
+  const before =
+    drift.length === 0 || partition.counts.records === 0
+      ? NOTHING
+      : (await checkAgain(work, content, restoredTexts(work, partition, touched))).drift
+  const again =
+    changed.size === 0
+      ? { drift: NOTHING, files: new Map<string, readonly string[]>() }
+      : await checkAgain(work, content, without(restoredTexts(work, partition, [...changed]), work), {
+          folder,
+        })
+  const receipts = await rewriteFiles(work, sink, partition, files, held, again.files)
+  await discard(folder)
+  const left = partition.files.map((file) => receipts.get(file.path)?.files[0] ?? file)
+  const places = placesOf(content, files, held)
+  const observed = observedOf(content, [...receipts.values()])
+  const isRanged = source.kind !== 'compaction' && receipts.size > 0 && places.length + changed.size > 0
+  return {
+    written: [...receipts.values()].flatMap((receipt) => receipt.files),
+    partition: {
+      ...partition,
+      ...(sources && { sources: withoutRecords(sources, places) }),
+      range: { ...partition.range, ...(isRanged && { observed }) },
+      counts: {
+        ...filteredFrom(partition.counts, 'records', places.length),
+        rows: rowsOf(partition, left),
+      },
+      files: left,
+      drift: withDriftChanges(drift, difference(again.drift, before)),
+    },
+  }
+}

@@ -1,0 +1,29 @@
+/** What rewrites a lake leaves it as it was where it fails. */
+
+import { ToolkitError } from '../../core/errors.ts'
+import { discardLoaded } from '../../manifest/confirm-files.ts'
+import { findCommit } from '../../manifest/find-commit.ts'
+import type { RunLease } from '../../manifest/run-lease.ts'
+import { newestRoot } from '../../manifest/snapshots.ts'
+
+/** A bucket that did not answer may still carry out the request. */
+const isUncertain = (failure: unknown): boolean =>
+  failure instanceof ToolkitError && failure.code === 'STORAGE_FAILED'
+
+/**
+ * Removes the files that a failed compaction or forget has placed. Where its snapshot exists already, or that is unknown,
+ * nothing is removed: gc or the next one finishes it.
+ *
+ * @returns whether nothing of it is left in the lake
+ */
+export const undoRewrite = async (lease: RunLease, failure: unknown): Promise<boolean> => {
+  const { lake, run, base } = lease
+  try {
+    if (isUncertain(failure)) return false
+    if ((await findCommit(lake, run, base, await newestRoot(lake))) !== null) return false
+    await discardLoaded(lake, run)
+    return true
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,231 @@
+import { readdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { collectGarbage } from '../../../src/jobs/collect-garbage.ts'
+import { forget } from '../../../src/jobs/forget.ts'
+import { TABLES } from '../../../src/lake/tables/tables.ts'
+import { readRoot, readSnapshot } from '../../../src/manifest/snapshots.ts'
+import { compactLake } from '../../../src/pipeline/compact/compact.ts'
+import { publish } from '../../../src/pipeline/targets/publish.ts'
+import { temporaryFolder } from '../../support/temporary-folder.ts'
+import { type Bench, COMPARABLE, openBench } from '../batch-bench.ts'
+import {
+  badLines,
+  badRelations,
+  company,
+  companyMarks,
+  escaped,
+  marksBelow,
+  personMarks,
+  relations,
+} from './planted-lake.ts'
+
+const COMPANIES = 6
+const HALF = { limit: { kind: 'share', share: 0.9 } } as const
+
+const numbers = (count: number): number[] => Array.from({ length: count }, (_, at) => at + 1)
+
+/** Two runs: in the second one companies 1 to 3 come again, and lines that nobody can load. */
+const planted = async (): Promise<Bench> => {
+  const bench = openBench(await temporaryFolder())
+  await bench.write(
+    'companies-a',
+    numbers(COMPANIES).map((id) => escaped(company(id))),
+  )
+  await bench.write(
+    'relations-a',
+    numbers(COMPANIES).map((id) => escaped(relations(id, COMPANIES))),
+  )
+  await bench.write('companies-b', [
+    ...numbers(3).map((id) => escaped(company(id, 2))),
+    ...badLines(2, 902),
+    ...badLines(3, 903),
+  ])
+  await bench.write('relations-b', [
+    ...numbers(3).map((id) => escaped(relations(id, COMPANIES))),
+    badRelations(4, 902),
+    badRelations(4, 903),
+  ])
+  await bench.run(['companies-a', 'relations-a'])
+  await bench.run(['companies-b', 'relations-b'], HALF)
+  return bench
+}
+
+const UNREADABLE = '{"unreadable"'
+
+type Json = Readonly<Record<string, unknown>>
+const isGone = (entity: Json): boolean => entity.InternalId === 2 || entity.InternalId === 902
+const kept = (list: unknown): Json[] =>
+  (list as Json[])
+    .filter((entity) => !isGone(entity))
+    .map((entity) => ({ ...entity, ...('History' in entity && { History: kept(entity.History) }) }))
+
+/** The same lake, of lines without company 2 and person 902. */
+const neverLoaded = async (): Promise<Bench> => {
+  const bench = openBench(await temporaryFolder())
+  const rest = (count: number): number[] => numbers(count).filter((id) => id !== 2)
+  const without = (id: number): string => {
+    const record = relations(id, COMPANIES)
+    return escaped({ ...record, Parents: kept(record.Parents), Children: kept(record.Children) })
+  }
+  await bench.write(
+    'companies-a',
+    rest(COMPANIES).map((id) => escaped(company(id))),
+  )
+  await bench.write('relations-a', rest(COMPANIES).map(without))
+  await bench.write('companies-b', [
+    ...rest(3).map((id) => escaped(company(id, 2))),
+    // Lines that nobody can read lose their text and stay.
+    ...[UNREADABLE, UNREADABLE],
+    ...badLines(3, 903),
+  ])
+  const { Parents, ...refused } = JSON.parse(badRelations(4, 902))
+  await bench.write('relations-b', [
+    ...rest(3).map(without),
+    JSON.stringify({ ...refused, Parents: kept(Parents) }),
+    badRelations(4, 903),
+  ])
+  await bench.run(['companies-a', 'relations-a'])
+  await bench.run(['companies-b', 'relations-b'], HALF)
+  return bench
+}
+
+const gone = [...companyMarks(2), ...personMarks(902)]
+const others = [1, 3, 4, 5, 6].flatMap(companyMarks).concat([901, 903, 904].flatMap(personMarks))
+/** Lines in the quarantine are about these alone. */
+const unused = [1, 4, 5, 6].map((id) => `zqbadx${id}qz`).concat([901, 904].map((id) => `zqpbadx${id}qz`))
+
+/** The members of `extra` in one order: what is restored and loaded again has them in another. */
+const inOrder = (cell: unknown): unknown =>
+  typeof cell === 'string' && cell.startsWith('{')
+    ? Object.entries<unknown>(JSON.parse(cell)).sort(([a], [b]) => (a < b ? -1 : 1))
+    : cell
+
+const tablesOf = async (bench: Bench): Promise<Record<string, readonly string[]>> => {
+  const tables: Record<string, readonly string[]> = {}
+  for (const name of TABLES.flatMap((table) => [table.name, `${table.name}_history`])) {
+    const rows = await bench.query(`SELECT ${COMPARABLE} FROM ${name}`)
+    tables[name] = rows.map((row) => JSON.stringify(row.map(inOrder), printed)).sort()
+  }
+  return tables
+}
+const printed = (_: string, value: unknown): unknown => (typeof value === 'bigint' ? String(value) : value)
+
+/** What the manifest says, partition by partition: what is filtered counts as never there. */
+const factsOf = async (bench: Bench) => {
+  const { partitions } = await bench.snapshot()
+  return partitions.map(({ content, counts: { filtered = 0, lines, ...counts }, range, drift }) => ({
+    ...{ content, counts, lines: lines - filtered, observed: range.observed },
+    drift: drift.map(({ kind, name, records }) => `${kind} ${name} ${records}`).sort(),
+  }))
+}
+
+const LINES = 'SELECT code, raw, size_bytes FROM quarantine ORDER BY ALL'
+
+test('forget erases all marks of a company and a person, and none of the others', async () => {
+  const bench = await planted()
+  const { lake } = bench
+  await publish({ lake, formats: ['delta', 'iceberg'] })
+  expect([...(await marksBelow(lake, gone))].sort()).toEqual([...gone].sort())
+  const summary = await forget({ lake, companies: [2], persons: [902] })
+  expect(summary).toMatchObject({
+    kind: 'forgotten',
+    snapshot: 3,
+    companies: 1,
+    persons: 1,
+    snapshots: [1, 2],
+  })
+  expect([...(await marksBelow(lake, gone))]).toEqual([])
+  expect([...(await marksBelow(lake, others))].sort()).toEqual(
+    others.filter((one) => !unused.includes(one)).sort(),
+  )
+  expect(await bench.verify()).toMatchObject({ problems: [], notes: [] })
+  expect(await readdir(join(lake, '_runs'))).toEqual([])
+})
+
+test('forget leaves the lake as if it had never loaded them', async () => {
+  const [bench, other] = [await planted(), await neverLoaded()]
+  await forget({ lake: bench.lake, companies: [2], persons: [902] })
+  expect(await tablesOf(bench)).toEqual(await tablesOf(other))
+  expect(await factsOf(bench)).toEqual(await factsOf(other))
+  const lines = await other.query(LINES)
+  expect((await bench.query(LINES)).filter(([, raw]) => raw !== null)).toEqual(
+    lines.filter(([, raw]) => raw !== UNREADABLE),
+  )
+})
+
+test('forget in a compacted lake leaves it as if it had never loaded them', async () => {
+  const [bench, other] = [await planted(), await neverLoaded()]
+  await compactLake({ lake: bench.lake, targetBytes: 16_384 })
+  await forget({ lake: bench.lake, companies: [2], persons: [902] })
+  await compactLake({ lake: other.lake, targetBytes: 16_384 })
+  expect(await tablesOf(bench)).toEqual(await tablesOf(other))
+  expect([...(await marksBelow(bench.lake, gone))]).toEqual([])
+  expect(await bench.verify()).toMatchObject({ problems: [], notes: [] })
+  await collectGarbage({ lake: bench.lake, keep: 1 })
+  await compactLake({ lake: bench.lake, targetBytes: 16_384 })
+  expect(await tablesOf(bench)).toEqual(await tablesOf(other))
+})
+
+test('forget says of older snapshots why they are gone', async () => {
+  const { lake } = await planted()
+  await forget({ lake, companies: [2] })
+  await expect(readSnapshot(lake, 1)).rejects.toMatchObject({
+    code: 'SNAPSHOT_FORGOTTEN',
+    context: { snapshot: 1, forgottenBy: 3 },
+  })
+  const { forgotten = [] } = await readRoot(lake)
+  expect(forgotten).toMatchObject([{ snapshot: 3, companies: 1, persons: 0, later: 'refused' }])
+})
+
+test('forget with dryRun changes nothing, and says the same', async () => {
+  const { lake } = await planted()
+  const before = await readdir(lake, { recursive: true })
+  const planned = await forget({ lake, nationalIds: ['zqORGx2qz', 'zqnationalx902qz', 'none'], dryRun: true })
+  expect(await readdir(lake, { recursive: true })).toEqual(before)
+  expect(planned).toMatchObject({ kind: 'planned', snapshot: 2, companies: 1, persons: 1, unresolved: 1 })
+  const done = await forget({ lake, companies: [2], persons: [902] })
+  const withoutItems = done.files.filter(({ kind }) => kind !== 'line_items')
+  expect(withoutItems).toEqual(planned.files)
+})
+
+test('a later load leaves out what was forgotten, whatever brings it, and counts it as filtered', async () => {
+  const bench = await planted()
+  await forget({ lake: bench.lake, companies: [2], persons: [902] })
+  await bench.write('companies-c', [
+    ...numbers(COMPANIES).map((id) => escaped(company(id, 3))),
+    ...badLines(2, 901),
+  ])
+  await bench.write(
+    'relations-c',
+    numbers(COMPANIES)
+      .reverse()
+      .map((id) => escaped(relations(id, COMPANIES))),
+  )
+  await bench.run(['companies-c', 'relations-c'], HALF)
+  expect([...(await marksBelow(bench.lake, gone))]).toEqual([])
+  const loaded = (await bench.snapshot()).partitions.slice(-3)
+  expect(
+    loaded.map(({ counts: { lines, records, quarantined, filtered } }) => [
+      lines,
+      records,
+      quarantined,
+      filtered,
+    ]),
+  ).toEqual([
+    [8, 5, 2, 1],
+    // Its second line of the same block.
+    [1, 0, 0, 1],
+    [6, 5, 0, 1],
+  ])
+  expect(await bench.verify()).toMatchObject({ problems: [], notes: [] })
+})
+
+test('forget with allowLater lets a later load bring the same ids back', async () => {
+  const bench = await planted()
+  await forget({ lake: bench.lake, companies: [2] })
+  await forget({ lake: bench.lake, companies: [2], allowLater: true })
+  expect((await readRoot(bench.lake)).refusals).toBeUndefined()
+  await bench.run(['companies-a'], { again: true })
+  expect(await bench.query('SELECT count(*) FROM companies')).toEqual([[6]])
+})

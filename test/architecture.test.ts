@@ -73,6 +73,7 @@ const FOLDERS: Readonly<Record<string, Readonly<Record<string, readonly string[]
     lake: ['tables', 'duckdb'],
     diff: ['lake', 'tables', 'duckdb'],
     rates: ['lake'],
+    take: ['tables', 'duckdb'],
   },
   server: {
     access: [],

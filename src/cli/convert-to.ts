@@ -15,7 +15,7 @@ import { watchRun } from './output/watch-run.ts'
 
 /** Options that mean a lake that stays. @throws {ToolkitError} USAGE */
 export const refuseLakeOptions = (flags: Readonly<Record<string, unknown>>): void => {
-  const given = ['lake', 'mode', 'again', 'sink', 'publish', 'engine', 'changeCurrency'].find(
+  const given = ['lake', 'mode', 'again', 'sink', 'publish', 'engine', 'changeCurrency', 'changeTaken'].find(
     (name) => flags[name] !== undefined,
   )
   if (given === undefined) return

@@ -17,6 +17,7 @@ import { listRuns, type RunSummary } from '../manifest/runs.ts'
 import { listOf, type SnapshotRoot } from '../manifest/snapshot-root.ts'
 import { newestRoot, readRoot } from '../manifest/snapshots.ts'
 import { type SnapshotSummary, summariseRoot } from '../manifest/summarise-snapshot.ts'
+import type { Taken } from '../manifest/taken.ts'
 import { filteredOf } from '../manifest/totals.ts'
 
 export interface SourceStatus extends LineCounts {
@@ -51,6 +52,8 @@ export interface LakeStatus {
   /** `null` before the first commit. */
   readonly summary: SnapshotSummary | null
   readonly made: Pick<SnapshotHead, 'pipeline' | 'tool'> | null
+  /** What it takes of the records, since when; empty where it always took everything. */
+  readonly taken: readonly Taken[]
   readonly drift: readonly Drift[]
   /** What the lake was told to forget; absent where that is nothing. */
   readonly forgotten?: readonly ForgetReceipt[]
@@ -121,6 +124,7 @@ export const readStatus = async (
     lake,
     summary: root && (await summariseRoot(lake, root)),
     made: root && { pipeline: root.pipeline, tool: root.tool },
+    taken: root?.taken ?? [],
     drift: root ? await driftOf(lake, root) : [],
     ...(root?.forgotten && { forgotten: root.forgotten }),
     unfinished: await listRuns(lake, { now: new Date() }),

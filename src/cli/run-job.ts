@@ -11,6 +11,7 @@ import { interruptible, KEPT } from './interrupt.ts'
 import { checkMode, type ModeOption } from './options/lake-mode.ts'
 import type { JsonOption, LakeOption } from './options/options.ts'
 import type { LoadFlags, TargetFlags, UnknownOptions } from './options/run-options.ts'
+import { type LakeTakeFlags, type SinkTakeFlags, sinkTakeOf, takeOf } from './options/take-options.ts'
 import { formatCount, formatCounted } from './output/format.ts'
 import { note, printJson, printLines } from './output/print.ts'
 import { ProgressLine } from './output/progress-line.ts'
@@ -18,7 +19,7 @@ import { reportLines, warnOf } from './output/run-report.ts'
 import { warnOfPassword } from './output/target-warning.ts'
 import { watchRun } from './output/watch-run.ts'
 
-export interface JobFlags extends LakeOption, JsonOption, TargetFlags {
+export interface JobFlags extends LakeOption, JsonOption, TargetFlags, SinkTakeFlags {
   readonly memory: number
   readonly threads?: number
   readonly localBytes?: number
@@ -51,12 +52,14 @@ const showTargets =
   }
 
 /** The targets that the flags name. @throws {ToolkitError} USAGE */
-const targetsOf = async ({ lake, publish = [], sink = [] }: Pick<JobFlags, 'lake' | keyof TargetFlags>) => {
+const targetsOf = async (flags: JobFlags) => {
+  const { lake, publish = [], sink = [] } = flags
   warnOfPassword(sink)
-  if (publish.length === 0) return { lake, sinks: sink }
+  const sinks = { sinks: sink, sinkTake: sinkTakeOf(flags) }
+  if (publish.length === 0) return { lake, ...sinks }
   const { readFormats } = await import('../pipeline/targets/update-targets.ts')
   const { catalogFromEnvironment } = await import('../pipeline/targets/catalog-environment.ts')
-  return { lake, sinks: sink, publish: readFormats(publish), catalog: catalogFromEnvironment() }
+  return { lake, ...sinks, publish: readFormats(publish), catalog: catalogFromEnvironment() }
 }
 
 const PUBLISHED_KEPT = 'what is published and delivered is kept'
@@ -107,7 +110,7 @@ export const checkTargetsOf = async (flags: JobFlags): Promise<void> => {
   await checkTargets(await targetsOf(flags))
 }
 
-export interface LoadJobFlags extends JobFlags, LoadFlags, UnknownOptions, ModeOption {}
+export interface LoadJobFlags extends JobFlags, LoadFlags, UnknownOptions, ModeOption, LakeTakeFlags {}
 
 /** Runs a job that loads. @param print the result as JSON, or as text @param meanwhile as of `runJob` */
 export const runLoadJob = async <Done extends Pick<RunReport, 'leftOut'>>(
@@ -117,8 +120,9 @@ export const runLoadJob = async <Done extends Pick<RunReport, 'leftOut'>>(
   meanwhile = KEPT,
 ): Promise<void> => {
   await checkMode(flags)
-  const { mode, maxQuarantined, maxUnknownPerRecord, maxUnknownNames, changeCurrency } = flags
-  const load = { mode, maxQuarantined, maxUnknownPerRecord, maxUnknownNames, changeCurrency }
+  const { mode, maxQuarantined, maxUnknownPerRecord, maxUnknownNames, changeCurrency, changeTaken } = flags
+  const strictness = { mode, maxQuarantined, maxUnknownPerRecord, maxUnknownNames, changeCurrency }
+  const load = { ...strictness, take: takeOf(flags), changeTaken }
   await runJob<Done>(
     flags,
     (options, line) => job({ ...options, ...load, onEvent: watchRun(line) }, line),

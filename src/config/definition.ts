@@ -36,6 +36,32 @@ const searched = {
   needed,
 }
 
+/** What is declared of a lake, or of its sinks. @param prefix of the options */
+const taken = (prefix: '' | 'sink-') => ({
+  only_countries: setting(
+    manyOf(plainText),
+    'countries whose companies and relations are taken (default: all)',
+    {
+      option: `--${prefix}only-countries`,
+    },
+  ),
+  where: setting(plainText, 'SQL condition on the columns of companies that are taken', {
+    option: `--${prefix}where`,
+  }),
+  where_relations: setting(plainText, 'the same of relations', { option: `--${prefix}where-relations` }),
+  leave_out: setting(manyOf(plainText), 'tables and columns, or `persons`, that are left out', {
+    option: `--${prefix}leave-out`,
+  }),
+  mask: setting(manyOf(plainText), 'columns and the texts in their place, such as "companies.email=hidden"', {
+    option: `--${prefix}mask`,
+  }),
+  hash: setting(manyOf(plainText), 'columns of texts that are hashed', { option: `--${prefix}hash` }),
+})
+const LOADS = [
+  ...['convert', 'pull', 'sync', 'batches pull'],
+  ...['run plan convert', 'run plan pull', 'run plan sync', 'run plan batches'],
+]
+
 /** Sections and keys, in the order of the reference. */
 export const DEFINITION = {
   lake: setting(lakeAddress, 'folder of the lake, or `s3://bucket/prefix`', {
@@ -106,6 +132,28 @@ export const DEFINITION = {
     },
     ['convert', 'pull', 'sync', 'batches pull', 'resume', 'quarantine replay', 'nightly'],
   ),
+  take: table(
+    'What the lake takes of the records: all but this.',
+    {
+      ...taken(''),
+      keep_bad_lines: setting(trueOrFalse, 'keep the text of bad lines also where something is left out', {
+        default: 'false',
+        option: '--keep-bad-lines',
+      }),
+      hash_key_env: setting(variable, 'variable that holds the key of hashes', {
+        default: 'FIRMLAKE_HASH_KEY',
+        names: 'FIRMLAKE_HASH_KEY',
+      }),
+      hash_key_file: setting(path, 'file that holds the key of hashes', {
+        variable: 'FIRMLAKE_HASH_KEY_FILE',
+      }),
+    },
+    [...LOADS, 'nightly'],
+  ),
+  sink_take: table('What sinks receive of the rows of the lake: all but this.', taken('sink-'), [
+    ...LOADS,
+    ...['resume', 'quarantine replay', 'compact', 'run commit', 'nightly'],
+  ]),
   targets: table('What is kept in step with the lake, after every command that commits.', {
     publish: setting(manyOf(choiceOf('delta', 'iceberg')), 'table formats to publish', {
       option: '--publish',

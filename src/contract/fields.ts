@@ -6,9 +6,17 @@
 /** When the service leaves a field out ("Serialization rules"); `always` is present whatever its value. */
 export type Omitted = 'always' | 'null' | 'zero' | 'default'
 
+/**
+ * Of whom a field says something: `person` of a person, whatever else stands beside it; `entity` of a person too, unless
+ * the entity that it belongs to is a company.
+ */
+export type Personal = 'person' | 'entity'
+
 interface Described<O extends Omitted = Omitted> {
   readonly omitted: O
   readonly about: string
+  /** Whether it is personal data; absent where it is not. */
+  readonly personal?: Personal
 }
 /** A text; `masked` marks personal data that comes as `Protected Identity`; `codes` names its closed set. */
 export interface TextField<O extends Omitted = Omitted> extends Described<O> {
@@ -86,12 +94,21 @@ export const object = <const F extends Readonly<Record<string, Field>>>(
 
 export const text = <const O extends Omitted>(omitted: O, about: string, codes?: string): TextField<O> =>
   codes === undefined ? { kind: 'text', omitted, about } : { kind: 'text', omitted, about, codes }
+/** Marks a field as personal data. */
+export const says = <const F extends Field>(
+  whom: Personal,
+  field: F,
+): F & { readonly personal: Personal } => ({
+  ...field,
+  personal: whom,
+})
 /** Text that is masked for persons with a protected identity. */
-export const personal = (about: string): TextField<'null'> => ({
+export const personal = (about: string, whom: Personal = 'person'): TextField<'null'> => ({
   kind: 'text',
   omitted: 'null',
   about,
   masked: true,
+  personal: whom,
 })
 export const integer = <const O extends Omitted>(
   omitted: O,
@@ -115,7 +132,11 @@ export const dateTime = <const O extends Omitted>(omitted: O, about: string): Da
   about,
 })
 export const texts = (about: string): TextsField<'null'> => ({ kind: 'texts', omitted: 'null', about })
-export const personalTexts = (about: string): TextsField<'null'> => ({ ...texts(about), masked: true })
+export const personalTexts = (about: string): TextsField<'null'> => ({
+  ...texts(about),
+  masked: true,
+  personal: 'person',
+})
 export const one = <const T extends ObjectType, const O extends Omitted>(
   of: T,
   omitted: O,
@@ -130,6 +151,7 @@ export const many = <const T extends ObjectType>(of: T, about: string): ObjectsF
 export const personalMany = <const T extends ObjectType>(of: T, about: string): ObjectsField<T, 'null'> => ({
   ...many(of, about),
   masked: true,
+  personal: 'entity',
 })
 export const selfList = (about: string): SelfListField<'null'> => ({
   kind: 'self-list',

@@ -24,6 +24,11 @@ export const ERROR_CODES = {
   LAKE_DAMAGED: 'files of the lake are changed, cut, missing or unreadable; "firmlake verify" names them',
   LAKE_NEWER: 'the lake was written by a later release; use the one that the message names, or a later one',
   COMMIT_CONFLICT: 'other runs kept committing first; run the same command again',
+  TAKE_WRONG:
+    'what a load or a target is to leave out is declared wrongly; the message says what, see docs/less-data.md',
+  TAKE_DIFFERS: 'the lake was loaded with another declaration of what it takes; --change-taken allows it',
+  HASH_KEY_WRONG: 'the key of hashed columns is missing, too short or another one; see docs/less-data.md',
+  TEXT_NOT_KEPT: 'quarantined lines have no text here; mend their source and load it again with --again',
   QUARANTINE_LIMIT: 'more lines are bad than --max-quarantined allows; see "firmlake quarantine list"',
   RUN_NOT_FOUND: 'there is no such unfinished run; see "firmlake status"',
   RUN_LIVE: 'another process is still running it; wait for it',
@@ -145,7 +150,7 @@ export const failureOf = (error: unknown): Failure | undefined => {
 const FINAL_CODES: ReadonlySet<string> = new Set<ErrorCode>([
   ...(['DECODE_DAMAGED', 'DECODE_TRUNCATED', 'DECODE_TRAILING', 'DECODE_LIMIT'] as const),
   ...(['SOURCE_FORM', 'DOCUMENT_DAMAGED', 'CONTENT_UNKNOWN', 'SOURCE_NOT_FOUND'] as const),
-  ...(['QUARANTINE_LIMIT', 'RUN_NOT_RESUMABLE'] as const),
+  ...(['QUARANTINE_LIMIT', 'RUN_NOT_RESUMABLE', 'TAKE_WRONG', 'TEXT_NOT_KEPT'] as const),
   ...(['REQUEST_REFUSED', 'SEARCH_MISSING', 'PAGE_NUMBER_REFUSED', 'PAGE_SIZE_REFUSED'] as const),
   ...(['CURRENCY_REFUSED', 'CURRENCY_CHANGED', 'SORT_REFUSED', 'COUNTRY_REFUSED', 'COUNTRY_NEEDED'] as const),
   ...(['PARAMETER_REFUSED', 'VALUES_REFUSED', 'CURSOR_CAP', 'CURSOR_COMBINED', 'PLAN_IMPOSSIBLE'] as const),

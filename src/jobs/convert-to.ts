@@ -15,6 +15,7 @@ type LoadPart = Pick<
   ConvertOptions,
   | ('from' | 'content' | 'skipBadFiles' | 'maxLineBytes' | 'maxRatio' | 'maxDepth' | 'maxQuarantined')
   | ('maxUnknownPerRecord' | 'maxUnknownNames' | 'memoryBytes' | 'threads' | 'signal' | 'onEvent')
+  | ('take' | 'hashKey' | 'keeps')
 >
 type ExportPart = Pick<ExportOptions, 'tables' | 'names' | 'overwrite' | 'neutralise' | 'onProgress'>
 

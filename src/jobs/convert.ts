@@ -3,6 +3,7 @@
 import type { Content } from '../contract/objects.ts'
 import { ToolkitError } from '../core/errors.ts'
 import type { Source } from '../core/source.ts'
+import type { KeepsRecord } from '../load/record-filter.ts'
 import { convertFiles } from '../pipeline/convert/convert.ts'
 import { convertSources } from '../pipeline/convert/convert-sources.ts'
 import type { TargetsSummary } from '../pipeline/targets/update-targets.ts'
@@ -27,6 +28,12 @@ export interface ConvertOptions extends LoadOptions<RunReport> {
   readonly maxRatio?: number | undefined
   /** Deepest nesting of a record. @default 256 */
   readonly maxDepth?: number | undefined
+  /**
+   * Leaves out the records for which it is false: called with each good record as the service gives it. It has to answer the
+   * same each time. Only the same program goes on with such a run, and with such a lake.
+   * @default all are loaded
+   */
+  readonly keeps?: KeepsRecord | undefined
 }
 
 const isSource = (input: Input): input is Source => typeof input !== 'string' && input.kind !== 'files'
@@ -72,18 +79,21 @@ const sourcesOf = async (
  * console.log(snapshot, records, quarantined) // 1 5 0
  */
 export const convert = (options: ConvertOptions): Promise<RunReport & TargetsSummary> => {
-  const { from, content, again = false, skipBadFiles, maxLineBytes, maxRatio, maxDepth } = options
+  const { from, content, again = false, skipBadFiles, maxLineBytes, maxRatio, maxDepth, keeps } = options
   const inputs = [from].flat()
   return withTargets(options, async () => {
     if (inputs.length === 0)
       throw new ToolkitError('USAGE', 'Cannot convert: there is no source, expected at least one in "from"')
     const limits = given({ maxLineBytes, maxRatio, maxDepth })
-    const { loaded, report } = await measured({ ...runOptionsOf(options), skipBadFiles }, async (run) => {
-      const paths = pathsOf(inputs)
-      return paths === undefined
-        ? convertSources(await sourcesOf(inputs, content), { again, limits }, run)
-        : convertFiles({ inputs: paths, cwd: process.cwd(), content, again, limits }, run)
-    })
+    const { loaded, report } = await measured(
+      { ...runOptionsOf(options), skipBadFiles, keeps },
+      async (run) => {
+        const paths = keeps === undefined ? pathsOf(inputs) : undefined
+        return paths === undefined
+          ? convertSources(await sourcesOf(inputs, content), { again, limits }, run)
+          : convertFiles({ inputs: paths, cwd: process.cwd(), content, again, limits }, run)
+      },
+    )
     return report(loaded)
   })
 }

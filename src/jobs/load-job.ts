@@ -1,6 +1,8 @@
 /** What every job that loads shares: its options, its report, and the targets that are updated afterwards. */
 
 import { ToolkitError } from '../core/errors.ts'
+import type { Take } from '../lake/take/declaration.ts'
+import { readHashKey } from '../lake/take/hash-key.ts'
 import type { LoadSummary } from '../pipeline/run/commit-loaded.ts'
 import type { RunOptions } from '../pipeline/run/load-into-lake.ts'
 import type { RunEvent } from '../pipeline/run/progress.ts'
@@ -43,6 +45,18 @@ export interface LoadOptions<Done> extends CommonOptions<Done> {
   readonly maxUnknownNames?: number | undefined
   /** Lets figures be replaced by figures in another currency. @default false */
   readonly changeCurrency?: boolean | undefined
+  /**
+   * What is taken of the records; the rest is nowhere below the lake. A lake keeps it: another declaration is refused.
+   * @default what the newest load of the lake took; everything, where it is new
+   */
+  readonly take?: Take | undefined
+  /**
+   * Key of hashed columns, of at least 16 bytes: it is not kept, a short hash of it is.
+   * @default FIRMLAKE_HASH_KEY, else the file FIRMLAKE_HASH_KEY_FILE
+   */
+  readonly hashKey?: string | Uint8Array | undefined
+  /** Takes what is declared, without a declaration everything, whatever earlier loads of the lake took. @default false */
+  readonly changeTaken?: boolean | undefined
   /** Mode bits of the lake's folder where it is new: what is made in it takes them. @default 0o700 */
   readonly mode?: number | undefined
   /** Progress of the run. */
@@ -52,7 +66,7 @@ export interface LoadOptions<Done> extends CommonOptions<Done> {
 /** What a run is begun with, by the options of a job. @throws {ToolkitError} USAGE */
 export const runOptionsOf = <Done>(options: LoadOptions<Done>): RunOptions => {
   const { lake, memoryBytes, threads, maxQuarantined = DEFAULT_MAX_QUARANTINED, changeCurrency } = options
-  const { maxUnknownPerRecord, maxUnknownNames, mode, signal, onEvent } = options
+  const { maxUnknownPerRecord, maxUnknownNames, mode, signal, onEvent, take, hashKey, changeTaken } = options
   return {
     ...{
       lake,
@@ -65,6 +79,7 @@ export const runOptionsOf = <Done>(options: LoadOptions<Done>): RunOptions => {
       signal,
       onEvent,
     },
+    ...{ take, changeTaken, hashKey: hashKey === undefined ? undefined : readHashKey(hashKey) },
     limit: typeof maxQuarantined === 'object' ? maxQuarantined : parseQuarantineLimit(String(maxQuarantined)),
   }
 }

@@ -3,6 +3,8 @@
 import type { FileSettings } from '../config/definition.ts'
 import { LIMITS } from '../contract/limits.ts'
 import { ToolkitError } from '../core/errors.ts'
+import { masksOf, type Take } from '../lake/take/declaration.ts'
+import { hashKeyOf } from '../lake/take/hash-key.ts'
 import type { LoadPart } from '../pipeline/load-parts.ts'
 import { parseSearch } from '../pipeline/pull/search.ts'
 import {
@@ -110,6 +112,18 @@ const loadsOf = async (env: Environment, settings: FileSettings) => {
   return { service, loads }
 }
 
+/** What a section declares; `undefined` where there is none. */
+const takeOfSection = (section: FileSettings['take'] | FileSettings['sink_take']): Take | undefined =>
+  section && {
+    countries: section.only_countries,
+    where: section.where,
+    whereRelations: section.where_relations,
+    leaveOut: section.leave_out,
+    mask: section.mask && masksOf(section.mask),
+    hash: section.hash,
+    ...('keep_bad_lines' in section && { keepBadLines: section.keep_bad_lines }),
+  }
+
 /** What a night does, ready to begin. */
 export const nightOf = async (env: Environment, settings: FileSettings) => {
   const lake = given(env, 'FIRMLAKE_LAKE', settings.lake, 'lake')
@@ -117,10 +131,12 @@ export const nightOf = async (env: Environment, settings: FileSettings) => {
   const { memory: memoryBytes, threads, local_bytes: localBytes } = settings.machine ?? {}
   const { max_quarantined = DEFAULT_MAX_QUARANTINED, max_gone, skip_bad_files } = settings.load ?? {}
   const { max_unknown_per_record, max_unknown_names } = settings.load ?? {}
+  const { hash_key_env, hash_key_file } = settings.take ?? {}
   const targets = {
     lake,
     publish: readFormats(wordsOf(env.FIRMLAKE_PUBLISH) ?? settings.targets?.publish ?? []),
     sinks: wordsOf(env.FIRMLAKE_SINKS) ?? settings.targets?.sinks ?? [],
+    sinkTake: takeOfSection(settings.sink_take),
     catalog: catalogFromEnvironment(env),
   }
   await checkTargets(targets).catch(({ message }: Error) => {
@@ -137,6 +153,11 @@ export const nightOf = async (env: Environment, settings: FileSettings) => {
       maxUnknownPerRecord: max_unknown_per_record,
       maxUnknownNames: max_unknown_names,
       concurrency: settings.service?.concurrency ?? DEFAULT_CONCURRENCY,
+      take: takeOfSection(settings.take),
+      hashKey: await hashKeyOf({
+        FIRMLAKE_HASH_KEY: env.FIRMLAKE_HASH_KEY || (hash_key_env && env[hash_key_env]),
+        FIRMLAKE_HASH_KEY_FILE: env.FIRMLAKE_HASH_KEY_FILE || hash_key_file,
+      }),
     },
   }
 }

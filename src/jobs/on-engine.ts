@@ -80,10 +80,11 @@ const handOver = async <Done>(
   begin: (run: string) => Promise<void> = async () => undefined,
 ): Promise<Handed> => {
   const { memoryBytes = DEFAULT_MEMORY_BYTES, threads, mode, signal, changeCurrency = false } = options
-  const { maxUnknownPerRecord, maxUnknownNames } = options
+  const { maxUnknownPerRecord, maxUnknownNames, take, hashKey, changeTaken } = options
   const lake = /^s3:\/\//.test(options.lake) ? options.lake : resolve(options.lake)
   const common = { lake, memoryBytes, threads, mode, signal, changeCurrency }
   const planned = await planRun({
+    ...{ take, hashKey, changeTaken },
     ...{ ...load, ...common, maxUnknownPerRecord, maxUnknownNames, unitBytes, maxRequestsPerSecond },
   })
   const { run, phases, skipped } = planned

@@ -6,6 +6,7 @@
 
 import { LIMITS } from '../contract/limits.ts'
 import type { Content } from '../contract/objects.ts'
+import { readHashKey } from '../lake/take/hash-key.ts'
 import type { RunEvent } from '../pipeline/run/progress.ts'
 import type { PlannedRun, SharedJob } from '../pipeline/shared/plan-shared-run.ts'
 import type { SharedRunStatus } from '../pipeline/shared/shared-run-status.ts'
@@ -46,7 +47,8 @@ export type RunLoad =
 export type PlanRunOptions = RunLoad &
   Pick<
     LoadOptions<never>,
-    'lake' | 'maxUnknownPerRecord' | 'maxUnknownNames' | 'changeCurrency' | 'mode' | 'signal'
+    | ('lake' | 'maxUnknownPerRecord' | 'maxUnknownNames' | 'changeCurrency' | 'mode' | 'signal')
+    | ('take' | 'hashKey' | 'changeTaken')
   > & {
     /** Peak memory of a worker, in bytes: the size of blocks follows from it. @default 1 GiB */
     readonly memoryBytes?: number | undefined
@@ -111,6 +113,7 @@ const planningService = (options: PlanRunOptions): Service | undefined => {
 export const planRun = async (options: PlanRunOptions): Promise<PlannedRun> => {
   const { lake, memoryBytes, threads, maxUnknownPerRecord, maxUnknownNames, changeCurrency, mode } = options
   const { again, skipBadFiles, unitBytes, maxRequestsPerSecond: requestsPerSecond, signal } = options
+  const { take, hashKey, changeTaken } = options
   const limits =
     options.load === 'convert'
       ? given({ maxLineBytes: options.maxLineBytes, maxRatio: options.maxRatio, maxDepth: options.maxDepth })
@@ -119,6 +122,7 @@ export const planRun = async (options: PlanRunOptions): Promise<PlannedRun> => {
   return planSharedRun({
     ...{ lake, memoryBytes, threads, maxUnknownPerRecord, maxUnknownNames, changeCurrency, mode, signal },
     ...{ job: await jobOf(options), limits, again, skipBadFiles, unitBytes, requestsPerSecond },
+    ...{ take, changeTaken, hashKey: hashKey === undefined ? undefined : readHashKey(hashKey) },
     service: planningService(options),
   })
 }

@@ -8,6 +8,7 @@ import type { Receipt, SinkRun } from '../core/sink.ts'
 import type { ColumnTable } from '../lake/duckdb/column-tables.ts'
 import type { Engine, Row, Session } from '../lake/duckdb/engine.ts'
 import { QUARANTINE } from '../lake/tables/tables.ts'
+import type { CompiledTake } from '../lake/take/compile-take.ts'
 import { makeFolders } from '../support/file-modes.ts'
 import { settled } from '../support/settled.ts'
 import { atMost } from '../support/side-by-side.ts'
@@ -20,7 +21,7 @@ import { readOddValues } from './odd-values.ts'
 import type { RecordFilter } from './record-filter.ts'
 import { ownershipsTable, relationEntitiesTable, relationsTable, rolesTable } from './relation-tables.ts'
 import { isAnyFull } from './seen-sets.ts'
-import { spoolRejected } from './spool-rejected.ts'
+import { spoolRejected, withoutText } from './spool-rejected.ts'
 
 export interface PartToLoad {
   readonly partition: string
@@ -49,6 +50,8 @@ export interface Loader {
   readonly write: (partition: string, table: string, sql: string, sink: SinkRun) => Promise<Receipt>
   /** Queries the loader's engine, such as for what the files hold that it has written. For small results. */
   readonly rows: (sql: string) => Promise<readonly Row[]>
+  /** What is taken of the rows; absent where everything is. */
+  readonly take: CompiledTake | undefined
   readonly close: () => Promise<void>
 }
 
@@ -57,15 +60,22 @@ export interface LoaderOptions {
   readonly spoolFolder: string
   /** Each leaves records out, which count as filtered; one after the other. @default none */
   readonly filters?: readonly RecordFilter[] | undefined
+  /** What is taken of the rows. @default everything */
+  readonly take?: CompiledTake | undefined
 }
 
 /** A loader on an engine; it opens a session for each part that is loaded side by side. */
 export const openLoader = async (engine: Engine, options: LoaderOptions): Promise<Loader> => {
-  const { spoolFolder, filters = [] } = options
+  const { spoolFolder, filters = [], take } = options
   await makeFolders(spoolFolder).catch((error: unknown) => {
     throw writeError(`Cannot make "${spoolFolder}"`, error)
   })
   const idle: Session[] = []
+  if (take) {
+    const session = await engine.connect()
+    await take.prepare(session)
+    idle.push(session)
+  }
   const withSession = async <T>(use: (session: Session) => Promise<T>): Promise<T> => {
     const session = idle.pop() ?? (await engine.connect())
     const result = await use(session)
@@ -76,10 +86,15 @@ export const openLoader = async (engine: Engine, options: LoaderOptions): Promis
   // Names as texts take several times the memory of those of an ENUM: side by side two such parts would not fit.
   const inTurn = atMost(1)
   return {
+    take,
     load: async (request, sink) => {
       const load = () =>
         withSession((session) =>
-          loadPart({ engine, session, spoolFolder, filters, isAlone: () => loading === 1 }, request, sink),
+          loadPart(
+            { engine, session, spoolFolder, filters, take, isAlone: () => loading === 1 },
+            request,
+            sink,
+          ),
         )
       loading++
       try {
@@ -107,13 +122,14 @@ interface LoadTools {
   readonly session: Session
   readonly spoolFolder: string
   readonly filters: readonly RecordFilter[]
+  readonly take: CompiledTake | undefined
   /** Whether no other part is being loaded. */
   readonly isAlone: () => boolean
 }
 
 const loadPart = async (tools: LoadTools, given: PartToLoad, sink: SinkRun): Promise<LoadedPart> => {
   const { partition, content, rejected, source } = given
-  const { session, spoolFolder } = tools
+  const { session, spoolFolder, take } = tools
   try {
     const part = await keptOf(tools, given)
     const request = { ...given, part }
@@ -123,7 +139,8 @@ const loadPart = async (tools: LoadTools, given: PartToLoad, sink: SinkRun): Pro
         ...(await (content === 'companies' ? writeCompanies : writeRelations)(tools, request, sink)),
       )
     if (rejected.length > 0) {
-      const quarantine = await spoolRejected(spoolFolder, partition, rejected, { source, content })
+      const lines = take && !take.declared.keepBadLines ? rejected.map(withoutText) : rejected
+      const quarantine = await spoolRejected(spoolFolder, partition, lines, { source, content })
       receipts.push(await sink.write(partition, QUARANTINE.name, session.relation(quarantine.sql)))
       await quarantine.remove()
     }
@@ -201,7 +218,7 @@ const writeRelations = async (
 
 /** Writes tables whose rows stand in the part's columns already. */
 const writeColumns = async (
-  { engine }: LoadTools,
+  { engine, take }: LoadTools,
   partition: string,
   sink: SinkRun,
   tables: Readonly<Record<string, ColumnTable>>,
@@ -210,9 +227,12 @@ const writeColumns = async (
   const session = await engine.connect()
   try {
     for (const [table, columns] of Object.entries(tables)) {
+      if (take?.takesTable(table) === false) continue
       const { from, remove } = await engine.addTable(columns)
       try {
-        receipts.push(await sink.write(partition, table, session.relation(`FROM ${from}`)))
+        receipts.push(
+          await sink.write(partition, table, session.relation(take?.select(table, from) ?? `FROM ${from}`)),
+        )
       } finally {
         remove()
       }

@@ -4,8 +4,13 @@
  */
 
 import type { Content } from '../contract/objects.ts'
+import { ToolkitError } from '../core/errors.ts'
 import type { Engine } from '../lake/duckdb/engine.ts'
-import type { CheckedPart } from './check-block.ts'
+import { type CheckedPart, lineOf, trimLine } from './check-block.ts'
+import { companiesTable } from './company-table.ts'
+import { oddTextsOf } from './odd-texts.ts'
+import { readOddValues } from './odd-values.ts'
+import { relationsTable } from './relation-tables.ts'
 
 export interface PartToFilter {
   readonly engine: Engine
@@ -26,3 +31,46 @@ export const filterById =
   (passes: (id: bigint, content: Content) => boolean): RecordFilter =>
   async ({ part: { rows, members }, content }) =>
     members.filter((record) => passes(rows.id[record]!, content))
+
+/** Keeps the records for which a condition holds on the columns of the table of their content; all where there is none. */
+export const filterBySql =
+  (conditionOf: (content: Content) => string | undefined): RecordFilter =>
+  async ({ engine, content, part, bytes }) => {
+    const condition = conditionOf(content)
+    if (condition === undefined) return part.members
+    const odd = await readOddValues(engine, oddTextsOf(part.rows.objects, bytes))
+    const table = content === 'companies' ? companiesTable : relationsTable
+    const { from, remove } = await engine.addTable(table({ part, bytes, odd }))
+    const session = await engine.connect()
+    try {
+      const kept = new Set<unknown>()
+      for await (const [ids = []] of session.streamColumns(
+        `SELECT internal_id FROM ${from} WHERE ${condition}`,
+      ))
+        for (const id of ids) kept.add(id)
+      return part.members.filter((record) => kept.has(part.rows.id[record]))
+    } catch (error) {
+      // DuckDB's message may quote the data.
+      throw new ToolkitError(
+        'TAKE_WRONG',
+        `Cannot apply the condition on ${content}, "${condition}": it fails on a value; use functions such as TRY_CAST`,
+        {},
+        error,
+      )
+    } finally {
+      session.close()
+      remove()
+    }
+  }
+
+/** Whether a record, as the service gives it, is loaded. */
+export type KeepsRecord = (record: Readonly<Record<string, unknown>>, content: Content) => boolean
+
+/** Keeps the records that a function of a program lets pass. */
+export const filterByFunction =
+  (keeps: KeepsRecord): RecordFilter =>
+  async ({ content, part, bytes }) =>
+    part.members.filter((record) => {
+      const [from, next] = lineOf(part, record)
+      return keeps(JSON.parse(bytes.toString('utf8', ...trimLine(bytes, from, next))), content)
+    })

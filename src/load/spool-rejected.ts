@@ -9,6 +9,9 @@ import { QUARANTINE } from '../lake/tables/tables.ts'
 import { discard } from '../support/durable-files.ts'
 import { PRIVATE_FILE } from '../support/file-modes.ts'
 
+/** A line whose text may not be kept. */
+type SpooledLine = Omit<RejectedLine, 'raw'> & Partial<Pick<RejectedLine, 'raw'>>
+
 const LEAST_OBJECT_BYTES = 1024 * 1024
 
 const readLines = (path: string, columns: Readonly<Record<string, string>>, largestBytes: number): string =>
@@ -20,7 +23,7 @@ const readLines = (path: string, columns: Readonly<Record<string, string>>, larg
 export const spoolRejected = async (
   folder: string,
   name: string,
-  rejected: readonly RejectedLine[],
+  rejected: readonly SpooledLine[],
   origin: { readonly source: string; readonly content: string },
 ): Promise<{ readonly sql: string; readonly remove: () => Promise<void> }> => {
   const path = join(folder, `${name}.quarantine.jsonl`)
@@ -35,7 +38,10 @@ export const spoolRejected = async (
     throw writeError(`Cannot stage quarantined lines of block "${name}"`, error)
   }
   const columns = Object.fromEntries(QUARANTINE.columns.map(({ name: column, type }) => [column, type]))
-  const largest = Math.max(LEAST_OBJECT_BYTES, 64 + 8 * Math.max(0, ...rejected.map(({ raw }) => raw.length)))
+  const largest = Math.max(
+    LEAST_OBJECT_BYTES,
+    64 + 8 * Math.max(0, ...rejected.map(({ raw }) => raw?.length ?? 0)),
+  )
   return {
     sql: `SELECT * FROM ${readLines(path, columns, largest)} ORDER BY ${inSourceOrder(rejected, origin.source)}line`,
     remove: () => discard(path),
@@ -43,17 +49,28 @@ export const spoolRejected = async (
 }
 
 /** Lines of several sources stand in the order of these. */
-const inSourceOrder = (rejected: readonly RejectedLine[], own: string): string => {
+const inSourceOrder = (rejected: readonly SpooledLine[], own: string): string => {
   const names = new Set(rejected.map(({ source = own }) => source))
   return names.size > 1 ? `list_position([${[...names].map(literal).join(', ')}], source), ` : ''
 }
 
+/** A line of which only the place, the length and the reason are kept; that without names that are not of the contract. */
+export const withoutText = ({ raw: _, reason, ...line }: RejectedLine): SpooledLine => {
+  const [, figures] = FIGURES.exec(reason) ?? []
+  return {
+    ...line,
+    reason: figures === undefined ? reason : `${figures} has a name or a figure that is wrong`,
+  }
+}
+/** The names in figures are the data's own. */
+const FIGURES = /^((?:Unconsolidated)?Financials)\./
+
 const quarantineRow = (
-  { source, line, offset, sizeBytes, code, reason, raw }: RejectedLine,
+  { source, line, offset, sizeBytes, code, reason, raw }: SpooledLine,
   origin: { readonly source: string; readonly content: string },
 ): Readonly<Record<string, string | number | null>> => {
-  const text = raw.toString('utf8')
-  const exact = Buffer.from(text, 'utf8').equals(raw)
+  const text = raw?.toString('utf8') ?? null
+  const exact = raw === undefined || Buffer.from(text ?? '', 'utf8').equals(raw)
   return {
     ...origin,
     ...(source !== undefined && { source }),
@@ -63,6 +80,6 @@ const quarantineRow = (
     code,
     reason,
     raw: exact ? text : null,
-    raw_base64: exact ? null : raw.toString('base64'),
+    raw_base64: exact || raw === undefined ? null : raw.toString('base64'),
   }
 }

@@ -4,6 +4,7 @@ import type { Content } from '../contract/objects.ts'
 import { ToolkitError } from '../core/errors.ts'
 import type { FileEntry, PartitionEntry, PullEntry, SnapshotHead } from '../core/partition.ts'
 import { DriftBudget } from '../core/unknown-names.ts'
+import type { KeptTake } from '../lake/take/declaration.ts'
 import {
   type CommitAttempts,
   checkPartitions,
@@ -23,6 +24,7 @@ import { sourcesOf } from './shared-sources.ts'
 import { headOf, listOf, type SnapshotRoot } from './snapshot-root.ts'
 import { ensureRecord, newestRoot, readKnownRoot } from './snapshots.ts'
 import { SourceIndex } from './source-index.ts'
+import { takenWith } from './taken.ts'
 import { addTotals, NO_TOTALS, totalsOf } from './totals.ts'
 
 export interface CommitRequest extends CommitAttempts {
@@ -39,6 +41,8 @@ export interface CommitRequest extends CommitAttempts {
   readonly pulls?: readonly PullEntry[]
   /** Names in the drift of the snapshot that the contract does not know. @default 10,000 */
   readonly maxUnknownNames?: number | undefined
+  /** What was taken of the records. @default everything */
+  readonly take?: KeptTake | undefined
   /** Commits sources that the lake holds already once more. @default false */
   readonly again?: boolean
   /** Called before each attempt with the snapshot it builds on, `null` before the first; what it throws ends the commit. */
@@ -113,7 +117,7 @@ interface Addition {
 
 /** The next snapshot, its parts written: nobody reads them before its own file names them. */
 const writeNext = async (
-  { lease, pipeline, tool, now, pulls = [], maxUnknownNames }: CommitRequest,
+  { lease, pipeline, tool, now, pulls = [], maxUnknownNames, take = {} }: CommitRequest,
   newest: SnapshotRoot | null,
   { kept, runFiles, held }: Addition,
   writer: PartWriter,
@@ -127,6 +131,7 @@ const writeNext = async (
   return {
     ...newest,
     ...committed,
+    ...takenWith(newest, { run, snapshot: committed.snapshot }, take),
     parent: newest?.snapshot ?? null,
     run,
     pipeline,

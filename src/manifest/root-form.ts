@@ -30,6 +30,7 @@ import {
   SHARED_SOURCE,
   SOURCE,
 } from './snapshot-form.ts'
+import { TAKEN, type WithTaken } from './taken.ts'
 import type { ContentTotals, TableTotals, Totals } from './totals.ts'
 
 /** A partition as a line of a part. */
@@ -105,7 +106,7 @@ export const NEWEST_FORMAT = 3
  * The file of a snapshot that lists parts. A field that is added later is optional, here, in `ROOT` and in `SnapshotRoot`:
  * every commit hands on what the root before has, known or not.
  */
-export interface RootDocument extends SnapshotHead, Forgotten {
+export interface RootDocument extends SnapshotHead, Forgotten, WithTaken {
   readonly format: (typeof PARTS_FORMATS)[number]
   readonly totals: Totals
   readonly partitions: readonly PartRef[]
@@ -124,6 +125,7 @@ const ROOT = shapeOf<RootDocument>({
   files: list(PART_REF),
   pulls: list(PART_REF),
   merged: list(PART_REF),
+  taken: optional(TAKEN),
   sha256,
 })
 

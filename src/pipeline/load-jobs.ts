@@ -57,7 +57,7 @@ export const loadJobs = async (run: RunScope, plan: RunPlan, options: JobOptions
     const jobs: OpenedJob[] = []
     for (const [place, job] of plan.jobs.entries())
       jobs.push(await openJob({ ...run, job: place }, job, plan, { ...options, service }))
-    return await loadIntoLake(run, plan, jobs, options)
+    return await loadIntoLake(run, jobs, options)
   } finally {
     for (const opened of await Promise.allSettled(services.values()))
       if (opened.status === 'fulfilled') await opened.value.close()

@@ -100,7 +100,7 @@ const inOneRun = async (
     try {
       const opened = await openAll(run, prepared, plan, options, blame)
       const watched = opened.map((one) => one.watched)
-      const summary = await loadIntoLake(run, plan, watched, { ...options, onlyRows })
+      const summary = await loadIntoLake(run, watched, { ...options, onlyRows })
       return opened.map(({ part, pulled, sources }): PartOutcome => {
         const counts = linesOfPart(summary.partitions, sources)
         return { kind: 'loaded', part, summary, counts, pulled: pulled() }
@@ -113,7 +113,7 @@ const inOneRun = async (
       return failed
     }
   }
-  return withRun({ lake, plan, mode, files }, work).catch(failedBy)
+  return withRun({ lake, plan, mode, files, taking: options }, work).catch(failedBy)
 }
 
 /** What became of each load so far. */

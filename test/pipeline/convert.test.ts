@@ -242,7 +242,7 @@ const runStream = async (
   const limits = { maxLineBytes: 1e6, maxRatio: 250, maxDepth: 256, blockBytes: 2000 }
   const plan: RunPlan = { jobs: [{ kind: 'convert', inputs: ['-'], cwd: '' }], again, limits }
   return withRun({ lake, plan, fresh: true }, (run) =>
-    loadIntoLake(run, plan, [{ sources: [source] }], { lake, limit: { kind: 'count', lines: badLines } }),
+    loadIntoLake(run, [{ sources: [source] }], { lake, limit: { kind: 'count', lines: badLines } }),
   )
 }
 

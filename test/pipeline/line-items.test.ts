@@ -60,7 +60,7 @@ const failing: Source = {
 const work = async (lake: string, sources: readonly Source[], blockBytes = 1e6): Promise<unknown> => {
   const plan = { ...PLAN, limits: { ...LIMITS, blockBytes } }
   return withRun({ lake, plan }, (run) =>
-    loadIntoLake(run, plan, [{ sources }], { lake, limit: { kind: 'count', lines: 0 } }),
+    loadIntoLake(run, [{ sources }], { lake, limit: { kind: 'count', lines: 0 } }),
   )
 }
 const cutOff = (lake: string, sources: readonly Source[], blockBytes?: number): Promise<void> =>
@@ -115,7 +115,7 @@ test('a run that was cut off in its commit, its files in their places, lists the
   const controller = new AbortController()
   const sources = [source('a', textOf([companyLine(1, figures(...numbered(0, 200)))]))]
   const stopped = withRun({ lake: one.lake, plan }, (run) =>
-    loadIntoLake(run, plan, [{ sources }], {
+    loadIntoLake(run, [{ sources }], {
       lake: one.lake,
       limit: { kind: 'count', lines: 0 },
       signal: controller.signal,

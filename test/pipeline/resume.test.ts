@@ -251,7 +251,7 @@ test('a source that cannot be read on fails the run and keeps what was finished'
   const { lake } = one
   const load = (readable: number): Promise<LoadSummary> =>
     withRun({ lake, plan }, (run) =>
-      loadIntoLake(run, plan, [{ sources: [source(readable)] }], {
+      loadIntoLake(run, [{ sources: [source(readable)] }], {
         lake,
         limit: { kind: 'count', lines: 0 },
       }),

@@ -17,6 +17,7 @@ import {
 import { memoryOption, threadsOption } from '../options/run-options.ts'
 import { formatBytes, formatCount, formatCounted } from '../output/format.ts'
 import { note, printJson, printLines } from '../output/print.ts'
+import { noteTaken } from '../output/taken-note.ts'
 
 interface MakeOptions extends LakeOption, JsonOption, SnapshotOption {
   readonly companiesPerFile: number
@@ -83,6 +84,7 @@ const runMake = async (
         json || note(`  ${FileName}: ${formatCounted(Count, 'record')}, ${formatBytes(SizeInBytes)}`),
     })
     await (json ? printJson({ lake, ...made }) : printLines(madeLines(made)))
+    await noteTaken(lake, snapshot)
   } finally {
     await index.close()
   }

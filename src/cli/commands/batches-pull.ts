@@ -17,6 +17,7 @@ import {
   workOptions,
 } from '../options/run-options.ts'
 import { type ServiceCommandOptions, serviceOptions, withService } from '../options/service-options.ts'
+import { lakeTakeOptions } from '../options/take-options.ts'
 import { formatBytes, formatCounted } from '../output/format.ts'
 import { note, printJson, printLines } from '../output/print.ts'
 import { reportLines, warnOf } from '../output/run-report.ts'
@@ -47,7 +48,13 @@ export const addBatchesPull = (batches: Command): void => {
   for (const option of batchFilterOptions()) command.addOption(option)
   command.option('--again', 'load files that the lake already holds again')
   for (const option of serviceOptions('files downloaded side by side')) command.addOption(option)
-  for (const option of [...workOptions(), ...unknownOptions(), skipBadFilesOption(), ...engineOptions()])
+  for (const option of [
+    ...workOptions(),
+    ...unknownOptions(),
+    ...lakeTakeOptions(),
+    skipBadFilesOption(),
+    ...engineOptions(),
+  ])
     command.addOption(option)
   command.addOption(jsonOption()).action(runPull)
   withExamples(command, [

@@ -27,6 +27,7 @@ import {
   unknownOptions,
   workOptions,
 } from '../options/run-options.ts'
+import { lakeTakeOptions, takeOf } from '../options/take-options.ts'
 import { type LoadJobFlags, printReport, runLoadJob } from '../run-job.ts'
 
 interface ConvertCommandOptions extends Omit<LoadJobFlags, 'lake'>, SkipBadFilesOption, FileEngineFlags {
@@ -72,7 +73,8 @@ export const addConvert = (program: Command): void => {
       DECODE_LIMITS.maxRatio,
     )
     .option('--max-depth <n>', 'deepest nesting of a record', wholeNumber('--max-depth'), DEFAULT_MAX_DEPTH)
-  for (const option of [...unknownOptions(), ...fileEngineOptions()]) command.addOption(option)
+  for (const option of [...unknownOptions(), ...lakeTakeOptions(), ...fileEngineOptions()])
+    command.addOption(option)
   command.addOption(jsonOption()).action(runConvert)
   withExamples(command, [
     ['convert data/sample --lake ./lake', 'all files of a folder'],
@@ -127,6 +129,7 @@ const withoutLake = async (
   // The lake of a variable is meant for commands that take one.
   const lake = command.getOptionValueSource('lake') === 'env' ? undefined : flags.lake
   refuseLakeOptions({ ...flags, lake })
-  const load = { from, ...limitsOf(flags), maxQuarantined, maxUnknownPerRecord, maxUnknownNames }
+  const limits = { ...limitsOf(flags), maxQuarantined, maxUnknownPerRecord, maxUnknownNames }
+  const load = { from, ...limits, take: takeOf(flags) }
   await runConvertTo({ ...load, to, tables, names, overwrite, threads, memoryBytes }, flags)
 }

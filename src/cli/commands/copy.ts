@@ -16,6 +16,7 @@ import { formatBytes, formatCounted, formatShare } from '../output/format.ts'
 import { printJson, printLines } from '../output/print.ts'
 import { ProgressLine } from '../output/progress-line.ts'
 import { warnOfNoViews } from '../output/run-report.ts'
+import { noteTaken } from '../output/taken-note.ts'
 
 interface CopyFlags extends JsonOption {
   readonly snapshot?: number
@@ -64,6 +65,7 @@ const runCopy = async (lake: string, to: string, flags: CopyFlags): Promise<void
   if (json) await printJson({ lake, to, ...summary })
   else await printLines([summaryLine(to, summary)])
   warnOfNoViews(summary.noViews)
+  await noteTaken(to)
 }
 
 const stateText = ({ files, filesTotal, bytes, bytesTotal }: CopyProgress): string =>

@@ -20,6 +20,7 @@ import { print, printLines } from '../output/print.ts'
 import { MOST_TABLE_ROWS } from '../output/print-result.ts'
 import { ProgressLine } from '../output/progress-line.ts'
 import { showFetch } from '../output/show-fetch.ts'
+import { noteTaken } from '../output/taken-note.ts'
 
 const PARTS = ['companies', 'restatements'] as const
 type Part = (typeof PARTS)[number]
@@ -103,6 +104,7 @@ const runDiff = async (options: DiffOptions): Promise<void> => {
       diff.close()
     }
   }, 'nothing is left')
+  await noteTaken(lake, to)
 }
 
 const progressText = ({ table, tablesDone, tables, part, parts }: DiffProgress): string =>

@@ -19,12 +19,14 @@ import {
   withExamples,
 } from '../options/options.ts'
 import { memoryOption, threadsOption } from '../options/run-options.ts'
+import { computedOf, exportTakeOptions, type TakeFlags, takeOf } from '../options/take-options.ts'
 import { exportLines, exportProgressText } from '../output/export-report.ts'
 import { note, printJson, printLines } from '../output/print.ts'
 import { ProgressLine } from '../output/progress-line.ts'
 import { warnOfPassword } from '../output/target-warning.ts'
 
-interface ExportCommandOptions extends LakeOption, JsonOption, SnapshotOption {
+interface ExportCommandOptions extends LakeOption, JsonOption, SnapshotOption, TakeFlags {
+  readonly compute?: readonly string[]
   readonly to: string
   readonly format?: StreamFormatName
   readonly table?: readonly string[]
@@ -63,8 +65,8 @@ export const addExport = (program: Command): void => {
     .addOption(snapshotOption())
     .addOption(memoryOption())
     .addOption(threadsOption())
-    .addOption(jsonOption())
-    .action(runExport)
+  for (const option of exportTakeOptions()) command.addOption(option)
+  command.addOption(jsonOption()).action(runExport)
   withExamples(command, [
     ['export --lake ./lake --to companies.csv --table companies', 'a table for a spreadsheet'],
     [
@@ -72,6 +74,10 @@ export const addExport = (program: Command): void => {
       'for Excel, with names beside the ids',
     ],
     ['export --lake ./lake --to parquet:out', 'all tables, a file each'],
+    [
+      'export --lake ./lake --to parquet:out --leave-out persons --only-countries NO,SE',
+      'without personal data, of two countries',
+    ],
     ['export --lake ./lake --to firms.duckdb', 'a database with keys and comments, kept in step'],
     [
       `export --lake ./lake --to - --format csv --sql "SELECT country_code, count(*) FROM companies GROUP BY 1"`,
@@ -138,6 +144,8 @@ const runExport = async (options: ExportCommandOptions): Promise<void> => {
           names,
           all,
           overwrite,
+          take: takeOf(options),
+          compute: options.compute && computedOf(options.compute),
           neutralise,
           snapshot,
           memoryBytes: memory,

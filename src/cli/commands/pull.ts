@@ -22,6 +22,7 @@ import {
 } from '../options/pull-options.ts'
 import { unknownOptions, workOptions } from '../options/run-options.ts'
 import { type ServiceCommandOptions, serviceOptions, withService } from '../options/service-options.ts'
+import { lakeTakeOptions } from '../options/take-options.ts'
 import { printJson, printLines } from '../output/print.ts'
 import { pullJson, pullLines, warnOfPull, watchPull } from '../output/pull-report.ts'
 import { reportLines, warnOf } from '../output/run-report.ts'
@@ -56,7 +57,8 @@ export const addPull = (program: Command): void => {
   )
   command.addOption(requireOption()).addOption(maxGoneOption())
   for (const option of serviceOptions('windows pulled side by side')) command.addOption(option)
-  for (const option of [...workOptions(), ...unknownOptions(), ...engineOptions()]) command.addOption(option)
+  for (const option of [...workOptions(), ...unknownOptions(), ...lakeTakeOptions(), ...engineOptions()])
+    command.addOption(option)
   command.addOption(jsonOption()).action(runPull)
   withExamples(command, [
     [`pull companies --lake ./lake --search '{"CountryCode":["SE"]}' --currency SEK`, 'all of a country'],

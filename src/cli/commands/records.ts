@@ -19,6 +19,7 @@ import { memoryOption, threadsOption } from '../options/run-options.ts'
 import { noteAccess } from '../output/access-note.ts'
 import { printBytes } from '../output/print.ts'
 import { ProgressLine } from '../output/progress-line.ts'
+import { noteTaken } from '../output/taken-note.ts'
 
 interface RecordsOptions extends LakeOption, SnapshotOption, InPlaceFlags {
   readonly content?: Content
@@ -70,4 +71,5 @@ const runRecords = async ({ id: ids, memory: memoryBytes, ...options }: RecordsO
     line.clear()
     await printBytes(lines)
   }
+  await noteTaken(options.lake, options.snapshot)
 }

@@ -23,6 +23,7 @@ import { formatBytes } from '../output/format.ts'
 import { print, printLines } from '../output/print.ts'
 import { ProgressLine } from '../output/progress-line.ts'
 import { showFetch } from '../output/show-fetch.ts'
+import { noteTaken } from '../output/taken-note.ts'
 
 interface Options extends LakeOption, SnapshotOption, JsonOption, UncheckedOption, ExpectationFlags {
   readonly to: string
@@ -82,4 +83,5 @@ const runReport = async (options: Options): Promise<void> => {
   await printLines([
     `Wrote the report of snapshot ${written.snapshot} to ${written.path} (${formatBytes(written.bytes)}).`,
   ])
+  await noteTaken(lake, written.snapshot)
 }

@@ -39,10 +39,11 @@ import {
   unknownOptions,
 } from '../options/run-options.ts'
 import { type ServiceCommandOptions, serviceOptions, withService } from '../options/service-options.ts'
+import { type LakeTakeFlags, lakeTakeOptions, takeOf } from '../options/take-options.ts'
 import { formatCount, formatCounted } from '../output/format.ts'
 import { printJson, printLines } from '../output/print.ts'
 
-interface PlanFlags extends LakeOption, JsonOption, UnknownOptions {
+interface PlanFlags extends LakeOption, JsonOption, UnknownOptions, LakeTakeFlags {
   readonly mode?: number
   readonly memory: number
   readonly threads?: number
@@ -70,6 +71,7 @@ const addCommon = (command: Command, more: readonly Option[]): void => {
     memoryOption(),
     partitionsOption(),
     ...unknownOptions(),
+    ...lakeTakeOptions(),
   ]
   for (const option of [...common, jsonOption()]) command.addOption(option)
 }
@@ -210,6 +212,7 @@ const plan = async (flags: PlanFlags, load: RunLoad): Promise<void> => {
     const options: PlanRunOptions = {
       ...load,
       ...{ ...common, maxRequestsPerSecond, maxUnknownPerRecord, maxUnknownNames, signal },
+      ...{ take: takeOf(flags), changeTaken: flags.changeTaken },
     }
     return planRun(options)
   }, 'no run is begun')

@@ -18,6 +18,7 @@ import {
 } from '../options/options.ts'
 import { memoryOption, threadsOption } from '../options/run-options.ts'
 import { note } from '../output/print.ts'
+import { noteTaken } from '../output/taken-note.ts'
 
 interface ServeFlags extends LakeOption, SnapshotOption {
   readonly follow?: true
@@ -142,6 +143,7 @@ const serveUntil = async (
   if (server.token !== undefined) note(`Token, made for this run and shown only here: ${server.token}`)
   if (faults !== undefined) note(`With the faults of ${faults}`)
   note(`Serving snapshot ${server.snapshot} of ${lake} at ${server.url}`)
+  await noteTaken(lake, server.snapshot)
   if (!signal.aborted) await once(signal, 'abort')
   const deadline = setTimeout(endAnyway, STOP_DEADLINE_MS)
   await server.close()

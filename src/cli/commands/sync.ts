@@ -22,6 +22,7 @@ import {
 } from '../options/pull-options.ts'
 import { unknownOptions, workOptions } from '../options/run-options.ts'
 import { type ServiceCommandOptions, serviceOptions, withService } from '../options/service-options.ts'
+import { lakeTakeOptions } from '../options/take-options.ts'
 import { formatBytes, formatCount, formatCounted } from '../output/format.ts'
 import { printJson, printLines } from '../output/print.ts'
 import type { ProgressLine } from '../output/progress-line.ts'
@@ -56,7 +57,8 @@ export const addSync = (program: Command): void => {
     .addOption(requireOption())
     .addOption(maxGoneOption())
   for (const option of serviceOptions('windows listed or pulled side by side')) command.addOption(option)
-  for (const option of [...workOptions(), ...unknownOptions(), ...engineOptions()]) command.addOption(option)
+  for (const option of [...workOptions(), ...unknownOptions(), ...lakeTakeOptions(), ...engineOptions()])
+    command.addOption(option)
   command.addOption(jsonOption()).action(runSync)
   withExamples(command, [
     [`sync --lake ./lake --search '{"CountryCode":["SE"]}' --currency SEK`, 'the companies of a country'],

@@ -12,6 +12,7 @@ import {
 } from '../../pipeline/run/quarantine-limit.ts'
 import { parseSize } from '../../support/parse-size.ts'
 import { wholeNumber } from './options.ts'
+import { sinkTakeOptions } from './take-options.ts'
 
 /** What a run updates after loading. */
 export interface TargetFlags {
@@ -30,6 +31,7 @@ export const targetOptions = (): Option[] => [
     'deliver runs there too: csv:DIR, jsonl:DIR, parquet:DIR, arrow:DIR, firms.duckdb, postgres://… (repeatable)',
   ).argParser(listed),
   new Option('--publish <format>', 'publish the tables too: delta or iceberg (repeatable)').argParser(listed),
+  ...sinkTakeOptions(),
 ]
 
 export interface LoadFlags extends TargetFlags {

@@ -171,6 +171,11 @@ export class LakeQuery {
     await this.#views.narrow(views)
   }
 
+  /** Has what statements call made in the engine, by whoever knows how. */
+  async prepare(make: (session: Session) => Promise<void>): Promise<void> {
+    await make(this.#session)
+  }
+
   /** What reading the lake has taken so far. */
   report(): AccessReport {
     return this.#access.report()

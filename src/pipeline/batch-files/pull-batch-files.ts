@@ -56,8 +56,9 @@ export const pullBatches = async (
   const job: BatchFilesJob = { kind: 'batchFiles', url, selection }
   const plan: RunPlan = { jobs: [job], again, limits: defaultLimits(options) }
   const texts = async () => new Map([batchFilesText(files), unitsFile(files)])
-  const summary = await withRun({ lake, plan, mode: options.mode, files: texts }, async (run) =>
-    loadIntoLake(run, plan, [await openBatchFiles(run, plan.limits, options)], options),
+  const summary = await withRun(
+    { lake, plan, mode: options.mode, files: texts, taking: options },
+    async (run) => loadIntoLake(run, [await openBatchFiles(run, plan.limits, options)], options),
   )
   return { summary, ...left }
 }

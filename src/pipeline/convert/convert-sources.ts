@@ -28,7 +28,7 @@ export const convertSources = async (
   const { lake, mode } = options
   const files = async () => new Map([unitsFile(sources)])
   const { blockBytes: mostBlockBytes = sharesOf(options).blockBytes } = limits
-  return withRun({ lake, plan, mode, fresh, files, mostBlockBytes }, (run) =>
-    loadIntoLake(run, plan, [{ sources }], options),
+  return withRun({ lake, plan, mode, fresh, files, mostBlockBytes, taking: options }, (run) =>
+    loadIntoLake(run, [{ sources }], options),
   )
 }

@@ -41,7 +41,7 @@ export const convertFiles = async (
   const { lake, mode } = options
   const files = async () => new Map([unitsFile(opened.sources)])
   const { blockBytes: mostBlockBytes = sharesOf(options).blockBytes } = limits
-  return withRun({ lake, plan, mode, fresh, files, mostBlockBytes }, (run) =>
-    loadIntoLake(run, plan, [opened], options),
+  return withRun({ lake, plan, mode, fresh, files, mostBlockBytes, taking: options }, (run) =>
+    loadIntoLake(run, [opened], options),
   )
 }

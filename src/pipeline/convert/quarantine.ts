@@ -2,6 +2,7 @@
 
 import type { Content } from '../../contract/objects.ts'
 import type { Block, LinePlace, OverlongLine } from '../../core/block.ts'
+import { ToolkitError } from '../../core/errors.ts'
 import type { FileEntry, PartitionEntry, Snapshot } from '../../core/partition.ts'
 import type { Source } from '../../core/source.ts'
 import { DECODE_LIMITS } from '../../decode/decode-limits.ts'
@@ -165,6 +166,7 @@ async function* quarantineBlocks(
   }
   for await (const lines of listQuarantine([file])) {
     for (const { source, line, byte_offset: offset, size_bytes: sizeBytes, raw, raw_base64 } of lines) {
+      if (raw === null && raw_base64 === null) throw textNotKept(file, line)
       const bytes = raw === null ? Buffer.from(raw_base64 ?? '', 'base64') : Buffer.from(raw)
       if (bytes.length < sizeBytes) overlong.push({ source, line, offset, sizeBytes, head: bytes })
       else {
@@ -178,3 +180,11 @@ async function* quarantineBlocks(
   if (places.length > 0 || overlong.length > 0) yield close()
 }
 const NEWLINE = Buffer.from('\n')
+
+const textNotKept = ({ partition }: QuarantineFile, line: number): ToolkitError =>
+  new ToolkitError(
+    'TEXT_NOT_KEPT',
+    `Cannot load line ${line} of "${partition.source.name}" again: its text was not kept, because the lake leaves data out; ` +
+      'mend the source and load that again with --again',
+    { line },
+  )

@@ -36,7 +36,7 @@ export const replayFiles = async (
   }
   const sources = quarantineSources(files, plan.limits.blockBytes)
   const texts = async () => new Map([unitsFile(sources)])
-  return withRun({ lake: options.lake, plan, files: texts }, (run) =>
-    loadIntoLake(run, plan, [{ sources }], { ...options, limit: { kind: 'share', share: 1 } }),
+  return withRun({ lake: options.lake, plan, files: texts, taking: options }, (run) =>
+    loadIntoLake(run, [{ sources }], { ...options, limit: { kind: 'share', share: 1 } }),
   )
 }

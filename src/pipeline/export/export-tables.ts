@@ -9,6 +9,7 @@ import { interruptOn } from '../../lake/duckdb/stoppable.ts'
 import { withAllCompanies } from '../../lake/lake/current-versions.ts'
 import { type LakeQuery, openLakeQuery } from '../../lake/lake/lake-query.ts'
 import type { AroundFetch } from '../../lake/lake/lake-views.ts'
+import type { CompiledTake } from '../../lake/take/compile-take.ts'
 import { readFactsOf, withCommits } from '../../manifest/lake-facts.ts'
 import { readTableListed } from '../../manifest/snapshot-root.ts'
 import { readRoot } from '../../manifest/snapshots.ts'
@@ -29,6 +30,7 @@ import {
   onlyOne,
   type WhatToExport,
 } from './plan-exports.ts'
+import { takenExports } from './taken-exports.ts'
 import { openWorkshop, type Workshop } from './write-rows.ts'
 
 export type ExportTarget =
@@ -94,6 +96,7 @@ interface Exporting extends ExportOptions {
   readonly memoryBytes: number
   readonly query: LakeQuery
   readonly exports: readonly Export[]
+  readonly compiled: CompiledTake | undefined
   /** Reports progress. */
   readonly report: (now: {
     readonly table: string
@@ -218,6 +221,7 @@ const withQuery = async <T>(
   })
   const exportEnded = interruptOn(query, signal)
   try {
+    await query.prepare(async (session) => options.compiled?.prepare(session))
     return await orInterrupted('The export', signal, () => use(query, root.snapshot))
   } finally {
     exportEnded()
@@ -229,7 +233,7 @@ const withQuery = async <T>(
  * Exports the current versions of a snapshot's tables, or the answer to a SELECT, once. A file is seen when it is whole;
  * until the end an older one stands. A database shows all of it or nothing.
  *
- * @throws {ToolkitError} `USAGE`, `TARGET_REFUSED`, `TARGET_FAILED`, `QUERY_REFUSED`, `QUERY_FAILED`, `DISK_FULL`,
+ * @throws {ToolkitError} `USAGE`, `TAKE_WRONG`, `HASH_KEY_WRONG`, `TARGET_REFUSED`, `TARGET_FAILED`, `QUERY_REFUSED`, `QUERY_FAILED`, `DISK_FULL`,
  *   `WRITE_FAILED`, and what reading the lake throws; `INTERRUPTED` when it is stopped
  * @example
  * import { convert, exportTables } from 'firmlake'
@@ -240,7 +244,7 @@ const withQuery = async <T>(
  */
 export const exportTables = async (options: ExportOptions): Promise<ExportSummary> => {
   const to = typeof options.to === 'string' ? readAddress(options.to) : options.to
-  const exports = exportsOf(options)
+  const { exports, take } = await takenExports(exportsOf(options), options)
   const total = queryMemory(options.memoryBytes)
   const memoryBytes = to.kind !== 'stream' && isDatabaseFile(to) ? besideTarget(total) : total
   const report: Exporting['report'] = ({ table, done, bytes, loading = false }) =>
@@ -252,7 +256,7 @@ export const exportTables = async (options: ExportOptions): Promise<ExportSummar
       bytes,
       loading,
     })
-  const parts = { ...options, memoryBytes, exports, report }
+  const parts = { ...options, memoryBytes, exports, compiled: take, report }
   if (to.kind === 'stream') {
     onlyOne(exports)
     return withQuery(parts, undefined, async (query, snapshot) => ({

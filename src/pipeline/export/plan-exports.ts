@@ -5,6 +5,7 @@ import { dirname, join, resolve } from 'node:path'
 import { ToolkitError } from '../../core/errors.ts'
 import { ident } from '../../lake/duckdb/sql.ts'
 import { TABLES } from '../../lake/tables/tables.ts'
+import type { Take } from '../../lake/take/declaration.ts'
 import { DATABASES, type FileFormatName } from '../../sink/targets.ts'
 import type { TargetAddress } from '../targets/open-sink.ts'
 import { selectWithNames } from './select-with-names.ts'
@@ -18,6 +19,10 @@ export interface WhatToExport {
   readonly history?: boolean | undefined
   /** Names of companies and entities beside their ids; for files. @default false */
   readonly names?: boolean | undefined
+  /** What of the rows is written; columns that are left out are not there. @default everything */
+  readonly take?: Take | undefined
+  /** Further columns by `table.column`: SQL over the columns of that table, also over those that are left out. @default none */
+  readonly compute?: Readonly<Record<string, string>> | undefined
 }
 
 /** What is exported under which name. */
@@ -36,7 +41,14 @@ export const exportsOf = ({
   sql,
   history = false,
   names = false,
+  take,
+  compute,
 }: WhatToExport): readonly Export[] => {
+  if ((sql !== undefined || names) && (take ?? compute) !== undefined)
+    throw new ToolkitError(
+      'USAGE',
+      `Cannot leave out or compute columns of ${sql === undefined ? 'tables with --names' : 'an answer'}: write the statement so`,
+    )
   if (sql !== undefined && names)
     throw new ToolkitError('USAGE', 'Cannot put names into an answer: join companies in the statement')
   if (sql !== undefined) return [{ name: tables?.[0] ?? ANSWER, sql }]

@@ -59,9 +59,9 @@ export const pullSearch = async (
     const windows = await planPull(service, settings, await pullsIfAny(lake), planned)
     return new Map([windowsText(windows), unitsFile(windowsOf(settings.content, windows))])
   }
-  return withRun({ lake, plan, mode, files }, async (run) => {
+  return withRun({ lake, plan, mode, files, taking: options }, async (run) => {
     const opened = await openPullJob(run, job, { ...options, service })
-    const summary = await loadIntoLake(run, plan, [opened], options)
+    const summary = await loadIntoLake(run, [opened], options)
     const { entry, plan: windows, windows: pulled } = opened
     const counters = service.counters()
     return { summary, entry: entry(), plan: windows, windows: pulled(), counters, ...before }

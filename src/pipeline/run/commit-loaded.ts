@@ -24,6 +24,7 @@ import { NamesOfRun, seenItemsOf } from './names-of-run.ts'
 import type { RunEvent } from './progress.ts'
 import { type QuarantineLimit, withinLimit } from './quarantine-limit.ts'
 import { pipelineOf, planOf, type RunPlan } from './run-plan.ts'
+import { checkTake } from './take-of-run.ts'
 import type { GoneCompanies, PartialListing, WholeListing } from './whole-listing.ts'
 
 export interface CommitOptions {
@@ -173,7 +174,11 @@ const commitPlanned = async (
   const outcome = await commitRun({
     ...{ lease: seen, pipeline: pipelineOf(plan), tool: TOOL, again: plan.again, maxUnknownNames },
     ...{ partitions, runFiles, pulls, now: () => new Date(), random: randomBytes, signal },
-    beforeTry: (newest) => guard.check(newest),
+    take: plan.take,
+    beforeTry: async (newest) => {
+      checkTake(lake, newest, plan)
+      await guard.check(newest)
+    },
     behind: (newest) => gone.write(newest),
   })
   const noViews = await refreshLakeFile(lake)

@@ -14,12 +14,13 @@ import { DEFAULT_MEMORY_BYTES, defaultThreads } from './memory-shares.ts'
 import type { OpenedJob } from './opened-job.ts'
 import type { RunEvent } from './progress.ts'
 import type { QuarantineLimit } from './quarantine-limit.ts'
-import { planOf, type RunLimits, type RunPlan } from './run-plan.ts'
+import { planOf, type RunLimits } from './run-plan.ts'
 import { sharesOf, type ToolOptions, withTools } from './run-tools.ts'
+import type { TakeOptions } from './take-of-run.ts'
 import type { RunScope } from './with-run.ts'
 import { workWithJournal } from './work-with-journal.ts'
 
-export interface RunOptions extends ToolOptions {
+export interface RunOptions extends ToolOptions, TakeOptions {
   readonly limit: QuarantineLimit
   /** Leaves damaged and unreadable files out and loads the others. @default false */
   readonly skipBadFiles?: boolean | undefined
@@ -106,14 +107,13 @@ const keepUnits = async ({ lake, run }: RunScope, jobs: readonly (readonly Sourc
 }
 
 /**
- * Loads the jobs of a plan and commits them at once, in this process: with one worker, which owns the run.
+ * Loads the jobs of a run's plan and commits them at once, in this process: with one worker, which owns the run.
  *
  * @throws {ToolkitError} QUARANTINE_LIMIT, CURRENCY_CHANGED (the run stays and can be resumed with a higher limit,
  *   with `changeCurrency`), INTERRUPTED, and whatever the sources throw; nothing of the run is then visible
  */
 export const loadIntoLake = async (
   run: RunScope,
-  plan: RunPlan,
   jobs: readonly OpenedJob[],
   options: RunOptions,
 ): Promise<LoadSummary> => {
@@ -124,9 +124,9 @@ export const loadIntoLake = async (
   run.keep()
   try {
     await keepUnits(run, byJob)
-    // A resumed run keeps to its own plan: what is finished of it was cut by that.
-    const { again, limits } = run.number > 1 ? await planOf(run.lake, run.run) : plan
-    return await withTools(run, limits, options, async (tools) => {
+    // A run keeps to its own plan: what is finished of it was cut by that.
+    const { again, limits, take } = await planOf(run.lake, run.run)
+    return await withTools(run, { limits, take }, options, async (tools) => {
       await workWithJournal(tools, {
         ...{ lease: run, sources, pulls: () => jobs.flatMap(({ pulls }) => pulls?.() ?? []) },
         ...{ again, skipBadFiles, maxUnknownNames: limits.maxUnknownNames, sideBySide: threads },

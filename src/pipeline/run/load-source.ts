@@ -221,7 +221,11 @@ const loadBlock = async (
       place,
       layers: parts.length,
       partition: partitionEntry({ ...origin, last: await isLast() }, place, part, loaded),
-      unknownItems: itemsOfLayer(checked.unknownItems, layer),
+      // Names of what is left out are not listed: the files tell those of what is taken.
+      unknownItems:
+        loader.take && sink.stagedRows
+          ? { items: [], more: true }
+          : itemsOfLayer(checked.unknownItems, layer),
     })
     if (fingerprint) await keep(finished)
     onFinished(finished, decodedBytes)

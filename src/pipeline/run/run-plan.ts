@@ -6,6 +6,7 @@
 import { CONTENT, type Content } from '../../contract/objects.ts'
 import type { SearchParameters } from '../../contract/requests.ts'
 import { ToolkitError } from '../../core/errors.ts'
+import { KEPT_TAKE, type KeptTake } from '../../lake/take/declaration.ts'
 import { readPlan } from '../../manifest/runs.ts'
 import {
   anyText,
@@ -124,6 +125,10 @@ export interface RunPlan {
   /** Whether sources that the lake holds are loaded once more. */
   readonly again: boolean
   readonly limits: RunLimits
+  /** What is taken of the records. @default everything */
+  readonly take?: KeptTake | undefined
+  /** Whether earlier loads of the lake may have taken other data. @default false */
+  readonly changeTaken?: boolean | undefined
 }
 
 /** A job as JSON. */
@@ -140,6 +145,8 @@ interface StoredJob {
 export interface StoredPlan extends StoredJob {
   readonly again: boolean
   readonly limits: Readonly<Record<string, number>>
+  readonly take?: KeptTake | undefined
+  readonly changeTaken?: boolean | undefined
   readonly jobs?: readonly StoredJob[] | undefined
 }
 
@@ -154,6 +161,8 @@ const STORED: Form<StoredPlan> = shapeOf<StoredPlan>({
   ...JOB_FIELDS,
   again: yesNo,
   limits: valuesOf(finiteNumber),
+  take: optional(KEPT_TAKE),
+  changeTaken: optional(yesNo),
   jobs: optional(list(shapeOf<StoredJob>(JOB_FIELDS))),
 })
 
@@ -241,10 +250,10 @@ const decodeJob = (stored: StoredJob, { limits }: StoredPlan): Job => {
 const SEVERAL_JOBS = 'jobs'
 
 /** What is stored of a plan. A field that is `undefined` is left out by JSON. */
-export const encodePlan = ({ jobs, again, limits }: RunPlan): StoredPlan => {
+export const encodePlan = ({ jobs, again, limits, take, changeTaken }: RunPlan): StoredPlan => {
   const [first] = jobs
   const sizes = first.kind === 'compact' ? { targetBytes: first.targetBytes, snapshot: first.snapshot } : {}
-  const common = { again, limits: { ...limits, ...sizes } }
+  const common = { again, limits: { ...limits, ...sizes }, take, changeTaken }
   if (jobs.length === 1) return { ...encodeJob(first), ...common }
   return { pipeline: SEVERAL_JOBS, inputs: [], cwd: '', ...common, jobs: jobs.map(encodeJob) }
 }
@@ -259,6 +268,8 @@ const decodePlan = (value: unknown): RunPlan => {
     jobs: [decodeJob(first, stored), ...others.map((job) => decodeJob(job, stored))],
     again: stored.again,
     limits,
+    ...(stored.take && { take: stored.take }),
+    ...(stored.changeTaken && { changeTaken: true }),
   }
 }
 

@@ -7,9 +7,10 @@ import { BlockMemory } from '../../decode/block-memory.ts'
 import { decodeBlocks } from '../../decode/decode-blocks.ts'
 import { Engine, type EngineOptions } from '../../lake/duckdb/engine.ts'
 import { inLake, runPath } from '../../lake/lake/layout.ts'
+import { type CompiledTake, compileTake } from '../../lake/take/compile-take.ts'
 import { openCheckers } from '../../load/block-checker.ts'
 import { openLoader } from '../../load/loader.ts'
-import { filterById, type RecordFilter } from '../../load/record-filter.ts'
+import { filterByFunction, filterById, filterBySql, type RecordFilter } from '../../load/record-filter.ts'
 import { refuseLines } from '../../load/refuse-lines.ts'
 import { refusedBy } from '../../manifest/forgotten.ts'
 import { rootIfAny } from '../../manifest/snapshots.ts'
@@ -17,9 +18,11 @@ import { parquetLake } from '../../sink/parquet-lake.ts'
 import { makeFolder } from '../../support/durable-files.ts'
 import type { LoadParts } from './load-source.ts'
 import { DEFAULT_MEMORY_BYTES, divideMemory } from './memory-shares.ts'
-import type { RunLimits } from './run-plan.ts'
+import { notResumable } from './opened-job.ts'
+import type { RunPlan } from './run-plan.ts'
+import type { TakeOptions } from './take-of-run.ts'
 
-export interface ToolOptions {
+export interface ToolOptions extends Pick<TakeOptions, 'hashKey' | 'keeps'> {
   readonly lake: string
   readonly memoryBytes?: number | undefined
   /** Partitions loaded side by side, each on one thread. @default as many as cores, and as there is memory for */
@@ -78,16 +81,29 @@ export const watchedSink = (run: string, sink: SinkRun): SinkRun => ({
 
 const sumOf = (numbers: readonly number[]): number => numbers.reduce((a, b) => a + b, 0)
 
+/** What leaves records out by the declaration of a run. @throws {ToolkitError} RUN_NOT_RESUMABLE */
+const filtersOf = (
+  run: string,
+  take: CompiledTake | undefined,
+  { keeps }: ToolOptions,
+): readonly RecordFilter[] => {
+  if (take === undefined) return []
+  if (!take.declared.byFunction) return [filterBySql(take.condition)]
+  if (keeps) return [filterBySql(take.condition), filterByFunction(keeps)]
+  throw notResumable(run, 'a function of a program leaves records out, start that again')
+}
+
 /** Opens what a run is worked on with, and closes it. */
 export const withTools = async <T>(
   { run, scratch }: WorkPlace,
-  limits: RunLimits,
+  { limits, take }: Pick<RunPlan, 'limits' | 'take'>,
   options: ToolOptions,
   use: (tools: RunTools) => Promise<T>,
 ): Promise<T> => {
   const { lake, signal } = options
   const { engineBytes, checkThreads } = sharesOf(options)
   const { maxLineBytes, maxRatio, maxDepth, blockBytes, maxUnknownPerRecord, maxUnknownNames } = limits
+  const taken = take && (await compileTake(take, options.hashKey))
   const folder = scratch ?? inLake(lake, runPath(run))
   const spoolFolder = `${folder}/spool`
   const engine = await openEngine(run, spoolFolder, scratch ?? inLake(lake, ''), {
@@ -97,7 +113,9 @@ export const withTools = async <T>(
     spillFolder: `${folder}/spill`,
   })
   const checkers = openCheckers({
-    ...{ maxDepth, maxUnknownPerRecord, maxUnknownNames },
+    ...{ maxDepth, maxUnknownPerRecord },
+    // Names that the contract does not know may be what is left out.
+    maxUnknownNames: taken ? 0 : maxUnknownNames,
     threads: options.checkThreads ?? checkThreads,
   })
   try {
@@ -116,7 +134,10 @@ export const withTools = async <T>(
         }),
       checkers,
       refuse: refused && refuseLines(refused),
-      loader: await openLoader(engine, { spoolFolder, filters }),
+      loader: await openLoader(engine, {
+        ...{ spoolFolder, take: taken },
+        filters: [...filtersOf(run, taken, options), ...filters],
+      }),
       sink: watchedSink(run, await (options.sink ?? parquetLake({ lake })).open(run)),
     })
   } finally {

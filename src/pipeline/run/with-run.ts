@@ -7,6 +7,7 @@ import { leaseRun, type RunLease, releaseRun } from '../../manifest/run-lease.ts
 import { removeRun } from '../../manifest/runs.ts'
 import { pipelineOf, type RunPlan } from './run-plan.ts'
 import { type StartRequest, startRun } from './start-run.ts'
+import { type TakeOptions, takeOfRun } from './take-of-run.ts'
 
 export interface RunScope extends RunLease {
   /**
@@ -36,11 +37,13 @@ const withLease = async <T>(lease: RunLease, work: (run: RunScope) => Promise<T>
   }
 }
 
-/** Resumes the interrupted run of a plan, or begins one, and works on it. */
+/** Resumes the interrupted run of a plan, or begins one, and works on it. @param request `taking` of a run that loads: what is declared of it */
 export const withRun = async <T>(
-  request: Omit<StartRequest, 'now' | 'random'>,
+  { taking, ...asked }: Omit<StartRequest, 'now' | 'random'> & { readonly taking?: TakeOptions },
   work: (run: RunScope) => Promise<T>,
 ): Promise<T> => {
+  const plan = { ...asked.plan, ...(taking && (await takeOfRun(asked.lake, taking))) }
+  const request = { ...asked, plan }
   const lease = await startRun({ ...request, now: new Date(), random: randomBytes })
   return withLease(lease, (run) => attempt(run, request.plan, () => work(run)))
 }

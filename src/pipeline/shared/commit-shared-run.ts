@@ -70,7 +70,7 @@ const commitOpen = async (shared: SharedRun, options: CommitSharedOptions): Prom
     await markCommit(lake, run, attempt)
     if (!(await isSharedRun(lake, run))) throw notFound(run, 'it was removed meanwhile')
     return await withScratch((scratch) =>
-      withTools({ run, scratch }, plan.limits, options, (tools) =>
+      withTools({ run, scratch }, { limits: plan.limits }, options, (tools) =>
         commitLoaded(tools, seen, { limit, changeCurrency, attempt, work, signal, onEvent }),
       ),
     )

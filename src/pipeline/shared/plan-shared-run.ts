@@ -34,6 +34,7 @@ import {
 } from '../run/run-plan.ts'
 import { sharesOf } from '../run/run-tools.ts'
 import type { RunTexts } from '../run/start-run.ts'
+import { takeOfRun } from '../run/take-of-run.ts'
 import { changeWindows, findingsText, listChanges } from '../sync/find-changes.ts'
 import { withScratch } from './scratch.ts'
 import { type Phase, phasesOf } from './shared-run.ts'
@@ -52,6 +53,9 @@ export interface PlanOptions
     | 'maxUnknownPerRecord'
     | 'maxUnknownNames'
     | 'changeCurrency'
+    | 'take'
+    | 'hashKey'
+    | 'changeTaken'
     | 'mode'
     | 'signal'
   > {
@@ -208,7 +212,10 @@ export const planSharedRun = async (options: PlanOptions): Promise<PlannedRun> =
       'USAGE',
       'Cannot plan a run over standard input: it can be read only once, expected files',
     )
-  const plan: RunPlan = { jobs: [job], again, limits: { ...defaultLimits(options), ...limits } }
+  const plan: RunPlan = {
+    ...{ jobs: [job], again, limits: { ...defaultLimits(options), ...limits } },
+    ...(await takeOfRun(lake, options)),
+  }
   const settings = {
     ...{ shared: true, tool: TOOL },
     ...(skipBadFiles && { skipBadFiles }),

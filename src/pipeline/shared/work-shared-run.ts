@@ -39,7 +39,7 @@ export type UnitChoice =
   | { readonly shard: { readonly index: number; readonly of: number } }
 
 export interface WorkOptions
-  extends Pick<RunOptions, 'lake' | 'memoryBytes' | 'threads' | 'checkThreads' | 'signal'>,
+  extends Pick<RunOptions, 'lake' | 'memoryBytes' | 'threads' | 'checkThreads' | 'hashKey' | 'signal'>,
     Pick<OpenUnitOptions, 'concurrency'> {
   readonly run: string
   readonly choice: UnitChoice
@@ -210,7 +210,7 @@ const workPhase = async (
   const outcomes: UnitOutcome[] = []
   const opened = await openUnitSources(shared, units, scratch, open)
   try {
-    await withTools({ run, scratch }, shared.plan.limits, options, async (tools) => {
+    await withTools({ run, scratch }, shared.plan, options, async (tools) => {
       const worker = new Worker(shared, options, tools)
       let at = 0
       for (const unit of units) {

@@ -58,9 +58,9 @@ export const syncSearch = async (
     const planned = { nowMs: () => performance.now(), signal }
     return new Map([windowsText(await planPull(service, settings, await pullsIfAny(lake), planned))])
   }
-  return withRun({ lake, plan, mode, files }, async (run) => {
+  return withRun({ lake, plan, mode, files, taking: options }, async (run) => {
     const opened = await openSyncJob(run, job, { ...options, service })
-    const summary = await loadIntoLake(run, plan, [opened], options)
+    const summary = await loadIntoLake(run, [opened], options)
     const { entry, plan: windows, findings, fetched } = opened
     const counters = service.counters()
     return { summary, entry, plan: windows, findings, fetched: fetched(), counters, ...before }

@@ -12,6 +12,10 @@ import { interruptOn } from '../../lake/duckdb/stoppable.ts'
 import { readTable } from '../../lake/lake/current-versions.ts'
 import { fetchFiles } from '../../lake/lake/fetch-tables.ts'
 import { inLake } from '../../lake/lake/layout.ts'
+import type { Table } from '../../lake/tables/tables.ts'
+import { type CompiledTake, compileTake } from '../../lake/take/compile-take.ts'
+import type { Take } from '../../lake/take/declaration.ts'
+import { takenRows } from '../../lake/take/taken-rows.ts'
 import { newestSnapshot, readRoot } from '../../manifest/snapshots.ts'
 import { SINK_TABLES } from '../../sink/current-rows.ts'
 import { discard } from '../../support/durable-files.ts'
@@ -38,6 +42,8 @@ export interface DeliverOptions {
   readonly lake: string
   /** Sinks, or addresses of sinks such as `postgres://…`, `csv:out`, `firms.duckdb`. */
   readonly sinks: readonly (DeliverySink | string)[]
+  /** What of the lake's rows they receive; columns that are left out are NULL. @default everything */
+  readonly take?: Take | undefined
   /** Peak memory in all, in bytes. @default 1 GiB */
   readonly memoryBytes?: number | undefined
   /** Stops between two steps, and the commit of a sink. */
@@ -107,15 +113,26 @@ const lackingOf = async (
   return runs.filter((run, at) => !isThere(run, at))
 }
 
-interface Delivering extends DeliverOptions {
+interface Delivering extends Omit<DeliverOptions, 'take'> {
+  readonly take: CompiledTake | undefined
   readonly session: Session
   /** What every run of a sink is opened with. */
   readonly lent: SinkContext
 }
 
 /** Stops between two steps; a statement of DuckDB is interrupted at once. */
-const stopIfAborted = ({ signal }: DeliverOptions): void => {
+const stopIfAborted = ({ signal }: Pick<DeliverOptions, 'signal'>): void => {
   if (signal?.aborted) throw new ToolkitError('INTERRUPTED', 'interrupted', {}, signal.reason)
+}
+
+const versionedOf = (lake: string, files: readonly FileEntry[]) =>
+  files.map(({ path, bytes }) => ({ path: inLake(lake, path), bytes, version: 0, partition: undefined }))
+
+/** The records of a partition that a table's rows belong to. */
+const ownersOf = (lake: string, files: readonly FileEntry[], { content }: Table): string => {
+  const main = SINK_TABLES.find(({ name }) => name === content)
+  const own = files.filter(({ table }) => table === content)
+  return main === undefined ? '' : readTable(main, versionedOf(lake, own))
 }
 
 /** @returns warnings of its commit */
@@ -125,7 +142,7 @@ const deliverRun = async (
   options: Delivering,
   { onRows, onLoad }: { readonly onRows: (rows: number) => void; readonly onLoad: () => void },
 ): Promise<readonly string[]> => {
-  const { lake, session, signal } = options
+  const { lake, session, take, signal } = options
   const target = await sink.open(run, options.lent)
   try {
     const written: FileEntry[] = []
@@ -136,13 +153,10 @@ const deliverRun = async (
         const table = SINK_TABLES.find((one) => one.name === name)
         if (table === undefined) continue
         stopIfAborted(options)
-        const versioned = own.map(({ path, bytes }) => ({
-          path: inLake(lake, path),
-          bytes,
-          version: 0,
-          partition: undefined,
-        }))
-        const receipt = await target.write(partition, name, session.relation(readTable(table, versioned)))
+        if (take?.takesTable(name) === false) continue
+        const all = readTable(table, versionedOf(lake, own))
+        const rows = take === undefined ? all : takenRows(take, table, all, ownersOf(lake, files, table))
+        const receipt = await target.write(partition, name, session.relation(rows))
         written.push(...receipt.files)
         onRows(receipt.rows)
       }
@@ -208,7 +222,7 @@ const reasonOf = (error: unknown): string => (error instanceof Error ? error.mes
 /** One error for all that failed. DuckDB's own messages may quote data: they stay causes. */
 const failure = (
   failures: readonly Extract<Outcome, { kind: 'failed' }>[],
-  { signal }: DeliverOptions,
+  { signal }: Pick<DeliverOptions, 'signal'>,
 ): ToolkitError => {
   const texts = failures.map(({ sink, run, error }) => {
     const what = run === undefined ? `what sink "${sink}" lacks` : `run "${run}" to sink "${sink}"`
@@ -245,6 +259,7 @@ const failure = (
  */
 export const deliver = async (options: DeliverOptions): Promise<readonly Delivery[]> => {
   const { lake, signal } = options
+  const take = await compileTake(options.take ?? {})
   const sinks = await openSinks(options.sinks, lake)
   const snapshot = sinks.length === 0 ? null : await newestSnapshot(lake)
   if (snapshot === null) return []
@@ -256,12 +271,13 @@ export const deliver = async (options: DeliverOptions): Promise<readonly Deliver
   const engine = await Engine.open({ memoryBytes })
   try {
     const session = await engine.connect()
+    await take?.prepare(session)
     const deliveryEnded = interruptOn(session, signal)
     const outcomes: Outcome[] = []
     try {
       for (const [at, sink] of sinks.entries()) {
         const lent = { staging: join(staging, String(at)), memoryBytes, signal, layer }
-        outcomes.push(await deliverTo(sink, runs, { ...options, session, lent }))
+        outcomes.push(await deliverTo(sink, runs, { ...options, take, session, lent }))
       }
     } finally {
       deliveryEnded()

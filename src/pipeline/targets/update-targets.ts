@@ -5,6 +5,8 @@
 
 import { ToolkitError } from '../../core/errors.ts'
 import type { DeliverySink } from '../../core/sink.ts'
+import { compileTake } from '../../lake/take/compile-take.ts'
+import type { Take } from '../../lake/take/declaration.ts'
 import type { CatalogOptions } from '../../publish/iceberg/catalog-client.ts'
 import { type DeliverProgress, type Delivery, deliver } from './deliver.ts'
 import { openSinks } from './open-sink.ts'
@@ -19,6 +21,8 @@ export interface TargetOptions {
   readonly catalog?: CatalogOptions | undefined
   /** Sinks that get every run, or addresses of sinks such as `postgres://…`, `csv:out`, `firms.duckdb`. @default none */
   readonly sinks?: readonly (DeliverySink | string)[] | undefined
+  /** What of the lake's rows the sinks receive. @default everything */
+  readonly sinkTake?: Take | undefined
 }
 
 /** Progress of updating targets. */
@@ -83,8 +87,10 @@ export const checkTargets = async ({
   lake,
   publish: formats = [],
   sinks = [],
-}: Pick<UpdateTargetsOptions, 'lake' | 'publish' | 'sinks'>): Promise<void> => {
+  sinkTake = {},
+}: Pick<UpdateTargetsOptions, 'lake' | 'publish' | 'sinks' | 'sinkTake'>): Promise<void> => {
   readFormats(formats)
+  await compileTake(sinkTake)
   await openSinks(sinks, lake)
 }
 
@@ -120,7 +126,7 @@ const refuseStopped = ({ signal }: UpdateTargetsOptions): void => {
  * console.log(published?.snapshot, delivered[0]?.runs.length) // 1 1
  */
 export const updateTargets = async (options: UpdateTargetsOptions): Promise<TargetsSummary> => {
-  const { lake, sinks = [], catalog, signal, onTarget, memoryBytes, localBytes, threads } = options
+  const { lake, sinks = [], sinkTake, catalog, signal, onTarget, memoryBytes, localBytes, threads } = options
   const formats = readFormats(options.publish ?? [])
   const opened = await openSinks(sinks, lake)
   if (formats.length === 0 && opened.length === 0) return { delivered: [] }
@@ -150,7 +156,14 @@ export const updateTargets = async (options: UpdateTargetsOptions): Promise<Targ
       : await attempt(async () => {
           refuseStopped(options)
           const onProgress = (progress: DeliverProgress): void => onTarget?.({ kind: 'delivering', progress })
-          const deliveries = await deliver({ lake, sinks: opened, memoryBytes, signal, onProgress })
+          const deliveries = await deliver({
+            lake,
+            sinks: opened,
+            take: sinkTake,
+            memoryBytes,
+            signal,
+            onProgress,
+          })
           onTarget?.({ kind: 'delivered', delivered: deliveries })
           return deliveries
         })

@@ -36,7 +36,7 @@ FROM load_changes GROUP BY ALL ORDER BY night DESC LIMIT ${NIGHTS}`,
       id: 'durations',
       title: 'Duration',
       about: 'Seconds from the start of a load to its commit, companies and relations alike.',
-      sql: `SELECT run, snapshot, loaded_at, partitions, lines, records, quarantined,
+      sql: `SELECT run, snapshot, loaded_at, partitions, lines, records, quarantined, filtered,
   round(epoch(loaded_at) - epoch(try_strptime(left(run, 15), '%Y%m%dT%H%M%S')), 1) AS seconds
 FROM runs ORDER BY run DESC LIMIT ${LOADS}`,
       most: LOADS,

@@ -19,7 +19,7 @@ const seen = async (lake: string, run: string): Promise<SeenRun> => {
 
 /** Commits a run by its id alone, as a process does that has loaded nothing of it and owns nothing. */
 const commitOnly = async (lake: string, run: string, attempt?: string): Promise<LoadSummary> =>
-  withTools({ run, scratch: await temporaryFolder() }, {}, { lake, threads: 1 }, async (tools) =>
+  withTools({ run, scratch: await temporaryFolder() }, { limits: {} }, { lake, threads: 1 }, async (tools) =>
     commitLoaded(tools, await seen(lake, run), { limit: parseQuarantineLimit('50%'), attempt }),
   )
 

@@ -68,7 +68,7 @@ const work = async (
 ): Promise<LoadSummary> =>
   withRun({ lake, plan: PLAN }, (run) => {
     onRun(run.run)
-    return loadIntoLake(run, PLAN, [{ sources }], { lake, limit: { kind: 'count', lines: 0 }, ...options })
+    return loadIntoLake(run, [{ sources }], { lake, limit: { kind: 'count', lines: 0 }, ...options })
   })
 
 const failing = (name: string): Source => ({
@@ -252,7 +252,7 @@ test('a pull of which nothing came is recorded too, behind those before it', asy
   for (const day of ['2025-01-01', '2025-01-02']) {
     const options = { lake, limit: { kind: 'count', lines: 0 } } as const
     await withRun({ lake, plan: PLAN }, (run) =>
-      loadIntoLake(run, PLAN, [{ sources: [], pulls: () => [pullOf(run.run, day)] }], options),
+      loadIntoLake(run, [{ sources: [], pulls: () => [pullOf(run.run, day)] }], options),
     )
   }
   const { snapshot, pulls, partitions, files } = await readSnapshot(lake)

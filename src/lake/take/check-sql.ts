@@ -1,0 +1,126 @@
+/**
+ * SQL that a person declares over the columns of a table: one expression, checked where nothing but the names of these columns
+ * can be reached. It reads no other table and no file, so it may stand in a statement of a loader.
+ */
+
+import { ToolkitError } from '../../core/errors.ts'
+import { isObject } from '../../support/json-form.ts'
+import { nearestName } from '../../support/nearest-name.ts'
+import { Engine, type Session } from '../duckdb/engine.ts'
+import { ident } from '../duckdb/sql.ts'
+import { TABLES } from '../tables/tables.ts'
+
+const MEMORY_BYTES = 64 * 1024 * 1024
+
+export interface Expression {
+  /** As messages name it: `the condition on companies`. */
+  readonly what: string
+  readonly table: string
+  readonly sql: string
+  /** Whether it has to be true or false. */
+  readonly isCondition: boolean
+}
+
+/** An expression as it stands in a statement: a comment at its end does not reach what follows. */
+export const asExpression = (sql: string): string => `(${sql}\n)`
+
+const wrong = ({ what, sql }: Expression, why: string): ToolkitError =>
+  new ToolkitError('TAKE_WRONG', `Cannot use ${what}, "${sql}": ${why}`)
+
+function* nodesOf(tree: unknown): Generator<Readonly<Record<string, unknown>>> {
+  const left = [tree]
+  while (left.length > 0) {
+    const one = left.pop()
+    if (typeof one !== 'object' || one === null) continue
+    if (isObject(one)) yield one
+    for (const part of Object.values(one)) left.push(part)
+  }
+}
+
+/** Kinds of nodes that an expression over the columns of one row has not. */
+const REFUSED: Readonly<Record<string, string>> = {
+  SUBQUERY: 'it holds a query of its own, expected an expression over the columns of one row',
+  WINDOW: 'it looks at other rows, expected an expression over the columns of one row',
+  PARAMETER: 'it holds a parameter, expected an expression over the columns of one row',
+  STAR: 'it names no column, expected an expression over the columns of one row',
+}
+const ONE = 'expected one expression over the columns of one row'
+
+const statementOf = ({ table, sql }: Pick<Expression, 'table' | 'sql'>): string =>
+  `SELECT ${asExpression(sql)} AS given FROM ${ident(table)}`
+
+/** That it is one expression and nothing else. */
+const checkTree = (expression: Expression, statements: readonly unknown[]): void => {
+  const [first, ...others] = statements
+  const node = isObject(first) && isObject(first.node) ? first.node : {}
+  const list: unknown = node.select_list
+  const from: unknown = node.from_table
+  const isPlain =
+    others.length === 0 &&
+    Array.isArray(list) &&
+    list.length === 1 &&
+    isObject(from) &&
+    from.type === 'BASE_TABLE' &&
+    from.table_name === expression.table &&
+    (node.where_clause ?? null) === null
+  if (!isPlain) throw wrong(expression, ONE)
+  for (const { class: kind } of nodesOf(list)) {
+    const reason = typeof kind === 'string' ? REFUSED[kind] : undefined
+    if (reason !== undefined) throw wrong(expression, reason)
+  }
+}
+
+/** DuckDB's words without the statement that it quotes. */
+const reasonOf = (error: unknown): string =>
+  (error instanceof Error ? error.message : String(error))
+    .replace(/\n.*/s, '')
+    .replace(/^[A-Z]\w* Error: /, '')
+
+const UNKNOWN_COLUMN = /(?:column|named) "([^"]+)"/i
+
+const withNearest = ({ table }: Expression, reason: string): string => {
+  const [, name] = UNKNOWN_COLUMN.exec(reason) ?? []
+  const columns = TABLES.find((one) => one.name === table)?.columns.map((column) => column.name) ?? []
+  if (name === undefined || columns.includes(name)) return reason
+  const nearest = nearestName(name, columns)
+  return `"${table}" has no column "${name}"${nearest === undefined ? '' : `, did you mean "${nearest}"?`}`
+}
+
+const check = async (session: Session, expression: Expression): Promise<void> => {
+  const statement = statementOf(expression)
+  const parsed = await session.parse(statement)
+  if (parsed.kind === 'wrong') throw wrong(expression, reasonOf(parsed.reason))
+  if (parsed.kind === 'other') throw wrong(expression, ONE)
+  checkTree(expression, parsed.statements)
+  let type: string | undefined
+  try {
+    type = (await session.describe(statement))[0]?.type
+    // An aggregate of all rows is no expression of one.
+    await session.describe(
+      `SELECT 1 FROM ${ident(expression.table)} WHERE ${asExpression(expression.sql)} IS NULL`,
+    )
+  } catch (error) {
+    throw wrong(expression, withNearest(expression, reasonOf(error)))
+  }
+  if (expression.isCondition && type !== 'BOOLEAN')
+    throw wrong(expression, `it gives ${type}, expected a condition that is true or false`)
+}
+
+/** @throws {ToolkitError} TAKE_WRONG with the expression and what is wrong with it */
+export const checkExpressions = async (expressions: readonly Expression[]): Promise<void> => {
+  if (expressions.length === 0) return
+  const engine = await Engine.open({ memoryBytes: MEMORY_BYTES, threads: 1 })
+  try {
+    const session = await engine.connect()
+    for (const { name, columns } of TABLES)
+      await session.run(
+        `CREATE TABLE ${ident(name)} (${columns.map((column) => `${ident(column.name)} ${column.type}`).join(', ')})`,
+      )
+    await session.run('SET enable_external_access = false')
+    await session.run('SET lock_configuration = true')
+    for (const expression of expressions) await check(session, expression)
+    session.close()
+  } finally {
+    engine.close()
+  }
+}

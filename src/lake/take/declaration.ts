@@ -1,0 +1,104 @@
+/**
+ * What a lake or a target takes of the records: all but what is declared here. As a person declares it, and as a manifest
+ * and a plan keep it, where a key is known by its id alone.
+ */
+
+import { isDeepStrictEqual } from 'node:util'
+import { ToolkitError } from '../../core/errors.ts'
+import { anyText, type Form, list, optional, shapeOf, valuesOf, yesNo } from '../../support/json-form.ts'
+
+/** What is taken. Columns are named `table.column`; `persons` names all that the contract marks as personal data. */
+export interface Take {
+  /** ISO 3166-1 alpha-2 codes: companies and relations of other countries, or of none, are left out. @default all */
+  readonly countries?: readonly string[] | undefined
+  /** SQL condition on the columns of `companies`; a company for which it does not hold is left out. @default all */
+  readonly where?: string | undefined
+  /** The same of relations, on the columns of the table `relations`. @default all */
+  readonly whereRelations?: string | undefined
+  /** Tables, columns, or `persons`: a table has no rows, a column is NULL. @default nothing */
+  readonly leaveOut?: readonly string[] | undefined
+  /** Columns, or `persons`, and the text that stands for their values; other columns than texts are NULL. @default nothing */
+  readonly mask?: Readonly<Record<string, string>> | undefined
+  /** Columns of texts, or `persons`: HMAC-SHA-256 of the value with a key of one's own, in hexadecimal. @default nothing */
+  readonly hash?: readonly string[] | undefined
+  /** Keeps the text of lines that cannot be loaded, whatever stands in them. @default false */
+  readonly keepBadLines?: boolean | undefined
+}
+
+/** A declaration as it is kept: without what is empty, in one order. */
+export interface KeptTake extends Take {
+  /** Of the key of `hash`: see `hash-key.ts`. */
+  readonly keyId?: string | undefined
+  /** A function of a program leaves records out too. */
+  readonly byFunction?: boolean | undefined
+}
+
+export const KEPT_TAKE: Form<KeptTake> = shapeOf<KeptTake>({
+  countries: optional(list(anyText)),
+  where: optional(anyText),
+  whereRelations: optional(anyText),
+  leaveOut: optional(list(anyText)),
+  mask: optional(valuesOf(anyText)),
+  hash: optional(list(anyText)),
+  keepBadLines: optional(yesNo),
+  keyId: optional(anyText),
+  byFunction: optional(yesNo),
+})
+
+/** `companies.email=hidden`, as a person writes it. @throws {ToolkitError} TAKE_WRONG */
+export const masksOf = (given: readonly string[]): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    given.map((one) => {
+      const [, name, text] = /^([^=]+)=(.*)$/s.exec(one) ?? []
+      if (name === undefined || text === undefined)
+        throw new ToolkitError(
+          'TAKE_WRONG',
+          `Cannot mask "${one}": expected name=text, such as companies.email=hidden`,
+        )
+      return [name.trim(), text]
+    }),
+  )
+
+const inOrder = (names: readonly string[]): readonly string[] => [...new Set(names)].sort()
+
+const named = <Name extends string>(name: Name, names: readonly string[]) =>
+  names.length === 0 ? {} : { [name]: inOrder(names) }
+
+/** The declaration in its one form: equal ones are equal texts. */
+export const keptTake = (take: KeptTake): KeptTake => {
+  const { countries = [], where, whereRelations, leaveOut = [], mask = {}, hash = [] } = take
+  const masks = Object.entries(mask).sort(([a], [b]) => (a < b ? -1 : 1))
+  return {
+    ...named(
+      'countries',
+      countries.map((code) => code.toUpperCase()),
+    ),
+    ...(where?.trim() && { where: where.trim() }),
+    ...(whereRelations?.trim() && { whereRelations: whereRelations.trim() }),
+    ...named('leaveOut', leaveOut),
+    ...(masks.length > 0 && { mask: Object.fromEntries(masks) }),
+    ...named('hash', hash),
+    ...(take.keepBadLines && { keepBadLines: true }),
+    ...(take.keyId !== undefined && { keyId: take.keyId }),
+    ...(take.byFunction && { byFunction: true }),
+  }
+}
+
+export const takesAll = (take: KeptTake): boolean => Object.keys(keptTake(take)).length === 0
+
+export const isSameTake = (a: KeptTake, b: KeptTake): boolean => isDeepStrictEqual(keptTake(a), keptTake(b))
+
+/** What is not taken, in words: without a value of the data or a key. */
+export const takeText = (take: KeptTake): string => {
+  const { countries, where, whereRelations, leaveOut, mask, hash, keyId, byFunction } = keptTake(take)
+  const parts = [
+    countries && `only countries ${countries.join(', ')}`,
+    where && `only companies where ${where}`,
+    whereRelations && `only relations where ${whereRelations}`,
+    byFunction && 'only records that a function of a program lets pass',
+    leaveOut && `left out: ${leaveOut.join(', ')}`,
+    mask && `masked: ${Object.keys(mask).join(', ')}`,
+    hash && `hashed with key ${keyId}: ${hash.join(', ')}`,
+  ].filter((part) => part !== undefined && part !== false)
+  return parts.length === 0 ? 'everything is taken' : parts.join('; ')
+}

@@ -1,0 +1,84 @@
+import { mkdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { textsBelow } from '../support/all-bytes.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+import { type CliOptions, cli, cliJson, errorCode } from './run-cli.ts'
+
+const EMAIL = `mark-of-email-${'x'.repeat(20)}`
+const NAME = `mark-of-name-${'x'.repeat(20)}`
+const FIRMLAKE_HASH_KEY = 'a key of more than sixteen bytes'
+
+const codeOf = async (args: readonly string[], options?: CliOptions): Promise<string> =>
+  errorCode(await cli([...args, '--json'], options))
+
+/** A folder with two companies, a bad line and the relations of one. */
+const opened = async (): Promise<{ readonly folder: string; readonly lake: string }> => {
+  const folder = await temporaryFolder()
+  await mkdir(join(folder, 'in'))
+  const company = (id: number, country: string): string =>
+    JSON.stringify({ BasicDetails: { InternalId: id, CountryCode: country, Email: EMAIL, OrgNo: `${id}` } })
+  const relations = {
+    InternalId: 1,
+    CountryCode: 'NO',
+    Parents: [{ InternalId: 5, IsCompany: false, Name: NAME }],
+  }
+  await writeFile(
+    join(folder, 'in/companies.jsonl'),
+    `${company(1, 'NO')}\n${company(2, 'SE')}\n{"${EMAIL}\n`,
+  )
+  await writeFile(join(folder, 'in/relations.jsonl'), `${JSON.stringify(relations)}\n`)
+  return { folder, lake: join(folder, 'lake') }
+}
+
+const ANY = ['--max-quarantined', '100%']
+
+test('firmlake.toml declares what every load takes, and commands say what cannot come back', async () => {
+  const { folder, lake } = await opened()
+  const toml = [
+    ...[`lake = "${lake}"`, '[load]', 'max_quarantined = "100%"'],
+    ...['[take]', 'only_countries = ["NO"]', 'leave_out = ["persons"]', 'hash = ["companies.org_no"]'],
+    ...['hash_key_env = "MY_KEY"', '[sink_take]', 'mask = ["companies.org_no=hidden"]'],
+  ]
+  await writeFile(join(folder, 'firmlake.toml'), toml.join('\n'))
+  const at = { cwd: folder, env: { MY_KEY: FIRMLAKE_HASH_KEY } }
+  const report = await cliJson(['convert', 'in', '--sink', `csv:${folder}/out`], at)
+  expect(report).toMatchObject({ lines: 4, records: 2, quarantined: 1, filtered: 1 })
+  expect(await textsBelow(lake, [EMAIL, NAME, FIRMLAKE_HASH_KEY])).toEqual([])
+  expect(await textsBelow(join(folder, 'out'), ['hidden'])).toEqual(['hidden'])
+  const records = await cli(['records'], at)
+  expect(records.stderr).toContain(
+    'Not all that came was taken: only countries NO; left out: persons; hashed with key',
+  )
+  expect(records.stdout).not.toContain('Email')
+  expect((await cli(['status'], at)).stdout).toContain('Not all that came was taken')
+  const other = ['convert', 'in', '--again', '--leave-out', 'companies.email']
+  expect(await codeOf(other, at)).toBe('TAKE_DIFFERS')
+  expect(await codeOf(['quarantine', 'replay'], at)).toBe('TEXT_NOT_KEPT')
+})
+
+test('workers of a run each need the key, which no plan holds', async () => {
+  const { folder, lake } = await opened()
+  const env = { FIRMLAKE_HASH_KEY }
+  const plan = ['run', 'plan', 'convert', join(folder, 'in'), '--lake', lake, '--hash', 'persons']
+  const { run } = await cliJson<{ readonly run: string }>(plan, { env })
+  const work = ['run', 'work', run, '--lake', lake, '--shard', '0/1']
+  expect(await codeOf(work)).toBe('HASH_KEY_WRONG')
+  const other = { FIRMLAKE_HASH_KEY: 'another key of some bytes' }
+  expect(await codeOf(work, { env: other })).toBe('HASH_KEY_WRONG')
+  await cliJson(work, { env })
+  expect(await textsBelow(lake, [FIRMLAKE_HASH_KEY])).toEqual([])
+  await cliJson(['run', 'commit', run, '--lake', lake, ...ANY])
+  expect(await textsBelow(lake, [EMAIL, NAME])).toEqual([])
+  const rows = await cliJson(['query', '--lake', lake, 'SELECT length(name) AS n FROM relation_entities'])
+  expect(rows).toEqual([{ n: 64 }])
+})
+
+test('convert --to writes what is taken', async () => {
+  const { folder } = await opened()
+  const to = ['--to', `jsonl:${folder}/out`, '--leave-out', 'persons', '--where', 'internal_id = 1']
+  await cliJson(['convert', join(folder, 'in'), ...to, ...ANY])
+  expect(await textsBelow(join(folder, 'out'), [EMAIL, NAME])).toEqual([])
+  const wrong = ['convert', join(folder, 'in'), ...to.slice(0, 2), '--mask', 'companies.email']
+  expect(await codeOf(wrong)).toBe('TAKE_WRONG')
+})

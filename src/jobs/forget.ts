@@ -2,7 +2,8 @@
 
 import { ToolkitError } from '../core/errors.ts'
 import { orInterrupted } from '../core/interrupted.ts'
-import { type ForgetSummary, forgetInLake } from '../pipeline/forget/forget.ts'
+import { forgetInLake } from '../pipeline/forget/forget.ts'
+import type { ForgetSummary } from '../pipeline/forget/forget-summary.ts'
 import type { CatalogOptions } from '../publish/iceberg/catalog-client.ts'
 
 /** Options of `forget`. */

@@ -1,7 +1,8 @@
 /** What the campaign of failing writes disturbs: small pieces of work, the lake each begins with, and what it leaves. */
 
-import { readFile } from 'node:fs/promises'
+import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { forget } from '../../src/jobs/forget.ts'
 import { addLakeRates } from '../../src/lake/rates/lake-rates.ts'
 import { removeGarbage } from '../../src/manifest/remove-garbage.ts'
 import { newestSnapshot } from '../../src/manifest/snapshots.ts'
@@ -22,7 +23,7 @@ import { openIndex } from '../../src/server/serving-index/open-index.ts'
 import { hashFile } from '../../src/support/hash.ts'
 import { statPath } from '../../src/support/list-files.ts'
 import { deadRun } from '../manifest/small-lake.ts'
-import { hashLake, runIn, sha256 } from '../pipeline/batch-bench.ts'
+import { hashLake, queryLake, runIn, sha256 } from '../pipeline/batch-bench.ts'
 import { logNames, publishDelta, readCommit } from '../publish/sample-lake.ts'
 import { lengthEmbedder, MEMORY_BYTES, placesOf } from '../server/serving-index/served-lake.ts'
 
@@ -142,6 +143,9 @@ const publishedOf = async (lake: string): Promise<readonly string[]> => {
   return tables
 }
 
+/** Whom a lake is to forget: every third company, by a file beside the inputs, since they are gone from the lake then. */
+const forgottenFile = ({ folder }: Inputs): string => join(folder, '.forgotten')
+
 /** The lake that a copy is of: it stands beside the inputs, and nobody disturbs it. */
 const copied = ({ folder }: Inputs): string => join(folder, '.copied')
 
@@ -192,6 +196,20 @@ const OPERATIONS = {
       await convert(copied(inputs), inputs, inputs.paths.slice(2))
     },
     run: (lake, inputs) => copyLake({ lake: copied(inputs), to: lake }),
+    state: recordsOf,
+    rows: rowsOf,
+  },
+  forget: {
+    base: async (lake, inputs) => {
+      await twoRuns(lake, inputs)
+      await publishDelta(lake)
+      const ids = await queryLake(lake, 'SELECT internal_id FROM companies ORDER BY ALL')
+      await writeFile(forgottenFile(inputs), ids.filter((_, at) => at % 3 === 0).join())
+    },
+    run: async (lake, inputs) => {
+      const ids = (await readFile(forgottenFile(inputs), 'utf8')).split(',')
+      return forget({ lake, companies: ids.map(BigInt) })
+    },
     state: recordsOf,
     rows: rowsOf,
   },

@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises'
 import { text } from 'node:stream/consumers'
 import type { Command } from 'commander'
 import { systemError, ToolkitError } from '../../core/errors.ts'
-import type { ForgetSummary } from '../../pipeline/forget/forget.ts'
+import type { ForgetSummary } from '../../pipeline/forget/forget-summary.ts'
 import { catalogFromEnvironment } from '../../pipeline/targets/catalog-environment.ts'
 import { interruptible } from '../interrupt.ts'
 import { type JsonOption, jsonOption, type LakeOption, lakeOption, withExamples } from '../options/options.ts'
@@ -99,6 +99,7 @@ const runForget = async (flags: ForgetFlags): Promise<void> => {
 
 const headOf = ({ kind, snapshot, companies, persons }: ForgetSummary): string => {
   const whom = `${formatCounted(companies, 'company', 'companies')} and ${formatCounted(persons, 'person')}`
+  if (kind === 'nothing') return `Nothing to do: the lake holds nothing of ${whom}.`
   return kind === 'planned'
     ? `Would forget ${whom} in snapshot ${snapshot}.`
     : `Snapshot ${snapshot}: ${whom} forgotten.`
@@ -109,6 +110,7 @@ const summaryLines = (summary: ForgetSummary): string[] => {
   const gone = kind === 'planned' ? 'would be removed' : 'removed'
   const lines = (count: number, text: string): string[] => (count === 0 ? [] : [text])
   return [
+    ...summary.completed.map((done) => `Snapshot ${done}: an interrupted forget was completed.`),
     headOf(summary),
     ...lines(unresolved, `${formatCounted(unresolved, 'national id')} not known to the lake.`),
     '',

@@ -116,9 +116,14 @@ export const finishForget = async (
 const isTaken = (error: unknown): boolean =>
   error instanceof ToolkitError && (error.code === 'RUN_LIVE' || error.code === 'RUN_NOT_FOUND')
 
-/** Finishes forgets whose process is gone: one that was not committed leaves nothing, any other is brought to its end. */
-export const finishDeadForgets = async (options: FinishOptions): Promise<void> => {
+/**
+ * Finishes forgets whose process is gone: one that was not committed leaves nothing, any other is brought to its end.
+ *
+ * @returns the snapshots of those that were
+ */
+export const finishDeadForgets = async (options: FinishOptions): Promise<readonly number[]> => {
   const { lake, now = () => new Date() } = options
+  const finished: number[] = []
   for (const run of await listRunIds(lake)) {
     if (memberOf(await readPlan(lake, run).catch(() => undefined), 'pipeline') !== 'forget') continue
     try {
@@ -129,9 +134,11 @@ export const finishDeadForgets = async (options: FinishOptions): Promise<void> =
         const [job] = (await planOf(lake, run)).jobs
         const published = job.kind === 'forget' ? job.published.flatMap(publicationOf) : []
         await finishForget(options, receipt.snapshot, published)
+        finished.push(receipt.snapshot)
       })
     } catch (error) {
       if (!isTaken(error)) throw error
     }
   }
+  return finished
 }

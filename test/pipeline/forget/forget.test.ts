@@ -1,12 +1,18 @@
-import { readdir } from 'node:fs/promises'
+import { randomBytes } from 'node:crypto'
+import { cp, mkdtemp, readdir, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { expect, test } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import { collectGarbage } from '../../../src/jobs/collect-garbage.ts'
 import { forget } from '../../../src/jobs/forget.ts'
 import { TABLES } from '../../../src/lake/tables/tables.ts'
+import { createRun } from '../../../src/manifest/runs.ts'
 import { readRoot, readSnapshot } from '../../../src/manifest/snapshots.ts'
 import { compactLake } from '../../../src/pipeline/compact/compact.ts'
 import { publish } from '../../../src/pipeline/targets/publish.ts'
+import { makeBatchFiles } from '../../../src/server/batch-files/make-batch-files.ts'
+import { currentIndex } from '../../../src/server/serving-index/build/current-index.ts'
+import { lengthEmbedder, MEMORY_BYTES } from '../../server/serving-index/served-lake.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 import { type Bench, COMPARABLE, openBench } from '../batch-bench.ts'
 import {
@@ -27,7 +33,16 @@ const numbers = (count: number): number[] => Array.from({ length: count }, (_, a
 
 /** Two runs: in the second one companies 1 to 3 come again, and lines that nobody can load. */
 const planted = async (): Promise<Bench> => {
-  const bench = openBench(await temporaryFolder())
+  const folder = await temporaryFolder()
+  template ??= plant()
+  await cp(await template, folder, { recursive: true })
+  return openBench(folder)
+}
+/** Made once: each test has a copy. */
+let template: Promise<string> | undefined
+
+const plant = async (): Promise<string> => {
+  const bench = openBench(await mkdtemp(join(tmpdir(), 'firmlake-planted-')))
   await bench.write(
     'companies-a',
     numbers(COMPANIES).map((id) => escaped(company(id))),
@@ -48,8 +63,12 @@ const planted = async (): Promise<Bench> => {
   ])
   await bench.run(['companies-a', 'relations-a'])
   await bench.run(['companies-b', 'relations-b'], HALF)
-  return bench
+  return bench.folder
 }
+
+afterAll(async () => {
+  if (template) await rm(await template, { recursive: true })
+})
 
 const UNREADABLE = '{"unreadable"'
 
@@ -126,9 +145,14 @@ test('forget erases all marks of a company and a person, and none of the others'
   const bench = await planted()
   const { lake } = bench
   await publish({ lake, formats: ['delta', 'iceberg'] })
+  const index = await currentIndex({ lake, memoryBytes: MEMORY_BYTES, embedder: lengthEmbedder })
+  await makeBatchFiles({ lake, index })
+  await index.close()
   expect([...(await marksBelow(lake, gone))].sort()).toEqual([...gone].sort())
   const summary = await forget({ lake, companies: [2], persons: [902] })
   expect(summary).toMatchObject({
+    made: ['_serve/00000002', '_batches/00000002'],
+    published: ['delta all', 'iceberg all', 'delta current', 'iceberg current'],
     kind: 'forgotten',
     snapshot: 3,
     companies: 1,
@@ -228,4 +252,20 @@ test('forget with allowLater lets a later load bring the same ids back', async (
   expect((await readRoot(bench.lake)).refusals).toBeUndefined()
   await bench.run(['companies-a'], { again: true })
   expect(await bench.query('SELECT count(*) FROM companies')).toEqual([[6]])
+})
+
+test('forget is refused while another run is at work, which it names', async () => {
+  const { lake } = await planted()
+  const { run } = await createRun({
+    lake,
+    plan: { pipeline: 'convert' },
+    now: new Date(),
+    random: randomBytes,
+  })
+  await expect(forget({ lake, companies: [2] })).rejects.toMatchObject({
+    code: 'RUN_LIVE',
+    message: expect.stringContaining(run),
+  })
+  expect((await readRoot(lake)).snapshot).toBe(2)
+  expect(await readdir(join(lake, '_runs'))).toEqual([run])
 })

@@ -1,0 +1,48 @@
+import { expect, test } from 'vitest'
+import type { Content } from '../../src/contract/objects.ts'
+import { refuseLines } from '../../src/load/refuse-lines.ts'
+
+const REFUSED = { isCompany: (id: bigint) => id === 7n, isEntity: (id: bigint) => id === 7n || id === 8n }
+
+/** The lines of a block when all is taken out of it that is refused; each has the length that it had. */
+const rest = (lines: readonly string[], content: Content): string[] => {
+  const bytes = Buffer.from(lines.map((line) => `${line}\n`).join(''))
+  const block = refuseLines(REFUSED)({ bytes, firstLine: 1, offset: 0, overlong: [] }, content)
+  const left = block.bytes.toString('utf8').split('\n').slice(0, -1)
+  expect(left.map((line) => Buffer.byteLength(line))).toEqual(lines.map((line) => Buffer.byteLength(line)))
+  return left.map((line) => line.trimEnd())
+}
+
+test('refuseLines leaves of a refused company its id alone', () => {
+  const other = '{"BasicDetails":{"InternalId":70,"CompanyName":"Åre 7"}}'
+  expect(rest([other, '{"BasicDetails":{"CompanyName":"Öre","InternalId": 7}}', other], 'companies')).toEqual(
+    [other, '{"BasicDetails":{"InternalId":7}}', other],
+  )
+  expect(rest(['{"Name":"Öre","InternalId":7}'], 'relations')).toEqual(['{"InternalId":7}'])
+})
+
+test('refuseLines takes refused entities out of relations, at any depth', () => {
+  const line =
+    '{"InternalId":1, "Parents":[{"InternalId":8,"Name":"A"},{"InternalId":9,"History":[{"InternalId":7},{"InternalId":10}]}],"Children":[]}'
+  expect(rest([line], 'relations').map((one) => JSON.parse(one))).toEqual([
+    { InternalId: 1, Parents: [{ InternalId: 9, History: [{ InternalId: 10 }] }], Children: [] },
+  ])
+})
+
+test('refuseLines leaves nothing of a line that nobody can read', () => {
+  const cut = '{"BasicDetails":{"InternalId":7,"CompanyName":"Öre"}'
+  expect(rest([cut, '{"Name":"x","Parents":[{"InternalId":"8"}]}'], 'relations')).toEqual([
+    '"forgotten"',
+    '"forgotten"',
+  ])
+})
+
+test('refuseLines leaves nothing of the head of a line that is too long', () => {
+  const line = (id: number) => ({
+    ...{ line: id, offset: 0, sizeBytes: 100 },
+    head: Buffer.from(`{"InternalId":${id},"Name":`),
+  })
+  const block = { bytes: Buffer.alloc(0), firstLine: 1, offset: 0, overlong: [line(7), line(9)] }
+  const { overlong } = refuseLines(REFUSED)(block, 'relations')
+  expect(overlong.map(({ head }) => head.length)).toEqual([0, line(9).head.length])
+})

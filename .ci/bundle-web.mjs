@@ -30,6 +30,4 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
   writeFileSync(`${root}dist/web/app.js`, await bundleScript())
   for (const name of ['index.html', 'app.css'])
     copyFileSync(`${root}src/web/${name}`, `${root}dist/web/${name}`)
-  for (const name of ['echarts-LICENSE', 'echarts-NOTICE', 'd3-LICENSE', 'zrender-LICENSE'])
-    copyFileSync(`${root}dist/report/${name}`, `${root}dist/web/${name}`)
 }

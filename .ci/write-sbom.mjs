@@ -4,6 +4,7 @@ import { execFileSync } from 'node:child_process'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { bundledPaths } from './bundled.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const target = process.argv[2] ?? 'dist/sbom.cdx.json'
@@ -28,10 +29,9 @@ const bill = JSON.parse(printed)
 // "--omit=dev" of npm 11.19 leaves out what a tool of development needs as well: the lock file tells the two apart.
 const { name, version } = readJson('package.json')
 const needed = new Set([`${name}@${version}`])
-// What the build puts into the package.
-const BUNDLED = /^node_modules\/(echarts|zrender)(\/node_modules\/tslib)?$/
+const bundled = bundledPaths()
 for (const [path, one] of Object.entries(readJson('package-lock.json').packages))
-  if (path !== '' && (!one.dev || BUNDLED.test(path)))
+  if (path !== '' && (!one.dev || bundled.has(path)))
     needed.add(`${path.replace(/^.*node_modules\//, '')}@${one.version}`)
 const isNeeded = (reference) => needed.has(reference)
 bill.components = bill.components.filter((one) => isNeeded(one['bom-ref']))

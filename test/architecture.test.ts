@@ -25,7 +25,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   // What firmlake.toml may say, found and checked.
   config: ['support', 'core'],
   // The SQL of views and macros, and nothing else.
-  analysis: [],
+  analysis: ['support'],
   lake: [...GROUND, 'analysis', 'core', 'storage'],
   source: MIDDLE,
   decode: MIDDLE,

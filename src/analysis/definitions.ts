@@ -4,10 +4,11 @@
  */
 
 import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { ownFile } from '../support/own-files.ts'
 
 const SUFFIX = '.sql'
-/** The same folder below `src/` and, copied by the build, below `dist/`. */
-const FOLDER = new URL('.', import.meta.url)
+const FOLDER = ownFile('analysis')
 
 /** A view, a macro that gives a value, or one that gives a table. */
 export type DefinitionKind = 'view' | 'macro' | 'table macro'
@@ -77,7 +78,7 @@ const read = new Map<string, Definition>()
 const definitionOf = (name: string): Definition => {
   const known = read.get(name)
   if (known !== undefined) return known
-  const definition = parseDefinition(name, readFileSync(new URL(`${name}${SUFFIX}`, FOLDER), 'utf8'))
+  const definition = parseDefinition(name, readFileSync(join(FOLDER, `${name}${SUFFIX}`), 'utf8'))
   read.set(name, definition)
   return definition
 }

@@ -9,11 +9,10 @@ import { chooseTokens } from '../server/access/choose-tokens.ts'
 import { readFaults } from '../server/faults/read-faults.ts'
 import type { FollowEvents } from '../server/follow-lake.ts'
 import { chooseEmbedder } from '../server/ranking/choose-embedder.ts'
-import { type ServeLakeRequest, serveLake } from '../server/serve-lake.ts'
+import { type LakeToServe, serveLake } from '../server/serve-lake.ts'
 
 /** Options of `serve`. */
-export interface ServeOptions
-  extends Pick<ServeLakeRequest, 'lake' | 'snapshot' | 'threads' | 'signal' | 'onProgress' | 'onUnusable'> {
+export interface ServeOptions extends LakeToServe {
   /**
    * Moves to each newer snapshot, without a failed request; its index is built by another process, which takes up to
    * `memoryBytes` too. Only without `snapshot`. @default false

@@ -4,16 +4,13 @@ import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
 import type { Content } from '../contract/objects.ts'
 import type { Block } from '../core/block.ts'
+import { ownCode } from '../support/own-files.ts'
 import { type BlockColumns, BlockRows } from './block-rows.ts'
 import type { CheckedBlock } from './check-block.ts'
 import type { CheckAnswer, CheckSettings, CheckTask, MoreNames } from './check-messages.ts'
 import type { NameSets } from './seen-sets.ts'
 
-/** Beside the TypeScript file, or beside the JavaScript one that it is built to. */
-const CODE = new URL(
-  import.meta.url.endsWith('.ts') ? './check-worker.ts' : './check-worker.js',
-  import.meta.url,
-)
+const CODE = ownCode('load/check-worker')
 
 class Mirror {
   readonly names: string[] = []

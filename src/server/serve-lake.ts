@@ -18,10 +18,20 @@ import type { IndexProgress } from './serving-index/build/build-request.ts'
 import { currentIndex } from './serving-index/build/current-index.ts'
 import { openIndex } from './serving-index/open-index.ts'
 
-export interface ServeLakeRequest {
+/** What is served. */
+export interface LakeToServe {
   readonly lake: string
   /** @default the newest */
   readonly snapshot?: number | undefined
+  readonly threads?: number | undefined
+  /** Stops the making of a serving index. */
+  readonly signal?: AbortSignal | undefined
+  readonly onProgress?: ((progress: IndexProgress) => void) | undefined
+  /** Called with why the serving index in the lake cannot be used, before it is made again. */
+  readonly onUnusable?: ((reason: Error) => void) | undefined
+}
+
+export interface ServeLakeRequest extends LakeToServe {
   /** Moves to each newer snapshot. @default none: the server keeps its snapshot */
   readonly follow?: FollowSettings | undefined
   readonly tokens: TokenRegistry
@@ -34,14 +44,8 @@ export interface ServeLakeRequest {
   readonly queryTimeoutMs: number
   /** DuckDB's memory in bytes. */
   readonly memoryBytes: number
-  readonly threads?: number | undefined
   readonly faults?: readonly FaultRule[]
   readonly http: ServerOptions
-  /** Stops the making of a serving index. */
-  readonly signal?: AbortSignal | undefined
-  readonly onProgress?: ((progress: IndexProgress) => void) | undefined
-  /** Called with why the serving index in the lake cannot be used, before it is made again. */
-  readonly onUnusable?: ((reason: Error) => void) | undefined
 }
 
 export interface FollowSettings extends FollowEvents, Partial<HoldTimes> {

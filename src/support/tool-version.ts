@@ -1,10 +1,10 @@
 /** Name and version of the tool, as snapshots record it. */
 
 import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { PACKAGE_FOLDER } from './own-files.ts'
 
-const { name, version } = JSON.parse(
-  readFileSync(new URL('../../package.json', import.meta.url), 'utf8'),
-) as {
+const { name, version } = JSON.parse(readFileSync(join(PACKAGE_FOLDER, 'package.json'), 'utf8')) as {
   readonly name: string
   readonly version: string
 }

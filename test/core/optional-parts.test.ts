@@ -51,6 +51,12 @@ test.each(PARTS)('the page on %s has the line that installs it, and docs/depende
     expect(readPage(page).replaceAll(/\\\n\s*/g, '')).toContain(installLine(part))
 })
 
+test('the image has object storage and PostgreSQL', () => {
+  const lines = readPage('Dockerfile').replaceAll(/\\\n\s*/g, '')
+  for (const { name, tested } of [...OPTIONAL_PARTS.s3.packages, ...OPTIONAL_PARTS.postgres.packages])
+    expect(lines).toContain(` ${name}@${tested}`)
+})
+
 test.each([
   ['s3', 'PACKAGE_MISSING: Cannot use object storage', ['status', '--lake', 's3://bucket/lake']],
   [

@@ -1,11 +1,12 @@
 /** `demo`: the committed sample becomes a lake, which answers two questions, is served, and pulled into another lake. */
 
-import { fileURLToPath } from 'node:url'
+import { join } from 'node:path'
 import type { Command } from 'commander'
 import { UNKNOWN_LIMITS } from '../../core/unknown-names.ts'
 import type { RunReport } from '../../jobs/run-report.ts'
 import { DEFAULT_MEMORY_BYTES, DEFAULT_THREADS } from '../../pipeline/run/memory-shares.ts'
 import { DEFAULT_MAX_QUARANTINED, parseQuarantineLimit } from '../../pipeline/run/quarantine-limit.ts'
+import { PACKAGE_FOLDER } from '../../support/own-files.ts'
 import { interruptible } from '../interrupt.ts'
 import { type LakeOption, playLakeOption, withExamples } from '../options/options.ts'
 
@@ -13,7 +14,7 @@ import { printLines } from '../output/print.ts'
 import { ProgressLine } from '../output/progress-line.ts'
 import { printReport, runLoadJob } from '../run-job.ts'
 
-const SAMPLE = fileURLToPath(new URL('../../../data/sample', import.meta.url))
+const SAMPLE = join(PACKAGE_FOLDER, 'data', 'sample')
 
 export const addDemo = (program: Command): void => {
   const command = program

@@ -2,6 +2,7 @@
 
 import { fileURLToPath } from 'node:url'
 import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker'
+import { ownCode } from '../../support/own-files.ts'
 import { type StepOptions, type StepReport, stepActivities } from './activities.ts'
 import { CONNECT_WITHIN_MS, connectError, type TemporalAddress } from './connect.ts'
 
@@ -19,10 +20,7 @@ export interface WorkerOptions extends StepOptions {
   readonly log: (text: string) => void
 }
 
-/** Of this file's own kind: the sources run as they are, the package without types. */
-const WORKFLOWS = fileURLToPath(
-  new URL(import.meta.url.endsWith('.ts') ? './workflows.ts' : './workflows.js', import.meta.url),
-)
+const WORKFLOWS = fileURLToPath(ownCode('engine/temporal/workflows'))
 
 const STEP_SECONDS = 'firmlake_step_duration_seconds'
 const BUCKETS = [0.5, 1, 2, 5, 15, 60, 300, 1800, 7200]

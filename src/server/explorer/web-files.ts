@@ -5,8 +5,9 @@
 
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { fileURLToPath, pathToFileURL } from 'node:url'
+import { pathToFileURL } from 'node:url'
 import { sha256Of } from '../../support/hash.ts'
+import { IS_CHECKOUT, ownFile, PACKAGE_FOLDER } from '../../support/own-files.ts'
 import { readCached, writeCached } from '../../support/user-cache.ts'
 import { workBase } from '../../support/work-base.ts'
 
@@ -23,11 +24,8 @@ const TYPES = {
 } as const
 export type WebFileName = keyof typeof TYPES
 
-/** `src/` or `dist/`. */
-const HOME = fileURLToPath(new URL('../../', import.meta.url))
-const IS_CHECKOUT = import.meta.url.endsWith('.ts')
 /** Of a checkout alone: no part of the package. */
-const BUNDLER = join(HOME, '..', '.ci', 'bundle-web.mjs')
+const BUNDLER = join(PACKAGE_FOLDER, '.ci', 'bundle-web.mjs')
 
 interface Bundler {
   /** The script of the page, as bytes. */
@@ -41,9 +39,9 @@ const isBundler = (module: unknown): module is Bundler =>
 const sourceHash = async (): Promise<string> => {
   const texts: string[] = []
   for (const room of ['web', 'report', 'contract', 'support'])
-    for (const name of (await readdir(join(HOME, room), { recursive: true })).sort())
-      if (name.endsWith('.ts')) texts.push(name, await readFile(join(HOME, room, name), 'utf8'))
-  for (const path of [BUNDLER, join(HOME, '..', 'package-lock.json')])
+    for (const name of (await readdir(ownFile(room), { recursive: true })).sort())
+      if (name.endsWith('.ts')) texts.push(name, await readFile(join(ownFile(room), name), 'utf8'))
+  for (const path of [BUNDLER, join(PACKAGE_FOLDER, 'package-lock.json')])
     texts.push(await readFile(path, 'utf8'))
   return sha256Of(texts.join('\0'))
 }
@@ -61,7 +59,7 @@ const madeScript = async (): Promise<Buffer> => {
 }
 
 const bodyOf = (name: WebFileName): Promise<Buffer> =>
-  IS_CHECKOUT && name === 'app.js' ? madeScript() : readFile(join(HOME, 'web', name))
+  IS_CHECKOUT && name === 'app.js' ? madeScript() : readFile(join(ownFile('web'), name))
 
 /** Reads each file once. */
 export const openWebFiles = (): ((name: WebFileName) => Promise<WebFile>) => {

@@ -3,13 +3,10 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { constants, setPriority } from 'node:os'
 import { isErrorCode, ToolkitError } from '../../../core/errors.ts'
+import { ownCode } from '../../../support/own-files.ts'
 import type { BuildAnswer, BuildTask } from './build-messages.ts'
 
-/** Beside the TypeScript file, or beside the JavaScript one that it is built to. */
-const CODE = new URL(
-  import.meta.url.endsWith('.ts') ? './build-process.ts' : './build-process.js',
-  import.meta.url,
-)
+const CODE = ownCode('server/serving-index/build/build-process')
 
 const putBehind = ({ pid }: ChildProcess): void => {
   try {

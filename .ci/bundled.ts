@@ -1,0 +1,48 @@
+/**
+ * What the build puts into the package itself, beside the dependencies and optional peers of package.json: parts of packages that
+ * would be many more files and packages in every installation. docs/dependencies.md says why each.
+ */
+
+import { readFileSync } from 'node:fs'
+
+type Names = Readonly<Record<string, string>>
+interface Lock {
+  readonly packages: Readonly<Record<string, { readonly dependencies?: Names }>>
+}
+interface Manifest {
+  readonly dependencies: Names
+  readonly peerDependencies: Names
+}
+
+const read = (name: string): string => readFileSync(new URL(`../${name}`, import.meta.url), 'utf8')
+
+/** Named by imports in `src/`. */
+const BUNDLED = ['avsc', 'commander', 'echarts', 'fastify', 'hucre', 'prom-client', 'toml-eslint-parser']
+
+/** Where the lock file has what a package at `from` asks for: as Node looks for it. */
+const placeOf = ({ packages }: Lock, from: string, name: string): string => {
+  const place = `${from === '' ? '' : `${from}/`}node_modules/${name}`
+  if (packages[place] !== undefined) return place
+  if (from === '') throw new Error(`Cannot find "${name}": the lock file has none, run "npm install"`)
+  return placeOf({ packages }, from.slice(0, Math.max(0, from.lastIndexOf('node_modules/') - 1)), name)
+}
+
+/** These and all that they ask for, as paths of the lock file. */
+export const bundledPaths = (): ReadonlySet<string> => {
+  const lock: Lock = JSON.parse(read('package-lock.json'))
+  const paths = new Set<string>()
+  const add = (from: string, name: string): void => {
+    const place = placeOf(lock, from, name)
+    if (paths.has(place)) return
+    paths.add(place)
+    for (const needed of Object.keys(lock.packages[place]?.dependencies ?? {})) add(place, needed)
+  }
+  for (const name of BUNDLED) add('', name)
+  return paths
+}
+
+/** Packages that stay outside: whoever installs firmlake has them, or installs them for a part. */
+export const outsidePackages = (): ReadonlySet<string> => {
+  const { dependencies, peerDependencies }: Manifest = JSON.parse(read('package.json'))
+  return new Set([...Object.keys(dependencies), ...Object.keys(peerDependencies)])
+}

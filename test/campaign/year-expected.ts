@@ -76,6 +76,11 @@ class Held {
     }
   }
 
+  forget(ids: ReadonlySet<number>): void {
+    for (const id of ids) this.current.delete(id)
+    this.history = this.history.filter(({ company }) => !ids.has(company.id))
+  }
+
   /** Current versions alone are left. */
   compact(snapshot: number): void {
     for (const [id, { company }] of this.current) this.current.set(id, { company, snapshot })
@@ -87,6 +92,8 @@ export class ExpectedLake {
   readonly companies = new Held(recordOf)
   readonly relations = new Held(relationsOf)
   readonly gone = new Set<number>()
+  /** Ids of companies and persons that were erased, and do not come again. */
+  readonly forgotten = new Set<number>()
   /** Lines in quarantine, by snapshot. */
   quarantined = 0
   /** The newest one. */
@@ -132,6 +139,7 @@ export class ExpectedLake {
     day: string,
     { companies, broken }: { readonly companies: readonly Company[]; readonly broken: ReadonlySet<number> },
   ): ExpectedNight {
+    const held = companies.filter(({ id }) => !this.forgotten.has(id))
     const nothing = {
       ...{ day, event, isCommitted: false, quarantined: 0, restatements: 0, drift: [], listed: undefined },
       brought: { added: 0, restated: 0, changed: 0, unchanged: 0 },
@@ -139,7 +147,7 @@ export class ExpectedLake {
     }
     if (event === 'refused') return { ...nothing, error: 'TOKEN_REFUSED' }
     const since = (last: string | undefined): readonly Company[] =>
-      companies.filter((one) => last === undefined || one.day >= dayAfter(last, -1))
+      held.filter((one) => last === undefined || one.day >= dayAfter(last, -1))
     const came = since(this.#lastPulled)
     const isHalf = event === 'half'
     const relations = isHalf ? [] : since(this.#lastRelations).filter(hasRelations)
@@ -173,7 +181,7 @@ export class ExpectedLake {
 
   /** What a list of all companies must find and bring: those that came broken, and those that left. */
   list(night: ExpectedNight, companies: readonly Company[]): ExpectedNight {
-    const lacking = companies.filter(({ id }) => !this.companies.current.has(id))
+    const lacking = companies.filter(({ id }) => !this.companies.current.has(id) && !this.forgotten.has(id))
     this.snapshot += 1
     this.companies.load(lacking, this.snapshot)
     // It is the newest pull of the search: the next night asks from there.
@@ -189,5 +197,13 @@ export class ExpectedLake {
     this.snapshot += 1
     this.companies.compact(this.snapshot)
     this.relations.compact(this.snapshot)
+  }
+
+  forget(companies: readonly number[], persons: readonly number[]): void {
+    this.snapshot += 1
+    for (const id of [...companies, ...persons]) this.forgotten.add(id)
+    for (const id of companies) this.gone.delete(id)
+    this.companies.forget(this.forgotten)
+    this.relations.forget(this.forgotten)
   }
 }

@@ -1,10 +1,12 @@
-/** What is done to a lake in its life besides loading: compactions, publications, gc. */
+/** What is done to a lake in its life besides loading: an earlier format, compactions, a forget, publications, gc. */
 
 import { collectGarbage } from '../../src/jobs/collect-garbage.ts'
 import { compact } from '../../src/jobs/compact.ts'
 import { publish } from '../../src/pipeline/targets/publish.ts'
 import type { ExpectedLake } from './year-expected.ts'
 import { checkFiles } from './year-files.ts'
+import { forgetSome } from './year-forget.ts'
+import { makeOlder } from './year-older.ts'
 
 const WEEK = 7
 const KEEP_DAYS = 30
@@ -24,11 +26,15 @@ export class YearLife {
 
   /** What is due after a night. @returns what was wrong, and whether it was done anything to */
   async live(night: number): Promise<{ readonly wrong: readonly string[]; readonly changed: boolean }> {
-    const thirds = [1, 2].map((third) => Math.floor((third * this.#nights) / 3))
-    const isCompacted = thirds.includes(night)
-    if (isCompacted) await this.#compact(night)
+    const wrong: string[] = []
+    const [quarter, half] = [4, 2].map((part) => Math.floor(this.#nights / part)) as [number, number]
+    const isDue = [0, quarter, half - 1, half].includes(night)
+    if (night === 0) await makeOlder(this.#lake)
+    if (night === half - 1) wrong.push(...(await forgetSome(this.#lake, this.#expected)))
+    if (night === quarter || night === half) await this.#compact(night)
     const endsWeek = night % WEEK === WEEK - 1
-    return { wrong: endsWeek ? await this.#endWeek() : [], changed: isCompacted || endsWeek }
+    if (endsWeek) wrong.push(...(await this.#endWeek()))
+    return { wrong, changed: isDue || endsWeek }
   }
 
   async #compact(night: number): Promise<void> {

@@ -15,6 +15,8 @@ import { armFaults, disarmFaults, openFailingWrites } from '../support/failing-w
 
 const CLOCK = join(import.meta.dirname, 'child-clock.ts')
 const NIGHT_FILE = `
+[machine]
+threads = 1
 [[pull]]
 name = "companies"
 content = "companies"

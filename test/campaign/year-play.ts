@@ -30,7 +30,7 @@ const FIRST_BROKEN = 7
 /** Two nights without a load are one too many. */
 const MAX_AGE_MS = 50 * HOUR_MS
 /** So often all rows are compared, and after whatever is done to the lake besides loading. */
-const COMPARED_EVERY = 3
+const COMPARED_EVERY = 4
 /** Of so many nights one is played by the command. */
 const COMMAND_EVERY = 10
 /** A writing call of a night's command, counted from 1: some nights have fewer. */

@@ -54,34 +54,52 @@ const personRow = (number: number): Row => ({
   national_identification_number: nationalIdOf(number),
 })
 
-/** In the order of the document: who leads, who led before, the child. */
-const entityRows = ({ id, chair, chairBefore }: Company): Rows => {
-  const rows: Row[] = [{ ...personRow(chair), is_history: false, depth: 0 }]
-  if (chairBefore !== undefined)
-    rows.push({ ...personRow(chairBefore), parent_no: 1, is_history: true, depth: 1 })
+type Ids = ReadonlySet<number>
+
+/** In the order of the document: who leads, who led before, the child. Of the forgotten only their lists are left. */
+const entityRows = ({ id, chair, chairBefore }: Company, forgotten: Ids): Rows => {
+  const rows: Row[] = []
+  if (!forgotten.has(personId(chair))) {
+    const isLost = chairBefore !== undefined && forgotten.has(personId(chairBefore))
+    rows.push({
+      ...{ ...personRow(chair), is_history: false, depth: 0 },
+      ...(isLost && { empty_lists: ['History'] }),
+    })
+    if (chairBefore !== undefined && !isLost)
+      rows.push({ ...personRow(chairBefore), parent_no: 1, is_history: true, depth: 1 })
+  }
   const child = { direction: 'child', entity_id: id + 1, name: `Child of ${id}`, is_company: true }
-  rows.push({ ...child, is_history: false, depth: 0 })
+  if (!forgotten.has(id + 1)) rows.push({ ...child, is_history: false, depth: 0 })
   return rows.map((row, at) => ({ ...row, company_id: id, entity_no: at + 1 }))
 }
 
-const ownershipRows = ({ id, chairBefore, stake }: Company): Rows => [
-  {
-    ...{ company_id: id, entity_no: chairBefore === undefined ? 2 : 3, no: 1, direction: 'child' },
-    ...{ entity_id: id + 1, is_history: false, kind: 'Direct', ownership_stake: stake },
-  },
-]
+const relationRows = ({ id, name, chair }: Company, forgotten: Ids): Rows => {
+  const empty = [
+    ...(forgotten.has(personId(chair)) ? ['Parents'] : []),
+    ...(forgotten.has(id + 1) ? ['Children'] : []),
+  ]
+  return [{ internal_id: id, name, country_code: 'SE', ...(empty.length > 0 && { empty_lists: empty }) }]
+}
 
-const roleRows = ({ id, chair }: Company): Rows => [
-  {
-    ...{ company_id: id, entity_no: 1, no: 1, direction: 'parent', entity_id: personId(chair) },
-    ...{ is_history: false, id: 1, text: 'Chair' },
-  },
-]
+const keyOf = ({ company_id, entity_no, direction, entity_id, is_history }: Row): Row => ({
+  ...{ company_id, entity_no, direction, entity_id, is_history },
+  no: 1,
+})
+
+const ownershipRows = (company: Company, forgotten: Ids): Rows =>
+  entityRows(company, forgotten)
+    .filter(({ direction }) => direction === 'child')
+    .map((row) => ({ ...keyOf(row), kind: 'Direct', ownership_stake: company.stake }))
+
+const roleRows = (company: Company, forgotten: Ids): Rows =>
+  entityRows(company, forgotten)
+    .filter(({ direction, depth }) => direction === 'parent' && depth === 0)
+    .map((row) => ({ ...keyOf(row), id: 1, text: 'Chair' }))
 
 const TABLES_OF = {
   companies: { companies: companyRows, financials: figureRows, employees: employeeRows },
   relations: {
-    relations: ({ id, name }: Company): Rows => [{ internal_id: id, name, country_code: 'SE' }],
+    relations: relationRows,
     relation_entities: entityRows,
     ownerships: ownershipRows,
     roles: roleRows,
@@ -99,12 +117,12 @@ const expectedRows = (lake: ExpectedLake): ReadonlyMap<string, Rows> => {
     for (const [table, rowsOf] of Object.entries(TABLES_OF[content])) {
       rows.set(
         table,
-        [...current.values()].filter(isShown).flatMap(({ company }) => rowsOf(company)),
+        [...current.values()].filter(isShown).flatMap(({ company }) => rowsOf(company, lake.forgotten)),
       )
       rows.set(
         `${table}_history`,
         history.flatMap((version) =>
-          rowsOf(version.company).map((row) => ({
+          rowsOf(version.company, lake.forgotten).map((row) => ({
             ...row,
             snapshot: version.snapshot,
             is_current: isCurrent(version),

@@ -79,8 +79,8 @@ export class YearService implements AsyncDisposable {
       text: records.map((record) => `${JSON.stringify(record)}\n`).join(''),
     }))
     for (const { path, text } of files) await writeFile(path, text)
-    await convert({ from: files.map(({ path }) => path), lake })
-    this.#behind = await serve({ lake, port: 0, token: TOKEN, ...(isFaulty && { faults }) })
+    await convert({ from: files.map(({ path }) => path), lake, threads: 1 })
+    this.#behind = await serve({ lake, port: 0, token: TOKEN, threads: 1, ...(isFaulty && { faults }) })
   }
 
   /** With the date of the night. Broken answers stay broken as they are. */

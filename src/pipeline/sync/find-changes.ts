@@ -6,6 +6,7 @@
 import { join } from 'node:path'
 import { LIMITS } from '../../contract/limits.ts'
 import type { PullEntry, Snapshot } from '../../core/partition.ts'
+import { refusedBy } from '../../manifest/forgotten.ts'
 import {
   createRunFile,
   type JobOfRun,
@@ -13,6 +14,7 @@ import {
   readRunFile,
   runFileText,
 } from '../../manifest/run-files.ts'
+import { rootIfAny } from '../../manifest/snapshots.ts'
 import { anything, fits, list, objectOf } from '../../support/json-form.ts'
 import { sideBySide } from '../../support/side-by-side.ts'
 import { WINDOW_COMPANIES } from '../pull/close-gap.ts'
@@ -109,7 +111,10 @@ export const listChanges = async (
   const again = join(folder, 'again.jsonl')
   if (first.absent && first.absent.length > 0) await listAgain(settings.search, first.absent, again, listing)
   const { absent, ...found } = first.absent?.length ? await compare() : first
-  return { ...found, ...(absent && { vanished: absent }) }
+  // Of what was forgotten the load would take nothing.
+  const refused = refusedBy((await rootIfAny(job.lake))?.refusals)
+  const wanted = found.new.filter((id) => !refused?.isCompany(BigInt(id)))
+  return { ...found, new: wanted, ...(absent && { vanished: absent }) }
 }
 
 /** Lists what no window covers: what is found there is compared with the lake as all the rest. */

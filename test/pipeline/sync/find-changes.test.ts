@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, onTestFinished, test, vi } from 'vitest'
+import { forget } from '../../../src/jobs/forget.ts'
 import { listWindow } from '../../../src/pipeline/pull/listing.ts'
 import type { PullSettings } from '../../../src/pipeline/pull/pull-settings.ts'
 import { resumeRuns } from '../../../src/pipeline/resume.ts'
@@ -60,6 +61,16 @@ test('sync fetches only what is new or changed, and reports what is unchanged or
   ])
   // What vanished is reported, not removed.
   expect(await one.query('SELECT count(*) FROM companies')).toEqual([[41]])
+})
+
+test('sync does not ask for companies that the lake was told to forget', async () => {
+  const one = await openPullBench({ companies: companies(4) })
+  await one.pull()
+  await forget({ lake: one.lake, companies: [2] })
+  const before = fullPages(one)
+  const { findings, fetched } = await syncOf(one)
+  expect(findings).toEqual({ listed: 4, new: [], changed: [], unchanged: 3, vanished: [] })
+  expect([fetched, fullPages(one) - before]).toEqual([0, 0])
 })
 
 test('sync that finds nothing new says so in the manifest', async () => {

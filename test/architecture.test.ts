@@ -65,6 +65,7 @@ const FOLDERS: Readonly<Record<string, Readonly<Record<string, readonly string[]
     shared: ['sync', 'pull', 'batch-files', 'run'],
     targets: ['run'],
     export: ['targets', 'run'],
+    upgrade: ['targets', 'run'],
   },
   lake: {
     duckdb: [],

@@ -29,6 +29,7 @@ export const ERROR_CODES = {
   TAKE_DIFFERS: 'the lake was loaded with another declaration of what it takes; --change-taken allows it',
   HASH_KEY_WRONG: 'the key of hashed columns is missing, too short or another one; see docs/less-data.md',
   TEXT_NOT_KEPT: 'quarantined lines have no text here; mend their source and load it again with --again',
+  UPGRADE_STANDS: 'the upgrade cannot be taken back any more; its message says why',
   QUARANTINE_LIMIT: 'more lines are bad than --max-quarantined allows; see "firmlake quarantine list"',
   RUN_NOT_FOUND: 'there is no such unfinished run; see "firmlake status"',
   RUN_LIVE: 'another process is still running it; wait for it',

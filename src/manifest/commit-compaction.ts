@@ -17,7 +17,7 @@ import { isLoaded } from './loaded-sources.ts'
 import { refuseForgotten } from './refuse-forgotten.ts'
 import { assertOwner } from './run-lease.ts'
 import { headOf, readAllListed, rootOf, type SnapshotRoot } from './snapshot-root.ts'
-import { ensureRecord, newestRoot } from './snapshots.ts'
+import { ensureRecord, rootToCommitOn } from './snapshots.ts'
 import { totalsOf } from './totals.ts'
 
 export interface CompactCommitRequest
@@ -152,7 +152,7 @@ const commitOnto = async (
 const tryCommit = async (request: CompactCommitRequest, from: number): Promise<SnapshotHead | number> => {
   const { lease, base } = request
   await assertOwner(lease)
-  const root = (await newestRoot(lease.lake)) ?? rootOf(base)
+  const root = (await rootToCommitOn(lease.lake)) ?? rootOf(base)
   try {
     return await commitOnto(request, from, root)
   } catch (error) {

@@ -10,7 +10,7 @@ import { findCommit } from './find-commit.ts'
 import { type ForgetReceipt, type ForgottenIds, nextRefusals } from './forgotten.ts'
 import { assertOwner } from './run-lease.ts'
 import type { SnapshotRoot } from './snapshot-root.ts'
-import { ensureRecord, newestRoot } from './snapshots.ts'
+import { ensureRecord, newestRoot, rootToCommitOn } from './snapshots.ts'
 import { totalsOf } from './totals.ts'
 
 /** All that a snapshot lists. */
@@ -73,7 +73,7 @@ export const commitForget = async (request: ForgetCommitRequest): Promise<Snapsh
   const { lake, run } = lease
   for (const partition of [...listed.partitions, ...listed.merged]) checkSums(partition)
   await assertOwner(lease)
-  const newest = await newestRoot(lake)
+  const newest = await rootToCommitOn(lake)
   if (newest === null || newest.snapshot !== base.snapshot || newest.run !== base.run) throw conflict(lake)
   await confirmFiles(lake, written)
   await ensureRecord(lake, newest.snapshot)

@@ -22,7 +22,7 @@ import { refuseForgotten } from './refuse-forgotten.ts'
 import { assertOwner, type SeenRun } from './run-lease.ts'
 import { sourcesOf } from './shared-sources.ts'
 import { headOf, listOf, type SnapshotRoot } from './snapshot-root.ts'
-import { ensureRecord, newestRoot, readKnownRoot } from './snapshots.ts'
+import { ensureRecord, readKnownRoot, rootToCommitOn } from './snapshots.ts'
 import { SourceIndex } from './source-index.ts'
 import { takenWith } from './taken.ts'
 import { addTotals, NO_TOTALS, totalsOf } from './totals.ts'
@@ -250,7 +250,7 @@ const commitOnto = async (
 /** One attempt on the newest snapshot; gives the number to go on from when another run was first. */
 const tryCommit = async (request: CommitRequest, base: number): Promise<CommitOutcome | number> => {
   const { lake } = request.lease
-  const newest = await newestRoot(lake)
+  const newest = await rootToCommitOn(lake)
   try {
     return await commitOnto(request, base, newest)
   } catch (error) {

@@ -4,7 +4,7 @@
  */
 
 import { writeError } from '../core/errors.ts'
-import { type DatabaseParts, makeDatabase } from '../lake/duckdb/make-database.ts'
+import { askDatabase, type DatabaseParts, makeDatabase } from '../lake/duckdb/make-database.ts'
 import { keptSources, keptViews, type LakeContents, MADE_OF_QUERY } from '../lake/lake/lake-sql.ts'
 import { LAKE_FILE, LAKE_FILE_RECORD } from '../lake/lake/layout.ts'
 import { storageOf } from '../storage/open-storage.ts'
@@ -104,6 +104,20 @@ const isPlaced = async (lake: string, snapshot: number): Promise<boolean> => {
   return older.length === 0 && sha256 === sha256Of(bytes) && record.snapshot === snapshot
 }
 
+/** Whether its views are those of this release. */
+const hasOwnViews = async (lake: string): Promise<boolean> => {
+  const bytes = await storageOf(lake).read(LAKE_FILE)
+  return bytes !== null && (await askDatabase(bytes, MADE_OF_QUERY)) === keptViews().name
+}
+
+/** Whether the file shows the newest snapshot in the views of this release, or the lake is one that has none. */
+export const isLakeFileNewest = async (lake: string): Promise<boolean> => {
+  if (!isInFolder(lake)) return true
+  const root = await readRoot(lake)
+  if (filesOf(root) > MOST_FILES) return (await readRecord(lake)) === 'none'
+  return (await isPlaced(lake, root.snapshot)) && (await hasOwnViews(lake))
+}
+
 const remove = (lake: string): Promise<void> => storageOf(lake).remove([LAKE_FILE, LAKE_FILE_RECORD])
 
 /**
@@ -166,18 +180,20 @@ export const updateLakeFile = async (lake: string): Promise<string | undefined> 
  * Writes the file where it is not of the newest snapshot: whoever committed that one may have been killed, or had no room.
  *
  * @param whereKept only where the lake has had one: not every command that finds none makes one
+ * @param ofThisRelease also where its views are those of another release
  * @returns as `updateLakeFile`
  */
 export const refreshLakeFile = async (
   lake: string,
-  { whereKept = false }: { readonly whereKept?: boolean } = {},
+  { whereKept = false, ofThisRelease = false } = {},
 ): Promise<string | undefined> => {
   if (!isInFolder(lake)) return undefined
   try {
     if (whereKept && (await readRecord(lake)) === 'none') return undefined
     const newest = await newestNumber(lake)
-    const isPlacedNow = newest > 0 && (await isPlaced(lake, newest).catch(() => false))
-    return newest === 0 || isPlacedNow ? undefined : await updateLakeFile(lake)
+    if (newest === 0) return undefined
+    const isRight = ofThisRelease ? isLakeFileNewest(lake) : isPlaced(lake, newest)
+    return (await isRight.catch(() => false)) ? undefined : await updateLakeFile(lake)
   } catch (error) {
     return messageOf(error)
   }

@@ -48,6 +48,7 @@ import type { LivenessRule } from './run-lease.ts'
 import { listRunIds, removeLocalRun } from './runs.ts'
 import { oldestText } from './snapshot-text.ts'
 import { listManifest } from './snapshots.ts'
+import { discardUpgrade, staleUpgrade } from './upgrade-state.ts'
 
 export interface GarbageRequest extends LivenessRule {
   readonly lake: string
@@ -166,12 +167,13 @@ const sweep = async (
     const run = runOfPart(name)
     return run !== null && !kept.parts.has(name) && goes({ run })
   })
-  const traces = await oldTraces(lake, request)
+  const [traces, stale] = [await oldTraces(lake, request), await staleUpgrade(lake, request)]
   const garbage = [...(await findGarbage(lake, loads, goes, kept)), ...unlisted, ...traces]
-  const files = [...garbage, ...outdated.flatMap((folder) => folder.files)]
+  const files = [...garbage, ...stale, ...outdated.flatMap((folder) => folder.files)]
   if (!dryRun) {
     await removeOldSnapshots(lake, kept.first, old.names)
     await storageOf(lake).remove(garbage.map(({ path }) => path))
+    if (stale.length > 0) await discardUpgrade(lake)
     await clearLocal(lake, localFolders.filter(goes), kept)
     for (const { path } of [...leftovers, ...outdated])
       await rm(inLake(lake, path), { recursive: true, force: true })

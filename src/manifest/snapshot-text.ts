@@ -60,7 +60,7 @@ const rootOfDocument = (document: RootDocument): SnapshotRoot => {
 }
 
 export type SnapshotRead =
-  | { readonly kind: 'snapshot'; readonly root: SnapshotRoot }
+  | { readonly kind: 'snapshot'; readonly format: number; readonly root: SnapshotRoot }
   | { readonly kind: 'damaged'; readonly cut: boolean; readonly reason: string }
   /** Whole, and of a form that only a later release knows; `tool` made it. */
   | { readonly kind: 'newer'; readonly tool: string }
@@ -83,8 +83,8 @@ export const bytesToSnapshot = (bytes: Buffer): SnapshotRead => {
   }
   const value = parse(bytes)
   const isText = memberOf(value, 'format') === TEXT_FORMAT
-  if (isText && isSnapshot(value)) return { kind: 'snapshot', root: rootOf(value) }
-  if (isRoot(value)) return { kind: 'snapshot', root: rootOfDocument(value) }
+  if (isText && isSnapshot(value)) return { kind: 'snapshot', format: value.format, root: rootOf(value) }
+  if (isRoot(value)) return { kind: 'snapshot', format: value.format, root: rootOfDocument(value) }
   const tool = laterTool(value)
   const misfit = isText ? snapshotMisfit(value) : rootMisfit(value)
   return tool === null

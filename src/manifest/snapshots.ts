@@ -81,13 +81,19 @@ const readBytes = async (lake: string, number: number): Promise<Buffer> => {
   return bytes
 }
 
-const readChecked = async (lake: string, number: number): Promise<{ bytes: Buffer; root: SnapshotRoot }> => {
+interface CheckedSnapshot {
+  readonly bytes: Buffer
+  readonly format: number
+  readonly root: SnapshotRoot
+}
+
+const readChecked = async (lake: string, number: number): Promise<CheckedSnapshot> => {
   const bytes = await readBytes(lake, number)
   const read = bytesToSnapshot(bytes)
   if (read.kind === 'newer') throw madeLater(number, read.tool)
   if (read.kind === 'damaged') throw damaged(lake, number, read.reason)
   if (read.root.snapshot !== number) throw damaged(lake, number, `it says it is ${read.root.snapshot}`)
-  return { bytes, root: read.root }
+  return { bytes, format: read.format, root: read.root }
 }
 
 /** One snapshot that must be there. @throws {ToolkitError} `SNAPSHOT_DAMAGED`, `LAKE_NEWER` */
@@ -114,6 +120,20 @@ export const newestNumber = async (lake: string): Promise<number> => newestOf(la
 export const newestRoot = async (lake: string): Promise<SnapshotRoot | null> => {
   const number = await newestNumber(lake)
   return number === 0 ? null : readKnownRoot(lake, number)
+}
+
+/** The pipeline of the snapshot that holds the next number while an upgrade is taken back, and goes with it. */
+export const TAKING_BACK = 'upgrade --back'
+
+/** As `newestRoot`, for whoever commits the next one. @throws {ToolkitError} as `newestRoot`, `COMMIT_CONFLICT` */
+export const rootToCommitOn = async (lake: string): Promise<SnapshotRoot | null> => {
+  const root = await newestRoot(lake)
+  if (root?.pipeline !== TAKING_BACK) return root
+  throw new ToolkitError(
+    'COMMIT_CONFLICT',
+    `Cannot commit to lake "${lake}": an upgrade is being taken back; where that was interrupted, run "firmlake upgrade --back" again`,
+    { lake },
+  )
 }
 
 /** As `newestRoot`, with all that it lists. */
@@ -185,6 +205,10 @@ export const readSnapshot = async (lake: string, number?: number): Promise<Snaps
 /** SHA-256 of a snapshot's file, which stands for all that it lists. @throws {ToolkitError} as `readRoot` */
 export const readSnapshotHash = async (lake: string, number: number): Promise<string> =>
   sha256Of((await readChecked(lake, number)).bytes)
+
+/** The format of a snapshot's file. @throws {ToolkitError} as `readRoot` */
+export const readFormat = async (lake: string, number: number): Promise<number> =>
+  (await readChecked(lake, number)).format
 
 /** Creates the file of a snapshot, whose parts are stored, if its number is free. @returns whether it was */
 export const createSnapshot = (lake: string, root: SnapshotRoot): Promise<boolean> =>

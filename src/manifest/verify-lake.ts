@@ -23,6 +23,7 @@ import type { ListedEntries } from './part-checker.ts'
 import { listRunIds } from './runs.ts'
 import { listManifest, readKnownRoot } from './snapshots.ts'
 import { TextTable } from './text-table.ts'
+import { checkUpgrade } from './upgrade-state.ts'
 import { verifyPublished } from './verify-published.ts'
 import { verifyRuns } from './verify-runs.ts'
 import { DistinctTotals, filesIn, unseenEntries } from './walk-listed.ts'
@@ -226,6 +227,7 @@ export const verifyLake = async (request: VerifyRequest): Promise<Verification> 
     findings.notes.push(...(await strayNotes(lake, listed)), ...(await strayParts(lake, manifest.parts)))
     await verifyRuns(lake, { now: new Date() }, findings)
     await verifyRates(lake, findings)
+    findings.problems.push(...(await checkUpgrade(lake)))
     const views = await checkLakeFile(lake)
     if (views !== null) findings.problems.push(views)
     const stale = await staleLakeFile(lake, listing.snapshots.at(-1) ?? 0)

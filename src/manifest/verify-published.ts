@@ -65,7 +65,7 @@ const checkPublished = async (
 }
 
 /** Folders of what is published: logs beside the lake's tables, and tables of current rows as a whole. */
-const publishedFolders = async (lake: string): Promise<readonly string[]> => {
+export const publishedFolders = async (lake: string): Promise<readonly string[]> => {
   const storage = storageOf(lake)
   const below = async (folder: string): Promise<readonly string[]> =>
     (await storage.entries(folder))
@@ -77,6 +77,22 @@ const publishedFolders = async (lake: string): Promise<readonly string[]> => {
     ...tables.flatMap((table) => PUBLISHED_IN_TABLE.map((folder) => `${table}/${folder}`)),
     ...current.flat(),
   ]
+}
+
+const isOfTime = (path: string): boolean => /\/(version-hint\.text|_last_checkpoint)$/.test(path)
+
+/** Published files that an earlier release wrote without a hash. */
+export const unhashedFiles = async (lake: string): Promise<readonly string[]> => {
+  const unhashed: string[] = []
+  for (const folder of await publishedFolders(lake)) {
+    const found = (await storageOf(lake).list(folder)).map(({ path }) => path)
+    const hashed = new Set(found.map(publishedPathOf))
+    for (const path of found)
+      if (publishedPathOf(path) === null && !hashed.has(path) && !isOfTime(path)) {
+        if (temporaryLiveness(nameOf(path)) === null) unhashed.push(path)
+      }
+  }
+  return unhashed
 }
 
 /** Checks the files of all publications in the lake; what a catalog keeps is the catalog's. */

@@ -44,6 +44,8 @@ export interface TablePublication {
   readonly publish: (snapshot: SnapshotToPublish) => Promise<TableChange | null>
   /** Whether the table is published again because the lake was moved: what was published names another place. */
   readonly moved?: boolean
+  /** Whether an earlier release published it, with fewer partition columns. */
+  readonly hasEarlierColumns?: boolean
 }
 
 export interface PublishFormat {

@@ -36,7 +36,7 @@ const filesOf = async (lake: string): Promise<string[]> => {
   return found
     .map((entry) => relative(lake, join(entry.parentPath, entry.name)))
     .map((path) => path.replace(/load=[^/]+/, 'load').replace(/\b[0-9a-f]{16}-(?=\d{5}\b)/, ''))
-    .map((path) => path.replace(PART, part))
+    .map((path) => path.replace(PART, part).replace(/(?<=^_upgrade\/state-)\d+/, 'n'))
     .sort()
 }
 /** Parts of the manifest are named after their run: how many there are must be the same. */

@@ -1,13 +1,16 @@
 /** What the campaign of failing writes disturbs: small pieces of work, the lake each begins with, and what it leaves. */
 
-import { readFile, writeFile } from 'node:fs/promises'
+import { cp, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { forget } from '../../src/jobs/forget.ts'
 import { addLakeRates } from '../../src/lake/rates/lake-rates.ts'
 import { removeGarbage } from '../../src/manifest/remove-garbage.ts'
-import { newestSnapshot } from '../../src/manifest/snapshots.ts'
+import { newestNumber, newestSnapshot, readFormat } from '../../src/manifest/snapshots.ts'
+import { readUpgrade } from '../../src/manifest/upgrade-state.ts'
 import { compactLake } from '../../src/pipeline/compact/compact.ts'
 import { copyLake } from '../../src/pipeline/copy/copy-lake.ts'
+import { takeBack } from '../../src/pipeline/upgrade/take-back.ts'
+import { upgradeLake } from '../../src/pipeline/upgrade/upgrade-lake.ts'
 import { publishedTables } from '../../src/publish/table-files.ts'
 import {
   batchFilePath,
@@ -24,6 +27,7 @@ import { hashFile } from '../../src/support/hash.ts'
 import { statPath } from '../../src/support/list-files.ts'
 import { deadRun } from '../manifest/small-lake.ts'
 import { hashLake, queryLake, runIn, sha256 } from '../pipeline/batch-bench.ts'
+import { filesBelow } from '../pipeline/upgrade/earlier-lake.ts'
 import { logNames, publishDelta, readCommit } from '../publish/sample-lake.ts'
 import { lengthEmbedder, MEMORY_BYTES, placesOf } from '../server/serving-index/served-lake.ts'
 
@@ -151,6 +155,26 @@ const copied = ({ folder }: Inputs): string => join(folder, '.copied')
 
 const RATES = 'currency,year,units_per_usd\nSEK,2024,10.5\nNOK,2024,10.7\n'
 
+/** A lake of an earlier release, of which everything is old: format, hashes, rates, published columns. */
+const FIXTURES = join(import.meta.dirname, '../fixtures/lakes')
+/** The same, its rates with their hash: without one `verify` notes it. */
+const HASHED = join(FIXTURES, '1-hashed')
+
+const formatOf = async (lake: string): Promise<readonly string[]> => [
+  ...(await recordsOf(lake)),
+  String(await readFormat(lake, await newestNumber(lake))),
+]
+
+/** What is back is all of what was. */
+const backAgain = async (lake: string): Promise<void> => {
+  if ((await readUpgrade(lake)) !== null) await takeBack(lake)
+  const [found, expected] = [await filesBelow(lake), await filesBelow(HASHED)]
+  const differing = [...new Set([...found.keys(), ...expected.keys()])].filter(
+    (path) => !path.startsWith('_runs/') && found.get(path) !== expected.get(path),
+  )
+  if (differing.length > 0) throw new Error(`not as it was: ${differing.join()}`)
+}
+
 const OPERATIONS = {
   'convert into a new lake': {
     base: () => Promise.resolve(),
@@ -217,6 +241,21 @@ const OPERATIONS = {
     base: oneRun,
     run: (lake) => addLakeRates(lake, RATES),
     state: async (lake) => [await readFile(join(lake, '_rates', 'rates.csv')).then(sha256, () => 'none')],
+  },
+  upgrade: {
+    base: (lake) => cp(join(FIXTURES, '1-first'), lake, { recursive: true }),
+    run: (lake) => upgradeLake({ lake }),
+    state: formatOf,
+    rows: rowsOf,
+  },
+  'upgrade back': {
+    base: async (lake) => {
+      await cp(HASHED, lake, { recursive: true })
+      await upgradeLake({ lake })
+    },
+    run: backAgain,
+    state: formatOf,
+    rows: rowsOf,
   },
   gc: {
     base: async (lake, inputs) => {

@@ -41,6 +41,9 @@ export const stagedPath = (
   { table, path }: { readonly table: string; readonly path: string },
 ): string => `${stagingPath(run)}/${table}/${path.slice(path.lastIndexOf('/') + 1)}`
 
+/** What an upgrade leaves until the next commit, so that it can be taken back. */
+export const UPGRADE_FOLDER = '_upgrade'
+
 /** Rates that a person loaded. */
 export const RATES_PATH = '_rates/rates.csv'
 

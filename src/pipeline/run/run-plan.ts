@@ -91,6 +91,11 @@ export interface ForgetJob {
   readonly published: readonly string[]
 }
 
+/** A lake as it is, to be written in the forms of this release. */
+export interface UpgradeJob {
+  readonly kind: 'upgrade'
+}
+
 /** Sources of a program: only the program can open them again, by starting the same run. */
 export interface ProgramJob {
   readonly kind: 'program'
@@ -109,6 +114,7 @@ export type Job =
   | BatchFilesJob
   | CompactJob
   | ForgetJob
+  | UpgradeJob
   | ProgramJob
 
 const LIMIT_NAMES = [
@@ -208,7 +214,8 @@ const encodeJob = (job: Job): StoredJob => {
     case 'batchFiles':
       return { ...nothing, pipeline: 'batches', settings: { url: job.url, selection: job.selection } }
     case 'compact':
-      return { ...nothing, pipeline: 'compact' }
+    case 'upgrade':
+      return { ...nothing, pipeline: job.kind }
     case 'forget':
       return { ...nothing, pipeline: 'forget', inputs: job.published }
     case 'program':
@@ -241,6 +248,8 @@ const decodeJob = (stored: StoredJob, { limits }: StoredPlan): Job => {
     }
     case 'forget':
       return { kind: 'forget', published: inputs }
+    case 'upgrade':
+      return { kind: 'upgrade' }
     default:
       return { kind: 'program', pipeline, inputs, cwd }
   }

@@ -125,6 +125,7 @@ export const deltaFormat = (rows: PublishedRows): PublishFormat => ({
     await log.checkpointWhenDue(now().getTime())
     return {
       shown: () => log.shown,
+      hasEarlierColumns: log.hasEarlierColumns,
       publish: (snapshot) => publishDelta({ context, table, log }, FIND_CHANGES[rows], snapshot),
     }
   },

@@ -56,10 +56,14 @@ export class IcebergTable implements TablePublication {
     return shownBy(this.#base.metadata)
   }
 
+  get hasEarlierColumns(): boolean {
+    return isOfEarlierSpec(this.#layout, this.#base.metadata)
+  }
+
   /** Whether it is to be brought to a snapshot, or to the columns of this release at the one that it shows. */
   #isBehind({ snapshot }: SnapshotToPublish): boolean {
     const shown = this.shown()?.snapshot ?? 0
-    return shown < snapshot || (shown === snapshot && isOfEarlierSpec(this.#layout, this.#base.metadata))
+    return shown < snapshot || (shown === snapshot && this.hasEarlierColumns)
   }
 
   async publish(snapshot: SnapshotToPublish): Promise<TableChange | null> {
@@ -72,7 +76,7 @@ export class IcebergTable implements TablePublication {
       this.#manifests ??= await readLiveManifests(storage, layout.root, base.metadata)
       const manifests = this.#manifests
       const hasEarlierPartitions =
-        isOfEarlierSpec(layout, base.metadata) ||
+        this.hasEarlierColumns ||
         manifests.some((one) => one.partition_spec_id !== base.metadata?.['default-spec-id'])
       const context = this.#context
       const state = { context, storage, layout, manifests, shown: this.shown(), hasEarlierPartitions }

@@ -45,6 +45,15 @@ const replaced = (column: string, type: string, hidden: Hidden): string => {
   return `${hidden.onlyPersons ? `CASE WHEN is_company THEN ${column} ELSE ${instead} END` : instead} AS ${column}`
 }
 
+/**
+ * Columns that a loader has as ENUMs of all names that a run has seen: DuckDB writes each of these to a file of Parquet, also
+ * those of records alone that are left out.
+ */
+const SEEN_NAMES: Readonly<Record<string, readonly string[]>> = {
+  financials: ['country_code', 'category', 'line_item', 'currency'],
+  employees: ['country_code'],
+}
+
 const isGone = ({ instead, onlyPersons }: Hidden): boolean => instead.kind === 'null' && !onlyPersons
 
 /** The conditions of a declaration, to be checked. */
@@ -104,6 +113,8 @@ export const compileTake = async (
     companies: conditionOf(kept, kept.where),
     relations: conditionOf(kept, kept.whereRelations),
   }
+  const leavesRecordsOut =
+    Object.values(conditions).some((one) => one !== undefined) || kept.byFunction === true
   return {
     declared: { ...kept, ...(keyId !== undefined && { keyId }) },
     condition: (content) => conditions[content],
@@ -112,16 +123,19 @@ export const compileTake = async (
       const hidden = [...(columns.get(table) ?? [])]
       const absent = leftOut === 'absent' ? hidden.filter(([, one]) => isGone(one)) : []
       const others = hidden.filter((one) => !absent.includes(one))
-      if (hidden.length === 0) return `FROM ${from}`
+      const seen = leavesRecordsOut ? (SEEN_NAMES[table] ?? []) : []
+      const spelled = seen.filter((column) => columns.get(table)?.has(column) !== true)
+      if (hidden.length + spelled.length === 0) return `FROM ${from}`
       const declared = TABLES.find(({ name }) => name === table)?.columns ?? []
       const typeOf = (column: string): string =>
         declared.find(({ name }) => name === column)?.type ?? 'VARCHAR'
       const exclude =
         absent.length > 0 ? ` EXCLUDE (${absent.map(([column]) => ident(column)).join(', ')})` : ''
-      const replace =
-        others.length > 0
-          ? ` REPLACE (${others.map(([column, one]) => replaced(ident(column), typeOf(column), one)).join(', ')})`
-          : ''
+      const changed = [
+        ...others.map(([column, one]) => replaced(ident(column), typeOf(column), one)),
+        ...spelled.map((column) => `${ident(column)}::VARCHAR AS ${ident(column)}`),
+      ]
+      const replace = changed.length > 0 ? ` REPLACE (${changed.join(', ')})` : ''
       return `SELECT *${exclude}${replace} FROM ${from}`
     },
     prepare: async (session) => {

@@ -155,9 +155,16 @@ test.each<[string, Take, readonly string[]]>([
 
 test('a filter leaves whole records out, and says how many', async () => {
   const bench = await marked()
+  const odd = mark('filtered-item')
+  const figures = {
+    ProfitAndLoss: { [odd]: { 2023: 1 } },
+    [mark('filtered-category')]: { Item: { 2023: 1 } },
+  }
+  await bench.write('in/companies-more.jsonl', [JSON.stringify(company(3, 'QQ', { Financials: figures }))])
   const take: Take = { countries: ['no'], where: "operational_status < 5 AND country_code IN ('NO', 'SE')" }
   const { summary } = await bench.run(['in'], { ...ANY, take })
   expect(summary.partitions.map(({ counts }) => counts)).toMatchObject([
+    { lines: 1, records: 0, quarantined: 0, filtered: 1 },
     { lines: 4, records: 1, quarantined: 2, filtered: 1 },
     { lines: 3, records: 1, quarantined: 1, filtered: 1 },
   ])
@@ -170,6 +177,7 @@ test('a filter leaves whole records out, and says how many', async () => {
   expect((await readRoot(bench.lake)).taken).toEqual([
     { run: summary.run, snapshot: 1, take: { countries: ['NO'], where: take.where } },
   ])
+  expect(await textsBelow(bench.lake, [odd, mark('filtered-category'), ...OF_OTHERS.slice(2, 4)])).toEqual([])
 })
 
 test('hashes are those of HMAC-SHA-256, of companies that own nothing is hashed', async () => {

@@ -63,13 +63,20 @@ const runCopy = async (lake: string, to: string, flags: CopyFlags): Promise<void
     'what is copied stays for the next copy',
   ).finally(() => line.clear())
   if (json) await printJson({ lake, to, ...summary })
-  else await printLines([summaryLine(to, summary)])
+  else await printLines([summaryLine(to, summary), ...forgottenLine(summary)])
   warnOfNoViews(summary.noViews)
   await noteTaken(to)
 }
 
 const stateText = ({ files, filesTotal, bytes, bytesTotal }: CopyProgress): string =>
   `Copying  ${files}/${formatCounted(filesTotal, 'file')}  ${formatShare(bytes, bytesTotal)}  ${formatBytes(bytes)}`
+
+const forgottenLine = ({ forgotten = [] }: CopySummary): readonly string[] =>
+  forgotten.length === 0
+    ? []
+    : [
+        `Its ${formatCounted(forgotten.length, 'snapshot')} from before the lake was told to forget ${forgotten.length === 1 ? 'is' : 'are'} removed.`,
+      ]
 
 const summaryLine = (
   to: string,

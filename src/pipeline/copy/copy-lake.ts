@@ -14,12 +14,14 @@ import {
   snapshotPath,
 } from '../../lake/lake/layout.ts'
 import { readRatesFile } from '../../lake/rates/rates-file.ts'
+import { forgottenBefore } from '../../manifest/forgotten.ts'
 import { JOURNAL_FILE } from '../../manifest/journal.ts'
 import { refreshLakeFile } from '../../manifest/lake-file.ts'
 import { listLeftovers } from '../../manifest/lake-files.ts'
+import { removeGarbage } from '../../manifest/remove-garbage.ts'
 import { makeLake, removeRunFolder } from '../../manifest/runs.ts'
 import { oldestText, recordText } from '../../manifest/snapshot-text.ts'
-import { listManifest, readKnownRoot } from '../../manifest/snapshots.ts'
+import { listManifest, readKnownRoot, readRoot } from '../../manifest/snapshots.ts'
 import { unseenEntries } from '../../manifest/walk-listed.ts'
 import { storageOf } from '../../storage/open-storage.ts'
 import { discard, makeFolder } from '../../support/durable-files.ts'
@@ -47,6 +49,8 @@ export interface CopySummary {
   readonly bytes: number
   /** Files that an earlier copy has brought: their lengths were compared. */
   readonly filesThere: number
+  /** Snapshots that it had from before the lake was told to forget: they were removed. Absent where there were none. */
+  readonly forgotten?: readonly number[]
   /** Why it has no `lake.duckdb` of its newest snapshot; absent where it has one, or is in a bucket. */
   readonly noViews?: string
 }
@@ -107,6 +111,13 @@ const bringRates = async ({ lake, to }: Way): Promise<boolean> => {
   return true
 }
 
+/** Nobody can read a copy's snapshots from before its lake was told to forget: what they hold goes too. */
+const removeForgotten = async (to: string): Promise<readonly number[]> => {
+  const { oldest } = await listManifest(to)
+  const forgotten = forgottenBefore(await readRoot(to))
+  return oldest < forgotten ? (await removeGarbage({ lake: to, now: new Date() })).snapshots : []
+}
+
 const clearLeftovers = async (to: string): Promise<void> => {
   for (const { path } of await listLeftovers(to, { now: new Date() })) await discard(inLake(to, path))
 }
@@ -134,6 +145,7 @@ const copyOnce = async (options: CopyOptions): Promise<CopySummary> => {
         ? await bringFiles({ ...way, onProgress: undefined }, listed)
         : { files: 0, bytes: 0 }
     const rates = await bringRates(way)
+    const forgotten = await removeForgotten(to)
     const oldest = await markOldest(to)
     const noViews = await refreshLakeFile(to)
     const files = brought.files + again.files
@@ -145,6 +157,7 @@ const copyOnce = async (options: CopyOptions): Promise<CopySummary> => {
       files,
       bytes: brought.bytes + again.bytes,
       filesThere: listed.files.size - brought.files,
+      ...(forgotten.length > 0 && { forgotten }),
       ...(noViews !== undefined && { noViews }),
     }
   } finally {

@@ -1,7 +1,9 @@
-import { rmSync } from 'node:fs'
+import { existsSync, rmSync } from 'node:fs'
 import { readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { forget } from '../../../src/jobs/forget.ts'
+import { query } from '../../../src/jobs/query.ts'
 import { addLakeRates } from '../../../src/lake/rates/lake-rates.ts'
 import { removeGarbage } from '../../../src/manifest/remove-garbage.ts'
 import { listManifest, readSnapshot } from '../../../src/manifest/snapshots.ts'
@@ -33,6 +35,25 @@ const expectEqual = async (lake: string, to: string): Promise<void> => {
 }
 const code = (error: unknown): unknown => (error as { code?: unknown }).code
 const codeOf = (work: Promise<CopySummary>): Promise<unknown> => work.then(({ kind }) => kind, code)
+
+test('a copy of a lake that was told to forget loses its earlier snapshots and their files', async () => {
+  const { lake, to } = await places()
+  await load(lake, batches.paths)
+  await copyLake({ lake, to })
+  const { partitions } = await readSnapshot(lake)
+  const [{ internal_id = 0 } = {}] = await query(
+    lake,
+    'SELECT internal_id::INTEGER AS internal_id FROM companies LIMIT 1',
+  )
+  await forget({ lake, companies: [Number(internal_id)] })
+  expect(await copyLake({ lake, to })).toMatchObject({ oldest: 2, newest: 2, snapshots: [2], forgotten: [1] })
+  await expectEqual(lake, to)
+  const kept = (await readSnapshot(to)).partitions.flatMap(({ files }) => files.map(({ path }) => path))
+  for (const { path } of partitions.flatMap(({ files }) => files))
+    expect(existsSync(join(to, path)), path).toBe(kept.includes(path))
+  expect(kept).not.toContain(partitions[0]?.files[0]?.path)
+  expect(await copyLake({ lake, to })).toMatchObject({ kind: 'nothing' })
+})
 
 test('a copy has what its lake has, and given again it takes what is new: loads, a compaction, rates', async () => {
   const { lake, to } = await places()

@@ -6,6 +6,7 @@ import { ensureRecord } from '../manifest/snapshots.ts'
 import { openService, type Service } from '../source/service/service.ts'
 import { readToken } from '../source/service/token.ts'
 import { isRunId } from '../support/run-ids.ts'
+import { finishDeadForgets } from './forget/finish-forget.ts'
 import { type JobOptions, loadJobs } from './load-jobs.ts'
 import { CODES_OF_ONE_FILE } from './run/bad-files.ts'
 import type { LoadSummary } from './run/commit-loaded.ts'
@@ -93,6 +94,9 @@ const resumeOne = async (run: string, options: ResumeRunsOptions): Promise<Resum
   if (found?.shared)
     throw notResumable(run, 'many machines work on it, "firmlake run work" and "firmlake run commit" go on')
   const committed = found?.committed ?? null
+  // Its own run goes with what is finished.
+  if (committed !== null && (await finishDeadForgets({ lake })).includes(committed))
+    return { kind: 'committed', run, snapshot: committed }
   return withResumedRun(lake, run, now, async (scope) => {
     if (committed === null) {
       const plan = await planOf(lake, run)

@@ -108,8 +108,11 @@ export const rewriteFiles = async (
       own.length > 0 && rest.length > 0
         ? `\nUNION ALL BY NAME SELECT * FROM ${fileSql(rest)} WHERE ${owner} IN (${own.join(', ')})`
         : ''
-    // Files of a compaction stand in an order that readers rely on.
-    const order = source.kind === 'compaction' ? ` ORDER BY ${compactOrder(table).map(ident).join(', ')}` : ''
+    // Files of a compaction stand in an order that readers rely on, and what goes does not disturb.
+    const order =
+      source.kind === 'compaction' && again !== ''
+        ? ` ORDER BY ${compactOrder(table).map(ident).join(', ')}`
+        : ''
     const receipt = await withLakeFiles(work, [file], (placeOf) => {
       const columns = replace === undefined ? '*' : `* REPLACE (${replace})`
       const kept = `SELECT ${columns} FROM ${fileSql([placeOf(file.path)])} WHERE ${owner} NOT IN (FROM ${TOUCHED})`

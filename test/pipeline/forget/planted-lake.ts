@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { brotliDecompressSync } from 'node:zlib'
 import { Engine } from '../../../src/lake/duckdb/engine.ts'
 import { literal } from '../../../src/lake/duckdb/sql.ts'
+import type { Bench } from '../batch-bench.ts'
 
 /** No other text has it. */
 export const markOf = (kind: string, id: number): string => `zq${kind}x${id}qz`
@@ -86,6 +87,26 @@ export const badRelations = (id: number, person: number): string =>
       { InternalId: 1000 + person, Name: 'Stays' },
     ],
   })
+
+export const COMPANIES = 6
+/** Most lines of a file may be bad. */
+export const MANY_BAD = { limit: { kind: 'share', share: 0.9 } } as const
+
+export const numbers = (count: number): number[] => Array.from({ length: count }, (_, at) => at + 1)
+
+/** Two runs: in the second one companies 1 to 3 come again, and lines that nobody can load. */
+export const plantLake = async (bench: Bench): Promise<void> => {
+  const write = (name: string, ids: readonly number[], lineOf: (id: number) => string, more: string[] = []) =>
+    bench.write(name, [...ids.map(lineOf), ...more])
+  const relationsOf = (id: number): string => escaped(relations(id, COMPANIES))
+  await write('companies-a', numbers(COMPANIES), (id) => escaped(company(id)))
+  await write('relations-a', numbers(COMPANIES), relationsOf)
+  const bad = [...badLines(2, 902), ...badLines(3, 903)]
+  await write('companies-b', numbers(3), (id) => escaped(company(id, 2)), bad)
+  await write('relations-b', numbers(3), relationsOf, [badRelations(4, 902), badRelations(4, 903)])
+  await bench.run(['companies-a', 'relations-a'])
+  await bench.run(['companies-b', 'relations-b'], MANY_BAD)
+}
 
 /** Everything that stands in a file: its bytes, and what they are when unpacked. */
 const textsOf = async (path: string, engine: Engine): Promise<string[]> => {

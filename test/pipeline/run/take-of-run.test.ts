@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import { recordLines } from '../../../src/jobs/records.ts'
 import type { Take } from '../../../src/lake/take/declaration.ts'
 import { readRoot } from '../../../src/manifest/snapshots.ts'
+import { resumeRuns } from '../../../src/pipeline/resume.ts'
 import { textsBelow } from '../../support/all-bytes.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 import { type Bench, openBench } from '../batch-bench.ts'
@@ -229,6 +230,38 @@ test('another key is refused, and none', async () => {
   await bench.run(['in/relations.jsonl'], { ...ANY, hashKey: KEY })
   const texts = [KEY.toString(), KEY.toString('hex'), KEY.toString('base64')]
   expect(await textsBelow(bench.lake, texts)).toEqual([])
+})
+
+test('a run that is resumed takes what it was begun with, and needs the key again', async () => {
+  const bench = await marked()
+  const begun = bench.run(['in'], {
+    limit: { kind: 'count', lines: 0 },
+    take: { hash: ['persons'] },
+    hashKey: KEY,
+  })
+  await expect(begun).rejects.toMatchObject({ code: 'QUARANTINE_LIMIT' })
+  expect(await textsBelow(bench.lake, [...OF_PERSON, KEY.toString()])).toEqual([])
+  const [without] = await resumeRuns({ lake: bench.lake, ...ANY })
+  expect(without).toMatchObject({ kind: 'failed', error: { code: 'HASH_KEY_WRONG' } })
+  const [resumed] = await resumeRuns({ lake: bench.lake, ...ANY, hashKey: KEY })
+  expect(resumed).toMatchObject({ kind: 'loaded' })
+  expect(await textsBelow(bench.lake, OF_PERSON)).toEqual([])
+  expect((await readRoot(bench.lake)).taken).toMatchObject([{ snapshot: 1, take: { hash: ['persons'] } }])
+})
+
+test('of two first loads that declare different things the second one to commit is refused', async () => {
+  const bench = await marked()
+  const late = bench.run(['in/companies.jsonl'], {
+    ...ANY,
+    take: { leaveOut: ['companies.email'] },
+    onEvent: (event) => {
+      if (event.kind === 'committing') throw new Error('stopped before its commit')
+    },
+  })
+  await expect(late).rejects.toThrow('stopped before its commit')
+  await bench.run(['in/relations.jsonl'], { ...ANY, take: { leaveOut: ['persons'] } })
+  const [resumed] = await resumeRuns({ lake: bench.lake, ...ANY })
+  expect(resumed).toMatchObject({ kind: 'failed', error: { code: 'TAKE_DIFFERS' } })
 })
 
 test('records that a function refuses are left out, and only a program goes on', async () => {

@@ -15,7 +15,6 @@ import {
   TAKING_BACK,
 } from '../../manifest/snapshots.ts'
 import {
-  discardUpgrade,
   type NumberedState,
   readUpgrade,
   takeUpgrade,
@@ -71,7 +70,7 @@ const begin = async ({ lake, run }: RunScope): Promise<NumberedState> => {
   const judge = { now: new Date() }
   const before = await standing(lake)
   if (before !== null) return takeUpgrade(lake, run, before, before, judge)
-  await discardUpgrade(lake)
+  const stale = await readUpgrade(lake)
   const newest = await newestRoot(lake)
   const number = newest?.snapshot ?? 0
   const from = {
@@ -80,7 +79,8 @@ const begin = async ({ lake, run }: RunScope): Promise<NumberedState> => {
     sha256: await readSnapshotHash(lake, number),
   }
   const state: UpgradeState = { phase: 'saving', runs: [], tool: TOOL, from, files: [] }
-  return takeUpgrade(lake, run, null, state, judge)
+  // In place of what is of no use any more, never after removing it: another may have begun meanwhile.
+  return takeUpgrade(lake, run, stale, state, judge)
 }
 
 const work = async (scope: RunScope, options: UpgradeOptions): Promise<string | undefined> => {

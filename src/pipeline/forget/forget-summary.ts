@@ -46,7 +46,7 @@ export interface ForgetSummary {
 
 export const notReached = (lake: string, catalog: boolean): readonly string[] => [
   'databases, files and folders that it was delivered or exported to',
-  'copies of the lake, and backups of its disk',
+  'copies of the lake until "firmlake copy" brings them up to date, and backups of its disk',
   'processes that have read it before, a running "firmlake serve" too, until they end',
   'work folders of other machines',
   ...(catalog ? [] : ['tables in an Iceberg REST catalog, unless it is named']),

@@ -1,4 +1,4 @@
-/** What is done to a lake in its life besides loading: an earlier format, compactions, a forget, publications, gc. */
+/** What is done to a lake in its life besides loading: an earlier format and an upgrade, compactions, a forget, publications, gc. */
 
 import { collectGarbage } from '../../src/jobs/collect-garbage.ts'
 import { compact } from '../../src/jobs/compact.ts'
@@ -6,7 +6,7 @@ import { publish } from '../../src/pipeline/targets/publish.ts'
 import type { ExpectedLake } from './year-expected.ts'
 import { checkFiles } from './year-files.ts'
 import { forgetSome } from './year-forget.ts'
-import { makeOlder } from './year-older.ts'
+import { makeOlder, upgradeOlder } from './year-older.ts'
 
 const WEEK = 7
 const KEEP_DAYS = 30
@@ -32,6 +32,7 @@ export class YearLife {
     if (night === 0) await makeOlder(this.#lake)
     if (night === half - 1) wrong.push(...(await forgetSome(this.#lake, this.#expected)))
     if (night === quarter || night === half) await this.#compact(night)
+    if (night === quarter) wrong.push(...(await upgradeOlder(this.#lake, this.#expected)))
     const endsWeek = night % WEEK === WEEK - 1
     if (endsWeek) wrong.push(...(await this.#endWeek()))
     return { wrong, changed: isDue || endsWeek }

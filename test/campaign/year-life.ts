@@ -1,7 +1,10 @@
 /** What is done to a lake in its life besides loading: an earlier format and an upgrade, compactions, a forget, publications, gc. */
 
+import { readdir, readFile, rm } from 'node:fs/promises'
+import { join } from 'node:path'
 import { collectGarbage } from '../../src/jobs/collect-garbage.ts'
 import { compact } from '../../src/jobs/compact.ts'
+import { exportTables } from '../../src/pipeline/export/export-tables.ts'
 import { publish } from '../../src/pipeline/targets/publish.ts'
 import type { ExpectedLake } from './year-expected.ts'
 import { checkFiles } from './year-files.ts'
@@ -10,6 +13,7 @@ import { makeOlder, upgradeOlder } from './year-older.ts'
 
 const WEEK = 7
 const KEEP_DAYS = 30
+const PERSONAL = /"19500101-\d|"First\d|"Last\d/
 
 export class YearLife {
   readonly #lake: string
@@ -47,6 +51,21 @@ export class YearLife {
   async #endWeek(): Promise<readonly string[]> {
     await publish({ lake: this.#lake, formats: ['delta', 'iceberg'] })
     await collectGarbage({ lake: this.#lake, keepDays: KEEP_DAYS })
-    return checkFiles(this.#lake)
+    return [...(await checkFiles(this.#lake)), ...(await this.#checkLess())]
+  }
+
+  /** An export without persons has none of their names and ids. */
+  async #checkLess(): Promise<readonly string[]> {
+    const directory = join(this.#lake, '..', 'less')
+    await exportTables({
+      ...{ lake: this.#lake, tables: ['relation_entities'], take: { leaveOut: ['persons'] } },
+      to: { kind: 'folder', format: 'jsonl', directory },
+    })
+    const names = await readdir(directory)
+    const texts = await Promise.all(names.map((name) => readFile(join(directory, name), 'utf8')))
+    await rm(directory, { recursive: true })
+    const entities = texts.join('').split('\n').length - 1
+    if (entities < 1) return ['an export without persons has no entities']
+    return PERSONAL.test(texts.join('')) ? ['an export without persons has names or ids of theirs'] : []
   }
 }

@@ -31,6 +31,8 @@ const FIRST_BROKEN = 7
 const MAX_AGE_MS = 50 * HOUR_MS
 /** So often all rows are compared, and after whatever is done to the lake besides loading. */
 const COMPARED_EVERY = 4
+/** Whoever stops a year early has seen its figures. */
+const TABLE_EVERY = 60
 /** Of so many nights one is played by the command. */
 const COMMAND_EVERY = 10
 /** A writing call of a night's command, counted from 1: some nights have fewer. */
@@ -112,6 +114,7 @@ export class PlayedYear implements AsyncDisposable {
       const before = this.#wrong.length
       await this.#playNight(at, event)
       for (const line of this.#wrong.slice(before)) log(line)
+      if (at % TABLE_EVERY === TABLE_EVERY - 1) for (const line of this.#figures.table()) log(line)
       if (at % 10 === 9) log(`${at + 1} of ${cases} nights, ${this.#wrong.length} wrong`)
     }
     await this.#end()

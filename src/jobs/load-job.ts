@@ -2,7 +2,6 @@
 
 import { ToolkitError } from '../core/errors.ts'
 import type { Take } from '../lake/take/declaration.ts'
-import { readHashKey } from '../lake/take/hash-key.ts'
 import type { LoadSummary } from '../pipeline/run/commit-loaded.ts'
 import type { RunOptions } from '../pipeline/run/load-into-lake.ts'
 import type { RunEvent } from '../pipeline/run/progress.ts'
@@ -50,11 +49,6 @@ export interface LoadOptions<Done> extends CommonOptions<Done> {
    * @default what the newest load of the lake took; everything, where it is new
    */
   readonly take?: Take | undefined
-  /**
-   * Key of hashed columns, of at least 16 bytes: it is not kept, a short hash of it is.
-   * @default FIRMLAKE_HASH_KEY, else the file FIRMLAKE_HASH_KEY_FILE
-   */
-  readonly hashKey?: string | Uint8Array | undefined
   /** Takes what is declared, without a declaration everything, whatever earlier loads of the lake took. @default false */
   readonly changeTaken?: boolean | undefined
   /** Mode bits of the lake's folder where it is new: what is made in it takes them. @default 0o700 */
@@ -79,7 +73,7 @@ export const runOptionsOf = <Done>(options: LoadOptions<Done>): RunOptions => {
       signal,
       onEvent,
     },
-    ...{ take, changeTaken, hashKey: hashKey === undefined ? undefined : readHashKey(hashKey) },
+    ...{ take, changeTaken, hashKey },
     limit: typeof maxQuarantined === 'object' ? maxQuarantined : parseQuarantineLimit(String(maxQuarantined)),
   }
 }

@@ -132,11 +132,16 @@ export const nightOf = async (env: Environment, settings: FileSettings) => {
   const { max_quarantined = DEFAULT_MAX_QUARANTINED, max_gone, skip_bad_files } = settings.load ?? {}
   const { max_unknown_per_record, max_unknown_names } = settings.load ?? {}
   const { hash_key_env, hash_key_file } = settings.take ?? {}
+  const hashKey = await hashKeyOf({
+    FIRMLAKE_HASH_KEY: env.FIRMLAKE_HASH_KEY || (hash_key_env && env[hash_key_env]),
+    FIRMLAKE_HASH_KEY_FILE: env.FIRMLAKE_HASH_KEY_FILE || hash_key_file,
+  })
   const targets = {
     lake,
     publish: readFormats(wordsOf(env.FIRMLAKE_PUBLISH) ?? settings.targets?.publish ?? []),
     sinks: wordsOf(env.FIRMLAKE_SINKS) ?? settings.targets?.sinks ?? [],
     sinkTake: takeOfSection(settings.sink_take),
+    hashKey,
     catalog: catalogFromEnvironment(env),
   }
   await checkTargets(targets).catch(({ message }: Error) => {
@@ -154,10 +159,7 @@ export const nightOf = async (env: Environment, settings: FileSettings) => {
       maxUnknownNames: max_unknown_names,
       concurrency: settings.service?.concurrency ?? DEFAULT_CONCURRENCY,
       take: takeOfSection(settings.take),
-      hashKey: await hashKeyOf({
-        FIRMLAKE_HASH_KEY: env.FIRMLAKE_HASH_KEY || (hash_key_env && env[hash_key_env]),
-        FIRMLAKE_HASH_KEY_FILE: env.FIRMLAKE_HASH_KEY_FILE || hash_key_file,
-      }),
+      hashKey,
     },
   }
 }

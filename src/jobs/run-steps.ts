@@ -6,7 +6,6 @@
 
 import { LIMITS } from '../contract/limits.ts'
 import type { Content } from '../contract/objects.ts'
-import { readHashKey } from '../lake/take/hash-key.ts'
 import type { RunEvent } from '../pipeline/run/progress.ts'
 import type { PlannedRun, SharedJob } from '../pipeline/shared/plan-shared-run.ts'
 import type { SharedRunStatus } from '../pipeline/shared/shared-run-status.ts'
@@ -122,7 +121,7 @@ export const planRun = async (options: PlanRunOptions): Promise<PlannedRun> => {
   return planSharedRun({
     ...{ lake, memoryBytes, threads, maxUnknownPerRecord, maxUnknownNames, changeCurrency, mode, signal },
     ...{ job: await jobOf(options), limits, again, skipBadFiles, unitBytes, requestsPerSecond },
-    ...{ take, changeTaken, hashKey: hashKey === undefined ? undefined : readHashKey(hashKey) },
+    ...{ take, changeTaken, hashKey },
     service: planningService(options),
   })
 }

@@ -7,7 +7,7 @@ import { ident, literal } from '../duckdb/sql.ts'
 import { TABLES } from '../tables/tables.ts'
 import { asExpression, checkExpressions, type Expression } from './check-sql.ts'
 import { type KeptTake, keptTake, type Take, takesAll } from './declaration.ts'
-import { HASH, hashKeyOf, keyIdOf, makeHash } from './hash-key.ts'
+import { HASH, hashKeyOf, keyIdOf, makeHash, readHashKey } from './hash-key.ts'
 import { type Hidden, hiddenColumns } from './hidden-columns.ts'
 
 /** What becomes of a column that is left out: the tables of a lake and of a database have all columns. */
@@ -100,11 +100,12 @@ const checkKey = ({ hash = [], keyId }: KeptTake, key: Buffer | undefined): stri
  */
 export const compileTake = async (
   take: KeptTake,
-  given?: Buffer | undefined,
+  given?: string | Uint8Array | undefined,
 ): Promise<CompiledTake | undefined> => {
   const kept = keptTake(take)
   if (takesAll(kept)) return undefined
-  const key = kept.hash === undefined ? undefined : (given ?? (await hashKeyOf()))
+  const key =
+    kept.hash === undefined ? undefined : given === undefined ? await hashKeyOf() : readHashKey(given)
   checkCountries(kept)
   const { tables, columns } = hiddenColumns(kept)
   const keyId = checkKey(kept, key)

@@ -21,6 +21,8 @@ export interface WhatToExport {
   readonly names?: boolean | undefined
   /** What of the rows is written; columns that are left out are not there. @default everything */
   readonly take?: Take | undefined
+  /** Of hashed columns. @default FIRMLAKE_HASH_KEY, else the file FIRMLAKE_HASH_KEY_FILE */
+  readonly hashKey?: string | Uint8Array | undefined
   /** Further columns by `table.column`: SQL over the columns of that table, also over those that are left out. @default none */
   readonly compute?: Readonly<Record<string, string>> | undefined
 }

@@ -35,9 +35,9 @@ const VERSION = ['version']
 /** @throws {ToolkitError} TAKE_WRONG, HASH_KEY_WRONG, USAGE where nothing is left to write */
 export const takenExports = async (
   exports: readonly Export[],
-  { take = {}, compute = {}, history = false }: WhatToExport,
+  { take = {}, hashKey, compute = {}, history = false }: WhatToExport,
 ): Promise<TakenExports> => {
-  const compiled = await compileTake(take)
+  const compiled = await compileTake(take, hashKey)
   const computed = computedOf(compute)
   await checkExpressions(computed)
   if (compiled === undefined && computed.length === 0) return { exports, take: undefined }

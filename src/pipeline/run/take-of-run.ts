@@ -11,7 +11,7 @@ import type { RunPlan } from './run-plan.ts'
 
 export interface TakeOptions {
   /** Of hashed columns. @default that of the environment */
-  readonly hashKey?: Buffer | undefined
+  readonly hashKey?: string | Uint8Array | undefined
   /** A function that leaves records out. @default none */
   readonly keeps?: KeepsRecord | undefined
   /** @default what the newest load of the lake took */

@@ -44,6 +44,8 @@ export interface DeliverOptions {
   readonly sinks: readonly (DeliverySink | string)[]
   /** What of the lake's rows they receive; columns that are left out are NULL. @default everything */
   readonly take?: Take | undefined
+  /** Of hashed columns. @default FIRMLAKE_HASH_KEY, else the file FIRMLAKE_HASH_KEY_FILE */
+  readonly hashKey?: string | Uint8Array | undefined
   /** Peak memory in all, in bytes. @default 1 GiB */
   readonly memoryBytes?: number | undefined
   /** Stops between two steps, and the commit of a sink. */
@@ -259,7 +261,7 @@ const failure = (
  */
 export const deliver = async (options: DeliverOptions): Promise<readonly Delivery[]> => {
   const { lake, signal } = options
-  const take = await compileTake(options.take ?? {})
+  const take = await compileTake(options.take ?? {}, options.hashKey)
   const sinks = await openSinks(options.sinks, lake)
   const snapshot = sinks.length === 0 ? null : await newestSnapshot(lake)
   if (snapshot === null) return []

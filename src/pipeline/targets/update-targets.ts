@@ -23,6 +23,11 @@ export interface TargetOptions {
   readonly sinks?: readonly (DeliverySink | string)[] | undefined
   /** What of the lake's rows the sinks receive. @default everything */
   readonly sinkTake?: Take | undefined
+  /**
+   * Key of hashed columns, of at least 16 bytes: it is not kept, a short hash of it is.
+   * @default FIRMLAKE_HASH_KEY, else the file FIRMLAKE_HASH_KEY_FILE
+   */
+  readonly hashKey?: string | Uint8Array | undefined
 }
 
 /** Progress of updating targets. */
@@ -88,9 +93,10 @@ export const checkTargets = async ({
   publish: formats = [],
   sinks = [],
   sinkTake = {},
-}: Pick<UpdateTargetsOptions, 'lake' | 'publish' | 'sinks' | 'sinkTake'>): Promise<void> => {
+  hashKey,
+}: Pick<UpdateTargetsOptions, 'lake' | 'publish' | 'sinks' | 'sinkTake' | 'hashKey'>): Promise<void> => {
   readFormats(formats)
-  await compileTake(sinkTake)
+  await compileTake(sinkTake, hashKey)
   await openSinks(sinks, lake)
 }
 
@@ -126,7 +132,18 @@ const refuseStopped = ({ signal }: UpdateTargetsOptions): void => {
  * console.log(published?.snapshot, delivered[0]?.runs.length) // 1 1
  */
 export const updateTargets = async (options: UpdateTargetsOptions): Promise<TargetsSummary> => {
-  const { lake, sinks = [], sinkTake, catalog, signal, onTarget, memoryBytes, localBytes, threads } = options
+  const {
+    lake,
+    sinks = [],
+    sinkTake,
+    hashKey,
+    catalog,
+    signal,
+    onTarget,
+    memoryBytes,
+    localBytes,
+    threads,
+  } = options
   const formats = readFormats(options.publish ?? [])
   const opened = await openSinks(sinks, lake)
   if (formats.length === 0 && opened.length === 0) return { delivered: [] }
@@ -160,6 +177,7 @@ export const updateTargets = async (options: UpdateTargetsOptions): Promise<Targ
             lake,
             sinks: opened,
             take: sinkTake,
+            hashKey,
             memoryBytes,
             signal,
             onProgress,

@@ -1,3 +1,4 @@
+import { createHmac } from 'node:crypto'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -99,6 +100,15 @@ test('a sink receives what is declared for it, with all columns', async () => {
     take: TAKE,
   })
   expect(await textsBelow(folder, MARKS)).toEqual([OWNER])
+})
+
+test('a sink receives hashes of the key that is given', async () => {
+  const folder = await temporaryFolder()
+  const hashKey = 'a key of more than sixteen bytes'
+  const take = { hash: ['companies.email'] }
+  await deliver({ lake: bench.lake, sinks: [`jsonl:${folder}`], take, hashKey })
+  const hash = createHmac('sha256', hashKey).update(String(EMAIL)).digest('hex')
+  expect(await textsBelow(folder, [...MARKS, hash])).toEqual([PERSON, OWNER, OTHER, hash])
 })
 
 test('a sink that cannot be fed so is refused before anything is delivered', async () => {

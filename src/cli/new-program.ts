@@ -27,6 +27,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<(program: Command) => void
   records: async () => (await import('./commands/records.ts')).addRecords,
   quarantine: async () => (await import('./commands/quarantine.ts')).addQuarantine,
   demo: async () => (await import('./commands/demo.ts')).addDemo,
+  doctor: async () => (await import('./commands/doctor.ts')).addDoctor,
   status: async () => (await import('./commands/status.ts')).addStatus,
   manifest: async () => (await import('./commands/manifest.ts')).addManifest,
   verify: async () => (await import('./commands/verify.ts')).addVerify,

@@ -1,6 +1,6 @@
 /**
  * Builds the package's code: `src/` with the packages of `bundled.ts` in few files, each part still loaded when it is used; the
- * SQL of views beside it; the licences of all that is in it. Own code stays readable, for stacks.
+ * SQL of views beside it; the licences of all that is in it. Own code keeps its names and short lines, for stacks.
  */
 
 import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -35,6 +35,8 @@ const settings = {
   target: 'node22',
   format: 'esm',
   legalComments: 'none',
+  minifyWhitespace: true,
+  lineLimit: 120,
   logLevel: 'warning',
   metafile: true,
   write: false,

@@ -6,7 +6,12 @@
 import { rm } from 'node:fs/promises'
 import { ToolkitError } from '../../core/errors.ts'
 import { inLake, LAKE_FILE, LAKE_FILE_RECORD } from '../../lake/lake/layout.ts'
-import { CURRENT_FOLDERS, PUBLISHED_FOLDER, PUBLISHED_IN_TABLE } from '../../lake/lake/published-hash.ts'
+import {
+  CURRENT_FOLDERS,
+  HASHES_FOLDER,
+  PUBLISHED_FOLDER,
+  PUBLISHED_IN_TABLE,
+} from '../../lake/lake/published-hash.ts'
 import { discardLoaded } from '../../manifest/confirm-files.ts'
 import { updateLakeFile } from '../../manifest/lake-file.ts'
 import { type Garbage, removeGarbage } from '../../manifest/remove-garbage.ts'
@@ -15,6 +20,7 @@ import { ensureRecord, listSnapshots, newestRoot } from '../../manifest/snapshot
 import { discardUpgrade } from '../../manifest/upgrade-state.ts'
 import type { CatalogOptions } from '../../publish/iceberg/catalog-client.ts'
 import { PUBLISHED_ROWS, type PublishedRows } from '../../publish/published-rows.ts'
+import { publishedStorage } from '../../publish/published-storage.ts'
 import { publishedTables } from '../../publish/table-files.ts'
 import { storageOf } from '../../storage/open-storage.ts'
 import { memberOf } from '../../support/json-form.ts'
@@ -65,8 +71,11 @@ export const listPublications = async ({ lake, catalog }: FinishOptions): Promis
 }
 
 const removeFolder = async (lake: string, folder: string): Promise<void> => {
-  const files = await storageOf(lake).list(folder)
-  if (files.length > 0) await storageOf(lake).remove(files.map(({ path }) => path))
+  const paths = (await storageOf(lake).list(folder)).map(({ path }) => path)
+  // Their hashes go first: a hash without its file would look like damage.
+  const files = paths.filter((path) => !path.includes(`/${HASHES_FOLDER}/`))
+  if (files.length > 0) await publishedStorage(lake).remove(files)
+  if (paths.length > 0) await storageOf(lake).remove(paths)
   await rm(inLake(lake, folder), { recursive: true, force: true })
 }
 

@@ -22,11 +22,21 @@ export interface Metrics {
   throttled(): void
 }
 
+/** Those of the process are observed as long as it runs: once, whichever servers it has opened and closed. */
+let ofProcess: Registry | undefined
+const processRegistry = (): Registry => {
+  if (ofProcess === undefined) {
+    ofProcess = new Registry()
+    collectDefaultMetrics({ register: ofProcess })
+  }
+  return ofProcess
+}
+
 /** @param snapshot gives the number of the one that is served */
 export const newMetrics = (snapshot: () => number): Metrics => {
   const registry = new Registry()
   const registers = [registry]
-  collectDefaultMetrics({ register: registry })
+  const whole = processRegistry()
   const requests = new Counter({
     name: 'firmlake_http_requests_total',
     help: 'Requests by route, method and status; status "none" where the connection ended before an answer.',
@@ -72,7 +82,7 @@ export const newMetrics = (snapshot: () => number): Metrics => {
   })
   return {
     contentType: registry.contentType,
-    text: () => registry.metrics(),
+    text: async () => `${await whole.metrics()}\n${await registry.metrics()}`,
     begun: () => inFlight.inc(),
     ended: ({ route, method, status, seconds, bytes: sent }) => {
       inFlight.dec()

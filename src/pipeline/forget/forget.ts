@@ -15,6 +15,7 @@ import { inLake, runPath } from '../../lake/lake/layout.ts'
 import { commitForget } from '../../manifest/commit-forget.ts'
 import { nextRefusals } from '../../manifest/forgotten.ts'
 import { withCommits } from '../../manifest/lake-facts.ts'
+import { refreshLakeFile } from '../../manifest/lake-file.ts'
 import { listMade } from '../../manifest/lake-files.ts'
 import { listRunIds } from '../../manifest/runs.ts'
 import { listSnapshots, newestRoot, newestSnapshot } from '../../manifest/snapshots.ts'
@@ -110,7 +111,12 @@ export const forgetInLake = async (options: ForgetInLakeOptions): Promise<Forget
       const made = (await listMade(lake)).map(({ path }) => path)
       const { made: number, ...found } = await commitIn(options, run, snapshot)
       const always = { ...found, completed, later, notReached: notReached(lake, catalog !== undefined) }
-      if (number === null) return { kind: 'nothing', snapshot: snapshot.snapshot, ...always, ...NOTHING }
+      if (number === null) {
+        // One before may have had no room for it.
+        const noViews = await refreshLakeFile(lake)
+        const views = noViews === undefined ? {} : { noViews }
+        return { kind: 'nothing', snapshot: snapshot.snapshot, ...always, ...NOTHING, ...views }
+      }
       run.keep()
       await discard(join(inLake(lake, runPath(run.run)), 'scratch'))
       const { garbage, noViews } = await finishForget(options, number, published)

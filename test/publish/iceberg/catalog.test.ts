@@ -1,7 +1,9 @@
 /** Publishing through a REST catalog: the real one, with a proxy before it that spoils answers. */
 
+import { existsSync } from 'node:fs'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest'
+import { forget } from '../../../src/jobs/forget.ts'
 import { currentSnapshot, type TableMetadata } from '../../../src/publish/iceberg/table-metadata.ts'
 import { needs } from '../../support/needs.ts'
 import { type RestCatalog, restCatalogMissing, startRestCatalog } from '../../support/rest-catalog.ts'
@@ -155,6 +157,30 @@ test('publish removes expired snapshots from a catalog', async () => {
   await publishIceberg(lake, target)
   const metadata = await tableOf(namespace, 'companies_history')
   expect(metadata.snapshots?.map((one) => one.summary['firmlake.snapshot'])).toEqual(['3'])
+})
+
+test('forget drops the tables of a catalog and publishes them anew: nothing of before is in them', async () => {
+  const lake = await smallLake(await temporaryFolder(), 2)
+  const catalog = { url: url(), namespace: newNamespace() }
+  const rows = ['all', 'current'] as const
+  await publishIceberg(lake, { catalog, rows })
+  const before = await tableOf(catalog.namespace, 'companies_history')
+  const { published, snapshot } = await forget({ lake, companies: [2], catalog })
+  expect(published).toEqual(['iceberg all catalog', 'iceberg current catalog'])
+  for (const [name, records] of [
+    ['companies_history', '2'],
+    ['companies', '2'],
+  ] as const) {
+    const metadata = await tableOf(catalog.namespace, name)
+    expect(metadata['table-uuid']).not.toBe(before['table-uuid'])
+    expect(metadata.snapshots?.map((one) => one.summary['firmlake.snapshot'])).toEqual([String(snapshot)])
+    expect(currentSnapshot(metadata)?.summary).toMatchObject({ 'total-records': records })
+    for (const { entries } of await readManifests(currentSnapshot(metadata)))
+      for (const { data_file: file } of entries) {
+        expect(existsSync(file.file_path.replace(/^file:\/\//, '')), file.file_path).toBe(true)
+      }
+  }
+  expect(versionsOf(await publishIceberg(lake, { catalog, rows }))).toEqual({})
 })
 
 test('publish sends the token, or one for the credential, and tells neither', async () => {

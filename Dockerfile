@@ -11,12 +11,13 @@ RUN npm ci --omit=dev --omit=peer --ignore-scripts
 RUN mkdir /parts && cd /parts && npm init -y && npm install --ignore-scripts \
     @aws-sdk/client-s3@3.1169.0 @aws-sdk/lib-storage@3.1169.0 pg@8.23.1 pg-copy-streams@7.0.0
 COPY firmlake-*.tgz /tmp/
-RUN tar -xzf /tmp/firmlake-*.tgz --strip-components=1 -C /app && mkdir -m 0700 /data && chown 1000:1000 /data
+RUN tar -xzf /tmp/firmlake-*.tgz --strip-components=1 -C /app
 
 FROM node:24-bookworm-slim
 COPY --from=packages /app /app
 COPY --from=packages /parts/node_modules /node_modules
-COPY --from=packages --chown=1000:1000 /data /data
+# A copied folder would lose its mode.
+RUN mkdir -m 0700 /data && chown 1000:1000 /data
 ENV FIRMLAKE_LAKE=/data/lake FIRMLAKE_WORK_DIR=/tmp/firmlake HOME=/tmp
 USER 1000:1000
 WORKDIR /data

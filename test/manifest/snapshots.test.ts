@@ -105,7 +105,7 @@ test('documentText prints a snapshot as earlier releases kept it, and bytesToSna
   const text = await printed(lake)
   expect(text).toBe(snapshotToText(snapshot))
   expect(text.split('\n').filter((line) => line.startsWith('    {"id":'))).toHaveLength(3)
-  expect(bytesToSnapshot(Buffer.from(text))).toEqual({ kind: 'snapshot', root: rootOf(snapshot) })
+  expect(bytesToSnapshot(Buffer.from(text))).toEqual({ kind: 'snapshot', format: 1, root: rootOf(snapshot) })
 })
 
 test('bytesToSnapshot finds a change of any byte and a cut at any place', async () => {

@@ -1,9 +1,8 @@
-/** Counts and drift of a partition when records and lines of it are gone. What is gone counts as filtered. Pure. */
+/** Counts of a partition when records and lines of it are gone. What is gone counts as filtered. Pure. */
 
-import type { Drift, LineCounts, PartitionEntry } from '../../core/partition.ts'
-import { moreDrift } from '../../core/unknown-names.ts'
-import type { Identifiers } from './identifiers.ts'
-import { type DriftCounts, driftKey } from './reload.ts'
+import type { LineCounts, PartitionEntry } from '../../core/partition.ts'
+import { QUARANTINE } from '../../lake/tables/tables.ts'
+import type { QuarantineChange } from './rewrite-quarantine.ts'
 
 /** Takes lines away from counts: as records, or as quarantined. */
 export const filteredFrom = <Some extends LineCounts>(
@@ -31,24 +30,35 @@ export const withoutRecords = (
   })
 }
 
-/** The drift with other numbers of records. @param changes by `driftKey` what is to be added */
-export const withDriftChanges = (drift: readonly Drift[], changes: DriftCounts): readonly Drift[] =>
-  drift.flatMap((one) => {
-    const records = one.records + (changes.get(driftKey(one)) ?? 0)
-    return one.kind === 'more' || records > 0 ? [one.kind === 'more' ? one : { ...one, records }] : []
+export const addUp = (counts: Iterable<number>): number => [...counts].reduce((a, b) => a + b, 0)
+
+/** A partition whose quarantine was written again. */
+export const withQuarantine = (
+  partition: PartitionEntry,
+  changes: readonly QuarantineChange[],
+): PartitionEntry => {
+  if (changes.length === 0) return partition
+  const byPath = new Map(changes.map((change) => [change.file.path, change]))
+  const files = partition.files.flatMap((file) => {
+    const change = byPath.get(file.path)
+    return change === undefined ? [file] : change.written ? [change.written] : []
   })
-
-/** One entry in place of all names: nobody knows any more which records had them. */
-export const withoutNames = (drift: readonly Drift[]): readonly Drift[] => {
-  if (drift.length === 0) return drift
-  const names = drift.reduce((sum, one) => sum + (one.names ?? 1), 0)
-  return [moreDrift(names, Math.max(...drift.map(({ records }) => records)))]
-}
-
-/** Names that tell of the forgotten are counted and not named. */
-export const withoutTelling = (drift: readonly Drift[], { standIn }: Identifiers): readonly Drift[] => {
-  const telling = drift.filter(({ kind, name }) => kind !== 'more' && standIn(name))
-  if (telling.length === 0) return drift
-  const rest = drift.filter((one) => !telling.includes(one) && one.kind !== 'more')
-  return [...rest, ...withoutNames([...telling, ...drift.filter(({ kind }) => kind === 'more')])]
+  const goneOf = (source: string): number => addUp(changes.map(({ gone }) => gone.get(source) ?? 0))
+  const gone = addUp(changes.flatMap((change) => [...change.gone.values()]))
+  const counts = filteredFrom(partition.counts, 'quarantined', gone)
+  const { [QUARANTINE.name]: rows, ...others } = counts.rows
+  return {
+    ...partition,
+    files,
+    counts: {
+      ...counts,
+      rows: rows === undefined ? others : { ...others, [QUARANTINE.name]: rows - gone },
+    },
+    ...(partition.sources && {
+      sources: partition.sources.map((source) => ({
+        ...source,
+        counts: filteredFrom(source.counts, 'quarantined', goneOf(source.name)),
+      })),
+    }),
+  }
 }

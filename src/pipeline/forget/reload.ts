@@ -3,11 +3,11 @@
 import { join } from 'node:path'
 import type { Content } from '../../contract/objects.ts'
 import { ToolkitError } from '../../core/errors.ts'
-import type { Drift } from '../../core/partition.ts'
 import type { SinkRun } from '../../core/sink.ts'
 import { openCheckers } from '../../load/block-checker.ts'
 import { openLoader } from '../../load/loader.ts'
 import { makeFolder } from '../../support/durable-files.ts'
+import { type DriftCounts, driftKey } from './clean-drift.ts'
 import type { ForgetWork } from './forget-work.ts'
 
 /** They were loaded before, maybe with other limits. */
@@ -31,12 +31,9 @@ async function* blocksOf(texts: AsyncIterable<string>): AsyncGenerator<Buffer> {
   if (lines.length > 0) yield Buffer.concat(lines)
 }
 
-/** Names that the contract does not know, and how many records have each. */
-export type DriftCounts = ReadonlyMap<string, number>
-export const driftKey = ({ kind, name }: Pick<Drift, 'kind' | 'name'>): string => `${kind} ${name}`
-
 /** What becomes of records that are checked again. */
 export interface Reloaded {
+  /** Names that the contract does not know, and how many records have each. */
   readonly drift: DriftCounts
   /** Files by table, on this machine; none where nothing was loaded. */
   readonly files: ReadonlyMap<string, readonly string[]>

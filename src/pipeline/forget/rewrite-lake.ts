@@ -6,16 +6,18 @@ import { LISTINGS, QUARANTINE } from '../../lake/tables/tables.ts'
 import type { LeftInLake } from '../../manifest/commit-forget.ts'
 import type { ForgottenFiles } from '../../manifest/forgotten.ts'
 import { togetherAs } from '../../manifest/shared-sources.ts'
-import { filteredFrom, withoutNames, withoutTelling } from './clean-counts.ts'
+import { addUp, withQuarantine } from './clean-counts.ts'
+import { withoutTelling } from './clean-drift.ts'
 import { cleanPull, cleanSource } from './clean-entries.ts'
 import { collectIdentifiers } from './collect-identifiers.ts'
 import { findHeld, type Held } from './find-held.ts'
 import type { ForgetWork } from './forget-work.ts'
 import type { Identifiers } from './identifiers.ts'
+import { cleanDrift } from './names-left.ts'
 import { rewriteDictionary } from './rewrite-dictionary.ts'
 import { findFiles } from './rewrite-files.ts'
-import { rewritePartition } from './rewrite-partition.ts'
-import { type QuarantineChange, rewriteQuarantine } from './rewrite-quarantine.ts'
+import { type RewrittenRows, rewritePartition } from './rewrite-partition.ts'
+import { rewriteQuarantine } from './rewrite-quarantine.ts'
 
 /** What was found, and what took its place. */
 export interface Rewritten {
@@ -26,6 +28,9 @@ export interface Rewritten {
 }
 
 const NONE: Held = { removed: new Set(), changed: new Set() }
+const unchanged = (partition: PartitionEntry): RewrittenRows => ({
+  ...{ partition, written: [], removed: 0, names: new Map() },
+})
 
 /** Adds up files and rows by kind. */
 class Tally {
@@ -36,36 +41,6 @@ class Tally {
   }
   get files(): readonly ForgottenFiles[] {
     return [...this.#kinds].map(([kind, counts]) => ({ kind, ...counts }))
-  }
-}
-
-const sumOf = (counts: Iterable<number>): number => [...counts].reduce((a, b) => a + b, 0)
-
-/** A partition whose quarantine was written again. */
-const withQuarantine = (partition: PartitionEntry, changes: readonly QuarantineChange[]): PartitionEntry => {
-  if (changes.length === 0) return partition
-  const byPath = new Map(changes.map((change) => [change.file.path, change]))
-  const files = partition.files.flatMap((file) => {
-    const change = byPath.get(file.path)
-    return change === undefined ? [file] : change.written ? [change.written] : []
-  })
-  const goneOf = (source: string): number => sumOf(changes.map(({ gone }) => gone.get(source) ?? 0))
-  const gone = sumOf(changes.flatMap((change) => [...change.gone.values()]))
-  const counts = filteredFrom(partition.counts, 'quarantined', gone)
-  const { [QUARANTINE.name]: rows, ...others } = counts.rows
-  return {
-    ...partition,
-    files,
-    counts: {
-      ...counts,
-      rows: rows === undefined ? others : { ...others, [QUARANTINE.name]: rows - gone },
-    },
-    ...(partition.sources && {
-      sources: partition.sources.map((source) => ({
-        ...source,
-        counts: filteredFrom(source.counts, 'quarantined', goneOf(source.name)),
-      })),
-    }),
   }
 }
 
@@ -123,7 +98,7 @@ export const rewriteLake = async (
   const quarantineOf = async (partition: PartitionEntry): Promise<PartitionEntry> => {
     const changes = await rewriteQuarantine(work, partition, forgetting, sink)
     for (const { file, written: next, gone, changed, cleared } of changes) {
-      tally.add(QUARANTINE.name, sumOf(gone.values()) + changed + cleared)
+      tally.add(QUARANTINE.name, addUp(gone.values()) + changed + cleared)
       linesCleared += cleared
       if (next) {
         written.push(next)
@@ -133,45 +108,38 @@ export const rewriteLake = async (
     return sink ? withQuarantine(partition, changes) : partition
   }
 
-  const rowsOf = async (partition: PartitionEntry, own: Held): Promise<PartitionEntry> => {
+  const rowsOf = async (partition: PartitionEntry, own: Held): Promise<RewrittenRows> => {
     const files = await findFiles(work, partition, own, identifiers)
     for (const { table, rows } of files) tally.add(table.name, rows)
-    if (sink === undefined || files.length === 0) return partition
+    if (sink === undefined || files.length === 0) return unchanged(partition)
     const next = await rewritePartition(work, sink, partition, own, files)
     written.push(...next.written)
-    return next.partition
+    return next
   }
 
-  const partitions: PartitionEntry[] = []
+  const rewritten: RewrittenRows[] = []
   for (const [place, partition] of snapshot.partitions.entries()) {
     const isListing = partition.files.some(({ table }) => table === LISTINGS.name)
     const own = held.get(place) ?? (isListing ? NONE : undefined)
-    partitions.push(await quarantineOf(own ? await rowsOf(partition, own) : partition))
+    const next = own ? await rowsOf(partition, own) : unchanged(partition)
+    rewritten.push({ ...next, partition: await quarantineOf(next.partition) })
   }
-  // Of a compaction nobody knows which of its partitions had a name.
-  const unnamed = new Set(
-    snapshot.partitions.flatMap(({ content, source }, place) =>
-      source.kind === 'compaction' && held.has(place) ? [content] : [],
-    ),
-  )
   const merged: PartitionEntry[] = []
-  for (const partition of snapshot.merged ?? []) {
-    const next = await quarantineOf(partition)
-    merged.push(unnamed.has(next.content) ? { ...next, drift: withoutNames(next.drift) } : next)
-  }
+  for (const partition of snapshot.merged ?? []) merged.push(await quarantineOf(partition))
   if (sink) await sink.commit(written)
+  const listed = await cleanDrift(work, rewritten, merged, sink !== undefined)
   const runs = new Set([...held.keys()].flatMap((place) => snapshot.partitions[place]?.run ?? []))
-  const files = sink ? await dictionaries(work, sink, partitions, runs, tally) : snapshot.files
+  const files = sink ? await dictionaries(work, sink, listed.partitions, runs, tally) : snapshot.files
   const items = files.filter((file) => !snapshot.files.includes(file))
   if (sink && items.length > 0) await sink.commit(items)
   const clean = (some: readonly PartitionEntry[]): readonly PartitionEntry[] =>
     some.map((partition) => cleanEntry(partition, identifiers, hashes))
   return {
     listed: {
-      partitions: clean(partitions),
+      partitions: clean(listed.partitions),
       files,
       pulls: (snapshot.pulls ?? []).map((pull) => cleanPull(pull, identifiers)),
-      merged: clean(merged),
+      merged: clean(listed.merged),
     },
     written: [...written, ...items],
     files: tally.files,

@@ -6,24 +6,17 @@ import type { SinkRun } from '../../core/sink.ts'
 import { observedOf } from '../../load/loader.ts'
 import { withoutEntities } from '../../load/without-entities.ts'
 import { discard } from '../../support/durable-files.ts'
-import { filteredFrom, withDriftChanges, withoutRecords } from './clean-counts.ts'
+import { filteredFrom, withoutRecords } from './clean-counts.ts'
+import { type DriftCounts, hasDrift, lessBy } from './clean-drift.ts'
 import type { Held } from './find-held.ts'
 import type { ForgetWork } from './forget-work.ts'
-import { checkAgain, type DriftCounts } from './reload.ts'
+import { checkAgain } from './reload.ts'
 import { restoredTexts } from './restored-texts.ts'
 import { type HeldFile, rewriteFiles } from './rewrite-files.ts'
 
 async function* without(texts: AsyncIterable<string>, { isEntity }: ForgetWork): AsyncGenerator<string> {
   for await (const text of texts) yield withoutEntities(text, isEntity)
 }
-
-const difference = (after: DriftCounts, before: DriftCounts): DriftCounts =>
-  new Map(
-    [...new Set([...after.keys(), ...before.keys()])].map((key) => [
-      key,
-      (after.get(key) ?? 0) - (before.get(key) ?? 0),
-    ]),
-  )
 
 const NOTHING: DriftCounts = new Map()
 
@@ -42,20 +35,30 @@ const placesOf = (content: string, files: readonly HeldFile[], { removed }: Held
     .filter(({ table }) => table.name === content)
     .flatMap(({ owners }) => [...owners].flatMap(([id, place]) => (removed.has(id) ? [place] : [])))
 
-/** @param files of it that hold rows of theirs */
+/** A partition whose tables were written again. */
+export interface RewrittenRows {
+  readonly partition: PartitionEntry
+  readonly written: readonly FileEntry[]
+  /** Records that are gone. */
+  readonly removed: number
+  /** Names that its records had and have no longer, and how many records had each. */
+  readonly names: DriftCounts
+}
+
+/** Its drift, which may stand elsewhere, stays. @param files of it that hold rows of theirs */
 export const rewritePartition = async (
   work: ForgetWork,
   sink: SinkRun,
   partition: PartitionEntry,
   held: Held,
   files: readonly HeldFile[],
-): Promise<{ readonly partition: PartitionEntry; readonly written: readonly FileEntry[] }> => {
-  const { content, source, sources, drift } = partition
+): Promise<RewrittenRows> => {
+  const { content, source, sources } = partition
   const { removed, changed } = held
   const folder = join(work.scratch, 'reloaded')
   const touched = [...removed, ...changed]
   const before =
-    drift.length === 0 || partition.counts.records === 0
+    partition.counts.records === 0 || !hasDrift(work.snapshot, partition)
       ? NOTHING
       : (await checkAgain(work, content, restoredTexts(work, partition, touched))).drift
   const again =
@@ -81,7 +84,8 @@ export const rewritePartition = async (
         rows: rowsOf(partition, left),
       },
       files: left,
-      drift: withDriftChanges(drift, difference(again.drift, before)),
     },
+    removed: removed.size,
+    names: lessBy(before, again.drift),
   }
 }

@@ -56,6 +56,10 @@ export const partitionId = (origin: string, block: number, layer: number): strin
 /** Stands for a fingerprint that is known only when the source has been read to its end. */
 const NOT_YET: Fingerprint = { bytes: 0, sha256: '0'.repeat(64) }
 
+/** The id of the first layer of a partition's block: the drift of the whole block stands there. */
+export const firstLayerOf = (id: string): string => id.replace(LATER_LAYER, '$1')
+const LATER_LAYER = /^(.+-\d{5,})-\d+$/
+
 export interface PartOrigin {
   readonly run: string
   /** What the ids of the source's partitions begin with. */

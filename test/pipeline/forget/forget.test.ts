@@ -13,7 +13,7 @@ import { makeBatchFiles } from '../../../src/server/batch-files/make-batch-files
 import { currentIndex } from '../../../src/server/serving-index/build/current-index.ts'
 import { lengthEmbedder, MEMORY_BYTES } from '../../server/serving-index/served-lake.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
-import { type Bench, COMPARABLE, openBench } from '../batch-bench.ts'
+import { type Bench, COMPARABLE, companyLine, openBench } from '../batch-bench.ts'
 import {
   badLines,
   badRelations,
@@ -22,6 +22,7 @@ import {
   companyMarks,
   escaped,
   MANY_BAD,
+  markOf,
   marksBelow,
   numbers,
   personMarks,
@@ -164,6 +165,106 @@ test('forget in a compacted lake leaves it as if it had never loaded them', asyn
   await compactLake({ lake: bench.lake, targetBytes: 16_384 })
   expect(await bench.verify()).toMatchObject({ problems: [], notes: [] })
   expect(await tablesOf(bench)).toEqual(await tablesOf(other))
+})
+
+/** How many records have each name, in all of what a compaction has merged. */
+const namesMerged = async (bench: Bench): Promise<readonly string[]> => {
+  const { merged = [] } = await bench.snapshot()
+  const names = new Map<string, number>()
+  for (const { content, drift } of merged)
+    for (const { kind, name, records } of drift) {
+      const key = `${content} ${kind} ${name}`
+      names.set(key, (names.get(key) ?? 0) + records)
+    }
+  return [...names].map(([name, records]) => `${name} ${records}`).sort()
+}
+
+/** The drift of what a compaction has merged, by its load. */
+const mergedDrift = async (bench: Bench): Promise<readonly (readonly string[])[]> => {
+  const { merged = [] } = await bench.snapshot()
+  return merged.map(({ drift }) =>
+    drift.map(({ kind, name, records }) => `${kind} ${name} ${records}`).sort(),
+  )
+}
+
+test('forget leaves the drift of a compacted lake as if it had never loaded them', async () => {
+  const loads = async (isTheirs: (id: number) => boolean): Promise<Bench> => {
+    const bench = openBench(await temporaryFolder())
+    const write = (name: string, from: number, lineOf: (id: number) => object) =>
+      bench.write(
+        name,
+        numbers(4)
+          .map((id) => id + from)
+          .filter((id) => !isTheirs(id))
+          .map((id) => escaped(lineOf(id))),
+      )
+    for (const from of [0, 4]) {
+      await write(`companies-${from}`, from, company)
+      await write(`relations-${from}`, from, (id) => {
+        const { Parents, Children, ...own } = relations(id, 8)
+        const entities = Parents.filter(({ InternalId }) => !isTheirs(InternalId))
+        return { ...own, [markOf('field', id)]: 1, Parents: entities, Children: kept(Children) }
+      })
+    }
+    await bench.run(['companies-0', 'companies-4', 'relations-0', 'relations-4'])
+    await compactLake({ lake: bench.lake })
+    return bench
+  }
+  const [bench, other] = [await loads(() => false), await loads((id) => id === 2 || id === 902)]
+  await forget({ lake: bench.lake, companies: [2], persons: [902] })
+  expect(await namesMerged(bench)).toEqual(await namesMerged(other))
+})
+
+test('forget keeps names of merged loads that others have, or had, and none that may have been theirs alone', async () => {
+  const bench = openBench(await temporaryFolder())
+  const line = (id: number, more: object): string => companyLine(id, more)
+  const items = (...names: string[]) => ({
+    Financials: { ProfitAndLoss: Object.fromEntries(names.map((name) => [name, { 2024: 1 }])) },
+  })
+  await bench.write('a', [
+    line(1, { Stays: 1, Both: 1, ...items('StaysItem') }),
+    line(2, { OnlyBefore: 1, Both: 1, TwiceBefore: 1, ...items('OnlyBeforeItem') }),
+    line(3, { TwiceBefore: 1, BasicDetails: { InternalId: 3, LegalForm: 777 } }),
+    line(4, { OthersBefore: 1 }),
+  ])
+  // The second line of a company in one block.
+  await bench.write('b', [
+    line(2, { Theirs: 1 }),
+    line(2, { Later: 1 }),
+    line(4, { Later: { OnlyBefore: 2 } }),
+  ])
+  await bench.run(['a'])
+  await bench.run(['b'])
+  await compactLake({ lake: bench.lake })
+  await forget({ lake: bench.lake, companies: [2] })
+  const drift = await mergedDrift(bench)
+  expect(drift).toEqual([
+    [
+      'code LegalForm=777 1',
+      'field Both 2',
+      'field Stays 1',
+      'field TwiceBefore 2',
+      'line-item ProfitAndLoss.StaysItem 1',
+      // Nobody can tell any more that it was not theirs.
+      'more and 3 more 1',
+    ],
+    ['field Later 1', 'more and 1 more 1'],
+    [],
+  ])
+  // Given again, it finds nothing to do.
+  expect(await forget({ lake: bench.lake, companies: [2] })).toMatchObject({ kind: 'nothing' })
+})
+
+test('forget takes names out of the drift of a block where they came with a second record of a company', async () => {
+  const bench = openBench(await temporaryFolder())
+  await bench.write('a', [
+    companyLine(1, { Common: 1 }),
+    companyLine(2),
+    companyLine(2, { Common: 1, Theirs: 1 }),
+  ])
+  await bench.run(['a'])
+  await forget({ lake: bench.lake, companies: [2] })
+  expect((await factsOf(bench)).map(({ drift }) => drift)).toEqual([['field Common 1'], []])
 })
 
 test('forget says of older snapshots why they are gone', async () => {

@@ -107,7 +107,10 @@ const code = await build({
   splitting: true,
   chunkNames: 'chunks/[name]-[hash]',
   entryPoints: [
-    ...['index', 'cli/main', 'load/check-worker', 'server/serving-index/build/build-process'].map((path) => ({
+    ...[
+      ...['index', 'cli/main', 'load/check-worker'],
+      ...['server/serving-index/build/build-process', 'jobs/doctor/install-process'],
+    ].map((path) => ({
       in: `src/${path}.ts`,
       out: path,
     })),

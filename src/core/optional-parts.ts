@@ -3,6 +3,9 @@
  * imported at first use. package.json names them as optional peers; messages and documentation take the names from here.
  */
 
+import { existsSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { type ErrorCode, ToolkitError } from './errors.ts'
 
 export interface OptionalPackage {
@@ -75,18 +78,43 @@ export const OPTIONAL_PARTS: Readonly<Record<OptionalPartName, OptionalPart>> = 
 export const installLine = (part: OptionalPartName): string =>
   `npm install ${OPTIONAL_PARTS[part].packages.map(({ name, tested }) => `${name}@${tested}`).join(' ')}`
 
+/** Where a package's own module is, as a file's address. @throws where it is not installed */
+export type Resolve = (name: string) => string
+
+const resolveHere: Resolve = (name) => import.meta.resolve(name)
+
+const entryOf = (name: string, resolve: Resolve): string | undefined => {
+  try {
+    return resolve(name)
+  } catch {
+    return undefined
+  }
+}
+
 /** The packages of a part that are not installed. */
 export const missingPackages = (part: OptionalPartName): readonly string[] =>
   OPTIONAL_PARTS[part].packages
     .map(({ name }) => name)
-    .filter((name) => {
-      try {
-        import.meta.resolve(name)
-        return false
-      } catch {
-        return true
-      }
-    })
+    .filter((name) => entryOf(name, resolveHere) === undefined)
+
+/** The version in the package.json above a file that is the package's own: folders of modules may have one too. */
+const versionAbove = (folder: string, name: string): string => {
+  const path = join(folder, 'package.json')
+  if (existsSync(path)) {
+    const own = JSON.parse(readFileSync(path, 'utf8')) as {
+      readonly name?: string
+      readonly version?: string
+    }
+    if (own.name === name) return own.version ?? 'unknown'
+  }
+  return dirname(folder) === folder ? 'unknown' : versionAbove(dirname(folder), name)
+}
+
+/** The version of a package that is installed; `undefined` where it is not. */
+export const installedVersion = (name: string, resolve: Resolve = resolveHere): string | undefined => {
+  const entry = entryOf(name, resolve)
+  return entry === undefined ? undefined : versionAbove(dirname(fileURLToPath(entry)), name)
+}
 
 /**
  * Called before a part's packages are imported.

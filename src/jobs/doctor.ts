@@ -1,33 +1,24 @@
-/** `doctor`: what this machine has, what is missing for what, and how a lake stands; asks no network. */
+/** `doctor`: what this machine has, what is missing for what, and how a lake stands; the network is asked when told to. */
 
-import { readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { ToolkitError } from '../core/errors.ts'
-import { installLine, missingPackages, OPTIONAL_PART_NAMES, OPTIONAL_PARTS } from '../core/optional-parts.ts'
-import { Engine } from '../lake/duckdb/engine.ts'
-import { loadHttpfs } from '../lake/duckdb/httpfs.ts'
-import { listLeftovers } from '../manifest/lake-files.ts'
-import { NEWEST_FORMAT } from '../manifest/root-form.ts'
-import { listRuns } from '../manifest/runs.ts'
-import { newestNumber, readFormat } from '../manifest/snapshots.ts'
+import type { OptionalPartName } from '../core/optional-parts.ts'
+import { catalogFromEnvironment } from '../pipeline/targets/catalog-environment.ts'
+import { openCatalog } from '../publish/iceberg/catalog-client.ts'
 import { storageOf } from '../storage/open-storage.ts'
-import { VERSION } from '../support/tool-version.ts'
 import { workBase } from '../support/work-base.ts'
-import { type Disk, type Machine, readDisk, readMachine } from './machine-facts.ts'
-
-/** One thing that was looked at. */
-export interface MachineFinding {
-  readonly about: string
-  /** `missing`: the core needs it. `absent`: some commands do. */
-  readonly state: 'well' | 'absent' | 'missing'
-  readonly says: string
-  /** The one line that mends it. */
-  readonly mend?: string
-}
+import { checkBucket } from './doctor/check-bucket.ts'
+import { checkExtensions } from './doctor/check-extensions.ts'
+import { checkLake } from './doctor/check-lake.ts'
+import { checkDisk, checkDuckdb, checkMemory, checkNode } from './doctor/check-machine.ts'
+import { checkParts } from './doctor/check-parts.ts'
+import { type AskedService, askService, checkCredentials, type ServiceUse } from './doctor/check-service.ts'
+import { askServer, type Needs, needsOf } from './doctor/check-targets.ts'
+import { type MachineFinding, withinTime } from './doctor/finding.ts'
+import { type Disk, type Machine, readDisk, readMachine } from './doctor/machine-facts.ts'
 
 /** What `doctor` has found. */
 export interface Diagnosis {
-  /** Whether all is there that the core needs. */
+  /** Whether all is there that the core and what is configured need. */
   readonly well: boolean
   readonly findings: readonly MachineFinding[]
   /** Variables that are set, of those that hold credentials or proxies: their names alone. */
@@ -40,14 +31,32 @@ export interface Diagnosis {
 export interface DoctorOptions {
   /** A lake to be looked at too: a folder, or `s3://bucket/prefix`. @default none */
   readonly lake?: string | undefined
+  /** Addresses that runs are delivered to, such as `csv:out` and `postgres://…`. @default FIRMLAKE_SINKS */
+  readonly sinks?: readonly string[] | undefined
+  /** Address of the service. @default FIRMLAKE_URL */
+  readonly url?: string | undefined
+  /** File that holds the token. @default FIRMLAKE_TOKEN_FILE */
+  readonly tokenFile?: string | undefined
+  /** Name of the variable that holds the token. @default 'FIRMLAKE_TOKEN' */
+  readonly tokenVariable?: string | undefined
+  /** What of the service is used. @default ['companies'] */
+  readonly uses?: readonly ServiceUse[] | undefined
+  /** Optional parts that must be there, besides those that the lake and the sinks take. @default none */
+  readonly needs?: readonly OptionalPartName[] | undefined
+  /**
+   * Asks what is configured whether it answers: the service, buckets, PostgreSQL, the Iceberg catalog, and the place of DuckDB's
+   * extensions. In each bucket one small object of an own name is written and removed. @default false
+   */
+  readonly online?: boolean | undefined
+  /** Longest wait for each answer, in milliseconds. @default 15_000 */
+  readonly limitMs?: number | undefined
   /** @default those of this process */
   readonly env?: NodeJS.ProcessEnv | undefined
 }
 
-const LEAST_MEMORY = 1024 ** 3
-const LEAST_DISK = 1024 ** 3
+const LIMIT_MS = 15_000
 
-/** Their values are never read. */
+/** Their values are never shown. */
 const VARIABLES = [
   ...(['FIRMLAKE_TOKEN', 'FIRMLAKE_SERVE_TOKEN', 'FIRMLAKE_CURSOR_KEY', 'FIRMLAKE_CATALOG_TOKEN'] as const),
   ...([
@@ -59,162 +68,84 @@ const VARIABLES = [
   ...(['AWS_PROFILE', 'PGPASSWORD', 'HTTPS_PROXY', 'HTTP_PROXY', 'NO_PROXY'] as const),
 ]
 
-const engines = (): string => {
-  const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8')
-  const { engines: own } = JSON.parse(text) as { readonly engines: { readonly node: string } }
-  return own.node
+const serviceOf = (
+  { url, tokenFile, tokenVariable = 'FIRMLAKE_TOKEN', uses = ['companies'] }: DoctorOptions,
+  env: NodeJS.ProcessEnv,
+): AskedService | undefined => {
+  const address = url ?? (env.FIRMLAKE_URL || undefined)
+  const file = tokenFile ?? (env.FIRMLAKE_TOKEN_FILE || undefined)
+  return address === undefined ? undefined : { url: address, tokenFile: file, tokenVariable, uses }
 }
 
-const checkNode = (version = process.versions.node): MachineFinding => {
-  const wanted = engines()
-  const least = wanted.replace('>=', '').split('.').map(Number)
-  const parts = version.split('.').map(Number)
-  const at = parts.findIndex((part, place) => part !== (least[place] ?? 0))
-  const isEnough = at < 0 || Number(parts[at]) > (least[at] ?? 0)
-  return isEnough
-    ? { about: 'node', state: 'well', says: `Node ${version}` }
-    : {
-        about: 'node',
-        state: 'missing',
-        says: `Node ${version}, expected ${wanted}`,
-        mend: `install Node ${wanted}`,
-      }
-}
-
-const checkMachine = ({ memoryBytes, limitBytes = memoryBytes, cpus }: Machine): MachineFinding => {
-  const says = `${Math.round(limitBytes / 1024 ** 2)} MiB of memory, ${cpus} processors`
-  return limitBytes < LEAST_MEMORY
-    ? {
-        about: 'memory',
-        state: 'absent',
-        says: `${says}: less than a run takes`,
-        mend: 'give --memory 500MiB',
-      }
-    : { about: 'memory', state: 'well', says }
-}
-
-const checkDisk = ({ folder, freeBytes, lacks }: Disk): MachineFinding => {
-  const says = `"${folder}": ${Math.round(freeBytes / 1024 ** 2)} MiB free`
-  if (lacks.length > 0)
-    return { about: 'disk', state: 'missing', says: `${says}, without ${lacks.join(', ')}` }
-  return { about: 'disk', state: freeBytes < LEAST_DISK ? 'absent' : 'well', says }
-}
-
-const checkDuckdb = async (): Promise<readonly MachineFinding[]> => {
-  try {
-    const engine = await Engine.open({ memoryBytes: 64 * 1024 ** 2, threads: 1 })
-    try {
-      const session = await engine.connect()
-      const [row] = await session.rows('SELECT version() AS version')
-      const well: MachineFinding = { about: 'duckdb', state: 'well', says: `DuckDB ${String(row?.version)}` }
-      const why = await loadHttpfs(session, {}).catch((error: unknown) => String(error))
-      if (why === undefined)
-        return [well, { about: 'httpfs', state: 'well', says: 'buckets are read in place' }]
-      return [
-        well,
-        {
-          ...{
-            about: 'httpfs',
-            state: 'absent',
-            says: 'without it files of a bucket are copied before they are read',
-          },
-          mend: 'give --install-extensions, or its file in FIRMLAKE_HTTPFS',
-        },
-      ]
-    } finally {
-      engine.close()
-    }
-  } catch (error) {
-    return [
-      {
-        ...{
-          about: 'duckdb',
-          state: 'missing',
-          says: `DuckDB does not start: ${String(error).split('\n', 1)[0]}`,
-        },
-        mend: `npm install firmlake@${VERSION}`,
-      },
-    ]
+const askCatalog = async (env: NodeJS.ProcessEnv, limitMs: number): Promise<readonly MachineFinding[]> => {
+  const catalog = catalogFromEnvironment(env)
+  if (catalog === undefined) return []
+  const ask = async (signal: AbortSignal): Promise<string> => {
+    await openCatalog(catalog, signal)
+    return 'the Iceberg catalog answers'
   }
+  return [await withinTime('catalog', limitMs, ask)]
 }
 
-const checkParts = (): readonly MachineFinding[] =>
-  OPTIONAL_PART_NAMES.map((part) => {
-    const { title, purpose } = OPTIONAL_PARTS[part]
-    const missing = missingPackages(part)
-    return missing.length === 0
-      ? { about: part, state: 'well', says: `${title}: ${purpose}` }
-      : {
-          about: part,
-          state: 'absent',
-          says: `${title} is not installed: ${purpose}`,
-          mend: installLine(part),
-        }
-  })
+interface Asked {
+  readonly needs: Needs
+  readonly service: AskedService | undefined
+  /** What was found of this machine: what is missing here is not asked for. */
+  readonly found: readonly MachineFinding[]
+}
 
-const checkLake = async (lake: string): Promise<readonly MachineFinding[]> => {
-  try {
-    const newest = await newestNumber(lake)
-    const format = newest === 0 ? NEWEST_FORMAT : await readFormat(lake, newest)
-    const runs = (await listRuns(lake, { now: new Date() })).length
-    const leftovers = (await listLeftovers(lake, { now: new Date() })).length
-    return [
-      {
-        ...{ about: 'lake', state: 'well', says: `snapshot ${newest} in format ${format}` },
-        ...(format < NEWEST_FORMAT && { mend: `firmlake upgrade --lake ${lake}` }),
-      },
-      ...(runs > 0
-        ? [
-            {
-              about: 'runs',
-              state: 'absent',
-              says: `unfinished runs: ${runs}`,
-              mend: `firmlake resume --lake ${lake}`,
-            } as const,
-          ]
-        : []),
-      ...(leftovers > 0
-        ? [
-            {
-              about: 'leftovers',
-              state: 'absent',
-              says: `leftovers: ${leftovers}`,
-              mend: `firmlake gc --lake ${lake}`,
-            } as const,
-          ]
-        : []),
-    ]
-  } catch (error) {
-    if (!(error instanceof ToolkitError)) throw error
-    return [{ about: 'lake', state: 'missing', says: `${error.code}: ${error.message}` }]
-  }
+const askAll = async (
+  { needs, service, found }: Asked,
+  env: NodeJS.ProcessEnv,
+  limitMs: number,
+): Promise<readonly MachineFinding[]> => {
+  const isThere = (about: string): boolean =>
+    found.every((one) => one.about !== about || one.state === 'well')
+  const buckets = isThere('s3') ? needs.buckets : []
+  const servers = isThere('postgres') ? needs.servers : []
+  const asked = [
+    service && isThere('service') ? askService(service, env, limitMs) : [],
+    ...buckets.map((address) => checkBucket(address, limitMs)),
+    ...servers.map((server) => askServer(server, limitMs)),
+    askCatalog(env, limitMs),
+    isThere('httpfs') ? [] : checkExtensions(limitMs),
+  ]
+  return (await Promise.all(asked)).flat()
 }
 
 /**
- * Says what this machine has and what is missing for what, with the line that mends it. Asks no network, but for the bucket of
- * a lake that is named; of secrets it knows whether a variable is set. In the folders of the lake, of work and for temporary files it
- * tries what a lake needs by files that are gone at the end.
+ * Says what this machine has and what is missing for what, with the line that mends it. Asks no network without `online`, but for
+ * the bucket of a lake that is named; of secrets it knows whether a variable is set. In the folders of the lake, of the sinks, of
+ * work and for temporary files it tries what a lake needs by files that are gone at the end.
  *
- * @returns what was found; `well` where the core has all it needs, and the lake can be read
+ * @returns what was found; `well` where the core and what is configured have all they need, and the lake can be read
  * @example
  * import { doctor } from 'firmlake'
  *
  * const { well } = await doctor()
  * console.log(well) // true
  */
-export const doctor = async ({ lake, env = process.env }: DoctorOptions = {}): Promise<Diagnosis> => {
+export const doctor = async (options: DoctorOptions = {}): Promise<Diagnosis> => {
+  const { lake, env = process.env, online = false, limitMs = LIMIT_MS } = options
+  const service = serviceOf(options, env)
+  const needs = await needsOf(lake, options.sinks ?? env.FIRMLAKE_SINKS?.match(/\S+/g) ?? [])
   const machine = await readMachine()
-  const isFolder = lake !== undefined && !/^[a-z0-9]+:\/\//i.test(lake)
-  const folders = [...new Set([...(isFolder ? [storageOf(lake).local] : []), workBase(env), tmpdir()])]
-  const disks = await Promise.all(folders.map((folder) => readDisk(folder)))
-  const findings: readonly MachineFinding[] = [
-    checkNode(),
-    checkMachine(machine),
-    ...disks.map(checkDisk),
-    ...(await checkDuckdb()),
-    ...checkParts(),
-    ...(lake === undefined ? [] : await checkLake(lake)),
+  const folders = new Set([
+    ...needs.folders.map((folder) => storageOf(folder).local),
+    ...[workBase(env), tmpdir()],
+  ])
+  const disks = await Promise.all([...folders].map((folder) => readDisk(folder)))
+  const found: readonly MachineFinding[] = [
+    ...[checkNode(), checkMemory(machine), ...disks.map(checkDisk)],
+    ...(await checkDuckdb(env)),
+    ...checkParts(new Set([...needs.parts, ...(options.needs ?? [])])),
+    ...needs.findings,
+    ...(service ? [await checkCredentials(service, env)] : []),
   ]
+  const asked = online ? await askAll({ needs, service, found }, env, limitMs) : []
+  // A bucket that does not answer would be waited for once more.
+  const isReached = asked.every(({ about, state }) => about !== 'bucket' || state === 'well')
+  const findings = [...found, ...asked, ...(lake !== undefined && isReached ? await checkLake(lake) : [])]
   return {
     well: findings.every(({ state }) => state !== 'missing'),
     findings,

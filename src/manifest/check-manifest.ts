@@ -10,6 +10,7 @@ import { type ListedEntries, PartChecker } from './part-checker.ts'
 import type { SnapshotRoot } from './snapshot-root.ts'
 import { bytesToSnapshot, oldestText, recordText } from './snapshot-text.ts'
 import { type ManifestListing, madeLater, readRoot } from './snapshots.ts'
+import { readUpgrade } from './upgrade-state.ts'
 
 type FileRead =
   | { readonly kind: 'bytes'; readonly bytes: Buffer }
@@ -138,6 +139,13 @@ const checkCounts = (
   }
 }
 
+/** The snapshot above which those that are missing were an upgrade's, which is being taken back. */
+const upgradedFrom = async (lake: string): Promise<number> => {
+  // What is damaged there is reported by `checkUpgrade`.
+  const state = await readUpgrade(lake).catch(() => null)
+  return state?.phase === 'restored' ? state.from.snapshot : Number.POSITIVE_INFINITY
+}
+
 /** What was found of the manifest. */
 export interface CheckedManifest {
   readonly snapshots: number
@@ -178,9 +186,14 @@ export const checkManifest = async (
     use(listed, snapshot)
   })
   const [first, last] = only === undefined ? [listing.oldest, newest] : [only, only]
+  const upgraded = await upgradedFrom(lake)
+  if (last > upgraded)
+    findings.notes.push('an upgrade is being taken back: "firmlake upgrade --back" completes that')
   for (let number = first; number <= last; number += 1) {
-    const found = await checkSnapshot(lake, number, findings)
-    await checkRecord(lake, number, number === newest, found, findings)
+    const problems: Problem[] = []
+    const found = await checkSnapshot(lake, number, { ...findings, problems })
+    await checkRecord(lake, number, number === newest, found, { ...findings, problems })
+    findings.problems.push(...problems.filter(({ problem }) => number <= upgraded || problem !== 'missing'))
     if (!found) continue
     await parts.check(found.root)
     roots.push(number)

@@ -12,4 +12,11 @@ export interface DatabaseTarget {
   readonly sink: (at: string) => DeliverySink
   /** Whether it is a file of this machine: it is loaded in this process, within the same memory. */
   readonly isFile: boolean
+  /**
+   * Asks a server whether a delivery could begin, and changes nothing; absent of a file.
+   *
+   * @returns what answered, without a secret
+   * @throws {ToolkitError} as a delivery would
+   */
+  readonly probe?: (at: string, limitMs: number) => Promise<string>
 }

@@ -24,6 +24,14 @@ export interface ObjectBody {
   readonly etag?: string | undefined
 }
 
+/** How long a store may take before it counts as not reached. */
+export interface Patience {
+  /** Requests sent for one call, the first included. */
+  readonly attempts: number
+  /** Longest silence on a connection, in milliseconds. */
+  readonly silenceMs: number
+}
+
 export interface GetOptions {
   /** First byte, and the one behind the last. @default the whole object */
   readonly range?: { readonly from: number; readonly to: number }

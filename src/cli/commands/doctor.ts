@@ -1,42 +1,87 @@
 /** `doctor`: what this machine has, and what is missing for what. */
 
 import { type Command, Option } from 'commander'
+import type { FileSettings } from '../../config/definition.ts'
 import { EXIT } from '../../core/exit-codes.ts'
-import type { Diagnosis, MachineFinding } from '../../jobs/doctor.ts'
-import { type JsonOption, jsonOption, readLakeAddress, withExamples } from '../options/options.ts'
+import type { ServiceUse } from '../../jobs/doctor/check-service.ts'
+import type { MachineFinding } from '../../jobs/doctor/finding.ts'
+import type { Diagnosis } from '../../jobs/doctor.ts'
+import { asksForTelemetry } from '../../observe/telemetry/telemetry-settings.ts'
+import { loadedConfig } from '../config/loaded-config.ts'
+import { type JsonOption, jsonOption, lakeOrTargetOption, withExamples } from '../options/options.ts'
+import { sinkOption } from '../options/run-options.ts'
+import { addressOptions, durationOf } from '../options/service-options.ts'
 import { printJson, printLines } from '../output/print.ts'
 
 interface DoctorFlags extends JsonOption {
   readonly lake?: string
+  readonly sink?: readonly string[]
+  readonly url?: string
+  readonly tokenFile?: string
+  readonly online?: true
+  /** Milliseconds. */
+  readonly limit: number
 }
+
+const DEFAULT_LIMIT = '15s'
 
 export const addDoctor = (program: Command): void => {
   const command = program
     .command('doctor')
     .summary('say what this machine has, and what is missing for what')
     .description(
-      'Says what this machine has (Node, memory, disks, DuckDB, optional packages, variables of credentials by their names) ' +
-        'and what is missing for what, with the line that mends it; with --lake also how the lake stands. Asks no network ' +
-        'but for a bucket that is named. Ends with 1 where something is missing that the core needs.',
+      'Says what this machine has (Node, memory, disks, DuckDB, optional packages and their versions, the token, variables ' +
+        'of credentials by their names) and what is missing for what, with the line that mends it; with --lake also how the ' +
+        'lake stands. With --online it asks what is configured whether it answers: the service, buckets, PostgreSQL, the ' +
+        "Iceberg catalog, the place of DuckDB's extensions; without it no network is asked but for the bucket of a lake. " +
+        'Ends with 1 where something is missing that the core or the configuration needs.',
+    )
+    .addOption(lakeOrTargetOption())
+    .addOption(sinkOption('look at what this needs too: csv:DIR, firms.duckdb, postgres://… (repeatable)'))
+  for (const option of addressOptions()) command.addOption(option)
+  command
+    .option(
+      '--online',
+      'ask the service, buckets, databases and DuckDB whether they answer; in a bucket one small object is written and removed',
     )
     .addOption(
-      new Option('--lake <folder>', 'look at this lake too: a folder, or s3://bucket/prefix').argParser(
-        (text) => readLakeAddress(text, '--lake'),
-      ),
+      new Option('--limit <time>', 'with --online, longest wait for each answer')
+        .argParser(durationOf('--limit'))
+        .default(durationOf('--limit')(DEFAULT_LIMIT), DEFAULT_LIMIT),
     )
     .addOption(jsonOption())
     .action(runDoctor)
   withExamples(command, [
     ['doctor', 'what is there, and what is missing'],
     ['doctor --lake ./lake', 'the lake and its disk too'],
+    ['doctor --online', 'does all answer that firmlake.toml and the environment name?'],
   ])
 }
 
-const runDoctor = async ({ lake, json }: DoctorFlags): Promise<void> => {
+/** What the loads of the file ask of the service. */
+const usesOf = ({ pull = [], sync = [], batch_files = [] }: FileSettings): readonly ServiceUse[] => {
+  const contents = new Set<ServiceUse>(pull.map(({ content }) => content))
+  if (sync.length > 0) contents.add('companies')
+  if (batch_files.length > 0) contents.add('batchFiles')
+  return [...contents]
+}
+
+const runDoctor = async (flags: DoctorFlags): Promise<void> => {
+  const { lake, sink: sinks, url, tokenFile, online, limit: limitMs, json } = flags
   const { doctor } = await import('../../jobs/doctor.ts')
-  const diagnosis = await doctor({ lake })
-  await (json ? printJson(diagnosis) : printLines(linesOf(diagnosis)))
+  const { settings = {} } = loadedConfig().file ?? {}
+  const uses = usesOf(settings)
+  const named = settings.service?.token_env
+  const diagnosis = await doctor({
+    ...{ lake, sinks, url, tokenFile, online, limitMs },
+    // The value of the one that is named stands in this variable too, if it has any.
+    tokenVariable: process.env.FIRMLAKE_TOKEN ? undefined : named,
+    uses: uses.length > 0 ? uses : undefined,
+    needs: asksForTelemetry(process.env) ? ['telemetry'] : [],
+  })
+  // Set before anything is printed: a reader that goes away must not turn a failure into a success.
   if (!diagnosis.well) process.exitCode = EXIT.failed
+  await (json ? printJson(diagnosis) : printLines(linesOf(diagnosis)))
 }
 
 const SIGNS: Readonly<Record<MachineFinding['state'], string>> = {
@@ -51,5 +96,7 @@ const linesOf = ({ well, findings, variables }: Diagnosis): string[] => [
     ...(mend === undefined ? [] : [`${' '.repeat(19)}→ ${mend}`]),
   ]),
   `${'ok'.padEnd(8)}${'variables'.padEnd(11)}${variables.length > 0 ? `set: ${variables.join(', ')}` : 'none is set'}`,
-  well ? 'The core has all it needs.' : 'Something is missing that the core needs.',
+  well
+    ? 'The core and what is configured have all they need.'
+    : 'Something is missing that the core or the configuration needs.',
 ]

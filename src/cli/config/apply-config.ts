@@ -7,6 +7,9 @@ import { ToolkitError } from '../../core/errors.ts'
 /** It plays with a lake of its own, never with real data. */
 const LEFT_ALONE = new Set(['demo'])
 
+/** What is missing is what it is asked for. */
+const SAYS_ITSELF = 'doctor'
+
 /** `batches pull`, without the program's own name. */
 export const wordsOf = (command: Command): string => {
   const { parent } = command
@@ -85,7 +88,7 @@ const applyToEnvironment = (found: readonly FoundSetting[], env: NodeJS.ProcessE
 
 /** @throws {ToolkitError} TOKEN_MISSING where the file names a variable that holds nothing */
 const checkToken = (command: Command, { path, found }: ConfigFile): void => {
-  const calls = command.options.some(({ long }) => long === '--url')
+  const calls = command.options.some(({ long }) => long === '--url') && wordsOf(command) !== SAYS_ITSELF
   const named = found.find(({ key }) => key === 'service.token_env')
   if (!calls || named === undefined || process.env.FIRMLAKE_TOKEN || command.opts().tokenFile) return
   throw new ToolkitError(

@@ -25,11 +25,12 @@ const listed = (value: string, before: readonly string[] | undefined): readonly 
   value,
 ]
 
+export const sinkOption = (about: string): Option => new Option('--sink <url>', about).argParser(listed)
+
 export const targetOptions = (): Option[] => [
-  new Option(
-    '--sink <url>',
+  sinkOption(
     'deliver runs there too: csv:DIR, jsonl:DIR, parquet:DIR, arrow:DIR, firms.duckdb, postgres://… (repeatable)',
-  ).argParser(listed),
+  ),
   new Option('--publish <format>', 'publish the tables too: delta or iceberg (repeatable)').argParser(listed),
   ...sinkTakeOptions(),
 ]

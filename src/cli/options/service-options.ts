@@ -42,10 +42,15 @@ const rate = (text: string): number => {
   )
 }
 
-/** @param atOnce what `--concurrency` counts */
-export const serviceOptions = (atOnce: string): Option[] => [
+/** Where the service is, and the token for it. */
+export const addressOptions = (): Option[] => [
   new Option('--url <url>', 'address of the service (or FIRMLAKE_URL)'),
   new Option('--token-file <file>', 'file that holds the token (or FIRMLAKE_TOKEN)'),
+]
+
+/** @param atOnce what `--concurrency` counts */
+export const serviceOptions = (atOnce: string): Option[] => [
+  ...addressOptions(),
   new Option('--concurrency <n>', atOnce)
     .argParser(wholeNumber('--concurrency'))
     .default(DEFAULT_CONCURRENCY),

@@ -17,6 +17,8 @@ import { removeStaged, stageFile } from '../stage-file.ts'
 import { checkNameLength, copyForm, targetColumns } from './column-types.ts'
 import { checkStagedFile, readColumns, writeColumns } from './staged-columns.ts'
 
+const DEFAULT_SCHEMA = 'firmlake'
+
 /** Options of `postgres`. */
 export interface PostgresOptions extends SinkContext {
   /** Schema of the tables; made where it is missing. @default 'firmlake' */
@@ -38,7 +40,7 @@ export interface PostgresOptions extends SinkContext {
  */
 export const postgres = (
   url: string,
-  { schema = 'firmlake', ...own }: PostgresOptions = {},
+  { schema = DEFAULT_SCHEMA, ...own }: PostgresOptions = {},
 ): DeliverySink => {
   checkNameLength('a schema', schema)
   requirePart('postgres')
@@ -117,4 +119,9 @@ export const postgresTarget: DatabaseTarget = {
   read: (address) => (/^postgres(ql)?:\/\//i.test(address) ? address : undefined),
   sink: (url) => postgres(url),
   isFile: false,
+  async probe(url, limitMs) {
+    requirePart('postgres')
+    const { probe } = await import('./probe.ts')
+    return probe(url, DEFAULT_SCHEMA, limitMs)
+  },
 }

@@ -18,11 +18,12 @@ const serverOf = ({ host, port, database }: Client): string =>
   host.startsWith('/') ? `${host}/${database ?? ''}` : `${host}:${port}/${database ?? ''}`
 
 /** A bad address is reported without its text: the password stands in it. */
-const newClient = async (url: string): Promise<Client> => {
+const newClient = async (url: string, limitMs?: number): Promise<Client> => {
   const pg = await import('pg')
   const config: ClientConfig = {
     connectionString: url,
-    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    connectionTimeoutMillis: limitMs ?? CONNECT_TIMEOUT_MS,
+    ...(limitMs !== undefined && { query_timeout: limitMs }),
     keepAlive: true,
     application_name: 'firmlake',
   }
@@ -45,14 +46,16 @@ const endQuietly = async (client: Client): Promise<void> => {
 /**
  * Opens a connection for `work` and closes it in every case; a transaction left open by an error is rolled back by it.
  *
+ * @param limitMs longest wait for the connection and for each statement @default 30 s for the connection alone
  * @throws {ToolkitError} TARGET_REFUSED, TARGET_FAILED
  */
 export const withConnection = async <T>(
   url: string,
   action: string,
   work: (connection: PostgresConnection) => Promise<T>,
+  limitMs?: number,
 ): Promise<T> => {
-  const client = await newClient(url)
+  const client = await newClient(url, limitMs)
   const attempt: Attempt = { action, server: serverOf(client) }
   // A connection that ends between two statements says so here; the next statement fails and is reported.
   client.on('error', () => undefined)

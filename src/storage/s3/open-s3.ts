@@ -3,6 +3,7 @@
 import type { S3Client, S3ClientConfig } from '@aws-sdk/client-s3'
 import { ToolkitError } from '../../core/errors.ts'
 import { requirePart } from '../../core/optional-parts.ts'
+import type { Patience } from '../object-store.ts'
 
 /** The SDK's module and a client of it. */
 export interface S3 {
@@ -17,10 +18,19 @@ const CONNECT_TIMEOUT_MS = 5_000
 const SILENCE_TIMEOUT_MS = 60_000
 const DEFAULT_REGION = 'us-east-1'
 
-const settings = (): S3ClientConfig => ({
+/** Whose number counts: the caller's, AWS's variable, then the one for loads. */
+const attemptsOf = (patience: Patience | undefined): Pick<S3ClientConfig, 'maxAttempts'> => {
+  if (patience) return { maxAttempts: patience.attempts }
+  return process.env.AWS_MAX_ATTEMPTS ? {} : { maxAttempts: ATTEMPTS }
+}
+
+const settings = (patience?: Patience): S3ClientConfig => ({
   retryMode: 'standard',
-  ...(!process.env.AWS_MAX_ATTEMPTS && { maxAttempts: ATTEMPTS }),
-  requestHandler: { connectionTimeout: CONNECT_TIMEOUT_MS, socketTimeout: SILENCE_TIMEOUT_MS },
+  ...attemptsOf(patience),
+  requestHandler: {
+    connectionTimeout: Math.min(CONNECT_TIMEOUT_MS, patience?.silenceMs ?? CONNECT_TIMEOUT_MS),
+    socketTimeout: patience?.silenceMs ?? SILENCE_TIMEOUT_MS,
+  },
   followRegionRedirects: true,
   // Table files are checked by SHA-256 and snapshots by their own hash: a changed one is to be reported, not retried.
   responseChecksumValidation: 'WHEN_REQUIRED',
@@ -32,10 +42,10 @@ const settings = (): S3ClientConfig => ({
  *
  * @throws {ToolkitError} `STORAGE_REFUSED` where no region is known; `PACKAGE_MISSING`
  */
-export const openS3 = async (): Promise<S3> => {
+export const openS3 = async (patience?: Patience): Promise<S3> => {
   requirePart('s3')
   const sdk = await import('@aws-sdk/client-s3')
-  const configured = new sdk.S3Client(settings())
+  const configured = new sdk.S3Client(settings(patience))
   const endpoint = await configured.config.serviceConfiguredEndpoint?.()
   const region = (await configured.config.region().catch(() => undefined)) || undefined
   if (endpoint === undefined && region !== undefined) return { sdk, client: configured }
@@ -45,6 +55,6 @@ export const openS3 = async (): Promise<S3> => {
       'STORAGE_REFUSED',
       'Cannot use the object storage: no region is configured, set AWS_REGION',
     )
-  const own = { ...settings(), endpoint, forcePathStyle: true, region: region ?? DEFAULT_REGION }
+  const own = { ...settings(patience), endpoint, forcePathStyle: true, region: region ?? DEFAULT_REGION }
   return { sdk, client: new sdk.S3Client(own) }
 }

@@ -1,6 +1,7 @@
 /** The connection to a bucket of S3, opened at its first use, and what each command needs of it. */
 
 import { ToolkitError } from '../../core/errors.ts'
+import type { Patience } from '../object-store.ts'
 import { nameOf } from '../store-paths.ts'
 import { openS3, type S3 } from './open-s3.ts'
 import { keyOf, type S3Address } from './s3-address.ts'
@@ -10,8 +11,11 @@ export class S3Connection {
   readonly address: S3Address
   #opening: Promise<S3> | undefined
 
-  constructor(address: S3Address) {
+  readonly #patience: Patience | undefined
+
+  constructor(address: S3Address, patience?: Patience) {
     this.address = address
+    this.#patience = patience
   }
 
   /** `s3://bucket/prefix/path`, as messages name it. */
@@ -26,7 +30,7 @@ export class S3Connection {
 
   open(): Promise<S3> {
     // A failure is not kept: the next call may find a region or credentials.
-    this.#opening ??= openS3().catch((error: unknown) => {
+    this.#opening ??= openS3(this.#patience).catch((error: unknown) => {
       this.#opening = undefined
       throw storageError(`Cannot open "${this.address.uri}"`, error)
     })

@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto'
 import { Readable } from 'node:stream'
 import { setTimeout } from 'node:timers/promises'
 import type { PutObjectCommandInput } from '@aws-sdk/client-s3'
-import type { ObjectStore } from '../object-store.ts'
+import type { ObjectStore, Patience } from '../object-store.ts'
 import { replacedObject } from '../store-paths.ts'
 import { deleteObjects } from './delete-objects.ts'
 import { listObjects } from './list-objects.ts'
@@ -87,10 +87,11 @@ const seeBucket = async (connection: S3Connection): Promise<void> => {
 /**
  * The object store of an address `s3://bucket/prefix`. Nothing is loaded or asked before the first call.
  *
+ * @param patience @default that of loads, which outlasts a server that starts again
  * @throws {ToolkitError} `USAGE` for an address that names no place in a bucket
  */
-export const s3Store = (address: string): ObjectStore => {
-  const connection = new S3Connection(parseS3Address(address, process.env))
+export const s3Store = (address: string, patience?: Patience): ObjectStore => {
+  const connection = new S3Connection(parseS3Address(address, process.env), patience)
   let seen = false
   return {
     address: connection.address,

@@ -3,10 +3,19 @@
 import { readFile, rm, writeFile } from 'node:fs/promises'
 import { expect, test } from 'vitest'
 import { forget } from '../../../src/jobs/forget.ts'
+import { recordPath, snapshotPath } from '../../../src/lake/lake/layout.ts'
 import { writeLakeFile } from '../../../src/manifest/lake-file.ts'
 import { removeGarbage } from '../../../src/manifest/remove-garbage.ts'
-import { readFormat } from '../../../src/manifest/snapshots.ts'
+import {
+  createSnapshot,
+  ensureRecord,
+  newestRoot,
+  readFormat,
+  TAKING_BACK,
+} from '../../../src/manifest/snapshots.ts'
+import { readUpgrade, writePhase } from '../../../src/manifest/upgrade-state.ts'
 import { publish } from '../../../src/pipeline/targets/publish.ts'
+import { restoreBefore } from '../../../src/pipeline/upgrade/before-image.ts'
 import { takeBack } from '../../../src/pipeline/upgrade/take-back.ts'
 import { upgradeLake } from '../../../src/pipeline/upgrade/upgrade-lake.ts'
 import { hashLake } from '../batch-bench.ts'
@@ -117,6 +126,32 @@ test('a lake that gc has taken the snapshot before from, or whose copy is damage
   await writeFile(path, bytes)
   await removeGarbage({ lake, now: new Date(), keep: 1 })
   await expect(takeBack(lake)).rejects.toMatchObject(stands('snapshot 3, which it was made of, was removed'))
+  expect(await verify()).toMatchObject(WHOLE)
+})
+
+test('a lake whose upgrade is half taken back is whole to verify, and the same command ends it', async () => {
+  const { lake, verify } = await openEarlier('1-hashed')
+  const files = await filesBelow(lake)
+  await upgradeLake({ lake })
+  const newest = await newestRoot(lake)
+  const state = await readUpgrade(lake)
+  if (newest === null || state === null) throw new Error('there is no upgrade')
+  // As a process leaves it that is killed between the removals: what blocks commits goes last.
+  const head = { snapshot: 5, parent: 4, pipeline: TAKING_BACK, time: new Date().toISOString() }
+  await createSnapshot(lake, { ...newest, ...head })
+  await ensureRecord(lake, 5)
+  await writePhase(lake, state, { phase: 'back' })
+  await restoreBefore(lake, state.files)
+  await writePhase(lake, state, { phase: 'restored' })
+  for (const path of [recordPath(4), snapshotPath(4)]) {
+    await rm(`${lake}/${path}`)
+    expect(await verify()).toMatchObject({
+      problems: [],
+      notes: [expect.stringContaining('is being taken back')],
+    })
+  }
+  expect(await takeBack(lake)).toMatchObject({ kind: 'taken back', snapshot: 3 })
+  expect(await filesBelow(lake)).toEqual(files)
   expect(await verify()).toMatchObject(WHOLE)
 })
 

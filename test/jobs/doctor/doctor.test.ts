@@ -1,10 +1,10 @@
 import { mkdir, readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { installLine } from '../../src/core/optional-parts.ts'
-import { doctor } from '../../src/jobs/doctor.ts'
-import { openEarlier } from '../pipeline/upgrade/earlier-lake.ts'
-import { temporaryFolder } from '../support/temporary-folder.ts'
+import { installLine } from '../../../src/core/optional-parts.ts'
+import { doctor } from '../../../src/jobs/doctor.ts'
+import { openEarlier } from '../../pipeline/upgrade/earlier-lake.ts'
+import { temporaryFolder } from '../../support/temporary-folder.ts'
 
 test('doctor finds what the core needs, names variables without their values, and leaves nothing behind', async () => {
   const folder = await temporaryFolder()

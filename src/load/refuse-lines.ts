@@ -11,9 +11,13 @@ import { JSON_BYTES, skipSpace } from '../support/json-bytes.ts'
 import { ownerOf, parsedRecord } from './record-owner.ts'
 import { idAt, withoutEntities } from './without-entities.ts'
 
-const { LINE_FEED, SPACE, COLON, QUOTE, MINUS, ZERO, NINE } = JSON_BYTES
+const { LINE_FEED, SPACE, COLON, QUOTE, MINUS, PLUS, POINT, ZERO, NINE, SMALL_E, LARGE_E } = JSON_BYTES
 
-const NAME = Buffer.from('"InternalId"')
+const ID_MEMBER = 'InternalId'
+const NAME = Buffer.from(`"${ID_MEMBER}"`)
+const ESCAPE = Buffer.from('\\u00')
+/** Each of its characters as an escape, and the quotes. */
+const LONGEST_NAME = 6 * ID_MEMBER.length + 2
 
 /** Stands for a line that nobody can read: it is quarantined, and tells nothing. */
 const NOT_READ = '"forgotten"'
@@ -38,8 +42,9 @@ const restOf = (line: string, content: Content, { isCompany, isEntity }: Refused
   }
 }
 
-const isDigit = (byte: number | undefined): boolean =>
-  byte !== undefined && ((byte >= ZERO && byte <= NINE) || byte === MINUS)
+const NUMBER_MARKS: readonly number[] = [MINUS, PLUS, POINT, SMALL_E, LARGE_E]
+const isOfNumber = (byte: number | undefined): boolean =>
+  byte !== undefined && ((byte >= ZERO && byte <= NINE) || NUMBER_MARKS.includes(byte))
 
 /** The id behind a member's name. */
 const idBehind = (bytes: Buffer, nameEnd: number): bigint | undefined => {
@@ -48,7 +53,7 @@ const idBehind = (bytes: Buffer, nameEnd: number): bigint | undefined => {
   at = skipSpace(bytes, at + 1)
   if (bytes[at] === QUOTE) at++
   let end = at
-  while (isDigit(bytes[end])) end++
+  while (isOfNumber(bytes[end])) end++
   return end === at ? undefined : idAt(bytes, at, end)
 }
 
@@ -67,15 +72,41 @@ const remembering = (isRefused: (id: bigint) => boolean): ((id: bigint) => boole
   }
 }
 
-const holdsRefused = (
+/** Finds the next name of a member that has ids: where it begins, and where it ends. */
+type FindName = (bytes: Buffer, from: number) => readonly [at: number, end: number] | undefined
+
+const findPlain: FindName = (bytes, from) => {
+  const at = bytes.indexOf(NAME, from)
+  return at < 0 ? undefined : [at, at + NAME.length]
+}
+
+/** The same name with characters as escapes: `"Internal\u0049d"`. */
+const findEscaped: FindName = (bytes, from) => {
+  for (let at = bytes.indexOf(ESCAPE, from); at >= 0; at = bytes.indexOf(ESCAPE, at + 1)) {
+    const hex = bytes.toString('latin1', at + ESCAPE.length, at + ESCAPE.length + 2)
+    if (!NAME.includes(Number.parseInt(hex, 16))) continue
+    const before = bytes.subarray(Math.max(from, at - LONGEST_NAME), at)
+    const start = at - before.length + before.lastIndexOf(QUOTE)
+    const end = bytes.indexOf(QUOTE, at) + 1
+    if (end - start > LONGEST_NAME || parsedRecord(bytes.toString('latin1', start, end)) !== ID_MEMBER)
+      continue
+    return [start, end]
+  }
+  return undefined
+}
+
+const NAMES: readonly FindName[] = [findPlain, findEscaped]
+
+/** Where the first refused id stands in some bytes; -1: nowhere. */
+const refusedAt = (
   bytes: Buffer,
   from: number,
-  to: number,
+  find: FindName,
   isRefused: (id: bigint) => boolean,
 ): number => {
-  for (let at = bytes.indexOf(NAME, from); at >= 0 && at < to; at = bytes.indexOf(NAME, at + NAME.length)) {
-    const id = idBehind(bytes, at + NAME.length)
-    if (id !== undefined && isRefused(id)) return at
+  for (let found = find(bytes, from); found; found = find(bytes, found[1])) {
+    const id = idBehind(bytes, found[1])
+    if (id !== undefined && isRefused(id)) return found[0]
   }
   return -1
 }
@@ -83,11 +114,10 @@ const holdsRefused = (
 /** @returns what takes refused ids out of blocks: it changes their bytes, and gives the block to go on with */
 export const refuseLines = (given: RefusedIds): ((block: Block, content: Content) => Block) => {
   const refused = { isCompany: remembering(given.isCompany), isEntity: remembering(given.isEntity) }
-  return (block, content) => {
-    const { bytes } = block
+  const takeOut = (bytes: Buffer, content: Content, find: FindName): void => {
     for (let from = 0; from < bytes.length; ) {
-      const at = holdsRefused(bytes, from, bytes.length, refused.isEntity)
-      if (at < 0) break
+      const at = refusedAt(bytes, from, find, refused.isEntity)
+      if (at < 0) return
       const start = bytes.lastIndexOf(LINE_FEED, at) + 1
       const newline = bytes.indexOf(LINE_FEED, at)
       const end = newline < 0 ? bytes.length : newline
@@ -99,8 +129,11 @@ export const refuseLines = (given: RefusedIds): ((block: Block, content: Content
       }
       from = end + 1
     }
+  }
+  return (block, content) => {
+    for (const find of NAMES) takeOut(block.bytes, content, find)
     const overlong = block.overlong.map((line) =>
-      holdsRefused(line.head, 0, line.head.length, refused.isEntity) < 0
+      NAMES.every((find) => refusedAt(line.head, 0, find, refused.isEntity) < 0)
         ? line
         : { ...line, head: Buffer.alloc(0) },
     )

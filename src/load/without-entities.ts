@@ -13,8 +13,11 @@ export type IsForgotten = (id: bigint) => boolean
 
 /** An id as JSON has it, in quotes or not; `undefined` for what is none. */
 export const idAt = (json: Buffer, from: number, to: number): bigint | undefined => {
-  const [, digits] = /^"?(-?\d+)(?:\.0+)?"?$/.exec(json.toString('latin1', from, to)) ?? []
-  return digits === undefined ? undefined : BigInt(digits)
+  const text = json.toString('latin1', from, to)
+  const [, digits] = /^"?(-?\d+)(?:\.0+)?"?$/.exec(text) ?? []
+  if (digits !== undefined) return BigInt(digits)
+  const value = /^-?\d+(?:\.\d+)?[eE][-+]?\d+$/.test(text) ? Number(text) : Number.NaN
+  return Number.isSafeInteger(value) ? BigInt(value) : undefined
 }
 
 /** Where the values of the list that begins at a place stand. */

@@ -29,6 +29,21 @@ test('refuseLines takes refused entities out of relations, at any depth', () => 
   ])
 })
 
+test('refuseLines knows refused ids whatever form the member and the number have', () => {
+  const line = (name: string, id: string): string =>
+    `{"Text":"\\u00e5 \\u0049","InternalId":1,"Parents":[{"${name}" : ${id},"Name":"Gone"},{"InternalId":9}]}`
+  const forms = ['Internal\\u0049d', '\\u0049\\u006E\\u0074\\u0065\\u0072\\u006E\\u0061\\u006C\\u0049\\u0064']
+  const numbers = ['8', '"8"', '8.0', '8e0', '0.8E+1']
+  const lines = [...forms, 'InternalId'].flatMap((name) => numbers.map((id) => line(name, id)))
+  for (const one of rest(lines, 'relations')) expect(JSON.parse(one).Parents).toEqual([{ InternalId: 9 }])
+  const others = [
+    line('Internal\\\\u0049d', '8'),
+    line('Internal\\u0049D', '8'),
+    line('Internal\\u0049d', '80'),
+  ]
+  expect(rest(others, 'relations')).toEqual(others)
+})
+
 test('refuseLines leaves nothing of a line that nobody can read', () => {
   const cut = '{"BasicDetails":{"InternalId":7,"CompanyName":"Öre"}'
   expect(rest([cut, '{"Name":"x","Parents":[{"InternalId":"8"}]}'], 'relations')).toEqual([

@@ -16,6 +16,7 @@ import {
   RUNS_FOLDER,
   runOfPart,
   SERVE_FOLDER,
+  UPGRADE_FOLDER,
 } from '../lake/lake/layout.ts'
 import { LISTINGS, TABLES } from '../lake/tables/tables.ts'
 import { storageOf } from '../storage/open-storage.ts'
@@ -175,6 +176,8 @@ const sweep = async (
     await storageOf(lake).remove(garbage.map(({ path }) => path))
     if (stale.length > 0) await discardUpgrade(lake)
     await clearLocal(lake, localFolders.filter(goes), kept)
+    // Whoever has taken the last of an upgrade away was killed before the folder went.
+    if (working.length === 0) await rmdir(inLake(lake, UPGRADE_FOLDER)).catch(() => undefined)
     for (const { path } of [...leftovers, ...outdated])
       await rm(inLake(lake, path), { recursive: true, force: true })
   }

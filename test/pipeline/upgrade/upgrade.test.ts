@@ -1,9 +1,9 @@
 /** Lakes of every earlier format: upgraded, the same to every reader, taken back byte for byte. */
 
-import { readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { expect, test } from 'vitest'
 import { forget } from '../../../src/jobs/forget.ts'
-import { recordPath, snapshotPath } from '../../../src/lake/lake/layout.ts'
+import { recordPath, snapshotPath, UPGRADE_FOLDER } from '../../../src/lake/lake/layout.ts'
 import { writeLakeFile } from '../../../src/manifest/lake-file.ts'
 import { removeGarbage } from '../../../src/manifest/remove-garbage.ts'
 import {
@@ -153,6 +153,13 @@ test('a lake whose upgrade is half taken back is whole to verify, and the same c
   expect(await takeBack(lake)).toMatchObject({ kind: 'taken back', snapshot: 3 })
   expect(await filesBelow(lake)).toEqual(files)
   expect(await verify()).toMatchObject(WHOLE)
+})
+
+test('gc removes the folder of an upgrade that a killed process has left empty', async () => {
+  const { lake, gc } = await openEarlier('1-hashed')
+  await mkdir(`${lake}/${UPGRADE_FOLDER}`)
+  await gc()
+  expect(await readdir(lake)).not.toContain(UPGRADE_FOLDER)
 })
 
 test('of two upgrades at once both end well or say that the other is at work, and one snapshot is made', async () => {

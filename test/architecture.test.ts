@@ -71,7 +71,7 @@ const FOLDERS: Readonly<Record<string, Readonly<Record<string, readonly string[]
     duckdb: [],
     parquet: [],
     tables: ['duckdb'],
-    lake: ['tables', 'duckdb'],
+    lake: ['take', 'tables', 'duckdb'],
     diff: ['lake', 'tables', 'duckdb'],
     rates: ['lake'],
     take: ['tables', 'duckdb'],

@@ -56,6 +56,11 @@ const taken = (prefix: '' | 'sink-') => ({
     option: `--${prefix}mask`,
   }),
   hash: setting(manyOf(plainText), 'columns of texts that are hashed', { option: `--${prefix}hash` }),
+  compute: setting(
+    manyOf(plainText),
+    'further columns and their SQL, such as "companies.has_email=email IS NOT NULL"',
+    { option: `--${prefix}compute` },
+  ),
 })
 const LOADS = [
   ...['convert', 'pull', 'sync', 'batches pull'],

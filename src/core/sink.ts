@@ -62,6 +62,8 @@ export interface SinkContext {
   readonly signal?: AbortSignal | undefined
   /** What is loaded, for messages. @default the run, by its id */
   readonly what?: string | undefined
+  /** What the rows lack of what came, and what was computed for them, in words: noted with the run. @default nothing */
+  readonly taken?: string | undefined
   /** Views and macros to make over the tables of a DuckDB file. @default none */
   readonly layer?: ((names: TargetNames) => Promise<Layer>) | undefined
 }

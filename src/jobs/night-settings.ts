@@ -3,7 +3,7 @@
 import type { FileSettings } from '../config/definition.ts'
 import { LIMITS } from '../contract/limits.ts'
 import { ToolkitError } from '../core/errors.ts'
-import { masksOf, type Take } from '../lake/take/declaration.ts'
+import { computedOf, masksOf, type Take } from '../lake/take/declaration.ts'
 import { hashKeyOf } from '../lake/take/hash-key.ts'
 import type { LoadPart } from '../pipeline/load-parts.ts'
 import { parseSearch } from '../pipeline/pull/search.ts'
@@ -121,6 +121,7 @@ const takeOfSection = (section: FileSettings['take'] | FileSettings['sink_take']
     leaveOut: section.leave_out,
     mask: section.mask && masksOf(section.mask),
     hash: section.hash,
+    compute: section.compute && computedOf(section.compute),
     ...('keep_bad_lines' in section && { keepBadLines: section.keep_bad_lines }),
   }
 

@@ -6,6 +6,7 @@ import { type LakeQuery, type LakeQueryOptions, openLakeQuery } from '../lake/la
 import { readFactsOf, withCommits } from '../manifest/lake-facts.ts'
 import { readTableListed } from '../manifest/snapshot-root.ts'
 import { readRoot } from '../manifest/snapshots.ts'
+import { computedOfLake } from '../manifest/taken.ts'
 import { queryMemory } from '../pipeline/run/memory-shares.ts'
 import { type InPlaceOptions, inPlaceSource } from './in-place.ts'
 import { type QueryRow, readRows } from './read-rows.ts'
@@ -53,6 +54,7 @@ export const openQuery = async (
     ...{ lake, threads, check, aroundFetch, outFolder },
     snapshot: async (table) => withCommits(lake, await readTableListed(lake, root, table)),
     facts: readFactsOf(lake, root),
+    computed: await computedOfLake(root),
     inPlace: check === 'every-read' ? undefined : inPlaceSource(options),
     memoryBytes: queryMemory(memoryBytes),
   })

@@ -9,6 +9,7 @@ import type { ColumnTable } from '../lake/duckdb/column-tables.ts'
 import type { Engine, Row, Session } from '../lake/duckdb/engine.ts'
 import { QUARANTINE } from '../lake/tables/tables.ts'
 import type { CompiledTake } from '../lake/take/compile-take.ts'
+import { type ComputedColumn, checkingSelect } from '../lake/take/computed-columns.ts'
 import { makeFolders } from '../support/file-modes.ts'
 import { settled } from '../support/settled.ts'
 import { atMost } from '../support/side-by-side.ts'
@@ -62,11 +63,13 @@ export interface LoaderOptions {
   readonly filters?: readonly RecordFilter[] | undefined
   /** What is taken of the rows. @default everything */
   readonly take?: CompiledTake | undefined
+  /** What has to be computable of each row. @default nothing */
+  readonly computed?: readonly ComputedColumn[] | undefined
 }
 
 /** A loader on an engine; it opens a session for each part that is loaded side by side. */
 export const openLoader = async (engine: Engine, options: LoaderOptions): Promise<Loader> => {
-  const { spoolFolder, filters = [], take } = options
+  const { spoolFolder, filters = [], take, computed = [] } = options
   await makeFolders(spoolFolder).catch((error: unknown) => {
     throw writeError(`Cannot make "${spoolFolder}"`, error)
   })
@@ -91,7 +94,7 @@ export const openLoader = async (engine: Engine, options: LoaderOptions): Promis
       const load = () =>
         withSession((session) =>
           loadPart(
-            { engine, session, spoolFolder, filters, take, isAlone: () => loading === 1 },
+            { engine, session, spoolFolder, filters, take, computed, isAlone: () => loading === 1 },
             request,
             sink,
           ),
@@ -123,6 +126,7 @@ interface LoadTools {
   readonly spoolFolder: string
   readonly filters: readonly RecordFilter[]
   readonly take: CompiledTake | undefined
+  readonly computed: readonly ComputedColumn[]
   /** Whether no other part is being loaded. */
   readonly isAlone: () => boolean
 }
@@ -218,7 +222,7 @@ const writeRelations = async (
 
 /** Writes tables whose rows stand in the part's columns already. */
 const writeColumns = async (
-  { engine, take }: LoadTools,
+  { engine, take, computed }: LoadTools,
   partition: string,
   sink: SinkRun,
   tables: Readonly<Record<string, ColumnTable>>,
@@ -230,9 +234,9 @@ const writeColumns = async (
       if (take?.takesTable(table) === false) continue
       const { from, remove } = await engine.addTable(columns)
       try {
-        receipts.push(
-          await sink.write(partition, table, session.relation(take?.select(table, from) ?? `FROM ${from}`)),
-        )
+        const rows = take?.select(table, from) ?? `FROM ${from}`
+        receipts.push(await sink.write(partition, table, session.relation(rows)))
+        await checkComputed(session, computed, table, rows)
       } finally {
         remove()
       }
@@ -241,6 +245,29 @@ const writeColumns = async (
     session.close()
   }
   return receipts
+}
+
+/** Computes further columns once, so that a value which cannot be computed is found before the row is shown. */
+const checkComputed = async (
+  session: Session,
+  computed: readonly ComputedColumn[],
+  table: string,
+  rows: string,
+): Promise<void> => {
+  const own = computed.filter((one) => one.table === table)
+  for (const one of own) {
+    try {
+      await session.rows(checkingSelect(one, rows))
+    } catch (error) {
+      // DuckDB's message may quote the data.
+      throw new ToolkitError(
+        'TAKE_WRONG',
+        `Cannot load ${one.what}, "${one.sql}": it fails on a value; use functions such as TRY_CAST`,
+        { table },
+        error,
+      )
+    }
+  }
 }
 
 /** The column that shows how fresh a record is. */

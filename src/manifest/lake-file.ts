@@ -14,6 +14,7 @@ import { readFactsOf, withCommits } from './lake-facts.ts'
 import { madeViews } from './made-views.ts'
 import { readAllListed, type SnapshotRoot } from './snapshot-root.ts'
 import { newestNumber, readRoot } from './snapshots.ts'
+import { computedOfLake } from './taken.ts'
 
 /** Above it a file of views takes too long to make at each commit, and its views to open. */
 const MOST_FILES = 10_000
@@ -32,6 +33,7 @@ export const readContents = async (lake: string, root: SnapshotRoot): Promise<La
       pulls: await read('pulls'),
       rates: await read('rates'),
     },
+    computed: await computedOfLake(root),
   }
 }
 
@@ -86,13 +88,17 @@ const place = async (lake: string, bytes: Buffer, snapshot: number): Promise<voi
 }
 
 /** The views of the file that is there, which cost more to make than all the rest, else those of other lakes. */
-const viewsBefore = async (lake: string): Promise<Omit<DatabaseParts, 'statements'>> => {
-  const { name, statements } = keptViews()
+const viewsBefore = async (
+  lake: string,
+  computed: LakeContents['computed'],
+): Promise<Omit<DatabaseParts, 'statements'>> => {
+  const { name, statements } = keptViews(computed)
   const record = await readRecord(lake)
   const bytes = typeof record === 'string' ? null : await storageOf(lake).read(LAKE_FILE)
   const isWhole = bytes !== null && typeof record !== 'string' && record.hashes.includes(sha256Of(bytes))
-  const before = isWhole ? bytes : await madeViews()
-  return { before, ask: MADE_OF_QUERY, name, views: statements }
+  // Those of other lakes have no columns of this one.
+  const before = isWhole ? bytes : computed.length > 0 ? undefined : await madeViews()
+  return { ...(before && { before }), ask: MADE_OF_QUERY, name, views: statements }
 }
 
 /** Whether the file was placed for a snapshot, and nobody is, or was killed, replacing it. */
@@ -105,9 +111,11 @@ const isPlaced = async (lake: string, snapshot: number): Promise<boolean> => {
 }
 
 /** Whether its views are those of this release. */
-const hasOwnViews = async (lake: string): Promise<boolean> => {
+const hasOwnViews = async (lake: string, root: SnapshotRoot): Promise<boolean> => {
   const bytes = await storageOf(lake).read(LAKE_FILE)
-  return bytes !== null && (await askDatabase(bytes, MADE_OF_QUERY)) === keptViews().name
+  return (
+    bytes !== null && (await askDatabase(bytes, MADE_OF_QUERY)) === keptViews(await computedOfLake(root)).name
+  )
 }
 
 /** Whether the file shows the newest snapshot in the views of this release, or the lake is one that has none. */
@@ -115,7 +123,7 @@ export const isLakeFileNewest = async (lake: string): Promise<boolean> => {
   if (!isInFolder(lake)) return true
   const root = await readRoot(lake)
   if (filesOf(root) > MOST_FILES) return (await readRecord(lake)) === 'none'
-  return (await isPlaced(lake, root.snapshot)) && (await hasOwnViews(lake))
+  return (await isPlaced(lake, root.snapshot)) && (await hasOwnViews(lake, root))
 }
 
 const remove = (lake: string): Promise<void> => storageOf(lake).remove([LAKE_FILE, LAKE_FILE_RECORD])
@@ -145,9 +153,10 @@ export const writeLakeFile = async (
       }
     }
     try {
+      const contents = await readContents(lake, root)
       const bytes = await makeDatabase({
-        ...(await viewsBefore(lake)),
-        statements: keptSources(await readContents(lake, root)),
+        ...(await viewsBefore(lake, contents.computed)),
+        statements: keptSources(contents),
       })
       await place(lake, bytes, root.snapshot)
       const isNewest = (await newestNumber(lake)) === root.snapshot

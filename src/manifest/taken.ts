@@ -1,7 +1,16 @@
 /** What a lake takes of the records, since when: each declaration from the first run on that was loaded with it. */
 
 import type { SnapshotHead } from '../core/partition.ts'
-import { isSameTake, KEPT_TAKE, type KeptTake, takesAll } from '../lake/take/declaration.ts'
+import { checkExpressions } from '../lake/take/check-sql.ts'
+import { type ComputedColumn, computedColumns } from '../lake/take/computed-columns.ts'
+import {
+  hidesNothing,
+  isSameTake,
+  KEPT_TAKE,
+  type KeptTake,
+  takesAll,
+  takeText,
+} from '../lake/take/declaration.ts'
 import { anyText, count, list, shapeOf } from '../support/json-form.ts'
 
 export interface Taken {
@@ -21,6 +30,27 @@ export const TAKEN = list(shapeOf<Taken>({ run: anyText, snapshot: count, take: 
 /** The declaration that the newest load of a lake had; empty where everything is taken. */
 export const newestTake = (root: WithTaken | null): KeptTake => root?.taken?.at(-1)?.take ?? {}
 
+/**
+ * The further columns that a lake's tables have, also of rows that were loaded before these were declared. Checked as when they
+ * were: a lake may come from others, and its SQL stands in statements of this process.
+ *
+ * @throws {ToolkitError} TAKE_WRONG
+ */
+export const computedOfLake = async (root: WithTaken | null): Promise<readonly ComputedColumn[]> => {
+  const computed = computedColumns(newestTake(root).compute)
+  await checkExpressions(computed)
+  return computed
+}
+
+/** What a target of a lake lacks of what came, and has beside it, in words; `undefined` where it has what came. */
+export const takenText = (root: WithTaken | null, own: KeptTake): string | undefined => {
+  const parts = [
+    ...(root?.taken ?? []).flatMap(({ take }) => (takesAll(take) ? [] : [`the lake: ${takeText(take)}`])),
+    ...(takesAll(own) ? [] : [`this target: ${takeText(own)}`]),
+  ]
+  return parts.length === 0 ? undefined : parts.join('. ')
+}
+
 /** What the next snapshot says. */
 export const takenWith = (
   root: WithTaken | null,
@@ -35,4 +65,4 @@ export const takenWith = (
 
 /** The declarations by which rows of a lake may lack something, each once. */
 export const lackingTakes = (root: WithTaken | null): readonly KeptTake[] =>
-  (root?.taken ?? []).flatMap(({ take }) => (takesAll(take) ? [] : [take]))
+  (root?.taken ?? []).flatMap(({ take }) => (hidesNothing(take) ? [] : [take]))

@@ -11,8 +11,11 @@ import type { FileEntry } from '../core/partition.ts'
 import { ident, literal } from '../lake/duckdb/sql.ts'
 import { LISTINGS, TABLES, type Table } from '../lake/tables/tables.ts'
 
-/** The table that lists what a database has loaded: `run`, `loaded_at`, `partitions`. */
+/** The table that lists what a database has loaded: `run`, `loaded_at`, `partitions`, `taken`. */
 export const LOADS_TABLE = 'firmlake_loads'
+/** What its column `taken` says. */
+export const ABOUT_TAKEN =
+  'What the rows lack of what came, and what was computed for them; NULL where neither.'
 
 /** A staged file of a table. `version` is the place of its partition among those of the run. */
 export interface StagedPart {

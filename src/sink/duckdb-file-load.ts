@@ -11,6 +11,7 @@ import { ident, literal } from '../lake/duckdb/sql.ts'
 import { stoppable } from '../lake/duckdb/stoppable.ts'
 import type { Table } from '../lake/tables/tables.ts'
 import {
+  ABOUT_TAKEN,
   commentStatements,
   countPartitions,
   deleteKeys,
@@ -36,6 +37,7 @@ export interface RunToLoad {
   readonly stagedPath: (file: FileEntry) => string
   readonly signal?: AbortSignal | undefined
   readonly layer?: SinkContext['layer']
+  readonly taken?: SinkContext['taken']
 }
 
 /** A table of the file and the staged rows that go into it. */
@@ -56,18 +58,19 @@ const isLakeTable = (name: string): boolean => SINK_TABLES.some((table) => table
 const targetOf = (table: string): string => `${TARGET}.main.${ident(table)}`
 const LOADS = targetOf(LOADS_TABLE)
 
-const columnsOfTarget = async (session: Session, table: string): Promise<readonly string[]> => {
+/** Names and types. */
+const columnsOfTarget = async (session: Session, table: string): Promise<ReadonlyMap<string, string>> => {
   const rows = await session.rows(
-    `SELECT column_name AS name FROM duckdb_columns()
+    `SELECT column_name AS name, data_type AS type FROM duckdb_columns()
 WHERE database_name = ${literal(TARGET)} AND schema_name = 'main' AND table_name = ?`,
     [table],
   )
-  return rows.map(({ name }) => String(name))
+  return new Map(rows.map(({ name, type }) => [String(name), String(type)]))
 }
 
 /** The runs that the file shows. */
 export const loadedRuns = async (session: Session): Promise<ReadonlySet<string>> => {
-  if ((await columnsOfTarget(session, LOADS_TABLE)).length === 0) return new Set()
+  if ((await columnsOfTarget(session, LOADS_TABLE)).size === 0) return new Set()
   const rows = await session.rows(`SELECT run FROM ${LOADS}`)
   return new Set(rows.map(({ run }) => String(run)))
 }
@@ -87,7 +90,9 @@ export const loadRun = async (session: Session, run: RunToLoad): Promise<void> =
 
 const loadTables = async (session: Session, run: RunToLoad): Promise<void> => {
   await session.run(`CREATE TABLE IF NOT EXISTS ${LOADS} (run VARCHAR PRIMARY KEY, loaded_at TIMESTAMPTZ NOT NULL,
-  partitions BIGINT NOT NULL)`)
+  partitions BIGINT NOT NULL, taken VARCHAR)`)
+  await session.run(`ALTER TABLE ${LOADS} ADD COLUMN IF NOT EXISTS taken VARCHAR`)
+  await session.run(`COMMENT ON COLUMN ${LOADS}.taken IS ${literal(ABOUT_TAKEN)}`)
   await session.run(`COMMENT ON TABLE ${LOADS} IS 'Runs of firmlake whose rows the tables show.'`)
   await dropOurViews(session)
   const tables: Loading[] = []
@@ -98,7 +103,9 @@ const loadTables = async (session: Session, run: RunToLoad): Promise<void> => {
   }
   const declared = tables.flatMap((table) => table.declared ?? [])
   for (const content of incomingContents(declared)) await mergeRecords(session, content, tables)
-  await session.run(`INSERT INTO ${LOADS} VALUES (?, now(), ?)`, [run.run, countPartitions(run.files)])
+  await session.run(`INSERT INTO ${LOADS} VALUES (?, now(), ?, ?)`, [
+    ...[run.run, countPartitions(run.files), run.taken ?? null],
+  ])
   if (run.layer) await makeLayer(session, run.layer)
 }
 
@@ -124,7 +131,7 @@ const prepare = async (session: Session, run: RunToLoad, table: StagedTable): Pr
   const present = await columnsOfTarget(session, table.name)
   const loading = { name: table.name, target: targetOf(table.name), declared, columns, rows }
   // The answer of a query may have other columns each time: its table is made again.
-  const fresh = declared === undefined || present.length === 0
+  const fresh = declared === undefined || present.size === 0
   if (fresh) await createTable(session, loading, staged)
   else await addColumns(session, loading, staged, present)
   return { ...loading, fresh }
@@ -159,15 +166,28 @@ const createTable = async (
   for (const statement of commentStatements(declared, target, names)) await session.run(statement)
 }
 
+/** DuckDB quotes names of fields in one place and not in another. */
+const unquoted = (type: string): string => type.replaceAll('"', '')
+
 /** A later version of the tool may know more columns than the one that made the table. */
 const addColumns = async (
   session: Session,
-  { target, declared }: Omit<Loading, 'fresh'>,
+  { name: table, target, declared }: Omit<Loading, 'fresh'>,
   staged: readonly ResultColumn[],
-  present: readonly string[],
+  present: ReadonlyMap<string, string>,
 ): Promise<void> => {
+  for (const { name, type } of staged) {
+    const other = present.get(name)
+    const isDeclared = declared?.columns.some((column) => column.name === name) === true
+    if (!isDeclared && other !== undefined && unquoted(other) !== unquoted(type))
+      throw new ToolkitError(
+        'TARGET_REFUSED',
+        `Cannot load column "${name}" into table "${table}": it is of type ${other}, expected ${type}; give it another name`,
+        { column: name, type: other, expected: type },
+      )
+  }
   for (const { name, type } of columnList(declared, staged))
-    if (!present.includes(name)) await session.run(`ALTER TABLE ${target} ADD COLUMN ${ident(name)} ${type}`)
+    if (!present.has(name)) await session.run(`ALTER TABLE ${target} ADD COLUMN ${ident(name)} ${type}`)
 }
 
 const insert = (session: Session, { target }: Loading, select: string): Promise<void> =>
@@ -194,7 +214,7 @@ const mergeRecords = async (
     `CREATE TEMP TABLE ${newest} AS ${newestVersions(content, ({ name }) => loading.get(name)?.rows ?? '')}`,
   )
   for (const table of content.affectedTables) {
-    const fresh = loading.get(table.name)?.fresh ?? (await columnsOfTarget(session, table.name)).length === 0
+    const fresh = loading.get(table.name)?.fresh ?? (await columnsOfTarget(session, table.name)).size === 0
     if (!fresh) await session.run(deleteSuperseded(table, targetOf(table.name), newest))
   }
   for (const table of tables) {

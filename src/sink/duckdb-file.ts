@@ -48,7 +48,7 @@ export const duckdbFile = (file: string, own: SinkContext = {}): DeliverySink =>
   }
 
   const openRun = (run: string, lent?: SinkContext): SinkRun => {
-    const { staging, signal, what, layer, database } = settingsOf(lent)
+    const { staging, signal, what, layer, taken, database } = settingsOf(lent)
     const folder = join(staging, run)
     const stagedPath = ({ table, path }: Pick<FileEntry, 'table' | 'path'>): string =>
       join(folder, table, basename(path))
@@ -69,7 +69,7 @@ export const duckdbFile = (file: string, own: SinkContext = {}): DeliverySink =>
         }
         const { loadRun, withDatabase } = await engineParts()
         await withDatabase({ ...database, action: `load ${what ?? `run "${run}"`}` }, (session) =>
-          loadRun(session, { run, files, stagedPath, signal, layer }),
+          loadRun(session, { run, files, stagedPath, signal, layer, taken }),
         )
         await fsyncFolder(above)
         await removeStaged(folder)

@@ -15,5 +15,6 @@ export const sinkSettings = (own: SinkContext, lent: SinkContext = {}): SinkSett
   memoryBytes: own.memoryBytes ?? lent.memoryBytes,
   signal: own.signal ?? lent.signal,
   what: own.what ?? lent.what,
+  taken: own.taken ?? lent.taken,
   layer: own.layer ?? lent.layer,
 })

@@ -1,6 +1,6 @@
 /**
  * A sink of files that knows which runs it shows: a file `_loaded/<run>` for each, made when all else stands, with the
- * name of the sink in it.
+ * name of the sink in it, and in a second line what was taken where that was not all.
  */
 
 import { ToolkitError } from '../core/errors.ts'
@@ -27,15 +27,15 @@ export const refuseLake = async (directory: string): Promise<void> => {
  */
 export const withLoaded = (sink: Sink, directory: string): DeliverySink => {
   const storage = storageOf(directory)
-  const mark = `${sink.name}\n`
 
   /** A folder of another format shows runs that this one lacks. */
   const refuseOthers = async (aMark: string | undefined): Promise<void> => {
     const other = aMark === undefined ? null : await storage.read(aMark)
-    if (other !== null && other.length > 0 && String(other) !== mark)
+    const [name = ''] = String(other ?? '').split('\n')
+    if (name !== '' && name !== sink.name)
       throw new ToolkitError(
         'TARGET_REFUSED',
-        `Cannot deliver runs to "${directory}" as "${sink.name}": it has runs as "${String(other).trim()}", expected a folder for each format`,
+        `Cannot deliver runs to "${directory}" as "${sink.name}": it has runs as "${name}", expected a folder for each format`,
       )
   }
 
@@ -48,7 +48,8 @@ export const withLoaded = (sink: Sink, directory: string): DeliverySink => {
         ...opened,
         async commit(files) {
           await opened.commit(files)
-          await storage.create(`${FOLDER}/${run}`, mark)
+          const taken = lent?.taken === undefined ? '' : `${lent.taken}\n`
+          await storage.create(`${FOLDER}/${run}`, `${sink.name}\n${taken}`)
         },
       }
     },

@@ -11,6 +11,7 @@ const EMPTY = {
   lake: '/none',
   listed: { partitions: [], files: [] },
   facts: { partitions: [], sources: [], drift: [], pulls: [], rates: [] },
+  computed: [],
 }
 
 const withViews = async (use: (session: Session) => Promise<void>): Promise<void> => {

@@ -1,4 +1,4 @@
-import { mkdir, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { textsBelow } from '../support/all-bytes.ts'
@@ -8,6 +8,13 @@ import { type CliOptions, cli, cliJson, errorCode } from './run-cli.ts'
 const EMAIL = `mark-of-email-${'x'.repeat(20)}`
 const NAME = `mark-of-name-${'x'.repeat(20)}`
 const FIRMLAKE_HASH_KEY = 'a key of more than sixteen bytes'
+
+/** The texts of all files below a folder. */
+const sheetsOf = async (folder: string): Promise<readonly string[]> => {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true })
+  const files = entries.filter((entry) => entry.isFile())
+  return Promise.all(files.map((entry) => readFile(join(entry.parentPath, entry.name), 'utf8')))
+}
 
 const codeOf = async (args: readonly string[], options?: CliOptions): Promise<string> =>
   errorCode(await cli([...args, '--json'], options))
@@ -55,6 +62,39 @@ test('firmlake.toml declares what every load takes, and commands say what cannot
   const other = ['convert', 'in', '--again', '--leave-out', 'companies.email']
   expect(await codeOf(other, at)).toBe('TAKE_DIFFERS')
   expect(await codeOf(['quarantine', 'replay'], at)).toBe('TEXT_NOT_KEPT')
+})
+
+test('firmlake.toml declares computed columns of the lake and of what sinks receive', async () => {
+  const { folder, lake } = await opened()
+  const toml = [
+    ...[`lake = "${lake}"`, '[load]', 'max_quarantined = "100%"'],
+    ...['[take]', 'compute = ["companies.mail=email IS NOT NULL", "relations.home=country_code || \'-\'"]'],
+    ...['[sink_take]', 'compute = ["companies.twice=2 * internal_id"]', 'leave_out = ["persons"]'],
+  ]
+  await writeFile(join(folder, 'firmlake.toml'), toml.join('\n'))
+  const at = { cwd: folder }
+  const report = await cliJson(['convert', 'in', '--sink', `csv:${folder}/out`], at)
+  expect(report).toMatchObject({ lines: 4, records: 3, quarantined: 1 })
+  expect(
+    await cliJson(['query', 'SELECT mail, home FROM companies JOIN relations USING (internal_id)'], at),
+  ).toEqual([{ mail: true, home: 'NO-' }])
+  const [sheet = ''] = await sheetsOf(join(folder, 'out/companies'))
+  expect(sheet).toMatch(/,mail,home,twice|,mail,twice/)
+  expect(sheet).toMatch(/,false,2\r?\n.*,false,4\r?\n/)
+  expect(await textsBelow(join(folder, 'out'), [EMAIL, NAME])).toEqual([])
+  expect((await cli(['status'], at)).stdout).toContain('Computed columns: companies.mail = email IS NOT NULL')
+  const records = await cli(['records'], at)
+  expect(records.stderr).not.toContain('Not all that came was taken')
+  expect(records.stdout).not.toContain('"mail"')
+  const published = await cli(['publish', 'delta'], at)
+  expect(published.stderr).toContain(
+    'Published tables have no computed columns: companies.mail, relations.home',
+  )
+  // The text of bad lines is kept: nothing is hidden in the lake.
+  expect((await cli(['quarantine', 'replay'], at)).stderr).not.toContain('TEXT_NOT_KEPT')
+  const other = ['convert', 'in', '--again', '--compute', 'companies.mail=email']
+  expect(await codeOf(other, at)).toBe('TAKE_DIFFERS')
+  expect(await codeOf(['convert', 'in', '--compute', 'companies.mail'], at)).toBe('TAKE_WRONG')
 })
 
 test('workers of a run each need the key, which no plan holds', async () => {

@@ -19,14 +19,13 @@ import {
   withExamples,
 } from '../options/options.ts'
 import { memoryOption, threadsOption } from '../options/run-options.ts'
-import { computedOf, exportTakeOptions, type TakeFlags, takeOf } from '../options/take-options.ts'
+import { exportTakeOptions, type TakeFlags, takeOf } from '../options/take-options.ts'
 import { exportLines, exportProgressText } from '../output/export-report.ts'
 import { note, printJson, printLines } from '../output/print.ts'
 import { ProgressLine } from '../output/progress-line.ts'
 import { warnOfPassword } from '../output/target-warning.ts'
 
 interface ExportCommandOptions extends LakeOption, JsonOption, SnapshotOption, TakeFlags {
-  readonly compute?: readonly string[]
   readonly to: string
   readonly format?: StreamFormatName
   readonly table?: readonly string[]
@@ -145,7 +144,6 @@ const runExport = async (options: ExportCommandOptions): Promise<void> => {
           all,
           overwrite,
           take: takeOf(options),
-          compute: options.compute && computedOf(options.compute),
           neutralise,
           snapshot,
           memoryBytes: memory,

@@ -12,7 +12,7 @@ import { localBytesOption, memoryOption } from '../options/run-options.ts'
 import { formatCount, formatCounted } from '../output/format.ts'
 import { printJson, printLines } from '../output/print.ts'
 import { ProgressLine } from '../output/progress-line.ts'
-import { noteTaken } from '../output/taken-note.ts'
+import { noteComputed, noteTaken } from '../output/taken-note.ts'
 import { textTable } from '../output/text-table.ts'
 
 interface PublishOptions extends LakeOption, JsonOption {
@@ -131,6 +131,7 @@ const runPublish = async (
     line.clear()
     await (json ? printJson({ lake, format, ...summary }) : printLines(summaryLines(summary)))
     await noteTaken(lake)
+    await noteComputed(lake)
   } finally {
     line.clear()
   }

@@ -1,8 +1,7 @@
 /** Options that declare what is taken of the records: of a lake, of a further sink, of an export. */
 
 import { Option } from 'commander'
-import { ToolkitError } from '../../core/errors.ts'
-import { masksOf, type Take } from '../../lake/take/declaration.ts'
+import { computedOf, masksOf, type Take } from '../../lake/take/declaration.ts'
 
 /** Options of a lake and of an export. */
 export interface TakeFlags {
@@ -12,6 +11,7 @@ export interface TakeFlags {
   readonly leaveOut?: readonly string[]
   readonly mask?: readonly string[]
   readonly hash?: readonly string[]
+  readonly compute?: readonly string[]
 }
 
 /** The same of what `--sink` receives. */
@@ -60,26 +60,13 @@ const declaring = (prefix: '' | 'sink-', whose: string): Option[] => [
     `--${prefix}hash <names>`,
     `${whose} hashes in place of these columns' values, with the key of $FIRMLAKE_HASH_KEY`,
   ).argParser(listed),
-]
-
-export const exportTakeOptions = (): Option[] => [
-  ...declaring('', 'write'),
   new Option(
-    '--compute <table.column=sql>',
-    'write this further column of SQL over the table (repeatable)',
+    `--${prefix}compute <table.column=sql>`,
+    `${whose} this further column too, computed by SQL from the others (repeatable)`,
   ).argParser(several),
 ]
 
-/** `companies.is_large=employees > 250` by name. @throws {ToolkitError} USAGE */
-export const computedOf = (given: readonly string[]): Readonly<Record<string, string>> =>
-  Object.fromEntries(
-    given.map((one) => {
-      const [, name, sql] = /^([^=]+)=(.+)$/s.exec(one) ?? []
-      if (name === undefined || sql === undefined)
-        throw new ToolkitError('USAGE', `Cannot compute "${one}": expected table.column=sql`)
-      return [name.trim(), sql]
-    }),
-  )
+export const exportTakeOptions = (): Option[] => declaring('', 'write')
 
 /** Of what `--sink` receives. */
 export const sinkTakeOptions = (): Option[] => declaring('sink-', 'deliver to --sink')
@@ -93,8 +80,18 @@ export const lakeTakeOptions = (): Option[] => [
 
 /** The declaration that flags make; `undefined` without one. @throws {ToolkitError} USAGE */
 export const takeOf = (flags: TakeFlags & Pick<LakeTakeFlags, 'keepBadLines'>): Take | undefined => {
-  const { onlyCountries: countries, where, whereRelations, leaveOut, mask, hash, keepBadLines } = flags
-  const take = { countries, where, whereRelations, leaveOut, mask: mask && masksOf(mask), hash, keepBadLines }
+  const {
+    onlyCountries: countries,
+    where,
+    whereRelations,
+    leaveOut,
+    mask,
+    hash,
+    compute,
+    keepBadLines,
+  } = flags
+  const texts = { mask: mask && masksOf(mask), compute: compute && computedOf(compute) }
+  const take = { countries, where, whereRelations, leaveOut, hash, keepBadLines, ...texts }
   return Object.values(take).every((one) => one === undefined) ? undefined : take
 }
 
@@ -107,4 +104,5 @@ export const sinkTakeOf = (flags: SinkTakeFlags): Take | undefined =>
     ...(flags.sinkLeaveOut && { leaveOut: flags.sinkLeaveOut }),
     ...(flags.sinkMask && { mask: flags.sinkMask }),
     ...(flags.sinkHash && { hash: flags.sinkHash }),
+    ...(flags.sinkCompute && { compute: flags.sinkCompute }),
   })

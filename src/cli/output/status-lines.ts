@@ -9,7 +9,7 @@ import type { SnapshotSummary } from '../../manifest/summarise-snapshot.ts'
 import type { LakeStatus, PartitionStatus } from '../lake-status.ts'
 import { formatBytes, formatCount, formatCounted } from './format.ts'
 import { differenceLines, driftLines } from './run-report.ts'
-import { takenLines } from './taken-note.ts'
+import { computedLines, takenLines } from './taken-note.ts'
 import { printable, textTable } from './text-table.ts'
 
 const right = (title: string): { title: string; right: true } => ({ title, right: true })
@@ -164,7 +164,7 @@ export const statusLines = (status: LakeStatus, withPartitions: boolean): string
         '',
         ...tableTable(summary),
         ...(summary.pulls.length > 0 ? ['', ...pullTable(summary.pulls)] : []),
-        ...(status.taken.length > 0 ? ['', ...takenLines(status)] : []),
+        ...(status.taken.length > 0 ? ['', ...takenLines(status), ...computedLines(status)] : []),
         ...differenceLines(summary.differences),
         ...driftLines(drift),
         ...forgottenLines(forgotten),

@@ -6,6 +6,7 @@
 import { ident } from '../duckdb/sql.ts'
 import type { Column } from '../tables/columns.ts'
 import { LISTINGS, mainTables, QUARANTINE, TABLES, type Table } from '../tables/tables.ts'
+import { type ComputedColumn, withComputed } from '../take/computed-columns.ts'
 import { HIDDEN_SCHEMA } from './current-versions.ts'
 
 /** Columns of `…_history` behind those of the table. */
@@ -80,24 +81,26 @@ QUALIFY ${newestOfKey(LISTINGS)}`
 
 const quarantineRows = `FROM ${rowsMacro(QUARANTINE)}()`
 
-/** What each view selects. The macros have to be there. */
-export const baseSelects = (): ReadonlyMap<string, string> =>
-  new Map([
+/** What each view selects. The macros have to be there. @param computed further columns, behind all others */
+export const baseSelects = (computed: readonly ComputedColumn[] = []): ReadonlyMap<string, string> => {
+  const more = ({ name }: Table, rows: string): string => withComputed(computed, name, rows)
+  return new Map([
     ...TABLES.flatMap((table) => [
-      [`${table.name}_history`, historyRows(table)] as const,
-      [table.name, currentRows(table)] as const,
+      [`${table.name}_history`, more(table, historyRows(table))] as const,
+      [table.name, more(table, currentRows(table))] as const,
     ]),
     [QUARANTINE.name, quarantineRows],
     [LISTINGS.name, listingsRows],
     ...mainTables()
       .filter(({ content }) => content === LISTINGS.content)
-      .map((table) => [ALL_COMPANIES, allRows(table)] as const),
+      .map((table) => [ALL_COMPANIES, more(table, allRows(table))] as const),
   ])
+}
 
 /** The statement that makes a view, or makes it again. */
 export const viewStatement = (name: string, select: string): string =>
   `CREATE OR REPLACE VIEW ${ident(name)} AS\n${select}`
 
 /** Statements that make the views, by the name of each. */
-export const baseViews = (): ReadonlyMap<string, string> =>
-  new Map([...baseSelects()].map(([name, select]) => [name, viewStatement(name, select)]))
+export const baseViews = (computed?: readonly ComputedColumn[]): ReadonlyMap<string, string> =>
+  new Map([...baseSelects(computed)].map(([name, select]) => [name, viewStatement(name, select)]))

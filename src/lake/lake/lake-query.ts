@@ -9,6 +9,7 @@ import { mentionedTables, namedTables } from '../duckdb/named-tables.ts'
 import { newSpillFolder, type SpillFolder } from '../duckdb/spill-folder.ts'
 import { ident, literal } from '../duckdb/sql.ts'
 import { TABLES, type Table } from '../tables/tables.ts'
+import type { ComputedColumn } from '../take/computed-columns.ts'
 import { type AccessOptions, type AccessReport, type FileAccess, openAccess } from './file-access.ts'
 import type { ReadFacts } from './lake-facts.ts'
 import { type AroundFetch, LakeViews, type NarrowedView, type ReadListed } from './lake-views.ts'
@@ -30,6 +31,8 @@ export interface LakeQueryOptions extends Pick<AccessOptions, 'inPlace'> {
   readonly check?: AccessOptions['check']
   /** What the manifest says, for the views about the lake itself. @default they refuse to be read */
   readonly facts?: ReadFacts | undefined
+  /** Further columns of the tables, as the lake declares them. @default none */
+  readonly computed?: readonly ComputedColumn[] | undefined
 }
 
 /** The answer to a statement, while it is read. */
@@ -74,7 +77,7 @@ export class LakeQuery {
 
   static async open(options: LakeQueryOptions): Promise<LakeQuery> {
     const { lake, snapshot, memoryBytes, threads, outFolder, aroundFetch } = options
-    const { check = 'first-read', inPlace, facts } = options
+    const { check = 'first-read', inPlace, facts, computed } = options
     const spill = await newSpillFolder()
     const engine = await Engine.open({
       memoryBytes,
@@ -85,7 +88,7 @@ export class LakeQuery {
     try {
       const session = await engine.connect()
       const access = await openAccess(session, lake, { check, known: filesOfThisWork(), inPlace })
-      const views = await LakeViews.open(session, access, snapshot, { aroundFetch, facts })
+      const views = await LakeViews.open(session, access, snapshot, { aroundFetch, facts, computed })
       const allowed = [...access.allowed, ...(outFolder === undefined ? [] : [outFolder])]
       await session.run(`SET allowed_directories = [${allowed.map(literal).join(', ')}]`)
       await session.run('SET enable_external_access = false')

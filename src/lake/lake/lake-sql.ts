@@ -5,6 +5,7 @@ import type { Layer, TargetNames } from '../../core/sink.ts'
 import { sha256Of } from '../../support/hash.ts'
 import { literal } from '../duckdb/sql.ts'
 import { LISTINGS, mainTables, QUARANTINE, TABLES, type Table } from '../tables/tables.ts'
+import type { ComputedColumn } from '../take/computed-columns.ts'
 import { baseViews } from './base-views.ts'
 import { HIDDEN_SCHEMA } from './current-versions.ts'
 import { FACT_NAMES, FACTS, type Fact, type FactName, type Facts, factRows } from './lake-facts.ts'
@@ -25,6 +26,8 @@ export interface LakeContents {
   readonly listed: Listed
   /** Of snapshots there may be any number: a lake in a folder reads them itself. */
   readonly facts: Omit<Facts, 'snapshots'>
+  /** Further columns of its tables. */
+  readonly computed: readonly ComputedColumn[]
 }
 
 const SCHEMA = `CREATE SCHEMA IF NOT EXISTS ${HIDDEN_SCHEMA}`
@@ -57,10 +60,10 @@ const sourceMacros = (
   ),
 ]
 
-const fixedStatements = (): readonly string[] => [
+const fixedStatements = (computed?: readonly ComputedColumn[]): readonly string[] => [
   SCHEMA,
   ...unreadableMacros(),
-  ...baseViews().values(),
+  ...baseViews(computed).values(),
   ...definitionsFor().map(({ sql }) => sql),
 ]
 
@@ -68,9 +71,14 @@ const MADE_OF = `${HIDDEN_SCHEMA}.made_of`
 /** Asks a database which views it holds. */
 export const MADE_OF_QUERY = `SELECT ${MADE_OF}() AS made_of`
 
-/** What of a database is the same for every lake and snapshot: to be made once, and kept as long as `name` is the same. */
-export const keptViews = (): { readonly name: string; readonly statements: readonly string[] } => {
-  const statements = fixedStatements()
+/**
+ * What of a database is the same for every lake and snapshot, but for further columns: to be made once, and kept as long as
+ * `name` is the same.
+ */
+export const keptViews = (
+  computed?: readonly ComputedColumn[],
+): { readonly name: string; readonly statements: readonly string[] } => {
+  const statements = fixedStatements(computed)
   const name = sha256Of(statements.join(';'))
   return { name, statements: [...statements, `CREATE OR REPLACE MACRO ${MADE_OF}() AS ${literal(name)}`] }
 }
@@ -80,7 +88,7 @@ export const keptViews = (): { readonly name: string; readonly statements: reado
  * which give way to those of the files.
  */
 export const keptStatements = (contents: LakeContents): readonly string[] => [
-  ...keptViews().statements,
+  ...keptViews(contents.computed).statements,
   ...keptSources(contents),
 ]
 
@@ -116,7 +124,7 @@ export const printedStatements = (
       SCHEMA,
       ...sourceMacros(contents, inVariable),
       factMacro('snapshots', factRows('snapshots', snapshots)),
-      ...baseViews().values(),
+      ...baseViews(contents.computed).values(),
       ...definitionsFor().map(({ sql }) => sql),
     ].map((sql) => `${sql};`),
     '',

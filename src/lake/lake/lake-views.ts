@@ -9,6 +9,7 @@ import type { FetchOptions } from '../../storage/storage.ts'
 import { atMost } from '../../support/side-by-side.ts'
 import type { Session } from '../duckdb/engine.ts'
 import { LISTINGS, mainTables, QUARANTINE, TABLES, type Table } from '../tables/tables.ts'
+import type { ComputedColumn } from '../take/computed-columns.ts'
 import { ALL_COMPANIES, baseSelects, baseViews, versionGroup, viewStatement } from './base-views.ts'
 import {
   filesOf,
@@ -77,6 +78,8 @@ export interface ViewsOptions {
   readonly aroundFetch?: AroundFetch | undefined
   /** What the manifest says, for the views about the lake itself. @default they refuse to be read */
   readonly facts?: ReadFacts | undefined
+  /** Further columns of the tables. @default none */
+  readonly computed?: readonly ComputedColumn[] | undefined
 }
 
 export class LakeViews {
@@ -87,6 +90,7 @@ export class LakeViews {
   readonly #listed = new Map<string, Promise<Listed>>()
   readonly #aroundFetch: AroundFetch
   readonly #facts: ReadFacts | undefined
+  readonly #computed: readonly ComputedColumn[] | undefined
   /** What is made: tables whose rows can be read, contents whose old versions are known, facts, definitions. */
   readonly #made = new Set<string>()
   /** Views whose rows a narrowed one reads. */
@@ -100,6 +104,7 @@ export class LakeViews {
     this.#access = access
     this.#read = read
     this.#facts = options.facts
+    this.#computed = options.computed
     this.#aroundFetch = options.aroundFetch ?? ((fetch) => fetch({}))
   }
 
@@ -109,8 +114,8 @@ export class LakeViews {
     snapshot: Listed | ReadListed,
     options: ViewsOptions = {},
   ): Promise<LakeViews> {
-    const statements = [`CREATE SCHEMA ${HIDDEN_SCHEMA}`, ...unreadableMacros(), ...baseViews().values()]
-    await session.run(statements.join(';\n'))
+    const views = baseViews(options.computed).values()
+    await session.run([`CREATE SCHEMA ${HIDDEN_SCHEMA}`, ...unreadableMacros(), ...views].join(';\n'))
     const read: ReadListed = typeof snapshot === 'function' ? snapshot : async () => snapshot
     return new LakeViews(session, access, read, options)
   }
@@ -143,7 +148,7 @@ export class LakeViews {
 
   /** Makes views again that show less. Those of an earlier call stay as they are until they are named again. */
   narrow(views: readonly NarrowedView[]): Promise<void> {
-    const selects = baseSelects()
+    const selects = baseSelects(this.#computed)
     const statements = views.map(({ name, select }) => {
       const read = new Set<string>()
       const narrowed = select((view) => {

@@ -17,8 +17,10 @@ export interface Expression {
   readonly what: string
   readonly table: string
   readonly sql: string
-  /** Whether it has to be true or false. */
+  /** Whether it has to be true or false; else its value is a column's. */
   readonly isCondition: boolean
+  /** Columns that it must not read: they are left out. @default none */
+  readonly leftOut?: ReadonlySet<string> | undefined
 }
 
 /** An expression as it stands in a statement: a comment at its end does not reach what follows. */
@@ -42,12 +44,19 @@ const REFUSED: Readonly<Record<string, string>> = {
   SUBQUERY: 'it holds a query of its own, expected an expression over the columns of one row',
   WINDOW: 'it looks at other rows, expected an expression over the columns of one row',
   PARAMETER: 'it holds a parameter, expected an expression over the columns of one row',
+  POSITIONAL_REFERENCE: 'it names no column, expected an expression over the columns of one row',
   STAR: 'it names no column, expected an expression over the columns of one row',
 }
 const ONE = 'expected one expression over the columns of one row'
 
 const statementOf = ({ table, sql }: Pick<Expression, 'table' | 'sql'>): string =>
   `SELECT ${asExpression(sql)} AS given FROM ${ident(table)}`
+
+/** A name may stand with its table before it, or with fields of a struct behind it. */
+const leftOutIn = (names: unknown, { leftOut }: Expression): string | undefined =>
+  Array.isArray(names)
+    ? names.map((name) => String(name).toLowerCase()).find((name) => leftOut?.has(name) === true)
+    : undefined
 
 /** That it is one expression and nothing else. */
 const checkTree = (expression: Expression, statements: readonly unknown[]): void => {
@@ -64,9 +73,11 @@ const checkTree = (expression: Expression, statements: readonly unknown[]): void
     from.table_name === expression.table &&
     (node.where_clause ?? null) === null
   if (!isPlain) throw wrong(expression, ONE)
-  for (const { class: kind } of nodesOf(list)) {
+  for (const { class: kind, column_names: names } of nodesOf(list)) {
     const reason = typeof kind === 'string' ? REFUSED[kind] : undefined
     if (reason !== undefined) throw wrong(expression, reason)
+    const hidden = leftOutIn(names, expression)
+    if (hidden !== undefined) throw wrong(expression, `it reads "${hidden}", which is left out`)
   }
 }
 
@@ -74,6 +85,10 @@ const checkTree = (expression: Expression, statements: readonly unknown[]): void
 const reasonOf = (error: unknown): string =>
   (error instanceof Error ? error.message : String(error))
     .replace(/\n.*/s, '')
+    .replace(
+      /^.*TRY can not be used in combination with a volatile function.*$/,
+      'it gives another value each time',
+    )
     .replace(/^[A-Z]\w* Error: /, '')
 
 const UNKNOWN_COLUMN = /(?:column|named) "([^"]+)"/i
@@ -99,6 +114,9 @@ const check = async (session: Session, expression: Expression): Promise<void> =>
     await session.describe(
       `SELECT 1 FROM ${ident(expression.table)} WHERE ${asExpression(expression.sql)} IS NULL`,
     )
+    // What is another value each time is none of the row, and cannot be tried.
+    if (!expression.isCondition)
+      await session.describe(`SELECT TRY${asExpression(expression.sql)} FROM ${ident(expression.table)}`)
   } catch (error) {
     throw wrong(expression, withNearest(expression, reasonOf(error)))
   }

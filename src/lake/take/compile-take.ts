@@ -6,20 +6,20 @@ import type { Session } from '../duckdb/engine.ts'
 import { ident, literal } from '../duckdb/sql.ts'
 import { TABLES } from '../tables/tables.ts'
 import { asExpression, checkExpressions, type Expression } from './check-sql.ts'
-import { type KeptTake, keptTake, type Take, takesAll } from './declaration.ts'
+import { computedColumns } from './computed-columns.ts'
+import { hidesNothing, type KeptTake, keptTake, type Take } from './declaration.ts'
 import { HASH, hashKeyOf, keyIdOf, makeHash, readHashKey } from './hash-key.ts'
 import { type Hidden, hiddenColumns } from './hidden-columns.ts'
-
-/** What becomes of a column that is left out: the tables of a lake and of a database have all columns. */
-export type LeftOutColumns = 'null' | 'absent'
 
 export interface CompiledTake {
   readonly declared: KeptTake
   /** Of the records of a content, on the columns of its table of the same name; absent where all are taken. */
   readonly condition: (content: Content) => string | undefined
   readonly takesTable: (table: string) => boolean
-  /** The rows of a table as they are taken: `from` stands behind FROM. */
-  readonly select: (table: string, from: string, leftOut?: LeftOutColumns) => string
+  /** The rows of a table as they are taken, with all columns: `from` stands behind FROM. */
+  readonly select: (table: string, from: string) => string
+  /** The columns that are NULL in every row. */
+  readonly leftOut: (table: string) => readonly string[]
   /** Makes ready what its SQL calls, in the engine of the session. */
   readonly prepare: (session: Session) => Promise<void>
 }
@@ -56,12 +56,17 @@ const SEEN_NAMES: Readonly<Record<string, readonly string[]>> = {
 
 const isGone = ({ instead, onlyPersons }: Hidden): boolean => instead.kind === 'null' && !onlyPersons
 
-/** The conditions of a declaration, to be checked. */
-const expressionsOf = ({ where, whereRelations }: Take): readonly Expression[] =>
-  [
+/** The expressions of a declaration, to be checked. */
+const expressionsOf = (
+  { where, whereRelations, compute }: Take,
+  leftOut: CompiledTake['leftOut'],
+): readonly Expression[] => [
+  ...[
     { what: 'the condition on companies', table: 'companies', sql: where ?? '', isCondition: true },
     { what: 'the condition on relations', table: 'relations', sql: whereRelations ?? '', isCondition: true },
-  ].filter(({ sql }) => sql !== '')
+  ].filter(({ sql }) => sql !== ''),
+  ...computedColumns(compute).map((one) => ({ ...one, leftOut: new Set(leftOut(one.table)) })),
+]
 
 const COUNTRY = /^[A-Z]{2}$/
 
@@ -92,10 +97,10 @@ const checkKey = ({ hash = [], keyId }: KeptTake, key: Buffer | undefined): stri
 }
 
 /**
- * Checks a declaration and makes SQL of it.
+ * Checks a declaration and makes SQL of what it hides. Computed columns are checked: see `computed-columns.ts`.
  *
  * @param given the key of hashed columns. @default that of the environment
- * @returns `undefined` where everything is taken
+ * @returns `undefined` where nothing is hidden
  * @throws {ToolkitError} TAKE_WRONG, HASH_KEY_WRONG
  */
 export const compileTake = async (
@@ -103,13 +108,15 @@ export const compileTake = async (
   given?: string | Uint8Array | undefined,
 ): Promise<CompiledTake | undefined> => {
   const kept = keptTake(take)
-  if (takesAll(kept)) return undefined
   const key =
     kept.hash === undefined ? undefined : given === undefined ? await hashKeyOf() : readHashKey(given)
   checkCountries(kept)
   const { tables, columns } = hiddenColumns(kept)
   const keyId = checkKey(kept, key)
-  await checkExpressions(expressionsOf(kept))
+  const leftOut = (table: string): readonly string[] =>
+    [...(columns.get(table) ?? [])].flatMap(([column, one]) => (isGone(one) ? [column] : []))
+  await checkExpressions(expressionsOf(kept, leftOut))
+  if (hidesNothing(kept)) return undefined
   const conditions: Readonly<Record<Content, string | undefined>> = {
     companies: conditionOf(kept, kept.where),
     relations: conditionOf(kept, kept.whereRelations),
@@ -119,25 +126,22 @@ export const compileTake = async (
   return {
     declared: { ...kept, ...(keyId !== undefined && { keyId }) },
     condition: (content) => conditions[content],
-    takesTable: (table) => !tables.has(table),
-    select: (table, from, leftOut = 'null') => {
+    // A dictionary of nothing that is there.
+    takesTable: (table) => !tables.has(table === 'line_items' ? 'financials' : table),
+    leftOut,
+    select: (table, from) => {
       const hidden = [...(columns.get(table) ?? [])]
-      const absent = leftOut === 'absent' ? hidden.filter(([, one]) => isGone(one)) : []
-      const others = hidden.filter((one) => !absent.includes(one))
       const seen = leavesRecordsOut ? (SEEN_NAMES[table] ?? []) : []
       const spelled = seen.filter((column) => columns.get(table)?.has(column) !== true)
       if (hidden.length + spelled.length === 0) return `FROM ${from}`
       const declared = TABLES.find(({ name }) => name === table)?.columns ?? []
       const typeOf = (column: string): string =>
         declared.find(({ name }) => name === column)?.type ?? 'VARCHAR'
-      const exclude =
-        absent.length > 0 ? ` EXCLUDE (${absent.map(([column]) => ident(column)).join(', ')})` : ''
       const changed = [
-        ...others.map(([column, one]) => replaced(ident(column), typeOf(column), one)),
+        ...hidden.map(([column, one]) => replaced(ident(column), typeOf(column), one)),
         ...spelled.map((column) => `${ident(column)}::VARCHAR AS ${ident(column)}`),
       ]
-      const replace = changed.length > 0 ? ` REPLACE (${changed.join(', ')})` : ''
-      return `SELECT *${exclude}${replace} FROM ${from}`
+      return `SELECT * REPLACE (${changed.join(', ')}) FROM ${from}`
     },
     prepare: async (session) => {
       if (key !== undefined && keyId !== undefined) await makeHash(session, key)

@@ -21,6 +21,8 @@ export interface Take {
   readonly mask?: Readonly<Record<string, string>> | undefined
   /** Columns of texts, or `persons`: HMAC-SHA-256 of the value with a key of one's own, in hexadecimal. @default nothing */
   readonly hash?: readonly string[] | undefined
+  /** Further columns by `table.column`: SQL over the columns of that table, as they are taken. @default none */
+  readonly compute?: Readonly<Record<string, string>> | undefined
   /** Keeps the text of lines that cannot be loaded, whatever stands in them. @default false */
   readonly keepBadLines?: boolean | undefined
 }
@@ -40,6 +42,7 @@ export const KEPT_TAKE: Form<KeptTake> = shapeOf<KeptTake>({
   leaveOut: optional(list(anyText)),
   mask: optional(valuesOf(anyText)),
   hash: optional(list(anyText)),
+  compute: optional(valuesOf(anyText)),
   keepBadLines: optional(yesNo),
   keyId: optional(anyText),
   byFunction: optional(yesNo),
@@ -59,15 +62,31 @@ export const masksOf = (given: readonly string[]): Readonly<Record<string, strin
     }),
   )
 
+/** `companies.is_large=employees > 250` by name. @throws {ToolkitError} TAKE_WRONG */
+export const computedOf = (given: readonly string[]): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    given.map((one) => {
+      const [, name, sql] = /^([^=]+)=(.+)$/s.exec(one) ?? []
+      if (name === undefined || sql === undefined)
+        throw new ToolkitError(
+          'TAKE_WRONG',
+          `Cannot compute "${one}": expected table.column=SQL, such as "companies.has_email=email IS NOT NULL"`,
+        )
+      return [name.trim(), sql]
+    }),
+  )
+
 const inOrder = (names: readonly string[]): readonly string[] => [...new Set(names)].sort()
 
 const named = <Name extends string>(name: Name, names: readonly string[]) =>
   names.length === 0 ? {} : { [name]: inOrder(names) }
 
+const byName = <Name extends string>(name: Name, texts: readonly (readonly [string, string])[]) =>
+  texts.length === 0 ? {} : { [name]: Object.fromEntries([...texts].sort(([a], [b]) => (a < b ? -1 : 1))) }
+
 /** The declaration in its one form: equal ones are equal texts. */
 export const keptTake = (take: KeptTake): KeptTake => {
-  const { countries = [], where, whereRelations, leaveOut = [], mask = {}, hash = [] } = take
-  const masks = Object.entries(mask).sort(([a], [b]) => (a < b ? -1 : 1))
+  const { countries = [], where, whereRelations, leaveOut = [], mask = {}, hash = [], compute = {} } = take
   return {
     ...named(
       'countries',
@@ -76,8 +95,12 @@ export const keptTake = (take: KeptTake): KeptTake => {
     ...(where?.trim() && { where: where.trim() }),
     ...(whereRelations?.trim() && { whereRelations: whereRelations.trim() }),
     ...named('leaveOut', leaveOut),
-    ...(masks.length > 0 && { mask: Object.fromEntries(masks) }),
+    ...byName('mask', Object.entries(mask)),
     ...named('hash', hash),
+    ...byName(
+      'compute',
+      Object.entries(compute).map(([name, sql]) => [name, sql.trim()]),
+    ),
     ...(take.keepBadLines && { keepBadLines: true }),
     ...(take.keyId !== undefined && { keyId: take.keyId }),
     ...(take.byFunction && { byFunction: true }),
@@ -86,11 +109,15 @@ export const keptTake = (take: KeptTake): KeptTake => {
 
 export const takesAll = (take: KeptTake): boolean => Object.keys(keptTake(take)).length === 0
 
+/** Whether rows lack nothing of what came, be there further columns or not. */
+export const hidesNothing = (take: KeptTake): boolean => takesAll({ ...take, compute: undefined })
+
 export const isSameTake = (a: KeptTake, b: KeptTake): boolean => isDeepStrictEqual(keptTake(a), keptTake(b))
 
-/** What is not taken, in words: without a value of the data or a key. */
+/** What is declared, in words: without a value of the data or a key. */
 export const takeText = (take: KeptTake): string => {
-  const { countries, where, whereRelations, leaveOut, mask, hash, keyId, byFunction } = keptTake(take)
+  const { countries, where, whereRelations, leaveOut, mask, hash, keyId, byFunction, compute } =
+    keptTake(take)
   const parts = [
     countries && `only countries ${countries.join(', ')}`,
     where && `only companies where ${where}`,
@@ -99,6 +126,10 @@ export const takeText = (take: KeptTake): string => {
     leaveOut && `left out: ${leaveOut.join(', ')}`,
     mask && `masked: ${Object.keys(mask).join(', ')}`,
     hash && `hashed with key ${keyId}: ${hash.join(', ')}`,
+    compute &&
+      `computed: ${Object.entries(compute)
+        .map(([name, sql]) => `${name} = ${sql}`)
+        .join(', ')}`,
   ].filter((part) => part !== undefined && part !== false)
   return parts.length === 0 ? 'everything is taken' : parts.join('; ')
 }

@@ -2,7 +2,7 @@
 
 import { ident } from '../duckdb/sql.ts'
 import type { Table } from '../tables/tables.ts'
-import type { CompiledTake, LeftOutColumns } from './compile-take.ts'
+import type { CompiledTake } from './compile-take.ts'
 
 /**
  * The rows of a table that belong to records which are taken, as they are taken.
@@ -16,15 +16,12 @@ export const takenRows = (
   { name, content, owner = '' }: Table,
   rows: string,
   records: string,
-  {
-    leftOut = 'null',
-    version = [],
-  }: { readonly leftOut?: LeftOutColumns; readonly version?: readonly string[] } = {},
+  version: readonly string[] = [],
 ): string => {
   const condition = content && take.condition(content)
-  if (condition === undefined) return take.select(name, `(${rows})`, leftOut)
+  if (condition === undefined) return take.select(name, `(${rows})`)
   const own = [owner, ...version].map(ident).join(', ')
   const of = ['internal_id', ...version].map(ident).join(', ')
   const some = `SELECT * FROM (${rows}) WHERE (${own}) IN (SELECT (${of}) FROM (${records}) WHERE ${condition})`
-  return take.select(name, `(${some})`, leftOut)
+  return take.select(name, `(${some})`)
 }

@@ -10,9 +10,12 @@ import { withAllCompanies } from '../../lake/lake/current-versions.ts'
 import { type LakeQuery, openLakeQuery } from '../../lake/lake/lake-query.ts'
 import type { AroundFetch } from '../../lake/lake/lake-views.ts'
 import type { CompiledTake } from '../../lake/take/compile-take.ts'
+import type { ComputedColumn } from '../../lake/take/computed-columns.ts'
+import type { KeptTake } from '../../lake/take/declaration.ts'
 import { readFactsOf, withCommits } from '../../manifest/lake-facts.ts'
 import { readTableListed } from '../../manifest/snapshot-root.ts'
 import { readRoot } from '../../manifest/snapshots.ts'
+import { computedOfLake, takenText } from '../../manifest/taken.ts'
 import type { FileFormat } from '../../sink/file-format.ts'
 import { DATABASES, FILE_FORMATS, type StreamFormatName } from '../../sink/targets.ts'
 import type { FetchOptions } from '../../storage/storage.ts'
@@ -97,6 +100,9 @@ interface Exporting extends ExportOptions {
   readonly query: LakeQuery
   readonly exports: readonly Export[]
   readonly compiled: CompiledTake | undefined
+  readonly declared: KeptTake
+  /** Further columns that the lake's tables have. */
+  readonly computed: readonly ComputedColumn[]
   /** Reports progress. */
   readonly report: (now: {
     readonly table: string
@@ -152,11 +158,14 @@ const toFiles = async (
 const toDatabase = async (
   to: Extract<TargetAddress, { kind: 'database' }>,
   workshop: Workshop,
-  { lake, snapshot, query, exports, memoryBytes, signal, report }: Exporting,
+  { lake, snapshot, query, exports, memoryBytes, signal, report, declared }: Exporting,
 ): Promise<Pick<ExportSummary, 'tables' | 'warnings'>> => {
   const sink = DATABASES[to.database].sink(to.at)
-  const layer = layerOnTarget(lake, await readRoot(lake, snapshot))
-  const lent = { staging: join(workshop.folder, 'staging'), memoryBytes, signal, what: 'the export', layer }
+  const root = await readRoot(lake, snapshot)
+  const layer = layerOnTarget(lake, root)
+  const taken = takenText(root, declared)
+  const staging = join(workshop.folder, 'staging')
+  const lent = { staging, memoryBytes, signal, what: 'the export', layer, taken }
   // A database that cannot be reached is reported before the rows are written, which takes long.
   await sink.loaded(lent)
   const run = await sink.open(newRunId(new Date(), randomBytes), lent)
@@ -213,6 +222,7 @@ const withQuery = async <T>(
       return all ? withAllCompanies(listed) : listed
     },
     facts: readFactsOf(lake, root),
+    computed: options.computed,
     memoryBytes,
     threads,
     outFolder,
@@ -244,7 +254,9 @@ const withQuery = async <T>(
  */
 export const exportTables = async (options: ExportOptions): Promise<ExportSummary> => {
   const to = typeof options.to === 'string' ? readAddress(options.to) : options.to
-  const { exports, take } = await takenExports(exportsOf(options), options)
+  const asked = exportsOf(options)
+  const computed = await computedOfLake(await readRoot(options.lake, options.snapshot))
+  const { exports, take, declared } = await takenExports(asked, computed, options)
   const total = queryMemory(options.memoryBytes)
   const memoryBytes = to.kind !== 'stream' && isDatabaseFile(to) ? besideTarget(total) : total
   const report: Exporting['report'] = ({ table, done, bytes, loading = false }) =>
@@ -256,7 +268,7 @@ export const exportTables = async (options: ExportOptions): Promise<ExportSummar
       bytes,
       loading,
     })
-  const parts = { ...options, memoryBytes, exports, compiled: take, report }
+  const parts = { ...options, memoryBytes, exports, compiled: take, declared, computed, report }
   if (to.kind === 'stream') {
     onlyOne(exports)
     return withQuery(parts, undefined, async (query, snapshot) => ({
@@ -267,8 +279,6 @@ export const exportTables = async (options: ExportOptions): Promise<ExportSummar
   }
   const files = await checkExport(to, exports, options)
   await refuseLakeFile(to, options.lake)
-  // Before anything is made beside the target, where the lake may be missing.
-  await readRoot(options.lake, options.snapshot)
   const workshop = await openWorkshop(exportWorkFolder(to))
   try {
     return await withQuery(parts, workshop.folder, async (query, snapshot) => {

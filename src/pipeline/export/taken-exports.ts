@@ -3,56 +3,55 @@
 import { ToolkitError } from '../../core/errors.ts'
 import { ident } from '../../lake/duckdb/sql.ts'
 import { TABLES } from '../../lake/tables/tables.ts'
-import { asExpression, checkExpressions, type Expression } from '../../lake/take/check-sql.ts'
 import { type CompiledTake, compileTake } from '../../lake/take/compile-take.ts'
+import {
+  type ComputedColumn,
+  computedColumns,
+  withComputed,
+  withoutComputed,
+} from '../../lake/take/computed-columns.ts'
+import type { KeptTake } from '../../lake/take/declaration.ts'
 import { takenRows } from '../../lake/take/taken-rows.ts'
 import type { Export, WhatToExport } from './plan-exports.ts'
 
 export interface TakenExports {
   readonly exports: readonly Export[]
   readonly take: CompiledTake | undefined
+  readonly declared: KeptTake
 }
-
-interface Computed extends Expression {
-  readonly column: string
-}
-
-/** @throws {ToolkitError} TAKE_WRONG */
-const computedOf = (compute: Readonly<Record<string, string>>): readonly Computed[] =>
-  Object.entries(compute).map(([name, sql]) => {
-    const [, table = '', column = ''] = /^([^.]+)\.(\w+)$/.exec(name) ?? []
-    const found = TABLES.find((one) => one.name === table)
-    const wrong = (why: string): ToolkitError =>
-      new ToolkitError('TAKE_WRONG', `Cannot compute "${name}": ${why}`)
-    if (found === undefined) throw wrong('expected table.column, such as companies.is_large')
-    if (found.columns.some((one) => one.name === column)) throw wrong(`"${table}" has such a column`)
-    return { what: `the computed column "${name}"`, table, column, sql, isCondition: false }
-  })
 
 /** The columns that tell versions apart. */
 const VERSION = ['version']
 
-/** @throws {ToolkitError} TAKE_WRONG, HASH_KEY_WRONG, USAGE where nothing is left to write */
+const without = (columns: readonly string[], rows: string): string =>
+  columns.length === 0 ? rows : `SELECT * EXCLUDE (${columns.map(ident).join(', ')}) FROM (${rows})`
+
+/**
+ * Columns are computed of the rows as they are taken, those of the lake too: a hidden value is in none of them.
+ *
+ * @param ofLake further columns that the lake's tables have
+ * @throws {ToolkitError} TAKE_WRONG, HASH_KEY_WRONG, USAGE where nothing is left to write
+ */
 export const takenExports = async (
   exports: readonly Export[],
+  ofLake: readonly ComputedColumn[],
   { take = {}, hashKey, compute = {}, history = false }: WhatToExport,
 ): Promise<TakenExports> => {
-  const compiled = await compileTake(take, hashKey)
-  const computed = computedOf(compute)
-  await checkExpressions(computed)
-  if (compiled === undefined && computed.length === 0) return { exports, take: undefined }
+  const asked = { ...take, compute: { ...take.compute, ...compute } }
+  const compiled = await compileTake(asked, hashKey)
+  const own = computedColumns(asked.compute)
+  if (compiled === undefined && own.length === 0) return { exports, take: undefined, declared: {} }
+  const kept = ofLake.filter((one) => !own.some(({ what }) => what === one.what))
   const taken = exports.flatMap((one): Export[] => {
     const table = TABLES.find(({ name }) => name === one.table)
     if (table === undefined) return [one]
     if (compiled?.takesTable(table.name) === false) return []
-    const own = computed.filter((expression) => expression.table === table.name)
     const records = `FROM ${ident(history ? `${table.content}_history` : (table.content ?? table.name))}`
-    // Beside the others, of which some are left out: they are computed of the rows as the lake has them.
-    const more = own.map(({ sql, column }) => `, ${asExpression(sql)} AS ${ident(column)}`).join('')
-    const all = more === '' ? one.sql : `SELECT *${more} FROM (${one.sql}) AS ${ident(table.name)}`
-    const asked = { leftOut: 'absent', version: history ? VERSION : [] } as const
-    return [{ ...one, sql: compiled ? takenRows(compiled, table, all, records, asked) : all }]
+    const rows = withoutComputed(ofLake, table.name, one.sql)
+    const hidden = compiled ? takenRows(compiled, table, rows, records, history ? VERSION : []) : rows
+    const more = withComputed(own, table.name, withComputed(kept, table.name, hidden), 'fail')
+    return [{ ...one, sql: without(compiled?.leftOut(table.name) ?? [], more) }]
   })
-  if (taken.length > 0) return { exports: taken, take: compiled }
+  if (taken.length > 0) return { exports: taken, take: compiled, declared: compiled?.declared ?? asked }
   throw new ToolkitError('USAGE', 'Cannot export: every table that was asked for is left out')
 }

@@ -8,6 +8,7 @@ import { decodeBlocks } from '../../decode/decode-blocks.ts'
 import { Engine, type EngineOptions } from '../../lake/duckdb/engine.ts'
 import { inLake, runPath } from '../../lake/lake/layout.ts'
 import { type CompiledTake, compileTake } from '../../lake/take/compile-take.ts'
+import { computedColumns } from '../../lake/take/computed-columns.ts'
 import { openCheckers } from '../../load/block-checker.ts'
 import { openLoader } from '../../load/loader.ts'
 import { filterByFunction, filterById, filterBySql, type RecordFilter } from '../../load/record-filter.ts'
@@ -135,7 +136,7 @@ export const withTools = async <T>(
       checkers,
       refuse: refused && refuseLines(refused),
       loader: await openLoader(engine, {
-        ...{ spoolFolder, take: taken },
+        ...{ spoolFolder, take: taken, computed: computedColumns(take?.compute) },
         filters: [...filtersOf(run, taken, options), ...filters],
       }),
       sink: watchedSink(run, await (options.sink ?? parquetLake({ lake })).open(run)),

@@ -2,7 +2,14 @@
 
 import { ToolkitError } from '../../core/errors.ts'
 import { compileTake } from '../../lake/take/compile-take.ts'
-import { isSameTake, type KeptTake, keptTake, type Take, takeText } from '../../lake/take/declaration.ts'
+import {
+  isSameTake,
+  type KeptTake,
+  keptTake,
+  type Take,
+  takesAll,
+  takeText,
+} from '../../lake/take/declaration.ts'
 import type { KeepsRecord } from '../../load/record-filter.ts'
 import type { SnapshotRoot } from '../../manifest/snapshot-root.ts'
 import { rootIfAny } from '../../manifest/snapshots.ts'
@@ -56,7 +63,8 @@ export const takeOfRun = async (
   const asked = isDeclared ? keptTake({ ...take, byFunction: keeps !== undefined }) : newestTake(root)
   if (asked.byFunction && keeps === undefined) throw differs(lake, asked, { ...asked, byFunction: false })
   const compiled = await compileTake(asked, hashKey)
-  const plan = { ...(compiled && { take: compiled.declared }), ...(changeTaken && { changeTaken }) }
+  const declared = compiled?.declared ?? asked
+  const plan = { ...(!takesAll(declared) && { take: declared }), ...(changeTaken && { changeTaken }) }
   checkTake(lake, root, plan)
   return plan
 }

@@ -14,9 +14,11 @@ import { fetchFiles } from '../../lake/lake/fetch-tables.ts'
 import { inLake } from '../../lake/lake/layout.ts'
 import type { Table } from '../../lake/tables/tables.ts'
 import { type CompiledTake, compileTake } from '../../lake/take/compile-take.ts'
+import { type ComputedColumn, computedColumns, withComputed } from '../../lake/take/computed-columns.ts'
 import type { Take } from '../../lake/take/declaration.ts'
 import { takenRows } from '../../lake/take/taken-rows.ts'
 import { newestSnapshot, readRoot } from '../../manifest/snapshots.ts'
+import { computedOfLake, takenText } from '../../manifest/taken.ts'
 import { SINK_TABLES } from '../../sink/current-rows.ts'
 import { discard } from '../../support/durable-files.ts'
 import { besideTarget, queryMemory } from '../run/memory-shares.ts'
@@ -42,7 +44,7 @@ export interface DeliverOptions {
   readonly lake: string
   /** Sinks, or addresses of sinks such as `postgres://…`, `csv:out`, `firms.duckdb`. */
   readonly sinks: readonly (DeliverySink | string)[]
-  /** What of the lake's rows they receive; columns that are left out are NULL. @default everything */
+  /** What of the lake's rows they receive, and what is computed for them; columns that are left out are NULL. @default everything */
   readonly take?: Take | undefined
   /** Of hashed columns. @default FIRMLAKE_HASH_KEY, else the file FIRMLAKE_HASH_KEY_FILE */
   readonly hashKey?: string | Uint8Array | undefined
@@ -117,6 +119,8 @@ const lackingOf = async (
 
 interface Delivering extends Omit<DeliverOptions, 'take'> {
   readonly take: CompiledTake | undefined
+  /** Further columns: of the lake, and for the sinks alone. */
+  readonly computed: { readonly ofLake: readonly ComputedColumn[]; readonly own: readonly ComputedColumn[] }
   readonly session: Session
   /** What every run of a sink is opened with. */
   readonly lent: SinkContext
@@ -127,6 +131,8 @@ const stopIfAborted = ({ signal }: Pick<DeliverOptions, 'signal'>): void => {
   if (signal?.aborted) throw new ToolkitError('INTERRUPTED', 'interrupted', {}, signal.reason)
 }
 
+const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
+
 const versionedOf = (lake: string, files: readonly FileEntry[]) =>
   files.map(({ path, bytes }) => ({ path: inLake(lake, path), bytes, version: 0, partition: undefined }))
 
@@ -136,6 +142,39 @@ const ownersOf = (lake: string, files: readonly FileEntry[], { content }: Table)
   const own = files.filter(({ table }) => table === content)
   return main === undefined ? '' : readTable(main, versionedOf(lake, own))
 }
+
+/** The rows of a table as the sinks take them: columns are computed of what is taken, those of the lake too. */
+const rowsFor = (
+  { lake, take, computed: { ofLake, own } }: Delivering,
+  table: Table,
+  partition: readonly FileEntry[],
+  files: readonly FileEntry[],
+): string => {
+  const all = readTable(table, versionedOf(lake, files))
+  const taken = take === undefined ? all : takenRows(take, table, all, ownersOf(lake, partition, table))
+  return withComputed(own, table.name, withComputed(ofLake, table.name, taken), 'fail')
+}
+
+/** A value that cannot be computed stops the delivery. DuckDB's message may quote the data. */
+const orNotComputed = async <T>(
+  { computed: { own } }: Delivering,
+  table: Table,
+  work: () => Promise<T>,
+): Promise<T> => {
+  try {
+    return await work()
+  } catch (error) {
+    const names = own.flatMap((one) => (one.table === table.name ? [`${one.table}.${one.column}`] : []))
+    if (names.length === 0 || !FAILED_VALUE.test(reasonOf(error))) throw error
+    throw new ToolkitError(
+      'TAKE_WRONG',
+      `Cannot compute ${names.join(', ')} for a sink: it fails on a value; use functions such as TRY_CAST`,
+      { table: table.name },
+      error,
+    )
+  }
+}
+const FAILED_VALUE = /^(Conversion|Out of Range|Invalid Input) Error/
 
 /** @returns warnings of its commit */
 const deliverRun = async (
@@ -156,9 +195,8 @@ const deliverRun = async (
         if (table === undefined) continue
         stopIfAborted(options)
         if (take?.takesTable(name) === false) continue
-        const all = readTable(table, versionedOf(lake, own))
-        const rows = take === undefined ? all : takenRows(take, table, all, ownersOf(lake, files, table))
-        const receipt = await target.write(partition, name, session.relation(rows))
+        const rows = session.relation(rowsFor(options, table, files, own))
+        const receipt = await orNotComputed(options, table, () => target.write(partition, name, rows))
         written.push(...receipt.files)
         onRows(receipt.rows)
       }
@@ -219,8 +257,6 @@ const deliverTo = async (
   }
 }
 
-const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
-
 /** One error for all that failed. DuckDB's own messages may quote data: they stay causes. */
 const failure = (
   failures: readonly Extract<Outcome, { kind: 'failed' }>[],
@@ -268,7 +304,11 @@ export const deliver = async (options: DeliverOptions): Promise<readonly Deliver
   const runs = runsOf(snapshot)
   // Two instances of DuckDB are at work where a sink loads a DuckDB file.
   const memoryBytes = besideTarget(queryMemory(options.memoryBytes))
-  const layer = layerOnTarget(lake, await readRoot(lake, snapshot.snapshot))
+  const root = await readRoot(lake, snapshot.snapshot)
+  const own = computedColumns(options.take?.compute)
+  const ofLake = (await computedOfLake(root)).filter((one) => !own.some(({ what }) => what === one.what))
+  const layer = layerOnTarget(lake, root)
+  const taken = takenText(root, take?.declared ?? options.take ?? {})
   const staging = stagingFolder(lake)
   const engine = await Engine.open({ memoryBytes })
   try {
@@ -278,8 +318,10 @@ export const deliver = async (options: DeliverOptions): Promise<readonly Deliver
     const outcomes: Outcome[] = []
     try {
       for (const [at, sink] of sinks.entries()) {
-        const lent = { staging: join(staging, String(at)), memoryBytes, signal, layer }
-        outcomes.push(await deliverTo(sink, runs, { ...options, take, session, lent }))
+        const lent = { staging: join(staging, String(at)), memoryBytes, signal, layer, taken }
+        outcomes.push(
+          await deliverTo(sink, runs, { ...options, take, computed: { ofLake, own }, session, lent }),
+        )
       }
     } finally {
       deliveryEnded()

@@ -10,6 +10,7 @@ import { type LakeQuery, openLakeQuery } from '../../lake/lake/lake-query.ts'
 import { readFactsOf, withCommits } from '../../manifest/lake-facts.ts'
 import { readTableListed } from '../../manifest/snapshot-root.ts'
 import { readRoot } from '../../manifest/snapshots.ts'
+import { computedOfLake } from '../../manifest/taken.ts'
 import { FormError } from '../../support/json-form.ts'
 import { atMost } from '../../support/side-by-side.ts'
 import type { Caller } from '../access/caller.ts'
@@ -84,6 +85,7 @@ const openSnapshot = async (settings: ExplorerSettings, snapshot: number): Promi
     ...{ lake, memoryBytes, threads },
     snapshot: async (table) => withCommits(lake, await readTableListed(lake, root, table)),
     facts: readFactsOf(lake, root),
+    computed: await computedOfLake(root),
   })
   return { lake: query, snapshot, kept: new Map(), rights: null }
 }

@@ -35,6 +35,7 @@ export interface RunToLoad {
   readonly stagedPath: (file: FileEntry) => string
   /** The columns of a staged file, in its order. */
   readonly columnsOf: (file: FileEntry) => Promise<readonly TargetColumn[]>
+  readonly taken: string | undefined
 }
 
 /** A table of the target with the staged files that go into it. */
@@ -74,10 +75,16 @@ export const loadRun = async (client: Client, run: RunToLoad): Promise<ReadonlyM
 
 /** Notes the run as loaded. @returns whether it was not before */
 const registerRun = async ({ client, run }: Loader): Promise<boolean> => {
+  const loads = qualified(run.schema, LOADS_TABLE)
   const { rowCount } = await client.query(
-    `INSERT INTO ${qualified(run.schema, LOADS_TABLE)} (run, partitions) VALUES ($1, $2) ON CONFLICT DO NOTHING`,
+    `INSERT INTO ${loads} (run, partitions) VALUES ($1, $2) ON CONFLICT DO NOTHING`,
     [run.run, countPartitions(run.files)],
   )
+  if (rowCount === 1 && run.taken !== undefined) {
+    // Earlier releases made the table without it.
+    await client.query(`ALTER TABLE ${loads} ADD COLUMN IF NOT EXISTS taken text`)
+    await client.query(`UPDATE ${loads} SET taken = $2 WHERE run = $1`, [run.run, run.taken])
+  }
   return rowCount === 1
 }
 

@@ -46,7 +46,7 @@ export const postgres = (
   requirePart('postgres')
 
   const openRun = (run: string, lent?: SinkContext): SinkRun => {
-    const { staging, signal, what } = sinkSettings(own, lent)
+    const { staging, signal, what, taken } = sinkSettings(own, lent)
     const warnings: string[] = []
     const folder = join(staging, run)
     const stagedPath = ({ table, path }: Pick<FileEntry, 'table' | 'path'>): string =>
@@ -88,6 +88,7 @@ export const postgres = (
               run,
               files,
               stagedPath,
+              taken,
               columnsOf: (file) => readColumns(stagedPath(file)),
             }),
           )

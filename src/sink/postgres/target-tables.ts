@@ -4,7 +4,7 @@ import type { Client } from 'pg'
 import { ToolkitError } from '../../core/errors.ts'
 import { ident, literal } from '../../lake/duckdb/sql.ts'
 import type { Table } from '../../lake/tables/tables.ts'
-import { commentStatements, LOADS_TABLE } from '../current-rows.ts'
+import { ABOUT_TAKEN, commentStatements, LOADS_TABLE } from '../current-rows.ts'
 import { checkNameLength, type TargetColumn } from './column-types.ts'
 
 /** A table that rows go to. */
@@ -25,9 +25,11 @@ const MAKE_LOADS = (target: string): readonly string[] => [
   `CREATE TABLE IF NOT EXISTS ${target} (
     run text PRIMARY KEY,
     loaded_at timestamptz NOT NULL DEFAULT now(),
-    partitions integer NOT NULL
+    partitions integer NOT NULL,
+    taken text
   )`,
   `COMMENT ON TABLE ${target} IS 'A row is a run whose rows this schema shows. Key: run.'`,
+  `COMMENT ON COLUMN ${target}.taken IS ${literal(ABOUT_TAKEN)}`,
 ]
 
 /** Whether the table exists that lists what was loaded. */

@@ -1,9 +1,11 @@
 import { expect, test } from 'vitest'
+import { HISTORY_COLUMNS } from '../../../src/lake/lake/base-views.ts'
 import { TABLES } from '../../../src/lake/tables/tables.ts'
 import { compileTake } from '../../../src/lake/take/compile-take.ts'
-import { keptTake, masksOf, type Take } from '../../../src/lake/take/declaration.ts'
+import { computedOf, keptTake, masksOf, type Take } from '../../../src/lake/take/declaration.ts'
 import { hashKeyOf, readHashKey } from '../../../src/lake/take/hash-key.ts'
 import { hiddenColumns, PERSONAL_COLUMNS } from '../../../src/lake/take/hidden-columns.ts'
+import { computedOfLake } from '../../../src/manifest/taken.ts'
 
 const KEY = Buffer.from('0123456789abcdef')
 
@@ -61,6 +63,24 @@ test.each<[Take, string]>([
   [{ where: 'row_number() OVER () > 1' }, 'it looks at other rows'],
   [{ where: 'internal_id = $1' }, 'it holds a parameter'],
   [{ where: 'nosuchfunction(email)' }, 'nosuchfunction'],
+  [{ compute: { x: '1' } }, 'Cannot compute "x": expected table.column'],
+  [{ compute: { 'companies.Large': '1' } }, 'expected table.column in small letters'],
+  [{ compute: { 'line_items.x': '1' } }, 'there is no table "line_items" of records'],
+  [{ compute: { 'companies.email': '1' } }, '"companies" has such a column; take another name'],
+  ...HISTORY_COLUMNS.map(({ name }): [Take, string] => [
+    { compute: { [`companies.${name}`]: '1' } },
+    'take another name',
+  ]),
+  [{ compute: { 'companies.x': 'random()' } }, '"random()": it gives another value each time'],
+  [{ compute: { 'companies.x': '#1' } }, 'it names no column'],
+  [{ compute: { 'companies.x': 'unnest([1, 2])' } }, 'UNNEST not supported here'],
+  [{ compute: { 'companies.x': 'count(*)' } }, 'aggregate'],
+  [{ compute: { 'companies.x': '1) FROM companies; DROP TABLE companies; SELECT (1' } }, 'expected one'],
+  [{ compute: { 'companies.x': 'lenght(email)' } }, 'lenght'],
+  [
+    { leaveOut: ['companies.email'], compute: { 'companies.x': 'length(Companies.EMAIL)' } },
+    'Cannot use the computed column "companies.x", "length(Companies.EMAIL)": it reads "email", which is left out',
+  ],
 ])('%j is refused with what is wrong', async (take, said) => {
   const error = await compileTake(take, KEY).catch((one: unknown) => one)
   expect(error).toMatchObject({ code: 'TAKE_WRONG' })
@@ -88,6 +108,19 @@ test('a key is needed, long enough, and read of the environment', async () => {
 test('a mask is a name and a text, which may hold any character', () => {
   expect(masksOf(['companies.email=a=b'])).toEqual({ 'companies.email': 'a=b' })
   expect(() => masksOf(['companies.email'])).toThrow('Cannot mask "companies.email": expected name=text')
+})
+
+test('a computed column is a name and SQL, which may hold any character', () => {
+  expect(computedOf(['companies.x = email = 1'])).toEqual({ 'companies.x': ' email = 1' })
+  expect(() => computedOf(['companies.x='])).toThrow(
+    'Cannot compute "companies.x=": expected table.column=SQL',
+  )
+})
+
+test('the SQL of a lake that comes from others is checked before it stands in a statement', async () => {
+  const take = { compute: { 'companies.x': "1) FROM companies); COPY (SELECT 1) TO '/tmp/out'; SELECT ((1" } }
+  const root = { taken: [{ run: 'r', snapshot: 1, take }] }
+  await expect(computedOfLake(root)).rejects.toMatchObject({ code: 'TAKE_WRONG' })
 })
 
 test('equal declarations have one form', () => {

@@ -1,0 +1,130 @@
+import { join } from 'node:path'
+import { beforeEach, expect, test } from 'vitest'
+import { compact } from '../../../src/jobs/compact.ts'
+import { forget } from '../../../src/jobs/forget.ts'
+import { query } from '../../../src/jobs/query.ts'
+import { recordLines } from '../../../src/jobs/records.ts'
+import { viewsSql } from '../../../src/jobs/views.ts'
+import { Engine } from '../../../src/lake/duckdb/engine.ts'
+import { writeLakeFile } from '../../../src/manifest/lake-file.ts'
+import { readRoot, rootIfAny } from '../../../src/manifest/snapshots.ts'
+import { lackingTakes } from '../../../src/manifest/taken.ts'
+import { textsBelow } from '../../support/all-bytes.ts'
+import { temporaryFolder } from '../../support/temporary-folder.ts'
+import { type Bench, companyLine, openBench, relationsLine } from '../batch-bench.ts'
+
+const EMAIL = `mark-of-email-${'x'.repeat(20)}`
+const TAKE = {
+  compute: {
+    'companies.number': "replace(company_name, 'Company ', '')::INTEGER",
+    'companies.copy': 'upper(email)',
+    'financials.millions': 'value / 1e6',
+    'relation_entities.initial': 'left(name, 1)',
+  },
+}
+
+let bench: Bench
+beforeEach(async () => {
+  bench = openBench(await temporaryFolder())
+  const email = { BasicDetails: { InternalId: 2, CompanyName: 'Company 2', Email: EMAIL } }
+  await bench.write('1/companies.jsonl', [companyLine(1), companyLine(2, email)])
+  await bench.write('1/relations.jsonl', [relationsLine(1)])
+  await bench.write('2/companies.jsonl', [companyLine(1, {}, 2), companyLine(3)])
+})
+
+const ask = (sql: string, snapshot?: number) => query(bench.lake, sql, { snapshot })
+
+/** What any DuckDB reads of the lake by its own views. */
+const asked = async (views: readonly string[], sql: string): Promise<readonly unknown[]> => {
+  const engine = await Engine.open({ memoryBytes: 128 * 1024 ** 2 })
+  try {
+    const session = await engine.connect()
+    for (const statement of views) await session.run(statement)
+    return await session.rows(sql)
+  } finally {
+    engine.close()
+  }
+}
+const inLakeFile = async (sql: string): Promise<readonly unknown[]> =>
+  asked([`ATTACH '${join(bench.lake, 'lake.duckdb')}' AS lake (READ_ONLY)`, 'USE lake'], sql)
+
+const NUMBERS = 'SELECT internal_id::INTEGER AS id, number FROM companies ORDER BY 1'
+const numbers = (...ids: readonly number[]) => ids.map((id) => ({ id, number: id }))
+
+test('every view computes the columns that a lake declares, and no file holds them', async () => {
+  await bench.run(['1'], { take: TAKE })
+  await bench.run(['2'])
+  expect(await ask(NUMBERS)).toEqual(numbers(1, 2, 3))
+  const history =
+    'SELECT version::INTEGER AS v, number FROM companies_history WHERE internal_id = 1 ORDER BY 1'
+  expect(await ask(history)).toEqual([
+    { v: 0, number: 1 },
+    { v: 1, number: 1 },
+  ])
+  expect(await ask('SELECT count(number) AS n FROM companies_all')).toEqual([{ n: 3 }])
+  expect(await ask('SELECT max(millions) AS m FROM financials')).toEqual([{ m: 3.5e-6 }])
+  expect(await ask('SELECT initial FROM relation_entities')).toEqual([{ initial: 'C' }])
+  await writeLakeFile(bench.lake)
+  expect(await inLakeFile(NUMBERS)).toEqual(numbers(1, 2, 3))
+  expect(await asked([await viewsSql(bench.lake)], NUMBERS)).toEqual(numbers(1, 2, 3))
+  expect(await textsBelow(bench.lake, [EMAIL, EMAIL.toUpperCase()])).toEqual([EMAIL])
+  expect(lackingTakes(await readRoot(bench.lake))).toEqual([])
+})
+
+test('they stand as what is loaded does, through a compaction and what is forgotten', async () => {
+  await bench.run(['1', '2'], { take: TAKE })
+  await forget({ lake: bench.lake, companies: [3] })
+  await compact({ lake: bench.lake })
+  expect(await ask(NUMBERS)).toEqual(numbers(1, 2))
+  expect(await inLakeFile(NUMBERS)).toEqual(numbers(1, 2))
+  expect((await bench.verify()).problems).toEqual([])
+})
+
+test('rows that were loaded before have them too, and NULL where a value cannot be computed', async () => {
+  await bench.write('0/companies.jsonl', [
+    JSON.stringify({ BasicDetails: { InternalId: 9, CompanyName: 'Nine' } }),
+  ])
+  await bench.run(['0'])
+  await expect(bench.run(['1'], { take: TAKE })).rejects.toMatchObject({ code: 'TAKE_DIFFERS' })
+  await bench.run(['1'], { take: TAKE, changeTaken: true })
+  expect(await ask(NUMBERS)).toEqual([...numbers(1, 2), { id: 9, number: null }])
+  await expect(ask(NUMBERS, 1)).rejects.toMatchObject({ code: 'QUERY_FAILED' })
+  await bench.run(['2'], { changeTaken: true })
+  await expect(ask(NUMBERS)).rejects.toMatchObject({ code: 'QUERY_FAILED' })
+  await writeLakeFile(bench.lake)
+  await expect(inLakeFile(NUMBERS)).rejects.toThrow('number')
+})
+
+test('a value that cannot be computed stops the load before anything is shown, without a word of it', async () => {
+  const take = { compute: { 'companies.wrong': 'company_name::INTEGER' } }
+  const failed = bench.run(['1'], { take })
+  await expect(failed).rejects.toMatchObject({ code: 'TAKE_WRONG' })
+  const text = String(await failed.catch((error: unknown) => error))
+  expect(text).toContain(
+    'the computed column "companies.wrong", "company_name::INTEGER": it fails on a value',
+  )
+  expect(text).not.toContain('Company 1')
+  expect(await rootIfAny(bench.lake)).toBeNull()
+})
+
+test('they are computed of what is taken: a masked value is in none of them', async () => {
+  const take = { ...TAKE, mask: { 'companies.email': 'hidden' } }
+  await bench.run(['1'], { take })
+  expect(await ask('SELECT copy FROM companies ORDER BY internal_id')).toEqual([
+    { copy: null },
+    { copy: 'HIDDEN' },
+  ])
+  expect(await textsBelow(bench.lake, [EMAIL, EMAIL.toUpperCase()])).toEqual([])
+})
+
+test('records are what came: computed columns are not of the service', async () => {
+  await bench.run(['1'])
+  const linesOf = async (): Promise<readonly string[]> => {
+    const lines: string[] = []
+    for await (const line of recordLines({ lake: bench.lake, content: 'companies' })) lines.push(String(line))
+    return lines.sort()
+  }
+  const before = await linesOf()
+  await bench.run(['1'], { take: TAKE, changeTaken: true, again: true })
+  expect(await linesOf()).toEqual(before)
+})

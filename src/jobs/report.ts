@@ -8,7 +8,7 @@ import { readFactsOf } from '../manifest/lake-facts.ts'
 import { listRuns } from '../manifest/runs.ts'
 import { readRoot } from '../manifest/snapshots.ts'
 import { pagesOf } from '../report/pages.ts'
-import type { OpenRun } from '../report/render-overview.ts'
+import type { OpenRun } from '../report/render-loads.ts'
 import type { ReportPage, SectionAnswer } from '../report/section.ts'
 import { TOOL } from '../support/tool-version.ts'
 import { checkLoads, type Expectations } from './check-loads.ts'
@@ -109,6 +109,7 @@ export const report = async (lake: string, options: ReportOptions): Promise<Writ
       ...{ lake, snapshot: root.snapshot, tool: TOOL, now, pages, answers },
       checks: checkLoads(facts, options, now),
       openRuns: await openRuns(lake, now),
+      forgotten: root.forgotten ?? [],
     })
     const bytes = Buffer.from(text)
     await target.write(bytes)

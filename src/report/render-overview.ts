@@ -1,7 +1,7 @@
 /** What the overview has besides its statement: cards in green, amber and red, each with its word, and the checks. */
 
 import { type Html, html } from './html.ts'
-import { cellNumber, cellText, type ReportRow } from './rows.ts'
+import { cellNumber, cellText, grouped, type ReportRow } from './rows.ts'
 
 /** How a check of the lake ended. */
 export interface CheckLine {
@@ -9,14 +9,6 @@ export interface CheckLine {
   readonly status: 'passed' | 'note' | 'failed'
   readonly value: number | null
   readonly expected: string
-}
-
-/** A run that has not ended in a snapshot. */
-export interface OpenRun {
-  readonly run: string
-  readonly state: string
-  /** Why it failed, where it did. */
-  readonly reason: string
 }
 
 const STATES = {
@@ -43,8 +35,6 @@ const ageOf = (instant: string, now: Date): string => {
     ? 'less than a minute before this report'
     : `${whole} ${unit}${whole === 1 ? '' : 's'} before this report`
 }
-
-const grouped = (value: unknown): string => cellNumber(value).toLocaleString('en')
 
 /** The state of a card that a check may judge, too: the worse of both. */
 const judged = (checks: readonly CheckLine[], check: string, own?: State): State | undefined =>
@@ -97,22 +87,6 @@ export const checkTable = (checks: readonly CheckLine[]): Html => {
 <p>${count('passed')} good, ${count('note')} to look at, ${count('failed')} failed. The same as “firmlake check” says with the same expectations; the findings stand on the page Quality.</p>
 <div class="wide" tabindex="0" role="group" aria-label="Table: Checks"><table><caption>Checks of the newest snapshot</caption>
 <thead><tr><th scope="col">check</th><th scope="col">state</th><th scope="col">found</th><th scope="col">expected</th></tr></thead>
-<tbody>
-${lines}</tbody></table></div>
-`
-}
-
-export const openRunTable = (runs: readonly OpenRun[]): Html => {
-  if (runs.length === 0)
-    return html`<h3 id="open-runs">Runs without a snapshot</h3>\n<p class="soft">None is unfinished or has failed.</p>\n`
-  const lines = runs.map(
-    ({ run, state, reason }) =>
-      html`<tr><th scope="row">${run}</th><td>${state}</td><td><bdi>${reason}</bdi></td></tr>\n`,
-  )
-  return html`<h3 id="open-runs">Runs without a snapshot</h3>
-<p>Running, or ended before their commit; “firmlake status” has them too, “firmlake resume” goes on with them.</p>
-<div class="wide" tabindex="0" role="group" aria-label="Table: Runs without a snapshot"><table><caption>Runs without a snapshot</caption>
-<thead><tr><th scope="col">run</th><th scope="col">state</th><th scope="col">why it failed</th></tr></thead>
 <tbody>
 ${lines}</tbody></table></div>
 `

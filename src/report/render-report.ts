@@ -3,14 +3,8 @@
 import { type Html, html, Html as Piece } from './html.ts'
 import { NUMBERS_ID } from './pages/overview.ts'
 import { RULES_ID } from './pages/quality.ts'
-import {
-  type CheckLine,
-  cards,
-  checkTable,
-  type OpenRun,
-  openRunTable,
-  ruleChecks,
-} from './render-overview.ts'
+import { type ForgetLine, type OpenRun, openRunTable, receiptTable } from './render-loads.ts'
+import { type CheckLine, cards, checkTable, ruleChecks } from './render-overview.ts'
 import { renderSection } from './render-section.ts'
 import type { ReportPage, SectionAnswer } from './section.ts'
 import { POLICY, STYLE } from './style.ts'
@@ -28,6 +22,8 @@ export interface ReportContent {
   /** Of the loads; those of the rules follow from their section. */
   readonly checks: readonly CheckLine[]
   readonly openRuns: readonly OpenRun[]
+  /** In the order of the snapshots. */
+  readonly forgotten: readonly ForgetLine[]
 }
 
 const NO_ANSWER: SectionAnswer = { columns: [], rows: [] }
@@ -38,7 +34,8 @@ const pageHtml = ({ id, title, sections }: ReportPage, content: ReportContent): 
     id === 'overview'
       ? html`${cards(answerOf(NUMBERS_ID).rows[0] ?? {}, content.now, content.checks)}${checkTable([...content.checks, ...ruleChecks(answerOf(RULES_ID).rows)])}`
       : html``
-  const foot = id === 'loads' ? openRunTable(content.openRuns) : html``
+  const foot =
+    id === 'loads' ? html`${openRunTable(content.openRuns)}${receiptTable(content.forgotten)}` : html``
   return html`<section id="${id}" aria-labelledby="${id}-title">
 <h2 id="${id}-title">${title}</h2>
 ${head}${sections.map((section) => renderSection(section, answerOf(section.id)))}${foot}</section>

@@ -9,6 +9,8 @@ export const cellNumber = (value: unknown): number => {
   return Number.isFinite(number) ? number : 0
 }
 
+export const grouped = (value: unknown): string => cellNumber(value).toLocaleString('en')
+
 /** A text of a cell; NULL is none. */
 export const cellText = (value: unknown): string =>
   value === null || value === undefined

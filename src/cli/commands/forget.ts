@@ -82,6 +82,11 @@ const runForget = async (flags: ForgetFlags): Promise<void> => {
   const { lake, company = [], person = [], country, allowLater, refuseLater, dryRun, json } = flags
   if (allowLater && refuseLater)
     throw new ToolkitError('USAGE', 'Cannot use --allow-later with --refuse-later: expected one of them')
+  if (country !== undefined && flags.nationalIds === undefined)
+    throw new ToolkitError(
+      'USAGE',
+      'Cannot use --country without --national-ids: ids are of one country already',
+    )
   const nationalIds = await readNationalIds(flags.nationalIds)
   const { forget } = await import('../../jobs/forget.ts')
   const { memory: memoryBytes, threads, localBytes } = flags

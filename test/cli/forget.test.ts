@@ -1,0 +1,115 @@
+/** `forget` as a person runs it: right and wrong use, what it prints, and what it must not print. */
+
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { convert } from '../../src/jobs/convert.ts'
+import { report } from '../../src/jobs/report.ts'
+import { every } from '../report/read-report.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+import { cli, errorCode } from './run-cli.ts'
+
+/** Ids that stand in no other number. */
+const [COMPANY, PERSON] = [48151623, 42108151]
+const NATIONAL = '19121212-1212'
+
+const LINES = [COMPANY, 1].map((id) =>
+  JSON.stringify({ BasicDetails: { InternalId: id, CompanyName: `Company ${id}`, CountryCode: 'SE' } }),
+)
+const RELATIONS = JSON.stringify({
+  InternalId: 1,
+  Parents: [
+    { InternalId: PERSON, Name: 'Ann Ek', NationalIdentificationNumber: NATIONAL, CountryCode: 'SE' },
+  ],
+})
+
+const loaded = async (): Promise<{
+  readonly lake: string
+  readonly file: (text: string) => Promise<string>
+}> => {
+  const folder = await temporaryFolder()
+  const lake = join(folder, 'lake')
+  const file = async (text: string): Promise<string> => {
+    const path = join(folder, 'ids.txt')
+    await writeFile(path, text)
+    return path
+  }
+  await writeFile(join(folder, 'companies.jsonl'), `${LINES.join('\n')}\n`)
+  await writeFile(join(folder, 'relations.jsonl'), `${RELATIONS}\n`)
+  await convert({ from: ['companies', 'relations'].map((name) => join(folder, `${name}.jsonl`)), lake })
+  return { lake, file }
+}
+
+const IDS = new RegExp(`${COMPANY}|${PERSON}|${NATIONAL}|${NATIONAL.replace('-', '')}`)
+
+test('forget says what it would do, does it, leaves a receipt, and prints no id', {
+  timeout: 60_000,
+}, async () => {
+  const { lake, file } = await loaded()
+  const ids = ['--company', String(COMPANY), '--national-ids', await file(`\n ${NATIONAL}\r\nunknown\n`)]
+  const planned = await cli(['forget', '--lake', lake, ...ids, '--country', 'se', '--dry-run'])
+  expect([planned.code, planned.stderr]).toEqual([0, ''])
+  expect(planned.stdout).toContain('Would forget 1 company and 1 person in snapshot 1.')
+  expect(planned.stdout).toContain('1 national id not known to the lake.')
+  const done = await cli(['forget', '--lake', lake, ...ids, '--country', 'SE'])
+  expect([done.code, done.stderr]).toEqual([0, ''])
+  expect(done.stdout).toContain('Snapshot 2: 1 company and 1 person forgotten.')
+  expect(done.stdout).toMatch(/^kind +files rewritten +rows$/m)
+  expect(done.stdout).toMatch(/^companies +1 +1$/m)
+  expect(done.stdout).toContain('Older snapshots removed: 1\n')
+  expect(done.stdout).toContain('Not reached:\n')
+  const again = await cli([
+    'forget',
+    '--lake',
+    lake,
+    '--company',
+    String(COMPANY),
+    '--person',
+    String(PERSON),
+  ])
+  expect(again.code).toBe(0)
+  expect(again.stdout).toContain('Nothing to do: the lake holds nothing of 1 company and 1 person.')
+  const status = await cli(['status', '--lake', lake])
+  expect(status.stdout).toMatch(/Snapshot 2 of \S+ has forgotten 1 company and 1 person/)
+  const older = await cli(['query', 'FROM companies', '--lake', lake, '--snapshot', '1', '--json'])
+  expect([older.code, errorCode(older)]).toEqual([1, 'SNAPSHOT_FORGOTTEN'])
+  const to = join(lake, '..', 'report.html')
+  await report(lake, { to })
+  for (const { stdout, stderr } of [planned, done, again, status, older])
+    expect(stdout + stderr).not.toMatch(IDS)
+})
+
+test('forget reads national ids from standard input', async () => {
+  const { lake } = await loaded()
+  const { code, stdout } = await cli(['forget', '--lake', lake, '--national-ids', '-', '--json'], {
+    input: NATIONAL,
+  })
+  expect([code, JSON.parse(stdout)]).toMatchObject([
+    0,
+    { kind: 'forgotten', companies: 0, persons: 1, unresolved: 0 },
+  ])
+})
+
+test('forget refuses wrong use, and repeats no id', async () => {
+  const lake = join(await temporaryFolder(), 'none')
+  const wrong = [
+    [],
+    ['--company', `${COMPANY}x`],
+    ['--person', NATIONAL],
+    ['--company', String(COMPANY), '--allow-later', '--refuse-later'],
+    ['--company', String(COMPANY), '--country', 'SE'],
+    ['--national-ids', join(lake, 'no-such-file')],
+    ['--company', String(COMPANY)],
+  ]
+  const codes: (readonly [number | null, string])[] = []
+  for (const given of wrong) {
+    const result = await cli(['forget', '--lake', lake, '--json', ...given])
+    expect(result.stdout + result.stderr).not.toMatch(IDS)
+    codes.push([result.code, errorCode(result)])
+  }
+  expect(codes).toEqual([
+    ...Array.from({ length: 5 }, () => [2, 'USAGE']),
+    [1, 'SOURCE_UNREADABLE'],
+    [1, 'LAKE_NOT_FOUND'],
+  ])
+})

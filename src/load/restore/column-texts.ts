@@ -58,11 +58,18 @@ export class Texts {
   }
 }
 
-/** Makes texts of a column's rows; the same memory is used for each call. */
-export type TextsOf = (column: RawColumn, rows: number) => Texts
+/**
+ * Makes texts of a column's rows; the same memory is used for each call. Classes and no closures: what is optimised for one
+ * column is so for all.
+ */
+export interface TextMaker {
+  make(column: RawColumn, rows: number): Texts
+}
 
-const isThere = ({ validity }: RawColumn, row: number): boolean =>
+const isSet = (validity: RawColumn['validity'], row: number): boolean =>
   validity === undefined || ((validity[row >> 3] ?? 0) & (1 << (row & 7))) !== 0
+
+const isThere = ({ validity }: RawColumn, row: number): boolean => isSet(validity, row)
 
 /** Two words of 32 bits for a value of 64. */
 const wordsOf = ({ data }: RawColumn): Int32Array =>
@@ -150,11 +157,18 @@ const appendInstant: Append = (writer, _column, words, row) => {
   writer.length = end + 1
 }
 
-const plain = (append: Append): TextsOf => {
-  const texts = new Texts()
-  return (column, rows) => {
-    texts.start(rows)
+class PlainMaker implements TextMaker {
+  readonly #append: Append
+  readonly #texts = new Texts()
+
+  constructor(append: Append) {
+    this.#append = append
+  }
+
+  make(column: RawColumn, rows: number): Texts {
+    const [append, texts] = [this.#append, this.#texts]
     const words = wordsOf(column)
+    texts.start(rows)
     for (let row = 0; row < rows; row++) {
       if (isThere(column, row)) append(texts.writer, column, words, row)
       texts.endRow()
@@ -163,29 +177,50 @@ const plain = (append: Append): TextsOf => {
   }
 }
 
-const textual = (
-  append: (writer: ByteWriter, bytes: Uint8Array, start: number, end: number) => void,
-): TextsOf => {
-  const texts = new Texts()
-  return (column, rows) => {
-    texts.start(rows)
-    let row = 0
-    column.texts(0, rows, (bytes, start, end) => {
-      if (isThere(column, row++)) append(texts.writer, bytes, start, end)
-      texts.endRow()
-    })
-    return texts
+type AppendText = (writer: ByteWriter, bytes: Uint8Array, start: number, end: number) => void
+
+class TextualMaker implements TextMaker {
+  readonly #append: AppendText
+  readonly #texts = new Texts()
+  readonly #put = this.#add.bind(this)
+  #validity: RawColumn['validity']
+  #row = 0
+
+  constructor(append: AppendText) {
+    this.#append = append
+  }
+
+  make(column: RawColumn, rows: number): Texts {
+    this.#texts.start(rows)
+    this.#validity = column.validity
+    this.#row = 0
+    column.texts(0, rows, this.#put)
+    return this.#texts
+  }
+
+  #add(bytes: Uint8Array, start: number, end: number): void {
+    if (isSet(this.#validity, this.#row++)) this.#append(this.#texts.writer, bytes, start, end)
+    this.#texts.endRow()
   }
 }
 
 /** Texts that are JSON already. */
-export const verbatimTexts = (): TextsOf =>
-  textual((writer, bytes, start, end) => writer.append(bytes, start, end))
+export const verbatimTexts = (): TextMaker =>
+  new TextualMaker((writer, bytes, start, end) => writer.append(bytes, start, end))
 
-/** @param none what stands for an item without a text */
-const listTexts = (itemsOf: TextsOf, none: string): TextsOf => {
-  const texts = new Texts()
-  return (column, rows) => {
+class ListMaker implements TextMaker {
+  readonly #items: TextMaker
+  readonly #none: string
+  readonly #texts = new Texts()
+
+  /** @param none what stands for an item without a text */
+  constructor(items: TextMaker, none: string) {
+    this.#items = items
+    this.#none = none
+  }
+
+  make(column: RawColumn, rows: number): Texts {
+    const texts = this.#texts
     texts.start(rows)
     const { writer } = texts
     const words = wordsOf(column)
@@ -193,7 +228,7 @@ const listTexts = (itemsOf: TextsOf, none: string): TextsOf => {
     for (let row = 0; row < rows; row++)
       if (isThere(column, row)) size = Math.max(size, (words[4 * row] ?? 0) + (words[4 * row + 2] ?? 0))
     const [child] = column.children
-    const items = child === undefined ? undefined : itemsOf(child, size)
+    const items = child && this.#items.make(child, size)
     for (let row = 0; row < rows; row++) {
       if (isThere(column, row)) {
         writer.byte(OPEN_BRACKET)
@@ -202,7 +237,7 @@ const listTexts = (itemsOf: TextsOf, none: string): TextsOf => {
         for (let item = first; item < end; item++) {
           if (item > first) writer.byte(COMMA)
           if (items?.has(item)) items.appendTo(writer, item)
-          else writer.ascii(none)
+          else writer.ascii(this.#none)
         }
         writer.byte(CLOSE_BRACKET)
       }
@@ -238,15 +273,22 @@ export const appendObject = (
 }
 
 /** Objects of a struct whose fields are the object's, in its order. */
-const objectTexts = ({ fields }: ObjectType): TextsOf => {
-  const names = Object.keys(fields).map(nameText)
-  const makers = Object.values(fields).map(textsOfField)
-  const texts = new Texts()
-  return (column, rows) => {
+class ObjectMaker implements TextMaker {
+  readonly #names: readonly Buffer[]
+  readonly #makers: readonly TextMaker[]
+  readonly #texts = new Texts()
+
+  constructor({ fields }: ObjectType) {
+    this.#names = Object.keys(fields).map(nameText)
+    this.#makers = Object.values(fields).map(textsOfField)
+  }
+
+  make(column: RawColumn, rows: number): Texts {
+    const [names, texts] = [this.#names, this.#texts]
     texts.start(rows)
-    const members = makers.map((make, at) => {
+    const members = this.#makers.map((maker, at) => {
       const child = column.children[at]
-      return child && make(child, rows)
+      return child && maker.make(child, rows)
     })
     for (let row = 0; row < rows; row++) {
       if (isThere(column, row)) appendObject(texts.writer, names, members, row)
@@ -257,24 +299,24 @@ const objectTexts = ({ fields }: ObjectType): TextsOf => {
 }
 
 /** Texts of a field's column in the lake. */
-export function textsOfField(field: Field): TextsOf {
+export function textsOfField(field: Field): TextMaker {
   switch (field.kind) {
     case 'text':
-      return textual(appendQuoted)
+      return new TextualMaker(appendQuoted)
     case 'integer':
-      return plain(appendInteger)
+      return new PlainMaker(appendInteger)
     case 'boolean':
-      return plain(appendBoolean)
+      return new PlainMaker(appendBoolean)
     case 'number':
-      return plain(appendNumber)
+      return new PlainMaker(appendNumber)
     case 'date-time':
-      return plain(appendInstant)
+      return new PlainMaker(appendInstant)
     case 'texts':
-      return listTexts(textual(appendQuoted), 'null')
+      return new ListMaker(new TextualMaker(appendQuoted), 'null')
     case 'object':
-      return objectTexts(field.of)
+      return new ObjectMaker(field.of)
     case 'objects':
-      return listTexts(objectTexts(field.of), '{}')
+      return new ListMaker(new ObjectMaker(field.of), '{}')
     default:
       throw new TypeError(`Cannot write a field of kind "${field.kind}": it is rows, not a column`)
   }

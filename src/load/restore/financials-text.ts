@@ -9,7 +9,7 @@ import type { ItemNames } from './item-names.ts'
 import type { CompanySeries } from './nested-series.ts'
 import { NUMBER_BYTES, writeNumber, writeYear } from './number-text.ts'
 
-const { COMMA } = JSON_BYTES
+const { OPEN_BRACE } = JSON_BYTES
 
 /** The statements of a company as object texts. They stand until the next company's are written. */
 export interface Statements {
@@ -23,10 +23,25 @@ const END = Buffer.from('}}}')
 
 /** What stands before a line item's series, by what stands before that. */
 interface OpeningItem {
-  readonly first: Buffer
-  readonly inNextCategory: Buffer
-  readonly further: Buffer
-  readonly category: string
+  readonly first: Opening
+  readonly inNextCategory: Opening
+  readonly further: Opening
+  /** The place of the first item of its category. */
+  readonly category: number
+}
+
+/** A text in words of four bytes, which are copied in a quarter of the time; behind it the last one is filled with anything. */
+interface Opening {
+  readonly words: Uint32Array
+  readonly bytes: number
+}
+
+const openingOf = (text: string): Opening => {
+  const bytes = Buffer.from(text)
+  const padded = Buffer.alloc(4 * Math.ceil(bytes.length / 4))
+  bytes.copy(padded)
+  const words = Uint32Array.from({ length: padded.length / 4 }, (_, at) => padded.readUInt32LE(4 * at))
+  return { words, bytes: bytes.length }
 }
 
 /** Writes the statements of a slice's companies. */
@@ -45,12 +60,12 @@ export class FigureWriter {
     const items = this.#names.items.length
     const ends = [0, 0]
     for (let at = 0, statement = 0; statement < CONSOLIDATIONS.length; statement++) {
-      let category: string | undefined
+      let category: number | undefined
       for (; at < series.count; at++) {
         const item = (series.numbers[at] ?? 0) - statement * items
         if (item >= items) break
         const opening = this.#openingOf(item)
-        writer.append(
+        this.#writeOpening(
           category === undefined
             ? opening.first
             : category === opening.category
@@ -70,16 +85,23 @@ export class FigureWriter {
     }
   }
 
+  #writeOpening({ words, bytes }: Opening): void {
+    const writer = this.#writer
+    writer.reserve(4 * words.length)
+    const { words: target, length } = writer
+    for (let at = 0; at < words.length; at++) target.setUint32(length + 4 * at, words[at] ?? 0, true)
+    writer.length = length + bytes
+  }
+
   #writeSeries({ years, figures }: CompanySeries, start: number, end: number): void {
     const writer = this.#writer
     writer.reserve((end - start) * FIGURE_BYTES)
     const { words } = writer
     let at = writer.length
-    for (let row = start; row < end; row++) {
-      if (row > start) words.setUint8(at++, COMMA)
-      at = writeYear(words, at, years[row] ?? 0)
-      at = writeNumber(words, at, figures[row] ?? 0)
-    }
+    for (let row = start; row < end; row++)
+      at = writeNumber(words, writeYear(words, at, years[row] ?? 0), figures[row] ?? 0)
+    // Over the comma before the first year.
+    words.setUint8(writer.length, OPEN_BRACE)
     writer.length = at
   }
 
@@ -90,10 +112,10 @@ export class FigureWriter {
     if (name === undefined) throw new RangeError(`Cannot find the line item at ${item}`)
     const [category, lineItem] = [JSON.stringify(name.category), JSON.stringify(name.lineItem)]
     const opening = {
-      first: Buffer.from(`{${category}:{${lineItem}:{`),
-      inNextCategory: Buffer.from(`}},${category}:{${lineItem}:{`),
-      further: Buffer.from(`},${lineItem}:{`),
-      category: name.category,
+      first: openingOf(`{${category}:{${lineItem}:`),
+      inNextCategory: openingOf(`}},${category}:{${lineItem}:`),
+      further: openingOf(`},${lineItem}:`),
+      category: this.#names.items.findIndex((one) => one.category === name.category),
     }
     this.#opening[item] = opening
     return opening

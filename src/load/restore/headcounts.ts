@@ -14,7 +14,7 @@ import { CompanyRanges } from './company-ranges.ts'
 import { type CompanySeries, NestedSeries } from './nested-series.ts'
 import { NUMBER_BYTES, writeDouble, writeYear } from './number-text.ts'
 
-const { COMMA, OPEN_BRACE, CLOSE_BRACE } = JSON_BYTES
+const { OPEN_BRACE, CLOSE_BRACE } = JSON_BYTES
 
 /** What a headcount takes at most: `,"-32768":` and its number. */
 const HEADCOUNT_BYTES = 16 + NUMBER_BYTES
@@ -87,10 +87,10 @@ const appendSeries = (
   writer.reserve((end - start) * HEADCOUNT_BYTES + 1)
   const { words } = writer
   let at = writer.length
-  for (let row = start; row < end; row++) {
-    words.setUint8(at++, row === start ? OPEN_BRACE : COMMA)
+  for (let row = start; row < end; row++)
     at = writeDouble(words, writeYear(words, at, years[row] ?? 0), employees[row] ?? 0)
-  }
+  // Over the comma before the first year.
+  words.setUint8(writer.length, OPEN_BRACE)
   words.setUint8(at++, CLOSE_BRACE)
   writer.length = at
 }

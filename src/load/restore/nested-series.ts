@@ -66,7 +66,8 @@ export class NestedSeries {
   /** Where the rows of a company are put together. */
   #joinedColumns = columnsOf(0)
   #series = arraysOf(256)
-  #order = new Float64Array(256)
+  /** By a series' number where the next one of it is put. */
+  #places = new Int32Array(0)
 
   /** Begins anew, for so many companies. */
   start(companies: number): void {
@@ -102,72 +103,74 @@ export class NestedSeries {
   addSeries(number: number, rows: number): void {
     const count = this.#count++
     if (count === this.#all.numbers.length) this.#all = grownArrays(this.#all)
+    if (number >= this.#places.length) this.#places = new Int32Array(2 * (number + 1))
     this.#all.numbers[count] = number
     this.#all.starts[count] = this.#rows
     this.#rows += rows
     this.#all.ends[count] = this.#rows
   }
 
-  /** Gives each series another number. */
-  renumber(numberOf: (number: number) => number): void {
+  /** Gives each series another number: by its number the new one. */
+  renumber(newNumbers: Int32Array): void {
     const { numbers } = this.#all
-    for (let at = 0; at < this.#count; at++) numbers[at] = numberOf(numbers[at] ?? 0)
+    if (newNumbers.length > this.#places.length) this.#places = new Int32Array(newNumbers.length)
+    for (let at = 0; at < this.#count; at++) numbers[at] = newNumbers[numbers[at] ?? 0] ?? 0
   }
 
   /** The series of the company at a place. */
   of(place: number): CompanySeries {
     const count = this.#collect(place)
     const { numbers, starts, ends } = this.#series
-    for (let at = 1; at < count; at++)
-      if ((numbers[at] ?? 0) <= (numbers[at - 1] ?? 0)) {
-        this.#sortSeries(count)
-        break
-      }
     for (let at = 1; at < count; at++) if (numbers[at] === numbers[at - 1]) return this.#joined(count)
-    const { columns } = this
-    const { years } = columns
-    for (let at = 0; at < count; at++) {
-      const start = starts[at] ?? 0
-      const end = ends[at] ?? 0
-      for (let row = start + 1; row < end; row++)
-        if ((years[row] ?? 0) < (years[row - 1] ?? 0)) moveBack(columns, row, start)
-    }
-    return { count, numbers, starts, ends, ...columns }
+    for (let at = 0; at < count; at++) this.#sortYears(starts[at] ?? 0, ends[at] ?? 0)
+    return { count, numbers, starts, ends, ...this.columns }
   }
 
-  /** Puts a company's series together as they came. @returns their number */
+  #sortYears(start: number, end: number): void {
+    const { columns } = this
+    const { years } = columns
+    for (let row = start + 1; row < end; row++)
+      if ((years[row] ?? 0) < (years[row - 1] ?? 0)) moveBack(columns, row, start)
+  }
+
+  /** Puts a company's series into the order of their numbers: counted, because there are few numbers. @returns how many they are */
   #collect(place: number): number {
+    const count = this.#countNumbers(place)
+    while (count > this.#series.numbers.length) this.#series = grownArrays(this.#series)
     const { numbers, starts, ends } = this.#all
-    let count = 0
+    const [series, places] = [this.#series, this.#places]
     for (let range = this.#first[place] ?? NONE; range !== NONE; range = this.#next[range] ?? NONE) {
       const end = this.#begins[range + 1] ?? this.#count
       for (let at = this.#begins[range] ?? 0; at < end; at++) {
-        if (count === this.#series.numbers.length) this.#series = grownArrays(this.#series)
-        this.#series.numbers[count] = numbers[at] ?? 0
-        this.#series.starts[count] = starts[at] ?? 0
-        this.#series.ends[count] = ends[at] ?? 0
-        count++
+        const number = numbers[at] ?? 0
+        const to = places[number] ?? 0
+        places[number] = to + 1
+        series.numbers[to] = number
+        series.starts[to] = starts[at] ?? 0
+        series.ends[to] = ends[at] ?? 0
       }
     }
     return count
   }
 
-  /** Number and place in one double each: both are below 2^31 and 2^22, and doubles are sorted without a function. */
-  #sortSeries(count: number): void {
-    if (count > this.#order.length) this.#order = new Float64Array(2 * count)
-    const { numbers, starts, ends } = this.#series
-    const order = this.#order.subarray(0, count)
-    for (let at = 0; at < count; at++) order[at] = (numbers[at] ?? 0) * PLACES + at
-    order.sort()
-    const [oldStarts, oldEnds] = [starts.slice(0, count), ends.slice(0, count)]
-    for (let at = 0; at < count; at++) {
-      const key = order[at] ?? 0
-      const number = Math.floor(key / PLACES)
-      const from = key - number * PLACES
-      numbers[at] = number
-      starts[at] = oldStarts[from] ?? 0
-      ends[at] = oldEnds[from] ?? 0
+  /** Finds where the first series of each number is to be put. @returns how many series there are */
+  #countNumbers(place: number): number {
+    const { numbers } = this.#all
+    const places = this.#places.fill(0)
+    for (let range = this.#first[place] ?? NONE; range !== NONE; range = this.#next[range] ?? NONE) {
+      const end = this.#begins[range + 1] ?? this.#count
+      for (let at = this.#begins[range] ?? 0; at < end; at++) {
+        const number = numbers[at] ?? 0
+        places[number] = (places[number] ?? 0) + 1
+      }
     }
+    let count = 0
+    for (let number = 0; number < places.length; number++) {
+      const ofNumber = places[number] ?? 0
+      places[number] = count
+      count += ofNumber
+    }
+    return count
   }
 
   /** The series of a company of which one stands in several parts: DuckDB's threads hand over their rows in turn. */
@@ -222,5 +225,3 @@ const moveBack = ({ years, values, figures }: SeriesColumns, row: number, start:
   values[at] = value
   figures[at] = figure
 }
-
-const PLACES = 2 ** 22

@@ -2,7 +2,7 @@
 
 import { JSON_BYTES } from '../../support/json-bytes.ts'
 
-const { MINUS, POINT, ZERO, COLON, QUOTE } = JSON_BYTES
+const { MINUS, POINT, ZERO, COLON } = JSON_BYTES
 
 /** What a number takes at most, `-1.2345678901234567e-308`, and what is overwritten behind it. */
 export const NUMBER_BYTES = 32
@@ -44,9 +44,9 @@ export const writeNumber = (words: DataView, start: number, value: number): numb
   if (!(size <= 1e14) || tenThousandths / BLOCK !== value || size === 0)
     return writeAscii(words, at, size === 0 && Object.is(value, -0) ? '-0' : String(value))
   if (tenThousandths < 0) words.setUint8(at++, MINUS)
-  const units = Math.floor(size / BLOCK)
+  const units = size < MOST_SHORT ? (size / BLOCK) | 0 : Math.floor(size / BLOCK)
   const decimals = size - units * BLOCK
-  at = writeWhole(words, at, units)
+  at = units < BLOCK ? writeFirst(words, at, units) : writeWhole(words, at, units)
   if (decimals === 0) return at
   words.setUint8(at, POINT)
   words.setUint32(at + 1, FOUR_DIGITS[decimals] ?? 0, true)
@@ -81,12 +81,19 @@ const MOST_SHORT = 2 ** 31
 const EIGHT_DIGITS = 1e8
 
 const writeShort = (words: DataView, start: number, value: number): number => {
-  if (value < BLOCK) {
-    words.setUint32(start, FIRST_DIGITS[value] ?? 0, true)
-    return start + (DIGITS[value] ?? 0)
-  }
+  if (value < BLOCK) return writeFirst(words, start, value)
   const upper = (value / BLOCK) | 0
-  return writeFour(words, writeShort(words, start, upper), value - upper * BLOCK)
+  const at =
+    upper < BLOCK
+      ? writeFirst(words, start, upper)
+      : writeFour(words, writeFirst(words, start, (upper / BLOCK) | 0), upper % BLOCK)
+  return writeFour(words, at, value - upper * BLOCK)
+}
+
+/** Writes a whole number below 10,000. */
+const writeFirst = (words: DataView, start: number, value: number): number => {
+  words.setUint32(start, FIRST_DIGITS[value] ?? 0, true)
+  return start + (DIGITS[value] ?? 0)
 }
 
 const writeFour = (words: DataView, start: number, value: number): number => {
@@ -100,30 +107,29 @@ export const writeAscii = (words: DataView, start: number, text: string): number
   return start + text.length
 }
 
-/** Writes `"2023":`; up to eight bytes are overwritten. */
+/** Writes `,"2023":`; up to eight bytes are overwritten. */
 export const writeYear = (words: DataView, start: number, year: number): number => {
   if (year >= 0 && year < YEARS) {
     words.setUint32(start, YEAR_FRONTS[year] ?? 0, true)
     words.setUint32(start + 4, YEAR_BACKS[year] ?? 0, true)
     return start + (YEAR_BYTES[year] ?? 0)
   }
-  words.setUint8(start, QUOTE)
-  const at = writeAscii(words, start + 1, String(year))
-  words.setUint8(at, QUOTE)
-  words.setUint8(at + 1, COLON)
-  return at + 2
+  return writeAscii(words, start, yearText(year))
 }
 
-/** Years from 0 with their quotes and the colon: eight bytes in two words, and how many of them count. */
+const yearText = (year: number): string => `,"${year}":`
+
+/** Years from 0 as they are written: eight bytes in two words, and how many of them count. */
 const YEARS = 10_000
 const YEAR_FRONTS = new Uint32Array(YEARS)
 const YEAR_BACKS = new Uint32Array(YEARS)
 const YEAR_BYTES = new Uint8Array(YEARS)
 for (let year = 0; year < YEARS; year++) {
-  const text = Buffer.from(`"${year}":`.padEnd(8))
-  YEAR_FRONTS[year] = text.readUInt32LE(0)
-  YEAR_BACKS[year] = text.readUInt32LE(4)
-  YEAR_BYTES[year] = text.toString().trimEnd().length
+  const text = yearText(year)
+  const bytes = Buffer.from(text.padEnd(8))
+  YEAR_FRONTS[year] = bytes.readUInt32LE(0)
+  YEAR_BACKS[year] = bytes.readUInt32LE(4)
+  YEAR_BYTES[year] = text.length
 }
 
 /** What an instant takes at most: `2020-01-02T03:04:05.123456`. */

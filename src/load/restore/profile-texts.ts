@@ -17,7 +17,7 @@ import {
   idsOf,
   nameText,
   Texts,
-  type TextsOf,
+  type TextMaker,
   textsOfField,
   verbatimTexts,
 } from './column-texts.ts'
@@ -86,17 +86,26 @@ const OTHER_COLUMNS = 5
 type Rows = ReadonlyMap<string, Texts>
 
 /** Writes the object of a row's members from the texts of a chunk's columns. */
-const objectWriter = (
-  members: readonly Member[],
-): ((rows: Rows, series: readonly Texts[], count: number) => Texts) => {
-  const names = members.map(({ name }) => nameText(name))
-  const nested = members.map((member) => ('members' in member ? objectWriter(member.members) : undefined))
-  const texts = new Texts()
-  return (rows, series, count) => {
-    const found = members.map((member, at) => {
+class MembersWriter {
+  readonly #members: readonly Member[]
+  readonly #names: readonly Buffer[]
+  readonly #nested: readonly (MembersWriter | undefined)[]
+  readonly #texts = new Texts()
+
+  constructor(members: readonly Member[]) {
+    this.#members = members
+    this.#names = members.map(({ name }) => nameText(name))
+    this.#nested = members.map((member) =>
+      'members' in member ? new MembersWriter(member.members) : undefined,
+    )
+  }
+
+  write(rows: Rows, series: readonly Texts[], count: number): Texts {
+    const found = this.#members.map((member, at) => {
       if ('column' in member) return rows.get(member.column)
-      return 'series' in member ? series[member.series] : nested[at]?.(rows, series, count)
+      return 'series' in member ? series[member.series] : this.#nested[at]?.write(rows, series, count)
     })
+    const [names, texts] = [this.#names, this.#texts]
     texts.start(count)
     for (let row = 0; row < count; row++) {
       appendObject(texts.writer, names, found, row)
@@ -118,13 +127,13 @@ const ENDS = 4
 
 /** Makes the profiles of one slice after the other in the same memory. */
 export class ProfileReader {
-  readonly #makers = new Map<string, TextsOf>(
+  readonly #makers = new Map<string, TextMaker>(
     TEXT_COLUMNS.map(({ name, field }) => [name, textsOfField(field)]),
   )
   readonly #scores = verbatimTexts()
   readonly #reported = verbatimTexts()
-  readonly #rest = objectWriter(REST)
-  readonly #meta = objectWriter(membersOf(META, 1))
+  readonly #rest = new MembersWriter(REST)
+  readonly #meta = new MembersWriter(membersOf(META, 1))
   readonly #extra = verbatimTexts()
   readonly #headcounts = new Headcounts()
   readonly #series = EMPLOYEE_SERIES.map(() => new Texts())
@@ -172,20 +181,20 @@ export class ProfileReader {
   /** The company at a place in the order of ids. */
   at(place: number): Profile {
     const row = this.#order[place] ?? 0
-    const id = this.#ids[row] ?? 0n
-    const { bytes } = this.#bytes
-    const textAt = (no: number): Uint8Array | undefined => {
-      const from = this.#starts[row * ENDS + no] ?? 0
-      const to = this.#starts[row * ENDS + no + 1] ?? this.#bytes.length
-      return from === to ? undefined : bytes.subarray(from, to)
-    }
+    const first = row * ENDS
     return {
-      id,
-      rest: textAt(0) ?? NO_MEMBERS,
-      meta: textAt(1),
-      currency: textAt(2),
-      score: textAt(3),
+      id: this.#ids[row] ?? 0n,
+      rest: this.#textAt(first) ?? NO_MEMBERS,
+      meta: this.#textAt(first + 1),
+      currency: this.#textAt(first + 2),
+      score: this.#textAt(first + 3),
     }
+  }
+
+  #textAt(place: number): Uint8Array | undefined {
+    const from = this.#starts[place] ?? 0
+    const to = this.#starts[place + 1] ?? this.#bytes.length
+    return from === to ? undefined : this.#bytes.bytes.subarray(from, to)
   }
 
   #addChunk({ rows, columns }: RawChunk, ids: readonly bigint[]): void {
@@ -195,14 +204,14 @@ export class ProfileReader {
     const texts = new Map<string, Texts>()
     for (const [at, { name }] of TEXT_COLUMNS.entries()) {
       const column = columns[OTHER_COLUMNS + at]
-      const make = this.#makers.get(name)
-      if (column !== undefined && make !== undefined) texts.set(name, make(column, rows))
+      const maker = this.#makers.get(name)
+      if (column !== undefined && maker !== undefined) texts.set(name, maker.make(column, rows))
     }
-    const scores = this.#scores(score, rows)
-    const reporteds = this.#reported(reported, rows)
-    const extras = this.#extra(extra, rows)
-    const rest = this.#rest(texts, this.#series, rows)
-    const meta = this.#meta(texts, this.#series, rows)
+    const scores = this.#scores.make(score, rows)
+    const reporteds = this.#reported.make(reported, rows)
+    const extras = this.#extra.make(extra, rows)
+    const rest = this.#rest.write(texts, this.#series, rows)
+    const meta = this.#meta.write(texts, this.#series, rows)
     const currency = texts.get(CURRENCY_COLUMN[0]?.name ?? '')
     const scale = new Float64Array(factors.data.buffer, factors.data.byteOffset, rows)
     const bytes = this.#bytes

@@ -178,38 +178,37 @@ export const appendCompany = (
   pieces: Omit<CompanyPieces, 'series' | 'headcounts' | 'names'>,
 ): void => {
   const { currency, meta, financials, unconsolidated, rest, score } = pieces
-  let separator: number = OPEN_BRACE
-  const part = (name: Uint8Array, text: Uint8Array): void => {
-    writer.byte(separator)
-    separator = COMMA
-    writer.append(name)
-    writer.append(text)
-  }
-  if (rest.length > NO_MEMBERS) {
-    writer.append(rest, 0, rest.length - 1)
-    separator = COMMA
-  }
-  if (financials) part(NAMES.financials, financials)
-  if (unconsolidated) part(NAMES.unconsolidated, unconsolidated)
+  const start = writer.length
+  if (rest.length > NO_MEMBERS) writer.append(rest, 0, rest.length - 1)
+  if (financials) appendPart(writer, NAMES.financials, financials)
+  if (unconsolidated) appendPart(writer, NAMES.unconsolidated, unconsolidated)
   if (currency) {
-    part(NAMES.metaWithCurrency, currency)
+    appendPart(writer, NAMES.metaWithCurrency, currency)
     if (meta) {
       writer.byte(COMMA)
       writer.append(meta, 1)
     } else writer.byte(CLOSE_BRACE)
-  } else if (meta) part(NAMES.meta, meta)
-  if (score) part(NAMES.score, score)
-  if (separator === OPEN_BRACE) writer.byte(OPEN_BRACE)
+  } else if (meta) appendPart(writer, NAMES.meta, meta)
+  if (score) appendPart(writer, NAMES.score, score)
+  if (writer.length === start) writer.byte(OPEN_BRACE)
+  // Over the comma before the first member, where nothing stands before it.
+  else writer.bytes[start] = OPEN_BRACE
   writer.byte(CLOSE_BRACE)
+}
+
+/** A comma, a name and its value. */
+const appendPart = (writer: ByteWriter, name: Uint8Array, value: Uint8Array): void => {
+  writer.append(name)
+  writer.append(value)
 }
 
 const NO_MEMBERS = '{}'.length
 const NAMES = {
-  financials: Buffer.from('"Financials":'),
-  unconsolidated: Buffer.from('"UnconsolidatedFinancials":'),
-  meta: Buffer.from('"MetaData":'),
-  metaWithCurrency: Buffer.from('"MetaData":{"CurrentCurrencyCode":'),
-  score: Buffer.from('"Score":'),
+  financials: Buffer.from(',"Financials":'),
+  unconsolidated: Buffer.from(',"UnconsolidatedFinancials":'),
+  meta: Buffer.from(',"MetaData":'),
+  metaWithCurrency: Buffer.from(',"MetaData":{"CurrentCurrencyCode":'),
+  score: Buffer.from(',"Score":'),
 }
 
 /** About what a block of a batch file holds: records are nested as texts in memory, some kilobytes for each row. */

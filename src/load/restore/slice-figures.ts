@@ -27,12 +27,7 @@ export interface FiguresRequest {
   readonly isScaled: IsScaled
 }
 
-/** Line items of a row group by the places of their names in its dictionaries. */
-interface GroupItems {
-  /** Of the row's item its number among all. */
-  numberAt(row: number): number
-  readonly unconsolidated: Uint8Array
-}
+const NO_NAMES = { categories: [], lineItems: [] }
 
 export class SliceFigures {
   readonly #ranges = new CompanyRanges()
@@ -46,27 +41,29 @@ export class SliceFigures {
   #items = new ItemNumbers()
   /** By an item's number, 1 where the scale was applied. */
   #scaled: number[] = []
+  #isScaled: IsScaled = () => false
+  /** Of the row group what the places in its dictionaries mean, and the numbers of its line items as far as they are known. */
+  #unconsolidated = new Uint8Array(0)
+  #yearOf: Int32Array = new Int32Array(0)
+  #names: { readonly categories: readonly string[]; readonly lineItems: readonly string[] } = NO_NAMES
+  readonly #numbers = new Map<number, number>()
 
   /** @returns the names of the figures */
   async read({ files, owners, isScaled }: FiguresRequest): Promise<ItemNames> {
     this.#series.start(owners.length)
     this.#items = new ItemNumbers()
     this.#scaled = []
+    this.#isScaled = isScaled
     const places = new Map(owners.map(({ id }, place) => [id, place]))
-    let items = this.#itemsOf(isScaled)
-    let yearOf: Int32Array = new Int32Array(0)
     await this.#ranges.read(files, places, {
-      readGroup: (file, group) => {
-        this.#readGroup(file, group)
-        items = this.#itemsOf(isScaled)
-        yearOf = dictionaryIntegers(this.#years)
-      },
-      addRange: (place, start, end) =>
-        this.#addRange(place, owners[place]?.factor ?? 1, start, end, items, yearOf),
+      readGroup: (file, group) => this.#readGroup(file, group),
+      addRange: (place, start, end) => this.#addRange(place, owners[place]?.factor ?? 1, start, end),
     })
     const { names, places: ranks } = this.#items.inOrder()
     const { length } = names.items
-    this.#series.renumber((number) => (number & 1) * length + (ranks[number >> 1] ?? 0))
+    this.#series.renumber(
+      Int32Array.from({ length: 2 * length }, (_, number) => (number & 1) * length + (ranks[number >> 1] ?? 0)),
+    )
     return names
   }
 
@@ -80,67 +77,77 @@ export class SliceFigures {
       column.read(file, group)
     this.#values.read(file, group)
     this.#reported.read(file, group)
-  }
-
-  #itemsOf(isScaled: IsScaled): GroupItems {
-    const [categories, lineItems] = [dictionaryTexts(this.#categories), dictionaryTexts(this.#lineItems)]
-    const numbers = new Map<number, number>()
-    const newNumber = (category: number, lineItem: number): number => {
-      const names = [categories[category] ?? '', lineItems[lineItem] ?? ''] as const
-      const number = this.#items.numberOf(...names)
-      this.#scaled[number] ??= isScaled(...names) ? 1 : 0
-      return number
+    this.#unconsolidated = Uint8Array.from(dictionaryTexts(this.#statements), (name) =>
+      name === CONSOLIDATIONS[1].name ? 1 : 0,
+    )
+    this.#yearOf = dictionaryIntegers(this.#years)
+    this.#names = {
+      categories: dictionaryTexts(this.#categories),
+      lineItems: dictionaryTexts(this.#lineItems),
     }
-    return {
-      unconsolidated: Uint8Array.from(dictionaryTexts(this.#statements), (name) =>
-        name === CONSOLIDATIONS[1].name ? 1 : 0,
-      ),
-      numberAt: (row) => {
-        const [category, lineItem] = [this.#categories.codes[row] ?? 0, this.#lineItems.codes[row] ?? 0]
-        const key = category * lineItems.length + lineItem
-        const known = numbers.get(key)
-        if (known !== undefined) return known
-        const number = newNumber(category, lineItem)
-        numbers.set(key, number)
-        return number
-      },
-    }
+    this.#numbers.clear()
   }
 
   /** Adds rows of one company that stand together. */
-  #addRange(
-    place: number,
-    factor: number,
-    start: number,
-    end: number,
-    items: GroupItems,
-    yearOf: Int32Array,
-  ): void {
-    let at = this.#series.startRange(place, end - start)
+  #addRange(place: number, factor: number, start: number, end: number): void {
+    const at = this.#series.startRange(place, end - start)
     const { years, values, figures } = this.#series.columns
-    values.set(this.#values.values.subarray(start, end), at)
+    const inRange = this.#values.values.subarray(start, end)
+    values.set(inRange, at)
+    figures.set(inRange, at)
+    this.#putYears(start, end, years, at)
+    this.#addSeries(start, end, factor, at)
+    this.#putReported(start, end, figures, at)
+  }
+
+  #putYears(start: number, end: number, years: Int16Array, at: number): void {
+    const { codes } = this.#years
+    const yearOf = this.#yearOf
+    for (let row = start, to = at; row < end; row++, to++) years[to] = yearOf[codes[row] ?? 0] ?? 0
+  }
+
+  /** Rows of one line item stand together. */
+  #addSeries(start: number, end: number, factor: number, at: number): void {
     const [statements, categories] = [this.#statements.codes, this.#categories.codes]
-    const [lineItems, yearCodes] = [this.#lineItems.codes, this.#years.codes]
-    const { isThere, values: reported } = this.#reported
+    const lineItems = this.#lineItems.codes
     for (let row = start; row < end; ) {
       const first = row
       const [statement, category, lineItem] = [statements[row], categories[row], lineItems[row]]
-      const number = items.numberAt(row)
-      const isDivided = factor !== 1 && this.#scaled[number] === 1
-      for (
-        ;
+      do row++
+      while (
         row < end &&
         lineItems[row] === lineItem &&
         categories[row] === category &&
-        statements[row] === statement;
-        row++, at++
-      ) {
-        years[at] = yearOf[yearCodes[row] ?? 0] ?? 0
-        const value = values[at] ?? 0
-        const isKept = isThere === true || (isThere !== false && isThere[row] === 1)
-        figures[at] = isKept ? (reported[row] ?? 0) : isDivided ? value / factor : value
-      }
-      this.#series.addSeries(2 * number + (items.unconsolidated[statement ?? 0] ?? 0), row - first)
+        statements[row] === statement
+      )
+      const number = this.#numberOf(category ?? 0, lineItem ?? 0)
+      this.#series.addSeries(2 * number + (this.#unconsolidated[statement ?? 0] ?? 0), row - first)
+      if (factor !== 1 && this.#scaled[number] === 1) this.#divide(at + first - start, at + row - start, factor)
     }
+  }
+
+  #divide(from: number, to: number, factor: number): void {
+    const { values, figures } = this.#series.columns
+    for (let row = from; row < to; row++) figures[row] = (values[row] ?? 0) / factor
+  }
+
+  /** Where dividing does not give the figure back, it stands beside the value. */
+  #putReported(start: number, end: number, figures: Float64Array, at: number): void {
+    const { isThere, values } = this.#reported
+    if (isThere === false) return
+    for (let row = start, to = at; row < end; row++, to++)
+      if (isThere === true || isThere[row] === 1) figures[to] = values[row] ?? 0
+  }
+
+  /** The number of a line item by the places of its names in the row group's dictionaries. */
+  #numberOf(category: number, lineItem: number): number {
+    const key = category * this.#lineItems.size + lineItem
+    const known = this.#numbers.get(key)
+    if (known !== undefined) return known
+    const names = [this.#names.categories[category] ?? '', this.#names.lineItems[lineItem] ?? ''] as const
+    const number = this.#items.numberOf(...names)
+    this.#scaled[number] ??= this.#isScaled(...names) ? 1 : 0
+    this.#numbers.set(key, number)
+    return number
   }
 }

@@ -16,8 +16,8 @@ import {
   appendObject,
   idsOf,
   nameText,
-  Texts,
   type TextMaker,
+  Texts,
   textsOfField,
   verbatimTexts,
 } from './column-texts.ts'

@@ -62,7 +62,10 @@ export class SliceFigures {
     const { names, places: ranks } = this.#items.inOrder()
     const { length } = names.items
     this.#series.renumber(
-      Int32Array.from({ length: 2 * length }, (_, number) => (number & 1) * length + (ranks[number >> 1] ?? 0)),
+      Int32Array.from(
+        { length: 2 * length },
+        (_, number) => (number & 1) * length + (ranks[number >> 1] ?? 0),
+      ),
     )
     return names
   }
@@ -122,7 +125,8 @@ export class SliceFigures {
       )
       const number = this.#numberOf(category ?? 0, lineItem ?? 0)
       this.#series.addSeries(2 * number + (this.#unconsolidated[statement ?? 0] ?? 0), row - first)
-      if (factor !== 1 && this.#scaled[number] === 1) this.#divide(at + first - start, at + row - start, factor)
+      if (factor !== 1 && this.#scaled[number] === 1)
+        this.#divide(at + first - start, at + row - start, factor)
     }
   }
 

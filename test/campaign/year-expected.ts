@@ -52,6 +52,13 @@ const driftOf = ({ extra, item, status }: Company): readonly string[] => [
   ...(status === USUAL_STATUS ? [] : [String(status)]),
 ]
 
+const sumOf = (one: Brought, other: Brought): Brought => ({
+  added: one.added + other.added,
+  restated: one.restated + other.restated,
+  changed: one.changed + other.changed,
+  unchanged: one.unchanged + other.unchanged,
+})
+
 /** The records of one content that a lake has. */
 class Held {
   readonly current = new Map<number, Version>()
@@ -146,6 +153,7 @@ export class ExpectedLake {
       error: undefined,
     }
     if (event === 'refused') return { ...nothing, error: 'TOKEN_REFUSED' }
+    if (event === 'redirected') return { ...nothing, error: 'SERVICE_REDIRECTED' }
     const since = (last: string | undefined): readonly Company[] =>
       held.filter((one) => last === undefined || one.day >= dayAfter(last, -1))
     const came = since(this.#lastPulled)
@@ -184,13 +192,34 @@ export class ExpectedLake {
     const lacking = companies.filter(({ id }) => !this.companies.current.has(id) && !this.forgotten.has(id))
     this.snapshot += 1
     this.companies.load(lacking, this.snapshot)
-    // It is the newest pull of the search: the next night asks from there.
-    this.#lastPulled = night.day
+    const left = this.#markLeft(night.day, companies)
+    const brought = { ...night.brought, added: night.brought.added + lacking.length }
+    return { ...night, brought, listed: { fetched: lacking.length, left } }
+  }
+
+  /** It is the newest pull of the search: the next night asks from there. @returns how many have left */
+  #markLeft(day: string, companies: readonly Company[]): number {
+    this.#lastPulled = day
     const there = new Set(companies.map(({ id }) => id))
     const left = [...this.companies.current.keys()].filter((id) => !there.has(id) && !this.gone.has(id))
     for (const id of left) this.gone.add(id)
-    const brought = { ...night.brought, added: night.brought.added + lacking.length }
-    return { ...night, brought, listed: { fetched: lacking.length, left: left.length } }
+    return left.length
+  }
+
+  /** What all companies bring after a night: pulled page by page, or with all relations as batch files. */
+  loadAll(night: ExpectedNight, all: readonly Company[], by: 'pages' | 'batches'): ExpectedNight {
+    const held = all.filter(({ id }) => !this.forgotten.has(id))
+    this.snapshot += 1
+    const { brought, restatements, drift } = this.#bring(held)
+    this.companies.load(held, this.snapshot)
+    if (by === 'batches') this.relations.load(held.filter(hasRelations), this.snapshot)
+    else this.#markLeft(night.day, all)
+    return {
+      ...night,
+      brought: sumOf(night.brought, brought),
+      restatements: night.restatements + restatements,
+      drift: [...night.drift, ...drift],
+    }
   }
 
   compact(): void {

@@ -9,6 +9,7 @@ import { listManifest, newestNumber } from '../../src/manifest/snapshots.ts'
 import { openService } from '../../src/source/service/service.ts'
 import type { CampaignOptions, CampaignResult } from './campaign.ts'
 import { ShiftedClock } from './shifted-clock.ts'
+import { holdAll, loadAll, type WayOfAll, wayAfter } from './year-all.ts'
 import { ExpectedLake, type ExpectedNight } from './year-expected.ts'
 import { YearFigures } from './year-figures.ts'
 import { YearLife } from './year-life.ts'
@@ -16,7 +17,7 @@ import { alarmsOf, YearNights } from './year-night.ts'
 import { compareRows } from './year-rows.ts'
 import { faultsOf, TOKEN, YearService } from './year-service.ts'
 import { compareStory } from './year-story.ts'
-import { EVENTS, hasRelations, type NightEvent, recordOf, relationsOf, YearWorld } from './year-world.ts'
+import { EVENTS, type NightEvent, YearWorld } from './year-world.ts'
 
 const COMPANIES = 300
 const DAY_MS = 86_400_000
@@ -139,10 +140,9 @@ export class PlayedYear implements AsyncDisposable {
     const { companies } = this.#world
     const faults = event === 'faulty' ? faultsOf(this.#options.random) : []
     for (const { fault } of faults) this.#count(`fault ${fault}`)
-    await this.#service.hold(companies.map(recordOf), companies.filter(hasRelations).map(relationsOf), {
-      broken,
-      refuses,
-      faults,
+    await holdAll(this.#service, companies, {
+      ...{ broken, refuses },
+      faults: event === 'redirected' ? this.#service.redirects : faults,
     })
     const { snapshot } = this.#expected
     const night = this.#expected.pull(event, day, { companies, broken })
@@ -155,11 +155,13 @@ export class PlayedYear implements AsyncDisposable {
     if (String(rings) !== String(expected)) say(`rang [${rings}], expected [${expected}]`)
     this.#count('alarms', rings.length)
     const isListed = at % 7 === 5 && night.error === undefined && event !== 'broken'
-    this.#told.push(isListed ? await this.#list(night, say) : night)
+    const listed = isListed ? await this.#list(night, say) : night
+    const { cases } = this.#options
+    const way = wayAfter(at, cases)
+    this.#told.push(way ? await this.#loadAll(listed, way, say) : listed)
     const lived = await this.#life.live(at)
     for (const what of lived.wrong) say(what)
-    const { cases } = this.#options
-    if (lived.changed || at === cases - 1 || at % COMPARED_EVERY === 0) await this.#compare(say)
+    if (way || lived.changed || at === cases - 1 || at % COMPARED_EVERY === 0) await this.#compare(say)
   }
 
   async #compare(say: (what: string) => void): Promise<void> {
@@ -191,6 +193,14 @@ export class PlayedYear implements AsyncDisposable {
     // A list that loads no company is no load.
     if (fetched > 0) this.#lastLoad = night.day
     return listed
+  }
+
+  async #loadAll(night: ExpectedNight, way: WayOfAll, say: (what: string) => void): Promise<ExpectedNight> {
+    const { companies } = this.#world
+    for (const what of await loadAll(this.#service, this.#lake, companies, way)) say(what)
+    this.#lastLoad = night.day
+    this.#count(`all as ${way}`)
+    return this.#expected.loadAll(night, companies, way)
   }
 
   async #end(): Promise<void> {

@@ -10,8 +10,16 @@ import { buffer } from 'node:stream/consumers'
 import { pipeline } from 'node:stream/promises'
 import { convert } from '../../src/jobs/convert.ts'
 import { type ServedLake, serve } from '../../src/jobs/serve.ts'
+import { DEFAULT_MEMORY_BYTES, servingMemory } from '../../src/pipeline/run/memory-shares.ts'
+import { makeBatchFiles } from '../../src/server/batch-files/make-batch-files.ts'
+import { chooseEmbedder } from '../../src/server/ranking/choose-embedder.ts'
+import { currentIndex } from '../../src/server/serving-index/build/current-index.ts'
 
 export const TOKEN = `year-${randomBytes(8).toString('hex')}`
+
+const CONTENTS = ['companies', 'relations'] as const
+/** Several files of each content. */
+const COMPANIES_PER_FILE = 100
 
 /** What the service does to its answers of a night. */
 export interface Manners {
@@ -23,6 +31,11 @@ export interface Manners {
   readonly faults: readonly object[]
 }
 
+export const CALM: Manners = { broken: new Set(), refuses: () => undefined, faults: [] }
+
+/** Nobody is to follow a redirect with a token: whoever asks here did. */
+const ELSEWHERE = '/elsewhere'
+
 type Served = { readonly BasicDetails?: { readonly InternalId?: number } }
 
 export class YearService implements AsyncDisposable {
@@ -30,13 +43,17 @@ export class YearService implements AsyncDisposable {
   readonly #front: Server
   #behind: ServedLake | undefined
   #holds = ''
-  #manners: Manners = { broken: new Set(), refuses: () => undefined, faults: [] }
+  #faults = ''
+  #manners: Manners = CALM
+  /** Requests that followed a redirect. */
+  strayed = 0
 
   private constructor(folder: string) {
     this.#folder = folder
     this.#front = createServer(async (incoming, outgoing) => {
       const chunks: Buffer[] = []
       for await (const chunk of incoming) chunks.push(chunk)
+      if (incoming.url === ELSEWHERE) this.strayed += 1
       const status = this.#manners.refuses(incoming.url ?? '')
       if (status !== undefined) return outgoing.writeHead(status).end()
       const { 'accept-encoding': _, ...headers } = incoming.headers
@@ -62,25 +79,49 @@ export class YearService implements AsyncDisposable {
     return `http://127.0.0.1:${port}`
   }
 
+  /** A fault that sends all requests of a content away. */
+  get redirects(): readonly object[] {
+    return CONTENTS.map((on) => ({ on, fault: 'redirect', location: `${this.url}${ELSEWHERE}` }))
+  }
+
   /** From now on it has these records and no others. */
   async hold(companies: readonly object[], relations: readonly object[], manners: Manners): Promise<void> {
     this.#manners = manners
-    const holds = JSON.stringify([companies, relations, manners.faults])
-    if (holds === this.#holds) return
-    this.#holds = holds
-    await this.#behind?.close()
     const lake = join(this.#folder, 'service')
-    const faults = join(this.#folder, 'faults.json')
-    await rm(lake, { recursive: true, force: true })
-    const isFaulty = manners.faults.length > 0
-    if (isFaulty) await writeFile(faults, JSON.stringify({ faults: manners.faults }))
     const files = Object.entries({ companies, relations }).map(([content, records]) => ({
       path: join(this.#folder, `${content}.jsonl`),
       text: records.map((record) => `${JSON.stringify(record)}\n`).join(''),
     }))
-    for (const { path, text } of files) await writeFile(path, text)
-    await convert({ from: files.map(({ path }) => path), lake, threads: 1 })
-    this.#behind = await serve({ lake, port: 0, token: TOKEN, threads: 1, ...(isFaulty && { faults }) })
+    const holds = files.map(({ text }) => text).join('')
+    const faults = JSON.stringify({ faults: manners.faults })
+    const isHeld = holds === this.#holds
+    if (isHeld && faults === this.#faults) return
+    await this.#behind?.close()
+    if (!isHeld) {
+      await rm(lake, { recursive: true, force: true })
+      for (const { path, text } of files) await writeFile(path, text)
+      await convert({ from: files.map(({ path }) => path), lake, threads: 1 })
+    }
+    const path = join(this.#folder, 'faults.json')
+    await writeFile(path, faults)
+    const isFaulty = manners.faults.length > 0
+    this.#behind = await serve({ lake, port: 0, token: TOKEN, threads: 1, ...(isFaulty && { faults: path }) })
+    this.#holds = holds
+    this.#faults = faults
+  }
+
+  /** Offers all that it holds as batch files. */
+  async makeBatches(): Promise<void> {
+    const lake = join(this.#folder, 'service')
+    const index = await currentIndex({
+      ...{ lake, memoryBytes: servingMemory(DEFAULT_MEMORY_BYTES), threads: 1 },
+      embedder: await chooseEmbedder({}),
+    })
+    try {
+      await makeBatchFiles({ lake, index, companiesPerFile: COMPANIES_PER_FILE })
+    } finally {
+      await index.close()
+    }
   }
 
   /** With the date of the night. Broken answers stay broken as they are. */
@@ -125,11 +166,13 @@ const PASSING_FAULTS = [
   { fault: 'drip', bytesPerSecond: 1_000_000 },
   { fault: 'emptyLastPage' },
   { fault: 'omittedCursor' },
+  { fault: 'damaged' },
+  { fault: 'expiredCursor' },
 ] as const
 
 /** Some answers of a night come so; asked again they are whole. */
 export const faultsOf = (random: () => number): readonly { readonly fault: string }[] =>
-  (['companies', 'relations'] as const).map((on) => ({
+  CONTENTS.map((on) => ({
     ...(PASSING_FAULTS[Math.floor(random() * PASSING_FAULTS.length)] ?? PASSING_FAULTS[0]),
     ...{ on, at: [1 + Math.floor(random() * 2)] },
   }))

@@ -13,6 +13,7 @@ export const EVENTS = [
   'drift',
   'broken',
   'refused',
+  'redirected',
   'half',
   'faulty',
   'killed',

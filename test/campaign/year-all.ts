@@ -45,7 +45,11 @@ export const wayAfter = (night: number, nights: number): WayOfAll | undefined =>
   return night % period === period - 1 ? 'batches' : undefined
 }
 
-export const holdAll = (service: YearService, companies: readonly Company[], manners: Manners): Promise<void> =>
+export const holdAll = (
+  service: YearService,
+  companies: readonly Company[],
+  manners: Manners,
+): Promise<void> =>
   service.hold(companies.map(recordOf), companies.filter(hasRelations).map(relationsOf), manners)
 
 /** @returns what was wrong */
@@ -59,8 +63,7 @@ export const loadAll = async (
   const { url } = service
   const from = openService({ url, token: TOKEN, maxRequestsPerSecond: 500, headersTimeoutMs: SOON_MS })
   try {
-    if (way === 'pages')
-      await pull({ from, lake, content: 'companies', search: SEARCH, pageSize: PAGE_SIZE })
+    if (way === 'pages') await pull({ from, lake, content: 'companies', search: SEARCH, pageSize: PAGE_SIZE })
     else {
       await service.makeBatches()
       await pullBatchFiles({ from: batchFiles(from), lake, again: true, concurrency: 1 })

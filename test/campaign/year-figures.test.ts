@@ -29,7 +29,7 @@ test('objects and buffers that each night leaves behind are found', async () => 
     objects.push(Array.from({ length: 10_000 }, (_, at) => ({ at })))
     buffers.push(Buffer.alloc(500 * KILOBYTE, 1))
   }
-  expect(await playNights(night)).toMatch(/kept MB grew.*[^]*heap MB grew.*[^]*external MB grew/)
+  expect(await playNights(night)).toMatch(/kept MB grew.*heap MB grew.*external MB grew/s)
 })
 
 test('an engine and a file that each night leaves open are found', async () => {
@@ -42,7 +42,7 @@ test('an engine and a file that each night leaves open are found', async () => {
     files.push(await open('/dev/null'))
   }
   try {
-    expect(await playNights(night)).toMatch(/kept MB grew.*[^]*handles grew/)
+    expect(await playNights(night)).toMatch(/kept MB grew.*handles grew/s)
   } finally {
     for (const engine of engines) engine.close()
     for (const file of files) await file.close()

@@ -10,8 +10,11 @@ import type { ExpectedLake } from './year-expected.ts'
 import { checkFiles } from './year-files.ts'
 import { forgetSome } from './year-forget.ts'
 import { makeOlder, upgradeOlder } from './year-older.ts'
+import { compareReaders, otherReadersMissing } from './year-readers.ts'
+import { checkRoom } from './year-room.ts'
 
 const WEEK = 7
+const QUARTER = 13 * WEEK
 const KEEP_DAYS = 30
 const PERSONAL = /"19500101-\d|"First\d|"Last\d/
 
@@ -21,6 +24,11 @@ export class YearLife {
   readonly #nights: number
   /** The last compaction: the night that it followed, and the companies that it left. */
   compacted: { readonly night: number; readonly companies: number } | undefined
+
+  /** What the lake takes on disk, at the end of the last week. */
+  room = ''
+  /** How often other readers have read what is published. */
+  readByOthers = 0
 
   constructor(lake: string, expected: ExpectedLake, nights: number) {
     this.#lake = lake
@@ -38,7 +46,7 @@ export class YearLife {
     if (night === quarter || night === half) await this.#compact(night)
     if (night === quarter) wrong.push(...(await upgradeOlder(this.#lake, this.#expected)))
     const endsWeek = night % WEEK === WEEK - 1
-    if (endsWeek) wrong.push(...(await this.#endWeek()))
+    if (endsWeek) wrong.push(...(await this.#endWeek()), ...(await this.#readByOthers(night)))
     return { wrong, changed: isDue || endsWeek }
   }
 
@@ -51,12 +59,21 @@ export class YearLife {
   async #endWeek(): Promise<readonly string[]> {
     await publish({ lake: this.#lake, formats: ['delta', 'iceberg'] })
     await collectGarbage({ lake: this.#lake, keepDays: KEEP_DAYS })
-    return [...(await checkFiles(this.#lake)), ...(await this.#checkLess())]
+    const { wrong, text } = await checkRoom(this.#lake)
+    this.room = text
+    return [...(await checkFiles(this.#lake)), ...wrong, ...(await this.#checkLess())]
+  }
+
+  /** Each quarter of a whole year: other readers take a while to start. */
+  async #readByOthers(night: number): Promise<readonly string[]> {
+    if (night % QUARTER !== QUARTER - 1 || otherReadersMissing() !== undefined) return []
+    this.readByOthers += 1
+    return await compareReaders(this.#lake, this.#expected)
   }
 
   /** An export without persons has none of their names and ids. */
   async #checkLess(): Promise<readonly string[]> {
-    const directory = join(this.#lake, '..', 'less')
+    const directory = join(this.#lake, '..', 'exported')
     await exportTables({
       ...{ lake: this.#lake, tables: ['relation_entities'], take: { leaveOut: ['persons'] } },
       to: { kind: 'folder', format: 'jsonl', directory },

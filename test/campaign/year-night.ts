@@ -14,7 +14,8 @@ import { MAIN } from '../cli/run-cli.ts'
 import { armFaults, disarmFaults, openFailingWrites } from '../support/failing-writes.ts'
 
 const CLOCK = join(import.meta.dirname, 'child-clock.ts')
-const NIGHT_FILE = `
+/** Both contents, and every alarm. */
+export const NIGHT_FILE = `
 [machine]
 threads = 1
 [[pull]]
@@ -53,14 +54,16 @@ type LakeEnvironment = Environment & { readonly FIRMLAKE_LAKE: string }
 export class YearNights {
   readonly #folder: string
   readonly #env: LakeEnvironment
+  readonly #config: string
 
-  constructor(folder: string, env: LakeEnvironment) {
+  constructor(folder: string, env: LakeEnvironment, config = NIGHT_FILE) {
     this.#folder = folder
     this.#env = env
+    this.#config = config
   }
 
   async byLibrary(): Promise<readonly NightPart[]> {
-    const { settings } = readSettings(NIGHT_FILE, join(this.#folder, 'firmlake.toml'), this.#folder)
+    const { settings } = readSettings(this.#config, join(this.#folder, 'firmlake.toml'), this.#folder)
     let parts: readonly NightPart[] = []
     const report = (done: object): void => {
       if ('parts' in done && Array.isArray(done.parts)) parts = done.parts
@@ -75,7 +78,7 @@ export class YearNights {
 
   async #command(env: Environment) {
     const config = join(this.#folder, 'firmlake.toml')
-    await writeFile(config, NIGHT_FILE, { mode: 0o644 })
+    await writeFile(config, this.#config, { mode: 0o644 })
     const child = spawn(
       process.execPath,
       ['--import', CLOCK, MAIN, 'nightly', '--config', config, '--json'],

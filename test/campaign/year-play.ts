@@ -12,10 +12,11 @@ import { ShiftedClock } from './shifted-clock.ts'
 import { holdAll, loadAll, type WayOfAll, wayAfter } from './year-all.ts'
 import { ExpectedLake, type ExpectedNight } from './year-expected.ts'
 import { YearFigures } from './year-figures.ts'
+import { YearLess } from './year-less.ts'
 import { YearLife } from './year-life.ts'
 import { alarmsOf, YearNights } from './year-night.ts'
 import { compareRows } from './year-rows.ts'
-import { faultsOf, TOKEN, YearService } from './year-service.ts'
+import { CALM, faultsOf, TOKEN, YearService } from './year-service.ts'
 import { compareStory } from './year-story.ts'
 import { EVENTS, type NightEvent, YearWorld } from './year-world.ts'
 
@@ -32,6 +33,9 @@ const FIRST_BROKEN = 7
 const MAX_AGE_MS = 50 * HOUR_MS
 /** So often all rows are compared, and after whatever is done to the lake besides loading. */
 const COMPARED_EVERY = 4
+const WEEK = 7
+/** The night of a week that lists all companies. */
+const LISTED = 5
 /** Whoever stops a year early has seen its figures. */
 const TABLE_EVERY = 60
 /** Of so many nights one is played by the command. */
@@ -71,6 +75,7 @@ export class PlayedYear implements AsyncDisposable {
   readonly #expected = new ExpectedLake()
   readonly #nights: YearNights
   readonly #life: YearLife
+  readonly #less: YearLess
   readonly #figures = new YearFigures()
   readonly #wrong: string[] = []
   readonly #told: ExpectedNight[] = []
@@ -78,7 +83,8 @@ export class PlayedYear implements AsyncDisposable {
   #lastLoad: string
   #hash = ''
 
-  private constructor(folder: string, options: CampaignOptions, service: YearService) {
+  private constructor(folder: string, options: CampaignOptions, service: YearService, less: YearLess) {
+    this.#less = less
     this.#options = options
     this.#folder = folder
     this.#lake = join(folder, 'lake')
@@ -93,7 +99,8 @@ export class PlayedYear implements AsyncDisposable {
   }
 
   static async open(folder: string, options: CampaignOptions): Promise<PlayedYear> {
-    return new PlayedYear(folder, options, await YearService.open(folder))
+    const service = await YearService.open(folder)
+    return new PlayedYear(folder, options, service, await YearLess.open(join(folder, 'less'), service.url))
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -115,14 +122,18 @@ export class PlayedYear implements AsyncDisposable {
       const before = this.#wrong.length
       await this.#playNight(at, event)
       for (const line of this.#wrong.slice(before)) log(line)
-      if (at % TABLE_EVERY === TABLE_EVERY - 1) for (const line of this.#figures.table()) log(line)
+      if (at % TABLE_EVERY === TABLE_EVERY - 1)
+        for (const line of [...this.#figures.table(), this.#life.room]) log(line)
       if (at % 10 === 9) log(`${at + 1} of ${cases} nights, ${this.#wrong.length} wrong`)
     }
     await this.#end()
+    if (this.#service.strayed > 0) this.#wrong.push(`${this.#service.strayed} requests followed a redirect`)
     for (const line of this.#figures.table()) log(line)
     const committed = this.#told.filter(({ isCommitted }) => isCommitted).length
     const figures = {
       ...{ committed, quiet: cases - committed, ...Object.fromEntries(this.#counts) },
+      'read by other readers': this.#life.readByOthers,
+      room: this.#life.room,
       'hash of the last rows': this.#hash,
     }
     return { cases, wrong: this.#wrong, figures }
@@ -154,11 +165,15 @@ export class PlayedYear implements AsyncDisposable {
     const expected = expectedAlarms(night, this.#lastLoad)
     if (String(rings) !== String(expected)) say(`rang [${rings}], expected [${expected}]`)
     this.#count('alarms', rings.length)
-    const isListed = at % 7 === 5 && night.error === undefined && event !== 'broken'
+    const isListed = at % WEEK === LISTED && night.error === undefined && event !== 'broken'
     const listed = isListed ? await this.#list(night, say) : night
     const { cases } = this.#options
     const way = wayAfter(at, cases)
     this.#told.push(way ? await this.#loadAll(listed, way, say) : listed)
+    if (at % WEEK === WEEK - 1) {
+      await holdAll(this.#service, companies, CALM)
+      for (const what of await this.#less.play(day, companies)) say(what)
+    }
     const lived = await this.#life.live(at)
     for (const what of lived.wrong) say(what)
     if (way || lived.changed || at === cases - 1 || at % COMPARED_EVERY === 0) await this.#compare(say)

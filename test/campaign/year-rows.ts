@@ -6,7 +6,7 @@ import { openQuery } from '../../src/jobs/query.ts'
 import type { ExpectedLake, Version } from './year-expected.ts'
 import { type Company, nationalIdOf, personId, USUAL_STATUS } from './year-world.ts'
 
-type Row = Readonly<Record<string, unknown>>
+export type Row = Readonly<Record<string, unknown>>
 type Rows = readonly Row[]
 
 const instant = (day: string): string => `${day} 12:00:00+00`
@@ -151,6 +151,15 @@ const expectedRows = (lake: ExpectedLake): ReadonlyMap<string, Rows> => {
   return rows
 }
 
+const TABLES = Object.values(TABLES_OF).flatMap((tables) => Object.keys(tables))
+
+/** The rows of the tables of both contents: current ones, and as `<table>_history` all versions. */
+export const contentTables = (lake: ExpectedLake): ReadonlyMap<string, Rows> => {
+  const rows = expectedRows(lake)
+  const names = TABLES.flatMap((table) => [table, `${table}_history`])
+  return new Map(names.map((name) => [name, rows.get(name) ?? []]))
+}
+
 /** What no generator can know. */
 const UNKNOWN = ['run', 'loaded_at', 'version'] as const
 /** Columns that are compared, where not all are. */
@@ -159,7 +168,7 @@ const CHOSEN: Readonly<Record<string, readonly string[]>> = {
   quarantine: ['content', 'code'],
 }
 
-const textOf = (row: Row, chosen: readonly string[] = Object.keys(row)): string =>
+export const textOf = (row: Row, chosen: readonly string[] = Object.keys(row)): string =>
   JSON.stringify(
     chosen
       .filter((name) => row[name] !== null && !(UNKNOWN as readonly string[]).includes(name))
@@ -174,7 +183,27 @@ export interface ComparedRows {
   readonly hash: string
 }
 
-export const compareRows = async (lake: string, expected: ExpectedLake): Promise<ComparedRows> => {
+/** What differs between the rows of a table as texts and those that are wanted, at most a line. */
+export const differenceOf = (
+  table: string,
+  found: readonly string[],
+  wanted: readonly string[],
+): readonly string[] => {
+  if (found.toSorted().join('\n') === wanted.toSorted().join('\n')) return []
+  const [there, expected] = [new Set(found), new Set(wanted)]
+  const lacking = wanted.filter((text) => !there.has(text))
+  const surplus = found.filter((text) => !expected.has(text))
+  return [
+    `${table} has ${found.length} rows, expected ${wanted.length}; it lacks ${lacking.length}: ${lacking[0] ?? ''}; it has ${surplus.length} others: ${surplus[0] ?? ''}`,
+  ]
+}
+
+/** @param taken what a lake takes of a row */
+export const compareRows = async (
+  lake: string,
+  expected: ExpectedLake,
+  taken = (_table: string, row: Row): Row => row,
+): Promise<ComparedRows> => {
   const wrong: string[] = []
   const hash = createHash('sha256')
   let rows = 0
@@ -184,19 +213,10 @@ export const compareRows = async (lake: string, expected: ExpectedLake): Promise
       const found: string[] = []
       for await (const chunk of (await query.run(`SELECT to_json(t)::VARCHAR FROM ${table} AS t`)).rows)
         for (const [text] of chunk) found.push(textOf(JSON.parse(String(text)), CHOSEN[table]))
-      const texts = wanted.map((row) => textOf(row)).sort()
-      found.sort()
+      const texts = wanted.map((row) => textOf(taken(table, row)))
       rows += found.length
-      hash.update(`${table} ${texts.join('\n')}\n`)
-      if (found.join('\n') === texts.join('\n')) continue
-      const [inLake, inWorld] = [new Set(found), new Set(texts)]
-      const lacking = texts.filter((text) => !inLake.has(text))
-      const surplus = found.filter((text) => !inWorld.has(text))
-      const [one = ''] = lacking
-      const [other = ''] = surplus
-      wrong.push(
-        `${table} has ${found.length} rows, expected ${texts.length}; it lacks ${lacking.length}: ${one}; it has ${surplus.length} others: ${other}`,
-      )
+      hash.update(`${table} ${texts.toSorted().join('\n')}\n`)
+      wrong.push(...differenceOf(table, found, texts))
     }
   } finally {
     query.close()

@@ -167,7 +167,6 @@ const PASSING_FAULTS = [
   { fault: 'emptyLastPage' },
   { fault: 'omittedCursor' },
   { fault: 'damaged' },
-  { fault: 'expiredCursor' },
 ] as const
 
 /** Some answers of a night come so; asked again they are whole. */

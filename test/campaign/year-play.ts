@@ -20,7 +20,8 @@ import { CALM, faultsOf, TOKEN, YearService } from './year-service.ts'
 import { compareStory } from './year-story.ts'
 import { EVENTS, type NightEvent, YearWorld } from './year-world.ts'
 
-const COMPANIES = 300
+/** A short year has fewer companies: most of its time goes with them. */
+const companiesOf = (nights: number): number => Math.min(300, 120 + 6 * nights)
 const DAY_MS = 86_400_000
 /** Always the same year, so that the same seed gives the same rows. */
 const FIRST_MS = Date.UTC(2025, 0, 1)
@@ -90,7 +91,7 @@ export class PlayedYear implements AsyncDisposable {
     this.#lake = join(folder, 'lake')
     this.#service = service
     this.#lastLoad = this.#dayOf(0)
-    this.#world = new YearWorld(options.random, this.#dayOf(0), COMPANIES)
+    this.#world = new YearWorld(options.random, this.#dayOf(0), companiesOf(options.cases))
     this.#life = new YearLife(this.#lake, this.#expected, options.cases)
     this.#nights = new YearNights(folder, {
       ...{ FIRMLAKE_URL: service.url, FIRMLAKE_TOKEN: TOKEN, FIRMLAKE_LAKE: this.#lake },

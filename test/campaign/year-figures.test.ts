@@ -27,7 +27,7 @@ test('objects and buffers that each night leaves behind are found', async () => 
   const [objects, buffers]: [object[], Buffer[]] = [[], []]
   const night = async (): Promise<void> => {
     objects.push(Array.from({ length: 10_000 }, (_, at) => ({ at })))
-    buffers.push(Buffer.alloc(500 * KILOBYTE, 1))
+    buffers.push(Buffer.alloc(5000 * KILOBYTE, 1))
   }
   expect(await playNights(night)).toMatch(/kept MB grew.*heap MB grew.*external MB grew/s)
 })
@@ -37,7 +37,7 @@ test('an engine and a file that each night leaves open are found', async () => {
   const files: FileHandle[] = []
   const night = async (): Promise<void> => {
     const engine = await Engine.open({ memoryBytes: 64 * KILOBYTE ** 2, threads: 1 })
-    await (await engine.connect()).rows('CREATE TABLE t AS SELECT hash(i) AS h FROM range(100_000) r(i)')
+    await (await engine.connect()).rows('CREATE TABLE t AS SELECT hash(i) AS h FROM range(600_000) r(i)')
     engines.push(engine)
     files.push(await open('/dev/null'))
   }

@@ -113,11 +113,12 @@ export class YearFigures {
     return [line('nights', NAMES), ...months, line('last / first', ratio)]
   }
 
-  /** The first month after the warm-up, the first of the second half, and the last. */
+  /** The first month after the warm-up, the first of the second half, and the last; none overlaps another. */
   #ends(): { first: NightFigures; middle: NightFigures; last: NightFigures } {
     const half = Math.floor(this.#nights.length / 2)
-    const [first, middle] = [WARM_UP, half].map((from) => meanOf(this.#nights.slice(from, from + MONTH)))
-    const last = meanOf(this.#nights.slice(-MONTH))
+    const month = Math.max(1, Math.min(MONTH, Math.floor(half / 2)))
+    const [first, middle] = [WARM_UP, half].map((from) => meanOf(this.#nights.slice(from, from + month)))
+    const last = meanOf(this.#nights.slice(-month))
     return { first: first ?? last, middle: middle ?? last, last }
   }
 

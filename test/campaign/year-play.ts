@@ -15,6 +15,7 @@ import { YearFigures } from './year-figures.ts'
 import { YearLess } from './year-less.ts'
 import { YearLife } from './year-life.ts'
 import { alarmsOf, YearNights } from './year-night.ts'
+import { otherReadersMissing } from './year-readers.ts'
 import { compareRows } from './year-rows.ts'
 import { CALM, faultsOf, TOKEN, YearService } from './year-service.ts'
 import { compareStory } from './year-story.ts'
@@ -133,7 +134,7 @@ export class PlayedYear implements AsyncDisposable {
     const committed = this.#told.filter(({ isCommitted }) => isCommitted).length
     const figures = {
       ...{ committed, quiet: cases - committed, ...Object.fromEntries(this.#counts) },
-      'read by other readers': this.#life.readByOthers,
+      'read by other readers': otherReadersMissing() ?? this.#life.readByOthers,
       room: this.#life.room,
       'hash of the last rows': this.#hash,
     }

@@ -32,10 +32,11 @@ export const selectWithNames = ({ name, columns }: Table, history: boolean): str
     }),
   }
   const listed = columns.flatMap(({ name: column }) => [`t.${ident(column)}`, named[column] ?? []].flat())
-  const others = history ? [`t.* EXCLUDE (${columns.map((column) => ident(column.name)).join(', ')})`] : []
+  // Those of all versions, and computed ones.
+  const others = `t.* EXCLUDE (${columns.map((column) => ident(column.name)).join(', ')})`
   const key = ['company_id', 'entity_no', ...(history ? ['version'] : [])]
   return [
-    `SELECT ${[...listed, ...others].join(', ')} FROM ${view} AS t`,
+    `SELECT ${[...listed, others].join(', ')} FROM ${view} AS t`,
     ...(company ? [`LEFT JOIN ${COMPANY_NAMES} AS of_company ON of_company.id = t.${company}`] : []),
     ...(entity
       ? [

@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeEach, expect, test } from 'vitest'
 import { compact } from '../../../src/jobs/compact.ts'
@@ -9,6 +10,8 @@ import { Engine } from '../../../src/lake/duckdb/engine.ts'
 import { writeLakeFile } from '../../../src/manifest/lake-file.ts'
 import { readRoot, rootIfAny } from '../../../src/manifest/snapshots.ts'
 import { lackingTakes } from '../../../src/manifest/taken.ts'
+import { exportTables } from '../../../src/pipeline/export/export-tables.ts'
+import { deliver } from '../../../src/pipeline/targets/deliver.ts'
 import { textsBelow } from '../../support/all-bytes.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 import { type Bench, companyLine, openBench, relationsLine } from '../batch-bench.ts'
@@ -115,6 +118,27 @@ test('they are computed of what is taken: a masked value is in none of them', as
     { copy: 'HIDDEN' },
   ])
   expect(await textsBelow(bench.lake, [EMAIL, EMAIL.toUpperCase()])).toEqual([])
+})
+
+test('a target that hides a column has the columns of the lake computed of what it shows', async () => {
+  await bench.run(['1'], { take: TAKE })
+  const to = join(bench.folder, 'to')
+  const take = { mask: { 'companies.email': 'hidden' } }
+  await deliver({ lake: bench.lake, sinks: [`jsonl:${to}/sink`], take })
+  await exportTables({ lake: bench.lake, to: `jsonl:${to}/export`, take, history: true })
+  const marks = [EMAIL, EMAIL.toUpperCase(), '"copy":"HIDDEN"', '"number":2']
+  for (const kind of ['sink', 'export'])
+    expect(await textsBelow(join(to, kind), marks)).toEqual(marks.slice(2))
+})
+
+test('an export with names beside ids has them too', async () => {
+  await bench.run(['1'], { take: TAKE })
+  const to = join(bench.folder, 'figures.csv')
+  await exportTables({ lake: bench.lake, to, tables: ['financials'], names: true })
+  const [header, row] = (await readFile(to, 'utf8')).split(/\r?\n/)
+  expect(header?.split(',').slice(0, 2)).toEqual(['internal_id', 'company_name'])
+  expect(header?.split(',').at(-1)).toBe('millions')
+  expect(row).toMatch(/^1,Company 1,/)
 })
 
 test('records are what came: computed columns are not of the service', async () => {

@@ -6,7 +6,7 @@
 import { ToolkitError } from '../../core/errors.ts'
 import { isObject } from '../../support/json-form.ts'
 import { nearestName } from '../../support/nearest-name.ts'
-import { Engine, type Session } from '../duckdb/engine.ts'
+import type { Session } from '../duckdb/engine.ts'
 import { ident } from '../duckdb/sql.ts'
 import { TABLES } from '../tables/tables.ts'
 
@@ -127,6 +127,8 @@ const check = async (session: Session, expression: Expression): Promise<void> =>
 /** @throws {ToolkitError} TAKE_WRONG with the expression and what is wrong with it */
 export const checkExpressions = async (expressions: readonly Expression[]): Promise<void> => {
   if (expressions.length === 0) return
+  // Few lakes have any: `status` of another does without DuckDB.
+  const { Engine } = await import('../duckdb/engine.ts')
   const engine = await Engine.open({ memoryBytes: MEMORY_BYTES, threads: 1 })
   try {
     const session = await engine.connect()

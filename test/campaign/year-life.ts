@@ -16,6 +16,10 @@ import { checkRoom } from './year-room.ts'
 const WEEK = 7
 const QUARTER = 13 * WEEK
 const KEEP_DAYS = 30
+/** The last night ends one too. */
+export const endsWeek = (night: number, nights: number): boolean =>
+  night % WEEK === WEEK - 1 || night === nights - 1
+
 const PERSONAL = /"19500101-\d|"First\d|"Last\d/
 
 export class YearLife {
@@ -25,6 +29,7 @@ export class YearLife {
   /** The last compaction: the night that it followed, and the companies that it left. */
   compacted: { readonly night: number; readonly companies: number } | undefined
 
+  #upgraded: number | undefined
   /** What the lake takes on disk, at the end of the last week. */
   room = ''
   /** How often other readers have read what is published. */
@@ -44,11 +49,13 @@ export class YearLife {
     if (night === 0) await makeOlder(this.#lake)
     if (night === half - 1) wrong.push(...(await forgetSome(this.#lake, this.#expected)))
     if (night === quarter || night === half) await this.#compact(night)
-    if (night === quarter) wrong.push(...(await upgradeOlder(this.#lake, this.#expected)))
-    const endsWeek = night % WEEK === WEEK - 1
-    if (endsWeek)
-      wrong.push(...(await this.#endWeek(night === quarter)), ...(await this.#readByOthers(night)))
-    return { wrong, changed: isDue || endsWeek }
+    if (night === quarter) {
+      wrong.push(...(await upgradeOlder(this.#lake, this.#expected)))
+      this.#upgraded = night
+    }
+    const ends = endsWeek(night, this.#nights)
+    if (ends) wrong.push(...(await this.#endWeek(night)), ...(await this.#readByOthers(night)))
+    return { wrong, changed: isDue || ends }
   }
 
   async #compact(night: number): Promise<void> {
@@ -57,13 +64,17 @@ export class YearLife {
     this.compacted = { night, companies: this.#expected.companies.current.size }
   }
 
-  /** @param isUpgraded in this very night: no commit has ended the way back yet */
-  async #endWeek(isUpgraded: boolean): Promise<readonly string[]> {
-    await publish({ lake: this.#lake, formats: ['delta', 'iceberg'] })
+  async #endWeek(night: number): Promise<readonly string[]> {
+    // In the first week without Iceberg, which comes to a lake that is published already.
+    await publish({ lake: this.#lake, formats: night < WEEK ? ['delta'] : ['delta', 'iceberg'] })
     await collectGarbage({ lake: this.#lake, keepDays: KEEP_DAYS })
     const { wrong, text } = await checkRoom(this.#lake)
     this.room = text
-    return [...(await checkFiles(this.#lake, isUpgraded)), ...wrong, ...(await this.#checkLess())]
+    return [
+      ...(await checkFiles(this.#lake, night === this.#upgraded)),
+      ...wrong,
+      ...(await this.#checkLess()),
+    ]
   }
 
   /** Each quarter of a whole year: other readers take a while to start. */

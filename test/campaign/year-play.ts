@@ -13,7 +13,7 @@ import { holdAll, loadAll, type WayOfAll, wayAfter } from './year-all.ts'
 import { ExpectedLake, type ExpectedNight } from './year-expected.ts'
 import { YearFigures } from './year-figures.ts'
 import { YearLess } from './year-less.ts'
-import { YearLife } from './year-life.ts'
+import { endsWeek, YearLife } from './year-life.ts'
 import { alarmsOf, YearNights } from './year-night.ts'
 import { otherReadersMissing } from './year-readers.ts'
 import { compareRows } from './year-rows.ts'
@@ -172,7 +172,7 @@ export class PlayedYear implements AsyncDisposable {
     const { cases } = this.#options
     const way = wayAfter(at, cases)
     this.#told.push(way ? await this.#loadAll(listed, way, say) : listed)
-    if (at % WEEK === WEEK - 1) {
+    if (endsWeek(at, cases)) {
       await holdAll(this.#service, companies, CALM)
       for (const what of await this.#less.play(day, companies)) say(what)
     }

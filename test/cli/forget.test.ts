@@ -58,15 +58,8 @@ test('forget says what it would do, does it, leaves a receipt, and prints no id'
   expect(done.stdout).toMatch(/^companies +1 +1$/m)
   expect(done.stdout).toContain('Older snapshots removed: 1\n')
   expect(done.stdout).toContain('Not reached:\n')
-  const again = await cli([
-    'forget',
-    '--lake',
-    lake,
-    '--company',
-    String(COMPANY),
-    '--person',
-    String(PERSON),
-  ])
+  const bothIds = ['--company', String(COMPANY), '--person', String(PERSON)]
+  const again = await cli(['forget', '--lake', lake, ...bothIds])
   expect(again.code).toBe(0)
   expect(again.stdout).toContain('Nothing to do: the lake holds nothing of 1 company and 1 person.')
   const status = await cli(['status', '--lake', lake])
@@ -75,8 +68,21 @@ test('forget says what it would do, does it, leaves a receipt, and prints no id'
   expect([older.code, errorCode(older)]).toEqual([1, 'SNAPSHOT_FORGOTTEN'])
   const to = join(lake, '..', 'report.html')
   await report(lake, { to })
-  for (const { stdout, stderr } of [planned, done, again, status, older])
-    expect(stdout + stderr).not.toMatch(IDS)
+  const page = await readFile(to, 'utf8')
+  const receipt = every(
+    page.split('id="forgotten"')[1]?.split('</table>')[0] ?? '',
+    /<t[hd](?: class="n"| scope="row")?>(.*?)<\/t[hd]>/g,
+  )
+  expect(receipt).toMatchObject([
+    '2',
+    expect.any(String),
+    '1',
+    '1',
+    'companies 1, relations 1, relation_entities 1',
+    '3',
+  ])
+  const outputs = [planned, done, again, status, older].map(({ stdout, stderr }) => stdout + stderr)
+  for (const text of [...outputs, page]) expect(text).not.toMatch(IDS)
 })
 
 test('forget reads national ids from standard input', async () => {

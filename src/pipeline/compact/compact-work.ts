@@ -2,19 +2,15 @@
 
 import { ToolkitError } from '../../core/errors.ts'
 import type { FileEntry, Snapshot } from '../../core/partition.ts'
-import { Engine, type Session } from '../../lake/duckdb/engine.ts'
-import { interruptOn } from '../../lake/duckdb/stoppable.ts'
-import { HIDDEN_SCHEMA } from '../../lake/lake/current-versions.ts'
+import type { Session } from '../../lake/duckdb/engine.ts'
 import { defaultLocalBytes } from '../../lake/lake/files-in-turn.ts'
-import { keepOrder } from '../../lake/lake/sort-rows.ts'
 import { filesOfThisWork } from '../../storage/check-files.ts'
 import type { FetchOptions, KnownFiles } from '../../storage/storage.ts'
-import { discard } from '../../support/durable-files.ts'
-import { compactMemory, DEFAULT_MEMORY_BYTES, DEFAULT_THREADS } from '../run/memory-shares.ts'
+import type { RewritingOptions } from '../run/rewriting-session.ts'
 import { DEFAULT_TARGET_BYTES } from './plan-compaction.ts'
 import type { CompactEvent } from './watch-statement.ts'
 
-export interface CompactionOptions {
+export interface CompactionOptions extends RewritingOptions {
   readonly lake: string
   /** Size of a file, in bytes. @default 256 MiB */
   readonly targetBytes?: number | undefined
@@ -23,11 +19,6 @@ export interface CompactionOptions {
    * @default FIRMLAKE_CACHE_BYTES, else 20 GB
    */
   readonly localBytes?: number | undefined
-  /** Peak memory in all, in bytes. @default 1 GiB */
-  readonly memoryBytes?: number | undefined
-  /** @default 2 */
-  readonly threads?: number | undefined
-  readonly signal?: AbortSignal | undefined
   readonly onEvent?: ((event: CompactEvent) => void) | undefined
   /** Changes nothing and reports what would be done. @default false */
   readonly dryRun?: boolean | undefined
@@ -130,33 +121,5 @@ const fetchProgress = (of: number, report: Work['report']): Work['onFetched'] =>
       current = bytes
       report({ kind: 'progress', phase: 'checking', bytes: Math.min(done + bytes, of), of })
     }
-  }
-}
-
-/** An engine for one compaction, stopped by the signal. */
-export const withSession = async <T>(
-  options: CompactionOptions,
-  spill: string,
-  use: (session: Session) => Promise<T>,
-): Promise<T> => {
-  const { memoryBytes = DEFAULT_MEMORY_BYTES, threads = DEFAULT_THREADS, signal } = options
-  const engine = await Engine.open({
-    memoryBytes: compactMemory(memoryBytes, threads),
-    threads,
-    spillFolder: spill,
-  })
-  try {
-    const session = await engine.connect()
-    const useEnded = interruptOn(session, signal)
-    try {
-      await keepOrder(session)
-      await session.run(`CREATE SCHEMA ${HIDDEN_SCHEMA}`)
-      return await use(session)
-    } finally {
-      useEnded()
-    }
-  } finally {
-    engine.close()
-    await discard(spill)
   }
 }

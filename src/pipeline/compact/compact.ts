@@ -5,11 +5,9 @@
 
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
-import { systemCode, writeError } from '../../core/errors.ts'
 import type { FileEntry, PartitionEntry, Snapshot } from '../../core/partition.ts'
 import type { SinkRun } from '../../core/sink.ts'
 import { inStage } from '../../core/stages.ts'
-import { engineError } from '../../lake/duckdb/engine.ts'
 import { currentRows } from '../../lake/lake/current-versions.ts'
 import { inLake } from '../../lake/lake/layout.ts'
 import { tablesOf } from '../../lake/tables/tables.ts'
@@ -21,9 +19,10 @@ import { parquetLake } from '../../sink/parquet-lake.ts'
 import { makeFolder } from '../../support/durable-files.ts'
 import { TOOL } from '../../support/tool-version.ts'
 import { compactMemory, DEFAULT_MEMORY_BYTES, DEFAULT_THREADS } from '../run/memory-shares.ts'
+import { withRewritingSession } from '../run/rewriting-session.ts'
 import type { CompactJob } from '../run/run-plan.ts'
 import { watchedSink } from '../run/run-tools.ts'
-import { undoRewrite } from '../run/undo-rewrite.ts'
+import { failedRewrite } from '../run/undo-rewrite.ts'
 import { withRun } from '../run/with-run.ts'
 import { checkDictionaries, dictionaryTable } from './check-inputs.ts'
 import { compactListings } from './compact-listings.ts'
@@ -34,7 +33,6 @@ import {
   type CompactSummary,
   sizesOf,
   type Work,
-  withSession,
   workOf,
 } from './compact-work.ts'
 import { clearDeadCompactions, spillFolder } from './dead-compactions.ts'
@@ -87,7 +85,7 @@ const work = async (
   report({ kind: 'started', run: lease.run })
   const inputs = [...plan.contents.flatMap(({ files }) => files), ...snapshot.files]
   const sink = watchedSink(lease.run, await parquetLake({ lake }).open(lease.run))
-  const [partitions, runFiles] = await withSession(options, spill, async (session) => {
+  const [partitions, runFiles] = await withRewritingSession(options, spill, async (session) => {
     const parts = workOf(options, session, snapshot, { run: lease.run, spill, copies: join(spill, 'files') })
     const dictionary = await compactDictionary(parts, sink)
     const made: PartitionEntry[] = []
@@ -158,9 +156,7 @@ export const compactLake = async (options: CompactionOptions): Promise<CompactSu
     try {
       return await work(options, run, snapshot, plan)
     } catch (error) {
-      if (!(await undoRewrite(run, error))) run.keep()
-      const action = `Cannot compact lake "${lake}"`
-      throw systemCode(error) === undefined ? engineError(action, error) : writeError(action, error)
+      throw await failedRewrite(run, `Cannot compact lake "${lake}"`, error)
     }
   })
 }

@@ -7,6 +7,7 @@ import { cutByBytes } from '../../lake/lake/files-in-turn.ts'
 import { inLake, RUNS_FOLDER } from '../../lake/lake/layout.ts'
 import { type Table, tablesOf } from '../../lake/tables/tables.ts'
 import { temporaryName } from '../../support/process-identity.ts'
+import { withRewritingSession } from '../run/rewriting-session.ts'
 import { dictionaryTable } from './check-inputs.ts'
 import {
   type CompactedTable,
@@ -14,7 +15,6 @@ import {
   type CompactSummary,
   sizesOf,
   type Work,
-  withSession,
   workOf,
 } from './compact-work.ts'
 import { findSuperseded } from './find-superseded.ts'
@@ -49,7 +49,7 @@ export const dryRunCompaction = async (
 ): Promise<CompactSummary> => {
   const spill = await newSpillFolder()
   const copies = inLake(options.lake, `${RUNS_FOLDER}/${temporaryName()}`)
-  const tables = await withSession(options, spill.path, async (session) => {
+  const tables = await withRewritingSession(options, spill.path, async (session) => {
     const work = workOf(options, session, snapshot, { run: '', spill: spill.path, copies })
     const found: CompactedTable[] = []
     for (const content of contents) {

@@ -2,16 +2,14 @@
 
 import { join } from 'node:path'
 import type { Snapshot } from '../../core/partition.ts'
-import { Engine, type Session } from '../../lake/duckdb/engine.ts'
-import { interruptOn } from '../../lake/duckdb/stoppable.ts'
+import type { Engine, Session } from '../../lake/duckdb/engine.ts'
 import { HIDDEN_SCHEMA } from '../../lake/lake/current-versions.ts'
 import { type PlaceOf, withFiles } from '../../lake/lake/files-in-turn.ts'
-import { keepOrder } from '../../lake/lake/sort-rows.ts'
 import { mainTables } from '../../lake/tables/tables.ts'
 import type { ForgottenIds } from '../../manifest/forgotten.ts'
 import { filesOfThisWork } from '../../storage/check-files.ts'
 import type { FileFacts, KnownFiles } from '../../storage/storage.ts'
-import { compactMemory, DEFAULT_MEMORY_BYTES, DEFAULT_THREADS } from '../run/memory-shares.ts'
+import { type RewritingOptions, withRewritingSession } from '../run/rewriting-session.ts'
 
 export interface ForgetWork {
   readonly lake: string
@@ -45,28 +43,19 @@ export const makeIdTable = async (session: Session, name: string, ids: Iterable<
 }
 
 interface WorkOptions
-  extends Pick<ForgetWork, 'lake' | 'snapshot' | 'ids' | 'scratch' | 'localBytes' | 'signal'> {
-  readonly memoryBytes?: number | undefined
-  readonly threads?: number | undefined
-}
+  extends Omit<RewritingOptions, 'signal'>,
+    Pick<ForgetWork, 'lake' | 'snapshot' | 'ids' | 'scratch' | 'localBytes' | 'signal'> {}
 
 /** Opens what a forget works with, stopped by the signal. */
-export const withForgetWork = async <T>(
-  { memoryBytes = DEFAULT_MEMORY_BYTES, threads = DEFAULT_THREADS, ...options }: WorkOptions,
+export const withForgetWork = <T>(
+  { memoryBytes, threads, ...options }: WorkOptions,
   use: (work: ForgetWork) => Promise<T>,
 ): Promise<T> => {
   const { ids, scratch, signal } = options
-  const engine = await Engine.open({
-    memoryBytes: compactMemory(memoryBytes, threads),
-    threads,
-    spillFolder: join(scratch, 'spill'),
-  })
-  try {
-    const session = await engine.connect()
-    const useEnded = interruptOn(session, signal)
-    try {
-      await keepOrder(session)
-      await session.run(`CREATE SCHEMA ${HIDDEN_SCHEMA}`)
+  return withRewritingSession(
+    { memoryBytes, threads, signal },
+    join(scratch, 'spill'),
+    async (session, engine) => {
       await makeIdTable(session, COMPANY_IDS, ids.companies)
       await makeIdTable(session, ENTITY_IDS, [...ids.companies, ...ids.persons])
       // What restores records asks which are superseded: here each version counts.
@@ -75,13 +64,9 @@ export const withForgetWork = async <T>(
           `CREATE TABLE ${HIDDEN_SCHEMA}.superseded_${content} (owner BIGINT, version INTEGER, is_gone BOOLEAN)`,
         )
       const isEntity = (id: bigint): boolean => ids.companies.has(id) || ids.persons.has(id)
-      return await use({ ...options, engine, session, isEntity, known: filesOfThisWork() })
-    } finally {
-      useEnded()
-    }
-  } finally {
-    engine.close()
-  }
+      return use({ ...options, engine, session, isEntity, known: filesOfThisWork() })
+    },
+  )
 }
 
 let folders = 0

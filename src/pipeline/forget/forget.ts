@@ -7,10 +7,9 @@
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
-import { systemCode, ToolkitError, writeError } from '../../core/errors.ts'
+import { ToolkitError } from '../../core/errors.ts'
 import type { Snapshot } from '../../core/partition.ts'
 import { inStage } from '../../core/stages.ts'
-import { engineError } from '../../lake/duckdb/engine.ts'
 import { inLake, runPath } from '../../lake/lake/layout.ts'
 import { commitForget } from '../../manifest/commit-forget.ts'
 import { nextRefusals } from '../../manifest/forgotten.ts'
@@ -23,7 +22,7 @@ import { parquetLake } from '../../sink/parquet-lake.ts'
 import { discard, makeFolder } from '../../support/durable-files.ts'
 import { TOOL } from '../../support/tool-version.ts'
 import { watchedSink } from '../run/run-tools.ts'
-import { undoRewrite } from '../run/undo-rewrite.ts'
+import { failedRewrite } from '../run/undo-rewrite.ts'
 import { type RunScope, withRun } from '../run/with-run.ts'
 import { finishDeadForgets, finishForget, listPublications, publicationText } from './finish-forget.ts'
 import { type ForgetInLakeOptions, type ForgetSummary, notReached } from './forget-summary.ts'
@@ -131,9 +130,7 @@ export const forgetInLake = async (options: ForgetInLakeOptions): Promise<Forget
         ...(noViews !== undefined && { noViews }),
       }
     } catch (error) {
-      if (!(await undoRewrite(run, error))) run.keep()
-      const action = `Cannot forget in lake "${lake}"`
-      throw systemCode(error) === undefined ? engineError(action, error) : writeError(action, error)
+      throw await failedRewrite(run, `Cannot forget in lake "${lake}"`, error)
     }
   })
 }

@@ -1,10 +1,12 @@
 /** What rewrites a lake leaves it as it was where it fails. */
 
-import { ToolkitError } from '../../core/errors.ts'
+import { systemCode, ToolkitError, writeError } from '../../core/errors.ts'
+import { engineError } from '../../lake/duckdb/engine.ts'
 import { discardLoaded } from '../../manifest/confirm-files.ts'
 import { findCommit } from '../../manifest/find-commit.ts'
 import type { RunLease } from '../../manifest/run-lease.ts'
 import { newestRoot } from '../../manifest/snapshots.ts'
+import type { RunScope } from './with-run.ts'
 
 /** A bucket that did not answer may still carry out the request. */
 const isUncertain = (failure: unknown): boolean =>
@@ -26,4 +28,10 @@ export const undoRewrite = async (lease: RunLease, failure: unknown): Promise<bo
   } catch {
     return false
   }
+}
+
+/** Undoes what failed, or keeps its run for whoever finishes it. @param action `Cannot …` @returns what is to be thrown */
+export const failedRewrite = async (run: RunScope, action: string, failure: unknown): Promise<unknown> => {
+  if (!(await undoRewrite(run, failure))) run.keep()
+  return systemCode(failure) === undefined ? engineError(action, failure) : writeError(action, failure)
 }

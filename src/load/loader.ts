@@ -9,7 +9,7 @@ import type { ColumnTable } from '../lake/duckdb/column-tables.ts'
 import type { Engine, Row, Session } from '../lake/duckdb/engine.ts'
 import { QUARANTINE } from '../lake/tables/tables.ts'
 import type { CompiledTake } from '../lake/take/compile-take.ts'
-import { type ComputedColumn, checkingSelect } from '../lake/take/computed-columns.ts'
+import { type ComputedColumn, checkingSelect, isFailedValue } from '../lake/take/computed-columns.ts'
 import { makeFolders } from '../support/file-modes.ts'
 import { settled } from '../support/settled.ts'
 import { atMost } from '../support/side-by-side.ts'
@@ -259,6 +259,7 @@ const checkComputed = async (
     try {
       await session.rows(checkingSelect(one, rows))
     } catch (error) {
+      if (!isFailedValue(error)) throw error
       // DuckDB's message may quote the data.
       throw new ToolkitError(
         'TAKE_WRONG',

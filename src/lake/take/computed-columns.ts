@@ -73,6 +73,10 @@ export const checkingSelect = ({ table, sql }: ComputedColumn, rows: string): st
   return `SELECT bit_xor(hash(${asExpression(sql)})) FROM (SELECT ${typed.join(', ')} FROM (${rows})) AS ${ident(table)}`
 }
 
+/** Whether an error of DuckDB is that of a value which an expression cannot be computed of: not of memory, a disk, an interrupt. */
+export const isFailedValue = (error: unknown): boolean =>
+  error instanceof Error && /^(Conversion|Out of Range|Invalid Input|Mismatch Type) Error/.test(error.message)
+
 /** Rows without them. */
 export const withoutComputed = (computed: readonly ComputedColumn[], table: string, rows: string): string => {
   const own = ofTable(computed, table)

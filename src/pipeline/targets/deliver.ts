@@ -14,7 +14,12 @@ import { fetchFiles } from '../../lake/lake/fetch-tables.ts'
 import { inLake } from '../../lake/lake/layout.ts'
 import type { Table } from '../../lake/tables/tables.ts'
 import { type CompiledTake, compileTake } from '../../lake/take/compile-take.ts'
-import { type ComputedColumn, computedColumns, withComputed } from '../../lake/take/computed-columns.ts'
+import {
+  type ComputedColumn,
+  computedColumns,
+  isFailedValue,
+  withComputed,
+} from '../../lake/take/computed-columns.ts'
 import type { Take } from '../../lake/take/declaration.ts'
 import { takenRows } from '../../lake/take/taken-rows.ts'
 import { newestSnapshot, readRoot } from '../../manifest/snapshots.ts'
@@ -165,7 +170,7 @@ const orNotComputed = async <T>(
     return await work()
   } catch (error) {
     const names = own.flatMap((one) => (one.table === table.name ? [`${one.table}.${one.column}`] : []))
-    if (names.length === 0 || !FAILED_VALUE.test(reasonOf(error))) throw error
+    if (names.length === 0 || !isFailedValue(error)) throw error
     throw new ToolkitError(
       'TAKE_WRONG',
       `Cannot compute ${names.join(', ')} for a sink: it fails on a value; use functions such as TRY_CAST`,
@@ -174,7 +179,6 @@ const orNotComputed = async <T>(
     )
   }
 }
-const FAILED_VALUE = /^(Conversion|Out of Range|Invalid Input) Error/
 
 /** @returns warnings of its commit */
 const deliverRun = async (

@@ -9,24 +9,16 @@ import type { FileEntry, PartitionEntry, Snapshot } from '../../core/partition.t
 import type { DeliverySink, Sink, SinkContext } from '../../core/sink.ts'
 import { Engine, type Session } from '../../lake/duckdb/engine.ts'
 import { interruptOn } from '../../lake/duckdb/stoppable.ts'
-import { readTable } from '../../lake/lake/current-versions.ts'
 import { fetchFiles } from '../../lake/lake/fetch-tables.ts'
-import { inLake } from '../../lake/lake/layout.ts'
-import type { Table } from '../../lake/tables/tables.ts'
-import { type CompiledTake, compileTake } from '../../lake/take/compile-take.ts'
-import {
-  type ComputedColumn,
-  computedColumns,
-  isFailedValue,
-  withComputed,
-} from '../../lake/take/computed-columns.ts'
+import { compileTake } from '../../lake/take/compile-take.ts'
+import { computedColumns } from '../../lake/take/computed-columns.ts'
 import type { Take } from '../../lake/take/declaration.ts'
-import { takenRows } from '../../lake/take/taken-rows.ts'
 import { newestSnapshot, readRoot } from '../../manifest/snapshots.ts'
 import { computedOfLake, takenText } from '../../manifest/taken.ts'
 import { SINK_TABLES } from '../../sink/current-rows.ts'
 import { discard } from '../../support/durable-files.ts'
 import { besideTarget, queryMemory } from '../run/memory-shares.ts'
+import { orNotComputed, type RowsToDeliver, rowsFor } from './delivered-rows.ts'
 import { layerOnTarget } from './layer-on-target.ts'
 import { openSinks } from './open-sink.ts'
 import { stagingFolder } from './staging-folder.ts'
@@ -122,10 +114,7 @@ const lackingOf = async (
   return runs.filter((run, at) => !isThere(run, at))
 }
 
-interface Delivering extends Omit<DeliverOptions, 'take'> {
-  readonly take: CompiledTake | undefined
-  /** Further columns: of the lake, and for the sinks alone. */
-  readonly computed: { readonly ofLake: readonly ComputedColumn[]; readonly own: readonly ComputedColumn[] }
+interface Delivering extends Omit<DeliverOptions, 'take'>, RowsToDeliver {
   readonly session: Session
   /** What every run of a sink is opened with. */
   readonly lent: SinkContext
@@ -137,48 +126,6 @@ const stopIfAborted = ({ signal }: Pick<DeliverOptions, 'signal'>): void => {
 }
 
 const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
-
-const versionedOf = (lake: string, files: readonly FileEntry[]) =>
-  files.map(({ path, bytes }) => ({ path: inLake(lake, path), bytes, version: 0, partition: undefined }))
-
-/** The records of a partition that a table's rows belong to. */
-const ownersOf = (lake: string, files: readonly FileEntry[], { content }: Table): string => {
-  const main = SINK_TABLES.find(({ name }) => name === content)
-  const own = files.filter(({ table }) => table === content)
-  return main === undefined ? '' : readTable(main, versionedOf(lake, own))
-}
-
-/** The rows of a table as the sinks take them: columns are computed of what is taken, those of the lake too. */
-const rowsFor = (
-  { lake, take, computed: { ofLake, own } }: Delivering,
-  table: Table,
-  partition: readonly FileEntry[],
-  files: readonly FileEntry[],
-): string => {
-  const all = readTable(table, versionedOf(lake, files))
-  const taken = take === undefined ? all : takenRows(take, table, all, ownersOf(lake, partition, table))
-  return withComputed(own, table.name, withComputed(ofLake, table.name, taken), 'fail')
-}
-
-/** A value that cannot be computed stops the delivery. DuckDB's message may quote the data. */
-const orNotComputed = async <T>(
-  { computed: { own } }: Delivering,
-  table: Table,
-  work: () => Promise<T>,
-): Promise<T> => {
-  try {
-    return await work()
-  } catch (error) {
-    const names = own.flatMap((one) => (one.table === table.name ? [`${one.table}.${one.column}`] : []))
-    if (names.length === 0 || !isFailedValue(error)) throw error
-    throw new ToolkitError(
-      'TAKE_WRONG',
-      `Cannot compute ${names.join(', ')} for a sink: it fails on a value; use functions such as TRY_CAST`,
-      { table: table.name },
-      error,
-    )
-  }
-}
 
 /** @returns warnings of its commit */
 const deliverRun = async (

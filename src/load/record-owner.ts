@@ -1,7 +1,8 @@
-/** The company that a parsed line is of. Pure. */
+/** The company that a line is of. Pure. */
 
 import type { Content } from '../contract/objects.ts'
-import { memberOf } from '../support/json-form.ts'
+import { skipSpace } from '../support/json-bytes.ts'
+import { type JsonMember, membersAt } from './restore/merge-patch.ts'
 import { idAt } from './without-entities.ts'
 
 /** JSON that may be none: `undefined` then. */
@@ -13,14 +14,19 @@ export const parsedRecord = (text: string): unknown => {
   }
 }
 
-const idOf = (value: unknown): bigint | undefined => {
-  const text = Buffer.from(String(value))
-  return typeof value === 'number' || typeof value === 'string' ? idAt(text, 0, text.length) : undefined
+const idIn = (members: readonly JsonMember[]): bigint | undefined => {
+  const member = members.findLast(({ name }) => name === 'InternalId')
+  return member && idAt(member.json, member.valueFrom, member.to)
 }
 
-/** Its InternalId, where it says so as it should. */
-export const ownerOf = (content: Content, record: unknown): bigint | undefined =>
-  content === 'relations'
-    ? idOf(memberOf(record, 'InternalId'))
-    : (idOf(memberOf(memberOf(record, 'BasicDetails'), 'InternalId')) ??
-      idOf(memberOf(memberOf(record, 'MinifiedInfo'), 'InternalId')))
+/** Its InternalId, where it says so as it should. Read from its bytes: a number of JavaScript rounds. @param text sound JSON */
+export const ownerOf = (content: Content, text: string): bigint | undefined => {
+  const json = Buffer.from(text)
+  const members = membersAt(json, skipSpace(json, 0))
+  if (content === 'relations') return idIn(members)
+  const within = (object: string): bigint | undefined => {
+    const member = members.findLast(({ name }) => name === object)
+    return member && idIn(membersAt(json, member.valueFrom))
+  }
+  return within('BasicDetails') ?? within('MinifiedInfo')
+}

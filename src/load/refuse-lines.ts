@@ -29,9 +29,8 @@ const MINIMAL: Readonly<Record<Content, (id: bigint) => string>> = {
 
 /** What stands in place of a line that names a refused id; `undefined`: it stays as it is. */
 const restOf = (line: string, content: Content, { isCompany, isEntity }: RefusedIds): string | undefined => {
-  const record = parsedRecord(line)
-  const owner = ownerOf(content, record)
-  if (record === undefined || owner === undefined) return NOT_READ
+  const owner = parsedRecord(line) === undefined ? undefined : ownerOf(content, line)
+  if (owner === undefined) return NOT_READ
   if (isCompany(owner)) return MINIMAL[content](owner)
   if (content !== 'relations') return undefined
   try {

@@ -102,10 +102,11 @@ test('forget refuses wrong use, and repeats no id', async () => {
     [],
     ['--company', `${COMPANY}x`],
     ['--person', NATIONAL],
+    ['--company', '9223372036854775808'],
     ['--company', String(COMPANY), '--allow-later', '--refuse-later'],
     ['--company', String(COMPANY), '--country', 'SE'],
     ['--national-ids', join(lake, 'no-such-file')],
-    ['--company', String(COMPANY)],
+    ['--company', '9223372036854775807'],
   ]
   const codes: (readonly [number | null, string])[] = []
   for (const given of wrong) {
@@ -114,7 +115,7 @@ test('forget refuses wrong use, and repeats no id', async () => {
     codes.push([result.code, errorCode(result)])
   }
   expect(codes).toEqual([
-    ...Array.from({ length: 5 }, () => [2, 'USAGE']),
+    ...Array.from({ length: 6 }, () => [2, 'USAGE']),
     [1, 'SOURCE_UNREADABLE'],
     [1, 'LAKE_NOT_FOUND'],
   ])

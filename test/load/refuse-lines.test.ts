@@ -1,13 +1,17 @@
 import { expect, test } from 'vitest'
 import type { Content } from '../../src/contract/objects.ts'
+import type { RefusedIds } from '../../src/core/refused-ids.ts'
 import { refuseLines } from '../../src/load/refuse-lines.ts'
 
-const REFUSED = { isCompany: (id: bigint) => id === 7n, isEntity: (id: bigint) => id === 7n || id === 8n }
+const REFUSED: RefusedIds = {
+  isCompany: (id: bigint) => id === 7n,
+  isEntity: (id: bigint) => id === 7n || id === 8n,
+}
 
 /** The lines of a block when all is taken out of it that is refused; each has the length that it had. */
-const rest = (lines: readonly string[], content: Content): string[] => {
+const rest = (lines: readonly string[], content: Content, refused = REFUSED): string[] => {
   const bytes = Buffer.from(lines.map((line) => `${line}\n`).join(''))
-  const block = refuseLines(REFUSED)({ bytes, firstLine: 1, offset: 0, overlong: [] }, content)
+  const block = refuseLines(refused)({ bytes, firstLine: 1, offset: 0, overlong: [] }, content)
   const left = block.bytes.toString('utf8').split('\n').slice(0, -1)
   expect(left.map((line) => Buffer.byteLength(line))).toEqual(lines.map((line) => Buffer.byteLength(line)))
   return left.map((line) => line.trimEnd())
@@ -19,6 +23,16 @@ test('refuseLines leaves of a refused company its id alone', () => {
     [other, '{"BasicDetails":{"InternalId":7}}', other],
   )
   expect(rest(['{"Name":"Öre","InternalId":7}'], 'relations')).toEqual(['{"InternalId":7}'])
+})
+
+test('refuseLines tells ids apart that JavaScript rounds', () => {
+  const [id, other] = [2n ** 63n - 1n, 2n ** 63n - 2n]
+  const line = (one: bigint): string => `{"BasicDetails":{"CompanyName":"Öre","InternalId":${one}}}`
+  const refused = { isCompany: (one: bigint) => one === id, isEntity: (one: bigint) => one === id }
+  expect(rest([line(id), line(other)], 'companies', refused)).toEqual([
+    `{"BasicDetails":{"InternalId":${id}}}`,
+    line(other),
+  ])
 })
 
 test('refuseLines takes refused entities out of relations, at any depth', () => {

@@ -27,10 +27,13 @@ interface ForgetFlags extends LakeOption, JsonOption {
   readonly localBytes?: number
 }
 
+/** Of 64 bits. */
+const GREATEST_ID = 2n ** 63n - 1n
+
 const readId =
   (option: string) =>
   (given: string, before: readonly bigint[] = []): readonly bigint[] => {
-    if (/^\d{1,18}$/.test(given)) return [...before, BigInt(given)]
+    if (/^\d{1,19}$/.test(given) && BigInt(given) <= GREATEST_ID) return [...before, BigInt(given)]
     throw new ToolkitError('USAGE', `Cannot read ${option}: expected the InternalId, a whole number`)
   }
 

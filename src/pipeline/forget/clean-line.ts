@@ -31,10 +31,9 @@ export const cleanLine = (
   const { standIn, idStandsIn } = identifiers
   const bytes = Buffer.from(base64 ?? '', 'base64')
   const texts = raw === null ? [bytes.toString('utf8'), bytes.toString('latin1')] : [raw]
-  const record = raw === null ? undefined : parsedRecord(raw)
-  const owner = ownerOf(content, record)
+  const owner = raw === null || parsedRecord(raw) === undefined ? undefined : ownerOf(content, raw)
   if (owner !== undefined && isCompany(owner)) return { kind: 'gone' }
-  if (raw === null || record === undefined || owner === undefined)
+  if (raw === null || owner === undefined)
     return [...texts, reason].some((text) => standIn(text) || idStandsIn(text))
       ? { kind: 'cleared' }
       : { kind: 'same' }

@@ -206,6 +206,12 @@ export class FigureRows {
       },
     }
     const { ids, values, earlier, lengths, currencies, years, latest, isThere } = run.columns
+    const all = {
+      values: this.#values,
+      years: this.#years,
+      latest: this.#latest,
+      currencies: this.#currencies,
+    }
     // A bigint for each row would cost more than all else.
     const [idWords, allIdWords] = [new Int32Array(ids.buffer), new Int32Array(this.#ids.buffer)]
     let [to, name] = [0, 0]
@@ -214,20 +220,25 @@ export class FigureRows {
       const from = order[row] ?? 0
       idWords[2 * row] = allIdWords[2 * from] ?? 0
       idWords[2 * row + 1] = allIdWords[2 * from + 1] ?? 0
-      values[row] = this.#values[from] ?? 0
-      years[row] = this.#years[from] ?? 0
-      latest[row] = this.#latest[from] ?? 0
-      currencies[row] = this.#currencies[from] ?? 0
+      values[row] = all.values[from] ?? 0
+      years[row] = all.years[from] ?? 0
+      latest[row] = all.latest[from] ?? 0
+      currencies[row] = all.currencies[from] ?? 0
       const length = this.#lengthOf(from)
       lengths[row] = length
-      const start = (this.#ends[from] ?? 0) - length
-      for (let at = 0; at < length; at++, to++) {
-        earlier[to] = this.#earlier[start + at] ?? 0
-        isThere[to] = this.#isThere[start + at] ?? 0
-      }
+      this.#copyEarlier((this.#ends[from] ?? 0) - length, length, earlier, isThere, to)
+      to += length
     }
     run.earlierStarts.fill(to, name)
     return run
+  }
+
+  #copyEarlier(start: number, length: number, earlier: Float64Array, isThere: Uint8Array, to: number): void {
+    const [allEarlier, allThere] = [this.#earlier, this.#isThere]
+    for (let at = 0; at < length; at++) {
+      earlier[to + at] = allEarlier[start + at] ?? 0
+      isThere[to + at] = allThere[start + at] ?? 0
+    }
   }
 
   #lengthOf(row: number): number {

@@ -61,10 +61,14 @@ export const writeSearchFile = async (request: SearchFileRequest): Promise<void>
 /** In one statement, because many leave behind what the next writes anew, a third of the file in the end. */
 const writeFigures = async (engine: Engine, session: Session, figures: ColumnTable): Promise<void> => {
   const { from, remove } = await engine.addTable(figures)
+  // This thread gives the rows: another one of DuckDB's would wait for them at full speed.
+  const [threads] = await session.rows("SELECT current_setting('threads')::INTEGER AS number")
   try {
+    await session.run('SET threads = 1')
     await session.run(
       `INSERT INTO segment.figure BY NAME SELECT * REPLACE (latest = 1 AS latest) FROM ${from}`,
     )
+    await session.run(`SET threads = ${threads?.number}`)
   } finally {
     remove()
   }

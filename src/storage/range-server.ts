@@ -5,7 +5,7 @@
 
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { pipeline } from 'node:stream/promises'
 import { ToolkitError } from '../core/errors.ts'
 import type { ObjectStore } from './object-store.ts'
@@ -90,6 +90,8 @@ export const serveRanges = async (store: ObjectStore): Promise<RangeServer> => {
       ? error
       : new ToolkitError('STORAGE_FAILED', `Cannot read "${nameOf(store, path)}"`, { path }, error)
 
+  // Only here: what "node:http" gives includes a WebSocket, for which Node loads a second HTTP client at the import.
+  const { createServer } = await import('node:http')
   const server = createServer((request, response) => void answer(request, response))
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')

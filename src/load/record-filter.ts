@@ -6,6 +6,7 @@
 import type { Content } from '../contract/objects.ts'
 import { ToolkitError } from '../core/errors.ts'
 import type { Engine } from '../lake/duckdb/engine.ts'
+import { isFailedValue } from '../lake/take/computed-columns.ts'
 import { type CheckedPart, lineOf, trimLine } from './check-block.ts'
 import { companiesTable } from './company-table.ts'
 import { oddTextsOf } from './odd-texts.ts'
@@ -50,10 +51,11 @@ export const filterBySql =
         for (const id of ids) kept.add(id)
       return part.members.filter((record) => kept.has(part.rows.id[record]))
     } catch (error) {
+      if (!isFailedValue(error)) throw error
       // DuckDB's message may quote the data.
       throw new ToolkitError(
         'TAKE_WRONG',
-        `Cannot apply the condition on ${content}, "${condition}": it fails on a value; use functions such as TRY_CAST`,
+        `Cannot apply the condition on ${content}: it fails on a value; use functions such as TRY_CAST`,
         {},
         error,
       )

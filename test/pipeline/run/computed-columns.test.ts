@@ -7,6 +7,7 @@ import { query } from '../../../src/jobs/query.ts'
 import { recordLines } from '../../../src/jobs/records.ts'
 import { viewsSql } from '../../../src/jobs/views.ts'
 import { Engine } from '../../../src/lake/duckdb/engine.ts'
+import { isFailedValue } from '../../../src/lake/take/computed-columns.ts'
 import { writeLakeFile } from '../../../src/manifest/lake-file.ts'
 import { readRoot, rootIfAny } from '../../../src/manifest/snapshots.ts'
 import { lackingTakes } from '../../../src/manifest/taken.ts'
@@ -108,6 +109,25 @@ test('a value that cannot be computed stops the load before anything is shown, w
   )
   expect(text).not.toContain('Company 1')
   expect(await rootIfAny(bench.lake)).toBeNull()
+})
+
+test('a condition that fails on a value stops the load and says so, without a word of it', async () => {
+  const failed = bench.run(['1'], { take: { where: 'company_name::INTEGER = 1' } })
+  await expect(failed).rejects.toMatchObject({ code: 'TAKE_WRONG' })
+  const text = String(await failed.catch((error: unknown) => error))
+  expect(text).toContain('Cannot apply the condition on companies: it fails on a value')
+  expect(text).not.toContain('Company 1')
+  expect(await rootIfAny(bench.lake)).toBeNull()
+})
+
+test.each([
+  ['Conversion Error: Could not convert string', true],
+  ['Out of Range Error: Overflow', true],
+  ['Out of Memory Error: could not allocate block', false],
+  ['INTERRUPT Error: Interrupted!', false],
+  ['IO Error: No space left on device', false],
+])('of DuckDB\'s "%s" a value is the cause: %s', (message, isOfValue) => {
+  expect(isFailedValue(new Error(message))).toBe(isOfValue)
 })
 
 test('they are computed of what is taken: a masked value is in none of them', async () => {

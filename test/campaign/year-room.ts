@@ -1,17 +1,20 @@
 /** The room that a year's lake takes after a gc: what its kept snapshots list, and beside that no more than these need. */
 
-import { readdir, stat } from 'node:fs/promises'
-import { dirname, join, relative, sep } from 'node:path'
+import { readdir, readFile, stat } from 'node:fs/promises'
+import { basename, dirname, join, relative, sep } from 'node:path'
 import { listManifest } from '../../src/manifest/snapshots.ts'
+import { decodeAvro } from '../../src/publish/iceberg/avro-files.ts'
+import { MANIFEST_LIST_SCHEMA, type ManifestFileRecord } from '../../src/publish/iceberg/manifest-schemas.ts'
+import { readMetadata } from '../publish/iceberg/iceberg-lake.ts'
 
 interface Room {
   files: number
   bytes: number
 }
 
-/** A published Iceberg table keeps the metadata of so many commits, as its `metadata-log` says, each with a hash. */
-const METADATA_KEPT = 100
-/** Manifest, list, log, deletes, each with a hash, of a snapshot in a published table. */
+/** A published Delta table keeps the log of its last commits, each with a hash. */
+const DELTA_COMMITS_KEPT = 100
+/** Log and deletes, each with a hash, of a snapshot in a published Delta table. */
 const FILES_OF_SNAPSHOT = 8
 /** Checkpoints, copies of rows, the newest version's name. */
 const FILES_OF_TABLE = 60
@@ -42,6 +45,24 @@ const roomOf = async (lake: string): Promise<ReadonlyMap<string, Room>> => {
   return rooms
 }
 
+/** The metadata files that an Iceberg table's newest metadata leads to, each with a hash, and the newest version's number. */
+const icebergFiles = async (lake: string, table: string): Promise<number> => {
+  const metadata = await readMetadata(lake, table)
+  const { snapshots = [], 'metadata-log': log = [] } = metadata
+  const manifests = new Set<string>()
+  for (const snapshot of snapshots) {
+    const list = await readFile(join(lake, table, 'metadata', basename(snapshot['manifest-list'])))
+    for (const { manifest_path } of await decodeAvro<ManifestFileRecord>(list, MANIFEST_LIST_SCHEMA))
+      manifests.add(basename(manifest_path))
+  }
+  return 2 * (1 + log.length + snapshots.length + manifests.size) + 1
+}
+
+const mostFiles = async (lake: string, kind: string, kept: number): Promise<number> =>
+  basename(kind) === 'metadata'
+    ? icebergFiles(lake, dirname(kind))
+    : 2 * DELTA_COMMITS_KEPT + FILES_OF_SNAPSHOT * kept + FILES_OF_TABLE
+
 export interface CheckedRoom {
   readonly wrong: readonly string[]
   /** Megabytes of data, of publications, of the manifest and of the views. */
@@ -59,8 +80,9 @@ export const checkRoom = async (lake: string): Promise<CheckedRoom> => {
     if (kind === 'data' || kind === 'manifest' || kind === 'views') bytes[kind] += room.bytes
     else {
       bytes.publications += room.bytes
-      const most = 2 * METADATA_KEPT + FILES_OF_SNAPSHOT * kept + FILES_OF_TABLE
-      if (room.files > most) wrong.push(`"${kind}" has ${room.files} files for ${kept} snapshots`)
+      const most = await mostFiles(lake, kind, kept)
+      if (room.files > most)
+        wrong.push(`"${kind}" has ${room.files} files for ${kept} snapshots, expected at most ${most}`)
     }
   }
   if (bytes.manifest > MANIFEST_BYTES_OF_SNAPSHOT * kept + MANIFEST_BYTES_OF_COMMIT * commits)

@@ -11,7 +11,10 @@ const KILOBYTE = 1024
 const playNights = async (night: () => Promise<unknown>): Promise<string> => {
   const folder = await temporaryFolder()
   const figures = new YearFigures()
-  for (let at = 0; at < NIGHTS; at += 1) await figures.measure(folder, night)
+  for (let at = 1; at <= NIGHTS; at += 1) {
+    await figures.measure(folder, night)
+    if (at % 7 === 0) await figures.measureMemory()
+  }
   return figures.grown().join('\n')
 }
 

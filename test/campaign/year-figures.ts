@@ -6,9 +6,8 @@ import { runInNewContext } from 'node:vm'
 import { countFiles } from './year-files.ts'
 
 const MONTH = 30
-const WEEK = 7
 /** The first nights load code and fill caches. */
-const WARM_UP = WEEK - 1
+const WARM_UP = 7
 /** A trend over fewer nights says nothing. */
 const LEAST_NIGHTS = 3 * MONTH
 
@@ -74,24 +73,27 @@ export class YearFigures {
     const seconds = (performance.now() - began) / 1e3
     const { user, system } = process.cpuUsage(cpu)
     const { files, bytes } = await countFiles(lake)
-    // After the same work each time, as DuckDB keeps a hundred megabytes more after a load than after a gc.
-    if (this.#memory === undefined || this.#nights.length % WEEK === WEEK - 1)
-      this.#memory = await this.#measureMemory()
+    const memory = this.#memory ?? (await this.measureMemory())
     this.#nights.push({
-      ...{ seconds, 'CPU seconds': (user + system) / 1e6, ...this.#memory, files, 'lake MB': bytes / 1e6 },
+      ...{ seconds, 'CPU seconds': (user + system) / 1e6, ...memory, files, 'lake MB': bytes / 1e6 },
     })
     return done
   }
 
-  async #measureMemory(): Promise<Memory> {
+  /**
+   * Measures what the nights from now on are said to have: each time after the same work, as DuckDB keeps a hundred megabytes
+   * more after a load than after a gc.
+   */
+  async measureMemory(): Promise<Memory> {
     const resident = process.memoryUsage.rss()
     this.#collect({ type: 'major', execution: 'sync', flavor: 'last-resort' })
     const { rss, heapUsed, external } = process.memoryUsage()
-    return {
+    this.#memory = {
       ...{ 'resident MB': resident / 1e6, 'kept MB': rss / 1e6 },
       ...{ 'heap MB': heapUsed / 1e6, 'external MB': external / 1e6 },
       handles: (await readdir('/proc/self/fd').catch(() => [])).length,
     }
+    return this.#memory
   }
 
   /** Means by month, a line each, and the last month against the first. */

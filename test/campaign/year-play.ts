@@ -178,6 +178,7 @@ export class PlayedYear implements AsyncDisposable {
     }
     const lived = await this.#life.live(at)
     for (const what of lived.wrong) say(what)
+    if (endsWeek(at, cases)) await this.#figures.measureMemory()
     if (way || lived.changed || at === cases - 1 || at % COMPARED_EVERY === 0) await this.#compare(say)
   }
 

@@ -53,8 +53,12 @@ export const hashAside = async (
   return { bytes: bytes.length, sha256: Buffer.from(digest).toString('hex') }
 }
 
-/** Buffers that nobody reads into: fresh ones would bring the garbage collector to work every few files. */
+/**
+ * Buffers that nobody reads into: fresh ones would bring the garbage collector to work every few files. As many as Node
+ * reads files at once; whoever hashes more than these at once must not have their memory for good.
+ */
 const spare: Buffer[] = []
+const MOST_SPARE = 4
 
 /**
  * Reads a file once. Lines are counted only when `countLines` is set, else 0.
@@ -86,7 +90,7 @@ export const hashFile = async (
     }
   } finally {
     await file.close()
-    spare.push(buffer)
+    if (spare.length < MOST_SPARE) spare.push(buffer)
   }
   return { bytes, sha256: hash.digest('hex'), lines: countLines && last !== NEWLINE ? lines + 1 : lines }
 }

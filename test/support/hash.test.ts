@@ -1,5 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { expect, test } from 'vitest'
 import { hashFile, sha256Of } from '../../src/support/hash.ts'
 import { temporaryFolder } from './temporary-folder.ts'
@@ -44,4 +46,16 @@ test('hashFile stops when it is aborted', async () => {
 
 test('hashFile throws the error of the system', async () => {
   await expect(hashFile(join(await temporaryFolder(), 'a'))).rejects.toMatchObject({ code: 'ENOENT' })
+})
+
+test('files hashed at once, however many, leave the memory of a few', async () => {
+  setFlagsFromString('--expose-gc')
+  const collect: () => void = runInNewContext('gc')
+  const path = join(await temporaryFolder(), 'a')
+  await writeFile(path, 'abc')
+  collect()
+  const before = process.memoryUsage().arrayBuffers
+  await Promise.all(Array.from({ length: 32 }, () => hashFile(path)))
+  collect()
+  expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(5 * 2 ** 20)
 })

@@ -12,7 +12,8 @@ export interface CompiledField {
   readonly name: string
   readonly field: Field
   readonly of: CompiledObject | undefined
-  readonly codes: ReadonlySet<string> | undefined
+  /** The codes that the contract knows, as they are written. */
+  readonly codes: KeyTable | undefined
   /** Whether it is a text that nothing but its row asks for. */
   readonly isPlainText: boolean
   /** Its place in the row that is made while it is checked; -1 where it has none. */
@@ -83,8 +84,8 @@ const compileInto = (making: Map<ObjectType, CompiledObject>, object: ObjectType
   return result
 }
 
-const codesOf = (dictionary: string): ReadonlySet<string> => {
+const codesOf = (dictionary: string): KeyTable => {
   const found = Object.entries(DICTIONARIES).find(([name]) => name === dictionary)
   if (!found) throw new TypeError(`Contract names the dictionary "${dictionary}" but does not declare it`)
-  return new Set(found[1].values.map(({ value }) => String(value)))
+  return new KeyTable(found[1].values.map(({ value }) => String(value)))
 }

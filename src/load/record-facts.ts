@@ -5,10 +5,12 @@
 
 import { FIGURE_SCALE } from '../contract/dictionaries.ts'
 import { BASIC_DETAILS, type Content, META_DATA } from '../contract/objects.ts'
+import { JSON_BYTES } from '../support/json-bytes.ts'
 import { checkNumber } from './check-number.ts'
 import type { CompiledField } from './compiled-contract.ts'
 import type { DriftLog } from './drift-log.ts'
 import { type JsonScan, Rejection } from './json-scan.ts'
+import type { KeyTable } from './key-table.ts'
 import { NO_NAME } from './name-codes.ts'
 import type { NewNames } from './new-names.ts'
 import type { RecordPath } from './record-path.ts'
@@ -26,6 +28,8 @@ export interface CheckContext {
   /** Most names of a record that the contract does not know. */
   readonly maxUnknown: number
 }
+
+const { ZERO } = JSON_BYTES
 
 const POWER_OF_SCALE: ReadonlyMap<string, number> = new Map(
   Object.entries(FIGURE_SCALE).map(([scale, factor]) => [scale, Math.log10(factor)]),
@@ -73,18 +77,22 @@ export class RecordFacts {
       this.currency = this.#codeOf('currencies', start, end, escaped)
     else if (field === BASIC_DETAILS.fields.CountryCode)
       this.country = this.#codeOf('countries', start, end, escaped)
-    else if (codes !== undefined) {
-      const value = scan.textOf(start, end)
-      if (!codes.has(value)) drift.saw('code', `${name}=${value}`)
-    }
+    else if (codes !== undefined && this.#find(codes, start, end, escaped) < 0)
+      drift.saw('code', `${name}=${scan.textOf(start, end)}`)
   }
 
   #codeOf(set: keyof SeenSets, start: number, end: number, escaped: boolean): number {
     const { scan, seen, newNames } = this.#context
-    const name = escaped ? Buffer.from(scan.textOf(start, end)) : undefined
-    const code =
-      name === undefined ? seen[set].find(scan.buffer, start, end) : seen[set].find(name, 0, name.length)
+    const code = this.#find(seen[set], start, end, escaped)
     return code >= 0 ? code : newNames[set].indexOf(scan.textOf(start, end), start)
+  }
+
+  /** Index of the name that stands between two quotes, or -1. */
+  #find(names: KeyTable, start: number, end: number, escaped: boolean): number {
+    const { scan } = this.#context
+    if (!escaped) return names.find(scan.buffer, start, end)
+    const name = Buffer.from(scan.textOf(start, end))
+    return names.find(name, 0, name.length)
   }
 
   /**
@@ -99,8 +107,9 @@ export class RecordFacts {
     const form = checkNumber(scan, path, name)
     const isOwn = isId && this.#isOwn()
     const isShort = form === 'whole' && scan.at - start <= LONGEST_SAFE
-    if (isShort && !isOwn && codes === undefined) return
-    const written = scan.buffer.toString('latin1', start, quoted ? scan.at - 1 : scan.at)
+    const end = quoted ? scan.at - 1 : scan.at
+    if (isShort && !isOwn && (codes === undefined || isKnown(codes, scan.buffer, start, end))) return
+    const written = scan.buffer.toString('latin1', start, end)
     const refused = (why: string): Rejection =>
       new Rejection(isId ? 'ID_NOT_WHOLE' : 'NOT_WHOLE', `${path.where(name)} ${why}`)
     let digits = written
@@ -113,7 +122,7 @@ export class RecordFacts {
       throw refused('needs more than 64 bits')
     }
     if (isOwn) this.id = digits === '-0' ? '0' : digits
-    else if (codes !== undefined && digits !== '0' && !codes.has(digits))
+    else if (codes !== undefined && digits !== '0' && !codes.names.includes(digits))
       drift.saw('code', `${name}=${digits}`)
   }
 
@@ -124,6 +133,10 @@ export class RecordFacts {
     return path.parts.length === own.length && path.parts[0] === own[0]
   }
 }
+
+/** A code of 0 says that there is none. */
+const isKnown = (codes: KeyTable, buffer: Buffer, start: number, end: number): boolean =>
+  codes.find(buffer, start, end) >= 0 || (buffer[start] === ZERO && end - start === 1)
 
 /** The exponent of a scale. @throws {Rejection} SCALE_UNKNOWN */
 const powerOf = (scale: string): number => {

@@ -7,19 +7,27 @@
 import { CATEGORIES, LINE_ITEMS } from '../contract/line-items.ts'
 import { JSON_BYTES } from '../support/json-bytes.ts'
 import { KEY_SLACK, KeyWords } from './key-words.ts'
-import { AS_TEXT, type SeriesRows } from './series-rows.ts'
+import { AS_TEXT, EXACT, type SeriesRows } from './series-rows.ts'
 
 const { QUOTE, COMMA, MINUS, POINT, ZERO, NINE, COLON, CLOSE_BRACE } = JSON_BYTES
 
-/** Up to here whole numbers are doubles, whatever they were put together from. */
-const EXACT = 2 ** 53
 /** Most decimals whose power of ten is a double. */
 const MOST_DECIMALS = 22
 /** A longer number may not be finite. */
 const MOST_CHARACTERS = 290
 const YEAR_1000 = 0x31303030
-const isFourDigits = (bytes: number): boolean =>
-  ((bytes & 0xf0f0f0f0) | 0) === 0x30303030 && (((bytes + 0x06060606) & 0xf0f0f0f0) | 0) === 0x30303030
+
+/** Four bytes read as one number, the first one highest: less these the digits among them are 0 to 9. */
+const ZEROS = 0x30303030
+/** With how many digits four bytes, less `ZEROS`, begin. */
+const digitsIn = (bytes: number): number => Math.clz32((bytes | (bytes + 0x06060606)) & 0xf0f0f0f0) >> 3
+/** The number that four digits, less `ZEROS`, spell. */
+const numberOf = (digits: number): number => {
+  const pairs = ((digits >> 8) & 0x000f000f) * 10 + (digits & 0x000f000f)
+  return (pairs >> 16) * 100 + (pairs & 0xffff)
+}
+/** By the number of digits. */
+const POWERS = Int32Array.of(1, 10, 100, 1000, 10_000)
 
 /**
  * Appends the rows of a series in the plain form; `open` is its brace, and it has a figure at least.
@@ -27,6 +35,7 @@ const isFourDigits = (bytes: number): boolean =>
  */
 export const plainSeries = (buffer: Buffer, view: DataView, open: number, rows: SeriesRows): number => {
   const last = buffer.length - KEY_SLACK
+  const lastWord = buffer.length - 4
   const { year: years, value, decimals, recordRows } = rows
   let row = rows.rows
   let at = open + 1
@@ -35,31 +44,37 @@ export const plainSeries = (buffer: Buffer, view: DataView, open: number, rows: 
     if (buffer[at] !== QUOTE || buffer[at + 5] !== QUOTE || buffer[at + 6] !== COLON) return 0
     // Four digits as one number sort like the year they spell.
     const year = view.getInt32(at + 1)
-    if (year <= yearBefore || !isFourDigits(year)) return 0
+    if (year <= yearBefore || digitsIn(year ^ ZEROS) < 4) return 0
     yearBefore = year
     at += 7
     const start = at
-    let byte = buffer[at]!
-    const isNegative = byte === MINUS
-    if (isNegative) byte = buffer[++at]!
+    const isNegative = buffer[at] === MINUS
+    if (isNegative) at++
     const whole = at
     let digits = 0
-    let places = 0
-    while (byte >= ZERO && byte <= NINE) {
-      digits = digits * 10 + (byte - ZERO)
-      byte = buffer[++at]!
-    }
-    if (at === whole || (buffer[whole] === ZERO && at > whole + 1)) return 0
-    if (byte === POINT) {
-      const fraction = at + 1
-      byte = buffer[++at]!
+    let fraction = 0
+    let byte: number
+    for (;;) {
+      let count = 4
+      while (count === 4 && at <= lastWord) {
+        const bytes = view.getInt32(at) ^ ZEROS
+        count = digitsIn(bytes)
+        if (count > 0) digits = digits * POWERS[count]! + numberOf(bytes >>> ((4 - count) * 8))
+        at += count
+      }
+      byte = buffer[at]!
+      // The last bytes of a block, and a digit before a byte that carries into it.
       while (byte >= ZERO && byte <= NINE) {
         digits = digits * 10 + (byte - ZERO)
         byte = buffer[++at]!
       }
-      places = at - fraction
-      if (places === 0) return 0
+      if (byte !== POINT || fraction > 0) break
+      fraction = ++at
     }
+    const end = fraction > 0 ? fraction - 1 : at
+    const places = fraction > 0 ? at - fraction : 0
+    if (end === whole || (buffer[whole] === ZERO && end > whole + 1)) return 0
+    if (fraction > 0 && places === 0) return 0
     // As long as the digits are below 2^53 each step to them was exact.
     if (digits < EXACT && places <= MOST_DECIMALS) {
       // A whole number has no negative zero.
@@ -70,7 +85,7 @@ export const plainSeries = (buffer: Buffer, view: DataView, open: number, rows: 
       value[row] = start
       decimals[row - recordRows] = AS_TEXT
     }
-    years[row] = yearOf(year)
+    years[row] = numberOf(year ^ ZEROS)
     row++
     at++
     if (byte === CLOSE_BRACE) {
@@ -81,10 +96,6 @@ export const plainSeries = (buffer: Buffer, view: DataView, open: number, rows: 
   }
   return 0
 }
-
-/** The number that four digits spell. */
-const yearOf = (digits: number): number =>
-  ((digits >> 24) & 15) * 1000 + ((digits >> 16) & 15) * 100 + ((digits >> 8) & 15) * 10 + (digits & 15)
 
 /** Names as keys of JSON objects that hold objects, `"TotalAssets":{`. */
 class PlainKeys extends KeyWords {

@@ -71,10 +71,13 @@ const nearest = (first: number, second: number, more: number, places: number): n
 
 /** What rounding took from a product of two doubles, exactly: by halves of 26 bits (Dekker). */
 const productError = (a: number, b: number, product: number): number => {
-  const [aCut, bCut] = [a * HALF, b * HALF]
+  // No pairs: lists of them were a third of a conversion's garbage.
+  const aCut = a * HALF
+  const bCut = b * HALF
   const aHigh = aCut - (aCut - a)
   const bHigh = bCut - (bCut - b)
-  const [aLow, bLow] = [a - aHigh, b - bHigh]
+  const aLow = a - aHigh
+  const bLow = b - bHigh
   return aHigh * bHigh - product + aHigh * bLow + aLow * bHigh + aLow * bLow
 }
 const HALF = 2 ** 27 + 1

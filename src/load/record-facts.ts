@@ -10,7 +10,7 @@ import { checkNumber } from './check-number.ts'
 import type { CompiledField } from './compiled-contract.ts'
 import type { DriftLog } from './drift-log.ts'
 import { type JsonScan, Rejection } from './json-scan.ts'
-import type { KeyTable } from './key-table.ts'
+import { KeyTable } from './key-table.ts'
 import { NO_NAME } from './name-codes.ts'
 import type { NewNames } from './new-names.ts'
 import type { RecordPath } from './record-path.ts'
@@ -31,9 +31,9 @@ export interface CheckContext {
 
 const { ZERO } = JSON_BYTES
 
-const POWER_OF_SCALE: ReadonlyMap<string, number> = new Map(
-  Object.entries(FIGURE_SCALE).map(([scale, factor]) => [scale, Math.log10(factor)]),
-)
+const SCALES = new KeyTable(Object.keys(FIGURE_SCALE))
+/** By scale its exponent. */
+const POWERS = Object.values(FIGURE_SCALE).map(Math.log10)
 
 /** Where a record's own id stands. */
 const ID_PATH = { companies: ['BasicDetails'], relations: [] } as const
@@ -72,13 +72,19 @@ export class RecordFacts {
     const start = scan.at + 1
     const escaped = scan.skipText()
     const end = scan.at - 1
-    if (field === META_DATA.fields.FinancialFigureScale) this.power = powerOf(scan.textOf(start, end))
+    if (field === META_DATA.fields.FinancialFigureScale) this.power = this.#powerOf(start, end, escaped)
     else if (field === META_DATA.fields.CurrentCurrencyCode)
       this.currency = this.#codeOf('currencies', start, end, escaped)
     else if (field === BASIC_DETAILS.fields.CountryCode)
       this.country = this.#codeOf('countries', start, end, escaped)
     else if (codes !== undefined && this.#find(codes, start, end, escaped) < 0)
       drift.saw('code', `${name}=${scan.textOf(start, end)}`)
+  }
+
+  #powerOf(start: number, end: number, escaped: boolean): number {
+    const power = POWERS[this.#find(SCALES, start, end, escaped)]
+    if (power !== undefined) return power
+    throw new Rejection('SCALE_UNKNOWN', 'MetaData.FinancialFigureScale is not in the contract')
   }
 
   #codeOf(set: keyof SeenSets, start: number, end: number, escaped: boolean): number {
@@ -137,10 +143,3 @@ export class RecordFacts {
 /** A code of 0 says that there is none. */
 const isKnown = (codes: KeyTable, buffer: Buffer, start: number, end: number): boolean =>
   codes.find(buffer, start, end) >= 0 || (buffer[start] === ZERO && end - start === 1)
-
-/** The exponent of a scale. @throws {Rejection} SCALE_UNKNOWN */
-const powerOf = (scale: string): number => {
-  const power = POWER_OF_SCALE.get(scale)
-  if (power !== undefined) return power
-  throw new Rejection('SCALE_UNKNOWN', 'MetaData.FinancialFigureScale is not in the contract')
-}

@@ -16,6 +16,9 @@ const MEAN_FIGURE_BYTES = 18
 const MEAN_SERIES_BYTES = 90
 const FIRST_ROWS = 1024
 
+/** Up to here whole numbers are doubles, whatever they were put together from. */
+export const EXACT = 2 ** 53
+
 /** In place of a figure's number of decimals: its text stands at the position given instead of its digits. */
 export const AS_TEXT = -1
 
@@ -184,17 +187,24 @@ export class SeriesRows {
     for (let row = from; row < end; row++) {
       const places = decimals[row - recordRows]!
       const digits = value[row]!
-      let figure = digits
+      let figure: number
       let scaled: number
-      if (places === AS_TEXT) {
+      // Whole numbers and powers that are exact: each of these is rounded once.
+      if (places > power) {
+        figure = digits / POWERS_OF_TEN[places]!
+        scaled = digits / POWERS_OF_TEN[places - power]!
+      } else if (places === AS_TEXT) {
         figure = readDecimal(buffer, digits, 0)
         scaled = readDecimal(buffer, digits, power)
         if (!Number.isFinite(scaled)) return row
       } else {
-        // Whole numbers and powers that are exact: each of these is rounded once.
+        scaled = digits * POWERS_OF_TEN[power - places]!
+        if (scaled < EXACT && scaled > -EXACT) {
+          // Not rounded at all, so the scale takes it back to the figure.
+          value[row] = scaled
+          continue
+        }
         figure = digits / POWERS_OF_TEN[places]!
-        scaled =
-          places > power ? digits / POWERS_OF_TEN[places - power]! : digits * POWERS_OF_TEN[power - places]!
       }
       value[row] = scaled
       if (scaled / factor !== figure) this.#keep(row, figure)

@@ -166,7 +166,9 @@ class RowReader {
     while (end[series]! <= this.#row) series++
     for (let row = this.#row, next = at; row < to; ) {
       const stop = Math.min(end[series]!, to)
-      const [consolidation, sheet, item] = [statement[series]!, category[series]!, lineItem[series]!]
+      const consolidation = statement[series]!
+      const sheet = category[series]!
+      const item = lineItem[series]!
       for (; row < stop; row++, next++) {
         this.consolidation[next] = consolidation
         this.category[next] = sheet

@@ -3,29 +3,33 @@
 /** Widest number that is unpacked: with seven bits more it fits into a word. */
 const MOST_BITS = 24
 
-/** Runs of equal numbers, or eight times as many numbers that are packed. */
-interface Head {
-  readonly isPacked: boolean
-  readonly count: number
+/** Reads heads of runs of equal numbers, and of eight times as many numbers that are packed: one object for them all. */
+class HeadReader {
+  isPacked = false
+  count = 0
   /** Place behind it. */
-  readonly end: number
-}
+  end = 0
 
-const headAt = (bytes: Uint8Array, start: number): Head => {
-  let [head, at] = [0, start]
-  for (let shift = 0; ; shift += 7) {
-    const byte = bytes[at++]
-    if (byte === undefined) throw new RangeError(`Cannot unpack numbers: the page ends at byte ${at - 1}`)
-    head |= (byte & 0x7f) << shift
-    if (byte < 0x80) break
+  read(bytes: Uint8Array, start: number): void {
+    let head = 0
+    let at = start
+    for (let shift = 0; ; shift += 7) {
+      const byte = bytes[at++]
+      if (byte === undefined) throw new RangeError(`Cannot unpack numbers: the page ends at byte ${at - 1}`)
+      head |= (byte & 0x7f) << shift
+      if (byte < 0x80) break
+    }
+    this.isPacked = (head & 1) === 1
+    this.count = head >>> 1
+    this.end = at
   }
-  return { isPacked: (head & 1) === 1, count: head >>> 1, end: at }
 }
+const head = new HeadReader()
 
 /** The number of one bit that all are; `undefined` where they stand in several runs. */
 export const onlyRun = (bytes: Uint8Array, start: number, count: number): number | undefined => {
   if (count === 0) return 0
-  const head = headAt(bytes, start)
+  head.read(bytes, start)
   return !head.isPacked && head.count >= count ? bytes[head.end] : undefined
 }
 
@@ -43,9 +47,10 @@ export const readHybrid = (
   if (width > MOST_BITS)
     throw new RangeError(`Cannot unpack numbers of ${width} bits, expected at most ${MOST_BITS}`)
   const end = from + count
-  let [at, to] = [start, from]
+  let at = start
+  let to = from
   while (to < end) {
-    const head = headAt(bytes, at)
+    head.read(bytes, at)
     at = head.end
     if (!head.isPacked) {
       let value = 0
@@ -72,7 +77,9 @@ const unpack = (
   to: number,
 ): void => {
   const mask = (1 << width) - 1
-  let [at, held, bits] = [start, 0, 0]
+  let at = start
+  let held = 0
+  let bits = 0
   for (let place = from; place < to; place++) {
     while (held < width) {
       bits |= (bytes[at++] ?? 0) << held

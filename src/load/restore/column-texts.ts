@@ -140,7 +140,8 @@ const appendNumber: Append = (writer, { data }, _words, row) => {
 const NEAR = 2 ** 20
 
 const appendInstant: Append = (writer, _column, words, row) => {
-  const [low, high] = [(words[2 * row] ?? 0) >>> 0, words[2 * row + 1] ?? 0]
+  const low = (words[2 * row] ?? 0) >>> 0
+  const high = words[2 * row + 1] ?? 0
   const isNear = high < NEAR && high >= -NEAR
   const micros = high * WORD + low
   const exact = isNear ? 0n : BigInt(high) * BigInt(WORD) + BigInt(low)
@@ -262,7 +263,8 @@ export const appendObject = (
     const texts = members[at]
     const name = names[at]
     if (texts === undefined || name === undefined) continue
-    const [from, to] = [texts.from(row), texts.to(row)]
+    const from = texts.from(row)
+    const to = texts.to(row)
     if (from === to) continue
     writer.byte(isFirst ? OPEN_BRACE : COMMA)
     isFirst = false

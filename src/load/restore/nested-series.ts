@@ -214,7 +214,9 @@ export class NestedSeries {
 
 /** Moves a row to its place among those of its series before it, which ascend. */
 const moveBack = ({ years, values, figures }: SeriesColumns, row: number, start: number): void => {
-  const [year, value, figure] = [years[row] ?? 0, values[row] ?? 0, figures[row] ?? 0]
+  const year = years[row] ?? 0
+  const value = values[row] ?? 0
+  const figure = figures[row] ?? 0
   let at = row
   for (; at > start && (years[at - 1] ?? 0) > year; at--) {
     years[at] = years[at - 1] ?? 0

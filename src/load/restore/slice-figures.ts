@@ -111,11 +111,14 @@ export class SliceFigures {
 
   /** Rows of one line item stand together. */
   #addSeries(start: number, end: number, factor: number, at: number): void {
-    const [statements, categories] = [this.#statements.codes, this.#categories.codes]
+    const statements = this.#statements.codes
+    const categories = this.#categories.codes
     const lineItems = this.#lineItems.codes
     for (let row = start; row < end; ) {
       const first = row
-      const [statement, category, lineItem] = [statements[row], categories[row], lineItems[row]]
+      const statement = statements[row]
+      const category = categories[row]
+      const lineItem = lineItems[row]
       do row++
       while (
         row < end &&

@@ -49,8 +49,13 @@ const PUBLISHED_HASH = /\/_hashes(\/|$)/
 const NO_HASH = /published files that have no hash/
 
 const COUNTING: PlannedFault = { kind: 'EIO', once: true, nth: 0 }
-/** A short campaign disturbs so many kinds of work. */
-export const kindsOf = (cases: number): number => (cases < 50 ? 3 : Number.POSITIVE_INFINITY)
+/** The kinds of work that a campaign disturbs: those that `only` names; of all of them, in a short one, so many. */
+export const kindsOf = (cases: number, only?: string): number | readonly WriteOperationName[] => {
+  if (only === undefined) return cases < 50 ? 3 : Number.POSITIVE_INFINITY
+  return Object.keys(WRITE_OPERATIONS)
+    .filter(isWriteOperation)
+    .filter((name) => name.startsWith(only) || only.startsWith(`${name}: `))
+}
 
 /** Told of each promise that broke. */
 type Say = (what: string) => void

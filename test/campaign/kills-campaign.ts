@@ -7,7 +7,7 @@ import { rm } from 'node:fs/promises'
 import type { Campaign, CampaignOptions, CampaignResult } from './campaign.ts'
 import { DisturbedChild } from './disturbed-child.ts'
 import { DisturbedWork, kindsOf } from './disturbed-work.ts'
-import { isWriteOperation, WRITE_OPERATIONS, type WriteOperationName } from './write-operations.ts'
+import type { WriteOperationName } from './write-operations.ts'
 
 /** Before a call, counted from 1; or after so many milliseconds. */
 type Moment = { readonly call: number } | { readonly ms: number }
@@ -73,14 +73,9 @@ export const killWork = async (
   return { cases, wrong: work.wrong, figures: work.figures }
 }
 
-const kindsNamed = (begin: string): readonly WriteOperationName[] =>
-  Object.keys(WRITE_OPERATIONS)
-    .filter(isWriteOperation)
-    .filter((name) => name.startsWith(begin))
-
 export const campaign: Campaign = {
   about:
     'after a kill the lake is whole, as before or after; the same command again completes it, gc leaves nothing',
   wholeCases: 1000,
-  run: ({ only, ...options }) => killWork(options, only === undefined ? undefined : kindsNamed(only)),
+  run: ({ only, ...options }) => killWork(options, kindsOf(options.cases, only)),
 }

@@ -33,6 +33,12 @@ const {
   ...{ seed, cases, only: values.only },
   log: console.log,
 })
+if (done === 0) {
+  console.error(
+    `Cannot run campaign "${name}": it has no case${values.only ? ` named "${values.only}"` : ''}`,
+  )
+  process.exit(2)
+}
 for (const line of wrong) console.log(`WRONG: ${line}`)
 for (const [what, figure] of Object.entries(figures)) console.log(`${what}: ${figure}`)
 console.log(

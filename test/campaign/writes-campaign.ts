@@ -109,9 +109,9 @@ const runCommand = async (work: DisturbedWork, fault: PlannedFault): Promise<voi
   await rm(lake, { recursive: true, force: true })
 }
 
-const run = async ({ cases, only = '', random, log }: CampaignOptions): Promise<CampaignResult> => {
-  await using work = await DisturbedWork.open(random, kindsOf(cases))
-  const named = allCases(work).filter((one) => textOf(one).startsWith(only))
+const run = async ({ cases, only, random, log }: CampaignOptions): Promise<CampaignResult> => {
+  await using work = await DisturbedWork.open(random, kindsOf(cases, only))
+  const named = allCases(work).filter((one) => textOf(one).startsWith(only ?? ''))
   const chosen = shuffled(named, random).slice(0, cases)
   // Those of one kind of work together: a process has loaded it once.
   const groups = Map.groupBy(chosen, ({ name }) => name)

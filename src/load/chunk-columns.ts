@@ -25,7 +25,8 @@ export abstract class ChunkColumn {
 
   /** Adds the rows that are set to those of a bit a row. */
   addSet(rows: Uint8Array): void {
-    for (const [at, bits] of this.valid.entries()) rows[at]! |= bits
+    const { valid } = this
+    for (let at = 0; at < valid.length; at++) rows[at]! |= valid[at]!
   }
 
   protected mark(row: number): void {

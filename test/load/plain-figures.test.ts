@@ -75,6 +75,17 @@ describe('read takes', () => {
     expect(valuesOf(`{"2020":${text}}`)?.map((one) => Object.is(one, value))).toEqual([true])
   })
 
+  test('numbers of any number of digits, before the point and behind it', () => {
+    const digits = '7182818284590452353602874713526624'
+    const texts = Array.from({ length: 24 }, (_, whole) =>
+      Array.from({ length: 24 }, (_, places) => {
+        const text = digits.slice(0, whole + 1)
+        return places === 0 ? text : `${text}.${digits.slice(10, 10 + places)}`
+      }),
+    ).flat()
+    expect(texts.map((text) => valuesOf(`{"2020":${text}}`)?.[0])).toEqual(texts.map(Number))
+  })
+
   test('amounts with the scale, ratios without', () => {
     const text = '{"ProfitAndLoss":{"NetSales":{"2020":2130.7}},"KeyFinancialRatio":{"EPS":{"2020":2130.7}}}'
     expect(read(text, 6)?.map(([, , , value]) => value)).toEqual([2_130_700_000, 2130.7])
@@ -117,6 +128,31 @@ test.each([
   ['white space behind a key', '{"ProfitAndLoss" :{}}'],
 ])('read leaves %s to the careful way', (_what, text) => {
   expect(read(text)).toBeUndefined()
+})
+
+test('read leaves any other byte behind digits to the careful way', () => {
+  const others = Array.from({ length: 256 }, (_, byte) => byte).filter(
+    (byte) => !/[0-9.,}]/.test(String.fromCharCode(byte)),
+  )
+  for (const digits of ['1', '9', '99', '999', '9999', '99999', '1.9', '1.9999'])
+    for (const byte of others) {
+      const [before = '', behind = ''] = sales(`{"2020":${digits}|,"2021":1}`).split('|')
+      const buffer = Buffer.concat([Buffer.from(before), Buffer.of(byte), Buffer.from(behind.padEnd(99))])
+      const rows = new SeriesRows()
+      rows.startRecord(buffer.length)
+      const view = new DataView(buffer.buffer, buffer.byteOffset, buffer.length)
+      expect([digits, byte, new PlainFigures().read(buffer, view, 0, 0, rows)]).toEqual([digits, byte, 0])
+    }
+})
+
+test('read leaves digits that go on to the end of its buffer to the careful way', () => {
+  for (const digits of ['9'.repeat(100), `1.${'9'.repeat(101)}`, '9'.repeat(102), '9'.repeat(103)]) {
+    const buffer = Buffer.from(`${sales('').slice(0, -2)}{"2020":${digits}`)
+    const rows = new SeriesRows()
+    rows.startRecord(buffer.length)
+    const view = new DataView(buffer.buffer, buffer.byteOffset, buffer.length)
+    expect(new PlainFigures().read(buffer, view, 0, 0, rows)).toBe(0)
+  }
 })
 
 test('read leaves what stands near the end of its buffer to the careful way', () => {

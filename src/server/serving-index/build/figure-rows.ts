@@ -234,7 +234,8 @@ export class FigureRows {
   }
 
   #copyEarlier(start: number, length: number, earlier: Float64Array, isThere: Uint8Array, to: number): void {
-    const [allEarlier, allThere] = [this.#earlier, this.#isThere]
+    const allEarlier = this.#earlier
+    const allThere = this.#isThere
     for (let at = 0; at < length; at++) {
       earlier[to + at] = allEarlier[start + at] ?? 0
       isThere[to + at] = allThere[start + at] ?? 0

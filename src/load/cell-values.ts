@@ -8,10 +8,11 @@ const { QUOTE, BACKSLASH, COLON, MINUS, POINT, ZERO, NINE, OPEN_BRACE, CLOSE_BRA
   JSON_BYTES
 /** Digits that a double holds whatever they are. */
 const SAFE_DIGITS = 15
+const NO_BYTES = Buffer.alloc(0)
 
 /** Where the UTF-8 bytes of texts stand: in the block itself, or beside it where one is written with escapes. */
 export class TextReader {
-  bytes: Uint8Array = new Uint8Array(0)
+  bytes: Buffer = NO_BYTES
   from = 0
   to = 0
 

@@ -105,7 +105,7 @@ export class TextsColumn extends ChunkColumn {
     this.#texts.clear()
   }
 
-  set(row: number, bytes: Uint8Array, from = 0, to = bytes.length): void {
+  set(row: number, bytes: Buffer, from = 0, to = bytes.length): void {
     this.#texts.set(row, bytes, from, to)
     this.mark(row)
   }
@@ -200,7 +200,7 @@ export class ListColumn extends ChunkColumn {
   }
 
   /** Sets a text of the item at hand. */
-  set(field: number, bytes: Uint8Array, from = 0, to = bytes.length): void {
+  set(field: number, bytes: Buffer, from = 0, to = bytes.length): void {
     const { texts, valid } = this.#fields[field]!
     const item = this.#items - 1
     texts.set(item, bytes, from, to)

@@ -9,8 +9,6 @@ import duckdb from '@duckdb/node-bindings'
 const WORDS = 4
 const LONGEST_INLINE = 12
 const PREFIX_BYTES = 4
-/** Up to so many bytes a loop is faster than a call. */
-const LOOPED_BYTES = 128
 /** UTF-8 bytes that a character of JavaScript's takes. */
 const MOST_BYTES = 3
 const TWO_32 = 0x100000000
@@ -35,7 +33,7 @@ export class TextCells {
   }
 
   /** Sets the text of a row, whose UTF-8 bytes stand in `bytes`. Where none is set it is empty. */
-  set(row: number, bytes: Uint8Array, from: number, to: number): void {
+  set(row: number, bytes: Buffer, from: number, to: number): void {
     const length = to - from
     if (length <= LONGEST_INLINE) {
       this.#begin(row, length, bytes, from, to)
@@ -43,9 +41,7 @@ export class TextCells {
     }
     const at = this.#used
     if (this.#heap.length < at + length) this.#grow(at + length)
-    if (length <= LOOPED_BYTES)
-      for (let byte = 0; byte < length; byte++) this.#heap[at + byte] = bytes[from + byte] ?? 0
-    else this.#heap.set(bytes.subarray(from, to), at)
+    bytes.copy(this.#heap, at, from, to)
     this.#point(row, at, at + length)
   }
 

@@ -2,7 +2,7 @@
 
 import type { Content } from '../contract/objects.ts'
 import { skipSpace } from '../support/json-bytes.ts'
-import { type JsonMember, membersAt } from './restore/merge-patch.ts'
+import { type JsonMember, membersAt } from './json-members.ts'
 import { idAt } from './without-entities.ts'
 
 /** JSON that may be none: `undefined` then. */

@@ -1,7 +1,7 @@
 /** Takes entities out of the text of a relations record, with all that hangs on them. Everything else stays as it came. */
 
 import { JSON_BYTES, skipSpace } from '../support/json-bytes.ts'
-import { behindValue, membersAt } from './restore/merge-patch.ts'
+import { behindValue, membersAt } from './json-members.ts'
 
 const { COMMA, OPEN_BRACKET, OPEN_BRACE, CLOSE_BRACKET } = JSON_BYTES
 

@@ -6,65 +6,12 @@
 
 import type { ByteWriter } from '../../support/byte-writer.ts'
 import { JSON_BYTES, skipSpace, skipText } from '../../support/json-bytes.ts'
+import { isMark, type JsonMember, membersAt, skipWord, textBetween } from '../json-members.ts'
 import { appendQuoted } from './column-texts.ts'
 import { doubleText } from './number-text.ts'
 
-const { QUOTE, COMMA, COLON, BACKSLASH, OPEN_BRACKET, CLOSE_BRACKET, OPEN_BRACE, CLOSE_BRACE } = JSON_BYTES
+const { QUOTE, COMMA, COLON, BACKSLASH, OPEN_BRACKET, OPEN_BRACE, CLOSE_BRACE } = JSON_BYTES
 const NULL = 'null'
-
-/** A member of an object in sound JSON, from its name's quote to behind its value. */
-export interface JsonMember {
-  readonly json: Buffer
-  readonly name: string
-  readonly from: number
-  readonly valueFrom: number
-  readonly to: number
-}
-
-/** Position behind the value that begins at a place. */
-export const behindValue = (json: Buffer, from: number): number => {
-  let [at, depth] = [from, 0]
-  do {
-    const byte = json[at]
-    if (byte === undefined) throw new RangeError('Cannot merge JSON: it ends too early')
-    if (byte === QUOTE) at = skipText(json, at)
-    else {
-      if (byte === OPEN_BRACE || byte === OPEN_BRACKET) depth++
-      else if (byte === CLOSE_BRACE || byte === CLOSE_BRACKET) depth--
-      at++
-    }
-  } while (depth > 0)
-  return json[at - 1] === QUOTE || isMark(json[at - 1]) ? at : skipWord(json, at)
-}
-
-const isMark = (byte: number | undefined): boolean => byte === CLOSE_BRACE || byte === CLOSE_BRACKET
-
-/** Position behind a number, `true`, `false` or `null`. */
-const skipWord = (json: Buffer, from: number): number => {
-  let at = from
-  while (at < json.length && !isMark(json[at]) && json[at] !== COMMA && skipSpace(json, at) === at) at++
-  return at
-}
-
-const textAt = (json: Buffer, from: number, to: number): string => {
-  const inside = json.toString('utf8', from + 1, to - 1)
-  return inside.includes('\\') ? String(JSON.parse(`"${inside}"`)) : inside
-}
-
-/** Members of the object that begins at a place, in their order; none where there is another value. */
-export const membersAt = (json: Buffer, from: number): readonly JsonMember[] => {
-  const members: JsonMember[] = []
-  if (json[from] !== OPEN_BRACE) return members
-  for (let at = skipSpace(json, from + 1); json[at] === QUOTE; ) {
-    const nameEnd = skipText(json, at)
-    const valueFrom = skipSpace(json, skipSpace(json, nameEnd) + 1)
-    const to = behindValue(json, valueFrom)
-    members.push({ json, name: textAt(json, at, nameEnd), from: at, valueFrom, to })
-    const next = skipSpace(json, to)
-    at = json[next] === COMMA ? skipSpace(json, next + 1) : next
-  }
-  return members
-}
 
 /** Appends an object: the members of one as they stand, with the patch set in them. */
 export const appendPatched = (
@@ -111,7 +58,7 @@ const appendValue = (writer: ByteWriter, json: Buffer, from: number): number => 
   const byte = json[from]
   if (byte === QUOTE) {
     const end = skipText(json, from)
-    if (json.subarray(from, end).includes(BACKSLASH)) appendText(writer, textAt(json, from, end))
+    if (json.subarray(from, end).includes(BACKSLASH)) appendText(writer, textBetween(json, from, end))
     else writer.append(json, from, end)
     return end
   }

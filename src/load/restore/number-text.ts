@@ -2,7 +2,7 @@
 
 import { JSON_BYTES } from '../../support/json-bytes.ts'
 
-const { MINUS, POINT, ZERO, COLON } = JSON_BYTES
+const { COMMA, QUOTE, MINUS, POINT, ZERO, COLON } = JSON_BYTES
 
 /** What a number takes at most, `-1.2345678901234567e-308`, and what is overwritten behind it. */
 export const NUMBER_BYTES = 32
@@ -15,15 +15,19 @@ const FIRST_DIGITS = new Uint32Array(BLOCK)
 const DIGITS = new Uint8Array(BLOCK)
 const DECIMALS = new Uint8Array(BLOCK)
 for (let number = 0; number < BLOCK; number++) {
-  const digits = String(number).padStart(4, '0')
-  const first = String(number)
-  for (let at = 0; at < 4; at++) {
-    FOUR_DIGITS[number] = (FOUR_DIGITS[number] ?? 0) | (digits.charCodeAt(at) << (8 * at))
-    if (at < first.length)
-      FIRST_DIGITS[number] = (FIRST_DIGITS[number] ?? 0) | (first.charCodeAt(at) << (8 * at))
+  let word = 0
+  let decimals = 0
+  for (let place = 3, rest = number; place >= 0; place--) {
+    const digit = rest % 10
+    rest = (rest - digit) / 10
+    word |= (ZERO + digit) << (8 * place)
+    if (digit > 0) decimals = Math.max(decimals, place + 1)
   }
-  DIGITS[number] = first.length
-  DECIMALS[number] = digits.replace(/0+$/, '').length
+  const digits = number < 10 ? 1 : number < 100 ? 2 : number < 1000 ? 3 : 4
+  FOUR_DIGITS[number] = word
+  FIRST_DIGITS[number] = word >>> (8 * (4 - digits))
+  DIGITS[number] = digits
+  DECIMALS[number] = decimals
 }
 
 /**
@@ -107,29 +111,13 @@ export const writeAscii = (words: DataView, start: number, text: string): number
   return start + text.length
 }
 
-/** Writes `,"2023":`; up to eight bytes are overwritten. */
+/** Writes `,"2023":`. */
 export const writeYear = (words: DataView, start: number, year: number): number => {
-  if (year >= 0 && year < YEARS) {
-    words.setUint32(start, YEAR_FRONTS[year] ?? 0, true)
-    words.setUint32(start + 4, YEAR_BACKS[year] ?? 0, true)
-    return start + (YEAR_BYTES[year] ?? 0)
-  }
-  return writeAscii(words, start, yearText(year))
-}
-
-const yearText = (year: number): string => `,"${year}":`
-
-/** Years from 0 as they are written: eight bytes in two words, and how many of them count. */
-const YEARS = 10_000
-const YEAR_FRONTS = new Uint32Array(YEARS)
-const YEAR_BACKS = new Uint32Array(YEARS)
-const YEAR_BYTES = new Uint8Array(YEARS)
-for (let year = 0; year < YEARS; year++) {
-  const text = yearText(year)
-  const bytes = Buffer.from(text.padEnd(8))
-  YEAR_FRONTS[year] = bytes.readUInt32LE(0)
-  YEAR_BACKS[year] = bytes.readUInt32LE(4)
-  YEAR_BYTES[year] = text.length
+  if (year < 1000 || year >= BLOCK) return writeAscii(words, start, `,"${year}":`)
+  const digits = FOUR_DIGITS[year] ?? 0
+  words.setUint32(start, COMMA | (QUOTE << 8) | (digits << 16), true)
+  words.setUint32(start + 4, (digits >>> 16) | (QUOTE << 16) | (COLON << 24), true)
+  return start + 8
 }
 
 /** What an instant takes at most: `2020-01-02T03:04:05.123456`. */

@@ -12,6 +12,7 @@ import { factorOf } from '../../lake/tables/figure-scale.ts'
 import { numberText } from '../../lake/tables/json-text.ts'
 import { COMPANY_COLUMNS } from '../../lake/tables/record-columns.ts'
 import { ByteWriter } from '../../support/byte-writer.ts'
+import { type JsonMember, membersAt } from '../json-members.ts'
 import {
   appendObject,
   idsOf,
@@ -22,7 +23,7 @@ import {
   verbatimTexts,
 } from './column-texts.ts'
 import { Headcounts } from './headcounts.ts'
-import { appendPatched, type JsonMember, membersAt } from './merge-patch.ts'
+import { appendPatched } from './merge-patch.ts'
 import type { CompanySeries } from './nested-series.ts'
 import type { Owner } from './slice-figures.ts'
 import { sliceView } from './slices.ts'

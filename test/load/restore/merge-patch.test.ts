@@ -1,7 +1,8 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { Engine, type Session } from '../../../src/lake/duckdb/engine.ts'
-import { appendPatched, membersAt } from '../../../src/load/restore/merge-patch.ts'
+import { membersAt } from '../../../src/load/json-members.ts'
+import { appendPatched } from '../../../src/load/restore/merge-patch.ts'
 import { doubleText } from '../../../src/load/restore/number-text.ts'
 import { ByteWriter } from '../../../src/support/byte-writer.ts'
 

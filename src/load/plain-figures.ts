@@ -9,7 +9,7 @@ import { JSON_BYTES } from '../support/json-bytes.ts'
 import { KEY_SLACK, KeyWords } from './key-words.ts'
 import { AS_TEXT, EXACT, type SeriesRows } from './series-rows.ts'
 
-const { QUOTE, COMMA, MINUS, POINT, ZERO, NINE, COLON, CLOSE_BRACE } = JSON_BYTES
+const { QUOTE, COMMA, MINUS, POINT, ZERO, COLON, CLOSE_BRACE } = JSON_BYTES
 
 /** Most decimals whose power of ten is a double. */
 const MOST_DECIMALS = 22
@@ -62,12 +62,8 @@ export const plainSeries = (buffer: Buffer, view: DataView, open: number, rows: 
         if (count > 0) digits = digits * POWERS[count]! + numberOf(bytes >>> ((4 - count) * 8))
         at += count
       }
+      // Another digit, at the end of a block or before a byte that carries into it, ends no figure and is left to the careful way.
       byte = buffer[at]!
-      // The last bytes of a block, and a digit before a byte that carries into it.
-      while (byte >= ZERO && byte <= NINE) {
-        digits = digits * 10 + (byte - ZERO)
-        byte = buffer[++at]!
-      }
       if (byte !== POINT || fraction > 0) break
       fraction = ++at
     }

@@ -7,10 +7,20 @@ import type { KeyTable } from './key-table.ts'
  * Steps over the next key and its colon; afterwards its text stands from `scan.keyStart` to `scan.keyEnd`.
  * @returns the index of its name in `keys`, or -1
  */
-export const readKey = (scan: JsonScan, keys: KeyTable): number =>
-  scan.skipKey() ? findEscaped(scan, keys) : keys.find(scan.buffer, scan.keyStart, scan.keyEnd)
+export const readKey = (scan: JsonScan, keys: KeyTable): number => {
+  const escaped = scan.skipKey()
+  return findName(scan, keys, escaped, scan.keyStart, scan.keyEnd)
+}
 
-const findEscaped = (scan: JsonScan, keys: KeyTable): number => {
-  const name = Buffer.from(scan.keyText())
-  return keys.find(name, 0, name.length)
+/** Index of the name that stands between two quotes, or -1. */
+export const findName = (
+  scan: JsonScan,
+  names: KeyTable,
+  escaped: boolean,
+  start: number,
+  end: number,
+): number => {
+  if (!escaped) return names.find(scan.buffer, start, end)
+  const name = Buffer.from(scan.textOf(start, end))
+  return names.find(name, 0, name.length)
 }

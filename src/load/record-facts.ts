@@ -13,6 +13,7 @@ import { type JsonScan, Rejection } from './json-scan.ts'
 import { KeyTable } from './key-table.ts'
 import { NO_NAME } from './name-codes.ts'
 import type { NewNames } from './new-names.ts'
+import { findName } from './read-key.ts'
 import type { RecordPath } from './record-path.ts'
 import type { SeenSets } from './seen-sets.ts'
 
@@ -77,28 +78,20 @@ export class RecordFacts {
       this.currency = this.#codeOf('currencies', start, end, escaped)
     else if (field === BASIC_DETAILS.fields.CountryCode)
       this.country = this.#codeOf('countries', start, end, escaped)
-    else if (codes !== undefined && this.#find(codes, start, end, escaped) < 0)
+    else if (codes !== undefined && findName(scan, codes, escaped, start, end) < 0)
       drift.saw('code', `${name}=${scan.textOf(start, end)}`)
   }
 
   #powerOf(start: number, end: number, escaped: boolean): number {
-    const power = POWERS[this.#find(SCALES, start, end, escaped)]
+    const power = POWERS[findName(this.#context.scan, SCALES, escaped, start, end)]
     if (power !== undefined) return power
     throw new Rejection('SCALE_UNKNOWN', 'MetaData.FinancialFigureScale is not in the contract')
   }
 
   #codeOf(set: keyof SeenSets, start: number, end: number, escaped: boolean): number {
     const { scan, seen, newNames } = this.#context
-    const code = this.#find(seen[set], start, end, escaped)
+    const code = findName(scan, seen[set], escaped, start, end)
     return code >= 0 ? code : newNames[set].indexOf(scan.textOf(start, end), start)
-  }
-
-  /** Index of the name that stands between two quotes, or -1. */
-  #find(names: KeyTable, start: number, end: number, escaped: boolean): number {
-    const { scan } = this.#context
-    if (!escaped) return names.find(scan.buffer, start, end)
-    const name = Buffer.from(scan.textOf(start, end))
-    return names.find(name, 0, name.length)
   }
 
   /**

@@ -93,6 +93,27 @@ describe('read takes', () => {
 })
 
 test.each([
+  [3, '9007199254740928'],
+  [6, '9007199254740830'],
+  [9, '9007199254740970'],
+  [3, '90071992547409.77'],
+  [9, '9007199254740.956'],
+  [3, '2130.7'],
+])('a scale of 10^%i keeps %s where its value does not restore it', (power, text) => {
+  const buffer = Buffer.from(`${sales(`{"2020":${text}}`)}\n${' '.repeat(80)}`)
+  const rows = new SeriesRows()
+  rows.startRecord(buffer.length)
+  const view = new DataView(buffer.buffer, buffer.byteOffset, buffer.length)
+  new PlainFigures().read(buffer, view, 0, 1, rows)
+  rows.finishRecord(buffer, power, SCALED)
+  const [value = 0] = rows.value
+  expect(value).toBe(Number(`${text}e${power}`))
+  const isRestored = value / 10 ** power === Number(text)
+  expect(isRestored).toBe(text === '2130.7')
+  expect([...rows.keptFigure.subarray(0, rows.kept)]).toEqual(isRestored ? [] : [Number(text)])
+})
+
+test.each([
   ['white space', '{"2020": 1}'],
   ['an exponent', '{"2020":1e3}'],
   ['null', '{"2020":null}'],

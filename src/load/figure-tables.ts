@@ -88,7 +88,7 @@ export const employeesTable = (part: CheckedPart, bytes: Buffer): ColumnTable =>
 }
 
 /** The row that a record's rows begin at. */
-const firstRow = (end: Uint32Array, record: number): number => (record === 0 ? 0 : end[record - 1]!)
+export const firstRow = (end: Uint32Array, record: number): number => (record === 0 ? 0 : end[record - 1]!)
 
 const countRows = ({ members }: CheckedPart, end: Uint32Array): number =>
   members.reduce((sum, record) => sum + end[record]! - firstRow(end, record), 0)

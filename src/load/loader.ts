@@ -5,8 +5,10 @@ import { ToolkitError, writeError } from '../core/errors.ts'
 import type { DateRange } from '../core/partition.ts'
 import type { RejectedLine } from '../core/reject.ts'
 import type { Receipt, SinkRun } from '../core/sink.ts'
+import type { TableRows } from '../core/table-rows.ts'
 import type { ColumnTable } from '../lake/duckdb/column-tables.ts'
 import type { Engine, Row, Session } from '../lake/duckdb/engine.ts'
+import { fieldId } from '../lake/tables/field-ids.ts'
 import { QUARANTINE } from '../lake/tables/tables.ts'
 import type { CompiledTake } from '../lake/take/compile-take.ts'
 import { type ComputedColumn, checkingSelect, isFailedValue } from '../lake/take/computed-columns.ts'
@@ -15,7 +17,7 @@ import { settled } from '../support/settled.ts'
 import { atMost } from '../support/side-by-side.ts'
 import type { CheckedPart } from './check-block.ts'
 import { companiesTable } from './company-table.ts'
-import { employeesTable, financialsTable } from './figure-tables.ts'
+import { employeesSource, FigureFiles, type FigureSource, financialsSource } from './figure-files.ts'
 import { lineItemsOf, type SeenItems } from './line-items.ts'
 import { oddTextsOf } from './odd-texts.ts'
 import { readOddValues } from './odd-values.ts'
@@ -74,6 +76,7 @@ export const openLoader = async (engine: Engine, options: LoaderOptions): Promis
     throw writeError(`Cannot make "${spoolFolder}"`, error)
   })
   const idle: Session[] = []
+  const files = new FigureFiles()
   if (take) {
     const session = await engine.connect()
     await take.prepare(session)
@@ -94,7 +97,7 @@ export const openLoader = async (engine: Engine, options: LoaderOptions): Promis
       const load = () =>
         withSession((session) =>
           loadPart(
-            { engine, session, spoolFolder, filters, take, computed, isAlone: () => loading === 1 },
+            { engine, session, files, spoolFolder, filters, take, computed, isAlone: () => loading === 1 },
             request,
             sink,
           ),
@@ -115,6 +118,7 @@ export const openLoader = async (engine: Engine, options: LoaderOptions): Promis
     rows: (sql) => withSession((session) => session.rows(sql)),
     close: async () => {
       for (const session of idle) session.close()
+      files.close()
     },
   }
 }
@@ -123,6 +127,7 @@ export const openLoader = async (engine: Engine, options: LoaderOptions): Promis
 interface LoadTools {
   readonly engine: Engine
   readonly session: Session
+  readonly files: FigureFiles
   readonly spoolFolder: string
   readonly filters: readonly RecordFilter[]
   readonly take: CompiledTake | undefined
@@ -179,8 +184,8 @@ const writeCompanies = async (tools: LoadTools, request: PartToLoad, sink: SinkR
   const odd = await readOddValues(tools.engine, oddTextsOf(part.rows.objects, bytes))
   const figures = (): Promise<Receipt[]> =>
     writeColumns(tools, partition, sink, {
-      financials: financialsTable(part, bytes),
-      employees: employeesTable(part, bytes),
+      financials: financialsSource(part, bytes),
+      employees: employeesSource(part, bytes),
     })
   // With one part in hand, as of a small input and at the end of a large one, a core would have nothing to do.
   const ahead = tools.isAlone() ? settled(figures()) : undefined
@@ -222,20 +227,29 @@ const writeRelations = async (
 
 /** Writes tables whose rows stand in the part's columns already. */
 const writeColumns = async (
-  { engine, take, computed }: LoadTools,
+  { engine, files, take, computed }: LoadTools,
   partition: string,
   sink: SinkRun,
-  tables: Readonly<Record<string, ColumnTable>>,
+  tables: Readonly<Record<string, ColumnTable | FigureSource>>,
 ): Promise<Receipt[]> => {
   const receipts: Receipt[] = []
   const session = await engine.connect()
   try {
-    for (const [table, columns] of Object.entries(tables)) {
+    for (const [table, given] of Object.entries(tables)) {
       if (take?.takesTable(table) === false) continue
-      const { from, remove } = await engine.addTable(columns)
+      const figures = 'series' in given ? given : undefined
+      const { from, remove } = await engine.addTable('series' in given ? given.table : given)
       try {
         const rows = take?.select(table, from) ?? `FROM ${from}`
-        receipts.push(await sink.write(partition, table, session.relation(rows)))
+        const relation = session.relation(rows)
+        const whole = figures !== undefined && take === undefined
+        receipts.push(
+          await sink.write(
+            partition,
+            table,
+            whole ? withOwnFiles(relation, table, { figures, files }) : relation,
+          ),
+        )
         await checkComputed(session, computed, table, rows)
       } finally {
         remove()
@@ -246,6 +260,23 @@ const writeColumns = async (
   }
   return receipts
 }
+
+/** Rows that are whole a part's figures: their Parquet files are not DuckDB's to write. */
+const withOwnFiles = (
+  rows: TableRows,
+  table: string,
+  { figures, files }: { readonly figures: FigureSource; readonly files: FigureFiles },
+): TableRows => ({
+  ...rows,
+  copyTo: async (path, format) => {
+    if (format.kind !== 'parquet') return rows.copyTo(path, format)
+    const count = await files.write(figures, path, {
+      fieldIdOf: (column) => (format.fieldIds === undefined ? undefined : fieldId(table, column)),
+      groupRows: format.rowGroupRows,
+    })
+    return { rows: count, statistics: new Map() }
+  },
+})
 
 /** Computes further columns once, so that a value which cannot be computed is found before the row is shown. */
 const checkComputed = async (

@@ -1,0 +1,64 @@
+/**
+ * Compresses pages with Zstandard, a frame each, on threads of Node's. A stream is used again and again: a call of
+ * `zstdCompress` takes new memory each time, whose weight made V8 collect garbage five times as often.
+ */
+
+import { constants, createZstdCompress, type ZstdCompress } from 'node:zlib'
+
+/** DuckDB's own. */
+const LEVEL = 3
+/** Memory for what is compressed, until it is written. */
+const CHUNK_BYTES = 1 << 19
+
+class PageCompressor {
+  readonly #stream: ZstdCompress
+  #parts: Buffer[] = []
+
+  constructor() {
+    this.#stream = createZstdCompress({
+      chunkSize: CHUNK_BYTES,
+      params: { [constants.ZSTD_c_compressionLevel]: LEVEL },
+    })
+    this.#stream.on('data', (part: Buffer) => this.#parts.push(part))
+  }
+
+  /** One page after the other. @returns its frame, in pieces */
+  async compress(page: Buffer): Promise<readonly Buffer[]> {
+    const stream = this.#stream
+    this.#parts = []
+    await new Promise<void>((resolve, reject) => {
+      stream.once('error', reject)
+      stream.write(page)
+      stream.flush(constants.ZSTD_e_end, () => {
+        stream.off('error', reject)
+        resolve()
+      })
+    })
+    return this.#parts
+  }
+
+  close(): void {
+    this.#stream.destroy()
+  }
+}
+
+/** Compresses a page. @returns its frame, in pieces */
+export type CompressPage = (page: Buffer) => Promise<readonly Buffer[]>
+
+/** Compressors for the files of one owner. */
+export class PageCompressors {
+  readonly #idle: PageCompressor[] = []
+
+  /** Lets `use` compress one page after the other. A compressor that failed is used no more. */
+  async lend<T>(use: (compress: CompressPage) => Promise<T>): Promise<T> {
+    const compressor = this.#idle.pop() ?? new PageCompressor()
+    const result = await use((page) => compressor.compress(page))
+    this.#idle.push(compressor)
+    return result
+  }
+
+  /** Gives their memory back. */
+  close(): void {
+    for (const compressor of this.#idle.splice(0)) compressor.close()
+  }
+}

@@ -1,0 +1,82 @@
+/** Writes Parquet's hybrid of runs and packed bits, which `hybrid-runs.ts` reads. */
+
+import type { ByteWriter } from '../../support/byte-writer.ts'
+import { writeUnsigned } from './thrift-writer.ts'
+
+/** Bits that places in so many values need. */
+export const bitsFor = (values: number): number => (values < 2 ? 1 : 32 - Math.clz32(values - 1))
+
+/** Appends a run of equal numbers of `width` bits. */
+export const writeRun = (out: ByteWriter, value: number, count: number, width: number): void => {
+  writeUnsigned(out, count * 2)
+  for (let shift = 0; shift < width; shift += 8) out.byte((value >>> shift) & 0xff)
+}
+
+/** Appends numbers of `width` bits, at most 16, as packed bits. */
+export const writePacked = (out: ByteWriter, values: Uint16Array, count: number, width: number): void => {
+  const eights = Math.ceil(count / 8)
+  writeUnsigned(out, eights * 2 + 1)
+  out.reserve(eights * width + 1)
+  const { bytes } = out
+  let at = out.length
+  const end = at + eights * width
+  let held = 0
+  let bits = 0
+  for (let next = 0; next < count; next++) {
+    bits |= values[next]! << held
+    held += width
+    while (held >= 8) {
+      bytes[at++] = bits
+      bits >>>= 8
+      held -= 8
+    }
+  }
+  if (held > 0) bytes[at++] = bits
+  bytes.fill(0, at, end)
+  out.length = end
+}
+
+/** Runs of equal numbers, one behind the other: which, and how many times. Their memory is used again. */
+export class Runs {
+  #values = new Int32Array(FIRST_RUNS)
+  #counts = new Uint32Array(FIRST_RUNS)
+  #runs = 0
+
+  clear(): void {
+    this.#runs = 0
+  }
+
+  add(value: number, count: number): void {
+    const last = this.#runs - 1
+    if (last >= 0 && this.#values[last] === value) {
+      this.#counts[last]! += count
+      return
+    }
+    if (this.#runs === this.#values.length) this.#grow()
+    this.#values[this.#runs] = value
+    this.#counts[this.#runs++] = count
+  }
+
+  #grow(): void {
+    const values = new Int32Array(2 * this.#runs)
+    const counts = new Uint32Array(2 * this.#runs)
+    values.set(this.#values)
+    counts.set(this.#counts)
+    this.#values = values
+    this.#counts = counts
+  }
+
+  /** Appends those that are not negative. */
+  write(out: ByteWriter, width: number): void {
+    for (let run = 0; run < this.#runs; run++) {
+      const value = this.#values[run]!
+      if (value >= 0) writeRun(out, value, this.#counts[run]!, width)
+    }
+  }
+
+  /** Adds a run of 0 for each that is negative, and of 1 for each that is not. */
+  addLevels(levels: Runs): void {
+    for (let run = 0; run < this.#runs; run++) levels.add(this.#values[run]! < 0 ? 0 : 1, this.#counts[run]!)
+  }
+}
+const FIRST_RUNS = 1024

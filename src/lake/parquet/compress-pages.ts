@@ -27,6 +27,8 @@ class PageCompressor {
   constructor() {
     this.#stream = createZstdCompress({
       chunkSize: CHUNK_BYTES,
+      // What is written at once is a frame.
+      flush: constants.ZSTD_e_end,
       params: PARAMETERS,
     })
     this.#stream.on('data', (part: Buffer) => this.#parts.push(part))
@@ -38,8 +40,7 @@ class PageCompressor {
     this.#parts = []
     await new Promise<void>((resolve, reject) => {
       stream.once('error', reject)
-      stream.write(page)
-      stream.flush(constants.ZSTD_e_end, () => {
+      stream.write(page, () => {
         stream.off('error', reject)
         resolve()
       })

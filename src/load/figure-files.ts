@@ -9,10 +9,10 @@ import { PageCompressors } from '../lake/parquet/compress-pages.ts'
 import { type FileColumn, ParquetWriter } from '../lake/parquet/parquet-writer.ts'
 import {
   type ColumnPages,
-  DoublesColumn,
-  LongsColumn,
-  SmallsColumn,
-  TextsColumn,
+  LongRuns,
+  PackedSmalls,
+  PlainDoubles,
+  TextRuns,
   type WrittenColumn,
 } from '../lake/parquet/written-columns.ts'
 import { settled } from '../support/settled.ts'
@@ -70,28 +70,28 @@ export const employeesSource = (part: CheckedPart, bytes: Buffer): FigureSource 
 /** A column of names whose code stands once for all rows of a record or a series. */
 interface NamesColumn {
   readonly codes: Codes
-  readonly column: TextsColumn
+  readonly column: TextRuns
 }
 
 /** The columns of a row group. Their memory is used again for later groups, of other files too. */
 class Group {
-  readonly id = new LongsColumn()
-  readonly year = new SmallsColumn(GROUP_ROWS)
-  readonly value = new DoublesColumn(GROUP_ROWS)
+  readonly id = new LongRuns()
+  readonly year = new PackedSmalls(GROUP_ROWS)
+  readonly value = new PlainDoubles(GROUP_ROWS)
   /** Figures that are kept beside their value. */
-  readonly kept = new DoublesColumn(GROUP_ROWS)
+  readonly kept = new PlainDoubles(GROUP_ROWS)
   byRecord: readonly NamesColumn[] = []
   bySeries: readonly NamesColumn[] = []
   hasKept = false
   rows = 0
   /** Until it is fulfilled the columns are being read. */
   written: Promise<() => void> = Promise.resolve(() => undefined)
-  readonly #names: Readonly<Record<string, TextsColumn>> = {
-    country_code: new TextsColumn(),
-    consolidation: new TextsColumn(),
-    category: new TextsColumn(),
-    line_item: new TextsColumn(),
-    currency: new TextsColumn(),
+  readonly #names: Readonly<Record<string, TextRuns>> = {
+    country_code: new TextRuns(),
+    consolidation: new TextRuns(),
+    category: new TextRuns(),
+    line_item: new TextRuns(),
+    currency: new TextRuns(),
   }
   /** In their order in the file. */
   #columns: readonly WrittenColumn[] = []
@@ -174,7 +174,7 @@ class RowWalk {
     this.#series = series
   }
 
-  #addKept(column: DoublesColumn, from: number, to: number): void {
+  #addKept(column: PlainDoubles, from: number, to: number): void {
     const { kept, keptRow, keptFigure } = this.#source.series
     let next = this.#kept
     while (next < kept && keptRow[next]! < from) next++

@@ -91,7 +91,7 @@ abstract class RunsColumn implements WrittenColumn {
 }
 
 /** Texts by codes, which stand for them in a file's rows. */
-export class TextsColumn extends RunsColumn {
+export class TextRuns extends RunsColumn {
   #textOf: (code: number) => string = String
   /** Places of codes, one more than they are; those of negative codes, which stand for texts one by one, by their text. */
   #places = new Int32Array(FIRST_CODES)
@@ -157,7 +157,7 @@ const FIRST_CODES = 1024
 const LONGEST_TEXT = 256
 
 /** Numbers of 64 bits, each of which stands in rows that follow one another: `internal_id`. */
-export class LongsColumn extends RunsColumn {
+export class LongRuns extends RunsColumn {
   /** Lower and upper halves. */
   #words = new Uint32Array(FIRST_LONGS)
   #values = 0
@@ -202,7 +202,7 @@ const isLess = (words: Uint32Array, a: number, b: number): boolean => {
 }
 
 /** Numbers of 16 bits, few different ones and another one in each row: `fiscal_year`. */
-export class SmallsColumn implements WrittenColumn {
+export class PackedSmalls implements WrittenColumn {
   /** Place of each number, one more than it is. */
   readonly #places = new Uint16Array(0x10000)
   readonly #values: number[] = []
@@ -265,7 +265,7 @@ export class SmallsColumn implements WrittenColumn {
 }
 
 /** Doubles that hardly repeat, as they stand. Some rows may have none. */
-export class DoublesColumn implements WrittenColumn {
+export class PlainDoubles implements WrittenColumn {
   readonly #levels = new Runs()
   readonly #head = new ByteWriter()
   /** Room for a short head, and the values behind it. */

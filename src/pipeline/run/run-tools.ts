@@ -10,7 +10,7 @@ import { inLake, runPath } from '../../lake/lake/layout.ts'
 import { type CompiledTake, compileTake } from '../../lake/take/compile-take.ts'
 import { computedColumns } from '../../lake/take/computed-columns.ts'
 import { openCheckers } from '../../load/block-checker.ts'
-import { openLoader } from '../../load/loader.ts'
+import { type Loader, openLoader } from '../../load/loader.ts'
 import { filterByFunction, filterById, filterBySql, type RecordFilter } from '../../load/record-filter.ts'
 import { refuseLines } from '../../load/refuse-lines.ts'
 import { refusedBy } from '../../manifest/forgotten.ts'
@@ -119,12 +119,17 @@ export const withTools = async <T>(
     maxUnknownNames: taken ? 0 : maxUnknownNames,
     threads: options.checkThreads ?? checkThreads,
   })
+  let loader: Loader | undefined
   try {
     const refused = refusedBy((await rootIfAny(lake))?.refusals)
     const filters = [
       ...(refused ? [filterById((id) => !refused.isCompany(id))] : []),
       ...(options.filters ?? []),
     ]
+    loader = await openLoader(engine, {
+      ...{ spoolFolder, take: taken, computed: computedColumns(take?.compute) },
+      filters: [...filtersOf(run, taken, options), ...filters],
+    })
     const memory = new BlockMemory((options.checkThreads ?? checkThreads) > 0)
     return await use({
       decode: (source, onInput) =>
@@ -135,14 +140,12 @@ export const withTools = async <T>(
         }),
       checkers,
       refuse: refused && refuseLines(refused),
-      loader: await openLoader(engine, {
-        ...{ spoolFolder, take: taken, computed: computedColumns(take?.compute) },
-        filters: [...filtersOf(run, taken, options), ...filters],
-      }),
+      loader,
       sink: watchedSink(run, await (options.sink ?? parquetLake({ lake })).open(run)),
     })
   } finally {
     await checkers.close()
+    await loader?.close()
     engine.close()
   }
 }

@@ -12,7 +12,7 @@ import { literal } from '../src/lake/duckdb/sql.ts'
 import { type CheckedPart, checkBlock } from '../src/load/check-block.ts'
 import { RecordChecker } from '../src/load/check-record.ts'
 import { companiesTable } from '../src/load/company-table.ts'
-import { employeesTable, financialsTable } from '../src/load/figure-tables.ts'
+import { employeesSource, FigureFiles, financialsSource } from '../src/load/figure-files.ts'
 import { oddTextsOf } from '../src/load/odd-texts.ts'
 import { readOddValues } from '../src/load/odd-values.ts'
 import { newSeenSets } from '../src/load/seen-sets.ts'
@@ -53,18 +53,27 @@ const copy = async (table: string, sql: string): Promise<void> => {
   for (const compression of ['zstd', 'uncompressed']) {
     const path = join(work, `${table}.${compression}.parquet`)
     const options = `FORMAT parquet, COMPRESSION ${compression}, DICTIONARY_SIZE_LIMIT 2000`
-    await timed(`${table}, ${compression}`, () =>
+    await timed(`${table} by COPY, ${compression}`, () =>
       session.run(`COPY (${sql}) TO ${literal(path)} (${options})`),
     )
   }
   await timed('hash', () => hashFile(join(work, `${table}.zstd.parquet`)))
 }
 
+const figures = new FigureFiles()
+
 const loadPart = async (part: CheckedPart, { bytes }: Block): Promise<void> => {
   const odd = await timed('odd values', () => readOddValues(engine, oddTextsOf(part.rows.objects, bytes)))
+  const [financials, employees] = [financialsSource(part, bytes), employeesSource(part, bytes)]
+  for (const [table, source] of Object.entries({ financials, employees })) {
+    const path = join(work, `${table}.parquet`)
+    await timed(table, () => figures.write(source, path, { fieldIdOf: () => undefined }))
+    await rm(path)
+  }
+  // The first two as DuckDB would write them.
   const tables = {
-    financials: financialsTable(part, bytes),
-    employees: employeesTable(part, bytes),
+    financials: financials.table,
+    employees: employees.table,
     companies: companiesTable({ part, bytes, odd }),
   }
   for (const [table, columns] of Object.entries(tables)) {
@@ -84,6 +93,7 @@ for (const source of await localSources(files)) {
     for (const part of parts) await loadPart(part, step.value)
   }
 }
+figures.close()
 session.close()
 engine.close()
 

@@ -22,10 +22,10 @@ export type CopyFormat =
       readonly gzip?: boolean
     }
 
-/** What the engine says of a file that it wrote. */
+/** What is known of a file that was written. */
 export interface CopyReceipt {
   readonly rows: number
-  /** Least and greatest value by column, as text; only for Parquet, and not for ENUM columns. */
+  /** Least and greatest value by column, as text; only for Parquet that the engine wrote, and not for ENUM columns. */
   readonly statistics: ReadonlyMap<string, { readonly least?: string; readonly greatest?: string }>
 }
 
@@ -80,7 +80,7 @@ export interface TableRows {
   columns(): Promise<readonly RowColumn[]>
   /** The statement itself: what a sink puts around it (casts, order) is again a relation of the same session. */
   select(wrap: (from: string) => string): TableRows
-  /** Writes all rows to a new file, by the engine's own writer. */
+  /** Writes all rows to a new file. */
   copyTo(path: string, format: CopyFormat): Promise<CopyReceipt>
   /** All rows as objects, chunk by chunk; for sinks that are not files of the engine. */
   rows(): AsyncIterable<readonly Readonly<Record<string, unknown>>[]>

@@ -13,7 +13,7 @@ export interface ParquetLakeOptions {
 }
 
 /**
- * Distinct values up to which a column of the long tables is written as a dictionary. Far below DuckDB's
+ * Distinct values up to which DuckDB writes a column of the long tables as a dictionary, where it writes them. Far below DuckDB's
  * default of a fifth of a row group: figures hardly repeat, and giving up early saves a fifth of the writer's
  * time at the same size.
  */

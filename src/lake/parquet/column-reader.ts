@@ -1,5 +1,5 @@
 /**
- * Flat columns of a row group, each in memory that is used again for the next group. Reads what DuckDB writes: pages of the first
+ * Flat columns of a row group, each in memory that is used again for the next group. Reads what DuckDB and `parquet-writer.ts` write: pages of the first
  * version, plain or by dictionary, plain bytes or Zstandard.
  */
 

@@ -42,6 +42,8 @@ class PageCompressor {
       stream.once('error', reject)
       stream.write(page, () => {
         stream.off('error', reject)
+        // What a stream still holds it would give later, to the next page.
+        while (stream.readableLength > 0) stream.read()
         resolve()
       })
     })

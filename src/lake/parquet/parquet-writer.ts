@@ -72,13 +72,13 @@ export class ParquetWriter {
     this.#last = this.#append([MARK])
   }
 
-  /** Begins a file; there must be none of its name. Errors are the system's own, here and later. */
+  /** Begins a file, in place of one that is there. Errors are the system's own, here and later. */
   static async open(
     path: string,
     columns: readonly FileColumn[],
     compressors: PageCompressors,
   ): Promise<ParquetWriter> {
-    return new ParquetWriter(await openFile(path, FILE_FLAGS.new), columns, compressors)
+    return new ParquetWriter(await openFile(path, FILE_FLAGS.emptied), columns, compressors)
   }
 
   /** @param pages of each column; they have to stand until the promise is fulfilled */

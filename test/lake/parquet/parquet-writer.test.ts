@@ -1,3 +1,4 @@
+import { copyFile, mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { Engine, type Row, type Session } from '../../../src/lake/duckdb/engine.ts'
@@ -13,6 +14,7 @@ import {
   PlainDoubles,
   TextRuns,
 } from '../../../src/lake/parquet/written-columns.ts'
+import { smallDisk } from '../../support/small-disk.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
 let engine: Engine
@@ -43,6 +45,11 @@ const MOST_ROWS = 40_000
 /** Writes rows, so many in each group, through columns whose memory is used again. */
 const write = async (rows: readonly Written[], groupRows = MOST_ROWS): Promise<string> => {
   const path = join(await temporaryFolder(), 'a.parquet')
+  await rewrite(path, rows, groupRows)
+  return path
+}
+
+const rewrite = async (path: string, rows: readonly Written[], groupRows = MOST_ROWS): Promise<void> => {
   const compressors = new PageCompressors()
   const writer = await ParquetWriter.open(path, COLUMNS, compressors)
   const names = [...new Set(rows.flatMap(({ name }) => name ?? []))]
@@ -74,7 +81,6 @@ const write = async (rows: readonly Written[], groupRows = MOST_ROWS): Promise<s
   expect(await writer.finish()).toBe(rows.length)
   await writer.close()
   compressors.close()
-  return path
 }
 
 const readBack = async (path: string): Promise<Row[]> =>
@@ -246,9 +252,27 @@ test('filter finds each id that is there, and hardly any other', async () => {
   }
 })
 
-test('writer refuses a file that is there, and fails for good after a failed write', async () => {
-  const path = await write([])
-  await expect(ParquetWriter.open(path, COLUMNS, new PageCompressors())).rejects.toMatchObject({
-    code: 'EEXIST',
-  })
+test('writer replaces a file that is there, however long it was', async () => {
+  const rows = manyRows(9, 2)
+  const path = await write(rows)
+  const longer = await write(manyRows(5000, 300))
+  await copyFile(longer, path)
+  await rewrite(path, rows)
+  expect(await readBack(path)).toEqual(asRead(rows))
+})
+
+test('writer fails for good after a failed write, and says so at each call', async (context) => {
+  const disk = await smallDisk(context, 256 * 1024)
+  await mkdir(join(disk, 'a'))
+  const writer = await ParquetWriter.open(join(disk, 'a', 'a.parquet'), COLUMNS, new PageCompressors())
+  const value = new PlainDoubles(MOST_ROWS)
+  value.add(
+    Float64Array.from({ length: MOST_ROWS }, (_, at) => Math.sin(at)),
+    0,
+    MOST_ROWS,
+  )
+  await expect(writer.write(MOST_ROWS, [value.pages()])).rejects.toMatchObject({ code: 'ENOSPC' })
+  await expect(writer.write(MOST_ROWS, [value.pages()])).rejects.toMatchObject({ code: 'ENOSPC' })
+  await expect(writer.finish()).rejects.toMatchObject({ code: 'ENOSPC' })
+  await writer.close()
 })

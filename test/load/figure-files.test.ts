@@ -1,5 +1,6 @@
 /** Files of figures hold what DuckDB would write of the same columns, whatever the records are like. */
 
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { Engine, type Session } from '../../src/lake/duckdb/engine.ts'
@@ -85,6 +86,22 @@ const partsOf = (records: readonly object[]): { readonly parts: CheckedPart[]; r
   return { parts: checked.parts, bytes }
 }
 
+/** What the footer says of nulls, and of how many values a group of one has. */
+const checkFacts = async (path: string): Promise<void> => {
+  const file = literal(path)
+  const facts = await session.rows(
+    `SELECT path_in_schema AS name, sum(stats_null_count)::INTEGER AS nulls, count(*)::INTEGER AS groups,
+       sum(stats_distinct_count)::INTEGER AS "values" FROM parquet_metadata(${file}) GROUP BY ALL`,
+  )
+  for (const { name, nulls, groups, values } of facts) {
+    const [found] = await session.rows(
+      `SELECT count(*) FILTER (${name} IS NULL)::INTEGER AS nulls, count(DISTINCT ${name})::INTEGER AS "values" FROM read_parquet(${file})`,
+    )
+    expect([name, found?.nulls]).toEqual([name, nulls])
+    if (groups === 1 && values !== null) expect([name, found?.values]).toEqual([name, values])
+  }
+}
+
 /** Rows that only one of the two files has; and how many there are. */
 const difference = async (source: FigureSource, groupRows?: number): Promise<object> => {
   const folder = await temporaryFolder()
@@ -103,6 +120,7 @@ const difference = async (source: FigureSource, groupRows?: number): Promise<obj
   const types = async (path: string) => session.describe(`FROM read_parquet(${literal(path)})`)
   expect(await types(own)).toEqual(await types(engines))
   expect(rows).toBe(written.rows)
+  await checkFacts(own)
   return { rows, ...only }
 }
 
@@ -117,6 +135,21 @@ test.each([1, 2, 3])(
           expect(await difference(source, groupRows)).toEqual({ rows: source.table.rows, own: 0, engines: 0 })
   },
 )
+
+test('write makes the same bytes of the same rows, whatever was written before', async () => {
+  const folder = await temporaryFolder()
+  const write = async ({ parts, bytes }: ReturnType<typeof partsOf>, name: string): Promise<Buffer> => {
+    const [part] = parts
+    if (part === undefined) throw new Error('No part')
+    const path = join(folder, name)
+    await files.write(financialsSource(part, bytes), path, { fieldIdOf: () => 7, groupRows: 1001 })
+    return readFile(path)
+  }
+  const small = partsOf(recordsOf({ companies: 30, seed: 10 }))
+  const first = await write(small, 'a')
+  await write(partsOf(recordsOf({ companies: 300, seed: 11 })), 'b')
+  expect((await write(small, 'c')).equals(first)).toBe(true)
+})
 
 test('write leaves out the records that are no members of the part', async () => {
   const { parts, bytes } = partsOf(recordsOf({ companies: 200, seed: 6 }))

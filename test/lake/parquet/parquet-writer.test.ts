@@ -1,4 +1,4 @@
-import { copyFile, mkdir } from 'node:fs/promises'
+import { copyFile, mkdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { Engine, type Row, type Session } from '../../../src/lake/duckdb/engine.ts'
@@ -7,6 +7,7 @@ import { CodedColumn, DoubleColumn, dictionaryLongs } from '../../../src/lake/pa
 import { PageCompressors } from '../../../src/lake/parquet/compress-pages.ts'
 import { ParquetFile } from '../../../src/lake/parquet/parquet-file.ts'
 import { type FileColumn, ParquetWriter } from '../../../src/lake/parquet/parquet-writer.ts'
+import { numberField, ThriftReader } from '../../../src/lake/parquet/thrift.ts'
 import {
   LongRuns,
   NO_VALUE,
@@ -229,6 +230,19 @@ test('writer says in the footer how large columns and groups are', async () => {
   const first = chunks.filter(({ group }) => group === 0)
   const sum = (name: string): number => first.reduce((all, chunk) => all + Number(chunk[name]), 0)
   expect(sizes).toEqual({ least: sum('bytes'), unpacked: sum('unpacked') })
+})
+
+test('writer says in the footer where pages begin, that of the dictionary first', async () => {
+  const path = await write(manyRows(20_000, 40), 9000)
+  const bytes = await readFile(path)
+  const kindAt = (at: unknown): number => numberField(new ThriftReader(bytes, Number(at)).struct(), 1)
+  for (const { dictionary, data } of await metadata(
+    path,
+    'dictionary_page_offset::INTEGER AS dictionary, data_page_offset::INTEGER AS data',
+  )) {
+    if (dictionary !== null) expect(kindAt(dictionary)).toBe(2)
+    expect(kindAt(data)).toBe(0)
+  }
 })
 
 test('filter finds each id that is there, and hardly any other', async () => {

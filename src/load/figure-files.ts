@@ -7,14 +7,9 @@ import { systemCode, writeError } from '../core/errors.ts'
 import type { ColumnDeclaration, ColumnTable } from '../lake/duckdb/column-tables.ts'
 import { PageCompressors } from '../lake/parquet/compress-pages.ts'
 import { type FileColumn, ParquetWriter } from '../lake/parquet/parquet-writer.ts'
-import {
-  type ColumnPages,
-  LongRuns,
-  PackedSmalls,
-  PlainDoubles,
-  TextRuns,
-  type WrittenColumn,
-} from '../lake/parquet/written-columns.ts'
+import { LongRuns, TextRuns } from '../lake/parquet/run-columns.ts'
+import { PackedSmalls, PlainDoubles } from '../lake/parquet/value-columns.ts'
+import type { ColumnPages, WrittenColumn } from '../lake/parquet/written-columns.ts'
 import { settled } from '../support/settled.ts'
 import type { CheckedPart } from './check-block.ts'
 import { employeesTable, financialsTable, firstRow } from './figure-tables.ts'

@@ -7,14 +7,10 @@ import { CodedColumn, DoubleColumn, dictionaryLongs } from '../../../src/lake/pa
 import { PageCompressors } from '../../../src/lake/parquet/compress-pages.ts'
 import { ParquetFile } from '../../../src/lake/parquet/parquet-file.ts'
 import { type FileColumn, ParquetWriter } from '../../../src/lake/parquet/parquet-writer.ts'
+import { LongRuns, TextRuns } from '../../../src/lake/parquet/run-columns.ts'
 import { numberField, ThriftReader } from '../../../src/lake/parquet/thrift.ts'
-import {
-  LongRuns,
-  NO_VALUE,
-  PackedSmalls,
-  PlainDoubles,
-  TextRuns,
-} from '../../../src/lake/parquet/written-columns.ts'
+import { PackedSmalls, PlainDoubles } from '../../../src/lake/parquet/value-columns.ts'
+import { NO_VALUE } from '../../../src/lake/parquet/written-columns.ts'
 import { smallDisk } from '../../support/small-disk.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 

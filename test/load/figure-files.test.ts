@@ -14,6 +14,7 @@ import {
   financialsSource,
 } from '../../src/load/figure-files.ts'
 import { newSeenSets } from '../../src/load/seen-sets.ts'
+import { seededRandom } from '../manifest/damage.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { blockOf, linesText } from './loaded-lake.ts'
 
@@ -29,17 +30,6 @@ afterAll(() => {
   engine.close()
 })
 
-/** A generator of numbers below 1 that gives the same ones each time (mulberry32). */
-const random = (seed: number): (() => number) => {
-  let state = seed
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
-  }
-}
-
 interface Made {
   readonly companies: number
   readonly seed: number
@@ -49,7 +39,7 @@ interface Made {
 
 /** Records with all that figures may be like: kept ones, zeros, names that nobody knows, no country, ids that come again. */
 const recordsOf = ({ companies, seed, longNames }: Made): object[] => {
-  const next = random(seed)
+  const next = seededRandom(seed)
   const pick = <T>(items: readonly T[]): T => items[Math.floor(next() * items.length)] as T
   const figure = (): number =>
     pick([0, -0, 0.1 + next(), Math.floor(next() * 1e7), -next() * 1e-7, 123456789.123457, 9007199254740991])

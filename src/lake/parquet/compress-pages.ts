@@ -1,6 +1,6 @@
 /**
  * Compresses pages with Zstandard, a frame each, on threads of Node's. A stream is used again and again: a call of
- * `zstdCompress` takes new memory each time, whose weight made V8 collect garbage five times as often.
+ * `zstdCompress` takes new memory each time, whose weight made V8 collect all garbage 46 times in 236 MB instead of 28.
  */
 
 import { constants, createZstdCompress, type ZstdCompress } from 'node:zlib'

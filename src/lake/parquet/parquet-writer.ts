@@ -36,6 +36,7 @@ const MARK = Buffer.from('PAR1')
 
 /** Columns with fewer bytes are not worth a compression of their own. */
 const WORTH_BYTES = 4096
+
 /** A column of a group as it goes into the file. */
 interface Chunk {
   readonly facts: ColumnFacts

@@ -11,7 +11,7 @@ export class PackedSmalls implements WrittenColumn {
   readonly #values: number[] = []
   readonly #page = new ByteWriter()
   readonly #levels = new Runs()
-  #codes: Uint16Array
+  readonly #codes: Uint16Array
   #rows = 0
 
   /** @param mostRows of a group, at most 2^16 different numbers among them */

@@ -3,6 +3,7 @@
  * finishes is recorded partition by partition, and nothing else is handed on to the commit.
  */
 
+import type { Content } from '../../contract/objects.ts'
 import { ToolkitError } from '../../core/errors.ts'
 import type { SinkRun } from '../../core/sink.ts'
 import type { Fingerprint, Source } from '../../core/source.ts'
@@ -11,6 +12,7 @@ import type { JournalEntry, SourceResult } from '../../manifest/journal.ts'
 import type { SourceIndex } from '../../manifest/source-index.ts'
 import { badFile, leftOutFor } from './bad-files.ts'
 import { DonePartitions } from './done-partitions.ts'
+import { EarlySource } from './early-source.ts'
 import { KnownSources } from './known-sources.ts'
 import { type LoadedSource, type LoadParts, loadSource, type SourceRun } from './load-source.ts'
 import { NamesOfRun } from './names-of-run.ts'
@@ -81,6 +83,7 @@ class SourceLoader {
   readonly #names: NamesOfRun
   readonly #results = new SourceResults()
   readonly #small = new SmallSources()
+  readonly #early = new EarlySource()
   /** Partitions of a source whose fingerprint is known only at its end. */
   #unkept: Finished[] = []
   #progress: Progress
@@ -127,13 +130,16 @@ class SourceLoader {
       keep: ({ partition, layers, unknownItems }) => record.keep({ partition, layers, unknownItems }),
       onFinished: (finished, decodedBytes) => this.#finish(finished, decodedBytes),
       onRead: (bytes) => this.#tell({ bytesRead: this.#progress.bytesRead + bytes }),
+      onDecoded: () => this.#early.decoded(),
       onContent: (source, found) => onEvent?.({ kind: 'source', source, content: found }),
     }
     let storedBytes = 0
     try {
       const identify = async (source: Source, index: number, stop: AbortSignal): Promise<Identified> => {
         try {
-          return await identifySource(source, index, done, stop)
+          const identified = await identifySource(source, index, done, stop)
+          this.#offer(source, index, identified, known, run)
+          return identified
         } catch (error) {
           const bad = skipBadFiles ? badFile(source, error) : undefined
           if (bad === undefined) throw error
@@ -143,6 +149,7 @@ class SourceLoader {
       for await (const { item, index, result } of prefetchNext(sources, identify, signal)) {
         const unknown = this.#unknown
         await this.#loadUnit(item, index, result, known, run)
+        await this.#early.end(index)
         if (this.#unknown === unknown) storedBytes += item.sizeBytes ?? 0
         this.#tell({
           sourcesDone: index + 1 - this.#unknown,
@@ -153,7 +160,8 @@ class SourceLoader {
       await this.#pool.idle()
       return this.#results.inOrder(sources.map(({ name }) => name))
     } finally {
-      // Whatever happened, nothing may still be writing when the run is released.
+      // Whatever happened, nothing may still be reading or writing when the run is released.
+      await this.#early.stop()
       await this.#pool.ended()
     }
   }
@@ -170,12 +178,8 @@ class SourceLoader {
       return this.#leaveBadOut(source, index, bad)
     }
     const content = whole?.[0]?.partition.content ?? source.content
-    if (fingerprint && !isCutToNothing(source, fingerprint)) {
-      const held = await known.reasonToSkip(
-        source,
-        fingerprint,
-        content ? [content] : ['companies', 'relations'],
-      )
+    if (fingerprint) {
+      const held = await reasonToSkip(source, fingerprint, content, known)
       if (held !== undefined) return this.#skip(source, index, held)
     }
     if (fingerprint && !whole && (await this.#takeSmall(source, index, fingerprint, known, run))) return
@@ -189,7 +193,7 @@ class SourceLoader {
     }
     if (!fingerprint) await this.#pool.idle()
     this.#unkept = []
-    const loaded = await loadSource(source, index, fingerprint, run)
+    const loaded = await this.#early.load(index, () => loadSource(source, index, fingerprint, run))
     if ('leftOut' in loaded) return this.#leaveOut(source, index, loaded.leftOut)
     if ('bad' in loaded) return this.#leaveBadOut(source, index, loaded.bad)
     if (fingerprint === undefined) {
@@ -201,6 +205,26 @@ class SourceLoader {
     if (source.release) this.#pool.whenDone(loaded.jobs, source.release)
   }
 
+  /** Lets a source be decoded before its turn, where it is one that is decoded by itself. */
+  #offer(
+    source: Source,
+    index: number,
+    { fingerprint, whole }: Identified,
+    known: KnownSources,
+    run: SourceRun,
+  ): void {
+    if (fingerprint === undefined || whole !== undefined || this.#maySmall(source)) return
+    this.#early.offer({
+      index,
+      isWanted: async () => (await reasonToSkip(source, fingerprint, source.content, known)) === undefined,
+      begin: (turn) => loadSource(source, index, fingerprint, run, turn),
+    })
+  }
+
+  #maySmall(source: Source): boolean {
+    return this.#parts.sources.length >= LEAST_SHARED && maySmall(source)
+  }
+
   /** Lets a small source wait for more of its kind. @returns whether it is one */
   async #takeSmall(
     source: Source,
@@ -209,7 +233,7 @@ class SourceLoader {
     known: KnownSources,
     run: SourceRun,
   ): Promise<boolean> {
-    if (this.#parts.sources.length < LEAST_SHARED || !maySmall(source)) return false
+    if (!this.#maySmall(source)) return false
     this.#pool.throwIfStopped()
     const read = await readSmall(source, this.#parts.decode)
     if (read === undefined) return false
@@ -285,6 +309,17 @@ class SourceLoader {
 /** A compressed file has some bytes at least: one without is no empty file that was loaded before, it is truncated. */
 export const isCutToNothing = ({ name, decodeName = name }: Source, { bytes }: Fingerprint): boolean =>
   bytes === 0 && detectCompression(Buffer.alloc(0), decodeName) !== 'none'
+
+/** Why a source need not be loaded. @param content of all of its lines, where that is known */
+const reasonToSkip = async (
+  source: Source,
+  fingerprint: Fingerprint,
+  content: Content | undefined,
+  known: KnownSources,
+): Promise<string | undefined> => {
+  if (isCutToNothing(source, fingerprint)) return undefined
+  return known.reasonToSkip(source, fingerprint, content ? [content] : ['companies', 'relations'])
+}
 
 const identifySource = async (
   source: Source,

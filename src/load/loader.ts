@@ -72,22 +72,20 @@ export interface LoaderOptions {
   readonly computed?: readonly ComputedColumn[] | undefined
 }
 
-/** A loader on an engine; it opens a session for each part that is loaded side by side. */
-export const openLoader = async (engine: Engine, options: LoaderOptions): Promise<Loader> => {
+/**
+ * A loader on an engine; it opens a session for each part that is loaded side by side.
+ *
+ * @param opening gives the engine, which may take a while: whoever needs it first waits for it, and hears what it failed with
+ */
+export const openLoader = (opening: () => Promise<Engine>, options: LoaderOptions): Loader => {
   const { spoolFolder, filters = [], take, computed = [] } = options
-  await makeFolders(spoolFolder).catch((error: unknown) => {
-    throw writeError(`Cannot make "${spoolFolder}"`, error)
-  })
   const idle: Session[] = []
   const files = new FigureFiles()
-  if (take) {
-    const session = await engine.connect()
-    await take.prepare(session)
-    idle.push(session)
-  }
-  const withSession = async <T>(use: (session: Session) => Promise<T>): Promise<T> => {
+  const opened = settled(openFirst(opening, spoolFolder, take, idle))
+  const withSession = async <T>(use: (session: Session, engine: Engine) => Promise<T>): Promise<T> => {
+    const engine = (await opened)()
     const session = idle.pop() ?? (await engine.connect())
-    const result = await use(session)
+    const result = await use(session, engine)
     idle.push(session) // a session whose statement failed is not used again
     return result
   }
@@ -98,7 +96,7 @@ export const openLoader = async (engine: Engine, options: LoaderOptions): Promis
     take,
     load: async (request, sink) => {
       const load = () =>
-        withSession((session) =>
+        withSession((session, engine) =>
           loadPart(
             { engine, session, files, spoolFolder, filters, take, computed, isAlone: () => loading === 1 },
             request,
@@ -120,10 +118,30 @@ export const openLoader = async (engine: Engine, options: LoaderOptions): Promis
       withSession((session) => sink.write(partition, table, session.relation(sql))),
     rows: (sql) => withSession((session) => session.rows(sql)),
     close: async () => {
+      await opened
       for (const session of idle) session.close()
       files.close()
     },
   }
+}
+
+/** Makes room for rejected lines, and prepares the first session for what is taken. */
+const openFirst = async (
+  opening: () => Promise<Engine>,
+  spoolFolder: string,
+  take: CompiledTake | undefined,
+  idle: Session[],
+): Promise<Engine> => {
+  const engine = await opening()
+  await makeFolders(spoolFolder).catch((error: unknown) => {
+    throw writeError(`Cannot make "${spoolFolder}"`, error)
+  })
+  if (take) {
+    const session = await engine.connect()
+    await take.prepare(session)
+    idle.push(session)
+  }
+  return engine
 }
 
 /** What a part is loaded with. */

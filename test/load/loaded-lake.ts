@@ -76,7 +76,7 @@ export class Workbench {
   async load(...batches: readonly Batch[]): Promise<LoadedLake> {
     const lake = join(this.folder, `lake${this.#lakes++}`)
     const seen = newSeenSets()
-    const loader = await openLoader(this.#engine, { spoolFolder: join(lake, '_runs/run/spool') })
+    const loader = openLoader(async () => this.#engine, { spoolFolder: join(lake, '_runs/run/spool') })
     const sink = await parquetLake({ lake }).open('run')
     const partitions: PartitionEntry[] = []
     const rejected: RejectedLine[] = []

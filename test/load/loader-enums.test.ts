@@ -32,7 +32,7 @@ test('load takes names that were seen while the block before was being loaded', 
   const engine = await Engine.open({ memoryBytes: 512 * 1024 ** 2, threads: 1 })
   try {
     const checker = new RecordChecker('companies', newSeenSets())
-    const loader = await openLoader(engine, { spoolFolder: join(lake, 'spool') })
+    const loader = openLoader(async () => engine, { spoolFolder: join(lake, 'spool') })
     const sink = await parquetLake({ lake }).open('run')
     const load = (partition: string, block: Block, checked: CheckedBlock): Promise<LoadedPart> => {
       const [part] = checked.parts

@@ -69,8 +69,8 @@ export const checkAgain = async (
   const files = new Map<string, string[]>()
   const checkers = openCheckers(NO_LIMITS)
   const checker = checkers.of(content)
-  const loader = load && (await openLoader(engine, { spoolFolder: load.folder }))
   if (load) await makeFolder(load.folder)
+  const loader = load && openLoader(async () => engine, { spoolFolder: load.folder })
   let number = 0
   for await (const bytes of blocksOf(texts)) {
     const checked = await checker.check({ bytes, firstLine: 1, offset: 0, overlong: [] })

@@ -17,6 +17,7 @@ import { refusedBy } from '../../manifest/forgotten.ts'
 import { rootIfAny } from '../../manifest/snapshots.ts'
 import { parquetLake } from '../../sink/parquet-lake.ts'
 import { makeFolder } from '../../support/durable-files.ts'
+import { settled } from '../../support/settled.ts'
 import type { LoadParts } from './load-source.ts'
 import { DEFAULT_MEMORY_BYTES, divideMemory } from './memory-shares.ts'
 import { notResumable } from './opened-job.ts'
@@ -107,12 +108,15 @@ export const withTools = async <T>(
   const taken = take && (await compileTake(take, options.hashKey))
   const folder = scratch ?? inLake(lake, runPath(run))
   const spoolFolder = `${folder}/spool`
-  const engine = await openEngine(run, spoolFolder, scratch ?? inLake(lake, ''), {
-    memoryBytes: engineBytes,
-    // One thread a partition and partitions side by side: a tenth less work than two threads in one query.
-    threads: 1,
-    spillFolder: `${folder}/spill`,
-  })
+  // Nobody waits for it before the first block is checked.
+  const engine = settled(
+    openEngine(run, spoolFolder, scratch ?? inLake(lake, ''), {
+      memoryBytes: engineBytes,
+      // One thread a partition and partitions side by side: a tenth less work than two threads in one query.
+      threads: 1,
+      spillFolder: `${folder}/spill`,
+    }),
+  )
   const checkers = openCheckers({
     ...{ maxDepth, maxUnknownPerRecord },
     // Names that the contract does not know may be what is left out.
@@ -126,7 +130,7 @@ export const withTools = async <T>(
       ...(refused ? [filterById((id) => !refused.isCompany(id))] : []),
       ...(options.filters ?? []),
     ]
-    loader = await openLoader(engine, {
+    loader = openLoader(async () => (await engine)(), {
       ...{ spoolFolder, take: taken, computed: computedColumns(take?.compute) },
       filters: [...filtersOf(run, taken, options), ...filters],
     })
@@ -146,6 +150,12 @@ export const withTools = async <T>(
   } finally {
     await checkers.close()
     await loader?.close()
-    engine.close()
+    await close(engine)
   }
+}
+
+/** Closes an engine. Where it could not be opened whoever needed it has heard of it. */
+const close = async (engine: Promise<() => Engine>): Promise<void> => {
+  const opened = await engine.then((open) => open()).catch(() => undefined)
+  opened?.close()
 }

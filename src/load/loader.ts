@@ -89,27 +89,23 @@ export const openLoader = (opening: () => Promise<Engine>, options: LoaderOption
     idle.push(session) // a session whose statement failed is not used again
     return result
   }
-  let loading = 0
+  const atWork = new PartsAtWork()
   // Names as texts take several times the memory of those of an ENUM: side by side two such parts would not fit.
-  const inTurn = atMost(1)
+  const oneAtATime = atMost(1)
   return {
     take,
     load: async (request, sink) => {
       const load = () =>
         withSession((session, engine) =>
-          loadPart(
-            { engine, session, files, spoolFolder, filters, take, computed, isAlone: () => loading === 1 },
-            request,
-            sink,
-          ),
+          loadPart({ engine, session, files, spoolFolder, filters, take, computed, atWork }, request, sink),
         )
-      loading++
+      atWork.begin()
       try {
         return await (request.content === 'companies' && isAnyFull(request.part.rows.names)
-          ? inTurn(load)
+          ? oneAtATime(load)
           : load())
       } finally {
-        loading--
+        atWork.end()
       }
     },
     loadLineItems: (partition, items, sink) =>
@@ -153,8 +149,27 @@ interface LoadTools {
   readonly filters: readonly RecordFilter[]
   readonly take: CompiledTake | undefined
   readonly computed: readonly ComputedColumn[]
-  /** Whether no other part is being loaded. */
-  readonly isAlone: () => boolean
+  readonly atWork: PartsAtWork
+}
+
+/** The parts that are being loaded. */
+class PartsAtWork {
+  #count = 0
+  #waiting: (() => void)[] = []
+
+  begin(): void {
+    this.#count++
+  }
+
+  end(): void {
+    this.#count--
+    if (this.#count === 1) for (const resolve of this.#waiting.splice(0)) resolve()
+  }
+
+  /** Waits until no other part is being loaded. */
+  async oneLeft(): Promise<void> {
+    if (this.#count > 1) await new Promise<void>((resolve) => this.#waiting.push(resolve))
+  }
 }
 
 const loadPart = async (tools: LoadTools, given: PartToLoad, sink: SinkRun): Promise<LoadedPart> => {
@@ -200,24 +215,39 @@ const reasonOf = (error: unknown): string => {
   return first.replace(/"[^"]*"|\{.*|'[^']*'/g, '…').slice(0, 300)
 }
 
+/**
+ * Does two things one after the other, and both at once as soon as no other part is loaded: with one part in hand, as of a
+ * small input and at the end of a large one, a core would have nothing to do.
+ */
+const inTurn = async <T>(
+  { atWork }: LoadTools,
+  first: () => Promise<T>,
+  second: () => Promise<T>,
+): Promise<readonly [T, T]> => {
+  const begun = settled(first())
+  try {
+    const ended = await Promise.race([begun, atWork.oneLeft()])
+    ended?.()
+    const after = await second()
+    return [(await begun)(), after]
+  } finally {
+    await begun
+  }
+}
+
 const writeCompanies = async (tools: LoadTools, request: PartToLoad, sink: SinkRun): Promise<Receipt[]> => {
   const { partition, part, bytes } = request
   const odd = await readOddValues(tools.engine, oddTextsOf(part.rows.objects, bytes))
-  const figures = (): Promise<Receipt[]> =>
-    writeColumns(tools, partition, sink, {
-      financials: financialsSource(part, bytes),
-      employees: employeesSource(part, bytes),
-    })
-  // With one part in hand, as of a small input and at the end of a large one, a core would have nothing to do.
-  const ahead = tools.isAlone() ? settled(figures()) : undefined
-  try {
-    const receipts = await writeColumns(tools, partition, sink, {
-      companies: companiesTable({ part, bytes, odd }),
-    })
-    return [...receipts, ...(ahead === undefined ? await figures() : (await ahead)())]
-  } finally {
-    await ahead
-  }
+  const receipts = await inTurn(
+    tools,
+    () => writeColumns(tools, partition, sink, { companies: companiesTable({ part, bytes, odd }) }),
+    () =>
+      writeColumns(tools, partition, sink, {
+        financials: financialsSource(part, bytes),
+        employees: employeesSource(part, bytes),
+      }),
+  )
+  return receipts.flat()
 }
 
 const writeRelations = async (
@@ -227,23 +257,20 @@ const writeRelations = async (
 ): Promise<Receipt[]> => {
   const odd = await readOddValues(tools.engine, oddTextsOf(part.rows.objects, bytes))
   const relations = { part, bytes, odd }
-  const entities = (): Promise<Receipt[]> =>
-    writeColumns(tools, partition, sink, {
-      relations: relationsTable(relations),
-      relation_entities: relationEntitiesTable(relations),
-    })
-  const items = (): Promise<Receipt[]> =>
-    writeColumns(tools, partition, sink, {
-      ownerships: ownershipsTable(relations),
-      roles: rolesTable(relations),
-    })
-  const ahead = tools.isAlone() ? settled(entities()) : undefined
-  try {
-    const receipts = await items()
-    return [...(ahead === undefined ? await entities() : (await ahead)()), ...receipts]
-  } finally {
-    await ahead
-  }
+  const [items, entities] = await inTurn(
+    tools,
+    () =>
+      writeColumns(tools, partition, sink, {
+        ownerships: ownershipsTable(relations),
+        roles: rolesTable(relations),
+      }),
+    () =>
+      writeColumns(tools, partition, sink, {
+        relations: relationsTable(relations),
+        relation_entities: relationEntitiesTable(relations),
+      }),
+  )
+  return [...entities, ...items]
 }
 
 /** Writes tables whose rows stand in the part's columns already. */

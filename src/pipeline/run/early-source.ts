@@ -42,12 +42,13 @@ export class EarlySource {
 
   async #begin(): Promise<void> {
     const next = this.#next
-    if (this.#isDecoding || next === undefined) return
+    if (this.#isDecoding || this.#begun !== undefined || next === undefined) return
     this.#next = undefined
+    this.#isDecoding = true
     const isWanted = await next.isWanted().catch(() => false)
     // Its turn may have come meanwhile.
-    if (!isWanted || next.index <= this.#current) return
-    this.#isDecoding = true
+    if (next.index <= this.#current) return
+    if (!isWanted) return this.decoded()
     const { promise, resolve } = Promise.withResolvers<boolean>()
     this.#begun = { index: next.index, outcome: settled(next.begin(promise)), turn: resolve }
   }
@@ -60,6 +61,7 @@ export class EarlySource {
       return begin()
     }
     begun.turn(true)
+    void this.#begin()
     return (await begun.outcome)()
   }
 

@@ -22,6 +22,11 @@ export interface CutOptions {
   readonly maxLineBytes?: number | undefined
   /** Where blocks get their memory; the consumer then calls `release` of each block. @default fresh memory */
   readonly memory?: BlockMemory | undefined
+  /**
+   * Called with the lines that the next block has so far, when a chunk has brought some. They begin that block, whose memory
+   * may be another one by then: nothing may read them afterwards.
+   */
+  readonly onLines?: ((begun: Block) => void) | undefined
 }
 
 /** A line above the limit, as far as it was seen. */
@@ -160,7 +165,9 @@ const blockCutter = (
     if (block.length > 0) memory?.give(block)
   }
 
-  return { push, end }
+  const begun = (): Block => ({ bytes: block.subarray(0, copiedBytes), firstLine, offset, overlong: [] })
+
+  return { push, end, begun }
 }
 
 /** The chunks with the first of them long enough to show a BOM, unless the source is shorter than one. */
@@ -206,6 +213,7 @@ export async function* cutBlocks(
       cutter = blockCutter(blockBytes, maxLineBytes, start, options.memory)
       yield* cutter.push(chunk.subarray(start))
     }
+    options.onLines?.(cutter.begun())
   }
   if (cutter !== undefined) yield* cutter.end()
 }

@@ -24,7 +24,7 @@ export const OVERLONG_HEAD_BYTES = 64 * KIB
 export const DETECT_HEAD_BYTES = 64 * KIB
 
 /** Most compressed bytes given to a decoder at once. 256 KiB: the ratio is watched at this grain. */
-export const PIECE_BYTES = 256 * KIB
+export const PIECE_BYTES = 1024 * KIB
 
 /** Size of one decoded chunk in bytes. 1 MiB: at Node's 16 KiB half of the time goes into the stream. */
 export const CHUNK_BYTES = MIB

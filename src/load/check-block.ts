@@ -48,28 +48,38 @@ export const lineOf = ({ rows }: CheckedPart, record: number): Range => [
   rows.next[record] ?? 0,
 ]
 
-/** The check of one block, in slices: whoever shares the thread has its turn between them. */
+/** The check of one block, in slices: whoever shares the thread has its turn between them. May begin before it is whole. */
 export class BlockCheck {
-  readonly #block: Block
+  #block: Block
   readonly #checker: RecordChecker
   readonly #rows: BlockRows
   readonly #parts: { readonly rows: BlockRows; readonly members: number[] }[] = []
   readonly #rejected: RejectedLine[] = []
   readonly #occurrences = new Map<string, number>()
-  readonly #wellFormed: boolean
+  #wellFormed: boolean
   #line: number
   #lines = 0
   #at = 0
 
-  /** @param rows where its records go; what stands there is forgotten */
-  constructor(block: Block, checker: RecordChecker, rows: BlockRows) {
+  /**
+   * @param rows where its records go; what stands there is forgotten
+   * @param sizeBytes of the whole block, about
+   */
+  constructor(block: Block, checker: RecordChecker, rows: BlockRows, sizeBytes = block.bytes.length) {
     this.#block = block
     this.#checker = checker
     this.#rows = rows
     this.#wellFormed = isUtf8(block.bytes)
     this.#line = block.firstLine
     rows.clear()
-    if (checker.hasFigures) rows.figures.reserve(block.bytes.length)
+    if (checker.hasFigures) rows.figures.reserve(sizeBytes)
+  }
+
+  /** Goes on with the same block, which has more lines now. */
+  extend(block: Block): void {
+    if (block === this.#block) return
+    this.#block = block
+    this.#wellFormed = isUtf8(block.bytes.subarray(this.#at))
   }
 
   /** Checks lines of about so many bytes. @returns whether there are more */

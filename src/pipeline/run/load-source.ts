@@ -7,7 +7,7 @@ import type { SinkRun } from '../../core/sink.ts'
 import type { Fingerprint, Source } from '../../core/source.ts'
 import { inStage } from '../../core/stages.ts'
 import type { UnknownItems } from '../../core/unknown-names.ts'
-import type { BlockChecker, Checkers, HeldBlock } from '../../load/block-checker.ts'
+import type { Checkers, HeldBlock } from '../../load/block-checker.ts'
 import { emptyPart } from '../../load/check-block.ts'
 import { detectContent } from '../../load/detect-content.ts'
 import type { Loader } from '../../load/loader.ts'
@@ -18,12 +18,21 @@ import type { DonePartitions } from './done-partitions.ts'
 import { hashWhileReading } from './hash-while-reading.ts'
 import type { NamesOfRun } from './names-of-run.ts'
 import { type Finished, type PartOrigin, type Place, partitionEntry, partitionId } from './partition-entry.ts'
+import { SourceCheck } from './source-check.ts'
 import type { TaskPool } from './task-pool.ts'
+
+/** Hears of a source that is being decoded. */
+export interface DecodeListener {
+  /** Called with the number of stored bytes read. */
+  readonly onRead?: ((bytes: number) => void) | undefined
+  /** Called with the lines that the next block has so far: it begins with them. */
+  readonly onLines?: ((begun: Block) => void) | undefined
+}
 
 /** The stages. */
 export interface LoadParts {
-  /** Stored bytes of a source as blocks; `onRead` is called with the number of stored bytes read. */
-  readonly decode: (source: Source, onRead: (bytes: number) => void) => AsyncIterable<Block>
+  /** Stored bytes of a source as blocks. */
+  readonly decode: (source: Source, heard: DecodeListener) => AsyncIterable<Block>
   readonly checkers: Checkers
   /** Takes out of a block what the lake was told to forget, before it is checked. @default nothing */
   readonly refuse?: ((block: Block, content: Content) => Block) | undefined
@@ -56,20 +65,6 @@ export interface LoadedSource {
   readonly fingerprint: Fingerprint
   /** Its partitions, the last of which may still be under way. */
   readonly jobs: readonly Promise<boolean>[]
-}
-
-/**
- * An empty source has no content, and it does not matter; a file that was only found in the folder named is
- * left out. @throws {ToolkitError} CONTENT_UNKNOWN for a source that was named itself
- */
-const contentOfNothing = (source: Source, block: Block): Content | undefined => {
-  if (block.bytes.length === 0 && block.overlong.length === 0) return 'companies'
-  if (source.found) return undefined
-  throw new ToolkitError(
-    'CONTENT_UNKNOWN',
-    `Cannot tell whether "${source.name}" holds companies or relations: its first lines are neither, give --content`,
-    { source: source.name },
-  )
 }
 
 /**
@@ -114,7 +109,11 @@ const loadBlocks = async (
 ): Promise<SourceOutcome> => {
   const { parts, pool } = run
   const hashed = hashWhileReading(source)
-  const blocks = parts.decode(known ? source : hashed.source, run.onRead)
+  const check = new SourceCheck(source, run)
+  const blocks = parts.decode(known ? source : hashed.source, {
+    onRead: run.onRead,
+    onLines: (begun) => check.lines(begun),
+  })
   const iterator = blocks[Symbol.asyncIterator]()
   const decodeNext = async (): Promise<IteratorResult<Block>> => {
     const step = await inStage(
@@ -136,10 +135,11 @@ const loadBlocks = async (
       await release(next)
       return NOT_WANTED
     }
-    let content = source.content
-    let checker: BlockChecker | undefined
+    check.waitForFirst()
+    let content: Content | undefined
     for (let number = 0; number < range.to; number++) {
       const step = (await next)()
+      check.stopWaiting()
       if (step.done && number > 0) break
       const read = step.done ? NO_LINES : step.value
       if (number + 1 >= range.to) run.onDecoded()
@@ -148,12 +148,10 @@ const loadBlocks = async (
         read.release?.()
         continue
       }
-      if (content === undefined || checker === undefined) {
-        content ??= detectContent(read, source.name) ?? contentOfNothing(source, read)
-        if (content === undefined) return { leftOut: NO_RECORDS_FOUND }
-        checker = parts.checkers.of(content, { listAllItems: run.sink.stagedRows === undefined })
-        if (!source.shared) run.onContent(source.name, content)
-      }
+      const checker = check.checkerFor(read)
+      if (checker === undefined) return { leftOut: NO_RECORDS_FOUND }
+      if (content === undefined && !source.shared) run.onContent(source.name, checker.content)
+      content = checker.content
       const block = parts.refuse?.(read, content) ?? read
       const checked = settled(checker.check(block))
       const upcoming = next

@@ -122,6 +122,7 @@ export const withTools = async <T>(
     // Names that the contract does not know may be what is left out.
     maxUnknownNames: taken ? 0 : maxUnknownNames,
     threads: options.checkThreads ?? checkThreads,
+    blockBytes,
   })
   let loader: Loader | undefined
   try {
@@ -136,11 +137,11 @@ export const withTools = async <T>(
     })
     const memory = new BlockMemory((options.checkThreads ?? checkThreads) > 0)
     return await use({
-      decode: (source, onInput) =>
+      decode: (source, { onRead: onInput, onLines }) =>
         source.blocks?.() ??
         decodeBlocks(() => source.open(signal), {
           name: source.decodeName ?? source.name,
-          ...{ blockBytes, maxLineBytes, maxRatio, memory, onInput, signal },
+          ...{ blockBytes, maxLineBytes, maxRatio, memory, onInput, onLines, signal },
         }),
       checkers,
       refuse: refused && refuseLines(refused),

@@ -10,6 +10,7 @@ import { trimLine } from '../../load/check-block.ts'
 import { detectContent } from '../../load/detect-content.ts'
 import { togetherAs } from '../../manifest/shared-sources.ts'
 import { JSON_BYTES } from '../../support/json-bytes.ts'
+import type { LoadParts } from './load-source.ts'
 
 const MIB = 1024 * 1024
 /** A source of more bytes, stored or decoded, is not small. */
@@ -36,11 +37,11 @@ export const maySmall = ({ kind, sizeBytes = Number.POSITIVE_INFINITY, blocks, r
 /** Its only block, and its content. `undefined` where it is not small, or not as it should be: that is met again then. */
 export const readSmall = async (
   source: Source,
-  decode: (source: Source, onRead: (bytes: number) => void) => AsyncIterable<Block>,
+  decode: LoadParts['decode'],
 ): Promise<Pick<SmallSource, 'content' | 'block'> | undefined> => {
   let only: Block | undefined
   try {
-    for await (const block of decode(source, () => undefined)) {
+    for await (const block of decode(source, {})) {
       const bytes =
         only === undefined && block.bytes.length <= SMALL_BYTES ? Buffer.from(block.bytes) : undefined
       block.release?.()

@@ -34,6 +34,10 @@ export class TaskPool {
     this.#after.add(tracked)
   }
 
+  get isIdle(): boolean {
+    return this.#working.size === 0
+  }
+
   /** Waits until another job may start. @throws the first failure, or what stops the loop */
   async room(): Promise<void> {
     while (this.#working.size >= this.#atOnce) await Promise.race(this.#working)

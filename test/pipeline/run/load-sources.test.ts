@@ -16,7 +16,17 @@ import type { RunPlan } from '../../../src/pipeline/run/run-plan.ts'
 import { startRun } from '../../../src/pipeline/run/start-run.ts'
 import { withRun } from '../../../src/pipeline/run/with-run.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
-import { companyLine, companyLines, openBench, queryLake, sha256, textOf, verify } from '../batch-bench.ts'
+import {
+  COMPARABLE,
+  companyLine,
+  companyLines,
+  hashLake,
+  openBench,
+  queryLake,
+  sha256,
+  textOf,
+  verify,
+} from '../batch-bench.ts'
 
 const planOf = (country: string): RunPlan => ({
   jobs: [
@@ -218,6 +228,36 @@ test('the next source is fetched while one is loaded, and is stopped and waited 
   expect(events).toEqual(['stopped', 'failed'])
   await expect(run).rejects.toMatchObject({ code: 'SOURCE_UNREADABLE' })
   expect(first.calls).not.toContain('release')
+})
+
+/** Gives its bytes in pieces, so that its first block is checked before it is whole. */
+const inPieces = (bytes: Buffer, size: number): Source['open'] =>
+  async function* () {
+    for (let from = 0; from < bytes.length; from += size) yield bytes.subarray(from, from + size)
+  }
+
+test('the lake does not depend on how the bytes of sources come', async () => {
+  const lines = [...companyLines(30), '{"bad"', '', ...companyLines(10, 20), ...companyLines(60, 50), '[]']
+  const limit = { kind: 'count', lines: 10 } as const
+  const lakes = await Promise.all(
+    [1, 7, 500, 1_000_000].map(async (size) => {
+      const lake = await temporaryFolder()
+      const sources = ['one', 'two', 'three'].map((name, at) => {
+        const mine = at === 1 ? ['no record', ...lines] : lines
+        const { content: _, ...source } = watched(name, mine).source
+        return { ...source, open: inPieces(textOf(mine), size) }
+      })
+      const { partitions } = await work(lake, sources, { limit, checkThreads: 0 })
+      const quarantine = await queryLake(lake, `SELECT ${COMPARABLE} FROM quarantine ORDER BY ALL`)
+      return {
+        quarantine,
+        counts: partitions.map(({ counts, range, drift }) => [counts, range, drift]),
+        tables: await hashLake(lake),
+      }
+    }),
+  )
+  expect(lakes[0]?.counts.length).toBeGreaterThan(6)
+  for (const lake of lakes) expect(lake).toEqual(lakes.at(-1))
 })
 
 test('a run is given up only when its sources have stopped', async () => {

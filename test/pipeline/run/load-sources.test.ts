@@ -75,8 +75,9 @@ const work = async (
   sources: readonly Source[],
   options: Partial<RunOptions> = {},
   onRun: (run: string) => void = () => undefined,
+  plan: RunPlan = PLAN,
 ): Promise<LoadSummary> =>
-  withRun({ lake, plan: PLAN }, (run) => {
+  withRun({ lake, plan }, (run) => {
     onRun(run.run)
     return loadIntoLake(run, [{ sources }], { lake, limit: { kind: 'count', lines: 0 }, ...options })
   })
@@ -237,17 +238,18 @@ const inPieces = (bytes: Buffer, size: number): Source['open'] =>
   }
 
 test('the lake does not depend on how the bytes of sources come', async () => {
-  const lines = [...companyLines(30), '{"bad"', '', ...companyLines(10, 20), ...companyLines(60, 50), '[]']
+  const lines = [...companyLines(700), '{"bad"', '', ...companyLines(10, 20), ...companyLines(700, 900), '[]']
   const limit = { kind: 'count', lines: 10 } as const
+  const plan = { ...PLAN, limits: { ...PLAN.limits, blockBytes: 150_000 } }
   const lakes = await Promise.all(
-    [1, 7, 500, 1_000_000].map(async (size) => {
+    [333, 20_000, 10_000_000].map(async (size) => {
       const lake = await temporaryFolder()
       const sources = ['one', 'two', 'three'].map((name, at) => {
         const mine = at === 1 ? ['no record', ...lines] : lines
         const { content: _, ...source } = watched(name, mine).source
         return { ...source, open: inPieces(textOf(mine), size) }
       })
-      const { partitions } = await work(lake, sources, { limit, checkThreads: 0 })
+      const { partitions } = await work(lake, sources, { limit, checkThreads: 0 }, () => undefined, plan)
       const quarantine = await queryLake(lake, `SELECT ${COMPARABLE} FROM quarantine ORDER BY ALL`)
       return {
         quarantine,

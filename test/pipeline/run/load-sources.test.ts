@@ -231,23 +231,34 @@ test('the next source is fetched while one is loaded, and is stopped and waited 
   expect(first.calls).not.toContain('release')
 })
 
-/** Gives its bytes in pieces, so that its first block is checked before it is whole. */
-const inPieces = (bytes: Buffer, size: number): Source['open'] =>
+/** Gives its bytes in pieces, the others as large as the last one, so that its first block is checked before it is whole. */
+const inPieces = (bytes: Buffer, sizes: readonly number[]): Source['open'] =>
   async function* () {
-    for (let from = 0; from < bytes.length; from += size) yield bytes.subarray(from, from + size)
+    for (let from = 0, piece = 0; from < bytes.length; piece++) {
+      const to = from + (sizes[piece] ?? sizes.at(-1) ?? bytes.length)
+      yield bytes.subarray(from, to)
+      from = to
+    }
   }
 
 test('the lake does not depend on how the bytes of sources come', async () => {
   const lines = [...companyLines(700), '{"bad"', '', ...companyLines(10, 20), ...companyLines(700, 900), '[]']
-  const limit = { kind: 'count', lines: 10 } as const
+  const noRecord = JSON.stringify('x'.repeat(1000))
+  const limit = { kind: 'count', lines: 200 } as const
   const plan = { ...PLAN, limits: { ...PLAN.limits, blockBytes: 150_000 } }
+  const texts = {
+    one: lines,
+    two: [noRecord, ...lines],
+    // What it holds is shown after 64 KiB, and its name would say otherwise.
+    'relations of three': [...Array.from({ length: 80 }, () => noRecord), ...lines],
+  }
+  const cuts = [[333], [20_000], [70_000, 180_000], [10_000_000]]
   const lakes = await Promise.all(
-    [333, 20_000, 10_000_000].map(async (size) => {
+    cuts.map(async (sizes) => {
       const lake = await temporaryFolder()
-      const sources = ['one', 'two', 'three'].map((name, at) => {
-        const mine = at === 1 ? ['no record', ...lines] : lines
-        const { content: _, ...source } = watched(name, mine).source
-        return { ...source, open: inPieces(textOf(mine), size) }
+      const sources = Object.entries(texts).map(([name, text]) => {
+        const { content: _, ...source } = watched(name, text).source
+        return { ...source, open: inPieces(textOf(text), sizes) }
       })
       const { partitions } = await work(lake, sources, { limit, checkThreads: 0 }, () => undefined, plan)
       const quarantine = await queryLake(lake, `SELECT ${COMPARABLE} FROM quarantine ORDER BY ALL`)

@@ -241,35 +241,34 @@ const inPieces = (bytes: Buffer, sizes: readonly number[]): Source['open'] =>
     }
   }
 
-test('the lake does not depend on how the bytes of sources come', async () => {
-  const lines = [...companyLines(700), '{"bad"', '', ...companyLines(10, 20), ...companyLines(700, 900), '[]']
-  const noRecord = JSON.stringify('x'.repeat(1000))
-  const limit = { kind: 'count', lines: 200 } as const
+const GOOD_AND_BAD = [
+  ...companyLines(700),
+  ...['{"bad"', '', ...companyLines(10, 20)],
+  ...[...companyLines(700, 900), '[]'],
+]
+const NO_RECORD = JSON.stringify('x'.repeat(1000))
+
+test.each([
+  ['one', GOOD_AND_BAD],
+  // What it holds is shown after 64 KiB, and its name would say otherwise.
+  ['relations', [...Array.from({ length: 80 }, () => NO_RECORD), ...GOOD_AND_BAD]],
+])('the lake does not depend on how the bytes of a source come: %s', async (name, lines) => {
   const plan = { ...PLAN, limits: { ...PLAN.limits, blockBytes: 150_000 } }
-  const texts = {
-    one: lines,
-    two: [noRecord, ...lines],
-    // What it holds is shown after 64 KiB, and its name would say otherwise.
-    'relations of three': [...Array.from({ length: 80 }, () => noRecord), ...lines],
-  }
-  const cuts = [[333], [20_000], [70_000, 180_000], [10_000_000]]
+  const options = { limit: { kind: 'count', lines: 200 }, checkThreads: 0 } as const
+  const { content: _, ...source } = watched(name, lines).source
   const lakes = await Promise.all(
-    cuts.map(async (sizes) => {
+    [[333], [20_000], [70_000, 180_000], [10_000_000]].map(async (sizes) => {
       const lake = await temporaryFolder()
-      const sources = Object.entries(texts).map(([name, text]) => {
-        const { content: _, ...source } = watched(name, text).source
-        return { ...source, open: inPieces(textOf(text), sizes) }
-      })
-      const { partitions } = await work(lake, sources, { limit, checkThreads: 0 }, () => undefined, plan)
-      const quarantine = await queryLake(lake, `SELECT ${COMPARABLE} FROM quarantine ORDER BY ALL`)
+      const sources = [{ ...source, open: inPieces(textOf(lines), sizes) }]
+      const { partitions } = await work(lake, sources, options, () => undefined, plan)
       return {
-        quarantine,
+        quarantine: await queryLake(lake, `SELECT ${COMPARABLE} FROM quarantine ORDER BY ALL`),
         counts: partitions.map(({ counts, range, drift }) => [counts, range, drift]),
         tables: await hashLake(lake),
       }
     }),
   )
-  expect(lakes[0]?.counts.length).toBeGreaterThan(6)
+  expect(lakes[0]?.counts.length).toBeGreaterThan(1)
   for (const lake of lakes) expect(lake).toEqual(lakes.at(-1))
 })
 

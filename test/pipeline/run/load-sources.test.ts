@@ -244,7 +244,8 @@ const inPieces = (bytes: Buffer, sizes: readonly number[]): Source['open'] =>
 const GOOD_AND_BAD = [
   ...companyLines(700),
   ...['{"bad"', '', ...companyLines(10, 20)],
-  ...[...companyLines(700, 900), '[]'],
+  // Drift is that of a block.
+  ...[...Array.from({ length: 700 }, (_, at) => companyLine(900 + at, { [`Unknown${at}`]: 1 })), '[]'],
 ]
 const NO_RECORD = JSON.stringify('x'.repeat(1000))
 

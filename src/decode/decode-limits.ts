@@ -23,8 +23,11 @@ export const OVERLONG_HEAD_BYTES = 64 * KIB
 /** Bytes read to detect the compression of a source. 64 KiB: a Brotli header with its tables fits in. */
 export const DETECT_HEAD_BYTES = 64 * KIB
 
-/** Most compressed bytes given to a decoder at once. 256 KiB: the ratio is watched at this grain. */
-export const PIECE_BYTES = 1024 * KIB
+/**
+ * Most compressed bytes given to a decoder at once. 1 MiB: a chunk is decoded while the one before is used, but for the first
+ * of each piece. The ratio is watched at this grain.
+ */
+export const PIECE_BYTES = MIB
 
 /** Size of one decoded chunk in bytes. 1 MiB: at Node's 16 KiB half of the time goes into the stream. */
 export const CHUNK_BYTES = MIB

@@ -24,6 +24,7 @@ import { employeesSource, FigureFiles, type FigureSource, financialsSource } fro
 import { lineItemsOf, type SeenItems } from './line-items.ts'
 import { oddTextsOf } from './odd-texts.ts'
 import { readOddValues } from './odd-values.ts'
+import { PartsAtWork } from './parts-at-work.ts'
 import type { RecordFilter } from './record-filter.ts'
 import { ownershipsTable, relationEntitiesTable, relationsTable, rolesTable } from './relation-tables.ts'
 import { isAnyFull } from './seen-sets.ts'
@@ -152,26 +153,6 @@ interface LoadTools {
   readonly atWork: PartsAtWork
 }
 
-/** The parts that are being loaded. */
-class PartsAtWork {
-  #count = 0
-  #waiting: (() => void)[] = []
-
-  begin(): void {
-    this.#count++
-  }
-
-  end(): void {
-    this.#count--
-    if (this.#count === 1) for (const resolve of this.#waiting.splice(0)) resolve()
-  }
-
-  /** Waits until no other part is being loaded. */
-  async oneLeft(): Promise<void> {
-    if (this.#count > 1) await new Promise<void>((resolve) => this.#waiting.push(resolve))
-  }
-}
-
 const loadPart = async (tools: LoadTools, given: PartToLoad, sink: SinkRun): Promise<LoadedPart> => {
   const { partition, content, rejected, source } = given
   const { session, spoolFolder, take } = tools
@@ -215,31 +196,10 @@ const reasonOf = (error: unknown): string => {
   return first.replace(/"[^"]*"|\{.*|'[^']*'/g, '…').slice(0, 300)
 }
 
-/**
- * Does two things one after the other, and both at once as soon as no other part is loaded: with one part in hand, as of a
- * small input and at the end of a large one, a core would have nothing to do.
- */
-const inTurn = async <T>(
-  { atWork }: LoadTools,
-  first: () => Promise<T>,
-  second: () => Promise<T>,
-): Promise<readonly [T, T]> => {
-  const begun = settled(first())
-  try {
-    const ended = await Promise.race([begun, atWork.oneLeft()])
-    ended?.()
-    const after = await second()
-    return [(await begun)(), after]
-  } finally {
-    await begun
-  }
-}
-
 const writeCompanies = async (tools: LoadTools, request: PartToLoad, sink: SinkRun): Promise<Receipt[]> => {
   const { partition, part, bytes } = request
   const odd = await readOddValues(tools.engine, oddTextsOf(part.rows.objects, bytes))
-  const receipts = await inTurn(
-    tools,
+  const receipts = await tools.atWork.inTurn(
     () => writeColumns(tools, partition, sink, { companies: companiesTable({ part, bytes, odd }) }),
     () =>
       writeColumns(tools, partition, sink, {
@@ -257,8 +217,7 @@ const writeRelations = async (
 ): Promise<Receipt[]> => {
   const odd = await readOddValues(tools.engine, oddTextsOf(part.rows.objects, bytes))
   const relations = { part, bytes, odd }
-  const [items, entities] = await inTurn(
-    tools,
+  const [items, entities] = await tools.atWork.inTurn(
     () =>
       writeColumns(tools, partition, sink, {
         ownerships: ownershipsTable(relations),

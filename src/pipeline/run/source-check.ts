@@ -6,10 +6,11 @@
 import type { Content } from '../../contract/objects.ts'
 import type { Block } from '../../core/block.ts'
 import { ToolkitError } from '../../core/errors.ts'
+import type { SinkRun } from '../../core/sink.ts'
 import type { Source } from '../../core/source.ts'
-import type { BegunCheck, BlockChecker, HeldBlock } from '../../load/block-checker.ts'
+import type { BegunCheck, BlockChecker, Checkers, HeldBlock } from '../../load/block-checker.ts'
 import { detectContent } from '../../load/detect-content.ts'
-import type { SourceRun } from './load-source.ts'
+import type { TaskPool } from './task-pool.ts'
 
 /**
  * An empty source has no content, and it does not matter; a file that was only found in the folder named is
@@ -28,6 +29,17 @@ const contentOfNothing = (source: Source, block: Block): Content | undefined => 
 /** Lines have to show what they are: where they do not, the name does when their block is whole. */
 const NO_NAME = ''
 
+/** What a source is checked with. */
+interface CheckTools {
+  readonly parts: {
+    readonly checkers: Checkers
+    /** Where lines are taken out of blocks before they are checked, blocks have to be whole. */
+    readonly refuse?: unknown
+  }
+  readonly sink: Pick<SinkRun, 'stagedRows'>
+  readonly pool: Pick<TaskPool, 'isIdle'>
+}
+
 /** A checker of what a source holds. */
 export interface ContentChecker extends Pick<BlockChecker, 'atOnce'> {
   readonly content: Content
@@ -36,12 +48,12 @@ export interface ContentChecker extends Pick<BlockChecker, 'atOnce'> {
 
 export class SourceCheck {
   readonly #source: Source
-  readonly #run: Pick<SourceRun, 'parts' | 'sink' | 'pool'>
+  readonly #run: CheckTools
   #checker: { readonly content: Content; readonly checker: BlockChecker } | undefined
   #begun: BegunCheck | undefined
   #isWaiting = false
 
-  constructor(source: Source, run: Pick<SourceRun, 'parts' | 'sink' | 'pool'>) {
+  constructor(source: Source, run: CheckTools) {
     this.#source = source
     this.#run = run
   }

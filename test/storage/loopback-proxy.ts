@@ -42,17 +42,25 @@ export const s3Error = (status: number, code: string, more?: string): Fate => ({
 const passOn = (endpoint: string, incoming: IncomingMessage, outgoing: ServerResponse, fate: Fate): void => {
   const { method, url: path, headers } = incoming
   const { hostname, port } = new URL(endpoint)
-  const onward = request({ hostname, port, method, path, headers }, async (answer) => {
+  const answered = async (answer: IncomingMessage): Promise<void> => {
     const chunks: Buffer[] = []
     for await (const chunk of answer) chunks.push(chunk)
-    if (fate?.kind === 'answer lost') return incoming.socket.destroy()
+    if (fate?.kind === 'answer lost') {
+      incoming.socket.destroy()
+      return
+    }
     const body = Buffer.concat(chunks)
     const passed = Object.entries(answer.headers).filter(
       ([name]) => !(fate?.kind === 'without metadata' && name.startsWith('x-amz-meta-')),
     )
     outgoing.writeHead(answer.statusCode ?? 500, Object.fromEntries(passed))
-    if (fate?.kind !== 'body cut') return outgoing.end(body)
-    outgoing.write(body.subarray(0, body.length / 2), () => incoming.socket.destroy())
+    if (fate?.kind === 'body cut')
+      outgoing.write(body.subarray(0, body.length / 2), () => incoming.socket.destroy())
+    else outgoing.end(body)
+  }
+  const onward = request({ hostname, port, method, path, headers }, (answer) => {
+    // A server that is killed while it answers.
+    answered(answer).catch(() => incoming.socket.destroy())
   })
   onward.on('error', () => incoming.socket.destroy())
   incoming.pipe(onward)

@@ -177,6 +177,43 @@ test.each([
   expect(await queryLake(lake, 'SELECT count(*) FROM companies_history')).toEqual([[101]])
 })
 
+test('a source that was loaded whole is not opened while the one before it is loaded again', async () => {
+  const lake = await temporaryFolder()
+  const named = () => ['one', 'two'].map((name, at) => watched(name, companyLines(100, 1 + 100 * at)))
+  const sources = named().map(({ source }) => source)
+  await expect(work(lake, [...sources, failing('three')])).rejects.toMatchObject({ code: 'SERVICE_FAILED' })
+  const [run = ''] = await runsOf(lake)
+  const path = inLake(lake, journalPath(run))
+  const journal = (await readFile(path, 'utf8')).split('\n').slice(0, -1)
+  const lastOfOne = journal.findLastIndex((line) => line.includes('"name":"one"'))
+  await writeFile(path, journal.map((line, at) => (at === lastOfOne ? '' : `${line}\n`)).join(''))
+
+  const [one, two] = named()
+  await work(
+    lake,
+    [one, two].flatMap((again) => (again ? [again.source] : [])),
+  )
+  expect([one?.calls, two?.calls]).toEqual([['fingerprint', 'open', 'release'], ['release']])
+  expect(await queryLake(lake, 'SELECT count(*) FROM companies_history')).toEqual([[200]])
+  expect(await verify(lake)).toMatchObject({ problems: [], notes: [] })
+})
+
+test('a source that was begun early and is equal to the one before is given up', async () => {
+  const lake = await temporaryFolder()
+  const [one, twin, three] = ['one', 'twin', 'three'].map((name) =>
+    watched(name, companyLines(100, name === 'three' ? 200 : 1), { kind: 'batch' }),
+  )
+  const { partitions, skipped } = await work(
+    lake,
+    [one, twin, three].flatMap((each) => (each ? [each.source] : [])),
+  )
+  expect(twin?.calls).toEqual(['fingerprint', 'open', 'release'])
+  expect(skipped).toEqual([{ source: 'twin', reason: 'it is equal to "one"' }])
+  expect(new Set(partitions.map(({ source }) => source.name))).toEqual(new Set(['one', 'three']))
+  expect(await queryLake(lake, 'SELECT count(*) FROM companies_history')).toEqual([[200]])
+  expect(await verify(lake)).toMatchObject({ problems: [], notes: [] })
+})
+
 test('a source with a key is loaded anew when its bytes are others than in the try before', async () => {
   const lake = await temporaryFolder()
   await expect(work(lake, [watched('one', companyLines(100)).source, failing('two')])).rejects.toThrow()

@@ -203,10 +203,17 @@ test('a source that was begun early and is equal to the one before is given up',
   const [one, twin, three] = ['one', 'twin', 'three'].map((name) =>
     watched(name, companyLines(100, name === 'three' ? 200 : 1), { kind: 'batch' }),
   )
+  let loaded = 0
   const { partitions, skipped } = await work(
     lake,
     [one, twin, three].flatMap((each) => (each ? [each.source] : [])),
+    {
+      onEvent: (event) => {
+        if (event.kind === 'progress') loaded = event.progress.records
+      },
+    },
   )
+  expect(loaded).toBe(200)
   expect(twin?.calls).toEqual(['fingerprint', 'open', 'release'])
   expect(skipped).toEqual([{ source: 'twin', reason: 'it is equal to "one"' }])
   expect(new Set(partitions.map(({ source }) => source.name))).toEqual(new Set(['one', 'three']))

@@ -44,8 +44,13 @@ const sizeOf = async (folder: string): Promise<number> => {
 
 /** Megabytes of a lake's tables and manifest. */
 const roomOf = async (lake: string): Promise<number> => {
-  const folders = (await readdir(lake)).filter((name) => name !== '_serve')
-  const sizes = await Promise.all(folders.map((name) => sizeOf(join(lake, name))))
+  const entries = (await readdir(lake, { withFileTypes: true })).filter(({ name }) => name !== '_serve')
+  const sizes = await Promise.all(
+    entries.map(async (entry) => {
+      const path = join(lake, entry.name)
+      return entry.isFile() ? (await stat(path)).size : sizeOf(path)
+    }),
+  )
   return sizes.reduce((sum, size) => sum + size, 0) / 1e6
 }
 

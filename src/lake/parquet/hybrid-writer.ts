@@ -12,19 +12,14 @@ export const writeRun = (out: ByteWriter, value: number, count: number, width: n
   for (let shift = 0; shift < width; shift += 8) out.byte((value >>> shift) & 0xff)
 }
 
-/** Appends numbers of `width` bits, at most 16, as packed bits. What stands in `values` behind them is overwritten. */
+/** Appends numbers of `width` bits, at most 16, as packed bits. */
 export const writePacked = (out: ByteWriter, values: Uint16Array, count: number, width: number): void => {
   const eights = Math.ceil(count / 8)
   writeUnsigned(out, eights * 2 + 1)
-  out.reserve(eights * width)
-  values.fill(0, count, 8 * eights)
-  pack(out.bytes, out.length, values, 8 * eights, width)
-  out.length += eights * width
-}
-
-/** So many numbers that they end with a byte. By itself: V8 left its loop for slow code whenever something stood behind it. */
-const pack = (bytes: Buffer, start: number, values: Uint16Array, count: number, width: number): void => {
-  let at = start
+  out.reserve(eights * width + 1)
+  const { bytes } = out
+  let at = out.length
+  const end = at + eights * width
   let held = 0
   let bits = 0
   for (let next = 0; next < count; next++) {
@@ -36,6 +31,9 @@ const pack = (bytes: Buffer, start: number, values: Uint16Array, count: number, 
       held -= 8
     }
   }
+  if (held > 0) bytes[at++] = bits
+  bytes.fill(0, at, end)
+  out.length = end
 }
 
 /** Runs of equal numbers, one behind the other: which, and how many times. Their memory is used again. */

@@ -15,7 +15,7 @@ test('writePacked packs numbers of every width in any count, behind what was wri
       const numbers = Uint16Array.from({ length: count }, () => Math.floor(next() * 2 ** width))
       const out = new ByteWriter()
       out.byte(42)
-      writePacked(out, Uint16Array.from([...numbers, ...new Array(7).fill(0)]), count, width)
+      writePacked(out, numbers, count, width)
       const into = new Uint32Array(count)
       expect(readHybrid(out.written(), 1, { width, into, from: 0, count })).toBe(out.length)
       expect([out.bytes[0], ...into]).toEqual([42, ...numbers])

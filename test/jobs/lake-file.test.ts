@@ -56,6 +56,19 @@ const RESTATED = [
   { id: 2, value: 6, snapshot: 1, version: 0, is_current: true },
 ]
 
+test.each([
+  ['anew', true],
+  ['from the one before', false],
+])('lake.duckdb is made %s without a look into the files of rows', async (_how, anew) => {
+  const lake = await restatedLake()
+  const [folder, away] = [join(lake, 'companies'), join(lake, 'away')]
+  if (anew) await rm(join(lake, 'lake.duckdb'))
+  await rename(folder, away)
+  expect(await writeLakeFile(lake)).toEqual({ kind: 'written', snapshot: 2 })
+  await rename(away, folder)
+  expect(await ask(lake, HISTORY)).toEqual(RESTATED)
+})
+
 test('each commit leaves a lake.duckdb that shows the newest snapshot, compactions too', async () => {
   const lake = await restatedLake()
   const current = [

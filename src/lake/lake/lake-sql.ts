@@ -18,6 +18,7 @@ import {
   oldOfRows,
   rowsOfTable,
   unreadableMacros,
+  unreadableRows,
 } from './source-macros.ts'
 
 export interface LakeContents {
@@ -46,13 +47,10 @@ const ownOf = (listed: Listed, { content }: Table): Listed =>
     : { ...listed, partitions: listed.partitions.filter((partition) => partition.content === content) }
 
 /** @param pathSql a file's path in SQL; `lake` stands before it already */
-const sourceMacros = (
-  { lake, listed, facts }: LakeContents,
-  pathSql?: (path: string) => string,
-): readonly string[] => [
-  ...[...TABLES, QUARANTINE, LISTINGS].map((table) =>
-    rowsOfTable(table, ownOf(listed, table), lake, pathSql),
-  ),
+const rowsMacros = ({ lake, listed }: LakeContents, pathSql?: (path: string) => string): readonly string[] =>
+  [...TABLES, QUARANTINE, LISTINGS].map((table) => rowsOfTable(table, ownOf(listed, table), lake, pathSql))
+
+const macrosBesideRows = ({ listed, facts }: LakeContents): readonly string[] => [
   ...mainTables().map((table) => oldOfRows(table, listed)),
   ...groupTables().map((table) => loadsOf(table, ownOf(listed, table))),
   ...FACT_NAMES.flatMap((name) =>
@@ -92,9 +90,14 @@ export const keptStatements = (contents: LakeContents): readonly string[] => [
   ...keptSources(contents),
 ]
 
-/** Those of them that are of the snapshot. */
+/**
+ * Those of them that are of the snapshot. What reads rows is made while they cannot be read, also where those of another
+ * snapshot were: else DuckDB opens every file for it, and holds 0.4 MB of each that has as many columns as `companies`.
+ */
 export const keptSources = (contents: LakeContents): readonly string[] => [
-  ...sourceMacros(contents),
+  ...unreadableRows(),
+  ...macrosBesideRows(contents),
+  ...rowsMacros(contents),
   snapshotsIn(contents.lake),
 ]
 
@@ -122,7 +125,8 @@ export const printedStatements = (
     ...[
       `SET VARIABLE ${FOLDER_VARIABLE} = ${literal(place)}`,
       SCHEMA,
-      ...sourceMacros(contents, inVariable),
+      ...rowsMacros(contents, inVariable),
+      ...macrosBesideRows(contents),
       factMacro('snapshots', factRows('snapshots', snapshots)),
       ...baseViews(contents.computed).values(),
       ...definitionsFor().map(({ sql }) => sql),

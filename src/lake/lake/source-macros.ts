@@ -42,8 +42,8 @@ export const groupTables = (): readonly Table[] => [
   ...TABLES.filter(({ content }) => content === undefined),
 ]
 
-/** Macros that have the columns of those of a snapshot and refuse to be read: nobody must take them for empty tables. */
-export const unreadableMacros = (): readonly string[] => [
+/** Macros of rows that have the columns of a snapshot's and refuse to be read: nobody must take them for empty tables. */
+export const unreadableRows = (): readonly string[] => [
   ...[...TABLES, LISTINGS].map((table) =>
     tableMacro(rowsMacro(table), noRows([...namesAndTypes(table), VERSION], refusalOf(table.name))),
   ),
@@ -51,6 +51,11 @@ export const unreadableMacros = (): readonly string[] => [
     rowsMacro(QUARANTINE),
     noRows([['partition', 'VARCHAR'], ...namesAndTypes(QUARANTINE)], refusalOf(QUARANTINE.name)),
   ),
+]
+
+/** The same of all macros of a snapshot. */
+export const unreadableMacros = (): readonly string[] => [
+  ...unreadableRows(),
   ...mainTables().map((table) => tableMacro(oldMacro(table), noRows(OLD_COLUMNS, refusalOf(table.name)))),
   ...groupTables().map(
     (table) => `CREATE OR REPLACE MACRO ${loadMacro(table)}(v) AS CAST(NULL AS ${LOADED_TYPE})`,

@@ -57,6 +57,7 @@ export const ERROR_CODES = {
     'a record that was loaded before is refused by this release; use the release that loaded it',
   DISK_FULL: 'the disk is full; make room and run the same command again',
   WRITE_FAILED: 'a file could not be written; check the disk and permissions, then run the command again',
+  MEMORY_FULL: 'DuckDB needs more memory than it was given; raise --memory, or give fewer --threads',
   QUERY_REFUSED: 'only one statement that reads is allowed; write a single SELECT',
   QUERY_FAILED: 'DuckDB could not run the query; its message says why',
   ENGINE_FAILED: 'DuckDB failed on data that passed all checks; report it with the message',
@@ -211,6 +212,18 @@ export const writeError = (action: string, error: unknown): ToolkitError => {
   const reason = error instanceof Error ? error.message : String(error)
   const fault = writeFaultOf(error, reason)
   return new ToolkitError(fault?.code ?? 'WRITE_FAILED', `${action}: ${fault?.reason ?? reason}`, {}, error)
+}
+
+/** DuckDB's words where its limit does not suffice, and how much of it was used. */
+const OUT_OF_MEMORY = /^Out of Memory Error: [^\n]*?(\([^()"']* used\))?$/m
+
+/** What DuckDB ran out of memory with, as an error of ours; `undefined` for any other error. @param action `Cannot …` */
+export const memoryError = (action: string, error: unknown): ToolkitError | undefined => {
+  if (error instanceof ToolkitError || !(error instanceof Error)) return undefined
+  const found = error.message.startsWith('Out of Memory Error') ? OUT_OF_MEMORY.exec(error.message) : null
+  if (found === null) return undefined
+  const used = found[1] === undefined ? '' : ` ${found[1]}`
+  return new ToolkitError('MEMORY_FULL', `${action}: DuckDB ran out of memory${used}`, {}, error)
 }
 
 const WRITING_CALLS =

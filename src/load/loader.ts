@@ -4,7 +4,7 @@
  */
 
 import type { Content } from '../contract/objects.ts'
-import { ToolkitError, writeError } from '../core/errors.ts'
+import { memoryError, ToolkitError, writeError } from '../core/errors.ts'
 import type { DateRange } from '../core/partition.ts'
 import type { RejectedLine } from '../core/reject.ts'
 import type { Receipt, SinkRun } from '../core/sink.ts'
@@ -173,11 +173,10 @@ const loadPart = async (tools: LoadTools, given: PartToLoad, sink: SinkRun): Pro
     return { kept: part, receipts, observed: observedOf(content, receipts) }
   } catch (error) {
     if (error instanceof ToolkitError) throw error
-    throw new ToolkitError(
-      'ENGINE_FAILED',
-      `Cannot load partition "${partition}" of "${source}": ${reasonOf(error)}`,
-      { partition, source },
-      error,
+    const action = `Cannot load partition "${partition}" of "${source}"`
+    throw (
+      memoryError(action, error) ??
+      new ToolkitError('ENGINE_FAILED', `${action}: ${reasonOf(error)}`, { partition, source }, error)
     )
   }
 }

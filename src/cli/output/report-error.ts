@@ -2,7 +2,14 @@
 
 import { inspect } from 'node:util'
 import { CommanderError } from 'commander'
-import { ERROR_CODES, type ErrorCode, systemCode, systemError, ToolkitError } from '../../core/errors.ts'
+import {
+  ERROR_CODES,
+  type ErrorCode,
+  memoryError,
+  systemCode,
+  systemError,
+  ToolkitError,
+} from '../../core/errors.ts'
 import { logsJson, writeLog } from './log.ts'
 import { printable } from './text-table.ts'
 
@@ -28,7 +35,8 @@ const sentence = (text: string): string =>
   (text.charAt(0).toUpperCase() + text.slice(1)).replaceAll("'", '"').replaceAll('\n', ' ').replace(/\.$/, '')
 
 const describe = (caught: unknown): ErrorReport => {
-  const error = caught instanceof ToolkitError ? caught : (systemError(caught) ?? caught)
+  const known = memoryError('Cannot go on', caught) ?? systemError(caught)
+  const error = caught instanceof ToolkitError ? caught : (known ?? caught)
   if (error instanceof ToolkitError) {
     const { code, message, context } = error
     return { code, message, context, remedy: ERROR_CODES[code] }
@@ -36,9 +44,7 @@ const describe = (caught: unknown): ErrorReport => {
   const message = error instanceof Error ? error.message : String(error)
   const engine = ENGINE_MESSAGE.exec(message)?.[1]
   if (engine !== undefined) {
-    const text = engine.startsWith('Out of Memory')
-      ? 'DuckDB ran out of memory; raise --memory where the command has it'
-      : `DuckDB gave up with "${engine}"; FIRMLAKE_DEBUG=1 shows its words, which may quote data`
+    const text = `DuckDB gave up with "${engine}"; FIRMLAKE_DEBUG=1 shows its words, which may quote data`
     return { code: 'ENGINE_FAILED', message: text, context: {}, remedy: ERROR_CODES.ENGINE_FAILED }
   }
   const system = systemCode(error)

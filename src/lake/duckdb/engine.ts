@@ -7,7 +7,7 @@ import {
   type DuckDBResult,
   type DuckDBValue,
 } from '@duckdb/node-api'
-import { ToolkitError, writeError } from '../../core/errors.ts'
+import { memoryError, ToolkitError, writeError } from '../../core/errors.ts'
 import type { CopyFormat, CopyReceipt, RawChunks, TableRows } from '../../core/table-rows.ts'
 import { atMost } from '../../support/side-by-side.ts'
 import { type AddedTable, type ColumnTable, ColumnTables } from './column-tables.ts'
@@ -70,8 +70,10 @@ export type Row = Readonly<Record<string, unknown>>
 export class Session {
   readonly #connection: DuckDBConnection
   readonly #turn: Turn
-  constructor(connection: DuckDBConnection, turn: Turn = AT_ONCE) {
+  readonly #memoryLimit: string
+  constructor(connection: DuckDBConnection, memoryLimit: string, turn: Turn) {
     this.#connection = connection
+    this.#memoryLimit = memoryLimit
     this.#turn = turn
   }
 
@@ -194,6 +196,14 @@ export class Session {
     this.#connection.interrupt()
   }
 
+  /**
+   * Gives the system the memory that statements have left. DuckDB keeps up to its limit of it for statements to come, and
+   * takes more beside where these need pieces of other sizes. It does so whenever its limit is set, to whichever.
+   */
+  releaseMemory(): Promise<void> {
+    return this.run(`SET memory_limit = ${literal(this.#memoryLimit)}`)
+  }
+
   relation(sql: string): TableRows {
     return {
       columns: () => this.describe(sql),
@@ -257,24 +267,29 @@ const statisticsOf = (row: Row | undefined): CopyReceipt['statistics'] => {
 const FAILED_WRITE =
   /no space left|not enough disk space|input\/output error|fsync failed|could not (write|truncate|sync)|failed to offload/i
 
-/** An error of a statement: where a write of DuckDB's own failed, said as every failed write is. */
+/** An error of a statement: where a write of DuckDB's own failed or its memory did not suffice, said as everywhere. */
 export const engineError = (action: string, error: unknown): unknown =>
-  !(error instanceof ToolkitError) && FAILED_WRITE.test(messageOf(error)) ? writeError(action, error) : error
+  !(error instanceof ToolkitError) && FAILED_WRITE.test(messageOf(error))
+    ? writeError(action, error)
+    : (memoryError(action, error) ?? error)
 
 /** A DuckDB instance in memory, in UTC, with row order given up for speed. */
 export class Engine {
   readonly #instance: DuckDBInstance
+  readonly #memoryLimit: string
   readonly #turn: Turn
   #tables: Promise<ColumnTables> | undefined
-  constructor(instance: DuckDBInstance, turn: Turn) {
+  private constructor(instance: DuckDBInstance, memoryLimit: string, turn: Turn) {
     this.#instance = instance
+    this.#memoryLimit = memoryLimit
     this.#turn = turn
   }
 
   static async open(options: EngineOptions): Promise<Engine> {
+    const memoryLimit = `${Math.floor(options.memoryBytes / 1024)}KiB`
     const settings: Record<string, string> = {
       threads: String(options.threads ?? 2),
-      memory_limit: `${Math.floor(options.memoryBytes / 1024)}KiB`,
+      memory_limit: memoryLimit,
       preserve_insertion_order: 'false',
       autoinstall_known_extensions: 'false',
       autoload_known_extensions: 'false',
@@ -286,14 +301,14 @@ export class Engine {
       // For every connection to come: once the configuration is locked none can set its own.
       await connection.run("SET GLOBAL TimeZone = 'UTC'")
       connection.closeSync()
-      return new Engine(instance, options.readsFromHere === true ? IN_TURN : AT_ONCE)
+      return new Engine(instance, memoryLimit, options.readsFromHere === true ? IN_TURN : AT_ONCE)
     } catch (error) {
       throw new ToolkitError('ENGINE_FAILED', `Cannot start DuckDB: ${messageOf(error)}`, {}, error)
     }
   }
 
   async connect(): Promise<Session> {
-    return new Session(await this.#instance.connect(), this.#turn)
+    return new Session(await this.#instance.connect(), this.#memoryLimit, this.#turn)
   }
 
   /** Lets statements of all sessions select from columns in JavaScript's memory, until the table is removed. */

@@ -3,7 +3,7 @@
  * into a database file of its own; a run of rows is then read by its numbers alone, as often as it takes to meet a size.
  */
 
-import { writeError } from '../../core/errors.ts'
+import { memoryError, writeError } from '../../core/errors.ts'
 import type { TableRows } from '../../core/table-rows.ts'
 import type { Session } from '../duckdb/engine.ts'
 import { ident, literal } from '../duckdb/sql.ts'
@@ -42,6 +42,8 @@ export interface SortRequest {
   readonly rows: string
   /** SQL of rows that have all the texts of these, and is cheaper where there is such. */
   readonly texts: string
+  /** SQL of rows that stand in their order, and before all of these. @default none */
+  readonly before?: string | undefined
   /** Absolute path of the database file to sort into; there must be none. */
   readonly path: string
 }
@@ -80,8 +82,14 @@ const detach = async (session: Session): Promise<void> => {
 const enumName = (column: string): string => `compact_${column}`
 
 /** Makes an ENUM type of each closed text; its values are in the order of the texts. @returns the columns */
-const makeEnums = async ({ session, table, texts: all }: SortRequest): Promise<ReadonlySet<string>> => {
+const makeEnums = async ({
+  session,
+  table,
+  texts: ofRows,
+  before,
+}: SortRequest): Promise<ReadonlySet<string>> => {
   if (!CLOSED_TEXTS.has(table.name)) return new Set()
+  const all = before === undefined ? ofRows : `FROM (${ofRows}) UNION ALL FROM (${before})`
   const texts = table.columns.filter(({ type }) => type === 'VARCHAR').map(({ name }) => name)
   for (const name of texts) {
     const distinct = `SELECT DISTINCT ${ident(name)} AS value FROM (${all}) WHERE value IS NOT NULL`
@@ -94,32 +102,45 @@ const makeEnums = async ({ session, table, texts: all }: SortRequest): Promise<R
   return new Set(texts)
 }
 
-/** Row groups are what pruning leaves out: of a table with many columns they are small enough to be held. */
-const withGroups = (rows: TableRows, groupRows: number): TableRows => ({
+/** Rows of a sorted table to be written: of one with many columns in row groups that are small enough to be held. */
+const toBeWritten = (session: Session, rows: TableRows, groupRows: number | undefined): TableRows => ({
   ...rows,
-  copyTo: (path, format) =>
-    rows.copyTo(path, format.kind === 'parquet' ? { ...format, rowGroupRows: groupRows } : format),
+  copyTo: async (path, format) => {
+    const grouped = format.kind === 'parquet' && groupRows !== undefined
+    const receipt = await rows.copyTo(path, grouped ? { ...format, rowGroupRows: groupRows } : format)
+    await session.releaseMemory()
+    return receipt
+  },
 })
 
 /**
  * Sorts rows of a table. The session keeps the order of rows (`keepOrder`).
  *
- * @throws {ToolkitError} `DISK_FULL`, `WRITE_FAILED`
+ * @throws {ToolkitError} `DISK_FULL`, `WRITE_FAILED`, `MEMORY_FULL`
  */
 export const sortRows = async (request: SortRequest): Promise<SortedRows> => {
-  const { session, table, rows: unsorted, path } = request
+  const { session, table, rows: unsorted, before, path } = request
   const enums = await makeEnums(request)
   const taken = table.columns.map(({ name }) =>
     enums.has(name) ? `CAST(${ident(name)} AS ${ident(enumName(name))}) AS ${ident(name)}` : ident(name),
   )
   const given = table.columns.map(({ name, type }) => `CAST(${ident(name)} AS ${type}) AS ${ident(name)}`)
+  const groupRows = rowGroupRows(table.columns)
+  // A thread that writes a file holds as many rows as a group of this database has.
+  const groups = groupRows === undefined ? '' : ` (ROW_GROUP_SIZE ${groupRows})`
   try {
-    await session.run(`ATTACH ${literal(path)} AS ${SORTED}`)
-    await session.run(`CREATE TABLE ${SORTED}.sorted AS
+    await session.releaseMemory()
+    await session.run(`ATTACH ${literal(path)} AS ${SORTED}${groups}`)
+    if (before !== undefined)
+      await session.run(`CREATE TABLE ${SORTED}.sorted AS SELECT ${taken.join(', ')} FROM (${before})`)
+    const into = before === undefined ? `CREATE TABLE ${SORTED}.sorted AS` : `INSERT INTO ${SORTED}.sorted`
+    await session.run(`${into}
 SELECT ${taken.join(', ')} FROM (${unsorted})
 ORDER BY ${compactOrder(table).map(ident).join(', ')}`)
+    await session.releaseMemory()
   } catch (error) {
-    throw diskError(`Cannot sort table "${table.name}"`, error)
+    const action = `Cannot sort table "${table.name}"`
+    throw memoryError(action, error) ?? diskError(action, error)
   }
   const [counted] = await session.rows(`SELECT count(*) AS rows FROM ${SORTED}.sorted`)
   const rows = Number(counted?.rows)
@@ -127,11 +148,7 @@ ORDER BY ${compactOrder(table).map(ident).join(', ')}`)
     `SELECT ${given.join(', ')} FROM ${SORTED}.sorted WHERE rowid >= ${from} AND rowid < ${until}`
   return {
     rows,
-    slice: (from, until) => {
-      const some = session.relation(select(from, until))
-      const groupRows = rowGroupRows(table.columns)
-      return groupRows === undefined ? some : withGroups(some, groupRows)
-    },
+    slice: (from, until) => toBeWritten(session, session.relation(select(from, until)), groupRows),
     find: async (condition, from) => {
       let [low, high] = [from, rows]
       while (low < high) {

@@ -9,6 +9,7 @@ import { LISTINGS, mainTables } from '../../lake/tables/tables.ts'
 import { listingEntry } from '../run/listing-entry.ts'
 import type { Work } from './compact-work.ts'
 import { inputsOf, readGroup } from './read-group.ts'
+import { filesAtOnce } from './sorted-at-once.ts'
 
 const GONE = `${HIDDEN_SCHEMA}.gone`
 
@@ -21,7 +22,7 @@ export const compactListings = async (work: Work, sink: SinkRun): Promise<readon
     session.run(`CREATE TABLE ${GONE} AS SELECT * FROM (${versioned})
 QUALIFY row_number() OVER (PARTITION BY internal_id ORDER BY version DESC) = 1`),
   )
-  for (const group of cutByBytes(inputsOf(snapshot, main), pieceBytes)) {
+  for (const group of cutByBytes(inputsOf(snapshot, main), pieceBytes, filesAtOnce(main))) {
     signal?.throwIfAborted()
     await readGroup(work, main, group, ({ versioned }) =>
       session.run(`DELETE FROM ${GONE} AS g USING (SELECT internal_id, version FROM (${versioned})) AS r

@@ -1,9 +1,9 @@
-/** One table of a compaction: its current rows sorted, whole or in pieces that fit the local disk, and written to files. */
+/** One table of a compaction: its current rows sorted, whole or in pieces that fit the local disk and DuckDB's memory, and written to files. */
 
 import { join } from 'node:path'
 import type { FileEntry } from '../../core/partition.ts'
 import type { SinkRun } from '../../core/sink.ts'
-import { currentRows } from '../../lake/lake/current-versions.ts'
+import { currentRows, readTable } from '../../lake/lake/current-versions.ts'
 import { cutByBytes } from '../../lake/lake/files-in-turn.ts'
 import { type SortedRows, sortRows } from '../../lake/lake/sort-rows.ts'
 import type { Table } from '../../lake/tables/tables.ts'
@@ -14,6 +14,7 @@ import { sizesOf, type Work } from './compact-work.ts'
 import { cutPieces } from './cut-pieces.ts'
 import { type CompactContent, compactedId } from './plan-compaction.ts'
 import { type GroupRows, type InputFile, inputsOf, readGroup } from './read-group.ts'
+import { filesAtOnce, sortedAtOnce } from './sorted-at-once.ts'
 import { watchStatement } from './watch-statement.ts'
 import { CompactedWriter } from './write-compacted.ts'
 
@@ -26,12 +27,13 @@ interface Piece {
 
 const piecesOf = async (work: Work, table: Table, content: CompactContent): Promise<readonly Piece[]> => {
   const files = inputsOf(work.snapshot, table)
-  const isWhole = sizesOf(files).bytes <= work.pieceBytes
-  if (isWhole)
+  const sizes = sizesOf(files)
+  const mostBytes = Math.min(work.pieceBytes, sortedAtOnce(work.memory, table, sizes))
+  if (sizes.bytes <= mostBytes && sizes.files <= filesAtOnce(table))
     return [
       { files, select: ({ versioned }) => currentRows(table, versioned), remove: async () => undefined },
     ]
-  return (await cutPieces(work, table, content, files)).map((parts) => ({
+  return (await cutPieces(work, table, content, files, mostBytes)).map((parts) => ({
     files: parts,
     select: ({ rows }) => rows,
     remove: () => storageOf(work.lake).remove(parts.map(({ path }) => path)),
@@ -48,7 +50,7 @@ export const compactTable = async (
   const before = sizesOf(content.files.filter((file) => file.table === table.name))
   if (before.rows === 0) {
     // They go away with the others, so they are to be what the manifest says too.
-    for (const group of cutByBytes(inputsOf(work.snapshot, table), work.pieceBytes))
+    for (const group of cutByBytes(inputsOf(work.snapshot, table), work.pieceBytes, filesAtOnce(table)))
       await readGroup(work, table, group, async () => undefined)
     return []
   }
@@ -76,17 +78,14 @@ export const compactTable = async (
       report({ kind: 'progress', phase: 'writing', table: table.name, rows, of: before.rows }),
     signal,
   })
-  const sortPiece = ({ files, select }: Piece, hasRest: boolean): Promise<SortedRows> =>
-    readGroup(
-      work,
-      table,
-      files,
-      (read) =>
-        watchStatement(session, onShare, () =>
-          sortRows({ session, table, path, rows: select(read), texts: read.rows }),
-        ),
-      hasRest ? [rest] : [],
+  const sortPiece = ({ files, select }: Piece, hasRest: boolean): Promise<SortedRows> => {
+    const before = hasRest ? readTable(table, [{ path: rest, version: 0 }]) : undefined
+    return readGroup(work, table, files, (read) =>
+      watchStatement(session, onShare, () =>
+        sortRows({ session, table, path, rows: select(read), texts: read.rows, before }),
+      ),
     )
+  }
   let hasRest = false
   for (const [at, piece] of pieces.entries()) {
     signal?.throwIfAborted()
@@ -94,7 +93,7 @@ export const compactTable = async (
     await piece.remove()
     await discard(rest)
     const written = await writer.write(sorted, at === pieces.length - 1)
-    // Too few for a file: they are the first ones of the next piece.
+    // Too few for a file: they stand before the next piece.
     hasRest = written < sorted.rows
     if (hasRest) await stageFile(rest, sorted.slice(written, sorted.rows), { kind: 'parquet' })
     sortedRows += written

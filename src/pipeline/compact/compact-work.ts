@@ -6,8 +6,10 @@ import type { Session } from '../../lake/duckdb/engine.ts'
 import { defaultLocalBytes } from '../../lake/lake/files-in-turn.ts'
 import { filesOfThisWork } from '../../storage/check-files.ts'
 import type { FetchOptions, KnownFiles } from '../../storage/storage.ts'
+import { compactMemory, DEFAULT_MEMORY_BYTES, DEFAULT_THREADS } from '../run/memory-shares.ts'
 import type { RewritingOptions } from '../run/rewriting-session.ts'
 import { DEFAULT_TARGET_BYTES } from './plan-compaction.ts'
+import type { SortMemory } from './sorted-at-once.ts'
 import type { CompactEvent } from './watch-statement.ts'
 
 export interface CompactionOptions extends RewritingOptions {
@@ -66,8 +68,9 @@ export interface Work {
   /** Folder of this machine for copies of files, which is made and removed. */
   readonly copies: string
   readonly targetBytes: number
-  /** The most bytes of files that are sorted at once. */
+  /** The most bytes of files that are on this machine's disk at once. */
   readonly pieceBytes: number
+  readonly memory: SortMemory
   /** Files that were hashed already. */
   readonly known: KnownFiles
   /** Begins to report how far the next fetch is. */
@@ -93,7 +96,7 @@ const pieceBytesOf = (localBytes: number, targetBytes: number): number => {
   )
 }
 
-/** @throws {ToolkitError} `USAGE` when the local disk that may be used is too small */
+/** @throws {ToolkitError} `USAGE` when the local disk or the memory that may be used is too small */
 export const workOf = (
   options: CompactionOptions,
   session: Session,
@@ -101,11 +104,13 @@ export const workOf = (
   places: Pick<Work, 'run' | 'spill' | 'copies'>,
 ): Work => {
   const { lake, targetBytes = DEFAULT_TARGET_BYTES, localBytes = defaultLocalBytes(lake), signal } = options
+  const { memoryBytes = DEFAULT_MEMORY_BYTES, threads = DEFAULT_THREADS } = options
   const report = options.onEvent ?? (() => undefined)
   const inputs = [...snapshot.partitions.flatMap(({ files }) => files), ...snapshot.files]
   return {
     ...{ ...places, session, snapshot, lake, targetBytes, signal, report },
     pieceBytes: pieceBytesOf(localBytes, targetBytes),
+    memory: { engineBytes: compactMemory(memoryBytes, threads), threads },
     known: filesOfThisWork(),
     onFetched: fetchProgress(sizesOf(inputs).bytes, report),
   }

@@ -1,5 +1,5 @@
 /**
- * A table that is too large for the local disk, in pieces of its order: group after group of its files is sorted and
+ * A table that is too large for the local disk or DuckDB's memory, in pieces of its order: group after group of its files is sorted and
  * cut into ranges, which are put into the storage; a piece is what all groups have of some neighbouring ranges. Every
  * row is sorted twice, read twice and written once more.
  */
@@ -16,6 +16,7 @@ import { discard } from '../../support/durable-files.ts'
 import type { Work } from './compact-work.ts'
 import type { CompactContent } from './plan-compaction.ts'
 import { type InputFile, readGroup, type VersionedEntry } from './read-group.ts'
+import { filesAtOnce } from './sorted-at-once.ts'
 import { splitPoints } from './split-points.ts'
 import { watchStatement } from './watch-statement.ts'
 
@@ -39,22 +40,26 @@ const storeRange = async (
   return { path, bytes, sha256, version: 0 }
 }
 
-/** @returns the files of each piece, in the order of their rows */
+/**
+ * @param mostBytes of files that are sorted at once
+ * @returns the files of each piece, in the order of their rows
+ */
 export const cutPieces = async (
   work: Work,
   table: Table,
   { content }: CompactContent,
   files: readonly VersionedEntry[],
+  mostBytes: number,
 ): Promise<readonly (readonly InputFile[])[]> => {
-  const { session, spill, pieceBytes, signal, report } = work
-  const bytes = files.reduce((sum, file) => sum + file.bytes, 0)
-  const wanted = Math.min(MOST_RANGES, RANGES_A_PIECE * Math.ceil(bytes / pieceBytes))
+  const { session, spill, signal, report } = work
+  const groups = cutByBytes(files, mostBytes, filesAtOnce(table))
+  const wanted = Math.min(MOST_RANGES, RANGES_A_PIECE * groups.length)
   const cuts = await splitPoints(session, content, table, wanted)
   const ranges: InputFile[][] = Array.from({ length: cuts.length + 1 }, () => [])
   const of = files.reduce((sum, file) => sum + file.rows, 0)
   const path = join(spill, 'group.duckdb')
   let done = 0
-  for (const [number, group] of cutByBytes(files, pieceBytes).entries()) {
+  for (const [number, group] of groups.entries()) {
     signal?.throwIfAborted()
     const rows = group.reduce((sum, file) => sum + file.rows, 0)
     const onShare = (share: number): void =>
@@ -85,7 +90,8 @@ export const cutPieces = async (
     done += rows
   }
   const sized = ranges.map((parts) => ({ parts, bytes: parts.reduce((sum, one) => sum + one.bytes, 0) }))
-  return cutByBytes(sized, pieceBytes)
+  // A range has a file of each group.
+  return cutByBytes(sized, mostBytes, Math.max(1, Math.floor(filesAtOnce(table) / groups.length)))
     .map((some) => some.flatMap(({ parts }) => parts))
     .filter((parts) => parts.length > 0)
 }

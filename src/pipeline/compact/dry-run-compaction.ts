@@ -20,6 +20,7 @@ import {
 import { findSuperseded } from './find-superseded.ts'
 import type { CompactPlan } from './plan-compaction.ts'
 import { inputsOf, readGroup } from './read-group.ts'
+import { filesAtOnce } from './sorted-at-once.ts'
 
 /** How many rows of a table are current, and an estimate of their bytes and files. */
 const plannedTable = async (
@@ -30,7 +31,7 @@ const plannedTable = async (
   const files = inputsOf(work.snapshot, table)
   const before = sizesOf(files)
   let rows = 0
-  for (const group of cutByBytes(files, pieceBytes)) {
+  for (const group of cutByBytes(files, pieceBytes, filesAtOnce(table))) {
     work.signal?.throwIfAborted()
     const [counted] = await readGroup(work, table, group, ({ versioned }) =>
       work.session.rows(`SELECT count(*) AS rows FROM (${currentRows(table, versioned)})`),

@@ -7,6 +7,7 @@ import { mainTables, type Table } from '../../lake/tables/tables.ts'
 import { sizesOf, type Work } from './compact-work.ts'
 import type { CompactContent } from './plan-compaction.ts'
 import { type GroupRows, inputsOf, readGroup, type VersionedEntry } from './read-group.ts'
+import { filesAtOnce } from './sorted-at-once.ts'
 import { ownersTable, sampleOwners, sampleTable } from './split-points.ts'
 import { watchStatement } from './watch-statement.ts'
 
@@ -22,7 +23,7 @@ const readOwners = async (
   await session.run(`CREATE TABLE ${owners} (owner BIGINT, version INTEGER)`)
   await session.run(`CREATE TABLE ${sampleTable(content)} (owner BIGINT, country VARCHAR)`)
   let done = 0
-  for (const group of cutByBytes(files, pieceBytes)) {
+  for (const group of cutByBytes(files, pieceBytes, filesAtOnce(main))) {
     signal?.throwIfAborted()
     const { rows } = sizesOf(group)
     const onShare = (share: number): void =>

@@ -37,21 +37,16 @@ export interface GroupRows {
 /** A file that the compaction has written itself: no version of it counts any more. */
 export type InputFile = FileFacts & { readonly version: number }
 
-/** @param beside paths of files on this machine whose rows are read with them */
 export const readGroup = <T>(
   work: Work,
   table: Table,
   files: readonly InputFile[],
   use: (rows: GroupRows) => Promise<T>,
-  beside: readonly string[] = [],
 ): Promise<T> => {
   const { session, lake, copies, known, signal, onFetched } = work
   const options = { known, signal, onProgress: onFetched() }
   return withFiles(lake, files, copies, options, async (placeOf) => {
-    const placed = [
-      ...files.map(({ path, version }) => ({ path: placeOf(path), version })),
-      ...beside.map((path) => ({ path, version: 0 })),
-    ]
+    const placed = files.map(({ path, version }) => ({ path: placeOf(path), version }))
     const columns = await checkColumns(session, lake, table, placed)
     return use({
       rows: readTable(table, placed, undefined, undefined, columns),

@@ -25,6 +25,16 @@ test("errorText keeps DuckDB's words to itself, because they quote data", () => 
   expect(errorText(error, { debug: true })).toContain('Ada')
 })
 
+test('errorText says how much memory was used up, and what gives more', () => {
+  const error = new Error(
+    'Out of Memory Error: failed to pin block of size 256.0 KiB (199.8 MiB/200.0 MiB used)\n\nPossible solutions:\n* …',
+  )
+  expect(errorText(error)).toBe(
+    'error MEMORY_FULL: Cannot go on: DuckDB ran out of memory (199.8 MiB/200.0 MiB used)\n' +
+      '  DuckDB needs more memory than it was given; raise --memory, or give fewer --threads\n',
+  )
+})
+
 test('errorText shows control characters instead of obeying them', () => {
   expect(errorText(new Error('a\u001b[2Jb'))).toContain('error UNEXPECTED: a\\u001b[2Jb\n')
 })

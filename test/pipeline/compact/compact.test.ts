@@ -288,6 +288,32 @@ test('compact in pieces gives the same bytes as at once, and leaves nothing of t
   expect([...phases]).toContain('cutting')
 })
 
+test('compact within little memory sorts companies in pieces, and gives the same bytes', async () => {
+  const lakes = await Promise.all([bench(), bench()])
+  const cut: string[] = []
+  const onEvent = (event: CompactEvent): void => {
+    if (event.kind === 'progress' && event.phase === 'cutting') cut.push(event.table)
+  }
+  const [whole, pieces] = await Promise.all(
+    lakes.map(async (one, at) => {
+      // The ids of each file are between those of the others, and a part of them is loaded twice.
+      for (const first of [1, 2, 3, 1]) {
+        const lines = Array.from({ length: 1500 }, (_, nth) => companyLine(first + 3 * nth))
+        await one.write(`${first}.jsonl`, lines)
+        await one.run([`${first}.jsonl`], { again: true })
+      }
+      await compacted(one, at === 1 ? { memoryBytes: 500 * KIB * KIB, threads: 1, onEvent } : {})
+      expect((await one.verify()).problems).toEqual([])
+      expect(await runsLeft(one)).toEqual([])
+      return (await one.snapshot()).partitions.flatMap(({ files }) =>
+        files.map(({ table, rows, sha256 }) => `${table} ${rows} ${sha256}`),
+      )
+    }),
+  )
+  expect(pieces).toEqual(whole)
+  expect(new Set(cut)).toEqual(new Set(['companies']))
+})
+
 test('compact refuses a local disk that is too small for two files', async () => {
   const one = await bench()
   await one.run([SAMPLE])

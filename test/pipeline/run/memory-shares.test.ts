@@ -16,7 +16,7 @@ test('the default memory is enough for every kind of work', () => {
     ...{ engineBytes: 804 * MEBIBYTE - 10 * DECODE_LIMITS.blockBytes, checkThreads: 0 },
     blockBytes: DECODE_LIMITS.blockBytes,
   })
-  expect(compactMemory(DEFAULT_MEMORY_BYTES, 2)).toBe(624 * MEBIBYTE)
+  expect(compactMemory(DEFAULT_MEMORY_BYTES, 2)).toBe(571 * MEBIBYTE)
   expect([queryMemory(DEFAULT_MEMORY_BYTES), servingMemory(DEFAULT_MEMORY_BYTES)]).toEqual([
     864 * MEBIBYTE,
     704 * MEBIBYTE,

@@ -131,12 +131,12 @@ export const sortRows = async (request: SortRequest): Promise<SortedRows> => {
   try {
     await session.releaseMemory()
     await session.run(`ATTACH ${literal(path)} AS ${SORTED}${groups}`)
-    if (before !== undefined)
-      await session.run(`CREATE TABLE ${SORTED}.sorted AS SELECT ${taken.join(', ')} FROM (${before})`)
-    const into = before === undefined ? `CREATE TABLE ${SORTED}.sorted AS` : `INSERT INTO ${SORTED}.sorted`
-    await session.run(`${into}
-SELECT ${taken.join(', ')} FROM (${unsorted})
-ORDER BY ${compactOrder(table).map(ident).join(', ')}`)
+    const columns = `SELECT ${taken.join(', ')} FROM`
+    const sorted = `${columns} (${unsorted})
+ORDER BY ${compactOrder(table).map(ident).join(', ')}`
+    // One statement: a second one would write its rows into DuckDB's log first, which takes room on the disk.
+    await session.run(`CREATE TABLE ${SORTED}.sorted AS
+${before === undefined ? sorted : `${columns} (${before}) UNION ALL FROM (${sorted})`}`)
     await session.releaseMemory()
   } catch (error) {
     const action = `Cannot sort table "${table.name}"`

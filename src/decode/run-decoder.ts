@@ -2,6 +2,7 @@
 
 import type { Transform } from 'node:stream'
 import { systemCode } from '../core/errors.ts'
+import { freeChunk } from '../support/free-chunk.ts'
 import type { ByteFeed } from './byte-feed.ts'
 import { CHUNK_BYTES, PIECE_BYTES } from './decode-limits.ts'
 import { StreamFault, truncatedAt } from './stream-fault.ts'
@@ -16,20 +17,6 @@ const faultOf = (error: Error, offset: number): StreamFault => {
   if (code === 'Z_BUF_ERROR') return truncatedAt(offset, error)
   const kind = code === 'ZSTD_error_frameParameter_windowTooLarge' ? 'window' : 'damaged'
   return new StreamFault(kind, offset, `the data is damaged (${error.message})`, error)
-}
-
-/**
- * Gives a chunk's memory back at once. Left to the garbage collector, chunks that are outside of its heap bring it to
- * work for every few of them, on a heap that has hardly any garbage. A decoder goes on in what a chunk leaves of its
- * memory: only when a chunk reaches to the end, the next one has other memory.
- */
-const free = ({ buffer, byteOffset, byteLength }: Buffer): void => {
-  if (
-    buffer instanceof ArrayBuffer &&
-    buffer.byteLength === CHUNK_BYTES &&
-    byteOffset + byteLength === CHUNK_BYTES
-  )
-    buffer.transfer(0)
 }
 
 /**
@@ -71,7 +58,7 @@ export async function* runDecoder(
         const chunk: Buffer | null = decoder.read()
         if (chunk !== null) {
           yield chunk
-          free(chunk)
+          freeChunk(chunk, CHUNK_BYTES)
         } else if (settled()) break
         else {
           await new Promise<void>((resolve) => {

@@ -85,14 +85,13 @@ export class ParquetWriter {
   /** @param pages of each column; they have to stand until the promise is fulfilled */
   async write(rows: number, pages: readonly ColumnPages[]): Promise<void> {
     const before = this.#last
-    const chunks = this.#compressors.lend(async (compress) => {
-      const packed: Chunk[] = []
-      for (const column of pages) packed.push(await chunkOf(rows, column, compress))
-      return packed
+    this.#last = this.#compressors.lend(async (compress) => {
+      const chunks = chunksOf(rows, pages, compress)
+      // Where an earlier group fails nobody waits for these.
+      chunks.catch(() => undefined)
+      await before
+      await this.#place(rows, await chunks)
     })
-    this.#last = before.then(async () => this.#place(rows, await chunks))
-    // Where an earlier group fails nobody waits for these.
-    chunks.catch(() => undefined)
     return this.#last
   }
 
@@ -170,6 +169,16 @@ const behind = (parts: readonly Buffer[], bytes: number): readonly Buffer[] => {
 
 type Filters = ReadonlyMap<PlacedChunk, readonly [at: number, bytes: number]>
 
+const chunksOf = async (
+  rows: number,
+  pages: readonly ColumnPages[],
+  compress: CompressPage,
+): Promise<readonly Chunk[]> => {
+  const chunks: Chunk[] = []
+  for (const column of pages) chunks.push(await chunkOf(rows, column, compress))
+  return chunks
+}
+
 const chunkOf = async (
   rows: number,
   { facts, dictionary, page }: ColumnPages,
@@ -178,9 +187,9 @@ const chunkOf = async (
   const unpackedBytes = page.length + (dictionary?.length ?? 0)
   const isWorth = unpackedBytes >= WORTH_BYTES
   const packed = async (kind: number, bytes: Buffer, about: Fields): Promise<Page> => {
-    const body = isWorth ? await compress(bytes) : [bytes]
+    const body = isWorth ? await compress(bytes) : bytes
     return {
-      head: structBytes({ 1: i32(kind), 2: i32(bytes.length), 3: i32(sizeOf(body)), ...about }),
+      head: structBytes({ 1: i32(kind), 2: i32(bytes.length), 3: i32(body.length), ...about }),
       body,
     }
   }
@@ -191,8 +200,8 @@ const chunkOf = async (
   const data = await packed(DATA_PAGE, page, {
     5: { 1: i32(rows), 2: i32(encoding), 3: i32(RLE), 4: i32(RLE) },
   })
-  const dictionaryParts = first === undefined ? [] : [first.head, ...first.body]
-  const parts = [...dictionaryParts, data.head, ...data.body]
+  const dictionaryParts = first === undefined ? [] : [first.head, first.body]
+  const parts = [...dictionaryParts, data.head, data.body]
   return {
     facts,
     codec: isWorth ? CODECS.zstd : CODECS.none,
@@ -205,7 +214,7 @@ const chunkOf = async (
 
 interface Page {
   readonly head: Buffer
-  readonly body: readonly Buffer[]
+  readonly body: Buffer
 }
 
 const sizeOf = (parts: readonly Buffer[]): number => parts.reduce((sum, { length }) => sum + length, 0)

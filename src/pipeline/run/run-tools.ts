@@ -135,7 +135,7 @@ export const withTools = async <T>(
       ...{ spoolFolder, take: taken, computed: computedColumns(take?.compute) },
       filters: [...filtersOf(run, taken, options), ...filters],
     })
-    const memory = new BlockMemory((options.checkThreads ?? checkThreads) > 0)
+    const memory = new BlockMemory()
     return await use({
       decode: (source, { onRead: onInput, onLines }) =>
         source.blocks?.() ??

@@ -15,6 +15,7 @@ import { companiesTable } from '../src/load/company-table.ts'
 import { employeesSource, FigureFiles, financialsSource } from '../src/load/figure-files.ts'
 import { oddTextsOf } from '../src/load/odd-texts.ts'
 import { readOddValues } from '../src/load/odd-values.ts'
+import { SpareFields } from '../src/load/row-table.ts'
 import { newSeenSets } from '../src/load/seen-sets.ts'
 import { convertFiles } from '../src/pipeline/convert/convert.ts'
 import { localSources } from '../src/source/local-sources.ts'
@@ -61,6 +62,7 @@ const copy = async (table: string, sql: string): Promise<void> => {
 }
 
 const figures = new FigureFiles()
+const spare = new SpareFields()
 
 const loadPart = async (part: CheckedPart, { bytes }: Block): Promise<void> => {
   const odd = await timed('odd values', () => readOddValues(engine, oddTextsOf(part.rows.objects, bytes)))
@@ -74,7 +76,7 @@ const loadPart = async (part: CheckedPart, { bytes }: Block): Promise<void> => {
   const tables = {
     financials: financials.table,
     employees: employees.table,
-    companies: companiesTable({ part, bytes, odd }),
+    companies: companiesTable({ part, bytes, odd, spare }),
   }
   for (const [table, columns] of Object.entries(tables)) {
     const { from, remove } = await engine.addTable(columns)

@@ -27,6 +27,7 @@ import { readOddValues } from './odd-values.ts'
 import { PartsAtWork } from './parts-at-work.ts'
 import type { RecordFilter } from './record-filter.ts'
 import { ownershipsTable, relationEntitiesTable, relationsTable, rolesTable } from './relation-tables.ts'
+import { SpareFields } from './row-table.ts'
 import { isAnyFull } from './seen-sets.ts'
 import { spoolRejected, withoutText } from './spool-rejected.ts'
 
@@ -82,6 +83,7 @@ export const openLoader = (opening: () => Promise<Engine>, options: LoaderOption
   const { spoolFolder, filters = [], take, computed = [] } = options
   const idle: Session[] = []
   const files = new FigureFiles()
+  const spare = new SpareFields()
   const opened = settled(openFirst(opening, spoolFolder, take, idle))
   const withSession = async <T>(use: (session: Session, engine: Engine) => Promise<T>): Promise<T> => {
     const engine = (await opened)()
@@ -98,7 +100,11 @@ export const openLoader = (opening: () => Promise<Engine>, options: LoaderOption
     load: async (request, sink) => {
       const load = () =>
         withSession((session, engine) =>
-          loadPart({ engine, session, files, spoolFolder, filters, take, computed, atWork }, request, sink),
+          loadPart(
+            { engine, session, files, spare, spoolFolder, filters, take, computed, atWork },
+            request,
+            sink,
+          ),
         )
       atWork.begin()
       try {
@@ -146,6 +152,7 @@ interface LoadTools {
   readonly engine: Engine
   readonly session: Session
   readonly files: FigureFiles
+  readonly spare: SpareFields
   readonly spoolFolder: string
   readonly filters: readonly RecordFilter[]
   readonly take: CompiledTake | undefined
@@ -197,9 +204,10 @@ const reasonOf = (error: unknown): string => {
 
 const writeCompanies = async (tools: LoadTools, request: PartToLoad, sink: SinkRun): Promise<Receipt[]> => {
   const { partition, part, bytes } = request
+  const { spare } = tools
   const odd = await readOddValues(tools.engine, oddTextsOf(part.rows.objects, bytes))
   const receipts = await tools.atWork.inTurn(
-    () => writeColumns(tools, partition, sink, { companies: companiesTable({ part, bytes, odd }) }),
+    () => writeColumns(tools, partition, sink, { companies: companiesTable({ part, bytes, odd, spare }) }),
     () =>
       writeColumns(tools, partition, sink, {
         financials: financialsSource(part, bytes),
@@ -215,7 +223,7 @@ const writeRelations = async (
   sink: SinkRun,
 ): Promise<Receipt[]> => {
   const odd = await readOddValues(tools.engine, oddTextsOf(part.rows.objects, bytes))
-  const relations = { part, bytes, odd }
+  const relations = { part, bytes, odd, spare: tools.spare }
   const [items, entities] = await tools.atWork.inTurn(
     () =>
       writeColumns(tools, partition, sink, {

@@ -7,6 +7,8 @@ import { ChunkColumn } from './chunk-columns.ts'
 
 const { COMMA, OPEN_BRACE, CLOSE_BRACE } = JSON_BYTES
 const FIRST_BYTES = 4096
+/** More is not kept from chunk to chunk. */
+const MOST_KEPT_BYTES = 4 * 1024 ** 2
 
 /** A member's name as it stands in an object, with its colon. */
 export const memberName = (name: string): Buffer => Buffer.from(`${JSON.stringify(name)}:`)
@@ -44,6 +46,7 @@ export class MembersColumn extends ChunkColumn {
     this.#texts.clear()
     this.#members.length = 0
     this.#used = 0
+    if (this.#bytes.length > MOST_KEPT_BYTES) this.#bytes = Buffer.allocUnsafeSlow(FIRST_BYTES)
   }
 
   /** Gives the row that others have not gone past a member, whose JSON stands in `bytes`. */

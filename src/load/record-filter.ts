@@ -12,6 +12,7 @@ import { companiesTable } from './company-table.ts'
 import { oddTextsOf } from './odd-texts.ts'
 import { readOddValues } from './odd-values.ts'
 import { relationsTable } from './relation-tables.ts'
+import { SpareFields } from './row-table.ts'
 
 export interface PartToFilter {
   readonly engine: Engine
@@ -34,14 +35,14 @@ export const filterById =
     members.filter((record) => passes(rows.id[record]!, content))
 
 /** Keeps the records for which a condition holds on the columns of the table of their content; all where there is none. */
-export const filterBySql =
-  (conditionOf: (content: Content) => string | undefined): RecordFilter =>
-  async ({ engine, content, part, bytes }) => {
+export const filterBySql = (conditionOf: (content: Content) => string | undefined): RecordFilter => {
+  const spare = new SpareFields()
+  return async ({ engine, content, part, bytes }) => {
     const condition = conditionOf(content)
     if (condition === undefined) return part.members
     const odd = await readOddValues(engine, oddTextsOf(part.rows.objects, bytes))
     const table = content === 'companies' ? companiesTable : relationsTable
-    const { from, remove } = await engine.addTable(table({ part, bytes, odd }))
+    const { from, remove } = await engine.addTable(table({ part, bytes, odd, spare }))
     const session = await engine.connect()
     try {
       const kept = new Set<unknown>()
@@ -64,6 +65,7 @@ export const filterBySql =
       remove()
     }
   }
+}
 
 /** Whether a record, as the service gives it, is loaded. */
 export type KeepsRecord = (record: Readonly<Record<string, unknown>>, content: Content) => boolean

@@ -19,8 +19,8 @@ import type { RowCells } from './row-cells.ts'
 import { rowPlacesOf } from './row-columns.ts'
 import { ESCAPED, FORM_BITS, ODD, PLACE_BITS, REPORTED } from './row-forms.ts'
 
-/** Sets a row's value from its cell. */
-type ReadCell = (row: number, low: number, high: number) => void
+/** Sets a row's value from its cell of a block. */
+type ReadCell = (block: Buffer, row: number, low: number, high: number) => void
 
 /** The columns that a field becomes. */
 interface FieldReader {
@@ -31,7 +31,7 @@ interface FieldReader {
 
 const TWO_32 = 0x100000000
 
-/** The fields of a table's rows, by their places in the table. */
+/** The fields of a table's rows, by their places in the table. For one part after the other. */
 export class RowFields {
   /** The columns that the fields become. */
   readonly columns: readonly ChunkColumn[]
@@ -40,8 +40,8 @@ export class RowFields {
   /** The columns that take values as they are. */
   readonly #words: readonly (WordsColumn | undefined)[]
   readonly #texts: readonly (TextsColumn | undefined)[]
-  readonly #block: Buffer
-  readonly #odd: OddValues
+  #block: Buffer = Buffer.alloc(0)
+  #odd: OddValues = { instants: new Map(), jsons: new Map() }
   readonly #text = new TextReader()
   /** Date-times whose text the instant does not restore. */
   readonly reported: MembersColumn
@@ -49,17 +49,21 @@ export class RowFields {
   readonly masked = new MembersColumn('masked')
 
   /** @param dateTimes the object whose members all date-times are; absent where they are the row's own */
-  constructor(fields: readonly FieldColumn[], block: Buffer, odd: OddValues, dateTimes?: string) {
+  constructor(fields: readonly FieldColumn[], dateTimes?: string) {
     const leaves = rowPlacesOf(fields)
     this.reported = new MembersColumn('as_reported', dateTimes)
     this.#names = leaves.map(({ path }) => memberName(path.at(-1) ?? ''))
-    this.#readers = leaves.map(({ name, field }) => readerOf(name, field, block))
+    this.#readers = leaves.map(({ name, field }) => readerOf(name, field))
     this.columns = columnsOf(fields, this.#readers)
     const alone = this.#readers.map(({ columns: [column], read }) =>
       read === undefined ? column : undefined,
     )
     this.#words = alone.map((column) => (column instanceof WordsColumn ? column : undefined))
     this.#texts = alone.map((column) => (column instanceof TextsColumn ? column : undefined))
+  }
+
+  /** Reads cells of this part from now on. */
+  begin(block: Buffer, odd: OddValues): void {
     this.#block = block
     this.#odd = odd
   }
@@ -76,7 +80,7 @@ export class RowFields {
         const texts = this.#texts[place]
         if (words !== undefined) words.set(at, low[cell]!, high[cell]!)
         else if (texts !== undefined) texts.set(at, this.#block, low[cell]!, high[cell]!)
-        else this.#readers[place]!.read?.(at, low[cell]!, high[cell]!)
+        else this.#readers[place]!.read?.(this.#block, at, low[cell]!, high[cell]!)
       }
     }
   }
@@ -110,7 +114,7 @@ const columnsOf = (fields: readonly FieldColumn[], readers: readonly FieldReader
   })
 }
 
-const readerOf = (name: string, field: Field, block: Buffer): FieldReader => {
+const readerOf = (name: string, field: Field): FieldReader => {
   switch (field.kind) {
     case 'text':
       return { columns: [new TextsColumn(name)] }
@@ -122,12 +126,12 @@ const readerOf = (name: string, field: Field, block: Buffer): FieldReader => {
       return { columns: [new WordsColumn(name, 'TIMESTAMPTZ')] }
     case 'boolean': {
       const column = new BooleanColumn(name)
-      return { columns: [column], read: (row, value) => column.set(row, value === 1) }
+      return { columns: [column], read: (_block, row, value) => column.set(row, value === 1) }
     }
     case 'texts':
-      return textsReader(name, block)
+      return textsReader(name)
     case 'objects':
-      return objectsReader(name, Object.keys(field.of.fields), block)
+      return objectsReader(name, Object.keys(field.of.fields))
     default:
       throw new TypeError(`Cannot read a field of kind "${field.kind}" into a column`)
   }
@@ -141,7 +145,7 @@ const codeReader = (name: string, codes: string): FieldReader => {
   const names = new Map(values.map((value) => [value.value, Buffer.from(value.name)]))
   return {
     columns: [code, text],
-    read: (row, low, high) => {
+    read: (_block, row, low, high) => {
       code.set(row, low, high)
       const found = names.get((high | 0) * TWO_32 + low)
       if (found !== undefined) text.set(row, found)
@@ -149,12 +153,12 @@ const codeReader = (name: string, codes: string): FieldReader => {
   }
 }
 
-const textsReader = (name: string, block: Buffer): FieldReader => {
+const textsReader = (name: string): FieldReader => {
   const column = new ListColumn(name)
   const text = new TextReader()
   return {
     columns: [column],
-    read: (row, from, to) => {
+    read: (block, row, from, to) => {
       column.startList(row)
       const isPlain = plainTexts(block, from, to, (start, end) => {
         text.read(block, start, end)
@@ -173,13 +177,13 @@ const textsReader = (name: string, block: Buffer): FieldReader => {
 }
 
 /** A list of objects, all of whose known members are texts. */
-const objectsReader = (name: string, members: readonly string[], block: Buffer): FieldReader => {
+const objectsReader = (name: string, members: readonly string[]): FieldReader => {
   const column = new ListColumn(name, members.map(snakeCase))
   const keys = new KeyTable(members)
   const text = new TextReader()
   return {
     columns: [column],
-    read: (row, from, to) => {
+    read: (block, row, from, to) => {
       column.startList(row)
       const isPlain = plainObjects(
         block,

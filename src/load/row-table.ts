@@ -16,6 +16,22 @@ export interface RowPart {
   readonly part: CheckedPart
   readonly bytes: Buffer
   readonly odd: OddValues
+  readonly spare: SpareFields
+}
+
+/** Fields of tables that have been read, for those of the next part: of companies they take 2 MB. */
+export class SpareFields {
+  readonly #idle = new Map<TableName, RowFields[]>()
+
+  take(table: TableName): RowFields | undefined {
+    return this.#idle.get(table)?.pop()
+  }
+
+  give(table: TableName, fields: RowFields): void {
+    const idle = this.#idle.get(table)
+    if (idle === undefined) this.#idle.set(table, [fields])
+    else idle.push(fields)
+  }
 }
 
 /** What a row has beside the fields of its object. */
@@ -60,18 +76,22 @@ const firstRow = (end: ArrayLike<number>, record: number): number => (record ===
 export const rowTable = (loaded: RowPart, source: RowSource): ColumnTable => {
   const { part } = loaded
   // Mostly the table is read once, so with these.
-  let spare: ReturnType<typeof columnsOf> | undefined = columnsOf(loaded, source)
+  let first: ReturnType<typeof columnsOf> | undefined = columnsOf(loaded, source)
   return {
-    columns: spare.columns.map(({ name, type }) => ({ name, type })),
+    columns: first.columns.map(({ name, type }) => ({ name, type })),
     rows: part.members.reduce((sum, record) => sum + source.end[record]! - firstRow(source.end, record), 0),
     read: () => {
-      const { columns, fields, others } = spare ?? columnsOf(loaded, source)
-      spare = undefined
+      const { columns, fields, others } = first ?? columnsOf(loaded, source)
+      first = undefined
       const next = rowsOf(part, source.end)
+      let isRead = false
       return (vectors) => {
+        if (isRead) return 0
         for (const column of columns) column.clear()
         const rows = fill(source, { fields, others, next })
         for (const [at, column] of columns.entries()) column.give(vectors, at, rows)
+        isRead = rows === 0
+        if (isRead) loaded.spare.give(source.table, fields)
         return rows
       }
     },
@@ -80,10 +100,11 @@ export const rowTable = (loaded: RowPart, source: RowSource): ColumnTable => {
 
 /** The columns of a table in their order. */
 const columnsOf = (
-  { bytes, odd }: RowPart,
+  { bytes, odd, spare }: RowPart,
   { table, fields: declared, dateTimes, others: othersOf }: RowSource,
 ) => {
-  const fields = new RowFields(declared, bytes, odd, dateTimes)
+  const fields = spare.take(table) ?? new RowFields(declared, dateTimes)
+  fields.begin(bytes, odd)
   const others = othersOf(fields)
   const made = [...fields.columns, ...others.columns, fields.reported, fields.masked]
   const columns = (TABLES.find(({ name }) => name === table)?.columns ?? []).map(({ name }) => {

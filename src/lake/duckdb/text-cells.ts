@@ -12,11 +12,14 @@ const PREFIX_BYTES = 4
 /** UTF-8 bytes that a character of JavaScript's takes. */
 const MOST_BYTES = 3
 const TWO_32 = 0x100000000
+/** More is not kept from chunk to chunk: one long text is no reason to. */
+const MOST_KEPT_BYTES = 4 * 1024 ** 2
+const NO_BYTES = Buffer.alloc(0)
 
 export class TextCells {
   #words: Uint32Array<ArrayBuffer>
   #bytes: Uint8Array
-  #heap = Buffer.allocUnsafeSlow(0)
+  #heap = NO_BYTES
   #used = 0
   #rows = 0
 
@@ -30,6 +33,7 @@ export class TextCells {
     this.#words.fill(0, 0, this.#rows * WORDS)
     this.#rows = 0
     this.#used = 0
+    if (this.#heap.length > MOST_KEPT_BYTES) this.#heap = NO_BYTES
   }
 
   /** Sets the text of a row, whose UTF-8 bytes stand in `bytes`. Where none is set it is empty. */

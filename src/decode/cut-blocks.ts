@@ -29,6 +29,21 @@ export interface CutOptions {
   readonly onLines?: ((begun: Block) => void) | undefined
 }
 
+/**
+ * A block begins at the place within eight bytes at which its first ones stood in their chunk. Memory that is shared is copied
+ * word by word only where both sides are equally aligned, and else byte by byte, at a quarter of the speed.
+ */
+const WORD_BYTES = 8
+const placeInWord = (part: Buffer): number => part.byteOffset % WORD_BYTES
+
+/** A copy that stands at the same place within eight bytes. */
+const alignedCopy = (part: Buffer): Buffer => {
+  const from = placeInWord(part)
+  const copy = Buffer.allocUnsafe(from + part.length).subarray(from)
+  part.copy(copy)
+  return copy
+}
+
 /** A line above the limit, as far as it was seen. */
 interface LongLine {
   readonly head: Buffer
@@ -55,6 +70,8 @@ const blockCutter = (
   // Whole lines are copied out of their chunks at once: kept slices would keep all chunks of a block alive.
   let block: Buffer = Buffer.alloc(0)
   let full = false
+  /** Where the block begins in its memory. */
+  let start = 0
   let copiedBytes = 0
   let wholeBytes = 0
   let lines = 0
@@ -63,23 +80,28 @@ const blockCutter = (
   let long: LongLine | undefined
 
   const reserve = (size: number) => {
-    if (size <= block.length) return
-    const targetBytes = full || size > FIRST_BYTES ? blockBytes : Math.min(FIRST_BYTES, blockBytes)
-    const bytes = Math.max(size, targetBytes)
+    const room = size + WORD_BYTES
+    if (room <= block.length) return
+    const targetBytes =
+      full || room > FIRST_BYTES ? blockBytes + WORD_BYTES : Math.min(FIRST_BYTES, blockBytes)
+    const bytes = Math.max(room, targetBytes)
     const grown = memory?.take(bytes) ?? Buffer.allocUnsafe(bytes)
-    block.copy(grown, 0, 0, copiedBytes)
+    if (copiedBytes > 0) block.copy(grown, start, start, start + copiedBytes)
     if (block.length > 0) memory?.give(block)
     block = grown
   }
 
   const copy = (part: Buffer) => {
     reserve(copiedBytes + part.length)
-    part.copy(block, copiedBytes)
+    if (copiedBytes === 0) start = placeInWord(part)
+    part.copy(block, start + copiedBytes)
     copiedBytes += part.length
   }
 
+  const copied = (): Buffer => block.subarray(start, start + copiedBytes)
+
   const takeBytes = (): Pick<Block, 'bytes' | 'release'> => {
-    const bytes = block.subarray(0, copiedBytes)
+    const bytes = copied()
     copiedBytes = 0
     // A block that fills little of its memory, as the last one may, is given as a copy of the right size.
     if (2 * bytes.length < block.length) return { bytes: Buffer.from(bytes) }
@@ -151,7 +173,7 @@ const blockCutter = (
     }
     takeRun()
     // A copy: the chunk's memory may be used again.
-    if (at < chunk.length) open.push(Buffer.from(chunk.subarray(at)))
+    if (at < chunk.length) open.push(alignedCopy(chunk.subarray(at)))
     openBytes += chunk.length - at
   }
 
@@ -165,7 +187,7 @@ const blockCutter = (
     if (block.length > 0) memory?.give(block)
   }
 
-  const begun = (): Block => ({ bytes: block.subarray(0, copiedBytes), firstLine, offset, overlong: [] })
+  const begun = (): Block => ({ bytes: copied(), firstLine, offset, overlong: [] })
 
   return { push, end, begun }
 }

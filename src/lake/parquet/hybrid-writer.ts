@@ -16,13 +16,24 @@ export const writeRun = (out: ByteWriter, value: number, count: number, width: n
 export const writePacked = (out: ByteWriter, values: Uint16Array, count: number, width: number): void => {
   const eights = Math.ceil(count / 8)
   writeUnsigned(out, eights * 2 + 1)
-  out.reserve(eights * width + 1)
-  const { bytes } = out
+  out.reserve(eights * width + 8)
+  const { bytes, words } = out
   let at = out.length
   const end = at + eights * width
+  let next = 0
+  if (width < 8) {
+    // Eight at once are two words, of which the next ones overwrite what is too much.
+    const half = 4 * width
+    for (; next + 8 <= count; next += 8, at += width) {
+      const low = fourOf(values, next, width)
+      const high = fourOf(values, next + 4, width)
+      words.setInt32(at, low | (high << half), true)
+      words.setInt32(at + 4, high >>> (32 - half), true)
+    }
+  }
   let held = 0
   let bits = 0
-  for (let next = 0; next < count; next++) {
+  for (; next < count; next++) {
     bits |= values[next]! << held
     held += width
     while (held >= 8) {
@@ -35,6 +46,13 @@ export const writePacked = (out: ByteWriter, values: Uint16Array, count: number,
   bytes.fill(0, at, end)
   out.length = end
 }
+
+/** Four numbers of at most seven bits, behind one another. */
+const fourOf = (values: Uint16Array, at: number, width: number): number =>
+  values[at]! |
+  (values[at + 1]! << width) |
+  (values[at + 2]! << (2 * width)) |
+  (values[at + 3]! << (3 * width))
 
 /** Runs of equal numbers, one behind the other: which, and how many times. Their memory is used again. */
 export class Runs {

@@ -187,7 +187,7 @@ const chunkOf = async (
   const unpackedBytes = page.length + (dictionary?.length ?? 0)
   const isWorth = unpackedBytes >= WORTH_BYTES
   const packed = async (kind: number, bytes: Buffer, about: Fields): Promise<Page> => {
-    const body = isWorth ? await compress(bytes) : bytes
+    const body = !isWorth ? bytes : bytes.length < WORTH_BYTES ? rawFrame(bytes) : await compress(bytes)
     return {
       head: structBytes({ 1: i32(kind), 2: i32(bytes.length), 3: i32(body.length), ...about }),
       body,
@@ -211,6 +211,20 @@ const chunkOf = async (
     unpackedBytes: data.head.length + (first?.head.length ?? 0) + unpackedBytes,
   }
 }
+
+/** A frame of Zstandard whose one block stands as it is (RFC 8878): a short dictionary is not worth a thread's time. */
+const rawFrame = (bytes: Buffer): Buffer => {
+  const frame = Buffer.allocUnsafe(RAW_HEAD_BYTES + bytes.length)
+  frame.writeUInt32LE(0xfd2fb528)
+  // One segment, whose size stands in four bytes.
+  frame.writeUInt8(0xa0, 4)
+  frame.writeUInt32LE(bytes.length, 5)
+  // The last block, raw.
+  frame.writeUIntLE(bytes.length * 8 + 1, 9, 3)
+  bytes.copy(frame, RAW_HEAD_BYTES)
+  return frame
+}
+const RAW_HEAD_BYTES = 12
 
 interface Page {
   readonly head: Buffer

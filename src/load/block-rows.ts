@@ -77,10 +77,9 @@ export class BlockRows {
     Object.assign(this, columns)
   }
 
-  /** Begins a record whose line has `sizeBytes`. */
-  startRecord(sizeBytes: number): void {
-    this.figures.startRecord(sizeBytes)
-    this.headcounts.startRecord(sizeBytes)
+  startRecord(): void {
+    this.figures.startRecord()
+    this.headcounts.startRecord()
   }
 
   /** Takes back the rows of the record at hand. */

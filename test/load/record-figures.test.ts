@@ -1,30 +1,37 @@
+import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { CATEGORIES, LINE_ITEMS } from '../../src/contract/line-items.ts'
-import { PlainFigures } from '../../src/load/plain-figures.ts'
-import { scaledCategories } from '../../src/load/seen-sets.ts'
+import { RecordFigures } from '../../src/load/record-figures.ts'
 import { SeriesRows } from '../../src/load/series-rows.ts'
+import { exactProduct } from '../support/exact-product.ts'
 
-const SCALED = scaledCategories()
-
-/** Rows of a statement that stands alone in a buffer, with room behind it; none where it has another form. */
-const read = (text: string, power = 0, plain = new PlainFigures()): unknown[][] | undefined => {
-  const buffer = Buffer.from(`${text}\n${' '.repeat(80)}`)
-  const view = new DataView(buffer.buffer, buffer.byteOffset, buffer.length)
+/** The rows that a statement alone leaves, from its first byte on; none where it has another form. */
+const rowsOf = (line: Buffer, power = 0, record = new RecordFigures()): SeriesRows | undefined => {
+  record.start(line, 0, line.length)
+  const end = record.readStatement(0, 1)
+  expect(record.figures.endRecord(power)).toBe(-1)
   const rows = new SeriesRows()
-  rows.startRecord(text.length)
-  const end = plain.read(buffer, view, 0, 1, rows)
-  if (end === 0) {
-    expect([rows.rows, rows.series]).toEqual([0, 0])
-    return undefined
+  rows.startRecord()
+  record.figures.appendTo(rows)
+  if (end > 0) {
+    expect(end).toBe(line.length)
+    return rows
   }
-  expect(end).toBe(text.length)
-  rows.finishRecord(buffer, power, SCALED)
-  return Array.from({ length: rows.rows }, (_, row) => {
-    const series = rows.seriesOf(row)
-    const category = CATEGORIES[rows.category[series] ?? -1]
-    const item = LINE_ITEMS[rows.lineItem[series] ?? -1]
-    return [category, item?.lineItem, rows.year[row], rows.value[row]]
-  })
+  expect([rows.rows, rows.series]).toEqual([0, 0])
+  return undefined
+}
+
+const read = (text: string, power = 0, record = new RecordFigures()): unknown[][] | undefined => {
+  const rows = rowsOf(Buffer.from(text), power, record)
+  return (
+    rows &&
+    Array.from({ length: rows.rows }, (_, row) => {
+      const series = rows.seriesOf(row)
+      const category = CATEGORIES[rows.category[series] ?? -1]
+      const item = LINE_ITEMS[rows.lineItem[series] ?? -1]
+      return [category, item?.lineItem, rows.year[row], rows.value[row]]
+    })
+  )
 }
 const sales = (years: string): string => `{"ProfitAndLoss":{"NetSales":${years}}}`
 const valuesOf = (years: string, power = 0): unknown[] | undefined =>
@@ -33,7 +40,7 @@ const valuesOf = (years: string, power = 0): unknown[] | undefined =>
 describe('read takes', () => {
   test('every line item of the contract, in any order, with each once', () => {
     for (const items of [LINE_ITEMS, LINE_ITEMS.toReversed(), LINE_ITEMS.filter((_, at) => at % 3 === 0)]) {
-      const plain = new PlainFigures()
+      const record = new RecordFigures()
       const statement = Object.fromEntries(
         Object.entries(Object.groupBy(items, ({ category }) => category)).map(([category, of]) => [
           category,
@@ -46,7 +53,8 @@ describe('read takes', () => {
         ),
       )
       // The second time each line item is where it was expected.
-      for (let time = 0; time < 2; time++) expect(read(JSON.stringify(statement), 0, plain)).toEqual(expected)
+      for (let time = 0; time < 2; time++)
+        expect(read(JSON.stringify(statement), 0, record)).toEqual(expected)
     }
   })
 
@@ -86,6 +94,15 @@ describe('read takes', () => {
     expect(texts.map((text) => valuesOf(`{"2020":${text}}`)?.[0])).toEqual(texts.map(Number))
   })
 
+  test('null, which is no row', () => {
+    expect(read(sales('{"2019":null,"2020":1,"2021":null}'))).toEqual([
+      ['ProfitAndLoss', 'NetSales', 2020, 1],
+    ])
+    expect(read('{"ProfitAndLoss":{"EBIT":{"2020":null},"NetSales":{"2020":1}},"BalanceSheet":{}}')).toEqual([
+      ['ProfitAndLoss', 'NetSales', 2020, 1],
+    ])
+  })
+
   test('amounts with the scale, ratios without', () => {
     const text = '{"ProfitAndLoss":{"NetSales":{"2020":2130.7}},"KeyFinancialRatio":{"EPS":{"2020":2130.7}}}'
     expect(read(text, 6)?.map(([, , , value]) => value)).toEqual([2_130_700_000, 2130.7])
@@ -100,12 +117,7 @@ test.each([
   [9, '9007199254740.956'],
   [3, '2130.7'],
 ])('a scale of 10^%i keeps %s where its value does not restore it', (power, text) => {
-  const buffer = Buffer.from(`${sales(`{"2020":${text}}`)}\n${' '.repeat(80)}`)
-  const rows = new SeriesRows()
-  rows.startRecord(buffer.length)
-  const view = new DataView(buffer.buffer, buffer.byteOffset, buffer.length)
-  new PlainFigures().read(buffer, view, 0, 1, rows)
-  rows.finishRecord(buffer, power, SCALED)
+  const rows = rowsOf(Buffer.from(sales(`{"2020":${text}}`)), power) ?? new SeriesRows()
   const [value = 0] = rows.value
   expect(value).toBe(Number(`${text}e${power}`))
   const isRestored = value / 10 ** power === Number(text)
@@ -116,7 +128,9 @@ test.each([
 test.each([
   ['white space', '{"2020": 1}'],
   ['an exponent', '{"2020":1e3}'],
-  ['null', '{"2020":null}'],
+  ['half of a null', '{"2020":nul}'],
+  ['null with a sign', '{"2020":-null}'],
+  ['null with a point', '{"2020":null.5}'],
   ['a number in quotes', '{"2020":"1"}'],
   ['years out of order', '{"2021":1,"2020":2}'],
   ['a year twice', '{"2020":1,"2020":2}'],
@@ -155,31 +169,107 @@ test('read leaves any other byte behind digits to the careful way', () => {
   const others = Array.from({ length: 256 }, (_, byte) => byte).filter(
     (byte) => !/[0-9.,}]/.test(String.fromCharCode(byte)),
   )
-  for (const digits of ['1', '9', '99', '999', '9999', '99999', '1.9', '1.9999'])
+  for (const digits of ['1', '9', '99', '999', '9999', '99999', '99999999', '999999999', '1.9', '1.9999'])
     for (const byte of others) {
       const [before = '', behind = ''] = sales(`{"2020":${digits}|,"2021":1}`).split('|')
-      const buffer = Buffer.concat([Buffer.from(before), Buffer.of(byte), Buffer.from(behind.padEnd(99))])
-      const rows = new SeriesRows()
-      rows.startRecord(buffer.length)
-      const view = new DataView(buffer.buffer, buffer.byteOffset, buffer.length)
-      expect([digits, byte, new PlainFigures().read(buffer, view, 0, 0, rows)]).toEqual([digits, byte, 0])
+      const line = Buffer.concat([Buffer.from(before), Buffer.of(byte), Buffer.from(behind)])
+      expect([digits, byte, rowsOf(line)]).toEqual([digits, byte, undefined])
     }
 })
 
-test('read leaves digits that go on to the end of its buffer to the careful way', () => {
-  for (const digits of ['9'.repeat(100), `1.${'9'.repeat(101)}`, '9'.repeat(102), '9'.repeat(103)]) {
-    const buffer = Buffer.from(`${sales('').slice(0, -2)}{"2020":${digits}`)
-    const rows = new SeriesRows()
-    rows.startRecord(buffer.length)
-    const view = new DataView(buffer.buffer, buffer.byteOffset, buffer.length)
-    expect(new PlainFigures().read(buffer, view, 0, 0, rows)).toBe(0)
+test('read leaves what is cut anywhere to the careful way, whatever was read before it', () => {
+  const record = new RecordFigures()
+  const whole = Buffer.from(
+    '{"ProfitAndLoss":{"EBIT":{"2020":12345678.25,"2021":-7},"NetSales":{"2020":null}}}',
+  )
+  for (let length = 0; length < whole.length; length++) {
+    expect(rowsOf(whole, 0, record)?.rows).toBe(2)
+    expect([length, rowsOf(whole.subarray(0, length), 0, record)]).toEqual([length, undefined])
   }
 })
 
-test('read leaves what stands near the end of its buffer to the careful way', () => {
-  const buffer = Buffer.from(sales('{"2020":1}'))
-  const rows = new SeriesRows()
-  rows.startRecord(buffer.length)
-  const view = new DataView(buffer.buffer, buffer.byteOffset, buffer.length)
-  expect(new PlainFigures().read(buffer, view, 0, 0, rows)).toBe(0)
+test('a record takes as much memory as its line may need', () => {
+  const record = new RecordFigures()
+  const items = LINE_ITEMS.map(({ lineItem }) => lineItem)
+  for (const figures of [10, 100_000, 10]) {
+    const years = Array.from({ length: figures }, (_, at) => `"${1000 + (at % 9000)}":${at}`)
+    // Years of a series are in order, so there is one for every 9,000 of them.
+    const series = Array.from({ length: Math.ceil(figures / 9000) }, (_, at) =>
+      years.slice(9000 * at, 9000 * (at + 1)).join(),
+    )
+    const text = series.map((one, at) => `{"BalanceSheet":{"${items[at]}":{${one}}}}`)
+    let found = 0
+    for (const one of text) found += rowsOf(Buffer.from(one), 0, record)?.rows ?? 0
+    expect(found).toBe(figures)
+  }
 })
+
+test('headcounts and statements of a record are kept apart, those of the record before are gone', () => {
+  const record = new RecordFigures()
+  const line = Buffer.from(
+    '  {"2019":7} {"BalanceSheet":{"TotalAssets":{"2020":1,"2021":2}}} {"2022":8,"2023":9}',
+  )
+  for (let time = 0; time < 2; time++) {
+    record.start(line, 1, line.length)
+    expect(record.headcounts.readSeries(2)).toBe(12)
+    record.headcounts.endSeries(0, 0, 0)
+    expect(record.readStatement(13, 1)).toBe(65)
+    expect(record.headcounts.readSeries(66)).toBe(line.length)
+    record.headcounts.endSeries(1, 0, 0)
+    record.headcounts.addText(2024, line.indexOf('9}'))
+    record.headcounts.endSeries(1, 0, 0)
+    for (const series of [record.figures, record.headcounts]) expect(series.endRecord(0)).toBe(-1)
+    const [figures, headcounts] = [new SeriesRows(), new SeriesRows()]
+    record.figures.appendTo(figures)
+    record.headcounts.appendTo(headcounts)
+    expect([...figures.value.subarray(0, figures.rows)]).toEqual([1, 2])
+    expect([...headcounts.value.subarray(0, headcounts.rows)]).toEqual([7, 8, 9, 9])
+    expect([...headcounts.end.subarray(0, headcounts.series)]).toEqual([1, 3, 4])
+    expect([...headcounts.statement.subarray(0, headcounts.series)]).toEqual([0, 1, 1])
+  }
+})
+
+test('every value is the double nearest to the exact product, for decimals of any length and of two neighbours', () => {
+  const digits = fc
+    .tuple(
+      fc.bigInt({ min: 0n, max: 10n ** 22n }),
+      fc.integer({ min: 0, max: 30 }),
+      fc.integer({ min: 0, max: 22 }),
+    )
+    .map(([whole, places, cut]) => decimalOf(whole / 10n ** BigInt(cut), places))
+  // Halfway between two doubles, and next to it.
+  const halfway = fc
+    .tuple(
+      fc.bigInt({ min: 1n << 52n, max: (1n << 53n) - 1n }),
+      fc.integer({ min: 0, max: 4 }),
+      fc.integer({ min: -1, max: 1 }),
+    )
+    .map(([mantissa, more, beside]) => decimalOf(((2n * mantissa + 1n) << BigInt(more)) + BigInt(beside), 0))
+  const record = new RecordFigures()
+  fc.assert(
+    fc.property(
+      fc.array(fc.tuple(fc.oneof(digits, halfway), fc.boolean()), { minLength: 1, maxLength: 200 }),
+      fc.constantFrom(0, 3, 6, 9),
+      (found, power) => {
+        const texts = found.map(([text, isNegative]) => (isNegative ? `-${text}` : text))
+        const line = sales(`{${texts.map((text, at) => `"${1000 + at}":${text}`).join()}}`)
+        const rows = rowsOf(Buffer.from(line), power, record) ?? new SeriesRows()
+        const kept = new Map(
+          [...rows.keptRow.subarray(0, rows.kept)].map((row, at) => [row, rows.keptFigure[at]]),
+        )
+        for (const [row, text] of texts.entries()) {
+          const value = rows.value[row] ?? Number.NaN
+          expect([text, power, value + 0]).toEqual([text, power, exactProduct(text, power) + 0])
+          const figure = kept.get(row) ?? value / 10 ** power
+          expect([text, power, figure + 0]).toEqual([text, power, Number(text) + 0])
+        }
+      },
+    ),
+    { numRuns: 500 },
+  )
+})
+
+const decimalOf = (whole: bigint, places: number): string => {
+  const text = String(whole).padStart(places + 1, '0')
+  return places === 0 ? text : `${text.slice(0, -places)}.${text.slice(-places)}`
+}

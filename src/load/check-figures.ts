@@ -15,7 +15,7 @@ import { ItemLog } from './item-log.ts'
 import { duplicateKey, type JsonScan, notFinite, Rejection, tooDeep } from './json-scan.ts'
 import type { NewNames } from './new-names.ts'
 import { readKey } from './read-key.ts'
-import { RecordFigures, type RecordSeries } from './record-figures.ts'
+import { figuresOfThread, type RecordFigures, type RecordSeries } from './record-figures.ts'
 import { type RecordPath, wrongShape } from './record-path.ts'
 import { isInContract, type SeenSets } from './seen-sets.ts'
 
@@ -76,7 +76,7 @@ export class FiguresChecker {
 
   /** The figures of the record at hand. Relations have none, and take no memory for them. */
   get #record(): RecordFigures {
-    this.#found ??= new RecordFigures()
+    this.#found ??= figuresOfThread()
     return this.#found
   }
 

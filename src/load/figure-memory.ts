@@ -35,7 +35,8 @@ let compiled: object | undefined
 const instanceOf = (read: (at: number, power: number) => number): FigureCode => {
   compiled ??= new WebAssembly.Module(readFileSync(ownFile('load/record-figures.wasm')))
   const { exports } = new WebAssembly.Instance(compiled, { 'record-figures': { readDecimal: read } })
-  return exports as FigureCode
+  // A plain object: what stands in the one of the instance is looked up at each call.
+  return { ...(exports as FigureCode) }
 }
 
 const PAGE_BYTES = 64 * 1024

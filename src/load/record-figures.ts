@@ -126,3 +126,14 @@ export class RecordFigures {
     return end === 0 ? 0 : this.#line.out(end)
   }
 }
+
+let ofThread: RecordFigures | undefined
+
+/**
+ * One for all checkers of a thread: a record is checked to its end before another one begins. Memory of each would take room
+ * until it is collected, and code that is called for all of them is compiled once.
+ */
+export const figuresOfThread = (): RecordFigures => {
+  ofThread ??= new RecordFigures()
+  return ofThread
+}

@@ -16,35 +16,34 @@ export const writeRun = (out: ByteWriter, value: number, count: number, width: n
 export const writePacked = (out: ByteWriter, values: Uint16Array, count: number, width: number): void => {
   const eights = Math.ceil(count / 8)
   writeUnsigned(out, eights * 2 + 1)
+  const from = out.length
+  const end = from + eights * width
   out.reserve(eights * width + 8)
-  const { bytes, words } = out
-  let at = out.length
-  const end = at + eights * width
-  let next = 0
-  if (width < 8) {
-    // Eight at once are two words, of which the next ones overwrite what is too much.
-    const half = 4 * width
-    for (; next + 8 <= count; next += 8, at += width) {
-      const low = fourOf(values, next, width)
-      const high = fourOf(values, next + 4, width)
-      words.setInt32(at, low | (high << half), true)
-      words.setInt32(at + 4, high >>> (32 - half), true)
-    }
-  }
-  let held = 0
-  let bits = 0
-  for (; next < count; next++) {
-    bits |= values[next]! << held
-    held += width
-    while (held >= 8) {
-      bytes[at++] = bits
-      bits >>>= 8
-      held -= 8
-    }
-  }
-  if (held > 0) bytes[at++] = bits
-  bytes.fill(0, at, end)
+  if (width < 8) packEights(out.words, from, values, eights, width)
+  else packAny(out.bytes, from, values, 8 * eights, width)
+  // What stands behind the numbers counts for nothing.
+  const bits = count * width
+  const last = from + (bits >> 3)
+  out.bytes[last]! &= (1 << (bits & 7)) - 1
+  out.bytes.fill(0, last + 1, Math.max(end, last + 1))
   out.length = end
+}
+
+/** Eight numbers are two words, of which the next ones overwrite what is too much. */
+const packEights = (
+  words: DataView,
+  from: number,
+  values: Uint16Array,
+  eights: number,
+  width: number,
+): void => {
+  const half = 4 * width
+  for (let next = 0, at = from; next < 8 * eights; next += 8, at += width) {
+    const low = fourOf(values, next, width)
+    const high = fourOf(values, next + 4, width)
+    words.setInt32(at, low | (high << half), true)
+    words.setInt32(at + 4, high >>> (32 - half), true)
+  }
 }
 
 /** Four numbers of at most seven bits, behind one another. */
@@ -53,6 +52,21 @@ const fourOf = (values: Uint16Array, at: number, width: number): number =>
   (values[at + 1]! << width) |
   (values[at + 2]! << (2 * width)) |
   (values[at + 3]! << (3 * width))
+
+const packAny = (bytes: Buffer, from: number, values: Uint16Array, count: number, width: number): void => {
+  let at = from
+  let held = 0
+  let bits = 0
+  for (let next = 0; next < count; next++) {
+    bits |= values[next]! << held
+    held += width
+    while (held >= 8) {
+      bytes[at++] = bits
+      bits >>>= 8
+      held -= 8
+    }
+  }
+}
 
 /** Runs of equal numbers, one behind the other: which, and how many times. Their memory is used again. */
 export class Runs {

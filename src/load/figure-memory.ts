@@ -141,7 +141,13 @@ export class FigureMemory {
 
   #writeKeys(): void {
     const { code } = this
-    for (const [at, name] of CATEGORIES.entries()) this.#writeKey(code.CATEGORY_KEYS.value, at, name)
+    for (const [at, name] of CATEGORIES.entries()) {
+      const key = this.#writeKey(code.CATEGORY_KEYS.value, at, name)
+      this.bytes.writeInt8(
+        LINE_ITEMS.findIndex(({ category }) => category === name),
+        key + CATEGORY_AT,
+      )
+    }
     for (const [at, { lineItem, category, scaled }] of LINE_ITEMS.entries()) {
       const key = this.#writeKey(code.LINE_ITEM_KEYS.value, at, lineItem)
       const place = CATEGORIES.indexOf(category)

@@ -55,7 +55,7 @@ class Key {
   /** Which bits of its last eight bytes are its own. */
   lastMask: u64 = 0
   length: u8 = 0
-  /** Of a line item the category, and that in which the scale applies to it: -1 where it never does. */
+  /** Of a line item the category, and that in which the scale applies to it: -1 where it never does. Of a category its first line item. */
   category: i8 = 0
   scaledIn: i8 = 0
   /** The line item that followed this one, or stood first in this category, the last time. */
@@ -169,7 +169,7 @@ function plainSeries(open: usize, rows: Rows): usize {
       if (at !== start || load<u32>(at) !== NULL) return 0
       at += 4
     } else if (!isLonger && digits < EXACT && places <= MOST_DECIMALS) {
-      const value = <f64>digits
+      const value = <f64>(<i64>digits)
       // A whole number has no negative zero.
       store<f64>(into, isNegative ? (places === 0 ? 0 - value : -value) : value)
     } else if (!isLonger && digits > 0 && places <= -LEAST_POWER) {
@@ -226,16 +226,20 @@ function plainLineItems(open: usize, statement: i32, category: i32, rows: Rows):
   let at = open + 1
   if (load<u8>(at) === CLOSE_BRACE) return at + 1
   const object = ++objects
-  // What was first, or came next, the last time is looked for first.
+  // What was first, or came next, the last time is looked for first; then what comes next in the contract.
   let before = CATEGORY_KEYS + <usize>category * KEY_BYTES
+  let next: i32 = changetype<Key>(before).category
   let behind: u32
   do {
     if (load<u8>(at) !== QUOTE) return 0
     at++
-    const likely: i32 = changetype<Key>(before).next
-    const lineItem = find(at, LINE_ITEM_KEYS, lineItems, likely)
-    if (lineItem < 0) return 0
-    if (lineItem !== likely) changetype<Key>(before).next = <u8>lineItem
+    let lineItem: i32 = changetype<Key>(before).next
+    if (!isAt(at, LINE_ITEM_KEYS + <usize>lineItem * KEY_BYTES)) {
+      lineItem = find(at, LINE_ITEM_KEYS, lineItems, next)
+      if (lineItem < 0) return 0
+      changetype<Key>(before).next = <u8>lineItem
+    }
+    next = lineItem + 1 === lineItems ? 0 : lineItem + 1
     before = LINE_ITEM_KEYS + <usize>lineItem * KEY_BYTES
     const key = changetype<Key>(before)
     if (key.category !== <i8>category || key.seenIn === object) return 0

@@ -156,17 +156,13 @@ class RowWalk {
   }
 
   #addSeries({ bySeries }: Group, from: number, to: number): void {
-    const { end } = this.#source.series
-    let series = this.#series
+    const { end, series } = this.#source.series
+    let first = this.#series
     // Of the records left out the series are passed over.
-    while (end[series]! <= from) series++
-    for (let row = from; row < to; ) {
-      const stop = Math.min(end[series]!, to)
-      for (const { codes, column } of bySeries) column.add(codes[series]!, stop - row)
-      row = stop
-      if (stop === end[series]) series++
-    }
-    this.#series = series
+    while (end[first]! <= from) first++
+    for (const { codes, column } of bySeries) column.addSeries(codes, end, first, from, to)
+    while (first < series && end[first]! <= to) first++
+    this.#series = first
   }
 
   #addKept(column: PlainDoubles, from: number, to: number): void {

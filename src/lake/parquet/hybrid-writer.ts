@@ -6,12 +6,6 @@ import { writeUnsigned } from './thrift-writer.ts'
 /** Bits that places in so many values need. */
 export const bitsFor = (values: number): number => (values < 2 ? 1 : 32 - Math.clz32(values - 1))
 
-/** Appends a run of equal numbers of `width` bits. */
-export const writeRun = (out: ByteWriter, value: number, count: number, width: number): void => {
-  writeUnsigned(out, count * 2)
-  for (let shift = 0; shift < width; shift += 8) out.byte((value >>> shift) & 0xff)
-}
-
 /** Appends numbers of `width` bits, at most 16, as packed bits. */
 export const writePacked = (out: ByteWriter, values: Uint16Array, count: number, width: number): void => {
   const eights = Math.ceil(count / 8)
@@ -68,7 +62,7 @@ const packAny = (bytes: Buffer, from: number, values: Uint16Array, count: number
   }
 }
 
-/** Runs of equal numbers, one behind the other: which, and how many times. Their memory is used again. */
+/** Runs of equal numbers, one behind the other: which, and how many times, below 2^30. Their memory is used again. */
 export class Runs {
   #values = new Int32Array(FIRST_RUNS)
   #counts = new Uint32Array(FIRST_RUNS)
@@ -98,12 +92,20 @@ export class Runs {
     this.#counts = counts
   }
 
-  /** Appends those that are not negative. */
+  /** Appends those that are not negative, as numbers of `width` bits. */
   write(out: ByteWriter, width: number): void {
+    out.reserve(this.#runs * MOST_RUN_BYTES)
+    const { bytes } = out
+    let at = out.length
     for (let run = 0; run < this.#runs; run++) {
       const value = this.#values[run]!
-      if (value >= 0) writeRun(out, value, this.#counts[run]!, width)
+      if (value < 0) continue
+      let twice = this.#counts[run]! << 1
+      for (; twice >= 0x80; twice >>= 7) bytes[at++] = (twice & 0x7f) | 0x80
+      bytes[at++] = twice
+      for (let shift = 0; shift < width; shift += 8) bytes[at++] = value >>> shift
     }
+    out.length = at
   }
 
   /** Adds a run of 0 for each that is negative, and of 1 for each that is not. */
@@ -112,3 +114,5 @@ export class Runs {
   }
 }
 const FIRST_RUNS = 1024
+/** A count in bytes of seven bits, and a number. */
+const MOST_RUN_BYTES = 5 + 4

@@ -17,17 +17,20 @@ abstract class RunsColumn implements WrittenColumn {
   readonly #runs = new Runs()
   readonly #levels = new Runs()
   readonly #page = new ByteWriter()
+  #rows = 0
   #nulls = 0
 
   clear(): void {
     this.#runs.clear()
     this.#levels.clear()
+    this.#rows = 0
     this.#nulls = 0
   }
 
   /** @param place in the dictionary, or `NO_VALUE` */
   protected addRun(place: number, rows: number): void {
     this.#runs.add(place, rows)
+    this.#rows += rows
     if (place === NO_VALUE) this.#nulls += rows
   }
 
@@ -36,7 +39,8 @@ abstract class RunsColumn implements WrittenColumn {
     dictionary: Buffer,
     about: Pick<ColumnFacts, 'least' | 'greatest' | 'filter'>,
   ): ColumnPages {
-    this.#runs.addLevels(this.#levels)
+    if (this.#nulls === 0) this.#levels.add(1, this.#rows)
+    else this.#runs.addLevels(this.#levels)
     const page = this.#page
     startPage(page, this.#levels)
     const facts = { ...about, nulls: this.#nulls }
@@ -78,6 +82,19 @@ export class TextRuns extends RunsColumn {
   add(code: number, rows: number): void {
     const place = code === NO_VALUE ? NO_VALUE : ((this.#places[code] ?? 0) || this.#placeOf(code)) - 1
     this.addRun(place, rows)
+  }
+
+  /**
+   * Adds the codes of series as far as their rows go, each for all rows of its series.
+   * @param end of each series the row behind its last one
+   * @param first the series of row `from`
+   */
+  addSeries(codes: Int32Array | Uint8Array, end: Uint32Array, first: number, from: number, to: number): void {
+    for (let series = first, row = from; row < to; series++) {
+      const stop = Math.min(end[series]!, to)
+      this.add(codes[series]!, stop - row)
+      row = stop
+    }
   }
 
   #placeOf(code: number): number {

@@ -5,6 +5,7 @@
 import { readFileSync } from 'node:fs'
 import { CATEGORIES, LINE_ITEMS } from '../contract/line-items.ts'
 import { ownFile } from '../support/own-files.ts'
+import { Rejection } from './json-scan.ts'
 import { readDecimal } from './read-decimal.ts'
 
 /** Nothing else of it is used; Node's types do not have it. */
@@ -42,6 +43,8 @@ const instanceOf = (read: (at: number, power: number) => number): FigureCode => 
 const PAGE_BYTES = 64 * 1024
 /** Lines for which there is room at first, in bytes: nearly all are shorter. */
 const FIRST_LINE_BYTES = 64 * 1024
+/** With a longer one the columns would not fit into the 4 GiB that WebAssembly has. */
+const MOST_LINE_BYTES = 512 * 1024 ** 2
 /** So many bytes behind a line are zeros: a word may end beyond its end, a key as well. */
 const SLACK = 128
 
@@ -103,9 +106,15 @@ export class FigureMemory {
       this.bytes.writeBigUInt64LE(half, this.code.POWERS_OF_FIVE.value + 8 * at)
   }
 
-  /** Takes a line in. @returns where it begins */
+  /** Takes a line in. @returns where it begins @throws {Rejection} LINE_TOO_LONG */
   take(line: Buffer): number {
-    if (line.length > this.#room) this.#makeRoom(Math.max(line.length, 2 * this.#room))
+    if (line.length > MOST_LINE_BYTES)
+      throw new Rejection(
+        'LINE_TOO_LONG',
+        `Line has ${line.length} bytes, figures are read of 512 MiB at most`,
+      )
+    if (line.length > this.#room)
+      this.#makeRoom(Math.min(Math.max(line.length, 2 * this.#room), MOST_LINE_BYTES))
     // Memory that is shared is copied quickly only to the same place within eight bytes.
     const at = this.#line + (line.byteOffset % 8)
     this.bytes.set(line, at)

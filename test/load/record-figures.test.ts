@@ -204,6 +204,13 @@ test('a record takes as much memory as its line may need', () => {
   }
 })
 
+test('a line is refused for whose figures there is no room', () => {
+  const record = new RecordFigures()
+  const line = Buffer.allocUnsafeSlow(512 * 1024 ** 2 + 1)
+  record.start(line, 0, line.length)
+  expect(() => record.readStatement(0, 0)).toThrow(expect.objectContaining({ code: 'LINE_TOO_LONG' }))
+})
+
 test('headcounts and statements of a record are kept apart, those of the record before are gone', () => {
   const record = new RecordFigures()
   const line = Buffer.from(

@@ -1,0 +1,36 @@
+/** V8's best compiler is held for a while, and no longer. */
+
+import { spawnSync } from 'node:child_process'
+import { expect, test } from 'vitest'
+
+const HOLD = new URL('../../src/cli/hold-turbofan.ts', import.meta.url).href
+
+/** Says whether a function that is called all the time has TurboFan's code, before the hold ends and some time behind it. */
+const CHILD = (hold: string): string => `
+  const { holdTurboFan } = await import(${JSON.stringify(HOLD)})
+  const status = new Function('f', 'return %GetOptimizationStatus(f)')
+  const TURBOFANNED = 1 << 6
+  const sum = (list) => { let all = 0; for (const one of list) all += one; return all }
+  const list = Array.from({ length: 1000 }, (_, at) => at)
+  const isReached = (ms) => {
+    const end = performance.now() + ms
+    while (performance.now() < end) { sum(list); if (status(sum) & TURBOFANNED) return true }
+    return false
+  }
+  ${hold}
+  const before = isReached(400)
+  await new Promise((resolve) => setTimeout(resolve, 50))
+  console.log(before, before || isReached(20_000))
+`
+const answers = (hold: string): string => {
+  const args = ['--allow-natives-syntax', '--input-type=module', '--eval', CHILD(hold)]
+  const { stdout, stderr, status } = spawnSync(process.execPath, args, { encoding: 'utf8' })
+  expect(status, stderr).toBe(0)
+  return stdout.trim()
+}
+
+test('holds TurboFan until the time is over, where V8 has Maglev', () => {
+  expect(answers('holdTurboFan(100, true)')).toBe('false true')
+  expect(answers('holdTurboFan(100, false)')).toBe('true true')
+  expect(answers('')).toBe('true true')
+})

@@ -7,7 +7,7 @@ const HOLD = new URL('../../src/cli/hold-turbofan.ts', import.meta.url).href
 
 /** Says whether a function that is called all the time has TurboFan's code, before the hold ends and some time behind it. */
 const CHILD = (hold: string): string => `
-  const { holdTurboFan } = await import(${JSON.stringify(HOLD)})
+  const { holdTurboFan, releaseTurboFan } = await import(${JSON.stringify(HOLD)})
   const status = new Function('f', 'return %GetOptimizationStatus(f)')
   const TURBOFANNED = 1 << 6
   const sum = (list) => { let all = 0; for (const one of list) all += one; return all }
@@ -33,4 +33,11 @@ test('holds TurboFan until the time is over, where V8 has Maglev', () => {
   expect(answers('holdTurboFan(100, true)')).toBe('false true')
   expect(answers('holdTurboFan(100, false)')).toBe('true true')
   expect(answers('')).toBe('true true')
+})
+
+test('lets TurboFan work at once where the input is large', () => {
+  expect(answers('holdTurboFan(60_000, true); releaseTurboFan(16 * 1024 ** 2 + 1)')).toBe('true true')
+  expect(answers('holdTurboFan(100, true); releaseTurboFan(16 * 1024 ** 2); releaseTurboFan()')).toBe(
+    'false true',
+  )
 })

@@ -35,7 +35,7 @@ export interface FigureCode {
 let compiled: object | undefined
 const instanceOf = (read: (at: number, power: number) => number): FigureCode => {
   compiled ??= new WebAssembly.Module(readFileSync(ownFile('load/record-figures.wasm')))
-  const { exports } = new WebAssembly.Instance(compiled, { 'record-figures': { readDecimal: read } })
+  const { exports } = new WebAssembly.Instance(compiled, { values: { readDecimal: read } })
   // A plain object: what stands in the one of the instance is looked up at each call.
   return { ...(exports as FigureCode) }
 }

@@ -2,7 +2,9 @@
 
 import { spawnSync } from 'node:child_process'
 import { expect, test } from 'vitest'
+import { MAIN } from './run-cli.ts'
 
+const WATCH = new URL('../../src/cli/output/watch-run.ts', import.meta.url).href
 const HOLD = new URL('../../src/cli/hold-turbofan.ts', import.meta.url).href
 
 /** Says whether a function that is called all the time has TurboFan's code, before the hold ends and some time behind it. */
@@ -40,4 +42,36 @@ test('lets TurboFan work at once where the input is large', () => {
   expect(answers('holdTurboFan(100, true); releaseTurboFan(16 * 1024 ** 2); releaseTurboFan()')).toBe(
     'false true',
   )
+})
+
+test('a load whose sources are large lets it work, one of which nobody knows that does not', () => {
+  const hears = (bytesTotal: number | undefined): string => `
+    holdTurboFan(100, true)
+    const { watchRun } = await import(${JSON.stringify(WATCH)})
+    const line = { log: () => undefined, show: () => undefined }
+    watchRun(line)({ kind: 'progress', progress: { bytesTotal: ${bytesTotal} } })`
+  expect(answers(hears(2 ** 25))).toBe('true true')
+  expect(answers(hears(undefined))).toBe('false true')
+})
+
+test('a command begins with the hold', () => {
+  // No timer is due while a process ends.
+  const atExit = `
+    const status = new Function('f', 'return %GetOptimizationStatus(f)')
+    const sum = (list) => { let all = 0; for (const one of list) all += one; return all }
+    const list = Array.from({ length: 1000 }, (_, at) => at)
+    process.on('exit', () => {
+      const end = performance.now() + 500
+      while (performance.now() < end) sum(list)
+      console.error((status(sum) & (1 << 6)) !== 0)
+    })`
+  const isReached = (args: readonly string[]): string => {
+    const preload = `data:text/javascript,${encodeURIComponent(atExit)}`
+    const { stderr } = spawnSync(process.execPath, ['--allow-natives-syntax', '--import', preload, ...args], {
+      encoding: 'utf8',
+    })
+    return stderr.trim()
+  }
+  expect(isReached([MAIN, '--version'])).toBe('false')
+  expect(isReached(['--eval', ''])).toBe('true')
 })

@@ -207,3 +207,18 @@ test('cutBlocks and byteFeed read a chunk only until the next one is asked for',
 async function* eachOf(feed: ByteFeed): AsyncGenerator<Buffer> {
   for (let chunk = await feed.next(); chunk !== undefined; chunk = await feed.next()) yield chunk
 }
+
+test('a block begins at the place in a word at which its bytes came, also behind a line that came in two chunks', async () => {
+  const lines = Array.from({ length: 40 }, (_, at) => `{"line":${at}}\n`).join('')
+  const memory = Buffer.allocUnsafeSlow(lines.length)
+  memory.write(lines)
+  const feed = (async function* () {
+    yield* [memory.subarray(0, 100), memory.subarray(100)]
+  })()
+  const blocks = await collect(cutBlocks(feed, { blockBytes: 64 }))
+  expect(Buffer.concat(blocks.map(({ bytes }) => bytes)).toString()).toBe(lines)
+  // The last one fills little of its memory and is a copy.
+  const places = blocks.slice(0, -1).map(({ bytes, offset }) => [bytes.byteOffset % 8, offset % 8])
+  expect(new Set(places.map(([place]) => place)).size).toBeGreaterThan(3)
+  for (const [place, expected] of places) expect(place).toBe(expected)
+})

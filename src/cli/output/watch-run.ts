@@ -31,6 +31,7 @@ export const watchRun = (
       case 'again':
         return line.log(`Staged files of partition ${event.partition} are damaged: it is loaded again`)
       case 'progress':
+        // Every load is heard of here, and how large it is.
         releaseTurboFan(event.progress.bytesTotal)
         return line.show(() => stateText(event.progress, (nowMs() - startMs) / 1000), {
           progress: event.progress,

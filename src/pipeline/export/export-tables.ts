@@ -12,6 +12,7 @@ import type { AroundFetch } from '../../lake/lake/lake-views.ts'
 import type { CompiledTake } from '../../lake/take/compile-take.ts'
 import type { ComputedColumn } from '../../lake/take/computed-columns.ts'
 import type { KeptTake } from '../../lake/take/declaration.ts'
+import { HASH } from '../../lake/take/hash-key.ts'
 import { readFactsOf, withCommits } from '../../manifest/lake-facts.ts'
 import { readTableListed } from '../../manifest/snapshot-root.ts'
 import { readRoot } from '../../manifest/snapshots.ts'
@@ -231,7 +232,7 @@ const withQuery = async <T>(
   })
   const exportEnded = interruptOn(query, signal)
   try {
-    await query.prepare(async (session) => options.compiled?.prepare(session))
+    await query.prepare([HASH], async (session) => options.compiled?.prepare(session))
     return await orInterrupted('The export', signal, () => use(query, root.snapshot))
   } finally {
     exportEnded()

@@ -5,6 +5,8 @@ export const ERROR_CODES = {
   USAGE: 'a command or option is used wrongly; see --help',
   CONFIG_INVALID:
     'firmlake.toml is not as expected; see docs/configuration.md, or name another file with --config',
+  TEXT_NOT_UTF8:
+    'a text such as a list of ids or settings is not UTF-8; save it as UTF-8, with or without the mark',
   SOURCE_NOT_FOUND: 'a path or pattern matches no file; check the spelling',
   SOURCE_UNREADABLE: 'a source cannot be opened or read; check its permissions and the disk',
   SOURCE_CHANGED: 'a file changed while it was being read; run again when its writer is done',

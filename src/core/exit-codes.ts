@@ -44,7 +44,7 @@ const LATER: ReadonlySet<ErrorCode> = new Set([
  */
 export const exitCodeOf = (error: unknown, signal?: NodeJS.Signals): ExitCode => {
   const code = error instanceof ToolkitError ? error.code : undefined
-  if (code === 'USAGE' || code === 'CONFIG_INVALID') return EXIT.usage
+  if (code === 'USAGE' || code === 'CONFIG_INVALID' || code === 'TEXT_NOT_UTF8') return EXIT.usage
   if (code === 'QUARANTINE_LIMIT') return EXIT.quarantine
   if (code === 'CHECK_FAILED') return EXIT.checkFailed
   if (code !== undefined && LATER.has(code)) return EXIT.busy

@@ -38,6 +38,8 @@ export const ERROR_CODES = {
   RUN_NOT_RESUMABLE: 'the run cannot be resumed; run its command again',
   RUN_INCOMPLETE: 'units of the run are not done yet; try again when the other workers are done',
   RUN_OTHER_RELEASE: 'the run was planned by another release; work on it and commit it with that one',
+  PLAN_ORIGIN:
+    'the plan of a run names another service than the one that the token is for; nothing was sent to it',
   PACKAGE_MISSING:
     'the packages of an optional part are not installed; the message has the command that installs them',
   ENGINE_MISSING:

@@ -56,7 +56,7 @@ export const exitCodeOf = (error: unknown, signal?: NodeJS.Signals): ExitCode =>
 const FINAL_FOR_WORKERS: ReadonlySet<ErrorCode> = new Set([
   ...(['SOURCE_CHANGED', 'RUN_NOT_FOUND', 'LAKE_NOT_FOUND', 'LAKE_DAMAGED', 'LAKE_NEWER'] as const),
   ...(['SNAPSHOT_DAMAGED', 'TOKEN_MISSING', 'TOKEN_INVALID', 'TOKEN_REFUSED', 'ADDRESS_REFUSED'] as const),
-  'PACKAGE_MISSING',
+  ...(['PACKAGE_MISSING', 'PLAN_ORIGIN'] as const),
 ])
 
 /**

@@ -55,6 +55,8 @@ export const ERROR_CODES = {
   PUBLISH_CONFLICT: 'the published table was changed by someone else; see docs/operations.md',
   CATALOG_FAILED: 'the Iceberg catalog does not answer as it should; check --catalog and its token',
   TARGET_REFUSED: 'the target of an export or a copy cannot be used; its message says why, check the address',
+  TARGET_OF_ANOTHER_LAKE:
+    'the target holds the rows of another lake; give another target, or hand it over to this lake with --adopt',
   TARGET_FAILED: 'the target of an export failed; run the same command again, it resumes',
   COMPACT_IMPOSSIBLE: 'runs disagree on which line items are scaled; load their sources into a new lake',
   FORGET_IMPOSSIBLE:

@@ -27,3 +27,8 @@ export const MASKED_WITHOUT_ACCESS = [
   'LastName',
   'NationalIdentificationNumber',
 ] as const
+/** Texts beside a person, by the field that holds their records: masked as a name is. */
+export const MASKED_TEXTS: Readonly<Record<string, readonly string[]>> = {
+  BeneficialOwnerships: ['Text'],
+  KeyPersonRoles: ['Text'],
+}

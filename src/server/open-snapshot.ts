@@ -4,6 +4,7 @@ import { BODY_MESSAGES } from '../contract/messages.ts'
 import { loadRates } from '../lake/rates/lake-rates.ts'
 import type { Caller } from './access/caller.ts'
 import type { Search } from './http/server-parts.ts'
+import { protectedDigest } from './search/query/protected-persons.ts'
 import { parseBody } from './search/request/exact-json.ts'
 import { searchCompanies } from './search/search-companies.ts'
 import { searchRelations } from './search/search-relations.ts'
@@ -22,6 +23,8 @@ export interface OpenSnapshot {
   readonly countries: readonly string[]
   readonly companies: Search
   readonly relations: Search
+  /** What tells the persons who are protected in it from those of another one. */
+  readonly protectedDigest: () => Promise<string>
   readonly close: () => Promise<void>
 }
 
@@ -72,6 +75,7 @@ export const openSnapshot = async (
       countries: namedCountries([...countries, ...(await countriesOf(index, 'relation', queryTimeoutMs))]),
     }
     return {
+      protectedDigest: () => protectedDigest(index, { timeoutMs: queryTimeoutMs }),
       number: index.description.snapshot,
       countries,
       companies: overText(parts, searchCompanies),

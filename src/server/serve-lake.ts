@@ -134,7 +134,7 @@ export const serveLake = async (request: ServeLakeRequest): Promise<LakeServer> 
         tokens,
         companies: served.search('companies'),
         relations: served.search('relations'),
-        batches: openBatchStore(lake),
+        batches: openBatchStore(lake, () => served.current.protectedDigest()),
         askExplorer: explorer.ask,
         webFile: openWebFiles(),
         layers: faults.length > 0 ? [faultLayer(faults)] : [],

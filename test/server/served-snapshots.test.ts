@@ -25,6 +25,7 @@ const snapshotOf = (number: number, gate: Promise<void> = Promise.resolve()) => 
   }
   const snapshot: OpenSnapshot = {
     ...{ number, countries: [], companies: search, relations: search },
+    protectedDigest: async () => '',
     close: async () => {
       state.closed += 1
     },

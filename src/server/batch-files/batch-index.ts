@@ -14,6 +14,7 @@ import {
   fits,
   list,
   objectOf,
+  optional,
   parseAs,
   sha256,
   textLike,
@@ -26,6 +27,8 @@ export interface BatchFile extends BatchFileEntry {
 }
 export interface BatchIndex {
   readonly snapshot: number
+  /** What tells the set of persons who are masked in the files from another one; absent of files that mask nobody. */
+  readonly protected?: string | undefined
   readonly files: readonly BatchFile[]
 }
 export const INDEX_FILE = 'index.json'
@@ -38,6 +41,7 @@ export const batchSnapshots = async (lake: string): Promise<readonly number[]> =
 
 const STORED = objectOf({
   snapshot: finiteNumber,
+  protected: optional(anyText),
   files: list(
     // Its name becomes part of a path.
     objectOf({
@@ -52,7 +56,7 @@ const isIndex = (value: unknown): value is BatchIndex => fits(STORED, value)
 
 const decodeIndex = (json: string): BatchIndex | null => {
   const index = parseAs(anything, json)
-  return isIndex(index) ? { snapshot: index.snapshot, files: index.files } : null
+  return isIndex(index) ? { snapshot: index.snapshot, protected: index.protected, files: index.files } : null
 }
 
 /** Absolute path of a batch file. */

@@ -26,7 +26,7 @@ export interface BatchStore {
 
 const EVERY_AREA: ReadonlySet<Area> = new Set(AREAS)
 
-/** A relations file holds every area and persons with a protected identity as they are. */
+/** A relations file holds every area, and names of persons with a protected identity. */
 const maySee = (caller: Caller, file: BatchFile): boolean => {
   const areas = areasFor(caller, file.CountryCode ?? null, EVERY_AREA)
   if (areas === null) return false
@@ -36,7 +36,10 @@ const maySee = (caller: Caller, file: BatchFile): boolean => {
 const entryOf = ({ sha256: _, ...entry }: BatchFile): BatchFileEntry => entry
 
 /** The index is read again whenever it is another one: files made while the server runs are offered. */
-export const openBatchStore = (lake: string): BatchStore => {
+/**
+ * @param digest of the persons who are protected in what is served: files of relations that mask others are not offered
+ */
+export const openBatchStore = (lake: string, digest: () => Promise<string>): BatchStore => {
   let known: { readonly mark: string; readonly index: BatchIndex } | undefined
   const index = async (): Promise<BatchIndex | undefined> => {
     for (const snapshot of await batchSnapshots(lake)) {
@@ -47,15 +50,21 @@ export const openBatchStore = (lake: string): BatchStore => {
     }
     return undefined
   }
+  const offered = async (found: BatchIndex): Promise<readonly BatchFile[]> =>
+    found.protected === (await digest())
+      ? found.files
+      : found.files.filter(({ Content }) => Content === BATCH_CONTENT.companies)
   return {
     listing: async (caller) => {
-      const files = (await index())?.files ?? []
+      const found = await index()
+      const files = found === undefined ? [] : await offered(found)
       return { BatchFiles: files.filter((file) => maySee(caller, file)).map(entryOf) }
     },
     find: async (caller, id) => {
       const found = await index()
-      const file = found?.files.find(({ BatchFileId }) => BatchFileId === id)
-      if (!found || !file || !maySee(caller, file)) return undefined
+      if (found === undefined) return undefined
+      const file = (await offered(found)).find(({ BatchFileId }) => BatchFileId === id)
+      if (!file || !maySee(caller, file)) return undefined
       return { file, path: batchFilePath(lake, found.snapshot, file.FileName) }
     },
   }

@@ -9,6 +9,7 @@ import { rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { constants, createBrotliCompress } from 'node:zlib'
+import { AREAS, type Area } from '../../contract/authorization.ts'
 import { systemCode, ToolkitError, writeError } from '../../core/errors.ts'
 import { BATCHES_FOLDER, batchesPath, inLake } from '../../lake/lake/layout.ts'
 import { checkNamedFile, writeFileList } from '../../manifest/file-list.ts'
@@ -18,6 +19,8 @@ import { sha256Of } from '../../support/hash.ts'
 import { listFolder } from '../../support/list-files.ts'
 import { temporaryLiveness, temporaryName } from '../../support/process-identity.ts'
 import { sideBySide } from '../../support/side-by-side.ts'
+import { idsIn, isOpen, restricted } from '../search/answer/relations-documents.ts'
+import { protectedAmong, protectedDigest } from '../search/query/protected-persons.ts'
 import { type DocumentPlace, placeColumns, placeIn } from '../serving-index/index-form.ts'
 import type { ServingIndex } from '../serving-index/serving-index.ts'
 import { type BatchFile, batchSnapshots, INDEX_FILE, indexMark, readIndex } from './batch-index.ts'
@@ -47,6 +50,7 @@ export interface MadeBatchFiles {
 
 /** Fast enough to keep up with reading; higher ones gain a few percent for several times the work. */
 const QUALITY = 5
+const EVERY_AREA: ReadonlySet<Area> = new Set(AREAS)
 const QUERY_TIMEOUT_MS = 600_000
 /** Places known at once, and documents in memory at once. */
 const PLACES_AT_ONCE = 4096
@@ -90,9 +94,22 @@ async function* placesOf(
 
 const LINE_END = Buffer.from('\n')
 
+/** As a search shows persons to whoever has every area: only these callers are offered files of relations. */
+const masked = async (
+  documents: readonly Buffer[],
+  { index, signal }: MakeBatchFilesRequest,
+): Promise<readonly Buffer[]> => {
+  const ids = await protectedAmong(index, documents.flatMap(idsIn), { timeoutMs: QUERY_TIMEOUT_MS, signal })
+  const isProtected = (id: string): boolean => ids.has(id)
+  return documents.map((one) =>
+    isOpen(one, EVERY_AREA, isProtected) ? one : restricted(one, EVERY_AREA, isProtected),
+  )
+}
+
 async function* linesOf(file: PlannedFile, request: MakeBatchFilesRequest): AsyncGenerator<Buffer> {
   for await (const places of placesOf(file, request)) {
-    const documents = await request.index.documents(file.content, places)
+    const stored = await request.index.documents(file.content, places)
+    const documents = file.content === 'relations' ? await masked(stored, request) : stored
     yield Buffer.concat(documents.flatMap((document) => [document, LINE_END]))
   }
 }
@@ -156,7 +173,9 @@ const damageIn = async (
   signal: AbortSignal | undefined,
 ): Promise<string | null> => {
   try {
-    for (const { FileName: name, SizeInBytes: bytes, sha256 } of (await readIndex(lake, snapshot)).files) {
+    const found = await readIndex(lake, snapshot)
+    if (found.protected === undefined) return 'The batch files show protected persons in clear'
+    for (const { FileName: name, SizeInBytes: bytes, sha256 } of found.files) {
       const folder = inLake(lake, batchesPath(snapshot))
       const damage = await checkNamedFile(folder, { name, bytes, sha256 }, signal)
       if (damage !== null) return `Batch file "${name}" is damaged: ${damage.detail}`
@@ -206,7 +225,8 @@ const make = async (
     signal,
   )
   const indexPath = join(temporary, INDEX_FILE)
-  const text = `${JSON.stringify({ snapshot, files }, null, 2)}\n`
+  const digest = await protectedDigest(index, { timeoutMs: QUERY_TIMEOUT_MS, signal })
+  const text = `${JSON.stringify({ snapshot, protected: digest, files }, null, 2)}\n`
   await writeFile(indexPath, text, { flag: 'wx', mode: PRIVATE_FILE })
   await fsyncFile(indexPath)
   await writeFileList(temporary, [

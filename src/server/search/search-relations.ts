@@ -4,9 +4,10 @@ import type { Row } from '../../lake/duckdb/engine.ts'
 import type { Caller } from '../access/caller.ts'
 import { type DocumentPlace, placeColumns, placeIn } from '../serving-index/index-form.ts'
 import { pageBody, totalPages } from './answer/page-body.ts'
-import { isOpen, restricted } from './answer/relations-documents.ts'
+import { idsIn, isOpen, restricted } from './answer/relations-documents.ts'
 import { countOnce } from './query/count-once.ts'
 import { filterConditions, ROW, tableOf } from './query/filter-conditions.ts'
+import { protectedAmong } from './query/protected-persons.ts'
 import { checkRelationsRequest, type RelationsSearch } from './request/check-relations-request.ts'
 import { cutPage, pageLimit } from './request/cursor-chain.ts'
 import type { Answer, SearchParts } from './shared/answer.ts'
@@ -16,7 +17,6 @@ import { areasOf } from './shared/visible-records.ts'
 interface Found {
   readonly id: bigint
   readonly country: string | null
-  readonly isProtected: boolean
   readonly place: DocumentPlace
 }
 
@@ -47,7 +47,7 @@ export const searchRelations = async (
       TotalPages: totalPages(totalCount, pageSize),
       Cursor: cursor,
     },
-    body: await bodyOf(parts, caller, page),
+    body: await bodyOf(parts, caller, page, signal),
   }
 }
 
@@ -72,7 +72,7 @@ const findRelations = (
         after === null ? '' : ` AND ${ROW}.internal_id > ${paged.bind(after.lastId, 'BIGINT')}`
       const limit = paged.bind(pageLimit(parts, pageSize, after) + 1, 'BIGINT')
       const rows = await session.rows(
-        `SELECT ${ROW}.internal_id, ${ROW}.country_code, ${ROW}.is_protected, ${placeColumns(ROW)}
+        `SELECT ${ROW}.internal_id, ${ROW}.country_code, ${placeColumns(ROW)}
 FROM ${from} WHERE ${where}${onlyAfter} ORDER BY ${ROW}.internal_id LIMIT ${limit}`,
         paged.values,
       )
@@ -84,27 +84,28 @@ FROM ${from} WHERE ${where}${onlyAfter} ORDER BY ${ROW}.internal_id LIMIT ${limi
 const foundOf = (row: Row): Found => ({
   id: BigInt(String(row.internal_id)),
   country: row.country_code === null ? null : String(row.country_code),
-  // Anything but a clear no is checked entity by entity.
-  isProtected: row.is_protected !== false,
   place: placeIn(row),
 })
 
 const bodyOf = async (
-  { index }: SearchParts,
+  { index, queryTimeoutMs: timeoutMs }: SearchParts,
   caller: Caller,
   page: readonly Found[],
+  signal: AbortSignal,
 ): Promise<readonly Buffer[]> => {
   const documents = await index.documents(
     'relations',
     page.map(({ place }) => place),
   )
+  const protectedIds = await protectedAmong(index, documents.flatMap(idsIn), { timeoutMs, signal })
+  const isProtected = (id: string): boolean => protectedIds.has(id)
   return pageBody(
     'Relations',
     documents.map((document, at) => {
       const found = page[at]
       if (found === undefined) throw new RangeError('Cannot build a page: a document is missing')
       const areas = areasOf(caller, found.country)
-      return [isOpen(areas, found.isProtected) ? document : restricted(document, areas)]
+      return [isOpen(document, areas, isProtected) ? document : restricted(document, areas, isProtected)]
     }),
   )
 }

@@ -141,7 +141,7 @@ export const figureNamed = (name: string): string => `${literal(name)}::${FIGURE
  * Tables of a segment's DuckDB file; an open index has views of the same names in the schema `copy`, with the rows that no later
  * segment supersedes and, of `company` and `relation`, their `segment`. All are sorted so that zone maps help: `company`, `relation`,
  * `embedding` by internal_id, `figure` by line_item, within it as companies were read, `posting` by term and company, `person`
- * by national_id. Dates are instants in UTC. `at` is a word of DuckDB's grammar: it needs quotes or its table's name.
+ * by national_id, `protected` by person_id. Dates are instants in UTC. `at` is a word of DuckDB's grammar: it needs quotes or its table's name.
  */
 export const INDEX_TABLES = {
   /** One row a company. Date columns: one for every date parameter of the contract, in snake_case, type TIMESTAMP (UTC). */
@@ -195,17 +195,19 @@ export const INDEX_TABLES = {
     internal_id: 'BIGINT',
     country_code: 'VARCHAR',
     org_no: 'VARCHAR',
-    /** Whether any entity of the record is protected. */
-    is_protected: 'BOOLEAN',
     ...PLACE_TYPES,
   },
   /** One row an entity with a national identification number (without whitespace and hyphens). */
   person: {
     national_id: 'VARCHAR',
     internal_id: 'BIGINT',
+    /** Of the entity; NULL where it has none. */
+    person_id: 'BIGINT',
     is_protected: 'BOOLEAN',
     is_history: 'BOOLEAN',
   },
+  /** One row a record and person whom it protects. */
+  protected: { person_id: 'BIGINT', internal_id: 'BIGINT' },
 } as const
 
 /** Beside them, in a segment that has such: `internal_id` of companies that are not listed any more. */

@@ -20,6 +20,7 @@ const CONTENT_OF: Readonly<Record<TableName, Content>> = {
   embedding: 'companies',
   relation: 'relations',
   person: 'relations',
+  protected: 'relations',
 }
 
 const database = (segment: number): string => `segment_${segment}`

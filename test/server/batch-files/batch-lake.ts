@@ -37,14 +37,14 @@ export interface BatchLake {
   readonly close: () => Promise<void>
 }
 
-export const openBatchLake = async (): Promise<BatchLake> => {
+export const openBatchLake = async (relationsLines: readonly object[] = RELATIONS): Promise<BatchLake> => {
   const bench = await Workbench.open()
   const folders: string[] = []
   const { index } = await madeIndex(
     await loadServed(
       bench,
       { content: 'companies', lines: COMPANIES },
-      { content: 'relations', lines: RELATIONS },
+      { content: 'relations', lines: relationsLines },
     ),
   )
   return {

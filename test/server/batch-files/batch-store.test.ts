@@ -9,6 +9,7 @@ import type { Caller } from '../../../src/server/access/caller.ts'
 import { newTokenRegistry, tokenHash } from '../../../src/server/access/token-registry.ts'
 import { openBatchStore } from '../../../src/server/batch-files/batch-store.ts'
 import { makeBatchFiles } from '../../../src/server/batch-files/make-batch-files.ts'
+import { protectedDigest } from '../../../src/server/search/query/protected-persons.ts'
 import { sha256Of } from '../../../src/support/hash.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 import { bearer, bodyOf, get, openFake, rawRequest } from '../http/open-fake.ts'
@@ -28,10 +29,14 @@ const caller = (
   countries: Readonly<Record<string, ReadonlySet<Area>>>,
   withoutCountry: ReadonlySet<Area> | null = null,
 ): Caller => ({ name: 'a', rights: { countries: new Map(Object.entries(countries)), withoutCountry } })
+/** In this lake nobody is protected. */
+const NOBODY = async () => ''
 const EVERYTHING: Caller = { name: 'a', rights: 'everything' }
 
 const idsFor = async (who: Caller): Promise<string[]> =>
-  (await openBatchStore(lake).listing(who)).BatchFiles.map(({ BatchFileId }) => BatchFileId).toSorted()
+  (await openBatchStore(lake, NOBODY).listing(who)).BatchFiles.map(
+    ({ BatchFileId }) => BatchFileId,
+  ).toSorted()
 
 test('a listing has the files of the countries that the caller may see', async () => {
   expect(await idsFor(EVERYTHING)).toHaveLength(6)
@@ -50,7 +55,7 @@ test('a file of relations is for callers with every area of its country, hidden 
 })
 
 test('a file that is not listed for a caller is not found either', async () => {
-  const store = openBatchStore(lake)
+  const store = openBatchStore(lake, NOBODY)
   const swede = caller({ SE: new Set<Area>(['Owner']) })
   expect(await store.find(swede, '1-companies-SE-0001')).toMatchObject({ file: { Count: 5 } })
   for (const id of ['1-relations-SE-0001', '1-companies-NO-0001', '../index.json', '1-companies-SE-0002', ''])
@@ -58,12 +63,14 @@ test('a file that is not listed for a caller is not found either', async () => {
 })
 
 test('a lake without batch files has an empty listing', async () => {
-  expect(await openBatchStore(await batchLake.newLake()).listing(EVERYTHING)).toEqual({ BatchFiles: [] })
+  expect(await openBatchStore(await batchLake.newLake(), NOBODY).listing(EVERYTHING)).toEqual({
+    BatchFiles: [],
+  })
 })
 
 test('files that are made while a server runs are offered, those before no more', async () => {
   const own = await batchLake.newLake()
-  const store = openBatchStore(own)
+  const store = openBatchStore(own, NOBODY)
   const ids = async () => (await store.listing(EVERYTHING)).BatchFiles.map(({ BatchFileId }) => BatchFileId)
   expect(await ids()).toEqual([])
   await makeBatchFiles({ lake: own, index: batchLake.index })
@@ -75,7 +82,7 @@ test('files that are made while a server runs are offered, those before no more'
 
 test('over HTTP the listing is that of the token, and a download is the file', async () => {
   const tokens = newTokenRegistry([{ caller: caller({ NO: ALL }), sha256: tokenHash('t') }])
-  const url = await openFake({ tokens, batches: openBatchStore(lake) })
+  const url = await openFake({ tokens, batches: openBatchStore(lake, NOBODY) })
   const listing = (await (await get(`${url}/v2/batches/batch-files`, bearer('t'))).json()) as BatchListing
   expect(listing.BatchFiles).toEqual([
     {
@@ -99,7 +106,7 @@ test('a file whose size is not that of the index is not sent', async () => {
   await makeBatchFiles({ lake: own, index: batchLake.index })
   const path = join(own, '_batches', '00000001', 'companies-NO-0001.jsonl.br')
   await writeFile(path, (await readFile(path)).subarray(1))
-  const url = await openFake({ batches: openBatchStore(own) })
+  const url = await openFake({ batches: openBatchStore(own, NOBODY) })
   expect((await get(`${url}/v2/batches/batch-file/1-companies-NO-0001`)).status).toBe(500)
 })
 
@@ -123,7 +130,10 @@ test('of a damaged file no download ends cleanly, whole or in part, and the log 
   const small = join(own, '_batches', '00000001', 'companies-NO-0001.jsonl.br')
   const good = await readFile(small)
   const log: string[] = []
-  const url = await openFake({ batches: openBatchStore(own) }, { log: { write: (line) => log.push(line) } })
+  const url = await openFake(
+    { batches: openBatchStore(own, NOBODY) },
+    { log: { write: (line) => log.push(line) } },
+  )
   const id = '1-companies-NO-0001'
   expect((await download(url, id)).length).toBeGreaterThan(10)
   expect((await download(url, id, { range: 'bytes=5-9' })).length).toBeGreaterThan(3)
@@ -179,11 +189,13 @@ test('any flipped bit of an index is an error, and files that an earlier release
     const bad = Buffer.from(good)
     bad[at] = (bad[at] ?? 0) ^ 1
     await writeFile(join(folder, 'index.json'), bad)
-    await expect(openBatchStore(own).listing(EVERYTHING)).rejects.toMatchObject({ code: 'LAKE_DAMAGED' })
+    await expect(openBatchStore(own, NOBODY).listing(EVERYTHING)).rejects.toMatchObject({
+      code: 'LAKE_DAMAGED',
+    })
   }
   await writeFile(join(folder, 'index.json'), good)
   await rm(join(folder, 'files.json'))
-  expect((await openBatchStore(own).listing(EVERYTHING)).BatchFiles).toHaveLength(6)
+  expect((await openBatchStore(own, NOBODY).listing(EVERYTHING)).BatchFiles).toHaveLength(6)
 })
 
 test('an index that is none is an error', async () => {
@@ -193,5 +205,69 @@ test('an index that is none is an error', async () => {
     join(own, '_batches', '00000001', 'index.json'),
     '{"snapshot":1,"files":[{"FileName":"../x"}]}',
   )
-  await expect(openBatchStore(own).listing(EVERYTHING)).rejects.toMatchObject({ code: 'LAKE_DAMAGED' })
+  await expect(openBatchStore(own, NOBODY).listing(EVERYTHING)).rejects.toMatchObject({
+    code: 'LAKE_DAMAGED',
+  })
+})
+
+const PERSON = { Name: 'Anna Berg', NationalIdentificationNumber: '700101-0000', BirthDate: '1970-01-01' }
+
+test('files of relations mask the five fields of persons whom any record protects, and are offered as long as these are the same', async () => {
+  const own = await batchLake.newLake()
+  const other = await openBatchLake([
+    { InternalId: 1, CountryCode: 'SE', Parents: [{ InternalId: 70, ...PERSON, Citizenships: ['SE'] }] },
+    {
+      InternalId: 2,
+      CountryCode: 'NO',
+      Children: [{ InternalId: 70, IsProtected: true, Name: 'Anna Berg' }],
+    },
+    { InternalId: 3, CountryCode: 'DK', Unknown: { InternalId: 71, IsProtected: true } },
+    {
+      InternalId: 4,
+      CountryCode: 'FI',
+      Parents: [
+        { InternalId: 71, ...PERSON },
+        { InternalId: 72, ...PERSON },
+      ],
+    },
+  ])
+  try {
+    await makeBatchFiles({ lake: own, index: other.index })
+    const linesOf = async (country: string): Promise<string> =>
+      brotliDecompressSync(
+        await readFile(join(own, `_batches/00000001/relations-${country}-0001.jsonl.br`)),
+      ).toString()
+    const [sweden, finland] = [JSON.parse(await linesOf('SE')), JSON.parse(await linesOf('FI'))]
+    const masked = { ...PERSON, BirthDate: 'Protected Identity' }
+    expect(sweden.Parents).toEqual([{ InternalId: 70, ...masked, Citizenships: 'Protected Identity' }])
+    expect(finland.Parents).toEqual([
+      { InternalId: 71, ...masked },
+      { InternalId: 72, ...PERSON },
+    ])
+    const offered = async (digest: string): Promise<readonly string[]> => {
+      const store = openBatchStore(own, async () => digest)
+      const { BatchFiles } = await store.listing(EVERYTHING)
+      const isFound = (await store.find(EVERYTHING, '1-relations-SE-0001')) !== undefined
+      const ids = BatchFiles.map(({ BatchFileId }) => BatchFileId)
+      expect(isFound).toBe(ids.includes('1-relations-SE-0001'))
+      return ids.filter((id) => id.includes('relations'))
+    }
+    const digest = await protectedDigest(other.index, { timeoutMs: 60_000 })
+    expect(digest).toMatch(/^[0-9a-f]{64}$/)
+    expect(await offered(digest)).toHaveLength(4)
+    expect(await offered('')).toEqual([])
+    // As a build that masked nobody has made them.
+    const path = join(own, '_batches/00000001/index.json')
+    const { protected: _, ...earlier } = JSON.parse(await readFile(path, 'utf8'))
+    await writeFile(path, `${JSON.stringify(earlier)}\n`)
+    await rm(join(own, '_batches/00000001/files.json'))
+    expect(await offered(digest)).toEqual([])
+    const reasons: string[] = []
+    const again = { lake: own, index: other.index, onDamaged: (reason: string) => reasons.push(reason) }
+    expect((await makeBatchFiles(again)).made).toBe(true)
+    expect(reasons).toEqual(['The batch files show protected persons in clear'])
+    expect(await offered(digest)).toHaveLength(4)
+  } finally {
+    await other.close()
+  }
 })

@@ -77,6 +77,7 @@ test('makeBatchFiles tells of each file its id, content, country, time, size, co
   expect(none).not.toHaveProperty('CountryCode')
   expect(JSON.parse(await readFile(join(folder, 'index.json'), 'utf8'))).toEqual({
     snapshot: 1,
+    protected: '',
     files: made.files,
   })
 })

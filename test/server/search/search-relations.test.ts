@@ -37,6 +37,13 @@ const RELATIONS = [
     Parents: [{ InternalId: 105, ...PROTECTED, History: [person(0, '700101-0006')] }],
     Children: [person(105, '700101-0005'), person(106, '700101-0007')],
   },
+  // Protected by records 2 and 5 alone, and named once more where nobody knows.
+  {
+    InternalId: 6,
+    CountryCode: 'DK',
+    Parents: [person(105, '700101-0005', { BirthDate: '1970-01-01' }), person(0, '700101-0002')],
+    Beneficiary: { InternalId: 105, Name: 'Person 105', BirthDate: '1970-01-01' },
+  },
 ]
 const COMPANIES = [
   { BasicDetails: { InternalId: 1 }, MetaData: { RelationsUpdatedAt: '2024-05-01T12:00:00' } },
@@ -107,6 +114,30 @@ test('searchRelations finds who is masked in one place of a record in no other p
   expect(await found(search('7001010006'), caller)).toEqual([])
   expect(await found(search('7001010007'), caller)).toEqual(['5'])
   expect(await found(search('7001010005'), callerOf({ SE: allAreasBut() }))).toEqual(['5'])
+})
+
+test('searchRelations protects who is protected in any record of the lake, in all of them and in every search', async () => {
+  const body = { SearchParameters: { InternalId: [6] } }
+  const some = callerOf({ DK: allAreasBut('Hidden Person Access') })
+  const all = callerOf({ DK: allAreasBut() })
+  const { text } = await ask(body, some)
+  expect(text).not.toMatch(/Person 105|700101-0005|1970|Beneficiary/)
+  const shown = (await ask(body, all)).text
+  expect(shown).not.toContain('1970')
+  expect(shown).toContain('"Beneficiary":{"InternalId":105,"Name":"Person 105"')
+  const search = (number: string) => ({ NationalIdentificationNumber: [number], CountryCode: ['DK'] })
+  // By the id, and by the national id of somebody without an id.
+  for (const number of ['7001010005', '7001010002']) {
+    expect(await found(search(number), some)).toEqual([])
+    expect((await ask({ SearchParameters: search(number) }, some)).pagination.TotalCount).toBe(0)
+    expect(await found(search(number), all)).toEqual(['6'])
+  }
+})
+
+test('searchRelations leaves out fields that the contract does not know where an area is missing', async () => {
+  const body = { SearchParameters: { InternalId: [6] } }
+  expect((await ask(body, callerOf({ DK: allAreasBut('Owner') }))).text).not.toContain('Beneficiary')
+  expect((await ask(body)).text).toContain('Beneficiary')
 })
 
 test('searchRelations does not find a person of a history without Relations History in that country', async () => {

@@ -1,6 +1,7 @@
 /**
- * Relations documents as a caller may see them ("Data filtering by authorization"): fields of areas that the caller
- * does not have are left out, personal data of protected persons is masked, in histories too.
+ * Relations documents as a caller may see them ("Data filtering by authorization"). Whoever lacks an area gets the fields of the
+ * contract without those of that area. Personal data of protected persons is masked wherever it stands, in histories and in
+ * fields that the contract does not know too.
  */
 
 import {
@@ -8,22 +9,16 @@ import {
   AREA_FIELDS,
   AREAS,
   type Area,
+  MASKED_TEXTS,
   MASKED_WITHOUT_ACCESS,
 } from '../../../contract/authorization.ts'
-import { PROTECTED_IDENTITY, RELATION, RELATIONS_COMPANY } from '../../../contract/objects.ts'
+import { PROTECTED_IDENTITY, RELATIONS_COMPANY } from '../../../contract/objects.ts'
 import type { Areas } from '../../access/caller.ts'
 import { type ExactObject, isJsonObject, parseToRewrite } from '../request/exact-json.ts'
+import { keepContractFields } from './contract-fields.ts'
 
 const HIDDEN: Area = 'Hidden Person Access'
-const MASKED: readonly string[] = [...ALWAYS_MASKED, ...MASKED_WITHOUT_ACCESS]
-
-/** Fields of a record that hold entities, and the one of an entity that holds its earlier forms. */
-const ENTITY_FIELDS: readonly string[] = Object.entries(RELATIONS_COMPANY.fields).flatMap(([name, field]) =>
-  field.kind === 'objects' && field.of === RELATION ? [name] : [],
-)
-const HISTORY_FIELDS: readonly string[] = Object.entries(RELATION.fields).flatMap(([name, field]) =>
-  field.kind === 'self-list' ? [name] : [],
-)
+const MARKING: readonly string[] = [...ALWAYS_MASKED, ...MASKED_WITHOUT_ACCESS]
 
 const closedFields = (areas: Areas): readonly string[] =>
   AREAS.flatMap((area) => {
@@ -31,51 +26,73 @@ const closedFields = (areas: Areas): readonly string[] =>
     return field === null || areas.has(area) ? [] : [field]
   })
 
+/** Whether a person is protected, by the id as text. */
+export type IsProtected = (id: string) => boolean
+
+const ID = /"InternalId"\s*:\s*"?(-?\d+)/gi
+/** What may protect somebody, and what may spell a name in another way. */
+const MAY_PROTECT = new RegExp(`"IsProtected"\\s*:\\s*(?!false\\b|null\\b)|${PROTECTED_IDENTITY}|\\\\u`, 'i')
+
+/** Ids of all that a document names, companies too, each once for each time. */
+export const idsIn = (document: Buffer): readonly string[] =>
+  Array.from(document.toString('latin1').matchAll(ID), ([, id = '']) => id)
+
 /** Whether a document may go out as it is stored. */
-export const isOpen = (areas: Areas, isProtected: boolean): boolean =>
-  !isProtected && closedFields(areas).length === 0
+export const isOpen = (document: Buffer, areas: Areas, isProtected: IsProtected): boolean =>
+  areas.size === AREAS.length &&
+  !MAY_PROTECT.test(document.toString('latin1')) &&
+  !idsIn(document).some(isProtected)
 
-const entitiesIn = (holder: Readonly<ExactObject>, fields: readonly string[]): ExactObject[] =>
-  fields.flatMap((field) => {
-    const list = Object.hasOwn(holder, field) ? holder[field] : undefined
-    return Array.isArray(list) ? list.filter(isJsonObject) : []
-  })
-
-/** The entities of a record, those of histories too, in any order. */
-const allEntities = (record: Readonly<ExactObject>): ExactObject[] => {
-  const found = entitiesIn(record, ENTITY_FIELDS)
-  // The list grows while it is walked: a history may be as deep as it likes.
-  for (const entity of found) found.push(...entitiesIn(entity, HISTORY_FIELDS))
+/** All objects in a value, each before those that it holds. */
+const objectsIn = (value: unknown): ExactObject[] => {
+  const found: ExactObject[] = []
+  const left: unknown[] = [value]
+  while (left.length > 0) {
+    const one = left.pop()
+    if (isJsonObject(one) && !JSON.isRawJSON(one)) found.push(one)
+    if (typeof one === 'object' && one !== null && !JSON.isRawJSON(one)) left.push(...Object.values(one))
+  }
   return found
 }
+
+/** Names of an object's fields by their names in lower case: fields that nobody knows may be spelled in another way. */
+const namesOf = (object: Readonly<ExactObject>): ReadonlyMap<string, readonly string[]> =>
+  Map.groupBy(Object.keys(object), (name) => name.toLowerCase())
+
+const valuesOf = (object: Readonly<ExactObject>, name: string): readonly unknown[] =>
+  (namesOf(object).get(name.toLowerCase()) ?? []).map((one) => object[one])
 
 const MASK_TEXT = JSON.stringify(PROTECTED_IDENTITY)
 /** Whether the mask stands in a value, alone or in a list: what the loader uses as the marker. */
 const holdsMask = (value: unknown): boolean =>
   value !== undefined && JSON.stringify(value).includes(MASK_TEXT)
 
-/** Data that came masked from the service protects too, where `IsProtected` is missing. */
-const isMarked = (entity: Readonly<ExactObject>): boolean =>
-  entity.IsProtected === true || MASKED.some((field) => holdsMask(entity[field]))
+/** An object's id as text; `undefined` where it has none that identifies it. */
+const idOf = (object: Readonly<ExactObject>): string | undefined =>
+  valuesOf(object, 'InternalId')
+    .filter((id) => id !== null && id !== 0)
+    .map((id) => (typeof id === 'string' ? id : JSON.stringify(id)))[0]
 
-/** An entity's id as text; `null` where it has none that identifies it. */
-const idOf = ({ InternalId }: Readonly<ExactObject>): string | null =>
-  InternalId === undefined || InternalId === null || InternalId === 0 ? null : JSON.stringify(InternalId)
+/** Anything but a clear no protects; data that came masked from the service does too, where `IsProtected` is missing. */
+const isMarked = (object: Readonly<ExactObject>): boolean =>
+  valuesOf(object, 'IsProtected').some((mark) => mark !== false && mark !== null) ||
+  MARKING.some((field) => valuesOf(object, field).some(holdsMask))
 
 /**
- * The entities that are protected. Who is protected in one place of the record is so in all of it, and an earlier form
- * without an id is the same person's: one that is not marked would give the name away.
+ * The objects that are protected: who is so in one place is so in all of the record.
  */
-const protectedOf = (entities: readonly ExactObject[]): ReadonlySet<ExactObject> => {
-  const marked = entities.filter(isMarked)
-  const ids = new Set(marked.map(idOf).filter((id) => id !== null))
+const protectedOf = (record: Readonly<ExactObject>, isProtected: IsProtected): ReadonlySet<ExactObject> => {
+  // The record itself is a company's.
+  const objects = objectsIn(record).filter((one) => one !== record)
+  const marked = objects.filter(isMarked)
+  const ids = new Set(marked.map(idOf))
   const found = new Set(marked)
-  for (const entity of entities) {
-    const id = idOf(entity)
-    if (id !== null && ids.has(id)) found.add(entity)
-    // An entity comes before its earlier forms.
-    if (!found.has(entity)) continue
-    for (const earlier of entitiesIn(entity, HISTORY_FIELDS)) if (idOf(earlier) === null) found.add(earlier)
+  for (const object of objects) {
+    const id = idOf(object)
+    if (id !== undefined && (ids.has(id) || isProtected(id))) found.add(object)
+    // An object comes before those that it holds: what has no id of its own is of the same person, an earlier form too.
+    if (found.has(object))
+      for (const inner of objectsIn(object)) if (idOf(inner) === undefined) found.add(inner)
   }
   return found
 }
@@ -84,17 +101,35 @@ const protectedOf = (entities: readonly ExactObject[]): ReadonlySet<ExactObject>
 const isMasked = (value: unknown): boolean =>
   Array.isArray(value) && value.length > 0 && value.every((one) => one === PROTECTED_IDENTITY)
 
+const maskFields = (object: ExactObject, fields: readonly string[]): void => {
+  const names = namesOf(object)
+  for (const field of fields)
+    for (const name of names.get(field.toLowerCase()) ?? [])
+      if (object[name] !== null && !isMasked(object[name])) object[name] = PROTECTED_IDENTITY
+}
+
+const isCompany = (object: Readonly<ExactObject>): boolean => valuesOf(object, 'IsCompany').includes(true)
+
+/** Masks a protected person's data. */
+const mask = (object: ExactObject, hasAccess: boolean): void => {
+  maskFields(object, ALWAYS_MASKED)
+  if (hasAccess) return
+  maskFields(object, MASKED_WITHOUT_ACCESS)
+  maskFields(object, isCompany(object) ? ['Gender'] : ['Gender', 'OrgNo'])
+  for (const [field, texts] of Object.entries(MASKED_TEXTS))
+    for (const item of valuesOf(object, field).flatMap(objectsIn)) maskFields(item, texts)
+}
+
 /** A record with what these areas of its country leave of it. */
-export const restricted = (document: Buffer, areas: Areas): Buffer => {
+export const restricted = (document: Buffer, areas: Areas, isProtected: IsProtected): Buffer => {
   const record = parseToRewrite(document.toString())
   if (!isJsonObject(record)) return document
-  const entities = allEntities(record)
-  const masked = areas.has(HIDDEN) ? ALWAYS_MASKED : MASKED
-  for (const entity of protectedOf(entities)) {
-    for (const field of masked)
-      if (Object.hasOwn(entity, field) && !isMasked(entity[field])) entity[field] = PROTECTED_IDENTITY
-  }
+  // Who is protected is found before anything is removed.
+  const persons = protectedOf(record, isProtected)
+  for (const person of persons) mask(person, areas.has(HIDDEN))
+  if (areas.size < AREAS.length) keepContractFields(record, RELATIONS_COMPANY)
   const closed = closedFields(areas)
-  for (const entity of entities) for (const field of closed) delete entity[field]
+  if (closed.length > 0)
+    for (const object of objectsIn(record)) for (const field of closed) delete object[field]
   return Buffer.from(JSON.stringify(record))
 }

@@ -37,7 +37,7 @@ const byBeginning = (values: readonly string[], binder: Binder): string => {
 /**
  * Records with a person of a national id. A protected person is found only with Hidden Person Access, one that stands
  * in histories alone only with Relations History: that a record is found would reveal as much as the field itself.
- * Who is protected in one place of a record is so in all of it.
+ * Who is protected in one record is so in all, by the id or by the national id itself.
  */
 const withPerson = (
   values: readonly string[],
@@ -46,7 +46,9 @@ const withPerson = (
 ): string => `${ROW}.internal_id IN (
     SELECT p.internal_id
     FROM (
-      SELECT internal_id, national_id, bool_or(is_protected) AS is_protected, bool_and(is_history) AS is_history
+      SELECT internal_id, national_id, bool_and(is_history) AS is_history,
+        bool_or(bool_or(is_protected OR coalesce(person_id IN (SELECT person_id FROM copy.protected), false)))
+          OVER (PARTITION BY national_id) AS is_protected
       FROM copy.person WHERE ${inTexts('national_id', values, binder)}
       GROUP BY internal_id, national_id
     ) AS p JOIN copy.relation AS o USING (internal_id)

@@ -94,12 +94,9 @@ export const insertRelations = (places: PlacesOf): string =>
     'relation',
     'internal_id',
     `SELECT r.internal_id, r.country_code, ${comparedNumberSql('r.org_no')} AS org_no,
-  coalesce(e.is_protected, false) AS is_protected, ${placeNames.map((name) => `p."${name}"`).join(', ')}
+  ${placeNames.map((name) => `p."${name}"`).join(', ')}
 FROM ${CURRENT.relations} AS r
-JOIN ${placesIn('relations', places.relations)} AS p USING (internal_id)
-LEFT JOIN (
-  SELECT company_id AS internal_id, bool_or(is_protected) AS is_protected FROM ${CURRENT.relation_entities} GROUP BY company_id
-) AS e USING (internal_id)`,
+JOIN ${placesIn('relations', places.relations)} AS p USING (internal_id)`,
   )
 
 /**
@@ -111,6 +108,7 @@ export const insertPersons = (): string =>
     'person',
     'national_id, internal_id',
     `SELECT ${comparedNumberSql('national_identification_number')} AS national_id, e.company_id AS internal_id,
+  nullif(e.entity_id, 0) AS person_id,
   coalesce(e.is_protected OR list_contains(p.ids, e.entity_id) OR (e.is_history AND coalesce(e.entity_id, 0) = 0), false)
     AND p.company_id IS NOT NULL AS is_protected,
   e.is_history
@@ -120,4 +118,20 @@ LEFT JOIN (
   FROM ${CURRENT.relation_entities} WHERE is_protected GROUP BY company_id
 ) AS p ON p.company_id = e.company_id
 WHERE national_identification_number IS NOT NULL`,
+  )
+
+/** Ids of objects in fields that the contract does not know, which say that they are protected. */
+const PROTECTED_IN_EXTRA = `SELECT TRY_CAST(json_extract_string(r.extra, t.path || '.InternalId') AS BIGINT) AS person_id, r.internal_id
+FROM ${CURRENT.relations} AS r, json_tree(r.extra) AS t
+WHERE contains(lower(r.extra), '"isprotected"') AND lower(t.key) = 'isprotected' AND t.value NOT IN ('false', 'null')`
+
+/** Whom a record protects, by ids: they are so in every record. */
+export const insertProtected = (): string =>
+  insert(
+    'protected',
+    'person_id, internal_id',
+    `SELECT DISTINCT person_id, internal_id FROM (
+  SELECT entity_id AS person_id, company_id AS internal_id FROM ${CURRENT.relation_entities} WHERE is_protected
+  UNION ALL ${PROTECTED_IN_EXTRA}
+) WHERE person_id <> 0`,
   )

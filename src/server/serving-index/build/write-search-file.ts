@@ -14,6 +14,7 @@ import {
   insertCompanies,
   insertPersons,
   insertPostings,
+  insertProtected,
   insertRelations,
   makeTables,
   makeUnlisted,
@@ -51,7 +52,13 @@ export const writeSearchFile = async (request: SearchFileRequest): Promise<void>
     ...makeTables(embedder.dimensions),
   ])
   await writeFigures(engine, session, figures)
-  await runAll([insertPostings(), insertCompanies(places), insertRelations(places), insertPersons()])
+  await runAll([
+    insertPostings(),
+    insertCompanies(places),
+    insertRelations(places),
+    insertPersons(),
+    insertProtected(),
+  ])
   await writeEmbeddings(request)
   const listings = goneFiles(giving.snapshot, giving.lake, LISTINGS.content)
   if (listings.length > 0) await runAll([makeUnlisted(readTable(LISTINGS, listings))])

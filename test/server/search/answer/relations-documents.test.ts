@@ -4,12 +4,20 @@ import { isOpen, restricted } from '../../../../src/server/search/answer/relatio
 import { allAreasBut } from '../search-parts.ts'
 
 const EVERY = new Set(AREAS)
-const served = (record: object | string, areas: ReadonlySet<(typeof AREAS)[number]>) => {
+const NOBODY = () => false
+const served = (
+  record: object | string,
+  areas: ReadonlySet<(typeof AREAS)[number]>,
+  isProtected: (id: string) => boolean = NOBODY,
+) => {
   const text = typeof record === 'string' ? record : JSON.stringify(record)
-  return restricted(Buffer.from(text), areas).toString()
+  return restricted(Buffer.from(text), areas, isProtected).toString()
 }
-const parsed = (record: object, areas: ReadonlySet<(typeof AREAS)[number]>): unknown =>
-  JSON.parse(served(record, areas))
+const parsed = (
+  record: object,
+  areas: ReadonlySet<(typeof AREAS)[number]>,
+  isProtected?: (id: string) => boolean,
+): unknown => JSON.parse(served(record, areas, isProtected))
 
 const OWNER = {
   InternalId: 5,
@@ -51,6 +59,7 @@ const MASKED_ALL = {
   FirstName: MASK,
   LastName: MASK,
   NationalIdentificationNumber: MASK,
+  Gender: MASK,
 }
 
 test('restricted leaves a list of nothing but the mask as it came, and no other list', () => {
@@ -60,11 +69,19 @@ test('restricted leaves a list of nothing but the mask as it came, and no other 
   })
 })
 
-test('isOpen holds with all areas that open fields, where nobody is protected', () => {
-  expect(isOpen(EVERY, false)).toBe(true)
-  expect(isOpen(new Set(allAreasBut('Hidden Person Access')), false)).toBe(true)
-  expect(isOpen(EVERY, true)).toBe(false)
-  expect(isOpen(new Set(allAreasBut('Owner')), false)).toBe(false)
+test('isOpen holds with all areas, where nobody may be protected', () => {
+  const plain = { InternalId: 1, Parents: [{ ...PERSON, IsProtected: false }], More: { IsProtected: null } }
+  const open = (record: unknown, areas = EVERY, isProtected: (id: string) => boolean = NOBODY): boolean =>
+    isOpen(Buffer.from(typeof record === 'string' ? record : JSON.stringify(record)), areas, isProtected)
+  expect(open(plain)).toBe(true)
+  for (const area of AREAS) expect([area, open(plain, new Set(allAreasBut(area)))]).toEqual([area, false])
+  expect(open(plain, EVERY, (id) => id === '7')).toBe(false)
+  expect(open({ Parents: [], More: { internalid: '8' } }, EVERY, (id) => id === '8')).toBe(false)
+  for (const mark of [true, 1, 'true', 'yes', {}, 'false'])
+    expect([mark, open({ Parents: [], More: { IsProtected: mark } })]).toEqual([mark, false])
+  expect(open(`{"More":{"isprotected" : true}}`)).toBe(false)
+  expect(open(String.raw`{"More":{"IsProtecte\u0064":true}}`)).toBe(false)
+  expect(open({ Parents: [{ Citizenships: MASK }] })).toBe(false)
 })
 
 test.each([
@@ -162,3 +179,73 @@ test('restricted keeps ids beyond 2^53 and numbers as they stood', () => {
     '{"InternalId":9223372036854775807,"Parents":[{"InternalId":9007199254740993,"IsProtected":true,"Name":"x"},{"InternalId":9007199254740992,"Name":"y","UltimateOwnerships":[{"OwnershipStake":0.10}]}]}'
   expect(served(text, new Set())).toBe(text.replace('"x"', `"${MASK}"`))
 })
+
+test('restricted leaves to whoever lacks an area nothing but fields of the contract, in their shape', () => {
+  const secret = { Name: 'Anna Berg', NationalIdentificationNumber: '700101-0000', BirthDate: '1970-01-01' }
+  const record = {
+    InternalId: 1,
+    Beneficiary: secret,
+    UBODetails: { CaseNo: '1', Person: secret },
+    Parents: [
+      {
+        ...OWNER,
+        PersonDetails: secret,
+        Ownerships: [{ OwnershipStake: 2, Holder: secret }, secret.Name],
+        Citizenships: ['SE', secret],
+        OrgNo: secret,
+        History: [{ InternalId: 5, Was: secret }],
+      },
+      secret.Name,
+    ],
+    Children: { Person: secret },
+    Name: secret,
+  }
+  for (const area of AREAS) {
+    const text = served(record, new Set(allAreasBut(area)))
+    expect([area, text]).toEqual([area, expect.not.stringMatching(/Anna|700101|1970/)])
+    expect([area, text]).toEqual([area, expect.stringContaining('"CaseNo":"1"')])
+  }
+  expect(parsed(record, new Set(allAreasBut('Hidden Person Access')))).toMatchObject({
+    Parents: [{ Name: 'A Company', Ownerships: [{ OwnershipStake: 2 }], Citizenships: ['SE'] }],
+  })
+  // Nobody is protected in it, and all areas are there.
+  expect(parsed(record, EVERY)).toEqual(record)
+})
+
+test('restricted masks whoever is protected in another record, wherever the id stands', () => {
+  const { IsProtected: _, ...unmarked } = PERSON
+  const isProtected = (id: string): boolean => id === '7'
+  const items = {
+    BeneficialOwnerships: [{ Text: 'Anna by proxy' }],
+    KeyPersonRoles: [{ Id: 1, Text: 'CEO' }],
+  }
+  const record = {
+    InternalId: 7,
+    Parents: [{ ...unmarked, ...items, OrgNo: '700101-0000' }],
+    Children: [{ InternalId: 6, Name: 'A Company', History: [unmarked] }],
+    Unknown: {
+      deep: [{ internalId: '7', name: 'Anna Berg', birthDate: '1970-01-01', inner: { BirthDate: '1970' } }],
+    },
+  }
+  const withAccess = served(record, EVERY, isProtected)
+  expect(withAccess).not.toMatch(/1970|Umeå/)
+  expect(withAccess).toContain('Anna Berg')
+  const without = JSON.parse(served(record, new Set(allAreasBut('Hidden Person Access')), isProtected))
+  expect(JSON.stringify(without)).not.toMatch(/1970|Umeå|Anna|700101|CEO|"F"/)
+  expect(without.Parents[0]).toMatchObject({
+    InternalId: 7,
+    KeyPersonRoles: [{ Id: 1, Text: MASK }],
+    OrgNo: MASK,
+  })
+  expect(without.Children[0].Name).toBe('A Company')
+  const company = { InternalId: 7, IsCompany: true, OrgNo: '556000-0000' }
+  expect(parsed({ Parents: [company] }, new Set(), isProtected)).toEqual({ Parents: [company] })
+})
+
+test.each([true, 1, 'true', 'yes', {}])(
+  'restricted takes IsProtected: %j in a field that nobody knows for a yes',
+  (mark) => {
+    const record = { InternalId: 1, Unknown: [{ IsProtected: mark, BirthDate: '1970-01-01', Name: 'Anna' }] }
+    expect(served(record, EVERY)).not.toContain('1970')
+  },
+)

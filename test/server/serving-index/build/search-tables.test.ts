@@ -126,7 +126,7 @@ test('company holds numbers as they are compared, days in UTC and industry codes
   await index.close()
 })
 
-test('relation has the dates of the company of its id, and says whether an entity is protected', async () => {
+test('relation has the dates of the company of its id, and protected whom a record protects', async () => {
   const { index, rows } = await copyOf(
     [{ BasicDetails: { InternalId: 1 }, MetaData: { ContentUpdatedAt: '2024-05-01T10:00:00' } }],
     [
@@ -139,7 +139,7 @@ test('relation has the dates of the company of its id, and says whether an entit
   )
   expect(
     await rows(
-      'SELECT internal_id, org_no, country_code, content_updated_at, relations_updated_at, is_protected FROM copy.dated_relation ORDER BY internal_id',
+      'SELECT internal_id, org_no, country_code, content_updated_at, relations_updated_at FROM copy.dated_relation ORDER BY internal_id',
     ),
   ).toEqual([
     {
@@ -148,7 +148,6 @@ test('relation has the dates of the company of its id, and says whether an entit
       country_code: 'NO',
       content_updated_at: '2024-05-01 10:00:00',
       relations_updated_at: null,
-      is_protected: false,
     },
     {
       internal_id: '2',
@@ -156,8 +155,10 @@ test('relation has the dates of the company of its id, and says whether an entit
       country_code: null,
       content_updated_at: null,
       relations_updated_at: null,
-      is_protected: true,
     },
+  ])
+  expect(await rows('SELECT person_id, internal_id FROM copy.protected')).toEqual([
+    { person_id: '7', internal_id: '2' },
   ])
   await index.close()
 })
@@ -179,9 +180,9 @@ test('person has the national ids that are not masked, histories included; one p
     ],
   )
   expect(await rows('SELECT * FROM copy.person')).toEqual([
-    { national_id: '1901010101', internal_id: '1', is_protected: false, is_history: false },
-    { national_id: '1901010101', internal_id: '2', is_protected: true, is_history: false },
-    { national_id: '19020202', internal_id: '2', is_protected: true, is_history: true },
+    { national_id: '1901010101', internal_id: '1', person_id: '8', is_protected: false, is_history: false },
+    { national_id: '1901010101', internal_id: '2', person_id: '9', is_protected: true, is_history: false },
+    { national_id: '19020202', internal_id: '2', person_id: '9', is_protected: true, is_history: true },
   ])
   await index.close()
 })

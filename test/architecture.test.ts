@@ -82,7 +82,8 @@ const FOLDERS: Readonly<Record<string, Readonly<Record<string, readonly string[]
     ranking: ['access'],
     'serving-index': [],
     'serving-index/build': ['serving-index', 'ranking'],
-    'batch-files': ['serving-index', 'access'],
+    // Files show what a search shows.
+    'batch-files': ['search/answer', 'search/query', 'serving-index', 'access'],
     'search/shared': ['serving-index', 'ranking', 'access'],
     'search/request': ['search/shared', 'serving-index', 'access'],
     'search/query': ['search/request', 'search/shared', 'serving-index', 'ranking', 'access'],

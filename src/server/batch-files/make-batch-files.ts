@@ -19,7 +19,7 @@ import { sha256Of } from '../../support/hash.ts'
 import { listFolder } from '../../support/list-files.ts'
 import { temporaryLiveness, temporaryName } from '../../support/process-identity.ts'
 import { sideBySide } from '../../support/side-by-side.ts'
-import { idsIn, isOpen, restricted } from '../search/answer/relations-documents.ts'
+import { idsNamedIn, isOpen, restricted } from '../search/answer/relations-documents.ts'
 import { protectedAmong, protectedDigest } from '../search/query/protected-persons.ts'
 import { type DocumentPlace, placeColumns, placeIn } from '../serving-index/index-form.ts'
 import type { ServingIndex } from '../serving-index/serving-index.ts'
@@ -99,7 +99,10 @@ const masked = async (
   documents: readonly Buffer[],
   { index, signal }: MakeBatchFilesRequest,
 ): Promise<readonly Buffer[]> => {
-  const ids = await protectedAmong(index, documents.flatMap(idsIn), { timeoutMs: QUERY_TIMEOUT_MS, signal })
+  const ids = await protectedAmong(index, documents.flatMap(idsNamedIn), {
+    timeoutMs: QUERY_TIMEOUT_MS,
+    signal,
+  })
   const isProtected = (id: string): boolean => ids.has(id)
   return documents.map((one) =>
     isOpen(one, EVERY_AREA, isProtected) ? one : restricted(one, EVERY_AREA, isProtected),

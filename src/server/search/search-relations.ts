@@ -4,7 +4,7 @@ import type { Row } from '../../lake/duckdb/engine.ts'
 import type { Caller } from '../access/caller.ts'
 import { type DocumentPlace, placeColumns, placeIn } from '../serving-index/index-form.ts'
 import { pageBody, totalPages } from './answer/page-body.ts'
-import { idsIn, isOpen, restricted } from './answer/relations-documents.ts'
+import { idsNamedIn, isOpen, restricted } from './answer/relations-documents.ts'
 import { countOnce } from './query/count-once.ts'
 import { filterConditions, ROW, tableOf } from './query/filter-conditions.ts'
 import { protectedAmong } from './query/protected-persons.ts'
@@ -97,7 +97,7 @@ const bodyOf = async (
     'relations',
     page.map(({ place }) => place),
   )
-  const protectedIds = await protectedAmong(index, documents.flatMap(idsIn), { timeoutMs, signal })
+  const protectedIds = await protectedAmong(index, documents.flatMap(idsNamedIn), { timeoutMs, signal })
   const isProtected = (id: string): boolean => protectedIds.has(id)
   return pageBody(
     'Relations',

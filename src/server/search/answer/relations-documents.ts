@@ -34,14 +34,14 @@ const ID = /"InternalId"\s*:\s*"?(-?\d+)/gi
 const MAY_PROTECT = new RegExp(`"IsProtected"\\s*:\\s*(?!false\\b|null\\b)|${PROTECTED_IDENTITY}|\\\\u`, 'i')
 
 /** Ids of all that a document names, companies too, each once for each time. */
-export const idsIn = (document: Buffer): readonly string[] =>
+export const idsNamedIn = (document: Buffer): readonly string[] =>
   Array.from(document.toString('latin1').matchAll(ID), ([, id = '']) => id)
 
 /** Whether a document may go out as it is stored. */
 export const isOpen = (document: Buffer, areas: Areas, isProtected: IsProtected): boolean =>
   areas.size === AREAS.length &&
   !MAY_PROTECT.test(document.toString('latin1')) &&
-  !idsIn(document).some(isProtected)
+  !idsNamedIn(document).some(isProtected)
 
 /** All objects in a value, each before those that it holds. */
 const objectsIn = (value: unknown): ExactObject[] => {

@@ -3,11 +3,13 @@
  * their ids, so that a page that came twice or a company that moved between two pages is not taken for one that is gone.
  */
 
+import { LIMITS } from '../../contract/limits.ts'
 import type { SearchParameters } from '../../contract/requests.ts'
 import type { PullEntry } from '../../core/partition.ts'
 import type { PartialListing, WholeListing } from '../run/whole-listing.ts'
+import { groupsOf } from './exact-search.ts'
 import { searchForIds } from './list-gaps.ts'
-import { groupsOf, minifiedPage } from './listing.ts'
+import { minifiedPage } from './listing.ts'
 import type { PullService, PullSettings } from './pull-settings.ts'
 import { scopeOf } from './scope.ts'
 import { filterOf, sameSearch, withFilter } from './search.ts'
@@ -29,7 +31,7 @@ const listedOf = async (
   const own = filterOf(search, ID)?.map(String)
   const meant = own === undefined ? ids : ids.filter((id) => own.includes(String(id)))
   const listed = new Set<bigint>()
-  for (const group of groupsOf(meant)) {
+  for (const group of groupsOf(meant, LIMITS.idsPerRequest)) {
     const { [ID]: values = [] } = searchForIds(group)
     const asked = { search: withFilter(search, ID, values) }
     for (const id of (await minifiedPage(asked, 1, { service, currency, signal })).ids) listed.add(id)

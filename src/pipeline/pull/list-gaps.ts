@@ -8,6 +8,7 @@ import { LIMITS } from '../../contract/limits.ts'
 import type { SearchParameters } from '../../contract/requests.ts'
 import { writeError } from '../../core/errors.ts'
 import { sideBySide } from '../../support/side-by-side.ts'
+import { idValue } from './exact-search.ts'
 import { idsPath, readIds, writeIdsFile } from './id-set.ts'
 import { isListed, type ListingOptions, minifiedPage, writeListing } from './listing.ts'
 import type { ClosingPlan, PlannedListing } from './plan-closing.ts'
@@ -105,6 +106,5 @@ const NO_LINES = Buffer.alloc(0)
 
 /** A search for some companies by their ids. */
 export const searchForIds = (ids: readonly bigint[]): SearchParameters => ({
-  // Beyond 2^53 a number would be another one.
-  InternalId: ids.map((id) => (Number.isSafeInteger(Number(id)) ? Number(id) : String(id))),
+  InternalId: ids.map(idValue),
 })

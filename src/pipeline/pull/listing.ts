@@ -14,6 +14,7 @@ import { createIfAbsent, replaceDurably } from '../../support/durable-files.ts'
 import { hashFile, sha256Of } from '../../support/hash.ts'
 import { listFolder, statPath } from '../../support/list-files.ts'
 import { checkPageCount } from './check-page-count.ts'
+import { groupsOf, type IdValue } from './exact-search.ts'
 import { idsPath, writeIdsFile } from './id-set.ts'
 import type { PullService } from './pull-settings.ts'
 import { withFilter } from './search.ts'
@@ -123,17 +124,13 @@ const minifiedParts = async (search: SearchParameters, options: ListingOptions):
  */
 export const listAgain = async (
   search: SearchParameters,
-  ids: readonly number[],
+  ids: readonly IdValue[],
   path: string,
   options: ListingOptions,
 ): Promise<void> => {
   if (await isListed(path)) return
   const pages: ListedPage[] = []
-  for (const group of groupsOf(ids))
+  for (const group of groupsOf(ids, LIMITS.idsPerRequest))
     pages.push(...(await minified(withFilter(search, 'InternalId', group), options)))
   await writeListing(path, pages)
 }
-
-/** Companies in groups that one request may name. */
-export const groupsOf = <Id>(ids: readonly Id[], size: number = LIMITS.idsPerRequest): Id[][] =>
-  Array.from({ length: Math.ceil(ids.length / size) }, (_, at) => ids.slice(at * size, (at + 1) * size))

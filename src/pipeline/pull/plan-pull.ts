@@ -3,8 +3,9 @@
  * the same), and the entry that the manifest keeps of it. Which service it is and where rows go is the caller's.
  */
 
+import { LIMITS } from '../../contract/limits.ts'
 import type { Content } from '../../contract/objects.ts'
-import type { SearchParameters } from '../../contract/requests.ts'
+import { isIdParameter, type SearchParameters } from '../../contract/requests.ts'
 import type { PullEntry, Snapshot } from '../../core/partition.ts'
 import {
   createRunFile,
@@ -17,9 +18,10 @@ import { searchLabel } from '../../source/service/request-label.ts'
 import { anyText, anything, finiteNumber, fits, list, objectOf } from '../../support/json-form.ts'
 import { makeRunFolder, windowsFolder } from '../run/run-folders.ts'
 import { type Brought, closeGap, closingWindows } from './close-gap.ts'
+import { searchesByIds } from './exact-search.ts'
 import { IdSet, idsPath } from './id-set.ts'
 import { planClosing } from './plan-closing.ts'
-import { type PlannedWindow, planWindows } from './plan-windows.ts'
+import { type PlannedWindow, planWindows, type WindowPlan } from './plan-windows.ts'
 import type { PullingOptions, PullPlan } from './pull-plan.ts'
 import { checkSettings, type PullService, type PullSettings } from './pull-settings.ts'
 import { pullWindow } from './pull-window.ts'
@@ -48,11 +50,10 @@ export const planPull = async (
     settings.since === 'last' ? sinceLast(snapshot, service.origin, { ...settings, parameters }) : undefined
   const clock = { asOf: '' }
   const counts = countsOf(service, settings, parameters, clock, options)
-  const plan = await planWindows({
-    ...{ content, search, by, until, cap: settings.cap },
-    ...counts,
-    since: since === undefined ? settings.since : since.from,
-  })
+  const firstDay = since === undefined ? settings.since : since.from
+  const plan = await planEach(requestsOf(content, search), (part) =>
+    planWindows({ ...{ content, search: part, by, until, cap: settings.cap }, ...counts, since: firstDay }),
+  )
   const undated = since?.from === undefined ? 0 : await countUndated(search, plan.field, counts.count)
   // Relations have neither page mode nor minified records to look through.
   const closing =
@@ -64,6 +65,39 @@ export const planPull = async (
     ...(since && { since }),
     ...(undated > 0 && { undated }),
     ...(closing && { closing }),
+  }
+}
+
+/** What can be asked for at once: of relations only some ids, which no request may name more of. */
+const requestsOf = (content: Content, search: SearchParameters): readonly SearchParameters[] =>
+  content === 'relations' ? searchesByIds(search, LIMITS.idsPerRequest) : [search]
+
+/** The plans of the parts of a search as one. */
+const planEach = async (
+  parts: readonly SearchParameters[],
+  plan: (part: SearchParameters) => Promise<WindowPlan>,
+): Promise<WindowPlan> => {
+  const [first, ...others] = parts
+  if (first === undefined) throw new RangeError('Cannot plan a search of no parts')
+  // One before the others: it asks for the service's time.
+  const plans = [await plan(first), ...(await Promise.all(others.map(plan)))]
+  return plans.reduce(together)
+}
+
+const together = (a: WindowPlan, b: WindowPlan): WindowPlan => {
+  const gaps = [...(a.gaps ?? []), ...(b.gaps ?? [])]
+  const [name = '', ids = []] = Object.entries(a.search).find(([one]) => isIdParameter(one)) ?? []
+  const field = a.field ?? b.field
+  return {
+    ...a,
+    windows: [...a.windows, ...b.windows],
+    ...(gaps.length > 0 && { gaps }),
+    search: withFilter(a.search, name, [...ids, ...(filterOf(b.search, name) ?? [])]),
+    ...(field !== undefined && { field }),
+    announced: a.announced + b.announced,
+    planned: a.planned + b.planned,
+    probes: a.probes + b.probes,
+    probeMs: Math.min(a.probeMs, b.probeMs),
   }
 }
 
@@ -93,9 +127,13 @@ const countsOf = (
     nowMs,
     today: () => clock.asOf.slice(0, 10),
     count: async (search: SearchParameters): Promise<number> => {
-      const { totalCount, asOf } = await service.totalCount(content, search, call)
-      clock.asOf ||= asOf
-      return totalCount
+      let records = 0
+      for (const part of requestsOf(content, search)) {
+        const { totalCount, asOf } = await service.totalCount(content, part, call)
+        clock.asOf ||= asOf
+        records += totalCount
+      }
+      return records
     },
     // The listing of relations names no values; the companies' has those of the same subscription.
     coded: async () => {

@@ -11,6 +11,7 @@ import type { PageLines } from '../../decode/page-lines.ts'
 import type { Page, Service } from '../../source/service/service.ts'
 import { sha256Of } from '../../support/hash.ts'
 import { checkPageCount } from './check-page-count.ts'
+import { askedIds } from './exact-search.ts'
 import { type Checkpoint, holds, NOTHING, readCheckpoint, WindowFile } from './window-file.ts'
 
 export interface WindowRequest {
@@ -48,7 +49,7 @@ const MOST_CHAINS = 1000
 /**
  * Brings a window to its end. @returns its last checkpoint, with `sha256`
  *
- * @throws {ToolkitError} ANSWER_DISORDERED, CURSOR_REFUSED, CURSOR_CAP, DISK_FULL, WRITE_FAILED, and what the
+ * @throws {ToolkitError} ANSWER_DISORDERED, ANSWER_INVALID for ids not asked for, CURSOR_REFUSED, CURSOR_CAP, DISK_FULL, WRITE_FAILED, and what the
  *   service throws; what is on the disk then stays good
  */
 export const pullWindow = async (request: WindowRequest, options: WindowOptions): Promise<Checkpoint> => {
@@ -92,12 +93,14 @@ class Chain {
   readonly #spool: WindowFile
   #checkpoint: Checkpoint
   #repeats = 0
+  readonly #asked: ReadonlySet<bigint> | undefined
 
   constructor(request: WindowRequest, options: WindowOptions, spool: WindowFile, checkpoint: Checkpoint) {
     this.#request = request
     this.#options = options
     this.#spool = spool
     this.#checkpoint = checkpoint
+    this.#asked = askedIds(this.#search())
   }
 
   /** @returns where the window stands at the chain's end, or where it begins again */
@@ -141,12 +144,25 @@ class Chain {
     return search
   }
 
-  /** The checkpoint behind a page. @throws {ToolkitError} ANSWER_DISORDERED */
+  /** A service that rounds ids gives other companies. @throws {ToolkitError} ANSWER_INVALID */
+  #checkIds(ids: BigInt64Array): void {
+    const other = this.#asked && ids.find((id) => !this.#asked?.has(id))
+    if (other === undefined) return
+    const { name } = this.#request
+    throw new ToolkitError(
+      'ANSWER_INVALID',
+      `Cannot continue window "${name}": the service gave InternalId ${other}, expected only those that were asked for`,
+      { window: name, kind: 'ids' },
+    )
+  }
+
+  /** The checkpoint behind a page. @throws {ToolkitError} ANSWER_DISORDERED, ANSWER_INVALID */
   #after({ value, pagination, asOf }: Page<PageLines>): {
     readonly checkpoint: Checkpoint
     readonly next: string | null
     readonly repeated: boolean
   } {
+    this.#checkIds(value.ids)
     const was = this.#checkpoint
     const ids = value.ids.length === 0 ? null : sha256Of(value.ids.join())
     const [least, greatest] = [value.ids[0], value.ids.at(-1)]

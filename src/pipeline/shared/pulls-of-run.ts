@@ -4,7 +4,7 @@ import type { PullEntry } from '../../core/partition.ts'
 import type { UnitRecord } from '../../manifest/unit-records.ts'
 import { parseAddress } from '../../source/service/address.ts'
 import { pullEntry, readWindows } from '../pull/plan-pull.ts'
-import { notResumable } from '../run/opened-job.ts'
+import { type NotDelivered, notDelivered, notResumable } from '../run/opened-job.ts'
 import { readFindings, syncEntry } from '../sync/find-changes.ts'
 import type { SharedRun } from './shared-run.ts'
 
@@ -14,6 +14,17 @@ const receivedOf = ({ sources, entries }: UnitRecord): readonly number[] => {
   return sources.map((source) =>
     source.kind === 'loaded' ? (byId.get(source.partitions[0] ?? '')?.source.window?.received ?? 0) : 0,
   )
+}
+
+/** What a sync found, and did not get. */
+export const notDeliveredOfRun = async (
+  { plan, seen }: SharedRun,
+  records: readonly UnitRecord[],
+): Promise<NotDelivered | undefined> => {
+  if (plan.jobs[0].kind !== 'sync') return undefined
+  const findings = await readFindings(seen)
+  const came = records.flatMap(receivedOf).reduce((sum, one) => sum + one, 0)
+  return findings && notDelivered(findings.new.length + findings.changed.length, came)
 }
 
 /** @param records of all units, in their order */

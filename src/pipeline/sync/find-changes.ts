@@ -18,9 +18,10 @@ import { rootIfAny } from '../../manifest/snapshots.ts'
 import { anything, fits, list, objectOf } from '../../support/json-form.ts'
 import { sideBySide } from '../../support/side-by-side.ts'
 import { WINDOW_COMPANIES } from '../pull/close-gap.ts'
+import { groupsOf, type IdValue } from '../pull/exact-search.ts'
 import { IdSet, idsPath } from '../pull/id-set.ts'
 import { type GapListingOptions, listGaps } from '../pull/list-gaps.ts'
-import { groupsOf, type ListingOptions, listAgain, listingFiles, listWindow } from '../pull/listing.ts'
+import { type ListingOptions, listAgain, listingFiles, listWindow } from '../pull/listing.ts'
 import { cutAgain, pullEntry } from '../pull/plan-pull.ts'
 import type { PullingOptions, PullPlan } from '../pull/pull-plan.ts'
 import type { PullService, PullSettings } from '../pull/pull-settings.ts'
@@ -29,9 +30,9 @@ import { openWindowSources, type RunWindow, type WindowSources } from '../pull/w
 import { jobFolder, makeRunFolder, windowsFolder } from '../run/run-folders.ts'
 import { type Comparison, compareListing } from './compare-listing.ts'
 
-/** What a sync found; `vanished` is absent where the lake cannot tell which of its companies the search means. */
+/** What a sync found, ids beyond 2^53 as texts; `vanished` is absent where the lake cannot tell which of its companies the search means. */
 export interface SyncFindings extends Omit<Comparison, 'absent'> {
-  readonly vanished?: readonly number[]
+  readonly vanished?: readonly IdValue[]
 }
 
 export type SyncEvent =
@@ -141,20 +142,23 @@ const listingOptions = (
 })
 
 /** A window of what is new or changed, with its companies in groups of one request each. */
-type ChangeWindow = RunWindow & { readonly groups: readonly (readonly number[])[] }
+type ChangeWindow = RunWindow & { readonly groups: readonly (readonly IdValue[])[] }
 
 /** Windows of what is new or changed, in full. */
 export const changeWindows = (
   { search }: Pick<PullSettings, 'search'>,
   findings: SyncFindings,
 ): readonly ChangeWindow[] => {
-  const ids = [...findings.new, ...findings.changed].sort((a, b) => a - b)
+  const ids = [...findings.new, ...findings.changed].sort((a, b) => {
+    const [x, y] = [BigInt(a), BigInt(b)]
+    return x < y ? -1 : x > y ? 1 : 0
+  })
   const count = Math.ceil(ids.length / WINDOW_COMPANIES)
   return Array.from({ length: count }, (_, at) => {
     const some = ids.slice(at * WINDOW_COMPANIES, (at + 1) * WINDOW_COMPANIES)
     const name = `companies ${at + 1}/${count}: ${some.length} new or changed, by InternalId`
     // The manifest keeps the search that found them: thousands of ids would stand in every snapshot.
-    return { name, search, requested: null, growing: false, groups: groupsOf(some) }
+    return { name, search, requested: null, growing: false, groups: groupsOf(some, LIMITS.idsPerRequest) }
   })
 }
 

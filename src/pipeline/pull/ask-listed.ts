@@ -9,7 +9,7 @@ import type { PullEntry } from '../../core/partition.ts'
 import type { PartialListing, WholeListing } from '../run/whole-listing.ts'
 import { groupsOf } from './exact-search.ts'
 import { searchForIds } from './list-gaps.ts'
-import { minifiedPage } from './listing.ts'
+import { type ListingService, minifiedPage } from './listing.ts'
 import type { PullService, PullSettings } from './pull-settings.ts'
 import { scopeOf } from './scope.ts'
 import { filterOf, sameSearch, withFilter } from './search.ts'
@@ -23,7 +23,7 @@ interface Asked {
 
 /** Those of some companies that a search has. */
 const listedOf = async (
-  service: Pick<PullService, 'page'>,
+  service: ListingService,
   { search, currency }: Asked,
   ids: readonly bigint[],
   signal: AbortSignal | undefined,
@@ -41,7 +41,7 @@ const listedOf = async (
 
 /** Those of some companies that one of several searches has. */
 const stillListed = async (
-  service: Pick<PullService, 'page'>,
+  service: ListingService,
   searches: readonly Asked[],
   ids: readonly bigint[],
   signal: AbortSignal | undefined,
@@ -69,7 +69,7 @@ const shortOf = ({ announced, received, gapLeft = 0 }: PullEntry): string | unde
  *   whose companies the lake cannot tell
  */
 export const listingOf = (
-  service: Pick<PullService, 'page' | 'origin'>,
+  service: ListingService & Pick<PullService, 'origin'>,
   { search, currency }: Pick<PullSettings, 'search' | 'currency'>,
   entry: PullEntry,
   { signal, lacking }: { readonly signal?: AbortSignal | undefined } & Pick<WholeListing, 'lacking'>,

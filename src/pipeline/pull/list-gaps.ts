@@ -4,13 +4,12 @@
  */
 
 import { join } from 'node:path'
-import { LIMITS } from '../../contract/limits.ts'
 import type { SearchParameters } from '../../contract/requests.ts'
 import { writeError } from '../../core/errors.ts'
 import { sideBySide } from '../../support/side-by-side.ts'
 import { idValue } from './exact-search.ts'
 import { idsPath, readIds, writeIdsFile } from './id-set.ts'
-import { isListed, type ListingOptions, minifiedPage, writeListing } from './listing.ts'
+import { eachPage, isListed, type ListingOptions, writeListing } from './listing.ts'
 import type { ClosingPlan, PlannedListing } from './plan-closing.ts'
 import type { PlannedGap } from './plan-windows.ts'
 
@@ -84,13 +83,12 @@ const listOne = async (
     return
   }
   const pages: { readonly lines: Buffer; readonly ids: BigInt64Array }[] = []
-  for (let number = 1; number <= LIMITS.pageNumber.most; number += 1) {
-    const page = await minifiedPage(listing, number, options)
-    pages.push({ ids: page.ids, lines: options.keepLines ? page.lines : NO_LINES })
-    options.onPage?.(page.records)
-    const isNew = take(page.ids)
-    if (page.records === 0 || !page.hasNext || (listing.probe && !isNew)) break
-  }
+  await eachPage(listing, options, ({ ids, lines, records }) => {
+    pages.push({ ids, lines: options.keepLines ? lines : NO_LINES })
+    options.onPage?.(records)
+    const isNew = take(ids)
+    return isNew || !listing.probe
+  })
   if (options.keepLines) return writeListing(path, pages)
   try {
     await writeIdsFile(

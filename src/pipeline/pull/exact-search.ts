@@ -72,3 +72,6 @@ export const searchesByIds = (search: SearchParameters, most: number): readonly 
 /** Items in groups of a size. */
 export const groupsOf = <Item>(items: readonly Item[], size: number): Item[][] =>
   Array.from({ length: Math.ceil(items.length / size) }, (_, at) => items.slice(at * size, (at + 1) * size))
+
+/** A search for some companies by their ids. */
+export const searchForIds = (ids: readonly bigint[]): SearchParameters => ({ InternalId: ids.map(idValue) })

@@ -15,7 +15,8 @@ import { hashFile, sha256Of } from '../../support/hash.ts'
 import { listFolder, statPath } from '../../support/list-files.ts'
 import { checkPageCount } from './check-page-count.ts'
 import { groupsOf, type IdValue } from './exact-search.ts'
-import { idsPath, writeIdsFile } from './id-set.ts'
+import { type CutParts, goThroughGaps } from './gap-steps.ts'
+import { IdSet, idsPath, writeIdsFile } from './id-set.ts'
 import { orderOf } from './listing-order.ts'
 import type { PullService } from './pull-settings.ts'
 import { withFilter } from './search.ts'
@@ -27,7 +28,7 @@ export interface ListingOptions {
   /** The currency that figures in the search are meant in. */
   readonly currency?: string | undefined
   /** Cuts a search that page mode no longer reaches, `atMost` records in each part. */
-  readonly cutAgain: (search: SearchParameters, atMost: number) => Promise<readonly SearchParameters[]>
+  readonly cutAgain: (search: SearchParameters, atMost: number) => Promise<CutParts>
   readonly signal?: AbortSignal | undefined
   readonly onPage?: ((records: number) => void) | undefined
 }
@@ -145,11 +146,22 @@ export const minifiedPage = async (
 }
 
 const minifiedParts = async (search: SearchParameters, options: ListingOptions): Promise<ListedPage[]> => {
-  const parts = await options.cutAgain(search, LIMITS.pageReach / 2)
-  if (parts.length < 2)
+  const { searches, missing, gaps } = await options.cutAgain(search, LIMITS.pageReach / 2)
+  if (searches.length + Math.sign(missing) < 2)
     throw new ToolkitError('PLAN_IMPOSSIBLE', 'Cannot list a window: it has outgrown page mode meanwhile')
   const pages: ListedPage[] = []
-  for (const part of parts) pages.push(...(await minified(part, options)))
+  for (const part of searches) pages.push(...(await minified(part, options)))
+  if (gaps === undefined) return pages
+  const known = IdSet.of(pages.map(({ ids }) => ids))
+  await goThroughGaps(gaps, {
+    ...{ isKnown: (id) => known.has(id), concurrency: 1, signal: options.signal },
+    list: (listing, _, take) =>
+      eachPage(listing, options, (page) => {
+        pages.push(page)
+        options.onPage?.(page.records)
+        return take(page.ids) || !listing.probe
+      }),
+  })
   return pages
 }
 

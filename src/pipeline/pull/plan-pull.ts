@@ -19,7 +19,9 @@ import { anyText, anything, finiteNumber, fits, list, objectOf } from '../../sup
 import { makeRunFolder, windowsFolder } from '../run/run-folders.ts'
 import { type Brought, closeGap, closingWindows } from './close-gap.ts'
 import { searchesByIds } from './exact-search.ts'
+import type { CutParts, GapsToList } from './gap-steps.ts'
 import { IdSet, idsPath } from './id-set.ts'
+import { listGaps } from './list-gaps.ts'
 import { planClosing } from './plan-closing.ts'
 import { type PlannedWindow, planWindows, type WindowPlan } from './plan-windows.ts'
 import type { PullingOptions, PullPlan } from './pull-plan.ts'
@@ -221,20 +223,24 @@ export const openPull = async (
       if (window === undefined) throw new RangeError(`Cannot pull window ${index}: there is none`)
       const { name, search } = window
       const checkpoint = await pullWindow(
-        { content, name, searches: [search], currency, pageSize, keepIds: closing.windows.length > 0 },
+        // Whatever outgrows its chain may leave something out, which is found by what is there.
+        { content, name, searches: [search], currency, pageSize, keepIds: content === 'companies' },
         {
           service,
           path,
           signal: stop,
           cutAgain: async (whole, atMost) => {
             const parts = await planParts(service, settings, whole, atMost, { ...options, signal: stop })
-            const left = parts.announced - parts.planned
             const text =
-              `window "${name}" outgrew its chain, and the parts it is cut into leave ${left} of its ` +
-              `${parts.announced} records out; batch files hold them`
-            if (left > 0) onEvent?.({ kind: 'warning', text })
-            return parts.windows.map(({ search: part }) => part)
+              `window "${name}" outgrew its chain, and the parts it is cut into leave ${parts.missing} of its records out; ` +
+              (parts.gaps ? 'they are looked for along other parameters' : 'batch files hold them')
+            if (parts.missing > 0) onEvent?.({ kind: 'warning', text })
+            return parts
           },
+          listGaps: (gaps, known) =>
+            listWindowGaps(gaps, known, path.replace(/\.jsonl$/, '.gaps'), {
+              ...{ service, job, currency, concurrency, signal: stop, onEvent },
+            }),
           onPage: (now) => onEvent?.({ kind: 'page', window: name, checkpoint: now }),
         },
       )
@@ -244,42 +250,63 @@ export const openPull = async (
       return checkpoint
     },
   })
-  const received = (from: number): number =>
-    opened
-      .checkpoints()
-      .slice(from)
-      .reduce((sum, checkpoint) => sum + (checkpoint?.records ?? 0), 0)
+  const came = (): WindowCounts[] =>
+    opened.checkpoints().map((checkpoint, at) => ({
+      announced: checkpoint?.announced ?? plan.windows[at]?.announced ?? 0,
+      received: checkpoint?.records ?? 0,
+    }))
   return {
     ...opened,
     idsPath: (index) =>
       closing.windows.length > 0 && !windows[index]?.closing ? idsPath(windowPath(folder, index)) : undefined,
     entry: () =>
       pullEntry(service.origin, job, settings, plan, {
-        received: received(0),
-        closed: received(searched.length),
+        windows: came().slice(0, searched.length),
+        closed: receivedIn(came().slice(searched.length)),
       }),
   }
 }
 
-/** The parts of a search that has outgrown what was planned for it. */
-export const cutAgain = async (
-  service: PullService,
-  settings: PullSettings,
-  search: SearchParameters,
-  atMost: number,
-  options: Pick<PullingOptions, 'nowMs' | 'signal'>,
-): Promise<readonly SearchParameters[]> =>
-  (await planParts(service, settings, search, atMost, options)).windows.map((window) => window.search)
+interface WindowGapOptions extends Pick<PullingOptions, 'concurrency' | 'signal' | 'onEvent'> {
+  readonly service: PullService
+  readonly job: JobOfRun
+  readonly currency: string | undefined
+}
 
-const planParts = (
+/** What the parts of one window leave out: its lists stand in a folder of its own. */
+const listWindowGaps = async (
+  all: readonly GapsToList[],
+  known: Pick<IdSet, 'has'>,
+  folder: string,
+  { job, onEvent, ...options }: WindowGapOptions,
+): Promise<readonly bigint[]> => {
+  const found = new Set<bigint>()
+  for (const [at, gaps] of all.entries()) {
+    const own = `${folder}/${at}`
+    await makeRunFolder(job, own)
+    const isKnown = (id: bigint): boolean => known.has(id) || found.has(id)
+    const onPage = (records: number): void => onEvent?.({ kind: 'listed', records })
+    for (const id of await listGaps(gaps, isKnown, { ...options, folder: own, keepLines: false, onPage }))
+      found.add(id)
+  }
+  return [...found].sort((a, b) => (a < b ? -1 : 1))
+}
+
+/** The parts of a search that has outgrown what was planned for it, and how what they leave out is found. */
+export const planParts = async (
   service: PullService,
   settings: PullSettings,
   search: SearchParameters,
   atMost: number,
   options: Pick<PullingOptions, 'nowMs' | 'signal'>,
-): Promise<PullPlan> => {
-  const parts = { ...settings, search, since: undefined, until: undefined, cap: atMost, closeGap: false }
-  return planPull(service, parts, null, options)
+): Promise<CutParts> => {
+  const parts = { ...settings, search, since: undefined, until: undefined, cap: atMost }
+  const { windows, announced, planned, gaps, closing } = await planPull(service, parts, null, options)
+  return {
+    searches: windows.map((window) => window.search),
+    missing: Math.max(0, announced - planned),
+    ...(gaps && closing && { gaps: { gaps, closing } }),
+  }
 }
 
 /** What a person must know of a window whose records are not as many as were announced. */
@@ -307,19 +334,39 @@ const runWindows = (content: Content, { windows, asOf }: PullPlan): RunWindow[] 
 const isGrowing = ({ requested }: PlannedWindow, today: string): boolean =>
   requested !== null && (requested.to === undefined || requested.to >= today)
 
-/** @param came records in all, and those of them that no window covered */
+/** What a window announced and brought. */
+export interface WindowCounts {
+  readonly announced: number
+  readonly received: number
+}
+
+const receivedIn = (windows: readonly WindowCounts[]): number =>
+  windows.reduce((sum, { received }) => sum + received, 0)
+
+/**
+ * What was received and what is left of the gap are together what was announced, always: by the plan, but of windows that had
+ * more or fewer records when they were pulled, by these.
+ *
+ * @param came what the windows of the search brought, and how many records came that none of them covered
+ */
 export const pullEntry = (
   service: string,
   { run }: JobOfRun,
   { content, search, currency }: PullSettings,
   { field, from, to, asOf, announced, planned }: PullPlan,
-  { received, closed }: { readonly received: number; readonly closed: number },
-): PullEntry => ({
-  ...{ run, content, service, search: recordedSearch(search) },
-  ...(currency !== undefined && { currency }),
-  ...(field !== undefined && { field }),
-  ...(from !== undefined && { from }),
-  ...(to !== undefined && { to }),
-  ...{ asOf, announced, planned, received },
-  ...(announced > planned && { gapLeft: Math.max(0, announced - planned - closed) }),
-})
+  { windows, closed }: { readonly windows: readonly WindowCounts[]; readonly closed: number },
+): PullEntry => {
+  const gap = Math.max(0, announced - planned)
+  const received = receivedIn(windows) + closed
+  const inWindows = windows.reduce((sum, one) => sum + Math.max(one.announced, one.received), 0)
+  const inAll = inWindows + Math.max(gap, closed)
+  return {
+    ...{ run, content, service, search: recordedSearch(search) },
+    ...(currency !== undefined && { currency }),
+    ...(field !== undefined && { field }),
+    ...(from !== undefined && { from }),
+    ...(to !== undefined && { to }),
+    ...{ asOf, announced: inAll, planned, received },
+    ...((gap > 0 || inAll > received) && { gapLeft: inAll - received }),
+  }
+}

@@ -11,7 +11,9 @@ import type { PageLines } from '../../decode/page-lines.ts'
 import type { Page, Service } from '../../source/service/service.ts'
 import { sha256Of } from '../../support/hash.ts'
 import { checkPageCount } from './check-page-count.ts'
-import { askedIds } from './exact-search.ts'
+import { askedIds, groupsOf, searchForIds } from './exact-search.ts'
+import type { CutParts, GapsToList } from './gap-steps.ts'
+import { IdSet, idsPath } from './id-set.ts'
 import { type Checkpoint, holds, NOTHING, readCheckpoint, WindowFile } from './window-file.ts'
 
 export interface WindowRequest {
@@ -30,8 +32,10 @@ export interface WindowOptions {
   readonly service: Pick<Service, 'page'>
   /** The window's file, `….jsonl`. */
   readonly path: string
-  /** Cuts a search that has outgrown one chain; `atMost` records in each part. */
-  readonly cutAgain: (search: SearchParameters, atMost: number) => Promise<readonly SearchParameters[]>
+  /** Cuts a search that has outgrown one chain; `atMost` records in each part. @default it cannot be cut */
+  readonly cutAgain?: (search: SearchParameters, atMost: number) => Promise<CutParts>
+  /** Finds what such parts leave out, when they are pulled. @param known ids that the window has brought */
+  readonly listGaps?: (gaps: readonly GapsToList[], known: Pick<IdSet, 'has'>) => Promise<readonly bigint[]>
   readonly signal?: AbortSignal | undefined
   /** Called after each page that is on the disk. */
   readonly onPage?: ((checkpoint: Checkpoint) => void) | undefined
@@ -65,12 +69,30 @@ export const pullWindow = async (request: WindowRequest, options: WindowOptions)
   const ids = request.keepIds ? (start.ids ?? 0) : undefined
   const spool = await WindowFile.open(options.path, start.bytes, ids)
   try {
-    let checkpoint = start
-    while (checkpoint.chain < checkpoint.chains.length)
-      checkpoint = await new Chain(request, options, spool, checkpoint).pull()
-    return await spool.finish(checkpoint)
+    let checkpoint: Checkpoint = start
+    for (;;) {
+      while (checkpoint.chain < checkpoint.chains.length)
+        checkpoint = await new Chain(request, options, spool, checkpoint).pull()
+      if (checkpoint.gaps === undefined) return await spool.finish(checkpoint)
+      checkpoint = await withGapChains(checkpoint, options)
+      await spool.cutTo(checkpoint)
+    }
   } finally {
     await spool.close()
+  }
+}
+
+/** The chains that bring what the parts of a window leave out, behind those of the parts. */
+const withGapChains = async (
+  { gaps = [], ...checkpoint }: Checkpoint,
+  { path, listGaps }: WindowOptions,
+): Promise<Checkpoint> => {
+  const missing = (await listGaps?.(gaps, await IdSet.read([idsPath(path)]))) ?? []
+  const { chains } = checkpoint
+  return {
+    ...checkpoint,
+    chains: [...chains, ...groupsOf(missing, LIMITS.idsPerRequest).map(searchForIds)],
+    closingFrom: chains.length,
   }
 }
 
@@ -180,7 +202,8 @@ class Chain {
             cursor: next,
             ...(!repeated && greatest !== undefined && { lastId: String(greatest), lastIds: ids }),
           }
-    const first = was.cursor === FIRST_CURSOR
+    // What closes a gap was announced with it.
+    const first = was.cursor === FIRST_CURSOR && was.chain < (was.closingFrom ?? Number.POSITIVE_INFINITY)
     const counted = {
       ...was,
       announced: was.announced + (first ? pagination.TotalCount : 0),
@@ -225,10 +248,13 @@ class Chain {
     const atMost = Math.floor((was.records - was.before.records) / 2)
     if (atMost < 1 || was.chains.length > MOST_CHAINS) throw this.#named(error)
     const search = this.#search()
-    const parts = await this.#options.cutAgain(search, Math.min(atMost, LIMITS.cursorCap / 2))
-    if (parts.length < 2) throw this.#named(error)
-    const chains = [...was.chains.slice(0, was.chain), ...parts, ...was.chains.slice(was.chain + 1)]
-    return this.#cutTo({ ...was, ...beginning(was.before), chains, restarts: 0 })
+    const parts = await this.#options.cutAgain?.(search, Math.min(atMost, LIMITS.cursorCap / 2))
+    if (parts === undefined || parts.searches.length + Math.sign(parts.missing) < 2) throw this.#named(error)
+    const { searches, missing, gaps } = parts
+    const chains = [...was.chains.slice(0, was.chain), ...searches, ...was.chains.slice(was.chain + 1)]
+    const before = { ...was.before, announced: was.before.announced + missing }
+    const open = gaps && { gaps: [...(was.gaps ?? []), gaps] }
+    return this.#cutTo({ ...was, ...beginning(before), chains, ...open, restarts: 0 })
   }
 
   async #cutTo(checkpoint: Checkpoint): Promise<Checkpoint> {

@@ -22,7 +22,7 @@ import { groupsOf, type IdValue } from '../pull/exact-search.ts'
 import { IdSet, idsPath } from '../pull/id-set.ts'
 import { type GapListingOptions, listGaps } from '../pull/list-gaps.ts'
 import { type ListingOptions, listAgain, listingFiles, listWindow } from '../pull/listing.ts'
-import { cutAgain, pullEntry } from '../pull/plan-pull.ts'
+import { planParts, pullEntry } from '../pull/plan-pull.ts'
 import type { PullingOptions, PullPlan } from '../pull/pull-plan.ts'
 import type { PullService, PullSettings } from '../pull/pull-settings.ts'
 import { pullWindow } from '../pull/pull-window.ts'
@@ -137,7 +137,7 @@ const listingOptions = (
   service,
   currency: settings.currency,
   signal: options.signal,
-  cutAgain: (search, atMost) => cutAgain(service, settings, search, atMost, options),
+  cutAgain: (search, atMost) => planParts(service, settings, search, atMost, options),
   onPage: (records) => onEvent?.({ kind: 'listed', records }),
 })
 
@@ -186,7 +186,6 @@ export const openSync = async (
         { content: 'companies', name, searches, currency, pageSize },
         {
           ...{ service, path, signal: stop },
-          cutAgain: async () => [],
           onPage: ({ records }) => onEvent?.({ kind: 'page', records }),
         },
       )
@@ -203,6 +202,6 @@ export const syncEntry = (
   { listed }: SyncFindings,
 ): PullEntry =>
   pullEntry(service.origin, job, settings, plan, {
-    received: listed,
+    windows: [{ announced: plan.planned, received: Math.min(plan.planned, listed) }],
     closed: Math.max(0, listed - plan.planned),
   })

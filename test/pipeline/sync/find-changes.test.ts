@@ -175,7 +175,7 @@ test('listWindow lists again a window whose file was damaged, and only that', as
   const path = join(await temporaryFolder(), '00000.jsonl')
   const one = await openPullBench({ companies: companies(30) })
   const list = (): Promise<void> =>
-    listWindow(SWEDEN, path, { service: one.service, cutAgain: async () => [] })
+    listWindow(SWEDEN, path, { service: one.service, cutAgain: async () => ({ searches: [], missing: 0 }) })
   await list()
   const [whole, asked] = [await readFile(path, 'utf8'), one.fake.pages.length]
   await list()

@@ -11,7 +11,7 @@ import type { PageLines } from '../../decode/page-lines.ts'
 import type { Page, Service } from '../../source/service/service.ts'
 import { sha256Of } from '../../support/hash.ts'
 import { checkPageCount } from './check-page-count.ts'
-import { askedIds, groupsOf, searchForIds } from './exact-search.ts'
+import { askedIds, groupsOf, searchesByIds, searchForIds } from './exact-search.ts'
 import type { CutParts, GapsToList } from './gap-steps.ts'
 import { IdSet, idsPath } from './id-set.ts'
 import { type Checkpoint, holds, NOTHING, readCheckpoint, WindowFile } from './window-file.ts'
@@ -248,9 +248,13 @@ class Chain {
     const atMost = Math.floor((was.records - was.before.records) / 2)
     if (atMost < 1 || was.chains.length > MOST_CHAINS) throw this.#named(error)
     const search = this.#search()
-    const parts = await this.#options.cutAgain?.(search, Math.min(atMost, LIMITS.cursorCap / 2))
+    const byIds = searchesByIds(search, atMost)
+    const parts =
+      byIds.length > 1
+        ? { searches: byIds, missing: 0 }
+        : await this.#options.cutAgain?.(search, Math.min(atMost, LIMITS.cursorCap / 2))
     if (parts === undefined || parts.searches.length + Math.sign(parts.missing) < 2) throw this.#named(error)
-    const { searches, missing, gaps } = parts
+    const { searches, missing, gaps }: CutParts = parts
     const chains = [...was.chains.slice(0, was.chain), ...searches, ...was.chains.slice(was.chain + 1)]
     const before = { ...was.before, announced: was.before.announced + missing }
     const open = gaps && { gaps: [...(was.gaps ?? []), gaps] }

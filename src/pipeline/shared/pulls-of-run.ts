@@ -45,8 +45,8 @@ export const pullsOfRun = async (
   }
   const searched: WindowCounts[] = []
   let closed = 0
+  // Windows that close a gap stand behind those of the search.
   for (const [id, record] of records.entries())
-    // Windows that close a gap stand behind those of the search.
     for (const [index, window] of windowsIn(record).entries())
       if ((units[id]?.sources[index]?.at ?? 0) >= windows.windows.length) closed += window.received
       else searched.push(window)

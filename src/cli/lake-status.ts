@@ -11,6 +11,7 @@ import type {
 } from '../core/partition.ts'
 import { mergeDrift } from '../jobs/run-report.ts'
 import type { ForgetReceipt } from '../manifest/forgotten.ts'
+import { readLakeId } from '../manifest/lake-id.ts'
 import { loadedPartitions } from '../manifest/loaded-sources.ts'
 import type { Wanted } from '../manifest/parts.ts'
 import { listRuns, type RunSummary } from '../manifest/runs.ts'
@@ -49,6 +50,8 @@ export interface PartitionStatus {
 
 export interface LakeStatus {
   readonly lake: string
+  /** By which targets know it; `null` before the first commit. */
+  readonly id: string | null
   /** `null` before the first commit. */
   readonly summary: SnapshotSummary | null
   readonly made: Pick<SnapshotHead, 'pipeline' | 'tool'> | null
@@ -122,6 +125,7 @@ export const readStatus = async (
   const root = number === undefined ? await newestRoot(lake) : await readRoot(lake, number)
   return {
     lake,
+    id: await readLakeId(lake),
     summary: root && (await summariseRoot(lake, root)),
     made: root && { pipeline: root.pipeline, tool: root.tool },
     taken: root?.taken ?? [],

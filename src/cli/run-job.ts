@@ -55,7 +55,7 @@ const showTargets =
 const targetsOf = async (flags: JobFlags) => {
   const { lake, publish = [], sink = [] } = flags
   warnOfPassword(sink)
-  const sinks = { sinks: sink, sinkTake: sinkTakeOf(flags) }
+  const sinks = { sinks: sink, sinkTake: sinkTakeOf(flags), adopt: flags.adopt }
   if (publish.length === 0) return { lake, ...sinks }
   const { readFormats } = await import('../pipeline/targets/update-targets.ts')
   const { catalogFromEnvironment } = await import('../pipeline/targets/catalog-environment.ts')

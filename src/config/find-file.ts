@@ -5,6 +5,7 @@ import { open, realpath, stat } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { parseEnv } from 'node:util'
 import { systemCode, ToolkitError } from '../core/errors.ts'
+import { decodeUserText } from '../core/user-text.ts'
 import type { ConfigFile } from './read-settings.ts'
 
 const FILE_NAME = 'firmlake.toml'
@@ -20,7 +21,7 @@ export interface LoadedConfig {
 }
 
 export interface Finding {
-  /** The file that is named; its owner does not matter then. */
+  /** The file that is named; its owner does not matter then, that of `.env` beside it does. */
   readonly named?: string | undefined
   readonly cwd: string
   readonly env: Readonly<Record<string, string | undefined>>
@@ -59,7 +60,7 @@ const judge = async (path: string, own: number | undefined): Promise<Judged> => 
       const doubt = doubts.find((one) => one !== undefined)
       if (doubt !== undefined) return { notice: `"${path}" is not used: ${doubt}` }
     }
-    return { text: await handle.readFile('utf8'), place }
+    return { text: decodeUserText(await handle.readFile(), path), place }
   } finally {
     await handle.close()
   }
@@ -68,26 +69,42 @@ const judge = async (path: string, own: number | undefined): Promise<Judged> => 
 const upwards = (folder: string): readonly string[] =>
   dirname(folder) === folder ? [folder] : [folder, ...upwards(dirname(folder))]
 
+/** Variables that firmlake and the packages that it loads read. */
+const OWN_VARIABLES = /^(FIRMLAKE_|PG|AWS_|OTEL_|TEMPORAL_|OPENLINEAGE_)/
+/** Variables that decide which code runs and whom a connection trusts: never from a file, whatever names them. */
+const NEVER = /^(NODE_|LD_|DYLD_|SSL_|PATH$|BASH_ENV$|ENV$|SHELL$|HOME$)/i
+
+/** Names of variables that the file's own keys give, such as `token_env`. */
+const namedVariables = ({ found }: ConfigFile): ReadonlySet<string> =>
+  new Set(found.filter(({ key }) => key.endsWith('_env')).map(({ given }) => String(given)))
+
 /** Only what the environment does not say itself; a variable that is set to nothing is none. */
 const variablesBeside = async (
-  folder: string,
+  file: ConfigFile,
   own: number | undefined,
   { env }: Finding,
 ): Promise<Pick<LoadedConfig, 'env' | 'notices'>> => {
-  const judged = await judge(join(folder, ENV_NAME), own)
+  const path = join(dirname(file.path), ENV_NAME)
+  const judged = await judge(path, own)
   if (judged === undefined) return { env: {}, notices: [] }
   if ('notice' in judged) return { env: {}, notices: [judged.notice] }
-  const entries = Object.entries(parseEnv(judged.text)).flatMap(([name, value]) =>
-    value === undefined || env[name] ? [] : [[name, value] as const],
+  const named = namedVariables(file)
+  const isTaken = (name: string): boolean =>
+    !NEVER.test(name) && (OWN_VARIABLES.test(name) || named.has(name))
+  const given = Object.entries(parseEnv(judged.text))
+  const left = given.map(([name]) => name).filter((name) => !isTaken(name))
+  const entries = given.flatMap(([name, value]) =>
+    value === undefined || env[name] || !isTaken(name) ? [] : [[name, value] as const],
   )
-  return { env: Object.fromEntries(entries), notices: [] }
+  const notice = `"${path}" also has ${left.join(', ')}, which ${left.length === 1 ? 'is' : 'are'} not taken: expected FIRMLAKE_…, PG…, AWS_…, OTEL_…, TEMPORAL_…, OPENLINEAGE_…, or names that keys such as token_env give`
+  return { env: Object.fromEntries(entries), notices: left.length === 0 ? [] : [notice] }
 }
 
 /**
- * The file with what stands beside it. One that is named may be anybody's; one that is found counts only if it and its folder
- * belong to the user or to root and nobody else can write to them.
+ * The file with what stands beside it. One that is named may be anybody's; one that is found, and `.env` in any case, counts only if
+ * it and its folder belong to the user or to root and nobody else can write to them.
  *
- * @throws {ToolkitError} CONFIG_INVALID
+ * @throws {ToolkitError} CONFIG_INVALID, TEXT_NOT_UTF8
  */
 export const findConfig = async (finding: Finding): Promise<LoadedConfig> => {
   const { named, cwd, uid = process.getuid?.() } = finding
@@ -105,7 +122,7 @@ export const findConfig = async (finding: Finding): Promise<LoadedConfig> => {
     // Only here: most working folders have no file above them.
     const { readSettings } = await import('./read-settings.ts')
     const file = readSettings(judged.text, path, dirname(path))
-    const beside = await variablesBeside(dirname(path), own, finding)
+    const beside = await variablesBeside(file, uid, finding)
     return { file, env: beside.env, notices: [...notices, ...beside.notices] }
   }
   if (named === undefined) return { file: undefined, env: {}, notices }

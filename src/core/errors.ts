@@ -5,6 +5,8 @@ export const ERROR_CODES = {
   USAGE: 'a command or option is used wrongly; see --help',
   CONFIG_INVALID:
     'firmlake.toml is not as expected; see docs/configuration.md, or name another file with --config',
+  TEXT_NOT_UTF8:
+    'a text such as a list of ids or settings is not UTF-8; save it as UTF-8, with or without the mark',
   SOURCE_NOT_FOUND: 'a path or pattern matches no file; check the spelling',
   SOURCE_UNREADABLE: 'a source cannot be opened or read; check its permissions and the disk',
   SOURCE_CHANGED: 'a file changed while it was being read; run again when its writer is done',
@@ -36,6 +38,8 @@ export const ERROR_CODES = {
   RUN_NOT_RESUMABLE: 'the run cannot be resumed; run its command again',
   RUN_INCOMPLETE: 'units of the run are not done yet; try again when the other workers are done',
   RUN_OTHER_RELEASE: 'the run was planned by another release; work on it and commit it with that one',
+  PLAN_ORIGIN:
+    'the plan of a run names another service than the one that the token is for; nothing was sent to it',
   PACKAGE_MISSING:
     'the packages of an optional part are not installed; the message has the command that installs them',
   ENGINE_MISSING:
@@ -51,6 +55,8 @@ export const ERROR_CODES = {
   PUBLISH_CONFLICT: 'the published table was changed by someone else; see docs/operations.md',
   CATALOG_FAILED: 'the Iceberg catalog does not answer as it should; check --catalog and its token',
   TARGET_REFUSED: 'the target of an export or a copy cannot be used; its message says why, check the address',
+  TARGET_OF_ANOTHER_LAKE:
+    'the target holds the rows of another lake; give another target, or hand it over to this lake with --adopt',
   TARGET_FAILED: 'the target of an export failed; run the same command again, it resumes',
   COMPACT_IMPOSSIBLE: 'runs disagree on which line items are scaled; load their sources into a new lake',
   FORGET_IMPOSSIBLE:

@@ -44,7 +44,7 @@ const LATER: ReadonlySet<ErrorCode> = new Set([
  */
 export const exitCodeOf = (error: unknown, signal?: NodeJS.Signals): ExitCode => {
   const code = error instanceof ToolkitError ? error.code : undefined
-  if (code === 'USAGE' || code === 'CONFIG_INVALID') return EXIT.usage
+  if (code === 'USAGE' || code === 'CONFIG_INVALID' || code === 'TEXT_NOT_UTF8') return EXIT.usage
   if (code === 'QUARANTINE_LIMIT') return EXIT.quarantine
   if (code === 'CHECK_FAILED') return EXIT.checkFailed
   if (code !== undefined && LATER.has(code)) return EXIT.busy
@@ -56,7 +56,7 @@ export const exitCodeOf = (error: unknown, signal?: NodeJS.Signals): ExitCode =>
 const FINAL_FOR_WORKERS: ReadonlySet<ErrorCode> = new Set([
   ...(['SOURCE_CHANGED', 'RUN_NOT_FOUND', 'LAKE_NOT_FOUND', 'LAKE_DAMAGED', 'LAKE_NEWER'] as const),
   ...(['SNAPSHOT_DAMAGED', 'TOKEN_MISSING', 'TOKEN_INVALID', 'TOKEN_REFUSED', 'ADDRESS_REFUSED'] as const),
-  'PACKAGE_MISSING',
+  ...(['PACKAGE_MISSING', 'PLAN_ORIGIN'] as const),
 ])
 
 /**

@@ -52,6 +52,18 @@ export interface Layer {
   readonly views: readonly string[]
 }
 
+/** The lake that a target is to hold the rows of. */
+export interface LakeClaim {
+  /** Its id; `null` where rows come that are no lake's. */
+  readonly lake: string | null
+  /** Whether a target of another lake is handed over to this one. */
+  readonly adopt: boolean
+  /** Whether the target is to keep the id from now on: all runs of the lake come. */
+  readonly marks: boolean
+  /** Called where the target got the id of the lake though it shows runs already. */
+  readonly onAdopted?: (() => void) | undefined
+}
+
 /** What the caller provides a sink with, for one run. */
 export interface SinkContext {
   /** Folder of this machine for rows that wait to be loaded; the caller removes it. @default one of the sink's own */
@@ -64,6 +76,8 @@ export interface SinkContext {
   readonly what?: string | undefined
   /** What the rows lack of what came, and what was computed for them, in words: noted with the run. @default nothing */
   readonly taken?: string | undefined
+  /** Whose rows come: `loaded` refuses a target of another lake, and marks one that has no mark. @default nobody asks */
+  readonly claim?: LakeClaim | undefined
   /** Views and macros to make over the tables of a DuckDB file. @default none */
   readonly layer?: ((names: TargetNames) => Promise<Layer>) | undefined
 }

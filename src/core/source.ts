@@ -20,6 +20,10 @@ export interface Source {
   readonly content?: Content
   /** Found in a folder, not named itself: skipped, with a note, where it holds no records. */
   readonly found?: true
+  /** Why it is not loaded, where that is known from its place; it stands for files that were found and left out. */
+  readonly leftOut?: string
+  /** What a person should know of it before it is loaded. */
+  readonly notice?: string
   /** Length in bytes as stored, where it is known before reading; for the remaining time. */
   readonly sizeBytes?: number
   /**

@@ -33,8 +33,9 @@ export interface CompactOptions extends CommonOptions<CompactSummary> {
  * console.log(kind, snapshot) // compacted 2
  */
 export const compact = (options: CompactOptions): Promise<CompactSummary & TargetsSummary> => {
-  const { publish, sinks, catalog, onCommitted, onTarget, ...asked } = options
-  const targets = asked.dryRun ? {} : { publish, sinks, catalog }
+  const { publish, catalog, sinks, sinkTake, hashKey, adopt, onCommitted, onTarget, ...asked } = options
+  // Without what sinks are to receive they would receive everything.
+  const targets = asked.dryRun ? {} : { publish, catalog, sinks, sinkTake, hashKey, adopt }
   const { lake, memoryBytes, localBytes, threads, signal } = asked
   return withTargets(
     { lake, memoryBytes, localBytes, threads, signal, onCommitted, onTarget, ...targets },

@@ -17,7 +17,10 @@ type LoadPart = Pick<
   | ('maxUnknownPerRecord' | 'maxUnknownNames' | 'memoryBytes' | 'threads' | 'signal' | 'onEvent')
   | ('take' | 'hashKey' | 'keeps')
 >
-type ExportPart = Pick<ExportOptions, 'tables' | 'names' | 'overwrite' | 'neutralise' | 'onProgress'>
+type ExportPart = Pick<
+  ExportOptions,
+  'tables' | 'names' | 'overwrite' | 'adopt' | 'neutralise' | 'onProgress'
+>
 
 /** Options of `convertTo`. */
 export interface ConvertToOptions extends LoadPart, ExportPart {
@@ -50,6 +53,7 @@ export const convertTo = async ({
   tables,
   names,
   overwrite,
+  adopt = false,
   neutralise,
   onProgress,
   ...load
@@ -61,7 +65,10 @@ export const convertTo = async ({
   const workshop = await openWorkshop(exportWorkFolder(address))
   try {
     if (address.kind === 'database')
-      await chooseSink(address).loaded({ staging: join(workshop.folder, 'staging'), signal })
+      await chooseSink(address).loaded({
+        ...{ staging: join(workshop.folder, 'staging'), signal },
+        claim: { lake: null, adopt, marks: false },
+      })
     const lake = join(workshop.folder, 'lake')
     const loaded = await convert({ ...load, lake }).catch(sayWhereToLook)
     const { run: _run, snapshot, noViews: _noViews, delivered: _delivered, ...report } = loaded
@@ -69,6 +76,7 @@ export const convertTo = async ({
     const quarantinedBy = report.quarantined > 0 ? await countByCode(lake, memoryBytes) : {}
     const written = await exportTables({
       ...what,
+      adopt,
       to: address,
       lake,
       memoryBytes,

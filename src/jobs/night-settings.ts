@@ -126,7 +126,7 @@ const takeOfSection = (section: FileSettings['take'] | FileSettings['sink_take']
   }
 
 /** What a night does, ready to begin. */
-export const nightOf = async (env: Environment, settings: FileSettings) => {
+export const nightOf = async (env: Environment, settings: FileSettings, adopt?: boolean) => {
   const lake = given(env, 'FIRMLAKE_LAKE', settings.lake, 'lake')
   const { service, loads } = await loadsOf(env, settings)
   const { memory: memoryBytes, threads, local_bytes: localBytes } = settings.machine ?? {}
@@ -143,6 +143,7 @@ export const nightOf = async (env: Environment, settings: FileSettings) => {
     sinks: wordsOf(env.FIRMLAKE_SINKS) ?? settings.targets?.sinks ?? [],
     sinkTake: takeOfSection(settings.sink_take),
     hashKey,
+    adopt,
     catalog: catalogFromEnvironment(env),
   }
   await checkTargets(targets).catch(({ message }: Error) => {

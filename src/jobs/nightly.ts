@@ -11,6 +11,7 @@ import { errorOf, failedPart, heldBack, loadPartOf, type NightPart, pullShown } 
 import { type Environment, type Night, nightOf } from './night-settings.ts'
 import { stepsOf } from './night-steps.ts'
 import type { ProgramWork } from './run-program.ts'
+import { settingsOfLake } from './same-lake.ts'
 
 /** What was done to the targets, as the summary shows it. */
 const updated = (event: TargetEvent): object => {
@@ -91,6 +92,12 @@ const finishAll = async (
   }
 }
 
+/** Options of `nightly`. */
+export interface NightlyOptions {
+  /** Hands sinks of another lake over to this one. @default false: they are refused */
+  readonly adopt?: boolean | undefined
+}
+
 /**
  * Does what a night is to do: all loads in one commit (one snapshot a night, and none where nothing came), then published
  * tables and sinks, compaction, deletion by age, checks and the report, as far as there are settings for them. A part that fails
@@ -100,7 +107,8 @@ const finishAll = async (
  * @param env settings that take precedence over `settings`: `FIRMLAKE_URL`, `FIRMLAKE_TOKEN`, `FIRMLAKE_LAKE`,
  *   `FIRMLAKE_SEARCH` and more (docs/nightly.md)
  * @param program receives what is finished: `parts` with the state of each, `pulls`, `published`, `delivered`
- * @param settings what firmlake.toml says, read. @default none: companies and relations are pulled
+ * @param given what firmlake.toml says, read; with a FIRMLAKE_LAKE that is not its lake without targets, checks and report.
+ *   @default none: companies and relations are pulled
  * @returns requests, retries and bytes of the service
  * @throws {ToolkitError} `USAGE` for a setting that is missing or wrong, `TOKEN_MISSING`; the error of the first part that failed,
  *   after all else; `CHECK_FAILED`; `INTERRUPTED`
@@ -119,11 +127,13 @@ const finishAll = async (
 export const nightly = async (
   env: Environment,
   program: ProgramWork,
-  settings: FileSettings = {},
+  given: FileSettings = {},
+  { adopt }: NightlyOptions = {},
 ): Promise<ServiceCounters> => {
   const parts = new Parts()
   program.report({ pulls: [], parts: parts.list })
-  const night = await nightOf(env, settings)
+  const settings = await settingsOfLake(given, env.FIRMLAKE_LAKE)
+  const night = await nightOf(env, settings, adopt)
   try {
     await loadAll(night, parts, program)
     await finishAll(settings, night, parts, program)

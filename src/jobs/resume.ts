@@ -19,7 +19,7 @@ export interface ResumeOptions
   readonly skipBadFiles?: boolean | undefined
   /**
    * Opens the service of a run that pulls from one, by the address in the run's plan; it is closed when the run ends.
-   * @default with the token of FIRMLAKE_TOKEN
+   * @default with the token of FIRMLAKE_TOKEN, for an address of the origin of FIRMLAKE_URL
    */
   readonly service?: ((url: string) => Service | Promise<Service>) | undefined
   /** Windows pulled, or files downloaded, side by side. @default 4 */
@@ -63,7 +63,8 @@ const limitOf = ({ maxQuarantined: limit }: ResumeOptions): QuarantineLimit | un
  *
  * @returns what became of each run, and what the targets received
  * @throws {ToolkitError} of the one run that was named: `RUN_NOT_FOUND`, `RUN_LIVE`, `RUN_NOT_RESUMABLE` (standard input and
- *   records of a program cannot be read again), and whatever stops a run; `INTERRUPTED`, `USAGE`; `COMPANIES_MISSING` as `sync`; what `updateTargets` throws
+ *   records of a program cannot be read again), and whatever stops a run; `INTERRUPTED`, `USAGE`, `PLAN_ORIGIN`; `COMPANIES_MISSING` as
+ *   `sync`; what `updateTargets` throws
  * @example
  * import { convert, resume } from 'firmlake'
  *

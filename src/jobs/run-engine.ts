@@ -1,8 +1,10 @@
 /** An engine that drives the steps of a run on many machines: what it is asked, what it answers, and what it needs of a lake. */
 
+import { ToolkitError } from '../core/errors.ts'
 import { readRecords, recordedUnits } from '../manifest/unit-records.ts'
 import type { PlannedRun } from '../pipeline/shared/plan-shared-run.ts'
 import type { ServiceCounters } from '../source/service/service.ts'
+import { liesIn } from '../storage/lake-places.ts'
 import type { RunReport } from './run-report.ts'
 
 /** What an engine is told of a planned run. It may be stored there for everybody who may read its history. */
@@ -40,6 +42,24 @@ export interface RunEngine {
   /** Most units at work over all machines. */
   readonly unitsAtOnce: number
   readonly maxWaitMs: number
+}
+
+/**
+ * Refuses a run of a lake that a worker does not take.
+ *
+ * @param lakes the places whose lakes it takes @default all
+ * @throws {ToolkitError} `USAGE`
+ */
+export const refuseOtherLakes = async (
+  { lake, run }: Pick<EngineRequest, 'lake' | 'run'>,
+  lakes: readonly string[] | undefined,
+): Promise<void> => {
+  if (lakes === undefined || (await liesIn(lake, lakes))) return
+  throw new ToolkitError(
+    'USAGE',
+    `Cannot take a step of run "${run}": its lake is in none of the places that --lakes names`,
+    { run },
+  )
 }
 
 /** Units from `from` to before `to` that have no record. */

@@ -157,7 +157,8 @@ export type WorkRunOptions = RunStep &
     readonly threads?: number | undefined
     /**
      * Opens the service of a run that pulls from one, by the address in the run's plan and with this worker's share of the
-     * requests a second; it is closed when the work ends. @default with the token of FIRMLAKE_TOKEN
+     * requests a second; it is closed when the work ends. @default with the token of FIRMLAKE_TOKEN, for an address of the
+     * origin of FIRMLAKE_URL
      */
     readonly service?: ((url: string, share: number | undefined) => Service | Promise<Service>) | undefined
     /** Workers at once, which share the requests a second. @default as many as there are shards, else 1 */
@@ -173,6 +174,8 @@ export type WorkRunOptions = RunStep &
 const serviceOfEnvironment = async (url: string, share: number | undefined): Promise<Service> => {
   const { openService } = await import('../source/service/service.ts')
   const { readToken } = await import('../source/service/token.ts')
+  const { checkPlanOrigin } = await import('../source/service/plan-origin.ts')
+  checkPlanOrigin(process.env.FIRMLAKE_URL, url)
   const token = await readToken({ env: process.env.FIRMLAKE_TOKEN })
   return openService({ url, token, ...(share !== undefined && { maxRequestsPerSecond: share }) })
 }
@@ -183,7 +186,7 @@ const serviceOfEnvironment = async (url: string, share: number | undefined): Pro
  *
  * @returns what became of each unit; `snapshot` where the run is committed already
  * @throws {ToolkitError} `RUN_NOT_FOUND`, `RUN_INCOMPLETE` where units of an earlier phase are not done, `RUN_OTHER_RELEASE`,
- *   `SOURCE_CHANGED`, `USAGE`, `INTERRUPTED`, and what the sources throw
+ *   `SOURCE_CHANGED`, `USAGE`, `PLAN_ORIGIN`, `INTERRUPTED`, and what the sources throw
  * @example
  * import { planRun, workRun } from 'firmlake'
  *

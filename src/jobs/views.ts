@@ -15,11 +15,12 @@ import { storageOf } from '../storage/open-storage.ts'
  */
 export const viewsSql = async (lake: string, number?: number): Promise<string> => {
   const root = await readRoot(lake, number)
-  const { uri, local } = storageOf(lake)
+  const { uri } = storageOf(lake)
   const isBucket = !uri.startsWith('file:')
+  const contents = await readContents(lake, root)
   return printedStatements(
-    await readContents(lake, root),
-    isBucket ? uri.replace(/\/$/, '') : local,
+    contents,
+    isBucket ? uri.replace(/\/$/, '') : contents.lake,
     await readFactsOf(lake, root)('snapshots'),
     [
       `Views and macros of a firmlake lake, snapshot ${root.snapshot} of ${root.time}. For DuckDB from 1.3 on.`,

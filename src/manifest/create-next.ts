@@ -2,6 +2,7 @@
 
 import type { RandomBytes } from '../support/run-ids.ts'
 import { PartWriter } from './extend-list.ts'
+import { ensureLakeId } from './lake-id.ts'
 import type { RunLease } from './run-lease.ts'
 import type { SnapshotRoot } from './snapshot-root.ts'
 import { createSnapshot, readKnownRoot } from './snapshots.ts'
@@ -25,6 +26,7 @@ export const createNext = async (
     await writer.discard()
     throw error
   }
+  await ensureLakeId(lease.lake, random)
   if (await createSnapshot(lease.lake, root)) return root
   // A bucket may have created it although its answer was lost: then it is of this very run.
   const first = await readKnownRoot(lease.lake, root.snapshot).catch(() => null)

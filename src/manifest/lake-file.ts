@@ -3,6 +3,7 @@
  * Its SHA-256 stands beside it.
  */
 
+import { resolve } from 'node:path'
 import { writeError } from '../core/errors.ts'
 import { askDatabase, type DatabaseParts, makeDatabase } from '../lake/duckdb/make-database.ts'
 import { keptSources, keptViews, type LakeContents, MADE_OF_QUERY } from '../lake/lake/lake-sql.ts'
@@ -24,7 +25,8 @@ const MOST_ATTEMPTS = 10
 export const readContents = async (lake: string, root: SnapshotRoot): Promise<LakeContents> => {
   const read = readFactsOf(lake, root)
   return {
-    lake: storageOf(lake).local,
+    // DuckDB looks for a relative path from the working folder of whoever opens the views.
+    lake: resolve(storageOf(lake).local),
     listed: await withCommits(lake, await readAllListed(lake, root)),
     facts: {
       partitions: await read('partitions'),

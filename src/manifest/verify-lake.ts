@@ -18,6 +18,7 @@ import { type CheckedManifest, checkManifest } from './check-manifest.ts'
 import type { Findings, Problem } from './findings.ts'
 import { checkLakeFile, staleLakeFile } from './lake-file.ts'
 import { listLoadFiles, runOfFile } from './lake-files.ts'
+import { verifyLakeId } from './lake-id.ts'
 import { checkMadeFile, type MadeFile, madeFiles } from './made-files.ts'
 import type { ListedEntries } from './part-checker.ts'
 import { listRunIds } from './runs.ts'
@@ -198,7 +199,7 @@ const checkFiles = async (
 /**
  * Checks every snapshot (own hash, form, number, parent, record of its commit, parts, sums) and every file that one
  * lists (there, readable, length, SHA-256, rows); serving indexes and batch files by the lists in them; without a number
- * also what unfinished runs would resume from, the rates, `lake.duckdb`, and what is published. Reads only; may run beside loads and gc.
+ * also what unfinished runs would resume from, the rates, the lake's id, `lake.duckdb`, and what is published. Reads only; may run beside loads and gc.
  *
  * @throws {ToolkitError} `LAKE_NOT_FOUND`, `SNAPSHOT_NOT_FOUND`, `LAKE_NEWER`; damage is never thrown but returned
  */
@@ -227,6 +228,7 @@ export const verifyLake = async (request: VerifyRequest): Promise<Verification> 
     findings.notes.push(...(await strayNotes(lake, listed)), ...(await strayParts(lake, manifest.parts)))
     await verifyRuns(lake, { now: new Date() }, findings)
     await verifyRates(lake, findings)
+    await verifyLakeId(lake, findings)
     findings.problems.push(...(await checkUpgrade(lake)))
     const views = await checkLakeFile(lake)
     if (views !== null) findings.problems.push(views)

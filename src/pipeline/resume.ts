@@ -3,6 +3,7 @@
 import { ToolkitError } from '../core/errors.ts'
 import { listRuns, type RunSummary } from '../manifest/runs.ts'
 import { ensureRecord } from '../manifest/snapshots.ts'
+import { checkPlanOrigin } from '../source/service/plan-origin.ts'
 import { openService, type Service } from '../source/service/service.ts'
 import { readToken } from '../source/service/token.ts'
 import { isRunId } from '../support/run-ids.ts'
@@ -24,7 +25,7 @@ export interface ResumeRunsOptions extends Omit<JobOptions, Defaulted | 'mode'> 
   readonly limit?: JobOptions['limit'] | undefined
   /**
    * Opens the service of a run that pulls from one; the run's plan has its address.
-   * @default with the token of FIRMLAKE_TOKEN
+   * @default with the token of FIRMLAKE_TOKEN, for an address of the origin of FIRMLAKE_URL
    */
   readonly service?: JobOptions['service'] | undefined
   /** Windows pulled, or files downloaded, side by side. @default 4 */
@@ -78,8 +79,10 @@ export const sortUnfinished = async (lake: string, options: Strictness = {}): Pr
   }
 }
 
-const openWithEnvironment = async (url: string, concurrency: number): Promise<Service> =>
-  openService({ url, token: await readToken({ env: process.env.FIRMLAKE_TOKEN }), concurrency })
+const openWithEnvironment = async (url: string, concurrency: number): Promise<Service> => {
+  checkPlanOrigin(process.env.FIRMLAKE_URL, url)
+  return openService({ url, token: await readToken({ env: process.env.FIRMLAKE_TOKEN }), concurrency })
+}
 
 const resumeOne = async (run: string, options: ResumeRunsOptions): Promise<Resumed> => {
   const { lake, concurrency = CONCURRENCY } = options

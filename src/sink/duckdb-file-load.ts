@@ -5,7 +5,7 @@
 
 import { ToolkitError } from '../core/errors.ts'
 import type { FileEntry } from '../core/partition.ts'
-import type { SinkContext } from '../core/sink.ts'
+import type { LakeClaim, SinkContext } from '../core/sink.ts'
 import type { ResultColumn, Session } from '../lake/duckdb/engine.ts'
 import { ident, literal } from '../lake/duckdb/sql.ts'
 import { stoppable } from '../lake/duckdb/stoppable.ts'
@@ -28,6 +28,7 @@ import {
   stagedTables,
 } from './current-rows.ts'
 import { dropOurViews, makeLayer } from './duckdb-file-layer.ts'
+import { isToMark, LAKE_TABLE } from './lake-claim.ts'
 import { TARGET } from './with-database.ts'
 
 export interface RunToLoad {
@@ -73,6 +74,35 @@ export const loadedRuns = async (session: Session): Promise<ReadonlySet<string>>
   if ((await columnsOfTarget(session, LOADS_TABLE)).size === 0) return new Set()
   const rows = await session.rows(`SELECT run FROM ${LOADS}`)
   return new Set(rows.map(({ run }) => String(run)))
+}
+
+const LAKE = `${TARGET}.main.${LAKE_TABLE}`
+
+/** Compares the lake whose rows the file holds with the one that comes, and writes the id of that. */
+const claimFile = async (session: Session, claim: LakeClaim, file: string): Promise<boolean> => {
+  const isThere = (await columnsOfTarget(session, LAKE_TABLE)).size > 0
+  const [row] = isThere ? await session.rows(`SELECT id FROM ${LAKE}`) : []
+  const found = row === undefined ? undefined : String(row.id)
+  if (!isToMark(claim, found, `DuckDB file "${file}"`) || claim.lake === null) return false
+  await session.run('BEGIN')
+  await session.run(`CREATE TABLE IF NOT EXISTS ${LAKE} (id VARCHAR NOT NULL)`)
+  await session.run(`COMMENT ON TABLE ${LAKE} IS 'Id of the lake whose rows the tables hold.'`)
+  await session.run(`DELETE FROM ${LAKE}`)
+  await session.run(`INSERT INTO ${LAKE} VALUES (?)`, [claim.lake])
+  await session.run('COMMIT')
+  return true
+}
+
+/** The runs that the file shows, as `loadedRuns`, once it holds the rows of the lake that comes or of none. */
+export const claimedRuns = async (
+  session: Session,
+  file: string,
+  claim: LakeClaim | undefined,
+): Promise<ReadonlySet<string>> => {
+  const isMarked = claim !== undefined && (await claimFile(session, claim, file))
+  const runs = await loadedRuns(session)
+  if (isMarked && runs.size > 0) claim.onAdopted?.()
+  return runs
 }
 
 /**

@@ -29,7 +29,7 @@ const engineParts = async () => ({
  *
  * @param file the database; made where it is missing
  * @param own takes precedence over what the caller of a run provides; memory is 512 MiB by default
- * @throws {ToolkitError} `TARGET_REFUSED` while another process has the file open, `TARGET_FAILED`, `DISK_FULL`, of the
+ * @throws {ToolkitError} `TARGET_REFUSED` while another process has the file open, `TARGET_OF_ANOTHER_LAKE`, `TARGET_FAILED`, `DISK_FULL`, of the
  *   work with it
  * @example
  * import { convert, duckdbFile } from 'firmlake'
@@ -47,6 +47,15 @@ export const duckdbFile = (file: string, own: SinkContext = {}): DeliverySink =>
     }
   }
 
+  const makeAbove = async (): Promise<void> => {
+    const above = dirname(path)
+    try {
+      await makeFolder(above)
+    } catch (error) {
+      throw writeError(`Cannot make folder "${above}"`, error)
+    }
+  }
+
   const openRun = (run: string, lent?: SinkContext): SinkRun => {
     const { staging, signal, what, layer, taken, database } = settingsOf(lent)
     const folder = join(staging, run)
@@ -61,17 +70,12 @@ export const duckdbFile = (file: string, own: SinkContext = {}): DeliverySink =>
       },
 
       async commit(files) {
-        const above = dirname(path)
-        try {
-          await makeFolder(above)
-        } catch (error) {
-          throw writeError(`Cannot make folder "${above}"`, error)
-        }
+        await makeAbove()
         const { loadRun, withDatabase } = await engineParts()
         await withDatabase({ ...database, action: `load ${what ?? `run "${run}"`}` }, (session) =>
           loadRun(session, { run, files, stagedPath, signal, layer, taken }),
         )
-        await fsyncFolder(above)
+        await fsyncFolder(dirname(path))
         await removeStaged(folder)
       },
 
@@ -83,9 +87,14 @@ export const duckdbFile = (file: string, own: SinkContext = {}): DeliverySink =>
     name: 'duckdb',
     open: async (run, lent) => openRun(run, lent),
     async loaded(lent) {
-      if ((await statPath(path)) === null) return new Set()
-      const { loadedRuns, withDatabase } = await engineParts()
-      return withDatabase({ ...settingsOf(lent).database, action: 'read the loaded runs' }, loadedRuns)
+      const claim = lent?.claim
+      if ((await statPath(path)) === null) {
+        if (claim?.marks !== true) return new Set()
+        await makeAbove()
+      }
+      const { claimedRuns, withDatabase } = await engineParts()
+      const work = { ...settingsOf(lent).database, action: 'read the loaded runs' }
+      return withDatabase(work, (session) => claimedRuns(session, path, claim))
     },
   }
 }

@@ -1,12 +1,13 @@
 /**
  * A sink of files that knows which runs it shows: a file `_loaded/<run>` for each, made when all else stands, with the
- * name of the sink in it, and in a second line what was taken where that was not all.
+ * name of the sink in it, and in a second line what was taken where that was not all; and in `_lake` the id of the lake.
  */
 
 import { ToolkitError } from '../core/errors.ts'
-import type { DeliverySink, Sink } from '../core/sink.ts'
+import type { DeliverySink, LakeClaim, Sink } from '../core/sink.ts'
 import { MANIFEST_FOLDER } from '../lake/lake/layout.ts'
 import { storageOf } from '../storage/open-storage.ts'
+import { isToMark, LAKE_MARK } from './lake-claim.ts'
 
 const FOLDER = '_loaded'
 
@@ -23,7 +24,7 @@ export const refuseLake = async (directory: string): Promise<void> => {
  * A sink of files as one that runs can be delivered to: it marks in the folder `_loaded` which it shows.
  *
  * @param directory the folder of the sink's files, or `s3://bucket/prefix`
- * @throws {ToolkitError} `TARGET_REFUSED` for a lake or a folder of another sink, of the work with it
+ * @throws {ToolkitError} `TARGET_REFUSED` for a lake or a folder of another sink, `TARGET_OF_ANOTHER_LAKE`, of the work with it
  */
 export const withLoaded = (sink: Sink, directory: string): DeliverySink => {
   const storage = storageOf(directory)
@@ -37,6 +38,20 @@ export const withLoaded = (sink: Sink, directory: string): DeliverySink => {
         'TARGET_REFUSED',
         `Cannot deliver runs to "${directory}" as "${sink.name}": it has runs as "${name}", expected a folder for each format`,
       )
+  }
+
+  const markOf = async (): Promise<string | undefined> =>
+    (await storage.read(LAKE_MARK))?.toString('latin1').trim()
+
+  const claim = async (lakeClaim: LakeClaim, isShown: boolean): Promise<void> => {
+    const { lake, onAdopted } = lakeClaim
+    const what = `folder "${directory}"`
+    const found = await markOf()
+    if (!isToMark(lakeClaim, found, what) || lake === null) return
+    if (found !== undefined) await storage.replace(LAKE_MARK, `${lake}\n`)
+    // Another lake may have been first.
+    else if (!(await storage.create(LAKE_MARK, `${lake}\n`))) isToMark(lakeClaim, await markOf(), what)
+    if (isShown) onAdopted?.()
   }
 
   return {
@@ -54,10 +69,11 @@ export const withLoaded = (sink: Sink, directory: string): DeliverySink => {
       }
     },
 
-    async loaded() {
+    async loaded(lent) {
       const marks = await storage.list(FOLDER)
       await refuseLake(directory)
       await refuseOthers(marks[0]?.path)
+      if (lent?.claim !== undefined) await claim(lent.claim, marks.length > 0)
       return new Set(marks.map(({ path }) => path.slice(FOLDER.length + 1)))
     },
   }

@@ -5,6 +5,7 @@ import { access, constants, glob, open, readdir, realpath, stat } from 'node:fs/
 import { join, resolve } from 'node:path'
 import type { Readable } from 'node:stream'
 import { systemCode, ToolkitError } from '../core/errors.ts'
+import { OwnPlaces } from './own-places.ts'
 
 /** Bytes read from a file at once. 1 MiB: at Node's 64 KiB a read costs more than it brings. */
 const READ_BYTES = 1024 * 1024
@@ -20,6 +21,8 @@ interface LocalFile {
   readonly path: string
   /** Length in bytes; absent where only reading shows it (a pipe). */
   readonly bytes?: number
+  /** Whether it lies in a lake or in a folder that a lake delivers to. */
+  readonly isOwn?: true
 }
 
 export type LocalSource = LocalFile | { readonly kind: 'stdin'; readonly name: 'stdin' }
@@ -109,12 +112,18 @@ const fileOf = async (name: string): Promise<LocalFile> => {
  *
  * Each input is a file, a folder (all regular files below it that are not hidden), a pattern such as
  * `batches/*.br` (the files it matches), or `-` for standard input. Files of a folder or pattern are sorted by
- * name, by code units. A name with pattern characters that exists is that file. A file found twice comes once.
+ * name, by code units. A name with pattern characters that exists is that file. A file found twice comes once. Files of a folder
+ * or pattern that lie in a lake, or where a lake delivers to, are left out: a load must not read what loads have made.
  *
+ * @returns what was found, and how many files were left out
  * @throws {ToolkitError} `SOURCE_NOT_FOUND` naming the input that gives nothing; `SOURCE_UNREADABLE`
  */
-export const findLocalSources = async (inputs: readonly string[]): Promise<LocalSource[]> => {
+export const findLocalSources = async (
+  inputs: readonly string[],
+): Promise<{ readonly sources: readonly LocalSource[]; readonly ownFiles: number }> => {
   const found = new Map<string, LocalSource>()
+  const own = new OwnPlaces()
+  const left = new Set<string>()
   for (const input of inputs) {
     if (input === STDIN) found.set(STDIN, { kind: 'stdin', name: 'stdin' })
     else {
@@ -122,11 +131,14 @@ export const findLocalSources = async (inputs: readonly string[]): Promise<Local
         const source = await fileOf(name)
         // Only a regular file has a real path: that of a pipe (`<(...)` in a shell) does not exist.
         const identity = source.bytes === undefined ? source.path : await realpath(name)
-        if (!found.has(identity)) found.set(identity, source)
+        const isOwn =
+          source.bytes !== undefined && ((await own.has(source.path)) || (await own.has(identity)))
+        if (isOwn && name !== input) left.add(identity)
+        else if (!found.has(identity)) found.set(identity, isOwn ? { ...source, isOwn } : source)
       }
     }
   }
-  return [...found.values()]
+  return { sources: [...found.values()], ownFiles: [...left].filter((one) => !found.has(one)).length }
 }
 
 export interface OpenOptions {

@@ -2,6 +2,7 @@
 
 import { isAbsolute, relative, resolve, sep } from 'node:path'
 import type { Source } from '../core/source.ts'
+import { sha256Of } from '../support/hash.ts'
 import { assertUnchanged, fingerprintFile, identityOf } from './fingerprint-file.ts'
 import { findLocalSources, openSourceFile, openStdin } from './local-files.ts'
 
@@ -16,16 +17,35 @@ export const localSources = async (
   cwd: string = process.cwd(),
 ): Promise<Source[]> => {
   const named = inputs.map((input) => (input === '-' ? input : resolve(cwd, input)))
-  const found = await findLocalSources(named)
-  return found.map((source): Source => {
+  const { sources, ownFiles } = await findLocalSources(named)
+  const found = sources.map((source): Source => {
     if (source.kind === 'stdin')
       return { kind: 'stdin', name: 'stdin', open: (signal) => openStdin({ signal }) }
     const below = named.some((input) => source.path.startsWith(input + sep))
-    return { ...fileSource(source, cwd), ...(below && { found: true }) }
+    return {
+      ...fileSource(source, cwd),
+      ...(below && { found: true }),
+      ...(source.isOwn && {
+        notice: 'it lies in a lake, or where a lake delivers to; it is loaded since it was named',
+      }),
+    }
   })
+  return ownFiles === 0 ? found : [...found, ownFilesSource(ownFiles)]
 }
 
-type LocalFile = Extract<Awaited<ReturnType<typeof findLocalSources>>[number], { kind: 'file' }>
+const NO_BYTES = { bytes: 0, sha256: sha256Of('') }
+
+/** Stands for the files that were found and left out. */
+const ownFilesSource = (count: number): Source => ({
+  kind: 'file',
+  name: count === 1 ? '1 file' : `${count} files`,
+  sizeBytes: 0,
+  leftOut: 'in a lake, or where a lake delivers to; name a file itself to load it',
+  fingerprint: async () => NO_BYTES,
+  open: async function* () {},
+})
+
+type LocalFile = Extract<Awaited<ReturnType<typeof findLocalSources>>['sources'][number], { kind: 'file' }>
 
 const fileSource = ({ path, bytes }: LocalFile, cwd: string): Source => {
   const below = relative(cwd, path)

@@ -125,10 +125,45 @@ test('pull ends with 75 where the service asks to wait too long, and goes on lat
   expect(errorCode(busy)).toBe('SERVICE_BUSY')
   const status = await cli(['status', '--lake', 'lake'], { cwd: one.folder })
   expect(status.stdout).toContain('firmlake resume')
-  const resumed = await one.run(['resume', '--lake', 'lake', '--json'])
+  const asked = one.fake.pages.length
+  const elsewhere = await one.run(['resume', '--lake', 'lake', '--json'], {
+    env: { FIRMLAKE_URL: 'https://elsewhere.example', FIRMLAKE_TOKEN: one.fake.token },
+  })
+  expect([elsewhere.code, errorCode(elsewhere)]).toEqual([1, 'PLAN_ORIGIN'])
+  const nowhere = await one.run(['resume', '--lake', 'lake', '--json'], {
+    env: { FIRMLAKE_URL: '', FIRMLAKE_TOKEN: one.fake.token },
+  })
+  expect([nowhere.code, errorCode(nowhere)]).toEqual([2, 'USAGE'])
+  expect(nowhere.stderr).toMatch(/FIRMLAKE_URL.*--url/)
+  expect(one.fake.pages.length).toBe(asked)
+  const resumed = await one.run(['resume', '--lake', 'lake', '--json', '--url', one.fake.url], {
+    env: { FIRMLAKE_URL: 'https://elsewhere.example', FIRMLAKE_TOKEN: one.fake.token },
+  })
   expect(resumed.code).toBe(0)
   expect(await queryLake(one.lake, 'SELECT count(*) FROM companies')).toEqual([[50]])
   expect(one.fake.pages.length).toBe(6)
+})
+
+test('run work sends the token only to the service that the worker names', async () => {
+  const one = await bench({ companies: companies(50) })
+  const planned = await one.run(['run', 'plan', 'pull', 'companies', '--lake', 'lake', ...SEARCH, '--json'])
+  expect(planned.code).toBe(0)
+  const work = ['run', 'work', JSON.parse(planned.stdout).run, '--lake', 'lake', '--shard', '0/1', '--json']
+  const asked = one.fake.pages.length
+  const token = { FIRMLAKE_TOKEN: one.fake.token }
+  const outcomes = []
+  for (const FIRMLAKE_URL of ['https://elsewhere.example', '']) {
+    const result = await cli(work, { cwd: one.folder, env: { ...token, FIRMLAKE_URL } })
+    outcomes.push([result.code, errorCode(result)])
+  }
+  expect(outcomes).toEqual([
+    [4, 'PLAN_ORIGIN'],
+    [2, 'USAGE'],
+  ])
+  expect(one.fake.pages.length).toBe(asked)
+  const env = { ...token, FIRMLAKE_URL: one.fake.url }
+  expect((await cli(work, { cwd: one.folder, env })).code).toBe(0)
+  expect(one.fake.pages.length).toBeGreaterThan(asked)
 })
 
 test('plan shows windows, requests and what no window covers, and pulls nothing', async () => {

@@ -16,12 +16,12 @@ const project = async (text = 'lake = "lake"') => {
 
 test('findConfig finds the nearest file upwards, and .env beside it without what the environment has', async () => {
   const { folder, cwd, path } = await project()
-  await writeFile(join(folder, '.env'), 'ONE=1\nTWO="2 # two"\n# no\n', { mode: 0o600 })
-  await writeFile(join(cwd, '.env'), 'THREE=3\n', { mode: 0o600 })
-  const found = await findConfig({ cwd, env: { ONE: 'mine' } })
+  await writeFile(join(folder, '.env'), 'FIRMLAKE_ONE=1\nPGTWO="2 # two"\n# no\n', { mode: 0o600 })
+  await writeFile(join(cwd, '.env'), 'FIRMLAKE_THREE=3\n', { mode: 0o600 })
+  const found = await findConfig({ cwd, env: { FIRMLAKE_ONE: 'mine' } })
   expect(found.file?.path).toBe(path)
   expect(found.file?.settings.lake).toBe(join(folder, 'lake'))
-  expect(found.env).toEqual({ TWO: '2 # two' })
+  expect(found.env).toEqual({ PGTWO: '2 # two' })
   expect(found.notices).toEqual([])
 })
 
@@ -67,7 +67,7 @@ test('findConfig follows a link only to a place where nobody else can write', as
 
 test('findConfig takes no .env that others can write to', async () => {
   const { folder, cwd } = await project()
-  await writeFile(join(folder, '.env'), 'ONE=1\n')
+  await writeFile(join(folder, '.env'), 'FIRMLAKE_ONE=1\n')
   await chmod(join(folder, '.env'), 0o666)
   const { env, notices } = await findConfig({ cwd, env: {} })
   expect(env).toEqual({})
@@ -81,4 +81,82 @@ test('findConfig refuses a named file that is not there or no file', async () =>
     message: expect.stringContaining('"x.toml" does not exist'),
   })
   await expect(findConfig({ cwd, env: {}, named: '.' })).rejects.toThrow('is no file')
+})
+
+test('findConfig judges .env beside a file that is named as beside one that is found', async () => {
+  const { folder, cwd, path } = await project()
+  const beside = join(folder, '.env')
+  await writeFile(beside, 'FIRMLAKE_URL=https://elsewhere.example\n', { mode: 0o600 })
+  const search = (uid?: number) => findConfig({ cwd, env: {}, named: path, uid })
+  expect((await search()).env).toEqual({ FIRMLAKE_URL: 'https://elsewhere.example' })
+  const theirs = await search(54_321)
+  // Files of root count for everybody.
+  if (process.getuid?.() === 0) {
+    await chown(beside, 54_321, 54_321)
+    const asked = await search()
+    expect(asked).toMatchObject({ file: { path }, env: {} })
+    expect(asked.notices).toEqual([expect.stringContaining(`"${beside}" belongs to another user`)])
+    await chown(beside, 0, 0)
+  } else expect(theirs.env).toEqual({})
+  for (const [what, mode] of [
+    [beside, 0o666],
+    [folder, 0o777],
+  ] as const) {
+    await chmod(what, mode)
+    const { env, notices } = await search()
+    expect([env, notices.length]).toEqual([{}, 1])
+    expect(notices[0]).toContain('others can write to')
+    await chmod(what, what === folder ? 0o755 : 0o600)
+  }
+})
+
+test('findConfig takes of .env what firmlake reads and what the file names, and says by name what it does not take', async () => {
+  const { folder, cwd, path } = await project(
+    '[service]\ntoken_env = "MY_TOKEN"\n[catalog]\ntoken_env = "NODE_OPTIONS"\n',
+  )
+  const kept = {
+    ...{
+      FIRMLAKE_LAKE: 'a',
+      PGPASSWORD: 'b',
+      AWS_REGION: 'c',
+      OTEL_SDK_DISABLED: 'd',
+      TEMPORAL_ADDRESS: 'e',
+    },
+    ...{ OPENLINEAGE_URL: 'f', MY_TOKEN: 'g' },
+  }
+  const left = {
+    ...{
+      NODE_OPTIONS: '--import=/tmp/x.mjs',
+      LD_PRELOAD: '/tmp/x.so',
+      PATH: '/tmp',
+      SSL_CERT_FILE: '/tmp/ca',
+    },
+    ...{ NODE_TLS_REJECT_UNAUTHORIZED: '0', HTTPS_PROXY: 'http://x', OTHER: 'secret', FIRMLAKEX: 'x' },
+  }
+  const lines = Object.entries({ ...kept, ...left }).map(([name, value]) => `${name}=${value}\n`)
+  await writeFile(join(folder, '.env'), lines.join(''), { mode: 0o600 })
+  for (const named of [undefined, path]) {
+    const { env, notices } = await findConfig({ cwd, env: {}, named })
+    expect(env).toEqual(kept)
+    expect(notices).toHaveLength(1)
+    for (const name of Object.keys(left)) expect(notices[0]).toContain(name)
+    expect(notices[0]).not.toMatch(/secret|x\.mjs/)
+  }
+})
+
+test('findConfig reads .env and its file with a byte order mark, and refuses UTF-16 by name', async () => {
+  const { folder, cwd, path } = await project('\ufefflake = "lake"')
+  const beside = join(folder, '.env')
+  await writeFile(beside, '\ufeffFIRMLAKE_URL=a\nFIRMLAKE_TOKEN=b\n', { mode: 0o600 })
+  const found = await findConfig({ cwd, env: {} })
+  expect(found.env).toEqual({ FIRMLAKE_URL: 'a', FIRMLAKE_TOKEN: 'b' })
+  expect(found.file?.settings.lake).toBe(join(folder, 'lake'))
+  for (const file of [beside, path]) {
+    await writeFile(file, Buffer.from('\ufeffFIRMLAKE_URL=a\n', 'utf16le'), { mode: 0o600 })
+    await expect(findConfig({ cwd, env: {} })).rejects.toMatchObject({
+      code: 'TEXT_NOT_UTF8',
+      message: expect.stringContaining(`Cannot read "${file}": it is UTF-16`),
+    })
+    await writeFile(file, '', { mode: 0o600 })
+  }
 })

@@ -131,6 +131,9 @@ test('pull, sync and batches pull on an engine report what one machine reports; 
   onTestFinished(() => service.close())
   const own = await temporaryFolder()
   const env = { FIRMLAKE_URL: service.address, FIRMLAKE_TOKEN: TOKEN }
+  // A worker sends its token only to the service of its own setting.
+  const queue = 'pulls'
+  await workerOfTest(['--task-queue', queue, '--lakes', own], { env })
   const search = ['--search', '{"CountryCode":["SE"]}']
   const commands = {
     pull: ['pull', 'companies', ...search, '--page-size', '10', '--cap', '40'],
@@ -140,7 +143,7 @@ test('pull, sync and batches pull on an engine report what one machine reports; 
   for (const [name, args] of Object.entries(commands)) {
     const on = (lake: string, ...more: readonly string[]) =>
       cli([...args, '--json', '--lake', lake, ...more], { cwd: own, env })
-    const [here, far] = await Promise.all([on('here'), on('far', ...there())])
+    const [here, far] = await Promise.all([on('here'), on('far', ...there(queue))])
     expect([here.code, far.code], far.stderr).toEqual([0, 0])
     const [one, many] = [here, far].map(({ stdout }) => JSON.parse(stdout))
     // Counted are the requests of all, and each asks for the parameters itself.

@@ -23,15 +23,21 @@ test('workflows are continued as new ones, and every unit of every phase is work
   const worker = openWorker(server.address, ['--task-queue', 'q', '--slots', '4'], {
     cwd: folder,
     main: STAND_IN_WORKER,
-    // "run work RUN --lake LAKE --memory BYTES --json --unit UNIT …"
-    env: { STAND_IN: `echo "$2 \${10}" >> '${log}'` },
+    // "run work RUN --lake=LAKE --memory=BYTES --json --unit=UNIT …"
+    env: { STAND_IN: `echo "$2 \${7#--unit=}" >> '${log}'` },
   })
   onTestFinished(() => worker[Symbol.asyncDispose]())
   await worker.said(/^Working for/)
   const phases = Array.from({ length: 6 }, (_, phase) => ({ first: phase * 12, count: 12 }))
   const at = addressOf({ address: server.address, namespace: undefined, taskQueue: 'q' })
   const limits = { unitsAtOnce: 5, maxWaitMs: 60_000, maxQuarantined: '1%', changeCurrency: false }
-  const request = { lake: join(folder, 'lake'), run: 'alone', phases, memoryBytes: 2 ** 30, ...limits }
+  const request = {
+    lake: join(folder, 'lake'),
+    run: '20261121T094500123Z-1f9a2c',
+    phases,
+    memoryBytes: 2 ** 30,
+    ...limits,
+  }
   const outcome = await withTemporal(at, limits, (engine) => engine.work(request, undefined))
   expect(outcome).toMatchObject({ snapshot: null, skipped: [], leftOut: [] })
   const steps = (await readFile(log, 'utf8')).trim().split('\n')

@@ -47,6 +47,7 @@ test('commitRun shows all files of a run at once', async () => {
   expect((await filesOf(lake)).filter((path) => path.startsWith('_'))).toEqual([
     '_manifest/00000001.json',
     '_manifest/00000001.sha256',
+    '_manifest/lake-id.json',
     part,
     part,
   ])

@@ -270,6 +270,7 @@ test('removeGarbage keeps as many snapshots as asked and the lake verifies', asy
     '00000004.sha256',
     '00000005.json',
     '00000005.sha256',
+    'lake-id.json',
   ])
   expect(await verifyLake({ lake, countRows: countLines })).toMatchObject({
     problems: [],

@@ -15,7 +15,7 @@ const make = async (...names: string[]) => {
 }
 /** What was found, as paths below the test's folder. */
 const found = async (...inputs: string[]) =>
-  (await findLocalSources(inputs)).map((source) => source.name.replace(`${folder}/`, ''))
+  (await findLocalSources(inputs)).sources.map((source) => source.name.replace(`${folder}/`, ''))
 
 const read = async (chunks: AsyncIterable<Buffer>) => {
   const all: Buffer[] = []
@@ -30,7 +30,7 @@ afterEach(() => rm(folder, { recursive: true, force: true }))
 
 test('findLocalSources gives a file with its name, path and length', async () => {
   await make('a.br')
-  expect(await findLocalSources([at('a.br')])).toEqual([
+  expect((await findLocalSources([at('a.br')])).sources).toEqual([
     { kind: 'file', name: at('a.br'), path: at('a.br'), bytes: 4 },
   ])
 })
@@ -80,7 +80,7 @@ test('findLocalSources names the input that gives nothing', async () => {
 
 test('findLocalSources takes what is no regular file as a file of unknown length', async () => {
   const device = { kind: 'file', name: '/dev/null', path: '/dev/null' }
-  expect(await findLocalSources(['/dev/null'])).toEqual([device])
+  expect((await findLocalSources(['/dev/null'])).sources).toEqual([device])
 })
 
 test('openFile gives the bytes of a file in large chunks', async () => {
@@ -130,4 +130,28 @@ test('openStdin reports a stream that fails', async () => {
   const stream = new PassThrough()
   stream.destroy(new Error('EIO'))
   await expect(read(openStdin({ stream }))).rejects.toMatchObject({ code: 'SOURCE_UNREADABLE' })
+})
+
+test('findLocalSources leaves out what lies in a lake or where a lake delivers to, however it is reached', async () => {
+  await make(
+    'in/a.br',
+    'in/lake/_batches/1/b.br',
+    'in/lake/_manifest/1.json',
+    'in/out/_loaded/run',
+    'in/out/x/c.jsonl',
+  )
+  await make('in/csv/_lake', 'in/csv/d.jsonl', 'elsewhere/lake/_manifest/x', 'elsewhere/lake/inner/e.br')
+  await symlink(at('elsewhere/lake/inner/e.br'), at('in/f.br'))
+  await symlink(at('in'), at('way'))
+  const all = async (...inputs: string[]) => {
+    const { sources, ownFiles } = await findLocalSources(inputs)
+    return [sources.map(({ name }) => name.replace(`${folder}/`, '')), ownFiles]
+  }
+  expect(await all(at('in'))).toEqual([['in/a.br'], 7])
+  expect(await all(at('in', '**', '*.br'))).toEqual([['in/a.br'], 2])
+  expect(await all(at('way'))).toEqual([['way/a.br'], 7])
+  expect(await all(at('in/lake/_batches'))).toEqual([[], 1])
+  // Named itself it is loaded, however often it is found besides.
+  const { sources, ownFiles } = await findLocalSources([at('in/lake/_batches/1/b.br'), at('in')])
+  expect([sources.map((one) => 'isOwn' in one), ownFiles]).toEqual([[true, false], 6])
 })

@@ -123,7 +123,7 @@ const withoutLake = async (
   flags: ConvertCommandOptions & { readonly to: string },
   command: Command,
 ): Promise<void> => {
-  const { to, table: tables, names, overwrite, threads, memory: memoryBytes } = flags
+  const { to, table: tables, names, overwrite, adopt, threads, memory: memoryBytes } = flags
   const { maxQuarantined, maxUnknownPerRecord, maxUnknownNames } = flags
   const { refuseLakeOptions, runConvertTo } = await import('../convert-to.ts')
   // The lake of a variable is meant for commands that take one.
@@ -131,5 +131,5 @@ const withoutLake = async (
   refuseLakeOptions({ ...flags, lake })
   const limits = { ...limitsOf(flags), maxQuarantined, maxUnknownPerRecord, maxUnknownNames }
   const load = { from, ...limits, take: takeOf(flags) }
-  await runConvertTo({ ...load, to, tables, names, overwrite, threads, memoryBytes }, flags)
+  await runConvertTo({ ...load, to, tables, names, overwrite, adopt, threads, memoryBytes }, flags)
 }

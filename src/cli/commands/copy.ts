@@ -21,6 +21,7 @@ import { noteTaken } from '../output/taken-note.ts'
 interface CopyFlags extends JsonOption {
   readonly snapshot?: number
   readonly snapshots: number | 'all'
+  readonly sameLake?: true
 }
 
 const numberOrAll = (text: string): number | 'all' =>
@@ -39,6 +40,7 @@ export const addCopy = (program: Command): void => {
     .argument('<to>', 'a new folder or s3://bucket/prefix, or an earlier copy')
     .addOption(snapshotOption('the newest snapshot of the copy (default: that of the lake)'))
     .option('--snapshots <n|all>', 'how many snapshots up to that one (default: 1)', numberOrAll, 1)
+    .option('--same-lake', 'the copy keeps the id of the lake, so that its targets take rows of either')
     .addOption(jsonOption())
     .action(runCopy)
   withExamples(command, [
@@ -49,7 +51,7 @@ export const addCopy = (program: Command): void => {
 }
 
 const runCopy = async (lake: string, to: string, flags: CopyFlags): Promise<void> => {
-  const { snapshot, snapshots, json } = flags
+  const { snapshot, snapshots, sameLake, json } = flags
   for (const [name, address] of [
     ['<lake>', lake],
     ['<to>', to],
@@ -59,7 +61,7 @@ const runCopy = async (lake: string, to: string, flags: CopyFlags): Promise<void
   const onProgress = (progress: CopyProgress): void => line.show(() => stateText(progress))
   const { copy } = await import('../../jobs/copy.ts')
   const summary = await interruptible(
-    (signal) => copy({ lake, to, snapshot, snapshots, onProgress, signal }),
+    (signal) => copy({ lake, to, snapshot, snapshots, sameLake, onProgress, signal }),
     'what is copied stays for the next copy',
   ).finally(() => line.clear())
   if (json) await printJson({ lake, to, ...summary })

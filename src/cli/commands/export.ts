@@ -18,7 +18,7 @@ import {
   tableOption,
   withExamples,
 } from '../options/options.ts'
-import { memoryOption, threadsOption } from '../options/run-options.ts'
+import { adoptOption, memoryOption, threadsOption } from '../options/run-options.ts'
 import { exportTakeOptions, type TakeFlags, takeOf } from '../options/take-options.ts'
 import { exportLines, exportProgressText } from '../output/export-report.ts'
 import { note, printJson, printLines } from '../output/print.ts'
@@ -34,6 +34,7 @@ interface ExportCommandOptions extends LakeOption, JsonOption, SnapshotOption, T
   readonly names?: true
   readonly all?: true
   readonly overwrite?: true
+  readonly adopt?: true
   /** `--no-neutralise` makes it false. */
   readonly neutralise: boolean
   readonly memory: number
@@ -60,6 +61,7 @@ export const addExport = (program: Command): void => {
     .option('--all', 'companies that the service does not list any more too')
     .addOption(namesOption())
     .addOption(overwriteOption())
+    .addOption(adoptOption())
     .option('--no-neutralise', 'CSV: leave texts that a spreadsheet takes for formulas as they are')
     .addOption(snapshotOption())
     .addOption(memoryOption())
@@ -114,6 +116,7 @@ const runExport = async (options: ExportCommandOptions): Promise<void> => {
     names,
     all,
     overwrite,
+    adopt,
     neutralise,
     snapshot,
     memory,
@@ -143,6 +146,7 @@ const runExport = async (options: ExportCommandOptions): Promise<void> => {
           names,
           all,
           overwrite,
+          adopt,
           take: takeOf(options),
           neutralise,
           snapshot,

@@ -1,9 +1,8 @@
 /** `forget`: erases companies and persons from a lake. */
 
-import { readFile } from 'node:fs/promises'
-import { text } from 'node:stream/consumers'
 import type { Command } from 'commander'
 import { systemError, ToolkitError } from '../../core/errors.ts'
+import { readStdinText, readUserText } from '../../core/user-text.ts'
 import type { ForgetSummary } from '../../pipeline/forget/forget-summary.ts'
 import { catalogFromEnvironment } from '../../pipeline/targets/catalog-environment.ts'
 import { interruptible } from '../interrupt.ts'
@@ -73,11 +72,9 @@ export const addForget = (program: Command): void => {
 /** One a line; blank lines count for nothing. */
 const readNationalIds = async (file: string | undefined): Promise<readonly string[]> => {
   if (file === undefined) return []
-  const lines = await (file === '-' ? text(process.stdin) : readFile(file, 'utf8')).catch(
-    (error: unknown) => {
-      throw systemError(error) ?? error
-    },
-  )
+  const lines = await (file === '-' ? readStdinText() : readUserText(file)).catch((error: unknown) => {
+    throw systemError(error) ?? error
+  })
   return lines.split('\n').flatMap((line) => line.trim() || [])
 }
 

@@ -5,11 +5,13 @@ import { EXIT } from '../../core/exit-codes.ts'
 import type { NightPart } from '../../jobs/night-parts.ts'
 import { loadedConfig } from '../config/loaded-config.ts'
 import { type JsonOption, jsonOption, withExamples } from '../options/options.ts'
-import { printLines } from '../output/print.ts'
+import { adoptOption } from '../options/run-options.ts'
+import { note, printLines } from '../output/print.ts'
 import { textTable } from '../output/text-table.ts'
 
 interface NightOptions extends JsonOption {
   readonly text?: true
+  readonly adopt?: true
 }
 
 export const addNightly = (program: Command): void => {
@@ -24,6 +26,7 @@ export const addNightly = (program: Command): void => {
         'started again.',
     )
     .option('--text', 'a table of the parts, also where standard output is no terminal')
+    .addOption(adoptOption())
     .addOption(jsonOption('one line of JSON, also on a terminal').conflicts('text'))
     .action(runNightly)
   withExamples(command, [
@@ -54,14 +57,19 @@ const textOf = ({ outcome, parts = [], error, seconds }: NightSummary): readonly
   `The night is ${outcome ?? 'failed'} after ${seconds ?? 0} s${error ? `: ${error.code}: ${error.message}` : '.'}`,
 ]
 
-const runNightly = async ({ json, text }: NightOptions): Promise<void> => {
+const runNightly = async ({ json, text, adopt }: NightOptions): Promise<void> => {
   const { nightly } = await import('../../jobs/nightly.ts')
+  const { isSameLake, otherLakeText } = await import('../../jobs/same-lake.ts')
   const { runProgram } = await import('../../jobs/run-program.ts')
-  const settings = loadedConfig().file?.settings
+  const { file } = loadedConfig()
+  const settings = file?.settings
+  const lake = process.env.FIRMLAKE_LAKE
+  if (file !== undefined && settings?.lake !== undefined && lake && !(await isSameLake(settings.lake, lake)))
+    note(otherLakeText(file.path, settings.lake, lake))
   const isText = text ?? (!json && process.stdout.isTTY)
   let isPartial = false
   await runProgram(
-    (program) => nightly(process.env, program, settings),
+    (program) => nightly(process.env, program, settings, { adopt }),
     (summary: NightSummary & { readonly leftOut?: unknown }) => {
       isPartial = summary.leftOut !== undefined
       if (isText) void printLines(textOf(summary))

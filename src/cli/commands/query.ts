@@ -1,8 +1,8 @@
 /** `query`: one SELECT over the lake; without SQL the tables that there are. */
 
-import { text } from 'node:stream/consumers'
 import { type Command, Option } from 'commander'
 import { ToolkitError } from '../../core/errors.ts'
+import { readStdinText } from '../../core/user-text.ts'
 import type { LakeQueryRequest } from '../ask-lake.ts'
 import { addInPlaceOptions, type InPlaceFlags } from '../options/in-place-options.ts'
 import {
@@ -78,7 +78,7 @@ export const addQuery = (program: Command): void => {
 }
 
 const statementOf = async (sql: string | undefined): Promise<string | undefined> => {
-  const statement = sql === '-' ? await text(process.stdin) : sql
+  const statement = sql === '-' ? await readStdinText() : sql
   if (statement === undefined || statement.trim() !== '') return statement
   throw new ToolkitError('USAGE', 'Cannot run an empty statement: expected a SELECT')
 }

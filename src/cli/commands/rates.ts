@@ -1,8 +1,8 @@
 /** `rates` and its `load` and `list`: the exchange rates that a server converts figures with. */
 
-import { readFile } from 'node:fs/promises'
 import type { Command } from 'commander'
 import { systemCode, ToolkitError } from '../../core/errors.ts'
+import { readUserText } from '../../core/user-text.ts'
 import { BASE_CURRENCY } from '../../lake/rates/rate-table.ts'
 import type { Rates } from '../../lake/rates/rates.ts'
 import {
@@ -73,8 +73,9 @@ const checkLake = async (lake: string): Promise<void> => {
 
 const readCsv = async (path: string): Promise<string> => {
   try {
-    return await readFile(path, 'utf8')
+    return await readUserText(path)
   } catch (error) {
+    if (error instanceof ToolkitError) throw error
     const reason = systemCode(error) ?? 'the file cannot be opened'
     throw new ToolkitError('RATES_UNREADABLE', `Cannot open rates "${path}": ${reason}`, { path }, error)
   }

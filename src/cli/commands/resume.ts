@@ -14,7 +14,7 @@ import {
   skipBadFilesOption,
   workOptions,
 } from '../options/run-options.ts'
-import { type ServiceCommandOptions, serviceOf, serviceOptions } from '../options/service-options.ts'
+import { plannedService, type ServiceCommandOptions, serviceOptions } from '../options/service-options.ts'
 import { note, printJson, printLines } from '../output/print.ts'
 import { ProgressLine } from '../output/progress-line.ts'
 import { logError } from '../output/report-error.ts'
@@ -41,10 +41,7 @@ export const addResume = (program: Command): void => {
     .argument('[run]', 'id of the run, see "firmlake status"')
     .addOption(lakeOption())
   for (const option of [...workOptions(), skipBadFilesOption(), maxGoneOption()]) command.addOption(option)
-  for (const option of serviceOptions('windows pulled side by side')) {
-    // A run resumes with the service it began with.
-    if (option.long !== '--url') command.addOption(option)
-  }
+  for (const option of serviceOptions('windows pulled side by side')) command.addOption(option)
   command.addOption(jsonOption()).action(runResume)
   withExamples(command, [
     ['resume --lake ./lake', 'every interrupted run'],
@@ -100,7 +97,7 @@ const resumeAll = async (
   const outcomes: ResumedRun[] = []
   const { lake, memory: memoryBytes, threads, concurrency, maxGone } = options
   const { limit: maxQuarantined, ...others } = strictness
-  const service = (url: string) => serviceOf({ ...options, url })
+  const service = (url: string) => plannedService(options, url)
   await interruptible(async (signal) => {
     for (const run of runs) {
       const line = new ProgressLine({ terminalOnly: options.json === true })

@@ -13,7 +13,7 @@ import {
   withExamples,
 } from '../options/options.ts'
 import { memoryOption, partitionsOption } from '../options/run-options.ts'
-import { type ServiceCommandOptions, serviceOf, serviceOptions } from '../options/service-options.ts'
+import { plannedService, type ServiceCommandOptions, serviceOptions } from '../options/service-options.ts'
 import { formatCount, formatCounted } from '../output/format.ts'
 import { printJson, printLines } from '../output/print.ts'
 import { ProgressLine } from '../output/progress-line.ts'
@@ -50,7 +50,8 @@ export const addRunWork = (group: Command): void => {
     .description(
       'Loads units of a run, in processes as many as wanted. A unit that is done already is left alone; one that ' +
         'several work on is done once. Killed at any point, the same command again goes on. A unit of a later phase ' +
-        'is too early with 75. A run that calls the service takes its token from FIRMLAKE_TOKEN or --token-file.',
+        'is too early with 75. A run that calls the service takes its token from FIRMLAKE_TOKEN or ' +
+        '--token-file, and sends it only to the service of FIRMLAKE_URL or --url.',
     )
     .argument('<run>', 'id of the run, see "firmlake run plan"')
     .addOption(lakeOption())
@@ -72,8 +73,8 @@ export const addRunWork = (group: Command): void => {
     .addOption(memoryOption())
     .addOption(partitionsOption())
   for (const option of serviceOptions('windows pulled side by side')) {
-    // A run keeps to the service it was planned with, and to its share of the rate.
-    if (option.long !== '--url' && option.long !== '--max-requests-per-second') command.addOption(option)
+    // A run keeps to its share of the rate.
+    if (option.long !== '--max-requests-per-second') command.addOption(option)
   }
   command.addOption(jsonOption()).action(work)
   withExamples(command, [
@@ -99,7 +100,7 @@ const work = async (run: string, flags: WorkFlags): Promise<void> => {
       ...choice,
       ...{ lake, run, memoryBytes, threads, concurrency, workers, signal, onEvent: watchRun(line) },
       service: (url, share) =>
-        serviceOf({ ...flags, url, ...(share !== undefined && { maxRequestsPerSecond: share }) }),
+        plannedService({ ...flags, ...(share !== undefined && { maxRequestsPerSecond: share }) }, url),
     }
     return workRun(options)
   }, 'units that are done are kept').finally(() => line.clear())

@@ -44,6 +44,7 @@ const runStatus = async ({ lake, snapshot, partitions, json }: StatusOptions): P
   const { summary, made, drift, unfinished } = status
   await printJson({
     lake,
+    id: status.id,
     ...(summary ?? { snapshot: null }),
     ...made,
     drift,

@@ -8,12 +8,15 @@ import { interruptible } from '../interrupt.ts'
 import { type TemporalFlags, temporalOptions, temporalPlace } from '../options/engine-options.ts'
 import { wholeNumber, withExamples } from '../options/options.ts'
 import { partitionsOption } from '../options/run-options.ts'
+import { addressOptions } from '../options/service-options.ts'
 import { formatDuration } from '../output/format.ts'
 import { note } from '../output/print.ts'
 
 interface WorkerFlags extends TemporalFlags {
   readonly slots: number
   readonly threads?: number
+  readonly lakes?: readonly string[]
+  readonly url?: string
   readonly tokenFile?: string
   readonly metrics?: string
 }
@@ -21,6 +24,15 @@ interface WorkerFlags extends TemporalFlags {
 const metricsAddress = (text: string): string => {
   if (/^(\d{1,3}(\.\d{1,3}){3}|\[[\da-fA-F:]+\]):\d{1,5}$/.test(text)) return text
   throw new ToolkitError('USAGE', `Cannot read --metrics "${text}": expected IP:PORT, such as 127.0.0.1:9464`)
+}
+
+const places = (text: string): readonly string[] => {
+  const found = text.split(',').map((one) => one.trim())
+  if (found.every((one) => one !== '')) return found
+  throw new ToolkitError(
+    'USAGE',
+    `Cannot read --lakes "${text}": expected folders or s3://bucket/prefix, with commas`,
+  )
 }
 
 export const addWorker = (program: Command): void => {
@@ -40,7 +52,14 @@ export const addWorker = (program: Command): void => {
         .default(1),
     )
     .addOption(partitionsOption())
-    .option('--token-file <file>', 'file that holds the token of the service (or FIRMLAKE_TOKEN)')
+    .addOption(
+      new Option(
+        '--lakes <place,...>',
+        'lakes that it takes: folders or s3://bucket/prefix, and what lies in them (default: all)',
+      ).argParser(places),
+    )
+  for (const option of addressOptions()) command.addOption(option)
+  command
     .addOption(
       new Option('--metrics <ip:port>', 'offer metrics for Prometheus there, at /metrics').argParser(
         metricsAddress,
@@ -49,6 +68,7 @@ export const addWorker = (program: Command): void => {
     .action(work)
   withExamples(command, [
     ['worker --temporal 127.0.0.1:7233 --slots 2', 'two units at once, on this machine'],
+    ['worker --temporal 127.0.0.1:7233 --lakes /data/lakes,s3://bucket/lakes', 'lakes of these places alone'],
     ['worker --temporal temporal.example.com:7233 --metrics 127.0.0.1:9464', 'with metrics'],
   ])
 }
@@ -67,6 +87,8 @@ const work = async (flags: WorkerFlags): Promise<void> => {
   const {
     slots,
     threads = Math.max(1, Math.floor(availableParallelism() / slots)),
+    lakes,
+    url,
     tokenFile,
     metrics,
   } = flags
@@ -74,14 +96,14 @@ const work = async (flags: WorkerFlags): Promise<void> => {
   const { addressOf, runWorker } = await workerPart()
   const at = addressOf(temporalPlace(flags))
   const workArgs = [
-    '--threads',
-    String(threads),
-    ...(tokenFile === undefined ? [] : ['--token-file', tokenFile]),
+    `--threads=${threads}`,
+    ...(url === undefined ? [] : [`--url=${url}`]),
+    ...(tokenFile === undefined ? [] : [`--token-file=${tokenFile}`]),
   ]
   await interruptible(
     (signal) =>
       runWorker(at, {
-        ...{ slots, metrics, signal, workArgs, onStep: say, log: note },
+        ...{ slots, metrics, signal, workArgs, lakes, onStep: say, log: note },
         // As this very process was started.
         command: [process.execPath, ...process.execArgv, process.argv[1] ?? ''],
         onReady: () => note(`Working for task queue "${at.taskQueue}" of ${at.address}, ${slots} at once`),

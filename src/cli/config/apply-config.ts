@@ -3,6 +3,7 @@
 import type { Command, Option } from 'commander'
 import type { ConfigFile, FoundSetting } from '../../config/read-settings.ts'
 import { ToolkitError } from '../../core/errors.ts'
+import { note } from '../output/print.ts'
 
 /** It plays with a lake of its own, never with real data. */
 const LEFT_ALONE = new Set(['demo'])
@@ -58,6 +59,9 @@ const isFor = async (command: Command, { section }: FoundSetting): Promise<boole
 /** The settings of the file that are defaults of a command, by the name of the option's value. */
 export type AppliedSettings = ReadonlyMap<string, FoundSetting>
 
+/** What options of a command were before, by their names. */
+const before = new WeakMap<Command, Map<string, readonly [value: unknown, source: string | undefined]>>()
+
 /** Sets the defaults of one command. */
 export const applyTo = async (command: Command, { path, found }: ConfigFile): Promise<AppliedSettings> => {
   const applied = new Map<string, FoundSetting>()
@@ -69,6 +73,8 @@ export const applyTo = async (command: Command, { path, found }: ConfigFile): Pr
     const value = parsed(option, one, path)
     if (value === undefined) continue
     const name = option.attributeName()
+    const kept = before.get(command) ?? new Map()
+    before.set(command, kept.set(name, [command.getOptionValue(name), command.getOptionValueSource(name)]))
     command.setOptionValueWithSource(name, value, 'default')
     startAnew(option, value)
     applied.set(name, one)
@@ -77,13 +83,45 @@ export const applyTo = async (command: Command, { path, found }: ConfigFile): Pr
 }
 
 /** Settings that commands take from the environment, and values of variables by another name. */
-const applyToEnvironment = (found: readonly FoundSetting[], env: NodeJS.ProcessEnv): void => {
-  for (const { setting, given } of found) {
-    const { names, variable, option } = setting
+const applyToEnvironment = (
+  found: readonly FoundSetting[],
+  env: NodeJS.ProcessEnv,
+): ReadonlyMap<string, FoundSetting> => {
+  const set = new Map<string, FoundSetting>()
+  for (const one of found) {
+    const { names, variable, option } = one.setting
     const name = names ?? (option === undefined ? variable : undefined)
-    const value = names === undefined ? String(given) : env[String(given)]
-    if (name !== undefined && value && !env[name]) env[name] = value
+    const value = names === undefined ? String(one.given) : env[String(one.given)]
+    if (name === undefined || !value || env[name]) continue
+    env[name] = value
+    set.set(name, one)
   }
+  return set
+}
+
+/** Takes back what the file says of its lake where the command is given another one. */
+const dropOtherLakes = async (
+  command: Command,
+  { path, settings }: ConfigFile,
+  applied: AppliedSettings,
+  variables: ReadonlyMap<string, FoundSetting>,
+): Promise<void> => {
+  const { lake } = command.opts()
+  if (settings.lake === undefined || typeof lake !== 'string' || lake === settings.lake) return
+  const { isSameLake, otherLakeText, SECTIONS_OF_LAKE } = await import('../../jobs/same-lake.ts')
+  const isOfLake = ({ section = '' }: FoundSetting): boolean => SECTIONS_OF_LAKE.has(section)
+  const options = [...applied].filter(([, one]) => isOfLake(one))
+  const names = [...variables].filter(([, one]) => isOfLake(one))
+  if ((options.length === 0 && names.length === 0) || (await isSameLake(settings.lake, lake))) return
+  for (const [name] of names) delete process.env[name]
+  let isNoted = false
+  for (const [name] of options) {
+    if (command.getOptionValueSource(name) !== 'default') continue
+    const [value, source] = before.get(command)?.get(name) ?? []
+    command.setOptionValueWithSource(name, value, source ?? 'default')
+    isNoted = true
+  }
+  if (isNoted) note(otherLakeText(path, settings.lake, lake))
 }
 
 /** @throws {ToolkitError} TOKEN_MISSING where the file names a variable that holds nothing */
@@ -100,7 +138,11 @@ const checkToken = (command: Command, { path, found }: ConfigFile): void => {
 
 /** Sets the defaults of all commands that are loaded. @throws {ToolkitError} CONFIG_INVALID */
 export const applyConfig = async (program: Command, file: ConfigFile): Promise<void> => {
-  applyToEnvironment(file.found, process.env)
-  for (const command of allCommands(program)) await applyTo(command, file)
-  program.hook('preAction', (_program, command) => checkToken(command, file))
+  const variables = applyToEnvironment(file.found, process.env)
+  const applied = new Map<Command, AppliedSettings>()
+  for (const command of allCommands(program)) applied.set(command, await applyTo(command, file))
+  program.hook('preAction', async (_program, command) => {
+    checkToken(command, file)
+    await dropOtherLakes(command, file, applied.get(command) ?? new Map(), variables)
+  })
 }

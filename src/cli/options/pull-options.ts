@@ -1,11 +1,11 @@
 /** Options of the commands that search: what is asked for. */
 
-import { readFile } from 'node:fs/promises'
 import { Argument, Option } from 'commander'
 import { LIMITS } from '../../contract/limits.ts'
 import type { Content } from '../../contract/objects.ts'
 import type { SearchParameters } from '../../contract/requests.ts'
 import { systemCode, ToolkitError } from '../../core/errors.ts'
+import { readUserText } from '../../core/user-text.ts'
 import type { PullSettings } from '../../pipeline/pull/pull-settings.ts'
 import { parseSearch } from '../../pipeline/pull/search.ts'
 import { DEFAULT_MAX_GONE, parseMaxGone, type QuarantineLimit } from '../../pipeline/run/quarantine-limit.ts'
@@ -102,7 +102,7 @@ export const searchOf = async (text: string): Promise<SearchParameters> => {
   if (!text.startsWith('@')) return parseSearch(text)
   const path = text.slice(1)
   try {
-    return parseSearch(await readFile(path, 'utf8'))
+    return parseSearch(await readUserText(path))
   } catch (error) {
     if (error instanceof ToolkitError) throw error
     const code = systemCode(error) === 'ENOENT' ? 'SOURCE_NOT_FOUND' : 'SOURCE_UNREADABLE'

@@ -18,6 +18,7 @@ import { sinkTakeOptions } from './take-options.ts'
 export interface TargetFlags {
   readonly sink?: readonly string[]
   readonly publish?: readonly string[]
+  readonly adopt?: true
 }
 
 const listed = (value: string, before: readonly string[] | undefined): readonly string[] => [
@@ -27,10 +28,14 @@ const listed = (value: string, before: readonly string[] | undefined): readonly 
 
 export const sinkOption = (about: string): Option => new Option('--sink <url>', about).argParser(listed)
 
+export const adoptOption = (): Option =>
+  new Option('--adopt', 'hand targets that hold the rows of another lake over to this one')
+
 export const targetOptions = (): Option[] => [
   sinkOption(
     'deliver runs there too: csv:DIR, jsonl:DIR, parquet:DIR, arrow:DIR, firms.duckdb, postgres://… (repeatable)',
   ),
+  adoptOption(),
   new Option('--publish <format>', 'publish the tables too: delta or iceberg (repeatable)').argParser(listed),
   ...sinkTakeOptions(),
 ]

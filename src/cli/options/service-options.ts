@@ -102,3 +102,14 @@ export const withService = async <T>(
     await service.close()
   }
 }
+
+/**
+ * The service that the plan of a run names, where it is of the origin that the options or the environment name.
+ *
+ * @throws {ToolkitError} PLAN_ORIGIN, and as `serviceOf`
+ */
+export const plannedService = async (options: ServiceCommandOptions, planned: string): Promise<Service> => {
+  const { checkPlanOrigin } = await import('../../source/service/plan-origin.ts')
+  checkPlanOrigin(options.url ?? process.env.FIRMLAKE_URL, planned)
+  return serviceOf({ ...options, url: planned })
+}

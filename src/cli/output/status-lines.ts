@@ -159,6 +159,7 @@ export const statusLines = (status: LakeStatus, withPartitions: boolean): string
         `Lake ${lake}, snapshot ${summary.snapshot} of ${summary.time}`,
         `run ${summary.run} (${made?.pipeline}, ${made?.tool}); in all ${formatCounted(summary.runs, 'run')}, ` +
           `${formatCounted(summary.partitions, 'partition')}${mergedText(summary)}, ${formatBytes(summary.bytes)}`,
+        ...(status.id === null ? [] : [`id ${status.id}`]),
         '',
         ...contentTable(summary),
         '',

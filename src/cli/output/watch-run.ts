@@ -36,6 +36,8 @@ export const watchRun = (
         return line.show(() => stateText(event.progress, (nowMs() - startMs) / 1000), {
           progress: event.progress,
         })
+      case 'notice':
+        return line.log(`${event.source}: ${event.text}`)
       case 'committing':
         return line.log(`Committing ${formatCounted(event.partitions, 'partition')}`)
       default:

@@ -5,6 +5,7 @@ import { ToolkitError } from '../../core/errors.ts'
 import { EXIT, exitCodeOfStep } from '../../core/exit-codes.ts'
 import { openUnits, unloadedSources } from '../../jobs/run-engine.ts'
 import type { CommitRunReport, workRun } from '../../jobs/run-steps.ts'
+import { checkOrder, checkUnits } from './check-order.ts'
 import type { RunOrder, StepActivities } from './requests.ts'
 import { runStep, type StepEnd } from './run-step.ts'
 
@@ -14,6 +15,8 @@ export interface StepOptions {
   readonly command: readonly string[]
   /** Further options of `run work`. */
   readonly workArgs?: readonly string[]
+  /** Places whose lakes it takes, folders or `s3://bucket/prefix`. @default all */
+  readonly lakes?: readonly string[] | undefined
   readonly onStep?: (step: StepReport) => void
 }
 
@@ -62,11 +65,12 @@ const isCancelled = (): boolean => Context.current().cancellationDetails?.cancel
 const workersOf = ({ phases, unitsAtOnce }: RunOrder): number =>
   Math.min(unitsAtOnce, Math.max(1, ...phases.map(({ count }) => count)))
 
-export const stepActivities = ({ command, workArgs = [], onStep }: StepOptions): StepActivities => {
+export const stepActivities = ({ command, workArgs = [], lakes, onStep }: StepOptions): StepActivities => {
   const step = async (order: RunOrder, kind: StepReport['step'], args: readonly string[], unit?: number) =>
     beating(async (signal) => {
       const { run, lake, memoryBytes } = order
-      const common = ['--lake', lake, '--memory', String(memoryBytes), '--json']
+      // Each in one word: none is taken for an option.
+      const common = [`--lake=${lake}`, `--memory=${memoryBytes}`, '--json']
       const startMs = performance.now()
       const ended = await runStep(command, ['run', kind, run, ...common, ...args], signal)
       const seconds = Math.round(performance.now() - startMs) / 1000
@@ -87,19 +91,31 @@ export const stepActivities = ({ command, workArgs = [], onStep }: StepOptions):
         unit === undefined ? `commit run "${run}"` : `load unit ${unit} of run "${run}"`,
       )
     })
+  const checked = (order: RunOrder): Promise<void> => looking('take the step', () => checkOrder(order, lakes))
   return {
-    openUnits: (order, from, to) => looking('list the units', () => openUnits(order, from, to)),
-    unloadedSources: (order) =>
-      beating(() => looking('read the records of units', () => unloadedSources(order))),
+    openUnits: async (order, from, to) => {
+      await checked(order)
+      return looking('list the units', async () => {
+        checkUnits(from, to)
+        return openUnits(order, from, to)
+      })
+    },
+    unloadedSources: async (order) => {
+      await checked(order)
+      return beating(() => looking('read the records of units', () => unloadedSources(order)))
+    },
     work: async (order, unit) => {
-      const args = ['--unit', String(unit), '--workers', String(workersOf(order)), ...workArgs]
+      await checked(order)
+      await looking('take the step', async () => checkUnits(unit))
+      const args = [`--unit=${unit}`, `--workers=${workersOf(order)}`, ...workArgs]
       const { stdout } = await step(order, 'work', args, unit)
       const { requests }: Awaited<ReturnType<typeof workRun>> = JSON.parse(stdout)
       return requests
     },
     commit: async (order) => {
+      await checked(order)
       const { maxQuarantined, changeCurrency } = order
-      const args = ['--max-quarantined', maxQuarantined, ...(changeCurrency ? ['--change-currency'] : [])]
+      const args = [`--max-quarantined=${maxQuarantined}`, ...(changeCurrency ? ['--change-currency'] : [])]
       const { stdout } = await step(order, 'commit', args)
       const done: CommitRunReport = JSON.parse(stdout)
       const { snapshot } = done

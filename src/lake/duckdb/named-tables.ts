@@ -1,6 +1,7 @@
 /** Which tables a statement reads, by the tree that `json_serialize_sql` makes of it. */
 
-import { isObject, type JsonObject } from '../../support/json-form.ts'
+import type { JsonObject } from '../../support/json-form.ts'
+import { nodesOf } from './sql-tree.ts'
 
 /** Functions that read tables whose names only they know. */
 const READING_FUNCTIONS = new Set(['query', 'query_table'])
@@ -9,26 +10,13 @@ const READING_FUNCTIONS = new Set(['query', 'query_table'])
 const isDescribe = ({ type, show_type: shown }: JsonObject): boolean =>
   type === 'SHOW_REF' && shown !== 'SUMMARY'
 
-function* nodesOf(tree: unknown): Generator<JsonObject> {
-  const left = [tree]
-  while (left.length > 0) {
-    const one = left.pop()
-    if (typeof one !== 'object' || one === null) continue
-    if (isObject(one)) {
-      if (isDescribe(one)) continue
-      yield one
-    }
-    for (const part of Object.values(one)) left.push(part)
-  }
-}
-
 /**
  * Names of the tables and views whose rows a statement reads, in lower case, of its own `WITH` too, and of the functions
  * that it calls: a macro reads tables; `null` where that cannot be determined.
  */
 export const namedTables = (tree: unknown): ReadonlySet<string> | null => {
   const names = new Set<string>()
-  for (const { type, table_name: table, function_name: called } of nodesOf(tree)) {
+  for (const { type, table_name: table, function_name: called } of nodesOf(tree, isDescribe)) {
     if (typeof called === 'string' && READING_FUNCTIONS.has(called.toLowerCase())) return null
     if (typeof called === 'string') names.add(called.toLowerCase())
     if (type === 'BASE_TABLE' && typeof table === 'string') names.add(table.toLowerCase())

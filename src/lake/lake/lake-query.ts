@@ -1,9 +1,11 @@
 /** Read-only queries over one snapshot of a lake, locked down so that a statement can only read the lake. */
 
+import { definitionNames } from '../../analysis/definitions.ts'
 import { ToolkitError } from '../../core/errors.ts'
 import type { Commit } from '../../core/partition.ts'
 import type { CopyFormat, CopyReceipt, TableRows } from '../../core/table-rows.ts'
 import { filesOfThisWork } from '../../storage/check-files.ts'
+import { findWrongCall, findWrongCallInText, type WrongCall } from '../duckdb/check-calls.ts'
 import { Engine, type Session, type ValueColumn } from '../duckdb/engine.ts'
 import { mentionedTables, namedTables } from '../duckdb/named-tables.ts'
 import { newSpillFolder, type SpillFolder } from '../duckdb/spill-folder.ts'
@@ -65,6 +67,8 @@ export class LakeQuery {
   readonly #views: LakeViews
   readonly #spill: SpillFolder
   readonly #access: FileAccess
+  /** Macros that statements may call. */
+  readonly #macros = new Set(definitionNames())
   /** What the last relation is. */
   #relation: 'VIEW' | 'TABLE' = 'VIEW'
   private constructor(opened: Opened) {
@@ -174,9 +178,10 @@ export class LakeQuery {
     await this.#views.narrow(views)
   }
 
-  /** Has what statements call made in the engine, by whoever knows how. */
-  async prepare(make: (session: Session) => Promise<void>): Promise<void> {
+  /** Has macros made that statements call. @param names of them, in lower case */
+  async prepare(names: readonly string[], make: (session: Session) => Promise<void>): Promise<void> {
     await make(this.#session)
+    for (const name of names) this.#macros.add(name)
   }
 
   /** What reading the lake has taken so far. */
@@ -257,6 +262,7 @@ export class LakeQuery {
         `Cannot run ${statements.length} statements: expected exactly one SELECT`,
       )
     }
+    refuse(await findWrongCall(this.#session, statements, this.#macros))
     return { kind: 'select', sql, tables: namedTables(statements[0]) }
   }
 
@@ -273,8 +279,9 @@ export class LakeQuery {
         'Cannot run the PIVOT: it holds a semicolon, expected one statement without any; or name the columns, ON … IN (…)',
       )
     const wrapped = `FROM (\n${one}\n)`
-    const isQuery = (await this.#session.parse(wrapped)).kind !== 'wrong'
-    return isQuery ? { kind: 'pivot', sql: wrapped, tables: mentionedTables(one) } : undefined
+    if ((await this.#session.parse(wrapped)).kind === 'wrong') return undefined
+    refuse(await findWrongCallInText(this.#session, one))
+    return { kind: 'pivot', sql: wrapped, tables: mentionedTables(one) }
   }
 }
 
@@ -291,6 +298,12 @@ interface ReadingStatement {
   readonly kind: 'select' | 'pivot'
   readonly sql: string
   readonly tables: ReadonlySet<string> | null
+}
+
+const refuse = (call: WrongCall | undefined): void => {
+  if (call === undefined) return
+  const code = call.kind === 'refused' ? 'QUERY_REFUSED' : 'QUERY_FAILED'
+  throw new ToolkitError(code, `Cannot run the statement: ${call.reason}`)
 }
 
 const RELATION_NAME = 'firmlake_relation'

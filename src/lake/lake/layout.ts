@@ -44,6 +44,11 @@ export const stagedPath = (
 /** What an upgrade leaves until the next commit, so that it can be taken back. */
 export const UPGRADE_FOLDER = '_upgrade'
 
+/** The id of the lake, made before its first snapshot. */
+const LAKE_ID_NAME = 'lake-id.json'
+export const LAKE_ID_PATH = `${MANIFEST_FOLDER}/${LAKE_ID_NAME}`
+export const isLakeIdName = (name: string): boolean => name === LAKE_ID_NAME
+
 /** Rates that a person loaded. */
 export const RATES_PATH = '_rates/rates.csv'
 

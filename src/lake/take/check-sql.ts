@@ -6,8 +6,10 @@
 import { ToolkitError } from '../../core/errors.ts'
 import { isObject } from '../../support/json-form.ts'
 import { nearestName } from '../../support/nearest-name.ts'
+import { findWrongCall } from '../duckdb/check-calls.ts'
 import type { Session } from '../duckdb/engine.ts'
 import { ident } from '../duckdb/sql.ts'
+import { nodesOf } from '../duckdb/sql-tree.ts'
 import { TABLES } from '../tables/tables.ts'
 
 const MEMORY_BYTES = 64 * 1024 * 1024
@@ -28,16 +30,6 @@ export const asExpression = (sql: string): string => `(${sql}\n)`
 
 const wrong = ({ what, sql }: Expression, why: string): ToolkitError =>
   new ToolkitError('TAKE_WRONG', `Cannot use ${what}, "${sql}": ${why}`)
-
-function* nodesOf(tree: unknown): Generator<Readonly<Record<string, unknown>>> {
-  const left = [tree]
-  while (left.length > 0) {
-    const one = left.pop()
-    if (typeof one !== 'object' || one === null) continue
-    if (isObject(one)) yield one
-    for (const part of Object.values(one)) left.push(part)
-  }
-}
 
 /** Kinds of nodes that an expression over the columns of one row has not. */
 const REFUSED: Readonly<Record<string, string>> = {
@@ -107,6 +99,8 @@ const check = async (session: Session, expression: Expression): Promise<void> =>
   if (parsed.kind === 'wrong') throw wrong(expression, reasonOf(parsed.reason))
   if (parsed.kind === 'other') throw wrong(expression, ONE)
   checkTree(expression, parsed.statements)
+  const wrongCall = await findWrongCall(session, parsed.statements)
+  if (wrongCall !== undefined) throw wrong(expression, wrongCall.reason)
   let type: string | undefined
   try {
     type = (await session.describe(statement))[0]?.type

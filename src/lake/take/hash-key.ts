@@ -1,8 +1,8 @@
 /** The key of hashed columns: what a lake knows of it, and HMAC-SHA-256 in DuckDB's SQL. */
 
 import { createHash, createHmac } from 'node:crypto'
-import { readFile } from 'node:fs/promises'
 import { ToolkitError } from '../../core/errors.ts'
+import { readUserText } from '../../core/user-text.ts'
 import type { Session } from '../duckdb/engine.ts'
 
 const BLOCK_BYTES = 64
@@ -23,7 +23,7 @@ export const readHashKey = (key: string | Uint8Array): Buffer => {
  * The key that the environment names: every process of a run has its own environment, and no plan holds a key.
  *
  * @param env `FIRMLAKE_HASH_KEY`, else `FIRMLAKE_HASH_KEY_FILE`
- * @throws {ToolkitError} HASH_KEY_WRONG
+ * @throws {ToolkitError} HASH_KEY_WRONG, TEXT_NOT_UTF8
  */
 export const hashKeyOf = async (
   env: Readonly<Record<string, string | undefined>> = process.env,
@@ -31,7 +31,8 @@ export const hashKeyOf = async (
   const { FIRMLAKE_HASH_KEY: key, FIRMLAKE_HASH_KEY_FILE: file } = env
   if (key) return readHashKey(key)
   if (!file) return undefined
-  const text = await readFile(file, 'utf8').catch((error: unknown) => {
+  const text = await readUserText(file).catch((error: unknown) => {
+    if (error instanceof ToolkitError) throw error
     throw new ToolkitError('HASH_KEY_WRONG', `Cannot read the hash key in "${file}"`, { file }, error)
   })
   return readHashKey(text)

@@ -3,6 +3,7 @@
  * copy meanwhile sees the snapshot before, or none. What a killed copy has done stays, and the next one goes on from there.
  */
 
+import { randomBytes } from 'node:crypto'
 import { ToolkitError } from '../../core/errors.ts'
 import {
   inLake,
@@ -18,6 +19,7 @@ import { forgottenBefore } from '../../manifest/forgotten.ts'
 import { JOURNAL_FILE } from '../../manifest/journal.ts'
 import { refreshLakeFile } from '../../manifest/lake-file.ts'
 import { listLeftovers } from '../../manifest/lake-files.ts'
+import { copyLakeId, ensureLakeId } from '../../manifest/lake-id.ts'
 import { removeGarbage } from '../../manifest/remove-garbage.ts'
 import { makeLake, removeRunFolder } from '../../manifest/runs.ts'
 import { oldestText, recordText } from '../../manifest/snapshot-text.ts'
@@ -31,6 +33,8 @@ import { bringFiles, bringParts, type CopyProgress, readListed, type Way } from 
 
 /** Options of `copy`. */
 export interface CopyOptions extends SpanRequest {
+  /** Gives the copy the id of the lake, so that targets take rows of either. @default false: it gets one of its own */
+  readonly sameLake?: boolean | undefined
   readonly onProgress?: ((progress: CopyProgress) => void) | undefined
   /** Stops it; what is copied stays for the next one. */
   readonly signal?: AbortSignal | undefined
@@ -127,6 +131,8 @@ const copyOnce = async (options: CopyOptions): Promise<CopySummary> => {
   const { numbers, missing } = await readSpan(options)
   const listed = await readListed(lake, numbers)
   await makeLake(to)
+  if (options.sameLake) await copyLakeId(to, await ensureLakeId(lake, randomBytes))
+  else await ensureLakeId(to, randomBytes)
   await clearLeftovers(to)
   const staging = inLake(to, `${RUNS_FOLDER}/${temporaryName()}`)
   const way: Way = { lake, to, staging, onProgress, signal }

@@ -12,7 +12,9 @@ import type { AroundFetch } from '../../lake/lake/lake-views.ts'
 import type { CompiledTake } from '../../lake/take/compile-take.ts'
 import type { ComputedColumn } from '../../lake/take/computed-columns.ts'
 import type { KeptTake } from '../../lake/take/declaration.ts'
+import { HASH } from '../../lake/take/hash-key.ts'
 import { readFactsOf, withCommits } from '../../manifest/lake-facts.ts'
+import { readLakeId } from '../../manifest/lake-id.ts'
 import { readTableListed } from '../../manifest/snapshot-root.ts'
 import { readRoot } from '../../manifest/snapshots.ts'
 import { computedOfLake, takenText } from '../../manifest/taken.ts'
@@ -65,6 +67,8 @@ export interface ExportOptions extends WhatToExport {
   readonly all?: boolean | undefined
   /** @default the newest */
   readonly snapshot?: number | undefined
+  /** Writes to a database of another lake too. @default false: it is refused */
+  readonly adopt?: boolean | undefined
   /** Replaces files that are there. Databases are always updated. @default false */
   readonly overwrite?: boolean | undefined
   /** CSV safe for spreadsheets. @default true */
@@ -158,7 +162,7 @@ const toFiles = async (
 const toDatabase = async (
   to: Extract<TargetAddress, { kind: 'database' }>,
   workshop: Workshop,
-  { lake, snapshot, query, exports, memoryBytes, signal, report, declared }: Exporting,
+  { lake, snapshot, query, exports, memoryBytes, signal, report, declared, adopt = false }: Exporting,
 ): Promise<Pick<ExportSummary, 'tables' | 'warnings'>> => {
   const sink = DATABASES[to.database].sink(to.at)
   const root = await readRoot(lake, snapshot)
@@ -167,7 +171,8 @@ const toDatabase = async (
   const staging = join(workshop.folder, 'staging')
   const lent = { staging, memoryBytes, signal, what: 'the export', layer, taken }
   // A database that cannot be reached is reported before the rows are written, which takes long.
-  await sink.loaded(lent)
+  const claim = { lake: await readLakeId(lake), adopt, marks: false }
+  await sink.loaded({ ...lent, claim })
   const run = await sink.open(newRunId(new Date(), randomBytes), lent)
   try {
     const done: ExportedTable[] = []
@@ -231,7 +236,7 @@ const withQuery = async <T>(
   })
   const exportEnded = interruptOn(query, signal)
   try {
-    await query.prepare(async (session) => options.compiled?.prepare(session))
+    await query.prepare([HASH], async (session) => options.compiled?.prepare(session))
     return await orInterrupted('The export', signal, () => use(query, root.snapshot))
   } finally {
     exportEnded()

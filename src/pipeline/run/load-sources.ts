@@ -173,6 +173,9 @@ class SourceLoader {
     known: KnownSources,
     run: SourceRun,
   ): Promise<void> {
+    if (source.leftOut !== undefined) return this.#leaveOut(source, index, source.leftOut)
+    if (source.notice !== undefined)
+      this.#options.onEvent?.({ kind: 'notice', source: source.name, text: source.notice })
     if (bad) {
       await this.#loadSmall(run)
       return this.#leaveBadOut(source, index, bad)

@@ -26,6 +26,8 @@ export type RunEvent =
   | { readonly kind: 'skipped'; readonly source: string; readonly reason: string }
   /** A bad file. */
   | ({ readonly kind: 'left-out' } & LeftOut)
+  /** What a person should know of a source that is loaded. */
+  | { readonly kind: 'notice'; readonly source: string; readonly text: string }
   | { readonly kind: 'source'; readonly source: string; readonly content: string }
   | { readonly kind: 'progress'; readonly progress: Progress }
   | { readonly kind: 'committing'; readonly partitions: number }

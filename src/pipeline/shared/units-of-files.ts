@@ -133,6 +133,10 @@ export const cutFiles = async (sources: readonly Source[], options: CutFilesOpti
   }
   for await (const { item, index, result } of prefetchNext(sources, identify, options.signal)) {
     const { name, content, found, sizeBytes = 0 } = item
+    if (item.leftOut !== undefined) {
+      skipped.push({ source: name, reason: item.leftOut })
+      continue
+    }
     const stored: UnitSource = {
       ...{ name, at: index },
       ...(result && { fingerprint: result }),

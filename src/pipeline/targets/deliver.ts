@@ -3,6 +3,7 @@
  * only read. What was interrupted is repeated by the same call.
  */
 
+import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import { systemCode, ToolkitError } from '../../core/errors.ts'
 import type { FileEntry, PartitionEntry, Snapshot } from '../../core/partition.ts'
@@ -13,6 +14,7 @@ import { fetchFiles } from '../../lake/lake/fetch-tables.ts'
 import { compileTake } from '../../lake/take/compile-take.ts'
 import { computedColumns } from '../../lake/take/computed-columns.ts'
 import type { Take } from '../../lake/take/declaration.ts'
+import { ensureLakeId } from '../../manifest/lake-id.ts'
 import { newestSnapshot, readRoot } from '../../manifest/snapshots.ts'
 import { computedOfLake, takenText } from '../../manifest/taken.ts'
 import { SINK_TABLES } from '../../sink/current-rows.ts'
@@ -45,6 +47,8 @@ export interface DeliverOptions {
   readonly take?: Take | undefined
   /** Of hashed columns. @default FIRMLAKE_HASH_KEY, else the file FIRMLAKE_HASH_KEY_FILE */
   readonly hashKey?: string | Uint8Array | undefined
+  /** Hands sinks of another lake over to this one. @default false: they are refused */
+  readonly adopt?: boolean | undefined
   /** Peak memory in all, in bytes. @default 1 GiB */
   readonly memoryBytes?: number | undefined
   /** Stops between two steps, and the commit of a sink. */
@@ -115,6 +119,7 @@ const lackingOf = async (
 }
 
 interface Delivering extends Omit<DeliverOptions, 'take'>, RowsToDeliver {
+  readonly lakeId: string
   readonly session: Session
   /** What every run of a sink is opened with. */
   readonly lent: SinkContext
@@ -167,6 +172,9 @@ type Outcome =
   | { readonly kind: 'delivered'; readonly delivery: Delivery }
   | { readonly kind: 'failed'; readonly sink: string; readonly run?: string; readonly error: unknown }
 
+const adoptedText = ({ name }: DeliverySink): string =>
+  `Sink "${name}" showed rows without being this lake's: it is from now on, and refuses other lakes; rows that this lake lacks stay in it`
+
 /** Updates one sink; after a failure it gets no later run, which would be out of order. */
 const deliverTo = async (
   sink: DeliverySink,
@@ -177,8 +185,12 @@ const deliverTo = async (
   const done: string[] = []
   const warnings: string[] = []
   let current: string | undefined
+  const claim = {
+    ...{ lake: options.lakeId, adopt: options.adopt === true, marks: true },
+    onAdopted: () => warnings.push(adoptedText(sink)),
+  }
   try {
-    const lacking = await lackingOf(sink, runs, options.lent)
+    const lacking = await lackingOf(sink, runs, { ...options.lent, claim })
     for (const one of lacking) {
       current = one.run
       stopIfAborted(options)
@@ -237,7 +249,7 @@ const failure = (
  * from theirs.
  *
  * @returns what each sink received
- * @throws {ToolkitError} `TARGET_REFUSED`, `USAGE` before anything is delivered; when a sink failed, with its code, after
+ * @throws {ToolkitError} `TARGET_REFUSED`, `USAGE` before anything is delivered; `TARGET_OF_ANOTHER_LAKE`; when a sink failed, with its code, after
  *   the others have received theirs; `INTERRUPTED`
  * @example
  * import { convert, csv, deliver } from 'firmlake'
@@ -261,6 +273,7 @@ export const deliver = async (options: DeliverOptions): Promise<readonly Deliver
   const layer = layerOnTarget(lake, root)
   const taken = takenText(root, take?.declared ?? options.take ?? {})
   const staging = stagingFolder(lake)
+  const lakeId = await ensureLakeId(lake, randomBytes)
   const engine = await Engine.open({ memoryBytes })
   try {
     const session = await engine.connect()
@@ -271,7 +284,7 @@ export const deliver = async (options: DeliverOptions): Promise<readonly Deliver
       for (const [at, sink] of sinks.entries()) {
         const lent = { staging: join(staging, String(at)), memoryBytes, signal, layer, taken }
         outcomes.push(
-          await deliverTo(sink, runs, { ...options, take, computed: { ofLake, own }, session, lent }),
+          await deliverTo(sink, runs, { ...options, lakeId, take, computed: { ofLake, own }, session, lent }),
         )
       }
     } finally {

@@ -23,6 +23,8 @@ export interface TargetOptions {
   readonly sinks?: readonly (DeliverySink | string)[] | undefined
   /** What of the lake's rows the sinks receive. @default everything */
   readonly sinkTake?: Take | undefined
+  /** Hands sinks of another lake over to this one. @default false: they are refused */
+  readonly adopt?: boolean | undefined
   /**
    * Key of hashed columns, of at least 16 bytes: it is not kept, a short hash of it is.
    * @default FIRMLAKE_HASH_KEY, else the file FIRMLAKE_HASH_KEY_FILE
@@ -137,6 +139,7 @@ export const updateTargets = async (options: UpdateTargetsOptions): Promise<Targ
     sinks = [],
     sinkTake,
     hashKey,
+    adopt,
     catalog,
     signal,
     onTarget,
@@ -178,6 +181,7 @@ export const updateTargets = async (options: UpdateTargetsOptions): Promise<Targ
             sinks: opened,
             take: sinkTake,
             hashKey,
+            adopt,
             memoryBytes,
             signal,
             onProgress,

@@ -1,10 +1,10 @@
 /** Reads small JSON files of settings. A file's own text is never quoted, since it may hold tokens. */
 
-import { readFile } from 'node:fs/promises'
 import { type ErrorCode, systemCode, ToolkitError } from '../../core/errors.ts'
+import { readUserText } from '../../core/user-text.ts'
 import { FormError } from '../../support/json-form.ts'
 
-/** Reads and decodes a file. @throws {ToolkitError} `code`, naming the file and the place */
+/** Reads and decodes a file. @throws {ToolkitError} `code`, naming the file and the place; `TEXT_NOT_UTF8` */
 export const readStrictJson = async <T>(
   path: string,
   code: ErrorCode,
@@ -14,8 +14,9 @@ export const readStrictJson = async <T>(
     new ToolkitError(code, `Cannot read "${path}": ${problem}`, { path })
   let text: string
   try {
-    text = await readFile(path, 'utf8')
+    text = await readUserText(path)
   } catch (error) {
+    if (error instanceof ToolkitError) throw error
     throw refuse(systemCode(error) ?? 'the file cannot be opened')
   }
   let document: unknown

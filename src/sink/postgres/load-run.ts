@@ -6,6 +6,7 @@
 import type { Client } from 'pg'
 import { ToolkitError } from '../../core/errors.ts'
 import type { FileEntry } from '../../core/partition.ts'
+import type { LakeClaim } from '../../core/sink.ts'
 import { ident } from '../../lake/duckdb/sql.ts'
 import type { Table } from '../../lake/tables/tables.ts'
 import {
@@ -23,6 +24,7 @@ import {
   selectNewest,
   stagedTables,
 } from '../current-rows.ts'
+import { isToMark, LAKE_TABLE } from '../lake-claim.ts'
 import type { TargetColumn } from './column-types.ts'
 import { copyFile } from './copy-file.ts'
 import { addKey, hasLoads, makeSchema, prepareTable, qualified, type TargetTable } from './target-tables.ts'
@@ -60,7 +62,7 @@ export const loadRun = async (client: Client, run: RunToLoad): Promise<ReadonlyM
   const loader: Loader = { client, run, replaced: new Map() }
   await client.query('SET LOCAL statement_timeout = 0')
   // Two runs at once would wait for each other's rows in turn.
-  await client.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [`firmlake ${run.schema}`])
+  await lockSchema(client, run.schema)
   await makeSchema(client, run.schema)
   if (!(await registerRun(loader))) return loader.replaced
   const tables: Loading[] = []
@@ -71,6 +73,11 @@ export const loadRun = async (client: Client, run: RunToLoad): Promise<ReadonlyM
   for (const content of incomingContents(declared)) await mergeRecords(loader, content, tables)
   for (const table of tables) await addKey(client, table)
   return loader.replaced
+}
+
+/** Until the transaction that is open ends. */
+const lockSchema = async (client: Client, schema: string): Promise<void> => {
+  await client.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [`firmlake ${schema}`])
 }
 
 /** Notes the run as loaded. @returns whether it was not before */
@@ -230,6 +237,39 @@ const removeSuperseded = async (
     [target],
   )
   if (rows[0]?.there === true) await client.query(deleteSuperseded(table, target, newest))
+}
+
+/** Compares the lake whose rows a schema holds with the one that comes, and writes the id of that, in the open transaction. */
+const claimSchema = async (client: Client, schema: string, claim: LakeClaim): Promise<boolean> => {
+  const table = qualified(schema, LAKE_TABLE)
+  const { rows } = await client.query<{ readonly there: boolean }>(
+    'SELECT to_regclass($1) IS NOT NULL AS there',
+    [table],
+  )
+  const marks = rows[0]?.there
+    ? (await client.query<{ readonly id: string }>(`SELECT id FROM ${table}`)).rows
+    : []
+  if (!isToMark(claim, marks[0]?.id, `schema "${schema}" of the database`) || claim.lake === null)
+    return false
+  await makeSchema(client, schema)
+  await client.query(`CREATE TABLE IF NOT EXISTS ${table} (id text NOT NULL)`)
+  await client.query(`DELETE FROM ${table}`)
+  await client.query(`INSERT INTO ${table} VALUES ($1)`, [claim.lake])
+  return true
+}
+
+/** The runs that a schema shows, as `loadedRuns`, once it holds the rows of the lake that comes or of none. */
+export const claimedRuns = async (
+  client: Client,
+  schema: string,
+  claim: LakeClaim,
+): Promise<ReadonlySet<string>> => {
+  // Two lakes at once: one marks the schema, and the other one is refused.
+  if (claim.marks) await lockSchema(client, schema)
+  const isMarked = await claimSchema(client, schema, claim)
+  const runs = await loadedRuns(client, schema)
+  if (isMarked && runs.size > 0) claim.onAdopted?.()
+  return runs
 }
 
 /** The runs that a schema shows; none where nothing was ever loaded. */

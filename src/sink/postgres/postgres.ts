@@ -30,7 +30,7 @@ export interface PostgresOptions extends SinkContext {
  * runs that it shows. Text of PostgreSQL cannot hold U+0000: it becomes U+FFFD, and a delivery's `warnings` say so.
  *
  * @param url `postgres://user@host:port/database`; what it leaves out comes from PGHOST, PGUSER, PGPASSWORD, …
- * @throws {ToolkitError} `PACKAGE_MISSING`; `TARGET_REFUSED`, `TARGET_FAILED`, of the work with it
+ * @throws {ToolkitError} `PACKAGE_MISSING`; `TARGET_REFUSED`, `TARGET_OF_ANOTHER_LAKE`, `TARGET_FAILED`, of the work with it
  * @example
  * import { convert, deliver, postgres } from 'firmlake'
  *
@@ -104,10 +104,15 @@ export const postgres = (
   return {
     name: 'postgres',
     open: async (run, lent) => openRun(run, lent),
-    async loaded() {
-      const { withConnection } = await import('./with-connection.ts')
-      const { loadedRuns } = await import('./load-run.ts')
-      return withConnection(url, 'read the loaded runs', ({ client }) => loadedRuns(client, schema))
+    async loaded(lent) {
+      const { inTransaction, withConnection } = await import('./with-connection.ts')
+      const { claimedRuns, loadedRuns } = await import('./load-run.ts')
+      const claim = lent?.claim
+      return withConnection(url, 'read the loaded runs', (connection) =>
+        claim === undefined
+          ? loadedRuns(connection.client, schema)
+          : inTransaction(connection, lent?.signal, () => claimedRuns(connection.client, schema, claim)),
+      )
     },
   }
 }

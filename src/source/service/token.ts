@@ -1,7 +1,7 @@
 /** Bearer tokens: where they come from and what they may hold. */
 
-import { readFile } from 'node:fs/promises'
 import { ToolkitError } from '../../core/errors.ts'
+import { readUserText } from '../../core/user-text.ts'
 
 /** `b64token` of RFC 6750: what may stand behind `Bearer`. */
 const TOKEN = /^[A-Za-z0-9\-._~+/]+=*$/
@@ -27,11 +27,12 @@ export interface TokenPlaces {
 /**
  * Reads the token from a file (white space around it is dropped) or from the environment.
  *
- * @throws {ToolkitError} TOKEN_MISSING, TOKEN_INVALID
+ * @throws {ToolkitError} TOKEN_MISSING, TOKEN_INVALID, TEXT_NOT_UTF8
  */
 export const readToken = async ({ env, file }: TokenPlaces): Promise<string> => {
   if (file !== undefined) {
-    const text = await readFile(file, 'utf8').catch((error: unknown) => {
+    const text = await readUserText(file).catch((error: unknown) => {
+      if (error instanceof ToolkitError) throw error
       const reason = error instanceof Error && 'code' in error ? String(error.code) : 'unknown reason'
       throw new ToolkitError('TOKEN_MISSING', `Cannot read the token file "${file}": ${reason}`, {}, error)
     })

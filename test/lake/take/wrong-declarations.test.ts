@@ -52,6 +52,8 @@ test.each<[Take, string]>([
   [{ where: 'company_name' }, 'it gives VARCHAR, expected a condition that is true or false'],
   [{ where: 'company_name = = 1' }, 'syntax error'],
   [{ where: 'internal_id IN (SELECT internal_id FROM relations)' }, 'it holds a query of its own'],
+  [{ where: 'setseed(0.5) IS NULL' }, 'function "setseed" is not allowed'],
+  [{ compute: { 'companies.x': "write_log('x')" } }, 'function "write_log" is not allowed'],
   [{ where: "EXISTS (FROM read_text('/etc/passwd'))" }, 'it holds a query of its own'],
   [{ where: 'true) FROM companies; DROP TABLE companies; SELECT (true' }, 'expected one expression'],
   [{ where: 'true FROM companies WHERE (true' }, 'syntax error'],

@@ -124,7 +124,10 @@ test('four processes pull companies below the limit that they share, no window t
   const pull = sharedPull(one, { pageSize: 100, cap: 800 })
   const { run, units } = await pull.plan([], { requestsPerSecond: limit })
   expect(units).toBeGreaterThan(8)
-  const env = { FIRMLAKE_TOKEN: one.fake.token, FIRMLAKE_WORK_DIR: await temporaryFolder() }
+  const env = {
+    ...{ FIRMLAKE_URL: one.fake.url, FIRMLAKE_TOKEN: one.fake.token },
+    FIRMLAKE_WORK_DIR: await temporaryFolder(),
+  }
   const shards = [0, 1, 2, 3].map((index) => `${index}/4`)
   const work = (shard: string): Promise<CliResult> =>
     cli(['run', 'work', run ?? '', '--lake', one.lake, '--shard', shard, '--threads', '1'], { env })

@@ -40,7 +40,9 @@ test.each(['secret with space', 'secret\nline', 'secrét', 'sec=ret', '=', 'secr
       message: expect.not.stringContaining('sec'),
     })
     await expect(readToken({ env: token })).rejects.toEqual(refused)
-    await expect(readToken({ file: await tokenFile(token) })).rejects.toMatchObject({ code: 'TOKEN_INVALID' })
+    await expect(readToken({ file: await tokenFile(token) })).rejects.toMatchObject({
+      code: token.includes('\0') ? 'TEXT_NOT_UTF8' : 'TOKEN_INVALID',
+    })
     expect(() => openService({ url: 'https://a.example', token })).toThrow(refused)
   },
 )

@@ -1,0 +1,87 @@
+/** Checks that a user's SQL calls only functions that are allowed, before DuckDB binds it: some have their effect then. */
+
+import { nearestName } from '../../support/nearest-name.ts'
+import { ALLOWED_FUNCTIONS } from './allowed-functions.ts'
+import type { Session } from './engine.ts'
+import { nodesOf } from './sql-tree.ts'
+
+/** Why a statement is not run. */
+export interface WrongCall {
+  /** `unknown`: there is no such function. */
+  readonly kind: 'refused' | 'unknown'
+  readonly reason: string
+}
+
+const NO_NAMES: ReadonlySet<string> = new Set()
+
+/** The function that reads the rows of a statement which stands in a text. */
+const QUERY = 'query'
+const QUERY_REASON = '"query" takes a statement that stands there as a text, expected one SELECT in quotes'
+
+const refused = (name: string): WrongCall => ({
+  kind: 'refused',
+  reason: `function "${name}" is not allowed, expected functions that compute or read and have no effect`,
+})
+
+const knownFunctions = async (session: Session): Promise<readonly string[]> => {
+  const rows = await session.rows('SELECT DISTINCT lower(function_name) AS name FROM duckdb_functions()')
+  return rows.map(({ name }) => String(name))
+}
+
+const wrongName = async (session: Session, name: string, own: ReadonlySet<string>): Promise<WrongCall> => {
+  if ((await knownFunctions(session)).includes(name)) return refused(name)
+  const nearest = nearestName(name, [...own, ...ALLOWED_FUNCTIONS])
+  const hint = nearest === undefined ? '' : `, did you mean "${nearest}"?`
+  return { kind: 'unknown', reason: `there is no function "${name}"${hint}` }
+}
+
+/** The text of a node that is a constant. */
+const constantText = (node: unknown): string | undefined => {
+  for (const { class: kind, value } of nodesOf(node)) {
+    if (kind !== 'CONSTANT') return undefined
+    const text = typeof value === 'object' && value !== null && 'value' in value ? value.value : undefined
+    return typeof text === 'string' ? text : undefined
+  }
+  return undefined
+}
+
+/**
+ * Finds a call that is not allowed.
+ *
+ * @param tree of statements, as `Session.parse` gives it
+ * @param own names of macros, in lower case, that may be called too
+ */
+export const findWrongCall = async (
+  session: Session,
+  tree: unknown,
+  own: ReadonlySet<string> = NO_NAMES,
+): Promise<WrongCall | undefined> => {
+  for (const { function_name: called, children } of nodesOf(tree)) {
+    if (typeof called !== 'string') continue
+    const name = called.toLowerCase()
+    if (!ALLOWED_FUNCTIONS.has(name) && !own.has(name)) return wrongName(session, name, own)
+    if (name !== QUERY) continue
+    const text = Array.isArray(children) && children.length === 1 ? constantText(children[0]) : undefined
+    const parsed = text === undefined ? undefined : await session.parse(text)
+    if (parsed?.kind !== 'selects') return { kind: 'refused', reason: QUERY_REASON }
+    const within = await findWrongCall(session, parsed.statements, own)
+    if (within !== undefined) return within
+  }
+  return undefined
+}
+
+/** White space and comments, which may hold comments, between a name and its bracket. */
+const BETWEEN = String.raw`(?:\s|--[^\n]*\n|/\*[\s\S]*\*/)*`
+
+/**
+ * Finds such a call in a statement of which DuckDB has no tree. Fails closed: a name that stands before a bracket in a text or a
+ * comment counts too.
+ */
+export const findWrongCallInText = async (session: Session, sql: string): Promise<WrongCall | undefined> => {
+  const names = (await knownFunctions(session)).filter(
+    // An operator is called without a bracket, and all are allowed.
+    (name) => /^\w+$/.test(name) && (!ALLOWED_FUNCTIONS.has(name) || name === QUERY),
+  )
+  const [, found] = new RegExp(`(?<!\\w)(${names.join('|')})"?${BETWEEN}\\(`, 'i').exec(sql) ?? []
+  return found === undefined ? undefined : refused(found.toLowerCase())
+}

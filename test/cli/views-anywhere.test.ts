@@ -1,0 +1,46 @@
+/** The views of a lake open from any folder, however the lake was named. */
+
+import { spawnSync } from 'node:child_process'
+import { symlink } from 'node:fs/promises'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { companyLine, openBench } from '../pipeline/batch-bench.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+import { cli } from './run-cli.ts'
+
+/** Names that a DuckDB of a process of its own reads, which works in another folder. */
+const namesFrom = (cwd: string, sql: string): string => {
+  const binding = import.meta.resolve('@duckdb/node-api')
+  const code = `
+    const { DuckDBInstance } = await import(${JSON.stringify(binding)})
+    const connection = await (await DuckDBInstance.create(':memory:')).connect()
+    let rows = []
+    for (const sql of ${JSON.stringify(sql)}.split(';\\n').filter((one) => one.trim() !== ''))
+      rows = (await connection.runAndReadAll(sql)).getRows()
+    console.log(JSON.stringify(rows))`
+  const { stdout, stderr, status } = spawnSync(process.execPath, ['--input-type=module', '--eval', code], {
+    cwd,
+    encoding: 'utf8',
+  })
+  expect([status, stderr]).toEqual([0, ''])
+  return stdout.trim()
+}
+
+test.each(['lake', './lake', 'way/lake'])(
+  'lake.duckdb and views of a lake named "%s" open from another folder',
+  async (lake) => {
+    const { folder, write } = openBench(await temporaryFolder())
+    const elsewhere = await temporaryFolder()
+    await symlink(folder, join(folder, 'way'))
+    await write('a.jsonl', [companyLine(1, { BasicDetails: { InternalId: 1, CompanyName: 'One' } })])
+    const run = (...args: string[]) => cli(args, { cwd: folder, env: { FIRMLAKE_LAKE: '' } })
+    expect((await run('convert', 'a.jsonl', '--lake', lake)).code).toBe(0)
+    const file = join(folder, 'lake/lake.duckdb')
+    const ask = `ATTACH '${file}' AS l (READ_ONLY);\nSELECT company_name FROM l.companies`
+    expect(namesFrom(elsewhere, ask)).toBe('[["One"]]')
+    expect((await run('views', '--lake', lake, '--write')).code).toBe(0)
+    expect(namesFrom(elsewhere, ask)).toBe('[["One"]]')
+    const { stdout } = await run('views', '--lake', lake)
+    expect(namesFrom(elsewhere, `${stdout.trim()}\nSELECT company_name FROM companies`)).toBe('[["One"]]')
+  },
+)

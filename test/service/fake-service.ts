@@ -31,6 +31,7 @@ export interface FakeRequest {
   readonly pageNumber: number
   readonly minified: boolean
   readonly sortBy?: string
+  readonly descending?: boolean
 }
 
 /** What is answered in place of the page that is due. */
@@ -245,7 +246,8 @@ export const openFakeService = async (options: FakeServiceOptions): Promise<Fake
         return refuse(response, COMPANY_MESSAGES.pageNumberInvalid.text)
       const scored = Object.keys(request.search).some(isText) && request.sortBy === undefined
       const { byScore = (hits) => hits.toReversed() } = options
-      const hits = scored ? byScore(found, pageNumber, pages.length) : found
+      const sorted = request.descending ? found.toReversed() : found
+      const hits = scored ? byScore(found, pageNumber, pages.length) : sorted
       return send(response, request, hits.slice(from, from + pageSize), found.length, null)
     }
     const [lastId, delivered, bound] = cursor === '*' ? [0, 0, request.search] : readCursor(cursor)
@@ -281,6 +283,7 @@ export const openFakeService = async (options: FakeServiceOptions): Promise<Fake
         minified: body.MinifiedSearch === true,
         ...(typeof body.Cursor === 'string' && { cursor: body.Cursor }),
         ...(typeof body.SortByColumn === 'string' && { sortBy: body.SortByColumn }),
+        ...(body.SortByDirection === 'DESC' && { descending: true }),
       },
       response,
     )

@@ -33,6 +33,8 @@ import { type Comparison, compareListing } from './compare-listing.ts'
 /** What a sync found, ids beyond 2^53 as texts; `vanished` is absent where the lake cannot tell which of its companies the search means. */
 export interface SyncFindings extends Omit<Comparison, 'absent'> {
   readonly vanished?: readonly IdValue[]
+  /** How many the search has when all is listed; absent where these are as many as were planned. */
+  readonly announced?: number
 }
 
 export type SyncEvent =
@@ -115,7 +117,22 @@ export const listChanges = async (
   // Of what was forgotten the load would take nothing.
   const refused = refusedBy((await rootIfAny(job.lake))?.refusals)
   const wanted = found.new.filter((id) => !refused?.isCompany(BigInt(id)))
-  return { ...found, new: wanted, ...(absent && { vanished: absent }) }
+  // Windows that outgrew page mode may leave something out: the plan does not count it.
+  const announced = found.listed === plan.announced ? undefined : await countNow(service, settings, options)
+  return {
+    ...{ ...found, new: wanted },
+    ...(absent && { vanished: absent }),
+    ...(announced !== undefined && { announced }),
+  }
+}
+
+const countNow = async (
+  service: PullService,
+  { search, currency }: PullSettings,
+  { signal }: Pick<SyncingOptions, 'signal'>,
+): Promise<number> => {
+  const call = { ...(signal && { signal }), ...(currency !== undefined && { currency }) }
+  return (await service.totalCount('companies', search, call)).totalCount
 }
 
 /** Lists what no window covers: what is found there is compared with the lake as all the rest. */
@@ -199,9 +216,11 @@ export const syncEntry = (
   job: JobOfRun,
   settings: PullSettings,
   plan: PullPlan,
-  { listed }: SyncFindings,
-): PullEntry =>
-  pullEntry(service.origin, job, settings, plan, {
-    windows: [{ announced: plan.planned, received: Math.min(plan.planned, listed) }],
-    closed: Math.max(0, listed - plan.planned),
-  })
+  { listed, announced = plan.announced }: SyncFindings,
+): PullEntry => {
+  const gap = Math.max(0, plan.announced - plan.planned)
+  const inWindows = Math.max(0, announced - gap)
+  const closed = Math.min(gap, Math.max(0, listed - inWindows))
+  const windows = [{ announced: inWindows, received: listed - closed }]
+  return pullEntry(service.origin, job, settings, plan, { windows, closed })
+}

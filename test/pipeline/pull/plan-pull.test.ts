@@ -171,6 +171,7 @@ test('resume brings a pull to its end by what stands in its plan', async () => {
   await expect(one.pull({}, { signal: stop.signal })).rejects.toMatchObject({ code: 'INTERRUPTED' })
   const [run = ''] = await one.runs()
   vi.stubEnv('FIRMLAKE_TOKEN', one.fake.token)
+  vi.stubEnv('FIRMLAKE_URL', one.fake.url)
   onTestFinished(() => {
     vi.unstubAllEnvs()
   })
@@ -349,6 +350,34 @@ test('pull finds what the parts of a window that outgrew the cap leave out, or s
       [received, received],
     ])
   }
+})
+
+test('pull that is stopped while it looks for what its parts leave out goes on there, and brings each company once', async () => {
+  const undated = Array.from({ length: 5 }, (_, at) => ({ id: 1001 + at, country: 'SE' }))
+  const stop = new AbortController()
+  let stops = 1
+  const one = await openPullBench({
+    companies: companies(55),
+    cap: 60,
+    before: ({ minified, search }, nth) => {
+      if (nth === 1) one.fake.hold([...companies(150), ...undated])
+      // In its list, and the next time where it fetches what it found.
+      if (stops-- > 0 && (minified || 'InternalId' in search)) stop.abort()
+      else if (!minified && !('InternalId' in search)) stops = 1
+      return undefined
+    },
+  })
+  await expect(one.pull({}, { signal: stop.signal })).rejects.toThrow()
+  expect(stop.signal.aborted).toBe(true)
+  const before = one.fake.pages.filter(({ minified }) => !minified).length
+  const { entry } = await one.pull()
+  expect(entry).toMatchObject({ announced: 155, received: 155 })
+  expect(entry.gapLeft).toBeUndefined()
+  // Of the parts nothing is pulled again.
+  expect(one.fake.pages.filter(({ minified }) => !minified).length - before).toBe(1)
+  expect(await one.query('SELECT count(*), count(DISTINCT internal_id) FROM companies_history')).toEqual([
+    [155, 155],
+  ])
 })
 
 test('makeRunFolder names what cannot be made', async () => {

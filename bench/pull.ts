@@ -53,7 +53,11 @@ const pullRound = async (service: Service, windows: number): Promise<Round> => {
       Array.from({ length: windows }, (_, at) =>
         pullWindow(
           { content: 'companies', name: String(at), searches: [{ CountryCode: ['SE'] }], pageSize: PAGE },
-          { service, path: join(folder, `${at}.jsonl`), cutAgain: async () => [] },
+          {
+            service,
+            path: join(folder, `${at}.jsonl`),
+            cutAgain: async () => ({ searches: [], missing: 0 }),
+          },
         ),
       ),
     )

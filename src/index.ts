@@ -144,4 +144,4 @@ export {
   type Relation,
   type RelationsCompany,
 } from './contract/objects.ts'
-export type { SearchParameters } from './contract/requests.ts'
+export type { SearchInput, SearchParameters } from './contract/requests.ts'

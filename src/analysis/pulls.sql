@@ -10,10 +10,10 @@
 --   from_day: first day asked for
 --   to_day: last day asked for
 --   as_of: when the service was asked first, by its clock
---   announced: records that the service announced for the whole search
---   planned: records that the windows announced
+--   announced: records that the service announced for the whole search: received and gap_left together
+--   planned: records that the windows announced when they were planned
 --   received: records that it gave
---   gap_left: records that no window covered and that were not found otherwise
+--   gap_left: records that were announced and did not come: in no window and not found otherwise, or not given
 -- example: FROM pulls WHERE gap_left > 0
 CREATE OR REPLACE VIEW pulls AS
 SELECT run, content, service, search, currency, field, from_day::DATE AS from_day, to_day::DATE AS to_day,

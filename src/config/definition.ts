@@ -232,9 +232,13 @@ export const DEFINITION = {
     'What is expected of the lake; with this section a night checks it.',
     {
       max_age: setting(duration, 'longest time since the newest load began', { option: '--max-age' }),
-      max_fall: setting(share, 'how much fewer records than the load before the newest has', {
-        option: '--max-fall',
-      }),
+      max_fall: setting(
+        share,
+        'how much fewer records than the whole pull or sync before the newest may find',
+        {
+          option: '--max-fall',
+        },
+      ),
       max_quarantined: setting(share, 'largest share of bad lines in the newest load', {
         option: '--max-quarantined',
       }),

@@ -16,7 +16,7 @@ export interface TomlList {
 export interface TomlValue {
   readonly kind: 'value'
   readonly line: number
-  /** A date as its text. */
+  /** A date as its text; a whole number beyond 2^53 as its digits. */
   readonly value: string | number | boolean
 }
 export type TomlNode = TomlTable | TomlList | TomlValue
@@ -31,6 +31,11 @@ const emptyTable = (line: number): TomlTable => ({ kind: 'table', line, entries:
 const nameOf = (key: AST.TOMLBare | AST.TOMLQuoted): string =>
   key.type === 'TOMLBare' ? key.name : String(key.value)
 
+const scalarOf = (value: AST.TOMLValue): TomlValue['value'] => {
+  if (value.kind !== 'integer') return 'datetime' in value ? value.datetime : value.value
+  return Number.isSafeInteger(value.value) ? value.value : String(value.bigint)
+}
+
 const nodeOf = (content: AST.TOMLContentNode): TomlNode => {
   const { line } = content.loc.start
   if (content.type === 'TOMLArray') return { kind: 'list', line, items: content.elements.map(nodeOf) }
@@ -39,7 +44,7 @@ const nodeOf = (content: AST.TOMLContentNode): TomlNode => {
     for (const pair of content.body) put(table, pair)
     return table
   }
-  return { kind: 'value', line, value: 'datetime' in content ? content.datetime : content.value }
+  return { kind: 'value', line, value: scalarOf(content) }
 }
 
 /** The table of a name, in a list the last one; made where there is none. The parser has refused what is no table. */

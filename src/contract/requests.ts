@@ -17,6 +17,12 @@ export type Operation = keyof typeof OPERATIONS
 
 /** Filter name → one or more filter values. Names are case-insensitive. */
 export type SearchParameters = Readonly<Record<string, readonly (string | number)[]>>
+/** A search as a person gives it: a whole number beyond 2^53 is a bigint. */
+export type SearchInput = Readonly<Record<string, readonly (string | number | bigint)[]>>
+
+const ID = 'InternalId'
+/** Whether a parameter, in any letter case, names companies by their ids. */
+export const isIdParameter = (name: string): boolean => name.toLowerCase() === ID.toLowerCase()
 
 interface TypeOf {
   readonly 'search parameters': SearchParameters

@@ -47,7 +47,7 @@ export interface WindowEntry {
   readonly search: SearchParameters
   /** Requested currency; absent for relations. */
   readonly currency?: string
-  /** `TotalCount` of the window's first page. */
+  /** `TotalCount` of the window's first page; where it was cut again of its parts, and what these leave out. */
   readonly announced: number
   /** Records received. */
   readonly received: number
@@ -78,12 +78,15 @@ export interface PullEntry {
   readonly to?: string
   /** When the service was asked first, by its own clock (`Date`), ISO 8601 in UTC. */
   readonly asOf: string
-  /** `TotalCount` of the whole search. */
+  /**
+   * `TotalCount` of the whole search, with that of its windows as they were when they were pulled: always `received` and
+   * `gapLeft` together.
+   */
   readonly announced: number
-  /** Sum of what the windows announced, and of what they gave. */
+  /** Sum of what the windows announced when they were planned, and of what came. */
   readonly planned: number
   readonly received: number
-  /** Records that no window covered and were not found otherwise; absent where the windows covered all. */
+  /** Records that were announced and did not come: in no window, or not given. Absent where all came without a gap. */
   readonly gapLeft?: number
 }
 

@@ -6,7 +6,7 @@ import type { Facts } from '../lake/lake/lake-facts.ts'
 export interface Expectations {
   /** Age of the newest load, in milliseconds. */
   readonly maxAgeMs?: number | undefined
-  /** By how much the records of the newest load of each content may be fewer than of the one before, as a share. */
+  /** By how much fewer records the newest whole pull or sync of a search may find than the one before, as a share. */
   readonly maxFall?: number | undefined
   /** Lines of the newest load that were quarantined, as a share. */
   readonly maxQuarantined?: number | undefined
@@ -32,8 +32,8 @@ export type LoadFacts = Pick<Facts, 'sources' | 'pulls' | 'drift'>
 const startedMs = (run: string): number =>
   Date.parse(run.replace(/^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)(\d{3})Z.*$/, '$1-$2-$3T$4:$5:$6.$7Z'))
 
-const runsOf = (sources: LoadFacts['sources']): readonly string[] =>
-  [...new Set(sources.map(({ run }) => String(run)))].sort()
+const runsOf = (loads: readonly { readonly run?: unknown }[]): readonly string[] =>
+  [...new Set(loads.map(({ run }) => String(run)))].sort()
 
 const sumOf = (rows: readonly Readonly<Record<string, unknown>>[], name: string): number =>
   rows.reduce((sum, row) => sum + Number(row[name] ?? 0), 0)
@@ -54,19 +54,34 @@ const age = ({ sources }: LoadFacts, maxAgeMs: number, now: Date): CheckResult =
   )
 }
 
-/** By content: a load of relations is no small load of companies. */
-const falls = ({ sources }: LoadFacts, maxFall: number): readonly CheckResult[] =>
-  [...Map.groupBy(sources, ({ content }) => String(content))].map(([content, of]) => {
-    const [before, newest] = runsOf(of)
-      .slice(-2)
-      .map((run) =>
-        sumOf(
-          of.filter((one) => one.run === run),
-          'records',
-        ),
-      )
-    const fall = before === undefined || newest === undefined || before === 0 ? 0 : 1 - newest / before
-    return result(`fall_${content}`, fall, fall <= maxFall, `at most ${maxFall} of the load before`)
+const searchOf = ({ service, search }: LoadFacts['pulls'][number]): string => `${service} ${search}`
+const isWhole = ({ from_day, to_day }: LoadFacts['pulls'][number]): boolean =>
+  (from_day ?? null) === null && (to_day ?? null) === null
+
+/**
+ * By content: a load of relations is no small load of companies. Only a whole pull or sync of a search says how much there is of it,
+ * and is held to the whole one before. What brings changes alone (some days, files) takes no company away: nothing falls.
+ */
+const falls = ({ sources, pulls }: LoadFacts, maxFall: number): readonly CheckResult[] =>
+  [...Map.groupBy([...sources, ...pulls], ({ content }) => String(content))].map(([content, loads]) => {
+    const newest = runsOf(loads).at(-1)
+    const whole = pulls.filter((pull) => String(pull.content) === content && isWhole(pull))
+    const recordsOf = (pull: LoadFacts['pulls'][number]): number =>
+      pull.received === undefined
+        ? sumOf(
+            sources.filter((one) => one.run === pull.run && String(one.content) === content),
+            'records',
+          )
+        : Number(pull.received)
+    const found = whole
+      .filter(({ run }) => run === newest)
+      .map((now) => {
+        const before = whole.findLast((one) => one.run !== newest && searchOf(one) === searchOf(now))
+        const had = before === undefined ? 0 : recordsOf(before)
+        return had === 0 ? 0 : 1 - recordsOf(now) / had
+      })
+    const fall = found.length === 0 ? 0 : Math.max(...found)
+    return result(`fall_${content}`, fall, fall <= maxFall, `at most ${maxFall} of the whole load before`)
   })
 
 const quarantined = ({ sources }: LoadFacts, most: number): CheckResult => {

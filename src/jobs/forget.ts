@@ -5,6 +5,7 @@ import { orInterrupted } from '../core/interrupted.ts'
 import { forgetInLake } from '../pipeline/forget/forget.ts'
 import type { ForgetSummary } from '../pipeline/forget/forget-summary.ts'
 import type { CatalogOptions } from '../publish/iceberg/catalog-client.ts'
+import { exactId } from '../support/exact-id.ts'
 
 /** Options of `forget`. */
 export interface ForgetOptions {
@@ -64,7 +65,7 @@ export const forget = (options: ForgetOptions): Promise<ForgetSummary> => {
   return orInterrupted('The forget', signal, () =>
     forgetInLake({
       ...options,
-      ids: { companies: new Set(companies.map(BigInt)), persons: new Set(persons.map(BigInt)) },
+      ids: { companies: new Set(companies.map(exactId)), persons: new Set(persons.map(exactId)) },
       nationalIds,
       later: allowLater ? 'allowed' : 'refused',
       dryRun,

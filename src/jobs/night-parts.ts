@@ -3,6 +3,7 @@
 import { ToolkitError } from '../core/errors.ts'
 import type { PulledPart } from '../pipeline/load-parts.ts'
 import type { PartOutcome } from '../pipeline/load-together.ts'
+import { notDeliveredError } from './all-delivered.ts'
 
 /** One part of a night. */
 export interface NightPart {
@@ -43,6 +44,13 @@ const withPull = (pulled: PulledPart | undefined): object => {
   return { announced, received, gap: gapLeft ?? 0, since: pulled.plan.since?.from ?? null }
 }
 
+/** Why a part failed; of one that is loaded, what did not come of it. */
+export const errorOf = (outcome: PartOutcome): unknown => {
+  if (outcome.kind === 'failed') return outcome.error
+  const missing = outcome.kind === 'loaded' ? outcome.pulled?.missing : undefined
+  return missing && notDeliveredError([missing])
+}
+
 export const loadPartOf = (outcome: PartOutcome): NightPart => {
   const { name, job } = outcome.part
   const kind = KINDS[job.kind]
@@ -57,7 +65,17 @@ export const loadPartOf = (outcome: PartOutcome): NightPart => {
       const { records, quarantined, lines } = outcome.counts
       const snapshot = outcome.summary.snapshot?.snapshot ?? null
       const state = lines === 0 ? 'nothing' : 'done'
-      return { name, kind, state, snapshot, records, quarantined, ...withPull(outcome.pulled) }
+      const shown = {
+        name,
+        kind,
+        state,
+        snapshot,
+        records,
+        quarantined,
+        ...withPull(outcome.pulled),
+      } as const
+      const error = errorOf(outcome)
+      return error === undefined ? shown : { ...shown, ...failedPart(name, kind, error) }
     }
   }
 }

@@ -7,7 +7,7 @@ import { rootIfAny } from '../manifest/snapshots.ts'
 import { loadTogether, type PartOutcome } from '../pipeline/load-together.ts'
 import type { TargetEvent } from '../pipeline/targets/update-targets.ts'
 import type { ServiceCounters } from '../source/service/service.ts'
-import { failedPart, heldBack, loadPartOf, type NightPart, pullShown } from './night-parts.ts'
+import { errorOf, failedPart, heldBack, loadPartOf, type NightPart, pullShown } from './night-parts.ts'
 import { type Environment, type Night, nightOf } from './night-settings.ts'
 import { stepsOf } from './night-steps.ts'
 import type { ProgramWork } from './run-program.ts'
@@ -47,8 +47,9 @@ const loadAll = async (night: Night, parts: Parts, { signal, report }: ProgramWo
   const outcomes = await orInterrupted('The night', signal, () =>
     loadTogether(loads, { lake, service, signal, ...load, ...machine }),
   )
+  // What is committed holds nothing back, though something of it did not come.
   for (const outcome of outcomes)
-    parts.add(loadPartOf(outcome), outcome.kind === 'failed' ? outcome.error : undefined, outcome.part.needed)
+    parts.add(loadPartOf(outcome), errorOf(outcome), outcome.kind === 'failed' && outcome.part.needed)
   report({ pulls: outcomes.filter(hasResult).flatMap((one) => pullShown(one) ?? []) })
   const runs = new Map(
     outcomes.flatMap((one) => (one.kind === 'loaded' ? [[one.summary.run, one.summary]] : [])),
@@ -67,7 +68,9 @@ const finishAll = async (
 ): Promise<void> => {
   const onTarget = (event: TargetEvent): void => report(updated(event))
   const isEmpty = (await rootIfAny(night.lake)) === null
-  const hasLoaded = parts.list.some(({ state }) => state === 'done')
+  const hasLoaded = parts.list.some(
+    ({ state, records = 0, quarantined = 0 }) => state === 'done' || records + quarantined > 0,
+  )
   for (const { name, needed, work } of stepsOf(settings, night)) {
     if (parts.needed !== undefined) {
       parts.add(heldBack(name, name, `"${parts.needed}" is needed and failed`))

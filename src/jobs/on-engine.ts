@@ -10,6 +10,7 @@ import { DEFAULT_MEMORY_BYTES } from '../pipeline/run/memory-shares.ts'
 import type { QuarantineLimit } from '../pipeline/run/quarantine-limit.ts'
 import type { PlannedRun } from '../pipeline/shared/plan-shared-run.ts'
 import type { ServiceCounters } from '../source/service/service.ts'
+import { allDelivered } from './all-delivered.ts'
 import type { ConvertOptions } from './convert.ts'
 import { type LoadOptions, measured, runOptionsOf, withTargets } from './load-job.ts'
 import type { PullOptions, PullReport } from './pull.ts'
@@ -141,7 +142,9 @@ const pullOn = async <Done>(
   const { notResumable } = await import('../pipeline/run/opened-job.ts')
   const { readRunInLake } = await import('../pipeline/shared/committed-run.ts')
   const { lake, changeCurrency, from } = options
-  const { search, currency } = load
+  const { exactSearch } = await import('../pipeline/pull/exact-search.ts')
+  const { currency } = load
+  const search = exactSearch(load.search)
   const content = load.load === 'pull' ? load.content : 'companies'
   const before = await currencyBefore(
     { content, search, currency, cap: 0, pageSize: 0 },
@@ -178,17 +181,26 @@ export const pullOnEngine = (options: PullOptions, on: OnEngine) => {
 /** `sync`, on an engine. @throws {ToolkitError} as `sync`, and as the engine */
 export const syncOnEngine = (options: SyncOptions, on: OnEngine) => {
   const { from, search, currency, by, closeGap, lake } = options
-  return withTargets<SyncReport>(options, async () => {
+  const done = withTargets<SyncReport>(options, async () => {
     const { readFindings } = await import('../pipeline/sync/find-changes.ts')
     const { notResumable } = await import('../pipeline/run/opened-job.ts')
     let findings: SyncReport['sync']['findings'] | undefined
     const load = { load: 'sync', from, search, currency, by, closeGap } as const
-    const { report, entry, pulled } = await pullOn(options, load, on, async (run) => {
+    const { report, found, entry, pulled } = await pullOn(options, load, on, async (run) => {
       findings = await readFindings({ lake, run })
     })
     if (findings === undefined) throw notResumable(report.run, 'it has no findings')
-    return { ...report, sync: { ...pulled, entry, findings, fetched: report.records + report.quarantined } }
+    const { receivedIn } = await import('../pipeline/shared/committed-run.ts')
+    const { notDelivered } = await import('../pipeline/run/opened-job.ts')
+    const fetched = receivedIn(found)
+    const missing = notDelivered(findings.new.length + findings.changed.length, fetched)
+    return {
+      ...report,
+      ...(missing && { missing: [missing] }),
+      sync: { ...pulled, entry, findings, fetched },
+    }
   })
+  return done.then((one) => allDelivered(one, [one]))
 }
 
 /** `pullBatchFiles`, on an engine. @throws {ToolkitError} as `pullBatchFiles`, and as the engine */

@@ -30,7 +30,7 @@ export type BatchFilesReport = Omit<RunReport, 'run'> & {
   readonly run: string | null
   /** Files that were not downloaded, because the lake holds them. */
   readonly held: readonly ListedBatchFile[]
-  /** Files that were left out because no address can name their id. */
+  /** Files that were left out because no address can name their id; `''` where the listing gives none. */
   readonly unnameable: readonly ListedBatchFile[]
 }
 

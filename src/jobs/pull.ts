@@ -2,7 +2,8 @@
 
 import { LIMITS } from '../contract/limits.ts'
 import type { Content } from '../contract/objects.ts'
-import type { SearchParameters } from '../contract/requests.ts'
+import type { SearchInput } from '../contract/requests.ts'
+import { exactSearch } from '../pipeline/pull/exact-search.ts'
 import { type PullSummary, pullSearch } from '../pipeline/pull/pull.ts'
 import type { PullEvent } from '../pipeline/pull/pull-plan.ts'
 import type { TargetsSummary } from '../pipeline/targets/update-targets.ts'
@@ -13,8 +14,8 @@ import { DEFAULT_CONCURRENCY, maxGoneOf, type ServiceJobOptions } from './servic
 /** Options of `pull`. */
 export interface PullOptions extends ServiceJobOptions<PullReport> {
   readonly content: Content
-  /** Search parameters of the interface with their values, such as `{ CountryCode: ['SE'] }`. */
-  readonly search: SearchParameters
+  /** Search parameters of the interface with their values, such as `{ CountryCode: ['SE'] }`; an id beyond 2^53 is a bigint or a text. */
+  readonly search: SearchInput
   /** Currency of the figures, of companies only. @default USD */
   readonly currency?: string | undefined
   /** First day (UTC, `2026-01-31`), or `last`: where the lake's last pull of the same search stood. @default everything */
@@ -66,7 +67,7 @@ export const pull = (options: PullOptions): Promise<PullReport & TargetsSummary>
   const { content, search, currency, since, until, by, closeGap } = options
   const { cap = LIMITS.cursorCap, pageSize = LIMITS.pageSize.most } = options
   const settings = {
-    ...{ content, search, currency, since, until, by, cap, pageSize },
+    ...{ content, search: exactSearch(search), currency, since, until, by, cap, pageSize },
     // Left out where it is the default: a run that was started without it is resumed.
     ...(closeGap === false && { closeGap }),
   }

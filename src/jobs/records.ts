@@ -7,6 +7,7 @@ import { type RestoreRequest, restoreLines, textsOf } from '../load/restore/rest
 import { readAllListed } from '../manifest/snapshot-root.ts'
 import { readRoot } from '../manifest/snapshots.ts'
 import { queryMemory } from '../pipeline/run/memory-shares.ts'
+import { exactId } from '../support/exact-id.ts'
 import { type InPlaceOptions, inPlaceSource } from './in-place.ts'
 
 /** Options of `records`. */
@@ -62,7 +63,7 @@ export async function* recordLines(options: RecordsOptions): AsyncGenerator<Buff
       // All of the records need whole files: those are hashed.
       inPlace: ids === undefined ? undefined : inPlaceSource(options),
       snapshot: all ? withAllCompanies(listed) : listed,
-      ids: ids?.map(BigInt),
+      ids: ids?.map(exactId),
       memoryBytes: queryMemory(memoryBytes),
     })
   } catch (error) {

@@ -4,6 +4,7 @@ import { resumeRuns, sortUnfinished } from '../pipeline/resume.ts'
 import { parseQuarantineLimit, type QuarantineLimit } from '../pipeline/run/quarantine-limit.ts'
 import type { TargetsSummary } from '../pipeline/targets/update-targets.ts'
 import type { Service } from '../source/service/service.ts'
+import { allDelivered } from './all-delivered.ts'
 import { type LoadOptions, measured, runOptionsOf, withTargets } from './load-job.ts'
 import type { RunReport } from './run-report.ts'
 import { type MaxGoneOption, maxGoneOf } from './service-job.ts'
@@ -62,7 +63,8 @@ const limitOf = ({ maxQuarantined: limit }: ResumeOptions): QuarantineLimit | un
  *
  * @returns what became of each run, and what the targets received
  * @throws {ToolkitError} of the one run that was named: `RUN_NOT_FOUND`, `RUN_LIVE`, `RUN_NOT_RESUMABLE` (standard input and
- *   records of a program cannot be read again), and whatever stops a run; `INTERRUPTED`, `USAGE`, `PLAN_ORIGIN`; what `updateTargets` throws
+ *   records of a program cannot be read again), and whatever stops a run; `INTERRUPTED`, `USAGE`, `PLAN_ORIGIN`; `COMPANIES_MISSING` as
+ *   `sync`; what `updateTargets` throws
  * @example
  * import { convert, resume } from 'firmlake'
  *
@@ -71,8 +73,8 @@ const limitOf = ({ maxQuarantined: limit }: ResumeOptions): QuarantineLimit | un
  * const { runs } = await resume({ lake: './lake' })
  * console.log(runs.every(({ kind }) => kind !== 'failed')) // true
  */
-export const resume = (options: ResumeOptions): Promise<ResumeReport & TargetsSummary> =>
-  withTargets(options, async () => {
+export const resume = (options: ResumeOptions): Promise<ResumeReport & TargetsSummary> => {
+  const done = withTargets<ResumeReport>(options, async () => {
     const { lake, run, signal, changeCurrency, skipBadFiles } = options
     if (run !== undefined) return { runs: [await resumeOne(run, options)] }
     const strictness = { limit: limitOf(options), changeCurrency, skipBadFiles }
@@ -86,3 +88,7 @@ export const resume = (options: ResumeOptions): Promise<ResumeReport & TargetsSu
     }
     return { runs }
   })
+  return done.then((one) => allDelivered(one, one.runs.flatMap(reportIn)))
+}
+
+const reportIn = (run: ResumedRun): readonly RunReport[] => (run.kind === 'loaded' ? [run.report] : [])

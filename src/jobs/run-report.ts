@@ -7,6 +7,7 @@ import { namedSources } from '../manifest/loaded-sources.ts'
 import { filteredOf } from '../manifest/totals.ts'
 import type { LoadSummary } from '../pipeline/run/commit-loaded.ts'
 import type { CurrencyChange } from '../pipeline/run/currency-change.ts'
+import type { NotDelivered } from '../pipeline/run/opened-job.ts'
 import type { GoneCompanies } from '../pipeline/run/whole-listing.ts'
 
 /** What a run did. */
@@ -35,6 +36,8 @@ export interface RunReport {
   readonly currencyChange?: CurrencyChange
   /** Companies that no search lists any more, or why none was marked; absent where whole pulls lacked none. */
   readonly gone?: readonly GoneCompanies[]
+  /** Of each sync that did not get all companies that it found new or changed; absent where all came. */
+  readonly missing?: readonly NotDelivered[]
   /** Why the views in `lake.duckdb` were not written; absent where they were, or the lake is in a bucket. */
   readonly noViews?: string
   /** Bytes of the sources as they are stored. */
@@ -83,7 +86,7 @@ export const NOTHING_LOADED: LoadSummary = {
 
 /** @param measured how long it took, and what was decoded meanwhile */
 export const reportOf = (
-  { run, snapshot, partitions, skipped, leftOut, currencyChange, gone, noViews }: LoadSummary,
+  { run, snapshot, partitions, skipped, leftOut, currencyChange, gone, missing, noViews }: LoadSummary,
   measured: { readonly seconds: number; readonly decodedBytes: number },
 ): RunReport => {
   const named = partitions.flatMap(namedSources)
@@ -104,6 +107,7 @@ export const reportOf = (
     leftOut,
     ...(currencyChange && { currencyChange }),
     ...(gone && { gone }),
+    ...(missing && { missing }),
     ...(noViews !== undefined && { noViews }),
     sourceBytes: sumOf([...sources.values()], (bytes) => bytes),
     decodedBytes: measured.decodedBytes,

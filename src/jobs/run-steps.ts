@@ -12,6 +12,7 @@ import type { SharedRunStatus } from '../pipeline/shared/shared-run-status.ts'
 import type { UnitChoice, UnitOutcome, WorkSummary } from '../pipeline/shared/work-shared-run.ts'
 import type { TargetsSummary } from '../pipeline/targets/update-targets.ts'
 import type { Service } from '../source/service/service.ts'
+import { allDelivered } from './all-delivered.ts'
 import type { ConvertOptions } from './convert.ts'
 import type { BatchFiles } from './inputs.ts'
 import {
@@ -72,14 +73,27 @@ const jobOf = async (options: PlanRunOptions): Promise<SharedJob> => {
     case 'pull': {
       const { from, content, search, currency, since, until, by, closeGap } = options
       const { cap = LIMITS.cursorCap, pageSize = LIMITS.pageSize.most } = options
+      const { exactSearch } = await import('../pipeline/pull/exact-search.ts')
       return {
-        ...{ kind: 'pull', url: from.url, content, search, currency, since, until, by, cap, pageSize },
+        ...{
+          kind: 'pull',
+          url: from.url,
+          content,
+          search: exactSearch(search),
+          currency,
+          since,
+          until,
+          by,
+          cap,
+          pageSize,
+        },
         ...(closeGap === false && { closeGap }),
       }
     }
     case 'sync': {
       const { from, search, currency, by, closeGap } = options
-      const asked = { search, currency, by, ...(closeGap === false && { closeGap }) }
+      const { exactSearch } = await import('../pipeline/pull/exact-search.ts')
+      const asked = { search: exactSearch(search), currency, by, ...(closeGap === false && { closeGap }) }
       const { syncSettings } = await import('../pipeline/sync/find-changes.ts')
       return { kind: 'sync', url: from.url, ...syncSettings(asked) }
     }
@@ -207,7 +221,7 @@ export type CommitRunReport =
  * others: one of them makes the snapshot, and the others find it. Then published tables and sinks are updated.
  *
  * @throws {ToolkitError} `RUN_INCOMPLETE` naming the first units that are not done, `RUN_NOT_FOUND`, `RUN_OTHER_RELEASE`;
- *   `QUARANTINE_LIMIT`, `CURRENCY_CHANGED` (the run stays); what `updateTargets` throws, after the commit
+ *   `QUARANTINE_LIMIT`, `CURRENCY_CHANGED` (the run stays); `COMPANIES_MISSING` as `sync`; what `updateTargets` throws, after the commit
  * @example
  * import { commitRun, planRun, workRun } from 'firmlake'
  *
@@ -217,8 +231,8 @@ export type CommitRunReport =
  * const committed = await commitRun({ lake, run: run ?? '' })
  * console.log(committed.kind, committed.snapshot) // committed 1
  */
-export const commitUnits = (options: CommitRunOptions): Promise<CommitRunReport & TargetsSummary> =>
-  withTargets<CommitRunReport>(options, async () => {
+export const commitUnits = (options: CommitRunOptions): Promise<CommitRunReport & TargetsSummary> => {
+  const done = withTargets<CommitRunReport>(options, async () => {
     const { run } = options
     const { commitSharedRun } = await import('../pipeline/shared/commit-shared-run.ts')
     const { loaded, report } = await measured(runOptionsOf(options), (watched) =>
@@ -226,6 +240,8 @@ export const commitUnits = (options: CommitRunOptions): Promise<CommitRunReport 
     )
     return loaded.kind === 'committed' ? { kind: 'committed', ...report(loaded.summary) } : loaded
   })
+  return done.then((one) => allDelivered(one, one.kind === 'committed' ? [one] : []))
+}
 
 /**
  * How far a run is: its units and those that are done, by phase, and what these have loaded.

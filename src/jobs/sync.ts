@@ -1,7 +1,9 @@
 /** `sync`: the companies of a search that are new or changed into a lake, in one call. */
 
+import { exactSearch } from '../pipeline/pull/exact-search.ts'
 import { type SyncRunOptions, type SyncSummary, syncSearch } from '../pipeline/sync/sync.ts'
 import type { TargetsSummary } from '../pipeline/targets/update-targets.ts'
+import { allDelivered } from './all-delivered.ts'
 import { measured, runOptionsOf, withTargets } from './load-job.ts'
 import type { PullOptions } from './pull.ts'
 import type { RunReport } from './run-report.ts'
@@ -29,7 +31,8 @@ export interface SyncReport extends RunReport {
  * Stopped at any point, killed too, the lake is as it was; the same call resumes.
  *
  * @returns what the run did, `sync.findings` of the comparison, and what its targets received
- * @throws {ToolkitError} as `pull`
+ * @throws {ToolkitError} as `pull`; `COMPANIES_MISSING`, after the commit and the targets, where the service lists companies and
+ *   does not give them
  * @example
  * import { service, sync } from 'firmlake'
  *
@@ -39,8 +42,8 @@ export interface SyncReport extends RunReport {
  */
 export const sync = (options: SyncOptions): Promise<SyncReport & TargetsSummary> => {
   const { from: service, concurrency = DEFAULT_CONCURRENCY, search, currency, by, closeGap, onSync } = options
-  const asked = { search, currency, by, ...(closeGap === false && { closeGap }) }
-  return withTargets(options, async () => {
+  const asked = { search: exactSearch(search), currency, by, ...(closeGap === false && { closeGap }) }
+  const done = withTargets(options, async () => {
     const begun = { ...runOptionsOf(options), maxGone: maxGoneOf(options) }
     const { loaded, report } = await measured(begun, (run) =>
       syncSearch(service.url, asked, { ...run, service, concurrency, onSync }),
@@ -48,4 +51,5 @@ export const sync = (options: SyncOptions): Promise<SyncReport & TargetsSummary>
     const { summary, ...synced } = loaded
     return { ...report(summary), sync: synced }
   })
+  return done.then((one) => allDelivered(one, [one]))
 }

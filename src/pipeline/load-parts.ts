@@ -8,7 +8,7 @@ import { chooseListed, openBatchFiles } from './batch-files/pull-batch-files.ts'
 import { openConvert } from './convert/convert.ts'
 import { currencyBefore, type OpenedPull, openPullJob, type PullRunOptions } from './pull/pull.ts'
 import { checkSettings, type PullSettings } from './pull/pull-settings.ts'
-import type { JobScope, OpenedJob } from './run/opened-job.ts'
+import type { JobScope, NotDelivered, OpenedJob } from './run/opened-job.ts'
 import type { BatchFilesJob, ConvertJob, Job, PullJob, RunLimits, SyncJob } from './run/run-plan.ts'
 import { type OpenedSync, openSyncJob } from './sync/sync.ts'
 
@@ -97,6 +97,8 @@ export interface PulledPart {
   readonly windows: ReturnType<OpenedPull['windows']>
   /** Of a sync. */
   readonly findings?: OpenedSync['findings']
+  /** Of a sync that did not get all that it found. */
+  readonly missing?: NotDelivered | undefined
 }
 
 export const openPart = async (
@@ -117,5 +119,6 @@ export const openPart = async (
   if (job.kind !== 'sync') throw new RangeError(`Cannot load "${job.kind}" together with others`)
   const opened = await openSyncJob(run, job, asked)
   const { entry, plan, findings } = opened
-  return { job: opened, pulled: () => ({ entry, plan, windows: [], findings }) }
+  const pulled = () => ({ entry, plan, windows: [], findings, missing: opened.notDelivered?.() })
+  return { job: opened, pulled }
 }

@@ -4,7 +4,8 @@ import { checkLoads, type LoadFacts } from '../../src/jobs/check-loads.ts'
 import { companyLine, openBench } from '../pipeline/batch-bench.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
-const [OLDER, NEWER] = ['20261120T120000000Z-aaaaaa', '20261121T120000000Z-bbbbbb']
+const [OLDER, NEWER] = ['20261120T120000000Z-aaaaaa', '20261121T120000000Z-bbbbbb'] as const
+const MIDDLE = '20261121T000000000Z-cccccc'
 const NOW = new Date('2026-11-22T12:00:00Z')
 const FACTS: LoadFacts = {
   sources: [
@@ -41,6 +42,59 @@ test.each([
 ] as const)('checkLoads holds the newest load to %j', (expected, results) => {
   const found = checkLoads(FACTS, expected, NOW).map(({ name, status, value }) => [name, status, value])
   expect(found).toEqual(results.map(([name, status, value]) => [name, status, expect.closeTo(value, 9)]))
+})
+
+const pulled = (run: string, received: number, more: object = {}): LoadFacts['pulls'][number] => ({
+  ...{ run, content: 'companies', service: 's', search: '{"CountryCode":["SE"]}', received, gap_left: 0 },
+  ...more,
+})
+const loaded = (run: string, records: number): LoadFacts['sources'][number] => ({
+  ...{ run, content: 'companies', records, lines: records, quarantined: 0 },
+})
+
+test.each<[string, Pick<LoadFacts, 'sources' | 'pulls'>, number]>([
+  [
+    'changes since the last time are no fall',
+    {
+      sources: [loaded(OLDER, 284), loaded(NEWER, 7)],
+      pulls: [pulled(OLDER, 284), pulled(NEWER, 7, { from_day: '2026-11-19' })],
+    },
+    0,
+  ],
+  [
+    'a sync is judged by what it lists',
+    { sources: [loaded(OLDER, 284), loaded(NEWER, 7)], pulls: [pulled(OLDER, 284), pulled(NEWER, 280)] },
+    1 - 280 / 284,
+  ],
+  [
+    'a sync that lists few is a fall, though nothing of it is loaded',
+    { sources: [loaded(OLDER, 284)], pulls: [pulled(OLDER, 284), pulled(NEWER, 71)] },
+    0.75,
+  ],
+  [
+    'a whole pull is held to the last whole one, over those of days between them',
+    {
+      sources: [loaded(OLDER, 100), loaded(MIDDLE, 3), loaded(NEWER, 50)],
+      pulls: [pulled(OLDER, 100), pulled(MIDDLE, 3, { from_day: '2026-11-19' }), pulled(NEWER, 50)],
+    },
+    0.5,
+  ],
+  [
+    'another search is no smaller load of this one',
+    {
+      sources: [loaded(OLDER, 284), loaded(NEWER, 7)],
+      pulls: [pulled(OLDER, 284), pulled(NEWER, 7, { search: '{"CountryCode":["NO"]}' })],
+    },
+    0,
+  ],
+  ['files may hold changes alone', { sources: [loaded(OLDER, 284), loaded(NEWER, 7)], pulls: [] }, 0],
+])('checkLoads compares whole loads with whole loads: %s', (_what, facts, fall) => {
+  expect(checkLoads({ ...facts, drift: [] }, { maxFall: 0.1 }, NOW)).toEqual([
+    expect.objectContaining({
+      ...{ name: 'fall_companies', value: expect.closeTo(fall, 9) },
+      status: fall > 0.1 ? 'failed' : 'passed',
+    }),
+  ])
 })
 
 const sheet = (years: Readonly<Record<number, number>>) => ({

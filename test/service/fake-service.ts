@@ -30,6 +30,8 @@ export interface FakeRequest {
   readonly cursor?: string
   readonly pageNumber: number
   readonly minified: boolean
+  readonly sortBy?: string
+  readonly descending?: boolean
 }
 
 /** What is answered in place of the page that is due. */
@@ -55,6 +57,10 @@ export interface FakeServiceOptions {
   /** Called before each answer to a search but the counts; `nth` counts them from 1. */
   readonly before?: (request: FakeRequest, nth: number) => Promise<Instead | undefined> | Instead | undefined
   readonly dateParameters?: readonly string[]
+  /** The order of hits of a `DynamicSearch` in page mode, for each page anew. @default descending ids */
+  readonly byScore?: (hits: readonly FakeCompany[], pageNumber: number, nth: number) => readonly FakeCompany[]
+  /** Whether page mode sorts by InternalId, and the listing says so. @default false */
+  readonly sortable?: boolean
 }
 
 export interface FakeService {
@@ -78,6 +84,8 @@ const CODED: Readonly<Record<string, (company: FakeCompany) => string | number |
 const DATES = ['ContentUpdatedAt', 'CompanyInfoUpdatedAt', 'RelationsUpdatedAt']
 const TOKEN = 'fake-token'
 
+const isText = (name: string): boolean => /^(?:dynamic|semantic)search$/i.test(name)
+
 type Test = (company: FakeCompany) => boolean
 
 const testOf = (
@@ -90,6 +98,7 @@ const testOf = (
     const wanted = new Set(values.map(String))
     return (company) => wanted.has(String(coded[1](company)))
   }
+  if (isText(name)) return () => true
   const date = dates.find((other) => other.toLowerCase() === name.toLowerCase())
   if (date === undefined) return undefined
   const [from = '', to = '9999-12-31'] = values.map(String)
@@ -167,7 +176,11 @@ export const openFakeService = async (options: FakeServiceOptions): Promise<Fake
     const coded = content === 'companies' ? ['CountryCode', 'OperationalStatus', 'LegalForm'] : []
     return {
       SearchParameters: [
-        { ParameterName: 'InternalId', Datatype: 'number' },
+        { ParameterName: 'InternalId', Datatype: 'number', ...(options.sortable && { IsSortable: true }) },
+        ...['DynamicSearch', 'SemanticSearch'].map((ParameterName) => ({
+          ParameterName,
+          Datatype: 'string',
+        })),
         ...(content === 'relations' ? [{ ParameterName: 'CountryCode', Datatype: 'string' }] : []),
         ...coded.map((ParameterName) => ({
           ParameterName,
@@ -231,7 +244,11 @@ export const openFakeService = async (options: FakeServiceOptions): Promise<Fake
       const from = (pageNumber - 1) * pageSize
       if (pageNumber > LIMITS.pageNumber.most)
         return refuse(response, COMPANY_MESSAGES.pageNumberInvalid.text)
-      return send(response, request, found.slice(from, from + pageSize), found.length, null)
+      const scored = Object.keys(request.search).some(isText) && request.sortBy === undefined
+      const { byScore = (hits) => hits.toReversed() } = options
+      const sorted = request.descending ? found.toReversed() : found
+      const hits = scored ? byScore(found, pageNumber, pages.length) : sorted
+      return send(response, request, hits.slice(from, from + pageSize), found.length, null)
     }
     const [lastId, delivered, bound] = cursor === '*' ? [0, 0, request.search] : readCursor(cursor)
     if (JSON.stringify(bound) !== JSON.stringify(request.search))
@@ -265,6 +282,8 @@ export const openFakeService = async (options: FakeServiceOptions): Promise<Fake
         pageNumber: Number(body.PageNumber ?? 1),
         minified: body.MinifiedSearch === true,
         ...(typeof body.Cursor === 'string' && { cursor: body.Cursor }),
+        ...(typeof body.SortByColumn === 'string' && { sortBy: body.SortByColumn }),
+        ...(body.SortByDirection === 'DESC' && { descending: true }),
       },
       response,
     )

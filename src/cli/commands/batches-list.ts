@@ -7,7 +7,7 @@ import { type BatchFilter, batchFilterOptions, selectionOf } from '../options/ba
 import { type JsonOption, jsonOption, withExamples } from '../options/options.ts'
 import { type ServiceCommandOptions, serviceOf, serviceOptions } from '../options/service-options.ts'
 import { formatBytes, formatCount } from '../output/format.ts'
-import { printJson, printLines } from '../output/print.ts'
+import { note, printJson, printLines } from '../output/print.ts'
 import { textTable } from '../output/text-table.ts'
 
 interface ListOptions extends JsonOption, BatchFilter, ServiceCommandOptions {}
@@ -54,7 +54,11 @@ const runList = async (options: ListOptions): Promise<void> => {
   const { chooseBatchFiles } = await import('../../pipeline/batch-files/choose-batch-files.ts')
   const service = await serviceOf(options)
   try {
-    const listed = await interruptible((signal) => service.batchFiles({ signal }))
+    const onIdless = (name: string): void =>
+      note(
+        `warning: the listing gives no id for ${name === '' ? 'an entry' : JSON.stringify(name)}, it is left out`,
+      )
+    const listed = await interruptible((signal) => service.batchFiles({ signal, onIdless }))
     const lake = { snapshot: null, service: service.origin, again: true }
     const { files: nameable, unnameable } = chooseBatchFiles(listed, selectionOf([], options), lake)
     const files = [...nameable, ...unnameable]

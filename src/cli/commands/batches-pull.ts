@@ -4,6 +4,7 @@ import type { Command } from 'commander'
 import { ToolkitError } from '../../core/errors.ts'
 import type { BatchFilesChoice } from '../../jobs/inputs.ts'
 import type { BatchFilesReport } from '../../jobs/pull-batch-files.ts'
+import { unnameableReason } from '../../pipeline/batch-files/choose-batch-files.ts'
 import type { ListedBatchFile } from '../../source/service/service.ts'
 import { DETACHING, onEngineOr } from '../on-engine.ts'
 import { type BatchFilter, batchFilterOptions } from '../options/batch-options.ts'
@@ -80,7 +81,6 @@ const chosenBy = (
   return ids.length > 0 ? { ids } : { content, countries }
 }
 
-const UNNAMEABLE = 'its id in the listing holds half a character, and no address can name it'
 /** A name that reads the same on every terminal: half a character stands as its escape. */
 const nameOf = ({ name }: ListedBatchFile): string => JSON.stringify(name).slice(1, -1)
 
@@ -89,7 +89,7 @@ const reportOfPull = ({ held, unnameable, ...report }: BatchFilesReport) => {
   const reason = 'the lake already holds it (--again loads it again)'
   const skipped = [
     ...held.map(({ name }) => ({ source: name, reason })),
-    ...unnameable.map((file) => ({ source: nameOf(file), reason: UNNAMEABLE })),
+    ...unnameable.map((file) => ({ source: nameOf(file), reason: unnameableReason(file) })),
     ...report.skipped,
   ]
   return { ...report, skipped }
@@ -129,7 +129,7 @@ const runPull = async (ids: string[], flags: PullFlags): Promise<void> => {
     async (pulled) => {
       const report = reportOfPull(pulled)
       for (const file of pulled.unnameable)
-        note(`warning: batch file "${nameOf(file)}" is skipped: ${UNNAMEABLE}`)
+        note(`warning: batch file "${nameOf(file)}" is skipped: ${unnameableReason(file)}`)
       if (json) return printJson({ lake, service: origin, ...report })
       await printLines(linesOf(report, pulled.held.length))
       if (report.run !== null) warnOf({ ...report, run: report.run }, lake)

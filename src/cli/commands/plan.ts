@@ -2,10 +2,12 @@
 
 import { type Command, Option } from 'commander'
 import type { Content } from '../../contract/objects.ts'
+import type { SearchParameters } from '../../contract/requests.ts'
 import { ToolkitError } from '../../core/errors.ts'
 import type { LakePulls } from '../../manifest/snapshots.ts'
 import type { PlanEstimate } from '../../pipeline/pull/estimate-plan.ts'
 import type { PullPlan } from '../../pipeline/pull/pull-plan.ts'
+import { searchLabel } from '../../source/service/request-label.ts'
 import { interruptible } from '../interrupt.ts'
 import { type JsonOption, jsonOption, type LakeOption, lakeOption, withExamples } from '../options/options.ts'
 import {
@@ -84,6 +86,13 @@ const closingLines = ({ closing }: PlanEstimate): string[] =>
           `${formatCount(closing.pages)} fetch them (--no-close-gap leaves them out)`,
       ]
 
+/** Of hundreds of ids only how many. */
+const windowText = (search: SearchParameters): string => {
+  const text = JSON.stringify(search)
+  return text.length <= MOST_TEXT ? text : searchLabel(search)
+}
+const MOST_TEXT = 200
+
 const planText = (content: Content, plan: PullPlan, estimate: PlanEstimate): string[] => [
   ...sinceLines(plan),
   `${formatCount(plan.announced)} ${content} in ${formatCounted(plan.windows.length, 'window')}` +
@@ -91,7 +100,7 @@ const planText = (content: Content, plan: PullPlan, estimate: PlanEstimate): str
   '',
   ...textTable(
     [{ title: 'window' }, { title: content, right: true }],
-    plan.windows.map(({ search, announced }) => [JSON.stringify(search), formatCount(announced)]),
+    plan.windows.map(({ search, announced }) => [windowText(search), formatCount(announced)]),
   ),
   '',
   `At most ${formatCounted(estimate.requests, 'request')}, at least ${formatDuration(estimate.seconds)}: ` +

@@ -37,7 +37,7 @@ export const addExpectationOptions = (command: Command): Command =>
     .option('--max-age <span>', 'longest time since the newest load began: 90m, 26h, 7d', span)
     .option(
       '--max-fall <percent>',
-      'how much fewer records than the load before the newest has',
+      'how much fewer records than the whole pull or sync before the newest may find',
       share('--max-fall'),
     )
     .option(

@@ -85,14 +85,17 @@ export const gapLines = ({ announced, planned, field, gaps = [], closing }: Pull
   ]
 }
 
-/** What is left of a gap that was to be closed. */
-export const leftLines = ({ gapLeft = 0, announced }: PullEntry, { closing }: PullPlan): string[] =>
-  closing !== undefined && gapLeft > 0
-    ? [
-        `warning: ${formatCounted(gapLeft, 'record')} of ${formatCount(announced)} not covered by any window, and not found along ` +
-          'other dates, codes or figures either; batch files hold them',
-      ]
-    : []
+/** What is left of a gap that was to be closed, or did not come of windows that announced it. */
+export const leftLines = ({ gapLeft = 0, announced }: PullEntry, { closing }: PullPlan): string[] => {
+  if (gapLeft === 0) return []
+  const why =
+    closing === undefined
+      ? 'announced and not received'
+      : 'not covered by any window, and not found along other dates, codes or figures either'
+  return [
+    `warning: ${formatCounted(gapLeft, 'record')} of ${formatCount(announced)} ${why}; batch files hold them`,
+  ]
+}
 
 export const windowTable = (windows: readonly PulledWindow[]): string[] => {
   const table = textTable(
@@ -141,7 +144,8 @@ export const pullLines = (pulled: Pulled): string[] => {
 }
 
 export const warnOfPull = ({ plan, entry }: Pick<Pulled, 'plan' | 'entry'>): void => {
-  for (const text of plan.closing ? leftLines(entry, plan) : gapLines(plan)) note(text)
+  const isPlanned = plan.closing === undefined && plan.announced > plan.planned
+  for (const text of isPlanned ? gapLines(plan) : leftLines(entry, plan)) note(text)
 }
 
 export const pullJson = ({ entry, plan, windows, counters, currencyBefore }: Pulled): object => ({

@@ -13,9 +13,15 @@ export interface ChosenFiles {
   readonly files: readonly ListedBatchFile[]
   /** Chosen, but in the lake already. */
   readonly held: readonly ListedBatchFile[]
-  /** Chosen, but with an id that no address can name: half a character (a lone surrogate) has no UTF-8. */
+  /** Chosen, but with an id that no address can name: half a character (a lone surrogate) has no UTF-8; `''` for none. */
   readonly unnameable: readonly ListedBatchFile[]
 }
+
+/** Why an unnameable file is skipped. */
+export const unnameableReason = ({ id }: Pick<ListedBatchFile, 'id'>): string =>
+  id === ''
+    ? 'the listing gives it no id'
+    : 'its id in the listing holds half a character, and no address can name it'
 
 /**
  * Batch files of a service that a lake holds whole, by id.

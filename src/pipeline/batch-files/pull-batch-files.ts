@@ -24,7 +24,7 @@ export interface BatchPull {
   readonly summary: LoadSummary | undefined
   /** Files that were not downloaded, because the lake holds them. */
   readonly held: readonly ListedBatchFile[]
-  /** Files that were skipped because their id cannot be asked for. */
+  /** Files that were skipped because their id cannot be asked for; `''` where the listing gives none. */
   readonly unnameable: readonly ListedBatchFile[]
 }
 
@@ -35,11 +35,18 @@ export const chooseListed = async (
   again: boolean,
   { lake, signal }: Pick<RunOptions, 'lake' | 'signal'>,
 ): Promise<ChosenFiles> => {
-  const listed = await service.batchFiles(signal && { signal })
+  const idless: ListedBatchFile[] = []
+  const onIdless = (name: string): void => {
+    idless.push({ id: '', name: name || 'an entry without a name' })
+  }
+  const listed = await service.batchFiles({ signal, onIdless })
   const root = await rootIfAny(lake)
   const snapshot =
     root && (await readAllListed(lake, root, ({ services }) => services?.includes(service.origin) ?? false))
-  return chooseBatchFiles(listed, selection, { snapshot, service: service.origin, again })
+  const chosen = chooseBatchFiles(listed, selection, { snapshot, service: service.origin, again })
+  // Whoever names ids has not asked for these.
+  if (selection.kind === 'ids') return chosen
+  return { ...chosen, unnameable: [...chosen.unnameable, ...idless] }
 }
 
 /** Starts or resumes the run of a batch pull, and works on it. `url` is where a resumed run finds the service. */

@@ -3,11 +3,12 @@
  * their ids, so that a page that came twice or a company that moved between two pages is not taken for one that is gone.
  */
 
+import { LIMITS } from '../../contract/limits.ts'
 import type { SearchParameters } from '../../contract/requests.ts'
 import type { PullEntry } from '../../core/partition.ts'
 import type { PartialListing, WholeListing } from '../run/whole-listing.ts'
-import { searchForIds } from './list-gaps.ts'
-import { groupsOf, minifiedPage } from './listing.ts'
+import { groupsOf, searchForIds } from './exact-search.ts'
+import { type ListingService, minifiedPage } from './listing.ts'
 import type { PullService, PullSettings } from './pull-settings.ts'
 import { scopeOf } from './scope.ts'
 import { filterOf, sameSearch, withFilter } from './search.ts'
@@ -21,7 +22,7 @@ interface Asked {
 
 /** Those of some companies that a search has. */
 const listedOf = async (
-  service: Pick<PullService, 'page'>,
+  service: ListingService,
   { search, currency }: Asked,
   ids: readonly bigint[],
   signal: AbortSignal | undefined,
@@ -29,7 +30,7 @@ const listedOf = async (
   const own = filterOf(search, ID)?.map(String)
   const meant = own === undefined ? ids : ids.filter((id) => own.includes(String(id)))
   const listed = new Set<bigint>()
-  for (const group of groupsOf(meant)) {
+  for (const group of groupsOf(meant, LIMITS.idsPerRequest)) {
     const { [ID]: values = [] } = searchForIds(group)
     const asked = { search: withFilter(search, ID, values) }
     for (const id of (await minifiedPage(asked, 1, { service, currency, signal })).ids) listed.add(id)
@@ -39,7 +40,7 @@ const listedOf = async (
 
 /** Those of some companies that one of several searches has. */
 const stillListed = async (
-  service: Pick<PullService, 'page'>,
+  service: ListingService,
   searches: readonly Asked[],
   ids: readonly bigint[],
   signal: AbortSignal | undefined,
@@ -67,7 +68,7 @@ const shortOf = ({ announced, received, gapLeft = 0 }: PullEntry): string | unde
  *   whose companies the lake cannot tell
  */
 export const listingOf = (
-  service: Pick<PullService, 'page' | 'origin'>,
+  service: ListingService & Pick<PullService, 'origin'>,
   { search, currency }: Pick<PullSettings, 'search' | 'currency'>,
   entry: PullEntry,
   { signal, lacking }: { readonly signal?: AbortSignal | undefined } & Pick<WholeListing, 'lacking'>,

@@ -7,9 +7,9 @@ import { LIMITS } from '../../contract/limits.ts'
 import { createRunFile, type JobOfRun, type RunFile, readRunFile } from '../../manifest/run-files.ts'
 import { type Form, fits, list, objectOf, textLike } from '../../support/json-form.ts'
 import { makeRunFolder, windowsFolder } from '../run/run-folders.ts'
+import { groupsOf, searchForIds } from './exact-search.ts'
 import type { IdSet } from './id-set.ts'
-import { listGaps, searchForIds } from './list-gaps.ts'
-import { groupsOf } from './listing.ts'
+import { listGaps } from './list-gaps.ts'
 import type { PullingOptions, PullPlan } from './pull-plan.ts'
 import type { PullService, PullSettings } from './pull-settings.ts'
 import { pullWindow } from './pull-window.ts'
@@ -60,7 +60,6 @@ export const closeGap = (
         { content: 'companies', name, searches: groups.map(searchForIds), currency, pageSize },
         {
           ...{ service, path, signal },
-          cutAgain: async () => [],
           onPage: (checkpoint) => options.onEvent?.({ kind: 'page', window: name, checkpoint }),
         },
       )

@@ -4,14 +4,11 @@
  */
 
 import { join } from 'node:path'
-import { LIMITS } from '../../contract/limits.ts'
-import type { SearchParameters } from '../../contract/requests.ts'
 import { writeError } from '../../core/errors.ts'
-import { sideBySide } from '../../support/side-by-side.ts'
+import { type GapsToList, goThroughGaps, type TakeIds } from './gap-steps.ts'
 import { idsPath, readIds, writeIdsFile } from './id-set.ts'
-import { isListed, type ListingOptions, minifiedPage, writeListing } from './listing.ts'
-import type { ClosingPlan, PlannedListing } from './plan-closing.ts'
-import type { PlannedGap } from './plan-windows.ts'
+import { eachPage, isListed, type ListingOptions, writeListing } from './listing.ts'
+import type { PlannedListing } from './plan-closing.ts'
 
 export interface GapListingOptions
   extends Pick<ListingOptions, 'service' | 'currency' | 'signal' | 'onPage'> {
@@ -23,56 +20,27 @@ export interface GapListingOptions
   readonly concurrency: number
 }
 
-/** What a plan leaves out, with the search that it is of. */
-export interface GapsToList {
-  readonly gaps: readonly PlannedGap[]
-  readonly closing: ClosingPlan
-}
-
 /**
  * @param isKnown whether a company was brought otherwise
  * @returns the companies that were not, by id
  */
-export const listGaps = async (
-  { gaps, closing }: GapsToList,
+export const listGaps = (
+  gaps: GapsToList,
   isKnown: (id: bigint) => boolean,
   options: GapListingOptions,
-): Promise<readonly bigint[]> => {
-  const found = new Set<bigint>()
-  const ofGap = gaps.map(() => 0)
-  let number = 0
-  for (const step of closing.steps) {
-    const first = number
-    number += step.listings.length
-    // Nothing is missing there any more.
-    if ((ofGap[step.gap] ?? 0) >= (gaps[step.gap]?.missing ?? 0)) continue
-    const before = found.size
-    const take = (ids: BigInt64Array): boolean => {
-      const size = found.size
-      for (const id of ids) if (!isKnown(id)) found.add(id)
-      return found.size > size
-    }
-    // Reading one end of an order depends on what the other end gave.
-    const atOnce = step.listings.some(({ probe }) => probe) ? 1 : options.concurrency
-    await sideBySide(
-      step.listings,
-      atOnce,
-      (listing, at) => listOne(listing, listingPath(options.folder, first + at), take, options),
-      options.signal,
-    )
-    ofGap[step.gap] = (ofGap[step.gap] ?? 0) + found.size - before
-  }
-  return [...found].sort((a, b) => (a < b ? -1 : a > b ? 1 : 0))
-}
+): Promise<readonly bigint[]> =>
+  goThroughGaps(gaps, {
+    ...{ isKnown, concurrency: options.concurrency, signal: options.signal },
+    list: (listing, number, take) => listOne(listing, listingPath(options.folder, number), take, options),
+  })
 
 const listingPath = (folder: string, number: number): string =>
   join(folder, `gap-${String(number).padStart(5, '0')}.jsonl`)
 
-/** @param take takes the ids of a page; returns whether one of them was new */
 const listOne = async (
   listing: PlannedListing,
   path: string,
-  take: (ids: BigInt64Array) => boolean,
+  take: TakeIds,
   options: GapListingOptions,
 ): Promise<void> => {
   // The records are written behind their ids: a killed process may leave those alone.
@@ -83,13 +51,12 @@ const listOne = async (
     return
   }
   const pages: { readonly lines: Buffer; readonly ids: BigInt64Array }[] = []
-  for (let number = 1; number <= LIMITS.pageNumber.most; number += 1) {
-    const page = await minifiedPage(listing, number, options)
-    pages.push({ ids: page.ids, lines: options.keepLines ? page.lines : NO_LINES })
-    options.onPage?.(page.records)
-    const isNew = take(page.ids)
-    if (page.records === 0 || !page.hasNext || (listing.probe && !isNew)) break
-  }
+  await eachPage(listing, options, ({ ids, lines, records }) => {
+    pages.push({ ids, lines: options.keepLines ? lines : NO_LINES })
+    options.onPage?.(records)
+    const isNew = take(ids)
+    return isNew || !listing.probe
+  })
   if (options.keepLines) return writeListing(path, pages)
   try {
     await writeIdsFile(
@@ -102,9 +69,3 @@ const listOne = async (
 }
 
 const NO_LINES = Buffer.alloc(0)
-
-/** A search for some companies by their ids. */
-export const searchForIds = (ids: readonly bigint[]): SearchParameters => ({
-  // Beyond 2^53 a number would be another one.
-  InternalId: ids.map((id) => (Number.isSafeInteger(Number(id)) ? Number(id) : String(id))),
-})

@@ -14,16 +14,21 @@ import { createIfAbsent, replaceDurably } from '../../support/durable-files.ts'
 import { hashFile, sha256Of } from '../../support/hash.ts'
 import { listFolder, statPath } from '../../support/list-files.ts'
 import { checkPageCount } from './check-page-count.ts'
-import { idsPath, writeIdsFile } from './id-set.ts'
+import { groupsOf, type IdValue } from './exact-search.ts'
+import { type CutParts, goThroughGaps } from './gap-steps.ts'
+import { IdSet, idsPath, writeIdsFile } from './id-set.ts'
+import { orderOf } from './listing-order.ts'
 import type { PullService } from './pull-settings.ts'
 import { withFilter } from './search.ts'
 
+export type ListingService = Pick<PullService, 'page' | 'parameters'>
+
 export interface ListingOptions {
-  readonly service: Pick<PullService, 'page'>
+  readonly service: ListingService
   /** The currency that figures in the search are meant in. */
   readonly currency?: string | undefined
   /** Cuts a search that page mode no longer reaches, `atMost` records in each part. */
-  readonly cutAgain: (search: SearchParameters, atMost: number) => Promise<readonly SearchParameters[]>
+  readonly cutAgain: (search: SearchParameters, atMost: number) => Promise<CutParts>
   readonly signal?: AbortSignal | undefined
   readonly onPage?: ((records: number) => void) | undefined
 }
@@ -76,24 +81,55 @@ type ListedPage = Pick<PageLines, 'lines' | 'ids'>
 /** Pages of a window as JSON Lines; of a window that has outgrown page mode those of its parts. */
 const minified = async (search: SearchParameters, options: ListingOptions): Promise<ListedPage[]> => {
   const pages: ListedPage[] = []
-  for (let number = 1; number <= LIMITS.pageNumber.most; number++) {
-    const page = await minifiedPage({ search }, number, options)
-    const { records, total, hasNext } = page
-    if (total > LIMITS.pageReach) return minifiedParts(search, options)
+  let hasOutgrown = false
+  await eachPage({ search }, options, (page) => {
+    hasOutgrown = page.total > LIMITS.pageReach
+    if (hasOutgrown) return false
     pages.push(page)
-    options.onPage?.(records)
-    if (records === 0 || !hasNext) return pages
+    options.onPage?.(page.records)
+    return true
+  })
+  return hasOutgrown ? minifiedParts(search, options) : pages
+}
+
+type MinifiedPage = Awaited<ReturnType<typeof minifiedPage>>
+type Listed = Pick<PageRequest, 'search' | 'sortBy'>
+
+/** How often hits in the order of their scores are gone through before some may be missing. */
+const MOST_PASSES = 3
+
+/**
+ * Goes through the pages of a search, as far as page mode reaches. In the order of scores a hit may come on two pages and
+ * another on none: these are gone through again until as many have come as the service counts.
+ *
+ * @param take returns whether to go on
+ */
+export const eachPage = async (
+  listed: Listed,
+  options: Pick<ListingOptions, 'service' | 'currency' | 'signal'>,
+  take: (page: MinifiedPage) => boolean,
+): Promise<void> => {
+  const seen = new Set<bigint>()
+  for (let pass = 1; pass <= MOST_PASSES; pass += 1) {
+    let last: MinifiedPage | undefined
+    for (let number = 1; number <= LIMITS.pageNumber.most && last?.hasNext !== false; number += 1) {
+      last = await minifiedPage(listed, number, options)
+      if (!take(last)) return
+      for (const id of last.ids) seen.add(id)
+    }
+    if (!last?.byScore || seen.size >= Math.min(last.total, LIMITS.pageReach)) return
   }
-  return pages
 }
 
 /** One page of minified records; `total` is how many the search has. */
 export const minifiedPage = async (
-  { search, sortBy }: Pick<PageRequest, 'search' | 'sortBy'>,
+  listed: Listed,
   pageNumber: number,
   options: Pick<ListingOptions, 'service' | 'currency' | 'signal'>,
 ) => {
   const { service, currency, signal } = options
+  const { search } = listed
+  const { sortBy, ordered, byScore } = await orderOf(service, listed, signal)
   const pageSize = LIMITS.pageSize.most
   const { value, pagination } = await service.page(
     {
@@ -101,19 +137,31 @@ export const minifiedPage = async (
       ...(currency !== undefined && { currency }),
       ...(sortBy && { sortBy }),
     },
-    checkPageCount(sortBy ? 'sorted' : 'minified'),
+    checkPageCount(ordered ? 'minified' : 'sorted'),
     signal && { signal },
   )
   const total = pagination.TotalCount
-  return { ...value, total, hasNext: pagination.HasNext ?? pageNumber * pageSize < total }
+  const hasNext = value.records > 0 && (pagination.HasNext ?? pageNumber * pageSize < total)
+  return { ...value, total, hasNext, byScore }
 }
 
 const minifiedParts = async (search: SearchParameters, options: ListingOptions): Promise<ListedPage[]> => {
-  const parts = await options.cutAgain(search, LIMITS.pageReach / 2)
-  if (parts.length < 2)
+  const { searches, missing, gaps } = await options.cutAgain(search, LIMITS.pageReach / 2)
+  if (searches.length + Math.sign(missing) < 2)
     throw new ToolkitError('PLAN_IMPOSSIBLE', 'Cannot list a window: it has outgrown page mode meanwhile')
   const pages: ListedPage[] = []
-  for (const part of parts) pages.push(...(await minified(part, options)))
+  for (const part of searches) pages.push(...(await minified(part, options)))
+  if (gaps === undefined) return pages
+  const known = IdSet.of(pages.map(({ ids }) => ids))
+  await goThroughGaps(gaps, {
+    ...{ isKnown: (id) => known.has(id), concurrency: 1, signal: options.signal },
+    list: (listing, _, take) =>
+      eachPage(listing, options, (page) => {
+        pages.push(page)
+        options.onPage?.(page.records)
+        return take(page.ids) || !listing.probe
+      }),
+  })
   return pages
 }
 
@@ -123,17 +171,13 @@ const minifiedParts = async (search: SearchParameters, options: ListingOptions):
  */
 export const listAgain = async (
   search: SearchParameters,
-  ids: readonly number[],
+  ids: readonly IdValue[],
   path: string,
   options: ListingOptions,
 ): Promise<void> => {
   if (await isListed(path)) return
   const pages: ListedPage[] = []
-  for (const group of groupsOf(ids))
+  for (const group of groupsOf(ids, LIMITS.idsPerRequest))
     pages.push(...(await minified(withFilter(search, 'InternalId', group), options)))
   await writeListing(path, pages)
 }
-
-/** Companies in groups that one request may name. */
-export const groupsOf = <Id>(ids: readonly Id[], size: number = LIMITS.idsPerRequest): Id[][] =>
-  Array.from({ length: Math.ceil(ids.length / size) }, (_, at) => ids.slice(at * size, (at + 1) * size))

@@ -3,8 +3,9 @@
  * the same), and the entry that the manifest keeps of it. Which service it is and where rows go is the caller's.
  */
 
+import { LIMITS } from '../../contract/limits.ts'
 import type { Content } from '../../contract/objects.ts'
-import type { SearchParameters } from '../../contract/requests.ts'
+import { isIdParameter, type SearchParameters } from '../../contract/requests.ts'
 import type { PullEntry, Snapshot } from '../../core/partition.ts'
 import {
   createRunFile,
@@ -17,9 +18,12 @@ import { searchLabel } from '../../source/service/request-label.ts'
 import { anyText, anything, finiteNumber, fits, list, objectOf } from '../../support/json-form.ts'
 import { makeRunFolder, windowsFolder } from '../run/run-folders.ts'
 import { type Brought, closeGap, closingWindows } from './close-gap.ts'
+import { searchesByIds } from './exact-search.ts'
+import type { CutParts, GapsToList } from './gap-steps.ts'
 import { IdSet, idsPath } from './id-set.ts'
+import { listGaps } from './list-gaps.ts'
 import { planClosing } from './plan-closing.ts'
-import { type PlannedWindow, planWindows } from './plan-windows.ts'
+import { type PlannedWindow, planWindows, type WindowPlan } from './plan-windows.ts'
 import type { PullingOptions, PullPlan } from './pull-plan.ts'
 import { checkSettings, type PullService, type PullSettings } from './pull-settings.ts'
 import { pullWindow } from './pull-window.ts'
@@ -48,11 +52,10 @@ export const planPull = async (
     settings.since === 'last' ? sinceLast(snapshot, service.origin, { ...settings, parameters }) : undefined
   const clock = { asOf: '' }
   const counts = countsOf(service, settings, parameters, clock, options)
-  const plan = await planWindows({
-    ...{ content, search, by, until, cap: settings.cap },
-    ...counts,
-    since: since === undefined ? settings.since : since.from,
-  })
+  const firstDay = since === undefined ? settings.since : since.from
+  const plan = await planEach(requestsOf(content, search), (part) =>
+    planWindows({ ...{ content, search: part, by, until, cap: settings.cap }, ...counts, since: firstDay }),
+  )
   const undated = since?.from === undefined ? 0 : await countUndated(search, plan.field, counts.count)
   // Relations have neither page mode nor minified records to look through.
   const closing =
@@ -64,6 +67,39 @@ export const planPull = async (
     ...(since && { since }),
     ...(undated > 0 && { undated }),
     ...(closing && { closing }),
+  }
+}
+
+/** What can be asked for at once: of relations only some ids, which no request may name more of. */
+const requestsOf = (content: Content, search: SearchParameters): readonly SearchParameters[] =>
+  content === 'relations' ? searchesByIds(search, LIMITS.idsPerRequest) : [search]
+
+/** The plans of the parts of a search as one. */
+const planEach = async (
+  parts: readonly SearchParameters[],
+  plan: (part: SearchParameters) => Promise<WindowPlan>,
+): Promise<WindowPlan> => {
+  const [first, ...others] = parts
+  if (first === undefined) throw new RangeError('Cannot plan a search of no parts')
+  // One before the others: it asks for the service's time.
+  const plans = [await plan(first), ...(await Promise.all(others.map(plan)))]
+  return plans.reduce(together)
+}
+
+const together = (a: WindowPlan, b: WindowPlan): WindowPlan => {
+  const gaps = [...(a.gaps ?? []), ...(b.gaps ?? [])]
+  const [name = '', ids = []] = Object.entries(a.search).find(([one]) => isIdParameter(one)) ?? []
+  const field = a.field ?? b.field
+  return {
+    ...a,
+    windows: [...a.windows, ...b.windows],
+    ...(gaps.length > 0 && { gaps }),
+    search: withFilter(a.search, name, [...ids, ...(filterOf(b.search, name) ?? [])]),
+    ...(field !== undefined && { field }),
+    announced: a.announced + b.announced,
+    planned: a.planned + b.planned,
+    probes: a.probes + b.probes,
+    probeMs: Math.min(a.probeMs, b.probeMs),
   }
 }
 
@@ -93,9 +129,13 @@ const countsOf = (
     nowMs,
     today: () => clock.asOf.slice(0, 10),
     count: async (search: SearchParameters): Promise<number> => {
-      const { totalCount, asOf } = await service.totalCount(content, search, call)
-      clock.asOf ||= asOf
-      return totalCount
+      let records = 0
+      for (const part of requestsOf(content, search)) {
+        const { totalCount, asOf } = await service.totalCount(content, part, call)
+        clock.asOf ||= asOf
+        records += totalCount
+      }
+      return records
     },
     // The listing of relations names no values; the companies' has those of the same subscription.
     coded: async () => {
@@ -183,20 +223,24 @@ export const openPull = async (
       if (window === undefined) throw new RangeError(`Cannot pull window ${index}: there is none`)
       const { name, search } = window
       const checkpoint = await pullWindow(
-        { content, name, searches: [search], currency, pageSize, keepIds: closing.windows.length > 0 },
+        // Whatever outgrows its chain may leave something out, which is found by what is there.
+        { content, name, searches: [search], currency, pageSize, keepIds: content === 'companies' },
         {
           service,
           path,
           signal: stop,
           cutAgain: async (whole, atMost) => {
             const parts = await planParts(service, settings, whole, atMost, { ...options, signal: stop })
-            const left = parts.announced - parts.planned
             const text =
-              `window "${name}" outgrew its chain, and the parts it is cut into leave ${left} of its ` +
-              `${parts.announced} records out; batch files hold them`
-            if (left > 0) onEvent?.({ kind: 'warning', text })
-            return parts.windows.map(({ search: part }) => part)
+              `window "${name}" outgrew its chain, and the parts it is cut into leave ${parts.missing} of its records out; ` +
+              (parts.gaps ? 'they are looked for along other parameters' : 'batch files hold them')
+            if (parts.missing > 0) onEvent?.({ kind: 'warning', text })
+            return parts
           },
+          listGaps: (gaps, known) =>
+            listWindowGaps(gaps, known, path.replace(/\.jsonl$/, '.gaps'), {
+              ...{ service, job, currency, concurrency, signal: stop, onEvent },
+            }),
           onPage: (now) => onEvent?.({ kind: 'page', window: name, checkpoint: now }),
         },
       )
@@ -206,42 +250,63 @@ export const openPull = async (
       return checkpoint
     },
   })
-  const received = (from: number): number =>
-    opened
-      .checkpoints()
-      .slice(from)
-      .reduce((sum, checkpoint) => sum + (checkpoint?.records ?? 0), 0)
+  const came = (): WindowCounts[] =>
+    opened.checkpoints().map((checkpoint, at) => ({
+      announced: checkpoint?.announced ?? plan.windows[at]?.announced ?? 0,
+      received: checkpoint?.records ?? 0,
+    }))
   return {
     ...opened,
     idsPath: (index) =>
       closing.windows.length > 0 && !windows[index]?.closing ? idsPath(windowPath(folder, index)) : undefined,
     entry: () =>
       pullEntry(service.origin, job, settings, plan, {
-        received: received(0),
-        closed: received(searched.length),
+        windows: came().slice(0, searched.length),
+        closed: receivedIn(came().slice(searched.length)),
       }),
   }
 }
 
-/** The parts of a search that has outgrown what was planned for it. */
-export const cutAgain = async (
-  service: PullService,
-  settings: PullSettings,
-  search: SearchParameters,
-  atMost: number,
-  options: Pick<PullingOptions, 'nowMs' | 'signal'>,
-): Promise<readonly SearchParameters[]> =>
-  (await planParts(service, settings, search, atMost, options)).windows.map((window) => window.search)
+interface WindowGapOptions extends Pick<PullingOptions, 'concurrency' | 'signal' | 'onEvent'> {
+  readonly service: PullService
+  readonly job: JobOfRun
+  readonly currency: string | undefined
+}
 
-const planParts = (
+/** What the parts of one window leave out: its lists stand in a folder of its own. */
+const listWindowGaps = async (
+  all: readonly GapsToList[],
+  known: Pick<IdSet, 'has'>,
+  folder: string,
+  { job, onEvent, ...options }: WindowGapOptions,
+): Promise<readonly bigint[]> => {
+  const found = new Set<bigint>()
+  for (const [at, gaps] of all.entries()) {
+    const own = `${folder}/${at}`
+    await makeRunFolder(job, own)
+    const isKnown = (id: bigint): boolean => known.has(id) || found.has(id)
+    const onPage = (records: number): void => onEvent?.({ kind: 'listed', records })
+    for (const id of await listGaps(gaps, isKnown, { ...options, folder: own, keepLines: false, onPage }))
+      found.add(id)
+  }
+  return [...found].sort((a, b) => (a < b ? -1 : 1))
+}
+
+/** The parts of a search that has outgrown what was planned for it, and how what they leave out is found. */
+export const planParts = async (
   service: PullService,
   settings: PullSettings,
   search: SearchParameters,
   atMost: number,
   options: Pick<PullingOptions, 'nowMs' | 'signal'>,
-): Promise<PullPlan> => {
-  const parts = { ...settings, search, since: undefined, until: undefined, cap: atMost, closeGap: false }
-  return planPull(service, parts, null, options)
+): Promise<CutParts> => {
+  const parts = { ...settings, search, since: undefined, until: undefined, cap: atMost }
+  const { windows, announced, planned, gaps, closing } = await planPull(service, parts, null, options)
+  return {
+    searches: windows.map((window) => window.search),
+    missing: Math.max(0, announced - planned),
+    ...(gaps && closing && { gaps: { gaps, closing } }),
+  }
 }
 
 /** What a person must know of a window whose records are not as many as were announced. */
@@ -269,19 +334,39 @@ const runWindows = (content: Content, { windows, asOf }: PullPlan): RunWindow[] 
 const isGrowing = ({ requested }: PlannedWindow, today: string): boolean =>
   requested !== null && (requested.to === undefined || requested.to >= today)
 
-/** @param came records in all, and those of them that no window covered */
+/** What a window announced and brought. */
+export interface WindowCounts {
+  readonly announced: number
+  readonly received: number
+}
+
+const receivedIn = (windows: readonly WindowCounts[]): number =>
+  windows.reduce((sum, { received }) => sum + received, 0)
+
+/**
+ * What was received and what is left of the gap are together what was announced, always: by the plan, but of windows that had
+ * more or fewer records when they were pulled, by these.
+ *
+ * @param came what the windows of the search brought, and how many records came that none of them covered
+ */
 export const pullEntry = (
   service: string,
   { run }: JobOfRun,
   { content, search, currency }: PullSettings,
   { field, from, to, asOf, announced, planned }: PullPlan,
-  { received, closed }: { readonly received: number; readonly closed: number },
-): PullEntry => ({
-  ...{ run, content, service, search: recordedSearch(search) },
-  ...(currency !== undefined && { currency }),
-  ...(field !== undefined && { field }),
-  ...(from !== undefined && { from }),
-  ...(to !== undefined && { to }),
-  ...{ asOf, announced, planned, received },
-  ...(announced > planned && { gapLeft: Math.max(0, announced - planned - closed) }),
-})
+  { windows, closed }: { readonly windows: readonly WindowCounts[]; readonly closed: number },
+): PullEntry => {
+  const gap = Math.max(0, announced - planned)
+  const received = receivedIn(windows) + closed
+  const inWindows = windows.reduce((sum, one) => sum + Math.max(one.announced, one.received), 0)
+  const inAll = inWindows + Math.max(gap, closed)
+  return {
+    ...{ run, content, service, search: recordedSearch(search) },
+    ...(currency !== undefined && { currency }),
+    ...(field !== undefined && { field }),
+    ...(from !== undefined && { from }),
+    ...(to !== undefined && { to }),
+    ...{ asOf, announced: inAll, planned, received },
+    ...((gap > 0 || inAll > received) && { gapLeft: inAll - received }),
+  }
+}

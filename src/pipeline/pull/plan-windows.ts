@@ -4,7 +4,7 @@
  */
 
 import type { Content } from '../../contract/objects.ts'
-import type { SearchParameters } from '../../contract/requests.ts'
+import { isIdParameter, type SearchParameters } from '../../contract/requests.ts'
 import { ToolkitError } from '../../core/errors.ts'
 import type { DateRange } from '../../core/partition.ts'
 import { searchLabel } from '../../source/service/request-label.ts'
@@ -260,9 +260,11 @@ class Planner {
 
   async #coded(node: Node): Promise<Axis[]> {
     const listed = await this.#request.coded()
-    return CODED.flatMap((name) => {
+    // Ids that the search names itself leave nothing out.
+    const ids = Object.keys(node.search).filter(isIdParameter)
+    return [...ids, ...CODED].flatMap((name) => {
       const found = listed.find((one) => one.name.toLowerCase() === name.toLowerCase())
-      return valueAxis(node.search, found ?? { name }) ?? []
+      return valueAxis(node.search, ids.includes(name) ? { name } : (found ?? { name })) ?? []
     })
   }
 

@@ -11,6 +11,9 @@ import type { PageLines } from '../../decode/page-lines.ts'
 import type { Page, Service } from '../../source/service/service.ts'
 import { sha256Of } from '../../support/hash.ts'
 import { checkPageCount } from './check-page-count.ts'
+import { askedIds, groupsOf, searchesByIds, searchForIds } from './exact-search.ts'
+import type { CutParts, GapsToList } from './gap-steps.ts'
+import { IdSet, idsPath } from './id-set.ts'
 import { type Checkpoint, holds, NOTHING, readCheckpoint, WindowFile } from './window-file.ts'
 
 export interface WindowRequest {
@@ -29,8 +32,10 @@ export interface WindowOptions {
   readonly service: Pick<Service, 'page'>
   /** The window's file, `….jsonl`. */
   readonly path: string
-  /** Cuts a search that has outgrown one chain; `atMost` records in each part. */
-  readonly cutAgain: (search: SearchParameters, atMost: number) => Promise<readonly SearchParameters[]>
+  /** Cuts a search that has outgrown one chain; `atMost` records in each part. @default it cannot be cut */
+  readonly cutAgain?: (search: SearchParameters, atMost: number) => Promise<CutParts>
+  /** Finds what such parts leave out, when they are pulled. @param known ids that the window has brought */
+  readonly listGaps?: (gaps: readonly GapsToList[], known: Pick<IdSet, 'has'>) => Promise<readonly bigint[]>
   readonly signal?: AbortSignal | undefined
   /** Called after each page that is on the disk. */
   readonly onPage?: ((checkpoint: Checkpoint) => void) | undefined
@@ -48,7 +53,7 @@ const MOST_CHAINS = 1000
 /**
  * Brings a window to its end. @returns its last checkpoint, with `sha256`
  *
- * @throws {ToolkitError} ANSWER_DISORDERED, CURSOR_REFUSED, CURSOR_CAP, DISK_FULL, WRITE_FAILED, and what the
+ * @throws {ToolkitError} ANSWER_DISORDERED, ANSWER_INVALID for ids not asked for, CURSOR_REFUSED, CURSOR_CAP, DISK_FULL, WRITE_FAILED, and what the
  *   service throws; what is on the disk then stays good
  */
 export const pullWindow = async (request: WindowRequest, options: WindowOptions): Promise<Checkpoint> => {
@@ -64,12 +69,30 @@ export const pullWindow = async (request: WindowRequest, options: WindowOptions)
   const ids = request.keepIds ? (start.ids ?? 0) : undefined
   const spool = await WindowFile.open(options.path, start.bytes, ids)
   try {
-    let checkpoint = start
-    while (checkpoint.chain < checkpoint.chains.length)
-      checkpoint = await new Chain(request, options, spool, checkpoint).pull()
-    return await spool.finish(checkpoint)
+    let checkpoint: Checkpoint = start
+    for (;;) {
+      while (checkpoint.chain < checkpoint.chains.length)
+        checkpoint = await new Chain(request, options, spool, checkpoint).pull()
+      if (checkpoint.gaps === undefined) return await spool.finish(checkpoint)
+      checkpoint = await withGapChains(checkpoint, options)
+      await spool.cutTo(checkpoint)
+    }
   } finally {
     await spool.close()
+  }
+}
+
+/** The chains that bring what the parts of a window leave out, behind those of the parts. */
+const withGapChains = async (
+  { gaps = [], ...checkpoint }: Checkpoint,
+  { path, listGaps }: WindowOptions,
+): Promise<Checkpoint> => {
+  const missing = (await listGaps?.(gaps, await IdSet.read([idsPath(path)]))) ?? []
+  const { chains } = checkpoint
+  return {
+    ...checkpoint,
+    chains: [...chains, ...groupsOf(missing, LIMITS.idsPerRequest).map(searchForIds)],
+    closingFrom: chains.length,
   }
 }
 
@@ -92,12 +115,14 @@ class Chain {
   readonly #spool: WindowFile
   #checkpoint: Checkpoint
   #repeats = 0
+  readonly #asked: ReadonlySet<bigint> | undefined
 
   constructor(request: WindowRequest, options: WindowOptions, spool: WindowFile, checkpoint: Checkpoint) {
     this.#request = request
     this.#options = options
     this.#spool = spool
     this.#checkpoint = checkpoint
+    this.#asked = askedIds(this.#search())
   }
 
   /** @returns where the window stands at the chain's end, or where it begins again */
@@ -141,12 +166,25 @@ class Chain {
     return search
   }
 
-  /** The checkpoint behind a page. @throws {ToolkitError} ANSWER_DISORDERED */
+  /** A service that rounds ids gives other companies. @throws {ToolkitError} ANSWER_INVALID */
+  #checkIds(ids: BigInt64Array): void {
+    const other = this.#asked && ids.find((id) => !this.#asked?.has(id))
+    if (other === undefined) return
+    const { name } = this.#request
+    throw new ToolkitError(
+      'ANSWER_INVALID',
+      `Cannot continue window "${name}": the service gave InternalId ${other}, expected only those that were asked for`,
+      { window: name, kind: 'ids' },
+    )
+  }
+
+  /** The checkpoint behind a page. @throws {ToolkitError} ANSWER_DISORDERED, ANSWER_INVALID */
   #after({ value, pagination, asOf }: Page<PageLines>): {
     readonly checkpoint: Checkpoint
     readonly next: string | null
     readonly repeated: boolean
   } {
+    this.#checkIds(value.ids)
     const was = this.#checkpoint
     const ids = value.ids.length === 0 ? null : sha256Of(value.ids.join())
     const [least, greatest] = [value.ids[0], value.ids.at(-1)]
@@ -164,7 +202,8 @@ class Chain {
             cursor: next,
             ...(!repeated && greatest !== undefined && { lastId: String(greatest), lastIds: ids }),
           }
-    const first = was.cursor === FIRST_CURSOR
+    // What closes a gap was announced with it.
+    const first = was.cursor === FIRST_CURSOR && was.chain < (was.closingFrom ?? Number.POSITIVE_INFINITY)
     const counted = {
       ...was,
       announced: was.announced + (first ? pagination.TotalCount : 0),
@@ -209,10 +248,17 @@ class Chain {
     const atMost = Math.floor((was.records - was.before.records) / 2)
     if (atMost < 1 || was.chains.length > MOST_CHAINS) throw this.#named(error)
     const search = this.#search()
-    const parts = await this.#options.cutAgain(search, Math.min(atMost, LIMITS.cursorCap / 2))
-    if (parts.length < 2) throw this.#named(error)
-    const chains = [...was.chains.slice(0, was.chain), ...parts, ...was.chains.slice(was.chain + 1)]
-    return this.#cutTo({ ...was, ...beginning(was.before), chains, restarts: 0 })
+    const byIds = searchesByIds(search, atMost)
+    const parts =
+      byIds.length > 1
+        ? { searches: byIds, missing: 0 }
+        : await this.#options.cutAgain?.(search, Math.min(atMost, LIMITS.cursorCap / 2))
+    if (parts === undefined || parts.searches.length + Math.sign(parts.missing) < 2) throw this.#named(error)
+    const { searches, missing, gaps }: CutParts = parts
+    const chains = [...was.chains.slice(0, was.chain), ...searches, ...was.chains.slice(was.chain + 1)]
+    const before = { ...was.before, announced: was.before.announced + missing }
+    const open = gaps && { gaps: [...(was.gaps ?? []), gaps] }
+    return this.#cutTo({ ...was, ...beginning(before), chains, ...open, restarts: 0 })
   }
 
   async #cutTo(checkpoint: Checkpoint): Promise<Checkpoint> {

@@ -1,10 +1,12 @@
 /** Searches as data: filters by name in any letter case, and a check against the live parameters. */
 
 import type { Content } from '../../contract/objects.ts'
-import { type SearchParameters, YEAR_SUFFIX } from '../../contract/requests.ts'
+import { type SearchInput, type SearchParameters, YEAR_SUFFIX } from '../../contract/requests.ts'
 import { ToolkitError } from '../../core/errors.ts'
 import { type Form, fits, form, list, valuesOf } from '../../support/json-form.ts'
 import { nearestName } from '../../support/nearest-name.ts'
+import { parseExact } from '../../support/parse-exact.ts'
+import { checkIds, exactSearch } from './exact-search.ts'
 
 export type FilterValues = readonly (string | number)[]
 
@@ -16,21 +18,26 @@ export interface LiveParameter {
   readonly values?: readonly { readonly value: string | number }[]
 }
 
-const SEARCH: Form<SearchParameters> = valuesOf(
-  list(form((value): value is string | number => ['string', 'number'].includes(typeof value), 'a value')),
+const SEARCH: Form<SearchInput> = valuesOf(
+  list(
+    form(
+      (value): value is string | number | bigint => ['string', 'number', 'bigint'].includes(typeof value),
+      'a value',
+    ),
+  ),
 )
-/** Whether a JSON value is an object of arrays of texts and numbers. */
-export const isSearch = (value: unknown): value is SearchParameters => fits(SEARCH, value)
+/** Whether a value is an object of arrays of texts and numbers. */
+const isSearch = (value: unknown): value is SearchInput => fits(SEARCH, value)
 
 /** Reads a search as JSON; `name` is where it was given. @throws {ToolkitError} USAGE */
 export const parseSearch = (text: string, name = '--search'): SearchParameters => {
   let value: unknown
   try {
-    value = JSON.parse(text)
+    value = parseExact(text)
   } catch (error) {
     throw new ToolkitError('USAGE', `Cannot read ${name}: it is no JSON`, {}, error)
   }
-  if (isSearch(value)) return value
+  if (isSearch(value)) return exactSearch(value)
   throw new ToolkitError(
     'USAGE',
     `Cannot read ${name}: expected an object of arrays of texts and numbers, such as {"CountryCode":["SE"]}`,
@@ -83,6 +90,7 @@ export const checkSearch = (
       throw valuesRefused(content, name, 'it is given twice')
     if (search[name]?.length === 0) throw valuesRefused(content, name, 'it has no values')
   }
+  checkIds(search)
 }
 
 /** @throws {ToolkitError} PARAMETER_REFUSED with the nearest name */

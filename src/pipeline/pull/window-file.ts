@@ -15,6 +15,7 @@ import { crc32Of, hashFile } from '../../support/hash.ts'
 import { anyText, anything, finiteNumber, fits, list, objectOf } from '../../support/json-form.ts'
 import { statPath } from '../../support/list-files.ts'
 import { seal, unseal } from '../../support/sealed-text.ts'
+import type { GapsToList } from './gap-steps.ts'
 import { ID_BYTES, openIds, writeIds } from './id-set.ts'
 
 /** How much of a window there is. */
@@ -23,7 +24,7 @@ export interface Extent {
   readonly records: number
   /** Pages with records. */
   readonly pages: number
-  /** Sum of the first `TotalCount` of each chain. */
+  /** Sum of the first `TotalCount` of each chain, and what the parts of a window that was cut again leave out. */
   readonly announced: number
   /** Ids in the file beside it; absent where there is none. */
   readonly ids?: number
@@ -33,6 +34,10 @@ export interface Extent {
 export interface Checkpoint extends Extent {
   /** Searches pulled one after the other; more than one where the window was cut again. */
   readonly chains: readonly SearchParameters[]
+  /** What the parts of a window that was cut again leave out, until it is found. */
+  readonly gaps?: readonly GapsToList[]
+  /** The first of the chains that bring it; absent where there are none. */
+  readonly closingFrom?: number
   /** The chain at work, from 0; the number of chains when all are done. */
   readonly chain: number
   /** What there was before that chain, for when it begins again. */

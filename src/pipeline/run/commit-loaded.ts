@@ -21,6 +21,7 @@ import { bringsNothing } from './brings-nothing.ts'
 import { type CurrencyChange, CurrencyGuard } from './currency-change.ts'
 import { GoneInRun } from './gone-in-run.ts'
 import { NamesOfRun, seenItemsOf } from './names-of-run.ts'
+import type { NotDelivered } from './opened-job.ts'
 import type { RunEvent } from './progress.ts'
 import { type QuarantineLimit, withinLimit } from './quarantine-limit.ts'
 import { pipelineOf, planOf, type RunPlan } from './run-plan.ts'
@@ -57,6 +58,8 @@ export interface LoadSummary {
   readonly currencyChange?: CurrencyChange
   /** What whole listings say of companies that are gone; absent where they lacked none. */
   readonly gone?: readonly GoneCompanies[]
+  /** Of each sync that did not get all that it found; absent where all came. */
+  readonly missing?: readonly NotDelivered[]
   /** Why the views in `lake.duckdb` were not written; absent where they were, or the lake is in a bucket. */
   readonly noViews?: string
 }

@@ -133,7 +133,9 @@ export const loadIntoLake = async (
         ...{ signal, onEvent },
       })
       const listings = jobs.flatMap(({ listing }) => listing?.() ?? [])
-      return commitLoaded(tools, run, { limit, maxGone, listings, changeCurrency, onlyRows, signal, onEvent })
+      const commit = { limit, maxGone, listings, changeCurrency, onlyRows, signal, onEvent }
+      const missing = jobs.flatMap((job) => job.notDelivered?.() ?? [])
+      return { ...(await commitLoaded(tools, run, commit)), ...(missing.length > 0 && { missing }) }
     })
   } catch (error) {
     throw signal?.aborted && !(error instanceof ToolkitError) ? interrupted(run.run) : error

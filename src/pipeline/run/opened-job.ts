@@ -10,12 +10,24 @@ import type { RunScope } from './with-run.ts'
 /** What a job is opened for: its run, and its place among the jobs of it. */
 export type JobScope = RunScope & JobOfRun
 
+/** Companies that a listing has, of which fewer came when they were asked for by their ids. */
+export interface NotDelivered {
+  readonly asked: number
+  readonly came: number
+}
+
+/** Both numbers, where they differ. */
+export const notDelivered = (asked: number, came: number): NotDelivered | undefined =>
+  came < asked ? { asked, came } : undefined
+
 export interface OpenedJob {
   readonly sources: readonly Source[]
   /** Asked for when all sources are loaded: what was pulled. A pull is committed also when nothing came. */
   readonly pulls?: () => readonly PullEntry[]
   /** Asked for when all sources are loaded: whether all companies of a search came; absent of what is no search. */
   readonly listing?: () => WholeListing | PartialListing | undefined
+  /** Asked for when all sources are loaded: what a sync found, and did not get. It is committed without. */
+  readonly notDelivered?: () => NotDelivered | undefined
 }
 
 /** Why a run cannot be resumed. */

@@ -16,7 +16,7 @@ import { isRunId } from '../../support/run-ids.ts'
 import { type CommitOptions, commitLoaded, type LoadSummary } from '../run/commit-loaded.ts'
 import type { RunOptions } from '../run/load-into-lake.ts'
 import { withTools } from '../run/run-tools.ts'
-import { pullsOfRun } from './pulls-of-run.ts'
+import { notDeliveredOfRun, pullsOfRun } from './pulls-of-run.ts'
 import { withScratch } from './scratch.ts'
 import { checkRelease, commitOf, failureOfRun, findRun, notFound, type SharedRun } from './shared-run.ts'
 
@@ -64,16 +64,19 @@ const commitOpen = async (shared: SharedRun, options: CommitSharedOptions): Prom
   const { lake, run } = seen
   const { limit, changeCurrency, signal, onEvent } = options
   checkRelease(shared)
-  const work = await workOf(shared, await recordsOf(shared))
+  const records = await recordsOf(shared)
+  const work = await workOf(shared, records)
+  const missing = await notDeliveredOfRun(shared, records)
   const attempt = randomBytes(4).toString('hex')
   try {
     await markCommit(lake, run, attempt)
     if (!(await isSharedRun(lake, run))) throw notFound(run, 'it was removed meanwhile')
-    return await withScratch((scratch) =>
+    const summary = await withScratch((scratch) =>
       withTools({ run, scratch }, { limits: plan.limits }, options, (tools) =>
         commitLoaded(tools, seen, { limit, changeCurrency, attempt, work, signal, onEvent }),
       ),
     )
+    return { ...summary, ...(missing && { missing: [missing] }) }
   } catch (error) {
     await leaveCommit(lake, run, attempt).catch(() => undefined)
     throw error

@@ -26,6 +26,12 @@ export const readRunInLake = async (lake: string, run: string, number: number): 
   }
 }
 
+/** Records that its windows brought. */
+export const receivedIn = ({ partitions }: Pick<RunInLake, 'partitions'>): number => {
+  const windows = new Map(partitions.map(({ source }) => [source.name, source.window?.received ?? 0]))
+  return [...windows.values()].reduce((sum, records) => sum + records, 0)
+}
+
 /** Its windows in the plan's order, as they were pulled. */
 export const pulledWindows = (
   { partitions }: Pick<RunInLake, 'partitions'>,

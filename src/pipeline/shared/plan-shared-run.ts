@@ -17,6 +17,7 @@ import { localSources } from '../../source/local-sources.ts'
 import type { Service } from '../../source/service/service.ts'
 import { TOOL } from '../../support/tool-version.ts'
 import { batchFilesText } from '../batch-files/batch-sources.ts'
+import { unnameableReason } from '../batch-files/choose-batch-files.ts'
 import { chooseListed } from '../batch-files/pull-batch-files.ts'
 import { planPull, windowsOf, windowsText } from '../pull/plan-pull.ts'
 import { currencyBefore } from '../pull/pull.ts'
@@ -155,11 +156,14 @@ const planBatchFiles = async (
   service: Service,
   options: PlanOptions,
 ): Promise<PlannedJob> => {
-  const { files, held } = await chooseListed(service, selection, options.again ?? false, options)
+  const { files, held, unnameable } = await chooseListed(service, selection, options.again ?? false, options)
   return {
     units: files.map(({ name }, at) => ({ phase: 0, job: 0, sources: [{ name, at }] })),
     files: new Map([batchFilesText(files)]),
-    skipped: held.map(({ name }) => ({ source: name, reason: HELD })),
+    skipped: [
+      ...held.map(({ name }) => ({ source: name, reason: HELD })),
+      ...unnameable.map((file) => ({ source: file.name, reason: unnameableReason(file) })),
+    ],
   }
 }
 

@@ -7,19 +7,20 @@ import { ident, literal } from '../../lake/duckdb/sql.ts'
 import { openLakeQuery } from '../../lake/lake/lake-query.ts'
 import { instantsOf } from '../../lake/tables/date-times.ts'
 import { TOOL } from '../../support/tool-version.ts'
+import { type IdValue, idValue } from '../pull/exact-search.ts'
 import { companyColumn, scopeOf } from '../pull/scope.ts'
 
 export interface Comparison {
   /** Companies in the listing. */
   readonly listed: number
-  readonly new: readonly number[]
-  readonly changed: readonly number[]
+  readonly new: readonly IdValue[]
+  readonly changed: readonly IdValue[]
   readonly unchanged: number
   /**
    * Companies of the lake that match the search there and are not listed; absent where the lake cannot tell
    * which of its companies the search means.
    */
-  readonly absent?: readonly number[]
+  readonly absent?: readonly IdValue[]
 }
 
 /** Timestamps that a minified record and the lake both have. */
@@ -74,14 +75,15 @@ export const compareListing = async (request: CompareListingRequest): Promise<Co
     ...{ lake, snapshot: snapshot ?? EMPTY, memoryBytes },
     check: 'every-read',
   })
-  const ids = { new: [] as number[], changed: [] as number[], absent: [] as number[] }
+  const ids = { new: [] as IdValue[], changed: [] as IdValue[], absent: [] as IdValue[] }
   let unchanged = 0
   try {
     const { rows } = await query.run(`SELECT * FROM (${compareSql(files, scope)}) ORDER BY id`)
     for await (const chunk of rows) {
       for (const [id, state] of chunk) {
         if (state === 'unchanged') unchanged += 1
-        else if (state === 'new' || state === 'changed' || state === 'absent') ids[state].push(Number(id))
+        else if (state === 'new' || state === 'changed' || state === 'absent')
+          ids[state].push(idValue(BigInt(String(id))))
       }
     }
   } finally {

@@ -18,10 +18,11 @@ import { rootIfAny } from '../../manifest/snapshots.ts'
 import { anything, fits, list, objectOf } from '../../support/json-form.ts'
 import { sideBySide } from '../../support/side-by-side.ts'
 import { WINDOW_COMPANIES } from '../pull/close-gap.ts'
+import { groupsOf, type IdValue } from '../pull/exact-search.ts'
 import { IdSet, idsPath } from '../pull/id-set.ts'
 import { type GapListingOptions, listGaps } from '../pull/list-gaps.ts'
-import { groupsOf, type ListingOptions, listAgain, listingFiles, listWindow } from '../pull/listing.ts'
-import { cutAgain, pullEntry } from '../pull/plan-pull.ts'
+import { type ListingOptions, listAgain, listingFiles, listWindow } from '../pull/listing.ts'
+import { planParts, pullEntry } from '../pull/plan-pull.ts'
 import type { PullingOptions, PullPlan } from '../pull/pull-plan.ts'
 import type { PullService, PullSettings } from '../pull/pull-settings.ts'
 import { pullWindow } from '../pull/pull-window.ts'
@@ -29,9 +30,11 @@ import { openWindowSources, type RunWindow, type WindowSources } from '../pull/w
 import { jobFolder, makeRunFolder, windowsFolder } from '../run/run-folders.ts'
 import { type Comparison, compareListing } from './compare-listing.ts'
 
-/** What a sync found; `vanished` is absent where the lake cannot tell which of its companies the search means. */
+/** What a sync found, ids beyond 2^53 as texts; `vanished` is absent where the lake cannot tell which of its companies the search means. */
 export interface SyncFindings extends Omit<Comparison, 'absent'> {
-  readonly vanished?: readonly number[]
+  readonly vanished?: readonly IdValue[]
+  /** How many the search has when all is listed; absent where these are as many as were planned. */
+  readonly announced?: number
 }
 
 export type SyncEvent =
@@ -114,7 +117,22 @@ export const listChanges = async (
   // Of what was forgotten the load would take nothing.
   const refused = refusedBy((await rootIfAny(job.lake))?.refusals)
   const wanted = found.new.filter((id) => !refused?.isCompany(BigInt(id)))
-  return { ...found, new: wanted, ...(absent && { vanished: absent }) }
+  // Windows that outgrew page mode may leave something out: the plan does not count it.
+  const announced = found.listed === plan.announced ? undefined : await countNow(service, settings, options)
+  return {
+    ...{ ...found, new: wanted },
+    ...(absent && { vanished: absent }),
+    ...(announced !== undefined && { announced }),
+  }
+}
+
+const countNow = async (
+  service: PullService,
+  { search, currency }: PullSettings,
+  { signal }: Pick<SyncingOptions, 'signal'>,
+): Promise<number> => {
+  const call = { ...(signal && { signal }), ...(currency !== undefined && { currency }) }
+  return (await service.totalCount('companies', search, call)).totalCount
 }
 
 /** Lists what no window covers: what is found there is compared with the lake as all the rest. */
@@ -136,25 +154,28 @@ const listingOptions = (
   service,
   currency: settings.currency,
   signal: options.signal,
-  cutAgain: (search, atMost) => cutAgain(service, settings, search, atMost, options),
+  cutAgain: (search, atMost) => planParts(service, settings, search, atMost, options),
   onPage: (records) => onEvent?.({ kind: 'listed', records }),
 })
 
 /** A window of what is new or changed, with its companies in groups of one request each. */
-type ChangeWindow = RunWindow & { readonly groups: readonly (readonly number[])[] }
+type ChangeWindow = RunWindow & { readonly groups: readonly (readonly IdValue[])[] }
 
 /** Windows of what is new or changed, in full. */
 export const changeWindows = (
   { search }: Pick<PullSettings, 'search'>,
   findings: SyncFindings,
 ): readonly ChangeWindow[] => {
-  const ids = [...findings.new, ...findings.changed].sort((a, b) => a - b)
+  const ids = [...findings.new, ...findings.changed].sort((a, b) => {
+    const [x, y] = [BigInt(a), BigInt(b)]
+    return x < y ? -1 : x > y ? 1 : 0
+  })
   const count = Math.ceil(ids.length / WINDOW_COMPANIES)
   return Array.from({ length: count }, (_, at) => {
     const some = ids.slice(at * WINDOW_COMPANIES, (at + 1) * WINDOW_COMPANIES)
     const name = `companies ${at + 1}/${count}: ${some.length} new or changed, by InternalId`
     // The manifest keeps the search that found them: thousands of ids would stand in every snapshot.
-    return { name, search, requested: null, growing: false, groups: groupsOf(some) }
+    return { name, search, requested: null, growing: false, groups: groupsOf(some, LIMITS.idsPerRequest) }
   })
 }
 
@@ -182,7 +203,6 @@ export const openSync = async (
         { content: 'companies', name, searches, currency, pageSize },
         {
           ...{ service, path, signal: stop },
-          cutAgain: async () => [],
           onPage: ({ records }) => onEvent?.({ kind: 'page', records }),
         },
       )
@@ -196,9 +216,11 @@ export const syncEntry = (
   job: JobOfRun,
   settings: PullSettings,
   plan: PullPlan,
-  { listed }: SyncFindings,
-): PullEntry =>
-  pullEntry(service.origin, job, settings, plan, {
-    received: listed,
-    closed: Math.max(0, listed - plan.planned),
-  })
+  { listed, announced = plan.announced }: SyncFindings,
+): PullEntry => {
+  const gap = Math.max(0, plan.announced - plan.planned)
+  const inWindows = Math.max(0, announced - gap)
+  const closed = Math.min(gap, Math.max(0, listed - inWindows))
+  const windows = [{ announced: inWindows, received: listed - closed }]
+  return pullEntry(service.origin, job, settings, plan, { windows, closed })
+}

@@ -11,7 +11,7 @@ import { checkSettings, type PullSettings, rememberParameters } from '../pull/pu
 import type { LoadSummary } from '../run/commit-loaded.ts'
 import { defaultLimits, loadIntoLake } from '../run/load-into-lake.ts'
 import { DEFAULT_MEMORY_BYTES, divideMemory } from '../run/memory-shares.ts'
-import type { JobScope, OpenedJob } from '../run/opened-job.ts'
+import { type JobScope, notDelivered, type OpenedJob } from '../run/opened-job.ts'
 import type { RunPlan, SyncJob } from '../run/run-plan.ts'
 import type { WholeListing } from '../run/whole-listing.ts'
 import { withRun } from '../run/with-run.ts'
@@ -96,9 +96,10 @@ export const openSyncJob = async (
   onSync?.({ kind: 'compared', findings })
   const entry = syncEntry(service, run, settings, plan, findings)
   const { sources, checkpoints } = await openSync(service, run, settings, findings, shared)
+  const fetched = (): number => checkpoints().reduce((sum, one) => sum + (one?.records ?? 0), 0)
   return {
-    ...{ sources, plan, entry, findings, pulls: () => [entry] },
+    ...{ sources, plan, entry, findings, fetched, pulls: () => [entry] },
     listing: () => listingOf(service, settings, entry, { signal, lacking: lackingOf(findings) }),
-    fetched: () => checkpoints().reduce((sum, one) => sum + (one?.records ?? 0), 0),
+    notDelivered: () => notDelivered(findings.new.length + findings.changed.length, fetched()),
   }
 }

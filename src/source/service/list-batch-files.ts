@@ -36,9 +36,12 @@ const contentOf = (entry: unknown): Content | undefined => {
   return text.startsWith('relation') ? 'relations' : undefined
 }
 
+/** Names by which a listing may give the id. */
+const ID_NAMES = ['BatchFileId', 'Id', 'FileId'] as const
+
 /** Undefined where an entry has no id: nothing could be downloaded by it. */
 const fileOf = (entry: unknown): ListedBatchFile | undefined => {
-  const id = looseText(entry, 'BatchFileId', 'Id', 'FileId')
+  const id = looseText(entry, ...ID_NAMES)
   if (id === undefined) return undefined
   const content = contentOf(entry)
   const countryCode = looseText(entry, 'CountryCode', 'Country')
@@ -69,14 +72,22 @@ const firstList = () => {
   }
 }
 
+interface Listing {
+  readonly files: readonly ListedBatchFile[]
+  /** Names of entries that have no id; `''` for those without either. */
+  readonly idless: readonly string[]
+}
+
 /** One entry after the other, so that a listing of many files is never objects all at once. */
-const readListing = async (body: AsyncIterable<Buffer>, action: string): Promise<ListedBatchFile[]> => {
+const readListing = async (body: AsyncIterable<Buffer>, action: string): Promise<Listing> => {
   const files: ListedBatchFile[] = []
+  const idless: string[] = []
   const list = firstList()
   const take = async (entries: AsyncIterable<{ readonly value: unknown }>): Promise<void> => {
     for await (const { value } of entries) {
       const file = fileOf(value)
       if (file) files.push(file)
+      else idless.push(looseText(value, 'FileName', 'Name') ?? '')
     }
   }
   try {
@@ -92,17 +103,32 @@ const readListing = async (body: AsyncIterable<Buffer>, action: string): Promise
     if (error instanceof ToolkitError || error instanceof Retry) throw error
     throw new Retry('the answer is no whole JSON document', { cause: error })
   }
-  if (list.found()) return files
-  throw new ToolkitError('ANSWER_INVALID', `${action}: the answer has no list`, { kind: 'form' })
+  const problem = problemOf(list.found(), files.length, idless.length)
+  if (problem === undefined) return { files, idless }
+  throw new ToolkitError('ANSWER_INVALID', `${action}: ${problem}`, { kind: 'form' })
 }
 
-/** @throws {ToolkitError} ANSWER_INVALID where there is no list in the answer */
+/** A list without a single id is no list of batch files: taken for an empty one, every load would find nothing new. */
+const problemOf = (hasList: boolean, files: number, idless: number): string | undefined => {
+  if (!hasList) return 'the answer has no list'
+  return files > 0 || idless === 0
+    ? undefined
+    : `none of the ${idless} entries of its list has an id, expected one named ${ID_NAMES.join(', ')}`
+}
+
+export interface BatchListingOptions {
+  readonly signal?: AbortSignal | undefined
+  /** Called with the name of each entry that has no id, beside others that have one; `''` where it has no name either. */
+  readonly onIdless?: ((name: string) => void) | undefined
+}
+
+/** @throws {ToolkitError} ANSWER_INVALID where there is no list in the answer, or one whose entries all have no id */
 export const listBatchFiles = async (
   connection: ServiceConnection,
-  signal?: AbortSignal,
+  { signal, onIdless }: BatchListingOptions = {},
 ): Promise<readonly ListedBatchFile[]> => {
   const action = 'Cannot list the batch files'
-  let files: readonly ListedBatchFile[] = []
+  let listing: Listing = { files: [], idless: [] }
   await connection.send(
     { method: 'GET', path: OPERATIONS.batchFiles.path, headers: { 'accept-encoding': ACCEPT_ENCODING } },
     {
@@ -113,10 +139,11 @@ export const listBatchFiles = async (
           head,
           { action, maxBytes: connection.maxBodyBytes, token: connection.token },
           async (body) => {
-            files = await readListing(body, action)
+            listing = await readListing(body, action)
           },
         ),
     },
   )
-  return files
+  for (const name of listing.idless) onIdless?.(name)
+  return listing.files
 }

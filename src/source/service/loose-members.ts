@@ -13,10 +13,10 @@ export const looseMember = (value: unknown, ...names: readonly string[]): unknow
     .find((item) => item !== undefined)
 }
 
-/** As {@link looseMember}, where it is a text that is not empty. */
+/** The first of the names under which the object has a text that is not empty, as {@link looseMember}. */
 export const looseText = (value: unknown, ...names: readonly string[]): string | undefined => {
-  const item = looseMember(value, ...names)
-  return typeof item === 'string' && item !== '' ? item : undefined
+  const items = names.map((name) => looseMember(value, name))
+  return items.find((item): item is string => typeof item === 'string' && item !== '')
 }
 
 /** As {@link looseMember}, where it is a whole number from 0, also in quotes. */

@@ -2,7 +2,12 @@
 
 import type { SortDirection } from '../../contract/limits.ts'
 import type { Content } from '../../contract/objects.ts'
-import type { CompaniesRequest, RelationsRequest, SearchParameters } from '../../contract/requests.ts'
+import {
+  type CompaniesRequest,
+  isIdParameter,
+  type RelationsRequest,
+  type SearchParameters,
+} from '../../contract/requests.ts'
 import { searchLabel } from './request-label.ts'
 
 /** One page of a search. Without `cursor` it is page mode (relations: the first page of a chain). */
@@ -22,10 +27,29 @@ export interface PageRequest {
   readonly sortBy?: { readonly column: string; readonly direction: SortDirection }
 }
 
-const bodyOf = (request: PageRequest): CompaniesRequest | RelationsRequest => {
+const DIGITS = /^-?\d{1,19}$/
+
+/** Ids as the numbers that they are. Beyond 2^53 JavaScript has none: there a text of digits is written as it is. */
+const exactIds = (search: SearchParameters): Readonly<Record<string, readonly unknown[]>> =>
+  Object.fromEntries(
+    Object.entries(search).map(([name, values]) => [
+      name,
+      isIdParameter(name)
+        ? values.map((id) =>
+            typeof id === 'string' && DIGITS.test(id) ? JSON.rawJSON(String(BigInt(id))) : id,
+          )
+        : values,
+    ]),
+  )
+
+type BodyOf<Request> = Omit<Request, 'SearchParameters'> & {
+  readonly SearchParameters: Readonly<Record<string, readonly unknown[]>>
+}
+
+const bodyOf = (request: PageRequest): BodyOf<CompaniesRequest> | BodyOf<RelationsRequest> => {
   const { content, search, currency, pageSize, cursor, pageNumber, minified, sortBy } = request
   const shared = {
-    SearchParameters: search,
+    SearchParameters: exactIds(search),
     PageSize: pageSize,
     ...(cursor !== undefined && { Cursor: cursor }),
   }

@@ -10,7 +10,7 @@ import { parseAddress } from './address.ts'
 import { openConnection } from './connection.ts'
 import { type Download, type DownloadOptions, download } from './download.ts'
 import { fetchPage, type Page, type ReadBody } from './fetch-page.ts'
-import { type ListedBatchFile, listBatchFiles } from './list-batch-files.ts'
+import { type BatchListingOptions, type ListedBatchFile, listBatchFiles } from './list-batch-files.ts'
 import { type ListedParameter, listParameters } from './list-parameters.ts'
 import type { PageRequest } from './page-request.ts'
 import { rateLimiter } from './rate-limiter.ts'
@@ -21,7 +21,7 @@ import { parseWhole } from './whole-body.ts'
 
 export type { Download, DownloadOptions } from './download.ts'
 export type { Page, ReadBody } from './fetch-page.ts'
-export type { ListedBatchFile } from './list-batch-files.ts'
+export type { BatchListingOptions, ListedBatchFile } from './list-batch-files.ts'
 export type { ListedParameter } from './list-parameters.ts'
 export type { PageRequest } from './page-request.ts'
 export type { Timing } from './timing.ts'
@@ -90,7 +90,8 @@ export interface Service {
   ) => Promise<{ readonly totalCount: number; readonly asOf: string }>
   /** The live search parameters. */
   readonly parameters: (content: Content, options?: CallOptions) => Promise<readonly ListedParameter[]>
-  readonly batchFiles: (options?: CallOptions) => Promise<readonly ListedBatchFile[]>
+  /** The batch files of the account. @throws as `page`; ANSWER_INVALID where no entry of the list has an id */
+  readonly batchFiles: (options?: BatchListingOptions) => Promise<readonly ListedBatchFile[]>
   /**
    * Downloads a batch file to `path`; resumes from what `<path>.part` holds of it, also from another process.
    *
@@ -154,7 +155,7 @@ export const openService = (options: ServiceOptions): Service => {
       return { totalCount: pagination.TotalCount, asOf }
     },
     parameters: (content, { signal } = {}) => listParameters(connection, content, signal),
-    batchFiles: ({ signal } = {}) => listBatchFiles(connection, signal),
+    batchFiles: (listing) => listBatchFiles(connection, listing),
     download: (id, path, downloadOptions = {}) => download(connection, id, path, downloadOptions),
     close: connection.close,
   }

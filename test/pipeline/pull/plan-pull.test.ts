@@ -171,6 +171,7 @@ test('resume brings a pull to its end by what stands in its plan', async () => {
   await expect(one.pull({}, { signal: stop.signal })).rejects.toMatchObject({ code: 'INTERRUPTED' })
   const [run = ''] = await one.runs()
   vi.stubEnv('FIRMLAKE_TOKEN', one.fake.token)
+  vi.stubEnv('FIRMLAKE_URL', one.fake.url)
   onTestFinished(() => {
     vi.unstubAllEnvs()
   })
@@ -319,25 +320,64 @@ test('pull cuts a window again that has outgrown the cap since it was planned', 
     },
   })
   const { entry, windows } = await one.pull()
-  expect(entry).toMatchObject({ announced: 55, planned: 55, received: 150 })
+  expect(entry).toMatchObject({ announced: 150, planned: 55, received: 150 })
   expect(windows).toMatchObject([{ announced: 150, received: 150 }])
   expect(await idsOf(one)).toEqual(oneTo(150))
   expect(await one.query('SELECT count(*) FROM companies_history')).toEqual([[150]])
 })
 
-test('pull says how many records the parts of a window that outgrew the cap leave out', async () => {
+test('pull finds what the parts of a window that outgrew the cap leave out, or says how much it is', async () => {
   const undated = Array.from({ length: 5 }, (_, at) => ({ id: 1001 + at, country: 'SE' }))
+  for (const [closeGap, received, said] of [
+    [undefined, 155, 'they are looked for along other parameters'],
+    [false, 150, 'batch files hold them'],
+  ] as const) {
+    const one = await openPullBench({
+      companies: companies(55),
+      cap: 60,
+      before: (_, nth) => {
+        if (nth === 1) one.fake.hold([...companies(150), ...undated])
+        return undefined
+      },
+    })
+    const { entry, windows } = await one.pull({ closeGap })
+    expect(entry).toMatchObject({ announced: 155, planned: 55, received })
+    expect(entry.received + (entry.gapLeft ?? 0)).toBe(155)
+    expect(windows).toMatchObject([{ announced: 155, received }])
+    const warnings = one.events.flatMap((event) => (event.kind === 'warning' ? [event.text] : []))
+    expect(warnings.join()).toContain(`leave 5 of its records out; ${said}`)
+    expect(await one.query('SELECT count(*), count(DISTINCT internal_id) FROM companies_history')).toEqual([
+      [received, received],
+    ])
+  }
+})
+
+test('pull that is stopped while it looks for what its parts leave out goes on there, and brings each company once', async () => {
+  const undated = Array.from({ length: 5 }, (_, at) => ({ id: 1001 + at, country: 'SE' }))
+  const stop = new AbortController()
+  let stops = 1
   const one = await openPullBench({
     companies: companies(55),
     cap: 60,
-    before: (_, nth) => {
+    before: ({ minified, search }, nth) => {
       if (nth === 1) one.fake.hold([...companies(150), ...undated])
+      // In its list, and the next time where it fetches what it found.
+      if (stops-- > 0 && (minified || 'InternalId' in search)) stop.abort()
+      else if (!minified && !('InternalId' in search)) stops = 1
       return undefined
     },
   })
-  expect((await one.pull()).entry).toMatchObject({ announced: 55, received: 150 })
-  const warnings = one.events.flatMap((event) => (event.kind === 'warning' ? [event.text] : []))
-  expect(warnings.join()).toContain('leave 5 of its 155 records out')
+  await expect(one.pull({}, { signal: stop.signal })).rejects.toThrow()
+  expect(stop.signal.aborted).toBe(true)
+  const before = one.fake.pages.filter(({ minified }) => !minified).length
+  const { entry } = await one.pull()
+  expect(entry).toMatchObject({ announced: 155, received: 155 })
+  expect(entry.gapLeft).toBeUndefined()
+  // Of the parts nothing is pulled again.
+  expect(one.fake.pages.filter(({ minified }) => !minified).length - before).toBe(1)
+  expect(await one.query('SELECT count(*), count(DISTINCT internal_id) FROM companies_history')).toEqual([
+    [155, 155],
+  ])
 })
 
 test('makeRunFolder names what cannot be made', async () => {

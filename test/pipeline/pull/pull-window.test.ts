@@ -51,7 +51,7 @@ const bench = async (options: FakeServiceOptions): Promise<Bench> => {
     pull: (more, request) =>
       pullWindow(
         { content: 'companies', name: 'all', searches: [SEARCH], pageSize: 10, ...request },
-        { service, path, cutAgain: async () => [], ...more },
+        { service, path, ...more },
       ),
   }
 }
@@ -236,10 +236,11 @@ test('pullWindow cuts a window again that outgrew the cap, and pulls the parts i
   const whole = await one.pull({
     cutAgain: async (_, atMost) => {
       asked.push(atMost)
-      return [
+      const searches = [
         { InternalId: tens(30), CountryCode: ['SE'] },
         { InternalId: tens(60).slice(30), CountryCode: ['SE'] },
       ]
+      return { searches, missing: 0 }
     },
   })
   expect(asked).toEqual([25])
@@ -249,7 +250,9 @@ test('pullWindow cuts a window again that outgrew the cap, and pulls the parts i
 
 test('pullWindow gives up a window that outgrew the cap and cannot be cut', async () => {
   const one = await bench({ companies: companies(60), cap: 50 })
-  await expect(one.pull({ cutAgain: async (search) => [search] })).rejects.toMatchObject({
+  await expect(
+    one.pull({ cutAgain: async (search) => ({ searches: [search], missing: 0 }) }),
+  ).rejects.toMatchObject({
     code: 'CURSOR_CAP',
     context: { window: 'all' },
   })
@@ -275,8 +278,7 @@ test('pullWindow keeps no token on the disk where the service repeats it as its 
   const folder = await temporaryFolder()
   const path = join(folder, 'window.jsonl')
   const request = { content: 'companies', name: 'all', searches: [SEARCH], pageSize: 2 } as const
-  const pull = (): Promise<Checkpoint> =>
-    pullWindow(request, { service: client(server.url), path, cutAgain: async () => [] })
+  const pull = (): Promise<Checkpoint> => pullWindow(request, { service: client(server.url), path })
   await expect(pull()).rejects.toMatchObject({ code: 'TOKEN_REFUSED' })
   expect((await readCheckpoint(path))?.records).toBe(2)
   for (const name of await readdir(folder))

@@ -115,6 +115,28 @@ test('sync does not take for vanished what only stands in no window', async () =
   expect(findings).toMatchObject({ listed: 12_000, new: [], changed: [], vanished: [] })
 })
 
+test.each([
+  [true, 5630],
+  [false, 5600],
+])(
+  'sync lists what the parts of a window leave out that outgrew page mode meanwhile, or counts it (sorted: %s)',
+  async (sortable, listed) => {
+    const undated = Array.from({ length: 30 }, (_, at): FakeCompany => ({ id: 9001 + at, country: 'SE' }))
+    const one = await openPullBench({
+      sortable,
+      companies: companies(4000),
+      before: (_, nth) => {
+        if (nth === 1) one.fake.hold([...companies(5600), ...undated])
+        return undefined
+      },
+    })
+    const { findings, entry, fetched } = await syncOf(one)
+    expect([findings.listed, fetched]).toEqual([listed, listed])
+    expect(entry).toMatchObject({ announced: 5630, received: listed })
+    expect(entry.gapLeft ?? 0).toBe(5630 - listed)
+  },
+)
+
 test('sync does not say what vanished where the lake cannot tell what the search means', async () => {
   const one = await openPullBench({ companies: companies(10) })
   const search = { ...SWEDEN, ContentUpdatedAt: ['2026-01-01'] }
@@ -175,7 +197,7 @@ test('listWindow lists again a window whose file was damaged, and only that', as
   const path = join(await temporaryFolder(), '00000.jsonl')
   const one = await openPullBench({ companies: companies(30) })
   const list = (): Promise<void> =>
-    listWindow(SWEDEN, path, { service: one.service, cutAgain: async () => [] })
+    listWindow(SWEDEN, path, { service: one.service, cutAgain: async () => ({ searches: [], missing: 0 }) })
   await list()
   const [whole, asked] = [await readFile(path, 'utf8'), one.fake.pages.length]
   await list()
@@ -198,6 +220,7 @@ test('resume brings a sync to its end', async () => {
   await expect(syncOf(one, {}, { signal: stop.signal })).rejects.toMatchObject({ code: 'INTERRUPTED' })
   const [run = ''] = await one.runs()
   vi.stubEnv('FIRMLAKE_TOKEN', one.fake.token)
+  vi.stubEnv('FIRMLAKE_URL', one.fake.url)
   onTestFinished(() => {
     vi.unstubAllEnvs()
   })

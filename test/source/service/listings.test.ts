@@ -43,8 +43,16 @@ test.each<[string, unknown, readonly string[]]>([
   ['numbers for ids', '[{"batchfileid":12345678901234567890},{"FILEID":0}]', ['12345678901234567890', '0']],
   [
     'entries without an id',
-    [{ name: 'x' }, null, 5, [{ id: 'deep' }], { id: '' }, { Id: null, FileId: 'c' }],
-    ['c'],
+    [
+      { name: 'x' },
+      null,
+      5,
+      [{ id: 'deep' }],
+      { id: '' },
+      { Id: null, FileId: 'c' },
+      { Id: '', fileid: 'd' },
+    ],
+    ['c', 'd'],
   ],
   ['an entry with lists of its own', [{ id: 'a', parts: [{ id: 'no' }] }], ['a']],
   ['nothing', [], []],
@@ -76,6 +84,28 @@ test.each(['{}', '{"a":{"b":[]}}', '5'])('batchFiles refuses a listing without a
   const server = await answeringServer(json(body))
   await expect(client(server.url).batchFiles()).rejects.toMatchObject({ code: 'ANSWER_INVALID' })
   expect(server.seen).toHaveLength(1)
+})
+
+test.each<[string, unknown, number]>([
+  ['ids under another name', { BatchFiles: [{ Key: 'a' }, { Key: 'b' }] }, 2],
+  ['bare names', ['a', 'b', 'c'], 3],
+  ['ids that are no ids', [{ Id: null, BatchFileId: '' }, { id: true }, null], 3],
+  ['ids that lie deeper', { data: [{ attributes: { id: 'a' } }] }, 1],
+])('batchFiles refuses a listing whose entries all lack an id: %s', async (_what, body, entries) => {
+  const server = await answeringServer(json(body))
+  await expect(client(server.url).batchFiles()).rejects.toMatchObject({
+    code: 'ANSWER_INVALID',
+    message: `Cannot list the batch files: none of the ${entries} entries of its list has an id, expected one named BatchFileId, Id, FileId`,
+    context: { kind: 'form' },
+  })
+  expect(server.seen).toHaveLength(1)
+})
+
+test('batchFiles says which entries have no id beside others that have one', async () => {
+  const server = await answeringServer(json([{ Id: 'a' }, { FileName: 'x.br' }, 5]))
+  const idless: string[] = []
+  const listed = await client(server.url).batchFiles({ onIdless: (name) => void idless.push(name) })
+  expect([listed.map(({ id }) => id), idless]).toEqual([['a'], ['x.br', '']])
 })
 
 test('batchFiles takes a compressed listing', async () => {

@@ -1,0 +1,88 @@
+/** Whatever is cut, planned or on the way: what came and what is left of the gap are together what was announced. */
+
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest'
+import type { Content } from '../../src/contract/objects.ts'
+import { openQuery } from '../../src/jobs/query.ts'
+import { readRows } from '../../src/jobs/read-rows.ts'
+import { newestSnapshot } from '../../src/manifest/snapshots.ts'
+import { companyLine, openBench, queryLake } from '../pipeline/batch-bench.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+import { makeServable, pullFrom, SEARCH, serving } from './serving.ts'
+
+vi.setConfig({ testTimeout: 120_000 })
+
+const COUNT = 240
+const day = (id: number): string => new Date(Date.UTC(2025, 0, 1 + (id % 90))).toISOString().slice(0, 19)
+
+/** One in eight has no date, one in five no status, one in forty neither. */
+const companyOf = (id: number): string =>
+  companyLine(id, {
+    BasicDetails: {
+      InternalId: id,
+      CountryCode: 'SE',
+      ...(id % 5 > 0 && { OperationalStatus: 10 * (1 + (id % 4)) }),
+    },
+    MetaData: {
+      ...{ CurrentCurrencyCode: 'USD', FinancialFigureScale: 'None' },
+      ...(id % 8 > 0 && { ContentUpdatedAt: day(id), RelationsUpdatedAt: day(id) }),
+    },
+  })
+
+let served = ''
+beforeAll(async () => {
+  const bench = openBench(await mkdtemp(join(tmpdir(), 'firmlake-')))
+  served = bench.lake
+  const ids = Array.from({ length: COUNT }, (_, at) => at + 1)
+  await bench.write('companies.jsonl', ids.map(companyOf))
+  await bench.write(
+    'relations.jsonl',
+    ids.map((id) => JSON.stringify({ InternalId: id, CountryCode: 'SE', Children: [] })),
+  )
+  await bench.run(['companies.jsonl', 'relations.jsonl'])
+  await makeServable(served)
+})
+afterAll(() => rm(join(served, '..'), { recursive: true, force: true }))
+
+interface Case {
+  readonly content: Content
+  /** Of a chain, which the plan does not know where `planned` is larger. */
+  readonly cursorCap: number
+  readonly planned: number
+  readonly closeGap: boolean
+}
+const CASES: readonly Case[] = [25, 77].flatMap((cursorCap) =>
+  (['companies', 'relations'] as const).flatMap((content) => [
+    { content, cursorCap, planned: 100_000, closeGap: true },
+    { content, cursorCap, planned: 100_000, closeGap: false },
+    { content, cursorCap, planned: cursorCap, closeGap: true },
+    { content, cursorCap, planned: 2 * cursorCap, closeGap: true },
+  ]),
+)
+
+test.each(CASES)('a pull of %o accounts for all', async ({ content, cursorCap, planned, closeGap }) => {
+  const service = await serving(served, { cursorCap })
+  const lake = join(await temporaryFolder(), 'lake')
+  const { entry, windows } = await pullFrom(service, lake, {
+    ...{ content, search: SEARCH, cap: planned },
+    ...(!closeGap && { closeGap }),
+  })
+  const { announced, received, gapLeft = 0 } = entry
+  expect(announced).toBe(COUNT)
+  expect(received + gapLeft).toBe(COUNT)
+  const table = content
+  expect(await queryLake(lake, `SELECT count(*), count(DISTINCT internal_id) FROM ${table}_history`)).toEqual(
+    [[received, received]],
+  )
+  // Companies are found by their statuses, and at the ends of orders; relations by nothing.
+  if (content === 'companies' && closeGap) expect(gapLeft).toBe(0)
+  else expect(gapLeft).toBeGreaterThan(0)
+  expect(windows.reduce((sum, one) => sum + one.received, 0)).toBe(received)
+  expect((await newestSnapshot(lake))?.pulls).toEqual([entry])
+  const opened = await openQuery(lake)
+  onTestFinished(() => opened.close())
+  const rows = await readRows(await opened.run('SELECT announced, received, gap_left FROM pulls'))
+  expect(rows).toEqual([{ announced, received, gap_left: gapLeft }])
+})

@@ -72,11 +72,24 @@ const upwards = (folder: string): readonly string[] =>
 /** Variables that firmlake and the packages that it loads read. */
 const OWN_VARIABLES = /^(FIRMLAKE_|PG|AWS_|OTEL_|TEMPORAL_|OPENLINEAGE_)/
 /** Variables that decide which code runs and whom a connection trusts: never from a file, whatever names them. */
-const NEVER = /^(NODE_|LD_|DYLD_|SSL_|PATH$|BASH_ENV$|ENV$|SHELL$|HOME$)/i
+const NEVER =
+  /^(NODE_|LD_|DYLD_|SSL_|OPENSSL_|GCONV_PATH$|(HTTP|HTTPS|ALL|NO)_PROXY$|PATH$|BASH_ENV$|ENV$|SHELL$|HOME$)/i
+/** A name as people give them. A line of a key that stands without quotes reads as one too, and is not shown. */
+const SHOWABLE = /^([A-Z][A-Z0-9_]{0,63}|[a-z][a-z_]{0,63})$/
+const MOST_SHOWN = 10
 
 /** Names of variables that the file's own keys give, such as `token_env`. */
 const namedVariables = ({ found }: ConfigFile): ReadonlySet<string> =>
   new Set(found.filter(({ key }) => key.endsWith('_env')).map(({ given }) => String(given)))
+
+const leftOutText = (path: string, left: readonly string[]): string => {
+  const shown = left.filter((name) => SHOWABLE.test(name)).slice(0, MOST_SHOWN)
+  const more = left.length - shown.length
+  const others = more === 0 ? [] : [`${more} other${more === 1 ? '' : 's'}`]
+  const names = [shown.join(', '), ...others].filter((one) => one !== '').join(' and ')
+  const verb = left.length === 1 ? 'is' : 'are'
+  return `"${path}" also has ${names}, which ${verb} not taken: expected FIRMLAKE_…, PG…, AWS_…, OTEL_…, TEMPORAL_…, OPENLINEAGE_…, or names that keys such as token_env give`
+}
 
 /** Only what the environment does not say itself; a variable that is set to nothing is none. */
 const variablesBeside = async (
@@ -91,13 +104,12 @@ const variablesBeside = async (
   const named = namedVariables(file)
   const isTaken = (name: string): boolean =>
     !NEVER.test(name) && (OWN_VARIABLES.test(name) || named.has(name))
-  const given = Object.entries(parseEnv(judged.text))
+  const given = Object.entries(parseEnv(judged.text.replaceAll(/\r\n?/g, '\n')))
   const left = given.map(([name]) => name).filter((name) => !isTaken(name))
   const entries = given.flatMap(([name, value]) =>
     value === undefined || env[name] || !isTaken(name) ? [] : [[name, value] as const],
   )
-  const notice = `"${path}" also has ${left.join(', ')}, which ${left.length === 1 ? 'is' : 'are'} not taken: expected FIRMLAKE_…, PG…, AWS_…, OTEL_…, TEMPORAL_…, OPENLINEAGE_…, or names that keys such as token_env give`
-  return { env: Object.fromEntries(entries), notices: left.length === 0 ? [] : [notice] }
+  return { env: Object.fromEntries(entries), notices: left.length === 0 ? [] : [leftOutText(path, left)] }
 }
 
 /**

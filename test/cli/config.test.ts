@@ -96,6 +96,17 @@ test('a variable that the file names and that is not set is reported by line, a 
   expect(await cli(['status', '--help'], { cwd, env: NO_VARIABLES })).toMatchObject({ code: 0, stderr: '' })
 })
 
+test('a token that the file names and that is not set stops no work on files', async () => {
+  const cwd = await project(
+    'lake = "lake"\n[service]\nurl = "http://127.0.0.1:1"\ntoken_env = "NOT_SET_HERE"\n',
+  )
+  const at = { cwd, env: NO_VARIABLES }
+  const planned = await cli(['run', 'plan', 'convert', SAMPLE_COMPANIES, '--json'], at)
+  const { run } = JSON.parse(planned.stdout)
+  expect(await cli(['resume'], at)).toMatchObject({ code: 0 })
+  expect(await cli(['run', 'work', run, '--unit', '0'], at)).toMatchObject({ code: 0 })
+})
+
 test('what the command line gives replaces a list of the file', async () => {
   const file = readSettings(
     '[targets]\nsinks = ["csv:/a", "csv:/b"]\n[load]\nskip_bad_files = true',

@@ -85,6 +85,13 @@ test('forget says what it would do, does it, leaves a receipt, and prints no id'
   for (const text of [...outputs, page]) expect(text).not.toMatch(IDS)
 })
 
+test.each(['\n', '\r\n', '\r'])('forget finds national ids in lines that end with %j', async (end) => {
+  const { lake, file } = await loaded()
+  const ids = await file(['unknown', NATIONAL, ''].join(end))
+  const { stdout } = await cli(['forget', '--lake', lake, '--national-ids', ids, '--dry-run', '--json'])
+  expect(JSON.parse(stdout)).toMatchObject({ kind: 'planned', persons: 1, unresolved: 1 })
+})
+
 test('forget reads national ids from standard input', async () => {
   const { lake } = await loaded()
   const { code, stdout } = await cli(['forget', '--lake', lake, '--national-ids', '-', '--json'], {

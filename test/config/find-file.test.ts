@@ -160,3 +160,43 @@ test('findConfig reads .env and its file with a byte order mark, and refuses UTF
     await writeFile(file, '', { mode: 0o600 })
   }
 })
+
+test('findConfig names no line of .env that is no variable, which may be a secret', async () => {
+  const { folder, cwd } = await project()
+  const lines = ['PEM=-----BEGIN', 'MIIEvQIBADANsecret==', 'abcDEF123456=', '\u001b[31mx=1', 'http_proxy=x']
+  await writeFile(join(folder, '.env'), `${lines.join('\n')}\n`, { mode: 0o600 })
+  const { notices } = await findConfig({ cwd, env: {} })
+  expect(notices).toEqual([
+    expect.stringContaining('also has PEM, http_proxy and 3 others, which are not taken'),
+  ])
+  expect(notices[0]).not.toMatch(/MII|abcDEF|\u001b/)
+  const many = Array.from({ length: 500 }, (_, at) => `NAME_${at}=x\n`).join('')
+  await writeFile(join(folder, '.env'), many, { mode: 0o600 })
+  const [notice] = (await findConfig({ cwd, env: {} })).notices
+  expect(notice).toContain(' and 490 others,')
+})
+
+test.each(['\n', '\r\n', '\r'])('findConfig reads a .env whose lines end with %j', async (end) => {
+  const { folder, cwd } = await project()
+  const lines = ['FIRMLAKE_URL=https://a.example', 'FIRMLAKE_TOKEN=b', '# no', 'PGUSER=c', '']
+  await writeFile(join(folder, '.env'), lines.join(end), { mode: 0o600 })
+  const { env, notices } = await findConfig({ cwd, env: {} })
+  expect(env).toEqual({ FIRMLAKE_URL: 'https://a.example', FIRMLAKE_TOKEN: 'b', PGUSER: 'c' })
+  expect(notices).toEqual([])
+})
+
+test.each([
+  'NODE_OPTIONS',
+  'LD_PRELOAD',
+  'PATH',
+  'SSL_CERT_FILE',
+  'OPENSSL_CONF',
+  'HTTPS_PROXY',
+  'GCONV_PATH',
+])('findConfig never takes %s from .env, also where a key of the file names it', async (name) => {
+  const { folder, cwd } = await project(`[service]\ntoken_env = "${name}"\n`)
+  await writeFile(join(folder, '.env'), `${name}=/tmp/x\n`, { mode: 0o600 })
+  const { env, notices } = await findConfig({ cwd, env: {} })
+  expect(env).toEqual({})
+  expect(notices).toEqual([expect.stringContaining(name)])
+})

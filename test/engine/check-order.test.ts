@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { checkOrder, checkUnits } from '../../src/engine/temporal/check-order.ts'
-import type { RunOrder } from '../../src/engine/temporal/requests.ts'
+import { type RunOrder, UNITS_OF_SHARD } from '../../src/engine/temporal/requests.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const ORDER: RunOrder = {
@@ -56,4 +56,10 @@ test('checkUnits takes numbers of units alone', () => {
   checkUnits(0, 12)
   for (const unit of [-1, 1.5, Number.NaN, '1 --again'])
     expect(() => checkUnits(unit as number)).toThrow(expect.objectContaining({ code: 'USAGE' }))
+})
+
+test('checkUnits takes a range of no more units than a workflow asks for at once', () => {
+  checkUnits(1000, 1000 + UNITS_OF_SHARD)
+  for (const to of [UNITS_OF_SHARD + 1, Number.MAX_SAFE_INTEGER])
+    expect(() => checkUnits(0, to)).toThrow(expect.objectContaining({ code: 'USAGE' }))
 })

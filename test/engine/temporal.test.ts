@@ -159,6 +159,22 @@ test('pull, sync and batches pull on an engine report what one machine reports; 
   expect(await hashLake(join(own, 'far'))).toEqual(await hashLake(join(own, 'here')))
 })
 
+test('the steps of a worker take the configuration that the worker was given', async (context) => {
+  needsTemporal(context)
+  const { folder: own, write } = openBench(await temporaryFolder())
+  await write('a.jsonl', companyLines(2))
+  const cwd = await temporaryFolder()
+  // What stands in the working folder would stop each step.
+  await writeFile(join(cwd, 'firmlake.toml'), 'lake = 3\n')
+  await writeFile(join(cwd, 'mine.toml'), '')
+  const queue = 'configured'
+  await workerOfTest(['--task-queue', queue, '--config', 'mine.toml'], { cwd })
+  const args = ['convert', 'a.jsonl', '--lake', 'lake', '--json', ...there(queue)]
+  const { code, stdout, stderr } = await cli(args, { cwd: own })
+  expect(code, stderr).toBe(0)
+  expect(JSON.parse(stdout)).toMatchObject({ snapshot: 1, records: 2 })
+})
+
 test('a command that is stopped detaches, its run goes on, and the same command attaches again', async (context) => {
   needsTemporal(context)
   const { folder: own, lake, write } = openBench(await temporaryFolder())
@@ -232,6 +248,10 @@ test('a server that does not answer is unreachable, for commands before they pla
     cwd: own,
   })
   const worked = await cli(['worker', '--temporal', address], { cwd: own })
+  for (const lakes of ['s3://', 'gs://bucket', 's3:/bucket', 'a,,b']) {
+    const refused = await cli(['worker', '--temporal', address, '--lakes', `${own},${lakes}`], { cwd: own })
+    expect([lakes, refused.code, refused.stderr]).toEqual([lakes, 2, expect.stringContaining('USAGE')])
+  }
   expect([(await convert).code, errorCode(await convert)]).toEqual([75, 'ENGINE_UNREACHABLE'])
   expect(await runsOf(lake)).toEqual([])
   expect(worked.code).toBe(75)

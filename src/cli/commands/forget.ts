@@ -75,7 +75,7 @@ const readNationalIds = async (file: string | undefined): Promise<readonly strin
   const lines = await (file === '-' ? readStdinText() : readUserText(file)).catch((error: unknown) => {
     throw systemError(error) ?? error
   })
-  return lines.split('\n').flatMap((line) => line.trim() || [])
+  return lines.split(/\r\n?|\n/).flatMap((line) => line.trim() || [])
 }
 
 const runForget = async (flags: ForgetFlags): Promise<void> => {

@@ -1,6 +1,7 @@
 /** `worker`: takes the steps of runs that were handed over to an engine. */
 
 import { availableParallelism } from 'node:os'
+import { resolve } from 'node:path'
 import { type Command, Option } from 'commander'
 import { ToolkitError } from '../../core/errors.ts'
 import type { StepReport } from '../../engine/temporal/activities.ts'
@@ -83,7 +84,7 @@ const say = ({ run, step, unit, code, seconds, error }: StepReport): void => {
   note(`${run} ${what}: ${code === 0 ? 'done' : end}, ${formatDuration(seconds)}`)
 }
 
-const work = async (flags: WorkerFlags): Promise<void> => {
+const work = async (flags: WorkerFlags, command: Command): Promise<void> => {
   const {
     slots,
     threads = Math.max(1, Math.floor(availableParallelism() / slots)),
@@ -92,6 +93,12 @@ const work = async (flags: WorkerFlags): Promise<void> => {
     tokenFile,
     metrics,
   } = flags
+  const { openStorage } = await import('../../storage/open-storage.ts')
+  // A typo shows now, and not with the first run.
+  for (const place of lakes ?? []) openStorage(place)
+  // Steps are processes of their own: they take the same file.
+  const { config } = command.optsWithGlobals<{ readonly config?: string }>()
+  if (config !== undefined) process.env.FIRMLAKE_CONFIG = resolve(config)
   const { workerPart } = await import('../../engine/temporal/packages.ts')
   const { addressOf, runWorker } = await workerPart()
   const at = addressOf(temporalPlace(flags))

@@ -8,8 +8,8 @@ import { note } from '../output/print.ts'
 /** It plays with a lake of its own, never with real data. */
 const LEFT_ALONE = new Set(['demo'])
 
-/** What is missing is what it is asked for. */
-const SAYS_ITSELF = 'doctor'
+/** They call the service only for a run that was planned with one; what `doctor` is asked for is what is missing. */
+const NOT_ALWAYS_CALLING = new Set(['doctor', 'resume', 'run work', 'worker'])
 
 /** `batches pull`, without the program's own name. */
 export const wordsOf = (command: Command): string => {
@@ -126,7 +126,8 @@ const dropOtherLakes = async (
 
 /** @throws {ToolkitError} TOKEN_MISSING where the file names a variable that holds nothing */
 const checkToken = (command: Command, { path, found }: ConfigFile): void => {
-  const calls = command.options.some(({ long }) => long === '--url') && wordsOf(command) !== SAYS_ITSELF
+  const calls =
+    command.options.some(({ long }) => long === '--url') && !NOT_ALWAYS_CALLING.has(wordsOf(command))
   const named = found.find(({ key }) => key === 'service.token_env')
   if (!calls || named === undefined || process.env.FIRMLAKE_TOKEN || command.opts().tokenFile) return
   throw new ToolkitError(

@@ -5,7 +5,7 @@ import { ToolkitError } from '../../core/errors.ts'
 import { refuseOtherLakes } from '../../jobs/run-engine.ts'
 import { count, type Form, FormError, form, list, objectOf, yesNo } from '../../support/json-form.ts'
 import { isRunId } from '../../support/run-ids.ts'
-import type { RunOrder } from './requests.ts'
+import { type RunOrder, UNITS_OF_SHARD } from './requests.ts'
 
 const text = (is: (value: string) => boolean, expected: string): Form<string> =>
   form((value): value is string => typeof value === 'string' && is(value), expected)
@@ -39,8 +39,13 @@ export const checkOrder = async (order: RunOrder, lakes: readonly string[] | und
   await refuseOtherLakes(order, lakes)
 }
 
-/** @throws {ToolkitError} `USAGE` */
-export const checkUnits = (...units: readonly number[]): void => {
-  if (units.every((unit) => Number.isSafeInteger(unit) && unit >= 0)) return
-  throw new ToolkitError('USAGE', 'Cannot take a step of the engine: expected units by their numbers')
+/** One unit, or a range of them to before the second. @throws {ToolkitError} `USAGE` */
+export const checkUnits = (from: number, to = from): void => {
+  const areNumbers = [from, to].every((unit) => Number.isSafeInteger(unit) && unit >= 0)
+  // A worker lists the range: one without an end would take all of its memory.
+  if (areNumbers && to - from <= UNITS_OF_SHARD) return
+  throw new ToolkitError(
+    'USAGE',
+    `Cannot take a step of the engine: expected units by their numbers, at most ${UNITS_OF_SHARD}`,
+  )
 }

@@ -5,6 +5,9 @@
 
 import type { EngineOutcome, EngineRequest } from '../../jobs/run-engine.ts'
 
+/** Units of one child workflow: its history stays far below what a server takes. */
+export const UNITS_OF_SHARD = 500
+
 export type RequestCounters = EngineOutcome['requests']
 
 /** A run as its workflow is started. */

@@ -19,10 +19,15 @@ import {
 } from '@temporalio/workflow'
 import type { EngineOutcome } from '../../jobs/run-engine.ts'
 import { type AttemptEnd, afterAttempt, NO_ATTEMPTS } from './attempts.ts'
-import type { RequestCounters, RunOrder, RunPlace, ShardOrder, StepActivities } from './requests.ts'
+import {
+  type RequestCounters,
+  type RunOrder,
+  type RunPlace,
+  type ShardOrder,
+  type StepActivities,
+  UNITS_OF_SHARD,
+} from './requests.ts'
 
-/** Units of one child workflow: its history stays far below what a server takes. */
-const UNITS_OF_SHARD = 500
 /** Child workflows side by side: while one waits for its last units the others go on. */
 const SHARDS_AT_ONCE = 4
 

@@ -1,12 +1,16 @@
 /** What others' records say of the forgotten in fields that the contract does not know. */
 
+import { randomBytes } from 'node:crypto'
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { forget } from '../../../src/jobs/forget.ts'
+import { commitForget } from '../../../src/manifest/commit-forget.ts'
+import { createRun } from '../../../src/manifest/runs.ts'
 import { readRoot } from '../../../src/manifest/snapshots.ts'
 import { compactLake } from '../../../src/pipeline/compact/compact.ts'
 import { publish } from '../../../src/pipeline/targets/publish.ts'
+import { DEAD } from '../../manifest/small-lake.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 import { type Bench, openBench } from '../batch-bench.ts'
 import { marksBelow } from './planted-lake.ts'
@@ -191,6 +195,25 @@ test('forget counts what nobody can decide on, by the file it stands in now', as
   expect(done.left.filter(({ path }) => !listed.includes(path))).toEqual([])
   expect(JSON.stringify(done)).not.toMatch(new RegExp(`${PERSON}|${nameOf(PERSON)}`))
   expect((await readRoot(lake)).forgotten?.at(-1)?.left).toEqual(done.left)
+})
+
+test('forget says what one before it has left that was killed before it could, and takes nobody for unknown then', async () => {
+  const bench = await loaded([])
+  const { lake } = bench
+  const plan = { pipeline: 'forget', inputs: [], cwd: '', again: false, limits: {} }
+  const lease = await createRun({ lake, plan, now: new Date(), random: randomBytes, process: DEAD })
+  const base = await bench.snapshot()
+  const { partitions, files, pulls = [], merged = [] } = base
+  const undecided = [{ kind: 'companies', path: 'companies/load=1/1.parquet', values: 3 }]
+  await commitForget({
+    ...{ lease, tool: 'firmlake 0.1.0', base, written: [], random: randomBytes, now: () => new Date() },
+    listed: { partitions, files, pulls, merged },
+    ids: { companies: new Set(), persons: new Set() },
+    receipt: { companies: 0, persons: 1, files: [], linesCleared: 0, left: undecided, later: 'allowed' },
+  })
+  expect(await forget({ lake, persons: [PERSON], allowLater: true })).toMatchObject({
+    ...{ completed: [2], left: undecided, unknown: 1 },
+  })
 })
 
 test('forget counts line items whose names tell of somebody', async () => {

@@ -59,6 +59,8 @@ export const ERROR_CODES = {
     'the target holds the rows of another lake; give another target, or hand it over to this lake with --adopt',
   TARGET_FAILED: 'the target of an export failed; run the same command again, it resumes',
   COMPACT_IMPOSSIBLE: 'runs disagree on which line items are scaled; load their sources into a new lake',
+  IDS_UNKNOWN:
+    'the lake has none of the companies and persons that it is to forget; check the ids, and where they are read from',
   FORGET_IMPOSSIBLE:
     'a record that was loaded before is refused by this release; use the release that loaded it',
   DISK_FULL: 'the disk is full; make room and run the same command again',

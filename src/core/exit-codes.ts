@@ -15,7 +15,7 @@ export const EXIT = {
   final: 4,
   /** Of `check`: what is expected of the lake does not hold. */
   checkFailed: 5,
-  /** The rest is done: bad files were left out. */
+  /** The rest is done: bad files were left out, or `forget` has left values that nobody can decide on. */
   leftOut: 6,
   /** EX_TEMPFAIL of sysexits.h: the same command may succeed later. */
   busy: 75,

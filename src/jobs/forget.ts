@@ -48,9 +48,9 @@ const checked = ({ companies = [], persons = [], nationalIds = [] }: ForgetOptio
  * indexes and batch files. Files that held something of theirs are written again, and older snapshots are gone. Killed at
  * any moment, the same call completes it.
  *
- * @returns what was found and removed, without personal data, and what was not reached
+ * @returns what was found and removed, without personal data, what is left for a person to decide on, and what was not reached
  * @throws {ToolkitError} `USAGE`, `LAKE_NOT_FOUND`, `SNAPSHOT_NOT_FOUND`, `RUN_LIVE` while other runs are at work,
- *   `COMMIT_CONFLICT`, `LAKE_DAMAGED`, `FORGET_IMPOSSIBLE`, `DISK_FULL`, `WRITE_FAILED`, `INTERRUPTED`
+ *   `IDS_UNKNOWN`, `COMMIT_CONFLICT`, `LAKE_DAMAGED`, `FORGET_IMPOSSIBLE`, `DISK_FULL`, `WRITE_FAILED`, `INTERRUPTED`
  * @example
  * import { convert, forget } from 'firmlake'
  *

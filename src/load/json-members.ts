@@ -60,3 +60,15 @@ export const membersAt = (json: Buffer, from: number): readonly JsonMember[] => 
   }
   return members
 }
+
+/** Where the values of the list that begins at a place stand. */
+export const elementsAt = (json: Buffer, from: number): readonly (readonly [from: number, to: number])[] => {
+  const elements: (readonly [number, number])[] = []
+  for (let at = skipSpace(json, from + 1); at < json.length && json[at] !== CLOSE_BRACKET; ) {
+    const to = behindValue(json, at)
+    elements.push([at, to])
+    const next = skipSpace(json, to)
+    at = json[next] === COMMA ? skipSpace(json, next + 1) : next
+  }
+  return elements
+}

@@ -32,7 +32,6 @@ const restOf = (line: string, content: Content, { isCompany, isEntity }: Refused
   const owner = parsedRecord(line) === undefined ? undefined : ownerOf(content, line)
   if (owner === undefined) return NOT_READ
   if (isCompany(owner)) return MINIMAL[content](owner)
-  if (content !== 'relations') return undefined
   try {
     return withoutEntities(line, isEntity)
   } catch {

@@ -1,13 +1,9 @@
-/** Takes entities out of the text of a relations record, with all that hangs on them. Everything else stays as it came. */
+/** Takes entities out of the text of a record, with all that hangs on them. Everything else stays as it came. */
 
 import { JSON_BYTES, skipSpace } from '../support/json-bytes.ts'
-import { behindValue, membersAt } from './json-members.ts'
+import { elementsAt, membersAt } from './json-members.ts'
 
-const { COMMA, OPEN_BRACKET, OPEN_BRACE, CLOSE_BRACKET } = JSON_BYTES
-
-/** Lists of entities: those of a record, and that of an entity. */
-const RECORD_LISTS: ReadonlySet<string> = new Set(['Parents', 'Children'])
-const ENTITY_LISTS: ReadonlySet<string> = new Set(['History'])
+const { OPEN_BRACKET, OPEN_BRACE } = JSON_BYTES
 
 export type IsForgotten = (id: bigint) => boolean
 
@@ -20,54 +16,46 @@ export const idAt = (json: Buffer, from: number, to: number): bigint | undefined
   return Number.isSafeInteger(value) ? BigInt(value) : undefined
 }
 
-/** Where the values of the list that begins at a place stand. */
-const elementsAt = (json: Buffer, from: number): readonly (readonly [from: number, to: number])[] => {
-  const elements: (readonly [number, number])[] = []
-  for (let at = skipSpace(json, from + 1); at < json.length && json[at] !== CLOSE_BRACKET; ) {
-    const to = behindValue(json, at)
-    elements.push([at, to])
-    const next = skipSpace(json, to)
-    at = json[next] === COMMA ? skipSpace(json, next + 1) : next
-  }
-  return elements
-}
-
 const isForgottenAt = (json: Buffer, from: number, isForgotten: IsForgotten): boolean =>
   membersAt(json, from).some(({ name, valueFrom, to }) => {
     const id = name === 'InternalId' ? idAt(json, valueFrom, to) : undefined
     return id !== undefined && isForgotten(id)
   })
 
+/** Whether a member or element is an object of theirs. */
+const isTheirs = (json: Buffer, from: number, isForgotten: IsForgotten): boolean =>
+  json[from] === OPEN_BRACE && isForgottenAt(json, from, isForgotten)
+
 const listText = (json: Buffer, from: number, isForgotten: IsForgotten): string =>
   `[${elementsAt(json, from)
-    .filter(([at]) => json[at] !== OPEN_BRACE || !isForgottenAt(json, at, isForgotten))
-    .map(([at, to]) =>
-      json[at] === OPEN_BRACE
-        ? objectText(json, at, ENTITY_LISTS, isForgotten)
-        : json.toString('utf8', at, to),
-    )
+    .filter(([at]) => !isTheirs(json, at, isForgotten))
+    .map(([at, to]) => valueText(json, at, to, isForgotten))
     .join()}]`
 
-const objectText = (
-  json: Buffer,
-  from: number,
-  lists: ReadonlySet<string>,
-  isForgotten: IsForgotten,
-): string =>
+const objectText = (json: Buffer, from: number, isForgotten: IsForgotten): string =>
   `{${membersAt(json, from)
+    .filter(({ valueFrom }) => !isTheirs(json, valueFrom, isForgotten))
     .map(({ name, from: at, valueFrom, to }) =>
-      lists.has(name) && json[valueFrom] === OPEN_BRACKET
-        ? `${JSON.stringify(name)}:${listText(json, valueFrom, isForgotten)}`
+      json[valueFrom] === OPEN_BRACE || json[valueFrom] === OPEN_BRACKET
+        ? `${JSON.stringify(name)}:${valueText(json, valueFrom, to, isForgotten)}`
         : json.toString('utf8', at, to),
     )
     .join()}}`
 
+const valueText = (json: Buffer, from: number, to: number, isForgotten: IsForgotten): string =>
+  json[from] === OPEN_BRACE
+    ? objectText(json, from, isForgotten)
+    : json[from] === OPEN_BRACKET
+      ? listText(json, from, isForgotten)
+      : json.toString('utf8', from, to)
+
 /**
- * @param text a relations record in sound JSON
- * @returns the record without the entities of some ids, at any depth of histories
+ * @param text a record of others, in sound JSON
+ * @returns the record without objects that have the InternalId of some ids, at any depth: entities of relations, those of
+ *   histories, and such as stand in fields that the contract does not know
  */
 export const withoutEntities = (text: string, isForgotten: IsForgotten): string => {
   const json = Buffer.from(text)
   const from = skipSpace(json, 0)
-  return json[from] === OPEN_BRACE ? objectText(json, from, RECORD_LISTS, isForgotten) : text
+  return json[from] === OPEN_BRACE ? objectText(json, from, isForgotten) : text
 }

@@ -8,6 +8,7 @@ import { createNext } from './create-next.ts'
 import { extendList, type PartWriter } from './extend-list.ts'
 import { findCommit } from './find-commit.ts'
 import { type ForgetReceipt, type ForgottenIds, nextRefusals } from './forgotten.ts'
+import { recordedPartition, recordedPull } from './recorded-search.ts'
 import { assertOwner } from './run-lease.ts'
 import type { SnapshotRoot } from './snapshot-root.ts'
 import { ensureRecord, newestRoot, rootToCommitOn } from './snapshots.ts'
@@ -46,10 +47,10 @@ const writeNext = async (
     forgotten: [...forgotten, { ...committed, run, ...receipt }],
     ...(refusals && { refusals }),
     lists: {
-      partitions: await extendList(writer, 'partitions', [], listed.partitions),
+      partitions: await extendList(writer, 'partitions', [], listed.partitions.map(recordedPartition)),
       files: await extendList(writer, 'files', [], listed.files),
-      pulls: await extendList(writer, 'pulls', [], listed.pulls),
-      merged: await extendList(writer, 'merged', [], listed.merged),
+      pulls: await extendList(writer, 'pulls', [], listed.pulls.map(recordedPull)),
+      merged: await extendList(writer, 'merged', [], listed.merged.map(recordedPartition)),
     },
   }
 }

@@ -18,6 +18,7 @@ import { findCommit } from './find-commit.ts'
 import { knownByBytes, namedSources, splitLoaded } from './loaded-sources.ts'
 import { mayHoldRun } from './part-summary.ts'
 import { entriesOf } from './parts.ts'
+import { recordedPartition, recordedPull } from './recorded-search.ts'
 import { refuseForgotten } from './refuse-forgotten.ts'
 import { assertOwner, type SeenRun } from './run-lease.ts'
 import { sourcesOf } from './shared-sources.ts'
@@ -126,7 +127,8 @@ const writeNext = async (
   const { totals, lists } = newest ?? { totals: NO_TOTALS, lists: NO_LISTS }
   const committed = { snapshot: (newest?.snapshot ?? 0) + 1, time: now().toISOString() }
   const bound = await withBoundDrift(lake, newest, kept, maxUnknownNames)
-  const partitions = bound.map((partition) => ({ ...partition, committed }))
+  // An earlier release may have begun the run, and recorded its searches.
+  const partitions = bound.map((partition) => ({ ...recordedPartition(partition), committed }))
   const files = runFiles.map((file) => ({ ...file, run, committed }))
   return {
     ...newest,
@@ -140,7 +142,7 @@ const writeNext = async (
     lists: {
       partitions: await extendList(writer, 'partitions', lists.partitions, partitions),
       files: await extendList(writer, 'files', lists.files, files),
-      pulls: await extendList(writer, 'pulls', lists.pulls, pulls),
+      pulls: await extendList(writer, 'pulls', lists.pulls, pulls.map(recordedPull)),
       merged: await extendList(writer, 'merged', lists.merged, []),
     },
   }

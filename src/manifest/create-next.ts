@@ -21,7 +21,8 @@ export const createNext = async (
   const writer = new PartWriter(lease, random)
   let root: SnapshotRoot
   try {
-    root = await write(writer)
+    // Whoever writes it begins with `rootToCommitOn`.
+    root = { ...(await write(writer)), searches: 'counted' }
   } catch (error) {
     await writer.discard()
     throw error

@@ -18,6 +18,15 @@ export interface ForgottenFiles {
   readonly rows: number
 }
 
+/** Values in a file that may be about the forgotten or about others: they stand in fields that the contract does not know. */
+export interface LeftInFile {
+  /** A table. */
+  readonly kind: string
+  /** Path below the lake, as the forget has left it. */
+  readonly path: string
+  readonly values: number
+}
+
 /** What one forget has done. */
 export interface ForgetReceipt {
   /** The snapshot that it made: those before are gone. */
@@ -31,6 +40,8 @@ export interface ForgetReceipt {
   readonly files: readonly ForgottenFiles[]
   /** Lines in the quarantine that could not be read: their text was removed. */
   readonly linesCleared: number
+  /** What is for a person to decide on; absent where there is nothing. */
+  readonly left?: readonly LeftInFile[] | undefined
   /** What becomes of the same ids in a later load. */
   readonly later: 'refused' | 'allowed'
 }
@@ -56,6 +67,7 @@ export const FORGOTTEN_CHECKS = {
         ...{ snapshot: count, time: anyText, run: anyText, companies: count, persons: count },
         files: list(shapeOf<ForgottenFiles>({ kind: anyText, files: count, rows: count })),
         linesCleared: count,
+        left: optional(list(shapeOf<LeftInFile>({ kind: anyText, path: anyText, values: count }))),
         later: oneOf(['refused', 'allowed']),
       }),
     ),

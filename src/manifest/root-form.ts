@@ -20,6 +20,7 @@ import {
 } from '../support/json-form.ts'
 import { FORGOTTEN_CHECKS, type Forgotten } from './forgotten.ts'
 import type { PartSummary } from './part-summary.ts'
+import type { WithSearches } from './recorded-search.ts'
 import { togetherAs } from './shared-sources.ts'
 import {
   CONTENT_NAME,
@@ -106,7 +107,7 @@ export const NEWEST_FORMAT = 3
  * The file of a snapshot that lists parts. A field that is added later is optional, here, in `ROOT` and in `SnapshotRoot`:
  * every commit hands on what the root before has, known or not.
  */
-export interface RootDocument extends SnapshotHead, Forgotten, WithTaken {
+export interface RootDocument extends SnapshotHead, Forgotten, WithTaken, WithSearches {
   readonly format: (typeof PARTS_FORMATS)[number]
   readonly totals: Totals
   readonly partitions: readonly PartRef[]
@@ -126,6 +127,7 @@ const ROOT = shapeOf<RootDocument>({
   pulls: list(PART_REF),
   merged: list(PART_REF),
   taken: optional(TAKEN),
+  searches: optional(oneOf(['counted'])),
   sha256,
 })
 

@@ -8,10 +8,11 @@ import { LISTINGS, QUARANTINE, type Table } from '../lake/tables/tables.ts'
 import { freshParts } from './extend-list.ts'
 import type { Forgotten } from './forgotten.ts'
 import { countEntries, entriesOf, type ListName, type Lists, type Part, type Wanted } from './parts.ts'
+import type { WithSearches } from './recorded-search.ts'
 import type { WithTaken } from './taken.ts'
 import { type Totals, totalsOf } from './totals.ts'
 
-export interface SnapshotRoot extends SnapshotHead, Forgotten, WithTaken {
+export interface SnapshotRoot extends SnapshotHead, Forgotten, WithTaken, WithSearches {
   readonly totals: Totals
   readonly lists: { readonly [Name in ListName]: readonly Part<Lists[Name]>[] }
 }

@@ -103,6 +103,38 @@ test('forget reads national ids from standard input', async () => {
   ])
 })
 
+test('forget ends with 6 where it leaves what nobody can decide on, and names the file and no person', async () => {
+  const folder = await temporaryFolder()
+  const [lake, path] = [join(folder, 'lake'), join(folder, 'relations.jsonl')]
+  await writeFile(
+    path,
+    `${JSON.stringify({ ...JSON.parse(RELATIONS), Note: 'Ask Ann Ek', Count: PERSON })}\n`,
+  )
+  await convert({ from: [path], lake })
+  const given = ['forget', '--lake', lake, '--person', String(PERSON)]
+  const planned = await cli([...given, '--dry-run'])
+  const done = await cli(given)
+  expect([planned.code, done.code]).toEqual([6, 6])
+  expect(done.stdout).toMatch(/^relations +relations\/load=\S+\.parquet +2$/m)
+  for (const { stdout, stderr } of [planned, done]) expect(stdout + stderr).not.toMatch(/Ann Ek|42108151/)
+  const again = await cli([...given, '--json'])
+  expect(JSON.parse(again.stdout)).toMatchObject({ unknown: 0, left: expect.any(Array) })
+})
+
+test('forget of ids that the lake does not know fails, and changes nothing', async () => {
+  const { lake, file } = await loaded()
+  const ids = ['--company', '77', '--person', '78', '--national-ids', await file('19000101-0000\n')]
+  for (const more of [[], ['--dry-run'], ['--json']]) {
+    const { code, stdout, stderr } = await cli(['forget', '--lake', lake, ...ids, ...more])
+    expect([code, stdout]).toEqual([1, ''])
+    expect(stderr).toContain('IDS_UNKNOWN')
+    expect(stderr).toContain('knows none of the 3 ids')
+    expect(stderr).not.toMatch(/19000101/)
+  }
+  const status = await cli(['status', '--lake', lake])
+  expect(status.stdout).not.toContain('has forgotten')
+})
+
 test('forget refuses wrong use, and repeats no id', async () => {
   const lake = join(await temporaryFolder(), 'none')
   const wrong = [

@@ -2,6 +2,7 @@
 
 import type { Command } from 'commander'
 import { systemError, ToolkitError } from '../../core/errors.ts'
+import { EXIT } from '../../core/exit-codes.ts'
 import { readStdinText, readUserText } from '../../core/user-text.ts'
 import type { ForgetSummary } from '../../pipeline/forget/forget-summary.ts'
 import { catalogFromEnvironment } from '../../pipeline/targets/catalog-environment.ts'
@@ -98,6 +99,7 @@ const runForget = async (flags: ForgetFlags): Promise<void> => {
       }),
     'the same command completes it',
   )
+  if (summary.left.length > 0) process.exitCode = EXIT.leftOut
   await (json ? printJson({ lake, ...summary }) : printLines(summaryLines(summary)))
   warnOfNoViews(summary.noViews)
 }
@@ -110,13 +112,28 @@ const headOf = ({ kind, snapshot, companies, persons }: ForgetSummary): string =
     : `Snapshot ${snapshot}: ${whom} forgotten.`
 }
 
+/** Where somebody has to look; never what stands there. */
+const leftLines = (left: ForgetSummary['left']): string[] =>
+  left.length === 0
+    ? []
+    : [
+        'Left, as they may be about others: texts that have a name in them, numbers that may be an id',
+        ...textTable(
+          [{ title: 'kind' }, { title: 'file' }, { title: 'values', right: true }],
+          left.map(({ kind, path, values }) => [kind, path, formatCount(values)]),
+        ),
+        '',
+      ]
+
 const summaryLines = (summary: ForgetSummary): string[] => {
-  const { kind, files, linesCleared, snapshots, runs, made, published, unresolved, later } = summary
+  const { kind, files, linesCleared, snapshots, runs, made, published, unknown, unresolved, left, later } =
+    summary
   const gone = kind === 'planned' ? 'would be removed' : 'removed'
   const lines = (count: number, text: string): string[] => (count === 0 ? [] : [text])
   return [
     ...summary.completed.map((done) => `Snapshot ${done}: an interrupted forget was completed.`),
     headOf(summary),
+    ...lines(unknown, `${formatCounted(unknown, 'id')} not known to the lake.`),
     ...lines(unresolved, `${formatCounted(unresolved, 'national id')} not known to the lake.`),
     '',
     ...(files.length === 0
@@ -140,6 +157,7 @@ const summaryLines = (summary: ForgetSummary): string[] => {
     ...lines(published.length, `Published anew: ${published.join(', ')}`),
     `A later load of the same ids is ${later}.`,
     '',
+    ...leftLines(left),
     'Not reached:',
     ...summary.notReached.map((one) => `  ${one}`),
   ]

@@ -4,6 +4,7 @@ import { type Command, Option } from 'commander'
 import type { Content } from '../../contract/objects.ts'
 import type { SearchParameters } from '../../contract/requests.ts'
 import { ToolkitError } from '../../core/errors.ts'
+import { recordedSearch } from '../../manifest/recorded-search.ts'
 import type { LakePulls } from '../../manifest/snapshots.ts'
 import type { PlanEstimate } from '../../pipeline/pull/estimate-plan.ts'
 import type { PullPlan } from '../../pipeline/pull/pull-plan.ts'
@@ -70,7 +71,8 @@ const runPlan = async (content: Content, options: PlanOptions): Promise<void> =>
       concurrency: options.concurrency,
       requestsPerSecond: options.maxRequestsPerSecond,
     })
-    if (options.json) return await printJson({ ...plan, gap: plan.announced - plan.planned, ...estimate })
+    if (options.json)
+      return await printJson({ ...shownPlan(plan), gap: plan.announced - plan.planned, ...estimate })
     await printLines(planText(content, plan, estimate))
   } finally {
     await service.close()
@@ -86,9 +88,18 @@ const closingLines = ({ closing }: PlanEstimate): string[] =>
           `${formatCount(closing.pages)} fetch them (--no-close-gap leaves them out)`,
       ]
 
+/** A plan stands in logs: its searches say of persons' numbers only how many. */
+const shownPlan = ({ windows, gaps, ...plan }: PullPlan): PullPlan => {
+  const shown = <Searching extends { readonly search: SearchParameters }>(one: Searching): Searching => ({
+    ...one,
+    search: recordedSearch(one.search),
+  })
+  return { ...plan, windows: windows.map(shown), ...(gaps && { gaps: gaps.map(shown) }) }
+}
+
 /** Of hundreds of ids only how many. */
 const windowText = (search: SearchParameters): string => {
-  const text = JSON.stringify(search)
+  const text = JSON.stringify(recordedSearch(search))
   return text.length <= MOST_TEXT ? text : searchLabel(search)
 }
 const MOST_TEXT = 200

@@ -2,6 +2,7 @@
 
 import type { SearchParameters } from '../../contract/requests.ts'
 import type { PullEntry, SourceEntry } from '../../core/partition.ts'
+import { recordedSearch } from '../../manifest/recorded-search.ts'
 import { type Identifiers, stripped } from './identifiers.ts'
 
 /** Stands in place of a value. */
@@ -12,7 +13,7 @@ const LEAST_DIGITS = 6
 
 export const cleanSearch = (search: SearchParameters, identifiers: Identifiers): SearchParameters =>
   Object.fromEntries(
-    Object.entries(search).map(([name, values]) => [
+    Object.entries(recordedSearch(search)).map(([name, values]) => [
       name,
       values.map((value) => {
         const text = String(value)

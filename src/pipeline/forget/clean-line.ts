@@ -2,8 +2,8 @@
 
 import type { Content } from '../../contract/objects.ts'
 import { ownerOf, parsedRecord } from '../../load/record-owner.ts'
-import { type IsForgotten, withoutEntities } from '../../load/without-entities.ts'
-import type { Identifiers } from './identifiers.ts'
+import type { IsForgotten } from '../../load/without-entities.ts'
+import { type ForgottenEntities, withoutForgotten } from './clean-record.ts'
 
 /** A row of the quarantine, as far as it matters here. */
 export interface LineTexts {
@@ -18,28 +18,35 @@ export type CleanedLine =
   | { readonly kind: 'same' | 'gone' | 'cleared' }
   | { readonly kind: 'changed'; readonly raw: string }
 
-export interface Forgetting {
+export interface Forgetting extends ForgottenEntities {
   readonly isCompany: IsForgotten
-  readonly isEntity: IsForgotten
-  readonly identifiers: Identifiers
+}
+
+/** What is left of a readable line of others; `undefined`: nobody can tell. */
+const restOf = (content: Content, raw: string, forgetting: Forgetting): string | undefined => {
+  try {
+    const { text, left } = withoutForgotten(content, raw, forgetting)
+    return left > 0 || forgetting.identifiers.standIn(text) ? undefined : text
+  } catch {
+    // It is nested deeper than any record.
+    return undefined
+  }
 }
 
 export const cleanLine = (
   { content, raw, raw_base64: base64, reason }: LineTexts,
-  { isCompany, isEntity, identifiers }: Forgetting,
+  forgetting: Forgetting,
 ): CleanedLine => {
-  const { standIn, idStandsIn } = identifiers
+  const { standIn, idStandsIn } = forgetting.identifiers
   const bytes = Buffer.from(base64 ?? '', 'base64')
   const texts = raw === null ? [bytes.toString('utf8'), bytes.toString('latin1')] : [raw]
   const owner = raw === null || parsedRecord(raw) === undefined ? undefined : ownerOf(content, raw)
-  if (owner !== undefined && isCompany(owner)) return { kind: 'gone' }
+  if (owner !== undefined && forgetting.isCompany(owner)) return { kind: 'gone' }
   if (raw === null || owner === undefined)
     return [...texts, reason].some((text) => standIn(text) || idStandsIn(text))
       ? { kind: 'cleared' }
       : { kind: 'same' }
-  const rest = content === 'relations' ? withoutEntities(raw, isEntity) : raw
-  if (standIn(rest) || standIn(reason)) return { kind: 'cleared' }
-  // Without entities to take out the line stays byte by byte.
-  const before = content === 'relations' ? withoutEntities(raw, () => false) : raw
-  return rest === before ? { kind: 'same' } : { kind: 'changed', raw: rest }
+  const rest = restOf(content, raw, forgetting)
+  if (rest === undefined || standIn(reason)) return { kind: 'cleared' }
+  return rest === raw ? { kind: 'same' } : { kind: 'changed', raw: rest }
 }

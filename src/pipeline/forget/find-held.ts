@@ -22,35 +22,41 @@ const FILES_AT_ONCE = 256
 interface Look {
   readonly table: string
   readonly owner: string
-  readonly condition: string
-  readonly as: keyof Held
+  /** Whose rows they are. */
+  readonly id: string
+  readonly ids: string
 }
 
 const LOOKS: readonly Look[] = [
   ...(['companies', 'relations', LISTINGS.name] satisfies (Content | string)[]).map(
-    (table): Look => ({
-      table,
-      owner: 'internal_id',
-      condition: `internal_id IN (FROM ${COMPANY_IDS})`,
-      as: 'removed',
-    }),
+    (table): Look => ({ table, owner: 'internal_id', id: 'internal_id', ids: COMPANY_IDS }),
   ),
-  {
-    table: 'relation_entities',
-    owner: 'company_id',
-    condition: `entity_id IN (FROM ${ENTITY_IDS}) AND company_id NOT IN (FROM ${COMPANY_IDS})`,
-    as: 'changed',
-  },
+  { table: 'relation_entities', owner: 'company_id', id: 'entity_id', ids: ENTITY_IDS },
 ]
 
 /** Paths as DuckDB's list. */
 export const pathsSql = (paths: readonly string[]): string => `[${paths.map(literal).join(', ')}]`
 
+/** What rows say of the forgotten. */
+export interface FoundIds {
+  readonly held: Map<number, Held>
+  /** Ids that have rows. */
+  readonly known: Set<bigint>
+}
+
+/** What is known of a partition; changed by whoever finds more. */
+export const heldAt = (held: Map<number, Held>, place: number): Held => {
+  const one = held.get(place) ?? { removed: new Set(), changed: new Set() }
+  held.set(place, one)
+  return one
+}
+
 /** Looks through ids alone, some files at a time. */
-export const findHeld = async (work: ForgetWork): Promise<HeldByPlace> => {
+export const findHeld = async (work: ForgetWork): Promise<FoundIds> => {
   const { snapshot, session, localBytes, signal } = work
   const held = new Map<number, Held>()
-  for (const { table, owner, condition, as } of LOOKS) {
+  const known = new Set<bigint>()
+  for (const { table, owner, id, ids } of LOOKS) {
     const files = snapshot.partitions.flatMap((partition, place) =>
       partition.files.flatMap((file) =>
         file.table === table && file.rows > 0 ? [{ ...file, partition: place }] : [],
@@ -59,16 +65,20 @@ export const findHeld = async (work: ForgetWork): Promise<HeldByPlace> => {
     for (const group of cutByBytes(files, localBytes, FILES_AT_ONCE)) {
       signal?.throwIfAborted()
       const rows = await withLakeFiles(work, group, (placeOf) =>
-        session.rows(`SELECT DISTINCT [${group.map(({ partition }) => partition)}][file_index::BIGINT + 1] AS place, ${owner} AS owner
+        session.rows(`SELECT DISTINCT [${group.map(({ partition }) => partition)}][file_index::BIGINT + 1] AS place, ${owner} AS owner,
+  ${id} AS id, ${owner} IN (FROM ${COMPANY_IDS}) AS is_theirs
 FROM read_parquet(${pathsSql(group.map(({ path }) => placeOf(path)))}, union_by_name = true, hive_partitioning = false)
-WHERE ${condition}`),
+WHERE ${id} IN (FROM ${ids})`),
       )
-      for (const { place, owner: id } of rows) {
-        const one = held.get(Number(place)) ?? { removed: new Set(), changed: new Set() }
-        one[as].add(BigInt(String(id)))
-        held.set(Number(place), one)
+      for (const row of rows) {
+        known.add(BigInt(String(row.id)))
+        const of = BigInt(String(row.owner))
+        const place = Number(row.place)
+        if (row.is_theirs !== true) heldAt(held, place).changed.add(of)
+        // Their own record goes by the table that has one row of it.
+        else if (id === owner) heldAt(held, place).removed.add(of)
       }
     }
   }
-  return held
+  return { held, known }
 }

@@ -1,6 +1,6 @@
 /** What a forget is asked for, and what it says of itself. */
 
-import type { ForgetReceipt, ForgottenIds } from '../../manifest/forgotten.ts'
+import type { ForgetReceipt, ForgottenIds, LeftInFile } from '../../manifest/forgotten.ts'
 import { storageOf } from '../../storage/open-storage.ts'
 import type { FinishOptions } from './finish-forget.ts'
 
@@ -23,12 +23,19 @@ export interface ForgetSummary {
   readonly persons: number
   /** Snapshots of interrupted forgets that were completed first. */
   readonly completed: readonly number[]
+  /** Of these ids those that the lake neither has, nor was told to forget before. */
+  readonly unknown: number
   /** National ids that the lake does not know. */
   readonly unresolved: number
   /** Files that held something of theirs, and rows that were removed or written again, by kind. */
   readonly files: ForgetReceipt['files']
   /** Quarantined lines that could not be read as records: their text was removed. */
   readonly linesCleared: number
+  /**
+   * Values in fields that the contract does not know, and names of such line items, that may be about the forgotten or about
+   * others, by file: they stay, for a person to decide on.
+   */
+  readonly left: readonly LeftInFile[]
   /** Numbers of snapshots that are gone. */
   readonly snapshots: readonly number[]
   /** Interrupted runs that were removed: they might have held something. */

@@ -12,7 +12,7 @@ import type { Snapshot } from '../../core/partition.ts'
 import { inStage } from '../../core/stages.ts'
 import { inLake, runPath } from '../../lake/lake/layout.ts'
 import { commitForget } from '../../manifest/commit-forget.ts'
-import { nextRefusals } from '../../manifest/forgotten.ts'
+import { type LeftInFile, nextRefusals } from '../../manifest/forgotten.ts'
 import { withCommits } from '../../manifest/lake-facts.ts'
 import { refreshLakeFile } from '../../manifest/lake-file.ts'
 import { listMade } from '../../manifest/lake-files.ts'
@@ -54,6 +54,7 @@ const commitIn = async (
   options: ForgetInLakeOptions,
   run: RunScope,
   snapshot: Snapshot,
+  completed: readonly number[],
 ): Promise<Found & { readonly made: number | null }> => {
   const { lake, nationalIds, later } = options
   const scratch = inLake(lake, `${runPath(run.run)}/scratch`)
@@ -63,15 +64,15 @@ const commitIn = async (
     const rewritten = await rewriteLake(work, nationalIds, sink)
     options.signal?.throwIfAborted()
     const { listed, written } = rewritten
-    const found = foundOf(work, rewritten, unresolved)
+    const found = await foundOf(work, rewritten, unresolved, completed)
     if (await isForgotten(options, work, rewritten)) return { ...found, made: null }
-    const { companies, persons, files, linesCleared } = found
+    const { companies, persons, files, linesCleared, left } = found
     const root = await inStage(
       { stage: 'commit', lake, run: run.run, pipeline: 'forget', attempt: run.number },
       () =>
         commitForget({
           ...{ lease: run, tool: TOOL, base: snapshot, listed, written, ids: work.ids },
-          receipt: { companies, persons, files, linesCleared, later },
+          receipt: { companies, persons, files, linesCleared, ...(left.length > 0 && { left }), later },
           ...{ now: () => new Date(), random: randomBytes },
         }),
       (head) => ({ committed: { snapshot: head, partitions: [] } }),
@@ -80,11 +81,19 @@ const commitIn = async (
   })
 }
 
+/** What forgets have left that were interrupted before they could say so. */
+const leftBy = async (lake: string, completed: readonly number[]): Promise<readonly LeftInFile[]> =>
+  completed.length === 0
+    ? []
+    : ((await newestRoot(lake))?.forgotten ?? []).flatMap(({ snapshot, left = [] }) =>
+        completed.includes(snapshot) ? left : [],
+      )
+
 const NOTHING = { snapshots: [], runs: [], made: [], published: [] } as const
 
 /**
- * @throws {ToolkitError} `LAKE_NOT_FOUND`, `RUN_LIVE` while other runs are at work, `COMMIT_CONFLICT`, `LAKE_DAMAGED`,
- *   `FORGET_IMPOSSIBLE`, `DISK_FULL`, `WRITE_FAILED`: the lake is as it was then, or the same call completes it
+ * @throws {ToolkitError} `LAKE_NOT_FOUND`, `RUN_LIVE` while other runs are at work, `IDS_UNKNOWN`, `COMMIT_CONFLICT`,
+ *   `LAKE_DAMAGED`, `FORGET_IMPOSSIBLE`, `DISK_FULL`, `WRITE_FAILED`: the lake is as it was then, or the same call completes it
  */
 export const forgetInLake = async (options: ForgetInLakeOptions): Promise<ForgetSummary> => {
   const { lake, dryRun, later, catalog } = options
@@ -108,8 +117,9 @@ export const forgetInLake = async (options: ForgetInLakeOptions): Promise<Forget
       const newest = await newestSnapshot(lake)
       const snapshot = await withCommits(lake, newest ?? first)
       const made = (await listMade(lake)).map(({ path }) => path)
-      const { made: number, ...found } = await commitIn(options, run, snapshot)
-      const always = { ...found, completed, later, notReached: notReached(lake, catalog !== undefined) }
+      const { made: number, ...found } = await commitIn(options, run, snapshot, completed)
+      const left = [...(await leftBy(lake, completed)), ...found.left]
+      const always = { ...found, left, completed, later, notReached: notReached(lake, catalog !== undefined) }
       if (number === null) {
         // One before may have had no room for it.
         const noViews = await refreshLakeFile(lake)

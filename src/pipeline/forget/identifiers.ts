@@ -1,46 +1,139 @@
-/** What tells a company or person apart besides its id: names and national ids, found in texts that nobody can read as records. */
+/** What tells a company or person apart besides its id: names and national ids, found in texts whatever lies between their words. */
+
+import { PROTECTED_IDENTITY } from '../../contract/objects.ts'
 
 /** Shorter ones stand in too many texts. */
 const LEAST_CHARACTERS = 5
+/** A shorter number may be anything: a code, a count, a street number. */
+export const LEAST_DIGITS = 6
 
-const WORD = /[\p{L}\p{N}]/u
+const WORDS = /[\p{L}\p{M}\p{N}]+/gu
+/** What may stand between the parts of a national id, besides the marks that some of them have. */
+const ALWAYS_BETWEEN = '-'
+
+const ESCAPES: Readonly<Record<string, string>> = { n: '\n', r: '\r', t: '\t', b: '\b', f: '\f' }
 
 /** Texts as a person reads them: escapes of JSON undone, also where the whole is no JSON. */
 export const unescaped = (text: string): string =>
-  text
-    .replace(/\\u([0-9a-fA-F]{4})/g, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)))
-    .replace(/\\(["\\/])/g, '$1')
+  text.replace(/\\(?:u([0-9a-fA-F]{4})|(["\\/nrtbf]))/g, (_, code?: string, mark = '') =>
+    code === undefined ? (ESCAPES[mark] ?? mark) : String.fromCharCode(Number.parseInt(code, 16)),
+  )
 
 /** National ids as the service compares them. */
 export const stripped = (id: string): string => id.replace(/[\s-]/g, '').toUpperCase()
 
-const isWordAt = (text: string, at: number): boolean => at >= 0 && WORD.test(text.charAt(at))
+interface Word {
+  readonly text: string
+  readonly from: number
+  readonly to: number
+}
 
-/** Whether a text stands in another as words of its own. */
-const holdsWords = (text: string, words: string): boolean => {
-  for (let at = text.indexOf(words); at >= 0; at = text.indexOf(words, at + 1))
-    if (!isWordAt(text, at - 1) && !isWordAt(text, at + words.length)) return true
-  return false
+const upper = (text: string): string => text.normalize('NFC').toUpperCase()
+
+const wordsOf = (text: string): readonly Word[] =>
+  [...text.matchAll(WORDS)].map((found) => ({
+    ...{ text: found[0], from: found.index },
+    to: found.index + found[0].length,
+  }))
+
+/** A text as its words alone. */
+const joined = (text: string, by: string): string =>
+  wordsOf(upper(text))
+    .map((word) => word.text)
+    .join(by)
+
+/** What stands in a text, as words of its own. */
+export interface Standing {
+  readonly name: boolean
+  readonly nationalId: boolean
 }
 
 export interface Identifiers {
-  /** Whether a text has a name or national id of the forgotten. */
+  /** What of the forgotten a text has in it. */
+  readonly standing: (text: string) => Standing
+  /** Whether a text has a name or national id of the forgotten, also one with escapes of JSON. */
   readonly standIn: (text: string) => boolean
   /** Whether a text has an id of the forgotten as a number of its own. @param leastDigits shorter ones do not count */
   readonly idStandsIn: (text: string, leastDigits?: number) => boolean
+  /** Ids of the forgotten that stand in a text. */
+  readonly idsIn: (text: string) => readonly bigint[]
+  /** Whether a text is a name of theirs, a short one too; a national id and nothing else; the digits of an id. */
+  readonly isName: (text: string) => boolean
+  readonly isNationalId: (text: string) => boolean
+  readonly isId: (digits: string) => boolean
 }
 
-/** @param texts names and national ids @param ids of companies and persons */
-export const identifiersOf = (texts: Iterable<string>, ids: Iterable<bigint>): Identifiers => {
-  const known = new Set<string>()
-  for (const text of texts) if (text.length >= LEAST_CHARACTERS) known.add(text.toUpperCase())
+export interface KnownTexts {
+  readonly names: Iterable<string>
+  readonly nationalIds: Iterable<string>
+}
+
+/** @param ids of companies and persons */
+export const identifiersOf = (
+  { names: givenNames, nationalIds: givenIds }: KnownTexts,
+  ids: Iterable<bigint>,
+): Identifiers => {
+  const names = new Set<string>()
+  const nationalIds = new Set<string>()
+  const between = new Set(ALWAYS_BETWEEN)
+  let [mostWords, mostCharacters] = [0, 0]
+  for (const name of givenNames) {
+    const words = wordsOf(upper(name))
+    if (words.length === 0 || name === PROTECTED_IDENTITY) continue
+    names.add(words.map(({ text }) => text).join(' '))
+    mostWords = Math.max(mostWords, words.length)
+  }
+  for (const id of givenIds) {
+    const text = joined(id, '')
+    if (text.length < LEAST_CHARACTERS || id === PROTECTED_IDENTITY) continue
+    nationalIds.add(text)
+    mostCharacters = Math.max(mostCharacters, text.length)
+    for (const mark of id.replace(WORDS, '')) between.add(mark)
+  }
   const numbers = new Set([...ids].map(String))
+
+  const isBetween = (text: string): boolean =>
+    [...text].every((mark) => between.has(mark) || mark.trim() === '')
+
+  const nameAt = (words: readonly Word[], at: number): boolean => {
+    let name = ''
+    for (const { text } of words.slice(at, at + mostWords)) {
+      name += name === '' ? text : ` ${text}`
+      if (name.length >= LEAST_CHARACTERS && names.has(name)) return true
+    }
+    return false
+  }
+  const nationalIdAt = (text: string, words: readonly Word[], at: number): boolean => {
+    let id = ''
+    for (let next = at; next < words.length; next++) {
+      const [word, before] = [words[next], words[next - 1]]
+      if (word === undefined) return false
+      if (next > at && before !== undefined && !isBetween(text.slice(before.to, word.from))) return false
+      id += word.text
+      if (id.length > mostCharacters) return false
+      if (nationalIds.has(id)) return true
+    }
+    return false
+  }
+  const standing = (given: string): Standing => {
+    const text = upper(given)
+    const words = wordsOf(text)
+    return {
+      name: names.size > 0 && words.some((_, at) => nameAt(words, at)),
+      nationalId: nationalIds.size > 0 && words.some((_, at) => nationalIdAt(text, words, at)),
+    }
+  }
   return {
+    standing,
     standIn: (text) => {
-      const upper = unescaped(text).toUpperCase()
-      return [...known].some((one) => holdsWords(upper, one))
+      const { name, nationalId } = standing(unescaped(text))
+      return name || nationalId
     },
     idStandsIn: (text, leastDigits = 1) =>
       [...unescaped(text).matchAll(/\d+/g)].some(([run]) => run.length >= leastDigits && numbers.has(run)),
+    idsIn: (text) => [...text.matchAll(/\d+/g)].flatMap(([run]) => (numbers.has(run) ? [BigInt(run)] : [])),
+    isName: (text) => names.has(joined(text, ' ')),
+    isNationalId: (text) => nationalIds.has(joined(text, '')),
+    isId: (digits) => numbers.has(digits),
   }
 }

@@ -21,7 +21,7 @@ export const planForget = async (
   const dead = (await listRuns(lake, { now: new Date() })).filter(({ state }) => state === 'gone')
   try {
     const found = await lookThrough(options, snapshot, scratch, async (work, unresolved) =>
-      foundOf(work, await rewriteLake(work, nationalIds), unresolved),
+      foundOf(work, await rewriteLake(work, nationalIds), unresolved, []),
     )
     return {
       kind: 'planned',

@@ -4,8 +4,10 @@ import type { FileEntry, FileOfRun, PartitionEntry } from '../../core/partition.
 import type { SinkRun } from '../../core/sink.ts'
 import { HIDDEN_SCHEMA } from '../../lake/lake/current-versions.ts'
 import { cutByBytes } from '../../lake/lake/files-in-turn.ts'
+import type { LeftInFile } from '../../manifest/forgotten.ts'
 import { pathsSql } from './find-held.ts'
 import { type ForgetWork, withLakeFiles } from './forget-work.ts'
+import type { Identifiers } from './identifiers.ts'
 
 const UNKNOWN = `${HIDDEN_SCHEMA}.unknown_items`
 
@@ -22,6 +24,24 @@ const dropUsed = async (work: ForgetWork, files: readonly FileEntry[]): Promise<
 ) AS used WHERE u.category = used.category AND u.line_item = used.line_item`),
     )
   }
+}
+
+/** Line items that the contract does not know and whose names tell of the forgotten: their figures are of others. */
+export const itemsThatTell = async (
+  work: ForgetWork,
+  dictionaries: readonly FileOfRun[],
+  { standing }: Identifiers,
+): Promise<readonly LeftInFile[]> => {
+  const left: LeftInFile[] = []
+  for (const file of dictionaries.filter(({ rows }) => rows > 0)) {
+    const items = await withLakeFiles(work, [file], (placeOf) =>
+      work.session.rows(`SELECT category || ' ' || line_item AS item
+FROM read_parquet(${pathsSql([placeOf(file.path)])}, hive_partitioning = false) WHERE unit = 'unknown'`),
+    )
+    const values = items.filter(({ item }) => Object.values(standing(String(item))).includes(true)).length
+    if (values > 0) left.push({ kind: file.table, path: file.path, values })
+  }
+  return left
 }
 
 /**

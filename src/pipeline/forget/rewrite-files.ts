@@ -10,7 +10,7 @@ import { LISTINGS, type Table, tablesOf } from '../../lake/tables/tables.ts'
 import { cleanSearchText } from './clean-entries.ts'
 import type { Held } from './find-held.ts'
 import { pathsSql } from './find-held.ts'
-import { type ForgetWork, makeIdTable, withLakeFiles } from './forget-work.ts'
+import { COMPANY_IDS, type ForgetWork, makeIdTable, withLakeFiles } from './forget-work.ts'
 import type { Identifiers } from './identifiers.ts'
 
 /** A file that holds rows of theirs. */
@@ -29,6 +29,9 @@ const TOUCHED = `${HIDDEN_SCHEMA}.touched`
 
 const fileSql = (paths: readonly string[]): string =>
   `read_parquet(${pathsSql(paths)}, union_by_name = true, hive_partitioning = false)`
+
+/** Rows that go or come again: that a company is not listed any more says nothing of others in what is changed of it. */
+const touchedOf = (table: Table): string => (table === LISTINGS ? COMPANY_IDS : TOUCHED)
 
 const tablesIn = ({ content }: PartitionEntry): readonly Table[] =>
   content === LISTINGS.content ? [...tablesOf(content), LISTINGS] : tablesOf(content)
@@ -63,7 +66,7 @@ export const findFiles = async (
       const [rows, replace] = await withLakeFiles(work, [file], async (placeOf) => [
         await session.rows(`SELECT ${table.owner} AS owner, count(*) AS rows, min(file_row_number) AS at
 FROM read_parquet(${pathsSql([placeOf(file.path)])}, hive_partitioning = false, file_row_number = true)
-WHERE ${table.owner} IN (FROM ${TOUCHED}) GROUP BY ALL`),
+WHERE ${table.owner} IN (FROM ${touchedOf(table)}) GROUP BY ALL`),
         table === LISTINGS ? await searchesOf(work, placeOf(file.path), identifiers) : undefined,
       ])
       if (rows.length === 0 && replace === undefined) continue
@@ -115,7 +118,7 @@ export const rewriteFiles = async (
         : ''
     const receipt = await withLakeFiles(work, [file], (placeOf) => {
       const columns = replace === undefined ? '*' : `* REPLACE (${replace})`
-      const kept = `SELECT ${columns} FROM ${fileSql([placeOf(file.path)])} WHERE ${owner} NOT IN (FROM ${TOUCHED})`
+      const kept = `SELECT ${columns} FROM ${fileSql([placeOf(file.path)])} WHERE ${owner} NOT IN (FROM ${touchedOf(table)})`
       return sink.write(nameOf(file), table.name, session.relation(`SELECT * FROM (${kept}${again})${order}`))
     })
     written.set(file.path, receipt)

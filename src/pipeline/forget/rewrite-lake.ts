@@ -4,17 +4,18 @@ import type { FileEntry, FileOfRun, PartitionEntry } from '../../core/partition.
 import type { SinkRun } from '../../core/sink.ts'
 import { LISTINGS, QUARANTINE } from '../../lake/tables/tables.ts'
 import type { LeftInLake } from '../../manifest/commit-forget.ts'
-import type { ForgottenFiles } from '../../manifest/forgotten.ts'
+import type { ForgottenFiles, LeftInFile } from '../../manifest/forgotten.ts'
 import { togetherAs } from '../../manifest/shared-sources.ts'
 import { addUp, withQuarantine } from './clean-counts.ts'
 import { withoutTelling } from './clean-drift.ts'
 import { cleanPull, cleanSource } from './clean-entries.ts'
 import { collectIdentifiers } from './collect-identifiers.ts'
 import { findHeld, type Held } from './find-held.ts'
+import { findTold } from './find-told.ts'
 import type { ForgetWork } from './forget-work.ts'
 import type { Identifiers } from './identifiers.ts'
 import { cleanDrift } from './names-left.ts'
-import { rewriteDictionary } from './rewrite-dictionary.ts'
+import { itemsThatTell, rewriteDictionary } from './rewrite-dictionary.ts'
 import { findFiles } from './rewrite-files.ts'
 import { type RewrittenRows, rewritePartition } from './rewrite-partition.ts'
 import { rewriteQuarantine } from './rewrite-quarantine.ts'
@@ -25,6 +26,9 @@ export interface Rewritten {
   readonly written: readonly FileEntry[]
   readonly files: readonly ForgottenFiles[]
   readonly linesCleared: number
+  /** Ids that the lake has rows of, or tells of. */
+  readonly known: ReadonlySet<bigint>
+  readonly left: readonly LeftInFile[]
 }
 
 const NONE: Held = { removed: new Set(), changed: new Set() }
@@ -87,12 +91,16 @@ export const rewriteLake = async (
   sink?: SinkRun,
 ): Promise<Rewritten> => {
   const { snapshot, ids, isEntity } = work
-  const held = await findHeld(work)
+  const found = await findHeld(work)
+  const { held, known } = found
   const identifiers = await collectIdentifiers(work, held, nationalIds)
+  const told = await findTold(work, found, identifiers)
   const forgetting = { isCompany: (id: bigint) => ids.companies.has(id), isEntity, identifiers }
   const tally = new Tally()
   const written: FileEntry[] = []
   const hashes = new Map<string, string>()
+  /** Paths of files that were written again. */
+  const moved = new Map<string, string>()
   let linesCleared = 0
 
   const quarantineOf = async (partition: PartitionEntry): Promise<PartitionEntry> => {
@@ -112,7 +120,9 @@ export const rewriteLake = async (
     const files = await findFiles(work, partition, own, identifiers)
     for (const { table, rows } of files) tally.add(table.name, rows)
     if (sink === undefined || files.length === 0) return unchanged(partition)
-    const next = await rewritePartition(work, sink, partition, own, files)
+    const next = await rewritePartition(work, sink, partition, own, files, forgetting)
+    for (const [at, { path }] of partition.files.entries())
+      moved.set(path, next.partition.files[at]?.path ?? path)
     written.push(...next.written)
     return next
   }
@@ -144,5 +154,10 @@ export const rewriteLake = async (
     written: [...written, ...items],
     files: tally.files,
     linesCleared,
+    known,
+    left: [
+      ...told.map((one) => ({ ...one, path: moved.get(one.path) ?? one.path })),
+      ...(await itemsThatTell(work, files, identifiers)),
+    ],
   }
 }

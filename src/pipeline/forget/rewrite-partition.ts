@@ -1,21 +1,26 @@
 /** One partition without the forgotten: its files, counts, drift and range. */
 
 import { join } from 'node:path'
+import type { Content } from '../../contract/objects.ts'
 import type { FileEntry, PartitionEntry } from '../../core/partition.ts'
 import type { SinkRun } from '../../core/sink.ts'
 import { observedOf } from '../../load/loader.ts'
-import { withoutEntities } from '../../load/without-entities.ts'
 import { discard } from '../../support/durable-files.ts'
 import { filteredFrom, withoutRecords } from './clean-counts.ts'
 import { type DriftCounts, hasDrift, lessBy } from './clean-drift.ts'
+import { type ForgottenEntities, withoutForgotten } from './clean-record.ts'
 import type { Held } from './find-held.ts'
 import type { ForgetWork } from './forget-work.ts'
 import { checkAgain } from './reload.ts'
 import { restoredTexts } from './restored-texts.ts'
 import { type HeldFile, rewriteFiles } from './rewrite-files.ts'
 
-async function* without(texts: AsyncIterable<string>, { isEntity }: ForgetWork): AsyncGenerator<string> {
-  for await (const text of texts) yield withoutEntities(text, isEntity)
+async function* without(
+  texts: AsyncIterable<string>,
+  content: Content,
+  forgotten: ForgottenEntities,
+): AsyncGenerator<string> {
+  for await (const text of texts) yield withoutForgotten(content, text, forgotten).text
 }
 
 const NOTHING: DriftCounts = new Map()
@@ -52,6 +57,7 @@ export const rewritePartition = async (
   partition: PartitionEntry,
   held: Held,
   files: readonly HeldFile[],
+  forgotten: ForgottenEntities,
 ): Promise<RewrittenRows> => {
   const { content, source, sources } = partition
   const { removed, changed } = held
@@ -64,9 +70,14 @@ export const rewritePartition = async (
   const again =
     changed.size === 0
       ? { drift: NOTHING, files: new Map<string, readonly string[]>() }
-      : await checkAgain(work, content, without(restoredTexts(work, partition, [...changed]), work), {
-          folder,
-        })
+      : await checkAgain(
+          work,
+          content,
+          without(restoredTexts(work, partition, [...changed]), content, forgotten),
+          {
+            folder,
+          },
+        )
   const receipts = await rewriteFiles(work, sink, partition, files, held, again.files)
   await discard(folder)
   const left = partition.files.map((file) => receipts.get(file.path)?.files[0] ?? file)

@@ -4,7 +4,6 @@ import { DEFAULT_CURRENCY } from '../../contract/limits.ts'
 import { ToolkitError } from '../../core/errors.ts'
 import type { Snapshot } from '../../core/partition.ts'
 import type { PullSettings } from './pull-settings.ts'
-import { recordedSearch } from './recorded-search.ts'
 import { sameSearch } from './search.ts'
 
 /** The currency of the newest pull of the same search, where another one is asked for now. */
@@ -13,9 +12,8 @@ export const otherCurrency = (
   { content, search, currency = DEFAULT_CURRENCY }: Pick<PullSettings, 'content' | 'search' | 'currency'>,
 ): string | undefined => {
   if (content !== 'companies') return undefined
-  const recorded = recordedSearch(search)
   const last = snapshot?.pulls?.findLast(
-    (pull) => pull.content === content && sameSearch(recordedSearch(pull.search), recorded),
+    (pull) => pull.content === content && sameSearch(pull.search, search),
   )
   if (last === undefined) return undefined
   const before = last.currency ?? DEFAULT_CURRENCY

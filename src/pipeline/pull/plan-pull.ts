@@ -7,6 +7,7 @@ import { LIMITS } from '../../contract/limits.ts'
 import type { Content } from '../../contract/objects.ts'
 import { isIdParameter, type SearchParameters } from '../../contract/requests.ts'
 import type { PullEntry, Snapshot } from '../../core/partition.ts'
+import { recordedSearch } from '../../manifest/recorded-search.ts'
 import {
   createRunFile,
   type JobOfRun,
@@ -27,7 +28,6 @@ import { type PlannedWindow, planWindows, type WindowPlan } from './plan-windows
 import type { PullingOptions, PullPlan } from './pull-plan.ts'
 import { checkSettings, type PullService, type PullSettings } from './pull-settings.ts'
 import { pullWindow } from './pull-window.ts'
-import { recordedSearch } from './recorded-search.ts'
 import { filterOf, type LiveParameter, withFilter } from './search.ts'
 import { sinceLast } from './since-last.ts'
 import type { Checkpoint } from './window-file.ts'

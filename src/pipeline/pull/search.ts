@@ -3,6 +3,7 @@
 import type { Content } from '../../contract/objects.ts'
 import { type SearchInput, type SearchParameters, YEAR_SUFFIX } from '../../contract/requests.ts'
 import { ToolkitError } from '../../core/errors.ts'
+import { namesPersons } from '../../manifest/recorded-search.ts'
 import { type Form, fits, form, list, valuesOf } from '../../support/json-form.ts'
 import { nearestName } from '../../support/nearest-name.ts'
 import { parseExact } from '../../support/parse-exact.ts'
@@ -61,8 +62,12 @@ export const withFilter = (
     [parameter, values],
   ])
 
-/** Two searches that ask for the same: letter case and order of names do not matter, values do. */
-export const sameSearch = (a: SearchParameters, b: SearchParameters): boolean => canonical(a) === canonical(b)
+/**
+ * Two searches that ask for the same: letter case and order of names do not matter, values do. Those that name persons are
+ * not: of their numbers only how many there were is recorded.
+ */
+export const sameSearch = (a: SearchParameters, b: SearchParameters): boolean =>
+  !namesPersons(a) && canonical(a) === canonical(b)
 
 const canonical = (search: SearchParameters): string =>
   JSON.stringify(

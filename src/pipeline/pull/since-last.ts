@@ -4,7 +4,6 @@ import { DEFAULT_CURRENCY } from '../../contract/limits.ts'
 import type { Content } from '../../contract/objects.ts'
 import type { SearchParameters } from '../../contract/requests.ts'
 import type { PullEntry, Snapshot } from '../../core/partition.ts'
-import { recordedSearch } from './recorded-search.ts'
 import { filterOf, type LiveParameter, sameSearch } from './search.ts'
 
 /** What says that anything of a record has changed. */
@@ -54,7 +53,7 @@ export const sinceLast = (snapshot: Pick<Snapshot, 'pulls'> | null, service: str
       pull.service === service &&
       pull.content === asked.content &&
       currencyOf(pull) === currencyOf(asked) &&
-      sameSearch(recordedSearch(pull.search), recordedSearch(asked.search)) &&
+      sameSearch(pull.search, asked.search) &&
       // A pull of some days of another date says nothing about this one.
       (isWhole(pull) || pull.field?.toLowerCase() === field),
   )

@@ -5,9 +5,9 @@ import type { Content } from '../../contract/objects.ts'
 import { ToolkitError } from '../../core/errors.ts'
 import type { DateRange, WindowEntry } from '../../core/partition.ts'
 import type { Source } from '../../core/source.ts'
+import { recordedSearch } from '../../manifest/recorded-search.ts'
 import { openSourceFile } from '../../source/local-files.ts'
 import { type FetchState, Prefetch } from '../run/prefetch.ts'
-import { recordedSearch } from './recorded-search.ts'
 import {
   type Checkpoint,
   fingerprintOf,

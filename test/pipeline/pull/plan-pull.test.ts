@@ -303,6 +303,11 @@ test('checkSearch takes names in any letter case and figures of a year', () => {
   expect(() => check({ CountryCode: [] })).toThrow('no values')
 })
 
+test('sameSearch takes no search that names persons for another one, whose numbers nobody records', () => {
+  const search = { CountryCode: ['SE'], nationalIdentificationNumber: ['1 value'] }
+  expect(sameSearch(search, search)).toBe(false)
+})
+
 test('sameSearch compares what is asked for', () => {
   expect(sameSearch({ CountryCode: ['SE'], LegalForm: [1] }, { legalform: [1], CountryCode: ['SE'] })).toBe(
     true,

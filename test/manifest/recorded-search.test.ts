@@ -1,0 +1,26 @@
+import { expect, test } from 'vitest'
+import { namesPersons, recordedSearch } from '../../src/manifest/recorded-search.ts'
+
+const NUMBER = '19500101-1234'
+
+test('recordedSearch keeps of numbers of persons how many there are, and all else as it is', () => {
+  const search = { nationalIdentificationNumber: [NUMBER, 77], CountryCode: ['SE'], NetSales: [5] }
+  expect(recordedSearch(search)).toEqual({
+    nationalIdentificationNumber: ['2 values'],
+    CountryCode: ['SE'],
+    NetSales: [5],
+  })
+})
+
+test('recordedSearch leaves what is recorded already, and what an earlier release kept hashed becomes a count', () => {
+  const recorded = recordedSearch({ NationalIdentificationNumber: [NUMBER] })
+  expect(recordedSearch(recorded)).toBe(recorded)
+  expect(recordedSearch({ NationalIdentificationNumber: ['sha256:0123456789abcdef', 'forgotten'] })).toEqual({
+    NationalIdentificationNumber: ['2 values'],
+  })
+})
+
+test('namesPersons knows the parameter in any letter case', () => {
+  expect(namesPersons({ nationalidentificationnumber: [NUMBER] })).toBe(true)
+  expect(namesPersons({ CountryCode: ['SE'] })).toBe(false)
+})

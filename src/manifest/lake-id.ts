@@ -24,7 +24,8 @@ const textOf = (id: string): string => `${seal(JSON.stringify({ id }))}\n`
 /** The id that bytes hold; `undefined` where they are not what was written. */
 const idIn = (bytes: Buffer): string | undefined => {
   const read = unseal(bytes)
-  return read.kind === 'sealed' && fits(ID, read.value) ? read.value.id : undefined
+  const id = read.kind === 'sealed' && fits(ID, read.value) ? read.value.id : undefined
+  return id !== undefined && bytes.toString('utf8') === textOf(id) ? id : undefined
 }
 
 /** The id of a lake; `null` where none was given yet. @throws {ToolkitError} `LAKE_DAMAGED` */

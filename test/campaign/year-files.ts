@@ -20,6 +20,7 @@ export const countFiles = async (folder: string): Promise<{ files: number; bytes
 /** Of the manifest and the views; published tables have logs and files of their own, which `verify` knows. */
 const KNOWN = [
   /^_manifest\/\d{8}\.(json|sha256|oldest)$/,
+  /^_manifest\/lake-id\.json$/,
   /^_manifest\/parts\/[-0-9A-Za-z]+\.jsonl$/,
   /^lake\.duckdb(\.sha256)?$/,
   /^published\/(delta|iceberg)\/\w+\//,

@@ -10,17 +10,22 @@ describe('postgres(url)', () => {
   const server = usePostgres()
 
   test('takes what its example and a conversion to everything at once give it', async () => {
-    const url = server().url(await server().newDatabase())
+    // A database each: the lake of an example is not the lake of the other one.
+    const ofOwn = server().url(await server().newDatabase())
+    const ofWhole = server().url(await server().newDatabase())
     const own = exportedFunctions().find(({ name }) => name === 'postgres')?.example ?? ''
     const whole = `import { convert, postgres } from 'firmlake'
-const url = 'postgres://user@db/firms'
+const url = 'postgres://user@db/whole'
 const { delivered } = await convert({ from: ['batches/'], lake: './lake', publish: ['delta'], sinks: [postgres(url)] })
 console.log(delivered[0]?.runs.length) // 1`
     const examples = [
       { name: 'postgres', code: own },
       { name: 'whole', code: whole },
     ]
-    const ran = await runExamples(await temporaryFolder(), examples, { 'postgres://user@db/firms': url })
+    const ran = await runExamples(await temporaryFolder(), examples, {
+      'postgres://user@db/firms': ofOwn,
+      'postgres://user@db/whole': ofWhole,
+    })
     expect(ran).toEqual(examples.map((one) => ({ name: one.name, printed: [expectedOf(one)] })))
   })
 })

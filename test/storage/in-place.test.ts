@@ -171,12 +171,9 @@ test('a statement reads nothing but the lake: no bucket, no address, no file, no
       "LOAD 'httpfs'",
     ])
       await expect(run(sql), sql).rejects.toMatchObject({ code: 'QUERY_REFUSED' })
-    // No credentials ever reach DuckDB.
-    expect(await run('SELECT * FROM duckdb_secrets()')).toEqual([])
-    const [settings] = await run(
-      "SELECT list(value) FROM duckdb_settings() WHERE name ILIKE '%s3_%key%' OR name ILIKE '%token%' OR name ILIKE '%proxy%'",
-    )
-    expect(JSON.stringify(settings)).not.toContain(bench.server.secretKey)
+    // Nobody asks for credentials, and none ever reach DuckDB.
+    for (const name of ['duckdb_secrets', 'duckdb_settings'])
+      await expect(run(`SELECT * FROM ${name}()`), name).rejects.toMatchObject({ code: 'QUERY_REFUSED' })
     expect(bench.proxy.take().requests).toEqual([])
   } finally {
     opened.close()

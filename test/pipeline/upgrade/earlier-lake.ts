@@ -1,7 +1,8 @@
 /** Lakes that earlier releases made: test/fixtures/lakes. */
 
 import { cp, readdir, readFile } from 'node:fs/promises'
-import { join, relative, sep } from 'node:path'
+import { basename, join, relative, sep } from 'node:path'
+import { LAKE_ID_PATH } from '../../../src/lake/lake/layout.ts'
 import { sha256Of } from '../../../src/support/hash.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 import { type Bench, openBench } from '../batch-bench.ts'
@@ -26,10 +27,12 @@ export const openEarlier = async (name: EarlierLake): Promise<Bench> => {
   return openBench(folder)
 }
 
-/** SHA-256 of each file below a folder, by its path there. */
+/** SHA-256 of each file below a folder, by its path there; without the lake's id, which a lake keeps once it has one. */
 export const filesBelow = async (folder: string): Promise<ReadonlyMap<string, string>> => {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true })
-  const paths = entries.filter((one) => one.isFile()).map((one) => join(one.parentPath, one.name))
+  const paths = entries
+    .filter((one) => one.isFile() && one.name !== basename(LAKE_ID_PATH))
+    .map((one) => join(one.parentPath, one.name))
   return new Map(
     await Promise.all(
       paths

@@ -8,6 +8,7 @@ import { convert } from '../../src/jobs/convert.ts'
 import { openQuery } from '../../src/jobs/query.ts'
 import { readRows } from '../../src/jobs/read-rows.ts'
 import { fromRecords } from '../../src/source/from-records.ts'
+import { someRows } from '../support/same-rows.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { chainOf, groupOf, type Holding, holdingsOf, ultimateOf } from './expected.ts'
 
@@ -76,7 +77,7 @@ test('holdings, chains, owners at the top and groups of a web are as computed fr
   const ask = async (sql: string) => keys([...(await readRows(await query.run(sql)))])
   const holdings = holdingsOf(records)
   expect(await ask('SELECT owner_id, owned_id, min_stake, max_stake FROM owner_holdings')).toEqual(
-    keys(holdings),
+    keys(someRows(holdings, 'holdings')),
   )
   const seen = { cycles: 0, ranges: 0, levels: 0, merged: 0, groups: 0 }
   const ambiguous = isAmbiguous(holdings)

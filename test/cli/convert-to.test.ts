@@ -7,9 +7,10 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import type { ConvertedTo } from '../../src/index.ts'
-import { Engine, type Row } from '../../src/lake/duckdb/engine.ts'
+import { Engine, type Session } from '../../src/lake/duckdb/engine.ts'
 import { TABLES } from '../../src/lake/tables/tables.ts'
 import { companyLine } from '../pipeline/batch-bench.ts'
+import { expectSameRows } from '../support/same-rows.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { type CliOptions, cli, cliJson, errorCode, SAMPLE } from './run-cli.ts'
 
@@ -18,10 +19,10 @@ const SOURCES = [`${SAMPLE}/companies-0001.jsonl.br`, `${SAMPLE}/relations-0001.
 const convertTo = (from: readonly string[], to: string, args: readonly string[] = [], options?: CliOptions) =>
   cli(['convert', ...from, '--to', to, ...args], options)
 
-const rowsOf = async (sql: string): Promise<readonly Row[]> => {
+const withSession = async <T>(use: (session: Session) => Promise<T>): Promise<T> => {
   const engine = await Engine.open({ memoryBytes: 256 * 1024 ** 2 })
   try {
-    return await (await engine.connect()).rows(sql)
+    return await use(await engine.connect())
   } finally {
     engine.close()
   }
@@ -49,7 +50,7 @@ test('convert --to writes what convert and export write, and leaves nothing else
   expect((await readdir(`${one}`)).sort()).toEqual(TABLES.map(({ name }) => `${name}.parquet`).sort())
   for (const { name } of TABLES) {
     const [a, b] = [one, two].map((out) => `SELECT * FROM read_parquet('${out}/${name}.parquet')`)
-    expect(await rowsOf(`(${a} EXCEPT ALL ${b}) UNION ALL (${b} EXCEPT ALL ${a})`), name).toEqual([])
+    await withSession((session) => expectSameRows(session, `${a}`, `${b}`, name))
   }
 })
 

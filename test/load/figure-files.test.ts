@@ -15,6 +15,7 @@ import {
 } from '../../src/load/figure-files.ts'
 import { newSeenSets } from '../../src/load/seen-sets.ts'
 import { seededRandom } from '../manifest/damage.ts'
+import { someRows } from '../support/same-rows.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { blockOf, linesText } from './loaded-lake.ts'
 
@@ -46,9 +47,9 @@ const recordsOf = ({ companies, seed, longNames }: Made): object[] => {
   const series = (most: number): object =>
     Object.fromEntries(Array.from({ length: Math.floor(next() * most) }, (_, at) => [1985 + at, figure()]))
   const statement = (at: number): object => ({
-    ProfitAndLoss: { NetSales: series(30), 'Odd "item" \u00e5': series(3), TotalOperatingIncome: series(2) },
-    BalanceSheet: { TotalAssets: series(9), CashAndBank: series(1) },
-    KeyFigures: { EquityRatio: series(5) },
+    ProfitAndLoss: { NetSales: series(30), 'Odd "item" \u00e5': series(3), EBIT: series(2) },
+    BalanceSheet: { TotalAssets: series(9), ShareCapital: series(1) },
+    KeyFinancialRatio: { EquityRatio: series(5) },
     ...(longNames !== undefined && { [`${longNames}${at}`]: { NetSales: series(3), [`I${at}`]: series(3) } }),
   })
   return Array.from({ length: companies }, (_, at) => {
@@ -60,8 +61,8 @@ const recordsOf = ({ companies, seed, longNames }: Made): object[] => {
         FinancialFigureScale: pick(['None', 'Thousands', 'Millions']),
       },
       ...(next() < 0.9 && { Financials: statement(at) }),
-      ...(next() < 0.5 && { FinancialsSecondary: statement(at) }),
-      ...(next() < 0.7 && { NumberOfEmployees: series(20) }),
+      ...(next() < 0.5 && { UnconsolidatedFinancials: statement(at) }),
+      ...(next() < 0.7 && { EnhancedDetails: { Employees: series(20), EmployeesUnconsolidated: series(4) } }),
     }
   })
 }
@@ -114,11 +115,30 @@ const difference = async (source: FigureSource, groupRows?: number): Promise<obj
   return { rows, ...only }
 }
 
+/** Rows of one consolidation in the tables of parts. */
+const consolidationsOf = async (
+  parts: readonly CheckedPart[],
+  bytes: Buffer,
+  tableOf: typeof financialsSource,
+  consolidation: string,
+): Promise<readonly object[]> => {
+  const found: object[] = []
+  for (const part of parts) {
+    const { from, remove } = await engine.addTable(tableOf(part, bytes).table)
+    found.push(...(await session.rows(`FROM ${from} WHERE consolidation = ${literal(consolidation)}`)))
+    remove()
+  }
+  return found
+}
+
 test.each([1, 2, 3])(
   'write gives the rows that DuckDB would write of the same columns (seed %i)',
   async (seed) => {
     const { parts, bytes } = partsOf(recordsOf({ companies: 40, seed }))
     expect(parts.length).toBeGreaterThan(1)
+    for (const tableOf of [financialsSource, employeesSource])
+      for (const consolidation of ['Consolidated', 'Unconsolidated'])
+        someRows(await consolidationsOf(parts, bytes, tableOf, consolidation), consolidation)
     for (const part of parts)
       for (const source of [financialsSource(part, bytes), employeesSource(part, bytes)])
         for (const groupRows of [undefined, 7, 64, 1000])

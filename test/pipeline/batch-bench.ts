@@ -118,6 +118,8 @@ export const COMPARABLE = `COLUMNS(name -> name NOT IN ('partition', 'run', 'sna
 
 /**
  * A hash of all that queries on the newest snapshot give, table by table: rows sorted, so that only they count.
+ *
+ * @throws {TypeError} where there is no row: of nothing with nothing a test shows nothing
  */
 export const hashLake = async (lake: string): Promise<Readonly<Record<string, string>>> => {
   const query = await openLakeQuery({
@@ -133,6 +135,8 @@ export const hashLake = async (lake: string): Promise<Readonly<Record<string, st
       for await (const chunk of rows) for (const row of chunk) texts.push(JSON.stringify(row))
       hashes[name] = `${texts.length} ${sha256(Buffer.from(texts.sort().join('\n')))}`
     }
+    if (Object.values(hashes).every((hash) => hash.startsWith('0 ')))
+      throw new TypeError(`Lake "${lake}" has no row`)
     return hashes
   } finally {
     query.close()

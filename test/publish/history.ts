@@ -1,8 +1,6 @@
 /** What a published table has to show: the rows of a snapshot's files by DuckDB, with the columns that publishing adds. */
 
-import { expect } from 'vitest'
 import type { Commit, Snapshot } from '../../src/core/partition.ts'
-import type { Session } from '../../src/lake/duckdb/engine.ts'
 import { ident, literal } from '../../src/lake/duckdb/sql.ts'
 import { filesOf, readTable } from '../../src/lake/lake/current-versions.ts'
 import { TABLES, type Table } from '../../src/lake/tables/tables.ts'
@@ -51,19 +49,4 @@ export const currentRowsOf = (snapshot: Snapshot, lake: string, table: Table): s
   const rows = readTable(table, filesOf(snapshot, lake, table.name), 'with-version')
   return `SELECT ${ownColumns(table)} FROM (${rows}) AS r WHERE version =
   (SELECT max(version) FROM (${owners}) AS o WHERE o.internal_id = r.${ident(table.owner ?? '')})`
-}
-
-/** Expects the same rows on both sides, as often as they stand there, and some at all. */
-export const expectSameRows = async (
-  session: Session,
-  one: string,
-  other: string,
-  text: string,
-): Promise<void> => {
-  const [row] = await session.rows(`SELECT
-  (SELECT count(*) FROM (SELECT * FROM (${one}) EXCEPT ALL SELECT * FROM (${other}))) AS missing,
-  (SELECT count(*) FROM (SELECT * FROM (${other}) EXCEPT ALL SELECT * FROM (${one}))) AS more,
-  (SELECT count(*) FROM (${one})) AS rows`)
-  expect({ missing: Number(row?.missing), more: Number(row?.more) }, text).toEqual({ missing: 0, more: 0 })
-  expect(Number(row?.rows), `rows of ${text}`).toBeGreaterThan(0)
 }

@@ -18,6 +18,7 @@ import { arrow } from '../../src/sink/arrow/arrow-sink.ts'
 import { type LoadedLake, Workbench } from '../load/loaded-lake.ts'
 import { needs } from '../support/needs.ts'
 import { openPython, pythonMissing } from '../support/readers.ts'
+import { expectSameRows } from '../support/same-rows.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { arrowRows, engineValue, type Value, valueText } from './arrow-rows.ts'
 import { belowAFile, describeSink, type Target } from './describe-sink.ts'
@@ -368,15 +369,7 @@ describe('the tables of the sample lake', () => {
         const found = await python.run<number>(READ_ARROW, { path, parquet, kind })
         expect(found).toBe(rows)
         const back = `SELECT * FROM read_parquet(${literal(parquet)})`
-        for (const [one, other] of [
-          [sql, back],
-          [back, sql],
-        ]) {
-          const difference = await session.rows(
-            `SELECT count(*)::INTEGER AS rows FROM ((${one}) EXCEPT ALL (${other}))`,
-          )
-          expect([name, kind, difference]).toEqual([name, kind, [{ rows: 0 }]])
-        }
+        await expectSameRows(session, sql, back, `${name}, ${kind}`)
       }
     }
   }, 240_000)

@@ -15,6 +15,7 @@ import { needs } from '../../support/needs.ts'
 import { openReaders, type Readers, readerMissing } from '../../support/open-readers.ts'
 import { examplesIn } from '../../support/page.ts'
 import { SPARK_WITH_DELTA } from '../../support/readers.ts'
+import { expectSameRows } from '../../support/same-rows.ts'
 import { asEarlierRelease } from '../earlier-release.ts'
 import { ADDED_COLUMNS, historyOf, ownColumns } from '../history.ts'
 import { commitChanged, logPath, publishDelta, readCommit, sampleLake, smallLake } from '../sample-lake.ts'
@@ -178,16 +179,6 @@ for name in input['filters']:
   },
 ] as const
 
-/** Rows of one relation that the other does not have, and the other way round; as often as they stand there. */
-const differences = async (one: string, other: string): Promise<number> => {
-  const [row] = await session.rows(`SELECT
-  (SELECT count(*) FROM (SELECT * FROM (${one}) EXCEPT ALL SELECT * FROM (${other}))) AS missing,
-  (SELECT count(*) FROM (SELECT * FROM (${other}) EXCEPT ALL SELECT * FROM (${one}))) AS more,
-  (SELECT count(*) FROM (${one})) AS rows`)
-  expect(Number(row?.rows), 'rows').toBeGreaterThan(0)
-  return Number(row?.missing) + Number(row?.more)
-}
-
 const withAdded = (table: Table): string => [ownColumns(table), ...ADDED_COLUMNS].join(', ')
 
 /** The Delta version that shows a snapshot of a table, by the log. */
@@ -215,7 +206,7 @@ describe.each(READERS)('$name', { timeout: 300_000 }, (reader) => {
 
   test.each(TABLES)('sees the rows of the history of $name', async (table) => {
     const seen = `SELECT ${withAdded(table)} FROM ${await copyTable(join(lake, table.name))}`
-    expect(await differences(seen, historyOf(await readSnapshot(lake), lake, table))).toBe(0)
+    await expectSameRows(session, seen, historyOf(await readSnapshot(lake), lake, table), table.name)
   })
 
   test('sees the sums of the history', async () => {
@@ -251,7 +242,7 @@ FROM ${from} GROUP BY country_code ORDER BY country_code`
       const seen = await copyTable(join(lake, table.name), await versionOf(table.name, at))
       const expected = historyOf(await readSnapshot(lake, at), lake, table)
       const text = `${table.name} at ${at}`
-      expect(await differences(`SELECT ${withAdded(table)} FROM ${seen}`, expected), text).toBe(0)
+      await expectSameRows(session, `SELECT ${withAdded(table)} FROM ${seen}`, expected, text)
     }
   })
 
@@ -263,7 +254,7 @@ FROM ${from} GROUP BY country_code ORDER BY country_code`
       const table = views.find(({ name }) => line.includes(`FROM ${name} f`))
       if (table === undefined) throw new TypeError(`No table in "${line}"`)
       const seen = `SELECT ${ownColumns(table)} FROM ${await copyQuery(line)}`
-      expect(await differences(seen, await currentOf(table)), line).toBe(0)
+      await expectSameRows(session, seen, await currentOf(table), line)
     }
   })
 
@@ -272,32 +263,35 @@ FROM ${from} GROUP BY country_code ORDER BY country_code`
       for (const table of TABLES.filter(({ content }) => content !== undefined)) {
         const path = join(where, 'published/delta', table.name)
         const seen = `SELECT ${ownColumns(table)} FROM ${await copyTable(path)}`
-        expect(await differences(seen, await currentOf(table)), table.name).toBe(0)
+        await expectSameRows(session, seen, await currentOf(table), table.name)
       }
   })
 
   test('sees the current rows alone right after compact', async () => {
     for (const table of TABLES.filter(({ content }) => content !== undefined)) {
       const seen = `SELECT ${ownColumns(table)} FROM ${await copyTable(join(compacted, table.name))}`
-      expect(await differences(seen, await currentOf(table)), table.name).toBe(0)
+      await expectSameRows(session, seen, await currentOf(table), table.name)
     }
   })
 
   test('reads a table from its checkpoint', async () => {
     for (const table of TABLES.filter(({ name }) => ['companies', 'financials'].includes(name))) {
       const seen = `SELECT ${withAdded(table)} FROM ${await copyTable(join(checkpointed, table.name))}`
-      expect(await differences(seen, historyOf(await readSnapshot(checkpointed), checkpointed, table))).toBe(
-        0,
+      await expectSameRows(
+        session,
+        seen,
+        historyOf(await readSnapshot(checkpointed), checkpointed, table),
+        table.name,
       )
       // An earlier release has published this one.
       const columns = `${ownColumns(table)}, load, version`
       const older = `SELECT ${columns} FROM ${await copyTable(join(checkpointed, table.name), 10)}`
-      expect(
-        await differences(
-          older,
-          `SELECT ${columns} FROM (${historyOf(await readSnapshot(checkpointed, 11), checkpointed, table)})`,
-        ),
-      ).toBe(0)
+      await expectSameRows(
+        session,
+        older,
+        `SELECT ${columns} FROM (${historyOf(await readSnapshot(checkpointed, 11), checkpointed, table)})`,
+        table.name,
+      )
     }
   })
 

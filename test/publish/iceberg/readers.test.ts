@@ -17,8 +17,9 @@ import { openReaders, type Readers, readerMissing } from '../../support/open-rea
 import { examplesIn } from '../../support/page.ts'
 import { pythonMissing, sparkMissing } from '../../support/readers.ts'
 import { type RestCatalog, restCatalogMissing, startRestCatalog } from '../../support/rest-catalog.ts'
+import { expectSameRows } from '../../support/same-rows.ts'
 import { asEarlierRelease } from '../earlier-release.ts'
-import { ADDED_COLUMNS, currentRowsOf, expectSameRows, historyOf, ownColumns } from '../history.ts'
+import { ADDED_COLUMNS, currentRowsOf, historyOf, ownColumns } from '../history.ts'
 import { commitChanged, sampleLake } from '../sample-lake.ts'
 import { publishIceberg, readMetadata } from './iceberg-lake.ts'
 

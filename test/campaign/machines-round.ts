@@ -262,6 +262,9 @@ class Round {
   async #judge(run: string, twin: string | undefined, onFirst: boolean): Promise<void> {
     const { lake, files, say, count } = this.#options
     await removeGarbage({ lake, now: new Date() })
+    // It found nothing new: whoever commits it again is told so by its trace, which gc leaves for a day.
+    if (twin !== undefined && !(await hasEnded(lake, twin)))
+      say(`of run ${twin}, which found nothing new, no trace is left`)
     await this.#sweepUnborn()
     const snapshot = await readSnapshot(lake)
     const expected = onFirst ? files.expected.onFirst : files.expected.alone
@@ -283,11 +286,7 @@ class Round {
     )
     // `verify` holds it against its hash; a bucket has none.
     if (!lake.startsWith('s3:')) for (const path of [LAKE_FILE, LAKE_FILE_RECORD]) listed.add(path)
-    if (twin !== undefined) {
-      // It found nothing new: whoever commits it again is told so by its trace, which gc leaves for a day.
-      listed.add(`${RUNS_FOLDER}/ended/${twin}`)
-      if (!(await hasEnded(lake, twin))) say(`of run ${twin}, which found nothing new, no trace is left`)
-    }
+    if (twin !== undefined) listed.add(`${RUNS_FOLDER}/ended/${twin}`)
     for (const { path } of await storageOf(lake).list(''))
       if (!listed.has(path) && !path.startsWith('_manifest/')) say(`"${path}" is left`)
     const onDisk = new Set([...listed].map((path) => inLake(lake, path)))
@@ -299,7 +298,10 @@ class Round {
     count('rounds')
   }
 
-  /** A bucket has no folder that is made at once: of a planner that was killed some files are left for a day. */
+  /**
+   * A bucket has no folder that is made at once: of a planner that was killed some files are left for a day. With them
+   * goes the trace of a run that found nothing new.
+   */
   async #sweepUnborn(): Promise<void> {
     const { lake, count } = this.#options
     if (!lake.startsWith('s3:')) return

@@ -18,9 +18,10 @@
 --   greatest: greatest date seen
 --   snapshot: first snapshot that shows it
 --   loaded_at: when that was committed
+--   version: number of its rows in the history views; NULL before the first commit of this release
 -- example: SELECT run, sum(records) FROM partitions GROUP BY ALL
 CREATE OR REPLACE VIEW partitions AS
 SELECT partition, run, content, is_merged, lines, records, quarantined, filtered, rows, files, bytes,
   requested_from::DATE AS requested_from, requested_to::DATE AS requested_to,
-  least::TIMESTAMPTZ AS least, greatest::TIMESTAMPTZ AS greatest, snapshot, "time"::TIMESTAMPTZ AS loaded_at
+  least::TIMESTAMPTZ AS least, greatest::TIMESTAMPTZ AS greatest, snapshot, "time"::TIMESTAMPTZ AS loaded_at, version
 FROM firmlake.fact_partitions();

@@ -144,7 +144,19 @@ export interface PartitionEntry {
   readonly drift: readonly Drift[]
   /** Absent of a partition that is not in a snapshot yet, and of those that earlier releases committed. */
   readonly committed?: Commit
+  /** Absent as `committed` is, until the next commit. */
+  readonly version?: number
 }
+
+/**
+ * The version of the rows of a partition, or of a run's file: its number in the order of commits to the lake. It is given
+ * once, by the commit, and never to another one; some numbers are left out. Until a lake of an earlier release is committed
+ * to, its place counts.
+ *
+ * @param place in the snapshot's list, from 0 on
+ */
+export const versionOf = ({ version }: { readonly version?: number }, place: number): number =>
+  version ?? place
 
 /** When rows became visible. */
 export interface Commit {
@@ -155,7 +167,11 @@ export interface Commit {
 }
 
 /** A file that belongs to a run, not to one partition. */
-export type FileOfRun = FileEntry & { readonly run: string; readonly committed?: Commit }
+export type FileOfRun = FileEntry & {
+  readonly run: string
+  readonly committed?: Commit
+  readonly version?: number
+}
 
 /** What a snapshot says of itself. */
 export interface SnapshotHead {

@@ -11,6 +11,7 @@ import type { SnapshotRoot } from './snapshot-root.ts'
 import { bytesToSnapshot, oldestText, recordText } from './snapshot-text.ts'
 import { type ManifestListing, madeLater, readRoot } from './snapshots.ts'
 import { readUpgrade } from './upgrade-state.ts'
+import { versionProblem } from './version-numbers.ts'
 
 type FileRead =
   | { readonly kind: 'bytes'; readonly bytes: Buffer }
@@ -125,6 +126,8 @@ const checkCounts = (
   { problems }: Findings,
 ): void => {
   if (list !== 'partitions' && list !== 'merged') return
+  const detail = versionProblem(entries)
+  if (detail !== null) problems.push({ path: snapshotPath(snapshot), problem: 'listing', detail })
   for (const partition of entries) {
     const found = arithmeticProblems(partition)
     const name = `${list} ${partition.run} ${partition.id}`

@@ -19,6 +19,7 @@ import { assertOwner } from './run-lease.ts'
 import { headOf, readAllListed, rootOf, type SnapshotRoot } from './snapshot-root.ts'
 import { ensureRecord, rootToCommitOn } from './snapshots.ts'
 import { totalsOf } from './totals.ts'
+import { numberCompacted, type WithVersions } from './version-numbers.ts'
 
 export interface CompactCommitRequest
   extends Pick<
@@ -48,7 +49,8 @@ const withBoundDrift = (partitions: readonly PartitionEntry[]): PartitionEntry[]
 }
 
 /** What a compaction merges for good: a compaction merged again has recorded its own partitions before. */
-const mergedOf = (base: Snapshot): PartitionEntry[] => base.partitions.filter(isLoaded).map(mergedPartition)
+const mergedOf = (partitions: readonly PartitionEntry[]): PartitionEntry[] =>
+  partitions.filter(isLoaded).map(mergedPartition)
 
 const conflict = (run: string, lost: string): ToolkitError =>
   new ToolkitError(
@@ -58,14 +60,14 @@ const conflict = (run: string, lost: string): ToolkitError =>
   )
 
 /**
- * The next snapshot. Its partitions: the compacted ones, then those that came meanwhile.
+ * The next snapshot. Its partitions: the compacted ones, then those that came meanwhile, whose versions count as later.
  *
  * @throws {ToolkitError} `COMMIT_CONFLICT` when a partition that was merged is gone from the newest
  */
 export const compactedSnapshot = (
   request: Pick<CompactCommitRequest, 'lease' | 'tool' | 'partitions' | 'runFiles' | 'now' | 'base'>,
-  newest: Snapshot,
-): Snapshot => {
+  newest: Snapshot & WithVersions,
+): Snapshot & WithVersions => {
   const { lease, tool, partitions, runFiles, now, base } = request
   const standing = new Set(newest.partitions.map(nameOf))
   const lost = base.partitions.find((one) => !standing.has(nameOf(one)))
@@ -73,6 +75,18 @@ export const compactedSnapshot = (
   const replaced = new Set(base.partitions.map(nameOf))
   const replacedFiles = new Set(base.files.map(({ path }) => path))
   const committed = { snapshot: newest.snapshot + 1, time: now().toISOString() }
+  const later = {
+    partitions: newest.partitions.filter((one) => !replaced.has(nameOf(one))),
+    files: newest.files.filter(({ path }) => !replacedFiles.has(path)),
+  }
+  const made = numberCompacted(
+    newest,
+    {
+      partitions: partitions.map((partition) => ({ ...partition, committed })),
+      files: runFiles.map((file) => ({ ...file, run: lease.run, committed })),
+    },
+    later,
+  )
   return {
     format: 1,
     ...committed,
@@ -80,16 +94,14 @@ export const compactedSnapshot = (
     run: lease.run,
     pipeline: 'compact',
     tool,
-    partitions: [
-      ...partitions.map((partition) => ({ ...partition, committed })),
-      ...newest.partitions.filter((one) => !replaced.has(nameOf(one))),
-    ],
-    files: [
-      ...runFiles.map((file) => ({ ...file, run: lease.run, committed })),
-      ...newest.files.filter(({ path }) => !replacedFiles.has(path)),
-    ],
+    nextVersion: made.nextVersion,
+    partitions: [...made.partitions, ...later.partitions],
+    files: [...made.files, ...later.files],
     ...(newest.pulls && { pulls: newest.pulls }),
-    merged: withBoundDrift([...(newest.merged ?? []), ...mergedOf(base)]),
+    merged: withBoundDrift([
+      ...(newest.merged ?? []),
+      ...mergedOf(newest.partitions.filter((one) => replaced.has(nameOf(one)))),
+    ]),
   }
 }
 
@@ -111,10 +123,11 @@ const writeNext = async (
   writer: PartWriter,
   { lists, ...fields }: SnapshotRoot,
   newest: Snapshot,
-  next: Snapshot,
+  next: Snapshot & WithVersions,
 ): Promise<SnapshotRoot> => ({
   ...fields,
   ...headOf(next),
+  nextVersion: next.nextVersion,
   totals: totalsOf(next),
   lists: {
     partitions: await extendList(writer, 'partitions', [], next.partitions),
@@ -138,7 +151,7 @@ const commitOnto = async (
     return headOf(earlier)
   }
   await refuseForgotten(lease, root)
-  const newest = await readAllListed(lake, root)
+  const newest = { ...(await readAllListed(lake, root)), nextVersion: root.nextVersion }
   const snapshot = compactedSnapshot(request, newest)
   await confirmFiles(lake, [...partitions.flatMap(({ files }) => files), ...runFiles])
   await ensureRecord(lake, newest.snapshot)

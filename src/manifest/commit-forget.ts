@@ -13,6 +13,7 @@ import { assertOwner } from './run-lease.ts'
 import type { SnapshotRoot } from './snapshot-root.ts'
 import { ensureRecord, newestRoot, rootToCommitOn } from './snapshots.ts'
 import { totalsOf } from './totals.ts'
+import { numberListed } from './version-numbers.ts'
 
 /** All that a snapshot lists. */
 export type LeftInLake = Required<Pick<Snapshot, 'partitions' | 'files' | 'pulls' | 'merged'>>
@@ -40,6 +41,8 @@ const writeNext = async (
   const committed = { snapshot: newest.snapshot + 1, time: now().toISOString() }
   const { refusals: before, forgotten = [], ...fields } = newest
   const refusals = nextRefusals(before, ids, receipt.later, random)
+  // They were read before the numbers of an earlier release's partitions were given.
+  const { partitions, files } = numberListed(listed)
   return {
     ...fields,
     ...{ ...committed, parent: newest.snapshot, run, pipeline: 'forget', tool },
@@ -47,8 +50,8 @@ const writeNext = async (
     forgotten: [...forgotten, { ...committed, run, ...receipt }],
     ...(refusals && { refusals }),
     lists: {
-      partitions: await extendList(writer, 'partitions', [], listed.partitions.map(recordedPartition)),
-      files: await extendList(writer, 'files', [], listed.files),
+      partitions: await extendList(writer, 'partitions', [], partitions.map(recordedPartition)),
+      files: await extendList(writer, 'files', [], files),
       pulls: await extendList(writer, 'pulls', [], listed.pulls.map(recordedPull)),
       merged: await extendList(writer, 'merged', [], listed.merged.map(recordedPartition)),
     },

@@ -27,6 +27,7 @@ import { ensureRecord, readKnownRoot, rootToCommitOn } from './snapshots.ts'
 import { SourceIndex } from './source-index.ts'
 import { takenWith } from './taken.ts'
 import { addTotals, NO_TOTALS, totalsOf } from './totals.ts'
+import { numberLoaded } from './version-numbers.ts'
 
 export interface CommitRequest extends CommitAttempts {
   /** The run, as it was when its files were looked at; its folder stays. Whoever commits need not own it. */
@@ -127,9 +128,11 @@ const writeNext = async (
   const { totals, lists } = newest ?? { totals: NO_TOTALS, lists: NO_LISTS }
   const committed = { snapshot: (newest?.snapshot ?? 0) + 1, time: now().toISOString() }
   const bound = await withBoundDrift(lake, newest, kept, maxUnknownNames)
-  // An earlier release may have begun the run, and recorded its searches.
-  const partitions = bound.map((partition) => ({ ...recordedPartition(partition), committed }))
-  const files = runFiles.map((file) => ({ ...file, run, committed }))
+  const { partitions, files, nextVersion } = numberLoaded(newest, {
+    // An earlier release may have begun the run, and recorded its searches.
+    partitions: bound.map((partition) => ({ ...recordedPartition(partition), committed })),
+    files: runFiles.map((file) => ({ ...file, run, committed })),
+  })
   return {
     ...newest,
     ...committed,
@@ -138,6 +141,7 @@ const writeNext = async (
     run,
     pipeline,
     tool,
+    nextVersion,
     totals: addTotals(totals, totalsOf({ partitions, files, pulls }), commonSources(kept, held)),
     lists: {
       partitions: await extendList(writer, 'partitions', lists.partitions, partitions),

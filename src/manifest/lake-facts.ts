@@ -18,7 +18,7 @@ const snapshotFacts = async (lake: string, last: number): Promise<Facts['snapsho
 }
 
 const partitionFact = (partition: PartitionEntry, isMerged: boolean): Fact<'partitions'> => {
-  const { id, run, content, counts, files, range, committed } = partition
+  const { id, run, content, counts, files, range, committed, version } = partition
   return {
     ...{ partition: id, run, content, is_merged: isMerged },
     ...{ lines: counts.lines, records: counts.records, quarantined: counts.quarantined },
@@ -27,7 +27,7 @@ const partitionFact = (partition: PartitionEntry, isMerged: boolean): Fact<'part
     ...{ files: files.length, bytes: files.reduce((sum, { bytes }) => sum + bytes, 0) },
     ...{ requested_from: range.requested?.from, requested_to: range.requested?.to },
     ...{ least: range.observed?.least, greatest: range.observed?.greatest },
-    ...{ snapshot: committed?.snapshot, time: committed?.time },
+    ...{ snapshot: committed?.snapshot, time: committed?.time, version },
   }
 }
 

@@ -33,6 +33,7 @@ import {
 } from './snapshot-form.ts'
 import { TAKEN, type WithTaken } from './taken.ts'
 import type { ContentTotals, TableTotals, Totals } from './totals.ts'
+import type { WithVersions } from './version-numbers.ts'
 
 /** A partition as a line of a part. */
 const PARTITION_LINE = objectOf({ ...PARTITION_CHECKS, sources: someOf(SOURCE) })
@@ -107,7 +108,7 @@ export const NEWEST_FORMAT = 3
  * The file of a snapshot that lists parts. A field that is added later is optional, here, in `ROOT` and in `SnapshotRoot`:
  * every commit hands on what the root before has, known or not.
  */
-export interface RootDocument extends SnapshotHead, Forgotten, WithTaken, WithSearches {
+export interface RootDocument extends SnapshotHead, Forgotten, WithTaken, WithSearches, WithVersions {
   readonly format: (typeof PARTS_FORMATS)[number]
   readonly totals: Totals
   readonly partitions: readonly PartRef[]
@@ -128,6 +129,7 @@ const ROOT = shapeOf<RootDocument>({
   merged: list(PART_REF),
   taken: optional(TAKEN),
   searches: optional(oneOf(['counted'])),
+  nextVersion: optional(count),
   sha256,
 })
 

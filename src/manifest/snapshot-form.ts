@@ -122,6 +122,7 @@ export const PARTITION_CHECKS = {
     }),
   ),
   committed: COMMITTED,
+  version: optional(count),
 }
 const PARTITION = shapeOf<PartitionEntry>({
   ...PARTITION_CHECKS,
@@ -149,6 +150,7 @@ export const RUN_FILE: Form<FileOfRun> = shapeOf<FileOfRun>({
   ...FILE_CHECKS,
   run: anyText,
   committed: COMMITTED,
+  version: optional(count),
 })
 
 /** The format of snapshots that are one text, as earlier releases wrote them. */

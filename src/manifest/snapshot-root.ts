@@ -11,8 +11,9 @@ import { countEntries, entriesOf, type ListName, type Lists, type Part, type Wan
 import type { WithSearches } from './recorded-search.ts'
 import type { WithTaken } from './taken.ts'
 import { type Totals, totalsOf } from './totals.ts'
+import type { WithVersions } from './version-numbers.ts'
 
-export interface SnapshotRoot extends SnapshotHead, Forgotten, WithTaken, WithSearches {
+export interface SnapshotRoot extends SnapshotHead, Forgotten, WithTaken, WithSearches, WithVersions {
   readonly totals: Totals
   readonly lists: { readonly [Name in ListName]: readonly Part<Lists[Name]>[] }
 }
@@ -69,7 +70,7 @@ export const readAllListed = async (lake: string, root: SnapshotRoot, wanted?: W
 }
 
 /**
- * All that a snapshot lists of a table, and of the other tables of its content; places in it are those of this content.
+ * All that a snapshot lists of a table, and of the other tables of its content.
  * @throws as `listOf`
  */
 export const readTableListed = async (

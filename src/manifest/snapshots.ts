@@ -16,7 +16,7 @@ import {
 } from '../lake/lake/layout.ts'
 import { storageOf } from '../storage/open-storage.ts'
 import { sha256Of } from '../support/hash.ts'
-import { withCountedSearches } from './count-searches.ts'
+import { inCurrentForm } from './current-form.ts'
 import { readAllListed, readPulls, type SnapshotRoot } from './snapshot-root.ts'
 import { bytesToSnapshot, recordText, rootToText } from './snapshot-text.ts'
 
@@ -127,10 +127,10 @@ export const newestRoot = async (lake: string): Promise<SnapshotRoot | null> => 
 /** The pipeline of the snapshot that holds the next number while an upgrade is taken back, and goes with it. */
 export const TAKING_BACK = 'upgrade --back'
 
-/** As `newestRoot`, for whoever commits the next one: its lists hold no hash of a person's number. @throws {ToolkitError} as `newestRoot`, `COMMIT_CONFLICT` */
+/** As `newestRoot`, for whoever commits the next one: its lists are as this release records them. @throws {ToolkitError} as `newestRoot`, `COMMIT_CONFLICT` */
 export const rootToCommitOn = async (lake: string): Promise<SnapshotRoot | null> => {
   const root = await newestRoot(lake)
-  if (root?.pipeline !== TAKING_BACK) return root && withCountedSearches(lake, root)
+  if (root?.pipeline !== TAKING_BACK) return root && inCurrentForm(lake, root)
   throw new ToolkitError(
     'COMMIT_CONFLICT',
     `Cannot commit to lake "${lake}": an upgrade is being taken back; where that was interrupted, run "firmlake upgrade --back" again`,

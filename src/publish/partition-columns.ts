@@ -25,7 +25,7 @@ export const EARLIER_PARTITION_COLUMNS = ['load', 'version'] as const
 /** What the partition columns say of a file. */
 export interface FilePlace {
   readonly run: string
-  /** As in `lake/current-versions.ts`: the place of the file's partition in the snapshot. */
+  /** Of the file's partition, as in the manifest. */
   readonly version: number
   /** Absent where it is not known. */
   readonly committed?: Commit | undefined

@@ -1,6 +1,12 @@
 /** The files that a snapshot's published tables consist of, each with the partition values its rows get. */
 
-import type { Commit, FileEntry, FileOfRun, PartitionEntry } from '../core/partition.ts'
+import {
+  type Commit,
+  type FileEntry,
+  type FileOfRun,
+  type PartitionEntry,
+  versionOf,
+} from '../core/partition.ts'
 import { TABLES, type Table } from '../lake/tables/tables.ts'
 import type { FilePlace } from './partition-columns.ts'
 
@@ -36,9 +42,11 @@ export const filesOfPartitions = (
   place: number,
   { name }: Pick<Table, 'name'>,
 ): readonly TableFile[] =>
-  partitions.flatMap(({ run, files, committed }, at) =>
-    files.filter(({ table }) => table === name).map((file) => tableFile(file, run, place + at, committed)),
-  )
+  partitions.flatMap((partition, at) => {
+    const { run, files, committed } = partition
+    const version = versionOf(partition, place + at)
+    return files.filter(({ table }) => table === name).map((file) => tableFile(file, run, version, committed))
+  })
 
 /** The files of a table that runs have, not partitions. */
 export const filesOfRuns = (
@@ -47,7 +55,7 @@ export const filesOfRuns = (
 ): readonly TableFile[] =>
   files
     .filter(({ table }) => table === name)
-    .map((file, version) => tableFile(file, file.run, version, file.committed))
+    .map((file, place) => tableFile(file, file.run, versionOf(file, place), file.committed))
 
 /**
  * The tables that are published, in the order in which they are brought in step. Those that say which version of a

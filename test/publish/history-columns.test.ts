@@ -1,29 +1,35 @@
 /** What published tables of all versions say of their rows' loads: the same as the `…_history` views, at every step. */
 
+import { spawnSync } from 'node:child_process'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import type { PartitionEntry } from '../../src/core/partition.ts'
+import { forget } from '../../src/jobs/forget.ts'
 import { openLakeQuery } from '../../src/lake/lake/lake-query.ts'
+import { TABLES } from '../../src/lake/tables/tables.ts'
 import { withCommits } from '../../src/manifest/lake-facts.ts'
 import { removeGarbage } from '../../src/manifest/remove-garbage.ts'
 import { readSnapshot } from '../../src/manifest/snapshots.ts'
 import { compactLake } from '../../src/pipeline/compact/compact.ts'
 import { publish } from '../../src/pipeline/targets/publish.ts'
 import { currentSnapshot } from '../../src/publish/iceberg/table-metadata.ts'
+import { MAIN } from '../cli/run-cli.ts'
+import { companyLine } from '../pipeline/batch-bench.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { asEarlierRelease } from './earlier-release.ts'
 import { readManifests, readMetadata } from './iceberg/iceberg-lake.ts'
 import {
   commitChanged,
   type LogAction,
+  loadSample,
   loadSmallRun,
   logNames,
   readCommit,
   smallLake,
 } from './sample-lake.ts'
 
-const TABLES = ['companies', 'financials', 'line_items'] as const
-type TableName = (typeof TABLES)[number]
+const SMALL_TABLES = ['companies', 'financials', 'line_items']
 
 /** `run, version, snapshot, loaded_at, rows`, in the order of the versions. */
 type Loads = readonly (readonly [unknown, number, number | null, string | null, number])[]
@@ -31,10 +37,11 @@ type Loads = readonly (readonly [unknown, number, number | null, string | null, 
 const publishBoth = (lake: string) =>
   publish({ lake, formats: ['delta', 'iceberg'], rows: ['all'], memoryBytes: 256 * 1024 ** 2 })
 
-/** Rows of one load together, as a view has them. */
+/** Rows of one load together, as a view has them: none of a file without rows. */
 const together = (loads: Loads): Loads => {
   const rows = new Map<string, number>()
   for (const [run, version, snapshot, at, n] of loads) {
+    if (n === 0) continue
     const key = JSON.stringify([run, version, snapshot, at])
     rows.set(key, (rows.get(key) ?? 0) + n)
   }
@@ -43,7 +50,7 @@ const together = (loads: Loads): Loads => {
     .sort(([, a], [, b]) => a - b)
 }
 
-const ofView = async (lake: string, table: TableName): Promise<Loads> => {
+const ofView = async (lake: string, table: string): Promise<Loads> => {
   const snapshot = await withCommits(lake, await readSnapshot(lake))
   const query = await openLakeQuery({ lake, snapshot, memoryBytes: 256 * 1024 ** 2 })
   try {
@@ -67,7 +74,7 @@ const ofView = async (lake: string, table: TableName): Promise<Loads> => {
 }
 
 /** The files of a Delta table by its log alone. */
-const deltaAdds = async (lake: string, table: TableName): Promise<readonly LogAction[string][]> => {
+const deltaAdds = async (lake: string, table: string): Promise<readonly LogAction[string][]> => {
   const files = new Map<unknown, LogAction[string]>()
   const versions = (await logNames(lake, table)).filter((name) => /^\d{20}\.json$/.test(name))
   for (const version of versions.keys())
@@ -80,7 +87,7 @@ const deltaAdds = async (lake: string, table: TableName): Promise<readonly LogAc
 
 const numberOf = (value: unknown): number | null => (value === null ? null : Number(value))
 
-const ofDelta = async (lake: string, table: TableName): Promise<Loads> =>
+const ofDelta = async (lake: string, table: string): Promise<Loads> =>
   together(
     (await deltaAdds(lake, table)).map(({ partitionValues, stats }) => {
       const values = partitionValues as Record<string, string | null>
@@ -95,12 +102,12 @@ const ofDelta = async (lake: string, table: TableName): Promise<Loads> =>
     }),
   )
 
-const liveEntries = async (lake: string, table: TableName) =>
+const liveEntries = async (lake: string, table: string) =>
   (await readManifests(currentSnapshot(await readMetadata(lake, table)))).flatMap((manifest) =>
     manifest.entries.filter(({ status }) => status !== 2).map((entry) => ({ ...entry, manifest })),
   )
 
-const ofIceberg = async (lake: string, table: TableName): Promise<Loads> =>
+const ofIceberg = async (lake: string, table: string): Promise<Loads> =>
   together(
     (await liveEntries(lake, table)).map(({ data_file: { partition, record_count } }) => {
       expect(partition.load).toBe(partition.run)
@@ -115,8 +122,8 @@ const ofIceberg = async (lake: string, table: TableName): Promise<Loads> =>
     }),
   )
 
-const expectAsViews = async (lake: string, when: string): Promise<void> => {
-  for (const table of TABLES) {
+const expectAsViews = async (lake: string, when: string, tables = SMALL_TABLES): Promise<void> => {
+  for (const table of tables) {
     const expected = await ofView(lake, table)
     expect(expected.length, `${table} ${when}`).toBeGreaterThan(0)
     expect(await ofDelta(lake, table), `${table} ${when}, Delta`).toEqual(expected)
@@ -206,4 +213,64 @@ test('where no snapshot says when a row came, its columns are NULL in the views 
   await publishBoth(other)
   await expectAsViews(other, 'without the snapshots')
   expect((await ofDelta(other, 'companies')).map(([, , snapshot]) => snapshot)).toEqual([null, null])
+})
+
+/** The numbers of a lake's partitions and of its runs' files, in their order. */
+const numbersOf = async (lake: string): Promise<ReadonlyMap<string, number>> => {
+  const { partitions, files } = await readSnapshot(lake)
+  const named = [
+    ...partitions.map(({ run, id, version }) => [`${run} ${id}`, version ?? Number.NaN] as const),
+    ...files.map(({ path, version }) => [path, version ?? Number.NaN] as const),
+  ]
+  expect(new Set(named.map(([, version]) => version)).size).toBe(named.length)
+  return new Map(named)
+}
+
+test('a version is the number of its partition in the manifest: given once, never again, the same in views and published tables', async () => {
+  const folder = await temporaryFolder()
+  const lake = join(folder, 'lake')
+  const given = new Map<number, string>()
+  const names = TABLES.map(({ name }) => name)
+  const holds = async (when: string): Promise<void> => {
+    const numbers = await numbersOf(lake)
+    for (const [name, version] of numbers) expect(given.get(version) ?? name, when).toBe(name)
+    for (const [name, version] of numbers) given.set(version, name)
+    const { partitions } = await readSnapshot(lake)
+    const versions = partitions.map(({ version = Number.NaN }) => version)
+    expect(versions, when).toEqual(versions.toSorted((a, b) => a - b))
+    await publishBoth(lake)
+    await expectAsViews(lake, when, names)
+    // What the views say is what the manifest says.
+    for (const table of names) {
+      const listed = partitions.flatMap(({ run, version = Number.NaN, committed, files }) => {
+        const rows = files.filter((file) => file.table === table).reduce((sum, file) => sum + file.rows, 0)
+        return rows === 0 ? [] : [[run, version, committed?.snapshot, committed?.time, rows]]
+      })
+      if (table !== 'line_items') expect(await ofView(lake, table), `${table} ${when}`).toEqual(listed)
+    }
+  }
+  for (const seed of [3, 4, 5, 6]) {
+    await loadSample(folder, { companies: 12, seed })
+    await holds(`after the night ${seed}`)
+  }
+  // A load that is committed while the compaction works counts as later.
+  const late = join(folder, 'late.jsonl')
+  await writeFile(late, `${companyLine(900_001)}\n`)
+  await compactLake({
+    lake,
+    onEvent: ({ kind }) => {
+      if (kind !== 'started') return
+      const args = [MAIN, 'convert', late, '--lake', lake]
+      expect(spawnSync(process.execPath, args, { encoding: 'utf8' })).toMatchObject({ status: 0 })
+    },
+  })
+  const { partitions } = await readSnapshot(lake)
+  expect(partitions.map(({ source }) => source.kind)).toEqual(['compaction', 'compaction', 'file'])
+  await holds('after a compaction')
+  const before = await numbersOf(lake)
+  expect(await forget({ lake, companies: [900_001] })).toMatchObject({ kind: 'forgotten' })
+  for (const [name, version] of await numbersOf(lake))
+    if (before.has(name)) expect(version, name).toBe(before.get(name))
+  await loadSample(folder, { companies: 12, seed: 7 })
+  await holds('after a night more')
 })

@@ -35,7 +35,7 @@ const rowsOf = (snapshot: Snapshot, lake: string, table: Table): string => {
   return files
     .map((file) => {
       const load = literal(/load=([^/]+)/.exec(file.path)?.[1] ?? '')
-      const { committed } = file.partition ?? ofRuns[file.version] ?? {}
+      const { committed } = file.partition ?? ofRuns.find(({ path }) => file.path.endsWith(path)) ?? {}
       return `SELECT ${ownColumns(table)}, ${load} AS load, ${load} AS run, ${commitColumns(committed)}, version
 FROM (${readTable(table, [file], 'with-version')})`
     })

@@ -23,7 +23,12 @@ export const HISTORY_COLUMNS: readonly Column[] = [
     about: 'When the row became visible; NULL where it is not known.',
     unit: 'instant, UTC',
   },
-  { name: 'version', type: 'BIGINT', about: 'Of one record the greatest version is current.' },
+  {
+    name: 'version',
+    type: 'BIGINT',
+    about:
+      'Number of the partition in the order of commits to the lake; of one record the greatest is current.',
+  },
   {
     name: 'is_current',
     type: 'BOOLEAN',

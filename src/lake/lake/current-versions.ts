@@ -1,10 +1,10 @@
 /**
  * Which rows are current. Rows are versions: of a record that several partitions hold, the one that was
- * committed last counts. A partition's place in the snapshot is its version.
+ * committed last counts.
  */
 
 import type { Content } from '../../contract/objects.ts'
-import type { PartitionEntry, Snapshot } from '../../core/partition.ts'
+import { type PartitionEntry, type Snapshot, versionOf } from '../../core/partition.ts'
 import { ident, literal } from '../duckdb/sql.ts'
 import { LISTINGS, QUARANTINE, type Table } from '../tables/tables.ts'
 import type { PlaceOf } from './files-in-turn.ts'
@@ -37,14 +37,18 @@ export const filesOf = (
   const placeOf: PlaceOf = typeof at === 'string' ? (path) => inLake(at, path) : at
   return [
     ...(table === QUARANTINE.name ? mergedFiles(snapshot, placeOf) : []),
-    ...snapshot.partitions.flatMap((partition, version) =>
-      partition.files
+    ...snapshot.partitions.flatMap((partition, place) => {
+      const version = versionOf(partition, place)
+      return partition.files
         .filter((file) => file.table === table)
-        .map(({ path, bytes }) => ({ path: placeOf(path), bytes, version, partition })),
-    ),
+        .map(({ path, bytes }) => ({ path: placeOf(path), bytes, version, partition }))
+    }),
     ...snapshot.files
       .filter((file) => file.table === table)
-      .map(({ path, bytes }, version) => ({ path: placeOf(path), bytes, version, partition: undefined })),
+      .map((file, place) => ({
+        ...{ path: placeOf(file.path), bytes: file.bytes },
+        ...{ version: versionOf(file, place), partition: undefined },
+      })),
   ]
 }
 
@@ -95,7 +99,7 @@ export const goneFiles = (
  */
 export const supersededTable = (content: Content): string => `${HIDDEN_SCHEMA}.superseded_${content}`
 
-/** A snapshot that also shows the companies that are not listed any more. Places of partitions stay. */
+/** A snapshot that also shows the companies that are not listed any more. */
 export const withAllCompanies = <Some extends Pick<Snapshot, 'partitions'>>(snapshot: Some): Some => ({
   ...snapshot,
   partitions: snapshot.partitions.map((partition) => ({

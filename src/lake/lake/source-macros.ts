@@ -1,6 +1,6 @@
 /** The hidden macros through which views read a snapshot: which files hold a table's rows, which versions are old, when each was loaded. */
 
-import type { PartitionEntry, Snapshot } from '../../core/partition.ts'
+import { type PartitionEntry, type Snapshot, versionOf } from '../../core/partition.ts'
 import { ident, literal } from '../duckdb/sql.ts'
 import { LISTINGS, mainTables, QUARANTINE, TABLES, type Table } from '../tables/tables.ts'
 import { loadMacro, oldMacro, rowsMacro } from './base-views.ts'
@@ -119,20 +119,27 @@ JOIN (SELECT ${id} AS owner, max(version) AS newest FROM ${rowsMacro(table)}() G
   )
 }
 
-/** Maps versions to loads. @param listed as `rowsOfTable` has it: versions are places in it */
+/** Maps versions to loads. @param listed as `rowsOfTable` has it */
 export const loadsOf = (table: Table, listed: Listed): string => {
-  const entries: readonly Pick<PartitionEntry, 'run' | 'committed'>[] =
+  const entries: readonly Pick<PartitionEntry, 'run' | 'committed' | 'version'>[] =
     table.content === undefined ? listed.files.filter((file) => file.table === table.name) : listed.partitions
-  const loads = new Map<string, string>()
-  const places = entries.map(({ run, committed }) => {
-    const [snapshot, at] = committed ? [committed.snapshot, literal(committed.time)] : ['NULL', 'NULL']
-    const load = `{'snapshot': ${snapshot}, 'run': ${literal(run)}, 'loaded_at': ${at}}`
-    if (!loads.has(load)) loads.set(load, String(loads.size + 1))
-    return loads.get(load)
-  })
-  // Many partitions are of one run: versions are mapped to the few loads.
-  const found = `[${[...loads.keys()].join(', ')}][[${places.join(',')}][v + 1]]`
-  return `CREATE OR REPLACE MACRO ${loadMacro(table)}(v) AS CAST(${places.length === 0 ? 'NULL' : found} AS ${LOADED_TYPE})`
+  const loads = new Map<string, number>()
+  const [first] = entries.map(versionOf)
+  /** By version, from the first one on: the place of its load, 0 for a version that no entry has. */
+  const places: number[] = []
+  for (const [at, entry] of entries.entries()) {
+    const { run, committed } = entry
+    const [snapshot, time] = committed ? [committed.snapshot, literal(committed.time)] : ['NULL', 'NULL']
+    const load = `{'snapshot': ${snapshot}, 'run': ${literal(run)}, 'loaded_at': ${time}}`
+    // Many partitions are of one run: versions are mapped to the few loads.
+    const place = loads.get(load) ?? loads.size + 1
+    loads.set(load, place)
+    const version = versionOf(entry, at) - (first ?? 0)
+    while (places.length < version) places.push(0)
+    places[version] = place
+  }
+  const found = `[${[...loads.keys()].join(', ')}][[${places.join(',')}][v - ${(first ?? 1) - 1}]]`
+  return `CREATE OR REPLACE MACRO ${loadMacro(table)}(v) AS CAST(${first === undefined ? 'NULL' : found} AS ${LOADED_TYPE})`
 }
 
 /** @param query gives the facts, with the columns of their kind */

@@ -2,7 +2,7 @@
 
 import { join } from 'node:path'
 import type { Content } from '../../contract/objects.ts'
-import type { PartitionEntry, Snapshot } from '../../core/partition.ts'
+import { type PartitionEntry, type Snapshot, versionOf } from '../../core/partition.ts'
 import type { Session } from '../../lake/duckdb/engine.ts'
 import { ident } from '../../lake/duckdb/sql.ts'
 import {
@@ -105,7 +105,8 @@ export async function* slicesOf(
   const found = await session.rows(supersededVersions(content))
   const superseded = new Set(found.map(({ version }) => Number(version)))
   const holding = await versionsOfIds(request, content)
-  for (const [version, partition] of snapshot.partitions.entries()) {
+  for (const [place, partition] of snapshot.partitions.entries()) {
+    const version = versionOf(partition, place)
     if (partition.content !== content || partition.counts.records === 0) continue
     if (holding?.has(version) === false) continue
     await fetchOf(request, partition, content)

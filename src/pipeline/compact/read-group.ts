@@ -3,7 +3,7 @@
  * knows all that stands in them.
  */
 
-import type { FileEntry, Snapshot } from '../../core/partition.ts'
+import { type FileEntry, type Snapshot, versionOf } from '../../core/partition.ts'
 import { readTable } from '../../lake/lake/current-versions.ts'
 import { withFiles } from '../../lake/lake/files-in-turn.ts'
 import type { Table } from '../../lake/tables/tables.ts'
@@ -11,7 +11,7 @@ import type { FileFacts } from '../../storage/storage.ts'
 import { checkColumns } from './check-inputs.ts'
 import type { Work } from './compact-work.ts'
 
-/** A file of a table, and the version of its rows as in `lake/current-versions.ts`. */
+/** A file of a table, and the version of its rows. */
 export interface VersionedEntry extends FileEntry {
   readonly version: number
 }
@@ -21,10 +21,14 @@ export const inputsOf = (
   { partitions, files }: Pick<Snapshot, 'partitions' | 'files'>,
   { name }: Table,
 ): readonly VersionedEntry[] => [
-  ...partitions.flatMap((partition, version) =>
-    partition.files.filter(({ table }) => table === name).map((file) => ({ ...file, version })),
+  ...partitions.flatMap((partition, place) =>
+    partition.files
+      .filter(({ table }) => table === name)
+      .map((file) => ({ ...file, version: versionOf(partition, place) })),
   ),
-  ...files.filter(({ table }) => table === name).map((file, version) => ({ ...file, version })),
+  ...files
+    .filter(({ table }) => table === name)
+    .map((file, place) => ({ ...file, version: versionOf(file, place) })),
 ]
 
 /** SQL of the rows of some files. */

@@ -1,7 +1,7 @@
 /** Writes down which companies no search lists any more: a file of `listings`, committed behind all that the run loads. */
 
 import { randomBytes } from 'node:crypto'
-import type { PartitionEntry, PullEntry } from '../../core/partition.ts'
+import { type PartitionEntry, type PullEntry, versionOf } from '../../core/partition.ts'
 import type { SinkRun } from '../../core/sink.ts'
 import { literal } from '../../lake/duckdb/sql.ts'
 import { LISTINGS } from '../../lake/tables/tables.ts'
@@ -47,15 +47,18 @@ export const writeGone = async (
 ): Promise<readonly PartitionEntry[]> => {
   const snapshot = await readCompanies(lake, root)
   const pulls = await listOf(lake, root, 'pulls')
-  const times = snapshot.partitions.map(({ committed }) => timeOf(committed?.time)).join(', ')
   const entries: PartitionEntry[] = []
   for (const { listing, ids, known } of found) {
-    const versions = snapshot.partitions.flatMap((one, at) => (known.has(nameOfPartition(one)) ? [at] : []))
+    const heard = snapshot.partitions.flatMap((one, place) =>
+      known.has(nameOfPartition(one)) ? [[versionOf(one, place), timeOf(one.committed?.time)] as const] : [],
+    )
     const rows = `SELECT s.id AS internal_id, ${literal(listing.service)} AS service, ${literal(listing.search)} AS search,
-  greatest([${times}][s.version + 1]::TIMESTAMPTZ, ${timeOf(lastListed(pulls, listing))}::TIMESTAMPTZ) AS seen,
+  greatest(h.time, ${timeOf(lastListed(pulls, listing))}::TIMESTAMPTZ) AS seen,
   ${literal(listing.asOf)}::TIMESTAMPTZ AS gone_since
 FROM (${shownCompanies(snapshot, lake)}) AS s SEMI JOIN (${idRows(ids)}) AS g ON g.id = s.id
-WHERE s.version IN (SELECT unnest([${versions.join(', ')}]::BIGINT[])) ORDER BY internal_id`
+JOIN (SELECT unnest([${heard.map(([version]) => version).join(', ')}]::BIGINT[]) AS version,
+  unnest([${heard.map(([, time]) => time).join(', ')}]::TIMESTAMPTZ[]) AS time) AS h ON h.version = s.version
+ORDER BY internal_id`
     const id = `${LISTINGS.name}-${randomBytes(8).toString('hex')}`
     const { files, rows: written } = await loader.write(id, LISTINGS.name, rows, sink)
     if (written > 0) entries.push({ ...listingEntry(run, listing.search, files), id })

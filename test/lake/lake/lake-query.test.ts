@@ -150,27 +150,28 @@ describe('LakeQuery shows', () => {
     const times = ['2026-01-02T03:04:05.678Z', '2026-01-03T03:04:05.000Z', '', '2026-01-05T00:00:00.000Z']
     const told = await opened({
       ...lake.snapshot,
-      partitions: lake.snapshot.partitions.map((partition, at) =>
+      partitions: lake.snapshot.partitions.map((partition, at) => ({
+        ...partition,
+        // Numbers are left out between commits.
+        version: 3 + 5 * at,
         // As an earlier release has committed it: without saying when.
-        at === 2
-          ? partition
-          : { ...partition, run: `run-${at}`, committed: { snapshot: at + 4, time: times[at] ?? '' } },
-      ),
+        ...(at !== 2 && { run: `run-${at}`, committed: { snapshot: at + 4, time: times[at] ?? '' } }),
+      })),
     })
     const columns = 'snapshot, run, loaded_at, version, is_current'
     expect(
       await rowsOf(`SELECT internal_id, company_name, ${columns} FROM companies_history ORDER BY ALL`, told),
     ).toEqual([
-      [1, 'current', 5, 'run-1', times[1], 1, true],
-      [1, 'old', 4, 'run-0', times[0], 0, false],
-      [2, 'only', 4, 'run-0', times[0], 0, true],
-      [3, 'new', 5, 'run-1', times[1], 1, true],
+      [1, 'current', 5, 'run-1', times[1], 8, true],
+      [1, 'old', 4, 'run-0', times[0], 3, false],
+      [2, 'only', 4, 'run-0', times[0], 3, true],
+      [3, 'new', 5, 'run-1', times[1], 8, true],
     ])
     expect(await rowsOf(`SELECT value, ${columns} FROM financials_history ORDER BY ALL`, told)).toEqual([
-      [1, 4, 'run-0', times[0], 0, false],
-      [2, 4, 'run-0', times[0], 0, true],
-      [3, 5, 'run-1', times[1], 1, true],
-      [10, 5, 'run-1', times[1], 1, true],
+      [1, 4, 'run-0', times[0], 3, false],
+      [2, 4, 'run-0', times[0], 3, true],
+      [3, 5, 'run-1', times[1], 8, true],
+      [10, 5, 'run-1', times[1], 8, true],
     ])
     expect(
       await rowsOf(`SELECT entity_id, snapshot, loaded_at, is_current FROM roles_history ORDER BY 1`, told),

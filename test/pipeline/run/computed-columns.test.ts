@@ -59,11 +59,10 @@ test('every view computes the columns that a lake declares, and no file holds th
   await bench.run(['1'], { take: TAKE })
   await bench.run(['2'])
   expect(await ask(NUMBERS)).toEqual(numbers(1, 2, 3))
-  const history =
-    'SELECT version::INTEGER AS v, number FROM companies_history WHERE internal_id = 1 ORDER BY 1'
+  const history = 'SELECT is_current, number FROM companies_history WHERE internal_id = 1 ORDER BY version'
   expect(await ask(history)).toEqual([
-    { v: 0, number: 1 },
-    { v: 1, number: 1 },
+    { is_current: false, number: 1 },
+    { is_current: true, number: 1 },
   ])
   expect(await ask('SELECT count(number) AS n FROM companies_all')).toEqual([{ n: 3 }])
   expect(await ask('SELECT max(millions) AS m FROM financials')).toEqual([{ m: 3.5e-6 }])

@@ -272,7 +272,7 @@ result = {one: len(list(table.scan(row_filter=one).plan_files())) if one else le
   const files = partitions.flatMap((one) => one.files).filter(({ table }) => table === 'financials')
   const run = partitions[0]?.run ?? ''
   const ofRun = files.filter(({ path }) => path.includes(run)).length
-  const version = partitions.findIndex((one) => one.files.some(({ table }) => table === 'financials'))
+  const { version } = partitions.find((one) => one.files.some(({ table }) => table === 'financials')) ?? {}
   const filters = {
     all: '',
     load: `load = '${run}'`,

@@ -6,7 +6,7 @@ import type { PullEntry, Snapshot } from '../../src/core/partition.ts'
 import { partPath, snapshotPath } from '../../src/lake/lake/layout.ts'
 import { commitCompaction } from '../../src/manifest/commit-compaction.ts'
 import { commitForget } from '../../src/manifest/commit-forget.ts'
-import { withCountedSearches } from '../../src/manifest/count-searches.ts'
+import { inCurrentForm } from '../../src/manifest/current-form.ts'
 import { extendList, PartWriter } from '../../src/manifest/extend-list.ts'
 import { createRun, removeRun } from '../../src/manifest/runs.ts'
 import { createSnapshot, ensureRecord, readRoot, readSnapshot } from '../../src/manifest/snapshots.ts'
@@ -102,11 +102,51 @@ test.each(Object.entries(COMMITS))(
   },
 )
 
-test('a commit does not read lists whose searches are counted already', async () => {
+/** The same partitions as an earlier release lists them. */
+const unnumberedLake = async (): Promise<string> => {
+  const lake = await temporaryFolder()
+  await loadSources(lake, ['a', 'b'])
+  const { nextVersion: _, ...root } = await readRoot(lake)
+  const { partitions, files } = await readSnapshot(lake)
+  const lease = await createRun({ lake, plan: {}, now: NOW, random: randomBytes })
+  const writer = new PartWriter(lease, randomBytes)
+  const without = <Entry extends { readonly version?: number }>({ version: __, ...entry }: Entry) => entry
+  await createSnapshot(lake, {
+    ...root,
+    ...{ snapshot: root.snapshot + 1, parent: root.snapshot, run: lease.run },
+    lists: {
+      ...root.lists,
+      partitions: await extendList(writer, 'partitions', [], partitions.map(without)),
+      files: await extendList(writer, 'files', [], files.map(without)),
+    },
+  })
+  await ensureRecord(lake, root.snapshot + 1)
+  await removeRun(lease)
+  return lake
+}
+
+test.each(Object.entries(COMMITS))(
+  '%s gives the partitions of earlier releases the versions that their views have shown',
+  async (name, commit) => {
+    const lake = await unnumberedLake()
+    const before = await readSnapshot(lake)
+    expect(before.partitions.map(({ version }) => version)).toEqual([undefined, undefined])
+    await commit(lake)
+    const { partitions } = await readSnapshot(lake)
+    expect(partitions.slice(0, 2).map(({ version }) => version)).toEqual([0, 1])
+    expect(partitions.length).toBe(name === 'a load' ? 3 : 2)
+    for (const { version } of partitions.slice(2)) expect(version).toBeGreaterThan(1)
+    const { nextVersion = 0 } = await readRoot(lake)
+    for (const { version } of partitions) expect(version).toBeLessThan(nextVersion)
+    expect((await verifyLake({ lake, countRows: countLines })).problems).toEqual([])
+  },
+)
+
+test('a commit does not read lists that this release has written', async () => {
   const lake = await temporaryFolder()
   await loadSources(lake, ['a'])
   const root = await readRoot(lake)
   expect(root.searches).toBe('counted')
   // A list that is not read is handed on as it is.
-  expect(await withCountedSearches(join(lake, 'elsewhere'), root)).toBe(root)
+  expect(await inCurrentForm(join(lake, 'elsewhere'), root)).toBe(root)
 })

@@ -18,7 +18,15 @@ import type { RunOptions } from '../run/load-into-lake.ts'
 import { withTools } from '../run/run-tools.ts'
 import { notDeliveredOfRun, pullsOfRun } from './pulls-of-run.ts'
 import { withScratch } from './scratch.ts'
-import { checkRelease, commitOf, failureOfRun, findRun, notFound, type SharedRun } from './shared-run.ts'
+import {
+  checkRelease,
+  commitOf,
+  failureOfRun,
+  findRun,
+  notFound,
+  removedRun,
+  type SharedRun,
+} from './shared-run.ts'
 
 export interface CommitSharedOptions
   extends Pick<RunOptions, 'lake' | 'memoryBytes' | 'threads'>,
@@ -110,6 +118,11 @@ export const commitSharedRun = async (options: CommitSharedOptions): Promise<Com
   })
   if (found.kind === 'already') return found
   if (found.kind === 'committed') return already(found.snapshot.snapshot)
+  if (found.kind === 'removed') {
+    if (!(await hasEnded(lake, run))) throw removedRun(run)
+    await removeRunFolder(lake, run)
+    return ended
+  }
   try {
     const summary = await commitOpen(found.shared, options)
     // The lake shows nothing of it: without a trace the same call again would find no run.

@@ -13,7 +13,7 @@ import { createRecord, readRecord, removeRecord } from '../../../src/manifest/un
 import { readUnits } from '../../../src/manifest/units.ts'
 import { resumeRuns, sortUnfinished } from '../../../src/pipeline/resume.ts'
 import { cancelSharedRun, sharedRunStatus } from '../../../src/pipeline/shared/shared-run-status.ts'
-import { filesOf } from '../../manifest/damage.ts'
+import { cutTo, filesOf, flipBit } from '../../manifest/damage.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 import { type Bench, companyLine, companyLines, hashLake, openBench, relationsLine } from '../batch-bench.ts'
 import { SMALL_LIMITS, type Steps, stepsOf } from './shared-bench.ts'
@@ -254,6 +254,37 @@ test('a cancelled run is gone for its workers, and gc removes what it loaded', a
   await one.gc()
   expect((await filesOf(one.lake)).filter((path) => path.includes(one.id))).toEqual([])
 })
+
+test.each([
+  ['of which a byte was changed', (path: string, bytes: number) => flipBit(path, bytes - 1, 0), 'changed'],
+  ['that was cut', (path: string, bytes: number) => cutTo(path, bytes - 1), 'changed'],
+  ['that is missing', (path: string) => rm(path), 'missing'],
+])(
+  'a commit refuses a file %s since it was loaded, and after a cancel the plan is a new run',
+  async (_, damage, why) => {
+    const one = await planned({ 'a.jsonl': companyLines(5), 'b.jsonl': companyLines(5, 9) }, EACH_ITS_UNIT)
+    await one.work(one.id, [0, 1])
+    const [file] = (await readRecord(one.lake, one.id, 1))?.entries[0]?.partition.files ?? []
+    if (file === undefined) throw new TypeError('the unit has no file')
+    await damage(inLake(one.lake, file.path), file.bytes)
+    for (let again = 0; again < 2; again += 1)
+      await expect(one.commit(one.id)).rejects.toMatchObject({
+        code: 'RUN_NOT_RESUMABLE',
+        message: expect.stringMatching(
+          `"${file.path}".* ${why}.*; "firmlake run cancel" ends it, then plan it again`,
+        ),
+        context: { path: file.path },
+      })
+    const inputs = ['a.jsonl', 'b.jsonl']
+    expect(await one.plan(inputs, EACH_ITS_UNIT)).toMatchObject({ run: one.id, existing: true })
+    await cancelSharedRun(one.lake, one.id)
+    const { run, existing } = await one.plan(inputs, EACH_ITS_UNIT)
+    expect([existing, run === one.id]).toEqual([false, false])
+    await one.work(run ?? '', [0, 1])
+    expect(await one.commit(run ?? '')).toMatchObject({ kind: 'committed' })
+    expect((await one.verify()).problems).toEqual([])
+  },
+)
 
 /** As a kill, or a storage that fails, leaves a run between the two steps of its end. */
 const removePlan = ({ lake, id }: { lake: string; id: string }): Promise<void> =>

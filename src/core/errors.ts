@@ -35,7 +35,8 @@ export const ERROR_CODES = {
   QUARANTINE_LIMIT: 'more lines are bad than --max-quarantined allows; see "firmlake quarantine list"',
   RUN_NOT_FOUND: 'there is no such unfinished run; see "firmlake status"',
   RUN_LIVE: 'another process is still running it; wait for it',
-  RUN_NOT_RESUMABLE: 'the run cannot be resumed; run its command again',
+  RUN_NOT_RESUMABLE:
+    'the run cannot be resumed; run its command again, one of many machines after "firmlake run cancel"',
   RUN_INCOMPLETE: 'units of the run are not done yet; try again when the other workers are done',
   RUN_OTHER_RELEASE: 'the run was planned by another release; work on it and commit it with that one',
   PLAN_ORIGIN:

@@ -96,7 +96,7 @@ const handOver = async <Done>(
   const limits = { maxQuarantined: limitText(runOptionsOf(options).limit), changeCurrency, maxWaitMs }
   const request = { lake, run, phases, memoryBytes, unitsAtOnce, ...limits }
   const outcome = await engine.work(request, signal).finally(() => stop?.())
-  const { readRunInLake } = await import('../pipeline/shared/committed-run.ts')
+  const { readRunInLake } = await import('../pipeline/run/committed-run.ts')
   const found = outcome.snapshot === null ? undefined : await readRunInLake(lake, run, outcome.snapshot)
   const { leftOut, currencyChange } = outcome
   const summary: LoadSummary = {
@@ -140,7 +140,7 @@ const pullOn = async <Done>(
   const { currencyBefore } = await import('../pipeline/pull/pull.ts')
   const { readWindows } = await import('../pipeline/pull/plan-pull.ts')
   const { notResumable } = await import('../pipeline/run/opened-job.ts')
-  const { readRunInLake } = await import('../pipeline/shared/committed-run.ts')
+  const { readRunInLake } = await import('../pipeline/run/committed-run.ts')
   const { lake, changeCurrency, from } = options
   const { exactSearch } = await import('../pipeline/pull/exact-search.ts')
   const { currency } = load
@@ -160,10 +160,10 @@ const pullOn = async <Done>(
   )
   const { summary, outcome } = loaded
   const found = await readRunInLake(lake, summary.run, summary.snapshot?.snapshot ?? 0)
-  if (plan === undefined || found.pull === undefined)
-    throw notResumable(summary.run, 'its snapshot has no pull')
+  const [entry] = found.pulls
+  if (plan === undefined || entry === undefined) throw notResumable(summary.run, 'its snapshot has no pull')
   const counters = outcome ? sum(from.counters(), outcome.requests) : from.counters()
-  return { report: report(summary), found, entry: found.pull, pulled: { plan, counters, ...before }, content }
+  return { report: report(summary), found, entry, pulled: { plan, counters, ...before }, content }
 }
 
 /** `pull`, on an engine. @throws {ToolkitError} as `pull`, and as the engine */
@@ -172,9 +172,12 @@ export const pullOnEngine = (options: PullOptions, on: OnEngine) => {
   return withTargets<PullReport>(options, async () => {
     const settings = { from, content, search, currency, since, until, by, closeGap, cap, pageSize }
     const done = await pullOn(options, { load: 'pull', ...settings }, on, async () => undefined)
-    const { pulledWindows } = await import('../pipeline/shared/committed-run.ts')
+    const { pulledWindows } = await import('../pipeline/pull/pulled-windows.ts')
     const { found, entry, pulled } = done
-    return { ...done.report, pull: { ...pulled, entry, windows: pulledWindows(found, content, pulled.plan) } }
+    return {
+      ...done.report,
+      pull: { ...pulled, entry, windows: pulledWindows(found.partitions, content, pulled.plan) },
+    }
   })
 }
 
@@ -190,9 +193,9 @@ export const syncOnEngine = (options: SyncOptions, on: OnEngine) => {
       findings = await readFindings({ lake, run })
     })
     if (findings === undefined) throw notResumable(report.run, 'it has no findings')
-    const { receivedIn } = await import('../pipeline/shared/committed-run.ts')
+    const { receivedOf } = await import('../pipeline/pull/pulled-windows.ts')
     const { notDelivered } = await import('../pipeline/run/opened-job.ts')
-    const fetched = receivedIn(found)
+    const fetched = receivedOf(found.partitions)
     const missing = notDelivered(findings.new.length + findings.changed.length, fetched)
     return {
       ...report,

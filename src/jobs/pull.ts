@@ -44,7 +44,8 @@ export interface PullReport extends RunReport {
  * Pulls what a search finds, page by page, into a lake, all in one commit; a search too large for one cursor chain is cut
  * into windows first. Then published tables and sinks are updated.
  *
- * Stopped at any point, killed too, the lake is as it was; the same call resumes at its last page.
+ * Stopped at any point, killed too, the lake is as it was; the same call resumes at its last page. Of a pull that was killed behind
+ * its commit it loads nothing again (`already`).
  *
  * @returns what the run did (`pull.entry.received` records of `pull.entry.announced`), and what its targets received
  * @throws {ToolkitError} `SEARCH_MISSING`, `PARAMETER_REFUSED`, `VALUES_REFUSED`, `CURRENCY_CHANGED` and other refusals of

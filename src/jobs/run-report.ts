@@ -15,6 +15,8 @@ export interface RunReport {
   readonly run: string
   /** Number of the snapshot that shows the run; `null` when there was nothing to load. */
   readonly snapshot: number | null
+  /** An earlier call had committed the run before it was stopped: this one has loaded nothing; absent where it was no other. */
+  readonly already?: true
   readonly partitions: number
   readonly sources: number
   readonly lines: number
@@ -86,7 +88,18 @@ export const NOTHING_LOADED: LoadSummary = {
 
 /** @param measured how long it took, and what was decoded meanwhile */
 export const reportOf = (
-  { run, snapshot, partitions, skipped, leftOut, currencyChange, gone, missing, noViews }: LoadSummary,
+  {
+    run,
+    snapshot,
+    already,
+    partitions,
+    skipped,
+    leftOut,
+    currencyChange,
+    gone,
+    missing,
+    noViews,
+  }: LoadSummary,
   measured: { readonly seconds: number; readonly decodedBytes: number },
 ): RunReport => {
   const named = partitions.flatMap(namedSources)
@@ -94,6 +107,7 @@ export const reportOf = (
   return {
     run,
     snapshot: snapshot?.snapshot ?? null,
+    ...(already && { already: true }),
     partitions: partitions.length,
     sources: sources.size,
     lines: sumOf(partitions, ({ counts }) => counts.lines),

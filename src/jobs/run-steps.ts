@@ -221,6 +221,7 @@ export type CommitRunReport =
  * others: one of them makes the snapshot, and the others find it. Then published tables and sinks are updated.
  *
  * @throws {ToolkitError} `RUN_INCOMPLETE` naming the first units that are not done, `RUN_NOT_FOUND`, `RUN_OTHER_RELEASE`;
+ *   `RUN_NOT_RESUMABLE` where a file is not what its worker has recorded: `cancelRun`, then `planRun` again;
  *   `QUARANTINE_LIMIT`, `CURRENCY_CHANGED` (the run stays); `COMPANIES_MISSING` as `sync`; what `updateTargets` throws, after the commit
  * @example
  * import { commitRun, planRun, workRun } from 'firmlake'
@@ -260,7 +261,8 @@ export const runStatus = async ({ lake, run }: RunStep): Promise<SharedRunStatus
 }
 
 /**
- * Ends a run without a commit: its workers find it gone. What they have loaded goes with `collectGarbage`.
+ * Ends a run without a commit: its workers find it gone. Stopped halfway, the same call goes on. What they have loaded goes
+ * with `collectGarbage`.
  *
  * @returns the number of the snapshot that shows the run, where it had committed; else `null`
  * @throws {ToolkitError} `RUN_NOT_FOUND`, `LAKE_NOT_FOUND`

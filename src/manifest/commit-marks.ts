@@ -23,12 +23,15 @@ export const markCommit = async (lake: string, run: string, attempt: string): Pr
 export const unmarkCommit = (lake: string, run: string, attempt: string): Promise<void> =>
   storageOf(lake).remove([markPath(run, attempt)])
 
+/** How many commits of a run are under way, or were killed. */
+export const countCommits = async (lake: string, run: string): Promise<number> =>
+  (await storageOf(lake).entries(marksPath(run))).length
+
 /**
- * Ends a run without a commit. Where a commit of it is under way its folder stays until that ends; where that was killed,
- * until nobody has worked on the run for a day.
+ * Ends a run without a commit; again, where that was stopped halfway. Where a commit of it is under way its folder stays
+ * until that ends; where that was killed, until nobody has worked on the run for a day.
  */
 export const endRun = async (lake: string, run: string): Promise<void> => {
-  const storage = storageOf(lake)
-  await storage.remove([`${runPath(run)}/${PLAN_FILE}`])
-  if ((await storage.entries(marksPath(run))).length === 0) await removeRunFolder(lake, run)
+  await storageOf(lake).remove([`${runPath(run)}/${PLAN_FILE}`])
+  if ((await countCommits(lake, run)) === 0) await removeRunFolder(lake, run)
 }

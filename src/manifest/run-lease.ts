@@ -148,11 +148,18 @@ export const seeRun = async (lake: string, run: string): Promise<SeenRun | null>
   return owner && { lake, run, number: owner.number, base: owner.base }
 }
 
-/** Whether a run is there that any process may work on. A plan in its folder says that it was not removed. */
-export const isSharedRun = async (lake: string, run: string): Promise<boolean> => {
+/** A run that any process may work on: a plan in its folder says that it was not removed. `removed`: something of it is left. */
+export const sharedRunState = async (lake: string, run: string): Promise<'open' | 'removed' | 'none'> => {
   const owner = await readOwner(lake, run)
-  return owner?.shared === true && (await storageOf(lake).stat(`${runPath(run)}/${PLAN_FILE}`)) !== null
+  if (owner === null) return 'none'
+  const hasPlan = (await storageOf(lake).stat(`${runPath(run)}/${PLAN_FILE}`)) !== null
+  if (owner.shared) return hasPlan ? 'open' : 'removed'
+  // Of one that is removed file by file the owner may be gone first.
+  return owner.number === 0 && !hasPlan ? 'removed' : 'none'
 }
+
+export const isSharedRun = async (lake: string, run: string): Promise<boolean> =>
+  (await sharedRunState(lake, run)) === 'open'
 
 const nextOwner = async (
   { lake, run, number, base }: RunLease,

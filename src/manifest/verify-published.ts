@@ -15,26 +15,54 @@ import type { Findings, Problem } from './findings.ts'
 
 const nameOf = (path: string): string => path.slice(path.lastIndexOf('/') + 1)
 
-/** What a file that is written again and again should hold; `undefined` for a file that is made once. */
-const expectedText = async (
+/** `unfinished`: whoever published was stopped before the last step, which the next publication does. */
+type Published = Problem | 'right' | 'unhashed' | { readonly unfinished: string }
+
+const METADATA = /\/v(\d+)\.metadata\.json$/
+const HINT = '/version-hint.text'
+
+const missing = (path: string): Problem => ({ path, problem: 'missing', detail: 'the file is missing' })
+
+/** A hint is written after the metadata that it names: an older one, or none, is what a kill or a full disk leaves. */
+const checkHint = async (lake: string, path: string, beside: readonly string[]): Promise<Published> => {
+  const folder = path.slice(0, -HINT.length)
+  const numbers = beside.flatMap((one) =>
+    one.startsWith(`${folder}/v`) ? (METADATA.exec(one)?.[1] ?? []) : [],
+  )
+  const newest = Math.max(0, ...numbers.map(Number))
+  const bytes = await storageOf(lake).read(path)
+  if (bytes === null && newest === 0) return missing(path)
+  const unfinished = (what: string): Published => ({
+    unfinished: `"${path}" ${what}, the newest is ${newest}: an unfinished publication, "firmlake publish iceberg" finishes it`,
+  })
+  if (bytes === null) return unfinished('is not there yet')
+  const text = bytes.toString('latin1')
+  // Not by the list: a publisher may have come further since.
+  const named =
+    /^[1-9]\d{0,14}$/.test(text) && (await storageOf(lake).stat(`${folder}/v${text}.metadata.json`))
+  if (!named) return { path, problem: 'changed', detail: 'it does not name a version that stands beside it' }
+  return Number(text) < newest ? unfinished(`names version ${text}`) : 'right'
+}
+
+/** Any checkpoint beside it may be named: the versions behind an older one are in the log all the same. */
+const checkLastCheckpoint = async (
   lake: string,
   path: string,
   beside: readonly string[],
   countRows: CountRows,
-): Promise<readonly string[] | undefined> => {
+): Promise<Published> => {
   const folder = path.slice(0, -nameOf(path).length)
-  if (nameOf(path) === 'version-hint.text') {
-    const numbers = beside.map((one) => Number(/\/v(\d+)\.metadata\.json$/.exec(one)?.[1] ?? 0))
-    return [String(Math.max(0, ...numbers))]
-  }
-  if (nameOf(path) !== '_last_checkpoint') return undefined
   const texts = beside.map(async (one) => {
     const version = /\/(\d{20})\.checkpoint\.parquet$/.exec(one)?.[1]
     if (version === undefined || !one.startsWith(folder)) return []
     const size = await storageOf(lake).examine(one, {}, (_, local) => countRows('', local).catch(() => -1))
     return [`${JSON.stringify({ version: Number(version), size })}\n`]
   })
-  return (await Promise.all(texts)).flat()
+  const bytes = await storageOf(lake).read(path)
+  if (bytes === null) return missing(path)
+  return (await Promise.all(texts)).flat().includes(bytes.toString('latin1'))
+    ? 'right'
+    : { path, problem: 'changed', detail: 'it does not name a checkpoint that stands beside it' }
 }
 
 const checkPublished = async (
@@ -42,19 +70,12 @@ const checkPublished = async (
   path: string,
   beside: readonly string[],
   countRows: CountRows,
-): Promise<Problem | 'right' | 'unhashed'> => {
+): Promise<Published> => {
   const storage = storageOf(lake)
-  const missing: Problem = { path, problem: 'missing', detail: 'the file is missing' }
-  const texts = await expectedText(lake, path, beside, countRows)
-  if (texts !== undefined) {
-    const bytes = await storage.read(path)
-    if (bytes === null) return missing
-    return texts.includes(bytes.toString('latin1'))
-      ? 'right'
-      : { path, problem: 'changed', detail: 'it does not name the newest of what stands beside it' }
-  }
+  if (path.endsWith(HINT)) return checkHint(lake, path, beside)
+  if (nameOf(path) === '_last_checkpoint') return checkLastCheckpoint(lake, path, beside, countRows)
   const sha256 = await storage.examine(path, {}, async (hash) => hash.sha256)
-  if (sha256 === null) return missing
+  if (sha256 === null) return missing(path)
   const record = await storage.read(publishedHashPath(path))
   if (record === null) return 'unhashed'
   const expected = readPublishedHash(record)
@@ -107,13 +128,18 @@ export const verifyPublished = async (
     const found = (await storage.list(folder)).map(({ path }) => path)
     const paths = found.filter((path) => publishedPathOf(path) === null)
     const hashed = found.flatMap((path) => publishedPathOf(path) ?? [])
-    for (const path of new Set([...paths, ...hashed])) {
+    const hints = paths.flatMap((path) => (METADATA.test(path) ? [path.replace(METADATA, HINT)] : []))
+    for (const path of new Set([...paths, ...hashed, ...hints])) {
       if (temporaryLiveness(nameOf(path)) !== null) continue
       const state = await checkPublished(lake, path, paths, countRows)
       if (state === 'unhashed') unhashed += 1
+      else if (typeof state === 'object' && 'unfinished' in state) notes.push(state.unfinished)
       else if (state !== 'right') problems.push(state)
     }
   }
   if (unhashed > 0)
-    notes.push(`published files that have no hash yet, as an earlier release wrote them: ${unhashed}`)
+    notes.push(
+      `published files that have no hash yet, as an earlier release or an unfinished publication left them: ${unhashed}; ` +
+        '"firmlake upgrade" writes the hashes',
+    )
 }

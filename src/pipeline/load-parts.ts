@@ -1,14 +1,18 @@
 /** The kinds of loads that several of one run may be: what each is begun with, and how it is opened. */
 
 import { ToolkitError } from '../core/errors.ts'
+import type { PartitionEntry } from '../core/partition.ts'
+import type { Source } from '../core/source.ts'
 import { localSources } from '../source/local-sources.ts'
 import type { Service } from '../source/service/service.ts'
 import { batchFilesText } from './batch-files/batch-sources.ts'
 import { chooseListed, openBatchFiles } from './batch-files/pull-batch-files.ts'
 import { openConvert } from './convert/convert.ts'
-import { currencyBefore, type OpenedPull, openPullJob, type PullRunOptions } from './pull/pull.ts'
+import { currencyBefore, type OpenedPull, openPullJob, type PullRunOptions, pulledBy } from './pull/pull.ts'
 import { checkSettings, type PullSettings } from './pull/pull-settings.ts'
-import type { JobScope, NotDelivered, OpenedJob } from './run/opened-job.ts'
+import { receivedOf } from './pull/pulled-windows.ts'
+import type { LoadSummary } from './run/commit-loaded.ts'
+import { type JobScope, type NotDelivered, notDelivered, type OpenedJob } from './run/opened-job.ts'
 import type { BatchFilesJob, ConvertJob, Job, PullJob, RunLimits, SyncJob } from './run/run-plan.ts'
 import { type OpenedSync, openSyncJob } from './sync/sync.ts'
 
@@ -87,7 +91,12 @@ export const preparePart = async (part: LoadPart, options: PartOptions): Promise
 /** A load of a run, ready: its sources, and after them what was pulled. */
 export interface OpenedPart {
   readonly job: OpenedJob
-  readonly pulled: () => PulledPart | undefined
+  /** @param place of its pull among those of the run @param sources its own, by the names that the run has for them */
+  readonly pulled: (
+    summary: LoadSummary,
+    place: number,
+    sources: readonly Pick<Source, 'name'>[],
+  ) => PulledPart | undefined
 }
 
 /** What a pull or a sync has found. */
@@ -99,6 +108,16 @@ export interface PulledPart {
   readonly findings?: OpenedSync['findings']
   /** Of a sync that did not get all that it found. */
   readonly missing?: NotDelivered | undefined
+}
+
+const askedFor = ({ new: added, changed }: OpenedSync['findings']): number => added.length + changed.length
+
+const partitionsOf = (
+  { partitions }: LoadSummary,
+  sources: readonly Pick<Source, 'name'>[],
+): readonly PartitionEntry[] => {
+  const names = new Set(sources.map(({ name }) => name))
+  return partitions.filter(({ source }) => names.has(source.name))
 }
 
 export const openPart = async (
@@ -114,11 +133,21 @@ export const openPart = async (
   if (job.kind === 'pull') {
     const opened = await openPullJob(run, job, asked)
     const { plan } = opened
-    return { job: opened, pulled: () => ({ entry: opened.entry(), plan, windows: opened.windows() }) }
+    return {
+      job: opened,
+      pulled: (summary, place) => ({ ...pulledBy(summary, opened, job.content, place), plan }),
+    }
   }
   if (job.kind !== 'sync') throw new RangeError(`Cannot load "${job.kind}" together with others`)
   const opened = await openSyncJob(run, job, asked)
   const { entry, plan, findings } = opened
-  const pulled = () => ({ entry, plan, windows: [], findings, missing: opened.notDelivered?.() })
-  return { job: opened, pulled }
+  return {
+    job: opened,
+    pulled: (summary, _, sources) => {
+      const missing = summary.already
+        ? notDelivered(askedFor(findings), receivedOf(partitionsOf(summary, sources)))
+        : opened.notDelivered?.()
+      return { entry, plan, windows: [], findings, missing }
+    },
+  }
 }

@@ -21,7 +21,7 @@ import {
 import { rememberParameters } from './pull/pull-settings.ts'
 import type { LoadSummary } from './run/commit-loaded.ts'
 import { defaultLimits, loadIntoLake, sourcesByJob } from './run/load-into-lake.ts'
-import type { RunPlan } from './run/run-plan.ts'
+import { isSameJob, type Job, planOf, type RunPlan } from './run/run-plan.ts'
 import { type RunScope, withRun } from './run/with-run.ts'
 
 /** What became of one load. */
@@ -49,6 +49,8 @@ const DOWN: ReadonlySet<string> = new Set<ErrorCode>([
 ])
 const isDown = (error: unknown): boolean => error instanceof ToolkitError && DOWN.has(error.code)
 
+const isPull = ({ kind }: Job): boolean => kind === 'pull' || kind === 'sync'
+
 const openAll = async (
   run: RunScope,
   prepared: readonly Prepared[],
@@ -56,15 +58,24 @@ const openAll = async (
   options: PartOptions,
   blame: Blame,
 ) => {
-  const opened: (OpenedPart & { readonly part: LoadPart })[] = []
-  for (const [place, { part, job }] of prepared.entries()) {
+  // One that was committed before may have had more jobs.
+  const { jobs } = run.committed === undefined ? plan : await planOf(run.lake, run.run)
+  const opened: (OpenedPart & { readonly part: LoadPart; readonly place: number })[] = []
+  for (const { part, job } of prepared) {
+    const place = jobs.findIndex((one) => isSameJob(one, job))
     const open = () => openPart({ ...run, job: place }, job, plan.limits, options)
-    opened.push({ part, ...(await blame.around(part, open)) })
+    opened.push({ part, place, ...(await blame.around(part, open)) })
   }
-  const named = sourcesByJob(opened.map(({ job }) => job))
-  return opened.map((one, place) => {
+  const named = sourcesByJob(
+    jobs.map((_, at) => opened.find(({ place }) => place === at)?.job ?? { sources: [] }),
+  )
+  const pullsBefore = (place: number): number => jobs.slice(0, place).filter(isPull).length
+  return opened.map(({ place, pulled, ...one }) => {
     const sources = named[place] ?? []
-    return { ...one, sources, watched: blame.watch(one.part, one.job, sources) }
+    return {
+      ...{ ...one, sources, watched: blame.watch(one.part, one.job, sources) },
+      pulled: (summary: LoadSummary) => pulled(summary, pullsBefore(place), sources),
+    }
   })
 }
 
@@ -103,7 +114,7 @@ const inOneRun = async (
       const summary = await loadIntoLake(run, watched, { ...options, onlyRows })
       return opened.map(({ part, pulled, sources }): PartOutcome => {
         const counts = linesOfPart(summary.partitions, sources)
-        return { kind: 'loaded', part, summary, counts, pulled: pulled() }
+        return { kind: 'loaded', part, summary, counts, pulled: pulled(summary) }
       })
     } catch (error) {
       await blame.learn(error, run, limit)
@@ -113,7 +124,7 @@ const inOneRun = async (
       return failed
     }
   }
-  return withRun({ lake, plan, mode, files, taking: options }, work).catch(failedBy)
+  return withRun({ lake, plan, mode, files, orMoreFiles: true, taking: options }, work).catch(failedBy)
 }
 
 /** What became of each load so far. */

@@ -2,10 +2,12 @@
 
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { expect, test, vi } from 'vitest'
+import { inLake, runPath } from '../../src/lake/lake/layout.ts'
 import { listTree } from '../../src/support/list-files.ts'
 import { companyLine, companyLines, hashLake, openBench } from '../pipeline/batch-bench.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
@@ -87,6 +89,23 @@ test('each step says by its exit code whether to try it again', async () => {
   expect((await step('work', run, '--unit', '0')).stdout).toContain('Nothing to do')
   const gone = await step('work', '20261121T094920744Z-54d23e', '--unit', '0', '--json')
   expect([gone.code, errorCode(gone)]).toEqual([4, 'RUN_NOT_FOUND'])
+})
+
+test('a cancel that was stopped halfway is shown by run status, and run cancel finishes it', async () => {
+  const { folder, lake, write } = openBench(await temporaryFolder())
+  await write('a.jsonl', companyLines(2))
+  const step = stepIn(folder)
+  const { run } = await planOf(folder, 'a.jsonl')
+  await rm(join(inLake(lake, runPath(run)), 'plan.json'))
+  expect(await step('status', run)).toMatchObject({
+    code: 0,
+    stdout: `Run ${run} is cancelled, but not to the end: "firmlake run cancel" removes what is left of it.\n`,
+  })
+  expect(await step('cancel', run)).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining('is cancelled'),
+  })
+  expect(errorCode(await step('status', run, '--json'))).toBe('RUN_NOT_FOUND')
 })
 
 test('a worker that is stopped ends with 143, and nothing of its unit is recorded', async () => {

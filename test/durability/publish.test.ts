@@ -1,8 +1,10 @@
 /** Publishing by several processes at once, and by killed ones. */
 
-import { rm } from 'node:fs/promises'
+import { spawnSync } from 'node:child_process'
+import { cp, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { describe, expect, test } from 'vitest'
+import { fileURLToPath } from 'node:url'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { TABLES } from '../../src/lake/tables/tables.ts'
 import { removeGarbage } from '../../src/manifest/remove-garbage.ts'
 import { verify } from '../pipeline/batch-bench.ts'
@@ -10,6 +12,8 @@ import { publishCurrent, shownCounts } from '../publish/current-lake.ts'
 import { metadataNumbers, publishIceberg, tableText } from '../publish/iceberg/iceberg-lake.ts'
 import { loadSmallRun, logNames, logText, publishDelta, smallLake } from '../publish/sample-lake.ts'
 import { startChild } from '../support/children.ts'
+import { armFaults, openFailingWrites } from '../support/failing-writes.ts'
+import { needs } from '../support/needs.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const CHILD = new URL('child-publish.ts', import.meta.url)
@@ -92,4 +96,40 @@ describe.each(FORMATS)('publish $format', ({ format, publish, folder, textOf, li
       expect(shown, name).toBe((KILLS + 2) * (name === 'companies' ? 1 : 2))
     }
   })
+})
+
+test('a kill at any write between the metadata of an Iceberg table and its version hint is noted, and no damage', async (context) => {
+  const faults = openFailingWrites({ traced: true })
+  if ('missing' in faults) return needs(context, 'a library that fails writing calls', faults.missing)
+  onTestFinished(() => faults.remove())
+  const folder = await temporaryFolder()
+  const base = await smallLake(folder, 1)
+  await publishIceberg(base)
+  await loadSmallRun(folder, 2)
+  const lake = join(folder, 'copy')
+  const killedAt = async (nth: number): Promise<string | null> => {
+    await rm(lake, { recursive: true, force: true })
+    await cp(base, lake, { recursive: true })
+    // Paths in metadata are absolute: the tables of a copy are made anew, behind the numbers of the old ones.
+    armFaults(faults.control, lake, { kind: 'kill', once: true, nth })
+    const env = { ...process.env, ...faults.env, NODE_NO_WARNINGS: '1' }
+    return spawnSync(process.execPath, [fileURLToPath(CHILD), lake, 'iceberg'], { env }).signal
+  }
+  await killedAt(0)
+  const calls = faults.trace().filter((line) => line.includes('/companies/metadata'))
+  const numbers = calls.map((line) => Number(line.split(' ')[0]))
+  const linked = calls.findLastIndex((line) => /\/v\d+\.metadata\.json$/.test(line))
+  const between = numbers.slice(
+    linked + 1,
+    calls.findLastIndex((line) => line.endsWith('version-hint.text')) + 1,
+  )
+  expect(between.length).toBeGreaterThan(5)
+  for (const nth of between) {
+    expect(await killedAt(nth)).toBe('SIGKILL')
+    const { problems, notes } = await verify(lake)
+    expect(problems).toEqual([])
+    expect(notes.filter((note) => note.includes('unfinished publication'))).not.toEqual([])
+  }
+  await publishIceberg(lake)
+  expect(await verify(lake)).toMatchObject({ problems: [], notes: [] })
 })

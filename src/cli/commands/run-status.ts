@@ -30,8 +30,14 @@ const status = async (run: string, { lake, json }: Flags): Promise<void> => {
 }
 
 const linesOf = (found: SharedRunStatus): readonly string[] => {
-  const { run, snapshot, state, units, done, phases, partitions, records, quarantined, open } = found
+  const { run, snapshot, state, commits, units, done, phases, partitions, records, quarantined, open } = found
   if (snapshot !== null) return [`Run ${run} is committed: snapshot ${snapshot} shows it.`]
+  if (state === 'cancelled')
+    return [
+      commits === 0
+        ? `Run ${run} is cancelled, but not to the end: "firmlake run cancel" removes what is left of it.`
+        : `Run ${run} is cancelled; ${formatCounted(commits, 'commit')} of it may be under way: it goes when they end, or after a day.`,
+    ]
   return [
     `Run ${run}: ${formatCount(done)} of ${formatCounted(units, 'unit')} done`,
     ...(phases.length > 1
@@ -52,7 +58,8 @@ export const addRunCancel = (group: Command): void => {
     .command('cancel')
     .summary('end a run without a commit')
     .description(
-      'Removes a run: its workers find it gone and end with 4. What they have loaded goes with "firmlake gc".',
+      'Removes a run: its workers find it gone and end with 4. What they have loaded goes with "firmlake gc". Where it ' +
+        'was stopped halfway, the same command goes on.',
     )
     .argument('<run>', 'id of the run')
     .addOption(lakeOption())

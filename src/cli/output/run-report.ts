@@ -108,7 +108,13 @@ export const reportLines = (report: RunReport): string[] => {
     [{ title: 'table' }, { title: 'rows', right: true }],
     Object.entries(rows).map(([name, count]) => [name, formatCount(count)]),
   )
-  return [`Snapshot ${snapshot} by run ${run}`, ...countLines(report), '', ...table, ...remarkLines(report)]
+  const begin = report.already
+    ? [
+        `Run ${run} was committed before, by a call that was stopped then: snapshot ${snapshot} shows it.`,
+        'Nothing was loaded again; the same command once more loads what has come since.',
+      ]
+    : [`Snapshot ${snapshot} by run ${run}`]
+  return [...begin, ...countLines(report), '', ...table, ...remarkLines(report)]
 }
 
 /** The commit stands; whoever opens the lake's views must know that they are not those of the newest snapshot. */

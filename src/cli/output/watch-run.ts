@@ -28,6 +28,8 @@ export const watchRun = (
     switch (event.kind) {
       case 'started':
         return line.log(startText(event))
+      case 'already':
+        return line.log(`Run ${event.run} was committed before: nothing is loaded again`)
       case 'again':
         return line.log(`Staged files of partition ${event.partition} are damaged: it is loaded again`)
       case 'progress':

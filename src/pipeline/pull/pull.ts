@@ -13,22 +13,13 @@ import { checkPullCurrency, otherCurrency } from './check-pull-currency.ts'
 import { openPull, planOfRun, planPull, windowsOf, windowsText } from './plan-pull.ts'
 import type { PullEvent, PullPlan } from './pull-plan.ts'
 import { checkSettings, type PullSettings, rememberParameters } from './pull-settings.ts'
+import { type PulledWindow, pulledWindows } from './pulled-windows.ts'
 
 export interface PullRunOptions extends RunOptions {
   readonly service: Service
   /** Windows pulled side by side. */
   readonly concurrency: number
   readonly onPull?: ((event: PullEvent) => void) | undefined
-}
-
-/** One window as it was pulled. */
-export interface PulledWindow {
-  readonly name: string
-  /** When it was planned; absent in a sync, whose windows are lists of companies. */
-  readonly planned?: number
-  readonly announced: number
-  readonly received: number
-  readonly pages: number
 }
 
 export interface PullSummary {
@@ -62,10 +53,24 @@ export const pullSearch = async (
   return withRun({ lake, plan, mode, files, taking: options }, async (run) => {
     const opened = await openPullJob(run, job, { ...options, service })
     const summary = await loadIntoLake(run, [opened], options)
-    const { entry, plan: windows, windows: pulled } = opened
+    const { plan: windows } = opened
     const counters = service.counters()
-    return { summary, entry: entry(), plan: windows, windows: pulled(), counters, ...before }
+    const { entry, windows: pulled } = pulledBy(summary, opened, settings.content)
+    return { summary, entry, plan: windows, windows: pulled, counters, ...before }
   })
+}
+
+/** What came of a pull: of a run that was committed before, as the lake has it, for its windows may stand on another machine. */
+export const pulledBy = (
+  { already, partitions }: LoadSummary,
+  { entry, windows, plan }: OpenedPull,
+  content: PullSettings['content'],
+  place = 0,
+): Pick<PullSummary, 'entry' | 'windows'> => {
+  const recorded = already?.pulls[place]
+  return recorded === undefined
+    ? { entry: entry(), windows: windows() }
+    : { entry: recorded, windows: pulledWindows(partitions, content, plan) }
 }
 
 /** The currency that a search was pulled in before, where it is another. @throws {ToolkitError} CURRENCY_CHANGED */

@@ -1,9 +1,10 @@
 /** What an earlier attempt of a run has staged, before it may be committed: damage would get a snapshot of its own. */
 
+import { ToolkitError } from '../../core/errors.ts'
 import type { PartitionEntry } from '../../core/partition.ts'
 import { inLake, stagedPath } from '../../lake/lake/layout.ts'
 import type { JournalEntry } from '../../manifest/journal.ts'
-import type { RunLease } from '../../manifest/run-lease.ts'
+import type { RunLease, SeenRun } from '../../manifest/run-lease.ts'
 import { storageOf } from '../../storage/open-storage.ts'
 import { sideBySide } from '../../support/side-by-side.ts'
 
@@ -36,5 +37,29 @@ export const checkStaged = async (
   return {
     whole: checked.flatMap(({ entry, whole }) => (whole ? [entry] : [])),
     damaged: checked.flatMap(({ entry, whole }) => (whole ? [] : [entry.partition])),
+  }
+}
+
+/**
+ * Hashes what others have put in place for a run, against what they recorded of it. A file that is missing is left to the
+ * commit: another commit of the run may have removed what it needs no more.
+ *
+ * @throws {ToolkitError} `RUN_NOT_RESUMABLE`, naming the first file that is another one than was recorded
+ */
+export const checkPlaced = async (
+  seen: SeenRun,
+  entries: readonly JournalEntry[],
+  signal?: AbortSignal,
+): Promise<void> => {
+  const { damaged } = await checkStaged(seen, entries, signal)
+  const storage = storageOf(seen.lake)
+  for (const { path, bytes, sha256 } of damaged.flatMap(({ files }) => files)) {
+    const found = await storage.examine(path, { signal }, async (hash) => hash)
+    if (found === null || (found.bytes === bytes && found.sha256 === sha256)) continue
+    throw new ToolkitError(
+      'RUN_NOT_RESUMABLE',
+      `Cannot commit run "${seen.run}": "${path}" was changed after it was loaded (SHA-256 ${found.sha256}, expected ${sha256})`,
+      { run: seen.run, path },
+    )
   }
 }

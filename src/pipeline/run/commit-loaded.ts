@@ -5,12 +5,17 @@
 
 import { randomBytes } from 'node:crypto'
 import { ToolkitError } from '../../core/errors.ts'
-import type { FileEntry, PartitionEntry, SnapshotHead } from '../../core/partition.ts'
+import type { FileEntry, PartitionEntry, PullEntry, SnapshotHead } from '../../core/partition.ts'
 import type { SinkRun } from '../../core/sink.ts'
 import { inStage } from '../../core/stages.ts'
 import type { Loader } from '../../load/loader.ts'
 import { commitRun } from '../../manifest/commit-run.ts'
-import { type FinishedWork, type JournalEntry, readFinishedWork } from '../../manifest/journal.ts'
+import {
+  type FinishedWork,
+  type JournalEntry,
+  readFinishedWork,
+  type SourceResult,
+} from '../../manifest/journal.ts'
 import { refreshLakeFile } from '../../manifest/lake-file.ts'
 import type { SeenRun } from '../../manifest/run-lease.ts'
 import { sourcesOf } from '../../manifest/shared-sources.ts'
@@ -54,6 +59,8 @@ export interface LoadSummary {
   readonly skipped: readonly { readonly source: string; readonly reason: string }[]
   /** Bad files that were left out; none without `skipBadFiles`. */
   readonly leftOut: readonly LeftOut[]
+  /** An earlier call had committed the run before it was stopped, with these pulls: nothing was loaded again. */
+  readonly already?: { readonly pulls: readonly PullEntry[] }
   /** Companies whose figures were replaced by figures in another currency, as it was allowed. */
   readonly currencyChange?: CurrencyChange
   /** What whole listings say of companies that are gone; absent where they lacked none. */
@@ -63,6 +70,14 @@ export interface LoadSummary {
   /** Why the views in `lake.duckdb` were not written; absent where they were, or the lake is in a bucket. */
   readonly noViews?: string
 }
+
+export const skippedOf = (units: readonly SourceResult[]): LoadSummary['skipped'] =>
+  units.flatMap((unit) => (unit.kind === 'skipped' ? [{ source: unit.source, reason: unit.reason }] : []))
+
+export const leftOutOf = (units: readonly SourceResult[]): LoadSummary['leftOut'] =>
+  units.flatMap((unit) =>
+    unit.kind === 'left-out' ? [{ source: unit.source, code: unit.code, reason: unit.reason }] : [],
+  )
 
 /** A line that was bad before may be bad again: it does not count, and without a good one its file stays as it is. */
 const isReplay = ({ source }: PartitionEntry): boolean => source.kind === 'quarantine'
@@ -145,15 +160,7 @@ const commitPlanned = async (
   const names = new NamesOfRun({ maxUnknownNames, listAllItems: sink.stagedRows === undefined })
   const finished = partitionsOf(work, names)
   const partitions = finished.map(({ partition }) => partition)
-  const summary = {
-    run,
-    skipped: work.units.flatMap((unit) =>
-      unit.kind === 'skipped' ? [{ source: unit.source, reason: unit.reason }] : [],
-    ),
-    leftOut: work.units.flatMap((unit) =>
-      unit.kind === 'left-out' ? [{ source: unit.source, code: unit.code, reason: unit.reason }] : [],
-    ),
-  }
+  const summary = { run, skipped: skippedOf(work.units), leftOut: leftOutOf(work.units) }
   checkQuarantine(seen, partitions, limit)
   const { pulls } = work
   const root = onlyRows ? await newestRoot(lake) : null

@@ -9,6 +9,7 @@ import { DEFAULT_MAX_DEPTH } from '../../load/check-options.ts'
 import { readUnits, replaceUnits, UNITS_FILE, unitsText, type WorkUnit } from '../../manifest/units.ts'
 import { inputBlockBytes } from './block-size.ts'
 import { commitLoaded, type LoadSummary } from './commit-loaded.ts'
+import { committedBefore } from './committed-run.ts'
 import { interrupted } from './load-sources.ts'
 import { DEFAULT_MEMORY_BYTES, defaultThreads } from './memory-shares.ts'
 import type { OpenedJob } from './opened-job.ts'
@@ -107,7 +108,8 @@ const keepUnits = async ({ lake, run }: RunScope, jobs: readonly (readonly Sourc
 }
 
 /**
- * Loads the jobs of a run's plan and commits them at once, in this process: with one worker, which owns the run.
+ * Loads the jobs of a run's plan and commits them at once, in this process: with one worker, which owns the run. Of a run that
+ * was committed before nothing is loaded again.
  *
  * @throws {ToolkitError} QUARANTINE_LIMIT, CURRENCY_CHANGED (the run stays and can be resumed with a higher limit,
  *   with `changeCurrency`), INTERRUPTED, and whatever the sources throw; nothing of the run is then visible
@@ -123,6 +125,7 @@ export const loadIntoLake = async (
   const sources = byJob.flat()
   run.keep()
   try {
+    if (run.committed !== undefined) return await committedBefore(run, run.committed, onEvent)
     await keepUnits(run, byJob)
     // A run keeps to its own plan: what is finished of it was cut by that.
     const { again, limits, take } = await planOf(run.lake, run.run)

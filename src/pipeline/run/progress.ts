@@ -21,6 +21,8 @@ export interface Progress {
 /** What a run tells while it works. */
 export type RunEvent =
   | { readonly kind: 'started'; readonly run: string; readonly resumed: boolean; readonly finished: number }
+  /** An earlier call had committed the run before it was stopped: nothing is loaded again. */
+  | { readonly kind: 'already'; readonly run: string; readonly snapshot: number }
   /** A partition that an earlier attempt had finished: its staged files are damaged, it is loaded once more. */
   | { readonly kind: 'again'; readonly partition: string }
   | { readonly kind: 'skipped'; readonly source: string; readonly reason: string }

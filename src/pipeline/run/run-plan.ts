@@ -3,6 +3,7 @@
  * the run's folder and read back; `load-jobs.ts` opens it.
  */
 
+import { isDeepStrictEqual } from 'node:util'
 import { CONTENT, type Content } from '../../contract/objects.ts'
 import type { SearchParameters } from '../../contract/requests.ts'
 import { ToolkitError } from '../../core/errors.ts'
@@ -221,6 +222,12 @@ const encodeJob = (job: Job): StoredJob => {
     case 'program':
       return { pipeline: job.pipeline, inputs: job.inputs, cwd: job.cwd }
   }
+}
+
+/** Whether two jobs are the same as they are stored. */
+export const isSameJob = (a: Job, b: Job): boolean => {
+  const stored = (job: Job): unknown => JSON.parse(JSON.stringify(encodeJob(job)))
+  return isDeepStrictEqual(stored(a), stored(b))
 }
 
 /** @throws {FormError} */

@@ -15,13 +15,18 @@ export interface RunScope extends RunLease {
    * before is removed.
    */
   readonly keep: () => void
+  /** The snapshot that shows it already: whoever committed it was stopped before the run was removed. @default none */
+  readonly committed?: number | undefined
 }
 
 /**
  * Holds a lease with its heartbeat while the work runs. The run is removed when the work succeeds; when it fails, it is
  * released for another attempt, or removed where there is nothing to resume.
  */
-const withLease = async <T>(lease: RunLease, work: (run: RunScope) => Promise<T>): Promise<T> => {
+const withLease = async <T>(
+  lease: RunLease & Pick<RunScope, 'committed'>,
+  work: (run: RunScope) => Promise<T>,
+): Promise<T> => {
   let kept = lease.number > 1
   const heartbeat = startHeartbeat(lease)
   try {

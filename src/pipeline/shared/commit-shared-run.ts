@@ -13,12 +13,21 @@ import { removeRunFolder } from '../../manifest/runs.ts'
 import { ensureRecord } from '../../manifest/snapshots.ts'
 import { readRecords, type UnitRecord } from '../../manifest/unit-records.ts'
 import { isRunId } from '../../support/run-ids.ts'
+import { checkPlaced } from '../run/check-staged.ts'
 import { type CommitOptions, commitLoaded, type LoadSummary } from '../run/commit-loaded.ts'
 import type { RunOptions } from '../run/load-into-lake.ts'
 import { withTools } from '../run/run-tools.ts'
 import { notDeliveredOfRun, pullsOfRun } from './pulls-of-run.ts'
 import { withScratch } from './scratch.ts'
-import { checkRelease, commitOf, failureOfRun, findRun, notFound, type SharedRun } from './shared-run.ts'
+import {
+  checkRelease,
+  commitOf,
+  failureOfRun,
+  findRun,
+  notFound,
+  removedRun,
+  type SharedRun,
+} from './shared-run.ts'
 
 export interface CommitSharedOptions
   extends Pick<RunOptions, 'lake' | 'memoryBytes' | 'threads'>,
@@ -69,6 +78,7 @@ const commitOpen = async (shared: SharedRun, options: CommitSharedOptions): Prom
   const missing = await notDeliveredOfRun(shared, records)
   const attempt = randomBytes(4).toString('hex')
   try {
+    await checkPlaced(seen, work.entries, signal)
     await markCommit(lake, run, attempt)
     if (!(await isSharedRun(lake, run))) throw notFound(run, 'it was removed meanwhile')
     const summary = await withScratch((scratch) =>
@@ -79,8 +89,20 @@ const commitOpen = async (shared: SharedRun, options: CommitSharedOptions): Prom
     return { ...summary, ...(missing && { missing: [missing] }) }
   } catch (error) {
     await leaveCommit(lake, run, attempt).catch(() => undefined)
-    throw error
+    throw withWayOut(error)
   }
+}
+
+/** What a unit has made is recorded once and for all: where a file of it is damaged, the run has to be planned anew. */
+const withWayOut = (error: unknown): unknown => {
+  if (!(error instanceof ToolkitError) || error.code !== 'RUN_NOT_RESUMABLE') return error
+  const { message, context } = error
+  return new ToolkitError(
+    'RUN_NOT_RESUMABLE',
+    `${message}; "firmlake run cancel" ends it, then plan it again`,
+    context,
+    error,
+  )
 }
 
 /** A run that was ended while it was committed is left to the last commit that fails. */
@@ -92,7 +114,8 @@ const leaveCommit = async (lake: string, run: string, attempt: string): Promise<
 /**
  * Commits a run and removes its folder.
  *
- * @throws {ToolkitError} RUN_INCOMPLETE, RUN_NOT_FOUND, RUN_OTHER_RELEASE, QUARANTINE_LIMIT, CURRENCY_CHANGED (the run
+ * @throws {ToolkitError} RUN_INCOMPLETE, RUN_NOT_FOUND, RUN_OTHER_RELEASE, RUN_NOT_RESUMABLE where a file is not what a worker
+ *   recorded (only a cancel frees the plan), QUARANTINE_LIMIT, CURRENCY_CHANGED (the run
  *   stays: the same with a higher limit, or with `changeCurrency`), and what a commit throws; nothing is visible then
  */
 export const commitSharedRun = async (options: CommitSharedOptions): Promise<CommittedRun> => {
@@ -110,6 +133,11 @@ export const commitSharedRun = async (options: CommitSharedOptions): Promise<Com
   })
   if (found.kind === 'already') return found
   if (found.kind === 'committed') return already(found.snapshot.snapshot)
+  if (found.kind === 'removed') {
+    if (!(await hasEnded(lake, run))) throw removedRun(run)
+    await removeRunFolder(lake, run)
+    return ended
+  }
   try {
     const summary = await commitOpen(found.shared, options)
     // The lake shows nothing of it: without a trace the same call again would find no run.

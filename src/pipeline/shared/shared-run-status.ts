@@ -1,19 +1,24 @@
 /** How far a run is that many processes work on, and its end without a commit. */
 
-import { endRun } from '../../manifest/commit-marks.ts'
+import { countCommits, endRun } from '../../manifest/commit-marks.ts'
 import { type RunState, runState } from '../../manifest/run-lease.ts'
 import { removeRunFolder } from '../../manifest/runs.ts'
 import { readRecord, recordedUnits } from '../../manifest/unit-records.ts'
 import { sideBySide } from '../../support/side-by-side.ts'
-import { findRun, type Phase, phasesOf } from './shared-run.ts'
+import { findRun, type Phase, phasesOf, seeShared } from './shared-run.ts'
 
 /** How far a run is. */
 export interface SharedRunStatus {
   readonly run: string
   /** The snapshot that shows it; `null` before its commit. */
   readonly snapshot: number | null
-  /** `gone`: nobody has worked on it for a day, `firmlake gc` may remove it. */
-  readonly state: RunState | 'committed'
+  /**
+   * `gone`: nobody has worked on it for a day, `firmlake gc` may remove it. `cancelled`: it was cancelled, and something of it
+   * is left: cancelling it again removes that.
+   */
+  readonly state: RunState | 'committed' | 'cancelled'
+  /** Commits that are under way, or were killed. */
+  readonly commits: number
   readonly units: number
   readonly done: number
   readonly phases: readonly (Phase & { readonly done: number })[]
@@ -31,6 +36,7 @@ const NAMED_UNITS = 10
 const RECORDS_AT_ONCE = 16
 
 const NOTHING = {
+  commits: 0,
   units: 0,
   done: 0,
   phases: [],
@@ -46,6 +52,8 @@ export const sharedRunStatus = async (lake: string, run: string): Promise<Shared
   const found = await findRun(lake, run)
   if (found.kind === 'committed')
     return { ...NOTHING, run, snapshot: found.snapshot.snapshot, state: 'committed' }
+  const commits = await countCommits(lake, run)
+  if (found.kind === 'removed') return { ...NOTHING, run, snapshot: null, state: 'cancelled', commits }
   const { units } = found.shared
   const recorded = await recordedUnits(lake, run)
   const done = units.filter(({ id }) => recorded.has(id))
@@ -61,7 +69,14 @@ export const sharedRunStatus = async (lake: string, run: string): Promise<Shared
   })
   const state = await runState(lake, run, { now: new Date() })
   return {
-    ...{ run, snapshot: null, state: state?.state ?? 'gone', units: units.length, done: done.length },
+    ...{
+      run,
+      snapshot: null,
+      state: state?.state ?? 'gone',
+      commits,
+      units: units.length,
+      done: done.length,
+    },
     phases: phasesOf(units).map(({ first, count }) => ({
       ...{ first, count },
       done: done.filter(({ id }) => id >= first && id < first + count).length,
@@ -72,14 +87,14 @@ export const sharedRunStatus = async (lake: string, run: string): Promise<Shared
 }
 
 /**
- * Ends a run without a commit: late workers find it gone. What they loaded is removed by gc: at once, or where a commit
+ * Ends a run without a commit, damaged ones too: late workers find it gone. Stopped halfway, the same again goes on. What they loaded is removed by gc: at once, or where a commit
  * of it is under way when that has ended, for it may be just in time.
  *
  * @returns the snapshot that shows it, where it had committed: then only its folder is removed
  * @throws {ToolkitError} RUN_NOT_FOUND, LAKE_NOT_FOUND
  */
 export const cancelSharedRun = async (lake: string, run: string): Promise<number | null> => {
-  const found = await findRun(lake, run)
+  const found = await seeShared(lake, run)
   if (found.kind === 'committed') {
     await removeRunFolder(lake, run)
     return found.snapshot.snapshot

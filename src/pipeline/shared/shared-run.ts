@@ -3,7 +3,7 @@
 import { ToolkitError } from '../../core/errors.ts'
 import type { SnapshotHead } from '../../core/partition.ts'
 import { findCommit } from '../../manifest/find-commit.ts'
-import { isSharedRun, type SeenRun, seeRun } from '../../manifest/run-lease.ts'
+import { isSharedRun, type SeenRun, seeRun, sharedRunState } from '../../manifest/run-lease.ts'
 import { headOf } from '../../manifest/snapshot-root.ts'
 import { newestRoot } from '../../manifest/snapshots.ts'
 import { type RunUnits, readUnits, type WorkUnit } from '../../manifest/units.ts'
@@ -22,11 +22,18 @@ export interface SharedRun extends Omit<RunUnits, 'units'> {
   readonly units: readonly NumberedUnit[]
 }
 
-/** What is found of a run. */
-export type FoundRun =
-  | { readonly kind: 'open'; readonly shared: SharedRun }
+/** What is found of a run before anything of it is read. */
+export type SeenShared =
+  | { readonly kind: 'open'; readonly seen: SeenRun }
   /** It is in the lake; its folder may be gone. */
   | { readonly kind: 'committed'; readonly snapshot: SnapshotHead }
+  /** It was removed, and something of it is left. */
+  | { readonly kind: 'removed' }
+
+/** What is found of a run. */
+export type FoundRun =
+  | Exclude<SeenShared, { readonly kind: 'open' }>
+  | { readonly kind: 'open'; readonly shared: SharedRun }
 
 export const notFound = (run: string, why = 'there is no such run', cause?: unknown): ToolkitError =>
   new ToolkitError('RUN_NOT_FOUND', `Cannot find run "${run}": ${why}`, { run }, cause)
@@ -46,8 +53,22 @@ const readShared = async (seen: SeenRun): Promise<SharedRun> => {
   return { ...stored, seen, plan, units: stored.units.map((unit, id) => ({ ...unit, id })) }
 }
 
-const readOpen = async (lake: string, run: string, seen: SeenRun | null): Promise<FoundRun> => {
-  if (seen && (await isSharedRun(lake, run))) return { kind: 'open', shared: await readShared(seen) }
+/** Looks for a run, also for one that is damaged. @throws {ToolkitError} RUN_NOT_FOUND, LAKE_NOT_FOUND */
+export const seeShared = async (lake: string, run: string): Promise<SeenShared> => {
+  if (!isRunId(run)) throw notFound(run, 'it is not the id of a run')
+  const seen = await seeRun(lake, run)
+  const committed = async (): Promise<SeenShared | null> => {
+    const snapshot = await commitOf(lake, run, seen?.base)
+    return snapshot && { kind: 'committed', snapshot }
+  }
+  const before = await committed()
+  if (before) return before
+  const state = await sharedRunState(lake, run)
+  if (seen && state === 'open') return { kind: 'open', seen }
+  // It may have been committed, and its folder removed, just now.
+  const now = await committed()
+  if (now) return now
+  if (state === 'removed') return { kind: 'removed' }
   throw notFound(
     run,
     seen === null
@@ -57,27 +78,24 @@ const readOpen = async (lake: string, run: string, seen: SeenRun | null): Promis
 }
 
 /**
- * Finds a run. @throws {ToolkitError} RUN_NOT_FOUND for one that was removed, or that one process owns; RUN_NOT_RESUMABLE
- * where it is damaged; LAKE_NOT_FOUND
+ * Finds a run. @throws {ToolkitError} RUN_NOT_FOUND for one of which nothing is left, or that one process owns;
+ * RUN_NOT_RESUMABLE where it is damaged; LAKE_NOT_FOUND
  */
 export const findRun = async (lake: string, run: string): Promise<FoundRun> => {
-  if (!isRunId(run)) throw notFound(run, 'it is not the id of a run')
-  const seen = await seeRun(lake, run)
-  const committed = async (): Promise<FoundRun | null> => {
-    const snapshot = await commitOf(lake, run, seen?.base)
-    return snapshot && { kind: 'committed', snapshot }
-  }
-  const before = await committed()
-  if (before) return before
+  const found = await seeShared(lake, run)
+  if (found.kind !== 'open') return found
   try {
-    return await readOpen(lake, run, seen)
+    return { kind: 'open', shared: await readShared(found.seen) }
   } catch (error) {
-    // It may have been committed, and its folder removed, just now.
-    const now = await committed()
-    if (now) return now
+    const now = await seeShared(lake, run)
+    if (now.kind !== 'open') return now
     throw error
   }
 }
+
+/** Of a run that was removed while something of it is left. */
+export const removedRun = (run: string): ToolkitError =>
+  notFound(run, 'it was cancelled, "firmlake run cancel" removes what is left of it')
 
 /** What failed because the run was removed meanwhile says so: the same again could only fail again. */
 export const failureOfRun = async ({ lake, run }: SeenRun, error: unknown): Promise<unknown> => {

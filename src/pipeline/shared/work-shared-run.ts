@@ -30,6 +30,7 @@ import {
   findRun,
   type NumberedUnit,
   notFound,
+  removedRun,
   type SharedRun,
 } from './shared-run.ts'
 
@@ -285,6 +286,7 @@ export const workSharedRun = async (options: WorkOptions): Promise<WorkSummary> 
   const { lake, run, signal } = options
   const found = await findRun(lake, run)
   if (found.kind === 'committed') return { run, snapshot: found.snapshot.snapshot, units: [] }
+  if (found.kind === 'removed') throw removedRun(run)
   try {
     return { run, snapshot: null, ...(await workOpen(found.shared, options)) }
   } catch (error) {

@@ -5,13 +5,15 @@ import { mkdir, readdir, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
 import { inLake, runPath, stagingPath } from '../../../src/lake/lake/layout.ts'
+import { markCommit, unmarkCommit } from '../../../src/manifest/commit-marks.ts'
+import { recordEnded } from '../../../src/manifest/ended-runs.ts'
 import { removeGarbage } from '../../../src/manifest/remove-garbage.ts'
 import { listRunIds, listRuns, removeRunFolder } from '../../../src/manifest/runs.ts'
 import { createRecord, readRecord, removeRecord } from '../../../src/manifest/unit-records.ts'
 import { readUnits } from '../../../src/manifest/units.ts'
 import { resumeRuns, sortUnfinished } from '../../../src/pipeline/resume.ts'
 import { cancelSharedRun, sharedRunStatus } from '../../../src/pipeline/shared/shared-run-status.ts'
-import { filesOf } from '../../manifest/damage.ts'
+import { cutTo, filesOf, flipBit } from '../../manifest/damage.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 import { type Bench, companyLine, companyLines, hashLake, openBench, relationsLine } from '../batch-bench.ts'
 import { SMALL_LIMITS, type Steps, stepsOf } from './shared-bench.ts'
@@ -251,6 +253,89 @@ test('a cancelled run is gone for its workers, and gc removes what it loaded', a
   await one.run(['b.jsonl'])
   await one.gc()
   expect((await filesOf(one.lake)).filter((path) => path.includes(one.id))).toEqual([])
+})
+
+test.each([
+  ['of which a byte was changed', (path: string, bytes: number) => flipBit(path, bytes - 1, 0), 'changed'],
+  ['that was cut', (path: string, bytes: number) => cutTo(path, bytes - 1), 'changed'],
+  ['that is missing', (path: string) => rm(path), 'missing'],
+])(
+  'a commit refuses a file %s since it was loaded, and after a cancel the plan is a new run',
+  async (_, damage, why) => {
+    const one = await planned({ 'a.jsonl': companyLines(5), 'b.jsonl': companyLines(5, 9) }, EACH_ITS_UNIT)
+    await one.work(one.id, [0, 1])
+    const [file] = (await readRecord(one.lake, one.id, 1))?.entries[0]?.partition.files ?? []
+    if (file === undefined) throw new TypeError('the unit has no file')
+    await damage(inLake(one.lake, file.path), file.bytes)
+    for (let again = 0; again < 2; again += 1)
+      await expect(one.commit(one.id)).rejects.toMatchObject({
+        code: 'RUN_NOT_RESUMABLE',
+        message: expect.stringMatching(
+          `"${file.path}".* ${why}.*; "firmlake run cancel" ends it, then plan it again`,
+        ),
+        context: { path: file.path },
+      })
+    const inputs = ['a.jsonl', 'b.jsonl']
+    expect(await one.plan(inputs, EACH_ITS_UNIT)).toMatchObject({ run: one.id, existing: true })
+    await cancelSharedRun(one.lake, one.id)
+    const { run, existing } = await one.plan(inputs, EACH_ITS_UNIT)
+    expect([existing, run === one.id]).toEqual([false, false])
+    await one.work(run ?? '', [0, 1])
+    expect(await one.commit(run ?? '')).toMatchObject({ kind: 'committed' })
+    expect((await one.verify()).problems).toEqual([])
+  },
+)
+
+/** As a kill, or a storage that fails, leaves a run between the two steps of its end. */
+const removePlan = ({ lake, id }: { lake: string; id: string }): Promise<void> =>
+  rm(join(inLake(lake, runPath(id)), 'plan.json'))
+
+test('a cancel that was stopped halfway is seen, and the same again finishes it', async () => {
+  const one = await planned({ 'a.jsonl': companyLines(5) })
+  await one.work(one.id, [0])
+  await removePlan(one)
+  expect(await sharedRunStatus(one.lake, one.id)).toMatchObject({
+    state: 'cancelled',
+    snapshot: null,
+    commits: 0,
+  })
+  for (const step of [one.work(one.id, [0]), one.commit(one.id)])
+    await expect(step).rejects.toMatchObject({
+      code: 'RUN_NOT_FOUND',
+      message: expect.stringContaining('"firmlake run cancel" removes what is left of it'),
+    })
+  expect(await cancelSharedRun(one.lake, one.id)).toBeNull()
+  expect(await listRunIds(one.lake)).toEqual([])
+  await expect(sharedRunStatus(one.lake, one.id)).rejects.toMatchObject({ code: 'RUN_NOT_FOUND' })
+})
+
+test('a run that was cancelled while it was committed stays until the commit ends, and says so', async () => {
+  const one = await planned({ 'a.jsonl': companyLines(5) })
+  await one.work(one.id, [0])
+  await markCommit(one.lake, one.id, 'attempt')
+  for (let again = 0; again < 2; again += 1) {
+    expect(await cancelSharedRun(one.lake, one.id)).toBeNull()
+    expect(await sharedRunStatus(one.lake, one.id)).toMatchObject({ state: 'cancelled', commits: 1 })
+  }
+  await unmarkCommit(one.lake, one.id, 'attempt')
+  expect(await cancelSharedRun(one.lake, one.id)).toBeNull()
+  expect(await listRunIds(one.lake)).toEqual([])
+})
+
+test('a commit that found nothing new and was stopped before its folder was gone removes it when it is repeated', async () => {
+  const one = await planned({ 'a.jsonl': companyLines(5) })
+  await recordEnded(one.lake, one.id)
+  await removePlan(one)
+  expect(await one.commit(one.id)).toEqual({ kind: 'already', run: one.id, snapshot: null })
+  expect(await listRunIds(one.lake)).toEqual([])
+})
+
+test.each(['plan.json', 'units.json'])('a run of which %s is damaged can be cancelled', async (name) => {
+  const one = await planned({ 'a.jsonl': companyLines(5) })
+  await writeFile(join(inLake(one.lake, runPath(one.id)), name), '{}')
+  await expect(sharedRunStatus(one.lake, one.id)).rejects.toMatchObject({ code: 'RUN_NOT_RESUMABLE' })
+  expect(await cancelSharedRun(one.lake, one.id)).toBeNull()
+  expect(await listRunIds(one.lake)).toEqual([])
 })
 
 test('work and a commit that fail because their run is removed meanwhile say that it is gone', async () => {

@@ -1,6 +1,6 @@
-import { rename, rm, writeFile } from 'node:fs/promises'
+import { readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { TABLES } from '../../../src/lake/tables/tables.ts'
 import { removeGarbage } from '../../../src/manifest/remove-garbage.ts'
 import { readSnapshot } from '../../../src/manifest/snapshots.ts'
@@ -279,4 +279,31 @@ test('verify and gc leave a publication alone', async () => {
   // The parts of the first snapshot alone.
   expect(garbage.files.filter((path) => !path.startsWith('_manifest/parts/'))).toEqual([])
   expect(await texts(lake)).toEqual(before)
+})
+
+describe('verify notes a publication of which the last step is missing, as a kill or a full disk leaves it:', () => {
+  const HINT = 'companies/metadata/version-hint.text'
+  const unfinished = (what: string): string =>
+    `"${HINT}" ${what}, the newest is 2: an unfinished publication, "firmlake publish iceberg" finishes it`
+
+  test.each([
+    ['a hint of the version before', (path: string) => writeFile(path, '1'), unfinished('names version 1')],
+    ['no hint', (path: string) => rm(path), unfinished('is not there yet')],
+  ])('%s', async (_, leave, note) => {
+    const lake = await smallLake(await temporaryFolder(), 2)
+    await publishIceberg(lake)
+    expect(await readFile(join(lake, HINT), 'utf8')).toBe('2')
+    await leave(join(lake, HINT))
+    expect(await verify(lake)).toMatchObject({ problems: [], notes: [note] })
+    await publishIceberg(lake)
+    expect(await readFile(join(lake, HINT), 'utf8')).toBe('2')
+    expect(await verify(lake)).toMatchObject({ problems: [], notes: [] })
+  })
+
+  test.each(['3', '0', '02', '2\n', '', 'v2'])('a hint that reads %j is damage', async (text) => {
+    const lake = await smallLake(await temporaryFolder(), 2)
+    await publishIceberg(lake)
+    await writeFile(join(lake, HINT), text)
+    expect((await verify(lake)).problems).toMatchObject([{ path: HINT, problem: 'changed' }])
+  })
 })

@@ -65,6 +65,8 @@ export const ERROR_CODES = {
   FORGET_IMPOSSIBLE:
     'a record that was loaded before is refused by this release; use the release that loaded it',
   DISK_FULL: 'the disk is full; make room and run the same command again',
+  OPEN_FILES_LIMIT:
+    'no further file may be opened; raise the limit, such as with "ulimit -n 65536", and run the same command again',
   WRITE_FAILED: 'a file could not be written; check the disk and permissions, then run the command again',
   MEMORY_FULL: 'DuckDB needs more memory than it was given; raise --memory, or give fewer --threads',
   QUERY_REFUSED: 'only one statement that reads is allowed; write a single SELECT',
@@ -149,7 +151,8 @@ export interface Failure {
 }
 
 /** Why work ended, without data; `undefined` where it was only interrupted. Other errors' words may quote data. */
-export const failureOf = (error: unknown): Failure | undefined => {
+export const failureOf = (caught: unknown): Failure | undefined => {
+  const error = openFilesError('Cannot go on', caught) ?? caught
   if (error instanceof ToolkitError)
     return error.code === 'INTERRUPTED' ? undefined : { code: error.code, message: error.message }
   const system = systemCode(error)
@@ -173,11 +176,25 @@ const FINAL_CODES: ReadonlySet<string> = new Set<ErrorCode>([
 export const isFinal = ({ code }: Pick<Failure, 'code'>): boolean => FINAL_CODES.has(code)
 
 interface WriteFault {
-  readonly code: 'DISK_FULL' | 'WRITE_FAILED'
+  readonly code: 'DISK_FULL' | 'WRITE_FAILED' | 'OPEN_FILES_LIMIT'
   readonly reason: string
   /** What DuckDB's text says of it, which has no code; absent where it may be of a file that was read. */
   readonly text?: RegExp
 }
+
+/** No file may be opened, whether to be written or read. DuckDB's texts begin alike, and the longer one goes first. */
+const OPEN_FILES_FAULTS = {
+  ENFILE: {
+    code: 'OPEN_FILES_LIMIT',
+    reason: 'the system has too many files open (ENFILE), end other programs or raise fs.file-max',
+    text: /too many open files in system/i,
+  },
+  EMFILE: {
+    code: 'OPEN_FILES_LIMIT',
+    reason: 'the process has too many files open (EMFILE), raise its limit, such as with "ulimit -n 65536"',
+    text: /too many open files/i,
+  },
+} as const satisfies Readonly<Record<string, WriteFault>>
 
 /** What the system reports of a write, and the words for a person. */
 const WRITE_FAULTS: Readonly<Record<string, WriteFault>> = {
@@ -209,6 +226,7 @@ const WRITE_FAULTS: Readonly<Record<string, WriteFault>> = {
     code: 'WRITE_FAILED',
     reason: 'its folder is gone, expected nobody to remove or move it meanwhile',
   },
+  ...OPEN_FILES_FAULTS,
 }
 
 const writeFaultOf = (error: unknown, reason: string): WriteFault | undefined => {
@@ -223,6 +241,24 @@ export const writeError = (action: string, error: unknown): ToolkitError => {
   const reason = error instanceof Error ? error.message : String(error)
   const fault = writeFaultOf(error, reason)
   return new ToolkitError(fault?.code ?? 'WRITE_FAILED', `${action}: ${fault?.reason ?? reason}`, {}, error)
+}
+
+/**
+ * A failure because no further file may be opened, as an error of ours; `undefined` for any other error. It says nothing of the
+ * file: whoever takes a failed read for damage asks this first.
+ *
+ * @param action `Cannot …`
+ */
+export const openFilesError = (action: string, error: unknown): ToolkitError | undefined => {
+  if (error instanceof ToolkitError) return error.code === 'OPEN_FILES_LIMIT' ? error : undefined
+  if (!(error instanceof Error)) return undefined
+  const code = systemCode(error)
+  // Node says it in the text alone where it looks for a package.
+  const isText = !('syscall' in error)
+  const fault = Object.entries(OPEN_FILES_FAULTS).find(
+    ([name, { text }]) => name === code || (isText && text.test(error.message)),
+  )?.[1]
+  return fault && new ToolkitError(fault.code, `${action}: ${fault.reason}`, {}, error)
 }
 
 /** DuckDB's words where its limit does not suffice, and how much of it was used. */
@@ -245,6 +281,8 @@ export const systemError = (error: unknown): ToolkitError | undefined => {
   const code = systemCode(error)
   if (code === undefined || !(error instanceof Error) || !('syscall' in error)) return undefined
   const path = 'path' in error && typeof error.path === 'string' ? ` "${error.path}"` : ' a file'
+  const tooMany = openFilesError(`Cannot open${path}`, error)
+  if (tooMany !== undefined) return tooMany
   const never = code === 'ENOSPC' || code === 'EDQUOT' || code === 'EROFS'
   if (never || WRITING_CALLS.test(String(error.syscall))) return writeError(`Cannot write${path}`, error)
   const reason = code === 'EIO' ? 'the disk failed (EIO)' : code
@@ -252,3 +290,9 @@ export const systemError = (error: unknown): ToolkitError | undefined => {
     ? new ToolkitError('SOURCE_UNREADABLE', `Cannot read${path}: ${reason}`, {}, error)
     : undefined
 }
+
+/** An error of ours, or what is known of one of the system or of DuckDB; `undefined` for a fault of the toolkit. */
+export const knownError = (error: unknown): ToolkitError | undefined =>
+  error instanceof ToolkitError
+    ? error
+    : (memoryError('Cannot go on', error) ?? systemError(error) ?? openFilesError('Cannot go on', error))

@@ -1,6 +1,6 @@
 /** What became of each part of a night, as its result shows it. */
 
-import { ToolkitError } from '../core/errors.ts'
+import { knownError } from '../core/errors.ts'
 import type { PulledPart } from '../pipeline/load-parts.ts'
 import type { PartOutcome } from '../pipeline/load-together.ts'
 import { notDeliveredError } from './all-delivered.ts'
@@ -27,8 +27,7 @@ const KINDS = { pull: 'pull', sync: 'sync', batchFiles: 'batch_files', convert: 
 
 /** Other errors' words may quote data. */
 export const failedPart = (name: string, kind: string, error: unknown): NightPart => {
-  const { code, message } =
-    error instanceof ToolkitError ? error : { code: 'UNEXPECTED', message: 'See FIRMLAKE_DEBUG=1' }
+  const { code, message } = knownError(error) ?? { code: 'UNEXPECTED', message: 'See FIRMLAKE_DEBUG=1' }
   return { name, kind, state: 'failed', code, reason: message }
 }
 

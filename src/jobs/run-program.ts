@@ -1,6 +1,6 @@
 /** A process that does its work once: for cron, Kubernetes and other schedulers. */
 
-import { ToolkitError } from '../core/errors.ts'
+import { knownError, ToolkitError } from '../core/errors.ts'
 import { EXIT, type ExitCode, exitCodeOf } from '../core/exit-codes.ts'
 import { inStage } from '../core/stages.ts'
 
@@ -20,8 +20,7 @@ const codeOf = (error: unknown, stoppedBy: NodeJS.Signals | undefined): ExitCode
 
 const failureOf = (error: unknown) => {
   // The words of other errors may quote data.
-  const { code, message } =
-    error instanceof ToolkitError ? error : { code: 'UNEXPECTED', message: 'See FIRMLAKE_DEBUG=1' }
+  const { code, message } = knownError(error) ?? { code: 'UNEXPECTED', message: 'See FIRMLAKE_DEBUG=1' }
   return { error: { code, message } }
 }
 

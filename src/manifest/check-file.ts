@@ -1,6 +1,6 @@
 /** Checks one data file of a lake against what the manifest says of it. */
 
-import { systemCode, ToolkitError } from '../core/errors.ts'
+import { openFilesError, systemCode, ToolkitError } from '../core/errors.ts'
 import type { FileEntry } from '../core/partition.ts'
 import { storageOf } from '../storage/open-storage.ts'
 import type { FileHash } from '../support/hash.ts'
@@ -9,10 +9,17 @@ import type { Problem, ProblemKind } from './findings.ts'
 /** Counts the rows of a file that is not JSON Lines. Throws when it cannot be read. */
 export type CountRows = (table: string, absolutePath: string) => Promise<number>
 
-const rowsOf = async (table: string, path: string, countRows: CountRows): Promise<number | string> => {
+/** How many rows a file has, or why they cannot be counted. @throws {ToolkitError} `OPEN_FILES_LIMIT` */
+export const rowsOrReason = async (
+  table: string,
+  path: string,
+  countRows: CountRows,
+): Promise<number | string> => {
   try {
     return await countRows(table, path)
   } catch (error) {
+    const tooMany = openFilesError('Cannot count the rows of a file', error)
+    if (tooMany !== undefined) throw tooMany
     return error instanceof Error ? error.message : String(error)
   }
 }
@@ -30,7 +37,7 @@ export const checkFile = async (
   const judge = async (hash: FileHash, localPath: string): Promise<Problem | 'right'> => {
     if (hash.bytes !== bytes) return wrongLength(hash.bytes)
     if (hash.sha256 !== sha256) return problem('changed', `its SHA-256 is ${hash.sha256}, expected ${sha256}`)
-    const counted = countLines ? hash.lines : await rowsOf(table, localPath, countRows)
+    const counted = countLines ? hash.lines : await rowsOrReason(table, localPath, countRows)
     if (typeof counted === 'string') return problem('unreadable', `its rows cannot be counted: ${counted}`)
     return counted === rows ? 'right' : problem('counts', `${counted} rows, expected ${rows}`)
   }

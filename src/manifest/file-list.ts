@@ -5,7 +5,7 @@
 
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { systemCode } from '../core/errors.ts'
+import { openFilesError, systemCode } from '../core/errors.ts'
 import { createIfAbsent } from '../support/durable-files.ts'
 import { type FileHash, hashFile } from '../support/hash.ts'
 import { count, type FormOf, fits, list, objectOf, sha256, textLike } from '../support/json-form.ts'
@@ -40,6 +40,8 @@ export const readFileList = async (folder: string): Promise<FileList> => {
   try {
     bytes = await readFile(join(folder, LIST_FILE))
   } catch (error) {
+    const tooMany = openFilesError(`Cannot read "${join(folder, LIST_FILE)}"`, error)
+    if (tooMany !== undefined) throw tooMany
     const code = systemCode(error)
     return code === 'ENOENT' || code === 'ENOTDIR'
       ? { kind: 'none' }
@@ -83,6 +85,8 @@ export const checkNamedFile = async (
     return damageOf(file, await hashFile(join(folder, file.name), { signal }))
   } catch (error) {
     signal?.throwIfAborted()
+    const tooMany = openFilesError(`Cannot read "${join(folder, file.name)}"`, error)
+    if (tooMany !== undefined) throw tooMany
     return systemCode(error) === 'ENOENT'
       ? { problem: 'missing', detail: 'the file is missing' }
       : { problem: 'unreadable', detail: 'the file is unreadable' }

@@ -104,7 +104,7 @@ const readOwner = async (lake: string, run: string): Promise<Owner | null> => {
     const text = await storage.read(`${runPath(run)}/${ownerName(number)}`)
     return text ? parseOwner(number, text) : unreadable
   } catch (error) {
-    // A bucket that does not answer proves nothing about the owner.
+    // A bucket that does not answer proves nothing about the owner, nor does a file that may not be opened now.
     if (error instanceof ToolkitError) throw error
     return unreadable
   }

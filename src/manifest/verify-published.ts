@@ -10,7 +10,7 @@ import {
 } from '../lake/lake/published-hash.ts'
 import { storageOf } from '../storage/open-storage.ts'
 import { temporaryLiveness } from '../support/process-identity.ts'
-import type { CountRows } from './check-file.ts'
+import { type CountRows, rowsOrReason } from './check-file.ts'
 import type { Findings, Problem } from './findings.ts'
 
 const nameOf = (path: string): string => path.slice(path.lastIndexOf('/') + 1)
@@ -55,7 +55,7 @@ const checkLastCheckpoint = async (
   const texts = beside.map(async (one) => {
     const version = /\/(\d{20})\.checkpoint\.parquet$/.exec(one)?.[1]
     if (version === undefined || !one.startsWith(folder)) return []
-    const size = await storageOf(lake).examine(one, {}, (_, local) => countRows('', local).catch(() => -1))
+    const size = await storageOf(lake).examine(one, {}, (_, local) => rowsOrReason('', local, countRows))
     return [`${JSON.stringify({ version: Number(version), size })}\n`]
   })
   const bytes = await storageOf(lake).read(path)

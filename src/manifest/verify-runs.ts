@@ -2,6 +2,7 @@
 
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { systemCode } from '../core/errors.ts'
 import { inLake, runPath, stagedPath } from '../lake/lake/layout.ts'
 import { storageOf } from '../storage/open-storage.ts'
 import { crc32Of } from '../support/hash.ts'
@@ -77,9 +78,14 @@ const checkJournal = async (lake: string, run: string, { problems, notes }: Find
   }
 }
 
+const noJournal = (error: unknown): Buffer => {
+  if (systemCode(error) === 'ENOENT') return Buffer.alloc(0)
+  throw error
+}
+
 /** What stands behind the last whole line of a journal on this machine. */
 const tornTail = async (lake: string, run: string): Promise<'none' | 'torn' | 'changed'> => {
-  const bytes = await readFile(join(inLake(lake, runPath(run)), JOURNAL_FILE)).catch(() => Buffer.alloc(0))
+  const bytes = await readFile(join(inLake(lake, runPath(run)), JOURNAL_FILE)).catch(noJournal)
   const tail = bytes.subarray(bytes.lastIndexOf(LINE_FEED) + 1)
   if (tail.length === 0) return 'none'
   // All but the last byte is a whole line: that byte was its end.

@@ -4,7 +4,7 @@
  */
 
 import { join } from 'node:path'
-import { ToolkitError } from '../core/errors.ts'
+import { openFilesError, ToolkitError } from '../core/errors.ts'
 import type { Row, Session } from '../lake/duckdb/engine.ts'
 import { parseColumnType } from '../lake/duckdb/parse-column-type.ts'
 import { ident, literal } from '../lake/duckdb/sql.ts'
@@ -169,13 +169,14 @@ const measure = async (
   return found
 }
 
-const unreadable = ({ name }: Table, error: unknown): ToolkitError =>
-  new ToolkitError(
-    'LAKE_DAMAGED',
-    `Cannot read files of table "${name}": ${error instanceof Error ? error.message : String(error)}`,
-    { table: name },
-    error,
+const unreadable = ({ name }: Table, error: unknown): ToolkitError => {
+  const action = `Cannot read files of table "${name}"`
+  const reason = error instanceof Error ? error.message : String(error)
+  return (
+    openFilesError(action, error) ??
+    new ToolkitError('LAKE_DAMAGED', `${action}: ${reason}`, { table: name }, error)
   )
+}
 
 /** What files are measured with. */
 export type MeasureContext = Pick<PublishContext, 'session' | 'lake' | 'scratch' | 'localBytes' | 'signal'>

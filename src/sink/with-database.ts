@@ -62,6 +62,7 @@ const messageOf = (error: unknown): string => (error instanceof Error ? error.me
 
 /** The reason in the first sentence; what follows is advice for programmers. */
 const attachError = ({ file, action }: DatabaseWork, error: unknown): ToolkitError => {
+  if (error instanceof ToolkitError) return error
   const message = messageOf(error)
   const start = `Cannot ${action} in DuckDB file "${file}"`
   const holder = /\(PID (\d+)\)/.exec(message)?.[1]

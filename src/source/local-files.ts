@@ -4,7 +4,7 @@ import { fstatSync, type Stats } from 'node:fs'
 import { access, constants, glob, open, readdir, realpath, stat } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import type { Readable } from 'node:stream'
-import { systemCode, ToolkitError } from '../core/errors.ts'
+import { openFilesError, systemCode, ToolkitError } from '../core/errors.ts'
 import { OwnPlaces } from './own-places.ts'
 
 /** Bytes read from a file at once. 1 MiB: at Node's 64 KiB a read costs more than it brings. */
@@ -30,6 +30,8 @@ export type LocalSource = LocalFile | { readonly kind: 'stdin'; readonly name: '
 /** An error of the file system as a `ToolkitError`. */
 export const sourceError = (action: string, name: string, error: unknown): ToolkitError => {
   if (error instanceof ToolkitError) return error
+  const tooMany = openFilesError(`Cannot ${action} "${name}"`, error)
+  if (tooMany !== undefined) return tooMany
   const reason = error instanceof Error ? error.message : String(error)
   const code = systemCode(error) === 'ENOENT' ? 'SOURCE_NOT_FOUND' : 'SOURCE_UNREADABLE'
   return new ToolkitError(code, `Cannot ${action} "${name}": ${reason}`, { source: name }, error)

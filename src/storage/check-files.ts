@@ -2,7 +2,7 @@
 
 import type { BigIntStats } from 'node:fs'
 import { stat } from 'node:fs/promises'
-import { systemCode, ToolkitError } from '../core/errors.ts'
+import { openFilesError, systemCode, ToolkitError } from '../core/errors.ts'
 import { hashAside } from '../support/hash.ts'
 import { sideBySide } from '../support/side-by-side.ts'
 import type { FetchOptions, FetchProgress, FileFacts, FileMark, KnownFiles } from './storage.ts'
@@ -96,7 +96,7 @@ const progressOf = (files: readonly FileFacts[], onProgress: FetchOptions['onPro
  *
  * @param placeOf where a path stands on this machine
  * @returns every file of another length, or else the files of another hash
- * @throws {ToolkitError} `LAKE_DAMAGED` when one cannot be read
+ * @throws {ToolkitError} `LAKE_DAMAGED` when one cannot be read, `OPEN_FILES_LIMIT`
  */
 export const findMisfits = async (
   files: readonly FileFacts[],
@@ -109,12 +109,11 @@ export const findMisfits = async (
       return await work
     } catch (error) {
       signal?.throwIfAborted()
+      const action = `Cannot read "${file.path}"`
       const reason = systemCode(error) ?? 'it cannot be read'
-      throw new ToolkitError(
-        'LAKE_DAMAGED',
-        `Cannot read "${file.path}": ${reason}`,
-        { path: file.path },
-        error,
+      throw (
+        openFilesError(action, error) ??
+        new ToolkitError('LAKE_DAMAGED', `${action}: ${reason}`, { path: file.path }, error)
       )
     }
   }

@@ -3,7 +3,7 @@
 import { readFile, rename, rm, rmdir } from 'node:fs/promises'
 import { dirname, join, relative, resolve, sep } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { systemCode, writeError } from '../core/errors.ts'
+import { openFilesError, systemCode, writeError } from '../core/errors.ts'
 import {
   createIfAbsent,
   discard,
@@ -25,10 +25,19 @@ const NEWLINE = 10
 /** What `rename` says of a folder that another one stands in the way of. */
 const TAKEN = new Set(['ENOTEMPTY', 'EEXIST'])
 
-/** A promise's outcome, `null` where the file or a folder above it is missing. */
-const orNull = async <T>(promise: Promise<T>): Promise<T | null> => {
+/** A promise's outcome. Where no further file may be opened it says so: a failed read is taken for damage by its callers. */
+const reading = async <T>(path: string, promise: Promise<T>): Promise<T> => {
   try {
     return await promise
+  } catch (error) {
+    throw openFilesError(`Cannot read "${path}"`, error) ?? error
+  }
+}
+
+/** The same, `null` where the file or a folder above it is missing. */
+const orNull = async <T>(path: string, promise: Promise<T>): Promise<T | null> => {
+  try {
+    return await reading(path, promise)
   } catch (error) {
     if (systemCode(error) === 'ENOENT' || systemCode(error) === 'ENOTDIR') return null
     throw error
@@ -92,12 +101,12 @@ export const folderStorage = (folder: string): Storage => {
     hasFolder: async (path) => (await statPath(absolute(path)))?.kind === 'folder',
 
     stat: async (path) => {
-      const found = await statPath(absolute(path))
+      const found = await reading(path, statPath(absolute(path)))
       return found?.kind === 'file' ? stored(found) : null
     },
 
     list: async (path) => {
-      const found = await listTree(absolute(path))
+      const found = await reading(path, listTree(absolute(path)))
       return found
         .filter(({ kind }) => kind === 'file')
         .map(stored)
@@ -105,12 +114,12 @@ export const folderStorage = (folder: string): Storage => {
     },
 
     entries: async (path) =>
-      (await listFolder(absolute(path))).map((entry) => ({
+      (await reading(path, listFolder(absolute(path)))).map((entry) => ({
         name: entry.name,
         kind: entry.isDirectory() ? 'folder' : 'file',
       })),
 
-    read: (path) => orNull(readFile(absolute(path))),
+    read: (path) => orNull(path, readFile(absolute(path))),
 
     create: (path, data) =>
       writing(`"${path}"`, async () => {
@@ -153,7 +162,13 @@ export const folderStorage = (folder: string): Storage => {
       writing(`"${path}"`, async () => {
         await refuseLinks(folder, dirname(absolute(path)))
         const removed = join(dirname(absolute(path)), temporaryName())
-        if ((await orNull(rename(absolute(path), removed).then(() => true))) === null) return
+        if (
+          (await orNull(
+            path,
+            rename(absolute(path), removed).then(() => true),
+          )) === null
+        )
+          return
         // A call that had found the folder before may still end in it: the last few.
         await rm(removed, { recursive: true, force: true, maxRetries: 3 })
       }),
@@ -180,18 +195,18 @@ export const folderStorage = (folder: string): Storage => {
     },
 
     examine: async (path, options, use) => {
-      const hash = await orNull(hashFile(absolute(path), options))
+      const hash = await orNull(path, hashFile(absolute(path), options))
       return hash && (await use(hash, absolute(path)))
     },
 
     readLines: async (path) => {
-      const bytes = await orNull(readFile(absolute(path)))
+      const bytes = await orNull(path, readFile(absolute(path)))
       return bytes && wholeLines(bytes).lines
     },
 
     openLines: (path, keepLines) =>
       writing(`"${path}"`, async () => {
-        const bytes = await orNull(readFile(absolute(path)))
+        const bytes = await orNull(path, readFile(absolute(path)))
         if (bytes === null) {
           await makeFolder(dirname(absolute(path)), inside)
           await createIfAbsent(absolute(path), '')

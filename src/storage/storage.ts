@@ -107,7 +107,7 @@ export interface RangeServer {
 }
 
 /**
- * Errors are `ToolkitError`s: `DISK_FULL`, `WRITE_FAILED`, and of a bucket `STORAGE_REFUSED` (credentials, rights,
+ * Errors are `ToolkitError`s: `DISK_FULL`, `WRITE_FAILED`, `OPEN_FILES_LIMIT`, and of a bucket `STORAGE_REFUSED` (credentials, rights,
  * no such bucket) and `STORAGE_FAILED` (not reached, or failing in spite of retries).
  */
 export interface Storage {

@@ -2,14 +2,7 @@
 
 import { inspect } from 'node:util'
 import { CommanderError } from 'commander'
-import {
-  ERROR_CODES,
-  type ErrorCode,
-  memoryError,
-  systemCode,
-  systemError,
-  ToolkitError,
-} from '../../core/errors.ts'
+import { ERROR_CODES, type ErrorCode, knownError, systemCode, ToolkitError } from '../../core/errors.ts'
 import { logsJson, writeLog } from './log.ts'
 import { printable } from './text-table.ts'
 
@@ -35,8 +28,7 @@ const sentence = (text: string): string =>
   (text.charAt(0).toUpperCase() + text.slice(1)).replaceAll("'", '"').replaceAll('\n', ' ').replace(/\.$/, '')
 
 const describe = (caught: unknown): ErrorReport => {
-  const known = memoryError('Cannot go on', caught) ?? systemError(caught)
-  const error = caught instanceof ToolkitError ? caught : (known ?? caught)
+  const error = knownError(caught) ?? caught
   if (error instanceof ToolkitError) {
     const { code, message, context } = error
     return { code, message, context, remedy: ERROR_CODES[code] }

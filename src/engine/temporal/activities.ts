@@ -1,7 +1,7 @@
 /** What a worker does for the workflows: it starts the steps of a run as processes, and looks at a lake itself. */
 
 import { ApplicationFailure, CancelledFailure, Context } from '@temporalio/activity'
-import { ToolkitError } from '../../core/errors.ts'
+import { knownError } from '../../core/errors.ts'
 import { EXIT, exitCodeOfStep } from '../../core/exit-codes.ts'
 import { openUnits, unloadedSources } from '../../jobs/run-engine.ts'
 import type { CommitRunReport, workRun } from '../../jobs/run-steps.ts'
@@ -43,8 +43,7 @@ const looking = async <T>(what: string, look: () => Promise<T>): Promise<T> => {
   try {
     return await look()
   } catch (error) {
-    const { code, message } =
-      error instanceof ToolkitError ? error : { code: 'UNEXPECTED', message: `Cannot ${what}` }
+    const { code, message } = knownError(error) ?? { code: 'UNEXPECTED', message: `Cannot ${what}` }
     throw failure(exitCodeOfStep(error), { code, message }, what)
   }
 }

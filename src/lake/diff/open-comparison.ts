@@ -89,10 +89,10 @@ const summarize = async (session: Session, { from, to }: ComparisonOptions): Pro
   }
 }
 
-/** A full disk keeps its own code; whatever else the engine says is in its message. */
+/** A full disk and a limit of open files keep their own codes; whatever else the engine says is in its message. */
 const diffFailed = (error: unknown): ToolkitError => {
   const failed = writeError('Cannot compare the snapshots', error)
-  if (error instanceof ToolkitError || failed.code === 'DISK_FULL') return failed
+  if (error instanceof ToolkitError || failed.code !== 'WRITE_FAILED') return failed
   return new ToolkitError('QUERY_FAILED', failed.message, {}, error)
 }
 

@@ -7,7 +7,7 @@ import {
   type DuckDBResult,
   type DuckDBValue,
 } from '@duckdb/node-api'
-import { memoryError, ToolkitError, writeError } from '../../core/errors.ts'
+import { memoryError, openFilesError, ToolkitError, writeError } from '../../core/errors.ts'
 import type { CopyFormat, CopyReceipt, RawChunks, TableRows } from '../../core/table-rows.ts'
 import { atMost } from '../../support/side-by-side.ts'
 import { type AddedTable, type ColumnTable, ColumnTables } from './column-tables.ts'
@@ -74,7 +74,11 @@ export class Session {
   constructor(connection: DuckDBConnection, memoryLimit: string, turn: Turn) {
     this.#connection = connection
     this.#memoryLimit = memoryLimit
-    this.#turn = turn
+    // Whoever reads files through a session must not take them for damaged.
+    this.#turn = (call) =>
+      turn(call).catch((error: unknown) => {
+        throw openFilesError('Cannot read or write files with DuckDB', error) ?? error
+      })
   }
 
   async run(sql: string, values?: readonly DuckDBValue[]): Promise<void> {
@@ -303,7 +307,10 @@ export class Engine {
       connection.closeSync()
       return new Engine(instance, memoryLimit, options.readsFromHere === true ? IN_TURN : AT_ONCE)
     } catch (error) {
-      throw new ToolkitError('ENGINE_FAILED', `Cannot start DuckDB: ${messageOf(error)}`, {}, error)
+      throw (
+        openFilesError('Cannot start DuckDB', error) ??
+        new ToolkitError('ENGINE_FAILED', `Cannot start DuckDB: ${messageOf(error)}`, {}, error)
+      )
     }
   }
 

@@ -78,7 +78,7 @@ export const checkWhole = (result: DuckDBResult): void => {
   throw new ToolkitError(
     'ENGINE_FAILED',
     'Cannot read all rows: DuckDB stopped before the last one, at a value that it cannot compute, out of memory, ' +
-      'or because it was interrupted',
+      'with too many files open, or because it was interrupted',
   )
 }
 

@@ -4,7 +4,7 @@
  */
 
 import { readFile } from 'node:fs/promises'
-import { ToolkitError } from '../../core/errors.ts'
+import { systemCode, ToolkitError } from '../../core/errors.ts'
 import { runPath } from '../../lake/lake/layout.ts'
 import { readRecord } from '../../manifest/unit-records.ts'
 import { storageOf } from '../../storage/open-storage.ts'
@@ -13,6 +13,11 @@ import { IdSet, idsIn } from '../pull/id-set.ts'
 const idsPath = (run: string, unit: number, attempt: string): string =>
   `${runPath(run)}/ids/${String(unit).padStart(7, '0')}.${attempt}.ids`
 
+const noIds = (error: unknown): Buffer => {
+  if (systemCode(error) === 'ENOENT') return Buffer.alloc(0)
+  throw error
+}
+
 /** Takes the file of ids of a window into the run's folder. */
 export const storeIds = async (
   { lake, run }: { readonly lake: string; readonly run: string },
@@ -20,7 +25,7 @@ export const storeIds = async (
   attempt: string,
   path: string,
 ): Promise<void> => {
-  await storageOf(lake).create(idsPath(run, unit, attempt), await readFile(path).catch(() => Buffer.alloc(0)))
+  await storageOf(lake).create(idsPath(run, unit, attempt), await readFile(path).catch(noIds))
 }
 
 /** @param units ids of the units that bring some. @throws {ToolkitError} RUN_INCOMPLETE */

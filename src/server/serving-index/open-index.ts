@@ -1,7 +1,7 @@
 /** Opens a serving index: its files for reading by place, its tables read-only in a locked engine. */
 
 import { join } from 'node:path'
-import { systemCode, ToolkitError } from '../../core/errors.ts'
+import { openFilesError, systemCode, ToolkitError } from '../../core/errors.ts'
 import { Engine } from '../../lake/duckdb/engine.ts'
 import { indexUnusable, markDamaged, readWholeIndex } from './index-folder.ts'
 import {
@@ -122,7 +122,10 @@ const servingIndex = (
         })
       } catch (error) {
         if (error instanceof DamagedDocument) throw await damaged(folder, name, error.message)
-        throw indexUnusable(folder, `"${name}" cannot be read (${systemCode(error) ?? 'unknown'})`, error)
+        throw (
+          openFilesError(`Cannot read "${name}"`, error) ??
+          indexUnusable(folder, `"${name}" cannot be read (${systemCode(error) ?? 'unknown'})`, error)
+        )
       }
     }
     return found

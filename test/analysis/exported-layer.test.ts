@@ -58,7 +58,7 @@ test('an exported file with its history answers every question of docs/analysis.
   await inFile(file, async (session) => {
     const versions =
       'SELECT DISTINCT version::INTEGER AS version, is_current FROM companies_history ORDER BY 1, 2'
-    expect(await session.rows(versions)).toContainEqual({ version: 0, is_current: false })
+    expect(await session.rows(versions)).toContainEqual({ version: 1, is_current: false })
     for (const { title, sql, columns, rows } of questions()) {
       const found = await session.rows(sql)
       expect([title, Object.keys(found[0] ?? {})]).toEqual([title, columns])

@@ -3,9 +3,8 @@ import { definitionsText, documentationOf } from '../../docs/definitions-text.ts
 import { definitionNames, definitionsFor, namesIn, parseDefinition } from '../../src/analysis/definitions.ts'
 import { LINE_ITEMS } from '../../src/contract/line-items.ts'
 import { Engine, type Session } from '../../src/lake/duckdb/engine.ts'
-import { factRows } from '../../src/lake/lake/lake-facts.ts'
 import { keptStatements } from '../../src/lake/lake/lake-sql.ts'
-import { factMacro } from '../../src/lake/lake/source-macros.ts'
+import { factStatements } from '../../src/lake/lake/source-macros.ts'
 
 const EMPTY = {
   lake: '/none',
@@ -20,7 +19,7 @@ const withViews = async (use: (session: Session) => Promise<void>): Promise<void
     const session = await engine.connect()
     await session.run(keptStatements(EMPTY).join(';\n'))
     // Snapshots stand in the folder of a lake, and here is none.
-    await session.run(factMacro('snapshots', factRows('snapshots', [])))
+    for (const sql of factStatements('snapshots', [])) await session.run(sql)
     await use(session)
   } finally {
     engine.close()

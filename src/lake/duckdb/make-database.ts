@@ -60,9 +60,8 @@ export const makeDatabase = async ({
       await session.run('USE made')
       const [found] = before === undefined ? [] : await session.rows(ask).catch(() => [])
       const missing = found !== undefined && Object.values(found)[0] === name ? [] : views
-      await session.run(
-        ['BEGIN', ...missing, ...statements, 'COMMIT', 'USE memory', 'DETACH made'].join(';\n'),
-      )
+      for (const sql of ['BEGIN', ...missing, ...statements, 'COMMIT', 'USE memory', 'DETACH made'])
+        await session.run(sql)
     } finally {
       engine.close()
     }

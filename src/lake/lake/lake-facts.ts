@@ -44,6 +44,6 @@ export type ReadFacts = <Name extends FactName>(name: Name) => Promise<Facts[Nam
 const isFactName = (name: string): name is FactName => Object.hasOwn(FACTS, name)
 export const FACT_NAMES: readonly FactName[] = Object.keys(FACTS).filter(isFactName)
 
-/** The rows as a query. One text, which DuckDB parses and stores at no cost; JSON keeps every digit of a number. */
-export const factRows = <Name extends FactName>(name: Name, rows: readonly Fact<Name>[]): string =>
-  `SELECT unnest(from_json(${literal(JSON.stringify(rows))}, ${literal(JSON.stringify([FACTS[name]]))}), recursive := true)`
+/** Facts of a kind as rows, from a text of JSON, which keeps every digit of a number. */
+export const factsFrom = <Name extends FactName>(name: Name, facts: readonly Fact<Name>[]): string =>
+  `SELECT unnest(from_json(${literal(JSON.stringify(facts))}, ${literal(JSON.stringify([FACTS[name]]))}), recursive := true)`

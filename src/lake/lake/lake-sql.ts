@@ -8,10 +8,11 @@ import { LISTINGS, mainTables, QUARANTINE, TABLES, type Table } from '../tables/
 import type { ComputedColumn } from '../take/computed-columns.ts'
 import { baseViews } from './base-views.ts'
 import { HIDDEN_SCHEMA } from './current-versions.ts'
-import { FACT_NAMES, FACTS, type Fact, type FactName, type Facts, factRows } from './lake-facts.ts'
+import { FACT_NAMES, FACTS, type Fact, type FactName, type Facts } from './lake-facts.ts'
 import { MANIFEST_FOLDER } from './layout.ts'
 import {
   factMacro,
+  factStatements,
   groupTables,
   type Listed,
   loadsOf,
@@ -53,9 +54,7 @@ const rowsMacros = ({ lake, listed }: LakeContents, pathSql?: (path: string) => 
 const macrosBesideRows = ({ listed, facts }: LakeContents): readonly string[] => [
   ...mainTables().map((table) => oldOfRows(table, listed)),
   ...groupTables().map((table) => loadsOf(table, ownOf(listed, table))),
-  ...FACT_NAMES.flatMap((name) =>
-    name === 'snapshots' ? [] : [factMacro(name, factRows<FactName>(name, facts[name]))],
-  ),
+  ...FACT_NAMES.flatMap((name) => (name === 'snapshots' ? [] : factStatements<FactName>(name, facts[name]))),
 ]
 
 const fixedStatements = (computed?: readonly ComputedColumn[]): readonly string[] => [
@@ -127,7 +126,7 @@ export const printedStatements = (
       SCHEMA,
       ...rowsMacros(contents, inVariable),
       ...macrosBesideRows(contents),
-      factMacro('snapshots', factRows('snapshots', snapshots)),
+      ...factStatements('snapshots', snapshots),
       ...baseViews(contents.computed).values(),
       ...definitionsFor().map(({ sql }) => sql),
     ].map((sql) => `${sql};`),
@@ -154,7 +153,7 @@ export const layerOnTables = (facts: Partial<Facts>, { tables, taken }: TargetNa
   return {
     statements: [
       SCHEMA,
-      ...known.map((name) => factMacro(name, factRows<FactName>(name, facts[name] ?? []))),
+      ...known.flatMap((name) => factStatements<FactName>(name, facts[name] ?? [])),
       ...made.map(({ sql }) => sql),
     ],
     views: made.flatMap(({ name, kind }) => (kind === 'view' ? [name] : [])),

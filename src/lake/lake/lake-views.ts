@@ -21,10 +21,10 @@ import {
 } from './current-versions.ts'
 import { filesOfTables } from './fetch-tables.ts'
 import type { FileAccess } from './file-access.ts'
-import { FACT_NAMES, type FactName, factRows, type ReadFacts } from './lake-facts.ts'
+import { FACT_NAMES, type FactName, type ReadFacts } from './lake-facts.ts'
 import {
-  factMacro,
   factMacroName,
+  factStatements,
   type Listed,
   loadsOf,
   noneOld,
@@ -176,7 +176,7 @@ export class LakeViews {
   async #makeFacts(name: FactName): Promise<void> {
     const macro = factMacroName(name)
     if (this.#facts === undefined || this.#made.has(macro)) return
-    await this.#session.run(factMacro(name, factRows(name, await this.#facts(name))))
+    for (const sql of factStatements(name, await this.#facts(name))) await this.#session.run(sql)
     this.#made.add(macro)
   }
 

@@ -6,7 +6,7 @@ import { LISTINGS, mainTables, QUARANTINE, TABLES, type Table } from '../tables/
 import { loadMacro, oldMacro, rowsMacro } from './base-views.ts'
 import { filesOf, goneFiles, HIDDEN_SCHEMA, pathList, readTable } from './current-versions.ts'
 import type { PlaceOf } from './files-in-turn.ts'
-import { FACT_NAMES, FACTS, type FactName } from './lake-facts.ts'
+import { FACT_NAMES, FACTS, type Fact, type FactName, factsFrom } from './lake-facts.ts'
 import { readQuarantine } from './read-quarantine.ts'
 
 /** The part of a snapshot that lists files. */
@@ -145,3 +145,31 @@ export const loadsOf = (table: Table, listed: Listed): string => {
 /** @param query gives the facts, with the columns of their kind */
 export const factMacro = (name: FactName, query: string, parameters?: string): string =>
   tableMacro(factMacroName(name), query, parameters)
+
+const FACTS_AT_ONCE = 1000
+
+const factTable = (name: FactName): string => `${HIDDEN_SCHEMA}.facts_of_${name}`
+
+/**
+ * Statements that give the facts of a kind. A few stand in the macro itself; many in a table, into which they are put some at a time,
+ * because DuckDB takes thirty times the length of a text that it parses.
+ */
+export const factStatements = <Name extends FactName>(
+  name: Name,
+  facts: readonly Fact<Name>[],
+): readonly string[] => {
+  const drop = `DROP TABLE IF EXISTS ${factTable(name)}`
+  if (facts.length <= FACTS_AT_ONCE) return [drop, factMacro(name, factsFrom(name, facts))]
+  const inserts: string[] = []
+  for (let at = 0; at < facts.length; at += FACTS_AT_ONCE)
+    inserts.push(
+      `INSERT INTO ${factTable(name)} BY NAME ${factsFrom(name, facts.slice(at, at + FACTS_AT_ONCE))}`,
+    )
+  const columns = Object.entries(FACTS[name]).map(([column, type]) => `${ident(column)} ${type}`)
+  return [
+    drop,
+    `CREATE TABLE ${factTable(name)} (${columns.join(', ')})`,
+    ...inserts,
+    factMacro(name, `FROM ${factTable(name)}`),
+  ]
+}

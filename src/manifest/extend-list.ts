@@ -17,8 +17,11 @@ import type { RunLease } from './run-lease.ts'
 
 /** Entries in a part. */
 const MOST_ENTRIES = 1000
-/** A part of so many bytes is merged no more: few of its entries are long. */
-const LARGE_BYTES = 4 * 1024 * 1024
+/** Bytes of a part: an entry of small files that share a partition lists up to a thousand. */
+const MOST_BYTES = 1024 * 1024
+/** About what an entry takes besides its sources, and each of these. */
+const ENTRY_BYTES = 400
+const SOURCE_BYTES = 240
 /** So many parts that will not change are listed by one of their own. */
 const PARTS_PER_PART = 8
 
@@ -58,24 +61,43 @@ export class PartWriter {
   }
 }
 
+const bytesOf = <Name extends ListName>(name: Name, entry: Lists[Name]): number =>
+  ENTRY_BYTES + SOURCE_BYTES * LISTS[name].sources(entry)
+
 /** Cuts entries into parts that are not written yet. */
 export const freshParts = <Name extends ListName>(
   name: Name,
   entries: readonly Lists[Name][],
 ): Part<Lists[Name]>[] => {
   const parts: Part<Lists[Name]>[] = []
-  for (let at = 0; at < entries.length; at += MOST_ENTRIES) {
-    const own = entries.slice(at, at + MOST_ENTRIES)
-    parts.push({ kind: 'fresh', entries: own, summary: LISTS[name].summarise(own) })
+  let own: Lists[Name][] = []
+  let bytes = 0
+  const close = (): void => {
+    if (own.length > 0) parts.push({ kind: 'fresh', entries: own, summary: LISTS[name].summarise(own) })
+    own = []
+    bytes = 0
   }
+  for (const entry of entries) {
+    const more = bytesOf(name, entry)
+    if (own.length === MOST_ENTRIES || bytes + more > MOST_BYTES) close()
+    own.push(entry)
+    bytes += more
+  }
+  close()
   return parts
 }
 
-const isLarge = <Entry>(part: Part<Entry>): boolean => part.kind === 'stored' && part.ref.bytes > LARGE_BYTES
+const bytesOfPart = <Name extends ListName>(name: Name, part: Part<Lists[Name]>): number =>
+  part.kind === 'stored' ? part.ref.bytes : part.entries.reduce((sum, entry) => sum + bytesOf(name, entry), 0)
 
 /** Whether neighbours may ever become one part. */
-const fitTogether = <Entry>(a: Part<Entry>, b: Part<Entry>): boolean =>
-  summaryOfPart(a).entries + summaryOfPart(b).entries <= MOST_ENTRIES && !isLarge(a)
+const fitTogether = <Name extends ListName>(
+  name: Name,
+  a: Part<Lists[Name]>,
+  b: Part<Lists[Name]>,
+): boolean =>
+  summaryOfPart(a).entries + summaryOfPart(b).entries <= MOST_ENTRIES &&
+  bytesOfPart(name, a) + bytesOfPart(name, b) <= MOST_BYTES
 
 const isLeaf = <Entry>(part: Part<Entry>): boolean => part.kind === 'fresh' || part.ref.level === 0
 
@@ -86,7 +108,7 @@ const mergeTail = async <Name extends ListName>(
   parts: readonly Part<Lists[Name]>[],
 ): Promise<readonly Part<Lists[Name]>[]> => {
   const [before, last] = [parts.at(-2), parts.at(-1)]
-  if (!before || !last || !isLeaf(before) || !fitTogether(before, last)) return parts
+  if (!before || !last || !isLeaf(before) || !fitTogether(name, before, last)) return parts
   if (summaryOfPart(before).entries >= 2 * summaryOfPart(last).entries) return parts
   const entries = [...(await readEntries(lake, name, before)), ...(await readEntries(lake, name, last))]
   return mergeTail(lake, name, [...parts.slice(0, -2), ...freshParts(name, entries)])
@@ -105,7 +127,7 @@ const countSettled = (refs: readonly PartRef[]): number => {
   return (
     parts.findLastIndex((part, at) => {
       const next = parts[at + 1]
-      return next !== undefined && !fitTogether(part, next)
+      return next !== undefined && !fitTogether('partitions', part, next)
     }) + 1
   )
 }

@@ -1,16 +1,15 @@
-/** What gc must leave alone: all that the snapshots list which it keeps. Holds neither a whole snapshot nor a path. */
+/** What gc must leave alone: all that the snapshots list which it keeps. Reads a part at a time. */
 
 import type { PartitionEntry } from '../core/partition.ts'
 import { forgottenBefore } from './forgotten.ts'
 import { type ListName, type Lists, type Part, readBelow, readEntries } from './parts.ts'
-import { PathSet } from './path-set.ts'
 import { listManifest, newestNumber, readKnownRoot } from './snapshots.ts'
 
 export interface Kept {
   readonly first: number
   readonly newest: number
   /** Of data files. */
-  readonly paths: PathSet
+  readonly paths: ReadonlySet<string>
   /** Names of parts. */
   readonly parts: ReadonlySet<string>
   /** The snapshot of each run. */
@@ -18,7 +17,7 @@ export interface Kept {
 }
 
 interface Seen {
-  readonly paths: PathSet
+  readonly paths: Set<string>
   readonly parts: Set<string>
 }
 
@@ -60,7 +59,7 @@ export const readKept = async ({ lake, keep, keepFrom = Infinity }: KeptRequest)
   // A forget that was killed after its commit left older snapshots behind.
   const least = newest === 0 ? oldest : Math.max(oldest, forgottenBefore(await readKnownRoot(lake, newest)))
   const first = keep === undefined ? least : Math.max(least, Math.min(newest - keep + 1, keepFrom))
-  const seen: Seen = { paths: new PathSet(), parts: new Set() }
+  const seen: Seen = { paths: new Set(), parts: new Set() }
   const commits = new Map<string, number>()
   for (let number = first; number <= newest; number += 1) {
     // Also a missing one stops gc here: what only it lists must not be taken for garbage.

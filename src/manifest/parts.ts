@@ -25,20 +25,29 @@ export type ListName = keyof Lists
 
 interface ListKind<Entry> {
   readonly summarise: (entries: readonly Entry[]) => PartSummary
+  /** How many sources an entry lists. */
+  readonly sources: (entry: Entry) => number
   readonly toLine: (entry: Entry) => object
   readonly fromLine: (value: unknown) => Entry
 }
 
 const PARTITIONS: ListKind<PartitionEntry> = {
   summarise: summaryOfPartitions,
+  sources: ({ sources }) => sources?.length ?? 1,
   toLine: partitionToLine,
   fromLine: lineToPartition,
 }
 
 export const LISTS: { readonly [Name in ListName]: ListKind<Lists[Name]> } = {
   partitions: PARTITIONS,
-  files: { summarise: summaryOfFiles, toLine: (file) => file, fromLine: (value) => RUN_FILE(value, '') },
-  pulls: { summarise: summaryOfPulls, toLine: (pull) => pull, fromLine: (value) => PULL_ENTRY(value, '') },
+  files: {
+    ...{ summarise: summaryOfFiles, sources: () => 0 },
+    ...{ toLine: (file) => file, fromLine: (value) => RUN_FILE(value, '') },
+  },
+  pulls: {
+    ...{ summarise: summaryOfPulls, sources: () => 0 },
+    ...{ toLine: (pull) => pull, fromLine: (value) => PULL_ENTRY(value, '') },
+  },
   merged: PARTITIONS,
 }
 

@@ -23,7 +23,6 @@ import { checkMadeFile, type MadeFile, madeFiles } from './made-files.ts'
 import type { ListedEntries } from './part-checker.ts'
 import { listRunIds } from './runs.ts'
 import { listManifest, readKnownRoot } from './snapshots.ts'
-import { TextTable } from './text-table.ts'
 import { checkUpgrade } from './upgrade-state.ts'
 import { verifyPublished } from './verify-published.ts'
 import { verifyRuns } from './verify-runs.ts'
@@ -72,7 +71,9 @@ const strayParts = async (lake: string, listed: ReadonlySet<string>): Promise<st
 
 /** The files that snapshots list, each once, and what they are together. */
 class ListedFiles {
-  readonly #table = new TextTable()
+  /** What is said of each, by its path. */
+  readonly #said = new Map<string, string>()
+  readonly #passed = new Set<string>()
   readonly #problems: Problem[]
   bytes = 0
   rows = 0
@@ -82,16 +83,18 @@ class ListedFiles {
   }
 
   get size(): number {
-    return this.#table.size
+    return this.#said.size
   }
 
   add(listed: ListedEntries, snapshot: number): void {
     for (const { table, path, rows, bytes, sha256 } of filesIn(listed)) {
-      const found = this.#table.add(path, `${table} ${rows} ${bytes} ${sha256}`)
-      if (found === 'new') {
+      const said = `${table} ${rows} ${bytes} ${sha256}`
+      const before = this.#said.get(path)
+      if (before === undefined) {
+        this.#said.set(path, said)
         this.bytes += bytes
         this.rows += rows
-      } else if (found === 'other')
+      } else if (before !== said)
         this.#problems.push({
           path: snapshotPath(snapshot),
           problem: 'listing',
@@ -101,12 +104,14 @@ class ListedFiles {
   }
 
   has(path: string): boolean {
-    return this.#table.has(path)
+    return this.#said.has(path)
   }
 
   /** @returns whether it was not passed before */
   pass({ path }: FileEntry): boolean {
-    return this.#table.mark(path)
+    const isFirst = !this.#passed.has(path)
+    this.#passed.add(path)
+    return isFirst
   }
 }
 

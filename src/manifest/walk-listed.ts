@@ -5,7 +5,6 @@ import { isLoaded, namedSources } from './loaded-sources.ts'
 import type { ListedEntries } from './part-checker.ts'
 import { type ListName, type Lists, type Part, readBelow, readEntries } from './parts.ts'
 import type { SnapshotRoot } from './snapshot-root.ts'
-import { TextTable } from './text-table.ts'
 
 /** The files that entries list. */
 export const filesIn = ({ list, entries }: ListedEntries): readonly FileEntry[] => {
@@ -45,11 +44,17 @@ export async function* unseenEntries(
   for await (const entries of unseenBelow(lake, 'pulls', lists.pulls, seen)) yield { list: 'pulls', entries }
 }
 
+/** @returns whether it was not there */
+const addNew = (texts: Set<string>, text: string): boolean => {
+  const before = texts.size
+  return texts.add(text).size > before
+}
+
 /** Runs and sources of a snapshot: what its totals say of them is no sum over parts. */
 export class DistinctTotals {
-  readonly #runs = new TextTable()
-  readonly #sources = new TextTable()
-  readonly #named = new TextTable()
+  readonly #runs = new Set<string>()
+  readonly #sources = new Set<string>()
+  readonly #named = new Set<string>()
   readonly #counts = new Map<string, { sources: number; sourceBytes: number }>()
 
   add({ list, entries }: ListedEntries): void {
@@ -61,8 +66,8 @@ export class DistinctTotals {
       const counts = this.#counts.get(content) ?? { sources: 0, sourceBytes: 0 }
       this.#counts.set(content, counts)
       for (const [name, { bytes }] of namedSources(partition)) {
-        if (this.#sources.add(`${content} ${name}`) === 'new') counts.sources += 1
-        if (this.#named.add(`${content} ${run} ${name}`) === 'new') counts.sourceBytes += bytes
+        if (addNew(this.#sources, `${content} ${name}`)) counts.sources += 1
+        if (addNew(this.#named, `${content} ${run} ${name}`)) counts.sourceBytes += bytes
       }
     }
   }

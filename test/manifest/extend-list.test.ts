@@ -2,10 +2,11 @@ import { randomBytes } from 'node:crypto'
 import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import type { FileOfRun } from '../../src/core/partition.ts'
+import type { FileOfRun, PartitionEntry } from '../../src/core/partition.ts'
 import { inLake, PARTS_FOLDER } from '../../src/lake/lake/layout.ts'
 import { extendList, PartWriter } from '../../src/manifest/extend-list.ts'
 import { makeLake } from '../../src/manifest/runs.ts'
+import { togetherAs } from '../../src/manifest/shared-sources.ts'
 import { listOf, type SnapshotRoot } from '../../src/manifest/snapshot-root.ts'
 import { sha256Of } from '../../src/support/hash.ts'
 import { newRunId } from '../../src/support/run-ids.ts'
@@ -41,6 +42,12 @@ const extendAgain = async (lake: string, counts: readonly number[]) => {
     roots.push(await extendList(writer, 'files', roots.at(-1) ?? [], added))
   }
   return { all, roots }
+}
+
+const sizesIn = async (lake: string): Promise<readonly number[]> => {
+  const folder = inLake(lake, PARTS_FOLDER)
+  const names = await readdir(folder)
+  return Promise.all(names.map(async (name) => (await stat(join(folder, name))).size))
 }
 
 const listed = (lake: string, files: Files): Promise<readonly FileOfRun[]> =>
@@ -92,4 +99,39 @@ test('PartWriter discards what it has written, and nothing else', async () => {
   await writer.discard()
   expect(await listed(lake, roots[0] ?? [])).toEqual(all)
   expect(await readdir(inLake(lake, PARTS_FOLDER))).toHaveLength(1)
+})
+
+test('a part of entries that list many sources has about a megabyte, and one more entry is written without the others', async () => {
+  const lake = await temporaryFolder()
+  await makeLake(lake)
+  const run = runAt(0)
+  const shared = (number: number): PartitionEntry => {
+    const sources = Array.from({ length: 1000 }, (_, at) => ({
+      ...{
+        kind: 'file' as const,
+        name: `in/${number}-${at}.jsonl`,
+        bytes: 200,
+        sha256: sha256Of(`${number} ${at}`),
+      },
+      ...{ block: 0, firstLine: 1, offset: 0, last: true },
+      counts: { lines: 1, records: 1, quarantined: 0 },
+    }))
+    return {
+      ...{ id: String(number), run, content: 'companies', files: [], drift: [] },
+      ...{ source: togetherAs(sources), sources },
+      range: { field: 'ContentUpdatedAt', requested: null, observed: null },
+      counts: { lines: 1000, records: 1000, quarantined: 0, rows: {} },
+    }
+  }
+  const entries = Array.from({ length: 30 }, (_, at) => shared(at))
+  const writer = new PartWriter({ lake, run }, randomBytes)
+  const first = await extendList(writer, 'partitions', [], entries)
+  const sizes = await sizesIn(lake)
+  expect(sizes.length).toBeGreaterThan(5)
+  expect(Math.max(...sizes)).toBeLessThan(1.5 * 1024 ** 2)
+  await extendList(writer, 'partitions', first, [shared(30)])
+  const more = (await sizesIn(lake)).reduce((sum, size) => sum + size, 0)
+  expect(more - sizes.reduce((sum, size) => sum + size, 0)).toBeLessThan(1.5 * 1024 ** 2)
+  const lists = { partitions: first, files: [], pulls: [], merged: [] }
+  expect(await listOf(lake, { lists }, 'partitions')).toEqual(entries)
 })

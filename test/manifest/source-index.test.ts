@@ -1,7 +1,6 @@
 import { rm } from 'node:fs/promises'
 import { expect, test } from 'vitest'
 import { inLake, partPath } from '../../src/lake/lake/layout.ts'
-import { PathSet } from '../../src/manifest/path-set.ts'
 import { readRoot } from '../../src/manifest/snapshots.ts'
 import { SourceIndex } from '../../src/manifest/source-index.ts'
 import { decodeKeys, hasKey, keysOf } from '../../src/manifest/source-keys.ts'
@@ -37,16 +36,6 @@ test('SourceIndex finds what was loaded, and opens no part for what was not', as
   expect(await blind.holds('companies', sha256Of('other'))).toBe(false)
   await expect(blind.holds('companies', sha256Of('b'))).rejects.toMatchObject({ code: 'SNAPSHOT_DAMAGED' })
   expect(await new SourceIndex(lake, null).holds('companies', sha256Of('b'))).toBe(false)
-})
-
-test('PathSet knows every path of many thousands, and no other one', () => {
-  const paths = new PathSet()
-  const pathOf = (at: number): string => `companies/load=20261121T094500123Z-1f9a2c/${at}-00000.parquet`
-  for (let at = 0; at < 20_000; at += 1) paths.add(pathOf(at))
-  for (let at = 0; at < 20_000; at += 1) if (!paths.has(pathOf(at))) throw new Error(`Path ${at} is lost`)
-  expect(Array.from({ length: 20_000 }, (_, at) => paths.has(pathOf(20_000 + at))).some(Boolean)).toBe(false)
-  paths.add('late')
-  expect([paths.has('late'), new PathSet().has('late')]).toEqual([true, false])
 })
 
 test('a SourceIndex since an earlier snapshot opens no part that both list, and finds what came later', async () => {

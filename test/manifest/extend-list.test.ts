@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import type { FileOfRun, PartitionEntry } from '../../src/core/partition.ts'
+import type { CommittedPartition, FileOfRun } from '../../src/core/partition.ts'
 import { inLake, PARTS_FOLDER } from '../../src/lake/lake/layout.ts'
 import { extendList, PartWriter } from '../../src/manifest/extend-list.ts'
 import { makeLake } from '../../src/manifest/runs.ts'
@@ -26,6 +26,7 @@ const filesOf = (run: string, count: number): readonly FileOfRun[] =>
       sha256: HASH,
     },
     run,
+    ...{ committed: { snapshot: 1, time: '' }, version: at + 1 },
   }))
 
 type Files = SnapshotRoot['lists']['files']
@@ -61,7 +62,7 @@ test('extendList keeps the order of entries, and a root lists few parts however 
   )
   expect(await listed(lake, roots.at(-1) ?? [])).toEqual(all)
   expect(Math.max(...roots.map((parts) => parts.length))).toBeLessThan(16)
-  const levels = (roots.at(-1) ?? []).map((part) => (part.kind === 'stored' ? part.ref.level : -1))
+  const levels = (roots.at(-1) ?? []).map(({ ref }) => ref.level)
   expect(levels).toEqual(levels.toSorted((a, b) => b - a))
   expect(levels[0]).toBe(1)
   // Every root reads as it did: no part was written again.
@@ -85,7 +86,7 @@ test('extendList writes each entry a number of times that grows with the logarit
 test('extendList cuts what one run adds into parts of 1,000 entries', async () => {
   const lake = await temporaryFolder()
   const { all, roots } = await extendAgain(lake, [3, 2500, 1])
-  const counts = (roots.at(-1) ?? []).map((part) => (part.kind === 'stored' ? part.ref.entries : 0))
+  const counts = (roots.at(-1) ?? []).map(({ ref }) => ref.entries)
   expect(counts).toEqual([3, 1000, 1000, 500, 1])
   expect(await listed(lake, roots.at(-1) ?? [])).toEqual(all)
 })
@@ -105,7 +106,7 @@ test('a part of entries that list many sources has about a megabyte, and one mor
   const lake = await temporaryFolder()
   await makeLake(lake)
   const run = runAt(0)
-  const shared = (number: number): PartitionEntry => {
+  const shared = (number: number): CommittedPartition => {
     const sources = Array.from({ length: 1000 }, (_, at) => ({
       ...{
         kind: 'file' as const,
@@ -118,7 +119,8 @@ test('a part of entries that list many sources has about a megabyte, and one mor
     }))
     return {
       ...{ id: String(number), run, content: 'companies', files: [], drift: [] },
-      ...{ source: togetherAs(sources), sources },
+      ...{ source: togetherAs(sources), sources, version: number },
+      committed: { snapshot: 1, time: '2026-01-01T00:00:00.000Z' },
       range: { field: 'ContentUpdatedAt', requested: null, observed: null },
       counts: { lines: 1000, records: 1000, quarantined: 0, rows: {} },
     }

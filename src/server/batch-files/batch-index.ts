@@ -65,10 +65,9 @@ export const batchFilePath = (lake: string, snapshot: number, fileName: string):
 
 export const indexPath = (lake: string, snapshot: number): string => batchFilePath(lake, snapshot, INDEX_FILE)
 
-/** Whether an index is what the list in its folder says; a folder of an earlier release has no list. */
+/** Whether an index is what the list in its folder says. */
 const isListed = async (lake: string, snapshot: number, text: string): Promise<boolean> => {
   const list = await readFileList(inLake(lake, batchesPath(snapshot)))
-  if (list.kind === 'none') return true
   const found = list.kind === 'list' ? list.files.find(({ name }) => name === INDEX_FILE) : undefined
   return found?.sha256 === sha256Of(text)
 }

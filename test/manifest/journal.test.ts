@@ -60,8 +60,8 @@ test('readJournal throws RUN_NOT_FOUND where there is none', async () => {
   const lake = await temporaryFolder()
   const { lease } = await stageRun(lake, ['a'])
   await rm(inLake(lake, journalPath(lease.run)))
-  for (const read of [readJournal(lake, lease.run), openJournal(lease)])
-    await expect(read).rejects.toMatchObject({ code: 'RUN_NOT_FOUND' })
+  for (const read of [() => readJournal(lake, lease.run), () => openJournal(lease)])
+    await expect(read()).rejects.toMatchObject({ code: 'RUN_NOT_FOUND' })
   await expect(readJournal(await temporaryFolder(), 'none')).rejects.toMatchObject({ code: 'RUN_NOT_FOUND' })
 })
 

@@ -14,7 +14,6 @@ import {
   fits,
   list,
   objectOf,
-  optional,
   parseAs,
   sha256,
   textLike,
@@ -27,8 +26,8 @@ export interface BatchFile extends BatchFileEntry {
 }
 export interface BatchIndex {
   readonly snapshot: number
-  /** What tells the set of persons who are masked in the files from another one; absent of files that mask nobody. */
-  readonly protected?: string | undefined
+  /** What tells the set of persons who are masked in the files from another one. */
+  readonly protected: string
   readonly files: readonly BatchFile[]
 }
 export const INDEX_FILE = 'index.json'
@@ -41,7 +40,7 @@ export const batchSnapshots = async (lake: string): Promise<readonly number[]> =
 
 const STORED = objectOf({
   snapshot: finiteNumber,
-  protected: optional(anyText),
+  protected: anyText,
   files: list(
     // Its name becomes part of a path.
     objectOf({

@@ -22,7 +22,7 @@ import { temporaryName, thisProcess } from '../../../src/support/process-identit
 import { countLines, DEAD, loadSources, NOW, placeStaged, stageRun } from '../../manifest/small-lake.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
-const PLAN = { pipeline: 'compact', inputs: [], cwd: '', again: false, limits: {} }
+const PLAN = { pipeline: 'compact', jobs: [], again: false, limits: {} }
 
 /** A compaction that has put one file into its place, and has written one part of its snapshot. */
 const beginCompaction = async (lake: string, process = DEAD): Promise<RunLease> => {

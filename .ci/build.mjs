@@ -130,7 +130,5 @@ writeFileSync(
   join(dist, 'THIRD-PARTY-LICENSES.txt'),
   `Parts of these packages are in the code of this one.\n\n${folders.map(licenceOf).join(`\n${'-'.repeat(80)}\n\n`)}`,
 )
-mkdirSync(join(dist, 'load'), { recursive: true })
-cpSync(join(root, 'src/load/record-figures.wasm'), join(dist, 'load/record-figures.wasm'))
 for (const name of readdirSync(join(root, 'src/analysis')).filter((one) => one.endsWith('.sql')))
   cpSync(join(root, 'src/analysis', name), join(dist, 'analysis', name))

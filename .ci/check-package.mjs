@@ -21,7 +21,6 @@ const ALLOWED = [
   /^dist\/(server\/serving-index\/build\/build-process|engine\/temporal\/workflows)\.js$/,
   /^dist\/chunks\/[\w-]+\.js$/,
   /^dist\/analysis\/\w+\.sql$/,
-  /^dist\/load\/record-figures\.wasm$/,
   /^dist\/web\/(index\.html|app\.css|app\.js)$/,
   /^data\/sample\/(control\.json|(companies|relations)-\d{4}\.jsonl\.br)$/,
   /^docs\/([\w-]+\/)?[\w-]+\.md$/,

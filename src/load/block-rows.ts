@@ -77,9 +77,10 @@ export class BlockRows {
     Object.assign(this, columns)
   }
 
-  startRecord(): void {
-    this.figures.startRecord()
-    this.headcounts.startRecord()
+  /** Begins a record whose line has `sizeBytes`. */
+  startRecord(sizeBytes: number): void {
+    this.figures.startRecord(sizeBytes)
+    this.headcounts.startRecord(sizeBytes)
   }
 
   /** Takes back the rows of the record at hand. */

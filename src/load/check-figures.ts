@@ -14,10 +14,11 @@ import type { DriftLog } from './drift-log.ts'
 import { ItemLog } from './item-log.ts'
 import { duplicateKey, type JsonScan, notFinite, Rejection, tooDeep } from './json-scan.ts'
 import type { NewNames } from './new-names.ts'
+import { PlainFigures, plainSeries } from './plain-figures.ts'
 import { readKey } from './read-key.ts'
-import { figuresOfThread, type RecordFigures, type RecordSeries } from './record-figures.ts'
 import { type RecordPath, wrongShape } from './record-path.ts'
-import { isInContract, type SeenSets } from './seen-sets.ts'
+import { isInContract, type SeenSets, scaledCategories } from './seen-sets.ts'
+import type { SeriesRows } from './series-rows.ts'
 
 const { MINUS, ZERO } = JSON_BYTES
 
@@ -34,6 +35,8 @@ const consolidationOf = (field: Field): number => {
   if (found === undefined) throw new TypeError('Cannot check figures of a field that has no consolidation')
   return found
 }
+
+const SCALED_CATEGORIES = scaledCategories()
 
 interface UnknownPair {
   readonly name: string
@@ -54,7 +57,7 @@ export interface FiguresContext {
 
 export class FiguresChecker {
   readonly #context: FiguresContext
-  #found: RecordFigures | undefined
+  readonly #plain = new PlainFigures()
   readonly #items = new ItemLog()
   readonly #isPlain: boolean
   /** By `category index * 2^26 + item index`, to count them without a text. */
@@ -68,16 +71,8 @@ export class FiguresChecker {
     this.#isPlain = isPlain
   }
 
-  /** Begins the record whose line stands in a buffer. */
-  startRecord(buffer: Buffer, from: number, to: number): void {
+  startRecord(): void {
     this.#items.nextRecord()
-    this.#record.start(buffer, from, to)
-  }
-
-  /** The figures of the record at hand. Relations have none, and take no memory for them. */
-  get #record(): RecordFigures {
-    this.#found ??= figuresOfThread()
-    return this.#found
   }
 
   keepRecord(): void {
@@ -94,52 +89,46 @@ export class FiguresChecker {
   }
 
   /** Checks the statement at the cursor. */
-  statement(field: Field, depth: number): void {
+  statement(field: Field, depth: number, { figures }: BlockRows): void {
     const { scan, maxDepth } = this.#context
     const consolidation = consolidationOf(field)
     const isDeepEnough = depth + 2 <= maxDepth
-    const end = this.#isPlain && isDeepEnough ? this.#record.readStatement(scan.at, consolidation) : 0
+    const end =
+      this.#isPlain && isDeepEnough
+        ? this.#plain.read(scan.buffer, scan.view, scan.at, consolidation, figures)
+        : 0
     if (end > 0) scan.at = end
-    else this.#categories(depth, consolidation)
+    else this.#categories(depth, consolidation, figures)
   }
 
   /** Checks the headcounts at the cursor. */
-  headcounts(field: Field, depth: number): void {
-    const { headcounts } = this.#record
+  headcounts(field: Field, depth: number, { headcounts }: BlockRows): void {
     this.#series(depth, headcounts)
     headcounts.endSeries(consolidationOf(field), 0, 0)
   }
 
   /**
-   * Ends an accepted record: its figures get their values, and join those of the block.
+   * Ends an accepted record: its figures get their values.
    * @param power of the record's scale, 0 to 9
    * @throws {Rejection} NOT_FINITE where a scaled figure is larger than any number
    */
-  endRecord(block: BlockRows, power: number): void {
-    const { figures, headcounts } = this.#record
-    headcounts.endRecord(0)
-    const overflow = figures.endRecord(power)
-    headcounts.appendTo(block.headcounts)
-    figures.appendTo(block.figures)
-    if (overflow >= 0) throw this.#overflow(block, overflow)
-  }
-
-  /** @param row the first one of the record that is too large */
-  #overflow({ figures }: BlockRows, row: number): Rejection {
-    const { categories, lineItems } = this.#context
-    const { statement, category, lineItem, year } = figures
-    const found = figures.firstRow + row
-    const series = figures.seriesOf(found)
+  finishRecord({ figures, headcounts }: BlockRows, power: number): void {
+    const { scan, categories, lineItems } = this.#context
+    const { statement, category, lineItem } = figures
+    headcounts.finishRecord(scan.buffer, 0, SCALED_CATEGORIES)
+    const overflow = figures.finishRecord(scan.buffer, power, SCALED_CATEGORIES)
+    if (overflow < 0) return
+    const series = figures.seriesOf(overflow)
     const names = [
       CONSOLIDATIONS[statement[series]!]?.field,
       categories.nameOf(category[series]!),
       lineItems.nameOf(lineItem[series]!),
-      year[found],
+      figures.year[overflow],
     ]
-    return notFinite(names.join('.'))
+    throw notFinite(names.join('.'))
   }
 
-  #categories(depth: number, consolidation: number): void {
+  #categories(depth: number, consolidation: number, rows: SeriesRows): void {
     const { scan, path, seen, categories, maxDepth } = this.#context
     if (depth > maxDepth) throw tooDeep(maxDepth)
     if (!scan.openObject()) return
@@ -153,12 +142,11 @@ export class FiguresChecker {
       if (token === 'null') scan.skipWord()
       else if (token !== 'object')
         throw wrongShape(path.where(categories.nameOf(category)), 'an object', token)
-      else this.#lineItems(category, depth + 1, consolidation)
+      else this.#lineItems(category, depth + 1, consolidation, rows)
     } while (scan.moreMembers())
   }
 
-  #lineItems(category: number, depth: number, consolidation: number): void {
-    const { figures } = this.#record
+  #lineItems(category: number, depth: number, consolidation: number, rows: SeriesRows): void {
     const { scan, path, seen, categories, lineItems, maxDepth } = this.#context
     if (depth > maxDepth) throw tooDeep(maxDepth)
     if (!scan.openObject()) return
@@ -176,10 +164,10 @@ export class FiguresChecker {
       else {
         path.push(categories.nameOf(category))
         path.push(lineItems.nameOf(item))
-        this.#series(depth + 1, figures)
+        this.#series(depth + 1, rows)
         path.pop()
         path.pop()
-        figures.endSeries(consolidation, category, item)
+        rows.endSeries(consolidation, category, item)
       }
     } while (scan.moreMembers())
   }
@@ -200,10 +188,10 @@ export class FiguresChecker {
   }
 
   /** Fiscal year → number. */
-  #series(depth: number, rows: RecordSeries): void {
+  #series(depth: number, rows: SeriesRows): void {
     const { scan, path, maxDepth } = this.#context
     if (depth > maxDepth) throw tooDeep(maxDepth)
-    const plain = this.#isPlain ? rows.readSeries(scan.at) : 0
+    const plain = this.#isPlain ? plainSeries(scan.buffer, scan.view, scan.at, rows) : 0
     if (plain > 0) {
       scan.at = plain
       return
@@ -223,7 +211,7 @@ export class FiguresChecker {
     } while (scan.moreMembers())
   }
 
-  #figure(year: string, rows: RecordSeries): void {
+  #figure(year: string, rows: SeriesRows): void {
     const { scan, path } = this.#context
     const isQuoted = scan.token() === 'text'
     const start = isQuoted ? scan.at + 1 : scan.at

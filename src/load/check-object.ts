@@ -148,13 +148,13 @@ export class ObjectChecker {
       case 'series':
         if (token !== 'object') throw wrongShape(this.#path.where(known.name), 'an object', token)
         this.#path.push(known.name)
-        this.#figures.headcounts(known.field, depth + 1)
+        this.#figures.headcounts(known.field, depth + 1, this.#rows)
         this.#path.pop()
         return
       case 'financials':
         if (token !== 'object') throw wrongShape(this.#path.where(known.name), 'an object', token)
         this.#path.push(known.name)
-        this.#figures.statement(known.field, depth + 1)
+        this.#figures.statement(known.field, depth + 1, this.#rows)
         this.#path.pop()
         return
       default:

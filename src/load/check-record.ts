@@ -68,13 +68,13 @@ export class RecordChecker {
   check(buffer: Buffer, start: number, end: number, next = end): CheckedRecord {
     const { scan } = this.#context
     scan.start(buffer, start, end)
-    this.#startRecord(buffer, start, end)
+    this.#startRecord(end - start)
     try {
       if (scan.token() !== 'object') throw wrongShape('The record', 'an object', scan.token())
       this.#objects.check(this.#root, 1)
       if (scan.peek() !== -1) scan.notJson('A second document')
       this.#facts.expectId()
-      if (this.hasFigures) this.#figures.endRecord(this.rows, this.#facts.power)
+      if (this.hasFigures) this.#figures.finishRecord(this.rows, this.#facts.power)
       this.rows.objects.endRecord()
     } catch (error) {
       this.rows.dropRecord()
@@ -88,20 +88,18 @@ export class RecordChecker {
     return this.#context.content === 'companies'
   }
 
-  #startRecord(buffer: Buffer, start: number, end: number): void {
+  #startRecord(sizeBytes: number): void {
     const { path, drift, newNames } = this.#context
     path.clear()
     this.#facts.startRecord()
     this.#objects.startRecord(this.rows)
     drift.nextRecord()
+    this.#figures.startRecord()
     newNames.countries.startRecord()
     newNames.currencies.startRecord()
     newNames.categories.startRecord()
     newNames.lineItems.startRecord()
-    if (this.hasFigures) {
-      this.#figures.startRecord(buffer, start, end)
-      this.rows.startRecord()
-    }
+    if (this.hasFigures) this.rows.startRecord(sizeBytes)
     this.rows.objects.startRecord()
   }
 

@@ -1,6 +1,6 @@
 /**
- * The figures and headcounts of a part as tables that DuckDB selects from: `financials` and `employees`. What is written
- * once a record or a series in the columns of the block is here written for each row, chunk by chunk.
+ * The figures and headcounts of a part as tables that DuckDB selects from: `financials` and `employees`. They cross as
+ * they stand in the columns of the block, a row for each series with its years and values as lists; SQL makes rows of these.
  */
 
 import { CONSOLIDATIONS } from '../contract/dictionaries.ts'
@@ -26,34 +26,37 @@ const CONSOLIDATION: Names = {
  */
 export const financialsTable = (part: CheckedPart, bytes: Buffer): ColumnTable => {
   const { figures, figuresEnd, names } = part.rows
+  const hasKept = figures.kept > 0
   const columns: readonly ColumnDeclaration[] = [
     { name: 'internal_id', type: 'BIGINT' },
     { name: 'country_code', type: namesOf(names.countries, bytes) },
     { name: 'consolidation', type: CONSOLIDATION },
     { name: 'category', type: namesOf(names.categories, bytes) },
     { name: 'line_item', type: namesOf(names.lineItems, bytes) },
-    { name: 'fiscal_year', type: 'SMALLINT' },
-    { name: 'value', type: 'DOUBLE' },
     { name: 'currency', type: namesOf(names.currencies, bytes) },
-    { name: 'reported', type: 'DOUBLE' },
+    { name: 'years', type: 'SMALLINT[]' },
+    { name: 'figures', type: 'DOUBLE[]' },
+    ...(hasKept ? [{ name: 'kept', type: 'DOUBLE[]' } as const] : []),
   ]
   return {
     columns,
-    rows: countRows(part, figuresEnd),
+    rows: figures.series,
+    select: `internal_id, country_code, consolidation, category, line_item, unnest(years) AS fiscal_year,
+      unnest(figures) AS value, currency, ${hasKept ? 'unnest(kept)' : 'NULL::DOUBLE'} AS reported`,
     read: () => {
-      const reader = new RowReader(part, figures, figuresEnd)
+      const reader = new SeriesReader(part, figures, figuresEnd)
       return (vectors) => {
-        const rows = reader.next()
-        vectors.numbers(0, reader.id, rows)
-        vectors.codes(1, reader.country, rows)
-        vectors.codes(2, reader.consolidation, rows)
-        vectors.codes(3, reader.category, rows)
-        vectors.codes(4, reader.lineItem, rows)
-        vectors.numbers(5, reader.year, rows)
-        vectors.numbers(6, reader.value, rows)
-        vectors.codes(7, reader.currency, rows)
-        vectors.numbersOrNull(8, reader.kept, reader.isKept, rows)
-        return rows
+        const series = reader.next()
+        vectors.numbers(0, reader.id, series)
+        vectors.codes(1, reader.country, series)
+        vectors.codes(2, reader.consolidation, series)
+        vectors.codes(3, reader.category, series)
+        vectors.codes(4, reader.lineItem, series)
+        vectors.codes(5, reader.currency, series)
+        vectors.numberLists(6, reader.places, reader.year, series)
+        vectors.numberLists(7, reader.places, reader.value, series)
+        if (hasKept) vectors.numberLists(8, reader.places, reader.kept, series, reader.isKept)
+        return series
       }
     },
   }
@@ -66,49 +69,57 @@ export const employeesTable = (part: CheckedPart, bytes: Buffer): ColumnTable =>
     { name: 'internal_id', type: 'BIGINT' },
     { name: 'country_code', type: namesOf(names.countries, bytes) },
     { name: 'consolidation', type: CONSOLIDATION },
-    { name: 'fiscal_year', type: 'SMALLINT' },
-    { name: 'employees', type: 'DOUBLE' },
+    { name: 'years', type: 'SMALLINT[]' },
+    { name: 'figures', type: 'DOUBLE[]' },
   ]
   return {
     columns,
-    rows: countRows(part, headcountsEnd),
+    rows: headcounts.series,
+    select:
+      'internal_id, country_code, consolidation, unnest(years) AS fiscal_year, unnest(figures) AS employees',
     read: () => {
-      const reader = new RowReader(part, headcounts, headcountsEnd)
+      const reader = new SeriesReader(part, headcounts, headcountsEnd)
       return (vectors: Vectors) => {
-        const rows = reader.next()
-        vectors.numbers(0, reader.id, rows)
-        vectors.codes(1, reader.country, rows)
-        vectors.codes(2, reader.consolidation, rows)
-        vectors.numbers(3, reader.year, rows)
-        vectors.numbers(4, reader.value, rows)
-        return rows
+        const series = reader.next()
+        vectors.numbers(0, reader.id, series)
+        vectors.codes(1, reader.country, series)
+        vectors.codes(2, reader.consolidation, series)
+        vectors.numberLists(3, reader.places, reader.year, series)
+        vectors.numberLists(4, reader.places, reader.value, series)
+        return series
       }
     },
   }
 }
 
 /** The row that a record's rows begin at. */
-export const firstRow = (end: Uint32Array, record: number): number => (record === 0 ? 0 : end[record - 1]!)
+const firstRow = (end: Uint32Array, record: number): number => (record === 0 ? 0 : end[record - 1]!)
 
-const countRows = ({ members }: CheckedPart, end: Uint32Array): number =>
-  members.reduce((sum, record) => sum + end[record]! - firstRow(end, record), 0)
+const FIRST_FIGURES = 32_768
 
-/** Rows of some records, from a block's columns into those of a chunk. */
-class RowReader {
+/** Series of some records, from a block's columns into those of a chunk. */
+class SeriesReader {
   readonly id = new BigInt64Array(CHUNK_ROWS)
   readonly country = new Int32Array(CHUNK_ROWS)
   readonly currency = new Int32Array(CHUNK_ROWS)
   readonly consolidation = new Int32Array(CHUNK_ROWS)
   readonly category = new Int32Array(CHUNK_ROWS)
   readonly lineItem = new Int32Array(CHUNK_ROWS)
-  readonly year = new Int16Array(CHUNK_ROWS)
-  readonly value = new Float64Array(CHUNK_ROWS)
-  readonly kept = new Float64Array(CHUNK_ROWS)
-  readonly isKept = new Uint8Array(CHUNK_ROWS / 8)
+  /** Of each series where its figures begin and how many they are. */
+  readonly places = new BigUint64Array(2 * CHUNK_ROWS)
+  year = new Int16Array(FIRST_FIGURES)
+  value = new Float64Array(FIRST_FIGURES)
+  /** Figures that are kept beside their value, and a bit for each figure that is. */
+  kept = new Float64Array(0)
+  isKept = new Uint8Array(0)
+  /** The lower halves of the places; the upper ones are 0. */
+  readonly #placeWords = new Uint32Array(this.places.buffer)
   readonly #records: BlockRows
   readonly #members: readonly number[]
   readonly #rows: SeriesRows
   readonly #end: Uint32Array
+  #filled = 0
+  #figures = 0
   #member = 0
   /** The next row, its series, and the next kept figure. */
   #row = 0
@@ -122,73 +133,85 @@ class RowReader {
     this.#end = end
   }
 
-  /** Fills the next chunk. @returns how many rows it has; 0 at the end */
+  /** Fills the next chunk. @returns how many series it has; 0 at the end */
   next(): number {
+    this.#filled = 0
+    this.#figures = 0
     this.isKept.fill(0)
-    let filled = 0
-    while (filled < CHUNK_ROWS) {
+    while (this.#filled < CHUNK_ROWS) {
       const record = this.#members[this.#member]
       if (record === undefined) break
-      this.#row = Math.max(this.#row, firstRow(this.#end, record))
-      const rows = Math.min(this.#end[record]! - this.#row, CHUNK_ROWS - filled)
-      if (rows > 0) this.#fill(record, filled, rows)
-      filled += rows
+      const first = firstRow(this.#end, record)
+      if (this.#row < first) this.#skipTo(first)
+      this.#fill(record)
       if (this.#row === this.#end[record]) this.#member++
     }
-    return filled
+    return this.#filled
   }
 
-  #fill(record: number, at: number, count: number): void {
-    const { id, country, currency } = this.#records
-    this.id.fill(id[record]!, at, at + count)
-    this.country.fill(country[record]!, at, at + count)
-    this.currency.fill(currency[record]!, at, at + count)
-    this.#fillFigures(at, count)
-    this.#fillSeries(at, count)
-    this.#fillKept(at, count)
-    this.#row += count
+  /** Passes over the series of records that are left out. */
+  #skipTo(row: number): void {
+    const { end } = this.#rows
+    while (this.#series < this.#rows.series && end[this.#series]! <= row) this.#series++
+    this.#row = row
   }
 
-  #fillFigures(at: number, count: number): void {
-    const { year, value } = this.#rows
-    const row = this.#row
-    for (let next = 0; next < count; next++) {
-      this.year[at + next] = year[row + next]!
-      this.value[at + next] = value[row + next]!
-    }
-  }
-
-  #fillSeries(at: number, count: number): void {
+  /** Takes what is left of a record's series, as far as there is room for them. */
+  #fill(record: number): void {
     const { end, statement, category, lineItem } = this.#rows
-    const to = this.#row + count
-    let series = this.#series
-    // Of the records left out the series are passed over.
-    while (end[series]! <= this.#row) series++
-    for (let row = this.#row, next = at; row < to; ) {
-      const stop = Math.min(end[series]!, to)
-      const consolidation = statement[series]!
-      const sheet = category[series]!
-      const item = lineItem[series]!
-      for (; row < stop; row++, next++) {
-        this.consolidation[next] = consolidation
-        this.category[next] = sheet
-        this.lineItem[next] = item
-      }
-      if (stop === end[series]) series++
+    const words = this.#placeWords
+    const [from, first, last] = [this.#filled, this.#row, this.#end[record]!]
+    let [at, series, row] = [from, this.#series, first]
+    for (; row < last && at < CHUNK_ROWS; at++, series++) {
+      words[4 * at] = this.#figures + row - first
+      words[4 * at + 2] = end[series]! - row
+      this.consolidation[at] = statement[series]!
+      this.category[at] = category[series]!
+      this.lineItem[at] = lineItem[series]!
+      row = end[series]!
     }
+    const { id, country, currency } = this.#records
+    this.id.fill(id[record]!, from, at)
+    this.country.fill(country[record]!, from, at)
+    this.currency.fill(currency[record]!, from, at)
+    this.#fillFigures(first, row)
+    this.#filled = at
     this.#series = series
+    this.#row = row
   }
 
-  #fillKept(at: number, count: number): void {
+  #fillFigures(from: number, to: number): void {
+    const { year, value, kept } = this.#rows
+    const at = this.#figures
+    this.#figures += to - from
+    this.year = withRoom(this.year, this.#figures)
+    this.value = withRoom(this.value, this.#figures)
+    this.year.set(year.subarray(from, to), at)
+    this.value.set(value.subarray(from, to), at)
+    if (kept > 0) this.#fillKept(from, to, at)
+  }
+
+  #fillKept(from: number, to: number, at: number): void {
     const { kept, keptRow, keptFigure } = this.#rows
-    const to = this.#row + count
+    this.kept = withRoom(this.kept, this.value.length)
+    this.isKept = withRoom(this.isKept, this.value.length / 8)
     let next = this.#keptAt
-    while (next < kept && keptRow[next]! < this.#row) next++
+    while (next < kept && keptRow[next]! < from) next++
     for (; next < kept && keptRow[next]! < to; next++) {
-      const place = at + keptRow[next]! - this.#row
+      const place = at + keptRow[next]! - from
       this.kept[place] = keptFigure[next]!
       this.isKept[place >> 3]! |= 1 << (place & 7)
     }
     this.#keptAt = next
   }
+}
+
+/** A column of at least `items` items, that begins with those of `column`. */
+const withRoom = <C extends Int16Array | Float64Array | Uint8Array>(column: C, items: number): C => {
+  if (items <= column.length) return column
+  // Whole words of bits.
+  const length = Math.ceil(Math.max(items, 2 * column.length) / 64) * 64
+  const larger = new (column.constructor as new (length: number) => C)(length)
+  larger.set(column)
+  return larger
 }

@@ -1,6 +1,5 @@
 /**
- * From the checked lines of a part to every table of its content, through DuckDB into a sink. Parquet files of all of a part's
- * figures are written without it, in two fifths of the time.
+ * From the checked lines of a part to every table of its content, through DuckDB into a sink.
  */
 
 import type { Content } from '../contract/objects.ts'
@@ -8,10 +7,8 @@ import { memoryError, ToolkitError, writeError } from '../core/errors.ts'
 import type { DateRange } from '../core/partition.ts'
 import type { RejectedLine } from '../core/reject.ts'
 import type { Receipt, SinkRun } from '../core/sink.ts'
-import type { TableRows } from '../core/table-rows.ts'
 import type { ColumnTable } from '../lake/duckdb/column-tables.ts'
 import type { Engine, Row, Session } from '../lake/duckdb/engine.ts'
-import { fieldId } from '../lake/tables/field-ids.ts'
 import { QUARANTINE } from '../lake/tables/tables.ts'
 import type { CompiledTake } from '../lake/take/compile-take.ts'
 import { type ComputedColumn, checkingSelect, isFailedValue } from '../lake/take/computed-columns.ts'
@@ -20,11 +17,10 @@ import { settled } from '../support/settled.ts'
 import { atMost } from '../support/side-by-side.ts'
 import type { CheckedPart } from './check-block.ts'
 import { companiesTable } from './company-table.ts'
-import { employeesSource, FigureFiles, type FigureSource, financialsSource } from './figure-files.ts'
+import { employeesTable, financialsTable } from './figure-tables.ts'
 import { lineItemsOf, type SeenItems } from './line-items.ts'
 import { oddTextsOf } from './odd-texts.ts'
 import { readOddValues } from './odd-values.ts'
-import { PartsAtWork } from './parts-at-work.ts'
 import type { RecordFilter } from './record-filter.ts'
 import { ownershipsTable, relationEntitiesTable, relationsTable, rolesTable } from './relation-tables.ts'
 import { SpareFields } from './row-table.ts'
@@ -82,7 +78,6 @@ export interface LoaderOptions {
 export const openLoader = (opening: () => Promise<Engine>, options: LoaderOptions): Loader => {
   const { spoolFolder, filters = [], take, computed = [] } = options
   const idle: Session[] = []
-  const files = new FigureFiles()
   const spare = new SpareFields()
   const opened = settled(openFirst(opening, spoolFolder, take, idle))
   const withSession = async <T>(use: (session: Session, engine: Engine) => Promise<T>): Promise<T> => {
@@ -92,7 +87,6 @@ export const openLoader = (opening: () => Promise<Engine>, options: LoaderOption
     idle.push(session) // a session whose statement failed is not used again
     return result
   }
-  const atWork = new PartsAtWork()
   // Names as texts take several times the memory of those of an ENUM: side by side two such parts would not fit.
   const oneAtATime = atMost(1)
   return {
@@ -100,20 +94,9 @@ export const openLoader = (opening: () => Promise<Engine>, options: LoaderOption
     load: async (request, sink) => {
       const load = () =>
         withSession((session, engine) =>
-          loadPart(
-            { engine, session, files, spare, spoolFolder, filters, take, computed, atWork },
-            request,
-            sink,
-          ),
+          loadPart({ engine, session, spare, spoolFolder, filters, take, computed }, request, sink),
         )
-      atWork.begin()
-      try {
-        return await (request.content === 'companies' && isAnyFull(request.part.rows.names)
-          ? oneAtATime(load)
-          : load())
-      } finally {
-        atWork.end()
-      }
+      return request.content === 'companies' && isAnyFull(request.part.rows.names) ? oneAtATime(load) : load()
     },
     loadLineItems: (partition, items, sink) =>
       withSession((session) => sink.write(partition, 'line_items', session.relation(lineItemsOf(items)))),
@@ -123,7 +106,6 @@ export const openLoader = (opening: () => Promise<Engine>, options: LoaderOption
     close: async () => {
       await opened
       for (const session of idle) session.close()
-      files.close()
     },
   }
 }
@@ -151,13 +133,11 @@ const openFirst = async (
 interface LoadTools {
   readonly engine: Engine
   readonly session: Session
-  readonly files: FigureFiles
   readonly spare: SpareFields
   readonly spoolFolder: string
   readonly filters: readonly RecordFilter[]
   readonly take: CompiledTake | undefined
   readonly computed: readonly ComputedColumn[]
-  readonly atWork: PartsAtWork
 }
 
 const loadPart = async (tools: LoadTools, given: PartToLoad, sink: SinkRun): Promise<LoadedPart> => {
@@ -206,15 +186,11 @@ const writeCompanies = async (tools: LoadTools, request: PartToLoad, sink: SinkR
   const { partition, part, bytes } = request
   const { spare } = tools
   const odd = await readOddValues(tools.engine, oddTextsOf(part.rows.objects, bytes))
-  const receipts = await tools.atWork.inTurn(
-    () => writeColumns(tools, partition, sink, { companies: companiesTable({ part, bytes, odd, spare }) }),
-    () =>
-      writeColumns(tools, partition, sink, {
-        financials: financialsSource(part, bytes),
-        employees: employeesSource(part, bytes),
-      }),
-  )
-  return receipts.flat()
+  return writeColumns(tools, partition, sink, {
+    companies: companiesTable({ part, bytes, odd, spare }),
+    financials: financialsTable(part, bytes),
+    employees: employeesTable(part, bytes),
+  })
 }
 
 const writeRelations = async (
@@ -224,46 +200,30 @@ const writeRelations = async (
 ): Promise<Receipt[]> => {
   const odd = await readOddValues(tools.engine, oddTextsOf(part.rows.objects, bytes))
   const relations = { part, bytes, odd, spare: tools.spare }
-  const [items, entities] = await tools.atWork.inTurn(
-    () =>
-      writeColumns(tools, partition, sink, {
-        ownerships: ownershipsTable(relations),
-        roles: rolesTable(relations),
-      }),
-    () =>
-      writeColumns(tools, partition, sink, {
-        relations: relationsTable(relations),
-        relation_entities: relationEntitiesTable(relations),
-      }),
-  )
-  return [...entities, ...items]
+  return writeColumns(tools, partition, sink, {
+    relations: relationsTable(relations),
+    relation_entities: relationEntitiesTable(relations),
+    ownerships: ownershipsTable(relations),
+    roles: rolesTable(relations),
+  })
 }
 
 /** Writes tables whose rows stand in the part's columns already. */
 const writeColumns = async (
-  { engine, files, take, computed }: LoadTools,
+  { engine, take, computed }: LoadTools,
   partition: string,
   sink: SinkRun,
-  tables: Readonly<Record<string, ColumnTable | FigureSource>>,
+  tables: Readonly<Record<string, ColumnTable>>,
 ): Promise<Receipt[]> => {
   const receipts: Receipt[] = []
   const session = await engine.connect()
   try {
     for (const [table, given] of Object.entries(tables)) {
       if (take?.takesTable(table) === false) continue
-      const figures = 'series' in given ? given : undefined
-      const { from, remove } = await engine.addTable('series' in given ? given.table : given)
+      const { from, remove } = await engine.addTable(given)
       try {
         const rows = take?.select(table, from) ?? `FROM ${from}`
-        const relation = session.relation(rows)
-        const whole = figures !== undefined && take === undefined
-        receipts.push(
-          await sink.write(
-            partition,
-            table,
-            whole ? withOwnFiles(relation, table, { figures, files }) : relation,
-          ),
-        )
+        receipts.push(await sink.write(partition, table, session.relation(rows)))
         await checkComputed(session, computed, table, rows)
       } finally {
         remove()
@@ -274,23 +234,6 @@ const writeColumns = async (
   }
   return receipts
 }
-
-/** Rows that are whole a part's figures: their Parquet files are not DuckDB's to write. */
-const withOwnFiles = (
-  rows: TableRows,
-  table: string,
-  { figures, files }: { readonly figures: FigureSource; readonly files: FigureFiles },
-): TableRows => ({
-  ...rows,
-  copyTo: async (path, format) => {
-    if (format.kind !== 'parquet') return rows.copyTo(path, format)
-    const count = await files.write(figures, path, {
-      fieldIdOf: (column) => (format.fieldIds === undefined ? undefined : fieldId(table, column)),
-      groupRows: format.rowGroupRows,
-    })
-    return { rows: count, statistics: new Map() }
-  },
-})
 
 /** Computes further columns once, so that a value which cannot be computed is found before the row is shown. */
 const checkComputed = async (

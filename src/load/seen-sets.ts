@@ -25,6 +25,10 @@ const CATEGORY_OF_ITEM = Int16Array.from(LINE_ITEMS, ({ category }) => CATEGORIE
 export const isInContract = (category: number, lineItem: number): boolean =>
   lineItem < CATEGORY_OF_ITEM.length && CATEGORY_OF_ITEM[lineItem] === category
 
+/** By line item of the contract the category in which the scale applies to it, -1 where it never does. */
+export const scaledCategories = (): Int16Array =>
+  CATEGORY_OF_ITEM.map((category, at) => (LINE_ITEMS[at]?.scaled ? category : -1))
+
 export const newSeenSets = (): SeenSets => ({
   countries: new KeyTable([], BOUNDS),
   currencies: new KeyTable([], BOUNDS),

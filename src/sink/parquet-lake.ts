@@ -13,11 +13,10 @@ export interface ParquetLakeOptions {
 }
 
 /**
- * Distinct values up to which DuckDB writes a column of the long tables as a dictionary, where it writes them. Far below DuckDB's
- * default of a fifth of a row group: figures hardly repeat, and giving up early saves a fifth of the writer's
- * time at the same size.
+ * How DuckDB writes figures, which hardly repeat. Dictionaries are given up early, but not before the ids of a row group of companies with
+ * fifteen figures each: only a dictionary has a bloom filter. The level takes a tenth less of the time than 3, files are 7 % larger.
  */
-const LONG_TABLES: Readonly<Record<string, number>> = { financials: 2000, employees: 2000 }
+const FIGURES = { dictionaryLimit: 8192, compressionLevel: 2 } as const
 
 /** Rows of relations are long: of a record that is read in place a whole row group is fetched. */
 const TREE_TABLES: ReadonlySet<string> = new Set(['relations', 'relation_entities', 'ownerships', 'roles'])
@@ -25,10 +24,9 @@ const TREE_GROUP_ROWS = 8192
 
 const formatOf = (table: string): CopyFormat => {
   if (table === QUARANTINE.name) return { kind: 'json-lines' }
-  const dictionaryLimit = LONG_TABLES[table]
   return {
     kind: 'parquet',
-    ...(dictionaryLimit !== undefined && { dictionaryLimit }),
+    ...(table === 'financials' && FIGURES),
     ...(TREE_TABLES.has(table) && { rowGroupRows: TREE_GROUP_ROWS }),
   }
 }

@@ -42,7 +42,7 @@ const shown = ({ bytes }: Block, { parts, release: _, ...checked }: HeldBlock): 
   ...checked,
   parts: parts.map((part) => {
     const { rows, members } = part
-    const { columns, rows: count } = financialsTable(part, bytes)
+    const { columns } = financialsTable(part, bytes)
     const nameAt = (column: number, code: number | undefined): string => {
       const type = columns[column]?.type
       return typeof type === 'object' && 'textOf' in type && code !== undefined ? type.textOf(code) : ''
@@ -55,7 +55,7 @@ const shown = ({ bytes }: Block, { parts, release: _, ...checked }: HeldBlock): 
       figures.end[at],
     ])
     return {
-      ...{ members, count, series, extras: [...rows.extras] },
+      ...{ members, series, extras: [...rows.extras] },
       countries: members.map((member) => nameAt(1, rows.country[member])),
       ids: members.map((member) => rows.id[member]),
       values: [...figures.value.slice(0, figures.rows)],

@@ -51,6 +51,8 @@ export interface ColumnDeclaration {
 export interface ColumnTable {
   readonly columns: readonly ColumnDeclaration[]
   readonly rows: number
+  /** What is selected of the columns, where it is not all of them as they stand. */
+  readonly select?: string
   /** Begins at the first row. The function fills the vectors of the next rows, at most `CHUNK_ROWS`, and returns how many. */
   readonly read: () => (vectors: Vectors) => number
 }
@@ -70,6 +72,7 @@ const PLAIN = {
   TIMESTAMPTZ,
   VARCHAR,
   'DOUBLE[]': LIST(DOUBLE),
+  'SMALLINT[]': LIST(SMALLINT),
   'VARCHAR[]': LIST(VARCHAR),
 } as const
 
@@ -151,6 +154,11 @@ export class ColumnTables {
   add(table: ColumnTable): AddedTable {
     const key = String(++this.#last)
     this.#tables.set(key, table)
-    return { from: `${FUNCTION}(${key}::BIGINT)`, remove: () => this.#tables.delete(key) }
+    const from = `${FUNCTION}(${key}::BIGINT)`
+    const { select } = table
+    return {
+      from: select === undefined ? from : `(SELECT ${select} FROM ${from})`,
+      remove: () => this.#tables.delete(key),
+    }
   }
 }

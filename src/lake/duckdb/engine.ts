@@ -238,11 +238,12 @@ async function* wholeRows(result: DuckDBResult): AsyncGenerator<readonly (readon
 const copyOptions = (format: CopyFormat): string => {
   switch (format.kind) {
     case 'parquet': {
-      const { dictionaryLimit, fieldIds, rowGroupRows } = format
+      const { dictionaryLimit, compressionLevel, fieldIds, rowGroupRows } = format
       const limit = dictionaryLimit === undefined ? '' : `, DICTIONARY_SIZE_LIMIT ${dictionaryLimit}`
+      const level = compressionLevel === undefined ? '' : `, COMPRESSION_LEVEL ${compressionLevel}`
       const ids = fieldIds === undefined ? '' : `, FIELD_IDS ${fieldIds}`
       const group = rowGroupRows === undefined ? '' : `, ROW_GROUP_SIZE ${rowGroupRows}`
-      return `FORMAT parquet, COMPRESSION zstd, RETURN_STATS${limit}${ids}${group}`
+      return `FORMAT parquet, COMPRESSION zstd, RETURN_STATS${level}${limit}${ids}${group}`
     }
     case 'csv':
       return `FORMAT csv, HEADER ${format.header}, NULLSTR ${literal(format.nullText)}${format.wholeRecords ? ", QUOTE ''" : ''}${format.gzip ? ', COMPRESSION gzip' : ''}`

@@ -69,11 +69,17 @@ export class Vectors {
   }
 
   /**
-   * Lists of doubles, one behind the other.
+   * Lists of numbers, one behind the other.
    * @param places for each row where its list begins and how long it is
-   * @param valid a bit for each item, set where there is a value
+   * @param valid a bit for each item, set where there is a value; absent where each has one
    */
-  lists(column: number, places: BigUint64Array, items: Float64Array, valid: Uint8Array, rows: number): void {
+  numberLists(
+    column: number,
+    places: BigUint64Array,
+    items: Float64Array | Int16Array,
+    rows: number,
+    valid?: Uint8Array,
+  ): void {
     const vector = this.#vector(column)
     const last = 2 * (rows - 1)
     const size = rows === 0 ? 0 : Number((places[last] ?? 0n) + (places[last + 1] ?? 0n))
@@ -82,7 +88,7 @@ export class Vectors {
     copyInto(vector, places, 2 * rows)
     const child = duckdb.list_vector_get_child(vector)
     copyInto(child, items, size)
-    setValid(child, valid, size)
+    if (valid !== undefined) setValid(child, valid, size)
   }
 
   /** A text a row. */

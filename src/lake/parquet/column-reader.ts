@@ -1,6 +1,6 @@
 /**
- * Flat columns of a row group, each in memory that is used again for the next group. Reads what DuckDB and `parquet-writer.ts` write: pages of the first
- * version, plain or by dictionary, plain bytes or Zstandard.
+ * Flat columns of a row group, each in memory that is used again for the next group. Reads what DuckDB writes: pages of the first version,
+ * plain or by dictionary, plain bytes or Zstandard.
  */
 
 import { zstdDecompressSync } from 'node:zlib'

@@ -81,7 +81,7 @@ export class FigureChunk {
     vectors.numbers(1, this.#ids, rows)
     vectors.numbers(2, this.#years, rows)
     vectors.numbers(3, this.#values, rows)
-    vectors.lists(4, places, this.#earlier, valid, rows)
+    vectors.numberLists(4, places, this.#earlier, rows, valid)
     vectors.numbers(5, this.#latest, rows)
     vectors.codes(6, this.#currencies, rows)
     this.#rows = 0

@@ -1,29 +1,35 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { CATEGORIES, LINE_ITEMS } from '../../src/contract/line-items.ts'
-import { RecordFigures } from '../../src/load/record-figures.ts'
+import { PlainFigures, plainSeries } from '../../src/load/plain-figures.ts'
+import { scaledCategories } from '../../src/load/seen-sets.ts'
 import { SeriesRows } from '../../src/load/series-rows.ts'
 import { exactProduct } from '../support/exact-product.ts'
 import { someRows } from '../support/same-rows.ts'
 
-/** The rows that a statement alone leaves, from its first byte on; none where it has another form. */
-const rowsOf = (line: Buffer, power = 0, record = new RecordFigures()): SeriesRows | undefined => {
-  record.start(line, 0, line.length)
-  const end = record.readStatement(0, 1)
-  expect(record.figures.endRecord(power)).toBe(-1)
+const SCALED = scaledCategories()
+
+/** A line in a buffer that goes on behind it, as that of a block does. */
+const inBlock = (line: Buffer): Buffer => Buffer.concat([line, Buffer.from(`\n${' '.repeat(80)}`)])
+const viewOf = (buffer: Buffer): DataView => new DataView(buffer.buffer, buffer.byteOffset, buffer.length)
+
+/** The rows that a statement alone leaves; none where it has another form. */
+const rowsOf = (line: Buffer, power = 0, plain = new PlainFigures()): SeriesRows | undefined => {
+  const buffer = inBlock(line)
   const rows = new SeriesRows()
-  rows.startRecord()
-  record.figures.appendTo(rows)
+  rows.startRecord(line.length)
+  const end = plain.read(buffer, viewOf(buffer), 0, 1, rows)
   if (end > 0) {
     expect(end).toBe(line.length)
+    expect(rows.finishRecord(buffer, power, SCALED)).toBe(-1)
     return rows
   }
   expect([rows.rows, rows.series]).toEqual([0, 0])
   return undefined
 }
 
-const read = (text: string, power = 0, record = new RecordFigures()): unknown[][] | undefined => {
-  const rows = rowsOf(Buffer.from(text), power, record)
+const read = (text: string, power = 0, plain = new PlainFigures()): unknown[][] | undefined => {
+  const rows = rowsOf(Buffer.from(text), power, plain)
   return (
     rows &&
     Array.from({ length: rows.rows }, (_, row) => {
@@ -41,7 +47,7 @@ const valuesOf = (years: string, power = 0): unknown[] | undefined =>
 describe('read takes', () => {
   test('every line item of the contract, in any order, with each once', () => {
     for (const items of [LINE_ITEMS, LINE_ITEMS.toReversed(), LINE_ITEMS.filter((_, at) => at % 3 === 0)]) {
-      const record = new RecordFigures()
+      const plain = new PlainFigures()
       const statement = Object.fromEntries(
         Object.entries(Object.groupBy(items, ({ category }) => category)).map(([category, of]) => [
           category,
@@ -55,7 +61,7 @@ describe('read takes', () => {
       )
       // The second time each line item is where it was expected.
       for (let time = 0; time < 2; time++)
-        expect(read(JSON.stringify(statement), 0, record)).toEqual(someRows(expected, 'the statement'))
+        expect(read(JSON.stringify(statement), 0, plain)).toEqual(someRows(expected, 'the statement'))
     }
   })
 
@@ -179,61 +185,72 @@ test('read leaves any other byte behind digits to the careful way', () => {
 })
 
 test('read leaves what is cut anywhere to the careful way, whatever was read before it', () => {
-  const record = new RecordFigures()
+  const plain = new PlainFigures()
   const whole = Buffer.from(
     '{"ProfitAndLoss":{"EBIT":{"2020":12345678.25,"2021":-7},"NetSales":{"2020":null}}}',
   )
   for (let length = 0; length < whole.length; length++) {
-    expect(rowsOf(whole, 0, record)?.rows).toBe(2)
-    expect([length, rowsOf(whole.subarray(0, length), 0, record)]).toEqual([length, undefined])
+    expect(rowsOf(whole, 0, plain)?.rows).toBe(2)
+    expect([length, rowsOf(whole.subarray(0, length), 0, plain)]).toEqual([length, undefined])
   }
 })
 
-test('a record takes as much memory as its line may need', () => {
-  const record = new RecordFigures()
-  const items = LINE_ITEMS.map(({ lineItem }) => lineItem)
-  for (const figures of [10, 100_000, 10]) {
-    const years = Array.from({ length: figures }, (_, at) => `"${1000 + (at % 9000)}":${at}`)
-    // Years of a series are in order, so there is one for every 9,000 of them.
-    const series = Array.from({ length: Math.ceil(figures / 9000) }, (_, at) =>
-      years.slice(9000 * at, 9000 * (at + 1)).join(),
-    )
-    const text = series.map((one, at) => `{"BalanceSheet":{"${items[at]}":{${one}}}}`)
-    let found = 0
-    for (const one of text) found += rowsOf(Buffer.from(one), 0, record)?.rows ?? 0
-    expect(found).toBe(figures)
+test('read leaves what stands near the end of its buffer to the careful way', () => {
+  const buffer = Buffer.from(sales('{"2020":1}'))
+  const rows = new SeriesRows()
+  rows.startRecord(buffer.length)
+  expect(new PlainFigures().read(buffer, viewOf(buffer), 0, 0, rows)).toBe(0)
+})
+
+test('read leaves digits that go on to the end of its buffer to the careful way', () => {
+  for (const digits of ['9'.repeat(100), `1.${'9'.repeat(101)}`, '9'.repeat(102), '9'.repeat(103)]) {
+    const buffer = Buffer.from(`${sales('').slice(0, -2)}{"2020":${digits}`)
+    const rows = new SeriesRows()
+    rows.startRecord(buffer.length)
+    expect(new PlainFigures().read(buffer, viewOf(buffer), 0, 0, rows)).toBe(0)
   }
 })
 
-test('a line is refused for whose figures there is no room', () => {
-  const record = new RecordFigures()
-  const line = Buffer.allocUnsafeSlow(512 * 1024 ** 2 + 1)
-  record.start(line, 0, line.length)
-  expect(() => record.readStatement(0, 0)).toThrow(expect.objectContaining({ code: 'LINE_TOO_LONG' }))
-})
-
-test('headcounts and statements of a record are kept apart, those of the record before are gone', () => {
-  const record = new RecordFigures()
-  const line = Buffer.from(
-    '  {"2019":7} {"BalanceSheet":{"TotalAssets":{"2020":1,"2021":2}}} {"2022":8,"2023":9}',
+test('there is room for as many figures as a line may have, however many the lines before had', () => {
+  const rows = new SeriesRows()
+  const plain = new PlainFigures()
+  const items = LINE_ITEMS.filter(({ category }) => category === 'BalanceSheet').map(
+    ({ lineItem }) => lineItem,
   )
+  let expected = 0
+  for (const perSeries of [10, 9000, 10]) {
+    const years = Array.from({ length: perSeries }, (_, at) => `"${1000 + at}":${at % 10}`).join()
+    const series = items.map((item) => `"${item}":{${years}}`)
+    const line = Buffer.from(`{"BalanceSheet":{${series.join()}}}`)
+    const buffer = inBlock(line)
+    rows.startRecord(line.length)
+    expect(plain.read(buffer, viewOf(buffer), 0, 0, rows)).toBe(line.length)
+    expect(rows.finishRecord(buffer, 0, SCALED)).toBe(-1)
+    expected += perSeries * items.length
+    expect(rows.rows).toBe(expected)
+    expect(rows.value[rows.rows - 1]).toBe((perSeries - 1) % 10)
+  }
+})
+
+test('a record that is dropped leaves the rows before it', () => {
+  const rows = new SeriesRows()
+  const line = inBlock(Buffer.from('  {"2019":7} {"2022":8,"2023":9}'))
+  rows.startRecord(line.length)
+  expect(plainSeries(line, viewOf(line), 2, rows)).toBe(12)
+  rows.endSeries(0, 0, 0)
+  expect(rows.finishRecord(line, 0, SCALED)).toBe(-1)
   for (let time = 0; time < 2; time++) {
-    record.start(line, 1, line.length)
-    expect(record.headcounts.readSeries(2)).toBe(12)
-    record.headcounts.endSeries(0, 0, 0)
-    expect(record.readStatement(13, 1)).toBe(65)
-    expect(record.headcounts.readSeries(66)).toBe(line.length)
-    record.headcounts.endSeries(1, 0, 0)
-    record.headcounts.addText(2024, line.indexOf('9}'))
-    record.headcounts.endSeries(1, 0, 0)
-    for (const series of [record.figures, record.headcounts]) expect(series.endRecord(0)).toBe(-1)
-    const [figures, headcounts] = [new SeriesRows(), new SeriesRows()]
-    record.figures.appendTo(figures)
-    record.headcounts.appendTo(headcounts)
-    expect([...figures.value.subarray(0, figures.rows)]).toEqual([1, 2])
-    expect([...headcounts.value.subarray(0, headcounts.rows)]).toEqual([7, 8, 9, 9])
-    expect([...headcounts.end.subarray(0, headcounts.series)]).toEqual([1, 3, 4])
-    expect([...headcounts.statement.subarray(0, headcounts.series)]).toEqual([0, 1, 1])
+    rows.startRecord(line.length)
+    expect(plainSeries(line, viewOf(line), 13, rows)).toBe(32)
+    rows.endSeries(1, 0, 0)
+    rows.addText(2024, line.indexOf('9}'))
+    rows.endSeries(1, 0, 0)
+    expect(rows.finishRecord(line, 0, SCALED)).toBe(-1)
+    expect([...rows.value.subarray(0, rows.rows)]).toEqual([7, 8, 9, 9])
+    expect([...rows.end.subarray(0, rows.series)]).toEqual([1, 3, 4])
+    expect([...rows.statement.subarray(0, rows.series)]).toEqual([0, 1, 1])
+    rows.dropRecord()
+    expect([rows.rows, rows.series]).toEqual([1, 1])
   }
 })
 
@@ -253,7 +270,7 @@ test('every value is the double nearest to the exact product, for decimals of an
       fc.integer({ min: -1, max: 1 }),
     )
     .map(([mantissa, more, beside]) => decimalOf(((2n * mantissa + 1n) << BigInt(more)) + BigInt(beside), 0))
-  const record = new RecordFigures()
+  const plain = new PlainFigures()
   fc.assert(
     fc.property(
       fc.array(fc.tuple(fc.oneof(digits, halfway), fc.boolean()), { minLength: 1, maxLength: 200 }),
@@ -261,7 +278,7 @@ test('every value is the double nearest to the exact product, for decimals of an
       (found, power) => {
         const texts = found.map(([text, isNegative]) => (isNegative ? `-${text}` : text))
         const line = sales(`{${texts.map((text, at) => `"${1000 + at}":${text}`).join()}}`)
-        const rows = rowsOf(Buffer.from(line), power, record) ?? new SeriesRows()
+        const rows = rowsOf(Buffer.from(line), power, plain) ?? new SeriesRows()
         const kept = new Map(
           [...rows.keptRow.subarray(0, rows.kept)].map((row, at) => [row, rows.keptFigure[at]]),
         )

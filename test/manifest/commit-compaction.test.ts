@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import type { Snapshot } from '../../src/core/partition.ts'
+import type { PartitionEntry, Snapshot } from '../../src/core/partition.ts'
 import { inLake, recordPath, snapshotPath } from '../../src/lake/lake/layout.ts'
 import { type CompactCommitRequest, commitCompaction } from '../../src/manifest/commit-compaction.ts'
 import { loadedPartitions, loadedSources, splitLoaded } from '../../src/manifest/loaded-sources.ts'
@@ -18,8 +18,8 @@ import { countLines, loadSources, NOW, placeStaged, type Staged, stageRun } from
 /** What a compaction would have written: one partition, two lines, nothing quarantined. */
 const stageCompaction = async (lake: string): Promise<Staged> => {
   const staged = await stageRun(lake, ['compacted'])
-  const entries = staged.entries.map(({ partition, layers }) => ({
-    layers,
+  const entries = staged.entries.map(({ partition, ...entry }) => ({
+    ...entry,
     partition: {
       ...partition,
       source: { ...partition.source, kind: 'compaction' as const },
@@ -49,7 +49,8 @@ const compactAll = async (lake: string): Promise<Snapshot> => {
   return readSnapshot(lake, snapshot)
 }
 
-const idsOf = ({ partitions }: Pick<Snapshot, 'partitions'>): string[] => partitions.map(({ id }) => id)
+const idsOf = ({ partitions }: { readonly partitions: readonly PartitionEntry[] }): string[] =>
+  partitions.map(({ id }) => id)
 
 test('commitCompaction puts its partitions in place of those it has merged, and keeps what came meanwhile', async () => {
   const lake = await temporaryFolder()

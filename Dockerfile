@@ -21,5 +21,6 @@ RUN mkdir -m 0700 /data && chown 1000:1000 /data
 ENV FIRMLAKE_LAKE=/data/lake FIRMLAKE_WORK_DIR=/tmp/firmlake HOME=/tmp
 USER 1000:1000
 WORKDIR /data
-ENTRYPOINT ["node", "/app/dist/cli/main.js"]
+# V8 would let its young generation grow to 128 MiB.
+ENTRYPOINT ["node", "--max-semi-space-size=8", "/app/dist/cli/main.js"]
 CMD ["nightly"]

@@ -8,7 +8,6 @@ import { existsSync, mkdirSync, statSync } from 'node:fs'
 import { enableCompileCache } from 'node:module'
 import { dirname, join } from 'node:path'
 import { workBase } from '../support/work-base.ts'
-import { holdTurboFan } from './hold-turbofan.ts'
 
 /**
  * Makes a folder, and where they are missing two above it, such as `~/.cache/firmlake`: never a home. Node's own
@@ -29,7 +28,6 @@ const isPrivate = (folder: string): boolean => {
 
 // DuckDB makes its files by the umask. What a shared folder grants is granted on purpose, and not to everybody meanwhile.
 process.umask(process.umask() | 0o077)
-holdTurboFan()
 try {
   const folder = join(workBase(process.env), 'compiled')
   makeFolder(folder)

@@ -9,7 +9,6 @@ import { closeObservers, endObservedNight, observeRuns } from './observe-runs.ts
 import { configureLog, earlyFlags } from './output/log.ts'
 import { endWhenNobodyReads } from './output/print.ts'
 import { asToolkitError, logError } from './output/report-error.ts'
-import { boundYoungGeneration } from './young-generation.ts'
 
 /** @returns what it failed with */
 const runCommand = async (args: readonly string[]): Promise<unknown> => {
@@ -19,8 +18,6 @@ const runCommand = async (args: readonly string[]): Promise<unknown> => {
     program.hook('preAction', async (_program, command) => {
       await configureLog(program.opts())
       await observeRuns(command)
-      // A server has many requests in hand at once, whose objects live longer.
-      if (command.name() !== 'serve') boundYoungGeneration()
     })
     if (config.file !== undefined) {
       const { applyConfig } = await import('./config/apply-config.ts')

@@ -11,6 +11,8 @@ import type { CheckAnswer, CheckSettings, CheckTask, MoreNames } from './check-m
 import type { NameSets } from './seen-sets.ts'
 
 const CODE = ownCode('load/check-worker')
+/** V8 would let it grow to 128, more than `--memory` counts for a thread. */
+const LIMITS = { maxYoungGenerationSizeMb: 24 }
 
 class Mirror {
   readonly names: string[] = []
@@ -32,7 +34,7 @@ export class CheckThread {
   } satisfies NameSets
 
   constructor(settings: CheckSettings) {
-    this.#worker = new Worker(CODE, { workerData: settings })
+    this.#worker = new Worker(CODE, { workerData: settings, resourceLimits: LIMITS })
     // A thread that waits for a block keeps no process alive.
     this.#worker.unref()
     // An error is thrown to whoever waits for an answer.

@@ -1,7 +1,6 @@
 /** Shows the events of a run as they come. */
 
 import type { Progress, RunEvent } from '../../pipeline/run/progress.ts'
-import { releaseTurboFan } from '../hold-turbofan.ts'
 import { formatBytes, formatCount, formatCounted, formatDuration, formatRate, formatShare } from './format.ts'
 import type { ProgressLine } from './progress-line.ts'
 
@@ -31,8 +30,6 @@ export const watchRun = (
       case 'again':
         return line.log(`Staged files of partition ${event.partition} are damaged: it is loaded again`)
       case 'progress':
-        // Every load is heard of here, and how large it is.
-        releaseTurboFan(event.progress.bytesTotal)
         return line.show(() => stateText(event.progress, (nowMs() - startMs) / 1000), {
           progress: event.progress,
         })

@@ -21,7 +21,6 @@ import { employeesTable, financialsTable } from './figure-tables.ts'
 import { lineItemsOf, type SeenItems } from './line-items.ts'
 import { oddTextsOf } from './odd-texts.ts'
 import { readOddValues } from './odd-values.ts'
-import { PartsAtWork } from './parts-at-work.ts'
 import type { RecordFilter } from './record-filter.ts'
 import { ownershipsTable, relationEntitiesTable, relationsTable, rolesTable } from './relation-tables.ts'
 import { SpareFields } from './row-table.ts'
@@ -88,7 +87,6 @@ export const openLoader = (opening: () => Promise<Engine>, options: LoaderOption
     idle.push(session) // a session whose statement failed is not used again
     return result
   }
-  const atWork = new PartsAtWork()
   // Names as texts take several times the memory of those of an ENUM: side by side two such parts would not fit.
   const oneAtATime = atMost(1)
   return {
@@ -96,16 +94,9 @@ export const openLoader = (opening: () => Promise<Engine>, options: LoaderOption
     load: async (request, sink) => {
       const load = () =>
         withSession((session, engine) =>
-          loadPart({ engine, session, spare, spoolFolder, filters, take, computed, atWork }, request, sink),
+          loadPart({ engine, session, spare, spoolFolder, filters, take, computed }, request, sink),
         )
-      atWork.begin()
-      try {
-        return await (request.content === 'companies' && isAnyFull(request.part.rows.names)
-          ? oneAtATime(load)
-          : load())
-      } finally {
-        atWork.end()
-      }
+      return request.content === 'companies' && isAnyFull(request.part.rows.names) ? oneAtATime(load) : load()
     },
     loadLineItems: (partition, items, sink) =>
       withSession((session) => sink.write(partition, 'line_items', session.relation(lineItemsOf(items)))),
@@ -147,7 +138,6 @@ interface LoadTools {
   readonly filters: readonly RecordFilter[]
   readonly take: CompiledTake | undefined
   readonly computed: readonly ComputedColumn[]
-  readonly atWork: PartsAtWork
 }
 
 const loadPart = async (tools: LoadTools, given: PartToLoad, sink: SinkRun): Promise<LoadedPart> => {
@@ -196,15 +186,11 @@ const writeCompanies = async (tools: LoadTools, request: PartToLoad, sink: SinkR
   const { partition, part, bytes } = request
   const { spare } = tools
   const odd = await readOddValues(tools.engine, oddTextsOf(part.rows.objects, bytes))
-  const receipts = await tools.atWork.inTurn(
-    () => writeColumns(tools, partition, sink, { companies: companiesTable({ part, bytes, odd, spare }) }),
-    () =>
-      writeColumns(tools, partition, sink, {
-        financials: financialsTable(part, bytes),
-        employees: employeesTable(part, bytes),
-      }),
-  )
-  return receipts.flat()
+  return writeColumns(tools, partition, sink, {
+    companies: companiesTable({ part, bytes, odd, spare }),
+    financials: financialsTable(part, bytes),
+    employees: employeesTable(part, bytes),
+  })
 }
 
 const writeRelations = async (
@@ -214,19 +200,12 @@ const writeRelations = async (
 ): Promise<Receipt[]> => {
   const odd = await readOddValues(tools.engine, oddTextsOf(part.rows.objects, bytes))
   const relations = { part, bytes, odd, spare: tools.spare }
-  const [items, entities] = await tools.atWork.inTurn(
-    () =>
-      writeColumns(tools, partition, sink, {
-        ownerships: ownershipsTable(relations),
-        roles: rolesTable(relations),
-      }),
-    () =>
-      writeColumns(tools, partition, sink, {
-        relations: relationsTable(relations),
-        relation_entities: relationEntitiesTable(relations),
-      }),
-  )
-  return [...entities, ...items]
+  return writeColumns(tools, partition, sink, {
+    relations: relationsTable(relations),
+    relation_entities: relationEntitiesTable(relations),
+    ownerships: ownershipsTable(relations),
+    roles: rolesTable(relations),
+  })
 }
 
 /** Writes tables whose rows stand in the part's columns already. */

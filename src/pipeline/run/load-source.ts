@@ -55,8 +55,6 @@ export interface SourceRun {
   /** Called with each partition that is done, and its decoded bytes. */
   readonly onFinished: (finished: Finished, decodedBytes: number) => void
   readonly onRead: (bytes: number) => void
-  /** Called when the last block of a source is decoded. */
-  readonly onDecoded: () => void
   readonly onContent: (source: string, content: Content) => void
 }
 
@@ -81,20 +79,18 @@ const reasonToLeaveOut = (source: Source, error: unknown): string | undefined =>
  * Loads a source. Without a known fingerprint it is hashed on the way and nothing of it is recorded before its
  * end.
  *
- * @param turn whether its blocks are wanted, as soon as that is known: until then only its first one is decoded
- * @returns why it is left out, for a file that was only found in a folder and holds no records, and for one that is not
- *   wanted; what is wrong with a bad file, where those are skipped
+ * @returns why it is left out, for a file that was only found in a folder and holds no records; what is wrong with a bad
+ *   file, where those are skipped
  */
 export const loadSource = (
   source: Source,
   index: number,
   known: Fingerprint | undefined,
   run: SourceRun,
-  turn: Promise<boolean> = AT_ONCE,
 ): Promise<SourceOutcome> =>
   inStage(
     { stage: 'source', run: run.run, source: source.name },
-    () => loadBlocks(source, index, known, run, turn),
+    () => loadBlocks(source, index, known, run),
     (outcome) => ('content' in outcome ? { content: outcome.content } : {}),
   )
 
@@ -105,7 +101,6 @@ const loadBlocks = async (
   index: number,
   known: Fingerprint | undefined,
   run: SourceRun,
-  turn: Promise<boolean>,
 ): Promise<SourceOutcome> => {
   const { parts, pool } = run
   const hashed = hashWhileReading(source)
@@ -115,15 +110,12 @@ const loadBlocks = async (
     onLines: (begun) => check.lines(begun),
   })
   const iterator = blocks[Symbol.asyncIterator]()
-  const decodeNext = async (): Promise<IteratorResult<Block>> => {
-    const step = await inStage(
+  const decodeNext = (): Promise<IteratorResult<Block>> =>
+    inStage(
       { stage: 'decode', run: run.run, source: source.name },
       () => iterator.next(),
       ({ done, value }) => (done ? {} : { bytes: value.bytes.length }),
     )
-    if (step.done) run.onDecoded()
-    return step
-  }
   const jobs: Promise<boolean>[] = []
   /** Of blocks that are being checked, the oldest first: what loads each when it is. */
   const checks: (() => Promise<void>)[] = []
@@ -131,10 +123,6 @@ const loadBlocks = async (
   const { range = WHOLE } = source
   try {
     let next = settled(decodeNext())
-    if (!(await turn)) {
-      await release(next)
-      return NOT_WANTED
-    }
     check.waitForFirst()
     let content: Content | undefined
     for (let number = 0; number < range.to; number++) {
@@ -142,8 +130,7 @@ const loadBlocks = async (
       check.stopWaiting()
       if (step.done && number > 0) break
       const read = step.done ? NO_LINES : step.value
-      if (number + 1 >= range.to) run.onDecoded()
-      else if (!step.done) next = settled(decodeNext())
+      if (number + 1 < range.to && !step.done) next = settled(decodeNext())
       if (number < range.from) {
         read.release?.()
         continue
@@ -247,18 +234,6 @@ const loadBlock = async (
   block.release?.()
 }
 
-/** Gives back a block that nobody uses; of one that could not be decoded nobody needs to hear. */
-const release = async (decoded: Promise<() => IteratorResult<Block>>): Promise<void> => {
-  try {
-    const { done, value } = (await decoded)()
-    if (!done) value.release?.()
-  } catch {
-    // It is not wanted.
-  }
-}
-
-const AT_ONCE = Promise.resolve(true)
-const NOT_WANTED = { leftOut: 'not wanted' }
 const NO_RECORDS_FOUND = 'not a companies or relations file'
 const finishedBefore = (entry: JournalEntry, place: Place, names: NamesOfRun): Finished => {
   const { layers, partition, unknownItems } = entry

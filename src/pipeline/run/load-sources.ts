@@ -12,7 +12,6 @@ import type { JournalEntry, SourceResult } from '../../manifest/journal.ts'
 import type { SourceIndex } from '../../manifest/source-index.ts'
 import { badFile, leftOutFor } from './bad-files.ts'
 import { DonePartitions } from './done-partitions.ts'
-import { EarlySource } from './early-source.ts'
 import { KnownSources } from './known-sources.ts'
 import { type LoadedSource, type LoadParts, loadSource, type SourceRun } from './load-source.ts'
 import { NamesOfRun } from './names-of-run.ts'
@@ -83,7 +82,6 @@ class SourceLoader {
   readonly #names: NamesOfRun
   readonly #results = new SourceResults()
   readonly #small = new SmallSources()
-  readonly #early = new EarlySource()
   /** Partitions of a source whose fingerprint is known only at its end. */
   #unkept: Finished[] = []
   #progress: Progress
@@ -130,16 +128,13 @@ class SourceLoader {
       keep: ({ partition, layers, unknownItems }) => record.keep({ partition, layers, unknownItems }),
       onFinished: (finished, decodedBytes) => this.#finish(finished, decodedBytes),
       onRead: (bytes) => this.#tell({ bytesRead: this.#progress.bytesRead + bytes }),
-      onDecoded: () => this.#early.decoded(),
       onContent: (source, found) => onEvent?.({ kind: 'source', source, content: found }),
     }
     let storedBytes = 0
     try {
       const identify = async (source: Source, index: number, stop: AbortSignal): Promise<Identified> => {
         try {
-          const identified = await identifySource(source, index, done, stop)
-          this.#offer(source, index, identified, known, run)
-          return identified
+          return await identifySource(source, index, done, stop)
         } catch (error) {
           const bad = skipBadFiles ? badFile(source, error) : undefined
           if (bad === undefined) throw error
@@ -149,7 +144,6 @@ class SourceLoader {
       for await (const { item, index, result } of prefetchNext(sources, identify, signal)) {
         const unknown = this.#unknown
         await this.#loadUnit(item, index, result, known, run)
-        await this.#early.end(index)
         if (this.#unknown === unknown) storedBytes += item.sizeBytes ?? 0
         this.#tell({
           sourcesDone: index + 1 - this.#unknown,
@@ -161,7 +155,6 @@ class SourceLoader {
       return this.#results.inOrder(sources.map(({ name }) => name))
     } finally {
       // Whatever happened, nothing may still be reading or writing when the run is released.
-      await this.#early.stop()
       await this.#pool.ended()
     }
   }
@@ -196,7 +189,7 @@ class SourceLoader {
     }
     if (!fingerprint) await this.#pool.idle()
     this.#unkept = []
-    const loaded = await this.#early.load(index, () => loadSource(source, index, fingerprint, run))
+    const loaded = await loadSource(source, index, fingerprint, run)
     if ('leftOut' in loaded) return this.#leaveOut(source, index, loaded.leftOut)
     if ('bad' in loaded) return this.#leaveBadOut(source, index, loaded.bad)
     if (fingerprint === undefined) {
@@ -206,22 +199,6 @@ class SourceLoader {
     }
     known.add(source, loaded.fingerprint, loaded.content)
     if (source.release) this.#pool.whenDone(loaded.jobs, source.release)
-  }
-
-  /** Lets a source be decoded before its turn, where it is one that is decoded by itself. */
-  #offer(
-    source: Source,
-    index: number,
-    { fingerprint, whole }: Identified,
-    known: KnownSources,
-    run: SourceRun,
-  ): void {
-    if (fingerprint === undefined || whole !== undefined || this.#maySmall(source)) return
-    this.#early.offer({
-      index,
-      isWanted: async () => (await reasonToSkip(source, fingerprint, source.content, known)) === undefined,
-      begin: (turn) => loadSource(source, index, fingerprint, run, turn),
-    })
   }
 
   #maySmall(source: Source): boolean {

@@ -7,6 +7,7 @@ import { inLake, recordPath, snapshotPath } from '../../src/lake/lake/layout.ts'
 import { type CompactCommitRequest, commitCompaction } from '../../src/manifest/commit-compaction.ts'
 import { loadedPartitions, loadedSources, splitLoaded } from '../../src/manifest/loaded-sources.ts'
 import { removeGarbage } from '../../src/manifest/remove-garbage.ts'
+import { FORMAT } from '../../src/manifest/root-form.ts'
 import { removeRun } from '../../src/manifest/runs.ts'
 import { recordText, rootToText } from '../../src/manifest/snapshot-text.ts'
 import { readRoot, readSnapshot } from '../../src/manifest/snapshots.ts'
@@ -146,7 +147,7 @@ test('commits hand on what a root says, also what only a later release knows', a
   await compactAll(lake)
   for (const number of [2, 3])
     expect(JSON.parse(await readFile(inLake(lake, snapshotPath(number)), 'utf8'))).toMatchObject({
-      ...{ format: 3, snapshot: number, parent: number - 1 },
+      ...{ format: FORMAT, snapshot: number, parent: number - 1 },
       dreams: [{ of: 'sheep' }],
     })
   expect((await verifyLake({ lake, countRows: countLines })).problems).toEqual([])

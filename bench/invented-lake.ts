@@ -1,7 +1,7 @@
 /** A lake with any number of partitions in its manifest and no data: what a commit and the commands cost that read it. */
 
 import { randomBytes } from 'node:crypto'
-import type { FileEntry, PartitionEntry } from '../src/core/partition.ts'
+import type { CommittedPartition, FileEntry } from '../src/core/partition.ts'
 import { loadPath } from '../src/lake/lake/layout.ts'
 import { extendList, PartWriter } from '../src/manifest/extend-list.ts'
 import { makeLake } from '../src/manifest/runs.ts'
@@ -23,7 +23,7 @@ export const inventedPartition = (
   run: string,
   number: number,
   files: readonly FileEntry[],
-): PartitionEntry => {
+): CommittedPartition => {
   const day = new Date(FIRST_MS + number * 60_000).toISOString()
   return {
     id: `batch-${String(number).padStart(7, '0')}-0`,
@@ -46,6 +46,8 @@ export const inventedPartition = (
     },
     files,
     drift: [],
+    committed: { snapshot: 1, time: day },
+    version: number + 1,
   }
 }
 
@@ -75,6 +77,12 @@ export const makeInventedLake = async (lake: string, partitions: number): Promis
     lists = { ...lists, partitions: await extendList(writer, 'partitions', lists.partitions, own) }
   }
   const head = { snapshot: 1, parent: null, run: last, pipeline: 'convert', tool: 'firmlake bench' }
-  await createSnapshot(lake, { ...head, time: new Date(FIRST_MS).toISOString(), totals, lists })
+  await createSnapshot(lake, {
+    ...head,
+    time: new Date(FIRST_MS).toISOString(),
+    totals,
+    lists,
+    nextVersion: partitions + 5,
+  })
   await ensureRecord(lake, 1)
 }

@@ -9,7 +9,7 @@ import type { Command } from 'commander'
 import { newProgram } from '../src/cli/new-program.ts'
 import { DEFINITION } from '../src/config/definition.ts'
 import type { ConfigField } from '../src/config/fields.ts'
-import { NEWEST_FORMAT } from '../src/manifest/root-form.ts'
+import { FORMAT } from '../src/manifest/root-form.ts'
 import { TABLE_FORMAT_NAMES } from '../src/pipeline/targets/table-formats.ts'
 import { FILE_FORMAT_NAMES } from '../src/sink/targets.ts'
 
@@ -36,7 +36,7 @@ export const offered = async (): Promise<readonly string[]> =>
   [
     ...commandLines(await newProgram(), 'firmlake'),
     ...Object.entries(DEFINITION).flatMap((one) => keyLines(one, '')),
-    ...Array.from({ length: NEWEST_FORMAT }, (_, at) => `format lake ${at + 1}`),
+    `format lake ${FORMAT}`,
     ...FILE_FORMAT_NAMES.map((name) => `format file ${name}`),
     ...TABLE_FORMAT_NAMES.map((name) => `format table ${name}`),
   ].sort()

@@ -44,7 +44,6 @@ export {
 } from './jobs/run-steps.ts'
 export { type ServedLake, type ServeOptions, serve } from './jobs/serve.ts'
 export { type SyncOptions, type SyncReport, sync } from './jobs/sync.ts'
-export { takeBackUpgrade, upgrade } from './jobs/upgrade.ts'
 export { type VerifyOptions, verify } from './jobs/verify.ts'
 export type { DiffSummary, LakeDiff } from './lake/diff/open-comparison.ts'
 export type { LakeQuery, QueryResult } from './lake/lake/lake-query.ts'
@@ -73,9 +72,6 @@ export {
   type UpdateTargetsOptions,
   updateTargets,
 } from './pipeline/targets/update-targets.ts'
-export type { UpgradeChange, UpgradedPart } from './pipeline/upgrade/find-earlier.ts'
-export type { TakenBack } from './pipeline/upgrade/take-back.ts'
-export type { UpgradeOptions, UpgradeSummary } from './pipeline/upgrade/upgrade-lake.ts'
 
 // Sources.
 

@@ -65,7 +65,6 @@ const FOLDERS: Readonly<Record<string, Readonly<Record<string, readonly string[]
     shared: ['sync', 'pull', 'batch-files', 'run'],
     targets: ['run'],
     export: ['targets', 'run'],
-    upgrade: ['targets', 'run'],
   },
   lake: {
     duckdb: [],

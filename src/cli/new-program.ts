@@ -36,7 +36,6 @@ const COMMANDS: Readonly<Record<string, () => Promise<(program: Command) => void
   compact: async () => (await import('./commands/compact.ts')).addCompact,
   forget: async () => (await import('./commands/forget.ts')).addForget,
   copy: async () => (await import('./commands/copy.ts')).addCopy,
-  upgrade: async () => (await import('./commands/upgrade.ts')).addUpgrade,
   serve: async () => (await import('./commands/serve.ts')).addServe,
   rates: async () => (await import('./commands/rates.ts')).addRates,
   config: async () => {

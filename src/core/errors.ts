@@ -24,6 +24,8 @@ export const ERROR_CODES = {
     'the snapshot is gone for ever: it held companies or persons that were forgotten; use a later one',
   SNAPSHOT_DAMAGED: 'a snapshot does not match its own hash or form; run "firmlake verify"',
   LAKE_DAMAGED: 'files of the lake are changed, cut, missing or unreadable; "firmlake verify" names them',
+  LAKE_UNRELEASED:
+    'the lake was made by a build before the first release; load its sources again into a new lake',
   LAKE_NEWER: 'the lake was written by a later release; use the one that the message names, or a later one',
   COMMIT_CONFLICT: 'other runs kept committing first; run the same command again',
   TAKE_WRONG:
@@ -31,7 +33,6 @@ export const ERROR_CODES = {
   TAKE_DIFFERS: 'the lake was loaded with another declaration of what it takes; --change-taken allows it',
   HASH_KEY_WRONG: 'the key of hashed columns is missing, too short or another one; see docs/less-data.md',
   TEXT_NOT_KEPT: 'quarantined lines have no text here; mend their source and load it again with --again',
-  UPGRADE_STANDS: 'the upgrade cannot be taken back any more; its message says why',
   QUARANTINE_LIMIT: 'more lines are bad than --max-quarantined allows; see "firmlake quarantine list"',
   RUN_NOT_FOUND: 'there is no such unfinished run; see "firmlake status"',
   RUN_LIVE: 'another process is still running it; wait for it',

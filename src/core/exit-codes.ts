@@ -54,7 +54,8 @@ export const exitCodeOf = (error: unknown, signal?: NodeJS.Signals): ExitCode =>
 
 /** Final for a worker, though a person who mends something may run a command of one process again. */
 const FINAL_FOR_WORKERS: ReadonlySet<ErrorCode> = new Set([
-  ...(['SOURCE_CHANGED', 'RUN_NOT_FOUND', 'LAKE_NOT_FOUND', 'LAKE_DAMAGED', 'LAKE_NEWER'] as const),
+  ...(['SOURCE_CHANGED', 'RUN_NOT_FOUND', 'LAKE_NOT_FOUND', 'LAKE_DAMAGED'] as const),
+  ...(['LAKE_UNRELEASED', 'LAKE_NEWER'] as const),
   ...(['SNAPSHOT_DAMAGED', 'TOKEN_MISSING', 'TOKEN_INVALID', 'TOKEN_REFUSED', 'ADDRESS_REFUSED'] as const),
   ...(['PACKAGE_MISSING', 'PLAN_ORIGIN'] as const),
 ])

@@ -129,7 +129,7 @@ export interface Counts extends LineCounts {
   readonly rows: Readonly<Record<string, number>>
 }
 
-/** One partition as it stands in a snapshot. */
+/** One partition, from when it is loaded on. */
 export interface PartitionEntry {
   readonly id: string
   readonly run: string
@@ -142,21 +142,7 @@ export interface PartitionEntry {
   readonly counts: Counts
   readonly files: readonly FileEntry[]
   readonly drift: readonly Drift[]
-  /** Absent of a partition that is not in a snapshot yet, and of those that earlier releases committed. */
-  readonly committed?: Commit
-  /** Absent as `committed` is, until the next commit. */
-  readonly version?: number
 }
-
-/**
- * The version of the rows of a partition, or of a run's file: its number in the order of commits to the lake. It is given
- * once, by the commit, and never to another one; some numbers are left out. Until a lake of an earlier release is committed
- * to, its place counts.
- *
- * @param place in the snapshot's list, from 0 on
- */
-export const versionOf = ({ version }: { readonly version?: number }, place: number): number =>
-  version ?? place
 
 /** When rows became visible. */
 export interface Commit {
@@ -166,11 +152,22 @@ export interface Commit {
   readonly time: string
 }
 
+/** What a commit adds to an entry. */
+export interface CommitFacts {
+  readonly committed: Commit
+  /**
+   * Of its rows: its number in the order of commits to the lake. It is given once, by the commit, and never to another
+   * one; some numbers are left out.
+   */
+  readonly version: number
+}
+
+/** One partition as it stands in a snapshot. */
+export interface CommittedPartition extends PartitionEntry, CommitFacts {}
+
 /** A file that belongs to a run, not to one partition. */
-export type FileOfRun = FileEntry & {
+export interface FileOfRun extends FileEntry, CommitFacts {
   readonly run: string
-  readonly committed?: Commit
-  readonly version?: number
 }
 
 /** What a snapshot says of itself. */
@@ -186,12 +183,11 @@ export interface SnapshotHead {
 
 /**
  * The whole lake as of one commit, as one document. A lake keeps it in parts, of which readers open those that they need
- * (`manifest/snapshot-root.ts`); earlier releases kept it as one text.
+ * (`manifest/snapshot-root.ts`).
  */
 export interface Snapshot extends SnapshotHead {
-  readonly format: 1
   /** In the order of commits: of one company the later partition is the current version. */
-  readonly partitions: readonly PartitionEntry[]
+  readonly partitions: readonly CommittedPartition[]
   /** Files that belong to a run, not to one partition (its `line_items` dictionary). */
   readonly files: readonly FileOfRun[]
   /** Pulls from a service, in the order of commits; absent where there was none. */
@@ -200,5 +196,5 @@ export interface Snapshot extends SnapshotHead {
    * Partitions whose rows a compaction has put together with others, in the order of commits: what was loaded, and
    * when. Of their files they keep those of the quarantine. Absent where there was no compaction.
    */
-  readonly merged?: readonly PartitionEntry[]
+  readonly merged?: readonly CommittedPartition[]
 }

@@ -3,7 +3,7 @@
 import { orInterrupted } from '../core/interrupted.ts'
 import { interruptOn } from '../lake/duckdb/stoppable.ts'
 import { type LakeQuery, type LakeQueryOptions, openLakeQuery } from '../lake/lake/lake-query.ts'
-import { readFactsOf, withCommits } from '../manifest/lake-facts.ts'
+import { readFactsOf } from '../manifest/lake-facts.ts'
 import { readTableListed } from '../manifest/snapshot-root.ts'
 import { readRoot } from '../manifest/snapshots.ts'
 import { computedOfLake } from '../manifest/taken.ts'
@@ -52,7 +52,7 @@ export const openQuery = async (
   const root = await readRoot(lake, snapshot)
   return openLakeQuery({
     ...{ lake, threads, check, aroundFetch, outFolder },
-    snapshot: async (table) => withCommits(lake, await readTableListed(lake, root, table)),
+    snapshot: (table) => readTableListed(lake, root, table),
     facts: readFactsOf(lake, root),
     computed: await computedOfLake(root),
     inPlace: check === 'every-read' ? undefined : inPlaceSource(options),

@@ -9,8 +9,7 @@ import type { Findings, Problem } from './findings.ts'
 import { type ListedEntries, PartChecker } from './part-checker.ts'
 import type { SnapshotRoot } from './snapshot-root.ts'
 import { bytesToSnapshot, oldestText, recordText } from './snapshot-text.ts'
-import { type ManifestListing, madeLater, readRoot } from './snapshots.ts'
-import { readUpgrade } from './upgrade-state.ts'
+import { type ManifestListing, otherFormat, readRoot } from './snapshots.ts'
 import { versionProblem } from './version-numbers.ts'
 
 type FileRead =
@@ -57,7 +56,6 @@ const checkSnapshot = async (
     return null
   }
   const result = bytesToSnapshot(read.bytes)
-  if (result.kind === 'newer') throw madeLater(number, result.tool)
   if (result.kind === 'damaged') {
     problems.push({
       path,
@@ -66,6 +64,7 @@ const checkSnapshot = async (
     })
     return null
   }
+  if (result.kind !== 'snapshot') throw otherFormat(number, result)
   const detail = chainProblem(result.root, number)
   if (detail !== null) problems.push({ path, problem: 'listing', detail })
   return { bytes: read.bytes, root: result.root }
@@ -142,13 +141,6 @@ const checkCounts = (
   }
 }
 
-/** The snapshot above which those that are missing were an upgrade's, which is being taken back. */
-const upgradedFrom = async (lake: string): Promise<number> => {
-  // What is damaged there is reported by `checkUpgrade`.
-  const state = await readUpgrade(lake).catch(() => null)
-  return state?.phase === 'restored' ? state.from.snapshot : Number.POSITIVE_INFINITY
-}
-
 /** What was found of the manifest. */
 export interface CheckedManifest {
   readonly snapshots: number
@@ -189,14 +181,9 @@ export const checkManifest = async (
     use(listed, snapshot)
   })
   const [first, last] = only === undefined ? [listing.oldest, newest] : [only, only]
-  const upgraded = await upgradedFrom(lake)
-  if (last > upgraded)
-    findings.notes.push('an upgrade is being taken back: "firmlake upgrade --back" completes that')
   for (let number = first; number <= last; number += 1) {
-    const problems: Problem[] = []
-    const found = await checkSnapshot(lake, number, { ...findings, problems })
-    await checkRecord(lake, number, number === newest, found, { ...findings, problems })
-    findings.problems.push(...problems.filter(({ problem }) => number <= upgraded || problem !== 'missing'))
+    const found = await checkSnapshot(lake, number, findings)
+    await checkRecord(lake, number, number === newest, found, findings)
     if (!found) continue
     await parts.check(found.root)
     roots.push(number)

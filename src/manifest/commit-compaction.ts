@@ -4,8 +4,7 @@
  */
 
 import { ToolkitError } from '../core/errors.ts'
-import type { PartitionEntry, Snapshot, SnapshotHead } from '../core/partition.ts'
-import { DriftBudget } from '../core/unknown-names.ts'
+import type { CommittedPartition, PartitionEntry, Snapshot, SnapshotHead } from '../core/partition.ts'
 import { QUARANTINE } from '../lake/tables/tables.ts'
 import type { CommitRequest } from './commit-run.ts'
 import { checkPartitions, commitWithRetries, isRemovedBase } from './commit-with-retries.ts'
@@ -16,8 +15,8 @@ import { findCommit } from './find-commit.ts'
 import { isLoaded } from './loaded-sources.ts'
 import { refuseForgotten } from './refuse-forgotten.ts'
 import { assertOwner } from './run-lease.ts'
-import { headOf, readAllListed, rootOf, type SnapshotRoot } from './snapshot-root.ts'
-import { ensureRecord, rootToCommitOn } from './snapshots.ts'
+import { headOf, readAllListed, type SnapshotRoot } from './snapshot-root.ts'
+import { ensureRecord, newestRoot } from './snapshots.ts'
 import { totalsOf } from './totals.ts'
 import { numberCompacted, type WithVersions } from './version-numbers.ts'
 
@@ -33,23 +32,14 @@ export interface CompactCommitRequest
 const nameOf = ({ run, id }: Pick<PartitionEntry, 'run' | 'id'>): string => `${run} ${id}`
 
 /** A partition whose rows stand in another one now: of its files those of the quarantine are left. */
-const mergedPartition = (partition: PartitionEntry): PartitionEntry => ({
+const mergedPartition = (partition: CommittedPartition): CommittedPartition => ({
   ...partition,
   counts: { ...partition.counts, rows: {} },
   files: partition.files.filter(({ table }) => table === QUARANTINE.name),
 })
 
-/**
- * All of what is merged, its drift within the bounds: an older release may have listed any number of names, and
- * a snapshot repeats what the one before it says.
- */
-const withBoundDrift = (partitions: readonly PartitionEntry[]): PartitionEntry[] => {
-  const budget = new DriftBudget()
-  return partitions.map((partition) => ({ ...partition, drift: budget.bound(partition.drift) }))
-}
-
 /** What a compaction merges for good: a compaction merged again has recorded its own partitions before. */
-const mergedOf = (partitions: readonly PartitionEntry[]): PartitionEntry[] =>
+const mergedOf = (partitions: readonly CommittedPartition[]): CommittedPartition[] =>
   partitions.filter(isLoaded).map(mergedPartition)
 
 const conflict = (run: string, lost: string): ToolkitError =>
@@ -88,7 +78,6 @@ export const compactedSnapshot = (
     later,
   )
   return {
-    format: 1,
     ...committed,
     parent: newest.snapshot,
     run: lease.run,
@@ -98,32 +87,19 @@ export const compactedSnapshot = (
     partitions: [...made.partitions, ...later.partitions],
     files: [...made.files, ...later.files],
     ...(newest.pulls && { pulls: newest.pulls }),
-    merged: withBoundDrift([
+    merged: [
       ...(newest.merged ?? []),
       ...mergedOf(newest.partitions.filter((one) => replaced.has(nameOf(one)))),
-    ]),
+    ],
   }
 }
 
-/** The parts of what was merged before stay as they are, unless the bounds of its drift leave some of it out. */
-const writeMerged = async (
-  writer: PartWriter,
-  lists: SnapshotRoot['lists'],
-  before: readonly PartitionEntry[],
-  merged: readonly PartitionEntry[],
-): Promise<SnapshotRoot['lists']['merged']> => {
-  const isSame = before.every(({ drift }, at) => drift === merged[at]?.drift)
-  return isSame
-    ? extendList(writer, 'merged', lists.merged, merged.slice(before.length))
-    : extendList(writer, 'merged', [], merged)
-}
-
-/** Writes the parts of the next snapshot. */
+/** Writes the parts of the next snapshot. @param before how many were merged before: their parts stay as they are */
 const writeNext = async (
   writer: PartWriter,
   { lists, ...fields }: SnapshotRoot,
-  newest: Snapshot,
   next: Snapshot & WithVersions,
+  before: number,
 ): Promise<SnapshotRoot> => ({
   ...fields,
   ...headOf(next),
@@ -133,7 +109,7 @@ const writeNext = async (
     partitions: await extendList(writer, 'partitions', [], next.partitions),
     files: await extendList(writer, 'files', [], next.files),
     pulls: await extendList(writer, 'pulls', lists.pulls, []),
-    merged: await writeMerged(writer, lists, newest.merged ?? [], next.merged ?? []),
+    merged: await extendList(writer, 'merged', lists.merged, next.merged?.slice(before) ?? []),
   },
 })
 
@@ -155,7 +131,9 @@ const commitOnto = async (
   const snapshot = compactedSnapshot(request, newest)
   await confirmFiles(lake, [...partitions.flatMap(({ files }) => files), ...runFiles])
   await ensureRecord(lake, newest.snapshot)
-  const next = await createNext(lease, request.random, (writer) => writeNext(writer, root, newest, snapshot))
+  const next = await createNext(lease, request.random, (writer) =>
+    writeNext(writer, root, snapshot, newest.merged?.length ?? 0),
+  )
   if (next === null) return newest.snapshot
   await ensureRecord(lake, next.snapshot)
   return headOf(next)
@@ -165,7 +143,8 @@ const commitOnto = async (
 const tryCommit = async (request: CompactCommitRequest, from: number): Promise<SnapshotHead | number> => {
   const { lease, base } = request
   await assertOwner(lease)
-  const root = (await rootToCommitOn(lease.lake)) ?? rootOf(base)
+  const root = await newestRoot(lease.lake)
+  if (root === null) throw conflict(lease.run, base.partitions[0]?.id ?? '')
   try {
     return await commitOnto(request, from, root)
   } catch (error) {

@@ -8,12 +8,10 @@ import { createNext } from './create-next.ts'
 import { extendList, type PartWriter } from './extend-list.ts'
 import { findCommit } from './find-commit.ts'
 import { type ForgetReceipt, type ForgottenIds, nextRefusals } from './forgotten.ts'
-import { recordedPartition, recordedPull } from './recorded-search.ts'
 import { assertOwner } from './run-lease.ts'
 import type { SnapshotRoot } from './snapshot-root.ts'
-import { ensureRecord, newestRoot, rootToCommitOn } from './snapshots.ts'
+import { ensureRecord, newestRoot } from './snapshots.ts'
 import { totalsOf } from './totals.ts'
-import { numberListed } from './version-numbers.ts'
 
 /** All that a snapshot lists. */
 export type LeftInLake = Required<Pick<Snapshot, 'partitions' | 'files' | 'pulls' | 'merged'>>
@@ -41,8 +39,6 @@ const writeNext = async (
   const committed = { snapshot: newest.snapshot + 1, time: now().toISOString() }
   const { refusals: before, forgotten = [], ...fields } = newest
   const refusals = nextRefusals(before, ids, receipt.later, random)
-  // They were read before the numbers of an earlier release's partitions were given.
-  const { partitions, files } = numberListed(listed)
   return {
     ...fields,
     ...{ ...committed, parent: newest.snapshot, run, pipeline: 'forget', tool },
@@ -50,10 +46,10 @@ const writeNext = async (
     forgotten: [...forgotten, { ...committed, run, ...receipt }],
     ...(refusals && { refusals }),
     lists: {
-      partitions: await extendList(writer, 'partitions', [], partitions.map(recordedPartition)),
-      files: await extendList(writer, 'files', [], files),
-      pulls: await extendList(writer, 'pulls', [], listed.pulls.map(recordedPull)),
-      merged: await extendList(writer, 'merged', [], listed.merged.map(recordedPartition)),
+      partitions: await extendList(writer, 'partitions', [], listed.partitions),
+      files: await extendList(writer, 'files', [], listed.files),
+      pulls: await extendList(writer, 'pulls', [], listed.pulls),
+      merged: await extendList(writer, 'merged', [], listed.merged),
     },
   }
 }
@@ -77,7 +73,7 @@ export const commitForget = async (request: ForgetCommitRequest): Promise<Snapsh
   const { lake, run } = lease
   for (const partition of [...listed.partitions, ...listed.merged]) checkSums(partition)
   await assertOwner(lease)
-  const newest = await rootToCommitOn(lake)
+  const newest = await newestRoot(lake)
   if (newest === null || newest.snapshot !== base.snapshot || newest.run !== base.run) throw conflict(lake)
   await confirmFiles(lake, written)
   await ensureRecord(lake, newest.snapshot)

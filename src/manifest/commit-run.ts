@@ -2,7 +2,13 @@
 
 import type { Content } from '../contract/objects.ts'
 import { ToolkitError } from '../core/errors.ts'
-import type { FileEntry, PartitionEntry, PullEntry, SnapshotHead } from '../core/partition.ts'
+import type {
+  CommittedPartition,
+  FileEntry,
+  PartitionEntry,
+  PullEntry,
+  SnapshotHead,
+} from '../core/partition.ts'
 import { DriftBudget } from '../core/unknown-names.ts'
 import type { KeptTake } from '../lake/take/declaration.ts'
 import {
@@ -18,12 +24,11 @@ import { findCommit } from './find-commit.ts'
 import { knownByBytes, namedSources, splitLoaded } from './loaded-sources.ts'
 import { mayHoldRun } from './part-summary.ts'
 import { entriesOf } from './parts.ts'
-import { recordedPartition, recordedPull } from './recorded-search.ts'
 import { refuseForgotten } from './refuse-forgotten.ts'
 import { assertOwner, type SeenRun } from './run-lease.ts'
 import { sourcesOf } from './shared-sources.ts'
 import { headOf, listOf, type SnapshotRoot } from './snapshot-root.ts'
-import { ensureRecord, readKnownRoot, rootToCommitOn } from './snapshots.ts'
+import { ensureRecord, newestRoot, readKnownRoot } from './snapshots.ts'
 import { SourceIndex } from './source-index.ts'
 import { takenWith } from './taken.ts'
 import { addTotals, NO_TOTALS, totalsOf } from './totals.ts'
@@ -129,8 +134,7 @@ const writeNext = async (
   const committed = { snapshot: (newest?.snapshot ?? 0) + 1, time: now().toISOString() }
   const bound = await withBoundDrift(lake, newest, kept, maxUnknownNames)
   const { partitions, files, nextVersion } = numberLoaded(newest, {
-    // An earlier release may have begun the run, and recorded its searches.
-    partitions: bound.map((partition) => ({ ...recordedPartition(partition), committed })),
+    partitions: bound.map((partition) => ({ ...partition, committed })),
     files: runFiles.map((file) => ({ ...file, run, committed })),
   })
   return {
@@ -146,7 +150,7 @@ const writeNext = async (
     lists: {
       partitions: await extendList(writer, 'partitions', lists.partitions, partitions),
       files: await extendList(writer, 'files', lists.files, files),
-      pulls: await extendList(writer, 'pulls', lists.pulls, pulls.map(recordedPull)),
+      pulls: await extendList(writer, 'pulls', lists.pulls, pulls),
       merged: await extendList(writer, 'merged', lists.merged, []),
     },
   }
@@ -197,7 +201,7 @@ const lookedThrough = async (
 const heldBy = async (
   request: CommitRequest,
   newest: SnapshotRoot | null,
-): Promise<readonly PartitionEntry[]> => {
+): Promise<readonly CommittedPartition[]> => {
   const { lake } = request.lease
   const hashes = knownHashes(request.partitions)
   const since = request.again ? null : await lookedThrough(request, newest)
@@ -256,7 +260,7 @@ const commitOnto = async (
 /** One attempt on the newest snapshot; gives the number to go on from when another run was first. */
 const tryCommit = async (request: CommitRequest, base: number): Promise<CommitOutcome | number> => {
   const { lake } = request.lease
-  const newest = await rootToCommitOn(lake)
+  const newest = await newestRoot(lake)
   try {
     return await commitOnto(request, base, newest)
   } catch (error) {

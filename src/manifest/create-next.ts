@@ -21,8 +21,7 @@ export const createNext = async (
   const writer = new PartWriter(lease, random)
   let root: SnapshotRoot
   try {
-    // Whoever writes it begins with `rootToCommitOn`.
-    root = { ...(await write(writer)), searches: 'counted' }
+    root = await write(writer)
   } catch (error) {
     await writer.discard()
     throw error

@@ -11,7 +11,7 @@ import { sha256Of } from '../support/hash.ts'
 import type { RandomBytes } from '../support/run-ids.ts'
 import { TOOL } from '../support/tool-version.ts'
 import { type PartSummary, summaryOfParts } from './part-summary.ts'
-import { LISTS, type ListName, type Lists, type Part, readEntries, storedBy, summaryOfPart } from './parts.ts'
+import { LISTS, type ListName, type Lists, type Part, readEntries, storedBy } from './parts.ts'
 import type { PartRef } from './root-form.ts'
 import type { RunLease } from './run-lease.ts'
 
@@ -58,50 +58,57 @@ export class PartWriter {
   }
 }
 
+/** A part that is to become longer, and one that is not written yet. */
+type Growing<Entry> =
+  | { readonly kind: 'stored'; readonly part: Part; readonly length: number }
+  | { readonly kind: 'fresh'; readonly entries: readonly Entry[]; readonly length: number }
+
+const stored = (part: Part): Growing<never> => ({ kind: 'stored', part, length: part.ref.entries })
+
 /** Cuts entries into parts that are not written yet. */
-export const freshParts = <Name extends ListName>(
-  name: Name,
-  entries: readonly Lists[Name][],
-): Part<Lists[Name]>[] => {
-  const parts: Part<Lists[Name]>[] = []
+const freshParts = <Entry>(entries: readonly Entry[]): Growing<Entry>[] => {
+  const parts: Growing<Entry>[] = []
   for (let at = 0; at < entries.length; at += MOST_ENTRIES) {
     const own = entries.slice(at, at + MOST_ENTRIES)
-    parts.push({ kind: 'fresh', entries: own, summary: LISTS[name].summarise(own) })
+    parts.push({ kind: 'fresh', entries: own, length: own.length })
   }
   return parts
 }
 
-const isLarge = <Entry>(part: Part<Entry>): boolean => part.kind === 'stored' && part.ref.bytes > LARGE_BYTES
-
 /** Whether neighbours may ever become one part. */
-const fitTogether = <Entry>(a: Part<Entry>, b: Part<Entry>): boolean =>
-  summaryOfPart(a).entries + summaryOfPart(b).entries <= MOST_ENTRIES && !isLarge(a)
+const fitTogether = (a: Growing<unknown>, b: Growing<unknown>): boolean =>
+  a.length + b.length <= MOST_ENTRIES && (a.kind === 'fresh' || a.part.ref.bytes <= LARGE_BYTES)
 
-const isLeaf = <Entry>(part: Part<Entry>): boolean => part.kind === 'fresh' || part.ref.level === 0
+const isLeaf = (part: Growing<unknown>): boolean => part.kind === 'fresh' || part.part.ref.level === 0
 
 /** Merges the last part with those before it that are less than twice as long. */
 const mergeTail = async <Name extends ListName>(
   lake: string,
   name: Name,
-  parts: readonly Part<Lists[Name]>[],
-): Promise<readonly Part<Lists[Name]>[]> => {
+  parts: readonly Growing<Lists[Name]>[],
+): Promise<readonly Growing<Lists[Name]>[]> => {
+  const entriesIn = async (one: Growing<Lists[Name]>): Promise<readonly Lists[Name][]> =>
+    one.kind === 'fresh' ? one.entries : readEntries(lake, name, one.part)
   const [before, last] = [parts.at(-2), parts.at(-1)]
   if (!before || !last || !isLeaf(before) || !fitTogether(before, last)) return parts
-  if (summaryOfPart(before).entries >= 2 * summaryOfPart(last).entries) return parts
-  const entries = [...(await readEntries(lake, name, before)), ...(await readEntries(lake, name, last))]
-  return mergeTail(lake, name, [...parts.slice(0, -2), ...freshParts(name, entries)])
+  if (before.length >= 2 * last.length) return parts
+  const entries = [...(await entriesIn(before)), ...(await entriesIn(last))]
+  return mergeTail(lake, name, [...parts.slice(0, -2), ...freshParts(entries)])
 }
 
 const writeFresh = async <Name extends ListName>(
   writer: PartWriter,
   name: Name,
-  part: Part<Lists[Name]>,
-): Promise<PartRef> =>
-  part.kind === 'stored' ? part.ref : writer.write(0, part.entries.map(LISTS[name].toLine), part.summary)
+  part: Growing<Lists[Name]>,
+): Promise<PartRef> => {
+  if (part.kind === 'stored') return part.part.ref
+  const { toLine, summarise } = LISTS[name]
+  return writer.write(0, part.entries.map(toLine), summarise(part.entries))
+}
 
 /** How many parts at the beginning will never be merged: some later one would not fit to its neighbour. */
 const countSettled = (refs: readonly PartRef[]): number => {
-  const parts = refs.map(storedBy(TOOL))
+  const parts = refs.map(storedBy(TOOL)).map(stored)
   return (
     parts.findLastIndex((part, at) => {
       const next = parts[at + 1]
@@ -142,11 +149,11 @@ const listSettled = async (
 export const extendList = async <Name extends ListName>(
   writer: PartWriter,
   name: Name,
-  parts: readonly Part<Lists[Name]>[],
+  parts: readonly Part[],
   added: readonly Lists[Name][],
-): Promise<readonly Part<Lists[Name]>[]> => {
-  let list = parts
-  for (const part of freshParts(name, added)) list = await mergeTail(writer.lake, name, [...list, part])
+): Promise<readonly Part[]> => {
+  let list: readonly Growing<Lists[Name]>[] = parts.map(stored)
+  for (const part of freshParts(added)) list = await mergeTail(writer.lake, name, [...list, part])
   const written: PartRef[] = []
   for (const part of list) written.push(await writeFresh(writer, name, part))
   return (await listSettled(writer, written)).map(storedBy(TOOL))

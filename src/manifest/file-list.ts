@@ -1,6 +1,6 @@
 /**
  * The list of what stands in a folder that was made from a snapshot (a serving index, batch files): `files.json`, with the
- * length and the SHA-256 of each file beside it and its own hash. A folder of an earlier release has none.
+ * length and the SHA-256 of each file beside it and its own hash.
  */
 
 import { readFile } from 'node:fs/promises'

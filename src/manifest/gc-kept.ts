@@ -26,19 +26,16 @@ interface Seen {
 const readList = async <Name extends ListName>(
   lake: string,
   name: Name,
-  parts: readonly Part<Lists[Name]>[],
+  parts: readonly Part[],
   pathsOf: (entry: Lists[Name]) => readonly string[],
   seen: Seen,
 ): Promise<void> => {
   for (const part of parts) {
-    if (part.kind === 'stored') {
-      if (seen.parts.has(part.ref.name)) continue
-      seen.parts.add(part.ref.name)
-      if (part.ref.level > 0) {
-        const below = await readBelow(lake, part)
-        await readList(lake, name, below, pathsOf, seen)
-        continue
-      }
+    if (seen.parts.has(part.ref.name)) continue
+    seen.parts.add(part.ref.name)
+    if (part.ref.level > 0) {
+      await readList(lake, name, await readBelow(lake, part), pathsOf, seen)
+      continue
     }
     for (const entry of await readEntries(lake, name, part))
       for (const path of pathsOf(entry)) seen.paths.add(path)

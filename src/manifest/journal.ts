@@ -8,28 +8,17 @@ import type { PartitionEntry, PullEntry } from '../core/partition.ts'
 import type { UnknownItems } from '../core/unknown-names.ts'
 import { runPath } from '../lake/lake/layout.ts'
 import { storageOf } from '../storage/open-storage.ts'
-import {
-  anyText,
-  count,
-  type Form,
-  fits,
-  form,
-  list,
-  objectOf,
-  oneOf,
-  optional,
-  yesNo,
-} from '../support/json-form.ts'
+import { anyText, count, type Form, fits, form, list, objectOf, oneOf, yesNo } from '../support/json-form.ts'
 import { seal, unseal } from '../support/sealed-text.ts'
+import { PARTITION, PULL_ENTRY } from './entry-form.ts'
 import type { RunLease } from './run-lease.ts'
-import { isPartitionEntry, PULL_ENTRY } from './snapshot-form.ts'
 
 export interface JournalEntry {
   readonly partition: PartitionEntry
   /** Partitions that its block makes: the block is finished when so many of it stand in the journal. */
   readonly layers: number
-  /** Line items of its figures that the contract does not know; absent in journals of releases that knew no such. */
-  readonly unknownItems?: UnknownItems | undefined
+  /** Line items of its figures that the contract does not know. */
+  readonly unknownItems: UnknownItems
 }
 
 /** What became of one source. */
@@ -56,11 +45,12 @@ export const JOURNAL_FILE = 'journal.jsonl'
 export const journalPath = (run: string): string => `${runPath(run)}/${JOURNAL_FILE}`
 
 export const ENTRY = objectOf({
-  partition: form(isPartitionEntry, 'an entry of a partition'),
+  partition: PARTITION,
   layers: count,
-  unknownItems: optional(
-    objectOf({ items: list(objectOf({ category: anyText, lineItem: anyText })), more: yesNo }),
-  ),
+  unknownItems: objectOf({
+    items: list(objectOf({ category: anyText, lineItem: anyText })),
+    more: yesNo,
+  }),
 })
 const LOADED = objectOf({ kind: oneOf(['loaded']), source: anyText, partitions: list(anyText) })
 const SKIPPED = objectOf({ kind: oneOf(['skipped']), source: anyText, reason: anyText })
@@ -78,7 +68,7 @@ export type JournalLine =
   | { readonly kind: 'partition'; readonly entry: JournalEntry }
   | { readonly kind: 'result'; readonly result: WorkResult }
 
-/** A line as it was appended; `null` when a byte of it is another. Earlier releases sealed none. */
+/** A line as it was appended; `null` when a byte of it is another. */
 export const parseLine = (line: Buffer): JournalLine | null => {
   const read = unseal(line)
   if (read.kind === 'damaged') return null

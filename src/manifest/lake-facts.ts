@@ -1,6 +1,6 @@
 /** What the manifest and the rates of a lake say, as rows for SQL: each kind is read when a statement asks for it. */
 
-import type { Commit, PartitionEntry } from '../core/partition.ts'
+import type { CommittedPartition, PartitionEntry } from '../core/partition.ts'
 import type { Fact, Facts, ReadFacts } from '../lake/lake/lake-facts.ts'
 import type { Listed } from '../lake/lake/source-macros.ts'
 import { loadRates } from '../lake/rates/lake-rates.ts'
@@ -17,7 +17,7 @@ const snapshotFacts = async (lake: string, last: number): Promise<Facts['snapsho
   return heads
 }
 
-const partitionFact = (partition: PartitionEntry, isMerged: boolean): Fact<'partitions'> => {
+const partitionFact = (partition: CommittedPartition, isMerged: boolean): Fact<'partitions'> => {
   const { id, run, content, counts, files, range, committed, version } = partition
   return {
     ...{ partition: id, run, content, is_merged: isMerged },
@@ -27,7 +27,7 @@ const partitionFact = (partition: PartitionEntry, isMerged: boolean): Fact<'part
     ...{ files: files.length, bytes: files.reduce((sum, { bytes }) => sum + bytes, 0) },
     ...{ requested_from: range.requested?.from, requested_to: range.requested?.to },
     ...{ least: range.observed?.least, greatest: range.observed?.greatest },
-    ...{ snapshot: committed?.snapshot, time: committed?.time, version },
+    ...{ snapshot: committed.snapshot, time: committed.time, version },
   }
 }
 
@@ -66,7 +66,7 @@ const rateFacts = async (lake: string): Promise<Facts['rates']> => {
 export const readFactsOf = (lake: string, root: SnapshotRoot): ReadFacts => {
   let listed: Promise<Listed> | undefined
   const all = (): Promise<Listed> => {
-    listed ??= readAllListed(lake, root).then((whole) => withCommits(lake, whole))
+    listed ??= readAllListed(lake, root)
     return listed
   }
   const loaded = async (): Promise<readonly PartitionEntry[]> => loadedPartitions(await all())
@@ -85,36 +85,4 @@ export const readFactsOf = (lake: string, root: SnapshotRoot): ReadFacts => {
     rates: () => rateFacts(lake),
   }
   return (name) => readers[name]()
-}
-
-/** When the runs whose snapshots are still there became visible. */
-export const commitsOfRuns = async (lake: string): Promise<ReadonlyMap<string, Commit>> => {
-  const commits = new Map<string, Commit>()
-  for (const number of (await listManifest(lake)).snapshots) {
-    const { run, snapshot, time } = await readKnownRoot(lake, number)
-    commits.set(run, { snapshot, time })
-  }
-  return commits
-}
-
-/**
- * What is listed, with the commit of each entry also where an earlier release has not recorded it: as far as the snapshots
- * are still there.
- */
-export const withCommits = async <Some extends Listed>(lake: string, listed: Some): Promise<Some> => {
-  if ([...listed.partitions, ...listed.files, ...(listed.merged ?? [])].every(({ committed }) => committed))
-    return listed
-  const commits = await commitsOfRuns(lake)
-  const completed = <Entry extends { readonly run: string; readonly committed?: Commit }>(
-    entry: Entry,
-  ): Entry => {
-    const committed = entry.committed ?? commits.get(entry.run)
-    return committed ? { ...entry, committed } : entry
-  }
-  return {
-    ...listed,
-    partitions: listed.partitions.map(completed),
-    files: listed.files.map(completed),
-    ...(listed.merged && { merged: listed.merged.map(completed) }),
-  }
 }

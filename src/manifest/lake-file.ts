@@ -5,13 +5,13 @@
 
 import { resolve } from 'node:path'
 import { writeError } from '../core/errors.ts'
-import { askDatabase, type DatabaseParts, makeDatabase } from '../lake/duckdb/make-database.ts'
+import { type DatabaseParts, makeDatabase } from '../lake/duckdb/make-database.ts'
 import { keptSources, keptViews, type LakeContents, MADE_OF_QUERY } from '../lake/lake/lake-sql.ts'
 import { LAKE_FILE, LAKE_FILE_RECORD } from '../lake/lake/layout.ts'
 import { storageOf } from '../storage/open-storage.ts'
 import { sha256Of } from '../support/hash.ts'
 import type { Problem } from './findings.ts'
-import { readFactsOf, withCommits } from './lake-facts.ts'
+import { readFactsOf } from './lake-facts.ts'
 import { madeViews } from './made-views.ts'
 import { readAllListed, type SnapshotRoot } from './snapshot-root.ts'
 import { newestNumber, readRoot } from './snapshots.ts'
@@ -27,7 +27,7 @@ export const readContents = async (lake: string, root: SnapshotRoot): Promise<La
   return {
     // DuckDB looks for a relative path from the working folder of whoever opens the views.
     lake: resolve(storageOf(lake).local),
-    listed: await withCommits(lake, await readAllListed(lake, root)),
+    listed: await readAllListed(lake, root),
     facts: {
       partitions: await read('partitions'),
       sources: await read('sources'),
@@ -57,14 +57,14 @@ const NO_FILE = '0'.repeat(64)
 interface FileRecord {
   /** The hashes that the file may have: while it is replaced there are two, the new one first. */
   readonly hashes: readonly string[]
-  /** Of the first; earlier releases did not write it down. */
-  readonly snapshot?: number
+  /** Of the first. */
+  readonly snapshot: number
 }
 
 /** Lines as `sha256sum` writes them, and comments: the snapshot, the hash of the lines above. */
 const recordText = ({ hashes, snapshot }: FileRecord): string => {
   const lines = hashes.map((sha256) => `${sha256}  ${LAKE_FILE}\n`).join('')
-  const text = snapshot === undefined ? lines : `${lines}# snapshot ${snapshot}\n`
+  const text = `${lines}# snapshot ${snapshot}\n`
   return `${text}# ${sha256Of(text)}\n`
 }
 
@@ -73,8 +73,7 @@ const readRecord = async (lake: string): Promise<FileRecord | 'none' | 'damaged'
   if (bytes === null) return 'none'
   const text = bytes.toString('latin1')
   const hashes = [...text.matchAll(/^([0-9a-f]{64}) {2}/gm)].map(([, sha256 = '']) => sha256)
-  const [, snapshot] = /^# snapshot (\d{1,15})$/m.exec(text) ?? []
-  const record = { hashes, ...(snapshot !== undefined && { snapshot: Number(snapshot) }) }
+  const record = { hashes, snapshot: Number(/^# snapshot (\d{1,15})$/m.exec(text)?.[1]) }
   return hashes.length > 0 && text === recordText(record) ? record : 'damaged'
 }
 
@@ -110,22 +109,6 @@ const isPlaced = async (lake: string, snapshot: number): Promise<boolean> => {
   if (bytes === null || typeof record === 'string') return false
   const [sha256, ...older] = record.hashes
   return older.length === 0 && sha256 === sha256Of(bytes) && record.snapshot === snapshot
-}
-
-/** Whether its views are those of this release. */
-const hasOwnViews = async (lake: string, root: SnapshotRoot): Promise<boolean> => {
-  const bytes = await storageOf(lake).read(LAKE_FILE)
-  return (
-    bytes !== null && (await askDatabase(bytes, MADE_OF_QUERY)) === keptViews(await computedOfLake(root)).name
-  )
-}
-
-/** Whether the file shows the newest snapshot in the views of this release, or the lake is one that has none. */
-export const isLakeFileNewest = async (lake: string): Promise<boolean> => {
-  if (!isInFolder(lake)) return true
-  const root = await readRoot(lake)
-  if (filesOf(root) > MOST_FILES) return (await readRecord(lake)) === 'none'
-  return (await isPlaced(lake, root.snapshot)) && (await hasOwnViews(lake, root))
 }
 
 const remove = (lake: string): Promise<void> => storageOf(lake).remove([LAKE_FILE, LAKE_FILE_RECORD])
@@ -191,20 +174,18 @@ export const updateLakeFile = async (lake: string): Promise<string | undefined> 
  * Writes the file where it is not of the newest snapshot: whoever committed that one may have been killed, or had no room.
  *
  * @param whereKept only where the lake has had one: not every command that finds none makes one
- * @param ofThisRelease also where its views are those of another release
  * @returns as `updateLakeFile`
  */
 export const refreshLakeFile = async (
   lake: string,
-  { whereKept = false, ofThisRelease = false } = {},
+  { whereKept = false } = {},
 ): Promise<string | undefined> => {
   if (!isInFolder(lake)) return undefined
   try {
     if (whereKept && (await readRecord(lake)) === 'none') return undefined
     const newest = await newestNumber(lake)
     if (newest === 0) return undefined
-    const isRight = ofThisRelease ? isLakeFileNewest(lake) : isPlaced(lake, newest)
-    return (await isRight.catch(() => false)) ? undefined : await updateLakeFile(lake)
+    return (await isPlaced(lake, newest).catch(() => false)) ? undefined : await updateLakeFile(lake)
   } catch (error) {
     return messageOf(error)
   }
@@ -212,7 +193,7 @@ export const refreshLakeFile = async (
 
 const MADE_AGAIN = '"firmlake views --write" makes it again'
 
-/** What is wrong with the file or its hash; a lake of an earlier release has neither. */
+/** What is wrong with the file or its hash; a lake need have neither. */
 export const checkLakeFile = async (lake: string): Promise<Problem | null> => {
   const record = await readRecord(lake)
   if (record === 'damaged')
@@ -236,7 +217,7 @@ export const checkLakeFile = async (lake: string): Promise<Problem | null> => {
 /** What a file that is whole shows instead of a snapshot, `undefined` where it shows that or a newer one. */
 export const staleLakeFile = async (lake: string, snapshot: number): Promise<string | undefined> => {
   const record = await readRecord(lake)
-  if (typeof record === 'string' || record.snapshot === undefined) return undefined
+  if (typeof record === 'string') return undefined
   if (record.hashes.length > 1) return `"${LAKE_FILE}" was not replaced to the end; ${MADE_AGAIN}`
   if (record.snapshot >= snapshot) return undefined
   return `"${LAKE_FILE}" shows snapshot ${record.snapshot}, the newest is ${snapshot}; ${MADE_AGAIN}`

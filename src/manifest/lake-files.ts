@@ -11,7 +11,6 @@ import {
   RATES_PATH,
   RUNS_FOLDER,
   SERVE_FOLDER,
-  UPGRADE_FOLDER,
 } from '../lake/lake/layout.ts'
 import { HASHES_FOLDER, PUBLISHED_FOLDER, PUBLISHED_IN_TABLE } from '../lake/lake/published-hash.ts'
 import { storageOf } from '../storage/open-storage.ts'
@@ -141,7 +140,6 @@ const foldersWithWrites = async (lake: string): Promise<readonly string[]> => {
     // The lake's own: `lake.duckdb` is replaced there.
     '.',
     ...[MANIFEST_FOLDER, PARTS_FOLDER, RUNS_FOLDER, SERVE_FOLDER, BATCHES_FOLDER, dirname(RATES_PATH)],
-    UPGRADE_FOLDER,
     ...tables.flatMap(({ name }) =>
       PUBLISHED_IN_TABLE.flatMap((folder) => [`${name}/${folder}`, `${name}/${folder}/${HASHES_FOLDER}`]),
     ),

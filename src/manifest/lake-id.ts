@@ -61,8 +61,8 @@ export const copyLakeId = async (to: string, id: string): Promise<void> => {
   )
 }
 
-/** What is wrong with a lake's id. A lake without one gets it at its next commit. */
-export const verifyLakeId = async (lake: string, { problems, notes }: Findings): Promise<void> => {
+/** What is wrong with a lake's id, which is there before the first snapshot. */
+export const verifyLakeId = async (lake: string, { problems }: Findings): Promise<void> => {
   const path = LAKE_ID_PATH
   let bytes: Buffer | null
   try {
@@ -72,7 +72,11 @@ export const verifyLakeId = async (lake: string, { problems, notes }: Findings):
     problems.push({ path, problem: 'unreadable', detail: 'the file cannot be read' })
     return
   }
-  if (bytes === null) notes.push(`"${path}" is not there: the next commit or delivery gives the lake an id`)
+  if (bytes === null)
+    problems.push({
+      ...{ path, problem: 'missing' },
+      detail: 'the file is missing; the next commit or delivery gives the lake another id',
+    })
   else if (idIn(bytes) === undefined)
     problems.push({
       ...{ path, problem: bytes.length === 0 ? 'cut' : 'changed' },

@@ -1,11 +1,14 @@
 /** Which sources a lake holds already, so that the same file is not loaded twice. Pure. */
 
 import type { Content } from '../contract/objects.ts'
-import type { PartitionEntry, Snapshot, SourceEntry } from '../core/partition.ts'
+import type { PartitionEntry, SourceEntry } from '../core/partition.ts'
 import { sourcesOf } from './shared-sources.ts'
 
 /** The part of a snapshot that says what was loaded. */
-type Loaded = Pick<Snapshot, 'partitions' | 'merged'>
+interface Loaded {
+  readonly partitions: readonly PartitionEntry[]
+  readonly merged?: readonly PartitionEntry[]
+}
 
 /** Whether records came with a partition: not with a compaction, nor with a listing of companies that are gone. */
 export const isLoaded = ({ source: { kind } }: Pick<PartitionEntry, 'source'>): boolean =>

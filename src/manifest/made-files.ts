@@ -16,21 +16,18 @@ export interface MadeFile {
 export interface MadeFiles {
   readonly files: readonly MadeFile[]
   readonly problems: readonly Problem[]
-  readonly notes: readonly string[]
 }
 
 /** What the lists say that there is. @param only of this snapshot */
 export const madeFiles = async (lake: string, only: number | undefined): Promise<MadeFiles> => {
   const files = new Map<string, { readonly folders: string[]; readonly file: NamedFile }>()
   const problems: Problem[] = []
-  const notes: string[] = []
   for (const { path: folder, snapshot } of await listMade(lake)) {
     if (only !== undefined && snapshot !== only) continue
     const list = await readFileList(inLake(lake, folder))
-    if (list.kind === 'none')
-      notes.push(`"${folder}" has no "${LIST_FILE}", so it cannot be checked: an earlier release made it`)
-    else if (list.kind !== 'list')
-      problems.push({ path: `${folder}/${LIST_FILE}`, problem: list.kind, detail: list.reason })
+    const path = `${folder}/${LIST_FILE}`
+    if (list.kind === 'none') problems.push({ path, problem: 'missing', detail: 'the file is missing' })
+    else if (list.kind !== 'list') problems.push({ path, problem: list.kind, detail: list.reason })
     else
       for (const file of list.files) {
         const found = await statPath(inLake(lake, `${folder}/${file.name}`))
@@ -40,7 +37,7 @@ export const madeFiles = async (lake: string, only: number | undefined): Promise
         else files.set(key, { folders: [folder], file })
       }
   }
-  return { files: [...files.values()], problems, notes }
+  return { files: [...files.values()], problems }
 }
 
 /** Whether a folder's list still says the same of a file: it may have been removed or made again meanwhile. */

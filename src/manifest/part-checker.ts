@@ -14,7 +14,6 @@ import {
   type Part,
   readPart,
   refOfLine,
-  type StoredPart,
   storedBy,
 } from './parts.ts'
 import type { SnapshotRoot } from './snapshot-root.ts'
@@ -34,7 +33,7 @@ const SUMMARY_FIELDS = ['contents', 'drift', 'quarantine', 'differing', 'currenc
 /** Reads the lines of a part that is whole; reports one that is not. */
 const readChecked = async <Line>(
   lake: string,
-  part: StoredPart,
+  part: Part,
   fromLine: (value: unknown) => Line,
   summarise: (lines: readonly Line[]) => PartSummary,
   report: Report,
@@ -117,12 +116,7 @@ export class PartChecker {
       this.#report(snapshotPath(root.snapshot), 'listing', 'its totals are not those of what it lists')
   }
 
-  async #check<Name extends ListName>(
-    list: Name,
-    part: Part<Lists[Name]>,
-    snapshot: number,
-  ): Promise<Totals | null> {
-    if (part.kind === 'fresh') return this.#taken(ENTRIES_IN[list](part.entries), snapshot)
+  async #check<Name extends ListName>(list: Name, part: Part, snapshot: number): Promise<Totals | null> {
     const { name, sha256 } = part.ref
     const key = `${name} ${sha256}`
     const known = this.#totals.get(key)
@@ -133,7 +127,7 @@ export class PartChecker {
     return totals
   }
 
-  async #read<Name extends ListName>(list: Name, part: StoredPart, snapshot: number): Promise<Totals | null> {
+  async #read<Name extends ListName>(list: Name, part: Part, snapshot: number): Promise<Totals | null> {
     if (part.ref.level === 0) {
       const { fromLine, summarise } = LISTS[list]
       const entries = await readChecked<Lists[Name]>(this.#lake, part, fromLine, summarise, this.#report)

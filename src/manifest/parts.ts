@@ -4,22 +4,22 @@
  */
 
 import { ToolkitError } from '../core/errors.ts'
-import type { FileOfRun, PartitionEntry, PullEntry } from '../core/partition.ts'
+import type { CommittedPartition, FileOfRun, PullEntry } from '../core/partition.ts'
 import { partPath } from '../lake/lake/layout.ts'
 import { storageOf } from '../storage/open-storage.ts'
 import { sha256Of } from '../support/hash.ts'
 import { FormError } from '../support/json-form.ts'
 import { isLaterTool } from '../support/tool-version.ts'
+import { PULL_ENTRY, RUN_FILE } from './entry-form.ts'
 import { type PartSummary, summaryOfFiles, summaryOfPartitions, summaryOfPulls } from './part-summary.ts'
 import { lineToPartition, PART_REF, type PartRef, partitionToLine } from './root-form.ts'
-import { PULL_ENTRY, RUN_FILE } from './snapshot-form.ts'
 
 /** The lists of a snapshot, and what an entry of each is. */
 export interface Lists {
-  readonly partitions: PartitionEntry
+  readonly partitions: CommittedPartition
   readonly files: FileOfRun
   readonly pulls: PullEntry
-  readonly merged: PartitionEntry
+  readonly merged: CommittedPartition
 }
 export type ListName = keyof Lists
 
@@ -29,7 +29,7 @@ interface ListKind<Entry> {
   readonly fromLine: (value: unknown) => Entry
 }
 
-const PARTITIONS: ListKind<PartitionEntry> = {
+const PARTITIONS: ListKind<CommittedPartition> = {
   summarise: summaryOfPartitions,
   toLine: partitionToLine,
   fromLine: lineToPartition,
@@ -44,8 +44,8 @@ export const LISTS: { readonly [Name in ListName]: ListKind<Lists[Name]> } = {
 
 export const LIST_NAMES = ['partitions', 'files', 'pulls', 'merged'] as const satisfies readonly ListName[]
 
-export interface StoredPart {
-  readonly kind: 'stored'
+/** A part of a list, stored in its file. */
+export interface Part {
   readonly ref: PartRef
   /** What has made the snapshot that lists it: a later release may know more. */
   readonly tool: string
@@ -53,18 +53,10 @@ export interface StoredPart {
 
 export const storedBy =
   (tool: string) =>
-  (ref: PartRef): StoredPart => ({ kind: 'stored', ref, tool })
+  (ref: PartRef): Part => ({ ref, tool })
 
-/** A part of a list: `stored` in a file, or `fresh`, of entries that no part holds yet. */
-export type Part<Entry> =
-  | StoredPart
-  | { readonly kind: 'fresh'; readonly summary: PartSummary; readonly entries: readonly Entry[] }
-
-export const summaryOfPart = <Entry>(part: Part<Entry>): PartSummary =>
-  part.kind === 'stored' ? part.ref : part.summary
-
-export const countEntries = <Entry>(parts: readonly Part<Entry>[]): number =>
-  parts.reduce((sum, part) => sum + summaryOfPart(part).entries, 0)
+export const countEntries = (parts: readonly Part[]): number =>
+  parts.reduce((sum, { ref }) => sum + ref.entries, 0)
 
 export type PartRead =
   | { readonly kind: 'whole'; readonly bytes: Buffer }
@@ -114,7 +106,7 @@ const newerPart = ({ name }: PartRef, tool: string): ToolkitError =>
 /** The lines of a part's bytes. @throws {ToolkitError} `SNAPSHOT_DAMAGED` when one does not fit, `LAKE_NEWER` */
 export const linesOf = <T>(
   lake: string,
-  { ref, tool }: StoredPart,
+  { ref, tool }: Part,
   bytes: Buffer,
   fromLine: (value: unknown) => T,
 ): readonly T[] => {
@@ -133,7 +125,7 @@ export const linesOf = <T>(
 
 const readLines = async <T>(
   lake: string,
-  part: StoredPart,
+  part: Part,
   fromLine: (value: unknown) => T,
 ): Promise<readonly T[]> => {
   const read = await readPart(lake, part.ref)
@@ -144,24 +136,23 @@ const readLines = async <T>(
 export const refOfLine = (value: unknown): PartRef => PART_REF(value, '')
 
 /** The parts that a part of a higher level lists. @throws {ToolkitError} `SNAPSHOT_DAMAGED` */
-export const readBelow = async (lake: string, part: StoredPart): Promise<readonly StoredPart[]> =>
+export const readBelow = async (lake: string, part: Part): Promise<readonly Part[]> =>
   (await readLines(lake, part, refOfLine)).map(storedBy(part.tool))
 
 /** The entries of a part that holds some. @throws {ToolkitError} `SNAPSHOT_DAMAGED`, `LAKE_NEWER` */
-export const readEntries = async <Name extends ListName>(
+export const readEntries = <Name extends ListName>(
   lake: string,
   name: Name,
-  part: Part<Lists[Name]>,
-): Promise<readonly Lists[Name][]> =>
-  part.kind === 'fresh' ? part.entries : readLines<Lists[Name]>(lake, part, LISTS[name].fromLine)
+  part: Part,
+): Promise<readonly Lists[Name][]> => readLines<Lists[Name]>(lake, part, LISTS[name].fromLine)
 
 /** Whether a reader needs what a part holds. */
 export type Wanted = (summary: PartSummary) => boolean
 
 /** A part, mostly one that holds entries, and the place of its first one in the list. */
-export interface Leaf<Entry> {
+export interface Leaf {
   readonly place: number
-  readonly part: Part<Entry>
+  readonly part: Part
 }
 
 const PARTS_AT_ONCE = 8
@@ -189,31 +180,31 @@ async function* inOrder<Item>(items: Iterable<Item>): AsyncGenerator<Item> {
 }
 
 /** Parts of a list with the place of each one's first entry. */
-export const placesOf = <Entry>(parts: readonly Part<Entry>[], from: number): Leaf<Entry>[] => {
+export const placesOf = (parts: readonly Part[], from: number): Leaf[] => {
   let place = from
   return parts.map((part) => {
     const own = { part, place }
-    place += summaryOfPart(part).entries
+    place += part.ref.entries
     return own
   })
 }
 
 /** The parts with entries below some parts, in the order of the list; of those that are not wanted none is opened. */
-export async function* leavesOf<Entry>(
+export async function* leavesOf(
   lake: string,
-  parts: readonly Part<Entry>[],
+  parts: readonly Part[],
   wanted: Wanted,
   from = 0,
-): AsyncGenerator<Leaf<Entry>> {
-  const needed = placesOf(parts, from).filter(({ part }) => wanted(summaryOfPart(part)))
+): AsyncGenerator<Leaf> {
+  const needed = placesOf(parts, from).filter(({ part }) => wanted(part.ref))
   const opened = ahead(inOrder(needed), PARTS_AT_ONCE, async ({ part, place }) => ({
     part,
     place,
-    below: part.kind === 'stored' && part.ref.level > 0 ? await readBelow(lake, part) : null,
+    below: part.ref.level > 0 ? await readBelow(lake, part) : null,
   }))
   for await (const { part, place, below } of opened) {
     if (below === null) yield { part, place }
-    else yield* leavesOf<Entry>(lake, below, wanted, place)
+    else yield* leavesOf(lake, below, wanted, place)
   }
 }
 
@@ -229,7 +220,7 @@ const ENTRIES_AT_ONCE = 2
 export const entriesOf = <Name extends ListName>(
   lake: string,
   name: Name,
-  parts: readonly Part<Lists[Name]>[],
+  parts: readonly Part[],
   wanted: Wanted = () => true,
 ): AsyncGenerator<Entries<Lists[Name]>> =>
   ahead(leavesOf(lake, parts, wanted), ENTRIES_AT_ONCE, async ({ place, part }) => ({

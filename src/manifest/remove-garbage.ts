@@ -16,7 +16,6 @@ import {
   RUNS_FOLDER,
   runOfPart,
   SERVE_FOLDER,
-  UPGRADE_FOLDER,
 } from '../lake/lake/layout.ts'
 import { LISTINGS, TABLES } from '../lake/tables/tables.ts'
 import { storageOf } from '../storage/open-storage.ts'
@@ -49,7 +48,6 @@ import type { LivenessRule } from './run-lease.ts'
 import { listRunIds, removeLocalRun } from './runs.ts'
 import { oldestText } from './snapshot-text.ts'
 import { listManifest } from './snapshots.ts'
-import { discardUpgrade, staleUpgrade } from './upgrade-state.ts'
 
 export interface GarbageRequest extends LivenessRule {
   readonly lake: string
@@ -168,16 +166,13 @@ const sweep = async (
     const run = runOfPart(name)
     return run !== null && !kept.parts.has(name) && goes({ run })
   })
-  const [traces, stale] = [await oldTraces(lake, request), await staleUpgrade(lake, request)]
+  const traces = await oldTraces(lake, request)
   const garbage = [...(await findGarbage(lake, loads, goes, kept)), ...unlisted, ...traces]
-  const files = [...garbage, ...stale, ...outdated.flatMap((folder) => folder.files)]
+  const files = [...garbage, ...outdated.flatMap((folder) => folder.files)]
   if (!dryRun) {
     await removeOldSnapshots(lake, kept.first, old.names)
     await storageOf(lake).remove(garbage.map(({ path }) => path))
-    if (stale.length > 0) await discardUpgrade(lake)
     await clearLocal(lake, localFolders.filter(goes), kept)
-    // Whoever has taken the last of an upgrade away was killed before the folder went.
-    if (working.length === 0) await rmdir(inLake(lake, UPGRADE_FOLDER)).catch(() => undefined)
     for (const { path } of [...leftovers, ...outdated])
       await rm(inLake(lake, path), { recursive: true, force: true })
   }

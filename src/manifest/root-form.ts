@@ -1,6 +1,6 @@
 /** Forms of what a snapshot in parts consists of: its root, what it says of parts, and their lines. */
 
-import type { PartitionEntry, SnapshotHead } from '../core/partition.ts'
+import type { CommittedPartition, SnapshotHead } from '../core/partition.ts'
 import { runOfPart } from '../lake/lake/layout.ts'
 import {
   anyText,
@@ -18,11 +18,8 @@ import {
   shapeOf,
   someOf,
 } from '../support/json-form.ts'
-import { FORGOTTEN_CHECKS, type Forgotten } from './forgotten.ts'
-import type { PartSummary } from './part-summary.ts'
-import type { WithSearches } from './recorded-search.ts'
-import { togetherAs } from './shared-sources.ts'
 import {
+  COMMITTED_CHECKS,
   CONTENT_NAME,
   HEAD_CHECKS,
   LEAST_AND_GREATEST,
@@ -30,23 +27,33 @@ import {
   REQUESTED,
   SHARED_SOURCE,
   SOURCE,
-} from './snapshot-form.ts'
+} from './entry-form.ts'
+import { FORGOTTEN_CHECKS, type Forgotten } from './forgotten.ts'
+import type { PartSummary } from './part-summary.ts'
+import { togetherAs } from './shared-sources.ts'
 import { TAKEN, type WithTaken } from './taken.ts'
 import type { ContentTotals, TableTotals, Totals } from './totals.ts'
 import type { WithVersions } from './version-numbers.ts'
 
 /** A partition as a line of a part. */
-const PARTITION_LINE = objectOf({ ...PARTITION_CHECKS, sources: someOf(SOURCE) })
+const PARTITION_LINE = objectOf({ ...PARTITION_CHECKS, ...COMMITTED_CHECKS, sources: someOf(SOURCE) })
 /** The same of several small sources, each with its own counts. */
-const SHARED_LINE = objectOf({ ...PARTITION_CHECKS, sources: someOf(SHARED_SOURCE) })
+const SHARED_LINE = objectOf({ sources: someOf(SHARED_SOURCE) })
 
-export const partitionToLine = ({ id, run, content, source, sources, ...rest }: PartitionEntry): object => ({
+export const partitionToLine = ({
+  id,
+  run,
+  content,
+  source,
+  sources,
+  ...rest
+}: CommittedPartition): object => ({
   ...{ id, run, content, sources: sources ?? [source] },
   ...rest,
 })
 
 /** @throws {FormError} */
-export const lineToPartition = (value: unknown): PartitionEntry => {
+export const lineToPartition = (value: unknown): CommittedPartition => {
   const { sources, ...rest } = PARTITION_LINE(value, '')
   const [source] = sources
   if (source !== undefined && sources.length === 1) return { ...rest, source }
@@ -99,17 +106,15 @@ const TOTALS = shapeOf<Totals>({
   tables: list(shapeOf<TableTotals>({ table: anyText, files: count, rows: count, bytes: count })),
 })
 
-/** The formats of snapshots that list parts. */
-const PARTS_FORMATS = [2, 3] as const
-/** What this release writes; it reads no later one. A commit of a release that knows it drops no field of a root. */
-export const NEWEST_FORMAT = 3
+/** What is written and read, no earlier one and no later one. A commit drops no field of the root before. */
+export const FORMAT = 4
 
 /**
- * The file of a snapshot that lists parts. A field that is added later is optional, here, in `ROOT` and in `SnapshotRoot`:
+ * The file of a snapshot. A field that is added later is optional, here, in `ROOT` and in `SnapshotRoot`:
  * every commit hands on what the root before has, known or not.
  */
-export interface RootDocument extends SnapshotHead, Forgotten, WithTaken, WithSearches, WithVersions {
-  readonly format: (typeof PARTS_FORMATS)[number]
+export interface RootDocument extends SnapshotHead, Forgotten, WithTaken, WithVersions {
+  readonly format: typeof FORMAT
   readonly totals: Totals
   readonly partitions: readonly PartRef[]
   readonly files: readonly PartRef[]
@@ -119,7 +124,7 @@ export interface RootDocument extends SnapshotHead, Forgotten, WithTaken, WithSe
 }
 
 const ROOT = shapeOf<RootDocument>({
-  format: oneOf(PARTS_FORMATS),
+  format: oneOf([FORMAT]),
   ...HEAD_CHECKS,
   totals: TOTALS,
   ...FORGOTTEN_CHECKS,
@@ -128,8 +133,7 @@ const ROOT = shapeOf<RootDocument>({
   pulls: list(PART_REF),
   merged: list(PART_REF),
   taken: optional(TAKEN),
-  searches: optional(oneOf(['counted'])),
-  nextVersion: optional(count),
+  nextVersion: count,
   sha256,
 })
 

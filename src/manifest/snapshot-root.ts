@@ -1,21 +1,19 @@
 /**
  * The root of a snapshot: what it says of itself, its totals, and its lists, of which each reader opens the parts that it
- * needs. A snapshot of an earlier release, which is one text, has the same lists, all of them in memory.
+ * needs.
  */
 
 import type { PullEntry, Snapshot, SnapshotHead } from '../core/partition.ts'
 import { LISTINGS, QUARANTINE, type Table } from '../lake/tables/tables.ts'
-import { freshParts } from './extend-list.ts'
 import type { Forgotten } from './forgotten.ts'
 import { countEntries, entriesOf, type ListName, type Lists, type Part, type Wanted } from './parts.ts'
-import type { WithSearches } from './recorded-search.ts'
 import type { WithTaken } from './taken.ts'
-import { type Totals, totalsOf } from './totals.ts'
+import type { Totals } from './totals.ts'
 import type { WithVersions } from './version-numbers.ts'
 
-export interface SnapshotRoot extends SnapshotHead, Forgotten, WithTaken, WithSearches, WithVersions {
+export interface SnapshotRoot extends SnapshotHead, Forgotten, WithTaken, WithVersions {
   readonly totals: Totals
-  readonly lists: { readonly [Name in ListName]: readonly Part<Lists[Name]>[] }
+  readonly lists: { readonly [Name in ListName]: readonly Part[] }
 }
 
 /** What a snapshot says of itself, without what it lists. */
@@ -27,21 +25,6 @@ export const headOf = ({ snapshot, parent, run, pipeline, tool, time }: Snapshot
   tool,
   time,
 })
-
-/** The root of a snapshot that is in memory. */
-export const rootOf = (whole: Snapshot): SnapshotRoot => {
-  const { partitions, files, pulls = [], merged = [] } = whole
-  return {
-    ...headOf(whole),
-    totals: totalsOf(whole),
-    lists: {
-      partitions: freshParts('partitions', partitions),
-      files: freshParts('files', files),
-      pulls: freshParts('pulls', pulls),
-      merged: freshParts('merged', merged),
-    },
-  }
-}
 
 /** Entries of a list in memory. @throws {ToolkitError} `SNAPSHOT_DAMAGED`, `LAKE_NEWER` */
 export const listOf = async <Name extends ListName>(
@@ -60,7 +43,6 @@ export const listOf = async <Name extends ListName>(
 export const readAllListed = async (lake: string, root: SnapshotRoot, wanted?: Wanted): Promise<Snapshot> => {
   const { lists } = root
   return {
-    format: 1,
     ...headOf(root),
     partitions: await listOf(lake, root, 'partitions', wanted),
     files: await listOf(lake, root, 'files'),

@@ -1,22 +1,21 @@
 /**
  * The file of a snapshot as text and back. It carries its own hash: the SHA-256 of all bytes before its last two lines,
- * so `head -n -2 00000012.json | sha256sum` gives what its last field says. One part, or one partition, is one line.
+ * so `head -n -2 00000012.json | sha256sum` gives what its last field says. One part is one line.
  */
 
 import { snapshotName } from '../lake/lake/layout.ts'
 import { sha256Of } from '../support/hash.ts'
 import { JSON_BYTES } from '../support/json-bytes.ts'
-import { isObject, memberOf } from '../support/json-form.ts'
+import { isObject } from '../support/json-form.ts'
 import { isLaterTool } from '../support/tool-version.ts'
-import { LIST_NAMES, type Part, storedBy } from './parts.ts'
-import { isRoot, NEWEST_FORMAT, type PartRef, type RootDocument, rootMisfit } from './root-form.ts'
-import { isSnapshot, snapshotMisfit, TEXT_FORMAT } from './snapshot-form.ts'
-import { headOf, rootOf, type SnapshotRoot } from './snapshot-root.ts'
+import { LIST_NAMES, storedBy } from './parts.ts'
+import { FORMAT, isRoot, type RootDocument, rootMisfit } from './root-form.ts'
+import { headOf, type SnapshotRoot } from './snapshot-root.ts'
 
 const { CLOSE_BRACE, LINE_FEED } = JSON_BYTES
 
 /** The end of a document: the hash of all that comes before. */
-export const ending = (sha256: string): string => `  "sha256": "${sha256}"\n}\n`
+const ending = (sha256: string): string => `  "sha256": "${sha256}"\n}\n`
 const ENDING_BYTES = ending('0'.repeat(64)).length
 
 /** The beginning of a document: one field a line. */
@@ -33,15 +32,15 @@ const listLines = (name: string, entries: readonly unknown[]): string =>
     ? `  "${name}": [],\n`
     : `  "${name}": [\n${entries.map(entryLine).join(',\n')}\n  ],\n`
 
-const refOf = <Entry>(part: Part<Entry>): PartRef => {
-  if (part.kind === 'stored') return part.ref
-  throw new TypeError('Cannot write a snapshot: not all of its parts are stored')
-}
-
-/** The whole text of a snapshot's file; its parts are stored. */
+/** The whole text of a snapshot's file. */
 export const rootToText = ({ lists, ...fields }: SnapshotRoot): string => {
-  const texts = LIST_NAMES.map((name) => listLines(name, lists[name].map(refOf<unknown>)))
-  const body = `{\n${fieldLines({ format: NEWEST_FORMAT, ...headOf(fields), ...fields })}${texts.join('')}`
+  const texts = LIST_NAMES.map((name) =>
+    listLines(
+      name,
+      lists[name].map(({ ref }) => ref),
+    ),
+  )
+  const body = `{\n${fieldLines({ format: FORMAT, ...headOf(fields), ...fields })}${texts.join('')}`
   return body + ending(sha256Of(body))
 }
 
@@ -60,8 +59,10 @@ const rootOfDocument = (document: RootDocument): SnapshotRoot => {
 }
 
 export type SnapshotRead =
-  | { readonly kind: 'snapshot'; readonly format: number; readonly root: SnapshotRoot }
+  | { readonly kind: 'snapshot'; readonly root: SnapshotRoot }
   | { readonly kind: 'damaged'; readonly cut: boolean; readonly reason: string }
+  /** Whole, and of a form that no release has written. */
+  | { readonly kind: 'unreleased'; readonly tool: string }
   /** Whole, and of a form that only a later release knows; `tool` made it. */
   | { readonly kind: 'newer'; readonly tool: string }
 
@@ -82,21 +83,12 @@ export const bytesToSnapshot = (bytes: Buffer): SnapshotRead => {
     return { kind: 'damaged', cut, reason: cut ? 'it ends too early' : 'it does not match its own hash' }
   }
   const value = parse(bytes)
-  const isText = memberOf(value, 'format') === TEXT_FORMAT
-  if (isText && isSnapshot(value)) return { kind: 'snapshot', format: value.format, root: rootOf(value) }
-  if (isRoot(value)) return { kind: 'snapshot', format: value.format, root: rootOfDocument(value) }
-  const tool = laterTool(value)
-  const misfit = isText ? snapshotMisfit(value) : rootMisfit(value)
-  return tool === null
-    ? { kind: 'damaged', cut: false, reason: `its form does not fit at "${misfit}"` }
-    : { kind: 'newer', tool }
-}
-
-/** The release that made what this one cannot read: its format is a later one, or its tool is. */
-const laterTool = (value: unknown): string | null => {
-  if (!isObject(value)) return null
-  const tool = typeof value.tool === 'string' ? value.tool : 'a later firmlake'
-  return Number(value.format) > NEWEST_FORMAT || isLaterTool(tool) ? tool : null
+  if (isRoot(value)) return { kind: 'snapshot', root: rootOfDocument(value) }
+  const { format, tool = 'firmlake' } = isObject(value) ? value : {}
+  if (typeof format === 'number' && format < FORMAT) return { kind: 'unreleased', tool: String(tool) }
+  if ((typeof format === 'number' && format > FORMAT) || isLaterTool(String(tool)))
+    return { kind: 'newer', tool: String(tool) }
+  return { kind: 'damaged', cut: false, reason: `its form does not fit at "${rootMisfit(value)}"` }
 }
 
 /** The text of a commit's second record: a line as `sha256sum` writes it. */

@@ -16,7 +16,6 @@ import {
 } from '../lake/lake/layout.ts'
 import { storageOf } from '../storage/open-storage.ts'
 import { sha256Of } from '../support/hash.ts'
-import { inCurrentForm } from './current-form.ts'
 import { readAllListed, readPulls, type SnapshotRoot } from './snapshot-root.ts'
 import { bytesToSnapshot, recordText, rootToText } from './snapshot-text.ts'
 
@@ -64,13 +63,23 @@ const damaged = (lake: string, number: number, reason: string, cause?: unknown):
     cause,
   )
 
-/** What a snapshot of a later release is answered with; it is whole, and of use to that release. */
-export const madeLater = (number: number, tool: string): ToolkitError =>
-  new ToolkitError(
-    'LAKE_NEWER',
-    `Cannot read snapshot "${snapshotPath(number)}": made by a later release, needs ${tool} or later`,
-    { snapshot: number, tool },
-  )
+/** What a snapshot is answered with that is whole, and not of this format. */
+export const otherFormat = (
+  number: number,
+  { kind, tool }: { readonly kind: 'unreleased' | 'newer'; readonly tool: string },
+): ToolkitError => {
+  const [code, why] =
+    kind === 'newer'
+      ? (['LAKE_NEWER', `made by a later release, needs ${tool} or later`] as const)
+      : ([
+          'LAKE_UNRELEASED',
+          'made by a build before the first release: load its sources again into a new lake',
+        ] as const)
+  return new ToolkitError(code, `Cannot read snapshot "${snapshotPath(number)}": ${why}`, {
+    snapshot: number,
+    tool,
+  })
+}
 
 const readBytes = async (lake: string, number: number): Promise<Buffer> => {
   const bytes = await storageOf(lake)
@@ -85,17 +94,16 @@ const readBytes = async (lake: string, number: number): Promise<Buffer> => {
 
 interface CheckedSnapshot {
   readonly bytes: Buffer
-  readonly format: number
   readonly root: SnapshotRoot
 }
 
 const readChecked = async (lake: string, number: number): Promise<CheckedSnapshot> => {
   const bytes = await readBytes(lake, number)
   const read = bytesToSnapshot(bytes)
-  if (read.kind === 'newer') throw madeLater(number, read.tool)
   if (read.kind === 'damaged') throw damaged(lake, number, read.reason)
+  if (read.kind !== 'snapshot') throw otherFormat(number, read)
   if (read.root.snapshot !== number) throw damaged(lake, number, `it says it is ${read.root.snapshot}`)
-  return { bytes, format: read.format, root: read.root }
+  return { bytes, root: read.root }
 }
 
 /** One snapshot that must be there. @throws {ToolkitError} `SNAPSHOT_DAMAGED`, `LAKE_NEWER` */
@@ -122,20 +130,6 @@ export const newestNumber = async (lake: string): Promise<number> => newestOf(la
 export const newestRoot = async (lake: string): Promise<SnapshotRoot | null> => {
   const number = await newestNumber(lake)
   return number === 0 ? null : readKnownRoot(lake, number)
-}
-
-/** The pipeline of the snapshot that holds the next number while an upgrade is taken back, and goes with it. */
-export const TAKING_BACK = 'upgrade --back'
-
-/** As `newestRoot`, for whoever commits the next one: its lists are as this release records them. @throws {ToolkitError} as `newestRoot`, `COMMIT_CONFLICT` */
-export const rootToCommitOn = async (lake: string): Promise<SnapshotRoot | null> => {
-  const root = await newestRoot(lake)
-  if (root?.pipeline !== TAKING_BACK) return root && inCurrentForm(lake, root)
-  throw new ToolkitError(
-    'COMMIT_CONFLICT',
-    `Cannot commit to lake "${lake}": an upgrade is being taken back; where that was interrupted, run "firmlake upgrade --back" again`,
-    { lake },
-  )
 }
 
 /** As `newestRoot`, with all that it lists. */
@@ -208,11 +202,7 @@ export const readSnapshot = async (lake: string, number?: number): Promise<Snaps
 export const readSnapshotHash = async (lake: string, number: number): Promise<string> =>
   sha256Of((await readChecked(lake, number)).bytes)
 
-/** The format of a snapshot's file. @throws {ToolkitError} as `readRoot` */
-export const readFormat = async (lake: string, number: number): Promise<number> =>
-  (await readChecked(lake, number)).format
-
-/** Creates the file of a snapshot, whose parts are stored, if its number is free. @returns whether it was */
+/** Creates the file of a snapshot if its number is free. @returns whether it was */
 export const createSnapshot = (lake: string, root: SnapshotRoot): Promise<boolean> =>
   storageOf(lake).create(snapshotPath(root.snapshot), rootToText(root))
 

@@ -1,16 +1,16 @@
 /** Looks sources up by their bytes in a snapshot: opens the parts whose keys say that they may be there. */
 
 import type { Content } from '../contract/objects.ts'
-import type { PartitionEntry } from '../core/partition.ts'
+import type { CommittedPartition } from '../core/partition.ts'
 import { knownByBytes, loadedSources, sourceKey } from './loaded-sources.ts'
 import { differingParts } from './part-difference.ts'
-import { leavesOf, type Part, readEntries, summaryOfPart } from './parts.ts'
+import { leavesOf, type Part, readEntries } from './parts.ts'
 import { sourcesOf } from './shared-sources.ts'
 import type { SnapshotRoot } from './snapshot-root.ts'
 import { decodeKeys, hasKey } from './source-keys.ts'
 
 interface KeyedPart {
-  readonly part: Part<PartitionEntry>
+  readonly part: Part
   readonly keys: Buffer
 }
 
@@ -22,7 +22,7 @@ export class SourceIndex {
   readonly #root: SnapshotRoot | null
   readonly #since: SnapshotRoot | null
   #parts: Promise<readonly KeyedPart[]> | undefined
-  readonly #open = new Map<KeyedPart, Promise<readonly PartitionEntry[]>>()
+  readonly #open = new Map<KeyedPart, Promise<readonly CommittedPartition[]>>()
 
   /**
    * Nothing is read before the first lookup.
@@ -37,10 +37,10 @@ export class SourceIndex {
   }
 
   /** The partitions that were loaded of some sources, in the order of commits. @throws {ToolkitError} `SNAPSHOT_DAMAGED` */
-  async partitionsOf(hashes: ReadonlySet<string>): Promise<readonly PartitionEntry[]> {
+  async partitionsOf(hashes: ReadonlySet<string>): Promise<readonly CommittedPartition[]> {
     if (hashes.size === 0 || this.#root === null) return []
     this.#parts ??= this.#keyedParts(this.#root)
-    const found: PartitionEntry[] = []
+    const found: CommittedPartition[] = []
     for (const keyed of await this.#parts) {
       if (![...hashes].some((sha256) => hasKey(keyed.keys, sha256))) continue
       for (const partition of await this.#entriesOf(keyed)) {
@@ -60,8 +60,8 @@ export class SourceIndex {
 
   async #keyedParts({ lists }: SnapshotRoot): Promise<readonly KeyedPart[]> {
     const keyed: KeyedPart[] = []
-    const add = (part: Part<PartitionEntry>): void => {
-      const { keys } = summaryOfPart(part)
+    const add = (part: Part): void => {
+      const { keys } = part.ref
       if (keys !== undefined) keyed.push({ part, keys: decodeKeys(keys) })
     }
     for (const name of ['merged', 'partitions'] as const) {
@@ -73,7 +73,7 @@ export class SourceIndex {
     return keyed
   }
 
-  #entriesOf(keyed: KeyedPart): Promise<readonly PartitionEntry[]> {
+  #entriesOf(keyed: KeyedPart): Promise<readonly CommittedPartition[]> {
     const entries = this.#open.get(keyed) ?? readEntries(this.#lake, 'partitions', keyed.part)
     // What was asked for last stays longest.
     this.#open.delete(keyed)

@@ -86,7 +86,7 @@ export const unitsText = ({ units, ...more }: RunUnits): string => {
 }
 
 /**
- * The units of a run; `undefined` where it has none: an earlier release began it.
+ * The units of a run; `undefined` where it has none: `forget` and `compact` have none.
  *
  * @throws {ToolkitError} `RUN_NOT_RESUMABLE` when they are damaged
  */

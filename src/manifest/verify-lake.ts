@@ -24,7 +24,6 @@ import type { ListedEntries } from './part-checker.ts'
 import { listRunIds } from './runs.ts'
 import { listManifest, readKnownRoot } from './snapshots.ts'
 import { TextTable } from './text-table.ts'
-import { checkUpgrade } from './upgrade-state.ts'
 import { verifyPublished } from './verify-published.ts'
 import { verifyRuns } from './verify-runs.ts'
 import { DistinctTotals, filesIn, unseenEntries } from './walk-listed.ts'
@@ -122,16 +121,14 @@ const strayNotes = async (lake: string, listed: ListedFiles): Promise<string[]> 
   ]
 }
 
-const verifyRates = async (lake: string, { problems, notes }: Findings): Promise<void> => {
+const verifyRates = async (lake: string, { problems }: Findings): Promise<void> => {
   const bytes = await storageOf(lake).read(RATES_PATH)
-  const kind = bytes && readRatesFile(bytes).kind
-  if (kind === 'damaged')
+  if (bytes !== null && readRatesFile(bytes) === null)
     problems.push({
       path: RATES_PATH,
       problem: 'changed',
       detail: 'it does not match the hash in its first line',
     })
-  if (kind === 'unhashed') notes.push(`"${RATES_PATH}" has no hash yet: "firmlake rates load" writes one`)
 }
 
 /** Checks each file of the lake once, from the newest snapshot back, and what was made from snapshots. */
@@ -212,7 +209,6 @@ export const verifyLake = async (request: VerifyRequest): Promise<Verification> 
   const manifest = await checkManifest(lake, listing, snapshot, use, findings)
   const made = await madeFiles(lake, snapshot)
   findings.problems.push(...made.problems)
-  findings.notes.push(...made.notes)
   // Old snapshots may be removed meanwhile, and files with them: what is kept then is checked.
   const isOutdated = async (): Promise<boolean> => (await listManifest(lake)).oldest !== listing.oldest
   try {
@@ -228,8 +224,7 @@ export const verifyLake = async (request: VerifyRequest): Promise<Verification> 
     findings.notes.push(...(await strayNotes(lake, listed)), ...(await strayParts(lake, manifest.parts)))
     await verifyRuns(lake, { now: new Date() }, findings)
     await verifyRates(lake, findings)
-    await verifyLakeId(lake, findings)
-    findings.problems.push(...(await checkUpgrade(lake)))
+    if (listing.snapshots.length > 0) await verifyLakeId(lake, findings)
     const views = await checkLakeFile(lake)
     if (views !== null) findings.problems.push(views)
     const stale = await staleLakeFile(lake, listing.snapshots.at(-1) ?? 0)

@@ -4,24 +4,24 @@
  * its rows count as older.
  */
 
-import { type FileOfRun, type PartitionEntry, versionOf } from '../core/partition.ts'
+import type { CommittedPartition, FileOfRun } from '../core/partition.ts'
 
-/** Absent of a snapshot whose partitions have no numbers. */
 export interface WithVersions {
   /** The number that the next commit gives first. All below it are given, or left free for good. */
-  readonly nextVersion?: number | undefined
+  readonly nextVersion: number
 }
 
 /** A compaction commits at most a partition of each content, one of listings, and a dictionary. */
 const LEFT_FREE = 4
 
 interface Unnumbered {
-  readonly partitions: readonly PartitionEntry[]
-  readonly files: readonly FileOfRun[]
+  readonly partitions: readonly Omit<CommittedPartition, 'version'>[]
+  readonly files: readonly Omit<FileOfRun, 'version'>[]
 }
 
-interface Numbered extends Unnumbered {
-  readonly nextVersion: number
+interface Numbered extends WithVersions {
+  readonly partitions: readonly CommittedPartition[]
+  readonly files: readonly FileOfRun[]
 }
 
 const numberedFrom = (first: number, { partitions, files }: Unnumbered): Omit<Numbered, 'nextVersion'> => ({
@@ -43,38 +43,23 @@ export const numberLoaded = (newest: WithVersions | null, added: Unnumbered): Nu
  * @throws {RangeError} when there are more than numbers left free
  */
 export const numberCompacted = (
-  { nextVersion = 1 }: WithVersions,
+  { nextVersion }: WithVersions,
   added: Unnumbered,
-  later: Unnumbered,
+  later: Pick<Numbered, 'partitions' | 'files'>,
 ): Numbered => {
   const count = added.partitions.length + added.files.length
   if (count > LEFT_FREE) throw new RangeError(`Cannot number ${count} parts of a compaction`)
   const firstLater = [...later.partitions, ...later.files].reduce(
-    (least, { version = nextVersion }) => Math.min(least, version),
+    (least, { version }) => Math.min(least, version),
     nextVersion,
   )
   return { ...numberedFrom(firstLater - LEFT_FREE, added), nextVersion: nextVersion + LEFT_FREE }
 }
 
-/** Numbers what a snapshot lists without: in its order, the numbers that its views have shown. */
-export const numberListed = (listed: Unnumbered): Numbered => {
-  const partitions = listed.partitions.map((one, place) => ({ ...one, version: versionOf(one, place) }))
-  const files = listed.files.map((one, place) => ({
-    ...one,
-    version: versionOf(one, place),
-  }))
-  const greatest = [...partitions, ...files].reduce((most, { version }) => Math.max(most, version), 0)
-  return { partitions, files, nextVersion: greatest + 1 + LEFT_FREE }
-}
-
-/** Whether what a snapshot lists has numbers. */
-export const isNumbered = ({ nextVersion }: WithVersions): boolean => nextVersion !== undefined
-
 /** What is wrong with the numbers of entries that stand beside each other: they rise. Pure. */
-export const versionProblem = (entries: readonly { readonly version?: number }[]): string | null => {
-  let before = -1
+export const versionProblem = (entries: readonly { readonly version: number }[]): string | null => {
+  let before = 0
   for (const { version } of entries) {
-    if (version === undefined) continue
     if (version <= before) return `version ${version} stands behind version ${before}`
     before = version
   }

@@ -17,19 +17,14 @@ export const filesIn = ({ list, entries }: ListedEntries): readonly FileEntry[] 
 async function* unseenBelow<Name extends ListName>(
   lake: string,
   list: Name,
-  parts: readonly Part<Lists[Name]>[],
+  parts: readonly Part[],
   seen: Set<string>,
 ): AsyncGenerator<readonly Lists[Name][]> {
   for (const part of parts) {
-    if (part.kind === 'stored') {
-      if (seen.has(part.ref.name)) continue
-      seen.add(part.ref.name)
-      if (part.ref.level > 0) {
-        yield* unseenBelow(lake, list, await readBelow(lake, part), seen)
-        continue
-      }
-    }
-    yield await readEntries(lake, list, part)
+    if (seen.has(part.ref.name)) continue
+    seen.add(part.ref.name)
+    if (part.ref.level > 0) yield* unseenBelow(lake, list, await readBelow(lake, part), seen)
+    else yield await readEntries(lake, list, part)
   }
 }
 

@@ -41,7 +41,6 @@ const openJob = async (
       throw notResumable(run.run, 'its sources belong to a program, start that again')
     case 'compact':
     case 'forget':
-    case 'upgrade':
       throw notResumable(run.run, `it is a run of "${pipelineOf({ jobs: [job] })}"`)
   }
 }

@@ -13,20 +13,17 @@ const historyColumn = (name: string): Column => {
   return column
 }
 
-/** Behind a table's own columns. Append only: those that earlier releases published come first. */
+/** Behind a table's own columns. */
 export const PARTITION_COLUMNS: readonly Column[] = [
   { name: 'load', type: 'VARCHAR', about: "The same as `run`: it names the folder of the row's file." },
   ...['version', 'snapshot', 'run', 'loaded_at'].map(historyColumn),
 ]
-
-/** The columns that earlier releases published. */
-export const EARLIER_PARTITION_COLUMNS = ['load', 'version'] as const
 
 /** What the partition columns say of a file. */
 export interface FilePlace {
   readonly run: string
   /** Of the file's partition, as in the manifest. */
   readonly version: number
-  /** Absent where it is not known. */
+  /** Absent of a file of current rows. */
   readonly committed?: Commit | undefined
 }

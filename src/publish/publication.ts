@@ -44,16 +44,13 @@ export interface TablePublication {
   readonly publish: (snapshot: SnapshotToPublish) => Promise<TableChange | null>
   /** Whether the table is published again because the lake was moved: what was published names another place. */
   readonly moved?: boolean
-  /** Whether an earlier release published it, with fewer partition columns. */
-  readonly hasEarlierColumns?: boolean
 }
 
 export interface PublishFormat {
   readonly name: string
   /** Whether a table of the lake is published in this format. */
   readonly isPublished: (lake: string, table: Table) => Promise<boolean>
-  /** `null` where it cannot be published beside what stands there. */
-  readonly open: (context: PublishContext, table: Table) => Promise<TablePublication | null>
+  readonly open: (context: PublishContext, table: Table) => Promise<TablePublication>
   /** Takes a published table away from where others find it; its files stay. Absent where these are all there is. */
   readonly drop?: (lake: string, table: Table) => Promise<void>
   /** The files of their own that tables of current rows have. */

@@ -1,12 +1,6 @@
 /** The files that a snapshot's published tables consist of, each with the partition values its rows get. */
 
-import {
-  type Commit,
-  type FileEntry,
-  type FileOfRun,
-  type PartitionEntry,
-  versionOf,
-} from '../core/partition.ts'
+import type { Commit, CommitFacts, CommittedPartition, FileEntry, FileOfRun } from '../core/partition.ts'
 import { TABLES, type Table } from '../lake/tables/tables.ts'
 import type { FilePlace } from './partition-columns.ts'
 
@@ -14,48 +8,38 @@ import type { FilePlace } from './partition-columns.ts'
 export interface TableFile extends FileEntry, FilePlace {
   /** Path below the table's folder, with `/`: `load=<run>/<partition>.parquet`. */
   readonly name: string
+  readonly committed: Commit
 }
 
 /** What differs between two sets of files of a table. */
 export interface FileChanges {
-  /** In their order, those among them that both have, of another version in the later one. */
+  /** In their order. */
   readonly added: readonly TableFile[]
-  /** These alone. */
-  readonly moved: readonly TableFile[]
-  /** As they were. */
   readonly removed: readonly TableFile[]
 }
 
 const tableFile = (
   { table, path, rows, bytes, sha256 }: FileEntry,
-  run: string,
-  version: number,
-  committed: Commit | undefined,
+  { run, version, committed }: CommitFacts & { readonly run: string },
 ): TableFile => ({
   ...{ table, path, rows, bytes, sha256, run, version, committed },
   name: path.slice(table.length + 1),
 })
 
-/** The files of a table that some partitions have, in the order of their versions. @param place of the first one */
+/** The files of a table that some partitions have, in the order of their versions. */
 export const filesOfPartitions = (
-  partitions: readonly PartitionEntry[],
-  place: number,
+  partitions: readonly CommittedPartition[],
   { name }: Pick<Table, 'name'>,
 ): readonly TableFile[] =>
-  partitions.flatMap((partition, at) => {
-    const { run, files, committed } = partition
-    const version = versionOf(partition, place + at)
-    return files.filter(({ table }) => table === name).map((file) => tableFile(file, run, version, committed))
-  })
+  partitions.flatMap((partition) =>
+    partition.files.filter(({ table }) => table === name).map((file) => tableFile(file, partition)),
+  )
 
 /** The files of a table that runs have, not partitions. */
 export const filesOfRuns = (
   files: readonly FileOfRun[],
   { name }: Pick<Table, 'name'>,
-): readonly TableFile[] =>
-  files
-    .filter(({ table }) => table === name)
-    .map((file, place) => tableFile(file, file.run, versionOf(file, place), file.committed))
+): readonly TableFile[] => files.filter(({ table }) => table === name).map((file) => tableFile(file, file))
 
 /**
  * The tables that are published, in the order in which they are brought in step. Those that say which version of a

@@ -121,7 +121,6 @@ export const loadRun = async (session: Session, run: RunToLoad): Promise<void> =
 const loadTables = async (session: Session, run: RunToLoad): Promise<void> => {
   await session.run(`CREATE TABLE IF NOT EXISTS ${LOADS} (run VARCHAR PRIMARY KEY, loaded_at TIMESTAMPTZ NOT NULL,
   partitions BIGINT NOT NULL, taken VARCHAR)`)
-  await session.run(`ALTER TABLE ${LOADS} ADD COLUMN IF NOT EXISTS taken VARCHAR`)
   await session.run(`COMMENT ON COLUMN ${LOADS}.taken IS ${literal(ABOUT_TAKEN)}`)
   await session.run(`COMMENT ON TABLE ${LOADS} IS 'Runs of firmlake whose rows the tables show.'`)
   await dropOurViews(session)

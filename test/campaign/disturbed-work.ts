@@ -36,7 +36,7 @@ const filesOf = async (lake: string): Promise<string[]> => {
   return found
     .map((entry) => relative(lake, join(entry.parentPath, entry.name)))
     .map((path) => path.replace(/load=[^/]+/, 'load').replace(/\b[0-9a-f]{16}-(?=\d{5}\b)/, ''))
-    .map((path) => path.replace(PART, part).replace(/(?<=^_upgrade\/state-)\d+/, 'n'))
+    .map((path) => path.replace(PART, part))
     .sort()
 }
 /** Parts of the manifest are named after their run: how many there are must be the same. */
@@ -46,7 +46,7 @@ const gc = (lake: string): Promise<unknown> => removeGarbage({ lake, now: new Da
 
 /** A published file is whole without the hash beside it, which comes after it: `verify` notes that it has none. */
 const PUBLISHED_HASH = /\/_hashes(\/|$)/
-const NO_HASH = /published files that have no hash/
+const NO_HASH = /published files without a hash/
 
 const COUNTING: PlannedFault = { kind: 'EIO', once: true, nth: 0 }
 /** The kinds of work that a campaign disturbs: those that `only` names; of all of them, in a short one, so many. */

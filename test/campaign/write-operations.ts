@@ -1,16 +1,13 @@
 /** What the campaign of failing writes disturbs: small pieces of work, the lake each begins with, and what it leaves. */
 
-import { cp, readFile, writeFile } from 'node:fs/promises'
-import { basename, join } from 'node:path'
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { forget } from '../../src/jobs/forget.ts'
 import { addLakeRates } from '../../src/lake/rates/lake-rates.ts'
 import { removeGarbage } from '../../src/manifest/remove-garbage.ts'
-import { newestNumber, newestSnapshot, readFormat } from '../../src/manifest/snapshots.ts'
-import { readUpgrade } from '../../src/manifest/upgrade-state.ts'
+import { newestSnapshot } from '../../src/manifest/snapshots.ts'
 import { compactLake } from '../../src/pipeline/compact/compact.ts'
 import { copyLake } from '../../src/pipeline/copy/copy-lake.ts'
-import { takeBack } from '../../src/pipeline/upgrade/take-back.ts'
-import { upgradeLake } from '../../src/pipeline/upgrade/upgrade-lake.ts'
 import { publishedTables } from '../../src/publish/table-files.ts'
 import {
   batchFilePath,
@@ -25,10 +22,8 @@ import { INDEX_TABLES } from '../../src/server/serving-index/index-form.ts'
 import { openIndex } from '../../src/server/serving-index/open-index.ts'
 import { hashFile } from '../../src/support/hash.ts'
 import { statPath } from '../../src/support/list-files.ts'
-import { temporaryLiveness } from '../../src/support/process-identity.ts'
 import { deadRun } from '../manifest/small-lake.ts'
 import { hashLake, queryLake, runIn, sha256 } from '../pipeline/batch-bench.ts'
-import { filesBelow } from '../pipeline/upgrade/earlier-lake.ts'
 import { logNames, publishDelta, readCommit } from '../publish/sample-lake.ts'
 import { lengthEmbedder, MEMORY_BYTES, placesOf } from '../server/serving-index/served-lake.ts'
 
@@ -156,29 +151,6 @@ const copied = ({ folder }: Inputs): string => join(folder, '.copied')
 
 const RATES = 'currency,year,units_per_usd\nSEK,2024,10.5\nNOK,2024,10.7\n'
 
-/** A lake of an earlier release, of which everything is old: format, hashes, rates, published columns. */
-const FIXTURES = join(import.meta.dirname, '../fixtures/lakes')
-/** The same, its rates with their hash: without one `verify` notes it. */
-const HASHED = join(FIXTURES, '1-hashed')
-
-const formatOf = async (lake: string): Promise<readonly string[]> => [
-  ...(await recordsOf(lake)),
-  String(await readFormat(lake, await newestNumber(lake))),
-]
-
-/** What is back is all of what was. */
-const backAgain = async (lake: string): Promise<void> => {
-  if ((await readUpgrade(lake)) !== null) await takeBack(lake)
-  const [found, expected] = [await filesBelow(lake), await filesBelow(HASHED)]
-  // What a killed process left half written is gc's, which is checked too.
-  const isLeft = (path: string): boolean =>
-    path.startsWith('_runs/') || temporaryLiveness(basename(path)) === 'gone'
-  const differing = [...new Set([...found.keys(), ...expected.keys()])].filter(
-    (path) => !isLeft(path) && found.get(path) !== expected.get(path),
-  )
-  if (differing.length > 0) throw new Error(`not as it was: ${differing.join()}`)
-}
-
 const OPERATIONS = {
   'convert into a new lake': {
     base: () => Promise.resolve(),
@@ -245,21 +217,6 @@ const OPERATIONS = {
     base: oneRun,
     run: (lake) => addLakeRates(lake, RATES),
     state: async (lake) => [await readFile(join(lake, '_rates', 'rates.csv')).then(sha256, () => 'none')],
-  },
-  upgrade: {
-    base: (lake) => cp(join(FIXTURES, '1-first'), lake, { recursive: true }),
-    run: (lake) => upgradeLake({ lake }),
-    state: formatOf,
-    rows: rowsOf,
-  },
-  'upgrade back': {
-    base: async (lake) => {
-      await cp(HASHED, lake, { recursive: true })
-      await upgradeLake({ lake })
-    },
-    run: backAgain,
-    state: formatOf,
-    rows: rowsOf,
   },
   gc: {
     base: async (lake, inputs) => {

@@ -37,16 +37,13 @@ const listedBy = async (lake: string): Promise<ReadonlySet<string>> => {
   return listed
 }
 
-const WAY_BACK = /^_upgrade\//
-
-/** After a gc; `hasWayBack`: the newest commit is an upgrade. */
-export const checkFiles = async (lake: string, hasWayBack: boolean): Promise<readonly string[]> => {
-  const known = [...KNOWN, ...(hasWayBack ? [WAY_BACK] : [])]
+/** After a gc. */
+export const checkFiles = async (lake: string): Promise<readonly string[]> => {
   const listed = await listedBy(lake)
   const found = await filesBelow(lake)
   const there = new Set(found)
   const wrong = found
-    .filter((path) => !listed.has(path) && !known.some((kind) => kind.test(path)))
+    .filter((path) => !listed.has(path) && !KNOWN.some((kind) => kind.test(path)))
     .map((path) => `"${path}" is left over`)
   for (const path of listed) if (!there.has(path)) wrong.push(`"${path}" is listed and is not there`)
   const { problems, notes } = await verify({ lake })

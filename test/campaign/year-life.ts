@@ -1,4 +1,4 @@
-/** What is done to a lake in its life besides loading: an earlier format and an upgrade, compactions, a forget, publications, gc. */
+/** What is done to a lake in its life besides loading: compactions, a forget, publications, gc. */
 
 import { readdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -9,7 +9,6 @@ import { publish } from '../../src/pipeline/targets/publish.ts'
 import type { ExpectedLake } from './year-expected.ts'
 import { checkFiles } from './year-files.ts'
 import { forgetSome } from './year-forget.ts'
-import { makeOlder, upgradeOlder } from './year-older.ts'
 import { compareReaders, otherReadersMissing } from './year-readers.ts'
 import { checkRoom } from './year-room.ts'
 
@@ -29,7 +28,6 @@ export class YearLife {
   /** The last compaction: the night that it followed, and the companies that it left. */
   compacted: { readonly night: number; readonly companies: number } | undefined
 
-  #upgraded: number | undefined
   /** What the lake takes on disk, at the end of the last week. */
   room = ''
   /** How often other readers have read what is published. */
@@ -45,14 +43,9 @@ export class YearLife {
   async live(night: number): Promise<{ readonly wrong: readonly string[]; readonly changed: boolean }> {
     const wrong: string[] = []
     const [quarter, half] = [4, 2].map((part) => Math.floor(this.#nights / part)) as [number, number]
-    const isDue = [0, quarter, half - 1, half].includes(night)
-    if (night === 0) await makeOlder(this.#lake)
+    const isDue = [quarter, half - 1, half].includes(night)
     if (night === half - 1) wrong.push(...(await forgetSome(this.#lake, this.#expected)))
     if (night === quarter || night === half) await this.#compact(night)
-    if (night === quarter) {
-      wrong.push(...(await upgradeOlder(this.#lake, this.#expected)))
-      this.#upgraded = night
-    }
     const ends = endsWeek(night, this.#nights)
     if (ends) wrong.push(...(await this.#endWeek(night)), ...(await this.#readByOthers(night)))
     return { wrong, changed: isDue || ends }
@@ -70,11 +63,7 @@ export class YearLife {
     await collectGarbage({ lake: this.#lake, keepDays: KEEP_DAYS })
     const { wrong, text } = await checkRoom(this.#lake)
     this.room = text
-    return [
-      ...(await checkFiles(this.#lake, night === this.#upgraded)),
-      ...wrong,
-      ...(await this.#checkLess()),
-    ]
+    return [...(await checkFiles(this.#lake)), ...wrong, ...(await this.#checkLess())]
   }
 
   /** Each quarter of a whole year: other readers take a while to start. */

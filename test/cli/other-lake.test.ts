@@ -107,7 +107,7 @@ test('a copy is another lake but with --same-lake; a lake and a target without a
   )
   await done(['resume', '--lake', 'same', ...sinks])
   expect(errorCode(await run(['copy', 'lake', 'other', '--same-lake', '--json']))).toBe('USAGE')
-  // As a lake and a target of an earlier build are.
+  // As a lake is that has lost its id, and a target without a mark.
   await rm(join(folder, 'lake/_manifest/lake-id.json'))
   await rm(join(folder, 'out/_lake'))
   const adopted = await done(['resume', '--lake', 'lake', '--sink', 'csv:out'])

@@ -3,13 +3,17 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { isRoot, lineToPartition, NEWEST_FORMAT, PART_REF } from '../../src/manifest/root-form.ts'
-import { isSnapshot, PULL_ENTRY, RUN_FILE } from '../../src/manifest/snapshot-form.ts'
+import { forget } from '../../src/jobs/forget.ts'
+import { PULL_ENTRY, RUN_FILE } from '../../src/manifest/entry-form.ts'
+import { FORMAT, isRoot, lineToPartition, PART_REF } from '../../src/manifest/root-form.ts'
+import { compactLake } from '../../src/pipeline/compact/compact.ts'
 import { fits } from '../../src/support/json-form.ts'
+import { queryLake } from '../pipeline/batch-bench.ts'
+import { loadSample } from '../publish/sample-lake.ts'
 import { readPage } from '../support/page.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const PAGE = readPage('docs/reference/format.md')
-const LAKES = join(import.meta.dirname, '../fixtures/lakes')
 
 interface Field {
   readonly name: string
@@ -26,8 +30,8 @@ const fieldsOf = (title: string): readonly Field[] => {
 
 type Document = Record<string, unknown>
 const documents = async (lake: string, folder: string): Promise<readonly Document[]> => {
-  const names = (await readdir(join(LAKES, lake, folder))).filter((name) => /\.jsonl?$/.test(name))
-  const texts = await Promise.all(names.map((name) => readFile(join(LAKES, lake, folder, name), 'utf8')))
+  const names = (await readdir(join(lake, folder))).filter((name) => /^\d.*\.jsonl?$/.test(name))
+  const texts = await Promise.all(names.map((name) => readFile(join(lake, folder, name), 'utf8')))
   return texts.flatMap((text, at) =>
     names[at]?.endsWith('.jsonl')
       ? text
@@ -64,26 +68,32 @@ const isPartition = (value: unknown): boolean => {
   }
 }
 
-test('the page names the newest format, and every field of lakes of each format', async () => {
-  expect(PAGE).toContain(`\n| ${NEWEST_FORMAT} | `)
-  expect(PAGE).not.toContain(`\n| ${NEWEST_FORMAT + 1} | `)
-  compare('Snapshot', await documents('1-first', '_manifest'), isSnapshot)
-  for (const lake of ['2-parts', '2-history']) {
-    const roots = await documents(lake, '_manifest')
-    compare('Snapshot', roots, isRoot)
-    const refs = roots.flatMap(({ partitions, files }) => [partitions, files].flat() as Document[])
-    compare('Part', refs, (value) => fits(PART_REF, value))
-    const entries = await documents(lake, '_manifest/parts')
-    const partitions = entries.filter((entry) => 'counts' in entry)
-    compare('Partition', partitions, isPartition)
-    compare(
-      'File',
-      entries.filter((entry) => 'table' in entry),
-      (value) => fits(RUN_FILE, value),
-    )
-    const sources = partitions.flatMap((one) => one.sources as Document[])
-    compare('Source', sources, () => true)
-  }
+test('the page names the format, and every field of a lake', async () => {
+  expect(PAGE).toContain(`has the format number ${FORMAT},`)
+  const folder = await temporaryFolder()
+  const lake = join(folder, 'lake')
+  for (const seed of [3, 4]) await loadSample(folder, { companies: 20, seed })
+  await compactLake({ lake })
+  await loadSample(folder, { companies: 20, seed: 5 })
+  const [first = ''] = await queryLake(lake, 'SELECT internal_id FROM companies ORDER BY ALL LIMIT 1')
+  await forget({ lake, companies: [BigInt(String(first))] })
+  await loadSample(folder, { companies: 20, seed: 6 })
+  const roots = await documents(lake, '_manifest')
+  compare('Snapshot', roots, isRoot)
+  const refs = roots.flatMap(
+    ({ partitions, files, merged }) => [partitions, files, merged].flat() as Document[],
+  )
+  compare('Part', refs, (value) => fits(PART_REF, value))
+  const entries = await documents(lake, '_manifest/parts')
+  const partitions = entries.filter((entry) => 'counts' in entry)
+  compare('Partition', partitions, isPartition)
+  compare(
+    'File',
+    entries.filter((entry) => 'table' in entry),
+    (value) => fits(RUN_FILE, value),
+  )
+  const sources = partitions.flatMap((one) => one.sources as Document[])
+  compare('Source', sources, () => true)
 })
 
 test('each field of the page that is not optional is demanded', () => {

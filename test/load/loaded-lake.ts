@@ -19,6 +19,7 @@ import { type Loader, openLoader } from '../../src/load/loader.ts'
 import { restoreRecords } from '../../src/load/restore/restore.ts'
 import { newSeenSets } from '../../src/load/seen-sets.ts'
 import { parquetLake } from '../../src/sink/parquet-lake.ts'
+import { committedBy } from '../manifest/write-snapshot.ts'
 
 const MEMORY_BYTES = 512 * 1024 * 1024
 
@@ -188,16 +189,19 @@ const partitionOf = (
   drift: [],
 })
 
-const snapshotOf = (partitions: readonly PartitionEntry[], files: readonly FileEntry[]): Snapshot => ({
-  format: 1,
-  snapshot: 1,
-  parent: null,
-  run: 'run',
-  pipeline: 'test',
-  tool: 'test',
+const HEAD = {
+  ...{ snapshot: 1, parent: null, run: 'run', pipeline: 'test', tool: 'test' },
   time: '2025-01-01T00:00:00Z',
-  partitions,
-  files: files.map((file) => ({ ...file, run: 'run' })),
+}
+
+const snapshotOf = (partitions: readonly PartitionEntry[], files: readonly FileEntry[]): Snapshot => ({
+  ...HEAD,
+  partitions: committedBy(HEAD, partitions),
+  files: committedBy(
+    HEAD,
+    files.map((file) => ({ ...file, run: 'run' })),
+    partitions.length + 1,
+  ),
 })
 
 const quarantineOf = async (lake: string, snapshot: Snapshot): Promise<Row[]> => {

@@ -2,11 +2,12 @@ import { randomBytes } from 'node:crypto'
 import { readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import type { Snapshot } from '../../src/core/partition.ts'
+import type { PartitionEntry, Snapshot } from '../../src/core/partition.ts'
 import { inLake, recordPath, snapshotPath } from '../../src/lake/lake/layout.ts'
 import { type CompactCommitRequest, commitCompaction } from '../../src/manifest/commit-compaction.ts'
 import { loadedPartitions, loadedSources, splitLoaded } from '../../src/manifest/loaded-sources.ts'
 import { removeGarbage } from '../../src/manifest/remove-garbage.ts'
+import { FORMAT } from '../../src/manifest/root-form.ts'
 import { removeRun } from '../../src/manifest/runs.ts'
 import { recordText, rootToText } from '../../src/manifest/snapshot-text.ts'
 import { readRoot, readSnapshot } from '../../src/manifest/snapshots.ts'
@@ -18,8 +19,8 @@ import { countLines, loadSources, NOW, placeStaged, type Staged, stageRun } from
 /** What a compaction would have written: one partition, two lines, nothing quarantined. */
 const stageCompaction = async (lake: string): Promise<Staged> => {
   const staged = await stageRun(lake, ['compacted'])
-  const entries = staged.entries.map(({ partition, layers }) => ({
-    layers,
+  const entries = staged.entries.map(({ partition, ...entry }) => ({
+    ...entry,
     partition: {
       ...partition,
       source: { ...partition.source, kind: 'compaction' as const },
@@ -49,7 +50,8 @@ const compactAll = async (lake: string): Promise<Snapshot> => {
   return readSnapshot(lake, snapshot)
 }
 
-const idsOf = ({ partitions }: Pick<Snapshot, 'partitions'>): string[] => partitions.map(({ id }) => id)
+const idsOf = ({ partitions }: { readonly partitions: readonly PartitionEntry[] }): string[] =>
+  partitions.map(({ id }) => id)
 
 test('commitCompaction puts its partitions in place of those it has merged, and keeps what came meanwhile', async () => {
   const lake = await temporaryFolder()
@@ -145,7 +147,7 @@ test('commits hand on what a root says, also what only a later release knows', a
   await compactAll(lake)
   for (const number of [2, 3])
     expect(JSON.parse(await readFile(inLake(lake, snapshotPath(number)), 'utf8'))).toMatchObject({
-      ...{ format: 3, snapshot: number, parent: number - 1 },
+      ...{ format: FORMAT, snapshot: number, parent: number - 1 },
       dreams: [{ of: 'sheep' }],
     })
   expect((await verifyLake({ lake, countRows: countLines })).problems).toEqual([])

@@ -8,7 +8,9 @@ import { removeGarbage } from '../../src/manifest/remove-garbage.ts'
 import { leaseRun } from '../../src/manifest/run-lease.ts'
 import { listRuns, removeRun } from '../../src/manifest/runs.ts'
 import type { SnapshotRoot } from '../../src/manifest/snapshot-root.ts'
+import { rootToText } from '../../src/manifest/snapshot-text.ts'
 import { createSnapshot, listSnapshots, readRoot, readSnapshot } from '../../src/manifest/snapshots.ts'
+import { NO_TOTALS } from '../../src/manifest/totals.ts'
 import { verifyLake } from '../../src/manifest/verify-lake.ts'
 import { startChild } from '../support/children.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
@@ -25,7 +27,6 @@ import {
   stagedPath,
   stageRun,
 } from './small-lake.ts'
-import { snapshotToText } from './write-text-snapshot.ts'
 
 const CHILD = new URL('child-commits.ts', import.meta.url)
 
@@ -92,8 +93,9 @@ test('commitRun gives up with COMMIT_CONFLICT when others are always first', asy
   const now = () => {
     others += 1
     const parent = others === 1 ? null : others - 1
-    const other = { format: 1, snapshot: others, parent, run: 'another', pipeline: '', tool: '' } as const
-    const text = snapshotToText({ ...other, time: '', partitions: [], files: [] })
+    const other = { snapshot: others, parent, run: 'another', pipeline: '', tool: '', time: '' }
+    const lists = { partitions: [], files: [], pulls: [], merged: [] }
+    const text = rootToText({ ...other, totals: NO_TOTALS, nextVersion: 1, lists })
     writeFileSync(inLake(lake, snapshotPath(others)), text)
     return NOW
   }

@@ -25,6 +25,7 @@ const filesOf = (run: string, count: number): readonly FileOfRun[] =>
       sha256: HASH,
     },
     run,
+    ...{ committed: { snapshot: 1, time: '' }, version: at + 1 },
   }))
 
 type Files = SnapshotRoot['lists']['files']
@@ -54,7 +55,7 @@ test('extendList keeps the order of entries, and a root lists few parts however 
   )
   expect(await listed(lake, roots.at(-1) ?? [])).toEqual(all)
   expect(Math.max(...roots.map((parts) => parts.length))).toBeLessThan(16)
-  const levels = (roots.at(-1) ?? []).map((part) => (part.kind === 'stored' ? part.ref.level : -1))
+  const levels = (roots.at(-1) ?? []).map(({ ref }) => ref.level)
   expect(levels).toEqual(levels.toSorted((a, b) => b - a))
   expect(levels[0]).toBe(1)
   // Every root reads as it did: no part was written again.
@@ -78,7 +79,7 @@ test('extendList writes each entry a number of times that grows with the logarit
 test('extendList cuts what one run adds into parts of 1,000 entries', async () => {
   const lake = await temporaryFolder()
   const { all, roots } = await extendAgain(lake, [3, 2500, 1])
-  const counts = (roots.at(-1) ?? []).map((part) => (part.kind === 'stored' ? part.ref.entries : 0))
+  const counts = (roots.at(-1) ?? []).map(({ ref }) => ref.entries)
   expect(counts).toEqual([3, 1000, 1000, 500, 1])
   expect(await listed(lake, roots.at(-1) ?? [])).toEqual(all)
 })

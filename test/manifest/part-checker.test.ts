@@ -10,6 +10,7 @@ import { verifyLake } from '../../src/manifest/verify-lake.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { filesOf, flipBit } from './damage.ts'
 import { countLines, deadRun, loadSources, NOW, stageRun } from './small-lake.ts'
+import { committedBy } from './write-snapshot.ts'
 
 const verified = (lake: string) => verifyLake({ lake, countRows: countLines })
 
@@ -63,13 +64,12 @@ test('verifyLake finds totals and words on a part that do not fit what the snaps
   }
   await write({ ...root, totals: { ...root.totals, runs: 2 } })
   expect((await verified(lake)).problems).toMatchObject([{ path: snapshotPath(1), problem: 'listing' }])
-  const partitions = root.lists.partitions.map((part) =>
-    part.kind === 'stored' ? { ...part, ref: { ...part.ref, contents: ['relations'] as const } } : part,
-  )
+  const partitions = root.lists.partitions.map(({ ref, tool }) => ({
+    ref: { ...ref, contents: ['relations'] as const },
+    tool,
+  }))
   await write({ ...root, lists: { ...root.lists, partitions } })
-  const [path = ''] = root.lists.partitions.map((part) =>
-    part.kind === 'stored' ? partPath(part.ref.name) : '',
-  )
+  const [path = ''] = root.lists.partitions.map(({ ref }) => partPath(ref.name))
   expect((await verified(lake)).problems).toMatchObject([{ path, problem: 'listing' }])
 })
 
@@ -80,7 +80,8 @@ test('collectGarbage removes parts that no snapshot lists, but not those of a ru
   const [live, dead] = [await stageRun(lake, ['b']), await deadRun(lake, ['c'])]
   for (const { lease } of [live, dead]) {
     const file = { table: 'line_items', path: 'line_items/x/y.parquet', rows: 0, bytes: 0, sha256: '' }
-    await extendList(new PartWriter(lease, randomBytes), 'files', [], [{ ...file, run: lease.run }])
+    const files = committedBy({ snapshot: 2, time: '' }, [{ ...file, run: lease.run }])
+    await extendList(new PartWriter(lease, randomBytes), 'files', [], files)
   }
   const stray = (await partsOf(lake)).filter((path) => !listed.includes(path))
   const [ofDead = '', ...others] = stray.filter((path) => path.includes(dead.lease.run))
@@ -98,18 +99,17 @@ test.each(DAMAGES)('a part that lists parts and is %s is named by verifyLake', a
   await loadSources(lake, ['a'])
   const root = await readRoot(lake)
   const { run } = root
-  const files = Array.from({ length: 9000 }, (_, at) => ({
+  const unnumbered = Array.from({ length: 9000 }, (_, at) => ({
     ...{ table: 'line_items', path: `line_items/load=${run}/${at}.parquet`, rows: 0, bytes: 0, run },
     sha256: '0'.repeat(64),
   }))
+  const files = committedBy(root, unnumbered, root.nextVersion)
   const writer = new PartWriter({ lake, run }, randomBytes)
   const lists = { ...root.lists, files: await extendList(writer, 'files', root.lists.files, files) }
   const text = rootToText({ ...root, lists })
   await writeFile(inLake(lake, snapshotPath(1)), text)
   await writeFile(inLake(lake, recordPath(1)), recordText(1, text))
-  const higher = lists.files.flatMap((part) =>
-    part.kind === 'stored' && part.ref.level > 0 ? [partPath(part.ref.name)] : [],
-  )
+  const higher = lists.files.flatMap(({ ref }) => (ref.level > 0 ? [partPath(ref.name)] : []))
   expect(higher).toHaveLength(1)
   const [path = ''] = higher
   await damage(inLake(lake, path))

@@ -44,7 +44,10 @@ const commitPull = async (
   return staged
 }
 
-const asSource = (partition: PartitionEntry, source: Partial<PartitionEntry['source']>): PartitionEntry => ({
+const asSource = <Entry extends PartitionEntry>(
+  partition: Entry,
+  source: Partial<Entry['source']>,
+): Entry => ({
   ...partition,
   source: { ...partition.source, ...source },
 })

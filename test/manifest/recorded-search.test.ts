@@ -12,14 +12,6 @@ test('recordedSearch keeps of numbers of persons how many there are, and all els
   })
 })
 
-test('recordedSearch leaves what is recorded already, and what an earlier release kept hashed becomes a count', () => {
-  const recorded = recordedSearch({ NationalIdentificationNumber: [NUMBER] })
-  expect(recordedSearch(recorded)).toBe(recorded)
-  expect(recordedSearch({ NationalIdentificationNumber: ['sha256:0123456789abcdef', 'forgotten'] })).toEqual({
-    NationalIdentificationNumber: ['2 values'],
-  })
-})
-
 test('namesPersons knows the parameter in any letter case', () => {
   expect(namesPersons({ nationalidentificationnumber: [NUMBER] })).toBe(true)
   expect(namesPersons({ CountryCode: ['SE'] })).toBe(false)

@@ -15,6 +15,7 @@ import {
   servePath,
   snapshotPath,
 } from '../../src/lake/lake/layout.ts'
+import { LIST_FILE, writeFileList } from '../../src/manifest/file-list.ts'
 import { removeGarbage } from '../../src/manifest/remove-garbage.ts'
 import { leaseRun, type RunLease } from '../../src/manifest/run-lease.ts'
 import { makeLake, removeRun } from '../../src/manifest/runs.ts'
@@ -154,8 +155,8 @@ const staleParts = async (lake: string): Promise<string[]> => {
 }
 
 const FOLDERS = [
-  ['serving indexes', SERVE_FOLDER, servePath, ['companies.jsonl', 'copy.json']],
-  ['batch files', BATCHES_FOLDER, batchesPath, ['companies-SE-0001.jsonl.br', 'index.json']],
+  ['serving indexes', SERVE_FOLDER, servePath, ['companies.jsonl', 'copy.json', LIST_FILE]],
+  ['batch files', BATCHES_FOLDER, batchesPath, ['companies-SE-0001.jsonl.br', LIST_FILE, 'index.json']],
 ] as const
 
 test.each(FOLDERS)(
@@ -166,7 +167,9 @@ test.each(FOLDERS)(
     // Of a snapshot that is not there yet too: a commit may come between two looks.
     for (const snapshot of [1, 2, 3, 4]) {
       await mkdir(inLake(lake, pathOf(snapshot)), { recursive: true })
-      for (const name of names) await writeFile(inLake(lake, `${pathOf(snapshot)}/${name}`), 'x')
+      await writeFileList(inLake(lake, pathOf(snapshot)), [])
+      for (const name of names)
+        if (name !== LIST_FILE) await writeFile(inLake(lake, `${pathOf(snapshot)}/${name}`), 'x')
     }
     await mkdir(inLake(lake, `${parent}/notes`))
     expect(await removeGarbage({ lake, now: NOW })).toEqual(NOTHING)

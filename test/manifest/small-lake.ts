@@ -72,7 +72,7 @@ const stagePartition = async (lease: RunLease, source: string, content: Content)
     files: [good, bad],
     drift: [],
   }
-  return { partition, layers: 1 }
+  return { partition, layers: 1, unknownItems: { items: [], more: false } }
 }
 
 /** Begins a run that stages and journals a partition for each source. */

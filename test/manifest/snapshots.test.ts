@@ -11,8 +11,8 @@ import {
   snapshotPath,
 } from '../../src/lake/lake/layout.ts'
 import { documentText } from '../../src/manifest/print-document.ts'
+import { FORMAT } from '../../src/manifest/root-form.ts'
 import { makeLake } from '../../src/manifest/runs.ts'
-import { rootOf } from '../../src/manifest/snapshot-root.ts'
 import { bytesToSnapshot } from '../../src/manifest/snapshot-text.ts'
 import { listSnapshots, newestSnapshot, readRoot, readSnapshot } from '../../src/manifest/snapshots.ts'
 import { verifyLake } from '../../src/manifest/verify-lake.ts'
@@ -20,7 +20,6 @@ import { sha256Of } from '../../src/support/hash.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { filesOf, flipBit } from './damage.ts'
 import { countLines, loadSources } from './small-lake.ts'
-import { snapshotToText } from './write-text-snapshot.ts'
 
 const lakeOf = async (...sources: string[]): Promise<string> => {
   const lake = await temporaryFolder()
@@ -98,14 +97,13 @@ const printed = async (lake: string): Promise<string> => {
   return text
 }
 
-test('documentText prints a snapshot as earlier releases kept it, and bytesToSnapshot reads it back', async () => {
+test('documentText prints all that a snapshot lists as one document, an entry a line', async () => {
   const lake = await lakeOf('a')
   await loadSources(lake, ['b', 'c'])
   const snapshot = await readSnapshot(lake)
   const text = await printed(lake)
-  expect(text).toBe(snapshotToText(snapshot))
+  expect(JSON.parse(text)).toEqual({ format: FORMAT, ...snapshot })
   expect(text.split('\n').filter((line) => line.startsWith('    {"id":'))).toHaveLength(3)
-  expect(bytesToSnapshot(Buffer.from(text))).toEqual({ kind: 'snapshot', format: 1, root: rootOf(snapshot) })
 })
 
 test('bytesToSnapshot finds a change of any byte and a cut at any place', async () => {
@@ -120,13 +118,14 @@ test('bytesToSnapshot finds a change of any byte and a cut at any place', async 
 })
 
 test.each([
-  ['partitions[0].counts.lines', { counts: { lines: -1, records: 0, quarantined: 0, rows: {} } }],
-  ['partitions[0].files[0].path', { files: [{ table: 'a', path: '../a', rows: 0, bytes: 0, sha256: '' }] }],
-  ['partitions[0].content', { content: 'people' }],
-])('bytesToSnapshot names the field %s where the form does not fit', async (field, part) => {
-  const snapshot = await readSnapshot(await lakeOf('a'))
-  const [first] = snapshot.partitions
-  const text = snapshotToText(Object.assign({}, snapshot, { partitions: [Object.assign({}, first, part)] }))
+  ['totals.runs', { totals: { runs: -1, contents: [], tables: [] } }],
+  ['partitions[0].name', { partitions: [{ name: '../a' }] }],
+  ['nextVersion', { nextVersion: undefined }],
+])('bytesToSnapshot names the field %s where the form does not fit', async (field, change) => {
+  const path = inLake(await lakeOf('a'), snapshotPath(1))
+  const { sha256: _, ...root } = JSON.parse(await readFile(path, 'utf8'))
+  const body = JSON.stringify({ ...root, ...change }).replace(/\}$/, ',\n')
+  const text = `${body}  "sha256": "${sha256Of(body)}"\n}\n`
   expect(bytesToSnapshot(Buffer.from(text))).toEqual({
     kind: 'damaged',
     cut: false,
@@ -175,7 +174,9 @@ const later = (body: string): string => body.replace('firmlake 0.1.0', 'firmlake
 const dream = (text: string): string => text.replace('"kind":"file"', '"kind":"dream"')
 
 test('readSnapshot and verifyLake throw LAKE_NEWER for a snapshot of a later format', async () => {
-  const lake = await laterSnapshot((body) => later(body).replace('"format": 3', '"format": 4'))
+  const lake = await laterSnapshot((body) =>
+    later(body).replace(`"format": ${FORMAT}`, `"format": ${FORMAT + 1}`),
+  )
   const newer = {
     code: 'LAKE_NEWER',
     message:
@@ -185,6 +186,21 @@ test('readSnapshot and verifyLake throw LAKE_NEWER for a snapshot of a later for
   await expect(verifyLake({ lake, countRows: countLines })).rejects.toMatchObject(newer)
   await expect(loadSources(lake, ['b'])).rejects.toMatchObject(newer)
 })
+
+test.each([1, 2, FORMAT - 1])(
+  'readSnapshot, verifyLake and a load throw LAKE_UNRELEASED for a snapshot of format %d',
+  async (format) => {
+    const lake = await laterSnapshot((body) => body.replace(`"format": ${FORMAT}`, `"format": ${format}`))
+    const refusal = {
+      code: 'LAKE_UNRELEASED',
+      message:
+        'Cannot read snapshot "_manifest/00000001.json": made by a build before the first release: load its sources again into a new lake',
+    }
+    await expect(readSnapshot(lake)).rejects.toMatchObject(refusal)
+    await expect(verifyLake({ lake, countRows: countLines })).rejects.toMatchObject(refusal)
+    await expect(loadSources(lake, ['b'])).rejects.toMatchObject(refusal)
+  },
+)
 
 test('readSnapshot and verifyLake throw LAKE_NEWER for a kind of source that only a later tool knows', async () => {
   const lake = await laterSnapshot(later, dream)

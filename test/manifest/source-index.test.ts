@@ -31,8 +31,7 @@ test('SourceIndex finds what was loaded, and opens no part for what was not', as
     await index.holds('companies', sha256Of('b')),
     await index.holds('relations', sha256Of('b')),
   ]).toEqual([true, false])
-  for (const part of root.lists.partitions)
-    if (part.kind === 'stored') await rm(inLake(lake, partPath(part.ref.name)))
+  for (const { ref } of root.lists.partitions) await rm(inLake(lake, partPath(ref.name)))
   const blind = new SourceIndex(lake, root)
   expect(await blind.holds('companies', sha256Of('other'))).toBe(false)
   await expect(blind.holds('companies', sha256Of('b'))).rejects.toMatchObject({ code: 'SNAPSHOT_DAMAGED' })

@@ -10,7 +10,7 @@ import { type Verification, type VerifyProgress, verifyLake } from '../../src/ma
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { cutTo, filesOf, flipBit, remove, seededRandom, whileDamaged } from './damage.ts'
 import { commitStaged, countLines, deadRun, loadSources, NOW, stageRun } from './small-lake.ts'
-import { createSnapshot } from './write-text-snapshot.ts'
+import { createSnapshot } from './write-snapshot.ts'
 
 const verify = (lake: string): Promise<Verification> => verifyLake({ lake, countRows: countLines })
 

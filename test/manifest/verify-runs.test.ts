@@ -36,12 +36,11 @@ test('verifyLake names every file of an unfinished run, and the rates, with a ch
   expect((await verify()).problems).toEqual([])
 })
 
-test('verifyLake says where the rates have no hash yet', async () => {
+test('verifyLake says where the rates are not what was written', async () => {
   const lake = await temporaryFolder()
   await loadSources(lake, ['a'])
   await storageOf(lake).replace(RATES_PATH, 'currency,year,units_per_usd\nPLN,2020,3.9\n')
-  expect(await verifyLake({ lake, countRows: countLines })).toMatchObject({
-    problems: [],
-    notes: ['"_rates/rates.csv" has no hash yet: "firmlake rates load" writes one'],
-  })
+  expect((await verifyLake({ lake, countRows: countLines })).problems).toMatchObject([
+    { path: RATES_PATH, problem: 'changed' },
+  ])
 })

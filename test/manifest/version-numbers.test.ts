@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
-import type { PartitionEntry } from '../../src/core/partition.ts'
+import type { CommittedPartition } from '../../src/core/partition.ts'
 import { numberCompacted, numberLoaded, versionProblem } from '../../src/manifest/version-numbers.ts'
 
-const partitions = (count: number): readonly PartitionEntry[] =>
-  Array.from({ length: count }, (_, at) => ({ id: `${at}` }) as PartitionEntry)
+const partitions = (count: number): readonly Omit<CommittedPartition, 'version'>[] =>
+  Array.from({ length: count }, (_, at) => ({ id: `${at}` }) as CommittedPartition)
 
-const versionsIn = (numbered: { readonly partitions: readonly PartitionEntry[] }) =>
+const versionsIn = (numbered: { readonly partitions: readonly CommittedPartition[] }) =>
   numbered.partitions.map(({ version }) => version)
 
 const NONE = { partitions: [], files: [] }
@@ -29,7 +29,7 @@ test('a compaction counts as later than what it merges, and as earlier than what
     { ...NONE, partitions: [...later.partitions, ...latest.partitions] },
   )
   const order = [merged, compacted, later, latest].flatMap(versionsIn)
-  expect(order).toEqual(order.toSorted((a = 0, b = 0) => a - b))
+  expect(order).toEqual(order.toSorted((a, b) => a - b))
   expect(new Set(order).size).toBe(9)
 })
 
@@ -44,12 +44,13 @@ test('of compactions that follow each other no two give the same number', () => 
     }
   }
   expect(versionsIn(numberLoaded(newest, { ...NONE, partitions: partitions(1) }))[0]).toBeGreaterThan(
-    Math.max(...[...given].map(Number)),
+    Math.max(...[...given]),
   )
   expect(() => numberCompacted(newest, { ...NONE, partitions: partitions(5) }, NONE)).toThrow(RangeError)
 })
 
 test('versions that do not rise are found', () => {
-  expect(versionProblem([{ version: 0 }, {}, { version: 5 }])).toBeNull()
+  expect(versionProblem([{ version: 1 }, { version: 5 }])).toBeNull()
+  expect(versionProblem([{ version: 0 }])).toBe('version 0 stands behind version 0')
   expect(versionProblem([{ version: 5 }, { version: 5 }])).toBe('version 5 stands behind version 5')
 })

@@ -1,12 +1,7 @@
 /** The drift of a snapshot stays within its bound, whatever the runs of a lake bring. */
 
-import { readFile, writeFile } from 'node:fs/promises'
 import { expect, test } from 'vitest'
 import type { Snapshot } from '../../src/core/partition.ts'
-import { inLake, recordPath, snapshotPath } from '../../src/lake/lake/layout.ts'
-import { recordText } from '../../src/manifest/snapshot-text.ts'
-import { compactLake } from '../../src/pipeline/compact/compact.ts'
-import { snapshotToText } from '../manifest/write-text-snapshot.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { companyLine, openBench } from './batch-bench.ts'
 
@@ -37,27 +32,4 @@ test('runs write so many names into the drift of the lake and not more, blocks a
   expect(snapshot.partitions.at(-1)?.drift).toEqual([
     { kind: 'more', name: 'and 40 more', names: 40, records: 1 },
   ])
-})
-
-test('compact bounds the names that an older release wrote down, also of a lake that is compact', async () => {
-  const one = openBench(await temporaryFolder())
-  await one.write('a.jsonl', [companyLine(1)])
-  await one.run(['a.jsonl'])
-  const snapshot = await one.snapshot()
-  const drift = Array.from(
-    { length: 12_000 },
-    (_, at) => ({ kind: 'field', name: `New${at}`, records: 1 }) as const,
-  )
-  const older = snapshotToText({
-    ...snapshot,
-    partitions: snapshot.partitions.map((one) => ({ ...one, drift })),
-  })
-  await writeFile(inLake(one.lake, snapshotPath(1)), older)
-  await writeFile(inLake(one.lake, recordPath(1)), recordText(1, older))
-  expect(namesOf(await one.snapshot())).toHaveLength(12_000)
-  await compactLake({ lake: one.lake })
-  const compacted = await one.snapshot()
-  expect([namesOf(compacted).length, moreOf(compacted)]).toEqual([10_000, 2000])
-  expect(await compactLake({ lake: one.lake })).toMatchObject({ kind: 'nothing' })
-  expect((await readFile(inLake(one.lake, snapshotPath(2)))).length).toBeLessThan(1_000_000)
 })

@@ -1,12 +1,10 @@
 /** The dictionary of line items of runs that were cut off: it has the names of every attempt. */
 
-import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { ToolkitError } from '../../src/core/errors.ts'
 import type { Source } from '../../src/core/source.ts'
-import { inLake } from '../../src/lake/lake/layout.ts'
-import { journalPath, readJournal } from '../../src/manifest/journal.ts'
+import { readJournal } from '../../src/manifest/journal.ts'
 import { listRunIds } from '../../src/manifest/runs.ts'
 import { pullBatches } from '../../src/pipeline/batch-files/pull-batch-files.ts'
 import { loadIntoLake } from '../../src/pipeline/run/load-into-lake.ts'
@@ -91,21 +89,6 @@ test('a resumed convert lists line items of blocks and layers that an earlier at
   expect(new Set(entries.map(({ unknownItems }) => unknownItems?.more))).toEqual(new Set([true]))
   await work(lake, [first, source('b', textOf([companyLine(4, figures('Three'))]))], 25_000)
   await checkLake(lake, ['One', 'Two', 'Three', ...numbered(0, 550)])
-})
-
-test('a run that an older release began, whose journal lists no line items, reads them from its rows', async () => {
-  const lake = await temporaryFolder()
-  const first = source('a', textOf([companyLine(1, figures('NetSalesOfTea'))]))
-  await cutOff(lake, [first])
-  const [run = ''] = await listRunIds(lake)
-  const path = inLake(lake, journalPath(run))
-  const journal = await readFile(path, 'utf8')
-  const older = journal.replace(/,"unknownItems":\{.*?\]?,"more":false\}/, '')
-  expect(older).not.toBe(journal)
-  expect(older).not.toContain('unknownItems')
-  await writeFile(path, older)
-  await work(lake, [first, source('b', textOf([companyLine(2)]))])
-  await checkLake(lake, ['NetSalesOfTea'])
 })
 
 test('a run that was cut off in its commit, its files in their places, lists the line items', async () => {

@@ -1,11 +1,11 @@
-import { appendFile, readdir, readFile, rename, rm, stat, truncate, writeFile } from 'node:fs/promises'
+import { appendFile, readdir, rename, rm, stat, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { ToolkitError } from '../../src/core/errors.ts'
 import type { PartitionEntry } from '../../src/core/partition.ts'
 import type { Source } from '../../src/core/source.ts'
 import { inLake, stagedPath, stagingPath } from '../../src/lake/lake/layout.ts'
-import { journalPath, readJournal } from '../../src/manifest/journal.ts'
+import { readJournal } from '../../src/manifest/journal.ts'
 import { leaseRun } from '../../src/manifest/run-lease.ts'
 import { listRunIds } from '../../src/manifest/runs.ts'
 import { resumeRuns } from '../../src/pipeline/resume.ts'
@@ -106,30 +106,6 @@ test('the same command takes up its interrupted run without loading finished par
   expect(await hashLake(one.lake)).toEqual(await hashLake(whole.lake))
   expect(await one.verify()).toMatchObject({ problems: [], notes: [] })
   expect(await readdir(join(one.lake, '_runs'))).toEqual([])
-})
-
-test('a run of a release whose ids knew no run resumes at its last finished partition', async () => {
-  const one = await bench()
-  const done = await interrupted(one, 60, ['a.jsonl'])
-  const [run = ''] = await listRunIds(one.lake)
-  const origin = done[0]?.id.slice(0, 16) ?? ''
-  const older = done[0]?.source.sha256.slice(0, 16) ?? ''
-  const path = inLake(one.lake, journalPath(run))
-  await writeFile(
-    path,
-    (await readFile(path, 'utf8')).replaceAll(origin, older).replaceAll(/,"seal":"\w+"\}$/gm, '}'),
-  )
-  for (const table of await readdir(inLake(one.lake, stagingPath(run))))
-    for (const name of await readdir(inLake(one.lake, `${stagingPath(run)}/${table}`)))
-      await rename(
-        inLake(one.lake, `${stagingPath(run)}/${table}/${name}`),
-        inLake(one.lake, `${stagingPath(run)}/${table}/${name.replace(origin, older)}`),
-      )
-  const { summary } = await one.run(['a.jsonl'], BLOCKS)
-  const ids = summary.partitions.map(({ id }) => id)
-  expect(ids).toEqual(expect.arrayContaining(done.map(({ id }) => id.replace(origin, older))))
-  expect(await one.query('SELECT count(*) FROM companies')).toEqual([[100]])
-  expect((await one.verify()).problems).toEqual([])
 })
 
 test('a run that is interrupted again and again ends as an undisturbed one', async () => {

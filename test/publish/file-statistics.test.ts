@@ -31,7 +31,8 @@ const measured = async (type: string, ...queries: readonly string[]) => {
     const [row] = await session.rows(`SELECT count(*) AS n FROM (${sql})`)
     const rows = Number(row?.n)
     const { bytes, sha256 } = await hashFile(join(lake, 't', name))
-    files.push({ table: 't', path: `t/${name}`, name, rows, bytes, sha256, run: 'run', version })
+    const file = { table: 't', path: `t/${name}`, name, rows, bytes, sha256, run: 'run', version }
+    files.push({ ...file, committed: { snapshot: 1, time: '' } })
   }
   const all: FileStatistics[] = []
   const context = { session, lake, scratch: lake, localBytes: 1e9 }

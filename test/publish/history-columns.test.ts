@@ -4,11 +4,9 @@ import { spawnSync } from 'node:child_process'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import type { PartitionEntry } from '../../src/core/partition.ts'
 import { forget } from '../../src/jobs/forget.ts'
 import { openLakeQuery } from '../../src/lake/lake/lake-query.ts'
 import { TABLES } from '../../src/lake/tables/tables.ts'
-import { withCommits } from '../../src/manifest/lake-facts.ts'
 import { removeGarbage } from '../../src/manifest/remove-garbage.ts'
 import { readSnapshot } from '../../src/manifest/snapshots.ts'
 import { compactLake } from '../../src/pipeline/compact/compact.ts'
@@ -17,17 +15,8 @@ import { currentSnapshot } from '../../src/publish/iceberg/table-metadata.ts'
 import { MAIN } from '../cli/run-cli.ts'
 import { companyLine } from '../pipeline/batch-bench.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
-import { asEarlierRelease } from './earlier-release.ts'
 import { readManifests, readMetadata } from './iceberg/iceberg-lake.ts'
-import {
-  commitChanged,
-  type LogAction,
-  loadSample,
-  loadSmallRun,
-  logNames,
-  readCommit,
-  smallLake,
-} from './sample-lake.ts'
+import { type LogAction, loadSample, loadSmallRun, logNames, readCommit, smallLake } from './sample-lake.ts'
 
 const SMALL_TABLES = ['companies', 'financials', 'line_items']
 
@@ -51,7 +40,7 @@ const together = (loads: Loads): Loads => {
 }
 
 const ofView = async (lake: string, table: string): Promise<Loads> => {
-  const snapshot = await withCommits(lake, await readSnapshot(lake))
+  const snapshot = await readSnapshot(lake)
   const query = await openLakeQuery({ lake, snapshot, memoryBytes: 256 * 1024 ** 2 })
   try {
     const { rows } = await query.run(
@@ -151,76 +140,12 @@ test('published versions say of their loads what the views say, after restatemen
   expect((await ofDelta(lake, 'companies')).map(([, , snapshot]) => snapshot)).toEqual([3, 4])
 })
 
-test('tables that an earlier release published get the columns with the next publication, without a new snapshot', async () => {
-  const folder = await temporaryFolder()
-  const lake = await smallLake(folder, 2)
-  await asEarlierRelease(() => publishBoth(lake))
-  const before = await deltaAdds(lake, 'financials')
-  expect(Object.keys(before[0]?.partitionValues ?? {})).toEqual(['load', 'version'])
-
-  const { tables } = await publishBoth(lake)
-  for (const { table, versions } of tables) expect([table, versions]).toEqual([table, 1])
-  await expectAsViews(lake, 'after the upgrade')
-  // Taken over from the log: no file is read again.
-  const after = await deltaAdds(lake, 'financials')
-  expect(after.map(({ stats }) => stats)).toEqual(before.map(({ stats }) => stats))
-  const metadata = await readMetadata(lake, 'financials')
-  expect(metadata['partition-specs'].map(({ fields }) => fields.map(({ name }) => name))).toEqual([
-    ['load', 'version'],
-    ['load', 'version', 'snapshot', 'run', 'loaded_at'],
-  ])
-  expect(metadata).toMatchObject({ 'default-spec-id': 1, 'last-partition-id': 1004 })
-  const manifests = await readManifests(currentSnapshot(metadata))
-  expect(
-    manifests.map((one) => [one.partition_spec_id, one.deleted_files_count, one.added_files_count]),
-  ).toEqual([
-    [0, 2, 0],
-    [1, 0, 2],
-  ])
-  expect(manifests.map(({ partitions }) => partitions?.length)).toEqual([2, 5])
-
-  expect((await publishBoth(lake)).tables.map(({ versions }) => versions)).toEqual(tables.map(() => 0))
-  await loadSmallRun(folder, 3)
-  await publishBoth(lake)
-  await expectAsViews(lake, 'after a run more')
-  expect((await readManifests(currentSnapshot(await readMetadata(lake, 'companies')))).length).toBe(2)
-})
-
-test('tables of an earlier release get the columns together with the snapshots that they lack', async () => {
-  const folder = await temporaryFolder()
-  const lake = await smallLake(folder, 1)
-  await asEarlierRelease(() => publishBoth(lake))
-  for (const run of [2, 3]) await loadSmallRun(folder, run)
-  await removeGarbage({ lake, keep: 1, now: new Date() })
-  await publishBoth(lake)
-  await expectAsViews(lake, 'after the upgrade')
-})
-
-test('where no snapshot says when a row came, its columns are NULL in the views and in published tables', async () => {
-  const folder = await temporaryFolder()
-  const lake = await smallLake(folder, 2)
-  // As earlier releases committed.
-  const older = ({ committed: _committed, ...partition }: PartitionEntry): PartitionEntry => partition
-  await commitChanged(lake, ({ partitions }) => ({ partitions: partitions.map(older) }))
-  await publishBoth(lake)
-  // Found by the runs of the snapshots that are kept.
-  await expectAsViews(lake, 'with all snapshots')
-  expect((await ofDelta(lake, 'companies')).map(([, , snapshot]) => snapshot)).toEqual([1, 2])
-
-  const other = await smallLake(join(await temporaryFolder()), 2)
-  await commitChanged(other, ({ partitions }) => ({ partitions: partitions.map(older) }))
-  await removeGarbage({ lake: other, keep: 1, now: new Date() })
-  await publishBoth(other)
-  await expectAsViews(other, 'without the snapshots')
-  expect((await ofDelta(other, 'companies')).map(([, , snapshot]) => snapshot)).toEqual([null, null])
-})
-
 /** The numbers of a lake's partitions and of its runs' files, in their order. */
 const numbersOf = async (lake: string): Promise<ReadonlyMap<string, number>> => {
   const { partitions, files } = await readSnapshot(lake)
   const named = [
-    ...partitions.map(({ run, id, version }) => [`${run} ${id}`, version ?? Number.NaN] as const),
-    ...files.map(({ path, version }) => [path, version ?? Number.NaN] as const),
+    ...partitions.map(({ run, id, version }) => [`${run} ${id}`, version] as const),
+    ...files.map(({ path, version }) => [path, version] as const),
   ]
   expect(new Set(named.map(([, version]) => version)).size).toBe(named.length)
   return new Map(named)
@@ -236,15 +161,15 @@ test('a version is the number of its partition in the manifest: given once, neve
     for (const [name, version] of numbers) expect(given.get(version) ?? name, when).toBe(name)
     for (const [name, version] of numbers) given.set(version, name)
     const { partitions } = await readSnapshot(lake)
-    const versions = partitions.map(({ version = Number.NaN }) => version)
+    const versions = partitions.map(({ version }) => version)
     expect(versions, when).toEqual(versions.toSorted((a, b) => a - b))
     await publishBoth(lake)
     await expectAsViews(lake, when, names)
     // What the views say is what the manifest says.
     for (const table of names) {
-      const listed = partitions.flatMap(({ run, version = Number.NaN, committed, files }) => {
+      const listed = partitions.flatMap(({ run, version, committed, files }) => {
         const rows = files.filter((file) => file.table === table).reduce((sum, file) => sum + file.rows, 0)
-        return rows === 0 ? [] : [[run, version, committed?.snapshot, committed?.time, rows]]
+        return rows === 0 ? [] : [[run, version, committed.snapshot, committed.time, rows]]
       })
       if (table !== 'line_items') expect(await ofView(lake, table), `${table} ${when}`).toEqual(listed)
     }

@@ -18,10 +18,8 @@ export const ADDED_COLUMNS = [
   'loaded_at::TIMESTAMPTZ AS loaded_at',
 ] as const
 
-const commitColumns = (committed: Commit | undefined): string =>
-  committed
-    ? `${committed.snapshot} AS snapshot, ${literal(committed.time)}::TIMESTAMPTZ AS loaded_at`
-    : 'NULL::INTEGER AS snapshot, NULL::TIMESTAMPTZ AS loaded_at'
+const commitColumns = ({ snapshot, time }: Commit): string =>
+  `${snapshot} AS snapshot, ${literal(time)}::TIMESTAMPTZ AS loaded_at`
 
 /** All versions of a table with what publishing adds, from the files that a snapshot lists. */
 export const historyOf = (snapshot: Snapshot, lake: string, table: Table): string =>
@@ -30,12 +28,14 @@ export const historyOf = (snapshot: Snapshot, lake: string, table: Table): strin
 const rowsOf = (snapshot: Snapshot, lake: string, table: Table): string => {
   const files = filesOf(snapshot, lake, table.name)
   if (files.length === 0)
-    return `SELECT *, '' AS load, '' AS run, ${commitColumns(undefined)} FROM (${readTable(table, files, 'with-version')})`
-  const ofRuns = snapshot.files.filter((file) => file.table === table.name)
+    return `SELECT *, '' AS load, '' AS run, NULL::INTEGER AS snapshot, NULL::TIMESTAMPTZ AS loaded_at FROM (${readTable(table, files, 'with-version')})`
+  const commits = new Map(
+    [...snapshot.partitions, ...snapshot.files].map(({ version, committed }) => [version, committed]),
+  )
   return files
     .map((file) => {
       const load = literal(/load=([^/]+)/.exec(file.path)?.[1] ?? '')
-      const { committed } = file.partition ?? ofRuns.find(({ path }) => file.path.endsWith(path)) ?? {}
+      const committed = commits.get(file.version) ?? { snapshot: 0, time: '' }
       return `SELECT ${ownColumns(table)}, ${load} AS load, ${load} AS run, ${commitColumns(committed)}, version
 FROM (${readTable(table, [file], 'with-version')})`
     })

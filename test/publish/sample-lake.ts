@@ -4,10 +4,10 @@ import { mkdir, readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { ALL_CONTENT, writeSample } from '../../data/sample.ts'
 import type { Content } from '../../src/contract/objects.ts'
-import type { PartitionEntry, Snapshot } from '../../src/core/partition.ts'
+import type { Snapshot } from '../../src/core/partition.ts'
 import { ensureRecord, readSnapshot } from '../../src/manifest/snapshots.ts'
 import { type PublishOptions, type PublishSummary, publish } from '../../src/pipeline/targets/publish.ts'
-import { createSnapshot } from '../manifest/write-text-snapshot.ts'
+import { createSnapshot } from '../manifest/write-snapshot.ts'
 import { companyLine, openBench, runIn } from '../pipeline/batch-bench.ts'
 
 const MEMORY_BYTES = 256 * 1024 ** 2
@@ -52,10 +52,6 @@ export const loadSmallRun = async (folder: string, run: number): Promise<void> =
   await bench.write(`run-${run}.jsonl`, [companyLine(run, {}, run), companyLine(run + 1, {}, run)])
   await bench.run([`run-${run}.jsonl`])
 }
-
-/** As earlier releases committed them: the version of their rows is their place. */
-export const withoutNumbers = (partitions: readonly PartitionEntry[]): readonly PartitionEntry[] =>
-  partitions.map(({ version: _, ...partition }) => partition)
 
 /** Commits a snapshot that changes the newest one, as a compaction does. */
 export const commitChanged = async (

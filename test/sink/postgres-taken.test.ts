@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest'
-import { exportTables } from '../../src/pipeline/export/export-tables.ts'
 import { deliver } from '../../src/pipeline/targets/deliver.ts'
 import { openBench } from '../pipeline/batch-bench.ts'
 import { withClient } from '../support/postgres-server.ts'
@@ -82,20 +81,6 @@ test('PostgreSQL receives what is declared for it, run after run, and notes what
   expect(note).toMatch(
     /^the lake: computed: companies\.shout = upper\(company_name\)\. this target: only countries NO; left out: financials, persons; hashed with key \w+: companies\.org_no; computed: /,
   )
-})
-
-test('a schema of an earlier release gets the column for what was taken, and nothing is noted of all', async () => {
-  const bench = await loaded()
-  const url = server().url(await server().newDatabase())
-  const ask = asker(url)
-  await deliver({ lake: bench.lake, sinks: [url] })
-  expect(await ask('SELECT taken FROM firmlake.firmlake_loads')).toEqual([[null]])
-  await ask('ALTER TABLE firmlake.firmlake_loads DROP COLUMN taken')
-  await exportTables({ lake: bench.lake, to: url, tables: ['companies'], take: { countries: ['NO'] } })
-  expect(await ask('SELECT taken FROM firmlake.firmlake_loads ORDER BY loaded_at')).toEqual([
-    [null],
-    ['this target: only countries NO'],
-  ])
 })
 
 test('a computed column of another type is refused, and the database stays as it is', async () => {

@@ -25,7 +25,6 @@ interface IcebergOptions extends PublishOptions {
   readonly catalog?: string
   readonly warehouse?: string
   readonly namespace?: string
-  readonly rename?: true
 }
 
 /** New at every call: each command has its own. */
@@ -92,17 +91,13 @@ const addIceberg = (publish: Command): void => {
       '--namespace <name>',
       'namespace of the tables (default: $FIRMLAKE_CATALOG_NAMESPACE, else firmlake)',
     )
-    .option(
-      '--rename',
-      'let all versions of tables in a catalog be <table>_history, so that <table> is current',
-    )
     .addOption(rowsOption())
     .addOption(memoryOption())
     .addOption(localBytesOption())
     .addOption(jsonOption())
-    .action(({ catalog: url, warehouse, namespace, rename, ...options }: IcebergOptions) => {
+    .action(({ catalog: url, warehouse, namespace, ...options }: IcebergOptions) => {
       const catalog = catalogFromEnvironment(process.env, { url, warehouse, namespace })
-      return runPublish('iceberg', options, catalog && { ...catalog, rename })
+      return runPublish('iceberg', options, catalog)
     })
   withExamples(command, [
     ['publish iceberg --lake ./lake', 'bring the Iceberg tables in step with the lake'],

@@ -2,9 +2,9 @@
 
 import { ToolkitError } from '../../core/errors.ts'
 import { listLeftovers } from '../../manifest/lake-files.ts'
-import { NEWEST_FORMAT } from '../../manifest/root-form.ts'
+import { FORMAT } from '../../manifest/root-form.ts'
 import { listRuns } from '../../manifest/runs.ts'
-import { newestNumber, readFormat } from '../../manifest/snapshots.ts'
+import { newestRoot } from '../../manifest/snapshots.ts'
 import type { MachineFinding } from './finding.ts'
 
 /** Nothing to say where there is none. */
@@ -13,14 +13,11 @@ const someOf = (about: string, says: string, count: number, mend: string): reado
 
 export const checkLake = async (lake: string): Promise<readonly MachineFinding[]> => {
   try {
-    const newest = await newestNumber(lake)
-    const format = newest === 0 ? NEWEST_FORMAT : await readFormat(lake, newest)
+    const newest = await newestRoot(lake)
     const runs = await listRuns(lake, { now: new Date() })
     const leftovers = await listLeftovers(lake, { now: new Date() })
-    const says = `snapshot ${newest} in format ${format}`
-    const stands: MachineFinding = { about: 'lake', state: 'well', says }
     return [
-      format < NEWEST_FORMAT ? { ...stands, mend: `firmlake upgrade --lake ${lake}` } : stands,
+      { about: 'lake', state: 'well', says: `snapshot ${newest?.snapshot ?? 0} in format ${FORMAT}` },
       ...someOf('runs', 'unfinished runs', runs.length, `firmlake resume --lake ${lake}`),
       ...someOf('leftovers', 'leftovers', leftovers.length, `firmlake gc --lake ${lake}`),
     ]

@@ -17,7 +17,6 @@ import {
   candidatesTable,
   changedColumnsTable,
   differencesTable,
-  dropSameReports,
   factsOf,
   makeCandidates,
   makeChanges,
@@ -32,7 +31,6 @@ import {
   selectChangedColumns,
   selectDifferences,
   selectFigures,
-  selectMayBeSame,
 } from './diff-sql.ts'
 
 export interface SnapshotsToCompare {
@@ -192,11 +190,6 @@ class Comparison {
     if (isMain) await this.#session.run(makeMainDifferences(main))
     this.#tablesDone += 1
     if (!isFigures) return
-    if ((await this.#session.rows(selectMayBeSame)).length > 0) {
-      const companies = async (side: Side): Promise<string> =>
-        rowsOf(main, await this.#files(main, ({ number }) => sides[side].numbers.has(number)), side)
-      await this.#session.run(dropSameReports(await companies('old'), await companies('new')))
-    }
     await this.#session.run(makeFigureDifferences(table))
     await this.#session.run(makeRecurrencied(rowsOf(table, old, 'old'), rowsOf(table, current, 'new')))
     await this.#session.run(makeRestatements(rowsOf(table, old, 'old')))

@@ -7,7 +7,6 @@ import { LINE_ITEMS } from '../../contract/line-items.ts'
 import type { Content } from '../../contract/objects.ts'
 import { ident, literal } from '../duckdb/sql.ts'
 import { readTable, type VersionedFile } from '../lake/current-versions.ts'
-import { factorOf, isScaledItem, reportedFigure, scaledFigure } from '../tables/figure-scale.ts'
 import { LISTINGS, type Table } from '../tables/tables.ts'
 
 /** A partition of one or both snapshots; `old` and `new` are its places in them. */
@@ -142,43 +141,18 @@ WHERE ${differ(table)}`
 export const makeMainDifferences = (table: Table & { readonly content: Content }): string =>
   `CREATE TABLE ${differencesTable(table)} AS SELECT owner FROM ${changedColumnsTable(table.content)}`
 
-/** Figures that differ, with both sides: `was` and `stays` say on which side there is one. */
+/**
+ * Figures that differ, with both sides: `was` and `stays` say on which side there is one. The same amount may have been
+ * reported in another scale: what it was reported as is not compared.
+ */
 export const selectFigures = (table: Table, old: string, other: string): string => {
   const key = ['country_code', ...table.key].map((name) => `coalesce(o.${name}, n.${name}) AS ${name}`)
+  const compared = { ...table, columns: table.columns.filter(({ name }) => name !== 'reported') }
   return `SELECT ${key.join(', ')}, o.internal_id IS NOT NULL AS was, n.internal_id IS NOT NULL AS stays,
   o.value AS old_value, o.reported AS old_reported, o.currency AS old_currency,
   n.value AS new_value, n.reported AS new_reported, n.currency AS new_currency
 FROM ${paired(table, old, other)}
-WHERE ${differ(table)}`
-}
-
-/**
- * Whether the values of paired figures are so near that the same report may have given both: they were scaled in other
- * ways. Below any scaled double all are.
- */
-const MAY_BE_SAME = `was AND stays AND old_currency IS NOT DISTINCT FROM new_currency
-  AND abs(old_value - new_value) <= 1e-15 * abs(new_value) + 1e-290`
-
-export const selectMayBeSame = `SELECT 1 FROM figures WHERE ${MAY_BE_SAME} LIMIT 1`
-
-/**
- * Takes away figures that differ only in how they were scaled: by a product of doubles before, exactly now.
- * What was reported and its scale is compared, and of other scales the exact values.
- *
- * @param old the companies' rows of one side @param other those of the other
- */
-export const dropSameReports = (old: string, other: string): string => {
-  const scales = (rows: string): string =>
-    `SELECT internal_id, ${factorOf('financial_figure_scale')}::DOUBLE AS factor FROM (${rows})`
-  const exact = (side: Side): string =>
-    scaledFigure(reportedFigure(`${side}_value`, `${side}_reported`, `${side}_factor`), `${side}_factor`)
-  return `DELETE FROM figures WHERE rowid IN (
-  SELECT row FROM (
-    SELECT figures.rowid AS row, old_value, old_reported, new_value, new_reported,
-      CASE WHEN scaled THEN o.factor ELSE 1 END AS old_factor, CASE WHEN scaled THEN n.factor ELSE 1 END AS new_factor
-    FROM (SELECT *, rowid, ${isScaledItem('category', 'line_item')} AS scaled FROM figures WHERE ${MAY_BE_SAME}) AS figures
-    JOIN (${scales(old)}) AS o USING (internal_id) JOIN (${scales(other)}) AS n USING (internal_id)
-  ) WHERE ${exact('old')} = ${exact('new')})`
+WHERE ${differ(compared)}`
 }
 
 /** Companies whose figures differ. */

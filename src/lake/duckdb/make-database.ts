@@ -20,27 +20,6 @@ export interface DatabaseParts {
   readonly statements: readonly string[]
 }
 
-/** The first value that a statement gives of a database file's bytes; `undefined` where it fails. */
-export const askDatabase = async (bytes: Buffer, ask: string): Promise<unknown> => {
-  const folder = await newSpillFolder()
-  try {
-    const engine = await Engine.open({ memoryBytes: MEMORY_BYTES, threads: 1 })
-    const file = join(folder.path, 'asked.duckdb')
-    try {
-      await writeFile(file, bytes)
-      const session = await engine.connect()
-      await session.run(`ATTACH ${literal(file)} AS asked (READ_ONLY)`)
-      await session.run('USE asked')
-      const [found = {}] = await session.rows(ask).catch(() => [])
-      return Object.values(found)[0]
-    } finally {
-      engine.close()
-    }
-  } finally {
-    folder.remove()
-  }
-}
-
 /** @returns the bytes of the file */
 export const makeDatabase = async ({
   before,

@@ -14,13 +14,13 @@ export const HISTORY_COLUMNS: readonly Column[] = [
   {
     name: 'snapshot',
     type: 'INTEGER',
-    about: 'First snapshot that shows the row; NULL where it is not known.',
+    about: 'First snapshot that shows the row.',
   },
   { name: 'run', type: 'VARCHAR', about: 'Run that loaded the row; after a compaction the compaction.' },
   {
     name: 'loaded_at',
     type: 'TIMESTAMPTZ',
-    about: 'When the row became visible; NULL where it is not known.',
+    about: 'When the row became visible.',
     unit: 'instant, UTC',
   },
   {

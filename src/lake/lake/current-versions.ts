@@ -4,7 +4,7 @@
  */
 
 import type { Content } from '../../contract/objects.ts'
-import { type PartitionEntry, type Snapshot, versionOf } from '../../core/partition.ts'
+import type { PartitionEntry, Snapshot } from '../../core/partition.ts'
 import { ident, literal } from '../duckdb/sql.ts'
 import { LISTINGS, QUARANTINE, type Table } from '../tables/tables.ts'
 import type { PlaceOf } from './files-in-turn.ts'
@@ -37,18 +37,14 @@ export const filesOf = (
   const placeOf: PlaceOf = typeof at === 'string' ? (path) => inLake(at, path) : at
   return [
     ...(table === QUARANTINE.name ? mergedFiles(snapshot, placeOf) : []),
-    ...snapshot.partitions.flatMap((partition, place) => {
-      const version = versionOf(partition, place)
-      return partition.files
+    ...snapshot.partitions.flatMap((partition) =>
+      partition.files
         .filter((file) => file.table === table)
-        .map(({ path, bytes }) => ({ path: placeOf(path), bytes, version, partition }))
-    }),
+        .map(({ path, bytes }) => ({ path: placeOf(path), bytes, version: partition.version, partition })),
+    ),
     ...snapshot.files
       .filter((file) => file.table === table)
-      .map((file, place) => ({
-        ...{ path: placeOf(file.path), bytes: file.bytes },
-        ...{ version: versionOf(file, place), partition: undefined },
-      })),
+      .map(({ path, bytes, version }) => ({ path: placeOf(path), bytes, version, partition: undefined })),
   ]
 }
 

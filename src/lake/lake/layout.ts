@@ -41,9 +41,6 @@ export const stagedPath = (
   { table, path }: { readonly table: string; readonly path: string },
 ): string => `${stagingPath(run)}/${table}/${path.slice(path.lastIndexOf('/') + 1)}`
 
-/** What an upgrade leaves until the next commit, so that it can be taken back. */
-export const UPGRADE_FOLDER = '_upgrade'
-
 /** The id of the lake, made before its first snapshot. */
 const LAKE_ID_NAME = 'lake-id.json'
 export const LAKE_ID_PATH = `${MANIFEST_FOLDER}/${LAKE_ID_NAME}`

@@ -1,6 +1,6 @@
 /** The hidden macros through which views read a snapshot: which files hold a table's rows, which versions are old, when each was loaded. */
 
-import { type PartitionEntry, type Snapshot, versionOf } from '../../core/partition.ts'
+import type { CommitFacts, Snapshot } from '../../core/partition.ts'
 import { ident, literal } from '../duckdb/sql.ts'
 import { LISTINGS, mainTables, QUARANTINE, TABLES, type Table } from '../tables/tables.ts'
 import { loadMacro, oldMacro, rowsMacro } from './base-views.ts'
@@ -121,22 +121,20 @@ JOIN (SELECT ${id} AS owner, max(version) AS newest FROM ${rowsMacro(table)}() G
 
 /** Maps versions to loads. @param listed as `rowsOfTable` has it */
 export const loadsOf = (table: Table, listed: Listed): string => {
-  const entries: readonly Pick<PartitionEntry, 'run' | 'committed' | 'version'>[] =
+  const entries: readonly (CommitFacts & { readonly run: string })[] =
     table.content === undefined ? listed.files.filter((file) => file.table === table.name) : listed.partitions
   const loads = new Map<string, number>()
-  const [first] = entries.map(versionOf)
+  const first = entries[0]?.version
   /** By version, from the first one on: the place of its load, 0 for a version that no entry has. */
   const places: number[] = []
-  for (const [at, entry] of entries.entries()) {
-    const { run, committed } = entry
-    const [snapshot, time] = committed ? [committed.snapshot, literal(committed.time)] : ['NULL', 'NULL']
-    const load = `{'snapshot': ${snapshot}, 'run': ${literal(run)}, 'loaded_at': ${time}}`
+  for (const { run, committed, version } of entries) {
+    const load = `{'snapshot': ${committed.snapshot}, 'run': ${literal(run)}, 'loaded_at': ${literal(committed.time)}}`
     // Many partitions are of one run: versions are mapped to the few loads.
     const place = loads.get(load) ?? loads.size + 1
     loads.set(load, place)
-    const version = versionOf(entry, at) - (first ?? 0)
-    while (places.length < version) places.push(0)
-    places[version] = place
+    const at = version - (first ?? 0)
+    while (places.length < at) places.push(0)
+    places[at] = place
   }
   const found = `[${[...loads.keys()].join(', ')}][[${places.join(',')}][v - ${(first ?? 1) - 1}]]`
   return `CREATE OR REPLACE MACRO ${loadMacro(table)}(v) AS CAST(${first === undefined ? 'NULL' : found} AS ${LOADED_TYPE})`

@@ -26,8 +26,8 @@ const loadedTable = async (lake: string): Promise<RateTable> => {
       throw new ToolkitError('RATES_UNREADABLE', `Cannot open rates "${path}"`, { path }, error)
     })
   if (bytes === null) return new Map()
-  const file = readRatesFile(bytes)
-  if (file.kind !== 'damaged') return readRatesCsv(file.csvText, path)
+  const csvText = readRatesFile(bytes)
+  if (csvText !== null) return readRatesCsv(csvText, path)
   throw new ToolkitError(
     'RATES_UNREADABLE',
     `Cannot read rates "${path}": it was changed or cut, expected the hash of its first line; remove it and load the rates again`,

@@ -9,17 +9,9 @@ const HASH_LINE = /^# sha256 ([0-9a-f]{64})\n/
 
 export const ratesFileText = (csvText: string): string => `# sha256 ${sha256Of(csvText)}\n${csvText}`
 
-/** `unhashed`: written by an earlier release. */
-export type RatesFile =
-  | { readonly kind: 'hashed' | 'unhashed'; readonly csvText: string }
-  | { readonly kind: 'damaged' }
-
-export const readRatesFile = (bytes: Buffer): RatesFile => {
+/** The CSV; `null` where it is not what was written. */
+export const readRatesFile = (bytes: Buffer): string | null => {
   const [line = '', sha256] = HASH_LINE.exec(bytes.subarray(0, 80).toString('latin1')) ?? []
   const rest = bytes.subarray(line.length)
-  if (sha256 === undefined) {
-    const csvText = bytes.toString('utf8')
-    return csvText.startsWith('currency,') ? { kind: 'unhashed', csvText } : { kind: 'damaged' }
-  }
-  return sha256Of(rest) === sha256 ? { kind: 'hashed', csvText: rest.toString('utf8') } : { kind: 'damaged' }
+  return sha256Of(rest) === sha256 ? rest.toString('utf8') : null
 }

@@ -2,7 +2,7 @@
 
 import { join } from 'node:path'
 import type { Content } from '../../contract/objects.ts'
-import { type PartitionEntry, type Snapshot, versionOf } from '../../core/partition.ts'
+import type { CommittedPartition, PartitionEntry, Snapshot } from '../../core/partition.ts'
 import type { Session } from '../../lake/duckdb/engine.ts'
 import { ident } from '../../lake/duckdb/sql.ts'
 import {
@@ -105,8 +105,8 @@ export async function* slicesOf(
   const found = await session.rows(supersededVersions(content))
   const superseded = new Set(found.map(({ version }) => Number(version)))
   const holding = await versionsOfIds(request, content)
-  for (const [place, partition] of snapshot.partitions.entries()) {
-    const version = versionOf(partition, place)
+  for (const partition of snapshot.partitions) {
+    const { version } = partition
     if (partition.content !== content || partition.counts.records === 0) continue
     if (holding?.has(version) === false) continue
     await fetchOf(request, partition, content)
@@ -179,7 +179,7 @@ const slicesOfPartition = async (
 }
 
 /** Fetches the files of a partition and the dictionary of its run. */
-const fetchOf = (request: SessionRequest, partition: PartitionEntry, content: Content): Promise<void> => {
+const fetchOf = (request: SessionRequest, partition: CommittedPartition, content: Content): Promise<void> => {
   const files = filesOfRun(request.snapshot, partition)
   const tables = [...tablesOf(content), dictionaryTable()].map(({ name }) => name)
   return makeReadable(request, { partitions: [partition], files }, tables)

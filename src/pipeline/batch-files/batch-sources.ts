@@ -42,12 +42,8 @@ const AHEAD_BYTES = 8 * 1024 ** 3
 const BATCH_FILES: RunFile = { name: 'batch-files.json', what: 'the list of its files is' }
 
 const FILES = list(objectOf({ id: anyText, name: anyText }))
-const isFiles = (value: unknown): value is readonly ListedBatchFile[] => fits(FILES, value)
-
-/** As it is stored; an earlier release stored the files alone. */
-type FileList = { readonly files: readonly ListedBatchFile[] } | readonly ListedBatchFile[]
-
-const isList = (value: unknown): value is FileList => isFiles(value) || isFiles(memberOf(value, 'files'))
+const isList = (value: unknown): value is { readonly files: readonly ListedBatchFile[] } =>
+  fits(FILES, memberOf(value, 'files'))
 
 /** The list of files that a run is begun with. @param job its place among the jobs of the run */
 export const batchFilesText = (
@@ -56,10 +52,8 @@ export const batchFilesText = (
 ): readonly [name: string, text: string] => runFileText({ job }, BATCH_FILES, { files })
 
 /** The files that a run was begun with. It keeps to them, whatever the listing says by then. */
-export const filesOfRun = async (job: JobOfRun): Promise<readonly ListedBatchFile[] | undefined> => {
-  const stored = await readRunFile(job, BATCH_FILES, isList)
-  return stored && ('files' in stored ? stored.files : stored)
-}
+export const filesOfRun = async (job: JobOfRun): Promise<readonly ListedBatchFile[] | undefined> =>
+  (await readRunFile(job, BATCH_FILES, isList))?.files
 
 /** Files of the service as sources; they are kept in the run's folder until they are loaded. */
 export const openBatchSources = async (

@@ -77,8 +77,7 @@ export const openBatchFiles = async (
   options: Omit<BatchPullOptions, 'lake' | 'limit'>,
 ): Promise<OpenedJob> => {
   const files = await filesOfRun(run)
-  // Only an earlier release began a run before it had chosen.
-  if (files === undefined) throw notResumable(run.run, 'interrupted before its file list was saved')
+  if (files === undefined) throw notResumable(run.run, 'its list of files is missing')
   const { service, concurrency, signal, onBytes, skipBadFiles } = options
   const limits = { maxLineBytes, maxRatio }
   return openBatchSources(service, run, files, { concurrency, limits, signal, onBytes, skipBadFiles })

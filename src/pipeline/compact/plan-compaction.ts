@@ -2,7 +2,6 @@
 
 import { CONTENT, type Content } from '../../contract/objects.ts'
 import type { DateRange, FileEntry, PartitionEntry, Snapshot } from '../../core/partition.ts'
-import { DriftBudget } from '../../core/unknown-names.ts'
 import { QUARANTINE } from '../../lake/tables/tables.ts'
 import { sha256Of } from '../../support/hash.ts'
 
@@ -59,20 +58,13 @@ const isDone = ({ partitions }: CompactContent, targetBytes: number): boolean =>
   )
 }
 
-/** Whether the names in the drift are within the limit of a commit. */
-const isDriftBound = ({ partitions, merged = [] }: Snapshot): boolean => {
-  const budget = new DriftBudget()
-  return [...merged, ...partitions].every(({ drift }) => budget.add(drift))
-}
-
 export const planCompaction = (snapshot: Snapshot, targetBytes: number): CompactPlan => {
   const contents = (Object.keys(CONTENT) as Content[]).flatMap((content): CompactContent[] => {
     const partitions = snapshot.partitions.filter((one) => one.content === content)
     const files = partitions.flatMap((one) => one.files).filter(isTableFile)
     return partitions.length === 0 ? [] : [{ content, partitions, files }]
   })
-  const compact = contents.every((one) => isDone(one, targetBytes)) && isDriftBound(snapshot)
-  return { contents, compact }
+  return { contents, compact: contents.every((one) => isDone(one, targetBytes)) }
 }
 
 const byTime = (a: string, b: string): number => Date.parse(a) - Date.parse(b) || (a < b ? -1 : a > b ? 1 : 0)

@@ -3,7 +3,7 @@
  * knows all that stands in them.
  */
 
-import { type FileEntry, type Snapshot, versionOf } from '../../core/partition.ts'
+import type { FileEntry, Snapshot } from '../../core/partition.ts'
 import { readTable } from '../../lake/lake/current-versions.ts'
 import { withFiles } from '../../lake/lake/files-in-turn.ts'
 import type { Table } from '../../lake/tables/tables.ts'
@@ -21,14 +21,10 @@ export const inputsOf = (
   { partitions, files }: Pick<Snapshot, 'partitions' | 'files'>,
   { name }: Table,
 ): readonly VersionedEntry[] => [
-  ...partitions.flatMap((partition, place) =>
-    partition.files
-      .filter(({ table }) => table === name)
-      .map((file) => ({ ...file, version: versionOf(partition, place) })),
+  ...partitions.flatMap(({ version, files: own }) =>
+    own.filter(({ table }) => table === name).map((file) => ({ ...file, version })),
   ),
-  ...files
-    .filter(({ table }) => table === name)
-    .map((file, place) => ({ ...file, version: versionOf(file, place) })),
+  ...files.filter(({ table }) => table === name),
 ]
 
 /** SQL of the rows of some files. */

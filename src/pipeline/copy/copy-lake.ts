@@ -101,7 +101,7 @@ const markOldest = async (to: string): Promise<number> => {
 const bringRates = async ({ lake, to }: Way): Promise<boolean> => {
   const bytes = await storageOf(lake).read(RATES_PATH)
   if (bytes === null) return false
-  if (readRatesFile(bytes).kind === 'damaged')
+  if (readRatesFile(bytes) === null)
     throw new ToolkitError(
       'LAKE_DAMAGED',
       `Cannot copy "${RATES_PATH}" of lake "${lake}": it does not match its hash`,

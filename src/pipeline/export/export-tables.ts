@@ -13,7 +13,7 @@ import type { CompiledTake } from '../../lake/take/compile-take.ts'
 import type { ComputedColumn } from '../../lake/take/computed-columns.ts'
 import type { KeptTake } from '../../lake/take/declaration.ts'
 import { HASH } from '../../lake/take/hash-key.ts'
-import { readFactsOf, withCommits } from '../../manifest/lake-facts.ts'
+import { readFactsOf } from '../../manifest/lake-facts.ts'
 import { readLakeId } from '../../manifest/lake-id.ts'
 import { readTableListed } from '../../manifest/snapshot-root.ts'
 import { readRoot } from '../../manifest/snapshots.ts'
@@ -223,7 +223,7 @@ const withQuery = async <T>(
   const query = await openLakeQuery({
     lake,
     snapshot: async (table) => {
-      const listed = await withCommits(lake, await readTableListed(lake, root, table))
+      const listed = await readTableListed(lake, root, table)
       return all ? withAllCompanies(listed) : listed
     },
     facts: readFactsOf(lake, root),

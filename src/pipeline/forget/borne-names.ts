@@ -1,7 +1,7 @@
 /** Which names that the contract does not know the records of a partition have. Few records are read whole for it. */
 
 import type { Content } from '../../contract/objects.ts'
-import type { Drift, PartitionEntry } from '../../core/partition.ts'
+import type { CommittedPartition, Drift } from '../../core/partition.ts'
 import { ident, literal } from '../../lake/duckdb/sql.ts'
 import { HIDDEN_SCHEMA } from '../../lake/lake/current-versions.ts'
 import { cutByBytes } from '../../lake/lake/files-in-turn.ts'
@@ -90,7 +90,7 @@ WHERE category || '.' || line_item IN ${wanted('line-item')} GROUP BY category, 
  */
 export const borneNames = async (
   work: ForgetWork,
-  partition: PartitionEntry,
+  partition: CommittedPartition,
   names: readonly Drift[],
 ): Promise<ReadonlySet<string>> => {
   const { session, localBytes, signal } = work

@@ -1,6 +1,6 @@
 /** Counts of a partition when records and lines of it are gone. What is gone counts as filtered. Pure. */
 
-import type { LineCounts, PartitionEntry } from '../../core/partition.ts'
+import type { CommittedPartition, LineCounts } from '../../core/partition.ts'
 import { QUARANTINE } from '../../lake/tables/tables.ts'
 import type { QuarantineChange } from './rewrite-quarantine.ts'
 
@@ -18,9 +18,9 @@ export const filteredFrom = <Some extends LineCounts>(
  * @param places of the records among those of the partition, from 0: they stand in the order of the sources
  */
 export const withoutRecords = (
-  sources: NonNullable<PartitionEntry['sources']>,
+  sources: NonNullable<CommittedPartition['sources']>,
   places: readonly number[],
-): NonNullable<PartitionEntry['sources']> => {
+): NonNullable<CommittedPartition['sources']> => {
   let from = 0
   return sources.map((source) => {
     const until = from + source.counts.records
@@ -34,9 +34,9 @@ export const addUp = (counts: Iterable<number>): number => [...counts].reduce((a
 
 /** A partition whose quarantine was written again. */
 export const withQuarantine = (
-  partition: PartitionEntry,
+  partition: CommittedPartition,
   changes: readonly QuarantineChange[],
-): PartitionEntry => {
+): CommittedPartition => {
   if (changes.length === 0) return partition
   const byPath = new Map(changes.map((change) => [change.file.path, change]))
   const files = partition.files.flatMap((file) => {

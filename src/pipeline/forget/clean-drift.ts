@@ -1,6 +1,6 @@
 /** What the drift says when records are gone: names that only the forgotten had are gone too. Pure. */
 
-import type { Drift, PartitionEntry, Snapshot } from '../../core/partition.ts'
+import type { CommittedPartition, Drift, Snapshot } from '../../core/partition.ts'
 import { moreDrift } from '../../core/unknown-names.ts'
 import { firstLayerOf } from '../run/partition-entry.ts'
 import type { Identifiers } from './identifiers.ts'
@@ -43,9 +43,9 @@ const holdersOf = ({
   run,
   id,
   content,
-}: PartitionEntry): {
+}: CommittedPartition): {
   readonly list: keyof DriftLists
-  readonly isOne: (one: PartitionEntry) => boolean
+  readonly isOne: (one: CommittedPartition) => boolean
 } => {
   if (source.kind === 'compaction') return { list: 'merged', isOne: (one) => one.content === content }
   const first = firstLayerOf(id)
@@ -55,7 +55,7 @@ const holdersOf = ({
 /** Whether anything is named of the records of a partition. */
 export const hasDrift = (
   { partitions, merged = [] }: Pick<Snapshot, keyof DriftLists>,
-  of: PartitionEntry,
+  of: CommittedPartition,
 ): boolean => {
   const { list, isOne } = holdersOf(of)
   return { partitions, merged }[list].some((one) => isOne(one) && one.drift.length > 0)
@@ -67,7 +67,7 @@ export const hasDrift = (
  */
 export const withoutGone = <Some extends DriftLists>(
   listed: Some,
-  of: PartitionEntry,
+  of: CommittedPartition,
   gone: DriftCounts,
 ): Some => {
   if (gone.size === 0) return listed

@@ -2,7 +2,6 @@
 
 import type { SearchParameters } from '../../contract/requests.ts'
 import type { PullEntry, SourceEntry } from '../../core/partition.ts'
-import { recordedSearch } from '../../manifest/recorded-search.ts'
 import { type Identifiers, stripped } from './identifiers.ts'
 
 /** Stands in place of a value. */
@@ -13,7 +12,7 @@ const LEAST_DIGITS = 6
 
 export const cleanSearch = (search: SearchParameters, identifiers: Identifiers): SearchParameters =>
   Object.fromEntries(
-    Object.entries(recordedSearch(search)).map(([name, values]) => [
+    Object.entries(search).map(([name, values]) => [
       name,
       values.map((value) => {
         const text = String(value)

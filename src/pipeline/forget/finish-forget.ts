@@ -17,7 +17,6 @@ import { updateLakeFile } from '../../manifest/lake-file.ts'
 import { type Garbage, removeGarbage } from '../../manifest/remove-garbage.ts'
 import { listRunIds, readPlan } from '../../manifest/runs.ts'
 import { ensureRecord, listSnapshots, newestRoot } from '../../manifest/snapshots.ts'
-import { discardUpgrade } from '../../manifest/upgrade-state.ts'
 import type { CatalogOptions } from '../../publish/iceberg/catalog-client.ts'
 import { PUBLISHED_ROWS, type PublishedRows } from '../../publish/published-rows.ts'
 import { publishedStorage } from '../../publish/published-storage.ts'
@@ -117,8 +116,6 @@ export const finishForget = async (
   await dropPublications(options)
   // Its pages may still hold what its views have named.
   await storageOf(lake).remove([LAKE_FILE, LAKE_FILE_RECORD])
-  // Logs and views as they were before an upgrade.
-  await discardUpgrade(lake)
   const garbage = await removeGarbage({ lake, keep: 1, keepFrom: snapshot, now: now() })
   const noViews = await updateLakeFile(lake)
   await publishAgain(options, publications)

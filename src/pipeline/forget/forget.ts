@@ -13,7 +13,6 @@ import { inStage } from '../../core/stages.ts'
 import { inLake, runPath } from '../../lake/lake/layout.ts'
 import { commitForget } from '../../manifest/commit-forget.ts'
 import { type LeftInFile, nextRefusals } from '../../manifest/forgotten.ts'
-import { withCommits } from '../../manifest/lake-facts.ts'
 import { refreshLakeFile } from '../../manifest/lake-file.ts'
 import { listMade } from '../../manifest/lake-files.ts'
 import { listRunIds } from '../../manifest/runs.ts'
@@ -115,7 +114,7 @@ export const forgetInLake = async (options: ForgetInLakeOptions): Promise<Forget
     try {
       await refuseBusy(lake, run.run)
       const newest = await newestSnapshot(lake)
-      const snapshot = await withCommits(lake, newest ?? first)
+      const snapshot = newest ?? first
       const made = (await listMade(lake)).map(({ path }) => path)
       const { made: number, ...found } = await commitIn(options, run, snapshot, completed)
       const left = [...(await leftBy(lake, completed)), ...found.left]

@@ -4,26 +4,26 @@
  */
 
 import type { Content } from '../../contract/objects.ts'
-import type { Drift, PartitionEntry } from '../../core/partition.ts'
+import type { CommittedPartition, Drift } from '../../core/partition.ts'
 import { firstLayerOf } from '../run/partition-entry.ts'
 import { borneNames } from './borne-names.ts'
 import { type DriftLists, driftKey, isNamed, withNames, withoutGone } from './clean-drift.ts'
 import type { ForgetWork } from './forget-work.ts'
 import type { RewrittenRows } from './rewrite-partition.ts'
 
-const sumOf = (partitions: readonly PartitionEntry[], count: 'lines' | 'records'): number =>
+const sumOf = (partitions: readonly CommittedPartition[], count: 'lines' | 'records'): number =>
   partitions.reduce((sum, { counts }) => sum + counts[count], 0)
 
 /** Whether a name is a record's own: entities, who may be in any record, stand in lists. */
 const isOwn = (content: Content, { kind, name }: Drift): boolean =>
   content === 'companies' || (kind === 'field' && !name.includes('['))
 
-const blockOf = ({ run, id }: PartitionEntry): string => `${run} ${firstLayerOf(id)}`
+const blockOf = ({ run, id }: CommittedPartition): string => `${run} ${firstLayerOf(id)}`
 
 /** Names that no record is known to have had but such as are gone, or may be. */
 const doubtfulIn = (
-  before: readonly PartitionEntry[],
-  loaded: readonly PartitionEntry[],
+  before: readonly CommittedPartition[],
+  loaded: readonly CommittedPartition[],
   records: number,
 ): Map<string, Drift> => {
   const left = new Set(loaded.flatMap(({ drift }) => drift.filter(isNamed).map(driftKey)))
@@ -49,7 +49,7 @@ const keptIn = async (
   { partitions, merged }: DriftLists,
   gone: readonly RewrittenRows[],
 ): Promise<DriftLists['merged']> => {
-  const isOf = (one: PartitionEntry): boolean => one.content === content
+  const isOf = (one: CommittedPartition): boolean => one.content === content
   const compacted = gone.map(({ partition }) => partition)
   const records = gone.reduce((sum, { removed }) => sum + removed, 0)
   // Where each record is still there, its names were taken away with it.
@@ -73,7 +73,7 @@ const keptIn = async (
 export const cleanDrift = async (
   work: ForgetWork,
   rewritten: readonly RewrittenRows[],
-  merged: readonly PartitionEntry[],
+  merged: readonly CommittedPartition[],
   isWritten: boolean,
 ): Promise<DriftLists> => {
   let listed: DriftLists = { partitions: rewritten.map(({ partition }) => partition), merged }

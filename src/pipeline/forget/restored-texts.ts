@@ -1,13 +1,13 @@
 /** Records of one partition as they came, whatever version they are. */
 
-import type { PartitionEntry } from '../../core/partition.ts'
+import type { CommittedPartition } from '../../core/partition.ts'
 import { appendCompany, restoreCompanies, restoreRelations } from '../../load/restore/restore.ts'
 import { ByteWriter } from '../../support/byte-writer.ts'
 import type { ForgetWork } from './forget-work.ts'
 
 export async function* restoredTexts(
   { session, lake, snapshot, known, signal, scratch }: ForgetWork,
-  partition: PartitionEntry,
+  partition: CommittedPartition,
   ids: readonly bigint[],
 ): AsyncGenerator<string> {
   const { merged: _, ...rest } = snapshot

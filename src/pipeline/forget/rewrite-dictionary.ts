@@ -1,6 +1,6 @@
 /** Dictionaries of runs without the line items that only the forgotten had. */
 
-import type { FileEntry, FileOfRun, PartitionEntry } from '../../core/partition.ts'
+import type { CommittedPartition, FileEntry, FileOfRun } from '../../core/partition.ts'
 import type { SinkRun } from '../../core/sink.ts'
 import { HIDDEN_SCHEMA } from '../../lake/lake/current-versions.ts'
 import { cutByBytes } from '../../lake/lake/files-in-turn.ts'
@@ -53,7 +53,7 @@ export const rewriteDictionary = async (
   work: ForgetWork,
   sink: SinkRun,
   dictionary: FileOfRun,
-  partitions: readonly PartitionEntry[],
+  partitions: readonly CommittedPartition[],
 ): Promise<{ readonly file: FileEntry; readonly rows: number } | null> => {
   const { session } = work
   return withLakeFiles(work, [dictionary], async (placeOf) => {

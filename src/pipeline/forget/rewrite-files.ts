@@ -1,7 +1,7 @@
 /** Files of tables written again without the rows of the forgotten, with what is left of records that had them as entities. */
 
 import { basename } from 'node:path'
-import type { FileEntry, PartitionEntry } from '../../core/partition.ts'
+import type { CommittedPartition, FileEntry } from '../../core/partition.ts'
 import type { Receipt, SinkRun } from '../../core/sink.ts'
 import { ident, literal } from '../../lake/duckdb/sql.ts'
 import { HIDDEN_SCHEMA } from '../../lake/lake/current-versions.ts'
@@ -33,7 +33,7 @@ const fileSql = (paths: readonly string[]): string =>
 /** Rows that go or come again: that a company is not listed any more says nothing of others in what is changed of it. */
 const touchedOf = (table: Table): string => (table === LISTINGS ? COMPANY_IDS : TOUCHED)
 
-const tablesIn = ({ content }: PartitionEntry): readonly Table[] =>
+const tablesIn = ({ content }: CommittedPartition): readonly Table[] =>
   content === LISTINGS.content ? [...tablesOf(content), LISTINGS] : tablesOf(content)
 
 /** Searches in rows of listings that tell of the forgotten, as what they become. */
@@ -53,7 +53,7 @@ const searchesOf = async (
 /** The files of a partition that hold rows of some records, and how many. */
 export const findFiles = async (
   work: ForgetWork,
-  partition: PartitionEntry,
+  partition: CommittedPartition,
   { removed, changed }: Held,
   identifiers: Identifiers,
 ): Promise<readonly HeldFile[]> => {
@@ -91,7 +91,7 @@ const nameOf = ({ path }: FileEntry): string => basename(path).replace(/\.[^.]*$
 export const rewriteFiles = async (
   work: ForgetWork,
   sink: SinkRun,
-  { source }: PartitionEntry,
+  { source }: CommittedPartition,
   held: readonly HeldFile[],
   { removed, changed }: Held,
   reloaded: ReadonlyMap<string, readonly string[]>,

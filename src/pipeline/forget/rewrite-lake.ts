@@ -1,6 +1,6 @@
 /** All that a snapshot lists, without the forgotten: files that hold something of theirs are written again, the others stay. */
 
-import type { FileEntry, FileOfRun, PartitionEntry } from '../../core/partition.ts'
+import type { CommittedPartition, FileEntry, FileOfRun } from '../../core/partition.ts'
 import type { SinkRun } from '../../core/sink.ts'
 import { LISTINGS, QUARANTINE } from '../../lake/tables/tables.ts'
 import type { LeftInLake } from '../../manifest/commit-forget.ts'
@@ -32,7 +32,7 @@ export interface Rewritten {
 }
 
 const NONE: Held = { removed: new Set(), changed: new Set() }
-const unchanged = (partition: PartitionEntry): RewrittenRows => ({
+const unchanged = (partition: CommittedPartition): RewrittenRows => ({
   ...{ partition, written: [], removed: 0, names: new Map() },
 })
 
@@ -50,10 +50,10 @@ class Tally {
 
 /** A partition whose sources and drift tell nothing. @param hashes of quarantine files, by that of the file before */
 const cleanEntry = (
-  partition: PartitionEntry,
+  partition: CommittedPartition,
   identifiers: Identifiers,
   hashes: ReadonlyMap<string, string>,
-): PartitionEntry => {
+): CommittedPartition => {
   const { source, sources, drift } = partition
   const cleaned = cleanSource(source, identifiers)
   const replayed = source.kind === 'quarantine' ? hashes.get(source.sha256) : undefined
@@ -70,7 +70,7 @@ const cleanEntry = (
 const dictionaries = async (
   work: ForgetWork,
   sink: SinkRun,
-  partitions: readonly PartitionEntry[],
+  partitions: readonly CommittedPartition[],
   runs: ReadonlySet<string>,
   tally: Tally,
 ): Promise<readonly FileOfRun[]> => {
@@ -103,7 +103,7 @@ export const rewriteLake = async (
   const moved = new Map<string, string>()
   let linesCleared = 0
 
-  const quarantineOf = async (partition: PartitionEntry): Promise<PartitionEntry> => {
+  const quarantineOf = async (partition: CommittedPartition): Promise<CommittedPartition> => {
     const changes = await rewriteQuarantine(work, partition, forgetting, sink)
     for (const { file, written: next, gone, changed, cleared } of changes) {
       tally.add(QUARANTINE.name, addUp(gone.values()) + changed + cleared)
@@ -116,7 +116,7 @@ export const rewriteLake = async (
     return sink ? withQuarantine(partition, changes) : partition
   }
 
-  const rowsOf = async (partition: PartitionEntry, own: Held): Promise<RewrittenRows> => {
+  const rowsOf = async (partition: CommittedPartition, own: Held): Promise<RewrittenRows> => {
     const files = await findFiles(work, partition, own, identifiers)
     for (const { table, rows } of files) tally.add(table.name, rows)
     if (sink === undefined || files.length === 0) return unchanged(partition)
@@ -134,7 +134,7 @@ export const rewriteLake = async (
     const next = own ? await rowsOf(partition, own) : unchanged(partition)
     rewritten.push({ ...next, partition: await quarantineOf(next.partition) })
   }
-  const merged: PartitionEntry[] = []
+  const merged: CommittedPartition[] = []
   for (const partition of snapshot.merged ?? []) merged.push(await quarantineOf(partition))
   if (sink) await sink.commit(written)
   const listed = await cleanDrift(work, rewritten, merged, sink !== undefined)
@@ -142,7 +142,7 @@ export const rewriteLake = async (
   const files = sink ? await dictionaries(work, sink, listed.partitions, runs, tally) : snapshot.files
   const items = files.filter((file) => !snapshot.files.includes(file))
   if (sink && items.length > 0) await sink.commit(items)
-  const clean = (some: readonly PartitionEntry[]): readonly PartitionEntry[] =>
+  const clean = (some: readonly CommittedPartition[]): readonly CommittedPartition[] =>
     some.map((partition) => cleanEntry(partition, identifiers, hashes))
   return {
     listed: {

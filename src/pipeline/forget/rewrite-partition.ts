@@ -2,7 +2,7 @@
 
 import { join } from 'node:path'
 import type { Content } from '../../contract/objects.ts'
-import type { FileEntry, PartitionEntry } from '../../core/partition.ts'
+import type { CommittedPartition, FileEntry } from '../../core/partition.ts'
 import type { SinkRun } from '../../core/sink.ts'
 import { observedOf } from '../../load/loader.ts'
 import { discard } from '../../support/durable-files.ts'
@@ -26,7 +26,10 @@ async function* without(
 const NOTHING: DriftCounts = new Map()
 
 /** Rows of each table that a partition names. */
-const rowsOf = ({ counts }: PartitionEntry, files: readonly FileEntry[]): PartitionEntry['counts']['rows'] =>
+const rowsOf = (
+  { counts }: CommittedPartition,
+  files: readonly FileEntry[],
+): CommittedPartition['counts']['rows'] =>
   Object.fromEntries(
     Object.keys(counts.rows).map((table) => [
       table,
@@ -42,7 +45,7 @@ const placesOf = (content: string, files: readonly HeldFile[], { removed }: Held
 
 /** A partition whose tables were written again. */
 export interface RewrittenRows {
-  readonly partition: PartitionEntry
+  readonly partition: CommittedPartition
   readonly written: readonly FileEntry[]
   /** Records that are gone. */
   readonly removed: number
@@ -54,7 +57,7 @@ export interface RewrittenRows {
 export const rewritePartition = async (
   work: ForgetWork,
   sink: SinkRun,
-  partition: PartitionEntry,
+  partition: CommittedPartition,
   held: Held,
   files: readonly HeldFile[],
   forgotten: ForgottenEntities,

@@ -2,7 +2,7 @@
 
 import { type FileHandle, open } from 'node:fs/promises'
 import { basename, join } from 'node:path'
-import type { FileEntry, PartitionEntry } from '../../core/partition.ts'
+import type { CommittedPartition, FileEntry } from '../../core/partition.ts'
 import type { SinkRun } from '../../core/sink.ts'
 import { ident } from '../../lake/duckdb/sql.ts'
 import { readQuarantine } from '../../lake/lake/read-quarantine.ts'
@@ -81,7 +81,7 @@ const sumOf = (counts: ReadonlyMap<string, number>): number => [...counts.values
  */
 export const rewriteQuarantine = async (
   work: ForgetWork,
-  partition: PartitionEntry,
+  partition: CommittedPartition,
   forgetting: Forgetting,
   sink?: SinkRun,
 ): Promise<readonly QuarantineChange[]> => {

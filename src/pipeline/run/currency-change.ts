@@ -7,7 +7,6 @@
 import { ToolkitError } from '../../core/errors.ts'
 import { filesOf, readTable, type VersionedFile } from '../../lake/lake/current-versions.ts'
 import { fetchTables } from '../../lake/lake/fetch-tables.ts'
-import { summaryOfPart } from '../../manifest/parts.ts'
 import { readAllListed, type SnapshotRoot } from '../../manifest/snapshot-root.ts'
 import { CHECK, type StagedRun, stagedFiles, tableNamed } from './staged-files.ts'
 
@@ -23,7 +22,7 @@ export interface CurrencyChange {
 const EXAMPLES = 3
 /** The one currency of all companies of a lake, where the manifest shows it: all came by searches in it. */
 const currencyOfAll = ({ lists }: SnapshotRoot): string | undefined => {
-  const parts = [...lists.merged, ...lists.partitions].map(summaryOfPart)
+  const parts = [...lists.merged, ...lists.partitions].map(({ ref }) => ref)
   const currencies = new Set(parts.flatMap((part) => part.currencies ?? []))
   const [only] = currencies
   return currencies.size === 1 && only !== '' ? only : undefined

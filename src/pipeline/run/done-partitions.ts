@@ -2,17 +2,15 @@
 
 import type { Fingerprint, Source } from '../../core/source.ts'
 import type { JournalEntry } from '../../manifest/journal.ts'
-import { type Finished, originId, originIdWithoutRun, originOf, partitionId } from './partition-entry.ts'
+import { type Finished, originId, partitionId } from './partition-entry.ts'
 
 export class DonePartitions {
   readonly #run: string
   readonly #entries: ReadonlyMap<string, JournalEntry>
-  readonly #origins: ReadonlySet<string>
 
   constructor(run: string, entries: readonly JournalEntry[]) {
     this.#run = run
     this.#entries = new Map(entries.map((entry) => [entry.partition.id, entry]))
-    this.#origins = new Set(entries.map(({ partition }) => originOf(partition.id)))
   }
 
   get size(): number {
@@ -21,10 +19,7 @@ export class DonePartitions {
 
   /** What the ids of a source's partitions begin with in this run. */
   origin(source: Pick<Source, 'key'>, fingerprint: Fingerprint | undefined, index: number): string {
-    const older = originIdWithoutRun(source, fingerprint)
-    return older !== undefined && this.#origins.has(older)
-      ? older
-      : originId(this.#run, source, fingerprint, index)
+    return originId(this.#run, source, fingerprint, index)
   }
 
   /** A finished partition, unless it was made of other bytes than those of the source now; `null`: its id tells. */

@@ -13,7 +13,7 @@ import type { SeenItems } from '../../load/line-items.ts'
 /** What of a finished partition has names. */
 interface Named {
   readonly partition: PartitionEntry
-  readonly unknownItems?: UnknownItems | undefined
+  readonly unknownItems: UnknownItems
 }
 
 export interface NamesOfRunOptions {
@@ -40,7 +40,7 @@ export class NamesOfRun {
     return {
       ...finished,
       partition: { ...partition, drift: this.#drift.bound(partition.drift) },
-      unknownItems: unknownItems && this.#boundItems(unknownItems),
+      unknownItems: this.#boundItems(unknownItems),
     }
   }
 
@@ -59,7 +59,7 @@ export class NamesOfRun {
 
 /**
  * Where the line items of finished partitions stand: those that are listed, and the files of figures of those
- * partitions that have more, or were finished by a release that listed none.
+ * partitions that have more.
  */
 export const seenItemsOf = async (
   finished: readonly Named[],
@@ -67,9 +67,9 @@ export const seenItemsOf = async (
 ): Promise<SeenItems> => {
   const listed = new Map<string, LineItemKey>()
   for (const { unknownItems } of finished)
-    for (const item of unknownItems?.items ?? []) listed.set(itemKey(item), item)
+    for (const item of unknownItems.items) listed.set(itemKey(item), item)
   const files = finished
-    .filter(({ unknownItems }) => unknownItems === undefined || unknownItems.more)
+    .filter(({ unknownItems }) => unknownItems.more)
     .flatMap(({ partition }) =>
       partition.files.filter(({ table, rows }) => table === 'financials' && rows > 0),
     )

@@ -19,8 +19,7 @@ export interface Finished {
   /** Layers that its block has. */
   readonly layers: number
   readonly partition: PartitionEntry
-  /** Absent where an older release finished it. */
-  readonly unknownItems: UnknownItems | undefined
+  readonly unknownItems: UnknownItems
 }
 
 /** Digits of a hash that an id begins with. */
@@ -39,15 +38,6 @@ export const originId = (
   const source = key ?? fingerprint?.sha256 ?? `stdin ${index}`
   return sha256Of(`${run}\n${source}`).slice(0, ORIGIN_LENGTH)
 }
-
-/** As `originId` was before ids held their run; a run begun by such a release keeps them. */
-export const originIdWithoutRun = (
-  { key }: Pick<Source, 'key'>,
-  fingerprint: Fingerprint | undefined,
-): string | undefined => (key === undefined ? fingerprint?.sha256 : sha256Of(key))?.slice(0, ORIGIN_LENGTH)
-
-/** What a partition's id begins with. */
-export const originOf = (partition: string): string => partition.slice(0, ORIGIN_LENGTH)
 
 /** The same in each attempt of a run, so that a finished partition is known again. */
 export const partitionId = (origin: string, block: number, layer: number): string =>

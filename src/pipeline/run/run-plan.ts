@@ -91,11 +91,6 @@ export interface ForgetJob {
   readonly published: readonly string[]
 }
 
-/** A lake as it is, to be written in the forms of this release. */
-export interface UpgradeJob {
-  readonly kind: 'upgrade'
-}
-
 /** Sources of a program: only the program can open them again, by starting the same run. */
 export interface ProgramJob {
   readonly kind: 'program'
@@ -114,7 +109,6 @@ export type Job =
   | BatchFilesJob
   | CompactJob
   | ForgetJob
-  | UpgradeJob
   | ProgramJob
 
 const LIMIT_NAMES = [
@@ -147,13 +141,15 @@ interface StoredJob {
   readonly settings?: Readonly<Record<string, unknown>> | undefined
 }
 
-/** A plan as JSON: of one job as it was when a run had no more. */
-export interface StoredPlan extends StoredJob {
+/** A plan as JSON. */
+export interface StoredPlan {
+  /** Of all jobs, as snapshots show it. */
+  readonly pipeline: string
+  readonly jobs: readonly StoredJob[]
   readonly again: boolean
   readonly limits: Readonly<Record<string, number>>
   readonly take?: KeptTake | undefined
   readonly changeTaken?: boolean | undefined
-  readonly jobs?: readonly StoredJob[] | undefined
 }
 
 const JOB_FIELDS = {
@@ -164,12 +160,12 @@ const JOB_FIELDS = {
   settings: optional(valuesOf(anything)),
 }
 const STORED: Form<StoredPlan> = shapeOf<StoredPlan>({
-  ...JOB_FIELDS,
+  pipeline: anyText,
+  jobs: list(shapeOf<StoredJob>(JOB_FIELDS)),
   again: yesNo,
   limits: valuesOf(finiteNumber),
   take: optional(KEPT_TAKE),
   changeTaken: optional(yesNo),
-  jobs: optional(list(shapeOf<StoredJob>(JOB_FIELDS))),
 })
 
 const CONTENTS = Object.keys(CONTENT) as Content[]
@@ -198,6 +194,7 @@ const selection: Form<BatchFilesJob['selection']> = (value, place) =>
         countries: optional(list(anyText)),
       })(value, place)
 const BATCH_FILES = objectOf({ url: anyText, selection })
+const COMPACTION = objectOf({ targetBytes: count, snapshot: count })
 
 const encodeJob = (job: Job): StoredJob => {
   const nothing = { inputs: [], cwd: '' }
@@ -213,9 +210,10 @@ const encodeJob = (job: Job): StoredJob => {
     }
     case 'batchFiles':
       return { ...nothing, pipeline: 'batches', settings: { url: job.url, selection: job.selection } }
-    case 'compact':
-    case 'upgrade':
-      return { ...nothing, pipeline: job.kind }
+    case 'compact': {
+      const { kind, ...settings } = job
+      return { ...nothing, pipeline: kind, settings }
+    }
     case 'forget':
       return { ...nothing, pipeline: 'forget', inputs: job.published }
     case 'program':
@@ -224,7 +222,7 @@ const encodeJob = (job: Job): StoredJob => {
 }
 
 /** @throws {FormError} */
-const decodeJob = (stored: StoredJob, { limits }: StoredPlan): Job => {
+const decodeJob = (stored: StoredJob): Job => {
   const { pipeline, inputs, cwd, settings } = stored
   switch (pipeline) {
     case 'convert':
@@ -242,43 +240,34 @@ const decodeJob = (stored: StoredJob, { limits }: StoredPlan): Job => {
       }
     case 'batches':
       return { kind: 'batchFiles', ...BATCH_FILES(settings, 'settings') }
-    case 'compact': {
-      const sizes = objectOf({ targetBytes: count, snapshot: count })(limits, 'limits')
-      return { kind: 'compact', targetBytes: sizes.targetBytes, snapshot: sizes.snapshot }
-    }
+    case 'compact':
+      return { kind: 'compact', ...COMPACTION(settings, 'settings') }
     case 'forget':
       return { kind: 'forget', published: inputs }
-    case 'upgrade':
-      return { kind: 'upgrade' }
     default:
       return { kind: 'program', pipeline, inputs, cwd }
   }
 }
 
-/** Stands for a run of several jobs: a release that knows only one of a run must not take the first for all of it. */
-const SEVERAL_JOBS = 'jobs'
-
 /** What is stored of a plan. A field that is `undefined` is left out by JSON. */
-export const encodePlan = ({ jobs, again, limits, take, changeTaken }: RunPlan): StoredPlan => {
-  const [first] = jobs
-  const sizes = first.kind === 'compact' ? { targetBytes: first.targetBytes, snapshot: first.snapshot } : {}
-  const common = { again, limits: { ...limits, ...sizes }, take, changeTaken }
-  if (jobs.length === 1) return { ...encodeJob(first), ...common }
-  return { pipeline: SEVERAL_JOBS, inputs: [], cwd: '', ...common, jobs: jobs.map(encodeJob) }
-}
+export const encodePlan = ({ jobs, ...rest }: RunPlan): StoredPlan => ({
+  pipeline: pipelineOf({ jobs }),
+  jobs: jobs.map(encodeJob),
+  ...rest,
+})
 
 /** @throws {FormError} */
 const decodePlan = (value: unknown): RunPlan => {
-  const stored = STORED(value, '')
-  const [first = stored, ...others] = stored.jobs ?? []
+  const { jobs, again, limits: stored, take, changeTaken } = STORED(value, '')
+  const [first, ...others] = jobs.map(decodeJob)
+  if (first === undefined) throw new FormError('jobs', 'a job')
   const limits: Partial<Record<(typeof LIMIT_NAMES)[number], number>> = {}
-  for (const name of LIMIT_NAMES) if (stored.limits[name] !== undefined) limits[name] = stored.limits[name]
+  for (const name of LIMIT_NAMES) if (stored[name] !== undefined) limits[name] = stored[name]
   return {
-    jobs: [decodeJob(first, stored), ...others.map((job) => decodeJob(job, stored))],
-    again: stored.again,
-    limits,
-    ...(stored.take && { take: stored.take }),
-    ...(stored.changeTaken && { changeTaken: true }),
+    jobs: [first, ...others],
+    ...{ again, limits },
+    ...(take && { take }),
+    ...(changeTaken && { changeTaken: true }),
   }
 }
 

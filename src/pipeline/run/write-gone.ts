@@ -1,7 +1,7 @@
 /** Writes down which companies no search lists any more: a file of `listings`, committed behind all that the run loads. */
 
 import { randomBytes } from 'node:crypto'
-import { type PartitionEntry, type PullEntry, versionOf } from '../../core/partition.ts'
+import type { PartitionEntry, PullEntry } from '../../core/partition.ts'
 import type { SinkRun } from '../../core/sink.ts'
 import { literal } from '../../lake/duckdb/sql.ts'
 import { LISTINGS } from '../../lake/tables/tables.ts'
@@ -49,8 +49,8 @@ export const writeGone = async (
   const pulls = await listOf(lake, root, 'pulls')
   const entries: PartitionEntry[] = []
   for (const { listing, ids, known } of found) {
-    const heard = snapshot.partitions.flatMap((one, place) =>
-      known.has(nameOfPartition(one)) ? [[versionOf(one, place), timeOf(one.committed?.time)] as const] : [],
+    const heard = snapshot.partitions.flatMap((one) =>
+      known.has(nameOfPartition(one)) ? [[one.version, timeOf(one.committed.time)] as const] : [],
     )
     const rows = `SELECT s.id AS internal_id, ${literal(listing.service)} AS service, ${literal(listing.search)} AS search,
   greatest(h.time, ${timeOf(lastListed(pulls, listing))}::TIMESTAMPTZ) AS seen,

@@ -29,7 +29,7 @@ const STAMPS = Object.keys(MINIFIED_INFO.fields).filter(
 )
 
 const EMPTY: Snapshot = {
-  ...{ format: 1, snapshot: 0, parent: null, run: '', pipeline: '', tool: TOOL, time: '' },
+  ...{ snapshot: 0, parent: null, run: '', pipeline: '', tool: TOOL, time: '' },
   ...{ partitions: [], files: [] },
 }
 

@@ -20,7 +20,6 @@ import type {
 } from '../../publish/publication.ts'
 import { PUBLISHED_ROWS, type PublishedRows } from '../../publish/published-rows.ts'
 import { publishedTables } from '../../publish/table-files.ts'
-import { type CompleteFiles, completeFiles } from './complete-files.ts'
 import { type PublishSessionOptions, withPublishContext } from './publish-session.ts'
 import { tableChanges, tableFilesOf } from './table-changes.ts'
 import { FORMATS, type TableFormatName } from './table-formats.ts'
@@ -91,8 +90,7 @@ const openSteps = async (
       for (const table of publishedTables()) {
         context.signal?.throwIfAborted()
         const publication = await open(context, table)
-        if (publication)
-          steps.push({ format, rows, table, publication, seen: 0, versions: 0, added: 0, removed: 0 })
+        steps.push({ format, rows, table, publication, seen: 0, versions: 0, added: 0, removed: 0 })
       }
     }
   return steps
@@ -149,7 +147,7 @@ const ROOTS_AT_ONCE = 4
 
 const NO_FILES: FilesOfTable = {
   files: async () => [],
-  changesSince: async () => ({ added: [], moved: [], removed: [] }),
+  changesSince: async () => ({ added: [], removed: [] }),
 }
 
 /** What is read of a lake while it is published. */
@@ -158,24 +156,19 @@ interface Reading {
   /** The snapshots that it had when publishing began. */
   readonly kept: ReadonlySet<number>
   readonly rootOf: (number: number) => Promise<SnapshotRoot>
-  readonly complete: CompleteFiles
 }
 
 /** What a step is given of a snapshot. */
-const toPublish = (
-  { lake, kept, rootOf, complete }: Reading,
-  step: Step,
-  root: SnapshotRoot,
-): SnapshotToPublish => {
+const toPublish = ({ lake, kept, rootOf }: Reading, step: Step, root: SnapshotRoot): SnapshotToPublish => {
   const listed = (table: Table): FilesOfTable => ({
-    files: async () => complete.files(await tableFilesOf(lake, root, table)),
+    files: () => tableFilesOf(lake, root, table),
     changesSince: async (shown: ShownSnapshot) => {
       const from = [step.seen, shown.snapshot].find((number) => number >= shown.snapshot && kept.has(number))
       if (from === undefined) return null
       try {
         const before = await rootOf(from)
         if (from === shown.snapshot && before.run !== shown.run) return null
-        return await complete.changes(await tableChanges(lake, before, root, table))
+        return await tableChanges(lake, before, root, table)
       } catch (error) {
         // Removed by gc meanwhile.
         if ((await listManifest(lake)).oldest > from) return null
@@ -206,7 +199,7 @@ const bringInStep = async (
   const first = firstSnapshots(stepwise)
   const numbers = snapshots.filter((number) => number >= Math.min(newest, ...first.values()))
   const rootOf = rootReader(lake)
-  const reading = { lake, kept: new Set(snapshots), rootOf, complete: completeFiles(lake) }
+  const reading = { lake, kept: new Set(snapshots), rootOf }
   for (const [step, number] of first) step.seen = number - 1
   let files = 0
   const show = async (number: number, at: number): Promise<void> => {

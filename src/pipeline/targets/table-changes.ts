@@ -1,9 +1,8 @@
 /** The files of a table in a snapshot, and how they differ from those of an earlier one: opens the parts that differ. */
 
-import type { PartitionEntry } from '../../core/partition.ts'
 import type { Table } from '../../lake/tables/tables.ts'
 import { differingParts } from '../../manifest/part-difference.ts'
-import { entriesOf, type Leaf, readEntries, summaryOfPart, type Wanted } from '../../manifest/parts.ts'
+import { entriesOf, type Leaf, readEntries, type Wanted } from '../../manifest/parts.ts'
 import { listOf, type SnapshotRoot } from '../../manifest/snapshot-root.ts'
 import {
   type FileChanges,
@@ -30,39 +29,32 @@ export const tableFilesOf = async (
 ): Promise<readonly TableFile[]> => {
   if (!hasTable(root, table)) return []
   const files: TableFile[] = []
-  for await (const { place, entries } of entriesOf(lake, 'partitions', root.lists.partitions, holds(table)))
-    for (const file of filesOfPartitions(entries, place, table)) files.push(file)
+  for await (const { entries } of entriesOf(lake, 'partitions', root.lists.partitions, holds(table)))
+    for (const file of filesOfPartitions(entries, table)) files.push(file)
   return [...files, ...filesOfRuns(await listOf(lake, root, 'files'), table)]
 }
 
 const filesOfParts = async (
   lake: string,
-  parts: readonly Leaf<PartitionEntry>[],
+  parts: readonly Leaf[],
   table: TableName,
 ): Promise<readonly TableFile[]> => {
   const files: TableFile[] = []
-  for (const { place, part } of parts) {
-    if (!holds(table)(summaryOfPart(part))) continue
+  for (const { part } of parts) {
+    if (!holds(table)(part.ref)) continue
     const entries = await readEntries(lake, 'partitions', part)
-    for (const file of filesOfPartitions(entries, place, table)) files.push(file)
+    for (const file of filesOfPartitions(entries, table)) files.push(file)
   }
   return files
 }
 
-/** Files by their names: of two of one name that are equal neither has changed. */
+/** Files by their names: a file keeps its run and its version. */
 export const changesBetween = (before: readonly TableFile[], after: readonly TableFile[]): FileChanges => {
-  const known = new Map(before.map((file) => [file.name, file]))
-  const left = new Map(known)
-  const added: TableFile[] = []
-  const moved: TableFile[] = []
-  for (const file of after) {
-    const old = known.get(file.name)
-    left.delete(file.name)
-    if (old?.version === file.version && old.run === file.run) continue
-    added.push(file)
-    if (old) moved.push(file)
+  const [known, left] = [before, after].map((files) => new Set(files.map(({ name }) => name)))
+  return {
+    added: after.filter(({ name }) => !known?.has(name)),
+    removed: before.filter(({ name }) => !left?.has(name)),
   }
-  return { added, moved, removed: [...left.values()] }
 }
 
 /** @throws {ToolkitError} `SNAPSHOT_DAMAGED`, `LAKE_NEWER` */
@@ -75,7 +67,7 @@ export const tableChanges = async (
   // Of these there is one for each run.
   if (table.content === undefined)
     return changesBetween(await tableFilesOf(lake, before, table), await tableFilesOf(lake, after, table))
-  if (!hasTable(before, table) && !hasTable(after, table)) return { added: [], moved: [], removed: [] }
+  if (!hasTable(before, table) && !hasTable(after, table)) return { added: [], removed: [] }
   const differing = await differingParts(lake, before.lists.partitions, after.lists.partitions)
   return changesBetween(
     await filesOfParts(lake, differing.before, table),

@@ -10,12 +10,9 @@ export interface SinceShown {
   readonly added: ReadonlySet<string>
 }
 
-/** Files that came; `null` where others went. One whose place alone is another one holds the same rows. */
-const onlyAdded = (changes: FileChanges | null): readonly TableFile[] | null => {
-  if (changes === null || changes.removed.length > 0) return null
-  const moved = new Set(changes.moved.map(({ path }) => path))
-  return changes.added.filter(({ path }) => !moved.has(path))
-}
+/** Files that came; `null` where others went. */
+const onlyAdded = (changes: FileChanges | null): readonly TableFile[] | null =>
+  changes === null || changes.removed.length > 0 ? null : changes.added
 
 const leastVersion = (files: readonly TableFile[]): number =>
   files.reduce((least, { version }) => Math.min(least, version), Number.POSITIVE_INFINITY)

@@ -143,7 +143,6 @@ export type Action =
       readonly kind: 'add'
       readonly name: string
       readonly file: LoggedFile
-      readonly statistics: string | undefined
     }
   | { readonly kind: 'remove'; readonly name: string }
   | { readonly kind: 'metaData'; readonly metaData: LoggedMetaData }
@@ -160,17 +159,15 @@ const parseAdd = (add: JsonObject, form: LogForm): Action => {
   const place = loggedPlace(form, add)
   if (place === undefined) return { kind: 'strange', what: `file "${path}"` }
   const file = { ...place, bytes: numberAt(add, 'size') ?? 0 }
-  return { kind: 'add', name: decodeURIComponent(path), file, statistics: textAt(add, 'stats') }
+  return { kind: 'add', name: decodeURIComponent(path), file }
 }
 
-const parseMetaData = (metaData: JsonObject, { partitionColumns, earlierColumns = [] }: LogForm): Action => {
+const parseMetaData = (metaData: JsonObject, { partitionColumns }: LogForm): Action => {
   const [id, schema] = [textAt(metaData, 'id'), textAt(metaData, 'schemaString')]
-  const logged = JSON.stringify(metaData.partitionColumns)
-  const columns = [partitionColumns, earlierColumns].find((known) => JSON.stringify(known) === logged)
-  if (id === undefined || schema === undefined || columns === undefined)
-    return { kind: 'strange', what: 'a schema' }
+  const isOwn = JSON.stringify(metaData.partitionColumns) === JSON.stringify(partitionColumns)
+  if (id === undefined || schema === undefined || !isOwn) return { kind: 'strange', what: 'a schema' }
   const createdMs = numberAt(metaData, 'createdTime') ?? 0
-  return { kind: 'metaData', metaData: { id, schema, partitionColumns: columns, createdMs } }
+  return { kind: 'metaData', metaData: { id, schema, partitionColumns, createdMs } }
 }
 
 const parseTxn = (txn: JsonObject): Action => {

@@ -127,18 +127,11 @@ export const copyCheckpoint = async (
   }
 }
 
-const fileAction = (more = ''): string =>
-  `to_json({'add': {'path': "add".path, 'partitionValues': "add"."partitionValues", 'size': "add".size${more}}})::VARCHAR`
+const FILE_ACTION = `to_json({'add': {'path': "add".path, 'partitionValues': "add"."partitionValues", 'size': "add".size}})::VARCHAR`
 
-/** The files of a checkpoint as lines of JSON. @param statistics whether they are wanted too: they are most of it */
-export const streamFiles = (
-  session: Session,
-  path: string,
-  statistics?: 'with-statistics',
-): AsyncGenerator<string> => {
-  const action = fileAction(statistics && `, 'stats': "add".stats`)
-  return session.streamTexts(`SELECT ${action} FROM read_parquet(${literal(path)}) WHERE "add" IS NOT NULL`)
-}
+/** The files of a checkpoint as lines of JSON, without their statistics, which are most of it. */
+export const streamFiles = (session: Session, path: string): AsyncGenerator<string> =>
+  session.streamTexts(`SELECT ${FILE_ACTION} FROM read_parquet(${literal(path)}) WHERE "add" IS NOT NULL`)
 
 /** Those of them that firmlake does not write. */
 export const streamUnknownFiles = (
@@ -149,8 +142,9 @@ export const streamUnknownFiles = (
   const partition =
     partitionColumns.length === 0
       ? ''
-      : `OR try_cast("add"."partitionValues"['version'] AS BIGINT) IS NULL OR "add"."partitionValues"['load'] IS NULL`
-  return session.streamTexts(`SELECT ${fileAction()} FROM read_parquet(${literal(path)}) WHERE "add" IS NOT NULL
+      : `OR try_cast("add"."partitionValues"['version'] AS BIGINT) IS NULL OR try_cast("add"."partitionValues"['snapshot'] AS BIGINT) IS NULL
+  OR "add"."partitionValues"['load'] IS NULL OR "add"."partitionValues"['loaded_at'] IS NULL`
+  return session.streamTexts(`SELECT ${FILE_ACTION} FROM read_parquet(${literal(path)}) WHERE "add" IS NOT NULL
 AND coalesce(NOT regexp_full_match("add".path, ${literal(fileName)}) ${partition}, true)`)
 }
 

@@ -92,7 +92,7 @@ export const writeCopy = async (state: TableState, counted: CountedFile): Promis
   await storage.publish([{ from: local, to: path }])
   await storage.replace(publishedHashPath(path), recordedHash(facts.sha256))
   return {
-    file: { ...facts, table: table.name, name, run: file.run, version: 0, rows },
+    file: { ...file, ...facts, name, version: 0, rows },
     statistics,
   }
 }

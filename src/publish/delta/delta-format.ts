@@ -37,16 +37,14 @@ import type { DeltaChanges, FindChanges, TableState } from './table-changes.ts'
 const metaDataOf = (log: DeltaLog, table: Table, nowMs: number): LoggedMetaData | undefined => {
   const { metaData, form } = log
   const schema = schemaText(table, form, metaData?.schema)
-  if (schema === metaData?.schema && !log.hasEarlierColumns) return undefined
+  if (schema === metaData?.schema) return undefined
   const [id, createdMs] = [metaData?.id ?? randomUUID(), metaData?.createdMs ?? nowMs]
   return { id, schema, partitionColumns: form.partitionColumns, createdMs }
 }
 
-/** Whether a table is to be brought to a snapshot, or to the columns of this release at the one that it shows. */
-const isBehind = (log: DeltaLog, { snapshot }: SnapshotToPublish): boolean => {
-  const shown = log.shown?.snapshot ?? 0
-  return shown < snapshot || (shown === snapshot && log.hasEarlierColumns)
-}
+/** Whether a table is to be brought to a snapshot. */
+const isBehind = (log: DeltaLog, { snapshot }: SnapshotToPublish): boolean =>
+  (log.shown?.snapshot ?? 0) < snapshot
 
 const operationOf = (log: DeltaLog, { removed }: DeltaChanges): string => {
   if (log.version < 0) return 'CREATE TABLE AS SELECT'
@@ -125,7 +123,6 @@ export const deltaFormat = (rows: PublishedRows): PublishFormat => ({
     await log.checkpointWhenDue(now().getTime())
     return {
       shown: () => log.shown,
-      hasEarlierColumns: log.hasEarlierColumns,
       publish: (snapshot) => publishDelta({ context, table, log }, FIND_CHANGES[rows], snapshot),
     }
   },

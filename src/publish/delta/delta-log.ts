@@ -92,11 +92,6 @@ export class DeltaLog {
   get shown(): ShownSnapshot | null {
     return this.#shown
   }
-  /** Whether an earlier release published the table, with fewer partition columns. */
-  get hasEarlierColumns(): boolean {
-    const logged = this.#metaData?.partitionColumns
-    return logged !== undefined && logged.length < this.form.partitionColumns.length
-  }
   /** The files of the table by their names below its folder. @throws {ToolkitError} PUBLISH_CONFLICT */
   async files(): Promise<ReadonlyMap<string, LoggedFile>> {
     if (this.#files) return this.#files
@@ -104,14 +99,6 @@ export class DeltaLog {
     for await (const action of this.#fileActions()) takeFile(files, action)
     this.#files = files
     return files
-  }
-
-  /** The statistics of the table's files as they stand in the log, by the files' names; of removed ones too. */
-  async statistics(): Promise<ReadonlyMap<string, string>> {
-    const texts = new Map<string, string>()
-    for await (const action of this.#fileActions('with-statistics'))
-      if (action.kind === 'add' && action.statistics !== undefined) texts.set(action.name, action.statistics)
-    return texts
   }
 
   /**
@@ -172,9 +159,9 @@ export class DeltaLog {
   }
 
   /** All actions since the checkpoint, and its files before them. */
-  async *#fileActions(statistics?: 'with-statistics'): AsyncGenerator<Action> {
+  async *#fileActions(): AsyncGenerator<Action> {
     if (this.#checkpoint)
-      for await (const text of streamFiles(this.#options.session, this.#checkpoint.path, statistics))
+      for await (const text of streamFiles(this.#options.session, this.#checkpoint.path))
         yield this.#parse(text)
     for (const commit of this.#commits) yield* this.#actionsOf(await readFile(commit))
   }

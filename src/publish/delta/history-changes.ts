@@ -17,34 +17,24 @@ const compareAll = async (log: DeltaLog, snapshot: SnapshotToPublish): Promise<D
   const [logged, files] = [await log.files(), await snapshot.files()]
   const names = new Set(files.map(({ name }) => name))
   return {
-    added: files.filter(({ name, version, run }) => {
-      const known = logged.get(name)
-      return log.hasEarlierColumns || known?.version !== version || known.run !== run
-    }),
+    added: files.filter(({ name }) => !logged.has(name)),
     removed: [...logged].flatMap(([name, file]) => (names.has(name) ? [] : [{ name, file }])),
   }
 }
 
 /** By the parts of the manifest that differ, where the snapshot that the log shows is kept. */
 const differenceOf = async (log: DeltaLog, snapshot: SnapshotToPublish): Promise<Difference> => {
-  const changes = log.shown && !log.hasEarlierColumns && (await snapshot.changesSince(log.shown))
+  const changes = log.shown && (await snapshot.changesSince(log.shown))
   if (!changes) return compareAll(log, snapshot)
   const { added, removed } = changes
   return { added, removed: removed.map((file) => ({ name: file.name, file })) }
 }
 
 async function* withStatistics(
-  { context, table, log }: TableState,
+  { context, table }: TableState,
   added: readonly TableFile[],
 ): AsyncGenerator<AddedFile> {
-  // All files come again where columns have: what they hold was found out when they came first.
-  const known: ReadonlyMap<string, string> = log.hasEarlierColumns ? await log.statistics() : new Map()
-  for (const file of added) {
-    const statistics = known.get(file.name)
-    if (statistics !== undefined) yield { file, statistics }
-  }
-  const unknown = added.filter(({ name }) => !known.has(name))
-  for await (const measured of measureFiles(context, table, unknown)) yield addedFile(measured)
+  for await (const measured of measureFiles(context, table, added)) yield addedFile(measured)
 }
 
 export const historyChanges: FindChanges = async (state, snapshot) => {

@@ -2,7 +2,7 @@
 
 import { CURRENT_FOLDERS } from '../../lake/lake/published-hash.ts'
 import type { JsonObject } from '../../support/json-form.ts'
-import { EARLIER_PARTITION_COLUMNS, type FilePlace, PARTITION_COLUMNS } from '../partition-columns.ts'
+import { type FilePlace, PARTITION_COLUMNS } from '../partition-columns.ts'
 import { objectAt, textAt } from './json.ts'
 
 /** A file as the log knows it. Of a table of current rows `version` is 0: it has no versions. */
@@ -15,8 +15,6 @@ export interface LogForm {
   readonly root: string
   /** Columns whose values stand in the log, not in the files. */
   readonly partitionColumns: readonly string[]
-  /** Those that it had in earlier releases. */
-  readonly earlierColumns?: readonly string[]
   /** Names of its files below its folder, for JavaScript and DuckDB alike. */
   readonly fileName: string
   readonly configuration: Readonly<Record<string, string>>
@@ -29,7 +27,6 @@ const STATISTICS = { 'delta.dataSkippingNumIndexedCols': '-1' }
 export const historyForm = (table: string): LogForm => ({
   root: table,
   partitionColumns: PARTITION_COLUMNS.map(({ name }) => name),
-  earlierColumns: EARLIER_PARTITION_COLUMNS,
   fileName: 'load=[^/]+/[^/]+',
   // Files that this table lets go belong to older snapshots of the lake: nobody else may delete them.
   configuration: { 'delta.deletedFileRetentionDuration': 'interval 10000 days', ...STATISTICS },
@@ -53,10 +50,10 @@ export const loggedPlace = (
   if (partitionColumns.length === 0) return { run: name.slice(0, name.indexOf('/')), version: 0 }
   const values = objectAt(add, 'partitionValues') ?? {}
   const [run, version] = [textAt(values, 'load'), Number(textAt(values, 'version') ?? Number.NaN)]
-  if (run === undefined || !Number.isSafeInteger(version)) return undefined
-  const [snapshot, time] = [textAt(values, 'snapshot'), textAt(values, 'loaded_at')]
-  const isKnown = snapshot !== undefined && time !== undefined
-  return { run, version, ...(isKnown && { committed: { snapshot: Number(snapshot), time } }) }
+  const [snapshot, time] = [Number(textAt(values, 'snapshot') ?? Number.NaN), textAt(values, 'loaded_at')]
+  if (run === undefined || time === undefined) return undefined
+  if (!Number.isSafeInteger(version) || !Number.isSafeInteger(snapshot)) return undefined
+  return { run, version, committed: { snapshot, time } }
 }
 
 /** The values of a file's partition, as the log has them. */

@@ -14,11 +14,6 @@ export interface CatalogOptions {
   readonly warehouse?: string | undefined
   /** Namespace of the tables, its levels with dots between. @default 'firmlake' */
   readonly namespace?: string | undefined
-  /**
-   * Whether tables of all versions that stand there as `<table>`, as earlier releases published them, become
-   * `<table>_history`, and `<table>` the current rows. @default false: they stay, and the current rows are not published
-   */
-  readonly rename?: boolean | undefined
   /** Bearer token. */
   readonly token?: string | undefined
   /** `id:secret` for the catalog's own token endpoint (OAuth2 client credentials), where there is no token. */

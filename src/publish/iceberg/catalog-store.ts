@@ -2,7 +2,6 @@
 
 import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
-import type { Table } from '../../lake/tables/tables.ts'
 import type { Storage } from '../../storage/storage.ts'
 import { memberOf } from '../../support/json-form.ts'
 import {
@@ -100,26 +99,6 @@ export const catalogStore = (
   const tablePath = ({ namespacePath }: CatalogClient, { name }: Pick<TableLayout, 'name'>): string =>
     `${namespacePath}/tables/${encodeURIComponent(name)}`
 
-  /** Whether all versions of a table have its own name, as earlier releases gave it. */
-  const isNamedAsBefore = async (catalog: CatalogClient, table: Table): Promise<boolean> => {
-    const answer = await catalog.get(tablePath(catalog, table))
-    if (answer.kind !== 'done') return false
-    const metadata = memberOf(answer.body, 'metadata')
-    return sameLocation(memberOf(metadata, 'location'), absolutePath(storage, table.name))
-  }
-
-  const rename = async (catalog: CatalogClient, table: Table): Promise<void> => {
-    const { namespace } = catalog
-    const answer = await catalog.post('tables/rename', {
-      source: { namespace, name: table.name },
-      destination: { namespace, name: historyName(table) },
-    })
-    // Missing: another publisher has renamed it first, or this one, whose answer was lost.
-    if (answer.kind === 'done' || answer.kind === 'missing') return
-    if (await isNamedAsBefore(catalog, table))
-      throw conflict(table.name, `the catalog did not rename it to "${historyName(table)}"`)
-  }
-
   const baseOf = (layout: TableLayout, body: unknown): TableBase => {
     const metadata = ownMetadata(layout, memberOf(body, 'metadata'))
     const location = absolutePath(storage, layout.root)
@@ -147,16 +126,8 @@ export const catalogStore = (
   }
 
   return {
-    layoutOf: async (table, rows) => {
-      const catalog = await client()
-      let before = await isNamedAsBefore(catalog, table)
-      if (before && options.rename) {
-        await rename(catalog, table)
-        before = false
-      }
-      if (rows === 'current') return before ? null : currentLayout(table, 'catalog')
-      return historyLayout(table, before ? table.name : historyName(table))
-    },
+    layoutOf: (table, rows) =>
+      rows === 'current' ? currentLayout(table, 'catalog') : historyLayout(table, historyName(table)),
 
     has: async (layout) => {
       const catalog = await client()

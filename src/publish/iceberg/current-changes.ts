@@ -94,7 +94,7 @@ export const currentChanges: FindChanges = async (state, snapshot) => {
   return {
     added: added.length + deletes.length,
     removed: removed.length + removedDeletes.length,
-    data: { added: dataFiles({ storage, layout, live: new Map(), measure }, added), removed },
+    data: { added: dataFiles({ storage, layout, measure }, added), removed },
     deletes: { added: together(deletes), removed: removedDeletes },
     always: true,
     written: deletes.map(({ path }) => path),

@@ -19,12 +19,10 @@ import { schemaFields } from './table-schema.ts'
 export interface DataFilesRequest {
   readonly storage: Storage
   readonly layout: TableLayout
-  /** Files that the table has; those of them that are added again are among them. */
-  readonly live: LiveFiles
   readonly measure: (files: readonly TableFile[]) => Promise<readonly MeasuredFile[]>
 }
 
-/** What a snapshot adds and removes; a file whose version changed is removed and added. */
+/** What a snapshot adds and removes. */
 export interface FileDifference {
   readonly added: readonly TableFile[]
   readonly removed: readonly LiveFile[]
@@ -36,15 +34,10 @@ export const differenceOf = (
   live: LiveFiles,
   target: readonly TableFile[],
 ): FileDifference => {
-  const versions = new Map(target.map((file) => [absolutePath(storage, file.path), file.version]))
+  const listed = new Set(target.map((file) => absolutePath(storage, file.path)))
   return {
-    added: target.filter((file) => {
-      const found = live.get(absolutePath(storage, file.path))
-      return found?.entry.data_file.partition.version !== file.version
-    }),
-    removed: [...live].flatMap(([path, file]) =>
-      versions.get(path) === file.entry.data_file.partition.version ? [] : [file],
-    ),
+    added: target.filter((file) => !live.has(absolutePath(storage, file.path))),
+    removed: [...live].flatMap(([path, file]) => (listed.has(path) ? [] : [file])),
   }
 }
 
@@ -69,34 +62,29 @@ const metricsOf = (layout: TableLayout, rows: number, statistics: FileStatistics
 
 const partitionOf = ({ run, version, committed }: TableFile): PartitionRecord => ({
   ...{ load: run, run, version },
-  snapshot: committed?.snapshot ?? null,
-  loaded_at: committed ? Date.parse(committed.time) * 1000 : null,
+  snapshot: committed.snapshot,
+  loaded_at: Date.parse(committed.time) * 1000,
 })
 
 /** How a manifest describes added files. */
 const describeFiles = async (
-  { storage, layout, live, measure }: DataFilesRequest,
+  { storage, layout, measure }: DataFilesRequest,
   added: readonly TableFile[],
 ): Promise<DataFileRecord[]> => {
-  const known = (file: TableFile) => live.get(absolutePath(storage, file.path))?.entry.data_file
-  const measured = await measure(added.filter((file) => known(file) === undefined))
+  const measured = await measure(added)
   const statistics = new Map(measured.map((one) => [one.file.path, one.statistics]))
-  return added.map((file): DataFileRecord => {
-    const partition = layout.rows === 'all' ? partitionOf(file) : NO_PARTITION
-    const described = known(file)
-    // Only its partition is another one: what it holds was found out when it was added first.
-    if (described !== undefined) return { ...described, partition }
-    return {
+  return added.map(
+    (file): DataFileRecord => ({
       content: FILE_CONTENT.data,
       file_path: absolutePath(storage, file.path),
       file_format: 'PARQUET',
-      partition,
+      partition: layout.rows === 'all' ? partitionOf(file) : NO_PARTITION,
       record_count: file.rows,
       file_size_in_bytes: file.bytes,
       ...metricsOf(layout, file.rows, statistics.get(file.path) ?? new Map()),
       sort_order_id: null,
-    }
-  })
+    }),
+  )
 }
 
 /** Files that are described at once, and by one manifest; one with fewer is small. */

@@ -57,7 +57,7 @@ const openTable = async (storage: Storage, layout: TableLayout): Promise<TableBa
 }
 
 export const folderStore = (storage: Storage): TableStore => ({
-  layoutOf: async (table, rows) => (rows === 'all' ? historyLayout(table) : currentLayout(table, 'lake')),
+  layoutOf: (table, rows) => (rows === 'all' ? historyLayout(table) : currentLayout(table, 'lake')),
 
   has: async ({ root }) => (await newestNumber(storage, root)) > 0,
 

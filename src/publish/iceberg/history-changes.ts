@@ -16,30 +16,25 @@ const standing = ({ storage, layout }: TableState, live: LiveFiles, path: string
 }
 
 /** The table's files are read only where some of them go or change. */
-const difference = async (
-  state: TableState,
-  snapshot: SnapshotToPublish,
-): Promise<FileDifference & { readonly live: LiveFiles }> => {
-  const { storage, layout, manifests, shown, hasEarlierPartitions } = state
-  const changes = shown && !hasEarlierPartitions && (await snapshot.changesSince(shown))
-  if (changes && changes.moved.length + changes.removed.length === 0)
-    return { added: changes.added, removed: [], live: new Map() }
+const difference = async (state: TableState, snapshot: SnapshotToPublish): Promise<FileDifference> => {
+  const { storage, layout, manifests, shown } = state
+  const changes = shown && (await snapshot.changesSince(shown))
+  if (changes && changes.removed.length === 0) return { added: changes.added, removed: [] }
   const live = await readLiveFiles(storage, layout.root, manifests)
-  if (hasEarlierPartitions) return { added: await snapshot.files(), removed: [...live.values()], live }
-  if (!changes) return { ...differenceOf(storage, live, await snapshot.files()), live }
-  const removed = [...changes.removed, ...changes.moved].map(({ path }) => standing(state, live, path))
-  return { added: changes.added, removed, live }
+  if (!changes) return differenceOf(storage, live, await snapshot.files())
+  const removed = changes.removed.map(({ path }) => standing(state, live, path))
+  return { added: changes.added, removed }
 }
 
 export const historyChanges: FindChanges = async (state, snapshot) => {
   const { storage, layout, context } = state
-  const { added, removed, live } = await difference(state, snapshot)
+  const { added, removed } = await difference(state, snapshot)
   return {
     added: added.length,
     removed: removed.length,
     data: {
       added: dataFiles(
-        { storage, layout, live, measure: (files) => measureAll(context, layout.table, files) },
+        { storage, layout, measure: (files) => measureAll(context, layout.table, files) },
         added,
       ),
       removed,

@@ -27,14 +27,13 @@ const icebergFormatOn = (
 
   isPublished: async (lake, table) => {
     const store = storeOf(lake, undefined)
-    const layout = await store.layoutOf(table, rows)
-    return layout !== null && store.has(layout)
+    return store.has(store.layoutOf(table, rows))
   },
 
   open: async (context, table) => {
     const store = storeOf(context.lake, context.signal)
-    const layout = await store.layoutOf(table, rows)
-    return layout && new IcebergTable(context, store, layout, await store.open(layout), FIND_CHANGES[rows])
+    const layout = store.layoutOf(table, rows)
+    return new IcebergTable(context, store, layout, await store.open(layout), FIND_CHANGES[rows])
   },
 })
 
@@ -59,8 +58,8 @@ export const icebergCatalogFormat = (rows: PublishedRows, options: CatalogOption
     ...icebergFormatOn(rows, storeOf),
     drop: async (lake, table) => {
       const store = storeOf(lake, undefined)
-      const layout = await store.layoutOf(table, rows)
-      if (layout !== null && (await store.has(layout))) await store.drop?.(layout)
+      const layout = store.layoutOf(table, rows)
+      if (await store.has(layout)) await store.drop?.(layout)
     },
     ...(rows === 'current' && { ownFiles: ownDeletes('catalog', storeOf) }),
   }

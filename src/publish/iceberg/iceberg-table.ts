@@ -10,13 +10,7 @@ import { writeNextSnapshot } from './next-snapshot.ts'
 import { removeExpired } from './remove-expired.ts'
 import type { FindChanges } from './table-changes.ts'
 import type { TableLayout } from './table-layout.ts'
-import {
-  currentSnapshot,
-  isOfEarlierSpec,
-  nextSchema,
-  SUMMARY,
-  type TableMetadata,
-} from './table-metadata.ts'
+import { currentSnapshot, nextSchema, SUMMARY, type TableMetadata } from './table-metadata.ts'
 import type { TableBase, TableStore } from './table-store.ts'
 
 const shownBy = (metadata: TableMetadata | null): ShownSnapshot | null => {
@@ -56,30 +50,17 @@ export class IcebergTable implements TablePublication {
     return shownBy(this.#base.metadata)
   }
 
-  get hasEarlierColumns(): boolean {
-    return isOfEarlierSpec(this.#layout, this.#base.metadata)
-  }
-
-  /** Whether it is to be brought to a snapshot, or to the columns of this release at the one that it shows. */
-  #isBehind({ snapshot }: SnapshotToPublish): boolean {
-    const shown = this.shown()?.snapshot ?? 0
-    return shown < snapshot || (shown === snapshot && this.hasEarlierColumns)
-  }
-
   async publish(snapshot: SnapshotToPublish): Promise<TableChange | null> {
     const { signal, oldest } = this.#context
     const [storage, layout] = [this.#storage, this.#layout]
     // The publisher that was first may be ahead of this snapshot.
-    while (this.#isBehind(snapshot)) {
+    while ((this.shown()?.snapshot ?? 0) < snapshot.snapshot) {
       signal?.throwIfAborted()
       const base = this.#base
       this.#manifests ??= await readLiveManifests(storage, layout.root, base.metadata)
       const manifests = this.#manifests
-      const hasEarlierPartitions =
-        this.hasEarlierColumns ||
-        manifests.some((one) => one.partition_spec_id !== base.metadata?.['default-spec-id'])
       const context = this.#context
-      const state = { context, storage, layout, manifests, shown: this.shown(), hasEarlierPartitions }
+      const state = { context, storage, layout, manifests, shown: this.shown() }
       const changes = await this.#findChanges(state, snapshot)
       const { data, deletes, added, removed, always = false } = changes
       if (added + removed === 0 && !always && nextSchema(layout, base.metadata) === undefined) return null

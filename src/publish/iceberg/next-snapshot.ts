@@ -34,13 +34,12 @@ import {
 } from './snapshot-summary.ts'
 import type { TableLayout } from './table-layout.ts'
 import {
-  conflict,
   currentSchema,
   currentSnapshot,
   currentSpec,
+  firstSpec,
   nextProperties,
   nextSchema,
-  nextSpec,
   SUMMARY,
   type TableMetadata,
   type TableUpdate,
@@ -121,9 +120,7 @@ class SnapshotWriter {
   readonly written: string[] = []
   readonly #request: SnapshotRequest
   readonly #schema: IcebergSchema
-  /** By their ids: the one of files that come, and those of files that stand. */
-  readonly #specs: ReadonlyMap<number, PartitionSpec>
-  readonly #specId: number
+  readonly #spec: PartitionSpec
   readonly #writtenFor: WrittenFor
   readonly #unique = randomUUID()
   #manifests = 0
@@ -135,9 +132,7 @@ class SnapshotWriter {
   ) {
     this.#request = request
     this.#schema = schema
-    const specs = [...(request.base?.['partition-specs'] ?? []), spec]
-    this.#specs = new Map(specs.map((one) => [one['spec-id'], one]))
-    this.#specId = spec['spec-id']
+    this.#spec = spec
     this.#writtenFor = writtenFor
   }
 
@@ -152,12 +147,9 @@ class SnapshotWriter {
   async #manifest(
     content: ManifestContent,
     entries: readonly ManifestEntryRecord[],
-    specId = this.#specId,
   ): Promise<readonly ManifestFileRecord[]> {
     if (entries.length === 0) return []
-    const spec = this.#specs.get(specId)
-    if (spec === undefined) throw conflict(this.#request.layout.root, `it has no partition spec ${specId}`)
-    const form: ManifestForm = { content, schema: this.#schema, spec }
+    const form: ManifestForm = { content, schema: this.#schema, spec: this.#spec }
     const bytes = await encodeManifest(entries, form)
     const path = await this.#create(`${this.#unique}-m${this.#manifests++}.avro`, bytes)
     return [describeManifest(path, bytes.length, entries, form, this.#writtenFor)]
@@ -178,19 +170,16 @@ class SnapshotWriter {
       ({ manifest_path }) => changed.has(manifest_path) || merged.has(manifest_path),
     )
     const gone = new Set(removed.map(({ entry }) => entry.data_file.file_path))
-    const list: ManifestFileRecord[] = []
-    for (const [specId, some] of Map.groupBy(touched, (one) => one.partition_spec_id)) {
-      const standing = await readLiveFiles(storage, layout.root, some)
-      const rewritten = [...standing.values()]
-        .map(
-          ({ entry }): ManifestEntryRecord =>
-            gone.has(entry.data_file.file_path)
-              ? { ...entry, status: STATUS.deleted, snapshot_id: snapshotId }
-              : { ...entry, status: STATUS.existing },
-        )
-        .sort(byAge)
-      list.push(...(await this.#manifest(content, rewritten, specId)))
-    }
+    const standing = await readLiveFiles(storage, layout.root, touched)
+    const rewritten = [...standing.values()]
+      .map(
+        ({ entry }): ManifestEntryRecord =>
+          gone.has(entry.data_file.file_path)
+            ? { ...entry, status: STATUS.deleted, snapshot_id: snapshotId }
+            : { ...entry, status: STATUS.existing },
+      )
+      .sort(byAge)
+    const list = [...(await this.#manifest(content, rewritten))]
     const entryOf = (data_file: DataFileRecord): ManifestEntryRecord => ({
       status: STATUS.added,
       snapshot_id: snapshotId,
@@ -219,7 +208,7 @@ class SnapshotWriter {
 export const writeNextSnapshot = async (request: SnapshotRequest): Promise<NextSnapshot> => {
   const { layout, base, of, data, deletes } = request
   const schema = nextSchema(layout, base)
-  const spec = nextSpec(layout, base)
+  const spec = base === null ? firstSpec(layout) : undefined
   const parent = base && currentSnapshot(base)
   const last = base?.['last-sequence-number'] ?? 0
   // Some readers apply deletes only to files with a lower number than theirs: those that come with them get one.

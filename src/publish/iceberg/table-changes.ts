@@ -15,8 +15,6 @@ export interface TableState {
   /** The manifests that name its files. */
   readonly manifests: readonly ManifestFileRecord[]
   readonly shown: ShownSnapshot | null
-  /** Whether files of it are partitioned as earlier releases did: all come again, with the values of all columns. */
-  readonly hasEarlierPartitions: boolean
 }
 
 export interface IcebergChanges extends TableChange {

@@ -68,7 +68,6 @@ export interface TableUpdate {
 /** Where the lake's own facts stand in the summary of a snapshot. */
 export const SUMMARY = { snapshot: 'firmlake.snapshot', run: 'firmlake.run', time: 'firmlake.time' } as const
 const TABLE_PROPERTY = 'firmlake.table'
-/** Absent of a table of all versions, as earlier releases wrote it. */
 const ROWS_PROPERTY = 'firmlake.rows'
 
 /** How many earlier metadata files a table's document names. */
@@ -76,7 +75,7 @@ export const METADATA_LOG_LENGTH = 100
 
 const tableProperties = (layout: TableLayout): Readonly<Record<string, string>> => ({
   [TABLE_PROPERTY]: layout.table.name,
-  ...(layout.rows === 'current' && { [ROWS_PROPERTY]: layout.rows }),
+  [ROWS_PROPERTY]: layout.rows,
   comment: `A row is ${layout.table.row}.`,
   'write.format.default': 'parquet',
   'write.parquet.compression-codec': 'zstd',
@@ -108,20 +107,20 @@ export const currentSnapshot = (metadata: TableMetadata): IcebergSnapshot | unde
 export const currentSchema = (metadata: TableMetadata): IcebergSchema | undefined =>
   metadata.schemas.find((one) => one['schema-id'] === metadata['current-schema-id'])
 
-/** Which rows a table of ours has. */
-const rowsProperty = ({ properties }: TableMetadata): string => properties?.[ROWS_PROPERTY] ?? 'all'
-
 /**
  * Validates a table's document as one of ours.
  *
  * @throws {ToolkitError} `PUBLISH_CONFLICT` where someone else has made or changed the table
  */
-export const ownMetadata = ({ table, rows, root }: TableLayout, value: unknown): TableMetadata => {
+export const ownMetadata = (layout: TableLayout, value: unknown): TableMetadata => {
+  const { table, rows, root } = layout
   if (!isMetadata(value)) throw conflict(root, 'its metadata is not of Iceberg version 2')
   if (value['format-version'] !== 2)
     throw conflict(root, `its metadata is of version ${value['format-version']}, expected 2`)
-  if (value.properties?.[TABLE_PROPERTY] !== table.name || rowsProperty(value) !== rows)
-    throw conflict(root, 'its metadata was made by someone else')
+  const { [TABLE_PROPERTY]: ofTable, [ROWS_PROPERTY]: ofRows } = value.properties ?? {}
+  if (ofTable !== table.name || ofRows !== rows) throw conflict(root, 'its metadata was made by someone else')
+  if (columnIds(currentSpec(value)?.fields ?? []) !== columnIds(partitionFields(layout)))
+    throw conflict(root, 'it is partitioned by other columns')
   const current = currentSnapshot(value)
   if (current?.summary[SUMMARY.snapshot] === undefined)
     throw conflict(root, 'its current snapshot was made by someone else')
@@ -173,20 +172,11 @@ export const currentSpec = (metadata: TableMetadata): PartitionSpec | undefined 
 const columnIds = (fields: PartitionSpec['fields']): string =>
   JSON.stringify(fields.map((one) => one['source-id']))
 
-/**
- * What a table is partitioned by when it has nothing yet, or columns of earlier releases; `undefined` where it is right.
- */
-export const nextSpec = (layout: TableLayout, metadata: TableMetadata | null): PartitionSpec | undefined => {
-  const fields = partitionFields(layout)
-  if (metadata === null) return { 'spec-id': 0, fields }
-  if (columnIds(currentSpec(metadata)?.fields ?? []) === columnIds(fields)) return undefined
-  const ids = metadata['partition-specs'].map((one) => one['spec-id'])
-  return { 'spec-id': Math.max(...ids) + 1, fields }
-}
-
-/** Whether an earlier release made a table, with fewer partition columns. */
-export const isOfEarlierSpec = (layout: TableLayout, metadata: TableMetadata | null): boolean =>
-  metadata !== null && nextSpec(layout, metadata) !== undefined
+/** What a table is partitioned by from its first snapshot on. */
+export const firstSpec = (layout: TableLayout): PartitionSpec => ({
+  'spec-id': 0,
+  fields: partitionFields(layout),
+})
 
 /** The properties a table does not have as they should be. */
 export const nextProperties = (

@@ -21,8 +21,8 @@ export type TableCommitOutcome =
   | { readonly kind: 'lost'; readonly base: TableBase }
 
 export interface TableStore {
-  /** Where it has a table, or would have it; `null` where all versions have the name that is for the current rows. */
-  readonly layoutOf: (table: Table, rows: PublishedRows) => Promise<TableLayout | null>
+  /** Where it has a table, or would have it. */
+  readonly layoutOf: (table: Table, rows: PublishedRows) => TableLayout
   /** Whether it has the table, for this lake. */
   readonly has: (layout: TableLayout) => Promise<boolean>
   /** @throws {ToolkitError} `PUBLISH_CONFLICT` where someone else has made or changed the table */

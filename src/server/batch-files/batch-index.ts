@@ -14,7 +14,6 @@ import {
   fits,
   list,
   objectOf,
-  optional,
   parseAs,
   sha256,
   textLike,
@@ -27,8 +26,8 @@ export interface BatchFile extends BatchFileEntry {
 }
 export interface BatchIndex {
   readonly snapshot: number
-  /** What tells the set of persons who are masked in the files from another one; absent of files that mask nobody. */
-  readonly protected?: string | undefined
+  /** What tells the set of persons who are masked in the files from another one. */
+  readonly protected: string
   readonly files: readonly BatchFile[]
 }
 export const INDEX_FILE = 'index.json'
@@ -41,7 +40,7 @@ export const batchSnapshots = async (lake: string): Promise<readonly number[]> =
 
 const STORED = objectOf({
   snapshot: finiteNumber,
-  protected: optional(anyText),
+  protected: anyText,
   files: list(
     // Its name becomes part of a path.
     objectOf({
@@ -65,10 +64,9 @@ export const batchFilePath = (lake: string, snapshot: number, fileName: string):
 
 export const indexPath = (lake: string, snapshot: number): string => batchFilePath(lake, snapshot, INDEX_FILE)
 
-/** Whether an index is what the list in its folder says; a folder of an earlier release has no list. */
+/** Whether an index is what the list in its folder says. */
 const isListed = async (lake: string, snapshot: number, text: string): Promise<boolean> => {
   const list = await readFileList(inLake(lake, batchesPath(snapshot)))
-  if (list.kind === 'none') return true
   const found = list.kind === 'list' ? list.files.find(({ name }) => name === INDEX_FILE) : undefined
   return found?.sha256 === sha256Of(text)
 }

@@ -177,7 +177,6 @@ const damageIn = async (
 ): Promise<string | null> => {
   try {
     const found = await readIndex(lake, snapshot)
-    if (found.protected === undefined) return 'The batch files show protected persons in clear'
     for (const { FileName: name, SizeInBytes: bytes, sha256 } of found.files) {
       const folder = inLake(lake, batchesPath(snapshot))
       const damage = await checkNamedFile(folder, { name, bytes, sha256 }, signal)

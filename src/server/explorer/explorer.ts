@@ -7,7 +7,7 @@ import { definitionsFor, namesIn } from '../../analysis/definitions.ts'
 import { ToolkitError } from '../../core/errors.ts'
 import { interruptOn } from '../../lake/duckdb/stoppable.ts'
 import { type LakeQuery, openLakeQuery } from '../../lake/lake/lake-query.ts'
-import { readFactsOf, withCommits } from '../../manifest/lake-facts.ts'
+import { readFactsOf } from '../../manifest/lake-facts.ts'
 import { readTableListed } from '../../manifest/snapshot-root.ts'
 import { readRoot } from '../../manifest/snapshots.ts'
 import { computedOfLake } from '../../manifest/taken.ts'
@@ -83,7 +83,7 @@ const openSnapshot = async (settings: ExplorerSettings, snapshot: number): Promi
   const root = await readRoot(lake, snapshot)
   const query = await openLakeQuery({
     ...{ lake, memoryBytes, threads },
-    snapshot: async (table) => withCommits(lake, await readTableListed(lake, root, table)),
+    snapshot: (table) => readTableListed(lake, root, table),
     facts: readFactsOf(lake, root),
     computed: await computedOfLake(root),
   })

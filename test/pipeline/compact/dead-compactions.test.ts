@@ -19,10 +19,11 @@ import { verifyLake } from '../../../src/manifest/verify-lake.ts'
 import { clearDeadCompactions } from '../../../src/pipeline/compact/dead-compactions.ts'
 import { undoRewrite } from '../../../src/pipeline/run/undo-rewrite.ts'
 import { temporaryName, thisProcess } from '../../../src/support/process-identity.ts'
+import { seal } from '../../../src/support/sealed-text.ts'
 import { countLines, DEAD, loadSources, NOW, placeStaged, stageRun } from '../../manifest/small-lake.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
-const PLAN = { pipeline: 'compact', inputs: [], cwd: '', again: false, limits: {} }
+const PLAN = { pipeline: 'compact', jobs: [], again: false, limits: {} }
 
 /** A compaction that has put one file into its place, and has written one part of its snapshot. */
 const beginCompaction = async (lake: string, process = DEAD): Promise<RunLease> => {
@@ -76,7 +77,7 @@ test('clearDeadCompactions removes what a process that is gone was writing of th
 test('clearDeadCompactions keeps the files of one that had committed', async () => {
   const lake = await temporaryFolder()
   const { lease, entries } = await stageRun(lake, ['a'], DEAD)
-  await writeFile(inLake(lake, `${RUNS_FOLDER}/${lease.run}/plan.json`), JSON.stringify(PLAN))
+  await writeFile(inLake(lake, `${RUNS_FOLDER}/${lease.run}/plan.json`), seal(JSON.stringify(PLAN)))
   await placeStaged({ lease, entries, runFiles: [] })
   const partitions = entries.map(({ partition }) => partition)
   await commitRun({

@@ -7,6 +7,7 @@ import { createRun } from '../../../src/manifest/runs.ts'
 import { listSnapshots, readSnapshot } from '../../../src/manifest/snapshots.ts'
 import { finishDeadForgets } from '../../../src/pipeline/forget/finish-forget.ts'
 import { resumeRuns } from '../../../src/pipeline/resume.ts'
+import { encodePlan } from '../../../src/pipeline/run/run-plan.ts'
 import { DEAD, loadSources, NOW } from '../../manifest/small-lake.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
@@ -14,7 +15,7 @@ import { temporaryFolder } from '../../support/temporary-folder.ts'
 const deadForget = async (isCommitted: boolean) => {
   const lake = await temporaryFolder()
   await loadSources(lake, ['a'])
-  const plan = { pipeline: 'forget', inputs: ['delta all'], cwd: '', again: false, limits: {} }
+  const plan = encodePlan({ jobs: [{ kind: 'forget', published: ['delta all'] }], again: false, limits: {} })
   const lease = await createRun({ lake, plan, now: NOW, random: randomBytes, process: DEAD })
   const base = await readSnapshot(lake)
   const { partitions, files, pulls = [], merged = [] } = base

@@ -9,6 +9,7 @@ import { commitForget } from '../../../src/manifest/commit-forget.ts'
 import { createRun } from '../../../src/manifest/runs.ts'
 import { readRoot } from '../../../src/manifest/snapshots.ts'
 import { compactLake } from '../../../src/pipeline/compact/compact.ts'
+import { encodePlan } from '../../../src/pipeline/run/run-plan.ts'
 import { publish } from '../../../src/pipeline/targets/publish.ts'
 import { DEAD } from '../../manifest/small-lake.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
@@ -200,7 +201,7 @@ test('forget counts what nobody can decide on, by the file it stands in now', as
 test('forget says what one before it has left that was killed before it could, and takes nobody for unknown then', async () => {
   const bench = await loaded([])
   const { lake } = bench
-  const plan = { pipeline: 'forget', inputs: [], cwd: '', again: false, limits: {} }
+  const plan = encodePlan({ jobs: [{ kind: 'forget', published: [] }], again: false, limits: {} })
   const lease = await createRun({ lake, plan, now: new Date(), random: randomBytes, process: DEAD })
   const base = await bench.snapshot()
   const { partitions, files, pulls = [], merged = [] } = base

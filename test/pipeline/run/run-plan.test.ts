@@ -1,4 +1,4 @@
-/** Plans as they stand on disk: what the version before wrote is read, and what is written now reads the same there. */
+/** Plans as they stand on disk, and as they are read back. */
 
 import { randomBytes } from 'node:crypto'
 import { expect, test } from 'vitest'
@@ -12,6 +12,12 @@ const limits = { maxLineBytes: 16_777_216, maxRatio: 250, maxDepth: 256, blockBy
 const nothing = { inputs: [], cwd: '', again: false }
 const search = { CountryCode: ['SE'], NumberOfEmployees: ['>=', 10] }
 const asked = { content: 'companies', search, pageSize: 500, cap: 100_000 }
+
+/** The plan of one job, as it is stored. */
+const planWith = ({ again, limits: own, ...job }: Readonly<Record<string, unknown>>): object => ({
+  ...{ pipeline: job.pipeline, jobs: [job] },
+  ...{ again, limits: own },
+})
 
 const STORED: readonly (readonly [stored: Readonly<Record<string, unknown>>, job: object])[] = [
   [
@@ -56,7 +62,7 @@ const STORED: readonly (readonly [stored: Readonly<Record<string, unknown>>, job
     { kind: 'batchFiles', url: 'https://a', selection: { kind: 'ids', ids: ['b-1'] } },
   ],
   [
-    { ...nothing, pipeline: 'compact', limits: { targetBytes: 1_048_576, snapshot: 7 } },
+    { ...nothing, pipeline: 'compact', limits: {}, settings: { targetBytes: 1_048_576, snapshot: 7 } },
     { kind: 'compact', targetBytes: 1_048_576, snapshot: 7 },
   ],
   [
@@ -74,11 +80,12 @@ const storedRun = async (plan: object): Promise<{ readonly lake: string; readonl
 
 test.each(STORED)(
   'planOf reads a stored plan of one job, and it is stored the same again: %j',
-  async (stored, job) => {
+  async ({ again, ...more }, job) => {
+    const stored = planWith({ again, ...more })
     const { lake, run } = await storedRun(stored)
     const plan = await planOf(lake, run)
     expect(plan.jobs).toEqual([job])
-    expect(plan.again).toBe(stored.again)
+    expect(plan.again).toBe(again)
     expect(JSON.parse(JSON.stringify(encodePlan(plan)))).toEqual(stored)
     const taken = await startRun({ lake, plan, now: new Date(), random: randomBytes })
     expect(taken).toMatchObject({ run, number: 3 })
@@ -101,11 +108,19 @@ test.each([
   ],
   [{ ...nothing, pipeline: 'batches', limits, settings: { url: 'https://a', selection: { kind: 'some' } } }],
   [{ ...nothing, pipeline: 'compact', limits }],
-  [{ ...nothing, pipeline: 'jobs', limits, jobs: [{ pipeline: 'pull', inputs: [], cwd: '' }] }],
-])('planOf refuses a stored plan that is not whole: %j', async (stored) => {
-  const { lake, run } = await storedRun(stored)
+  [{ ...nothing, pipeline: 'pull', limits, content: 'companies' }],
+])('planOf refuses a stored plan that is not whole: %j', async (job) => {
+  const { lake, run } = await storedRun(planWith(job))
   await expect(planOf(lake, run)).rejects.toMatchObject({ code: 'RUN_NOT_RESUMABLE', context: { run } })
 })
+
+test.each([[{}], [{ pipeline: 'pull', jobs: [], again: false, limits }]])(
+  'planOf refuses a plan without a job: %j',
+  async (stored) => {
+    const { lake, run } = await storedRun(stored)
+    await expect(planOf(lake, run)).rejects.toMatchObject({ code: 'RUN_NOT_RESUMABLE', context: { run } })
+  },
+)
 
 test('a plan of several jobs is read back, and no single job of it is taken for the whole', async () => {
   const pulls = (['companies', 'relations'] as const).map(
@@ -115,7 +130,7 @@ test('a plan of several jobs is read back, and no single job of it is taken for 
   if (first === undefined || second === undefined) throw new Error('two jobs')
   const plan: RunPlan = { jobs: [first, second], again: false, limits }
   const stored = encodePlan(plan)
-  expect(stored).toMatchObject({ pipeline: 'jobs', inputs: [] })
+  expect(stored).toMatchObject({ pipeline: 'pull', jobs: [{}, {}] })
   const { lake, run } = await storedRun(stored)
   expect(await planOf(lake, run)).toEqual(plan)
   const one = await startRun({ lake, plan: { ...plan, jobs: [first] }, now: new Date(), random: randomBytes })

@@ -7,7 +7,7 @@ import { createRun } from '../../../src/manifest/runs.ts'
 import { encodePlan, type RunPlan } from '../../../src/pipeline/run/run-plan.ts'
 import { startRun } from '../../../src/pipeline/run/start-run.ts'
 import { statPath } from '../../../src/support/list-files.ts'
-import { createSnapshot } from '../../manifest/write-text-snapshot.ts'
+import { createSnapshot } from '../../manifest/write-snapshot.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
 const PLAN: RunPlan = { jobs: [{ kind: 'convert', inputs: ['a'], cwd: '/' }], again: false, limits: {} }
@@ -17,7 +17,6 @@ test('startRun writes the record of a commit that a crash cut off before it', as
   const request = { lake, plan: PLAN, now: new Date(), random: randomBytes }
   const dead = await createRun({ ...request, plan: encodePlan(PLAN) })
   await createSnapshot(lake, {
-    format: 1,
     snapshot: 1,
     parent: null,
     run: dead.run,

@@ -223,38 +223,3 @@ test.each([
   expect(failure).toMatchObject({ code })
   expect(String(failure)).not.toContain('secret')
 })
-
-test('publish keeps the names of tables of all versions, until it is told to rename them', async () => {
-  const folder = await temporaryFolder()
-  const lake = await smallLake(folder, 2)
-  const namespace = newNamespace()
-  const catalog = { url: url(), namespace }
-  await publishIceberg(lake, { catalog })
-  // As an earlier release called it.
-  const { 'table-uuid': uuid } = await tableOf(namespace, 'companies_history')
-  await fetch(`${url()}/v1/tables/rename`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({
-      source: { namespace: [namespace], name: 'companies_history' },
-      destination: { namespace: [namespace], name: 'companies' },
-    }),
-  })
-  await loadSmallRun(folder, 3)
-  const rows = ['all', 'current'] as const
-  const kept = await publishIceberg(lake, { catalog, rows })
-  expect(kept.tables.filter(({ table }) => table === 'companies').map((one) => one.rows)).toEqual(['all'])
-  expect((await tableOf(namespace, 'companies')).snapshots).toHaveLength(3)
-
-  await publishIceberg(lake, { catalog: { ...catalog, rename: true }, rows })
-  expect((await tableOf(namespace, 'companies_history'))['table-uuid']).toBe(uuid)
-  const current = await tableOf(namespace, 'companies')
-  expect(current.location).toBe(`file://${lake}/published/iceberg/companies`)
-  expect(currentSnapshot(current)?.summary).toMatchObject({
-    'firmlake.snapshot': '3',
-    'total-records': '6',
-    'total-position-deletes': '2',
-  })
-  await publishIceberg(lake, { catalog, rows })
-  expect((await tableOf(namespace, 'companies_history')).snapshots).toHaveLength(3)
-})

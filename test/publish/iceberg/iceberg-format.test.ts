@@ -7,7 +7,7 @@ import { readSnapshot } from '../../../src/manifest/snapshots.ts'
 import { currentSnapshot } from '../../../src/publish/iceberg/table-metadata.ts'
 import { verify } from '../../pipeline/batch-bench.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
-import { commitChanged, loadSmallRun, smallLake, versionsOf, withoutNumbers } from '../sample-lake.ts'
+import { commitChanged, loadSmallRun, smallLake, versionsOf } from '../sample-lake.ts'
 import {
   changeMetadata,
   metadataFile,
@@ -118,33 +118,32 @@ test('publish tells which files are deleted and which stay, and drops their mani
   const folder = await temporaryFolder()
   const lake = await smallLake(folder, 2)
   await publishIceberg(lake)
-  // The first partition goes; in a lake of an earlier release the second becomes version 0.
-  const { partitions } = await commitChanged(lake, (newest) => ({
-    partitions: withoutNumbers(newest.partitions.slice(1)),
-  }))
+  // The first partition goes, and another one comes.
+  await loadSmallRun(folder, 3)
+  const { partitions } = await commitChanged(lake, (newest) => ({ partitions: newest.partitions.slice(1) }))
+  await removeGarbage({ lake, keep: 1, now: new Date() })
   await publishIceberg(lake)
   const metadata = await readMetadata(lake, 'companies')
   const ids = metadata.snapshots?.map((one) => one['snapshot-id'])
   expect(currentSnapshot(metadata)?.summary).toMatchObject({
     operation: 'overwrite',
-    'deleted-data-files': '2',
+    'deleted-data-files': '1',
     'added-data-files': '1',
-    'total-data-files': '1',
-    'total-records': '2',
+    'total-data-files': '2',
+    'total-records': '4',
   })
   const [rewritten, added] = await readManifests(currentSnapshot(metadata))
-  expect(rewritten).toMatchObject({ deleted_files_count: 2, deleted_rows_count: 4, added_files_count: 0 })
+  expect(rewritten).toMatchObject({ deleted_files_count: 1, deleted_rows_count: 2, added_files_count: 0 })
   expect(rewritten?.entries).toMatchObject([
-    { status: 2, snapshot_id: ids?.[2], sequence_number: 1, file_sequence_number: 1 },
-    { status: 2, snapshot_id: ids?.[2], sequence_number: 2, file_sequence_number: 2 },
+    { status: 2, snapshot_id: ids?.at(-1), sequence_number: 1, file_sequence_number: 1 },
   ])
   expect(added?.entries).toMatchObject([
-    { status: 1, data_file: { partition: { load: partitions[0]?.run, version: 0 } } },
+    { status: 1, data_file: { partition: { load: partitions[1]?.run, version: partitions[1]?.version } } },
   ])
   await loadSmallRun(folder, 5)
   await publishIceberg(lake)
   const later = await readManifests(currentSnapshot(await readMetadata(lake, 'companies')))
-  expect(later.map((one) => one.deleted_files_count)).toEqual([0, 0])
+  expect(later.map((one) => one.deleted_files_count)).toEqual([0, 0, 0])
 })
 
 test('publish keeps the files beside a deleted one as existing', async () => {

@@ -18,7 +18,10 @@ import { readManifests } from './iceberg-lake.ts'
 const fileOf = (version: number): TableFile => {
   const [run, name] = [`run-${version}`, `load=run-${version}/p.parquet`]
   const path = `line_items/${name}`
-  return { table: 'line_items', path, name, run, version, rows: version + 1, bytes: 10, sha256: '' }
+  return {
+    ...{ table: 'line_items', path, name, run, version, rows: version + 1, bytes: 10, sha256: '' },
+    committed: { snapshot: version + 1, time: '2026-01-01T00:00:00.000Z' },
+  }
 }
 
 test('writeNextSnapshot puts manifests together once there are a hundred, and loses no file', async () => {
@@ -29,7 +32,7 @@ test('writeNextSnapshot puts manifests together once there are a hundred, and lo
   const layout = historyLayout(table)
   const measure = async (files: readonly TableFile[]) =>
     files.map((file) => ({ file, statistics: new Map() }))
-  const described = { storage, layout, live: new Map(), measure }
+  const described = { storage, layout, measure }
   let metadata: TableMetadata | null = null
   let manifests: Awaited<ReturnType<typeof readLiveManifests>> = []
   for (let snapshot = 1; snapshot <= 102; snapshot += 1) {

@@ -18,7 +18,6 @@ import { examplesIn } from '../../support/page.ts'
 import { pythonMissing, sparkMissing } from '../../support/readers.ts'
 import { type RestCatalog, restCatalogMissing, startRestCatalog } from '../../support/rest-catalog.ts'
 import { expectSameRows } from '../../support/same-rows.ts'
-import { asEarlierRelease } from '../earlier-release.ts'
 import { ADDED_COLUMNS, currentRowsOf, historyOf, ownColumns } from '../history.ts'
 import { commitChanged, sampleLake } from '../sample-lake.ts'
 import { publishIceberg, readMetadata } from './iceberg-lake.ts'
@@ -40,7 +39,7 @@ let session: Session
 let catalog: RestCatalog | undefined
 let readers: Readers | undefined
 
-/** Writes a file once more, beside it, as earlier releases did: without field ids. */
+/** Writes a file once more, beside it, without field ids. */
 const withoutFieldIds = async (file: FileEntry): Promise<FileEntry> => {
   if (!file.path.endsWith('.parquet')) return file
   const path = file.path.replace(/-0(?=\d+\.parquet$)/, '-9')
@@ -71,11 +70,8 @@ beforeAll(async () => {
   )
   expect(second).toBeDefined()
   if (restCatalogMissing() === undefined) catalog = await startRestCatalog()
-  // An earlier release has published the first three.
-  await asEarlierRelease(async () => {
-    await publishIceberg(lake)
-    if (catalog) await publishIceberg(lake, { catalog: { url: catalog.url } })
-  })
+  await publishIceberg(lake)
+  if (catalog) await publishIceberg(lake, { catalog: { url: catalog.url } })
   await commitChanged(lake, () => ({
     partitions: [...changed, ...partitions.filter(({ run }) => run === third)],
   }))

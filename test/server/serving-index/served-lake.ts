@@ -22,7 +22,7 @@ import type { ServingIndex } from '../../../src/server/serving-index/serving-ind
 import { sha256Of } from '../../../src/support/hash.ts'
 import { SAMPLE } from '../../cli/run-cli.ts'
 import type { Batch, LoadedLake, Workbench } from '../../load/loaded-lake.ts'
-import { createSnapshot } from '../../manifest/write-text-snapshot.ts'
+import { createSnapshot } from '../../manifest/write-snapshot.ts'
 
 export const MEMORY_BYTES = 256 * 1024 * 1024
 export const LIMIT = { timeoutMs: 30_000 }

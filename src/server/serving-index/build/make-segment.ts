@@ -2,7 +2,7 @@
 
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { PartitionEntry, Snapshot } from '../../../core/partition.ts'
+import type { CommittedPartition, Snapshot } from '../../../core/partition.ts'
 import { LISTINGS } from '../../../lake/tables/tables.ts'
 import type { NamedFile } from '../../../manifest/file-list.ts'
 import { fsyncFile, makeFolder } from '../../../support/durable-files.ts'
@@ -25,14 +25,14 @@ export interface MadeSegment {
 const TABLES_SHARE = 0.6
 
 /** A database takes some thirty blocks at least: with small ones the segment of a night is small. Of many records they take twice the room. */
-const blockBytes = (partitions: readonly PartitionEntry[]): number =>
+const blockBytes = (partitions: readonly CommittedPartition[]): number =>
   partitions.reduce((sum, { counts }) => sum + counts.records, 0) < 2_000 ? 16_384 : 262_144
 
 /** @param partitions consecutive ones of the snapshot */
 export const makeSegment = async (
   request: BuildIndexRequest,
   building: string,
-  partitions: readonly PartitionEntry[],
+  partitions: readonly CommittedPartition[],
   { embedder: { name: embedderName, dimensions } }: Pick<ExpectedIndex, 'embedder'>,
 ): Promise<MadeSegment> => {
   const { lake, memoryBytes, threads, embedder, signal, onProgress } = request

@@ -1,6 +1,6 @@
 /** Which segments an index has: those of an earlier index that still hold, and one of all partitions behind them. */
 
-import type { PartitionEntry, Snapshot } from '../../../core/partition.ts'
+import type { CommittedPartition, Snapshot } from '../../../core/partition.ts'
 import { LISTINGS, tablesOf } from '../../../lake/tables/tables.ts'
 import { sha256Of } from '../../../support/hash.ts'
 import {
@@ -15,7 +15,7 @@ const NAME_CHARACTERS = 16
 /** The name of the segment of consecutive partitions: of all that decides what stands in it. */
 export const segmentName = (
   { files }: Pick<Snapshot, 'files'>,
-  partitions: readonly PartitionEntry[],
+  partitions: readonly CommittedPartition[],
   { name, dimensions }: IndexDescription['embedder'],
 ): string => {
   const runs = new Set(partitions.map(({ run }) => run))

@@ -6,7 +6,7 @@ import { readSnapshot } from '../../../../src/manifest/snapshots.ts'
 import { currentIndex } from '../../../../src/server/serving-index/build/current-index.ts'
 import { hashFile } from '../../../../src/support/hash.ts'
 import { type LoadedLake, Workbench } from '../../../load/loaded-lake.ts'
-import { createSnapshot } from '../../../manifest/write-text-snapshot.ts'
+import { createSnapshot } from '../../../manifest/write-snapshot.ts'
 import { temporaryFolder } from '../../../support/temporary-folder.ts'
 import { fileOf, lengthEmbedder, loadServed, MEMORY_BYTES, sampleLines } from '../served-lake.ts'
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { PartitionEntry, Snapshot } from '../../../../src/core/partition.ts'
+import type { CommittedPartition, Snapshot } from '../../../../src/core/partition.ts'
 import {
   type EarlierIndex,
   segmentName,
@@ -8,7 +8,7 @@ import {
 
 const EMBEDDER = { name: 'length', dimensions: 2 }
 
-const partition = (id: string, records: number, sha256 = id): PartitionEntry => ({
+const partition = (id: string, records: number, sha256 = id): CommittedPartition => ({
   id,
   run: id,
   content: 'companies',
@@ -17,9 +17,9 @@ const partition = (id: string, records: number, sha256 = id): PartitionEntry => 
   counts: { lines: records, records, quarantined: 0, rows: {} },
   files: [{ table: 'companies', path: `companies/load=${id}/0.parquet`, rows: records, bytes: 1, sha256 }],
   drift: [],
+  ...{ committed: { snapshot: 1, time: '' }, version: 1 },
 })
-const snapshotOf = (partitions: readonly PartitionEntry[]): Snapshot => ({
-  format: 1,
+const snapshotOf = (partitions: readonly CommittedPartition[]): Snapshot => ({
   snapshot: partitions.length,
   parent: null,
   run: 'r',
@@ -62,7 +62,7 @@ const lengthsOf = (found: ReturnType<typeof usableSegments>): readonly number[] 
   found?.segments.map(({ partitions }) => partitions)
 
 const WHOLE = partition('whole', 1000)
-const nights = (count: number): PartitionEntry[] =>
+const nights = (count: number): CommittedPartition[] =>
   Array.from({ length: count }, (_, at) => partition(`n${at}`, 10))
 
 test('usableSegments gives those of the same partitions, up to the first that is another', () => {

@@ -5,13 +5,15 @@
 
 import type { CommonOptions, LoadOptions } from '../jobs/load-job.ts'
 import type { RunReport } from '../jobs/run-report.ts'
+import { takeOfSection } from '../jobs/take-section.ts'
 import type { TargetEvent, UpdateTargetsOptions } from '../pipeline/targets/update-targets.ts'
+import { loadedConfig } from './config/loaded-config.ts'
 import { exitCodeOfReports } from './exit-codes.ts'
 import { interruptible, KEPT } from './interrupt.ts'
 import { checkMode, type ModeOption } from './options/lake-mode.ts'
 import type { JsonOption, LakeOption } from './options/options.ts'
 import type { LoadFlags, TargetFlags, UnknownOptions } from './options/run-options.ts'
-import { type LakeTakeFlags, type SinkTakeFlags, sinkTakeOf, takeOf } from './options/take-options.ts'
+import { type LakeTakeFlags, takeOf } from './options/take-options.ts'
 import { formatCount, formatCounted } from './output/format.ts'
 import { note, printJson, printLines } from './output/print.ts'
 import { ProgressLine } from './output/progress-line.ts'
@@ -19,7 +21,7 @@ import { reportLines, warnOf } from './output/run-report.ts'
 import { warnOfPassword } from './output/target-warning.ts'
 import { watchRun } from './output/watch-run.ts'
 
-export interface JobFlags extends LakeOption, JsonOption, TargetFlags, SinkTakeFlags {
+export interface JobFlags extends LakeOption, JsonOption, TargetFlags {
   readonly memory: number
   readonly threads?: number
   readonly localBytes?: number
@@ -51,11 +53,12 @@ const showTargets =
     } else note(`error ${event.error instanceof Error ? event.error.message : String(event.error)}`)
   }
 
-/** The targets that the flags name. @throws {ToolkitError} USAGE */
+/** The targets that the flags name, with what `firmlake.toml` says that sinks receive. @throws {ToolkitError} USAGE */
 const targetsOf = async (flags: JobFlags) => {
   const { lake, publish = [], sink = [] } = flags
   warnOfPassword(sink)
-  const sinks = { sinks: sink, sinkTake: sinkTakeOf(flags), adopt: flags.adopt }
+  const sinkTake = takeOfSection(loadedConfig().file?.settings.sink_take)
+  const sinks = { sinks: sink, sinkTake, adopt: flags.adopt }
   if (publish.length === 0) return { lake, ...sinks }
   const { readFormats } = await import('../pipeline/targets/update-targets.ts')
   const { catalogFromEnvironment } = await import('../pipeline/targets/catalog-environment.ts')

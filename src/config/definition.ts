@@ -36,30 +36,28 @@ const searched = {
   needed,
 }
 
-/** What is declared of a lake, or of its sinks. @param prefix of the options */
-const taken = (prefix: '' | 'sink-') => ({
+/** What is declared of a lake, or of its sinks. @param optionOf the option of the command line that stands for a field */
+const taken = (optionOf: (name: string) => string | undefined) => ({
   only_countries: setting(
     manyOf(plainText),
     'countries whose companies and relations are taken (default: all)',
-    {
-      option: `--${prefix}only-countries`,
-    },
+    { option: optionOf('only-countries') },
   ),
   where: setting(plainText, 'SQL condition on the columns of companies that are taken', {
-    option: `--${prefix}where`,
+    option: optionOf('where'),
   }),
-  where_relations: setting(plainText, 'the same of relations', { option: `--${prefix}where-relations` }),
+  where_relations: setting(plainText, 'the same of relations', { option: optionOf('where-relations') }),
   leave_out: setting(manyOf(plainText), 'tables and columns, or `persons`, that are left out', {
-    option: `--${prefix}leave-out`,
+    option: optionOf('leave-out'),
   }),
   mask: setting(manyOf(plainText), 'columns and the texts in their place, such as "companies.email=hidden"', {
-    option: `--${prefix}mask`,
+    option: optionOf('mask'),
   }),
-  hash: setting(manyOf(plainText), 'columns of texts that are hashed', { option: `--${prefix}hash` }),
+  hash: setting(manyOf(plainText), 'columns of texts that are hashed', { option: optionOf('hash') }),
   compute: setting(
     manyOf(plainText),
     'further columns and their SQL, such as "companies.has_email=email IS NOT NULL"',
-    { option: `--${prefix}compute` },
+    { option: optionOf('compute') },
   ),
 })
 const LOADS = [
@@ -140,7 +138,7 @@ export const DEFINITION = {
   take: table(
     'What the lake takes of the records: all but this.',
     {
-      ...taken(''),
+      ...taken((name) => `--${name}`),
       keep_bad_lines: setting(trueOrFalse, 'keep the text of bad lines also where something is left out', {
         default: 'false',
         option: '--keep-bad-lines',
@@ -155,10 +153,10 @@ export const DEFINITION = {
     },
     [...LOADS, 'nightly'],
   ),
-  sink_take: table('What sinks receive of the rows of the lake: all but this.', taken('sink-'), [
-    ...LOADS,
-    ...['resume', 'quarantine replay', 'compact', 'run commit', 'nightly'],
-  ]),
+  sink_take: table(
+    'What sinks receive of the rows of the lake: all but this.',
+    taken(() => undefined),
+  ),
   targets: table('What is kept in step with the lake, after every command that commits.', {
     publish: setting(manyOf(choiceOf('delta', 'iceberg')), 'table formats to publish', {
       option: '--publish',

@@ -3,7 +3,6 @@
 import type { FileSettings } from '../config/definition.ts'
 import { LIMITS } from '../contract/limits.ts'
 import { ToolkitError } from '../core/errors.ts'
-import { computedOf, masksOf, type Take } from '../lake/take/declaration.ts'
 import { hashKeyOf } from '../lake/take/hash-key.ts'
 import type { LoadPart } from '../pipeline/load-parts.ts'
 import { parseSearch } from '../pipeline/pull/search.ts'
@@ -19,6 +18,7 @@ import { checkTargets, readFormats } from '../pipeline/targets/update-targets.ts
 import { openService, type Service } from '../source/service/service.ts'
 import { readToken } from '../source/service/token.ts'
 import { DEFAULT_CONCURRENCY } from './service-job.ts'
+import { takeOfSection } from './take-section.ts'
 
 /** Variables by name, such as `process.env`. */
 export type Environment = Readonly<Record<string, string | undefined>>
@@ -111,19 +111,6 @@ const loadsOf = async (env: Environment, settings: FileSettings) => {
   const loads = ofService > 0 ? loadsOfFile(settings, url) : pullsOfVariables(env, url)
   return { service, loads }
 }
-
-/** What a section declares; `undefined` where there is none. */
-const takeOfSection = (section: FileSettings['take'] | FileSettings['sink_take']): Take | undefined =>
-  section && {
-    countries: section.only_countries,
-    where: section.where,
-    whereRelations: section.where_relations,
-    leaveOut: section.leave_out,
-    mask: section.mask && masksOf(section.mask),
-    hash: section.hash,
-    compute: section.compute && computedOf(section.compute),
-    ...('keep_bad_lines' in section && { keepBadLines: section.keep_bad_lines }),
-  }
 
 /** What a night does, ready to begin. */
 export const nightOf = async (env: Environment, settings: FileSettings, adopt?: boolean) => {

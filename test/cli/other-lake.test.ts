@@ -179,17 +179,9 @@ test('a night with another lake in FIRMLAKE_LAKE delivers to no target of the fi
 })
 
 test('a compaction leaves out of a sink what the sink is not to receive', async () => {
-  const { folder, done } = await project()
+  const { folder, done } = await project('[sink_take]\nleave_out = ["companies.company_name"]\n')
   await done(['convert', 'ours.jsonl', '--lake', 'lake'])
   await done(['convert', 'theirs.jsonl', '--lake', 'lake'])
-  await done([
-    'compact',
-    '--lake',
-    'lake',
-    '--sink',
-    'firms.duckdb',
-    '--sink-leave-out',
-    'companies.company_name',
-  ])
+  await done(['compact', '--lake', 'lake', '--sink', 'firms.duckdb'])
   expect(await namesIn(folder)).toEqual(['null', 'null'])
 })

@@ -12,7 +12,6 @@ import {
 } from '../../pipeline/run/quarantine-limit.ts'
 import { parseSize } from '../../support/parse-size.ts'
 import { wholeNumber } from './options.ts'
-import { sinkTakeOptions } from './take-options.ts'
 
 /** What a run updates after loading. */
 export interface TargetFlags {
@@ -37,7 +36,6 @@ export const targetOptions = (): Option[] => [
   ),
   adoptOption(),
   new Option('--publish <format>', 'publish the tables too: delta or iceberg (repeatable)').argParser(listed),
-  ...sinkTakeOptions(),
 ]
 
 export interface LoadFlags extends TargetFlags {

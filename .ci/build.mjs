@@ -107,13 +107,12 @@ const code = await build({
   splitting: true,
   chunkNames: 'chunks/[name]-[hash]',
   entryPoints: [
-    ...[
-      ...['index', 'cli/main', 'load/check-worker'],
-      ...['server/serving-index/build/build-process', 'jobs/doctor/install-process'],
-    ].map((path) => ({
-      in: `src/${path}.ts`,
-      out: path,
-    })),
+    ...[...['index', 'cli/main', 'load/check-worker'], 'server/serving-index/build/build-process'].map(
+      (path) => ({
+        in: `src/${path}.ts`,
+        out: path,
+      }),
+    ),
     // Keeps them in a file without own code; the entries themselves are not written.
     ...SERVERS.map((name) => ({ in: name, out: `packages/${name}` })),
   ],

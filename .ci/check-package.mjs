@@ -18,7 +18,7 @@ const problems = []
 const ALLOWED = [
   /^(package\.json|README\.md|SECURITY\.md|CHANGELOG\.md)$/,
   /^dist\/(index\.js|index\.d\.ts|cli\/main\.js|load\/check-worker\.js|sbom\.cdx\.json|THIRD-PARTY-LICENSES\.txt)$/,
-  /^dist\/(server\/serving-index\/build\/build-process|jobs\/doctor\/install-process|engine\/temporal\/workflows)\.js$/,
+  /^dist\/(server\/serving-index\/build\/build-process|engine\/temporal\/workflows)\.js$/,
   /^dist\/chunks\/[\w-]+\.js$/,
   /^dist\/analysis\/\w+\.sql$/,
   /^dist\/load\/record-figures\.wasm$/,

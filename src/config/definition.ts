@@ -100,7 +100,7 @@ export const DEFINITION = {
       default: '20GB',
       option: '--local-bytes',
     }),
-    httpfs: setting(path, "file of DuckDB's httpfs", { option: '--httpfs', variable: 'FIRMLAKE_HTTPFS' }),
+    httpfs: setting(path, "file of DuckDB's httpfs", { variable: 'FIRMLAKE_HTTPFS' }),
   }),
   log: table('Lines on standard error.', {
     format: setting(choiceOf('text', 'json'), 'for people, or as JSON for programs', {

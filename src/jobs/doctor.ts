@@ -7,7 +7,6 @@ import { openCatalog } from '../publish/iceberg/catalog-client.ts'
 import { storageOf } from '../storage/open-storage.ts'
 import { workBase } from '../support/work-base.ts'
 import { checkBucket } from './doctor/check-bucket.ts'
-import { checkExtensions } from './doctor/check-extensions.ts'
 import { checkLake } from './doctor/check-lake.ts'
 import { checkDisk, checkDuckdb, checkMemory, checkNode } from './doctor/check-machine.ts'
 import { checkParts } from './doctor/check-parts.ts'
@@ -44,8 +43,8 @@ export interface DoctorOptions {
   /** Optional parts that must be there, besides those that the lake and the sinks take. @default none */
   readonly needs?: readonly OptionalPartName[] | undefined
   /**
-   * Asks what is configured whether it answers: the service, buckets, PostgreSQL, the Iceberg catalog, and the place of DuckDB's
-   * extensions. In each bucket one small object of an own name is written and removed. @default false
+   * Asks what is configured whether it answers: the service, buckets, PostgreSQL and the Iceberg catalog. In
+   * each bucket one small object of an own name is written and removed. @default false
    */
   readonly online?: boolean | undefined
   /** Longest wait for each answer, in milliseconds. @default 15_000 */
@@ -108,7 +107,6 @@ const askAll = async (
     ...buckets.map((address) => checkBucket(address, limitMs)),
     ...servers.map((server) => askServer(server, limitMs)),
     askCatalog(env, limitMs),
-    isThere('httpfs') ? [] : checkExtensions(limitMs),
   ]
   return (await Promise.all(asked)).flat()
 }

@@ -8,7 +8,7 @@ import { readTableListed } from '../manifest/snapshot-root.ts'
 import { readRoot } from '../manifest/snapshots.ts'
 import { computedOfLake } from '../manifest/taken.ts'
 import { queryMemory } from '../pipeline/run/memory-shares.ts'
-import { type InPlaceOptions, inPlaceSource } from './in-place.ts'
+import type { InPlaceOptions } from './in-place.ts'
 import { type QueryRow, readRows } from './read-rows.ts'
 
 /** Options of `query` and `openQuery`. */
@@ -55,7 +55,7 @@ export const openQuery = async (
     snapshot: (table) => readTableListed(lake, root, table),
     facts: readFactsOf(lake, root),
     computed: await computedOfLake(root),
-    inPlace: check === 'every-read' ? undefined : inPlaceSource(options),
+    inPlace: check !== 'every-read' && options.checked !== true,
     memoryBytes: queryMemory(memoryBytes),
   })
 }

@@ -8,7 +8,7 @@ import { readAllListed } from '../manifest/snapshot-root.ts'
 import { readRoot } from '../manifest/snapshots.ts'
 import { queryMemory } from '../pipeline/run/memory-shares.ts'
 import { exactId } from '../support/exact-id.ts'
-import { type InPlaceOptions, inPlaceSource } from './in-place.ts'
+import type { InPlaceOptions } from './in-place.ts'
 
 /** Options of `records`. */
 export interface RecordsOptions extends InPlaceOptions {
@@ -61,7 +61,7 @@ export async function* recordLines(options: RecordsOptions): AsyncGenerator<Buff
     yield* restoreLines({
       ...{ lake, content, threads, signal, onFetch, onRead },
       // All of the records need whole files: those are hashed.
-      inPlace: ids === undefined ? undefined : inPlaceSource(options),
+      inPlace: ids !== undefined && options.checked !== true,
       snapshot: all ? withAllCompanies(listed) : listed,
       ids: ids?.map(exactId),
       memoryBytes: queryMemory(memoryBytes),

@@ -4,14 +4,11 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { installLine } from '../../src/core/optional-parts.ts'
-import { HTTPFS, missingHttpfs } from '../support/httpfs.ts'
-import { needs } from '../support/needs.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { withoutPart } from '../support/without-part.ts'
 import { cli } from './run-cli.ts'
 
-test('doctor ends with 1 where the configuration needs what is missing, and says the line that mends it', async (context) => {
-  needs(context, 'httpfs, so that nothing outside is asked for it', missingHttpfs())
+test('doctor ends with 1 where the configuration needs what is missing, and says the line that mends it', async () => {
   const cwd = await temporaryFolder()
   const settings = ['[service]', 'url = "http://127.0.0.1:9"', 'token_env = "OUR_TOKEN"']
   await writeFile(join(cwd, 'firmlake.toml'), settings.join('\n'))
@@ -21,7 +18,7 @@ test('doctor ends with 1 where the configuration needs what is missing, and says
     'MISSING service    TOKEN_MISSING: Cannot call the service: the variable "OUR_TOKEN"',
   )
 
-  const env = { OUR_TOKEN: 'secret-4711', FIRMLAKE_HTTPFS: HTTPFS, ...withoutPart('postgres') }
+  const env = { OUR_TOKEN: 'secret-4711', ...withoutPart('postgres') }
   const well = await cli(['doctor'], { cwd, env })
   expect(well).toMatchObject({ code: 0, stderr: '' })
   expect(well.stdout).toContain('ok      service    "http://127.0.0.1:9", with a token')

@@ -2,7 +2,7 @@
 
 import { copyFile, mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { expect, type TestContext, test, vi } from 'vitest'
+import { expect, onTestFinished, type TestContext, test, vi } from 'vitest'
 import { openQuery, type QuestionOptions, query } from '../../src/jobs/query.ts'
 import type { QueryRow } from '../../src/jobs/read-rows.ts'
 import { type RecordsOptions, records } from '../../src/jobs/records.ts'
@@ -260,7 +260,10 @@ test('a file that is no httpfs of this DuckDB is an error that names it', async 
   benchOf(context)
   const file = join(await temporaryFolder(), 'httpfs.duckdb_extension')
   await writeFile(file, await readFile(process.execPath).then((bytes) => bytes.subarray(0, 4096)))
-  await expect(query(PLACE, 'SELECT 1', { httpfs: file })).rejects.toMatchObject({
+  const named = process.env.FIRMLAKE_HTTPFS
+  vi.stubEnv('FIRMLAKE_HTTPFS', file)
+  onTestFinished(() => void vi.stubEnv('FIRMLAKE_HTTPFS', named))
+  await expect(query(PLACE, 'SELECT 1')).rejects.toMatchObject({
     code: 'USAGE',
     message: expect.stringContaining(`Cannot load httpfs from "${file}"`),
   })

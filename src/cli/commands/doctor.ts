@@ -33,7 +33,7 @@ export const addDoctor = (program: Command): void => {
       'Says what this machine has (Node, memory, disks, DuckDB, optional packages and their versions, the token, variables ' +
         'of credentials by their names) and what is missing for what, with the line that mends it; with --lake also how the ' +
         'lake stands. With --online it asks what is configured whether it answers: the service, buckets, PostgreSQL, the ' +
-        "Iceberg catalog, the place of DuckDB's extensions; without it no network is asked but for the bucket of a lake. " +
+        'Iceberg catalog; without it no network is asked but for the bucket of a lake. ' +
         'Ends with 1 where something is missing that the core or the configuration needs.',
     )
     .addOption(lakeOrTargetOption())
@@ -42,7 +42,7 @@ export const addDoctor = (program: Command): void => {
   command
     .option(
       '--online',
-      'ask the service, buckets, databases and DuckDB whether they answer; in a bucket one small object is written and removed',
+      'ask the service, buckets and databases whether they answer; in a bucket one small object is written and removed',
     )
     .addOption(
       new Option('--limit <time>', 'with --online, longest wait for each answer')

@@ -4,7 +4,7 @@ import { type Command, Option } from 'commander'
 import { ToolkitError } from '../../core/errors.ts'
 import { readStdinText } from '../../core/user-text.ts'
 import type { LakeQueryRequest } from '../ask-lake.ts'
-import { addInPlaceOptions, type InPlaceFlags } from '../options/in-place-options.ts'
+import { type CheckedFlag, checkedOption } from '../options/in-place-options.ts'
 import {
   type JsonOption,
   jsonOption,
@@ -21,7 +21,7 @@ import { memoryOption, threadsOption } from '../options/run-options.ts'
 import { printJson, printLines } from '../output/print.ts'
 import { MOST_TABLE_ROWS, RESULT_FORMATS, type ResultFormat } from '../output/print-result.ts'
 
-interface QueryOptions extends LakeOption, JsonOption, SnapshotOption, UncheckedOption, InPlaceFlags {
+interface QueryOptions extends LakeOption, JsonOption, SnapshotOption, UncheckedOption, CheckedFlag {
   readonly format?: ResultFormat
   readonly limit?: number
   readonly width?: number
@@ -60,7 +60,8 @@ export const addQuery = (program: Command): void => {
     .addOption(memoryOption())
     .addOption(threadsOption())
     .addOption(uncheckedOption())
-  addInPlaceOptions(command)
+  command
+    .addOption(checkedOption())
     .addOption(
       jsonOption('the same as --format json; errors as one line of JSON').implies({ format: 'json' }),
     )
@@ -99,9 +100,8 @@ const runQuery = async (sql: string | undefined, options: QueryOptions): Promise
 }
 
 const requestOf = ({ memory: memoryBytes, ...options }: QueryOptions): LakeQueryRequest => {
-  const { lake, snapshot, threads, json, unchecked, checked, httpfs, installExtensions } = options
-  const request = { lake, snapshot, memoryBytes, threads, json, unchecked }
-  return { ...request, checked, httpfs, installExtensions }
+  const { lake, snapshot, threads, json, unchecked, checked } = options
+  return { lake, snapshot, memoryBytes, threads, json, unchecked, checked }
 }
 
 /** By the manifest alone: nothing of a lake in a bucket is fetched for it. */

@@ -5,7 +5,7 @@ import type { Content } from '../../contract/objects.ts'
 import { ToolkitError } from '../../core/errors.ts'
 import type { FetchProgress } from '../../storage/storage.ts'
 import { fetchText } from '../fetch-text.ts'
-import { addInPlaceOptions, type InPlaceFlags } from '../options/in-place-options.ts'
+import { type CheckedFlag, checkedOption } from '../options/in-place-options.ts'
 import {
   contentOption,
   jsonOption,
@@ -21,7 +21,7 @@ import { printBytes } from '../output/print.ts'
 import { ProgressLine } from '../output/progress-line.ts'
 import { noteTaken } from '../output/taken-note.ts'
 
-interface RecordsOptions extends LakeOption, SnapshotOption, InPlaceFlags {
+interface RecordsOptions extends LakeOption, SnapshotOption, CheckedFlag {
   readonly content?: Content
   readonly id?: readonly bigint[]
   readonly all?: true
@@ -44,7 +44,7 @@ export const addRecords = (program: Command): void => {
     .addOption(snapshotOption())
     .addOption(memoryOption())
     .addOption(threadsOption())
-  addInPlaceOptions(command)
+    .addOption(checkedOption())
     .addOption(jsonOption('errors as one line of JSON; records are JSON in any case'))
     .action(runRecords)
   withExamples(command, [

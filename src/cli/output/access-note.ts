@@ -14,7 +14,7 @@ export const accessText = (report: AccessReport): string | undefined => {
   }
   const { fetchedBytes, withoutHttpfs } = report
   if (fetchedBytes === 0 || withoutHttpfs === undefined) return undefined
-  return `Fetched ${formatBytes(fetchedBytes)} as copies of whole files. With DuckDB's extension httpfs only what is needed is read: name its file by --httpfs or FIRMLAKE_HTTPFS, or give --install-extensions`
+  return `Fetched ${formatBytes(fetchedBytes)} as copies of whole files. With DuckDB's extension httpfs only what is needed is read: name its file in FIRMLAKE_HTTPFS`
 }
 
 export const noteAccess = (report: AccessReport): void => {

@@ -53,12 +53,12 @@ const WITHOUT_HTTPFS: MachineFinding = {
   about: 'httpfs',
   state: 'absent',
   says: 'without it files of a bucket are copied before they are read',
-  mend: 'give --install-extensions, or its file in FIRMLAKE_HTTPFS',
+  mend: 'bring its file to this machine, and name it in FIRMLAKE_HTTPFS',
 }
 
 const checkHttpfs = async (engine: Engine, httpfs: string | undefined): Promise<MachineFinding> => {
   try {
-    const why = await loadHttpfs(await engine.connect(), { httpfs })
+    const why = await loadHttpfs(await engine.connect(), httpfs)
     return why === undefined
       ? { about: 'httpfs', state: 'well', says: 'files of buckets are read in place' }
       : WITHOUT_HTTPFS

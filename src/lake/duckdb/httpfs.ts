@@ -1,16 +1,8 @@
-/** DuckDB's extension httpfs, by which it reads ranges over HTTP: found and loaded, never fetched unless allowed. */
+/** DuckDB's extension httpfs, by which it reads ranges over HTTP: found and loaded, never fetched. */
 
 import { ToolkitError } from '../../core/errors.ts'
 import type { Session } from './engine.ts'
 import { literal } from './sql.ts'
-
-/** Where the extension comes from. */
-export interface HttpfsSource {
-  /** Its file, of the very version of DuckDB. @default `FIRMLAKE_HTTPFS`, else DuckDB's own extension folder */
-  readonly httpfs?: string | undefined
-  /** Whether DuckDB may download and keep it where it is in neither place. @default false */
-  readonly installExtensions?: boolean | undefined
-}
 
 const firstLine = (error: unknown): string =>
   (error instanceof Error ? error.message : String(error)).split('\n', 1)[0] ?? ''
@@ -32,35 +24,20 @@ const SETTINGS = [
 /**
  * Loads the extension into a session whose settings are not locked yet, for reading from the loopback.
  *
+ * @param file of the very version of DuckDB @default `FIRMLAKE_HTTPFS`, else it is looked for in DuckDB's own extension folder
  * @returns why it is not there; `undefined` when it is loaded
- * @throws {ToolkitError} `USAGE` where the file that was named cannot be loaded, or the download that was allowed failed
+ * @throws {ToolkitError} `USAGE` where the file that was named cannot be loaded
  */
 export const loadHttpfs = async (
   session: Session,
-  { httpfs = process.env.FIRMLAKE_HTTPFS || undefined, installExtensions = false }: HttpfsSource,
+  file = process.env.FIRMLAKE_HTTPFS || undefined,
 ): Promise<string | undefined> => {
   try {
-    await session.run(`LOAD ${httpfs === undefined ? 'httpfs' : literal(httpfs)}`)
+    await session.run(`LOAD ${file === undefined ? 'httpfs' : literal(file)}`)
   } catch (error) {
-    if (httpfs !== undefined)
-      throw new ToolkitError('USAGE', `Cannot load httpfs from "${httpfs}": ${firstLine(error)}`, {}, error)
-    if (!installExtensions) return firstLine(error)
-    await install(session)
+    if (file === undefined) return firstLine(error)
+    throw new ToolkitError('USAGE', `Cannot load httpfs from "${file}": ${firstLine(error)}`, {}, error)
   }
   for (const setting of SETTINGS) await session.run(`SET GLOBAL ${setting}`)
   return undefined
-}
-
-const install = async (session: Session): Promise<void> => {
-  try {
-    await session.run('INSTALL httpfs')
-    await session.run('LOAD httpfs')
-  } catch (error) {
-    throw new ToolkitError(
-      'USAGE',
-      `Cannot install httpfs: ${firstLine(error)}; leave out --install-extensions to read copies`,
-      {},
-      error,
-    )
-  }
 }

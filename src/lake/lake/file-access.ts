@@ -6,7 +6,7 @@
 import { storageOf } from '../../storage/open-storage.ts'
 import type { FetchOptions, FileFacts, RangeCounts, RangeServer } from '../../storage/storage.ts'
 import type { Session } from '../duckdb/engine.ts'
-import { type HttpfsSource, loadHttpfs } from '../duckdb/httpfs.ts'
+import { loadHttpfs } from '../duckdb/httpfs.ts'
 import { type FetchTablesOptions, fetchFiles } from './fetch-tables.ts'
 import type { PlaceOf } from './files-in-turn.ts'
 import { inLake } from './layout.ts'
@@ -83,7 +83,7 @@ const named = (error: unknown, { url }: RangeServer, uri: string): unknown => {
 
 export interface AccessOptions extends Pick<FetchTablesOptions, 'check' | 'known'> {
   /** Reads a lake in a bucket in place where DuckDB's httpfs is there. @default copies */
-  readonly inPlace?: HttpfsSource | undefined
+  readonly inPlace?: boolean | undefined
 }
 
 /**
@@ -94,11 +94,11 @@ export interface AccessOptions extends Pick<FetchTablesOptions, 'check' | 'known
 export const openAccess = async (
   session: Session,
   lake: string,
-  { inPlace: source, ...checks }: AccessOptions,
+  { inPlace: isInPlace = false, ...checks }: AccessOptions,
 ): Promise<FileAccess> => {
   const { serveRanges } = storageOf(lake)
-  if (source === undefined || serveRanges === undefined) return copiesOfLake(lake, checks)
-  const missing = await loadHttpfs(session, source)
+  if (!isInPlace || serveRanges === undefined) return copiesOfLake(lake, checks)
+  const missing = await loadHttpfs(session)
   const copies = copiesOfLake(lake, checks, missing)
   return missing === undefined ? inPlace(lake, await serveRanges(), copies) : copies
 }

@@ -87,7 +87,7 @@ export class LakeQuery {
       memoryBytes,
       ...(threads !== undefined && { threads }),
       spillFolder: spill.path,
-      readsFromHere: inPlace !== undefined,
+      readsFromHere: inPlace === true,
     })
     try {
       const session = await engine.connect()

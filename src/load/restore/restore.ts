@@ -103,7 +103,7 @@ export async function* restoreLines(request: RestoreRequest): AsyncGenerator<Buf
     memoryBytes,
     ...(threads !== undefined && { threads }),
     spillFolder: spill.path,
-    readsFromHere: inPlace !== undefined,
+    readsFromHere: inPlace === true,
   })
   const lines = new ByteWriter()
   let access: FileAccess | undefined

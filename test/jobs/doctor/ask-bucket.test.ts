@@ -7,8 +7,6 @@ import { checkBucket } from '../../../src/jobs/doctor/check-bucket.ts'
 import { doctor } from '../../../src/jobs/doctor.ts'
 import { s3Error } from '../../storage/loopback-proxy.ts'
 import { LAKE, s3Bench } from '../../storage/s3-bench.ts'
-import { HTTPFS, missingHttpfs } from '../../support/httpfs.ts'
-import { needs } from '../../support/needs.ts'
 
 const LIMIT_MS = 20_000
 
@@ -27,8 +25,7 @@ test('a bucket is listed, written, read and deleted, and nothing stays there', a
 })
 
 test('a lake that is in no bucket yet is said, and the secret is not', async (context: TestContext) => {
-  needs(context, 'httpfs, so that nothing outside is asked for it', missingHttpfs())
-  const { server } = await s3Bench(context, undefined, { FIRMLAKE_HTTPFS: HTTPFS })
+  const { server } = await s3Bench(context)
   const { well, findings } = await doctor({ lake: LAKE, online: true, limitMs: LIMIT_MS })
   expect(well).toBe(false)
   expect(findings.find(({ about }) => about === 'bucket')?.state).toBe('well')

@@ -24,6 +24,10 @@ export interface UnknownItems {
 /** Identifies a line item. */
 export const itemKey = ({ category, lineItem }: LineItemKey): string => JSON.stringify([category, lineItem])
 
+/** Identifies a name in the drift of a lake. */
+export const nameKey = (one: Readonly<Partial<Record<'content' | 'kind' | 'name', unknown>>>): string =>
+  `${one.content} ${one.kind} ${one.name}`
+
 /** The entry for names that are not listed. @param records at least so many have one of them */
 export const moreDrift = (names: number, records: number): Drift => ({
   kind: 'more',

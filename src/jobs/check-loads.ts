@@ -1,5 +1,6 @@
 /** What is expected of the loads of a lake, by what its manifest says of them. Pure. */
 
+import { nameKey } from '../core/unknown-names.ts'
 import type { Facts } from '../lake/lake/lake-facts.ts'
 
 /** What is expected; what is left out is not checked. */
@@ -26,7 +27,10 @@ export interface CheckResult {
   readonly expected: string
 }
 
-export type LoadFacts = Pick<Facts, 'sources' | 'pulls' | 'drift'>
+export interface LoadFacts extends Pick<Facts, 'sources' | 'pulls' | 'drift'> {
+  /** Whether a load has had a name that no drift names any more, by its `nameKey`. */
+  readonly knowsName: (name: string) => boolean
+}
 
 /** When a run began, by its id: `20261122T134422123Z-…`. */
 const startedMs = (run: string): number =>
@@ -103,12 +107,12 @@ const gap = ({ pulls }: LoadFacts, most: number): CheckResult => {
   return result('pull_gap', records, records <= most, `at most ${most}`)
 }
 
-const newDrift = ({ sources, drift }: LoadFacts): CheckResult => {
+const newDrift = ({ sources, drift, knowsName }: LoadFacts): CheckResult => {
   const newest = runsOf(sources).at(-1)
-  const nameOf = ({ content, kind, name }: LoadFacts['drift'][number]): string => `${content} ${kind} ${name}`
-  const known = new Set(drift.filter(({ run }) => run !== newest).map(nameOf))
-  const fresh = new Set(drift.filter((one) => one.run === newest && !known.has(nameOf(one))).map(nameOf))
-  return result('new_drift', fresh.size, fresh.size === 0, 'no name that no load had before')
+  const known = new Set(drift.filter(({ run }) => run !== newest).map(nameKey))
+  const names = new Set(drift.filter(({ run }) => run === newest).map(nameKey))
+  const fresh = [...names].filter((name) => !known.has(name) && !knowsName(name))
+  return result('new_drift', fresh.length, fresh.length === 0, 'no name that no load had before')
 }
 
 /** Every expectation that is given, in this order. */

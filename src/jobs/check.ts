@@ -3,6 +3,7 @@
 import { definitionNames } from '../analysis/definitions.ts'
 import { ToolkitError } from '../core/errors.ts'
 import type { LakeQuery } from '../lake/lake/lake-query.ts'
+import { knowsName } from '../manifest/forgotten.ts'
 import { readFactsOf } from '../manifest/lake-facts.ts'
 import { readRoot } from '../manifest/snapshots.ts'
 import { type CheckResult, checkLoads, type Expectations } from './check-loads.ts'
@@ -122,7 +123,10 @@ export const check = async (lake: string, options: LakeCheckOptions = {}): Promi
   const { minCompanies, memoryBytes, threads, now = () => new Date() } = options
   const root = await readRoot(lake)
   const read = readFactsOf(lake, root)
-  const facts = { sources: await read('sources'), pulls: await read('pulls'), drift: await read('drift') }
+  const facts = {
+    ...{ sources: await read('sources'), pulls: await read('pulls'), drift: await read('drift') },
+    knowsName: knowsName(root),
+  }
   const opened = await openQuery(lake, { snapshot: root.snapshot, memoryBytes, threads })
   try {
     const loads = checkLoads(facts, options, now())

@@ -4,6 +4,7 @@ import { definitionNames } from '../analysis/definitions.ts'
 import { orInterrupted } from '../core/interrupted.ts'
 import { interruptOn } from '../lake/duckdb/stoppable.ts'
 import type { LakeQuery } from '../lake/lake/lake-query.ts'
+import { knowsName } from '../manifest/forgotten.ts'
 import { readFactsOf } from '../manifest/lake-facts.ts'
 import { listRuns } from '../manifest/runs.ts'
 import { readRoot } from '../manifest/snapshots.ts'
@@ -97,7 +98,10 @@ export const report = async (lake: string, options: ReportOptions): Promise<Writ
   const now = (options.now ?? (() => new Date()))()
   const root = await readRoot(lake, options.snapshot)
   const read = readFactsOf(lake, root)
-  const facts = { sources: await read('sources'), pulls: await read('pulls'), drift: await read('drift') }
+  const facts = {
+    ...{ sources: await read('sources'), pulls: await read('pulls'), drift: await read('drift') },
+    knowsName: knowsName(root),
+  }
   const pages = pagesOf({ lineItems, rules: rules() })
   const opened = await openQuery(lake, { snapshot: root.snapshot, memoryBytes, threads, check, aroundFetch })
   const ended = interruptOn(opened, signal)

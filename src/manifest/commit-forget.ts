@@ -7,7 +7,7 @@ import { confirmFiles } from './confirm-files.ts'
 import { createNext } from './create-next.ts'
 import { extendList, type PartWriter } from './extend-list.ts'
 import { findCommit } from './find-commit.ts'
-import { type ForgetReceipt, type ForgottenIds, nextRefusals } from './forgotten.ts'
+import { type ForgetReceipt, type ForgottenIds, knownWith, nextRefusals } from './forgotten.ts'
 import { assertOwner } from './run-lease.ts'
 import type { SnapshotRoot } from './snapshot-root.ts'
 import { ensureRecord, newestRoot } from './snapshots.ts'
@@ -25,19 +25,21 @@ export interface ForgetCommitRequest extends Pick<CommitAttempts, 'lease' | 'ran
   /** Of these such as are new; they stand in their places. */
   readonly written: readonly FileEntry[]
   readonly ids: ForgottenIds
+  /** Of the drift that was dropped, as `nameKey`. */
+  readonly names: readonly string[]
   readonly receipt: Omit<ForgetReceipt, 'snapshot' | 'time' | 'run'>
   readonly now: () => Date
 }
 
 /** All parts are written anew: what they say of names and sources may have been about the forgotten. */
 const writeNext = async (
-  { lease, tool, listed, ids, receipt, now, random }: ForgetCommitRequest,
+  { lease, tool, listed, ids, names, receipt, now, random }: ForgetCommitRequest,
   newest: SnapshotRoot,
   writer: PartWriter,
 ): Promise<SnapshotRoot> => {
   const { run } = lease
   const committed = { snapshot: newest.snapshot + 1, time: now().toISOString() }
-  const { refusals: before, forgotten = [], ...fields } = newest
+  const { refusals: before, forgotten = [], knownNames, ...fields } = newest
   const refusals = nextRefusals(before, ids, receipt.later, random)
   return {
     ...fields,
@@ -45,6 +47,7 @@ const writeNext = async (
     totals: totalsOf(listed),
     forgotten: [...forgotten, { ...committed, run, ...receipt }],
     ...(refusals && { refusals }),
+    ...knownWith(knownNames, names, random),
     lists: {
       partitions: await extendList(writer, 'partitions', [], listed.partitions),
       files: await extendList(writer, 'files', [], listed.files),

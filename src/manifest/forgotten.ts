@@ -1,7 +1,7 @@
 /**
  * What a lake says of companies and persons that it was told to forget: receipts without personal data, and marks of the ids
- * by which a later load is refused. A mark is an HMAC with a random key of the lake: it cannot be read back, but whoever has
- * the lake can test an id that he knows.
+ * by which a later load is refused, and of names that are known though no drift names them any more. A mark is an HMAC with
+ * a random key of the lake: it cannot be read back, but whoever has the lake can test an id or a name that he knows.
  */
 
 import { createHmac } from 'node:crypto'
@@ -54,8 +54,16 @@ export interface Refusals {
   readonly persons: readonly string[]
 }
 
-/** What the root of a snapshot says of it; both absent of a lake that was never told to forget. */
+/** Marks of names that the contract does not know, of loads whose drift a forget has dropped. */
+export interface KnownNames {
+  /** Random, in hex. */
+  readonly key: string
+  readonly marks: readonly string[]
+}
+
+/** What the root of a snapshot says of it; all absent of a lake that was never told to forget. */
 export interface Forgotten {
+  readonly knownNames?: KnownNames
   readonly forgotten?: readonly ForgetReceipt[]
   readonly refusals?: Refusals
 }
@@ -72,20 +80,46 @@ export const FORGOTTEN_CHECKS = {
       }),
     ),
   ),
+  knownNames: optional(shapeOf<KnownNames>({ key: anyText, marks: list(anyText) })),
   refusals: optional(shapeOf<Refusals>({ key: anyText, companies: list(anyText), persons: list(anyText) })),
 }
 
 const KEY_BYTES = 32
 /** 128 bits. */
 const MARK_CHARACTERS = 22
+/** 48 bits: of a few thousand names two are hardly ever taken for one another. */
+const NAME_CHARACTERS = 8
 
 type Kind = 'company' | 'person'
 
+const hmacOf = (key: string, text: string): string =>
+  createHmac('sha256', Buffer.from(key, 'hex')).update(text).digest('base64url')
+
+const newKey = (random: RandomBytes): string => Buffer.from(random(KEY_BYTES)).toString('hex')
+
 const markOf = (key: string, kind: Kind, id: bigint): string =>
-  createHmac('sha256', Buffer.from(key, 'hex'))
-    .update(`${kind} ${id}`)
-    .digest('base64url')
-    .slice(0, MARK_CHARACTERS)
+  hmacOf(key, `${kind} ${id}`).slice(0, MARK_CHARACTERS)
+
+const nameMark = (key: string, name: string): string => hmacOf(key, name).slice(0, NAME_CHARACTERS)
+
+/** What is known of names when the drift that named some is dropped. @param names as `nameKey` */
+export const knownWith = (
+  before: KnownNames | undefined,
+  names: readonly string[],
+  random: RandomBytes,
+): Pick<Forgotten, 'knownNames'> => {
+  if (before === undefined && names.length === 0) return {}
+  const { key, marks } = before ?? { key: newKey(random), marks: [] }
+  const all = new Set([...marks, ...names.map((one) => nameMark(key, one))])
+  return { knownNames: { key, marks: [...all].sort() } }
+}
+
+/** Whether a load has had a name whose drift was dropped. */
+export const knowsName = ({ knownNames }: Forgotten): ((name: string) => boolean) => {
+  if (knownNames === undefined) return () => false
+  const marks = new Set(knownNames.marks)
+  return (name) => marks.has(nameMark(knownNames.key, name))
+}
 
 export interface ForgottenIds {
   readonly companies: ReadonlySet<bigint>
@@ -99,7 +133,7 @@ export const nextRefusals = (
   later: ForgetReceipt['later'],
   random: RandomBytes,
 ): Refusals | undefined => {
-  const key = before?.key ?? Buffer.from(random(KEY_BYTES)).toString('hex')
+  const key = before?.key ?? newKey(random)
   const next = (kind: Kind, marks: readonly string[] = [], own: ReadonlySet<bigint>): readonly string[] => {
     const asked = [...own].map((id) => markOf(key, kind, id))
     const kept = marks.filter((mark) => !asked.includes(mark))

@@ -27,6 +27,8 @@ export class YearLife {
   readonly #nights: number
   /** The last compaction: the night that it followed, and the companies that it left. */
   compacted: { readonly night: number; readonly companies: number } | undefined
+  /** The night that a forget followed. */
+  forgot: number | undefined
 
   /** What the lake takes on disk, at the end of the last week. */
   room = ''
@@ -44,7 +46,10 @@ export class YearLife {
     const wrong: string[] = []
     const [quarter, half] = [4, 2].map((part) => Math.floor(this.#nights / part)) as [number, number]
     const isDue = [quarter, half - 1, half].includes(night)
-    if (night === half - 1) wrong.push(...(await forgetSome(this.#lake, this.#expected)))
+    if (night === half - 1) {
+      wrong.push(...(await forgetSome(this.#lake, this.#expected)))
+      this.forgot = night
+    }
     if (night === quarter || night === half) await this.#compact(night)
     const ends = endsWeek(night, this.#nights)
     if (ends) wrong.push(...(await this.#endWeek(night)), ...(await this.#readByOthers(night)))

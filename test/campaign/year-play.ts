@@ -230,7 +230,8 @@ export class PlayedYear implements AsyncDisposable {
     const kept = process.env.FIRMLAKE_YEAR_REPORT
     if (kept) await report(this.#lake, { to: kept, maxAgeMs: MAX_AGE_MS, maxGap: 0 })
     const { snapshots } = await listManifest(this.#lake)
-    const story = { nights: this.#told, compacted: this.#life.compacted, shown: this.#expected.shown.length }
+    const { compacted, forgot } = this.#life
+    const story = { nights: this.#told, compacted, forgot, shown: this.#expected.shown.length }
     this.#wrong.push(
       ...compareStory(await readFile(to, 'utf8'), { ...story, snapshots: snapshots.length }),
       ...this.#figures.grown(),

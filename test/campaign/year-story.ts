@@ -12,6 +12,8 @@ export interface YearStory {
   readonly nights: readonly ExpectedNight[]
   /** Index of the last night that a compaction followed, and the companies that it left; history begins there. */
   readonly compacted: { readonly night: number; readonly companies: number } | undefined
+  /** Index of the night that a forget followed: of names that came before it the drift may be dropped. */
+  readonly forgot: number | undefined
   /** Companies that the lake shows. */
   readonly shown: number
   /** Snapshots that are kept. */
@@ -39,7 +41,7 @@ const nightsOf = ({ nights, compacted }: YearStory): readonly string[] => {
 
 /** @returns what differs, a line each */
 export const compareStory = (page: string, story: YearStory): readonly string[] => {
-  const { nights, compacted, shown, snapshots } = story
+  const { nights, compacted, forgot, shown, snapshots } = story
   const sections = new Map(sectionsOf(page).map((section) => [section.id, section]))
   const rowsOf = (id: string): readonly string[] => (sections.get(id)?.rows ?? []).map((row) => row.join(' '))
   const kept = nights.slice(compacted === undefined ? 0 : compacted.night + 1)
@@ -63,7 +65,6 @@ export const compareStory = (page: string, story: YearStory): readonly string[] 
     companies: [Number(numbers[1]), shown],
     quarantined: [Number(numbers[6]), nights.reduce((lines, { quarantined }) => lines + quarantined, 0)],
     snapshots: [rowsOf('snapshots').length, Math.min(MOST_SNAPSHOTS, snapshots)],
-    'unknown names': [rowsOf('drift-names').length, nights.flatMap(({ drift }) => drift).length],
     'largest restatements': [
       rowsOf('largest-restatements').length,
       Math.min(MOST_RESTATEMENTS, restatements),
@@ -71,6 +72,10 @@ export const compareStory = (page: string, story: YearStory): readonly string[] 
   } as const
   for (const [what, [said, happened]] of Object.entries(counts))
     if (said !== happened) wrong.push(`the report says ${said} of ${what}, expected ${happened}`)
+  const namesSince = (night: number): number => nights.slice(night).flatMap(({ drift }) => drift).length
+  const [names, most, least] = [rowsOf('drift-names').length, namesSince(0), namesSince((forgot ?? -1) + 1)]
+  if (names < least || names > most)
+    wrong.push(`the report says ${names} of unknown names, expected ${least} to ${most}`)
   const percents = (sections.get('largest-restatements')?.rows ?? []).map((row) => Math.abs(Number(row[8])))
   if (String(percents) !== String(percents.toSorted((a, b) => b - a)))
     wrong.push('the largest restatements are not first')

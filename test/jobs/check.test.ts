@@ -21,7 +21,9 @@ const FACTS: LoadFacts = {
     { run: OLDER, content: 'companies', kind: 'field', name: 'BasicDetails.Old' },
     { run: NEWER, content: 'companies', kind: 'field', name: 'BasicDetails.Old' },
     { run: NEWER, content: 'companies', kind: 'field', name: 'BasicDetails.New' },
+    { run: NEWER, content: 'companies', kind: 'field', name: 'BasicDetails.Known' },
   ],
+  knowsName: (name) => name === 'companies field BasicDetails.Known',
 }
 
 test.each([
@@ -89,7 +91,7 @@ test.each<[string, Pick<LoadFacts, 'sources' | 'pulls'>, number]>([
   ],
   ['files may hold changes alone', { sources: [loaded(OLDER, 284), loaded(NEWER, 7)], pulls: [] }, 0],
 ])('checkLoads compares whole loads with whole loads: %s', (_what, facts, fall) => {
-  expect(checkLoads({ ...facts, drift: [] }, { maxFall: 0.1 }, NOW)).toEqual([
+  expect(checkLoads({ ...FACTS, ...facts, drift: [] }, { maxFall: 0.1 }, NOW)).toEqual([
     expect.objectContaining({
       ...{ name: 'fall_companies', value: expect.closeTo(fall, 9) },
       status: fall > 0.1 ? 'failed' : 'passed',

@@ -24,7 +24,7 @@ const requestOf = async (
   const base = await readSnapshot(lease.lake)
   const { partitions, files, pulls = [], merged = [] } = base
   return {
-    ...{ lease, tool: 'firmlake 0.1.0', base, written: [], random: randomBytes, now: () => NOW },
+    ...{ lease, tool: 'firmlake 0.1.0', base, written: [], names: [], random: randomBytes, now: () => NOW },
     listed: { partitions, files, pulls, merged },
     ids: { companies: new Set([7n]), persons: new Set([8n]) },
     receipt: { companies: 1, persons: 1, files: [], linesCleared: 0, later },

@@ -1,87 +1,54 @@
-/** What the drift says when records are gone: names that only the forgotten had are gone too. Pure. */
+/** What the drift says when records are gone. Which names only they had is not worked out. Pure. */
 
 import type { CommittedPartition, Drift, Snapshot } from '../../core/partition.ts'
-import { moreDrift } from '../../core/unknown-names.ts'
+import { moreDrift, nameKey } from '../../core/unknown-names.ts'
 import { firstLayerOf } from '../run/partition-entry.ts'
 import type { Identifiers } from './identifiers.ts'
 
-/** By `driftKey`: numbers of records. */
-export type DriftCounts = ReadonlyMap<string, number>
-export const driftKey = ({ kind, name }: Pick<Drift, 'kind' | 'name'>): string => `${kind} ${name}`
-
-export const isNamed = ({ kind }: Drift): boolean => kind !== 'more'
-
-/** What `before` has more than `after`. */
-export const lessBy = (before: DriftCounts, after: DriftCounts): DriftCounts =>
-  new Map([...before].map(([key, records]) => [key, records - (after.get(key) ?? 0)]))
-
-/** One entry in place of all names. */
-const withoutNames = (drift: readonly Drift[]): readonly Drift[] => {
-  if (drift.length === 0) return drift
-  const names = drift.reduce((sum, one) => sum + (one.names ?? 1), 0)
-  return [moreDrift(names, Math.max(...drift.map(({ records }) => records)))]
-}
-
-/** The names that are to stay, and the number of the others. */
-export const withNames = (drift: readonly Drift[], stays: (one: Drift) => boolean): readonly Drift[] => {
-  const named = drift.filter(isNamed)
-  const kept = named.filter(stays)
-  if (kept.length === named.length) return drift
-  return [...kept, ...withoutNames(drift.filter((one) => !kept.includes(one)))]
-}
+const isNamed = ({ kind }: Drift): boolean => kind !== 'more'
 
 /** Names that tell of the forgotten are counted and not named. */
-export const withoutTelling = (drift: readonly Drift[], { standIn }: Identifiers): readonly Drift[] =>
-  withNames(drift, ({ name }) => !standIn(name))
-
-/** What names the drift of a lake. */
-export type DriftLists = Required<Pick<Snapshot, 'partitions' | 'merged'>>
-
-/** Which entries name what the records of a partition have: it itself, the first layer of its block, or all that were merged. */
-const holdersOf = ({
-  source,
-  run,
-  id,
-  content,
-}: CommittedPartition): {
-  readonly list: keyof DriftLists
-  readonly isOne: (one: CommittedPartition) => boolean
-} => {
-  if (source.kind === 'compaction') return { list: 'merged', isOne: (one) => one.content === content }
-  const first = firstLayerOf(id)
-  return { list: 'partitions', isOne: (one) => one.run === run && one.id === first }
+export const withoutTelling = (drift: readonly Drift[], { standIn }: Identifiers): readonly Drift[] => {
+  const kept = drift.filter((one) => isNamed(one) && !standIn(one.name))
+  if (kept.length === drift.filter(isNamed).length) return drift
+  const others = drift.filter((one) => !kept.includes(one))
+  const names = others.reduce((sum, one) => sum + (one.names ?? 1), 0)
+  return [...kept, moreDrift(names, Math.max(...others.map(({ records }) => records)))]
 }
 
-/** Whether anything is named of the records of a partition. */
-export const hasDrift = (
-  { partitions, merged = [] }: Pick<Snapshot, keyof DriftLists>,
-  of: CommittedPartition,
-): boolean => {
-  const { list, isOne } = holdersOf(of)
-  return { partitions, merged }[list].some((one) => isOne(one) && one.drift.length > 0)
+/** What names the drift of a lake. */
+type DriftLists = Required<Pick<Snapshot, 'partitions' | 'merged'>>
+
+/** The drift of a block stands at its first layer. */
+const blockOf = ({ run, id }: CommittedPartition): string => `${run} ${firstLayerOf(id)}`
+
+const isCompacted = ({ source }: CommittedPartition): boolean => source.kind === 'compaction'
+
+export interface DroppedDrift extends DriftLists {
+  /** What stood there, as `nameKey`, but for names that tell of the forgotten. */
+  readonly names: readonly string[]
 }
 
 /**
- * The drift without what records of a partition had. Of those that were merged nobody knows which had the record: it is taken
- * from the last one that has the name, as the others were superseded.
+ * The lists without the drift of partitions that have lost records. Of what a compaction has put together nobody knows which
+ * load had a record: the drift of all loads goes that were merged.
  */
-export const withoutGone = <Some extends DriftLists>(
-  listed: Some,
-  of: CommittedPartition,
-  gone: DriftCounts,
-): Some => {
-  if (gone.size === 0) return listed
-  const left = new Map(gone)
-  const { list, isOne } = holdersOf(of)
-  const takeAway = (one: Drift): readonly Drift[] => {
-    const [key, { records }] = [driftKey(one), one]
-    const away = isNamed(one) ? Math.min(records, left.get(key) ?? 0) : 0
-    left.set(key, (left.get(key) ?? 0) - away)
-    return away === 0 ? [one] : records > away ? [{ ...one, records: records - away }] : []
+export const dropDrift = (
+  { partitions, merged }: DriftLists,
+  affected: readonly CommittedPartition[],
+  { standIn }: Identifiers,
+): DroppedDrift => {
+  const blocks = new Set(affected.filter((one) => !isCompacted(one)).map(blockOf))
+  const contents = new Set(affected.filter(isCompacted).map(({ content }) => content))
+  const names: string[] = []
+  const without = (one: CommittedPartition): CommittedPartition => {
+    for (const { kind, name } of one.drift)
+      if (kind !== 'more' && !standIn(name)) names.push(nameKey({ content: one.content, kind, name }))
+    return { ...one, drift: [] }
   }
-  const entries = listed[list]
-    .toReversed()
-    .map((one) => (isOne(one) ? { ...one, drift: one.drift.flatMap(takeAway) } : one))
-    .toReversed()
-  return { ...listed, [list]: entries }
+  return {
+    partitions: partitions.map((one) => (blocks.has(blockOf(one)) ? without(one) : one)),
+    merged: merged.map((one) => (contents.has(one.content) ? without(one) : one)),
+    names,
+  }
 }

@@ -62,7 +62,7 @@ const commitIn = async (
   return lookThrough(options, snapshot, scratch, async (work, unresolved) => {
     const rewritten = await rewriteLake(work, nationalIds, sink)
     options.signal?.throwIfAborted()
-    const { listed, written } = rewritten
+    const { listed, written, names } = rewritten
     const found = await foundOf(work, rewritten, unresolved, completed)
     if (await isForgotten(options, work, rewritten)) return { ...found, made: null }
     const { companies, persons, files, linesCleared, left } = found
@@ -70,7 +70,8 @@ const commitIn = async (
       { stage: 'commit', lake, run: run.run, pipeline: 'forget', attempt: run.number },
       () =>
         commitForget({
-          ...{ lease: run, tool: TOOL, base: snapshot, listed, written, ids: work.ids },
+          ...{ lease: run, tool: TOOL, base: snapshot, listed, written, names },
+          ids: work.ids,
           receipt: { companies, persons, files, linesCleared, ...(left.length > 0 && { left }), later },
           ...{ now: () => new Date(), random: randomBytes },
         }),

@@ -1,4 +1,4 @@
-/** Checks records again, and loads them into files of this machine: what is left of a record is loaded like any other. */
+/** Loads records again, into files of this machine: what is left of a record is loaded like any other. */
 
 import { join } from 'node:path'
 import type { Content } from '../../contract/objects.ts'
@@ -7,7 +7,6 @@ import type { SinkRun } from '../../core/sink.ts'
 import { openCheckers } from '../../load/block-checker.ts'
 import { openLoader } from '../../load/loader.ts'
 import { makeFolder } from '../../support/durable-files.ts'
-import { type DriftCounts, driftKey } from './clean-drift.ts'
 import type { ForgetWork } from './forget-work.ts'
 
 /** They were loaded before, maybe with other limits. */
@@ -31,14 +30,6 @@ async function* blocksOf(texts: AsyncIterable<string>): AsyncGenerator<Buffer> {
   if (lines.length > 0) yield Buffer.concat(lines)
 }
 
-/** What becomes of records that are checked again. */
-export interface Reloaded {
-  /** Names that the contract does not know, and how many records have each. */
-  readonly drift: DriftCounts
-  /** Files by table, on this machine; none where nothing was loaded. */
-  readonly files: ReadonlyMap<string, readonly string[]>
-}
-
 /** A sink of files that nobody keeps. */
 const scratchSink = (folder: string, files: Map<string, string[]>): SinkRun => ({
   write: async (partition, table, rows) => {
@@ -58,32 +49,30 @@ const rejected = (lake: string): ToolkitError =>
     { lake },
   )
 
-/** @param load whether they are loaded, or only looked at */
-export const checkAgain = async (
+/** @returns files by table */
+export const reload = async (
   { engine, lake }: ForgetWork,
   content: Content,
   texts: AsyncIterable<string>,
-  load?: { readonly folder: string },
-): Promise<Reloaded> => {
-  const drift = new Map<string, number>()
+  folder: string,
+): Promise<ReadonlyMap<string, readonly string[]>> => {
   const files = new Map<string, string[]>()
   const checkers = openCheckers(NO_LIMITS)
   const checker = checkers.of(content)
-  if (load) await makeFolder(load.folder)
-  const loader = load && openLoader(async () => engine, { spoolFolder: load.folder })
+  await makeFolder(folder)
+  const loader = openLoader(async () => engine, { spoolFolder: folder })
   let number = 0
   for await (const bytes of blocksOf(texts)) {
     const checked = await checker.check({ bytes, firstLine: 1, offset: 0, overlong: [] })
     if (checked.rejected.length > 0) throw rejected(lake)
-    for (const one of checked.drift) drift.set(driftKey(one), (drift.get(driftKey(one)) ?? 0) + one.records)
-    for (const part of load ? checked.parts : []) {
+    for (const part of checked.parts) {
       number += 1
       const request = { partition: String(number), content, bytes, part, rejected: [], source: 'forget' }
-      await loader?.load(request, scratchSink(load?.folder ?? '', files))
+      await loader.load(request, scratchSink(folder, files))
     }
     checked.release()
   }
-  await loader?.close()
+  await loader.close()
   await checkers.close()
-  return { drift, files }
+  return files
 }

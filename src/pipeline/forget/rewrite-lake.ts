@@ -7,23 +7,24 @@ import type { LeftInLake } from '../../manifest/commit-forget.ts'
 import type { ForgottenFiles, LeftInFile } from '../../manifest/forgotten.ts'
 import { togetherAs } from '../../manifest/shared-sources.ts'
 import { addUp, withQuarantine } from './clean-counts.ts'
-import { withoutTelling } from './clean-drift.ts'
+import { dropDrift, withoutTelling } from './clean-drift.ts'
 import { cleanPull, cleanSource } from './clean-entries.ts'
 import { collectIdentifiers } from './collect-identifiers.ts'
 import { findHeld, type Held } from './find-held.ts'
 import { findTold } from './find-told.ts'
 import type { ForgetWork } from './forget-work.ts'
 import type { Identifiers } from './identifiers.ts'
-import { cleanDrift } from './names-left.ts'
 import { itemsThatTell, rewriteDictionary } from './rewrite-dictionary.ts'
 import { findFiles } from './rewrite-files.ts'
-import { type RewrittenRows, rewritePartition } from './rewrite-partition.ts'
+import { rewritePartition } from './rewrite-partition.ts'
 import { rewriteQuarantine } from './rewrite-quarantine.ts'
 
 /** What was found, and what took its place. */
 export interface Rewritten {
   readonly listed: LeftInLake
   readonly written: readonly FileEntry[]
+  /** Of the drift that was dropped. */
+  readonly names: readonly string[]
   readonly files: readonly ForgottenFiles[]
   readonly linesCleared: number
   /** Ids that the lake has rows of, or tells of. */
@@ -32,9 +33,6 @@ export interface Rewritten {
 }
 
 const NONE: Held = { removed: new Set(), changed: new Set() }
-const unchanged = (partition: CommittedPartition): RewrittenRows => ({
-  ...{ partition, written: [], removed: 0, names: new Map() },
-})
 
 /** Adds up files and rows by kind. */
 class Tally {
@@ -99,6 +97,8 @@ export const rewriteLake = async (
   const tally = new Tally()
   const written: FileEntry[] = []
   const hashes = new Map<string, string>()
+  /** Partitions whose tables were written again. */
+  const affected: CommittedPartition[] = []
   /** Paths of files that were written again. */
   const moved = new Map<string, string>()
   let linesCleared = 0
@@ -116,28 +116,28 @@ export const rewriteLake = async (
     return sink ? withQuarantine(partition, changes) : partition
   }
 
-  const rowsOf = async (partition: CommittedPartition, own: Held): Promise<RewrittenRows> => {
+  const rowsOf = async (partition: CommittedPartition, own: Held): Promise<CommittedPartition> => {
     const files = await findFiles(work, partition, own, identifiers)
     for (const { table, rows } of files) tally.add(table.name, rows)
-    if (sink === undefined || files.length === 0) return unchanged(partition)
+    if (sink === undefined || files.length === 0) return partition
     const next = await rewritePartition(work, sink, partition, own, files, forgetting)
     for (const [at, { path }] of partition.files.entries())
       moved.set(path, next.partition.files[at]?.path ?? path)
     written.push(...next.written)
-    return next
+    affected.push(partition)
+    return next.partition
   }
 
-  const rewritten: RewrittenRows[] = []
+  const partitions: CommittedPartition[] = []
   for (const [place, partition] of snapshot.partitions.entries()) {
     const isListing = partition.files.some(({ table }) => table === LISTINGS.name)
     const own = held.get(place) ?? (isListing ? NONE : undefined)
-    const next = own ? await rowsOf(partition, own) : unchanged(partition)
-    rewritten.push({ ...next, partition: await quarantineOf(next.partition) })
+    partitions.push(await quarantineOf(own ? await rowsOf(partition, own) : partition))
   }
   const merged: CommittedPartition[] = []
   for (const partition of snapshot.merged ?? []) merged.push(await quarantineOf(partition))
   if (sink) await sink.commit(written)
-  const listed = await cleanDrift(work, rewritten, merged, sink !== undefined)
+  const { names, ...listed } = dropDrift({ partitions, merged }, affected, identifiers)
   const runs = new Set([...held.keys()].flatMap((place) => snapshot.partitions[place]?.run ?? []))
   const files = sink ? await dictionaries(work, sink, listed.partitions, runs, tally) : snapshot.files
   const items = files.filter((file) => !snapshot.files.includes(file))
@@ -152,6 +152,7 @@ export const rewriteLake = async (
       merged: clean(listed.merged),
     },
     written: [...written, ...items],
+    names,
     files: tally.files,
     linesCleared,
     known,

@@ -7,11 +7,10 @@ import type { SinkRun } from '../../core/sink.ts'
 import { observedOf } from '../../load/loader.ts'
 import { discard } from '../../support/durable-files.ts'
 import { filteredFrom, withoutRecords } from './clean-counts.ts'
-import { type DriftCounts, hasDrift, lessBy } from './clean-drift.ts'
 import { type ForgottenEntities, withoutForgotten } from './clean-record.ts'
 import type { Held } from './find-held.ts'
 import type { ForgetWork } from './forget-work.ts'
-import { checkAgain } from './reload.ts'
+import { reload } from './reload.ts'
 import { restoredTexts } from './restored-texts.ts'
 import { type HeldFile, rewriteFiles } from './rewrite-files.ts'
 
@@ -22,8 +21,6 @@ async function* without(
 ): AsyncGenerator<string> {
   for await (const text of texts) yield withoutForgotten(content, text, forgotten).text
 }
-
-const NOTHING: DriftCounts = new Map()
 
 /** Rows of each table that a partition names. */
 const rowsOf = (
@@ -47,10 +44,6 @@ const placesOf = (content: string, files: readonly HeldFile[], { removed }: Held
 export interface RewrittenRows {
   readonly partition: CommittedPartition
   readonly written: readonly FileEntry[]
-  /** Records that are gone. */
-  readonly removed: number
-  /** Names that its records had and have no longer, and how many records had each. */
-  readonly names: DriftCounts
 }
 
 /** Its drift, which may stand elsewhere, stays. @param files of it that hold rows of theirs */
@@ -63,25 +56,12 @@ export const rewritePartition = async (
   forgotten: ForgottenEntities,
 ): Promise<RewrittenRows> => {
   const { content, source, sources } = partition
-  const { removed, changed } = held
+  const { changed } = held
   const folder = join(work.scratch, 'reloaded')
-  const touched = [...removed, ...changed]
-  const before =
-    partition.counts.records === 0 || !hasDrift(work.snapshot, partition)
-      ? NOTHING
-      : (await checkAgain(work, content, restoredTexts(work, partition, touched))).drift
-  const again =
-    changed.size === 0
-      ? { drift: NOTHING, files: new Map<string, readonly string[]>() }
-      : await checkAgain(
-          work,
-          content,
-          without(restoredTexts(work, partition, [...changed]), content, forgotten),
-          {
-            folder,
-          },
-        )
-  const receipts = await rewriteFiles(work, sink, partition, files, held, again.files)
+  const changedTexts = (): AsyncGenerator<string> =>
+    without(restoredTexts(work, partition, [...changed]), content, forgotten)
+  const again = changed.size === 0 ? new Map() : await reload(work, content, changedTexts(), folder)
+  const receipts = await rewriteFiles(work, sink, partition, files, held, again)
   await discard(folder)
   const left = partition.files.map((file) => receipts.get(file.path)?.files[0] ?? file)
   const places = placesOf(content, files, held)
@@ -99,7 +79,5 @@ export const rewritePartition = async (
       },
       files: left,
     },
-    removed: removed.size,
-    names: lessBy(before, again.drift),
   }
 }

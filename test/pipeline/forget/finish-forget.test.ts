@@ -21,7 +21,7 @@ const deadForget = async (isCommitted: boolean) => {
   const { partitions, files, pulls = [], merged = [] } = base
   if (isCommitted)
     await commitForget({
-      ...{ lease, tool: 'firmlake 0.1.0', base, written: [], random: randomBytes, now: () => NOW },
+      ...{ lease, tool: 'firmlake 0.1.0', base, written: [], names: [], random: randomBytes, now: () => NOW },
       listed: { partitions, files, pulls, merged },
       ids: { companies: new Set([7n]), persons: new Set() },
       receipt: { companies: 1, persons: 0, files: [], linesCleared: 0, later: 'refused' },

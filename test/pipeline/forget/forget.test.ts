@@ -3,6 +3,7 @@ import { cp, mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
+import { check } from '../../../src/jobs/check.ts'
 import { forget } from '../../../src/jobs/forget.ts'
 import { TABLES } from '../../../src/lake/tables/tables.ts'
 import { createRun } from '../../../src/manifest/runs.ts'
@@ -22,7 +23,6 @@ import {
   companyMarks,
   escaped,
   MANY_BAD,
-  markOf,
   marksBelow,
   numbers,
   personMarks,
@@ -112,9 +112,8 @@ const printed = (_: string, value: unknown): unknown => (typeof value === 'bigin
 /** What the manifest says, partition by partition: what is filtered counts as never there. */
 const factsOf = async (bench: Bench) => {
   const { partitions } = await bench.snapshot()
-  return partitions.map(({ content, counts: { filtered = 0, lines, ...counts }, range, drift }) => ({
+  return partitions.map(({ content, counts: { filtered = 0, lines, ...counts }, range }) => ({
     ...{ content, counts, lines: lines - filtered, observed: range.observed },
-    drift: drift.map(({ kind, name, records }) => `${kind} ${name} ${records}`).sort(),
   }))
 }
 
@@ -167,105 +166,38 @@ test('forget in a compacted lake leaves it as if it had never loaded them', asyn
   expect(await tablesOf(bench)).toEqual(await tablesOf(other))
 })
 
-/** How many records have each name, in all of what a compaction has merged. */
-const namesMerged = async (bench: Bench): Promise<readonly string[]> => {
-  const { merged = [] } = await bench.snapshot()
-  const names = new Map<string, number>()
-  for (const { content, drift } of merged)
-    for (const { kind, name, records } of drift) {
-      const key = `${content} ${kind} ${name}`
-      names.set(key, (names.get(key) ?? 0) + records)
-    }
-  return [...names].map(([name, records]) => `${name} ${records}`).sort()
+/** Names in the drift of a lake. */
+const namesOf = async (bench: Bench): Promise<readonly string[]> => {
+  const { partitions, merged = [] } = await bench.snapshot()
+  return [...merged, ...partitions].flatMap(({ drift }) => drift.map(({ name }) => name))
 }
 
-/** The drift of what a compaction has merged, by its load. */
-const mergedDrift = async (bench: Bench): Promise<readonly (readonly string[])[]> => {
-  const { merged = [] } = await bench.snapshot()
-  return merged.map(({ drift }) =>
-    drift.map(({ kind, name, records }) => `${kind} ${name} ${records}`).sort(),
-  )
-}
-
-test('forget leaves the drift of a compacted lake as if it had never loaded them', async () => {
-  const loads = async (isTheirs: (id: number) => boolean): Promise<Bench> => {
+test.each(['as loaded', 'compacted'])(
+  'forget drops the drift of loads that have lost records, and new_drift does not ring for its names, %s',
+  async (state) => {
     const bench = openBench(await temporaryFolder())
-    const write = (name: string, from: number, lineOf: (id: number) => object) =>
-      bench.write(
-        name,
-        numbers(4)
-          .map((id) => id + from)
-          .filter((id) => !isTheirs(id))
-          .map((id) => escaped(lineOf(id))),
-      )
-    for (const from of [0, 4]) {
-      await write(`companies-${from}`, from, company)
-      await write(`relations-${from}`, from, (id) => {
-        const { Parents, Children, ...own } = relations(id, 8)
-        const entities = Parents.filter(({ InternalId }) => !isTheirs(InternalId))
-        return { ...own, [markOf('field', id)]: 1, Parents: entities, Children: kept(Children) }
-      })
+    const { lake } = bench
+    const load = async (name: string, ...lines: readonly string[]): Promise<void> => {
+      await bench.write(name, lines)
+      await bench.run([name])
     }
-    await bench.run(['companies-0', 'companies-4', 'relations-0', 'relations-4'])
-    await compactLake({ lake: bench.lake })
-    return bench
-  }
-  const [bench, other] = [await loads(() => false), await loads((id) => id === 2 || id === 902)]
-  await forget({ lake: bench.lake, companies: [2], persons: [902] })
-  expect(await namesMerged(bench)).toEqual(await namesMerged(other))
-})
-
-test('forget keeps names of merged loads that others have, or had, and none that may have been theirs alone', async () => {
-  const bench = openBench(await temporaryFolder())
-  const line = (id: number, more: object): string => companyLine(id, more)
-  const items = (...names: string[]) => ({
-    Financials: { ProfitAndLoss: Object.fromEntries(names.map((name) => [name, { 2024: 1 }])) },
-  })
-  await bench.write('a', [
-    line(1, { Stays: 1, Both: 1, ...items('StaysItem') }),
-    line(2, { OnlyBefore: 1, Both: 1, TwiceBefore: 1, ...items('OnlyBeforeItem') }),
-    line(3, { TwiceBefore: 1, BasicDetails: { InternalId: 3, LegalForm: 777 } }),
-    line(4, { OthersBefore: 1 }),
-  ])
-  // The second line of a company in one block.
-  await bench.write('b', [
-    line(2, { Theirs: 1 }),
-    line(2, { Later: 1 }),
-    line(4, { Later: { OnlyBefore: 2 } }),
-  ])
-  await bench.run(['a'])
-  await bench.run(['b'])
-  await compactLake({ lake: bench.lake })
-  await forget({ lake: bench.lake, companies: [2] })
-  const drift = await mergedDrift(bench)
-  expect(drift).toEqual([
-    [
-      'code LegalForm=777 1',
-      'field Both 2',
-      'field Stays 1',
-      'field TwiceBefore 2',
-      'line-item ProfitAndLoss.StaysItem 1',
-      // Nobody can tell any more that it was not theirs.
-      'more and 3 more 1',
-    ],
-    ['field Later 1', 'more and 1 more 1'],
-    [],
-  ])
-  // Given again, it finds nothing to do.
-  expect(await forget({ lake: bench.lake, companies: [2] })).toMatchObject({ kind: 'nothing' })
-})
-
-test('forget takes names out of the drift of a block where they came with a second record of a company', async () => {
-  const bench = openBench(await temporaryFolder())
-  await bench.write('a', [
-    companyLine(1, { Common: 1 }),
-    companyLine(2),
-    companyLine(2, { Common: 1, Theirs: 1 }),
-  ])
-  await bench.run(['a'])
-  await forget({ lake: bench.lake, companies: [2] })
-  expect((await factsOf(bench)).map(({ drift }) => drift)).toEqual([['field Common 1'], []])
-})
+    // The second record of a company in one block, the names of which stand with the first.
+    await load('a', companyLine(1, { Both: 1 }), companyLine(2, { Both: 1 }), companyLine(2, { Theirs: 1 }))
+    await load('b', companyLine(3, { Others: 1 }))
+    if (state === 'compacted') await compactLake({ lake })
+    await forget({ lake, companies: [2] })
+    expect(await namesOf(bench)).toEqual(state === 'compacted' ? [] : ['Others'])
+    expect([...(await marksBelow(lake, ['Theirs']))]).toEqual([])
+    // Given again, it finds nothing to do.
+    expect(await forget({ lake, companies: [2] })).toMatchObject({ kind: 'nothing' })
+    expect(await bench.verify()).toMatchObject({ problems: [], notes: [] })
+    const newDrift = async () => (await check(lake, { noNewDrift: true, data: false })).checks
+    await load('c', companyLine(4, { Both: 1, Theirs: 1, Others: 1 }))
+    expect(await newDrift()).toMatchObject([{ name: 'new_drift', status: 'passed', value: 0 }])
+    await load('d', companyLine(5, { Both: 1, Newest: 1 }))
+    expect(await newDrift()).toMatchObject([{ name: 'new_drift', status: 'failed', value: 1 }])
+  },
+)
 
 test('forget says of older snapshots why they are gone', async () => {
   const { lake } = await planted()

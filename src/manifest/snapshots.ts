@@ -71,10 +71,7 @@ export const otherFormat = (
   const [code, why] =
     kind === 'newer'
       ? (['LAKE_NEWER', `made by a later release, needs ${tool} or later`] as const)
-      : ([
-          'LAKE_UNRELEASED',
-          'made by a build before the first release: load its sources again into a new lake',
-        ] as const)
+      : (['LAKE_UNRELEASED', 'it has a format of a build before the first release'] as const)
   return new ToolkitError(code, `Cannot read snapshot "${snapshotPath(number)}": ${why}`, {
     snapshot: number,
     tool,

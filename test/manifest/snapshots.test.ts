@@ -194,7 +194,7 @@ test.each([1, 2, FORMAT - 1])(
     const refusal = {
       code: 'LAKE_UNRELEASED',
       message:
-        'Cannot read snapshot "_manifest/00000001.json": made by a build before the first release: load its sources again into a new lake',
+        'Cannot read snapshot "_manifest/00000001.json": it has a format of a build before the first release',
     }
     await expect(readSnapshot(lake)).rejects.toMatchObject(refusal)
     await expect(verifyLake({ lake, countRows: countLines })).rejects.toMatchObject(refusal)

@@ -62,9 +62,14 @@ const rateFacts = async (lake: string): Promise<Facts['rates']> => {
   )
 }
 
-/** Reads what a snapshot and all before it say. @throws {ToolkitError} as `listOf`; RATES_UNREADABLE */
-export const readFactsOf = (lake: string, root: SnapshotRoot): ReadFacts => {
-  let listed: Promise<Listed> | undefined
+/**
+ * Reads what a snapshot and all before it say.
+ *
+ * @param known all that it lists, where that was read
+ * @throws {ToolkitError} as `listOf`; RATES_UNREADABLE
+ */
+export const readFactsOf = (lake: string, root: SnapshotRoot, known?: Listed): ReadFacts => {
+  let listed: Promise<Listed> | undefined = known && Promise.resolve(known)
   const all = (): Promise<Listed> => {
     listed ??= readAllListed(lake, root)
     return listed

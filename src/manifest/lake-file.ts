@@ -23,11 +23,12 @@ const MOST_ATTEMPTS = 10
 
 /** A snapshot's files, and what the manifest says of it. @throws {ToolkitError} as `readAllListed`, RATES_UNREADABLE */
 export const readContents = async (lake: string, root: SnapshotRoot): Promise<LakeContents> => {
-  const read = readFactsOf(lake, root)
+  const listed = await readAllListed(lake, root)
+  const read = readFactsOf(lake, root, listed)
   return {
     // DuckDB looks for a relative path from the working folder of whoever opens the views.
     lake: resolve(storageOf(lake).local),
-    listed: await readAllListed(lake, root),
+    listed,
     facts: {
       partitions: await read('partitions'),
       sources: await read('sources'),

@@ -20,10 +20,14 @@ export interface ProcessIdentity {
 /** `unknown`: a process of another host or container, which cannot be seen from here. */
 export type Liveness = 'alive' | 'gone' | 'unknown'
 
+const NO_HANDLE: ReadonlySet<unknown> = new Set(['EMFILE', 'ENFILE'])
+
+/** Without a file handle left nothing is known: a process that is not seen for that must not be taken for dead. */
 const orEmpty = (read: () => string): string => {
   try {
     return read().trim()
-  } catch {
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && NO_HANDLE.has(error.code)) throw error
     return ''
   }
 }

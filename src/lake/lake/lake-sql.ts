@@ -51,11 +51,11 @@ const ownOf = (listed: Listed, { content }: Table): Listed =>
 const rowsMacros = ({ lake, listed }: LakeContents, pathSql?: (path: string) => string): readonly string[] =>
   [...TABLES, QUARANTINE, LISTINGS].map((table) => rowsOfTable(table, ownOf(listed, table), lake, pathSql))
 
-const macrosBesideRows = ({ listed, facts }: LakeContents): readonly string[] => [
-  ...mainTables().map((table) => oldOfRows(table, listed)),
-  ...groupTables().map((table) => loadsOf(table, ownOf(listed, table))),
-  ...FACT_NAMES.flatMap((name) => (name === 'snapshots' ? [] : factStatements<FactName>(name, facts[name]))),
-]
+function* macrosBesideRows({ listed, facts }: LakeContents): Generator<string> {
+  for (const table of mainTables()) yield oldOfRows(table, listed)
+  for (const table of groupTables()) yield loadsOf(table, ownOf(listed, table))
+  for (const name of FACT_NAMES) if (name !== 'snapshots') yield* factStatements<FactName>(name, facts[name])
+}
 
 const fixedStatements = (computed?: readonly ComputedColumn[]): readonly string[] => [
   SCHEMA,
@@ -90,15 +90,15 @@ export const keptStatements = (contents: LakeContents): readonly string[] => [
 ]
 
 /**
- * Those of them that are of the snapshot. What reads rows is made while they cannot be read, also where those of another
+ * Those of them that are of the snapshot, one at a time: the facts of many sources are long. What reads rows is made while they cannot be read, also where those of another
  * snapshot were: else DuckDB opens every file for it, and holds 0.4 MB of each that has as many columns as `companies`.
  */
-export const keptSources = (contents: LakeContents): readonly string[] => [
-  ...unreadableRows(),
-  ...macrosBesideRows(contents),
-  ...rowsMacros(contents),
-  snapshotsIn(contents.lake),
-]
+export function* keptSources(contents: LakeContents): Generator<string> {
+  yield* unreadableRows()
+  yield* macrosBesideRows(contents)
+  yield* rowsMacros(contents)
+  yield snapshotsIn(contents.lake)
+}
 
 const FOLDER_VARIABLE = 'lake'
 
@@ -153,7 +153,7 @@ export const layerOnTables = (facts: Partial<Facts>, { tables, taken }: TargetNa
   return {
     statements: [
       SCHEMA,
-      ...known.flatMap((name) => factStatements<FactName>(name, facts[name] ?? [])),
+      ...known.flatMap((name) => [...factStatements<FactName>(name, facts[name] ?? [])]),
       ...made.map(({ sql }) => sql),
     ],
     views: made.flatMap(({ name, kind }) => (kind === 'view' ? [name] : [])),

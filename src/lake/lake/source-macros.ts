@@ -152,22 +152,18 @@ const factTable = (name: FactName): string => `${HIDDEN_SCHEMA}.facts_of_${name}
  * Statements that give the facts of a kind. A few stand in the macro itself; many in a table, into which they are put some at a time,
  * because DuckDB takes thirty times the length of a text that it parses.
  */
-export const factStatements = <Name extends FactName>(
+export function* factStatements<Name extends FactName>(
   name: Name,
   facts: readonly Fact<Name>[],
-): readonly string[] => {
-  const drop = `DROP TABLE IF EXISTS ${factTable(name)}`
-  if (facts.length <= FACTS_AT_ONCE) return [drop, factMacro(name, factsFrom(name, facts))]
-  const inserts: string[] = []
-  for (let at = 0; at < facts.length; at += FACTS_AT_ONCE)
-    inserts.push(
-      `INSERT INTO ${factTable(name)} BY NAME ${factsFrom(name, facts.slice(at, at + FACTS_AT_ONCE))}`,
-    )
+): Generator<string> {
+  yield `DROP TABLE IF EXISTS ${factTable(name)}`
+  if (facts.length <= FACTS_AT_ONCE) {
+    yield factMacro(name, factsFrom(name, facts))
+    return
+  }
   const columns = Object.entries(FACTS[name]).map(([column, type]) => `${ident(column)} ${type}`)
-  return [
-    drop,
-    `CREATE TABLE ${factTable(name)} (${columns.join(', ')})`,
-    ...inserts,
-    factMacro(name, `FROM ${factTable(name)}`),
-  ]
+  yield `CREATE TABLE ${factTable(name)} (${columns.join(', ')})`
+  for (let at = 0; at < facts.length; at += FACTS_AT_ONCE)
+    yield `INSERT INTO ${factTable(name)} BY NAME ${factsFrom(name, facts.slice(at, at + FACTS_AT_ONCE))}`
+  yield factMacro(name, `FROM ${factTable(name)}`)
 }

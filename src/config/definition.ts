@@ -36,7 +36,7 @@ const searched = {
   needed,
 }
 
-/** What is declared of a lake, or of its sinks. @param optionOf the option of the command line that stands for a field */
+/** The keys of `[take]` and `[sink_take]`. @param optionOf the option of the command line that stands for a field */
 const taken = (optionOf: (name: string) => string | undefined) => ({
   only_countries: setting(
     manyOf(plainText),

@@ -152,12 +152,12 @@ export interface Commit {
   readonly time: string
 }
 
-/** What a commit adds to an entry. */
+/** The fields that a commit adds to an entry. */
 export interface CommitFacts {
   readonly committed: Commit
   /**
-   * Of its rows: its number in the order of commits to the lake. It is given once, by the commit, and never to another
-   * one; some numbers are left out.
+   * Version of the entry's rows: the number of the entry in the order of commits to the lake. The commit gives it once, and
+   * to no other entry; some numbers are left out.
    */
   readonly version: number
 }

@@ -6,7 +6,7 @@ export type CopyFormat =
       readonly kind: 'parquet'
       /** Distinct values up to which a column is written as a dictionary. @default a fifth of a row group */
       readonly dictionaryLimit?: number
-      /** Of Zstandard. @default 3 */
+      /** Level of Zstandard. @default 3 */
       readonly compressionLevel?: number
       /** Field ids of the columns, as DuckDB's option takes them: `{"internal_id": 1, …}`. */
       readonly fieldIds?: string

@@ -97,7 +97,7 @@ export const LEAST_AND_GREATEST = shapeOf<{ readonly least: string; readonly gre
   greatest: anyText,
 })
 
-/** What a commit adds to an entry. */
+/** The fields that a commit adds to an entry. */
 export const COMMITTED_CHECKS = {
   committed: shapeOf<Commit>({ snapshot: count, time: anyText }),
   version: count,

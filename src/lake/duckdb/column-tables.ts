@@ -51,7 +51,7 @@ export interface ColumnDeclaration {
 export interface ColumnTable {
   readonly columns: readonly ColumnDeclaration[]
   readonly rows: number
-  /** What is selected of the columns, where it is not all of them as they stand. */
+  /** SQL of the rows that are selected from the columns. @default all columns as they stand */
   readonly select?: string
   /** Begins at the first row. The function fills the vectors of the next rows, at most `CHUNK_ROWS`, and returns how many. */
   readonly read: () => (vectors: Vectors) => number

@@ -74,7 +74,7 @@ export class Session {
   constructor(connection: DuckDBConnection, memoryLimit: string, turn: Turn) {
     this.#connection = connection
     this.#memoryLimit = memoryLimit
-    // Whoever reads files through a session must not take them for damaged.
+    // A caller must not take files for damaged that only could not be opened.
     this.#turn = (call) =>
       turn(call).catch((error: unknown) => {
         throw openFilesError('Cannot read or write files with DuckDB', error) ?? error

@@ -41,7 +41,7 @@ const snapshotsIn = (lake: string): string => {
   return factMacro('snapshots', rows, `pattern := ${literal(`${lake}/${MANIFEST_FOLDER}/*.json`)}`)
 }
 
-/** What is listed of a table's content: versions are places among these, as in a query. */
+/** The listing with the partitions of a table's content only; all of it for a table without a content. */
 const ownOf = (listed: Listed, { content }: Table): Listed =>
   content === undefined
     ? listed

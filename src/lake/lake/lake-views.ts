@@ -217,7 +217,7 @@ export class LakeViews {
     return isSingle ? noneOld(table) : oldFrom(table, made, 'false')
   }
 
-  /** The same for all tables of a content: a version is a place in what was read. */
+  /** The listing of a table, read once for all tables of its content. */
   #listedFor(table: Table): Promise<Listed> {
     const key = versionGroup(table)
     const listed = this.#listed.get(key) ?? this.#read(table)

@@ -2,8 +2,7 @@
 
 import type { Chart } from '../report/charts.ts'
 import { INKS, SERIES } from '../report/colours.ts'
-import { type Figure, KINDS } from './figures.ts'
-import { scaleFor, shownNumber } from './numbers.ts'
+import { type Figure, KINDS, scaleFor, shownNumber } from './figures.ts'
 
 const [INK] = INKS.ink
 const [SOFT] = INKS.soft

@@ -1,7 +1,7 @@
 /** Where the nodes and lines of an ownership graph stand: owners at the left, what they own at the right, a column a level. Pure. */
 
 import type { AnswerRow } from './api.ts'
-import { shownStake } from './numbers.ts'
+import { shownStake } from './figures.ts'
 
 /** More are no picture any more: they stand in the table alone. */
 export const MOST_NODES = 200

@@ -4,7 +4,7 @@ import { labelOf } from '../report/charts.ts'
 import { type AnswerRow, answerRows, type ExplorerAnswer } from './api.ts'
 import { foreign, h, svg, wide } from './dom.ts'
 import { csvButton } from './download.ts'
-import { shownStake } from './numbers.ts'
+import { shownStake } from './figures.ts'
 import {
   type Graph,
   type GraphLine,

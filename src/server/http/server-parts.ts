@@ -3,7 +3,7 @@
 import type { FastifyInstance } from 'fastify'
 import type { Operation } from '../../contract/requests.ts'
 import type { Caller } from '../access/caller.ts'
-import type { TokenEntry, TokenRegistry } from '../access/token-registry.ts'
+import type { TokenEntry, TokenRegistry } from '../access/choose-tokens.ts'
 import type { BatchStore } from '../batch-files/batch-store.ts'
 import type { AskExplorer } from '../explorer/explorer.ts'
 import type { WebFile, WebFileName } from '../explorer/web-files.ts'

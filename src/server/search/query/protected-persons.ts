@@ -1,8 +1,8 @@
 /** Persons whom any current record of the lake protects. */
 
-import type { QueryOptions, ServingIndex } from '../../serving-index/serving-index.ts'
+import type { QueryOptions, ServingIndex } from '../../serving-index/session-pool.ts'
 import { inNumbers, newBinder } from '../shared/bound-values.ts'
-import { countOnce } from './count-once.ts'
+import { countOnce } from '../shared/recent-values.ts'
 
 const COUNT = 'SELECT count(*) AS total FROM copy.protected'
 const NONE: ReadonlySet<string> = new Set()

@@ -2,7 +2,7 @@
 
 import { ToolkitError } from '../../../core/errors.ts'
 import { chooseEmbedder } from '../../ranking/choose-embedder.ts'
-import type { BuildAnswer, BuildTask } from './build-messages.ts'
+import type { BuildAnswer, BuildTask } from './build-request.ts'
 import { currentIndex } from './current-index.ts'
 
 /** How long a statement that is under way may keep the process from removing what is unfinished. */

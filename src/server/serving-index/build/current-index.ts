@@ -4,10 +4,10 @@
  */
 
 import { ToolkitError } from '../../../core/errors.ts'
-import { readSnapshot, readSnapshotHash } from '../../../manifest/snapshots.ts'
+import { readSnapshot, readSnapshotHash } from '../../../manifest/snapshots/snapshots.ts'
 import { removeIndex } from '../index-folder.ts'
 import { openIndex } from '../open-index.ts'
-import type { ServingIndex } from '../serving-index.ts'
+import type { ServingIndex } from '../session-pool.ts'
 import { buildIndex, indexFolder } from './build-index.ts'
 import type { BuildIndexRequest } from './build-request.ts'
 

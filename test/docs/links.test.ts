@@ -44,7 +44,9 @@ test('every page that code names exists', () => {
 })
 
 test('docs/README.md lists every page below docs/', () => {
-  const listed = [...readPage('docs/README.md').matchAll(/\]\(([^)#\s]+\.md)\)/g)].map(([, link = '']) => link)
+  const listed = [...readPage('docs/README.md').matchAll(/\]\(([^)#\s]+\.md)\)/g)].map(
+    ([, link = '']) => link,
+  )
   const all = pages().filter((page) => /^docs\/(?!README)/.test(page))
   expect(all.filter((page) => !listed.includes(page.replace('docs/', '')))).toEqual([])
 })

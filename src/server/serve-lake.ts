@@ -17,7 +17,7 @@ import type { IndexProgress } from './serving-index/build/build-request.ts'
 import { currentIndex } from './serving-index/build/current-index.ts'
 import { openIndex } from './serving-index/open-index.ts'
 
-/** What is served. */
+/** The lake to serve. */
 export interface LakeToServe {
   readonly lake: string
   /** @default the newest */
@@ -61,7 +61,7 @@ export interface LakeServer extends RunningServer {
 
 const FOLLOW_EVERY_MS = 10_000
 
-/** What the explorer takes of the memory: a quarter, where that leaves enough for the indexes; in bytes. */
+/** The explorer's share of the memory: a quarter, where that leaves enough for the indexes; in bytes. */
 const EXPLORER_SHARE = 1 / 4
 const LEAST_EXPLORER_BYTES = 96 * 1024 ** 2
 const LEAST_INDEX_BYTES = 128 * 1024 ** 2

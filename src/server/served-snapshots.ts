@@ -64,7 +64,7 @@ export class ServedSnapshots {
     return this.#current.snapshot
   }
 
-  /** Searches the current snapshot; a cursor of the one before goes on there. */
+  /** Searches the current snapshot; a cursor of the one before continues there. */
   search(content: Content): Search {
     return async (...asked) => {
       const [current, before] = [this.#current, this.#before]
@@ -131,7 +131,7 @@ export class ServedSnapshots {
 
 // A snapshot that answers: its index with the rates of the lake at the time, and both searches over them.
 
-/** What the searches of all snapshots have in common. */
+/** Settings that the searches of all snapshots share. */
 export interface SearchSettings extends Omit<SearchParts, 'index' | 'rates' | 'countries'> {
   readonly lake: string
 }
@@ -142,7 +142,7 @@ export interface OpenSnapshot {
   readonly countries: readonly string[]
   readonly companies: Search
   readonly relations: Search
-  /** What tells the persons who are protected in it from those of another one. */
+  /** Digest of the persons who are protected in it. */
   readonly protectedDigest: () => Promise<string>
   readonly close: () => Promise<void>
 }

@@ -64,7 +64,7 @@ const SCALES = [
   [1e3, 'thousand'],
 ] as const
 
-/** What a series of figures is shown in, so that its labels are short. */
+/** The factor and word for a series of figures, so that its labels are short. */
 export const scaleFor = (values: readonly number[]): readonly [factor: number, word: string] => {
   const most = Math.max(0, ...values.map(Math.abs))
   return SCALES.find(([factor]) => most >= 10 * factor) ?? [1, '']

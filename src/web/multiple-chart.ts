@@ -13,7 +13,7 @@ const STYLES = [
   { color: SERIES[1], symbol: 'triangle', dash: 'dashed' },
 ] as const
 
-/** What the values are in: `million EUR`. */
+/** The unit of the values: `million EUR`. */
 export const unitOf = (figures: readonly Figure[]): string => {
   const [, word] = scaleFor(figures.map(({ value }) => value))
   return [word, [...new Set(figures.flatMap(({ currency }) => currency ?? []))].join(', ')]

@@ -17,7 +17,7 @@ export interface GraphNode {
   readonly number: number
   readonly kind: string
   readonly name: string
-  /** Of a company that has a page. */
+  /** Id of a company that has a page. */
   readonly id: string | null
   readonly x: number
   readonly y: number

@@ -75,7 +75,7 @@ export const chooseTokens = async ({ file, token, host, random }: TokensRequest)
 /** A token's entry. The token itself is not stored. */
 export interface TokenEntry {
   readonly caller: Caller
-  /** Of the token, 32 bytes. */
+  /** SHA-256 of the token, 32 bytes. */
   readonly sha256: Buffer
   /** Own limit of requests a second; absent: the server's for all, if it has one. */
   readonly requestsPerSecond?: number

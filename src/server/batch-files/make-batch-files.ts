@@ -169,7 +169,7 @@ const removeOlder = async (lake: string, snapshot: number): Promise<void> => {
     if (temporaryLiveness(name) === 'gone') await rm(join(parent, name), { recursive: true, force: true })
 }
 
-/** What is wrong with the files that a snapshot has, or `null`. Reads all of them. */
+/** The first problem of the files that a snapshot has, or `null`. Reads all of them. */
 const damageIn = async (
   lake: string,
   snapshot: number,

@@ -14,7 +14,7 @@ const targetFor = (request: FastifyRequest): FaultTarget | undefined => {
   return operation === undefined ? undefined : targetOf(operation)
 }
 
-/** What a page's request asks for: the cursor, and what all requests of its chain have in common. */
+/** A request for a page: its cursor, and the key that all requests of its chain share. */
 interface Asked {
   readonly cursor: string
   readonly chain: string

@@ -4,7 +4,7 @@ import type { Operation } from '../../contract/requests.ts'
 import type { FaultDetails } from './fault-form.ts'
 import { type FaultKind, faultOf } from './fault-kinds.ts'
 
-/** What a rule may be about; both listings of parameters are one. */
+/** Operations that a rule may name; both listings of parameters are one. */
 export const FAULT_TARGETS = ['companies', 'relations', 'batchFiles', 'batchFile', 'parameters'] as const
 export type FaultTarget = (typeof FAULT_TARGETS)[number]
 

@@ -1,4 +1,4 @@
-/** What the HTTP side is given: it knows no lake and no DuckDB. */
+/** Parts handed to the HTTP side, which knows no lake and no DuckDB. */
 
 import type { FastifyInstance } from 'fastify'
 import type { Operation } from '../../contract/requests.ts'
@@ -12,7 +12,7 @@ import type { Answer } from '../search/shared/answer.ts'
 /** Answers a search; `body` is the request's body as it came. */
 export type Search = (body: string, caller: Caller, signal: AbortSignal) => Promise<Answer>
 
-/** What is served at the moment. */
+/** The snapshot that is served at the moment. */
 export interface ServedSnapshot {
   readonly number: number
   /** Country codes of its companies. */

@@ -30,7 +30,7 @@ const closedFields = (areas: Areas): readonly string[] =>
 export type IsProtected = (id: string) => boolean
 
 const ID = /"InternalId"\s*:\s*"?(-?\d+)/gi
-/** What may protect somebody, and what may spell a name in another way. */
+/** Text that may protect somebody, or may spell a name in another way. */
 const MAY_PROTECT = new RegExp(`"IsProtected"\\s*:\\s*(?!false\\b|null\\b)|${PROTECTED_IDENTITY}|\\\\u`, 'i')
 
 /** Ids of all that a document names, companies too, each once for each time. */

@@ -10,7 +10,7 @@ import { type Binder, boundTexts, inNumbers, inTexts } from '../shared/bound-val
 import { hasArea, isVisible } from '../shared/visible-records.ts'
 import { type FactorTexts, figureValues, hasYear, valueOfYear } from './figure-values.ts'
 
-/** What a record's row is called in the statements. */
+/** Alias of a record's row in the statements. */
 export const ROW = 'r'
 
 /** The column of a parameter that has one. */

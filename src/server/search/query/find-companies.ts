@@ -123,7 +123,7 @@ const pageOf = (
   return `ORDER BY ${order} LIMIT ${limit} OFFSET ${binder.bind((paging.number - 1) * pageSize, 'BIGINT')}`
 }
 
-/** What companies are sorted by: a value, the table that has it, and the order. */
+/** A sort key of companies: a value, the table that has it, and the order. */
 interface Sort {
   readonly key: string
   readonly join: string

@@ -29,7 +29,7 @@ const DIGEST = `SELECT coalesce(sha256(string_agg(DISTINCT person_id::VARCHAR, '
 FROM copy.protected`
 const digests = new WeakMap<ServingIndex, Promise<string>>()
 
-/** What tells one set of protected persons from another one. */
+/** Digest of the set of protected persons. */
 export const protectedDigest = (index: ServingIndex, options: QueryOptions): Promise<string> => {
   const known =
     digests.get(index) ??

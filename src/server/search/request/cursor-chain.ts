@@ -8,7 +8,7 @@ import type { SearchParts } from '../shared/answer.ts'
 import type { ExactObject } from './exact-json.ts'
 import { areValues } from './read-filters.ts'
 
-/** What a cursor belongs to: used with anything else, it does not verify. */
+/** The binding of a cursor: used with another search, caller or snapshot, it does not verify. */
 export const bindingOf = (
   content: Content,
   { index }: SearchParts,
@@ -98,7 +98,7 @@ export const makeCursor = (key: Buffer, binding: string, { lastId, delivered }: 
   return Buffer.concat([position, signature(key, position, binding)]).toString('base64url')
 }
 
-/** What a token says; `undefined` for a token that was not made with this key for this binding. */
+/** The position in a token; `undefined` for a token that was not made with this key for this binding. */
 export const readCursor = (key: Buffer, binding: string, token: string): ChainPosition | undefined => {
   const bytes = Buffer.from(token, 'base64url')
   // Node skips characters that are not base64url: written again, the token has to be the same.

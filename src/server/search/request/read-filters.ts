@@ -26,7 +26,7 @@ export type Filter =
   | { readonly kind: 'search'; readonly name: string; readonly text: string }
 
 /**
- * What is wrong with a parameter; each operation has its own sentences for it. `name` is the contract's, `param` the
+ * A fault of a parameter; each operation has its own sentences for it. `name` is the contract's, `param` the
  * name as it was sent, its year included.
  */
 export type Fault =

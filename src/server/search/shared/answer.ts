@@ -1,4 +1,4 @@
-/** What a search gives the HTTP side: a page of documents with its pagination, or the messages of a refusal. */
+/** The answer of a search to the HTTP side: a page of documents with its pagination, or the messages of a refusal. */
 
 import type { Pagination } from '../../../contract/pagination.ts'
 import type { Rates } from '../../../lake/rates/rates.ts'
@@ -18,7 +18,7 @@ export interface Refused {
   readonly isCursorInvalid?: true
 }
 
-/** What searching needs. */
+/** Parts that a search needs. */
 export interface SearchParts {
   readonly index: ServingIndex
   readonly rates: Rates

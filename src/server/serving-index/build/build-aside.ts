@@ -48,7 +48,7 @@ export const buildAside = async (
 
 type LastAnswer = Exclude<BuildAnswer, { kind: 'unusable' }>
 
-/** What the process says before it ends. */
+/** The answer that the process sends before it ends. */
 const answerOf = (
   child: ChildProcess,
   task: BuildTask,

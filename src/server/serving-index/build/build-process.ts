@@ -36,7 +36,7 @@ process.once('message', async (task: BuildTask) => {
   await say(await build(task, stop.signal))
   process.exit()
 })
-// Whoever waits for it wants it no more, or is gone.
+// The process that waits for the index does not need it any more, or is gone.
 process.once('disconnect', () => {
   stop.abort()
   setTimeout(() => process.exit(), STOP_MS)

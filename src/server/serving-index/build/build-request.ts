@@ -22,7 +22,7 @@ export interface BuildIndexRequest {
 
 export interface IndexProgress {
   /**
-   * What is being made: documents of a kind, the tables of the search file, or the vectors of the texts; or `check`: the
+   * The step at work: documents of a kind, the tables of the search file, or the vectors of the texts; or `check`: the
    * search file of an index that is opened is hashed.
    */
   readonly step: 'companies' | 'relations' | 'minified' | 'tables' | 'embeddings' | 'check'
@@ -30,7 +30,7 @@ export interface IndexProgress {
   readonly records: number
 }
 
-/** What is to be built; the embedder follows from the environment, which both have. */
+/** The index to build; the embedder follows from the environment, which both have. */
 export type BuildTask = Pick<BuildIndexRequest, 'lake' | 'memoryBytes'> & {
   readonly snapshot: number
   readonly threads: number | undefined

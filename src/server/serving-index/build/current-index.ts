@@ -38,7 +38,7 @@ export const currentIndex = async (request: CurrentIndexRequest): Promise<Servin
   try {
     return await open()
   } catch (error) {
-    // What stands in another folder may be anything.
+    // A folder that the caller named may hold anything: it is never removed.
     if (!isUnusable(error) || request.folder !== undefined) throw error
     request.onUnusable?.(error)
     await removeIndex(folder).catch(() => {

@@ -14,7 +14,7 @@ import { type FigureColumns, FigureRows, type FigureRun, NO_CURRENCY } from './f
 /** Rows that are held in memory by default, some twenty megabytes. */
 const RUN_ROWS = 1 << 18
 
-/** What is taken of a company. */
+/** The pieces of a company that its figures are made of. */
 export type FiguresOfCompany = Pick<CompanyPieces, 'id' | 'currency' | 'series' | 'headcounts' | 'names'>
 
 /** A run in the file. */
@@ -113,7 +113,7 @@ export class FigureFile {
     this.#gathered.clear()
   }
 
-  /** Of each name its rows in one run after the other. */
+  /** The rows of each name, in one run after the other. */
   *#pieces(): Generator<FigurePiece> {
     for (let name = 0; name < FIGURE_NAMES.length; name++)
       for (const { starts, earlierStarts, at } of this.#runs) {

@@ -115,7 +115,7 @@ export interface UsedSegments {
 
 const NONE: UsedSegments = { segments: [], files: [] }
 
-/** What the system says where a file cannot have a second name: no such links here, other disks, too many names. */
+/** Error codes of a file that cannot have a second name: no links here, another disk, too many names. */
 const NO_LINK = ['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EXDEV', 'EMLINK']
 
 const share = async (from: string, to: string): Promise<void> => {
@@ -142,7 +142,7 @@ const shareSegment = async (
   const isWhole = async (): Promise<boolean> => {
     for (const file of files) {
       await share(join(from, file.name), join(to, file.name))
-      // Of the link, because the other name may be gone meanwhile.
+      // The link is checked, because the other name may be gone meanwhile.
       if ((await checkNamedFile(to, file, signal)) !== null) return false
     }
     return files.length === names.length

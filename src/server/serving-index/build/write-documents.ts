@@ -38,7 +38,7 @@ export interface WrittenDocuments {
   readonly places: PlacesOf
 }
 
-/** What is written of one kind. */
+/** The output of one kind of document. */
 interface Target {
   readonly documents: DocumentWriter
   readonly places: LineFile
@@ -94,7 +94,7 @@ async function* minifiedTexts(session: Session): Texts {
 /**
  * @param figures takes the figures of the companies
  * @param into the folder for the documents, and one for their places; the name of the segment
- * @param onWritten is told how many records of a kind are written so far
+ * @param onWritten is called with how many records of a kind are written so far
  */
 export const writeDocuments = async (
   request: SessionRequest,

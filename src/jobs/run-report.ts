@@ -3,7 +3,7 @@
 import type { Drift, PartitionEntry } from '../core/partition.ts'
 import { moreDrift } from '../core/unknown-names.ts'
 import { type Difference, differencesOf } from '../manifest/latest-pulls.ts'
-import { namedSources } from '../manifest/loaded-sources.ts'
+import { sourceSizes } from '../manifest/loaded-sources.ts'
 import { filteredOf } from '../manifest/totals.ts'
 import type { LoadSummary } from '../pipeline/run/commit-loaded.ts'
 import type { CurrencyChange } from '../pipeline/run/currency-change.ts'
@@ -102,8 +102,7 @@ export const reportOf = (
   }: LoadSummary,
   measured: { readonly seconds: number; readonly decodedBytes: number },
 ): RunReport => {
-  const named = partitions.flatMap(namedSources)
-  const sources = new Map(named.map(([name, { bytes }]) => [name, bytes]))
+  const sources = sourceSizes(partitions)
   return {
     run,
     snapshot: snapshot?.snapshot ?? null,

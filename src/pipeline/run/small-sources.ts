@@ -34,6 +34,13 @@ export interface SmallSource {
 export const maySmall = ({ kind, sizeBytes = Number.POSITIVE_INFINITY, blocks, range }: Source): boolean =>
   kind === 'file' && sizeBytes <= SMALL_BYTES && blocks === undefined && range === undefined
 
+/** Outside of Node's pool: what waits would keep all that stands beside it there. */
+const ownCopy = (bytes: Buffer): Buffer => {
+  const copy = Buffer.allocUnsafeSlow(bytes.length)
+  bytes.copy(copy)
+  return copy
+}
+
 /** Its only block, and its content. `undefined` where it is not small, or not as it should be: that is met again then. */
 export const readSmall = async (
   source: Source,
@@ -42,8 +49,7 @@ export const readSmall = async (
   let only: Block | undefined
   try {
     for await (const block of decode(source, {})) {
-      const bytes =
-        only === undefined && block.bytes.length <= SMALL_BYTES ? Buffer.from(block.bytes) : undefined
+      const bytes = only === undefined && block.bytes.length <= SMALL_BYTES ? ownCopy(block.bytes) : undefined
       block.release?.()
       if (bytes === undefined || block.overlong.length > 0) return undefined
       only = { bytes, firstLine: block.firstLine, offset: block.offset, overlong: [] }

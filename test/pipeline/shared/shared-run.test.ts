@@ -10,7 +10,7 @@ import { recordEnded } from '../../../src/manifest/ended-runs.ts'
 import { removeGarbage } from '../../../src/manifest/remove-garbage.ts'
 import { listRunIds, listRuns, removeRunFolder } from '../../../src/manifest/runs.ts'
 import { createRecord, readRecord, removeRecord } from '../../../src/manifest/unit-records.ts'
-import { readUnits } from '../../../src/manifest/units.ts'
+import { readUnits, UNITS_FILE, unitsText } from '../../../src/manifest/units.ts'
 import { resumeRuns, sortUnfinished } from '../../../src/pipeline/resume.ts'
 import { cancelSharedRun, sharedRunStatus } from '../../../src/pipeline/shared/shared-run-status.ts'
 import { cutTo, filesOf, flipBit } from '../../manifest/damage.ts'
@@ -410,8 +410,8 @@ test('gc removes what is left of a committed run although workers still write be
 test('a plan of another release is not worked on', async () => {
   const one = await planned({ 'a.jsonl': companyLines(5) })
   const units = await readUnits(one.lake, one.id)
-  const { replaceUnits } = await import('../../../src/manifest/units.ts')
-  if (units) await replaceUnits(one.lake, one.id, { ...units, tool: 'firmlake 0.0.1' })
+  const text = units && unitsText({ ...units, tool: 'firmlake 0.0.1' })
+  await writeFile(join(one.lake, '_runs', one.id, UNITS_FILE), text ?? '')
   await expect(one.work(one.id, [0])).rejects.toMatchObject({ code: 'RUN_OTHER_RELEASE' })
   await expect(one.commit(one.id)).rejects.toMatchObject({ code: 'RUN_OTHER_RELEASE' })
 })

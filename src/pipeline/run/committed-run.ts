@@ -2,11 +2,10 @@
 
 import type { PartitionEntry, PullEntry, SnapshotHead } from '../../core/partition.ts'
 import { readFinishedWork } from '../../manifest/journal.ts'
-import { refreshLakeFile } from '../../manifest/lake-file.ts'
 import { mayHoldRun } from '../../manifest/part-summary.ts'
 import { headOf, readAllListed } from '../../manifest/snapshot-root.ts'
 import { ensureRecord, readRoot } from '../../manifest/snapshots.ts'
-import { type LoadSummary, leftOutOf, skippedOf } from './commit-loaded.ts'
+import { type LoadSummary, leftOutOf, skippedOf, withViews } from './commit-loaded.ts'
 import type { RunEvent } from './progress.ts'
 import type { RunScope } from './with-run.ts'
 
@@ -45,10 +44,6 @@ export const committedBefore = async (
   onEvent?.({ kind: 'already', run, snapshot: number })
   const { snapshot, partitions, pulls } = await readRunInLake(lake, run, number)
   const units = (await readFinishedWork(lake, run))?.units ?? []
-  const noViews = await refreshLakeFile(lake)
-  return {
-    ...{ run, snapshot, partitions, skipped: skippedOf(units), leftOut: leftOutOf(units) },
-    already: { pulls },
-    ...(noViews !== undefined && { noViews }),
-  }
+  const lists = { partitions, skipped: skippedOf(units), leftOut: leftOutOf(units) }
+  return withViews(lake, { run, snapshot, ...lists, already: { pulls } })
 }

@@ -6,7 +6,7 @@ import { UNKNOWN_LIMITS } from '../../core/unknown-names.ts'
 import { DECODE_LIMITS } from '../../decode/decode-limits.ts'
 import { DEFAULT_MAX_DEPTH } from '../../load/check-options.ts'
 import { inputBlockBytes } from './block-size.ts'
-import { commitLoaded, type LoadSummary } from './commit-loaded.ts'
+import { commitLoaded, type LoadSummary, withViews } from './commit-loaded.ts'
 import { committedBefore } from './committed-run.ts'
 import { interrupted } from './load-sources.ts'
 import { DEFAULT_MEMORY_BYTES, defaultThreads } from './memory-shares.ts'
@@ -110,7 +110,7 @@ export const loadIntoLake = async (
     if (run.committed !== undefined) return await committedBefore(run, run.committed, onEvent)
     // A run keeps to its own plan: what is finished of it was cut by that.
     const { again, limits, take } = await planOf(run.lake, run.run)
-    return await withTools(run, { limits, take }, options, async (tools) => {
+    const summary = await withTools(run, { limits, take }, options, async (tools) => {
       await workWithJournal(tools, {
         ...{ lease: run, sources, pulls: () => jobs.flatMap(({ pulls }) => pulls?.() ?? []) },
         ...{ again, skipBadFiles, maxUnknownNames: limits.maxUnknownNames, sideBySide: threads },
@@ -121,6 +121,7 @@ export const loadIntoLake = async (
       const missing = jobs.flatMap((job) => job.notDelivered?.() ?? [])
       return { ...(await commitLoaded(tools, run, commit)), ...(missing.length > 0 && { missing }) }
     })
+    return await withViews(run.lake, summary)
   } catch (error) {
     throw signal?.aborted && !(error instanceof ToolkitError) ? interrupted(run.run) : error
   } finally {

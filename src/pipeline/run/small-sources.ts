@@ -34,13 +34,6 @@ export interface SmallSource {
 export const maySmall = ({ kind, sizeBytes = Number.POSITIVE_INFINITY, blocks, range }: Source): boolean =>
   kind === 'file' && sizeBytes <= SMALL_BYTES && blocks === undefined && range === undefined
 
-/** Outside of Node's pool: what waits would keep all that stands beside it there. */
-const ownCopy = (bytes: Buffer): Buffer => {
-  const copy = Buffer.allocUnsafeSlow(bytes.length)
-  bytes.copy(copy)
-  return copy
-}
-
 /** Its only block, and its content. `undefined` where it is not small, or not as it should be: that is met again then. */
 export const readSmall = async (
   source: Source,
@@ -49,7 +42,8 @@ export const readSmall = async (
   let only: Block | undefined
   try {
     for await (const block of decode(source, {})) {
-      const bytes = only === undefined && block.bytes.length <= SMALL_BYTES ? ownCopy(block.bytes) : undefined
+      const bytes =
+        only === undefined && block.bytes.length <= SMALL_BYTES ? Buffer.from(block.bytes) : undefined
       block.release?.()
       if (bytes === undefined || block.overlong.length > 0) return undefined
       only = { bytes, firstLine: block.firstLine, offset: block.offset, overlong: [] }
@@ -116,6 +110,8 @@ export interface SourceToLoad {
 
 /** Small sources that wait for more of their kind. */
 export class SmallSources {
+  /** What waits stands side by side: memory of its own for each would be garbage that V8 collects late. */
+  readonly #memory = Buffer.allocUnsafeSlow(SHARED_BYTES)
   #members: SmallSource[] = []
   #bytes = 0
 
@@ -128,8 +124,12 @@ export class SmallSources {
   }
 
   add(small: SmallSource): void {
-    this.#members.push(small)
-    this.#bytes += small.block.bytes.length
+    const end = this.#bytes + small.block.bytes.copy(this.#memory, this.#bytes)
+    this.#members.push({
+      ...small,
+      block: { ...small.block, bytes: this.#memory.subarray(this.#bytes, end) },
+    })
+    this.#bytes = end
   }
 
   /** Those that wait, to be loaded now; nobody waits afterwards. */
@@ -145,10 +145,13 @@ export class SmallSources {
       )
       return [{ index: first.index, source, fingerprint: { bytes, sha256 }, members }]
     }
-    return members.map((one) => ({
-      ...{ index: one.index, fingerprint: one.fingerprint, members: [one] },
-      source: { ...one.source, content: one.content, blocks: () => oneBlock(one.block) },
-    }))
+    return members.map((one) => {
+      const block = { ...one.block, bytes: Buffer.from(one.block.bytes) }
+      return {
+        ...{ index: one.index, fingerprint: one.fingerprint, members: [one] },
+        source: { ...one.source, content: one.content, blocks: () => oneBlock(block) },
+      }
+    })
   }
 }
 

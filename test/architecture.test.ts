@@ -240,7 +240,7 @@ test('files of a lake reach their readers through lake/fetch-tables.ts alone, wh
   for (const file of files.filter((name) => !/^(storage|source)\//.test(name)))
     if (/[sS]torage(Of\([^)]*\))?\.fetch\(/.test(await readFile(join(PROJECT, 'src', file), 'utf8')))
       fetching.push(file)
-  expect(fetching).toEqual(['lake/lake/fetch-tables.ts'])
+  expect(fetching).toEqual(['lake/files/fetch-tables.ts'])
 })
 
 test('no two rooms export the same name', async () => {

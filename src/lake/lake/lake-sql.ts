@@ -1,12 +1,13 @@
 /** A snapshot's views and macros as SQL: for a session that keeps them, or for a text that a person runs. */
 
 import { type Definition, definitionsFor } from '../../analysis/definitions.ts'
-import type { Layer, TargetNames } from '../../core/sink.ts'
+import type { TargetNames } from '../../core/sink.ts'
 import { sha256Of } from '../../support/hash.ts'
 import { literal } from '../duckdb/sql.ts'
 import { LISTINGS, mainTables, QUARANTINE, TABLES, type Table } from '../tables/tables.ts'
 import type { ComputedColumn } from '../take/computed-columns.ts'
 import { baseViews } from './base-views.ts'
+import { baseComments, commentSql, commentsOf } from './comments.ts'
 import { HIDDEN_SCHEMA } from './current-versions.ts'
 import { FACT_NAMES, FACTS, type Fact, type FactName, type Facts } from './lake-facts.ts'
 import { MANIFEST_FOLDER } from './layout.ts'
@@ -57,11 +58,17 @@ function* macrosBesideRows({ listed, facts }: LakeContents): Generator<string> {
   for (const name of FACT_NAMES) if (name !== 'snapshots') yield* factStatements<FactName>(name, facts[name])
 }
 
+/** Views, macros and what is said of them. */
+const viewStatements = (computed?: readonly ComputedColumn[]): readonly string[] => [
+  ...baseViews(computed).values(),
+  ...definitionsFor().map(({ sql }) => sql),
+  ...[...baseComments(computed), ...definitionsFor().map(commentsOf)].map((one) => commentSql(one)),
+]
+
 const fixedStatements = (computed?: readonly ComputedColumn[]): readonly string[] => [
   SCHEMA,
   ...unreadableMacros(),
-  ...baseViews(computed).values(),
-  ...definitionsFor().map(({ sql }) => sql),
+  ...viewStatements(computed),
 ]
 
 const MADE_OF = `${HIDDEN_SCHEMA}.made_of`
@@ -127,8 +134,7 @@ export const printedStatements = (
       ...rowsMacros(contents, inVariable),
       ...macrosBesideRows(contents),
       ...factStatements('snapshots', snapshots),
-      ...baseViews(contents.computed).values(),
-      ...definitionsFor().map(({ sql }) => sql),
+      ...viewStatements(contents.computed),
     ].map((sql) => `${sql};`),
     '',
   ].join('\n')
@@ -139,7 +145,10 @@ export const printedStatements = (
  *
  * @param facts kinds that are left out have no macro
  */
-export const layerOnTables = (facts: Partial<Facts>, { tables, taken }: TargetNames): Layer => {
+export const layerOnTables = (
+  facts: Partial<Facts>,
+  { tables, taken, mark }: TargetNames,
+): readonly string[] => {
   const known = FACT_NAMES.filter((name) => facts[name] !== undefined)
   const isMissing = new Set([
     ...[...baseViews().keys()].filter((name) => !tables.has(name)),
@@ -150,12 +159,10 @@ export const layerOnTables = (facts: Partial<Facts>, { tables, taken }: TargetNa
     if (taken.has(one.name) || [...one.words].some((word) => isMissing.has(word))) isMissing.add(one.name)
     else made.push(one)
   }
-  return {
-    statements: [
-      SCHEMA,
-      ...known.flatMap((name) => [...factStatements<FactName>(name, facts[name] ?? [])]),
-      ...made.map(({ sql }) => sql),
-    ],
-    views: made.flatMap(({ name, kind }) => (kind === 'view' ? [name] : [])),
-  }
+  return [
+    SCHEMA,
+    ...known.flatMap((name) => [...factStatements<FactName>(name, facts[name] ?? [])]),
+    ...made.map(({ sql }) => sql),
+    ...made.map((one) => commentSql(commentsOf(one), one.kind === 'view' ? mark : '')),
+  ]
 }

@@ -4,8 +4,8 @@ import { definitionNames, definitionsFor, namesIn, parseDefinition } from '../..
 import { documentationOf } from '../../src/analysis/documentation.ts'
 import { LINE_ITEMS } from '../../src/contract/line-items.ts'
 import { Engine, type Session } from '../../src/lake/duckdb/engine.ts'
-import { keptStatements } from '../../src/lake/lake/lake-sql.ts'
-import { factStatements } from '../../src/lake/lake/source-macros.ts'
+import { keptStatements } from '../../src/lake/views/lake-sql.ts'
+import { factStatements } from '../../src/lake/views/source-macros.ts'
 
 const EMPTY = {
   lake: '/none',

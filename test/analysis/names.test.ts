@@ -6,13 +6,13 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { definitionsFor } from '../../src/analysis/definitions.ts'
 import { documentationOf } from '../../src/analysis/documentation.ts'
-import { convert } from '../../src/jobs/convert.ts'
-import { openQuery } from '../../src/jobs/query.ts'
-import { readRows } from '../../src/jobs/read-rows.ts'
+import { readRows } from '../../src/jobs/common/read-rows.ts'
+import { convert } from '../../src/jobs/convert/convert.ts'
+import { openQuery } from '../../src/jobs/query/query.ts'
 import { Engine, type Row, type Session } from '../../src/lake/duckdb/engine.ts'
-import { baseViews } from '../../src/lake/lake/base-views.ts'
-import { exportTables } from '../../src/pipeline/export/export-tables.ts'
+import { baseViews } from '../../src/lake/views/base-views.ts'
 import { fromRecords } from '../../src/source/from-records.ts'
+import { exportTables } from '../../src/targets/export/export-tables.ts'
 
 interface ViewColumn {
   readonly view: string

@@ -1,11 +1,11 @@
-/** What a folder of batch files holds: its index, written last. A folder without one is unfinished. */
+/** The content of a folder of batch files: its index, written last. A folder without one is unfinished. */
 
 import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { BatchFileEntry } from '../../contract/listings.ts'
 import { ToolkitError } from '../../core/errors.ts'
-import { BATCHES_FOLDER, batchesPath, inLake, parseBatchesName } from '../../lake/lake/layout.ts'
-import { readFileList } from '../../manifest/file-list.ts'
+import { BATCHES_FOLDER, batchesPath, inLake, parseBatchesName } from '../../lake/files/layout.ts'
+import { readFileList } from '../../manifest/form/file-list.ts'
 import { sha256Of } from '../../support/hash.ts'
 import {
   anyText,
@@ -21,12 +21,12 @@ import {
 import { listFolder } from '../../support/list-files.ts'
 
 export interface BatchFile extends BatchFileEntry {
-  /** Of the compressed file, in hex. */
+  /** SHA-256 of the compressed file, in hex. */
   readonly sha256: string
 }
 export interface BatchIndex {
   readonly snapshot: number
-  /** What tells the set of persons who are masked in the files from another one. */
+  /** Digest of the set of persons who are masked in the files. */
   readonly protected: string
   readonly files: readonly BatchFile[]
 }

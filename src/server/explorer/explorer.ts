@@ -6,11 +6,11 @@
 import { definitionsFor, namesIn } from '../../analysis/definitions.ts'
 import { ToolkitError } from '../../core/errors.ts'
 import { interruptOn } from '../../lake/duckdb/stoppable.ts'
-import { type LakeQuery, openLakeQuery } from '../../lake/lake/lake-query.ts'
-import { readFactsOf } from '../../manifest/lake-facts.ts'
-import { readTableListed } from '../../manifest/snapshot-root.ts'
-import { readRoot } from '../../manifest/snapshots.ts'
-import { computedOfLake } from '../../manifest/taken.ts'
+import { type LakeQuery, openLakeQuery } from '../../lake/query/lake-query.ts'
+import { computedOfLake } from '../../manifest/form/taken.ts'
+import { readFactsOf } from '../../manifest/snapshots/read-facts.ts'
+import { readTableListed } from '../../manifest/snapshots/snapshot-root.ts'
+import { readRoot } from '../../manifest/snapshots/snapshots.ts'
 import { FormError } from '../../support/json-form.ts'
 import { atMost } from '../../support/side-by-side.ts'
 import type { Caller } from '../access/caller.ts'
@@ -72,7 +72,7 @@ const MOST_KEPT = 100
 
 class OfWholeLake extends Error {}
 
-/** What the manifest says, and lines in quarantine, belong to no country. */
+/** Facts of the manifest and lines in quarantine belong to no country. */
 const WHOLE_LAKE = /\b(fact_(snapshots|partitions|sources|drift|pulls)|quarantine)\b/
 
 const isOfWholeLake = (sql: string): boolean =>

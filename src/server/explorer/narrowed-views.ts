@@ -1,5 +1,5 @@
 /**
- * What a caller sees of a lake in the explorer, as views: records of the caller's countries, ownerships and roles of the areas
+ * The lake as a caller sees it in the explorer, as views: records of the caller's countries, ownerships and roles of the areas
  * there, and protected persons masked for everybody.
  */
 
@@ -11,9 +11,9 @@ import {
   MASKED_WITHOUT_ACCESS,
 } from '../../contract/authorization.ts'
 import { literal } from '../../lake/duckdb/sql.ts'
-import type { NarrowedView } from '../../lake/lake/lake-views.ts'
 import { snakeCase } from '../../lake/tables/columns.ts'
 import { OWNERSHIP_LISTS } from '../../lake/tables/record-columns.ts'
+import type { NarrowedView } from '../../lake/views/lake-views.ts'
 import type { Areas, Caller } from '../access/caller.ts'
 
 type Rights = Caller['rights']

@@ -4,13 +4,13 @@ import { cp, mkdir, mkdtemp, rename, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { compactLake } from '../../../src/jobs/compact/compact-lake.ts'
 import { Engine, type Session } from '../../../src/lake/duckdb/engine.ts'
 import { ident } from '../../../src/lake/duckdb/sql.ts'
-import { filesOf, readTable } from '../../../src/lake/lake/current-versions.ts'
 import { TABLES, type Table } from '../../../src/lake/tables/tables.ts'
-import { readSnapshot } from '../../../src/manifest/snapshots.ts'
-import { compactLake } from '../../../src/pipeline/compact/compact.ts'
-import { companyLine, openBench, queryLake } from '../../pipeline/batch-bench.ts'
+import { filesOf, readTable } from '../../../src/lake/views/current-versions.ts'
+import { readSnapshot } from '../../../src/manifest/snapshots/snapshots.ts'
+import { companyLine, openBench, queryLake } from '../../run/batch-bench.ts'
 import { needs } from '../../support/needs.ts'
 import { openReaders, type Readers, readerMissing } from '../../support/open-readers.ts'
 import { examplesIn } from '../../support/page.ts'
@@ -190,8 +190,8 @@ const versionOf = async (table: string, snapshot: number): Promise<number> => {
   }
 }
 
-/** The code of a language in the page's part on Delta Lake, block by block. */
-const documented = (language: string): string[] => examplesIn('docs/analysis.md', language, 'Delta Lake')
+/** The code of a language in the page on published tables, block by block. */
+const documented = (language: string): string[] => examplesIn('docs/published-tables.md', language)
 
 // Spark takes a while to start, and longer where others are at work.
 describe.each(READERS)('$name', { timeout: 300_000 }, (reader) => {

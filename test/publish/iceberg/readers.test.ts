@@ -7,11 +7,11 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vit
 import type { FileEntry } from '../../../src/core/partition.ts'
 import { Engine, type Session } from '../../../src/lake/duckdb/engine.ts'
 import { ident, literal } from '../../../src/lake/duckdb/sql.ts'
-import { inLake } from '../../../src/lake/lake/layout.ts'
+import { inLake } from '../../../src/lake/files/layout.ts'
 import { TABLES, type Table } from '../../../src/lake/tables/tables.ts'
-import { readSnapshot } from '../../../src/manifest/snapshots.ts'
+import { readSnapshot } from '../../../src/manifest/snapshots/snapshots.ts'
 import { hashFile } from '../../../src/support/hash.ts'
-import { queryLake } from '../../pipeline/batch-bench.ts'
+import { queryLake } from '../../run/batch-bench.ts'
 import { needs } from '../../support/needs.ts'
 import { openReaders, type Readers, readerMissing } from '../../support/open-readers.ts'
 import { examplesIn } from '../../support/page.ts'
@@ -152,7 +152,8 @@ const visibleColumns = (reader: string, table: Table, added: readonly string[]):
   ].join(', ')
 
 /** The code of a language in the page's part on Iceberg, block by block. */
-const documented = (language: string): string[] => examplesIn('docs/analysis.md', language, 'Apache Iceberg')
+const documented = (language: string): string[] =>
+  examplesIn('docs/published-tables.md', language, 'Apache Iceberg')
 
 describe.each(READERS)('$name', (reader) => {
   beforeEach((context) => needs(context, reader.name, readerMissing[reader.kind]()))

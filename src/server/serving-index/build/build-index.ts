@@ -7,8 +7,8 @@
 import { dirname, join } from 'node:path'
 import { systemCode, ToolkitError, writeError } from '../../../core/errors.ts'
 import { Engine, engineError } from '../../../lake/duckdb/engine.ts'
-import { inLake, servePath } from '../../../lake/lake/layout.ts'
-import type { NamedFile } from '../../../manifest/file-list.ts'
+import { inLake, servePath } from '../../../lake/files/layout.ts'
+import type { NamedFile } from '../../../manifest/form/file-list.ts'
 import { discard, fsyncFolder, makeFolder } from '../../../support/durable-files.ts'
 import { adoptFiles, refuseLinks } from '../../../support/file-modes.ts'
 import { temporaryName } from '../../../support/process-identity.ts'
@@ -28,7 +28,7 @@ import {
 import { attachSegments } from '../segment-views.ts'
 import type { BuildIndexRequest } from './build-request.ts'
 import { makeSegment } from './make-segment.ts'
-import { useSegments } from './use-segments.ts'
+import { useSegments } from './plan-segments.ts'
 
 /** Where the index of a snapshot stands by default. */
 export const indexFolder = (lake: string, snapshot: number): string => inLake(lake, servePath(snapshot))

@@ -4,9 +4,9 @@ import { ToolkitError } from '../../../core/errors.ts'
 import type { ColumnTable } from '../../../lake/duckdb/column-tables.ts'
 import type { Engine, Session } from '../../../lake/duckdb/engine.ts'
 import { literal } from '../../../lake/duckdb/sql.ts'
-import { goneFiles, readTable } from '../../../lake/lake/current-versions.ts'
 import { LISTINGS } from '../../../lake/tables/tables.ts'
-import type { SessionRequest } from '../../../load/restore/slices.ts'
+import { goneFiles, readTable } from '../../../lake/views/current-versions.ts'
+import type { SessionRequest } from '../../../restore/slices.ts'
 import type { Embedder } from '../../ranking/embedder.ts'
 import { embeddingTexts } from '../../ranking/terms.ts'
 import {
@@ -23,7 +23,7 @@ import {
 
 export interface SearchFileRequest {
   readonly engine: Engine
-  /** What to read, in the session where the current views stand. */
+  /** The records to read, in the session that has the current views. */
   readonly giving: SessionRequest
   /** The file that is made. */
   readonly path: string

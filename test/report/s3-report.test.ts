@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 import { convert } from '../../src/jobs/convert.ts'
 import { report } from '../../src/jobs/report.ts'
 import { fromRecords } from '../../src/source/from-records.ts'
-import { cliHere } from '../cli/run-cli.ts'
+import { cli } from '../cli/run-cli.ts'
 import { LAKE, s3Bench } from '../storage/s3-bench.ts'
 
 test('a report of a lake in a bucket goes into a bucket, as a page that a browser shows, over an earlier one', async (context) => {
@@ -14,7 +14,7 @@ test('a report of a lake in a bucket goes into a bucket, as a page that a browse
   const to = 's3://lakes/pages/report.html'
   const first = await report(LAKE, { to })
   expect(first).toMatchObject({ path: to, snapshot: 1 })
-  const { stdout, code } = await cliHere(['report', '--lake', LAKE, '--to', to, '--max-age', '26h', '--json'])
+  const { stdout, code } = await cli(['report', '--lake', LAKE, '--to', to, '--max-age', '26h', '--json'])
   expect([code, JSON.parse(stdout).path]).toEqual([0, to])
   const { endpoint, accessKey: accessKeyId, secretKey: secretAccessKey } = server
   const client = new S3Client({

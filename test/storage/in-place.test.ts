@@ -9,7 +9,7 @@ import { type RecordsOptions, records } from '../../src/jobs/records.ts'
 import type { AccessReport } from '../../src/lake/lake/file-access.ts'
 import { storageOf } from '../../src/storage/open-storage.ts'
 import { listTree } from '../../src/support/list-files.ts'
-import { cliHere } from '../cli/run-cli.ts'
+import { cli } from '../cli/run-cli.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { type InPlaceBench, inPlaceBench, PLACE } from './in-place-bench.ts'
 
@@ -239,20 +239,20 @@ test('more statements at once than Node has threads: each gets its answer', asyn
 test('the commands say how they read: in place; copies and what would help; --checked', async (context) => {
   benchOf(context)
   const count = ['query', 'SELECT count(*) FROM companies', '--lake', PLACE]
-  const inPlace = await cliHere(count)
+  const inPlace = await cli(count)
   expect(inPlace.stderr).toMatch(/Read in place, not hashed: .* of \d+ files in \d+ requests; --checked/)
   const env = {
     FIRMLAKE_HTTPFS: '',
     HOME: await temporaryFolder(),
     FIRMLAKE_WORK_DIR: await temporaryFolder(),
   }
-  const copies = await cliHere(count, { env })
+  const copies = await cli(count, { env })
   expect(copies.stderr).toMatch(/Fetched .* as copies of whole files\. With DuckDB's extension httpfs/)
-  const checked = await cliHere([...count, '--checked'])
+  const checked = await cli([...count, '--checked'])
   expect(checked.stderr).not.toMatch(/Read in place|httpfs/)
   expect(new Set([inPlace.stdout, copies.stdout, checked.stdout]).size).toBe(1)
   const id = String(await someId())
-  const one = await cliHere(['records', '--id', id, '--lake', PLACE])
+  const one = await cli(['records', '--id', id, '--lake', PLACE])
   expect(one.stderr).toMatch(/Read in place, not hashed/)
 })
 
@@ -274,7 +274,7 @@ test('proxies of the environment are not asked for the loopback', async (context
   const count = ['query', 'SELECT count(*) FROM companies', '--lake', PLACE]
   const nobody = 'http://127.0.0.1:9'
   const env = { HTTP_PROXY: nobody, http_proxy: nobody, ALL_PROXY: nobody, all_proxy: nobody }
-  expect(await cliHere(count, { env })).toMatchObject({
+  expect(await cli(count, { env })).toMatchObject({
     code: 0,
     stderr: expect.stringContaining('Read in place'),
   })

@@ -3,27 +3,21 @@
 import { join } from 'node:path'
 import { expect, vi } from 'vitest'
 import { listTree } from '../../src/support/list-files.ts'
-import { type CliResult, cli, cliHere, cliJsonHere, SAMPLE } from '../cli/run-cli.ts'
+import { type CliResult, cli, cliJson, SAMPLE } from '../cli/run-cli.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { type Bench, LAKE } from './s3-bench.ts'
 
 export const RELATIONS = join(SAMPLE, 'relations-0001.jsonl.br')
 
 /** Runs a command on the lake that must end with 0. */
-const succeedBy =
-  (run: (args: readonly string[]) => Promise<CliResult>) =>
-  async (...args: readonly string[]): Promise<CliResult> => {
-    const result = await run([...args, '--lake', LAKE])
-    expect(result.code === 0 ? '' : `${args.join(' ')}: ${result.stderr}`).toBe('')
-    return result
-  }
-
-export const succeed = succeedBy(cliHere)
-/** In a process of its own, which is watched from here. */
-export const succeedApart = succeedBy(cli)
+export const succeed = async (...args: readonly string[]): Promise<CliResult> => {
+  const result = await cli([...args, '--lake', LAKE])
+  expect(result.code === 0 ? '' : `${args.join(' ')}: ${result.stderr}`).toBe('')
+  return result
+}
 
 export const query = (sql: string, ...more: readonly string[]): Promise<unknown> =>
-  cliJsonHere(['query', '--lake', LAKE, sql, ...more])
+  cliJson(['query', '--lake', LAKE, sql, ...more])
 
 /** Companies, figures and their sum. */
 export const ANSWERS = `SELECT (SELECT count(*) FROM companies) AS companies,

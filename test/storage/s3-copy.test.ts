@@ -3,7 +3,7 @@
 import { join } from 'node:path'
 import { expect, test, vi } from 'vitest'
 import { copyLake } from '../../src/pipeline/copy/copy-lake.ts'
-import { cliHere, cliJsonHere, SAMPLE_COMPANIES } from '../cli/run-cli.ts'
+import { cli, cliJson, SAMPLE_COMPANIES } from '../cli/run-cli.ts'
 import { hashLake } from '../pipeline/batch-bench.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { s3Error } from './loopback-proxy.ts'
@@ -13,7 +13,7 @@ import { elsewhere, RELATIONS, succeed } from './s3-cli.ts'
 vi.setConfig({ testTimeout: 240_000 })
 
 const run = async (...args: readonly string[]): Promise<void> => {
-  const { code, stderr } = await cliHere(args)
+  const { code, stderr } = await cli(args)
   expect(code === 0 ? '' : `${args.join(' ')}: ${stderr}`).toBe('')
 }
 
@@ -32,10 +32,10 @@ test('a folder is copied into a bucket, on into another prefix and back into a f
   await run('convert', SAMPLE_COMPANIES, '--lake', lake)
   await expect(copyLake({ lake, to: LAKE })).rejects.toMatchObject({ code: 'STORAGE_REFUSED' })
   expect(refused).toBe(1)
-  await expect(cliJsonHere(['status', '--lake', LAKE])).resolves.toMatchObject({ snapshot: null })
+  await expect(cliJson(['status', '--lake', LAKE])).resolves.toMatchObject({ snapshot: null })
   await copyLake({ lake, to: LAKE })
   await run('convert', RELATIONS, '--lake', lake)
-  expect(await cliJsonHere(['copy', lake, LAKE, '--snapshots', 'all'])).toMatchObject({
+  expect(await cliJson(['copy', lake, LAKE, '--snapshots', 'all'])).toMatchObject({
     kind: 'copied',
     snapshots: [2],
   })

@@ -4,7 +4,7 @@ import type { ChildProcess } from 'node:child_process'
 import { join } from 'node:path'
 import { describe, expect, type TestContext, test, vi } from 'vitest'
 import { listTree } from '../../src/support/list-files.ts'
-import { cli, cliHere, cliJsonHere, errorCode, SAMPLE, SAMPLE_COMPANIES } from '../cli/run-cli.ts'
+import { cli, cliJson, errorCode, SAMPLE, SAMPLE_COMPANIES } from '../cli/run-cli.ts'
 import type { S3Server } from '../support/s3-server.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import type { Fate, Passing } from './loopback-proxy.ts'
@@ -16,12 +16,12 @@ vi.setConfig({ testTimeout: 240_000 })
 const COUNTS = `SELECT (SELECT count(*) FROM companies) AS companies, (SELECT count(*) FROM financials) AS financials,
   (SELECT round(sum(value)) FROM financials) AS value`
 
-const counted = (lake: string): Promise<unknown> => cliJsonHere(['query', '--lake', lake, COUNTS])
+const counted = (lake: string): Promise<unknown> => cliJson(['query', '--lake', lake, COUNTS])
 
 /** What a folder gives for the same files. */
 const expected = async (...sources: readonly string[]): Promise<unknown> => {
   const lake = join(await temporaryFolder(), 'lake')
-  expect(await cliHere(['convert', ...sources, '--lake', lake])).toMatchObject({ code: 0 })
+  expect(await cli(['convert', ...sources, '--lake', lake])).toMatchObject({ code: 0 })
   return await counted(lake)
 }
 
@@ -55,7 +55,7 @@ test('two runs that race both stand in the lake, and its queries give what a fol
     (await open().list('_manifest')).map(({ path }) => path).filter((path) => /\d{8}\.json$/.test(path)),
   ).toEqual(['_manifest/00000001.json', '_manifest/00000002.json'])
   expect(await counted(LAKE)).toEqual(await expected(...sources))
-  expect(await cliHere(['verify', '--lake', LAKE])).toMatchObject({ code: 0 })
+  expect(await cli(['verify', '--lake', LAKE])).toMatchObject({ code: 0 })
   // Nothing of the runs is left, neither there nor here.
   expect(await open().list('_runs')).toEqual([])
   const staged = (await listTree(join(open().local, '_runs'))).filter(({ kind }) => kind === 'file')
@@ -68,10 +68,10 @@ describe('a server that is killed in the midst of a run', () => {
     ['at the commit', isCommit],
   ] as const)('%s and started again: the run comes to its end', async ([, at], context) => {
     await bench(context, at, 3)
-    const run = await cliHere(['convert', SAMPLE_COMPANIES, '--lake', LAKE])
+    const run = await cli(['convert', SAMPLE_COMPANIES, '--lake', LAKE])
     expect(run.code === 0 ? '' : run.stderr).toBe('')
     expect(await counted(LAKE)).toEqual(await expected(SAMPLE_COMPANIES))
-    expect(await cliHere(['verify', '--lake', LAKE])).toMatchObject({ code: 0 })
+    expect(await cli(['verify', '--lake', LAKE])).toMatchObject({ code: 0 })
   })
 
   test.for([
@@ -81,16 +81,16 @@ describe('a server that is killed in the midst of a run', () => {
     '%s and stays away: the run fails, shows nothing, and the same command ends it',
     async ([, at], context) => {
       const { server, open } = await bench(context, at, Number.POSITIVE_INFINITY, '2')
-      const failed = await cliHere(['convert', SAMPLE_COMPANIES, '--lake', LAKE, '--json'])
+      const failed = await cli(['convert', SAMPLE_COMPANIES, '--lake', LAKE, '--json'])
       expect(failed.code).not.toBe(0)
       expect(errorCode(failed)).toBe('STORAGE_FAILED')
       expect(failed.stderr).not.toContain(server.secretKey)
       await server.start()
       expect((await open().list('_manifest')).filter(({ path }) => /\d{8}\.json$/.test(path))).toEqual([])
-      const again = await cliHere(['convert', SAMPLE_COMPANIES, '--lake', LAKE])
+      const again = await cli(['convert', SAMPLE_COMPANIES, '--lake', LAKE])
       expect(again.code === 0 ? '' : again.stderr).toBe('')
       expect(await counted(LAKE)).toEqual(await expected(SAMPLE_COMPANIES))
-      expect(await cliHere(['verify', '--lake', LAKE])).toMatchObject({ code: 0 })
+      expect(await cli(['verify', '--lake', LAKE])).toMatchObject({ code: 0 })
     },
   )
 })
@@ -109,10 +109,10 @@ test('a run that is killed after its first partition is resumed, and nothing of 
     },
   })
   expect(killed.code).toBeNull()
-  const resumed = await cliHere(['resume', '--lake', LAKE])
+  const resumed = await cli(['resume', '--lake', LAKE])
   expect(resumed.code === 0 ? '' : resumed.stderr).toBe('')
   expect(await counted(LAKE)).toEqual(await expected(...sources))
-  expect(await cliHere(['verify', '--lake', LAKE])).toMatchObject({ code: 0 })
+  expect(await cli(['verify', '--lake', LAKE])).toMatchObject({ code: 0 })
   expect(await open().list('_runs')).toEqual([])
 })
 

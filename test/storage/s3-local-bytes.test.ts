@@ -5,7 +5,7 @@ import { expect, test, vi } from 'vitest'
 import { writeSample } from '../../data/sample.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { type Bench, s3Bench } from './s3-bench.ts'
-import { elsewhere, localFiles, query, succeed, succeedApart } from './s3-cli.ts'
+import { elsewhere, localFiles, query, succeed } from './s3-cli.ts'
 import { watchFolder } from './watch-folder.ts'
 
 // Several commands one after the other, each a process of its own.
@@ -29,7 +29,7 @@ const watched = async ({ open }: Bench, ...args: readonly string[]): Promise<num
     await watchFolder(
       open().local,
       (path) => !isOfLog(path),
-      () => succeedApart(...args),
+      () => succeed(...args),
     )
   ).mostBytes
 }

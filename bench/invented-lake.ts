@@ -1,13 +1,13 @@
 /** A lake with any number of partitions in its manifest and no data: what a commit and the commands cost that read it. */
 
 import { randomBytes } from 'node:crypto'
+import { extendList, PartWriter } from '../src/commit/extend-list.ts'
 import type { CommittedPartition, FileEntry } from '../src/core/partition.ts'
-import { loadPath } from '../src/lake/lake/layout.ts'
-import { extendList, PartWriter } from '../src/manifest/extend-list.ts'
-import { makeLake } from '../src/manifest/runs.ts'
-import type { SnapshotRoot } from '../src/manifest/snapshot-root.ts'
-import { createSnapshot, ensureRecord } from '../src/manifest/snapshots.ts'
-import { addTotals, NO_TOTALS, totalsOf } from '../src/manifest/totals.ts'
+import { loadPath } from '../src/lake/files/layout.ts'
+import { addTotals, NO_TOTALS, totalsOf } from '../src/manifest/form/totals.ts'
+import { makeLake } from '../src/manifest/runs/runs.ts'
+import type { SnapshotRoot } from '../src/manifest/snapshots/snapshot-root.ts'
+import { createSnapshot, ensureRecord } from '../src/manifest/snapshots/snapshots.ts'
 import { sha256Of } from '../src/support/hash.ts'
 import { newRunId } from '../src/support/run-ids.ts'
 

@@ -9,8 +9,7 @@ import { pipeline } from 'node:stream/promises'
 import type { SnapshotHead } from '../src/core/partition.ts'
 import { Engine } from '../src/lake/duckdb/engine.ts'
 import type { Table } from '../src/lake/tables/tables.ts'
-import type { SnapshotRoot } from '../src/manifest/snapshot-root.ts'
-import { tableFilesOf } from '../src/pipeline/targets/table-changes.ts'
+import type { SnapshotRoot } from '../src/manifest/snapshots/snapshot-root.ts'
 import {
   addedFile,
   addLine,
@@ -30,6 +29,7 @@ import { writeNextSnapshot } from '../src/publish/iceberg/next-snapshot.ts'
 import { historyLayout } from '../src/publish/iceberg/table-layout.ts'
 import { publishedStorage } from '../src/publish/published-storage.ts'
 import { publishedTables, type TableFile } from '../src/publish/table-files.ts'
+import { tableFilesOf } from '../src/targets/table-changes.ts'
 
 /** Statistics of a few columns: those of a real file are about ten times as long. */
 const measured = (file: TableFile): MeasuredFile => ({

@@ -9,8 +9,8 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { brotliDecompressSync } from 'node:zlib'
 import { ALL_CONTENT, writeSample } from '../data/sample.ts'
-import { convert } from '../src/jobs/convert.ts'
-import { query } from '../src/jobs/query.ts'
+import { convert } from '../src/jobs/convert/convert.ts'
+import { query } from '../src/jobs/query/query.ts'
 import { measureNode } from './measure.ts'
 
 const MAIN = join(import.meta.dirname, '../src/cli/main.ts')

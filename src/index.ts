@@ -5,30 +5,40 @@
 
 // Jobs, each in one call, with what each takes and resolves to.
 
-export { type CheckReport, check, type LakeCheckOptions } from './jobs/check.ts'
-export type { CheckResult, Expectations } from './jobs/check-loads.ts'
-export { collectGarbage, type GarbageOptions } from './jobs/collect-garbage.ts'
-export { type CompactOptions, compact } from './jobs/compact.ts'
-export { type ConvertOptions, convert } from './jobs/convert.ts'
-export { type ConvertedTo, type ConvertToOptions, convertTo } from './jobs/convert-to.ts'
-export { copy } from './jobs/copy.ts'
-export { type DiffOptions, type DiffReport, diff, openDiff } from './jobs/diff.ts'
+export {
+  type BatchFilesReport,
+  type PullBatchFilesOptions,
+  pullBatchFiles,
+} from './jobs/batch-files/pull-batch-files.ts'
+export { type CheckReport, check, type LakeCheckOptions } from './jobs/check/check.ts'
+export type { CheckResult, Expectations } from './jobs/check/check-loads.ts'
+export type { QueryRow } from './jobs/common/read-rows.ts'
+export { type ProgramWork, runProgram } from './jobs/common/run-program.ts'
+export type { RunReport } from './jobs/common/run-report.ts'
+export { type CompactOptions, compact } from './jobs/compact/compact.ts'
+export type { CompactSummary } from './jobs/compact/compact-work.ts'
+export { type ConvertOptions, convert } from './jobs/convert/convert.ts'
+export { type ConvertedTo, type ConvertToOptions, convertTo } from './jobs/convert/convert-to.ts'
+export { copy } from './jobs/copy/copy.ts'
+export type { CopyProgress } from './jobs/copy/copy-files.ts'
+export type { CopyOptions, CopySummary } from './jobs/copy/copy-lake.ts'
+export { type DiffOptions, type DiffReport, diff, openDiff } from './jobs/diff/diff.ts'
 export type { ServiceUse } from './jobs/doctor/check-service.ts'
+export { type Diagnosis, type DoctorOptions, doctor } from './jobs/doctor/doctor.ts'
 export type { MachineFinding } from './jobs/doctor/finding.ts'
 export type { Disk, Machine } from './jobs/doctor/machine-facts.ts'
-export { type Diagnosis, type DoctorOptions, doctor } from './jobs/doctor.ts'
-export { type ForgetOptions, forget } from './jobs/forget.ts'
-export { nightly } from './jobs/nightly.ts'
-export { type PullOptions, type PullReport, pull } from './jobs/pull.ts'
-export { type BatchFilesReport, type PullBatchFilesOptions, pullBatchFiles } from './jobs/pull-batch-files.ts'
-export { openQuery, type QuestionOptions as QueryOptions, query } from './jobs/query.ts'
-export type { QueryRow } from './jobs/read-rows.ts'
-export { type RecordsOptions, records } from './jobs/records.ts'
-export { type ReplayOptions, type ReplayReport, replay } from './jobs/replay.ts'
-export { type ReportOptions, report, type WrittenReport } from './jobs/report.ts'
-export { type ResumedRun, type ResumeOptions, type ResumeReport, resume } from './jobs/resume.ts'
-export { type ProgramWork, runProgram } from './jobs/run-program.ts'
-export type { RunReport } from './jobs/run-report.ts'
+export { type ForgetOptions, forget } from './jobs/forget/forget.ts'
+export type { ForgetSummary } from './jobs/forget/forget-summary.ts'
+export { collectGarbage, type GarbageOptions } from './jobs/gc/collect-garbage.ts'
+export { nightly } from './jobs/nightly/nightly.ts'
+export { type PullOptions, type PullReport, pull } from './jobs/pull/pull.ts'
+export { openQuery, type QuestionOptions as QueryOptions, query } from './jobs/query/query.ts'
+export { type RecordsOptions, records } from './jobs/records/records.ts'
+export { type ReplayOptions, type ReplayReport, replay } from './jobs/replay/replay.ts'
+export { type ReportOptions, report, type WrittenReport } from './jobs/report/report.ts'
+export { type ResumedRun, type ResumeOptions, type ResumeReport, resume } from './jobs/resume/resume.ts'
+export { type ServedLake, type ServeOptions, serve } from './jobs/serve/serve.ts'
+export type { PlannedRun } from './jobs/steps/plan-shared-run.ts'
 export {
   type CommitRunOptions,
   type CommitRunReport,
@@ -41,29 +51,23 @@ export {
   runStatus,
   type WorkRunOptions,
   workRun,
-} from './jobs/run-steps.ts'
-export { type ServedLake, type ServeOptions, serve } from './jobs/serve.ts'
-export { type SyncOptions, type SyncReport, sync } from './jobs/sync.ts'
-export { type VerifyOptions, verify } from './jobs/verify.ts'
+} from './jobs/steps/run-steps.ts'
+export type { SharedRunStatus } from './jobs/steps/shared-run-status.ts'
+export type { UnitChoice, UnitOutcome, WorkSummary } from './jobs/steps/work-shared-run.ts'
+export { type SyncOptions, type SyncReport, sync } from './jobs/sync/sync.ts'
+export { type VerifyOptions, verify } from './jobs/verify/verify.ts'
 export type { DiffSummary, LakeDiff } from './lake/diff/open-comparison.ts'
-export type { LakeQuery, QueryResult } from './lake/lake/lake-query.ts'
-export type { Take } from './lake/take/declaration.ts'
+export type { Take } from './lake/projection/declaration.ts'
+export type { LakeQuery, QueryResult } from './lake/query/lake-query.ts'
 export type { KeepsRecord } from './load/record-filter.ts'
-export type { Garbage } from './manifest/remove-garbage.ts'
-export type { Verification } from './manifest/verify-lake.ts'
+export type { Garbage } from './manifest/verify/remove-garbage.ts'
+export type { Verification } from './manifest/verify/verify-lake.ts'
 export { observed } from './observe/observe.ts'
-export type { CompactSummary } from './pipeline/compact/compact-work.ts'
-export type { CopyProgress } from './pipeline/copy/copy-files.ts'
-export type { CopyOptions, CopySummary } from './pipeline/copy/copy-lake.ts'
-export { type ExportOptions, type ExportSummary, exportTables } from './pipeline/export/export-tables.ts'
-export type { ForgetSummary } from './pipeline/forget/forget-summary.ts'
-export type { Progress, RunEvent } from './pipeline/run/progress.ts'
-export type { PlannedRun } from './pipeline/shared/plan-shared-run.ts'
-export type { SharedRunStatus } from './pipeline/shared/shared-run-status.ts'
-export type { UnitChoice, UnitOutcome, WorkSummary } from './pipeline/shared/work-shared-run.ts'
-export { type DeliverOptions, type Delivery, deliver } from './pipeline/targets/deliver.ts'
-export { type PublishOptions, type PublishSummary, publish } from './pipeline/targets/publish.ts'
-export type { TableFormatName } from './pipeline/targets/table-formats.ts'
+export type { Progress, RunEvent } from './run/work/progress.ts'
+export { type DeliverOptions, type Delivery, deliver } from './targets/deliver.ts'
+export { type ExportOptions, type ExportSummary, exportTables } from './targets/export/export-tables.ts'
+export { type PublishOptions, type PublishSummary, publish } from './targets/publish.ts'
+export type { TableFormatName } from './targets/table-formats.ts'
 export {
   checkTargets,
   readFormats,
@@ -71,7 +75,7 @@ export {
   type TargetsSummary,
   type UpdateTargetsOptions,
   updateTargets,
-} from './pipeline/targets/update-targets.ts'
+} from './targets/update-targets.ts'
 
 // Sources.
 
@@ -82,8 +86,8 @@ export {
   type Files,
   files,
   type Input,
-} from './jobs/inputs.ts'
-export { parseSearch } from './pipeline/pull/search.ts'
+} from './jobs/common/inputs.ts'
+export { parseSearch } from './jobs/pull/search.ts'
 export { fromRecords, type Records } from './source/from-records.ts'
 export { openService as service, type Service, type ServiceOptions } from './source/service/service.ts'
 export { readToken } from './source/service/token.ts'
@@ -109,8 +113,8 @@ export { withLoaded } from './sink/with-loaded.ts'
 export { ERROR_CODES, type ErrorCode, ToolkitError } from './core/errors.ts'
 export { EXIT, type ExitCode, exitCodeOf, exitCodeOfStep } from './core/exit-codes.ts'
 export { REJECT_CODES, type RejectCode } from './core/reject.ts'
-export { catalogFromEnvironment } from './pipeline/targets/catalog-environment.ts'
 export type { CatalogOptions } from './publish/iceberg/catalog-client.ts'
+export { catalogFromEnvironment } from './targets/catalog-environment.ts'
 
 // A lake: its tables and its manifest.
 
@@ -124,7 +128,7 @@ export type {
   Snapshot,
 } from './core/partition.ts'
 export { QUARANTINE, TABLES, type Table } from './lake/tables/tables.ts'
-export { readSnapshot } from './manifest/snapshots.ts'
+export { readSnapshot } from './manifest/snapshots/snapshots.ts'
 
 // The service's interface as data.
 

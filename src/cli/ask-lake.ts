@@ -1,9 +1,9 @@
 /** Opens a snapshot of a lake for questions, and closes it in every case. */
 
-import type { InPlaceOptions } from '../jobs/in-place.ts'
-import { openQuery } from '../jobs/query.ts'
-import type { LakeQuery } from '../lake/lake/lake-query.ts'
-import type { AroundFetch } from '../lake/lake/lake-views.ts'
+import type { InPlaceOptions } from '../jobs/common/in-place.ts'
+import { openQuery } from '../jobs/query/query.ts'
+import type { LakeQuery } from '../lake/query/lake-query.ts'
+import type { AroundFetch } from '../lake/views/lake-views.ts'
 import { interruptible } from './interrupt.ts'
 import { noteAccess, noteHistory } from './output/access-note.ts'
 import { ProgressLine } from './output/progress-line.ts'

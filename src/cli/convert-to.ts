@@ -1,7 +1,7 @@
 /** `convert --to`: runs the job that keeps no lake, shows its progress, and prints what it wrote. */
 
 import { ToolkitError } from '../core/errors.ts'
-import { type ConvertedTo, type ConvertToOptions, convertTo } from '../jobs/convert-to.ts'
+import { type ConvertedTo, type ConvertToOptions, convertTo } from '../jobs/convert/convert-to.ts'
 import { exitCodeOfReports } from './exit-codes.ts'
 import { interruptible } from './interrupt.ts'
 import type { JsonOption } from './options/options.ts'

@@ -9,17 +9,17 @@ import type {
   SnapshotHead,
   WindowEntry,
 } from '../core/partition.ts'
-import { mergeDrift } from '../jobs/run-report.ts'
-import type { ForgetReceipt } from '../manifest/forgotten.ts'
-import { readLakeId } from '../manifest/lake-id.ts'
-import { loadedPartitions } from '../manifest/loaded-sources.ts'
-import type { Wanted } from '../manifest/parts.ts'
-import { listRuns, type RunSummary } from '../manifest/runs.ts'
-import { listOf, type SnapshotRoot } from '../manifest/snapshot-root.ts'
-import { newestRoot, readRoot } from '../manifest/snapshots.ts'
-import { type SnapshotSummary, summariseRoot } from '../manifest/summarise-snapshot.ts'
-import type { Taken } from '../manifest/taken.ts'
-import { filteredOf } from '../manifest/totals.ts'
+import { mergeDrift } from '../jobs/common/run-report.ts'
+import type { ForgetReceipt } from '../manifest/form/forgotten.ts'
+import { loadedPartitions } from '../manifest/form/loaded-sources.ts'
+import type { Taken } from '../manifest/form/taken.ts'
+import { filteredOf } from '../manifest/form/totals.ts'
+import type { Wanted } from '../manifest/parts/parts.ts'
+import { listRuns, type RunSummary } from '../manifest/runs/runs.ts'
+import { readLakeId } from '../manifest/snapshots/lake-id.ts'
+import { listOf, type SnapshotRoot } from '../manifest/snapshots/snapshot-root.ts'
+import { newestRoot, readRoot } from '../manifest/snapshots/snapshots.ts'
+import { type SnapshotSummary, summariseRoot } from '../manifest/snapshots/summarise-snapshot.ts'
 
 export interface SourceStatus extends LineCounts {
   readonly source: string

@@ -1,6 +1,6 @@
 /** Hands the run of a command over to an engine, and shows how far it is. */
 
-import type { OnEngine } from '../jobs/on-engine.ts'
+import type { OnEngine } from '../jobs/steps/on-engine.ts'
 import { checkEngine, type EngineFlags, temporalPlace, unitsAtOnceOf } from './options/engine-options.ts'
 import { formatCount, formatCounted } from './output/format.ts'
 import { note } from './output/print.ts'

@@ -3,10 +3,10 @@
  * stops it, and its result is printed when the lake is committed, whatever happens to its targets.
  */
 
-import type { CommonOptions, LoadOptions } from '../jobs/load-job.ts'
-import type { RunReport } from '../jobs/run-report.ts'
-import { takeOfSection } from '../jobs/take-section.ts'
-import type { TargetEvent, UpdateTargetsOptions } from '../pipeline/targets/update-targets.ts'
+import type { CommonOptions, LoadOptions } from '../jobs/common/load-job.ts'
+import type { RunReport } from '../jobs/common/run-report.ts'
+import { takeOfSection } from '../jobs/common/take-section.ts'
+import type { TargetEvent, UpdateTargetsOptions } from '../targets/update-targets.ts'
 import { loadedConfig } from './config/loaded-config.ts'
 import { exitCodeOfReports } from './exit-codes.ts'
 import { interruptible, KEPT } from './interrupt.ts'
@@ -60,8 +60,8 @@ const targetsOf = async (flags: JobFlags) => {
   const sinkTake = takeOfSection(loadedConfig().file?.settings.sink_take)
   const sinks = { sinks: sink, sinkTake, adopt: flags.adopt }
   if (publish.length === 0) return { lake, ...sinks }
-  const { readFormats } = await import('../pipeline/targets/update-targets.ts')
-  const { catalogFromEnvironment } = await import('../pipeline/targets/catalog-environment.ts')
+  const { readFormats } = await import('../targets/update-targets.ts')
+  const { catalogFromEnvironment } = await import('../targets/catalog-environment.ts')
   return { lake, ...sinks, publish: readFormats(publish), catalog: catalogFromEnvironment() }
 }
 
@@ -101,7 +101,7 @@ export const runJob = async <Done>(
 /** Updates the targets that the flags name, for a command that has committed by itself. */
 export const updateTargetsOf = async (flags: JobFlags): Promise<void> => {
   if (!flags.publish && !flags.sink) return
-  const { updateTargets } = await import('../pipeline/targets/update-targets.ts')
+  const { updateTargets } = await import('../targets/update-targets.ts')
   const update = (options: UpdateTargetsOptions): Promise<unknown> => updateTargets(options)
   await runJob(flags, update, async () => undefined, PUBLISHED_KEPT)
 }
@@ -109,7 +109,7 @@ export const updateTargetsOf = async (flags: JobFlags): Promise<void> => {
 /** Refuses wrong `--sink` and `--publish` before anything is loaded. @throws {ToolkitError} USAGE, TARGET_REFUSED */
 export const checkTargetsOf = async (flags: JobFlags): Promise<void> => {
   if (!flags.publish && !flags.sink) return
-  const { checkTargets } = await import('../pipeline/targets/update-targets.ts')
+  const { checkTargets } = await import('../targets/update-targets.ts')
   await checkTargets(await targetsOf(flags))
 }
 

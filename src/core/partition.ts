@@ -134,7 +134,7 @@ export interface PartitionEntry {
   readonly id: string
   readonly run: string
   readonly content: Content
-  /** Of several small sources what they are together: see `manifest/shared-sources.ts`. */
+  /** Of several small sources what they are together: see `manifest/form/shared-sources.ts`. */
   readonly source: SourceEntry
   /** The small sources that share it, in their order; absent where it is of one. */
   readonly sources?: readonly SharedSource[]
@@ -183,7 +183,7 @@ export interface SnapshotHead {
 
 /**
  * The whole lake as of one commit, as one document. A lake keeps it in parts, of which readers open those that they need
- * (`manifest/snapshot-root.ts`).
+ * (`manifest/snapshots/snapshot-root.ts`).
  */
 export interface Snapshot extends SnapshotHead {
   /** In the order of commits: of one company the later partition is the current version. */

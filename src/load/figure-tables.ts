@@ -3,13 +3,13 @@
  * they stand in the columns of the block, a row for each series with its years and values as lists; SQL makes rows of these.
  */
 
+import type { CheckedPart } from '../check/check-block.ts'
 import { CONSOLIDATIONS } from '../contract/dictionaries.ts'
 import type { ColumnDeclaration, ColumnTable, Names } from '../lake/duckdb/column-tables.ts'
 import { CHUNK_ROWS, type Vectors } from '../lake/duckdb/vectors.ts'
-import type { BlockRows } from './block-rows.ts'
-import type { CheckedPart } from './check-block.ts'
-import { namesOf } from './name-codes.ts'
-import type { SeriesRows } from './series-rows.ts'
+import type { BlockRows } from '../rows/block-rows.ts'
+import { namesOf } from '../rows/name-codes.ts'
+import type { SeriesRows } from '../rows/series-rows.ts'
 
 const CONSOLIDATION_NAMES = CONSOLIDATIONS.map(({ name }) => name)
 const CONSOLIDATION: Names = {

@@ -2,6 +2,8 @@
  * From the checked lines of a part to every table of its content, through DuckDB into a sink.
  */
 
+import type { CheckedPart } from '../check/check-block.ts'
+import { spoolRejected, withoutText } from '../check/quarantine/spool-rejected.ts'
 import type { Content } from '../contract/objects.ts'
 import { memoryError, ToolkitError, writeError } from '../core/errors.ts'
 import type { DateRange } from '../core/partition.ts'
@@ -9,23 +11,21 @@ import type { RejectedLine } from '../core/reject.ts'
 import type { Receipt, SinkRun } from '../core/sink.ts'
 import type { ColumnTable } from '../lake/duckdb/column-tables.ts'
 import type { Engine, Row, Session } from '../lake/duckdb/engine.ts'
+import type { CompiledTake } from '../lake/projection/compile-take.ts'
+import { type ComputedColumn, checkingSelect, isFailedValue } from '../lake/projection/computed-columns.ts'
 import { QUARANTINE } from '../lake/tables/tables.ts'
-import type { CompiledTake } from '../lake/take/compile-take.ts'
-import { type ComputedColumn, checkingSelect, isFailedValue } from '../lake/take/computed-columns.ts'
+import { readOddValues } from '../rows/odd-values.ts'
+import { isAnyFull } from '../rows/seen-sets.ts'
 import { makeFolders } from '../support/file-modes.ts'
 import { settled } from '../support/settled.ts'
 import { atMost } from '../support/side-by-side.ts'
-import type { CheckedPart } from './check-block.ts'
 import { companiesTable } from './company-table.ts'
 import { employeesTable, financialsTable } from './figure-tables.ts'
 import { lineItemsOf, type SeenItems } from './line-items.ts'
 import { oddTextsOf } from './odd-texts.ts'
-import { readOddValues } from './odd-values.ts'
 import type { RecordFilter } from './record-filter.ts'
 import { ownershipsTable, relationEntitiesTable, relationsTable, rolesTable } from './relation-tables.ts'
 import { SpareFields } from './row-table.ts'
-import { isAnyFull } from './seen-sets.ts'
-import { spoolRejected, withoutText } from './spool-rejected.ts'
 
 export interface PartToLoad {
   readonly partition: string

@@ -1,11 +1,11 @@
 /** Finds the values of a part's relations that only DuckDB reads: see `odd-values.ts`. */
 
-import { TextReader } from './cell-values.ts'
-import { isOddJson } from './masked-json.ts'
-import type { OddTexts } from './odd-values.ts'
-import type { RecordRows } from './record-rows.ts'
-import type { RowCells } from './row-cells.ts'
-import { FORM_BITS, MASKED, ODD } from './row-forms.ts'
+import { TextReader } from '../rows/cell-values.ts'
+import { isOddJson } from '../rows/masked-json.ts'
+import type { OddTexts } from '../rows/odd-values.ts'
+import type { RecordRows } from '../rows/record-rows.ts'
+import type { RowCells } from '../rows/row-cells.ts'
+import { FORM_BITS, MASKED, ODD } from '../rows/row-forms.ts'
 
 /** The texts of such values, each once. */
 export const oddTextsOf = (rows: RecordRows, block: Buffer): OddTexts => {

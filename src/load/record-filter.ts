@@ -3,14 +3,14 @@
  * nothing of it is kept elsewhere.
  */
 
+import { type CheckedPart, lineOf, trimLine } from '../check/check-block.ts'
 import type { Content } from '../contract/objects.ts'
 import { ToolkitError } from '../core/errors.ts'
 import type { Engine } from '../lake/duckdb/engine.ts'
-import { isFailedValue } from '../lake/take/computed-columns.ts'
-import { type CheckedPart, lineOf, trimLine } from './check-block.ts'
+import { isFailedValue } from '../lake/projection/computed-columns.ts'
+import { readOddValues } from '../rows/odd-values.ts'
 import { companiesTable } from './company-table.ts'
 import { oddTextsOf } from './odd-texts.ts'
-import { readOddValues } from './odd-values.ts'
 import { relationsTable } from './relation-tables.ts'
 import { SpareFields } from './row-table.ts'
 

@@ -10,6 +10,9 @@ import {
   RELATIONS_COLUMNS,
   ROLE_COLUMNS,
 } from '../lake/tables/record-columns.ts'
+import { NO_ENTITY, type RecordRows } from '../rows/record-rows.ts'
+import { DIRECTIONS, ENTITY_LISTS, OWNERSHIP_KINDS, RECORD_LISTS } from '../rows/row-columns.ts'
+import type { RowLists } from '../rows/row-lists.ts'
 import {
   BooleanColumn,
   type ChunkColumn,
@@ -19,10 +22,7 @@ import {
   WordsColumn,
 } from './chunk-columns.ts'
 import { memberName } from './members-column.ts'
-import { NO_ENTITY, type RecordRows } from './record-rows.ts'
-import { DIRECTIONS, ENTITY_LISTS, OWNERSHIP_KINDS, RECORD_LISTS } from './row-columns.ts'
 import type { RowFields } from './row-fields.ts'
-import type { RowLists } from './row-lists.ts'
 import { extraColumn, type OtherColumns, oneEach, type RowPart, rowTable } from './row-table.ts'
 
 /** Rows of `relations`: one a record. */

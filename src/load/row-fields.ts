@@ -3,7 +3,12 @@
 import { DICTIONARIES } from '../contract/dictionaries.ts'
 import type { Field } from '../contract/fields.ts'
 import { type FieldColumn, isNumericCode, snakeCase } from '../lake/tables/columns.ts'
-import { plainObjects, plainTexts, TextReader } from './cell-values.ts'
+import { plainObjects, plainTexts, TextReader } from '../rows/cell-values.ts'
+import { KeyTable } from '../rows/key-table.ts'
+import type { OddValues } from '../rows/odd-values.ts'
+import type { RowCells } from '../rows/row-cells.ts'
+import { rowPlacesOf } from '../rows/row-columns.ts'
+import { ESCAPED, FORM_BITS, ODD, PLACE_BITS, REPORTED } from '../rows/row-forms.ts'
 import {
   BooleanColumn,
   type ChunkColumn,
@@ -12,12 +17,7 @@ import {
   TextsColumn,
   WordsColumn,
 } from './chunk-columns.ts'
-import { KeyTable } from './key-table.ts'
 import { MembersColumn, memberName } from './members-column.ts'
-import type { OddValues } from './odd-values.ts'
-import type { RowCells } from './row-cells.ts'
-import { rowPlacesOf } from './row-columns.ts'
-import { ESCAPED, FORM_BITS, ODD, PLACE_BITS, REPORTED } from './row-forms.ts'
 
 /** Sets a row's value from its cell of a block. */
 type ReadCell = (block: Buffer, row: number, low: number, high: number) => void

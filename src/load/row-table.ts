@@ -1,14 +1,14 @@
 /** Rows of cells as a table that DuckDB selects from: values are read where they stand in the block, chunk by chunk. */
 
+import type { CheckedPart } from '../check/check-block.ts'
 import type { ColumnTable } from '../lake/duckdb/column-tables.ts'
 import { CHUNK_ROWS } from '../lake/duckdb/vectors.ts'
 import type { FieldColumn } from '../lake/tables/columns.ts'
 import { TABLES, type TableName } from '../lake/tables/tables.ts'
-import type { BlockRows } from './block-rows.ts'
-import type { CheckedPart } from './check-block.ts'
+import type { BlockRows } from '../rows/block-rows.ts'
+import type { OddValues } from '../rows/odd-values.ts'
+import type { RowCells } from '../rows/row-cells.ts'
 import { type ChunkColumn, TextsColumn } from './chunk-columns.ts'
-import type { OddValues } from './odd-values.ts'
-import type { RowCells } from './row-cells.ts'
 import { RowFields } from './row-fields.ts'
 
 /** A part, its block's bytes, and what DuckDB makes of the values that are not read here. */

@@ -4,8 +4,8 @@
  */
 
 import type { Commit } from '../core/partition.ts'
-import { HISTORY_COLUMNS } from '../lake/lake/base-views.ts'
 import type { Column } from '../lake/tables/columns.ts'
+import { HISTORY_COLUMNS } from '../lake/views/base-views.ts'
 
 const historyColumn = (name: string): Column => {
   const column = HISTORY_COLUMNS.find((one) => one.name === name)

@@ -4,7 +4,7 @@
  */
 
 import { setTimeout } from 'node:timers/promises'
-import { newestNumber } from '../manifest/snapshots.ts'
+import { newestNumber } from '../manifest/snapshots/snapshots.ts'
 import type { OpenSnapshot } from './open-snapshot.ts'
 import type { ServedSnapshots } from './served-snapshots.ts'
 

@@ -5,7 +5,7 @@
 
 import { ToolkitError } from '../core/errors.ts'
 import type { DeliverySink, LakeClaim, Sink } from '../core/sink.ts'
-import { MANIFEST_FOLDER } from '../lake/lake/layout.ts'
+import { MANIFEST_FOLDER } from '../lake/files/layout.ts'
 import { storageOf } from '../storage/open-storage.ts'
 import { isToMark, LAKE_MARK } from './lake-claim.ts'
 

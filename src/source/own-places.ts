@@ -2,7 +2,7 @@
 
 import { lstat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { MANIFEST_FOLDER } from '../lake/lake/layout.ts'
+import { MANIFEST_FOLDER } from '../lake/files/layout.ts'
 
 /** A lake has the first; a folder that runs are delivered to has the others. */
 const MARKS = [MANIFEST_FOLDER, '_loaded', '_lake']

@@ -3,8 +3,8 @@ import { definitionsText, documentationOf } from '../../docs/definitions-text.ts
 import { definitionNames, definitionsFor, namesIn, parseDefinition } from '../../src/analysis/definitions.ts'
 import { LINE_ITEMS } from '../../src/contract/line-items.ts'
 import { Engine, type Session } from '../../src/lake/duckdb/engine.ts'
-import { keptStatements } from '../../src/lake/lake/lake-sql.ts'
-import { factStatements } from '../../src/lake/lake/source-macros.ts'
+import { keptStatements } from '../../src/lake/views/lake-sql.ts'
+import { factStatements } from '../../src/lake/views/source-macros.ts'
 
 const EMPTY = {
   lake: '/none',

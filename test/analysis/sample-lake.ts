@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { brotliDecompressSync } from 'node:zlib'
 import type { Company, RelationsCompany } from '../../src/contract/objects.ts'
-import { convert } from '../../src/jobs/convert.ts'
+import { convert } from '../../src/jobs/convert/convert.ts'
 import { fromRecords } from '../../src/source/from-records.ts'
 
 const SAMPLE = fileURLToPath(new URL('../../data/sample/', import.meta.url))

@@ -1,9 +1,9 @@
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { compact } from '../../src/jobs/compact.ts'
-import { convert } from '../../src/jobs/convert.ts'
-import { openQuery } from '../../src/jobs/query.ts'
-import { readRows } from '../../src/jobs/read-rows.ts'
+import { readRows } from '../../src/jobs/common/read-rows.ts'
+import { compact } from '../../src/jobs/compact/compact.ts'
+import { convert } from '../../src/jobs/convert/convert.ts'
+import { openQuery } from '../../src/jobs/query/query.ts'
 import { fromRecords } from '../../src/source/from-records.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 

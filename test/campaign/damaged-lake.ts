@@ -2,15 +2,15 @@
 
 import { cp, mkdir, readFile, rm, stat, truncate, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { PARTS_FOLDER } from '../../src/lake/lake/layout.ts'
+import { convertFiles } from '../../src/jobs/convert/convert-files.ts'
+import { PARTS_FOLDER } from '../../src/lake/files/layout.ts'
 import { addLakeRates } from '../../src/lake/rates/lake-rates.ts'
-import { convertFiles } from '../../src/pipeline/convert/convert.ts'
-import { publish } from '../../src/pipeline/targets/publish.ts'
 import { makeBatchFiles } from '../../src/server/batch-files/make-batch-files.ts'
 import { chooseEmbedder } from '../../src/server/ranking/choose-embedder.ts'
 import { currentIndex } from '../../src/server/serving-index/build/current-index.ts'
+import { publish } from '../../src/targets/publish.ts'
 import { filesOf, flipBit } from '../manifest/damage.ts'
-import { companyLine, relationsLine, runIn, textOf } from '../pipeline/batch-bench.ts'
+import { companyLine, relationsLine, runIn, textOf } from '../run/batch-bench.ts'
 
 export const MEMORY_BYTES = 256 * 1024 ** 2
 /** What the unfinished run was begun with. */

@@ -7,12 +7,12 @@ import {
   RELATIONS_COLUMNS,
   ROLE_COLUMNS,
 } from '../../src/lake/tables/record-columns.ts'
-import type { BlockRows } from '../../src/load/block-rows.ts'
-import { NO_ENTITY, type RecordRows } from '../../src/load/record-rows.ts'
-import type { RowCells } from '../../src/load/row-cells.ts'
-import { DIRECTIONS, ENTITY_LISTS, OWNERSHIP_KINDS, RECORD_LISTS } from '../../src/load/row-columns.ts'
-import { ESCAPED, FORM_BITS, MASKED, ODD, PLACE_BITS, REPORTED } from '../../src/load/row-forms.ts'
-import type { RowLists } from '../../src/load/row-lists.ts'
+import type { BlockRows } from '../../src/rows/block-rows.ts'
+import { NO_ENTITY, type RecordRows } from '../../src/rows/record-rows.ts'
+import type { RowCells } from '../../src/rows/row-cells.ts'
+import { DIRECTIONS, ENTITY_LISTS, OWNERSHIP_KINDS, RECORD_LISTS } from '../../src/rows/row-columns.ts'
+import { ESCAPED, FORM_BITS, MASKED, ODD, PLACE_BITS, REPORTED } from '../../src/rows/row-forms.ts'
+import type { RowLists } from '../../src/rows/row-lists.ts'
 
 const words = new Uint32Array(2)
 const double = new Float64Array(words.buffer)

@@ -12,7 +12,7 @@ import {
   hashLake,
   runIn,
   textOf,
-} from '../pipeline/batch-bench.ts'
+} from '../run/batch-bench.ts'
 
 /** Loaded first, so that a lake has a snapshot: without one gc must take nothing for garbage. */
 export const FIRST = 'first.jsonl'

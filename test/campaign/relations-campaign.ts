@@ -5,9 +5,9 @@
 
 import { emptyControl } from '../../data/control.ts'
 import { linesOf } from '../../data/sample.ts'
-import { checkBlock } from '../../src/load/check-block.ts'
-import { RecordChecker } from '../../src/load/check-record.ts'
-import { newSeenSets } from '../../src/load/seen-sets.ts'
+import { checkBlock } from '../../src/check/check-block.ts'
+import { RecordChecker } from '../../src/check/record/check-record.ts'
+import { newSeenSets } from '../../src/rows/seen-sets.ts'
 import type { Campaign, CampaignOptions } from './campaign.ts'
 import { changedLine, type LineChanges, memberFrom } from './changed-lines.ts'
 import { expectedRows } from './expected-rows.ts'

@@ -5,12 +5,12 @@
 
 import { emptyControl } from '../../data/control.ts'
 import { linesOf } from '../../data/sample.ts'
-import type { BlockRows } from '../../src/load/block-rows.ts'
-import { type CheckedBlock, checkBlock } from '../../src/load/check-block.ts'
-import { RecordChecker } from '../../src/load/check-record.ts'
-import type { RowCells } from '../../src/load/row-cells.ts'
-import { newSeenSets } from '../../src/load/seen-sets.ts'
-import type { SeriesRows } from '../../src/load/series-rows.ts'
+import { type CheckedBlock, checkBlock } from '../../src/check/check-block.ts'
+import { RecordChecker } from '../../src/check/record/check-record.ts'
+import type { BlockRows } from '../../src/rows/block-rows.ts'
+import type { RowCells } from '../../src/rows/row-cells.ts'
+import { newSeenSets } from '../../src/rows/seen-sets.ts'
+import type { SeriesRows } from '../../src/rows/series-rows.ts'
 import type { Campaign, CampaignOptions } from './campaign.ts'
 import { changedLine, type LineChanges, memberFrom } from './changed-lines.ts'
 

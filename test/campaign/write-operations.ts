@@ -2,12 +2,12 @@
 
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { forget } from '../../src/jobs/forget.ts'
+import { compactLake } from '../../src/jobs/compact/compact-lake.ts'
+import { copyLake } from '../../src/jobs/copy/copy-lake.ts'
+import { forget } from '../../src/jobs/forget/forget.ts'
 import { addLakeRates } from '../../src/lake/rates/lake-rates.ts'
-import { removeGarbage } from '../../src/manifest/remove-garbage.ts'
-import { newestSnapshot } from '../../src/manifest/snapshots.ts'
-import { compactLake } from '../../src/pipeline/compact/compact.ts'
-import { copyLake } from '../../src/pipeline/copy/copy-lake.ts'
+import { newestSnapshot } from '../../src/manifest/snapshots/snapshots.ts'
+import { removeGarbage } from '../../src/manifest/verify/remove-garbage.ts'
 import { publishedTables } from '../../src/publish/table-files.ts'
 import {
   batchFilePath,
@@ -23,8 +23,8 @@ import { openIndex } from '../../src/server/serving-index/open-index.ts'
 import { hashFile } from '../../src/support/hash.ts'
 import { statPath } from '../../src/support/list-files.ts'
 import { deadRun } from '../manifest/small-lake.ts'
-import { hashLake, queryLake, runIn, sha256 } from '../pipeline/batch-bench.ts'
 import { logNames, publishDelta, readCommit } from '../publish/sample-lake.ts'
+import { hashLake, queryLake, runIn, sha256 } from '../run/batch-bench.ts'
 import { lengthEmbedder, MEMORY_BYTES, placesOf } from '../server/serving-index/served-lake.ts'
 
 /** The folder of the batch files and their paths. */

@@ -2,8 +2,8 @@
 
 import { readdir, stat } from 'node:fs/promises'
 import { join, relative, sep } from 'node:path'
-import { verify } from '../../src/jobs/verify.ts'
-import { listManifest, readSnapshot } from '../../src/manifest/snapshots.ts'
+import { verify } from '../../src/jobs/verify/verify.ts'
+import { listManifest, readSnapshot } from '../../src/manifest/snapshots/snapshots.ts'
 
 const filesBelow = async (folder: string): Promise<readonly string[]> =>
   (await readdir(folder, { recursive: true, withFileTypes: true }))

@@ -3,15 +3,9 @@
 import { existsSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import type { LoadSummary } from '../../src/pipeline/run/commit-loaded.ts'
-import { companyLines, relationsLine } from '../pipeline/batch-bench.ts'
-import {
-  type BatchService,
-  type Offered,
-  offer,
-  startBatchService,
-  TOKEN,
-} from '../pipeline/batch-service.ts'
+import type { LoadSummary } from '../../src/run/commit-loaded.ts'
+import { companyLines, relationsLine } from '../run/batch-bench.ts'
+import { type BatchService, type Offered, offer, startBatchService, TOKEN } from '../run/batch-service.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { type CliOptions, type CliResult, cliHere, cliJsonHere, errorCode } from './run-cli.ts'
 

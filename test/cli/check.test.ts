@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { companyLine, openBench } from '../pipeline/batch-bench.ts'
+import { companyLine, openBench } from '../run/batch-bench.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { cliHere, cliJsonHere } from './run-cli.ts'
 

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { compareLakes } from '../../src/cli/demo/compare-lakes.ts'
 import { checkRoundTrip } from '../../src/cli/demo/report.ts'
-import { companyLine, openBench, relationsLine } from '../pipeline/batch-bench.ts'
+import { companyLine, openBench, relationsLine } from '../run/batch-bench.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { cli } from './run-cli.ts'
 

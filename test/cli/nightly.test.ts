@@ -3,8 +3,8 @@
 import { mkdir, readdir, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
-import type { NightPart } from '../../src/jobs/night-parts.ts'
-import { companyLine } from '../pipeline/batch-bench.ts'
+import type { NightPart } from '../../src/jobs/nightly/night-parts.ts'
+import { companyLine } from '../run/batch-bench.ts'
 import { openPullBench, type PullBench } from '../service/pull-bench.ts'
 import { cli } from './run-cli.ts'
 

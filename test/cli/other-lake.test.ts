@@ -3,8 +3,8 @@
 import { readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { readLakeId } from '../../src/manifest/lake-id.ts'
-import { companyLine, openBench } from '../pipeline/batch-bench.ts'
+import { readLakeId } from '../../src/manifest/snapshots/lake-id.ts'
+import { companyLine, openBench } from '../run/batch-bench.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { type CliResult, cliHere, errorCode } from './run-cli.ts'
 

@@ -3,7 +3,7 @@
 import { cp, mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { companyLine, openBench, queryLake } from '../pipeline/batch-bench.ts'
+import { companyLine, openBench, queryLake } from '../run/batch-bench.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { cli } from './run-cli.ts'
 

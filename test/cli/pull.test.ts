@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { durationOf } from '../../src/cli/options/service-options.ts'
-import { queryLake } from '../pipeline/batch-bench.ts'
+import { queryLake } from '../run/batch-bench.ts'
 import {
   type FakeCompany,
   type FakeService,

@@ -4,7 +4,7 @@ import { spawnSync } from 'node:child_process'
 import { symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { companyLine, openBench } from '../pipeline/batch-bench.ts'
+import { companyLine, openBench } from '../run/batch-bench.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { cli } from './run-cli.ts'
 

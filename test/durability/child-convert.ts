@@ -4,7 +4,7 @@
  */
 
 import { writeSync } from 'node:fs'
-import { runIn } from '../pipeline/batch-bench.ts'
+import { runIn } from '../run/batch-bench.ts'
 
 const [lake = '', blockBytes = '', ...inputs] = process.argv.slice(2)
 

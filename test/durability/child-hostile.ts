@@ -1,6 +1,6 @@
 /** A process that converts one file and prints its peak memory in bytes. Arguments: folder, lake, file. */
 
-import { runIn } from '../pipeline/batch-bench.ts'
+import { runIn } from '../run/batch-bench.ts'
 
 const [folder = '', lake = '', file = ''] = process.argv.slice(2)
 

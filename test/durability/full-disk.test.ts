@@ -5,7 +5,7 @@ import { Engine } from '../../src/lake/duckdb/engine.ts'
 import { jsonLines } from '../../src/sink/json-lines.ts'
 import { parquetLake } from '../../src/sink/parquet-lake.ts'
 import { cli, errorCode } from '../cli/run-cli.ts'
-import { hashLake, verify } from '../pipeline/batch-bench.ts'
+import { hashLake, verify } from '../run/batch-bench.ts'
 import { leaveRoom, smallDisk } from '../support/small-disk.ts'
 import { type Batches, writeBatches } from './batches.ts'
 

@@ -1,9 +1,9 @@
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { readSnapshot } from '../../src/manifest/snapshots.ts'
+import { readSnapshot } from '../../src/manifest/snapshots/snapshots.ts'
 import { cli, cliJson } from '../cli/run-cli.ts'
-import { hashLake, queryLake, verify } from '../pipeline/batch-bench.ts'
+import { hashLake, queryLake, verify } from '../run/batch-bench.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { type Batches, writeBatches } from './batches.ts'
 

@@ -5,8 +5,8 @@ import {
   type CompanyPieces,
   prepareRestore,
   restoreCompanies,
-} from '../../src/load/restore/restore.ts'
-import { slicesOf, sliceView } from '../../src/load/restore/slices.ts'
+} from '../../src/restore/restore.ts'
+import { slicesOf, sliceView } from '../../src/restore/slices.ts'
 import { ByteWriter } from '../../src/support/byte-writer.ts'
 import { type LoadedLake, Workbench } from './loaded-lake.ts'
 import { canonical } from './same-record.ts'

@@ -1,14 +1,14 @@
 /** Tables of figures give the rows that the records spell, whatever these are like, and files of them what readers look for. */
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type CheckedPart, checkBlock } from '../../src/check/check-block.ts'
+import { RecordChecker } from '../../src/check/record/check-record.ts'
 import { CONSOLIDATIONS } from '../../src/contract/dictionaries.ts'
 import { LINE_ITEMS } from '../../src/contract/line-items.ts'
 import { Engine, type Row, type Session } from '../../src/lake/duckdb/engine.ts'
 import { literal } from '../../src/lake/duckdb/sql.ts'
-import { type CheckedPart, checkBlock } from '../../src/load/check-block.ts'
-import { RecordChecker } from '../../src/load/check-record.ts'
 import { employeesTable, financialsTable } from '../../src/load/figure-tables.ts'
-import { newSeenSets } from '../../src/load/seen-sets.ts'
+import { newSeenSets } from '../../src/rows/seen-sets.ts'
 import { seededRandom } from '../manifest/damage.ts'
 import { exactProduct } from '../support/exact-product.ts'
 import { someRows } from '../support/same-rows.ts'

@@ -2,12 +2,12 @@
 
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { type CheckedBlock, checkBlock } from '../../src/check/check-block.ts'
+import { RecordChecker } from '../../src/check/record/check-record.ts'
 import type { Block } from '../../src/core/block.ts'
 import { Engine } from '../../src/lake/duckdb/engine.ts'
-import { type CheckedBlock, checkBlock } from '../../src/load/check-block.ts'
-import { RecordChecker } from '../../src/load/check-record.ts'
 import { type LoadedPart, openLoader } from '../../src/load/loader.ts'
-import { newSeenSets } from '../../src/load/seen-sets.ts'
+import { newSeenSets } from '../../src/rows/seen-sets.ts'
 import { parquetLake } from '../../src/sink/parquet-lake.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 

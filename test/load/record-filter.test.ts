@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { query } from '../../src/jobs/query.ts'
+import { query } from '../../src/jobs/query/query.ts'
 import { filterById, type RecordFilter } from '../../src/load/record-filter.ts'
-import { type Bench, companyLine, openBench } from '../pipeline/batch-bench.ts'
+import { type Bench, companyLine, openBench } from '../run/batch-bench.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const ANY = { limit: { kind: 'share', share: 1 } } as const

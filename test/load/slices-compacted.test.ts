@@ -2,10 +2,10 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { compactLake } from '../../src/jobs/compact/compact-lake.ts'
 import { Engine, type Session } from '../../src/lake/duckdb/engine.ts'
-import { prepareRestore, type SliceRows, slicesOf, sliceView } from '../../src/load/restore/slices.ts'
-import { compactLake } from '../../src/pipeline/compact/compact.ts'
-import { type Bench, companyLine, openBench, relationsLine } from '../pipeline/batch-bench.ts'
+import { prepareRestore, type SliceRows, slicesOf, sliceView } from '../../src/restore/slices.ts'
+import { type Bench, companyLine, openBench, relationsLine } from '../run/batch-bench.ts'
 
 const MANY = 900
 const LATE = 40

@@ -2,7 +2,7 @@
 
 import { setTimeout as pause } from 'node:timers/promises'
 import { ToolkitError } from '../../src/core/errors.ts'
-import { leaseRun } from '../../src/manifest/run-lease.ts'
+import { leaseRun } from '../../src/manifest/runs/run-lease.ts'
 
 const [lake = '', run = ''] = process.argv.slice(2)
 try {

@@ -1,6 +1,7 @@
 /** Snapshots of what a test lists. Knows nothing of vitest. */
 
 import { randomBytes } from 'node:crypto'
+import { extendList, PartWriter } from '../../src/commit/extend-list.ts'
 import type {
   CommitFacts,
   FileEntry,
@@ -8,11 +9,10 @@ import type {
   Snapshot,
   SnapshotHead,
 } from '../../src/core/partition.ts'
-import { snapshotPath } from '../../src/lake/lake/layout.ts'
-import { extendList, PartWriter } from '../../src/manifest/extend-list.ts'
-import { headOf, type SnapshotRoot } from '../../src/manifest/snapshot-root.ts'
-import { rootToText } from '../../src/manifest/snapshot-text.ts'
-import { totalsOf } from '../../src/manifest/totals.ts'
+import { snapshotPath } from '../../src/lake/files/layout.ts'
+import { totalsOf } from '../../src/manifest/form/totals.ts'
+import { headOf, type SnapshotRoot } from '../../src/manifest/snapshots/snapshot-root.ts'
+import { rootToText } from '../../src/manifest/snapshots/snapshot-text.ts'
 import { storageOf } from '../../src/storage/open-storage.ts'
 import { newRunId } from '../../src/support/run-ids.ts'
 

@@ -3,7 +3,7 @@ import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
-import { hashLake, runIn } from '../pipeline/batch-bench.ts'
+import { hashLake, runIn } from '../run/batch-bench.ts'
 import { PROJECT } from '../support/page.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 

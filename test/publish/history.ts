@@ -2,8 +2,8 @@
 
 import type { Commit, Snapshot } from '../../src/core/partition.ts'
 import { ident, literal } from '../../src/lake/duckdb/sql.ts'
-import { filesOf, readTable } from '../../src/lake/lake/current-versions.ts'
 import { TABLES, type Table } from '../../src/lake/tables/tables.ts'
+import { filesOf, readTable } from '../../src/lake/views/current-versions.ts'
 
 /** A table's own columns with their types. */
 export const ownColumns = ({ columns }: Table): string =>

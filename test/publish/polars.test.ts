@@ -2,7 +2,7 @@
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { TABLES } from '../../src/lake/tables/tables.ts'
-import { queryLake } from '../pipeline/batch-bench.ts'
+import { queryLake } from '../run/batch-bench.ts'
 import { needs } from '../support/needs.ts'
 import { openPython, type PythonSession, pythonMissing } from '../support/readers.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'

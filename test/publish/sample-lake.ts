@@ -5,10 +5,10 @@ import { join } from 'node:path'
 import { ALL_CONTENT, writeSample } from '../../data/sample.ts'
 import type { Content } from '../../src/contract/objects.ts'
 import type { Snapshot } from '../../src/core/partition.ts'
-import { ensureRecord, readSnapshot } from '../../src/manifest/snapshots.ts'
-import { type PublishOptions, type PublishSummary, publish } from '../../src/pipeline/targets/publish.ts'
+import { ensureRecord, readSnapshot } from '../../src/manifest/snapshots/snapshots.ts'
+import { type PublishOptions, type PublishSummary, publish } from '../../src/targets/publish.ts'
 import { createSnapshot } from '../manifest/write-snapshot.ts'
-import { companyLine, openBench, runIn } from '../pipeline/batch-bench.ts'
+import { companyLine, openBench, runIn } from '../run/batch-bench.ts'
 
 const MEMORY_BYTES = 256 * 1024 ** 2
 

@@ -9,10 +9,10 @@ import { pipeline } from 'node:stream/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { SearchParameters } from '../../src/contract/requests.ts'
 import { ToolkitError } from '../../src/core/errors.ts'
-import { listGaps } from '../../src/pipeline/pull/list-gaps.ts'
-import { syncSearch } from '../../src/pipeline/sync/sync.ts'
+import { listGaps } from '../../src/jobs/pull/list-gaps.ts'
+import { syncSearch } from '../../src/jobs/sync/sync-search.ts'
 import type { PageRequest, Service } from '../../src/source/service/service.ts'
-import { openBench, queryLake, verify } from '../pipeline/batch-bench.ts'
+import { openBench, queryLake, verify } from '../run/batch-bench.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import {
   ALL_TABLES,

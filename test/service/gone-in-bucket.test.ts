@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { compactLake } from '../../src/pipeline/compact/compact.ts'
-import { queryLake, verify } from '../pipeline/batch-bench.ts'
+import { compactLake } from '../../src/jobs/compact/compact-lake.ts'
+import { queryLake, verify } from '../run/batch-bench.ts'
 import { LAKE, s3Bench } from '../storage/s3-bench.ts'
 import { openPullBench } from './pull-bench.ts'
 

@@ -13,7 +13,7 @@ import { FAULT_NAMES, type FaultKind, faultOf } from '../../src/server/faults/fa
 import { FAULT_TARGETS, type FaultRule } from '../../src/server/faults/fault-rules.ts'
 import type { Service } from '../../src/source/service/service.ts'
 import { statPath } from '../../src/support/list-files.ts'
-import { openBench } from '../pipeline/batch-bench.ts'
+import { openBench } from '../run/batch-bench.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import {
   batchesFrom,

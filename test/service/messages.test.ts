@@ -9,7 +9,7 @@ import type { Content } from '../../src/contract/objects.ts'
 import type { ErrorCode } from '../../src/core/errors.ts'
 import { newTokenRegistry, tokenHash } from '../../src/server/access/token-registry.ts'
 import type { PageRequest } from '../../src/source/service/page-request.ts'
-import { openBench } from '../pipeline/batch-bench.ts'
+import { openBench } from '../run/batch-bench.ts'
 import { loadCompanies, PAGE_SIZE, pullFrom, SEARCH, serving, TOKEN } from './serving.ts'
 
 let served = ''

@@ -9,7 +9,7 @@ import { writeSample } from '../../data/sample.ts'
 import { TABLES } from '../../src/lake/tables/tables.ts'
 import { sha256Of } from '../../src/support/hash.ts'
 import { SAMPLE } from '../cli/run-cli.ts'
-import { type Bench, companyLine, openBench, queryLake } from '../pipeline/batch-bench.ts'
+import { type Bench, companyLine, openBench, queryLake } from '../run/batch-bench.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { batchesFrom, makeServable, pullFrom, rowsOf, serving } from './serving.ts'
 

@@ -2,13 +2,13 @@
 
 import { randomBytes } from 'node:crypto'
 import { expect, onTestFinished } from 'vitest'
-import { openLakeQuery } from '../../src/lake/lake/lake-query.ts'
+import type { QuarantineLimit } from '../../src/commit/quarantine-limit.ts'
+import { pullBatches } from '../../src/jobs/batch-files/load-batch-files.ts'
+import { type PullSummary, pullSearch } from '../../src/jobs/pull/pull-search.ts'
+import type { PullSettings } from '../../src/jobs/pull/pull-settings.ts'
+import { openLakeQuery } from '../../src/lake/query/lake-query.ts'
 import { TABLES } from '../../src/lake/tables/tables.ts'
-import { readSnapshot } from '../../src/manifest/snapshots.ts'
-import { pullBatches } from '../../src/pipeline/batch-files/pull-batch-files.ts'
-import { type PullSummary, pullSearch } from '../../src/pipeline/pull/pull.ts'
-import type { PullSettings } from '../../src/pipeline/pull/pull-settings.ts'
-import type { QuarantineLimit } from '../../src/pipeline/run/quarantine-limit.ts'
+import { readSnapshot } from '../../src/manifest/snapshots/snapshots.ts'
 import { newTokenRegistry, tokenHash } from '../../src/server/access/token-registry.ts'
 import { makeBatchFiles } from '../../src/server/batch-files/make-batch-files.ts'
 import type { FaultRule } from '../../src/server/faults/fault-rules.ts'
@@ -21,7 +21,7 @@ import {
   type ServiceOptions,
   type Timing,
 } from '../../src/source/service/service.ts'
-import { type Bench, COMPARABLE, companyLine } from '../pipeline/batch-bench.ts'
+import { type Bench, COMPARABLE, companyLine } from '../run/batch-bench.ts'
 
 export const TOKEN = 'service-suite-token'
 export const SEARCH = { CountryCode: ['SE'] }

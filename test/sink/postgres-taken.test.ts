@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { deliver } from '../../src/pipeline/targets/deliver.ts'
-import { openBench } from '../pipeline/batch-bench.ts'
+import { deliver } from '../../src/targets/deliver.ts'
+import { openBench } from '../run/batch-bench.ts'
 import { withClient } from '../support/postgres-server.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { usePostgres } from '../support/use-postgres.ts'

@@ -2,9 +2,9 @@
 
 import { join } from 'node:path'
 import { expect, test, vi } from 'vitest'
-import { copyLake } from '../../src/pipeline/copy/copy-lake.ts'
+import { copyLake } from '../../src/jobs/copy/copy-lake.ts'
 import { cli, cliJson, SAMPLE_COMPANIES } from '../cli/run-cli.ts'
-import { hashLake } from '../pipeline/batch-bench.ts'
+import { hashLake } from '../run/batch-bench.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { s3Error } from './loopback-proxy.ts'
 import { LAKE, s3Bench } from './s3-bench.ts'

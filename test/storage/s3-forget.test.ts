@@ -2,11 +2,11 @@
 
 import { join } from 'node:path'
 import { expect, test, vi } from 'vitest'
-import { forget } from '../../src/jobs/forget.ts'
-import { copyLake } from '../../src/pipeline/copy/copy-lake.ts'
+import { copyLake } from '../../src/jobs/copy/copy-lake.ts'
+import { forget } from '../../src/jobs/forget/forget.ts'
 import { cli, cliJson } from '../cli/run-cli.ts'
-import { openBench } from '../pipeline/batch-bench.ts'
-import { companyMarks, marksBelow, personMarks, plantLake } from '../pipeline/forget/planted-lake.ts'
+import { companyMarks, marksBelow, personMarks, plantLake } from '../jobs/forget/planted-lake.ts'
+import { openBench } from '../run/batch-bench.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { LAKE, s3Bench } from './s3-bench.ts'
 

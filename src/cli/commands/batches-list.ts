@@ -51,7 +51,7 @@ const NONE_AT_ALL =
   'The service lists no batch files. Where it is "firmlake serve", "firmlake batches make" makes them of its lake.'
 
 const runList = async (options: ListOptions): Promise<void> => {
-  const { chooseBatchFiles } = await import('../../pipeline/batch-files/choose-batch-files.ts')
+  const { chooseBatchFiles } = await import('../../jobs/batch-files/choose-batch-files.ts')
   const service = await serviceOf(options)
   try {
     const onIdless = (name: string): void =>

@@ -1,7 +1,7 @@
 /** `batches make`: batch files of a snapshot, which `serve` offers. */
 
 import type { Command } from 'commander'
-import { servingMemory } from '../../pipeline/run/memory-shares.ts'
+import { servingMemory } from '../../run/memory-shares.ts'
 import type { MadeBatchFiles } from '../../server/batch-files/make-batch-files.ts'
 import { interruptible } from '../interrupt.ts'
 import {

@@ -2,9 +2,9 @@
 
 import type { Command } from 'commander'
 import { ToolkitError } from '../../core/errors.ts'
-import type { BatchFilesChoice } from '../../jobs/inputs.ts'
-import type { BatchFilesReport } from '../../jobs/pull-batch-files.ts'
-import { unnameableReason } from '../../pipeline/batch-files/choose-batch-files.ts'
+import { unnameableReason } from '../../jobs/batch-files/choose-batch-files.ts'
+import type { BatchFilesReport } from '../../jobs/batch-files/pull-batch-files.ts'
+import type { BatchFilesChoice } from '../../jobs/common/inputs.ts'
 import type { ListedBatchFile } from '../../source/service/service.ts'
 import { DETACHING, onEngineOr } from '../on-engine.ts'
 import { type BatchFilter, batchFilterOptions } from '../options/batch-options.ts'
@@ -98,8 +98,8 @@ const reportOfPull = ({ held, unnameable, ...report }: BatchFilesReport) => {
 const runPull = async (ids: string[], flags: PullFlags): Promise<void> => {
   const choice = chosenBy(ids, flags)
   const { lake, json, again, skipBadFiles, concurrency } = flags
-  const { pullBatchFiles } = await import('../../jobs/pull-batch-files.ts')
-  const { batchFiles } = await import('../../jobs/inputs.ts')
+  const { pullBatchFiles } = await import('../../jobs/batch-files/pull-batch-files.ts')
+  const { batchFiles } = await import('../../jobs/common/inputs.ts')
   let origin = ''
   await runLoadJob<BatchFilesReport>(
     flags,
@@ -120,7 +120,7 @@ const runPull = async (ids: string[], flags: PullFlags): Promise<void> => {
             },
           })
         return onEngineOr(flags, line, here, async (on) =>
-          (await import('../../jobs/on-engine.ts')).batchFilesOnEngine(
+          (await import('../../jobs/steps/on-engine.ts')).batchFilesOnEngine(
             { ...options, from, again, skipBadFiles },
             on,
           ),

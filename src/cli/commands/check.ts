@@ -2,7 +2,7 @@
 
 import { type Command, Option } from 'commander'
 import { EXIT } from '../../core/exit-codes.ts'
-import type { CheckReport } from '../../jobs/check.ts'
+import type { CheckReport } from '../../jobs/check/check.ts'
 import {
   addExpectationOptions,
   type ExpectationFlags,
@@ -62,8 +62,8 @@ export const addCheck = (program: Command): void => {
 
 const runCheck = async (options: Options): Promise<void> => {
   const { lake, minCompanies, data, rules, format, memory: memoryBytes, threads } = options
-  const { check } = await import('../../jobs/check.ts')
-  const { readRules } = await import('../../jobs/read-rules.ts')
+  const { check } = await import('../../jobs/check/check.ts')
+  const { readRules } = await import('../../jobs/check/read-rules.ts')
   const report = await check(lake, {
     ...expectationsOf(options),
     ...{ minCompanies, data, memoryBytes, threads },

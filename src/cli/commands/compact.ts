@@ -2,9 +2,9 @@
 
 import type { Command } from 'commander'
 import { ToolkitError } from '../../core/errors.ts'
-import type { CompactedTable, CompactSummary } from '../../pipeline/compact/compact-work.ts'
-import { DEFAULT_TARGET_BYTES } from '../../pipeline/compact/plan-compaction.ts'
-import type { CompactEvent, CompactProgress } from '../../pipeline/compact/watch-statement.ts'
+import type { CompactedTable, CompactSummary } from '../../jobs/compact/compact-work.ts'
+import { DEFAULT_TARGET_BYTES } from '../../jobs/compact/plan-compaction.ts'
+import type { CompactEvent, CompactProgress } from '../../jobs/compact/watch-statement.ts'
 import { jsonOption, lakeOption, withExamples } from '../options/options.ts'
 import {
   bytesOption,
@@ -56,7 +56,7 @@ const runCompact = async (flags: CompactCommandOptions): Promise<void> => {
   const { lake, targetBytes, dryRun, json } = flags
   if (targetBytes < LEAST_TARGET_BYTES)
     throw new ToolkitError('USAGE', `Cannot use --target-bytes ${targetBytes}: expected at least 1MiB`)
-  const { compact } = await import('../../jobs/compact.ts')
+  const { compact } = await import('../../jobs/compact/compact.ts')
   const startMs = performance.now()
   await runJob<CompactSummary>(
     flags,

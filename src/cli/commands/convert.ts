@@ -1,11 +1,11 @@
 /** `convert`: batch files into the lake. */
 
 import { type Command, Option } from 'commander'
+import { DEFAULT_MAX_DEPTH } from '../../check/drift/check-options.ts'
 import type { Content } from '../../contract/objects.ts'
 import { ToolkitError } from '../../core/errors.ts'
 import { DECODE_LIMITS } from '../../decode/decode-limits.ts'
-import type { RunReport } from '../../jobs/run-report.ts'
-import { DEFAULT_MAX_DEPTH } from '../../load/check-options.ts'
+import type { RunReport } from '../../jobs/common/run-report.ts'
 import { DETACHING, onEngineOr } from '../on-engine.ts'
 import { type FileEngineFlags, fileEngineOptions } from '../options/engine-options.ts'
 import { modeOption } from '../options/lake-mode.ts'
@@ -99,7 +99,7 @@ const runConvert = async (
     throw new ToolkitError('USAGE', 'Cannot use --table, --names or --overwrite without --to')
   const flags = neededLake(options)
   const own = { from, ...limitsOf(flags), again: flags.again }
-  const { convert } = await import('../../jobs/convert.ts')
+  const { convert } = await import('../../jobs/convert/convert.ts')
   await runLoadJob<RunReport>(
     flags,
     (given, line) =>
@@ -107,7 +107,8 @@ const runConvert = async (
         flags,
         line,
         () => convert({ ...given, ...own }),
-        async (on) => (await import('../../jobs/on-engine.ts')).convertOnEngine({ ...given, ...own }, on),
+        async (on) =>
+          (await import('../../jobs/steps/on-engine.ts')).convertOnEngine({ ...given, ...own }, on),
       ),
     (report) => printReport(report, flags),
     flags.engine && DETACHING,

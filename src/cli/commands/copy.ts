@@ -1,8 +1,8 @@
 /** `copy`: a consistent, verified copy of a lake in another folder or bucket. */
 
 import type { Command } from 'commander'
-import type { CopyProgress } from '../../pipeline/copy/copy-files.ts'
-import type { CopySummary } from '../../pipeline/copy/copy-lake.ts'
+import type { CopyProgress } from '../../jobs/copy/copy-files.ts'
+import type { CopySummary } from '../../jobs/copy/copy-lake.ts'
 import { interruptible } from '../interrupt.ts'
 import {
   type JsonOption,
@@ -59,7 +59,7 @@ const runCopy = async (lake: string, to: string, flags: CopyFlags): Promise<void
     readLakeAddress(address, name)
   const line = new ProgressLine({ terminalOnly: json === true })
   const onProgress = (progress: CopyProgress): void => line.show(() => stateText(progress))
-  const { copy } = await import('../../jobs/copy.ts')
+  const { copy } = await import('../../jobs/copy/copy.ts')
   const summary = await interruptible(
     (signal) => copy({ lake, to, snapshot, snapshots, sameLake, onProgress, signal }),
     'what is copied stays for the next copy',

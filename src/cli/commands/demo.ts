@@ -2,10 +2,10 @@
 
 import { join } from 'node:path'
 import type { Command } from 'commander'
+import { DEFAULT_MAX_QUARANTINED, parseQuarantineLimit } from '../../commit/quarantine-limit.ts'
 import { UNKNOWN_LIMITS } from '../../core/unknown-names.ts'
-import type { RunReport } from '../../jobs/run-report.ts'
-import { DEFAULT_MEMORY_BYTES, DEFAULT_THREADS } from '../../pipeline/run/memory-shares.ts'
-import { DEFAULT_MAX_QUARANTINED, parseQuarantineLimit } from '../../pipeline/run/quarantine-limit.ts'
+import type { RunReport } from '../../jobs/common/run-report.ts'
+import { DEFAULT_MEMORY_BYTES, DEFAULT_THREADS } from '../../run/memory-shares.ts'
 import { PACKAGE_FOLDER } from '../../support/own-files.ts'
 import { interruptible } from '../interrupt.ts'
 import { type LakeOption, playLakeOption, withExamples } from '../options/options.ts'
@@ -40,7 +40,7 @@ const runDemo = async ({ lake }: LakeOption): Promise<void> => {
     maxUnknownPerRecord: UNKNOWN_LIMITS.perRecord,
     maxUnknownNames: UNKNOWN_LIMITS.names,
   }
-  const { convert } = await import('../../jobs/convert.ts')
+  const { convert } = await import('../../jobs/convert/convert.ts')
   await runLoadJob<RunReport>(
     flags,
     (options) => convert({ ...options, from: SAMPLE }),

@@ -88,7 +88,7 @@ export const addDiff = (program: Command): void => {
 
 const runDiff = async (options: DiffOptions): Promise<void> => {
   const { lake, from, to, since, format = 'table', memory: memoryBytes, threads, json, unchecked } = options
-  const { openDiff } = await import('../../jobs/diff.ts')
+  const { openDiff } = await import('../../jobs/diff/diff.ts')
   const line = new ProgressLine({ terminalOnly: json === true })
   const onProgress = (progress: DiffProgress): void => line.show(() => progressText(progress))
   await interruptible(async (signal) => {

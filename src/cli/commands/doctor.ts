@@ -4,8 +4,8 @@ import { type Command, Option } from 'commander'
 import type { FileSettings } from '../../config/definition.ts'
 import { EXIT } from '../../core/exit-codes.ts'
 import type { ServiceUse } from '../../jobs/doctor/check-service.ts'
+import type { Diagnosis } from '../../jobs/doctor/doctor.ts'
 import type { MachineFinding } from '../../jobs/doctor/finding.ts'
-import type { Diagnosis } from '../../jobs/doctor.ts'
 import { asksForTelemetry } from '../../observe/telemetry/telemetry-settings.ts'
 import { loadedConfig } from '../config/loaded-config.ts'
 import { type JsonOption, jsonOption, lakeOrTargetOption, withExamples } from '../options/options.ts'
@@ -68,7 +68,7 @@ const usesOf = ({ pull = [], sync = [], batch_files = [] }: FileSettings): reado
 
 const runDoctor = async (flags: DoctorFlags): Promise<void> => {
   const { lake, sink: sinks, url, tokenFile, online, limit: limitMs, json } = flags
-  const { doctor } = await import('../../jobs/doctor.ts')
+  const { doctor } = await import('../../jobs/doctor/doctor.ts')
   const { settings = {} } = loadedConfig().file ?? {}
   const uses = usesOf(settings)
   const named = settings.service?.token_env

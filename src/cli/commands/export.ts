@@ -2,8 +2,8 @@
 
 import { type Command, Option } from 'commander'
 import { ToolkitError } from '../../core/errors.ts'
-import type { ExportTarget } from '../../pipeline/export/export-tables.ts'
 import { STREAM_FORMATS, type StreamFormatName } from '../../sink/targets.ts'
+import type { ExportTarget } from '../../targets/export/export-tables.ts'
 import { fetchText } from '../fetch-text.ts'
 import { interruptible } from '../interrupt.ts'
 import {
@@ -101,7 +101,7 @@ const targetOf = async ({ to, format, json }: ExportCommandOptions): Promise<Exp
     }
   }
   if (format !== undefined) usage('Cannot use --format with a target of its own format: it is for --to -')
-  const { readAddress } = await import('../../pipeline/targets/open-sink.ts')
+  const { readAddress } = await import('../../targets/open-sink.ts')
   const address = readAddress(to)
   warnOfPassword([to])
   return address
@@ -128,7 +128,7 @@ const runExport = async (options: ExportCommandOptions): Promise<void> => {
   if (sql !== undefined && (tables?.length ?? 0) > 1)
     usage('Cannot use several --table with --sql: one gives the answer its name')
   const to = await targetOf(options)
-  const { exportTables } = await import('../../pipeline/export/export-tables.ts')
+  const { exportTables } = await import('../../targets/export/export-tables.ts')
   const line = new ProgressLine({ terminalOnly: json === true })
   const startMs = performance.now()
   const seconds = (): number => (performance.now() - startMs) / 1000

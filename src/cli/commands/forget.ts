@@ -4,8 +4,8 @@ import type { Command } from 'commander'
 import { systemError, ToolkitError } from '../../core/errors.ts'
 import { EXIT } from '../../core/exit-codes.ts'
 import { readStdinText, readUserText } from '../../core/user-text.ts'
-import type { ForgetSummary } from '../../pipeline/forget/forget-summary.ts'
-import { catalogFromEnvironment } from '../../pipeline/targets/catalog-environment.ts'
+import type { ForgetSummary } from '../../jobs/forget/forget-summary.ts'
+import { catalogFromEnvironment } from '../../targets/catalog-environment.ts'
 import { interruptible } from '../interrupt.ts'
 import { type JsonOption, jsonOption, type LakeOption, lakeOption, withExamples } from '../options/options.ts'
 import { localBytesOption, memoryOption, threadsOption } from '../options/run-options.ts'
@@ -89,7 +89,7 @@ const runForget = async (flags: ForgetFlags): Promise<void> => {
       'Cannot use --country without --national-ids: ids are of one country already',
     )
   const nationalIds = await readNationalIds(flags.nationalIds)
-  const { forget } = await import('../../jobs/forget.ts')
+  const { forget } = await import('../../jobs/forget/forget.ts')
   const { memory: memoryBytes, threads, localBytes } = flags
   const summary = await interruptible(
     (signal) =>

@@ -1,9 +1,9 @@
 /** `gc`: removes dead runs, unfinished writes and files that no kept snapshot lists. */
 
 import type { Command } from 'commander'
-import type { Garbage } from '../../manifest/remove-garbage.ts'
-import { catalogFromEnvironment } from '../../pipeline/targets/catalog-environment.ts'
-import type { PublishProgress } from '../../pipeline/targets/publish.ts'
+import type { Garbage } from '../../manifest/verify/remove-garbage.ts'
+import { catalogFromEnvironment } from '../../targets/catalog-environment.ts'
+import type { PublishProgress } from '../../targets/publish.ts'
 import { interruptible } from '../interrupt.ts'
 import {
   type JsonOption,
@@ -51,7 +51,7 @@ export const addGc = (program: Command): void => {
 }
 
 const runGc = async ({ lake, keep, keepDays, dryRun = false, json }: GcOptions): Promise<void> => {
-  const { collectGarbage } = await import('../../jobs/collect-garbage.ts')
+  const { collectGarbage } = await import('../../jobs/gc/collect-garbage.ts')
   const line = new ProgressLine({ terminalOnly: json === true })
   const onPublish = ({ snapshots, snapshotsTotal, table }: PublishProgress): void =>
     line.show(() => `Publishing  ${snapshots}/${formatCounted(snapshotsTotal, 'snapshot')}  ${table}`)

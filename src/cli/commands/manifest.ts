@@ -29,7 +29,7 @@ export const addManifest = (program: Command): void => {
 }
 
 const runManifest = async ({ lake, snapshot }: LakeOption & SnapshotOption): Promise<void> => {
-  const { readRoot } = await import('../../manifest/snapshots.ts')
-  const { documentText } = await import('../../manifest/print-document.ts')
+  const { readRoot } = await import('../../manifest/snapshots/snapshots.ts')
+  const { documentText } = await import('../../manifest/snapshots/print-document.ts')
   for await (const text of documentText(lake, await readRoot(lake, snapshot))) await print(text)
 }

@@ -2,7 +2,7 @@
 
 import type { Command } from 'commander'
 import { EXIT } from '../../core/exit-codes.ts'
-import type { NightPart } from '../../jobs/night-parts.ts'
+import type { NightPart } from '../../jobs/nightly/night-parts.ts'
 import { loadedConfig } from '../config/loaded-config.ts'
 import { type JsonOption, jsonOption, withExamples } from '../options/options.ts'
 import { adoptOption } from '../options/run-options.ts'
@@ -58,9 +58,9 @@ const textOf = ({ outcome, parts = [], error, seconds }: NightSummary): readonly
 ]
 
 const runNightly = async ({ json, text, adopt }: NightOptions): Promise<void> => {
-  const { nightly } = await import('../../jobs/nightly.ts')
-  const { isSameLake, otherLakeText } = await import('../../jobs/same-lake.ts')
-  const { runProgram } = await import('../../jobs/run-program.ts')
+  const { nightly } = await import('../../jobs/nightly/nightly.ts')
+  const { isSameLake, otherLakeText } = await import('../../jobs/common/same-lake.ts')
+  const { runProgram } = await import('../../jobs/common/run-program.ts')
   const { file } = loadedConfig()
   const settings = file?.settings
   const lake = process.env.FIRMLAKE_LAKE

@@ -42,7 +42,7 @@ const runParameters = async (
   try {
     const all = await interruptible((signal) => service.parameters(content, { signal }))
     if (name !== undefined) {
-      const { checkParameterName } = await import('../../pipeline/pull/search.ts')
+      const { checkParameterName } = await import('../../jobs/pull/search.ts')
       checkParameterName(content, name, all)
     }
     const shown =

@@ -4,10 +4,10 @@ import { type Command, Option } from 'commander'
 import type { Content } from '../../contract/objects.ts'
 import type { SearchParameters } from '../../contract/requests.ts'
 import { ToolkitError } from '../../core/errors.ts'
-import { recordedSearch } from '../../manifest/recorded-search.ts'
-import type { LakePulls } from '../../manifest/snapshots.ts'
-import type { PlanEstimate } from '../../pipeline/pull/estimate-plan.ts'
-import type { PullPlan } from '../../pipeline/pull/pull-plan.ts'
+import type { PlanEstimate } from '../../jobs/pull/estimate-plan.ts'
+import type { PullPlan } from '../../jobs/pull/pull-plan.ts'
+import { recordedSearch } from '../../manifest/form/recorded-search.ts'
+import type { LakePulls } from '../../manifest/snapshots/snapshots.ts'
 import { searchLabel } from '../../source/service/request-label.ts'
 import { interruptible } from '../interrupt.ts'
 import { type JsonOption, jsonOption, type LakeOption, lakeOption, withExamples } from '../options/options.ts'
@@ -53,14 +53,14 @@ const snapshotOf = async ({ lake, since }: PlanOptions): Promise<LakePulls> => {
   if (since !== 'last') return null
   if (lake === undefined)
     throw new ToolkitError('USAGE', 'Cannot plan --since last: give the --lake that it continues')
-  const { newestPulls } = await import('../../manifest/snapshots.ts')
+  const { newestPulls } = await import('../../manifest/snapshots/snapshots.ts')
   return newestPulls(lake)
 }
 
 const runPlan = async (content: Content, options: PlanOptions): Promise<void> => {
   const settings = settingsFor(content, await searchOf(options.search), options)
-  const { planPull } = await import('../../pipeline/pull/plan-pull.ts')
-  const { estimatePlan } = await import('../../pipeline/pull/estimate-plan.ts')
+  const { planPull } = await import('../../jobs/pull/plan-pull.ts')
+  const { estimatePlan } = await import('../../jobs/pull/estimate-plan.ts')
   const snapshot = await snapshotOf(options)
   const service = await serviceOf(options)
   try {

@@ -1,11 +1,11 @@
 /** `publish`: shows a lake's tables to other engines, in their own table formats. */
 
 import { type Command, Option } from 'commander'
-import { catalogFromEnvironment } from '../../pipeline/targets/catalog-environment.ts'
-import type { PublishProgress, PublishSummary } from '../../pipeline/targets/publish.ts'
-import type { TableFormatName } from '../../pipeline/targets/table-formats.ts'
 import type { CatalogOptions } from '../../publish/iceberg/catalog-client.ts'
 import { PUBLISHED_ROWS, type PublishedRows } from '../../publish/published-rows.ts'
+import { catalogFromEnvironment } from '../../targets/catalog-environment.ts'
+import type { PublishProgress, PublishSummary } from '../../targets/publish.ts'
+import type { TableFormatName } from '../../targets/table-formats.ts'
 import { interruptible } from '../interrupt.ts'
 import { type JsonOption, jsonOption, type LakeOption, lakeOption, withExamples } from '../options/options.ts'
 import { localBytesOption, memoryOption } from '../options/run-options.ts'
@@ -114,7 +114,7 @@ const runPublish = async (
   catalog?: CatalogOptions,
 ): Promise<void> => {
   const line = new ProgressLine({ terminalOnly: json === true })
-  const { publish } = await import('../../pipeline/targets/publish.ts')
+  const { publish } = await import('../../targets/publish.ts')
   const onProgress = (progress: PublishProgress): void => line.show(() => stateText(progress))
   try {
     const summary = await interruptible((signal) =>

@@ -3,7 +3,7 @@
 import { type Command, Option } from 'commander'
 import { LIMITS } from '../../contract/limits.ts'
 import type { Content } from '../../contract/objects.ts'
-import type { PullReport } from '../../jobs/pull.ts'
+import type { PullReport } from '../../jobs/pull/pull.ts'
 import { DETACHING, onEngineOr } from '../on-engine.ts'
 import { type EngineFlags, engineOptions } from '../options/engine-options.ts'
 import { modeOption } from '../options/lake-mode.ts'
@@ -73,7 +73,7 @@ export const addPull = (program: Command): void => {
 const runPull = async (content: Content, flags: PullCommandOptions): Promise<void> => {
   const settings = settingsFor(content, await searchOf(flags.search), flags)
   const { lake, json, concurrency, maxGone } = flags
-  const { pull } = await import('../../jobs/pull.ts')
+  const { pull } = await import('../../jobs/pull/pull.ts')
   let found = 0
   await runLoadJob<PullReport>(
     flags,
@@ -85,7 +85,10 @@ const runPull = async (content: Content, flags: PullCommandOptions): Promise<voi
           () =>
             pull({ ...options, ...settings, from, concurrency, maxGone, onPull: watchPull(line).onEvent }),
           async (on) =>
-            (await import('../../jobs/on-engine.ts')).pullOnEngine({ ...options, ...settings, from }, on),
+            (await import('../../jobs/steps/on-engine.ts')).pullOnEngine(
+              { ...options, ...settings, from },
+              on,
+            ),
         ),
       ),
     async ({ pull: pulled, ...report }) => {

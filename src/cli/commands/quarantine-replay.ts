@@ -1,9 +1,9 @@
 /** `quarantine replay`: loads quarantined lines again, after a fix. */
 
 import type { Command } from 'commander'
+import { DEFAULT_MAX_DEPTH } from '../../check/drift/check-options.ts'
 import { DECODE_LIMITS } from '../../decode/decode-limits.ts'
-import type { ReplayReport } from '../../jobs/replay.ts'
-import { DEFAULT_MAX_DEPTH } from '../../load/check-options.ts'
+import type { ReplayReport } from '../../jobs/replay/replay.ts'
 import {
   type JsonOption,
   jsonOption,
@@ -62,7 +62,7 @@ const runReplay = async (flags: ReplayFlags): Promise<void> => {
   const { source: sources, maxLineBytes, maxDepth, maxUnknownPerRecord, maxUnknownNames } = flags
   const { lake, json, changeCurrency } = flags
   const own = { sources, maxLineBytes, maxDepth, maxUnknownPerRecord, maxUnknownNames, changeCurrency }
-  const { replay } = await import('../../jobs/replay.ts')
+  const { replay } = await import('../../jobs/replay/replay.ts')
   await runJob<ReplayReport>(
     flags,
     (options, line) => replay({ ...options, ...own, onEvent: watchRun(line) }),

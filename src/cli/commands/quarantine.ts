@@ -2,7 +2,7 @@
 
 import { type Command, Option } from 'commander'
 import { REJECT_CODES } from '../../core/reject.ts'
-import type { QuarantinedLine } from '../../pipeline/convert/quarantine.ts'
+import type { QuarantinedLine } from '../../jobs/replay/quarantine.ts'
 import {
   type JsonOption,
   jsonOption,
@@ -60,8 +60,8 @@ const addList = (group: Command): void => {
 }
 
 const runList = async ({ raw = false, json, code, limit, ...choice }: ListOptions): Promise<void> => {
-  const { listQuarantine } = await import('../../pipeline/convert/quarantine.ts')
-  const { quarantineFiles } = await import('../../pipeline/convert/quarantine-files.ts')
+  const { listQuarantine } = await import('../../jobs/replay/quarantine.ts')
+  const { quarantineFiles } = await import('../../jobs/replay/quarantine-files.ts')
   const { byCodeText, lineObject, quarantineTable } = await import('../output/quarantine-output.ts')
   const shown: QuarantinedLine[] = []
   const counts = new Map<string, number>()

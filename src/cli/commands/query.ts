@@ -108,9 +108,9 @@ const requestOf = ({ memory: memoryBytes, ...options }: QueryOptions): LakeQuery
 const printTables = async ({ lake, snapshot, format }: QueryOptions): Promise<void> => {
   if (format === 'parquet')
     throw new ToolkitError('USAGE', 'Cannot print the list of tables as Parquet: expected a SELECT')
-  const { readRoot } = await import('../../manifest/snapshots.ts')
-  const { isOfOnePartition } = await import('../../manifest/snapshot-root.ts')
-  const { listTables } = await import('../../lake/lake/list-tables.ts')
+  const { readRoot } = await import('../../manifest/snapshots/snapshots.ts')
+  const { isOfOnePartition } = await import('../../manifest/snapshots/snapshot-root.ts')
+  const { listTables } = await import('../../lake/files/list-tables.ts')
   const root = await readRoot(lake, snapshot)
   const tables = await listTables(
     (name) => root.totals.tables.find(({ table }) => table === name)?.rows ?? 0,

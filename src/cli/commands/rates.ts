@@ -67,7 +67,7 @@ const addList = (group: Command): void => {
 
 /** @throws {ToolkitError} LAKE_NOT_FOUND */
 const checkLake = async (lake: string): Promise<void> => {
-  const { readRoot } = await import('../../manifest/snapshots.ts')
+  const { readRoot } = await import('../../manifest/snapshots/snapshots.ts')
   await readRoot(lake)
 }
 
@@ -85,7 +85,7 @@ const runLoad = async (path: string, { lake, json }: LoadOptions): Promise<void>
   const { addLakeRates: addTo } = await import('../../lake/rates/lake-rates.ts')
   await checkLake(lake)
   const change = await addTo(lake, await readCsv(path), path)
-  const { updateLakeFile } = await import('../../manifest/lake-file.ts')
+  const { updateLakeFile } = await import('../../manifest/snapshots/lake-file.ts')
   warnOfNoViews(await updateLakeFile(lake))
   if (json) return printJson({ lake, ...change })
   const { rates, replaced, currencies } = change

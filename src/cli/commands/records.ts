@@ -64,7 +64,7 @@ const parseIds = (list: string): readonly bigint[] =>
   })
 
 const runRecords = async ({ id: ids, memory: memoryBytes, ...options }: RecordsOptions): Promise<void> => {
-  const { recordLines } = await import('../../jobs/records.ts')
+  const { recordLines } = await import('../../jobs/records/records.ts')
   const line = new ProgressLine({ terminalOnly: true })
   const onFetch = (progress: FetchProgress): void => line.show(() => fetchText(progress))
   for await (const lines of recordLines({ ...options, ids, memoryBytes, onFetch, onRead: noteAccess })) {

@@ -67,7 +67,7 @@ export const addReport = (program: Command): void => {
 
 const runReport = async (options: Options): Promise<void> => {
   const { lake, to, lineItem: lineItems, snapshot, memory: memoryBytes, threads, json, unchecked } = options
-  const { report } = await import('../../jobs/report.ts')
+  const { report } = await import('../../jobs/report/report.ts')
   const line = new ProgressLine({ terminalOnly: json === true })
   const written = await interruptible(
     (signal) =>

@@ -1,9 +1,9 @@
 /** `resume`: resumes runs whose process is gone. */
 
 import type { Command } from 'commander'
-import type { ResumedRun } from '../../jobs/resume.ts'
-import type { RunSummary } from '../../manifest/runs.ts'
-import type { ResumeRunsOptions } from '../../pipeline/resume.ts'
+import type { ResumedRun } from '../../jobs/resume/resume.ts'
+import type { ResumeRunsOptions } from '../../jobs/resume/resume-runs.ts'
+import type { RunSummary } from '../../manifest/runs/runs.ts'
 import { exitCodeOfReports } from '../exit-codes.ts'
 import { interruptible } from '../interrupt.ts'
 import { type JsonOption, jsonOption, type LakeOption, lakeOption, withExamples } from '../options/options.ts'
@@ -58,7 +58,7 @@ const runResume = async (
 ): Promise<void> => {
   const { lake, json } = options
   await checkTargetsOf(options)
-  const { sortUnfinished } = await import('../../pipeline/resume.ts')
+  const { sortUnfinished } = await import('../../jobs/resume/resume-runs.ts')
   const { changeCurrency, skipBadFiles, maxQuarantined } = options
   const strictness = {
     ...{ changeCurrency, skipBadFiles },
@@ -93,7 +93,7 @@ const resumeAll = async (
   options: ResumeCommandOptions,
   strictness: Strictness,
 ): Promise<ResumedRun[]> => {
-  const { resumeOne } = await import('../../jobs/resume.ts')
+  const { resumeOne } = await import('../../jobs/resume/resume.ts')
   const outcomes: ResumedRun[] = []
   const { lake, memory: memoryBytes, threads, concurrency, maxGone } = options
   const { limit: maxQuarantined, ...others } = strictness

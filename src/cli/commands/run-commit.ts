@@ -1,7 +1,7 @@
 /** `run commit`: shows a run whose units are all done. */
 
 import type { Command } from 'commander'
-import type { CommitRunReport } from '../../jobs/run-steps.ts'
+import type { CommitRunReport } from '../../jobs/steps/run-steps.ts'
 import { exitCodeOfReports } from '../exit-codes.ts'
 import { jsonOption, lakeOption, withExamples } from '../options/options.ts'
 import { type LoadFlags, workOptions } from '../options/run-options.ts'
@@ -30,7 +30,7 @@ export const addRunCommit = (group: Command): void => {
 
 const commit = async (run: string, flags: CommitFlags): Promise<void> => {
   const { lake, json, maxQuarantined, changeCurrency } = flags
-  const { commitUnits } = await import('../../jobs/run-steps.ts')
+  const { commitUnits } = await import('../../jobs/steps/run-steps.ts')
   await runJob<CommitRunReport>(
     flags,
     (options, line) =>

@@ -1,10 +1,10 @@
 /** `run plan`: cuts what there is to load into units of work. */
 
 import { type Command, Option } from 'commander'
+import { DEFAULT_MAX_DEPTH } from '../../check/drift/check-options.ts'
 import type { Content } from '../../contract/objects.ts'
 import { DECODE_LIMITS } from '../../decode/decode-limits.ts'
-import type { PlanRunOptions, RunLoad } from '../../jobs/run-steps.ts'
-import { DEFAULT_MAX_DEPTH } from '../../load/check-options.ts'
+import type { PlanRunOptions, RunLoad } from '../../jobs/steps/run-steps.ts'
 import { interruptible } from '../interrupt.ts'
 import { type BatchFilter, batchFilterOptions } from '../options/batch-options.ts'
 import { checkMode, modeOption } from '../options/lake-mode.ts'
@@ -179,7 +179,7 @@ const addBatches = (group: Command): void => {
   ])
   command.action(async (ids: string[], flags: PlanFlags & ServiceCommandOptions & BatchFilter) => {
     const { content, country: countries } = flags
-    const { batchFiles } = await import('../../jobs/inputs.ts')
+    const { batchFiles } = await import('../../jobs/common/inputs.ts')
     const choice = ids.length > 0 ? { ids, content, countries } : { content, countries }
     await withService(flags, (service) => plan(flags, { load: 'batches', from: batchFiles(service, choice) }))
   })
@@ -207,7 +207,7 @@ const plan = async (flags: PlanFlags, load: RunLoad): Promise<void> => {
   const { lake, json, mode, memory: memoryBytes, threads, again, skipBadFiles, unitBytes } = flags
   const { changeCurrency, maxRequestsPerSecond, maxUnknownPerRecord, maxUnknownNames } = flags
   const common = { lake, mode, memoryBytes, threads, again, skipBadFiles, unitBytes, changeCurrency }
-  const { planRun } = await import('../../jobs/run-steps.ts')
+  const { planRun } = await import('../../jobs/steps/run-steps.ts')
   const planned = await interruptible((signal) => {
     const options: PlanRunOptions = {
       ...load,

@@ -1,7 +1,7 @@
 /** `run status` and `run cancel`: how far a run is, and its end without a commit. */
 
 import type { Command } from 'commander'
-import type { SharedRunStatus } from '../../pipeline/shared/shared-run-status.ts'
+import type { SharedRunStatus } from '../../jobs/steps/shared-run-status.ts'
 import { type JsonOption, jsonOption, type LakeOption, lakeOption, withExamples } from '../options/options.ts'
 import { formatCount, formatCounted } from '../output/format.ts'
 import { printJson, printLines } from '../output/print.ts'
@@ -23,7 +23,7 @@ export const addRunStatus = (group: Command): void => {
 }
 
 const status = async (run: string, { lake, json }: Flags): Promise<void> => {
-  const { runStatus } = await import('../../jobs/run-steps.ts')
+  const { runStatus } = await import('../../jobs/steps/run-steps.ts')
   const found = await runStatus({ lake, run })
   if (json) return printJson({ lake, ...found })
   await printLines(linesOf(found))
@@ -69,7 +69,7 @@ export const addRunCancel = (group: Command): void => {
 }
 
 const cancel = async (run: string, { lake, json }: Flags): Promise<void> => {
-  const { cancelRun } = await import('../../jobs/run-steps.ts')
+  const { cancelRun } = await import('../../jobs/steps/run-steps.ts')
   const snapshot = await cancelRun({ lake, run })
   if (json) return printJson({ lake, run, snapshot })
   await printLines([

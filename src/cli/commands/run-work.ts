@@ -2,7 +2,7 @@
 
 import { type Command, Option } from 'commander'
 import { ToolkitError } from '../../core/errors.ts'
-import type { WorkRunOptions } from '../../jobs/run-steps.ts'
+import type { WorkRunOptions } from '../../jobs/steps/run-steps.ts'
 import { interruptible } from '../interrupt.ts'
 import {
   type JsonOption,
@@ -93,7 +93,7 @@ type WorkChoice = { readonly units: readonly number[] } | { readonly shard: Shar
 const work = async (run: string, flags: WorkFlags): Promise<void> => {
   const { lake, json, workers, concurrency, memory: memoryBytes, threads } = flags
   const choice = choiceOf(flags)
-  const { workRun } = await import('../../jobs/run-steps.ts')
+  const { workRun } = await import('../../jobs/steps/run-steps.ts')
   const line = new ProgressLine({ terminalOnly: json === true })
   const worked = await interruptible((signal) => {
     const options: WorkRunOptions = {

@@ -125,7 +125,7 @@ const serveUntil = async (
   log: { write(line: string): void },
 ): Promise<void> => {
   const { lake, snapshot, follow, host, port, tokens, rateLimit, cursorCap, threads, faults } = flags
-  const { serve } = await import('../../jobs/serve.ts')
+  const { serve } = await import('../../jobs/serve/serve.ts')
   const { indexProgress } = await import('../serving.ts')
   const { clear, ...progress } = indexProgress()
   const server = await serve({

@@ -1,7 +1,7 @@
 /** `sync`: brings the companies of a search in a lake up to date by comparing timestamps. */
 
 import type { Command } from 'commander'
-import type { SyncOptions, SyncReport } from '../../jobs/sync.ts'
+import type { SyncOptions, SyncReport } from '../../jobs/sync/sync.ts'
 import { DETACHING, onEngineOr } from '../on-engine.ts'
 import { type EngineFlags, engineOptions } from '../options/engine-options.ts'
 import { modeOption } from '../options/lake-mode.ts'
@@ -68,7 +68,7 @@ export const addSync = (program: Command): void => {
 const runSync = async (flags: SyncCommandOptions): Promise<void> => {
   const { lake, json, currency, by, closeGap, concurrency, maxGone } = flags
   const asked = { search: await searchOf(flags.search), currency, by, ...keepingGap({ closeGap }) }
-  const { sync } = await import('../../jobs/sync.ts')
+  const { sync } = await import('../../jobs/sync/sync.ts')
   let found = 0
   await runLoadJob<SyncReport>(
     flags,
@@ -79,7 +79,7 @@ const runSync = async (flags: SyncCommandOptions): Promise<void> => {
           line,
           () => sync({ ...options, ...asked, from, concurrency, maxGone, onSync: syncEvents(line) }),
           async (on) =>
-            (await import('../../jobs/on-engine.ts')).syncOnEngine({ ...options, ...asked, from }, on),
+            (await import('../../jobs/steps/on-engine.ts')).syncOnEngine({ ...options, ...asked, from }, on),
         ),
       ),
     async ({ sync: synced, ...report }) => {

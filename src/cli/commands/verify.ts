@@ -3,7 +3,7 @@
 import type { Command } from 'commander'
 import { ToolkitError } from '../../core/errors.ts'
 import { EXIT } from '../../core/exit-codes.ts'
-import type { Verification, VerifyProgress } from '../../manifest/verify-lake.ts'
+import type { Verification, VerifyProgress } from '../../manifest/verify/verify-lake.ts'
 import {
   type JsonOption,
   jsonOption,
@@ -40,7 +40,7 @@ export const addVerify = (program: Command): void => {
 
 const runVerify = async ({ lake, snapshot, json }: VerifyOptions): Promise<void> => {
   const line = new ProgressLine({ terminalOnly: json === true })
-  const { verify } = await import('../../jobs/verify.ts')
+  const { verify } = await import('../../jobs/verify/verify.ts')
   try {
     const onProgress = (progress: VerifyProgress): void => line.show(() => stateText(progress))
     const found = await verify({ lake, snapshot, onProgress })

@@ -39,10 +39,10 @@ export const addViews = (program: Command): void => {
 
 const runViews = async ({ lake, snapshot, write, json }: ViewsOptions): Promise<void> => {
   if (!write) {
-    const { viewsSql } = await import('../../jobs/views.ts')
+    const { viewsSql } = await import('../../jobs/views/views.ts')
     return print(await viewsSql(lake, snapshot))
   }
-  const { writeLakeFile } = await import('../../manifest/lake-file.ts')
+  const { writeLakeFile } = await import('../../manifest/snapshots/lake-file.ts')
   const outcome = await writeLakeFile(lake)
   if (outcome.kind === 'skipped')
     throw new ToolkitError('USAGE', `Cannot write lake.duckdb of lake "${lake}": ${outcome.reason}`, { lake })

@@ -2,16 +2,16 @@
 
 import { Engine, type Session } from '../../lake/duckdb/engine.ts'
 import { ident } from '../../lake/duckdb/sql.ts'
+import { fetchTables } from '../../lake/files/fetch-tables.ts'
+import { LISTINGS, mainTables, TABLES } from '../../lake/tables/tables.ts'
 import {
   currentRows,
   filesOf,
   HIDDEN_SCHEMA,
   makeSuperseded,
   readTable,
-} from '../../lake/lake/current-versions.ts'
-import { fetchTables } from '../../lake/lake/fetch-tables.ts'
-import { LISTINGS, mainTables, TABLES } from '../../lake/tables/tables.ts'
-import { readSnapshot } from '../../manifest/snapshots.ts'
+} from '../../lake/views/current-versions.ts'
+import { readSnapshot } from '../../manifest/snapshots/snapshots.ts'
 
 export interface ComparedTable {
   readonly table: string

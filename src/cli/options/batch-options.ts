@@ -2,7 +2,7 @@
 
 import { Option } from 'commander'
 import { ToolkitError } from '../../core/errors.ts'
-import type { BatchSelection } from '../../pipeline/batch-files/choose-batch-files.ts'
+import type { BatchSelection } from '../../jobs/batch-files/choose-batch-files.ts'
 
 export interface BatchFilter {
   readonly content?: 'companies' | 'relations'

@@ -2,7 +2,7 @@
 
 import type { Command } from 'commander'
 import { ToolkitError } from '../../core/errors.ts'
-import type { Expectations } from '../../jobs/check-loads.ts'
+import type { Expectations } from '../../jobs/check/check-loads.ts'
 import { parseDuration } from '../../support/parse-duration.ts'
 import { parseShare } from '../../support/parse-share.ts'
 import { wholeNumber } from './options.ts'

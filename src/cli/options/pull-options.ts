@@ -1,14 +1,14 @@
 /** Options of the commands that search: what is asked for. */
 
 import { Argument, Option } from 'commander'
+import { DEFAULT_MAX_GONE, parseMaxGone, type QuarantineLimit } from '../../commit/quarantine-limit.ts'
 import { LIMITS } from '../../contract/limits.ts'
 import type { Content } from '../../contract/objects.ts'
 import type { SearchParameters } from '../../contract/requests.ts'
 import { systemCode, ToolkitError } from '../../core/errors.ts'
 import { readUserText } from '../../core/user-text.ts'
-import type { PullSettings } from '../../pipeline/pull/pull-settings.ts'
-import { parseSearch } from '../../pipeline/pull/search.ts'
-import { DEFAULT_MAX_GONE, parseMaxGone, type QuarantineLimit } from '../../pipeline/run/quarantine-limit.ts'
+import type { PullSettings } from '../../jobs/pull/pull-settings.ts'
+import { parseSearch } from '../../jobs/pull/search.ts'
 import { wholeNumber } from './options.ts'
 
 export interface SearchOptions {

@@ -2,14 +2,14 @@
 
 import { availableParallelism } from 'node:os'
 import { Option } from 'commander'
-import { ToolkitError } from '../../core/errors.ts'
-import { UNKNOWN_LIMITS } from '../../core/unknown-names.ts'
-import { DEFAULT_MEMORY_BYTES, DEFAULT_THREADS } from '../../pipeline/run/memory-shares.ts'
 import {
   DEFAULT_MAX_QUARANTINED,
   parseQuarantineLimit,
   type QuarantineLimit,
-} from '../../pipeline/run/quarantine-limit.ts'
+} from '../../commit/quarantine-limit.ts'
+import { ToolkitError } from '../../core/errors.ts'
+import { UNKNOWN_LIMITS } from '../../core/unknown-names.ts'
+import { DEFAULT_MEMORY_BYTES, DEFAULT_THREADS } from '../../run/memory-shares.ts'
 import { parseSize } from '../../support/parse-size.ts'
 import { wholeNumber } from './options.ts'
 

@@ -1,7 +1,7 @@
 /** How a lake was read, in notes behind the result: one in a bucket, and one whose older versions are gone. */
 
 import type { Commit } from '../../core/partition.ts'
-import type { AccessReport } from '../../lake/lake/file-access.ts'
+import type { AccessReport } from '../../lake/files/file-access.ts'
 import { formatBytes, formatCounted } from './format.ts'
 import { note } from './print.ts'
 

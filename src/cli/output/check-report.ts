@@ -1,6 +1,6 @@
 /** The answer of `check` in the forms that others read: JUnit for builds, Prometheus for monitoring. */
 
-import type { CheckResult } from '../../jobs/check-loads.ts'
+import type { CheckResult } from '../../jobs/check/check-loads.ts'
 
 const xml = (text: string): string => text.replace(/[&<>"]/g, (one) => `&#${one.codePointAt(0)};`)
 

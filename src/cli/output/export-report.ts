@@ -1,6 +1,6 @@
 /** An export on its way, and what it wrote, as text for people. */
 
-import type { ExportProgress, ExportSummary } from '../../pipeline/export/export-tables.ts'
+import type { ExportProgress, ExportSummary } from '../../targets/export/export-tables.ts'
 import { formatBytes, formatCount, formatCounted, formatDuration, formatRate } from './format.ts'
 import { textTable } from './text-table.ts'
 

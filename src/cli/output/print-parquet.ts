@@ -4,7 +4,7 @@ import { open } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { ToolkitError } from '../../core/errors.ts'
-import { openWorkshop } from '../../pipeline/export/write-rows.ts'
+import { openWorkshop } from '../../targets/export/write-rows.ts'
 import { askLake, type LakeQueryRequest } from '../ask-lake.ts'
 import { printBytes } from './print.ts'
 

@@ -1,7 +1,7 @@
 /** Prints the rows of a query as a table, one JSON array, CSV or Markdown; all but the table in bounded memory. */
 
 import type { ValueShape } from '../../lake/duckdb/duckdb-values.ts'
-import type { QueryResult } from '../../lake/lake/lake-query.ts'
+import type { QueryResult } from '../../lake/query/lake-query.ts'
 import { neutralise } from '../../support/formula-text.ts'
 import { fitTable } from './fit-table.ts'
 import { formatCount, formatCounted } from './format.ts'

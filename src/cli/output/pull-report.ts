@@ -2,9 +2,9 @@
 
 import { DEFAULT_CURRENCY } from '../../contract/limits.ts'
 import type { PullEntry } from '../../core/partition.ts'
-import type { PullReport } from '../../jobs/pull.ts'
-import type { PullEvent, PullPlan } from '../../pipeline/pull/pull-plan.ts'
-import type { PulledWindow } from '../../pipeline/pull/pulled-windows.ts'
+import type { PullReport } from '../../jobs/pull/pull.ts'
+import type { PullEvent, PullPlan } from '../../jobs/pull/pull-plan.ts'
+import type { PulledWindow } from '../../jobs/pull/pulled-windows.ts'
 import { formatBytes, formatCount, formatCounted } from './format.ts'
 import { note } from './print.ts'
 import type { ProgressLine } from './progress-line.ts'

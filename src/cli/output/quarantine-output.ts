@@ -1,6 +1,6 @@
 /** Quarantined lines for people and programs. Their text may hold personal data: only on request. */
 
-import type { QuarantinedLine } from '../../pipeline/convert/quarantine.ts'
+import type { QuarantinedLine } from '../../jobs/replay/quarantine.ts'
 import { formatCount } from './format.ts'
 import { textTable } from './text-table.ts'
 

@@ -1,10 +1,10 @@
 /** What a run did, as text for people. */
 
+import { currencyChangeText } from '../../commit/currency-change.ts'
 import type { Drift } from '../../core/partition.ts'
-import { driftNames, type RunReport, sumOf } from '../../jobs/run-report.ts'
-import type { Difference } from '../../manifest/latest-pulls.ts'
-import type { LoadSummary } from '../../pipeline/run/commit-loaded.ts'
-import { currencyChangeText } from '../../pipeline/run/currency-change.ts'
+import { driftNames, type RunReport, sumOf } from '../../jobs/common/run-report.ts'
+import type { Difference } from '../../manifest/snapshots/latest-pulls.ts'
+import type { LoadSummary } from '../../run/commit-loaded.ts'
 import { formatBytes, formatCount, formatCounted, formatDuration, formatRate } from './format.ts'
 import { note } from './print.ts'
 import { textTable } from './text-table.ts'

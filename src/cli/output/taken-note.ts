@@ -1,7 +1,7 @@
 /** Says what a lake does not hold of what came: whoever reads it must not take it for all there was. */
 
-import { takeText } from '../../lake/take/declaration.ts'
-import { lackingTakes, newestTake, type WithTaken } from '../../manifest/taken.ts'
+import { takeText } from '../../lake/projection/declaration.ts'
+import { lackingTakes, newestTake, type WithTaken } from '../../manifest/form/taken.ts'
 import { note } from './print.ts'
 
 export const takenLines = (root: WithTaken | null): string[] =>
@@ -17,14 +17,14 @@ export const computedLines = (root: WithTaken | null): string[] => {
 
 /** Published tables are the lake's own files. */
 export const noteComputed = async (lake: string): Promise<void> => {
-  const { rootIfAny } = await import('../../manifest/snapshots.ts')
+  const { rootIfAny } = await import('../../manifest/snapshots/snapshots.ts')
   const names = Object.keys(newestTake(await rootIfAny(lake)).compute ?? {})
   if (names.length > 0) note(`note: Published tables have no computed columns: ${names.join(', ')}`)
 }
 
 /** On standard error. @param snapshot default: the newest */
 export const noteTaken = async (lake: string, snapshot?: number): Promise<void> => {
-  const { readRoot, rootIfAny } = await import('../../manifest/snapshots.ts')
+  const { readRoot, rootIfAny } = await import('../../manifest/snapshots/snapshots.ts')
   const root = await (snapshot === undefined ? rootIfAny(lake) : readRoot(lake, snapshot))
   for (const line of takenLines(root)) note(`note: ${line}`)
 }

@@ -1,6 +1,6 @@
 /** Shows the events of a run as they come. */
 
-import type { Progress, RunEvent } from '../../pipeline/run/progress.ts'
+import type { Progress, RunEvent } from '../../run/work/progress.ts'
 import { formatBytes, formatCount, formatCounted, formatDuration, formatRate, formatShare } from './format.ts'
 import type { ProgressLine } from './progress-line.ts'
 

@@ -2,7 +2,7 @@
 
 import { isAbsolute } from 'node:path'
 import { ToolkitError } from '../../core/errors.ts'
-import { refuseOtherLakes } from '../../jobs/run-engine.ts'
+import { refuseOtherLakes } from '../../jobs/steps/run-engine.ts'
 import { count, type Form, FormError, form, list, objectOf, yesNo } from '../../support/json-form.ts'
 import { isRunId } from '../../support/run-ids.ts'
 import { type RunOrder, UNITS_OF_SHARD } from './requests.ts'

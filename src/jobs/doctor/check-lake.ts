@@ -1,10 +1,10 @@
 /** How a lake stands: its snapshot and format, unfinished runs, leftovers. */
 
 import { ToolkitError } from '../../core/errors.ts'
-import { listLeftovers } from '../../manifest/lake-files.ts'
-import { FORMAT } from '../../manifest/root-form.ts'
-import { listRuns } from '../../manifest/runs.ts'
-import { newestRoot } from '../../manifest/snapshots.ts'
+import { FORMAT } from '../../manifest/form/root-form.ts'
+import { listRuns } from '../../manifest/runs/runs.ts'
+import { newestRoot } from '../../manifest/snapshots/snapshots.ts'
+import { listLeftovers } from '../../manifest/verify/lake-files.ts'
 import type { MachineFinding } from './finding.ts'
 
 /** Nothing to say where there is none. */

@@ -2,9 +2,9 @@
 
 import { dirname } from 'node:path'
 import type { OptionalPartName } from '../../core/optional-parts.ts'
-import { readAddress, type TargetAddress } from '../../pipeline/targets/open-sink.ts'
 import type { DatabaseTarget } from '../../sink/database-target.ts'
 import { DATABASES } from '../../sink/targets.ts'
+import { readAddress, type TargetAddress } from '../../targets/open-sink.ts'
 import { asFinding, type MachineFinding, withinTime } from './finding.ts'
 
 /** What is configured needs. */

@@ -7,10 +7,10 @@ import type { Content } from '../../contract/objects.ts'
 import { ToolkitError } from '../../core/errors.ts'
 import type { FileEntry, PartitionEntry, Snapshot } from '../../core/partition.ts'
 import type { Session } from '../duckdb/engine.ts'
-import type { VersionedFile } from '../lake/current-versions.ts'
-import { type FetchTablesOptions, fetchFiles } from '../lake/fetch-tables.ts'
-import { inLake } from '../lake/layout.ts'
+import { type FetchTablesOptions, fetchFiles } from '../files/fetch-tables.ts'
+import { inLake } from '../files/layout.ts'
 import { LISTINGS, mainTables, type Table, tablesOf } from '../tables/tables.ts'
+import type { VersionedFile } from '../views/current-versions.ts'
 import {
   type ComparedFiles,
   type ComparedPartition,

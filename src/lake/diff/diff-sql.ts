@@ -6,8 +6,8 @@
 import { LINE_ITEMS } from '../../contract/line-items.ts'
 import type { Content } from '../../contract/objects.ts'
 import { ident, literal } from '../duckdb/sql.ts'
-import { readTable, type VersionedFile } from '../lake/current-versions.ts'
 import { LISTINGS, type Table } from '../tables/tables.ts'
+import { readTable, type VersionedFile } from '../views/current-versions.ts'
 
 /** A partition of one or both snapshots; `old` and `new` are its places in them. */
 export interface ComparedPartition {

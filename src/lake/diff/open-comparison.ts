@@ -8,7 +8,7 @@ import { ToolkitError, writeError } from '../../core/errors.ts'
 import { Engine, type Session } from '../duckdb/engine.ts'
 import { newSpillFolder } from '../duckdb/spill-folder.ts'
 import { interruptOn } from '../duckdb/stoppable.ts'
-import type { QueryResult } from '../lake/lake-query.ts'
+import type { QueryResult } from '../query/lake-query.ts'
 import { compareSnapshots, type SnapshotsToCompare } from './compare-snapshots.ts'
 import { allRows, COLUMN_ROWS, RECORD_ROWS, RESTATEMENT_ROWS } from './diff-sql.ts'
 

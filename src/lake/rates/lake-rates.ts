@@ -2,7 +2,7 @@
 
 import { ToolkitError, writeError } from '../../core/errors.ts'
 import { storageOf } from '../../storage/open-storage.ts'
-import { RATES_PATH } from '../lake/layout.ts'
+import { RATES_PATH } from '../files/layout.ts'
 import { ANNUAL_AVERAGES } from './annual-averages.ts'
 import { mergedTables, type RateTable, ratesOf } from './rate-table.ts'
 import type { Rates } from './rates.ts'

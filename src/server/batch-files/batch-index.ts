@@ -4,8 +4,8 @@ import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { BatchFileEntry } from '../../contract/listings.ts'
 import { ToolkitError } from '../../core/errors.ts'
-import { BATCHES_FOLDER, batchesPath, inLake, parseBatchesName } from '../../lake/lake/layout.ts'
-import { readFileList } from '../../manifest/file-list.ts'
+import { BATCHES_FOLDER, batchesPath, inLake, parseBatchesName } from '../../lake/files/layout.ts'
+import { readFileList } from '../../manifest/form/file-list.ts'
 import { sha256Of } from '../../support/hash.ts'
 import {
   anyText,

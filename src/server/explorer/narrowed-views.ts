@@ -11,9 +11,9 @@ import {
   MASKED_WITHOUT_ACCESS,
 } from '../../contract/authorization.ts'
 import { literal } from '../../lake/duckdb/sql.ts'
-import type { NarrowedView } from '../../lake/lake/lake-views.ts'
 import { snakeCase } from '../../lake/tables/columns.ts'
 import { OWNERSHIP_LISTS } from '../../lake/tables/record-columns.ts'
+import type { NarrowedView } from '../../lake/views/lake-views.ts'
 import type { Areas, Caller } from '../access/caller.ts'
 
 type Rights = Caller['rights']

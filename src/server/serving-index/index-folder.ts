@@ -9,7 +9,7 @@ import {
   type NamedFile,
   readFileList,
   writeFileList,
-} from '../../manifest/file-list.ts'
+} from '../../manifest/form/file-list.ts'
 import { createIfAbsent, fsyncFolder } from '../../support/durable-files.ts'
 import { PRIVATE_FILE } from '../../support/file-modes.ts'
 import { sha256Of } from '../../support/hash.ts'

@@ -2,7 +2,7 @@
 
 import { expect, onTestFinished, test } from 'vitest'
 import { type AskedService, askService } from '../../../src/jobs/doctor/check-service.ts'
-import { doctor } from '../../../src/jobs/doctor.ts'
+import { doctor } from '../../../src/jobs/doctor/doctor.ts'
 import { openFakeService } from '../../service/fake-service.ts'
 import { type Answer, answeringServer } from '../../source/service/answering-server.ts'
 

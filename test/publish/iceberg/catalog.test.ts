@@ -3,7 +3,7 @@
 import { existsSync } from 'node:fs'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest'
-import { forget } from '../../../src/jobs/forget.ts'
+import { forget } from '../../../src/jobs/forget/forget.ts'
 import { currentSnapshot, type TableMetadata } from '../../../src/publish/iceberg/table-metadata.ts'
 import { needs } from '../../support/needs.ts'
 import { type RestCatalog, restCatalogMissing, startRestCatalog } from '../../support/rest-catalog.ts'
@@ -156,7 +156,7 @@ test('publish removes expired snapshots from a catalog', async () => {
   const target = { catalog: { url: url(), namespace } }
   await publishIceberg(lake, target)
   await commitChanged(lake, ({ partitions }) => ({ partitions: partitions.slice(1) }))
-  const { removeGarbage } = await import('../../../src/manifest/remove-garbage.ts')
+  const { removeGarbage } = await import('../../../src/manifest/verify/remove-garbage.ts')
   await removeGarbage({ lake, keep: 1, now: new Date() })
   await publishIceberg(lake, target)
   const metadata = await tableOf(namespace, 'companies_history')

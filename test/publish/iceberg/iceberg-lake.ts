@@ -2,7 +2,6 @@
 
 import { readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type PublishOptions, type PublishSummary, publish } from '../../../src/pipeline/targets/publish.ts'
 import { decodeAvro } from '../../../src/publish/iceberg/avro-files.ts'
 import type {
   ManifestEntryRecord,
@@ -10,6 +9,7 @@ import type {
 } from '../../../src/publish/iceberg/manifest-schemas.ts'
 import { MANIFEST_LIST_SCHEMA, MANIFEST_SCHEMA } from '../../../src/publish/iceberg/manifest-schemas.ts'
 import type { IcebergSnapshot, TableMetadata } from '../../../src/publish/iceberg/table-metadata.ts'
+import { type PublishOptions, type PublishSummary, publish } from '../../../src/targets/publish.ts'
 
 const MEMORY_BYTES = 256 * 1024 ** 2
 

@@ -4,7 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { query } from '../../../src/jobs/query.ts'
+import { query } from '../../../src/jobs/query/query.ts'
 import type { Caller } from '../../../src/server/access/caller.ts'
 import type { ExplorerReply } from '../../../src/server/explorer/explorer.ts'
 import {

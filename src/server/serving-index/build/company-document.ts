@@ -1,6 +1,6 @@
 /** Writes a company's document so that the pieces that answers replace can be found again. */
 
-import type { CompanyPieces } from '../../../load/restore/restore.ts'
+import type { CompanyPieces } from '../../../restore/restore.ts'
 import type { CompanyPlace } from '../index-form.ts'
 import type { DocumentWriter } from './document-writer.ts'
 

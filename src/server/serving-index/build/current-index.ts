@@ -4,7 +4,7 @@
  */
 
 import { ToolkitError } from '../../../core/errors.ts'
-import { readSnapshot, readSnapshotHash } from '../../../manifest/snapshots.ts'
+import { readSnapshot, readSnapshotHash } from '../../../manifest/snapshots/snapshots.ts'
 import { removeIndex } from '../index-folder.ts'
 import { openIndex } from '../open-index.ts'
 import type { ServingIndex } from '../serving-index.ts'

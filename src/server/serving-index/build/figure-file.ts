@@ -5,7 +5,7 @@
 
 import { closeSync, openSync, writeSync } from 'node:fs'
 import type { ColumnTable } from '../../../lake/duckdb/column-tables.ts'
-import type { CompanyPieces } from '../../../load/restore/restore.ts'
+import type { CompanyPieces } from '../../../restore/restore.ts'
 import { PRIVATE_FILE } from '../../../support/file-modes.ts'
 import { FIGURE_NAMES } from '../index-form.ts'
 import { FigureChunk, type FigureColumnName, type FigurePiece } from './figure-chunk.ts'

@@ -4,7 +4,7 @@
  */
 
 import { CATEGORIES, LINE_ITEMS } from '../../../contract/line-items.ts'
-import type { CompanyPieces } from '../../../load/restore/restore.ts'
+import type { CompanyPieces } from '../../../restore/restore.ts'
 import { EMPLOYEES, FIGURE_NAMES } from '../index-form.ts'
 
 /** Years without a figure that a row bridges; after more of them another row begins. */

@@ -3,10 +3,10 @@
 import type { Snapshot } from '../../../core/partition.ts'
 import { Engine, type EngineOptions } from '../../../lake/duckdb/engine.ts'
 import { interruptOn } from '../../../lake/duckdb/stoppable.ts'
-import { currentRows, filesOf, readTable } from '../../../lake/lake/current-versions.ts'
-import { fetchTables } from '../../../lake/lake/fetch-tables.ts'
+import { fetchTables } from '../../../lake/files/fetch-tables.ts'
 import { LISTINGS, TABLES } from '../../../lake/tables/tables.ts'
-import { prepareRestore, type SessionRequest } from '../../../load/restore/slices.ts'
+import { currentRows, filesOf, readTable } from '../../../lake/views/current-versions.ts'
+import { prepareRestore, type SessionRequest } from '../../../restore/slices.ts'
 import { filesOfThisWork } from '../../../storage/check-files.ts'
 import { CURRENT } from './search-tables.ts'
 

@@ -5,8 +5,8 @@
 
 import { join } from 'node:path'
 import type { Session } from '../../../lake/duckdb/engine.ts'
-import { restoreCompanies, restoreRelations, type SessionRequest } from '../../../load/restore/restore.ts'
-import type { NamedFile } from '../../../manifest/file-list.ts'
+import type { NamedFile } from '../../../manifest/form/file-list.ts'
+import { restoreCompanies, restoreRelations, type SessionRequest } from '../../../restore/restore.ts'
 import { BLOCK_BYTES, type DocumentKind, type DocumentPlace, documentFile } from '../index-form.ts'
 import { writeCompany } from './company-document.ts'
 import { DocumentWriter } from './document-writer.ts'

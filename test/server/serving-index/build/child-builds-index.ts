@@ -1,7 +1,7 @@
 /** A process that hangs while it makes a copy: `child-builds-index.ts <lake> <folder>` prints the folder first. */
 
 import { setTimeout as pause } from 'node:timers/promises'
-import { readSnapshot } from '../../../../src/manifest/snapshots.ts'
+import { readSnapshot } from '../../../../src/manifest/snapshots/snapshots.ts'
 import { buildIndex } from '../../../../src/server/serving-index/build/build-index.ts'
 import { lengthEmbedder, requestOf } from '../served-lake.ts'
 

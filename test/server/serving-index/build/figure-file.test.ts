@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { Engine, type Session } from '../../../../src/lake/duckdb/engine.ts'
-import type { CompanySeries } from '../../../../src/load/restore/nested-series.ts'
+import type { CompanySeries } from '../../../../src/restore/nested-series.ts'
 import { FigureFile, type FiguresOfCompany } from '../../../../src/server/serving-index/build/figure-file.ts'
 
 let folder: string

@@ -1,0 +1,168 @@
+/**
+ * Shows a compaction to readers: its partitions take the place of those that it has put together. What other runs
+ * have committed meanwhile stays as it is and counts as later.
+ */
+
+import { ToolkitError } from '../core/errors.ts'
+import type { CommittedPartition, PartitionEntry, Snapshot, SnapshotHead } from '../core/partition.ts'
+import { QUARANTINE } from '../lake/tables/tables.ts'
+import { isLoaded } from '../manifest/form/loaded-sources.ts'
+import { totalsOf } from '../manifest/form/totals.ts'
+import { numberCompacted, type WithVersions } from '../manifest/form/version-numbers.ts'
+import { assertOwner } from '../manifest/runs/run-lease.ts'
+import { findCommit } from '../manifest/snapshots/find-commit.ts'
+import { headOf, readAllListed, type SnapshotRoot } from '../manifest/snapshots/snapshot-root.ts'
+import { ensureRecord, newestRoot } from '../manifest/snapshots/snapshots.ts'
+import type { CommitRequest } from './commit-run.ts'
+import { checkPartitions, commitWithRetries, isRemovedBase } from './commit-with-retries.ts'
+import { confirmFiles } from './confirm-files.ts'
+import { createNext } from './create-next.ts'
+import { extendList, type PartWriter } from './extend-list.ts'
+import { refuseForgotten } from './refuse-forgotten.ts'
+
+export interface CompactCommitRequest
+  extends Pick<
+    CommitRequest,
+    'lease' | 'tool' | 'partitions' | 'runFiles' | 'now' | 'random' | 'maxAttempts' | 'signal'
+  > {
+  /** The snapshot that was compacted: all its partitions and all its runs' files are replaced. */
+  readonly base: Snapshot
+}
+
+const nameOf = ({ run, id }: Pick<PartitionEntry, 'run' | 'id'>): string => `${run} ${id}`
+
+/** A partition whose rows stand in another one now: of its files those of the quarantine are left. */
+const mergedPartition = (partition: CommittedPartition): CommittedPartition => ({
+  ...partition,
+  counts: { ...partition.counts, rows: {} },
+  files: partition.files.filter(({ table }) => table === QUARANTINE.name),
+})
+
+/** What a compaction merges for good: a compaction merged again has recorded its own partitions before. */
+const mergedOf = (partitions: readonly CommittedPartition[]): CommittedPartition[] =>
+  partitions.filter(isLoaded).map(mergedPartition)
+
+const conflict = (run: string, lost: string): ToolkitError =>
+  new ToolkitError(
+    'COMMIT_CONFLICT',
+    `Cannot commit compaction "${run}": partition "${lost}" is gone, another compaction was first`,
+    { run, partition: lost },
+  )
+
+/**
+ * The next snapshot. Its partitions: the compacted ones, then those that came meanwhile, whose versions count as later.
+ *
+ * @throws {ToolkitError} `COMMIT_CONFLICT` when a partition that was merged is gone from the newest
+ */
+export const compactedSnapshot = (
+  request: Pick<CompactCommitRequest, 'lease' | 'tool' | 'partitions' | 'runFiles' | 'now' | 'base'>,
+  newest: Snapshot & WithVersions,
+): Snapshot & WithVersions => {
+  const { lease, tool, partitions, runFiles, now, base } = request
+  const standing = new Set(newest.partitions.map(nameOf))
+  const lost = base.partitions.find((one) => !standing.has(nameOf(one)))
+  if (lost) throw conflict(lease.run, lost.id)
+  const replaced = new Set(base.partitions.map(nameOf))
+  const replacedFiles = new Set(base.files.map(({ path }) => path))
+  const committed = { snapshot: newest.snapshot + 1, time: now().toISOString() }
+  const later = {
+    partitions: newest.partitions.filter((one) => !replaced.has(nameOf(one))),
+    files: newest.files.filter(({ path }) => !replacedFiles.has(path)),
+  }
+  const made = numberCompacted(
+    newest,
+    {
+      partitions: partitions.map((partition) => ({ ...partition, committed })),
+      files: runFiles.map((file) => ({ ...file, run: lease.run, committed })),
+    },
+    later,
+  )
+  return {
+    ...committed,
+    parent: newest.snapshot,
+    run: lease.run,
+    pipeline: 'compact',
+    tool,
+    nextVersion: made.nextVersion,
+    partitions: [...made.partitions, ...later.partitions],
+    files: [...made.files, ...later.files],
+    ...(newest.pulls && { pulls: newest.pulls }),
+    merged: [
+      ...(newest.merged ?? []),
+      ...mergedOf(newest.partitions.filter((one) => replaced.has(nameOf(one)))),
+    ],
+  }
+}
+
+/** Writes the parts of the next snapshot. @param before how many were merged before: their parts stay as they are */
+const writeNext = async (
+  writer: PartWriter,
+  { lists, ...fields }: SnapshotRoot,
+  next: Snapshot & WithVersions,
+  before: number,
+): Promise<SnapshotRoot> => ({
+  ...fields,
+  ...headOf(next),
+  nextVersion: next.nextVersion,
+  totals: totalsOf(next),
+  lists: {
+    partitions: await extendList(writer, 'partitions', [], next.partitions),
+    files: await extendList(writer, 'files', [], next.files),
+    pulls: await extendList(writer, 'pulls', lists.pulls, []),
+    merged: await extendList(writer, 'merged', lists.merged, next.merged?.slice(before) ?? []),
+  },
+})
+
+/** One attempt on a snapshot; gives that one's number when another run was first. */
+const commitOnto = async (
+  request: CompactCommitRequest,
+  from: number,
+  root: SnapshotRoot,
+): Promise<SnapshotHead | number> => {
+  const { lease, partitions, runFiles } = request
+  const { lake, run } = lease
+  const earlier = await findCommit(lake, run, from, root)
+  if (earlier) {
+    await ensureRecord(lake, earlier.snapshot)
+    return headOf(earlier)
+  }
+  await refuseForgotten(lease, root)
+  const newest = { ...(await readAllListed(lake, root)), nextVersion: root.nextVersion }
+  const snapshot = compactedSnapshot(request, newest)
+  await confirmFiles(lake, [...partitions.flatMap(({ files }) => files), ...runFiles])
+  await ensureRecord(lake, newest.snapshot)
+  const next = await createNext(lease, request.random, (writer) =>
+    writeNext(writer, root, snapshot, newest.merged?.length ?? 0),
+  )
+  if (next === null) return newest.snapshot
+  await ensureRecord(lake, next.snapshot)
+  return headOf(next)
+}
+
+/** One attempt on the newest snapshot; gives the number to go on from when another run was first. */
+const tryCommit = async (request: CompactCommitRequest, from: number): Promise<SnapshotHead | number> => {
+  const { lease, base } = request
+  await assertOwner(lease)
+  const root = await newestRoot(lease.lake)
+  if (root === null) throw conflict(lease.run, base.partitions[0]?.id ?? '')
+  try {
+    return await commitOnto(request, from, root)
+  } catch (error) {
+    if (await isRemovedBase(lease.lake, root, error)) return from
+    throw error
+  }
+}
+
+/**
+ * Lists the files of a compaction in a new snapshot, in place of those that it has merged. Can be called again after
+ * a crash at any point. Runs that commit at the same time keep what they have committed.
+ *
+ * @returns the snapshot that it made
+ * @throws {ToolkitError} `COMMIT_CONFLICT`, `RUN_NOT_FOUND`, `RUN_LIVE`, `RUN_NOT_RESUMABLE`, `SNAPSHOT_DAMAGED`,
+ *   `DISK_FULL`, `WRITE_FAILED`
+ * @throws {RangeError} when the counts of a partition do not add up or it is another run's
+ */
+export const commitCompaction = async (request: CompactCommitRequest): Promise<SnapshotHead> => {
+  checkPartitions(request.lease, request.partitions)
+  return commitWithRetries('compaction', request, (from) => tryCommit(request, from))
+}

@@ -1,0 +1,90 @@
+/** Shows what a forget has written: the same partitions in other files, and a receipt. Nothing may have come meanwhile. */
+
+import { ToolkitError } from '../core/errors.ts'
+import type { FileEntry, Snapshot, SnapshotHead } from '../core/partition.ts'
+import { type ForgetReceipt, type ForgottenIds, knownWith, nextRefusals } from '../manifest/form/forgotten.ts'
+import { totalsOf } from '../manifest/form/totals.ts'
+import { assertOwner } from '../manifest/runs/run-lease.ts'
+import { findCommit } from '../manifest/snapshots/find-commit.ts'
+import type { SnapshotRoot } from '../manifest/snapshots/snapshot-root.ts'
+import { ensureRecord, newestRoot } from '../manifest/snapshots/snapshots.ts'
+import { type CommitAttempts, checkSums } from './commit-with-retries.ts'
+import { confirmFiles } from './confirm-files.ts'
+import { createNext } from './create-next.ts'
+import { extendList, type PartWriter } from './extend-list.ts'
+
+/** All that a snapshot lists. */
+export type LeftInLake = Required<Pick<Snapshot, 'partitions' | 'files' | 'pulls' | 'merged'>>
+
+export interface ForgetCommitRequest extends Pick<CommitAttempts, 'lease' | 'random'> {
+  readonly tool: string
+  /** The snapshot whose files were looked through. */
+  readonly base: SnapshotHead
+  /** What it lists, without the forgotten. */
+  readonly listed: LeftInLake
+  /** Of these such as are new; they stand in their places. */
+  readonly written: readonly FileEntry[]
+  readonly ids: ForgottenIds
+  /** Of the drift that was dropped, as `nameKey`. */
+  readonly names: readonly string[]
+  readonly receipt: Omit<ForgetReceipt, 'snapshot' | 'time' | 'run'>
+  readonly now: () => Date
+}
+
+/** All parts are written anew: what they say of names and sources may have been about the forgotten. */
+const writeNext = async (
+  { lease, tool, listed, ids, names, receipt, now, random }: ForgetCommitRequest,
+  newest: SnapshotRoot,
+  writer: PartWriter,
+): Promise<SnapshotRoot> => {
+  const { run } = lease
+  const committed = { snapshot: newest.snapshot + 1, time: now().toISOString() }
+  const { refusals: before, forgotten = [], knownNames, ...fields } = newest
+  const refusals = nextRefusals(before, ids, receipt.later, random)
+  return {
+    ...fields,
+    ...{ ...committed, parent: newest.snapshot, run, pipeline: 'forget', tool },
+    totals: totalsOf(listed),
+    forgotten: [...forgotten, { ...committed, run, ...receipt }],
+    ...(refusals && { refusals }),
+    ...knownWith(knownNames, names, random),
+    lists: {
+      partitions: await extendList(writer, 'partitions', [], listed.partitions),
+      files: await extendList(writer, 'files', [], listed.files),
+      pulls: await extendList(writer, 'pulls', [], listed.pulls),
+      merged: await extendList(writer, 'merged', [], listed.merged),
+    },
+  }
+}
+
+const conflict = (lake: string): ToolkitError =>
+  new ToolkitError(
+    'COMMIT_CONFLICT',
+    `Cannot forget in lake "${lake}": another run has committed meanwhile; expected none, run the same command again`,
+    { lake },
+  )
+
+/**
+ * Makes the snapshot of a forget. The lake is as it was where it throws.
+ *
+ * @throws {ToolkitError} `COMMIT_CONFLICT` when the lake has another snapshot by now, `RUN_LIVE`, `RUN_NOT_FOUND`,
+ *   `DISK_FULL`, `WRITE_FAILED`
+ * @throws {RangeError} when the counts of a partition do not add up
+ */
+export const commitForget = async (request: ForgetCommitRequest): Promise<SnapshotRoot> => {
+  const { lease, base, listed, written, random } = request
+  const { lake, run } = lease
+  for (const partition of [...listed.partitions, ...listed.merged]) checkSums(partition)
+  await assertOwner(lease)
+  const newest = await newestRoot(lake)
+  if (newest === null || newest.snapshot !== base.snapshot || newest.run !== base.run) throw conflict(lake)
+  await confirmFiles(lake, written)
+  await ensureRecord(lake, newest.snapshot)
+  const root =
+    (await createNext(lease, random, (writer) => writeNext(request, newest, writer))) ??
+    // A bucket may have created it although its answer was lost.
+    (await findCommit(lake, run, newest.snapshot, await newestRoot(lake)))
+  if (root === null) throw conflict(lake)
+  await ensureRecord(lake, root.snapshot)
+  return root
+}

@@ -1,0 +1,146 @@
+/**
+ * Keeps the figures of a lake's companies in the currency they have: a company's new version replaces its old one
+ * whole, so figures in another currency would take the place of all its years without a word. Found before each commit
+ * in the rows themselves.
+ */
+
+import { ToolkitError } from '../core/errors.ts'
+import { fetchTables } from '../lake/files/fetch-tables.ts'
+import { filesOf, readTable, type VersionedFile } from '../lake/views/current-versions.ts'
+import { readAllListed, type SnapshotRoot } from '../manifest/snapshots/snapshot-root.ts'
+import { CHECK, type StagedRun, stagedFiles, tableNamed } from './staged-files.ts'
+
+/** Companies whose figures a run replaces by figures in another currency. */
+export interface CurrencyChange {
+  readonly companies: number
+  /** Those of them that report in another local currency than before. */
+  readonly local: number
+  /** The first by id. */
+  readonly examples: readonly { readonly id: string; readonly from: string; readonly to: string }[]
+}
+
+const EXAMPLES = 3
+/** The one currency of all companies of a lake, where the manifest shows it: all came by searches in it. */
+const currencyOfAll = ({ lists }: SnapshotRoot): string | undefined => {
+  const parts = [...lists.merged, ...lists.partitions].map(({ ref }) => ref)
+  const currencies = new Set(parts.flatMap((part) => part.currencies ?? []))
+  const [only] = currencies
+  return currencies.size === 1 && only !== '' ? only : undefined
+}
+
+const companiesSql = (files: readonly VersionedFile[]): string =>
+  `SELECT internal_id AS id, current_currency_code AS currency, local_currency_code AS local, version
+  FROM (${readTable(tableNamed('companies'), files, 'with-version')})`
+
+/** Companies that have another currency after the run; a hash of the staged ids bounds what is kept of the lake's. */
+const changedSql = (staged: readonly VersionedFile[], held: readonly VersionedFile[]): string => `staged AS (
+  SELECT id, max(version) AS version, arg_max_null(currency, version) AS currency,
+    arg_max_null(local, version) AS local
+  FROM (${companiesSql(staged)}) GROUP BY id),
+held AS (
+  SELECT id, max(version) AS version, arg_max_null(currency, version) AS currency,
+    arg_max_null(local, version) AS local
+  FROM (${companiesSql(held)}) WHERE id IN (SELECT id FROM staged) GROUP BY id),
+changed AS (
+  SELECT id, held.currency AS was, staged.currency AS becomes, held.version AS held_version,
+    staged.version AS staged_version, held.local IS DISTINCT FROM staged.local AS moved
+  FROM staged JOIN held USING (id)
+  WHERE upper(held.currency) <> upper(staged.currency))`
+
+/** A company without figures before or after has none that could be replaced. */
+const withFigures = (files: readonly VersionedFile[], version: string): string =>
+  `SEMI JOIN (SELECT internal_id, version
+    FROM (${readTable(tableNamed('financials'), files, 'with-version')}) WHERE internal_id IN (SELECT id FROM changed)
+  ) AS of_${version} ON of_${version}.internal_id = changed.id AND of_${version}.version = changed.${version}`
+
+/**
+ * Compares the companies of a run with their current versions in a snapshot. Reads ids and currencies; figures only
+ * where a currency differs.
+ */
+export const findCurrencyChange = async (
+  staged: StagedRun,
+  root: SnapshotRoot | null,
+): Promise<CurrencyChange | undefined> => {
+  const { lake, rows } = staged
+  if (!root?.totals.tables.some(({ table }) => table === 'companies')) return undefined
+  const companies = await stagedFiles(staged, 'companies')
+  if (companies.length === 0) return undefined
+  const [seen] = await rows(
+    `SELECT min(upper(currency)) AS least, max(upper(currency)) AS most FROM (${companiesSql(companies)})`,
+  )
+  if (seen?.least == null) return undefined
+  if (seen.least === seen.most && seen.least === currencyOfAll(root)?.toUpperCase()) return undefined
+  const snapshot = await readAllListed(lake, root, ({ contents }) => contents?.includes('companies') ?? false)
+  const held = filesOf(snapshot, lake, 'companies')
+  await fetchTables(lake, snapshot, ['companies'], CHECK)
+  const changed = changedSql(companies, held)
+  const [count] = await rows(`WITH ${changed} SELECT count(*) AS companies FROM changed`)
+  if (Number(count?.companies) === 0) return undefined
+  await fetchTables(lake, snapshot, ['financials'], CHECK)
+  const figures = await stagedFiles(staged, 'financials')
+  const found = await rows(`WITH ${changed}
+SELECT id::VARCHAR AS id, was, becomes, count(*) OVER () AS companies, count(*) FILTER (moved) OVER () AS moved
+FROM changed
+${withFigures(filesOf(snapshot, lake, 'financials'), 'held_version')}
+${withFigures(figures, 'staged_version')}
+ORDER BY changed.id LIMIT ${EXAMPLES}`)
+  const [first] = found
+  if (first === undefined) return undefined
+  return {
+    companies: Number(first.companies),
+    local: Number(first.moved),
+    examples: found.map(({ id, was, becomes }) => ({
+      id: String(id),
+      from: String(was),
+      to: String(becomes),
+    })),
+  }
+}
+
+/** In words: `3 companies (InternalId 1: USD by SEK, …)`. */
+export const currencyChangeText = ({ companies, local, examples }: CurrencyChange): string => {
+  const some = examples.map(({ id, from, to }) => `InternalId ${id}: ${from} by ${to}`).join('; ')
+  const moved = local > 0 ? `, ${local} with another local currency than before` : ''
+  return `${companies} ${companies === 1 ? 'company' : 'companies'} (${some}${companies > examples.length ? '; …' : ''})${moved}`
+}
+
+const refused = (run: string, change: CurrencyChange): ToolkitError => {
+  const [first] = change.examples
+  return new ToolkitError(
+    'CURRENCY_CHANGED',
+    `Cannot commit run "${run}": it would replace the figures of ${currencyChangeText(change)}, expected the ` +
+      'currency they have; what is loaded is kept, the same command with --change-currency commits it',
+    {
+      ...{ run, companies: change.companies, ids: change.examples.map(({ id }) => id).join(' ') },
+      ...{ from: first?.from ?? '', to: first?.to ?? '' },
+    },
+  )
+}
+
+/** Checks a run before each attempt of its commit; the same snapshot is checked once. */
+export class CurrencyGuard {
+  readonly #staged: StagedRun
+  readonly #allowed: boolean
+  #looked: number | undefined
+  #change: CurrencyChange | undefined
+
+  /** @param allowed whether the change is meant: it is found all the same, to be said */
+  constructor(staged: StagedRun, allowed: boolean) {
+    this.#staged = staged
+    this.#allowed = allowed
+  }
+
+  /** What was found last. */
+  get change(): CurrencyChange | undefined {
+    return this.#change
+  }
+
+  /** @throws {ToolkitError} CURRENCY_CHANGED */
+  async check(snapshot: SnapshotRoot | null): Promise<void> {
+    const number = snapshot?.snapshot ?? 0
+    if (this.#looked === number) return
+    this.#change = await findCurrencyChange(this.#staged, snapshot)
+    this.#looked = number
+    if (this.#change && !this.#allowed) throw refused(this.#staged.run, this.#change)
+  }
+}

@@ -1,0 +1,116 @@
+/** Finds the companies of a lake that a whole listing lacked and no search lists any more. Marks nothing. */
+
+import { ToolkitError } from '../core/errors.ts'
+import type { Snapshot } from '../core/partition.ts'
+import { ident } from '../lake/duckdb/sql.ts'
+import { fetchTables } from '../lake/files/fetch-tables.ts'
+import { LISTINGS } from '../lake/tables/tables.ts'
+import { filesOf, goneFiles, readTable, type VersionedFile } from '../lake/views/current-versions.ts'
+import { listOf, readAllListed, type SnapshotRoot } from '../manifest/snapshots/snapshot-root.ts'
+import { type QuarantineLimit, withinLimit } from './quarantine-limit.ts'
+import { CHECK, type StagedRun, stagedFiles, tableNamed } from './staged-files.ts'
+import type { GoneCompanies, PartialListing, WholeListing } from './whole-listing.ts'
+
+/** What a listing has shown, before it is written down. */
+export interface FoundGone {
+  readonly listing: WholeListing
+  readonly ids: readonly bigint[]
+  /** The partitions in which they stand: of a company that stands in a later one, another run has heard since. */
+  readonly known: ReadonlySet<string>
+}
+
+export const nameOfPartition = ({ run, id }: { readonly run: string; readonly id: string }): string =>
+  `${run} ${id}`
+
+const COMPANIES = tableNamed(LISTINGS.content)
+
+/** The partitions of a snapshot that hold companies, or say that some are gone; their files can be read. */
+export const readCompanies = async (lake: string, root: SnapshotRoot): Promise<Snapshot> => {
+  const holds = ({ contents = [] }: { readonly contents?: readonly string[] }): boolean =>
+    contents.includes(LISTINGS.content)
+  const snapshot = await readAllListed(lake, root, holds)
+  await fetchTables(lake, snapshot, [COMPANIES.name, LISTINGS.name], CHECK)
+  return snapshot
+}
+
+/** `id` and `version` of each company's last row, where it is shown; `meant`: whether a condition holds for it. */
+export const shownCompanies = (snapshot: Snapshot, lake: string, condition = 'true'): string => {
+  const versioned = (table: typeof COMPANIES, files: readonly VersionedFile[]): string =>
+    readTable(table, files, 'with-version')
+  return `SELECT id, max(version) AS version, arg_max_null(meant, version) AS meant FROM (
+  SELECT internal_id AS id, version, coalesce(${condition}, false) AS meant
+  FROM (${versioned(COMPANIES, filesOf(snapshot, lake, COMPANIES.name))})
+  UNION ALL SELECT internal_id, version, NULL
+  FROM (${versioned(LISTINGS, goneFiles(snapshot, lake, LISTINGS.content))})
+) GROUP BY id HAVING meant IS NOT NULL`
+}
+
+/** Companies that the lake shows in the scope of a listing, and those of them that the run has not loaded. */
+const lackingOf = async (
+  staged: StagedRun,
+  snapshot: Snapshot,
+  { scope }: WholeListing,
+  limit: QuarantineLimit,
+): Promise<{ readonly ids: readonly bigint[]; readonly held: number; readonly lacking: number }> => {
+  const files = await stagedFiles(staged, COMPANIES.name)
+  const loaded = `SELECT internal_id AS id FROM (${readTable(COMPANIES, files)})`
+  const meant = `(SELECT id FROM (${shownCompanies(snapshot, staged.lake, scope)}) WHERE meant)`
+  const [counted] = await staged.rows(`WITH meant AS MATERIALIZED ${meant}
+SELECT (SELECT count(*) FROM meant) AS held, (SELECT count(*) FROM meant ANTI JOIN (${loaded}) AS l USING (id)) AS lacking`)
+  const [held, lacking] = [Number(counted?.held), Number(counted?.lacking)]
+  if (lacking === 0 || !withinLimit(limit, lacking, held)) return { ids: [], held, lacking }
+  const rows = await staged.rows(
+    `SELECT id::VARCHAR AS id FROM ${meant} ANTI JOIN (${loaded}) AS l USING (id) ORDER BY ${ident('id')}`,
+  )
+  return { ids: rows.map(({ id }) => BigInt(String(id))), held, lacking }
+}
+
+const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
+
+/**
+ * @returns what was found; or why nothing is marked, `undefined` where nothing is lacking
+ * @throws {ToolkitError} INTERRUPTED, and those of the lake's storage
+ */
+export const findGone = async (
+  staged: StagedRun,
+  root: SnapshotRoot | null,
+  listing: WholeListing | PartialListing,
+  limit: QuarantineLimit,
+  signal: AbortSignal | undefined,
+): Promise<FoundGone | GoneCompanies | undefined> => {
+  const { search } = listing
+  // A lake without companies has none that could be gone.
+  if (!root?.totals.tables.some(({ table }) => table === COMPANIES.name)) return undefined
+  if (listing.kind === 'partial') return { search, marked: 0, reason: listing.reason }
+  const snapshot = await readCompanies(staged.lake, root)
+  const known = new Set(snapshot.partitions.map(nameOfPartition))
+  const found = listing.lacking
+    ? { ...listing.lacking, lacking: listing.lacking.ids.length }
+    : await lackingOf(staged, snapshot, listing, limit)
+  const { held, lacking, ids } = found
+  if (lacking === 0) return undefined
+  if (!withinLimit(limit, lacking, held)) {
+    const reason = `${lacking} of ${held} companies of the search were not listed, more than --max-gone allows`
+    return { search, marked: 0, reason }
+  }
+  const pulls = await listOf(staged.lake, root, 'pulls')
+  // What came from there this service need not know.
+  const elsewhere = pulls.find(
+    ({ content, service }) => content === LISTINGS.content && service !== listing.service,
+  )
+  if (elsewhere !== undefined) {
+    const reason = `the lake has companies of ${elsewhere.service} too, of which ${listing.service} may know nothing`
+    return { search, marked: 0, reason }
+  }
+  try {
+    const listed = await listing.stillListed(ids, pulls)
+    const gone = ids.filter((id) => !listed.has(id))
+    return gone.length === 0 ? undefined : { listing, ids: gone, known }
+  } catch (error) {
+    signal?.throwIfAborted()
+    // What was loaded is whole without it: the next whole pull finds them again.
+    if (error instanceof ToolkitError && error.code !== 'INTERRUPTED')
+      return { search, marked: 0, reason: `the service could not be asked for them: ${reasonOf(error)}` }
+    throw error
+  }
+}

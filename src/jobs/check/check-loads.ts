@@ -1,0 +1,128 @@
+/** What is expected of the loads of a lake, by what its manifest says of them. Pure. */
+
+import { nameKey } from '../../core/unknown-names.ts'
+import type { Facts } from '../../lake/views/lake-facts.ts'
+
+/** What is expected; what is left out is not checked. */
+export interface Expectations {
+  /** Age of the newest load, in milliseconds. */
+  readonly maxAgeMs?: number | undefined
+  /** By how much fewer records the newest whole pull or sync of a search may find than the one before, as a share. */
+  readonly maxFall?: number | undefined
+  /** Lines of the newest load that were quarantined, as a share. */
+  readonly maxQuarantined?: number | undefined
+  /** Records that the newest pull of each search could not find. */
+  readonly maxGap?: number | undefined
+  /** Whether names that the contract does not know fail where no earlier load had them. */
+  readonly noNewDrift?: boolean | undefined
+}
+
+/** One expectation or rule. */
+export interface CheckResult {
+  readonly name: string
+  /** A rule with findings of which none is above a note has the status `note`, and does not fail. */
+  readonly status: 'passed' | 'failed' | 'note'
+  /** What was found, in the unit of the name: seconds, records, a share; of a rule its findings above a note, or its notes. */
+  readonly value: number | null
+  readonly expected: string
+}
+
+export interface LoadFacts extends Pick<Facts, 'sources' | 'pulls' | 'drift'> {
+  /** Whether a load has had a name that no drift names any more, by its `nameKey`. */
+  readonly knowsName: (name: string) => boolean
+}
+
+/** When a run began, by its id: `20261122T134422123Z-…`. */
+const startedMs = (run: string): number =>
+  Date.parse(run.replace(/^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)(\d{3})Z.*$/, '$1-$2-$3T$4:$5:$6.$7Z'))
+
+const runsOf = (loads: readonly { readonly run?: unknown }[]): readonly string[] =>
+  [...new Set(loads.map(({ run }) => String(run)))].sort()
+
+const sumOf = (rows: readonly Readonly<Record<string, unknown>>[], name: string): number =>
+  rows.reduce((sum, row) => sum + Number(row[name] ?? 0), 0)
+
+const result = (name: string, value: number | null, isGood: boolean, expected: string): CheckResult => ({
+  ...{ name, value, expected },
+  status: isGood ? 'passed' : 'failed',
+})
+
+const age = ({ sources }: LoadFacts, maxAgeMs: number, now: Date): CheckResult => {
+  const newest = runsOf(sources).at(-1)
+  const seconds = newest === undefined ? null : Math.round((now.getTime() - startedMs(newest)) / 1000)
+  return result(
+    'age_seconds',
+    seconds,
+    seconds !== null && seconds * 1000 <= maxAgeMs,
+    `at most ${maxAgeMs / 1000}`,
+  )
+}
+
+const searchOf = ({ service, search }: LoadFacts['pulls'][number]): string => `${service} ${search}`
+const isWhole = ({ from_day, to_day }: LoadFacts['pulls'][number]): boolean =>
+  (from_day ?? null) === null && (to_day ?? null) === null
+
+/**
+ * By content: a load of relations is no small load of companies. Only a whole pull or sync of a search says how much there is of it,
+ * and is held to the whole one before. What brings changes alone (some days, files) takes no company away: nothing falls.
+ */
+const falls = ({ sources, pulls }: LoadFacts, maxFall: number): readonly CheckResult[] =>
+  [...Map.groupBy([...sources, ...pulls], ({ content }) => String(content))].map(([content, loads]) => {
+    const newest = runsOf(loads).at(-1)
+    const whole = pulls.filter((pull) => String(pull.content) === content && isWhole(pull))
+    const recordsOf = (pull: LoadFacts['pulls'][number]): number =>
+      pull.received === undefined
+        ? sumOf(
+            sources.filter((one) => one.run === pull.run && String(one.content) === content),
+            'records',
+          )
+        : Number(pull.received)
+    const found = whole
+      .filter(({ run }) => run === newest)
+      .map((now) => {
+        const before = whole.findLast((one) => one.run !== newest && searchOf(one) === searchOf(now))
+        const had = before === undefined ? 0 : recordsOf(before)
+        return had === 0 ? 0 : 1 - recordsOf(now) / had
+      })
+    const fall = found.length === 0 ? 0 : Math.max(...found)
+    return result(`fall_${content}`, fall, fall <= maxFall, `at most ${maxFall} of the whole load before`)
+  })
+
+const quarantined = ({ sources }: LoadFacts, most: number): CheckResult => {
+  const newest = runsOf(sources).at(-1)
+  const of = sources.filter(({ run }) => run === newest)
+  const lines = sumOf(of, 'lines')
+  const share = lines === 0 ? 0 : sumOf(of, 'quarantined') / lines
+  return result('quarantined_share', share, share <= most, `at most ${most}`)
+}
+
+const gap = ({ pulls }: LoadFacts, most: number): CheckResult => {
+  const newest = new Map(
+    pulls.map(({ content, service, search, gap_left }) => [
+      `${content} ${service} ${search}`,
+      Number(gap_left ?? 0),
+    ]),
+  )
+  const records = Math.max(0, ...newest.values())
+  return result('pull_gap', records, records <= most, `at most ${most}`)
+}
+
+const newDrift = ({ sources, drift, knowsName }: LoadFacts): CheckResult => {
+  const newest = runsOf(sources).at(-1)
+  const known = new Set(drift.filter(({ run }) => run !== newest).map(nameKey))
+  const names = new Set(drift.filter(({ run }) => run === newest).map(nameKey))
+  const fresh = [...names].filter((name) => !known.has(name) && !knowsName(name))
+  return result('new_drift', fresh.length, fresh.length === 0, 'no name that no load had before')
+}
+
+/** Every expectation that is given, in this order. */
+export const checkLoads = (facts: LoadFacts, expected: Expectations, now: Date): readonly CheckResult[] => {
+  const { maxAgeMs, maxFall, maxQuarantined, maxGap, noNewDrift } = expected
+  return [
+    ...(maxAgeMs === undefined ? [] : [age(facts, maxAgeMs, now)]),
+    ...(maxFall === undefined ? [] : falls(facts, maxFall)),
+    ...(maxQuarantined === undefined ? [] : [quarantined(facts, maxQuarantined)]),
+    ...(maxGap === undefined ? [] : [gap(facts, maxGap)]),
+    ...(noNewDrift ? [newDrift(facts)] : []),
+  ]
+}

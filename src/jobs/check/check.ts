@@ -1,0 +1,145 @@
+/** `check`: what is expected of a lake against what it holds: its loads by the manifest, and rules on the data. */
+
+import { definitionNames } from '../../analysis/definitions.ts'
+import { ToolkitError } from '../../core/errors.ts'
+import type { LakeQuery } from '../../lake/query/lake-query.ts'
+import { knowsName } from '../../manifest/form/forgotten.ts'
+import { readFactsOf } from '../../manifest/snapshots/read-facts.ts'
+import { readRoot } from '../../manifest/snapshots/snapshots.ts'
+import { type QueryRow, readRows } from '../common/read-rows.ts'
+import { openQuery } from '../query/query.ts'
+import { type CheckResult, checkLoads, type Expectations } from './check-loads.ts'
+
+/** Options of `check`. */
+export interface LakeCheckOptions extends Expectations {
+  /** Companies that are current, at least. */
+  readonly minCompanies?: number | undefined
+  /** Whether the rules on the data are checked, too. @default true */
+  readonly data?: boolean | undefined
+  /**
+   * Rules of one's own by name: each a SELECT, every row of which is a finding; rows whose column `severity` is `note` fail
+   * nothing. One with the name of ours takes its place. @default none
+   */
+  readonly rules?: Readonly<Record<string, string>> | undefined
+  /** Peak memory in all, in bytes. @default 1 GiB */
+  readonly memoryBytes?: number | undefined
+  /** @default 2 */
+  readonly threads?: number | undefined
+  /** @default the clock */
+  readonly now?: (() => Date) | undefined
+}
+
+/** What was checked. */
+export interface CheckReport {
+  /** The newest snapshot. */
+  readonly snapshot: number
+  /** How many of the checks failed. */
+  readonly failed: number
+  readonly checks: readonly CheckResult[]
+  /** What the rules on the data found, with `rule` and `severity`: at most 100 of each. */
+  readonly findings: readonly QueryRow[]
+}
+
+const MOST_FINDINGS = 100
+const PREFIX = 'quality_'
+
+/** The rules of the analysis layer: every view `quality_<rule>`. */
+const layerRules = (): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    [...definitionNames()].flatMap((name) =>
+      name.startsWith(PREFIX) && name !== 'quality_findings'
+        ? [[name.slice(PREFIX.length), `FROM ${name}`]]
+        : [],
+    ),
+  )
+
+interface Found {
+  readonly check: CheckResult
+  readonly findings: readonly QueryRow[]
+}
+
+/** @param sql rows that are findings; those whose `severity` is "note" fail nothing */
+const checkRule = async (lake: LakeQuery, rule: string, sql: string): Promise<Found> => {
+  const { columns, rows } = await lake.run(`FROM (\n${sql}\n) ORDER BY ALL`)
+  const names = columns.map(({ name }) => name)
+  const severityAt = names.indexOf('severity')
+  const count = { error: 0, note: 0 }
+  const findings: QueryRow[] = []
+  for await (const chunk of rows)
+    for (const row of chunk) {
+      const severity = row[severityAt] === 'note' ? 'note' : 'error'
+      count[severity]++
+      if (findings.length === MOST_FINDINGS) continue
+      findings.push({ rule, ...Object.fromEntries(names.map((name, at) => [name, row[at]])), severity })
+    }
+  const status = count.error > 0 ? 'failed' : count.note > 0 ? 'note' : 'passed'
+  const check: CheckResult = { name: rule, status, value: count.error || count.note, expected: 'no finding' }
+  return { check, findings }
+}
+
+/** Rules of the caller come last; one that has the name of ours takes its place. */
+const checkData = async (
+  lake: LakeQuery,
+  { data = true, rules = {} }: LakeCheckOptions,
+): Promise<readonly Found[]> => {
+  const found: Found[] = []
+  for (const [rule, sql] of Object.entries({ ...(data && layerRules()), ...rules })) {
+    try {
+      found.push(await checkRule(lake, rule, sql))
+    } catch (error) {
+      if (!(error instanceof ToolkitError)) throw error
+      const message = `Cannot check the rule "${rule}": ${error.message}`
+      throw new ToolkitError(error.code, message, { ...error.context, rule }, error)
+    }
+  }
+  return found
+}
+
+const companies = async (lake: LakeQuery, least: number): Promise<CheckResult> => {
+  const [row] = await readRows(await lake.run('SELECT count(*) AS companies FROM companies'))
+  const value = Number(row?.companies)
+  return {
+    name: 'companies',
+    value,
+    status: value >= least ? 'passed' : 'failed',
+    expected: `at least ${least}`,
+  }
+}
+
+/**
+ * Checks the newest snapshot of a lake: the expectations that are given, the rules on the data, and rules of one's own.
+ *
+ * @param lake a folder, or `s3://bucket/prefix`
+ * @returns every check with what was found; `failed` is 0 where all is as expected
+ * @throws {ToolkitError} `LAKE_NOT_FOUND`, `SNAPSHOT_DAMAGED`, `LAKE_DAMAGED`; of a rule `QUERY_REFUSED`, `QUERY_FAILED`
+ * @example
+ * import { check, convert } from 'firmlake'
+ *
+ * await convert({ from: ['batches/'], lake: './lake' })
+ * const { failed, checks } = await check('./lake', { minCompanies: 3, maxAgeMs: 24 * 3600 * 1000 })
+ * console.log(failed, checks[0]?.name, checks[0]?.status) // 0 age_seconds passed
+ */
+export const check = async (lake: string, options: LakeCheckOptions = {}): Promise<CheckReport> => {
+  const { minCompanies, memoryBytes, threads, now = () => new Date() } = options
+  const root = await readRoot(lake)
+  const read = readFactsOf(lake, root)
+  const facts = {
+    ...{ sources: await read('sources'), pulls: await read('pulls'), drift: await read('drift') },
+    knowsName: knowsName(root),
+  }
+  const opened = await openQuery(lake, { snapshot: root.snapshot, memoryBytes, threads })
+  try {
+    const loads = checkLoads(facts, options, now())
+    const counted = minCompanies === undefined ? [] : [await companies(opened, minCompanies)]
+    const found = await checkData(opened, options)
+    const checks = [...loads, ...counted, ...found.map((one) => one.check)]
+    return {
+      snapshot: root.snapshot,
+      failed: checks.filter(({ status }) => status === 'failed').length,
+      checks,
+      findings: found.flatMap(({ findings }) => findings),
+    }
+  } finally {
+    opened.close()
+  }
+}

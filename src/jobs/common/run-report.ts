@@ -1,0 +1,130 @@
+/** What a run did, in one object: what a job of the library resolves to, and what `--json` prints. */
+
+import type { CurrencyChange } from '../../commit/currency-change.ts'
+import type { GoneCompanies } from '../../commit/whole-listing.ts'
+import type { Drift, PartitionEntry } from '../../core/partition.ts'
+import { moreDrift } from '../../core/unknown-names.ts'
+import { namedSources } from '../../manifest/form/loaded-sources.ts'
+import { filteredOf } from '../../manifest/form/totals.ts'
+import { type Difference, differencesOf } from '../../manifest/snapshots/latest-pulls.ts'
+import type { LoadSummary } from '../../run/commit-loaded.ts'
+import type { NotDelivered } from '../../run/opened-job.ts'
+
+/** What a run did. */
+export interface RunReport {
+  readonly run: string
+  /** Number of the snapshot that shows the run; `null` when there was nothing to load. */
+  readonly snapshot: number | null
+  /** An earlier call had committed the run before it was stopped: this one has loaded nothing; absent where it was no other. */
+  readonly already?: true
+  readonly partitions: number
+  readonly sources: number
+  readonly lines: number
+  readonly records: number
+  readonly quarantined: number
+  /** Records that were left out, as the load was told to; absent where there are none. */
+  readonly filtered?: number
+  /** Rows by table. */
+  readonly rows: Readonly<Record<string, number>>
+  /** What the contract does not know, the most frequent first. */
+  readonly drift: readonly Drift[]
+  /** Windows and batch files that gave another number of records than was announced. */
+  readonly differences: readonly Difference[]
+  /** Sources that were not loaded, with the reason of each. */
+  readonly skipped: LoadSummary['skipped']
+  /** Bad files, where they are skipped. */
+  readonly leftOut: LoadSummary['leftOut']
+  /** Companies that have their figures in another currency now; absent where there are none. */
+  readonly currencyChange?: CurrencyChange
+  /** Companies that no search lists any more, or why none was marked; absent where whole pulls lacked none. */
+  readonly gone?: readonly GoneCompanies[]
+  /** Of each sync that did not get all companies that it found new or changed; absent where all came. */
+  readonly missing?: readonly NotDelivered[]
+  /** Why the views in `lake.duckdb` were not written; absent where they were, or the lake is in a bucket. */
+  readonly noViews?: string
+  /** Bytes of the sources as they are stored. */
+  readonly sourceBytes: number
+  /** Bytes of JSON Lines. */
+  readonly decodedBytes: number
+  readonly seconds: number
+}
+
+export const sumOf = <T>(items: readonly T[], value: (item: T) => number): number =>
+  items.reduce((sum, item) => sum + value(item), 0)
+
+/** Drift of several partitions as one list, the most frequent first. */
+export const mergeDrift = (partitions: readonly PartitionEntry[]): Drift[] => {
+  const merged = new Map<string, Drift>()
+  const all = partitions.flatMap(({ drift }) => drift)
+  for (const one of all) {
+    if (one.kind === 'more') continue
+    const key = `${one.kind} ${one.name}`
+    merged.set(key, { ...one, records: one.records + (merged.get(key)?.records ?? 0) })
+  }
+  const named = [...merged.values()].sort((a, b) => b.records - a.records || (a.name < b.name ? -1 : 1))
+  const more = all.filter(({ kind }) => kind === 'more')
+  if (more.length === 0) return named
+  const records = sumOf(more, (one) => one.records)
+  return [...named, moreDrift(sumOf(more, driftNames), records)]
+}
+
+export const driftNames = ({ names = 1 }: Drift): number => names
+
+const rowsByTable = (partitions: readonly PartitionEntry[]): Record<string, number> => {
+  const rows = new Map<string, number>()
+  for (const [table, count] of partitions.flatMap(({ counts }) => Object.entries(counts.rows)))
+    rows.set(table, (rows.get(table) ?? 0) + count)
+  return Object.fromEntries([...rows].sort(([a], [b]) => (a < b ? -1 : 1)))
+}
+
+/** Of a job that found nothing to load and began no run. */
+export const NOTHING_LOADED: LoadSummary = {
+  run: '',
+  snapshot: undefined,
+  partitions: [],
+  skipped: [],
+  leftOut: [],
+}
+
+/** @param measured how long it took, and what was decoded meanwhile */
+export const reportOf = (
+  {
+    run,
+    snapshot,
+    already,
+    partitions,
+    skipped,
+    leftOut,
+    currencyChange,
+    gone,
+    missing,
+    noViews,
+  }: LoadSummary,
+  measured: { readonly seconds: number; readonly decodedBytes: number },
+): RunReport => {
+  const named = partitions.flatMap(namedSources)
+  const sources = new Map(named.map(([name, { bytes }]) => [name, bytes]))
+  return {
+    run,
+    snapshot: snapshot?.snapshot ?? null,
+    ...(already && { already: true }),
+    partitions: partitions.length,
+    sources: sources.size,
+    lines: sumOf(partitions, ({ counts }) => counts.lines),
+    records: sumOf(partitions, ({ counts }) => counts.records),
+    quarantined: sumOf(partitions, ({ counts }) => counts.quarantined),
+    ...filteredOf(partitions.map(({ counts }) => counts)),
+    rows: rowsByTable(partitions),
+    drift: mergeDrift(partitions),
+    differences: differencesOf(partitions),
+    skipped,
+    leftOut,
+    ...(currencyChange && { currencyChange }),
+    ...(gone && { gone }),
+    ...(missing && { missing }),
+    ...(noViews !== undefined && { noViews }),
+    sourceBytes: sumOf([...sources.values()], (bytes) => bytes),
+    decodedBytes: measured.decodedBytes,
+    seconds: Math.round(measured.seconds * 1000) / 1000,
+  }
+}

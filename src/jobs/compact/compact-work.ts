@@ -1,0 +1,130 @@
+/** What a compaction and its dry run share: what is requested and reported, an engine, what is superseded. */
+
+import { ToolkitError } from '../../core/errors.ts'
+import type { FileEntry, Snapshot } from '../../core/partition.ts'
+import type { Session } from '../../lake/duckdb/engine.ts'
+import { defaultLocalBytes } from '../../lake/files/files-in-turn.ts'
+import { compactMemory, DEFAULT_MEMORY_BYTES, DEFAULT_THREADS } from '../../run/memory-shares.ts'
+import type { RewritingOptions } from '../../run/rewriting-session.ts'
+import { filesOfThisWork } from '../../storage/check-files.ts'
+import type { FetchOptions, KnownFiles } from '../../storage/storage.ts'
+import { DEFAULT_TARGET_BYTES } from './plan-compaction.ts'
+import type { SortMemory } from './sorted-at-once.ts'
+import type { CompactEvent } from './watch-statement.ts'
+
+export interface CompactionOptions extends RewritingOptions {
+  readonly lake: string
+  /** Size of a file, in bytes. @default 256 MiB */
+  readonly targetBytes?: number | undefined
+  /**
+   * The most that files of a lake in a bucket take on this machine's disk, in bytes.
+   * @default FIRMLAKE_CACHE_BYTES, else 20 GB
+   */
+  readonly localBytes?: number | undefined
+  readonly onEvent?: ((event: CompactEvent) => void) | undefined
+  /** Changes nothing and reports what would be done. @default false */
+  readonly dryRun?: boolean | undefined
+}
+
+/** A table before and after. */
+export interface CompactedTable {
+  readonly table: string
+  readonly before: { readonly files: number; readonly rows: number; readonly bytes: number }
+  readonly after: { readonly files: number; readonly rows: number; readonly bytes: number }
+}
+
+interface ViewsWritten {
+  /** Why the views in `lake.duckdb` were not written; absent where they were, or the lake is in a bucket. */
+  readonly noViews?: string
+}
+
+/** `nothing`: the lake is compact already. `planned`: what would be done; bytes and files of it are an estimate. */
+export type CompactSummary =
+  | ({ readonly kind: 'nothing'; readonly snapshot: number | null } & ViewsWritten)
+  | ({
+      readonly kind: 'compacted' | 'planned'
+      /** The snapshot that was made; of a plan the one it is about. */
+      readonly snapshot: number
+      /** Partitions that were merged. */
+      readonly partitions: number
+      readonly tables: readonly CompactedTable[]
+    } & ViewsWritten)
+
+/** Files, rows and bytes in all. */
+export const sizesOf = (files: readonly Pick<FileEntry, 'rows' | 'bytes'>[]): CompactedTable['before'] => ({
+  files: files.length,
+  rows: files.reduce((sum, { rows }) => sum + rows, 0),
+  bytes: files.reduce((sum, { bytes }) => sum + bytes, 0),
+})
+
+/** Everything that one compaction works with. */
+export interface Work {
+  readonly session: Session
+  readonly snapshot: Snapshot
+  readonly lake: string
+  readonly run: string
+  /** Folder of this machine for what is sorted. */
+  readonly spill: string
+  /** Folder of this machine for copies of files, which is made and removed. */
+  readonly copies: string
+  readonly targetBytes: number
+  /** The most bytes of files that are on this machine's disk at once. */
+  readonly pieceBytes: number
+  readonly memory: SortMemory
+  /** Files that were hashed already. */
+  readonly known: KnownFiles
+  /** Begins to report how far the next fetch is. */
+  readonly onFetched: () => FetchOptions['onProgress']
+  readonly signal: AbortSignal | undefined
+  readonly report: (event: CompactEvent) => void
+}
+
+/**
+ * What a byte of a file takes on the disk while its rows are sorted: the copy, what is sorted (2.1 of figures), and what
+ * DuckDB puts aside meanwhile (5.3 where it has 300 MiB of memory for 130 MB).
+ */
+const ROOM_A_BYTE = 9
+
+const pieceBytesOf = (localBytes: number, targetBytes: number): number => {
+  // What is written, and the rest that was too little for a file.
+  const pieceBytes = Math.floor((localBytes - 2 * targetBytes) / ROOM_A_BYTE)
+  if (pieceBytes > 0) return pieceBytes
+  throw new ToolkitError(
+    'USAGE',
+    `Cannot compact to files of ${targetBytes} bytes in ${localBytes} bytes of the local disk: expected more than ` +
+      `${2 * targetBytes} bytes (--local-bytes), or smaller files (--target-bytes)`,
+  )
+}
+
+/** @throws {ToolkitError} `USAGE` when the local disk or the memory that may be used is too small */
+export const workOf = (
+  options: CompactionOptions,
+  session: Session,
+  snapshot: Snapshot,
+  places: Pick<Work, 'run' | 'spill' | 'copies'>,
+): Work => {
+  const { lake, targetBytes = DEFAULT_TARGET_BYTES, localBytes = defaultLocalBytes(lake), signal } = options
+  const { memoryBytes = DEFAULT_MEMORY_BYTES, threads = DEFAULT_THREADS } = options
+  const report = options.onEvent ?? (() => undefined)
+  const inputs = [...snapshot.partitions.flatMap(({ files }) => files), ...snapshot.files]
+  return {
+    ...{ ...places, session, snapshot, lake, targetBytes, signal, report },
+    pieceBytes: pieceBytesOf(localBytes, targetBytes),
+    memory: { engineBytes: compactMemory(memoryBytes, threads), threads },
+    known: filesOfThisWork(),
+    onFetched: fetchProgress(sizesOf(inputs).bytes, report),
+  }
+}
+
+/** Adds up the fetches of a compaction, of which some files are fetched more than once. */
+const fetchProgress = (of: number, report: Work['report']): Work['onFetched'] => {
+  let [done, current] = [0, 0]
+  return () => {
+    done += current
+    current = 0
+    return ({ bytes }) => {
+      current = bytes
+      report({ kind: 'progress', phase: 'checking', bytes: Math.min(done + bytes, of), of })
+    }
+  }
+}

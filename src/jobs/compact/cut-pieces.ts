@@ -1,0 +1,97 @@
+/**
+ * A table that is too large for the local disk or DuckDB's memory, in pieces of its order: group after group of its files is sorted and
+ * cut into ranges, which are put into the storage; a piece is what all groups have of some neighbouring ranges. Every
+ * row is sorted twice, read twice and written once more.
+ */
+
+import { join } from 'node:path'
+import { cutByBytes } from '../../lake/files/files-in-turn.ts'
+import { runPath } from '../../lake/files/layout.ts'
+import { type SortedRows, sortRows } from '../../lake/query/sort-rows.ts'
+import type { Table } from '../../lake/tables/tables.ts'
+import { currentRows } from '../../lake/views/current-versions.ts'
+import { stageFile } from '../../sink/stage-file.ts'
+import { storageOf } from '../../storage/open-storage.ts'
+import { discard } from '../../support/durable-files.ts'
+import type { Work } from './compact-work.ts'
+import type { CompactContent } from './plan-compaction.ts'
+import { type InputFile, readGroup, type VersionedEntry } from './read-group.ts'
+import { filesAtOnce } from './sorted-at-once.ts'
+import { splitPoints } from './split-points.ts'
+import { watchStatement } from './watch-statement.ts'
+
+/** So many ranges for each piece: companies differ in size, and neighbouring ranges are put together as they fit. */
+const RANGES_A_PIECE = 3
+const MOST_RANGES = 4096
+
+/** Puts a range of one group into the storage, below the run's folder: it goes with the run. */
+const storeRange = async (
+  { lake, run, spill }: Work,
+  name: string,
+  sorted: SortedRows,
+  from: number,
+  until: number,
+): Promise<InputFile> => {
+  const storage = storageOf(lake)
+  const [staged, path] = [join(spill, 'range.parquet'), `${runPath(run)}/ranges/${name}.parquet`]
+  const { bytes, sha256 } = await stageFile(staged, sorted.slice(from, until), { kind: 'parquet' })
+  await storage.stage(staged, { path, bytes, sha256 })
+  await storage.publish([{ from: staged, to: path }])
+  return { path, bytes, sha256, version: 0 }
+}
+
+/**
+ * @param mostBytes of files that are sorted at once
+ * @returns the files of each piece, in the order of their rows
+ */
+export const cutPieces = async (
+  work: Work,
+  table: Table,
+  { content }: CompactContent,
+  files: readonly VersionedEntry[],
+  mostBytes: number,
+): Promise<readonly (readonly InputFile[])[]> => {
+  const { session, spill, signal, report } = work
+  const groups = cutByBytes(files, mostBytes, filesAtOnce(table))
+  const wanted = Math.min(MOST_RANGES, RANGES_A_PIECE * groups.length)
+  const cuts = await splitPoints(session, content, table, wanted)
+  const ranges: InputFile[][] = Array.from({ length: cuts.length + 1 }, () => [])
+  const of = files.reduce((sum, file) => sum + file.rows, 0)
+  const path = join(spill, 'group.duckdb')
+  let done = 0
+  for (const [number, group] of groups.entries()) {
+    signal?.throwIfAborted()
+    const rows = group.reduce((sum, file) => sum + file.rows, 0)
+    const onShare = (share: number): void =>
+      report({
+        kind: 'progress',
+        phase: 'cutting',
+        table: table.name,
+        rows: Math.round(done + share * rows),
+        of,
+      })
+    onShare(0)
+    const sorted = await readGroup(work, table, group, (read) =>
+      watchStatement(session, onShare, () =>
+        sortRows({ session, table, path, rows: currentRows(table, read.versioned), texts: read.rows }),
+      ),
+    )
+    let from = 0
+    for (const [range, parts] of ranges.entries()) {
+      signal?.throwIfAborted()
+      const cut = cuts[range]
+      const until = cut === undefined ? sorted.rows : await sorted.find(cut, from)
+      if (until > from)
+        parts.push(await storeRange(work, `${table.name}-${range}-${number}`, sorted, from, until))
+      from = until
+    }
+    await sorted.close()
+    await discard(path)
+    done += rows
+  }
+  const sized = ranges.map((parts) => ({ parts, bytes: parts.reduce((sum, one) => sum + one.bytes, 0) }))
+  // A range has a file of each group.
+  return cutByBytes(sized, mostBytes, Math.max(1, Math.floor(filesAtOnce(table) / groups.length)))
+    .map((some) => some.flatMap(({ parts }) => parts))
+    .filter((parts) => parts.length > 0)
+}

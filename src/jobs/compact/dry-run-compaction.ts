@@ -1,0 +1,69 @@
+/** The dry run of a compaction: what it would leave, without writing anything. */
+
+import type { Snapshot } from '../../core/partition.ts'
+import { newSpillFolder } from '../../lake/duckdb/spill-folder.ts'
+import { cutByBytes } from '../../lake/files/files-in-turn.ts'
+import { inLake, RUNS_FOLDER } from '../../lake/files/layout.ts'
+import { type Table, tablesOf } from '../../lake/tables/tables.ts'
+import { currentRows } from '../../lake/views/current-versions.ts'
+import { withRewritingSession } from '../../run/rewriting-session.ts'
+import { temporaryName } from '../../support/process-identity.ts'
+import { dictionaryTable } from './check-inputs.ts'
+import {
+  type CompactedTable,
+  type CompactionOptions,
+  type CompactSummary,
+  sizesOf,
+  type Work,
+  workOf,
+} from './compact-work.ts'
+import { findSuperseded } from './find-superseded.ts'
+import type { CompactPlan } from './plan-compaction.ts'
+import { inputsOf, readGroup } from './read-group.ts'
+import { filesAtOnce } from './sorted-at-once.ts'
+
+/** How many rows of a table are current, and an estimate of their bytes and files. */
+const plannedTable = async (
+  work: Work,
+  table: Table,
+  pieceBytes = work.pieceBytes,
+): Promise<CompactedTable> => {
+  const files = inputsOf(work.snapshot, table)
+  const before = sizesOf(files)
+  let rows = 0
+  for (const group of cutByBytes(files, pieceBytes, filesAtOnce(table))) {
+    work.signal?.throwIfAborted()
+    const [counted] = await readGroup(work, table, group, ({ versioned }) =>
+      work.session.rows(`SELECT count(*) AS rows FROM (${currentRows(table, versioned)})`),
+    )
+    rows += Number(counted?.rows)
+  }
+  const bytes = before.rows === 0 ? 0 : Math.round((before.bytes * rows) / before.rows)
+  return { table: table.name, before, after: { files: Math.ceil(bytes / work.targetBytes), rows, bytes } }
+}
+
+/** What a compaction would do. Reads the ids of all versions, writes nothing. */
+export const dryRunCompaction = async (
+  options: CompactionOptions,
+  snapshot: Snapshot,
+  { contents }: CompactPlan,
+): Promise<CompactSummary> => {
+  const spill = await newSpillFolder()
+  const copies = inLake(options.lake, `${RUNS_FOLDER}/${temporaryName()}`)
+  const tables = await withRewritingSession(options, spill.path, async (session) => {
+    const work = workOf(options, session, snapshot, { run: '', spill: spill.path, copies })
+    const found: CompactedTable[] = []
+    for (const content of contents) {
+      if (!(await findSuperseded(work, content))) continue
+      for (const table of tablesOf(content.content)) found.push(await plannedTable(work, table))
+    }
+    // Of all dictionaries together one is left.
+    return [...found, await plannedTable(work, dictionaryTable(), Number.POSITIVE_INFINITY)]
+  }).finally(spill.remove)
+  return {
+    kind: 'planned',
+    snapshot: snapshot.snapshot,
+    partitions: contents.reduce((sum, one) => sum + one.partitions.length, 0),
+    tables: tables.filter(({ before }) => before.files > 0).sort((a, b) => (a.table < b.table ? -1 : 1)),
+  }
+}

@@ -1,0 +1,117 @@
+/** `convertTo`: files and records straight into files or a database, in one call, without keeping a lake. */
+
+import { join } from 'node:path'
+import { ToolkitError } from '../../core/errors.ts'
+import { checkExport } from '../../targets/export/check-export.ts'
+import { type ExportOptions, type ExportSummary, exportTables } from '../../targets/export/export-tables.ts'
+import { exportsOf, exportWorkFolder } from '../../targets/export/plan-exports.ts'
+import { openWorkshop } from '../../targets/export/write-rows.ts'
+import { chooseSink, readAddress } from '../../targets/open-sink.ts'
+import type { RunReport } from '../common/run-report.ts'
+import { query } from '../query/query.ts'
+import { type ConvertOptions, convert } from './convert.ts'
+
+type LoadPart = Pick<
+  ConvertOptions,
+  | ('from' | 'content' | 'skipBadFiles' | 'maxLineBytes' | 'maxRatio' | 'maxDepth' | 'maxQuarantined')
+  | ('maxUnknownPerRecord' | 'maxUnknownNames' | 'memoryBytes' | 'threads' | 'signal' | 'onEvent')
+  | ('take' | 'hashKey' | 'keeps')
+>
+type ExportPart = Pick<
+  ExportOptions,
+  'tables' | 'names' | 'overwrite' | 'adopt' | 'neutralise' | 'onProgress'
+>
+
+/** Options of `convertTo`. */
+export interface ConvertToOptions extends LoadPart, ExportPart {
+  /** An address as `export --to` takes it: `parquet:out`, `companies.csv`, `firms.duckdb`, `postgres://…`. */
+  readonly to: string
+}
+
+/** What was loaded, and what was written of it. */
+export interface ConvertedTo extends Omit<RunReport, 'run' | 'snapshot' | 'noViews'> {
+  readonly tables: ExportSummary['tables']
+  readonly warnings: ExportSummary['warnings']
+  /** Quarantined lines by their code. */
+  readonly quarantinedBy: Readonly<Record<string, number>>
+}
+
+/**
+ * Loads companies and relations as `convert` does, with the same checks, and exports the tables as `exportTables` does. The
+ * lake in between stands beside the target and is removed in every case; one of a killed process is removed by the next
+ * call there. So an interrupted call starts again, and lines in the quarantine are only counted.
+ *
+ * @throws {ToolkitError} what `convert` and `exportTables` throw; a target that cannot be used is refused first
+ * @example
+ * import { convertTo } from 'firmlake'
+ *
+ * const { records, tables } = await convertTo({ from: ['batches/'], to: 'companies.csv', tables: ['companies'] })
+ * console.log(records, tables[0]?.rows) // 5 3
+ */
+export const convertTo = async ({
+  to,
+  tables,
+  names,
+  overwrite,
+  adopt = false,
+  neutralise,
+  onProgress,
+  ...load
+}: ConvertToOptions): Promise<ConvertedTo> => {
+  const address = readAddress(to)
+  const what = { tables, names, overwrite, neutralise }
+  await checkExport(address, exportsOf(what), what)
+  const { signal, memoryBytes, threads } = load
+  const workshop = await openWorkshop(exportWorkFolder(address))
+  try {
+    if (address.kind === 'database')
+      await chooseSink(address).loaded({
+        ...{ staging: join(workshop.folder, 'staging'), signal },
+        claim: { lake: null, adopt, marks: false },
+      })
+    const lake = join(workshop.folder, 'lake')
+    const loaded = await convert({ ...load, lake }).catch(sayWhereToLook)
+    const { run: _run, snapshot, noViews: _noViews, delivered: _delivered, ...report } = loaded
+    if (snapshot === null) return { ...report, tables: [], warnings: [], quarantinedBy: {} }
+    const quarantinedBy = report.quarantined > 0 ? await countByCode(lake, memoryBytes) : {}
+    const written = await exportTables({
+      ...what,
+      adopt,
+      to: address,
+      lake,
+      memoryBytes,
+      threads,
+      signal,
+      onProgress,
+    })
+    return { ...report, tables: written.tables, warnings: written.warnings, quarantinedBy }
+  } finally {
+    await workshop.remove()
+  }
+}
+
+/** The quarantine that the message of a run names is gone with its lake. */
+const sayWhereToLook = (error: unknown): never => {
+  if (!(error instanceof ToolkitError) || error.code !== 'QUARANTINE_LIMIT') throw error
+  const { quarantined, lines } = error.context
+  throw new ToolkitError(
+    'QUARANTINE_LIMIT',
+    `Cannot convert: ${quarantined} of ${lines} lines are bad, more than --max-quarantined allows; convert them into a lake to see why`,
+    { quarantined: Number(quarantined), lines: Number(lines) },
+    error,
+  )
+}
+
+const countByCode = async (
+  lake: string,
+  memoryBytes: number | undefined,
+): Promise<Readonly<Record<string, number>>> => {
+  const rows = await query(
+    lake,
+    'SELECT code, count(*) AS lines FROM quarantine GROUP BY 1 ORDER BY 2 DESC, 1',
+    {
+      memoryBytes,
+    },
+  )
+  return Object.fromEntries(rows.map(({ code, lines }) => [String(code), Number(lines)]))
+}

@@ -1,0 +1,99 @@
+/** `convert`: files and records of a program into a lake, in one call. */
+
+import type { Content } from '../../contract/objects.ts'
+import { ToolkitError } from '../../core/errors.ts'
+import type { Source } from '../../core/source.ts'
+import type { KeepsRecord } from '../../load/record-filter.ts'
+import { localSources } from '../../source/local-sources.ts'
+import type { TargetsSummary } from '../../targets/update-targets.ts'
+import type { Input } from '../common/inputs.ts'
+import { given, type LoadOptions, measured, runOptionsOf, withTargets } from '../common/load-job.ts'
+import type { RunReport } from '../common/run-report.ts'
+import { convertFiles } from './convert-files.ts'
+import { convertSources } from './convert-sources.ts'
+
+/** Options of `convert`. */
+export interface ConvertOptions extends LoadOptions<RunReport> {
+  /** Files, folders, patterns, `-` for standard input; `files`, `fromRecords`, or a source of one's own. */
+  readonly from: Input | readonly Input[]
+  /** What all of them hold. @default detected for each */
+  readonly content?: Content | undefined
+  /** Loads sources that the lake holds already once more. @default false */
+  readonly again?: boolean | undefined
+  /** Leaves damaged and unreadable files out and loads the others. @default false: one bad file stops all */
+  readonly skipBadFiles?: boolean | undefined
+  /** Longest line, in bytes. @default 16 MiB */
+  readonly maxLineBytes?: number | undefined
+  /** Most decoded bytes for one compressed byte. @default 250 */
+  readonly maxRatio?: number | undefined
+  /** Deepest nesting of a record. @default 256 */
+  readonly maxDepth?: number | undefined
+  /**
+   * Leaves out the records for which it is false: called with each good record as the service gives it. It has to answer the
+   * same each time. Only the same program goes on with such a run, and with such a lake.
+   * @default all are loaded
+   */
+  readonly keeps?: KeepsRecord | undefined
+}
+
+const isSource = (input: Input): input is Source => typeof input !== 'string' && input.kind !== 'files'
+
+/** The paths, where all inputs are paths: then any process can resume the run. */
+const pathsOf = (inputs: readonly Input[]): readonly string[] | undefined =>
+  inputs.some(isSource) ? undefined : inputs.flatMap((input) => pathsIn(input))
+
+const pathsIn = (input: Input): readonly string[] => {
+  if (typeof input === 'string') return [input]
+  return input.kind === 'files' ? input.paths : []
+}
+
+const sourcesOf = async (
+  inputs: readonly Input[],
+  content: Content | undefined,
+): Promise<readonly Source[]> => {
+  const sources = inputs.map(async (input) => (isSource(input) ? [input] : localSources(pathsIn(input))))
+  const all = (await Promise.all(sources)).flat()
+  return content === undefined ? all : all.map((source) => ({ ...source, content }))
+}
+
+/**
+ * Loads companies and relations into a lake, all in one commit: every line is checked, bad ones go to the quarantine with
+ * their reason, and what the lake already holds is skipped. Then published tables and sinks are updated.
+ *
+ * Stopped at any point, killed too, the lake is as it was; the same call resumes at the last finished partition (with
+ * a source that can be read only once it starts again).
+ *
+ * @returns what the run did, and what its targets received
+ * @throws {ToolkitError} `SOURCE_NOT_FOUND`, `SOURCE_UNREADABLE`, `CONTENT_UNKNOWN`, a `DECODE_…`, `DOCUMENT_DAMAGED`,
+ *   `SOURCE_FORM` of a bad file; `QUARANTINE_LIMIT`, `CURRENCY_CHANGED` before the commit; `DISK_FULL`, `WRITE_FAILED`,
+ *   `USAGE`, `INTERRUPTED`; what `updateTargets` throws, after the commit
+ * @example
+ * import { convert } from 'firmlake'
+ *
+ * const { snapshot, records, quarantined } = await convert({
+ *   from: ['batches/'],
+ *   lake: './lake',
+ *   publish: ['delta'],
+ *   sinks: ['firms.duckdb'],
+ * })
+ * console.log(snapshot, records, quarantined) // 1 5 0
+ */
+export const convert = (options: ConvertOptions): Promise<RunReport & TargetsSummary> => {
+  const { from, content, again = false, skipBadFiles, maxLineBytes, maxRatio, maxDepth, keeps } = options
+  const inputs = [from].flat()
+  return withTargets(options, async () => {
+    if (inputs.length === 0)
+      throw new ToolkitError('USAGE', 'Cannot convert: there is no source, expected at least one in "from"')
+    const limits = given({ maxLineBytes, maxRatio, maxDepth })
+    const { loaded, report } = await measured(
+      { ...runOptionsOf(options), skipBadFiles, keeps },
+      async (run) => {
+        const paths = keeps === undefined ? pathsOf(inputs) : undefined
+        return paths === undefined
+          ? convertSources(await sourcesOf(inputs, content), { again, limits }, run)
+          : convertFiles({ inputs: paths, cwd: process.cwd(), content, again, limits }, run)
+      },
+    )
+    return report(loaded)
+  })
+}

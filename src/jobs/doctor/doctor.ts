@@ -1,0 +1,154 @@
+/** `doctor`: what this machine has, what is missing for what, and how a lake stands; the network is asked when told to. */
+
+import { tmpdir } from 'node:os'
+import type { OptionalPartName } from '../../core/optional-parts.ts'
+import { openCatalog } from '../../publish/iceberg/catalog-client.ts'
+import { storageOf } from '../../storage/open-storage.ts'
+import { workBase } from '../../support/work-base.ts'
+import { catalogFromEnvironment } from '../../targets/catalog-environment.ts'
+import { checkBucket } from './check-bucket.ts'
+import { checkLake } from './check-lake.ts'
+import { checkDisk, checkDuckdb, checkMemory, checkNode } from './check-machine.ts'
+import { checkParts } from './check-parts.ts'
+import { type AskedService, askService, checkCredentials, type ServiceUse } from './check-service.ts'
+import { askServer, type Needs, needsOf } from './check-targets.ts'
+import { type MachineFinding, withinTime } from './finding.ts'
+import { type Disk, type Machine, readDisk, readMachine } from './machine-facts.ts'
+
+/** What `doctor` has found. */
+export interface Diagnosis {
+  /** Whether all is there that the core and what is configured need. */
+  readonly well: boolean
+  readonly findings: readonly MachineFinding[]
+  /** Variables that are set, of those that hold credentials or proxies: their names alone. */
+  readonly variables: readonly string[]
+  readonly machine: Machine
+  readonly disks: readonly Disk[]
+}
+
+/** Options of `doctor`. */
+export interface DoctorOptions {
+  /** A lake to be looked at too: a folder, or `s3://bucket/prefix`. @default none */
+  readonly lake?: string | undefined
+  /** Addresses that runs are delivered to, such as `csv:out` and `postgres://…`. @default FIRMLAKE_SINKS */
+  readonly sinks?: readonly string[] | undefined
+  /** Address of the service. @default FIRMLAKE_URL */
+  readonly url?: string | undefined
+  /** File that holds the token. @default FIRMLAKE_TOKEN_FILE */
+  readonly tokenFile?: string | undefined
+  /** Name of the variable that holds the token. @default 'FIRMLAKE_TOKEN' */
+  readonly tokenVariable?: string | undefined
+  /** What of the service is used. @default ['companies'] */
+  readonly uses?: readonly ServiceUse[] | undefined
+  /** Optional parts that must be there, besides those that the lake and the sinks take. @default none */
+  readonly needs?: readonly OptionalPartName[] | undefined
+  /**
+   * Asks what is configured whether it answers: the service, buckets, PostgreSQL and the Iceberg catalog. In
+   * each bucket one small object of an own name is written and removed. @default false
+   */
+  readonly online?: boolean | undefined
+  /** Longest wait for each answer, in milliseconds. @default 15_000 */
+  readonly limitMs?: number | undefined
+  /** @default those of this process */
+  readonly env?: NodeJS.ProcessEnv | undefined
+}
+
+const LIMIT_MS = 15_000
+
+/** Their values are never shown. */
+const VARIABLES = [
+  ...(['FIRMLAKE_TOKEN', 'FIRMLAKE_SERVE_TOKEN', 'FIRMLAKE_CURSOR_KEY', 'FIRMLAKE_CATALOG_TOKEN'] as const),
+  ...([
+    'FIRMLAKE_CATALOG_CREDENTIAL',
+    'AWS_ACCESS_KEY_ID',
+    'AWS_SECRET_ACCESS_KEY',
+    'AWS_SESSION_TOKEN',
+  ] as const),
+  ...(['AWS_PROFILE', 'PGPASSWORD', 'HTTPS_PROXY', 'HTTP_PROXY', 'NO_PROXY'] as const),
+]
+
+const serviceOf = (
+  { url, tokenFile, tokenVariable = 'FIRMLAKE_TOKEN', uses = ['companies'] }: DoctorOptions,
+  env: NodeJS.ProcessEnv,
+): AskedService | undefined => {
+  const address = url ?? (env.FIRMLAKE_URL || undefined)
+  const file = tokenFile ?? (env.FIRMLAKE_TOKEN_FILE || undefined)
+  return address === undefined ? undefined : { url: address, tokenFile: file, tokenVariable, uses }
+}
+
+const askCatalog = async (env: NodeJS.ProcessEnv, limitMs: number): Promise<readonly MachineFinding[]> => {
+  const catalog = catalogFromEnvironment(env)
+  if (catalog === undefined) return []
+  const ask = async (signal: AbortSignal): Promise<string> => {
+    await openCatalog(catalog, signal)
+    return 'the Iceberg catalog answers'
+  }
+  return [await withinTime('catalog', limitMs, ask)]
+}
+
+interface Asked {
+  readonly needs: Needs
+  readonly service: AskedService | undefined
+  /** What was found of this machine: what is missing here is not asked for. */
+  readonly found: readonly MachineFinding[]
+}
+
+const askAll = async (
+  { needs, service, found }: Asked,
+  env: NodeJS.ProcessEnv,
+  limitMs: number,
+): Promise<readonly MachineFinding[]> => {
+  const isThere = (about: string): boolean =>
+    found.every((one) => one.about !== about || one.state === 'well')
+  const buckets = isThere('s3') ? needs.buckets : []
+  const servers = isThere('postgres') ? needs.servers : []
+  const asked = [
+    service && isThere('service') ? askService(service, env, limitMs) : [],
+    ...buckets.map((address) => checkBucket(address, limitMs)),
+    ...servers.map((server) => askServer(server, limitMs)),
+    askCatalog(env, limitMs),
+  ]
+  return (await Promise.all(asked)).flat()
+}
+
+/**
+ * Says what this machine has and what is missing for what, with the line that mends it. Asks no network without `online`, but for
+ * the bucket of a lake that is named; of secrets it knows whether a variable is set. In the folders of the lake, of the sinks, of
+ * work and for temporary files it tries what a lake needs by files that are gone at the end.
+ *
+ * @returns what was found; `well` where the core and what is configured have all they need, and the lake can be read
+ * @example
+ * import { doctor } from 'firmlake'
+ *
+ * const { well } = await doctor()
+ * console.log(well) // true
+ */
+export const doctor = async (options: DoctorOptions = {}): Promise<Diagnosis> => {
+  const { lake, env = process.env, online = false, limitMs = LIMIT_MS } = options
+  const service = serviceOf(options, env)
+  const needs = await needsOf(lake, options.sinks ?? env.FIRMLAKE_SINKS?.match(/\S+/g) ?? [])
+  const machine = await readMachine()
+  const folders = new Set([
+    ...needs.folders.map((folder) => storageOf(folder).local),
+    ...[workBase(env), tmpdir()],
+  ])
+  const disks = await Promise.all([...folders].map((folder) => readDisk(folder)))
+  const found: readonly MachineFinding[] = [
+    ...[checkNode(), checkMemory(machine), ...disks.map(checkDisk)],
+    ...(await checkDuckdb(env)),
+    ...checkParts(new Set([...needs.parts, ...(options.needs ?? [])])),
+    ...needs.findings,
+    ...(service ? [await checkCredentials(service, env)] : []),
+  ]
+  const asked = online ? await askAll({ needs, service, found }, env, limitMs) : []
+  // A bucket that does not answer would be waited for once more.
+  const isReached = asked.every(({ about, state }) => about !== 'bucket' || state === 'well')
+  const findings = [...found, ...asked, ...(lake !== undefined && isReached ? await checkLake(lake) : [])]
+  return {
+    well: findings.every(({ state }) => state !== 'missing'),
+    findings,
+    variables: VARIABLES.filter((name) => env[name] !== undefined && env[name] !== ''),
+    machine,
+    disks,
+  }
+}

@@ -1,0 +1,170 @@
+/**
+ * Takes what is about the forgotten out of what the contract does not know of a record: the smallest object that has an id, a
+ * national id or a name of theirs, a list's element where it stands in a list. Fields of the contract stay. Pure.
+ */
+
+import { type IsForgotten, withoutEntities } from '../../check/quarantine/without-entities.ts'
+import type { Field, ObjectType } from '../../contract/fields.ts'
+import { CONTENT, type Content } from '../../contract/objects.ts'
+import { JSON_BYTES, skipSpace } from '../../support/json-bytes.ts'
+import { elementsAt, type JsonMember, membersAt, textBetween } from '../../support/json-members.ts'
+import type { Identifiers } from './identifiers.ts'
+import { IDENTITY, judgeName, judgeValue, OWN_NAME, type Verdict } from './judge-value.ts'
+
+const { QUOTE, OPEN_BRACE, OPEN_BRACKET } = JSON_BYTES
+
+export interface CleanedRecord {
+  /** The same, byte by byte, where nothing is gone. */
+  readonly text: string
+  readonly isChanged: boolean
+  /** Values that may be about the forgotten, or about others. */
+  readonly left: number
+}
+
+/** A value as it stands, or what is left of it; `undefined`: it is gone. */
+type Left = string | undefined
+
+class RecordCleaner {
+  readonly #json: Buffer
+  readonly #identifiers: Identifiers
+  left = 0
+
+  constructor(json: Buffer, identifiers: Identifiers) {
+    this.#json = json
+    this.#identifiers = identifiers
+  }
+
+  /** An object of the contract. */
+  known(from: number, to: number, of: ObjectType): string {
+    if (this.#json[from] !== OPEN_BRACE) return this.#raw(from, to)
+    return this.#members(from, to, membersAt(this.#json, from), (member) => {
+      const field = Object.hasOwn(of.fields, member.name) ? of.fields[member.name] : undefined
+      return field ? this.#field(member, field, of) : this.#member(member)
+    })
+  }
+
+  #field({ valueFrom, to }: JsonMember, field: Field, of: ObjectType): string {
+    if (field.kind === 'object') return this.known(valueFrom, to, field.of)
+    const items = field.kind === 'objects' ? field.of : field.kind === 'self-list' ? of : undefined
+    if (items === undefined || this.#json[valueFrom] !== OPEN_BRACKET) return this.#raw(valueFrom, to)
+    return this.#list(valueFrom, to, (at, end) => this.known(at, end, items))
+  }
+
+  /** A member that the contract does not know. @param isJudged whether its value was, where that is no object and no list */
+  #member({ name, valueFrom, to }: JsonMember, isJudged = false): Left {
+    const verdict = judgeName(name, this.#identifiers)
+    if (verdict === 'theirs') return undefined
+    this.#count(verdict)
+    const first = this.#json[valueFrom]
+    return isJudged && first !== OPEN_BRACE && first !== OPEN_BRACKET
+      ? this.#raw(valueFrom, to)
+      : this.#value(name, valueFrom, to)
+  }
+
+  /** @param name of the member that it is the value of, or stands in a list of */
+  #value(name: string, from: number, to: number): Left {
+    const first = this.#json[from]
+    if (first === OPEN_BRACE) return this.#object(from, to)
+    if (first === OPEN_BRACKET) return this.#list(from, to, (at, end) => this.#value(name, at, end))
+    const verdict = this.#judge(name, this.#scalar(from, to))
+    if (verdict === 'theirs') return undefined
+    this.#count(verdict)
+    return this.#raw(from, to)
+  }
+
+  #object(from: number, to: number): Left {
+    const members = membersAt(this.#json, from)
+    const values = members.flatMap(({ name, valueFrom, to: end }) => {
+      const first = this.#json[valueFrom]
+      return first === OPEN_BRACE || first === OPEN_BRACKET
+        ? []
+        : [{ name, text: this.#scalar(valueFrom, end) }]
+    })
+    const verdicts = values.map((value) => ({
+      ...value,
+      verdict: this.#judge(value.name, value.text),
+    }))
+    if (verdicts.some(({ verdict }) => verdict === 'theirs' || verdict === 'told')) return undefined
+    // Others may have the same name.
+    const isOfOther = values.some(
+      ({ name, text }) => IDENTITY.test(name) && text !== undefined && text !== '',
+    )
+    const named = verdicts.filter(({ verdict }) => verdict === 'name')
+    if (!isOfOther && (named.length > 0 || this.#isNamedInParts(values))) return undefined
+    this.left += isOfOther ? named.filter(({ name }) => !OWN_NAME.test(name)).length : 0
+    for (const { verdict } of verdicts) if (verdict !== 'name') this.#count(verdict)
+    return this.#members(from, to, members, (member) => this.#member(member, true))
+  }
+
+  /** First and last name in members of their own. */
+  #isNamedInParts(values: readonly { readonly name: string; readonly text: string | undefined }[]): boolean {
+    const part = (names: RegExp): string => values.find(({ name }) => names.test(name))?.text ?? ''
+    const [first, last] = [part(/(?:first|given).?name/i), part(/(?:last|family|sur).?name/i)]
+    return first !== '' && last !== '' && this.#identifiers.isName(`${first} ${last}`)
+  }
+
+  #members(
+    from: number,
+    to: number,
+    members: readonly JsonMember[],
+    leftOf: (member: JsonMember) => Left,
+  ): string {
+    const texts = members.map((member) => {
+      const left = leftOf(member)
+      const { name, from: at, valueFrom, to: end } = member
+      if (left === undefined) return undefined
+      return left === this.#raw(valueFrom, end) ? this.#raw(at, end) : `${JSON.stringify(name)}:${left}`
+    })
+    const isSame = texts.every((text, at) => text === this.#raw(members[at]?.from ?? 0, members[at]?.to ?? 0))
+    return isSame ? this.#raw(from, to) : `{${texts.filter((text) => text !== undefined).join()}}`
+  }
+
+  #list(from: number, to: number, leftOf: (from: number, to: number) => Left): string {
+    const elements = elementsAt(this.#json, from)
+    const texts = elements.map(([at, end]) => leftOf(at, end))
+    const isSame = elements.every(([at, end], place) => texts[place] === this.#raw(at, end))
+    return isSame ? this.#raw(from, to) : `[${texts.filter((text) => text !== undefined).join()}]`
+  }
+
+  /** A text as it reads, a number as it stands. */
+  #scalar(from: number, to: number): string | undefined {
+    if (this.#json[from] === QUOTE) return textBetween(this.#json, from, to)
+    const word = this.#raw(from, to)
+    return /^[tfn]/.test(word) ? undefined : word
+  }
+
+  #judge(name: string, text: string | undefined): Verdict {
+    return text === undefined ? 'other' : judgeValue(name, text, this.#identifiers)
+  }
+
+  #raw(from: number, to: number): string {
+    return this.#json.toString('utf8', from, to)
+  }
+
+  #count(verdict: Verdict): void {
+    if (verdict !== 'other') this.left += 1
+  }
+}
+
+/** Whom a record is to tell nothing of. */
+export interface ForgottenEntities {
+  readonly isEntity: IsForgotten
+  readonly identifiers: Identifiers
+}
+
+/**
+ * @param text a record of others, in sound JSON
+ * @returns it without entities of the forgotten, and without what else tells of them
+ * @throws {RangeError} where it is nested too deep for a stack
+ */
+export const withoutForgotten = (
+  content: Content,
+  text: string,
+  { isEntity, identifiers }: ForgottenEntities,
+): CleanedRecord => {
+  const json = Buffer.from(withoutEntities(text, isEntity))
+  const cleaner = new RecordCleaner(json, identifiers)
+  const left = cleaner.known(skipSpace(json, 0), json.length, CONTENT[content])
+  const isSame = left === withoutEntities(text, () => false)
+  return { text: isSame ? text : left, isChanged: !isSame, left: cleaner.left }
+}

@@ -1,0 +1,153 @@
+/**
+ * What follows the commit of a forget: everything older goes, and what is published is made anew. Nothing of it needs the
+ * ids, so that whoever comes next can finish what was killed.
+ */
+
+import { rm } from 'node:fs/promises'
+import { discardLoaded } from '../../commit/confirm-files.ts'
+import { ToolkitError } from '../../core/errors.ts'
+import { inLake, LAKE_FILE, LAKE_FILE_RECORD } from '../../lake/files/layout.ts'
+import {
+  CURRENT_FOLDERS,
+  HASHES_FOLDER,
+  PUBLISHED_FOLDER,
+  PUBLISHED_IN_TABLE,
+} from '../../lake/files/published-hash.ts'
+import { listRunIds, readPlan } from '../../manifest/runs/runs.ts'
+import { updateLakeFile } from '../../manifest/snapshots/lake-file.ts'
+import { ensureRecord, listSnapshots, newestRoot } from '../../manifest/snapshots/snapshots.ts'
+import { type Garbage, removeGarbage } from '../../manifest/verify/remove-garbage.ts'
+import type { CatalogOptions } from '../../publish/iceberg/catalog-client.ts'
+import { PUBLISHED_ROWS, type PublishedRows } from '../../publish/published-rows.ts'
+import { publishedStorage } from '../../publish/published-storage.ts'
+import { publishedTables } from '../../publish/table-files.ts'
+import { planOf } from '../../run/run-plan.ts'
+import { withResumedRun } from '../../run/with-run.ts'
+import { storageOf } from '../../storage/open-storage.ts'
+import { memberOf } from '../../support/json-form.ts'
+import { publish } from '../../targets/publish.ts'
+import type { PublishSessionOptions } from '../../targets/publish-session.ts'
+import {
+  FORMATS,
+  publishedFormats,
+  TABLE_FORMAT_NAMES,
+  type TableFormatName,
+} from '../../targets/table-formats.ts'
+
+export interface FinishOptions extends PublishSessionOptions {
+  /** A catalog that shows the lake's Iceberg tables. @default none */
+  readonly catalog?: CatalogOptions | undefined
+}
+
+/** A publication: a format, its rows, and where it is found. */
+export interface Publication {
+  readonly format: TableFormatName
+  readonly rows: PublishedRows
+  readonly inCatalog: boolean
+}
+
+/** As a run's plan has it. */
+export const publicationText = ({ format, rows, inCatalog }: Publication): string =>
+  `${format} ${rows}${inCatalog ? ' catalog' : ''}`
+const publicationOf = (text: string): readonly Publication[] => {
+  const [format, rows, where] = text.split(' ')
+  const [known, own] = [
+    TABLE_FORMAT_NAMES.find((name) => name === format),
+    PUBLISHED_ROWS.find((name) => name === rows),
+  ]
+  return known && own ? [{ format: known, rows: own, inCatalog: where === 'catalog' }] : []
+}
+
+/** What is published of a lake. */
+export const listPublications = async ({ lake, catalog }: FinishOptions): Promise<readonly Publication[]> => {
+  const found: Publication[] = []
+  for (const rows of PUBLISHED_ROWS) {
+    for (const format of await publishedFormats(lake, rows)) found.push({ format, rows, inCatalog: false })
+    if (catalog !== undefined && (await publishedFormats(lake, rows, catalog)).includes('iceberg'))
+      found.push({ format: 'iceberg', rows, inCatalog: true })
+  }
+  return found
+}
+
+const removeFolder = async (lake: string, folder: string): Promise<void> => {
+  const paths = (await storageOf(lake).list(folder)).map(({ path }) => path)
+  // Their hashes go first: a hash without its file would look like damage.
+  const files = paths.filter((path) => !path.includes(`/${HASHES_FOLDER}/`))
+  if (files.length > 0) await publishedStorage(lake).remove(files)
+  if (paths.length > 0) await storageOf(lake).remove(paths)
+  await rm(inLake(lake, folder), { recursive: true, force: true })
+}
+
+/** Logs and metadata have least and greatest values of columns, and files of removed rows: all of it goes. */
+const dropPublications = async ({ lake, catalog }: FinishOptions): Promise<void> => {
+  if (catalog !== undefined)
+    for (const rows of PUBLISHED_ROWS) {
+      const { drop } = await FORMATS.iceberg(rows, catalog)
+      for (const table of publishedTables()) await drop?.(lake, table)
+    }
+  for (const { name } of publishedTables())
+    for (const folder of PUBLISHED_IN_TABLE) await removeFolder(lake, `${name}/${folder}`)
+  for (const folder of Object.values(CURRENT_FOLDERS)) await removeFolder(lake, folder)
+  await removeFolder(lake, PUBLISHED_FOLDER)
+}
+
+const publishAgain = async (
+  { catalog, ...options }: FinishOptions,
+  publications: readonly Publication[],
+): Promise<void> => {
+  for (const { format, rows, inCatalog } of publications)
+    if (!inCatalog || catalog !== undefined)
+      await publish({ ...options, formats: [format], rows: [rows], ...(inCatalog && { catalog }) })
+}
+
+export interface FinishedForget {
+  readonly garbage: Garbage
+  /** Why `lake.duckdb` was not written; absent where it was, or the lake is in a bucket. */
+  readonly noViews?: string
+}
+
+/** @param snapshot that the forget has made: those before go */
+export const finishForget = async (
+  options: FinishOptions,
+  snapshot: number,
+  publications: readonly Publication[],
+): Promise<FinishedForget> => {
+  const { lake, now = () => new Date() } = options
+  await dropPublications(options)
+  // Its pages may still hold what its views have named.
+  await storageOf(lake).remove([LAKE_FILE, LAKE_FILE_RECORD])
+  const garbage = await removeGarbage({ lake, keep: 1, keepFrom: snapshot, now: now() })
+  const noViews = await updateLakeFile(lake)
+  await publishAgain(options, publications)
+  return { garbage, ...(noViews !== undefined && { noViews }) }
+}
+
+const isTaken = (error: unknown): boolean =>
+  error instanceof ToolkitError && (error.code === 'RUN_LIVE' || error.code === 'RUN_NOT_FOUND')
+
+/**
+ * Finishes forgets whose process is gone: one that was not committed leaves nothing, any other is brought to its end.
+ *
+ * @returns the snapshots of those that were
+ */
+export const finishDeadForgets = async (options: FinishOptions): Promise<readonly number[]> => {
+  const { lake, now = () => new Date() } = options
+  const finished: number[] = []
+  for (const run of await listRunIds(lake)) {
+    if (memberOf(await readPlan(lake, run).catch(() => undefined), 'pipeline') !== 'forget') continue
+    try {
+      await withResumedRun(lake, run, now(), async () => {
+        const receipt = (await newestRoot(lake))?.forgotten?.find((one) => one.run === run)
+        if (receipt === undefined) return discardLoaded(lake, run)
+        if ((await listSnapshots(lake)).includes(receipt.snapshot)) await ensureRecord(lake, receipt.snapshot)
+        const [job] = (await planOf(lake, run)).jobs
+        const published = job.kind === 'forget' ? job.published.flatMap(publicationOf) : []
+        await finishForget(options, receipt.snapshot, published)
+        finished.push(receipt.snapshot)
+      })
+    } catch (error) {
+      if (!isTaken(error)) throw error
+    }
+  }
+  return finished
+}

@@ -1,0 +1,61 @@
+/** What a forget is asked for, and what it says of itself. */
+
+import type { ForgetReceipt, ForgottenIds, LeftInFile } from '../../manifest/form/forgotten.ts'
+import { storageOf } from '../../storage/open-storage.ts'
+import type { FinishOptions } from './finish-forget.ts'
+
+export interface ForgetInLakeOptions extends FinishOptions {
+  readonly ids: ForgottenIds
+  readonly nationalIds: readonly string[]
+  readonly country?: string | undefined
+  readonly later: ForgetReceipt['later']
+  readonly dryRun: boolean
+}
+
+/** What a forget has done, or would do. */
+export interface ForgetSummary {
+  /** `nothing`: the lake holds nothing of theirs, has no older snapshots, and refuses or allows them already. */
+  readonly kind: 'forgotten' | 'planned' | 'nothing'
+  /** The snapshot that was made; else the one it is about. */
+  readonly snapshot: number
+  /** Ids that were asked for, those found by national ids among them. */
+  readonly companies: number
+  readonly persons: number
+  /** Snapshots of interrupted forgets that were completed first. */
+  readonly completed: readonly number[]
+  /** Of these ids those that the lake neither has, nor was told to forget before. */
+  readonly unknown: number
+  /** National ids that the lake does not know. */
+  readonly unresolved: number
+  /** Files that held something of theirs, and rows that were removed or written again, by kind. */
+  readonly files: ForgetReceipt['files']
+  /** Quarantined lines that could not be read as records: their text was removed. */
+  readonly linesCleared: number
+  /**
+   * Values in fields that the contract does not know, and names of such line items, that may be about the forgotten or about
+   * others, by file: they stay, for a person to decide on.
+   */
+  readonly left: readonly LeftInFile[]
+  /** Numbers of snapshots that are gone. */
+  readonly snapshots: readonly number[]
+  /** Interrupted runs that were removed: they might have held something. */
+  readonly runs: readonly string[]
+  /** Serving indexes and batch files that are gone, until they are made again. */
+  readonly made: readonly string[]
+  /** What was published anew: `delta all`, `iceberg current`, … */
+  readonly published: readonly string[]
+  readonly later: ForgetReceipt['later']
+  /** What may hold something of theirs and was not reached. */
+  readonly notReached: readonly string[]
+  /** Why `lake.duckdb` was not written; absent where it was, or the lake is in a bucket. */
+  readonly noViews?: string
+}
+
+export const notReached = (lake: string, catalog: boolean): readonly string[] => [
+  'databases, files and folders that it was delivered or exported to',
+  'copies of the lake until "firmlake copy" brings them up to date, and backups of its disk',
+  'processes that have read it before, a running "firmlake serve" too, until they end',
+  'work folders of other machines',
+  ...(catalog ? [] : ['tables in an Iceberg REST catalog, unless it is named']),
+  ...(storageOf(lake).isRemote ? ['earlier versions of objects, where the bucket keeps them'] : []),
+]

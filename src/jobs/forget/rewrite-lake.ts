@@ -1,0 +1,164 @@
+/** All that a snapshot lists, without the forgotten: files that hold something of theirs are written again, the others stay. */
+
+import type { LeftInLake } from '../../commit/commit-forget.ts'
+import type { CommittedPartition, FileEntry, FileOfRun } from '../../core/partition.ts'
+import type { SinkRun } from '../../core/sink.ts'
+import { LISTINGS, QUARANTINE } from '../../lake/tables/tables.ts'
+import type { ForgottenFiles, LeftInFile } from '../../manifest/form/forgotten.ts'
+import { togetherAs } from '../../manifest/form/shared-sources.ts'
+import { addUp, withQuarantine } from './clean-counts.ts'
+import { dropDrift, withoutTelling } from './clean-drift.ts'
+import { cleanPull, cleanSource } from './clean-entries.ts'
+import { collectIdentifiers } from './collect-identifiers.ts'
+import { findHeld, type Held } from './find-held.ts'
+import { findTold } from './find-told.ts'
+import type { ForgetWork } from './forget-work.ts'
+import type { Identifiers } from './identifiers.ts'
+import { itemsThatTell, rewriteDictionary } from './rewrite-dictionary.ts'
+import { findFiles } from './rewrite-files.ts'
+import { rewritePartition } from './rewrite-partition.ts'
+import { rewriteQuarantine } from './rewrite-quarantine.ts'
+
+/** What was found, and what took its place. */
+export interface Rewritten {
+  readonly listed: LeftInLake
+  readonly written: readonly FileEntry[]
+  /** Of the drift that was dropped. */
+  readonly names: readonly string[]
+  readonly files: readonly ForgottenFiles[]
+  readonly linesCleared: number
+  /** Ids that the lake has rows of, or tells of. */
+  readonly known: ReadonlySet<bigint>
+  readonly left: readonly LeftInFile[]
+}
+
+const NONE: Held = { removed: new Set(), changed: new Set() }
+
+/** Adds up files and rows by kind. */
+class Tally {
+  readonly #kinds = new Map<string, { files: number; rows: number }>()
+  add(kind: string, rows: number): void {
+    const { files, rows: before } = this.#kinds.get(kind) ?? { files: 0, rows: 0 }
+    this.#kinds.set(kind, { files: files + 1, rows: before + rows })
+  }
+  get files(): readonly ForgottenFiles[] {
+    return [...this.#kinds].map(([kind, counts]) => ({ kind, ...counts }))
+  }
+}
+
+/** A partition whose sources and drift tell nothing. @param hashes of quarantine files, by that of the file before */
+const cleanEntry = (
+  partition: CommittedPartition,
+  identifiers: Identifiers,
+  hashes: ReadonlyMap<string, string>,
+): CommittedPartition => {
+  const { source, sources, drift } = partition
+  const cleaned = cleanSource(source, identifiers)
+  const replayed = source.kind === 'quarantine' ? hashes.get(source.sha256) : undefined
+  const own = sources?.map((one) => cleanSource(one, identifiers))
+  return {
+    ...partition,
+    source: own ? togetherAs(own) : replayed === undefined ? cleaned : { ...cleaned, sha256: replayed },
+    ...(own && { sources: own }),
+    drift: withoutTelling(drift, identifiers),
+  }
+}
+
+/** The dictionaries of runs that have lost companies. */
+const dictionaries = async (
+  work: ForgetWork,
+  sink: SinkRun,
+  partitions: readonly CommittedPartition[],
+  runs: ReadonlySet<string>,
+  tally: Tally,
+): Promise<readonly FileOfRun[]> => {
+  const files: FileOfRun[] = []
+  for (const file of work.snapshot.files) {
+    const own = partitions.filter(({ run }) => run === file.run)
+    const next = runs.has(file.run) ? await rewriteDictionary(work, sink, file, own) : null
+    if (next !== null) tally.add(file.table, next.rows)
+    files.push(next === null ? file : { ...file, ...next.file })
+  }
+  return files
+}
+
+/** @param sink where files go. @default nothing is written, and what is listed stays as it was */
+export const rewriteLake = async (
+  work: ForgetWork,
+  nationalIds: readonly string[],
+  sink?: SinkRun,
+): Promise<Rewritten> => {
+  const { snapshot, ids, isEntity } = work
+  const found = await findHeld(work)
+  const { held, known } = found
+  const identifiers = await collectIdentifiers(work, held, nationalIds)
+  const told = await findTold(work, found, identifiers)
+  const forgetting = { isCompany: (id: bigint) => ids.companies.has(id), isEntity, identifiers }
+  const tally = new Tally()
+  const written: FileEntry[] = []
+  const hashes = new Map<string, string>()
+  /** Partitions whose tables were written again. */
+  const affected: CommittedPartition[] = []
+  /** Paths of files that were written again. */
+  const moved = new Map<string, string>()
+  let linesCleared = 0
+
+  const quarantineOf = async (partition: CommittedPartition): Promise<CommittedPartition> => {
+    const changes = await rewriteQuarantine(work, partition, forgetting, sink)
+    for (const { file, written: next, gone, changed, cleared } of changes) {
+      tally.add(QUARANTINE.name, addUp(gone.values()) + changed + cleared)
+      linesCleared += cleared
+      if (next) {
+        written.push(next)
+        hashes.set(file.sha256, next.sha256)
+      }
+    }
+    return sink ? withQuarantine(partition, changes) : partition
+  }
+
+  const rowsOf = async (partition: CommittedPartition, own: Held): Promise<CommittedPartition> => {
+    const files = await findFiles(work, partition, own, identifiers)
+    for (const { table, rows } of files) tally.add(table.name, rows)
+    if (sink === undefined || files.length === 0) return partition
+    const next = await rewritePartition(work, sink, partition, own, files, forgetting)
+    for (const [at, { path }] of partition.files.entries())
+      moved.set(path, next.partition.files[at]?.path ?? path)
+    written.push(...next.written)
+    affected.push(partition)
+    return next.partition
+  }
+
+  const partitions: CommittedPartition[] = []
+  for (const [place, partition] of snapshot.partitions.entries()) {
+    const isListing = partition.files.some(({ table }) => table === LISTINGS.name)
+    const own = held.get(place) ?? (isListing ? NONE : undefined)
+    partitions.push(await quarantineOf(own ? await rowsOf(partition, own) : partition))
+  }
+  const merged: CommittedPartition[] = []
+  for (const partition of snapshot.merged ?? []) merged.push(await quarantineOf(partition))
+  if (sink) await sink.commit(written)
+  const { names, ...listed } = dropDrift({ partitions, merged }, affected, identifiers)
+  const runs = new Set([...held.keys()].flatMap((place) => snapshot.partitions[place]?.run ?? []))
+  const files = sink ? await dictionaries(work, sink, listed.partitions, runs, tally) : snapshot.files
+  const items = files.filter((file) => !snapshot.files.includes(file))
+  if (sink && items.length > 0) await sink.commit(items)
+  const clean = (some: readonly CommittedPartition[]): readonly CommittedPartition[] =>
+    some.map((partition) => cleanEntry(partition, identifiers, hashes))
+  return {
+    listed: {
+      partitions: clean(listed.partitions),
+      files,
+      pulls: (snapshot.pulls ?? []).map((pull) => cleanPull(pull, identifiers)),
+      merged: clean(listed.merged),
+    },
+    written: [...written, ...items],
+    names,
+    files: tally.files,
+    linesCleared,
+    known,
+    left: [
+      ...told.map((one) => ({ ...one, path: moved.get(one.path) ?? one.path })),
+      ...(await itemsThatTell(work, files, identifiers)),
+    ],
+  }
+}

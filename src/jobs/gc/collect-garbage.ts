@@ -1,0 +1,107 @@
+/** `collectGarbage`: deletes unreferenced files and dead runs, in one call. */
+
+import { ToolkitError } from '../../core/errors.ts'
+import { listManifest, newestNumber } from '../../manifest/snapshots/snapshots.ts'
+import { snapshotAsOf } from '../../manifest/snapshots/snapshots-by-age.ts'
+import { type Garbage, removeGarbage } from '../../manifest/verify/remove-garbage.ts'
+import type { CatalogOptions } from '../../publish/iceberg/catalog-client.ts'
+import { PUBLISHED_ROWS } from '../../publish/published-rows.ts'
+import { type PublishProgress, type PublishSummary, publish } from '../../targets/publish.ts'
+import { removePublishedGarbage } from '../../targets/published-garbage.ts'
+import { publishedFormats } from '../../targets/table-formats.ts'
+import { finishDeadForgets } from '../forget/finish-forget.ts'
+
+/** Options of `collectGarbage`. */
+export interface GarbageOptions {
+  /** A folder, or `s3://bucket/prefix`. */
+  readonly lake: string
+  /** Newest snapshots to keep; older ones, and what only they list, are removed. @default all */
+  readonly keep?: number | undefined
+  /**
+   * Days back from now as of which the lake can still be read: older snapshots, and what only they list, are removed. With
+   * `keep` at least so many are kept. @default all
+   */
+  readonly keepDays?: number | undefined
+  /** @default the clock */
+  readonly now?: (() => Date) | undefined
+  /** Changes nothing and reports what would be removed. @default false */
+  readonly dryRun?: boolean | undefined
+  /** A catalog that shows the lake's Iceberg tables; without it they may lose their files. @default none */
+  readonly catalog?: CatalogOptions | undefined
+  /** Stops it before anything is removed. */
+  readonly signal?: AbortSignal | undefined
+  /** Progress of updating published tables, before anything is removed. */
+  readonly onPublish?: ((progress: PublishProgress) => void) | undefined
+  /** Called when removing starts; it is not interrupted any more. */
+  readonly onRemove?: (() => void) | undefined
+}
+
+/**
+ * Updates what is published to the newest snapshot: a table that still shows files of an old one must let go of them
+ * before they are removed.
+ *
+ * @returns the snapshot that all of it shows then at least; `undefined` where nothing is published
+ */
+const publishFirst = async ({
+  lake,
+  catalog,
+  signal,
+  onPublish: onProgress,
+}: GarbageOptions): Promise<number | undefined> => {
+  const summaries: PublishSummary[] = []
+  for (const rows of PUBLISHED_ROWS) {
+    const request = { lake, rows: [rows], signal, onProgress }
+    const inLake = await publishedFormats(lake, rows)
+    if (inLake.length > 0) summaries.push(await publish({ ...request, formats: inLake }))
+    // A catalog in the environment may be meant for other lakes.
+    if (catalog !== undefined && (await publishedFormats(lake, rows, catalog)).includes('iceberg'))
+      summaries.push(await publish({ ...request, formats: ['iceberg'], catalog }))
+  }
+  return summaries.length > 0 ? Math.min(...summaries.map(({ snapshot }) => snapshot)) : undefined
+}
+
+const DAY_MS = 86_400_000
+
+/** How many snapshots are kept, and from which one on. */
+const keptBy = async ({ lake, keep, keepDays, now = () => new Date() }: GarbageOptions) => {
+  if (keepDays === undefined) return { keep, first: undefined }
+  const first = await snapshotAsOf(lake, new Date(now().getTime() - keepDays * DAY_MS))
+  const within = (await newestNumber(lake)) - first + 1
+  // A lake without a snapshot has none to remove.
+  return { keep: Math.max(keep ?? 1, within, 1), first }
+}
+
+/**
+ * Removes runs whose process is gone, unfinished writes, and files that no kept snapshot lists. Never touches a run at work
+ * or a file of a kept snapshot. With `keep` or `keepDays` published tables are updated first.
+ *
+ * @returns what was removed, and the bytes that are free again
+ * @throws {ToolkitError} `LAKE_NOT_FOUND`, `SNAPSHOT_DAMAGED`, `WRITE_FAILED`, `STORAGE_FAILED`, `INTERRUPTED`, and what
+ *   `publish` throws, before anything is removed
+ * @example
+ * import { collectGarbage, convert } from 'firmlake'
+ *
+ * await convert({ from: ['batches/'], lake: './lake' })
+ * const { runs, snapshots } = await collectGarbage({ lake: './lake', keep: 10 })
+ * console.log(runs.length, snapshots.length) // 0 0
+ */
+export const collectGarbage = async (options: GarbageOptions): Promise<Garbage> => {
+  const { lake, catalog, dryRun = false, signal, onRemove } = options
+  // What a killed forget has left is of snapshots that are gone for ever.
+  if (!dryRun) await finishDeadForgets({ lake, catalog, signal })
+  const { keep, first } = await keptBy(options)
+  // A run that commits meanwhile is not published: what the tables show has to stay until it is.
+  const published = keep !== undefined && !dryRun ? await publishFirst(options) : undefined
+  const bounds = [published, first].filter((one) => one !== undefined)
+  const keepFrom = bounds.length > 0 ? Math.min(...bounds) : undefined
+  if (signal?.aborted) throw new ToolkitError('INTERRUPTED', 'Nothing was removed', {}, signal.reason)
+  onRemove?.()
+  const garbage = await removeGarbage({ lake, keep, keepFrom, dryRun, now: new Date() })
+  const oldest = Math.max((await listManifest(lake)).oldest, ...garbage.snapshots.map((number) => number + 1))
+  const tables = await removePublishedGarbage({ lake, oldest, catalog, dryRun, now: () => new Date() })
+  return {
+    ...garbage,
+    files: [...garbage.files, ...tables.files],
+    freedBytes: garbage.freedBytes + tables.freedBytes,
+  }
+}

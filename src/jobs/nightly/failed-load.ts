@@ -1,0 +1,84 @@
+/** Which of several loads of one run an error comes from: by where it was thrown, by the source it names, by its bad lines. */
+
+import { type QuarantineLimit, withinLimit } from '../../commit/quarantine-limit.ts'
+import { ToolkitError } from '../../core/errors.ts'
+import type { Source } from '../../core/source.ts'
+import { readFinishedWork } from '../../manifest/runs/journal.ts'
+import type { OpenedJob } from '../../run/opened-job.ts'
+import type { RunScope } from '../../run/with-run.ts'
+import { linesOfPart } from './lines-of-load.ts'
+import type { LoadPart } from './open-loads.ts'
+
+async function* watched<T>(
+  items: AsyncIterable<T>,
+  thrown: (error: unknown) => void,
+): AsyncGenerator<T, void> {
+  try {
+    yield* items
+  } catch (error) {
+    thrown(error)
+    throw error
+  }
+}
+
+export class Blame {
+  readonly #parts = new WeakMap<Error, LoadPart>()
+  readonly #sources = new Map<LoadPart, readonly Pick<Source, 'name'>[]>()
+
+  #blame(part: LoadPart, error: unknown): void {
+    if (error instanceof Error && this.#parts.get(error) === undefined) this.#parts.set(error, part)
+  }
+
+  /** Does what one load asks for. */
+  async around<T>(part: LoadPart, work: () => Promise<T>): Promise<T> {
+    try {
+      return await work()
+    } catch (error) {
+      this.#blame(part, error)
+      throw error
+    }
+  }
+
+  /** The job, whose sources are watched while they are read. @param named as the run names them */
+  watch(part: LoadPart, job: OpenedJob, named: readonly Source[]): OpenedJob {
+    this.#sources.set(part, named)
+    const thrown = (error: unknown): void => this.#blame(part, error)
+    const sources = job.sources.map((source): Source => {
+      const { open, fingerprint, blocks } = source
+      return {
+        ...source,
+        open: (signal) => watched(open(signal), thrown),
+        ...(fingerprint && { fingerprint: (signal) => this.around(part, () => fingerprint(signal)) }),
+        ...(blocks && { blocks: () => watched(blocks(), thrown) }),
+      }
+    })
+    return { ...job, sources }
+  }
+
+  /** Finds whose lines were too bad, while the run is there: the load with the largest share, of those that exceed the limit. */
+  async learn(error: unknown, run: RunScope, limit: QuarantineLimit): Promise<void> {
+    if (!(error instanceof ToolkitError) || error.code !== 'QUARANTINE_LIMIT') return
+    const work = await readFinishedWork(run.lake, run.run)
+    const partitions = work?.entries.map(({ partition }) => partition) ?? []
+    const found = [...this.#sources].map(([part, sources]) => {
+      const { lines, quarantined } = linesOfPart(partitions, sources)
+      const share = lines === 0 ? 0 : quarantined / lines
+      return { part, share, isWithin: withinLimit(limit, quarantined, lines) }
+    })
+    const [worst] = found.sort((a, b) => Number(a.isWithin) - Number(b.isWithin) || b.share - a.share)
+    if (worst) this.#blame(worst.part, error)
+  }
+
+  /** The load that an error comes from; `undefined` where that is not known. */
+  partOf(error: unknown): LoadPart | undefined {
+    for (let one = error; one instanceof Error; one = one.cause) {
+      const part = this.#parts.get(one)
+      if (part !== undefined) return part
+      const name = one instanceof ToolkitError ? one.context.source : undefined
+      const [own] =
+        [...this.#sources].find(([, sources]) => sources.some((source) => source.name === name)) ?? []
+      if (own !== undefined) return own
+    }
+    return undefined
+  }
+}

@@ -1,0 +1,103 @@
+/** What became of each part of a night, as its result shows it. */
+
+import { knownError } from '../../core/errors.ts'
+import { notDeliveredError } from '../common/all-delivered.ts'
+import type { PartOutcome } from './load-together.ts'
+import type { PulledPart } from './open-loads.ts'
+
+/** One part of a night. */
+export interface NightPart {
+  /** As firmlake.toml names it; of what follows the loads the name of its section. */
+  readonly name: string
+  readonly kind: string
+  /** `nothing`: there was nothing to do. `held-back`: a part that is needed failed before, or nothing is loaded yet. */
+  readonly state: 'done' | 'nothing' | 'failed' | 'held-back'
+  /** Code of the error of one that failed. */
+  readonly code?: string
+  readonly reason?: string
+  /** Number of the snapshot that it made, or is part of. */
+  readonly snapshot?: number | null
+  readonly records?: number
+  readonly quarantined?: number
+  /** Path of the report. */
+  readonly path?: string
+}
+
+const KINDS = { pull: 'pull', sync: 'sync', batchFiles: 'batch_files', convert: 'files' } as const
+
+/** Other errors' words may quote data. */
+export const failedPart = (name: string, kind: string, error: unknown): NightPart => {
+  const { code, message } = knownError(error) ?? { code: 'UNEXPECTED', message: 'See FIRMLAKE_DEBUG=1' }
+  return { name, kind, state: 'failed', code, reason: message }
+}
+
+export const heldBack = (name: string, kind: string, reason: string): NightPart => ({
+  ...{ name, kind, reason },
+  state: 'held-back',
+})
+
+/** What is known of a pull besides its records. */
+const withPull = (pulled: PulledPart | undefined): object => {
+  if (pulled === undefined) return {}
+  const { announced, received, gapLeft } = pulled.entry
+  return { announced, received, gap: gapLeft ?? 0, since: pulled.plan.since?.from ?? null }
+}
+
+/** Why a part failed; of one that is loaded, what did not come of it. */
+export const errorOf = (outcome: PartOutcome): unknown => {
+  if (outcome.kind === 'failed') return outcome.error
+  const missing = outcome.kind === 'loaded' ? outcome.pulled?.missing : undefined
+  return missing && notDeliveredError([missing])
+}
+
+export const loadPartOf = (outcome: PartOutcome): NightPart => {
+  const { name, job } = outcome.part
+  const kind = KINDS[job.kind]
+  switch (outcome.kind) {
+    case 'failed':
+      return failedPart(name, kind, outcome.error)
+    case 'held-back':
+      return heldBack(name, kind, `"${outcome.by}" is needed and failed`)
+    case 'nothing':
+      return { name, kind, state: 'nothing', reason: 'the lake holds all that there is' }
+    case 'loaded': {
+      const { records, quarantined, lines } = outcome.counts
+      const snapshot = outcome.summary.snapshot?.snapshot ?? null
+      const state = lines === 0 ? 'nothing' : 'done'
+      const shown = {
+        name,
+        kind,
+        state,
+        snapshot,
+        records,
+        quarantined,
+        ...withPull(outcome.pulled),
+      } as const
+      const error = errorOf(outcome)
+      return error === undefined ? shown : { ...shown, ...failedPart(name, kind, error) }
+    }
+  }
+}
+
+/** A pull in all detail; `undefined` for what is none, and where the service as a whole did not answer. */
+export const pullShown = (outcome: PartOutcome): object | undefined => {
+  const { name, job } = outcome.part
+  if (job.kind !== 'pull') return undefined
+  const { content } = job
+  if (outcome.kind === 'failed') {
+    const { code, reason } = failedPart(name, 'pull', outcome.error)
+    return { name, content, error: { code, message: reason } }
+  }
+  if (outcome.kind !== 'loaded' || outcome.pulled === undefined) return undefined
+  const { summary, counts, pulled } = outcome
+  const { entry, plan, windows } = pulled
+  return {
+    ...{ name, content, run: summary.run, snapshot: summary.snapshot?.snapshot ?? null },
+    ...{ since: plan.since?.from ?? null, windows: windows.length },
+    ...{ announced: entry.announced, received: entry.received, gap: entry.gapLeft ?? 0 },
+    ...{ undated: plan.undated ?? 0, quarantined: counts.quarantined },
+    differences: windows
+      .filter(({ announced, received }) => announced !== received)
+      .map(({ name: window, announced, received }) => ({ window, announced, received })),
+  }
+}

@@ -1,0 +1,152 @@
+/** What a night does: by `firmlake.toml`, and by variables, which take precedence over it. */
+
+import { DEFAULT_MAX_QUARANTINED, parseMaxGone, parseQuarantineLimit } from '../../commit/quarantine-limit.ts'
+import type { FileSettings } from '../../config/definition.ts'
+import { LIMITS } from '../../contract/limits.ts'
+import { ToolkitError } from '../../core/errors.ts'
+import { hashKeyOf } from '../../lake/projection/hash-key.ts'
+import type { PullJob, SyncJob } from '../../run/run-plan.ts'
+import { openService, type Service } from '../../source/service/service.ts'
+import { readToken } from '../../source/service/token.ts'
+import { catalogFromEnvironment } from '../../targets/catalog-environment.ts'
+import { checkTargets, readFormats } from '../../targets/update-targets.ts'
+import { DEFAULT_CONCURRENCY } from '../common/service-job.ts'
+import { takeOfSection } from '../common/take-section.ts'
+import { parseSearch } from '../pull/search.ts'
+import { syncSettings } from '../sync/find-changes.ts'
+import type { LoadPart } from './open-loads.ts'
+
+/** Variables by name, such as `process.env`. */
+export type Environment = Readonly<Record<string, string | undefined>>
+
+const PULL = { cap: LIMITS.cursorCap, pageSize: LIMITS.pageSize.most }
+
+const missing = (name: string, key: string): ToolkitError =>
+  new ToolkitError('USAGE', `Cannot pull: ${name} is not set, and firmlake.toml has no ${key}`)
+
+const given = (env: Environment, name: string, inFile: string | undefined, key: string): string => {
+  const value = env[name] || inFile
+  if (value) return value
+  throw missing(name, key)
+}
+
+/** The two pulls of a night whose searches are variables. */
+const pullsOfVariables = (env: Environment, url: string): readonly LoadPart[] => {
+  const text = given(env, 'FIRMLAKE_SEARCH', undefined, '[[pull]]')
+  const search = parseSearch(text, 'FIRMLAKE_SEARCH')
+  const relations = parseSearch(env.FIRMLAKE_RELATIONS_SEARCH || text, 'FIRMLAKE_RELATIONS_SEARCH')
+  const currency = env.FIRMLAKE_CURRENCY || undefined
+  const shared = { kind: 'pull', url, since: 'last', ...PULL } as const
+  const job = (own: Pick<PullJob, 'content' | 'search' | 'currency'>): PullJob => ({ ...shared, ...own })
+  return [
+    { name: 'companies', needed: false, job: job({ content: 'companies', search, currency }) },
+    { name: 'relations', needed: false, job: job({ content: 'relations', search: relations }) },
+  ]
+}
+
+type Searched = Pick<NonNullable<FileSettings['sync']>[number], 'search' | 'currency' | 'by' | 'close_gap'>
+
+const searchedBy = ({ search, currency, by, close_gap }: Searched) => ({
+  ...{ search, currency, by },
+  ...(close_gap === false && { closeGap: false }),
+})
+
+/** All loads of the file, in its order of sections. */
+const loadsOfFile = ({ pull = [], sync = [], batch_files = [], files = [] }: FileSettings, url: string) => [
+  ...pull.map((one): LoadPart => {
+    const { name, content, since = 'last', needed = false } = one
+    if (content === 'relations' && one.currency !== undefined)
+      throw new ToolkitError('USAGE', `Cannot pull "${name}" in a currency: relations have no figures`)
+    const from = since === 'all' ? {} : { since }
+    const job: PullJob = { kind: 'pull', url, content, ...PULL, ...searchedBy(one), ...from }
+    return { name, needed, job }
+  }),
+  ...sync.map((one): LoadPart => {
+    const job: SyncJob = { kind: 'sync', url, ...syncSettings(searchedBy(one)) }
+    return { name: one.name, needed: one.needed ?? false, job }
+  }),
+  ...batch_files.map(({ name, content, countries, needed = false }): LoadPart => {
+    const selection = { kind: 'all', ...(content && { content }), ...(countries && { countries }) } as const
+    return { name, needed, job: { kind: 'batchFiles', url, selection } }
+  }),
+  ...files.map(({ name, from, content, needed = false }): LoadPart => {
+    const job = { kind: 'convert', inputs: from, cwd: process.cwd(), content } as const
+    return { name, needed, job }
+  }),
+]
+
+const wordsOf = (text: string | undefined): readonly string[] | undefined => text?.match(/\S+/g) ?? undefined
+
+const numberOf = (text: string | undefined, unit = 1): number | undefined =>
+  text ? Number(text) * unit : undefined
+
+const openNightService = async (env: Environment, { service = {} }: FileSettings, url: string) => {
+  const { token_env, token_file, max_wait, max_requests_per_second, concurrency } = service
+  const named = env.FIRMLAKE_TOKEN || (token_env && env[token_env]) || undefined
+  if (named === undefined && token_env && !token_file && !env.FIRMLAKE_TOKEN_FILE)
+    throw new ToolkitError(
+      'TOKEN_MISSING',
+      `Cannot call the service: the variable "${token_env}" is not set, which service.token_env of firmlake.toml names`,
+    )
+  return openService({
+    ...{ url, concurrency },
+    token: await readToken({ env: named, file: env.FIRMLAKE_TOKEN_FILE || (named ? undefined : token_file) }),
+    maxRequestsPerSecond: numberOf(env.FIRMLAKE_MAX_REQUESTS_PER_SECOND) ?? max_requests_per_second,
+    maxWaitMs: numberOf(env.FIRMLAKE_MAX_WAIT_SECONDS, 1000) ?? max_wait,
+  })
+}
+
+/** What is loaded, and from where. @throws {ToolkitError} USAGE, TOKEN_MISSING, TOKEN_INVALID, ADDRESS_REFUSED */
+const loadsOf = async (env: Environment, settings: FileSettings) => {
+  const { pull = [], sync = [], batch_files = [], files = [] } = settings
+  const ofService = pull.length + sync.length + batch_files.length
+  const needsService = ofService > 0 || files.length === 0
+  if (!needsService) return { service: undefined, loads: loadsOfFile(settings, '') }
+  const url = given(env, 'FIRMLAKE_URL', settings.service?.url, 'service.url')
+  const service: Service = await openNightService(env, settings, url)
+  const loads = ofService > 0 ? loadsOfFile(settings, url) : pullsOfVariables(env, url)
+  return { service, loads }
+}
+
+/** What a night does, ready to begin. */
+export const nightOf = async (env: Environment, settings: FileSettings, adopt?: boolean) => {
+  const lake = given(env, 'FIRMLAKE_LAKE', settings.lake, 'lake')
+  const { service, loads } = await loadsOf(env, settings)
+  const { memory: memoryBytes, threads, local_bytes: localBytes } = settings.machine ?? {}
+  const { max_quarantined = DEFAULT_MAX_QUARANTINED, max_gone, skip_bad_files } = settings.load ?? {}
+  const { max_unknown_per_record, max_unknown_names } = settings.load ?? {}
+  const { hash_key_env, hash_key_file } = settings.take ?? {}
+  const hashKey = await hashKeyOf({
+    FIRMLAKE_HASH_KEY: env.FIRMLAKE_HASH_KEY || (hash_key_env && env[hash_key_env]),
+    FIRMLAKE_HASH_KEY_FILE: env.FIRMLAKE_HASH_KEY_FILE || hash_key_file,
+  })
+  const targets = {
+    lake,
+    publish: readFormats(wordsOf(env.FIRMLAKE_PUBLISH) ?? settings.targets?.publish ?? []),
+    sinks: wordsOf(env.FIRMLAKE_SINKS) ?? settings.targets?.sinks ?? [],
+    sinkTake: takeOfSection(settings.sink_take),
+    hashKey,
+    adopt,
+    catalog: catalogFromEnvironment(env),
+  }
+  await checkTargets(targets).catch(({ message }: Error) => {
+    const where = env.FIRMLAKE_SINKS ? 'FIRMLAKE_SINKS' : 'targets.sinks'
+    throw new ToolkitError('USAGE', `Cannot read ${where}: ${message}`)
+  })
+  return {
+    ...{ lake, loads, service, targets },
+    machine: { memoryBytes, threads, localBytes },
+    load: {
+      limit: parseQuarantineLimit(String(max_quarantined)),
+      maxGone: max_gone === undefined ? undefined : parseMaxGone(String(max_gone)),
+      skipBadFiles: skip_bad_files,
+      maxUnknownPerRecord: max_unknown_per_record,
+      maxUnknownNames: max_unknown_names,
+      concurrency: settings.service?.concurrency ?? DEFAULT_CONCURRENCY,
+      take: takeOfSection(settings.take),
+      hashKey,
+    },
+  }
+}
+
+export type Night = Awaited<ReturnType<typeof nightOf>>

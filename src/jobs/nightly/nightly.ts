@@ -1,0 +1,145 @@
+/** `nightly`: what `firmlake.toml`, or the environment, says of a night, in one call. */
+
+import type { FileSettings } from '../../config/definition.ts'
+import { isFinal, ToolkitError } from '../../core/errors.ts'
+import { orInterrupted } from '../../core/interrupted.ts'
+import { rootIfAny } from '../../manifest/snapshots/snapshots.ts'
+import type { ServiceCounters } from '../../source/service/service.ts'
+import type { TargetEvent } from '../../targets/update-targets.ts'
+import type { ProgramWork } from '../common/run-program.ts'
+import { settingsOfLake } from '../common/same-lake.ts'
+import { loadTogether, type PartOutcome } from './load-together.ts'
+import { errorOf, failedPart, heldBack, loadPartOf, type NightPart, pullShown } from './night-parts.ts'
+import { type Environment, type Night, nightOf } from './night-settings.ts'
+import { stepsOf } from './night-steps.ts'
+
+/** What was done to the targets, as the summary shows it. */
+const updated = (event: TargetEvent): object => {
+  if (event.kind === 'published')
+    return { published: { formats: event.formats, snapshot: event.summary.snapshot } }
+  if (event.kind !== 'delivered') return {}
+  const warnings = event.delivered.flatMap((one) => one.warnings)
+  return { delivered: event.delivered, ...(warnings.length > 0 && { warnings }) }
+}
+
+/** What became of the parts so far. */
+class Parts {
+  readonly list: NightPart[] = []
+  /** Of the first one that failed. */
+  error: unknown
+  /** The first that is needed and failed. */
+  needed: string | undefined
+
+  add(part: NightPart, error?: unknown, needed = false): void {
+    this.list.push(part)
+    if (part.state !== 'failed') return
+    this.error ??= error
+    if (needed) this.needed ??= part.name
+  }
+}
+
+/** A pull that may succeed the next time has no result yet. */
+const hasResult = (outcome: PartOutcome): boolean =>
+  outcome.kind !== 'failed' || (outcome.error instanceof ToolkitError && isFinal(outcome.error))
+
+const loadAll = async (night: Night, parts: Parts, { signal, report }: ProgramWork): Promise<void> => {
+  const { lake, loads, service, load, machine } = night
+  const outcomes = await orInterrupted('The night', signal, () =>
+    loadTogether(loads, { lake, service, signal, ...load, ...machine }),
+  )
+  // What is committed holds nothing back, though something of it did not come.
+  for (const outcome of outcomes)
+    parts.add(loadPartOf(outcome), errorOf(outcome), outcome.kind === 'failed' && outcome.part.needed)
+  report({ pulls: outcomes.filter(hasResult).flatMap((one) => pullShown(one) ?? []) })
+  const runs = new Map(
+    outcomes.flatMap((one) => (one.kind === 'loaded' ? [[one.summary.run, one.summary]] : [])),
+  )
+  const leftOut = [...runs.values()].flatMap((one) => one.leftOut)
+  if (leftOut.length > 0) report({ leftOut })
+  const gone = [...runs.values()].flatMap((one) => one.gone ?? [])
+  if (gone.length > 0) report({ gone })
+}
+
+const finishAll = async (
+  settings: FileSettings,
+  night: Night,
+  parts: Parts,
+  { signal, report }: ProgramWork,
+): Promise<void> => {
+  const onTarget = (event: TargetEvent): void => report(updated(event))
+  const isEmpty = (await rootIfAny(night.lake)) === null
+  const hasLoaded = parts.list.some(
+    ({ state, records = 0, quarantined = 0 }) => state === 'done' || records + quarantined > 0,
+  )
+  for (const { name, needed, work } of stepsOf(settings, night)) {
+    if (parts.needed !== undefined) {
+      parts.add(heldBack(name, name, `"${parts.needed}" is needed and failed`))
+      continue
+    }
+    if (isEmpty) {
+      parts.add(heldBack(name, name, 'the lake has no snapshot yet'))
+      continue
+    }
+    try {
+      const done = await orInterrupted('The night', signal, () =>
+        work({ night, hasLoaded, signal, onTarget }),
+      )
+      parts.add({ name, kind: name, ...done })
+    } catch (error) {
+      if (signal.aborted) throw error
+      parts.add(failedPart(name, name, error), error, needed)
+    }
+  }
+}
+
+/** Options of `nightly`. */
+export interface NightlyOptions {
+  /** Hands sinks of another lake over to this one. @default false: they are refused */
+  readonly adopt?: boolean | undefined
+}
+
+/**
+ * Does what a night is to do: all loads in one commit (one snapshot a night, and none where nothing came), then published
+ * tables and sinks, compaction, deletion by age, checks and the report, as far as there are settings for them. A part that fails
+ * holds back the others only where it is needed. An interrupted night is resumed when it is called again. For `runProgram`, as
+ * pipelines/nightly.ts does.
+ *
+ * @param env settings that take precedence over `settings`: `FIRMLAKE_URL`, `FIRMLAKE_TOKEN`, `FIRMLAKE_LAKE`,
+ *   `FIRMLAKE_SEARCH` and more (docs/nightly.md)
+ * @param program receives what is finished: `parts` with the state of each, `pulls`, `published`, `delivered`
+ * @param given what firmlake.toml says, read; with a FIRMLAKE_LAKE that is not its lake without targets, checks and report.
+ *   @default none: companies and relations are pulled
+ * @returns requests, retries and bytes of the service
+ * @throws {ToolkitError} `USAGE` for a setting that is missing or wrong, `TOKEN_MISSING`; the error of the first part that failed,
+ *   after all else; `CHECK_FAILED`; `INTERRUPTED`
+ * @example
+ * import { nightly } from 'firmlake'
+ *
+ * const env = {
+ *   FIRMLAKE_URL: 'https://service.example.com',
+ *   FIRMLAKE_TOKEN: 'my-token',
+ *   FIRMLAKE_LAKE: './lake',
+ *   FIRMLAKE_SEARCH: '{"CountryCode":["SE"]}',
+ * }
+ * const { retries } = await nightly(env, { signal: AbortSignal.timeout(3_600_000), report: () => {} })
+ * console.log(retries) // 0
+ */
+export const nightly = async (
+  env: Environment,
+  program: ProgramWork,
+  given: FileSettings = {},
+  { adopt }: NightlyOptions = {},
+): Promise<ServiceCounters> => {
+  const parts = new Parts()
+  program.report({ pulls: [], parts: parts.list })
+  const settings = await settingsOfLake(given, env.FIRMLAKE_LAKE)
+  const night = await nightOf(env, settings, adopt)
+  try {
+    await loadAll(night, parts, program)
+    await finishAll(settings, night, parts, program)
+    if (parts.error !== undefined) throw parts.error
+    return night.service?.counters() ?? { requests: 0, retries: 0, throttled: 0, bytes: 0 }
+  } finally {
+    await night.service?.close()
+  }
+}

@@ -1,0 +1,159 @@
+/** The kinds of loads that several of one run may be: what each is begun with, and how it is opened. */
+
+import { ToolkitError } from '../../core/errors.ts'
+import type { PartitionEntry } from '../../core/partition.ts'
+import type { Source } from '../../core/source.ts'
+import type { LoadSummary } from '../../run/commit-loaded.ts'
+import { type JobScope, type NotDelivered, notDelivered, type OpenedJob } from '../../run/opened-job.ts'
+import type { BatchFilesJob, ConvertJob, Job, PullJob, RunLimits, SyncJob } from '../../run/run-plan.ts'
+import { localSources } from '../../source/local-sources.ts'
+import type { Service } from '../../source/service/service.ts'
+import { batchFilesText } from '../batch-files/batch-sources.ts'
+import { chooseListed, openBatchFiles } from '../batch-files/load-batch-files.ts'
+import { openConvert } from '../convert/convert-files.ts'
+import {
+  currencyBefore,
+  type OpenedPull,
+  openPullJob,
+  type PullRunOptions,
+  pulledBy,
+} from '../pull/pull-search.ts'
+import { checkSettings, type PullSettings } from '../pull/pull-settings.ts'
+import { receivedOf } from '../pull/pulled-windows.ts'
+import { type OpenedSync, openSyncJob } from '../sync/sync-search.ts'
+
+/** A load with the name that results and messages have for it. */
+export interface LoadPart {
+  readonly name: string
+  /** Where it fails, none of the others is committed. */
+  readonly needed: boolean
+  readonly job: PullJob | SyncJob | BatchFilesJob | ConvertJob
+}
+
+export interface PartOptions extends Omit<PullRunOptions, 'service' | 'onPull'> {
+  /** Absent where no load needs one. */
+  readonly service: Service | undefined
+}
+
+/** Whether the service has to answer for it. */
+export const isOfService = ({ job }: LoadPart): boolean => job.kind !== 'convert'
+
+export type PreparedPart =
+  | {
+      readonly kind: 'prepared'
+      readonly part: LoadPart
+      readonly job: Job
+      /** What a new run is begun with. @param place of the job among those of the run */
+      readonly texts: (place: number) => readonly (readonly [name: string, text: string])[]
+    }
+  | { readonly kind: 'nothing' }
+
+const serviceOf = ({ service }: PartOptions): Service => {
+  if (service !== undefined) return service
+  throw new ToolkitError('USAGE', 'Cannot pull: no service is named')
+}
+
+const PATTERN = /[*?[{]/
+
+/** Inputs that there are; a pattern may match nothing yet. @throws {ToolkitError} SOURCE_NOT_FOUND for any other */
+const presentInputs = async ({ inputs, cwd }: ConvertJob): Promise<readonly string[]> => {
+  const present: string[] = []
+  for (const input of inputs) {
+    try {
+      if ((await localSources([input], cwd)).length > 0) present.push(input)
+    } catch (error) {
+      const isEmpty =
+        error instanceof ToolkitError && error.code === 'SOURCE_NOT_FOUND' && PATTERN.test(input)
+      if (!isEmpty) throw error
+    }
+  }
+  return present
+}
+
+const asPull = (job: PullJob | SyncJob): PullSettings => {
+  const { kind: _kind, url: _url, ...settings } = job
+  return settings
+}
+
+/** Finds out before there is a run whether a load can be done. @throws {ToolkitError} why it cannot */
+export const preparePart = async (part: LoadPart, options: PartOptions): Promise<PreparedPart> => {
+  const { job } = part
+  const prepared = { kind: 'prepared', part, job, texts: () => [] } as const
+  if (job.kind === 'convert') {
+    const inputs = await presentInputs(job)
+    return inputs.length > 0 ? { ...prepared, job: { ...job, inputs } } : { kind: 'nothing' }
+  }
+  const service = serviceOf(options)
+  if (job.kind === 'batchFiles') {
+    const { files } = await chooseListed(service, job.selection, false, options)
+    if (files.length === 0) return { kind: 'nothing' }
+    return { ...prepared, texts: (place) => [batchFilesText(files, place)] }
+  }
+  await checkSettings(service, job, options.signal)
+  await currencyBefore(asPull(job), options)
+  return prepared
+}
+
+/** A load of a run, ready: its sources, and after them what was pulled. */
+export interface OpenedPart {
+  readonly job: OpenedJob
+  /** @param place of its pull among those of the run @param sources its own, by the names that the run has for them */
+  readonly pulled: (
+    summary: LoadSummary,
+    place: number,
+    sources: readonly Pick<Source, 'name'>[],
+  ) => PulledPart | undefined
+}
+
+/** What a pull or a sync has found. */
+export interface PulledPart {
+  readonly entry: ReturnType<OpenedPull['entry']>
+  readonly plan: OpenedPull['plan']
+  readonly windows: ReturnType<OpenedPull['windows']>
+  /** Of a sync. */
+  readonly findings?: OpenedSync['findings']
+  /** Of a sync that did not get all that it found. */
+  readonly missing?: NotDelivered | undefined
+}
+
+const askedFor = ({ new: added, changed }: OpenedSync['findings']): number => added.length + changed.length
+
+const partitionsOf = (
+  { partitions }: LoadSummary,
+  sources: readonly Pick<Source, 'name'>[],
+): readonly PartitionEntry[] => {
+  const names = new Set(sources.map(({ name }) => name))
+  return partitions.filter(({ source }) => names.has(source.name))
+}
+
+export const openPart = async (
+  run: JobScope,
+  job: Job,
+  limits: RunLimits,
+  options: PartOptions,
+): Promise<OpenedPart> => {
+  if (job.kind === 'convert') return { job: await openConvert(run, job), pulled: () => undefined }
+  const asked = { ...options, service: serviceOf(options) }
+  if (job.kind === 'batchFiles')
+    return { job: await openBatchFiles(run, limits, asked), pulled: () => undefined }
+  if (job.kind === 'pull') {
+    const opened = await openPullJob(run, job, asked)
+    const { plan } = opened
+    return {
+      job: opened,
+      pulled: (summary, place) => ({ ...pulledBy(summary, opened, job.content, place), plan }),
+    }
+  }
+  if (job.kind !== 'sync') throw new RangeError(`Cannot load "${job.kind}" together with others`)
+  const opened = await openSyncJob(run, job, asked)
+  const { entry, plan, findings } = opened
+  return {
+    job: opened,
+    pulled: (summary, _, sources) => {
+      const missing = summary.already
+        ? notDelivered(askedFor(findings), receivedOf(partitionsOf(summary, sources)))
+        : opened.notDelivered?.()
+      return { entry, plan, windows: [], findings, missing }
+    },
+  }
+}

@@ -1,0 +1,94 @@
+/**
+ * Whether a pull has seen all that its search has, and which of some companies the service still lists: asked for by
+ * their ids, so that a page that came twice or a company that moved between two pages is not taken for one that is gone.
+ */
+
+import type { PartialListing, WholeListing } from '../../commit/whole-listing.ts'
+import { LIMITS } from '../../contract/limits.ts'
+import type { SearchParameters } from '../../contract/requests.ts'
+import type { PullEntry } from '../../core/partition.ts'
+import { groupsOf, searchForIds } from './exact-search.ts'
+import { type ListingService, minifiedPage } from './listing.ts'
+import type { PullService, PullSettings } from './pull-settings.ts'
+import { scopeOf } from './scope.ts'
+import { filterOf, sameSearch, withFilter } from './search.ts'
+
+const ID = 'InternalId'
+
+interface Asked {
+  readonly search: SearchParameters
+  readonly currency?: string | undefined
+}
+
+/** Those of some companies that a search has. */
+const listedOf = async (
+  service: ListingService,
+  { search, currency }: Asked,
+  ids: readonly bigint[],
+  signal: AbortSignal | undefined,
+): Promise<ReadonlySet<bigint>> => {
+  const own = filterOf(search, ID)?.map(String)
+  const meant = own === undefined ? ids : ids.filter((id) => own.includes(String(id)))
+  const listed = new Set<bigint>()
+  for (const group of groupsOf(meant, LIMITS.idsPerRequest)) {
+    const { [ID]: values = [] } = searchForIds(group)
+    const asked = { search: withFilter(search, ID, values) }
+    for (const id of (await minifiedPage(asked, 1, { service, currency, signal })).ids) listed.add(id)
+  }
+  return listed
+}
+
+/** Those of some companies that one of several searches has. */
+const stillListed = async (
+  service: ListingService,
+  searches: readonly Asked[],
+  ids: readonly bigint[],
+  signal: AbortSignal | undefined,
+): Promise<ReadonlySet<bigint>> => {
+  const listed = new Set<bigint>()
+  // What the service does not have at all no search has.
+  let open = [...(await listedOf(service, { search: {} }, ids, signal))]
+  for (const search of searches) {
+    if (open.length === 0) break
+    for (const id of await listedOf(service, search, open, signal)) listed.add(id)
+    open = open.filter((id) => !listed.has(id))
+  }
+  return listed
+}
+
+/** What is missing from a pull, in words; `undefined` where it is whole. */
+const shortOf = ({ announced, received, gapLeft = 0 }: PullEntry): string | undefined => {
+  if (received !== announced) return `${received} of ${announced} announced companies came`
+  return gapLeft > 0 ? `${gapLeft} companies were in no window` : undefined
+}
+
+/**
+ * @param lacking companies that the listing lacks, where that is known already
+ * @returns `undefined` where the pull says nothing of what is gone: it is of some days, of relations, or of a search
+ *   whose companies the lake cannot tell
+ */
+export const listingOf = (
+  service: ListingService & Pick<PullService, 'origin'>,
+  { search, currency }: Pick<PullSettings, 'search' | 'currency'>,
+  entry: PullEntry,
+  { signal, lacking }: { readonly signal?: AbortSignal | undefined } & Pick<WholeListing, 'lacking'>,
+): WholeListing | PartialListing | undefined => {
+  const scope = scopeOf(search)
+  const isOfDays = entry.from !== undefined || entry.to !== undefined
+  if (entry.content !== 'companies' || isOfDays || scope === undefined) return undefined
+  const recorded = JSON.stringify(entry.search)
+  const reason = shortOf(entry)
+  if (reason !== undefined) return { kind: 'partial', search: recorded, reason }
+  return {
+    ...{ kind: 'whole', search: recorded, service: service.origin, asOf: entry.asOf, scope, lacking },
+    stillListed: (ids, pulls) => {
+      const others = pulls.filter(
+        (pull) => pull.content === 'companies' && !sameSearch(pull.search, entry.search),
+      )
+      const distinct = others.filter(
+        (pull, at) => !others.slice(0, at).some((other) => sameSearch(other.search, pull.search)),
+      )
+      return stillListed(service, [{ search, currency }, ...distinct], ids, signal)
+    },
+  }
+}

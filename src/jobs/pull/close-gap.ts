@@ -1,0 +1,108 @@
+/**
+ * The companies of a pull that no window covers: found along other parameters when all windows are pulled, and
+ * fetched in full by their ids, as windows of their own. What was found is kept with the run.
+ */
+
+import { LIMITS } from '../../contract/limits.ts'
+import { createRunFile, type JobOfRun, type RunFile, readRunFile } from '../../manifest/runs/run-files.ts'
+import { makeRunFolder, windowsFolder } from '../../run/run-folders.ts'
+import { type Form, fits, list, objectOf, textLike } from '../../support/json-form.ts'
+import { groupsOf, searchForIds } from './exact-search.ts'
+import type { IdSet } from './id-set.ts'
+import { listGaps } from './list-gaps.ts'
+import type { PullingOptions, PullPlan } from './pull-plan.ts'
+import type { PullService, PullSettings } from './pull-settings.ts'
+import { pullWindow } from './pull-window.ts'
+import type { Checkpoint } from './window-file.ts'
+import type { RunWindow } from './window-sources.ts'
+
+/** Companies of one window: as many requests as one interruption may cost. */
+export const WINDOW_COMPANIES = 20_000
+
+export interface GapClosing {
+  /** Behind the windows of the search. */
+  readonly windows: readonly RunWindow[]
+  readonly pull: (index: number, path: string, signal: AbortSignal) => Promise<Checkpoint>
+}
+
+/** What was found, by id; as text, since a number beyond 2^53 would be another one. */
+const MISSING: RunFile = { name: 'missing.json', what: 'the list of what it misses is' }
+interface Missing {
+  readonly ids: readonly string[]
+}
+const STORED: Form<Missing> = objectOf({ ids: list(textLike(/^-?\d+$/, 'an id')) })
+const isMissing = (value: unknown): value is Missing => fits(STORED, value)
+
+/** The companies that the windows of a search brought. */
+export type Brought = () => Promise<Pick<IdSet, 'has'>>
+
+/** @param brought asked when all windows before are pulled */
+export const closeGap = (
+  service: PullService,
+  job: JobOfRun,
+  settings: PullSettings,
+  plan: PullPlan,
+  brought: Brought,
+  options: PullingOptions,
+): GapClosing => {
+  const windows = closingWindows(plan)
+  let found: Promise<readonly bigint[]> | undefined
+  return {
+    windows,
+    pull: async (index, path, signal) => {
+      // Found once for all: which window has which companies must not change.
+      found ??= missingOf(service, job, settings, plan, brought, { ...options, signal })
+      const ids = sliceOf(await found, index, windows.length)
+      const { currency, pageSize, cap } = settings
+      const name = windows[index]?.name ?? ''
+      const groups = groupsOf(ids, Math.min(LIMITS.idsPerRequest, cap))
+      return pullWindow(
+        { content: 'companies', name, searches: groups.map(searchForIds), currency, pageSize },
+        {
+          ...{ service, path, signal },
+          onPage: (checkpoint) => options.onEvent?.({ kind: 'page', window: name, checkpoint }),
+        },
+      )
+    },
+  }
+}
+
+/** As many windows as the plan expects companies for, so that a resumed run has the same. */
+export const closingWindows = ({ closing, search, from, to }: PullPlan): RunWindow[] => {
+  if (closing === undefined || closing.steps.length === 0) return []
+  const count = Math.max(1, Math.ceil(closing.expected / WINDOW_COMPANIES))
+  const requested =
+    from === undefined && to === undefined ? null : { ...(from && { from }), ...(to && { to }) }
+  return Array.from({ length: count }, (_, at) => ({
+    name: `companies not covered by any window ${at + 1}/${count}, by InternalId`,
+    // The manifest keeps the search that found them: thousands of ids would stand in every snapshot.
+    ...{ search, requested, growing: false, closing: true as const },
+  }))
+}
+
+/** The companies of one window; the last takes what is more than was expected. */
+const sliceOf = (ids: readonly bigint[], index: number, windows: number): readonly bigint[] =>
+  ids.slice(index * WINDOW_COMPANIES, index === windows - 1 ? undefined : (index + 1) * WINDOW_COMPANIES)
+
+const missingOf = async (
+  service: PullService,
+  job: JobOfRun,
+  { currency }: PullSettings,
+  { gaps, closing }: PullPlan,
+  brought: Brought,
+  { concurrency, signal, onEvent }: PullingOptions,
+): Promise<readonly bigint[]> => {
+  const stored = await readRunFile(job, MISSING, isMissing)
+  if (stored) return stored.ids.map(BigInt)
+  if (gaps === undefined || closing === undefined) return []
+  const known = await brought()
+  const folder = `${windowsFolder(job)}/gaps`
+  await makeRunFolder(job, folder)
+  const ids = await listGaps({ gaps, closing }, (id) => known.has(id), {
+    ...{ service, currency, signal, folder, keepLines: false, concurrency },
+    onPage: (records) => onEvent?.({ kind: 'listed', records }),
+  })
+  await createRunFile(job, MISSING, { ids: ids.map(String) })
+  // Another worker may have been first: what was found counts once for all.
+  return (await readRunFile(job, MISSING, isMissing))?.ids.map(BigInt) ?? ids
+}

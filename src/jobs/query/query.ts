@@ -1,0 +1,93 @@
+/** `query`: one question to a lake in SQL, in one call; `openQuery` for many, and for answers of any size. */
+
+import { orInterrupted } from '../../core/interrupted.ts'
+import { interruptOn } from '../../lake/duckdb/stoppable.ts'
+import { type LakeQuery, type LakeQueryOptions, openLakeQuery } from '../../lake/query/lake-query.ts'
+import { computedOfLake } from '../../manifest/form/taken.ts'
+import { readFactsOf } from '../../manifest/snapshots/read-facts.ts'
+import { readTableListed } from '../../manifest/snapshots/snapshot-root.ts'
+import { readRoot } from '../../manifest/snapshots/snapshots.ts'
+import { queryMemory } from '../../run/memory-shares.ts'
+import type { InPlaceOptions } from '../common/in-place.ts'
+import { type QueryRow, readRows } from '../common/read-rows.ts'
+
+/** Options of `query` and `openQuery`. */
+export interface QuestionOptions
+  extends Pick<LakeQueryOptions, 'check' | 'aroundFetch' | 'outFolder'>,
+    InPlaceOptions {
+  /** @default the newest */
+  readonly snapshot?: number | undefined
+  /** Peak memory in all, in bytes. @default 1 GiB */
+  readonly memoryBytes?: number | undefined
+  /** @default 2 */
+  readonly threads?: number | undefined
+  /** Stops the statement. */
+  readonly signal?: AbortSignal | undefined
+}
+
+/**
+ * Opens a lake for many questions, read-only: `run(sql)` streams rows chunk by chunk, `report()` says what was read of a
+ * bucket and how, `close()` ends it.
+ *
+ * @param lake a folder, or `s3://bucket/prefix`
+ * @throws {ToolkitError} `LAKE_NOT_FOUND`, `SNAPSHOT_NOT_FOUND`, `SNAPSHOT_DAMAGED`, `USAGE`; `run` throws
+ *   `QUERY_REFUSED` for all but one SELECT, `QUERY_FAILED`
+ * @example
+ * import { convert, openQuery } from 'firmlake'
+ *
+ * await convert({ from: ['batches/'], lake: './lake' })
+ * const questions = await openQuery('./lake')
+ * try {
+ *   const { rows } = await questions.run('SELECT internal_id FROM companies ORDER BY 1')
+ *   for await (const chunk of rows) console.log(chunk.length) // 3
+ * } finally {
+ *   questions.close()
+ * }
+ */
+export const openQuery = async (
+  lake: string,
+  options: Omit<QuestionOptions, 'signal'> = {},
+): Promise<LakeQuery> => {
+  const { snapshot, memoryBytes, threads, check, aroundFetch, outFolder } = options
+  const root = await readRoot(lake, snapshot)
+  return openLakeQuery({
+    ...{ lake, threads, check, aroundFetch, outFolder },
+    snapshot: (table) => readTableListed(lake, root, table),
+    facts: readFactsOf(lake, root),
+    computed: await computedOfLake(root),
+    inPlace: check !== 'every-read' && options.checked !== true,
+    memoryBytes: queryMemory(memoryBytes),
+  })
+}
+
+/**
+ * Asks a lake one question in SQL, read-only: views such as `companies` and `financials` show the current version of each
+ * record, `companies_history` and so on all versions. Nothing but the lake can be read.
+ *
+ * @param lake a folder, or `s3://bucket/prefix`
+ * @param sql one SELECT (also WITH, FROM, PIVOT, DESCRIBE, …)
+ * @returns all rows, in memory; integers are numbers (bigint beyond 2^53), decimals the text of their digits, instants
+ *   ISO 8601 in UTC. For an answer of any size: `openQuery`, or `exportTables` with `sql`
+ * @throws {ToolkitError} `LAKE_NOT_FOUND`, `SNAPSHOT_NOT_FOUND`, `QUERY_REFUSED` for all but one SELECT, `QUERY_FAILED`,
+ *   `INTERRUPTED`, `USAGE`
+ * @example
+ * import { convert, query } from 'firmlake'
+ *
+ * await convert({ from: ['batches/'], lake: './lake' })
+ * const rows = await query('./lake', 'SELECT country_code, count(*) AS companies FROM companies GROUP BY 1 ORDER BY 1')
+ * for (const { country_code, companies } of rows) console.log(country_code, companies) // NO 1, SE 2
+ */
+export const query = async (
+  lake: string,
+  sql: string,
+  { signal, ...options }: QuestionOptions = {},
+): Promise<readonly QueryRow[]> => {
+  const opened = await openQuery(lake, options)
+  const ended = interruptOn(opened, signal)
+  try {
+    return await orInterrupted('The query', signal, async () => readRows(await opened.run(sql)))
+  } finally {
+    ended()
+    opened.close()
+  }
+}

@@ -1,0 +1,138 @@
+/** `serve`: the interface of the service over a lake, in one call. */
+
+import { createHash, randomBytes } from 'node:crypto'
+import { LIMITS } from '../../contract/limits.ts'
+import { ToolkitError } from '../../core/errors.ts'
+import { orInterrupted } from '../../core/interrupted.ts'
+import { DEFAULT_MEMORY_BYTES, servingMemory } from '../../run/memory-shares.ts'
+import { chooseTokens } from '../../server/access/choose-tokens.ts'
+import { readFaults } from '../../server/faults/read-faults.ts'
+import type { FollowEvents } from '../../server/follow-lake.ts'
+import { chooseEmbedder } from '../../server/ranking/choose-embedder.ts'
+import { type LakeToServe, serveLake } from '../../server/serve-lake.ts'
+
+/** Options of `serve`. */
+export interface ServeOptions extends LakeToServe {
+  /**
+   * Moves to each newer snapshot, without a failed request; its index is built by another process, which takes up to
+   * `memoryBytes` too. Only without `snapshot`. @default false
+   */
+  readonly follow?: boolean | undefined
+  /** With `follow`, called with the number of each snapshot that it has moved to. */
+  readonly onMove?: FollowEvents['onMove']
+  /** With `follow`, called with why a newer snapshot cannot be served yet; the server keeps what it has, and tries again. */
+  readonly onFollowError?: FollowEvents['onFollowError']
+  /** Address to listen at; beyond this machine only with tokens given. @default '127.0.0.1' */
+  readonly host?: string | undefined
+  /** 0 takes any free one. @default 8080 */
+  readonly port?: number | undefined
+  /** The one token, which may see everything. @default a fresh one, on this machine only */
+  readonly token?: string | undefined
+  /** JSON file of tokens and their rights (docs/serving.md); it counts more than `token`. */
+  readonly tokens?: string | undefined
+  /** Most requests a second of each token. @default none */
+  readonly rateLimit?: number | undefined
+  /** Most companies of one cursor chain. @default 100,000 */
+  readonly cursorCap?: number | undefined
+  /** Secret of at least 32 characters that signs cursors, so that they outlive a restart. @default a fresh one */
+  readonly cursorKey?: string | undefined
+  /** Longest time of one query, in milliseconds; then 503. @default 30_000 */
+  readonly queryTimeoutMs?: number | undefined
+  /** Peak memory in all, in bytes. @default 1 GiB */
+  readonly memoryBytes?: number | undefined
+  /** JSON file of faults to make, for testing clients (docs/serving.md). @default none */
+  readonly faults?: string | undefined
+  /** Receives the access log, a line of JSON per request. @default none */
+  readonly log?: { write(line: string): void } | undefined
+}
+
+/** A server that listens. */
+export interface ServedLake {
+  /** `http://127.0.0.1:8080`. */
+  readonly url: string
+  /** Number of the snapshot that is served; with `follow`, at the moment. */
+  readonly snapshot: number
+  /** The token that was made for this server; absent where one was given. */
+  readonly token?: string
+  /** A warning for the operator, such as a file of tokens that others may read. */
+  readonly warning?: string
+  /** Finishes requests at work, and ends. */
+  readonly close: () => Promise<void>
+}
+
+const PORT = 8080
+const HOST = '127.0.0.1'
+const QUERY_TIMEOUT_MS = 30_000
+const CURSOR_KEY_CHARACTERS = 32
+
+/** @throws {ToolkitError} USAGE */
+const cursorKeyOf = (text: string | undefined): Buffer => {
+  if (text === undefined) return randomBytes(CURSOR_KEY_CHARACTERS)
+  if (text.length >= CURSOR_KEY_CHARACTERS) return createHash('sha256').update(text).digest()
+  throw new ToolkitError(
+    'USAGE',
+    `Cannot use FIRMLAKE_CURSOR_KEY: it has fewer than ${CURSOR_KEY_CHARACTERS} characters`,
+  )
+}
+
+/**
+ * Serves a snapshot of a lake, or with `follow` always the newest one, over HTTP: searches, relations, listings and batch files, `/openapi.json`, `/healthz` and
+ * `/metrics`. The first start builds a serving index in the lake; later ones open it. Texts are ranked by the embedder that
+ * FIRMLAKE_EMBEDDER_URL names, else by the built-in one.
+ *
+ * @returns a handle: its `url`, and `close()`
+ * @throws {ToolkitError} `LAKE_NOT_FOUND`, `SNAPSHOT_NOT_FOUND`, `LISTEN_FAILED`, `TOKENS_UNREADABLE`, `TOKEN_INVALID`,
+ *   `RATES_UNREADABLE`, `FAULTS_UNREADABLE`, `COPY_UNUSABLE`, `USAGE`, `INTERRUPTED`
+ * @example
+ * import { convert, pull, serve, service } from 'firmlake'
+ *
+ * await convert({ from: ['batches/'], lake: './lake' })
+ * const server = await serve({ lake: './lake', port: 0, token: 'my-token' })
+ * const from = service({ url: server.url, token: 'my-token' })
+ * const { records } = await pull({ from, lake: './copy', content: 'companies', search: { CountryCode: ['SE'] } })
+ * await server.close()
+ * console.log(records) // 2
+ */
+export const serve = async (options: ServeOptions): Promise<ServedLake> => {
+  const { lake, snapshot, host = HOST, port = PORT, token, tokens: file, rateLimit, log, signal } = options
+  const { follow = false, onMove, onFollowError } = options
+  if (follow && snapshot !== undefined)
+    throw new ToolkitError(
+      'USAGE',
+      `Cannot serve snapshot ${snapshot} and follow the newest one: expected one of both`,
+      { snapshot },
+    )
+  const {
+    cursorCap = LIMITS.cursorCap,
+    queryTimeoutMs = QUERY_TIMEOUT_MS,
+    memoryBytes = DEFAULT_MEMORY_BYTES,
+  } = options
+  const { threads, faults, onProgress, onUnusable } = options
+  const tokens = await chooseTokens({ file, token, host, random: randomBytes })
+  const server = await orInterrupted('The server', signal, async () =>
+    serveLake({
+      ...{ lake, snapshot, cursorCap, queryTimeoutMs, threads, signal, onProgress, onUnusable },
+      tokens: tokens.registry,
+      embedder: await chooseEmbedder(process.env, signal),
+      cursorKey: cursorKeyOf(options.cursorKey),
+      memoryBytes: servingMemory(memoryBytes, follow ? 2 : 1),
+      ...(follow && { follow: { onMove, onFollowError } }),
+      faults: faults === undefined ? [] : await readFaults(faults),
+      http: {
+        host,
+        port,
+        ...(rateLimit !== undefined && { requestsPerSecond: rateLimit }),
+        ...(log && { log }),
+      },
+    }),
+  )
+  return {
+    url: server.address,
+    get snapshot() {
+      return server.snapshot
+    },
+    ...(tokens.fresh !== undefined && { token: tokens.fresh }),
+    ...(tokens.warning !== undefined && { warning: tokens.warning }),
+    close: () => server.close(),
+  }
+}

@@ -1,0 +1,155 @@
+/**
+ * Commits a run whose units are all done. Anyone may, again and at once with others: one of them makes the snapshot, and
+ * the others find it.
+ */
+
+import { randomBytes } from 'node:crypto'
+import { checkPlaced } from '../../commit/check-staged.ts'
+import { ToolkitError } from '../../core/errors.ts'
+import { endRun, markCommit, unmarkCommit } from '../../manifest/runs/commit-marks.ts'
+import { hasEnded, recordEnded } from '../../manifest/runs/ended-runs.ts'
+import type { FinishedWork } from '../../manifest/runs/journal.ts'
+import { isSharedRun } from '../../manifest/runs/run-lease.ts'
+import { removeRunFolder } from '../../manifest/runs/runs.ts'
+import { readRecords, type UnitRecord } from '../../manifest/runs/unit-records.ts'
+import { ensureRecord } from '../../manifest/snapshots/snapshots.ts'
+import { type CommitOptions, commitLoaded, type LoadSummary } from '../../run/commit-loaded.ts'
+import type { RunOptions } from '../../run/load-into-lake.ts'
+import { withTools } from '../../run/run-tools.ts'
+import { isRunId } from '../../support/run-ids.ts'
+import { notDeliveredOfRun, pullsOfRun } from './pulls-of-run.ts'
+import { withScratch } from './scratch.ts'
+import {
+  checkRelease,
+  commitOf,
+  failureOfRun,
+  findRun,
+  notFound,
+  removedRun,
+  type SharedRun,
+} from './shared-run.ts'
+
+export interface CommitSharedOptions
+  extends Pick<RunOptions, 'lake' | 'memoryBytes' | 'threads'>,
+    Omit<CommitOptions, 'attempt' | 'work'> {
+  readonly run: string
+}
+
+export type CommittedRun =
+  | { readonly kind: 'committed'; readonly summary: LoadSummary }
+  /** Another call had committed it; `null`: it had found nothing new. */
+  | { readonly kind: 'already'; readonly run: string; readonly snapshot: number | null }
+
+const NAMED_UNITS = 10
+
+/** @throws {ToolkitError} RUN_INCOMPLETE naming the first units that are not done */
+const recordsOf = async ({ units, seen: { lake, run } }: SharedRun): Promise<readonly UnitRecord[]> => {
+  const records = await readRecords(
+    lake,
+    run,
+    units.map(({ id }) => id),
+  )
+  const done = records.filter((record) => record !== null)
+  if (done.length === units.length) return done
+  const open = records.flatMap((record, id) => (record === null ? [id] : []))
+  const named = open.slice(0, NAMED_UNITS).join(', ')
+  const more = open.length > NAMED_UNITS ? ', …' : ''
+  throw new ToolkitError(
+    'RUN_INCOMPLETE',
+    `Cannot commit run "${run}": ${open.length} of ${units.length} units are not done (${named}${more})`,
+    { run, open: open.length, units: units.length, first: open[0] ?? 0 },
+  )
+}
+
+/** What all units have made, in their order. */
+const workOf = async (shared: SharedRun, records: readonly UnitRecord[]): Promise<FinishedWork> => ({
+  units: records.flatMap(({ sources }) => sources),
+  entries: records.flatMap(({ entries }) => entries),
+  pulls: await pullsOfRun(shared, records),
+})
+
+const commitOpen = async (shared: SharedRun, options: CommitSharedOptions): Promise<LoadSummary> => {
+  const { plan, seen } = shared
+  const { lake, run } = seen
+  const { limit, changeCurrency, signal, onEvent } = options
+  checkRelease(shared)
+  const records = await recordsOf(shared)
+  const work = await workOf(shared, records)
+  const missing = await notDeliveredOfRun(shared, records)
+  const attempt = randomBytes(4).toString('hex')
+  try {
+    await checkPlaced(seen, work.entries, signal)
+    await markCommit(lake, run, attempt)
+    if (!(await isSharedRun(lake, run))) throw notFound(run, 'it was removed meanwhile')
+    const summary = await withScratch((scratch) =>
+      withTools({ run, scratch }, { limits: plan.limits }, options, (tools) =>
+        commitLoaded(tools, seen, { limit, changeCurrency, attempt, work, signal, onEvent }),
+      ),
+    )
+    return { ...summary, ...(missing && { missing: [missing] }) }
+  } catch (error) {
+    await leaveCommit(lake, run, attempt).catch(() => undefined)
+    throw withWayOut(error)
+  }
+}
+
+/** What a unit has made is recorded once and for all: where a file of it is damaged, the run has to be planned anew. */
+const withWayOut = (error: unknown): unknown => {
+  if (!(error instanceof ToolkitError) || error.code !== 'RUN_NOT_RESUMABLE') return error
+  const { message, context } = error
+  return new ToolkitError(
+    'RUN_NOT_RESUMABLE',
+    `${message}; "firmlake run cancel" ends it, then plan it again`,
+    context,
+    error,
+  )
+}
+
+/** A run that was ended while it was committed is left to the last commit that fails. */
+const leaveCommit = async (lake: string, run: string, attempt: string): Promise<void> => {
+  await unmarkCommit(lake, run, attempt)
+  if (!(await isSharedRun(lake, run))) await endRun(lake, run)
+}
+
+/**
+ * Commits a run and removes its folder.
+ *
+ * @throws {ToolkitError} RUN_INCOMPLETE, RUN_NOT_FOUND, RUN_OTHER_RELEASE, RUN_NOT_RESUMABLE where a file is not what a worker
+ *   recorded (only a cancel frees the plan), QUARANTINE_LIMIT, CURRENCY_CHANGED (the run
+ *   stays: the same with a higher limit, or with `changeCurrency`), and what a commit throws; nothing is visible then
+ */
+export const commitSharedRun = async (options: CommitSharedOptions): Promise<CommittedRun> => {
+  const { lake, run } = options
+  const already = async (snapshot: number): Promise<CommittedRun> => {
+    // The one that committed it may have been killed before it was done with the rest.
+    await ensureRecord(lake, snapshot)
+    await removeRunFolder(lake, run)
+    return { kind: 'already', run, snapshot }
+  }
+  const ended: CommittedRun = { kind: 'already', run, snapshot: null }
+  const found = await findRun(lake, run).catch(async (error: unknown) => {
+    if (isRunId(run) && (await hasEnded(lake, run))) return ended
+    throw error
+  })
+  if (found.kind === 'already') return found
+  if (found.kind === 'committed') return already(found.snapshot.snapshot)
+  if (found.kind === 'removed') {
+    if (!(await hasEnded(lake, run))) throw removedRun(run)
+    await removeRunFolder(lake, run)
+    return ended
+  }
+  try {
+    const summary = await commitOpen(found.shared, options)
+    // The lake shows nothing of it: without a trace the same call again would find no run.
+    if (summary.snapshot === undefined) await recordEnded(lake, run)
+    await removeRunFolder(lake, run)
+    return { kind: 'committed', summary }
+  } catch (error) {
+    // Another call may have been first, and has removed what this one was about to read.
+    if (options.signal?.aborted) throw error
+    const committed = await commitOf(lake, run, found.shared.seen.base)
+    if (committed) return already(committed.snapshot)
+    if (await hasEnded(lake, run)) return ended
+    throw await failureOfRun(found.shared.seen, error)
+  }
+}

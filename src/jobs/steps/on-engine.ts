@@ -1,0 +1,228 @@
+/**
+ * The jobs that load, each worked on by an engine on many machines: planned here, then handed over; what is reported is read
+ * from the lake, so that whoever attaches to a run late reports the same.
+ */
+
+import { resolve } from 'node:path'
+import type { QuarantineLimit } from '../../commit/quarantine-limit.ts'
+import type { LoadSummary } from '../../run/commit-loaded.ts'
+import { DEFAULT_MEMORY_BYTES } from '../../run/memory-shares.ts'
+import type { ServiceCounters } from '../../source/service/service.ts'
+import type { BatchFilesReport, PullBatchFilesOptions } from '../batch-files/pull-batch-files.ts'
+import { allDelivered } from '../common/all-delivered.ts'
+import { type LoadOptions, measured, runOptionsOf, withTargets } from '../common/load-job.ts'
+import { NOTHING_LOADED, type RunReport } from '../common/run-report.ts'
+import type { ConvertOptions } from '../convert/convert.ts'
+import type { PullOptions, PullReport } from '../pull/pull.ts'
+import type { PullSummary } from '../pull/pull-search.ts'
+import type { SyncOptions, SyncReport } from '../sync/sync.ts'
+import type { PlannedRun } from './plan-shared-run.ts'
+import type { EngineOutcome, RunEngine } from './run-engine.ts'
+import { planRun, type RunLoad } from './run-steps.ts'
+
+/** How a job is handed to an engine. */
+export interface OnEngine {
+  readonly engine: RunEngine
+  /** Stored bytes of the files of a unit. @default 64 MiB */
+  readonly unitBytes?: number | undefined
+  /** Requests a second of all workers together. */
+  readonly maxRequestsPerSecond?: number | undefined
+  /** Called when the run is planned, and each time units have been done since. */
+  readonly onUnits?: ((progress: UnitProgress) => void) | undefined
+}
+
+/** How far a run is. */
+export interface UnitProgress {
+  readonly run: string
+  readonly units: number
+  readonly done: number
+  /** Whether it was begun before, by this command or another. */
+  readonly attached: boolean
+}
+
+interface Handed {
+  readonly planned: PlannedRun
+  readonly summary: LoadSummary
+  /** `undefined` where there was nothing to load. */
+  readonly outcome: EngineOutcome | undefined
+}
+
+const PROGRESS_EVERY_MS = 2000
+
+const limitText = (limit: QuarantineLimit): string =>
+  limit.kind === 'count' ? String(limit.lines) : `${Number((limit.share * 100).toPrecision(12))}%`
+
+/** Says how far a run is until it is stopped. */
+const watchUnits = async (
+  lake: string,
+  { run, units, existing }: PlannedRun & { readonly run: string },
+  onUnits: NonNullable<OnEngine['onUnits']>,
+): Promise<() => void> => {
+  const { recordedUnits } = await import('../../manifest/runs/unit-records.ts')
+  let asking = false
+  const say = async (): Promise<void> => {
+    if (asking) return
+    asking = true
+    // The folder may be gone already; how far a run is must not end it.
+    const done = await recordedUnits(lake, run).catch(() => new Set<number>())
+    asking = false
+    if (done.size > 0) onUnits({ run, units, done: done.size, attached: existing })
+  }
+  onUnits({ run, units, done: 0, attached: existing })
+  const timer = setInterval(() => void say(), PROGRESS_EVERY_MS)
+  return () => clearInterval(timer)
+}
+
+/** @param begin is given the run as soon as it is planned: what is needed of its folder has to be read by then */
+const handOver = async <Done>(
+  options: LoadOptions<Done>,
+  load: RunLoad & { readonly again?: boolean | undefined; readonly skipBadFiles?: boolean | undefined },
+  { engine, unitBytes, maxRequestsPerSecond, onUnits }: OnEngine,
+  begin: (run: string) => Promise<void> = async () => undefined,
+): Promise<Handed> => {
+  const { memoryBytes = DEFAULT_MEMORY_BYTES, threads, mode, signal, changeCurrency = false } = options
+  const { maxUnknownPerRecord, maxUnknownNames, take, hashKey, changeTaken } = options
+  const lake = /^s3:\/\//.test(options.lake) ? options.lake : resolve(options.lake)
+  const common = { lake, memoryBytes, threads, mode, signal, changeCurrency }
+  const planned = await planRun({
+    ...{ take, hashKey, changeTaken },
+    ...{ ...load, ...common, maxUnknownPerRecord, maxUnknownNames, unitBytes, maxRequestsPerSecond },
+  })
+  const { run, phases, skipped } = planned
+  if (run === null) return { planned, summary: { ...NOTHING_LOADED, skipped }, outcome: undefined }
+  await begin(run)
+  const stop = onUnits && (await watchUnits(lake, { ...planned, run }, onUnits))
+  const { unitsAtOnce, maxWaitMs } = engine
+  const limits = { maxQuarantined: limitText(runOptionsOf(options).limit), changeCurrency, maxWaitMs }
+  const request = { lake, run, phases, memoryBytes, unitsAtOnce, ...limits }
+  const outcome = await engine.work(request, signal).finally(() => stop?.())
+  const { readRunInLake } = await import('../../run/committed-run.ts')
+  const found = outcome.snapshot === null ? undefined : await readRunInLake(lake, run, outcome.snapshot)
+  const { leftOut, currencyChange } = outcome
+  const summary: LoadSummary = {
+    ...{ run, snapshot: found?.snapshot, partitions: found?.partitions ?? [], leftOut },
+    skipped: [...skipped, ...outcome.skipped],
+    ...(currencyChange && { currencyChange }),
+  }
+  return { planned, summary, outcome }
+}
+
+/** `convert` of files, on an engine. @throws {ToolkitError} as `convert`, and as the engine */
+export const convertOnEngine = (
+  options: Omit<ConvertOptions, 'from'> & { readonly from: readonly string[] },
+  on: OnEngine,
+) => {
+  const { from, content, again, skipBadFiles, maxLineBytes, maxRatio, maxDepth } = options
+  return withTargets<RunReport>(options, async () => {
+    const limits = { maxLineBytes, maxRatio, maxDepth }
+    const load = { load: 'convert', from, content, again, skipBadFiles, ...limits } as const
+    const { loaded, report } = await measured(runOptionsOf(options), () => handOver(options, load, on))
+    return report(loaded.summary)
+  })
+}
+
+const sum = (a: ServiceCounters, b: ServiceCounters): ServiceCounters => ({
+  requests: a.requests + b.requests,
+  retries: a.retries + b.retries,
+  throttled: a.throttled + b.throttled,
+  bytes: a.bytes + b.bytes,
+})
+
+type Planned = Pick<PullSummary, 'plan' | 'currencyBefore'>
+
+/** What a pull and a sync share: their plan is read before the commit removes it, their entry after it. */
+const pullOn = async <Done>(
+  options: LoadOptions<Done> & Pick<PullOptions, 'from'>,
+  load: Extract<RunLoad, { load: 'pull' | 'sync' }>,
+  on: OnEngine,
+  read: (run: string) => Promise<void>,
+) => {
+  const { currencyBefore } = await import('../pull/pull-search.ts')
+  const { readWindows } = await import('../pull/plan-pull.ts')
+  const { notResumable } = await import('../../run/opened-job.ts')
+  const { readRunInLake } = await import('../../run/committed-run.ts')
+  const { lake, changeCurrency, from } = options
+  const { exactSearch } = await import('../pull/exact-search.ts')
+  const { currency } = load
+  const search = exactSearch(load.search)
+  const content = load.load === 'pull' ? load.content : 'companies'
+  const before = await currencyBefore(
+    { content, search, currency, cap: 0, pageSize: 0 },
+    { lake, changeCurrency },
+  )
+  let plan: Planned['plan'] | undefined
+  const { loaded, report } = await measured(runOptionsOf(options), () =>
+    handOver(options, load, on, async (run) => {
+      plan = await readWindows({ lake, run })
+      if (plan === undefined) throw notResumable(run, 'it has no windows')
+      await read(run)
+    }),
+  )
+  const { summary, outcome } = loaded
+  const found = await readRunInLake(lake, summary.run, summary.snapshot?.snapshot ?? 0)
+  const [entry] = found.pulls
+  if (plan === undefined || entry === undefined) throw notResumable(summary.run, 'its snapshot has no pull')
+  const counters = outcome ? sum(from.counters(), outcome.requests) : from.counters()
+  return { report: report(summary), found, entry, pulled: { plan, counters, ...before }, content }
+}
+
+/** `pull`, on an engine. @throws {ToolkitError} as `pull`, and as the engine */
+export const pullOnEngine = (options: PullOptions, on: OnEngine) => {
+  const { from, content, search, currency, since, until, by, closeGap, cap, pageSize } = options
+  return withTargets<PullReport>(options, async () => {
+    const settings = { from, content, search, currency, since, until, by, closeGap, cap, pageSize }
+    const done = await pullOn(options, { load: 'pull', ...settings }, on, async () => undefined)
+    const { pulledWindows } = await import('../pull/pulled-windows.ts')
+    const { found, entry, pulled } = done
+    return {
+      ...done.report,
+      pull: { ...pulled, entry, windows: pulledWindows(found.partitions, content, pulled.plan) },
+    }
+  })
+}
+
+/** `sync`, on an engine. @throws {ToolkitError} as `sync`, and as the engine */
+export const syncOnEngine = (options: SyncOptions, on: OnEngine) => {
+  const { from, search, currency, by, closeGap, lake } = options
+  const done = withTargets<SyncReport>(options, async () => {
+    const { readFindings } = await import('../sync/find-changes.ts')
+    const { notResumable } = await import('../../run/opened-job.ts')
+    let findings: SyncReport['sync']['findings'] | undefined
+    const load = { load: 'sync', from, search, currency, by, closeGap } as const
+    const { report, found, entry, pulled } = await pullOn(options, load, on, async (run) => {
+      findings = await readFindings({ lake, run })
+    })
+    if (findings === undefined) throw notResumable(report.run, 'it has no findings')
+    const { receivedOf } = await import('../pull/pulled-windows.ts')
+    const { notDelivered } = await import('../../run/opened-job.ts')
+    const fetched = receivedOf(found.partitions)
+    const missing = notDelivered(findings.new.length + findings.changed.length, fetched)
+    return {
+      ...report,
+      ...(missing && { missing: [missing] }),
+      sync: { ...pulled, entry, findings, fetched },
+    }
+  })
+  return done.then((one) => allDelivered(one, [one]))
+}
+
+/** `pullBatchFiles`, on an engine. @throws {ToolkitError} as `pullBatchFiles`, and as the engine */
+export const batchFilesOnEngine = (options: PullBatchFilesOptions, on: OnEngine) => {
+  const { from, again, skipBadFiles } = options
+  return withTargets<BatchFilesReport>(options, async () => {
+    const { chooseListed } = await import('../batch-files/load-batch-files.ts')
+    const { batchSelection } = await import('../batch-files/pull-batch-files.ts')
+    const { held, unnameable } = await chooseListed(
+      from.service,
+      batchSelection(from),
+      again ?? false,
+      options,
+    )
+    const load = { load: 'batches', from, again, skipBadFiles } as const
+    const { loaded, report } = await measured(runOptionsOf(options), () => handOver(options, load, on))
+    const { planned, summary } = loaded
+    // What the lake holds is named apart.
+    const skipped = summary.skipped.slice(planned.skipped.length)
+    return { ...report({ ...summary, skipped }), run: planned.run, held, unnameable }
+  })
+}

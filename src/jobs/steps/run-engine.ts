@@ -1,0 +1,102 @@
+/** An engine that drives the steps of a run on many machines: what it is asked, what it answers, and what it needs of a lake. */
+
+import { ToolkitError } from '../../core/errors.ts'
+import { readRecords, recordedUnits } from '../../manifest/runs/unit-records.ts'
+import type { ServiceCounters } from '../../source/service/service.ts'
+import { liesIn } from '../../storage/lake-places.ts'
+import type { RunReport } from '../common/run-report.ts'
+import type { PlannedRun } from './plan-shared-run.ts'
+
+/** What an engine is told of a planned run. It may be stored there for everybody who may read its history. */
+export interface EngineRequest extends Pick<PlannedRun, 'phases'> {
+  /** An absolute path, or `s3://bucket/prefix`. */
+  readonly lake: string
+  readonly run: string
+  /** Peak memory of a step, in bytes, as the run was planned with. */
+  readonly memoryBytes: number
+  /** Most units at work over all machines, which share the requests a second of the plan. */
+  readonly unitsAtOnce: number
+  /** Longest time to wait, in all, for a step that ends with 75. */
+  readonly maxWaitMs: number
+  /** As `--max-quarantined`. */
+  readonly maxQuarantined: string
+  readonly changeCurrency: boolean
+}
+
+/** What only the steps themselves knew of a run that is committed; all else stands in its snapshot. */
+export interface EngineOutcome extends Pick<RunReport, 'snapshot' | 'skipped' | 'leftOut'> {
+  readonly currencyChange?: NonNullable<RunReport['currencyChange']>
+  /** What the workers have asked a service. */
+  readonly requests: ServiceCounters
+}
+
+/** An engine, ready to be asked. */
+export interface RunEngine {
+  /**
+   * Begins with a run, or attaches to it where it is under way, and waits until it is committed.
+   *
+   * @param signal detaches: the run goes on
+   * @throws {ToolkitError} what a step ended with; `ENGINE_UNREACHABLE`, `ENGINE_REFUSED`, `ENGINE_ENDED`, `INTERRUPTED`
+   */
+  readonly work: (request: EngineRequest, signal: AbortSignal | undefined) => Promise<EngineOutcome>
+  /** Most units at work over all machines. */
+  readonly unitsAtOnce: number
+  readonly maxWaitMs: number
+}
+
+/**
+ * Refuses a run of a lake that a worker does not take.
+ *
+ * @param lakes the places whose lakes it takes @default all
+ * @throws {ToolkitError} `USAGE`
+ */
+export const refuseOtherLakes = async (
+  { lake, run }: Pick<EngineRequest, 'lake' | 'run'>,
+  lakes: readonly string[] | undefined,
+): Promise<void> => {
+  if (lakes === undefined || (await liesIn(lake, lakes))) return
+  throw new ToolkitError(
+    'USAGE',
+    `Cannot take a step of run "${run}": its lake is in none of the places that --lakes names`,
+    { run },
+  )
+}
+
+/** Units from `from` to before `to` that have no record. */
+export const openUnits = async (
+  { lake, run }: Pick<EngineRequest, 'lake' | 'run'>,
+  from: number,
+  to: number,
+): Promise<readonly number[]> => {
+  const done = await recordedUnits(lake, run)
+  return Array.from({ length: to - from }, (_, at) => from + at).filter((unit) => !done.has(unit))
+}
+
+/** Named to an engine, which has bounds for what it stores; the rest is counted. */
+const MOST_NAMED = 2000
+
+const bounded = <T extends { readonly source: string }>(items: readonly T[]): readonly T[] => {
+  const [last] = items.slice(MOST_NAMED)
+  if (last === undefined) return items
+  return [...items.slice(0, MOST_NAMED), { ...last, source: `… and ${items.length - MOST_NAMED} more` }]
+}
+
+/** What the units of a run have left out and skipped: its commit removes where that is stored. */
+export const unloadedSources = async ({
+  lake,
+  run,
+}: Pick<EngineRequest, 'lake' | 'run'>): Promise<Pick<EngineOutcome, 'skipped' | 'leftOut'>> => {
+  const done = [...(await recordedUnits(lake, run))].sort((a, b) => a - b)
+  const records = await readRecords(lake, run, done)
+  const sources = records.flatMap((record) => record?.sources ?? [])
+  return {
+    skipped: bounded(
+      sources.flatMap((one) => (one.kind === 'skipped' ? [{ source: one.source, reason: one.reason }] : [])),
+    ),
+    leftOut: bounded(
+      sources.flatMap((one) =>
+        one.kind === 'left-out' ? [{ source: one.source, code: one.code, reason: one.reason }] : [],
+      ),
+    ),
+  }
+}

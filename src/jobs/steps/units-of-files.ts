@@ -1,0 +1,164 @@
+/** Cuts local files into units: consecutive small files together, large ones into ranges of their blocks. */
+
+import { detectContent } from '../../check/detect-content.ts'
+import { ToolkitError } from '../../core/errors.ts'
+import type { Source } from '../../core/source.ts'
+import { decodeBlocks } from '../../decode/decode-blocks.ts'
+import type { UnitSource, WorkUnit } from '../../manifest/runs/units.ts'
+import type { SourceIndex } from '../../manifest/snapshots/source-index.ts'
+import type { RunLimits } from '../../run/run-plan.ts'
+import { badFile } from '../../run/work/bad-files.ts'
+import { KnownSources } from '../../run/work/known-sources.ts'
+import { isCutToNothing } from '../../run/work/load-sources.ts'
+import { prefetchNext } from '../../run/work/prefetch.ts'
+
+/** Stored bytes of a unit. */
+export const DEFAULT_UNIT_BYTES = 64 * 1024 ** 2
+/**
+ * Ranges that one file is cut into at most: compressed bytes are decoded from their beginning each time, which takes
+ * about a seventh of the work of loading them.
+ */
+const MOST_RANGES = 16
+
+export interface CutFilesOptions {
+  readonly unitBytes: number
+  readonly limits: RunLimits
+  readonly skipBadFiles: boolean
+  /** What the lake holds; `null`: it is loaded all the same. */
+  readonly inLake: SourceIndex | null
+  readonly signal?: AbortSignal | undefined
+}
+
+/** A source that is not loaded, and why. */
+export interface SkippedSource {
+  readonly source: string
+  readonly reason: string
+}
+
+export interface CutFiles {
+  readonly units: readonly WorkUnit[]
+  readonly skipped: readonly SkippedSource[]
+}
+
+/** How many blocks a file has, and what it holds. */
+const countBlocks = async (
+  source: Source,
+  { limits, signal }: CutFilesOptions,
+): Promise<Pick<UnitSource, 'content'> & { readonly blocks: number }> => {
+  const { blockBytes, maxLineBytes, maxRatio } = limits
+  const decoded = decodeBlocks(() => source.open(signal), {
+    name: source.decodeName ?? source.name,
+    ...{ blockBytes, maxLineBytes, maxRatio, signal },
+  })
+  let blocks = 0
+  let content = source.content
+  for await (const block of decoded) {
+    if (blocks === 0) content ??= detectContent(block, source.name)
+    blocks += 1
+    block.release?.()
+  }
+  return { blocks, content }
+}
+
+/** Ranges of about one size; none where the file is to be loaded in one piece. */
+const rangesOf = async (
+  source: Source,
+  stored: UnitSource,
+  options: CutFilesOptions,
+): Promise<readonly UnitSource[]> => {
+  const wanted = Math.min(MOST_RANGES, Math.ceil((source.sizeBytes ?? 0) / options.unitBytes))
+  if (wanted < 2) return []
+  try {
+    const { blocks, content } = await countBlocks(source, options)
+    const ranges = Math.min(wanted, blocks)
+    // What its first block does not show, its unit finds out.
+    if (ranges < 2 || content === undefined) return []
+    return Array.from({ length: ranges }, (_, at) => ({
+      ...stored,
+      content,
+      blocks: {
+        from: Math.floor((blocks * at) / ranges),
+        to: Math.floor((blocks * (at + 1)) / ranges),
+        of: blocks,
+      },
+    }))
+  } catch (error) {
+    // Its unit leaves it out, and says why.
+    if (options.skipBadFiles && badFile(source, error)) return []
+    throw error
+  }
+}
+
+/** Consecutive small files until a unit is full. */
+class UnitFiller {
+  readonly units: WorkUnit[] = []
+  readonly #unitBytes: number
+  #sources: UnitSource[] = []
+  #bytes = 0
+
+  constructor(unitBytes: number) {
+    this.#unitBytes = unitBytes
+  }
+
+  add(source: UnitSource, bytes: number): void {
+    if (this.#bytes + bytes > this.#unitBytes) this.close()
+    this.#sources.push(source)
+    this.#bytes += bytes
+  }
+
+  close(): void {
+    if (this.#sources.length > 0) this.units.push({ phase: 0, job: 0, sources: this.#sources })
+    this.#sources = []
+    this.#bytes = 0
+  }
+}
+
+/** @throws {ToolkitError} USAGE for what can be read only once; as the sources do */
+export const cutFiles = async (sources: readonly Source[], options: CutFilesOptions): Promise<CutFiles> => {
+  const known = new KnownSources(options.inLake)
+  const filler = new UnitFiller(options.unitBytes)
+  const skipped: SkippedSource[] = []
+  const identify = async (source: Source, _: number, stop: AbortSignal) => {
+    if (source.fingerprint === undefined)
+      throw new ToolkitError(
+        'USAGE',
+        `Cannot plan a run over "${source.name}": it can be read only once, expected files`,
+      )
+    try {
+      return await source.fingerprint(stop)
+    } catch (error) {
+      if (options.skipBadFiles && badFile(source, error)) return undefined
+      throw error
+    }
+  }
+  for await (const { item, index, result } of prefetchNext(sources, identify, options.signal)) {
+    const { name, content, found, sizeBytes = 0 } = item
+    if (item.leftOut !== undefined) {
+      skipped.push({ source: name, reason: item.leftOut })
+      continue
+    }
+    const stored: UnitSource = {
+      ...{ name, at: index },
+      ...(result && { fingerprint: result }),
+      ...(content && { content }),
+      ...(found && { found }),
+    }
+    const contents = content ? [content] : (['companies', 'relations'] as const)
+    const comparable = result && !isCutToNothing(item, result) ? result : undefined
+    const reason = comparable && (await known.reasonToSkip(item, comparable, contents))
+    if (reason !== undefined) {
+      skipped.push({ source: name, reason })
+      continue
+    }
+    if (comparable) for (const one of contents) known.add(item, comparable, one)
+    const ranges = result ? await rangesOf(item, stored, options) : []
+    if (ranges.length > 0) filler.close()
+    for (const range of ranges) {
+      filler.add(range, sizeBytes)
+      filler.close()
+    }
+    if (ranges.length === 0) filler.add(stored, sizeBytes)
+  }
+  filler.close()
+  return { units: filler.units, skipped }
+}

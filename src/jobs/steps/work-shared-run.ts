@@ -1,0 +1,305 @@
+/**
+ * Works on units of a run that nobody owns. Each attempt has files and a folder of its own; what it has loaded it puts in
+ * place and records, if no other attempt was first: then it removes its own files, and only those.
+ */
+
+import { randomBytes } from 'node:crypto'
+import { discardFiles } from '../../commit/confirm-files.ts'
+import { ToolkitError } from '../../core/errors.ts'
+import type { FileEntry } from '../../core/partition.ts'
+import type { Source } from '../../core/source.ts'
+import type { JournalEntry, SourceResult } from '../../manifest/runs/journal.ts'
+import { isSharedRun } from '../../manifest/runs/run-lease.ts'
+import { createRecord, isRecorded, recordedUnits, removeRecord } from '../../manifest/runs/unit-records.ts'
+import { startBeats, workerName } from '../../manifest/runs/worker-beats.ts'
+import type { RunOptions } from '../../run/load-into-lake.ts'
+import { DEFAULT_MEMORY_BYTES, defaultThreads } from '../../run/memory-shares.ts'
+import { type RunTools, withTools } from '../../run/run-tools.ts'
+import { loadSources } from '../../run/work/load-sources.ts'
+import type { RunEvent } from '../../run/work/progress.ts'
+import type { ServiceCounters } from '../../source/service/service.ts'
+import { TOOL } from '../../support/tool-version.ts'
+import { storeIds } from './brought-ids.ts'
+import { openUnitSources } from './open-unit-sources.ts'
+import type { OpenedUnits, OpenUnitOptions } from './opened-units.ts'
+import { withScratch } from './scratch.ts'
+import {
+  checkRelease,
+  commitOf,
+  failureOfRun,
+  findRun,
+  type NumberedUnit,
+  notFound,
+  removedRun,
+  type SharedRun,
+} from './shared-run.ts'
+
+/** Units by their ids, or every one of `of` from a place on: all that many workers have each unit once. */
+export type UnitChoice =
+  | { readonly units: readonly number[] }
+  | { readonly shard: { readonly index: number; readonly of: number } }
+
+export interface WorkOptions
+  extends Pick<RunOptions, 'lake' | 'memoryBytes' | 'threads' | 'checkThreads' | 'hashKey' | 'signal'>,
+    Pick<OpenUnitOptions, 'concurrency'> {
+  readonly run: string
+  readonly choice: UnitChoice
+  /** Opens the service at an address; it is closed when the work ends. @param share requests a second of this worker */
+  readonly service: (url: string, share: number | undefined) => Promise<WorkService>
+  /** Workers at once, which share the requests a second. @default as many as there are shards, else 1 */
+  readonly workers?: number | undefined
+  readonly onEvent?: ((event: RunEvent) => void) | undefined
+  /** Called with what became of each unit. */
+  readonly onUnit?: ((outcome: UnitOutcome) => void) | undefined
+}
+
+type WorkService = Awaited<ReturnType<OpenUnitOptions['service']>>
+
+/** What became of a unit. `there`: it had been done; `lost`: another attempt at it was first. */
+export interface UnitOutcome {
+  readonly unit: number
+  readonly kind: 'done' | 'there' | 'lost'
+  readonly partitions: number
+  readonly records: number
+  readonly quarantined: number
+}
+
+/** What a worker did. */
+export interface WorkSummary {
+  readonly run: string
+  /** The snapshot that shows the run: it was committed already. */
+  readonly snapshot: number | null
+  readonly units: readonly UnitOutcome[]
+  /** What a service was asked; absent where none was. */
+  readonly requests?: ServiceCounters
+}
+
+const chosenOf = ({ units, seen: { run } }: SharedRun, choice: UnitChoice): readonly NumberedUnit[] => {
+  if ('shard' in choice) {
+    const { index, of } = choice.shard
+    return units.filter(({ id }) => id % of === index)
+  }
+  return choice.units.map((id) => {
+    const unit = units[id]
+    if (unit) return unit
+    throw new ToolkitError('USAGE', `Cannot work on unit ${id} of run "${run}": it has ${units.length}`, {
+      run,
+      unit: id,
+    })
+  })
+}
+
+/** @throws {ToolkitError} RUN_INCOMPLETE where units of an earlier phase are not done */
+const checkPhase = async ({ units, seen: { lake, run } }: SharedRun, phase: number): Promise<void> => {
+  const before = units.filter((unit) => unit.phase < phase)
+  if (before.length === 0) return
+  const done = await recordedUnits(lake, run)
+  const open = before.filter(({ id }) => !done.has(id))
+  if (open.length === 0) return
+  throw new ToolkitError(
+    'RUN_INCOMPLETE',
+    `Cannot begin phase ${phase} of run "${run}": ${open.length} of ${before.length} units before it are not done`,
+    { run, units: open.length, first: open[0]?.id ?? 0 },
+  )
+}
+
+const filesOf = (entries: readonly JournalEntry[]): readonly FileEntry[] =>
+  entries.flatMap(({ partition }) => partition.files)
+
+/** What of an attempt counts: nothing of a file that turned out to be bad behind its first blocks. */
+const countedOf = (
+  entries: readonly JournalEntry[],
+  sources: readonly SourceResult[],
+): { readonly counted: readonly JournalEntry[]; readonly left: readonly JournalEntry[] } => {
+  const ids = new Set(sources.flatMap((one) => (one.kind === 'loaded' ? one.partitions : [])))
+  return {
+    counted: entries.filter(({ partition }) => ids.has(partition.id)),
+    left: entries.filter(({ partition }) => !ids.has(partition.id)),
+  }
+}
+
+const outcomeOf = (
+  unit: number,
+  kind: UnitOutcome['kind'],
+  entries: readonly JournalEntry[] = [],
+): UnitOutcome => ({
+  ...{ unit, kind, partitions: entries.length },
+  records: entries.reduce((sum, { partition }) => sum + partition.counts.records, 0),
+  quarantined: entries.reduce((sum, { partition }) => sum + partition.counts.quarantined, 0),
+})
+
+/** One worker: what it works with, for as many units as it is given. */
+class Worker {
+  readonly #shared: SharedRun
+  readonly #options: WorkOptions
+  readonly #tools: RunTools
+
+  constructor(shared: SharedRun, options: WorkOptions, tools: RunTools) {
+    this.#shared = shared
+    this.#options = options
+    this.#tools = tools
+  }
+
+  /** Loads a unit and records it. @param opened with its sources from `at` on */
+  async work({ id, sources }: NumberedUnit, opened: OpenedUnits, at: number): Promise<UnitOutcome> {
+    const { lake, run } = this.#shared.seen
+    const own = opened.sources.slice(at, at + sources.length)
+    if (await isRecorded(lake, run, id)) {
+      await releaseAll(own)
+      return outcomeOf(id, 'there')
+    }
+    const attempt = randomBytes(4).toString('hex')
+    const entries: JournalEntry[] = []
+    const results = await this.#load(own, attempt, entries)
+    const { counted, left } = countedOf(entries, results)
+    await this.#tools.sink.commit(filesOf(counted))
+    const ids = own.map((_, index) => opened.idsPath?.(at + index)).find((path) => path !== undefined)
+    if (ids !== undefined) await storeIds({ lake, run }, id, attempt, ids)
+    const record = { unit: id, tool: TOOL, attempt, by: workerName(), sources: results, entries: counted }
+    const won = await createRecord(lake, run, record)
+    await discardFiles(lake, filesOf(left))
+    if (!won) {
+      await discardFiles(lake, filesOf(counted))
+      return outcomeOf(id, 'lost')
+    }
+    if (await isSharedRun(lake, run)) return outcomeOf(id, 'done', counted)
+    return this.#leave(id)
+  }
+
+  #load(
+    sources: readonly Source[],
+    attempt: string,
+    entries: JournalEntry[],
+  ): Promise<readonly SourceResult[]> {
+    const { plan, skipBadFiles, seen } = this.#shared
+    const { memoryBytes = DEFAULT_MEMORY_BYTES, threads = defaultThreads(memoryBytes) } = this.#options
+    const { signal, onEvent } = this.#options
+    return loadSources(
+      { ...this.#tools, sources, inLake: null },
+      {
+        ...{ run: seen.run, attempt, skipBadFiles, maxUnknownNames: plan.limits.maxUnknownNames },
+        ...{ sideBySide: threads, signal, onEvent },
+        record: { finished: [], keep: async (entry) => void entries.push(entry) },
+      },
+    )
+  }
+
+  /** The run was removed while the unit was loaded: committed with another attempt, cancelled, or taken for dead. */
+  async #leave(id: number): Promise<UnitOutcome> {
+    const { lake, run, base } = this.#shared.seen
+    const committed = await commitOf(lake, run, base)
+    await removeRecord(lake, run, id)
+    // Its files are left to gc: the record may have been just in time for a commit that is still under way.
+    if (committed) return outcomeOf(id, 'there')
+    throw notFound(run, 'it was removed while its units were worked on')
+  }
+}
+
+const releaseAll = async (sources: readonly Source[]): Promise<void> => {
+  for (const source of sources) await source.release?.()
+}
+
+/** Works on units of one phase one after the other; what the next has to fetch is fetched meanwhile. */
+const workPhase = async (
+  shared: SharedRun,
+  units: readonly NumberedUnit[],
+  scratch: string,
+  options: WorkOptions,
+  open: OpenUnitOptions,
+): Promise<readonly UnitOutcome[]> => {
+  const { run } = shared.seen
+  const outcomes: UnitOutcome[] = []
+  const opened = await openUnitSources(shared, units, scratch, open)
+  try {
+    await withTools({ run, scratch }, shared.plan, options, async (tools) => {
+      const worker = new Worker(shared, options, tools)
+      let at = 0
+      for (const unit of units) {
+        options.signal?.throwIfAborted()
+        const outcome = await worker.work(unit, opened, at)
+        outcomes.push(outcome)
+        options.onUnit?.(outcome)
+        at += unit.sources.length
+      }
+    })
+    return outcomes
+  } finally {
+    await Promise.allSettled(opened.sources.map((source) => source.stop?.()))
+  }
+}
+
+/** Opens the service of a run at most once, with this worker's share of its rate. */
+const serviceOf = ({ requestsPerSecond }: SharedRun, { choice, workers, service }: WorkOptions) => {
+  const at = workers ?? ('shard' in choice ? choice.shard.of : 1)
+  const share = requestsPerSecond === undefined ? undefined : requestsPerSecond / at
+  let opened: Promise<WorkService> | undefined
+  return {
+    open: (url: string): Promise<WorkService> => {
+      opened ??= service(url, share)
+      return opened
+    },
+    asked: async (): Promise<Pick<WorkSummary, 'requests'>> =>
+      opened === undefined ? {} : { requests: (await opened).counters() },
+    close: async (): Promise<void> => (await opened?.catch(() => undefined))?.close(),
+  }
+}
+
+const workOpen = async (
+  shared: SharedRun,
+  options: WorkOptions,
+): Promise<Pick<WorkSummary, 'units' | 'requests'>> => {
+  const { lake, run } = shared.seen
+  const { concurrency, signal, onUnit } = options
+  checkRelease(shared)
+  const outcomes: UnitOutcome[] = []
+  const done = await recordedUnits(lake, run)
+  const chosen = chosenOf(shared, options.choice)
+  for (const { id } of chosen.filter((unit) => done.has(unit.id))) {
+    outcomes.push(outcomeOf(id, 'there'))
+    onUnit?.(outcomeOf(id, 'there'))
+  }
+  const open = chosen.filter(({ id }) => !done.has(id))
+  const service = serviceOf(shared, options)
+  const beats = startBeats(lake, run)
+  try {
+    for (const [phase, units] of Map.groupBy(open, (unit) => unit.phase)) {
+      await checkPhase(shared, phase)
+      const opening = { service: service.open, concurrency, signal }
+      const worked = await withScratch((scratch) => workPhase(shared, units, scratch, options, opening))
+      outcomes.push(...worked)
+    }
+    return { units: outcomes, ...(await service.asked()) }
+  } finally {
+    await beats.stop()
+    await service.close()
+  }
+}
+
+/**
+ * Works on units of a run. Those that are done already are left alone; a unit that others work on at the same time is done
+ * once.
+ *
+ * @throws {ToolkitError} RUN_NOT_FOUND, RUN_INCOMPLETE (units of an earlier phase), RUN_OTHER_RELEASE, SOURCE_CHANGED,
+ *   USAGE for a unit that there is none of, INTERRUPTED, and whatever the sources throw; what is recorded by then stays
+ */
+export const workSharedRun = async (options: WorkOptions): Promise<WorkSummary> => {
+  const { lake, run, signal } = options
+  const found = await findRun(lake, run)
+  if (found.kind === 'committed') return { run, snapshot: found.snapshot.snapshot, units: [] }
+  if (found.kind === 'removed') throw removedRun(run)
+  try {
+    return { run, snapshot: null, ...(await workOpen(found.shared, options)) }
+  } catch (error) {
+    if (signal?.aborted && !(error instanceof ToolkitError)) throw interruptedWork(run)
+    // Whatever failed: where the run was committed meanwhile, nothing of it is left to do.
+    if (signal?.aborted) throw error
+    const committed = await commitOf(lake, run, found.shared.seen.base).catch(() => null)
+    if (committed) return { run, snapshot: committed.snapshot, units: [] }
+    throw await failureOfRun(found.shared.seen, error)
+  }
+}
+
+const interruptedWork = (run: string): ToolkitError =>
+  new ToolkitError('INTERRUPTED', `Work on run "${run}" was interrupted, the same command again goes on`, {
+    run,
+  })

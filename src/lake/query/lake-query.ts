@@ -1,0 +1,318 @@
+/** Read-only queries over one snapshot of a lake, locked down so that a statement can only read the lake. */
+
+import { definitionNames } from '../../analysis/definitions.ts'
+import { ToolkitError } from '../../core/errors.ts'
+import type { Commit } from '../../core/partition.ts'
+import type { CopyFormat, CopyReceipt, TableRows } from '../../core/table-rows.ts'
+import { filesOfThisWork } from '../../storage/check-files.ts'
+import { findWrongCall, findWrongCallInText, type WrongCall } from '../duckdb/check-calls.ts'
+import { Engine, type Session, type ValueColumn } from '../duckdb/engine.ts'
+import { mentionedTables, namedTables } from '../duckdb/named-tables.ts'
+import { newSpillFolder, type SpillFolder } from '../duckdb/spill-folder.ts'
+import { ident, literal } from '../duckdb/sql.ts'
+import { type AccessOptions, type AccessReport, type FileAccess, openAccess } from '../files/file-access.ts'
+import type { ComputedColumn } from '../projection/computed-columns.ts'
+import { TABLES, type Table } from '../tables/tables.ts'
+import type { ReadFacts } from '../views/lake-facts.ts'
+import { type AroundFetch, LakeViews, type NarrowedView, type ReadListed } from '../views/lake-views.ts'
+import type { Listed } from '../views/source-macros.ts'
+
+export interface LakeQueryOptions extends Pick<AccessOptions, 'inPlace'> {
+  /** A folder, or `s3://bucket/prefix`. */
+  readonly lake: string
+  /** What the snapshot lists, or how it is read: of tables that no statement names nothing is. */
+  readonly snapshot: Listed | ReadListed
+  /** DuckDB's memory in bytes. */
+  readonly memoryBytes: number
+  readonly threads?: number | undefined
+  /** One more folder, absolute, for the files that relations are copied to. */
+  readonly outFolder?: string | undefined
+  /** Done around each fetch and check of files. @default without progress and signal */
+  readonly aroundFetch?: AroundFetch | undefined
+  /** When copies are compared with their hashes. @default the first time that this machine reads them */
+  readonly check?: AccessOptions['check']
+  /** What the manifest says, for the views about the lake itself. @default they refuse to be read */
+  readonly facts?: ReadFacts | undefined
+  /** Further columns of the tables, as the lake declares them. @default none */
+  readonly computed?: readonly ComputedColumn[] | undefined
+}
+
+/** The answer to a statement, while it is read. */
+export interface QueryResult {
+  readonly columns: readonly ValueColumn[]
+  /**
+   * Rows as lists of values, chunk by chunk. What a value is follows from the type of its column, inside lists and
+   * structs too: integers are numbers (bigint beyond 2^53), DOUBLE numbers, DECIMAL the text of its digits, date-times
+   * ISO 8601 in UTC. A column's `shape` says what JSON makes of them.
+   */
+  readonly rows: AsyncIterable<readonly (readonly unknown[])[]>
+}
+
+/** A table with its views and the rows of each. */
+export interface TableListing {
+  readonly table: Table
+  /** Rows of the current versions, and of all versions. */
+  readonly rows: number
+  readonly historyRows: number
+}
+
+/**
+ * Views of a snapshot: each table's current versions under its name, all versions as `<table>_history`. Of a lake in
+ * a bucket only the files of tables that a statement names are fetched, each once, or, in place, only what it needs of
+ * them. Nothing outside the lake can be read, nothing can be written, and no setting can be changed.
+ */
+export class LakeQuery {
+  readonly #engine: Engine
+  readonly #session: Session
+  readonly #views: LakeViews
+  readonly #spill: SpillFolder
+  readonly #access: FileAccess
+  /** Macros that statements may call. */
+  readonly #macros = new Set(definitionNames())
+  /** What the last relation is. */
+  #relation: 'VIEW' | 'TABLE' = 'VIEW'
+  private constructor(opened: Opened) {
+    this.#engine = opened.engine
+    this.#session = opened.session
+    this.#views = opened.views
+    this.#spill = opened.spill
+    this.#access = opened.access
+  }
+
+  static async open(options: LakeQueryOptions): Promise<LakeQuery> {
+    const { lake, snapshot, memoryBytes, threads, outFolder, aroundFetch } = options
+    const { check = 'first-read', inPlace, facts, computed } = options
+    const spill = await newSpillFolder()
+    const engine = await Engine.open({
+      memoryBytes,
+      ...(threads !== undefined && { threads }),
+      spillFolder: spill.path,
+      readsFromHere: inPlace === true,
+    })
+    try {
+      const session = await engine.connect()
+      const access = await openAccess(session, lake, { check, known: filesOfThisWork(), inPlace })
+      const views = await LakeViews.open(session, access, snapshot, { aroundFetch, facts, computed })
+      const allowed = [...access.allowed, ...(outFolder === undefined ? [] : [outFolder])]
+      await session.run(`SET allowed_directories = [${allowed.map(literal).join(', ')}]`)
+      await session.run('SET enable_external_access = false')
+      await session.run('SET lock_configuration = true')
+      return new LakeQuery({ engine, session, views, spill, access })
+    } catch (error) {
+      engine.close()
+      spill.remove()
+      throw error
+    }
+  }
+
+  /**
+   * Runs one statement that reads: SELECT (also WITH, FROM, VALUES, PIVOT, UNPIVOT, DESCRIBE, SUMMARIZE, SHOW) or EXPLAIN
+   * of one.
+   *
+   * @param values of its parameters `$1`, `$2`, …: texts, which the statement casts
+   * @throws {ToolkitError} QUERY_REFUSED, QUERY_FAILED; of a bucket LAKE_DAMAGED, STORAGE_REFUSED, STORAGE_FAILED
+   */
+  async run(sql: string, values?: readonly string[]): Promise<QueryResult> {
+    const reading = await this.#refuseAllButReading(sql)
+    try {
+      await this.#makeViews(sql, reading)
+      const { columns, rows } = await this.#session.streamRows(reading.sql, values)
+      return { columns, rows: this.#reportedRows(rows) }
+    } catch (error) {
+      throw this.#failed(error)
+    }
+  }
+
+  /**
+   * The rows of one SELECT, for a sink. The next relation takes the place of this one.
+   * @throws {ToolkitError} as `run`
+   */
+  async relation(sql: string): Promise<TableRows> {
+    const reading = await this.#refuseAllButReading(sql)
+    try {
+      await this.#makeViews(sql, reading)
+      await this.#session.run(`DROP ${this.#relation} IF EXISTS ${RELATION}`)
+      // Columns that come from the data are none for a view.
+      this.#relation = reading.kind === 'pivot' ? 'TABLE' : 'VIEW'
+      // A view takes a statement as it is written, with a comment or a semicolon at its end.
+      await this.#session.run(`CREATE TEMP ${this.#relation} ${RELATION_NAME} AS ${reading.sql}`)
+      return this.#session.relation(`SELECT * FROM ${RELATION}`)
+    } catch (error) {
+      throw this.#failed(error)
+    }
+  }
+
+  /**
+   * Writes the rows of one SELECT, at most `limit`, to a new file in the folder `outFolder`.
+   * @throws {ToolkitError} as `run`; DISK_FULL, WRITE_FAILED
+   */
+  async copy(sql: string, path: string, format: CopyFormat, limit?: number): Promise<CopyReceipt> {
+    const answer = await this.relation(sql)
+    const rows =
+      limit === undefined ? answer : answer.select((from) => `SELECT * FROM ${from} LIMIT ${limit}`)
+    try {
+      return await rows.copyTo(path, format)
+    } catch (error) {
+      throw this.#failed(error)
+    }
+  }
+
+  /**
+   * Works a view out once: statements that come read the rows that it has now, also by other views.
+   * @throws {ToolkitError} as `run`
+   */
+  async workOut(view: string): Promise<void> {
+    const sql = `FROM ${ident(view)}`
+    const reading = await this.#refuseAllButReading(sql)
+    try {
+      await this.#makeViews(sql, reading)
+      // What is temporary goes before what is not, wherever the name stands.
+      await this.#session.run(`CREATE TEMP TABLE ${ident(view)} AS ${sql}`)
+    } catch (error) {
+      throw this.#failed(error)
+    }
+  }
+
+  /** Has views show less of their tables to the statements that come, whatever reads them. */
+  async narrow(views: readonly NarrowedView[]): Promise<void> {
+    await this.#views.narrow(views)
+  }
+
+  /** Has macros made that statements call. @param names of them, in lower case */
+  async prepare(names: readonly string[], make: (session: Session) => Promise<void>): Promise<void> {
+    await make(this.#session)
+    for (const name of names) this.#macros.add(name)
+  }
+
+  /** What reading the lake has taken so far. */
+  report(): AccessReport {
+    return this.#access.report()
+  }
+
+  /** Where a statement read all versions of a compacted lake: the first commit of which all are there. */
+  historyBegins(): Commit | undefined {
+    return this.#views.historyBegins
+  }
+
+  /** Stops the statement that is running, if one is. */
+  interrupt(): void {
+    this.#session.interrupt()
+  }
+
+  /** All tables with their row counts. */
+  async tables(): Promise<TableListing[]> {
+    await this.#views.makeReadable(new Set(TABLES.flatMap(({ name }) => [name, `${name}_history`])))
+    const listings: TableListing[] = []
+    for (const table of TABLES) {
+      const [row] = await this.#session.rows(
+        `SELECT (SELECT count(*) FROM ${ident(table.name)}) AS current, (SELECT count(*) FROM ${ident(`${table.name}_history`)}) AS history`,
+      )
+      listings.push({ table, rows: Number(row?.current), historyRows: Number(row?.history) })
+    }
+    return listings
+  }
+
+  close(): void {
+    this.#session.close()
+    this.#engine.close()
+    this.#access.close()
+    this.#spill.remove()
+  }
+
+  /** Makes what a statement reads, and what it only describes or lists. */
+  async #makeViews(sql: string, { tables }: ReadingStatement): Promise<void> {
+    await this.#views.makeReadable(tables)
+    await this.#views.define(LISTING.test(sql) ? null : mentionedTables(sql))
+  }
+
+  #failed(error: unknown): ToolkitError {
+    const found = this.#access.errorOf(error)
+    if (found instanceof ToolkitError) return found
+    return new ToolkitError('QUERY_FAILED', found instanceof Error ? found.message : String(found), {}, found)
+  }
+
+  /** Fails with the query's error also where only the reading of its rows does. */
+  async *#reportedRows(rows: QueryResult['rows']): QueryResult['rows'] {
+    try {
+      yield* rows
+    } catch (error) {
+      throw this.#failed(error)
+    }
+  }
+
+  async #refuseAllButReading(sql: string): Promise<ReadingStatement> {
+    // EXPLAIN ANALYZE runs what it explains, and that may be a COPY.
+    const parsed = await this.#session.parse(sql.replace(EXPLAIN, ''))
+    if (parsed.kind === 'wrong') throw new ToolkitError('QUERY_FAILED', parsed.reason)
+    if (parsed.kind === 'other') {
+      const pivot = PIVOT.test(sql) ? await this.#pivotOf(sql) : undefined
+      if (pivot !== undefined) return pivot
+      throw new ToolkitError(
+        'QUERY_REFUSED',
+        'Cannot run the statement: only a SELECT (or PIVOT, UNPIVOT, or EXPLAIN, DESCRIBE, SUMMARIZE of one) is allowed',
+      )
+    }
+    const { statements } = parsed
+    if (statements.length === 0) {
+      throw new ToolkitError('QUERY_REFUSED', 'Cannot run an empty statement: expected a SELECT')
+    }
+    if (statements.length > 1) {
+      throw new ToolkitError(
+        'QUERY_REFUSED',
+        `Cannot run ${statements.length} statements: expected exactly one SELECT`,
+      )
+    }
+    refuse(await findWrongCall(this.#session, statements, this.#macros))
+    return { kind: 'select', sql, tables: namedTables(statements[0]) }
+  }
+
+  /**
+   * A query with a PIVOT whose columns come from the data. DuckDB takes it for several statements, types of the columns
+   * before the SELECT, and has no tree of them. Without a semicolon a text is one statement, and one that begins with
+   * `FROM (` is a SELECT: so that is what is run. `undefined` where it is none.
+   */
+  async #pivotOf(sql: string): Promise<ReadingStatement | undefined> {
+    const one = sql.replace(/[\s;]+$/, '')
+    if (one.includes(';'))
+      throw new ToolkitError(
+        'QUERY_REFUSED',
+        'Cannot run the PIVOT: it holds a semicolon, expected one statement without any; or name the columns, ON … IN (…)',
+      )
+    const wrapped = `FROM (\n${one}\n)`
+    if ((await this.#session.parse(wrapped)).kind === 'wrong') return undefined
+    refuse(await findWrongCallInText(this.#session, one))
+    return { kind: 'pivot', sql: wrapped, tables: mentionedTables(one) }
+  }
+}
+
+interface Opened {
+  readonly engine: Engine
+  readonly session: Session
+  readonly views: LakeViews
+  readonly spill: SpillFolder
+  readonly access: FileAccess
+}
+
+/** A statement that reads, as it is run, and the tables whose rows it may read; `null`: possibly all. */
+interface ReadingStatement {
+  readonly kind: 'select' | 'pivot'
+  readonly sql: string
+  readonly tables: ReadonlySet<string> | null
+}
+
+const refuse = (call: WrongCall | undefined): void => {
+  if (call === undefined) return
+  const code = call.kind === 'refused' ? 'QUERY_REFUSED' : 'QUERY_FAILED'
+  throw new ToolkitError(code, `Cannot run the statement: ${call.reason}`)
+}
+
+const RELATION_NAME = 'firmlake_relation'
+const RELATION = `temp.main.${RELATION_NAME}`
+
+/** The word EXPLAIN before a query; behind it the text has to be a query by itself. */
+const EXPLAIN = /^(\s|--.*\n)*explain\s+(?=select|with|from|values|pivot|unpivot)/i
+/** Statements that list what there is. */
+const LISTING = /\bshow\b|\bduckdb_|\binformation_schema\b|\bpragma_|\bsqlite_/i
+const PIVOT = /\bpivot(_wider)?\b/i
+
+export const openLakeQuery = (options: LakeQueryOptions): Promise<LakeQuery> => LakeQuery.open(options)

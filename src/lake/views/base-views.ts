@@ -1,0 +1,111 @@
+/**
+ * The views of a lake's tables as SQL that knows no file: `companies` with current versions, `companies_history` with all.
+ * They read hidden macros, of which `source-macros.ts` makes those of a snapshot; so the views are the same everywhere.
+ */
+
+import { ident } from '../duckdb/sql.ts'
+import { type ComputedColumn, withComputed } from '../projection/computed-columns.ts'
+import type { Column } from '../tables/columns.ts'
+import { LISTINGS, mainTables, QUARANTINE, TABLES, type Table } from '../tables/tables.ts'
+import { HIDDEN_SCHEMA } from './current-versions.ts'
+
+/** Columns of `…_history` behind those of the table. */
+export const HISTORY_COLUMNS: readonly Column[] = [
+  {
+    name: 'snapshot',
+    type: 'INTEGER',
+    about: 'First snapshot that shows the row.',
+  },
+  { name: 'run', type: 'VARCHAR', about: 'Run that loaded the row; after a compaction the compaction.' },
+  {
+    name: 'loaded_at',
+    type: 'TIMESTAMPTZ',
+    about: 'When the row became visible.',
+    unit: 'instant, UTC',
+  },
+  {
+    name: 'version',
+    type: 'BIGINT',
+    about:
+      'Number of the partition in the order of commits to the lake; of one record the greatest is current.',
+  },
+  {
+    name: 'is_current',
+    type: 'BOOLEAN',
+    about: 'Whether it is the current version of its record, and shown.',
+  },
+]
+
+/** What the versions of a table are counted in: those of a content are the same for all its tables. */
+export const versionGroup = ({ content, name }: Pick<Table, 'content' | 'name'>): string => content ?? name
+
+/** Rows of all versions: the table's columns and `version`. */
+export const rowsMacro = ({ name }: Pick<Table, 'name'>): string => `${HIDDEN_SCHEMA}.rows_${name}`
+/** `owner`, `version` of rows that are not shown; `is_gone` where that is because the company is not listed any more. */
+export const oldMacro = (table: Table): string => `${HIDDEN_SCHEMA}.old_${versionGroup(table)}`
+/** What is known of a version's load: a struct of `snapshot`, `run`, `loaded_at`. */
+export const loadMacro = (table: Table): string => `${HIDDEN_SCHEMA}.load_of_${versionGroup(table)}`
+
+const columnsOf = ({ columns }: Table): string => columns.map(({ name }) => `r.${ident(name)}`).join(', ')
+
+/**
+ * Rows are compared with those that are not current by a join of them all: DuckDB plans a correlated EXISTS so that it keeps
+ * every row of the table in memory.
+ */
+const isOld = (table: Table): string =>
+  `(r.${ident(table.owner ?? '')}, r.version) IN (SELECT (owner, version) FROM ${oldMacro(table)}())`
+
+const newestOfKey = ({ key }: Table): string =>
+  `row_number() OVER (PARTITION BY ${key.map((name) => `r.${ident(name)}`).join(', ')} ORDER BY r.version DESC) = 1`
+
+const historyRows = (table: Table): string => `SELECT ${columnsOf(table)},
+  r.loaded.snapshot AS snapshot, r.loaded.run AS run, r.loaded.loaded_at AS loaded_at, r.version AS version,
+  ${table.owner === undefined ? newestOfKey(table) : `NOT ${isOld(table)}`} AS is_current
+FROM (SELECT *, ${loadMacro(table)}(version) AS loaded FROM ${rowsMacro(table)}()) AS r`
+
+const currentRows = (table: Table): string => `SELECT ${columnsOf(table)}
+FROM ${rowsMacro(table)}() AS r
+${
+  table.owner === undefined
+    ? `QUALIFY ${newestOfKey(table)}`
+    : `ANTI JOIN ${oldMacro(table)}() AS o ON o.owner = r.${ident(table.owner)} AND o.version = r.version`
+}`
+
+/** The name of the view of all companies, those that are not listed any more included. */
+export const ALL_COMPANIES = `${LISTINGS.content}_all`
+
+const allRows = (table: Table): string => `SELECT ${columnsOf(table)}, l.gone_since
+FROM ${rowsMacro(table)}() AS r
+ANTI JOIN (FROM ${oldMacro(table)}() WHERE NOT is_gone) AS o ON o.owner = r.internal_id AND o.version = r.version
+LEFT JOIN ${ident(LISTINGS.name)} AS l ON l.internal_id = r.internal_id`
+
+/** Of each company the last listing that lacked it, as long as the company was not loaded again. */
+const listingsRows = `SELECT ${columnsOf(LISTINGS)}
+FROM ${rowsMacro(LISTINGS)}() AS r JOIN (FROM ${oldMacro(LISTINGS)}() WHERE is_gone) AS o ON o.owner = r.internal_id
+QUALIFY ${newestOfKey(LISTINGS)}`
+
+const quarantineRows = `FROM ${rowsMacro(QUARANTINE)}()`
+
+/** What each view selects. The macros have to be there. @param computed further columns, behind all others */
+export const baseSelects = (computed: readonly ComputedColumn[] = []): ReadonlyMap<string, string> => {
+  const more = ({ name }: Table, rows: string): string => withComputed(computed, name, rows)
+  return new Map([
+    ...TABLES.flatMap((table) => [
+      [`${table.name}_history`, more(table, historyRows(table))] as const,
+      [table.name, more(table, currentRows(table))] as const,
+    ]),
+    [QUARANTINE.name, quarantineRows],
+    [LISTINGS.name, listingsRows],
+    ...mainTables()
+      .filter(({ content }) => content === LISTINGS.content)
+      .map((table) => [ALL_COMPANIES, more(table, allRows(table))] as const),
+  ])
+}
+
+/** The statement that makes a view, or makes it again. */
+export const viewStatement = (name: string, select: string): string =>
+  `CREATE OR REPLACE VIEW ${ident(name)} AS\n${select}`
+
+/** Statements that make the views, by the name of each. */
+export const baseViews = (computed?: readonly ComputedColumn[]): ReadonlyMap<string, string> =>
+  new Map([...baseSelects(computed)].map(([name, select]) => [name, viewStatement(name, select)]))

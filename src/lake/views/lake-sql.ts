@@ -1,0 +1,161 @@
+/** A snapshot's views and macros as SQL: for a session that keeps them, or for a text that a person runs. */
+
+import { type Definition, definitionsFor } from '../../analysis/definitions.ts'
+import type { Layer, TargetNames } from '../../core/sink.ts'
+import { sha256Of } from '../../support/hash.ts'
+import { literal } from '../duckdb/sql.ts'
+import { MANIFEST_FOLDER } from '../files/layout.ts'
+import type { ComputedColumn } from '../projection/computed-columns.ts'
+import { LISTINGS, mainTables, QUARANTINE, TABLES, type Table } from '../tables/tables.ts'
+import { baseViews } from './base-views.ts'
+import { HIDDEN_SCHEMA } from './current-versions.ts'
+import { FACT_NAMES, FACTS, type Fact, type FactName, type Facts } from './lake-facts.ts'
+import {
+  factMacro,
+  factStatements,
+  groupTables,
+  type Listed,
+  loadsOf,
+  oldOfRows,
+  rowsOfTable,
+  unreadableMacros,
+  unreadableRows,
+} from './source-macros.ts'
+
+export interface LakeContents {
+  /** Absolute, or an address of a bucket; paths of files are below it. */
+  readonly lake: string
+  readonly listed: Listed
+  /** Of snapshots there may be any number: a lake in a folder reads them itself. */
+  readonly facts: Omit<Facts, 'snapshots'>
+  /** Further columns of its tables. */
+  readonly computed: readonly ComputedColumn[]
+}
+
+const SCHEMA = `CREATE SCHEMA IF NOT EXISTS ${HIDDEN_SCHEMA}`
+
+/** The snapshots that stand in a lake's folder, whichever there are. */
+const snapshotsIn = (lake: string): string => {
+  const columns = Object.entries(FACTS.snapshots).map(([name, type]) => `${name}: ${literal(type)}`)
+  const rows = `SELECT * FROM read_json(pattern, format = 'unstructured', columns = {${columns.join(', ')}})`
+  return factMacro('snapshots', rows, `pattern := ${literal(`${lake}/${MANIFEST_FOLDER}/*.json`)}`)
+}
+
+/** The listing with the partitions of a table's content only; all of it for a table without a content. */
+const ownOf = (listed: Listed, { content }: Table): Listed =>
+  content === undefined
+    ? listed
+    : { ...listed, partitions: listed.partitions.filter((partition) => partition.content === content) }
+
+/** @param pathSql a file's path in SQL; `lake` stands before it already */
+const rowsMacros = ({ lake, listed }: LakeContents, pathSql?: (path: string) => string): readonly string[] =>
+  [...TABLES, QUARANTINE, LISTINGS].map((table) => rowsOfTable(table, ownOf(listed, table), lake, pathSql))
+
+function* macrosBesideRows({ listed, facts }: LakeContents): Generator<string> {
+  for (const table of mainTables()) yield oldOfRows(table, listed)
+  for (const table of groupTables()) yield loadsOf(table, ownOf(listed, table))
+  for (const name of FACT_NAMES) if (name !== 'snapshots') yield* factStatements<FactName>(name, facts[name])
+}
+
+const fixedStatements = (computed?: readonly ComputedColumn[]): readonly string[] => [
+  SCHEMA,
+  ...unreadableMacros(),
+  ...baseViews(computed).values(),
+  ...definitionsFor().map(({ sql }) => sql),
+]
+
+const MADE_OF = `${HIDDEN_SCHEMA}.made_of`
+/** Asks a database which views it holds. */
+export const MADE_OF_QUERY = `SELECT ${MADE_OF}() AS made_of`
+
+/**
+ * What of a database is the same for every lake and snapshot, but for further columns: to be made once, and kept as long as
+ * `name` is the same.
+ */
+export const keptViews = (
+  computed?: readonly ComputedColumn[],
+): { readonly name: string; readonly statements: readonly string[] } => {
+  const statements = fixedStatements(computed)
+  const name = sha256Of(statements.join(';'))
+  return { name, statements: [...statements, `CREATE OR REPLACE MACRO ${MADE_OF}() AS ${literal(name)}`] }
+}
+
+/**
+ * Statements for a database that keeps the views. No file of the lake is opened: views are made on macros without rows,
+ * which give way to those of the files.
+ */
+export const keptStatements = (contents: LakeContents): readonly string[] => [
+  ...keptViews(contents.computed).statements,
+  ...keptSources(contents),
+]
+
+/**
+ * Those of them that are of the snapshot, one at a time: the facts of many sources are long. What reads rows is made while they cannot be read, also where those of another
+ * snapshot were: else DuckDB opens every file for it, and holds 0.4 MB of each that has as many columns as `companies`.
+ */
+export function* keptSources(contents: LakeContents): Generator<string> {
+  yield* unreadableRows()
+  yield* macrosBesideRows(contents)
+  yield* rowsMacros(contents)
+  yield snapshotsIn(contents.lake)
+}
+
+const FOLDER_VARIABLE = 'lake'
+
+/**
+ * The same as a text that can be run anywhere, with the lake's place once at its head.
+ *
+ * @param place a folder, or `s3://bucket/prefix`
+ * @param snapshots whose heads are listed
+ * @param head lines of comment
+ */
+export const printedStatements = (
+  contents: LakeContents,
+  place: string,
+  snapshots: readonly Fact<'snapshots'>[],
+  head: readonly string[],
+): string => {
+  const inVariable = (path: string): string => {
+    const below = path.slice(contents.lake.length).replaceAll('\\', '/')
+    return `getvariable('${FOLDER_VARIABLE}') || ${literal(below.startsWith('/') ? below : `/${below}`)}`
+  }
+  return [
+    ...head.map((line) => `-- ${line}`),
+    ...[
+      `SET VARIABLE ${FOLDER_VARIABLE} = ${literal(place)}`,
+      SCHEMA,
+      ...rowsMacros(contents, inVariable),
+      ...macrosBesideRows(contents),
+      ...factStatements('snapshots', snapshots),
+      ...baseViews(contents.computed).values(),
+      ...definitionsFor().map(({ sql }) => sql),
+    ].map((sql) => `${sql};`),
+    '',
+  ].join('\n')
+}
+
+/**
+ * The definitions for a database that has tables of rows in place of views: those whose tables and facts are all there.
+ *
+ * @param facts kinds that are left out have no macro
+ */
+export const layerOnTables = (facts: Partial<Facts>, { tables, taken }: TargetNames): Layer => {
+  const known = FACT_NAMES.filter((name) => facts[name] !== undefined)
+  const isMissing = new Set([
+    ...[...baseViews().keys()].filter((name) => !tables.has(name)),
+    ...FACT_NAMES.filter((name) => !known.includes(name)).map((name) => `fact_${name}`),
+  ])
+  const made: Definition[] = []
+  for (const one of definitionsFor()) {
+    if (taken.has(one.name) || [...one.words].some((word) => isMissing.has(word))) isMissing.add(one.name)
+    else made.push(one)
+  }
+  return {
+    statements: [
+      SCHEMA,
+      ...known.flatMap((name) => [...factStatements<FactName>(name, facts[name] ?? [])]),
+      ...made.map(({ sql }) => sql),
+    ],
+    views: made.flatMap(({ name, kind }) => (kind === 'view' ? [name] : [])),
+  }
+}

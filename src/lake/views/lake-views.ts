@@ -1,0 +1,227 @@
+/**
+ * The views of a snapshot in a session: each table's current versions under its name, all versions as `<table>_history`,
+ * and the analysis layer. Nothing is read before it was asked for; until then views have their columns and refuse to be read.
+ */
+
+import { type Definition, definitionNames, definitionsFor } from '../../analysis/definitions.ts'
+import type { Commit } from '../../core/partition.ts'
+import type { FetchOptions } from '../../storage/storage.ts'
+import { atMost } from '../../support/side-by-side.ts'
+import type { Session } from '../duckdb/engine.ts'
+import { filesOfTables } from '../files/fetch-tables.ts'
+import type { FileAccess } from '../files/file-access.ts'
+import type { ComputedColumn } from '../projection/computed-columns.ts'
+import { LISTINGS, mainTables, QUARANTINE, TABLES, type Table } from '../tables/tables.ts'
+import { ALL_COMPANIES, baseSelects, baseViews, versionGroup, viewStatement } from './base-views.ts'
+import {
+  filesOf,
+  goneFiles,
+  HIDDEN_SCHEMA,
+  isOneVersion,
+  makeSuperseded,
+  supersededTable,
+} from './current-versions.ts'
+import { FACT_NAMES, type FactName, type ReadFacts } from './lake-facts.ts'
+import {
+  factMacroName,
+  factStatements,
+  type Listed,
+  loadsOf,
+  noneOld,
+  oldFrom,
+  rowsOfTable,
+  unreadableMacros,
+} from './source-macros.ts'
+
+interface View {
+  readonly name: string
+  readonly table: Table
+}
+
+const historyName = ({ name }: Pick<Table, 'name'>): string => `${name}_history`
+
+const VIEWS: readonly View[] = [
+  ...TABLES.flatMap((table) => [
+    { name: historyName(table), table },
+    { name: table.name, table },
+  ]),
+  { name: QUARANTINE.name, table: QUARANTINE },
+  { name: LISTINGS.name, table: LISTINGS },
+  ...[LISTINGS, ...mainTables().filter(({ content }) => content === LISTINGS.content)].map((table) => ({
+    name: ALL_COMPANIES,
+    table,
+  })),
+]
+
+/** A view that shows less than its table has, or less of it. */
+export interface NarrowedView {
+  readonly name: string
+  /** @param rowsOf gives all rows of a view, as SQL in brackets */
+  readonly select: (rowsOf: (view: string) => string) => string
+}
+
+/** When a compaction left the current versions alone; `undefined` where there was none. */
+const compactionOf = ({ partitions }: Listed): Commit | undefined =>
+  partitions.find(({ source }) => source.kind === 'compaction')?.committed
+
+/** Runs a fetch of files with options, such as one that shows progress and can be interrupted. */
+export type AroundFetch = (fetch: (options: Omit<FetchOptions, 'known'>) => Promise<void>) => Promise<void>
+
+/**
+ * Reads the part of a snapshot that lists the files of a table: asked once of all tables of a content, and only when one
+ * of them is.
+ */
+export type ReadListed = (table: Table) => Promise<Listed>
+
+export interface ViewsOptions {
+  /** @default without progress and signal */
+  readonly aroundFetch?: AroundFetch | undefined
+  /** What the manifest says, for the views about the lake itself. @default they refuse to be read */
+  readonly facts?: ReadFacts | undefined
+  /** Further columns of the tables. @default none */
+  readonly computed?: readonly ComputedColumn[] | undefined
+}
+
+export class LakeViews {
+  readonly #session: Session
+  readonly #access: FileAccess
+  readonly #read: ReadListed
+  /** By content; of tables without one by name. */
+  readonly #listed = new Map<string, Promise<Listed>>()
+  readonly #aroundFetch: AroundFetch
+  readonly #facts: ReadFacts | undefined
+  readonly #computed: readonly ComputedColumn[] | undefined
+  /** What is made: tables whose rows can be read, contents whose old versions are known, facts, definitions. */
+  readonly #made = new Set<string>()
+  /** Views whose rows a narrowed one reads. */
+  readonly #readBy = new Map<string, ReadonlySet<string>>()
+  #historyBegins: Commit | undefined
+  /** One after the other: two requests may want the same views. */
+  readonly #inTurn = atMost(1)
+
+  private constructor(session: Session, access: FileAccess, read: ReadListed, options: ViewsOptions) {
+    this.#session = session
+    this.#access = access
+    this.#read = read
+    this.#facts = options.facts
+    this.#computed = options.computed
+    this.#aroundFetch = options.aroundFetch ?? ((fetch) => fetch({}))
+  }
+
+  static async open(
+    session: Session,
+    access: FileAccess,
+    snapshot: Listed | ReadListed,
+    options: ViewsOptions = {},
+  ): Promise<LakeViews> {
+    const views = baseViews(options.computed).values()
+    await session.run([`CREATE SCHEMA ${HIDDEN_SCHEMA}`, ...unreadableMacros(), ...views].join(';\n'))
+    const read: ReadListed = typeof snapshot === 'function' ? snapshot : async () => snapshot
+    return new LakeViews(session, access, read, options)
+  }
+
+  /**
+   * Makes views readable, those of other names are left alone: fetches the files of their tables and reads which
+   * versions are current. Of the analysis layer it makes what is named, and makes readable what that reads.
+   *
+   * @param names of views and macros; `null`: all
+   * @throws {ToolkitError} as `fetchFiles`; DuckDB's error when a file is none of its kind
+   */
+  makeReadable(names: ReadonlySet<string> | null): Promise<void> {
+    const definitions = definitionsFor(names ?? definitionNames())
+    const words = new Set(definitions.flatMap(({ sql }) => sql.match(/\w+/g) ?? []))
+    const wanted = VIEWS.filter(({ name }) => names === null || names.has(name) || words.has(name))
+    const read = new Set(wanted.flatMap(({ name }) => [name, ...(this.#readBy.get(name) ?? [])]))
+    const requested = VIEWS.filter(({ name }) => read.has(name))
+    const facts = FACT_NAMES.filter((name) => words.has(factMacroName(name).slice(HIDDEN_SCHEMA.length + 1)))
+    return this.#inTurn(async () => {
+      await this.#make(requested)
+      for (const name of facts) await this.#makeFacts(name)
+      await this.#define(definitions)
+    })
+  }
+
+  /** Makes views and macros of the analysis layer whose rows need not be readable. @param names `null`: all */
+  define(names: ReadonlySet<string> | null): Promise<void> {
+    return this.#inTurn(() => this.#define(definitionsFor(names ?? definitionNames())))
+  }
+
+  /** Makes views again that show less. Those of an earlier call stay as they are until they are named again. */
+  narrow(views: readonly NarrowedView[]): Promise<void> {
+    const selects = baseSelects(this.#computed)
+    const statements = views.map(({ name, select }) => {
+      const read = new Set<string>()
+      const narrowed = select((view) => {
+        read.add(view)
+        return `(${selects.get(view)})`
+      })
+      this.#readBy.set(name, read)
+      return viewStatement(name, narrowed)
+    })
+    return this.#inTurn(() => this.#session.run(statements.join(';\n')))
+  }
+
+  /** Where all versions were asked for and a compaction has left the current ones alone: since when there are all. */
+  get historyBegins(): Commit | undefined {
+    return this.#historyBegins
+  }
+
+  async #define(definitions: readonly Definition[]): Promise<void> {
+    const missing = definitions.filter(({ name }) => !this.#made.has(name))
+    if (missing.length === 0) return
+    await this.#session.run(missing.map(({ sql }) => sql).join(';\n'))
+    for (const { name } of missing) this.#made.add(name)
+  }
+
+  async #makeFacts(name: FactName): Promise<void> {
+    const macro = factMacroName(name)
+    if (this.#facts === undefined || this.#made.has(macro)) return
+    for (const sql of factStatements(name, await this.#facts(name))) await this.#session.run(sql)
+    this.#made.add(macro)
+  }
+
+  async #make(views: readonly View[]): Promise<void> {
+    const contents = new Set(views.map(({ table }) => table.content))
+    const main = mainTables().filter(
+      ({ content }) => contents.has(content) && !this.#made.has(supersededTable(content)),
+    )
+    const tables = new Set([...views.map(({ table }) => table), ...main])
+    if (contents.has(LISTINGS.content)) tables.add(LISTINGS)
+    const files = await Promise.all(
+      [...tables].map(async (table) => filesOfTables(await this.#listedFor(table), [table.name])),
+    )
+    // Again for those that are readable: copies that were not used for a long time may be gone.
+    await this.#aroundFetch((options) => this.#access.makeReadable(files.flat(), options))
+    for (const table of main) {
+      const made = supersededTable(table.content)
+      const listed = await this.#listedFor(table)
+      await this.#session.run(makeSuperseded(listed, this.#access.placeOf, table))
+      await this.#session.run(this.#oldVersions(listed, table, made))
+      this.#made.add(made)
+    }
+    for (const { name, table } of views) {
+      const listed = await this.#listedFor(table)
+      if (name === historyName(table)) this.#historyBegins = compactionOf(listed) ?? this.#historyBegins
+      const rows = `rows of ${table.name}`
+      if (this.#made.has(rows)) continue
+      await this.#session.run(rowsOfTable(table, listed, this.#access.placeOf))
+      if (table !== QUARANTINE) await this.#session.run(loadsOf(table, listed))
+      this.#made.add(rows)
+    }
+  }
+
+  #oldVersions(listed: Listed, table: Table, made: string): string {
+    if (goneFiles(listed, this.#access.placeOf, table.content).length > 0)
+      return oldFrom(table, made, 'is_gone')
+    const isSingle = isOneVersion(filesOf(listed, this.#access.placeOf, table.name))
+    return isSingle ? noneOld(table) : oldFrom(table, made, 'false')
+  }
+
+  /** The listing of a table, read once for all tables of its content. */
+  #listedFor(table: Table): Promise<Listed> {
+    const key = versionGroup(table)
+    const listed = this.#listed.get(key) ?? this.#read(table)
+    this.#listed.set(key, listed)
+    return listed
+  }
+}

@@ -1,0 +1,169 @@
+/** The hidden macros through which views read a snapshot: which files hold a table's rows, which versions are old, when each was loaded. */
+
+import type { CommitFacts, Snapshot } from '../../core/partition.ts'
+import { ident, literal } from '../duckdb/sql.ts'
+import type { PlaceOf } from '../files/files-in-turn.ts'
+import { LISTINGS, mainTables, QUARANTINE, TABLES, type Table } from '../tables/tables.ts'
+import { loadMacro, oldMacro, rowsMacro } from './base-views.ts'
+import { filesOf, goneFiles, HIDDEN_SCHEMA, pathList, readTable } from './current-versions.ts'
+import { FACT_NAMES, FACTS, type Fact, type FactName, factsFrom } from './lake-facts.ts'
+import { readQuarantine } from './read-quarantine.ts'
+
+/** The part of a snapshot that lists files. */
+export type Listed = Pick<Snapshot, 'partitions' | 'files' | 'merged'>
+
+/** A macro that gives a table. */
+const tableMacro = (name: string, query: string, parameters = ''): string =>
+  `CREATE OR REPLACE MACRO ${name}(${parameters}) AS TABLE ${query}`
+
+export const factMacroName = (name: FactName): string => `${HIDDEN_SCHEMA}.fact_${name}`
+
+const noRows = (columns: readonly (readonly [name: string, type: string])[], refusal?: string): string =>
+  `SELECT ${columns.map(([name, type]) => `NULL::${type} AS ${ident(name)}`).join(', ')}
+WHERE ${refusal === undefined ? 'false' : `error(${literal(refusal)})::BOOLEAN`}`
+
+const refusalOf = (name: string): string =>
+  `Cannot read "${name}" in this way: name it in the statement itself`
+
+const namesAndTypes = ({ columns }: Table): (readonly [string, string])[] =>
+  columns.map(({ name, type }) => [name, type] as const)
+
+const LOADED_TYPE = 'STRUCT(snapshot INTEGER, run VARCHAR, loaded_at TIMESTAMPTZ)'
+const OLD_COLUMNS = [
+  ['owner', 'BIGINT'],
+  ['version', 'BIGINT'],
+  ['is_gone', 'BOOLEAN'],
+] as const
+const VERSION = ['version', 'BIGINT'] as const
+
+/** Tables that have versions of their own: one for each group. */
+export const groupTables = (): readonly Table[] => [
+  ...mainTables(),
+  ...TABLES.filter(({ content }) => content === undefined),
+]
+
+/** Macros of rows that have the columns of a snapshot's and refuse to be read: nobody must take them for empty tables. */
+export const unreadableRows = (): readonly string[] => [
+  ...[...TABLES, LISTINGS].map((table) =>
+    tableMacro(rowsMacro(table), noRows([...namesAndTypes(table), VERSION], refusalOf(table.name))),
+  ),
+  tableMacro(
+    rowsMacro(QUARANTINE),
+    noRows([['partition', 'VARCHAR'], ...namesAndTypes(QUARANTINE)], refusalOf(QUARANTINE.name)),
+  ),
+]
+
+/** The same of all macros of a snapshot. */
+export const unreadableMacros = (): readonly string[] => [
+  ...unreadableRows(),
+  ...mainTables().map((table) => tableMacro(oldMacro(table), noRows(OLD_COLUMNS, refusalOf(table.name)))),
+  ...groupTables().map(
+    (table) => `CREATE OR REPLACE MACRO ${loadMacro(table)}(v) AS CAST(NULL AS ${LOADED_TYPE})`,
+  ),
+  ...FACT_NAMES.map((name) =>
+    tableMacro(factMacroName(name), noRows(Object.entries(FACTS[name]), refusalOf(name))),
+  ),
+]
+
+/**
+ * The rows of a table's files. Their paths are a parameter with a default: DuckDB reads no file while the macro is made.
+ *
+ * @param pathSql a file's path in SQL
+ */
+export const rowsOfTable = (
+  table: Table,
+  listed: Listed,
+  at: string | PlaceOf,
+  pathSql?: (path: string) => string,
+): string => {
+  const files = filesOf(listed, at, table.name)
+  const paths = files.length === 0 ? '' : `paths := ${pathList(files, pathSql)}`
+  const rows =
+    table === QUARANTINE
+      ? readQuarantine(files, 'paths')
+      : `SELECT * REPLACE (version::BIGINT AS version) FROM (${readTable(table, files, 'with-version', 'paths')})`
+  return tableMacro(rowsMacro(table), rows, paths)
+}
+
+/**
+ * Old versions of a content's records, from a table that a session has made.
+ *
+ * @param isGone the column of it, or SQL, that says whether a version is hidden because its company is not listed any more
+ */
+export const oldFrom = (table: Table, hidden: string, isGone: 'is_gone' | 'false'): string =>
+  tableMacro(oldMacro(table), `SELECT owner, version::BIGINT AS version, ${isGone} AS is_gone FROM ${hidden}`)
+
+/** Where nothing is old: of no rows the filters of a query reach the files. */
+export const noneOld = (table: Table): string => tableMacro(oldMacro(table), noRows(OLD_COLUMNS))
+
+/** The same from the rows of the content's main table themselves, each time it is asked for. */
+export const oldOfRows = (table: Table, listed: Listed): string => {
+  const id = ident(table.owner ?? '')
+  if (goneFiles(listed, '', table.content).length > 0)
+    return tableMacro(
+      oldMacro(table),
+      `SELECT r.${id} AS owner, r.version, r.version = n.last AS is_gone FROM ${rowsMacro(table)}() AS r
+JOIN (SELECT owner, max(version) AS newest, max(version) FILTER (is_row) AS last FROM (
+    SELECT ${id} AS owner, version, true AS is_row FROM ${rowsMacro(table)}()
+    UNION ALL SELECT internal_id, version, false FROM ${rowsMacro(LISTINGS)}()) GROUP BY ALL HAVING count(*) > 1) AS n
+  ON n.owner = r.${id} AND r.version < n.newest`,
+    )
+  const holding = listed.partitions.filter(({ files }) => files.some((file) => file.table === table.name))
+  // A single partition holds no record twice.
+  if (holding.length < 2) return noneOld(table)
+  return tableMacro(
+    oldMacro(table),
+    `SELECT r.${id} AS owner, r.version, false AS is_gone FROM ${rowsMacro(table)}() AS r
+JOIN (SELECT ${id} AS owner, max(version) AS newest FROM ${rowsMacro(table)}() GROUP BY ALL HAVING count(*) > 1) AS n
+  ON n.owner = r.${id} AND r.version < n.newest`,
+  )
+}
+
+/** Maps versions to loads. @param listed as `rowsOfTable` has it */
+export const loadsOf = (table: Table, listed: Listed): string => {
+  const entries: readonly (CommitFacts & { readonly run: string })[] =
+    table.content === undefined ? listed.files.filter((file) => file.table === table.name) : listed.partitions
+  const loads = new Map<string, number>()
+  const first = entries[0]?.version
+  /** By version, from the first one on: the place of its load, 0 for a version that no entry has. */
+  const places: number[] = []
+  for (const { run, committed, version } of entries) {
+    const load = `{'snapshot': ${committed.snapshot}, 'run': ${literal(run)}, 'loaded_at': ${literal(committed.time)}}`
+    // Many partitions are of one run: versions are mapped to the few loads.
+    const place = loads.get(load) ?? loads.size + 1
+    loads.set(load, place)
+    const at = version - (first ?? 0)
+    while (places.length < at) places.push(0)
+    places[at] = place
+  }
+  const found = `[${[...loads.keys()].join(', ')}][[${places.join(',')}][v - ${(first ?? 1) - 1}]]`
+  return `CREATE OR REPLACE MACRO ${loadMacro(table)}(v) AS CAST(${first === undefined ? 'NULL' : found} AS ${LOADED_TYPE})`
+}
+
+/** @param query gives the facts, with the columns of their kind */
+export const factMacro = (name: FactName, query: string, parameters?: string): string =>
+  tableMacro(factMacroName(name), query, parameters)
+
+const FACTS_AT_ONCE = 1000
+
+const factTable = (name: FactName): string => `${HIDDEN_SCHEMA}.facts_of_${name}`
+
+/**
+ * Statements that give the facts of a kind. A few stand in the macro itself; many in a table, into which they are put some at a time,
+ * because DuckDB takes thirty times the length of a text that it parses.
+ */
+export function* factStatements<Name extends FactName>(
+  name: Name,
+  facts: readonly Fact<Name>[],
+): Generator<string> {
+  yield `DROP TABLE IF EXISTS ${factTable(name)}`
+  if (facts.length <= FACTS_AT_ONCE) {
+    yield factMacro(name, factsFrom(name, facts))
+    return
+  }
+  const columns = Object.entries(FACTS[name]).map(([column, type]) => `${ident(column)} ${type}`)
+  yield `CREATE TABLE ${factTable(name)} (${columns.join(', ')})`
+  for (let at = 0; at < facts.length; at += FACTS_AT_ONCE)
+    yield `INSERT INTO ${factTable(name)} BY NAME ${factsFrom(name, facts.slice(at, at + FACTS_AT_ONCE))}`
+  yield factMacro(name, `FROM ${factTable(name)}`)
+}

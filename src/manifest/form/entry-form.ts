@@ -1,0 +1,162 @@
+/** Checks data read from disk against the forms of `core/partition.ts`. Fields that are not known are let through. */
+
+import { CONTENT, type Content } from '../../contract/objects.ts'
+import type {
+  BatchEntry,
+  Commit,
+  Counts,
+  DateRange,
+  Drift,
+  FileEntry,
+  FileOfRun,
+  LineCounts,
+  PartitionEntry,
+  PullEntry,
+  SharedSource,
+  SourceEntry,
+  WindowEntry,
+} from '../../core/partition.ts'
+import { isDataPath } from '../../lake/files/layout.ts'
+import {
+  anyText,
+  count,
+  type Form,
+  form,
+  list,
+  oneOf,
+  optional,
+  orNull,
+  sha256,
+  shapeOf,
+  valuesOf,
+  yesNo,
+} from '../../support/json-form.ts'
+
+export const CONTENT_NAME: Form<Content> = form(
+  (value): value is Content => typeof value === 'string' && Object.hasOwn(CONTENT, value),
+  'companies or relations',
+)
+const dataPath: Form<string> = form(
+  (value): value is string => typeof value === 'string' && isDataPath(value),
+  'a path of a file of the lake',
+)
+const search = valuesOf(
+  list(form((value): value is string | number => ['string', 'number'].includes(typeof value), 'a value')),
+)
+
+const FILE_CHECKS = {
+  table: anyText,
+  path: dataPath,
+  rows: count,
+  bytes: count,
+  sha256,
+}
+const FILE = shapeOf<FileEntry>(FILE_CHECKS)
+
+const SOURCE_CHECKS = {
+  kind: oneOf(['file', 'stdin', 'quarantine', 'search', 'batch', 'compaction', 'listing']),
+  name: anyText,
+  bytes: count,
+  sha256,
+  block: count,
+  firstLine: count,
+  offset: count,
+  last: yesNo,
+  window: optional(
+    shapeOf<WindowEntry>({
+      service: anyText,
+      search,
+      currency: optional(anyText),
+      announced: count,
+      received: count,
+      pages: count,
+    }),
+  ),
+  batch: optional(
+    shapeOf<BatchEntry>({
+      service: anyText,
+      id: anyText,
+      etag: optional(anyText),
+      announced: optional(count),
+    }),
+  ),
+}
+const LINE_COUNTS = { lines: count, records: count, quarantined: count, filtered: optional(count) }
+export const SOURCE: Form<SourceEntry> = shapeOf<SourceEntry>(SOURCE_CHECKS)
+export const SHARED_SOURCE: Form<SharedSource> = shapeOf<SharedSource>({
+  ...SOURCE_CHECKS,
+  counts: shapeOf<LineCounts>(LINE_COUNTS),
+})
+
+export const REQUESTED = shapeOf<NonNullable<DateRange['requested']>>({
+  from: optional(anyText),
+  to: optional(anyText),
+})
+export const LEAST_AND_GREATEST = shapeOf<{ readonly least: string; readonly greatest: string }>({
+  least: anyText,
+  greatest: anyText,
+})
+
+/** The fields that a commit adds to an entry. */
+export const COMMITTED_CHECKS = {
+  committed: shapeOf<Commit>({ snapshot: count, time: anyText }),
+  version: count,
+}
+
+export const PARTITION_CHECKS = {
+  id: anyText,
+  run: anyText,
+  content: CONTENT_NAME,
+  range: shapeOf<DateRange>({
+    field: oneOf(['ContentUpdatedAt', 'UpdatedAt']),
+    requested: orNull(REQUESTED),
+    observed: orNull(LEAST_AND_GREATEST),
+  }),
+  counts: shapeOf<Counts>({ ...LINE_COUNTS, rows: valuesOf(count) }),
+  files: list(FILE),
+  drift: list(
+    shapeOf<Drift>({
+      kind: oneOf(['field', 'category', 'line-item', 'code', 'more']),
+      name: anyText,
+      records: count,
+      names: optional(count),
+    }),
+  ),
+}
+/** A partition that is not committed yet. */
+export const PARTITION: Form<PartitionEntry> = shapeOf<PartitionEntry>({
+  ...PARTITION_CHECKS,
+  source: SOURCE,
+  sources: optional(list(SHARED_SOURCE)),
+})
+
+export const PULL_ENTRY: Form<PullEntry> = shapeOf<PullEntry>({
+  run: anyText,
+  content: CONTENT_NAME,
+  service: anyText,
+  search,
+  currency: optional(anyText),
+  field: optional(anyText),
+  from: optional(anyText),
+  to: optional(anyText),
+  asOf: anyText,
+  announced: count,
+  planned: count,
+  received: count,
+  gapLeft: optional(count),
+})
+
+export const RUN_FILE: Form<FileOfRun> = shapeOf<FileOfRun>({
+  ...FILE_CHECKS,
+  run: anyText,
+  ...COMMITTED_CHECKS,
+})
+
+export const HEAD_CHECKS = {
+  snapshot: count,
+  parent: orNull(count),
+  run: anyText,
+  pipeline: anyText,
+  tool: anyText,
+  time: anyText,
+}

@@ -1,0 +1,142 @@
+/** Forms of what a snapshot in parts consists of: its root, what it says of parts, and their lines. */
+
+import type { CommittedPartition, SnapshotHead } from '../../core/partition.ts'
+import { runOfPart } from '../../lake/files/layout.ts'
+import {
+  anyText,
+  count,
+  type Form,
+  fits,
+  form,
+  list,
+  misfitOf,
+  objectOf,
+  oneOf,
+  optional,
+  orNull,
+  sha256,
+  shapeOf,
+  someOf,
+} from '../../support/json-form.ts'
+import {
+  COMMITTED_CHECKS,
+  CONTENT_NAME,
+  HEAD_CHECKS,
+  LEAST_AND_GREATEST,
+  PARTITION_CHECKS,
+  REQUESTED,
+  SHARED_SOURCE,
+  SOURCE,
+} from './entry-form.ts'
+import { FORGOTTEN_CHECKS, type Forgotten } from './forgotten.ts'
+import type { PartSummary } from './part-summary.ts'
+import { togetherAs } from './shared-sources.ts'
+import { TAKEN, type WithTaken } from './taken.ts'
+import type { ContentTotals, TableTotals, Totals } from './totals.ts'
+import type { WithVersions } from './version-numbers.ts'
+
+/** A partition as a line of a part. */
+const PARTITION_LINE = objectOf({ ...PARTITION_CHECKS, ...COMMITTED_CHECKS, sources: someOf(SOURCE) })
+/** The same of several small sources, each with its own counts. */
+const SHARED_LINE = objectOf({ sources: someOf(SHARED_SOURCE) })
+
+export const partitionToLine = ({
+  id,
+  run,
+  content,
+  source,
+  sources,
+  ...rest
+}: CommittedPartition): object => ({
+  ...{ id, run, content, sources: sources ?? [source] },
+  ...rest,
+})
+
+/** @throws {FormError} */
+export const lineToPartition = (value: unknown): CommittedPartition => {
+  const { sources, ...rest } = PARTITION_LINE(value, '')
+  const [source] = sources
+  if (source !== undefined && sources.length === 1) return { ...rest, source }
+  const shared = SHARED_LINE(value, '').sources
+  return { ...rest, source: togetherAs(shared), sources: shared }
+}
+
+/** What is known of a part without opening it; one of level 0 holds entries, of level 1 such parts, and so on. */
+export interface PartRef extends PartSummary {
+  readonly name: string
+  readonly level: number
+  readonly bytes: number
+  readonly sha256: string
+}
+
+export const PART_REF: Form<PartRef> = shapeOf<PartRef>({
+  name: form((value): value is string => typeof value === 'string' && runOfPart(value) !== null, 'a part'),
+  level: count,
+  bytes: count,
+  sha256,
+  entries: count,
+  runs: LEAST_AND_GREATEST,
+  contents: optional(list(CONTENT_NAME)),
+  requested: optional(REQUESTED),
+  observed: optional(LEAST_AND_GREATEST),
+  drift: optional(count),
+  quarantine: optional(count),
+  differing: optional(count),
+  currencies: optional(list(anyText)),
+  services: optional(list(anyText)),
+  keys: optional(anyText),
+})
+
+const TOTALS = shapeOf<Totals>({
+  runs: count,
+  contents: list(
+    shapeOf<ContentTotals>({
+      content: CONTENT_NAME,
+      partitions: count,
+      sources: count,
+      sourceBytes: count,
+      lines: count,
+      records: count,
+      quarantined: count,
+      filtered: optional(count),
+      requested: orNull(REQUESTED),
+      observed: orNull(LEAST_AND_GREATEST),
+    }),
+  ),
+  tables: list(shapeOf<TableTotals>({ table: anyText, files: count, rows: count, bytes: count })),
+})
+
+/** What is written and read, no earlier one and no later one. A commit drops no field of the root before. */
+export const FORMAT = 4
+
+/**
+ * The file of a snapshot. A field that is added later is optional, here, in `ROOT` and in `SnapshotRoot`:
+ * every commit hands on what the root before has, known or not.
+ */
+export interface RootDocument extends SnapshotHead, Forgotten, WithTaken, WithVersions {
+  readonly format: typeof FORMAT
+  readonly totals: Totals
+  readonly partitions: readonly PartRef[]
+  readonly files: readonly PartRef[]
+  readonly pulls: readonly PartRef[]
+  readonly merged: readonly PartRef[]
+  readonly sha256: string
+}
+
+const ROOT = shapeOf<RootDocument>({
+  format: oneOf([FORMAT]),
+  ...HEAD_CHECKS,
+  totals: TOTALS,
+  ...FORGOTTEN_CHECKS,
+  partitions: list(PART_REF),
+  files: list(PART_REF),
+  pulls: list(PART_REF),
+  merged: list(PART_REF),
+  taken: optional(TAKEN),
+  nextVersion: count,
+  sha256,
+})
+
+/** The field of a would-be root that does not fit (`snapshot.partitions[3].sha256`), or `null`. */
+export const rootMisfit = (value: unknown): string | null => misfitOf(ROOT, value, 'snapshot')?.place ?? null
+export const isRoot = (value: unknown): value is RootDocument => fits(ROOT, value)

@@ -1,0 +1,131 @@
+/**
+ * What a snapshot holds in all: by content what was loaded (also what a compaction has merged: a company loaded twice
+ * counts twice), by table the rows and files that there are. Both by name. Pure.
+ */
+
+import type { Content } from '../../contract/objects.ts'
+import type { DateRange, FileEntry, LineCounts, PartitionEntry, Snapshot } from '../../core/partition.ts'
+import { observedIn, requestedIn } from './date-extremes.ts'
+import { listedFiles } from './listed-files.ts'
+import { loadedPartitions, namedSources } from './loaded-sources.ts'
+
+export interface ContentTotals {
+  readonly content: Content
+  /** As they were loaded; those that a compaction has merged count too. */
+  readonly partitions: number
+  /** Files by their bytes, and windows of searches. */
+  readonly sources: number
+  /** Length of the sources as taken in, in bytes. */
+  readonly sourceBytes: number
+  readonly lines: number
+  readonly records: number
+  readonly quarantined: number
+  /** Absent where there are none. */
+  readonly filtered?: number
+  /** Least and greatest date asked for, ISO; absent where no source has a window. */
+  readonly requested: DateRange['requested']
+  /** Least and greatest value seen, ISO 8601 in UTC. */
+  readonly observed: DateRange['observed']
+}
+
+export interface TableTotals {
+  readonly table: string
+  readonly files: number
+  readonly rows: number
+  readonly bytes: number
+}
+
+export interface Totals {
+  /** Runs that have left anything. */
+  readonly runs: number
+  readonly contents: readonly ContentTotals[]
+  readonly tables: readonly TableTotals[]
+}
+
+export const NO_TOTALS: Totals = { runs: 0, contents: [], tables: [] }
+
+const sumOf = <T>(items: readonly T[], value: (item: T) => number): number =>
+  items.reduce((sum, item) => sum + value(item), 0)
+
+/** As counts say it: not at all where there are none. */
+export const filteredOf = (
+  counts: readonly Pick<LineCounts, 'filtered'>[],
+): { readonly filtered?: number } => {
+  const filtered = sumOf(counts, (one) => one.filtered ?? 0)
+  return filtered > 0 ? { filtered } : {}
+}
+
+const byName =
+  <K extends string>(key: K) =>
+  (a: Readonly<Record<K, string>>, b: Readonly<Record<K, string>>): number =>
+    a[key] < b[key] ? -1 : a[key] > b[key] ? 1 : 0
+
+const contentTotals = (content: Content, partitions: readonly PartitionEntry[]): ContentTotals => {
+  const named = partitions.flatMap((one) => namedSources(one).map((own) => [one.run, ...own] as const))
+  const sources = new Map(named.map(([run, name, source]) => [`${run} ${name}`, source]))
+  return {
+    content,
+    partitions: partitions.length,
+    sources: new Set(named.map(([, name]) => name)).size,
+    sourceBytes: sumOf([...sources.values()], ({ bytes }) => bytes),
+    lines: sumOf(partitions, ({ counts }) => counts.lines),
+    records: sumOf(partitions, ({ counts }) => counts.records),
+    quarantined: sumOf(partitions, ({ counts }) => counts.quarantined),
+    ...filteredOf(partitions.map(({ counts }) => counts)),
+    requested: requestedIn(partitions.map(({ range }) => range)),
+    observed: observedIn(partitions.map(({ range }) => range)),
+  }
+}
+
+const tableTotals = (table: string, files: readonly FileEntry[]): TableTotals => ({
+  table,
+  files: files.length,
+  rows: sumOf(files, ({ rows }) => rows),
+  bytes: sumOf(files, ({ bytes }) => bytes),
+})
+
+type Listed = Pick<Snapshot, 'partitions' | 'files' | 'pulls' | 'merged'>
+
+export const totalsOf = (listed: Listed): Totals => {
+  const { partitions, files, pulls = [], merged = [] } = listed
+  const contents = [...Map.groupBy(loadedPartitions(listed), ({ content }) => content)]
+  const tables = [...Map.groupBy(listedFiles(listed), ({ table }) => table)]
+  const runs = new Set<string>()
+  for (const some of [merged, partitions, files, pulls]) for (const { run } of some) runs.add(run)
+  return {
+    runs: runs.size,
+    contents: contents.map(([content, some]) => contentTotals(content, some)).sort(byName('content')),
+    tables: tables.map(([table, some]) => tableTotals(table, some)).sort(byName('table')),
+  }
+}
+
+/** Both together, where they are of different runs. @param common sources of a content that both have */
+export const addTotals = (a: Totals, b: Totals, common: (content: Content) => number): Totals => {
+  const contents = Map.groupBy([...a.contents, ...b.contents], ({ content }) => content)
+  const tables = Map.groupBy([...a.tables, ...b.tables], ({ table }) => table)
+  return {
+    runs: a.runs + b.runs,
+    contents: [...contents]
+      .map(([content, both]) => ({
+        content,
+        partitions: sumOf(both, (one) => one.partitions),
+        sources: sumOf(both, (one) => one.sources) - common(content),
+        sourceBytes: sumOf(both, (one) => one.sourceBytes),
+        lines: sumOf(both, (one) => one.lines),
+        records: sumOf(both, (one) => one.records),
+        quarantined: sumOf(both, (one) => one.quarantined),
+        ...filteredOf(both),
+        requested: requestedIn(both),
+        observed: observedIn(both),
+      }))
+      .sort(byName('content')),
+    tables: [...tables]
+      .map(([table, both]) => ({
+        table,
+        files: sumOf(both, (one) => one.files),
+        rows: sumOf(both, (one) => one.rows),
+        bytes: sumOf(both, (one) => one.bytes),
+      }))
+      .sort(byName('table')),
+  }
+}

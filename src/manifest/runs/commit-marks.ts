@@ -1,0 +1,37 @@
+/**
+ * Commits that are under way of a run that nobody owns: a file each in the run's folder. A commit writes it before it looks
+ * whether the run still stands; who ends the run without a commit takes away its plan before looking for such files. So
+ * one of the two sees the other, and no file is removed that a snapshot is about to list.
+ */
+
+import { runPath } from '../../lake/files/layout.ts'
+import { storageOf } from '../../storage/open-storage.ts'
+import { seal } from '../../support/sealed-text.ts'
+import { PLAN_FILE } from './run-lease.ts'
+import { removeRunFolder } from './runs.ts'
+import { workerName } from './worker-beats.ts'
+
+const marksPath = (run: string): string => `${runPath(run)}/commits`
+const markPath = (run: string, attempt: string): string => `${marksPath(run)}/${attempt}.json`
+
+/** Marks a commit. It must look afterwards whether the run still stands. */
+export const markCommit = async (lake: string, run: string, attempt: string): Promise<void> => {
+  await storageOf(lake).create(markPath(run, attempt), `${seal(JSON.stringify({ by: workerName() }))}\n`)
+}
+
+/** Takes the mark of a commit away that has made no snapshot. */
+export const unmarkCommit = (lake: string, run: string, attempt: string): Promise<void> =>
+  storageOf(lake).remove([markPath(run, attempt)])
+
+/** How many commits of a run are under way, or were killed. */
+export const countCommits = async (lake: string, run: string): Promise<number> =>
+  (await storageOf(lake).entries(marksPath(run))).length
+
+/**
+ * Ends a run without a commit; again, where that was stopped halfway. Where a commit of it is under way its folder stays
+ * until that ends; where that was killed, until nobody has worked on the run for a day.
+ */
+export const endRun = async (lake: string, run: string): Promise<void> => {
+  await storageOf(lake).remove([`${runPath(run)}/${PLAN_FILE}`])
+  if ((await countCommits(lake, run)) === 0) await removeRunFolder(lake, run)
+}

@@ -1,0 +1,44 @@
+/**
+ * The heartbeat of a run: rewrites its owner file every hour. Where its process cannot be seen (another
+ * machine works into the same bucket), the times of its files show whether it is alive, and one partition may take long.
+ */
+
+import { runPath } from '../../lake/files/layout.ts'
+import { storageOf } from '../../storage/open-storage.ts'
+import { type ProcessIdentity, thisProcess } from '../../support/process-identity.ts'
+import { ownerName, ownerText, type RunLease } from './run-lease.ts'
+
+/** Far below `DAY_MS`, so that a storage that is down for hours does no harm. */
+const HEARTBEAT_MS = 3_600_000
+
+/** Whoever started it stops it before the lease is released or the run removed. */
+export interface Heartbeat {
+  /** When it resolves, nothing is being written. May be called again. */
+  readonly stop: () => Promise<void>
+}
+
+/** Rewrites an owner file if it still exists: a removed run must not come back as its owner file alone. */
+export const sendHeartbeat = async (
+  { lake, run, number, base }: RunLease,
+  process: ProcessIdentity = thisProcess(),
+): Promise<void> => {
+  const storage = storageOf(lake)
+  const path = `${runPath(run)}/${ownerName(number)}`
+  if (await storage.stat(path)) await storage.replace(path, ownerText(base, process))
+}
+
+/** Starts the heartbeat of a run; its timer keeps no process alive. */
+export const startHeartbeat = (lease: RunLease): Heartbeat => {
+  let last = Promise.resolve()
+  const timer = setInterval(() => {
+    // A failed heartbeat is made up for by the next one.
+    last = last.then(() => sendHeartbeat(lease).catch(() => undefined))
+  }, HEARTBEAT_MS)
+  timer.unref()
+  return {
+    stop: async () => {
+      clearInterval(timer)
+      await last
+    },
+  }
+}

@@ -1,0 +1,109 @@
+/**
+ * What a run has to do, cut into units of work: written with its plan, before the run has an owner, so that no run is
+ * half planned. Whoever works on a run goes by them, in this process or on another machine.
+ */
+
+import { ToolkitError } from '../../core/errors.ts'
+import { runPath } from '../../lake/files/layout.ts'
+import { storageOf } from '../../storage/open-storage.ts'
+import {
+  anyText,
+  count,
+  type Form,
+  FormError,
+  list,
+  objectOf,
+  oneOf,
+  optional,
+  positive,
+  sha256,
+  shapeOf,
+  yesNo,
+} from '../../support/json-form.ts'
+import { seal, unseal } from '../../support/sealed-text.ts'
+
+export const UNITS_FILE = 'units.json'
+
+/** A source of a unit, or a range of its blocks. */
+export interface UnitSource {
+  readonly name: string
+  /** Its place among the sources of its job. */
+  readonly at: number
+  /** What stands there must still be this when it is worked on. */
+  readonly fingerprint?: { readonly bytes: number; readonly sha256: string } | undefined
+  readonly content?: 'companies' | 'relations' | undefined
+  /** Found in a folder, not named itself. */
+  readonly found?: boolean | undefined
+  /** Its blocks from `from` to before `to`, of `of` in all. @default all */
+  readonly blocks?: { readonly from: number; readonly to: number; readonly of: number } | undefined
+}
+
+/** What is worked on at once and recorded at once. Its id is its place in the list. */
+export interface WorkUnit {
+  /** Units of a later phase wait until all of the earlier ones are done. */
+  readonly phase: number
+  /** Place of its job among those of the run. */
+  readonly job: number
+  readonly sources: readonly UnitSource[]
+}
+
+/** The units of a run, and what all its workers keep to. */
+export interface RunUnits {
+  readonly units: readonly WorkUnit[]
+  /** Any number of processes work on the run at once, and none owns it. @default false */
+  readonly shared?: boolean | undefined
+  /** Name and version of the tool that cut the units; blocks may be cut otherwise by another. */
+  readonly tool?: string | undefined
+  /** Leaves damaged and unreadable files out and loads the others. @default false */
+  readonly skipBadFiles?: boolean | undefined
+  /** Requests a second of all workers together. @default learnt from the answers, by each for itself */
+  readonly requestsPerSecond?: number | undefined
+}
+
+const SOURCE: Form<UnitSource> = shapeOf<UnitSource>({
+  name: anyText,
+  at: count,
+  fingerprint: optional(objectOf({ bytes: count, sha256 })),
+  content: optional(oneOf(['companies', 'relations'])),
+  found: optional(yesNo),
+  blocks: optional(objectOf({ from: count, to: count, of: count })),
+})
+const UNITS: Form<RunUnits> = shapeOf<RunUnits>({
+  units: list(shapeOf<WorkUnit>({ phase: count, job: count, sources: list(SOURCE) })),
+  shared: optional(yesNo),
+  tool: optional(anyText),
+  skipBadFiles: optional(yesNo),
+  requestsPerSecond: optional(positive),
+})
+
+const unitsPath = (run: string): string => `${runPath(run)}/${UNITS_FILE}`
+
+/** One unit a line, so that a person can read them. */
+export const unitsText = ({ units, ...more }: RunUnits): string => {
+  const lines = units.map((unit) => `    ${JSON.stringify(unit)}`).join(',\n')
+  const settings = JSON.stringify(more).slice(1, -1)
+  return `${seal(`{"units": [\n${lines}\n  ]${settings === '' ? '' : `, ${settings}`}}`)}\n`
+}
+
+/**
+ * The units of a run; `undefined` where it has none: `forget` and `compact` have none.
+ *
+ * @throws {ToolkitError} `RUN_NOT_RESUMABLE` when they are damaged
+ */
+export const readUnits = async (lake: string, run: string): Promise<RunUnits | undefined> => {
+  const text = await storageOf(lake).read(unitsPath(run))
+  if (text === null) return undefined
+  const read = unseal(text)
+  try {
+    if (read.kind !== 'damaged') return UNITS(read.value, 'units')
+  } catch (error) {
+    if (!(error instanceof FormError)) throw error
+  }
+  throw new ToolkitError('RUN_NOT_RESUMABLE', `Cannot read the units of run "${run}": they are damaged`, {
+    run,
+  })
+}
+
+/** Puts other units in their place: of a run that this process owns, where its inputs are others than before. */
+export const replaceUnits = (lake: string, run: string, units: RunUnits): Promise<void> =>
+  storageOf(lake).replace(unitsPath(run), unitsText(units))

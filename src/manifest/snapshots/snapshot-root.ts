@@ -1,0 +1,94 @@
+/**
+ * The root of a snapshot: what it says of itself, its totals, and its lists, of which each reader opens the parts that it
+ * needs.
+ */
+
+import type { PullEntry, Snapshot, SnapshotHead } from '../../core/partition.ts'
+import { LISTINGS, QUARANTINE, type Table } from '../../lake/tables/tables.ts'
+import type { Forgotten } from '../form/forgotten.ts'
+import type { WithTaken } from '../form/taken.ts'
+import type { Totals } from '../form/totals.ts'
+import type { WithVersions } from '../form/version-numbers.ts'
+import { countEntries, entriesOf, type ListName, type Lists, type Part, type Wanted } from '../parts/parts.ts'
+
+export interface SnapshotRoot extends SnapshotHead, Forgotten, WithTaken, WithVersions {
+  readonly totals: Totals
+  readonly lists: { readonly [Name in ListName]: readonly Part[] }
+}
+
+/** What a snapshot says of itself, without what it lists. */
+export const headOf = ({ snapshot, parent, run, pipeline, tool, time }: SnapshotHead): SnapshotHead => ({
+  snapshot,
+  parent,
+  run,
+  pipeline,
+  tool,
+  time,
+})
+
+/** Entries of a list in memory. @throws {ToolkitError} `SNAPSHOT_DAMAGED`, `LAKE_NEWER` */
+export const listOf = async <Name extends ListName>(
+  lake: string,
+  { lists }: Pick<SnapshotRoot, 'lists'>,
+  name: Name,
+  wanted?: Wanted,
+): Promise<readonly Lists[Name][]> => {
+  const entries: Lists[Name][] = []
+  for await (const some of entriesOf(lake, name, lists[name], wanted))
+    for (const one of some.entries) entries.push(one)
+  return entries
+}
+
+/** All that a snapshot lists, or what stands in the parts that are wanted. @throws as `listOf` */
+export const readAllListed = async (lake: string, root: SnapshotRoot, wanted?: Wanted): Promise<Snapshot> => {
+  const { lists } = root
+  return {
+    ...headOf(root),
+    partitions: await listOf(lake, root, 'partitions', wanted),
+    files: await listOf(lake, root, 'files'),
+    ...(countEntries(lists.pulls) > 0 && { pulls: await listOf(lake, root, 'pulls') }),
+    ...(countEntries(lists.merged) > 0 && { merged: await listOf(lake, root, 'merged', wanted) }),
+  }
+}
+
+/**
+ * All that a snapshot lists of a table, and of the other tables of its content.
+ * @throws as `listOf`
+ */
+export const readTableListed = async (
+  lake: string,
+  root: SnapshotRoot,
+  { name, content }: Pick<Table, 'name' | 'content'>,
+): Promise<Pick<Snapshot, 'partitions' | 'files' | 'merged'>> => {
+  if (name === QUARANTINE.name) return readAllListed(lake, root, ({ quarantine = 0 }) => quarantine > 0)
+  if (content === undefined) return { partitions: [], files: await listOf(lake, root, 'files') }
+  const some = await listOf(lake, root, 'partitions', ({ contents }) => contents?.includes(content) ?? false)
+  return { partitions: some.filter((one) => one.content === content), files: [] }
+}
+
+/** Whether no two partitions, or files of runs, have rows of a table, and all its companies are listed. @throws as `listOf` */
+export const isOfOnePartition = async (
+  lake: string,
+  { lists, totals }: SnapshotRoot,
+  { name, content }: Pick<Table, 'name' | 'content'>,
+): Promise<boolean> => {
+  const filesOfTable = (one: string): number => totals.tables.find(({ table }) => table === one)?.files ?? 0
+  // Which companies are not listed any more is in partitions of its own.
+  if (content === LISTINGS.content && filesOfTable(LISTINGS.name) > 0) return false
+  const files = filesOfTable(name)
+  if (content === undefined || files < 2) return files < 2
+  const holds: Wanted = ({ contents }) => contents?.includes(content) ?? false
+  let found = 0
+  for await (const { entries } of entriesOf(lake, 'partitions', lists.partitions, holds)) {
+    found += entries.filter(({ counts }) => (counts.rows[name] ?? 0) > 0).length
+    if (found > 1) return false
+  }
+  return true
+}
+
+/** The pulls from services, in the order of commits; `null` for a lake without a snapshot. */
+export const readPulls = async (
+  lake: string,
+  root: SnapshotRoot | null,
+): Promise<{ readonly pulls: readonly PullEntry[] } | null> =>
+  root && { pulls: await listOf(lake, root, 'pulls') }

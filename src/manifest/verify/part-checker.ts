@@ -1,0 +1,151 @@
+/** Checks the parts of snapshots, every byte of them, and what the snapshots say of them. Holds one part at a time. */
+
+import { isDeepStrictEqual } from 'node:util'
+import { ToolkitError } from '../../core/errors.ts'
+import { partPath, snapshotPath } from '../../lake/files/layout.ts'
+import type { Findings, ProblemKind } from '../form/findings.ts'
+import { type PartSummary, summaryOfParts } from '../form/part-summary.ts'
+import { addTotals, NO_TOTALS, type Totals, totalsOf } from '../form/totals.ts'
+import {
+  LIST_NAMES,
+  LISTS,
+  type ListName,
+  type Lists,
+  linesOf,
+  type Part,
+  readPart,
+  refOfLine,
+  storedBy,
+} from '../parts/parts.ts'
+import type { SnapshotRoot } from '../snapshots/snapshot-root.ts'
+
+type Report = (path: string, problem: ProblemKind, detail: string) => void
+
+/** What is said of a part, without its file; what later releases say besides is left to them. */
+const saidOf = (ref: PartSummary, known: PartSummary): object =>
+  Object.fromEntries(
+    [...new Set([...SUMMARY_FIELDS, ...Object.keys(known)])].flatMap((name) =>
+      Object.hasOwn(ref, name) ? [[name, Reflect.get(ref, name)]] : [],
+    ),
+  )
+const SUMMARY_FIELDS = ['contents', 'drift', 'quarantine', 'differing', 'currencies', 'services', 'keys']
+
+/** Reads the lines of a part that is whole; reports one that is not. */
+const readChecked = async <Line>(
+  lake: string,
+  part: Part,
+  fromLine: (value: unknown) => Line,
+  summarise: (lines: readonly Line[]) => PartSummary,
+  report: Report,
+): Promise<readonly Line[] | null> => {
+  const { ref } = part
+  const path = partPath(ref.name)
+  const read = await readPart(lake, ref)
+  if (read.kind !== 'whole') {
+    report(path, read.kind, read.detail)
+    return null
+  }
+  try {
+    const lines = linesOf(lake, part, read.bytes, fromLine)
+    const summary = summarise(lines)
+    if (!isDeepStrictEqual(saidOf(ref, summary), { ...summary }))
+      report(path, 'listing', 'it does not hold what is said of it where it is listed')
+    return lines
+  } catch (error) {
+    if (!(error instanceof ToolkitError) || error.code !== 'SNAPSHOT_DAMAGED') throw error
+    report(path, 'changed', error.message)
+    return null
+  }
+}
+
+/** Entries of a list that stand in one part. */
+export type ListedEntries = {
+  readonly [Name in ListName]: { readonly list: Name; readonly entries: readonly Lists[Name][] }
+}[ListName]
+
+const ENTRIES_IN: { readonly [Name in ListName]: (entries: readonly Lists[Name][]) => ListedEntries } = {
+  partitions: (entries) => ({ list: 'partitions', entries }),
+  files: (entries) => ({ list: 'files', entries }),
+  pulls: (entries) => ({ list: 'pulls', entries }),
+  merged: (entries) => ({ list: 'merged', entries }),
+}
+
+const ofPart = ({ list, entries }: ListedEntries): Totals =>
+  totalsOf({ ...{ partitions: [], files: [] }, [list]: entries })
+
+/** What of totals is a sum over parts: runs and sources may stand in several of them. */
+const sumsOf = ({ contents, tables }: Totals): object => ({
+  contents: contents.map(({ sources: _, sourceBytes: __, ...sums }) => sums),
+  tables,
+})
+
+const NO_COMMON = (): number => 0
+
+/** Reads the parts of snapshots, oldest first, each once however many snapshots list it. */
+export class PartChecker {
+  readonly #lake: string
+  readonly #report: Report
+  readonly #use: (listed: ListedEntries, snapshot: number) => void
+  /** Of each part what it and those below it hold; `null` where one is damaged. */
+  readonly #totals = new Map<string, Totals | null>()
+  /** Names of all parts that a snapshot lists. */
+  readonly listed = new Set<string>()
+  readonly damaged = new Set<string>()
+
+  /** @param use is called with the entries of each part, and the first snapshot that lists it */
+  constructor(lake: string, { problems }: Findings, use: (listed: ListedEntries, snapshot: number) => void) {
+    const reported = new Set<string>()
+    this.#lake = lake
+    this.#use = use
+    // Once, however many snapshots list it.
+    this.#report = (path, problem, detail) => {
+      if (!reported.has(path)) problems.push({ path, problem, detail })
+      reported.add(path)
+    }
+  }
+
+  /** @throws {ToolkitError} `LAKE_NEWER` */
+  async check(root: SnapshotRoot): Promise<void> {
+    let totals: Totals | null = NO_TOTALS
+    for (const list of LIST_NAMES)
+      for (const part of root.lists[list]) {
+        const own = await this.#check(list, part, root.snapshot)
+        totals = own && totals && addTotals(totals, own, NO_COMMON)
+      }
+    if (totals && !isDeepStrictEqual(sumsOf(totals), sumsOf(root.totals)))
+      this.#report(snapshotPath(root.snapshot), 'listing', 'its totals are not those of what it lists')
+  }
+
+  async #check<Name extends ListName>(list: Name, part: Part, snapshot: number): Promise<Totals | null> {
+    const { name, sha256 } = part.ref
+    const key = `${name} ${sha256}`
+    const known = this.#totals.get(key)
+    if (known !== undefined) return known
+    this.listed.add(name)
+    const totals = await this.#read(list, part, snapshot)
+    this.#totals.set(key, totals)
+    return totals
+  }
+
+  async #read<Name extends ListName>(list: Name, part: Part, snapshot: number): Promise<Totals | null> {
+    if (part.ref.level === 0) {
+      const { fromLine, summarise } = LISTS[list]
+      const entries = await readChecked<Lists[Name]>(this.#lake, part, fromLine, summarise, this.#report)
+      if (entries === null) this.damaged.add(part.ref.name)
+      return entries && this.#taken(ENTRIES_IN[list](entries), snapshot)
+    }
+    const below = await readChecked(this.#lake, part, refOfLine, summaryOfParts, this.#report)
+    if (below === null) this.damaged.add(part.ref.name)
+    let totals: Totals | null = below && NO_TOTALS
+    for (const one of below ?? []) {
+      const own = await this.#check<Name>(list, storedBy(part.tool)(one), snapshot)
+      totals = own && totals && addTotals(totals, own, NO_COMMON)
+    }
+    return totals
+  }
+
+  #taken(listed: ListedEntries, snapshot: number): Totals {
+    this.#use(listed, snapshot)
+    return ofPart(listed)
+  }
+}

@@ -1,0 +1,221 @@
+/**
+ * The end of a run: what it has loaded becomes visible, all at once, if not too much of it was bad. What that is stands
+ * in the run's folder, and nothing else is gone by: any process may commit, whoever did the work.
+ */
+
+import { randomBytes } from 'node:crypto'
+import { bringsNothing } from '../commit/brings-nothing.ts'
+import { commitRun } from '../commit/commit-run.ts'
+import { type CurrencyChange, CurrencyGuard } from '../commit/currency-change.ts'
+import { GoneInRun } from '../commit/gone-in-run.ts'
+import { type QuarantineLimit, withinLimit } from '../commit/quarantine-limit.ts'
+import type { GoneCompanies, PartialListing, WholeListing } from '../commit/whole-listing.ts'
+import { ToolkitError } from '../core/errors.ts'
+import type { FileEntry, PartitionEntry, PullEntry, SnapshotHead } from '../core/partition.ts'
+import type { SinkRun } from '../core/sink.ts'
+import { inStage } from '../core/stages.ts'
+import type { Loader } from '../load/loader.ts'
+import { sourcesOf } from '../manifest/form/shared-sources.ts'
+import {
+  type FinishedWork,
+  type JournalEntry,
+  readFinishedWork,
+  type SourceResult,
+} from '../manifest/runs/journal.ts'
+import type { SeenRun } from '../manifest/runs/run-lease.ts'
+import { refreshLakeFile } from '../manifest/snapshots/lake-file.ts'
+import { newestRoot } from '../manifest/snapshots/snapshots.ts'
+import { TOOL } from '../support/tool-version.ts'
+import type { NotDelivered } from './opened-job.ts'
+import { pipelineOf, planOf, type RunPlan } from './run-plan.ts'
+import { checkTake } from './take-of-run.ts'
+import type { LeftOut } from './work/bad-files.ts'
+import { NamesOfRun, seenItemsOf } from './work/names-of-run.ts'
+import type { RunEvent } from './work/progress.ts'
+
+export interface CommitOptions {
+  readonly limit: QuarantineLimit
+  /** Lets figures be replaced by figures in another currency. @default false */
+  readonly changeCurrency?: boolean | undefined
+  /** What its searches know of all their companies. @default nothing */
+  readonly listings?: readonly (WholeListing | PartialListing)[] | undefined
+  /** Most companies of a search that its listing may say are gone. @default 2% */
+  readonly maxGone?: QuarantineLimit | undefined
+  /** What its workers have made, each with files that are in place already. @default what its journal says */
+  readonly work?: FinishedWork | undefined
+  /** Commits nothing where the lake shows all that came: then pulls are not recorded either. @default false */
+  readonly onlyRows?: boolean | undefined
+  /** Stands in the names of the run's own files: several commits of the run may be under way. @default nothing */
+  readonly attempt?: string | undefined
+  readonly signal?: AbortSignal | undefined
+  readonly onEvent?: ((event: RunEvent) => void) | undefined
+}
+
+export interface LoadSummary {
+  readonly run: string
+  /** The snapshot that shows the run; absent when there was nothing to commit. */
+  readonly snapshot: SnapshotHead | undefined
+  readonly partitions: readonly PartitionEntry[]
+  readonly skipped: readonly { readonly source: string; readonly reason: string }[]
+  /** Bad files that were left out; none without `skipBadFiles`. */
+  readonly leftOut: readonly LeftOut[]
+  /** An earlier call had committed the run before it was stopped, with these pulls: nothing was loaded again. */
+  readonly already?: { readonly pulls: readonly PullEntry[] }
+  /** Companies whose figures were replaced by figures in another currency, as it was allowed. */
+  readonly currencyChange?: CurrencyChange
+  /** What whole listings say of companies that are gone; absent where they lacked none. */
+  readonly gone?: readonly GoneCompanies[]
+  /** Of each sync that did not get all that it found; absent where all came. */
+  readonly missing?: readonly NotDelivered[]
+  /** Why the views in `lake.duckdb` were not written; absent where they were, or the lake is in a bucket. */
+  readonly noViews?: string
+}
+
+export const skippedOf = (units: readonly SourceResult[]): LoadSummary['skipped'] =>
+  units.flatMap((unit) => (unit.kind === 'skipped' ? [{ source: unit.source, reason: unit.reason }] : []))
+
+export const leftOutOf = (units: readonly SourceResult[]): LoadSummary['leftOut'] =>
+  units.flatMap((unit) =>
+    unit.kind === 'left-out' ? [{ source: unit.source, code: unit.code, reason: unit.reason }] : [],
+  )
+
+/** A line that was bad before may be bad again: it does not count, and without a good one its file stays as it is. */
+const isReplay = ({ source }: PartitionEntry): boolean => source.kind === 'quarantine'
+
+/** @throws {ToolkitError} QUARANTINE_LIMIT */
+const checkQuarantine = (
+  { lake, run }: SeenRun,
+  partitions: readonly PartitionEntry[],
+  limit: QuarantineLimit,
+): void => {
+  const counted = partitions.filter((partition) => !isReplay(partition))
+  const lines = counted.reduce((sum, { counts }) => sum + counts.lines, 0)
+  const quarantined = counted.reduce((sum, { counts }) => sum + counts.quarantined, 0)
+  if (withinLimit(limit, quarantined, lines)) return
+  throw new ToolkitError(
+    'QUARANTINE_LIMIT',
+    `Cannot commit run "${run}": ${quarantined} of ${lines} lines are bad, more than --max-quarantined allows; ` +
+      `see "firmlake quarantine list --lake ${lake} --run ${run}"`,
+    { run, quarantined, lines },
+  )
+}
+
+/** The partitions of all loaded units, in their order, and within the bounds of names. */
+const partitionsOf = ({ units, entries }: FinishedWork, names: NamesOfRun): readonly JournalEntry[] => {
+  const byId = new Map(entries.map((entry) => [entry.partition.id, entry]))
+  const found = units.flatMap((unit) =>
+    unit.kind !== 'loaded'
+      ? []
+      : unit.partitions.map((id) => {
+          const entry = byId.get(id)
+          if (entry === undefined)
+            throw new RangeError(`Cannot commit partition "${id}": the journal has none`)
+          return names.bound(entry)
+        }),
+  )
+  const loaded = new Set(
+    found.flatMap(({ partition: { source, counts } }) =>
+      counts.lines > counts.quarantined ? [source.sha256] : [],
+    ),
+  )
+  return found.filter(({ partition }) => !isReplay(partition) || loaded.has(partition.source.sha256))
+}
+
+/**
+ * Commits what a run has loaded. May be called again and by several processes at once: one of them makes the snapshot.
+ *
+ * @param seen the run and its owner; the caller need not be that owner, but nobody must take the run over meanwhile
+ * @throws {ToolkitError} QUARANTINE_LIMIT, CURRENCY_CHANGED (the run stays and can be resumed with a higher limit,
+ *   with `changeCurrency`), and what the sink and the commit throw; nothing of the run is then visible
+ */
+export const commitLoaded = async (
+  tools: CommitTools,
+  seen: SeenRun,
+  options: CommitOptions,
+): Promise<LoadSummary> => {
+  const { lake, run, number } = seen
+  const plan = await planOf(lake, run)
+  return inStage(
+    { stage: 'commit', lake, run, pipeline: pipelineOf(plan), attempt: number },
+    () => commitPlanned(tools, plan, seen, options),
+    ({ snapshot, partitions }) => ({ committed: { snapshot, partitions } }),
+  )
+}
+
+interface CommitTools {
+  readonly loader: Loader
+  readonly sink: SinkRun
+}
+
+const commitPlanned = async (
+  { loader, sink }: CommitTools,
+  plan: RunPlan,
+  seen: SeenRun,
+  { limit, changeCurrency = false, onlyRows = false, attempt, signal, onEvent, ...options }: CommitOptions,
+): Promise<LoadSummary> => {
+  const { lake, run } = seen
+  const { maxUnknownNames } = plan.limits
+  const work = options.work ?? (await readFinishedWork(lake, run))
+  if (work === undefined) throw new RangeError(`Cannot commit run "${run}": its work is not done`)
+  const names = new NamesOfRun({ maxUnknownNames, listAllItems: sink.stagedRows === undefined })
+  const finished = partitionsOf(work, names)
+  const partitions = finished.map(({ partition }) => partition)
+  const summary = { run, skipped: skippedOf(work.units), leftOut: leftOutOf(work.units) }
+  checkQuarantine(seen, partitions, limit)
+  const { pulls } = work
+  const root = onlyRows ? await newestRoot(lake) : null
+  const isEmpty = onlyRows && (await bringsNothing({ lake, run, partitions, rows: loader.rows }, root))
+  const gone = new GoneInRun({ lake, run, partitions, loader, sink }, options)
+  // A listing without a new line may still say that a company is gone.
+  if (isEmpty) await gone.find(root)
+  const nothing = onlyRows ? isEmpty && !gone.hasFound : partitions.length === 0 && pulls.length === 0
+  if (nothing) {
+    const noViews = await refreshLakeFile(lake)
+    const views = noViews === undefined ? {} : { noViews }
+    return { ...summary, snapshot: undefined, partitions: [], ...gone.summary(), ...views }
+  }
+  onEvent?.({ kind: 'committing', partitions: partitions.length })
+  const guard = new CurrencyGuard({ lake, run, partitions, rows: loader.rows }, changeCurrency)
+  await guard.check(await newestRoot(lake))
+  if (!isEmpty) await gone.find(await newestRoot(lake))
+  const runFiles = partitions.length > 0 ? await dictionaryOf(finished, loader, sink, attempt) : []
+  const placed = options.work !== undefined
+  await sink.commit([...(placed ? [] : partitions.flatMap(({ files }) => files)), ...runFiles])
+  const outcome = await commitRun({
+    ...{ lease: seen, pipeline: pipelineOf(plan), tool: TOOL, again: plan.again, maxUnknownNames },
+    ...{ partitions, runFiles, pulls, now: () => new Date(), random: randomBytes, signal },
+    take: plan.take,
+    beforeTry: async (newest) => {
+      checkTake(lake, newest, plan)
+      await guard.check(newest)
+    },
+    behind: (newest) => gone.write(newest),
+  })
+  const noViews = await refreshLakeFile(lake)
+  const dropped = new Set(outcome.dropped.map(({ id }) => id))
+  const first = [...new Set(outcome.dropped.flatMap(sourcesOf).map(({ name }) => name))]
+  return {
+    ...summary,
+    snapshot: outcome.kind === 'nothing' ? undefined : outcome.snapshot,
+    partitions: partitions.filter(({ id }) => !dropped.has(id)),
+    skipped: [
+      ...summary.skipped,
+      ...first.map((source) => ({ source, reason: 'already loaded by a concurrent run' })),
+    ],
+    ...(guard.change && { currencyChange: guard.change }),
+    ...gone.summary(),
+    ...(noViews !== undefined && { noViews }),
+  }
+}
+
+/** The dictionary of all partitions, whichever attempt of the run has finished them. */
+const dictionaryOf = async (
+  finished: readonly JournalEntry[],
+  loader: Loader,
+  sink: SinkRun,
+  attempt: string | undefined,
+): Promise<readonly FileEntry[]> => {
+  const seen = await seenItemsOf(finished, sink.stagedRows?.bind(sink))
+  const name = attempt === undefined ? 'line_items' : `line_items.${attempt}`
+  return (await loader.loadLineItems(name, seen, sink)).files
+}

@@ -1,0 +1,149 @@
+/** Loads the jobs of a run: decode → load → the Parquet lake → one commit. The same for every kind of source. */
+
+import { isDeepStrictEqual } from 'node:util'
+import { DEFAULT_MAX_DEPTH } from '../check/drift/check-options.ts'
+import type { QuarantineLimit } from '../commit/quarantine-limit.ts'
+import { ToolkitError } from '../core/errors.ts'
+import type { Source } from '../core/source.ts'
+import { UNKNOWN_LIMITS } from '../core/unknown-names.ts'
+import { DECODE_LIMITS } from '../decode/decode-limits.ts'
+import { readUnits, replaceUnits, UNITS_FILE, unitsText, type WorkUnit } from '../manifest/runs/units.ts'
+import { inputBlockBytes } from './block-size.ts'
+import { commitLoaded, type LoadSummary } from './commit-loaded.ts'
+import { committedBefore } from './committed-run.ts'
+import { DEFAULT_MEMORY_BYTES, defaultThreads } from './memory-shares.ts'
+import type { OpenedJob } from './opened-job.ts'
+import { planOf, type RunLimits } from './run-plan.ts'
+import { sharesOf, type ToolOptions, withTools } from './run-tools.ts'
+import type { TakeOptions } from './take-of-run.ts'
+import type { RunScope } from './with-run.ts'
+import { interrupted } from './work/load-sources.ts'
+import type { RunEvent } from './work/progress.ts'
+import { workWithJournal } from './work-with-journal.ts'
+
+export interface RunOptions extends ToolOptions, TakeOptions {
+  readonly limit: QuarantineLimit
+  /** Leaves damaged and unreadable files out and loads the others. @default false */
+  readonly skipBadFiles?: boolean | undefined
+  /** Most names of a record that the contract does not know. @default 1000 */
+  readonly maxUnknownPerRecord?: number | undefined
+  /** Most of them in the drift of a snapshot. @default 10,000 */
+  readonly maxUnknownNames?: number | undefined
+  /** Lets figures be replaced by figures in another currency. @default false */
+  readonly changeCurrency?: boolean | undefined
+  /** Most companies of a search that one whole listing may say are gone. @default 2% */
+  readonly maxGone?: QuarantineLimit | undefined
+  /** Mode bits of the lake's folder where it is new: what is made in it takes them. @default 0o700 */
+  readonly mode?: number | undefined
+  readonly onEvent?: ((event: RunEvent) => void) | undefined
+  /** Makes no snapshot where no line came: then pulls are not recorded either. @default false */
+  readonly onlyRows?: boolean | undefined
+}
+
+/** Default limits of a plan. */
+const DEFAULT_LIMITS = {
+  maxLineBytes: DECODE_LIMITS.maxLineBytes,
+  maxRatio: DECODE_LIMITS.maxRatio,
+  maxDepth: DEFAULT_MAX_DEPTH,
+} as const
+
+type LimitOptions = Pick<RunOptions, 'memoryBytes' | 'threads' | 'maxUnknownPerRecord' | 'maxUnknownNames'>
+
+/**
+ * Limits of a plan where a person gave none.
+ *
+ * @param sources what is loaded, where that is known. @default a large input
+ */
+export const defaultLimits = (
+  options: LimitOptions,
+  sources?: readonly Source[] | undefined,
+): Required<RunLimits> => {
+  const { blockBytes: mostBytes } = sharesOf(options)
+  const { memoryBytes = DEFAULT_MEMORY_BYTES, threads = defaultThreads(memoryBytes) } = options
+  const blockBytes = sources ? inputBlockBytes(sources, { mostBytes, threads }) : mostBytes
+  return {
+    ...DEFAULT_LIMITS,
+    blockBytes,
+    maxUnknownPerRecord: options.maxUnknownPerRecord ?? UNKNOWN_LIMITS.perRecord,
+    maxUnknownNames: options.maxUnknownNames ?? UNKNOWN_LIMITS.names,
+  }
+}
+
+/** Two searches of one content have windows of the same name, and counts of a run are told apart by names. */
+const nameApart = (source: Source, job: number, names: ReadonlySet<string>): Source =>
+  source.kind === 'search' && names.has(source.name)
+    ? { ...source, name: `${source.name} (${job + 1})`, decodeName: source.decodeName ?? source.name }
+    : source
+
+/** The sources of each job. Equal keys of different jobs name different units of work. */
+export const sourcesByJob = (jobs: readonly Pick<OpenedJob, 'sources'>[]): readonly (readonly Source[])[] => {
+  const names = new Set<string>()
+  return jobs.map(({ sources }, job) => {
+    const apart = sources.map((source) =>
+      nameApart(
+        job > 0 && source.key !== undefined ? { ...source, key: `${job} ${source.key}` } : source,
+        job,
+        names,
+      ),
+    )
+    for (const { name } of apart) names.add(name)
+    return apart
+  })
+}
+
+/** The units of a run that one process owns: each source is one. */
+const unitsOf = (jobs: readonly (readonly Pick<Source, 'name'>[])[]): readonly WorkUnit[] =>
+  jobs.flatMap((sources, job) => sources.map(({ name }, at) => ({ phase: 0, job, sources: [{ name, at }] })))
+
+/** The file of units that a run of one job is begun with. */
+export const unitsFile = (
+  sources: readonly Pick<Source, 'name'>[],
+): readonly [name: string, text: string] => [UNITS_FILE, unitsText({ units: unitsOf([sources]) })]
+
+/** The units as they are now: a folder may have other files than when the run was begun. */
+const keepUnits = async ({ lake, run }: RunScope, jobs: readonly (readonly Source[])[]): Promise<void> => {
+  const units = unitsOf(jobs)
+  const stored = await readUnits(lake, run)
+  if (!isDeepStrictEqual(stored?.units, units)) await replaceUnits(lake, run, { units })
+}
+
+/**
+ * Loads the jobs of a run's plan and commits them at once, in this process: with one worker, which owns the run. Of a run that
+ * was committed before nothing is loaded again.
+ *
+ * @throws {ToolkitError} QUARANTINE_LIMIT, CURRENCY_CHANGED (the run stays and can be resumed with a higher limit,
+ *   with `changeCurrency`), INTERRUPTED, and whatever the sources throw; nothing of the run is then visible
+ */
+export const loadIntoLake = async (
+  run: RunScope,
+  jobs: readonly OpenedJob[],
+  options: RunOptions,
+): Promise<LoadSummary> => {
+  const { limit, maxGone, changeCurrency, skipBadFiles, onlyRows, signal, onEvent } = options
+  const { memoryBytes = DEFAULT_MEMORY_BYTES, threads = defaultThreads(memoryBytes) } = options
+  const byJob = sourcesByJob(jobs)
+  const sources = byJob.flat()
+  run.keep()
+  try {
+    if (run.committed !== undefined) return await committedBefore(run, run.committed, onEvent)
+    await keepUnits(run, byJob)
+    // A run keeps to its own plan: what is finished of it was cut by that.
+    const { again, limits, take } = await planOf(run.lake, run.run)
+    return await withTools(run, { limits, take }, options, async (tools) => {
+      await workWithJournal(tools, {
+        ...{ lease: run, sources, pulls: () => jobs.flatMap(({ pulls }) => pulls?.() ?? []) },
+        ...{ again, skipBadFiles, maxUnknownNames: limits.maxUnknownNames, sideBySide: threads },
+        ...{ signal, onEvent },
+      })
+      const listings = jobs.flatMap(({ listing }) => listing?.() ?? [])
+      const commit = { limit, maxGone, listings, changeCurrency, onlyRows, signal, onEvent }
+      const missing = jobs.flatMap((job) => job.notDelivered?.() ?? [])
+      return { ...(await commitLoaded(tools, run, commit)), ...(missing.length > 0 && { missing }) }
+    })
+  } catch (error) {
+    throw signal?.aborted && !(error instanceof ToolkitError) ? interrupted(run.run) : error
+  } finally {
+    // Whoever takes the run over writes the prefetched files.
+    await Promise.allSettled(sources.map((source) => source.stop?.()))
+  }
+}

@@ -1,0 +1,155 @@
+/** How the memory that a command may use is shared between Node and DuckDB: of loading, compacting, querying, serving. */
+
+import { availableParallelism } from 'node:os'
+import { ToolkitError } from '../core/errors.ts'
+import { DECODE_LIMITS } from '../decode/decode-limits.ts'
+
+/** Peak memory of a run by default, in bytes: 1 GiB, so that it fits beside others on a small machine. */
+export const DEFAULT_MEMORY_BYTES = 1024 ** 3
+
+/** Threads of queries and compactions by default. */
+export const DEFAULT_THREADS = 2
+
+export interface MemoryShares {
+  /** DuckDB's limit, in bytes. */
+  readonly engineBytes: number
+  /** Size of a block, in bytes. */
+  readonly blockBytes: number
+  /** Threads that check lines; none where the main thread does it. */
+  readonly checkThreads: number
+}
+
+const MEBIBYTE = 1024 ** 2
+
+/** What is not DuckDB's, in bytes: Node with its modules (130 MiB), and more by what it does beside DuckDB. */
+const BESIDE_BYTES = {
+  /** Freed memory that is not returned, and what DuckDB takes beyond its limit. */
+  loading: 220 * MEBIBYTE,
+  /** A thread that checks lines. */
+  checkThread: 40 * MEBIBYTE,
+  /** What DuckDB knows of the files that it reads, and freed memory that is not returned; more by the memory that it has. */
+  compacting: 325 * MEBIBYTE,
+  /** Node only hands rows on. */
+  querying: 160 * MEBIBYTE,
+  /** The pages being sent, and what DuckDB takes beside its limit. */
+  serving: 320 * MEBIBYTE,
+} as const
+
+/** Least that DuckDB works with, in bytes: to load a partition, to sort and write on a thread, for all queries. */
+const LEAST_BYTES = {
+  partition: 120 * MEBIBYTE,
+  compactingThread: 100 * MEBIBYTE,
+  querying: 96 * MEBIBYTE,
+  serving: 128 * MEBIBYTE,
+} as const
+
+/** What a compaction's DuckDB takes beyond its limit, of all memory: most where it sorts companies, 0.1 to 0.2 of its limit. */
+const BEYOND_LIMIT = 1 / 8
+
+/** What DuckDB has for a partition where their number is chosen here. */
+const USUAL_PARTITION_BYTES = 150 * MEBIBYTE
+
+const mebibytes = (bytes: number): number => Math.floor(bytes / MEBIBYTE)
+
+/** Smallest block for which work is divided: with less, what each file costs by itself counts most. */
+export const LEAST_BLOCK_BYTES = 4 * MEBIBYTE
+/** To check a block takes about a third of the time of loading it. */
+const LOADS_A_CHECK = 3
+/** Cores on which the main thread checks lines itself: DuckDB has the other one. */
+const OWN_CHECK_CORES = 2
+
+const checkThreadsFor = (threads: number, cores: number): number =>
+  cores > OWN_CHECK_CORES ? Math.ceil(threads / LOADS_A_CHECK) : 0
+
+/** What `threads` partitions side by side leave for blocks, in bytes, and how many blocks are in memory. */
+const blockRoom = (
+  totalBytes: number,
+  threads: number,
+  checkThreads: number,
+  partitionBytes: number = LEAST_BYTES.partition,
+) => ({
+  bytes:
+    totalBytes - BESIDE_BYTES.loading - checkThreads * BESIDE_BYTES.checkThread - threads * partitionBytes,
+  // One stands decoded, one is being decoded, one is being checked; each with as much for its columns.
+  blocks: 2 * (threads + 2 + Math.max(checkThreads, 1)),
+})
+
+/** Partitions loaded side by side by default: as many as the machine has cores, and memory for with blocks of 16 MiB. */
+export const defaultThreads = (totalBytes: number, cores = availableParallelism()): number => {
+  for (let threads = cores; threads > 2; threads--) {
+    const { bytes, blocks } = blockRoom(
+      totalBytes,
+      threads,
+      checkThreadsFor(threads, cores),
+      USUAL_PARTITION_BYTES,
+    )
+    if (bytes >= blocks * 16 * MEBIBYTE) return threads
+  }
+  return 2
+}
+
+/**
+ * Beside Node there are blocks with their columns; the rest is DuckDB's.
+ *
+ * @param threads partitions loaded side by side
+ * @throws {ToolkitError} USAGE when so many partitions do not fit
+ */
+export const divideMemory = (
+  totalBytes: number,
+  threads = defaultThreads(totalBytes),
+  cores = availableParallelism(),
+): MemoryShares => {
+  const checkThreads = checkThreadsFor(threads, cores)
+  const { bytes, blocks } = blockRoom(totalBytes, threads, checkThreads)
+  const blockBytes = Math.floor(Math.min(DECODE_LIMITS.blockBytes, totalBytes / 32, bytes / blocks))
+  if (blockBytes >= LEAST_BLOCK_BYTES) {
+    const engineBytes = bytes + threads * LEAST_BYTES.partition - blocks * blockBytes
+    return { engineBytes, blockBytes, checkThreads }
+  }
+  const least = Math.max(totalBytes - bytes + blocks * LEAST_BLOCK_BYTES, 32 * LEAST_BLOCK_BYTES)
+  throw new ToolkitError(
+    'USAGE',
+    `Cannot load ${threads} partitions side by side in ${mebibytes(totalBytes)} MiB: ` +
+      `expected at least ${mebibytes(least)} MiB, or fewer --threads`,
+  )
+}
+
+/** DuckDB's limit in a compaction, in bytes. @throws {ToolkitError} USAGE when so many threads do not fit */
+export const compactMemory = (totalBytes: number, threads: number): number => {
+  const engineBytes = Math.floor(totalBytes * (1 - BEYOND_LIMIT)) - BESIDE_BYTES.compacting
+  const leastBytes = threads * LEAST_BYTES.compactingThread
+  if (engineBytes >= leastBytes) return engineBytes
+  const expected = Math.ceil((BESIDE_BYTES.compacting + leastBytes) / (1 - BEYOND_LIMIT) / MEBIBYTE)
+  throw new ToolkitError(
+    'USAGE',
+    `Cannot compact with ${threads} threads in ${mebibytes(totalBytes)} MiB: ` +
+      `expected at least ${expected} MiB, or fewer --threads`,
+  )
+}
+
+/** DuckDB's limit where Node only hands rows on, in bytes. @throws {ToolkitError} USAGE when it is too little */
+export const queryMemory = (totalBytes: number = DEFAULT_MEMORY_BYTES): number => {
+  const engineBytes = totalBytes - BESIDE_BYTES.querying
+  if (engineBytes >= LEAST_BYTES.querying) return engineBytes
+  throw new ToolkitError('USAGE', `Cannot work in ${totalBytes} bytes of memory: expected at least 256MiB`)
+}
+
+/**
+ * DuckDB's limit in a server, in bytes.
+ *
+ * @param indexes serving indexes that are open side by side, which share it
+ * @throws {ToolkitError} USAGE when it is too little
+ */
+export const servingMemory = (totalBytes: number, indexes = 1): number => {
+  const engineBytes = totalBytes - BESIDE_BYTES.serving
+  const leastBytes = indexes * LEAST_BYTES.serving
+  if (engineBytes >= leastBytes) return engineBytes
+  throw new ToolkitError(
+    'USAGE',
+    `Cannot serve in --memory of ${mebibytes(totalBytes)}MiB: ` +
+      `expected at least ${mebibytes(BESIDE_BYTES.serving + leastBytes)}MiB`,
+  )
+}
+
+/** The limit of each of two DuckDBs: one reads the lake, one loads the target at the same time. */
+export const besideTarget = (engineBytes: number): number => Math.floor(engineBytes / 2)

@@ -1,0 +1,162 @@
+/** What the work and the commit of a run are done with. Nothing of the run is kept in it but what stands in the lake. */
+
+import { openCheckers } from '../check/block-checker.ts'
+import { refuseLines } from '../check/quarantine/refuse-lines.ts'
+import { writeError } from '../core/errors.ts'
+import type { Sink, SinkRun } from '../core/sink.ts'
+import { inStage } from '../core/stages.ts'
+import { BlockMemory } from '../decode/block-memory.ts'
+import { decodeBlocks } from '../decode/decode-blocks.ts'
+import { Engine, type EngineOptions } from '../lake/duckdb/engine.ts'
+import { inLake, runPath } from '../lake/files/layout.ts'
+import { type CompiledTake, compileTake } from '../lake/projection/compile-take.ts'
+import { computedColumns } from '../lake/projection/computed-columns.ts'
+import { type Loader, openLoader } from '../load/loader.ts'
+import { filterByFunction, filterById, filterBySql, type RecordFilter } from '../load/record-filter.ts'
+import { refusedBy } from '../manifest/form/forgotten.ts'
+import { rootIfAny } from '../manifest/snapshots/snapshots.ts'
+import { parquetLake } from '../sink/parquet-lake.ts'
+import { makeFolder } from '../support/durable-files.ts'
+import { settled } from '../support/settled.ts'
+import { DEFAULT_MEMORY_BYTES, divideMemory } from './memory-shares.ts'
+import { notResumable } from './opened-job.ts'
+import type { RunPlan } from './run-plan.ts'
+import type { TakeOptions } from './take-of-run.ts'
+import type { LoadParts } from './work/load-source.ts'
+
+export interface ToolOptions extends Pick<TakeOptions, 'hashKey' | 'keeps'> {
+  readonly lake: string
+  readonly memoryBytes?: number | undefined
+  /** Partitions loaded side by side, each on one thread. @default as many as cores, and as there is memory for */
+  readonly threads?: number | undefined
+  /** Threads that check lines; 0: the main thread does it. @default 0 on two cores, else one for three partitions */
+  readonly checkThreads?: number | undefined
+  /** Where rows go. @default the Parquet lake */
+  readonly sink?: Sink | undefined
+  /** What is left out of the records that come, and counted as filtered. @default nothing */
+  readonly filters?: readonly RecordFilter[] | undefined
+  readonly signal?: AbortSignal | undefined
+}
+
+export interface RunTools extends LoadParts {
+  readonly sink: SinkRun
+}
+
+/** The run, and a folder of this machine for what is at work. */
+export interface WorkPlace {
+  readonly run: string
+  /** @default the run's folder in the lake */
+  readonly scratch?: string | undefined
+}
+
+export const sharesOf = ({
+  memoryBytes = DEFAULT_MEMORY_BYTES,
+  threads,
+}: Pick<ToolOptions, 'memoryBytes' | 'threads'>) => divideMemory(memoryBytes, threads)
+
+/** Makes room for a run and starts DuckDB for it. */
+const openEngine = async (
+  run: string,
+  spool: string,
+  within: string,
+  options: EngineOptions,
+): Promise<Engine> => {
+  try {
+    // Another machine may have begun the run.
+    await makeFolder(spool, { within })
+    return await Engine.open(options)
+  } catch (error) {
+    throw writeError(`Cannot make room for run "${run}"`, error)
+  }
+}
+
+/** A sink whose writes are stages of the run. */
+export const watchedSink = (run: string, sink: SinkRun): SinkRun => ({
+  ...sink,
+  write: (partition, table, rows) =>
+    inStage(
+      { stage: 'sink', run, partition, table },
+      () => sink.write(partition, table, rows),
+      (receipt) => ({ rows: receipt.rows, bytes: sumOf(receipt.files.map(({ bytes }) => bytes)) }),
+    ),
+})
+
+const sumOf = (numbers: readonly number[]): number => numbers.reduce((a, b) => a + b, 0)
+
+/** What leaves records out by the declaration of a run. @throws {ToolkitError} RUN_NOT_RESUMABLE */
+const filtersOf = (
+  run: string,
+  take: CompiledTake | undefined,
+  { keeps }: ToolOptions,
+): readonly RecordFilter[] => {
+  if (take === undefined) return []
+  if (!take.declared.byFunction) return [filterBySql(take.condition)]
+  if (keeps) return [filterBySql(take.condition), filterByFunction(keeps)]
+  throw notResumable(run, 'a function of a program leaves records out, start that again')
+}
+
+/** Opens what a run is worked on with, and closes it. */
+export const withTools = async <T>(
+  { run, scratch }: WorkPlace,
+  { limits, take }: Pick<RunPlan, 'limits' | 'take'>,
+  options: ToolOptions,
+  use: (tools: RunTools) => Promise<T>,
+): Promise<T> => {
+  const { lake, signal } = options
+  const { engineBytes, checkThreads } = sharesOf(options)
+  const { maxLineBytes, maxRatio, maxDepth, blockBytes, maxUnknownPerRecord, maxUnknownNames } = limits
+  const taken = take && (await compileTake(take, options.hashKey))
+  const folder = scratch ?? inLake(lake, runPath(run))
+  const spoolFolder = `${folder}/spool`
+  // Nobody waits for it before the first block is checked.
+  const engine = settled(
+    openEngine(run, spoolFolder, scratch ?? inLake(lake, ''), {
+      memoryBytes: engineBytes,
+      // One thread a partition and partitions side by side: a tenth less work than two threads in one query.
+      threads: 1,
+      spillFolder: `${folder}/spill`,
+    }),
+  )
+  const checkers = openCheckers({
+    ...{ maxDepth, maxUnknownPerRecord },
+    // Names that the contract does not know may be what is left out.
+    maxUnknownNames: taken ? 0 : maxUnknownNames,
+    threads: options.checkThreads ?? checkThreads,
+    blockBytes,
+  })
+  let loader: Loader | undefined
+  try {
+    const refused = refusedBy((await rootIfAny(lake))?.refusals)
+    const filters = [
+      ...(refused ? [filterById((id) => !refused.isCompany(id))] : []),
+      ...(options.filters ?? []),
+    ]
+    loader = openLoader(async () => (await engine)(), {
+      ...{ spoolFolder, take: taken, computed: computedColumns(take?.compute) },
+      filters: [...filtersOf(run, taken, options), ...filters],
+    })
+    const memory = new BlockMemory()
+    return await use({
+      decode: (source, { onRead: onInput, onLines }) =>
+        source.blocks?.() ??
+        decodeBlocks(() => source.open(signal), {
+          name: source.decodeName ?? source.name,
+          ...{ blockBytes, maxLineBytes, maxRatio, memory, onInput, onLines, signal },
+        }),
+      checkers,
+      refuse: refused && refuseLines(refused),
+      loader,
+      sink: watchedSink(run, await (options.sink ?? parquetLake({ lake })).open(run)),
+    })
+  } finally {
+    await checkers.close()
+    await loader?.close()
+    await close(engine)
+  }
+}
+
+/** Closes an engine. Where it could not be opened whoever needed it has heard of it. */
+const close = async (engine: Promise<() => Engine>): Promise<void> => {
+  const opened = await engine.then((open) => open()).catch(() => undefined)
+  opened?.close()
+}

@@ -1,0 +1,70 @@
+/** What a run takes of the records: what its caller declares, else what the lake was loaded with before. */
+
+import { ToolkitError } from '../core/errors.ts'
+import { compileTake } from '../lake/projection/compile-take.ts'
+import {
+  isSameTake,
+  type KeptTake,
+  keptTake,
+  type Take,
+  takesAll,
+  takeText,
+} from '../lake/projection/declaration.ts'
+import type { KeepsRecord } from '../load/record-filter.ts'
+import { newestTake } from '../manifest/form/taken.ts'
+import type { SnapshotRoot } from '../manifest/snapshots/snapshot-root.ts'
+import { rootIfAny } from '../manifest/snapshots/snapshots.ts'
+import type { RunPlan } from './run-plan.ts'
+
+export interface TakeOptions {
+  /** Of hashed columns. @default that of the environment */
+  readonly hashKey?: string | Uint8Array | undefined
+  /** A function that leaves records out. @default none */
+  readonly keeps?: KeepsRecord | undefined
+  /** @default what the newest load of the lake took */
+  readonly take?: Take | undefined
+  /** Takes what is declared, and without a declaration everything, whatever earlier loads of the lake took. @default false */
+  readonly changeTaken?: boolean | undefined
+}
+
+const differs = (lake: string, held: KeptTake, asked: KeptTake): ToolkitError =>
+  new ToolkitError(
+    'TAKE_DIFFERS',
+    `Cannot load into "${lake}": its newest load took other data (${takeText(held)}) than this one (${takeText(asked)}); ` +
+      '--change-taken allows it, from this load on',
+    { lake },
+  )
+
+/** Whether a lake holds what was loaded with some declaration, be it that everything is taken. */
+const hasLoads = (root: SnapshotRoot | null): root is SnapshotRoot => (root?.totals.contents.length ?? 0) > 0
+
+/** @throws {ToolkitError} TAKE_DIFFERS where the lake holds what was loaded with another declaration */
+export const checkTake = (
+  lake: string,
+  root: SnapshotRoot | null,
+  plan: Pick<RunPlan, 'take' | 'changeTaken'>,
+): void => {
+  const { take = {}, changeTaken = false } = plan
+  const held = newestTake(root)
+  if (hasLoads(root) && !changeTaken && !isSameTake(held, take)) throw differs(lake, held, take)
+}
+
+/**
+ * What a run is begun with.
+ *
+ * @throws {ToolkitError} TAKE_WRONG, TAKE_DIFFERS, HASH_KEY_WRONG
+ */
+export const takeOfRun = async (
+  lake: string,
+  { take, hashKey, keeps, changeTaken = false }: TakeOptions,
+): Promise<Pick<RunPlan, 'take' | 'changeTaken'>> => {
+  const root = await rootIfAny(lake)
+  const isDeclared = take !== undefined || keeps !== undefined || changeTaken
+  const asked = isDeclared ? keptTake({ ...take, byFunction: keeps !== undefined }) : newestTake(root)
+  if (asked.byFunction && keeps === undefined) throw differs(lake, asked, { ...asked, byFunction: false })
+  const compiled = await compileTake(asked, hashKey)
+  const declared = compiled?.declared ?? asked
+  const plan = { ...(!takesAll(declared) && { take: declared }), ...(changeTaken && { changeTaken }) }
+  checkTake(lake, root, plan)
+  return plan
+}

@@ -1,0 +1,171 @@
+/** The manifest's entry of a loaded part, and its place among all parts of a run. */
+
+import { type CheckedBlock, type CheckedPart, lineOf } from '../../check/check-block.ts'
+import type { Content } from '../../contract/objects.ts'
+import { type Block, type LinePlace, placeOf } from '../../core/block.ts'
+import type { LineCounts, PartitionEntry, SharedSource } from '../../core/partition.ts'
+import type { Fingerprint, Source } from '../../core/source.ts'
+import type { UnknownItems } from '../../core/unknown-names.ts'
+import { FRESHNESS, type LoadedPart } from '../../load/loader.ts'
+import { togetherAs } from '../../manifest/form/shared-sources.ts'
+import { sha256Of } from '../../support/hash.ts'
+
+/** Where a part stands: which source, which block of it, which layer of records of that block. */
+export type Place = readonly [source: number, block: number, layer: number]
+
+/** A finished partition and its place in the order of the sources. */
+export interface Finished {
+  readonly place: Place
+  /** Layers that its block has. */
+  readonly layers: number
+  readonly partition: PartitionEntry
+  readonly unknownItems: UnknownItems
+}
+
+/** Digits of a hash that an id begins with. */
+const ORIGIN_LENGTH = 16
+
+/**
+ * What the ids of a source's partitions begin with: the same in each attempt of a run, and unlike those of every
+ * other run, also where it loads the same bytes once more.
+ */
+export const originId = (
+  run: string,
+  { key }: Pick<Source, 'key'>,
+  fingerprint: Fingerprint | undefined,
+  index: number,
+): string => {
+  const source = key ?? fingerprint?.sha256 ?? `stdin ${index}`
+  return sha256Of(`${run}\n${source}`).slice(0, ORIGIN_LENGTH)
+}
+
+/** The same in each attempt of a run, so that a finished partition is known again. */
+export const partitionId = (origin: string, block: number, layer: number): string =>
+  `${origin}-${String(block).padStart(5, '0')}${layer > 0 ? `-${layer}` : ''}`
+
+/** Stands for a fingerprint that is known only when the source has been read to its end. */
+const NOT_YET: Fingerprint = { bytes: 0, sha256: '0'.repeat(64) }
+
+/** The id of the first layer of a partition's block: the drift of the whole block stands there. */
+export const firstLayerOf = (id: string): string => id.replace(LATER_LAYER, '$1')
+const LATER_LAYER = /^(.+-\d{5,})-\d+$/
+
+export interface PartOrigin {
+  readonly run: string
+  /** What the ids of the source's partitions begin with. */
+  readonly id: string
+  readonly source: Source
+  readonly fingerprint: Fingerprint | undefined
+  readonly content: Content
+  readonly block: Block
+  readonly checked: CheckedBlock
+  readonly last: boolean
+}
+
+/** What a part holds of each of the small sources that share it; those of which a later layer has nothing are left out. */
+const sharedSources = (
+  { source: { shared = [] }, block, checked }: PartOrigin,
+  layer: number,
+  part: CheckedPart,
+  kept: CheckedPart,
+): readonly SharedSource[] => {
+  const lines = shared.map(() => ({ passed: 0, kept: 0, rejected: 0, first: WHOLE_SOURCE }))
+  const keptMembers = new Set(kept.members)
+  const numbers = new Map(shared.map(({ name }, at) => [name, at]))
+  let at = 0
+  for (const member of part.members) {
+    const [start] = lineOf(part, member)
+    while ((shared[at + 1]?.from ?? Number.POSITIVE_INFINITY) <= start) at++
+    const own = lines[at]
+    if (own === undefined) continue
+    if (layer > 0 && own.passed === 0) own.first = placeOf(block, start)
+    own.passed++
+    if (keptMembers.has(member)) own.kept++
+  }
+  for (const { source = '' } of layer === 0 ? checked.rejected : []) {
+    const own = lines[numbers.get(source) ?? -1]
+    if (own) own.rejected++
+  }
+  return shared.flatMap(({ kind, name, fingerprint }, number) => {
+    const own = lines[number]
+    if (own === undefined || (layer > 0 && own.passed === 0)) return []
+    const { line, offset } = own.first
+    const counts = lineCounts(own.passed, own.kept, own.rejected)
+    return [{ kind, name, ...fingerprint, block: 0, firstLine: line, offset, last: true, counts }]
+  })
+}
+
+/** @param passed lines that are good, of which so many were `kept` */
+const lineCounts = (passed: number, kept: number, rejected: number): LineCounts => ({
+  lines: passed + rejected,
+  records: kept,
+  quarantined: rejected,
+  ...(passed > kept && { filtered: passed - kept }),
+})
+
+const WHOLE_SOURCE: LinePlace = { line: 1, offset: 0 }
+
+/** Where a part comes from. */
+const originIn = (
+  origin: PartOrigin,
+  [, number, layer]: Place,
+  part: CheckedPart,
+  kept: CheckedPart,
+): Pick<PartitionEntry, 'source' | 'sources'> => {
+  const { source, fingerprint, block, last } = origin
+  const { window, batch } = source.details?.() ?? {}
+  const sources = source.shared && sharedSources(origin, layer, part, kept)
+  const [only] = sources ?? []
+  if (sources && sources.length > 1) return { source: togetherAs(sources), sources }
+  if (only) {
+    const { counts: _, ...entry } = only
+    return { source: entry }
+  }
+  const first = placeOf(block, layer === 0 ? 0 : lineOf(part, part.members[0] ?? 0)[0])
+  return {
+    source: {
+      kind: source.kind,
+      name: source.name,
+      ...(fingerprint ?? NOT_YET),
+      block: number,
+      firstLine: first.line,
+      offset: first.offset,
+      last,
+      ...(window && { window }),
+      ...(batch && { batch }),
+    },
+  }
+}
+
+export const partitionEntry = (
+  origin: PartOrigin,
+  place: Place,
+  part: CheckedPart,
+  loaded: LoadedPart,
+): PartitionEntry => {
+  const { run, source, content, checked } = origin
+  const [, number, layer] = place
+  const { kept, receipts, observed } = loaded
+  const { requested = null } = source.details?.() ?? {}
+  // The bad lines and the drift of a block belong to its first layer.
+  const rejected = layer === 0 ? checked.rejected.length : 0
+  return {
+    id: partitionId(origin.id, number, layer),
+    run,
+    content,
+    ...originIn(origin, place, part, kept),
+    range: { field: FRESHNESS[content].field, requested, observed },
+    counts: {
+      ...lineCounts(part.members.length, kept.members.length, rejected),
+      rows: Object.fromEntries(receipts.map(({ table, rows }) => [table, rows])),
+    },
+    files: receipts.flatMap(({ files }) => files),
+    drift: layer === 0 ? checked.drift : [],
+  }
+}
+
+/** The entry of a source whose fingerprint is known by now. */
+export const withFingerprint = (partition: PartitionEntry, fingerprint: Fingerprint): PartitionEntry => ({
+  ...partition,
+  source: { ...partition.source, ...fingerprint },
+})

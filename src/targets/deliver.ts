@@ -1,0 +1,300 @@
+/**
+ * Feeds further sinks from a lake: each gets, in the order of commits, the runs that it does not show yet. The lake is
+ * only read. What was interrupted is repeated by the same call.
+ */
+
+import { randomBytes } from 'node:crypto'
+import { join } from 'node:path'
+import { systemCode, ToolkitError } from '../core/errors.ts'
+import type { FileEntry, PartitionEntry, Snapshot } from '../core/partition.ts'
+import type { DeliverySink, Sink, SinkContext } from '../core/sink.ts'
+import { Engine, type Session } from '../lake/duckdb/engine.ts'
+import { interruptOn } from '../lake/duckdb/stoppable.ts'
+import { fetchFiles } from '../lake/files/fetch-tables.ts'
+import { compileTake } from '../lake/projection/compile-take.ts'
+import { computedColumns } from '../lake/projection/computed-columns.ts'
+import type { Take } from '../lake/projection/declaration.ts'
+import { computedOfLake, takenText } from '../manifest/form/taken.ts'
+import { ensureLakeId } from '../manifest/snapshots/lake-id.ts'
+import { newestSnapshot, readRoot } from '../manifest/snapshots/snapshots.ts'
+import { besideTarget, queryMemory } from '../run/memory-shares.ts'
+import { SINK_TABLES } from '../sink/current-rows.ts'
+import { discard } from '../support/durable-files.ts'
+import { orNotComputed, type RowsToDeliver, rowsFor } from './delivered-rows.ts'
+import { layerOnTarget } from './layer-on-target.ts'
+import { openSinks } from './open-sink.ts'
+import { stagingFolder } from './staging-folder.ts'
+
+export interface DeliverProgress {
+  readonly sink: string
+  readonly run: string
+  /** Runs delivered to this sink so far, and the total to deliver. */
+  readonly runsDone: number
+  readonly runs: number
+  /** Rows written to this sink so far. */
+  readonly rows: number
+  /** Whether all of the run is written and the sink is making it visible: a database loads it now. */
+  readonly loading: boolean
+}
+
+/** Options of `deliver`. */
+export interface DeliverOptions {
+  /** A folder, or `s3://bucket/prefix`. */
+  readonly lake: string
+  /** Sinks, or addresses of sinks such as `postgres://…`, `csv:out`, `firms.duckdb`. */
+  readonly sinks: readonly (DeliverySink | string)[]
+  /** What of the lake's rows they receive, and what is computed for them; columns that are left out are NULL. @default everything */
+  readonly take?: Take | undefined
+  /** Of hashed columns. @default FIRMLAKE_HASH_KEY, else the file FIRMLAKE_HASH_KEY_FILE */
+  readonly hashKey?: string | Uint8Array | undefined
+  /** Hands sinks of another lake over to this one. @default false: they are refused */
+  readonly adopt?: boolean | undefined
+  /** Peak memory in all, in bytes. @default 1 GiB */
+  readonly memoryBytes?: number | undefined
+  /** Stops between two steps, and the commit of a sink. */
+  readonly signal?: AbortSignal | undefined
+  readonly onProgress?: ((progress: DeliverProgress) => void) | undefined
+}
+
+/** What one sink received. */
+export interface Delivery {
+  readonly sink: string
+  readonly runs: readonly string[]
+  readonly rows: number
+  /** What a person should know, such as characters that the target cannot hold. */
+  readonly warnings: readonly string[]
+}
+
+/** The tables of one partition of a run, or of the run itself. */
+interface Part {
+  readonly partition: string
+  readonly files: readonly FileEntry[]
+}
+
+interface CommittedRun {
+  readonly run: string
+  readonly parts: readonly Part[]
+  /** Runs whose rows it holds, where it is a compaction. */
+  readonly merged: readonly string[]
+}
+
+const isTable = (name: string): boolean => SINK_TABLES.some((table) => table.name === name)
+
+/** The runs of a snapshot in the order of their commits. The quarantine is the lake's own. */
+const runsOf = ({ partitions, files, merged = [] }: Snapshot): readonly CommittedRun[] => {
+  const runs = new Map<string, PartitionEntry[]>()
+  for (const partition of partitions) {
+    const known = runs.get(partition.run)
+    if (known) known.push(partition)
+    else runs.set(partition.run, [partition])
+  }
+  return [...runs].map(([run, entries]) => ({
+    run,
+    parts: [
+      ...entries.map(({ id, files: own }) => ({
+        partition: id,
+        files: own.filter(({ table }) => isTable(table)),
+      })),
+      { partition: 'line_items', files: files.filter((file) => file.run === run && isTable(file.table)) },
+    ],
+    merged: entries.some(({ source }) => source.kind === 'compaction') ? merged.map((one) => one.run) : [],
+  }))
+}
+
+/**
+ * What a sink lacks. It gets runs in the order of commits, so one that shows the last run that a compaction has merged
+ * shows all of them, and so does one that shows a run behind the compaction: its rows are newer, and older ones must
+ * not come after them.
+ */
+const lackingOf = async (
+  sink: DeliverySink,
+  runs: readonly CommittedRun[],
+  lent: SinkContext,
+): Promise<readonly CommittedRun[]> => {
+  const loaded = await sink.loaded(lent)
+  const newest = runs.findLastIndex(({ run }) => loaded.has(run))
+  const isThere = ({ run, merged }: CommittedRun, at: number): boolean =>
+    loaded.has(run) || (merged.length > 0 && (at < newest || loaded.has(merged.at(-1) ?? '')))
+  return runs.filter((run, at) => !isThere(run, at))
+}
+
+interface Delivering extends Omit<DeliverOptions, 'take'>, RowsToDeliver {
+  readonly lakeId: string
+  readonly session: Session
+  /** What every run of a sink is opened with. */
+  readonly lent: SinkContext
+}
+
+/** Stops between two steps; a statement of DuckDB is interrupted at once. */
+const stopIfAborted = ({ signal }: Pick<DeliverOptions, 'signal'>): void => {
+  if (signal?.aborted) throw new ToolkitError('INTERRUPTED', 'interrupted', {}, signal.reason)
+}
+
+const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
+
+/** @returns warnings of its commit */
+const deliverRun = async (
+  sink: Sink,
+  { run, parts }: CommittedRun,
+  options: Delivering,
+  { onRows, onLoad }: { readonly onRows: (rows: number) => void; readonly onLoad: () => void },
+): Promise<readonly string[]> => {
+  const { lake, session, take, signal } = options
+  const target = await sink.open(run, options.lent)
+  try {
+    const written: FileEntry[] = []
+    for (const { partition, files } of parts) {
+      stopIfAborted(options)
+      await fetchFiles(lake, files, { signal })
+      for (const [name, own] of Map.groupBy(files, ({ table }) => table)) {
+        const table = SINK_TABLES.find((one) => one.name === name)
+        if (table === undefined) continue
+        stopIfAborted(options)
+        if (take?.takesTable(name) === false) continue
+        const rows = session.relation(rowsFor(options, table, files, own))
+        const receipt = await orNotComputed(options, table, () => target.write(partition, name, rows))
+        written.push(...receipt.files)
+        onRows(receipt.rows)
+      }
+    }
+    stopIfAborted(options)
+    onLoad()
+    await target.commit(written)
+    return target.warnings ?? []
+  } catch (error) {
+    // What is left of it the next attempt writes over; the first error is the one to report.
+    await target.abort().catch(() => undefined)
+    throw error
+  }
+}
+
+type Outcome =
+  | { readonly kind: 'delivered'; readonly delivery: Delivery }
+  | { readonly kind: 'failed'; readonly sink: string; readonly run?: string; readonly error: unknown }
+
+const adoptedText = ({ name }: DeliverySink): string =>
+  `Sink "${name}" showed rows without being this lake's: it is from now on, and refuses other lakes; rows that this lake lacks stay in it`
+
+/** Updates one sink; after a failure it gets no later run, which would be out of order. */
+const deliverTo = async (
+  sink: DeliverySink,
+  runs: readonly CommittedRun[],
+  options: Delivering,
+): Promise<Outcome> => {
+  let rows = 0
+  const done: string[] = []
+  const warnings: string[] = []
+  let current: string | undefined
+  const claim = {
+    ...{ lake: options.lakeId, adopt: options.adopt === true, marks: true },
+    onAdopted: () => warnings.push(adoptedText(sink)),
+  }
+  try {
+    const lacking = await lackingOf(sink, runs, { ...options.lent, claim })
+    for (const one of lacking) {
+      current = one.run
+      stopIfAborted(options)
+      const report = (loading = false): void =>
+        options.onProgress?.({
+          sink: sink.name,
+          run: one.run,
+          runsDone: done.length,
+          runs: lacking.length,
+          rows,
+          loading,
+        })
+      report()
+      const more = await deliverRun(sink, one, options, {
+        onRows: (count) => {
+          rows += count
+          report()
+        },
+        onLoad: () => report(true),
+      })
+      done.push(one.run)
+      warnings.push(...more)
+    }
+    return { kind: 'delivered', delivery: { sink: sink.name, runs: done, rows, warnings } }
+  } catch (error) {
+    return { kind: 'failed', sink: sink.name, ...(current !== undefined && { run: current }), error }
+  }
+}
+
+/** One error for all that failed. DuckDB's own messages may quote data: they stay causes. */
+const failure = (
+  failures: readonly Extract<Outcome, { kind: 'failed' }>[],
+  { signal }: Pick<DeliverOptions, 'signal'>,
+): ToolkitError => {
+  const texts = failures.map(({ sink, run, error }) => {
+    const what = run === undefined ? `what sink "${sink}" lacks` : `run "${run}" to sink "${sink}"`
+    const isReportable = error instanceof ToolkitError || systemCode(error) !== undefined
+    return `Cannot deliver ${what}: ${isReportable ? reasonOf(error) : 'the rows could not be read or written'}`
+  })
+  const first = failures.find(({ error }) => error instanceof ToolkitError)?.error
+  const code = signal?.aborted
+    ? 'INTERRUPTED'
+    : first instanceof ToolkitError && first.code !== 'USAGE'
+      ? first.code
+      : 'TARGET_FAILED'
+  return new ToolkitError(
+    code,
+    `${texts.join('; ')}. The lake itself is committed; run the same command again to resume`,
+    { sinks: failures.map(({ sink }) => sink).join(', ') },
+    failures[0]?.error,
+  )
+}
+
+/**
+ * Updates every sink to the newest snapshot, in the order of commits. One that fails does not keep the others
+ * from theirs.
+ *
+ * @returns what each sink received
+ * @throws {ToolkitError} `TARGET_REFUSED`, `USAGE` before anything is delivered; `TARGET_OF_ANOTHER_LAKE`; when a sink failed, with its code, after
+ *   the others have received theirs; `INTERRUPTED`
+ * @example
+ * import { convert, csv, deliver } from 'firmlake'
+ *
+ * await convert({ from: ['batches/'], lake: './lake' })
+ * const [files] = await deliver({ lake: './lake', sinks: [csv('out/csv')] })
+ * console.log(files?.sink, files?.runs.length) // csv 1
+ */
+export const deliver = async (options: DeliverOptions): Promise<readonly Delivery[]> => {
+  const { lake, signal } = options
+  const take = await compileTake(options.take ?? {}, options.hashKey)
+  const sinks = await openSinks(options.sinks, lake)
+  const snapshot = sinks.length === 0 ? null : await newestSnapshot(lake)
+  if (snapshot === null) return []
+  const runs = runsOf(snapshot)
+  // Two instances of DuckDB are at work where a sink loads a DuckDB file.
+  const memoryBytes = besideTarget(queryMemory(options.memoryBytes))
+  const root = await readRoot(lake, snapshot.snapshot)
+  const own = computedColumns(options.take?.compute)
+  const ofLake = (await computedOfLake(root)).filter((one) => !own.some(({ what }) => what === one.what))
+  const layer = layerOnTarget(lake, root)
+  const taken = takenText(root, take?.declared ?? options.take ?? {})
+  const staging = stagingFolder(lake)
+  const lakeId = await ensureLakeId(lake, randomBytes)
+  const engine = await Engine.open({ memoryBytes })
+  try {
+    const session = await engine.connect()
+    await take?.prepare(session)
+    const deliveryEnded = interruptOn(session, signal)
+    const outcomes: Outcome[] = []
+    try {
+      for (const [at, sink] of sinks.entries()) {
+        const lent = { staging: join(staging, String(at)), memoryBytes, signal, layer, taken }
+        outcomes.push(
+          await deliverTo(sink, runs, { ...options, lakeId, take, computed: { ofLake, own }, session, lent }),
+        )
+      }
+    } finally {
+      deliveryEnded()
+    }
+    const failures = outcomes.filter((one) => one.kind === 'failed')
+    if (failures.length > 0) throw failure(failures, options)
+    return outcomes.flatMap((one) => (one.kind === 'delivered' ? [one.delivery] : []))
+  } finally {
+    engine.close()
+    await discard(staging)
+  }
+}

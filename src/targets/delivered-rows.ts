@@ -1,0 +1,60 @@
+/** The rows of a table as the sinks of a delivery take them. */
+
+import { ToolkitError } from '../core/errors.ts'
+import type { FileEntry } from '../core/partition.ts'
+import { inLake } from '../lake/files/layout.ts'
+import type { CompiledTake } from '../lake/projection/compile-take.ts'
+import { type ComputedColumn, isFailedValue, withComputed } from '../lake/projection/computed-columns.ts'
+import { takenRows } from '../lake/projection/taken-rows.ts'
+import type { Table } from '../lake/tables/tables.ts'
+import { readTable } from '../lake/views/current-versions.ts'
+import { SINK_TABLES } from '../sink/current-rows.ts'
+
+export interface RowsToDeliver {
+  readonly lake: string
+  readonly take: CompiledTake | undefined
+  /** Further columns: of the lake, and for the sinks alone. */
+  readonly computed: { readonly ofLake: readonly ComputedColumn[]; readonly own: readonly ComputedColumn[] }
+}
+
+const versionedOf = (lake: string, files: readonly FileEntry[]) =>
+  files.map(({ path, bytes }) => ({ path: inLake(lake, path), bytes, version: 0, partition: undefined }))
+
+/** The records of a partition that a table's rows belong to. */
+const ownersOf = (lake: string, files: readonly FileEntry[], { content }: Table): string => {
+  const main = SINK_TABLES.find(({ name }) => name === content)
+  const own = files.filter(({ table }) => table === content)
+  return main === undefined ? '' : readTable(main, versionedOf(lake, own))
+}
+
+/** The rows of a table as the sinks take them: columns are computed of what is taken, those of the lake too. */
+export const rowsFor = (
+  { lake, take, computed: { ofLake, own } }: RowsToDeliver,
+  table: Table,
+  partition: readonly FileEntry[],
+  files: readonly FileEntry[],
+): string => {
+  const all = readTable(table, versionedOf(lake, files))
+  const taken = take === undefined ? all : takenRows(take, table, all, ownersOf(lake, partition, table))
+  return withComputed(own, table.name, withComputed(ofLake, table.name, taken), 'fail')
+}
+
+/** A value that cannot be computed stops the delivery. DuckDB's message may quote the data. */
+export const orNotComputed = async <T>(
+  { computed: { own } }: RowsToDeliver,
+  table: Table,
+  work: () => Promise<T>,
+): Promise<T> => {
+  try {
+    return await work()
+  } catch (error) {
+    const names = own.flatMap((one) => (one.table === table.name ? [`${one.table}.${one.column}`] : []))
+    if (names.length === 0 || !isFailedValue(error)) throw error
+    throw new ToolkitError(
+      'TAKE_WRONG',
+      `Cannot compute ${names.join(', ')} for a sink: it fails on a value; use functions such as TRY_CAST`,
+      { table: table.name },
+      error,
+    )
+  }
+}

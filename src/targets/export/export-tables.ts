@@ -1,0 +1,300 @@
+/** Exports tables of a lake's snapshot, or the answer to a query, to files, a folder, a database or a stream. */
+
+import { randomBytes } from 'node:crypto'
+import { join } from 'node:path'
+import type { Writable } from 'node:stream'
+import { orInterrupted } from '../../core/interrupted.ts'
+import type { FileEntry } from '../../core/partition.ts'
+import { interruptOn } from '../../lake/duckdb/stoppable.ts'
+import type { CompiledTake } from '../../lake/projection/compile-take.ts'
+import type { ComputedColumn } from '../../lake/projection/computed-columns.ts'
+import type { KeptTake } from '../../lake/projection/declaration.ts'
+import { HASH } from '../../lake/projection/hash-key.ts'
+import { type LakeQuery, openLakeQuery } from '../../lake/query/lake-query.ts'
+import { withAllCompanies } from '../../lake/views/current-versions.ts'
+import type { AroundFetch } from '../../lake/views/lake-views.ts'
+import { computedOfLake, takenText } from '../../manifest/form/taken.ts'
+import { readLakeId } from '../../manifest/snapshots/lake-id.ts'
+import { readFactsOf } from '../../manifest/snapshots/read-facts.ts'
+import { readTableListed } from '../../manifest/snapshots/snapshot-root.ts'
+import { readRoot } from '../../manifest/snapshots/snapshots.ts'
+import { besideTarget, queryMemory } from '../../run/memory-shares.ts'
+import type { FileFormat } from '../../sink/file-format.ts'
+import { DATABASES, FILE_FORMATS, type StreamFormatName } from '../../sink/targets.ts'
+import type { FetchOptions } from '../../storage/storage.ts'
+import { newRunId } from '../../support/run-ids.ts'
+import { layerOnTarget } from '../layer-on-target.ts'
+import { readAddress, refuseLakeFile, type TargetAddress } from '../open-sink.ts'
+import { byRanges } from './by-ranges.ts'
+import { checkExport, isDatabaseFile } from './check-export.ts'
+import {
+  type Export,
+  exportsOf,
+  exportWorkFolder,
+  type OutFile,
+  onlyOne,
+  type WhatToExport,
+} from './plan-exports.ts'
+import { takenExports } from './taken-exports.ts'
+import { openWorkshop, type Workshop } from './write-rows.ts'
+
+export type ExportTarget =
+  | TargetAddress
+  | { readonly kind: 'stream'; readonly format: StreamFormatName; readonly stream: Writable }
+
+export interface ExportProgress {
+  readonly table: string
+  /** Tables finished, and in all. */
+  readonly tablesDone: number
+  readonly tables: number
+  /** Rows of finished tables (of a stream: rows so far), and bytes written so far. */
+  readonly rows: number
+  readonly bytes: number
+  /** Whether all rows are written and a database loads them now. */
+  readonly loading?: boolean
+}
+
+/** Options of `exportTables`. */
+export interface ExportOptions extends WhatToExport {
+  /** A folder, or `s3://bucket/prefix`. */
+  readonly lake: string
+  /**
+   * An address (`x.csv`, `parquet:out`, `firms.duckdb`, `postgres://…`: docs/analysis.md), or a stream with the format
+   * of what goes there.
+   */
+  readonly to: string | ExportTarget
+  /** Also companies that the service does not list any more. @default false */
+  readonly all?: boolean | undefined
+  /** @default the newest */
+  readonly snapshot?: number | undefined
+  /** Writes to a database of another lake too. @default false: it is refused */
+  readonly adopt?: boolean | undefined
+  /** Replaces files that are there. Databases are always updated. @default false */
+  readonly overwrite?: boolean | undefined
+  /** CSV safe for spreadsheets. @default true */
+  readonly neutralise?: boolean | undefined
+  /** Peak memory in all, in bytes. @default 1 GiB */
+  readonly memoryBytes?: number | undefined
+  readonly threads?: number | undefined
+  readonly signal?: AbortSignal | undefined
+  readonly onProgress?: ((progress: ExportProgress) => void) | undefined
+  /** How far the fetch of a lake's files from a bucket is; several times, as tables are asked for. */
+  readonly onFetch?: FetchOptions['onProgress']
+}
+
+export interface ExportedTable {
+  readonly table: string
+  readonly rows: number
+  /** Of the file; absent where there is none. */
+  readonly bytes?: number
+  readonly path?: string
+}
+
+/** What an export wrote. */
+export interface ExportSummary {
+  readonly snapshot: number
+  readonly tables: readonly ExportedTable[]
+  /** What a person should know: characters that a database, texts that a cell could not hold, rows on further sheets. */
+  readonly warnings: readonly string[]
+}
+
+interface Exporting extends ExportOptions {
+  /** DuckDB's memory, in bytes. */
+  readonly memoryBytes: number
+  readonly query: LakeQuery
+  readonly exports: readonly Export[]
+  readonly compiled: CompiledTake | undefined
+  readonly declared: KeptTake
+  /** Further columns that the lake's tables have. */
+  readonly computed: readonly ComputedColumn[]
+  /** Reports progress. */
+  readonly report: (now: {
+    readonly table: string
+    readonly done: readonly ExportedTable[]
+    readonly bytes: number
+    readonly loading?: boolean
+  }) => void
+}
+
+const BETWEEN_LOOKS_MS = 200
+
+/** Polls how much the work has written. */
+const whileWriting = async <T>(
+  workshop: Workshop,
+  onBytes: (bytes: number) => void,
+  work: () => Promise<T>,
+): Promise<T> => {
+  const timer = setInterval(() => {
+    workshop.bytes().then(onBytes, () => undefined)
+  }, BETWEEN_LOOKS_MS)
+  try {
+    return await work()
+  } finally {
+    clearInterval(timer)
+  }
+}
+
+const toFiles = async (
+  files: readonly OutFile[],
+  workshop: Workshop,
+  { query, neutralise, overwrite = false, signal, report }: Exporting,
+): Promise<Pick<ExportSummary, 'tables' | 'warnings'>> => {
+  const done: ExportedTable[] = []
+  const warnings: string[] = []
+  const staged = ({ export: { name } }: OutFile): string => join(workshop.folder, name)
+  for (const file of files) {
+    signal?.throwIfAborted()
+    const { name, sql, table } = file.export
+    const onBytes = (bytes: number): void => report({ table: name, done, bytes })
+    onBytes(0)
+    const { write }: FileFormat = FILE_FORMATS[file.format]
+    const written = await whileWriting(workshop, onBytes, async () =>
+      write(staged(file), await query.relation(await byRanges(query, sql)), { neutralise, table, name }),
+    )
+    done.push({ table: name, rows: written.rows, bytes: written.bytes, path: file.path })
+    warnings.push(...(written.warnings ?? []))
+  }
+  signal?.throwIfAborted()
+  for (const file of files) await workshop.place(staged(file), file.path, overwrite)
+  return { tables: done, warnings }
+}
+
+const toDatabase = async (
+  to: Extract<TargetAddress, { kind: 'database' }>,
+  workshop: Workshop,
+  { lake, snapshot, query, exports, memoryBytes, signal, report, declared, adopt = false }: Exporting,
+): Promise<Pick<ExportSummary, 'tables' | 'warnings'>> => {
+  const sink = DATABASES[to.database].sink(to.at)
+  const root = await readRoot(lake, snapshot)
+  const layer = layerOnTarget(lake, root)
+  const taken = takenText(root, declared)
+  const staging = join(workshop.folder, 'staging')
+  const lent = { staging, memoryBytes, signal, what: 'the export', layer, taken }
+  // A database that cannot be reached is reported before the rows are written, which takes long.
+  const claim = { lake: await readLakeId(lake), adopt, marks: false }
+  await sink.loaded({ ...lent, claim })
+  const run = await sink.open(newRunId(new Date(), randomBytes), lent)
+  try {
+    const done: ExportedTable[] = []
+    const files: FileEntry[] = []
+    for (const { name, sql } of exports) {
+      signal?.throwIfAborted()
+      const onBytes = (bytes: number): void => report({ table: name, done, bytes })
+      onBytes(0)
+      const receipt = await whileWriting(workshop, onBytes, async () =>
+        run.write('export', name, await query.relation(await byRanges(query, sql))),
+      )
+      files.push(...receipt.files)
+      done.push({ table: name, rows: receipt.rows })
+    }
+    signal?.throwIfAborted()
+    report({ table: to.database, done, bytes: await workshop.bytes(), loading: true })
+    await run.commit(files)
+    return { tables: done, warnings: run.warnings ?? [] }
+  } catch (error) {
+    await run.abort().catch(() => undefined)
+    throw error
+  }
+}
+
+const toStream = async (
+  { stream, format }: Extract<ExportTarget, { kind: 'stream' }>,
+  { query, exports, neutralise, signal, onProgress }: Exporting,
+): Promise<readonly ExportedTable[]> => {
+  const { name, sql, table } = onlyOne(exports)
+  const rows = await FILE_FORMATS[format].stream(stream, await query.relation(await byRanges(query, sql)), {
+    neutralise,
+    table,
+    signal,
+    onProgress: (count, bytes) => onProgress?.({ table: name, tablesDone: 0, tables: 1, rows: count, bytes }),
+  })
+  return [{ table: name, rows }]
+}
+
+/** Opens the snapshot for the export, and closes it in every case; a signal stops what runs. */
+const withQuery = async <T>(
+  options: Omit<Exporting, 'query'>,
+  outFolder: string | undefined,
+  use: (query: LakeQuery, snapshot: number) => Promise<T>,
+): Promise<T> => {
+  const { lake, all = false, memoryBytes, threads, signal, onFetch: onProgress } = options
+  const root = await readRoot(lake, options.snapshot)
+  const aroundFetch: AroundFetch = (fetch) => fetch({ signal, onProgress })
+  const query = await openLakeQuery({
+    lake,
+    snapshot: async (table) => {
+      const listed = await readTableListed(lake, root, table)
+      return all ? withAllCompanies(listed) : listed
+    },
+    facts: readFactsOf(lake, root),
+    computed: options.computed,
+    memoryBytes,
+    threads,
+    outFolder,
+    aroundFetch,
+    check: 'every-read',
+  })
+  const exportEnded = interruptOn(query, signal)
+  try {
+    await query.prepare([HASH], async (session) => options.compiled?.prepare(session))
+    return await orInterrupted('The export', signal, () => use(query, root.snapshot))
+  } finally {
+    exportEnded()
+    query.close()
+  }
+}
+
+/**
+ * Exports the current versions of a snapshot's tables, or the answer to a SELECT, once. A file is seen when it is whole;
+ * until the end an older one stands. A database shows all of it or nothing.
+ *
+ * @throws {ToolkitError} `USAGE`, `TAKE_WRONG`, `HASH_KEY_WRONG`, `TARGET_REFUSED`, `TARGET_FAILED`, `QUERY_REFUSED`, `QUERY_FAILED`, `DISK_FULL`,
+ *   `WRITE_FAILED`, and what reading the lake throws; `INTERRUPTED` when it is stopped
+ * @example
+ * import { convert, exportTables } from 'firmlake'
+ *
+ * await convert({ from: ['batches/'], lake: './lake' })
+ * const { tables } = await exportTables({ lake: './lake', to: 'companies.csv', tables: ['companies'] })
+ * console.log(tables[0]?.rows) // 3
+ */
+export const exportTables = async (options: ExportOptions): Promise<ExportSummary> => {
+  const to = typeof options.to === 'string' ? readAddress(options.to) : options.to
+  const asked = exportsOf(options)
+  const computed = await computedOfLake(await readRoot(options.lake, options.snapshot))
+  const { exports, take, declared } = await takenExports(asked, computed, options)
+  const total = queryMemory(options.memoryBytes)
+  const memoryBytes = to.kind !== 'stream' && isDatabaseFile(to) ? besideTarget(total) : total
+  const report: Exporting['report'] = ({ table, done, bytes, loading = false }) =>
+    options.onProgress?.({
+      table,
+      tablesDone: done.length,
+      tables: exports.length,
+      rows: done.reduce((sum, { rows }) => sum + rows, 0),
+      bytes,
+      loading,
+    })
+  const parts = { ...options, memoryBytes, exports, compiled: take, declared, computed, report }
+  if (to.kind === 'stream') {
+    onlyOne(exports)
+    return withQuery(parts, undefined, async (query, snapshot) => ({
+      snapshot,
+      tables: await toStream(to, { ...parts, query }),
+      warnings: [],
+    }))
+  }
+  const files = await checkExport(to, exports, options)
+  await refuseLakeFile(to, options.lake)
+  const workshop = await openWorkshop(exportWorkFolder(to))
+  try {
+    return await withQuery(parts, workshop.folder, async (query, snapshot) => {
+      const exporting = { ...parts, query }
+      const result =
+        to.kind === 'file' || to.kind === 'folder'
+          ? await toFiles(files, workshop, exporting)
+          : await toDatabase(to, workshop, exporting)
+      return { snapshot, ...result }
+    })
+  } finally {
+    await workshop.remove()
+  }
+}

@@ -1,0 +1,65 @@
+/** What publishing works with: DuckDB with the memory that it may use, and a folder that goes away with the work. */
+
+import { rm } from 'node:fs/promises'
+import { Engine } from '../lake/duckdb/engine.ts'
+import { interruptOn } from '../lake/duckdb/stoppable.ts'
+import { defaultLocalBytes } from '../lake/files/files-in-turn.ts'
+import { inLake, RUNS_FOLDER } from '../lake/files/layout.ts'
+import { listManifest } from '../manifest/snapshots/snapshots.ts'
+import { SupersededRows } from '../publish/current/superseded-rows.ts'
+import type { PublishContext } from '../publish/publication.ts'
+import { queryMemory } from '../run/memory-shares.ts'
+import { makeFolder } from '../support/durable-files.ts'
+import { temporaryName } from '../support/process-identity.ts'
+
+export interface PublishSessionOptions {
+  readonly lake: string
+  /** Peak memory in all, in bytes. @default 1 GiB */
+  readonly memoryBytes?: number | undefined
+  /**
+   * The most that files of a lake in a bucket take on this machine's disk at once, in bytes; a larger file by itself.
+   * @default FIRMLAKE_CACHE_BYTES, else 20 GB
+   */
+  readonly localBytes?: number | undefined
+  /** @default 2 */
+  readonly threads?: number | undefined
+  readonly signal?: AbortSignal | undefined
+  /** @default the clock */
+  readonly now?: (() => Date) | undefined
+}
+
+/** Works with DuckDB, stopped by the signal. While the folder is there, its name says that somebody publishes. */
+export const withPublishContext = async <T>(
+  {
+    lake,
+    memoryBytes,
+    localBytes = defaultLocalBytes(lake),
+    threads,
+    signal,
+    now = () => new Date(),
+  }: PublishSessionOptions,
+  use: (context: PublishContext) => Promise<T>,
+): Promise<T> => {
+  const scratch = inLake(lake, `${RUNS_FOLDER}/${temporaryName()}`)
+  try {
+    await makeFolder(scratch, { within: inLake(lake, '') })
+    const engine = await Engine.open({
+      memoryBytes: queryMemory(memoryBytes),
+      ...(threads !== undefined && { threads }),
+      spillFolder: scratch,
+    })
+    const session = await engine.connect()
+    const useEnded = interruptOn(session, signal)
+    try {
+      const { oldest } = await listManifest(lake)
+      const work = { lake, session, scratch, localBytes, signal }
+      return await use({ ...work, oldest, superseded: new SupersededRows(work), now })
+    } finally {
+      useEnded()
+      session.close()
+      engine.close()
+    }
+  } finally {
+    await rm(scratch, { recursive: true, force: true }).catch(() => undefined)
+  }
+}

@@ -1,0 +1,269 @@
+/**
+ * Updates the publications of a lake to its newest snapshot: tables of all versions snapshot by snapshot, so that they
+ * have the same past as the lake, tables of current rows at once. Knows the formats by name only.
+ */
+
+import { systemCode, ToolkitError, writeError } from '../core/errors.ts'
+import { orInterrupted } from '../core/interrupted.ts'
+import type { SnapshotHead } from '../core/partition.ts'
+import { LISTINGS, type Table } from '../lake/tables/tables.ts'
+import { headOf, type SnapshotRoot } from '../manifest/snapshots/snapshot-root.ts'
+import { listManifest, newestNumber, readKnownRoot } from '../manifest/snapshots/snapshots.ts'
+import { mainOf } from '../publish/current/superseded-rows.ts'
+import type { CatalogOptions } from '../publish/iceberg/catalog-client.ts'
+import type { FilesOfTable, ShownSnapshot } from '../publish/listed-table.ts'
+import type {
+  PublishContext,
+  SnapshotToPublish,
+  TableChange,
+  TablePublication,
+} from '../publish/publication.ts'
+import { PUBLISHED_ROWS, type PublishedRows } from '../publish/published-rows.ts'
+import { publishedTables } from '../publish/table-files.ts'
+import { type PublishSessionOptions, withPublishContext } from './publish-session.ts'
+import { tableChanges, tableFilesOf } from './table-changes.ts'
+import { FORMATS, type TableFormatName } from './table-formats.ts'
+
+/** What publishing changed in one table. */
+export interface PublishedTable {
+  readonly format: TableFormatName
+  readonly table: string
+  /** Every version of every record, or the current rows alone: two tables, each with a place of its own. */
+  readonly rows: PublishedRows
+  /** Versions written: of all versions one for each snapshot that changed the table, of the current rows one at most. */
+  readonly versions: number
+  /** Files added and removed, over all of these. */
+  readonly added: number
+  readonly removed: number
+  /** Whether it was published again because the lake was moved. */
+  readonly moved: boolean
+}
+
+/** What is published now. */
+export interface PublishSummary {
+  /** The newest snapshot, which the tables show now; 0 for a lake without one. */
+  readonly snapshot: number
+  readonly tables: readonly PublishedTable[]
+}
+
+/** Progress: snapshots checked, files added and removed so far. */
+export interface PublishProgress {
+  readonly snapshots: number
+  readonly snapshotsTotal: number
+  readonly files: number
+  readonly table: string
+}
+
+/** Options of `publish`. */
+export interface PublishOptions extends PublishSessionOptions {
+  /** A folder, or `s3://bucket/prefix`. */
+  readonly lake: string
+  readonly formats: readonly TableFormatName[]
+  /** Tables of all versions, of the current rows, or both. @default both */
+  readonly rows?: readonly PublishedRows[] | undefined
+  /** The catalog that keeps the Iceberg tables' metadata. @default none: it stands in the lake */
+  readonly catalog?: CatalogOptions | undefined
+  readonly onProgress?: ((progress: PublishProgress) => void) | undefined
+}
+
+/** A table on its way. */
+interface Step {
+  readonly format: TableFormatName
+  readonly rows: PublishedRows
+  readonly table: Table
+  readonly publication: TablePublication
+  /** The last snapshot that it was brought to, also where that did not change the table; 0: not known. */
+  seen: number
+  versions: number
+  added: number
+  removed: number
+}
+
+const openSteps = async (
+  { formats, rows: chosen = PUBLISHED_ROWS, catalog }: PublishOptions,
+  context: PublishContext,
+): Promise<Step[]> => {
+  const steps: Step[] = []
+  for (const format of new Set(formats))
+    for (const rows of new Set(chosen)) {
+      const { open } = await FORMATS[format](rows, catalog)
+      for (const table of publishedTables()) {
+        context.signal?.throwIfAborted()
+        const publication = await open(context, table)
+        steps.push({ format, rows, table, publication, seen: 0, versions: 0, added: 0, removed: 0 })
+      }
+    }
+  return steps
+}
+
+/**
+ * The first snapshot that each table has to look at. A snapshot is brought to all tables of a format before the next
+ * one is: what one table shows, all have seen, but for that snapshot itself.
+ */
+const firstSnapshots = (steps: readonly Step[]): ReadonlyMap<Step, number> => {
+  const shownBy = (step: Step): number => step.publication.shown()?.snapshot ?? 0
+  const seen = new Map<TableFormatName, number>()
+  for (const step of steps) seen.set(step.format, Math.max(seen.get(step.format) ?? 0, shownBy(step)))
+  return new Map(steps.map((step) => [step, shownBy(step) === 0 ? 1 : (seen.get(step.format) ?? 1)]))
+}
+
+const conflict = ({ format, table }: Step, what: string): ToolkitError =>
+  new ToolkitError(
+    'PUBLISH_CONFLICT',
+    `Cannot publish "${table.name}" in format "${format}": ${what}; see docs/operations.md`,
+    { table: table.name },
+  )
+
+/** A lake that replaced another must not continue the other's publication. */
+const checkShown = (steps: readonly Step[], newest: number): void => {
+  for (const step of steps) {
+    const shown = step.publication.shown()
+    if (shown && shown.snapshot > newest)
+      throw conflict(step, `it shows snapshot ${shown.snapshot}, and the lake's newest is ${newest}`)
+  }
+}
+const checkRun = (step: Step, snapshot: SnapshotHead): void => {
+  const shown = step.publication.shown()
+  if (shown?.snapshot === snapshot.snapshot && shown.run !== snapshot.run)
+    throw conflict(
+      step,
+      `it shows snapshot ${shown.snapshot} of run "${shown.run}", which is not of this lake`,
+    )
+}
+
+/** Reads roots of snapshots, each once: those of two neighbours are compared table by table. */
+const rootReader = (lake: string): ((number: number) => Promise<SnapshotRoot>) => {
+  const known = new Map<number, Promise<SnapshotRoot>>()
+  return (number) => {
+    const root = known.get(number) ?? readKnownRoot(lake, number)
+    known.delete(number)
+    known.set(number, root)
+    const [oldest] = known.keys()
+    if (known.size > ROOTS_AT_ONCE && oldest !== undefined) known.delete(oldest)
+    return root
+  }
+}
+const ROOTS_AT_ONCE = 4
+
+const NO_FILES: FilesOfTable = {
+  files: async () => [],
+  changesSince: async () => ({ added: [], removed: [] }),
+}
+
+/** What is read of a lake while it is published. */
+interface Reading {
+  readonly lake: string
+  /** The snapshots that it had when publishing began. */
+  readonly kept: ReadonlySet<number>
+  readonly rootOf: (number: number) => Promise<SnapshotRoot>
+}
+
+/** What a step is given of a snapshot. */
+const toPublish = ({ lake, kept, rootOf }: Reading, step: Step, root: SnapshotRoot): SnapshotToPublish => {
+  const listed = (table: Table): FilesOfTable => ({
+    files: () => tableFilesOf(lake, root, table),
+    changesSince: async (shown: ShownSnapshot) => {
+      const from = [step.seen, shown.snapshot].find((number) => number >= shown.snapshot && kept.has(number))
+      if (from === undefined) return null
+      try {
+        const before = await rootOf(from)
+        if (from === shown.snapshot && before.run !== shown.run) return null
+        return await tableChanges(lake, before, root, table)
+      } catch (error) {
+        // Removed by gc meanwhile.
+        if ((await listManifest(lake)).oldest > from) return null
+        throw error
+      }
+    },
+  })
+  const listings = step.table.content === LISTINGS.content ? listed(LISTINGS) : NO_FILES
+  return { ...headOf(root), ...listed(step.table), main: listed(mainOf(step.table)), listings }
+}
+
+const count = (step: Step, change: TableChange | null): void => {
+  if (!change) return
+  step.versions += 1
+  step.added += change.added
+  step.removed += change.removed
+}
+
+const bringInStep = async (
+  steps: readonly Step[],
+  { lake, signal, onProgress }: PublishOptions,
+): Promise<number> => {
+  // After the logs were read: what they show is in the lake by now, whatever other processes do.
+  const newest = await newestNumber(lake)
+  checkShown(steps, newest)
+  const { snapshots } = await listManifest(lake)
+  const stepwise = steps.filter(({ rows }) => rows === 'all')
+  const first = firstSnapshots(stepwise)
+  const numbers = snapshots.filter((number) => number >= Math.min(newest, ...first.values()))
+  const rootOf = rootReader(lake)
+  const reading = { lake, kept: new Set(snapshots), rootOf }
+  for (const [step, number] of first) step.seen = number - 1
+  let files = 0
+  const show = async (number: number, at: number): Promise<void> => {
+    const snapshot = await rootOf(number)
+    // The current rows have no past of their own.
+    const behind = number === newest ? steps : stepwise.filter((step) => (first.get(step) ?? 1) <= number)
+    for (const step of behind) checkRun(step, snapshot)
+    for (const step of behind) {
+      onProgress?.({ snapshots: at, snapshotsTotal: numbers.length, files, table: step.table.name })
+      const change = await step.publication.publish(toPublish(reading, step, snapshot))
+      if (step.rows === 'all') step.seen = number
+      count(step, change)
+      files += change ? change.added + change.removed : 0
+    }
+  }
+  for (const [at, number] of numbers.entries()) {
+    signal?.throwIfAborted()
+    try {
+      await show(number, at)
+    } catch (error) {
+      signal?.throwIfAborted()
+      // Removed by gc meanwhile, possibly with its files: the next one holds all that has changed since.
+      if ((await listManifest(lake)).oldest <= number) throw error
+    }
+  }
+  return newest
+}
+
+/** Whether the system refused something: `EACCES`, `ENOSPC`, … */
+const isOfSystem = (error: unknown): boolean => /^E[A-Z0-9]+$/.test(systemCode(error) ?? '')
+
+/**
+ * Publishes every snapshot that is still kept and not published yet: a log or metadata beside the lake's own files, which
+ * are not copied. May be stopped at any point, and called again, also by several at once: what is published stays, and
+ * nothing is published twice.
+ *
+ * @throws {ToolkitError} LAKE_NOT_FOUND, SNAPSHOT_DAMAGED, LAKE_DAMAGED, PUBLISH_CONFLICT, DISK_FULL, WRITE_FAILED,
+ *   STORAGE_REFUSED, STORAGE_FAILED, CATALOG_FAILED
+ * @example
+ * import { convert, publish } from 'firmlake'
+ *
+ * await convert({ from: ['batches/'], lake: './lake' })
+ * const { snapshot } = await publish({ lake: './lake', formats: ['delta', 'iceberg'] })
+ * console.log(snapshot) // 1
+ */
+export const publish = async (options: PublishOptions): Promise<PublishSummary> => {
+  const { lake, signal } = options
+  if ((await newestNumber(lake)) === 0) return { snapshot: 0, tables: [] }
+  try {
+    return await orInterrupted('Publishing', signal, () =>
+      withPublishContext(options, async (context) => {
+        const steps = await openSteps(options, context)
+        const snapshot = await bringInStep(steps, options)
+        return {
+          snapshot,
+          tables: steps.map(({ publication, seen: _seen, table, ...done }) => ({
+            ...done,
+            table: table.name,
+            moved: publication.moved ?? false,
+          })),
+        }
+      }),
+    )
+  } catch (error) {
+    throw isOfSystem(error) ? writeError(`Cannot publish lake "${lake}"`, error) : error
+  }
+}

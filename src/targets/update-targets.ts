@@ -1,0 +1,196 @@
+/**
+ * Targets of a lake that are kept up to date with it: its tables published in other formats, and further sinks. Both
+ * get what they lack, also where a run had nothing new; the lake is committed before and stays so.
+ */
+
+import { ToolkitError } from '../core/errors.ts'
+import type { DeliverySink } from '../core/sink.ts'
+import { compileTake } from '../lake/projection/compile-take.ts'
+import type { Take } from '../lake/projection/declaration.ts'
+import type { CatalogOptions } from '../publish/iceberg/catalog-client.ts'
+import { type DeliverProgress, type Delivery, deliver } from './deliver.ts'
+import { openSinks } from './open-sink.ts'
+import { type PublishProgress, type PublishSummary, publish } from './publish.ts'
+import { TABLE_FORMAT_NAMES, type TableFormatName } from './table-formats.ts'
+
+/** What is kept up to date with a lake. */
+export interface TargetOptions {
+  /** Formats in which the tables are published, in place, for other engines. @default none */
+  readonly publish?: readonly TableFormatName[] | undefined
+  /** The catalog that keeps the metadata of Iceberg tables. @default none: it stands in the lake */
+  readonly catalog?: CatalogOptions | undefined
+  /** Sinks that get every run, or addresses of sinks such as `postgres://…`, `csv:out`, `firms.duckdb`. @default none */
+  readonly sinks?: readonly (DeliverySink | string)[] | undefined
+  /** What of the lake's rows the sinks receive. @default everything */
+  readonly sinkTake?: Take | undefined
+  /** Hands sinks of another lake over to this one. @default false: they are refused */
+  readonly adopt?: boolean | undefined
+  /**
+   * Key of hashed columns, of at least 16 bytes: it is not kept, a short hash of it is.
+   * @default FIRMLAKE_HASH_KEY, else the file FIRMLAKE_HASH_KEY_FILE
+   */
+  readonly hashKey?: string | Uint8Array | undefined
+}
+
+/** Progress of updating targets. */
+export type TargetEvent =
+  | { readonly kind: 'publishing'; readonly progress: PublishProgress }
+  | {
+      readonly kind: 'published'
+      readonly formats: readonly TableFormatName[]
+      readonly summary: PublishSummary
+    }
+  | { readonly kind: 'delivering'; readonly progress: DeliverProgress }
+  | { readonly kind: 'delivered'; readonly delivered: readonly Delivery[] }
+  /** One more failure beside the one that is thrown in the end. */
+  | { readonly kind: 'failed'; readonly error: unknown }
+
+/** Options of `updateTargets`. */
+export interface UpdateTargetsOptions extends TargetOptions {
+  /** A folder, or `s3://bucket/prefix`. */
+  readonly lake: string
+  /** Peak memory in all, in bytes. @default 1 GiB */
+  readonly memoryBytes?: number | undefined
+  /**
+   * The most that files of a lake in a bucket take on this machine's disk while tables are published, in bytes.
+   * @default FIRMLAKE_CACHE_BYTES, else 20 GB
+   */
+  readonly localBytes?: number | undefined
+  /** Threads of DuckDB. @default 2 */
+  readonly threads?: number | undefined
+  readonly signal?: AbortSignal | undefined
+  readonly onTarget?: ((event: TargetEvent) => void) | undefined
+}
+
+/** What the targets received. */
+export interface TargetsSummary {
+  /** Absent where nothing was to be published. */
+  readonly published?: PublishSummary
+  /** What each sink received, in their order. */
+  readonly delivered: readonly Delivery[]
+}
+
+/**
+ * Names of table formats, as a person types them, as names that are known.
+ *
+ * @throws {ToolkitError} `USAGE`
+ */
+export const readFormats = (names: readonly string[]): readonly TableFormatName[] =>
+  names.map((name) => {
+    const format = TABLE_FORMAT_NAMES.find((one) => one === name)
+    if (format !== undefined) return format
+    throw new ToolkitError(
+      'USAGE',
+      `Cannot publish "${name}": expected one of ${TABLE_FORMAT_NAMES.join(', ')}`,
+    )
+  })
+
+/**
+ * Refuses formats and sinks that cannot be used, before anything is loaded. Nothing is written, no server is asked.
+ *
+ * @throws {ToolkitError} `USAGE`, `TARGET_REFUSED`
+ */
+export const checkTargets = async ({
+  lake,
+  publish: formats = [],
+  sinks = [],
+  sinkTake = {},
+  hashKey,
+}: Pick<UpdateTargetsOptions, 'lake' | 'publish' | 'sinks' | 'sinkTake' | 'hashKey'>): Promise<void> => {
+  readFormats(formats)
+  await compileTake(sinkTake, hashKey)
+  await openSinks(sinks, lake)
+}
+
+/** One error after the run: its own code, and that the run is not lost. */
+const afterCommit = (error: unknown): unknown => {
+  if (!(error instanceof ToolkitError) || error.message.includes('lake itself is committed')) return error
+  return new ToolkitError(
+    error.code === 'USAGE' ? 'TARGET_FAILED' : error.code,
+    `${error.message}. The lake itself is committed; run the same command again to resume`,
+    error.context,
+    error,
+  )
+}
+
+/** Interrupted before it started: the lake is committed, the targets are behind. */
+const refuseStopped = ({ signal }: UpdateTargetsOptions): void => {
+  if (signal?.aborted)
+    throw new ToolkitError('INTERRUPTED', 'The targets were not updated', {}, signal.reason)
+}
+
+/**
+ * Publishes the tables and delivers the runs that each target lacks. One that fails does not stop the
+ * others; what is done stays, and the same call resumes with the rest.
+ *
+ * @returns what was published, and what each sink received
+ * @throws {ToolkitError} the first failure, with its own code and the text that the lake is committed; `USAGE`,
+ *   `TARGET_REFUSED` before anything is done; `INTERRUPTED`
+ * @example
+ * import { convert, csv, updateTargets } from 'firmlake'
+ *
+ * await convert({ from: ['batches/'], lake: './lake' })
+ * const { published, delivered } = await updateTargets({ lake: './lake', publish: ['delta'], sinks: [csv('out/csv')] })
+ * console.log(published?.snapshot, delivered[0]?.runs.length) // 1 1
+ */
+export const updateTargets = async (options: UpdateTargetsOptions): Promise<TargetsSummary> => {
+  const {
+    lake,
+    sinks = [],
+    sinkTake,
+    hashKey,
+    adopt,
+    catalog,
+    signal,
+    onTarget,
+    memoryBytes,
+    localBytes,
+    threads,
+  } = options
+  const formats = readFormats(options.publish ?? [])
+  const opened = await openSinks(sinks, lake)
+  if (formats.length === 0 && opened.length === 0) return { delivered: [] }
+  const failures: unknown[] = []
+  const attempt = async <T>(work: () => Promise<T>): Promise<T | undefined> => {
+    try {
+      return await work()
+    } catch (error) {
+      failures.push(afterCommit(error))
+      return undefined
+    }
+  }
+  const published =
+    formats.length === 0
+      ? undefined
+      : await attempt(async () => {
+          refuseStopped(options)
+          const onProgress = (progress: PublishProgress): void => onTarget?.({ kind: 'publishing', progress })
+          const limits = { memoryBytes, localBytes, threads }
+          const summary = await publish({ lake, formats, catalog, ...limits, signal, onProgress })
+          onTarget?.({ kind: 'published', formats, summary })
+          return summary
+        })
+  const delivered =
+    opened.length === 0 || (signal?.aborted && failures.length > 0)
+      ? undefined
+      : await attempt(async () => {
+          refuseStopped(options)
+          const onProgress = (progress: DeliverProgress): void => onTarget?.({ kind: 'delivering', progress })
+          const deliveries = await deliver({
+            lake,
+            sinks: opened,
+            take: sinkTake,
+            hashKey,
+            adopt,
+            memoryBytes,
+            signal,
+            onProgress,
+          })
+          onTarget?.({ kind: 'delivered', delivered: deliveries })
+          return deliveries
+        })
+  const [first, ...others] = failures
+  for (const error of others) onTarget?.({ kind: 'failed', error })
+  if (first !== undefined) throw first
+  return { ...(published && { published }), delivered: delivered ?? [] }
+}

@@ -1,0 +1,201 @@
+import { availableParallelism } from 'node:os'
+import { setImmediate } from 'node:timers/promises'
+import { expect, test } from 'vitest'
+import { emptyControl } from '../../data/control.ts'
+import { linesOf } from '../../data/sample.ts'
+import { type Checkers, type HeldBlock, openCheckers } from '../../src/check/block-checker.ts'
+import type { Block } from '../../src/core/block.ts'
+import { financialsTable } from '../../src/load/figure-tables.ts'
+import { madeRows } from '../campaign/made-rows.ts'
+import { someRows } from '../support/same-rows.ts'
+
+const OPTIONS = {
+  companies: 240,
+  seed: 5,
+  files: 1,
+  small: true,
+  awkward: 0.3,
+  content: ['companies'],
+} as const
+const LINES = [...linesOf('companies', OPTIONS, emptyControl())]
+
+/** Blocks of some lines each, some of them bad. */
+const blocksOf = (lines: readonly string[], atOnce: number): Block[] =>
+  Array.from({ length: Math.ceil(lines.length / atOnce) }, (_, at) => {
+    const some = lines.slice(at * atOnce, (at + 1) * atOnce)
+    const bytes = Buffer.from(`${some.join('\n')}\n{"bad"\n\n${lines[at]}\n`)
+    return { bytes, firstLine: 1 + at * 1000, offset: at * 1e6, overlong: [] }
+  })
+
+/** Places behind the ends of lines. */
+const lineEnds = (bytes: Buffer): readonly number[] =>
+  [...bytes.keys()].filter((at) => bytes[at] === 0x0a).map((at) => at + 1)
+
+const shared = (block: Block): Block => {
+  const bytes = Buffer.from(new SharedArrayBuffer(block.bytes.length))
+  block.bytes.copy(bytes)
+  return { ...block, bytes }
+}
+
+/** What a check found, in words: names in place of codes. */
+const shown = ({ bytes }: Block, { parts, release: _, ...checked }: HeldBlock): object => ({
+  ...checked,
+  parts: parts.map((part) => {
+    const { rows, members } = part
+    const { columns } = financialsTable(part, bytes)
+    const nameAt = (column: number, code: number | undefined): string => {
+      const type = columns[column]?.type
+      return typeof type === 'object' && 'textOf' in type && code !== undefined ? type.textOf(code) : ''
+    }
+    const { figures, headcounts } = rows
+    const series = Array.from({ length: figures.series }, (_, at) => [
+      figures.statement[at],
+      nameAt(3, figures.category[at]),
+      nameAt(4, figures.lineItem[at]),
+      figures.end[at],
+    ])
+    return {
+      ...{ members, series, extras: [...rows.extras] },
+      countries: members.map((member) => nameAt(1, rows.country[member])),
+      ids: members.map((member) => rows.id[member]),
+      values: [...figures.value.slice(0, figures.rows)],
+      years: [...figures.year.slice(0, figures.rows)],
+      headcounts: [...headcounts.value.slice(0, headcounts.rows)],
+    }
+  }),
+})
+
+const checkAll = async (checkers: Checkers, blocks: readonly Block[], atOnce: number): Promise<object[]> => {
+  const checker = checkers.of('companies', { listAllItems: true })
+  const found: object[] = []
+  for (let at = 0; at < blocks.length; at += atOnce) {
+    const some = blocks.slice(at, at + atOnce)
+    const held = await Promise.all(some.map((block) => checker.check(block)))
+    for (const [place, block] of some.entries()) {
+      const one = held[place]
+      if (one !== undefined) found.push(shown(block, one))
+    }
+    for (const { release } of held) release()
+  }
+  await checkers.close()
+  return found
+}
+
+const MORE_THAN_CORES = availableParallelism() + 1
+
+test('checkers on more threads than cores find what those on the own thread find, block by block', async () => {
+  const own = await checkAll(openCheckers(), blocksOf(LINES, 12), 1)
+  expect(own).toHaveLength(20)
+  const threads = openCheckers({ threads: MORE_THAN_CORES })
+  expect(threads.of('companies').atOnce).toBe(MORE_THAN_CORES)
+  const blocks = blocksOf(LINES, 12).map((block, at) => (at % 3 === 0 ? block : shared(block)))
+  expect(await checkAll(threads, blocks, 9)).toEqual(own)
+})
+
+test('a block that is checked before it is whole gives what the whole one gives, wherever its lines came in pieces', async () => {
+  const bad = Buffer.from([...Buffer.from('{"InternalId":"'), 0xff, 0xfe, ...Buffer.from('"}\n')])
+  const whole = blocksOf(LINES, 40).map((block) => ({ ...block, bytes: Buffer.concat([block.bytes, bad]) }))
+  const expected = await checkAll(openCheckers(), whole, 1)
+  for (const pieces of [1, 2, 7]) {
+    const checkers = openCheckers({ blockBytes: 1 << 20 })
+    const checker = checkers.of('companies', { listAllItems: true })
+    const found: object[] = []
+    for (const block of whole) {
+      const ends = lineEnds(block.bytes)
+      const cuts = Array.from(
+        { length: pieces },
+        (_, at) => ends[Math.floor((at * ends.length) / pieces)] ?? 0,
+      )
+      const first = { ...block, bytes: Buffer.from(block.bytes.subarray(0, cuts[0])) }
+      const begun = checker.begin?.(first)
+      for (const to of cuts) {
+        const lines = { ...block, bytes: Buffer.from(block.bytes.subarray(0, to)) }
+        begun?.lines(lines)
+        // Its memory is used for other things by then.
+        lines.bytes.fill(0xff)
+        first.bytes.fill(0xff)
+      }
+      const held = await begun?.end(block)
+      if (held !== undefined) found.push(shown(block, held))
+      held?.release()
+    }
+    expect(found).toEqual(someRows(expected, 'the blocks'))
+    await checkers.close()
+  }
+})
+
+test('blocks that threads check are whole', async () => {
+  const checkers = openCheckers({ threads: 1 })
+  expect(checkers.of('companies').begin).toBeUndefined()
+  await checkers.close()
+})
+
+test('a checker uses the memory of columns again that was given back, and no other', async () => {
+  for (const threads of [0, 1]) {
+    const checkers = openCheckers({ threads })
+    const checker = checkers.of('companies')
+    const [first, second, third] = blocksOf(LINES, 12)
+    if (first === undefined || second === undefined || third === undefined) throw new Error('Too few blocks')
+    const held = await checker.check(first)
+    const values = held.parts[0]?.rows.figures.value
+    const before = values?.slice()
+    const next = await checker.check(second)
+    expect(next.parts[0]?.rows.figures.value.buffer).not.toBe(values?.buffer)
+    expect(values).toEqual(before)
+    held.release()
+    const last = await checker.check(third)
+    expect(last.parts[0]?.rows.records).toBeGreaterThan(0)
+    if (threads === 0) expect(last.parts[0]?.rows.figures.value.buffer).toBe(values?.buffer)
+    await checkers.close()
+  }
+})
+
+test('a checker on the own thread lets others have it in between', async () => {
+  const checkers = openCheckers()
+  const [block] = blocksOf(LINES, LINES.length)
+  if (block === undefined) throw new Error('No block')
+  let turns = 0
+  let done = false
+  const checking = checkers
+    .of('companies')
+    .check(block)
+    .finally(() => {
+      done = true
+    })
+  while (!done) {
+    turns++
+    await setImmediate()
+  }
+  await checking
+  expect(turns).toBeGreaterThan(block.bytes.length / 65_536 / 2)
+})
+
+test('close ends threads that are at work', async () => {
+  const checkers = openCheckers({ threads: 2 })
+  const checker = checkers.of('companies')
+  const blocks = blocksOf(LINES, LINES.length)
+  for (const block of blocks) void checker.check(block).catch(() => undefined)
+  await setImmediate()
+  await checkers.close()
+})
+
+test('threads make the same rows of relations', async () => {
+  const options = { ...OPTIONS, companies: 120, content: ['relations'] } as const
+  const lines = [...linesOf('relations', options, emptyControl())]
+  const blocks = blocksOf(lines, 15)
+  const rowsOf = async (checkers: Checkers): Promise<string[][]> => {
+    const checker = checkers.of('relations')
+    const found: string[][] = []
+    for (const block of blocks) {
+      const { parts, release } = await checker.check(block)
+      for (const { rows, members } of parts)
+        for (const record of members) found.push(madeRows(rows, record, block.bytes))
+      release()
+    }
+    await checkers.close()
+    return found
+  }
+  const own = await rowsOf(openCheckers())
+  expect(own.length).toBeGreaterThan(lines.length)
+  expect(await rowsOf(openCheckers({ threads: 2 }))).toEqual(own)
+})

@@ -1,0 +1,311 @@
+import { writeFileSync } from 'node:fs'
+import { readdir, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { inLake, RUNS_FOLDER, recordPath, snapshotPath } from '../../src/lake/files/layout.ts'
+import { NO_TOTALS } from '../../src/manifest/form/totals.ts'
+import { readJournal } from '../../src/manifest/runs/journal.ts'
+import { leaseRun } from '../../src/manifest/runs/run-lease.ts'
+import { listRuns, removeRun } from '../../src/manifest/runs/runs.ts'
+import type { SnapshotRoot } from '../../src/manifest/snapshots/snapshot-root.ts'
+import { rootToText } from '../../src/manifest/snapshots/snapshot-text.ts'
+import {
+  createSnapshot,
+  listSnapshots,
+  readRoot,
+  readSnapshot,
+} from '../../src/manifest/snapshots/snapshots.ts'
+import { removeGarbage } from '../../src/manifest/verify/remove-garbage.ts'
+import { verifyLake } from '../../src/manifest/verify/verify-lake.ts'
+import { filesOf, seededRandom } from '../manifest/damage.ts'
+import {
+  commitStaged,
+  countLines,
+  deadRun,
+  loadSources,
+  NOW,
+  placeStaged,
+  requestOf,
+  type Staged,
+  stagedPath,
+  stageRun,
+} from '../manifest/small-lake.ts'
+import { startChild } from '../support/children.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+
+const CHILD = new URL('child-commits.ts', import.meta.url)
+
+const expectWhole = async (lake: string): Promise<void> => {
+  const { problems, notes } = await verifyLake({ lake, countRows: countLines })
+  expect({ problems, notes }).toEqual({ problems: [], notes: [] })
+}
+
+const sourcesOf = async (lake: string): Promise<string[]> =>
+  (await readSnapshot(lake)).partitions.map(({ source }) => source.name)
+
+test('commitRun shows all files of a run at once', async () => {
+  const lake = await temporaryFolder()
+  const outcome = await loadSources(lake, ['a', 'b'])
+  expect(outcome).toMatchObject({ kind: 'committed', dropped: [], snapshot: { snapshot: 1, parent: null } })
+  expect(await sourcesOf(lake)).toEqual(['a.jsonl', 'b.jsonl'])
+  // Parts: one with the partitions, one with the file of the run.
+  const part = expect.stringMatching(/^_manifest\/parts\/[-0-9A-Za-z]+\.jsonl$/)
+  expect((await filesOf(lake)).filter((path) => path.startsWith('_'))).toEqual([
+    '_manifest/00000001.json',
+    '_manifest/00000001.sha256',
+    '_manifest/lake-id.json',
+    part,
+    part,
+  ])
+  await expectWhole(lake)
+})
+
+test('commitRun keeps the partitions of earlier commits before its own', async () => {
+  const lake = await temporaryFolder()
+  for (const source of ['a', 'b', 'c']) await loadSources(lake, [source])
+  expect(await sourcesOf(lake)).toEqual(['a.jsonl', 'b.jsonl', 'c.jsonl'])
+  await expectWhole(lake)
+})
+
+test('commitRun lands every one of many runs at once in one process', async () => {
+  const lake = await temporaryFolder()
+  const sources = Array.from({ length: 20 }, (_, n) => `s${n}`)
+  await Promise.all(sources.map((source) => loadSources(lake, [source])))
+  expect((await sourcesOf(lake)).sort()).toEqual(sources.map((source) => `${source}.jsonl`).sort())
+  expect(await listSnapshots(lake)).toEqual(sources.map((_, n) => n + 1))
+  await expectWhole(lake)
+})
+
+test('commitRun lands every run of eight processes at once', async () => {
+  const lake = await temporaryFolder()
+  const names = Array.from({ length: 8 }, (_, n) => `p${n}`)
+  const children = names.map((name) => startChild(CHILD, lake, name, '4'))
+  expect(await Promise.all(children.map((child) => child.ended()))).toEqual(names.map(() => 0))
+  expect(await listSnapshots(lake)).toEqual(Array.from({ length: 32 }, (_, n) => n + 1))
+  const wanted = names.flatMap((name) =>
+    [0, 1, 2, 3].flatMap((run) => [`${name}-${run}-a`, `${name}-${run}-b`]),
+  )
+  expect((await sourcesOf(lake)).sort()).toEqual(wanted.map((one) => `${one}.jsonl`).sort())
+  expect(await readdir(join(lake, RUNS_FOLDER))).toEqual([])
+  await expectWhole(lake)
+})
+
+test('commitRun gives up with COMMIT_CONFLICT when others are always first', async () => {
+  const lake = await temporaryFolder()
+  const staged = await stageRun(lake, ['a'])
+  let others = 0
+  // The clock is read after the newest snapshot and before the next is created: there the others get in.
+  const now = () => {
+    others += 1
+    const parent = others === 1 ? null : others - 1
+    const other = { snapshot: others, parent, run: 'another', pipeline: '', tool: '', time: '' }
+    const lists = { partitions: [], files: [], pulls: [], merged: [] }
+    const text = rootToText({ ...other, totals: NO_TOTALS, nextVersion: 1, lists })
+    writeFileSync(inLake(lake, snapshotPath(others)), text)
+    return NOW
+  }
+  await expect(commitStaged(staged, { now, maxAttempts: 5 })).rejects.toMatchObject({
+    code: 'COMMIT_CONFLICT',
+    context: { run: staged.lease.run, tries: 5 },
+  })
+  expect(await listSnapshots(lake)).toEqual([1, 2, 3, 4, 5])
+  expect(await commitStaged(staged)).toMatchObject({ kind: 'committed', snapshot: { snapshot: 6 } })
+})
+
+test('commitRun starts again where gc removed the snapshot that it builds on', async () => {
+  const lake = await temporaryFolder()
+  await loadSources(lake, ['a'])
+  const staged = await stageRun(lake, ['c'])
+  const seen: (number | undefined)[] = []
+  const beforeTry = async (newest: SnapshotRoot | null): Promise<void> => {
+    seen.push(newest?.snapshot)
+    if (seen.length > 1) return
+    await loadSources(lake, ['b'])
+    await removeGarbage({ lake, keep: 1, now: NOW })
+  }
+  expect(await commitStaged(staged, { beforeTry })).toMatchObject({
+    kind: 'committed',
+    snapshot: { snapshot: 3 },
+  })
+  await removeRun(staged.lease)
+  expect(seen).toEqual([1, 2])
+  expect(await sourcesOf(lake)).toEqual(['a.jsonl', 'b.jsonl', 'c.jsonl'])
+  await expectWhole(lake)
+})
+
+test('commitRun drops a source that another run has loaded, with its files', async () => {
+  const lake = await temporaryFolder()
+  const staged = await stageRun(lake, ['a', 'b'])
+  await loadSources(lake, ['a'])
+  const outcome = await commitStaged(staged)
+  expect(outcome).toMatchObject({ kind: 'committed', dropped: [{ id: 'a-0' }], snapshot: { snapshot: 2 } })
+  await removeRun(staged.lease)
+  expect(await sourcesOf(lake)).toEqual(['a.jsonl', 'b.jsonl'])
+  expect((await filesOf(lake)).filter((path) => path.includes('/a-0'))).toHaveLength(2)
+  await expectWhole(lake)
+})
+
+test('commitRun removes files that an earlier try had published before it lost', async () => {
+  const lake = await temporaryFolder()
+  const staged = await stageRun(lake, ['a'])
+  await placeStaged(staged)
+  await loadSources(lake, ['a'])
+  const before = await filesOf(lake)
+  expect(await commitStaged(staged)).toMatchObject({ kind: 'nothing', dropped: [{ id: 'a-0' }] })
+  await removeRun(staged.lease)
+  expect((await filesOf(lake)).length).toBeLessThan(before.length)
+  expect(await listSnapshots(lake)).toEqual([1])
+  await expectWhole(lake)
+})
+
+test('commitRun loads a source once more when asked to', async () => {
+  const lake = await temporaryFolder()
+  await loadSources(lake, ['a'])
+  const staged = await stageRun(lake, ['a'])
+  expect(await commitStaged(staged, { again: true })).toMatchObject({ kind: 'committed', dropped: [] })
+  expect(await sourcesOf(lake)).toEqual(['a.jsonl', 'a.jsonl'])
+})
+
+test('commitRun refuses counts that do not add up, and partitions of another run', async () => {
+  const lake = await temporaryFolder()
+  const staged = await stageRun(lake, ['a'])
+  const [partition] = requestOf(staged).partitions
+  if (!partition) throw new Error('No partition')
+  const lines = { ...partition, counts: { ...partition.counts, lines: 9 } }
+  await expect(commitStaged(staged, { partitions: [lines] })).rejects.toThrow('9 lines are not 2 records')
+  const unknown = { ...partition, run: 'another' }
+  await expect(commitStaged(staged, { partitions: [unknown] })).rejects.toThrow(RangeError)
+})
+
+test('commitRun refuses a run whose staged file is gone or has another length', async () => {
+  const lake = await temporaryFolder()
+  for (const damage of [rm, (path: string) => writeFile(path, 'x')]) {
+    const staged = await stageRun(lake, [`s${damage.length}`])
+    const [file] = staged.runFiles
+    if (!file) throw new Error('No file')
+    await damage(stagedPath(staged.lease, file))
+    await expect(commitStaged(staged)).rejects.toMatchObject({
+      code: 'RUN_NOT_RESUMABLE',
+      context: { path: file.path },
+    })
+  }
+  expect(await listSnapshots(lake)).toEqual([])
+})
+
+test('commitRun refuses a run that another process took over, or that gc removed', async () => {
+  const lake = await temporaryFolder()
+  const dead = await deadRun(lake, ['a'])
+  await leaseRun(lake, dead.lease.run, { now: NOW })
+  await expect(commitStaged(dead)).rejects.toMatchObject({ code: 'RUN_LIVE' })
+  const removed = await stageRun(lake, ['b'])
+  await removeRun(removed.lease)
+  await expect(commitStaged(removed)).rejects.toMatchObject({ code: 'RUN_NOT_FOUND' })
+})
+
+test('commitRun stops when it is aborted', async () => {
+  const staged = await stageRun(await temporaryFolder(), ['a'])
+  await expect(commitStaged(staged, { signal: AbortSignal.abort() })).rejects.toMatchObject({
+    name: 'AbortError',
+  })
+})
+
+/** What a run can have done when its process is killed. */
+const CRASHES: readonly [string, (lake: string, staged: Staged) => Promise<void>][] = [
+  ['before its commit', () => Promise.resolve()],
+  ['with one file in place', (_, staged) => placeStaged(staged, 1)],
+  ['with all files in place', (_, staged) => placeStaged(staged)],
+  [
+    'before the record of its commit',
+    async (lake, staged) => {
+      const outcome = await commitStaged(staged)
+      if (outcome.kind === 'committed') await rm(inLake(lake, recordPath(outcome.snapshot.snapshot)))
+    },
+  ],
+  [
+    'before the end of its run',
+    async (_, staged) => {
+      await commitStaged(staged)
+    },
+  ],
+]
+
+const resumeRun = async (lake: string, { lease, runFiles }: Staged): Promise<string> => {
+  const own = await leaseRun(lake, lease.run, { now: NOW })
+  const entries = await readJournal(lake, lease.run)
+  const outcome = await commitStaged({ lease: own, entries, runFiles })
+  await removeRun(own)
+  return outcome.kind
+}
+
+test.each(CRASHES)('a run killed %s is finished by a resume', async (_, crash) => {
+  const lake = await temporaryFolder()
+  await loadSources(lake, ['a'])
+  const staged = await deadRun(lake, ['b', 'c'])
+  await crash(lake, staged)
+  const [summary] = await listRuns(lake, { now: NOW })
+  const kind = await resumeRun(lake, staged)
+  expect(kind).toBe(summary?.committed === null ? 'committed' : 'already')
+  expect(await sourcesOf(lake)).toEqual(['a.jsonl', 'b.jsonl', 'c.jsonl'])
+  expect(await listSnapshots(lake)).toEqual([1, 2])
+  await expectWhole(lake)
+})
+
+test.each(CRASHES)('a run killed %s is cleared away or completed by gc', async (_, crash) => {
+  const lake = await temporaryFolder()
+  await loadSources(lake, ['a'])
+  const staged = await deadRun(lake, ['b', 'c'])
+  await crash(lake, staged)
+  const committed = (await listRuns(lake, { now: NOW }))[0]?.committed !== null
+  await removeGarbage({ lake, now: NOW })
+  expect(await readdir(join(lake, RUNS_FOLDER))).toEqual([])
+  expect(await sourcesOf(lake)).toEqual(committed ? ['a.jsonl', 'b.jsonl', 'c.jsonl'] : ['a.jsonl'])
+  expect((await filesOf(lake)).some((path) => path.includes('/b-0'))).toBe(committed)
+  await expectWhole(lake)
+})
+
+test('a run killed after its commit is finished although others have committed since', async () => {
+  const lake = await temporaryFolder()
+  const staged = await deadRun(lake, ['a'])
+  await commitStaged(staged)
+  for (const source of ['b', 'c']) await loadSources(lake, [source])
+  expect(await resumeRun(lake, staged)).toBe('already')
+  expect(await sourcesOf(lake)).toEqual(['a.jsonl', 'b.jsonl', 'c.jsonl'])
+  await expectWhole(lake)
+})
+
+test('a commit writes the record that the one before it left out', async () => {
+  const lake = await temporaryFolder()
+  const staged = await deadRun(lake, ['a'])
+  await commitStaged(staged)
+  await rm(inLake(lake, recordPath(1)))
+  await loadSources(lake, ['b'])
+  expect(await filesOf(join(lake, '_manifest'))).toContain('00000001.sha256')
+})
+
+test('a process killed at any moment leaves a whole lake behind', async () => {
+  const random = seededRandom(7)
+  const lake = await temporaryFolder()
+  const printed: string[] = []
+  for (let round = 0; round < 8; round += 1) {
+    const child = startChild(CHILD, lake, `round${round}`, '1000')
+    const lines = Math.floor(random() * 4)
+    for (let line = 0; line <= lines; line += 1) printed.push((await child.nextLine()) ?? '')
+    await new Promise((resolve) => setTimeout(resolve, random() * 15))
+    await child.kill()
+    const before = await verifyLake({ lake, countRows: countLines })
+    expect(before.problems).toEqual([])
+    await removeGarbage({ lake, now: new Date() })
+    expect(await readdir(join(lake, RUNS_FOLDER))).toEqual([])
+    await expectWhole(lake)
+  }
+  const runs = new Set((await readSnapshot(lake)).partitions.map(({ run }) => run))
+  expect(printed.filter((run) => !runs.has(run))).toEqual([])
+})
+
+test('createSnapshot leaves a number alone that is taken', async () => {
+  const lake = await temporaryFolder()
+  await loadSources(lake, ['a'])
+  const first = await readSnapshot(lake)
+  expect(await createSnapshot(lake, { ...(await readRoot(lake)), run: 'another' })).toBe(false)
+  expect(await readSnapshot(lake)).toEqual(first)
+})

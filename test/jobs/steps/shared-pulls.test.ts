@@ -1,0 +1,208 @@
+/** Pulls, syncs and batch files in steps: windows of the service as units, worked on by several, none of them twice. */
+
+import { join } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+import type { PullEntry } from '../../../src/core/partition.ts'
+import { syncSettings } from '../../../src/jobs/sync/find-changes.ts'
+import { readUnits } from '../../../src/manifest/runs/units.ts'
+import { newestSnapshot } from '../../../src/manifest/snapshots/snapshots.ts'
+import type { BatchFilesJob, PullJob } from '../../../src/run/run-plan.ts'
+import { openService } from '../../../src/source/service/service.ts'
+import { type CliResult, cli } from '../../cli/run-cli.ts'
+import { companyLines, hashLake, openBench, queryLake, verify } from '../../run/batch-bench.ts'
+import { offer, startBatchService, TOKEN } from '../../run/batch-service.ts'
+import type { FakeCompany } from '../../service/fake-service.ts'
+import { openPullBench, type PullBench, SWEDEN } from '../../service/pull-bench.ts'
+import { temporaryFolder } from '../../support/temporary-folder.ts'
+import { type Steps, stepsOf } from './shared-bench.ts'
+
+/** Days of the last 300 before the service's today, of which the last window is growing. */
+const dayOf = (id: number): string =>
+  new Date(Date.UTC(2026, 5, 15) - (id % 300) * 86_400_000).toISOString().slice(0, 10)
+
+const companies = (count: number): FakeCompany[] =>
+  Array.from({ length: count }, (_, at) => ({
+    id: at + 1,
+    country: 'SE',
+    dates: { ContentUpdatedAt: dayOf(at + 1) },
+  }))
+
+/** One in thirty has no status, and one in twenty no date: statuses cut better, and leave a gap. */
+const gappy = (count: number): FakeCompany[] =>
+  Array.from({ length: count }, (_, at) => at + 1).map((id) => ({
+    ...{ id, country: 'SE' },
+    ...(id % 30 > 0 && { status: 10 + (id % 10) }),
+    ...(id % 20 > 0 && { dates: { ContentUpdatedAt: dayOf(id) } }),
+  }))
+
+interface SharedPull {
+  readonly plan: Steps['plan']
+  readonly job: PullJob
+  readonly work: (run: string, index: number, of: number) => ReturnType<Steps['work']>
+  readonly commit: Steps['commit']
+}
+
+const opening = (one: PullBench) => ({
+  service: async () => openService({ url: one.fake.url, token: one.fake.token, maxRequestsPerSecond: 5000 }),
+})
+
+const sharedPull = (one: PullBench, more: Partial<PullJob> = {}): SharedPull => {
+  const steps = stepsOf('/', one.lake)
+  const asked = { content: 'companies', search: SWEDEN, pageSize: 50, cap: 200, closeGap: undefined } as const
+  const job: PullJob = { kind: 'pull', url: one.fake.url, ...asked, ...more }
+  return {
+    ...steps,
+    job,
+    plan: (_, options) => steps.plan([], { job, service: one.service, limits: {}, ...options }),
+    work: (run, index, of) => steps.work(run, { shard: { index, of } }, opening(one)),
+  }
+}
+
+/** The entry of a pull without what differs from run to run. */
+const asked = ({ run: _, ...entry }: PullEntry): Omit<PullEntry, 'run'> => entry
+
+const pullsOf = async (lake: string): Promise<unknown> =>
+  ((await newestSnapshot(lake))?.pulls ?? []).map(asked)
+
+test('a pull by four workers brings what one machine brings; its growing window waits for the others', async () => {
+  const all = companies(1000)
+  const [one, whole] = [
+    await openPullBench({ companies: all, cap: 200 }),
+    await openPullBench({ companies: all, cap: 200 }),
+  ]
+  await whole.pull({ pageSize: 50, cap: 200 })
+  const pull = sharedPull(one)
+  const { run, phases } = await pull.plan([])
+  expect(phases).toHaveLength(2)
+  const last = phases[1]?.first ?? 0
+  expect(await pull.plan([])).toMatchObject({ run, existing: true })
+  await expect(pull.work(run ?? '', last, last + 1)).rejects.toMatchObject({ code: 'RUN_INCOMPLETE' })
+  const shards = [0, 1, 2, 3].map((index) => pull.work(run ?? '', index, 4))
+  const early = await Promise.allSettled(shards)
+  // Whoever has the growing window may have come too early, and comes again.
+  for (const [index, { status }] of early.entries())
+    if (status === 'rejected') await pull.work(run ?? '', index, 4)
+  await pull.commit(run ?? '')
+  expect(await hashLake(one.lake)).toEqual(await hashLake(whole.lake))
+  const entries = [await pullsOf(one.lake), await pullsOf(whole.lake)]
+  expect(JSON.parse(JSON.stringify(entries[0]).replaceAll(one.fake.url, whole.fake.url))).toEqual(entries[1])
+  const first = one.fake.pages
+    .filter(({ cursor }) => cursor === '*')
+    .map(({ search }) => JSON.stringify(search))
+  expect(new Set(first).size).toBe(first.length)
+  expect((await verify(one.lake)).problems).toEqual([])
+  expect((await one.pull({ pageSize: 50, cap: 200, since: 'last' })).plan.since).toMatchObject({ run })
+})
+
+test('companies that no window covers are found once all windows are pulled, by whichever worker', async () => {
+  const one = await openPullBench({ companies: gappy(1500), cap: 200 })
+  const pull = sharedPull(one, { pageSize: 100 })
+  const { run, phases, units } = await pull.plan([])
+  const closing = phases.at(-1)
+  expect(closing).toMatchObject({ count: 1, first: units - 1 })
+  await expect(pull.work(run ?? '', units - 1, units)).rejects.toMatchObject({ code: 'RUN_INCOMPLETE' })
+  for (const index of [0, 1, 2]) await pull.work(run ?? '', index, 3).catch(() => undefined)
+  for (const index of [0, 1, 2]) await pull.work(run ?? '', index, 3)
+  const committed = await pull.commit(run ?? '')
+  expect(committed.kind).toBe('committed')
+  expect(await one.query('SELECT count(*) FROM companies_history')).toEqual([[1500]])
+  expect((await one.snapshot()).pulls).toMatchObject([
+    { announced: 1500, planned: 1450, received: 1500, gapLeft: 0 },
+  ])
+})
+
+test('four processes pull companies below the limit that they share, no window twice', async () => {
+  const answered: number[] = []
+  const one = await openPullBench({
+    companies: companies(8000),
+    before: () => {
+      answered.push(performance.now())
+      return undefined
+    },
+  })
+  const limit = 60
+  const pull = sharedPull(one, { pageSize: 100, cap: 800 })
+  const { run, units } = await pull.plan([], { requestsPerSecond: limit })
+  expect(units).toBeGreaterThan(8)
+  const env = {
+    ...{ FIRMLAKE_URL: one.fake.url, FIRMLAKE_TOKEN: one.fake.token },
+    FIRMLAKE_WORK_DIR: await temporaryFolder(),
+  }
+  const shards = [0, 1, 2, 3].map((index) => `${index}/4`)
+  const work = (shard: string): Promise<CliResult> =>
+    cli(['run', 'work', run ?? '', '--lake', one.lake, '--shard', shard, '--threads', '1'], { env })
+  const codes = (await Promise.all(shards.map(work))).map(({ code }) => code)
+  expect(codes.filter((code) => code !== 0 && code !== 75)).toEqual([])
+  const again = shards.filter((_, at) => codes[at] === 75)
+  expect((await Promise.all(again.map(work))).map(({ code }) => code)).toEqual(again.map(() => 0))
+  await pull.commit(run ?? '')
+  const chains = one.fake.pages
+    .filter(({ cursor }) => cursor === '*')
+    .map(({ search }) => JSON.stringify(search))
+  expect([chains.length, new Set(chains).size]).toEqual([units, units])
+  const seconds = ((answered.at(-1) ?? 0) - (answered[0] ?? 0)) / 1000
+  expect(answered.length / seconds).toBeLessThan(limit * 1.05)
+  expect(await one.query('SELECT count(*), count(DISTINCT internal_id) FROM companies_history')).toEqual([
+    [8000, 8000],
+  ])
+  expect((await one.snapshot()).pulls).toMatchObject([{ announced: 8000, received: 8000 }])
+})
+
+test('a worker asks at its share of the rate that all have together', async () => {
+  const one = await openPullBench({ companies: companies(400), cap: 200 })
+  const pull = sharedPull(one)
+  const { run } = await pull.plan([], { requestsPerSecond: 2000 })
+  const shares: (number | undefined)[] = []
+  const steps = stepsOf('/', one.lake)
+  const watched = {
+    service: async (_: string, share: number | undefined) => {
+      shares.push(share)
+      return opening(one).service()
+    },
+  }
+  await steps.work(run ?? '', { shard: { index: 0, of: 4 } }, watched)
+  await steps.work(run ?? '', [1], { ...watched, workers: 10 })
+  await steps.work(run ?? '', [2], watched).catch(() => undefined)
+  expect(shares.slice(0, 2)).toEqual([500, 200])
+  expect((await readUnits(one.lake, run ?? ''))?.requestsPerSecond).toBe(2000)
+})
+
+test('a sync is listed by whoever plans it, and fetched by its workers', async () => {
+  const one = await openPullBench({ companies: companies(40) })
+  await one.pull()
+  one.fake.hold([...companies(38), { id: 99, country: 'SE', dates: { ContentUpdatedAt: '2026-06-15' } }])
+  const steps = stepsOf('/', one.lake)
+  const job = { kind: 'sync', url: one.fake.url, ...syncSettings({ search: SWEDEN }) } as const
+  const { run, units } = await steps.plan([], { job, service: one.service, limits: {} })
+  expect(units).toBe(1)
+  await steps.work(run ?? '', [0], opening(one))
+  await steps.commit(run ?? '')
+  expect(await one.query('SELECT max(internal_id), count(*) FROM companies')).toEqual([[99, 41]])
+  expect((await one.snapshot()).pulls?.at(-1)).toMatchObject({ run, announced: 39, received: 39 })
+})
+
+test('batch files are a unit each, and make the lake that one machine makes of them', async () => {
+  const folder = await temporaryFolder()
+  const service = await startBatchService([
+    offer('b-1', companyLines(50)),
+    offer('b-2', companyLines(50, 40)),
+  ])
+  onTestFinished(service.close)
+  const opened = openService({ url: service.url, token: TOKEN })
+  onTestFinished(opened.close)
+  const lake = join(folder, 'lake')
+  const steps = stepsOf('/', lake)
+  const job: BatchFilesJob = { kind: 'batchFiles', url: service.url, selection: { kind: 'all' } }
+  const { run, units } = await steps.plan([], { job, service: opened, limits: {} })
+  expect(units).toBe(2)
+  const call = { service: async () => openService({ url: service.url, token: TOKEN }) }
+  await Promise.all([steps.work(run ?? '', [1], call), steps.work(run ?? '', [0], call)])
+  await steps.commit(run ?? '')
+  const local = openBench(await temporaryFolder())
+  await local.write('b-1.jsonl', companyLines(50))
+  await local.write('b-2.jsonl', companyLines(50, 40))
+  await local.run(['b-1.jsonl', 'b-2.jsonl'])
+  expect(await hashLake(lake)).toEqual(await hashLake(local.lake))
+  expect(await queryLake(lake, 'SELECT count(*) FROM companies')).toEqual([[89]])
+  expect(await steps.plan([], { job, service: opened, limits: {} })).toMatchObject({ run: null })
+})

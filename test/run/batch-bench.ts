@@ -1,0 +1,175 @@
+/** A folder with batch files and a lake, and the runs of a test on them. Knows nothing of vitest: children use it too. */
+
+import { createHash } from 'node:crypto'
+import { mkdir, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { promisify } from 'node:util'
+import { brotliCompress, gzip, zstdCompress } from 'node:zlib'
+import type { Snapshot } from '../../src/core/partition.ts'
+import { convertFiles } from '../../src/jobs/convert/convert-files.ts'
+import { openRowCounter } from '../../src/jobs/verify/row-counter.ts'
+import { literal } from '../../src/lake/duckdb/sql.ts'
+import { openLakeQuery } from '../../src/lake/query/lake-query.ts'
+import { TABLES } from '../../src/lake/tables/tables.ts'
+import { readSnapshot } from '../../src/manifest/snapshots/snapshots.ts'
+import { type Garbage, removeGarbage } from '../../src/manifest/verify/remove-garbage.ts'
+import { type Verification, verifyLake } from '../../src/manifest/verify/verify-lake.ts'
+import type { LoadSummary } from '../../src/run/commit-loaded.ts'
+import type { RunOptions as LoadOptions } from '../../src/run/load-into-lake.ts'
+import type { ConvertJob, RunPlan } from '../../src/run/run-plan.ts'
+import type { RunEvent } from '../../src/run/work/progress.ts'
+
+export const COMPRESSIONS = {
+  plain: async (bytes: Buffer) => bytes,
+  gzip: promisify<Buffer, Buffer>(gzip),
+  zstd: promisify<Buffer, Buffer>(zstdCompress),
+  brotli: promisify<Buffer, Buffer>(brotliCompress),
+} as const
+export type Compression = keyof typeof COMPRESSIONS
+
+/** A company's line. `day` of January 2025 is when its content was updated. */
+export const companyLine = (id: number, more: object = {}, day = 1): string =>
+  JSON.stringify({
+    BasicDetails: { InternalId: id, CompanyName: `Company ${id}`, CountryCode: 'SE' },
+    MetaData: { ContentUpdatedAt: `2025-01-${String(day).padStart(2, '0')}T00:00:00` },
+    Financials: { ProfitAndLoss: { NetSales: { 2023: id, 2024: id + 0.5 } } },
+    ...more,
+  })
+
+export const relationsLine = (id: number): string =>
+  JSON.stringify({ InternalId: id, Name: `Company ${id}`, Children: [{ InternalId: id + 1, Name: 'Child' }] })
+
+export const companyLines = (count: number, from = 1): string[] =>
+  Array.from({ length: count }, (_, at) => companyLine(from + at))
+
+export const textOf = (lines: readonly string[]): Buffer =>
+  Buffer.from(lines.map((line) => `${line}\n`).join(''))
+
+export const sha256 = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('hex')
+
+/** A run that was brought to its end, and what it told meanwhile. */
+export interface Ran {
+  readonly summary: LoadSummary
+  readonly events: readonly RunEvent[]
+}
+
+export type RunOptions = Partial<Omit<ConvertJob, 'inputs' | 'kind'>> &
+  Partial<Pick<RunPlan, 'again' | 'limits'>> &
+  Partial<LoadOptions>
+
+export interface Bench {
+  readonly folder: string
+  readonly lake: string
+  /** Writes a file below the folder. @returns its bytes */
+  readonly write: (
+    name: string,
+    content: readonly string[] | Buffer,
+    compression?: Compression,
+  ) => Promise<Buffer>
+  readonly run: (inputs: readonly string[], options?: RunOptions) => Promise<Ran>
+  readonly snapshot: () => Promise<Snapshot>
+  readonly query: (sql: string) => Promise<readonly (readonly unknown[])[]>
+  readonly verify: () => Promise<Verification>
+  readonly gc: () => Promise<Garbage>
+}
+
+/** A plan and options of a run over files below `folder`. */
+export const runIn = async (
+  folder: string,
+  lake: string,
+  inputs: readonly string[],
+  { onEvent, ...options }: RunOptions = {},
+): Promise<Ran> => {
+  const events: RunEvent[] = []
+  const { content, again = false, limits = {}, cwd = folder, ...rest } = options
+  const summary = await convertFiles(
+    { inputs, cwd, again, limits, ...(content !== undefined && { content }) },
+    {
+      lake,
+      limit: { kind: 'count', lines: 0 },
+      ...rest,
+      onEvent: (event) => {
+        events.push(event)
+        onEvent?.(event)
+      },
+    },
+  )
+  return { summary, events }
+}
+
+/** The rows of a query on the newest snapshot. */
+export const queryLake = async (lake: string, sql: string): Promise<readonly (readonly unknown[])[]> => {
+  const query = await openLakeQuery({
+    lake,
+    snapshot: await readSnapshot(lake),
+    memoryBytes: 256 * 1024 ** 2,
+  })
+  try {
+    const { rows } = await query.run(sql)
+    const all: (readonly unknown[])[] = []
+    for await (const chunk of rows) all.push(...chunk)
+    return all
+  } finally {
+    query.close()
+  }
+}
+
+/** All columns but those that say which run, snapshot and partition it was, and when. */
+export const COMPARABLE = `COLUMNS(name -> name NOT IN ('partition', 'run', 'snapshot', 'loaded_at', 'version'))`
+
+/**
+ * Rows and a sum of their hashes of all that queries on the newest snapshot give, table by table: their order does not
+ * count.
+ *
+ * @throws {TypeError} where there is no row: of nothing with nothing a test shows nothing
+ */
+export const hashLake = async (lake: string): Promise<Readonly<Record<string, string>>> => {
+  const query = await openLakeQuery({
+    lake,
+    snapshot: await readSnapshot(lake),
+    memoryBytes: 256 * 1024 ** 2,
+  })
+  try {
+    const names = [...TABLES.flatMap(({ name }) => [name, `${name}_history`]), 'quarantine']
+    const hashOf = (name: string): string =>
+      `SELECT ${literal(name)}, count(*), sum(hash(r)::HUGEINT) FROM (SELECT ${COMPARABLE} FROM ${name}) AS r`
+    const { rows } = await query.run(names.map(hashOf).join('\nUNION ALL '))
+    const hashes: Record<string, string> = {}
+    for await (const chunk of rows)
+      for (const [name, count, sum] of chunk) hashes[`${name}`] = `${count} ${sum}`
+    if (Object.values(hashes).every((hash) => hash.startsWith('0 ')))
+      throw new TypeError(`Lake "${lake}" has no row`)
+    return hashes
+  } finally {
+    query.close()
+  }
+}
+
+export const verify = async (lake: string): Promise<Verification> => {
+  const counter = await openRowCounter()
+  try {
+    return await verifyLake({ lake, countRows: counter.countRows })
+  } finally {
+    counter.close()
+  }
+}
+
+export const openBench = (folder: string): Bench => {
+  const lake = join(folder, 'lake')
+  return {
+    folder,
+    lake,
+    write: async (name, content, compression = 'plain') => {
+      const text = Buffer.isBuffer(content) ? content : textOf(content)
+      const bytes = await COMPRESSIONS[compression](text)
+      await mkdir(dirname(join(folder, name)), { recursive: true })
+      await writeFile(join(folder, name), bytes)
+      return bytes
+    },
+    run: (inputs, options) => runIn(folder, lake, inputs, options),
+    snapshot: () => readSnapshot(lake),
+    query: (sql) => queryLake(lake, sql),
+    verify: () => verify(lake),
+    gc: () => removeGarbage({ lake, now: new Date() }),
+  }
+}

@@ -1,0 +1,173 @@
+/** The same command after a kill between its commit and its end: it finds its run in the lake, and loads nothing again. */
+
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { expect, onTestFinished, test, vi } from 'vitest'
+import { reportLines } from '../../src/cli/output/run-report.ts'
+import { reportOf } from '../../src/jobs/common/run-report.ts'
+import { loadTogether, type PartOutcome } from '../../src/jobs/nightly/load-together.ts'
+import type { LoadPart } from '../../src/jobs/nightly/open-loads.ts'
+import { resume } from '../../src/jobs/resume/resume.ts'
+import { syncSettings } from '../../src/jobs/sync/find-changes.ts'
+import { syncSearch } from '../../src/jobs/sync/sync-search.ts'
+import { inLake, runPath } from '../../src/lake/files/layout.ts'
+import { listRunIds } from '../../src/manifest/runs/runs.ts'
+import { listSnapshots } from '../../src/manifest/snapshots/snapshots.ts'
+import type { RunEvent } from '../../src/run/work/progress.ts'
+import type { FakeCompany } from '../service/fake-service.ts'
+import { openPullBench, type PullBench, SWEDEN } from '../service/pull-bench.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+import { companyLine, companyLines, openBench } from './batch-bench.ts'
+import { stoppedBehindCommit } from './stopped-behind-commit.ts'
+
+const companies = (count: number): readonly FakeCompany[] =>
+  Array.from({ length: count }, (_, at) => ({
+    id: at + 1,
+    country: 'SE',
+    dates: { ContentUpdatedAt: `2026-0${1 + (at % 5)}-01` },
+  }))
+
+const bench = () => openPullBench({ companies: companies(40), cap: 20 })
+
+const snapshots = async (lake: string): Promise<number> => (await listSnapshots(lake)).length
+
+test.each([
+  ['on the same machine', async () => undefined],
+  ['on a machine that has none of its windows', (windows: string) => rm(windows, { recursive: true })],
+])(
+  'a pull that was committed and then killed is found %s by the same pull, which asks for no page',
+  async (_, leave) => {
+    const one = await bench()
+    let first: Awaited<ReturnType<PullBench['pull']>> | undefined
+    const run = await stoppedBehindCommit(one.lake, async (onEvent) => {
+      first = await one.pull({}, { onEvent })
+    })
+    await leave(join(inLake(one.lake, runPath(run)), 'windows'))
+    const pages = one.fake.pages.length
+    const events: RunEvent[] = []
+    const again = await one.pull({}, { onEvent: (event) => events.push(event) })
+    expect(one.fake.pages.length).toBe(pages)
+    expect(events).toEqual([{ kind: 'already', run, snapshot: 1 }])
+    expect(again.summary).toMatchObject({ run, snapshot: { snapshot: 1 }, already: {} })
+    expect(again.summary.partitions.map(({ id }) => id)).toEqual(
+      first?.summary.partitions.map(({ id }) => id),
+    )
+    expect([again.entry, again.windows, again.plan]).toEqual([first?.entry, first?.windows, first?.plan])
+    expect(again.windows.length).toBeGreaterThan(1)
+    expect([await snapshots(one.lake), await one.runs()]).toEqual([1, []])
+    const report = reportOf(again.summary, { seconds: 0, decodedBytes: 0 })
+    expect(report).toMatchObject({ already: true, snapshot: 1, records: 40 })
+    expect(reportLines(report)[0]).toBe(
+      `Run ${run} was committed before, by a call that was stopped then: snapshot 1 shows it.`,
+    )
+    // Once more it is a pull like any other.
+    const next = await one.pull()
+    expect(next.summary.run).not.toBe(run)
+    expect(next.summary).not.toHaveProperty('already')
+    expect(one.fake.pages.length).toBeGreaterThan(pages)
+  },
+)
+
+test('a pull that was committed and then killed holds no pull of the next day back', async () => {
+  const one = await bench()
+  const run = await stoppedBehindCommit(one.lake, (onEvent) => one.pull({}, { onEvent }))
+  vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 13 * 3_600_000 })
+  onTestFinished(() => void vi.useRealTimers())
+  const { summary } = await one.pull()
+  expect([summary.run === run, summary.snapshot?.snapshot, await one.runs()]).toEqual([false, 2, []])
+})
+
+test('a sync that was committed and then killed fetches nothing again', async () => {
+  const one = await bench()
+  const sync = (onEvent?: (event: RunEvent) => void) =>
+    syncSearch(
+      one.fake.url,
+      { search: SWEDEN },
+      { lake: one.lake, service: one.service, concurrency: 2, limit: { kind: 'count', lines: 0 }, onEvent },
+    )
+  await stoppedBehindCommit(one.lake, sync)
+  expect(await sync()).toMatchObject({ fetched: 0, summary: { partitions: [] } })
+  expect(await one.runs()).toEqual([])
+})
+
+test('resume finds the run of a pull that was committed and then killed, and asks the service nothing', async () => {
+  const one = await bench()
+  const run = await stoppedBehindCommit(one.lake, (onEvent) => one.pull({}, { onEvent }))
+  const { runs } = await resume({
+    lake: one.lake,
+    service: () => {
+      throw new Error('the service is asked')
+    },
+  })
+  expect(runs).toEqual([{ kind: 'committed', run, snapshot: 1 }])
+  expect(await one.runs()).toEqual([])
+})
+
+test.each([false, true])(
+  'files that were committed before a kill are not loaded again, with again: %s',
+  async (again) => {
+    const one = openBench(await temporaryFolder())
+    await one.write('a.jsonl', companyLines(5))
+    await one.run(['a.jsonl'])
+    await one.write('a.jsonl', companyLines(6))
+    const run = await stoppedBehindCommit(one.lake, (onEvent) => one.run(['a.jsonl'], { again, onEvent }))
+    const { summary } = await one.run(['a.jsonl'], { again })
+    if (again) expect(summary).toMatchObject({ run, snapshot: { snapshot: 2 }, already: { pulls: [] } })
+    else expect(summary).toMatchObject({ snapshot: undefined, skipped: [{ source: 'a.jsonl' }] })
+    expect([await snapshots(one.lake), await listRunIds(one.lake)]).toEqual([2, []])
+  },
+)
+
+const partOf = (url: string, content: 'companies' | 'relations'): LoadPart => ({
+  ...{ name: content, needed: false },
+  job: { kind: 'pull', url, content, search: SWEDEN, pageSize: 10, cap: 100_000 },
+})
+
+const syncPart = (url: string): LoadPart => ({
+  ...{ name: 'sync', needed: false },
+  job: { kind: 'sync', url, ...syncSettings({ search: SWEDEN }) },
+})
+
+const shown = (parts: readonly PartOutcome[]) =>
+  parts.map((part) =>
+    part.kind === 'loaded'
+      ? [
+          part.part.name,
+          part.summary.run,
+          part.counts,
+          part.pulled?.entry,
+          part.pulled?.windows,
+          part.pulled?.missing,
+        ]
+      : part.kind,
+  )
+
+test.each([
+  ['with all its parts', 0],
+  ['without the files, which the lake holds', 1],
+])('a night that was committed and then killed is found by the same night, %s', async (_, from) => {
+  const one = await openPullBench({ companies: companies(40) })
+  const folder = await temporaryFolder()
+  const { write } = openBench(folder)
+  await write('more.jsonl', [companyLine(900)])
+  const parts: readonly LoadPart[] = [
+    { name: 'files', needed: false, job: { kind: 'convert', inputs: ['more.jsonl'], cwd: folder } },
+    partOf(one.fake.url, 'companies'),
+    partOf(one.fake.url, 'relations'),
+    syncPart(one.fake.url),
+  ]
+  const load = (some: readonly LoadPart[], onEvent?: (event: RunEvent) => void) => {
+    const { lake, service } = one
+    return loadTogether(some, { lake, service, concurrency: 2, limit: { kind: 'count', lines: 0 }, onEvent })
+  }
+  let first: readonly PartOutcome[] = []
+  const run = await stoppedBehindCommit(one.lake, async (onEvent) => {
+    first = await load(parts, onEvent)
+  })
+  await rm(join(inLake(one.lake, runPath(run)), 'windows-1'), { recursive: true, force: true })
+  const pages = one.fake.pages.length
+  const again = await load(parts.slice(from))
+  expect(one.fake.pages.length).toBe(pages)
+  expect(shown(again)).toEqual(shown(first).slice(from))
+  expect([await snapshots(one.lake), await one.runs()]).toEqual([1, []])
+})

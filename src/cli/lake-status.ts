@@ -21,7 +21,7 @@ import { listOf, type SnapshotRoot } from '../manifest/snapshots/snapshot-root.t
 import { newestRoot, readRoot } from '../manifest/snapshots/snapshots.ts'
 import { type SnapshotSummary, summariseRoot } from '../manifest/snapshots/summarise-snapshot.ts'
 
-export interface SourceStatus extends LineCounts {
+interface SourceStatus extends LineCounts {
   readonly source: string
 }
 
@@ -110,7 +110,7 @@ const partitionsOf = async (lake: string, root: SnapshotRoot): Promise<readonly 
   ...(await listOf(lake, root, 'partitions')).map(partitionStatus),
 ]
 
-export interface StatusRequest {
+interface StatusRequest {
   /** @default the newest */
   readonly snapshot?: number | undefined
   /** Whether each partition is listed too. @default false */

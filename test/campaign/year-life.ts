@@ -3,7 +3,7 @@
 import { readdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { compact } from '../../src/jobs/compact/compact.ts'
-import { collectGarbage } from '../../src/jobs/gc/collect-garbage.ts'
+import { collectGarbage } from '../../src/jobs/gc/gc.ts'
 import { exportTables } from '../../src/targets/export/export-tables.ts'
 import { publish } from '../../src/targets/publish.ts'
 import type { ExpectedLake } from './year-expected.ts'

@@ -9,7 +9,7 @@ import { loadTogether, type PartOutcome } from '../../src/jobs/nightly/load-toge
 import type { LoadPart } from '../../src/jobs/nightly/open-loads.ts'
 import { resume } from '../../src/jobs/resume/resume.ts'
 import { syncSettings } from '../../src/jobs/sync/find-changes.ts'
-import { syncSearch } from '../../src/jobs/sync/sync-search.ts'
+import { syncSearch } from '../../src/jobs/sync/sync.ts'
 import { inLake, runPath } from '../../src/lake/files/layout.ts'
 import { listRunIds } from '../../src/manifest/runs/runs.ts'
 import { listSnapshots } from '../../src/manifest/snapshots/snapshots.ts'

@@ -1,8 +1,8 @@
 /** `copy`: a consistent, verified copy of a lake in another folder or bucket. */
 
 import type { Command } from 'commander'
+import type { CopySummary } from '../../jobs/copy/copy.ts'
 import type { CopyProgress } from '../../jobs/copy/copy-files.ts'
-import type { CopySummary } from '../../jobs/copy/copy-lake.ts'
 import { interruptible } from '../interrupt.ts'
 import {
   type JsonOption,
@@ -13,10 +13,10 @@ import {
   withExamples,
 } from '../options/options.ts'
 import { formatBytes, formatCounted, formatShare } from '../output/format.ts'
+import { noteTaken } from '../output/lake-notes.ts'
 import { printJson, printLines } from '../output/print.ts'
 import { ProgressLine } from '../output/progress-line.ts'
 import { warnOfNoViews } from '../output/run-report.ts'
-import { noteTaken } from '../output/taken-note.ts'
 
 interface CopyFlags extends JsonOption {
   readonly snapshot?: number

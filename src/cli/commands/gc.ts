@@ -51,7 +51,7 @@ export const addGc = (program: Command): void => {
 }
 
 const runGc = async ({ lake, keep, keepDays, dryRun = false, json }: GcOptions): Promise<void> => {
-  const { collectGarbage } = await import('../../jobs/gc/collect-garbage.ts')
+  const { collectGarbage } = await import('../../jobs/gc/gc.ts')
   const line = new ProgressLine({ terminalOnly: json === true })
   const onPublish = ({ snapshots, snapshotsTotal, table }: PublishProgress): void =>
     line.show(() => `Publishing  ${snapshots}/${formatCounted(snapshotsTotal, 'snapshot')}  ${table}`)

@@ -4,8 +4,8 @@ import { type Command, Option } from 'commander'
 import type { Content } from '../../contract/objects.ts'
 import type { SearchParameters } from '../../contract/requests.ts'
 import { ToolkitError } from '../../core/errors.ts'
-import type { PlanEstimate } from '../../jobs/pull/estimate-plan.ts'
-import type { PullPlan } from '../../jobs/pull/pull-plan.ts'
+import type { PlanEstimate } from '../../jobs/pull/plan-pull.ts'
+import type { PullPlan } from '../../jobs/pull/pull-settings.ts'
 import { recordedSearch } from '../../manifest/form/recorded-search.ts'
 import type { LakePulls } from '../../manifest/snapshots/snapshots.ts'
 import { searchLabel } from '../../source/service/request-label.ts'
@@ -60,7 +60,7 @@ const snapshotOf = async ({ lake, since }: PlanOptions): Promise<LakePulls> => {
 const runPlan = async (content: Content, options: PlanOptions): Promise<void> => {
   const settings = settingsFor(content, await searchOf(options.search), options)
   const { planPull } = await import('../../jobs/pull/plan-pull.ts')
-  const { estimatePlan } = await import('../../jobs/pull/estimate-plan.ts')
+  const { estimatePlan } = await import('../../jobs/pull/plan-pull.ts')
   const snapshot = await snapshotOf(options)
   const service = await serviceOf(options)
   try {

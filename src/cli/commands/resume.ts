@@ -1,8 +1,7 @@
 /** `resume`: resumes runs whose process is gone. */
 
 import type { Command } from 'commander'
-import type { ResumedRun } from '../../jobs/resume/resume.ts'
-import type { ResumeRunsOptions } from '../../jobs/resume/resume-runs.ts'
+import type { ResumedRun, ResumeRunsOptions } from '../../jobs/resume/resume.ts'
 import type { RunSummary } from '../../manifest/runs/runs.ts'
 import { exitCodeOfReports } from '../exit-codes.ts'
 import { interruptible } from '../interrupt.ts'
@@ -58,7 +57,7 @@ const runResume = async (
 ): Promise<void> => {
   const { lake, json } = options
   await checkTargetsOf(options)
-  const { sortUnfinished } = await import('../../jobs/resume/resume-runs.ts')
+  const { sortUnfinished } = await import('../../jobs/resume/resume.ts')
   const { changeCurrency, skipBadFiles, maxQuarantined } = options
   const strictness = {
     ...{ changeCurrency, skipBadFiles },

@@ -4,7 +4,6 @@ import type { Command } from 'commander'
 import type { SyncOptions, SyncReport } from '../../jobs/sync/sync.ts'
 import { DETACHING, onEngineOr } from '../on-engine.ts'
 import { type EngineFlags, engineOptions } from '../options/engine-options.ts'
-import { modeOption } from '../options/lake-mode.ts'
 import { jsonOption, lakeOption, withExamples } from '../options/options.ts'
 import {
   byOption,
@@ -20,7 +19,7 @@ import {
   searchOf,
   searchOption,
 } from '../options/pull-options.ts'
-import { unknownOptions, workOptions } from '../options/run-options.ts'
+import { modeOption, unknownOptions, workOptions } from '../options/run-options.ts'
 import { type ServiceCommandOptions, serviceOptions, withService } from '../options/service-options.ts'
 import { lakeTakeOptions } from '../options/take-options.ts'
 import { formatBytes, formatCount, formatCounted } from '../output/format.ts'

@@ -57,7 +57,7 @@ const isFor = async (command: Command, { section }: FoundSetting): Promise<boole
 }
 
 /** The settings of the file that are defaults of a command, by the name of the option's value. */
-export type AppliedSettings = ReadonlyMap<string, FoundSetting>
+type AppliedSettings = ReadonlyMap<string, FoundSetting>
 
 /** What options of a command were before, by their names. */
 const before = new WeakMap<Command, Map<string, readonly [value: unknown, source: string | undefined]>>()

@@ -3,7 +3,7 @@
 import type { Command, Option } from 'commander'
 import { allCommands, wordsOf } from './apply-config.ts'
 
-export type Shell = 'bash' | 'zsh' | 'fish'
+type Shell = 'bash' | 'zsh' | 'fish'
 
 interface Completed {
   /** `batches pull`; empty for the program itself. */

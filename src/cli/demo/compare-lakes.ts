@@ -22,7 +22,7 @@ export interface ComparedTable {
   readonly onlySecond: number
 }
 
-export interface CompareLakesRequest {
+interface CompareLakesRequest {
   /** Of companies of other countries the Score is left out: pages have none of an earlier search. */
   readonly scoreOf: string
   /** DuckDB's memory in bytes. */

@@ -96,3 +96,10 @@ export const withExamples = (
   const lines = examples.map(([line, about]) => `  # ${about}\n  $ firmlake ${line}`)
   return command.addHelpText('after', `\nExamples:\n${lines.join('\n')}`)
 }
+
+export interface CheckedFlag {
+  readonly checked?: true
+}
+
+export const checkedOption = (): Option =>
+  new Option('--checked', 'of a bucket: read copies compared with their hashes, not in place')

@@ -9,7 +9,7 @@ type Level = (typeof LEVELS)[number]
 export const LOG_FORMATS = ['text', 'json'] as const
 
 /** What the options of the command line say. */
-export interface LogFlags {
+interface LogFlags {
   readonly quiet?: boolean | undefined
   readonly verbose?: boolean | undefined
   readonly logFormat?: string | undefined

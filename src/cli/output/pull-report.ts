@@ -2,9 +2,9 @@
 
 import { DEFAULT_CURRENCY } from '../../contract/limits.ts'
 import type { PullEntry } from '../../core/partition.ts'
+import type { PulledWindow } from '../../jobs/pull/open-windows.ts'
 import type { PullReport } from '../../jobs/pull/pull.ts'
-import type { PullEvent, PullPlan } from '../../jobs/pull/pull-plan.ts'
-import type { PulledWindow } from '../../jobs/pull/pulled-windows.ts'
+import type { PullEvent, PullPlan } from '../../jobs/pull/pull-settings.ts'
 import { formatBytes, formatCount, formatCounted } from './format.ts'
 import { note } from './print.ts'
 import type { ProgressLine } from './progress-line.ts'
@@ -15,7 +15,7 @@ type Pulled = PullReport['pull']
 /** Windows shown to people; programs get all. */
 const MOST_SHOWN = 20
 
-export interface PullWatch {
+interface PullWatch {
   readonly onEvent: (event: PullEvent) => void
 }
 
@@ -86,7 +86,7 @@ export const gapLines = ({ announced, planned, field, gaps = [], closing }: Pull
 }
 
 /** What is left of a gap that was to be closed, or did not come of windows that announced it. */
-export const leftLines = ({ gapLeft = 0, announced }: PullEntry, { closing }: PullPlan): string[] => {
+const leftLines = ({ gapLeft = 0, announced }: PullEntry, { closing }: PullPlan): string[] => {
   if (gapLeft === 0) return []
   const why =
     closing === undefined
@@ -97,7 +97,7 @@ export const leftLines = ({ gapLeft = 0, announced }: PullEntry, { closing }: Pu
   ]
 }
 
-export const windowTable = (windows: readonly PulledWindow[]): string[] => {
+const windowTable = (windows: readonly PulledWindow[]): string[] => {
   const table = textTable(
     [{ title: 'window' }, ...['announced', 'received', 'pages'].map((title) => ({ title, right: true }))],
     windows

@@ -8,8 +8,8 @@ import type { LatestPull } from '../../manifest/snapshots/latest-pulls.ts'
 import type { SnapshotSummary } from '../../manifest/snapshots/summarise-snapshot.ts'
 import type { LakeStatus, PartitionStatus } from '../lake-status.ts'
 import { formatBytes, formatCount, formatCounted } from './format.ts'
+import { computedLines, takenLines } from './lake-notes.ts'
 import { differenceLines, driftLines } from './run-report.ts'
-import { computedLines, takenLines } from './taken-note.ts'
 import { printable, textTable } from './text-table.ts'
 
 const right = (title: string): { title: string; right: true } => ({ title, right: true })

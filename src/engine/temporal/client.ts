@@ -17,7 +17,7 @@ import type { firmlakeRun } from './workflows.ts'
 
 export { addressOf } from './connect.ts'
 
-export interface ClientOptions {
+interface ClientOptions {
   readonly unitsAtOnce: number
   /** Longest wait for steps that end with 75, and for a server that is gone. */
   readonly maxWaitMs: number
@@ -34,7 +34,7 @@ const LOOK_FOR_WORKERS_MS = 5000
 const RETRY_MS = 1000
 const ACTIVITY_QUEUE = 2
 
-export const workflowIdOf = (run: string): string => `firmlake/${run}`
+const workflowIdOf = (run: string): string => `firmlake/${run}`
 
 /** What ended a workflow, in our words. */
 const endOf = (error: WorkflowFailedError, run: string): ToolkitError => {

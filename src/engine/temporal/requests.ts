@@ -45,7 +45,7 @@ export interface StepActivities {
 }
 
 /** `null` in place of what only the call that made the snapshot knows, where another one made it. */
-export interface Committed {
+interface Committed {
   readonly snapshot: number | null
   readonly report: Pick<EngineOutcome, 'skipped' | 'leftOut' | 'currencyChange'> | null
 }

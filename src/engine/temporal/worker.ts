@@ -8,7 +8,7 @@ import { CONNECT_WITHIN_MS, connectError, type TemporalAddress } from './connect
 
 export { addressOf } from './connect.ts'
 
-export interface WorkerOptions extends StepOptions {
+interface WorkerOptions extends StepOptions {
   /** Steps at once. */
   readonly slots: number
   /** Where the metrics are offered, `host:port`. @default nowhere */

@@ -1,7 +1,10 @@
 /** `check`: what is expected of a lake against what it holds: its loads by the manifest, and rules on the data. */
 
+import { readdir } from 'node:fs/promises'
+import { join } from 'node:path'
 import { definitionNames } from '../../analysis/definitions.ts'
 import { ToolkitError } from '../../core/errors.ts'
+import { readUserText } from '../../core/user-text.ts'
 import type { LakeQuery } from '../../lake/query/lake-query.ts'
 import { knowsName } from '../../manifest/form/forgotten.ts'
 import { readFactsOf } from '../../manifest/snapshots/read-facts.ts'
@@ -142,4 +145,22 @@ export const check = async (lake: string, options: LakeCheckOptions = {}): Promi
   } finally {
     opened.close()
   }
+}
+
+/** @param folder of `.sql` files @returns their statements by name @throws {ToolkitError} USAGE, TEXT_NOT_UTF8 */
+export const readRules = async (folder: string): Promise<Readonly<Record<string, string>>> => {
+  const rules: Record<string, string> = {}
+  try {
+    for (const name of (await readdir(folder)).filter((one) => one.endsWith('.sql')).sort()) {
+      const text = await readUserText(join(folder, name))
+      rules[name.slice(0, -'.sql'.length)] = text.trim().replace(/;$/, '')
+    }
+  } catch (error) {
+    if (error instanceof ToolkitError) throw error
+    throw new ToolkitError(
+      'USAGE',
+      `Cannot read the rules in "${folder}": ${error instanceof Error ? error.message : String(error)}`,
+    )
+  }
+  return rules
 }

@@ -1,4 +1,7 @@
-/** What a compaction and its dry run share: what is requested and reported, an engine, what is superseded. */
+/**
+ * What a compaction and its dry run share: what is requested, reported and shown on the way, an engine, what is
+ * superseded.
+ */
 
 import { ToolkitError } from '../../core/errors.ts'
 import type { FileEntry, Snapshot } from '../../core/partition.ts'
@@ -8,9 +11,7 @@ import { compactMemory, DEFAULT_MEMORY_BYTES, DEFAULT_THREADS } from '../../run/
 import type { RewritingOptions } from '../../run/rewriting-session.ts'
 import { filesOfThisWork } from '../../storage/check-files.ts'
 import type { FetchOptions, KnownFiles } from '../../storage/storage.ts'
-import { DEFAULT_TARGET_BYTES } from './plan-compaction.ts'
-import type { SortMemory } from './sorted-at-once.ts'
-import type { CompactEvent } from './watch-statement.ts'
+import { DEFAULT_TARGET_BYTES, type SortMemory } from './plan-compaction.ts'
 
 export interface CompactionOptions extends RewritingOptions {
   readonly lake: string
@@ -126,5 +127,42 @@ const fetchProgress = (of: number, report: Work['report']): Work['onFetched'] =>
       current = bytes
       report({ kind: 'progress', phase: 'checking', bytes: Math.min(done + bytes, of), of })
     }
+  }
+}
+
+export type CompactEvent =
+  | { readonly kind: 'started'; readonly run: string }
+  | CompactProgress
+  | { readonly kind: 'committing'; readonly partitions: number }
+
+/** How far a phase is: bytes of files that were checked, or rows of a table. */
+export type CompactProgress =
+  | {
+      readonly kind: 'progress'
+      readonly phase: 'checking'
+      readonly bytes: number
+      readonly of: number
+    }
+  | {
+      readonly kind: 'progress'
+      readonly phase: 'finding' | 'cutting' | 'sorting' | 'writing'
+      readonly table: string
+      readonly rows: number
+      readonly of: number
+    }
+
+const EVERY_MS = 250
+
+/** Polls the progress of a session's statement while one runs. @param onShare share of it, 0 to 1 */
+export const watchStatement = async <T>(
+  session: Session,
+  onShare: (share: number) => void,
+  run: () => Promise<T>,
+): Promise<T> => {
+  const timer = setInterval(() => onShare(session.progress()), EVERY_MS)
+  try {
+    return await run()
+  } finally {
+    clearInterval(timer)
   }
 }

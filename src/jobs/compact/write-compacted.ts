@@ -5,7 +5,7 @@ import type { SinkRun } from '../../core/sink.ts'
 import type { SortedRows } from '../../lake/query/sort-rows.ts'
 import { LEAST_ROWS } from './plan-compaction.ts'
 
-export interface CompactedFilesRequest {
+interface CompactedFilesRequest {
   readonly sink: SinkRun
   readonly table: string
   /** What the files' names begin with; their number follows. */

@@ -4,13 +4,17 @@ import type { Content } from '../../contract/objects.ts'
 import { ToolkitError } from '../../core/errors.ts'
 import type { Source } from '../../core/source.ts'
 import type { KeepsRecord } from '../../load/record-filter.ts'
+import type { LoadSummary } from '../../run/commit-loaded.ts'
+import { defaultLimits, loadIntoLake, type RunOptions, unitsFile } from '../../run/load-into-lake.ts'
+import { type JobScope, notResumable, type OpenedJob } from '../../run/opened-job.ts'
+import type { ConvertJob, RunPlan } from '../../run/run-plan.ts'
+import { sharesOf } from '../../run/run-tools.ts'
+import { withRun } from '../../run/with-run.ts'
 import { localSources } from '../../source/local-sources.ts'
 import type { TargetsSummary } from '../../targets/update-targets.ts'
 import type { Input } from '../common/inputs.ts'
 import { given, type LoadOptions, measured, runOptionsOf, withTargets } from '../common/load-job.ts'
 import type { RunReport } from '../common/run-report.ts'
-import { convertFiles } from './convert-files.ts'
-import { convertSources } from './convert-sources.ts'
 
 /** Options of `convert`. */
 export interface ConvertOptions extends LoadOptions<RunReport> {
@@ -96,4 +100,68 @@ export const convert = (options: ConvertOptions): Promise<RunReport & TargetsSum
     )
     return report(loaded)
   })
+}
+
+const filesOf = async ({ inputs, cwd, content }: ConvertJob): Promise<OpenedJob> => {
+  const sources = await localSources(inputs, cwd)
+  return { sources: content === undefined ? sources : sources.map((source) => ({ ...source, content })) }
+}
+
+/** The files of a run, which another attempt may have begun. @throws {ToolkitError} RUN_NOT_RESUMABLE */
+export const openConvert = async ({ run, number }: JobScope, job: ConvertJob): Promise<OpenedJob> => {
+  if (number === 1) return filesOf(job)
+  if (job.inputs.includes('-')) throw notResumable(run, 'standard input cannot be read again')
+  const opened = await filesOf(job)
+  const once = opened.sources.find(({ fingerprint }) => fingerprint === undefined)
+  if (once) throw notResumable(run, `"${once.name}" cannot be read again`)
+  return opened
+}
+
+/** Starts or resumes the run of a plan over local files, and works on it. */
+export const convertFiles = async (
+  { again, limits, ...asked }: Omit<ConvertJob, 'kind'> & Pick<RunPlan, 'again' | 'limits'>,
+  options: RunOptions,
+): Promise<LoadSummary> => {
+  const job: ConvertJob = { kind: 'convert', ...asked }
+  // Before a run, and possibly a lake, is made for files that do not exist.
+  const opened = await filesOf(job)
+  const plan: RunPlan = {
+    jobs: [job],
+    again,
+    limits: { ...defaultLimits(options, opened.sources), ...limits },
+  }
+  // What can be read only once has other bytes each time: what an earlier run made of it proves nothing.
+  const fresh = opened.sources.some(({ fingerprint }) => fingerprint === undefined)
+  const { lake, mode } = options
+  const files = async () => new Map([unitsFile(opened.sources)])
+  const { blockBytes: mostBlockBytes = sharesOf(options).blockBytes } = limits
+  return withRun({ lake, plan, mode, fresh, files, mostBlockBytes, taking: options }, (run) =>
+    loadIntoLake(run, [opened], options),
+  )
+}
+
+/** As the manifest names such runs. */
+const PIPELINE = 'program'
+
+/**
+ * Starts or resumes a run over sources, known by their names, and loads them. Only the same call resumes it, and only where
+ * all of them can be read again.
+ */
+const convertSources = async (
+  sources: readonly Source[],
+  { again, limits }: Pick<RunPlan, 'again' | 'limits'>,
+  options: RunOptions,
+): Promise<LoadSummary> => {
+  const plan: RunPlan = {
+    jobs: [{ kind: 'program', pipeline: PIPELINE, inputs: sources.map(({ name }) => name), cwd: '' }],
+    again,
+    limits: { ...defaultLimits(options, sources), ...limits },
+  }
+  const fresh = sources.some(({ fingerprint }) => fingerprint === undefined)
+  const { lake, mode } = options
+  const files = async () => new Map([unitsFile(sources)])
+  const { blockBytes: mostBlockBytes = sharesOf(options).blockBytes } = limits
+  return withRun({ lake, plan, mode, fresh, files, mostBlockBytes, taking: options }, (run) =>
+    loadIntoLake(run, [{ sources }], options),
+  )
 }

@@ -21,7 +21,7 @@ export interface SpanRequest {
   readonly snapshots?: number | 'all' | undefined
 }
 
-export interface Span {
+interface Span {
   /** Numbers that the copy shall have, ascending; the last one is its newest. */
   readonly numbers: readonly number[]
   /** Of these, such as it has not, or not to the end. */

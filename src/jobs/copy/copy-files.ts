@@ -34,7 +34,7 @@ export interface Way {
 }
 
 /** What snapshots list: each file once, and the names of all parts. */
-export interface ListedFiles {
+interface ListedFiles {
   readonly files: ReadonlyMap<string, FileFacts>
   readonly parts: ReadonlySet<string>
 }

@@ -1,11 +1,14 @@
 /** `diff`: what changed between two snapshots of a lake, in one call; `openDiff` where its rows are too many to hold. */
 
+import { ToolkitError } from '../../core/errors.ts'
 import { orInterrupted } from '../../core/interrupted.ts'
+import type { Snapshot } from '../../core/partition.ts'
 import type { SnapshotsToCompare } from '../../lake/diff/compare-snapshots.ts'
 import { type DiffSummary, type LakeDiff, openComparison } from '../../lake/diff/open-comparison.ts'
+import type { SnapshotRoot } from '../../manifest/snapshots/snapshot-root.ts'
+import { listSnapshots, readRoot, readSnapshot } from '../../manifest/snapshots/snapshots.ts'
 import { queryMemory } from '../../run/memory-shares.ts'
 import { type QueryRow, readRows } from '../common/read-rows.ts'
-import { chooseSnapshots } from './choose-snapshots.ts'
 
 /** Options of `diff` and `openDiff`. */
 export interface DiffOptions extends Pick<SnapshotsToCompare, 'signal' | 'onProgress' | 'onFetch' | 'check'> {
@@ -37,7 +40,7 @@ export interface DiffReport extends DiffSummary {
  * @param lake a folder, or `s3://bucket/prefix`
  * @throws {ToolkitError} as `diff`
  * @example
- * import { convert, fromRecords, openDiff } from 'firmlake'
+ * import { convert, fromRecords, openDiff, diff } from 'firmlake'
  *
  * const from = fromRecords('crm', [{ BasicDetails: { InternalId: 7, CountryCode: 'SE' } }])
  * await convert({ from: ['batches/'], lake: './lake' })
@@ -68,8 +71,7 @@ export const openDiff = async (lake: string, options: DiffOptions = {}): Promise
  * @throws {ToolkitError} `LAKE_NOT_FOUND`, `SNAPSHOT_NOT_FOUND` (also of a first snapshot without `from`), `LAKE_DAMAGED`,
  *   `QUERY_FAILED`, `DISK_FULL`, `INTERRUPTED`
  * @example
- * import { convert, diff, fromRecords } from 'firmlake'
- *
+ *  *
  * const from = fromRecords('crm', [{ BasicDetails: { InternalId: 7, CountryCode: 'SE' } }])
  * await convert({ from: ['batches/'], lake: './lake' })
  * await convert({ from, lake: './lake' })
@@ -85,3 +87,69 @@ export const diff = async (lake: string, options: DiffOptions = {}): Promise<Dif
       compared.close()
     }
   })
+
+interface ChosenSnapshots {
+  readonly from?: number | undefined
+  readonly to?: number | undefined
+  readonly since?: string | undefined
+}
+
+const UNITS_MS = { m: 60_000, h: 3_600_000, d: 86_400_000 } as const
+const SPAN = /^(\d{1,6})([mhd])$/
+const MOMENT = /^\d{4}-\d\d-\d\d(T.+)?$/
+
+/** When a time such as `24h` or `2026-11-21` (its beginning, in UTC) is, in milliseconds. @throws {ToolkitError} USAGE */
+export const sinceMs = (since: string, now: Date): number => {
+  const [, count, unit] = SPAN.exec(since) ?? []
+  if (unit === 'm' || unit === 'h' || unit === 'd') return now.getTime() - Number(count) * UNITS_MS[unit]
+  const moment = MOMENT.test(since) ? Date.parse(since) : Number.NaN
+  if (!Number.isNaN(moment)) return moment
+  throw new ToolkitError(
+    'USAGE',
+    `Cannot compare since "${since}": expected a span such as 90m, 24h or 7d, a day such as 2026-11-21, or last-change`,
+  )
+}
+
+const noneBefore = (lake: string, { snapshot }: SnapshotRoot, hint: string): ToolkitError =>
+  new ToolkitError('SNAPSHOT_NOT_FOUND', `Cannot compare snapshot ${snapshot}: ${hint}`, { lake, snapshot })
+
+/** The newest snapshot that was there at a time. */
+const newestAt = async (lake: string, newer: SnapshotRoot, since: string, now: Date): Promise<number> => {
+  const moment = sinceMs(since, now)
+  const kept = (await listSnapshots(lake)).filter((number) => number <= newer.snapshot)
+  for (const number of kept.toReversed())
+    if (Date.parse((await readRoot(lake, number)).time) <= moment) return number
+  const first = kept[0] ?? newer.snapshot
+  throw noneBefore(lake, newer, `the lake has none of before "${since}"; --from ${first} is its oldest one`)
+}
+
+/** The last snapshot up to one that changed data: a compaction holds the same as the one before it. */
+const lastChange = async (lake: string, newer: SnapshotRoot): Promise<SnapshotRoot> => {
+  let changed = newer
+  while (changed.pipeline === 'compact' && changed.parent !== null)
+    changed = await readRoot(lake, changed.parent)
+  return changed
+}
+
+/**
+ * The older and the newer one.
+ *
+ * @throws {ToolkitError} SNAPSHOT_NOT_FOUND, LAKE_NOT_FOUND, USAGE
+ */
+export const chooseSnapshots = async (
+  lake: string,
+  { from, to, since = 'last-change' }: ChosenSnapshots,
+  now: Date,
+): Promise<readonly [Snapshot, Snapshot]> => {
+  const newer = await readRoot(lake, to)
+  if (from !== undefined) return [await readSnapshot(lake, from), await readSnapshot(lake, to)]
+  if (since !== 'last-change')
+    return [await readSnapshot(lake, await newestAt(lake, newer, since, now)), await readSnapshot(lake, to)]
+  const changed = await lastChange(lake, newer)
+  if (newer.parent === null) throw noneBefore(lake, newer, 'there is none before it, expected --from')
+  // Nothing but compactions since the first load.
+  if (changed.parent === null) return [await readSnapshot(lake, newer.parent), await readSnapshot(lake, to)]
+  const [older, data] = [await readSnapshot(lake, changed.parent), await readSnapshot(lake, changed.snapshot)]
+  // It holds the same as the newer one, of which most files would have to be read.
+  return [older, { ...data, snapshot: newer.snapshot, time: newer.time }]
+}

@@ -1,19 +1,30 @@
 /** `doctor`: what this machine has, what is missing for what, and how a lake stands; the network is asked when told to. */
 
 import { tmpdir } from 'node:os'
+import { ToolkitError } from '../../core/errors.ts'
 import type { OptionalPartName } from '../../core/optional-parts.ts'
+import { FORMAT } from '../../manifest/form/root-form.ts'
+import { listRuns } from '../../manifest/runs/runs.ts'
+import { newestRoot } from '../../manifest/snapshots/snapshots.ts'
+import { listLeftovers } from '../../manifest/verify/lake-files.ts'
 import { openCatalog } from '../../publish/iceberg/catalog-client.ts'
 import { storageOf } from '../../storage/open-storage.ts'
 import { workBase } from '../../support/work-base.ts'
 import { catalogFromEnvironment } from '../../targets/catalog-environment.ts'
-import { checkBucket } from './check-bucket.ts'
-import { checkLake } from './check-lake.ts'
-import { checkDisk, checkDuckdb, checkMemory, checkNode } from './check-machine.ts'
-import { checkParts } from './check-parts.ts'
+import {
+  checkDisk,
+  checkDuckdb,
+  checkMemory,
+  checkNode,
+  checkParts,
+  type Disk,
+  type Machine,
+  readDisk,
+  readMachine,
+} from './check-machine.ts'
 import { type AskedService, askService, checkCredentials, type ServiceUse } from './check-service.ts'
-import { askServer, type Needs, needsOf } from './check-targets.ts'
+import { askServer, checkBucket, type Needs, needsOf } from './check-targets.ts'
 import { type MachineFinding, withinTime } from './finding.ts'
-import { type Disk, type Machine, readDisk, readMachine } from './machine-facts.ts'
 
 /** What `doctor` has found. */
 export interface Diagnosis {
@@ -150,5 +161,25 @@ export const doctor = async (options: DoctorOptions = {}): Promise<Diagnosis> =>
     variables: VARIABLES.filter((name) => env[name] !== undefined && env[name] !== ''),
     machine,
     disks,
+  }
+}
+
+/** Nothing to say where there is none. */
+const someOf = (about: string, says: string, count: number, mend: string): readonly MachineFinding[] =>
+  count === 0 ? [] : [{ about, state: 'absent', says: `${says}: ${count}`, mend }]
+
+const checkLake = async (lake: string): Promise<readonly MachineFinding[]> => {
+  try {
+    const newest = await newestRoot(lake)
+    const runs = await listRuns(lake, { now: new Date() })
+    const leftovers = await listLeftovers(lake, { now: new Date() })
+    return [
+      { about: 'lake', state: 'well', says: `snapshot ${newest?.snapshot ?? 0} in format ${FORMAT}` },
+      ...someOf('runs', 'unfinished runs', runs.length, `firmlake resume --lake ${lake}`),
+      ...someOf('leftovers', 'leftovers', leftovers.length, `firmlake gc --lake ${lake}`),
+    ]
+  } catch (error) {
+    if (!(error instanceof ToolkitError)) throw error
+    return [{ about: 'lake', state: 'missing', says: `${error.code}: ${error.message}` }]
   }
 }

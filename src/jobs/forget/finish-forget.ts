@@ -40,7 +40,7 @@ export interface FinishOptions extends PublishSessionOptions {
 }
 
 /** A publication: a format, its rows, and where it is found. */
-export interface Publication {
+interface Publication {
   readonly format: TableFormatName
   readonly rows: PublishedRows
   readonly inCatalog: boolean
@@ -100,7 +100,7 @@ const publishAgain = async (
       await publish({ ...options, formats: [format], rows: [rows], ...(inCatalog && { catalog }) })
 }
 
-export interface FinishedForget {
+interface FinishedForget {
   readonly garbage: Garbage
   /** Why `lake.duckdb` was not written; absent where it was, or the lake is in a bucket. */
   readonly noViews?: string

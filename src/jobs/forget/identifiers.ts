@@ -14,7 +14,7 @@ const ALWAYS_BETWEEN = '-'
 const ESCAPES: Readonly<Record<string, string>> = { n: '\n', r: '\r', t: '\t', b: '\b', f: '\f' }
 
 /** Texts as a person reads them: escapes of JSON undone, also where the whole is no JSON. */
-export const unescaped = (text: string): string =>
+const unescaped = (text: string): string =>
   text.replace(/\\(?:u([0-9a-fA-F]{4})|(["\\/nrtbf]))/g, (_, code?: string, mark = '') =>
     code === undefined ? (ESCAPES[mark] ?? mark) : String.fromCharCode(Number.parseInt(code, 16)),
   )
@@ -43,7 +43,7 @@ const joined = (text: string, by: string): string =>
     .join(by)
 
 /** What stands in a text, as words of its own. */
-export interface Standing {
+interface Standing {
   readonly name: boolean
   readonly nationalId: boolean
 }
@@ -63,7 +63,7 @@ export interface Identifiers {
   readonly isId: (digits: string) => boolean
 }
 
-export interface KnownTexts {
+interface KnownTexts {
   readonly names: Iterable<string>
   readonly nationalIds: Iterable<string>
 }

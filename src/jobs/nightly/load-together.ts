@@ -11,8 +11,7 @@ import { defaultLimits, loadIntoLake, sourcesByJob } from '../../run/load-into-l
 import { isSameJob, type Job, planOf, type RunPlan } from '../../run/run-plan.ts'
 import { type RunScope, withRun } from '../../run/with-run.ts'
 import { rememberParameters } from '../pull/pull-settings.ts'
-import { Blame } from './failed-load.ts'
-import { linesOfPart } from './lines-of-load.ts'
+import { Blame, linesOfPart } from './failed-load.ts'
 import {
   isOfService,
   type LoadPart,

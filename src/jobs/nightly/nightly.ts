@@ -10,8 +10,7 @@ import type { ProgramWork } from '../common/run-program.ts'
 import { settingsOfLake } from '../common/same-lake.ts'
 import { loadTogether, type PartOutcome } from './load-together.ts'
 import { errorOf, failedPart, heldBack, loadPartOf, type NightPart, pullShown } from './night-parts.ts'
-import { type Environment, type Night, nightOf } from './night-settings.ts'
-import { stepsOf } from './night-steps.ts'
+import { type Environment, type Night, nightOf, stepsOf } from './night-settings.ts'
 
 /** What was done to the targets, as the summary shows it. */
 const updated = (event: TargetEvent): object => {
@@ -93,7 +92,7 @@ const finishAll = async (
 }
 
 /** Options of `nightly`. */
-export interface NightlyOptions {
+interface NightlyOptions {
   /** Hands sinks of another lake over to this one. @default false: they are refused */
   readonly adopt?: boolean | undefined
 }

@@ -9,18 +9,12 @@ import type { BatchFilesJob, ConvertJob, Job, PullJob, RunLimits, SyncJob } from
 import { localSources } from '../../source/local-sources.ts'
 import type { Service } from '../../source/service/service.ts'
 import { batchFilesText } from '../batch-files/batch-sources.ts'
-import { chooseListed, openBatchFiles } from '../batch-files/load-batch-files.ts'
-import { openConvert } from '../convert/convert-files.ts'
-import {
-  currencyBefore,
-  type OpenedPull,
-  openPullJob,
-  type PullRunOptions,
-  pulledBy,
-} from '../pull/pull-search.ts'
+import { chooseListed, openBatchFiles } from '../batch-files/pull-batch-files.ts'
+import { openConvert } from '../convert/convert.ts'
+import { receivedOf } from '../pull/open-windows.ts'
+import { currencyBefore, type OpenedPull, openPullJob, type PullRunOptions, pulledBy } from '../pull/pull.ts'
 import { checkSettings, type PullSettings } from '../pull/pull-settings.ts'
-import { receivedOf } from '../pull/pulled-windows.ts'
-import { type OpenedSync, openSyncJob } from '../sync/sync-search.ts'
+import { type OpenedSync, openSyncJob } from '../sync/sync.ts'
 
 /** A load with the name that results and messages have for it. */
 export interface LoadPart {

@@ -14,7 +14,7 @@ export interface GapsToList {
 /** Takes the ids of a page; returns whether one of them was new. */
 export type TakeIds = (ids: BigInt64Array) => boolean
 
-export interface GapSteps {
+interface GapSteps {
   /** Whether a company was brought otherwise. */
   readonly isKnown: (id: bigint) => boolean
   /** Lists gone through at once. */

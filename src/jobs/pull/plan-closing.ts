@@ -23,7 +23,7 @@ export interface PlannedListing {
 }
 
 /** Listings along one axis; gone through only while something of the gap is missing. */
-export interface ClosingStep {
+interface ClosingStep {
   /** Place of the gap in the plan. */
   readonly gap: number
   /** The parameter listed along. */
@@ -42,7 +42,7 @@ export interface ClosingPlan {
   readonly probes: number
 }
 
-export interface ClosingRequest {
+interface ClosingRequest {
   readonly count: (search: SearchParameters) => Promise<number>
   readonly parameters: readonly LiveParameter[]
   /** By the service's clock, `yyyy-MM-dd`. */

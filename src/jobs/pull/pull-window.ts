@@ -10,10 +10,10 @@ import { type ErrorCode, ToolkitError } from '../../core/errors.ts'
 import type { PageLines } from '../../decode/page-lines.ts'
 import type { Page, Service } from '../../source/service/service.ts'
 import { sha256Of } from '../../support/hash.ts'
-import { checkPageCount } from './check-page-count.ts'
-import { askedIds, groupsOf, searchesByIds, searchForIds } from './exact-search.ts'
 import type { CutParts, GapsToList } from './gap-steps.ts'
 import { IdSet, idsPath } from './id-set.ts'
+import { checkPageCount } from './pull-settings.ts'
+import { askedIds, groupsOf, searchesByIds, searchForIds } from './search.ts'
 import { type Checkpoint, holds, NOTHING, readCheckpoint, WindowFile } from './window-file.ts'
 
 export interface WindowRequest {

@@ -19,7 +19,7 @@ import type { GapsToList } from './gap-steps.ts'
 import { ID_BYTES, openIds, writeIds } from './id-set.ts'
 
 /** How much of a window there is. */
-export interface Extent {
+interface Extent {
   readonly bytes: number
   readonly records: number
   /** Pages with records. */

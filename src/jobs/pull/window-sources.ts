@@ -30,7 +30,7 @@ export interface RunWindow {
   readonly closing?: true
 }
 
-export interface WindowSourcesOptions {
+interface WindowSourcesOptions {
   /** Folder of the files; there is one already. */
   readonly folder: string
   readonly content: Content

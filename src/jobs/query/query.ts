@@ -8,8 +8,7 @@ import { readFactsOf } from '../../manifest/snapshots/read-facts.ts'
 import { readTableListed } from '../../manifest/snapshots/snapshot-root.ts'
 import { readRoot } from '../../manifest/snapshots/snapshots.ts'
 import { queryMemory } from '../../run/memory-shares.ts'
-import type { InPlaceOptions } from '../common/in-place.ts'
-import { type QueryRow, readRows } from '../common/read-rows.ts'
+import { type InPlaceOptions, type QueryRow, readRows } from '../common/read-rows.ts'
 
 /** Options of `query` and `openQuery`. */
 export interface QuestionOptions
@@ -33,7 +32,7 @@ export interface QuestionOptions
  * @throws {ToolkitError} `LAKE_NOT_FOUND`, `SNAPSHOT_NOT_FOUND`, `SNAPSHOT_DAMAGED`, `USAGE`; `run` throws
  *   `QUERY_REFUSED` for all but one SELECT, `QUERY_FAILED`
  * @example
- * import { convert, openQuery } from 'firmlake'
+ * import { convert, openQuery, query } from 'firmlake'
  *
  * await convert({ from: ['batches/'], lake: './lake' })
  * const questions = await openQuery('./lake')
@@ -71,8 +70,7 @@ export const openQuery = async (
  * @throws {ToolkitError} `LAKE_NOT_FOUND`, `SNAPSHOT_NOT_FOUND`, `QUERY_REFUSED` for all but one SELECT, `QUERY_FAILED`,
  *   `INTERRUPTED`, `USAGE`
  * @example
- * import { convert, query } from 'firmlake'
- *
+ *  *
  * await convert({ from: ['batches/'], lake: './lake' })
  * const rows = await query('./lake', 'SELECT country_code, count(*) AS companies FROM companies GROUP BY 1 ORDER BY 1')
  * for (const { country_code, companies } of rows) console.log(country_code, companies) // NO 1, SE 2

@@ -1,13 +1,16 @@
 /** `replay`: the lines of a lake's quarantine loaded again, in one call. */
 
 import { sourcesOf } from '../../manifest/form/shared-sources.ts'
+import type { LoadSummary } from '../../run/commit-loaded.ts'
+import { defaultLimits, loadIntoLake, type RunOptions, unitsFile } from '../../run/load-into-lake.ts'
+import { type JobScope, notResumable, type OpenedJob } from '../../run/opened-job.ts'
+import type { ReplayJob, RunLimits, RunPlan } from '../../run/run-plan.ts'
+import { withRun } from '../../run/with-run.ts'
 import type { TargetsSummary } from '../../targets/update-targets.ts'
 import { given, type LoadOptions, measured, runOptionsOf, withTargets } from '../common/load-job.ts'
 import { NOTHING_LOADED, type RunReport } from '../common/run-report.ts'
 import type { ConvertOptions } from '../convert/convert.ts'
-import type { QuarantineFile } from './quarantine.ts'
-import { quarantineFiles } from './quarantine-files.ts'
-import { replayFiles } from './replay-files.ts'
+import { type QuarantineFile, quarantineFiles, quarantineSources } from './quarantine.ts'
 
 /** Options of `replay`. */
 export interface ReplayOptions
@@ -59,4 +62,37 @@ export const replay = (options: ReplayOptions): Promise<ReplayReport & TargetsSu
     )
     return { ...report(loaded ?? NOTHING_LOADED), run: loaded?.run ?? null }
   })
+}
+
+/** The quarantine files that a run was begun with. @throws {ToolkitError} RUN_NOT_RESUMABLE */
+export const openReplay = async (
+  { lake, run }: JobScope,
+  { files }: ReplayJob,
+  { blockBytes }: RunLimits,
+): Promise<OpenedJob> => {
+  const waiting = new Map((await quarantineFiles({ lake })).map((file) => [file.sha256, file]))
+  const found = files.flatMap((sha256) => waiting.get(sha256) ?? [])
+  if (found.length < files.length) throw notResumable(run, 'another run already replayed these lines')
+  return { sources: quarantineSources(found, blockBytes) }
+}
+
+/**
+ * Loads quarantined lines again, after a fix of the tool, the contract or the limits. A file of which no line
+ * loads stays as it is; of the others what is still bad is quarantined again.
+ */
+export const replayFiles = async (
+  files: readonly QuarantineFile[],
+  limits: RunLimits,
+  options: Omit<RunOptions, 'limit'>,
+): Promise<LoadSummary> => {
+  const plan: RunPlan = {
+    jobs: [{ kind: 'replay', files: files.map(({ sha256 }) => sha256) }],
+    again: false,
+    limits: { ...defaultLimits(options), ...limits },
+  }
+  const sources = quarantineSources(files, plan.limits.blockBytes)
+  const texts = async () => new Map([unitsFile(sources)])
+  return withRun({ lake: options.lake, plan, files: texts, taking: options }, (run) =>
+    loadIntoLake(run, [{ sources }], { ...options, limit: { kind: 'share', share: 1 } }),
+  )
 }

@@ -1,6 +1,9 @@
 /** `report`: one HTML file about a lake, with the statements that its charts and tables are made of. */
 
+import { readdir, rm } from 'node:fs/promises'
+import { dirname, join, resolve } from 'node:path'
 import { definitionNames } from '../../analysis/definitions.ts'
+import { ToolkitError, writeError } from '../../core/errors.ts'
 import { orInterrupted } from '../../core/interrupted.ts'
 import { interruptOn } from '../../lake/duckdb/stoppable.ts'
 import type { LakeQuery } from '../../lake/query/lake-query.ts'
@@ -11,10 +14,12 @@ import { readRoot } from '../../manifest/snapshots/snapshots.ts'
 import { pagesOf } from '../../report/pages.ts'
 import type { OpenRun } from '../../report/render-loads.ts'
 import type { ReportPage, SectionAnswer } from '../../report/section.ts'
+import { openStorage } from '../../storage/open-storage.ts'
+import { replaceDurably } from '../../support/durable-files.ts'
+import { temporaryLiveness } from '../../support/process-identity.ts'
 import { TOOL } from '../../support/tool-version.ts'
 import { checkLoads, type Expectations } from '../check/check-loads.ts'
 import { readRows } from '../common/read-rows.ts'
-import { reportTarget } from '../common/report-target.ts'
 import { openQuery, type QuestionOptions } from '../query/query.ts'
 
 /** Options of `report`. */
@@ -129,5 +134,47 @@ export const report = async (lake: string, options: ReportOptions): Promise<Writ
   } finally {
     ended()
     opened.close()
+  }
+}
+
+/** A place for one page. */
+interface ReportTarget {
+  /** An absolute path, or `s3://bucket/prefix/report.html`. */
+  readonly path: string
+  /** @throws {ToolkitError} `DISK_FULL`, `WRITE_FAILED`, `STORAGE_REFUSED`, `STORAGE_FAILED`; an earlier page stays then */
+  readonly write: (page: Uint8Array) => Promise<void>
+}
+
+const IN_BUCKET = /^(s3:\/\/.+)\/([^/]+)$/i
+
+/** Removes unfinished files that killed processes left beside the page; what cannot be removed stays. */
+const removeLeftovers = async (folder: string): Promise<void> => {
+  const names = await readdir(folder).catch(() => [])
+  for (const name of names)
+    if (temporaryLiveness(name) === 'gone')
+      await rm(join(folder, name), { force: true }).catch(() => undefined)
+}
+
+/** No file of a lake, nor of its targets, is a page: a typing error replaces none of them. @throws {ToolkitError} `TARGET_REFUSED`, `USAGE` */
+export const reportTarget = (to: string): ReportTarget => {
+  if (!/\.html?$/i.test(to))
+    throw new ToolkitError(
+      'TARGET_REFUSED',
+      `Cannot write the report "${to}": expected a file that ends in .html`,
+    )
+  const [, folder, name] = IN_BUCKET.exec(to) ?? []
+  if (folder !== undefined && name !== undefined) {
+    const storage = openStorage(folder)
+    return { path: `${storage.uri}/${name}`, write: (page) => storage.replace(name, page) }
+  }
+  const path = resolve(to)
+  return {
+    path,
+    write: async (page) => {
+      await removeLeftovers(dirname(path))
+      await replaceDurably(path, page).catch((error: unknown) => {
+        throw writeError(`Cannot write the report "${path}"`, error)
+      })
+    },
   }
 }

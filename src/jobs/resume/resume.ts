@@ -1,13 +1,33 @@
-/** `resume`: interrupted runs continued to their end, in one call. */
+/** `resume`: interrupted runs continued to their end, whatever they load, in one call. */
 
-import { parseQuarantineLimit, type QuarantineLimit } from '../../commit/quarantine-limit.ts'
-import type { Service } from '../../source/service/service.ts'
+import {
+  DEFAULT_MAX_QUARANTINED,
+  parseQuarantineLimit,
+  type QuarantineLimit,
+} from '../../commit/quarantine-limit.ts'
+import { ToolkitError } from '../../core/errors.ts'
+import { listRuns, type RunSummary } from '../../manifest/runs/runs.ts'
+import { ensureRecord } from '../../manifest/snapshots/snapshots.ts'
+import type { LoadSummary } from '../../run/commit-loaded.ts'
+import { loadIntoLake, type RunOptions } from '../../run/load-into-lake.ts'
+import { type JobScope, notResumable, type OpenedJob } from '../../run/opened-job.ts'
+import { type Job, pipelineOf, planOf, type RunPlan } from '../../run/run-plan.ts'
+import { attempt, type RunScope, withResumedRun } from '../../run/with-run.ts'
+import { CODES_OF_ONE_FILE } from '../../run/work/bad-files.ts'
+import { checkPlanOrigin } from '../../source/service/plan-origin.ts'
+import { openService, type Service } from '../../source/service/service.ts'
+import { readToken } from '../../source/service/token.ts'
+import { isRunId } from '../../support/run-ids.ts'
 import type { TargetsSummary } from '../../targets/update-targets.ts'
-import { allDelivered } from '../common/all-delivered.ts'
+import { openBatchFiles } from '../batch-files/pull-batch-files.ts'
 import { type LoadOptions, measured, runOptionsOf, withTargets } from '../common/load-job.ts'
 import type { RunReport } from '../common/run-report.ts'
-import { type MaxGoneOption, maxGoneOf } from '../common/service-job.ts'
-import { resumeRuns, sortUnfinished } from './resume-runs.ts'
+import { allDelivered, type MaxGoneOption, maxGoneOf } from '../common/service-job.ts'
+import { openConvert } from '../convert/convert.ts'
+import { finishDeadForgets } from '../forget/finish-forget.ts'
+import { openPullJob } from '../pull/pull.ts'
+import { openReplay } from '../replay/replay.ts'
+import { openSyncJob } from '../sync/sync.ts'
 
 /** Options of `resume`. */
 export interface ResumeOptions
@@ -92,3 +112,173 @@ export const resume = (options: ResumeOptions): Promise<ResumeReport & TargetsSu
 }
 
 const reportIn = (run: ResumedRun): readonly RunReport[] => (run.kind === 'loaded' ? [run.report] : [])
+
+type Defaulted = 'limit' | 'service' | 'concurrency'
+
+export interface ResumeRunsOptions extends Omit<JobOptions, Defaulted | 'mode'> {
+  /** Id of the run. @default all that were interrupted, except those that would fail again */
+  readonly run?: string | undefined
+  /** Given, runs that were refused for their bad lines are tried again too. @default 1% */
+  readonly limit?: JobOptions['limit'] | undefined
+  /**
+   * Opens the service of a run that pulls from one; the run's plan has its address.
+   * @default with the token of FIRMLAKE_TOKEN, for an address of the origin of FIRMLAKE_URL
+   */
+  readonly service?: JobOptions['service'] | undefined
+  /** Windows pulled, or files downloaded, side by side. @default 4 */
+  readonly concurrency?: number | undefined
+}
+
+type Resumed =
+  | { readonly kind: 'loaded'; readonly summary: LoadSummary }
+  /** It had committed before its process went; only its folder was left. */
+  | { readonly kind: 'committed'; readonly run: string; readonly snapshot: number }
+
+/** A run that could not be resumed; it does not stop the others. */
+interface ResumeFailed {
+  readonly kind: 'failed'
+  readonly run: string
+  readonly error: unknown
+}
+
+const CONCURRENCY = 4
+
+/** Unfinished runs, oldest first. */
+interface UnfinishedRuns {
+  /** Their process is gone, and another attempt may succeed. */
+  readonly resumable: readonly string[]
+  /** Running, possibly running on another host, or one that many machines work on. */
+  readonly working: readonly RunSummary[]
+  /** They can only fail again. */
+  readonly final: readonly RunSummary[]
+}
+
+type Strictness = Pick<ResumeRunsOptions, 'limit' | 'changeCurrency' | 'skipBadFiles'>
+
+/** Failures that the given options may resolve. */
+const changedBy = ({ limit, changeCurrency, skipBadFiles }: Strictness): ReadonlySet<string> =>
+  new Set([
+    ...(limit ? ['QUARANTINE_LIMIT'] : []),
+    ...(changeCurrency ? ['CURRENCY_CHANGED'] : []),
+    ...(skipBadFiles ? CODES_OF_ONE_FILE : []),
+  ])
+
+/** Sorts the unfinished runs of a lake. @throws {ToolkitError} LAKE_NOT_FOUND, SNAPSHOT_DAMAGED */
+export const sortUnfinished = async (lake: string, options: Strictness = {}): Promise<UnfinishedRuns> => {
+  const changed = changedBy(options)
+  const runs = await listRuns(lake, { now: new Date() })
+  const final = runs.filter(({ failure }) => failure?.final && !changed.has(failure.code))
+  const isWorking = ({ state, shared }: RunSummary): boolean => state !== 'gone' || shared === true
+  return {
+    resumable: runs.filter((one) => !isWorking(one) && !final.includes(one)).map(({ run }) => run),
+    working: runs.filter(isWorking),
+    final,
+  }
+}
+
+const openWithEnvironment = async (url: string, concurrency: number): Promise<Service> => {
+  checkPlanOrigin(process.env.FIRMLAKE_URL, url)
+  return openService({ url, token: await readToken({ env: process.env.FIRMLAKE_TOKEN }), concurrency })
+}
+
+const takeOver = async (run: string, options: ResumeRunsOptions): Promise<Resumed> => {
+  const { lake, concurrency = CONCURRENCY } = options
+  const {
+    limit = parseQuarantineLimit(DEFAULT_MAX_QUARANTINED),
+    service = (url: string) => openWithEnvironment(url, concurrency),
+  } = options
+  if (!isRunId(run))
+    throw new ToolkitError('RUN_NOT_FOUND', `Cannot resume run "${run}": it is not the id of a run`, { run })
+  const now = new Date()
+  const found = (await listRuns(lake, { now })).find((one) => one.run === run)
+  if (found?.shared)
+    throw notResumable(run, 'many machines work on it, "firmlake run work" and "firmlake run commit" go on')
+  const committed = found?.committed ?? null
+  // Its own run goes with what is finished.
+  if (committed !== null && (await finishDeadForgets({ lake })).includes(committed))
+    return { kind: 'committed', run, snapshot: committed }
+  return withResumedRun(lake, run, now, async (scope) => {
+    if (committed === null) {
+      const plan = await planOf(lake, run)
+      const load = () => loadJobs(scope, plan, { ...options, limit, concurrency, service })
+      return { kind: 'loaded', summary: await attempt(scope, plan, load) }
+    }
+    await ensureRecord(lake, committed)
+    return { kind: 'committed', run, snapshot: committed }
+  })
+}
+
+/**
+ * Resumes one run, or all that were interrupted, each at its last finished partition.
+ *
+ * @returns what became of each; a run that fails does not stop the others
+ * @throws {ToolkitError} of the one run that was asked for: RUN_NOT_FOUND, RUN_LIVE, RUN_NOT_RESUMABLE (standard input
+ *   cannot be read again), and whatever stops a run; INTERRUPTED
+ */
+export const resumeRuns = async (
+  options: ResumeRunsOptions,
+): Promise<readonly (Resumed | ResumeFailed)[]> => {
+  if (options.run !== undefined) return [await takeOver(options.run, options)]
+  const outcomes: (Resumed | ResumeFailed)[] = []
+  for (const run of (await sortUnfinished(options.lake, options)).resumable) {
+    try {
+      outcomes.push(await takeOver(run, options))
+    } catch (error) {
+      if (options.signal?.aborted) throw error
+      outcomes.push({ kind: 'failed', run, error })
+    }
+  }
+  return outcomes
+}
+
+export interface JobOptions extends RunOptions {
+  /** Opens the service at an address, for the kinds of jobs that call one. It is closed when the run ends. */
+  readonly service: (url: string) => Promise<Service>
+  /** Windows pulled, or files downloaded, side by side. */
+  readonly concurrency: number
+}
+
+/** Each kind has one place here; the compiler misses one that is added to `Job`. */
+const openJob = async (
+  run: JobScope,
+  job: Job,
+  { limits }: RunPlan,
+  options: JobOptions,
+): Promise<OpenedJob> => {
+  switch (job.kind) {
+    case 'convert':
+      return openConvert(run, job)
+    case 'replay':
+      return openReplay(run, job, limits)
+    case 'pull':
+      return openPullJob(run, job, { ...options, service: await options.service(job.url) })
+    case 'sync':
+      return openSyncJob(run, job, { ...options, service: await options.service(job.url) })
+    case 'batchFiles':
+      return openBatchFiles(run, limits, { ...options, service: await options.service(job.url) })
+    case 'program':
+      throw notResumable(run.run, 'its sources belong to a program, start that again')
+    case 'compact':
+    case 'forget':
+      throw notResumable(run.run, `it is a run of "${pipelineOf({ jobs: [job] })}"`)
+  }
+}
+
+/** Loads all jobs of a plan in one commit. @throws {ToolkitError} RUN_NOT_RESUMABLE, and whatever stops a run */
+export const loadJobs = async (run: RunScope, plan: RunPlan, options: JobOptions): Promise<LoadSummary> => {
+  const services = new Map<string, Promise<Service>>()
+  const service = (url: string): Promise<Service> => {
+    const opened = services.get(url) ?? options.service(url)
+    services.set(url, opened)
+    return opened
+  }
+  try {
+    const jobs: OpenedJob[] = []
+    for (const [place, job] of plan.jobs.entries())
+      jobs.push(await openJob({ ...run, job: place }, job, plan, { ...options, service }))
+    return await loadIntoLake(run, jobs, options)
+  } finally {
+    for (const opened of await Promise.allSettled(services.values()))
+      if (opened.status === 'fulfilled') await opened.value.close()
+  }
+}

@@ -6,6 +6,7 @@
 import { randomBytes } from 'node:crypto'
 import { checkPlaced } from '../../commit/check-staged.ts'
 import { ToolkitError } from '../../core/errors.ts'
+import type { PullEntry } from '../../core/partition.ts'
 import { endRun, markCommit, unmarkCommit } from '../../manifest/runs/commit-marks.ts'
 import { hasEnded, recordEnded } from '../../manifest/runs/ended-runs.ts'
 import type { FinishedWork } from '../../manifest/runs/journal.ts'
@@ -15,10 +16,13 @@ import { readRecords, type UnitRecord } from '../../manifest/runs/unit-records.t
 import { ensureRecord } from '../../manifest/snapshots/snapshots.ts'
 import { type CommitOptions, commitLoaded, type LoadSummary } from '../../run/commit-loaded.ts'
 import type { RunOptions } from '../../run/load-into-lake.ts'
+import { type NotDelivered, notDelivered, notResumable } from '../../run/opened-job.ts'
 import { withTools } from '../../run/run-tools.ts'
+import { parseAddress } from '../../source/service/address.ts'
 import { isRunId } from '../../support/run-ids.ts'
-import { notDeliveredOfRun, pullsOfRun } from './pulls-of-run.ts'
-import { withScratch } from './scratch.ts'
+import { pullEntry, type WindowCounts } from '../pull/open-windows.ts'
+import { readWindows } from '../pull/plan-pull.ts'
+import { readFindings, syncEntry } from '../sync/find-changes.ts'
 import {
   checkRelease,
   commitOf,
@@ -27,6 +31,7 @@ import {
   notFound,
   removedRun,
   type SharedRun,
+  withScratch,
 } from './shared-run.ts'
 
 export interface CommitSharedOptions
@@ -152,4 +157,49 @@ export const commitSharedRun = async (options: CommitSharedOptions): Promise<Com
     if (await hasEnded(lake, run)) return ended
     throw await failureOfRun(found.shared.seen, error)
   }
+}
+
+/** What each source of a unit gave, in its order. Every window has a partition, and each says it of the whole. */
+const windowsIn = ({ sources, entries }: UnitRecord): readonly WindowCounts[] => {
+  const byId = new Map(entries.map(({ partition }) => [partition.id, partition]))
+  return sources.map((source) => {
+    const window = source.kind === 'loaded' ? byId.get(source.partitions[0] ?? '')?.source.window : undefined
+    return window ?? { announced: 0, received: 0 }
+  })
+}
+
+/** What a sync found, and did not get. */
+const notDeliveredOfRun = async (
+  { plan, seen }: SharedRun,
+  records: readonly UnitRecord[],
+): Promise<NotDelivered | undefined> => {
+  if (plan.jobs[0].kind !== 'sync') return undefined
+  const findings = await readFindings(seen)
+  const came = records.flatMap(windowsIn).reduce((sum, { received }) => sum + received, 0)
+  return findings && notDelivered(findings.new.length + findings.changed.length, came)
+}
+
+/** @param records of all units, in their order */
+const pullsOfRun = async (
+  { plan, seen, units }: SharedRun,
+  records: readonly UnitRecord[],
+): Promise<readonly PullEntry[]> => {
+  const [job] = plan.jobs
+  if (job.kind !== 'pull' && job.kind !== 'sync') return []
+  const { origin } = parseAddress(job.url)
+  const windows = await readWindows(seen)
+  if (windows === undefined) throw notResumable(seen.run, 'it has no windows')
+  if (job.kind === 'sync') {
+    const findings = await readFindings(seen)
+    if (findings === undefined) throw notResumable(seen.run, 'it has no findings')
+    return [syncEntry({ origin }, seen, job, windows, findings)]
+  }
+  const searched: WindowCounts[] = []
+  let closed = 0
+  // Windows that close a gap stand behind those of the search.
+  for (const [id, record] of records.entries())
+    for (const [index, window] of windowsIn(record).entries())
+      if ((units[id]?.sources[index]?.at ?? 0) >= windows.windows.length) closed += window.received
+      else searched.push(window)
+  return [pullEntry(origin, seen, job, windows, { windows: searched, closed })]
 }

@@ -9,12 +9,11 @@ import type { LoadSummary } from '../../run/commit-loaded.ts'
 import { DEFAULT_MEMORY_BYTES } from '../../run/memory-shares.ts'
 import type { ServiceCounters } from '../../source/service/service.ts'
 import type { BatchFilesReport, PullBatchFilesOptions } from '../batch-files/pull-batch-files.ts'
-import { allDelivered } from '../common/all-delivered.ts'
 import { type LoadOptions, measured, runOptionsOf, withTargets } from '../common/load-job.ts'
 import { NOTHING_LOADED, type RunReport } from '../common/run-report.ts'
+import { allDelivered } from '../common/service-job.ts'
 import type { ConvertOptions } from '../convert/convert.ts'
-import type { PullOptions, PullReport } from '../pull/pull.ts'
-import type { PullSummary } from '../pull/pull-search.ts'
+import type { PullOptions, PullReport, PullSummary } from '../pull/pull.ts'
 import type { SyncOptions, SyncReport } from '../sync/sync.ts'
 import type { PlannedRun } from './plan-shared-run.ts'
 import type { EngineOutcome, RunEngine } from './run-engine.ts'
@@ -32,7 +31,7 @@ export interface OnEngine {
 }
 
 /** How far a run is. */
-export interface UnitProgress {
+interface UnitProgress {
   readonly run: string
   readonly units: number
   readonly done: number
@@ -137,12 +136,12 @@ const pullOn = async <Done>(
   on: OnEngine,
   read: (run: string) => Promise<void>,
 ) => {
-  const { currencyBefore } = await import('../pull/pull-search.ts')
+  const { currencyBefore } = await import('../pull/pull.ts')
   const { readWindows } = await import('../pull/plan-pull.ts')
   const { notResumable } = await import('../../run/opened-job.ts')
   const { readRunInLake } = await import('../../run/committed-run.ts')
   const { lake, changeCurrency, from } = options
-  const { exactSearch } = await import('../pull/exact-search.ts')
+  const { exactSearch } = await import('../pull/search.ts')
   const { currency } = load
   const search = exactSearch(load.search)
   const content = load.load === 'pull' ? load.content : 'companies'
@@ -172,7 +171,7 @@ export const pullOnEngine = (options: PullOptions, on: OnEngine) => {
   return withTargets<PullReport>(options, async () => {
     const settings = { from, content, search, currency, since, until, by, closeGap, cap, pageSize }
     const done = await pullOn(options, { load: 'pull', ...settings }, on, async () => undefined)
-    const { pulledWindows } = await import('../pull/pulled-windows.ts')
+    const { pulledWindows } = await import('../pull/open-windows.ts')
     const { found, entry, pulled } = done
     return {
       ...done.report,
@@ -193,7 +192,7 @@ export const syncOnEngine = (options: SyncOptions, on: OnEngine) => {
       findings = await readFindings({ lake, run })
     })
     if (findings === undefined) throw notResumable(report.run, 'it has no findings')
-    const { receivedOf } = await import('../pull/pulled-windows.ts')
+    const { receivedOf } = await import('../pull/open-windows.ts')
     const { notDelivered } = await import('../../run/opened-job.ts')
     const fetched = receivedOf(found.partitions)
     const missing = notDelivered(findings.new.length + findings.changed.length, fetched)
@@ -210,7 +209,7 @@ export const syncOnEngine = (options: SyncOptions, on: OnEngine) => {
 export const batchFilesOnEngine = (options: PullBatchFilesOptions, on: OnEngine) => {
   const { from, again, skipBadFiles } = options
   return withTargets<BatchFilesReport>(options, async () => {
-    const { chooseListed } = await import('../batch-files/load-batch-files.ts')
+    const { chooseListed } = await import('../batch-files/pull-batch-files.ts')
     const { batchSelection } = await import('../batch-files/pull-batch-files.ts')
     const { held, unnameable } = await chooseListed(
       from.service,

@@ -1,14 +1,16 @@
 /** Opens windows and batch files of a service, as another process planned them. */
 
+import type { Source } from '../../core/source.ts'
 import type { JobOfRun } from '../../manifest/runs/run-files.ts'
 import { notResumable } from '../../run/opened-job.ts'
 import type { BatchFilesJob, PullJob, SyncJob } from '../../run/run-plan.ts'
+import type { Service } from '../../source/service/service.ts'
 import { filesOfRun, openBatchSources } from '../batch-files/batch-sources.ts'
-import { openPull, readWindows } from '../pull/plan-pull.ts'
+import { openPull } from '../pull/open-windows.ts'
+import { readWindows } from '../pull/plan-pull.ts'
 import { rememberParameters } from '../pull/pull-settings.ts'
 import { openSync, readFindings } from '../sync/find-changes.ts'
 import { broughtIds } from './brought-ids.ts'
-import type { OpenedUnits, OpenUnitOptions } from './opened-units.ts'
 import type { SharedRun } from './shared-run.ts'
 
 /** Opens windows of a pull or a sync. @param places theirs, of all that the job has */
@@ -53,4 +55,19 @@ export const openBatches = async (
     ...{ concurrency, signal },
     limits: { maxLineBytes, maxRatio },
   })
+}
+
+export interface OpenUnitOptions {
+  /** Opens the service at an address, for the kinds of jobs that call one; whoever opens it closes it. */
+  readonly service: (url: string) => Promise<Service>
+  /** Windows pulled, or files downloaded, side by side. */
+  readonly concurrency: number
+  readonly signal?: AbortSignal | undefined
+}
+
+export interface OpenedUnits {
+  /** Of all units, in their order. */
+  readonly sources: readonly Source[]
+  /** The file of ids beside a source, where the closing of a gap needs them. */
+  readonly idsPath?: ((index: number) => string | undefined) | undefined
 }

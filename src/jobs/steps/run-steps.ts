@@ -9,7 +9,6 @@ import type { Content } from '../../contract/objects.ts'
 import type { RunEvent } from '../../run/work/progress.ts'
 import type { Service } from '../../source/service/service.ts'
 import type { TargetsSummary } from '../../targets/update-targets.ts'
-import { allDelivered } from '../common/all-delivered.ts'
 import type { BatchFiles } from '../common/inputs.ts'
 import {
   type CommonOptions,
@@ -20,12 +19,12 @@ import {
   withTargets,
 } from '../common/load-job.ts'
 import type { RunReport } from '../common/run-report.ts'
-import { DEFAULT_CONCURRENCY } from '../common/service-job.ts'
+import { allDelivered, DEFAULT_CONCURRENCY } from '../common/service-job.ts'
 import type { ConvertOptions } from '../convert/convert.ts'
 import type { PullOptions } from '../pull/pull.ts'
 import type { SyncOptions } from '../sync/sync.ts'
 import type { PlannedRun, SharedJob } from './plan-shared-run.ts'
-import type { SharedRunStatus } from './shared-run-status.ts'
+import type { SharedRunStatus } from './shared-run.ts'
 import type { UnitChoice, UnitOutcome, WorkSummary } from './work-shared-run.ts'
 
 /** What a run of many machines loads. */
@@ -73,7 +72,7 @@ const jobOf = async (options: PlanRunOptions): Promise<SharedJob> => {
     case 'pull': {
       const { from, content, search, currency, since, until, by, closeGap } = options
       const { cap = LIMITS.cursorCap, pageSize = LIMITS.pageSize.most } = options
-      const { exactSearch } = await import('../pull/exact-search.ts')
+      const { exactSearch } = await import('../pull/search.ts')
       return {
         ...{
           kind: 'pull',
@@ -92,7 +91,7 @@ const jobOf = async (options: PlanRunOptions): Promise<SharedJob> => {
     }
     case 'sync': {
       const { from, search, currency, by, closeGap } = options
-      const { exactSearch } = await import('../pull/exact-search.ts')
+      const { exactSearch } = await import('../pull/search.ts')
       const asked = { search: exactSearch(search), currency, by, ...(closeGap === false && { closeGap }) }
       const { syncSettings } = await import('../sync/find-changes.ts')
       return { kind: 'sync', url: from.url, ...syncSettings(asked) }
@@ -118,7 +117,7 @@ const planningService = (options: PlanRunOptions): Service | undefined => {
  * @throws {ToolkitError} `USAGE` for standard input, and what `convert`, `pull`, `sync` or `pullBatchFiles` throw before they
  *   begin: no run is begun then
  * @example
- * import { planRun } from 'firmlake'
+ * import { planRun, workRun, commitRun, runStatus, cancelRun } from 'firmlake'
  *
  * const { units, phases } = await planRun({ load: 'convert', from: 'batches/', lake: './lake' })
  * console.log(units, phases.length) // 1 1
@@ -188,8 +187,7 @@ const serviceOfEnvironment = async (url: string, share: number | undefined): Pro
  * @throws {ToolkitError} `RUN_NOT_FOUND`, `RUN_INCOMPLETE` where units of an earlier phase are not done, `RUN_OTHER_RELEASE`,
  *   `SOURCE_CHANGED`, `USAGE`, `PLAN_ORIGIN`, `INTERRUPTED`, and what the sources throw
  * @example
- * import { planRun, workRun } from 'firmlake'
- *
+ *  *
  * const { run } = await planRun({ load: 'convert', from: 'batches/', lake: './lake' })
  * const { units } = await workRun({ lake: './lake', run: run ?? '', shard: { index: 0, of: 1 } })
  * console.log(units[0]?.kind, units[0]?.records) // done 5
@@ -224,8 +222,7 @@ export type CommitRunReport =
  *   `RUN_NOT_RESUMABLE` where a file is not what its worker has recorded: `cancelRun`, then `planRun` again;
  *   `QUARANTINE_LIMIT`, `CURRENCY_CHANGED` (the run stays); `COMPANIES_MISSING` as `sync`; what `updateTargets` throws, after the commit
  * @example
- * import { commitRun, planRun, workRun } from 'firmlake'
- *
+ *  *
  * const lake = './lake'
  * const { run } = await planRun({ load: 'convert', from: 'batches/', lake })
  * await workRun({ lake, run: run ?? '', units: [0] })
@@ -249,14 +246,13 @@ export const commitUnits = (options: CommitRunOptions): Promise<CommitRunReport 
  *
  * @throws {ToolkitError} `RUN_NOT_FOUND`, `RUN_NOT_RESUMABLE` where it is damaged, `LAKE_NOT_FOUND`
  * @example
- * import { planRun, runStatus } from 'firmlake'
- *
+ *  *
  * const { run } = await planRun({ load: 'convert', from: 'batches/', lake: './lake' })
  * const { units, done } = await runStatus({ lake: './lake', run: run ?? '' })
  * console.log(done, units) // 0 1
  */
 export const runStatus = async ({ lake, run }: RunStep): Promise<SharedRunStatus> => {
-  const { sharedRunStatus } = await import('./shared-run-status.ts')
+  const { sharedRunStatus } = await import('./shared-run.ts')
   return sharedRunStatus(lake, run)
 }
 
@@ -267,13 +263,12 @@ export const runStatus = async ({ lake, run }: RunStep): Promise<SharedRunStatus
  * @returns the number of the snapshot that shows the run, where it had committed; else `null`
  * @throws {ToolkitError} `RUN_NOT_FOUND`, `LAKE_NOT_FOUND`
  * @example
- * import { cancelRun, planRun } from 'firmlake'
- *
+ *  *
  * const { run } = await planRun({ load: 'convert', from: 'batches/', lake: './lake' })
  * const snapshot = await cancelRun({ lake: './lake', run: run ?? '' })
  * console.log(snapshot === null) // true
  */
 export const cancelRun = async ({ lake, run }: RunStep): Promise<number | null> => {
-  const { cancelSharedRun } = await import('./shared-run-status.ts')
+  const { cancelSharedRun } = await import('./shared-run.ts')
   return cancelSharedRun(lake, run)
 }

@@ -20,7 +20,7 @@ export const DEFAULT_UNIT_BYTES = 64 * 1024 ** 2
  */
 const MOST_RANGES = 16
 
-export interface CutFilesOptions {
+interface CutFilesOptions {
   readonly unitBytes: number
   readonly limits: RunLimits
   readonly skipBadFiles: boolean
@@ -35,7 +35,7 @@ export interface SkippedSource {
   readonly reason: string
 }
 
-export interface CutFiles {
+interface CutFiles {
   readonly units: readonly WorkUnit[]
   readonly skipped: readonly SkippedSource[]
 }

@@ -20,9 +20,8 @@ import type { RunEvent } from '../../run/work/progress.ts'
 import type { ServiceCounters } from '../../source/service/service.ts'
 import { TOOL } from '../../support/tool-version.ts'
 import { storeIds } from './brought-ids.ts'
+import type { OpenedUnits, OpenUnitOptions } from './open-service-units.ts'
 import { openUnitSources } from './open-unit-sources.ts'
-import type { OpenedUnits, OpenUnitOptions } from './opened-units.ts'
-import { withScratch } from './scratch.ts'
 import {
   checkRelease,
   commitOf,
@@ -32,6 +31,7 @@ import {
   notFound,
   removedRun,
   type SharedRun,
+  withScratch,
 } from './shared-run.ts'
 
 /** Units by their ids, or every one of `of` from a place on: all that many workers have each unit once. */

@@ -18,15 +18,14 @@ import { rootIfAny } from '../../manifest/snapshots/snapshots.ts'
 import { jobFolder, makeRunFolder, windowsFolder } from '../../run/run-folders.ts'
 import { anything, fits, list, objectOf } from '../../support/json-form.ts'
 import { sideBySide } from '../../support/side-by-side.ts'
-import { WINDOW_COMPANIES } from '../pull/close-gap.ts'
-import { groupsOf, type IdValue } from '../pull/exact-search.ts'
+import { type GapListingOptions, listGaps, WINDOW_COMPANIES } from '../pull/close-gap.ts'
 import { IdSet, idsPath } from '../pull/id-set.ts'
-import { type GapListingOptions, listGaps } from '../pull/list-gaps.ts'
 import { type ListingOptions, listAgain, listingFiles, listWindow } from '../pull/listing.ts'
-import { planParts, pullEntry } from '../pull/plan-pull.ts'
-import type { PullingOptions, PullPlan } from '../pull/pull-plan.ts'
-import type { PullService, PullSettings } from '../pull/pull-settings.ts'
+import { pullEntry } from '../pull/open-windows.ts'
+import { planParts } from '../pull/plan-pull.ts'
+import type { PullingOptions, PullPlan, PullService, PullSettings } from '../pull/pull-settings.ts'
 import { pullWindow } from '../pull/pull-window.ts'
+import { groupsOf, type IdValue } from '../pull/search.ts'
 import { openWindowSources, type RunWindow, type WindowSources } from '../pull/window-sources.ts'
 import { type Comparison, compareListing } from './compare-listing.ts'
 
@@ -42,7 +41,7 @@ export type SyncEvent =
   | { readonly kind: 'compared'; readonly findings: SyncFindings }
   | { readonly kind: 'page'; readonly records: number }
 
-export interface SyncingOptions extends Omit<PullingOptions, 'onEvent'> {
+interface SyncingOptions extends Omit<PullingOptions, 'onEvent'> {
   /** DuckDB's memory for the comparison, in bytes. */
   readonly memoryBytes: number
   readonly onEvent?: ((event: SyncEvent) => void) | undefined

@@ -4,13 +4,13 @@ import { readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { brotliCompressSync } from 'node:zlib'
 import { expect, onTestFinished, test } from 'vitest'
-import { checkBatchFile } from '../../../src/jobs/batch-files/check-batch-file.ts'
 import { type BatchSelection, chooseBatchFiles } from '../../../src/jobs/batch-files/choose-batch-files.ts'
+import { checkBatchFile } from '../../../src/jobs/batch-files/fetch-batch.ts'
 import {
   type BatchPull,
   type BatchPullOptions,
   pullBatches,
-} from '../../../src/jobs/batch-files/load-batch-files.ts'
+} from '../../../src/jobs/batch-files/pull-batch-files.ts'
 import { listRunIds } from '../../../src/manifest/runs/runs.ts'
 import { readSnapshot } from '../../../src/manifest/snapshots/snapshots.ts'
 import { summariseSnapshot } from '../../../src/manifest/snapshots/summarise-snapshot.ts'

@@ -4,7 +4,7 @@ import { dirname } from 'node:path'
 import { expect, test } from 'vitest'
 import { commitRun } from '../../../src/commit/commit-run.ts'
 import { ToolkitError } from '../../../src/core/errors.ts'
-import { clearDeadCompactions } from '../../../src/jobs/compact/dead-compactions.ts'
+import { clearDeadCompactions } from '../../../src/jobs/compact/compact.ts'
 import {
   inLake,
   loadPath,

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest'
-import { compactLake } from '../../../src/jobs/compact/compact-lake.ts'
-import { chooseSnapshots, sinceMs } from '../../../src/jobs/diff/choose-snapshots.ts'
-import { diff } from '../../../src/jobs/diff/diff.ts'
+import { compactLake } from '../../../src/jobs/compact/compact.ts'
+import { chooseSnapshots, diff, sinceMs } from '../../../src/jobs/diff/diff.ts'
 import { companyLine, openBench } from '../../run/batch-bench.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 

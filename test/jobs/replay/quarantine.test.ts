@@ -10,8 +10,8 @@ import {
   waitingFiles,
   waitingFilesOfRun,
 } from '../../../src/jobs/replay/quarantine.ts'
-import { replayFiles } from '../../../src/jobs/replay/replay-files.ts'
-import { resumeRuns } from '../../../src/jobs/resume/resume-runs.ts'
+import { replayFiles } from '../../../src/jobs/replay/replay.ts'
+import { resumeRuns } from '../../../src/jobs/resume/resume.ts'
 import { inLake, stagingPath } from '../../../src/lake/files/layout.ts'
 import { readJournal } from '../../../src/manifest/runs/journal.ts'
 import { listRunIds } from '../../../src/manifest/runs/runs.ts'

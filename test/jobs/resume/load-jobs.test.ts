@@ -2,8 +2,7 @@
 
 import { readdir } from 'node:fs/promises'
 import { expect, test } from 'vitest'
-import { type JobOptions, loadJobs } from '../../../src/jobs/resume/load-jobs.ts'
-import { resumeRuns } from '../../../src/jobs/resume/resume-runs.ts'
+import { type JobOptions, loadJobs, resumeRuns } from '../../../src/jobs/resume/resume.ts'
 import { inLake, runPath } from '../../../src/lake/files/layout.ts'
 import { listRunIds } from '../../../src/manifest/runs/runs.ts'
 import type { LoadSummary } from '../../../src/run/commit-loaded.ts'

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { convert } from '../../../src/jobs/convert/convert.ts'
-import { collectGarbage } from '../../../src/jobs/gc/collect-garbage.ts'
+import { collectGarbage } from '../../../src/jobs/gc/gc.ts'
 import { readRoot } from '../../../src/manifest/snapshots/snapshots.ts'
 import { snapshotAsOf } from '../../../src/manifest/snapshots/snapshots-by-age.ts'
 import { fromRecords } from '../../../src/source/from-records.ts'

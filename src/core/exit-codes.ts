@@ -37,7 +37,7 @@ const LATER: ReadonlySet<ErrorCode> = new Set([
  *
  * @param signal the one that stopped the process, if one did
  * @example
- * import { convert, exitCodeOf, exitCodeOfStep, ToolkitError } from 'firmlake'
+ * import { convert, exitCodeOf } from 'firmlake'
  *
  * const failed = await convert({ from: ['nowhere/'], lake: './lake' }).catch((error: unknown) => error)
  * console.log(exitCodeOf(failed)) // 1
@@ -66,7 +66,8 @@ const FINAL_FOR_WORKERS: ReadonlySet<ErrorCode> = new Set([
  *
  * @param signal the one that stopped the process, if one did
  * @example
- *  *
+ * import { exitCodeOfStep, ToolkitError } from 'firmlake'
+ *
  * console.log(exitCodeOfStep(new ToolkitError('RUN_INCOMPLETE', 'Cannot commit: 3 units are not done'))) // 75
  */
 export const exitCodeOfStep = (error: unknown, signal?: NodeJS.Signals): ExitCode => {

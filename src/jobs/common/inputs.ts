@@ -22,7 +22,7 @@ export type Input = string | Files | Source
  * @param paths files, folders (all files below them), patterns such as `batches/*.br`, `-` for standard input
  * @param folder what paths are relative to. @default the working directory of the process when the job starts
  * @example
- * import { convert, files, batchFiles, pullBatchFiles, service } from 'firmlake'
+ * import { convert, files } from 'firmlake'
  *
  * const { sources } = await convert({ from: files('*.jsonl', 'batches'), lake: './lake' })
  * console.log(sources) // 2
@@ -52,7 +52,8 @@ export interface BatchFiles extends BatchFilesChoice {
  * Batch files of a service, as the source of `pullBatchFiles`.
  *
  * @example
- *  *
+ * import { batchFiles, pullBatchFiles, service } from 'firmlake'
+ *
  * const from = batchFiles(service({ url: 'https://service.example.com', token: 'my-token' }), { countries: ['SE'] })
  * const { records } = await pullBatchFiles({ from, lake: './lake' })
  * console.log(records) // 4

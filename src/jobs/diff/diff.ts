@@ -40,7 +40,7 @@ export interface DiffReport extends DiffSummary {
  * @param lake a folder, or `s3://bucket/prefix`
  * @throws {ToolkitError} as `diff`
  * @example
- * import { convert, fromRecords, openDiff, diff } from 'firmlake'
+ * import { convert, fromRecords, openDiff } from 'firmlake'
  *
  * const from = fromRecords('crm', [{ BasicDetails: { InternalId: 7, CountryCode: 'SE' } }])
  * await convert({ from: ['batches/'], lake: './lake' })
@@ -71,7 +71,8 @@ export const openDiff = async (lake: string, options: DiffOptions = {}): Promise
  * @throws {ToolkitError} `LAKE_NOT_FOUND`, `SNAPSHOT_NOT_FOUND` (also of a first snapshot without `from`), `LAKE_DAMAGED`,
  *   `QUERY_FAILED`, `DISK_FULL`, `INTERRUPTED`
  * @example
- *  *
+ * import { convert, diff, fromRecords } from 'firmlake'
+ *
  * const from = fromRecords('crm', [{ BasicDetails: { InternalId: 7, CountryCode: 'SE' } }])
  * await convert({ from: ['batches/'], lake: './lake' })
  * await convert({ from, lake: './lake' })

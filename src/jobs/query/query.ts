@@ -32,7 +32,7 @@ export interface QuestionOptions
  * @throws {ToolkitError} `LAKE_NOT_FOUND`, `SNAPSHOT_NOT_FOUND`, `SNAPSHOT_DAMAGED`, `USAGE`; `run` throws
  *   `QUERY_REFUSED` for all but one SELECT, `QUERY_FAILED`
  * @example
- * import { convert, openQuery, query } from 'firmlake'
+ * import { convert, openQuery } from 'firmlake'
  *
  * await convert({ from: ['batches/'], lake: './lake' })
  * const questions = await openQuery('./lake')
@@ -70,7 +70,8 @@ export const openQuery = async (
  * @throws {ToolkitError} `LAKE_NOT_FOUND`, `SNAPSHOT_NOT_FOUND`, `QUERY_REFUSED` for all but one SELECT, `QUERY_FAILED`,
  *   `INTERRUPTED`, `USAGE`
  * @example
- *  *
+ * import { convert, query } from 'firmlake'
+ *
  * await convert({ from: ['batches/'], lake: './lake' })
  * const rows = await query('./lake', 'SELECT country_code, count(*) AS companies FROM companies GROUP BY 1 ORDER BY 1')
  * for (const { country_code, companies } of rows) console.log(country_code, companies) // NO 1, SE 2

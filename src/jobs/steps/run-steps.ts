@@ -117,7 +117,7 @@ const planningService = (options: PlanRunOptions): Service | undefined => {
  * @throws {ToolkitError} `USAGE` for standard input, and what `convert`, `pull`, `sync` or `pullBatchFiles` throw before they
  *   begin: no run is begun then
  * @example
- * import { planRun, workRun, commitRun, runStatus, cancelRun } from 'firmlake'
+ * import { planRun } from 'firmlake'
  *
  * const { units, phases } = await planRun({ load: 'convert', from: 'batches/', lake: './lake' })
  * console.log(units, phases.length) // 1 1
@@ -187,7 +187,8 @@ const serviceOfEnvironment = async (url: string, share: number | undefined): Pro
  * @throws {ToolkitError} `RUN_NOT_FOUND`, `RUN_INCOMPLETE` where units of an earlier phase are not done, `RUN_OTHER_RELEASE`,
  *   `SOURCE_CHANGED`, `USAGE`, `PLAN_ORIGIN`, `INTERRUPTED`, and what the sources throw
  * @example
- *  *
+ * import { planRun, workRun } from 'firmlake'
+ *
  * const { run } = await planRun({ load: 'convert', from: 'batches/', lake: './lake' })
  * const { units } = await workRun({ lake: './lake', run: run ?? '', shard: { index: 0, of: 1 } })
  * console.log(units[0]?.kind, units[0]?.records) // done 5
@@ -222,7 +223,8 @@ export type CommitRunReport =
  *   `RUN_NOT_RESUMABLE` where a file is not what its worker has recorded: `cancelRun`, then `planRun` again;
  *   `QUARANTINE_LIMIT`, `CURRENCY_CHANGED` (the run stays); `COMPANIES_MISSING` as `sync`; what `updateTargets` throws, after the commit
  * @example
- *  *
+ * import { commitRun, planRun, workRun } from 'firmlake'
+ *
  * const lake = './lake'
  * const { run } = await planRun({ load: 'convert', from: 'batches/', lake })
  * await workRun({ lake, run: run ?? '', units: [0] })
@@ -246,7 +248,8 @@ export const commitUnits = (options: CommitRunOptions): Promise<CommitRunReport 
  *
  * @throws {ToolkitError} `RUN_NOT_FOUND`, `RUN_NOT_RESUMABLE` where it is damaged, `LAKE_NOT_FOUND`
  * @example
- *  *
+ * import { planRun, runStatus } from 'firmlake'
+ *
  * const { run } = await planRun({ load: 'convert', from: 'batches/', lake: './lake' })
  * const { units, done } = await runStatus({ lake: './lake', run: run ?? '' })
  * console.log(done, units) // 0 1
@@ -263,7 +266,8 @@ export const runStatus = async ({ lake, run }: RunStep): Promise<SharedRunStatus
  * @returns the number of the snapshot that shows the run, where it had committed; else `null`
  * @throws {ToolkitError} `RUN_NOT_FOUND`, `LAKE_NOT_FOUND`
  * @example
- *  *
+ * import { cancelRun, planRun } from 'firmlake'
+ *
  * const { run } = await planRun({ load: 'convert', from: 'batches/', lake: './lake' })
  * const snapshot = await cancelRun({ lake: './lake', run: run ?? '' })
  * console.log(snapshot === null) // true

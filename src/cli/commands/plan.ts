@@ -64,8 +64,7 @@ const runPlan = async (content: Content, options: PlanOptions): Promise<void> =>
   const snapshot = await snapshotOf(options)
   const service = await serviceOf(options)
   try {
-    const nowMs = (): number => performance.now()
-    const plan = await interruptible((signal) => planPull(service, settings, snapshot, { nowMs, signal }))
+    const plan = await interruptible((signal) => planPull(service, settings, snapshot, { signal }))
     const estimate = estimatePlan(plan, {
       pageSize: options.pageSize,
       concurrency: options.concurrency,

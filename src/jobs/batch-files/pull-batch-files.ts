@@ -11,9 +11,8 @@ import { withRun } from '../../run/with-run.ts'
 import type { ListedBatchFile, Service } from '../../source/service/service.ts'
 import type { TargetsSummary } from '../../targets/update-targets.ts'
 import type { BatchFiles } from '../common/inputs.ts'
-import { type LoadOptions, measured, runOptionsOf, withTargets } from '../common/load-job.ts'
+import { type LoadOptions, measured, settingsOf, withTargets } from '../common/load-job.ts'
 import { NOTHING_LOADED, type RunReport } from '../common/run-report.ts'
-import { DEFAULT_CONCURRENCY } from '../common/service-job.ts'
 import { batchFilesText, filesOfRun, openBatchSources } from './batch-sources.ts'
 import { type BatchSelection, type ChosenFiles, chooseBatchFiles } from './choose-batch-files.ts'
 
@@ -69,13 +68,11 @@ export const batchSelection = ({ ids, content, countries }: BatchFiles): BatchSe
 export const pullBatchFiles = (
   options: PullBatchFilesOptions,
 ): Promise<BatchFilesReport & TargetsSummary> => {
-  const { from, again = false, skipBadFiles, concurrency = DEFAULT_CONCURRENCY, onBytes } = options
+  const { service } = options.from
   return withTargets(options, async () => {
-    const selection = batchSelection(from)
-    const { service } = from
-    const run = { ...runOptionsOf(options), skipBadFiles }
-    const { loaded, report } = await measured(run, (watched) =>
-      pullBatches(service.url, selection, again, { ...watched, service, concurrency, onBytes }),
+    const selection = batchSelection(options.from)
+    const { loaded, report } = await measured(settingsOf(options), (run) =>
+      pullBatches(service.url, selection, run.again ?? false, { ...run, service }),
     )
     const { summary, held, unnameable } = loaded
     return { ...report(summary ?? NOTHING_LOADED), run: summary?.run ?? null, held, unnameable }

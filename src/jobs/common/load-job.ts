@@ -2,6 +2,7 @@
 
 import {
   DEFAULT_MAX_QUARANTINED,
+  parseMaxGone,
   parseQuarantineLimit,
   type QuarantineLimit,
 } from '../../commit/quarantine-limit.ts'
@@ -9,7 +10,10 @@ import { ToolkitError } from '../../core/errors.ts'
 import type { Take } from '../../lake/projection/declaration.ts'
 import type { LoadSummary } from '../../run/commit-loaded.ts'
 import type { RunOptions } from '../../run/load-into-lake.ts'
+import type { NotDelivered } from '../../run/opened-job.ts'
+import type { RunLimits } from '../../run/run-plan.ts'
 import type { RunEvent } from '../../run/work/progress.ts'
+import type { Service } from '../../source/service/service.ts'
 import type { TargetEvent, TargetOptions, TargetsSummary } from '../../targets/update-targets.ts'
 import { type RunReport, reportOf } from './run-report.ts'
 
@@ -57,34 +61,40 @@ export interface LoadOptions<Done> extends CommonOptions<Done> {
   readonly onEvent?: ((event: RunEvent) => void) | undefined
 }
 
-/** What a run is begun with, by the options of a job. @throws {ToolkitError} USAGE */
-export const runOptionsOf = <Done>(options: LoadOptions<Done>): RunOptions => {
-  const { lake, memoryBytes, threads, maxQuarantined = DEFAULT_MAX_QUARANTINED, changeCurrency } = options
-  const { maxUnknownPerRecord, maxUnknownNames, mode, signal, onEvent, take, hashKey, changeTaken } = options
+/** Options of a job, read: its limits are checked, and all else is handed on as it is. */
+export type Settings<Options> = Omit<Options, 'maxGone'> & RunOptions & { readonly concurrency: number }
+
+/** Reads the options of a job once; what it calls is given all of them. @throws {ToolkitError} USAGE */
+export const settingsOf = <
+  Options extends LoadOptions<never> & MaxGoneOption & { readonly concurrency?: number | undefined },
+>(
+  options: Options,
+): Settings<Options> => {
+  const {
+    maxQuarantined: most = DEFAULT_MAX_QUARANTINED,
+    maxGone,
+    concurrency = DEFAULT_CONCURRENCY,
+  } = options
   return {
-    ...{
-      lake,
-      memoryBytes,
-      threads,
-      changeCurrency,
-      maxUnknownPerRecord,
-      maxUnknownNames,
-      mode,
-      signal,
-      onEvent,
-    },
-    ...{ take, changeTaken, hashKey },
-    limit: typeof maxQuarantined === 'object' ? maxQuarantined : parseQuarantineLimit(String(maxQuarantined)),
+    ...options,
+    concurrency,
+    limit: typeof most === 'object' ? most : parseQuarantineLimit(String(most)),
+    maxGone: maxGone === undefined || typeof maxGone === 'object' ? maxGone : parseMaxGone(String(maxGone)),
   }
 }
 
-/** The limits that were given: a run's plan has no others. */
-export const given = (
-  limits: Readonly<Record<string, number | undefined>>,
-): Readonly<Record<string, number>> =>
-  Object.fromEntries(
-    Object.entries(limits).flatMap(([name, limit]) => (limit === undefined ? [] : [[name, limit]])),
-  )
+interface LineLimits {
+  readonly maxLineBytes?: number | undefined
+  readonly maxRatio?: number | undefined
+  readonly maxDepth?: number | undefined
+}
+
+/** The limits that were given: a run's plan keeps only those. */
+export const limitsGiven = ({ maxLineBytes, maxRatio, maxDepth }: LineLimits): RunLimits => ({
+  ...(maxLineBytes !== undefined && { maxLineBytes }),
+  ...(maxRatio !== undefined && { maxRatio }),
+  ...(maxDepth !== undefined && { maxDepth }),
+})
 
 /**
  * Does a job, then updates its targets; these are checked first, so that unusable ones are refused before anything is
@@ -107,9 +117,9 @@ export const withTargets = async <Done extends object>(
 }
 
 /** Does a load, watching how long it takes and how much it decodes. */
-export const measured = async <T>(
-  options: RunOptions,
-  load: (run: RunOptions) => Promise<T>,
+export const measured = async <Options extends RunOptions, T>(
+  options: Options,
+  load: (run: Options) => Promise<T>,
 ): Promise<{ readonly loaded: T; readonly report: (summary: LoadSummary) => RunReport }> => {
   const startMs = performance.now()
   let decodedBytes = 0
@@ -120,4 +130,42 @@ export const measured = async <T>(
   const loaded = await load({ ...options, onEvent })
   const seconds = (performance.now() - startMs) / 1000
   return { loaded, report: (summary) => reportOf(summary, { seconds, decodedBytes }) }
+}
+
+export interface MaxGoneOption {
+  /**
+   * Most companies of a search that a whole pull or sync may say are gone: a count, or a share of those that the lake has of
+   * it, such as `'5%'`. Of more it marks none, and says so. @default '2%'
+   */
+  readonly maxGone?: number | string | QuarantineLimit | undefined
+}
+
+export interface ServiceJobOptions<Done> extends LoadOptions<Done>, MaxGoneOption {
+  /** The service; the caller may close it afterwards. */
+  readonly from: Service
+  /** Windows pulled side by side. @default 4 */
+  readonly concurrency?: number | undefined
+}
+
+export const DEFAULT_CONCURRENCY = 4
+
+export const notDeliveredError = (missing: readonly NotDelivered[]): ToolkitError => {
+  const sum = (name: keyof NotDelivered): number => missing.reduce((all, one) => all + one[name], 0)
+  const [asked, came] = [sum('asked'), sum('came')]
+  return new ToolkitError(
+    'COMPANIES_MISSING',
+    `Cannot fetch all companies that are new or changed: ${asked} are, ${came} came when asked for by their ids, expected ` +
+      'all; what came is committed, and the next sync finds the others again',
+    { asked, came },
+  )
+}
+
+/** What jobs have reported, where all came. @throws {ToolkitError} COMPANIES_MISSING */
+export const allDelivered = <Done>(
+  done: Done,
+  reports: readonly { readonly missing?: readonly NotDelivered[] }[],
+): Done => {
+  const missing = reports.flatMap((one) => one.missing ?? [])
+  if (missing.length > 0) throw notDeliveredError(missing)
+  return done
 }

@@ -7,13 +7,13 @@ import type { KeepsRecord } from '../../load/record-filter.ts'
 import type { LoadSummary } from '../../run/commit-loaded.ts'
 import { defaultLimits, loadIntoLake, type RunOptions, unitsFile } from '../../run/load-into-lake.ts'
 import { type JobScope, notResumable, type OpenedJob } from '../../run/opened-job.ts'
-import type { ConvertJob, RunPlan } from '../../run/run-plan.ts'
+import type { ConvertJob, ProgramJob, RunPlan } from '../../run/run-plan.ts'
 import { sharesOf } from '../../run/run-tools.ts'
 import { withRun } from '../../run/with-run.ts'
 import { localSources } from '../../source/local-sources.ts'
 import type { TargetsSummary } from '../../targets/update-targets.ts'
 import type { Input } from '../common/inputs.ts'
-import { given, type LoadOptions, measured, runOptionsOf, withTargets } from '../common/load-job.ts'
+import { type LoadOptions, limitsGiven, measured, settingsOf, withTargets } from '../common/load-job.ts'
 import type { RunReport } from '../common/run-report.ts'
 
 /** Options of `convert`. */
@@ -83,21 +83,18 @@ const sourcesOf = async (
  * console.log(snapshot, records, quarantined) // 1 5 0
  */
 export const convert = (options: ConvertOptions): Promise<RunReport & TargetsSummary> => {
-  const { from, content, again = false, skipBadFiles, maxLineBytes, maxRatio, maxDepth, keeps } = options
-  const inputs = [from].flat()
+  const inputs = [options.from].flat()
   return withTargets(options, async () => {
     if (inputs.length === 0)
       throw new ToolkitError('USAGE', 'Cannot convert: there is no source, expected at least one in "from"')
-    const limits = given({ maxLineBytes, maxRatio, maxDepth })
-    const { loaded, report } = await measured(
-      { ...runOptionsOf(options), skipBadFiles, keeps },
-      async (run) => {
-        const paths = keeps === undefined ? pathsOf(inputs) : undefined
-        return paths === undefined
-          ? convertSources(await sourcesOf(inputs, content), { again, limits }, run)
-          : convertFiles({ inputs: paths, cwd: process.cwd(), content, again, limits }, run)
-      },
-    )
+    const paths = options.keeps === undefined ? pathsOf(inputs) : undefined
+    const { loaded, report } = await measured(settingsOf(options), async (run) => {
+      const { content, again = false } = run
+      const planned = { again, limits: limitsGiven(run) }
+      return paths === undefined
+        ? convertSources(await sourcesOf(inputs, content), planned, run)
+        : convertFiles({ inputs: paths, cwd: process.cwd(), content, ...planned }, run)
+    })
     return report(loaded)
   })
 }
@@ -117,51 +114,51 @@ export const openConvert = async ({ run, number }: JobScope, job: ConvertJob): P
   return opened
 }
 
+type Planned = Pick<RunPlan, 'again' | 'limits'>
+
+/** Starts or resumes the run of a job over sources that are there already, and loads them. */
+const loadSources = (
+  job: ConvertJob | ProgramJob,
+  sources: readonly Source[],
+  { again, limits }: Planned,
+  options: RunOptions,
+): Promise<LoadSummary> => {
+  const { lake, mode } = options
+  const { blockBytes: mostBlockBytes = sharesOf(options).blockBytes } = limits
+  const plan: RunPlan = { jobs: [job], again, limits: { ...defaultLimits(options, sources), ...limits } }
+  // A source that can be read only once has other bytes each time: an earlier run proves nothing about it.
+  const fresh = sources.some(({ fingerprint }) => fingerprint === undefined)
+  const files = async () => new Map([unitsFile(sources)])
+  return withRun({ lake, plan, mode, fresh, files, mostBlockBytes, taking: options }, (run) =>
+    loadIntoLake(run, [{ sources }], options),
+  )
+}
+
 /** Starts or resumes the run of a plan over local files, and works on it. */
 export const convertFiles = async (
-  { again, limits, ...asked }: Omit<ConvertJob, 'kind'> & Pick<RunPlan, 'again' | 'limits'>,
+  { again, limits, ...asked }: Omit<ConvertJob, 'kind'> & Planned,
   options: RunOptions,
 ): Promise<LoadSummary> => {
   const job: ConvertJob = { kind: 'convert', ...asked }
   // Before a run, and possibly a lake, is made for files that do not exist.
-  const opened = await filesOf(job)
-  const plan: RunPlan = {
-    jobs: [job],
-    again,
-    limits: { ...defaultLimits(options, opened.sources), ...limits },
-  }
-  // What can be read only once has other bytes each time: what an earlier run made of it proves nothing.
-  const fresh = opened.sources.some(({ fingerprint }) => fingerprint === undefined)
-  const { lake, mode } = options
-  const files = async () => new Map([unitsFile(opened.sources)])
-  const { blockBytes: mostBlockBytes = sharesOf(options).blockBytes } = limits
-  return withRun({ lake, plan, mode, fresh, files, mostBlockBytes, taking: options }, (run) =>
-    loadIntoLake(run, [opened], options),
-  )
+  const { sources } = await filesOf(job)
+  return loadSources(job, sources, { again, limits }, options)
 }
 
-/** As the manifest names such runs. */
+/** The name of such runs in the manifest. */
 const PIPELINE = 'program'
 
-/**
- * Starts or resumes a run over sources, known by their names, and loads them. Only the same call resumes it, and only where
- * all of them can be read again.
- */
-const convertSources = async (
+/** Sources of a program are known by their names: only the same call resumes, and only where all of them can be read again. */
+const convertSources = (
   sources: readonly Source[],
-  { again, limits }: Pick<RunPlan, 'again' | 'limits'>,
+  planned: Planned,
   options: RunOptions,
 ): Promise<LoadSummary> => {
-  const plan: RunPlan = {
-    jobs: [{ kind: 'program', pipeline: PIPELINE, inputs: sources.map(({ name }) => name), cwd: '' }],
-    again,
-    limits: { ...defaultLimits(options, sources), ...limits },
-  }
-  const fresh = sources.some(({ fingerprint }) => fingerprint === undefined)
-  const { lake, mode } = options
-  const files = async () => new Map([unitsFile(sources)])
-  const { blockBytes: mostBlockBytes = sharesOf(options).blockBytes } = limits
-  return withRun({ lake, plan, mode, fresh, files, mostBlockBytes, taking: options }, (run) =>
-    loadIntoLake(run, [{ sources }], options),
-  )
+  const job = {
+    kind: 'program',
+    pipeline: PIPELINE,
+    inputs: sources.map(({ name }) => name),
+    cwd: '',
+  } as const
+  return loadSources(job, sources, planned, options)
 }

@@ -100,7 +100,12 @@ const inOneRun = async (
   const plan: RunPlan = { jobs, again: false, limits: defaultLimits(options) }
   // A lake that is new gets its first snapshot, whatever came: what follows a night finds a lake.
   const onlyRows = (await rootIfAny(lake)) !== null
-  const files = async () => new Map(prepared.flatMap(({ texts }, place) => texts(place)))
+  const files = async () => {
+    const texts: (readonly [name: string, text: string])[] = []
+    for (const [place, one] of prepared.entries())
+      texts.push(...(await blame.around(one.part, () => one.texts(place))))
+    return new Map(texts)
+  }
   const failedBy = (error: unknown): Failed => ({
     error,
     culprit: others.length === 0 ? first.part : blame.partOf(error),

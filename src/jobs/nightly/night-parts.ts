@@ -1,7 +1,7 @@
 /** What became of each part of a night, as its result shows it. */
 
 import { knownError } from '../../core/errors.ts'
-import { notDeliveredError } from '../common/service-job.ts'
+import { notDeliveredError } from '../common/load-job.ts'
 import type { PartOutcome } from './load-together.ts'
 import type { PulledPart } from './open-loads.ts'
 

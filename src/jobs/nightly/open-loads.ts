@@ -1,8 +1,7 @@
-/** The kinds of loads that several of one run may be: what each is begun with, and how it is opened. */
-
 import { ToolkitError } from '../../core/errors.ts'
 import type { PartitionEntry } from '../../core/partition.ts'
 import type { Source } from '../../core/source.ts'
+import { pullsIfAny } from '../../manifest/snapshots/snapshots.ts'
 import type { LoadSummary } from '../../run/commit-loaded.ts'
 import { type JobScope, type NotDelivered, notDelivered, type OpenedJob } from '../../run/opened-job.ts'
 import type { BatchFilesJob, ConvertJob, Job, PullJob, RunLimits, SyncJob } from '../../run/run-plan.ts'
@@ -12,6 +11,7 @@ import { batchFilesText } from '../batch-files/batch-sources.ts'
 import { chooseListed, openBatchFiles } from '../batch-files/pull-batch-files.ts'
 import { openConvert } from '../convert/convert.ts'
 import { receivedOf } from '../pull/open-windows.ts'
+import { planPull, windowsText } from '../pull/plan-pull.ts'
 import { currencyBefore, type OpenedPull, openPullJob, type PullRunOptions, pulledBy } from '../pull/pull.ts'
 import { checkSettings, type PullSettings } from '../pull/pull-settings.ts'
 import { type OpenedSync, openSyncJob } from '../sync/sync.ts'
@@ -38,7 +38,7 @@ export type PreparedPart =
       readonly part: LoadPart
       readonly job: Job
       /** What a new run is begun with. @param place of the job among those of the run */
-      readonly texts: (place: number) => readonly (readonly [name: string, text: string])[]
+      readonly texts: (place: number) => Promise<readonly (readonly [name: string, text: string])[]>
     }
   | { readonly kind: 'nothing' }
 
@@ -72,7 +72,7 @@ const asPull = (job: PullJob | SyncJob): PullSettings => {
 /** Finds out before there is a run whether a load can be done. @throws {ToolkitError} why it cannot */
 export const preparePart = async (part: LoadPart, options: PartOptions): Promise<PreparedPart> => {
   const { job } = part
-  const prepared = { kind: 'prepared', part, job, texts: () => [] } as const
+  const prepared = { kind: 'prepared', part, job, texts: async () => [] } as const
   if (job.kind === 'convert') {
     const inputs = await presentInputs(job)
     return inputs.length > 0 ? { ...prepared, job: { ...job, inputs } } : { kind: 'nothing' }
@@ -81,11 +81,13 @@ export const preparePart = async (part: LoadPart, options: PartOptions): Promise
   if (job.kind === 'batchFiles') {
     const { files } = await chooseListed(service, job.selection, false, options)
     if (files.length === 0) return { kind: 'nothing' }
-    return { ...prepared, texts: (place) => [batchFilesText(files, place)] }
+    return { ...prepared, texts: async (place) => [batchFilesText(files, place)] }
   }
   await checkSettings(service, job, options.signal)
   await currencyBefore(asPull(job), options)
-  return prepared
+  const planned = async () =>
+    planPull(service, asPull(job), await pullsIfAny(options.lake), { signal: options.signal })
+  return { ...prepared, texts: async (place) => [windowsText(await planned(), place)] }
 }
 
 /** A load of a run, ready: its sources, and after them what was pulled. */

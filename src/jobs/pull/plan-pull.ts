@@ -7,13 +7,8 @@ import { LIMITS } from '../../contract/limits.ts'
 import type { Content } from '../../contract/objects.ts'
 import { isIdParameter, type SearchParameters } from '../../contract/requests.ts'
 import type { Snapshot } from '../../core/partition.ts'
-import {
-  createRunFile,
-  type JobOfRun,
-  type RunFile,
-  readRunFile,
-  runFileText,
-} from '../../manifest/runs/run-files.ts'
+import { type JobOfRun, type RunFile, readRunFile, runFileText } from '../../manifest/runs/run-files.ts'
+import { notResumable } from '../../run/opened-job.ts'
 import { anyText, anything, finiteNumber, fits, list, objectOf } from '../../support/json-form.ts'
 import type { CutParts } from './gap-steps.ts'
 import { type ClosingPlan, listingPages, planClosing } from './plan-closing.ts'
@@ -116,7 +111,7 @@ const countsOf = (
   { content, currency }: PullSettings,
   parameters: readonly LiveParameter[],
   clock: { asOf: string },
-  { nowMs, signal }: Pick<PullingOptions, 'nowMs' | 'signal'>,
+  { nowMs = () => performance.now(), signal }: Pick<PullingOptions, 'nowMs' | 'signal'>,
 ) => {
   const call = { ...(signal && { signal }), ...(currency !== undefined && { currency }) }
   return {
@@ -155,19 +150,17 @@ const WINDOWS: RunFile = { name: 'windows.json', what: 'its windows are' }
 const STORED = objectOf({ windows: list(anything), asOf: anyText, planned: finiteNumber })
 const isPlan = (value: unknown): value is PullPlan => fits(STORED, value)
 
-/** The plan that a run was begun with, or has stored since. */
+/** The stored plan of a run. */
 export const readWindows = (job: JobOfRun): Promise<PullPlan | undefined> => readRunFile(job, WINDOWS, isPlan)
 
-/** The plan as a run is begun with it. */
-export const windowsText = (plan: PullPlan): readonly [name: string, text: string] =>
-  runFileText({}, WINDOWS, plan)
+/** The plan as a run is begun with it. @param job its place among those of the run */
+export const windowsText = (plan: PullPlan, job = 0): readonly [name: string, text: string] =>
+  runFileText({ job }, WINDOWS, plan)
 
-/** The run's plan: the stored one, else what `make` gives, stored. */
-export const planOfRun = async (job: JobOfRun, make: () => Promise<PullPlan>): Promise<PullPlan> => {
-  const stored = await readWindows(job)
-  if (stored) return stored
-  const plan = await make()
-  await createRunFile(job, WINDOWS, plan)
+/** The plan that a run was begun with. @throws {ToolkitError} RUN_NOT_RESUMABLE */
+export const windowsOfRun = async (job: JobOfRun): Promise<PullPlan> => {
+  const plan = await readWindows(job)
+  if (plan === undefined) throw notResumable(job.run, 'it has no windows')
   return plan
 }
 

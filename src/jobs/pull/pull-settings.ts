@@ -83,7 +83,8 @@ export type PullEvent =
   | { readonly kind: 'warning'; readonly text: string }
 
 export interface PullingOptions {
-  readonly nowMs: () => number
+  /** A monotonic clock. @default `performance.now` */
+  readonly nowMs?: (() => number) | undefined
   /** Windows pulled side by side. */
   readonly concurrency: number
   readonly signal?: AbortSignal | undefined

@@ -4,7 +4,7 @@ import { LIMITS } from '../../contract/limits.ts'
 import type { Content } from '../../contract/objects.ts'
 import type { SearchInput } from '../../contract/requests.ts'
 import type { PullEntry } from '../../core/partition.ts'
-import { newestPulls, pullsIfAny } from '../../manifest/snapshots/snapshots.ts'
+import { pullsIfAny } from '../../manifest/snapshots/snapshots.ts'
 import type { LoadSummary } from '../../run/commit-loaded.ts'
 import { defaultLimits, loadIntoLake, type RunOptions, unitsFile } from '../../run/load-into-lake.ts'
 import type { JobScope, OpenedJob } from '../../run/opened-job.ts'
@@ -12,12 +12,11 @@ import type { PullJob, RunPlan } from '../../run/run-plan.ts'
 import { withRun } from '../../run/with-run.ts'
 import type { Service, ServiceCounters } from '../../source/service/service.ts'
 import type { TargetsSummary } from '../../targets/update-targets.ts'
-import { measured, runOptionsOf, withTargets } from '../common/load-job.ts'
+import { measured, type ServiceJobOptions, settingsOf, withTargets } from '../common/load-job.ts'
 import type { RunReport } from '../common/run-report.ts'
-import { DEFAULT_CONCURRENCY, maxGoneOf, type ServiceJobOptions } from '../common/service-job.ts'
 import { listingOf } from './ask-listed.ts'
 import { openPull, type PulledWindow, pulledWindows, windowsOf } from './open-windows.ts'
-import { planOfRun, planPull, windowsText } from './plan-pull.ts'
+import { planPull, windowsOfRun, windowsText } from './plan-pull.ts'
 import {
   checkPullCurrency,
   checkSettings,
@@ -82,23 +81,32 @@ export interface PullReport extends RunReport {
  * console.log(snapshot, records, pulled.entry.announced) // 1 2 2
  */
 export const pull = (options: PullOptions): Promise<PullReport & TargetsSummary> => {
-  const { from: service, concurrency = DEFAULT_CONCURRENCY, onPull } = options
-  const { content, search, currency, since, until, by, closeGap } = options
-  const { cap = LIMITS.cursorCap, pageSize = LIMITS.pageSize.most } = options
-  const settings = {
-    ...{ content, search: exactSearch(search), currency, since, until, by, cap, pageSize },
-    // Left out where it is the default: a run that was started without it is resumed.
-    ...(closeGap === false && { closeGap }),
-  }
   return withTargets(options, async () => {
-    const asked = { ...runOptionsOf(options), maxGone: maxGoneOf(options) }
-    const { loaded, report } = await measured(asked, (run) =>
-      pullSearch(service.url, settings, { ...run, service, concurrency, onPull }),
+    const { loaded, report } = await measured(settingsOf(options), (run) =>
+      pullSearch(run.from.url, askedByPull(run), { ...run, service: run.from }),
     )
     const { summary, ...pulled } = loaded
     return { ...report(summary), pull: pulled }
   })
 }
+
+/** The part of a pull's options that its run is known by; a default is left out where a run that was started without it is resumed. */
+export const askedByPull = ({
+  cap = LIMITS.cursorCap,
+  pageSize = LIMITS.pageSize.most,
+  ...options
+}: Pick<PullOptions, 'content' | 'since' | 'until' | 'cap' | 'pageSize' | keyof Searched>): PullSettings => {
+  const { content, since, until } = options
+  return { content, since, until, cap, pageSize, ...searched(options) }
+}
+
+type Searched = Pick<PullOptions, 'search' | 'currency' | 'by' | 'closeGap'>
+
+/** The part that a pull and a sync share. */
+export const searched = ({ search, currency, by, closeGap }: Searched) => ({
+  ...{ search: exactSearch(search), currency, by },
+  ...(closeGap === false && { closeGap }),
+})
 
 export interface PullRunOptions extends RunOptions {
   readonly service: Service
@@ -131,8 +139,7 @@ export const pullSearch = async (
   const plan: RunPlan = { jobs: [job], again: false, limits: defaultLimits(options) }
   const { lake, mode, signal } = options
   const files = async () => {
-    const planned = { nowMs: () => performance.now(), signal }
-    const windows = await planPull(service, settings, await pullsIfAny(lake), planned)
+    const windows = await planPull(service, settings, await pullsIfAny(lake), { signal })
     return new Map([windowsText(windows), unitsFile(windowsOf(settings.content, windows))])
   }
   return withRun({ lake, plan, mode, files, taking: options }, async (run) => {
@@ -177,16 +184,14 @@ export interface OpenedPull extends OpenedJob {
   readonly windows: () => readonly PulledWindow[]
 }
 
-/** Plans the windows of a pull, or takes those of an earlier attempt; they are pulled when they are asked for. */
+/** Opens the windows that the run was begun with; they are pulled when they are asked for. @throws {ToolkitError} RUN_NOT_RESUMABLE */
 export const openPullJob = async (
   run: JobScope,
   settings: PullSettings,
   { service, concurrency, signal, onPull }: Omit<PullRunOptions, 'lake' | 'limit'>,
 ): Promise<OpenedPull> => {
-  const shared = { nowMs: () => performance.now(), concurrency, signal, onEvent: onPull }
-  const plan = await planOfRun(run, async () =>
-    planPull(service, settings, await newestPulls(run.lake), shared),
-  )
+  const shared = { concurrency, signal, onEvent: onPull }
+  const plan = await windowsOfRun(run)
   run.keep()
   onPull?.({ kind: 'planned', plan, resumed: run.number > 1 })
   const { sources, checkpoints, entry } = await openPull(service, run, settings, plan, shared)

@@ -7,7 +7,7 @@ import { type JobScope, notResumable, type OpenedJob } from '../../run/opened-jo
 import type { ReplayJob, RunLimits, RunPlan } from '../../run/run-plan.ts'
 import { withRun } from '../../run/with-run.ts'
 import type { TargetsSummary } from '../../targets/update-targets.ts'
-import { given, type LoadOptions, measured, runOptionsOf, withTargets } from '../common/load-job.ts'
+import { type LoadOptions, limitsGiven, measured, settingsOf, withTargets } from '../common/load-job.ts'
 import { NOTHING_LOADED, type RunReport } from '../common/run-report.ts'
 import type { ConvertOptions } from '../convert/convert.ts'
 import { type QuarantineFile, quarantineFiles, quarantineSources } from './quarantine.ts'
@@ -54,11 +54,10 @@ const filesOf = async ({ lake, sources }: ReplayOptions): Promise<readonly Quara
  * console.log(snapshot === null, records) // true 0
  */
 export const replay = (options: ReplayOptions): Promise<ReplayReport & TargetsSummary> => {
-  const { maxLineBytes, maxDepth } = options
   return withTargets<ReplayReport>(options, async () => {
     const files = await filesOf(options)
-    const { loaded, report } = await measured(runOptionsOf(options), async (run) =>
-      files.length === 0 ? undefined : replayFiles(files, given({ maxLineBytes, maxDepth }), run),
+    const { loaded, report } = await measured(settingsOf(options), async (run) =>
+      files.length === 0 ? undefined : replayFiles(files, limitsGiven(run), run),
     )
     return { ...report(loaded ?? NOTHING_LOADED), run: loaded?.run ?? null }
   })

@@ -20,9 +20,15 @@ import { readToken } from '../../source/service/token.ts'
 import { isRunId } from '../../support/run-ids.ts'
 import type { TargetsSummary } from '../../targets/update-targets.ts'
 import { openBatchFiles } from '../batch-files/pull-batch-files.ts'
-import { type LoadOptions, measured, runOptionsOf, withTargets } from '../common/load-job.ts'
+import {
+  allDelivered,
+  type LoadOptions,
+  type MaxGoneOption,
+  measured,
+  settingsOf,
+  withTargets,
+} from '../common/load-job.ts'
 import type { RunReport } from '../common/run-report.ts'
-import { allDelivered, type MaxGoneOption, maxGoneOf } from '../common/service-job.ts'
 import { openConvert } from '../convert/convert.ts'
 import { finishDeadForgets } from '../forget/finish-forget.ts'
 import { openPullJob } from '../pull/pull.ts'
@@ -61,11 +67,12 @@ export interface ResumeReport {
 
 /** Resumes one run, without its targets. @throws {ToolkitError} as `resume` of one run */
 export const resumeOne = async (run: string, options: ResumeOptions): Promise<ResumedRun> => {
-  const { service, concurrency, skipBadFiles } = options
-  const begun = { ...runOptionsOf(options), skipBadFiles, maxGone: maxGoneOf(options) }
+  const { service } = options
+  const begun = settingsOf(options)
   const { loaded, report } = await measured(begun, (watched) =>
     resumeRuns({
-      ...{ ...watched, run, concurrency },
+      ...watched,
+      run,
       service: service && (async (url) => service(url)),
     }),
   )

@@ -76,7 +76,7 @@ const workOf = async (shared: SharedRun, records: readonly UnitRecord[]): Promis
 const commitOpen = async (shared: SharedRun, options: CommitSharedOptions): Promise<LoadSummary> => {
   const { plan, seen } = shared
   const { lake, run } = seen
-  const { limit, changeCurrency, signal, onEvent } = options
+  const { signal } = options
   checkRelease(shared)
   const records = await recordsOf(shared)
   const work = await workOf(shared, records)
@@ -88,7 +88,7 @@ const commitOpen = async (shared: SharedRun, options: CommitSharedOptions): Prom
     if (!(await isSharedRun(lake, run))) throw notFound(run, 'it was removed meanwhile')
     const summary = await withScratch((scratch) =>
       withTools({ run, scratch }, { limits: plan.limits }, options, (tools) =>
-        commitLoaded(tools, seen, { limit, changeCurrency, attempt, work, signal, onEvent }),
+        commitLoaded(tools, seen, { ...options, attempt, work }),
       ),
     )
     return { ...summary, ...(missing && { missing: [missing] }) }

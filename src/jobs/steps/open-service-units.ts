@@ -22,7 +22,7 @@ export const openWindows = async (
   { service: open, concurrency, signal }: OpenUnitOptions,
 ): Promise<OpenedUnits> => {
   const service = rememberParameters(await open(asked.url))
-  const pulling = { nowMs: () => performance.now(), concurrency, signal }
+  const pulling = { concurrency, signal }
   const plan = await readWindows(job)
   if (plan === undefined) throw notResumable(job.run, 'it has no windows')
   if (asked.kind === 'sync') {

@@ -44,22 +44,7 @@ import { cutFiles, DEFAULT_UNIT_BYTES, type SkippedSource } from './units-of-fil
 /** What a run that many machines work on may load. */
 export type SharedJob = ConvertJob | PullJob | SyncJob | BatchFilesJob
 
-export interface PlanOptions
-  extends Pick<
-    RunOptions,
-    | 'lake'
-    | 'memoryBytes'
-    | 'threads'
-    | 'skipBadFiles'
-    | 'maxUnknownPerRecord'
-    | 'maxUnknownNames'
-    | 'changeCurrency'
-    | 'take'
-    | 'hashKey'
-    | 'changeTaken'
-    | 'mode'
-    | 'signal'
-  > {
+export interface PlanOptions extends Omit<RunOptions, 'limit'> {
   readonly job: SharedJob
   readonly limits?: RunLimits | undefined
   /** Loads sources that the lake holds already once more. @default false */
@@ -67,7 +52,7 @@ export interface PlanOptions
   /** Stored bytes of files in a unit. @default 64 MiB */
   readonly unitBytes?: number | undefined
   /** Requests a second of all workers together. @default learnt from the answers, by each for itself */
-  readonly requestsPerSecond?: number | undefined
+  readonly maxRequestsPerSecond?: number | undefined
   /** Of the jobs that call a service. */
   readonly service?: Service | undefined
   /** Windows listed side by side. @default 4 */
@@ -122,7 +107,7 @@ const planWindowed = async (
   const asking = rememberParameters(service)
   await checkSettings(asking, settings, signal)
   await currencyBefore(settings, options)
-  const pulling = { nowMs: () => performance.now(), concurrency, signal }
+  const pulling = { concurrency, signal }
   const windows = await planPull(asking, settings, await pullsIfAny(lake), pulling)
   if (job.kind === 'pull')
     return {
@@ -210,7 +195,15 @@ const plannedAs = (
  * @throws {ToolkitError} USAGE for standard input, and what the inputs or the service throw; no run is begun then
  */
 export const planSharedRun = async (options: PlanOptions): Promise<PlannedRun> => {
-  const { lake, job, again = false, limits, skipBadFiles, requestsPerSecond, mode } = options
+  const {
+    lake,
+    job,
+    again = false,
+    limits,
+    skipBadFiles,
+    maxRequestsPerSecond: requestsPerSecond,
+    mode,
+  } = options
   if (job.kind === 'convert' && job.inputs.includes('-'))
     throw new ToolkitError(
       'USAGE',

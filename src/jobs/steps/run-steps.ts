@@ -4,22 +4,22 @@
  * worker is a process, and there are many.
  */
 
-import { LIMITS } from '../../contract/limits.ts'
 import type { Content } from '../../contract/objects.ts'
 import type { RunEvent } from '../../run/work/progress.ts'
 import type { Service } from '../../source/service/service.ts'
 import type { TargetsSummary } from '../../targets/update-targets.ts'
 import type { BatchFiles } from '../common/inputs.ts'
 import {
+  allDelivered,
   type CommonOptions,
-  given,
+  DEFAULT_CONCURRENCY,
   type LoadOptions,
+  limitsGiven,
   measured,
-  runOptionsOf,
+  settingsOf,
   withTargets,
 } from '../common/load-job.ts'
 import type { RunReport } from '../common/run-report.ts'
-import { allDelivered, DEFAULT_CONCURRENCY } from '../common/service-job.ts'
 import type { ConvertOptions } from '../convert/convert.ts'
 import type { PullOptions } from '../pull/pull.ts'
 import type { SyncOptions } from '../sync/sync.ts'
@@ -70,31 +70,13 @@ const jobOf = async (options: PlanRunOptions): Promise<SharedJob> => {
       return { kind: 'convert', inputs: [from].flat(), cwd: process.cwd(), ...(content && { content }) }
     }
     case 'pull': {
-      const { from, content, search, currency, since, until, by, closeGap } = options
-      const { cap = LIMITS.cursorCap, pageSize = LIMITS.pageSize.most } = options
-      const { exactSearch } = await import('../pull/search.ts')
-      return {
-        ...{
-          kind: 'pull',
-          url: from.url,
-          content,
-          search: exactSearch(search),
-          currency,
-          since,
-          until,
-          by,
-          cap,
-          pageSize,
-        },
-        ...(closeGap === false && { closeGap }),
-      }
+      const { askedByPull } = await import('../pull/pull.ts')
+      return { kind: 'pull', url: options.from.url, ...askedByPull(options) }
     }
     case 'sync': {
-      const { from, search, currency, by, closeGap } = options
-      const { exactSearch } = await import('../pull/search.ts')
-      const asked = { search: exactSearch(search), currency, by, ...(closeGap === false && { closeGap }) }
+      const { searched } = await import('../pull/pull.ts')
       const { syncSettings } = await import('../sync/find-changes.ts')
-      return { kind: 'sync', url: from.url, ...syncSettings(asked) }
+      return { kind: 'sync', url: options.from.url, ...syncSettings(searched(options)) }
     }
     case 'batches': {
       const { batchSelection } = await import('../batch-files/pull-batch-files.ts')
@@ -123,20 +105,9 @@ const planningService = (options: PlanRunOptions): Service | undefined => {
  * console.log(units, phases.length) // 1 1
  */
 export const planRun = async (options: PlanRunOptions): Promise<PlannedRun> => {
-  const { lake, memoryBytes, threads, maxUnknownPerRecord, maxUnknownNames, changeCurrency, mode } = options
-  const { again, skipBadFiles, unitBytes, maxRequestsPerSecond: requestsPerSecond, signal } = options
-  const { take, hashKey, changeTaken } = options
-  const limits =
-    options.load === 'convert'
-      ? given({ maxLineBytes: options.maxLineBytes, maxRatio: options.maxRatio, maxDepth: options.maxDepth })
-      : {}
+  const limits = options.load === 'convert' ? limitsGiven(options) : {}
   const { planSharedRun } = await import('./plan-shared-run.ts')
-  return planSharedRun({
-    ...{ lake, memoryBytes, threads, maxUnknownPerRecord, maxUnknownNames, changeCurrency, mode, signal },
-    ...{ job: await jobOf(options), limits, again, skipBadFiles, unitBytes, requestsPerSecond },
-    ...{ take, changeTaken, hashKey },
-    service: planningService(options),
-  })
+  return planSharedRun({ ...options, job: await jobOf(options), limits, service: planningService(options) })
 }
 
 /** A step of a run, and where the run is. */
@@ -235,7 +206,7 @@ export const commitUnits = (options: CommitRunOptions): Promise<CommitRunReport 
   const done = withTargets<CommitRunReport>(options, async () => {
     const { run } = options
     const { commitSharedRun } = await import('./commit-shared-run.ts')
-    const { loaded, report } = await measured(runOptionsOf(options), (watched) =>
+    const { loaded, report } = await measured(settingsOf(options), (watched) =>
       commitSharedRun({ ...watched, run }),
     )
     return loaded.kind === 'committed' ? { kind: 'committed', ...report(loaded.summary) } : loaded

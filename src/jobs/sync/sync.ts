@@ -11,17 +11,17 @@ import type { RunPlan, SyncJob } from '../../run/run-plan.ts'
 import { withRun } from '../../run/with-run.ts'
 import type { ServiceCounters } from '../../source/service/service.ts'
 import type { TargetsSummary } from '../../targets/update-targets.ts'
-import { measured, runOptionsOf, withTargets } from '../common/load-job.ts'
-import type { RunReport } from '../common/run-report.ts'
 import {
   allDelivered,
-  DEFAULT_CONCURRENCY,
-  maxGoneOf,
+  measured,
   type ServiceJobOptions,
-} from '../common/service-job.ts'
+  settingsOf,
+  withTargets,
+} from '../common/load-job.ts'
+import type { RunReport } from '../common/run-report.ts'
 import { listingOf } from '../pull/ask-listed.ts'
-import { planOfRun, planPull, windowsText } from '../pull/plan-pull.ts'
-import { currencyBefore, type PullOptions, type PullRunOptions } from '../pull/pull.ts'
+import { planPull, windowsOfRun, windowsText } from '../pull/plan-pull.ts'
+import { currencyBefore, type PullOptions, type PullRunOptions, searched } from '../pull/pull.ts'
 import {
   checkSettings,
   type PullEvent,
@@ -29,7 +29,6 @@ import {
   type PullSettings,
   rememberParameters,
 } from '../pull/pull-settings.ts'
-import { exactSearch } from '../pull/search.ts'
 import {
   findChanges,
   openSync,
@@ -71,12 +70,9 @@ export interface SyncReport extends RunReport {
  * console.log(synced.findings.listed, synced.fetched) // 2 2
  */
 export const sync = (options: SyncOptions): Promise<SyncReport & TargetsSummary> => {
-  const { from: service, concurrency = DEFAULT_CONCURRENCY, search, currency, by, closeGap, onSync } = options
-  const asked = { search: exactSearch(search), currency, by, ...(closeGap === false && { closeGap }) }
   const done = withTargets(options, async () => {
-    const begun = { ...runOptionsOf(options), maxGone: maxGoneOf(options) }
-    const { loaded, report } = await measured(begun, (run) =>
-      syncSearch(service.url, asked, { ...run, service, concurrency, onSync }),
+    const { loaded, report } = await measured(settingsOf(options), (run) =>
+      syncSearch(run.from.url, searched(run), { ...run, service: run.from }),
     )
     const { summary, ...synced } = loaded
     return { ...report(summary), sync: synced }
@@ -114,10 +110,8 @@ export const syncSearch = async (
   const plan: RunPlan = { jobs: [job], again: false, limits: defaultLimits(options) }
   const { lake, mode, signal } = options
   // What changed is listed by the run itself, which may take long: it goes on there where it was interrupted.
-  const files = async () => {
-    const planned = { nowMs: () => performance.now(), signal }
-    return new Map([windowsText(await planPull(service, settings, await pullsIfAny(lake), planned))])
-  }
+  const files = async () =>
+    new Map([windowsText(await planPull(service, settings, await pullsIfAny(lake), { signal }))])
   return withRun({ lake, plan, mode, files, taking: options }, async (run) => {
     const opened = await openSyncJob(run, job, { ...options, service })
     const summary = await loadIntoLake(run, [opened], options)
@@ -145,11 +139,11 @@ export const openSyncJob = async (
   const { service, concurrency, signal, onSync, memoryBytes = DEFAULT_MEMORY_BYTES } = options
   const { engineBytes } = divideMemory(memoryBytes, options.threads)
   const shared = {
-    ...{ nowMs: () => performance.now(), concurrency, signal, onEvent: onSync },
+    ...{ concurrency, signal, onEvent: onSync },
     memoryBytes: engineBytes,
   }
   const snapshot = await newestSnapshot(run.lake)
-  const plan = await planOfRun(run, () => planPull(service, settings, snapshot, shared))
+  const plan = await windowsOfRun(run)
   run.keep()
   onSync?.({ kind: 'planned', plan, resumed: run.number > 1 })
   const findings = await findChanges(service, run, settings, plan, snapshot, shared)

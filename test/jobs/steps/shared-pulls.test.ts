@@ -122,7 +122,7 @@ test('four processes pull companies below the limit that they share, no window t
   })
   const limit = 60
   const pull = sharedPull(one, { pageSize: 100, cap: 800 })
-  const { run, units } = await pull.plan([], { requestsPerSecond: limit })
+  const { run, units } = await pull.plan([], { maxRequestsPerSecond: limit })
   expect(units).toBeGreaterThan(8)
   const env = {
     ...{ FIRMLAKE_URL: one.fake.url, FIRMLAKE_TOKEN: one.fake.token },
@@ -151,7 +151,7 @@ test('four processes pull companies below the limit that they share, no window t
 test('a worker asks at its share of the rate that all have together', async () => {
   const one = await openPullBench({ companies: companies(400), cap: 200 })
   const pull = sharedPull(one)
-  const { run } = await pull.plan([], { requestsPerSecond: 2000 })
+  const { run } = await pull.plan([], { maxRequestsPerSecond: 2000 })
   const shares: (number | undefined)[] = []
   const steps = stepsOf('/', one.lake)
   const watched = {
